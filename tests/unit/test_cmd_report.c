@@ -411,7 +411,7 @@ START_TEST(test_file_missing_in_the_recording_is_refused)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/third.so", "-o", "report.txt"), 1);
-	text_file_check("err", "pfdrive: no fault of /lib/third.so was recorded: ");
+	text_file_check("err", "pfdrive: no fault of /lib/third.so was recorded; ");
 	ck_assert_int_eq(access("report.txt", F_OK), -1);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "(anonymous memory)"), 1);
 	ck_assert_int_eq(RUN("-", "--file", "/lib/first.so"), 2);
@@ -471,7 +471,7 @@ START_TEST(test_malformed_counts_are_reported_as_unknown)
 
 	make_recording(ALL_HOOKS, DAMAGE_TAIL);
 	ck_assert_int_eq(RUN("run.pfs", "--format", "json"), 0);
-	text_file_check("err", "pfdrive: the counts at the end of run.pfs cannot be understood\n");
+	text_file_check("err", "pfdrive: the counts at the end of run.pfs are not valid\n");
 	json = json_of("out");
 	ck_assert_int_eq(at(json, "parts.classes.disk.count"), DISK);
 	ck_assert_int_eq(at(json, "calls"), -1);
@@ -686,7 +686,7 @@ START_TEST(test_non_recording_is_refused_without_output)
 
 	text_file_write("text", "hello\n");
 	ck_assert_int_eq(RUN("text", "-o", "report.txt"), 1);
-	text_file_check("err", "pfdrive: text is no recording\n");
+	text_file_check("err", "pfdrive: text is not a recording of pfdrive\n");
 	ck_assert_int_eq(RUN("nothing"), 1);
 	text_file_check("err", "pfdrive: cannot open nothing: No such file or directory\n");
 	out = fopen("run.pfs", "w");
@@ -695,7 +695,7 @@ START_TEST(test_non_recording_is_refused_without_output)
 	fclose(out);
 	json_decref(head);
 	ck_assert_int_eq(RUN("run.pfs", "-o", "report.txt"), 1);
-	text_file_check("err", "pfdrive: run.pfs does not say what it is a recording of\n");
+	text_file_check("err", "pfdrive: cannot explain run.pfs: its head is not complete\n");
 	ck_assert_int_eq(access("report.txt", F_OK), -1);
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "-o", "no/such/folder"), 1);
@@ -709,7 +709,7 @@ START_TEST(test_wrong_options_are_refused)
 	ck_assert_int_eq(RUN("--top", "-1", "run.pfs"), 2);
 	ck_assert_int_eq(RUN("--format", "xml", "run.pfs"), 2);
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 2);
-	text_file_check("err", "pfdrive: unexpected argument 'b.pfs': give one RECORDING\n");
+	text_file_check("err", "pfdrive: unexpected argument 'b.pfs'; give one RECORDING\n");
 	ck_assert_int_eq(run((char *[]){ "pfdrive", NULL }), 2);
 	text_file_check("err", "pfdrive: no RECORDING was given; see --help\n");
 }

@@ -156,7 +156,7 @@ START_TEST(test_sigbus_is_explained_by_disk_or_truncation)
 	ck_assert_int_eq(mapping_open(&mapping, place.file, false), 0);
 	ck_assert_str_eq(mapping_loss(&mapping), "the disk fails");
 	ck_assert_int_eq(truncate(place.file, 10), 0);
-	ck_assert_str_eq(mapping_loss(&mapping), "somebody cut the file");
+	ck_assert_str_eq(mapping_loss(&mapping), "another process truncated the file");
 	mapping_close(&mapping);
 	place_remove(&place);
 }

@@ -217,8 +217,7 @@ START_TEST(test_an_error_at_the_end_marks_the_report_as_damaged)
 	ck_assert_int_eq(measurement_finish(&measurement), STATUS_FAILED);
 	ck_assert(result.filled);
 	ck_assert_uint_eq(result.report.cost.calls, 3);
-	ck_assert_str_eq(result.report.losses.damage,
-			 "the module does not stop: Input/output error");
+	ck_assert_str_eq(result.report.losses.damage, "cannot stop the module: Input/output error");
 	tear_down(&measurement, &result);
 }
 END_TEST

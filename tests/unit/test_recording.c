@@ -413,7 +413,9 @@ START_TEST(test_recording_cut_at_any_byte_is_read_up_to_there)
 		reader = open_bytes(file.bytes, size, why);
 		if (!reader) {
 			if (size < sizeof(RECORDING_MAGIC) - 1)
-				ck_assert_str_eq(why, "run.pfs is no recording");
+				ck_assert_str_eq(why,
+						 size ? "run.pfs is not a recording of pfdrive" :
+							"cannot read run.pfs: it is empty");
 			else
 				ck_assert_str_eq(why, "run.pfs was cut: it has no end");
 			continue;
@@ -470,8 +472,8 @@ START_TEST(test_damage_reports_its_offset_and_the_events_before)
 	reader = open_bytes(file.bytes, file.size, why);
 	ck_assert_uint_eq(read_items(reader, 1), ITEMS_FULL + 1);
 	snprintf(expected, sizeof(expected),
-		 "run.pfs is damaged at byte %zu: the block's check "
-		 "does not fit; 4097 items were read before",
+		 "run.pfs is damaged at byte %zu: the checksum of the "
+		 "block is wrong; 4097 items were read before",
 		 at);
 	ck_assert_str_eq(recording_damage(reader), expected);
 	ck_assert_uint_eq(json_array_size(recording_symbols(reader)), 1);
@@ -489,7 +491,7 @@ START_TEST(test_data_after_the_end_is_damage)
 	/* open_memstream() appends a 0 byte. */
 	reader = open_bytes(file.bytes, file.size + 1, why);
 	ck_assert_uint_eq(read_items(reader, 1), 5);
-	ck_assert_ptr_nonnull(strstr(recording_damage(reader), "there is more behind its end"));
+	ck_assert_ptr_nonnull(strstr(recording_damage(reader), "more data follows its end"));
 	recording_close(reader);
 	free(file.bytes);
 }
@@ -531,19 +533,23 @@ START_TEST(test_unknown_versions_are_refused_by_name)
 {
 	char reason[256];
 
-	assert_refused(offsetof(struct recording_header, version), 3,
-		       "run.pfs is of version 3: this pfdrive reads up to 2");
+	assert_refused(
+		offsetof(struct recording_header, version), 3,
+		"cannot read run.pfs: it has version 3, and this pfdrive reads versions up to 2; "
+		"use a newer pfdrive");
 	assert_refused(offsetof(struct recording_header, version), 0,
 		       "run.pfs is damaged at byte 8: there is no version 0");
 	snprintf(reason, sizeof(reason),
-		 "run.pfs holds records of version 1000: this pfdrive reads versions 4 to %d",
+		 "cannot read run.pfs: its records have version 1000, and this pfdrive reads "
+		 "versions 4 to %d; use another pfdrive",
 		 PFSTAT_ABI_VERSION);
 	assert_refused(offsetof(struct recording_header, abi), 1000, reason);
 	snprintf(reason, sizeof(reason),
-		 "run.pfs holds records of version 3: this pfdrive reads versions 4 to %d",
+		 "cannot read run.pfs: its records have version 3, and this pfdrive reads "
+		 "versions 4 to %d; use another pfdrive",
 		 PFSTAT_ABI_VERSION);
 	assert_refused(offsetof(struct recording_header, abi), 3, reason);
-	assert_refused(0, 0x464c457f, "run.pfs is no recording");
+	assert_refused(0, 0x464c457f, "run.pfs is not a recording of pfdrive");
 }
 END_TEST
 
@@ -650,17 +656,17 @@ START_TEST(test_impossible_block_sizes_are_refused)
 	struct recording_block block = items;
 
 	block.raw = UINT32_MAX;
-	assert_damage(block, many, sizeof(many), "a block of 4294967295 bytes");
+	assert_damage(block, many, sizeof(many), "a block has 4294967295 bytes");
 	block.raw = RECORDING_BLOCK_MAX; /* more than the stream has */
 	assert_damage(block, many, sizeof(many), "the block cannot be uncompressed");
 	block.raw = 3; /* less than the stream has */
 	assert_damage(block, many, sizeof(many), "the block cannot be uncompressed");
 	block.raw = 0;
 	block.stored = UINT32_MAX;
-	assert_damage(block, many, sizeof(many), "a block of 4294967295 bytes");
+	assert_damage(block, many, sizeof(many), "a block has 4294967295 bytes");
 	block.stored = RECORDING_BLOCK_MAX;
 	assert_damage(block, many, sizeof(many), "run.pfs was cut: it has no end");
-	assert_damage(items, many, sizeof(many), "the block's items do not fit into it");
+	assert_damage(items, many, sizeof(many), "the items do not fit into the block");
 }
 END_TEST
 
@@ -679,10 +685,12 @@ START_TEST(test_malformed_events_are_damage)
 	assert_damage(items, unknown_kind, sizeof(unknown_kind), "do not fit");
 	assert_damage(items, no_planes, sizeof(no_planes), "do not fit");
 	assert_damage(items, too_many, sizeof(too_many), "do not fit");
-	assert_damage(items, wrong_type, sizeof(wrong_type), "what is no item; 0 items were");
-	assert_damage(items, wrong_size, sizeof(wrong_size), "what is no item");
-	assert_damage(items, no_map, sizeof(no_map), "what is no item");
-	assert_damage(items, map_of_no_path, sizeof(map_of_no_path), "what is no item");
+	assert_damage(items, wrong_type, sizeof(wrong_type),
+		      "the block has an invalid item; 0 items were");
+	assert_damage(items, wrong_size, sizeof(wrong_size), "the block has an invalid item");
+	assert_damage(items, no_map, sizeof(no_map), "the block has an invalid item");
+	assert_damage(items, map_of_no_path, sizeof(map_of_no_path),
+		      "the block has an invalid item");
 }
 END_TEST
 
@@ -692,7 +700,8 @@ START_TEST(test_unexpected_blocks_are_refused)
 	assert_damage((struct recording_block){ .type = RECORDING_SYMBOLS }, "{}", 2, "no");
 	assert_damage((struct recording_block){ .type = RECORDING_SYMBOLS }, "[1", 2, "not JSON");
 	assert_damage((struct recording_block){ .type = RECORDING_TAIL }, "[]", 2, "JSON object");
-	assert_damage((struct recording_block){ .type = RECORDING_TAIL }, "{}", 2, "more behind");
+	assert_damage((struct recording_block){ .type = RECORDING_TAIL }, "{}", 2,
+		      "more data follows");
 	assert_damage((struct recording_block){ .type = 77 }, "x", 1, NULL); /* skipped */
 }
 END_TEST

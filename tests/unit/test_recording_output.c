@@ -174,7 +174,7 @@ START_TEST(test_failed_rename_is_an_error_without_data_loss)
 	ck_assert_uint_eq(add(10), 10);
 	ck_assert_int_eq(end(NULL), 1);
 	fflush(stderr);
-	text_file_check("err", "cannot give the recording its name: Is a directory; it is in ");
+	text_file_check("err", "cannot rename the recording: Is a directory; it is in ");
 	check_text("run.pfs", "older");
 	ck_assert_int_eq(stat(name, &status), 0);
 	ck_assert_int_gt(status.st_size, 100);
@@ -237,7 +237,7 @@ START_TEST(test_full_disk_keeps_the_first_events_and_counts_the_rest)
 	ck_assert_uint_eq(read.calls, NR_ITEMS);
 	ck_assert_uint_eq(read.lost, NR_ITEMS - nr);
 	recording_close(reader);
-	snprintf(text, sizeof(text), "reads the %u items that are in it; raise the limit", nr);
+	snprintf(text, sizeof(text), "can read its %u items; raise the limit", nr);
 	fflush(stderr);
 	text_file_check("err", text);
 }
@@ -252,15 +252,16 @@ START_TEST(test_an_error_of_the_measurement_is_in_the_file)
 	recording_output_go(&recording);
 	add(10);
 	counters.calls = COUNT_NA;
-	ck_assert_int_eq(end("the module does not stop: Input/output error"), 1);
+	ck_assert_int_eq(end("cannot stop the module: Input/output error"), 1);
 	ck_assert_uint_eq(read_back(&reader), 10);
-	ck_assert_str_eq(recording_damage(reader), "run.pfs was cut: the module does not stop: "
+	ck_assert_str_eq(recording_damage(reader), "run.pfs was cut: cannot stop the module: "
 						   "Input/output error");
 	recording_close(reader);
 	fflush(stderr);
-	text_file_check("err",
-			"pfdrive: run.pfs is cut: the module does not stop: Input/output error; "
-			"`pfdrive report' reads the 10 items that are in it\n");
+	text_file_check(
+		"err",
+		"pfdrive: run.pfs is incomplete: cannot stop the module: Input/output error; "
+		"'pfdrive report' can read its 10 items\n");
 }
 END_TEST
 

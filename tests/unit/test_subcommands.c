@@ -104,13 +104,232 @@ START_TEST(test_a_pattern_in_place_of_a_command_is_refused_with_its_option)
 }
 END_TEST
 
-START_TEST(test_sizes_are_refused_with_limits_that_can_be_typed)
+/* Natural mistakes. Each is refused before anything is measured. */
+START_TEST(test_a_wrong_argument_is_refused_with_one_sentence)
 {
-	ck_assert_int_eq(RUN("--ring-size", "1", "./x"), STATUS_USAGE);
-	ck_assert_str_eq(err, "pfdrive: --ring-size: '1' is not a size from 4K to 1G\n");
-	ck_assert_int_eq(RUN("study", "pressure", "--memory-limit", "1M", "./x"), STATUS_USAGE);
-	ck_assert_str_eq(err, "pfdrive study pressure: --memory-limit: '1M' is not a size from 8M "
-			      "to 65536G\n");
+#define ARGUMENTS(...) { "pfdrive", ##__VA_ARGS__, NULL }
+	static struct {
+		char *arguments[10];
+		const char *sentence;
+	} cases[] = {
+		{ ARGUMENTS("--pattern", "stride", "x"),
+		  "--pattern: invalid pattern 'stride'; choose from random, sequential, "
+		  "stride:SIZE, locality[:random|:sequential], with a SIZE such as 256K" },
+		{ ARGUMENTS("--pattern", "stride:1T", "x"),
+		  "--pattern: invalid pattern 'stride:1T'; choose from random, sequential, "
+		  "stride:SIZE, locality[:random|:sequential], with a SIZE such as 256K" },
+		{ ARGUMENTS("--pattern", "rnadom", "x"),
+		  "--pattern: unknown pattern 'rnadom'; choose from random, sequential, "
+		  "stride:SIZE, locality[:random|:sequential]" },
+		{ ARGUMENTS("--pattern", "random", "--pattern", "locality", "x"),
+		  "--pattern was given twice, as 'random' and 'locality'; give one" },
+		{ ARGUMENTS("-n", "1.5M", "x"),
+		  "--accesses: '1.5M' is not a whole number of at least 1" },
+		{ ARGUMENTS("-n", "-5", "x"),
+		  "--accesses: '-5' is not a whole number of at least 1" },
+		{ ARGUMENTS("--ring-size", "1", "x"),
+		  "--ring-size: '1' is not a size from 4K to 1G; use the suffixes K, M and G" },
+		{ ARGUMENTS("--scratch", "10T"),
+		  "--scratch: '10T' is not a size from 1 to 65536G; use the suffixes K, M and G" },
+		{ ARGUMENTS("--map", "anon"), "--map anon requires --size" },
+		{ ARGUMENTS("--map", "anon", "--size", "1M", "x"),
+		  "--map anon has no file; leave out x" },
+		{ ARGUMENTS("--size", "1M", "x"),
+		  "--size requires --map anon; leave it out for a file" },
+		{ ARGUMENTS("--scratch", "1M", "x"), "give only one of FILE (x) and --scratch" },
+		{ ARGUMENTS("--scratch-dir", "/tmp", "x"), "--scratch-dir requires --scratch" },
+		{ ARGUMENTS("--cache", "hot", "x"), "--cache: 'hot' is not one of cold, warm" },
+		{ ARGUMENTS("--write", "10%", "x"),
+		  "this would overwrite x; use --allow-write, --scratch SIZE or --map private" },
+		{ ARGUMENTS("./x", "./y"), "unexpected argument './y'; give one FILE" },
+		{ ARGUMENTS("record", "--duration", "-1", "--", "ls"),
+		  "--duration: '-1' is not a number of seconds from 0.001 to 31536000" },
+		{ ARGUMENTS("record", "-p", "-5"),
+		  "--pid: '-5' is not a whole number from 1 to 4194304" },
+		{ ARGUMENTS("record", "-p", "1", "--", "ls"),
+		  "give only one of COMMAND, --pid and --cgroup" },
+		{ ARGUMENTS("record"),
+		  "nothing to watch was given; give a COMMAND, --pid, --cgroup or --file" },
+		{ ARGUMENTS("report", "--by", "nothing", "x"),
+		  "--by: 'nothing' is not one of file, vma, thread, code, stack, comm, class" },
+		{ ARGUMENTS("report", "a.pfs", "b.pfs"),
+		  "unexpected argument 'b.pfs'; give one RECORDING" },
+		{ ARGUMENTS("compare", "a.pfs"),
+		  "two recordings are required; usage: pfdrive compare A.pfs B.pfs" },
+		{ ARGUMENTS("replay", "--read-ahead", "-4K", "a.pfs"),
+		  "--read-ahead: '-4K' is not a multiple of 4K up to 1G" },
+		{ ARGUMENTS("study", "pressure", "--memory-limit", "1M", "x"),
+		  "--memory-limit: '1M' is not a size from 8M to 65536G; use the suffixes K, M "
+		  "and G" },
+		{ ARGUMENTS("study", "pressure", "--unsafe", "--memory-limit", "64M", "x"),
+		  "give only one of --unsafe and --memory-limit" },
+		{ ARGUMENTS("study", "io", "raed:512"),
+		  "unknown method 'raed:512'; choose from mmap, read:SIZE, write:SIZE" },
+		{ ARGUMENTS("study", "rss", "x", "-1"),
+		  "'-1' is not an offset; an offset is at least 0" },
+		{ ARGUMENTS("study", "rss", "x", "ten"),
+		  "'ten' is not an offset; give a number of bytes, with or without K, M or G" },
+		{ ARGUMENTS("bench", "nosuch"),
+		  "unknown operation 'nosuch'; see pfdrive bench --list" },
+		{ ARGUMENTS("--map", "public", "x"),
+		  "--map: 'public' is not shared, private or anon, with or without +populate" },
+		{ ARGUMENTS("--map", "private+populated", "x"),
+		  "--map: 'private+populated' is not shared, private or anon, with or without "
+		  "+populate" },
+		{ ARGUMENTS("--write", "2", "x"),
+		  "--write: '2' is not a share from 0 to 1, nor from 0% to 100%" },
+		{ ARGUMENTS("--write", "lots", "x"),
+		  "--write: 'lots' is not a share from 0 to 1, nor from 0% to 100%" },
+		{ ARGUMENTS("--fill", "fsync", "x"), "--fill: 'fsync' is not msync" },
+		{ ARGUMENTS("--map", "private", "--pattern", "locality", "--write", "1", "x"),
+		  "--write does not apply to the pattern locality, which stores in every eighth "
+		  "access" },
+		{ ARGUMENTS("--pattern", "locality", "x"),
+		  "this would overwrite x; use --allow-write, --scratch SIZE or --map private" },
+		{ ARGUMENTS("--fill", "msync", "x"),
+		  "this would overwrite x; use --allow-write, --scratch SIZE or --map private" },
+		{ ARGUMENTS("--map", "shared+populate", "--write", "1%", "x"),
+		  "this would overwrite x; use --allow-write, --scratch SIZE or --map private" },
+		{ ARGUMENTS("--scratch", "0"),
+		  "--scratch: '0' is not a size from 1 to 65536G; use the suffixes K, M and G" },
+		{ ARGUMENTS("--allow-write", "--scratch", "1M"), "--allow-write requires a FILE" },
+		{ ARGUMENTS("--map", "anon", "--size", "1M", "--scratch", "1M"),
+		  "--map anon has no file; leave out --scratch" },
+		{ ARGUMENTS("--map", "anon", "--size", "1M", "--cache", "cold"),
+		  "--cache requires a file; --map anon has none" },
+		{ ARGUMENTS("--map", "anon", "--size", "32831", "--pattern", "locality"),
+		  "--pattern: locality needs 32832 bytes, the memory has 32831" },
+		{ ARGUMENTS("--fault-around", "on", "x"),
+		  "--fault-around: 'on' is not one of keep, off" },
+		{ ARGUMENTS("--repeat", "0", "x"),
+		  "--repeat: '0' is not a whole number from 1 to 10000" },
+		{ ARGUMENTS("--format", "xml", "x"),
+		  "--format: 'xml' is not one of table, csv, json" },
+		{ ARGUMENTS("--with", "rusage,hwc", "x"),
+		  "--with: 'hwc' is not one of hw, cachegrind, rusage, syscalls, maps" },
+		{ ARGUMENTS("--with", "maps,", "x"),
+		  "--with: '' is not one of hw, cachegrind, rusage, syscalls, maps" },
+		{ ARGUMENTS("--json", "x", "--record", "x", "y"),
+		  "--record and --json are the same file, 'x'; name another file for the output" },
+		{ ARGUMENTS("--json", "./x", "--record", "x", "y"),
+		  "--record and --json are the same file, 'x'; name another file for the output" },
+		{ ARGUMENTS("run", "--record", "r.pfs", "--repeat", "2", "x"),
+		  "--record: a recording holds one run, not 2; leave out --repeat" },
+		{ ARGUMENTS("record", "--format", "trace", "--", "ls"),
+		  "--format trace requires a recording; use 'pfdrive record --output', then "
+		  "'pfdrive report'" },
+		{ ARGUMENTS("record", "--stacks", "--no-bpf", "--", "ls"),
+		  "--stacks requires eBPF; leave --no-bpf out" },
+		{ ARGUMENTS("top", "--interval", "0", "--", "ls"),
+		  "--interval: '0' is not a number of seconds from 0.1 to 3600" },
+		{ ARGUMENTS("report", "--file", "a", "-"),
+		  "--file: cannot read standard input twice; name a recording" },
+		{ ARGUMENTS("report", "--plot", "-", "--format", "json", "x"),
+		  "--plot - prints figures in place of the table; leave --format out" },
+		{ ARGUMENTS("compare", "-", "-"),
+		  "only one recording can be standard input; name a file for the other" },
+		{ ARGUMENTS("replay", "-"),
+		  "cannot replay standard input: the recording is read more than once; name a "
+		  "file" },
+		{ ARGUMENTS("maps", "-p", "none"),
+		  "--pid: 'none' is not a whole number from 1 to 4194304" },
+		{ ARGUMENTS("maps", "-p", "1", "2"),
+		  "unexpected argument '2'; usage: pfdrive maps -p PID" },
+		{ ARGUMENTS("study", "io", "--files", "0"),
+		  "--files: '0' is not a whole number from 1 to 900" },
+		{ ARGUMENTS("study", "io", "--file-size", "1000"),
+		  "--file-size: '1000' is not a size from 4K to 65536G; use the suffixes K, M and "
+		  "G" },
+		{ ARGUMENTS("study", "io", "--file-size", "5000"),
+		  "--file-size: '5000' is not a multiple of the page size, 4096 bytes" },
+		{ ARGUMENTS("study", "io", "read:12"),
+		  "invalid method 'read:12': SIZE must be a multiple of 8 bytes, at most 1G" },
+		{ ARGUMENTS("study", "io", "--cache", "hot"),
+		  "--cache: 'hot' is not one of cold, warm, fit" },
+		{ ARGUMENTS("study", "io", "--repeat", "0"),
+		  "--repeat: '0' is not a whole number from 1 to 10000" },
+		{ ARGUMENTS("study", "pressure", "--compete", "5x", "x"),
+		  "--compete: '5x' is neither a size (96M) nor a ratio (1.5), with or without "
+		  ":random or :sequential" },
+		{ ARGUMENTS("study", "pressure", "--compete", "12M:backwards", "x"),
+		  "--compete: '12M:backwards' is neither a size (96M) nor a ratio (1.5), with or "
+		  "without :random or :sequential" },
+		{ ARGUMENTS("study", "pressure", "--compete", "12M", "--competitors", "17", "x"),
+		  "--competitors: '17' is not a whole number from 1 to 16" },
+		{ ARGUMENTS("study", "pressure", "--record", "r.pfs", "x"),
+		  "--record: a recording holds one run, and a study makes two; use 'pfdrive run'" },
+		{ ARGUMENTS("bench", "--list", "cpu"), "--list does not measure; leave out cpu" },
+		{ ARGUMENTS("bench", "--serve", "--quick"),
+		  "--serve does not measure; leave out --quick" },
+		{ ARGUMENTS("bench", "--serve", "--list"), "give only one of --serve and --list" },
+		{ ARGUMENTS("bench", "--cpu", "many"),
+		  "--cpu: 'many' is not a whole number from 0 to 8191" },
+		{ ARGUMENTS("--map", "anon", "--size", "1M", "--pattern", "stride:2M"),
+		  "--pattern: the stride of stride:2M is longer than the memory, 1048576 bytes" },
+		{ ARGUMENTS("help", "reprot"), "unknown command 'reprot'; did you mean 'report'?" },
+		{ ARGUMENTS("help", "nothing"), "unknown command 'nothing'; see pfdrive --help" },
+	};
+	const char *sentence;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert_int_eq(run(cases[i].arguments), STATUS_USAGE);
+		sentence = strstr(err, ": "); /* after "pfdrive", or "pfdrive record" */
+		ck_assert_ptr_nonnull(sentence);
+		ck_assert_str_eq(strtok((char *)sentence + strlen(": "), "\n"), cases[i].sentence);
+		ck_assert_ptr_null(strtok(NULL, "\n"));
+		ck_assert_str_eq(out, "");
+	}
+}
+END_TEST
+
+START_TEST(test_more_methods_than_a_study_can_hold_are_refused)
+{
+	char methods[33][16], *arguments[37] = { "pfdrive", "study", "io" };
+	size_t i;
+
+	for (i = 0; i < 33; i++) {
+		snprintf(methods[i], sizeof(methods[i]), "read:%zu", 8 * (i + 1));
+		arguments[i + 3] = methods[i];
+	}
+	ck_assert_int_eq(run(arguments), STATUS_USAGE);
+	ck_assert_str_eq(err, "pfdrive study io: at most 32 methods can be given, and mmap counts "
+			      "twice; leave out 'read:264'\n");
+	strcpy(methods[31], "mmap");
+	arguments[35] = NULL;
+	ck_assert_int_eq(run(arguments), STATUS_USAGE);
+	ck_assert_ptr_nonnull(strstr(err, "leave out 'mmap'\n"));
+}
+END_TEST
+
+/* The path or the file is at fault, so the status is that of a failure. */
+START_TEST(test_a_file_that_cannot_be_used_is_refused_with_the_reason)
+{
+	static struct {
+		char *arguments[10];
+		const char *sentence;
+	} cases[] = {
+		{ ARGUMENTS("./x"), "pfdrive: there is no file ./x; make one, or name another\n" },
+		{ ARGUMENTS("/dev"), "pfdrive: /dev is a folder; name a file\n" },
+		{ ARGUMENTS("/dev/zero"), "pfdrive: /dev/zero is not a regular file; name one\n" },
+		{ ARGUMENTS("maps", "-p", "4194304"), "pfdrive: there is no process 4194304\n" },
+		{ ARGUMENTS("report", "./x"),
+		  "pfdrive: cannot open ./x: No such file or directory\n" },
+		{ ARGUMENTS("report", "/dev"), "pfdrive: cannot read /dev: Is a directory\n" },
+		{ ARGUMENTS("report", "/dev/null"),
+		  "pfdrive: cannot read /dev/null: it is empty\n" },
+		{ ARGUMENTS("report", "README.md"),
+		  "pfdrive: README.md is not a recording of pfdrive\n" },
+		{ ARGUMENTS("compare", "./x", "./y"),
+		  "pfdrive: cannot open ./x: No such file or directory\n" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert_int_eq(run(cases[i].arguments), STATUS_FAILED);
+		ck_assert_str_eq(err, cases[i].sentence);
+		ck_assert_str_eq(out, "");
+	}
 }
 END_TEST
 
@@ -127,13 +346,13 @@ END_TEST
 START_TEST(test_a_path_and_an_option_are_those_of_run)
 {
 	ck_assert_int_eq(RUN("./missing"), STATUS_FAILED);
-	ck_assert_str_eq(err, "pfdrive: there is no file ./missing: make one, or name another\n");
+	ck_assert_str_eq(err, "pfdrive: there is no file ./missing; make one, or name another\n");
 	ck_assert_int_eq(RUN("run", "missing"), STATUS_FAILED);
 	ck_assert_ptr_nonnull(strstr(err, "there is no file missing"));
 	ck_assert_int_eq(RUN("-n", "1"), STATUS_USAGE);
 	ck_assert_ptr_nonnull(strstr(err, "no FILE was given"));
 	ck_assert_int_eq(RUN("Documentation"), STATUS_FAILED); /* the tests run at the top */
-	ck_assert_str_eq(err, "pfdrive: Documentation is a folder: name a file\n");
+	ck_assert_str_eq(err, "pfdrive: Documentation is a folder; name a file\n");
 }
 END_TEST
 
@@ -273,8 +492,11 @@ END_TEST
 RUN_TESTS("subcommands", test_an_unknown_word_is_refused_with_the_nearest_command,
 	  test_a_word_that_resembles_no_command_is_refused,
 	  test_a_pattern_in_place_of_a_command_is_refused_with_its_option,
-	  test_sizes_are_refused_with_limits_that_can_be_typed,
+
 	  test_an_unknown_study_is_refused_with_the_choices,
+	  test_a_wrong_argument_is_refused_with_one_sentence,
+	  test_more_methods_than_a_study_can_hold_are_refused,
+	  test_a_file_that_cannot_be_used_is_refused_with_the_reason,
 	  test_a_path_and_an_option_are_those_of_run,
 	  test_a_file_that_is_named_like_a_command_needs_a_folder,
 	  test_the_list_has_every_command_in_one_line,

@@ -104,7 +104,7 @@ START_TEST(test_every_line_has_its_description)
 		{ 1, "program prog: code (text)" },
 		{ 2, "program prog: addresses filled in by the loader (relro)" },
 		{ 4, "prog: variables that begin as 0 (bss)" },
-		{ 5, "[heap] what malloc() has from brk(2)" },
+		{ 5, "[heap] memory that malloc() got from brk(2)" },
 		{ 7, "stack of thread 43" },
 		{ 9, "under measurement: /data/file" },
 		{ 12, "library libx.so: code (text)" },

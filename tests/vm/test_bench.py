@@ -286,23 +286,16 @@ def test_a_given_prediction_replaces_the_formula(tmp_path):
         40 * rows["cpu.loop"]["measured"]["mean"], abs=0.1)
 
 
-@pytest.mark.parametrize("options, status, words", [
-    (["cpu.nothing"], 2, "cpu.nothing"),
-    (["--format", "xml"], 2, "table, csv, json"),
-    (["--cpu", "many"], 2, "'many'"),
-    (["--list", "cpu"], 2, "leave cpu out"),
-    (["--serve", "--quick"], 2, "leave --quick out"),
-    (["--serve", "--list"], 2, "one at a time"),
-    (["--json", "x", "--report", "x"], 2, "'x'"),
-    (["--cpu", "1000"], 1, "CPU 1000"),
-    (["--predict", "/nowhere"], 1, "/nowhere"),
-    (["--predict", "/etc/passwd"], 1, "line 1"),
-    (["cpu.loop", "--json", "/nowhere/file"], 1, "/nowhere/file"),
-    (["cpu.loop", "--report", "/nowhere/file"], 1, "/nowhere/file"),
+@pytest.mark.parametrize("options, words", [
+    (["--cpu", "1000"], "CPU 1000"),
+    (["--predict", "/nowhere"], "/nowhere"),
+    (["--predict", "/etc/passwd"], "line 1"),
+    (["cpu.loop", "--json", "/nowhere/file"], "/nowhere/file"),
+    (["cpu.loop", "--report", "/nowhere/file"], "/nowhere/file"),
 ])
-def test_bad_input_is_refused(options, status, words):
+def test_bad_input_is_refused(options, words):
     process = bench(*options, check=False)
-    assert process.returncode == status
+    assert process.returncode == 1
     assert process.stdout == ""
     assert words in process.stderr and process.stderr.count("\n") <= 2
 

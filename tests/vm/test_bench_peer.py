@@ -126,7 +126,7 @@ def test_unprivileged_user_also_measures_the_network():
     rows = {row["name"]: row for row in pfstat.report_of(text)["rows"]}
     # The permission to send pings depends on the system.
     assert rows.pop("peer.icmp_rtt")["missing"] in (
-        None, "not permitted to send pings: run as root, or set net.ipv4.ping_group_range")
+        None, "not permitted to send pings; run as root, or set net.ipv4.ping_group_range")
     assert all(row["measured"] for row in rows.values())
 
 

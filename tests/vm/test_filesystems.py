@@ -261,7 +261,7 @@ def test_pfdrive_reports_a_failing_device(place, cold):
 def test_processes_that_map_a_file_are_found(cold):
     """The kernel's mappings are compared, since stat(2) reports another device number on btrfs."""
     options = ("record", "--no-bpf", "--file", cold, "--duration", "0.1")
-    assert "nobody maps" in pfstat.refused(1, *options)
+    assert "no process maps" in pfstat.refused(1, *options)
     with open(cold, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ):
         pfstat.run(pfstat.PFDRIVE, *options)
 

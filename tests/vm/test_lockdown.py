@@ -49,4 +49,4 @@ def test_lockdown_closes_the_module_and_pfdrive_reports_it(small_file):
     pfstat.unload()
     result = pfstat.run("insmod", pfstat.MODULE, check=False)
     assert result.returncode == 1 and not pfstat.loaded()
-    assert "is locked down, and wants it signed" in pfstat.refused(1, "record", "--", "true")
+    assert "is locked down and requires a signed module" in pfstat.refused(1, "record", "--", "true")

@@ -34,29 +34,6 @@ def running(small_file):
     process.communicate()
 
 
-@pytest.mark.parametrize("options, words", [
-    (["--pattern", "zigzag"], "'zigzag'"),
-    (["--pattern", "stride"], "stride:SIZE"),
-    (["--pattern", "stride:0"], "'stride:0'"),
-    (["--pattern", "stride:4k"], "'stride:4k'"),
-    (["--accesses", "0"], "'0'"),
-    (["--accesses", "many"], "'many'"),
-    (["--cache", "tepid"], "cold, warm"),
-    (["--fault-around", "on"], "keep, off"),
-    (["--repeat", "0"], "'0'"),
-    (["--format", "xml"], "table, csv, json"),
-    (["--ring-size", "4095"], "'4095'"),
-    (["--pattern", "stride:2M"], "longer than"),
-    (["run", "another"], "unexpected argument"),
-    (["--with", "rusage,hwc"], "'hwc' is not one of hw, cachegrind, rusage, syscalls, maps"),
-    (["--with", "maps,"], "'' is not one of"),
-    (["--json", "x", "--record", "x"], "'x'"),
-    (["--json", "./x", "--record", "x"], "same file"),
-])
-def test_usage_is_refused_with_2(options, words, small_file):
-    assert words in pfstat.refused(2, *options, small_file)
-
-
 def test_a_word_that_is_neither_command_nor_file_is_refused_with_2():
     assert "unknown command 'reprto'; did you mean 'report'?" in pfstat.refused(2, "reprto")
     assert "did you mean 'study io'?" in pfstat.refused(2, "via")
@@ -92,8 +69,8 @@ def test_bad_files_are_refused_with_1(name, words, tmp_path):
 
 def test_an_unreadable_file_is_refused(small_file):
     os.chmod(small_file, 0)
-    assert "no right to read" in pfstat.refused(1, small_file, user=65534, group=65534,
-                                                extra_groups=[])
+    assert "permission denied" in pfstat.refused(1, small_file, user=65534, group=65534,
+                                                 extra_groups=[])
 
 
 def test_missing_root_is_reported(small_file):
@@ -102,7 +79,7 @@ def test_missing_root_is_reported(small_file):
 
 def test_missing_module_is_reported(small_file):
     pfstat.unload()
-    assert "insmod pfstat.ko" in pfstat.refused(1, small_file)
+    assert f"run 'insmod {pfstat.MODULE}' as root" in pfstat.refused(1, small_file)
 
 
 def test_missing_debugfs_is_reported(small_file):
@@ -177,7 +154,7 @@ def test_a_file_truncated_during_the_run_is_reported(running, small_file):
     os.truncate(small_file, pfstat.PAGE)
     stdout, stderr = running.communicate(timeout=60)
     assert running.returncode == 1
-    assert stdout == "" and "cut the file" in stderr
+    assert stdout == "" and "truncated the file" in stderr
     assert not pfstat.PINS.exists()
 
 

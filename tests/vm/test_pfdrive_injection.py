@@ -120,7 +120,7 @@ def lost_recording(result):
     if left != [RECORDING.name]:
         return f"it left {left}, status {result.returncode}"
     damage = pfstat.report(RECORDING)["damage"]
-    if result.returncode and not damage and "names of code" not in result.stderr:
+    if result.returncode and not damage and "cannot look up" not in result.stderr:
         return "the recording does not say that it is not whole"
     return f"status 0, but {damage}" if damage and not result.returncode else None
 

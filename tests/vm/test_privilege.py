@@ -190,7 +190,7 @@ def test_descriptors_close_on_exec_and_privileges_are_dropped():
 
 
 @pytest.mark.parametrize("lacking, options, words", [
-    ("-perfmon,-sys_admin", [], "without CAP_PERFMON"),
+    ("-perfmon,-sys_admin", [], "requires CAP_PERFMON"),
     ("-bpf,-sys_admin", [], "load the eBPF programs without CAP_BPF"),
 ])
 def test_a_missing_privilege_is_named(lacking, options, words):
@@ -222,7 +222,7 @@ def test_file_of_another_user_needs_a_privilege(home):
     os.chown(theirs, users.UID, users.GID)
     command = [pfstat.PFDRIVE, "--no-bpf", "--accesses", "1", theirs]
     result = without("-dac_override,-dac_read_search", *command)
-    assert f"no right to read {theirs}" in refused(result)
+    assert f"cannot read {theirs}: permission denied" in refused(result)
     assert without("-dac_override", *command).returncode == 0
 
 
@@ -255,7 +255,7 @@ for name in {files!r}:
     assert opened.splitlines() == [f"{name} {errno.EPERM}" for name in files]
     result = pfstat.run("unshare", "--user", "--map-root-user", pfstat.PFDRIVE, "record", "--",
                         "true", check=False)
-    assert "lets nobody in from a user namespace" in refused(result)
+    assert "refuses processes of a user namespace" in refused(result)
 
 
 @pytest.mark.parametrize("value", ["0", "91", "-1", "half", "", "4294967297"])
@@ -280,7 +280,7 @@ def test_rings_take_at_most_their_share_of_memory():
             assert result.returncode == 0, result.stderr
             assert size <= pfstat.stats()["ring_bytes"] // os.cpu_count() < size + 3 * pfstat.PAGE
         else:
-            assert "no memory for the module's rings" in refused(result)
+            assert "cannot allocate the module's rings" in refused(result)
             assert pfstat.stats()["ring_bytes"] == 0
     pfstat.unload()
 

@@ -118,7 +118,7 @@ def test_a_recording_cut_in_the_middle_is_reported_up_to_there():
 
 
 def test_a_file_that_is_not_a_recording_is_refused(cold_file):
-    assert "is no recording" in pfstat.refused(1, "report", cold_file)
+    assert "is not a recording" in pfstat.refused(1, "report", cold_file)
     assert "No such file" in pfstat.refused(1, "report", "/tmp/missing.pfs")
 
 
@@ -495,7 +495,7 @@ def test_a_second_ctrl_c_ends_the_recording(tmp_path):
                         "exec sleep 600 >/dev/null 2>&1")
     terminal.wait_for(b"it runs")
     terminal.press()
-    terminal.wait_for(b"the watching goes on until sh has ended; a second Ctrl-C ends it now")
+    terminal.wait_for(b"recording continues until sh exits; a second Ctrl-C stops it now")
     terminal.press()
     terminal.wait_for(b"calls of file operations recorded")
     pid = int(said.read_text())
@@ -568,8 +568,8 @@ def test_a_full_disk_fails_before_anything_runs(tmp_path):
 
 def check_cut(stderr, path, reason):
     """One message states why it is cut and how many items it has; the report agrees."""
-    said = re.fullmatch(rf"pfdrive: {path} is cut: {reason}; `pfdrive report' reads the (\d+) "
-                        r"items that are in it; .*\n", stderr)
+    said = re.fullmatch(rf"pfdrive: {path} is incomplete: {reason}; 'pfdrive report' can read "
+                        r"its (\d+) items; .*\n", stderr)
     assert said, stderr
     result = report(path)
     assert result["damage"] == f"{path} was cut: {reason}"

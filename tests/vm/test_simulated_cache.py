@@ -58,7 +58,7 @@ def test_simulation_is_labelled_and_leaves_nothing_behind(small_file, tmp_path):
 def test_missing_valgrind_is_reported(small_file):
     folder = pathlib.Path("/tmp/no-valgrind")
     folder.mkdir(exist_ok=True)
-    assert "needs valgrind" in pfstat.refused(1, "--with", "cachegrind", small_file,
+    assert "requires valgrind" in pfstat.refused(1, "--with", "cachegrind", small_file,
                                               env={**os.environ, "PATH": str(folder)})
 
 

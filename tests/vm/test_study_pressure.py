@@ -324,16 +324,4 @@ def test_missing_privilege_for_a_cgroup_is_refused(swap):
         said = pfstat.refused(1, *STUDY, "--compete", "12M", FILE)
     finally:
         pfstat.run("mount", "-o", "remount,rw", CGROUP)
-    assert "Read-only file system: run as root, or say --unsafe" in said
-
-
-@pytest.mark.parametrize("options, words", [
-    (("--compete", "5x"), "neither a size (96M) nor a ratio (1.5)"),
-    (("--compete", "12M:backwards"), "neither a size"),
-    (("--compete", "12M", "--competitors", "17"), "not a number from 1 to 16"),
-    (("--compete", "1", "--unsafe", "--memory-limit", "16M"), "leave one of them out"),
-    (("--compete", "1", "--memory-limit", "1M"), "not a size from 8M"),
-    (("--record", "run.pfs"), "one run, not two"),
-])
-def test_wrong_command_lines_are_refused(options, words):
-    assert words in pfstat.refused(2, *STUDY, *options, FILE)
+    assert "Read-only file system; run as root, or use --unsafe" in said

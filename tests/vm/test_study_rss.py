@@ -83,7 +83,7 @@ def test_missing_privilege_is_reported_before_other_errors(others_file, command)
     nobody = "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"
     result = pfstat.run(*nobody, pfstat.PFDRIVE, *command, others_file, check=False)
     assert (result.returncode, result.stdout) == (1, "")
-    assert "lets only root in" in result.stderr and "cache" not in result.stderr
+    assert "requires root" in result.stderr and "cache" not in result.stderr
 
 
 @pytest.mark.parametrize("command", [("study", "rss"), ("--accesses", "10")])
@@ -93,7 +93,7 @@ def test_a_tmpfs_is_refused_by_name(command):
         said = pfstat.refused(1, *command, path)
     finally:
         path.unlink()
-    assert said == f"pfdrive: {path} is on a tmpfs, which has no disk: use a file on one\n"
+    assert said == f"pfdrive: {path} is on a tmpfs, which has no disk; use a file on one\n"
 
 
 def test_table_has_steps_and_faults(path):

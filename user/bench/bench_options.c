@@ -36,31 +36,35 @@ enum key {
 
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Measurement:", 1 },
-	{ "list", KEY_LIST, NULL, 0, "only print the operations", 1 },
-	{ "quick", KEY_QUICK, NULL, 0, "5 s per operation, not 60: fewer runs, less memory", 1 },
+	{ "list", KEY_LIST, NULL, 0, "list the operations, and exit", 1 },
+	{ "quick", KEY_QUICK, NULL, 0,
+	  "at most 5 s per operation instead of 60, with fewer runs and less memory", 1 },
 	{ "cpu", KEY_CPU, "N", 0, "measure on this CPU (default: the last allowed one)", 1 },
 	{ "directory", KEY_DIRECTORY, "PATH", 0,
-	  "make files there, on a disk (default " DIRECTORY ")", 1 },
-	{ "nfs", KEY_NFS, "PATH", 0, "also make files there, in a folder on NFS", 1 },
+	  "make the files in this folder, on a disk (default " DIRECTORY ")", 1 },
+	{ "nfs", KEY_NFS, "PATH", 0, "also make files in this folder, on NFS", 1 },
 	{ "huge-pages", KEY_HUGE_PAGES, NULL, 0, "use huge pages for loads and bandwidth", 1 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0, "do not watch operations with eBPF and the module", 1 },
 	{ "peer", KEY_PEER, "HOST", 0, "also measure the network to HOST", 1 },
 	{ "serve", KEY_SERVE, "ADDRESS", OPTION_ARG_OPTIONAL,
-	  "do not measure, serve as the peer until a signal (default 127.0.0.1)", 1 },
+	  "do not measure; serve as the peer until a signal (default 127.0.0.1)", 1 },
 	{ "port", KEY_PORT, "N", 0, "port of the peer (default " PEER_PORT ")", 1 },
 	{ NULL, 0, NULL, 0, "Predictions and output:", 2 },
-	{ "predict", KEY_PREDICT, "FILE", 0, "read predictions, lines NAME = FORMULA", 2 },
-	{ "format", KEY_FORMAT, "table|csv|json", 0, "format of stdout (default table)", 2 },
+	{ "predict", KEY_PREDICT, "FILE", 0, "read predictions from FILE: lines NAME = FORMULA",
+	  2 },
+	{ "format", KEY_FORMAT, "table|csv|json", 0, "format of standard output (default table)",
+	  2 },
 	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 2 },
 	{ "report", KEY_REPORT, "FILE", 0, "write the skeleton of a report to FILE", 2 },
-	{ "plot", KEY_PLOT, "FOLDER", 0, "draw memory.latency there: SVG, PNG, data, script", 2 },
+	{ "plot", KEY_PLOT, "FOLDER", 0,
+	  "draw memory.latency into this folder: SVG, PNG, data, script", 2 },
 	{ 0 },
 };
 
 static const char doc[] =
-	"Measures the cost of operations of the system, and compares it with predictions.\v"
-	"NAME is an operation, a family (cpu) or a pattern ('switch.*'); default: all. As root, "
-	"with the pfstat module, eBPF also watches each operation.";
+	"Measures the cost of system operations, and compares it with predictions.\vNAME is an "
+	"operation, a family (cpu) or a pattern ('switch.*'); default: all. As root and with the "
+	"pfstat module, eBPF also watches each operation.";
 
 /* The port stays text, for getaddrinfo(3). */
 static const char *bench_options_port(const struct argp_state *state, const char *text)
@@ -96,9 +100,9 @@ static void note_measuring(struct bench_command *command, int key, const char *t
 static void bench_options_check(const struct argp_state *state, const struct bench_command *command)
 {
 	if (command->serve && command->list)
-		usage(state, "--serve excludes --list: give one at a time");
+		usage(state, "give only one of --serve and --list");
 	if ((command->serve || command->list) && command->measuring)
-		usage(state, "--%s does not measure: leave %s%s out",
+		usage(state, "--%s does not measure; leave out %s%s",
 		      command->serve ? "serve" : "list", command->measuring_dashes,
 		      command->measuring);
 	named_files_input(state, "--predict", command->predict);
@@ -174,7 +178,7 @@ static error_t bench_options_parse_one(int key, char *text, struct argp_state *s
 	case KEY_PLOT:
 		command->plot = text;
 		if (!strcmp(text, "-"))
-			usage(state, "--plot cannot draw this figure as text: name a folder");
+			usage(state, "--plot: cannot draw this figure as text; name a folder");
 		return 0;
 	case ARGP_KEY_ARG:
 		bench_options_add_name(state, command, text);

@@ -86,7 +86,7 @@ static void derived_mark_noise(struct bench_row *row, size_t noisy, size_t all)
 	row->noise[0] = '\0';
 	if (noisy > MOST_NOISY * all)
 		snprintf(row->noise, sizeof(row->noise),
-			 "%zu of the %zu points behind it are noisy", noisy, all);
+			 "%zu of the %zu points used for it are noisy", noisy, all);
 }
 
 static void derived_fill_cache(struct derived *derived, struct bench_row *row, size_t level)

@@ -104,7 +104,7 @@ static void worker_explain_end(struct measured *measured, int err, uint64_t limi
 		return;
 	measured->err = err ? err : -ECHILD;
 	if (err == -ETIMEDOUT)
-		snprintf(measured->why, sizeof(measured->why), "it was not done after %.0f s",
+		snprintf(measured->why, sizeof(measured->why), "it did not finish within %.0f s",
 			 limit_ns / 1e9);
 	else if (!measured->why[0])
 		snprintf(measured->why, sizeof(measured->why), "its process exited unexpectedly");

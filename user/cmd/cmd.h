@@ -7,6 +7,7 @@
 #define PFSTAT_USER_CMD_H
 
 #include <argp.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum subcommand_group {
@@ -39,8 +40,8 @@ int command_line(int argc, char **argv);
 const struct subcommand *subcommand_find(int argc, char *const *argv, int *words);
 /* Prints all of them in groups. Returns the exit status, as the next one does. */
 int subcommand_print_list(void);
-/* Names the command that is nearest to the word, which is neither a command nor a file. */
-int subcommand_unknown(const char *word);
+/* Reports a word that is not a command and, with @or_file, not a file. Names the nearest command. */
+int subcommand_unknown(const char *word, bool or_file);
 
 /* Their arguments; bench_argp is in bench/bench_options.h. */
 extern const struct argp compare_argp, maps_argp, record_argp, replay_argp, report_argp, run_argp,

@@ -92,13 +92,15 @@ static int bench_plan_run(struct bench_run *run)
 	results->options = run->command.options;
 	err = bench_machine_read(&results->machine, &results->state, &results->options);
 	if (err == -EINVAL)
-		return message(STATUS_FAILED, "cannot run on CPU %d: name one that is allowed",
-			       results->options.cpu);
+		return message(
+			STATUS_FAILED,
+			"cannot run on CPU %d: it is not allowed for this process; name another",
+			results->options.cpu);
 	if (err)
 		return message(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
 	err = bench_plan_rows(results, run->command.names, run->command.nr_names, &unknown);
 	if (err == -ENOENT)
-		return message(STATUS_USAGE, "there is no '%s' to be measured: see --list",
+		return message(STATUS_USAGE, "unknown operation '%s'; see pfdrive bench --list",
 			       unknown);
 	if (err)
 		return message(STATUS_FAILED, "out of memory");
@@ -113,7 +115,7 @@ static void warn_of_predictions(const struct bench_run *run)
 	size_t next = 0;
 
 	while ((prediction = predictions_unmatched(&run->predictions, &run->results, &next)))
-		message(STATUS_OK, "%s: there is no %s here: what it predicts is left out",
+		message(STATUS_OK, "%s: there is no operation %s here; its prediction is ignored",
 			run->command.predict, prediction->name);
 }
 
@@ -181,7 +183,7 @@ static int bench_write_figure(const struct bench_run *run)
 			 message(STATUS_FAILED, "out of memory") :
 			 figures_write(&options, &drawing, 1, NULL, NULL);
 	if (!status && !drawing_is_drawn(&drawing))
-		message(STATUS_OK, "nothing was drawn: %s", drawing.texts[DRAWING_MISSING]);
+		message(STATUS_OK, "cannot draw the figure: %s", drawing.texts[DRAWING_MISSING]);
 	drawing_free(&drawing);
 	return status;
 }

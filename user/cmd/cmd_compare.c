@@ -60,19 +60,19 @@ struct compare_input {
 };
 
 static const struct argp_option argp_options[] = {
-	{ "threshold", 't', "PERCENT", 0, "a smaller difference is no change (default 5)", 0 },
-	{ "confidence", 'c', "PERCENT", 0, "that all intervals hold, together (default 95)", 0 },
-	{ "format", 'f', "table|csv|json", 0, "on standard output (default table)", 0 },
+	{ "threshold", 't', "PERCENT", 0, "treat a smaller difference as no change (default 5)",
+	  0 },
+	{ "confidence", 'c', "PERCENT", 0, "confidence of all intervals together (default 95)", 0 },
+	{ "format", 'f', "table|csv|json", 0, "format of standard output (default table)", 0 },
 	FIGURES_OPTIONS_HTML,
 	FIGURES_OPTIONS_PLOT,
 	{ 0 },
 };
 
 static const char doc[] =
-	"Compares two recordings, or two sides of several each: the total time in faults, the "
-	"bytes read, how many faults of each class there were, how long they took, and what part "
-	"of it, with confidence intervals.\v"
-	"Exit status: 0 no change, 3 a change, 1 and 2 errors.";
+	"Compares two recordings, or two sides with several recordings each: the total time in "
+	"faults, the bytes read, the number of faults of each class, their mean time and its "
+	"parts, with confidence intervals.\vExit status: 0 no change, 3 a change, 1 and 2 errors.";
 
 static void compare_add_file(struct compare_options *options, const struct argp_state *state,
 			     const char *text)
@@ -90,10 +90,10 @@ static void compare_add_file(struct compare_options *options, const struct argp_
 	}
 	side = options->separated;
 	if (options->nr[side] == COMPARISON_MAX_RUNS)
-		usage(state, "more than %d recordings on one side: '%s' is too many",
+		usage(state, "one side has at most %d recordings; leave out '%s'",
 		      COMPARISON_MAX_RUNS, text);
 	if (!strcmp(text, "-") && options->stdin_used)
-		usage(state, "only one recording can be standard input: name a file for the other");
+		usage(state, "only one recording can be standard input; name a file for the other");
 	options->stdin_used |= !strcmp(text, "-");
 	options->files[side][options->nr[side]++] = text;
 }
@@ -111,7 +111,7 @@ static void check_files(struct compare_options *options, const struct argp_state
 		options->nr[1] = 1;
 	}
 	if (!options->nr[0] || !options->nr[1])
-		usage(state, "two recordings are needed: pfdrive compare A.pfs B.pfs");
+		usage(state, "two recordings are required; usage: pfdrive compare A.pfs B.pfs");
 }
 
 static void compare_name_files(const struct compare_options *options,
@@ -155,7 +155,7 @@ static error_t compare_parse_option(int key, char *text, struct argp_state *stat
 	case FIGURES_KEY_PLOT:
 		options->figures.plot = text;
 		if (figures_as_text(&options->figures))
-			usage(state, "--plot: a comparison cannot be drawn as text: name a folder");
+			usage(state, "--plot: cannot draw a comparison as text; name a folder");
 		return 0;
 	case ARGP_KEY_ARG:
 		compare_add_file(options, state, text);
@@ -273,7 +273,7 @@ static int compared_run_read(struct compared_run *run, const char *path)
 	if (err && signals_caught)
 		return 128 + signals_caught;
 	if (err)
-		return message(STATUS_FAILED, "cannot compare: %s", why);
+		return message(STATUS_FAILED, "%s", why);
 	/* Without eBPF all time is on the CPU; parts are not compared then. */
 	run->analysis = analysis_new(true, 0);
 	if (!run->analysis)

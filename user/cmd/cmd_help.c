@@ -68,9 +68,9 @@ int cmd_help(int argc, char **argv)
 	if (argc < 2)
 		return subcommand_print_list();
 	command = subcommand_find(argc - 1, argv + 1, &words);
-	if (!command && (argv[1][0] == '-' || !strcmp(argv[1], "study")))
+	if (!command && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "study")))
 		return subcommand_print_list();
 	if (!command)
-		return subcommand_unknown(argv[1]);
+		return subcommand_unknown(argv[1], false);
 	return command->argp ? help_for(command) : subcommand_print_list();
 }

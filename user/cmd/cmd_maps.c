@@ -23,8 +23,8 @@ struct show_options {
 };
 
 static const struct argp_option argp_options[] = {
-	{ "pid", 'p', "PID", 0, "of this process", 1 },
-	{ "format", 'f', "table|json", 0, "on standard output (default table)", 1 },
+	{ "pid", 'p', "PID", 0, "print the memory map of this process", 1 },
+	{ "format", 'f', "table|json", 0, "format of standard output (default table)", 1 },
 	{ 0 },
 };
 
@@ -58,16 +58,17 @@ static int message_of_process(pid_t pid, int err)
 	case -ESRCH:
 		return message(STATUS_FAILED, "there is no process %d", pid);
 	case -ENODATA:
-		return message(STATUS_FAILED,
-			       "process %d has no memory of its own: it is a "
-			       "kernel thread, or has ended",
-			       pid);
+		return message(
+			STATUS_FAILED,
+			"process %d has no memory of its own: it is a kernel thread or has exited",
+			pid);
 	case -EACCES:
 	case -EPERM:
-		return message(STATUS_FAILED,
-			       "no right to see the memory map of process %d: run "
-			       "as its owner or root",
-			       pid);
+		return message(
+			STATUS_FAILED,
+			"cannot read the memory map of process %d: permission denied; run as its "
+			"owner or as root",
+			pid);
 	default:
 		return message(STATUS_FAILED, "cannot read the memory map of process %d: %s", pid,
 			       strerror(-err));
@@ -87,9 +88,9 @@ const struct argp maps_argp = {
 	.options = argp_options,
 	.parser = maps_parse_option,
 	.args_doc = "-p PID",
-	.doc = "Shows the memory map of a process: what each line is, how much of it is "
-	       "resident or swapped, and what the pfstat module has hooked.\vOf somebody "
-	       "else's process, and for what is hooked, it needs root.",
+	.doc = "Prints the memory map of a process, with a description of each mapping, its "
+	       "resident and swapped size, and whether the pfstat module has hooked it.\vThe "
+	       "process of another user, and the column Hooked, require root.",
 };
 
 int cmd_maps(int argc, char **argv)

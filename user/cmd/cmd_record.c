@@ -58,7 +58,7 @@ static error_t record_parse_option(int key, char *text, struct argp_state *state
 }
 
 static const struct argp_option argp_options[] = {
-	{ "output", 'o', "FILE", 0, "write a recording there; nothing is printed then", 3 },
+	{ "output", 'o', "FILE", 0, "write a recording to FILE instead of printing a report", 3 },
 	{ 0 },
 };
 
@@ -73,11 +73,10 @@ const struct argp record_argp = {
 	.parser = record_parse_option,
 	.children = record_children,
 	.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
-	.doc = "Watches any program, and explains its page faults: prints a report, or "
-	       "writes a recording for `pfdrive report'.\vCtrl-C ends the recording of "
-	       "processes that were there before; they run on. A COMMAND gets Ctrl-C, too: "
-	       "the recording ends with it, or with a second Ctrl-C. Needs the pfstat module, "
-	       "and root.",
+	.doc = "Watches any program and explains its page faults: prints a report, or writes a "
+	       "recording for 'pfdrive report'.\vCtrl-C stops the recording; processes that "
+	       "pfdrive did not start continue. A COMMAND also receives Ctrl-C: the recording "
+	       "stops when it exits, or at a second Ctrl-C. Requires the pfstat module and root.",
 };
 
 static void record_parse(struct record_options *options, int argc, char **argv)

@@ -44,19 +44,24 @@ enum key {
 };
 
 static const struct argp_option argp_options[] = {
-	{ "file", KEY_FILE, "PATH", 0, "of the recorded files (default: the costliest)", 1 },
-	{ "on", KEY_ON, "PATH", 0, "touch this file instead (default: the recorded one)", 1 },
+	{ "file", KEY_FILE, "PATH", 0,
+	  "replay the faults of this recorded file (default: the one whose faults took longest)",
+	  1 },
+	{ "on", KEY_ON, "PATH", 0, "touch this file instead of the recorded one", 1 },
 	{ "pace", KEY_PACE, "recorded|none", 0,
-	  "with the recorded time between faults, or without (default recorded)", 1 },
-	{ "cache", KEY_CACHE, "cold|warm", 0, "page cache before (default cold)", 1 },
-	{ NULL, 0, NULL, 0, "The policy:", 2 },
+	  "keep the recorded time between faults, or none (default recorded)", 1 },
+	{ "cache", KEY_CACHE, "cold|warm", 0,
+	  "state of the page cache before the replay (default cold)", 1 },
+	{ NULL, 0, NULL, 0, "Policy:", 2 },
 	{ "advise", KEY_ADVISE, "ADVICE", 0, "madvise(2): " POLICY_ADVICE_NAMES, 2 },
-	{ "read-ahead", KEY_READAHEAD, "SIZE", 0, "of this file, instead of its device's", 2 },
-	{ "populate", KEY_POPULATE, NULL, 0, "read and map all of it first", 2 },
-	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0, "off: each page by itself", 2 },
+	{ "read-ahead", KEY_READAHEAD, "SIZE", 0,
+	  "read-ahead of this file, instead of that of its device", 2 },
+	{ "populate", KEY_POPULATE, NULL, 0, "read and map the whole file first", 2 },
+	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
+	  "off: each page faults separately (default keep)", 2 },
 	{ NULL, 0, NULL, 0, "Output:", 3 },
-	{ "format", KEY_FORMAT, "table|json", 0, "(default table)", 3 },
-	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF", 3 },
+	{ "format", KEY_FORMAT, "table|json", 0, "format of standard output (default table)", 3 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "run without eBPF", 3 },
 	{ 0 },
 };
 
@@ -65,7 +70,7 @@ static int64_t readahead_of(const struct argp_state *state, const char *text)
 	uint64_t bytes = 0;
 
 	if (size_parse(text, &bytes) || bytes % PATTERN_PAGE || bytes > 1ULL << 30)
-		usage(state, "--read-ahead: '%s' is not a size of whole pages (4K) up to 1G", text);
+		usage(state, "--read-ahead: '%s' is not a multiple of 4K up to 1G", text);
 	return bytes;
 }
 
@@ -111,10 +116,11 @@ static error_t replay_parse_option(int key, char *text, struct argp_state *state
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->recording)
-			usage(state, "unexpected argument '%s': give one RECORDING", text);
+			usage(state, "unexpected argument '%s'; give one RECORDING", text);
 		if (!strcmp(text, "-"))
-			usage(state, "the recording is read more than once, so it cannot be "
-				     "standard input");
+			usage(state,
+			      "cannot replay standard input: the recording is read more than "
+			      "once; name a file");
 		options->recording = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -133,10 +139,10 @@ const struct argp replay_argp = {
 	.options = argp_options,
 	.parser = replay_parse_option,
 	.args_doc = "RECORDING",
-	.doc = "Touches a recorded file's pages in the recorded order and pace under "
-	       "another policy, and prints what that changes.\vOnly pages that faulted "
-	       "are known: what fault-around had mapped is not touched. The file is only "
-	       "read. Needs the pfstat module, and root.",
+	.doc = "Touches the pages of a recorded file in the recorded order and pace under another "
+	       "policy, and prints the difference.\vA recording has only the pages that faulted; "
+	       "pages that fault-around had mapped are not touched. The file is only read. "
+	       "Requires the pfstat module and root.",
 };
 
 static void replay_parse(struct replay_options *options, int argc, char **argv)
@@ -194,7 +200,7 @@ static int open_target(const struct policy *policy, const char *path, struct map
 	err = mapping_open(mapping, path, false);
 	end_err = policy_readahead_end(&readahead);
 	if (end_err)
-		return message(STATUS_FAILED, "--read-ahead: cannot put %s back to %s: %s",
+		return message(STATUS_FAILED, "--read-ahead: cannot restore %s to %s: %s",
 			       readahead.path, strtok(readahead.before, "\n"), strerror(-end_err));
 	return err ? workload_file_message(path, err) : STATUS_OK;
 }

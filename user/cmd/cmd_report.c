@@ -84,7 +84,7 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->recording)
-			usage(state, "unexpected argument '%s': give one RECORDING", text);
+			usage(state, "unexpected argument '%s'; give one RECORDING", text);
 		options->recording = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -93,8 +93,7 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 	case ARGP_KEY_SUCCESS:
 		report_name_files(state, options);
 		if (options->file && !strcmp(options->recording, "-"))
-			usage(state, "--file: the recording is read twice, so it cannot be "
-				     "standard input");
+			usage(state, "--file: cannot read standard input twice; name a recording");
 		if (figures_as_text(&options->figures) &&
 		    (options->report.trace || options->report.format != REPORT_TABLE))
 			usage(state, "--plot - prints figures in place of the table; leave "
@@ -106,15 +105,13 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 }
 
 static const struct argp_option argp_options[] = {
-	{ "file", KEY_FILE, "PATH", 0,
-	  "this file's faults alone, named as --by file "
-	  "names it",
+	{ "file", KEY_FILE, "PATH", 0, "only the faults of this file, named as --by file prints it",
 	  1 },
-	{ "output", 'o', "FILE", 0, "print there, not on standard output", 5 },
+	{ "output", 'o', "FILE", 0, "print to FILE instead of standard output", 5 },
 	FIGURES_OPTIONS_HTML,
 	{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0,
-	  "write the figures there as well: SVG, "
-	  "PNG, their data and scripts; -: print the study's two as text",
+	  "also write the figures to this folder (SVG, PNG, data, scripts); -: print two of them "
+	  "as text",
 	  6 },
 	{ 0 },
 };
@@ -129,9 +126,9 @@ const struct argp report_argp = {
 	.parser = report_parse_option,
 	.children = report_children,
 	.args_doc = "RECORDING",
-	.doc = "Prints what a recording holds: where the time of its page faults went.\v"
-	       "RECORDING is a file that `pfdrive record' wrote, or - for standard input. "
-	       "Needs neither root nor the machine that it was made on.",
+	.doc = "Prints a recording: the time of its page faults and the reasons for it."
+	       "\vRECORDING is a file written by 'pfdrive record', or - for standard input. "
+	       "Requires neither root nor the recorded machine.",
 };
 
 static void report_parse(struct report_command *options, int argc, char **argv)
@@ -149,7 +146,7 @@ static int open_recording(struct reading *reading)
 	if (recording_open(&reading->reader, path, why, sizeof(why)))
 		return message(STATUS_FAILED, "%s", why);
 	if (head_from_json(&reading->report, recording_head(reading->reader)))
-		return message(STATUS_FAILED, "%s does not say what it is a recording of", path);
+		return message(STATUS_FAILED, "cannot explain %s: its head is not complete", path);
 	return STATUS_OK;
 }
 
@@ -173,14 +170,14 @@ static int open_filter(struct reading *reading)
 		return 128 + signals_caught;
 	if (err == -ENOENT)
 		return message(STATUS_FAILED,
-			       "no fault of %s was recorded: see `pfdrive report "
-			       "--by file'",
+			       "no fault of %s was recorded; see 'pfdrive report --by file'",
 			       options->file);
 	if (err == -ENOSPC)
-		return message(STATUS_FAILED,
-			       "%s is none of the %d files that are told apart, "
-			       "and may be one of the others: see `pfdrive report --by file'",
-			       options->file, GROUPS_MAX);
+		return message(
+			STATUS_FAILED,
+			"cannot select %s: a report distinguishes %d files, and this is not one "
+			"of them; see 'pfdrive report --by file'",
+			options->file, GROUPS_MAX);
 	if (err)
 		return message_of_items(reading, err);
 	snprintf(environment->only_file, sizeof(environment->only_file), "%s", options->file);
@@ -240,7 +237,8 @@ static int open_analysis(struct reading *reading)
 		if (!err)
 			err = analysis_listen(reading->analysis, reading_add_fault, reading);
 	}
-	return err ? message(STATUS_FAILED, "cannot begin: %s", strerror(-err)) : STATUS_OK;
+	return err ? message(STATUS_FAILED, "cannot prepare the report: %s", strerror(-err)) :
+		     STATUS_OK;
 }
 
 /*
@@ -295,7 +293,7 @@ static void reading_read_tail(struct reading *reading)
 		snprintf(reading->damage, sizeof(reading->damage), "%s", damage);
 	else if (err)
 		snprintf(reading->damage, sizeof(reading->damage),
-			 "the counts at the end of %.200s cannot be understood",
+			 "the counts at the end of %.200s are not valid",
 			 reading->options.recording);
 }
 

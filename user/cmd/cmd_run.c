@@ -60,8 +60,8 @@ static int stay_on_cpu(struct drive *drive)
 	one = cpus_only(cpu);
 	err = cpus_confine(0, &one);
 	if (err)
-		return message(STATUS_FAILED, "cannot run on CPU %d: %s: name one that is online",
-			       cpu, strerror(-err));
+		return message(STATUS_FAILED, "cannot run on CPU %d: %s; name an online CPU", cpu,
+			       strerror(-err));
 	return STATUS_OK;
 }
 
@@ -194,9 +194,10 @@ static const struct argp_child run_children[] = { { &run_arguments_argp, 0, NULL
 const struct argp run_argp = {
 	.children = run_children,
 	.args_doc = "[FILE]",
-	.doc = "Maps FILE, or memory, touches its bytes in the order of a pattern, and prints what "
-	       "the page faults cost, by class.\vNumbers take K, M, G (1024). FILE is only read "
-	       "unless --allow-write is given. Needs the pfstat module, and root.",
+	.doc = "Maps FILE or memory, touches its bytes in the order of a pattern, and prints the "
+	       "cost of the page faults by class.\vNumbers take the suffixes K, M and G (1024). "
+	       "FILE is only read unless --allow-write is given. Requires the pfstat module and "
+	       "root.",
 };
 
 int cmd_run(int argc, char **argv)
@@ -216,10 +217,10 @@ static const struct argp_child study_pressure_children[] = {
 const struct argp study_pressure_argp = {
 	.children = study_pressure_children,
 	.args_doc = "[FILE]",
-	.doc = "Makes each run twice, alone and beside processes that compete for memory, and "
-	       "prints what they do to its page faults.\vNumbers take K, M, G (1024). FILE is only "
-	       "read unless --allow-write is given. Needs the pfstat module, root, and swap for "
-	       "what exceeds the limit.",
+	.doc = "Makes each run twice, alone and with processes that compete for memory, and "
+	       "compares the page faults.\vNumbers take the suffixes K, M and G (1024). FILE is "
+	       "only read unless --allow-write is given. Requires the pfstat module, root, and "
+	       "swap for the memory above the limit.",
 };
 
 int cmd_study_pressure(int argc, char **argv)

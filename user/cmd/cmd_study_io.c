@@ -58,13 +58,15 @@ enum key {
 };
 
 static const struct argp_option argp_options[] = {
-	{ "files", KEY_FILES, "N", 0, "that many files (default 25)", 1 },
-	{ "file-size", KEY_FILE_SIZE, "SIZE", 0, "of each (default 10M)", 1 },
-	{ "scratch-dir", KEY_SCRATCH_DIR, "DIR", 0, "where (default: the current folder)", 1 },
-	{ "cache", KEY_CACHE, "cold|warm|fit", 0, "may be repeated (default: all)", 1 },
-	{ "repeat", KEY_REPEAT, "N", 0, "that many passes of each (default 5)", 1 },
-	{ "format", KEY_FORMAT, "table|json", 0, "(default table)", 2 },
-	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF: system calls are n/a", 2 },
+	{ "files", KEY_FILES, "N", 0, "number of files (default 25)", 1 },
+	{ "file-size", KEY_FILE_SIZE, "SIZE", 0, "size of each file (default 10M)", 1 },
+	{ "scratch-dir", KEY_SCRATCH_DIR, "DIR", 0,
+	  "folder for the files (default: the current one)", 1 },
+	{ "cache", KEY_CACHE, "cold|warm|fit", 0,
+	  "state of the page cache before a pass; may be repeated (default: all)", 1 },
+	{ "repeat", KEY_REPEAT, "N", 0, "number of passes of each method (default 5)", 1 },
+	{ "format", KEY_FORMAT, "table|json", 0, "format of standard output (default table)", 2 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "run without eBPF; system calls are then n/a", 2 },
 	{ 0 },
 };
 
@@ -85,12 +87,14 @@ static void add_way(const struct argp_state *state, struct via_options *options,
 
 	err = io_method_parse(text, options->methods, &options->nr_methods);
 	if (err == -EINVAL)
-		usage(state, "invalid way '%s': SIZE is a multiple of %u bytes, up to 1G", text,
-		      IO_WORD);
+		usage(state, "invalid method '%s': SIZE must be a multiple of %u bytes, at most 1G",
+		      text, IO_WORD);
 	if (err)
-		usage(state, "unknown way '%s'; choose from %s", text, IO_METHOD_NAMES);
+		usage(state, "unknown method '%s'; choose from %s", text, IO_METHOD_NAMES);
 	if (options->nr_methods > WAYS_MAX)
-		usage(state, "%d ways at a time, mmap is two: '%s' is too many", WAYS_MAX, text);
+		usage(state,
+		      "at most %d methods can be given, and mmap counts twice; leave out '%s'",
+		      WAYS_MAX, text);
 }
 
 static error_t study_io_parse_option(int key, char *text, struct argp_state *state)
@@ -148,11 +152,12 @@ static void study_io_add_defaults(struct via_options *options)
 const struct argp study_io_argp = {
 	.options = argp_options,
 	.parser = study_io_parse_option,
-	.args_doc = "[WAY...]",
-	.doc = "Reads and writes files by mmap(2), read(2) and write(2), and compares what "
-	       "that takes. A WAY is one of " IO_METHOD_NAMES " (default: mmap read:512 "
-	       "write:512).\vThe files are made for it, and are gone afterwards. Numbers "
-	       "take K, M, G (1024). Needs the pfstat module, and root.",
+	.args_doc = "[METHOD...]",
+	.doc = "Reads and writes files with mmap(2), read(2) and write(2), and compares the time "
+	       "and the events. A METHOD is one of " IO_METHOD_NAMES
+	       " (default: mmap read:512 write:512).\vThe files are made for this, and removed "
+	       "afterwards. Numbers take the suffixes K, M and G (1024). Requires the pfstat "
+	       "module and root.",
 };
 
 static void study_io_parse(struct via_options *options, int argc, char **argv)
@@ -177,8 +182,7 @@ static int check_folder(const struct via_options *options)
 	if (fd >= 0)
 		close(fd);
 	return memory ? message(STATUS_FAILED,
-				"%s is on a tmpfs, which has no disk: name another "
-				"--scratch-dir",
+				"%s is on a tmpfs, which has no disk; name another --scratch-dir",
 				options->folder) :
 			STATUS_OK;
 }
@@ -199,7 +203,7 @@ static int study_io_make_files(struct via *via)
 	if (err == -ENOSPC)
 		return message(STATUS_FAILED,
 			       "the disk of %s has no room for %u files of %" PRIu64
-			       " bytes: take fewer, or another --scratch-dir",
+			       " bytes; use fewer files or another --scratch-dir",
 			       options->folder, options->nr_files, options->file_bytes);
 	return message(STATUS_FAILED, "cannot make %u files of %" PRIu64 " bytes in %s: %s",
 		       options->nr_files, options->file_bytes, options->folder, strerror(-err));
@@ -272,10 +276,11 @@ static int choose_files(struct via *via)
 	via->nr_fit = io_files_that_fit(&via->files, meminfo.available);
 	if (via->nr_fit)
 		return STATUS_OK;
-	return message(STATUS_FAILED,
-		       "--cache fit: not even one file of %" PRIu64 " bytes fits "
-		       "into an eighth of the available memory: use a smaller --file-size",
-		       via->options.file_bytes);
+	return message(
+		STATUS_FAILED,
+		"--cache fit: not even one file of %" PRIu64
+		" bytes fits into an eighth of the available memory; use a smaller --file-size",
+		via->options.file_bytes);
 }
 
 static int study_io_add_row(struct via *via, const struct io_method *method, enum io_cache cache)

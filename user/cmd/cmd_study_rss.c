@@ -3,6 +3,7 @@
  * pfdrive study rss: plans the steps (mmap, then a byte each), lets a process of its own make
  * them, and prints its sizes and faults after each.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -33,11 +34,12 @@ enum key {
 
 static const struct argp_option argp_options[] = {
 	{ "cache", KEY_CACHE, "cold|warm", 0,
-	  "no page of the file in the page cache before, or all (default cold)", 1 },
+	  "state of the page cache before: no page of the file, or all of them (default cold)", 1 },
 	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
-	  "off: every page faults by itself (default keep)", 1 },
-	{ "format", KEY_FORMAT, "table|json", 0, "on standard output (default table)", 2 },
-	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF: only the file's own faults", 2 },
+	  "off: each page faults separately (default keep)", 1 },
+	{ "format", KEY_FORMAT, "table|json", 0, "format of standard output (default table)", 2 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "run without eBPF; only faults of the file are then seen",
+	  2 },
 	{ 0 },
 };
 
@@ -49,9 +51,12 @@ static void add_argument(const struct argp_state *state, struct touch_options *o
 		return;
 	}
 	if (options->nr_offsets == RSS_TOUCHES_MAX)
-		usage(state, "%d offsets at a time: '%s' is too many", RSS_TOUCHES_MAX, text);
+		usage(state, "at most %d offsets can be given; leave out '%s'", RSS_TOUCHES_MAX,
+		      text);
 	if (size_parse(text, &options->offsets[options->nr_offsets]))
-		usage(state, "'%s' is not the offset of a byte", text);
+		usage(state,
+		      "'%s' is not an offset; give a number of bytes, with or without K, M or G",
+		      text);
 	options->nr_offsets++;
 }
 
@@ -105,16 +110,31 @@ const struct argp study_rss_argp = {
 	.parser = study_rss_parse_option,
 	.children = study_rss_children,
 	.args_doc = "FILE [OFFSET...]",
-	.doc = "Shows what mapping a file and touching bytes of it does to the size of a "
-	       "process, and the page fault behind each step.\vThe bytes at 0 and 10000 "
-	       "unless others are given; K, M, G are 1024. FILE is only read. Needs the "
-	       "pfstat module, and root.",
+	.doc = "Maps a file, touches bytes of it, and prints after each step the size of the "
+	       "process and the page fault.\vAn OFFSET is a number of bytes (default 0 and 10000) "
+	       "and takes the suffixes K, M and G (1024). FILE is only read. Requires the pfstat "
+	       "module and root.",
 };
 
-static void study_rss_parse(struct touch_options *options, int argc, char **argv)
+/* An OFFSET below 0, which getopt_long() would take for options. */
+static const char *negative_offset(char **argv)
 {
+	for (argv++; *argv && strcmp(*argv, "--"); argv++)
+		if (argv[0][0] == '-' && isdigit((unsigned char)argv[0][1]))
+			return *argv;
+	return NULL;
+}
+
+static int study_rss_parse(struct touch_options *options, int argc, char **argv)
+{
+	const char *negative = negative_offset(argv);
+
+	if (negative)
+		return message(STATUS_USAGE, "'%s' is not an offset; an offset is at least 0",
+			       negative);
 	*options = (struct touch_options){ .fault_around = true, .bpf = true };
 	argp_parse(&study_rss_argp, argc, argv, 0, NULL, options);
+	return STATUS_OK;
 }
 
 static int plan_steps(const struct touch_options *options, const struct mapping *mapping,
@@ -127,9 +147,9 @@ static int plan_steps(const struct touch_options *options, const struct mapping 
 	for (i = 0; i < options->nr_offsets; i++) {
 		if (options->offsets[i] >= mapping->bytes)
 			return message(STATUS_USAGE,
-				       "%s has %" PRIu64 " bytes: there is none at "
-				       "%" PRIu64,
-				       options->file, mapping->bytes, options->offsets[i]);
+				       "cannot touch byte %" PRIu64 " of %s: it has only "
+				       "%" PRIu64 " bytes",
+				       options->offsets[i], options->file, mapping->bytes);
 		report->steps[report->nr_steps++] = (struct rss_step){
 			.kind = RSS_TOUCH,
 			.offset = options->offsets[i],
@@ -180,7 +200,9 @@ int cmd_study_rss(int argc, char **argv)
 	char name[4096];
 	int status;
 
-	study_rss_parse(&options, argc, argv);
+	status = study_rss_parse(&options, argc, argv);
+	if (status)
+		return status;
 	signals_init();
 	status = workload_open(&workload, options.file, false, &mapping, name, sizeof(name));
 	if (!status)

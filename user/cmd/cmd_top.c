@@ -41,10 +41,10 @@ enum key {
 };
 
 static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "What is shown:", 3 },
-	{ "interval", KEY_INTERVAL, "S", 0, "seconds between two views (default 1)", 3 },
-	{ "count", KEY_COUNT, "N", 0, "end after that many views", 3 },
-	{ "by", KEY_BY, "file|thread", 0, "only this table (default both)", 3 },
+	{ NULL, 0, NULL, 0, "Output:", 3 },
+	{ "interval", KEY_INTERVAL, "S", 0, "seconds between two screens (default 1)", 3 },
+	{ "count", KEY_COUNT, "N", 0, "exit after this number of screens", 3 },
+	{ "by", KEY_BY, "file|thread", 0, "print only this table (default both)", 3 },
 	{ 0 },
 };
 
@@ -79,9 +79,10 @@ const struct argp top_argp = {
 	.parser = top_parse_option,
 	.children = top_children,
 	.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
-	.doc = "Shows what the page faults of a program cost now.\vCtrl-C ends it; "
-	       "processes that were there before run on. A COMMAND gets Ctrl-C, too: pfdrive "
-	       "ends with it, or with a second Ctrl-C. Needs the pfstat module, and root.",
+	.doc = "Shows the current cost of a program's page faults.\vCtrl-C stops pfdrive; "
+	       "processes that pfdrive did not start continue. A COMMAND also receives Ctrl-C: "
+	       "pfdrive stops when it exits, or at a second Ctrl-C. Requires the pfstat module "
+	       "and root.",
 };
 
 static void top_parse(struct top *top, int argc, char **argv)

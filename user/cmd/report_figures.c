@@ -34,14 +34,16 @@ static int message_of_folder(const struct folder *folder)
 static int message_of_gnuplot(const struct figures_options *options, bool kept)
 {
 	if (kept)
-		return message(STATUS_FAILED,
-			       "gnuplot is not installed: data and scripts are in "
-			       "%s, but nothing was drawn (apt-get install gnuplot-nox)",
-			       options->plot);
-	return message(STATUS_FAILED,
-		       "cannot write %s: gnuplot, which draws its figures, is not "
-		       "installed (apt-get install gnuplot-nox)",
-		       options->html);
+		return message(
+			STATUS_FAILED,
+			"gnuplot is not installed: data and scripts are in %s, but nothing was "
+			"drawn; run apt-get install gnuplot-nox",
+			options->plot);
+	return message(
+		STATUS_FAILED,
+		"cannot write %s: gnuplot, which draws its figures, is not installed; run apt-get "
+		"install gnuplot-nox",
+		options->html);
 }
 
 static int write_page(const char *path, page_printer print_page, void *context, char *const *svgs)

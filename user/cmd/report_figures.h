@@ -16,14 +16,21 @@ struct figures_options {
 #define FIGURES_KEY_HTML 5000
 #define FIGURES_KEY_PLOT 5001
 /* For an argp_option array. */
-#define FIGURES_OPTIONS_HTML \
-	{ "html", FIGURES_KEY_HTML, "FILE", 0, "write a page with the figures there as well", 6 }
-#define FIGURES_OPTIONS_PLOT                                                   \
-	{ "plot",                                                              \
-	  FIGURES_KEY_PLOT,                                                    \
-	  "FOLDER",                                                            \
-	  0,                                                                   \
-	  "write the figures there as well: SVG, PNG, their data and scripts", \
+#define FIGURES_OPTIONS_HTML                                        \
+	{                                                           \
+		"html",                                             \
+		FIGURES_KEY_HTML,                                   \
+		"FILE",                                             \
+		0,                                                  \
+		"also write an HTML page with the figures to FILE", \
+		6                                                   \
+	}
+#define FIGURES_OPTIONS_PLOT                                                \
+	{ "plot",                                                           \
+	  FIGURES_KEY_PLOT,                                                 \
+	  "FOLDER",                                                         \
+	  0,                                                                \
+	  "also write the figures to this folder: SVG, PNG, data, scripts", \
 	  6 }
 
 bool figures_as_text(const struct figures_options *options);

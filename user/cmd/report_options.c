@@ -25,20 +25,24 @@ enum key {
 };
 
 static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "What is printed:", 4 },
+	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "by", KEY_BY, "class|file|vma|thread|comm|code|stack", 0,
-	  "a table of where the faults belong", 4 },
+	  "add a table of the faults of each file, mapping, thread, …", 4 },
 	{ "top", KEY_TOP, "N", 0,
-	  "its rows, and the system calls', the costliest; 0: all (default 20)", 4 },
+	  "number of rows of this table and of the system calls, costliest first; 0: all (default "
+	  "20)",
+	  4 },
 	{ "with", KEY_WITH, "rusage,syscalls", 0,
-	  "any of these. rusage: getrusage(2) beside what eBPF counted. syscalls: system calls as "
+	  "add tables. rusage: getrusage(2) next to the counts of eBPF. syscalls: system calls as "
 	  "strace -c lists them",
 	  4 },
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
-	  "take the module's own share, as calibrated, out of the times of calls", 4 },
+	  "subtract the module's own time, as calibrated, from the times of calls", 4 },
 	{ "format", KEY_FORMAT, "table|csv|json|trace", 0,
-	  "(default table); trace: only of a recording, for Perfetto's viewer", 4 },
-	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 4 },
+	  "format of standard output (default table); trace: only for a recording, for Perfetto's "
+	  "viewer",
+	  4 },
+	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 4 },
 	{ 0 },
 };
 
@@ -67,8 +71,9 @@ static void set_format(const struct argp_state *state, struct report_options *op
 	if (!options->trace)
 		options->format = format;
 	else if (!options->may_trace)
-		usage(state, "--format trace needs a recording: use record --output, then "
-			     "`pfdrive report'");
+		usage(state,
+		      "--format trace requires a recording; use 'pfdrive record --output', then "
+		      "'pfdrive report'");
 }
 
 static void add_tables(const struct argp_state *state, struct report_options *options,

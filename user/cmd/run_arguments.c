@@ -47,47 +47,58 @@ enum key {
 enum extra { EXTRA_HW, EXTRA_CACHEGRIND, EXTRA_RUSAGE, EXTRA_SYSCALLS, EXTRA_MAPS };
 
 static const struct argp_option run_arguments[] = {
-	{ NULL, 0, NULL, 0, "What is done:", 1 },
+	{ NULL, 0, NULL, 0, "Accesses:", 1 },
 	{ "pattern", KEY_PATTERN, "PATTERN", 0, PATTERN_NAMES_AND(" (default random)"), 1 },
 	{ "accesses", KEY_ACCESSES, "N", 0,
-	  "one byte each (default: as many as there are bytes; locality: 2^33)", 1 },
-	{ "seed", KEY_SEED, "N", 0, "of the random pattern (default 1)", 1 },
-	{ "repeat", KEY_REPEAT, "N", 0, "that many runs (default 1; locality: 5)", 1 },
-	{ NULL, 0, NULL, 0, "Under what conditions:", 2 },
+	  "number of accesses, of one byte each (default: the number of bytes; locality: 2^33)",
+	  1 },
+	{ "seed", KEY_SEED, "N", 0, "seed of the random pattern (default 1)", 1 },
+	{ "repeat", KEY_REPEAT, "N", 0, "number of runs (default 1; locality: 5)", 1 },
+	{ NULL, 0, NULL, 0, "Conditions:", 2 },
 	{ "cache", KEY_CACHE, "cold|warm", 0,
-	  "no page of the file in the page cache before a run, or all (default cold)", 2 },
+	  "state of the page cache before a run: no page of the file, or all of them (default "
+	  "cold)",
+	  2 },
 	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
-	  "off: every page faults by itself (default keep)", 2 },
-	{ "cpu", KEY_CPU, "N", 0, "stay on this CPU", 2 },
-	{ NULL, 0, NULL, 0, "What is recorded, what is printed:", 3 },
-	{ "format", KEY_FORMAT, "table|csv|json", 0, "on standard output (default table)", 3 },
-	{ "json", KEY_JSON, "FILE", 0, "write the JSON there as well", 3 },
-	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF: off-CPU times and system calls are n/a",
+	  "off: each page faults separately (default keep)", 2 },
+	{ "cpu", KEY_CPU, "N", 0, "run only on this CPU", 2 },
+	{ NULL, 0, NULL, 0, "Output:", 3 },
+	{ "format", KEY_FORMAT, "table|csv|json", 0, "format of standard output (default table)",
 	  3 },
-	{ "record", KEY_RECORD, "FILE", 0, "write a recording there as well, for `pfdrive report'",
+	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 3 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0,
+	  "run without eBPF; off-CPU times and system calls are then n/a", 3 },
+	{ "record", KEY_RECORD, "FILE", 0, "also write a recording to FILE, for 'pfdrive report'",
 	  3 },
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
-	  "take the module's own share, as calibrated, out of the times of calls", 3 },
-	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "bytes of records a CPU (default 4M)", 3 },
-	{ NULL, 0, NULL, 0, "What is measured beside the faults:", 7 },
+	  "subtract the module's own time, as calibrated, from the times of calls", 3 },
+	{ "ring-size", KEY_RING_SIZE, "SIZE", 0,
+	  "size of the ring of records of each CPU (default 4M)", 3 },
+	{ NULL, 0, NULL, 0, "Extra measurements:", 7 },
 	{ "with", KEY_WITH, "hw,cachegrind,rusage,syscalls,maps", 0,
-	  "any of these. hw: the processor's counts of L1D and dTLB accesses and misses. "
-	  "cachegrind: the loop under valgrind, with the study's caches. rusage: getrusage(2) "
-	  "beside what eBPF counted. syscalls: system calls as strace -c lists them. maps: the "
-	  "memory map after the run, explained",
+	  "add tables. hw: L1D and dTLB accesses and misses, counted by the processor. "
+	  "cachegrind: the loop under valgrind, with the caches of the study. rusage: "
+	  "getrusage(2) next to the counts of eBPF. syscalls: system calls as strace -c lists "
+	  "them. maps: the memory map after the run, explained",
 	  7 },
 	{ 0 },
 };
+
+static const char default_pattern[] = "random";
 
 static void set_pattern(const struct argp_state *state, struct options *options, const char *text)
 {
 	const size_t room = sizeof(((struct environment *)0)->pattern);
 	int err;
 
+	if (options->pattern_text != default_pattern)
+		usage(state, "--pattern was given twice, as '%s' and '%s'; give one",
+		      options->pattern_text, text);
 	err = strlen(text) < room ? pattern_parse(&options->pattern, text) : -ENOENT;
 	if (err == -EINVAL)
-		usage(state, "--pattern: invalid pattern '%s'; choose from %s", text,
-		      PATTERN_NAMES);
+		usage(state,
+		      "--pattern: invalid pattern '%s'; choose from %s, with a SIZE such as 256K",
+		      text, PATTERN_NAMES);
 	if (err)
 		usage(state, "--pattern: unknown pattern '%s'; choose from %s", text,
 		      PATTERN_NAMES);
@@ -114,7 +125,7 @@ static void add_extras(const struct argp_state *state, struct extras_options *ex
 static void set_file(const struct argp_state *state, struct options *options, const char *file)
 {
 	if (options->file)
-		usage(state, "unexpected argument '%s': give one FILE", file);
+		usage(state, "unexpected argument '%s'; give one FILE", file);
 	options->file = file;
 }
 
@@ -128,9 +139,12 @@ static void check_arguments(const struct argp_state *state, const struct options
 	if (options->have_cache && options->workload.kind == MAPPING_ANON)
 		usage(state, "--cache requires a file; --map anon has none");
 	if (options->record && options->repeats > 1)
-		usage(state, "--record: a recording can hold one run, not %u", options->repeats);
+		usage(state, "--record: a recording holds one run, not %u; leave out --repeat",
+		      options->repeats);
 	if (options->record && options->compete.text)
-		usage(state, "--record: a recording can hold one run, not two; use `pfdrive run'");
+		usage(state,
+		      "--record: a recording holds one run, and a study makes two; use 'pfdrive "
+		      "run'");
 }
 
 static void set_repeats(struct options *options)
@@ -246,7 +260,7 @@ const struct argp pressure_arguments_argp = {
 void run_arguments_init(struct options *options)
 {
 	*options = (struct options){
-		.pattern_text = "random",
+		.pattern_text = default_pattern,
 		.seed = 1,
 		.fault_around = true,
 		.bpf = true,

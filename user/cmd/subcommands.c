@@ -24,7 +24,7 @@
 const struct subcommand subcommands[] = {
 	COMMAND("run", MEASURE, run, "touch a file or memory, and measure its page faults"),
 	COMMAND("record", MEASURE, record, "watch any program: print a report, or record it"),
-	COMMAND("top", MEASURE, top, "show what the faults of a program cost now"),
+	COMMAND("top", MEASURE, top, "show the current cost of a program's faults"),
 	COMMAND("replay", MEASURE, replay, "touch a recorded file's pages under another policy"),
 	COMMAND("report", EXPLAIN, report, "print a recording: tables, figures or a trace"),
 	COMMAND("compare", EXPLAIN, compare, "compare the faults of two recordings"),
@@ -33,7 +33,7 @@ const struct subcommand subcommands[] = {
 	COMMAND("study pressure", STUDY, study_pressure,
 		"run beside processes that compete for memory"),
 	COMMAND("bench", STUDY, bench, "measure what operations of the system cost"),
-	COMMAND("maps", LOOK, maps, "print the memory map of a process, explained"),
+	COMMAND("maps", LOOK, maps, "print and explain the memory map of a process"),
 	{ "help", "pfdrive help", COMMAND_LOOK, "show the manual of a command", cmd_help, NULL },
 	{ "helper", "pfdrive helper", COMMAND_HIDDEN, "", cmd_helper, NULL },
 };
@@ -97,19 +97,19 @@ static const char *nearest_command(const char *word)
 	return nearest;
 }
 
-int subcommand_unknown(const char *word)
+int subcommand_unknown(const char *word, bool or_file)
 {
 	const char *nearest = nearest_command(word);
 	struct pattern pattern;
 
-	if (!pattern_parse(&pattern, word))
+	if (or_file && !pattern_parse(&pattern, word))
 		return message(STATUS_USAGE, "'%s' is a pattern; use --pattern %s", word, word);
 	if (nearest)
-		return message(STATUS_USAGE,
-			       "unknown command '%s'; did you mean '%s'? No file has "
-			       "that name either",
-			       word, nearest);
-	return message(STATUS_USAGE, "'%s' is neither a command nor a file; see pfdrive --help",
+		return message(STATUS_USAGE, "unknown command '%s'; did you mean '%s'?%s", word,
+			       nearest, or_file ? " No file has that name either" : "");
+	return message(STATUS_USAGE,
+		       or_file ? "'%s' is neither a command nor a file; see pfdrive --help" :
+				 "unknown command '%s'; see pfdrive --help",
 		       word);
 }
 
@@ -221,7 +221,7 @@ int command_line(int argc, char **argv)
 		return argc > 2 && asks_for_help(argv[2]) ? subcommand_print_list() :
 							    message_of_study(argv[2]);
 	if (argv[1][0] != '-' && !may_be_file(argv[1]))
-		return subcommand_unknown(argv[1]);
+		return subcommand_unknown(argv[1], true);
 	argv[0] = "pfdrive";
 	return cmd_run(argc, argv);
 }

@@ -31,20 +31,23 @@ enum key {
 };
 
 static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "What is watched (or a COMMAND):", 1 },
-	{ "pid", KEY_PID, "PID", 0, "this process, and its children from now on", 1 },
-	{ "cgroup", KEY_CGROUP, "PATH", 0, "the processes of this folder of cgroup v2", 1 },
+	{ NULL, 0, NULL, 0, "Watched processes (or give a COMMAND):", 1 },
+	{ "pid", KEY_PID, "PID", 0, "watch this process, and its children from now on", 1 },
+	{ "cgroup", KEY_CGROUP, "PATH", 0, "watch the processes of this cgroup v2 folder", 1 },
 	{ "file", KEY_FILE, "PATH", 0,
-	  "only this file's faults; alone: of every process that maps it now", 1 },
-	{ "duration", KEY_DURATION, "SECONDS", 0, "end after that long", 1 },
+	  "record only the faults of this file; if given alone: of all processes that map it now",
+	  1 },
+	{ "duration", KEY_DURATION, "SECONDS", 0, "stop after this time", 1 },
 	{ NULL, 0, NULL, 0, "How:", 2 },
 	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
-	  "off: every page of a file faults by itself (default keep)", 2 },
-	{ "no-bpf", KEY_NO_BPF, NULL, 0, "without eBPF: hooked files alone, no parts", 2 },
-	{ "no-pages", KEY_NO_PAGES, NULL, 0, "without what leaves the page cache", 2 },
-	{ "stacks", KEY_STACKS, NULL, 0, "the user stack of each fault, for --by stack", 2 },
-	{ "perf-faults", KEY_PERF_FAULTS, NULL, 0, "perf's own counts of faults, too", 2 },
-	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "bytes of records a CPU (default 4M)", 2 },
+	  "off: each page of a file faults separately (default keep)", 2 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0,
+	  "run without eBPF; only faults of hooked files are then seen, without parts", 2 },
+	{ "no-pages", KEY_NO_PAGES, NULL, 0, "do not watch pages that leave the page cache", 2 },
+	{ "stacks", KEY_STACKS, NULL, 0, "record the user stack of each fault, for --by stack", 2 },
+	{ "perf-faults", KEY_PERF_FAULTS, NULL, 0, "also count faults with perf", 2 },
+	{ "ring-size", KEY_RING_SIZE, "SIZE", 0,
+	  "size of the ring of records of each CPU (default 4M)", 2 },
 	{ 0 },
 };
 
@@ -61,8 +64,8 @@ static void check_targets(const struct argp_state *state, const struct watch_opt
 	if (nr > 1)
 		usage(state, "give only one of COMMAND, --pid and --cgroup");
 	if (!nr && !options->file)
-		usage(state, "nothing to watch was given: a COMMAND, --pid, --cgroup or --file; "
-			     "see --help");
+		usage(state,
+		      "nothing to watch was given; give a COMMAND, --pid, --cgroup or --file");
 	if (options->instruments.events.stacks && !options->instruments.bpf)
 		usage(state, "--stacks requires eBPF; leave --no-bpf out");
 }

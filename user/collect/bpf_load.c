@@ -63,14 +63,14 @@ struct events {
 static const char *events_missing(void)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): "
-		       "use one that has, or --no-bpf";
+		return "cannot load the eBPF programs: this kernel has no BTF "
+		       "(CONFIG_DEBUG_INFO_BTF); use another kernel, or --no-bpf";
 	if (!pid_namespace_is_initial())
-		return "eBPF sees other process numbers than this container: "
-		       "run outside of it, or with --no-bpf";
+		return "cannot use eBPF in this container: it has process ids of its own; run "
+		       "pfdrive outside of it, or use --no-bpf";
 	if (!pins_possible())
-		return "no bpf file system is mounted: run mount -t bpf -o mode=700 bpf "
-		       "/sys/fs/bpf, or use --no-bpf";
+		return "cannot pin the eBPF maps: no bpf file system is mounted; run mount -t bpf "
+		       "-o mode=700 bpf /sys/fs/bpf, or use --no-bpf";
 	return NULL;
 }
 
@@ -81,19 +81,18 @@ static void events_explain(const char *step, int err, char *why, size_t size)
 
 	bpf_log_dump(stderr);
 	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
-		snprintf(why, size,
-			 "no right to %s without %s: run as root with that, or "
-			 "with --no-bpf",
+		snprintf(why, size, "cannot %s without %s; run as root with it, or use --no-bpf",
 			 step, names);
 	else if (err == -EACCES && !geteuid())
 		snprintf(why, size,
-			 "this kernel's verifier refuses the eBPF programs: "
-			 "report a bug, with the verifier's log, which PFDRIVE_DEBUG=1 in the "
-			 "environment prints, and use --no-bpf meanwhile");
+			 "cannot load the eBPF programs: this kernel's verifier rejects them; "
+			 "report a bug with the verifier's log, which PFDRIVE_DEBUG=1 in the "
+			 "environment prints, and use --no-bpf until then");
 	else if (err == -EPERM || err == -EACCES)
-		snprintf(why, size, "no right to %s: run as root, or with --no-bpf", step);
+		snprintf(why, size, "cannot %s: permission denied; run as root, or use --no-bpf",
+			 step);
 	else
-		snprintf(why, size, "cannot %s: %s; --no-bpf goes on without", step,
+		snprintf(why, size, "cannot %s: %s; use --no-bpf to measure without eBPF", step,
 			 strerror(-err));
 }
 

@@ -67,15 +67,15 @@ static void module_explain_busy(char *why, size_t size)
 		fclose(file);
 	}
 	if (sscanf(line, "recorder %d %63[^\n]", &pid, holder) == 2)
-		snprintf(why, size, "the recorder is held by %s (pid %d): wait until it ends",
+		snprintf(why, size, "the recorder is held by %s (pid %d); wait until it ends",
 			 holder, pid);
 	else if (!strncmp(line, "recorder control", strlen("recorder control")))
 		snprintf(why, size,
-			 "the recorder is held by the targets of %s/%s: "
-			 "write 'stop' to it first",
+			 "the recorder is held by the targets of %s/%s; write 'stop' to that file "
+			 "first",
 			 PFSTAT_DEBUGFS, PFSTAT_FILE_CONTROL);
 	else
-		snprintf(why, size, "the recorder is held by another process: try again");
+		snprintf(why, size, "the recorder is held by another process; try again");
 }
 
 static bool is_debugfs(void)
@@ -101,23 +101,39 @@ static void module_explain_refusal(char *why, size_t size)
 
 	if (lockdown_level())
 		snprintf(why, size,
-			 "the kernel is locked down (%s), which closes %s: boot "
-			 "it without lockdown, for Secure Boot brings it, or use a VM",
+			 "the kernel is locked down (%s), which closes %s; boot without lockdown "
+			 "(Secure Boot enables it), or use a VM",
 			 lockdown_level(), PFSTAT_DEBUGFS);
 	else if (capabilities_lack(CAPABILITY(CAP_PERFMON), names, sizeof(names)))
-		snprintf(why, size,
-			 "the pfstat module lets nobody in without %s: run it "
-			 "with that",
-			 names);
+		snprintf(why, size, "the pfstat module requires %s; run pfdrive with it", names);
 	else if (in_user_namespace())
 		snprintf(why, size,
-			 "the pfstat module lets nobody in from a user "
-			 "namespace: run it outside, as root");
+			 "the pfstat module refuses processes of a user namespace; run pfdrive "
+			 "outside of it, as root");
 	else
 		snprintf(why, size,
-			 "no right to open %s/%s, although it is root's: is the "
-			 "kernel locked down?",
+			 "cannot open %s/%s: permission denied, although root owns it; check "
+			 "whether the kernel is locked down",
 			 PFSTAT_DEBUGFS, PFSTAT_FILE_SESSION);
+}
+
+/* A build has the module next to pfdrive; otherwise make install puts it where modprobe looks. */
+static void module_explain_absence(char *why, size_t size)
+{
+	char path[256], *end;
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - sizeof("pfstat.ko"));
+
+	path[length < 0 ? 0 : length] = '\0';
+	end = strrchr(path, '/');
+	if (end)
+		strcpy(end + 1, "pfstat.ko");
+	snprintf(why, size, "the pfstat module is not loaded; run '%s%s' as root%s%s",
+		 end && !access(path, F_OK) ? "insmod " : "modprobe ",
+		 end && !access(path, F_OK) ? path : "pfstat",
+		 geteuid() ? ", and pfdrive with sudo" : "",
+		 lockdown_level() ? " (the kernel is locked down and requires a signed module: see "
+				    "Documentation/user/security.rst)" :
+				    "");
 }
 
 static void module_explain_open(int err, char *why, size_t size)
@@ -125,16 +141,11 @@ static void module_explain_open(int err, char *why, size_t size)
 	if (err == -EBUSY)
 		module_explain_busy(why, size);
 	else if (access("/sys/module/pfstat", F_OK))
-		snprintf(why, size,
-			 "the pfstat module is not loaded: run insmod pfstat.ko "
-			 "as root%s",
-			 lockdown_level() ? " (the kernel is locked down, and wants "
-					    "it signed: see Documentation/user/security.rst)" :
-					    "");
+		module_explain_absence(why, size);
 	else if (err == -EACCES || geteuid())
-		snprintf(why, size, "the pfstat module lets only root in: run it with sudo");
+		snprintf(why, size, "the pfstat module requires root; run pfdrive with sudo");
 	else if (err == -ENOENT && !is_debugfs())
-		snprintf(why, size, "debugfs is not mounted: run mount -t debugfs none %s",
+		snprintf(why, size, "debugfs is not mounted; run mount -t debugfs none %s",
 			 DEBUGFS);
 	else if (err == -EPERM)
 		module_explain_refusal(why, size);
@@ -156,8 +167,8 @@ static int module_set_options(const struct fault_source *source,
 		err = module_command(source, "only %d", options->only_fd);
 	if (err)
 		snprintf(why, size,
-			 "the module refuses an option: %s: "
-			 "is it as old as this pfdrive?",
+			 "the module refuses an option: %s; load the module that was built with "
+			 "this pfdrive",
 			 strerror(-err));
 	return err;
 }
@@ -212,14 +223,15 @@ static int module_explain_target(int err, const char *what, char *why, size_t si
 		break;
 	case -EOPNOTSUPP:
 		snprintf(why, size,
-			 "the module does not watch files of the kind of %s: "
-			 "use one on a disk's file system",
+			 "the module cannot watch %s: it does not support this kind of file; use "
+			 "one on a disk's file system",
 			 what);
 		break;
 	case -ENOMEM:
 		snprintf(why, size,
-			 "no memory for the module's rings, one for each CPU: `pfdrive "
-			 "record' can take smaller ones (--ring-size)");
+			 "cannot allocate the module's rings, one for each CPU: they exceed the "
+			 "memory that the module may use (its parameter ring_limit); use a smaller "
+			 "--ring-size");
 		break;
 	case -ESRCH:
 		snprintf(why, size, "there is no %s", what);

@@ -77,9 +77,7 @@ static int instruments_open_events(struct instruments *instruments, char *why, s
 	if (err)
 		return err;
 	err = bpf_cost_end(cost, instruments->events, !options->no_counters);
-	return err ? instruments_explain(err, why, size,
-					 "cannot measure what eBPF adds to a fault") :
-		     0;
+	return err ? instruments_explain(err, why, size, "cannot measure the cost of eBPF") : 0;
 }
 
 /* Perf names processes as this namespace does, the module and eBPF as the initial one. */
@@ -210,8 +208,7 @@ static int instruments_explain_maps(int err, pid_t pid, char *why, size_t size)
 
 	if ((err == -EACCES || err == -EPERM) && capabilities_lack(needed, names, sizeof(names)))
 		snprintf(why, size,
-			 "no right to the mappings of process %d without %s: run as "
-			 "root with that",
+			 "cannot watch the mappings of process %d without %s; run as root with it",
 			 pid, names);
 	else
 		snprintf(why, size, "cannot watch the mappings of process %d: %s", pid,
@@ -250,7 +247,7 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 	if (instruments->events)
 		err = events_watch(instruments->events, pid, PFSTAT_TARGET_FOLLOW);
 	if (err)
-		return instruments_explain(err, why, size, "cannot name a process to eBPF");
+		return instruments_explain(err, why, size, "cannot add a process to eBPF");
 	return maps_err ? 1 : 0;
 }
 
@@ -325,14 +322,13 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 	struct first_error first = { .why = why, .size = size };
 
 	instruments_note(&first, instruments->source->ops->stop(instruments->source),
-			 "the module does not stop");
+			 "cannot stop the module");
 	if (instruments->events)
 		events_stop(instruments->events);
 	if (instruments->maps)
 		perf_maps_stop(instruments->maps);
 	instruments_take_counters(instruments, counters);
-	instruments_note(&first, collector_stop(instruments->collector),
-			 "cannot read what was recorded");
+	instruments_note(&first, collector_stop(instruments->collector), "cannot read the records");
 	if (instruments->maps)
 		counters->maps_lost = perf_maps_lost(instruments->maps);
 	instruments_note(&first, instruments_take_source_counters(instruments, counters),
@@ -342,7 +338,7 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 	counters->bpf_other_ps = instruments->bpf_cost.other_ps;
 	if (instruments->events)
 		instruments_note(&first, instruments_take_events(instruments, counters),
-				 "cannot read what eBPF counted");
+				 "cannot read the counts of eBPF");
 	else
 		snprintf(counters->bpf_missing, sizeof(counters->bpf_missing), "%s",
 			 options->bpf_missing ?: "");
@@ -356,8 +352,8 @@ int instruments_check_events(const struct run_counters *counters, char *why, siz
 	if (!counters->have_bpf || sent == counters->events_received)
 		return 0;
 	snprintf(why, size,
-		 "eBPF sent %" PRIu64 " events, but %" PRIu64 " were read: do not "
-		 "trust these figures, and report a bug",
+		 "eBPF sent %" PRIu64 " events, but %" PRIu64
+		 " were read; do not trust these figures, and report a bug",
 		 sent, counters->events_received);
 	return -EPROTO;
 }

@@ -51,7 +51,7 @@ static void perf_hardware_explain_right(char *why, size_t size)
 			level[strcspn(level, "\n")] = '\0';
 		fclose(file);
 	}
-	snprintf(why, size, "no right to it (perf_event_paranoid is %s): run as root", level);
+	snprintf(why, size, "permission denied (perf_event_paranoid is %s); run as root", level);
 }
 
 void perf_hardware_explain(int err, char *why, size_t size)
@@ -69,7 +69,7 @@ void perf_hardware_explain(int err, char *why, size_t size)
 			snprintf(why, size, "this processor does not count it (%s)",
 				 strerrorname_np(-err));
 		else
-			snprintf(why, size, "this machine has no PMU, as most VMs (%s)",
+			snprintf(why, size, "this machine has no PMU, like most VMs (%s)",
 				 strerrorname_np(-err));
 		break;
 	default:

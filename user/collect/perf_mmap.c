@@ -213,13 +213,13 @@ static void perf_explain(int err, char *why, size_t size)
 {
 	if (err == -EPERM || err == -EACCES)
 		snprintf(why, size,
-			 "no right to watch mappings with perf_event_open "
-			 "(CAP_PERFMON and CAP_IPC_LOCK, or CAP_SYS_ADMIN where the kernel asks "
-			 "for that): run as root");
+			 "cannot watch mappings with perf_event_open: permission denied; run as "
+			 "root (with CAP_PERFMON and CAP_IPC_LOCK, or with CAP_SYS_ADMIN if the "
+			 "kernel requires it)");
 	else if (err == -ENOENT || err == -ENOSYS || err == -EOPNOTSUPP)
 		snprintf(why, size,
-			 "this kernel has no perf_event_open (CONFIG_PERF_EVENTS): "
-			 "use one that has");
+			 "cannot watch mappings: this kernel has no perf_event_open "
+			 "(CONFIG_PERF_EVENTS); use another kernel");
 	else
 		snprintf(why, size, "cannot watch mappings with perf_event_open: %s",
 			 strerror(-err));

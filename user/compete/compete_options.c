@@ -24,15 +24,16 @@ enum key {
 };
 
 static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "Who competes for memory:", 6 },
+	{ NULL, 0, NULL, 0, "Competitors:", 6 },
 	{ "compete", KEY_COMPETE, "SIZE|RATIO", 0,
-	  "a process that uses SIZE bytes (96M), or RATIO of the limit (default 1.5), beside "
-	  "a run: pages at :random (the default) or :sequential",
+	  "memory of a competitor: SIZE bytes (96M), or RATIO times the limit (default 1.5); it "
+	  "accesses its pages at :random (default) or in :sequential order",
 	  6 },
-	{ "competitors", KEY_COMPETITORS, "N", 0, "that many of them (default 1)", 6 },
+	{ "competitors", KEY_COMPETITORS, "N", 0, "number of competitors (default 1)", 6 },
 	{ "memory-limit", KEY_LIMIT, "SIZE", 0,
-	  "of the run and the competitors together (default 64M)", 6 },
-	{ "unsafe", KEY_UNSAFE, NULL, 0, "no limit: for the memory of the whole machine", 6 },
+	  "memory limit of the run and the competitors together (default 64M)", 6 },
+	{ "unsafe", KEY_UNSAFE, NULL, 0,
+	  "compete for the memory of the whole machine, without a limit", 6 },
 	{ 0 },
 };
 
@@ -110,5 +111,5 @@ const struct argp compete_argp = { .options = argp_options, .parser = compete_pa
 void compete_check(const struct argp_state *state, const struct compete_options *options)
 {
 	if (options->unsafe && options->limit)
-		usage(state, "--unsafe has no --memory-limit: leave one of them out");
+		usage(state, "give only one of --unsafe and --memory-limit");
 }

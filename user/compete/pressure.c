@@ -155,7 +155,7 @@ int pressure_enter(struct pressure *pressure)
 	int status;
 
 	if (sysinfo(&info))
-		return message(STATUS_FAILED, "cannot ask for the machine's memory: %s",
+		return message(STATUS_FAILED, "cannot read the size of the memory: %s",
 			       strerror(errno));
 	pressure_plan(pressure, &info);
 	status = pressure_check_room(pressure, &info);
@@ -163,7 +163,7 @@ int pressure_enter(struct pressure *pressure)
 		return status;
 	if (!pressure->options->unsafe &&
 	    memory_group_enter(&pressure->group, pressure->competition.limit,
-			       "say --unsafe to compete without a limit", why, sizeof(why)))
+			       "use --unsafe to compete without a limit", why, sizeof(why)))
 		return message(STATUS_FAILED, "--compete: %s", why);
 	return pressure->alone ? STATUS_OK : pressure_start_all(pressure);
 }
@@ -171,11 +171,12 @@ int pressure_enter(struct pressure *pressure)
 static int pressure_report_end(unsigned int number, int status)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-		return message(STATUS_FAILED,
-			       "competitor %u was killed, as the kernel does when "
-			       "memory and swap are used up: add swap, or compete for less",
-			       number);
-	return message(STATUS_FAILED, "competitor %u ended by itself, by %s %d: report a bug",
+		return message(
+			STATUS_FAILED,
+			"competitor %u was killed, probably because memory and swap are full; add "
+			"swap, or use a smaller --compete",
+			number);
+	return message(STATUS_FAILED, "competitor %u ended unexpectedly, with %s %d; report a bug",
 		       number, WIFSIGNALED(status) ? "signal" : "status",
 		       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }

@@ -43,7 +43,7 @@ const struct fault_class_traits fault_classes[NR_FAULT_CLASSES] = {
 	},
 	[FAULT_OTHER] = {
 		.rgb = COLOUR_GREY, .point = 10, .size = 0.48, .ascii = '.',
-		.reason = "solved meanwhile, or a hint of NUMA balancing",
+		.reason = "resolved in the meantime, or a hint of NUMA balancing",
 		.hooks = 1U << HOOK_FAULT,
 	},
 };

@@ -17,7 +17,7 @@ enum key {
 
 static const struct argp_option argp_options[] = {
 	{ "user", KEY_USER, "NAME", 0,
-	  "run programs and write files as this user (default: who called sudo)", 8 },
+	  "run programs and write files as this user (default: the user of sudo)", 8 },
 	{ 0 },
 };
 
@@ -29,8 +29,8 @@ static void choose(const struct argp_state *state, const char *user)
 		usage(state, "--user: there is no user '%s'", user);
 	else if (err == -EPERM)
 		usage(state,
-		      "--user: only root can work for another user, '%s': run pfdrive with "
-		      "sudo, or leave it out",
+		      "--user: only root can work for another user, '%s'; run pfdrive with sudo, "
+		      "or leave --user out",
 		      user);
 	else if (err)
 		argp_failure(state, STATUS_FAILED, 0, "--user: %s", strerror(-err));
@@ -43,10 +43,11 @@ static void check(const struct argp_state *state)
 	char names[CAPABILITY_NAMES_SIZE];
 
 	if (invoker_is_other() && capabilities_lack(needed, names, sizeof(names)))
-		argp_failure(state, STATUS_FAILED, 0,
-			     "cannot work for user %s without %s: run it "
-			     "with that, or say --user root",
-			     invoker_name(), names);
+		argp_failure(
+			state, STATUS_FAILED, 0,
+			"cannot work for user %s without %s; run pfdrive with it, or use --user "
+			"root",
+			invoker_name(), names);
 }
 
 static error_t invoker_parse_option(int key, char *text, struct argp_state *state)

@@ -102,15 +102,15 @@ static int read_head(struct recording_reader *reader, struct recording_block *bl
 		return got;
 	if ((size_t)got < sizeof(*block)) {
 		if (reader->tail && got)
-			return damaged(reader, "there is more behind its end");
+			return damaged(reader, "more data follows its end");
 		return reader->tail ? BLOCK_END : was_cut(reader);
 	}
 	if (reader->tail)
-		return damaged(reader, "there is more behind its end");
+		return damaged(reader, "more data follows its end");
 	if (block->magic != RECORDING_BLOCK_MAGIC)
 		return damaged(reader, "no block begins here");
 	if (block->raw > RECORDING_BLOCK_MAX || block->stored > RECORDING_BLOCK_MAX)
-		return damaged(reader, "a block of %" PRIu32 " bytes",
+		return damaged(reader, "a block has %" PRIu32 " bytes, too many",
 			       block->raw > block->stored ? block->raw : block->stored);
 	return BLOCK_READ;
 }
@@ -139,7 +139,7 @@ static int read_stored(struct recording_reader *reader, const struct recording_b
 	if (got < block->stored)
 		return was_cut(reader);
 	if (!check_fits(block, reader->stored.bytes))
-		return damaged(reader, "the block's check does not fit");
+		return damaged(reader, "the checksum of the block is wrong");
 	return BLOCK_READ;
 }
 
@@ -237,7 +237,7 @@ static int take_symbols(struct recording_reader *reader, const struct recording_
 static int take_items(struct recording_reader *reader, const struct recording_block *block)
 {
 	if (items_begin(&reader->items, reader->raw.bytes, block->raw))
-		return damaged(reader, "the block's items do not fit into it");
+		return damaged(reader, "the items do not fit into the block");
 	return BLOCK_READ;
 }
 
@@ -293,14 +293,16 @@ static int check_header(const struct recording_header *header, const char *name,
 			size_t size)
 {
 	if (header->version > RECORDING_VERSION)
-		snprintf(why, size, "%s is of version %" PRIu32 ": this pfdrive reads up to %u",
+		snprintf(why, size,
+			 "cannot read %s: it has version %" PRIu32
+			 ", and this pfdrive reads versions up to %u; use a newer pfdrive",
 			 name, header->version, RECORDING_VERSION);
 	else if (!header->version)
 		snprintf(why, size, "%s is damaged at byte 8: there is no version 0", name);
 	else if (header->abi < PFSTAT_ABI_OLDEST || header->abi > PFSTAT_ABI_VERSION)
 		snprintf(why, size,
-			 "%s holds records of version %" PRIu32
-			 ": this pfdrive reads versions %u to %u",
+			 "cannot read %s: its records have version %" PRIu32
+			 ", and this pfdrive reads versions %u to %u; use another pfdrive",
 			 name, header->abi, PFSTAT_ABI_OLDEST, PFSTAT_ABI_VERSION);
 	else
 		return 0;
@@ -316,8 +318,12 @@ static int read_header(struct recording_reader *reader, char *why, size_t size)
 		snprintf(why, size, "cannot read %s: %s", reader->name, strerror(-got));
 		return got;
 	}
+	if (!got) {
+		snprintf(why, size, "cannot read %s: it is empty", reader->name);
+		return -EPROTO;
+	}
 	if (memcmp(header.magic, RECORDING_MAGIC, sizeof(header.magic))) {
-		snprintf(why, size, "%s is no recording", reader->name);
+		snprintf(why, size, "%s is not a recording of pfdrive", reader->name);
 		return -EPROTO;
 	}
 	if ((size_t)got < sizeof(header)) {
@@ -425,7 +431,7 @@ int recording_next(struct recording_reader *reader, struct item *item)
 			return 1;
 		}
 		if (ret < 0)
-			return damaged(reader, "the block holds what is no item");
+			return damaged(reader, "the block has an invalid item");
 		ret = read_block(reader);
 		if (ret != BLOCK_READ)
 			return ret;

@@ -141,11 +141,13 @@ static int cachegrind_run_valgrind(const struct workplace *place, char *const *a
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return STATUS_OK;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return message(STATUS_FAILED, "--with cachegrind needs valgrind, which is not "
-					      "here: install it (apt-get install valgrind)");
+		return message(
+			STATUS_FAILED,
+			"--with cachegrind requires valgrind, which is not installed; run apt-get "
+			"install valgrind");
 	cachegrind_last_line(place->log, said, sizeof(said));
-	return message(STATUS_FAILED, "the simulation of the caches fails: %s",
-		       said[0] ? said : "valgrind ended without a word");
+	return message(STATUS_FAILED, "cannot simulate the caches: %s",
+		       said[0] ? said : "valgrind exited without an error message");
 }
 
 static int cachegrind_find_version(const struct workplace *place,
@@ -167,7 +169,8 @@ static int cachegrind_read_out(const struct workplace *place, struct cachegrind 
 	int err = 0;
 
 	if (!file)
-		return message(STATUS_FAILED, "valgrind left no figures: %s", strerror(errno));
+		return message(STATUS_FAILED, "cannot open the results of valgrind: %s",
+			       strerror(errno));
 	while (!err && getline(&line, &size, file) > 0)
 		err = cachegrind_add_line(cachegrind, line);
 	if (!err)
@@ -211,7 +214,7 @@ static int cachegrind_simulate(const struct workplace *place, struct cachegrind 
 
 	if (!argv || length < 0) {
 		free(argv);
-		return message(STATUS_FAILED, "cannot name this program to valgrind: %s",
+		return message(STATUS_FAILED, "cannot find the path of this program: %s",
 			       strerror(errno));
 	}
 	self[length] = '\0';
@@ -245,7 +248,7 @@ int simulate_caches(struct cache_simulation *simulation, char *const *arguments)
 		return message(STATUS_FAILED, "cannot make a temporary folder: %s", strerror(-err));
 	status = cachegrind_find_version(&place, simulation);
 	if (!status && isatty(STDERR_FILENO))
-		fputs("pfdrive: simulating the caches, which takes some 50 times as long\n",
+		fputs("pfdrive: simulating the caches, which takes about 50 times as long\n",
 		      stderr);
 	if (!status)
 		status = cachegrind_simulate(&place, &simulation->loop, "loop", arguments);

@@ -205,13 +205,13 @@ static int measurement_end_recording(struct measurement *measurement)
 	if (status)
 		return status;
 	if (measurement->analysis_err && !recorded)
-		return message(STATUS_FAILED, "cannot explain what was recorded: %s",
+		return message(STATUS_FAILED, "cannot analyze the records: %s",
 			       strerror(-measurement->analysis_err));
 	if (result->damage[0])
 		return message(STATUS_FAILED, "%s", result->damage);
 	return err ? message(STATUS_FAILED,
-			     "cannot look up the names of code: %s; all else is "
-			     "recorded, addresses stand for the names",
+			     "cannot look up symbols: %s; the recording is otherwise complete, "
+			     "with addresses instead of names",
 			     strerror(-err)) :
 		     STATUS_OK;
 }

@@ -112,8 +112,8 @@ static void members_count_unmapped(struct members *members)
 {
 	if (!members->nr_unmapped++)
 		message(STATUS_OK,
-			"%s; its faults are recorded, but files and code that it has "
-			"mapped may have no names",
+			"%s; its faults are recorded, but the names of files and code that it has "
+			"mapped may be missing",
 			members->measurement->why);
 }
 
@@ -161,8 +161,8 @@ static void members_warn(struct members *members, const char *why)
 {
 	if (!members->warned)
 		message(STATUS_OK,
-			"%s; the recording goes on without it, and without others to "
-			"which the same happens",
+			"%s; the recording continues without this process, and without others "
+			"that fail in the same way",
 			why);
 	members->warned = true;
 }
@@ -214,10 +214,11 @@ int members_follow_cgroup(struct members *members, const char *path)
 	if (err == -ECANCELED)
 		return STATUS_FAILED;
 	if (err)
-		return message(STATUS_FAILED,
-			       "cannot list the processes of %s: %s: name a folder "
-			       "of cgroup v2, such as /sys/fs/cgroup/system.slice",
-			       path, strerror(-err));
+		return message(
+			STATUS_FAILED,
+			"cannot list the processes of %s: %s; name a folder of cgroup v2, such as "
+			"/sys/fs/cgroup/system.slice",
+			path, strerror(-err));
 	return STATUS_OK;
 }
 
@@ -237,7 +238,7 @@ int members_follow_mappers(struct members *members, int fd, const char *path)
 	int err = processes_that_map(fd, members_visit, members);
 
 	if (err && err != -ECANCELED)
-		return message(STATUS_FAILED, "cannot find out who maps %s: %s", path,
+		return message(STATUS_FAILED, "cannot find the processes that map %s: %s", path,
 			       strerror(-err));
 	return err ? STATUS_FAILED : STATUS_OK;
 }
@@ -278,8 +279,8 @@ void members_report_unmapped(const struct members *members)
 {
 	if (members->nr_unmapped > 1)
 		message(STATUS_OK,
-			"files and code that %u processes had mapped when they were "
-			"found may have no names",
+			"the names of files and code that %u processes had mapped before may be "
+			"missing",
 			members->nr_unmapped);
 }
 

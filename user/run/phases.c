@@ -134,10 +134,11 @@ int phases_make(struct phases *phases, const struct phases_plan *plan)
 	if (signals_caught)
 		return 128 + signals_caught;
 	if (instruments_thread_err(plan->instruments))
-		return message(STATUS_FAILED,
-			       "cannot tell eBPF which thread to watch: %s; "
-			       "--no-bpf goes on without",
-			       strerror(-err));
+		return message(
+			STATUS_FAILED,
+			"cannot set the thread that eBPF watches: %s; use --no-bpf to measure "
+			"without eBPF",
+			strerror(-err));
 	/* madvise(2) returns it where an access would get a SIGBUS. */
 	if (err == -EFAULT && (phases->now == STEP_POPULATE || phases->now == STEP_ACCESS))
 		return phases_report_bus(phases, plan);

@@ -85,13 +85,12 @@ static int recorded_file_report_none(const char *path, bool all_kept)
 		return message(STATUS_FAILED, "no fault of a file was recorded");
 	if (all_kept)
 		return message(STATUS_FAILED,
-			       "no fault of %s was recorded: see `pfdrive report "
-			       "--by file'",
-			       path);
-	return message(STATUS_FAILED,
-		       "%s is none of the %d files that are told apart, and may "
-		       "be one of the others: see `pfdrive report --by file'",
-		       path, GROUPS_MAX);
+			       "no fault of %s was recorded; see 'pfdrive report --by file'", path);
+	return message(
+		STATUS_FAILED,
+		"cannot select %s: a report distinguishes %d files, and this is not one of them; "
+		"see 'pfdrive report --by file'",
+		path, GROUPS_MAX);
 }
 
 static int recorded_file_choose(struct recorded_file *file, const struct analysis *analysis,
@@ -205,8 +204,7 @@ static int recorded_file_collect(struct recorded_file *file, const char *recordi
 	/* It was read twice: the file of that name may be another one the second time. */
 	if (!status && !file->replay.count)
 		status = message(STATUS_FAILED,
-				 "%s has no fault of %s any more: it was changed "
-				 "while it was read",
+				 "%s has no fault of %s any more: another process changed it",
 				 recording, file->path);
 	replay_order(&file->replay);
 	return status;

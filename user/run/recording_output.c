@@ -119,7 +119,7 @@ void recording_output_go(struct recording_output *recording)
 	recording->going = true;
 	recording->name_err = output_name_now(recording->output);
 	if (recording->name_err)
-		message(STATUS_FAILED, "cannot give the recording its name: %s; it is in %s",
+		message(STATUS_FAILED, "cannot rename the recording: %s; it is in %s",
 			invoker_strerror(recording->name_err), output_path(recording->output));
 }
 
@@ -195,8 +195,7 @@ static const char *recording_remedy(int err)
 static int recording_report_cut(const char *path, const char *cut, uint64_t items, int err)
 {
 	return message(STATUS_FAILED,
-		       "%s is cut: %s; `pfdrive report' reads the %" PRIu64
-		       " items that are in it%s",
+		       "%s is incomplete: %s; 'pfdrive report' can read its %" PRIu64 " items%s",
 		       path, cut, items, recording_remedy(err));
 }
 

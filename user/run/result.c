@@ -26,8 +26,8 @@ int result_check(const struct result *result, unsigned int number)
 		return STATUS_OK;
 	return message(STATUS_FAILED,
 		       "run %u: the module counted %" PRIu64 " calls, but %" PRIu64
-		       " records were read and %" PRIu64 " lost: do not trust these figures, and "
-		       "report a bug",
+		       " records were read and %" PRIu64
+		       " lost; do not trust these figures, and report a bug",
 		       number, report->cost.calls, figures.calls, report->losses.records);
 }
 

@@ -117,7 +117,8 @@ static int watch_follow(struct watch *watch)
 	if (options->command)
 		return watch_hold_command(watch);
 	if (options->pid == getpid())
-		return message(STATUS_USAGE, "-p: %d is pfdrive itself", options->pid);
+		return message(STATUS_USAGE, "--pid: %d is pfdrive itself; give another process",
+			       options->pid);
 	if (options->pid)
 		return members_follow(members, options->pid);
 	if (options->cgroup)
@@ -131,9 +132,10 @@ static int watch_check_members(const struct watch *watch)
 
 	if (watch->members.nr)
 		return STATUS_OK;
-	return message(STATUS_FAILED, "there is no process to watch: %s %s",
-		       options->cgroup ? "none in" : "nobody maps",
-		       options->cgroup ?: options->file);
+	return message(
+		STATUS_FAILED,
+		"there is no process to watch: no process %s %s now; start the program first",
+		options->cgroup ? "is in" : "maps", options->cgroup ?: options->file);
 }
 
 static int watch_start(struct watch *watch)
@@ -182,7 +184,7 @@ static int watch_let_command_go(struct watch *watch)
 	if (err == -ENOENT)
 		return message(127, "there is no command %s", name);
 	if (err == -EPIPE)
-		return message(126, "%s was killed before it began", name);
+		return message(126, "%s was killed before it started", name);
 	return err ? message(126, "cannot run %s: %s", name, invoker_strerror(err)) : STATUS_OK;
 }
 
@@ -228,7 +230,7 @@ static void watch_explain_wait(struct watch *watch)
 	    clock_monotonic_ns() < watch->interrupted_ns + SECOND)
 		return;
 	watch->explained = true;
-	message(STATUS_OK, "the watching goes on until %s has ended; a second Ctrl-C ends it now",
+	message(STATUS_OK, "recording continues until %s exits; a second Ctrl-C stops it now",
 		watch->options.command[0]);
 }
 

@@ -187,8 +187,8 @@ int code_names_find(struct analysis *analysis, const struct code_files *files, j
 	free(search.jitted);
 	if (!err && symbols_trouble(search.symbols))
 		message(STATUS_OK,
-			"cannot look up all names of code: the process that reads "
-			"symbols failed (%s); addresses stand in their place",
+			"cannot look up all symbols: the process that reads them failed (%s); "
+			"addresses are printed instead",
 			strerror(-symbols_trouble(search.symbols)));
 	symbols_close(search.symbols);
 	*left_out = search.left_out;

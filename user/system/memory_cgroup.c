@@ -146,7 +146,7 @@ static int memory_cgroup_say(const struct refusal *refusal, int err, const char 
 {
 	const bool rights = err == -EACCES || err == -EPERM || err == -EROFS;
 
-	snprintf(refusal->why, refusal->size, "%s %s: %s: %s%s", what, where, strerror(-err),
+	snprintf(refusal->why, refusal->size, "%s %s: %s; %s%s", what, where, strerror(-err),
 		 rights ? "run as root, or " : "", refusal->otherwise);
 	return err;
 }
@@ -158,9 +158,8 @@ static int need_controller(const char *mount, const struct refusal *refusal)
 
 	if (!has_word(mount, "cgroup.controllers", "memory")) {
 		snprintf(refusal->why, refusal->size,
-			 "cgroup v2 in %s has no memory controller: "
-			 "boot with it, or %s",
-			 mount, refusal->otherwise);
+			 "cgroup v2 in %s has no memory controller; boot with it, or %s", mount,
+			 refusal->otherwise);
 		return -EOPNOTSUPP;
 	}
 	if (has_word(mount, "cgroup.subtree_control", "memory"))
@@ -177,10 +176,10 @@ static int memory_cgroup_make(struct memory_group *group, uint64_t limit,
 	int err = find_mount(mount, sizeof(mount));
 
 	if (err) {
-		snprintf(refusal->why, refusal->size,
-			 "cgroup v2 is not mounted: mount -t cgroup2 "
-			 "none /sys/fs/cgroup, or %s",
-			 refusal->otherwise);
+		snprintf(
+			refusal->why, refusal->size,
+			"cgroup v2 is not mounted; run mount -t cgroup2 none /sys/fs/cgroup, or %s",
+			refusal->otherwise);
 		return err;
 	}
 	err = need_controller(mount, refusal);

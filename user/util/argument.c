@@ -16,9 +16,13 @@ uint64_t argument_number(const struct argp_state *state, const char *name, const
 {
 	uint64_t number = 0;
 
-	if (size_parse(text, &number) || number < min || number > max)
-		usage(state, "--%s: '%s' is not a number from %" PRIu64 " to %" PRIu64, name, text,
-		      min, max);
+	if (size_parse(text, &number) || number < min || number > max) {
+		if (max == UINT64_MAX)
+			usage(state, "--%s: '%s' is not a whole number of at least %" PRIu64, name,
+			      text, min);
+		usage(state, "--%s: '%s' is not a whole number from %" PRIu64 " to %" PRIu64, name,
+		      text, min, max);
+	}
 	return number;
 }
 
@@ -31,7 +35,8 @@ uint64_t argument_size(const struct argp_state *state, const char *name, const c
 	size_name(min, least, sizeof(least));
 	size_name(max, most, sizeof(most));
 	if (size_parse(text, &size) || size < min || size > max)
-		usage(state, "--%s: '%s' is not a size from %s to %s", name, text, least, most);
+		usage(state, "--%s: '%s' is not a size from %s to %s; use the suffixes K, M and G",
+		      name, text, least, most);
 	return size;
 }
 
@@ -43,7 +48,8 @@ double argument_decimal(const struct argp_state *state, const char *name, const 
 
 	/* This form also rejects NaN. */
 	if (end == text || *end || !(number >= min && number <= max))
-		usage(state, "--%s: '%s' is not %s from %g to %g", name, text, what, min, max);
+		usage(state, "--%s: '%s' is not %s from %.10g to %.10g", name, text, what, min,
+		      max);
 	return number;
 }
 

@@ -19,15 +19,18 @@ static int message_of(const struct mapping *mapping, const char *name, bool warm
 	case -EINTR:
 		return 128 + signals_caught;
 	case -EBUSY:
-		return message(STATUS_FAILED,
-			       "%" PRIu64 " of %" PRIu64 " pages of %s stay in the "
-			       "page cache: end what maps or locks it, or use a file on a disk",
-			       resident, mapping->pages, name);
+		return message(
+			STATUS_FAILED,
+			"%" PRIu64 " of %" PRIu64
+			" pages of %s stay in the page cache; stop the programs that map or lock "
+			"it, or use a file on a disk",
+			resident, mapping->pages, name);
 	case -ENOBUFS:
-		return message(STATUS_FAILED,
-			       "only %" PRIu64 " of %" PRIu64 " pages of %s stay "
-			       "in the page cache: use a smaller file, or more memory",
-			       resident, mapping->pages, name);
+		return message(
+			STATUS_FAILED,
+			"only %" PRIu64 " of %" PRIu64
+			" pages of %s stay in the page cache; use a smaller file, or more memory",
+			resident, mapping->pages, name);
 	default:
 		return message(STATUS_FAILED, "cannot %s %s: %s",
 			       warm ? "read" : "drop the cached pages of", name, strerror(-err));
@@ -42,9 +45,7 @@ int page_cache_prepare(const struct mapping *mapping, const char *name, bool war
 
 	if (!warm && cache_is_all(mapping->fd))
 		return message(STATUS_FAILED,
-			       "%s is on a tmpfs, which has no disk: use a file on "
-			       "one",
-			       name);
+			       "%s is on a tmpfs, which has no disk; use a file on one", name);
 	if (!cache_is_visible(mapping->fd))
 		return message(STATUS_FAILED,
 			       "cannot look up the pages of %s in the page cache: "

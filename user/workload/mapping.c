@@ -171,7 +171,7 @@ const char *mapping_loss(const struct mapping *mapping)
 	struct stat stat;
 
 	if (!fstat(mapping->fd, &stat) && (uint64_t)stat.st_size < mapping->bytes)
-		return "somebody cut the file";
+		return "another process truncated the file";
 	if (mapping->writable && !fstatvfs(mapping->fd, &space) && !space.f_bavail)
 		return "the disk is full";
 	return "the disk fails";

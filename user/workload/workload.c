@@ -28,17 +28,19 @@ enum key {
 static const char *const kinds[NR_MAPPING_KINDS] = MAPPING_NAMES;
 
 static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "In what memory:", 4 },
+	{ NULL, 0, NULL, 0, "Memory:", 4 },
 	{ "map", KEY_MAP, "shared|private|anon", 0,
-	  "each with or without +populate (default shared)", 4 },
-	{ "size", KEY_SIZE, "SIZE", 0, "of --map anon, which has no FILE", 4 },
-	{ "scratch", KEY_SCRATCH, "SIZE", 0, "a file that pfdrive makes and removes, as FILE", 4 },
-	{ "scratch-dir", KEY_SCRATCH_DIR, "DIR", 0, "where (default: the current folder)", 4 },
-	{ NULL, 0, NULL, 0, "What is stored:", 5 },
+	  "kind of mapping, with or without +populate (default shared)", 4 },
+	{ "size", KEY_SIZE, "SIZE", 0, "size of the memory of --map anon", 4 },
+	{ "scratch", KEY_SCRATCH, "SIZE", 0, "make a file of this size, and remove it afterwards",
+	  4 },
+	{ "scratch-dir", KEY_SCRATCH_DIR, "DIR", 0,
+	  "folder for the file of --scratch (default: the current one)", 4 },
+	{ NULL, 0, NULL, 0, "Stores:", 5 },
 	{ "write", KEY_WRITE, "RATIO", 0,
-	  "share of the accesses that store: 0 to 1, or in % (default 0)", 5 },
-	{ "fill", KEY_FILL, "msync", 0, "before the accesses: memset, then msync(MS_SYNC)", 5 },
-	{ "allow-write", KEY_ALLOW_WRITE, NULL, 0, "FILE itself may be overwritten", 5 },
+	  "share of the accesses that are stores: 0 to 1, or in % (default 0)", 5 },
+	{ "fill", KEY_FILL, "msync", 0, "fill the mapping first: memset, then msync(MS_SYNC)", 5 },
+	{ "allow-write", KEY_ALLOW_WRITE, NULL, 0, "allow FILE to be overwritten", 5 },
 	{ 0 },
 };
 
@@ -108,14 +110,13 @@ static void check_memory(const struct argp_state *state, const struct workload *
 	const bool anon = workload->kind == MAPPING_ANON;
 
 	if (anon && (file || workload->scratch))
-		usage(state, "--map anon is memory without a file: leave out %s",
-		      file ?: "--scratch");
+		usage(state, "--map anon has no file; leave out %s", file ?: "--scratch");
 	if (anon && !workload->size)
-		usage(state, "--map anon: how much memory? Say --size");
+		usage(state, "--map anon requires --size");
 	if (!anon && workload->size)
-		usage(state, "--size is that of --map anon: a file has its own, --scratch too");
+		usage(state, "--size requires --map anon; leave it out for a file");
 	if (file && workload->scratch)
-		usage(state, "one file at a time: %s, or --scratch", file);
+		usage(state, "give only one of FILE (%s) and --scratch", file);
 	if (!anon && !file && !workload->scratch)
 		usage(state, "no FILE was given; see --help");
 }
@@ -125,16 +126,17 @@ void workload_check(const struct argp_state *state, const struct workload *workl
 {
 	check_memory(state, workload, file);
 	if (workload->scratch_dir && !workload->scratch)
-		usage(state, "--scratch-dir is where --scratch goes: say its size");
+		usage(state, "--scratch-dir requires --scratch");
 	if (workload->allow_write && !file)
-		usage(state, "--allow-write: there is no FILE");
+		usage(state, "--allow-write requires a FILE");
 	if (stores && workload->have_share)
-		usage(state, "--write: the pattern locality has its own stores, one in eight");
+		usage(state,
+		      "--write does not apply to the pattern locality, which stores in every "
+		      "eighth access");
 	stores |= workload->store_share || workload->fill;
 	if (stores && file && workload->kind == MAPPING_SHARED && !workload->allow_write)
 		usage(state,
-		      "this would overwrite %s: say --allow-write, or use --scratch SIZE "
-		      "or --map private",
+		      "this would overwrite %s; use --allow-write, --scratch SIZE or --map private",
 		      file);
 }
 
@@ -147,19 +149,20 @@ int workload_file_message(const char *file, int err)
 {
 	switch (err) {
 	case -EISDIR:
-		return message(STATUS_FAILED, "%s is a folder: name a file", file);
+		return message(STATUS_FAILED, "%s is a folder; name a file", file);
 	case -EMEDIUMTYPE:
-		return message(STATUS_FAILED, "%s is not a regular file: name one", file);
+		return message(STATUS_FAILED, "%s is not a regular file; name one", file);
 	case -ENODATA:
 		return message(STATUS_FAILED, "%s is empty: there is nothing to access", file);
 	case -EFBIG:
 		return message(STATUS_FAILED, "%s is too large to map: %llu bytes at most", file,
 			       MAPPING_MAX_BYTES);
 	case -ENOENT:
-		return message(STATUS_FAILED, "there is no file %s: make one, or name another",
+		return message(STATUS_FAILED, "there is no file %s; make one, or name another",
 			       file);
 	case -EACCES:
-		return message(STATUS_FAILED, "no right to read %s: run as its owner or root",
+		return message(STATUS_FAILED,
+			       "cannot read %s: permission denied; run as its owner or as root",
 			       file);
 	default:
 		return message(STATUS_FAILED, "cannot open %s: %s", file, strerror(-err));
@@ -171,10 +174,11 @@ static int message_of_scratch(const struct workload *workload, const char *folde
 	if (err == -EINTR && signals_caught)
 		return 128 + signals_caught;
 	if (err == -ENOSPC)
-		return message(STATUS_FAILED,
-			       "--scratch: the disk of %s has no room for %llu "
-			       "bytes: take fewer, or another --scratch-dir",
-			       folder, (unsigned long long)workload->scratch);
+		return message(
+			STATUS_FAILED,
+			"--scratch: the disk of %s has no room for %llu bytes; use a smaller size "
+			"or another --scratch-dir",
+			folder, (unsigned long long)workload->scratch);
 	return message(STATUS_FAILED, "--scratch: cannot make a file of %llu bytes in %s: %s",
 		       (unsigned long long)workload->scratch, folder, invoker_strerror(err));
 }

@@ -118,7 +118,7 @@ int bench_file_set_direct(struct bench *bench, int fd)
 	if (!fcntl(fd, F_SETFL, O_DIRECT))
 		return 0;
 	return bench_refuse(bench, -errno,
-			    "cannot open files in %s with O_DIRECT: name a folder "
+			    "cannot open files in %s with O_DIRECT; name a folder "
 			    "on a disk with --directory",
 			    bench_file_directory(bench));
 }

@@ -219,7 +219,7 @@ static int op_net_prepare_icmp(struct bench *bench)
 	err = ping_open(ping, (const struct sockaddr *)&address, sizeof(address), PATIENCE_S);
 	if (err == -EACCES || err == -EPERM)
 		return bench_refuse(bench, err,
-				    "not permitted to send pings: run as root, or set "
+				    "not permitted to send pings; run as root, or set "
 				    "net.ipv4.ping_group_range");
 	return err ? op_net_refuse(bench, err) : 0;
 }

@@ -163,7 +163,7 @@ static int op_peer_prepare_icmp(struct bench *bench)
 			remote->address.size, ECHO_PATIENCE_S);
 	if (err == -EACCES || err == -EPERM)
 		return bench_refuse(bench, err,
-				    "not permitted to send pings: run as root, or set "
+				    "not permitted to send pings; run as root, or set "
 				    "net.ipv4.ping_group_range");
 	return err ? bench_refuse(bench, err, "cannot reach %s: %s", bench->options->peer,
 				  strerror(-err)) :

@@ -31,10 +31,11 @@ static int io_pass_report(const struct passing *passing, const char *what, int e
 	if (signals_caught)
 		return 128 + signals_caught;
 	if (instruments_thread_err(passing->measurement.instruments))
-		return message(STATUS_FAILED,
-			       "cannot tell eBPF which thread to watch: %s; "
-			       "--no-bpf goes on without",
-			       strerror(-err));
+		return message(
+			STATUS_FAILED,
+			"cannot set the thread that eBPF watches: %s; use --no-bpf to measure "
+			"without eBPF",
+			strerror(-err));
 	io_method_name(passing->plan->method, name, sizeof(name));
 	return message(STATUS_FAILED, "%s: cannot %s the files in %s: %s", name, what,
 		       passing->plan->folder, strerror(-err));
@@ -142,10 +143,10 @@ static int io_pass_check_sum(const struct passing *passing)
 
 	if (plan->method->write || passing->transfer.sum == io_files_sum(plan->files, plan->nr))
 		return STATUS_OK;
-	return message(STATUS_FAILED,
-		       "the files in %s do not hold what was written to them: "
-		       "do not trust this disk",
-		       plan->folder);
+	return message(
+		STATUS_FAILED,
+		"the files in %s differ from the data that was written; do not trust this disk",
+		plan->folder);
 }
 
 static int io_pass_check_before(struct passing *passing)
@@ -156,15 +157,15 @@ static int io_pass_check_before(struct passing *passing)
 
 	if (err == -EBUSY || err == -ENOBUFS)
 		return message(STATUS_FAILED,
-			       "the pages of the files in %s %s in the page cache: "
-			       "take other files or another folder",
+			       "the pages of the files in %s %s in the page cache; use another "
+			       "--scratch-dir",
 			       plan->folder, err == -EBUSY ? "stay" : "do not all stay");
 	if (!err)
 		err = io_files_resident(plan->files, plan->nr, &passing->pass->resident_before);
 	if (!err && plan->cache == IO_FIT && passing->pass->resident_before < pages)
 		return message(STATUS_FAILED,
-			       "%u files of %" PRIu64 " bytes do not stay in the "
-			       "page cache: use a smaller --file-size",
+			       "%u files of %" PRIu64
+			       " bytes do not stay in the page cache; use a smaller --file-size",
 			       plan->nr, plan->files->bytes);
 	meminfo_read(&passing->pass->before);
 	return err ? io_pass_report(passing, "prepare", err) : STATUS_OK;
