@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Loads fentry_reference.bpf.c for one process; prints "ready", and on SIGINT the number of events.
- */
+/* Loads fentry_reference.bpf.c for a process; prints "ready", and the count on SIGINT. */
 #include <bpf/libbpf.h>
 #include <signal.h>
 #include <stdio.h>

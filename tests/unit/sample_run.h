@@ -11,9 +11,7 @@
 #include "user/print/print_report.h"
 #include "user/report/report.h"
 
-/*
- * The random experiment of the page-fault study (figure 1), with a few waits among the disk faults.
- */
+/* The random experiment of the page-fault study (figure 1), with a few waits. */
 #define SAMPLE_DISK	 6000
 #define SAMPLE_WAIT	 150
 #define SAMPLE_READAHEAD 48
@@ -352,9 +350,7 @@ static inline void sample_close(struct sample_run *run)
 	summary_free((struct summary *)run->report.summary);
 }
 
-/*
- * The caller frees the result. Not inlined: otherwise gcc 12 warns falsely of a dangling pointer.
- */
+/* The caller frees the result. Inlined, gcc 12 would warn falsely of a dangling pointer. */
 static __attribute__((noinline, unused)) char *sample_print(enum report_format format,
 							    const struct report *runs, size_t nr)
 {

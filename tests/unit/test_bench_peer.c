@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * pfdrive bench --peer and --serve over loopback, and their answers to foreign clients and servers.
- */
+/* pfdrive bench --peer and --serve over loopback, with foreign clients and servers. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>

@@ -130,9 +130,7 @@ START_TEST(test_retry_for_a_page_absent_or_in_flight_is_wait)
 	};
 	size_t i;
 
-	/*
-	 * The read may complete between the look-up and the sleep; then the thread does not sleep.
-	 */
+	/* If the read completes after the look-up, the thread does not sleep. */
 	for (i = 0; i < COUNT(states); i++) {
 		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, states[i], NONE, true, RETRY),
 				 PFSTAT_CLASS_WAIT);

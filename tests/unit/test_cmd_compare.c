@@ -18,9 +18,7 @@
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 
-/*
- * A run: a number of disk faults, each with its request and its sleep, and as many cached faults.
- */
+/* A run: disk faults, each with its request and its sleep, and as many cached faults. */
 struct plan {
 	unsigned int faults;
 	double device_us; /* mean */

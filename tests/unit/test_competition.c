@@ -84,7 +84,7 @@ START_TEST(test_counts_in_kernel_files_are_found_by_name)
 	ck_assert_uint_eq(side.figures[COMPETITION_GROUP_MAJFLT], 10);
 	ck_assert_uint_eq(side.figures[COMPETITION_PSWPIN], 4);
 	ck_assert_uint_eq(side.figures[COMPETITION_PSWPOUT], 0);
-	/* The count did not exist before, or does not exist at all: unknown, not 0. */
+	/* A count that was missing before, or is always missing, is unknown, not 0. */
 	ck_assert_uint_eq(side.figures[COMPETITION_SCANNED], COUNT_NA);
 	ck_assert_uint_eq(side.figures[COMPETITION_LIMIT_HITS], COUNT_NA);
 	ck_assert_uint_eq(side.figures[COMPETITION_MAJFLT], COUNT_NA);

@@ -262,7 +262,7 @@ START_TEST(test_page_mkwrite_joins_its_fault)
 	record.facts = PFSTAT_FACT_SHARED;
 	open_explain(true);
 	add_record(&record);
-	ck_assert_uint_eq(nr_faults, 0); /* another fault may follow */
+	ck_assert_uint_eq(nr_faults, 0); /* page_mkwrite may follow */
 	record = attempt_of(PFSTAT_CLASS_MKWRITE, 3, 112, 130, LOCKED);
 	record.op = PFSTAT_OP_PAGE_MKWRITE;
 	add_record(&record);
@@ -335,9 +335,9 @@ START_TEST(test_fault_without_a_retry_is_unsolved)
 	add_record(&record);
 	record = attempt_of(PFSTAT_CLASS_DISK, 9, 300, 400, RETRY);
 	add_record(&record);
-	ck_assert_uint_eq(nr_faults, 1); /* the retry ran elsewhere */
+	ck_assert_uint_eq(nr_faults, 1); /* unsolved: no retry of its page came */
 	ck_assert_int_eq(explain_event(explain, &exit.event), 0);
-	ck_assert_uint_eq(nr_faults, 2); /* the fault ended */
+	ck_assert_uint_eq(nr_faults, 2); /* the thread exited */
 	ck_assert(!faults[0].solved && !faults[0].major && !faults[1].solved);
 	close_explain();
 	ck_assert_uint_eq(nr_faults, 2);

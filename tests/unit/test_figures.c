@@ -199,7 +199,7 @@ START_TEST(test_order_counts_steps_forward_and_back)
 }
 END_TEST
 
-/* Otherwise the table below would show other means. */
+/* The table below subtracts them, so its means differ from those of the figure. */
 START_TEST(test_figure_notes_times_that_are_not_subtracted)
 {
 	static const char told[] = "The module's share is in these times";

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A filter for one file passes its events and those without a file, and drops those of other files.
- */
+/* A filter for one file passes its events and those without a file; it drops all others. */
 #include "runner.h"
 #include "user/recording/file_filter.h"
 

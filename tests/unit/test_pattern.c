@@ -97,9 +97,7 @@ START_TEST(test_patterns_access_every_byte_once)
 }
 END_TEST
 
-/*
- * Number of pages that a run brings into an empty memory file: the reference for pattern_pages().
- */
+/* Pages that a run adds to an empty memory file, as a reference for pattern_pages(). */
 static uint64_t pages_seen(const struct pattern *pattern)
 {
 	uint64_t nr = (pattern->bytes + PAGE - 1) / PAGE, seen = 0, i;

@@ -99,7 +99,7 @@ START_TEST(test_appended_maps_follow_the_first)
 	struct procmaps maps = { 0 }, more = { 0 };
 	struct seen seen = { 0 };
 
-	ck_assert_int_eq(procmaps_append(&maps, &more), 0); /* no mapping follows no mapping */
+	ck_assert_int_eq(procmaps_append(&maps, &more), 0); /* appends nothing to nothing */
 	ck_assert_int_eq(procmaps_add_line(&more, 1, "1000-2000 r--p 0 0:0 0 /x\n"), 0);
 	ck_assert_int_eq(procmaps_append(&maps, &more), 0);
 	ck_assert_ptr_null(more.bytes);

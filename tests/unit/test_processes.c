@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Processes of a cgroup, and processes that map a file. A folder of files stands in for a cgroup.
- */
+/* Processes of a cgroup, for which a folder stands in, and processes that map a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

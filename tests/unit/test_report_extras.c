@@ -29,9 +29,7 @@ static void set(struct hw_count *count, uint64_t raw)
 	};
 }
 
-/*
- * L1D reads are counted for half of the time, dTLB write misses for all of it, the rest is missing.
- */
+/* Half of the time for L1D reads, all of it for dTLB write misses; the rest is missing. */
 static void sample_counters(struct hw_counts *counts)
 {
 	struct hw_count *all = &counts->counts[0][0][0];

@@ -148,9 +148,7 @@ START_TEST(test_equal_stacks_are_stored_once)
 	first = number_of(1, 0x1000, 105);
 	begin_fault(1, 0x9000, 900, main_calls);
 	ck_assert_uint_eq(number_of(1, 0x9000, 905), first);
-	/*
-	 * Another process, with its program at other addresses: the same offsets in the same files.
-	 */
+	/* Another process with its program elsewhere: the same offsets in the same files. */
 	map_file(7, 0x500000, 0, "/bin/program");
 	map_file(7, LIBRARY, 16, "/lib/libc.so");
 	begin_fault(7, 0x1000, 100, (const uint64_t[]){ 0x500010, 0x500021, LIBRARY + 0x101, 0 });

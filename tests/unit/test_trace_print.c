@@ -377,9 +377,7 @@ START_TEST(test_times_are_exact_in_the_text)
 }
 END_TEST
 
-/*
- * In a double of µs since the start, times would be off by nanoseconds, also for a sleep of a year.
- */
+/* In a double of µs, times would be off by nanoseconds; a sleep may last a year. */
 START_TEST(test_times_are_exact_after_years)
 {
 	const uint64_t years = 1000 * DAY + 12345;
