@@ -20,7 +20,7 @@ class Refused(unittest.TestCase):
         self.assertIn(sentence, result.stderr)
         self.assertLessEqual(result.stderr.count("\n"), 2)
 
-    def test_unknown_test_files(self):
+    def test_unknown_test_files_are_refused(self):
         for command in (["--kernels", "6.12", "--tests", "test_record.py test_nope.py", "vm"],
                         ["--tests", "test_nope.py::test_one", "debug", "stress"]):
             self.refuses("there is no file tests/vm/test_nope.py; name files of tests/vm",
@@ -28,15 +28,15 @@ class Refused(unittest.TestCase):
         self.refuses("there is no file tests/vm/test_nope.py", "tools/check-kernels",
                      "--tests", "test_nope.py", "6.12", "7.2")
 
-    def test_unknown_words(self):
+    def test_unknown_words_are_refused(self):
         self.refuses("unknown word 'nope'; choose from unit unit-san docs browser vm recipes "
                      "long debug stress fuzz", "tools/check", "unit", "nope")
         self.refuses("unknown word '--nope'", "tools/lint", "--nope")
 
-    def test_a_number_of_vms_that_is_not_one(self):
+    def test_a_malformed_number_of_vms_is_refused(self):
         self.refuses("--vms takes a whole number, not 'x'", "tools/check", "--vms", "x", "vm")
 
-    def test_a_time_of_fuzzing_that_is_not_a_number(self):
+    def test_a_malformed_time_of_fuzzing_is_refused(self):
         self.refuses("FUZZ_SECONDS takes a whole number of seconds, not 'abc'",
                      "make", "fuzz", "FUZZ_SECONDS=abc")
 
@@ -54,6 +54,6 @@ class Accepted(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertIn("usage: tools/lint", result.stdout)
 
-    def test_known_test_files(self):
+    def test_known_test_files_are_accepted(self):
         result = run("tools/check", "--tests", "test_lab.py::test_x test_record.py -k one")
         self.assertEqual((result.stdout, result.stderr), ("0 passed, 0 failed\n", ""))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The lines of tools/progress, its estimate, and how it deals files out to VMs."""
+"""The lines of tools/progress, its estimate, and its distribution of files among VMs."""
 import importlib.machinery
 import importlib.util
 import io
@@ -37,7 +37,7 @@ class Lines(unittest.TestCase):
     def last(self):
         return self.out.getvalue().splitlines()[-1]
 
-    def test_counts_without_earlier_durations(self):
+    def test_counts_are_printed_without_earlier_durations(self):
         self.start({})
         self.assertEqual(self.last(), "[0 of 2] 6.12 (1 of 2): starts; 1 running")
         self.now = 41
@@ -102,7 +102,7 @@ class Lines(unittest.TestCase):
 
 
 class Deal(unittest.TestCase):
-    """Files to VMs."""
+    """Distribution of files among VMs."""
     def test_parts_take_about_the_same_time(self):
         dealt = progress.deal({"a": 100, "b": 60, "c": 50, "d": 10}, 2, ["a", "b", "c", "d"])
         self.assertEqual(dealt, [["a", "d"], ["b", "c"]])

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How the first words of a command line choose a command, and what is said of unknown ones. */
+/*
+ * The first words of a command line select a command; unknown words are refused with a suggestion.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +21,7 @@ static void read_text(FILE *file, char *text, size_t size)
 	fclose(file);
 }
 
-/* Its exit status; what it prints is in out and err. */
+/* Returns the exit status; the output goes to out and err. */
 static int run(char **arguments)
 {
 	FILE *out_file = tmpfile(), *err_file = tmpfile();
@@ -61,7 +63,7 @@ START_TEST(test_an_unknown_word_is_refused_with_the_nearest_command)
 		{ "compara", "compare" },
 		{ "io", "study io" },
 		{ "rss", "study rss" },
-		/* The former names. */
+		/* former names */
 		{ "drive", "run" },
 		{ "via", "study io" },
 		{ "touch", "study rss" },
@@ -104,7 +106,7 @@ START_TEST(test_a_pattern_in_place_of_a_command_is_refused_with_its_option)
 }
 END_TEST
 
-/* Natural mistakes. Each is refused before anything is measured. */
+/* Common mistakes. Each is refused before the measurement begins. */
 START_TEST(test_a_wrong_argument_is_refused_with_one_sentence)
 {
 #define ARGUMENTS(...) { "pfdrive", ##__VA_ARGS__, NULL }
@@ -302,7 +304,7 @@ START_TEST(test_more_methods_than_a_study_can_hold_are_refused)
 }
 END_TEST
 
-/* The path or the file is at fault, so the status is that of a failure. */
+/* The path or the file is wrong, not the usage, so the status is that of a failure. */
 START_TEST(test_a_file_that_cannot_be_used_is_refused_with_the_reason)
 {
 	static struct {
@@ -342,8 +344,8 @@ START_TEST(test_an_unknown_study_is_refused_with_the_choices)
 }
 END_TEST
 
-/* Refused by run, and not as a word. */
-START_TEST(test_a_path_and_an_option_are_those_of_run)
+/* run refuses these itself; they are not unknown words. */
+START_TEST(test_a_path_or_an_option_selects_run)
 {
 	ck_assert_int_eq(RUN("./missing"), STATUS_FAILED);
 	ck_assert_str_eq(err, "pfdrive: there is no file ./missing; make one, or name another\n");
@@ -377,7 +379,7 @@ START_TEST(test_a_file_that_is_named_like_a_command_needs_a_folder)
 }
 END_TEST
 
-START_TEST(test_the_list_has_every_command_in_one_line)
+START_TEST(test_the_list_has_a_line_for_each_command)
 {
 	char line[256];
 	size_t i;
@@ -396,7 +398,7 @@ START_TEST(test_the_list_has_every_command_in_one_line)
 }
 END_TEST
 
-START_TEST(test_no_command_at_all_is_a_mistake_that_gets_the_list)
+START_TEST(test_a_missing_command_is_refused_with_the_list)
 {
 	static char listed[sizeof(out)];
 
@@ -408,7 +410,7 @@ START_TEST(test_no_command_at_all_is_a_mistake_that_gets_the_list)
 }
 END_TEST
 
-/* Whatever man(1) has, it is looked for in an empty folder. */
+/* Searches for man(1) in an empty folder, whatever the host has. */
 START_TEST(test_help_prints_the_options_of_a_command_without_a_manual)
 {
 	setenv("MANPATH", "/nowhere", 1);
@@ -497,10 +499,10 @@ RUN_TESTS("subcommands", test_an_unknown_word_is_refused_with_the_nearest_comman
 	  test_a_wrong_argument_is_refused_with_one_sentence,
 	  test_more_methods_than_a_study_can_hold_are_refused,
 	  test_a_file_that_cannot_be_used_is_refused_with_the_reason,
-	  test_a_path_and_an_option_are_those_of_run,
+	  test_a_path_or_an_option_selects_run,
 	  test_a_file_that_is_named_like_a_command_needs_a_folder,
-	  test_the_list_has_every_command_in_one_line,
-	  test_no_command_at_all_is_a_mistake_that_gets_the_list,
+	  test_the_list_has_a_line_for_each_command,
+	  test_a_missing_command_is_refused_with_the_list,
 	  test_help_prints_the_options_of_a_command_without_a_manual,
 	  test_each_command_has_a_manual_page, test_helpers_refuse_foreign_arguments,
 	  test_an_unknown_item_of_with_is_refused_with_the_choices,

@@ -17,16 +17,17 @@ LONGEST = 10
 # test can run, comes later.
 LAST = ["test_debug_kernel.py", "test_lockdown.py"]
 
-# Of pfdrive more than of a kernel, or long: of several kernels make check asks one (marked
-# one_kernel), make check-kernels each.
+# These depend more on pfdrive than on the kernel, or take long: make check runs them on one kernel
+# (marked one_kernel), make check-kernels on each.
 ONE_KERNEL = {f"test_{name}.py" for name in (
     "bench", "bench_peer", "bench_tools", "bpftool", "compare", "documents", "drive_recording",
     "lab", "measures", "output", "pfdrive", "pfdrive_injection", "pfdrive_maps", "policy",
     "privilege", "record", "replay", "simulated_cache", "study_io", "study_pressure", "top",
     "two_recordings", "verdict", "workloads")}
 
-# Five seconds of a VM or more, some a minute: make check leaves them to make check-long. So are
-# some tests of other files (marked long), and all that ask of one run of all of pfdrive bench.
+# These take five seconds of a VM or more, some a minute: make check leaves them to make check-long,
+# together with tests of other files that are marked long, and with all tests that share one run of
+# all of pfdrive bench.
 LONG = {f"test_{name}.py" for name in (
     "bench_tools", "pfdrive_injection", "policy", "simulated_cache")}
 
@@ -37,7 +38,7 @@ def is_long(item):
 
 @pytest.fixture(autouse=True)
 def kernel_log(request):
-    """Gives the test a function that returns what the kernel logged since it began."""
+    """Gives the test a function that returns the kernel's messages since the start of the test."""
     mark = f"pfstat test {request.node.name[:80]} {next(NUMBERS)}"
     with open("/dev/kmsg", "w") as log:
         log.write(mark + "\n")
@@ -58,9 +59,9 @@ def module(kernel_log):
 
 @pytest.fixture
 def small_file():
-    """256 pages on the disk of known latency, not in the page cache."""
+    """256 pages on the disk of known latency, none of them in the page cache."""
     path = pfstat.DISK / "small"
-    path.unlink(missing_ok=True)        # another test may have written to it
+    path.unlink(missing_ok=True)        # another test may have changed it
     pfstat.make_file(path, 256 * pfstat.PAGE)
     pfstat.drop_cache()
     return path
@@ -75,9 +76,10 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    # The kernel drops most of what is written to /dev/kmsg in quick succession.
+    # By default the kernel drops most of the lines that are written to /dev/kmsg in quick
+    # succession.
     with open("/proc/sys/kernel/printk_devkmsg", "w") as setting:
-        setting.write("on\n")      # it insists on the newline
+        setting.write("on\n")      # the file requires the newline
     pfstat.make_disk_of_single_pages()
     config.addinivalue_line("markers", "deterministic: needs the instruction clock")
     config.addinivalue_line("markers", "one_kernel: see ONE_KERNEL")
@@ -87,7 +89,7 @@ def pytest_configure(config):
 
 
 def lacks(item):
-    """What a test needs and this kernel or machine does not have."""
+    """Requirements of a test that this kernel or machine lacks."""
     return [mark.args[1] for mark in item.iter_markers("needs") if not mark.args[0]]
 
 
@@ -125,7 +127,7 @@ def pytest_runtest_protocol(item, nextitem):
 
 
 def results(stats, prefix=""):
-    """The tests that passed and those that did not. A skip counts as failed: tests that a kernel
+    """The tests that passed and those that did not. A skip counts as a failure: tests that a kernel
     cannot run are marked (needs)."""
     bad = {report.nodeid for word in ("failed", "error", "skipped")
            for report in stats.get(word, [])}
@@ -135,7 +137,7 @@ def results(stats, prefix=""):
 
 
 def seconds_of_tests(stats):
-    """Of each test, what it needs before and after it included."""
+    """The duration of each test, including its setup and teardown."""
     seconds = collections.Counter()
     for reports in stats.values():
         for report in reports:
@@ -145,7 +147,7 @@ def seconds_of_tests(stats):
 
 
 def pytest_sessionfinish(session):
-    """Says where the time went, so that it can be seen what makes a run long."""
+    """Prints the longest tests, which show why a run takes long."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     print()
     for name, seconds in seconds_of_tests(reporter.stats).most_common(LONGEST):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Bad input: the right errno, one line in the kernel log, nothing changed."""
+"""Bad input: the documented errno, at most one line in the kernel log, no change of state."""
 import errno
 import os
 import pathlib
@@ -35,7 +35,7 @@ def pfstat_lines(kernel_log):
     ("pid 2", errno.EPERM),             # kthreadd
     ("file 0", errno.EINVAL),           # the shell's file has no descriptors to look up
 ])
-def test_control_refuses(line, error, kernel_log):
+def test_control_refuses_bad_commands(line, error, kernel_log):
     before = pfstat.targets()
     with pytest.raises(OSError) as refusal:
         pfstat.control(line)
@@ -60,7 +60,7 @@ def session_refuses(line):
     return refusal.value.errno
 
 
-def test_session_refuses_descriptors_that_lead_nowhere(small_file):
+def test_session_refuses_closed_and_unmapped_descriptors(small_file):
     assert session_refuses("file 987654") == errno.EBADF
     with open(small_file) as unmapped:
         assert session_refuses(f"file {unmapped.fileno()}") == errno.ENOENT
@@ -86,7 +86,7 @@ def test_second_recorder_gets_ebusy_and_the_holder_is_named(kernel_log):
         session.command("stop")
 
 
-def test_options_are_refused_once_something_is_watched(small_file):
+def test_options_are_refused_once_a_target_is_watched(small_file):
     pfstat.warm(small_file)
     with Mapping(small_file) as mapping:
         with Session(f"file {mapping.fd()}") as session:
@@ -96,8 +96,8 @@ def test_options_are_refused_once_something_is_watched(small_file):
                 assert refusal.value.errno == errno.EBUSY
 
 
-def test_rings_that_do_not_fit_are_refused_and_nobody_is_killed_for_them(small_file, kernel_log):
-    """A CPU's share of all memory, or the most that can be asked for."""
+def test_rings_that_do_not_fit_are_refused_without_an_oom_kill(small_file, kernel_log):
+    """The size is a CPU's share of all memory, or the largest one accepted."""
     fields = dict(line.split(":") for line in
                   pathlib.Path("/proc/meminfo").read_text().splitlines())
     share = int(fields["MemTotal"].split()[0]) // os.cpu_count()
@@ -113,7 +113,7 @@ def test_rings_that_do_not_fit_are_refused_and_nobody_is_killed_for_them(small_f
     assert not [line for line in kernel_log() if "Out of memory" in line]
 
 
-def test_lines_before_a_bad_one_hold():
+def test_lines_before_a_bad_one_take_effect():
     with Session() as session:
         with pytest.raises(OSError):
             session.command("fault_around off\nbogus\nmode overwrite\n")
@@ -129,7 +129,7 @@ def test_a_write_from_unmapped_memory_is_efault():
     os.close(fd)
 
 
-def test_files_are_for_root_alone():
+def test_files_are_accessible_only_to_root():
     for name in ("log", "stats", "targets", "control", "session", "ring/cpu0"):
         mode = stat.S_IMODE(os.stat(pfstat.DEBUGFS / name).st_mode)
         assert mode & 0o177 == 0, (name, oct(mode))
