@@ -86,6 +86,13 @@ def test_commands_of_a_page_share_a_shell_and_those_of_lab_run_have_their_own():
             assert documents.difference(*done) is None
 
 
+def test_lab_run_may_name_a_kernel():
+    page = documents.parse("page.rst", ".. code-block:: console\n\n"
+                           "   $ tools/lab run --kernel 6.1 -- \\\n       'uname -r; id'\n   6.1\n")
+    (step,), = documents.in_guest(page)
+    assert (step.kernel, step.command) == ("6.1", "uname -r; id")
+
+
 def test_a_command_that_ends_the_shell_is_reported():
     done = list(documents.run([step(command="exit 0"), step(command="echo")], 60))
     assert [status for _, _, status in done] == [-1, -1]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The commands of README.md, tutorial, examples and recipes print what the pages show.
 
-The pages are written for the lab's first kernel. One that needs packages is run by
+A command runs on the kernel that the page shows. A page that needs packages is run by
 `make check-recipes`, whose lab has them.
 """
 import subprocess
@@ -11,8 +11,6 @@ import pytest
 import documents
 import pfstat
 
-KERNEL = "6.12"
-
 
 def installed(package):
     done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Abbrev}", package],
@@ -20,8 +18,9 @@ def installed(package):
     return done.stdout.startswith("ii")
 
 
-def marks(page):
-    yield pytest.mark.needs(pfstat.KERNEL_NAME == KERNEL, f"Linux {KERNEL}, whose output the pages show")
+def marks(page, steps):
+    kernel = steps[0].kernel
+    yield pytest.mark.needs(pfstat.KERNEL_NAME == kernel, f"Linux {kernel}")
     yield pytest.mark.needs(all(map(installed, page.packages)),
                             f"the packages {' '.join(page.packages)}")
     if page.packages:
@@ -31,7 +30,7 @@ def marks(page):
 
 
 @pytest.mark.parametrize("steps", [
-    pytest.param(steps, marks=list(marks(page)), id=f"{page.name}:{steps[0].line}")
+    pytest.param(steps, marks=list(marks(page, steps)), id=f"{page.name}:{steps[0].line}")
     for page in documents.pages() for steps in documents.in_guest(page)])
 def test_commands_print_what_the_page_shows(steps):
     pfstat.unload()         # as in a lab that has just been booted

@@ -21,6 +21,8 @@ TOP = pathlib.Path(__file__).parents[3]
 PAGES = ("README.md", "Documentation/tutorial.rst", "Documentation/examples/*.rst",
          "Documentation/recipes/*.rst")
 OMITTED = ("...", "…")
+# The kernel of all commands, but for `tools/lab run --kernel`: the lab's default.
+KERNEL = "6.12"
 NUMBER = re.compile(r"<?[-+]?(0x[0-9a-f]+|\d+([.,]\d+)*)")
 # The two ways to write a block, and a comment.
 BLOCK = re.compile(r"( *)(\.\. code-block:: console|```console)$")
@@ -36,6 +38,7 @@ class Step(typing.NamedTuple):
     output: tuple = ()
     exact: bool = False
     status: int = 0
+    kernel: str = KERNEL
 
 
 class Page(typing.NamedTuple):
@@ -108,9 +111,11 @@ def in_guest(page):
     shells = [[step for step in page.steps if step.prompt == "#"]]
     for step in page.steps:
         if step.prompt == "$" and step.command.startswith("tools/lab run "):
-            words = shlex.split(step.command.partition(" -- ")[2])
+            words = shlex.split(step.command.replace("\\\n", " ").partition(" -- ")[2])
             command = words[0] if len(words) == 1 else shlex.join(words)
-            shells.append([step._replace(command=command)])
+            kernel = re.search(r"--kernel[ =](\S+)", step.command)
+            shells.append([step._replace(command=command,
+                                         kernel=kernel[1] if kernel else step.kernel)])
     return [steps for steps in shells if steps]
 
 
