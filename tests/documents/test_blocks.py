@@ -138,7 +138,7 @@ def test_the_exit_status_must_match():
 @pytest.mark.parametrize("command, wrong", [
     ("make V=1 check KERNELS=6.12", None),
     ("sudo make install", None),
-    ("make chekc", "chekc"),
+    ("make nonsense", "nonsense"),
     ("tools/lab run --deterministic -- pfdrive --nonsense", None),
     ("tools/lab run --determinist=1 -- true", "--determinist"),
     ("tools/labb shell", "tools/labb"),
