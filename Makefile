@@ -15,38 +15,38 @@ say	= @printf '  %-7s %s\n' '$(1)' '$(2)'
 help:
 	@sed -n 's/^#: //p' $(MAKEFILE_LIST)
 
-#: make demo     the studies in VMs, needs nothing installed (first run: some minutes)
+#: make demo     the studies in VMs; needs no installation (first run: some minutes)
 #: make check    unit tests, pages in a browser, then the tests in VMs on 6.1 and 6.12 [CHECKS="unit vm"]
 #: make          the module, the eBPF programs and pfdrive, for this machine's kernel [UNTRIED=yes]
-#: make module, pfdrive    one of them
-#: make policy   a competition for memory on a kernel that evicts pages in use, and on one that does not
-#: make fuzz     bytes at random as recordings, events, commands, options: FUZZ_SECONDS=60 each
-#: make lint     style and static checks; names the tools that are not installed
+#: make module, pfdrive    only the module, only pfdrive
+#: make policy   the pressure study on a kernel that evicts pages in use, and on one that keeps them
+#: make fuzz     fuzzes recordings, events, commands and options, FUZZ_SECONDS=60 for each
+#: make lint     style and static checks; lists tools that are not installed
 #: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
-#: make check-long    tests that take five seconds each, or a minute, in VMs; check leaves them out
+#: make check-long    tests that take five seconds each, or a minute, in VMs; make check omits them
 #: make check-recipes    the commands of recipes that need more packages, in a lab that has these
 #: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak: half an hour to two
 #:               (and 10 to 40 minutes for that kernel, once)
-#: make check-injection    every step of pfdrive, every allocation of the module fails once
-#: make fuzz-debugfs [OPERATIONS=1000000] [KERNEL=6.12] [SEED=…]    the module's files, in a VM
-#: make stress [MINUTES=10] [KERNEL=6.12] [SEED=N] [LOADS=N]    everything that may break it, in a VM
-#: make stress-same [KERNEL=6.12] [NAMES=fault]    stress-ng's and the kernel's own tests, with hooks and without
-#: make check-kernels [KERNELS=…] [TESTS=file]    the VM's tests on each of Debian's kernels (hours)
-#: make bpf-stats  what each eBPF program costs the verifier and the machine, on every kernel
+#: make check-injection    lets every step of pfdrive and every allocation of the module fail once
+#: make fuzz-debugfs [OPERATIONS=1000000] [KERNEL=6.12] [SEED=…]    fuzzes the module's files, in a VM
+#: make stress [MINUTES=10] [KERNEL=6.12] [SEED=N] [LOADS=N]    stress test in a VM
+#: make stress-same [KERNEL=6.12] [NAMES=fault]    tests of stress-ng and the kernel, with and without hooks, in a VM
+#: make check-kernels [KERNELS=…] [TESTS=file]    the VM tests on each of Debian's kernels (hours)
+#: make bpf-stats  cost of each eBPF program for the verifier and the machine, on every kernel
 #: make bench [KERNELS=6.12] [ROWS="pfstat graph"]    instructions that pfstat and its peers add to a fault, in VMs (15 minutes)
-#: make bench-check    the same, and fails when pfstat's are 5 % over the committed figures
+#: make bench-check    the same; fails if pfstat is 5 % above the committed figures
 #: make bench-native [OPTIONS="--rows pfstat"]    the same as time, on this machine; asks before
-#: make bench-scale   what pfstat adds with 1 to 4 threads on CPUs of their own, in a VM
-#: make bench-loop   instructions of pfdrive's access loop against a bare one's
-#: make bench-record [MILLIONS=10]    what recording faults in the VM loses, and needs in memory
-#: make bench-report [MILLIONS=10]    how fast recordings are explained, in how much memory
+#: make bench-scale   time that pfstat adds with 1 to 4 threads, each on its own CPU, in a VM
+#: make bench-loop   instructions of pfdrive's access loop, compared with a bare loop
+#: make bench-record [MILLIONS=10]    losses and memory of recording faults in the VM
+#: make bench-report [MILLIONS=10]    speed and memory of pfdrive report
 #: make docs      the documents as HTML, in build/docs/html
-#: make man       the man pages, if rst2man is there
-#: make completion    what bash and zsh complete of pfdrive's command line, in build/completion
-#: make install, uninstall [PREFIX=/usr/local] [DESTDIR=root]    all of it, with man pages and completion
-#: make install-user, install-module    a part of it
-#: make clean     removes what was built
-#: BUILD=dir  KDIR=kernel's build dir  CLANG=… BPFTOOL=… other tools  V=1 shows the commands
+#: make man       the man pages, if rst2man is installed
+#: make completion    completion of pfdrive's command line for bash and zsh, in build/completion
+#: make install, uninstall [PREFIX=/usr/local] [DESTDIR=root]    everything, with man pages and completion
+#: make install-user, install-module    a part of that
+#: make clean     removes the built files
+#: BUILD=dir  KDIR=kernel's build dir  CLANG=… BPFTOOL=… other tools  V=1 prints the commands
 .DEFAULT_GOAL := all
 all: module pfdrive
 .PHONY: help all guest module pfdrive demo policy check check-unit check-vm check-long check-debug check-kernels fuzz lint bpf-stats clean

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Shared by the jobs: random numbers, the pattern of a file's pages and its check, children. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
