@@ -194,7 +194,7 @@ START_TEST(test_order_counts_steps_forward_and_back)
 	     "the steps went to the next one, 12.5 % further ahead, 12.5 % back.");
 	says("order", DRAWING_AMOUNT, "10 calls, each a mark.");
 	ck_assert_uint_eq(drawing_rows(drawing_of("order")), 10);
-	says("cost", DRAWING_READING, "1 disk fault took 1.0 µs in the mean");
+	says("cost", DRAWING_READING, "1 call of disk, wait and readahead took 1.0 µs in the mean");
 	end();
 }
 END_TEST
@@ -209,7 +209,7 @@ START_TEST(test_figure_notes_times_that_are_not_subtracted)
 	counters.inside_ps = 27500;
 	fault(1, 0, 1000, PFSTAT_CLASS_DISK);
 	draw();
-	says("cost", DRAWING_READING, "1 disk fault took 1.0 µs in the mean");
+	says("cost", DRAWING_READING, "1 call of disk, wait and readahead took 1.0 µs in the mean");
 	says("cost", DRAWING_READING, told);
 	end();
 	/* The cost is unknown, and the table did not subtract it either. */
@@ -219,6 +219,64 @@ START_TEST(test_figure_notes_times_that_are_not_subtracted)
 	fault(1, 0, 1000, PFSTAT_CLASS_DISK);
 	draw();
 	ck_assert_ptr_null(strstr(drawing_of("cost")->texts[DRAWING_READING], told));
+	end();
+}
+END_TEST
+
+START_TEST(test_a_class_of_one_bin_is_drawn)
+{
+	const char *csv;
+
+	begin();
+	fault(1, 0, 1000, PFSTAT_CLASS_LONG);
+	draw();
+	csv = drawing_of("latency")->texts[DRAWING_CSV];
+	/* Empty bins on both sides make a step of it. */
+	ck_assert_str_eq(csv, "class,from_us,to_us,faults\nlong,0.7241,0.8611,0\n"
+			      "long,0.8611,1.0240,1\nlong,1.0240,1.2177,0\n");
+	end();
+}
+END_TEST
+
+START_TEST(test_pages_of_memory_count_from_the_first)
+{
+	const uint64_t address = 0x7f3400001000;
+	struct pfstat_fault event = {
+		.event = { .type = PFSTAT_EVENT_FAULT, .size = sizeof(event), .pid = 1, .tid = 1 },
+		.outcome = PFSTAT_OUTCOME_MINOR,
+	};
+	unsigned int i;
+
+	begin();
+	event.event.flags = PFSTAT_FAULT_ANON;
+	for (i = 0; i < 3; i++) {
+		event.start_ns = now_ns;
+		event.event.ns = now_ns += 1000;
+		event.address = address + i * 4096;
+		event.pgoff = event.address >> 12;
+		add(ITEM_EVENT, &event);
+	}
+	draw();
+	ck_assert_double_eq(sum_of("heat", 2), 0 + 1 + 2);
+	ck_assert_double_eq(sum_of("order", 3), 0 + 1 + 2);
+	ck_assert_ptr_nonnull(strstr(drawing_of("heat")->texts[DRAWING_SCRIPT],
+				     "set ylabel 'page, from address 0x7f3400001000 on'\n"));
+	ck_assert_ptr_nonnull(strstr(drawing_of("heat")->texts[DRAWING_SCRIPT],
+				     "set yrange [0:3] noextend\n"));
+	end();
+}
+END_TEST
+
+START_TEST(test_boxes_of_few_reads_are_wide_enough_to_be_seen)
+{
+	begin();
+	read_pages(0, 8);
+	now_ns += 1600 * MS;
+	read_pages(8, 8);
+	draw();
+	/* 0.4 % of 1600 ms, where the read has 13 */
+	ck_assert_ptr_nonnull(strstr(drawing_of("readahead")->texts[DRAWING_SCRIPT],
+				     ":1:($2 > $1 + 6."));
 	end();
 }
 END_TEST
@@ -669,7 +727,9 @@ RUN_TESTS("figures", test_a_reused_number_is_another_lane,
 	  test_threads_that_ended_without_a_fault_take_no_lane,
 	  test_order_counts_steps_forward_and_back, test_figure_notes_times_that_are_not_subtracted,
 	  test_many_calls_become_fewer_marks, test_readahead_counts_mapped_evicted_and_unused_pages,
-	  test_a_restored_file_has_none_of_its_former_pages,
+	  test_a_restored_file_has_none_of_its_former_pages, test_a_class_of_one_bin_is_drawn,
+	  test_pages_of_memory_count_from_the_first,
+	  test_boxes_of_few_reads_are_wide_enough_to_be_seen,
 	  test_pages_of_a_run_of_days_keep_their_time, test_where_the_time_went_adds_up,
 	  test_a_lane_has_all_of_its_threads_time, test_short_faults_of_a_long_run_are_drawn,
 	  test_timeline_orders_faults_by_their_start,

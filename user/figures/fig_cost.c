@@ -102,13 +102,14 @@ static void fig_cost_write_caption(struct drawing *drawing, const struct cost *c
 	scatter_amount(drawing, &cost->bins, row);
 	if (cost->disk.count)
 		drawing_say(drawing, DRAWING_READING,
-			    "%" PRIu64 " disk fault%s took %.1f µs in the "
+			    "%" PRIu64 " call%s of disk, wait and readahead took %.1f µs in the "
 			    "mean, and %.1f %% of the handlers' time.",
 			    cost->disk.count, PLURAL(cost->disk.count),
 			    cost->disk.total_ns / 1e3 / cost->disk.count,
 			    all_ns ? 100.0 * cost->disk.total_ns / all_ns : 0);
 	else
-		drawing_say(drawing, DRAWING_READING, "There was no disk fault.");
+		drawing_say(drawing, DRAWING_READING,
+			    "There was no call of disk, wait or readahead.");
 	if (cost->other.count)
 		drawing_say(drawing, DRAWING_READING,
 			    " The other %" PRIu64 " call%s took %.2f µs in "

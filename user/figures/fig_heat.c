@@ -131,7 +131,8 @@ static double column_ms(const struct heat *heat, const struct bins *bins, uint64
 }
 
 static void fig_heat_write_data(struct drawing *drawing, const struct heat *heat,
-				const struct bins *bins, const struct bins_cell *cells)
+				const struct bins *bins, const struct bins_cell *cells,
+				uint64_t first)
 {
 	FILE *csv = drawing->streams[DRAWING_CSV];
 	const uint64_t most = most_in(bins);
@@ -141,8 +142,9 @@ static void fig_heat_write_data(struct drawing *drawing, const struct heat *heat
 	for (i = 0; i < bins->nr_cells; i++)
 		fprintf(csv, "%.6f,%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f,%u\n",
 			column_ms(heat, bins, cells[i].x), column_ms(heat, bins, cells[i].x + 1),
-			cells[i].y << bins->y_shift, ((cells[i].y + 1) << bins->y_shift) - 1,
-			cells[i].count, cells[i].sum / 1e3, palette_level(cells[i].count, most));
+			(cells[i].y << bins->y_shift) - first,
+			((cells[i].y + 1) << bins->y_shift) - 1 - first, cells[i].count,
+			cells[i].sum / 1e3, palette_level(cells[i].count, most));
 }
 
 /* The lowest count of that level, or of the next level that exists. */
@@ -174,7 +176,7 @@ static bool level_title(unsigned int level, uint64_t most, char *title, size_t s
 	return low <= high;
 }
 
-static void fig_heat_write_script(struct drawing *drawing, const struct bins *bins)
+static void fig_heat_write_script(struct drawing *drawing, const struct bins *bins, uint64_t first)
 {
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const uint64_t most = most_in(bins);
@@ -184,10 +186,11 @@ static void fig_heat_write_script(struct drawing *drawing, const struct bins *bi
 	unsigned int level;
 
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'time since the first fault (ms)'\nset ylabel 'page'\nunset grid\n"
+	fputs("set xlabel 'time since the first fault (ms)'\nunset grid\n"
 	      "set format '%.6g'\nset xrange [0:*] noextend\n",
 	      script);
-	map_page_range(script, bins);
+	map_page_label(script, first);
+	map_page_range(script, bins, first);
 	for (level = 0; level < levels; level++) {
 		if (!level_title(level, most, title, sizeof(title)))
 			continue;
@@ -244,6 +247,7 @@ static int fig_heat_draw(void *data, const struct figure_source *source, struct 
 	const struct heat *heat = data;
 	const struct fig_heat_place *place = places_largest(&heat->places);
 	struct bins_cell *cells;
+	uint64_t first;
 	char *name;
 
 	if (!place) {
@@ -254,8 +258,9 @@ static int fig_heat_draw(void *data, const struct figure_source *source, struct 
 	cells = bins_sorted(&place->bins);
 	if (name && cells) {
 		fig_heat_write_caption(drawing, heat, place, cells, name);
-		fig_heat_write_data(drawing, heat, &place->bins, cells);
-		fig_heat_write_script(drawing, &place->bins);
+		first = map_first_page(&place->bins, place->head.place.inode);
+		fig_heat_write_data(drawing, heat, &place->bins, cells, first);
+		fig_heat_write_script(drawing, &place->bins, first);
 	}
 	free(name);
 	free(cells);

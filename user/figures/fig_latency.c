@@ -83,6 +83,9 @@ static void latency_data(const struct figure_source *source, struct drawing *dra
 			;
 		for (last = NR_BINS - 1; !counts[last]; last--)
 			;
+		/* gnuplot draws no step for a single point, so an empty bin is on each side. */
+		first -= first > 0;
+		last += last < NR_BINS - 1;
 		for (bin = first; bin <= last; bin++)
 			fprintf(csv, "%s,%.4f,%.4f,%" PRIu64 "\n", fault_class_name(class),
 				edge_us(bin), edge_us(bin + 1), counts[bin]);

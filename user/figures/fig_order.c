@@ -9,6 +9,7 @@
 
 #include "figures/calls.h"
 #include "figures/figure.h"
+#include "figures/page_map.h"
 #include "figures/scatter.h"
 
 struct fig_order_place {
@@ -82,7 +83,7 @@ static int fig_order_add_item(void *data, const struct item *item)
 	return bins_add(&place->bins, number, call.page, call.class, call.page);
 }
 
-static int fig_order_write_data(struct drawing *drawing, const struct bins *bins)
+static int fig_order_write_data(struct drawing *drawing, const struct bins *bins, uint64_t first)
 {
 	struct bins_cell *cells = bins_sorted(bins);
 	FILE *csv = drawing->streams[DRAWING_CSV];
@@ -95,18 +96,19 @@ static int fig_order_write_data(struct drawing *drawing, const struct bins *bins
 		fprintf(csv, "%" PRIu64 ",%" PRIu64 ",%.1f,%.1f,%s,%" PRIu64 "\n",
 			(cells[i].x << bins->x_shift) + 1, (cells[i].x + 1) << bins->x_shift,
 			(double)cells[i].x_sum / cells[i].count + 1,
-			(double)cells[i].sum / cells[i].count, fault_class_name(cells[i].kind),
-			cells[i].count);
+			(double)cells[i].sum / cells[i].count - first,
+			fault_class_name(cells[i].kind), cells[i].count);
 	free(cells);
 	return 0;
 }
 
-static void fig_order_write_script(struct drawing *drawing, const struct bins *bins)
+static void fig_order_write_script(struct drawing *drawing, const struct bins *bins, uint64_t first)
 {
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'number of the call'\nset ylabel 'page'\n"
+	fputs("set xlabel 'number of the call'\n"
 	      "set xrange [0:*] noextend\nset format '%.0f'\n",
 	      drawing->streams[DRAWING_SCRIPT]);
+	map_page_label(drawing->streams[DRAWING_SCRIPT], first);
 	scatter_plot(drawing, bins, "$3", "$4", 5);
 	drawing_script_end(drawing);
 }
@@ -143,6 +145,7 @@ static int fig_order_draw(void *data, const struct figure_source *source, struct
 {
 	const struct order *order = data;
 	const struct fig_order_place *place = places_largest(&order->places);
+	uint64_t first;
 	char *name;
 
 	if (!place) {
@@ -154,8 +157,9 @@ static int fig_order_draw(void *data, const struct figure_source *source, struct
 		return -ENOMEM;
 	fig_order_write_caption(drawing, order, place, name);
 	free(name);
-	fig_order_write_script(drawing, &place->bins);
-	return fig_order_write_data(drawing, &place->bins);
+	first = map_first_page(&place->bins, place->head.place.inode);
+	fig_order_write_script(drawing, &place->bins, first);
+	return fig_order_write_data(drawing, &place->bins, first);
 }
 
 const struct figure figure_order = {

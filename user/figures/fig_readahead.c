@@ -278,21 +278,26 @@ static void fig_readahead_write_script(struct drawing *drawing, const struct bin
 	};
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const char *separator = "plot ";
+	const double width_ms = (double)(1ULL << (bins->x_shift + UNIT_SHIFT)) / 1e6;
+	/* A read is short; a box narrower than a pixel would not be visible. */
+	const double least_ms = MAP_LEAST_WIDTH * ((bins->x_max >> bins->x_shift) + 1) * width_ms;
 	unsigned int i;
 
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
 	fputs("set xlabel 'time of the read (ms)'\nset ylabel 'page'\nunset grid\n"
 	      "set format '%.6g'\nset xrange [0:*] noextend\n",
 	      script);
-	map_page_range(script, bins);
+	map_page_range(script, bins, 0);
 	for (i = 0; i < 3; i++) {
 		if (!(kinds & 1U << i))
 			continue;
 		fprintf(script,
 			"%s'readahead.csv' skip 1 using ($1+$2)/2:($9 == %u ? ($3+$4)/2 : "
-			"NaN):1:2:(($3+$4)/2-%.2f*($4-$3+1)):(($3+$4)/2+%.2f*($4-$3+1)) \\\n"
+			"NaN):1:($2 > $1 + %.6f ? $2 : $1 + %.6f):"
+			"(($3+$4)/2-%.2f*($4-$3+1)):(($3+$4)/2+%.2f*($4-$3+1)) \\\n"
 			"\twith boxxyerror fc rgb '#%06x' title '%s'",
-			separator, i, sorts[i].share, sorts[i].share, sorts[i].rgb, sorts[i].title);
+			separator, i, least_ms, least_ms, sorts[i].share, sorts[i].share,
+			sorts[i].rgb, sorts[i].title);
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);

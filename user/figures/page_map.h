@@ -12,12 +12,33 @@
 #define MAP_COLUMNS 96
 #define MAP_ROWS    48
 
-/* Sets the range of pages, rounded to whole boxes. */
-static inline void map_page_range(FILE *script, const struct bins *bins)
+/* A box is drawn at least this wide, as a part of the longest time in the figure. */
+#define MAP_LEAST_WIDTH 0.004
+
+/*
+ * Page numbers of memory are those of addresses, too long for labels. So pages of memory count
+ * from the first row; those of a file count from its start.
+ */
+static inline uint64_t map_first_page(const struct bins *bins, uint64_t inode)
+{
+	return inode ? 0 : bins->y_min >> bins->y_shift << bins->y_shift;
+}
+
+/* Names the axis of pages that count from `first`. */
+static inline void map_page_label(FILE *script, uint64_t first)
+{
+	if (first)
+		fprintf(script, "set ylabel 'page, from address %#" PRIx64 " on'\n", first << 12);
+	else
+		fputs("set ylabel 'page'\n", script);
+}
+
+/* Sets the range of pages, rounded to whole boxes, which count from `first`. */
+static inline void map_page_range(FILE *script, const struct bins *bins, uint64_t first)
 {
 	fprintf(script, "set yrange [%" PRIu64 ":%" PRIu64 "] noextend\n",
-		bins->y_min >> bins->y_shift << bins->y_shift,
-		((bins->y_max >> bins->y_shift) + 1) << bins->y_shift);
+		(bins->y_min >> bins->y_shift << bins->y_shift) - first,
+		(((bins->y_max >> bins->y_shift) + 1) << bins->y_shift) - first);
 }
 
 #define MAP_BINS \

@@ -150,7 +150,10 @@ static void print_facts(FILE *out, const struct view *view)
 
 	fact(out, every ? "Page faults" : "Hooked page faults", "%" PRIu64, all->count);
 	fact(out, "of them major", "%" PRIu64, all->major);
-	fact(out, "Disk faults", "%" PRIu64, view->study[STUDY_DISK].count);
+	if (view_is_drive(run))
+		fact(out, "Disk, wait, readahead", "%" PRIu64, view->study[STUDY_DISK].count);
+	else
+		fact(out, "Disk faults", "%" PRIu64, run->faults.classes[FAULT_DISK].count);
 	fact(out, time, "%.1f ms", all->whole.total_ns / 1e6);
 	if (all->count)
 		fact(out, "Mean of a fault", "%.2f µs", all->whole.total_ns / 1e3 / all->count);
