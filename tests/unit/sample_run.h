@@ -285,6 +285,7 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 {
 	memset(run, 0, sizeof(*run));
 	report_init(&run->report);
+	run->report.full = true;
 	sample_environment(&run->report.environment);
 	run->report.summary = sample_summary(disk_ns);
 	run->report.time.elapsed_ns = 1234567890;
@@ -340,6 +341,7 @@ static inline void sample_open_empty(struct sample_run *run)
 {
 	memset(run, 0, sizeof(*run));
 	report_init(&run->report);
+	run->report.full = true;
 	sample_without_bpf(&run->report);
 	run->report.environment.version[0] = '\0';
 	run->report.summary = summary_new();

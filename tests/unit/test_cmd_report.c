@@ -439,7 +439,7 @@ START_TEST(test_cut_recording_is_printed_with_a_warning)
 	json_t *json;
 
 	make_recording(ALL_HOOKS, DAMAGE_CUT);
-	ck_assert_int_eq(RUN("run.pfs", "--json", "run.json"), 0);
+	ck_assert_int_eq(RUN("run.pfs", "--full", "--json", "run.json"), 0);
 	ck_assert_str_eq(text_file_read("err"), "pfdrive: run.pfs was cut: it has no end\n");
 	ck_assert(!strncmp(text_file_read("out"), "THE RECORDING IS INCOMPLETE; ", 28));
 	text_file_check("out", "\nWatched       for n/a\n");
@@ -506,7 +506,7 @@ START_TEST(test_output_must_differ_from_the_recording)
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "-o", "report.txt"), 0);
-	text_file_check("report.txt", "Where the time of a logical fault went");
+	text_file_check("report.txt", "Parts of the faults' time");
 	ck_assert_str_eq(text_file_read("out"), "");
 	ck_assert_int_eq(stat("run.pfs", &before), 0);
 	ck_assert_int_eq(RUN("run.pfs", "-o", "run.pfs"), 2);
@@ -673,7 +673,7 @@ START_TEST(test_recording_comes_through_a_pipe)
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_ptr_nonnull(freopen("run.pfs", "r", stdin));
 	ck_assert_int_eq(RUN("-"), 0);
-	text_file_check("out", "Where the time of a logical fault went");
+	text_file_check("out", "Parts of the faults' time");
 	dup2(in, 0);
 	close(in);
 }

@@ -1033,6 +1033,110 @@ static void check_csv_line(char *line, size_t number, size_t nr_fields)
 	ck_assert_str_eq(fields[3], names[number % PFSTAT_NR_CLASSES]);
 }
 
+static unsigned int lines_of(const char *text)
+{
+	unsigned int lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+static struct group places[3];
+
+/* A recording of a program, with groups of each dimension of the verdict. */
+static void sample_open_short(struct sample_run *run)
+{
+	enum group_by by;
+
+	sample_open(run, 150000);
+	run->report.full = false;
+	sample_groups(run, GROUP_BY_FILE);
+	run->report.groups.wanted = false;
+	memcpy(places, run->groups, sizeof(places));
+	for (by = 0; by < NR_GROUP_BY; by++)
+		run->report.places[by] = (struct report_places){ places, 3 };
+	strcpy(run->report.environment.kind, "record");
+	strcpy(run->report.environment.command, "python3 x.py");
+	run->report.evidence.busy_ns = 900000000;
+}
+
+START_TEST(test_short_report_has_the_verdict_first_and_few_lines)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open_short(&run);
+	text = print_table(&run);
+	ck_assert(!strncmp(text, "73 % of the run's 1.23 s had page faults in progress: ", 54));
+	check_contains(text, "\nMost of it: class disk 9");
+	check_contains(text, "\nCause: ");
+	check_contains(text, "\nWhere ");
+	check_line(text, "file ", "file 900.0 93.2% 6000 150.0 device 90% /mnt/disk/demo.bin");
+	check_contains(text, "\nCommand       python3 x.py\n");
+	check_contains(text, "\n  device ");
+	check_lacks(text, "\n  queue "); /* too small */
+	check_contains(text, "\nRequests: 6048 reads, 23.6 MiB, 4.0 KiB each; queue 0.1 µs, "
+			     "device 130.0 µs; 2 writes, 1.0 MiB\n");
+	check_contains(text, "\nPages read: 8000; 87.5% mapped by a fault, 1.2% evicted unused\n");
+	check_contains(text, "; 2 comparisons agree\n");
+	check_lacks(text, "Ledger");
+	check_lacks(text, "Disk faults"); /* the study's table is for patterns */
+	check_lacks(text, "System call");
+	ck_assert_uint_le(lines_of(text), 45);
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_short_report_of_a_pattern_has_the_studys_tables)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open_short(&run);
+	strcpy(run.report.environment.kind, "drive");
+	text = print_table(&run);
+	check_line(text, "Count ", "Count 6198 6198 5101 17497");
+	check_contains(text, "\nall calls");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_short_report_prints_a_ledger_that_does_not_close)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open_short(&run);
+	run.report.ledger.unexplained = 3;
+	run.report.blocks = (struct block_figures){ 0 };
+	run.report.pages.readahead = (struct readahead_figures){ 0 };
+	text = print_table(&run);
+	check_contains(text, "\nLedger");
+	check_lacks(text, "Requests");
+	check_lacks(text, "Pages read");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_short_report_of_no_faults)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open_empty(&run);
+	run.report.full = false;
+	text = print_table(&run);
+	check_contains(text, "\nNo page faults\n");
+	check_lacks(text, "nan");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_csv_has_a_header_and_a_line_for_each_class_and_run)
 {
 	struct sample_run run;
@@ -1167,7 +1271,10 @@ START_TEST(test_missing_run_and_missing_format_are_refused)
 }
 END_TEST
 
-RUN_TESTS("report", test_table_matches_the_study, test_table_prints_a_dash_for_averages_of_nothing,
+RUN_TESTS("report", test_short_report_has_the_verdict_first_and_few_lines,
+	  test_short_report_of_a_pattern_has_the_studys_tables,
+	  test_short_report_prints_a_ledger_that_does_not_close, test_short_report_of_no_faults,
+	  test_table_matches_the_study, test_table_prints_a_dash_for_averages_of_nothing,
 	  test_small_share_is_not_printed_as_zero,
 	  test_table_of_classes_omits_those_that_did_not_occur,
 	  test_table_shows_mkwrite_pass_and_error_when_they_occurred,

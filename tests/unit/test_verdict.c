@@ -170,20 +170,24 @@ START_TEST(test_read_pages_that_are_not_mapped)
 }
 END_TEST
 
-START_TEST(test_waits_for_the_device)
+START_TEST(test_files_that_are_not_in_the_page_cache)
 {
 	struct sample s;
 
 	sample_begin(&s);
 	add_class(&s, FAULT_DISK, 1000, PART_DEVICE, 300 * MS);
-	add_class(&s, FAULT_DISK, 1000, PART_CPU_BEFORE, 100 * MS);
+	add_class(&s, FAULT_READAHEAD, 1000, PART_CPU_BEFORE, 100 * MS);
 	s.report.blocks = (struct block_figures){ .reads = 1000,
 						  .bytes_read = 131072000,
 						  .device = { .total_ns = 300 * MS } };
-	check_cause(&s, "device", true, "75 % of the faults' time waited for the device");
-	check_cause(&s, "device", true, "1000 reads of 128 KiB took 300 µs each, 125.0 MiB in all");
-	add_class(&s, FAULT_DISK, 1000, PART_CPU_BEFORE, 900 * MS);
-	check_no_cause(&s, "device");
+	check_cause(&s, "cold-file", true, "faults that read them have 100 % of the time");
+	check_cause(&s, "cold-file", true,
+		    "1000 reads of 128 KiB took 300 µs each at the device, 125.0 MiB in all");
+	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 1201 * MS);
+	check_no_cause(&s, "cold-file");
+	read_in_order(&s, 940, 4096); /* a cause that says more */
+	s.report.blocks.reads = 1000;
+	check_no_cause(&s, "cold-file");
 }
 END_TEST
 
@@ -243,7 +247,11 @@ START_TEST(test_copies_after_forks)
 		    "26400 pages (103 MiB), 660 after each of 40 forks");
 	s.report.evidence.forks = 0;
 	check_no_cause(&s, "copy-after-fork");
-	s.report.evidence.forks = 2000; /* few copies each: a shell that starts programs */
+	s.report.evidence.forks = 500; /* few copies each: a shell that starts programs */
+	check_no_cause(&s, "copy-after-fork");
+	sample_begin(&s);
+	add_class(&s, FAULT_COW, 255, PART_CPU_BEFORE, 500 * MS);
+	s.report.evidence.forks = 1;
 	check_no_cause(&s, "copy-after-fork");
 }
 END_TEST
@@ -448,7 +456,7 @@ END_TEST
 RUN_TESTS("verdict", test_few_faults_are_not_the_cause,
 	  test_faults_of_an_idle_program_are_not_dismissed,
 	  test_unseen_faults_make_the_verdict_uncertain, test_pages_in_order_without_read_ahead,
-	  test_read_pages_that_are_not_mapped, test_waits_for_the_device,
+	  test_read_pages_that_are_not_mapped, test_files_that_are_not_in_the_page_cache,
 	  test_waits_in_the_queue_of_the_device, test_pages_that_become_writable,
 	  test_many_faults_of_cached_pages, test_copies_after_forks,
 	  test_swap_in_memory_and_on_a_device, test_evicted_pages_that_are_read_again,

@@ -135,7 +135,7 @@ def test_a_recording_has_the_cost(warm_file):
                pfstat.BUILD / "workload", "now", warm_file)
     live, later = json.loads(OUT.read_text()), pfstat.report(RECORDING)
     assert live["cost"] == later["cost"]
-    table = pfstat.run(pfstat.PFDRIVE, "report", "--subtract", RECORDING).stdout
+    table = pfstat.run(pfstat.PFDRIVE, "report", "--full", "--subtract", RECORDING).stdout
     assert re.search(r"^Own cost of eBPF: \d+ ns per fault, .* of the run; not in the times of calls$",
                      table, re.MULTILINE)
 

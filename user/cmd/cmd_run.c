@@ -106,6 +106,7 @@ static int run_print_to(FILE *out, enum report_format format, const struct drive
 	for (i = 0; i < drive->nr_results; i++) {
 		reports[i] = drive->results[i].report;
 		reports[i].cost.subtract = drive->options.subtract;
+		reports[i].full = drive->options.full;
 		reports[i].extras.simulation = simulated ? &drive->simulation : NULL;
 	}
 	err = report_print(out, format, reports, drive->nr_results);

@@ -22,6 +22,7 @@ enum key {
 	KEY_JSON = 2002,
 	KEY_SUBTRACT,
 	KEY_WITH,
+	KEY_FULL,
 };
 
 static const struct argp_option argp_options[] = {
@@ -43,6 +44,7 @@ static const struct argp_option argp_options[] = {
 	  "viewer",
 	  4 },
 	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 4 },
+	{ "full", KEY_FULL, NULL, 0, "print all tables, also those that are empty", 4 },
 	{ 0 },
 };
 
@@ -103,6 +105,9 @@ static error_t report_options_parse(int key, char *text, struct argp_state *stat
 	case KEY_SUBTRACT:
 		options->subtract = true;
 		return 0;
+	case KEY_FULL:
+		options->full = true;
+		return 0;
 	case KEY_FORMAT:
 		set_format(state, options, text);
 		return 0;
@@ -149,6 +154,7 @@ void report_options_apply(const struct report_options *options, struct report *r
 	report->groups.wanted = options->grouped;
 	report->groups.by = options->by;
 	report->top = options->top;
+	report->full = options->full;
 	report->cost.subtract = options->subtract;
 	report->extras.print_usage = options->usage;
 	report->extras.print_syscalls = options->syscalls;

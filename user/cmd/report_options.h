@@ -16,6 +16,7 @@ struct report_options {
 	bool grouped;	/* by something else than class */
 	enum group_by by;
 	unsigned int top;     /* rows; 0: all */
+	bool full;	      /* all tables */
 	const char *json;     /* NULL: no file */
 	bool usage, syscalls; /* these tables too */
 	bool subtract;	      /* the module's share of the times */

@@ -41,6 +41,7 @@ enum key {
 	KEY_RECORD,
 	KEY_SUBTRACT,
 	KEY_WITH,
+	KEY_FULL,
 };
 
 /* Items of --with. */
@@ -66,6 +67,7 @@ static const struct argp_option run_arguments[] = {
 	{ "format", KEY_FORMAT, "table|csv|json", 0, "format of standard output (default table)",
 	  3 },
 	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 3 },
+	{ "full", KEY_FULL, NULL, 0, "print all tables, also those that are empty", 3 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0,
 	  "run without eBPF; off-CPU times and system calls are then n/a", 3 },
 	{ "record", KEY_RECORD, "FILE", 0, "also write a recording to FILE, for 'pfdrive report'",
@@ -199,6 +201,9 @@ static error_t run_arguments_parse(int key, char *text, struct argp_state *state
 		return 0;
 	case KEY_SUBTRACT:
 		options->subtract = true;
+		return 0;
+	case KEY_FULL:
+		options->full = true;
 		return 0;
 	case KEY_WITH:
 		add_extras(state, &options->extras, text);

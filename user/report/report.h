@@ -153,6 +153,7 @@ struct report {
 	struct report_groups groups;
 	struct report_places places[NR_GROUP_BY];
 	struct evidence_figures evidence;
+	bool full;	  /* a text report has all tables, also empty ones */
 	unsigned int top; /* rows printed for groups and for system calls; 0: all */
 	struct report_extras extras;
 };

@@ -26,6 +26,7 @@ struct options {
 	bool fault_around;
 	bool bpf;
 	bool subtract; /* the module's share of the times */
+	bool full;     /* print all tables */
 	unsigned int repeats;
 	int cpu; /* -1: any */
 	struct extras_options extras;

@@ -32,7 +32,7 @@ static void class_row(struct grid *grid, const struct view *view, const char *na
 		cell_share(grid, view_share(figures->off_cpu_ns, figures->total_ns));
 }
 
-static int table_classes(FILE *out, const struct view *view)
+int table_classes(FILE *out, const struct view *view)
 {
 	static const char *const headings[] = { "<Class",   ">Calls",	 ">Share",
 						">Mean µs", ">p50 µs",	 ">p99 µs",
@@ -192,6 +192,11 @@ int table_run(FILE *out, const struct view *view)
 	return err ? err : table_measures(out, view->run);
 }
 
+static int table_of_one(FILE *out, const struct view *view)
+{
+	return view->run->full ? table_run(out, view) : table_run_short(out, view);
+}
+
 int table_print(FILE *out, const struct view *views, size_t nr)
 {
 	size_t i;
@@ -202,12 +207,14 @@ int table_print(FILE *out, const struct view *views, size_t nr)
 	if (nr == 1) {
 		err = table_verdict(out, &views[0]);
 		fputc('\n', out);
+		err = err ? err : table_where(out, &views[0]);
+		fputc('\n', out);
 	}
 	err = err ? err : table_environment(out, views[0].run);
 	fputc('\n', out);
 	if (err)
 		return err;
-	err = nr == 1 ? table_run(out, &views[0]) : table_repeats(out, views, nr);
+	err = nr == 1 ? table_of_one(out, &views[0]) : table_repeats(out, views, nr);
 	if (err || !views[0].run->extras.competition)
 		return err;
 	fputc('\n', out);

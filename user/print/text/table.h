@@ -16,11 +16,21 @@ int table_environment(FILE *out, const struct report *run);
 /* The table of the page-fault study, figure 1. */
 int table_study(FILE *out, const struct view *view);
 
+/* Three rows each for the classes, the files or mappings, and the threads with most time. */
+int table_where(FILE *out, const struct view *view);
+
 /* All tables of one run except the environment. */
 int table_run(FILE *out, const struct view *view);
+/* The tables and lines of the short report, without those that would be empty. */
+int table_run_short(FILE *out, const struct view *view);
+
+/* The calls by class, as the module counts them. */
+int table_classes(FILE *out, const struct view *view);
 
 /* Logical faults by class, and the parts of their time. */
 int table_parts(FILE *out, const struct view *view);
+/* The same without the classes and the small parts. */
+int table_all_parts(FILE *out, const struct view *view);
 int table_requests(FILE *out, const struct report *run);
 int table_readahead(FILE *out, const struct report *run);
 int table_evictions(FILE *out, const struct report *run);

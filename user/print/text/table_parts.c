@@ -10,7 +10,8 @@
 #include "print/text/table_cells.h"
 #include "util/array.h"
 
-#define MIB (1024.0 * 1024)
+#define MIB	   (1024.0 * 1024)
+#define SMALL_PART 0.01 /* of the time; left out of the short report */
 
 static bool slept(const struct fault_figures *faults)
 {
@@ -19,12 +20,14 @@ static bool slept(const struct fault_figures *faults)
 }
 
 static void part_row(struct grid *grid, const struct report *run, enum part part,
-		     const struct fault_figures *faults)
+		     const struct fault_figures *faults, double least)
 {
 	const struct part_figures *figures = &faults->parts[part];
 	const bool is_cpu = part == PART_CPU_BEFORE || part == PART_CPU_AFTER;
 
-	if (view_part_known(run, part) ? !figures->total_ns : !slept(faults))
+	if (view_part_known(run, part) ?
+		    !figures->total_ns || figures->total_ns < least * faults->whole.total_ns :
+		    !slept(faults))
 		return;
 	grid_row(grid);
 	grid_cell(grid, "  %s%s", view_part_name(part),
@@ -42,8 +45,9 @@ static void part_row(struct grid *grid, const struct report *run, enum part part
 	cells_times(grid, figures, faults->count);
 }
 
+/* @least: a part with a smaller share of the time has no row. */
 static void faults_rows(struct grid *grid, const struct report *run, const char *name,
-			const struct fault_figures *faults)
+			const struct fault_figures *faults, double least)
 {
 	enum part part;
 
@@ -58,7 +62,7 @@ static void faults_rows(struct grid *grid, const struct report *run, const char 
 	if (!run->faults.parts_known)
 		return;
 	for (part = 0; part < NR_PARTS; part++)
-		part_row(grid, run, part, faults);
+		part_row(grid, run, part, faults, least);
 }
 
 static void residue_note(FILE *out, const struct report *run)
@@ -82,7 +86,7 @@ static void residue_note(FILE *out, const struct report *run)
 }
 
 /* Lists the cells that are n/a, and the reasons. */
-static void parts_notes(FILE *out, const struct report *run)
+static void parts_notes(FILE *out, const struct report *run, const char *rows_note)
 {
 	enum fault_class class;
 	const char *separator;
@@ -92,9 +96,7 @@ static void parts_notes(FILE *out, const struct report *run)
 		table_no_bpf(out, run, "Parts");
 		return;
 	}
-	fputs("The row of a part counts the faults that spent time in it. Its mean, p50 and p99 are\n"
-	      "over all faults of the class.\n",
-	      out);
+	fputs(rows_note, out);
 	residue_note(out, run);
 	separator = "n/a, because eBPF had no hook: ";
 	for (part = 0; part < NR_PARTS; part++) {
@@ -113,11 +115,31 @@ static void parts_notes(FILE *out, const struct report *run)
 		fputc('\n', out);
 }
 
+static const char *const parts_headings[] = { "<Class",	 ">Faults",   ">Major",	  ">Total ms",
+					      ">Of all", ">Of class", ">Mean µs", ">p50 µs",
+					      ">p99 µs", ">Max µs" };
+
+/* Without eBPF's hook the faults of other mappings are unknown. */
+static const char *all_name(const struct report *run)
+{
+	return view_has_hook(run, HOOK_FAULT) ? "all faults" : "all hooked";
+}
+
+int table_all_parts(FILE *out, const struct view *view)
+{
+	struct grid grid;
+	int err;
+
+	fputs("Parts of the faults' time\n", out);
+	grid_open(&grid, parts_headings, ARRAY_SIZE(parts_headings));
+	faults_rows(&grid, view->run, all_name(view->run), &view->run->faults.all, SMALL_PART);
+	err = grid_close(&grid, out);
+	parts_notes(out, view->run, "");
+	return err;
+}
+
 int table_parts(FILE *out, const struct view *view)
 {
-	static const char *const headings[] = { "<Class",  ">Faults",	">Major",   ">Total ms",
-						">Of all", ">Of class", ">Mean µs", ">p50 µs",
-						">p99 µs", ">Max µs" };
 	const struct report *run = view->run;
 	enum fault_class class;
 	struct grid grid;
@@ -125,21 +147,21 @@ int table_parts(FILE *out, const struct view *view)
 	int err;
 
 	fputs("Where the time of a logical fault went\n", out);
-	grid_open(&grid, headings, ARRAY_SIZE(headings));
+	grid_open(&grid, parts_headings, ARRAY_SIZE(parts_headings));
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
 		class = fault_class_rows[i];
 		if (run->faults.classes[class].count)
 			faults_rows(&grid, run, fault_class_name(class),
-				    &run->faults.classes[class]);
+				    &run->faults.classes[class], 0);
 	}
-	/* Without eBPF's hook the faults of other mappings are unknown. */
-	faults_rows(&grid, run, view_has_hook(run, HOOK_FAULT) ? "all faults" : "all hooked",
-		    &run->faults.all);
+	faults_rows(&grid, run, all_name(run), &run->faults.all, 0);
 	err = grid_close(&grid, out);
 	if (run->faults.all.unsolved)
 		fprintf(out, "Faults that ended with an error or a signal: %" PRIu64 "\n",
 			run->faults.all.unsolved);
-	parts_notes(out, run);
+	parts_notes(out, run,
+		    "The row of a part counts the faults that spent time in it. Its mean, p50 and "
+		    "p99 are\nover all faults of the class.\n");
 	return err;
 }
 

@@ -29,6 +29,8 @@ static void print_wrapped(FILE *out, const char *line, size_t length)
 
 	while (line < end) {
 		word = strcspn(line, " \n");
+		if (!strncmp(line + word, " %", 2)) /* a number and its unit stay together */
+			word += 1 + strcspn(line + word + 1, " \n");
 		if (column && column + 1 + columns_of(line, word) > GRID_WIDTH) {
 			fputs("\n" INDENT, out);
 			column = strlen(INDENT);

@@ -119,20 +119,22 @@ bool verdict_amplified(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-bool verdict_device(const struct verdict *verdict, const struct report *run,
-		    struct verdict_cause *cause)
+/* A more specific cause comes first, so this one has half of its weight. */
+bool verdict_cold(const struct verdict *verdict, const struct report *run,
+		  struct verdict_cause *cause)
 {
+	const double share = read_share(run) + verdict_class_share(run, FAULT_READAHEAD);
 	const struct block_figures *blocks = &run->blocks;
-	const double share = verdict_part_share(run, PART_DEVICE);
+	struct verdict_cause other = { .certain = true };
 
-	(void)verdict;
-	if (page_by_page_file(run) || !blocks->reads || read_share(run) < VERDICT_CAUSE_SHARE ||
-	    share < VERDICT_CAUSE_SHARE)
+	if (share < VERDICT_CAUSE_SHARE || !blocks->reads || page_by_page_file(run) ||
+	    (verdict_amplified(verdict, run, &other) && other.certain))
 		return false;
-	cause->weight = share;
+	cause->weight = share / 2;
 	verdict_state(cause,
-		      "%.0f %% of the faults' time waited for the device: the pages were not in "
-		      "the page cache. %" PRIu64 " reads of %.0f KiB took %.0f µs each, %.1f MiB "
+		      "pages were not in the page cache: faults that read them have %.0f %% of the "
+		      "time. %" PRIu64
+		      " reads of %.0f KiB took %.0f µs each at the device, %.1f MiB "
 		      "in all.",
 		      100 * share, blocks->reads, blocks->bytes_read / KIB / blocks->reads,
 		      blocks->device.total_ns / 1e3 / blocks->reads, blocks->bytes_read / MIB);

@@ -9,7 +9,8 @@
 
 #define MIB (1024.0 * 1024)
 
-#define COPIES_A_FORK 16 /* fewer are the child's stack and data before it executes a program */
+#define COPIES_A_FORK 64 /* fewer are the child's stack and data before it executes a program */
+#define FEW_COPIES    256
 #define DEVICE_SHARE  0.1
 #define REFAULT_SHARE 0.1 /* of the faults' time */
 #define FEW_TOUCHES   256
@@ -22,7 +23,8 @@ bool verdict_fork(const struct verdict *verdict, const struct report *run,
 	const double share = verdict_class_share(run, FAULT_COW);
 
 	(void)verdict;
-	if (!forks || copies < COPIES_A_FORK * forks || share < VERDICT_CAUSE_SHARE)
+	if (!forks || copies < FEW_COPIES || copies < COPIES_A_FORK * forks ||
+	    share < VERDICT_CAUSE_SHARE)
 		return false;
 	cause->weight = share;
 	verdict_state(cause,

@@ -14,7 +14,7 @@
 static const struct verdict_rule verdict_rules[] = {
 	{ "no-read-ahead", verdict_no_readahead },
 	{ "read-amplification", verdict_amplified },
-	{ "device", verdict_device },
+	{ "cold-file", verdict_cold },
 	{ "device-queue", verdict_queue },
 	{ "page-mkwrite", verdict_page_mkwrite },
 	{ "cached-pages", verdict_cached },

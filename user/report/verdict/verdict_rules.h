@@ -25,7 +25,7 @@ struct verdict_rule {
 		      struct verdict_cause *cause)
 VERDICT_RULE(verdict_no_readahead);
 VERDICT_RULE(verdict_amplified);
-VERDICT_RULE(verdict_device);
+VERDICT_RULE(verdict_cold);
 VERDICT_RULE(verdict_queue);
 VERDICT_RULE(verdict_page_mkwrite);
 VERDICT_RULE(verdict_cached);
