@@ -424,6 +424,35 @@ START_TEST(test_update_reads_a_running_analysis)
 }
 END_TEST
 
+START_TEST(test_verdict_is_below_the_rates_and_leaves_room_for_the_tables)
+{
+	const struct live_counters counters = { 0, 0 };
+	struct analysis *analysis = analysis_new(false, GROUP_BY_ALL);
+	struct live *live = live_new(BY_THREAD, START);
+	char *text;
+
+	ck_assert(analysis && live);
+	analyse(analysis, 8, START, SECOND / 4);
+	ck_assert_int_eq(live_update(live, analysis, &counters, START + SECOND), 0);
+	ck_assert_int_eq(live_judge(live, analysis, false), 0);
+	ck_assert_int_eq(live_judge(live, analysis, false), 0);
+	text = print(live, false, 0, 0);
+	ck_assert_ptr_nonnull(strstr(text, " events\nAt least 25 % of the run's 1.00 s had page "
+					   "faults in progress: 1, 250.0 ms.\nMost of it: class "
+					   "long 100 %"));
+	free(text);
+	/* 11 rows: one for the cursor, one for the rates, three for the verdict */
+	text = print(live, false, 11, 50);
+	ck_assert_ptr_nonnull(strstr(text, "\nAt least 25 % of the run's 1.00 s had page faults\n"
+					   "  in progress: 1, 250.0 ms.\nMost of it: class long"));
+	ck_assert_ptr_null(strstr(text, "Measure next"));
+	ck_assert_ptr_nonnull(strstr(text, "Class\n"));
+	free(text);
+	live_free(live);
+	analysis_free(analysis);
+}
+END_TEST
+
 START_TEST(test_empty_interval_has_no_rates)
 {
 	static const char right[] =
@@ -480,5 +509,6 @@ RUN_TESTS("live", test_a_reused_number_is_another_row,
 	  test_dropped_group_restarts_from_zero, test_terminal_is_never_overrun,
 	  test_terminal_of_24_rows_is_shared_by_both_tables,
 	  test_file_name_cannot_control_the_terminal, test_longest_name_is_printed_in_full,
-	  test_update_reads_a_running_analysis, test_empty_interval_has_no_rates,
-	  test_output_that_cannot_be_written_is_an_error)
+	  test_update_reads_a_running_analysis,
+	  test_verdict_is_below_the_rates_and_leaves_room_for_the_tables,
+	  test_empty_interval_has_no_rates, test_output_that_cannot_be_written_is_an_error)

@@ -112,6 +112,9 @@ static void top_show(void *context)
 	watch_lost(top->watch, &counters.lost_records, &counters.lost_events);
 	top->err = live_update(top->live, top->result.analysis, &counters, clock_monotonic_ns());
 	if (!top->err)
+		top->err = live_judge(top->live, top->result.analysis,
+				      top->watch_options.instruments.bpf);
+	if (!top->err)
 		top->err = top_print(top);
 	top->shown++;
 	if (top->err || top->shown == top->views)
@@ -129,7 +132,8 @@ static int top_open_watch(struct top *top)
 	instruments->tick_drains = true;
 	instruments->tick = top_show;
 	instruments->tick_context = top;
-	top->watch_options.groups = top->by;
+	/* The verdict names files, mappings and threads. Code has no names before the end. */
+	top->watch_options.groups = REPORT_PLACES & ~(1U << GROUP_BY_CODE);
 	return watch_open(&top->watch, &top->watch_options, &top->result);
 }
 

@@ -11,6 +11,7 @@
 
 #include "report/live.h"
 #include "util/utf8.h"
+#include "util/wrap_text.h"
 
 #define ANY	 0xffffffffU
 #define NR_PLAIN 5 /* rows of a table without a size limit */
@@ -109,6 +110,30 @@ static void row(struct page *page, const struct live *live, const char *name, ui
 		  per_second(live, faults), total_ns / 1e3 / faults, name);
 }
 
+/* On a terminal the verdict takes a third of the rows at most. */
+static void live_verdict_lines(struct page *page, const char *verdict)
+{
+	unsigned int left = page->rows == ANY ? ANY : page->rows / 3;
+	char *text = NULL, *line, *next;
+	size_t bytes = 0;
+	FILE *memory = open_memstream(&text, &bytes);
+
+	if (memory) {
+		wrap_text(memory, verdict, page->columns);
+		if (fclose(memory))
+			page->err = -ENOMEM;
+	} else {
+		page->err = -ENOMEM;
+	}
+	for (line = text; line && *line && left--; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		live_line(page, "%s", line);
+	}
+	free(text);
+}
+
 static void classes(struct page *page, const struct live *live)
 {
 	unsigned int class;
@@ -164,6 +189,8 @@ int live_print(const struct live *live, FILE *out, bool terminal, unsigned int r
 	if (terminal)
 		fputs("\033[H", out);
 	head(&page, live);
+	if (live->verdict)
+		live_verdict_lines(&page, live->verdict);
 	classes(&page, live);
 	tables(&page, live);
 	fputs(terminal ? "\033[J" : "\n", out);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/live.h"
+#include "report/verdict/verdict.h"
 #include "util/hash.h"
 
 struct live *live_new(unsigned int by, uint64_t start_ns)
@@ -38,6 +39,7 @@ void live_free(struct live *live)
 		table_clear(&live->tables[by]);
 		free(live->tables[by].before);
 	}
+	free(live->verdict);
 	free(live);
 }
 
@@ -199,5 +201,47 @@ int live_update(struct live *live, const struct analysis *analysis,
 		err = live_take(live, &snapshot, now_ns);
 	for (by = 0; by < NR_GROUP_BY; by++)
 		free(snapshot.groups[by]);
+	return err;
+}
+
+static char *live_print_verdict(const struct report *report)
+{
+	struct verdict verdict;
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	verdict_make(&verdict, report);
+	verdict_print(out, &verdict, report);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+int live_judge(struct live *live, const struct analysis *analysis, bool have_bpf)
+{
+	struct run_counters counters;
+	struct report report;
+	int err;
+
+	report_init(&report);
+	run_counters_init(&counters);
+	counters.start_ns = live->start_ns;
+	counters.end_ns = live->now_ns;
+	report.bpf.known = have_bpf;
+	report.bpf.hooks = have_bpf ? (1U << NR_HOOKS) - 1 : 0;
+	err = report_fill(&report, analysis, &counters);
+	if (!err) {
+		report.losses.records = live->counters.lost_records;
+		report.losses.events = live->counters.lost_events;
+		free(live->verdict);
+		live->verdict = live_print_verdict(&report);
+		err = live->verdict ? 0 : -ENOMEM;
+	}
+	report_exit(&report);
+	run_counters_exit(&counters);
 	return err;
 }

@@ -62,6 +62,7 @@ struct live {
 	} classes[NR_FAULT_CLASSES];
 	uint64_t new_major;
 	struct live_table tables[NR_GROUP_BY];
+	char *verdict; /* sentences about all faults since the start; NULL: none */
 };
 
 /*
@@ -74,6 +75,11 @@ void live_free(struct live *live);
 /* Takes a snapshot of the analysis, which must not change during the call. 0 or -ENOMEM. */
 int live_update(struct live *live, const struct analysis *analysis,
 		const struct live_counters *counters, uint64_t now_ns);
+/*
+ * Makes the verdict of all faults since the start, as of the last snapshot. @have_bpf: eBPF sees
+ * all faults. 0 or -ENOMEM.
+ */
+int live_judge(struct live *live, const struct analysis *analysis, bool have_bpf);
 /* Like live_update(), with figures that the caller has and still owns afterwards. */
 int live_take(struct live *live, const struct live_snapshot *snapshot, uint64_t now_ns);
 
