@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A plugin of pytest that prints what tools/check reads: the failures, then a closing line."""
+"""A plugin of pytest that prints the failures and a closing line, which tools/check reads."""
 import pytest
 
 

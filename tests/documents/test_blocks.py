@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The parser of command blocks, and its comparison of what a page shows with what is printed."""
+"""The parser of command blocks, and its comparison of documented with actual output."""
 import pytest
 
 import documents
@@ -108,7 +108,7 @@ def test_a_command_that_ends_the_shell_is_reported():
     (["a … z"], "a b c z\n"),
     ([], "\n\n"),
 ])
-def test_output_that_matches(shown, printed):
+def test_matching_output_is_accepted(shown, printed):
     assert documents.difference(step(*shown), printed, 0) is None
 
 
@@ -121,11 +121,11 @@ def test_output_that_matches(shown, printed):
     (["a", "...", "z"], "a\nb\n", "z"),
     (["n/a"], "12\n", "n/a"),
 ])
-def test_output_that_differs(shown, printed, word):
+def test_different_output_is_reported(shown, printed, word):
     assert word in documents.difference(step(*shown), printed, 0)
 
 
-def test_numbers_must_match_where_the_page_says_so():
+def test_numbers_must_match_on_request():
     assert documents.difference(step("433 faults"), "434 faults\n", 0) is None
     assert documents.difference(step("433 faults", exact=True), "434 faults\n", 0)
 
@@ -144,6 +144,6 @@ def test_the_exit_status_must_match():
     ("tools/labb shell", "tools/labb"),
     ("xdg-open page.html", None),
 ])
-def test_commands_of_the_host_name_what_there_is(command, wrong):
+def test_commands_of_the_host_name_existing_tools(command, wrong):
     found = documents.wrong_on_host(documents.Step(1, "$", command))
     assert found is None if wrong is None else wrong in found
