@@ -25,6 +25,8 @@ def marks(page, steps):
                             f"the packages {' '.join(page.packages)}")
     if page.packages:
         yield pytest.mark.packages
+    elif page.name.startswith("Documentation/recipes/"):
+        yield pytest.mark.long          # together they take some minutes of a VM
     if "--deterministic" in page.lab:
         yield pytest.mark.deterministic
 
