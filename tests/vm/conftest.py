@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Every test starts with the module loaded and idle, and ends with a clean kernel log."""
 import collections
+import contextlib
 import itertools
 
 import pytest
@@ -39,11 +40,11 @@ def is_long(item):
 @pytest.fixture(autouse=True)
 def kernel_log(request):
     """Gives the test a function that returns the kernel's messages since the start of the test."""
-    mark = f"pfstat test {request.node.name[:80]} {next(NUMBERS)}"
-    with open("/dev/kmsg", "w") as log:
-        log.write(mark + "\n")
-    yield lambda: kmsg.lines_after(mark)
-    kmsg.assert_no_trouble(kmsg.lines_after(mark))
+    with contextlib.closing(kmsg.Log()) as log:
+        with open("/dev/kmsg", "w") as kernel:
+            kernel.write(f"pfstat test {request.node.name[:80]} {next(NUMBERS)}\n")
+        yield log.lines
+        kmsg.assert_no_trouble(log.lines())
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +86,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "one_kernel: see ONE_KERNEL")
     config.addinivalue_line("markers", "long: see LONG")
     config.addinivalue_line("markers", "packages: of a page that needs packages of its own")
+    config.addinivalue_line("markers", "smoke: make smoke runs it")
     config.addinivalue_line("markers", "needs(there, what): left out where that is not there")
 
 

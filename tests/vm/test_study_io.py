@@ -3,14 +3,12 @@
 method."""
 import contextlib
 import functools
-import json
 import os
 import pathlib
 import signal
 import subprocess
 import time
 
-import jsonschema
 import pytest
 
 import pfstat
@@ -26,17 +24,9 @@ WAYS = ("mmap", "read:512", "read:64K", "write:512", "write:64K")
 FEW = ("--files", str(FILES), "--file-size", str(FILE_BYTES), "--scratch-dir", str(pfstat.DISK))
 
 
-@functools.lru_cache(maxsize=None)
-def schema():
-    path = pathlib.Path(__file__).parents[2] / "Documentation/formats/pfdrive-study-io.schema.json"
-    return jsonschema.Draft202012Validator(json.loads(path.read_text()))
-
-
 def via(*options):
-    result = json.loads(pfstat.run(pfstat.PFDRIVE, "study", "io", "--format", "json",
-                                   *options).stdout)
-    schema().validate(result)
-    return result
+    return pfstat.report_of(pfstat.run(pfstat.PFDRIVE, "study", "io", "--format", "json",
+                                       *options).stdout, "pfdrive-study-io")
 
 
 @functools.lru_cache(maxsize=None)
@@ -172,6 +162,7 @@ def test_table_has_a_row_for_each_access_method():
         assert "±" in lines[0] and "±" in lines[1]
 
 
+@pytest.mark.smoke
 def test_values_of_ebpf_are_na_without_it():
     result = via(*FEW, "--repeat", "1", "--cache", "cold", "--no-bpf", "mmap", "read:64K")
     assert "--no-bpf" in result["bpf_missing"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Kernel messages that report a problem in the kernel."""
+import os
 import re
 
 import pfstat
@@ -18,6 +19,28 @@ REFUSED = re.compile(r"(vmalloc error|vmap allocation).*(failed|size)|: page all
 REFUSED_END = re.compile(r"</TASK>|^Mem-Info:")
 # Number of lines of a report to print.
 REPORT_LINES = 100
+
+
+class Log:
+    """The lines that the kernel logs from now on. dmesg reads all lines, for each test."""
+
+    def __init__(self):
+        self.fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+        os.lseek(self.fd, 0, os.SEEK_END)
+        self.seen = []
+
+    def lines(self):
+        while True:
+            try:
+                record = os.read(self.fd, 8192).decode(errors="replace")
+            except BlockingIOError:
+                return self.seen
+            except BrokenPipeError:     # the oldest were overwritten; the next read has the others
+                continue
+            self.seen.append(record.partition(";")[2].partition("\n")[0])
+
+    def close(self):
+        os.close(self.fd)
 
 
 def lines_after(mark):

@@ -14,7 +14,7 @@ import struct
 import subprocess
 import time
 
-import jsonschema
+import schema
 
 BUILD = pathlib.Path(os.environ.get("PFSTAT_BUILD", "build"))
 MODULE = pathlib.Path(os.environ.get("PFSTAT_KO", BUILD / "pfstat.ko"))
@@ -178,15 +178,16 @@ def pagemap_pfn(address, pid="self"):
 
 
 @functools.lru_cache(maxsize=None)
-def schema():
-    text = (pathlib.Path(__file__).parents[3] / "Documentation/formats/pfdrive.schema.json").read_text()
-    return jsonschema.Draft202012Validator(json.loads(text))
+def schema_of(name):
+    folder = pathlib.Path(__file__).parents[3] / "Documentation/formats"
+    return schema.compiled(json.loads((folder / f"{name}.schema.json").read_text()))
 
 
-def report_of(text):
+def report_of(text, name="pfdrive"):
     """Parses a report in JSON; checks it against the documented schema."""
     result = json.loads(text)
-    schema().validate(result)
+    error = schema_of(name)(result)
+    assert error is None, error
     return result
 
 
