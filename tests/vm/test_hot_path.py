@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A call that does not sleep writes no shared cache line and allocates only its record."""
+"""A call that does not sleep writes no shared cache line and allocates only its record. A fault
+takes the documented number of instructions."""
+import json
 import mmap
 import os
 import pathlib
@@ -13,6 +15,10 @@ import pfstat
 from pfstat import PAGE, Mapping
 
 CLOCK = pathlib.Path("/sys/devices/system/clocksource/clocksource0")
+TOP = pathlib.Path(__file__).parents[2]
+FAULT_AROUND = pathlib.Path("/sys/kernel/debug/fault_around_bytes")
+FIGURES = json.loads((TOP / "Documentation/user/overhead.json").read_text()).get(
+    f"{pfstat.KERNEL[0]}.{pfstat.KERNEL[1]}")
 SHARED = ("ATOMIC", "GLOBAL", "UNKNOWN")
 CACHE_LINE = 64
 MEMORY = ("module_bytes", "percpu_bytes", "ring_bytes", "chain_bytes", "shadow_bytes",
@@ -51,6 +57,28 @@ def test_calls_stay_on_the_fast_path_with_each_clock_source(small_file, clock_so
     tsc = costs.pop("tsc")
     assert costs
     assert all(cost < 2.5 * tsc for cost in costs.values())
+
+
+def instructions(figures):
+    """Of the thread, per warm fault, by row."""
+    return {row["name"]: row["thread_instructions"] for row in figures["rows"]
+            if "thread_instructions" in row}
+
+
+@pytest.mark.deterministic
+@pytest.mark.needs(FIGURES, "figures of this kernel in overhead.json")
+def test_a_warm_fault_takes_the_documented_instructions(tmp_path):
+    """Within 2 %. If a change is intended, `make bench` makes the new figures."""
+    before = FAULT_AROUND.read_text()
+    try:
+        pfstat.run(TOP / "tests/overhead/measure", "pfstat", "pfdrive",
+                   env={**os.environ, "OUT": str(tmp_path)})
+    finally:
+        FAULT_AROUND.write_text(before)
+    measured = instructions(json.loads((tmp_path / "overhead.json").read_text()))
+    documented = instructions(FIGURES)
+    assert {name: count for name, count in measured.items()
+            if count != pytest.approx(documented[name], rel=0.02)} == {}, documented
 
 
 def memory():
