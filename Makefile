@@ -17,6 +17,7 @@ help:
 
 #: make demo     the studies in VMs; needs no installation (first run: some minutes)
 #: make check    unit tests, pages in a browser, then the tests in VMs on 6.1 and 6.12 [CHECKS="unit vm"]
+#: make smoke    each capability once, in one VM: three minutes
 #: make          the module, the eBPF programs and pfdrive, for this machine's kernel [UNTRIED=yes]
 #: make module, pfdrive    only the module, only pfdrive
 #: make policy   the pressure study on a kernel that evicts pages in use, and on one that keeps them
@@ -49,7 +50,7 @@ help:
 #: BUILD=dir  KDIR=kernel's build dir  CLANG=… BPFTOOL=… other tools  V=1 prints the commands
 .DEFAULT_GOAL := all
 all: module pfdrive
-.PHONY: help all guest module pfdrive demo policy check check-unit check-vm check-long check-debug check-kernels fuzz lint bpf-stats clean
+.PHONY: help all guest module pfdrive demo policy check check-unit check-vm check-long check-debug check-kernels smoke fuzz lint bpf-stats clean
 .DELETE_ON_ERROR:
 
 include tools/make/module.mk

@@ -84,6 +84,14 @@ class Lines(unittest.TestCase):
         self.send("done", "6.12 (1 of 2)", "test_b.py", "1", "0")
         self.assertTrue(self.last().startswith("[1 of 1] "), self.last())
 
+    def test_short_jobs_print_only_their_end(self):
+        self.start({"unit": {"test_x": 2, "build": 60}})
+        for job in ("test_x", "build"):
+            self.send("plan", job, "unit", job)
+            self.send("begin", job)
+        self.assertIn("build: starts", self.last())
+        self.assertNotIn("test_x: starts", self.out.getvalue())
+
     def test_a_step_that_a_job_did_not_have_is_not_planned_again(self):
         self.start({})
         self.send("steps", "6.12 (1 of 2)", "test_b.py")

@@ -310,6 +310,7 @@ def test_a_signal_ends_bench_and_its_workers():
     assert pfstat.run("pgrep", "-c", "pfdrive", check=False).stdout == "0\n"
 
 
+@pytest.mark.smoke
 def test_a_quick_operation_ends_within_5_seconds():
     """The limit applies to each operation."""
     start = time.monotonic()

@@ -279,7 +279,7 @@ def readahead_of(place):
     return 1024 * int(pathlib.Path(path).read_text())
 
 
-@pytest.mark.parametrize("around", ["off", "keep"])
+@pytest.mark.parametrize("around", ["off", pytest.param("keep", marks=pytest.mark.long)])
 def test_pfdrive_works_from_end_to_end(place, cold, around):
     result = pfstat.drive("--pattern", "random", "--fault-around", around, cold)
     environment = result["environment"]

@@ -89,6 +89,7 @@ def test_the_lab_draws_an_html_page(drawn, tmp_path):
     assert page.count("<svg") >= 3 and page.rstrip().endswith("</html>")
 
 
+@pytest.mark.long
 def test_the_lab_draws_figures(drawn, tmp_path):
     pfstat.run(pfstat.PFDRIVE, "report", drawn, "--plot", tmp_path / "figures")
     figures = endings_of(tmp_path / "figures")

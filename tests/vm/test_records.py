@@ -52,6 +52,7 @@ def test_record_names_the_file(small_file):
         assert record["dev"] == f"{os.major(stat.st_dev)}:{os.minor(stat.st_dev)}"
 
 
+@pytest.mark.smoke
 def test_cold_page_is_a_disk_fault_and_a_short_retry(small_file):
     with Mapping(small_file) as mapping:
         with Session("fault_around off", f"file {mapping.fd()}"):

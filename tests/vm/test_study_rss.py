@@ -51,6 +51,7 @@ def test_each_byte_maps_one_page_without_fault_around(path):
     assert run["lost"] == 0 and run["bpf_missing"] is None
 
 
+@pytest.mark.smoke
 def test_fault_around_maps_its_window(path):
     steps = touch("--cache", "warm", path, "0", "10000", "5000000", "9999999")["steps"]
     check_sizes(steps)

@@ -52,6 +52,7 @@ def test_same_recording_twice_has_no_change(recordings):
     assert judged and all(r["difference_percent"] == 0 for r in judged)
 
 
+@pytest.mark.smoke
 def test_reading_without_read_ahead_is_a_change(recordings):
     status, result = compare(recordings["with"], recordings["without"])
     assert status == 3 and result["change"] is True
@@ -95,6 +96,7 @@ def has_open(slices, ns, category):
     return any(start <= ns < end and event["cat"] == category for start, end, event in slices)
 
 
+@pytest.mark.smoke
 def test_trace_nests_and_its_arrows_meet(recordings):
     path = "/tmp/trace.json"
     pfstat.run(pfstat.PFDRIVE, "report", recordings["without"], "--format", "trace", "-o", path)

@@ -49,6 +49,9 @@ check-unit:
 check-vm:
 	$(Q)tools/check --kernels "$(KERNELS)" --tests "$(TESTS)" vm
 
+smoke:
+	$(Q)tools/check --kernels "$(KERNELS)" smoke
+
 # The long tests, on the last of the kernels.
 check-long:
 	$(Q)tools/check --kernels "$(KERNELS)" long
