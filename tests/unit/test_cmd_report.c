@@ -579,6 +579,60 @@ START_TEST(test_figures_do_not_overwrite_the_recording)
 }
 END_TEST
 
+static unsigned int lines_of(const char *text)
+{
+	unsigned int lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+START_TEST(test_faults_have_a_row_each)
+{
+	static const char head[] = "start_ns,duration_ns,pid,tid,thread,class,major,solved,kernel,";
+	json_int_t total_ns = 0, major = 0;
+	const char *line;
+	json_t *json;
+	char *text;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "--format", "faults-csv", "--json", "run.json"), 0);
+	ck_assert_uint_eq(lines_of(text_file_read("out")), 1 + 3 * FAULTS);
+	ck_assert(!strncmp(text_file_read("out"), head, strlen(head)));
+	text_file_check("out", ",/lib/first.so,");
+	ck_assert_int_eq(RUN("run.pfs", "--format", "faults-jsonl"), 0);
+	text = strdup(text_file_read("out"));
+	ck_assert_uint_eq(lines_of(text), 3 * FAULTS);
+	for (line = text; *line; line += strcspn(line, "\n") + 1) {
+		json = json_loadb(line, strcspn(line, "\n"), JSON_REJECT_DUPLICATES, NULL);
+		ck_assert_ptr_nonnull(json);
+		total_ns += at(json, "duration_ns");
+		major += json_is_true(json_object_get(json, "major"));
+		ck_assert_int_eq(at(json, "duration_ns"),
+				 at(json, "cpu_before_ns") + at(json, "queue_ns") +
+					 at(json, "device_ns") + at(json, "runqueue_ns") +
+					 at(json, "cpu_after_ns"));
+		json_decref(json);
+	}
+	free(text);
+	json = json_of("run.json");
+	ck_assert_int_eq(total_ns, at(json, "parts.all.total_ns"));
+	ck_assert_int_eq(major, at(json, "parts.all.major"));
+	json_decref(json);
+}
+END_TEST
+
+START_TEST(test_folded_has_the_time_of_each_path)
+{
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "--format", "folded", "--by", "code"), 0);
+	text_file_check("out", "main+0x4 (/lib/first.so) ");
+	ck_assert_int_eq(RUN("run.pfs", "--format", "folded"), 1);
+	text_file_check("err", "has no call paths; record with --stacks, or add --by code");
+}
+END_TEST
+
 START_TEST(test_trace_has_the_faults)
 {
 	json_t *json, *events, *event;
@@ -748,6 +802,7 @@ RUN_TESTS_WITH("cmd_report", make_folder, remove_folder, test_recording_is_expla
 	       test_events_of_a_cut_recording_prove_their_hooks,
 	       test_output_must_differ_from_the_recording, test_two_outputs_must_be_different_files,
 	       test_an_output_may_be_a_pipe, test_figures_do_not_overwrite_the_recording,
+	       test_faults_have_a_row_each, test_folded_has_the_time_of_each_path,
 	       test_trace_has_the_faults, test_files_are_written_if_stdout_is_closed,
 	       test_a_full_output_does_not_stop_the_others,
 	       test_record_writes_its_json_if_stdout_is_closed, test_recording_comes_through_a_pipe,

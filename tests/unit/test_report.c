@@ -1266,7 +1266,7 @@ START_TEST(test_missing_run_and_missing_format_are_refused)
 
 	sample_open_empty(&run);
 	ck_assert_int_eq(report_print(stdout, REPORT_TABLE, &run.report, 0), -EINVAL);
-	ck_assert_int_eq(report_print(stdout, (enum report_format)3, &run.report, 1), -EINVAL);
+	ck_assert_int_eq(report_print(stdout, (enum report_format)4, &run.report, 1), -EINVAL);
 	sample_close(&run);
 }
 END_TEST

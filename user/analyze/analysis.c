@@ -485,6 +485,11 @@ unsigned int analysis_dimensions(const struct analysis *analysis)
 	return dimensions;
 }
 
+const char *analysis_thread_name(const struct analysis *analysis, uint32_t tid)
+{
+	return address_spaces_comm(analysis->grouping.spaces, tid);
+}
+
 char *analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode)
 {
 	return grouping_file_name(&analysis->grouping, dev, inode);

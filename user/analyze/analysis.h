@@ -123,6 +123,9 @@ int analysis_groups(const struct analysis *analysis, enum group_by by, struct gr
 /* 1 << enum group_by of each dimension that is grouped. */
 unsigned int analysis_dimensions(const struct analysis *analysis);
 
+/* The name of a thread now; "": not known. */
+const char *analysis_thread_name(const struct analysis *analysis, uint32_t tid);
+
 /* Returns the name of a file's group; the caller frees it. NULL: no memory. */
 char *analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode);
 

@@ -14,6 +14,7 @@
 #include "cmd/report_figures.h"
 #include "cmd/report_options.h"
 #include "figures/figures.h"
+#include "print/faults/fault_rows.h"
 #include "print/html/html.h"
 #include "print/json/json_head.h"
 #include "print/print_report.h"
@@ -46,7 +47,8 @@ struct reading {
 	struct run_counters counters;
 	struct report report;
 	struct trace_writer *trace;
-	int trace_err; /* the error at which writing stopped */
+	struct fault_rows rows;
+	int stream_err; /* the error at which writing of the trace or the rows stopped */
 	struct figures figures;
 	struct output *out, *json;
 	uint32_t hooks_seen; /* 1 << enum bpf_hook: hooks whose events are in the recording */
@@ -95,7 +97,7 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 		if (options->file && !strcmp(options->recording, "-"))
 			usage(state, "--file: cannot read standard input twice; name a recording");
 		if (figures_as_text(&options->figures) &&
-		    (options->report.trace || options->report.format != REPORT_TABLE))
+		    (options->report.stream || options->report.format != REPORT_TABLE))
 			usage(state, "--plot - prints figures in place of the table; leave "
 				     "--format out");
 		return 0;
@@ -134,7 +136,7 @@ const struct argp report_argp = {
 static void report_parse(struct report_command *options, int argc, char **argv)
 {
 	report_options_init(&options->report);
-	options->report.may_trace = true;
+	options->report.may_stream = true;
 	argp_parse(&report_argp, argc, argv, 0, NULL, options);
 }
 
@@ -205,10 +207,10 @@ static bool has_figures(const struct reading *reading)
 	return reading->options.figures.html || reading->options.figures.plot;
 }
 
-/* Stops reading if the trace cannot be written, unless other outputs were requested. */
-static int after_trace(struct reading *reading, int err)
+/* Stops reading if the trace or the rows cannot be written, unless other outputs were requested. */
+static int after_stream(struct reading *reading, int err)
 {
-	reading->trace_err = err;
+	reading->stream_err = err;
 	return reading->json || has_figures(reading) ? 0 : err;
 }
 
@@ -216,9 +218,10 @@ static int reading_add_fault(void *context, const struct explained *fault)
 {
 	struct reading *reading = context;
 
-	if (reading->trace_err)
+	if (reading->stream_err)
 		return 0;
-	return after_trace(reading, trace_fault(reading->trace, fault));
+	return after_stream(reading, reading->trace ? trace_fault(reading->trace, fault) :
+						      fault_rows_add(&reading->rows, fault));
 }
 
 static int open_analysis(struct reading *reading)
@@ -232,11 +235,13 @@ static int open_analysis(struct reading *reading)
 	err = reading->analysis ? 0 : -ENOMEM;
 	if (!err && has_figures(reading))
 		err = figures_open(&reading->figures, reading->analysis);
-	if (!err && reading->options.report.trace) {
+	if (!err && options->stream == STREAM_TRACE)
 		err = trace_begin(&reading->trace, stream_of(reading));
-		if (!err)
-			err = analysis_listen(reading->analysis, reading_add_fault, reading);
-	}
+	else if (!err && options->stream)
+		err = fault_rows_begin(&reading->rows, stream_of(reading), reading->analysis,
+				       options->stream == STREAM_FAULTS_JSONL);
+	if (!err && options->stream)
+		err = analysis_listen(reading->analysis, reading_add_fault, reading);
 	return err ? message(STATUS_FAILED, "cannot prepare the report: %s", strerror(-err)) :
 		     STATUS_OK;
 }
@@ -256,8 +261,8 @@ static int reading_add_item(void *context, const struct item *item)
 		return 0;
 	if (has_figures(reading))
 		err = figures_item(&reading->figures, item);
-	if (!err && reading->trace && !reading->trace_err)
-		err = after_trace(reading, trace_item(reading->trace, item));
+	if (!err && reading->trace && !reading->stream_err)
+		err = after_stream(reading, trace_item(reading->trace, item));
 	return err ? err : analysis_add(reading->analysis, item);
 }
 
@@ -277,7 +282,7 @@ static int reading_read_items(struct reading *reading)
 		return 128 + signals_caught;
 	if (!err)
 		err = analysis_finish(reading->analysis);
-	if (err && err == reading->trace_err)
+	if (err && err == reading->stream_err)
 		return message_of_print(reading, err);
 	return err ? message_of_items(reading, err) : STATUS_OK;
 }
@@ -369,7 +374,10 @@ static int reading_print_main(struct reading *reading)
 	if (trace) {
 		reading->trace = NULL;
 		err = trace_end(trace, &missing);
-		err = reading->trace_err ? reading->trace_err : err;
+		err = reading->stream_err ? reading->stream_err : err;
+	} else if (reading->options.report.stream) {
+		err = fault_rows_end(&reading->rows);
+		err = reading->stream_err ? reading->stream_err : err;
 	} else if (figures_as_text(&reading->options.figures)) {
 		err = report_print_warnings(stream_of(reading), report);
 		if (!err)
@@ -390,9 +398,27 @@ static int commit(struct output **output)
 	return finished ? output_commit(finished) : 0;
 }
 
+/* Without call paths all faults are in one group. */
+static bool lacks_stacks(const struct reading *reading)
+{
+	const struct report_groups *groups = &reading->report.groups;
+
+	return reading->options.report.format == REPORT_FOLDED && groups->by == GROUP_BY_STACK &&
+	       groups->nr == 1 && groups->rows[0].number <= 1 &&
+	       !strcmp(groups->rows[0].name, "(not known)");
+}
+
 static int reading_print(struct reading *reading)
 {
-	int err = reading_print_main(reading);
+	int err;
+
+	if (lacks_stacks(reading))
+		return message(
+			STATUS_FAILED,
+			"--format folded: %s has no call paths; record with --stacks, or add "
+			"--by code",
+			reading->options.recording);
+	err = reading_print_main(reading);
 
 	if (!err)
 		err = commit(&reading->out);
@@ -484,6 +510,7 @@ int cmd_report(int argc, char **argv)
 	status = report_steps(&reading);
 	if (reading.trace)
 		trace_end(reading.trace, &(struct trace_missing){ .damage = "interrupted" });
+	fault_rows_end(&reading.rows);
 	figures_close(&reading.figures);
 	report_exit(&reading.report);
 	analysis_free(reading.analysis);

@@ -39,9 +39,9 @@ static const struct argp_option argp_options[] = {
 	  4 },
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
 	  "subtract the module's own time, as calibrated, from the times of calls", 4 },
-	{ "format", KEY_FORMAT, "table|csv|json|trace", 0,
-	  "format of standard output (default table); trace: only for a recording, for Perfetto's "
-	  "viewer",
+	{ "format", KEY_FORMAT, "table|csv|json|folded|trace|faults-csv|faults-jsonl", 0,
+	  "format of standard output (default table); folded: time by call path, for flame graphs. "
+	  "Only for a recording: trace for Perfetto's viewer, and one row for each fault",
 	  4 },
 	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 4 },
 	{ "full", KEY_FULL, NULL, 0, "print all tables, also those that are empty", 4 },
@@ -65,17 +65,21 @@ static void set_format(const struct argp_state *state, struct report_options *op
 	static const char *const words[] = { [REPORT_TABLE] = "table",
 					     [REPORT_CSV] = "csv",
 					     [REPORT_JSON] = "json",
-					     "trace",
+					     [REPORT_FOLDED] = "folded",
+					     [REPORT_FOLDED + STREAM_TRACE] = "trace",
+					     [REPORT_FOLDED + STREAM_FAULTS_CSV] = "faults-csv",
+					     [REPORT_FOLDED + STREAM_FAULTS_JSONL] = "faults-jsonl",
 					     NULL };
 	const unsigned int format = argument_word(state, "format", text, words);
 
-	options->trace = format > REPORT_JSON;
-	if (!options->trace)
+	options->stream = format > REPORT_FOLDED ? format - REPORT_FOLDED : STREAM_NONE;
+	if (!options->stream)
 		options->format = format;
-	else if (!options->may_trace)
+	else if (!options->may_stream)
 		usage(state,
-		      "--format trace requires a recording; use 'pfdrive record --output', then "
-		      "'pfdrive report'");
+		      "--format %s requires a recording; use 'pfdrive record --output', then "
+		      "'pfdrive report'",
+		      text);
 }
 
 static void add_tables(const struct argp_state *state, struct report_options *options,
@@ -115,6 +119,10 @@ static error_t report_options_parse(int key, char *text, struct argp_state *stat
 		options->json = text;
 		return 0;
 	case ARGP_KEY_SUCCESS:
+		if (options->format == REPORT_FOLDED && !options->grouped) {
+			options->grouped = true;
+			options->by = GROUP_BY_STACK;
+		}
 		named_files_output(state, "--json", options->json);
 		return 0;
 	default:

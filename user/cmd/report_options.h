@@ -9,11 +9,14 @@
 #include "print/print_report.h"
 #include "report/report.h"
 
+/* A format with something for each fault. Not NONE: report_options.format is meaningless. */
+enum report_stream { STREAM_NONE, STREAM_TRACE, STREAM_FAULTS_CSV, STREAM_FAULTS_JSONL };
+
 struct report_options {
 	enum report_format format;
-	bool may_trace; /* set before parsing: --format trace is allowed */
-	bool trace;	/* it was given; format is meaningless */
-	bool grouped;	/* by something else than class */
+	bool may_stream; /* set before parsing: formats that are written while reading */
+	enum report_stream stream;
+	bool grouped; /* by something else than class */
 	enum group_by by;
 	unsigned int top;     /* rows; 0: all */
 	bool full;	      /* all tables */

@@ -395,8 +395,9 @@ static int compare_print_as(FILE *out, enum report_format format,
 		return print_csv(out, report);
 	case REPORT_JSON:
 		return value_print(out, report_of(report));
+	default:
+		return -EINVAL;
 	}
-	return -EINVAL;
 }
 
 /* As in report_print(): the number format and µ do not depend on LANG. */

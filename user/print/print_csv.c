@@ -4,33 +4,9 @@
  * group. The format is RFC 4180, except that lines end with \n only.
  */
 #include <inttypes.h>
-#include <string.h>
 
+#include "print/csv_text.h"
 #include "print/printers.h"
-
-/*
- * Spreadsheets interpret a cell that begins with such a character as a formula, which may run
- * commands or send data away. An apostrophe makes the cell text.
- */
-static const char *shield(const char *text)
-{
-	return *text && strchr("=+-@\t\r", *text) ? "'" : "";
-}
-
-static void print_text(FILE *out, const char *text)
-{
-	if (!strpbrk(text, ",\"\r\n")) {
-		fprintf(out, "%s%s", shield(text), text);
-		return;
-	}
-	fprintf(out, "\"%s", shield(text));
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
 
 /* Prints n/a for a figure that was not measured, and for a quantile without calls. */
 static void print_number(FILE *out, bool known, uint64_t number)
@@ -53,9 +29,9 @@ static void print_class(FILE *out, const struct view *view, size_t number, enum 
 	const bool any = figures->count;
 
 	fprintf(out, "%zu,", number);
-	print_text(out, run->environment.pattern[0] ? run->environment.pattern : "n/a");
+	csv_text(out, run->environment.pattern[0] ? run->environment.pattern : "n/a");
 	fputc(',', out);
-	print_text(out, run->environment.cache[0] ? run->environment.cache : "n/a");
+	csv_text(out, run->environment.cache[0] ? run->environment.cache : "n/a");
 	fprintf(out, ",%s,%" PRIu64, fault_class_name((enum fault_class) class), figures->count);
 	if (any)
 		fprintf(out, ",%.3f", view_mean_ns(figures));
@@ -101,7 +77,7 @@ static void print_group(FILE *out, const struct report *run, const struct group 
 	unsigned int i;
 
 	fprintf(out, "%s,", view_group_name(run->groups.by));
-	print_text(out, group->name);
+	csv_text(out, group->name);
 	print_number(out, group->pid, group->pid);
 	print_number(out, group->tid, group->tid);
 	print_number(out, group->address, group->address);

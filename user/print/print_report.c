@@ -23,6 +23,8 @@ static int report_print_as(FILE *out, enum report_format format, const struct vi
 		return csv_print(out, views, nr);
 	case REPORT_JSON:
 		return json_print(out, views, nr);
+	case REPORT_FOLDED:
+		return nr == 1 ? folded_print(out, views) : -EINVAL;
 	}
 	return -EINVAL;
 }
@@ -52,7 +54,7 @@ int report_write(FILE *out, enum report_format format, const char *text, size_t 
 	const bool terminal = isatty(fileno(out));
 
 	errno = 0;
-	if (format == REPORT_TABLE || (format == REPORT_CSV && terminal))
+	if (format == REPORT_TABLE || (format != REPORT_JSON && terminal))
 		utf8_print_lines(out, text);
 	else if (terminal)
 		utf8_print_json(out, text);

@@ -7,7 +7,7 @@
 
 #include "report/report.h"
 
-enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
+enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON, REPORT_FOLDED };
 
 /*
  * Prints the runs of one command to out. In JSON one run is one object, and several runs are

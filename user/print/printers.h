@@ -7,6 +7,8 @@
 
 int table_print(FILE *out, const struct view *views, size_t nr);
 int csv_print(FILE *out, const struct view *views, size_t nr);
+/* Only for a run with groups, which are call paths. */
+int folded_print(FILE *out, const struct view *view);
 int json_print(FILE *out, const struct view *views, size_t nr);
 
 #endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Prints the time of faults by call path in the folded format of flame graphs: one line for each
+ * path, with its frames from the outermost to the innermost and the time in µs. inferno,
+ * flamegraph.pl and speedscope read it.
+ */
+#include <inttypes.h>
+
+#include "print/printers.h"
+
+/* A path ends at a blank and a number, so only the last blank counts. */
+static void print_folded_path(FILE *out, const char *path)
+{
+	for (; *path; path++)
+		fputc((unsigned char)*path < ' ' || *path == 0x7f ? '?' : *path, out);
+}
+
+int folded_print(FILE *out, const struct view *view)
+{
+	const struct report *run = view->run;
+	size_t i;
+
+	for (i = 0; i < run->groups.nr; i++) {
+		print_folded_path(out, run->groups.rows[i].name);
+		fprintf(out, " %" PRIu64 "\n", (run->groups.rows[i].total_ns + 500) / 1000);
+	}
+	return 0;
+}
