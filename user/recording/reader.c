@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads a recording block by block. The whole block is in memory, as stored and decompressed, and
- * is not trusted before its check sum matches. Items are decoded in place, a few at a time.
+ * is not trusted before its check sum matches. Items are decoded in place, a few at a time. The
+ * next blocks are read ahead, and other threads check and decompress them meanwhile.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "recording/background.h"
 #include "recording/items.h"
 #include "recording/reader.h"
 #include "recording/recording.h"
@@ -20,6 +22,19 @@ struct buffer {
 	size_t room;
 };
 
+/* Blocks in memory, with the one that is decoded. */
+#define NR_BLOCKS 4
+
+/* A block on its way: first the head and the stored bytes are read, then it is unpacked. */
+struct reader_block {
+	struct recording_block head;
+	ssize_t got; /* bytes of the head that the file had, or a negative errno */
+	ssize_t got_stored;
+	struct buffer stored, raw;
+	int unpacked; /* enum unpacked, or a negative errno */
+	z_stream zlib;
+};
+
 struct recording_reader {
 	FILE *file;
 	char *name;
@@ -27,13 +42,17 @@ struct recording_reader {
 	uint64_t block_bytes; /* size of that block, after it is read */
 	uint64_t nr_items;    /* returned to the caller so far */
 	size_t json_left;     /* bytes of JSON that are still accepted */
-	z_stream zlib;
-	struct buffer stored, raw;
+	struct reader_block blocks[NR_BLOCKS];
+	struct background background;
+	unsigned int current; /* of the blocks; NR_BLOCKS: none was taken yet */
 	json_t *head, *symbols, *tail;
-	bool over; /* no more blocks are read */
+	bool ended; /* the file has no further block, or reading it failed */
+	bool over;  /* no more blocks are taken */
 	char damage[256];
 	struct items_decoder items;
 };
+
+enum unpacked { UNPACKED, UNPACKED_CHECK, UNPACKED_CODEC };
 
 /* Result of reading a block. */
 enum {
@@ -93,88 +112,142 @@ static int reader_make_room(struct buffer *buffer, size_t size)
 	return buffer->bytes ? 0 : -ENOMEM;
 }
 
-/* BLOCK_END: the file ended, with or without damage. */
-static int read_head(struct recording_reader *reader, struct recording_block *block)
+/* Larger ones are damaged: nothing behind the head is read. */
+static bool head_is_sound(const struct recording_block *head)
 {
-	const ssize_t got = read_bytes(reader, block, sizeof(*block));
+	return head->magic == RECORDING_BLOCK_MAGIC && head->raw <= RECORDING_BLOCK_MAX &&
+	       head->stored <= RECORDING_BLOCK_MAX;
+}
 
-	if (got < 0)
-		return got;
-	if ((size_t)got < sizeof(*block)) {
-		if (reader->tail && got)
+static bool block_is_whole(const struct reader_block *block)
+{
+	return block->got == sizeof(block->head) && head_is_sound(&block->head) &&
+	       block->got_stored == block->head.stored;
+}
+
+/* Reads the next block of the file. Errors are kept until it is the block's turn. */
+static void read_ahead(struct recording_reader *reader, struct reader_block *block)
+{
+	const struct recording_block *head = &block->head;
+
+	block->got = 0;
+	block->got_stored = 0;
+	if (reader->ended)
+		return;
+	block->got = read_bytes(reader, &block->head, sizeof(block->head));
+	if (block->got == sizeof(*head) && head_is_sound(head)) {
+		/* malloc(0) may return NULL. */
+		block->got_stored = reader_make_room(&block->stored, head->stored + 1);
+		if (!block->got_stored)
+			block->got_stored = read_bytes(reader, block->stored.bytes, head->stored);
+	}
+	reader->ended = !block_is_whole(block);
+}
+
+static bool check_fits(const struct recording_block *head, const uint8_t *stored)
+{
+	struct recording_block unchecked = *head;
+	uint32_t check;
+
+	unchecked.check = 0;
+	check = crc32(0, (const void *)&unchecked, sizeof(unchecked));
+	return crc32(check, stored, head->stored) == head->check;
+}
+
+static bool type_is_known(uint32_t type)
+{
+	return type >= RECORDING_HEAD && type <= RECORDING_TAIL;
+}
+
+static int uncompress_block(struct reader_block *block)
+{
+	const struct recording_block *head = &block->head;
+	z_stream *zlib = &block->zlib;
+	int err = reader_make_room(&block->raw, head->raw + ITEMS_PADDING);
+
+	if (err)
+		return err;
+	inflateReset(zlib);
+	inflateValidate(zlib, 0); /* the block's check already covers this */
+	zlib->next_in = block->stored.bytes;
+	zlib->avail_in = head->stored;
+	zlib->next_out = block->raw.bytes;
+	zlib->avail_out = head->raw;
+	err = inflate(zlib, Z_FINISH);
+	if (err == Z_MEM_ERROR)
+		return -ENOMEM;
+	if (err != Z_STREAM_END || zlib->avail_out || zlib->avail_in)
+		return UNPACKED_CODEC;
+	memset(block->raw.bytes + head->raw, 0, ITEMS_PADDING);
+	return UNPACKED;
+}
+
+/* In another thread. */
+static void unpack(void *context, unsigned int thread, unsigned int number)
+{
+	struct recording_reader *reader = context;
+	struct reader_block *block = &reader->blocks[number];
+
+	(void)thread;
+	block->unpacked = UNPACKED;
+	if (!block_is_whole(block))
+		return;
+	if (!check_fits(&block->head, block->stored.bytes))
+		block->unpacked = UNPACKED_CHECK;
+	else if (type_is_known(block->head.type))
+		block->unpacked = uncompress_block(block);
+}
+
+static void unpack_done(void *context, unsigned int thread, unsigned int number)
+{
+	(void)context;
+	(void)thread;
+	(void)number;
+}
+
+/* BLOCK_END: the file ended, with or without damage. */
+static int look_at_head(struct recording_reader *reader, const struct reader_block *block)
+{
+	const struct recording_block *head = &block->head;
+
+	if (block->got < 0)
+		return block->got;
+	if ((size_t)block->got < sizeof(*head)) {
+		if (reader->tail && block->got)
 			return damaged(reader, "more data follows its end");
 		return reader->tail ? BLOCK_END : was_cut(reader);
 	}
 	if (reader->tail)
 		return damaged(reader, "more data follows its end");
-	if (block->magic != RECORDING_BLOCK_MAGIC)
+	if (head->magic != RECORDING_BLOCK_MAGIC)
 		return damaged(reader, "no block begins here");
-	if (block->raw > RECORDING_BLOCK_MAX || block->stored > RECORDING_BLOCK_MAX)
+	if (!head_is_sound(head))
 		return damaged(reader, "a block has %" PRIu32 " bytes, too many",
-			       block->raw > block->stored ? block->raw : block->stored);
+			       head->raw > head->stored ? head->raw : head->stored);
 	return BLOCK_READ;
 }
 
-static bool check_fits(const struct recording_block *block, const uint8_t *stored)
+static int look_at_stored(struct recording_reader *reader, const struct reader_block *block)
 {
-	struct recording_block unchecked = *block;
-	uint32_t check;
-
-	unchecked.check = 0;
-	check = crc32(0, (const void *)&unchecked, sizeof(unchecked));
-	return crc32(check, stored, block->stored) == block->check;
-}
-
-static int read_stored(struct recording_reader *reader, const struct recording_block *block)
-{
-	ssize_t got;
-	int err;
-
-	err = reader_make_room(&reader->stored, block->stored + 1); /* malloc(0) may return NULL */
-	if (err)
-		return err;
-	got = read_bytes(reader, reader->stored.bytes, block->stored);
-	if (got < 0)
-		return got;
-	if (got < block->stored)
+	if (block->got_stored < 0)
+		return block->got_stored;
+	if (block->got_stored < block->head.stored)
 		return was_cut(reader);
-	if (!check_fits(block, reader->stored.bytes))
-		return damaged(reader, "the checksum of the block is wrong");
-	return BLOCK_READ;
-}
-
-static int uncompress_block(struct recording_reader *reader, const struct recording_block *block)
-{
-	int err = reader_make_room(&reader->raw, block->raw + ITEMS_PADDING);
-
-	if (err)
-		return err;
-	inflateReset(&reader->zlib);
-	inflateValidate(&reader->zlib, 0); /* the block's check already covers this */
-	reader->zlib.next_in = reader->stored.bytes;
-	reader->zlib.avail_in = block->stored;
-	reader->zlib.next_out = reader->raw.bytes;
-	reader->zlib.avail_out = block->raw;
-	err = inflate(&reader->zlib, Z_FINISH);
-	if (err == Z_MEM_ERROR)
-		return -ENOMEM;
-	if (err != Z_STREAM_END || reader->zlib.avail_out || reader->zlib.avail_in)
-		return damaged(reader, "the block cannot be uncompressed");
-	memset(reader->raw.bytes + block->raw, 0, ITEMS_PADDING);
-	return BLOCK_READ;
+	return block->unpacked == UNPACKED_CHECK ?
+		       damaged(reader, "the checksum of the block is wrong") :
+		       BLOCK_READ;
 }
 
 /* Sets json to NULL unless the result is BLOCK_READ. */
-static int parse(struct recording_reader *reader, const struct recording_block *block,
-		 json_t **json)
+static int parse(struct recording_reader *reader, const struct reader_block *block, json_t **json)
 {
 	json_error_t error;
 
 	*json = NULL;
-	if (block->raw > reader->json_left)
+	if (block->head.raw > reader->json_left)
 		return damaged(reader, "too many symbols");
-	reader->json_left -= block->raw;
-	*json = json_loadb((const char *)reader->raw.bytes, block->raw, JSON_REJECT_DUPLICATES,
+	reader->json_left -= block->head.raw;
+	*json = json_loadb((const char *)block->raw.bytes, block->head.raw, JSON_REJECT_DUPLICATES,
 			   &error);
 	if (!*json)
 		return json_error_code(&error) == json_error_out_of_memory ?
@@ -183,7 +256,7 @@ static int parse(struct recording_reader *reader, const struct recording_block *
 	return BLOCK_READ;
 }
 
-static int take_object(struct recording_reader *reader, const struct recording_block *block,
+static int take_object(struct recording_reader *reader, const struct reader_block *block,
 		       json_t **object)
 {
 	int ret;
@@ -209,7 +282,7 @@ static void look_for_cut(struct recording_reader *reader)
 			 reader->name, json_string_value(cut));
 }
 
-static int take_tail(struct recording_reader *reader, const struct recording_block *block)
+static int take_tail(struct recording_reader *reader, const struct reader_block *block)
 {
 	int ret = take_object(reader, block, &reader->tail);
 
@@ -218,7 +291,7 @@ static int take_tail(struct recording_reader *reader, const struct recording_blo
 	return ret;
 }
 
-static int take_symbols(struct recording_reader *reader, const struct recording_block *block)
+static int take_symbols(struct recording_reader *reader, const struct reader_block *block)
 {
 	json_t *symbols;
 	int ret;
@@ -234,30 +307,24 @@ static int take_symbols(struct recording_reader *reader, const struct recording_
 	return ret;
 }
 
-static int take_items(struct recording_reader *reader, const struct recording_block *block)
+static int take_items(struct recording_reader *reader, const struct reader_block *block)
 {
-	if (items_begin(&reader->items, reader->raw.bytes, block->raw))
+	if (items_begin(&reader->items, block->raw.bytes, block->head.raw))
 		return damaged(reader, "the items do not fit into the block");
 	return BLOCK_READ;
 }
 
-static bool type_is_known(uint32_t type)
+static int take_block(struct recording_reader *reader, const struct reader_block *block)
 {
-	return type >= RECORDING_HEAD && type <= RECORDING_TAIL;
-}
-
-static int take_block(struct recording_reader *reader, const struct recording_block *block)
-{
-	int ret;
-
-	if (!reader->head && block->type != RECORDING_HEAD)
+	if (!reader->head && block->head.type != RECORDING_HEAD)
 		return damaged(reader, "the head is not the first block");
-	if (!type_is_known(block->type)) /* written by a later pfdrive */
+	if (!type_is_known(block->head.type)) /* written by a later pfdrive */
 		return BLOCK_READ;
-	ret = uncompress_block(reader, block);
-	if (ret != BLOCK_READ)
-		return ret;
-	switch (block->type) {
+	if (block->unpacked < 0)
+		return block->unpacked;
+	if (block->unpacked == UNPACKED_CODEC)
+		return damaged(reader, "the block cannot be uncompressed");
+	switch (block->head.type) {
 	case RECORDING_HEAD:
 		return take_object(reader, block, &reader->head);
 	case RECORDING_ITEMS:
@@ -269,21 +336,52 @@ static int take_block(struct recording_reader *reader, const struct recording_bl
 	}
 }
 
-/* Reads one block. BLOCK_END: there is none, or it is damaged. */
+/* The blocks are given in order, so the one that is taken next is the oldest. */
+static int give_block(struct recording_reader *reader, unsigned int number)
+{
+	read_ahead(reader, &reader->blocks[number]);
+	return background_give(&reader->background);
+}
+
+static int give_first_blocks(struct recording_reader *reader)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < NR_BLOCKS && !err; i++)
+		err = give_block(reader, background_take(&reader->background));
+	return err;
+}
+
+/* The block whose items have been decoded is filled again. */
+static int next_block(struct recording_reader *reader)
+{
+	int err = reader->current == NR_BLOCKS ? give_first_blocks(reader) :
+						 give_block(reader, reader->current);
+
+	if (!err)
+		reader->current = background_take(&reader->background);
+	return err;
+}
+
+/* Takes one block. BLOCK_END: there is none, or it is damaged. */
 static int read_block(struct recording_reader *reader)
 {
-	struct recording_block block;
-	int ret;
+	const struct reader_block *block;
+	int ret = next_block(reader);
 
+	if (ret)
+		return ret;
+	block = &reader->blocks[reader->current];
 	reader->offset += reader->block_bytes;
 	reader->block_bytes = 0;
-	ret = read_head(reader, &block);
+	ret = look_at_head(reader, block);
 	if (ret == BLOCK_READ)
-		ret = read_stored(reader, &block);
+		ret = look_at_stored(reader, block);
 	if (ret == BLOCK_READ)
-		ret = take_block(reader, &block);
+		ret = take_block(reader, block);
 	if (ret == BLOCK_READ)
-		reader->block_bytes = sizeof(block) + block.stored;
+		reader->block_bytes = sizeof(block->head) + block->head.stored;
 	else
 		reader->over = true;
 	return ret;
@@ -355,13 +453,20 @@ static int read_first(struct recording_reader *reader, char *why, size_t size)
 static struct recording_reader *reader_new(FILE *file, const char *name)
 {
 	struct recording_reader *reader = calloc(1, sizeof(*reader));
+	bool ready;
+	int i;
 
 	if (!reader)
 		return NULL;
+	background_init(&reader->background, NR_BLOCKS, unpack, unpack_done, reader);
+	reader->current = NR_BLOCKS;
 	reader->json_left = RECORDING_JSON_MAX;
 	reader->name = strdup(name);
 	reader->symbols = json_array();
-	if (!reader->name || !reader->symbols || inflateInit(&reader->zlib) != Z_OK) {
+	ready = reader->name && reader->symbols;
+	for (i = 0; i < NR_BLOCKS; i++)
+		ready &= inflateInit(&reader->blocks[i].zlib) == Z_OK;
+	if (!ready) {
 		recording_close(reader);
 		return NULL;
 	}
@@ -406,16 +511,21 @@ int recording_open(struct recording_reader **opened, const char *path, char *why
 
 void recording_close(struct recording_reader *reader)
 {
+	int i;
+
 	if (!reader)
 		return;
+	background_exit(&reader->background);
+	for (i = 0; i < NR_BLOCKS; i++) {
+		inflateEnd(&reader->blocks[i].zlib);
+		free(reader->blocks[i].stored.bytes);
+		free(reader->blocks[i].raw.bytes);
+	}
 	if (reader->file)
 		fclose(reader->file);
-	inflateEnd(&reader->zlib);
 	json_decref(reader->head);
 	json_decref(reader->symbols);
 	json_decref(reader->tail);
-	free(reader->stored.bytes);
-	free(reader->raw.bytes);
 	free(reader->name);
 	free(reader);
 }
