@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The documents as a whole: Sphinx reads them without a warning, and their host commands exist."""
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -8,6 +9,10 @@ import pytest
 import documents
 
 TOP = pathlib.Path(__file__).parents[2]
+# A file of Documentation/ that a text names (not of the kernel's), and the texts that may.
+NAMED = re.compile(r"\bDocumentation/(?!admin-guide/|arch/)[\w/.-]+\.\w+")
+TEXTS = ("*.md", "Documentation/**/*.rst", "bpf/**/*", "include/**/*", "module/**/*", "tests/**/*",
+         "tools/**/*", "user/**/*")
 
 
 def test_sphinx_builds_the_pages_without_a_warning():
@@ -20,3 +25,21 @@ def test_sphinx_builds_the_pages_without_a_warning():
 def test_commands_for_the_host_exist(page):
     wrong = [documents.wrong_on_host(step) for step in page.steps if step.prompt == "$"]
     assert not any(wrong), "\n".join(filter(None, wrong))
+
+
+def test_files_of_the_documentation_that_a_text_names_exist():
+    wrong = [f"{path.relative_to(TOP)} names {name}"
+             for pattern in TEXTS for path in TOP.glob(pattern) if path.is_file()
+             for name in NAMED.findall(path.read_text(encoding="utf-8", errors="ignore"))
+             if not (TOP / name).exists()]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_links_of_the_readme_lead_to_files():
+    links = re.findall(r"\]\(([^)#]+)", (TOP / "README.md").read_text(encoding="utf-8"))
+    assert links
+    assert not [link for link in links if "://" not in link and not (TOP / link).exists()]
+
+
+def test_the_readme_has_at_most_100_lines():
+    assert len((TOP / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
