@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Makes the figures of README.md, in the lab:
+# Records, reports and replays the program of README.md, in the lab:
 #	tools/lab run --deterministic --out out -- sh Documentation/examples/random_bytes.sh
-# out/ then has the report, the figures and the recording.
+# out/ then has the recording, of which README.md shows a figure:
+#	build/pfdrive report out/run.pfs --plot out/figures
 set -e
 
 # Evicts the file's pages from the page cache.
@@ -23,7 +24,7 @@ python3 -c 'import mmap, random'
 cd "$OUT"
 cold
 show pfdrive record -o run.pfs -- python3 /pfstat/Documentation/examples/random_bytes.py
-show pfdrive report run.pfs --by file --plot figures
+show pfdrive report run.pfs --by file
 cold
 show pfdrive replay --file /mnt/disk/f run.pfs
 cold
