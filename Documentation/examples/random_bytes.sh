@@ -24,7 +24,7 @@ python3 -c 'import mmap, random'
 cd "$OUT"
 cold
 show pfdrive record -o run.pfs -- python3 /pfstat/Documentation/examples/random_bytes.py
-show pfdrive report run.pfs --by file
+show pfdrive report run.pfs
 cold
 show pfdrive replay --file /mnt/disk/f run.pfs
 cold
