@@ -58,7 +58,7 @@ static error_t record_parse_option(int key, char *text, struct argp_state *state
 }
 
 static const struct argp_option argp_options[] = {
-	{ "output", 'o', "FILE", 0, "write a recording to FILE instead of printing a report", 3 },
+	{ "output", 'o', "FILE", 0, "write a recording to FILE instead of printing a report", 4 },
 	{ 0 },
 };
 

@@ -44,6 +44,7 @@ enum key {
 };
 
 static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "Replay:", 1 },
 	{ "file", KEY_FILE, "PATH", 0,
 	  "replay the faults of this recorded file (default: the one whose faults took longest)",
 	  1 },

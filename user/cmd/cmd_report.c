@@ -109,12 +109,12 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 static const struct argp_option argp_options[] = {
 	{ "file", KEY_FILE, "PATH", 0, "only the faults of this file, named as --by file prints it",
 	  1 },
-	{ "output", 'o', "FILE", 0, "print to FILE instead of standard output", 5 },
+	{ "output", 'o', "FILE", 0, "print to FILE instead of standard output", 4 },
 	FIGURES_OPTIONS_HTML,
 	{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0,
 	  "also write the figures to this folder (SVG, PNG, data, scripts); -: print two of them "
 	  "as text",
-	  6 },
+	  4 },
 	{ 0 },
 };
 

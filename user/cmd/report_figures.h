@@ -23,7 +23,7 @@ struct figures_options {
 		"FILE",                                             \
 		0,                                                  \
 		"also write an HTML page with the figures to FILE", \
-		6                                                   \
+		4                                                   \
 	}
 #define FIGURES_OPTIONS_PLOT                                                \
 	{ "plot",                                                           \
@@ -31,7 +31,7 @@ struct figures_options {
 	  "FOLDER",                                                         \
 	  0,                                                                \
 	  "also write the figures to this folder: SVG, PNG, data, scripts", \
-	  6 }
+	  4 }
 
 bool figures_as_text(const struct figures_options *options);
 

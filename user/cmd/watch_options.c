@@ -38,7 +38,7 @@ static const struct argp_option argp_options[] = {
 	  "record only the faults of this file; if given alone: of all processes that map it now",
 	  1 },
 	{ "duration", KEY_DURATION, "SECONDS", 0, "stop after this time", 1 },
-	{ NULL, 0, NULL, 0, "How:", 2 },
+	{ NULL, 0, NULL, 0, "Instruments:", 2 },
 	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
 	  "off: each page of a file faults separately (default keep)", 2 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0,

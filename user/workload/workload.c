@@ -28,19 +28,19 @@ enum key {
 static const char *const kinds[NR_MAPPING_KINDS] = MAPPING_NAMES;
 
 static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "Memory:", 4 },
+	{ NULL, 0, NULL, 0, "Memory:", 2 },
 	{ "map", KEY_MAP, "shared|private|anon", 0,
-	  "kind of mapping, with or without +populate (default shared)", 4 },
-	{ "size", KEY_SIZE, "SIZE", 0, "size of the memory of --map anon", 4 },
+	  "kind of mapping, with or without +populate (default shared)", 2 },
+	{ "size", KEY_SIZE, "SIZE", 0, "size of the memory of --map anon", 2 },
 	{ "scratch", KEY_SCRATCH, "SIZE", 0, "make a file of this size, and remove it afterwards",
-	  4 },
+	  2 },
 	{ "scratch-dir", KEY_SCRATCH_DIR, "DIR", 0,
-	  "folder for the file of --scratch (default: the current one)", 4 },
-	{ NULL, 0, NULL, 0, "Stores:", 5 },
+	  "folder for the file of --scratch (default: the current one)", 2 },
+	{ NULL, 0, NULL, 0, "Stores:", 3 },
 	{ "write", KEY_WRITE, "RATIO", 0,
-	  "share of the accesses that are stores: 0 to 1, or in % (default 0)", 5 },
-	{ "fill", KEY_FILL, "msync", 0, "fill the mapping first: memset, then msync(MS_SYNC)", 5 },
-	{ "allow-write", KEY_ALLOW_WRITE, NULL, 0, "allow FILE to be overwritten", 5 },
+	  "share of the accesses that are stores: 0 to 1, or in % (default 0)", 3 },
+	{ "fill", KEY_FILL, "msync", 0, "fill the mapping first: memset, then msync(MS_SYNC)", 3 },
+	{ "allow-write", KEY_ALLOW_WRITE, NULL, 0, "allow FILE to be overwritten", 3 },
 	{ 0 },
 };
 
