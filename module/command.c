@@ -88,16 +88,17 @@ static const struct {
 	const char *name;
 	enum pfstat_verb verb;
 	unsigned int min_words, max_words;
+	const char *usage;
 } verbs[] = {
-	{ "pid", PFSTAT_VERB_PID, 2, 3 },
-	{ "follow", PFSTAT_VERB_FOLLOW, 2, 2 },
-	{ "file", PFSTAT_VERB_FILE, 2, 2 },
-	{ "only", PFSTAT_VERB_ONLY, 2, 2 },
-	{ "fault_around", PFSTAT_VERB_FAULT_AROUND, 2, 2 },
-	{ "ring_size", PFSTAT_VERB_RING_SIZE, 2, 2 },
-	{ "mode", PFSTAT_VERB_MODE, 2, 2 },
-	{ "stop", PFSTAT_VERB_STOP, 1, 1 },
-	{ "clear", PFSTAT_VERB_CLEAR, 1, 1 },
+	{ "pid", PFSTAT_VERB_PID, 2, 3, "pid PID [now]" },
+	{ "follow", PFSTAT_VERB_FOLLOW, 2, 2, "follow PID" },
+	{ "file", PFSTAT_VERB_FILE, 2, 2, "file FD" },
+	{ "only", PFSTAT_VERB_ONLY, 2, 2, "only FD" },
+	{ "fault_around", PFSTAT_VERB_FAULT_AROUND, 2, 2, "fault_around keep|off" },
+	{ "ring_size", PFSTAT_VERB_RING_SIZE, 2, 2, "ring_size SIZE, from 4K to 1G" },
+	{ "mode", PFSTAT_VERB_MODE, 2, 2, "mode drop|overwrite" },
+	{ "stop", PFSTAT_VERB_STOP, 1, 1, "stop" },
+	{ "clear", PFSTAT_VERB_CLEAR, 1, 1, "clear" },
 };
 
 static int parse_arguments(const struct words *words, struct pfstat_command *command)
@@ -150,4 +151,20 @@ int pfstat_command_parse(const char *line, struct pfstat_command *command)
 		return -EINVAL;
 	*command = parsed;
 	return 0;
+}
+
+const char *pfstat_command_usage(const char *line)
+{
+	size_t length;
+	unsigned int i;
+
+	while (is_blank(*line))
+		line++;
+	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
+		length = strlen(verbs[i].name);
+		if (!strncmp(line, verbs[i].name, length) &&
+		    (!line[length] || is_blank(line[length])))
+			return verbs[i].usage;
+	}
+	return "pid, follow, file, only, fault_around, ring_size, mode, stop or clear";
 }

@@ -35,5 +35,7 @@ struct pfstat_command {
 
 /* Parses one line, without its newline. 0, or -EINVAL and *command unchanged. */
 int pfstat_command_parse(const char *line, struct pfstat_command *command);
+/* The form of the command that @line begins with, or the names of all commands. */
+const char *pfstat_command_usage(const char *line);
 
 #endif

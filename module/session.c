@@ -263,11 +263,11 @@ static void session_on_idle(void)
 static int session_busy(void)
 {
 	if (session.user == SESSION_PROGRAM)
-		pr_info_ratelimited("busy: the recorder is held by %s (pid %d)\n", session.comm,
-				    session.pid);
+		pr_info_ratelimited("the recorder is held by %s (pid %d); wait until it ends\n",
+				    session.comm, session.pid);
 	else
 		pr_info_ratelimited(
-			"busy: the recorder is held by control; 'stop' there ends it\n");
+			"the recorder is held by targets of control; write 'stop' to control first\n");
 	return -EBUSY;
 }
 
@@ -485,10 +485,10 @@ static void session_log_failure(const char *line, int err)
 {
 	if (err == -ETIMEDOUT)
 		pr_info_ratelimited(
-			"'%.64s': cannot hook the process: a call holds its memory map, maybe on a file system that is frozen or hangs; try again when it has returned\n",
+			"'%.64s' failed: a call holds the memory map of the process, maybe on a file system that is frozen or hangs; try again after it has returned\n",
 			line);
 	else
-		pr_info_ratelimited("'%.64s' failed: %d\n", line, err);
+		pr_info_ratelimited("'%.64s' failed: %pe\n", line, ERR_PTR(err));
 }
 
 int pfstat_session_command(enum session_user user, const char *line, bool frames)
@@ -500,7 +500,8 @@ int pfstat_session_command(enum session_user user, const char *line, bool frames
 
 	err = pfstat_command_parse(line, &command);
 	if (err) {
-		pr_info_ratelimited("not a command: '%.64s'\n", line);
+		pr_info_ratelimited("invalid command '%.64s'; use %s\n", line,
+				    pfstat_command_usage(line));
 		return err;
 	}
 	err = mutex_lock_killable(&session_mutex);

@@ -132,6 +132,17 @@ START_TEST(test_longest_word_is_refused_not_cut)
 }
 END_TEST
 
+START_TEST(test_a_refused_line_gets_the_form_of_its_command)
+{
+	ck_assert_str_eq(pfstat_command_usage("ring_size 1"), "ring_size SIZE, from 4K to 1G");
+	ck_assert_str_eq(pfstat_command_usage(" pid\t1 later"), "pid PID [now]");
+	ck_assert_str_eq(pfstat_command_usage("fault_around maybe"), "fault_around keep|off");
+	ck_assert_str_eq(pfstat_command_usage("mode"), "mode drop|overwrite");
+	ck_assert_ptr_nonnull(strstr(pfstat_command_usage("pids 1"), "pid, follow, file"));
+	ck_assert_ptr_nonnull(strstr(pfstat_command_usage(""), "pid, follow, file"));
+}
+END_TEST
+
 /* The sanitizers check that no line, however odd, is accessed beyond its end. */
 START_TEST(test_random_lines_are_refused_or_give_a_valid_command)
 {
@@ -158,4 +169,5 @@ RUN_TESTS("command", test_every_command_is_understood, test_blanks_do_not_matter
 	  test_sizes_accept_units, test_sizes_outside_their_bounds_are_refused,
 	  test_numbers_must_be_numbers, test_unknown_words_are_refused,
 	  test_too_few_and_too_many_words_are_refused, test_longest_word_is_refused_not_cut,
+	  test_a_refused_line_gets_the_form_of_its_command,
 	  test_random_lines_are_refused_or_give_a_valid_command)
