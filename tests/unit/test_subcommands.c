@@ -167,6 +167,8 @@ START_TEST(test_a_wrong_argument_is_refused_with_one_sentence)
 		  "give only one of --unsafe and --memory-limit" },
 		{ ARGUMENTS("study", "io", "raed:512"),
 		  "unknown method 'raed:512'; choose from mmap, read:SIZE, write:SIZE" },
+		{ ARGUMENTS("study", "rss"),
+		  "no FILE was given; usage: pfdrive study rss FILE [OFFSET...]" },
 		{ ARGUMENTS("study", "rss", "x", "-1"),
 		  "'-1' is not an offset; an offset is at least 0" },
 		{ ARGUMENTS("study", "rss", "x", "ten"),
@@ -285,6 +287,14 @@ START_TEST(test_a_wrong_argument_is_refused_with_one_sentence)
 }
 END_TEST
 
+START_TEST(test_an_offset_beyond_the_file_is_refused)
+{
+	ck_assert_int_eq(RUN("study", "rss", "README.md", "1G"), STATUS_USAGE);
+	ck_assert_ptr_nonnull(strstr(err, "pfdrive: cannot touch byte 1073741824 of README.md: it "
+					  "has only "));
+}
+END_TEST
+
 START_TEST(test_more_methods_than_a_study_can_hold_are_refused)
 {
 	char methods[33][16], *arguments[37] = { "pfdrive", "study", "io" };
@@ -314,6 +324,8 @@ START_TEST(test_a_file_that_cannot_be_used_is_refused_with_the_reason)
 		{ ARGUMENTS("./x"), "pfdrive: there is no file ./x; make one, or name another\n" },
 		{ ARGUMENTS("/dev"), "pfdrive: /dev is a folder; name a file\n" },
 		{ ARGUMENTS("/dev/zero"), "pfdrive: /dev/zero is not a regular file; name one\n" },
+		{ ARGUMENTS("study", "rss", "/proc/version"),
+		  "pfdrive: /proc/version is empty: there is nothing to access\n" },
 		{ ARGUMENTS("maps", "-p", "4194304"), "pfdrive: there is no process 4194304\n" },
 		{ ARGUMENTS("report", "./x"),
 		  "pfdrive: cannot open ./x: No such file or directory\n" },
@@ -497,6 +509,7 @@ RUN_TESTS("subcommands", test_an_unknown_word_is_refused_with_the_nearest_comman
 
 	  test_an_unknown_study_is_refused_with_the_choices,
 	  test_a_wrong_argument_is_refused_with_one_sentence,
+	  test_an_offset_beyond_the_file_is_refused,
 	  test_more_methods_than_a_study_can_hold_are_refused,
 	  test_a_file_that_cannot_be_used_is_refused_with_the_reason,
 	  test_a_path_or_an_option_selects_run,

@@ -2,7 +2,6 @@
 """pfdrive study rss: the effect of mapping a file, and of touching bytes of it, on a process."""
 import json
 import os
-import subprocess
 
 import pytest
 
@@ -104,19 +103,3 @@ def test_table_has_steps_and_faults(path):
     assert [line.split()[0] for line in lines] == ["Step", "start", "mmap", "byte", "byte"]
     assert "none: mmap reserves addresses only" in lines[2]
     assert "disk (major) of page 0" in lines[3]
-
-
-@pytest.mark.parametrize("arguments,status,sentence", [
-    ((), 2, "no FILE was given"),
-    (("{path}", "10000000"), 2, "there is none at 10000000"),
-    (("{path}", "-1"), 2, "invalid option"),
-    (("{path}", "12x"), 2, "'12x' is not the offset of a byte"),
-    (("/proc/version",), 1, "is empty"),
-    (("/mnt/disk",), 1, "is a folder"),
-])
-def test_invalid_offsets_are_refused(path, arguments, status, sentence):
-    arguments = [argument.format(path=path) for argument in arguments]
-    result = subprocess.run(["pfdrive", "study", "rss", *arguments], capture_output=True, text=True,
-                            check=False)
-    assert result.returncode == status
-    assert sentence in result.stderr and not result.stdout
