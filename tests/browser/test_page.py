@@ -257,7 +257,7 @@ def test_page_of_many_faults_is_small(browser, large):
     drawn = sum(int(row["calls"]) for row in rows_of(large, "order"))
     text = browser.find_element(By.CSS_SELECTOR, "#order .amount").text
     assert f"{drawn} calls in " in text
-    assert f"{2_000_000 - drawn} calls for other files and memory are not in it" in text
+    assert f"{2_000_000 - drawn} calls for other files and memory are not drawn" in text
     assert sum(int(row["calls"]) for row in rows_of(large, "cost")) == 2_000_000
 
 

@@ -190,11 +190,11 @@ START_TEST(test_order_counts_steps_forward_and_back)
 	fault(1, 51, 1000, PFSTAT_CLASS_LONG);
 	draw();
 	says("order", DRAWING_READING,
-	     "/f: pages 0 to 100. From one page to another, 75.0 % of "
-	     "the steps went to the next one, 12.5 % further ahead, 12.5 % back.");
-	says("order", DRAWING_AMOUNT, "10 calls, each a mark.");
+	     "/f: pages 0 to 100. Of the steps from one page to another, "
+	     "75.0 % went to the next page, 12.5 % further ahead, 12.5 % back.");
+	says("order", DRAWING_AMOUNT, "10 calls, one mark each.");
 	ck_assert_uint_eq(drawing_rows(drawing_of("order")), 10);
-	says("cost", DRAWING_READING, "1 call of disk, wait and readahead took 1.0 µs in the mean");
+	says("cost", DRAWING_READING, "1 call of disk, wait and readahead took 1.0 µs on average");
 	end();
 }
 END_TEST
@@ -202,14 +202,14 @@ END_TEST
 /* The table below subtracts them, so its means differ from those of the figure. */
 START_TEST(test_figure_notes_times_that_are_not_subtracted)
 {
-	static const char told[] = "The module's share is in these times";
+	static const char told[] = "These times include the module's own time";
 
 	begin();
 	report.cost.subtract = true;
 	counters.inside_ps = 27500;
 	fault(1, 0, 1000, PFSTAT_CLASS_DISK);
 	draw();
-	says("cost", DRAWING_READING, "1 call of disk, wait and readahead took 1.0 µs in the mean");
+	says("cost", DRAWING_READING, "1 call of disk, wait and readahead took 1.0 µs on average");
 	says("cost", DRAWING_READING, told);
 	end();
 	/* The cost is unknown, and the table did not subtract it either. */
@@ -356,7 +356,7 @@ START_TEST(test_a_restored_file_has_none_of_its_former_pages)
 	ck_assert_double_eq(sum_of("readahead", 5), 16);
 	ck_assert_double_eq(sum_of("readahead", 7), 72);
 	says("readahead", DRAWING_AMOUNT, "88 pages of ");
-	says("readahead", DRAWING_AMOUNT, " 720 pages of other files are not in it");
+	says("readahead", DRAWING_AMOUNT, " 720 pages of other files are not drawn");
 	end();
 }
 END_TEST
@@ -446,7 +446,7 @@ START_TEST(test_a_lane_has_all_of_its_threads_time)
 	draw();
 	/* 400 faults of 30 µs and more. */
 	ck_assert_double_eq_tol(drawn_ms(NULL), 12.798, 0.001);
-	says("timeline", DRAWING_AMOUNT, "400 logical faults and 0 stays off the CPU of 2 threads");
+	says("timeline", DRAWING_AMOUNT, "400 logical faults and 0 off-CPU intervals of 2 threads");
 	end();
 }
 END_TEST
@@ -503,8 +503,8 @@ START_TEST(test_threads_without_a_lane_are_counted_separately)
 		fault(1 + i % 20, i, 1000, PFSTAT_CLASS_LONG);
 	draw();
 	says("timeline", DRAWING_AMOUNT,
-	     "120 logical faults and 0 stays off the CPU of 12 threads");
-	says("timeline", DRAWING_AMOUNT, " 80 faults of other threads are not in it.");
+	     "120 logical faults and 0 off-CPU intervals of 12 threads");
+	says("timeline", DRAWING_AMOUNT, " 80 faults of other threads are not drawn.");
 	end();
 }
 END_TEST
@@ -644,10 +644,10 @@ START_TEST(test_evictions_count_pages_of_unknown_evictors)
 	draw();
 	says("evictions", DRAWING_READING,
 	     "1040 read again, 98.5 % of these after another process "
-	     "had evicted them; 0 faults waited 0.0 ms for them. Of 16 pages it is not known who "
-	     "did");
+	     "had evicted them; 0 faults waited 0.0 ms for them. For 16 pages the evictor is not "
+	     "known");
 	says("evictions", DRAWING_SCRIPT, "'1: (others)' 12");
-	says("evictions", DRAWING_SCRIPT, "title 'not told apart'");
+	says("evictions", DRAWING_SCRIPT, "title 'not distinguished'");
 	ck_assert_double_eq(sum_where("evictions", 5, 4, "2"), 16);
 	end();
 }
@@ -665,7 +665,7 @@ START_TEST(test_figures_without_data_are_not_drawn)
 	}
 	says("order", DRAWING_MISSING, "no page fault was recorded");
 	says("readahead", DRAWING_MISSING, "nothing was read from a block device");
-	says("evictions", DRAWING_MISSING, "of 0 evicted pages none was read again");
+	says("evictions", DRAWING_MISSING, "none of 0 evicted pages was read again");
 	end();
 }
 END_TEST
@@ -698,7 +698,7 @@ START_TEST(test_a_reused_number_is_another_lane)
 	fault(7, 1, 5 * MS, PFSTAT_CLASS_LONG);
 	draw();
 	says("timeline", DRAWING_READING, "backup.sh (7) was in faults for 5.0 ms of 8.0 ms");
-	says("timeline", DRAWING_AMOUNT, "2 logical faults and 0 stays off the CPU of 2 threads");
+	says("timeline", DRAWING_AMOUNT, "2 logical faults and 0 off-CPU intervals of 2 threads");
 	csv = drawing_of("timeline")->texts[DRAWING_CSV];
 	ck_assert_ptr_nonnull(strstr(csv, "postgres (7)"));
 	ck_assert_ptr_nonnull(strstr(csv, "backup.sh (7)"));
@@ -718,7 +718,7 @@ START_TEST(test_threads_that_ended_without_a_fault_take_no_lane)
 	}
 	fault(7, 1, 5 * MS, PFSTAT_CLASS_LONG);
 	draw();
-	says("timeline", DRAWING_AMOUNT, "1 logical fault and 0 stays off the CPU of 1 thread,");
+	says("timeline", DRAWING_AMOUNT, "1 logical fault and 0 off-CPU intervals of 1 thread,");
 	end();
 }
 END_TEST

@@ -243,8 +243,8 @@ def test_a_killed_competitor_ends_it_with_one_message(swap):
         os.kill(competitor_pids()[0], signal.SIGKILL)
         out, err = process.communicate(timeout=pfstat.PATIENCE)
         assert process.returncode == 1 and out == ""
-    assert err == "pfdrive: competitor 1 was killed, as the kernel does when memory and swap " \
-        "are used up: add swap, or compete for less\n"
+    assert err == "pfdrive: competitor 1 was killed, probably because memory and swap " \
+        "are full; add swap, or use a smaller --compete\n"
     assert nothing_is_left()
 
 

@@ -154,8 +154,8 @@ static void say_side(struct drawing *drawing, const char *name, const struct com
 			    side->runs[0].file, faults);
 	else
 		drawing_say(drawing, DRAWING_READING,
-			    "%s is %zu recordings with %" PRIu64 " faults in all. ", name, side->nr,
-			    faults);
+			    "%s has %zu recordings, with %" PRIu64 " faults in total. ", name,
+			    side->nr, faults);
 }
 
 static void say_largest(struct drawing *drawing, const struct compare_report *report)
@@ -163,7 +163,7 @@ static void say_largest(struct drawing *drawing, const struct compare_report *re
 	const struct comparison_row *row = largest_change(report->comparison);
 
 	if (!row)
-		drawing_say(drawing, DRAWING_READING, "Nothing changed by %g %% or more.",
+		drawing_say(drawing, DRAWING_READING, "No change is %g %% or more.",
 			    report->threshold);
 	else if (isinf(row->interval.difference))
 		drawing_say(drawing, DRAWING_READING,
@@ -188,13 +188,13 @@ static void fig_compare_write_caption(struct drawing *drawing, const struct comp
 	say_side(drawing, "B", &report->b);
 	say_largest(drawing, report);
 	drawing_say(drawing, DRAWING_AMOUNT,
-		    "%zu of %zu differences, each with an interval; all of "
-		    "them hold together with %g %% confidence. Below ÷100 and beyond ×100 they are "
-		    "drawn at the edge.",
+		    "%zu of %zu differences, with simultaneous intervals of %g %% confidence. "
+		    "Differences below ÷100 and beyond ×100 are drawn at the edge.",
 		    rows, comparison->nr_judged, report->confidence);
-	drawing_say(drawing, DRAWING_ALT,
-		    "A bar a measure: how many times as much it is in B as in "
-		    "A, from the lower to the upper end of its interval.");
+	drawing_say(
+		drawing, DRAWING_ALT,
+		"One bar per measure: the ratio of B to A, from the lower to the upper end of its "
+		"interval.");
 }
 
 int compare_figure(struct drawing *drawing, const struct compare_report *report,

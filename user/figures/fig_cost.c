@@ -102,8 +102,8 @@ static void fig_cost_write_caption(struct drawing *drawing, const struct cost *c
 	scatter_amount(drawing, &cost->bins, row);
 	if (cost->disk.count)
 		drawing_say(drawing, DRAWING_READING,
-			    "%" PRIu64 " call%s of disk, wait and readahead took %.1f µs in the "
-			    "mean, and %.1f %% of the handlers' time.",
+			    "%" PRIu64 " call%s of disk, wait and readahead took %.1f µs on "
+			    "average, and %.1f %% of the handlers' time.",
 			    cost->disk.count, PLURAL(cost->disk.count),
 			    cost->disk.total_ns / 1e3 / cost->disk.count,
 			    all_ns ? 100.0 * cost->disk.total_ns / all_ns : 0);
@@ -112,17 +112,18 @@ static void fig_cost_write_caption(struct drawing *drawing, const struct cost *c
 			    "There was no call of disk, wait or readahead.");
 	if (cost->other.count)
 		drawing_say(drawing, DRAWING_READING,
-			    " The other %" PRIu64 " call%s took %.2f µs in "
-			    "the mean.",
+			    " The other %" PRIu64 " call%s took %.2f µs on average.",
 			    cost->other.count, PLURAL(cost->other.count),
 			    cost->other.total_ns / 1e3 / cost->other.count);
 	if (report->cost.subtract && report->cost.inside_ps != COUNT_NA)
-		drawing_say(drawing, DRAWING_READING,
-			    " The module's share is in these times: "
-			    "--subtract takes it out of the tables only.");
-	drawing_say(drawing, DRAWING_ALT,
-		    "Marks by class, on a log scale: what each call of a "
-		    "fault handler cost, in µs, over the number of the call.");
+		drawing_say(
+			drawing, DRAWING_READING,
+			" These times include the module's own time; --subtract affects only the "
+			"tables.");
+	drawing_say(
+		drawing, DRAWING_ALT,
+		"Marks by class, on a log scale: the time of each call of a fault handler in µs, "
+		"over the number of the call.");
 }
 
 static int fig_cost_draw(void *data, const struct figure_source *source, struct drawing *drawing)

@@ -99,7 +99,7 @@ static void fig_evictions_write_script(struct drawing *drawing, const struct rep
 	} sorts[NR_SORTS] = {
 		[SORT_ANOTHER] = { COLOUR_VERMILLION, "evicted by another" },
 		[SORT_ITSELF] = { COLOUR_BLUE, "by itself" },
-		[SORT_OTHERS] = { COLOUR_GREY, "not told apart" },
+		[SORT_OTHERS] = { COLOUR_GREY, "not distinguished" },
 	};
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const char *separator = "plot ";
@@ -148,19 +148,18 @@ static void fig_evictions_write_caption(struct drawing *drawing, const struct re
 		    pages ? 100.0 * by[SORT_ANOTHER] / pages : 0, faults, PLURAL(faults), ms);
 	if (by[SORT_OTHERS])
 		drawing_say(drawing, DRAWING_READING,
-			    " Of %" PRIu64 " page%s it is not known who "
-			    "did: there were too many to be told apart.",
+			    " For %" PRIu64
+			    " page%s the evictor is not known: there were too many to distinguish.",
 			    by[SORT_OTHERS], PLURAL(by[SORT_OTHERS]));
 	drawing_say(drawing, DRAWING_AMOUNT, "%zu pair%s of evictor and victim.",
 		    report->pages.nr_pairs, PLURAL(report->pages.nr_pairs));
 	if (left_out)
 		drawing_say(drawing, DRAWING_AMOUNT,
-			    " %zu of them, with %" PRIu64 " pages, are not in "
-			    "it.",
+			    " %zu of them, with %" PRIu64 " pages, are not drawn.",
 			    report->pages.nr_pairs - MOST_BARS, left_out);
 	drawing_say(drawing, DRAWING_ALT,
-		    "A bar for each process and who evicted its pages: how "
-		    "many pages it had to read again.");
+		    "One bar per process and evictor of its pages: the number of pages that the "
+		    "process read again.");
 }
 
 static int fig_evictions_draw(void *data, const struct figure_source *source,
@@ -170,15 +169,12 @@ static int fig_evictions_draw(void *data, const struct figure_source *source,
 
 	(void)data;
 	if (!view_has_hook(report, HOOK_PAGE_DELETE) || !view_has_hook(report, HOOK_BLOCK)) {
-		drawing_say(drawing, DRAWING_MISSING,
-			    "it was not recorded what left the page "
-			    "cache, or what was read");
+		drawing_say(drawing, DRAWING_MISSING, "evictions or reads were not recorded");
 		return 0;
 	}
 	if (!report->pages.nr_pairs) {
 		drawing_say(drawing, DRAWING_MISSING,
-			    "of %" PRIu64 " evicted pages none was read "
-			    "again",
+			    "none of %" PRIu64 " evicted pages was read again",
 			    report->pages.evictions.evicted);
 		return 0;
 	}
@@ -190,6 +186,6 @@ static int fig_evictions_draw(void *data, const struct figure_source *source,
 
 const struct figure figure_evictions = {
 	.name = "evictions",
-	.title = "Whose pages were evicted by whom, and read again",
+	.title = "Pages evicted and read again, by owner and evictor",
 	.draw = fig_evictions_draw,
 };

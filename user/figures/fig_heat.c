@@ -230,16 +230,15 @@ static void fig_heat_write_caption(struct drawing *drawing, const struct heat *h
 		    (uint64_t)1 << bins->y_shift);
 	if (others)
 		drawing_say(drawing, DRAWING_AMOUNT,
-			    " %" PRIu64 " faults of other files and memory "
-			    "are not in it; --file draws another file.",
+			    " %" PRIu64
+			    " faults of other files and memory are not drawn; --file draws another "
+			    "file.",
 			    others);
 	drawing_say(drawing, DRAWING_READING, "%s.", name);
 	if (stretch)
 		say_how_they_came(drawing, bins, half_in(bins, cells, stretch));
 	drawing_say(drawing, DRAWING_ALT,
-		    "A map of boxes, pages of %s over time, the darker the "
-		    "more faults.",
-		    name);
+		    "A map of boxes, pages of %s over time: darker boxes have more faults.", name);
 }
 
 static int fig_heat_draw(void *data, const struct figure_source *source, struct drawing *drawing)

@@ -121,11 +121,11 @@ static int draw_latency(void *data, const struct figure_source *source, struct d
 	(void)data;
 	if (fig_latency_is_empty(source, drawing))
 		return 0;
-	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins an octave.",
+	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins per octave.",
 		    source->report->faults.all.count, BINS_AN_OCTAVE);
 	drawing_say(drawing, DRAWING_ALT,
-		    "A line a class: how many faults took how long, both on "
-		    "log scales.");
+		    "One line per class: the number of faults over their duration, both on log "
+		    "scales.");
 	say_latency(source, drawing);
 	latency_data(source, drawing);
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
@@ -170,14 +170,15 @@ static int draw_cumulative(void *data, const struct figure_source *source, struc
 	(void)data;
 	if (fig_latency_is_empty(source, drawing))
 		return 0;
-	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins an octave.",
+	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins per octave.",
 		    all->count, BINS_AN_OCTAVE);
-	drawing_say(drawing, DRAWING_ALT,
-		    "A line a class: the share of its faults that took up to "
-		    "so long, from 0 to 100 %%, over the time on a log scale.");
+	drawing_say(
+		drawing, DRAWING_ALT,
+		"One line per class: the share of its faults up to a duration, from 0 to 100 %%, "
+		"over the duration on a log scale.");
 	drawing_say(drawing, DRAWING_READING,
-		    "Half of the faults took up to %.2f µs, 99 in 100 up "
-		    "to %.2f µs: %.1f times as long.",
+		    "Half of the faults took up to %.2f µs, 99 in 100 up to %.2f µs, which is %.1f "
+		    "times as long.",
 		    all->whole.p50_ns / 1e3, all->whole.p99_ns / 1e3,
 		    (double)all->whole.p99_ns / (all->whole.p50_ns + !all->whole.p50_ns));
 	cumulative_data(source, drawing);
@@ -199,6 +200,6 @@ const struct figure figure_latency = {
 
 const struct figure figure_cumulative = {
 	.name = "cumulative",
-	.title = "The share of faults that took up to so long",
+	.title = "Cumulative share of faults by duration",
 	.draw = draw_cumulative,
 };

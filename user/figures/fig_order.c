@@ -124,20 +124,22 @@ static void fig_order_write_caption(struct drawing *drawing, const struct order 
 	scatter_amount(drawing, &place->bins, row);
 	if (others)
 		drawing_say(drawing, DRAWING_AMOUNT,
-			    " %" PRIu64 " calls for other files and memory "
-			    "are not in it; --file draws another file.",
+			    " %" PRIu64
+			    " calls for other files and memory are not drawn; --file draws another "
+			    "file.",
 			    others);
 	drawing_say(drawing, DRAWING_READING, "%s: pages %" PRIu64 " to %" PRIu64 ".", name,
 		    place->bins.y_min, place->bins.y_max);
 	if (steps)
-		drawing_say(drawing, DRAWING_READING,
-			    " From one page to another, %.1f %% of the "
-			    "steps went to the next one, %.1f %% further ahead, %.1f %% back.",
-			    100.0 * place->next / steps, 100.0 * place->ahead / steps,
-			    100.0 * place->back / steps);
+		drawing_say(
+			drawing, DRAWING_READING,
+			" Of the steps from one page to another, %.1f %% went to the next page, "
+			"%.1f %% further ahead, %.1f %% back.",
+			100.0 * place->next / steps, 100.0 * place->ahead / steps,
+			100.0 * place->back / steps);
 	drawing_say(drawing, DRAWING_ALT,
-		    "Marks by class: the page of %s that each call was for, "
-		    "over the number of the call, in order of time.",
+		    "Marks by class: the page of %s of each call, over the number of the call, in "
+		    "order of time.",
 		    name);
 }
 

@@ -124,7 +124,7 @@ static int fig_parts_draw(void *data, const struct figure_source *source, struct
 
 	(void)data;
 	if (!report->faults.parts_known) {
-		drawing_say(drawing, DRAWING_MISSING, "where the time went is not known: %s",
+		drawing_say(drawing, DRAWING_MISSING, "the parts of the time are not known: %s",
 			    report->bpf.missing[0] ? report->bpf.missing : "there was no eBPF");
 		return 0;
 	}

@@ -272,7 +272,7 @@ static void fig_readahead_write_script(struct drawing *drawing, const struct bin
 		const char *title;
 		double share; /* share of the box's height, to differ without colour */
 	} sorts[] = {
-		{ COLOUR_SKY, "each page mapped later", 0.5 },
+		{ COLOUR_SKY, "every page mapped later", 0.5 },
 		{ COLOUR_ORANGE, "some of them", 0.35 },
 		{ COLOUR_VERMILLION, "none", 0.2 },
 	};
@@ -344,13 +344,14 @@ static int fig_readahead_write_caption(struct drawing *drawing, const struct rea
 		    (uint64_t)1 << bins->y_shift);
 	if (others || map->overflow)
 		drawing_say(drawing, DRAWING_AMOUNT,
-			    " %" PRIu64 " pages of other files are not in "
-			    "it; --file draws another file.",
+			    " %" PRIu64
+			    " pages of other files are not drawn; --file draws another file.",
 			    others + map->overflow);
-	drawing_say(drawing, DRAWING_ALT,
-		    "A map of boxes, pages of %s over the time when they were "
-		    "read: each of them mapped by a fault later, some, or none.",
-		    name);
+	drawing_say(
+		drawing, DRAWING_ALT,
+		"A map of boxes, pages of %s over the time of their read: a fault mapped all of "
+		"them later, some, or none.",
+		name);
 	say_covered(drawing, source->report);
 	free(name);
 	return 0;

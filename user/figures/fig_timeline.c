@@ -455,18 +455,17 @@ static void say_amount(struct drawing *drawing, const struct timeline *timeline,
 	}
 	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical fault%s", faults, PLURAL(faults));
 	if (parts_known)
-		drawing_say(drawing, DRAWING_AMOUNT, " and %" PRIu64 " stay%s off the CPU",
+		drawing_say(drawing, DRAWING_AMOUNT, " and %" PRIu64 " off-CPU interval%s",
 			    intervals, PLURAL(intervals));
 	drawing_say(drawing, DRAWING_AMOUNT, " of %zu thread%s, added up in columns of %.3g ms.",
 		    rows, PLURAL(rows), (double)(1ULL << timeline->columns.shift) / 1e6);
 	if (left_out)
 		drawing_say(drawing, DRAWING_AMOUNT,
-			    " %" PRIu64 " fault%s of other threads %s not "
-			    "in it.",
-			    left_out, PLURAL(left_out), left_out == 1 ? "is" : "are");
+			    " %" PRIu64 " fault%s of other threads %s not drawn.", left_out,
+			    PLURAL(left_out), left_out == 1 ? "is" : "are");
 	if (!parts_known)
 		drawing_say(drawing, DRAWING_AMOUNT,
-			    " Stays off the CPU are not known: there was no eBPF.");
+			    " Off-CPU intervals are not known: there was no eBPF.");
 }
 
 static int fig_timeline_draw(void *data, const struct figure_source *source,
@@ -495,9 +494,8 @@ static int fig_timeline_draw(void *data, const struct figure_source *source,
 		say_most(drawing, timeline, lanes.all[0], source->report->faults.parts_known);
 		say_amount(drawing, timeline, &lanes, rows, source->report->faults.parts_known);
 		drawing_say(drawing, DRAWING_ALT,
-			    "A lane a thread over time: how much of each "
-			    "moment it was in faults, on and off the CPU, and off the CPU "
-			    "elsewhere.");
+			    "One lane per thread over time: the share of each moment in faults, on "
+			    "and off the CPU, and off the CPU elsewhere.");
 		fig_timeline_write_script(drawing, &source->report->faults, &lanes, rows);
 	}
 	free(lanes.all);

@@ -64,7 +64,7 @@ static int make_folder(struct folder *folder, const char *keep)
 	err = -errno;
 	free(folder->path);
 	folder->path = NULL;
-	return figure_folder_fail(folder, err, "cannot write into %s: %s", parent,
+	return figure_folder_fail(folder, err, "cannot write to %s: %s", parent,
 				  invoker_strerror(err));
 }
 

@@ -12,14 +12,14 @@ void scatter_amount(struct drawing *drawing, const struct bins *bins, const char
 {
 	/* A mark is drawn at the mean position of its points. */
 	if (bins->nr_cells == bins->count)
-		drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " calls, each a mark.",
+		drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " calls, one mark each.",
 			    bins->count);
 	else
-		drawing_say(drawing, DRAWING_AMOUNT,
-			    "%" PRIu64 " calls in %zu marks; a mark is "
-			    "%" PRIu64 " calls wide and %s high, and may stand for several of "
-			    "its class.",
-			    bins->count, bins->nr_cells, (uint64_t)1 << bins->x_shift, row);
+		drawing_say(
+			drawing, DRAWING_AMOUNT,
+			"%" PRIu64 " calls in %zu marks; a mark is %" PRIu64
+			" calls wide and %s high, and may represent several calls of its class.",
+			bins->count, bins->nr_cells, (uint64_t)1 << bins->x_shift, row);
 }
 
 static bool has_class(const struct bins *bins, enum fault_class class)
