@@ -143,7 +143,7 @@ START_TEST(test_pages_in_order_without_read_ahead)
 		    "/data/big.bin was read 4.0 KiB at a time, although 94 % of its 1000 disk "
 		    "faults went on to a next page: read-ahead is off, by MADV_RANDOM, or");
 	s.report.evidence.advices[MADV_RANDOM] = 3;
-	check_cause(&s, "no-read-ahead", true, "by madvise(MADV_RANDOM) (3 calls)");
+	check_cause(&s, "no-read-ahead", true, "by madvise(MADV_RANDOM), 3 calls.");
 	read_in_order(&s, 400, 4096);
 	check_no_cause(&s, "no-read-ahead");
 	read_in_order(&s, 940, 131072);
@@ -188,6 +188,43 @@ START_TEST(test_files_that_are_not_in_the_page_cache)
 	read_in_order(&s, 940, 4096); /* a cause that says more */
 	s.report.blocks.reads = 1000;
 	check_no_cause(&s, "cold-file");
+}
+END_TEST
+
+START_TEST(test_pages_of_a_hole_are_not_read)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_READAHEAD, 128, PART_CPU_BEFORE, 100 * MS);
+	add_class(&s, FAULT_DISK, 3, PART_DEVICE, MS);
+	s.report.blocks = (struct block_figures){ .reads = 3, .bytes_read = 48 * 4096 };
+	check_cause(&s, "file-holes", true, "131 faults found no page of the file");
+	check_no_cause(&s, "cold-file");
+	s.report.blocks.bytes_read = 66 * 4096;
+	check_no_cause(&s, "file-holes");
+	s.report.blocks.bytes_read = 0;
+	add_class(&s, FAULT_READAHEAD, 0, PART_FOREIGN, 100 * MS); /* a server */
+	check_no_cause(&s, "file-holes");
+}
+END_TEST
+
+START_TEST(test_shared_memory_is_touched_or_swapped_in)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_FILE, 4096, PART_CPU_BEFORE, 100 * MS);
+	s.files[0] =
+		(struct group){ .name = "/dev/zero (deleted)", .inode = 3, .total_ns = 100 * MS };
+	s.report.places[GROUP_BY_FILE].rows = s.files;
+	s.report.places[GROUP_BY_FILE].nr = 1;
+	check_cause(&s, "shared-memory", true,
+		    "4096 first touches of shared memory, 24.41 µs each");
+	s.report.faults.classes[FAULT_FILE].major = 64;
+	check_cause(&s, "shared-memory", true, "64 swap-ins of shared memory, among 4096 faults");
+	s.files[0].name = "/dev/fuse";
+	check_no_cause(&s, "shared-memory");
 }
 END_TEST
 
@@ -457,7 +494,8 @@ RUN_TESTS("verdict", test_few_faults_are_not_the_cause,
 	  test_faults_of_an_idle_program_are_not_dismissed,
 	  test_unseen_faults_make_the_verdict_uncertain, test_pages_in_order_without_read_ahead,
 	  test_read_pages_that_are_not_mapped, test_files_that_are_not_in_the_page_cache,
-	  test_waits_in_the_queue_of_the_device, test_pages_that_become_writable,
+	  test_waits_in_the_queue_of_the_device, test_pages_of_a_hole_are_not_read,
+	  test_shared_memory_is_touched_or_swapped_in, test_pages_that_become_writable,
 	  test_many_faults_of_cached_pages, test_copies_after_forks,
 	  test_swap_in_memory_and_on_a_device, test_evicted_pages_that_are_read_again,
 	  test_first_touches, test_waits_for_a_cpu, test_locks_are_not_certain,

@@ -19,6 +19,7 @@
 #define AMPLIFICATION	2.0  /* pages read for each page mapped */
 #define EVICTED_SHARE	0.25 /* of the pages read, evicted unused */
 #define FEW_CACHED	1000
+#define READ_PAGES	0.5 /* for each fault that must find a page */
 
 /* The time of faults that a read of a file caused. */
 static double read_share(const struct report *run)
@@ -62,10 +63,12 @@ static void state_who_advised(const struct report *run, struct verdict_cause *ca
 	const uint64_t calls = madvise_calls(run);
 
 	if (advised)
-		verdict_add(cause, ", by madvise(MADV_RANDOM) (%" PRIu64 " calls).", advised);
+		verdict_add(cause, ", by madvise(MADV_RANDOM), %" PRIu64 " call%s.", advised,
+			    advised == 1 ? "" : "s");
 	else if (calls)
-		verdict_add(cause, ", likely by MADV_RANDOM (%" PRIu64 " calls of madvise).",
-			    calls);
+		verdict_add(cause,
+			    ", likely by MADV_RANDOM: madvise was called %" PRIu64 " time%s.",
+			    calls, calls == 1 ? "" : "s");
 	else
 		verdict_add(cause, ", by MADV_RANDOM, or a read-ahead of 0 of the device.");
 }
@@ -119,6 +122,15 @@ bool verdict_amplified(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
+/* Pages that the device delivered, for each fault that had to find a page. */
+static double pages_a_fault(const struct report *run)
+{
+	const uint64_t faults =
+		run->faults.classes[FAULT_DISK].count + run->faults.classes[FAULT_READAHEAD].count;
+
+	return faults ? run->blocks.bytes_read / 4096.0 / faults : 0;
+}
+
 /* A more specific cause comes first, so this one has half of its weight. */
 bool verdict_cold(const struct verdict *verdict, const struct report *run,
 		  struct verdict_cause *cause)
@@ -127,8 +139,8 @@ bool verdict_cold(const struct verdict *verdict, const struct report *run,
 	const struct block_figures *blocks = &run->blocks;
 	struct verdict_cause other = { .certain = true };
 
-	if (share < VERDICT_CAUSE_SHARE || !blocks->reads || page_by_page_file(run) ||
-	    (verdict_amplified(verdict, run, &other) && other.certain))
+	if (share < VERDICT_CAUSE_SHARE || pages_a_fault(run) < READ_PAGES ||
+	    page_by_page_file(run) || (verdict_amplified(verdict, run, &other) && other.certain))
 		return false;
 	cause->weight = share / 2;
 	verdict_state(cause,
@@ -140,6 +152,41 @@ bool verdict_cold(const struct verdict *verdict, const struct report *run,
 		      blocks->device.total_ns / 1e3 / blocks->reads, blocks->bytes_read / MIB);
 	verdict_advise(cause, "read the file before it is needed, with MADV_POPULATE_READ or "
 			      "POSIX_FADV_WILLNEED; pfdrive replay --advise willneed RECORDING.");
+	return true;
+}
+
+/* Share of the time of both classes off the CPU. A file of a server sleeps; a hole does not. */
+static double sleep_share(const struct report *run)
+{
+	const double disk = verdict_class_share(run, FAULT_DISK);
+	const double ahead = verdict_class_share(run, FAULT_READAHEAD);
+
+	return (disk * verdict_off_cpu_share(run, FAULT_DISK) +
+		ahead * verdict_off_cpu_share(run, FAULT_READAHEAD)) /
+	       (disk + ahead);
+}
+
+bool verdict_holes(const struct verdict *verdict, const struct report *run,
+		   struct verdict_cause *cause)
+{
+	const double share =
+		verdict_class_share(run, FAULT_DISK) + verdict_class_share(run, FAULT_READAHEAD);
+	const uint64_t faults =
+		run->faults.classes[FAULT_DISK].count + run->faults.classes[FAULT_READAHEAD].count;
+
+	(void)verdict;
+	if (share < VERDICT_CAUSE_SHARE || faults < FEW_FAULTS ||
+	    pages_a_fault(run) >= READ_PAGES || !(run->bpf.hooks & 1U << HOOK_BLOCK) ||
+	    sleep_share(run) >= VERDICT_CAUSE_SHARE)
+		return false;
+	cause->weight = share;
+	verdict_state(cause,
+		      "%" PRIu64
+		      " faults found no page of the file, but nearly nothing was read from "
+		      "a device: the file is new or has holes, and the kernel clears pages for it.",
+		      faults);
+	verdict_advise(cause, "write the file with pwrite(), or call MADV_POPULATE_WRITE for the "
+			      "whole range.");
 	return true;
 }
 

@@ -4,8 +4,10 @@
  * first touch of anonymous memory. Evidence: the classes, forks, and evictions by process.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/verdict/verdict_rules.h"
+#include "util/array.h"
 
 #define MIB (1024.0 * 1024)
 
@@ -14,6 +16,7 @@
 #define DEVICE_SHARE  0.1
 #define REFAULT_SHARE 0.1 /* of the faults' time */
 #define FEW_TOUCHES   256
+#define FEW_SWAP_INS  64
 
 bool verdict_fork(const struct verdict *verdict, const struct report *run,
 		  struct verdict_cause *cause)
@@ -137,5 +140,50 @@ bool verdict_first_touch(const struct verdict *verdict, const struct report *run
 		verdict_advise(cause, "memory.pressure and memory.stat (pgscan_direct) of the "
 				      "cgroup show reclaim.");
 	}
+	return true;
+}
+
+/* Files of the kernel's shared memory: MAP_SHARED without a file, tmpfs, memfd, System V. */
+static bool is_shared_memory(const char *name)
+{
+	static const char *const names[] = { "/dev/zero", "/dev/shm/", "/memfd:", "/SYSV" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+bool verdict_shared_memory(const struct verdict *verdict, const struct report *run,
+			   struct verdict_cause *cause)
+{
+	const struct fault_figures *faults = &run->faults.classes[FAULT_FILE];
+	const double share = verdict_class_share(run, FAULT_FILE);
+
+	if (share < VERDICT_CAUSE_SHARE || !verdict->place ||
+	    !is_shared_memory(verdict->place->name))
+		return false;
+	/* The only device of shared memory is swap. */
+	if (faults->major >= FEW_SWAP_INS) {
+		cause->weight = share;
+		verdict_state(cause,
+			      "memory was too small: %" PRIu64 " swap-ins of shared memory, among "
+			      "%" PRIu64 " faults of %.0f µs each.",
+			      faults->major, faults->count, verdict_mean_us(run, FAULT_FILE));
+		verdict_advise(cause,
+			       "raise the limit or use less memory. memory.events of the cgroup "
+			       "counts how often memory.max was met.");
+		return true;
+	}
+	if (faults->count < FEW_TOUCHES)
+		return false;
+	cause->weight = share;
+	verdict_state(cause,
+		      "%" PRIu64 " first touches of shared memory, %.2f µs each: the kernel clears "
+		      "each new page.",
+		      faults->count, verdict_mean_us(run, FAULT_FILE));
+	verdict_advise(cause, "keep and reuse the memory, or MADV_POPULATE_WRITE for the range; "
+			      "memory that is not shared can have huge pages.");
 	return true;
 }

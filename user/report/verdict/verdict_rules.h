@@ -26,6 +26,7 @@ struct verdict_rule {
 VERDICT_RULE(verdict_no_readahead);
 VERDICT_RULE(verdict_amplified);
 VERDICT_RULE(verdict_cold);
+VERDICT_RULE(verdict_holes);
 VERDICT_RULE(verdict_queue);
 VERDICT_RULE(verdict_page_mkwrite);
 VERDICT_RULE(verdict_cached);
@@ -33,6 +34,7 @@ VERDICT_RULE(verdict_fork);
 VERDICT_RULE(verdict_swap);
 VERDICT_RULE(verdict_refault);
 VERDICT_RULE(verdict_first_touch);
+VERDICT_RULE(verdict_shared_memory);
 VERDICT_RULE(verdict_runqueue);
 VERDICT_RULE(verdict_contention);
 VERDICT_RULE(verdict_foreign);
