@@ -143,7 +143,7 @@ static int op_filecache_run(struct bench *bench, uint64_t n)
 	if (!there && !bench->bytes)
 		return bench_refuse(bench, -ENODATA,
 				    "files read in %s are not kept in the page "
-				    "cache: name a folder on a disk with --directory",
+				    "cache; name a folder on a disk with --directory",
 				    bench->options->directory);
 	return err ?: there;
 }
