@@ -47,7 +47,7 @@ def test_recording_of_an_interrupted_drive_is_kept(small_file, recording):
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=pfstat.PATIENCE)
         assert process.returncode == 128 + signal.SIGINT and stdout == ""
-        assert stderr.startswith(f"pfdrive: {recording} is cut: it was interrupted; ")
+        assert stderr.startswith(f"pfdrive: {recording} is incomplete: it was interrupted; ")
         assert pfstat.report(recording)["damage"] == f"{recording} was cut: it was interrupted"
 
 
