@@ -125,10 +125,10 @@ def test_text_needs_no_gnuplot(small, no_gnuplot, locale, disk):
                                                                     "LC_ALL": locale})
     assert disk in text and (locale != "C" or text.isascii())
     assert max(len(line) for line in text.splitlines() if "|" in line or "│" in line) <= 80
-    for title in ("The order of the faults", "What each fault cost"):
+    for title in ("The order of the faults", "Cost of each fault"):
         assert title in text
     # The file is read from its first page to its last, so every row of the order has disk faults.
-    order = text[:text.index("What each fault cost")].splitlines()
+    order = text[:text.index("Cost of each fault")].splitlines()
     drawn = [line for line in order if "|" in line or "│" in line]
     assert len(drawn) == 20
     assert all(disk in line or "+" in line or "▓" in line for line in drawn)

@@ -151,7 +151,7 @@ static int top_run(struct top *top)
 			status = message(STATUS_FAILED, "%s", top->result.damage);
 	}
 	if (!status && top->err)
-		status = message_of_stdout(top->err, "what is watched");
+		status = message_of_stdout(top->err, "the screen");
 	return status ? status : watch_status(top->watch);
 }
 

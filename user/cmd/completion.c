@@ -141,7 +141,7 @@ static void bash_values(FILE *out, const char *command, const struct argp_option
 static void bash_print(FILE *out)
 {
 	static const char begin[] =
-		"# bash completion of pfdrive, made by `pfdrive helper completion bash'.\n\n"
+		"# bash completion of pfdrive, made by 'pfdrive helper completion bash'.\n\n"
 		"# _pfdrive_words COMMAND [OPTION]: options of a command, or values of an option.\n"
 		"# A comma first: several of them, separated by commas.\n"
 		"_pfdrive_words()\n{\n\tcase $* in\n";
@@ -273,7 +273,7 @@ static void zsh_print(FILE *out)
 	size_t i;
 
 	fputs("#compdef pfdrive\n"
-	      "# zsh completion of pfdrive, made by `pfdrive helper completion zsh'.\n\n"
+	      "# zsh completion of pfdrive, made by 'pfdrive helper completion zsh'.\n\n"
 	      "_pfdrive()\n{\n\tlocal subcommand=run\n",
 	      out);
 	zsh_describe(out, "subcommands", false);

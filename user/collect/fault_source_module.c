@@ -131,7 +131,7 @@ static void module_explain_absence(char *why, size_t size)
 		 end && !access(path, F_OK) ? "insmod " : "modprobe ",
 		 end && !access(path, F_OK) ? path : "pfstat",
 		 geteuid() ? ", and pfdrive with sudo" : "",
-		 lockdown_level() ? " (the kernel is locked down and requires a signed module: see "
+		 lockdown_level() ? " (the kernel is locked down and requires a signed module; see "
 				    "Documentation/user/security.rst)" :
 				    "");
 }

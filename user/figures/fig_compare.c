@@ -201,7 +201,7 @@ int compare_figure(struct drawing *drawing, const struct compare_report *report,
 		   const char *sentence)
 {
 	const size_t rows = count_drawn(report->comparison);
-	int err = drawing_begin(drawing, "comparison", "What differs between the two runs");
+	int err = drawing_begin(drawing, "comparison", "Differences between the two runs");
 
 	if (err)
 		return err;

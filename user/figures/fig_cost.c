@@ -141,7 +141,7 @@ static int fig_cost_draw(void *data, const struct figure_source *source, struct 
 
 const struct figure figure_cost = {
 	.name = "cost",
-	.title = "What each fault cost",
+	.title = "Cost of each fault",
 	.open = open_cost,
 	.close = close_cost,
 	.item = fig_cost_add_item,

@@ -504,7 +504,7 @@ static int fig_timeline_draw(void *data, const struct figure_source *source,
 
 const struct figure figure_timeline = {
 	.name = "timeline",
-	.title = "What each thread did",
+	.title = "States of each thread",
 	.open = open_timeline,
 	.close = close_timeline,
 	.item = fig_timeline_add_item,

@@ -136,7 +136,7 @@ int bench_file_cool(struct bench *bench, int fd, uint64_t bytes)
 
 	if (err == -EBUSY)
 		return bench_refuse(bench, err,
-				    "cannot drop files in %s from memory: name a "
+				    "cannot drop files in %s from memory; name a "
 				    "folder on a disk with --directory",
 				    bench_file_directory(bench));
 	return err;
