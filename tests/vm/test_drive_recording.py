@@ -23,8 +23,19 @@ def drive(small_file, recording, *options):
     return pfstat.drive("--record", recording, *options, small_file)
 
 
-def test_report_equals_that_of_the_drive(small_file, recording):
-    live, later = drive(small_file, recording), pfstat.report(recording)
+@pytest.fixture(name="made", scope="module")
+def fixture_made(tmp_path_factory):
+    """(FILE, recording, report of the drive): made once for the tests that read it."""
+    pfstat.load()
+    path = pfstat.make_file(pfstat.DISK / "driven", PAGES * pfstat.PAGE)
+    pfstat.drop_cache()
+    recording = tmp_path_factory.mktemp("made") / "drive.pfs"
+    return path, recording, drive(path, recording)
+
+
+def test_report_equals_that_of_the_drive(made):
+    _, recording, live = made
+    later = pfstat.report(recording)
     assert later["faults"] == live["faults"] == PAGES
     for key in ("study", "classes", "calls", "lost", "retried", "major", "parts", "requests", "readahead",
                 "evictions", "pages_touched", "rusage", "ledger", "syscalls", "events_lost"):
@@ -61,10 +72,10 @@ def test_recording_has_the_command_line(small_file, recording):
     small_file.unlink()
 
 
-def test_the_file_has_a_name(small_file, recording):
-    drive(small_file, recording)
+def test_the_file_has_a_name(made):
+    path, recording, _ = made
     groups = pfstat.report(recording, "--by", "file")["groups"]["rows"]
-    assert [group["name"] for group in groups] == [str(small_file)]
+    assert [group["name"] for group in groups] == [str(path)]
     result = json.loads(pfstat.run(pfstat.PFDRIVE, "replay", "--format", "json", "--pace", "none",
                                    recording).stdout)
     assert sum(side["count"] for side in result["recorded"].values()) == PAGES
@@ -98,10 +109,10 @@ def test_module_cost_is_subtracted_on_request(small_file, recording):
     assert 0 < live["cost"]["total_ns"] < live["elapsed_ns"]
 
 
-def test_figures_of_the_study_are_printed_as_text(small_file, recording):
-    drive(small_file, recording)
+def test_figures_of_the_study_are_printed_as_text(made):
+    path, recording, _ = made
     text = pfstat.run(pfstat.PFDRIVE, "report", recording, "--plot", "-").stdout
-    assert f"{small_file}: pages 0 to {PAGES - 1}." in text
+    assert f"{path}: pages 0 to {PAGES - 1}." in text
     assert "#" in text or "█" in text
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Real programs, recorded from before their exec: the ledger adds up for each of them."""
 import pathlib
+import signal
 import sqlite3
 import subprocess
 import time
@@ -116,15 +117,19 @@ def test_copies_on_write_are_counted():
 def test_programs_that_exit_during_detach_are_accounted_for():
     """They fault when some of the eBPF programs are detached already and others are not."""
     out = pathlib.Path("/tmp/ending.json")
-    with subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"]) as loop:
-        try:
-            for _ in range(4):
-                pfstat.run(pfstat.PFDRIVE, "record", "-p", loop.pid, "--duration", "0.5",
-                           "--json", out)
-                ledger = pfstat.report_of(out.read_text())["ledger"]
-                assert ledger["unexplained"] == 0, ledger
-        finally:
+    for _ in range(3):
+        with subprocess.Popen(["sh", "-c", "read _; while :; do /bin/true; done"],
+                              stdin=subprocess.PIPE) as loop:
+            recorder = pfstat.begin_record("-p", loop.pid, "--json", out)
+            loop.stdin.write(b"\n")
+            loop.stdin.flush()
+            time.sleep(0.3)
+            recorder.send_signal(signal.SIGINT)
+            _, stderr = recorder.communicate(timeout=pfstat.PATIENCE)
             loop.kill()
+        assert recorder.returncode == 0, stderr
+        result = pfstat.report_of(out.read_text())
+        assert result["faults"] > 0 and result["ledger"]["unexplained"] == 0, result["ledger"]
     out.unlink()
 
 

@@ -8,6 +8,7 @@ import pathlib
 import pty
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -51,6 +52,30 @@ def write_recording(*command, options=()):
     return report(RECORDING)
 
 
+def recorded_once(name, *command):
+    """A recording for several tests, which leave it as it is."""
+    path = pathlib.Path(f"/tmp/{name}.pfs")
+    file = pfstat.make_file(pfstat.DISK / "record", PAGES * pfstat.PAGE)
+    pfstat.drop_cache()
+    pfstat.load()
+    pfstat.run(pfstat.PFDRIVE, "record", "-o", path, "--fault-around", "off", "--by", "code", "--",
+               WORKLOAD, *[file if word == "FILE" else word for word in command])
+    path.chmod(0o644)
+    return path
+
+
+@pytest.fixture(name="one_reader", scope="module")
+def fixture_one_reader():
+    """One thread reads each page of the file."""
+    return recorded_once("one-reader", "now", "FILE")
+
+
+@pytest.fixture(name="four_readers", scope="module")
+def fixture_four_readers():
+    """Four threads do, each in its own mapping."""
+    return recorded_once("four-readers", "apart", "FILE", "4")
+
+
 def end(process, number=signal.SIGINT):
     """Its standard error after the signal; it must exit with status 0."""
     process.send_signal(number)
@@ -81,24 +106,25 @@ def test_report_of_a_recording_equals_the_direct_one(by, cold_file):
         assert later[key] == value, key
 
 
-def test_the_groups_hold_all_faults(cold_file):
-    write_recording(WORKLOAD, "apart", cold_file, "4")
-    groups = report(RECORDING, "--by", "file", "--top", "3")["groups"]
+@pytest.mark.smoke
+def test_the_groups_hold_all_faults(four_readers):
+    groups = report(four_readers, "--by", "file", "--top", "3")["groups"]
     shown = sum(row["faults"] for row in groups["rows"])
     assert len(groups["rows"]) == 3 and groups["left_out"]["rows"] > 0
-    assert shown + groups["left_out"]["faults"] == report(RECORDING)["parts"]["all"]["count"]
+    assert shown + groups["left_out"]["faults"] == \
+        report(four_readers)["parts"]["all"]["count"]
 
 
-def test_report_needs_neither_root_nor_the_module(cold_file):
-    whole = write_recording(WORKLOAD, "now", cold_file)
-    RECORDING.chmod(0o644)
+def test_report_needs_neither_root_nor_the_module(one_reader):
+    whole = report(one_reader)
     pfstat.unload()
-    text = pfstat.run(pfstat.PFDRIVE, "report", "--format", "json", RECORDING, **NOBODY).stdout
+    text = pfstat.run(pfstat.PFDRIVE, "report", "--format", "json", one_reader, **NOBODY).stdout
     assert pfstat.report_of(text) == whole
 
 
-def test_a_recording_without_its_end_is_reported(cold_file):
-    whole = write_recording(WORKLOAD, "now", cold_file)
+def test_a_recording_without_its_end_is_reported(one_reader):
+    whole = report(one_reader)
+    shutil.copy(one_reader, RECORDING)
     os.truncate(RECORDING, RECORDING.stat().st_size - 1)
     result = pfstat.run(pfstat.PFDRIVE, "report", "--format", "json", RECORDING)
     cut = pfstat.report_of(result.stdout)
@@ -108,7 +134,7 @@ def test_a_recording_without_its_end_is_reported(cold_file):
 
 
 def test_a_recording_cut_in_the_middle_is_reported_up_to_there():
-    whole = write_recording(WORKLOAD, "anon", "100000")
+    whole = write_recording(WORKLOAD, "anon", "20000")
     os.truncate(RECORDING, RECORDING.stat().st_size // 2)
     result = pfstat.run(pfstat.PFDRIVE, "report", "--format", "json", RECORDING)
     cut = pfstat.report_of(result.stdout)
@@ -122,25 +148,24 @@ def test_a_file_that_is_not_a_recording_is_refused(cold_file):
     assert "No such file" in pfstat.refused(1, "report", "/tmp/missing.pfs")
 
 
-def test_a_newer_version_is_refused_by_its_number():
-    write_recording("true")
+def test_a_newer_version_is_refused_by_its_number(one_reader):
+    shutil.copy(one_reader, RECORDING)
     with open(RECORDING, "r+b") as file:
         file.seek(8)
         file.write(b"\x07\0\0\0")
     assert "version 7" in pfstat.refused(1, "report", RECORDING)
 
 
-def test_by_vma_names_the_mapping(cold_file):
-    result, _ = record(WORKLOAD, "now", cold_file,
-                       options=("--by", "vma", "--fault-around", "off"))
+@pytest.mark.smoke
+def test_by_vma_names_the_mapping(one_reader, cold_file):
+    result = report(one_reader, "--by", "vma")
     row = next(row for row in result["groups"]["rows"] if str(cold_file) in row["name"])
     assert row["faults"] == PAGES
     assert row["address"] % pfstat.PAGE == 0 and row["pid"] > 0
 
 
-def test_by_thread_names_each(cold_file):
-    result, _ = record(WORKLOAD, "apart", cold_file, "4",
-                       options=("--by", "thread", "--fault-around", "off"))
+def test_by_thread_names_each(four_readers):
+    result = report(four_readers, "--by", "thread")
     readers = [row for row in result["groups"]["rows"] if row["faults"] >= PAGES]
     assert len({row["tid"] for row in readers}) == 4
     assert len({row["pid"] for row in readers}) == 1
@@ -167,9 +192,9 @@ def test_by_stack_names_the_callers_of_the_loop(cold_file):
         direct["parts"]["all"]["count"]
 
 
-def test_stacks_are_unknown_without_the_option(cold_file):
-    result = write_recording(WORKLOAD, "now", cold_file)
-    later = report(RECORDING, "--by", "stack")
+def test_stacks_are_unknown_without_the_option(one_reader):
+    result = report(one_reader)
+    later = report(one_reader, "--by", "stack")
     assert [row["name"] for row in later["groups"]["rows"]] == ["(not known)"]
     assert later["groups"]["rows"][0]["faults"] == result["parts"]["all"]["count"]
     assert "eBPF" in pfstat.refused(2, "record", "--stacks", "--no-bpf", "true")
@@ -507,7 +532,7 @@ def test_a_second_ctrl_c_ends_the_recording(tmp_path):
 
 @pytest.mark.parametrize("script, status", [("exit 3", 3), ("kill -9 $$", 128 + 9)])
 def test_the_commands_status_is_passed_on(script, status):
-    result = pfstat.run(pfstat.PFDRIVE, "record", "-o", RECORDING, "--", "sh", "-c", script,
+    result = pfstat.run(pfstat.PFDRIVE, "record", "--no-bpf", "-o", RECORDING, "--", "sh", "-c", script,
                         check=False)
     assert result.returncode == status
     assert report(RECORDING)["damage"] is None
@@ -532,12 +557,28 @@ def test_a_missing_folder_fails_before_anything_runs(tmp_path):
     assert not ran.exists()
 
 
+# Begins at a line of input: before that it takes no time from pfdrive's start.
 FAULTS_FOR_EVER = """
-import mmap
+import mmap, sys
+sys.stdin.readline()
 while True:
     with mmap.mmap(-1, 1 << 22) as memory:
         memory.write(bytes(1 << 22))
 """
+
+
+@contextlib.contextmanager
+def recorded_faulting(recording, *prefix):
+    """A program that faults for ever, and a pfdrive that records it."""
+    with subprocess.Popen(["python3", "-c", FAULTS_FOR_EVER], stdin=subprocess.PIPE) as faulting:
+        process = subprocess.Popen([*prefix, pfstat.PFDRIVE, "record", "-p", str(faulting.pid),
+                                    "-o", recording], stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: process.poll() is not None or watches(process))
+        faulting.stdin.write(b"\n")
+        faulting.stdin.flush()
+        yield process
+        assert alive(faulting.pid)
+        faulting.kill()
 
 
 def fill(folder):
@@ -581,34 +622,24 @@ def check_cut(stderr, path, reason):
 def test_full_disk_keeps_the_recorded_events(tmp_path):
     folder = tmp_path / "full"
     recording = folder / "run.pfs"
-    faulting = subprocess.Popen(["python3", "-c", FAULTS_FOR_EVER])
-    try:
-        with small_disk(folder):
-            process = begin_record("-p", faulting.pid, "-o", recording)
-            wait_until(lambda: recording.exists() and recording.stat().st_size > 20000)
-            fill(folder)
-            _, stderr = process.communicate(timeout=pfstat.PATIENCE)
-            assert process.returncode == 1
-            assert {path.name for path in folder.iterdir()} == {"filler", "run.pfs"}
-            check_cut(stderr, recording, "cannot write to it: No space left on device")
-        assert alive(faulting.pid)
-    finally:
-        faulting.kill()
-        faulting.wait()
+    with small_disk(folder), recorded_faulting(recording) as process:
+        wait_until(lambda: recording.exists() and recording.stat().st_size > 20000)
+        fill(folder)
+        _, stderr = process.communicate(timeout=pfstat.PATIENCE)
+        assert process.returncode == 1
+        assert {path.name for path in folder.iterdir()} == {"filler", "run.pfs"}
+        check_cut(stderr, recording, "cannot write to it: No space left on device")
 
 
 def test_file_size_limit_keeps_the_recorded_events():
-    with subprocess.Popen(["python3", "-c", FAULTS_FOR_EVER]) as faulting:
-        result = pfstat.run("prlimit", "--fsize=1000000", pfstat.PFDRIVE, "record", "-p",
-                            faulting.pid, "-o", RECORDING, check=False)
-        faulting.kill()
-    assert result.returncode == 1
-    check_cut(result.stderr, RECORDING, "cannot write to it: File too large")
+    with recorded_faulting(RECORDING, "prlimit", "--fsize=300000") as process:
+        _, stderr = process.communicate(timeout=pfstat.PATIENCE)
+    assert process.returncode == 1
+    check_cut(stderr, RECORDING, "cannot write to it: File too large")
 
 
-def test_a_report_that_is_too_large_for_the_limit_leaves_nothing(cold_file, tmp_path):
-    write_recording(WORKLOAD, "now", cold_file)
-    result = pfstat.run("prlimit", "--fsize=4096", pfstat.PFDRIVE, "report", RECORDING, "--json",
+def test_a_report_that_is_too_large_for_the_limit_leaves_nothing(one_reader, tmp_path):
+    result = pfstat.run("prlimit", "--fsize=4096", pfstat.PFDRIVE, "report", one_reader, "--json",
                         tmp_path / "run.json", check=False)
     assert result.returncode == 1 and "File too large" in result.stderr
     assert not list(tmp_path.iterdir())

@@ -40,16 +40,24 @@ def fixture_sequential(cold_file):
     return record(cold_file, "now", cold_file).rename("/tmp/sequential.pfs")
 
 
+def replay_report(recording, *options):
+    return json.loads(pfstat.run(pfstat.PFDRIVE, "replay", "--format", "json", "--pace", "none",
+                                 *options, recording).stdout)
+
+
 def replay(recording, *options):
     """(recorded, replayed): counts by class."""
-    result = json.loads(pfstat.run(pfstat.PFDRIVE, "replay", "--format", "json", "--pace", "none",
-                                   *options, recording).stdout)
+    return counts_of(replay_report(recording, *options))
+
+
+def counts_of(result):
     for when in ("recorded_lost", "replayed_lost"):
         assert result[when] == {"records": 0, "events": 0} or pfstat.may_skip()
     return tuple({name: side["count"] for name, side in result[when].items() if side["count"]}
                  for when in ("recorded", "replayed"))
 
 
+@pytest.mark.smoke
 def test_same_policy_gives_the_same_faults(strided):
     recorded, replayed = replay(strided, "--fault-around", "off")
     assert sum(recorded.values()) == sum(replayed.values()) == PAGES
@@ -82,18 +90,16 @@ with open(sys.argv[1], "rb") as file:
 
 
 def check_the_control(recording):
-    recorded, replayed = replay(recording, "--fault-around", "off")
+    """Returns the advice that the replays reported: as recorded, and under another advice."""
+    control = replay_report(recording, "--fault-around", "off")
+    recorded, replayed = counts_of(control)
     assert recorded["disk"] >= PAGES // 2
     assert sum(recorded.values()) == sum(replayed.values()) == PAGES
     assert abs(recorded["disk"] - replayed["disk"]) <= PAGES // 100
     # With other advice the result differs.
-    _, normal = replay(recording, "--fault-around", "off", "--advise", "normal")
-    assert normal["disk"] < PAGES // 4
-
-
-def advice_of(recording, *options):
-    return json.loads(pfstat.run(pfstat.PFDRIVE, "replay", "--format", "json", "--pace", "none",
-                                 *options, recording).stdout)["advice"]
+    other = replay_report(recording, "--fault-around", "off", "--advise", "normal")
+    assert counts_of(other)[1]["disk"] < PAGES // 4
+    return control["advice"], other["advice"]
 
 
 def test_advice_of_the_program_is_repeated(cold_file):
@@ -102,9 +108,8 @@ def test_advice_of_the_program_is_repeated(cold_file):
     pfstat.drop_cache()
     pfstat.run(pfstat.PFDRIVE, "record", "-o", recording, "--fault-around", "off", "--file",
                cold_file, "--", "python3", "-c", ADVISED, cold_file)
-    check_the_control(recording)
-    assert advice_of(recording) == {"repeated": 1, "refused": 0}
-    assert advice_of(recording, "--advise", "normal") == {"repeated": 0, "refused": 0}
+    assert check_the_control(recording) == ({"repeated": 1, "refused": 0},
+                                            {"repeated": 0, "refused": 0})
 
 
 def test_advice_from_before_the_recording_is_repeated(cold_file):
@@ -136,7 +141,8 @@ def test_read_ahead_is_set_only_for_the_file(sequential):
     assert read_ahead_setting().read_text() == before
 
 
-@pytest.mark.parametrize("delay", [0.05, 0.2, 0.5, 1, 2])
+@pytest.mark.parametrize("delay", [0.05, pytest.param(0.2, marks=pytest.mark.long), 0.5,
+                                   pytest.param(1, marks=pytest.mark.long), 2])
 def test_interrupted_replay_restores_the_setting(delay, sequential):
     before = read_ahead_setting().read_text()
     with subprocess.Popen([pfstat.PFDRIVE, "replay", "--read-ahead", "0", sequential],

@@ -175,8 +175,7 @@ def test_fork_of_a_file_target_is_not_followed(small_file):
 
 def test_killed_recorder_leaves_nothing_hooked(small_file):
     """kill -9 during a run: hooks, pins and the recorder are free again."""
-    big = pfstat.make_file(pfstat.DISK / "big", 46137344)
-    process = subprocess.Popen([str(pfstat.PFDRIVE), "--pattern", "random", str(big)],
+    process = subprocess.Popen([str(pfstat.PFDRIVE), "--accesses", "1G", str(small_file)],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for _ in range(600):
         if pfstat.hooked():

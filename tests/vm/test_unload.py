@@ -3,6 +3,8 @@
 import pathlib
 import time
 
+import pytest
+
 import pfstat
 from pfstat import Workload
 
@@ -21,7 +23,7 @@ def test_rmmod_works_while_four_threads_fault():
     path = pfstat.make_file(pfstat.DISK / "threads", 512 * pfstat.PAGE)
     workload = Workload("threads", path, 4)
     workload.go()
-    for _ in range(5):
+    for _ in range(3):
         pfstat.load()
         pfstat.control(f"follow {workload.pid}")
         for _ in range(200):
@@ -70,6 +72,7 @@ def test_rmmod_is_refused_until_stop_while_control_has_a_target(small_file):
     workload.finish()
 
 
+@pytest.mark.smoke
 def test_rmmod_works_after_the_last_target_exits(small_file):
     workload = Workload("touch", small_file)
     pfstat.control(f"pid {workload.pid}")
@@ -95,7 +98,7 @@ def test_load_and_unload_leave_no_memory_behind():
 
     pfstat.unload()
     before = unevictable()
-    for _ in range(10):
+    for _ in range(4):
         pfstat.load()
         pfstat.unload()
-    assert unevictable() - before < 256      # KiB; ten leaked tables would take 1500
+    assert unevictable() - before < 256      # KiB; four leaked tables would take 600
