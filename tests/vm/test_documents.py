@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The commands of README.md, tutorial, examples and recipes print what the pages show.
 
-A command runs on the kernel that the page shows. A page that needs packages is run by
-`make check-recipes`, whose lab has them.
+A command runs on the kernel that the page shows. Recipes take long: `make check-long` runs
+them, and `make check-recipes` those that need packages, in a lab that has these.
 """
 import subprocess
 
@@ -25,6 +25,8 @@ def marks(page, steps):
                             f"the packages {' '.join(page.packages)}")
     if page.packages:
         yield pytest.mark.packages
+    elif "/recipes/" in page.name:
+        yield pytest.mark.long
     elif page.name.startswith("Documentation/recipes/"):
         yield pytest.mark.long          # together they take some minutes of a VM
     if "--deterministic" in page.lab:
