@@ -66,11 +66,6 @@ static __always_inline struct folio *folio_at(struct address_space *mapping, pgo
 }
 
 /* Neighbouring members of the record are stored with one instruction. */
-static __always_inline void store_u32(struct pfstat_record *record, size_t offset, u32 value)
-{
-	*(u32 *)((void *)record + offset) = value;
-}
-
 static __always_inline void store_u64(struct pfstat_record *record, size_t offset, u64 value)
 {
 	*(u64 *)((void *)record + offset) = value;
@@ -99,8 +94,6 @@ static_assert(offsetof(struct pfstat_record, pid) == offsetof(struct pfstat_reco
 static_assert(offsetof(struct pfstat_record, op) == offsetof(struct pfstat_record, dev) + 8);
 static_assert(offsetof(struct pfstat_record, cpu) ==
 	      offsetof(struct pfstat_record, dev) + sizeof(struct fault_template));
-static_assert(offsetof(struct pfstat_record, around_pages) ==
-	      offsetof(struct pfstat_record, cpu) + 2);
 
 /*
  * Stores the record of a call that stayed on the fast path. False: nothing was stored,
@@ -134,8 +127,7 @@ static __always_inline bool fast_store_span(struct fast_call call, struct clock_
 	store_template(record, &call.wrapping->templates[kind]);
 	if (kind == FAST_MAP_PAGES)
 		record->around_before = around.before;
-	store_u32(record, offsetof(struct pfstat_record, cpu),
-		  smp_processor_id() | (u32)around.pages << 16);
+	record->around_pages = around.pages;
 	record->flags = vmf->flags;
 	record->ip = instruction_pointer(task_pt_regs((struct task_struct *)task));
 	pfstat_tally_add_fast(kind, span.duration_ns);

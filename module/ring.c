@@ -62,6 +62,17 @@ static void clear_memory(void *memory, size_t size)
 	}
 }
 
+/* The fast path does not store the CPU: all records of a ring have the same. */
+static void ring_store_cpu(struct ring_writer *ring, unsigned int cpu)
+{
+	struct pfstat_record *record;
+
+	for (record = ring->data; record < ring->end; record++) {
+		record->cpu = cpu;
+		cond_resched();
+	}
+}
+
 static void ring_empty(struct ring_writer *ring, unsigned int cpu)
 {
 	ring->sequence = 1;
@@ -77,6 +88,7 @@ static void ring_empty(struct ring_writer *ring, unsigned int cpu)
 	ring->header->capacity = ring->capacity;
 	ring->header->cpu = cpu;
 	ring->header->overwrite = ring->overwrite;
+	ring_store_cpu(ring, cpu);
 }
 
 static void ring_free(struct ring_writer *ring)
