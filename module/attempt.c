@@ -135,7 +135,7 @@ static struct attempt attempt_begin(const struct fault_wrapping *wrapping,
 		.remote = vmf->flags & FAULT_FLAG_REMOTE || vmf->vma->vm_mm != current->mm,
 	};
 
-	if (!pfstat_chain_is_clear(current))
+	if (!pfstat_chain_is_clear())
 		attempt_resume(&attempt, vmf);
 	return attempt;
 }

@@ -44,8 +44,28 @@ struct chain_ways {
 
 /* A set is an entry of each. */
 union chain_tags pfstat_chain_tags[1 << CHAIN_SET_BITS];
+atomic_t pfstat_chain_occupied;
 static struct chain_ways *chain_ways;
 static atomic64_t chain_evicted;
+
+/* False: another thread has evicted the slot, or taken it. */
+static bool chain_free_slot(u16 *slot, u16 tag)
+{
+	if (cmpxchg(slot, tag, 0) != tag)
+		return false;
+	atomic_dec(&pfstat_chain_occupied);
+	return true;
+}
+
+static bool chain_claim_slot(u16 *slot)
+{
+	/* Counted first: the thread that owns the slot finds it counted. */
+	atomic_inc(&pfstat_chain_occupied);
+	if (!cmpxchg(slot, 0, CHAIN_BUSY))
+		return true;
+	atomic_dec(&pfstat_chain_occupied);
+	return false;
+}
 
 static u16 tag_of(pid_t tid)
 {
@@ -97,7 +117,7 @@ static void drop_over(u32 set)
 		/* An eviction meanwhile changes the tag. */
 		found = data_race(chain_ways[set].ways[way]);
 		if (chain_is_over(&found, tid_of(tag, set)))
-			cmpxchg(&tags[way], tag, 0);
+			chain_free_slot(&tags[way], tag);
 	}
 	preempt_enable();
 }
@@ -120,7 +140,7 @@ struct chain_link pfstat_chain_resume(unsigned long page_address)
 
 	/* An eviction meanwhile makes the exchange fail. */
 	found = data_race(chain_ways[set].ways[way]);
-	if (cmpxchg(&tags[way], tag, 0) != tag)
+	if (!chain_free_slot(&tags[way], tag))
 		return chain; /* evicted while we read */
 
 	/*
@@ -152,7 +172,7 @@ static int claim_free_way(u16 *tags)
 	int way;
 
 	for (way = 0; way < CHAIN_WAYS; way++)
-		if (!READ_ONCE(tags[way]) && !cmpxchg(&tags[way], 0, CHAIN_BUSY))
+		if (!READ_ONCE(tags[way]) && chain_claim_slot(&tags[way]))
 			return way;
 	return -1;
 }
@@ -202,6 +222,7 @@ void pfstat_chain_suspend(unsigned long page_address, u64 start_ns, u8 cause)
 void pfstat_chain_reset(void)
 {
 	memset(pfstat_chain_tags, 0, sizeof(pfstat_chain_tags));
+	atomic_set(&pfstat_chain_occupied, 0);
 	memset(chain_ways, 0, sizeof(*chain_ways) << CHAIN_SET_BITS);
 	atomic64_set(&chain_evicted, 0);
 }

@@ -9,6 +9,7 @@
 #ifndef PFSTAT_CHAIN_H
 #define PFSTAT_CHAIN_H
 
+#include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/sched.h>
@@ -28,6 +29,7 @@ union chain_tags {
 } ____cacheline_aligned;
 
 extern union chain_tags pfstat_chain_tags[1 << CHAIN_SET_BITS];
+extern atomic_t pfstat_chain_occupied; /* slots whose tag is not 0 */
 
 struct chain_link {
 	u64 earlier_ns; /* start of the previous attempt; 0: there was none */
@@ -48,11 +50,16 @@ static inline u32 pfstat_chain_set(pid_t tid)
 	return (u32)tid % (1 << CHAIN_SET_BITS);
 }
 
-/* True: no thread of current's set, and current is task, has suspended a fault. */
-static inline bool pfstat_chain_is_clear(const struct task_struct *task)
+/* True: no thread of current's set has suspended a fault. */
+static __always_inline bool pfstat_chain_is_clear(void)
 {
-	/* Once, and not as volatile: so that it is compared where it lies. */
-	return !data_race(pfstat_chain_tags[pfstat_chain_set(task->pid)].all);
+	/*
+	 * Each once, and not as volatile: so that it is compared where it lies. A thread that
+	 * has suspended a fault sees its own slot counted.
+	 */
+	if (likely(data_race(pfstat_chain_occupied.counter == 0)))
+		return true;
+	return !data_race(pfstat_chain_tags[pfstat_chain_set(current->pid)].all);
 }
 
 /* Takes the fault that current suspended at this page. */

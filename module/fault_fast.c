@@ -48,7 +48,7 @@ static __always_inline bool is_fast_caller(const struct vm_fault *vmf, u32 gate)
 
 	return likely(flags == FAULT_FLAG_USER ||
 		      (flags == (FAULT_FLAG_USER | FAULT_FLAG_WRITE) && !vmf->cow_page)) &&
-	       likely(pfstat_chain_is_clear(current));
+	       likely(pfstat_chain_is_clear());
 }
 
 /* The folio at a file offset if it has some flags, and others not; without a reference. */
