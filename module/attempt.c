@@ -13,11 +13,12 @@
 #include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
 #include <linux/userfaultfd_k.h>
+#include <linux/xarray.h>
 
 #include "attempt.h"
 #include "chain.h"
 #include "classify.h"
-#include "page_cache.h"
+#include "retry.h"
 #include "ring.h"
 #include "tally.h"
 #include "trace.h"
@@ -62,6 +63,14 @@ static enum pfstat_before folio_state(unsigned long flags)
 	return flags & BIT(PG_writeback) ? PFSTAT_BEFORE_RECLAIM : PFSTAT_BEFORE_MARKED;
 }
 
+/* Without a reference. Preemption is off, which is a read-side section of RCU. */
+static struct folio *cached_folio(struct address_space *mapping, pgoff_t pgoff)
+{
+	void *entry = xa_load(&mapping->i_pages, pgoff);
+
+	return xa_is_value(entry) ? NULL : entry;
+}
+
 /*
  * The flags of the folio at a file offset, read without a reference. Under RCU the struct page
  * stays; its contents may be a moment old in any case.
@@ -72,7 +81,7 @@ static unsigned long cached_flags(struct address_space *mapping, pgoff_t pgoff)
 	struct folio *folio;
 
 	preempt_disable();
-	folio = pfstat_page_cache_peek(mapping, pgoff);
+	folio = cached_folio(mapping, pgoff);
 	if (folio)
 		flags = compat_folio_flags(folio);
 	preempt_enable();
@@ -99,6 +108,25 @@ static unsigned long flags_before(const struct vm_fault *vmf, u8 op)
 	if (flags != ATTEMPT_NOT_CACHED && !obeys_mark(vmf))
 		flags &= ~BIT(PG_readahead);
 	return flags;
+}
+
+/*
+ * As filemap_fault() decides, see classify.c. LOCKED at a first attempt implies an up-to-date folio
+ * without a mark: otherwise the result is RETRY. It returns NOPAGE only for an absent page.
+ */
+unsigned long pfstat_attempt_met(const struct vm_fault *vmf, vm_fault_t result, u64 start_ns)
+{
+	if (result & VM_FAULT_LOCKED && !(result & VM_FAULT_MAJOR))
+		return BIT(PG_uptodate);
+	if (result & VM_FAULT_RETRY)
+		return result & VM_FAULT_MAJOR ? ATTEMPT_NOT_CACHED :
+						 pfstat_retry_folio_flags(start_ns);
+	/* The call kept the lock, so the VMA still exists. */
+	if (IS_DAX(file_inode(vmf->vma->vm_file)))
+		return ATTEMPT_NOT_LOOKED_UP;
+	if (result & (VM_FAULT_MAJOR | VM_FAULT_NOPAGE))
+		return ATTEMPT_NOT_CACHED;
+	return flags_before(vmf, PFSTAT_OP_FAULT);
 }
 
 static bool has_slept(const struct attempt *attempt)
@@ -230,7 +258,7 @@ static struct page *around_page(const struct vm_fault *vmf, vm_fault_t ret)
 	if (!(ret & VM_FAULT_NOPAGE))
 		return NULL;
 	preempt_disable();
-	folio = pfstat_page_cache_peek(vmf->vma->vm_file->f_mapping, vmf->pgoff);
+	folio = cached_folio(vmf->vma->vm_file->f_mapping, vmf->pgoff);
 	if (folio)
 		page = folio_file_page(folio, vmf->pgoff);
 	preempt_enable();

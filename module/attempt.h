@@ -23,7 +23,7 @@ struct attempt {
 	const struct fault_wrapping *wrapping;
 	struct moment start;
 	u64 inode;
-	unsigned long cached;	/* the folio's flags before the call, or one of NOT_* */
+	unsigned long cached;	/* the folio's flags as the call met it, or one of NOT_* */
 	unsigned long switches; /* see pfstat_attempt_switches() */
 	u64 earlier_ns;		/* see struct chain_link */
 	u8 op;			/* enum pfstat_op */
@@ -58,6 +58,11 @@ vm_fault_t pfstat_attempt_huge_fault(const struct fault_wrapping *wrapping, stru
 vm_fault_t pfstat_attempt_page_mkwrite(const struct fault_wrapping *wrapping, struct vm_fault *vmf);
 vm_fault_t pfstat_attempt_pfn_mkwrite(const struct fault_wrapping *wrapping, struct vm_fault *vmf);
 
+/*
+ * The flags of the folio that a call of ->fault met which began at start_ns, or one of NOT_*: from
+ * its result. The call was the first attempt of a program's own fault.
+ */
+unsigned long pfstat_attempt_met(const struct vm_fault *vmf, vm_fault_t result, u64 start_ns);
 /* Classifies and records a call that has returned; all members of the attempt are set. */
 void pfstat_attempt_end(const struct attempt *attempt, const struct vm_fault *vmf);
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Times the wrapper around a handler that does nothing, against a direct call of that handler. The
- * mapping, its file and its page cache are made up: private structs, filled as far as the wrapper
- * reads them. The result is the best of several batches, so an interrupt does not distort it. The
+ * mapping, its file and its page are made up: private structs, filled as far as the wrapper reads
+ * them. The result is the best of several batches, so an interrupt does not distort it. The
  * caches are warm then; the call of a program that uses the caches costs more.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/xarray.h>
 
 #include "calibrate.h"
 #include "clock.h"
@@ -18,8 +17,6 @@
 
 #define BATCHES	    8
 #define BATCH_CALLS 256U
-/* Three levels deep in the page cache, as a file of 16 MiB to 1 GiB has it. */
-#define STAGE_PGOFF 5000
 
 typedef vm_fault_t (*fault_handler)(struct vm_fault *vmf);
 
@@ -42,14 +39,8 @@ static vm_fault_t calibrate_null_fault(struct vm_fault *vmf)
 
 static bool stage_set(struct stage *stage)
 {
-	struct address_space *mapping = &stage->inode.i_data;
-
-	xa_init_flags(&mapping->i_pages, XA_FLAGS_LOCK_IRQ);
 	stage->page = alloc_page(GFP_KERNEL);
 	if (!stage->page)
-		return false;
-	SetPageUptodate(stage->page);
-	if (xa_err(xa_store_irq(&mapping->i_pages, STAGE_PGOFF, stage->page, GFP_KERNEL)))
 		return false;
 	stage->wrapping.pristine.fault = calibrate_null_fault;
 	stage->wrapping.ops.fault = calibrate_null_fault;
@@ -57,14 +48,14 @@ static bool stage_set(struct stage *stage)
 	stage->vma.vm_ops = &stage->wrapping.ops;
 	stage->vma.vm_file = &stage->file;
 	stage->file.f_inode = &stage->inode;
-	stage->file.f_mapping = mapping;
+	/* An empty page cache, for a call that takes the slow path. */
+	stage->file.f_mapping = &stage->inode.i_data;
 	stage->inode.i_sb = &stage->sb;
 	return true;
 }
 
 static void stage_strike(struct stage *stage)
 {
-	xa_destroy(&stage->inode.i_data.i_pages);
 	if (stage->page)
 		__free_page(stage->page);
 }
@@ -89,8 +80,7 @@ static void calibrate_measure(struct stage *stage, size_t capacity)
 	unsigned int calls = min_t(size_t, BATCH_CALLS, capacity / 2), i;
 	struct vm_fault vmf = {
 		.vma = &stage->vma,
-		.pgoff = STAGE_PGOFF,
-		.flags = FAULT_FLAG_USER | FAULT_FLAG_ALLOW_RETRY,
+		.flags = FAULT_FLAG_USER | FAULT_FLAG_DEFAULT,
 		.page = stage->page,
 	};
 	u64 direct = U64_MAX, wrapped = U64_MAX, ns;

@@ -21,10 +21,13 @@
 #define CLOCK_SHIFT 62
 
 /*
- * The flags of a struct vm_fault that decide whether a thread faults on its own memory. The clock's
- * gate has none of them while time is not made of the counter, so that one comparison decides both.
+ * The flags of a struct vm_fault that decide whether it is a program's own fault at its first
+ * attempt. The clock's gate has none of them while time is not made of the counter, so that
+ * one comparison decides both.
  */
-#define PFSTAT_CLOCK_GATE (FAULT_FLAG_USER | FAULT_FLAG_REMOTE | FAULT_FLAG_WRITE)
+#define PFSTAT_CLOCK_GATE                                                            \
+	(FAULT_FLAG_USER | FAULT_FLAG_REMOTE | FAULT_FLAG_WRITE | FAULT_FLAG_TRIED | \
+	 FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_KILLABLE | FAULT_FLAG_RETRY_NOWAIT)
 
 struct pfstat_clock {
 	/*

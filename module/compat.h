@@ -82,9 +82,9 @@ static inline void compat_vma_write_unlock(struct vm_area_struct *vma)
 static inline unsigned long compat_folio_flags(const struct folio *folio)
 {
 #ifdef PFSTAT_HAVE_MEMDESC_FLAGS
-	return READ_ONCE(folio->flags.f);
+	return data_race(folio->flags.f);
 #else
-	return READ_ONCE(folio->flags);
+	return data_race(folio->flags);
 #endif
 }
 

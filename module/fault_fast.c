@@ -2,10 +2,11 @@
 /*
  * The wrappers of ->fault and ->map_pages, with the fast path. Nearly all calls take it: a
  * program's own fault, which is solved at once from the page cache, by a page that is a folio
- * of its own, without a context switch. All such calls of one kind have one class, and all
- * such records of one wrapping have one template. So a record is stored without a further
- * decision, and what can be decided before the call is decided there, so that few values must
- * be kept until it returns. Calls that turn out otherwise continue on the slow path (attempt.c).
+ * of its own, without a context switch. The result implies the state of the page, so the page
+ * cache is not looked up. All such calls of one kind have one class, and all such records of
+ * one wrapping have one template. So a record is stored without a further decision, and what
+ * can be decided before the call is decided there, so that few values must be kept until it
+ * returns. Calls that turn out otherwise continue on the slow path (attempt.c).
  *
  * Each instruction of the fast path is part of every fault (Documentation/user/overhead.rst). It
  * takes no lock, allocates nothing and calls nothing but the original operation.
@@ -22,7 +23,6 @@
 #include "compat.h"
 #include "fault_fast.h"
 #include "in_flight.h"
-#include "page_cache.h"
 #include "ring.h"
 #include "tally.h"
 #include "trace.h"
@@ -38,31 +38,50 @@ struct fast_call {
 	u64 start; /* cycles; with the kernel's clock ns */
 };
 
+/* Of the flags in PFSTAT_CLOCK_GATE, those of a program's own fault at its first attempt. */
+#define FAST_CALLER_FLAGS (FAULT_FLAG_USER | FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_KILLABLE)
+
 /*
- * May the call stay on the fast path? If the thread faults on its own memory, and has
- * suspended no other fault.
+ * May the call stay on the fast path? If the thread faults on its own memory, for the first
+ * time, and has suspended no other fault.
  */
 static __always_inline bool is_fast_caller(const struct vm_fault *vmf, u32 gate)
 {
 	const u32 flags = vmf->flags & gate;
 
-	return likely(flags == FAULT_FLAG_USER ||
-		      (flags == (FAULT_FLAG_USER | FAULT_FLAG_WRITE) && !vmf->cow_page)) &&
+	return likely(flags == FAST_CALLER_FLAGS ||
+		      (flags == (FAST_CALLER_FLAGS | FAULT_FLAG_WRITE) && !vmf->cow_page)) &&
 	       likely(pfstat_chain_is_clear());
 }
 
-/* The folio at a file offset if it has some flags, and others not; without a reference. */
-static __always_inline struct folio *folio_at(struct address_space *mapping, pgoff_t pgoff,
-					      unsigned long with, unsigned long without)
+/* As !PageCompound(), but compared where it lies. A tail's link to its head is where lru begins. */
+static __always_inline bool is_single(const struct page *page)
 {
-	struct folio *folio;
+	return likely(!(compat_folio_flags((const struct folio *)page) & BIT(PG_head))) &&
+	       likely(!(data_race((unsigned long)page->lru.next) & 1));
+}
 
-	preempt_disable();
-	folio = pfstat_page_cache_peek(mapping, pgoff);
-	if (unlikely(!folio || (compat_folio_flags(folio) & (with | without)) != with))
-		folio = NULL;
-	preempt_enable();
-	return folio;
+/*
+ * The frame that a call of ->map_pages mapped at the faulting address, if it is a folio of its own;
+ * else, and if another CPU has unmapped it meanwhile, PFSTAT_NO_PFN. The caller of the operation
+ * keeps the table: by RCU since v6.4, before by the mmap lock. The tables of Xen PV have machine
+ * frames.
+ */
+static __always_inline unsigned long mapped_single_pfn(const struct vm_fault *vmf)
+{
+	const unsigned long pmd = READ_ONCE(*(const unsigned long *)vmf->pmd);
+	const unsigned long *table;
+	unsigned long pte, pfn;
+
+	if (unlikely((pmd & (_PAGE_PRESENT | _PAGE_PSE)) != _PAGE_PRESENT) ||
+	    unlikely(cpu_feature_enabled(X86_FEATURE_XENPV)))
+		return PFSTAT_NO_PFN;
+	table = __va(pmd & PTE_PFN_MASK);
+	pte = READ_ONCE(table[pte_index(vmf->real_address)]);
+	if (unlikely(!(pte & _PAGE_PRESENT)))
+		return PFSTAT_NO_PFN;
+	pfn = (pte & PTE_PFN_MASK) >> PAGE_SHIFT;
+	return likely(is_single(pfn_to_page(pfn))) ? pfn : PFSTAT_NO_PFN;
 }
 
 /* Neighbouring members of the record are stored with one instruction. */
@@ -101,7 +120,7 @@ static_assert(offsetof(struct pfstat_record, cpu) ==
  */
 static __always_inline bool fast_store_span(struct fast_call call, struct clock_span span,
 					    const struct vm_fault *vmf, enum fast_kind kind,
-					    const struct page *page, struct around_window around)
+					    unsigned long pfn, struct around_window around)
 {
 	const struct task_struct *task = compat_current_anew();
 	struct pfstat_record *record;
@@ -121,7 +140,7 @@ static __always_inline bool fast_store_span(struct fast_call call, struct clock_
 	record->earlier_ns = 0;
 	record->address = vmf->real_address;
 	record->pgoff = vmf->pgoff;
-	record->pfn = page_to_pfn(page);
+	record->pfn = pfn;
 	record->inode = call.inode;
 	store_ids(record, task);
 	store_template(record, &call.wrapping->templates[kind]);
@@ -140,12 +159,12 @@ static __always_inline bool fast_store_span(struct fast_call call, struct clock_
 
 static __always_inline bool fast_store(struct fast_call call, u64 cycles,
 				       const struct vm_fault *vmf, enum fast_kind kind,
-				       const struct page *page, struct around_window around)
+				       unsigned long pfn, struct around_window around)
 {
 	struct clock_span span;
 
 	return likely(pfstat_clock_span(call.start, cycles, &span)) &&
-	       likely(fast_store_span(call, span, vmf, kind, page, around));
+	       likely(fast_store_span(call, span, vmf, kind, pfn, around));
 }
 
 /* The end of a call that began on the fast path and must be recorded on the slow path. */
@@ -156,7 +175,7 @@ static __always_inline void fault_end(struct fast_call call, struct clock_span s
 		.wrapping = call.wrapping,
 		.start.ns = span.start_ns,
 		.inode = call.inode,
-		.cached = BIT(PG_uptodate),
+		.cached = pfstat_attempt_met(vmf, result, span.start_ns),
 		.switches = call.switches,
 		.op = PFSTAT_OP_FAULT,
 		.cause = PFSTAT_NR_CLASSES,
@@ -241,14 +260,6 @@ static noinline vm_fault_t map_pages_end_other(const struct vm_fault *vmf,
 	return result;
 }
 
-static noinline vm_fault_t fault_slow(const struct fault_wrapping *wrapping, struct vm_fault *vmf)
-{
-	vm_fault_t result = pfstat_attempt_fault(wrapping, vmf);
-
-	pfstat_in_flight_leave();
-	return result;
-}
-
 /* The VMA does not lead here any more. */
 static noinline vm_fault_t fault_unwrapped(const struct vm_operations_struct *ops,
 					   struct vm_fault *vmf)
@@ -285,27 +296,25 @@ static __always_inline bool is_fast_by_kernel_clock(const struct vm_fault *vmf)
 	return pfstat_clock_is_shut() && is_fast_caller(vmf, PFSTAT_CLOCK_GATE);
 }
 
-/* False: the call was not made, because it needs the slow path. */
-static __always_inline bool fault_by_kernel_clock(const struct fault_wrapping *wrapping,
-						  struct vm_fault *vmf, vm_fault_t *result)
+static __always_inline vm_fault_t fault_by_kernel_clock(const struct fault_wrapping *wrapping,
+							struct vm_fault *vmf)
 {
-	const struct file *file = vmf->vma->vm_file;
-	struct folio *folio = folio_at(file->f_mapping, vmf->pgoff, BIT(PG_uptodate),
-				       BIT(PG_readahead) | BIT(PG_head));
-	struct fast_call call = { .wrapping = wrapping };
+	struct fast_call call = {
+		.wrapping = wrapping,
+		.inode = file_inode(vmf->vma->vm_file)->i_ino,
+		.switches = pfstat_attempt_switches(current),
+	};
 	struct clock_span span;
+	vm_fault_t result;
 
-	if (!folio)
-		return false;
-	call.inode = file_inode(file)->i_ino;
-	call.switches = pfstat_attempt_switches(current);
 	call.start = ktime_get_mono_fast_ns();
-	*result = wrapping->pristine.fault(vmf); /* vma dead from here */
+	result = wrapping->pristine.fault(vmf); /* vma dead from here */
 	span = span_since(call.start);
-	if (*result != VM_FAULT_LOCKED || vmf->page != &folio->page ||
-	    !fast_store_span(call, span, vmf, FAST_FAULT, &folio->page, (struct around_window){}))
-		fault_end(call, span, vmf, *result);
-	return true;
+	if (result != VM_FAULT_LOCKED || !is_single(vmf->page) ||
+	    !fast_store_span(call, span, vmf, FAST_FAULT, page_to_pfn(vmf->page),
+			     (struct around_window){}))
+		fault_end(call, span, vmf, result);
+	return result;
 }
 
 static __always_inline vm_fault_t map_pages_by_kernel_clock(const struct fault_wrapping *wrapping,
@@ -320,7 +329,7 @@ static __always_inline vm_fault_t map_pages_by_kernel_clock(const struct fault_w
 		.wrapping = wrapping,
 		.switches = pfstat_attempt_switches(current),
 	};
-	struct folio *folio = NULL;
+	unsigned long pfn = PFSTAT_NO_PFN;
 	struct clock_span span;
 	vm_fault_t result;
 
@@ -329,8 +338,8 @@ static __always_inline vm_fault_t map_pages_by_kernel_clock(const struct fault_w
 	span = span_since(call.start);
 	call.inode = file_inode(vmf->vma->vm_file)->i_ino;
 	if (result == VM_FAULT_NOPAGE)
-		folio = folio_at(vmf->vma->vm_file->f_mapping, vmf->pgoff, 0, BIT(PG_head));
-	if (!folio || !fast_store_span(call, span, vmf, FAST_MAP_PAGES, &folio->page, around))
+		pfn = mapped_single_pfn(vmf);
+	if (pfn == PFSTAT_NO_PFN || !fast_store_span(call, span, vmf, FAST_MAP_PAGES, pfn, around))
 		map_pages_end(call, span, vmf, result, around);
 	return result;
 }
@@ -341,8 +350,10 @@ static noinline vm_fault_t fault_not_fast(const struct fault_wrapping *wrapping,
 {
 	vm_fault_t result;
 
-	if (!is_fast_by_kernel_clock(vmf) || !fault_by_kernel_clock(wrapping, vmf, &result))
-		return fault_slow(wrapping, vmf);
+	if (is_fast_by_kernel_clock(vmf))
+		result = fault_by_kernel_clock(wrapping, vmf);
+	else
+		result = pfstat_attempt_fault(wrapping, vmf);
 	pfstat_in_flight_leave();
 	return result;
 }
@@ -364,9 +375,7 @@ static noinline vm_fault_t map_pages_not_fast(const struct fault_wrapping *wrapp
 vm_fault_t pfstat_fault_fast(struct vm_fault *vmf)
 {
 	const struct vm_operations_struct *ops;
-	const struct file *file;
 	struct fast_call call;
-	struct folio *folio;
 	vm_fault_t result;
 	u64 cycles;
 
@@ -378,12 +387,7 @@ vm_fault_t pfstat_fault_fast(struct vm_fault *vmf)
 	call.wrapping = pfstat_wrapping_of(ops);
 	if (unlikely(!is_fast_caller(vmf, READ_ONCE(pfstat_clock.gate))))
 		return fault_not_fast(call.wrapping, vmf);
-	file = vmf->vma->vm_file;
-	folio = folio_at(file->f_mapping, vmf->pgoff, BIT(PG_uptodate),
-			 BIT(PG_readahead) | BIT(PG_head));
-	if (unlikely(!folio))
-		return fault_slow(call.wrapping, vmf);
-	call.inode = file_inode(file)->i_ino;
+	call.inode = file_inode(vmf->vma->vm_file)->i_ino;
 	call.switches = pfstat_attempt_switches(current);
 	/* The clock comes last, so that the duration contains nothing of the module's own. */
 	call.start = pfstat_clock_start_cycles();
@@ -392,8 +396,8 @@ vm_fault_t pfstat_fault_fast(struct vm_fault *vmf)
 		return fault_end_other(vmf, call.wrapping, call.inode, call.switches, call.start,
 				       result);
 	cycles = rdtsc_ordered() - call.start;
-	if (unlikely(vmf->page != &folio->page) ||
-	    unlikely(!fast_store(call, cycles, vmf, FAST_FAULT, &folio->page,
+	if (unlikely(!is_single(vmf->page)) ||
+	    unlikely(!fast_store(call, cycles, vmf, FAST_FAULT, page_to_pfn(vmf->page),
 				 (struct around_window){})))
 		return fault_end_locked(vmf, call.wrapping, call.inode, call.switches, call.start,
 					cycles);
@@ -406,8 +410,8 @@ vm_fault_t pfstat_map_pages_fast(struct vm_fault *vmf, pgoff_t start_pgoff, pgof
 {
 	const struct vm_operations_struct *ops;
 	struct around_window around;
+	unsigned long pfn;
 	struct fast_call call;
-	struct folio *folio;
 	vm_fault_t result;
 	u64 cycles;
 
@@ -429,9 +433,9 @@ vm_fault_t pfstat_map_pages_fast(struct vm_fault *vmf, pgoff_t start_pgoff, pgof
 					   around);
 	cycles = rdtsc_ordered() - call.start;
 	call.inode = file_inode(vmf->vma->vm_file)->i_ino;
-	folio = folio_at(vmf->vma->vm_file->f_mapping, vmf->pgoff, 0, BIT(PG_head));
-	if (unlikely(!folio) ||
-	    unlikely(!fast_store(call, cycles, vmf, FAST_MAP_PAGES, &folio->page, around)))
+	pfn = mapped_single_pfn(vmf);
+	if (unlikely(pfn == PFSTAT_NO_PFN) ||
+	    unlikely(!fast_store(call, cycles, vmf, FAST_MAP_PAGES, pfn, around)))
 		return map_pages_end_solved(vmf, call.wrapping, call.switches, call.start, cycles,
 					    around);
 	pfstat_in_flight_leave();

@@ -30,6 +30,7 @@
 #include "follow.h"
 #include "hook.h"
 #include "in_flight.h"
+#include "retry.h"
 #include "ring.h"
 #include "session.h"
 #include "shadow.h"
@@ -191,9 +192,12 @@ static int session_start(void)
 		return 0;
 	err = pfstat_ring_setup(session.ring_size, session.overwrite, session.frames);
 	if (!err)
-		err = pfstat_shadow_open(!pfstat_target_retired());
+		err = pfstat_retry_start();
 	if (err)
 		return err;
+	err = pfstat_shadow_open(!pfstat_target_retired());
+	if (err)
+		goto stop_retry;
 	pfstat_chain_reset();
 	pfstat_clock_start();
 	pfstat_attempt_record(true);
@@ -205,6 +209,10 @@ static int session_start(void)
 	pfstat_target_open(session.fault_around, &only);
 	session.recording = true;
 	return 0;
+
+stop_retry:
+	pfstat_retry_stop();
+	return err;
 }
 
 /* Takes no lock of a target. VMAs that stay hooked lead to the original operations. */
@@ -219,6 +227,7 @@ static void session_stop(void)
 	if (!session_drain())
 		pr_info("%ld faults have not ended and leave no record\n", pfstat_in_flight_sum());
 	pfstat_attempt_record(false);
+	pfstat_retry_stop();
 	pfstat_attempt_forget();
 	pfstat_clock_stop();
 	session.recording = false;

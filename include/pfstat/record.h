@@ -78,9 +78,9 @@ enum pfstat_class { PFSTAT_CLASSES(PFSTAT_CLASS_ENUM) PFSTAT_NR_CLASSES };
 #define PFSTAT_CLASS_COLUMN(name, spelling, column) PFSTAT_COLUMN_##column,
 #define PFSTAT_CLASS_COLUMNS			    { PFSTAT_CLASSES(PFSTAT_CLASS_COLUMN) }
 
-/* The state of the page cache at the faulting offset, just before the call. */
+/* The state of the page cache at the faulting offset, as the call met it. */
 enum pfstat_before {
-	PFSTAT_BEFORE_UNKNOWN, /* not looked up for this operation, or no page cache (DAX) */
+	PFSTAT_BEFORE_UNKNOWN, /* does not matter for this operation, or no page cache (DAX) */
 	PFSTAT_BEFORE_ABSENT,
 	PFSTAT_BEFORE_IN_FLIGHT, /* present, locked, not up to date */
 	PFSTAT_BEFORE_MARKED,	 /* up to date, carries a readahead mark that the call obeys */

@@ -32,8 +32,9 @@ def shared_stores(function):
 
 def test_a_call_that_does_not_sleep_writes_no_shared_cache_line():
     """By the machine code of this kernel's module, along all its paths."""
-    assert len(disassembly.stores_of(pfstat.MODULE, "pfstat_fault_fast")) > 30
-    assert shared_stores("pfstat_fault_fast") == []
+    for wrapper in ("pfstat_fault_fast", "pfstat_map_pages_fast"):
+        assert len(disassembly.stores_of(pfstat.MODULE, wrapper)) > 20
+        assert shared_stores(wrapper) == []
     # The table of suspended calls is shared, so the check must find stores there.
     assert shared_stores("pfstat_chain_suspend")
 
@@ -47,7 +48,7 @@ def fixture_clock_sources():
 
 @pytest.mark.deterministic
 def test_calls_stay_on_the_fast_path_with_each_clock_source(small_file, clock_sources):
-    """Compares instruction counts within 0.1 %: the slow path takes four times those of the TSC."""
+    """Compares instruction counts within 0.1 %. The slow path adds more than 400 of them."""
     costs = {}
     for name in clock_sources:
         (CLOCK / "current_clocksource").write_text(name)
@@ -56,7 +57,7 @@ def test_calls_stay_on_the_fast_path_with_each_clock_source(small_file, clock_so
     print(f"call_cost_ps: {costs}")
     tsc = costs.pop("tsc")
     assert costs
-    assert all(cost < 2.5 * tsc for cost in costs.values())
+    assert all(cost < tsc + 250_000 for cost in costs.values())
 
 
 def instructions(figures):

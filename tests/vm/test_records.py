@@ -69,6 +69,20 @@ def test_cold_page_is_a_disk_fault_and_a_short_retry(small_file):
         assert disk["duration_ns"] > 100_000 > short["duration_ns"] / 10
 
 
+def test_fault_at_the_readahead_mark_is_readahead(small_file):
+    """It returns RETRY as a fault that waits does. The page itself is up to date."""
+    with Mapping(small_file) as mapping:
+        with Session("fault_around off", f"file {mapping.fd()}"):
+            for page in range(256):
+                mapping.read(page)
+        records = pfstat.log()[1]
+    marked = [r for r in records if r["class"] == "readahead"]
+    assert marked
+    assert all(r["result"] & (MAJOR | RETRY) == RETRY for r in marked)
+    starts = {r["earlier_ns"]: r["class"] for r in records}
+    assert all(starts[r["start_ns"]] == "short" for r in marked)
+
+
 def test_cold_page_with_fault_around_is_a_chain_of_three(small_file):
     with Mapping(small_file) as mapping:
         with Session("fault_around keep", f"file {mapping.fd()}"):

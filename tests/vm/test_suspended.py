@@ -12,6 +12,7 @@ import filesystems
 import pfstat
 from pfstat import PAGE, Mapping
 
+MAJOR = 0x4
 SETS = 1024     # sets of the table; the set of a thread is its tid modulo this number
 LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
 
@@ -84,3 +85,40 @@ def test_call_that_ends_after_the_recording_suspends_nothing(place):
         pfstat.control("stop")
     assert os.waitpid(child, 0)[1] == 0
     assert pfstat.stats()["suspended"] == 0
+
+
+def classes_of(child, records):
+    return [r["class"] for r in records if r["tid"] == child]
+
+
+def test_fault_on_a_page_that_another_thread_reads_is_a_wait(place):
+    path = place.file("file", 256)
+    pfstat.control("fault_around off")
+    pfstat.control(f"follow {os.getpid()}")
+    children = []
+    with suspended_device(place):
+        for _ in range(2):
+            children.append(read_page(path, 100))
+            pfstat.wait_until(lambda: waits_for_the_disk(children[-1]))
+    for child in children:
+        assert os.waitpid(child, 0)[1] == 0
+    records = pfstat.of_file(pfstat.log()[1], path)
+    assert classes_of(children[0], records) == ["disk", "short"]
+    assert classes_of(children[1], records) == ["wait", "short"]
+
+
+def test_fault_on_a_page_whose_read_failed_reads_the_disk_again(place):
+    """The kernel counts it as minor, and returns RETRY as for a page that another thread reads."""
+    path = place.file("file", 256)
+    pfstat.control("fault_around off")
+    pfstat.control(f"follow {os.getpid()}")
+    place.device.load(place.device.table(0, place.device.sectors))
+    failed = read_page(path, 100)
+    assert os.WTERMSIG(os.waitpid(failed, 0)[1]) == signal.SIGBUS
+    place.device.load(place.device.table())
+    child = read_page(path, 100)
+    assert os.waitpid(child, 0)[1] == 0
+    records = pfstat.of_file(pfstat.log()[1], path)
+    assert classes_of(failed, records) == ["disk", "error"]
+    assert classes_of(child, records) == ["disk", "short"]
+    assert not [r for r in records if r["tid"] == child and r["result"] & MAJOR]

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Notes by which a call of ->fault that returned RETRY is classified afterwards, so that the
+ * many other calls need not look into the page cache before.
+ *
+ * filemap_fault() returns RETRY without MAJOR in three cases (6.1 to 7.3). It met the mark and
+ * called page_cache_async_ra(). It met a locked folio and waited for the lock in
+ * folio_wait_bit_common(); __folio_lock_killable() between them is compiled in line. Or the folio
+ * was neither locked nor up to date, and it read the folio anew. Probes at the entry of the
+ * two functions note the flags of the folio. They are reached only if the fault submits a read
+ * or waits, so a fault that is solved from the page cache never meets them. Other
+ * users of these functions run in system calls or kernel threads and leave no note.
+ *
+ * A thread has one note of each kind. Only the thread itself writes and reads it; another
+ * thread may evict it if a set is full of newer notes. Times tell a call's own note from an
+ * older one.
+ */
+#define pr_fmt(fmt) "pfstat: " fmt
+
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/spinlock.h>
+#include <linux/timekeeping.h>
+#include <asm/syscall.h>
+
+#include "compat.h"
+#include "retry.h"
+
+/* Of each kind, 1792 threads have a note: so many can be in such a call at once. */
+#define RETRY_SETS 256
+#define RETRY_WAYS 7
+
+struct retry_note {
+	u64 ns; /* 0: free */
+	u32 flags;
+	pid_t tid;
+};
+
+/* The flags that make the state of a page are among those that are stored. */
+static_assert(PG_locked < 32 && PG_uptodate < 32 && PG_readahead < 32 && PG_writeback < 32);
+
+struct retry_set {
+	raw_spinlock_t lock;
+	struct retry_note notes[RETRY_WAYS];
+} ____cacheline_aligned;
+
+static struct retry_set retry_marked[RETRY_SETS], retry_locked[RETRY_SETS];
+
+/* The note of a thread, or else the oldest one. The set is locked. */
+static struct retry_note *retry_find(struct retry_set *set, pid_t tid)
+{
+	struct retry_note *note, *oldest = set->notes;
+
+	for (note = set->notes; note < set->notes + RETRY_WAYS; note++) {
+		if (note->tid == tid)
+			return note;
+		if (note->ns < oldest->ns)
+			oldest = note;
+	}
+	return oldest;
+}
+
+static void retry_write(struct retry_set *sets, unsigned long flags)
+{
+	struct retry_set *set = &sets[(u32)current->pid % RETRY_SETS];
+
+	raw_spin_lock(&set->lock);
+	*retry_find(set, current->pid) = (struct retry_note){
+		.ns = ktime_get_mono_fast_ns(),
+		.flags = flags,
+		.tid = current->pid,
+	};
+	raw_spin_unlock(&set->lock);
+}
+
+/* False: current made no note since then. */
+static bool retry_read(struct retry_set *sets, u64 since_ns, unsigned long *flags)
+{
+	struct retry_set *set = &sets[(u32)current->pid % RETRY_SETS];
+	const struct retry_note *note;
+	bool found;
+
+	preempt_disable();
+	raw_spin_lock(&set->lock);
+	note = retry_find(set, current->pid);
+	found = note->tid == current->pid && note->ns >= since_ns;
+	*flags = note->flags;
+	raw_spin_unlock(&set->lock);
+	preempt_enable();
+	return found;
+}
+
+/* An exception of a program has no system call. */
+static bool retry_is_fault(void)
+{
+	return current->mm && !(current->flags & PF_KTHREAD) &&
+	       syscall_get_nr(current, task_pt_regs(current)) == -1;
+}
+
+static int on_async_readahead(struct kprobe *probe, struct pt_regs *regs)
+{
+	const struct folio *folio = (const struct folio *)regs_get_kernel_argument(regs, 1);
+
+	/* Another thread may have cleared the mark since this one met it. */
+	if (retry_is_fault())
+		retry_write(retry_marked, compat_folio_flags(folio) | BIT(PG_readahead));
+	return 0;
+}
+
+/* The first of the kernel's enum behavior: wait to take the lock, not for its release only. */
+#define BEHAVIOR_EXCLUSIVE 0
+
+static int on_folio_wait(struct kprobe *probe, struct pt_regs *regs)
+{
+	const struct folio *folio = (const struct folio *)regs_get_kernel_argument(regs, 0);
+	const unsigned int bit = regs_get_kernel_argument(regs, 1);
+	const unsigned int behavior = regs_get_kernel_argument(regs, 3);
+
+	/* The lock was held a moment ago. The kernel ignores a mark that comes only now. */
+	if (bit == PG_locked && behavior == BEHAVIOR_EXCLUSIVE && retry_is_fault())
+		retry_write(retry_locked,
+			    (compat_folio_flags(folio) | BIT(PG_locked)) & ~BIT(PG_readahead));
+	return 0;
+}
+
+unsigned long pfstat_retry_folio_flags(u64 since_ns)
+{
+	unsigned long flags;
+
+	if (retry_read(retry_marked, since_ns, &flags) ||
+	    retry_read(retry_locked, since_ns, &flags))
+		return flags;
+	return 0; /* neither locked nor up to date */
+}
+
+static struct kprobe mark_probe, wait_probe;
+static struct kprobe *retry_probes[] = { &mark_probe, &wait_probe };
+
+static_assert(__same_type(&page_cache_async_ra,
+			  void (*)(struct readahead_control *, struct folio *, unsigned long)));
+
+int pfstat_retry_start(void)
+{
+	int err, i;
+
+	for (i = 0; i < RETRY_SETS; i++) {
+		retry_marked[i] = (struct retry_set){};
+		retry_locked[i] = (struct retry_set){};
+		raw_spin_lock_init(&retry_marked[i].lock);
+		raw_spin_lock_init(&retry_locked[i].lock);
+	}
+	/* A kprobe is not registered twice. */
+	mark_probe = (struct kprobe){
+		.symbol_name = "page_cache_async_ra",
+		.pre_handler = on_async_readahead,
+	};
+	wait_probe = (struct kprobe){
+		.symbol_name = "folio_wait_bit_common",
+		.pre_handler = on_folio_wait,
+	};
+	err = register_kprobes(retry_probes, ARRAY_SIZE(retry_probes));
+	if (!err || err == -ENOMEM)
+		return err;
+	pr_err("cannot probe page_cache_async_ra() and folio_wait_bit_common(): error %d; use a kernel that has them and allows kprobes\n",
+	       err);
+	return -ENODEV;
+}
+
+void pfstat_retry_stop(void)
+{
+	unregister_kprobes(retry_probes, ARRAY_SIZE(retry_probes));
+}
