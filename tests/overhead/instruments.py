@@ -17,8 +17,9 @@ DEBUGFS = pathlib.Path("/sys/kernel/debug/pfstat")
 TRACING = pathlib.Path("/sys/kernel/tracing")
 SCRATCH = pathlib.Path("/tmp")
 
-# what: description. latency: of each fault, as a histogram, or none.
-Row = collections.namedtuple("Row", "what latency attach")
+# what: description. latency: of each fault, as a histogram, or none. window: the pages of
+# fault-around; 1 is off. bare: the row without an instrument that has the same window.
+Row = collections.namedtuple("Row", "what latency attach window bare", defaults=(1, "bare"))
 
 
 class Absent(Exception):
@@ -270,6 +271,8 @@ ROWS = {
     "loaded": Row("pfstat loaded, nothing watched", "-", loaded),
     "pfstat": Row("pfstat: whole records into the rings", "each", pfstat),
     "pfdrive": Row("pfstat with eBPF, as pfdrive record has it", "each", pfdrive),
+    "bare-around": Row("no instrument, fault-around of two pages", "-", bare, 2, "bare-around"),
+    "pfstat-around": Row("pfstat, each call of map_pages", "each", pfstat, 2, "bare-around"),
     "fentry": Row("libbpf: fentry and fexit of filemap_fault, ring buffer", "each",
                   fentry_reference),
     "kfunc-hist": Row("bpftrace kfunc, hist()", "histogram",
@@ -285,4 +288,7 @@ ROWS = {
 }
 
 # These must report every fault; a peer may lose some, which its row states.
-EXACT = ("pfstat", "pfdrive", "fentry")
+EXACT = ("pfstat", "pfdrive", "pfstat-around", "fentry")
+
+# Rows whose faults call ->fault, as the faults of all others do.
+WITHOUT_AROUND = [name for name, row in ROWS.items() if row.window == 1]

@@ -8,10 +8,10 @@ def share(row):
 
 def show_row(row):
     if "absent" in row:
-        print(f"{row['name']:12} n/a: {row['absent']}")
+        print(f"{row['name']:13} n/a: {row['absent']}")
         return
     times = f"{row['times_pfstat']:6.2f}" if "times_pfstat" in row else f"{'-':>6}"
-    print(f"{row['name']:12} {row['added']:7.1f} {row['thread_added']:7.1f} {times} "
+    print(f"{row['name']:13} {row['added']:7.1f} {row['thread_added']:7.1f} {times} "
           f"{row['instructions']:8.1f} {row['spread_percent']:6.2f}% {share(row):>6} "
           f"{row['latency']}")
 
@@ -20,7 +20,7 @@ def show(result):
     """result: the overhead.json of a kernel, written by measure."""
     print(f"Linux {result['kernel']}, instructions a fault of {result['pages']}, "
           f"median of {result['rounds']} rounds")
-    print(f"{'':12} {'added':>7} {'thread':>7} {'times':>6} {'in all':>8} {'spread':>7} "
+    print(f"{'':13} {'added':>7} {'thread':>7} {'times':>6} {'in all':>8} {'spread':>7} "
           f"{'seen':>6} latency")
     for row in result["rows"]:
         show_row(row)
