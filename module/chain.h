@@ -53,12 +53,15 @@ static inline u32 pfstat_chain_set(pid_t tid)
 /* True: no thread of current's set has suspended a fault. */
 static __always_inline bool pfstat_chain_is_clear(void)
 {
-	/*
-	 * Each once, and not as volatile: so that it is compared where it lies. A thread that
-	 * has suspended a fault sees its own slot counted.
-	 */
-	if (likely(data_race(pfstat_chain_occupied.counter == 0)))
+	bool none;
+
+	/* Not in C: the compiler loads it first. A thread sees its own slot counted. */
+	asm volatile("cmpl $0, %[occupied]"
+		     : "=@cce"(none)
+		     : [occupied] "m"(pfstat_chain_occupied.counter));
+	if (likely(none))
 		return true;
+	/* Once, and not as volatile: so that it is compared where it lies. */
 	return !data_race(pfstat_chain_tags[pfstat_chain_set(current->pid)].all);
 }
 

@@ -16,6 +16,8 @@
 #include <linux/seqlock.h>
 #include <linux/timekeeping.h>
 #include <linux/types.h>
+#include <asm/alternative.h>
+#include <asm/cpufeatures.h>
 #include <asm/tsc.h>
 
 #define CLOCK_SHIFT 62
@@ -64,6 +66,19 @@ static __always_inline u64 pfstat_clock_start_cycles(void)
 	u64 low, high;
 
 	asm volatile("rdtsc" : "=a"(low), "=d"(high));
+	return low + (high << 32);
+}
+
+/* As rdtsc_ordered(), but added up. */
+static __always_inline u64 pfstat_clock_end_cycles(void)
+{
+	u64 low, high;
+
+	asm volatile(ALTERNATIVE_2("rdtsc", "lfence; rdtsc", X86_FEATURE_LFENCE_RDTSC, "rdtscp",
+				   X86_FEATURE_RDTSCP)
+		     : "=a"(low), "=d"(high)
+		     :
+		     : "ecx");
 	return low + (high << 32);
 }
 

@@ -228,7 +228,7 @@ static noinline vm_fault_t fault_end_other(const struct vm_fault *vmf,
 					   const struct fault_wrapping *wrapping, u64 inode,
 					   unsigned long switches, u64 start, vm_fault_t result)
 {
-	u64 cycles = rdtsc_ordered() - start;
+	u64 cycles = pfstat_clock_end_cycles() - start;
 
 	fault_end((struct fast_call){ wrapping, inode, switches, start },
 		  pfstat_clock_span_slow(start, cycles), vmf, result);
@@ -252,7 +252,7 @@ static noinline vm_fault_t map_pages_end_other(const struct vm_fault *vmf,
 					       unsigned long switches, u64 start, vm_fault_t result,
 					       struct around_window around)
 {
-	u64 cycles = rdtsc_ordered() - start;
+	u64 cycles = pfstat_clock_end_cycles() - start;
 
 	map_pages_end((struct fast_call){ wrapping, 0, switches, start },
 		      pfstat_clock_span_slow(start, cycles), vmf, result, around);
@@ -376,6 +376,7 @@ vm_fault_t pfstat_fault_fast(struct vm_fault *vmf)
 {
 	const struct vm_operations_struct *ops;
 	struct fast_call call;
+	unsigned long pfn;
 	vm_fault_t result;
 	u64 cycles;
 
@@ -395,10 +396,11 @@ vm_fault_t pfstat_fault_fast(struct vm_fault *vmf)
 	if (unlikely(result != VM_FAULT_LOCKED))
 		return fault_end_other(vmf, call.wrapping, call.inode, call.switches, call.start,
 				       result);
-	cycles = rdtsc_ordered() - call.start;
+	cycles = pfstat_clock_end_cycles() - call.start;
+	pfn = page_to_pfn(vmf->page);
+	OPTIMIZER_HIDE_VAR(pfn); /* computed here, where it takes the fewest instructions */
 	if (unlikely(!is_single(vmf->page)) ||
-	    unlikely(!fast_store(call, cycles, vmf, FAST_FAULT, page_to_pfn(vmf->page),
-				 (struct around_window){})))
+	    unlikely(!fast_store(call, cycles, vmf, FAST_FAULT, pfn, (struct around_window){})))
 		return fault_end_locked(vmf, call.wrapping, call.inode, call.switches, call.start,
 					cycles);
 	pfstat_in_flight_leave();
@@ -431,7 +433,7 @@ vm_fault_t pfstat_map_pages_fast(struct vm_fault *vmf, pgoff_t start_pgoff, pgof
 	if (unlikely(result != VM_FAULT_NOPAGE))
 		return map_pages_end_other(vmf, call.wrapping, call.switches, call.start, result,
 					   around);
-	cycles = rdtsc_ordered() - call.start;
+	cycles = pfstat_clock_end_cycles() - call.start;
 	call.inode = file_inode(vmf->vma->vm_file)->i_ino;
 	pfn = mapped_single_pfn(vmf);
 	if (unlikely(pfn == PFSTAT_NO_PFN) ||
