@@ -66,9 +66,13 @@ $(BUILD)/pfstat.skel.h: $(BUILD)/pfstat.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name pfstat_bpf > $@
 
-$(BUILD)/util/version.h: VERSION
+# The version, and the range of kernels that Kbuild accepts.
+releases	= $(shell awk '$$2 ~ /^[0-9.]+$$/ { print $$2 }' tools/kernels/list | sort -V)
+
+$(BUILD)/util/version.h: VERSION tools/kernels/list tools/make/user.mk
 	$(call say,VERSION,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)echo '#define PFDRIVE_VERSION "$(version)"' > $@
+	$(Q)printf '#define %s "%s"\n' PFDRIVE_VERSION $(version) \
+		OLDEST_KERNEL $(firstword $(releases)) NEWEST_KERNEL $(lastword $(releases)) > $@
 
 -include $(user_obj:.o=.d) $(bpf_obj:.o=.d)

@@ -34,6 +34,7 @@ const struct subcommand subcommands[] = {
 		"run beside processes that compete for memory"),
 	COMMAND("bench", STUDY, bench, "measure what operations of the system cost"),
 	COMMAND("maps", LOOK, maps, "print and explain the memory map of a process"),
+	COMMAND("doctor", LOOK, doctor, "check whether pfstat works on this machine"),
 	{ "help", "pfdrive help", COMMAND_LOOK, "show the manual of a command", cmd_help, NULL },
 	{ "helper", "pfdrive helper", COMMAND_HIDDEN, "", cmd_helper, NULL },
 };

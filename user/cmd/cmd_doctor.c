@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive doctor: reads facts about this machine, and prints a line for each thing that pfstat
+ * needs or uses. It changes nothing.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "doctor/doctor_facts.h"
+#include "doctor/doctor_print.h"
+#include "util/argument.h"
+#include "util/message.h"
+
+struct doctor_options {
+	const char *root, *path;
+	bool report;
+};
+
+static const struct argp_option argp_options[] = {
+	{ "report", 'r', NULL, 0, "print also the data for a bug report", 1 },
+	{ "root", 'R', "DIR", 0, "read the files of the system below DIR instead of /", 1 },
+	{ 0 },
+};
+
+static error_t doctor_parse_option(int key, char *text, struct argp_state *state)
+{
+	struct doctor_options *options = state->input;
+
+	switch (key) {
+	case 'r':
+		options->report = true;
+		return 0;
+	case 'R':
+		options->root = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->path)
+			usage(state, "unexpected argument '%s'; give one PATH", text);
+		options->path = text;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp doctor_argp = {
+	.options = argp_options,
+	.parser = doctor_parse_option,
+	.args_doc = "[PATH]",
+	.doc = "Checks whether pfstat works on this machine, and prints a line for each check: ok, "
+	       "limited or missing, the effect, and a command that changes it. With PATH, also "
+	       "checks its file system.\vIt changes nothing. The exit status is 3 if something is "
+	       "missing.",
+};
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct doctor_options options = { .root = "" };
+	struct doctor_facts *facts;
+	unsigned int missing;
+
+	argp_parse(&doctor_argp, argc, argv, 0, NULL, &options);
+	facts = malloc(sizeof(*facts));
+	if (!facts)
+		return message(STATUS_FAILED, "out of memory");
+	doctor_facts_read(facts, options.root, options.path);
+	if (options.report)
+		doctor_print_machine(stdout, facts);
+	missing = doctor_print_lines(stdout, facts);
+	free(facts);
+	if (fflush(stdout) || ferror(stdout))
+		return message_of_stdout(errno ? -errno : -EIO, "the checks");
+	return missing ? STATUS_MISSING : STATUS_OK;
+}

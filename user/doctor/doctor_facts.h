@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The facts about a machine that decide whether pfstat works there, and how well. */
+#ifndef PFSTAT_USER_DOCTOR_FACTS_H
+#define PFSTAT_USER_DOCTOR_FACTS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum kernel_option {
+	OPTION_UNKNOWN, /* the configuration of the kernel cannot be read */
+	OPTION_OFF,
+	OPTION_ON,
+};
+
+/* Those that decide, then those that only a bug report needs. */
+enum {
+	CONFIG_KPROBES,
+	CONFIG_KRETPROBES,
+	CONFIG_TRACEPOINTS,
+	CONFIG_DEBUG_FS,
+	NR_NEEDED_OPTIONS,
+	CONFIG_PREEMPT_RT = NR_NEEDED_OPTIONS,
+	CONFIG_BPF_SYSCALL,
+	CONFIG_DEBUG_INFO_BTF,
+	CONFIG_FUNCTION_TRACER,
+	CONFIG_LRU_GEN,
+	CONFIG_MEMCG,
+	CONFIG_MODULE_SIG_FORCE,
+	CONFIG_PER_VMA_LOCK,
+	CONFIG_PREEMPT_DYNAMIC,
+	CONFIG_SECURITY_LOCKDOWN_LSM,
+	CONFIG_TRANSPARENT_HUGEPAGE,
+	NR_KERNEL_OPTIONS
+};
+
+extern const char *const kernel_option_names[NR_KERNEL_OPTIONS];
+
+enum package_manager {
+	MANAGER_UNKNOWN,
+	MANAGER_APT,
+	MANAGER_DNF,
+	MANAGER_PACMAN,
+	MANAGER_ZYPPER,
+};
+
+enum secure_boot {
+	SECURE_BOOT_UNKNOWN,
+	SECURE_BOOT_OFF, /* or the machine was started without UEFI */
+	SECURE_BOOT_ON,
+};
+
+/* An empty string means "not available". */
+struct doctor_facts {
+	char distribution[128]; /* PRETTY_NAME */
+	enum package_manager manager;
+	char release[128]; /* uname -r */
+	char architecture[32];
+	enum kernel_option options[NR_KERNEL_OPTIONS];
+	bool headers;	   /* of this release */
+	char lockdown[32]; /* "none", "integrity" or "confidentiality" */
+	bool can_lock_down;
+	enum secure_boot secure_boot;
+	unsigned int machine_keys; /* enrolled keys of the machine's owner, as far as visible */
+	bool btf;
+	bool bpffs;
+	/* The module */
+	bool loaded;
+	char loaded_version[32];
+	char installed[PATH_MAX]; /* for this release */
+	char built[PATH_MAX];	  /* beside pfdrive */
+	char built_for[128];	  /* its release */
+	bool built_signed;
+	bool must_be_signed; /* module.sig_enforce */
+	/* This process */
+	bool root; /* effective user 0 */
+	uint64_t capabilities;
+	bool user_namespace, pid_namespace; /* other than the initial one */
+	int perf_event_paranoid;	    /* INT_MAX: not available */
+	bool debugfs;
+	bool debugfs_readable;
+	bool cgroup2;
+	bool cgroup2_memory; /* its memory controller */
+	bool swap;
+	long page_size;
+	char path[PATH_MAX]; /* "": none was given */
+	int path_error;	     /* negative errno */
+	char filesystem[32]; /* of path */
+	char device[64];
+	bool kallsyms;
+	int kptr_restrict; /* INT_MAX: not available */
+	char clocksource[32];
+	bool tsc_available;
+};
+
+/*
+ * Reads the facts from the files below @root ("" for the running system). @path: for its file
+ * system; NULL: none.
+ */
+void doctor_facts_read(struct doctor_facts *facts, const char *root, const char *path);
+
+#endif
