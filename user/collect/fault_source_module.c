@@ -112,8 +112,8 @@ static void module_explain_refusal(char *why, size_t size)
 			 "outside of it, as root");
 	else
 		snprintf(why, size,
-			 "cannot open %s/%s: permission denied, although root owns it; check "
-			 "whether the kernel is locked down",
+			 "cannot open %s/%s: permission denied, although root owns it; run "
+			 "pfdrive doctor",
 			 PFSTAT_DEBUGFS, PFSTAT_FILE_SESSION);
 }
 
@@ -127,7 +127,9 @@ static void module_explain_absence(char *why, size_t size)
 	end = strrchr(path, '/');
 	if (end)
 		strcpy(end + 1, "pfstat.ko");
-	snprintf(why, size, "the pfstat module is not loaded; run '%s%s' as root%s%s",
+	snprintf(why, size,
+		 "the pfstat module is not loaded; run '%s%s' as root%s%s; if that fails, run "
+		 "pfdrive doctor",
 		 end && !access(path, F_OK) ? "insmod " : "modprobe ",
 		 end && !access(path, F_OK) ? path : "pfstat",
 		 geteuid() ? ", and pfdrive with sudo" : "",
