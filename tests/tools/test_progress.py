@@ -84,6 +84,12 @@ class Lines(unittest.TestCase):
         self.send("done", "6.12 (1 of 2)", "test_b.py", "1", "0")
         self.assertTrue(self.last().startswith("[1 of 1] "), self.last())
 
+    def test_an_empty_name_is_not_a_step(self):
+        self.start({})
+        self.send("plan", "smoke", "smoke", "test_c.py", "")
+        self.send("begin", "smoke")
+        self.assertTrue(self.last().startswith("[0 of 3] "), self.last())
+
     def test_short_jobs_print_only_their_end(self):
         self.start({"unit": {"test_x": 2, "build": 60}})
         for job in ("test_x", "build"):
