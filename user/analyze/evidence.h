@@ -17,7 +17,7 @@
 #define EVIDENCE_ADVICES 5
 
 struct evidence_figures {
-	/* At least one thread was in a fault. A lower bound if a fault spans 256 gaps of others. */
+	/* At least one thread was in a fault. A lower bound if a fault spans 128 gaps of others. */
 	uint64_t busy_ns;
 	/* Faults that the kernel took in a system call, or in get_user_pages(). */
 	uint64_t kernel_faults, kernel_ns;
