@@ -3,7 +3,7 @@
 import functools
 
 import pfstat
-from pfstat import record
+from pfstat import PFDRIVE, record, run
 
 # Records of 64 KiB at random, each read in order: read-ahead helps, but is switched off.
 RANDOM_ADVICE = """
@@ -86,3 +86,13 @@ def test_an_ordinary_program_gets_no_cause():
     result, _ = record("timeout", "2", "sha256sum", "/dev/zero", check=False)
     assert list(causes(result)) == ["nothing-wrong"], result["verdict"]
     assert result["verdict"]["share"] < 0.05
+
+
+def test_limits_of_faults_are_checked():
+    touch = ("python3", "-c", "data = bytearray(4 << 20)")
+    kept = run(PFDRIVE, "check", "--max-major", "10000", "--max-share", "100", "--", *touch)
+    assert kept.stdout.splitlines()[0].startswith("ok         major faults: ")
+    exceeded = run(PFDRIVE, "check", "--max-fault-time", "0.001", "--", *touch, check=False)
+    assert exceeded.returncode == 3 and exceeded.stdout.startswith("EXCEEDED   time in faults: ")
+    failed = run(PFDRIVE, "check", "--max-major", "10000", "--", "false", check=False)
+    assert failed.returncode == 1 and failed.stdout.startswith("ok ")

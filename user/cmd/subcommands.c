@@ -25,6 +25,7 @@ const struct subcommand subcommands[] = {
 	COMMAND("run", MEASURE, run, "touch a file or memory, and measure its page faults"),
 	COMMAND("record", MEASURE, record, "watch any program: print a report, or record it"),
 	COMMAND("top", MEASURE, top, "show the current cost of a program's faults"),
+	COMMAND("check", MEASURE, check, "check that a program's faults stay within limits"),
 	COMMAND("replay", MEASURE, replay, "touch a recorded file's pages under another policy"),
 	COMMAND("report", EXPLAIN, report, "print a recording: tables, figures or a trace"),
 	COMMAND("compare", EXPLAIN, compare, "compare the faults of two recordings"),

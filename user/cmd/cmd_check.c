@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive check: watches a program as record does, and compares its faults with limits. One line
+ * for each limit; the exit status says whether all are kept.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/watch_options.h"
+#include "report/limits.h"
+#include "util/argument.h"
+#include "util/message.h"
+#include "util/signals.h"
+
+struct check {
+	struct watch_options watch_options;
+	struct limits limits;
+	struct watch *watch;
+	struct result result;
+};
+
+enum key {
+	KEY_MAX_MAJOR = 3000,
+	KEY_MAX_FAULT_TIME,
+	KEY_MAX_SHARE,
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "Limits, at least one:", 3 },
+	{ "max-major", KEY_MAX_MAJOR, "N", 0, "number of major faults", 3 },
+	{ "max-fault-time", KEY_MAX_FAULT_TIME, "MS", 0,
+	  "sum of the time of all faults, in milliseconds", 3 },
+	{ "max-share", KEY_MAX_SHARE, "PERCENT", 0,
+	  "share of the run's time in which a fault was in progress", 3 },
+	{ 0 },
+};
+
+static error_t check_parse_option(int key, char *text, struct argp_state *state)
+{
+	struct check *check = state->input;
+	struct limits *limits = &check->limits;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &check->watch_options;
+		return 0;
+	case KEY_MAX_MAJOR:
+		limits->max_major = argument_number(state, "max-major", text, 0, UINT64_MAX - 1);
+		return 0;
+	case KEY_MAX_FAULT_TIME:
+		limits->max_fault_ns = 1e6 * argument_decimal(state, "max-fault-time", text,
+							      "a number of milliseconds", 0, 1e9);
+		return 0;
+	case KEY_MAX_SHARE:
+		limits->max_share =
+			argument_decimal(state, "max-share", text, "a number of per cent", 0, 100) /
+			100;
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		if (limits->max_major == COUNT_NA && limits->max_fault_ns == COUNT_NA &&
+		    isnan(limits->max_share))
+			usage(state, "no limit was given; use --max-major, --max-fault-time or "
+				     "--max-share");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child check_children[] = { { &watch_argp, 0, NULL, 0 }, { 0 } };
+
+const struct argp check_argp = {
+	.options = argp_options,
+	.parser = check_parse_option,
+	.children = check_children,
+	.args_doc = "LIMITS [--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
+	.doc = "Watches a program, and checks that its page faults stay within limits.\v"
+	       "Prints a line for each limit. Exit status: 0, all are kept; 3, one is exceeded, or "
+	       "not known because something was lost; that of COMMAND if it failed. Needs the "
+	       "pfstat module, and root.",
+};
+
+static int check_print(const struct check *check)
+{
+	const unsigned int failed = limits_check(stdout, &check->limits, &check->result.report);
+
+	errno = 0;
+	if (fflush(stdout) || ferror(stdout))
+		return message_of_stdout(errno ? -errno : -EIO, "the limits");
+	return failed ? STATUS_CHANGE : STATUS_OK;
+}
+
+static int check_run(struct check *check)
+{
+	int status, ended;
+
+	status = watch_open(&check->watch, &check->watch_options, &check->result);
+	if (!status)
+		status = watch_go(check->watch);
+	if (status)
+		return status;
+	watch_wait(check->watch);
+	watch_stop(check->watch);
+	status = watch_finish(check->watch);
+	if (!status)
+		status = check_print(check);
+	ended = watch_status(check->watch);
+	return ended ? ended : status;
+}
+
+int cmd_check(int argc, char **argv)
+{
+	struct check check = { 0 };
+	int status;
+
+	watch_options_init(&check.watch_options);
+	limits_init(&check.limits);
+	argp_parse(&check_argp, argc, argv, ARGP_IN_ORDER, NULL, &check);
+	signals_init();
+	result_init(&check.result);
+	strcpy(check.result.report.environment.kind, "record");
+	check.result.report.bpf.known = check.watch_options.instruments.bpf;
+	status = check_run(&check);
+	watch_close(check.watch);
+	result_free(&check.result);
+	return status;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compares a filled report with limits, for scripts. A run that lost records or events may have
+ * had more faults than the report counts, so a limit that such a run seems to keep is not kept.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "report/limits.h"
+
+void limits_init(struct limits *limits)
+{
+	*limits = (struct limits){
+		.max_major = COUNT_NA,
+		.max_fault_ns = COUNT_NA,
+		.max_share = NAN,
+	};
+}
+
+static bool is_complete(const struct report_losses *losses)
+{
+	return !losses->damage && !losses->records &&
+	       (losses->events == COUNT_NA || !losses->events);
+}
+
+static const char *word_of_result(const struct report *run, bool exceeded)
+{
+	return exceeded ? "EXCEEDED" : is_complete(&run->losses) ? "ok" : "NOT KNOWN";
+}
+
+static bool limits_print_result(FILE *out, const struct report *run, bool exceeded)
+{
+	fprintf(out, "%-9s  ", word_of_result(run, exceeded));
+	return exceeded || !is_complete(&run->losses);
+}
+
+static double share_of_run(const struct report *run)
+{
+	return run->time.counted_ns == COUNT_NA || !run->time.counted_ns ?
+		       NAN :
+		       (double)run->evidence.busy_ns / run->time.counted_ns;
+}
+
+unsigned int limits_check(FILE *out, const struct limits *limits, const struct report *run)
+{
+	const struct fault_figures *all = &run->faults.all;
+	const double share = share_of_run(run);
+	unsigned int failed = 0;
+
+	if (limits->max_major != COUNT_NA) {
+		failed += limits_print_result(out, run, all->major > limits->max_major);
+		fprintf(out, "major faults: %" PRIu64 ", at most %" PRIu64 "\n", all->major,
+			limits->max_major);
+	}
+	if (limits->max_fault_ns != COUNT_NA) {
+		failed += limits_print_result(out, run, all->whole.total_ns > limits->max_fault_ns);
+		fprintf(out, "time in faults: %.3f ms, at most %.3f ms\n",
+			all->whole.total_ns / 1e6, limits->max_fault_ns / 1e6);
+	}
+	if (!isnan(limits->max_share)) {
+		failed += limits_print_result(out, run, !(share <= limits->max_share));
+		fprintf(out, "share of the run: %.2f %%, at most %.2f %%\n", 100 * share,
+			100 * limits->max_share);
+	}
+	return failed;
+}
