@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * pfdrive check: watches a program as record does, and compares its faults with limits. One line
- * for each limit; the exit status says whether all are kept.
+ * for each limit; the exit status is 0 if all are kept.
  */
 #include <argp.h>
 #include <errno.h>
