@@ -62,6 +62,7 @@ def test_the_report_begins_with_the_verdict():
     assert "had page faults in progress" in lines[0], lines[:6]
     assert any(line.startswith("Cause: ") for line in lines[:6])
     assert any(line.startswith("Try: ") for line in lines[:8])
+    assert len(lines) <= 45
 
 
 def test_copies_after_forks_are_named():
