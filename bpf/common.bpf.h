@@ -71,6 +71,12 @@ struct {
 #define NR_SEEN 65536
 extern __u8 seen[NR_SEEN];
 
+/*
+ * Set when the measurement ends: no program counts or sends after it. The programs are detached
+ * later, and one after the other.
+ */
+extern __u32 stopped;
+
 /* The reader is woken when more bytes than this wait in a CPU's ring. */
 extern const volatile __u64 events_half;
 
@@ -114,14 +120,17 @@ static __always_inline void count(__u32 what)
  * Copies a finished event into the ring of this CPU; `size` is a constant. The caller never
  * reserves memory in a ring while it may be preempted. A single event wakes no one: the reader
  * drains when it needs the events, and must not disturb the measured threads. Only a ring that is
- * half full wakes it. false: the ring is full, which is counted.
+ * half full wakes it. false: the ring is full, which is counted, or the measurement has ended.
  */
 static __always_inline bool event_send(void *event, __u64 size)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	void *ring = bpf_map_lookup_elem(&events, &cpu);
+	void *ring;
 	__u64 flags;
 
+	if (stopped)
+		return false;
+	ring = bpf_map_lookup_elem(&events, &cpu);
 	if (!ring) {
 		count(PFSTAT_COUNT_EVENTS_LOST);
 		return false;

@@ -61,12 +61,6 @@ __u32 ignored;
  */
 struct pfstat_missed missed;
 
-/*
- * Set before the first program is detached. The programs are detached one after the other, so
- * a thread that exits meanwhile has counted faults for which no program ran any more.
- */
-__u32 counts_closed;
-
 static const struct fault_state no_fault;
 
 static __always_inline struct fault_state *fault_slot_of(__u32 tid)
@@ -139,7 +133,7 @@ static __always_inline void fault_state_settle(struct fault_state *state,
 {
 	__u64 minor = task->min_flt - state->min_flt, major = task->maj_flt - state->maj_flt;
 
-	if (counts_closed || !(minor | major) || state->born != (__u32)task->start_time)
+	if (stopped || !(minor | major) || state->born != (__u32)task->start_time)
 		return;
 	__sync_fetch_and_add(&missed.minor, minor);
 	__sync_fetch_and_add(&missed.major, major);

@@ -369,6 +369,8 @@ static __always_inline int fault_ends(struct fault_state *state, const struct vm
 	struct pfstat_fault_value *value;
 	__u64 now;
 
+	if (stopped)
+		return 0;
 	if (!state->is_sure && !(returned->result & RESULT_OF_FILE))
 		look_closer(state, vma, returned->address);
 	else if (state->kind == PFSTAT_FAULT_SWAP && returned->result & PFSTAT_RESULT_LOCKED)

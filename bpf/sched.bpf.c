@@ -9,6 +9,7 @@
 #include "off_cpu.bpf.h"
 
 __u8 seen[NR_SEEN];
+__u32 stopped;
 /* The loader sets it to the size of half a ring. */
 const volatile __u64 events_half = RING_TEMPLATE_BYTES / 2;
 /* Without on_sched_waking, the absence of a wake-up has no meaning. */

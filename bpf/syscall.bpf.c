@@ -75,6 +75,8 @@ static __always_inline void add(const struct pfstat_syscall_key *key, __u64 dura
 	struct pfstat_syscall_value *value;
 	__u64 bucket;
 
+	if (stopped)
+		return;
 	value = bpf_map_lookup_elem(&syscalls, key);
 	if (!value) {
 		/* Another CPU may insert it first: then its entry is used. */

@@ -4,6 +4,7 @@ form that serves its purpose (no filter unless needed, output to a file, the lar
 returns the number of faults that it saw."""
 import collections
 import contextlib
+import fcntl
 import os
 import pathlib
 import re
@@ -115,6 +116,13 @@ def is_hooked(pid):
     return re.search(rf"^mm pid {pid}\b", (DEBUGFS / "targets").read_text(), re.MULTILINE)
 
 
+def await_detached():
+    """pfdrive's keeper of the pins shares a lock until it has detached the programs."""
+    folder = os.open("/sys/fs/bpf", os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    os.close(folder)
+
+
 @contextlib.contextmanager
 def pfdrive(pid):
     """Module and eBPF, as in `pfdrive record`; it reads while they write."""
@@ -132,6 +140,7 @@ def pfdrive(pid):
     with running(command, output, attached):
         yield seen
     seen["faults"] = stats()["stored"]
+    await_detached()
     rmmod()
 
 

@@ -49,6 +49,7 @@ def recorder(pid, *options):
 
 def thread_ns(path, watch=None):
     """Time of a warm fault in ns: the median of some rounds, without the first."""
+    pfstat.await_detached()
     with subprocess.Popen([pfstat.BUILD / "overhead/touch", path, str(ROUNDS)], text=True,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
         pid = int(worker.stdout.readline())

@@ -133,6 +133,7 @@ void watch_options_init(struct watch_options *options)
 {
 	*options = (struct watch_options){
 		.instruments = {
+			.detach_later = true,
 			.bpf = true,
 			.bpf_missing = "--no-bpf was given",
 			.events = { .pages = true },

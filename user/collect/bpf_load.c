@@ -56,8 +56,9 @@ struct events {
 	uint64_t forgotten;	    /* of these, dropped */
 	struct run_counters before; /* counts of the dropped events */
 	uint32_t hooks;
-	bool pinned;
-	int pin_keeper;
+	struct pins pins;
+	uint64_t skipped; /* when the programs were stopped */
+	int skipped_err;  /* 1: they were not stopped yet */
 };
 
 static const char *events_missing(void)
@@ -259,8 +260,17 @@ int events_open(struct events **opened, const struct events_options *options, ch
 		return -ENOMEM;
 	}
 	events->epoll = -1;
+	events->pins = PINS_NONE;
+	events->skipped_err = 1;
 	libbpf_set_print(bpf_log_keep);
 	err = events_load(events, options, &step);
+	if (!err) {
+		/* The programs of an earlier measurement were detached while these were loaded. */
+		pins_await_detached();
+		step = "pin the eBPF maps under " PFSTAT_PIN_DIR;
+		/* The keeper starts while the kernel waits for a grace period, after the next step. */
+		err = pins_open(&events->pins);
+	}
 	if (!err)
 		err = events_open_rings(events, &step);
 	if (err) {
@@ -295,11 +305,9 @@ int events_attach(struct events *events, char *why, size_t size)
 		events_explain("attach the eBPF programs", err, why, size);
 		return err;
 	}
-	err = pins_make(events->bpf->obj, &events->pin_keeper);
+	err = pins_make(&events->pins, events->bpf->obj);
 	if (err)
 		events_explain("pin the eBPF maps under " PFSTAT_PIN_DIR, err, why, size);
-	else
-		events->pinned = true;
 	return err;
 }
 
@@ -319,10 +327,12 @@ void events_close(struct events *events)
 {
 	if (!events)
 		return;
-	if (events->pinned)
-		pins_remove(events->pin_keeper);
+	pins_remove(&events->pins);
+	if (events->bpf)
+		pins_give_links(&events->pins, events->bpf->skeleton);
 	events_close_rings(events);
 	pfstat_bpf__destroy(events->bpf);
+	pins_close(&events->pins);
 	free(events);
 }
 
@@ -366,18 +376,6 @@ bool events_is_watched(const struct events *events, pid_t id)
 	__u32 value;
 
 	return !bpf_map_lookup_elem(bpf_map__fd(events->bpf->maps.targets), &key, &value);
-}
-
-/*
- * A program may still run on another CPU when it is detached, within a read-side
- * section of RCU. The barrier waits for those; kernels with nohz_full refuse it.
- */
-void events_stop(struct events *events)
-{
-	events->bpf->bss->counts_closed = 1;
-	pfstat_bpf__detach(events->bpf);
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		usleep(STOP_US);
 }
 
 int events_fd(const struct events *events)
@@ -508,41 +506,16 @@ static int events_forget_syscalls(int fd)
 }
 
 /*
- * How often the kernel left out a program that was already running on the same CPU: met
- * by an interrupt, or preempted by another thread that came to it.
+ * A program may still run on another CPU, within a read-side section of RCU. The barrier waits for
+ * those; kernels with nohz_full refuse it. Programs that are skipped later would have done nothing.
  */
-static int events_read_misses(const struct bpf_program *program, uint64_t *misses)
+void events_stop(struct events *events)
 {
-	struct bpf_prog_info info = { 0 };
-	__u32 size = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-		return -errno;
-	*misses = info.recursion_misses;
-	return 0;
-}
-
-static int events_read_skipped(const struct events *events, uint64_t *skipped)
-{
-	const struct bpf_program *second;
-	uint64_t misses, of_second;
-	struct bpf_program *program;
-	int err = 0;
-
-	*skipped = 0;
-	bpf_object__for_each_program(program, events->bpf->obj) {
-		if (!bpf_program__autoload(program) || hooks_is_second_copy(program))
-			continue;
-		second = hooks_second_copy(events->bpf->obj, program);
-		err = events_read_misses(program, &misses);
-		if (!err && second)
-			err = events_read_misses(second, &of_second);
-		if (err)
-			return err;
-		/* An event is lost only if both copies were skipped. */
-		*skipped += second && of_second < misses ? of_second : misses;
-	}
-	return 0;
+	events->bpf->bss->swap_counting = false;
+	events->bpf->bss->stopped = 1;
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		usleep(STOP_US);
+	events->skipped_err = hooks_read_skipped(events->bpf->obj, &events->skipped);
 }
 
 /*
@@ -558,7 +531,7 @@ int events_forget(struct events *events)
 	if (!err)
 		err = events_read_counts(events, &events->before);
 	if (!err)
-		err = events_read_skipped(events, &events->before.events_skipped);
+		err = hooks_read_skipped(events->bpf->obj, &events->before.events_skipped);
 	free(events->before.syscalls);
 	events->before.syscalls = NULL;
 	return err;
@@ -599,8 +572,11 @@ int events_counters(const struct events *events, struct run_counters *counters)
 		err = swap_counters_read(bpf_map__fd(events->bpf->maps.swap_pairs),
 					 bpf_map__fd(events->bpf->maps.swap_names), counters);
 	}
+	counters->events_skipped = events->skipped;
 	if (!err)
-		err = events_read_skipped(events, &counters->events_skipped);
+		err = events->skipped_err <= 0 ?
+			      events->skipped_err :
+			      hooks_read_skipped(events->bpf->obj, &counters->events_skipped);
 	if (err)
 		return err;
 	counters->events_skipped -= events->before.events_skipped;

@@ -42,7 +42,7 @@ int events_open(struct events **events, const struct events_options *options, ch
  * of no living program are there. Fails as events_open() does.
  */
 int events_attach(struct events *events, char *why, size_t size);
-/* Unpins, detaches, frees. */
+/* Unpins and frees. The programs are detached later, see pins_await_detached(). */
 void events_close(struct events *events);
 
 /* 1 << enum bpf_hook for each optional hook that this kernel has. */

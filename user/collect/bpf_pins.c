@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -26,7 +27,8 @@
 #include "privilege/capabilities.h"
 #include "util/signals.h"
 
-#define BPFFS "/sys/fs/bpf"
+#define BPFFS	  "/sys/fs/bpf"
+#define MAX_LINKS 64
 
 bool pins_possible(void)
 {
@@ -107,14 +109,13 @@ static bool pins_folder_is(uint64_t inode)
 }
 
 /* The keeper double-forks, so that wait4(-1) neither reaps it nor counts its rusage. */
-static int pins_spawn_keeper(int its_end, const struct stat *folder)
+static int pins_spawn_keeper(struct pins *pins, int its_end, const struct stat *folder)
 {
 	char inode[24];
 	char *const arguments[] = { "pfdrive", "helper", "unpin", inode, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	int status, err;
-	pid_t child;
+	int err;
 
 	snprintf(inode, sizeof(inode), "%" PRIu64, (uint64_t)folder->st_ino);
 	posix_spawn_file_actions_init(&actions);
@@ -124,18 +125,26 @@ static int pins_spawn_keeper(int its_end, const struct stat *folder)
 	posix_spawnattr_init(&attributes);
 	/* Signals of a terminal to its foreground must not reach the keeper. */
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-	err = -posix_spawn(&child, "/proc/self/exe", &actions, &attributes, arguments, environ);
+	err = -posix_spawn(&pins->starting, "/proc/self/exe", &actions, &attributes, arguments,
+			   environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
-	if (err)
-		return err;
-	while (waitpid(child, &status, 0) < 0)
+	return err;
+}
+
+/* Its first process exits when the keeper is ready. */
+static int pins_await_keeper(struct pins *pins)
+{
+	int status;
+
+	while (waitpid(pins->starting, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
+	pins->starting = 0;
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EAGAIN;
 }
 
-static int pins_start_keeper(int *keeper)
+static int pins_start_keeper(struct pins *pins)
 {
 	struct stat folder;
 	int ends[2], err;
@@ -143,51 +152,126 @@ static int pins_start_keeper(int *keeper)
 	if (stat(PFSTAT_PIN_DIR, &folder) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
-	err = pins_spawn_keeper(ends[1], &folder);
+	err = pins_spawn_keeper(pins, ends[1], &folder);
 	close(ends[1]);
 	if (err)
 		close(ends[0]);
 	else
-		*keeper = ends[0];
+		pins->keeper = ends[0];
 	return err;
 }
 
-int pins_make(struct bpf_object *object, int *keeper)
+int pins_open(struct pins *pins)
 {
 	int err;
 
 	pins_remove_folder(); /* of one that was killed together with its keeper */
 	if (mkdir(PFSTAT_PIN_DIR, 0700))
 		return -errno;
-	/* Before the first pin: this process may be killed right after it. */
-	err = pins_start_keeper(keeper);
-	if (err) {
-		pins_remove_folder();
-		return err;
-	}
-	err = pins_pin_all(object);
+	err = pins_start_keeper(pins);
 	if (err)
-		pins_remove(*keeper);
+		pins_remove_folder();
 	return err;
 }
 
-/* Returns when the other end of the line is closed or shut. */
-static void pins_wait_for_end(int line)
+int pins_make(struct pins *pins, struct bpf_object *object)
 {
-	ssize_t got;
-	char byte;
-
-	do
-		got = read(line, &byte, 1);
-	while (got > 0 || (got < 0 && errno == EINTR));
+	/* Before the first pin: this process may be killed right after it. */
+	return pins_await_keeper(pins) ?: pins_pin_all(object);
 }
 
-void pins_remove(int keeper)
+void pins_remove(const struct pins *pins)
 {
-	pins_remove_folder();
-	shutdown(keeper, SHUT_WR);
-	pins_wait_for_end(keeper); /* it is gone: there is nothing to remove */
-	close(keeper);
+	if (pins->keeper >= 0)
+		pins_remove_folder();
+}
+
+/* Descriptors are the ancillary data of a message, see unix(7). */
+union pins_links {
+	struct cmsghdr head;
+	char bytes[CMSG_SPACE(MAX_LINKS * sizeof(int))];
+};
+
+static unsigned int pins_find_links(const struct bpf_object_skeleton *skeleton, int *links)
+{
+	unsigned int nr = 0;
+	int i;
+
+	for (i = 0; i < skeleton->prog_cnt && nr < MAX_LINKS; i++)
+		if (*skeleton->progs[i].link)
+			links[nr++] = bpf_link__fd(*skeleton->progs[i].link);
+	return nr;
+}
+
+void pins_give_links(const struct pins *pins, const struct bpf_object_skeleton *skeleton)
+{
+	int links[MAX_LINKS];
+	const size_t bytes = pins_find_links(skeleton, links) * sizeof(*links);
+	union pins_links data = { .head = {
+					  .cmsg_len = CMSG_LEN(bytes),
+					  .cmsg_level = SOL_SOCKET,
+					  .cmsg_type = SCM_RIGHTS,
+				  } };
+	struct iovec byte = { .iov_base = "", .iov_len = 1 };
+	const struct msghdr message = {
+		.msg_iov = &byte,
+		.msg_iovlen = 1,
+		.msg_control = &data,
+		.msg_controllen = CMSG_SPACE(bytes),
+	};
+
+	if (pins->keeper < 0)
+		return;
+	memcpy(CMSG_DATA(&data.head), links, bytes);
+	sendmsg(pins->keeper, &message, MSG_NOSIGNAL);
+}
+
+void pins_close(struct pins *pins)
+{
+	if (pins->keeper < 0)
+		return;
+	close(pins->keeper);
+	pins->keeper = -1;
+	if (pins->starting)
+		pins_await_keeper(pins);
+}
+
+/* A descriptor whose lock a keeper shares until all programs are detached. */
+static int pins_lock(int operation)
+{
+	const int fd = open(BPFFS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	while (fd >= 0 && flock(fd, operation) && errno == EINTR && !signals_caught)
+		;
+	return fd;
+}
+
+void pins_await_detached(void)
+{
+	const int fd = pins_lock(LOCK_EX);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Returns when the other end of the line is closed. Links that came over it stay open. */
+static void pins_wait_for_end(int line)
+{
+	union pins_links data;
+	char byte;
+	struct iovec bytes = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr message;
+	ssize_t got;
+
+	do {
+		message = (struct msghdr){
+			.msg_iov = &bytes,
+			.msg_iovlen = 1,
+			.msg_control = &data,
+			.msg_controllen = sizeof(data),
+		};
+		got = recvmsg(line, &message, MSG_CMSG_CLOEXEC);
+	} while (got > 0 || (got < 0 && errno == EINTR));
 }
 
 /*
@@ -215,6 +299,7 @@ static void pins_leave_the_run(void)
 int pins_keep(uint64_t inode)
 {
 	pid_t child;
+	int lock;
 
 	interrupt_ignore();
 	pins_leave_the_run();
@@ -224,6 +309,9 @@ int pins_keep(uint64_t inode)
 	 */
 	capabilities_keep(CAPABILITY(CAP_DAC_OVERRIDE));
 	close_range(STDERR_FILENO + 1, ~0U, 0);
+	lock = pins_lock(LOCK_SH);
+	if (lock < 0)
+		return -errno;
 	child = fork();
 	if (child)
 		return child < 0 ? -errno : 0;
@@ -231,5 +319,6 @@ int pins_keep(uint64_t inode)
 	/* By now the folder may be another program's. */
 	if (pins_folder_is(inode))
 		pins_remove_folder();
+	close_range(lock + 1, ~0U, 0); /* before the lock */
 	return 0;
 }

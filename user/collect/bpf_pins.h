@@ -5,18 +5,42 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct bpf_object;
+struct bpf_object_skeleton;
 
 /* Is there a bpf file system to pin in? */
 bool pins_possible(void);
+struct pins {
+	int keeper;	/* a socket; -1: there is no folder */
+	pid_t starting; /* the keeper's first process; 0: it has been reaped */
+};
+
+#define PINS_NONE ((struct pins){ .keeper = -1 })
+
 /*
- * Makes the folder and pins everything in it; on failure it removes both. A keeper process removes
- * the folder when this process is killed: it notices that `keeper` is closed.
+ * Makes the folder and starts a keeper process, which removes the folder when this process is
+ * killed. The caller goes on while the keeper starts. 0 or a negative errno; then both are gone.
  */
-int pins_make(struct bpf_object *object, int *keeper);
-/* Removes the folder with all pins, and lets the keeper exit. */
-void pins_remove(int keeper);
+int pins_open(struct pins *pins);
+/* Pins everything, once the keeper is ready. 0 or a negative errno. */
+int pins_make(struct pins *pins, struct bpf_object *object);
+/* Removes the folder with all pins. */
+void pins_remove(const struct pins *pins);
+/*
+ * The kernel detaches a program when the last descriptor of its link is closed. For each function
+ * that had a program it waits a tenth of a second for all tasks. So the keeper gets copies of the
+ * descriptors, and closes them when it is released. If it does not get them, this process waits.
+ */
+void pins_give_links(const struct pins *pins, const struct bpf_object_skeleton *skeleton);
+/* Lets the keeper exit. */
+void pins_close(struct pins *pins);
+/*
+ * Returns when no program of an earlier measurement is attached any more: it would make each fault
+ * dearer. The caller holds the fault source, so that all keepers have been released.
+ */
+void pins_await_detached(void);
 /*
  * The keeper's program: waits until its standard input is closed, then removes the folder if it
  * still has that inode. -errno in the caller if it cannot fork.

@@ -3,6 +3,7 @@
  * Decides which eBPF programs are loaded, from the kernel's BTF, its tracing files and the
  * options of the caller. bpf_load.c loads the programs that are selected here.
  */
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -259,8 +260,8 @@ int hooks_attach(const struct bpf_program *program, struct bpf_link **link)
 	return *link ? 0 : -errno;
 }
 
-const struct bpf_program *hooks_second_copy(const struct bpf_object *object,
-					    const struct bpf_program *program)
+static const struct bpf_program *hooks_second_copy(const struct bpf_object *object,
+						   const struct bpf_program *program)
 {
 	const struct bpf_program *second;
 	size_t i;
@@ -274,7 +275,7 @@ const struct bpf_program *hooks_second_copy(const struct bpf_object *object,
 	return NULL;
 }
 
-bool hooks_is_second_copy(const struct bpf_program *program)
+static bool hooks_is_second_copy(const struct bpf_program *program)
 {
 	size_t i;
 
@@ -282,6 +283,44 @@ bool hooks_is_second_copy(const struct bpf_program *program)
 		if (!doubles[i].instead && !strcmp(doubles[i].second, bpf_program__name(program)))
 			return true;
 	return false;
+}
+
+/*
+ * How often the kernel left out a program that was already running on the same CPU: met
+ * by an interrupt, or preempted by another thread that came to it.
+ */
+static int hooks_read_misses(const struct bpf_program *program, uint64_t *misses)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+		return -errno;
+	*misses = info.recursion_misses;
+	return 0;
+}
+
+int hooks_read_skipped(const struct bpf_object *object, uint64_t *skipped)
+{
+	const struct bpf_program *second;
+	uint64_t misses, of_second;
+	struct bpf_program *program;
+	int err = 0;
+
+	*skipped = 0;
+	bpf_object__for_each_program(program, object) {
+		if (!bpf_program__autoload(program) || hooks_is_second_copy(program))
+			continue;
+		second = hooks_second_copy(object, program);
+		err = hooks_read_misses(program, &misses);
+		if (!err && second)
+			err = hooks_read_misses(second, &of_second);
+		if (err)
+			return err;
+		/* An event is lost only if both copies were skipped. */
+		*skipped += second && of_second < misses ? of_second : misses;
+	}
+	return 0;
 }
 
 int hooks_choose(struct bpf_object *object, uint32_t without, uint32_t *hooks)

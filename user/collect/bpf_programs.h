@@ -22,9 +22,7 @@ int hooks_choose(struct bpf_object *object, uint32_t without, uint32_t *hooks);
 /* Attaches a program of kprobe.multi, if it is loaded. 0 or a negative errno. */
 int hooks_attach(const struct bpf_program *program, struct bpf_link **link);
 
-/* The program that does what this one missed; NULL: there is none, or it is not loaded. */
-const struct bpf_program *hooks_second_copy(const struct bpf_object *object,
-					    const struct bpf_program *program);
-bool hooks_is_second_copy(const struct bpf_program *program);
+/* Events that were lost because the kernel left out a program so far. 0 or a negative errno. */
+int hooks_read_skipped(const struct bpf_object *object, uint64_t *skipped);
 
 #endif

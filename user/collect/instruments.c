@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "collect/bpf_cost.h"
+#include "collect/bpf_pins.h"
 #include "collect/collector.h"
 #include "collect/fault_source_module.h"
 #include "collect/instruments.h"
@@ -60,15 +61,17 @@ static int instruments_open_source(struct instruments *instruments, char *why, s
 	return ops->open(&instruments->source, &source_options, why, size);
 }
 
-/* Loads and attaches before anything is watched. */
+/* Loads and attaches before anything is watched, and when no earlier program is attached. */
 static int instruments_open_events(struct instruments *instruments, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
 	struct bpf_cost *cost = &instruments->bpf_cost;
 	int err;
 
-	if (!options->bpf)
+	if (!options->bpf) {
+		pins_await_detached();
 		return 0;
+	}
 	err = events_open(&instruments->events, &options->events, why, size);
 	if (err)
 		return err;
@@ -424,6 +427,8 @@ void instruments_close(struct instruments *instruments)
 	priority_restore(&instruments->priority);
 	collector_close(instruments->collector);
 	events_close(instruments->events);
+	if (instruments->events && !instruments->options.detach_later)
+		pins_await_detached();
 	perf_maps_close(instruments->maps);
 	perf_faults_close(instruments->counters);
 	if (instruments->source)

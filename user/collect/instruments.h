@@ -28,8 +28,10 @@ struct instruments_options {
 	bool bpf;			       /* false: bpf_missing is the reason */
 	const char *bpf_missing;
 	struct events_options events;
-	bool maps;	    /* record the mappings of processes */
-	bool no_counters;   /* perf's own counts of faults are n/a */
+	bool maps;	  /* record the mappings of processes */
+	bool no_counters; /* perf's own counts of faults are n/a */
+	/* Closing does not wait until the programs are detached; nothing is measured after it. */
+	bool detach_later;
 	uint64_t ring_size; /* bytes; 0: the module's default */
 	bool fault_around;
 	int only_fd; /* of all mappings only this file's; -1: any */

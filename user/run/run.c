@@ -91,6 +91,7 @@ static int run_open(struct run *run)
 {
 	const struct run_plan *plan = run->plan;
 	const struct options *options = plan->options;
+	const bool last = plan->number == options->repeats && !options->compete.text;
 	const struct measurement_options measurement_options = {
 		.instruments = {
 			.bpf = options->bpf,
@@ -102,13 +103,14 @@ static int run_open(struct run *run)
 			.ring_size = options->ring_size,
 			.fault_around = options->fault_around,
 			.only_fd = -1,
+			.detach_later = last,
 			.cpus = plan->cpus,
 			.tick_ms = progress_tick_ms(),
 			.tick = progress_tick,
 			.tick_context = &run->progress,
 		},
 		.hooks_nothing = plan->mapping->kind == MAPPING_ANON,
-		.keeps_privileges = plan->number < options->repeats || options->compete.text,
+		.keeps_privileges = !last,
 		.groups = options->record ? REPORT_PLACES : 1U << GROUP_BY_FILE | 1U << GROUP_BY_THREAD,
 		.listener = plan->listener,
 		.listener_context = plan->listener_context,

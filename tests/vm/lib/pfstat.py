@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import ctypes
+import fcntl
 import functools
 import json
 import mmap
@@ -157,6 +158,13 @@ def targets():
 
 def hooked():
     return sum(line.startswith("vma ") for line in targets().splitlines())
+
+
+def await_detached():
+    """pfdrive's helper shares this lock until the programs of eBPF are detached."""
+    folder = os.open(PINS.parent, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    os.close(folder)
 
 
 def makes_accesses(pid):
