@@ -33,9 +33,12 @@ struct pt_regs___kernel {
 
 extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 
+/* The numbers of these types among the kernel's. */
+const volatile __u32 vm_area_struct_type, vm_fault_type;
+
 /* A kprobe gets addresses only. This makes one a pointer to an object that can be read. */
 #define KERNEL_OBJECT(address, type) \
-	((const type *)bpf_rdonly_cast((const void *)(address), bpf_core_type_id_kernel(type)))
+	((const struct type *)bpf_rdonly_cast((const void *)(address), type##_type))
 
 /* The module's ->fault: a VMA that has it is hooked. 0: the module is not used. */
 __u64 wrapper;
@@ -179,7 +182,7 @@ int BPF_KPROBE(on_fault_enter_kprobe, void *vma, unsigned long address, unsigned
 
 	if (!have_graph_probes)
 		return 0;
-	state = fault_begins(ctx, KERNEL_OBJECT(vma, struct vm_area_struct), address, flags);
+	state = fault_begins(ctx, KERNEL_OBJECT(vma, vm_area_struct), address, flags);
 	if (!state)
 		return 0;
 	state->vma = (__u64)vma;
@@ -212,7 +215,7 @@ int BPF_PROG(on_swap_page, struct vm_fault *vmf)
 SEC("kprobe.multi/do_swap_page")
 int BPF_KPROBE(on_swap_page_kprobe, void *vmf)
 {
-	return !have_graph_probes ? 0 : fault_begins_swap(KERNEL_OBJECT(vmf, struct vm_fault));
+	return !have_graph_probes ? 0 : fault_begins_swap(KERNEL_OBJECT(vmf, vm_fault));
 }
 
 /* A write to a shared page calls page_mkwrite(), if the file has it. */
@@ -247,7 +250,7 @@ int BPF_PROG(on_wp_page, struct vm_fault *vmf)
 SEC("kprobe.multi/do_wp_page")
 int BPF_KPROBE(on_wp_page_kprobe, void *vmf)
 {
-	return !have_graph_probes ? 0 : fault_begins_write(KERNEL_OBJECT(vmf, struct vm_fault));
+	return !have_graph_probes ? 0 : fault_begins_write(KERNEL_OBJECT(vmf, vm_fault));
 }
 
 static __always_inline __u32 origin_of(__u32 flags, bool has_regs)
@@ -427,7 +430,7 @@ int BPF_KRETPROBE(on_fault_exit_kprobe, unsigned int result)
 		.origin = origin_of(state->flags, state->has_regs),
 		.outcome = outcome_of(state->flags, result),
 	};
-	return fault_ends(state, KERNEL_OBJECT(state->vma, struct vm_area_struct), &returned);
+	return fault_ends(state, KERNEL_OBJECT(state->vma, vm_area_struct), &returned);
 }
 
 static __always_inline int thread_ends(const struct task_struct *task)

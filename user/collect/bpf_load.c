@@ -5,6 +5,7 @@
  * bpf_counters.c. A program that this kernel cannot run is left out by bpf_programs.c.
  */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
@@ -24,6 +26,7 @@
 #include "collect/bpf_pins.h"
 #include "collect/bpf_programs.h"
 #include "collect/event_ring.h"
+#include "collect/kernel_types.h"
 #include "collect/time_heap.h"
 #include "pfstat.skel.h"
 #include "privilege/capabilities.h"
@@ -138,7 +141,8 @@ static int events_size_swap_maps(struct pfstat_bpf *bpf, bool used)
 }
 
 /* Sets the constants of the programs, which must be known when they are loaded. */
-static int events_configure(struct events *events, const struct events_options *options)
+static int events_configure(struct events *events, const struct events_options *options,
+			    const struct kernel_types *types)
 {
 	struct pfstat_bpf *bpf = events->bpf;
 	uint32_t without = options->without;
@@ -146,7 +150,7 @@ static int events_configure(struct events *events, const struct events_options *
 
 	without |= options->pages ? 0 : 1U << HOOK_PAGE_DELETE;
 	without |= options->swap ? 0 : 1U << HOOK_SWAP_IO;
-	err = hooks_choose(bpf->obj, without, &events->hooks);
+	err = hooks_choose(bpf->obj, types, without, &events->hooks);
 	if (!err)
 		err = events_size_swap_maps(bpf, events->hooks & 1U << HOOK_SWAP_IO);
 	if (err)
@@ -154,6 +158,9 @@ static int events_configure(struct events *events, const struct events_options *
 	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
 	bpf->rodata->have_page_delete = events->hooks & 1U << HOOK_PAGE_DELETE;
 	bpf->rodata->have_graph_probes = bpf_program__autoload(bpf->progs.on_fault_enter_kprobe);
+	bpf->rodata->vm_area_struct_type =
+		kernel_types_find(types, "vm_area_struct", BTF_KIND_STRUCT);
+	bpf->rodata->vm_fault_type = kernel_types_find(types, "vm_fault", BTF_KIND_STRUCT);
 	bpf->rodata->every_fault = options->every_fault;
 	bpf->rodata->want_stacks = options->stacks;
 	return events_configure_maps(events, options);
@@ -175,18 +182,45 @@ static void events_touch_shared(struct pfstat_bpf *bpf)
 		shared[i] = 0;
 }
 
+/* libbpf reads the kernel's types from the descriptor when it loads the programs. */
+static int events_open_object(struct events *events, int fd)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options);
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	options.btf_custom_path = path;
+	events->bpf = pfstat_bpf__open_opts(&options);
+	return events->bpf ? 0 : -errno;
+}
+
+static int events_load_object(struct events *events, const struct events_options *options, int fd)
+{
+	struct kernel_types *types;
+	int err = events_open_object(events, fd);
+
+	if (err)
+		return err;
+	err = kernel_types_read(&types);
+	if (!err)
+		err = kernel_types_write(types, bpf_object__btf(events->bpf->obj), fd);
+	if (!err)
+		err = events_configure(events, options, types);
+	kernel_types_close(types);
+	return err ? err : pfstat_bpf__load(events->bpf);
+}
+
 static int events_load(struct events *events, const struct events_options *options,
 		       const char **step)
 {
+	const int fd = memfd_create("pfdrive", MFD_CLOEXEC);
 	int err;
 
 	*step = "load the eBPF programs";
-	events->bpf = pfstat_bpf__open();
-	if (!events->bpf)
+	if (fd < 0)
 		return -errno;
-	err = events_configure(events, options);
-	if (!err)
-		err = pfstat_bpf__load(events->bpf);
+	err = events_load_object(events, options, fd);
+	close(fd);
 	if (err)
 		return err;
 	/*
@@ -206,17 +240,26 @@ static int events_add_ring(struct events *events, struct event_ring *ring)
 	return epoll_ctl(events->epoll, EPOLL_CTL_ADD, ring->fd, &edge) ? -errno : 0;
 }
 
-/* A CPU that comes online later shares the ring of another. */
+/*
+ * A CPU that comes online later shares the ring of another. All at once: the kernel waits for a
+ * grace period after each update of such a map.
+ */
 static int events_assign_rings(const struct events *events)
 {
-	const int nr_cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(events->bpf->maps.events);
-	int cpu;
+	const int fd = bpf_map__fd(events->bpf->maps.events);
+	__u32 nr = bpf_map__max_entries(events->bpf->maps.events), cpu;
+	__u32 *cpus = calloc(nr, sizeof(*cpus)), *rings = calloc(nr, sizeof(*rings));
+	int err = -ENOMEM;
 
-	for (cpu = 0; cpu < nr_cpus; cpu++)
-		if (bpf_map_update_elem(fd, &cpu, &events->rings[cpu % events->nr_rings].fd,
-					BPF_ANY))
-			return -errno;
-	return 0;
+	for (cpu = 0; cpus && rings && cpu < nr; cpu++) {
+		cpus[cpu] = cpu;
+		rings[cpu] = events->rings[cpu % events->nr_rings].fd;
+	}
+	if (cpus && rings)
+		err = bpf_map_update_batch(fd, cpus, rings, &nr, NULL);
+	free(cpus);
+	free(rings);
+	return err;
 }
 
 static int events_open_rings(struct events *events, const char **step)

@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 
 #include "collect/bpf_programs.h"
+#include "collect/kernel_types.h"
 #include "util/array.h"
 
 /* A program that is not named here is always needed. */
@@ -85,8 +86,8 @@ static const struct {
 /* Optional hooks that the kernel does not have. */
 struct hook_search {
 	const struct bpf_object *object;
-	struct btf *types; /* of the kernel, once a kprobe's function was looked for */
-	uint32_t missing;  /* 1 << enum bpf_hook */
+	const struct kernel_types *types;
+	uint32_t missing; /* 1 << enum bpf_hook */
 };
 
 /* The section's name holds the program's target: "tp_btf/NAME", "fentry/NAME", … */
@@ -97,13 +98,9 @@ static const char *hooks_hook_name(const struct bpf_program *program)
 	return slash ? slash + 1 : "";
 }
 
-static int hooks_find_function(struct hook_search *search, const char *name)
+static bool hooks_has_function(const struct hook_search *search, const char *name)
 {
-	if (!search->types)
-		search->types = btf__load_vmlinux_btf();
-	if (!search->types)
-		return -errno;
-	return btf__find_by_name_kind(search->types, name, BTF_KIND_FUNC);
+	return kernel_types_find(search->types, name, BTF_KIND_FUNC);
 }
 
 /*
@@ -116,9 +113,8 @@ static int hooks_kernel_has(struct hook_search *search, struct bpf_program *prog
 	int err;
 
 	if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE)
-		err = hooks_find_function(search, hooks_hook_name(program));
-	else
-		err = bpf_program__set_attach_target(program, 0, hooks_hook_name(program));
+		return hooks_has_function(search, hooks_hook_name(program));
+	err = bpf_program__set_attach_target(program, 0, hooks_hook_name(program));
 	if (err == -ESRCH || err == -ENOENT)
 		return 0;
 	return err < 0 ? err : 1;
@@ -212,22 +208,19 @@ static bool hooks_kernel_preempts_itself(void)
  * Return probes before v6.14 were not made of function-graph tracing: only few threads at a
  * time may be in the function, and faults sleep.
  */
-static int hooks_has_graph_probes(struct hook_search *search)
+static bool hooks_has_graph_probes(const struct hook_search *search)
 {
-	int err = hooks_find_function(search, "fprobe_return");
-
-	if (err > 0)
-		err = hooks_find_function(search, "bpf_rdonly_cast");
-	return err == -ENOENT ? 0 : err < 0 ? err : 1;
+	return hooks_has_function(search, "fprobe_return") &&
+	       hooks_has_function(search, "bpf_rdonly_cast");
 }
 
 static int hooks_choose_doubles(struct hook_search *search)
 {
 	const bool preempts = hooks_kernel_preempts_itself();
-	const int graph = preempts ? hooks_has_graph_probes(search) : 0;
+	const bool graph = preempts && hooks_has_graph_probes(search);
 	struct bpf_program *program, *second;
 	size_t i;
-	int err = graph < 0 ? graph : 0;
+	int err = 0;
 	bool load;
 
 	for (i = 0; i < NR_DOUBLES && !err; i++) {
@@ -323,16 +316,16 @@ int hooks_read_skipped(const struct bpf_object *object, uint64_t *skipped)
 	return 0;
 }
 
-int hooks_choose(struct bpf_object *object, uint32_t without, uint32_t *hooks)
+int hooks_choose(struct bpf_object *object, const struct kernel_types *types, uint32_t without,
+		 uint32_t *hooks)
 {
-	struct hook_search search = { .object = object, .missing = without };
+	struct hook_search search = { .object = object, .types = types, .missing = without };
 	int err = hooks_find_missing(&search);
 
 	if (!err)
 		err = hooks_leave_out(object, search.missing);
 	if (!err)
 		err = hooks_choose_doubles(&search);
-	btf__free(search.types);
 	*hooks = ((1U << NR_HOOKS) - 1) & ~search.missing;
 	return err;
 }

@@ -181,7 +181,7 @@ void hash_exit(struct hash *hash, void (*free_value)(void *value))
 {
 	size_t i;
 
-	for (i = 0; i < hash->nr_slots; i++)
+	for (i = 0; free_value && i < hash->nr_slots; i++)
 		if (hash->slots[i].value)
 			free_value(hash->slots[i].value);
 	free(hash->slots);

@@ -46,6 +46,7 @@ int hash_visit_sorted(const struct hash *hash, int (*visit)(void *context, void 
 		      void *context);
 /* Removes each entry for which keep() returns false; keep() frees it. -ENOMEM: nothing changed. */
 int hash_filter(struct hash *hash, bool (*keep)(void *context, void *value), void *context);
+/* free_value may be NULL. */
 void hash_exit(struct hash *hash, void (*free_value)(void *value));
 
 #endif

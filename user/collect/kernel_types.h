@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The types of the running kernel (BTF), read once. libbpf searches all of them for each type that
+ * the eBPF programs name; here one pass finds them all, and libbpf gets only these.
+ */
+#ifndef PFSTAT_USER_KERNEL_TYPES_H
+#define PFSTAT_USER_KERNEL_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct btf;
+struct kernel_types;
+
+/* Takes a copy of BTF as /sys/kernel/btf/vmlinux has it. 0 or a negative errno. */
+int kernel_types_open(struct kernel_types **types, const void *btf, size_t bytes);
+/* Those of the running kernel. */
+int kernel_types_read(struct kernel_types **types);
+void kernel_types_close(struct kernel_types *types);
+
+/* The number of the first type with this name and kind (BTF_KIND_*); 0: there is none. */
+uint32_t kernel_types_find(const struct kernel_types *types, const char *name, unsigned int kind);
+
+/*
+ * Writes BTF with all types whose names `programs` has, a name's flavour (___x) left out, and all
+ * types that these contain. A pointer points to void. The numbers of types are not the kernel's. 0
+ * or a negative errno.
+ */
+int kernel_types_write(const struct kernel_types *types, const struct btf *programs, int fd);
+
+#endif
