@@ -19,7 +19,7 @@
 #define NR_FAULTS 64
 #define PAGE	  4096
 /* The first round is not timed: it creates pages and map entries that later rounds use. */
-#define ROUNDS 16
+#define ROUNDS 8
 
 /* A shared mapping of memory: a write to one of its pages calls the file's ->fault. -errno. */
 static int fault_stage_open(struct fault_stage *stage)
