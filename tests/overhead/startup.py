@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Time until pfstat measures: for the module, the first target, and pfdrive."""
+"""How long pfstat takes to start and to end: module, first target, pfdrive."""
 import json
 import os
 import pathlib
@@ -51,13 +51,21 @@ def drive(path, *options):
     return (tail["start_ns"] - start) / 1e6, (end - tail["end_ns"]) / 1e6
 
 
+def record_true():
+    subprocess.run([BUILD / "pfdrive", "record", "--", "/bin/true"], check=True,
+                   capture_output=True)
+
+
 def measure(path):
-    """{name: milliseconds}."""
+    """{name: milliseconds}. Each start finds no program of an earlier one attached."""
     instruments.rmmod()
     result = {"insmod": timed(instruments.insmod), "attach": timed(attach)}
     (instruments.DEBUGFS / "control").write_text("stop")
     result["pfdrive"], result["pfdrive_end"] = drive(path)
+    instruments.await_detached()
     result["pfdrive_no_bpf"], result["pfdrive_no_bpf_end"] = drive(path, "--no-bpf")
+    result["record_true"] = timed(record_true)
+    instruments.await_detached()
     instruments.rmmod()
     return result
 
