@@ -166,8 +166,8 @@ def test_server_of_root_drops_privileges_and_serves_only_localhost(sudo, uid):
 
 
 @pytest.mark.parametrize("options, words", [
-    (["--serve", "cpu"], "leave cpu out"),
-    (["--serve", "--peer", "here"], "leave --peer out"),
+    (["--serve", "cpu"], "leave out cpu"),
+    (["--serve", "--peer", "here"], "leave out --peer"),
     (["--port", "0"], "1 to 65535"),
     (["--port", "1K"], "1 to 65535"),
     (["--peer", ""], "--peer"),

@@ -198,7 +198,7 @@ def test_a_hanging_process_is_refused_without_fault_around(folder, kernel_log):
             pfstat.control(f"pid {writer.pid}")
         assert refused.value.errno == errno.ETIMEDOUT
         assert all_return(writer.pid).startswith("recorder none\n")
-    assert [line for line in kernel_log() if "cannot hook the process" in line]
+    assert [line for line in kernel_log() if "holds the memory map of the process" in line]
     writer.finish()
     assert_unloads()
 
