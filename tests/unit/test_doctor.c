@@ -3,6 +3,7 @@
  * pfdrive doctor: a healthy system has only lines that are ok, and each thing that is missing changes
  * the line about it and no other. The systems are folders with the files that doctor reads.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -453,6 +454,13 @@ START_TEST(test_secure_boot_requires_an_enrolled_key)
 }
 END_TEST
 
+START_TEST(test_a_folder_that_is_not_the_root_of_a_system_is_refused)
+{
+	ck_assert_int_eq(doctor_facts_read(&facts, in_root("/etc"), NULL), -ENOENT);
+	ck_assert_int_eq(doctor_facts_read(&facts, root, NULL), 0);
+}
+END_TEST
+
 START_TEST(test_the_report_has_versions_and_options)
 {
 	FILE *out = fopen(in_root("/out"), "w");
@@ -475,4 +483,6 @@ RUN_TESTS_WITH("doctor", make_root, remove_root, test_a_healthy_system_has_only_
 	       test_kernels_outside_of_the_tested_range_are_reported,
 	       test_the_file_system_of_a_path_decides_its_line,
 	       test_containers_and_missing_privileges_are_reported,
-	       test_secure_boot_requires_an_enrolled_key, test_the_report_has_versions_and_options)
+	       test_secure_boot_requires_an_enrolled_key,
+	       test_a_folder_that_is_not_the_root_of_a_system_is_refused,
+	       test_the_report_has_versions_and_options)

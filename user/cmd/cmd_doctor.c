@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "doctor/doctor_facts.h"
@@ -60,12 +61,21 @@ int cmd_doctor(int argc, char **argv)
 	struct doctor_options options = { .root = "" };
 	struct doctor_facts *facts;
 	unsigned int missing;
+	int err;
 
 	argp_parse(&doctor_argp, argc, argv, 0, NULL, &options);
 	facts = malloc(sizeof(*facts));
 	if (!facts)
 		return message(STATUS_FAILED, "out of memory");
-	doctor_facts_read(facts, options.root, options.path);
+	err = doctor_facts_read(facts, options.root, options.path);
+	if (err) {
+		free(facts);
+		return message(
+			STATUS_FAILED,
+			"cannot read %s/proc/sys/kernel/osrelease: %s; mount /proc there, or "
+			"give another --root",
+			options.root, strerror(-err));
+	}
 	if (options.report)
 		doctor_print_machine(stdout, facts);
 	missing = doctor_print_lines(stdout, facts);

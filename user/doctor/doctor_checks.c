@@ -66,8 +66,6 @@ static void check_kernel(const struct doctor_facts *facts, struct doctor_line *l
 
 	if (strcmp(facts->architecture, "x86_64"))
 		state(line, DOCTOR_MISSING, "%s: pfstat works on x86-64 only", facts->architecture);
-	else if (!number)
-		state(line, DOCTOR_LIMITED, "the release of the kernel cannot be read");
 	else if (number < release_number(OLDEST_KERNEL))
 		state(line, DOCTOR_MISSING,
 		      "Linux %s is older than %s, so the module cannot be built; use a newer "

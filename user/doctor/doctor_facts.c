@@ -367,9 +367,11 @@ static void read_path(struct doctor_facts *facts, const char *path)
 		close(fd);
 }
 
-void doctor_facts_read(struct doctor_facts *facts, const char *root, const char *path)
+int doctor_facts_read(struct doctor_facts *facts, const char *root, const char *path)
 {
 	*facts = (struct doctor_facts){ 0 };
+	if (!exists(root, "/proc/sys/kernel/osrelease"))
+		return -errno;
 	if (!visit_lines(root, "/etc/os-release", visit_os_release, facts))
 		visit_lines(root, "/usr/lib/os-release", visit_os_release, facts);
 	read_kernel(facts, root);
@@ -389,4 +391,5 @@ void doctor_facts_read(struct doctor_facts *facts, const char *root, const char 
 	read_clock(facts, root);
 	if (path)
 		read_path(facts, path);
+	return 0;
 }

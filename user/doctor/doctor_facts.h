@@ -95,8 +95,9 @@ struct doctor_facts {
 
 /*
  * Reads the facts from the files below @root ("" for the running system). @path: for its file
- * system; NULL: none.
+ * system; NULL: none. Returns 0, or a negative errno if @root has no release of a kernel: it is not
+ * the root of a system, or /proc is not mounted there.
  */
-void doctor_facts_read(struct doctor_facts *facts, const char *root, const char *path);
+int doctor_facts_read(struct doctor_facts *facts, const char *root, const char *path);
 
 #endif
