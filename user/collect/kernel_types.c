@@ -2,7 +2,7 @@
 /*
  * Reads the kernel's types (BTF) and writes those that the eBPF programs name as BTF for libbpf,
  * which relocates the programs' accesses by them (CO-RE). A type keeps its members, their names,
- * offsets and sizes. The format is described in Documentation/bpf/btf.rst of the kernel.
+ * offsets and sizes. The page bpf/btf.rst of the kernel describes the format.
  */
 #include <bpf/btf.h>
 #include <errno.h>
