@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The documents as HTML: Sphinx reads the pages, and fails at each warning.
+# The documents as HTML: Sphinx reads all pages (-E), and fails at each warning.
 
 SPHINX	?= sphinx-build
 
@@ -7,4 +7,4 @@ SPHINX	?= sphinx-build
 docs:
 	$(Q)tools/deps docs
 	$(call say,SPHINX,$(BUILD)/docs/html/index.html)
-	$(Q)$(SPHINX) -q -b html -W -n --keep-going -d $(BUILD)/docs/doctrees Documentation $(BUILD)/docs/html
+	$(Q)$(SPHINX) -q -E -b html -W -n --keep-going -d $(BUILD)/docs/doctrees Documentation $(BUILD)/docs/html
