@@ -46,6 +46,8 @@ help:
 #: make completion    completion of pfdrive's command line for bash and zsh, in build/completion
 #: make install, uninstall [PREFIX=/usr/local] [DESTDIR=root]    everything, with man pages and completion
 #: make install-user, install-module    a part of that
+#: make install-dkms    the source of the module in /usr/src, for DKMS
+#: make dist, deb    a source archive, and Debian packages, in build
 #: make clean     removes the built files
 #: BUILD=dir  KDIR=kernel's build dir  CLANG=… BPFTOOL=… other tools  V=1 prints the commands
 .DEFAULT_GOAL := all
@@ -61,6 +63,7 @@ include tools/make/bench.mk
 include tools/make/stress.mk
 include tools/make/install.mk
 include tools/make/docs.mk
+include tools/make/package.mk
 
 # The programs that the lab builds for its guests, including those that tests run there.
 guest: all $(guest_programs)
