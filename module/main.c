@@ -11,6 +11,7 @@
 #include "follow.h"
 #include "hook.h"
 #include "in_flight.h"
+#include "retry.h"
 #include "ring.h"
 #include "session.h"
 #include "shadow.h"
@@ -84,6 +85,7 @@ static void __exit pfstat_exit(void)
 	pfstat_debugfs_exit();
 	pfstat_session_exit();
 	drain_calls();
+	pfstat_retry_exit();
 	pfstat_follow_exit();
 	gone = wait_for_teardown();
 	if (!gone)

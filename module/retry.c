@@ -142,16 +142,12 @@ static struct kprobe *retry_probes[] = { &mark_probe, &wait_probe };
 static_assert(__same_type(&page_cache_async_ra,
 			  void (*)(struct readahead_control *, struct folio *, unsigned long)));
 
-int pfstat_retry_start(void)
-{
-	int err, i;
+static bool retry_probed;
 
-	for (i = 0; i < RETRY_SETS; i++) {
-		retry_marked[i] = (struct retry_set){};
-		retry_locked[i] = (struct retry_set){};
-		raw_spin_lock_init(&retry_marked[i].lock);
-		raw_spin_lock_init(&retry_locked[i].lock);
-	}
+static int retry_register(void)
+{
+	int err;
+
 	/* A kprobe is not registered twice. */
 	mark_probe = (struct kprobe){
 		.symbol_name = "page_cache_async_ra",
@@ -162,6 +158,8 @@ int pfstat_retry_start(void)
 		.pre_handler = on_folio_wait,
 	};
 	err = register_kprobes(retry_probes, ARRAY_SIZE(retry_probes));
+	if (!err)
+		retry_probed = true;
 	if (!err || err == -ENOMEM)
 		return err;
 	pr_err("cannot probe page_cache_async_ra() and folio_wait_bit_common(): error %d; use a kernel that has them and allows kprobes\n",
@@ -169,7 +167,22 @@ int pfstat_retry_start(void)
 	return -ENODEV;
 }
 
-void pfstat_retry_stop(void)
+int pfstat_retry_start(void)
 {
-	unregister_kprobes(retry_probes, ARRAY_SIZE(retry_probes));
+	int i;
+
+	/* A note that an earlier session left is older than every call of this one. */
+	if (retry_probed)
+		return 0;
+	for (i = 0; i < RETRY_SETS; i++) {
+		raw_spin_lock_init(&retry_marked[i].lock);
+		raw_spin_lock_init(&retry_locked[i].lock);
+	}
+	return retry_register();
+}
+
+void pfstat_retry_exit(void)
+{
+	if (retry_probed)
+		unregister_kprobes(retry_probes, ARRAY_SIZE(retry_probes));
 }

@@ -9,11 +9,12 @@
 #include <linux/types.h>
 
 /*
- * Both sleep. Notes are made between them, so calls are recorded only there. -ENOMEM, or another
- * error if the kernel does not allow the probes.
+ * Both sleep. Calls are recorded only after the first start. The probes stay until the module is
+ * unloaded, because removing them would make each session longer. -ENOMEM, or another error if the
+ * kernel does not allow the probes.
  */
 int pfstat_retry_start(void);
-void pfstat_retry_stop(void);
+void pfstat_retry_exit(void);
 
 /*
  * The flags of the folio that current's call met, which began at since_ns and returned RETRY

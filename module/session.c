@@ -197,7 +197,7 @@ static int session_start(void)
 		return err;
 	err = pfstat_shadow_open(!pfstat_target_retired());
 	if (err)
-		goto stop_retry;
+		return err;
 	pfstat_chain_reset();
 	pfstat_clock_start();
 	pfstat_attempt_record(true);
@@ -209,10 +209,6 @@ static int session_start(void)
 	pfstat_target_open(session.fault_around, &only);
 	session.recording = true;
 	return 0;
-
-stop_retry:
-	pfstat_retry_stop();
-	return err;
 }
 
 /* Takes no lock of a target. VMAs that stay hooked lead to the original operations. */
@@ -227,7 +223,6 @@ static void session_stop(void)
 	if (!session_drain())
 		pr_info("%ld faults have not ended and leave no record\n", pfstat_in_flight_sum());
 	pfstat_attempt_record(false);
-	pfstat_retry_stop();
 	pfstat_attempt_forget();
 	pfstat_clock_stop();
 	session.recording = false;
