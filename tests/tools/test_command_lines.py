@@ -38,7 +38,7 @@ class Refused(unittest.TestCase):
 
     def test_a_malformed_time_of_fuzzing_is_refused(self):
         self.refuses("FUZZ_SECONDS takes a whole number of seconds, not 'abc'",
-                     "make", "fuzz", "FUZZ_SECONDS=abc")
+                     "make", "--no-print-directory", "fuzz", "FUZZ_SECONDS=abc")
 
 
 class Accepted(unittest.TestCase):
