@@ -130,6 +130,12 @@ def test_numbers_must_match_on_request():
     assert documents.difference(step("433 faults", exact=True), "434 faults\n", 0)
 
 
+def test_a_unit_of_time_matches_another_one():
+    assert documents.difference(step("run: 1.05 s, 3 faults"), "run: 589.5 ms, 3 faults\n", 0) is None
+    assert documents.difference(step("run: 1.05 s", exact=True), "run: 1.05 ms\n", 0)
+    assert documents.difference(step("3 ms/s"), "3 s/s\n", 0)
+
+
 def test_the_exit_status_must_match():
     assert "exits with 1" in documents.difference(step(), "", 1)
     assert documents.difference(step(status=3), "", 3) is None

@@ -5,7 +5,8 @@ A block is `.. code-block:: console` in a page and ```console in README.md. A li
 with `$ ` runs on the host, at the top of the tree; one that begins with `# ` runs in the lab, as
 root, in one shell per page. A command that ends in a backslash goes on in the next line. All
 other lines are output: its words must be printed, in that order. A line, or a word, that is
-`...` stands for any number of lines, or words. A number matches any number.
+`...` stands for any number of lines, or words. A number matches any number, and a unit of time
+behind it any other: one run takes 900 ms, the next 1.1 s.
 
 Comments above a block (`.. exact` in a page, `<!-- exact -->` in README.md): `exact`: numbers
 must match as well; `status: N`: its last command exits with N, not with 0. Comments of a
@@ -24,6 +25,7 @@ OMITTED = ("...", "…")
 # The kernel of all commands, but for `tools/lab run --kernel`: the lab's default.
 KERNEL = "6.12"
 NUMBER = re.compile(r"<?[-+]?(0x[0-9a-f]+|\d+([.,]\d+)*)")
+TIME = re.compile(r"(?<=\d) (ns|µs|ms|s)(?![\w/])")
 # The two ways to write a block, and a comment.
 BLOCK = re.compile(r"( *)(\.\. code-block:: console|```console)$")
 COMMENT = re.compile(r"(?:\.\.|<!--) (exact|status: \d+|lab: .+?|packages: .+?)(?: -->)?$")
@@ -150,8 +152,11 @@ def same_words(exact):
     def text(word):
         return word if exact else NUMBER.sub("0", word)
 
+    def words(line):
+        return (line if exact else TIME.sub(" s", line)).split()
+
     def same(wanted, line):
-        return match(wanted.split(), line.split(), lambda a, b: text(a) == text(b)) is None
+        return match(words(wanted), words(line), lambda a, b: text(a) == text(b)) is None
     return same
 
 
