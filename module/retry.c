@@ -136,13 +136,35 @@ unsigned long pfstat_retry_folio_flags(u64 since_ns)
 	return 0; /* neither locked nor up to date */
 }
 
-static struct kprobe mark_probe, wait_probe;
-static struct kprobe *retry_probes[] = { &mark_probe, &wait_probe };
+static struct kprobe mark_probe, wait_probe, check_probe;
+static struct kprobe *retry_probes[] = { &mark_probe, &wait_probe, &check_probe };
+static bool retry_probed;
 
 static_assert(__same_type(&page_cache_async_ra,
 			  void (*)(struct readahead_control *, struct folio *, unsigned long)));
 
-static bool retry_probed;
+/* A probed function of the module's own, which shows whether probes are called. */
+static unsigned int retry_checks;
+
+static noinline void retry_check(void)
+{
+	barrier(); /* so that the call remains */
+}
+
+static int on_retry_check(struct kprobe *probe, struct pt_regs *regs)
+{
+	retry_checks++;
+	return 0;
+}
+
+/* debugfs's kprobes/enabled and the sysctl kernel.ftrace_enabled disable probes that exist. */
+static bool retry_probes_work(void)
+{
+	const unsigned int before = retry_checks;
+
+	retry_check();
+	return READ_ONCE(retry_checks) != before;
+}
 
 static int retry_register(void)
 {
@@ -157,6 +179,10 @@ static int retry_register(void)
 		.symbol_name = "folio_wait_bit_common",
 		.pre_handler = on_folio_wait,
 	};
+	check_probe = (struct kprobe){
+		.addr = (kprobe_opcode_t *)retry_check,
+		.pre_handler = on_retry_check,
+	};
 	err = register_kprobes(retry_probes, ARRAY_SIZE(retry_probes));
 	if (!err)
 		retry_probed = true;
@@ -169,16 +195,19 @@ static int retry_register(void)
 
 int pfstat_retry_start(void)
 {
-	int i;
+	int err, i;
 
 	/* A note that an earlier session left is older than every call of this one. */
-	if (retry_probed)
-		return 0;
-	for (i = 0; i < RETRY_SETS; i++) {
+	for (i = 0; i < RETRY_SETS && !retry_probed; i++) {
 		raw_spin_lock_init(&retry_marked[i].lock);
 		raw_spin_lock_init(&retry_locked[i].lock);
 	}
-	return retry_register();
+	err = retry_probed ? 0 : retry_register();
+	if (err || retry_probes_work())
+		return err;
+	pr_info_ratelimited(
+		"kprobes are disabled; write 1 to /sys/kernel/debug/kprobes/enabled and to /proc/sys/kernel/ftrace_enabled\n");
+	return -ENODEV;
 }
 
 void pfstat_retry_exit(void)

@@ -82,6 +82,24 @@ def test_second_recorder_gets_ebusy_and_the_holder_is_named(kernel_log):
         session.command("stop")
 
 
+@pytest.mark.parametrize("switch", ["/sys/kernel/debug/kprobes/enabled",
+                                    "/proc/sys/kernel/ftrace_enabled"])
+def test_a_session_is_refused_while_kprobes_are_disabled(switch, kernel_log):
+    """Without its probes the module could not classify faults that are tried again."""
+    path = pathlib.Path(switch)
+    path.write_text("0")
+    try:
+        with Session() as session:
+            with pytest.raises(OSError) as refusal:
+                session.command(f"pid {os.getpid()}")
+        assert refusal.value.errno == errno.ENODEV
+        assert any("kprobes are disabled" in line for line in pfstat_lines(kernel_log))
+    finally:
+        path.write_text("1")
+    with Session() as session:
+        session.command(f"pid {os.getpid()}")
+
+
 def test_options_are_refused_once_a_target_is_watched(small_file):
     pfstat.warm(small_file)
     with Mapping(small_file) as mapping:

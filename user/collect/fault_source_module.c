@@ -235,6 +235,12 @@ static int module_explain_target(int err, const char *what, char *why, size_t si
 			 "memory that the module may use (its parameter ring_limit); use a smaller "
 			 "--ring-size");
 		break;
+	case -ENODEV:
+		snprintf(why, size,
+			 "the module cannot watch %s: its kprobes do not work; the kernel log "
+			 "(dmesg) states the reason and the remedy",
+			 what);
+		break;
 	case -ESRCH:
 		snprintf(why, size, "there is no %s", what);
 		break;
