@@ -12,8 +12,8 @@
  * users of these functions run in system calls or kernel threads and leave no note.
  *
  * A thread has one note of each kind. Only the thread itself writes and reads it; another
- * thread may evict it if a set is full of newer notes. Times tell a call's own note from an
- * older one.
+ * thread may evict it if a set is full of newer notes. Times distinguish a call's own note
+ * from an older one.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 

@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-/* A typical record of a fault with eBPF alone. */
+/* A typical record of a fault by a tool that uses only eBPF. */
 struct reference_fault {
 	__u64 start_ns;
 	__u64 duration_ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adds up the evidence that the verdict needs besides the figures by class and by group. Input:
+ * Adds up the verdict's evidence that the figures by class and by group do not have. Input:
  * logical faults about in the order of their ends, tasks, and calls of madvise(2). Faults of
  * several threads overlap, so their intervals are merged before they are added up.
  */

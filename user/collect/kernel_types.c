@@ -22,7 +22,7 @@ struct kernel_types {
 	struct btf_header *head; /* the types and the names follow */
 	size_t bytes;
 	const char *names;
-	uint32_t *places; /* of each type, from the begin of the types */
+	uint32_t *places; /* of each type, from the beginning of the types */
 	uint32_t nr;	  /* from 1 on */
 };
 

@@ -20,6 +20,7 @@
 #include "privilege/lockdown.h"
 #include "system/machine_state.h"
 #include "util/array.h"
+#include "util/first_line.h"
 
 #define NS_INITIAL_USER "user:[4026531837]" /* PROC_USER_INIT_INO */
 #define NS_INITIAL_PID	"pid:[4026531836]"  /* PROC_PID_INIT_INO */
@@ -78,18 +79,9 @@ static bool visit_lines(const char *root, const char *path,
 	return true;
 }
 
-/* The first line; "" if it cannot be read. */
 static void first_line(const char *root, const char *path, char *line, size_t size)
 {
-	FILE *file = fopen(below(root, path), "re");
-
-	line[0] = '\0';
-	if (!file)
-		return;
-	if (!fgets(line, size, file))
-		line[0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	fclose(file);
+	first_line_read(below(root, path), line, size);
 }
 
 static int number_in(const char *root, const char *path)

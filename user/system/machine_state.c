@@ -18,6 +18,7 @@
 #include "system/machine_state.h"
 #include "system/readahead_setting.h"
 #include "util/array.h"
+#include "util/first_line.h"
 #include "util/shell_quote.h"
 
 #define DIR_CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0"
@@ -31,20 +32,6 @@ static void copy(char *to, size_t size, const char *from)
 		length = size - 1;
 	memcpy(to, from, length);
 	to[length] = '\0';
-}
-
-/* Reads the first line of a file without its newline; "" if it cannot be read. */
-static void read_line(const char *path, char *line, size_t size)
-{
-	FILE *file = fopen(path, "re");
-
-	line[0] = '\0';
-	if (!file)
-		return;
-	if (!fgets(line, size, file))
-		line[0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	fclose(file);
 }
 
 static void read_cpu_model(char *model, size_t size)
@@ -175,7 +162,7 @@ static void read_huge_pages(char *setting, size_t size)
 	char text[64];
 	const char *begin;
 
-	read_line("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text));
+	first_line_read("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text));
 	begin = strchr(text, '[');
 	if (!begin)
 		return;
@@ -223,13 +210,13 @@ void environment_read_machine(struct environment *environment)
 	environment->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (!sysinfo(&info))
 		environment->memory_bytes = (uint64_t)info.totalram * info.mem_unit;
-	read_line(DIR_CLOCKSOURCE "/current_clocksource", environment->clocksource,
-		  sizeof(environment->clocksource));
+	first_line_read(DIR_CLOCKSOURCE "/current_clocksource", environment->clocksource,
+			sizeof(environment->clocksource));
 	read_virtualization(environment->virtualization, sizeof(environment->virtualization));
 	read_invocation(environment->invocation, sizeof(environment->invocation));
 	environment->readahead_bytes = -1;
 	environment->pinned_cpu = -1;
-	read_line("/sys/kernel/debug/fault_around_bytes", text, sizeof(text));
+	first_line_read("/sys/kernel/debug/fault_around_bytes", text, sizeof(text));
 	environment->fault_around_bytes = strtoull(text, NULL, 10);
 }
 

@@ -24,7 +24,7 @@ int fault_rows_begin(struct fault_rows *rows, FILE *out, const struct analysis *
 		     bool json);
 /* An explain_sink. */
 int fault_rows_add(void *rows, const struct explained *fault);
-/* Frees what the rows hold, and checks the output. A struct that was not begun has no effect. */
+/* Frees the memory of the rows, and checks the output. A zeroed struct has no effect. */
 int fault_rows_end(struct fault_rows *rows);
 
 #endif

@@ -31,7 +31,7 @@ static enum fault_class longest_class(const struct report *run)
 	return longest;
 }
 
-/* The name of anonymous memory does not say where it is; that of a mapping does. */
+/* Anonymous memory has one name for all of it, so its mapping is named instead. */
 static const struct group *costliest_place(const struct report *run)
 {
 	const struct group *file = verdict_top(run, GROUP_BY_FILE);

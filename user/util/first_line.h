@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FIRST_LINE_H
+#define FIRST_LINE_H
+
+#include <stddef.h>
+
+/* The first line of a file, without its newline, cut to fit; "" if it cannot be read. */
+void first_line_read(const char *path, char *line, size_t size);
+
+#endif
