@@ -81,10 +81,11 @@ static inline void compat_vma_write_unlock(struct vm_area_struct *vma)
 /* v6.18: folio->flags became a struct of one word. */
 static inline unsigned long compat_folio_flags(const struct folio *folio)
 {
+	/* Other CPUs change flags at any time; callers expect a value that is a moment old. */
 #ifdef PFSTAT_HAVE_MEMDESC_FLAGS
-	return data_race(folio->flags.f);
+	return data_race(folio->flags.f); /* see above */
 #else
-	return data_race(folio->flags);
+	return data_race(folio->flags); /* see above */
 #endif
 }
 

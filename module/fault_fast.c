@@ -58,6 +58,7 @@ static __always_inline bool is_fast_caller(const struct vm_fault *vmf, u32 gate)
 static __always_inline bool is_single(const struct page *page)
 {
 	return likely(!(compat_folio_flags((const struct folio *)page) & BIT(PG_head))) &&
+	       /* Reclaim may change lru, but its bit 0 is set only in a tail. */
 	       likely(!(data_race((unsigned long)page->lru.next) & 1));
 }
 

@@ -10,8 +10,8 @@
 
 /*
  * Both sleep. Calls are recorded only after the first start. The probes stay until the module is
- * unloaded, because removing them would make each session longer. -ENOMEM; -ENODEV if the kernel does
- * not allow the probes, or does not call them now.
+ * unloaded, because removing them would make each session longer. -ENOMEM; -ENODEV if the kernel
+ * does not allow the probes, or does not call them now.
  */
 int pfstat_retry_start(void);
 void pfstat_retry_exit(void);

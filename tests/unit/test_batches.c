@@ -140,7 +140,7 @@ START_TEST(test_phases_do_not_widen_the_interval)
 		put(&phases, i * 10 - 10000 * log(uniform(&state)));
 	one = estimate_mean(&steady.batches, NR_PARTS);
 	two = estimate_mean(&phases.batches, NR_PARTS);
-	/* Batches deviate by 59 µs from their mean; without their order, the error would be 13 µs. */
+	/* Batches deviate by 59 µs from their mean; ignoring their order, the error is 13 µs. */
 	ck_assert_double_lt(sqrt(two.variance), 2000);
 	ck_assert_double_lt(sqrt(one.variance), 150);
 }

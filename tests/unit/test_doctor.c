@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive doctor: a healthy system has only lines that are ok, and each thing that is missing changes
+ * pfdrive doctor: a healthy system has only lines that are ok, and each missing thing changes
  * the line about it and no other. The systems are folders with the files that doctor reads.
  */
 #include <errno.h>
@@ -54,7 +54,7 @@ static const struct file healthy[] = {
 	{ CLOCKS "available_clocksource", "tsc hpet\n" },
 };
 
-static char root[] = "/tmp/pfstat-doctor-XXXXXX";
+static char root[32];
 static struct doctor_facts facts;
 
 /* The result is valid until the next call but one. */
@@ -91,6 +91,7 @@ static void make_root(void)
 	char program[PATH_MAX];
 	size_t i;
 
+	strcpy(root, "/tmp/pfstat-doctor-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(root));
 	for (i = 0; i < sizeof(healthy) / sizeof(healthy[0]); i++)
 		write_file(healthy[i].path, healthy[i].text);
@@ -322,12 +323,9 @@ static const struct doctor_line *line_of(const char *name)
 	return &line;
 }
 
-#define CHECK_LINE(name, expected, part)                                                  \
-	do {                                                                              \
-		ck_assert_msg(line_of(name)->state == (expected) &&                       \
-				      strstr(line_of(name)->text, part),                  \
-			      "state %d: %s", line_of(name)->state, line_of(name)->text); \
-	} while (0)
+#define CHECK_LINE(name, expected, part)                                                       \
+	ck_assert_msg(line_of(name)->state == (expected) && strstr(line_of(name)->text, part), \
+		      "state %d: %s", line_of(name)->state, line_of(name)->text)
 
 START_TEST(test_headers_are_installed_with_the_command_of_the_distribution)
 {

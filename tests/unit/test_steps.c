@@ -36,7 +36,7 @@ static void sample_steps(struct sample_run *run, uint64_t access_ms)
 	report->drive.steps[STEP_ACCESS] = step_of(access_ms, COUNT_NA, 1234, 5678);
 }
 
-/* Copies from these words to the end of their line into the text; "\n…" anchors at a line start. */
+/* Copies from these words to the end of their line; "\n…" anchors at the start of a line. */
 static char *line_of(char *text, const char *words)
 {
 	char *line = strstr(text, words);

@@ -95,7 +95,7 @@ START_TEST(test_combined_classes_are_one_population)
 	struct pfstat_record record;
 	uint64_t i;
 
-	/* 1 … 90 in disk, 91 … 100 in wait: the combined median belongs to neither class alone. */
+	/* 1 … 90 in disk, 91 … 100 in wait: neither class has the combined median. */
 	for (i = 1; i <= 100; i++) {
 		record = record_of(1, i <= 90 ? PFSTAT_CLASS_DISK : PFSTAT_CLASS_WAIT, 1000 * i, i);
 		add(summary, &record);

@@ -40,7 +40,7 @@ int command_line(int argc, char **argv);
 const struct subcommand *subcommand_find(int argc, char *const *argv, int *words);
 /* Prints all of them in groups. Returns the exit status, as the next one does. */
 int subcommand_print_list(void);
-/* Reports a word that is not a command and, with @or_file, not a file. Names the nearest command. */
+/* Reports a word that is not a command or, with @or_file, a file; names the nearest command. */
 int subcommand_unknown(const char *word, bool or_file);
 
 /* Their arguments; bench_argp is in bench/bench_options.h. */

@@ -132,8 +132,8 @@ static void print_advice(FILE *out, const struct recorded_file *file,
 	if (replayed->advised)
 		fputs("Advice: that of --advise, instead of the program's\n", out);
 	else if (!file->have_advice)
-		fputs("Advice: the program's advice is not known (recorded without eBPF, or by an older "
-		      "pfdrive); if the program called madvise(2), this is not a control\n",
+		fputs("Advice: the program's advice is not known (recorded without eBPF, or by an "
+		      "older pfdrive); if the program called madvise(2), this is not a control\n",
 		      out);
 	else
 		fprintf(out,

@@ -311,7 +311,7 @@ int events_open(struct events **opened, const struct events_options *options, ch
 		/* The programs of an earlier measurement were detached while these were loaded. */
 		pins_await_detached();
 		step = "pin the eBPF maps under " PFSTAT_PIN_DIR;
-		/* The keeper starts while the kernel waits for a grace period, after the next step. */
+		/* The keeper starts while the next step waits for a grace period. */
 		err = pins_open(&events->pins);
 	}
 	if (!err)

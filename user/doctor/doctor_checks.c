@@ -45,7 +45,8 @@ static unsigned int release_number(const char *release)
 {
 	unsigned int version = 0, level = 0;
 
-	sscanf(release, "%u.%u", &version, &level);
+	if (sscanf(release, "%u.%u", &version, &level) != 2)
+		return 0;
 	return version * 1000 + level;
 }
 

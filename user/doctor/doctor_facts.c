@@ -219,7 +219,7 @@ static void read_lockdown(struct doctor_facts *facts, const char *root)
 	facts->must_be_signed = line[0] == 'Y';
 }
 
-/* @text: the whole module, with a NUL behind it. Its section .modinfo has "vermagic=RELEASE …". */
+/* @text: the module, with a NUL behind it. Its section .modinfo has "vermagic=RELEASE …". */
 static void parse_module(struct doctor_facts *facts, const char *text, size_t length)
 {
 	const char *magic = memmem(text, length, "vermagic=", strlen("vermagic="));

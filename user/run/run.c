@@ -111,7 +111,8 @@ static int run_open(struct run *run)
 		},
 		.hooks_nothing = plan->mapping->kind == MAPPING_ANON,
 		.keeps_privileges = !last,
-		.groups = options->record ? REPORT_PLACES : 1U << GROUP_BY_FILE | 1U << GROUP_BY_THREAD,
+		.groups = options->record ? REPORT_PLACES :
+					    1U << GROUP_BY_FILE | 1U << GROUP_BY_THREAD,
 		.listener = plan->listener,
 		.listener_context = plan->listener_context,
 	};

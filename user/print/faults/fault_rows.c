@@ -26,8 +26,8 @@ int fault_rows_begin(struct fault_rows *rows, FILE *out, const struct analysis *
 	};
 	if (json)
 		return 0;
-	fputs("start_ns,duration_ns,pid,tid,thread,class,major,solved,kernel,write,address,file,page,"
-	      "code",
+	fputs("start_ns,duration_ns,pid,tid,thread,class,major,solved,kernel,write,address,file,"
+	      "page,code",
 	      out);
 	for (part = 0; part < NR_PARTS; part++)
 		fprintf(out, ",%s_ns", part_names[part]);

@@ -219,13 +219,15 @@ static int table_matrix(FILE *out, const struct runs *runs)
 	int err;
 
 	if (!first->have_matrix) {
-		fputs("Pages swapped out and read again: n/a (there is no eBPF, or this kernel lacks\n"
+		fputs("Pages swapped out and read again: n/a (there is no eBPF, or this kernel "
+		      "lacks\n"
 		      "__delete_from_swap_cache and __swap_cache_del_folio, or swap_readpage and\n"
 		      "swap_read_folio)\n",
 		      out);
 		return 0;
 	}
-	fputs("Pages swapped out and read again, by the process that evicted them and their owner\n",
+	fputs("Pages swapped out and read again, by the process that evicted them and their "
+	      "owner\n",
 	      out);
 	open_matrix(&grid, &first->matrix);
 	for (evictor = 0; evictor < NR_SWAP_ROLES; evictor++) {

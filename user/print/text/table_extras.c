@@ -93,7 +93,8 @@ static int table_syscall_totals(FILE *out, const struct report *run)
 		table_no_bpf(out, run, "System calls by name");
 		return 0;
 	}
-	fputs("System calls in the format of strace -c -w. eBPF adds about 1 800 instructions to a\n"
+	fputs("System calls in the format of strace -c -w. eBPF adds about 1 800 instructions to "
+	      "a\n"
 	      "call; strace adds 23 000 or more (Documentation/user/measures.rst)\n",
 	      out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));

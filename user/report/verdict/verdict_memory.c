@@ -180,8 +180,8 @@ bool verdict_shared_memory(const struct verdict *verdict, const struct report *r
 		return false;
 	cause->weight = share;
 	verdict_state(cause,
-		      "%" PRIu64 " first touches of shared memory, %.2f µs each: the kernel clears "
-		      "each new page.",
+		      "%" PRIu64 " first touches of shared memory, %.2f µs each: the kernel "
+		      "clears each new page.",
 		      faults->count, verdict_mean_us(run, FAULT_FILE));
 	verdict_advise(cause, "keep and reuse the memory, or MADV_POPULATE_WRITE for the range; "
 			      "memory that is not shared can have huge pages.");

@@ -232,7 +232,8 @@ static int io_table_seen(FILE *out, const struct io_report *report)
 	unsigned int i;
 	int err;
 
-	fputs("One more pass of each method, watched by eBPF and the module; Longer: its extra time\n",
+	fputs("One more pass of each method, watched by eBPF and the module; Longer: its extra "
+	      "time\n",
 	      out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_rows; i++)
@@ -256,7 +257,8 @@ static int io_table_caches(FILE *out, const struct io_report *report)
 	unsigned int i, j;
 	struct grid grid;
 
-	fputs("Page cache and buffers of the machine (/proc/meminfo), and cached pages of the files\n"
+	fputs("Page cache and buffers of the machine (/proc/meminfo), and cached pages of the "
+	      "files\n"
 	      "(mincore), before and after a pass: means in KiB\n",
 	      out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
