@@ -20,7 +20,6 @@
 
 /* The file is mapped in windows for mincore(2). An untouched mapping pins no page. */
 #define WINDOW_BYTES (1ULL << 30)
-#define READ_BYTES   (1U << 20)
 
 /*
  * Pages stay for a while if they are locked, under writeback, or in the per-CPU batch of
@@ -123,21 +122,23 @@ int cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *
 	return -EBUSY;
 }
 
-static int read_all(const struct mapping *mapping, char *buffer, const volatile sig_atomic_t *stop)
+/* A byte of each page: the kernel reads whole pages, and copies no more than is asked for. */
+static int read_all(const struct mapping *mapping, const volatile sig_atomic_t *stop)
 {
 	uint64_t offset = 0;
 	ssize_t got;
+	char byte;
 
 	while (offset < mapping->bytes) {
 		if (*stop)
 			return -EINTR;
-		got = pread(mapping->fd, buffer, READ_BYTES, offset);
+		got = pread(mapping->fd, &byte, sizeof(byte), offset);
 		if (got < 0 && errno != EINTR)
 			return -errno;
 		if (got == 0)
 			return -ESTALE; /* another process truncated the file */
 		if (got > 0)
-			offset += got;
+			offset += PATTERN_PAGE;
 	}
 	return 0;
 }
@@ -145,17 +146,13 @@ static int read_all(const struct mapping *mapping, char *buffer, const volatile 
 int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *stop,
 		    uint64_t *resident)
 {
-	char *buffer = malloc(READ_BYTES);
 	int err = 0;
 
-	if (!buffer)
-		return -ENOMEM;
 	/* A page that is already dirty would not be written again, which lowers ru_oublock. */
 	if (mapping->writable)
 		err = write_back(mapping);
 	if (!err)
-		err = read_all(mapping, buffer, stop);
-	free(buffer);
+		err = read_all(mapping, stop);
 	if (!err)
 		err = cache_resident(mapping, resident);
 	if (!err && *resident < mapping->pages)
