@@ -177,7 +177,8 @@ static __always_inline void block_fill_page(struct pfstat_block *block, const st
 /* Called when the request is issued: until then other requests may be merged into it. */
 static __always_inline void block_fill(struct pfstat_block *block, const struct request *rq)
 {
-	const struct gendisk *disk = rq->q->disk;
+	/* For each pointer that is read directly, the verifier searches the kernel's types. */
+	const struct gendisk *disk = BPF_CORE_READ(rq, q, disk);
 	const struct bio *bio = BPF_CORE_READ(rq, bio);
 
 	block->event.flags = 0;
@@ -188,7 +189,8 @@ static __always_inline void block_fill(struct pfstat_block *block, const struct 
 	block->sector = rq->__sector;
 	block->bytes = rq->__data_len;
 	if (disk)
-		block->dev = disk->major << MINOR_BITS | disk->first_minor;
+		block->dev = BPF_CORE_READ(disk, major) << MINOR_BITS |
+			     BPF_CORE_READ(disk, first_minor);
 	if (bio)
 		block_fill_page(block, bio);
 }
