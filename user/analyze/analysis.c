@@ -495,6 +495,22 @@ char *analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t
 	return grouping_file_name(&analysis->grouping, dev, inode);
 }
 
+int analysis_stack(struct analysis *analysis, const struct explained *fault, uint64_t *number)
+{
+	struct grouping *grouping = &analysis->grouping;
+	int err = stacks_of_fault(grouping->stacks, grouping->spaces, fault, number);
+
+	if (err || *number != STACKS_NONE)
+		return err;
+	return stacks_of_code(grouping->stacks, grouping->spaces, fault, number);
+}
+
+size_t analysis_frames(const struct analysis *analysis, uint64_t number,
+		       struct stack_frame frames[STACKS_MAX_FRAMES])
+{
+	return stacks_frames(analysis->grouping.stacks, analysis->grouping.spaces, number, frames);
+}
+
 int analysis_visit_code(const struct analysis *analysis, code_visitor visit, void *context)
 {
 	return grouping_visit_code(&analysis->grouping, visit, context);

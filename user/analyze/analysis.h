@@ -129,6 +129,15 @@ const char *analysis_thread_name(const struct analysis *analysis, uint32_t tid);
 /* Returns the name of a file's group; the caller frees it. NULL: no memory. */
 char *analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode);
 
+/*
+ * Sets *number to that of the fault's stack, see stacks.h; without a stack, to that of its code.
+ * For listeners, during the call. Returns 0 or -ENOMEM.
+ */
+int analysis_stack(struct analysis *analysis, const struct explained *fault, uint64_t *number);
+/* See stacks_frames(). */
+size_t analysis_frames(const struct analysis *analysis, uint64_t number,
+		       struct stack_frame frames[STACKS_MAX_FRAMES]);
+
 /* Visits the code addresses of faults, see struct code_place. */
 int analysis_visit_code(const struct analysis *analysis, code_visitor visit, void *context);
 /* Copies the symbol of an address, or of an offset in path. */

@@ -239,18 +239,13 @@ static struct stacks_way *make_way(struct stacks *stacks, const struct stacks_pl
 	return way;
 }
 
-int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct explained *fault,
-		    uint64_t *number)
+static int stacks_number(struct stacks *stacks, struct spaces *spaces,
+			 const struct pfstat_stack *stack, uint64_t *number)
 {
-	const struct pfstat_stack *stack = find_kept(stacks, fault);
 	const struct stacks_place *places[PFSTAT_STACK_FRAMES];
+	const bool resolved = resolve(stacks, spaces, stack, places);
 	struct stacks_way *way = NULL;
-	bool resolved;
 
-	*number = STACKS_NONE;
-	if (!stack)
-		return 0;
-	resolved = resolve(stacks, spaces, stack, places);
 	if (resolved)
 		way = find_way(stacks, places, stack->frames);
 	if (!way && stacks_is_full(stacks)) {
@@ -263,6 +258,54 @@ int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct e
 		return -ENOMEM;
 	*number = way->number;
 	return 0;
+}
+
+int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct explained *fault,
+		    uint64_t *number)
+{
+	const struct pfstat_stack *stack = find_kept(stacks, fault);
+
+	*number = STACKS_NONE;
+	return stack ? stacks_number(stacks, spaces, stack, number) : 0;
+}
+
+int stacks_of_code(struct stacks *stacks, struct spaces *spaces, const struct explained *fault,
+		   uint64_t *number)
+{
+	const struct pfstat_stack stack = {
+		.event.pid = fault->pid,
+		.frames = 1,
+		.ips = { fault->ip },
+	};
+
+	*number = STACKS_NONE;
+	return fault->ip ? stacks_number(stacks, spaces, &stack, number) : 0;
+}
+
+size_t stacks_frames(const struct stacks *stacks, const struct spaces *spaces, uint64_t number,
+		     struct stack_frame frames[STACKS_MAX_FRAMES])
+{
+	static const struct stack_frame unknown = { .place = &unknown, "(not known)", "", 0 };
+	static const struct stack_frame others = { .place = &others, "(others)", "", 0 };
+	static const struct stack_frame outer = { .place = &outer, "…", "", 0 };
+	const struct stacks_way *way;
+	size_t i;
+
+	if (number == STACKS_NONE || number == STACKS_OTHER) {
+		frames[0] = number == STACKS_NONE ? unknown : others;
+		return 1;
+	}
+	way = stacks->numbered[number - 1];
+	for (i = 0; i < way->nr; i++)
+		frames[i] = (struct stack_frame){
+			.place = way->places[i],
+			.symbol = way->places[i]->symbol,
+			.path = address_spaces_path(spaces, way->places[i]->at.path),
+			.offset = way->places[i]->at.offset,
+		};
+	if (way->nr == PFSTAT_STACK_FRAMES)
+		frames[i++] = outer;
+	return i;
 }
 
 static void print_frame(FILE *out, const struct spaces *spaces, const struct stacks_place *place)

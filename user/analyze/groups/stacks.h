@@ -41,6 +41,27 @@ int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct e
 void stacks_print(const struct stacks *stacks, const struct spaces *spaces, uint64_t number,
 		  FILE *out);
 
+/* Like stacks_of_fault(), but the stack has one frame: the interrupted instruction. */
+int stacks_of_code(struct stacks *stacks, struct spaces *spaces, const struct explained *fault,
+		   uint64_t *number);
+
+/* A frame of a stack. It is valid until the stacks or the spaces change. */
+struct stack_frame {
+	const void *place;  /* identifies it: frames with the same place are equal */
+	const char *symbol; /* "name+0x1f"; NULL: not known */
+	const char *path;   /* of its file; "": in no file */
+	uint64_t offset;    /* in the file, in bytes; without a file, the address */
+};
+
+#define STACKS_MAX_FRAMES (PFSTAT_STACK_FRAMES + 1)
+
+/*
+ * Fills frames, innermost first, and returns their number. The frame "…" ends a stack that may
+ * have more frames than were recorded. Stacks that are not known have one frame, named so.
+ */
+size_t stacks_frames(const struct stacks *stacks, const struct spaces *spaces, uint64_t number,
+		     struct stack_frame frames[STACKS_MAX_FRAMES]);
+
 /* A place in a file that occurs in a stack. */
 struct stack_place {
 	uint32_t path;	 /* number, see address_spaces.h */

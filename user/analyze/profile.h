@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The faults of a run as a profile: each fault is a sample with a call path and its time. It is
+ * the model of all formats of profilers, which print it as it is.
+ *
+ *	item, fault -> profile -> profile_finish() -> printers of pprof, speedscope, Firefox
+ *
+ * Memory grows with the number of faults, by 64 bytes each: viewers draw every fault.
+ */
+#ifndef PFSTAT_USER_PROFILE_H
+#define PFSTAT_USER_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/analysis.h"
+
+struct profile_function {
+	char *name; /* a symbol, or "0x… (object)" */
+	char *path; /* of its file; "": in no file */
+	bool known; /* the name is a symbol */
+};
+
+struct profile_frame {
+	uint32_t function;
+	uint32_t object; /* its file; PROFILE_NO_OBJECT: none */
+	uint64_t offset; /* in the file; without a file, the address */
+};
+
+#define PROFILE_NO_OBJECT UINT32_MAX
+
+/* A file that has code of frames. */
+struct profile_object {
+	const char *path;
+	uint64_t end; /* the largest offset of a frame, plus 1 */
+};
+
+struct profile_stack {
+	uint64_t number;       /* of the analysis */
+	uint32_t first, depth; /* in profile.path, innermost first */
+};
+
+struct profile_thread {
+	uint32_t pid, tid;
+	char name[16];	  /* "": not known */
+	char process[16]; /* the name of its process; "": not known */
+	uint64_t faults, total_ns;
+	bool ended; /* its tid may belong to another thread by now */
+};
+
+/* The memory of faults: a file, or anonymous memory. */
+struct profile_target {
+	uint64_t inode;
+	uint32_t dev;
+	char *name;
+};
+
+struct profile_sample {
+	uint64_t start_ns, duration_ns;
+	uint64_t address, page;		/* page of the file; 0 without a file */
+	uint32_t stack, thread, target; /* indexes */
+	uint8_t class;			/* enum fault_class */
+	bool major, write, kernel;
+};
+
+/* All samples with the same stack, thread, target and class. */
+struct profile_sum {
+	uint32_t stack, thread, target;
+	uint8_t class;
+	uint64_t faults, total_ns;
+};
+
+struct profile {
+	/* Complete after profile_finish(). */
+	struct profile_function *functions;
+	struct profile_frame *frames;
+	struct profile_object *objects;
+	uint32_t *path; /* indexes of frames, for the stacks */
+	struct profile_stack *stacks;
+	struct profile_thread *threads;
+	struct profile_target *targets;
+	struct profile_sample *samples; /* ordered by thread, then by start */
+	struct profile_sum *sums;
+	size_t nr_functions, nr_frames, nr_objects, nr_path, nr_stacks, nr_threads, nr_targets;
+	size_t nr_samples, nr_sums;
+	uint64_t start_ns, end_ns; /* of the first and the last fault */
+	/* While it is built. */
+	struct analysis *analysis;
+	struct profile_index *index;
+};
+
+/* The analysis must live until profile_finish(). Returns 0 or -ENOMEM. */
+int profile_init(struct profile *profile, struct analysis *analysis);
+/* A zeroed profile is fine. */
+void profile_exit(struct profile *profile);
+
+/* An explain_sink. */
+int profile_add_fault(void *profile, const struct explained *fault);
+/* Call it after the analysis has the item, which then has emitted the thread's last faults. */
+int profile_add_item(struct profile *profile, const struct item *item);
+/* Names everything, and adds up. Call it after the analysis has the names of the code. */
+int profile_finish(struct profile *profile);
+
+#endif
