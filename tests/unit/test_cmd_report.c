@@ -653,10 +653,38 @@ START_TEST(test_trace_has_the_faults)
 }
 END_TEST
 
+START_TEST(test_speedscope_has_the_time_of_all_faults)
+{
+	json_t *json, *profiles, *weights, *weight;
+	json_int_t total_ns = 0;
+	unsigned int faults = 0;
+	size_t i, j;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "--format", "speedscope", "-o", "trace.json", "--json",
+			     "run.json"),
+			 0);
+	json = json_of("trace.json");
+	profiles = json_object_get(json, "profiles");
+	for (i = 0; i < json_array_size(profiles); i++) {
+		weights = json_object_get(json_array_get(profiles, i), "weights");
+		json_array_foreach(weights, j, weight)
+			total_ns += json_integer_value(weight);
+		faults += json_array_size(weights);
+	}
+	json_decref(json);
+	ck_assert_ptr_nonnull(strstr(text_file_read("trace.json"), "{\"name\":\"main\","));
+	json = json_of("run.json");
+	ck_assert_uint_eq(faults, 3 * FAULTS);
+	ck_assert_int_eq(total_ns, at(json, "parts.all.total_ns"));
+	json_decref(json);
+}
+END_TEST
+
 /* The reader exits early, as head(1) does: the requested files are complete, without a message. */
 START_TEST(test_files_are_written_if_stdout_is_closed)
 {
-	static char *const formats[] = { "table", "csv", "json", "trace" };
+	static char *const formats[] = { "table", "csv", "json", "trace", "pprof", "speedscope" };
 	json_t *json;
 	size_t i;
 
@@ -803,7 +831,8 @@ RUN_TESTS_WITH("cmd_report", make_folder, remove_folder, test_recording_is_expla
 	       test_output_must_differ_from_the_recording, test_two_outputs_must_be_different_files,
 	       test_an_output_may_be_a_pipe, test_figures_do_not_overwrite_the_recording,
 	       test_faults_have_a_row_each, test_folded_has_the_time_of_each_path,
-	       test_trace_has_the_faults, test_files_are_written_if_stdout_is_closed,
+	       test_trace_has_the_faults, test_speedscope_has_the_time_of_all_faults,
+	       test_files_are_written_if_stdout_is_closed,
 	       test_a_full_output_does_not_stop_the_others,
 	       test_record_writes_its_json_if_stdout_is_closed, test_recording_comes_through_a_pipe,
 	       test_non_recording_is_refused_without_output, test_wrong_options_are_refused)

@@ -8,17 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyze/required_hooks.h"
 #include "cmd/cmd.h"
+#include "cmd/fault_stream.h"
 #include "cmd/report_figures.h"
 #include "cmd/report_options.h"
 #include "figures/figures.h"
-#include "print/faults/fault_rows.h"
 #include "print/html/html.h"
 #include "print/json/json_head.h"
 #include "print/print_report.h"
-#include "print/trace/trace_print.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "privilege/output_file.h"
@@ -46,9 +46,7 @@ struct reading {
 	struct analysis *analysis;
 	struct run_counters counters;
 	struct report report;
-	struct trace_writer *trace;
-	struct fault_rows rows;
-	int stream_err; /* the error at which writing of the trace or the rows stopped */
+	struct fault_stream stream;
 	struct figures figures;
 	struct output *out, *json;
 	uint32_t hooks_seen; /* 1 << enum bpf_hook: hooks whose events are in the recording */
@@ -100,6 +98,9 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 		    (options->report.stream || options->report.format != REPORT_TABLE))
 			usage(state, "--plot - prints figures in place of the table; leave "
 				     "--format out");
+		if (options->report.stream == STREAM_PPROF && !options->output &&
+		    isatty(STDOUT_FILENO))
+			usage(state, "--format pprof is not text; name a file with --output");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -207,10 +208,9 @@ static bool has_figures(const struct reading *reading)
 	return reading->options.figures.html || reading->options.figures.plot;
 }
 
-/* Stops reading if the trace or the rows cannot be written, unless other outputs were requested. */
-static int after_stream(struct reading *reading, int err)
+/* Stops reading if the stream cannot be written, unless other outputs were requested. */
+static int after_stream(const struct reading *reading, int err)
 {
-	reading->stream_err = err;
 	return reading->json || has_figures(reading) ? 0 : err;
 }
 
@@ -218,10 +218,7 @@ static int reading_add_fault(void *context, const struct explained *fault)
 {
 	struct reading *reading = context;
 
-	if (reading->stream_err)
-		return 0;
-	return after_stream(reading, reading->trace ? trace_fault(reading->trace, fault) :
-						      fault_rows_add(&reading->rows, fault));
+	return after_stream(reading, fault_stream_fault(&reading->stream, fault));
 }
 
 static int open_analysis(struct reading *reading)
@@ -235,11 +232,9 @@ static int open_analysis(struct reading *reading)
 	err = reading->analysis ? 0 : -ENOMEM;
 	if (!err && has_figures(reading))
 		err = figures_open(&reading->figures, reading->analysis);
-	if (!err && options->stream == STREAM_TRACE)
-		err = trace_begin(&reading->trace, stream_of(reading));
-	else if (!err && options->stream)
-		err = fault_rows_begin(&reading->rows, stream_of(reading), reading->analysis,
-				       options->stream == STREAM_FAULTS_JSONL);
+	if (!err && options->stream)
+		err = fault_stream_open(&reading->stream, options->stream, stream_of(reading),
+					reading->analysis);
 	if (!err && options->stream)
 		err = analysis_listen(reading->analysis, reading_add_fault, reading);
 	return err ? message(STATUS_FAILED, "cannot prepare the report: %s", strerror(-err)) :
@@ -261,9 +256,11 @@ static int reading_add_item(void *context, const struct item *item)
 		return 0;
 	if (has_figures(reading))
 		err = figures_item(&reading->figures, item);
-	if (!err && reading->trace && !reading->stream_err)
-		err = after_stream(reading, trace_item(reading->trace, item));
-	return err ? err : analysis_add(reading->analysis, item);
+	if (!err)
+		err = after_stream(reading, fault_stream_before(&reading->stream, item));
+	if (!err)
+		err = analysis_add(reading->analysis, item);
+	return err ? err : after_stream(reading, fault_stream_after(&reading->stream, item));
 }
 
 static int message_of_print(const struct reading *reading, int err)
@@ -282,7 +279,7 @@ static int reading_read_items(struct reading *reading)
 		return 128 + signals_caught;
 	if (!err)
 		err = analysis_finish(reading->analysis);
-	if (err && err == reading->stream_err)
+	if (err && err == reading->stream.err)
 		return message_of_print(reading, err);
 	return err ? message_of_items(reading, err) : STATUS_OK;
 }
@@ -362,22 +359,11 @@ static int reading_fill(struct reading *reading)
 
 static int reading_print_main(struct reading *reading)
 {
-	struct trace_writer *trace = reading->trace;
 	const struct report *report = &reading->report;
-	const struct trace_missing missing = {
-		.damage = report->losses.damage,
-		.lost = report->losses.records,
-		.events_lost = report->losses.events,
-	};
 	int err;
 
-	if (trace) {
-		reading->trace = NULL;
-		err = trace_end(trace, &missing);
-		err = reading->stream_err ? reading->stream_err : err;
-	} else if (reading->options.report.stream) {
-		err = fault_rows_end(&reading->rows);
-		err = reading->stream_err ? reading->stream_err : err;
+	if (reading->options.report.stream) {
+		err = fault_stream_end(&reading->stream, report);
 	} else if (figures_as_text(&reading->options.figures)) {
 		err = report_print_warnings(stream_of(reading), report);
 		if (!err)
@@ -508,9 +494,7 @@ int cmd_report(int argc, char **argv)
 	report_init(&reading.report);
 	run_counters_init(&reading.counters);
 	status = report_steps(&reading);
-	if (reading.trace)
-		trace_end(reading.trace, &(struct trace_missing){ .damage = "interrupted" });
-	fault_rows_end(&reading.rows);
+	fault_stream_close(&reading.stream);
 	figures_close(&reading.figures);
 	report_exit(&reading.report);
 	analysis_free(reading.analysis);

@@ -39,9 +39,11 @@ static const struct argp_option argp_options[] = {
 	  4 },
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
 	  "subtract the module's own time, as calibrated, from the times of calls", 4 },
-	{ "format", KEY_FORMAT, "table|csv|json|folded|trace|faults-csv|faults-jsonl", 0,
+	{ "format", KEY_FORMAT,
+	  "table|csv|json|folded|trace|faults-csv|faults-jsonl|pprof|speedscope", 0,
 	  "format of standard output (default table); folded: time by call path, for flame graphs. "
-	  "Only for a recording: trace for Perfetto's viewer, and one row for each fault",
+	  "Only for a recording: trace for Perfetto's viewer, one row for each fault, and profiles "
+	  "for pprof and speedscope",
 	  4 },
 	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 4 },
 	{ "full", KEY_FULL, NULL, 0, "print all tables, also those that are empty", 4 },
@@ -69,6 +71,8 @@ static void set_format(const struct argp_state *state, struct report_options *op
 					     [REPORT_FOLDED + STREAM_TRACE] = "trace",
 					     [REPORT_FOLDED + STREAM_FAULTS_CSV] = "faults-csv",
 					     [REPORT_FOLDED + STREAM_FAULTS_JSONL] = "faults-jsonl",
+					     [REPORT_FOLDED + STREAM_PPROF] = "pprof",
+					     [REPORT_FOLDED + STREAM_SPEEDSCOPE] = "speedscope",
 					     NULL };
 	const unsigned int format = argument_word(state, "format", text, words);
 

@@ -10,7 +10,14 @@
 #include "report/report.h"
 
 /* A format with something for each fault. Not NONE: report_options.format is meaningless. */
-enum report_stream { STREAM_NONE, STREAM_TRACE, STREAM_FAULTS_CSV, STREAM_FAULTS_JSONL };
+enum report_stream {
+	STREAM_NONE,
+	STREAM_TRACE,
+	STREAM_FAULTS_CSV,
+	STREAM_FAULTS_JSONL,
+	STREAM_PPROF,
+	STREAM_SPEEDSCOPE,
+};
 
 struct report_options {
 	enum report_format format;

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The formats of a report that have every fault: traces, rows and profiles. They get the items
+ * and the faults while a recording is read.
+ */
+#ifndef PFSTAT_USER_FAULT_STREAM_H
+#define PFSTAT_USER_FAULT_STREAM_H
+
+#include <stdio.h>
+
+#include "analyze/profile.h"
+#include "cmd/report_options.h"
+#include "print/faults/fault_rows.h"
+#include "print/trace/trace_print.h"
+
+/* All zero is closed. */
+struct fault_stream {
+	enum report_stream format;
+	FILE *out;
+	int err; /* the error at which it stopped: later faults have no effect */
+	struct trace_writer *trace;
+	struct fault_rows rows;
+	struct profile profile;
+};
+
+/* The caller still owns out and analysis. 0 or a negative errno; both require the close. */
+int fault_stream_open(struct fault_stream *stream, enum report_stream format, FILE *out,
+		      struct analysis *analysis);
+/* Call it before the analysis has the item, and then fault_stream_after(). 0 or -errno. */
+int fault_stream_before(struct fault_stream *stream, const struct item *item);
+int fault_stream_after(struct fault_stream *stream, const struct item *item);
+int fault_stream_fault(struct fault_stream *stream, const struct explained *fault);
+/* Prints the end, or all of it. Call it after report_fill(). Returns 0 or the first error. */
+int fault_stream_end(struct fault_stream *stream, const struct report *report);
+void fault_stream_close(struct fault_stream *stream);
+
+#endif
