@@ -136,7 +136,7 @@ $(BUILD)/make_recording: $(BUILD)/unit/tests/perf/make_recording.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(user_libs)
 
--include $(patsubst %,$(BUILD)/unit/tests/perf/%.d,bench_analysis make_recording)
+-include $(patsubst %,$(BUILD)/unit/tests/perf/%.d,bench_analysis bench_merge make_recording)
 
 # A recording with something for each figure, for the tests of pages.
 $(BUILD)/make_run: $(BUILD)/unit/tests/browser/make_run.o $(lib)
@@ -146,6 +146,9 @@ $(BUILD)/make_run: $(BUILD)/unit/tests/browser/make_run.o $(lib)
 check-browser:
 	$(Q)tools/check browser
 
-.PHONY: bench-report check-browser
+.PHONY: bench-merge bench-report check-browser
+bench-merge: $(BUILD)/bench_merge
+	$(Q)$<
+
 bench-report: $(BUILD)/bench_analysis $(BUILD)/make_recording $(BUILD)/pfdrive
 	$(Q)tests/perf/report $(BUILD) $(MILLIONS)

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "collect/collector.h"
+#include "collect/record_merge.h"
 #include "collect/reorder_queue.h"
-#include "collect/time_heap.h"
 #include "util/time_ns.h"
 
 struct collector {
@@ -26,28 +26,10 @@ struct collector {
 	int stop; /* eventfd */
 	pthread_t thread;
 	bool running;
-	int err;		/* the first; the thread's until it is joined */
-	struct cursor *cursors; /* of a drain, a ring each */
-	struct time_heap heap;	/* of the rings that have more */
-	struct queue queue;	/* events whose turn has not come */
+	int err; /* the first; the thread's until it is joined */
+	struct record_merge merge;
+	struct queue queue; /* events whose turn has not come */
 };
-
-/* A ring's oldest unread record. */
-struct cursor {
-	struct record_ring *ring;
-	const struct pfstat_record *record;
-	uint64_t end_ns;
-};
-
-/* The record belongs to this drain: it ended before the drain began. False: none does. */
-static bool collector_cursor_load(struct cursor *cursor, uint64_t until_ns, int *err)
-{
-	cursor->record = record_ring_peek(cursor->ring, err);
-	if (!cursor->record)
-		return false;
-	cursor->end_ns = cursor->record->start_ns + cursor->record->duration_ns;
-	return cursor->end_ns <= until_ns;
-}
 
 static int collector_pass_events(struct collector *collector, uint64_t until_ns)
 {
@@ -62,43 +44,24 @@ static int collector_pass_events(struct collector *collector, uint64_t until_ns)
 	return err;
 }
 
-static int collector_pass_record(struct collector *collector, const struct cursor *cursor)
+/* Passes the events before the record, then the record. */
+static int collector_pass_record(void *context, const struct merged_record *merged)
 {
+	struct collector *collector = context;
 	const struct item item = {
 		.type = ITEM_RECORD,
-		.ns = cursor->end_ns,
-		.record = cursor->record,
+		.ns = merged->ns,
+		.record = merged->record,
 	};
+	int err = collector_pass_events(collector, merged->ns);
 
-	return collector->options.sink(collector->options.sink_context, &item);
+	return err ? err : collector->options.sink(collector->options.sink_context, &item);
 }
 
 static int collector_merge(struct collector *collector, uint64_t until_ns)
 {
-	struct time_heap *heap = &collector->heap;
-	struct cursor *cursor;
-	unsigned int i;
-	int err = 0;
+	int err = record_merge_pass(&collector->merge, until_ns, collector_pass_record, collector);
 
-	heap->count = 0;
-	for (i = 0; i < collector->options.source->nr_rings; i++) {
-		cursor = &collector->cursors[i];
-		cursor->ring = &collector->options.source->rings[i];
-		if (collector_cursor_load(cursor, until_ns, &err))
-			time_heap_add(heap, cursor->end_ns, i);
-	}
-	while (heap->count && !err) {
-		cursor = &collector->cursors[time_heap_first(heap)];
-		err = collector_pass_events(collector, cursor->end_ns);
-		if (err)
-			break;
-		err = collector_pass_record(collector, cursor);
-		record_ring_next(cursor->ring);
-		if (collector_cursor_load(cursor, until_ns, &err))
-			time_heap_update_first(heap, cursor->end_ns);
-		else
-			time_heap_remove_first(heap);
-	}
 	return err ? err : collector_pass_events(collector, until_ns);
 }
 
@@ -142,11 +105,7 @@ static int collector_drain(struct collector *collector, uint64_t until_ns)
 	for (i = 0; i < collector->options.source->nr_rings; i++)
 		record_ring_look(&collector->options.source->rings[i]);
 	err = collector_read_events(collector);
-	if (!err)
-		err = collector_merge(collector, until_ns);
-	for (i = 0; i < collector->options.source->nr_rings; i++)
-		record_ring_publish(&collector->options.source->rings[i]);
-	return err;
+	return err ? err : collector_merge(collector, until_ns);
 }
 
 /*
@@ -222,11 +181,10 @@ static int collector_allocate(struct collector *collector)
 {
 	const unsigned int nr_rings = collector->options.source->nr_rings;
 
-	collector->cursors = calloc(nr_rings, sizeof(*collector->cursors));
 	collector->polled = calloc(nr_rings + 3, sizeof(*collector->polled));
-	if (!collector->cursors || !collector->polled || time_heap_init(&collector->heap, nr_rings))
+	if (!collector->polled)
 		return -ENOMEM;
-	return 0;
+	return record_merge_init(&collector->merge, collector->options.source->rings, nr_rings);
 }
 
 static void collector_add_polled(struct collector *collector, int fd)
@@ -291,8 +249,7 @@ void collector_close(struct collector *collector)
 	collector_join(collector);
 	if (collector->stop >= 0)
 		close(collector->stop);
-	free(collector->cursors);
-	time_heap_exit(&collector->heap);
+	record_merge_exit(&collector->merge);
 	queue_exit(&collector->queue);
 	free(collector->polled);
 	free(collector);

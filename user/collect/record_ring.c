@@ -18,9 +18,6 @@
 
 #define HEADER_BYTES 4096U
 
-/* Often enough that the writer finds room while we read, rarely enough to share no line. */
-#define PUBLISH_EVERY 256U
-
 static int record_ring_check_header(const struct pfstat_ring_header *header)
 {
 	if (header->version != PFSTAT_ABI_VERSION ||
@@ -119,6 +116,8 @@ const struct pfstat_record *record_ring_peek(const struct record_ring *ring, int
 
 void record_ring_publish(struct record_ring *ring)
 {
+	if (ring->published == ring->next)
+		return;
 	/* Pairs with the writer's acquire of tail: the records before it were read. */
 	__atomic_store_n(&ring->header->tail, ring->next, __ATOMIC_RELEASE);
 	ring->published = ring->next;
@@ -127,6 +126,9 @@ void record_ring_publish(struct record_ring *ring)
 void record_ring_next(struct record_ring *ring)
 {
 	ring->next++;
-	if (ring->next - ring->published >= PUBLISH_EVERY)
-		record_ring_publish(ring);
+}
+
+void record_ring_back(struct record_ring *ring)
+{
+	ring->next = ring->published;
 }

@@ -25,12 +25,14 @@ void record_ring_close(struct record_ring *ring);
 /* Reads the head: from here on record_ring_peek() returns the records up to it. */
 void record_ring_look(struct record_ring *ring);
 /*
- * The oldest unread record, in place: it stays until record_ring_next(). NULL: none; *err is
+ * The oldest unread record, in place: it stays until record_ring_publish(). NULL: none; *err is
  * -EBADMSG if the next record has a wrong sequence number.
  */
 const struct pfstat_record *record_ring_peek(const struct record_ring *ring, int *err);
 void record_ring_next(struct record_ring *ring);
-/* Publishes the tail, so that the writer may reuse the space. */
+/* Back to the first record whose space was not published. */
+void record_ring_back(struct record_ring *ring);
+/* Publishes the tail: the writer may reuse the space of all records before the next one. */
 void record_ring_publish(struct record_ring *ring);
 
 #endif
