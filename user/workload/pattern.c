@@ -83,37 +83,52 @@ void pattern_warm_up(const struct pattern *pattern)
 
 int pattern_count_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 			bool written, struct loop_span (*next)(void *state, uint64_t max),
-			void *state, uint64_t *pages)
+			void *state, struct pattern_visits *visits)
 {
 	struct stores stores = stores_begin(written ? pattern->store_share : STORES_ALL);
 	const uint64_t all = pattern_pages_of(pattern->bytes);
 	struct bitmap *visited = bitmap_new(all);
-	uint64_t left = pattern->accesses, count = 0, i;
+	uint64_t left = pattern->accesses, page, i;
 	struct loop_span span;
 
 	if (!visited)
 		return -ENOMEM;
-	while (left && count < all && !*stop) {
+	while (left && visits->count < all && !*stop) {
 		span = next(state, loop_stretch(left));
-		for (i = 0; i < span.count; i++)
-			if (stores_next(&stores))
-				count += bitmap_set(visited,
-						    (span.offset + i * span.step) / PATTERN_PAGE);
+		for (i = 0; i < span.count; i++) {
+			page = (span.offset + i * span.step) / PATTERN_PAGE;
+			if (stores_next(&stores) && bitmap_set(visited, page))
+				pattern_visit(visits, page);
+		}
 		left -= span.count;
 	}
 	bitmap_free(visited);
-	*pages = count;
 	return *stop ? -EINTR : 0;
 }
 
 int pattern_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop, uint64_t *pages)
 {
-	return pattern->engine->pages(pattern, stop, false, pages);
+	return pattern_page_order(pattern, stop, NULL, pages);
+}
+
+int pattern_page_order(const struct pattern *pattern, const volatile sig_atomic_t *stop,
+		       uint32_t *order, uint64_t *pages)
+{
+	struct pattern_visits visits = { .order = order };
+	const int err = pattern->engine->pages(pattern, stop, false, &visits);
+
+	*pages = visits.count;
+	return err;
 }
 
 int pattern_pages_written(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 			  uint64_t *pages)
 {
-	*pages = 0;
-	return pattern->store_share ? pattern->engine->pages(pattern, stop, true, pages) : 0;
+	struct pattern_visits visits = { 0 };
+	int err = 0;
+
+	if (pattern->store_share)
+		err = pattern->engine->pages(pattern, stop, true, &visits);
+	*pages = visits.count;
+	return err;
 }

@@ -78,6 +78,12 @@ void pattern_warm_up(const struct pattern *pattern);
 /* Counts exactly the distinct pages that a whole run visits. Returns 0, -ENOMEM or -EINTR. */
 int pattern_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 		  uint64_t *pages);
+/*
+ * The same, and writes their numbers into @order, which has room for all pages of the file, in the
+ * order of their first visits.
+ */
+int pattern_page_order(const struct pattern *pattern, const volatile sig_atomic_t *stop,
+		       uint32_t *order, uint64_t *pages);
 /* Counts only the pages to which it stores. */
 int pattern_pages_written(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 			  uint64_t *pages);

@@ -6,6 +6,11 @@
 #include "workload/loop.h"
 #include "workload/pattern.h"
 
+struct pattern_visits {
+	uint64_t count;
+	uint32_t *order; /* of the first visits; has room for all pages. NULL: not wanted */
+};
+
 struct pattern_engine {
 	/* @argument: text after the colon, or NULL. -EINVAL. NULL: the pattern has no argument. */
 	int (*parse)(struct pattern *pattern, const char *argument);
@@ -18,7 +23,7 @@ struct pattern_engine {
 			struct pattern_watch *watch);
 	/* Counts the visited pages, or only the pages that are stored to. */
 	int (*pages)(const struct pattern *pattern, const volatile sig_atomic_t *stop, bool written,
-		     uint64_t *pages);
+		     struct pattern_visits *visits);
 	uint64_t accesses;    /* default; 0: one per byte of the file */
 	uint64_t min_bytes;   /* 0: any */
 	unsigned int repeats; /* default; 0: 1 */
@@ -36,6 +41,14 @@ static inline uint64_t pattern_pages_of(uint64_t bytes)
 /* Counts pages by running `next` once more over a bitmap, until every page has been visited. */
 int pattern_count_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 			bool written, struct loop_span (*next)(void *state, uint64_t max),
-			void *state, uint64_t *pages);
+			void *state, struct pattern_visits *visits);
+
+/* Counts a page that is visited for the first time. */
+static inline void pattern_visit(struct pattern_visits *visits, uint64_t page)
+{
+	if (visits->order)
+		visits->order[visits->count] = page;
+	visits->count++;
+}
 
 #endif

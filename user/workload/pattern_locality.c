@@ -93,34 +93,33 @@ static uint64_t locality_run(const struct pattern *pattern, const volatile uint8
 }
 
 /* Marks the pages of the lines of a round, or only those that are stored to. */
-static uint64_t locality_mark_round(struct bitmap *pages, uint64_t base, uint64_t lines,
-				    bool written)
+static void locality_mark_round(struct bitmap *pages, uint64_t base, uint64_t lines, bool written,
+				struct pattern_visits *visits)
 {
 	const uint64_t step = written ? LOCALITY_STORE_EACH : 1;
-	uint64_t count = 0, i;
+	uint64_t i;
 
 	for (i = 0; i < lines; i += step)
-		count += bitmap_set(pages, (base + i) / LINES_A_PAGE);
-	return count;
+		if (bitmap_set(pages, (base + i) / LINES_A_PAGE))
+			pattern_visit(visits, (base + i) / LINES_A_PAGE);
 }
 
 static int locality_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-			  bool written, uint64_t *pages)
+			  bool written, struct pattern_visits *visits)
 {
 	const uint64_t all = pattern_pages_of(pattern->bytes);
 	struct locality locality = locality_begin(pattern);
 	struct bitmap *seen = bitmap_new(all);
-	uint64_t left = pattern->accesses, count = 0;
+	uint64_t left = pattern->accesses;
 
 	if (!seen)
 		return -ENOMEM;
-	while (left && count < all && !*stop) {
+	while (left && visits->count < all && !*stop) {
 		locality_next_round(&locality);
-		count += locality_mark_round(seen, locality.base, loop_stretch(left), written);
+		locality_mark_round(seen, locality.base, loop_stretch(left), written, visits);
 		left -= left < LOCALITY_ROUND ? left : LOCALITY_ROUND;
 	}
 	bitmap_free(seen);
-	*pages = count;
 	return *stop ? -EINTR : 0;
 }
 

@@ -26,11 +26,11 @@ static uint64_t random_run(const struct pattern *pattern, const volatile uint8_t
 }
 
 static int random_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-			bool written, uint64_t *pages)
+			bool written, struct pattern_visits *visits)
 {
 	struct random state = random_begin(pattern->seed, pattern->bytes);
 
-	return pattern_count_pages(pattern, stop, written, random_next_span, &state, pages);
+	return pattern_count_pages(pattern, stop, written, random_next_span, &state, visits);
 }
 
 const struct pattern_engine pattern_random = {

@@ -214,20 +214,21 @@ static uint64_t replay_run(const struct pattern *pattern, const volatile uint8_t
 
 /* A replay never stores, so @written is not used. */
 static int replay_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-			bool written, uint64_t *pages)
+			bool written, struct pattern_visits *visits)
 {
 	const uint64_t in_file = pattern_pages_of(pattern->bytes);
 	const struct replay *replay = pattern->data;
 	struct bitmap *seen = bitmap_new(in_file);
-	uint64_t i;
+	uint64_t page, i;
 
 	(void)written;
 	if (!seen)
 		return -ENOMEM;
-	*pages = 0;
-	for (i = 0; i < pattern->accesses && !*stop; i++)
-		if (replay->visits[i].page < in_file)
-			*pages += bitmap_set(seen, replay->visits[i].page);
+	for (i = 0; i < pattern->accesses && !*stop; i++) {
+		page = replay->visits[i].page;
+		if (page < in_file && bitmap_set(seen, page))
+			pattern_visit(visits, page);
+	}
 	bitmap_free(seen);
 	return *stop ? -EINTR : 0;
 }

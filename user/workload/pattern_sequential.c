@@ -31,14 +31,16 @@ static uint64_t sequential_run(const struct pattern *pattern, const volatile uin
 }
 
 static int sequential_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-			    bool written, uint64_t *pages)
+			    bool written, struct pattern_visits *visits)
 {
 	struct sequential state = { .bytes = pattern->bytes };
-	const uint64_t wanted = pattern->accesses;
+	const uint64_t bytes = pattern->accesses < pattern->bytes ? pattern->accesses :
+								    pattern->bytes;
 
 	if (written)
-		return pattern_count_pages(pattern, stop, true, sequential_next, &state, pages);
-	*pages = pattern_pages_of(wanted < pattern->bytes ? wanted : pattern->bytes);
+		return pattern_count_pages(pattern, stop, true, sequential_next, &state, visits);
+	while (visits->count < pattern_pages_of(bytes))
+		pattern_visit(visits, visits->count);
 	return 0;
 }
 

@@ -88,11 +88,11 @@ static uint64_t stride_run(const struct pattern *pattern, const volatile uint8_t
 }
 
 static int stride_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
-			bool written, uint64_t *pages)
+			bool written, struct pattern_visits *visits)
 {
 	struct stride state = stride_begin(pattern);
 
-	return pattern_count_pages(pattern, stop, written, stride_next, &state, pages);
+	return pattern_count_pages(pattern, stop, written, stride_next, &state, visits);
 }
 
 static int stride_fit(const struct pattern *pattern)
