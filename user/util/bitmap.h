@@ -36,4 +36,14 @@ static inline bool bitmap_set(struct bitmap *bitmap, uint64_t bit)
 	return fresh;
 }
 
+static inline bool bitmap_has(const struct bitmap *bitmap, uint64_t bit)
+{
+	return bitmap->words[bit / 64] >> (bit % 64) & 1;
+}
+
+static inline void bitmap_clear(struct bitmap *bitmap, uint64_t bit)
+{
+	bitmap->words[bit / 64] &= ~(1ULL << (bit % 64));
+}
+
 #endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The model of the kernel's read-ahead rule: each part of the rule alone, and the counts of the
+ * five experiments that tests/vm/test_experiments.py measures.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/study/faults/fault_experiments.h"
+#include "user/study/faults/fault_variations.h"
+
+#define PAGES  11264U
+#define WINDOW 32U
+
+static struct readahead_rule rule;
+
+static void open_rule(const struct readahead_rule_options *options)
+{
+	ck_assert_int_eq(readahead_rule_open(&rule, options), 0);
+}
+
+static void check_faults(uint64_t first, uint64_t last, enum fault_class class)
+{
+	uint64_t page;
+
+	for (page = first; page <= last; page++)
+		ck_assert_msg(readahead_rule_fault(&rule, page) == class,
+			      "page %lu is not of class %s", page, fault_class_name(class));
+}
+
+START_TEST(test_miss_reads_around_itself)
+{
+	open_rule(&(struct readahead_rule_options){ .pages = PAGES, .window = WINDOW });
+	check_faults(100, 100, FAULT_DISK);
+	check_faults(84, 99, FAULT_LONG);
+	check_faults(101, 107, FAULT_LONG);
+	check_faults(108, 108, FAULT_READAHEAD);
+	check_faults(109, 115, FAULT_LONG);
+	check_faults(83, 83, FAULT_DISK);
+	readahead_rule_close(&rule);
+}
+END_TEST
+
+START_TEST(test_mark_submits_the_next_window)
+{
+	open_rule(&(struct readahead_rule_options){ .pages = PAGES, .window = WINDOW });
+	check_faults(0, 0, FAULT_DISK);
+	check_faults(24, 24, FAULT_READAHEAD);
+	check_faults(33, 63, FAULT_LONG);
+	check_faults(32, 32, FAULT_READAHEAD);
+	check_faults(64, 64, FAULT_READAHEAD);
+	check_faults(128, 128, FAULT_DISK);
+	readahead_rule_close(&rule);
+}
+END_TEST
+
+START_TEST(test_mark_of_an_earlier_window_continues_behind_the_cache)
+{
+	open_rule(&(struct readahead_rule_options){ .pages = PAGES, .window = WINDOW });
+	check_faults(100, 100, FAULT_DISK);
+	check_faults(1000, 1000, FAULT_DISK);
+	check_faults(108, 108, FAULT_READAHEAD);
+	/* 116 is the first page behind the window of page 100. */
+	check_faults(116, 116, FAULT_READAHEAD);
+	check_faults(117, 147, FAULT_LONG);
+	readahead_rule_close(&rule);
+}
+END_TEST
+
+/* A window of pages is cached behind the mark, so the search for a missing page ends. */
+static void meet_mark_in_the_cache(bool linux_6_1, enum fault_class behind)
+{
+	open_rule(&(struct readahead_rule_options){
+		.pages = PAGES, .window = WINDOW, .linux_6_1 = linux_6_1 });
+	check_faults(100, 100, FAULT_DISK);
+	check_faults(132, 132, FAULT_DISK);
+	check_faults(1000, 1000, FAULT_DISK);
+	check_faults(108, 108, FAULT_READAHEAD);
+	check_faults(148, 148, behind);
+	readahead_rule_close(&rule);
+}
+
+START_TEST(test_cached_window_behind_a_mark_ends_the_search)
+{
+	meet_mark_in_the_cache(false, FAULT_DISK);
+	meet_mark_in_the_cache(true, FAULT_LONG);
+}
+END_TEST
+
+START_TEST(test_more_than_a_hundred_misses_read_single_pages)
+{
+	unsigned int i;
+
+	open_rule(&(struct readahead_rule_options){ .pages = PAGES, .window = WINDOW });
+	for (i = 1; i <= 101; i++)
+		check_faults(100 * i, 100 * i, FAULT_DISK);
+	check_faults(10101, 10101, FAULT_DISK);
+	/* Three hits make the next miss read around itself again. */
+	check_faults(101, 103, FAULT_LONG);
+	check_faults(10201, 10201, FAULT_DISK);
+	check_faults(10202, 10202, FAULT_LONG);
+	readahead_rule_close(&rule);
+}
+END_TEST
+
+START_TEST(test_no_read_ahead_reads_single_pages)
+{
+	open_rule(&(struct readahead_rule_options){ .pages = 64 });
+	check_faults(0, 63, FAULT_DISK);
+	readahead_rule_close(&rule);
+}
+END_TEST
+
+START_TEST(test_window_is_cut_at_the_end_of_the_file)
+{
+	open_rule(&(struct readahead_rule_options){ .pages = 110, .window = WINDOW });
+	check_faults(100, 100, FAULT_DISK);
+	check_faults(84, 99, FAULT_LONG);
+	/* 8 of the 26 pages are ahead. */
+	check_faults(102, 102, FAULT_READAHEAD);
+	check_faults(103, 109, FAULT_LONG);
+	readahead_rule_close(&rule);
+}
+END_TEST
+
+static void check_run(const char *pattern, const char *cache, const char *kernel, uint64_t disk,
+		      uint64_t marks, uint64_t longs)
+{
+	struct fault_run run = {
+		.environment = { .file_bytes = PAGES * 4096ULL,
+				 .file_pages = PAGES,
+				 .readahead_bytes = WINDOW * 4096,
+				 .seed = 1 },
+	};
+	struct fault_counts counts;
+
+	strcpy(run.environment.pattern, pattern);
+	strcpy(run.environment.cache, cache);
+	strcpy(run.environment.kernel, kernel);
+	ck_assert_int_eq(fault_run_simulate(&run, &counts), 0);
+	ck_assert_uint_eq(counts.disk, disk);
+	ck_assert_uint_eq(counts.marks, marks);
+	ck_assert_uint_eq(counts.longs, longs);
+}
+
+/* Figures of Documentation/studies.rst. */
+START_TEST(test_five_experiments_are_predicted_exactly)
+{
+	check_run("random", "cold", "6.12.118-amd64", 5816, 247, 5448);
+	check_run("random", "warm", "6.12.118-amd64", 0, 0, 11264);
+	check_run("sequential", "cold", "6.12.118-amd64", 353, 352, 10911);
+	check_run("stride:4K", "cold", "6.12.118-amd64", 353, 352, 10911);
+	check_run("stride:256K", "cold", "6.12.118-amd64", 658, 354, 10606);
+}
+END_TEST
+
+START_TEST(test_linux_6_1_reads_another_window)
+{
+	check_run("random", "cold", "6.1.0-56-cloud-amd64", 4945, 247, 6319);
+	check_run("sequential", "cold", "6.1.0-56-cloud-amd64", 353, 352, 10911);
+	check_run("stride:256K", "cold", "6.1.0-56-cloud-amd64", 660, 354, 10604);
+}
+END_TEST
+
+static void check_variation(size_t row, enum fault_order order, uint64_t least, uint64_t most)
+{
+	struct fault_variation variation = fault_variations[row];
+
+	ck_assert_int_eq(fault_variation_run(&variation, false), 0);
+	ck_assert_int_eq(variation.order, order);
+	ck_assert_uint_eq(variation.least, least);
+	ck_assert_uint_eq(variation.most, most);
+}
+
+START_TEST(test_order_of_sweeps_decides_the_misses)
+{
+	check_variation(0, FAULT_ORDER_STEPPED, 308, 308);
+	check_variation(1, FAULT_ORDER_STEPPED, 5000, 5000);
+	check_variation(3, FAULT_ORDER_WRAPPED, 2677, 8195);
+	check_variation(4, FAULT_ORDER_WRAPPED, 1, 1);
+	check_variation(6, FAULT_ORDER_RANDOM, 61, 68);
+}
+END_TEST
+
+START_TEST(test_unknown_pattern_is_not_simulated)
+{
+	struct fault_run run = { .environment = { .pattern = "spiral", .file_bytes = 4096 } };
+	struct fault_counts counts;
+
+	ck_assert_int_eq(fault_run_simulate(&run, &counts), -EINVAL);
+}
+END_TEST
+
+RUN_TESTS("readahead_rule", test_miss_reads_around_itself, test_mark_submits_the_next_window,
+	  test_mark_of_an_earlier_window_continues_behind_the_cache,
+	  test_cached_window_behind_a_mark_ends_the_search,
+	  test_more_than_a_hundred_misses_read_single_pages, test_no_read_ahead_reads_single_pages,
+	  test_window_is_cut_at_the_end_of_the_file, test_five_experiments_are_predicted_exactly,
+	  test_linux_6_1_reads_another_window, test_order_of_sweeps_decides_the_misses,
+	  test_unknown_pattern_is_not_simulated)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Misses of the study's file under other orders of its pages and other rules. The study states
+ * neither the exact size of its file, nor where a sweep of its stride begins, nor its seed, so each
+ * variation is a range.
+ */
+#ifndef PFSTAT_USER_FAULT_VARIATIONS_H
+#define PFSTAT_USER_FAULT_VARIATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STUDY_PAGES	 11300U
+#define STUDY_SWEEPS	 64U /* pages of the stride */
+#define FAULT_LAST_PAGES 64U /* sizes of the last page */
+#define FAULT_SEEDS	 32U
+
+enum fault_order {
+	FAULT_ORDER_STEPPED, /* stride: a sweep begins one page after the one before */
+	FAULT_ORDER_WRAPPED, /* stride: a sweep goes on where the stride passed the end of the file */
+	FAULT_ORDER_SHUFFLED, /* stride: the sweeps of FAULT_ORDER_STEPPED in a random order */
+	FAULT_ORDER_RANDOM,
+};
+
+struct fault_variation {
+	enum fault_order order;
+	uint64_t window; /* read-ahead in pages */
+	bool hits_ignored;
+	uint64_t least, most; /* misses */
+	uint64_t runs;	      /* that visited each page */
+};
+
+#define NR_FAULT_VARIATIONS 7
+
+extern const struct fault_variation fault_variations[NR_FAULT_VARIATIONS];
+
+/* Simulates all runs of a variation and fills in their number and range. -ENOMEM */
+int fault_variation_run(struct fault_variation *variation, bool linux_6_1);
+
+#endif
