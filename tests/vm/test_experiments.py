@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The five experiments of the page-fault study, in instruction time: their counts add up."""
 import functools
+import json
 
 import pytest
 
@@ -117,6 +118,15 @@ def test_a_second_run_counts_the_same(name):
     for class_name in CLASSES:
         assert abs(count(first, class_name) - count(second, class_name)) <= \
             max(2, 0.01 * count(first, class_name))
+
+
+def test_read_ahead_rule_predicts_each_count(tmp_path):
+    """The index page of the demo compares these runs with a model of the kernel's rule."""
+    for name in EXPERIMENTS:
+        (tmp_path / f"{name}.json").write_text(json.dumps(experiment(name)))
+    page = pfstat.run(pfstat.PFDRIVE, "helper", "fault-index", tmp_path).stdout
+    assert "In all five experiments this run counts exactly" in page
+    assert page.count("<td>equal</td>") == len(EXPERIMENTS)
 
 
 def test_log_keeps_the_records_after_the_run():

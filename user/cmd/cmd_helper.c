@@ -16,6 +16,7 @@
 #include "cmd/run_memory.h"
 #include "collect/bpf_pins.h"
 #include "compete/competitor.h"
+#include "study/faults/fault_index.h"
 #include "system/memory_cgroup.h"
 #include "util/array.h"
 #include "util/message.h"
@@ -131,6 +132,25 @@ static int helper_completion(int argc, char **argv)
 	return err ? message_of_stdout(err, "the completion") : STATUS_OK;
 }
 
+/* FOLDER with the runs of the demo: prints their index page. */
+static int helper_fault_index(int argc, char **argv)
+{
+	static struct fault_index index;
+	const char *failed;
+	int err;
+
+	if (argc != 2)
+		return STATUS_USAGE;
+	err = fault_index_make(&index, argv[1], &failed);
+	if (err)
+		return message(STATUS_FAILED, "cannot read the run %s/%s.json: %s; run make demo",
+			       argv[1], failed,
+			       err == -ENODATA ? "it is not a run without fault-around" :
+						 strerror(-err));
+	err = fault_index_print(stdout, &index);
+	return err ? message_of_stdout(err, "the index page") : STATUS_OK;
+}
+
 /* INODE */
 static int helper_unpin(int argc, char **argv)
 {
@@ -151,6 +171,7 @@ int cmd_helper(int argc, char **argv)
 		{ "cgroup-reaper", helper_cgroup_reaper },
 		{ "competitor", helper_competitor },
 		{ "completion", helper_completion },
+		{ "fault-index", helper_fault_index },
 		{ "loop", helper_loop },
 		{ "unpin", helper_unpin },
 	};

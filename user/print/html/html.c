@@ -55,8 +55,9 @@ static void print_command(FILE *out, const char *command)
 	fputs(" …", out);
 }
 
-static void print_subject(FILE *out, const struct html_page *page)
+static int print_subject(FILE *out, const void *context)
 {
+	const struct html_page *page = context;
 	const struct environment *e = page->report ? &page->report->environment : NULL;
 
 	if (!e)
@@ -73,6 +74,7 @@ static void print_subject(FILE *out, const struct html_page *page)
 		say(out, "Page faults of process %" PRIu32, e->pid);
 	else
 		say(out, "Page faults in %s", e->cgroup[0] ? e->cgroup : e->only_file);
+	return 0;
 }
 
 static void print_palette(FILE *out, bool is_dark)
@@ -408,25 +410,25 @@ static int print_of_comparison(FILE *out, const struct html_page *page)
 	return err;
 }
 
-static int print_page(FILE *out, const struct html_page *page)
+static int print_frame(FILE *out, const struct html_content *content)
 {
 	struct html_part part = html_part("page");
 	int err;
 
 	html_part_to(out, &part, "subject");
-	print_subject(out, page);
+	err = content->subject(out, content->context);
 	html_part_to(out, &part, "style");
 	print_style(out);
 	html_part_to(out, &part, "subject");
-	print_subject(out, page);
+	err = err ?: content->subject(out, content->context);
 	html_part_to(out, &part, "content");
-	err = page->report ? print_of_run(out, page) : print_of_comparison(out, page);
+	err = err ?: content->body(out, content->context);
 	fill(out, &part, "version", PFDRIVE_VERSION);
 	html_part_end(out, &part);
 	return err;
 }
 
-int html_print_report(FILE *out, const struct html_page *page)
+int html_print_content(FILE *out, const struct html_content *content)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -435,7 +437,7 @@ int html_print_report(FILE *out, const struct html_page *page)
 
 	if (!memory)
 		return -errno;
-	err = print_page(memory, page);
+	err = print_frame(memory, content);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
 	errno = 0;
@@ -443,4 +445,20 @@ int html_print_report(FILE *out, const struct html_page *page)
 		err = errno ? -errno : -EIO;
 	free(text);
 	return err;
+}
+
+static int print_report_body(FILE *out, const void *context)
+{
+	const struct html_page *page = context;
+
+	return page->report ? print_of_run(out, page) : print_of_comparison(out, page);
+}
+
+int html_print_report(FILE *out, const struct html_page *page)
+{
+	return html_print_content(out, &(struct html_content){
+					       .subject = print_subject,
+					       .body = print_report_body,
+					       .context = page,
+				       });
 }

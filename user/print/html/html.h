@@ -7,6 +7,7 @@
 #define PFSTAT_USER_HTML_H
 
 #include "figures/drawing.h"
+#include "print/html/html_text.h"
 #include "print/print_compare.h"
 #include "report/report.h"
 
@@ -19,7 +20,15 @@ struct html_page {
 	size_t nr;
 };
 
-/* Writes all of the page or nothing. 0 or a negative errno. */
+/* A page of another kind. */
+struct html_content {
+	html_printer subject; /* the title, escaped */
+	html_printer body;    /* a part of page.html that begins as "run" does */
+	const void *context;  /* of both */
+};
+
+/* Both write all of the page or nothing. 0 or a negative errno. */
+int html_print_content(FILE *out, const struct html_content *content);
 int html_print_report(FILE *out, const struct html_page *page);
 
 #endif
