@@ -18,8 +18,9 @@ struct profile_index {
 	struct hash threads;   /* by tid: the latest thread of that number */
 	struct hash targets;   /* by the hash of inode and device */
 	struct hash frames;    /* by the address of the place */
-	struct hash functions; /* by function_hash() */
+	struct hash functions; /* by the hash of name and object */
 	struct hash objects;   /* by the hash of the path */
+	struct hash calls;     /* by parent and frame */
 };
 
 static void *number_to_value(size_t number)
@@ -72,6 +73,7 @@ static void profile_free_index(struct profile_index *index)
 	hash_exit(&index->frames, NULL);
 	hash_exit(&index->functions, NULL);
 	hash_exit(&index->objects, NULL);
+	hash_exit(&index->calls, NULL);
 	free(index);
 }
 
@@ -80,16 +82,16 @@ void profile_exit(struct profile *profile)
 	size_t i;
 
 	profile_free_index(profile->index);
-	for (i = 0; i < profile->nr_functions; i++) {
+	for (i = 0; i < profile->nr_functions; i++)
 		free(profile->functions[i].name);
-		free(profile->functions[i].path);
-	}
+	for (i = 0; i < profile->nr_objects; i++)
+		free(profile->objects[i].path);
 	for (i = 0; i < profile->nr_targets; i++)
 		free(profile->targets[i].name);
 	free(profile->functions);
 	free(profile->frames);
 	free(profile->objects);
-	free(profile->path);
+	free(profile->calls);
 	free(profile->stacks);
 	free(profile->threads);
 	free(profile->targets);
@@ -162,7 +164,7 @@ static int profile_find_target(struct profile *profile, const struct explained *
 	const void *value;
 	int err;
 
-	/* Another target may have the same hash: then the next one is free. */
+	/* Another target may have the same hash: then the next one is tried. */
 	for (; (value = hash_find(&profile->index->targets, hash)); hash++) {
 		*found = number_from_value(value);
 		target = &profile->targets[*found];
@@ -252,69 +254,75 @@ static char *profile_name_frame(const struct stack_frame *frame)
 	return length < 0 ? NULL : name;
 }
 
-static uint64_t function_hash(const char *name, const char *path)
+static int profile_find_object(struct profile *profile, const char *path, uint32_t *found)
 {
-	const uint64_t hashes[] = { hash_of(name, strlen(name)), hash_of(path, strlen(path)) };
+	struct hash *objects = &profile->index->objects;
+	uint64_t hash = hash_of(path, strlen(path));
+	struct profile_object added = { 0 };
+	const void *value;
 
-	return hash_of(hashes, sizeof(hashes));
+	/* Another object may have the same hash: then the next one is tried. */
+	for (; (value = hash_find(objects, hash)); hash++) {
+		*found = number_from_value(value);
+		if (!strcmp(profile->objects[*found].path, path))
+			return 0;
+	}
+	*found = profile->nr_objects;
+	added.path = strdup(path);
+	if (!added.path || PROFILE_GROW(profile, objects) ||
+	    hash_add(objects, hash, number_to_value(*found))) {
+		free(added.path);
+		return -ENOMEM;
+	}
+	profile->objects[profile->nr_objects++] = added;
+	return 0;
 }
 
 /* Consumes the name. */
-static int profile_find_function(struct profile *profile, char *name, const char *path, bool known,
+static int profile_find_function(struct profile *profile, char *name, uint32_t object,
 				 uint32_t *found)
 {
+	const uint64_t key[] = { hash_of(name, strlen(name)), object };
 	struct hash *functions = &profile->index->functions;
-	uint64_t hash = function_hash(name, path);
+	uint64_t hash = hash_of(key, sizeof(key));
 	const struct profile_function *function;
-	struct profile_function added = { .name = name, .known = known };
 	const void *value;
 
 	for (; (value = hash_find(functions, hash)); hash++) {
 		*found = number_from_value(value);
 		function = &profile->functions[*found];
-		if (!strcmp(function->name, name) && !strcmp(function->path, path)) {
+		if (function->object == object && !strcmp(function->name, name)) {
 			free(name);
 			return 0;
 		}
 	}
 	*found = profile->nr_functions;
-	added.path = strdup(path);
-	if (!added.path || PROFILE_GROW(profile, functions) ||
+	if (PROFILE_GROW(profile, functions) ||
 	    hash_add(functions, hash, number_to_value(*found))) {
-		free(added.name);
-		free(added.path);
+		free(name);
 		return -ENOMEM;
 	}
-	profile->functions[profile->nr_functions++] = added;
+	profile->functions[profile->nr_functions++] =
+		(struct profile_function){ .name = name, .object = object };
 	return 0;
 }
 
-static int profile_find_object(struct profile *profile, uint32_t function,
-			       struct profile_frame *frame)
+/* Finds the function of a place, and counts the place as one of its file. */
+static int profile_function_of(struct profile *profile, const struct stack_frame *frame,
+			       uint32_t *found)
 {
-	const char *path = profile->functions[function].path;
-	struct hash *objects = &profile->index->objects;
-	uint64_t hash = hash_of(path, strlen(path));
-	struct profile_object *object;
-	const void *value;
+	uint32_t object = PROFILE_NONE;
+	char *name;
+	int err = 0;
 
-	frame->object = PROFILE_NO_OBJECT;
-	if (!path[0])
-		return 0;
-	while ((value = hash_find(objects, hash)) &&
-	       strcmp(profile->objects[number_from_value(value)].path, path))
-		hash++;
-	frame->object = value ? number_from_value(value) : profile->nr_objects;
-	if (!value) {
-		if (PROFILE_GROW(profile, objects) ||
-		    hash_add(objects, hash, number_to_value(frame->object)))
-			return -ENOMEM;
-		profile->objects[profile->nr_objects++] = (struct profile_object){ .path = path };
-	}
-	object = &profile->objects[frame->object];
-	if (object->end <= frame->offset)
-		object->end = frame->offset + 1;
-	return 0;
+	if (frame->path[0])
+		err = profile_find_object(profile, frame->path, &object);
+	if (err)
+		return err;
+	if (object != PROFILE_NONE && profile->objects[object].end <= frame->offset)
+		profile->objects[object].end = frame->offset + 1;
+	name = profile_name_frame(frame);
+	return name ? profile_find_function(profile, name, object, found) : -ENOMEM;
 }
 
 static int profile_find_frame(struct profile *profile, const struct stack_frame *from,
@@ -323,18 +331,12 @@ static int profile_find_frame(struct profile *profile, const struct stack_frame 
 	const uint64_t key = (uintptr_t)from->place;
 	const void *value = hash_find(&profile->index->frames, key);
 	struct profile_frame frame = { .offset = from->offset };
-	char *name;
 	int err;
 
 	*found = value ? number_from_value(value) : profile->nr_frames;
 	if (value)
 		return 0;
-	name = profile_name_frame(from);
-	err = name ? profile_find_function(profile, name, from->path, from->symbol,
-					   &frame.function) :
-		     -ENOMEM;
-	if (!err)
-		err = profile_find_object(profile, frame.function, &frame);
+	err = profile_function_of(profile, from, &frame.function);
 	if (!err)
 		err = PROFILE_GROW(profile, frames);
 	if (!err)
@@ -344,23 +346,41 @@ static int profile_find_frame(struct profile *profile, const struct stack_frame 
 	return err;
 }
 
+/* Replaces the parent in *call by its child of that frame. */
+static int profile_find_call(struct profile *profile, uint32_t frame, uint32_t *call)
+{
+	const uint64_t key = (uint64_t)*call << 32 | frame;
+	const void *value = hash_find(&profile->index->calls, key);
+	const struct profile_call added = { .frame = frame, .parent = *call };
+	int err;
+
+	*call = value ? number_from_value(value) : profile->nr_calls;
+	if (value)
+		return 0;
+	err = PROFILE_GROW(profile, calls);
+	if (!err)
+		err = hash_add(&profile->index->calls, key, number_to_value(*call));
+	if (!err)
+		profile->calls[profile->nr_calls++] = added;
+	return err;
+}
+
 static int profile_finish_stack(struct profile *profile, struct profile_stack *stack)
 {
 	struct stack_frame frames[STACKS_MAX_FRAMES];
+	uint32_t frame, call = PROFILE_NONE;
 	size_t i;
 	int err;
 
 	stack->depth = analysis_frames(profile->analysis, stack->number, frames);
-	stack->first = profile->nr_path;
-	for (i = 0; i < stack->depth; i++) {
-		err = PROFILE_GROW(profile, path);
+	for (i = stack->depth; i--;) {
+		err = profile_find_frame(profile, &frames[i], &frame);
 		if (!err)
-			err = profile_find_frame(profile, &frames[i],
-						 &profile->path[profile->nr_path]);
+			err = profile_find_call(profile, frame, &call);
 		if (err)
 			return err;
-		profile->nr_path++;
 	}
+	stack->call = call;
 	return 0;
 }
 

@@ -17,28 +17,33 @@
 #include "analyze/analysis.h"
 
 struct profile_function {
-	char *name; /* a symbol, or "0x… (object)" */
-	char *path; /* of its file; "": in no file */
-	bool known; /* the name is a symbol */
+	char *name;	 /* a symbol, or "0x… (object)" */
+	uint32_t object; /* its file; PROFILE_NONE: in no file */
 };
 
 struct profile_frame {
 	uint32_t function;
-	uint32_t object; /* its file; PROFILE_NO_OBJECT: none */
 	uint64_t offset; /* in the file; without a file, the address */
 };
 
-#define PROFILE_NO_OBJECT UINT32_MAX
+#define PROFILE_NONE UINT32_MAX
 
 /* A file that has code of frames. */
 struct profile_object {
-	const char *path;
+	char *path;
 	uint64_t end; /* the largest offset of a frame, plus 1 */
 };
 
+/* A call: equal beginnings of stacks are the same calls. Parents come before their children. */
+struct profile_call {
+	uint32_t frame;
+	uint32_t parent; /* PROFILE_NONE: it is outermost */
+};
+
 struct profile_stack {
-	uint64_t number;       /* of the analysis */
-	uint32_t first, depth; /* in profile.path, innermost first */
+	uint64_t number; /* of the analysis */
+	uint32_t call;	 /* the innermost */
+	uint32_t depth;
 };
 
 struct profile_thread {
@@ -76,13 +81,13 @@ struct profile {
 	struct profile_function *functions;
 	struct profile_frame *frames;
 	struct profile_object *objects;
-	uint32_t *path; /* indexes of frames, for the stacks */
+	struct profile_call *calls;
 	struct profile_stack *stacks;
 	struct profile_thread *threads;
 	struct profile_target *targets;
 	struct profile_sample *samples; /* ordered by thread, then by start */
 	struct profile_sum *sums;
-	size_t nr_functions, nr_frames, nr_objects, nr_path, nr_stacks, nr_threads, nr_targets;
+	size_t nr_functions, nr_frames, nr_objects, nr_calls, nr_stacks, nr_threads, nr_targets;
 	size_t nr_samples, nr_sums;
 	uint64_t start_ns, end_ns; /* of the first and the last fault */
 	/* While it is built. */

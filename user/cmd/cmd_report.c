@@ -363,7 +363,7 @@ static int reading_print_main(struct reading *reading)
 	int err;
 
 	if (reading->options.report.stream) {
-		err = fault_stream_end(&reading->stream, report);
+		err = fault_stream_end(&reading->stream, report, reading->counters.start_ns);
 	} else if (figures_as_text(&reading->options.figures)) {
 		err = report_print_warnings(stream_of(reading), report);
 		if (!err)

@@ -14,7 +14,7 @@
 
 static bool is_profile(const struct fault_stream *stream)
 {
-	return stream->format == STREAM_PPROF || stream->format == STREAM_SPEEDSCOPE;
+	return stream->format >= STREAM_PPROF && stream->format <= STREAM_FIREFOX;
 }
 
 int fault_stream_open(struct fault_stream *stream, enum report_stream format, FILE *out,
@@ -90,33 +90,38 @@ static char *warnings_of(const struct report *report)
 	return text;
 }
 
-static int end_profile(struct fault_stream *stream, const struct report *report)
+static int end_profile(struct fault_stream *stream, const struct report *report, uint64_t start_ns)
 {
+	static int (*const printers[])(FILE *out, const struct profile *profile,
+				       const struct profile_head *head) = {
+		[STREAM_PPROF] = pprof_print,
+		[STREAM_SPEEDSCOPE] = speedscope_print,
+		[STREAM_FIREFOX] = firefox_print,
+	};
 	char *missing = warnings_of(report);
 	const struct profile_head head = {
 		.command = report->environment.command,
 		.version = PFDRIVE_VERSION,
 		.started_s = report->environment.started_s,
+		.origin_ns = start_ns == COUNT_NA ? 0 : start_ns,
 		.missing = missing,
 	};
 	int err = missing ? profile_finish(&stream->profile) : -ENOMEM;
 
-	if (!err && stream->format == STREAM_PPROF)
-		err = pprof_print(stream->out, &stream->profile, &head);
-	else if (!err)
-		err = speedscope_print(stream->out, &stream->profile, &head);
+	if (!err)
+		err = printers[stream->format](stream->out, &stream->profile, &head);
 	free(missing);
 	return err;
 }
 
-int fault_stream_end(struct fault_stream *stream, const struct report *report)
+int fault_stream_end(struct fault_stream *stream, const struct report *report, uint64_t start_ns)
 {
 	int err;
 
 	if (stream->trace)
 		err = end_trace(stream, report);
 	else if (is_profile(stream))
-		err = stream->err ?: end_profile(stream, report);
+		err = stream->err ?: end_profile(stream, report, start_ns);
 	else
 		err = fault_rows_end(&stream->rows);
 	return stream->err ?: err;

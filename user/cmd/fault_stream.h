@@ -30,8 +30,11 @@ int fault_stream_open(struct fault_stream *stream, enum report_stream format, FI
 int fault_stream_before(struct fault_stream *stream, const struct item *item);
 int fault_stream_after(struct fault_stream *stream, const struct item *item);
 int fault_stream_fault(struct fault_stream *stream, const struct explained *fault);
-/* Prints the end, or all of it. Call it after report_fill(). Returns 0 or the first error. */
-int fault_stream_end(struct fault_stream *stream, const struct report *report);
+/*
+ * Prints the end, or all of it. Call it after report_fill(). @start_ns: start of the recording;
+ * COUNT_NA: not known. Returns 0 or the first error.
+ */
+int fault_stream_end(struct fault_stream *stream, const struct report *report, uint64_t start_ns);
 void fault_stream_close(struct fault_stream *stream);
 
 #endif

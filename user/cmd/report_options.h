@@ -17,6 +17,7 @@ enum report_stream {
 	STREAM_FAULTS_JSONL,
 	STREAM_PPROF,
 	STREAM_SPEEDSCOPE,
+	STREAM_FIREFOX,
 };
 
 struct report_options {

@@ -95,12 +95,12 @@ static void pprof_sample(struct pprof *pprof, const struct profile *profile,
 	const struct profile_stack *stack = &profile->stacks[sum->stack];
 	const struct profile_thread *thread = &profile->threads[sum->thread];
 	char name[48];
-	uint32_t i;
+	uint32_t call;
 
 	protobuf_clear(&pprof->part);
 	protobuf_clear(&pprof->inner);
-	for (i = 0; i < stack->depth; i++)
-		protobuf_element(&pprof->inner, profile->path[stack->first + i] + 1);
+	for (call = stack->call; call != PROFILE_NONE; call = profile->calls[call].parent)
+		protobuf_element(&pprof->inner, profile->calls[call].frame + 1ULL);
 	protobuf_message(&pprof->part, SAMPLE_LOCATION_ID, &pprof->inner);
 	protobuf_clear(&pprof->inner);
 	protobuf_element(&pprof->inner, sum->faults);
@@ -126,10 +126,12 @@ static void pprof_mapping(struct pprof *pprof, const struct profile_object *obje
 	protobuf_message(&pprof->profile, PROFILE_MAPPING, &pprof->part);
 }
 
-static void pprof_location(struct pprof *pprof, const struct profile_frame *frame, uint64_t id)
+static void pprof_location(struct pprof *pprof, const struct profile *profile,
+			   const struct profile_frame *frame, uint64_t id)
 {
-	uint64_t object = frame->object == PROFILE_NO_OBJECT ? 0 : frame->object + 1ULL;
+	uint64_t object = profile->functions[frame->function].object;
 
+	object = object == PROFILE_NONE ? 0 : object + 1;
 	protobuf_clear(&pprof->part);
 	protobuf_number(&pprof->part, LOCATION_ID, id);
 	protobuf_number(&pprof->part, LOCATION_MAPPING_ID, object);
@@ -184,7 +186,7 @@ static void pprof_encode(struct pprof *pprof, const struct profile *profile,
 	for (i = 0; i < profile->nr_objects; i++)
 		pprof_mapping(pprof, &profile->objects[i], i + 1);
 	for (i = 0; i < profile->nr_frames; i++)
-		pprof_location(pprof, &profile->frames[i], i + 1);
+		pprof_location(pprof, profile, &profile->frames[i], i + 1);
 	for (i = 0; i < profile->nr_functions; i++)
 		pprof_function(pprof, &profile->functions[i], i + 1);
 }

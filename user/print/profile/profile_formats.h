@@ -11,6 +11,7 @@ struct profile_head {
 	const char *command; /* of the measured program; "": not known */
 	const char *version; /* of pfdrive */
 	int64_t started_s;   /* since 1970, UTC; 0: n/a */
+	uint64_t origin_ns;  /* CLOCK_MONOTONIC at the start of the recording, or 0: n/a */
 	const char *missing; /* warnings about lost data, in one line; "": none */
 };
 
@@ -18,5 +19,7 @@ struct profile_head {
 int pprof_print(FILE *out, const struct profile *profile, const struct profile_head *head);
 /* speedscope: JSON, a sampled profile for each thread. */
 int speedscope_print(FILE *out, const struct profile *profile, const struct profile_head *head);
+/* Firefox Profiler: JSON, its processed format. */
+int firefox_print(FILE *out, const struct profile *profile, const struct profile_head *head);
 
 #endif

@@ -30,9 +30,9 @@ static int speedscope_frames(FILE *out, const struct profile *profile)
 	for (i = 0; i < profile->nr_functions && !err; i++, function++) {
 		fprintf(out, "%s{\"name\":", i ? ",\n" : "\n");
 		err = speedscope_text(out, function->name);
-		if (function->path[0] && !err) {
+		if (function->object != PROFILE_NONE && !err) {
 			fputs(",\"file\":", out);
-			err = speedscope_text(out, function->path);
+			err = speedscope_text(out, profile->objects[function->object].path);
 		}
 		fputc('}', out);
 	}
@@ -44,12 +44,13 @@ static int speedscope_frames(FILE *out, const struct profile *profile)
 static void speedscope_path(FILE *out, const struct profile *profile,
 			    const struct profile_stack *stack)
 {
-	uint32_t i;
+	uint32_t frames[STACKS_MAX_FRAMES], call, depth = stack->depth;
 
-	fputc('[', out);
-	for (i = stack->depth; i--;)
-		fprintf(out, "%" PRIu32 "%s",
-			profile->frames[profile->path[stack->first + i]].function, i ? "," : "");
+	for (call = stack->call; call != PROFILE_NONE; call = profile->calls[call].parent)
+		frames[--depth] = profile->calls[call].frame;
+	for (; depth < stack->depth; depth++)
+		fprintf(out, "%c%" PRIu32, depth ? ',' : '[',
+			profile->frames[frames[depth]].function);
 	fputc(']', out);
 }
 
