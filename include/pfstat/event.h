@@ -24,6 +24,7 @@ enum pfstat_event_type {
 	PFSTAT_EVENT_STACK,
 	PFSTAT_EVENT_OFF_CPU,
 	PFSTAT_EVENT_ADVICE,
+	PFSTAT_EVENT_RECLAIM,
 	PFSTAT_NR_EVENTS
 };
 
@@ -228,6 +229,21 @@ struct pfstat_advice {
 	__u32 reserved;
 };
 
+/* pfstat_reclaim.event.flags */
+enum pfstat_reclaim_kind {
+	PFSTAT_RECLAIM_DIRECT, /* an allocation found too little free memory */
+	PFSTAT_RECLAIM_CGROUP, /* a charge met the limit of a cgroup */
+	PFSTAT_RECLAIM_COMPACTION,
+	PFSTAT_NR_RECLAIM_KINDS
+};
+
+/* A target's thread reclaimed or compacted memory itself. event.ns: the end. */
+struct pfstat_reclaim {
+	struct pfstat_event event;
+	__u64 start_ns;
+	__u64 pages; /* reclaimed; 0 for compaction */
+};
+
 /* Key of the map `syscalls`. error: 0 for success, or a positive errno. */
 struct pfstat_syscall_key {
 	__u32 number;
@@ -286,6 +302,7 @@ _Static_assert(sizeof(struct pfstat_page) == 64, "ABI");
 _Static_assert(sizeof(struct pfstat_task) == 48, "ABI");
 _Static_assert(sizeof(struct pfstat_stack) == 40 + 8 * PFSTAT_STACK_FRAMES, "ABI");
 _Static_assert(sizeof(struct pfstat_advice) == 56, "ABI");
+_Static_assert(sizeof(struct pfstat_reclaim) == 40, "ABI");
 _Static_assert(sizeof(struct pfstat_swap_pair) == 8, "ABI");
 _Static_assert(sizeof(struct pfstat_swap_counts) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_syscall_key) == 8, "ABI");

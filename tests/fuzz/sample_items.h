@@ -64,6 +64,12 @@ static void give_events(taker take, void *context, uint64_t ns)
 		.bytes = 8192,
 		.advice = 1,
 	};
+	const struct pfstat_reclaim reclaim = {
+		.event = { PFSTAT_EVENT_RECLAIM, sizeof(reclaim), PFSTAT_RECLAIM_CGROUP, 100, 101,
+			   ns },
+		.start_ns = ns - 500,
+		.pages = 32,
+	};
 
 	give(take, context, ITEM_EVENT, &off_cpu);
 	give(take, context, ITEM_EVENT, &block);
@@ -72,6 +78,7 @@ static void give_events(taker take, void *context, uint64_t ns)
 	give(take, context, ITEM_EVENT, &task);
 	give(take, context, ITEM_EVENT, &stack);
 	give(take, context, ITEM_EVENT, &advice);
+	give(take, context, ITEM_EVENT, &reclaim);
 }
 
 static void give_map(taker take, void *context, uint64_t ns)

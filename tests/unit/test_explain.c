@@ -102,6 +102,18 @@ static void add_request(uint32_t tid, uint64_t pgoff, uint32_t pages, uint64_t i
 	ck_assert_int_eq(explain_event(explain, &block.event), 0);
 }
 
+static void add_reclaim(uint64_t from_ns, uint64_t to_ns)
+{
+	const struct pfstat_reclaim reclaim = {
+		.event = {
+			.type = PFSTAT_EVENT_RECLAIM, .size = sizeof(reclaim), .tid = 1, .ns = to_ns,
+		},
+		.start_ns = from_ns,
+	};
+
+	ck_assert_int_eq(explain_event(explain, &reclaim.event), 0);
+}
+
 static void check_parts(const struct explained *fault, const uint64_t *expected)
 {
 	size_t part;
@@ -686,7 +698,41 @@ START_TEST(test_an_abandoned_fault_is_not_joined_to_the_pages_next_fault)
 }
 END_TEST
 
-RUN_TESTS("explain", test_a_disk_fault_is_split_into_parts,
+START_TEST(test_reclaim_is_a_part_on_the_cpu_and_asleep)
+{
+	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
+
+	open_explain(true);
+	add_reclaim(800, 900); /* before the fault */
+	add_stay(1, 1300, 1400, 1450);
+	add_reclaim(1100, 1500);
+	add_record(&record);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 100, [PART_RECLAIM] = 350, [PART_RUNQUEUE] = 50,
+		    [PART_CPU_AFTER] = 500);
+	ck_assert_uint_eq(faults[0].reclaim_cpu_ns, 250);
+	ck_assert_uint_eq(faults[0].nr_spans, 4);
+	close_explain();
+}
+END_TEST
+
+/* The thread writes pages out and waits for them: its own requests do not make it a device wait. */
+START_TEST(test_a_wait_for_writeback_in_reclaim_is_reclaim)
+{
+	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
+
+	open_explain(true);
+	add_request(1, 900, 1, 1150, 1200, 1600);
+	add_stay(1, 1300, 1700, 1700);
+	add_reclaim(1400, 1500);
+	add_record(&record);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 300, [PART_DEVICE] = 200, [PART_RECLAIM] = 100,
+		    [PART_RUNQUEUE] = 100, [PART_CPU_AFTER] = 300);
+	close_explain();
+}
+END_TEST
+
+RUN_TESTS("explain", test_reclaim_is_a_part_on_the_cpu_and_asleep,
+	  test_a_wait_for_writeback_in_reclaim_is_reclaim, test_a_disk_fault_is_split_into_parts,
 	  test_off_cpu_interval_outside_belongs_to_no_fault,
 	  test_off_cpu_interval_between_attempts_belongs_to_the_fault,
 	  test_request_for_another_page_is_not_the_faults,

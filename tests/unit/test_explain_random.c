@@ -58,10 +58,12 @@ static void check_whole(const struct explained *fault)
 
 #define MAX_STAYS    6
 #define MAX_REQUESTS 8
+#define MAX_RECLAIMS 3
 
 static struct pfstat_off_cpu stays[MAX_STAYS];
 static struct pfstat_block requests[MAX_REQUESTS];
-static size_t nr_stays, nr_requests;
+static struct pfstat_reclaim reclaims[MAX_RECLAIMS];
+static size_t nr_stays, nr_requests, nr_reclaims;
 static uint64_t fault_pgoff;
 static unsigned int nr_checked;
 
@@ -110,18 +112,35 @@ static enum part asleep_at(const struct pfstat_off_cpu *stay, uint64_t start_ns,
 	return stay->state & 2 ? PART_BLOCKED : PART_RESIDUE;
 }
 
+static bool reclaims_at(uint64_t ns)
+{
+	size_t i;
+
+	for (i = 0; i < nr_reclaims; i++)
+		if (ns >= reclaims[i].start_ns && ns < reclaims[i].event.ns)
+			return true;
+	return false;
+}
+
 static enum part part_at(uint64_t start_ns, uint64_t ns)
 {
 	bool slept = false;
+	enum part part;
 	size_t i;
 
 	for (i = 0; i < nr_stays; i++) {
-		if (ns >= stays[i].off_ns && ns < stays[i].event.ns)
-			return stays[i].event.flags & PFSTAT_OFF_CPU_PREEMPTED ?
+		if (ns >= stays[i].off_ns && ns < stays[i].event.ns) {
+			part = stays[i].event.flags & PFSTAT_OFF_CPU_PREEMPTED ?
 				       PART_RUNQUEUE :
 				       asleep_at(&stays[i], start_ns, ns);
+			return part != PART_RUNQUEUE && reclaims_at(ns) ? PART_RECLAIM : part;
+		}
 		slept |= stays[i].event.ns <= ns;
 	}
+	if (reclaims_at(ns))
+		return PART_RECLAIM;
+	for (i = 0; i < nr_reclaims; i++)
+		slept |= reclaims[i].event.ns <= ns && reclaims[i].event.ns > start_ns;
 	return slept ? PART_CPU_AFTER : PART_CPU_BEFORE;
 }
 
@@ -189,10 +208,30 @@ static int by_end(const void *a, const void *b)
 	return (*left)->ns < (*right)->ns ? -1 : 1;
 }
 
+/* Some of the time of a fault, in and between its sleeps. */
+static void make_reclaims(uint64_t from_ns, uint64_t until_ns)
+{
+	nr_reclaims = 0;
+	while (nr_reclaims < below(MAX_RECLAIMS + 1)) {
+		from_ns += below(150);
+		reclaims[nr_reclaims] = (struct pfstat_reclaim){
+			.event = {
+				.type = PFSTAT_EVENT_RECLAIM, .size = sizeof(*reclaims), .tid = 1,
+				.ns = from_ns + 1 + below(150),
+			},
+			.start_ns = from_ns,
+		};
+		from_ns = reclaims[nr_reclaims].event.ns;
+		if (from_ns > until_ns)
+			return;
+		nr_reclaims++;
+	}
+}
+
 /* Keeps the intervals that ended by then, sorted by end; drops those that came too late. */
 static void tell_events(uint64_t until_ns)
 {
-	const struct pfstat_event *events[MAX_STAYS + MAX_REQUESTS];
+	const struct pfstat_event *events[MAX_STAYS + MAX_REQUESTS + MAX_RECLAIMS];
 	size_t nr = 0, kept = 0, i;
 
 	for (i = 0; i < nr_requests; i++)
@@ -203,6 +242,8 @@ static void tell_events(uint64_t until_ns)
 		events[nr++] = &requests[i].event;
 	for (i = 0; i < nr_stays; i++)
 		events[nr++] = &stays[i].event;
+	for (i = 0; i < nr_reclaims; i++)
+		events[nr++] = &reclaims[i].event;
 	qsort(events, nr, sizeof(*events), by_end);
 	for (i = 0; i < nr; i++)
 		add_event(events[i]);
@@ -227,6 +268,7 @@ static uint64_t add_known_fault(uint64_t ns)
 			make_request(ns);
 		ns += below(20);
 	}
+	make_reclaims(starts[0], ends[attempts - 1]);
 	tell_events(ends[attempts - 1]);
 	for (i = 0; i < attempts; i++) {
 		const struct pfstat_record record = {
@@ -333,6 +375,19 @@ static void add_any_stay(uint64_t now)
 	add_event(&stay.event);
 }
 
+static void add_any_reclaim(uint64_t now)
+{
+	const struct pfstat_reclaim reclaim = {
+		.event = {
+			.type = PFSTAT_EVENT_RECLAIM, .size = sizeof(reclaim), .tid = 1 + below(3),
+			.ns = now,
+		},
+		.start_ns = now - below(200),
+	};
+
+	add_event(&reclaim.event);
+}
+
 static void add_any_request(uint64_t now)
 {
 	const uint64_t issue_ns = now - below(100);
@@ -390,8 +445,10 @@ START_TEST(test_parts_of_random_events_add_up)
 		what = below(100);
 		if (what < 45)
 			add_any_record(summary, now);
-		else if (what < 70)
+		else if (what < 65)
 			add_any_stay(now);
+		else if (what < 70)
+			add_any_reclaim(now);
 		else if (what < 85)
 			add_any_request(now);
 		else if (what < 99)

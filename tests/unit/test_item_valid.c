@@ -27,6 +27,7 @@ START_TEST(test_each_event_has_its_size)
 		[PFSTAT_EVENT_BLOCK] = 80,     [PFSTAT_EVENT_FAULT] = 80,
 		[PFSTAT_EVENT_PAGE] = 64,      [PFSTAT_EVENT_TASK] = 48,
 		[PFSTAT_EVENT_STACK] = 552,    [PFSTAT_EVENT_ADVICE] = 56,
+		[PFSTAT_EVENT_RECLAIM] = 40,
 	};
 	enum pfstat_event_type type;
 
@@ -64,6 +65,9 @@ START_TEST(test_array_indexes_out_of_bounds_are_refused)
 	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_FAULT, sizeof(any.fault));
 	any.fault.outcome = PFSTAT_NR_OUTCOMES;
+	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	make(PFSTAT_EVENT_RECLAIM, sizeof(struct pfstat_reclaim));
+	any.event.flags = PFSTAT_NR_RECLAIM_KINDS;
 	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_STACK, sizeof(any.stack));
 	any.stack.frames = PFSTAT_STACK_FRAMES + 1;

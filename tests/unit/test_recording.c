@@ -52,9 +52,10 @@ static void make_record(struct pfstat_record *record, uint64_t *seed)
 static void make_event(union any *any, enum pfstat_event_type type, uint64_t *seed)
 {
 	static const uint16_t sizes[PFSTAT_NR_EVENTS] = {
-		[PFSTAT_EVENT_OFF_CPU] = 56, [PFSTAT_EVENT_BLOCK] = 80, [PFSTAT_EVENT_FAULT] = 80,
-		[PFSTAT_EVENT_PAGE] = 64,    [PFSTAT_EVENT_TASK] = 48,	[PFSTAT_EVENT_STACK] = 552,
-		[PFSTAT_EVENT_ADVICE] = 56,
+		[PFSTAT_EVENT_OFF_CPU] = 56, [PFSTAT_EVENT_BLOCK] = 80,
+		[PFSTAT_EVENT_FAULT] = 80,   [PFSTAT_EVENT_PAGE] = 64,
+		[PFSTAT_EVENT_TASK] = 48,    [PFSTAT_EVENT_STACK] = 552,
+		[PFSTAT_EVENT_ADVICE] = 56,  [PFSTAT_EVENT_RECLAIM] = 40,
 	};
 
 	fill(any, sizes[type], seed);
@@ -66,6 +67,8 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 		any->page.comm[15] = '\0';
 		any->page.pages %= (1 << 18) + 1;
 	}
+	if (type == PFSTAT_EVENT_RECLAIM)
+		any->page.event.flags %= PFSTAT_NR_RECLAIM_KINDS;
 	if (type == PFSTAT_EVENT_FAULT) {
 		any->fault.event.flags %= PFSTAT_NR_FAULT_KINDS;
 		any->fault.origin %= PFSTAT_NR_ORIGINS;

@@ -138,9 +138,9 @@ static struct explained disk_fault(const struct pfstat_block *block)
 		.parts_known = true,
 		.request = *block,
 		.nr_spans = 3,
-		.spans = { { T0 + 150, T0 + 300, PART_QUEUE },
-			   { T0 + 300, T0 + 900, PART_DEVICE },
-			   { T0 + 900, T0 + 980, PART_RUNQUEUE } },
+		.spans = { { T0 + 150, T0 + 300, PART_QUEUE, false },
+			   { T0 + 300, T0 + 900, PART_DEVICE, false },
+			   { T0 + 900, T0 + 980, PART_RUNQUEUE, false } },
 	};
 }
 
@@ -628,8 +628,8 @@ START_TEST(test_cpu_time_between_preemption_and_sleep_is_cpu_before)
 	size_t i, nr = 0;
 
 	fault.nr_spans = 2;
-	fault.spans[0] = (struct explain_span){ T0 + 200, T0 + 300, PART_RUNQUEUE };
-	fault.spans[1] = (struct explain_span){ T0 + 400, T0 + 1000, PART_DEVICE };
+	fault.spans[0] = (struct explain_span){ T0 + 200, T0 + 300, PART_RUNQUEUE, false };
+	fault.spans[1] = (struct explain_span){ T0 + 400, T0 + 1000, PART_DEVICE, false };
 	memset(fault.parts_ns, 0, sizeof(fault.parts_ns));
 	fault.parts_ns[PART_CPU_BEFORE] = 200;
 	fault.parts_ns[PART_RUNQUEUE] = 100;
@@ -762,11 +762,11 @@ static void feed_round(uint64_t base, uint64_t *state)
 		fault.start_ns = T0 + base + 150 + random_next(state) % 50;
 		fault.end_ns = T0 + base + 1600 + random_next(state) % 50;
 		fault.spans[0] =
-			(struct explain_span){ off.off_ns, blocks[j].issue_ns, PART_QUEUE };
+			(struct explain_span){ off.off_ns, blocks[j].issue_ns, PART_QUEUE, false };
 		fault.spans[1] = (struct explain_span){ blocks[j].issue_ns, blocks[j].event.ns,
-							PART_DEVICE };
-		fault.spans[2] =
-			(struct explain_span){ blocks[j].event.ns, off.event.ns, PART_RUNQUEUE };
+							PART_DEVICE, false };
+		fault.spans[2] = (struct explain_span){ blocks[j].event.ns, off.event.ns,
+							PART_RUNQUEUE, false };
 		memset(fault.parts_ns, 0, sizeof(fault.parts_ns));
 		for (j = 0; j < 3; j++)
 			fault.parts_ns[fault.spans[j].part] =

@@ -375,6 +375,29 @@ START_TEST(test_locks_are_not_certain)
 }
 END_TEST
 
+START_TEST(test_reclaim_names_its_kind)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 100, PART_RECLAIM, 100 * MS);
+	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count = 40;
+	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].total_ns = 90 * MS;
+	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].pages = 1280;
+	check_cause(&s, "reclaim", true, "40 times at a cgroup's limit (1280 pages)");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "reclaim")->remedy, "memory.max"));
+	s.report.evidence.reclaims[PFSTAT_RECLAIM_COMPACTION].total_ns = 91 * MS;
+	judge(&s);
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "reclaim")->remedy, "defrag"));
+	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 301 * MS);
+	check_no_cause(&s, "reclaim");
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 100, PART_RECLAIM, 100 * MS);
+	s.report.bpf.hooks &= ~(1U << HOOK_RECLAIM);
+	check_no_cause(&s, "reclaim");
+}
+END_TEST
+
 START_TEST(test_reads_of_others_and_of_servers)
 {
 	struct sample s;
@@ -499,7 +522,7 @@ RUN_TESTS("verdict", test_few_faults_are_not_the_cause,
 	  test_many_faults_of_cached_pages, test_copies_after_forks,
 	  test_swap_in_memory_and_on_a_device, test_evicted_pages_that_are_read_again,
 	  test_first_touches, test_waits_for_a_cpu, test_locks_are_not_certain,
-	  test_reads_of_others_and_of_servers, test_faults_in_system_calls,
-	  test_no_rule_is_an_uncertain_verdict, test_lost_events_make_no_cause_certain,
-	  test_the_heaviest_causes_are_kept, test_the_verdict_is_printed_as_sentences,
-	  test_without_a_duration_there_is_no_verdict)
+	  test_reclaim_names_its_kind, test_reads_of_others_and_of_servers,
+	  test_faults_in_system_calls, test_no_rule_is_an_uncertain_verdict,
+	  test_lost_events_make_no_cause_certain, test_the_heaviest_causes_are_kept,
+	  test_the_verdict_is_printed_as_sentences, test_without_a_duration_there_is_no_verdict)

@@ -81,6 +81,17 @@ def test_swap_at_a_memory_limit_is_named():
     finally:
         group.rmdir()
     assert "memory was too small" in causes(result)["swap"]["text"]
+    reclaims = result["reclaims"]["cgroup"]
+    part = result["parts"]["all"]["parts"]["reclaim"]
+    assert reclaims["count"] >= part["faults"] > 100
+    assert reclaims["pages"] >= 2048 and 0 < part["total_ns"] <= reclaims["total_ns"]
+
+
+def test_compaction_by_the_program_is_counted():
+    result, text = record("sh", "-c", "echo 1 > /proc/sys/vm/compact_memory")
+    assert result["reclaims"]["compaction"]["count"] >= 1
+    assert result["reclaims"]["compaction"]["pages"] == 0
+    assert "to compact it" in text
 
 
 def test_an_ordinary_program_gets_no_cause():

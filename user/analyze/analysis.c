@@ -291,6 +291,9 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		return add_advice(analysis, (const struct pfstat_advice *)event);
 	case PFSTAT_EVENT_STACK:
 		return stacks_add(analysis->grouping.stacks, (const struct pfstat_stack *)event);
+	case PFSTAT_EVENT_RECLAIM:
+		evidence_add_reclaim(&analysis->evidence, (const struct pfstat_reclaim *)event);
+		break;
 	case PFSTAT_EVENT_FAULT:
 		break;
 	default:

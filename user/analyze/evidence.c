@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Adds up the verdict's evidence that the figures by class and by group do not have. Input:
- * logical faults about in the order of their ends, tasks, and calls of madvise(2). Faults of
+ * logical faults about in the order of their ends, tasks, reclaims, and calls of
+ * madvise(2). Faults of
  * several threads overlap, so their intervals are merged before they are added up.
  */
 #include <string.h>
@@ -67,6 +68,15 @@ void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *
 {
 	if (advice->advice < EVIDENCE_ADVICES)
 		evidence->figures.advices[advice->advice]++;
+}
+
+void evidence_add_reclaim(struct evidence *evidence, const struct pfstat_reclaim *reclaim)
+{
+	struct evidence_reclaims *reclaims = &evidence->figures.reclaims[reclaim->event.flags];
+
+	reclaims->count++;
+	reclaims->total_ns += item_elapsed(reclaim->start_ns, reclaim->event.ns);
+	reclaims->pages += reclaim->pages;
 }
 
 void evidence_figures(const struct evidence *evidence, struct evidence_figures *figures)

@@ -16,12 +16,18 @@
 /* The kernel's advices that are counted: MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED. */
 #define EVIDENCE_ADVICES 5
 
+/* Direct reclaims by the targets' threads, in faults and outside of them. */
+struct evidence_reclaims {
+	uint64_t count, total_ns, pages;
+};
+
 struct evidence_figures {
 	/* At least one thread was in a fault. A lower bound if a fault spans 128 gaps of others. */
 	uint64_t busy_ns;
 	/* Faults that the kernel took in a system call, or in get_user_pages(). */
 	uint64_t kernel_faults, kernel_ns;
-	uint64_t forks;			    /* new processes, not threads */
+	uint64_t forks; /* new processes, not threads */
+	struct evidence_reclaims reclaims[PFSTAT_NR_RECLAIM_KINDS];
 	uint64_t advices[EVIDENCE_ADVICES]; /* successful calls of madvise(2), by advice */
 };
 
@@ -41,6 +47,7 @@ struct evidence {
 void evidence_add_fault(struct evidence *evidence, const struct explained *fault);
 void evidence_add_task(struct evidence *evidence, const struct pfstat_task *task);
 void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *advice);
+void evidence_add_reclaim(struct evidence *evidence, const struct pfstat_reclaim *reclaim);
 void evidence_figures(const struct evidence *evidence, struct evidence_figures *figures);
 
 #endif

@@ -317,6 +317,8 @@ static unsigned int compared_run_parts(const struct compared_run *run)
 		parts &= ~(1U << PART_QUEUE);
 	if (!compared_run_has_hook(run, HOOK_WAKEUP))
 		parts &= ~(1U << PART_RUNQUEUE);
+	if (!compared_run_has_hook(run, HOOK_RECLAIM))
+		parts &= ~(1U << PART_RECLAIM);
 	return parts;
 }
 

@@ -36,6 +36,12 @@ static const struct {
 	{ "on_swap_cache_del_folio", HOOK_SWAP_IO },
 	{ "on_swap_read_page", HOOK_SWAP_IO },
 	{ "on_swap_read_folio", HOOK_SWAP_IO },
+	{ "on_direct_reclaim_begin", HOOK_RECLAIM },
+	{ "on_direct_reclaim_end", HOOK_RECLAIM },
+	{ "on_cgroup_reclaim_begin", HOOK_RECLAIM },
+	{ "on_cgroup_reclaim_end", HOOK_RECLAIM },
+	{ "on_compaction_begin", HOOK_RECLAIM },
+	{ "on_compaction_end", HOOK_RECLAIM },
 };
 
 /* Programs for the same event on different kernels; one of each pair is enough. */

@@ -192,13 +192,15 @@ static void add_fault_off(struct timeline *timeline, struct lane *lane,
 			  const struct explained *fault)
 {
 	const uint64_t off_ns = fault->end_ns - fault->start_ns - fault->parts_ns[PART_CPU_BEFORE] -
-				fault->parts_ns[PART_CPU_AFTER];
+				fault->parts_ns[PART_CPU_AFTER] - fault->reclaim_cpu_ns;
 	uint64_t left_ns = off_ns, at_ns = fault->start_ns;
 	const struct explain_span *span;
 	unsigned int i;
 
 	for (i = 0; i < fault->nr_spans; i++) {
 		span = &fault->spans[i];
+		if (span->on_cpu)
+			continue;
 		spread(timeline, lane, STATE_FAULT_OFF, span->from_ns, span->to_ns, 1);
 		left_ns -= span->to_ns - span->from_ns;
 		at_ns = span->to_ns;

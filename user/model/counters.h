@@ -27,11 +27,13 @@ enum bpf_hook {
 	HOOK_WP,	   /* do_wp_page: separates copies on write */
 	HOOK_PAGE_DELETE,  /* mm_filemap_delete_from_page_cache: the fate of pages that were read */
 	HOOK_SWAP_IO,	   /* swap cache and reads: which process swapped out whose pages */
+	HOOK_RECLAIM,	   /* direct reclaim, of a cgroup too, and compaction: the reclaim part */
 	NR_HOOKS
 };
 
-#define HOOK_NAMES \
-	{ "wakeup", "block_insert", "block", "fault", "swap", "wp", "page_delete", "swap_io" }
+#define HOOK_NAMES                                               \
+	{ "wakeup", "block_insert", "block",   "fault",	 "swap", \
+	  "wp",	    "page_delete",  "swap_io", "reclaim" }
 
 struct syscall_row {
 	uint32_t number;

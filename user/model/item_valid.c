@@ -20,6 +20,7 @@ static const size_t event_sizes[PFSTAT_NR_EVENTS] = {
 	[PFSTAT_EVENT_TASK] = sizeof(struct pfstat_task),
 	[PFSTAT_EVENT_STACK] = sizeof(struct pfstat_stack),
 	[PFSTAT_EVENT_ADVICE] = sizeof(struct pfstat_advice),
+	[PFSTAT_EVENT_RECLAIM] = sizeof(struct pfstat_reclaim),
 };
 
 bool item_record_is_known(const struct pfstat_record *record)
@@ -53,6 +54,8 @@ bool item_event_is_known(const struct pfstat_event *event, size_t size)
 		       memchr(page->comm, '\0', sizeof(page->comm));
 	case PFSTAT_EVENT_STACK:
 		return stack->frames <= PFSTAT_STACK_FRAMES;
+	case PFSTAT_EVENT_RECLAIM:
+		return event->flags < PFSTAT_NR_RECLAIM_KINDS;
 	default:
 		return true;
 	}

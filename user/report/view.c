@@ -197,6 +197,8 @@ bool view_part_known(const struct report *run, enum part part)
 		return view_has_hook(run, HOOK_BLOCK);
 	case PART_RUNQUEUE:
 		return view_has_hook(run, HOOK_WAKEUP);
+	case PART_RECLAIM:
+		return view_has_hook(run, HOOK_RECLAIM);
 	default:
 		return true;
 	}

@@ -115,6 +115,12 @@ static void print_advice(const struct pfstat_advice *advice)
 		advice->start_ns, advice->address, advice->bytes, advice->advice);
 }
 
+static void print_reclaim(const struct pfstat_reclaim *reclaim)
+{
+	print_head(&reclaim->event, "reclaim");
+	fprintf(out, ", \"start_ns\": %llu, \"pages\": %llu}\n", reclaim->start_ns, reclaim->pages);
+}
+
 static int print_event(void *context, const struct pfstat_event *event)
 {
 	(void)context;
@@ -139,6 +145,9 @@ static int print_event(void *context, const struct pfstat_event *event)
 		break;
 	case PFSTAT_EVENT_ADVICE:
 		print_advice((const struct pfstat_advice *)event);
+		break;
+	case PFSTAT_EVENT_RECLAIM:
+		print_reclaim((const struct pfstat_reclaim *)event);
 		break;
 	}
 	return ferror(out) ? -EIO : 0;

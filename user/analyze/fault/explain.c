@@ -93,8 +93,8 @@ static int explain_emit(struct explain *explain, struct thread_state *thread,
 }
 
 /*
- * Moves the intervals that begin before until_ns from the queue of the thread into the fault.
- * Those that ended before the fault began belong to no fault.
+ * Moves the intervals that begin before until_ns, and the reclaims, from the queues of the thread
+ * into the fault. Those that ended before the fault began belong to no fault.
  */
 static void explain_take_intervals(struct explain *explain, struct thread_state *thread,
 				   struct fault_builder *builder, uint64_t until_ns)
@@ -106,12 +106,17 @@ static void explain_take_intervals(struct explain *explain, struct thread_state 
 	while ((oldest = off_cpu_queue_oldest(&thread->off_cpu)) &&
 	       oldest->event.off_ns < until_ns) {
 		lost_ns = oldest->lost_ns;
+		fault_builder_add_reclaims(builder, &thread->reclaims,
+					   item_elapsed(lost_ns, oldest->event.off_ns));
 		lost_ns -= fault_builder_add_lost(builder, oldest->lost_from_ns,
 						  oldest->event.off_ns, lost_ns);
 		thread_state_correct(&explain->threads, thread, lost_ns);
-		fault_builder_add_interval(builder, &oldest->event, &explain->requests);
+		fault_builder_add_interval(builder, &oldest->event, &explain->requests,
+					   &thread->reclaims);
 		off_cpu_queue_pop(&thread->off_cpu);
 	}
+	fault_builder_add_reclaims(builder, &thread->reclaims, until_ns);
+	reclaims_drop(&thread->reclaims, until_ns);
 }
 
 /* The record reports a sleep without an off-CPU event, so its time is unaccounted. */
@@ -270,6 +275,13 @@ static int explain_add_interval(struct explain *explain, const struct pfstat_off
 	return thread ? off_cpu_queue_add(&thread->off_cpu, event) : -ENOMEM;
 }
 
+static int explain_add_reclaim(struct explain *explain, const struct pfstat_reclaim *event)
+{
+	struct thread_state *thread = thread_table_get(&explain->threads, event->event.tid);
+
+	return thread ? reclaims_add(&thread->reclaims, event->start_ns, event->event.ns) : -ENOMEM;
+}
+
 static int explain_close_faults(struct explain *explain, struct thread_state *thread)
 {
 	int err = 0;
@@ -279,6 +291,7 @@ static int explain_close_faults(struct explain *explain, struct thread_state *th
 	if (!err)
 		err = explain_emit(explain, thread, &thread->other, false);
 	thread_state_drop_intervals(&explain->threads, thread);
+	thread->reclaims.nr = 0;
 	return err;
 }
 
@@ -324,6 +337,8 @@ int explain_event(struct explain *explain, const struct pfstat_event *event)
 	switch (event->type) {
 	case PFSTAT_EVENT_OFF_CPU:
 		return explain_add_interval(explain, (const struct pfstat_off_cpu *)event);
+	case PFSTAT_EVENT_RECLAIM:
+		return explain_add_reclaim(explain, (const struct pfstat_reclaim *)event);
 	case PFSTAT_EVENT_BLOCK:
 		return requests_add(&explain->requests, (const struct pfstat_block *)event);
 	case PFSTAT_EVENT_FAULT:

@@ -12,6 +12,7 @@
  *   | attempt_chain  is the next attempt of the same fault? |  | the last 4096         |
  *   | hooked, other  a fault_builder for each open fault    |  +-----------------------+
  *   | off_cpu        queue of intervals no fault has used   |              |
+ *   | reclaims       the same, of direct reclaim            |              |
  *   | unconfirmed    CPU time that a lost event may refute  |              |
  *   +-------------------------------------------------------+              |
  *        | an attempt ends: its intervals leave the queue (off_cpu.h)      |
@@ -27,16 +28,16 @@
  *        |
  *        v  the last attempt ends: explain_sink gets one struct explained
  *
- *	cpu_before	on the CPU, before the first sleep; without a sleep, all of the fault
+ *	cpu_before	on the CPU, before the first sleep or reclaim; without, all of the fault
  *	queue		asleep, while the request that it waited for was in the queue
  *	device		asleep, while that request was at the device
  *	foreign		asleep in I/O wait, but no request of a target is known for it: the read
  *			of another process, or writeback
- *	blocked		asleep uninterruptibly, but not in I/O wait: a lock, a FUSE server,
- *			the memory limit of a cgroup, direct reclaim
+ *	blocked		asleep uninterruptibly, but not in I/O wait: a lock, a FUSE server
+ *	reclaim		on the CPU or asleep, in direct reclaim or compaction
  *	runqueue	woken, or preempted, and not yet running; also the completion of
  *			the request, from its end to the wake-up
- *	cpu_after	on the CPU, after the first sleep
+ *	cpu_after	on the CPU, after the first sleep or reclaim
  *	residue		unaccounted: any other sleep, a sleep that only the record has seen,
  *			off-CPU time whose event was lost
  *
@@ -59,24 +60,24 @@ enum part {
 	PART_DEVICE,
 	PART_FOREIGN,
 	PART_BLOCKED,
+	PART_RECLAIM,
 	PART_RUNQUEUE,
 	PART_CPU_AFTER,
 	PART_RESIDUE,
 	NR_PARTS
 };
 
-#define PART_NAMES                                                \
-	{                                                         \
-		"cpu_before", "queue",	  "device",    "foreign", \
-		"blocked",    "runqueue", "cpu_after", "residue"  \
-	}
+#define PART_NAMES                                                     \
+	{ "cpu_before", "queue",    "device",	 "foreign", "blocked", \
+	  "reclaim",	"runqueue", "cpu_after", "residue" }
 
 #define EXPLAIN_MAX_SPANS 32
 
-/* Off-CPU time of a fault that belongs to one part. Spans are in time order. */
+/* Time of a fault off the CPU, or in reclaim, that belongs to one part. In time order. */
 struct explain_span {
 	uint64_t from_ns, to_ns;
 	enum part part;
+	bool on_cpu; /* reclaim only; the other parts are off the CPU */
 };
 
 struct explained {
@@ -85,6 +86,7 @@ struct explained {
 	uint64_t start_ns, end_ns;
 	uint64_t handler_ns; /* inside wrapper calls; all of it for a fault that only eBPF saw */
 	uint64_t parts_ns[NR_PARTS]; /* add up to end_ns - start_ns */
+	uint64_t reclaim_cpu_ns;     /* of PART_RECLAIM, on the CPU */
 	uint64_t address;	     /* of the first attempt */
 	uint64_t pgoff, inode;	     /* inode 0: no file */
 	uint64_t ip;		     /* 0: unknown */
@@ -98,7 +100,7 @@ struct explained {
 	bool major;	  /* as the kernel counts majflt; only if solved */
 	bool parts_known; /* false: no off-CPU events; all is cpu_before */
 	struct pfstat_block request; /* the last one waited for; event.size 0: none */
-	/* More than EXPLAIN_MAX_SPANS are not stored. 0: never off the CPU, all is cpu_before. */
+	/* More than EXPLAIN_MAX_SPANS are not stored. 0: all is cpu_before. */
 	unsigned int nr_spans;
 	struct explain_span spans[EXPLAIN_MAX_SPANS];
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Off-CPU intervals come from the queue of the thread, in time order. Each is clipped to the
+ * Off-CPU intervals and reclaims come from the queues of the thread, in time order. Each is clipped to the
  * time between accounted_until_ns and the end of the fault, matched with the requests that the
  * thread waited for, and split into spans. At the end the parts add up to the whole fault.
  */
@@ -21,7 +21,7 @@ void fault_builder_begin(struct fault_builder *builder, enum fault_class class, 
 	fault->end_ns = start_ns;
 	builder->complete = false;
 	builder->accounted_until_ns = start_ns;
-	builder->off_cpu_ns = 0;
+	builder->spans_ns = 0;
 }
 
 void fault_builder_extend(struct fault_builder *builder, uint64_t end_ns)
@@ -35,8 +35,10 @@ static void fault_builder_add_span(struct fault_builder *builder, const struct e
 	struct explained *fault = &builder->fault;
 
 	fault->parts_ns[span->part] += span->to_ns - span->from_ns;
-	builder->off_cpu_ns += span->to_ns - span->from_ns;
+	builder->spans_ns += span->to_ns - span->from_ns;
 	builder->accounted_until_ns = span->to_ns;
+	if (span->on_cpu)
+		fault->reclaim_cpu_ns += span->to_ns - span->from_ns;
 	if (fault->nr_spans < EXPLAIN_MAX_SPANS)
 		fault->spans[fault->nr_spans++] = *span;
 }
@@ -52,8 +54,46 @@ static bool fault_builder_clip(const struct fault_builder *builder, uint64_t *fr
 	return *from_ns < *to_ns;
 }
 
+/* A thread that waits for a CPU waits for other threads, in reclaim also. */
+static void fault_builder_add_asleep(struct fault_builder *builder, struct explain_span span,
+				     const struct reclaims *reclaims)
+{
+	const struct reclaim_interval *reclaim;
+	struct explain_span piece;
+
+	while (span.part != PART_RUNQUEUE && span.from_ns < span.to_ns &&
+	       (reclaim = reclaims_next(reclaims, span.from_ns, span.to_ns))) {
+		piece = span;
+		if (span.from_ns < reclaim->from_ns) {
+			piece.to_ns = reclaim->from_ns;
+		} else {
+			piece.to_ns = reclaim->to_ns < span.to_ns ? reclaim->to_ns : span.to_ns;
+			piece.part = PART_RECLAIM;
+		}
+		fault_builder_add_span(builder, &piece);
+		span.from_ns = piece.to_ns;
+	}
+	if (span.from_ns < span.to_ns)
+		fault_builder_add_span(builder, &span);
+}
+
+void fault_builder_add_reclaims(struct fault_builder *builder, const struct reclaims *reclaims,
+				uint64_t until_ns)
+{
+	struct explain_span span = { .part = PART_RECLAIM, .on_cpu = true };
+	const struct reclaim_interval *reclaim;
+
+	while ((reclaim = reclaims_next(reclaims, builder->accounted_until_ns, until_ns))) {
+		span.from_ns = reclaim->from_ns;
+		span.to_ns = reclaim->to_ns < until_ns ? reclaim->to_ns : until_ns;
+		if (!fault_builder_clip(builder, &span.from_ns, &span.to_ns))
+			return;
+		fault_builder_add_span(builder, &span);
+	}
+}
+
 void fault_builder_add_interval(struct fault_builder *builder, const struct pfstat_off_cpu *event,
-				const struct requests *requests)
+				const struct requests *requests, const struct reclaims *reclaims)
 {
 	struct explained *fault = &builder->fault;
 	struct pfstat_off_cpu inside = *event;
@@ -82,12 +122,12 @@ void fault_builder_add_interval(struct fault_builder *builder, const struct pfst
 		fault->request = *matches[0];
 	nr = off_cpu_split(&inside, matches, nr_matches, spans);
 	for (i = 0; i < nr; i++)
-		fault_builder_add_span(builder, &spans[i]);
+		fault_builder_add_asleep(builder, spans[i], reclaims);
 }
 
 void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns)
 {
-	struct explain_span span = { from_ns, to_ns, PART_RESIDUE };
+	struct explain_span span = { from_ns, to_ns, PART_RESIDUE, false };
 
 	if (fault_builder_clip(builder, &span.from_ns, &span.to_ns))
 		fault_builder_add_span(builder, &span);
@@ -96,7 +136,7 @@ void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_
 uint64_t fault_builder_add_lost(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns,
 				uint64_t lost_ns)
 {
-	struct explain_span span = { from_ns, to_ns, PART_RESIDUE };
+	struct explain_span span = { from_ns, to_ns, PART_RESIDUE, false };
 
 	if (!lost_ns || !fault_builder_clip(builder, &span.from_ns, &span.to_ns))
 		return 0;
@@ -109,7 +149,7 @@ uint64_t fault_builder_add_lost(struct fault_builder *builder, uint64_t from_ns,
 void fault_builder_end(struct fault_builder *builder, bool solved)
 {
 	struct explained *fault = &builder->fault;
-	const uint64_t cpu_ns = fault->end_ns - fault->start_ns - builder->off_cpu_ns;
+	const uint64_t cpu_ns = fault->end_ns - fault->start_ns - builder->spans_ns;
 	const uint64_t first_off_ns = fault->nr_spans ? fault->spans[0].from_ns : fault->end_ns;
 
 	fault->solved = solved;

@@ -227,7 +227,7 @@ size_t off_cpu_split(const struct pfstat_off_cpu *event, const struct pfstat_blo
 		if (nr && spans[nr - 1].part == part)
 			spans[nr - 1].to_ns = edges[i + 1];
 		else
-			spans[nr++] = (struct explain_span){ edges[i], edges[i + 1], part };
+			spans[nr++] = (struct explain_span){ edges[i], edges[i + 1], part, false };
 	}
 	return nr;
 }

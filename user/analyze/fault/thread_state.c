@@ -13,6 +13,7 @@
 void thread_state_free(struct thread_state *thread)
 {
 	off_cpu_queue_exit(&thread->off_cpu);
+	reclaims_exit(&thread->reclaims);
 	free(thread->hooked);
 	free(thread->other);
 	free(thread);

@@ -14,11 +14,13 @@
 #include "analyze/fault/explain.h"
 #include "analyze/fault/fault_builder.h"
 #include "analyze/fault/off_cpu.h"
+#include "analyze/fault/reclaims.h"
 #include "util/hash.h"
 
 struct thread_state {
 	uint32_t tid;
 	struct off_cpu_queue off_cpu; /* intervals that no fault has used */
+	struct reclaims reclaims;     /* the same */
 	struct attempt_chain chain;
 	struct fault_builder *hooked; /* built from the module's records; NULL: in no fault */
 	struct fault_builder *other;  /* built from eBPF's events of handle_mm_fault() */

@@ -85,6 +85,31 @@ json_t *json_requests(const struct report *run)
 			 "device", times_of(&blocks->device, blocks->reads, true));
 }
 
+json_t *json_reclaims(const struct report *run)
+{
+	static const char *const names[PFSTAT_NR_RECLAIM_KINDS] = {
+		[PFSTAT_RECLAIM_DIRECT] = "direct",
+		[PFSTAT_RECLAIM_CGROUP] = "cgroup",
+		[PFSTAT_RECLAIM_COMPACTION] = "compaction",
+	};
+	json_t *object = json_object();
+	enum pfstat_reclaim_kind kind;
+
+	if (!view_has_hook(run, HOOK_RECLAIM)) {
+		json_decref(object);
+		return json_null();
+	}
+	for (kind = 0; kind < PFSTAT_NR_RECLAIM_KINDS; kind++) {
+		const struct evidence_reclaims *reclaims = &run->evidence.reclaims[kind];
+
+		object = value_with(object, names[kind],
+				    json_pack("{so so so}", "count", value_count(reclaims->count),
+					      "total_ns", value_count(reclaims->total_ns), "pages",
+					      value_count(reclaims->pages)));
+	}
+	return object;
+}
+
 json_t *json_readahead(const struct report *run)
 {
 	const struct readahead_figures *pages = &run->pages.readahead;

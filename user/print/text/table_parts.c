@@ -85,6 +85,31 @@ static void residue_note(FILE *out, const struct report *run)
 		fprintf(out, "Unexplained: %.2f%% of the time\n", 100 * share);
 }
 
+static void reclaim_note(FILE *out, const struct report *run)
+{
+	static const char *const names[PFSTAT_NR_RECLAIM_KINDS] = {
+		[PFSTAT_RECLAIM_DIRECT] = "for lack of free memory",
+		[PFSTAT_RECLAIM_CGROUP] = "at a cgroup's limit",
+		[PFSTAT_RECLAIM_COMPACTION] = "to compact it",
+	};
+	const char *separator = "Reclaim of memory by the program itself: ";
+	const struct evidence_reclaims *reclaims;
+	enum pfstat_reclaim_kind kind;
+
+	for (kind = 0; kind < PFSTAT_NR_RECLAIM_KINDS; kind++) {
+		reclaims = &run->evidence.reclaims[kind];
+		if (!reclaims->count)
+			continue;
+		fprintf(out, "%s%" PRIu64 " times %s, %.2f ms", separator, reclaims->count,
+			names[kind], reclaims->total_ns / 1e6);
+		if (reclaims->pages)
+			fprintf(out, ", %" PRIu64 " pages", reclaims->pages);
+		separator = "; ";
+	}
+	if (separator[0] == ';')
+		fputc('\n', out);
+}
+
 /* Lists the cells that are n/a, and the reasons. */
 static void parts_notes(FILE *out, const struct report *run, const char *rows_note)
 {
@@ -98,6 +123,7 @@ static void parts_notes(FILE *out, const struct report *run, const char *rows_no
 	}
 	fputs(rows_note, out);
 	residue_note(out, run);
+	reclaim_note(out, run);
 	separator = "n/a, because eBPF had no hook: ";
 	for (part = 0; part < NR_PARTS; part++) {
 		if (view_part_known(run, part))

@@ -26,6 +26,7 @@ static const struct verdict_rule verdict_rules[] = {
 	{ "shared-memory", verdict_shared_memory },
 	{ "cpu-wait", verdict_runqueue },
 	{ "contention", verdict_contention },
+	{ "reclaim", verdict_reclaim },
 	{ "foreign-read", verdict_foreign },
 	{ "kernel-mode", verdict_kernel },
 };
@@ -82,7 +83,8 @@ double verdict_off_cpu_share(const struct report *run, enum fault_class class)
 	if (!run->faults.parts_known || !faults->whole.total_ns)
 		return 0;
 	return 1 - share_of(faults->parts[PART_CPU_BEFORE].total_ns +
-				    faults->parts[PART_CPU_AFTER].total_ns,
+				    faults->parts[PART_CPU_AFTER].total_ns +
+				    faults->parts[PART_RECLAIM].total_ns,
 			    faults->whole.total_ns);
 }
 

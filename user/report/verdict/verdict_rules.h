@@ -37,6 +37,7 @@ VERDICT_RULE(verdict_first_touch);
 VERDICT_RULE(verdict_shared_memory);
 VERDICT_RULE(verdict_runqueue);
 VERDICT_RULE(verdict_contention);
+VERDICT_RULE(verdict_reclaim);
 VERDICT_RULE(verdict_foreign);
 VERDICT_RULE(verdict_kernel);
 
@@ -53,7 +54,7 @@ void verdict_advise(struct verdict_cause *cause, const char *format, ...)
 /* Shares of all faults' time; 0 if the part or the class is not known. */
 double verdict_class_share(const struct report *run, enum fault_class class);
 double verdict_part_share(const struct report *run, enum part part);
-/* The share of a class's own time off the CPU. */
+/* The share of a class's own time off the CPU. Time in reclaim is not counted, as it is both. */
 double verdict_off_cpu_share(const struct report *run, enum fault_class class);
 /* Microseconds per fault of the class. */
 double verdict_mean_us(const struct report *run, enum fault_class class);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules about waits that are not the device's: for a CPU, for a lock, for a read of another
- * process or a server; and about faults of the kernel itself. Recordings do not hold the task, the
+ * The rules about waits that are not the device's: for a CPU, for a lock, for free memory, for a
+ * read of another process or a server; and about faults of the kernel itself. Recordings do not hold the task, the
  * lock or the server that a fault waited for, so most remedies are the next measurement.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "report/verdict/verdict_rules.h"
@@ -49,11 +50,55 @@ bool verdict_contention(const struct verdict *verdict, const struct report *run,
 	else
 		verdict_state(
 			cause,
-			"for %.0f %% of the faults' time the thread was blocked: by a lock, a "
-			"FUSE server, a memory limit or reclaim.",
-			100 * blocked);
-	verdict_advise(cause, "perf lock contention -ab -- COMMAND names the lock and its callers; "
-			      "memory.pressure of the cgroup shows reclaim.");
+			"for %.0f %% of the faults' time the thread was blocked: by a lock%s or a "
+			"FUSE server.",
+			100 * blocked, run->bpf.hooks & 1U << HOOK_RECLAIM ? "" : ", reclaim");
+	verdict_advise(cause,
+		       "perf lock contention -ab -- COMMAND names the lock and its callers.");
+	return true;
+}
+
+static enum pfstat_reclaim_kind longest_reclaim(const struct report *run)
+{
+	const struct evidence_reclaims *reclaims = run->evidence.reclaims;
+	enum pfstat_reclaim_kind kind, longest = 0;
+
+	for (kind = 0; kind < PFSTAT_NR_RECLAIM_KINDS; kind++)
+		if (reclaims[kind].total_ns > reclaims[longest].total_ns)
+			longest = kind;
+	return longest;
+}
+
+bool verdict_reclaim(const struct verdict *verdict, const struct report *run,
+		     struct verdict_cause *cause)
+{
+	static const char *const remedies[PFSTAT_NR_RECLAIM_KINDS] = {
+		[PFSTAT_RECLAIM_DIRECT] = "use less memory, or raise vm.watermark_scale_factor, so "
+					  "that kswapd frees memory earlier.",
+		[PFSTAT_RECLAIM_CGROUP] = "raise memory.max and memory.high of the cgroup, or use "
+					  "less memory; memory.stat shows what fills it.",
+		[PFSTAT_RECLAIM_COMPACTION] =
+			"echo defer > /sys/kernel/mm/transparent_hugepage/defrag lets kcompactd "
+			"compact; or madvise(MADV_NOHUGEPAGE).",
+	};
+	const struct evidence_reclaims *reclaims = run->evidence.reclaims;
+	const double share = verdict_part_share(run, PART_RECLAIM);
+
+	(void)verdict;
+	if (!(run->bpf.hooks & 1U << HOOK_RECLAIM) || share < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->weight = share;
+	verdict_state(
+		cause,
+		"for %.0f %% of the faults' time the thread freed or compacted memory itself. "
+		"In all, its program reclaimed %" PRIu64 " times for lack of free memory, "
+		"%" PRIu64 " times at a cgroup's limit (%" PRIu64 " pages), and compacted "
+		"%" PRIu64 " times.",
+		100 * share, reclaims[PFSTAT_RECLAIM_DIRECT].count,
+		reclaims[PFSTAT_RECLAIM_CGROUP].count,
+		reclaims[PFSTAT_RECLAIM_DIRECT].pages + reclaims[PFSTAT_RECLAIM_CGROUP].pages,
+		reclaims[PFSTAT_RECLAIM_COMPACTION].count);
+	verdict_advise(cause, "%s", remedies[longest_reclaim(run)]);
 	return true;
 }
 

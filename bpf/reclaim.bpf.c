@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Direct reclaim and compaction by the targets' threads. Each is one event, which is sent when
+ * it ends. The kernel does not nest them: a thread that reclaims may not enter reclaim again.
+ */
+#include "common.bpf.h"
+
+struct reclaim_start {
+	__u64 start_ns;
+	__u64 start_time; /* of the thread, because its tid may be reused */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_THREADS);
+	__type(key, __u32); /* tid */
+	__type(value, struct reclaim_start);
+} in_reclaim SEC(".maps");
+
+static __always_inline int reclaim_begins(void)
+{
+	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+	const struct reclaim_start start = {
+		.start_ns = bpf_ktime_get_ns(),
+		.start_time = task->start_time,
+	};
+	__u32 tid = task->pid;
+
+	if (!is_target(task->tgid, tid))
+		return 0;
+	if (bpf_map_update_elem(&in_reclaim, &tid, &start, BPF_ANY))
+		count(PFSTAT_COUNT_EVENTS_LOST);
+	return 0;
+}
+
+/* Without an entry, the thread became a target meanwhile. */
+static __always_inline int reclaim_ends(__u32 kind, __u64 pages)
+{
+	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+	struct pfstat_reclaim reclaim = {
+		.event = {
+			.type = PFSTAT_EVENT_RECLAIM,
+			.size = sizeof(reclaim),
+			.flags = kind,
+			.pid = task->tgid,
+			.tid = task->pid,
+			.ns = bpf_ktime_get_ns(),
+		},
+		.pages = pages,
+	};
+	const struct reclaim_start *start;
+	__u32 tid = task->pid;
+	bool same;
+
+	if (!may_be_target(task->tgid, tid))
+		return 0;
+	start = bpf_map_lookup_elem(&in_reclaim, &tid);
+	if (!start)
+		return 0;
+	same = start->start_time == task->start_time;
+	reclaim.start_ns = start->start_ns;
+	bpf_map_delete_elem(&in_reclaim, &tid);
+	if (same && is_target(task->tgid, tid))
+		event_send(&reclaim, sizeof(reclaim));
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
+int BPF_PROG(on_direct_reclaim_begin)
+{
+	return reclaim_begins();
+}
+
+SEC("tp_btf/mm_vmscan_direct_reclaim_end")
+int BPF_PROG(on_direct_reclaim_end, unsigned long pages)
+{
+	return reclaim_ends(PFSTAT_RECLAIM_DIRECT, pages);
+}
+
+SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
+int BPF_PROG(on_cgroup_reclaim_begin)
+{
+	return reclaim_begins();
+}
+
+SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
+int BPF_PROG(on_cgroup_reclaim_end, unsigned long pages)
+{
+	return reclaim_ends(PFSTAT_RECLAIM_CGROUP, pages);
+}
+
+SEC("tp_btf/mm_compaction_begin")
+int BPF_PROG(on_compaction_begin)
+{
+	return reclaim_begins();
+}
+
+SEC("tp_btf/mm_compaction_end")
+int BPF_PROG(on_compaction_end)
+{
+	return reclaim_ends(PFSTAT_RECLAIM_COMPACTION, 0);
+}
+
+char LICENSE[] SEC("license") = "GPL";
