@@ -623,6 +623,69 @@ START_TEST(test_faults_have_a_row_each)
 }
 END_TEST
 
+static unsigned int rows_from_to(char *from, char *to)
+{
+	ck_assert_int_eq(RUN("run.pfs", "-f", "faults-csv", "--from", from, "--to", to), 0);
+	return lines_of(text_file_read("out")) - 1;
+}
+
+/* A fault begins every 200 µs; the first and every third of them take 100 µs, the others 1 µs. */
+START_TEST(test_range_has_the_faults_that_overlap_it)
+{
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_uint_eq(rows_from_to("200us", "1ms"), 4);
+	ck_assert_uint_eq(rows_from_to("50us", "0.06ms"), 1);
+	ck_assert_uint_eq(rows_from_to("0s", "1s"), 3 * FAULTS);
+	/* The end of a cut recording, which has the time of its start, is missing. */
+	make_recording(ALL_HOOKS, DAMAGE_CUT);
+	ck_assert_uint_eq(rows_from_to("0s", "1s"), 3 * FAULTS);
+}
+END_TEST
+
+START_TEST(test_range_without_faults_is_refused)
+{
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "150us", "--to", "160us", "-o",
+			     "trace.json"),
+			 1);
+	text_file_check("err", "no fault of run.pfs is in the range of --from and --to; the ");
+	ck_assert_int_eq(access("trace.json", F_OK), -1);
+	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "1s"), 1);
+	text_file_check("err", "--from is after the end of run.pfs, which lasts 0.12");
+	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "2us", "--to", "2us"), 2);
+	text_file_check("err", "--to is not after --from; the range is empty");
+	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "2"), 2);
+	text_file_check("err", "--from: '2' is not a time; give a number with its unit");
+	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "-1s"), 2);
+	ck_assert_int_eq(RUN("run.pfs", "--from", "1ms"), 2);
+	text_file_check("err", "--from and --to require a format with every fault");
+	ck_assert_int_eq(RUN("-", "-f", "trace", "--from", "1ms"), 2);
+	text_file_check("err", "cannot read standard input twice");
+}
+END_TEST
+
+START_TEST(test_range_limits_profiles_and_requests_of_traces)
+{
+	json_t *json, *event;
+	unsigned int requests = 0;
+	const char *category;
+	size_t i;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "-f", "speedscope", "--from", "200us", "--to", "1ms"), 0);
+	text_file_check("out", "\"weights\":[1000,1000,100000,1000]");
+	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "200us", "--to", "1ms"), 0);
+	json = json_of("out");
+	json_array_foreach(json_object_get(json, "traceEvents"), i, event) {
+		category = json_string_value(json_object_get(event, "cat"));
+		requests += category && !strcmp(category, "block") &&
+			    !strcmp(json_string_value(json_object_get(event, "name")), "read");
+	}
+	ck_assert_uint_eq(requests, 1);
+	json_decref(json);
+}
+END_TEST
+
 START_TEST(test_folded_has_the_time_of_each_path)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
@@ -830,8 +893,11 @@ RUN_TESTS_WITH("cmd_report", make_folder, remove_folder, test_recording_is_expla
 	       test_events_of_a_cut_recording_prove_their_hooks,
 	       test_output_must_differ_from_the_recording, test_two_outputs_must_be_different_files,
 	       test_an_output_may_be_a_pipe, test_figures_do_not_overwrite_the_recording,
-	       test_faults_have_a_row_each, test_folded_has_the_time_of_each_path,
-	       test_trace_has_the_faults, test_speedscope_has_the_time_of_all_faults,
+	       test_faults_have_a_row_each, test_range_has_the_faults_that_overlap_it,
+	       test_range_without_faults_is_refused,
+	       test_range_limits_profiles_and_requests_of_traces,
+	       test_folded_has_the_time_of_each_path, test_trace_has_the_faults,
+	       test_speedscope_has_the_time_of_all_faults,
 	       test_files_are_written_if_stdout_is_closed,
 	       test_a_full_output_does_not_stop_the_others,
 	       test_record_writes_its_json_if_stdout_is_closed, test_recording_comes_through_a_pipe,

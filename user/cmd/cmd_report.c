@@ -35,14 +35,17 @@ struct report_command {
 	struct report_options report;
 	struct figures_options figures;
 	const char *recording;
-	const char *file;   /* NULL: faults of all files and of memory */
-	const char *output; /* NULL: standard output */
+	const char *file;	 /* NULL: faults of all files and of memory */
+	const char *output;	 /* NULL: standard output */
+	struct time_range range; /* relative to the start of the recording */
+	bool ranged;
 };
 
 struct reading {
 	struct report_command options;
 	struct recording_reader *reader;
 	struct file_filter filter;
+	struct time_range range;
 	struct analysis *analysis;
 	struct run_counters counters;
 	struct report report;
@@ -53,13 +56,24 @@ struct reading {
 	char damage[512];    /* "": none */
 };
 
-#define KEY_FILE 3000
+enum report_key { KEY_FILE = 3000, KEY_FROM, KEY_TO };
 
 static void report_name_files(const struct argp_state *state, const struct report_command *options)
 {
 	named_files_input(state, "the recording", options->recording);
 	named_files_output(state, "--output", options->output);
 	named_files_output(state, "--html", options->figures.html);
+}
+
+static void report_check_range(const struct argp_state *state, const struct report_command *options)
+{
+	if (!options->report.stream)
+		usage(state, "--from and --to require a format with every fault; add --format "
+			     "trace, for example");
+	if (!strcmp(options->recording, "-"))
+		usage(state, "--from and --to: cannot read standard input twice; name a recording");
+	if (options->range.to_ns <= options->range.from_ns)
+		usage(state, "--to is not after --from; the range is empty");
 }
 
 static error_t report_parse_option(int key, char *text, struct argp_state *state)
@@ -75,6 +89,14 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 		return 0;
 	case KEY_FILE:
 		options->file = text;
+		return 0;
+	case KEY_FROM:
+		options->range.from_ns = argument_time(state, "from", text);
+		options->ranged = true;
+		return 0;
+	case KEY_TO:
+		options->range.to_ns = argument_time(state, "to", text);
+		options->ranged = true;
 		return 0;
 	case FIGURES_KEY_HTML:
 		options->figures.html = text;
@@ -94,6 +116,8 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 		report_name_files(state, options);
 		if (options->file && !strcmp(options->recording, "-"))
 			usage(state, "--file: cannot read standard input twice; name a recording");
+		if (options->ranged)
+			report_check_range(state, options);
 		if (figures_as_text(&options->figures) &&
 		    (options->report.stream || options->report.format != REPORT_TABLE))
 			usage(state, "--plot - prints figures in place of the table; leave "
@@ -110,6 +134,10 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 static const struct argp_option argp_options[] = {
 	{ "file", KEY_FILE, "PATH", 0, "only the faults of this file, named as --by file prints it",
 	  1 },
+	{ "from", KEY_FROM, "TIME", 0,
+	  "only faults from this time on, counted from the start of the recording: 1.5s, 200ms",
+	  1 },
+	{ "to", KEY_TO, "TIME", 0, "only faults before this time", 1 },
 	{ "output", 'o', "FILE", 0, "print to FILE instead of standard output", 4 },
 	FIGURES_OPTIONS_HTML,
 	{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0,
@@ -138,6 +166,7 @@ static void report_parse(struct report_command *options, int argc, char **argv)
 {
 	report_options_init(&options->report);
 	options->report.may_stream = true;
+	options->range = TIME_RANGE_ALL;
 	argp_parse(&report_argp, argc, argv, 0, NULL, options);
 }
 
@@ -187,6 +216,25 @@ static int open_filter(struct reading *reading)
 	return STATUS_OK;
 }
 
+static int open_range(struct reading *reading)
+{
+	const struct report_command *options = &reading->options;
+	int err;
+
+	reading->range = options->range;
+	if (!options->ranged)
+		return STATUS_OK;
+	err = time_range_open(&reading->range, options->recording, &signals_caught);
+	if (err == -EINTR)
+		return 128 + signals_caught;
+	if (err == -ERANGE)
+		return message(STATUS_FAILED,
+			       "--from is after the end of %s, which lasts %.9g s; give an earlier "
+			       "time",
+			       options->recording, reading->range.length_ns / 1e9);
+	return err ? message_of_items(reading, err) : STATUS_OK;
+}
+
 static int open_output(struct output **output, const char *path)
 {
 	int err;
@@ -234,7 +282,7 @@ static int open_analysis(struct reading *reading)
 		err = figures_open(&reading->figures, reading->analysis);
 	if (!err && options->stream)
 		err = fault_stream_open(&reading->stream, options->stream, stream_of(reading),
-					reading->analysis);
+					reading->analysis, &reading->range);
 	if (!err && options->stream)
 		err = analysis_listen(reading->analysis, reading_add_fault, reading);
 	return err ? message(STATUS_FAILED, "cannot prepare the report: %s", strerror(-err)) :
@@ -404,6 +452,11 @@ static int reading_print(struct reading *reading)
 			"--format folded: %s has no call paths; record with --stacks, or add "
 			"--by code",
 			reading->options.recording);
+	if (reading->options.ranged && !reading->stream.faults && !reading->stream.err)
+		return message(STATUS_FAILED,
+			       "no fault of %s is in the range of --from and --to; the recording "
+			       "lasts %.9g s",
+			       reading->options.recording, reading->range.length_ns / 1e9);
 	err = reading_print_main(reading);
 
 	if (!err)
@@ -466,6 +519,8 @@ static int report_steps(struct reading *reading)
 	status = open_recording(reading);
 	if (!status)
 		status = open_filter(reading);
+	if (!status)
+		status = open_range(reading);
 	if (!status)
 		status = open_output(&reading->out, reading->options.output);
 	if (!status)

@@ -18,9 +18,9 @@ static bool is_profile(const struct fault_stream *stream)
 }
 
 int fault_stream_open(struct fault_stream *stream, enum report_stream format, FILE *out,
-		      struct analysis *analysis)
+		      struct analysis *analysis, const struct time_range *range)
 {
-	*stream = (struct fault_stream){ .format = format, .out = out };
+	*stream = (struct fault_stream){ .format = format, .out = out, .range = *range };
 	if (is_profile(stream))
 		return profile_init(&stream->profile, analysis);
 	if (format == STREAM_TRACE)
@@ -30,7 +30,7 @@ int fault_stream_open(struct fault_stream *stream, enum report_stream format, FI
 
 int fault_stream_before(struct fault_stream *stream, const struct item *item)
 {
-	if (stream->trace && !stream->err)
+	if (stream->trace && !stream->err && time_range_has_item(&stream->range, item))
 		stream->err = trace_item(stream->trace, item);
 	return stream->err;
 }
@@ -44,8 +44,9 @@ int fault_stream_after(struct fault_stream *stream, const struct item *item)
 
 int fault_stream_fault(struct fault_stream *stream, const struct explained *fault)
 {
-	if (stream->err)
+	if (stream->err || !time_range_overlaps(&stream->range, fault->start_ns, fault->end_ns))
 		return stream->err;
+	stream->faults++;
 	if (stream->trace)
 		stream->err = trace_fault(stream->trace, fault);
 	else if (is_profile(stream))

@@ -12,12 +12,15 @@
 #include "cmd/report_options.h"
 #include "print/faults/fault_rows.h"
 #include "print/trace/trace_print.h"
+#include "recording/time_range.h"
 
 /* All zero is closed. */
 struct fault_stream {
 	enum report_stream format;
 	FILE *out;
-	int err; /* the error at which it stopped: later faults have no effect */
+	struct time_range range; /* the rest is left out */
+	uint64_t faults;	 /* in the range */
+	int err;		 /* the error at which it stopped: later faults have no effect */
 	struct trace_writer *trace;
 	struct fault_rows rows;
 	struct profile profile;
@@ -25,7 +28,7 @@ struct fault_stream {
 
 /* The caller still owns out and analysis. 0 or a negative errno; both require the close. */
 int fault_stream_open(struct fault_stream *stream, enum report_stream format, FILE *out,
-		      struct analysis *analysis);
+		      struct analysis *analysis, const struct time_range *range);
 /* Call it before the analysis has the item, and then fault_stream_after(). 0 or -errno. */
 int fault_stream_before(struct fault_stream *stream, const struct item *item);
 int fault_stream_after(struct fault_stream *stream, const struct item *item);

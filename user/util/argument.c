@@ -4,11 +4,13 @@
  * exits, so callers never see one.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/argument.h"
+#include "util/array.h"
 #include "util/size.h"
 
 uint64_t argument_number(const struct argp_state *state, const char *name, const char *text,
@@ -51,6 +53,27 @@ double argument_decimal(const struct argp_state *state, const char *name, const 
 		usage(state, "--%s: '%s' is not %s from %.10g to %.10g", name, text, what, min,
 		      max);
 	return number;
+}
+
+uint64_t argument_time(const struct argp_state *state, const char *name, const char *text)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "µs", 1e3 }, { "ns", 1 } };
+	char *end;
+	const double number = strtod(text, &end);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		/* A double has nanoseconds for 104 days. This form also rejects NaN. */
+		if (end != text && !strcmp(end, units[i].name) && number >= 0 &&
+		    number * units[i].ns < 1e18)
+			return llround(number * units[i].ns);
+	usage(state,
+	      "--%s: '%s' is not a time; give a number with its unit, as 1.5s, 200ms or 30us", name,
+	      text);
+	return 0;
 }
 
 /* Index of the word that equals the first @length bytes of @text. */

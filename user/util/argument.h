@@ -24,6 +24,8 @@ uint64_t argument_size(const struct argp_state *state, const char *name, const c
 /* A decimal number from @min to @max. @what: the expected value, "a number of seconds" */
 double argument_decimal(const struct argp_state *state, const char *name, const char *text,
 			const char *what, double min, double max);
+/* A duration with its unit (s, ms, us or ns), in nanoseconds: "1.5s", "200ms". */
+uint64_t argument_time(const struct argp_state *state, const char *name, const char *text);
 /* A comma-separated list of @words (NULL-terminated). Returns the OR of 1U << index of each. */
 unsigned int argument_list(const struct argp_state *state, const char *name, const char *text,
 			   const char *const *words);

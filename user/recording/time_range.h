@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A range of the time of a recording. What overlaps it is in the range as a whole, so a fault that
+ * crosses a bound belongs to the ranges on both sides.
+ */
+#ifndef PFSTAT_USER_TIME_RANGE_H
+#define PFSTAT_USER_TIME_RANGE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/item.h"
+
+/* CLOCK_MONOTONIC, from from_ns up to and without to_ns. */
+struct time_range {
+	uint64_t from_ns, to_ns;
+	uint64_t length_ns; /* of the whole recording */
+};
+
+#define TIME_RANGE_ALL ((struct time_range){ .to_ns = UINT64_MAX })
+
+/*
+ * Converts a range that is relative to the start of the recording. A recording without an end
+ * starts with its first event. Reads the whole recording. -ERANGE: it ends before from_ns. -EINTR:
+ * *stop became nonzero. Otherwise as recording_open() and recording_feed().
+ */
+int time_range_open(struct time_range *range, const char *recording,
+		    const volatile sig_atomic_t *stop);
+
+static inline bool time_range_overlaps(const struct time_range *range, uint64_t start_ns,
+				       uint64_t end_ns)
+{
+	return start_ns < range->to_ns && end_ns >= range->from_ns;
+}
+
+/* Compares requests and off-CPU intervals. Other items have names, or become faults: true. */
+bool time_range_has_item(const struct time_range *range, const struct item *item);
+
+#endif
