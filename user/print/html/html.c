@@ -410,7 +410,7 @@ static int print_of_comparison(FILE *out, const struct html_page *page)
 	return err;
 }
 
-static int print_frame(FILE *out, const struct html_content *content)
+static int html_print_frame(FILE *out, const struct html_content *content)
 {
 	struct html_part part = html_part("page");
 	int err;
@@ -437,7 +437,7 @@ int html_print_content(FILE *out, const struct html_content *content)
 
 	if (!memory)
 		return -errno;
-	err = print_frame(memory, content);
+	err = html_print_frame(memory, content);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
 	errno = 0;

@@ -66,14 +66,14 @@ int fault_run_load(struct fault_run *run, const char *folder, const char *name)
 	return err;
 }
 
-static uint64_t pages_of(uint64_t bytes)
+static uint64_t fault_pages_of(uint64_t bytes)
 {
 	return (bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
 }
 
 int fault_order_of(const struct pattern *pattern, uint32_t **order, uint64_t *pages)
 {
-	const uint64_t all = pages_of(pattern->bytes);
+	const uint64_t all = fault_pages_of(pattern->bytes);
 	const volatile sig_atomic_t stop = 0;
 	int err;
 
@@ -111,7 +111,7 @@ int fault_run_simulate(const struct fault_run *run, struct fault_counts *counts)
 {
 	const struct environment *e = &run->environment;
 	const struct readahead_rule_options options = {
-		.pages = pages_of(e->file_bytes),
+		.pages = fault_pages_of(e->file_bytes),
 		.window = e->readahead_bytes > 0 ? e->readahead_bytes / PATTERN_PAGE : 0,
 		.warm = !strcmp(e->cache, "warm"),
 		.linux_6_1 = readahead_rule_is_6_1(e->kernel),

@@ -174,7 +174,7 @@ static void fill_explanation(FILE *out, struct html_part *part, const struct fau
 		stepped->least, wrapped->least, wrapped->most, wide->most);
 }
 
-static void print_verdict(FILE *out, const struct fault_index *index)
+static void print_index_verdict(FILE *out, const struct fault_index *index)
 {
 	const struct fault_variation *wrapped = variation_of(index, FAULT_ORDER_WRAPPED, false);
 	const uint64_t published = fault_experiments[FAULT_STRIDE_256K].published.disk;
@@ -237,7 +237,7 @@ static int print_index_body(FILE *out, const void *context)
 
 	fill_when(out, &part, e);
 	html_part_to(out, &part, "verdict");
-	print_verdict(out, index);
+	print_index_verdict(out, index);
 	html_part_to(out, &part, "rows");
 	for (i = 0; i < NR_FAULT_EXPERIMENTS; i++)
 		print_row(out, index, i);

@@ -100,7 +100,7 @@ static void take_misses(struct fault_variation *variation, const struct fault_co
 	variation->runs++;
 }
 
-static uint64_t runs_of(enum fault_order order)
+static uint64_t variation_runs(enum fault_order order)
 {
 	return order == FAULT_ORDER_STEPPED ? 1 :
 	       order == FAULT_ORDER_WRAPPED ? FAULT_LAST_PAGES :
@@ -120,7 +120,7 @@ int fault_variation_run(struct fault_variation *variation, bool linux_6_1)
 	uint64_t pages, run;
 	int err = 0;
 
-	for (run = 0; run < runs_of(variation->order) && !err; run++) {
+	for (run = 0; run < variation_runs(variation->order) && !err; run++) {
 		err = order_of_run(variation, run, &order, &pages);
 		if (err)
 			break;
