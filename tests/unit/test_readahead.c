@@ -334,6 +334,35 @@ START_TEST(test_ranges_may_cross_chunks)
 }
 END_TEST
 
+static void check_faulted(uint64_t read, uint64_t evicted)
+{
+	struct readahead_figures figures;
+
+	readahead_figures(readahead, &figures);
+	ck_assert_uint_eq(figures.faulted_read, read);
+	ck_assert_uint_eq(figures.faulted_evicted, evicted);
+}
+
+START_TEST(test_files_that_no_fault_maps_are_apart)
+{
+	readahead = readahead_new();
+	read_pages(1, 0, 100);
+	remove_pages(1, 0, 10);
+	read_pages(2, 0, 50);
+	check_faulted(0, 0);
+	fault(2, 7, 0, 0, 0);
+	check_faulted(50, 0);
+	read_pages(2, 50, 50);
+	remove_pages(2, 50, 5);
+	check_faulted(100, 5);
+	/* Earlier pages of a file count as soon as a fault maps one of them. */
+	fault(1, 99, 0, 0, 0);
+	check_faulted(200, 15);
+	check(200, 2, 15, 183);
+	readahead_free(readahead);
+}
+END_TEST
+
 RUN_TESTS("readahead", test_page_is_counted_once_until_it_is_read_again,
 	  test_fault_around_and_folios_use_several_pages, test_fates_add_up_to_the_pages_read,
 	  test_files_beyond_the_limit_are_counted_as_overflow,
@@ -341,4 +370,4 @@ RUN_TESTS("readahead", test_page_is_counted_once_until_it_is_read_again,
 	  test_the_sink_is_called_for_each_range, test_a_request_of_almost_4_gib_does_not_overflow,
 	  test_a_request_reads_no_more_than_its_bytes,
 	  test_files_with_equal_keys_are_separate_and_bounded, test_unsolved_fault_maps_nothing,
-	  test_ranges_may_cross_chunks)
+	  test_ranges_may_cross_chunks, test_files_that_no_fault_maps_are_apart)

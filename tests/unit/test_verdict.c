@@ -159,14 +159,58 @@ START_TEST(test_read_pages_that_are_not_mapped)
 	add_class(&s, FAULT_DISK, 1000, PART_CPU_BEFORE, 400 * MS);
 	s.report.pages.readahead = (struct readahead_figures){ .read = 25600,
 							       .mapped = 2560,
-							       .evicted_unused = 20000 };
+							       .evicted_unused = 20000,
+							       .faulted_read = 25600,
+							       .faulted_evicted = 20000 };
 	check_cause(&s, "read-amplification", true,
-		    "100.0 MiB were read into the page cache, and faults mapped 10.0 MiB; 78.1 MiB "
-		    "were evicted unused");
-	s.report.pages.readahead.evicted_unused = 100;
+		    "100.0 MiB of mapped files were read into the page cache, and faults mapped "
+		    "10.0 MiB; 78.1 MiB were evicted unused");
+	s.report.pages.readahead.faulted_evicted = 100;
 	check_cause(&s, "read-amplification", false, "or read(2) used the rest");
 	s.report.pages.readahead.mapped = 13000;
 	check_no_cause(&s, "read-amplification");
+}
+END_TEST
+
+START_TEST(test_files_that_only_read_uses_prove_nothing)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_DISK, 1000, PART_CPU_BEFORE, 400 * MS);
+	s.report.pages.readahead = (struct readahead_figures){
+		.read = 25600, .mapped = 2560, .evicted_unused = 20000, .faulted_read = 2600
+	};
+	check_no_cause(&s, "read-amplification");
+	s.report.pages.readahead.faulted_read = 5200;
+	check_cause(&s, "read-amplification", false, "20.3 MiB of mapped files were read");
+}
+END_TEST
+
+static void read_at_random(struct sample *s, uint64_t next, uint64_t bytes, uint64_t faults)
+{
+	read_in_order(s, next, bytes);
+	s->files[0].faults = faults;
+	s->report.blocks = (struct block_figures){ .reads = 1000, .bytes_read = 1000 * bytes };
+}
+
+START_TEST(test_pages_around_random_faults)
+{
+	struct sample s;
+
+	read_at_random(&s, 10, 65536, 1600);
+	check_cause(
+		&s, "read-around", true,
+		"/data/big.bin was read at random: 1000 of its 1600 faults waited for the disk. "
+		"A request read 64 KiB around its page");
+	check_no_cause(&s, "cold-file");     /* which says less */
+	read_at_random(&s, 10, 65536, 1700); /* the pages around serve other faults */
+	check_no_cause(&s, "read-around");
+	check_cause(&s, "cold-file", true, "1000 reads of 64 KiB");
+	read_at_random(&s, 10, 4096, 1600);
+	check_no_cause(&s, "read-around");
+	read_at_random(&s, 500, 65536, 1600);
+	check_no_cause(&s, "read-around");
 }
 END_TEST
 
@@ -198,11 +242,13 @@ START_TEST(test_pages_of_a_hole_are_not_read)
 	sample_begin(&s);
 	add_class(&s, FAULT_READAHEAD, 128, PART_CPU_BEFORE, 100 * MS);
 	add_class(&s, FAULT_DISK, 3, PART_DEVICE, MS);
-	s.report.blocks = (struct block_figures){ .reads = 3, .bytes_read = 48 * 4096 };
+	s.report.blocks = (struct block_figures){ .reads = 3, .bytes_read = 257 * 4096 };
 	check_cause(&s, "file-holes", true, "131 faults found no page of the file");
 	check_no_cause(&s, "cold-file");
-	s.report.blocks.bytes_read = 66 * 4096;
+	/* Two pages for each of 128 read-aheads, and one for two of the disk faults. */
+	s.report.blocks.bytes_read = 258 * 4096;
 	check_no_cause(&s, "file-holes");
+	check_cause(&s, "cold-file", true, "3 reads of 344 KiB");
 	s.report.blocks.bytes_read = 0;
 	add_class(&s, FAULT_READAHEAD, 0, PART_FOREIGN, 100 * MS); /* a server */
 	check_no_cause(&s, "file-holes");
@@ -329,6 +375,13 @@ START_TEST(test_evicted_pages_that_are_read_again)
 		    "faults' time), most of them evicted by hog (8).");
 	s.pairs[0].total_ns = 99 * MS;
 	check_no_cause(&s, "refaults");
+	/* A file that was evicted is not in the page cache, but to read it before does not help. */
+	s.report.blocks = (struct block_figures){ .reads = 1000, .bytes_read = 4096000 };
+	s.pairs[0].total_ns = 499 * MS;
+	check_cause(&s, "cold-file", true, "1000 reads of 4 KiB");
+	s.pairs[0].total_ns = 501 * MS;
+	check_no_cause(&s, "cold-file");
+	check_cause(&s, "refaults", true, "50 % of the faults' time");
 }
 END_TEST
 
@@ -422,6 +475,12 @@ START_TEST(test_faults_in_system_calls)
 	check_cause(&s, "kernel-mode", true, "51 % of the faults' time was taken in system calls");
 	s.report.evidence.kernel_ns = 49 * MS;
 	check_no_cause(&s, "kernel-mode");
+	/* A start of a program that is not in the page cache faults in execve(2). */
+	s.report.evidence.kernel_ns = 149 * MS;
+	add_class(&s, FAULT_DISK, 10, PART_DEVICE, 100 * MS);
+	check_no_cause(&s, "kernel-mode");
+	s.report.evidence.kernel_ns = 200 * MS;
+	check_cause(&s, "kernel-mode", true, "100 % of the faults' time");
 }
 END_TEST
 
@@ -516,7 +575,8 @@ END_TEST
 RUN_TESTS("verdict", test_few_faults_are_not_the_cause,
 	  test_faults_of_an_idle_program_are_not_dismissed,
 	  test_unseen_faults_make_the_verdict_uncertain, test_pages_in_order_without_read_ahead,
-	  test_read_pages_that_are_not_mapped, test_files_that_are_not_in_the_page_cache,
+	  test_read_pages_that_are_not_mapped, test_files_that_only_read_uses_prove_nothing,
+	  test_pages_around_random_faults, test_files_that_are_not_in_the_page_cache,
 	  test_waits_in_the_queue_of_the_device, test_pages_of_a_hole_are_not_read,
 	  test_shared_memory_is_touched_or_swapped_in, test_pages_that_become_writable,
 	  test_many_faults_of_cached_pages, test_copies_after_forks,

@@ -14,8 +14,14 @@
 #define CHUNKS_MAX  4096U /* 4 MiB of memory cover 128 GiB of files */
 #define WORD_BITS   64U
 
+struct chunk {
+	uint64_t bits[CHUNK_PAGES / WORD_BITS]; /* 1: the page was read and not mapped since */
+	uint64_t read, evicted;			/* pages, until the first fault */
+	bool faulted;
+};
+
 struct readahead {
-	struct page_chunks unused; /* a bit for each page: 1 if it was read and not mapped since */
+	struct page_chunks unused; /* of struct chunk */
 	struct readahead_figures figures;
 	readahead_sink sink; /* NULL: no listener */
 	void *context;
@@ -34,7 +40,7 @@ struct readahead *readahead_new(void)
 	if (readahead)
 		readahead->unused = (struct page_chunks){
 			.pages = CHUNK_PAGES,
-			.bytes = CHUNK_PAGES / 8,
+			.bytes = sizeof(struct chunk),
 			.max = CHUNKS_MAX,
 		};
 	return readahead;
@@ -135,35 +141,52 @@ static uint64_t write_bits(uint64_t *bits, const struct range *range, bool set)
 	return was;
 }
 
+static void meet_fault(struct readahead *readahead, struct chunk *chunk)
+{
+	if (chunk->faulted)
+		return;
+	chunk->faulted = true;
+	readahead->figures.faulted_read += chunk->read;
+	readahead->figures.faulted_evicted += chunk->evicted;
+}
+
 /* Clears the unused pages of the range, reports their fate, and adds their number to *met. */
 static int end_unused(struct readahead *readahead, enum readahead_fate fate,
 		      const struct range *range, uint64_t *met)
 {
-	uint64_t *bits =
+	struct chunk *chunk =
 		page_chunks_find(&readahead->unused, range->dev, range->inode, range->pgoff);
 	uint64_t nr;
 	int err = 0;
 
-	if (!bits)
+	if (!chunk)
 		return 0;
 	if (readahead->sink)
-		err = tell_runs(readahead, fate, range, bits);
-	nr = write_bits(bits, range, false);
+		err = tell_runs(readahead, fate, range, chunk->bits);
+	nr = write_bits(chunk->bits, range, false);
 	*met += nr;
 	readahead->figures.idle -= nr;
+	if (fate == READAHEAD_MAPPED)
+		meet_fault(readahead, chunk);
+	else if (chunk->faulted)
+		readahead->figures.faulted_evicted += nr;
+	else
+		chunk->evicted += nr;
 	return err;
 }
 
 static int add_read(struct readahead *readahead, const struct range *range)
 {
 	struct readahead_figures *figures = &readahead->figures;
-	void *bits;
+	struct chunk *chunk;
+	void *kept;
 	int err =
-		page_chunks_get(&readahead->unused, range->dev, range->inode, range->pgoff, &bits);
+		page_chunks_get(&readahead->unused, range->dev, range->inode, range->pgoff, &kept);
 
 	if (err)
 		return err;
-	if (!bits) {
+	chunk = kept;
+	if (!chunk) {
 		figures->overflow += range->pages;
 		return 0;
 	}
@@ -171,7 +194,8 @@ static int add_read(struct readahead *readahead, const struct range *range)
 	err = end_unused(readahead, READAHEAD_EVICTED, range, &figures->evicted_unused);
 	figures->read += range->pages;
 	figures->idle += range->pages;
-	write_bits(bits, range, true);
+	*(chunk->faulted ? &figures->faulted_read : &chunk->read) += range->pages;
+	write_bits(chunk->bits, range, true);
 	return err ? err : tell(readahead, READAHEAD_READ, range);
 }
 

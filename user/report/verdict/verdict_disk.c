@@ -12,14 +12,17 @@
 #define KIB 1024.0
 #define MIB (1024.0 * 1024)
 
-#define FEW_FAULTS	64   /* fewer prove nothing about the order of pages */
-#define ONE_PAGE_BYTES	8192 /* a request of this size is not a read-ahead */
-#define NEXT_SHARE	0.5  /* of the disk faults, on the page after another */
+#define FEW_FAULTS	64    /* fewer prove nothing about the order of pages */
+#define ONE_PAGE_BYTES	8192  /* a request of this size is not a read-ahead */
+#define NEXT_SHARE	0.5   /* of the disk faults, on the page after another */
+#define AROUND_BYTES	16384 /* a request of this size brings pages that no fault waits for */
+#define WAITED_SHARE	0.6   /* of a file's faults: these pages served few others */
 #define AMPLIFIED_PAGES 1024
 #define AMPLIFICATION	2.0  /* pages read for each page mapped */
 #define EVICTED_SHARE	0.25 /* of the pages read, evicted unused */
 #define FEW_CACHED	1000
 #define READ_PAGES	0.5 /* for each fault that must find a page */
+#define AHEAD_PAGES	2   /* for each fault that submits a read-ahead */
 
 /* The time of faults that a read of a file caused. */
 static double read_share(const struct report *run)
@@ -36,15 +39,33 @@ static bool is_read_page_by_page(const struct group *file)
 	       file->reads.bytes <= ONE_PAGE_BYTES * file->reads.requests;
 }
 
-static const struct group *page_by_page_file(const struct report *run)
+/* Most faults of the file waited, although each of them had read pages around its own. */
+static bool is_read_at_random(const struct group *file)
+{
+	const uint64_t faults = file->classes[FAULT_DISK];
+
+	return file->inode && faults >= FEW_FAULTS && file->reads.next < NEXT_SHARE * faults &&
+	       file->reads.requests >= FEW_FAULTS &&
+	       file->reads.bytes >= AROUND_BYTES * file->reads.requests &&
+	       faults >= WAITED_SHARE * file->faults;
+}
+
+/* The costliest file that is read in this way. */
+static const struct group *file_that(const struct report *run,
+				     bool (*is_read)(const struct group *file))
 {
 	const struct report_places *files = &run->places[GROUP_BY_FILE];
 	size_t i;
 
 	for (i = 0; i < files->nr; i++)
-		if (is_read_page_by_page(&files->rows[i]))
+		if (is_read(&files->rows[i]))
 			return &files->rows[i];
 	return NULL;
+}
+
+static const struct group *page_by_page_file(const struct report *run)
+{
+	return file_that(run, is_read_page_by_page);
 }
 
 static uint64_t madvise_calls(const struct report *run)
@@ -96,22 +117,47 @@ bool verdict_no_readahead(const struct verdict *verdict, const struct report *ru
 	return true;
 }
 
+bool verdict_read_around(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
+{
+	const struct group *file = file_that(run, is_read_at_random);
+	const uint64_t all_ns = run->faults.all.whole.total_ns;
+
+	(void)verdict;
+	if (!file || file->total_ns < VERDICT_CAUSE_SHARE * all_ns)
+		return false;
+	cause->weight = (double)file->total_ns / all_ns;
+	verdict_state(cause,
+		      "%.160s was read at random: %" PRIu64 " of its %" PRIu64
+		      " faults waited for the disk. A request read %.0f KiB around its page, which "
+		      "served few other faults.",
+		      file->name, file->classes[FAULT_DISK], file->faults,
+		      file->reads.bytes / KIB / file->reads.requests);
+	verdict_advise(cause, "pfdrive replay --advise random RECORDING shows if single pages are "
+			      "faster; then MADV_RANDOM (LMDB: MDB_NORDAHEAD), or pread() without "
+			      "a mapping.");
+	return true;
+}
+
 bool verdict_amplified(const struct verdict *verdict, const struct report *run,
 		       struct verdict_cause *cause)
 {
 	const struct readahead_figures *pages = &run->pages.readahead;
 
 	(void)verdict;
-	if (!(run->bpf.hooks & 1U << HOOK_PAGE_DELETE) || pages->read < AMPLIFIED_PAGES ||
-	    pages->read < AMPLIFICATION * pages->mapped || read_share(run) < VERDICT_CAUSE_SHARE)
+	if (!(run->bpf.hooks & 1U << HOOK_PAGE_DELETE) || pages->faulted_read < AMPLIFIED_PAGES ||
+	    pages->faulted_read < AMPLIFICATION * pages->mapped ||
+	    read_share(run) < VERDICT_CAUSE_SHARE)
 		return false;
-	cause->weight = read_share(run) * (1 - (double)pages->mapped / pages->read);
-	cause->certain = pages->evicted_unused >= EVICTED_SHARE * pages->read;
-	verdict_state(cause, "%.1f MiB were read into the page cache, and faults mapped %.1f MiB",
-		      pages->read * 4 / KIB, pages->mapped * 4 / KIB);
+	cause->weight = read_share(run) * (1 - (double)pages->mapped / pages->faulted_read);
+	cause->certain = pages->faulted_evicted >= EVICTED_SHARE * pages->faulted_read;
+	verdict_state(cause,
+		      "%.1f MiB of mapped files were read into the page cache, and faults mapped "
+		      "%.1f MiB",
+		      pages->faulted_read * 4 / KIB, pages->mapped * 4 / KIB);
 	if (cause->certain) {
 		verdict_add(cause, "; %.1f MiB were evicted unused: read-ahead is too large.",
-			    pages->evicted_unused * 4 / KIB);
+			    pages->faulted_evicted * 4 / KIB);
 		verdict_advise(cause, "pfdrive replay --advise random RECORDING, or a smaller "
 				      "read_ahead_kb.");
 	} else {
@@ -122,13 +168,23 @@ bool verdict_amplified(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-/* Pages that the device delivered, for each fault that had to find a page. */
-static double pages_a_fault(const struct report *run)
+/* The device delivered the pages that these faults had to find. */
+static bool pages_were_read(const struct report *run)
 {
-	const uint64_t faults =
-		run->faults.classes[FAULT_DISK].count + run->faults.classes[FAULT_READAHEAD].count;
+	return run->blocks.reads &&
+	       run->blocks.bytes_read / 4096.0 >=
+		       READ_PAGES * run->faults.classes[FAULT_DISK].count +
+			       AHEAD_PAGES * run->faults.classes[FAULT_READAHEAD].count;
+}
 
-	return faults ? run->blocks.bytes_read / 4096.0 / faults : 0;
+/* True if another rule names why pages are not in the page cache, or why the reads are many. */
+static bool cold_has_a_reason(const struct verdict *verdict, const struct report *run, double share)
+{
+	struct verdict_cause other = { .certain = true };
+
+	return page_by_page_file(run) || verdict_read_around(verdict, run, &other) ||
+	       (verdict_amplified(verdict, run, &other) && other.certain) ||
+	       (verdict_refault(verdict, run, &other) && other.weight >= share / 2);
 }
 
 /* A more specific cause comes first, so this one has half of its weight. */
@@ -137,18 +193,18 @@ bool verdict_cold(const struct verdict *verdict, const struct report *run,
 {
 	const double share = read_share(run) + verdict_class_share(run, FAULT_READAHEAD);
 	const struct block_figures *blocks = &run->blocks;
-	struct verdict_cause other = { .certain = true };
 
-	if (share < VERDICT_CAUSE_SHARE || pages_a_fault(run) < READ_PAGES ||
-	    page_by_page_file(run) || (verdict_amplified(verdict, run, &other) && other.certain))
+	if (share < VERDICT_CAUSE_SHARE || !pages_were_read(run) ||
+	    cold_has_a_reason(verdict, run, share))
 		return false;
 	cause->weight = share / 2;
 	verdict_state(cause,
 		      "pages were not in the page cache: faults that read them have %.0f %% of the "
 		      "time. %" PRIu64
-		      " reads of %.0f KiB took %.0f µs each at the device, %.1f MiB "
+		      " read%s of %.0f KiB took %.0f µs each at the device, %.1f MiB "
 		      "in all.",
-		      100 * share, blocks->reads, blocks->bytes_read / KIB / blocks->reads,
+		      100 * share, blocks->reads, blocks->reads == 1 ? "" : "s",
+		      blocks->bytes_read / KIB / blocks->reads,
 		      blocks->device.total_ns / 1e3 / blocks->reads, blocks->bytes_read / MIB);
 	verdict_advise(cause, "read the file before it is needed, with MADV_POPULATE_READ or "
 			      "POSIX_FADV_WILLNEED; pfdrive replay --advise willneed RECORDING.");
@@ -175,9 +231,8 @@ bool verdict_holes(const struct verdict *verdict, const struct report *run,
 		run->faults.classes[FAULT_DISK].count + run->faults.classes[FAULT_READAHEAD].count;
 
 	(void)verdict;
-	if (share < VERDICT_CAUSE_SHARE || faults < FEW_FAULTS ||
-	    pages_a_fault(run) >= READ_PAGES || !(run->bpf.hooks & 1U << HOOK_BLOCK) ||
-	    sleep_share(run) >= VERDICT_CAUSE_SHARE)
+	if (share < VERDICT_CAUSE_SHARE || faults < FEW_FAULTS || pages_were_read(run) ||
+	    !(run->bpf.hooks & 1U << HOOK_BLOCK) || sleep_share(run) >= VERDICT_CAUSE_SHARE)
 		return false;
 	cause->weight = share;
 	verdict_state(cause,

@@ -13,6 +13,7 @@
 
 static const struct verdict_rule verdict_rules[] = {
 	{ "no-read-ahead", verdict_no_readahead },
+	{ "read-around", verdict_read_around },
 	{ "read-amplification", verdict_amplified },
 	{ "cold-file", verdict_cold },
 	{ "file-holes", verdict_holes },

@@ -24,6 +24,7 @@ struct verdict_rule {
 	bool function(const struct verdict *verdict, const struct report *run, \
 		      struct verdict_cause *cause)
 VERDICT_RULE(verdict_no_readahead);
+VERDICT_RULE(verdict_read_around);
 VERDICT_RULE(verdict_amplified);
 VERDICT_RULE(verdict_cold);
 VERDICT_RULE(verdict_holes);

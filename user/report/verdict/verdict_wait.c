@@ -149,9 +149,13 @@ bool verdict_kernel(const struct verdict *verdict, const struct report *run,
 		    struct verdict_cause *cause)
 {
 	const uint64_t all_ns = run->faults.all.whole.total_ns;
+	/* execve(2) and write(2) also meet files that are not in the page cache: cold-file. */
+	const double read = verdict_class_share(run, FAULT_DISK) +
+			    verdict_class_share(run, FAULT_WAIT) +
+			    verdict_class_share(run, FAULT_READAHEAD);
 
 	(void)verdict;
-	if (!all_ns || run->evidence.kernel_ns < KERNEL_SHARE * all_ns)
+	if (!all_ns || run->evidence.kernel_ns < (KERNEL_SHARE + read) * all_ns)
 		return false;
 	cause->weight = (double)run->evidence.kernel_ns / all_ns;
 	verdict_state(cause,
