@@ -116,7 +116,38 @@ START_TEST(test_intervals_hold_the_mean_as_often_as_promised)
 }
 END_TEST
 
+/* Worked by hand: 2, 3 and 4 remain; winsorized 2 2 3 4 4 has the variance 1. */
+START_TEST(test_a_trimmed_mean_leaves_out_a_fifth_on_each_side)
+{
+	static const double values[] = { 1000, 3, 2, -50, 4 };
+	struct trimmed_mean trimmed;
+
+	ck_assert_int_eq(statistics_trimmed(&trimmed, values, 5), 0);
+	ck_assert_double_eq_tol(trimmed.mean, 3, TINY);
+	ck_assert_double_eq_tol(trimmed.standard_error, sqrt(1 / 5.0) * 5 / 3, TINY);
+	ck_assert_uint_eq(trimmed.freedom, 2);
+}
+END_TEST
+
+START_TEST(test_a_trimmed_mean_of_few_values_is_their_mean)
+{
+	static const double values[] = { 4, 1, 7 };
+	struct statistics all = of(values, 3);
+	struct trimmed_mean trimmed;
+
+	ck_assert_int_eq(statistics_trimmed(&trimmed, values, 3), 0);
+	ck_assert_double_eq_tol(trimmed.mean, all.mean, TINY);
+	ck_assert_double_eq_tol(trimmed.standard_error, all.stddev / sqrt(3), TINY);
+	ck_assert_uint_eq(trimmed.freedom, 2);
+	ck_assert_int_eq(statistics_trimmed(&trimmed, values, 1), 0);
+	ck_assert(isnan(trimmed.standard_error));
+	ck_assert_uint_eq(trimmed.freedom, 0);
+}
+END_TEST
+
 RUN_TESTS("statistics", test_quantiles_match_the_published_ones,
 	  test_statistics_match_a_worked_example, test_order_does_not_matter,
 	  test_outliers_are_counted_and_kept, test_one_run_has_no_spread,
-	  test_intervals_hold_the_mean_as_often_as_promised)
+	  test_intervals_hold_the_mean_as_often_as_promised,
+	  test_a_trimmed_mean_leaves_out_a_fifth_on_each_side,
+	  test_a_trimmed_mean_of_few_values_is_their_mean)

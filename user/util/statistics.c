@@ -12,6 +12,7 @@
 #include "util/statistics.h"
 
 #define CONFIDENCE 0.95
+#define TRIMMED	   0.2 /* on each side */
 #define FENCE	   1.5 /* J. W. Tukey, Exploratory Data Analysis (1977): quartiles and 1.5 times */
 
 /*
@@ -119,6 +120,47 @@ int statistics_of(struct statistics *statistics, const double *values, size_t nr
 	statistics->mean = sum / nr;
 	fill_order(statistics, sorted, nr);
 	fill_spread(statistics, values, nr);
+	free(sorted);
+	return 0;
+}
+
+/* The values in order; those beyond @cut from either end are replaced by their nearest neighbours. */
+static double winsorized_variance(const double *sorted, size_t nr, size_t cut)
+{
+	double sum = 0, squares = 0, value;
+	size_t i, place;
+
+	for (i = 0; i < nr; i++) {
+		place = i < cut ? cut : i >= nr - cut ? nr - cut - 1 : i;
+		sum += sorted[place];
+	}
+	for (i = 0; i < nr; i++) {
+		place = i < cut ? cut : i >= nr - cut ? nr - cut - 1 : i;
+		value = sorted[place] - sum / nr;
+		squares += value * value;
+	}
+	return squares / (nr - 1);
+}
+
+int statistics_trimmed(struct trimmed_mean *trimmed, const double *values, size_t nr)
+{
+	const size_t cut = TRIMMED * nr, kept = nr - 2 * cut;
+	double *sorted = malloc(nr * sizeof(*sorted));
+	double sum = 0;
+	size_t i;
+
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(sorted, values, nr * sizeof(*sorted));
+	qsort(sorted, nr, sizeof(*sorted), ascending);
+	for (i = cut; i < nr - cut; i++)
+		sum += sorted[i];
+	*trimmed = (struct trimmed_mean){ .mean = sum / kept,
+					  .standard_error = NAN,
+					  .freedom = kept - 1 };
+	if (kept > 1)
+		trimmed->standard_error =
+			sqrt(winsorized_variance(sorted, nr, cut) / nr) * nr / kept;
 	free(sorted);
 	return 0;
 }

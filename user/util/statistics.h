@@ -18,6 +18,21 @@ struct statistics {
 int statistics_of(struct statistics *statistics, const double *values, size_t nr);
 
 /*
+ * A mean that rare disturbances do not move: the smallest and the largest fifth of the values (a
+ * fraction of a value counts as none) are left out. Its standard error comes from the winsorized
+ * variance, with @freedom degrees of freedom (K. K. Yuen, The two-sample trimmed t for unequal
+ * population variances, Biometrika 61, 1974). NAN and 0 for a single value.
+ */
+struct trimmed_mean {
+	double mean;
+	double standard_error;
+	unsigned int freedom;
+};
+
+/* @nr: at least 1. Returns 0 or -ENOMEM. */
+int statistics_trimmed(struct trimmed_mean *trimmed, const double *values, size_t nr);
+
+/*
  * The p quantile (0.5 <= p < 1) of Student's t distribution with @freedom degrees of
  * freedom, from the finite sums of M. Abramowitz, I. A. Stegun, Handbook of Mathematical
  * Functions (1964), 26.7.3 and 26.7.4, which are exact for whole numbers.
