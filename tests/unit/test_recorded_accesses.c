@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The accesses of a recording, its files as they are now, and the plan that is made of them. */
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/advise/advise_files.h"
+#include "user/advise/recorded_accesses.h"
+#include "user/recording/counters_json.h"
+#include "user/recording/writer.h"
+#include "user/util/message.h"
+
+#define MAPPED 0x7f0000000000UL
+#define PAGES  16
+
+static char folder[32], path[64];
+static struct recorded_accesses accesses;
+static struct recording_writer *writer;
+static FILE *out;
+
+static void make_data(const char *name, unsigned int pages)
+{
+	const int fd = open(name, O_CREAT | O_TRUNC | O_RDWR, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, pages * 4096), 0);
+	close(fd);
+}
+
+static void make_folder(void)
+{
+	strcpy(folder, "/tmp/pfstat-accesses-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_int_eq(chdir(folder), 0);
+	snprintf(path, sizeof(path), "%s/data", folder);
+	make_data(path, PAGES);
+}
+
+static void remove_folder(void)
+{
+	recorded_accesses_exit(&accesses);
+	unlink("run.pfs");
+	unlink("data");
+	unlink("other");
+	ck_assert_int_eq(chdir("/"), 0);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static uint64_t inode_of(const char *name)
+{
+	struct stat status;
+
+	ck_assert_int_eq(stat(name, &status), 0);
+	return status.st_ino;
+}
+
+static void add(enum item_type type, uint64_t ns, const void *data)
+{
+	struct item item = { .type = type, .ns = ns, .record = data };
+
+	ck_assert_int_eq(recording_add(writer, &item), 0);
+}
+
+static void add_map(uint64_t ns, uint64_t address, uint64_t pgoff, uint32_t prot)
+{
+	const size_t bytes = strlen(path) + 1;
+	struct item_map *map = calloc(1, sizeof(*map) + bytes);
+
+	ck_assert_ptr_nonnull(map);
+	*map = (struct item_map){
+		.ns = ns,
+		.address = address,
+		.bytes = PAGES * 4096,
+		.pgoff = pgoff,
+		.inode = inode_of(path),
+		.pid = 50,
+		.tid = 50,
+		.prot = prot,
+		.flags = MAP_SHARED,
+		.path_bytes = bytes,
+	};
+	memcpy(map->path, path, bytes);
+	add(ITEM_MAP, ns, map);
+	free(map);
+}
+
+static void add_fault(uint32_t pid, uint32_t tid, uint64_t start_ns, uint64_t page,
+		      enum pfstat_class class)
+{
+	const struct pfstat_record record = {
+		.sequence = 1,
+		.start_ns = start_ns,
+		.duration_ns = 300,
+		.address = MAPPED + page * 4096,
+		.pgoff = page,
+		.inode = inode_of(path),
+		.pid = pid,
+		.tid = tid,
+		.class = class,
+		.result = PFSTAT_RESULT_LOCKED,
+	};
+
+	add(ITEM_RECORD, start_ns + record.duration_ns, &record);
+}
+
+static void add_fork(uint64_t ns, uint32_t pid, uint32_t tid)
+{
+	const struct pfstat_task fork = {
+		.event = { .type = PFSTAT_EVENT_TASK,
+			   .size = sizeof(fork),
+			   .flags = PFSTAT_TASK_FORK,
+			   .pid = pid,
+			   .tid = tid,
+			   .ns = ns },
+		.parent = 50,
+		.parent_pid = 50,
+		.comm = "child",
+	};
+
+	add(ITEM_EVENT, ns, &fork);
+}
+
+static void begin_recording(void)
+{
+	json_t *head = json_object();
+
+	out = fopen("run.pfs", "w");
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
+	json_decref(head);
+}
+
+static void end_recording(void)
+{
+	struct run_counters counters;
+	json_t *tail;
+
+	run_counters_init(&counters);
+	counters.start_ns = 1000;
+	counters.end_ns = 90000;
+	counters.have_bpf = true;
+	counters.lost = 0;
+	tail = counters_to_json(&counters);
+	ck_assert_int_eq(recording_end(writer, tail), 0);
+	ck_assert_int_eq(fclose(out), 0);
+	run_counters_exit(&counters);
+	json_decref(tail);
+}
+
+static void read_recording(void)
+{
+	ck_assert_int_eq(recorded_accesses_read(&accesses, "run.pfs"), STATUS_OK);
+}
+
+START_TEST(test_accesses_of_all_threads_have_their_mappings)
+{
+	begin_recording();
+	add_map(1500, MAPPED, 0, PROT_READ);
+	add_fault(50, 50, 2000, 3, PFSTAT_CLASS_LONG);
+	add_fork(3000, 50, 51);
+	add_fault(50, 51, 4000, 5, PFSTAT_CLASS_LONG);
+	end_recording();
+	read_recording();
+	ck_assert_uint_eq(accesses.start_ns, 1000);
+	ck_assert_uint_eq(accesses.nr_files, 1);
+	ck_assert_uint_eq(accesses.files[0].faults, 2);
+	ck_assert_uint_eq(accesses.files[0].fault_ns, 600);
+	ck_assert_uint_eq(accesses.files[0].pages, 6);
+	ck_assert(!accesses.files[0].cold);
+	ck_assert_int_eq(advise_files_check(&accesses, NULL), STATUS_OK);
+	ck_assert_str_eq(advise_files_main(&accesses)->path, path);
+	ck_assert_uint_eq(accesses.plan.nr_threads, 2);
+	ck_assert_uint_eq(accesses.plan.nr_touches, 2);
+	/* run, mapped, run, touch 3, run, signal of the fork */
+	ck_assert_uint_eq(accesses.plan.threads[0]->nr_steps, 6);
+	ck_assert_uint_eq(accesses.plan.threads[0]->steps[3].value, 3);
+	ck_assert_uint_eq(accesses.plan.threads[1]->steps[2].value, 5);
+}
+END_TEST
+
+START_TEST(test_a_process_has_its_parents_mappings_and_its_own_accesses)
+{
+	begin_recording();
+	add_map(0, MAPPED, 0, PROT_READ);
+	add_fork(3000, 60, 60);
+	add_fault(60, 60, 4000, 5, PFSTAT_CLASS_LONG);
+	end_recording();
+	read_recording();
+	ck_assert_uint_eq(accesses.nr_mappings, 2);
+	ck_assert(accesses.mappings[1].inherited && accesses.mappings[1].used);
+	ck_assert(!accesses.mappings[0].used);
+	ck_assert_uint_eq(accesses.unplaced, 0);
+}
+END_TEST
+
+START_TEST(test_a_later_mapping_hides_an_earlier_one)
+{
+	begin_recording();
+	add_map(0, MAPPED, 0, PROT_READ);
+	add_fault(50, 50, 2000, 3, PFSTAT_CLASS_LONG);
+	add_map(3000, MAPPED, 0, PROT_READ);
+	add_fault(50, 50, 4000, 3, PFSTAT_CLASS_LONG);
+	end_recording();
+	read_recording();
+	ck_assert_uint_eq(accesses.nr_mappings, 2);
+	ck_assert(accesses.mappings[0].used && accesses.mappings[1].used);
+}
+END_TEST
+
+START_TEST(test_faults_without_a_mapping_are_counted)
+{
+	begin_recording();
+	add_fault(50, 50, 2000, 3, PFSTAT_CLASS_LONG);
+	end_recording();
+	read_recording();
+	ck_assert_uint_eq(accesses.unplaced, 1);
+	ck_assert_int_eq(advise_files_check(&accesses, NULL), STATUS_FAILED);
+}
+END_TEST
+
+START_TEST(test_code_is_replayed_and_not_advised)
+{
+	begin_recording();
+	add_map(0, MAPPED, 0, PROT_READ | PROT_EXEC);
+	add_fault(50, 50, 2000, 3, PFSTAT_CLASS_LONG);
+	end_recording();
+	read_recording();
+	ck_assert_int_eq(advise_files_check(&accesses, NULL), STATUS_FAILED);
+	recorded_accesses_exit(&accesses);
+	read_recording();
+	ck_assert_int_eq(advise_files_check(&accesses, path), STATUS_OK);
+}
+END_TEST
+
+static const char *reason_now(void)
+{
+	recorded_accesses_exit(&accesses);
+	read_recording();
+	ck_assert_int_eq(advise_files_check(&accesses, path), STATUS_FAILED);
+	ck_assert_ptr_nonnull(accesses.files[0].left_out);
+	return accesses.files[0].left_out;
+}
+
+START_TEST(test_a_file_that_is_not_the_recorded_one_is_left_out)
+{
+	begin_recording();
+	add_map(0, MAPPED, 0, PROT_READ);
+	add_fault(50, 50, 2000, 3, PFSTAT_CLASS_LONG);
+	end_recording();
+	ck_assert_int_eq(truncate(path, 4096), 0);
+	ck_assert_str_eq(reason_now(), "it is shorter than it was");
+	make_data("other", PAGES);
+	ck_assert_int_eq(rename("other", path), 0);
+	ck_assert_str_eq(reason_now(), "another file has its name now");
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_str_eq(reason_now(), "it does not exist any more");
+}
+END_TEST
+
+START_TEST(test_a_missing_recording_is_refused)
+{
+	ck_assert_int_eq(recorded_accesses_read(&accesses, "none.pfs"), STATUS_FAILED);
+}
+END_TEST
+
+RUN_TESTS_WITH("recorded accesses", make_folder, remove_folder,
+	       test_accesses_of_all_threads_have_their_mappings,
+	       test_a_process_has_its_parents_mappings_and_its_own_accesses,
+	       test_a_later_mapping_hides_an_earlier_one, test_faults_without_a_mapping_are_counted,
+	       test_code_is_replayed_and_not_advised,
+	       test_a_file_that_is_not_the_recorded_one_is_left_out,
+	       test_a_missing_recording_is_refused)

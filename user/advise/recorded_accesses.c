@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads a recording once: its mappings, its faults of files, its advice and the times when its
+ * threads did not run, as events of an access plan. Everything in a recording is untrusted.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "advise/recorded_accesses.h"
+#include "advise/recorded_mappings.h"
+#include "analyze/analysis.h"
+#include "print/json/json_head.h"
+#include "recording/counters_json.h"
+#include "recording/reader.h"
+#include "util/message.h"
+#include "util/signals.h"
+
+/* A store to a page that is mapped already, or a failed fault, is no access to repeat. */
+static bool is_access(const struct explained *fault)
+{
+	switch (fault->class) {
+	case FAULT_MKWRITE:
+	case FAULT_ERROR:
+		return false;
+	case FAULT_FILE:
+		return true;
+	default:
+		return fault->class < FAULT_FIRST_OTHER;
+	}
+}
+
+static bool from_device(const struct explained *fault)
+{
+	return fault->class == FAULT_DISK || fault->class == FAULT_WAIT ||
+	       fault->class == FAULT_READAHEAD;
+}
+
+static int accesses_take_fault(void *context, const struct explained *fault)
+{
+	struct recorded_accesses *accesses = context;
+	const uint64_t ns = fault->end_ns - fault->start_ns;
+	struct accessed_mapping *mapping;
+	struct accessed_file *file;
+
+	if (!fault->inode || !is_access(fault))
+		return 0;
+	mapping = recorded_mappings_find(accesses, fault->pid, fault->address, fault->inode);
+	if (!mapping) {
+		accesses->unplaced++;
+		accesses->unplaced_ns += ns;
+		return 0;
+	}
+	file = &accesses->files[mapping->file];
+	file->faults++;
+	file->fault_ns += ns;
+	file->cold |= from_device(fault);
+	if (fault->pgoff >= file->pages)
+		file->pages = fault->pgoff + 1;
+	mapping->used = true;
+	file->stores += fault->flags & PFSTAT_FLAG_WRITE ? 1 : 0;
+	if (fault->class == FAULT_AROUND && fault->around_pages)
+		accesses->around_pages += fault->around_pages - 1;
+	return access_plan_add(&accesses->plan, fault->tid,
+			       &(struct plan_event){
+				       .type = PLAN_EVENT_TOUCH,
+				       .start_ns = fault->start_ns,
+				       .end_ns = fault->end_ns,
+				       .page = (fault->address - mapping->address) / 4096,
+				       .mapping = mapping - accesses->mappings,
+			       });
+}
+
+static int accesses_take_map(struct recorded_accesses *accesses, const struct item_map *map)
+{
+	const size_t before = accesses->nr_mappings;
+	int err = recorded_mappings_add(accesses, map);
+
+	if (err || accesses->nr_mappings == before || !map->ns)
+		return err;
+	return access_plan_add(&accesses->plan, map->tid,
+			       &(struct plan_event){ .type = PLAN_EVENT_MAPPED,
+						     .start_ns = map->ns,
+						     .end_ns = map->ns,
+						     .mapping = before });
+}
+
+/* The ranges of one call are events of the same time; only the first one takes it. */
+static int accesses_take_advice(struct recorded_accesses *accesses,
+				const struct pfstat_advice *advice)
+{
+	const uint64_t end = advice->address + advice->bytes;
+	struct plan_event event = { .type = PLAN_EVENT_ADVICE,
+				    .start_ns = advice->start_ns,
+				    .end_ns = advice->event.ns,
+				    .advice = advice->advice };
+	struct accessed_mapping *mapping;
+	uint64_t address, until;
+	int err = 0;
+
+	for (address = advice->address; address < end && !err; address = until) {
+		mapping = recorded_mappings_at(accesses, advice->event.pid, address);
+		if (!mapping)
+			break;
+		until = mapping->address + mapping->bytes;
+		until = until < end ? until : end;
+		mapping->used = true;
+		event.mapping = mapping - accesses->mappings;
+		event.page = (address - mapping->address) / 4096;
+		event.pages = (until - address + 4095) / 4096;
+		accesses->advices++;
+		accesses->populated |= advice->advice == MADV_POPULATE_READ;
+		err = access_plan_add(&accesses->plan, advice->event.tid, &event);
+	}
+	return err;
+}
+
+static int accesses_take_off_cpu(struct recorded_accesses *accesses,
+				 const struct pfstat_off_cpu *off_cpu)
+{
+	const struct pfstat_event *event = &off_cpu->event;
+
+	return access_plan_add(&accesses->plan, event->tid,
+			       &(struct plan_event){
+				       .type = PLAN_EVENT_OFF_CPU,
+				       .start_ns = off_cpu->off_ns,
+				       .end_ns = event->ns,
+				       .woken_ns = event->flags & PFSTAT_OFF_CPU_WOKEN ?
+							   off_cpu->woken_ns :
+							   0,
+				       .waker = off_cpu->waker,
+				       .runnable = event->flags & PFSTAT_OFF_CPU_PREEMPTED,
+			       });
+}
+
+static int accesses_take_task(struct recorded_accesses *accesses, const struct pfstat_task *task)
+{
+	const struct pfstat_event *event = &task->event;
+	int err = 0;
+
+	if (event->flags & PFSTAT_TASK_FORK) {
+		if (event->pid != task->parent_pid)
+			err = recorded_mappings_inherit(accesses, event->pid, task->parent_pid);
+		return err   ?:
+			       access_plan_fork(&accesses->plan, event->tid, task->parent,
+						event->ns);
+	}
+	if (!(event->flags & PFSTAT_TASK_EXIT))
+		return 0;
+	return access_plan_add(&accesses->plan, event->tid,
+			       &(struct plan_event){ .type = PLAN_EVENT_EXIT,
+						     .start_ns = event->ns,
+						     .end_ns = event->ns });
+}
+
+static void accesses_take_block(struct recorded_accesses *accesses,
+				const struct pfstat_block *block)
+{
+	const uint32_t flags = block->event.flags;
+	struct accessed_file *file;
+
+	if (!(flags & PFSTAT_BLOCK_FILE) || flags & PFSTAT_BLOCK_WRITE)
+		return;
+	file = recorded_mappings_file(accesses, block->inode);
+	if (file)
+		file->cold = true;
+}
+
+static int accesses_take_event(struct recorded_accesses *accesses, const struct pfstat_event *event)
+{
+	switch (event->type) {
+	case PFSTAT_EVENT_OFF_CPU:
+		return accesses_take_off_cpu(accesses, (const struct pfstat_off_cpu *)event);
+	case PFSTAT_EVENT_ADVICE:
+		return accesses_take_advice(accesses, (const struct pfstat_advice *)event);
+	case PFSTAT_EVENT_TASK:
+		return accesses_take_task(accesses, (const struct pfstat_task *)event);
+	case PFSTAT_EVENT_BLOCK:
+		accesses_take_block(accesses, (const struct pfstat_block *)event);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+struct reading {
+	struct recorded_accesses *accesses;
+	struct analysis *analysis;
+	uint64_t first_ns, last_ns;
+};
+
+static int accesses_take_item(void *context, const struct item *item)
+{
+	struct reading *reading = context;
+	int err = analysis_add(reading->analysis, item);
+
+	if (item->ns && !reading->first_ns)
+		reading->first_ns = item->ns;
+	if (item->ns > reading->last_ns)
+		reading->last_ns = item->ns;
+	if (!err && item->type == ITEM_MAP)
+		err = accesses_take_map(reading->accesses, item->map);
+	if (!err && item->type == ITEM_EVENT)
+		err = accesses_take_event(reading->accesses, item->event);
+	return err;
+}
+
+static void accesses_take_head(struct recorded_accesses *accesses, const json_t *head)
+{
+	struct report *report = calloc(1, sizeof(*report));
+
+	accesses->fault_around = true;
+	if (!report)
+		return;
+	report_init(report);
+	if (!head_from_json(report, head)) {
+		accesses->started_s = report->environment.started_s;
+		accesses->fault_around = report->environment.fault_around &&
+					 report->environment.fault_around_bytes != 4096;
+		accesses->have_bpf = report->bpf.known;
+	}
+	report_exit(report);
+	free(report);
+}
+
+/* The cost of pfstat for one fault, outside of the fault's recorded time. */
+static uint64_t extra_ns_of(const struct run_counters *counters)
+{
+	uint64_t ps = 0;
+
+	if (counters->have_bpf && counters->bpf_hooked_ps != COUNT_NA)
+		ps += counters->bpf_hooked_ps;
+	if (counters->call_cost_ps != COUNT_NA && counters->inside_ps != COUNT_NA &&
+	    counters->call_cost_ps > counters->inside_ps)
+		ps += counters->call_cost_ps - counters->inside_ps;
+	return ps / 1000;
+}
+
+static void accesses_take_tail(struct recorded_accesses *accesses, const json_t *tail,
+			       const struct reading *reading)
+{
+	struct run_counters counters;
+
+	accesses->lost = COUNT_NA;
+	accesses->events_lost = COUNT_NA;
+	accesses->start_ns = reading->first_ns;
+	accesses->end_ns = reading->last_ns;
+	accesses->plan.have_off_cpu = accesses->have_bpf;
+	if (!counters_from_json(&counters, tail)) {
+		accesses->lost = counters.lost;
+		accesses->have_bpf = counters.have_bpf;
+		accesses->have_advice = counters.have_bpf && counters.have_advice;
+		if (counters.have_bpf)
+			accesses->events_lost = counters.counts[PFSTAT_COUNT_EVENTS_LOST];
+		if (counters.end_ns > counters.start_ns) {
+			accesses->start_ns = counters.start_ns;
+			accesses->end_ns = counters.end_ns;
+		}
+		accesses->plan.have_off_cpu = counters.have_bpf;
+		accesses->plan.fault_extra_ns = extra_ns_of(&counters);
+		run_counters_exit(&counters);
+	}
+	accesses->plan.start_ns = accesses->start_ns;
+}
+
+static int accesses_feed(struct recorded_accesses *accesses, struct recording_reader *reader,
+			 const char *recording)
+{
+	struct reading reading = { accesses, analysis_new(true, 0), 0, 0 };
+	int err;
+
+	if (!reading.analysis)
+		return message(STATUS_FAILED, "out of memory");
+	accesses_take_head(accesses, recording_head(reader));
+	analysis_listen(reading.analysis, accesses_take_fault, accesses);
+	err = recording_feed(reader, accesses_take_item, &reading, &signals_caught);
+	if (!err)
+		err = analysis_finish(reading.analysis);
+	analysis_free(reading.analysis);
+	if (signals_caught)
+		return 128 + signals_caught;
+	if (err)
+		return message(STATUS_FAILED, "cannot read %s: %s", recording, strerror(-err));
+	if (recording_damage(reader))
+		message(STATUS_OK, "%s", recording_damage(reader));
+	accesses_take_tail(accesses, recording_tail(reader), &reading);
+	return STATUS_OK;
+}
+
+int recorded_accesses_read(struct recorded_accesses *accesses, const char *recording)
+{
+	struct recording_reader *reader;
+	char why[512];
+	int status;
+
+	*accesses = (struct recorded_accesses){ 0 };
+	if (recording_open(&reader, recording, why, sizeof(why)))
+		return signals_caught ? 128 + signals_caught : message(STATUS_FAILED, "%s", why);
+	status = accesses_feed(accesses, reader, recording);
+	recording_close(reader);
+	return status;
+}
+
+void recorded_accesses_exit(struct recorded_accesses *accesses)
+{
+	access_plan_exit(&accesses->plan);
+	recorded_mappings_exit(accesses);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Forks a child that maps the recorded ranges, starts a thread for each recorded one, and replays
+ * their steps. The child leaves its figures in memory that it shares with its parent. The parent
+ * ends the child after a signal, and waits for it, so that the child can restore a setting.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "advise/repetition.h"
+#include "advise/step_runner.h"
+#include "util/message.h"
+#include "util/open_regular.h"
+#include "util/signals.h"
+#include "util/time_ns.h"
+#include "workload/advice.h"
+
+#define STACK_BYTES (128U << 10)
+
+/* Shared by parent and child. */
+struct outcome {
+	struct repetition_figures figures;
+	int err;
+	char why[256];
+};
+
+struct replay_thread {
+	pthread_t thread;
+	const struct plan_thread *plan;
+	const struct step_context *context;
+	uint32_t *ready, *go;
+	struct step_figures figures;
+};
+
+/* Everything that the child has. It exits without freeing. */
+struct replay_child {
+	const struct recorded_accesses *accesses;
+	const struct candidate *candidate;
+	struct outcome *outcome;
+	struct replayed_mapping *mappings;
+	struct step_context context;
+	struct replay_thread *threads;
+	uint32_t go;
+	struct hash descriptors; /* 1 + fd of a file in a process */
+};
+
+static int child_fails(struct replay_child *child, int err, const char *operation,
+		       const char *object)
+{
+	child->outcome->err = err;
+	snprintf(child->outcome->why, sizeof(child->outcome->why), "%s %s", operation, object);
+	return err;
+}
+
+/* A file takes its read-ahead from the device's setting when it is opened, see advice.h. */
+static int open_with_readahead(struct replay_child *child, const char *path, int *fd)
+{
+	struct policy_readahead readahead = POLICY_READAHEAD_NONE;
+	int err = 0, end_err;
+
+	if (child->candidate->readahead_bytes >= 0)
+		err = policy_readahead_begin(&readahead, path, child->candidate->readahead_bytes);
+	if (err)
+		return child_fails(child, err, "change the read-ahead of", path);
+	*fd = regular_open(path, O_RDONLY);
+	end_err = policy_readahead_end(&readahead);
+	if (end_err)
+		return child_fails(child, end_err, "restore", readahead.path);
+	return *fd < 0 ? child_fails(child, *fd, "open", path) : 0;
+}
+
+/* Each process has a descriptor of its own, and so a read-ahead state of its own. */
+static int descriptor_of(struct replay_child *child, const struct accessed_mapping *mapping)
+{
+	const uint64_t key = (uint64_t)mapping->pid << 32 | mapping->file;
+	uintptr_t number = (uintptr_t)hash_find(&child->descriptors, key);
+	int fd = -1, err;
+
+	if (number)
+		return number - 1;
+	err = open_with_readahead(child, child->accesses->files[mapping->file].path, &fd);
+	if (err)
+		return err;
+	if (hash_add(&child->descriptors, key, (void *)(uintptr_t)(fd + 1)))
+		return child_fails(child, -ENOMEM, "open", "the files");
+	return fd;
+}
+
+/* The advice of the candidate for a mapping; -1: the recorded advice is repeated. */
+static int advice_of(const struct replay_child *child, const struct accessed_mapping *mapping)
+{
+	const int advice = child->candidate->advice;
+
+	if (!child->accesses->files[mapping->file].advised)
+		return -1;
+	/* A child inherits how its parent's mapping reads, but no call is repeated for it. */
+	if (mapping->inherited && (advice == MADV_WILLNEED || advice == MADV_POPULATE_READ))
+		return MADV_NORMAL;
+	return advice;
+}
+
+static int map_one(struct replay_child *child, size_t number)
+{
+	const struct accessed_mapping *mapping = &child->accesses->mappings[number];
+	struct replayed_mapping *replayed = &child->mappings[number];
+	const char *path = child->accesses->files[mapping->file].path;
+	const int fd = descriptor_of(child, mapping);
+	void *data;
+
+	if (fd < 0)
+		return fd;
+	data = mmap(NULL, mapping->bytes, PROT_READ, mapping->shared ? MAP_SHARED : MAP_PRIVATE, fd,
+		    mapping->pgoff * 4096);
+	if (data == MAP_FAILED)
+		return child_fails(child, -errno, "map", path);
+	replayed->data = data;
+	replayed->bytes = mapping->bytes;
+	replayed->advice = advice_of(child, mapping);
+	if (replayed->advice < 0 && mapping->initial_advice >= 0 &&
+	    madvise(data, mapping->bytes, mapping->initial_advice))
+		return child_fails(child, -errno, "call madvise(2) for", path);
+	return 0;
+}
+
+static bool is_replayed(const struct recorded_accesses *accesses, size_t number)
+{
+	const struct accessed_mapping *mapping = &accesses->mappings[number];
+
+	return mapping->used && accesses->files[mapping->file].faults &&
+	       !accesses->files[mapping->file].left_out;
+}
+
+static int map_all(struct replay_child *child)
+{
+	const struct recorded_accesses *accesses = child->accesses;
+	int err = 0;
+	size_t i;
+
+	child->mappings = calloc(accesses->nr_mappings + 1, sizeof(*child->mappings));
+	child->context.signals =
+		calloc(accesses->plan.nr_signals + 1, sizeof(*child->context.signals));
+	child->threads = calloc(accesses->plan.nr_threads, sizeof(*child->threads));
+	if (!child->mappings || !child->context.signals || !child->threads)
+		return child_fails(child, -ENOMEM, "prepare", "the replay");
+	child->context.mappings = child->mappings;
+	for (i = 0; i < accesses->nr_mappings && !err; i++)
+		if (is_replayed(accesses, i))
+			err = map_one(child, i);
+	return err;
+}
+
+static void *thread_main(void *argument)
+{
+	struct replay_thread *thread = argument;
+
+	steps_warm_up();
+	__atomic_fetch_add(thread->ready, 1, __ATOMIC_RELEASE);
+	steps_wait(thread->go);
+	steps_run(thread->context, thread->plan->steps, thread->plan->nr_steps, &thread->figures);
+	return NULL;
+}
+
+static int start_threads(struct replay_child *child)
+{
+	const struct access_plan *plan = &child->accesses->plan;
+	const struct timespec moment = { .tv_nsec = 100000 };
+	pthread_attr_t attributes;
+	uint32_t ready = 0;
+	size_t i;
+	int err = 0;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	for (i = 0; i < plan->nr_threads && !err; i++) {
+		child->threads[i] = (struct replay_thread){ .plan = plan->threads[i],
+							    .context = &child->context,
+							    .ready = &ready,
+							    .go = &child->go };
+		err = pthread_create(&child->threads[i].thread, &attributes, thread_main,
+				     &child->threads[i]);
+	}
+	pthread_attr_destroy(&attributes);
+	if (err)
+		return child_fails(child, -err, "start", "the threads of the replay");
+	while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) < plan->nr_threads && !signals_caught)
+		nanosleep(&moment, NULL);
+	return 0;
+}
+
+/* Bytes that this process caused to be read from block devices; UINT64_MAX: not known. */
+static uint64_t read_bytes(void)
+{
+	uint64_t bytes = UINT64_MAX;
+	FILE *file = fopen("/proc/self/io", "re");
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "read_bytes: %" SCNu64, &bytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+/* A mapping that existed before the recording gets the candidate's advice before all accesses. */
+static void advise_earlier(struct replay_child *child, struct step_figures *figures)
+{
+	const struct recorded_accesses *accesses = child->accesses;
+	size_t i;
+
+	for (i = 0; i < accesses->nr_mappings; i++)
+		if (child->mappings[i].data &&
+		    (accesses->mappings[i].before || accesses->mappings[i].inherited))
+			steps_advise_all(&child->mappings[i], figures);
+}
+
+static void take_thread(struct repetition_figures *sum, const struct step_figures *figures,
+			uint64_t *end_ns)
+{
+	sum->fault_ns += figures->fault_ns;
+	sum->minor += figures->minor;
+	sum->major += figures->major;
+	sum->refused += figures->refused;
+	if (figures->refused)
+		sum->refused_errno = figures->refused_errno;
+	if (figures->end_ns > *end_ns)
+		*end_ns = figures->end_ns;
+}
+
+static void child_replay(struct replay_child *child)
+{
+	struct repetition_figures *sum = &child->outcome->figures;
+	const uint64_t read_before = read_bytes();
+	const uint64_t start_ns = clock_monotonic_ns();
+	struct step_figures earlier = { .end_ns = start_ns };
+	uint64_t end_ns = start_ns, read_after;
+	size_t i;
+
+	advise_earlier(child, &earlier);
+	steps_signal(&child->go);
+	for (i = 0; i < child->accesses->plan.nr_threads; i++)
+		pthread_join(child->threads[i].thread, NULL);
+	take_thread(sum, &earlier, &end_ns);
+	for (i = 0; i < child->accesses->plan.nr_threads; i++)
+		take_thread(sum, &child->threads[i].figures, &end_ns);
+	read_after = read_bytes();
+	sum->elapsed_ns = end_ns - start_ns;
+	sum->read_bytes = read_before == UINT64_MAX || read_after == UINT64_MAX ?
+				  UINT64_MAX :
+				  read_after - read_before;
+}
+
+static _Noreturn void child_main(struct replay_child *child)
+{
+	signal(SIGBUS, SIG_DFL); /* the parent reports it */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_TIMERSLACK, 1); /* short sleeps are as long as they were */
+	if (!map_all(child) && !start_threads(child))
+		child_replay(child);
+	_exit(0);
+}
+
+/* After a signal, the child gets one too, and its cleanup is awaited. */
+static int await_child(pid_t pid, int *status)
+{
+	while (waitpid(pid, status, 0) < 0) {
+		if (errno != EINTR)
+			return -errno;
+		if (signals_caught)
+			kill(pid, SIGTERM);
+	}
+	return 0;
+}
+
+static int outcome_take(const struct outcome *outcome, int wait_status,
+			struct repetition_figures *figures, char *why, size_t size)
+{
+	if (WIFSIGNALED(wait_status)) {
+		snprintf(why, size, "read a page of a file");
+		return WTERMSIG(wait_status) == SIGBUS ? -EIO : WTERMSIG(wait_status);
+	}
+	snprintf(why, size, "%s", outcome->why);
+	*figures = outcome->figures;
+	return outcome->err;
+}
+
+int repetition_run(const struct recorded_accesses *accesses, const struct candidate *candidate,
+		   struct repetition_figures *figures, char *why, size_t size)
+{
+	struct replay_child child = { .accesses = accesses, .candidate = candidate };
+	int status = 0, err;
+	pid_t pid;
+
+	child.outcome = mmap(NULL, sizeof(*child.outcome), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	snprintf(why, size, "start a child");
+	if (child.outcome == MAP_FAILED)
+		return -errno;
+	pid = fork();
+	if (!pid)
+		child_main(&child);
+	err = pid < 0 ? -errno : await_child(pid, &status);
+	if (!err)
+		err = outcome_take(child.outcome, status, figures, why, size);
+	munmap(child.outcome, sizeof(*child.outcome));
+	return signals_caught ? signals_caught : err;
+}

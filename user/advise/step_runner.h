@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Executes the steps of one thread of an access plan. */
+#ifndef PFSTAT_USER_STEP_RUNNER_H
+#define PFSTAT_USER_STEP_RUNNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "advise/access_plan.h"
+
+struct replayed_mapping {
+	uint8_t *data; /* NULL: not mapped */
+	uint64_t bytes;
+	int advice; /* of a candidate, which replaces the recorded advice; -1: none */
+};
+
+struct step_context {
+	const struct replayed_mapping *mappings;
+	uint32_t *signals; /* 1: sent; a futex each */
+};
+
+struct step_figures {
+	uint64_t fault_ns, end_ns;
+	uint64_t minor, major;
+	uint64_t refused;
+	int refused_errno;
+};
+
+/* Runs until the last step, or until signals_caught. */
+void steps_run(const struct step_context *context, const struct plan_step *steps, size_t nr,
+	       struct step_figures *figures);
+/*
+ * Runs a step of each type on memory of its own, so that faults on the code and the stack of
+ * steps_run() are not counted later.
+ */
+void steps_warm_up(void);
+/* Calls madvise(2) for all of a mapping, and counts the time and a failure. */
+void steps_advise_all(const struct replayed_mapping *mapping, struct step_figures *figures);
+/* Waits until *number is 1, or for signals_caught. */
+void steps_wait(uint32_t *number);
+void steps_signal(uint32_t *number);
+
+#endif
