@@ -73,7 +73,7 @@ check-kernels:
 unit-tests: $(unit_runs)
 
 
-guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump workload fuzz_debugfs touch_pages)
+guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump workload fuzz_debugfs touch_pages advised)
 
 # Prints the events of the eBPF programs as text.
 $(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
@@ -110,6 +110,11 @@ $(BUILD)/touch_pages: tests/vm/progs/touch_pages.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
+
+$(BUILD)/advised: tests/vm/progs/advised.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
 
 # Cost of each eBPF program, on every kernel.
 bpf-stats:
