@@ -158,12 +158,12 @@ bool verdict_amplified(const struct verdict *verdict, const struct report *run,
 	if (cause->certain) {
 		verdict_add(cause, "; %.1f MiB were evicted unused: read-ahead is too large.",
 			    pages->faulted_evicted * 4 / KIB);
-		verdict_advise(cause, "pfdrive replay --advise random RECORDING, or a smaller "
-				      "read_ahead_kb.");
+		verdict_advise(cause, "pfdrive advise RECORDING ranks MADV_RANDOM and smaller "
+				      "values of read_ahead_kb.");
 	} else {
 		verdict_add(cause, ": read-ahead may be too large, or read(2) used the rest.");
-		verdict_advise(cause, "pfdrive replay --advise random RECORDING shows if less "
-				      "read-ahead is faster.");
+		verdict_advise(cause, "pfdrive advise RECORDING shows if less read-ahead is "
+				      "faster.");
 	}
 	return true;
 }
@@ -207,7 +207,7 @@ bool verdict_cold(const struct verdict *verdict, const struct report *run,
 		      blocks->bytes_read / KIB / blocks->reads,
 		      blocks->device.total_ns / 1e3 / blocks->reads, blocks->bytes_read / MIB);
 	verdict_advise(cause, "read the file before it is needed, with MADV_POPULATE_READ or "
-			      "POSIX_FADV_WILLNEED; pfdrive replay --advise willneed RECORDING.");
+			      "POSIX_FADV_WILLNEED; pfdrive advise RECORDING predicts the saving.");
 	return true;
 }
 
