@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The pages of files that a recorded program needed, in order of first use:
+ *
+ *	- the page of each solved fault of a file, also if it was already in the page cache;
+ *	- the pages that fault-around mapped with it: those of its window that a request had read by
+ *	  then. If no request read the faulted page itself, it was cached before, and the cached
+ *	  pages of its window are unknown: all of the window counts.
+ *	- the pages of requests that no fault submitted: read(2), execve(2), madvise(2).
+ *
+ * Pages that only read-ahead of a fault brought, and that nothing mapped, are not needed.
+ */
+#ifndef PFSTAT_USER_NEEDED_PAGES_H
+#define PFSTAT_USER_NEEDED_PAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pfstat/event.h>
+
+#include "analyze/fault/explain.h"
+
+/* Limit of faults, of pages read, and of pages used. A start that needs more is not one. */
+#define NEEDED_PAGES_MAX (1U << 22)
+
+struct needed_page {
+	uint64_t inode, pgoff;
+	uint32_t dev; /* as in pfstat_record */
+	uint64_t first_ns;
+	/*
+	 * Its share of the faults that waited for the disk: the time of each is divided equally
+	 * among the needed pages of the request that it waited for.
+	 */
+	uint64_t fault_ns;
+	uint64_t read_ns; /* its share of the requests that no fault submitted, until completion */
+};
+
+struct needed_pages_figures {
+	uint64_t cached; /* pages that faulted, though no request had read them: cached before */
+	uint64_t fault_ns, read_ns;
+};
+
+struct needed_pages;
+
+struct needed_pages *needed_pages_new(void);
+void needed_pages_free(struct needed_pages *needed);
+/* Faults that begin before this do not count: the program had not been executed yet. */
+void needed_pages_start(struct needed_pages *needed, uint64_t ns);
+/* Both return 0, -ENOMEM, or -E2BIG: beyond the limit. */
+int needed_pages_add_block(struct needed_pages *needed, const struct pfstat_block *block);
+int needed_pages_add_fault(struct needed_pages *needed, const struct explained *fault);
+/*
+ * After the last item: finds the pages, in order of first use. *pages is valid until
+ * needed_pages_free(). Returns 0, -ENOMEM or -E2BIG.
+ */
+int needed_pages_finish(struct needed_pages *needed, const struct needed_page **pages, size_t *nr,
+			struct needed_pages_figures *figures);
+
+#endif
