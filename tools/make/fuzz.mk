@@ -23,6 +23,7 @@ fuzz_options_run   := -close_fd_mask=3 -max_len=512
 fuzz_command_run   := -max_len=256
 fuzz_recording_run := -max_len=65536
 fuzz_events_run	   := -max_len=8192
+fuzz_prefetch_run  := -max_len=4096
 
 $(BUILD)/fuzz/user/main.o: fuzz_flags += -Dmain=pfdrive_main -Wno-missing-prototypes
 
