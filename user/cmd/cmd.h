@@ -44,9 +44,9 @@ int subcommand_print_list(void);
 int subcommand_unknown(const char *word, bool or_file);
 
 /* Their arguments; bench_argp is in bench/bench_options.h. */
-extern const struct argp advise_argp, check_argp, compare_argp, doctor_argp, maps_argp, record_argp,
-	replay_argp, report_argp, run_argp, study_io_argp, study_pressure_argp, study_rss_argp,
-	top_argp;
+extern const struct argp advise_argp, check_argp, compare_argp, doctor_argp, maps_argp,
+	prefetch_argp, record_argp, replay_argp, report_argp, run_argp, study_io_argp,
+	study_pressure_argp, study_rss_argp, top_argp;
 
 int cmd_advise(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
@@ -56,6 +56,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 int cmd_helper(int argc, char **argv);
 int cmd_maps(int argc, char **argv);
+int cmd_prefetch(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_report(int argc, char **argv);

@@ -28,6 +28,7 @@ const struct subcommand subcommands[] = {
 	COMMAND("check", MEASURE, check, "check that a program's faults stay within limits"),
 	COMMAND("replay", MEASURE, replay, "touch a recorded file's pages under another policy"),
 	COMMAND("advise", MEASURE, advise, "replay a recording under each policy, and rank them"),
+	COMMAND("prefetch", MEASURE, prefetch, "read the pages of a start ahead of it"),
 	COMMAND("report", EXPLAIN, report, "print a recording: tables, figures or a trace"),
 	COMMAND("compare", EXPLAIN, compare, "compare the faults of two recordings"),
 	COMMAND("study io", STUDY, study_io, "compare mmap(2) with read(2) and write(2)"),

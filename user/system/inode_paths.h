@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Finds the paths of files whose device and inode are known. The kernel keeps no path for an
+ * inode, so this reads the folders of the mounted file systems until all are found.
+ */
+#ifndef PFSTAT_USER_INODE_PATHS_H
+#define PFSTAT_USER_INODE_PATHS_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct inode_path {
+	uint64_t inode;
+	uint32_t dev; /* major << 20 | minor, as in pfstat_record */
+	char *path;   /* NULL: not found; the caller frees it */
+};
+
+/*
+ * Sorts the entries by device and inode, and sets the path of those that are regular files in a
+ * folder which this process may read. Entries that have a path already are not searched. Returns
+ * 0, -ENOMEM, -EINTR after @stop, or an error of reading /proc/self/mountinfo.
+ */
+int inode_paths_find(struct inode_path *entries, size_t nr, const volatile sig_atomic_t *stop);
+
+#endif
