@@ -176,6 +176,24 @@ START_TEST(test_firefox_has_a_weighted_sample_and_a_marker_of_each_fault)
 }
 END_TEST
 
+/* Without a time, a command and a start: a recording of an older version, or a cut one. */
+START_TEST(test_profiles_need_no_facts_of_the_recording)
+{
+	const struct profile_head none = { .command = "", .version = "1.2", .missing = "" };
+	FILE *out = open_text();
+	json_t *json;
+
+	ck_assert_int_eq(firefox_print(out, &profile, &none), 0);
+	fclose(out);
+	json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	ck_assert_msg(json, "not JSON: %s", text);
+	ck_assert_ptr_nonnull(strstr(text, "\"startTime\":0,"));
+	/* The first fault is at time 0. */
+	ck_assert_ptr_nonnull(strstr(text, "\"startTime\":[0.000000,"));
+	json_decref(json);
+}
+END_TEST
+
 /* Uncompresses what pprof_print() wrote. */
 static struct protobuf_reader pprof(uint8_t *bytes, size_t size)
 {
@@ -391,7 +409,8 @@ RUN_TESTS_WITH("profile formats", make_profile, free_all,
 	       test_speedscope_has_a_profile_of_each_thread,
 	       test_firefox_tables_have_columns_of_equal_length,
 	       test_firefox_has_a_weighted_sample_and_a_marker_of_each_fault,
-	       test_pprof_has_types_and_comments, test_pprof_has_sums_with_paths_and_labels,
+	       test_profiles_need_no_facts_of_the_recording, test_pprof_has_types_and_comments,
+	       test_pprof_has_sums_with_paths_and_labels,
 	       test_pprof_locations_are_inside_of_their_mappings,
 	       test_protobuf_numbers_and_texts_come_back,
 	       test_output_that_cannot_be_written_is_an_error)

@@ -242,11 +242,11 @@ static void firefox_meta(struct firefox *firefox)
 
 	fprintf(firefox->out,
 		"\"meta\":{\"version\":%d,\"preprocessedProfileVersion\":%d,\"interval\":1,"
-		"\"startTime\":%" PRId64 "000,\"processType\":0,\"stackwalk\":1,"
+		"\"startTime\":%" PRId64 ",\"processType\":0,\"stackwalk\":1,"
 		"\"symbolicated\":true,\"usesOnlyOneStackType\":true,"
 		"\"sourceCodeIsNotOnSearchfox\":true,\"keepProfileThreadOrder\":true,"
 		"\"importedFrom\":\"pfdrive %s\",\"product\":\"page faults\",\"arguments\":",
-		GECKO_VERSION, FORMAT_VERSION, head->started_s, head->version);
+		GECKO_VERSION, FORMAT_VERSION, head->started_s * 1000, head->version);
 	firefox_text(firefox, head->command);
 	if (head->missing[0]) {
 		fputs(",\"extra\":[{\"label\":\"pfstat\",\"entries\":[{\"label\":\"INCOMPLETE\","
