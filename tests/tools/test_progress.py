@@ -76,13 +76,16 @@ class Lines(unittest.TestCase):
         self.send("done", "6.12 (1 of 2)", "test_a.py", "1", "0")
         self.send("end", "6.12 (1 of 2)")
         self.assertEqual(self.last(),
-                         "[1 of 1] 6.12 (1 of 2): FAILED, it stopped before its last 1 step")
+                         "[2 of 2] 6.12 (1 of 2): FAILED, it stopped before its last 1 step")
 
-    def test_the_files_that_have_tests_replace_the_planned_ones(self):
+    def test_the_total_stays_when_a_vm_announces_that_files_have_no_tests(self):
         self.start({})
+        self.send("plan", "6.1", "6.1", "test_a.py")
         self.send("steps", "6.12 (1 of 2)", "test_b.py")
+        self.send("begin", "6.1")
+        self.assertTrue(self.last().startswith("[1 of 3] "), self.last())
         self.send("done", "6.12 (1 of 2)", "test_b.py", "1", "0")
-        self.assertTrue(self.last().startswith("[1 of 1] "), self.last())
+        self.assertTrue(self.last().startswith("[2 of 3] "), self.last())
 
     def test_an_empty_name_is_not_a_step(self):
         self.start({})
