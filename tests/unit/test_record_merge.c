@@ -9,7 +9,7 @@
 #include "user/collect/record_merge.h"
 
 #define RINGS_MAX  512
-#define NR_RECORDS 100000
+#define NR_RECORDS 25000
 
 /* Rings in memory, with all records of a test. */
 struct merge_test {
