@@ -49,7 +49,7 @@ struct replay_child {
 	struct replayed_mapping *mappings;
 	struct step_context context;
 	struct replay_thread *threads;
-	uint32_t go;
+	uint32_t ready, go;
 	struct hash descriptors; /* 1 + fd of a file in a process */
 };
 
@@ -174,7 +174,6 @@ static int start_threads(struct replay_child *child)
 	const struct access_plan *plan = &child->accesses->plan;
 	const struct timespec moment = { .tv_nsec = 100000 };
 	pthread_attr_t attributes;
-	uint32_t ready = 0;
 	size_t i;
 	int err = 0;
 
@@ -183,7 +182,7 @@ static int start_threads(struct replay_child *child)
 	for (i = 0; i < plan->nr_threads && !err; i++) {
 		child->threads[i] = (struct replay_thread){ .plan = plan->threads[i],
 							    .context = &child->context,
-							    .ready = &ready,
+							    .ready = &child->ready,
 							    .go = &child->go };
 		err = pthread_create(&child->threads[i].thread, &attributes, thread_main,
 				     &child->threads[i]);
@@ -191,7 +190,8 @@ static int start_threads(struct replay_child *child)
 	pthread_attr_destroy(&attributes);
 	if (err)
 		return child_fails(child, -err, "start", "the threads of the replay");
-	while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) < plan->nr_threads && !signals_caught)
+	while (__atomic_load_n(&child->ready, __ATOMIC_ACQUIRE) < plan->nr_threads &&
+	       !signals_caught)
 		nanosleep(&moment, NULL);
 	return 0;
 }
