@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "corpus_file.h"
 #include "sample_items.h"
@@ -35,11 +36,20 @@ static void write_file(const char *folder, const json_t *tail)
 	json_decref(symbols);
 }
 
-static void put(FILE *out, uint8_t type, const void *payload, uint16_t size)
+static void put(FILE *out, uint8_t form, uint8_t type, const void *payload, uint16_t size)
 {
+	static uint8_t stored[65536];
+	const uint16_t raw = size;
+
+	if (form == 'Z') {
+		size = ZSTD_compress(stored, sizeof(stored), payload, raw, 1);
+		payload = stored;
+	}
 	fputc(type, out);
 	fwrite(&size, sizeof(size), 1, out);
 	fwrite(payload, 1, size, out);
+	if (form == 'Z')
+		fwrite(&raw, sizeof(raw), 1, out);
 }
 
 static void collect(void *items, const struct item *item)
@@ -48,17 +58,18 @@ static void collect(void *items, const struct item *item)
 		exit(1);
 }
 
-static void write_blocks(const char *folder, const json_t *tail)
+/* @form: 'B', '2' or 'Z', see fuzz_recording.c */
+static void write_blocks(const char *folder, const char *name, uint8_t form, const json_t *tail)
 {
 	static struct items items;
 	static uint8_t raw[65536];
-	FILE *out = create(folder, "blocks", 'B');
+	FILE *out = create(folder, name, form);
 	char *text = json_dumps(tail, JSON_COMPACT);
 
 	give_all(collect, &items);
-	put(out, RECORDING_ITEMS, raw, items_encode(&items, raw));
-	put(out, RECORDING_SYMBOLS, "[]", 2);
-	put(out, RECORDING_TAIL, text, strlen(text));
+	put(out, form, RECORDING_ITEMS, raw, items_encode(&items, raw));
+	put(out, form, RECORDING_SYMBOLS, "[]", 2);
+	put(out, form, RECORDING_TAIL, text, strlen(text));
 	items_exit(&items);
 	free(text);
 	if (fclose(out))
@@ -79,7 +90,9 @@ int main(int argc, char **argv)
 	counters.nr_syscalls = 1;
 	tail = counters_to_json(&counters);
 	write_file(argv[1], tail);
-	write_blocks(argv[1], tail);
+	write_blocks(argv[1], "blocks", 'B', tail);
+	write_blocks(argv[1], "blocks_2", '2', tail);
+	write_blocks(argv[1], "frames", 'Z', tail);
 	json_decref(tail);
 	return 0;
 }

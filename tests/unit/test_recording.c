@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "random.h"
 #include "runner.h"
@@ -11,6 +12,7 @@
 #include "user/recording/items.h"
 #include "user/recording/reader.h"
 #include "user/recording/recording.h"
+#include "user/recording/uncompress.h"
 #include "user/recording/writer.h"
 
 /* A recording in memory. */
@@ -537,8 +539,8 @@ START_TEST(test_unknown_versions_are_refused_by_name)
 	char reason[256];
 
 	assert_refused(
-		offsetof(struct recording_header, version), 3,
-		"cannot read run.pfs: it has version 3, and this pfdrive reads versions up to 2; "
+		offsetof(struct recording_header, version), 4,
+		"cannot read run.pfs: it has version 4, and this pfdrive reads versions up to 3; "
 		"use a newer pfdrive");
 	assert_refused(offsetof(struct recording_header, version), 0,
 		       "run.pfs is damaged at byte 8: there is no version 0");
@@ -557,12 +559,16 @@ START_TEST(test_unknown_versions_are_refused_by_name)
 END_TEST
 
 /* Appends a block with arbitrary contents, as an attacker would. */
-static void put_block(FILE *out, struct recording_block block, const void *raw, size_t size)
+static void put_block(FILE *out, uint32_t version, struct recording_block block, const void *raw,
+		      size_t size)
 {
-	uint8_t stored[65536];
+	static uint8_t stored[4 << 20];
 	uLongf nr_stored = sizeof(stored);
 
-	ck_assert_int_eq(compress2(stored, &nr_stored, raw, size, 1), Z_OK);
+	if (version >= RECORDING_VERSION_ZSTD)
+		nr_stored = ZSTD_compress(stored, sizeof(stored), raw, size, 1);
+	else
+		ck_assert_int_eq(compress2(stored, &nr_stored, raw, size, 1), Z_OK);
 	block.magic = RECORDING_BLOCK_MAGIC;
 	block.raw = block.raw ? block.raw : size;
 	block.stored = block.stored ? block.stored : nr_stored;
@@ -572,15 +578,23 @@ static void put_block(FILE *out, struct recording_block block, const void *raw, 
 	fwrite(stored, 1, nr_stored, out);
 }
 
-/* Asserts the reader's message for a recording with this single block after the head. */
-static void assert_damage(struct recording_block block, const void *raw, size_t size,
-			  const char *expected)
+/* Appends the header and the first block of a recording of this version of the format. */
+static void put_begin(FILE *out, uint32_t version)
 {
 	const struct recording_header header = {
 		.magic = RECORDING_MAGIC,
-		.version = 1,
+		.version = version,
 		.abi = PFSTAT_ABI_VERSION,
 	};
+
+	fwrite(&header, sizeof(header), 1, out);
+	put_block(out, version, (struct recording_block){ .type = RECORDING_HEAD }, "{}", 2);
+}
+
+/* Asserts the reader's message for a recording with this single block after the head. */
+static void assert_damage_of(uint32_t version, struct recording_block block, const void *raw,
+			     size_t size, const char *expected)
+{
 	struct file file = { 0 };
 	FILE *out = open_memstream(&file.bytes, &file.size);
 	struct recording_reader *reader;
@@ -588,10 +602,9 @@ static void assert_damage(struct recording_block block, const void *raw, size_t 
 	char why[256];
 	int ret;
 
-	fwrite(&header, sizeof(header), 1, out);
-	put_block(out, (struct recording_block){ .type = RECORDING_HEAD }, "{}", 2);
-	put_block(out, block, raw, size);
-	put_block(out, (struct recording_block){ .type = RECORDING_TAIL }, "{}", 2);
+	put_begin(out, version);
+	put_block(out, version, block, raw, size);
+	put_block(out, version, (struct recording_block){ .type = RECORDING_TAIL }, "{}", 2);
 	fclose(out);
 	reader = open_bytes(file.bytes, file.size, why);
 	ck_assert_msg(reader, "%s", why);
@@ -609,14 +622,19 @@ static void assert_damage(struct recording_block block, const void *raw, size_t 
 	free(file.bytes);
 }
 
+/* The same for each compression. */
+static void assert_damage(struct recording_block block, const void *raw, size_t size,
+			  const char *expected)
+{
+	uint32_t version;
+
+	for (version = 1; version <= RECORDING_VERSION; version++)
+		assert_damage_of(version, block, raw, size, expected);
+}
+
 /* A block of pfdrive 0.1: 48 bytes, without total_ns. Tid 3 is folded to 6. */
 START_TEST(test_an_off_cpu_event_of_version_1_is_converted)
 {
-	const struct recording_header header = {
-		.magic = RECORDING_MAGIC,
-		.version = 1,
-		.abi = PFSTAT_ABI_VERSION,
-	};
 	static const uint8_t raw[] = {
 		1,    0,    0, 0,   1,	   /* one item: off-CPU */
 		0x05, 0x10, 1, 1,   0,	1, /* the bytes of the six words that exist */
@@ -629,10 +647,9 @@ START_TEST(test_an_off_cpu_event_of_version_1_is_converted)
 	struct item item;
 	char why[256];
 
-	fwrite(&header, sizeof(header), 1, out);
-	put_block(out, (struct recording_block){ .type = RECORDING_HEAD }, "{}", 2);
-	put_block(out, (struct recording_block){ .type = RECORDING_ITEMS }, raw, sizeof(raw));
-	put_block(out, (struct recording_block){ .type = RECORDING_TAIL }, "{}", 2);
+	put_begin(out, 1);
+	put_block(out, 1, (struct recording_block){ .type = RECORDING_ITEMS }, raw, sizeof(raw));
+	put_block(out, 1, (struct recording_block){ .type = RECORDING_TAIL }, "{}", 2);
 	fclose(out);
 	reader = open_bytes(file.bytes, file.size, why);
 	ck_assert_msg(reader, "%s", why);
@@ -649,6 +666,64 @@ START_TEST(test_an_off_cpu_event_of_version_1_is_converted)
 	ck_assert_ptr_null(recording_damage(reader));
 	recording_close(reader);
 	free(file.bytes);
+}
+END_TEST
+
+/* Compresses each block again, as version 2 did. */
+static struct file as_version_2(const struct file *file)
+{
+	struct recording_header header;
+	struct recording_block block, again;
+	struct file older = { 0 };
+	FILE *out = open_memstream(&older.bytes, &older.size);
+	static char raw[4 << 20];
+	size_t at = sizeof(header);
+
+	memcpy(&header, file->bytes, sizeof(header));
+	header.version = 2;
+	fwrite(&header, sizeof(header), 1, out);
+	for (; at < file->size; at += sizeof(block) + block.stored) {
+		memcpy(&block, file->bytes + at, sizeof(block));
+		ck_assert_uint_le(block.raw, sizeof(raw));
+		ck_assert_uint_eq(ZSTD_decompress(raw, sizeof(raw),
+						  file->bytes + at + sizeof(block), block.stored),
+				  block.raw);
+		again = (struct recording_block){ .type = block.type };
+		put_block(out, 2, again, raw, block.raw);
+	}
+	fclose(out);
+	return older;
+}
+
+START_TEST(test_a_recording_of_version_2_has_the_same_items)
+{
+	struct file file = write_items(3 * ITEMS_FULL, ALL_KINDS), older = as_version_2(&file);
+	struct recording_reader *reader;
+	char why[256];
+
+	reader = open_bytes(older.bytes, older.size, why);
+	ck_assert_msg(reader, "%s", why);
+	ck_assert_uint_eq(read_items(reader, ALL_KINDS), 3 * ITEMS_FULL);
+	ck_assert_ptr_null(recording_damage(reader));
+	recording_close(reader);
+	free(older.bytes);
+	free(file.bytes);
+}
+END_TEST
+
+START_TEST(test_a_payload_of_two_frames_is_damage)
+{
+	struct uncompress uncompress = { 0 };
+	char frames[64], raw[4];
+	size_t one, two;
+
+	ck_assert_int_eq(uncompress_init(&uncompress, RECORDING_VERSION), 0);
+	one = ZSTD_compress(frames, sizeof(frames), "ab", 2, 1);
+	two = ZSTD_compress(frames + one, sizeof(frames) - one, "cd", 2, 1);
+	ck_assert_int_eq(uncompress_all(&uncompress, frames, one, raw, 2), 0);
+	ck_assert_int_eq(uncompress_all(&uncompress, frames, one + two, raw, 4), -EBADMSG);
+	ck_assert_int_eq(uncompress_all(&uncompress, frames, one - 1, raw, 2), -EBADMSG);
+	uncompress_exit(&uncompress);
 }
 END_TEST
 
@@ -1063,11 +1138,12 @@ RUN_TESTS("recording", test_events_survive_a_round_trip, test_each_kind_survives
 	  test_recording_cut_at_any_byte_is_read_up_to_there, test_any_flipped_bit_is_detected,
 	  test_damage_reports_its_offset_and_the_events_before, test_data_after_the_end_is_damage,
 	  test_records_of_older_versions_are_read, test_unknown_versions_are_refused_by_name,
-	  test_an_off_cpu_event_of_version_1_is_converted, test_impossible_block_sizes_are_refused,
-	  test_malformed_events_are_damage, test_unexpected_blocks_are_refused,
-	  test_all_events_are_fed, test_a_disk_that_fails_is_an_error,
-	  test_feeding_stops_when_the_sink_refuses, test_feeding_stops_on_a_signal,
-	  test_a_full_disk_is_an_error, test_full_disk_error_persists,
-	  test_open_error_names_the_file, test_long_symbols_span_several_blocks,
-	  test_counters_survive_a_round_trip, test_unknown_counters_stay_unknown,
-	  test_malformed_counters_are_refused)
+	  test_an_off_cpu_event_of_version_1_is_converted,
+	  test_a_recording_of_version_2_has_the_same_items, test_a_payload_of_two_frames_is_damage,
+	  test_impossible_block_sizes_are_refused, test_malformed_events_are_damage,
+	  test_unexpected_blocks_are_refused, test_all_events_are_fed,
+	  test_a_disk_that_fails_is_an_error, test_feeding_stops_when_the_sink_refuses,
+	  test_feeding_stops_on_a_signal, test_a_full_disk_is_an_error,
+	  test_full_disk_error_persists, test_open_error_names_the_file,
+	  test_long_symbols_span_several_blocks, test_counters_survive_a_round_trip,
+	  test_unknown_counters_stay_unknown, test_malformed_counters_are_refused)

@@ -16,6 +16,7 @@
 #include "recording/items.h"
 #include "recording/reader.h"
 #include "recording/recording.h"
+#include "recording/uncompress.h"
 
 struct buffer {
 	uint8_t *bytes;
@@ -32,12 +33,13 @@ struct reader_block {
 	ssize_t got_stored;
 	struct buffer stored, raw;
 	int unpacked; /* enum unpacked, or a negative errno */
-	z_stream zlib;
+	struct uncompress uncompress;
 };
 
 struct recording_reader {
 	FILE *file;
 	char *name;
+	uint32_t version;     /* of the format */
 	uint64_t offset;      /* file offset of the current block */
 	uint64_t block_bytes; /* size of that block, after it is read */
 	uint64_t nr_items;    /* returned to the caller so far */
@@ -162,22 +164,13 @@ static bool type_is_known(uint32_t type)
 static int uncompress_block(struct reader_block *block)
 {
 	const struct recording_block *head = &block->head;
-	z_stream *zlib = &block->zlib;
 	int err = reader_make_room(&block->raw, head->raw + ITEMS_PADDING);
 
+	if (!err)
+		err = uncompress_all(&block->uncompress, block->stored.bytes, head->stored,
+				     block->raw.bytes, head->raw);
 	if (err)
-		return err;
-	inflateReset(zlib);
-	inflateValidate(zlib, 0); /* the block's check already covers this */
-	zlib->next_in = block->stored.bytes;
-	zlib->avail_in = head->stored;
-	zlib->next_out = block->raw.bytes;
-	zlib->avail_out = head->raw;
-	err = inflate(zlib, Z_FINISH);
-	if (err == Z_MEM_ERROR)
-		return -ENOMEM;
-	if (err != Z_STREAM_END || zlib->avail_out || zlib->avail_in)
-		return UNPACKED_CODEC;
+		return err == -EBADMSG ? UNPACKED_CODEC : err;
 	memset(block->raw.bytes + head->raw, 0, ITEMS_PADDING);
 	return UNPACKED;
 }
@@ -430,7 +423,18 @@ static int read_header(struct recording_reader *reader, char *why, size_t size)
 		return -EPROTO;
 	}
 	reader->offset = sizeof(header);
+	reader->version = header.version;
 	return check_header(&header, reader->name, why, size);
+}
+
+/* Blocks are unpacked at the same time. */
+static int reader_open_codecs(struct recording_reader *reader)
+{
+	int err = 0, i;
+
+	for (i = 0; i < NR_BLOCKS && !err; i++)
+		err = uncompress_init(&reader->blocks[i].uncompress, reader->version);
+	return err;
 }
 
 /* Nothing can be interpreted without the head, so it must come first. */
@@ -440,7 +444,9 @@ static int read_first(struct recording_reader *reader, char *why, size_t size)
 
 	if (ret)
 		return ret;
-	ret = read_block(reader);
+	ret = reader_open_codecs(reader);
+	if (!ret)
+		ret = read_block(reader);
 	if (ret == BLOCK_READ)
 		return 0;
 	if (ret == BLOCK_END)
@@ -453,8 +459,6 @@ static int read_first(struct recording_reader *reader, char *why, size_t size)
 static struct recording_reader *reader_new(FILE *file, const char *name)
 {
 	struct recording_reader *reader = calloc(1, sizeof(*reader));
-	bool ready;
-	int i;
 
 	if (!reader)
 		return NULL;
@@ -463,10 +467,7 @@ static struct recording_reader *reader_new(FILE *file, const char *name)
 	reader->json_left = RECORDING_JSON_MAX;
 	reader->name = strdup(name);
 	reader->symbols = json_array();
-	ready = reader->name && reader->symbols;
-	for (i = 0; i < NR_BLOCKS; i++)
-		ready &= inflateInit(&reader->blocks[i].zlib) == Z_OK;
-	if (!ready) {
+	if (!reader->name || !reader->symbols) {
 		recording_close(reader);
 		return NULL;
 	}
@@ -517,7 +518,7 @@ void recording_close(struct recording_reader *reader)
 		return;
 	background_exit(&reader->background);
 	for (i = 0; i < NR_BLOCKS; i++) {
-		inflateEnd(&reader->blocks[i].zlib);
+		uncompress_exit(&reader->blocks[i].uncompress);
 		free(reader->blocks[i].stored.bytes);
 		free(reader->blocks[i].raw.bytes);
 	}

@@ -5,8 +5,9 @@
  *	struct recording_header
  *	blocks, each: struct recording_block, then `stored` bytes of payload
  *
- * A payload is a zlib stream (RFC 1950). `check` is the CRC-32 (zlib's crc32()) of
- * the block's head, with check = 0, and of the payload as stored. Types of block:
+ * A payload is a zstd frame (RFC 8878); before version 3 it is a zlib stream (RFC 1950). `check`
+ * is the CRC-32 (zlib's crc32()) of the block's head, with check = 0, and of the payload as stored.
+ * Types of block:
  *
  *	HEAD	JSON, once, first: command, machine, time and options of the recording
  *	ITEMS	items in time order, see below
@@ -34,8 +35,12 @@
 #include <stdint.h>
 
 #define RECORDING_MAGIC "pfstat\r\n" /* 8 bytes; \r\n shows a text transfer */
-/* Version 2 added total_ns to off-CPU events, with a new type; version 1 is still read. */
-#define RECORDING_VERSION 2
+/*
+ * Version 2 added total_ns to off-CPU events, with a new type. Version 3 compresses with zstd.
+ * All versions are read.
+ */
+#define RECORDING_VERSION      3
+#define RECORDING_VERSION_ZSTD 3 /* the first with zstd */
 
 struct recording_header {
 	char magic[8] __attribute__((nonstring)); /* RECORDING_MAGIC, without its NUL */

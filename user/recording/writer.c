@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 #include "recording/background.h"
 #include "recording/items.h"
@@ -39,8 +41,7 @@
 
 /* State to encode a payload; each thread has its own. */
 struct encoder {
-	bool ready;
-	z_stream zlib;
+	ZSTD_CCtx *zstd; /* NULL: not needed so far */
 	uint8_t *raw, *stored;
 	size_t raw_room, stored_room;
 	struct recording_block block;
@@ -173,42 +174,33 @@ static int put(struct sink *sink, const void *head, size_t head_size, const void
 
 static int encoder_init(struct encoder *encoder)
 {
-	if (encoder->ready)
-		return 0;
-	if (deflateInit(&encoder->zlib, LEVEL) != Z_OK)
-		return -ENOMEM;
-	encoder->ready = true;
-	return 0;
+	if (!encoder->zstd)
+		encoder->zstd = ZSTD_createCCtx();
+	return encoder->zstd ? 0 : -ENOMEM;
 }
 
 static void encoder_exit(struct encoder *encoder)
 {
-	if (encoder->ready)
-		deflateEnd(&encoder->zlib);
+	ZSTD_freeCCtx(encoder->zstd);
 	free(encoder->raw);
 	free(encoder->stored);
 }
 
-/* Returns the size of the stream in encoder->stored, or a negative errno. */
+/* Returns the size of the frame in encoder->stored, or a negative errno. */
 static ssize_t compress_raw(struct encoder *encoder, const void *raw, size_t size)
 {
-	size_t bound;
+	const size_t bound = ZSTD_compressBound(size);
+	size_t stored;
 	int err = encoder_init(encoder);
 
+	if (!err)
+		err = writer_make_room(&encoder->stored, &encoder->stored_room, bound);
 	if (err)
 		return err;
-	bound = deflateBound(&encoder->zlib, size);
-	err = writer_make_room(&encoder->stored, &encoder->stored_room, bound);
-	if (err)
-		return err;
-	deflateReset(&encoder->zlib);
-	encoder->zlib.next_in = (void *)raw;
-	encoder->zlib.avail_in = size;
-	encoder->zlib.next_out = encoder->stored;
-	encoder->zlib.avail_out = bound;
-	if (deflate(&encoder->zlib, Z_FINISH) != Z_STREAM_END)
-		return -EIO;
-	return bound - encoder->zlib.avail_out;
+	stored = ZSTD_compressCCtx(encoder->zstd, encoder->stored, bound, raw, size, LEVEL);
+	if (ZSTD_isError(stored))
+		return ZSTD_getErrorCode(stored) == ZSTD_error_memory_allocation ? -ENOMEM : -EIO;
+	return stored;
 }
 
 static int encode_block(struct encoder *encoder, enum recording_block_type type, const void *raw,
