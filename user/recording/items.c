@@ -133,7 +133,7 @@ static inline void swap_bits(uint64_t *low, uint64_t *high, unsigned int shift, 
 }
 
 /* Transposes 8 × 8 bytes; the function is its own inverse. */
-static inline void transpose(uint64_t tile[TILE])
+__attribute__((always_inline)) static inline void transpose(uint64_t tile[TILE])
 {
 	const uint64_t bytes = 0x00ff00ff00ff00ff, shorts = 0x0000ffff0000ffff;
 	const uint64_t halves = 0x00000000ffffffff;

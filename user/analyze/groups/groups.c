@@ -10,10 +10,13 @@
 #include "analyze/groups/groups.h"
 #include "util/hash.h"
 
+/* A group that was found is found again here, without the hash table. A power of two. */
+#define RECENT_CELLS 64U
+
 struct groups {
 	struct hash cells; /* by hash of the key */
 	size_t count;
-	struct cell *last; /* found last: faults come in runs */
+	struct cell *recent[RECENT_CELLS]; /* NULL: none */
 	struct cell others;
 };
 
@@ -51,6 +54,14 @@ static struct cell *find_in(struct cell *cell, const struct group_key *key)
 	while (cell && !is(cell, key))
 		cell = cell->next;
 	return cell;
+}
+
+/* Faults come in runs of one file, one thread, one code; neighbours have neighbouring places. */
+static struct cell **groups_recent(struct groups *groups, const struct group_key *key)
+{
+	const uint64_t mixed = key->address + key->inode + key->tid;
+
+	return &groups->recent[(mixed ^ mixed >> 12) % RECENT_CELLS];
 }
 
 struct cell *groups_find(const struct groups *groups, const struct group_key *key)
@@ -113,7 +124,7 @@ int groups_close(struct groups *groups, const struct group_key *key)
 
 	if (!cell)
 		return 0;
-	groups->last = NULL;
+	memset(groups->recent, 0, sizeof(groups->recent));
 	err = groups_take_out(groups, cell);
 	cell->key.address = cell->number;
 	err = err ? err : groups_insert(groups, cell);
@@ -161,7 +172,7 @@ static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 int groups_add(struct groups *groups, const struct group_key *key, const struct explained *fault,
 	       struct cell **made)
 {
-	struct cell *cell = groups->last;
+	struct cell **recent = groups_recent(groups, key), *cell = *recent;
 
 	*made = NULL;
 	if (!cell || !is(cell, key))
@@ -175,7 +186,7 @@ int groups_add(struct groups *groups, const struct group_key *key, const struct 
 		if (!cell)
 			return -ENOMEM;
 	}
-	groups->last = cell;
+	*recent = cell;
 	groups_add_to_cell(cell, fault);
 	return 0;
 }

@@ -106,7 +106,7 @@ static void set_marks(struct marks *marks, uint64_t pgoff, uint64_t pages, uint1
 }
 
 /* Returns the mark of a page; NULL: its chunk is not known. */
-static uint16_t *find_mark(const struct evictions *evictions, uint32_t dev, uint64_t inode,
+static uint16_t *find_mark(struct evictions *evictions, uint32_t dev, uint64_t inode,
 			   uint64_t pgoff)
 {
 	struct marks *marks = page_chunks_find(&evictions->marks, dev, inode, pgoff);

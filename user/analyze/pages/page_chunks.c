@@ -40,15 +40,45 @@ static uint64_t key_of(uint32_t dev, uint64_t inode, uint64_t number)
 	return hash_of(key, sizeof(key));
 }
 
-void *page_chunks_find(const struct page_chunks *chunks, uint32_t dev, uint64_t inode,
-		       uint64_t pgoff)
+static uint64_t page_chunks_number(const struct page_chunks *chunks, uint64_t pgoff)
 {
-	const uint64_t number = pgoff / chunks->pages;
+	return pgoff >> __builtin_ctz(chunks->pages);
+}
+
+static struct page_chunks_recent *page_chunks_recent_of(struct page_chunks *chunks, uint64_t inode,
+							uint64_t number)
+{
+	return &chunks->recent[(inode * 8 + number) % PAGE_CHUNKS_RECENT];
+}
+
+static struct page_chunk *page_chunks_look_up(const struct page_chunks *chunks, uint32_t dev,
+					      uint64_t inode, uint64_t number)
+{
 	struct page_chunk *chunk = hash_find(&chunks->first, key_of(dev, inode, number));
 
 	while (chunk && (chunk->dev != dev || chunk->inode != inode || chunk->number != number))
 		chunk = chunk->next;
-	return chunk ? chunk->kept : NULL;
+	return chunk;
+}
+
+void *page_chunks_find(struct page_chunks *chunks, uint32_t dev, uint64_t inode, uint64_t pgoff)
+{
+	const uint64_t number = page_chunks_number(chunks, pgoff);
+	struct page_chunks_recent *recent;
+
+	if (!chunks->nr)
+		return NULL;
+	recent = page_chunks_recent_of(chunks, inode, number);
+	if (!recent->known || recent->dev != dev || recent->inode != inode ||
+	    recent->number != number)
+		*recent = (struct page_chunks_recent){
+			.inode = inode,
+			.number = number,
+			.dev = dev,
+			.known = true,
+			.chunk = page_chunks_look_up(chunks, dev, inode, number),
+		};
+	return recent->chunk ? recent->chunk->kept : NULL;
 }
 
 static struct page_chunk *page_chunks_make(struct page_chunks *chunks, uint32_t dev, uint64_t inode,
@@ -71,6 +101,8 @@ static struct page_chunk *page_chunks_make(struct page_chunks *chunks, uint32_t 
 		return NULL;
 	}
 	chunks->nr++;
+	page_chunks_recent_of(chunks, inode, number)->known =
+		false; /* it may be known as missing */
 	return chunk;
 }
 
@@ -82,7 +114,7 @@ int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, ui
 	*kept = page_chunks_find(chunks, dev, inode, pgoff);
 	if (*kept || chunks->nr == chunks->max)
 		return 0;
-	chunk = page_chunks_make(chunks, dev, inode, pgoff / chunks->pages);
+	chunk = page_chunks_make(chunks, dev, inode, page_chunks_number(chunks, pgoff));
 	if (!chunk)
 		return -ENOMEM;
 	*kept = chunk->kept;

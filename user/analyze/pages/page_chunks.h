@@ -6,6 +6,7 @@
 #ifndef PFSTAT_USER_PAGE_CHUNKS_H
 #define PFSTAT_USER_PAGE_CHUNKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,12 +14,25 @@
 
 #include "util/hash.h"
 
+/* Chunks that were looked up, or known to be missing, are found again without the hash table. */
+#define PAGE_CHUNKS_RECENT 256U
+
+struct page_chunk;
+
+struct page_chunks_recent {
+	uint64_t inode, number;
+	uint32_t dev;
+	bool known;
+	struct page_chunk *chunk; /* NULL: there is none */
+};
+
 struct page_chunks {
-	uint32_t pages; /* pages of a file in one chunk */
+	uint32_t pages; /* pages of a file in one chunk, a power of two */
 	size_t bytes;	/* bytes of state for each chunk */
 	size_t max;	/* maximum number of chunks */
 	size_t nr;
 	struct hash first; /* the first chunk of each hash */
+	struct page_chunks_recent recent[PAGE_CHUNKS_RECENT];
 };
 
 /* Frees the chunks. Before use, all members but pages, bytes and max must be 0. */
@@ -28,14 +42,13 @@ void page_chunks_exit(struct page_chunks *chunks);
 static inline uint64_t page_chunks_within(const struct page_chunks *chunks, uint64_t pgoff,
 					  uint64_t pages)
 {
-	const uint64_t rest = chunks->pages - pgoff % chunks->pages;
+	const uint64_t rest = chunks->pages - (pgoff & (chunks->pages - 1));
 
 	return pages < rest ? pages : rest;
 }
 
 /* Returns the state of the chunk that holds the page; NULL: none yet. */
-void *page_chunks_find(const struct page_chunks *chunks, uint32_t dev, uint64_t inode,
-		       uint64_t pgoff);
+void *page_chunks_find(struct page_chunks *chunks, uint32_t dev, uint64_t inode, uint64_t pgoff);
 /*
  * The same, but adds a missing chunk with all bytes 0. *kept NULL: max is reached. Returns 0 or
  * -ENOMEM.
