@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "runner.h"
 #include "sample_run.h"
@@ -716,6 +717,27 @@ START_TEST(test_trace_has_the_faults)
 }
 END_TEST
 
+/* A name that ends with .gz compresses the same text. */
+START_TEST(test_trace_can_be_compressed)
+{
+	static char text[1 << 20];
+	gzFile in;
+	int size;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs", "--format", "trace", "-o", "trace.json"), 0);
+	ck_assert_int_eq(RUN("run.pfs", "--format", "trace", "-o", "trace.json.gz"), 0);
+	in = gzopen("trace.json.gz", "r");
+	ck_assert_ptr_nonnull(in);
+	ck_assert_int_eq(gzdirect(in), 0);
+	size = gzread(in, text, sizeof(text) - 1);
+	ck_assert_int_gt(size, 0);
+	text[size] = '\0';
+	ck_assert_int_eq(gzclose(in), Z_OK);
+	ck_assert_str_eq(text, text_file_read("trace.json"));
+}
+END_TEST
+
 START_TEST(test_speedscope_has_the_time_of_all_faults)
 {
 	json_t *json, *profiles, *weights, *weight;
@@ -869,7 +891,8 @@ static void make_folder(void)
 static void remove_folder(void)
 {
 	static const char *const names[] = {
-		"run.pfs", "run.json", "report.txt", "trace.json", "text", "out", "err",
+		"run.pfs",	 "run.json", "report.txt", "trace.json",
+		"trace.json.gz", "text",     "out",	   "err",
 	};
 	size_t i;
 
@@ -897,6 +920,7 @@ RUN_TESTS_WITH("cmd_report", make_folder, remove_folder, test_recording_is_expla
 	       test_range_without_faults_is_refused,
 	       test_range_limits_profiles_and_requests_of_traces,
 	       test_folded_has_the_time_of_each_path, test_trace_has_the_faults,
+	       test_trace_can_be_compressed,
 	       test_speedscope_has_the_time_of_all_faults,
 	       test_files_are_written_if_stdout_is_closed,
 	       test_a_full_output_does_not_stop_the_others,

@@ -251,6 +251,14 @@ static FILE *stream_of(const struct reading *reading)
 	return reading->out ? output_stream(reading->out) : stdout;
 }
 
+/* The name of the output asks for compression. */
+static bool is_gzip(const char *output)
+{
+	const size_t length = output ? strlen(output) : 0;
+
+	return length > 3 && !strcmp(output + length - 3, ".gz");
+}
+
 static bool has_figures(const struct reading *reading)
 {
 	return reading->options.figures.html || reading->options.figures.plot;
@@ -282,7 +290,8 @@ static int open_analysis(struct reading *reading)
 		err = figures_open(&reading->figures, reading->analysis);
 	if (!err && options->stream)
 		err = fault_stream_open(&reading->stream, options->stream, stream_of(reading),
-					reading->analysis, &reading->range);
+					is_gzip(reading->options.output), reading->analysis,
+					&reading->range);
 	if (!err && options->stream)
 		err = analysis_listen(reading->analysis, reading_add_fault, reading);
 	return err ? message(STATUS_FAILED, "cannot prepare the report: %s", strerror(-err)) :
