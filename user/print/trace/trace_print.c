@@ -124,6 +124,13 @@ static int print_file(struct trace_writer *trace, uint32_t path, uint32_t dev, u
 	return 0;
 }
 
+/* Arguments with their usual value are left out: a trace has millions of them. */
+static void print_if(FILE *out, bool unusual, const char *argument)
+{
+	if (unusual)
+		fputs(argument, out);
+}
+
 static int print_request(struct trace_writer *trace, const struct pfstat_block *block)
 {
 	const uint32_t flags = block->event.flags;
@@ -137,10 +144,9 @@ static int print_request(struct trace_writer *trace, const struct pfstat_block *
 				 address_spaces_file_path(trace->spaces, block->fs_dev,
 							  block->inode),
 				 block->fs_dev, block->inode, block->pgoff);
-	fprintf(out, ",\"readahead\":%s,\"swap\":%s,\"error\":%s",
-		flags & PFSTAT_BLOCK_READAHEAD ? "true" : "false",
-		flags & PFSTAT_BLOCK_SWAP ? "true" : "false",
-		flags & PFSTAT_BLOCK_ERROR ? "true" : "false");
+	print_if(out, flags & PFSTAT_BLOCK_READAHEAD, ",\"readahead\":true");
+	print_if(out, flags & PFSTAT_BLOCK_SWAP, ",\"swap\":true");
+	print_if(out, flags & PFSTAT_BLOCK_ERROR, ",\"error\":true");
 	return err;
 }
 
@@ -263,6 +269,9 @@ static void print_parts(FILE *out, const struct explained *fault)
 		fputs(",\"parts\":\"n/a\"", out);
 		return;
 	}
+	/* It never left the CPU: all of it is cpu_before. */
+	if (!fault->nr_spans)
+		return;
 	fputs(",\"parts\":{", out);
 	for (part = 0; part < NR_PARTS; part++) {
 		if (!fault->parts_ns[part])
@@ -291,16 +300,17 @@ static int print_fault(struct trace_writer *trace, const struct explained *fault
 	FILE *out = trace->json.out;
 	int err = 0;
 
-	fprintf(out, "\"class\":\"%s\",\"address\":\"0x%" PRIx64 "\"",
-		fault_class_name(fault->class), fault->address);
+	fprintf(out, "\"address\":\"0x%" PRIx64 "\"", fault->address);
 	if (fault->inode)
 		err = print_file(trace, path_of(trace, fault), fault->dev, fault->inode,
 				 fault->pgoff);
 	if (fault->ip)
 		fprintf(out, ",\"ip\":\"0x%" PRIx64 "\"", fault->ip);
-	fprintf(out, ",\"attempts\":%u,\"write\":%s,\"major\":%s,\"solved\":%s", fault->attempts,
-		fault->flags & PFSTAT_FLAG_WRITE ? "true" : "false",
-		fault->major ? "true" : "false", fault->solved ? "true" : "false");
+	if (fault->attempts != 1)
+		fprintf(out, ",\"attempts\":%u", fault->attempts);
+	print_if(out, fault->flags & PFSTAT_FLAG_WRITE, ",\"write\":true");
+	print_if(out, fault->major, ",\"major\":true");
+	print_if(out, !fault->solved, ",\"solved\":false");
 	print_result(out, fault->result);
 	print_parts(out, fault);
 	return err;
