@@ -47,15 +47,6 @@ static int source_take_item(void *context, const struct item *item)
 	return needed_pages_add_block(reading->needed, (const struct pfstat_block *)item->event);
 }
 
-static int compare_files(const void *a, const void *b)
-{
-	const struct inode_path *left = a, *right = b;
-
-	if (left->dev != right->dev)
-		return left->dev < right->dev ? -1 : 1;
-	return left->inode < right->inode ? -1 : left->inode > right->inode;
-}
-
 static int compare_pages(const void *a, const void *b)
 {
 	const struct needed_page *left = a, *right = b;
@@ -105,11 +96,11 @@ static int source_add_files(struct source_reading *reading)
 		if (i && !compare_pages(&pages[i], &pages[i - 1]))
 			continue;
 		key = (struct inode_path){ .inode = pages[i].inode, .dev = pages[i].dev };
-		if (!bsearch(&key, files, known, sizeof(key), compare_files))
+		if (!bsearch(&key, files, known, sizeof(key), inode_path_compare))
 			files[sources->nr_files++] = key;
 	}
 	free(pages);
-	qsort(files, sources->nr_files, sizeof(*files), compare_files);
+	qsort(files, sources->nr_files, sizeof(*files), inode_path_compare);
 	for (i = 0; i < sources->nr_files && !err; i++)
 		err = source_name_file(reading, &files[i]);
 	return err;
@@ -263,6 +254,6 @@ size_t prefetch_sources_file(const struct prefetch_sources *sources, const struc
 	const struct inode_path key = { .inode = page->inode, .dev = page->dev };
 
 	return (struct inode_path *)bsearch(&key, sources->files, sources->nr_files, sizeof(key),
-					    compare_files) -
+					    inode_path_compare) -
 	       sources->files;
 }

@@ -18,7 +18,7 @@
 
 #include "system/inode_paths.h"
 
-/* Each level of folders holds a descriptor. */
+/* Each level of folders holds a descriptor; deeper ones are left out. */
 #define DEPTH_MAX 128
 
 struct inode_walk {
@@ -32,7 +32,7 @@ struct inode_walk {
 
 static int inode_walk_folder(struct inode_walk *walk, int fd, size_t length, unsigned int depth);
 
-static int compare_entries(const void *a, const void *b)
+int inode_path_compare(const void *a, const void *b)
 {
 	const struct inode_path *left = a, *right = b;
 
@@ -45,7 +45,7 @@ static struct inode_path *find_entry(const struct inode_walk *walk, uint64_t ino
 {
 	const struct inode_path key = { .dev = walk->packed_dev, .inode = inode };
 
-	return bsearch(&key, walk->entries, walk->nr, sizeof(key), compare_entries);
+	return bsearch(&key, walk->entries, walk->nr, sizeof(key), inode_path_compare);
 }
 
 /* Number of files that are missing on the device of the walk. */
@@ -80,9 +80,12 @@ static int take_file(struct inode_walk *walk, int folder, const char *name)
 static int enter(struct inode_walk *walk, int folder, const char *name, size_t length,
 		 unsigned int depth)
 {
-	const int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat status;
+	int fd;
 
+	if (depth == DEPTH_MAX)
+		return 0;
+	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
 	if (!fstat(fd, &status) && status.st_dev == walk->dev)
@@ -102,7 +105,7 @@ static int take_entry(struct inode_walk *walk, int folder, const struct dirent *
 		return 0;
 	walk->path[length] = '/';
 	strcpy(walk->path + length + 1, found->d_name);
-	if (found->d_type == DT_DIR && depth < DEPTH_MAX)
+	if (found->d_type == DT_DIR)
 		return enter(walk, folder, found->d_name, length + 1 + name_length, depth);
 	if (found->d_type == DT_REG && find_entry(walk, found->d_ino))
 		return take_file(walk, folder, found->d_name);
@@ -181,7 +184,7 @@ int inode_paths_find(struct inode_path *entries, size_t nr, const volatile sig_a
 		err = mounts ? -ENOMEM : -errno;
 		goto out;
 	}
-	qsort(entries, nr, sizeof(*entries), compare_entries);
+	qsort(entries, nr, sizeof(*entries), inode_path_compare);
 	walk->entries = entries;
 	walk->nr = nr;
 	walk->stop = stop;

@@ -16,6 +16,8 @@ struct inode_path {
 	char *path;   /* NULL: not found; the caller frees it */
 };
 
+/* For qsort(3) and bsearch(3): by device and inode. */
+int inode_path_compare(const void *a, const void *b);
 /*
  * Sorts the entries by device and inode, and sets the path of those that are regular files in a
  * folder which this process may read. Entries that have a path already are not searched. Returns
