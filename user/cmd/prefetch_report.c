@@ -18,7 +18,7 @@ static double mib(double bytes)
 	return bytes / (1 << 20);
 }
 
-static void print_row(struct grid *grid, const struct prefetch_sum *sum,
+static void print_sum(struct grid *grid, const struct prefetch_sum *sum,
 		      const struct prefetch_sum *all)
 {
 	const double time = sum->fault_ns + sum->read_ns, total = all->fault_ns + all->read_ns;
@@ -45,15 +45,15 @@ static int print_curve(FILE *out, const struct prefetch_made *made)
 	for (i = 0; i < PREFETCH_CURVE_NR; i++) {
 		grid_row(&grid);
 		grid_cell(&grid, "for %u%%", percents[i]);
-		print_row(&grid, &made->curve[i], &made->all);
+		print_sum(&grid, &made->curve[i], &made->all);
 	}
 	grid_row(&grid);
 	grid_cell(&grid, "all pages");
-	print_row(&grid, &made->all, &made->all);
+	print_sum(&grid, &made->all, &made->all);
 	if (made->kept.extents != made->all.extents) {
 		grid_row(&grid);
 		grid_cell(&grid, "--max-size");
-		print_row(&grid, &made->kept, &made->all);
+		print_sum(&grid, &made->kept, &made->all);
 	}
 	return grid_close(&grid, out);
 }
@@ -63,8 +63,8 @@ static void print_gaps(FILE *out, const struct prefetch_made *made)
 {
 	if (made->without_requests)
 		fprintf(out,
-			"Recordings without requests: %u. Their list lacks files that are read by "
-			"read(2), and may lack pages.\n",
+			"Recordings without eBPF: %u. They lack the files that only read(2) read, "
+			"and may lack pages of others.\n",
 			made->without_requests);
 	if (made->cached)
 		fprintf(out,
@@ -77,7 +77,7 @@ static void print_gaps(FILE *out, const struct prefetch_made *made)
 			"them, and no folder has their inode.\n",
 			made->unnamed_files, made->unnamed_pages);
 	if (made->changed_files)
-		fprintf(out, "Changed since: %" PRIu64 " files.\n", made->changed_files);
+		fprintf(out, "Gone or changed since: %" PRIu64 " files.\n", made->changed_files);
 }
 
 int prefetch_report_made(FILE *out, const struct prefetch_made *made, const char *path)

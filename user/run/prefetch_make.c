@@ -18,53 +18,39 @@
 #define PAGE_BYTES 4096U
 #define NO_FILE	   UINT32_MAX
 
-/* A file of the recordings; files[] of the sources has its path. */
-struct candidate {
-	uint32_t listed; /* index in the list, or NO_FILE */
-	int64_t mtime_s;
-	uint64_t bytes;
-	bool reported; /* a message named it */
-};
-
 struct making {
 	const struct prefetch_wish *wish;
 	struct prefetch_made *made;
 	struct prefetch_sources sources;
-	struct candidate *candidates;
+	uint32_t *listed;	    /* index in files, of each file of the sources, or NO_FILE */
+	struct prefetch_list files; /* as they are now; without extents */
+	bool *changed;		    /* of files: since one of the recordings */
 	struct prefetch_plan plan;
 };
 
-static void leave_out(struct making *making, struct candidate *candidate, const char *path,
-		      const char *why)
+static void leave_out(struct making *making, const char *path, const char *why)
 {
-	if (candidate->reported)
-		return;
-	candidate->reported = true;
 	making->made->changed_files++;
 	message(STATUS_OK, "%s is not in the list: %s", path, why);
 }
 
 /* Fills in the file as it is now. Its device is not compared: that of a mapping may differ. */
-static bool describe(struct making *making, size_t number, struct prefetch_file *file)
+static bool describe(struct making *making, const struct inode_path *recorded,
+		     struct prefetch_file *file)
 {
-	const struct inode_path *recorded = &making->sources.files[number];
-	struct candidate *candidate = &making->candidates[number];
 	struct stat status;
+	const char *why = NULL;
 
-	if (strlen(recorded->path) >= PREFETCH_LIST_PATH_MAX) {
-		leave_out(making, candidate, recorded->path, "its path is too long");
+	if (strlen(recorded->path) >= PREFETCH_LIST_PATH_MAX)
+		why = "its path is too long";
+	else if (lstat(recorded->path, &status))
+		why = strerror(errno);
+	else if (!S_ISREG(status.st_mode) || status.st_ino != recorded->inode)
+		why = "another file has its name now";
+	if (why) {
+		leave_out(making, recorded->path, why);
 		return false;
 	}
-	if (lstat(recorded->path, &status)) {
-		leave_out(making, candidate, recorded->path, strerror(errno));
-		return false;
-	}
-	if (!S_ISREG(status.st_mode) || status.st_ino != recorded->inode) {
-		leave_out(making, candidate, recorded->path, "another file has its name now");
-		return false;
-	}
-	candidate->mtime_s = status.st_mtim.tv_sec;
-	candidate->bytes = status.st_size;
 	*file = (struct prefetch_file){
 		.path = recorded->path,
 		.inode = status.st_ino,
@@ -87,65 +73,83 @@ static int compare_paths(const void *a, const void *b, void *context)
 }
 
 /* Numbers the files by path, so that equal recordings make equal lists. */
-static int number_files(struct making *making, struct prefetch_list *files)
+static int number_files(struct making *making)
 {
-	const size_t nr = making->sources.nr_files;
-	uint32_t *order = calloc(nr + 1, sizeof(*order));
+	const struct prefetch_sources *sources = &making->sources;
+	uint32_t *order = calloc(sources->nr_files + 1, sizeof(*order));
+	struct prefetch_list *files = &making->files;
 	struct prefetch_file file;
 	size_t named = 0, i;
 	int err = 0;
 
 	if (!order)
 		return -ENOMEM;
-	for (i = 0; i < nr; i++) {
-		making->candidates[i].listed = NO_FILE;
-		if (making->sources.files[i].path)
+	for (i = 0; i < sources->nr_files; i++) {
+		making->listed[i] = NO_FILE;
+		if (sources->files[i].path)
 			order[named++] = i;
 	}
-	qsort_r(order, named, sizeof(*order), compare_paths, making->sources.files);
+	making->made->unnamed_files = sources->nr_files - named;
+	qsort_r(order, named, sizeof(*order), compare_paths, sources->files);
 	for (i = 0; i < named && !err; i++) {
-		if (!describe(making, order[i], &file))
+		if (!describe(making, &sources->files[order[i]], &file))
 			continue;
 		/* The device number differs between recordings of different boots. */
-		if (files->nr_files && !strcmp(files->files[files->nr_files - 1].path, file.path)) {
-			making->candidates[order[i]].listed = files->nr_files - 1;
-			continue;
-		}
-		making->candidates[order[i]].listed = files->nr_files;
-		err = prefetch_list_add_file(files, &file);
+		if (!files->nr_files ||
+		    strcmp(files->files[files->nr_files - 1].path, file.path) != 0)
+			err = prefetch_list_add_file(files, &file);
+		making->listed[order[i]] = files->nr_files - 1;
 	}
 	free(order);
 	return err;
 }
 
+/* A file is left out with the pages of all recordings, also of those after the change. */
+static int find_changed(struct making *making)
+{
+	const struct prefetch_source *source;
+	unsigned int run;
+	uint32_t number;
+	size_t i;
+
+	making->changed = calloc(making->files.nr_files + 1, sizeof(*making->changed));
+	if (!making->changed)
+		return -ENOMEM;
+	for (run = 0; run < making->sources.nr_runs; run++) {
+		source = &making->sources.runs[run];
+		for (i = 0; i < source->nr_pages && source->started_s; i++) {
+			number = making->listed[prefetch_sources_file(&making->sources,
+								      &source->pages[i])];
+			if (number == NO_FILE || making->changed[number] ||
+			    making->files.files[number].mtime_s <= source->started_s)
+				continue;
+			making->changed[number] = true;
+			leave_out(making, making->files.files[number].path,
+				  "it was changed after a recording began");
+		}
+	}
+	return 0;
+}
+
 static int making_add_page(struct making *making, const struct prefetch_source *source,
 			   const struct needed_page *page, uint32_t rank)
 {
-	const size_t number = prefetch_sources_file(&making->sources, page);
-	struct candidate *candidate = &making->candidates[number];
-	const char *path = making->sources.files[number].path;
+	const size_t file = prefetch_sources_file(&making->sources, page);
+	const uint32_t number = making->listed[file];
+	uint64_t bytes;
 
-	if (!path) {
-		making->made->unnamed_files += !candidate->reported;
-		making->made->unnamed_pages++;
-		candidate->reported = true;
+	making->made->unnamed_pages += !making->sources.files[file].path;
+	if (number == NO_FILE || making->changed[number])
 		return 0;
-	}
-	if (candidate->listed == NO_FILE)
-		return 0;
-	if (source->started_s && candidate->mtime_s > source->started_s) {
-		leave_out(making, candidate, path, "it was changed after a recording began");
-		return 0;
-	}
 	/* Fault-around windows may end behind the file, and recordings are not trusted. */
-	if (page->pgoff > candidate->bytes / PAGE_BYTES ||
-	    page->pgoff * PAGE_BYTES >= candidate->bytes)
+	bytes = making->files.files[number].bytes;
+	if (page->pgoff > bytes / PAGE_BYTES || page->pgoff * PAGE_BYTES >= bytes)
 		return 0;
 	return prefetch_plan_add(&making->plan, &(struct prefetch_use){
 							.pgoff = page->pgoff,
 							.fault_ns = page->fault_ns,
 							.read_ns = page->read_ns,
-							.file = candidate->listed,
+							.file = number,
 							.run = source - making->sources.runs,
 							.rank = rank,
 						});
@@ -160,8 +164,11 @@ static int making_add_pages(struct making *making)
 
 	for (run = 0; run < making->sources.nr_runs && !err; run++) {
 		source = &making->sources.runs[run];
-		making->made->cached += source->figures.cached;
-		making->made->without_requests += !source->has_requests;
+		/* Without requests, it is not known which pages were cached before. */
+		if (source->has_requests)
+			making->made->cached += source->figures.cached;
+		else
+			making->made->without_requests++;
 		for (i = 0; i < source->nr_pages && !err; i++)
 			err = making_add_page(making, source, &source->pages[i], i);
 	}
@@ -193,8 +200,9 @@ static int list_extent(struct prefetch_list *list, const struct prefetch_list *f
 }
 
 /* Files come in the order of their first extent; files without one do not come. */
-static int fill_list(struct making *making, const struct prefetch_list *files)
+static int fill_list(struct making *making)
 {
+	const struct prefetch_list *files = &making->files;
 	uint32_t *numbers = calloc(files->nr_files + 1, sizeof(*numbers));
 	const struct prefetch_plan *plan = &making->plan;
 	size_t i;
@@ -228,21 +236,19 @@ static int plan(struct making *making)
 
 static int make_list(struct making *making)
 {
-	struct prefetch_list files = { 0 };
 	int err;
 
-	making->candidates = calloc(making->sources.nr_files + 1, sizeof(*making->candidates));
-	if (!making->candidates)
+	making->listed = calloc(making->sources.nr_files + 1, sizeof(*making->listed));
+	if (!making->listed)
 		return -ENOMEM;
-	err = number_files(making, &files);
+	err = number_files(making);
+	if (!err)
+		err = find_changed(making);
 	if (!err)
 		err = making_add_pages(making);
 	if (!err)
 		err = plan(making);
-	if (!err)
-		err = fill_list(making, &files);
-	prefetch_list_exit(&files);
-	return err;
+	return err ?: fill_list(making);
 }
 
 int prefetch_make(struct prefetch_made *made, const struct prefetch_wish *wish)
@@ -259,7 +265,9 @@ int prefetch_make(struct prefetch_made *made, const struct prefetch_wish *wish)
 		err = make_list(&making);
 	prefetch_plan_exit(&making.plan);
 	prefetch_sources_exit(&making.sources);
-	free(making.candidates);
+	prefetch_list_exit(&making.files);
+	free(making.listed);
+	free(making.changed);
 	if (err == -E2BIG)
 		return message(STATUS_FAILED, "the recordings have too many files or pages; record "
 					      "only the start");

@@ -43,7 +43,6 @@ static int source_take_item(void *context, const struct item *item)
 	}
 	if (err || item->type != ITEM_EVENT || item->event->type != PFSTAT_EVENT_BLOCK)
 		return err;
-	reading->source->has_requests = true;
 	return needed_pages_add_block(reading->needed, (const struct pfstat_block *)item->event);
 }
 
@@ -154,6 +153,7 @@ static int source_read_head(struct source_reading *reading, const struct recordi
 	report_init(&report);
 	err = head_from_json(&report, recording_head(reader));
 	source->started_s = report.environment.started_s;
+	source->has_requests = report.bpf.known;
 	reading->may_start = report.environment.command[0];
 	report_exit(&report);
 	return err ? message(STATUS_FAILED, "cannot use %s: its head is not complete",

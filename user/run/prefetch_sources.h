@@ -17,7 +17,7 @@ struct prefetch_source {
 	struct needed_page *pages; /* in order of first use */
 	size_t nr_pages;
 	struct needed_pages_figures figures;
-	bool has_requests; /* eBPF's block requests are in the recording */
+	bool has_requests; /* recorded with eBPF; there may have been none */
 };
 
 struct prefetch_sources {
