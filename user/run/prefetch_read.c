@@ -40,7 +40,7 @@ struct open_file {
 };
 
 /* Part of an extent. */
-struct chunk {
+struct prefetch_chunk {
 	uint64_t offset;
 	uint32_t bytes, file;
 };
@@ -48,7 +48,7 @@ struct chunk {
 struct prefetch_reading {
 	const struct prefetch_list *list;
 	struct open_file *files;
-	struct chunk *chunks;
+	struct prefetch_chunk *chunks;
 	size_t nr_chunks;
 	_Atomic uint64_t bytes;
 };
@@ -144,7 +144,7 @@ static void open_one(struct prefetch_reading *reading, size_t item, void *buffer
 
 static void submit_one(struct prefetch_reading *reading, size_t item, void *buffer)
 {
-	const struct chunk *chunk = &reading->chunks[item];
+	const struct prefetch_chunk *chunk = &reading->chunks[item];
 	const struct open_file *file = &reading->files[chunk->file];
 
 	(void)buffer;
@@ -155,7 +155,7 @@ static void submit_one(struct prefetch_reading *reading, size_t item, void *buff
 
 static void wait_for_one(struct prefetch_reading *reading, size_t item, void *buffer)
 {
-	const struct chunk *chunk = &reading->chunks[item];
+	const struct prefetch_chunk *chunk = &reading->chunks[item];
 	struct open_file *file = &reading->files[chunk->file];
 	uint32_t done = 0;
 	ssize_t got;
@@ -184,7 +184,7 @@ static int count_chunks(const struct prefetch_list *list, size_t *nr)
 	return sum > CHUNKS_MAX ? -E2BIG : 0;
 }
 
-static void make_chunks(const struct prefetch_list *list, struct chunk *chunk)
+static void make_chunks(const struct prefetch_list *list, struct prefetch_chunk *chunk)
 {
 	const struct prefetch_read *read;
 	uint64_t done, bytes;
@@ -194,7 +194,7 @@ static void make_chunks(const struct prefetch_list *list, struct chunk *chunk)
 		read = &list->reads[i];
 		for (done = 0; done < read->bytes; done += bytes, chunk++) {
 			bytes = read->bytes - done < CHUNK_BYTES ? read->bytes - done : CHUNK_BYTES;
-			*chunk = (struct chunk){ read->offset + done, bytes, read->file };
+			*chunk = (struct prefetch_chunk){ read->offset + done, bytes, read->file };
 		}
 	}
 }
