@@ -8,8 +8,9 @@ enum status {
 	STATUS_OK = 0,
 	STATUS_FAILED = 1,
 	STATUS_USAGE = 2,
-	STATUS_CHANGE = 3,  /* pfdrive compare: the runs differ */
-	STATUS_MISSING = 3, /* pfdrive doctor: a measurement is not possible here */
+	STATUS_CHANGE = 3, /* pfdrive compare: the runs differ */
+	/* pfdrive doctor: a measurement is not possible here; prefetch: a file was left out */
+	STATUS_MISSING = 3,
 };
 
 /*
