@@ -121,7 +121,7 @@ START_TEST(test_the_time_of_a_fault_is_divided_among_the_needed_pages_of_its_req
 	size_t i;
 
 	add_disk_fault();
-	add(&later); /* it found what the request of the other fault had read */
+	add(&later); /* the request of the other fault had read its page */
 	finish();
 	ck_assert_uint_eq(nr, 17);
 	ck_assert_uint_eq(pages[16].pgoff, 127);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The text format of prefetch lists: what is written is read again, and nothing else. */
+/* The text format of prefetch lists: the parser accepts only text that the writer writes. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

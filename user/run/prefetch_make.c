@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Joins what the recordings needed with the files as they are now: only a file that is still the
- * recorded one, and unchanged since, comes into the list.
+ * Joins the pages that the recordings needed with the files as they are now: only a file that is
+ * still the recorded one, and unchanged since, comes into the list.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 /*
  * Three steps, each by all threads in the order of the list: open and check the files, submit all
  * reads, and wait for them. The second step returns while the device works, so that the device
- * sees many requests at once. The third copies what was read, and finds errors; it reads what
- * the kernel did not read in the second.
+ * sees many requests at once. The third copies the pages, and finds errors; if the kernel did not
+ * read a page in the second step, it does so now.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -137,7 +137,7 @@ static void open_one(struct prefetch_reading *reading, size_t item, void *buffer
 		set_error(file, -errno);
 	else
 		file->state = prefetch_file_state(listed, &status);
-	/* Reads exactly what is asked for; also turns read-ahead off for this descriptor. */
+	/* Without read-ahead, the kernel reads exactly the extents. */
 	if (file->state == FILE_GOOD)
 		posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM);
 }
