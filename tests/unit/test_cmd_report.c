@@ -717,24 +717,28 @@ START_TEST(test_trace_has_the_faults)
 }
 END_TEST
 
-/* A name that ends with .gz compresses the same text. */
-START_TEST(test_trace_can_be_compressed)
+START_TEST(test_each_format_is_compressed_if_the_name_ends_with_gz)
 {
+	static char *const formats[] = { "table",      "json",	       "csv",	     "trace",
+					 "faults-csv", "faults-jsonl", "speedscope", "firefox" };
 	static char text[1 << 20];
 	gzFile in;
+	size_t i;
 	int size;
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
-	ck_assert_int_eq(RUN("run.pfs", "--format", "trace", "-o", "trace.json"), 0);
-	ck_assert_int_eq(RUN("run.pfs", "--format", "trace", "-o", "trace.json.gz"), 0);
-	in = gzopen("trace.json.gz", "r");
-	ck_assert_ptr_nonnull(in);
-	ck_assert_int_eq(gzdirect(in), 0);
-	size = gzread(in, text, sizeof(text) - 1);
-	ck_assert_int_gt(size, 0);
-	text[size] = '\0';
-	ck_assert_int_eq(gzclose(in), Z_OK);
-	ck_assert_str_eq(text, text_file_read("trace.json"));
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		ck_assert_int_eq(RUN("run.pfs", "-f", formats[i], "-o", "trace.json"), 0);
+		ck_assert_int_eq(RUN("run.pfs", "-f", formats[i], "-o", "trace.json.gz"), 0);
+		in = gzopen("trace.json.gz", "r");
+		ck_assert_ptr_nonnull(in);
+		ck_assert_int_eq(gzdirect(in), 0);
+		size = gzread(in, text, sizeof(text) - 1);
+		ck_assert_int_gt(size, 0);
+		text[size] = '\0';
+		ck_assert_int_eq(gzclose(in), Z_OK);
+		ck_assert_str_eq(text, text_file_read("trace.json"));
+	}
 }
 END_TEST
 
@@ -920,7 +924,7 @@ RUN_TESTS_WITH("cmd_report", make_folder, remove_folder, test_recording_is_expla
 	       test_range_without_faults_is_refused,
 	       test_range_limits_profiles_and_requests_of_traces,
 	       test_folded_has_the_time_of_each_path, test_trace_has_the_faults,
-	       test_trace_can_be_compressed,
+	       test_each_format_is_compressed_if_the_name_ends_with_gz,
 	       test_speedscope_has_the_time_of_all_faults,
 	       test_files_are_written_if_stdout_is_closed,
 	       test_a_full_output_does_not_stop_the_others,

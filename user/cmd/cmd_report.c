@@ -28,6 +28,7 @@
 #include "report/report.h"
 #include "symbols/code_names.h"
 #include "util/argument.h"
+#include "util/gzip_stream.h"
 #include "util/message.h"
 #include "util/signals.h"
 
@@ -52,6 +53,7 @@ struct reading {
 	struct fault_stream stream;
 	struct figures figures;
 	struct output *out, *json;
+	FILE *gzip;	     /* compresses into out; NULL: out is not compressed */
 	uint32_t hooks_seen; /* 1 << enum bpf_hook: hooks whose events are in the recording */
 	char damage[512];    /* "": none */
 };
@@ -246,17 +248,38 @@ static int open_output(struct output **output, const char *path)
 		     STATUS_OK;
 }
 
-static FILE *stream_of(const struct reading *reading)
+/* A profile for pprof is compressed by its printer. */
+static bool report_wants_gzip(const struct report_command *options)
 {
-	return reading->out ? output_stream(reading->out) : stdout;
+	const size_t length = options->output ? strlen(options->output) : 0;
+
+	return length > 3 && !strcmp(options->output + length - 3, ".gz") &&
+	       options->report.stream != STREAM_PPROF;
 }
 
-/* The name of the output asks for compression. */
-static bool is_gzip(const char *output)
+static int open_main_output(struct reading *reading)
 {
-	const size_t length = output ? strlen(output) : 0;
+	int status = open_output(&reading->out, reading->options.output);
 
-	return length > 3 && !strcmp(output + length - 3, ".gz");
+	if (status || !report_wants_gzip(&reading->options))
+		return status;
+	reading->gzip = gzip_stream_open(output_stream(reading->out));
+	return reading->gzip ? STATUS_OK : message(STATUS_FAILED, "out of memory");
+}
+
+static int reading_close_gzip(struct reading *reading)
+{
+	FILE *gzip = reading->gzip;
+
+	reading->gzip = NULL;
+	return gzip && fclose(gzip) ? -(errno ?: EIO) : 0;
+}
+
+static FILE *stream_of(const struct reading *reading)
+{
+	if (reading->gzip)
+		return reading->gzip;
+	return reading->out ? output_stream(reading->out) : stdout;
 }
 
 static bool has_figures(const struct reading *reading)
@@ -290,8 +313,7 @@ static int open_analysis(struct reading *reading)
 		err = figures_open(&reading->figures, reading->analysis);
 	if (!err && options->stream)
 		err = fault_stream_open(&reading->stream, options->stream, stream_of(reading),
-					is_gzip(reading->options.output), reading->analysis,
-					&reading->range);
+					reading->analysis, &reading->range);
 	if (!err && options->stream)
 		err = analysis_listen(reading->analysis, reading_add_fault, reading);
 	return err ? message(STATUS_FAILED, "cannot prepare the report: %s", strerror(-err)) :
@@ -417,20 +439,15 @@ static int reading_fill(struct reading *reading)
 static int reading_print_main(struct reading *reading)
 {
 	const struct report *report = &reading->report;
+	FILE *out = stream_of(reading);
 	int err;
 
-	if (reading->options.report.stream) {
-		err = fault_stream_end(&reading->stream, report, reading->counters.start_ns);
-	} else if (figures_as_text(&reading->options.figures)) {
-		err = report_print_warnings(stream_of(reading), report);
-		if (!err)
-			err = figures_print_text(stream_of(reading), reading->figures.drawings,
-						 FIGURES_NR);
-	} else {
-		err = report_print(stream_of(reading), reading->options.report.format,
-				   &reading->report, 1);
-	}
-	return err;
+	if (reading->options.report.stream)
+		return fault_stream_end(&reading->stream, report, reading->counters.start_ns);
+	if (!figures_as_text(&reading->options.figures))
+		return report_print(out, reading->options.report.format, report, 1);
+	err = report_print_warnings(out, report);
+	return err ? err : figures_print_text(out, reading->figures.drawings, FIGURES_NR);
 }
 
 static int commit(struct output **output)
@@ -467,7 +484,8 @@ static int reading_print(struct reading *reading)
 			       "lasts %.9g s",
 			       reading->options.recording, reading->range.length_ns / 1e9);
 	err = reading_print_main(reading);
-
+	if (!err)
+		err = reading_close_gzip(reading);
 	if (!err)
 		err = commit(&reading->out);
 	return err ? message_of_print(reading, err) : STATUS_OK;
@@ -531,7 +549,7 @@ static int report_steps(struct reading *reading)
 	if (!status)
 		status = open_range(reading);
 	if (!status)
-		status = open_output(&reading->out, reading->options.output);
+		status = open_main_output(reading);
 	if (!status)
 		status = open_output(&reading->json, reading->options.report.json);
 	if (!status)
@@ -559,6 +577,7 @@ int cmd_report(int argc, char **argv)
 	run_counters_init(&reading.counters);
 	status = report_steps(&reading);
 	fault_stream_close(&reading.stream);
+	reading_close_gzip(&reading);
 	figures_close(&reading.figures);
 	report_exit(&reading.report);
 	analysis_free(reading.analysis);

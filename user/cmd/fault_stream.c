@@ -10,7 +10,6 @@
 #include "cmd/fault_stream.h"
 #include "print/print_report.h"
 #include "print/profile/profile_formats.h"
-#include "util/gzip_stream.h"
 #include "util/version.h"
 
 static bool is_profile(const struct fault_stream *stream)
@@ -18,16 +17,10 @@ static bool is_profile(const struct fault_stream *stream)
 	return stream->format >= STREAM_PPROF && stream->format <= STREAM_FIREFOX;
 }
 
-int fault_stream_open(struct fault_stream *stream, enum report_stream format, FILE *out, bool gzip,
+int fault_stream_open(struct fault_stream *stream, enum report_stream format, FILE *out,
 		      struct analysis *analysis, const struct time_range *range)
 {
 	*stream = (struct fault_stream){ .format = format, .out = out, .range = *range };
-	if (gzip && format != STREAM_PPROF) {
-		stream->gzip = gzip_stream_open(out);
-		if (!stream->gzip)
-			return -ENOMEM;
-		stream->out = out = stream->gzip;
-	}
 	if (is_profile(stream))
 		return profile_init(&stream->profile, analysis);
 	if (format == STREAM_TRACE)
@@ -122,14 +115,6 @@ static int end_profile(struct fault_stream *stream, const struct report *report,
 	return err;
 }
 
-static int end_gzip(struct fault_stream *stream)
-{
-	FILE *gzip = stream->gzip;
-
-	stream->gzip = NULL;
-	return gzip && fclose(gzip) ? -(errno ?: EIO) : 0;
-}
-
 int fault_stream_end(struct fault_stream *stream, const struct report *report, uint64_t start_ns)
 {
 	int err;
@@ -140,7 +125,6 @@ int fault_stream_end(struct fault_stream *stream, const struct report *report, u
 		err = stream->err ?: end_profile(stream, report, start_ns);
 	else
 		err = fault_rows_end(&stream->rows);
-	err = err ?: end_gzip(stream);
 	return stream->err ?: err;
 }
 
@@ -151,5 +135,4 @@ void fault_stream_close(struct fault_stream *stream)
 	stream->trace = NULL;
 	fault_rows_end(&stream->rows);
 	profile_exit(&stream->profile);
-	end_gzip(stream);
 }

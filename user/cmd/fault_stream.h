@@ -19,7 +19,6 @@
 struct fault_stream {
 	enum report_stream format;
 	FILE *out;
-	FILE *gzip;		 /* out, if it is compressed, else NULL */
 	struct time_range range; /* the rest is left out */
 	uint64_t faults;	 /* in the range */
 	int err;		 /* the error at which it stopped: later faults have no effect */
@@ -28,11 +27,8 @@ struct fault_stream {
 	struct profile profile;
 };
 
-/*
- * @gzip: compress the output; a profile for pprof always is. The caller still owns out and analysis.
- * 0 or a negative errno; both require the close.
- */
-int fault_stream_open(struct fault_stream *stream, enum report_stream format, FILE *out, bool gzip,
+/* The caller still owns out and analysis. 0 or a negative errno; both require the close. */
+int fault_stream_open(struct fault_stream *stream, enum report_stream format, FILE *out,
 		      struct analysis *analysis, const struct time_range *range);
 /* Call it before the analysis has the item, and then fault_stream_after(). 0 or -errno. */
 int fault_stream_before(struct fault_stream *stream, const struct item *item);
