@@ -645,12 +645,18 @@ END_TEST
 
 START_TEST(test_range_without_faults_is_refused)
 {
+	json_t *json;
+
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "150us", "--to", "160us", "-o",
 			     "trace.json"),
 			 1);
 	text_file_check("err", "no fault of run.pfs is in the range of --from and --to; the ");
 	ck_assert_int_eq(access("trace.json", F_OK), -1);
+	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "150us", "--to", "160us"), 1);
+	json = json_of("out"); /* it is complete */
+	ck_assert(json_is_null(json_object_get(json_object_get(json, "otherData"), "damage")));
+	json_decref(json);
 	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "1s"), 1);
 	text_file_check("err", "--from is after the end of run.pfs, which lasts 0.12");
 	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "2us", "--to", "2us"), 2);

@@ -478,14 +478,15 @@ static int reading_print(struct reading *reading)
 			"--format folded: %s has no call paths; record with --stacks, or add "
 			"--by code",
 			reading->options.recording);
-	if (reading->options.ranged && !reading->stream.faults && !reading->stream.err)
+	err = reading_print_main(reading);
+	if (!err)
+		err = reading_close_gzip(reading);
+	/* Standard output has the beginning of a trace by now, so it must also have the end. */
+	if (!err && reading->options.ranged && !reading->stream.faults)
 		return message(STATUS_FAILED,
 			       "no fault of %s is in the range of --from and --to; the recording "
 			       "lasts %.9g s",
 			       reading->options.recording, reading->range.length_ns / 1e9);
-	err = reading_print_main(reading);
-	if (!err)
-		err = reading_close_gzip(reading);
 	if (!err)
 		err = commit(&reading->out);
 	return err ? message_of_print(reading, err) : STATUS_OK;
