@@ -5,7 +5,8 @@
  *
  *	item, fault -> profile -> profile_finish() -> printers of pprof, speedscope, Firefox
  *
- * Memory grows with the number of faults, by 64 bytes each: viewers draw every fault.
+ * Memory grows with the number of faults, by 48 bytes each, rounded up to a power of two. Sorting
+ * and adding up them takes as much again. Viewers draw every fault.
  */
 #ifndef PFSTAT_USER_PROFILE_H
 #define PFSTAT_USER_PROFILE_H
@@ -97,7 +98,7 @@ struct profile {
 
 /* The analysis must live until profile_finish(). Returns 0 or -ENOMEM. */
 int profile_init(struct profile *profile, struct analysis *analysis);
-/* A zeroed profile is fine. */
+/* All zero has nothing to free. */
 void profile_exit(struct profile *profile);
 
 /* An explain_sink. */

@@ -346,6 +346,11 @@ static int message_of_print(const struct reading *reading, int err)
 {
 	const char *output = reading->options.output;
 
+	if (err == -ENOMEM && reading->options.report.stream)
+		return message(STATUS_FAILED,
+			       "out of memory: %s has too many faults; select some "
+			       "with --from and --to, or with --file",
+			       reading->options.recording);
 	return output ? message(STATUS_FAILED, "cannot write %s: %s", output, strerror(-err)) :
 			message_of_stdout(err, "the report");
 }
