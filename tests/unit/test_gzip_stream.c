@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is written to a stream of gzip can be read back, and its errors are those of the output. */
+/* A stream of gzip can be uncompressed again, and reports the errors of its output. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

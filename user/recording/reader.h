@@ -14,8 +14,7 @@ struct recording_reader;
 
 /*
  * Opens the file and reads the head. On failure returns a negative errno and a clause in why
- * ("run.pfs is no recording", "run.pfs is of version 3: this pfdrive reads up to 1"). "-" is
- * standard input.
+ * ("run.pfs is not a recording of pfdrive"). "-" is standard input.
  */
 int recording_open(struct recording_reader **reader, const char *path, char *why, size_t size);
 /*
