@@ -14,14 +14,14 @@
 #define CHUNKS_MAX  4096U /* 4 MiB of memory cover 128 GiB of files */
 #define WORD_BITS   64U
 
-struct chunk {
+struct readahead_chunk {
 	uint64_t bits[CHUNK_PAGES / WORD_BITS]; /* 1: the page was read and not mapped since */
 	uint64_t read, evicted;			/* pages, until the first fault */
 	bool faulted;
 };
 
 struct readahead {
-	struct page_chunks unused; /* of struct chunk */
+	struct page_chunks unused; /* of struct readahead_chunk */
 	struct readahead_figures figures;
 	readahead_sink sink; /* NULL: no listener */
 	void *context;
@@ -40,7 +40,7 @@ struct readahead *readahead_new(void)
 	if (readahead)
 		readahead->unused = (struct page_chunks){
 			.pages = CHUNK_PAGES,
-			.bytes = sizeof(struct chunk),
+			.bytes = sizeof(struct readahead_chunk),
 			.max = CHUNKS_MAX,
 		};
 	return readahead;
@@ -141,7 +141,7 @@ static uint64_t write_bits(uint64_t *bits, const struct range *range, bool set)
 	return was;
 }
 
-static void meet_fault(struct readahead *readahead, struct chunk *chunk)
+static void meet_fault(struct readahead *readahead, struct readahead_chunk *chunk)
 {
 	if (chunk->faulted)
 		return;
@@ -154,7 +154,7 @@ static void meet_fault(struct readahead *readahead, struct chunk *chunk)
 static int end_unused(struct readahead *readahead, enum readahead_fate fate,
 		      const struct range *range, uint64_t *met)
 {
-	struct chunk *chunk =
+	struct readahead_chunk *chunk =
 		page_chunks_find(&readahead->unused, range->dev, range->inode, range->pgoff);
 	uint64_t nr;
 	int err = 0;
@@ -178,7 +178,7 @@ static int end_unused(struct readahead *readahead, enum readahead_fate fate,
 static int add_read(struct readahead *readahead, const struct range *range)
 {
 	struct readahead_figures *figures = &readahead->figures;
-	struct chunk *chunk;
+	struct readahead_chunk *chunk;
 	void *kept;
 	int err =
 		page_chunks_get(&readahead->unused, range->dev, range->inode, range->pgoff, &kept);
