@@ -34,27 +34,26 @@ static size_t number_from_value(const void *value)
 }
 
 /*
- * Makes space for one more element. @array: address of a pointer to nr elements; the space grows
- * when nr is a power of two or 0. Returns 0 or -ENOMEM.
+ * Returns space for one more element than nr, with these elements; it grows when nr is a power of
+ * two or 0. Without memory it returns NULL, and the elements stay where they are.
  */
-static int profile_grow(void *array, size_t nr, size_t bytes)
+static void *profile_grow(void *elements, size_t nr, size_t bytes)
 {
-	void *elements;
-
 	if (nr & (nr - 1))
-		return 0;
+		return elements;
 	if (nr >= UINT32_MAX / 2)
-		return -ENOMEM;
-	memcpy(&elements, array, sizeof(elements));
-	elements = reallocarray(elements, nr ? 2 * nr : 1, bytes);
-	if (!elements)
-		return -ENOMEM;
-	memcpy(array, &elements, sizeof(elements));
-	return 0;
+		return NULL;
+	return reallocarray(elements, nr ? 2 * nr : 1, bytes);
 }
 
-#define PROFILE_GROW(profile, member) \
-	profile_grow(&(profile)->member, (profile)->nr_##member, sizeof(*(profile)->member))
+/* 0 or -ENOMEM. */
+#define PROFILE_GROW(profile, member)                                                 \
+	({                                                                            \
+		void *grown = profile_grow((profile)->member, (profile)->nr_##member, \
+					   sizeof(*(profile)->member));               \
+		(profile)->member = grown ?: (profile)->member;                       \
+		grown ? 0 : -ENOMEM;                                                  \
+	})
 
 int profile_init(struct profile *profile, struct analysis *analysis)
 {
@@ -372,8 +371,7 @@ static int profile_finish_stack(struct profile *profile, struct profile_stack *s
 	size_t i;
 	int err;
 
-	stack->depth = analysis_frames(profile->analysis, stack->number, frames);
-	for (i = stack->depth; i--;) {
+	for (i = analysis_frames(profile->analysis, stack->number, frames); i--;) {
 		err = profile_find_frame(profile, &frames[i], &frame);
 		if (!err)
 			err = profile_find_call(profile, frame, &call);

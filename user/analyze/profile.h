@@ -44,7 +44,6 @@ struct profile_call {
 struct profile_stack {
 	uint64_t number; /* of the analysis */
 	uint32_t call;	 /* the innermost */
-	uint32_t depth;
 };
 
 struct profile_thread {

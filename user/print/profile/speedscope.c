@@ -40,17 +40,19 @@ static int speedscope_frames(FILE *out, const struct profile *profile)
 	return err;
 }
 
-/* The outermost function is first. */
+/* The outermost function is first. Every stack has at least one frame. */
 static void speedscope_path(FILE *out, const struct profile *profile,
 			    const struct profile_stack *stack)
 {
-	uint32_t frames[STACKS_MAX_FRAMES], call, depth = stack->depth;
+	uint32_t frames[STACKS_MAX_FRAMES], call = stack->call, nr = 0;
 
-	for (call = stack->call; call != PROFILE_NONE; call = profile->calls[call].parent)
-		frames[--depth] = profile->calls[call].frame;
-	for (; depth < stack->depth; depth++)
-		fprintf(out, "%c%" PRIu32, depth ? ',' : '[',
-			profile->frames[frames[depth]].function);
+	do {
+		frames[nr++] = profile->calls[call].frame;
+		call = profile->calls[call].parent;
+	} while (call != PROFILE_NONE);
+	fputc('[', out);
+	while (nr--)
+		fprintf(out, "%" PRIu32 "%s", profile->frames[frames[nr]].function, nr ? "," : "");
 	fputc(']', out);
 }
 
