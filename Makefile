@@ -40,6 +40,7 @@ help:
 #: make bench-scale   time that pfstat adds with 1 to 4 threads, each on its own CPU, in a VM
 #: make bench-loop   instructions of pfdrive's access loop, compared with a bare loop
 #: make bench-record [MILLIONS=10]    losses and memory of recording faults in the VM
+#: make bench-codecs [MILLIONS=10]    speed of zstd and zlib for recordings
 #: make bench-merge                    speed of the merge of the CPUs' rings
 #: make bench-report [MILLIONS=10]    speed and memory of pfdrive report
 #: make docs      the documents as HTML, in build/docs/html

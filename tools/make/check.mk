@@ -141,7 +141,7 @@ $(BUILD)/make_recording: $(BUILD)/unit/tests/perf/make_recording.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(user_libs)
 
--include $(patsubst %,$(BUILD)/unit/tests/perf/%.d,bench_analysis bench_merge make_recording)
+-include $(patsubst %,$(BUILD)/unit/tests/perf/%.d,bench_analysis bench_codecs bench_merge make_recording)
 
 # A recording with something for each figure, for the tests of pages.
 $(BUILD)/make_run: $(BUILD)/unit/tests/browser/make_run.o $(lib)
@@ -151,7 +151,12 @@ $(BUILD)/make_run: $(BUILD)/unit/tests/browser/make_run.o $(lib)
 check-browser:
 	$(Q)tools/check browser
 
-.PHONY: bench-merge bench-report check-browser
+.PHONY: bench-codecs bench-merge bench-report check-browser
+bench-codecs: $(BUILD)/bench_codecs $(BUILD)/make_recording
+	$(Q)$(BUILD)/make_recording $(BUILD)/bench_codecs.pfs $(MILLIONS)
+	$(Q)$< $(BUILD)/bench_codecs.pfs
+	$(Q)rm $(BUILD)/bench_codecs.pfs
+
 bench-merge: $(BUILD)/bench_merge
 	$(Q)$<
 
