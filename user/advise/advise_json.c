@@ -8,7 +8,7 @@
 #include "model/counters.h"
 #include "util/json_value.h"
 
-static json_t *number_or_null(double value)
+static json_t *advise_number_or_null(double value)
 {
 	return isnan(value) ? json_null() : json_integer(llround(value));
 }
@@ -36,12 +36,14 @@ static json_t *advise_row_json(const struct advise *advise, const struct ranking
 {
 	return json_pack("{ss sb so so so so so so so so so}", "advice",
 			 advise->candidates[row->candidate].name, "at_most", row->at_most,
-			 "predicted_ns", number_or_null(row->predicted_ns), "saving_ns",
-			 number_or_null(row->saving_ns), "half_width_ns",
-			 number_or_null(row->half_width_ns), "replayed_ns",
-			 number_or_null(row->elapsed_ns), "fault_ns", number_or_null(row->fault_ns),
-			 "minor", number_or_null(row->minor), "major", number_or_null(row->major),
-			 "read_bytes", number_or_null(row->read_bytes), "refused",
+			 "predicted_ns", advise_number_or_null(row->predicted_ns), "saving_ns",
+			 advise_number_or_null(row->saving_ns), "half_width_ns",
+			 advise_number_or_null(row->half_width_ns), "replayed_ns",
+			 advise_number_or_null(row->elapsed_ns), "fault_ns",
+			 advise_number_or_null(row->fault_ns), "minor",
+			 advise_number_or_null(row->minor), "major",
+			 advise_number_or_null(row->major), "read_bytes",
+			 advise_number_or_null(row->read_bytes), "refused",
 			 value_count(row->refused));
 }
 
@@ -97,7 +99,7 @@ int advise_print_json(FILE *out, const struct advise *advise)
 	return value_print(out,
 			   json_pack("{sI so sI sb so so so so so so so}", "recorded_ns",
 				     (json_int_t)(accesses->end_ns - accesses->start_ns),
-				     "control_ns", number_or_null(advise->ranking.anchor_ns),
+				     "control_ns", advise_number_or_null(advise->ranking.anchor_ns),
 				     "rounds", (json_int_t)advise->options.rounds, "have_bpf",
 				     accesses->have_bpf, "lost", value_known(accesses->lost),
 				     "events_lost", value_known(accesses->events_lost), "hidden",

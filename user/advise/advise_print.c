@@ -138,7 +138,7 @@ static void row_cells(struct grid *grid, const struct advise *advise, const stru
 		grid_cell(grid, "%.2f", row->read_bytes / 1048576);
 }
 
-static int print_rows(FILE *out, const struct advise *advise)
+static int advise_print_rows(FILE *out, const struct advise *advise)
 {
 	static const char *const headings[] = { "<Advice", ">Predicted ms", ">Saving ms",
 						">+-",	   ">Saving",	    ">Faults",
@@ -208,7 +208,7 @@ int advise_print_table(FILE *out, const struct advise *advise)
 	print_files(out, &advise->accesses);
 	print_hidden(out, &advise->accesses);
 	print_faithfulness(out, advise);
-	err = print_rows(out, advise);
+	err = advise_print_rows(out, advise);
 	print_exceptions(out, advise);
 	print_best(out, advise);
 	if (!err && (fflush(out) || ferror(out)))

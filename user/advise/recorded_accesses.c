@@ -184,7 +184,7 @@ static int accesses_take_event(struct recorded_accesses *accesses, const struct 
 	}
 }
 
-struct reading {
+struct accesses_reading {
 	struct recorded_accesses *accesses;
 	struct analysis *analysis;
 	uint64_t first_ns, last_ns;
@@ -192,7 +192,7 @@ struct reading {
 
 static int accesses_take_item(void *context, const struct item *item)
 {
-	struct reading *reading = context;
+	struct accesses_reading *reading = context;
 	int err = analysis_add(reading->analysis, item);
 
 	if (item->ns && !reading->first_ns)
@@ -238,7 +238,7 @@ static uint64_t extra_ns_of(const struct run_counters *counters)
 }
 
 static void accesses_take_tail(struct recorded_accesses *accesses, const json_t *tail,
-			       const struct reading *reading)
+			       const struct accesses_reading *reading)
 {
 	struct run_counters counters;
 
@@ -267,7 +267,7 @@ static void accesses_take_tail(struct recorded_accesses *accesses, const json_t 
 static int accesses_feed(struct recorded_accesses *accesses, struct recording_reader *reader,
 			 const char *recording)
 {
-	struct reading reading = { accesses, analysis_new(true, 0), 0, 0 };
+	struct accesses_reading reading = { accesses, analysis_new(true, 0), 0, 0 };
 	int err;
 
 	if (!reading.analysis)

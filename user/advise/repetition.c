@@ -38,7 +38,7 @@ struct replay_thread {
 	const struct plan_thread *plan;
 	const struct step_context *context;
 	uint32_t *ready, *go;
-	struct step_figures figures;
+	struct step_runner_figures figures;
 };
 
 /* Everything that the child has. It exits without freeing. */
@@ -96,7 +96,8 @@ static int descriptor_of(struct replay_child *child, const struct accessed_mappi
 }
 
 /* The advice of the candidate for a mapping; -1: the recorded advice is repeated. */
-static int advice_of(const struct replay_child *child, const struct accessed_mapping *mapping)
+static int replayed_advice_of(const struct replay_child *child,
+			      const struct accessed_mapping *mapping)
 {
 	const int advice = child->candidate->advice;
 
@@ -124,7 +125,7 @@ static int map_one(struct replay_child *child, size_t number)
 		return child_fails(child, -errno, "map", path);
 	replayed->data = data;
 	replayed->bytes = mapping->bytes;
-	replayed->advice = advice_of(child, mapping);
+	replayed->advice = replayed_advice_of(child, mapping);
 	if (replayed->advice < 0 && mapping->initial_advice >= 0 &&
 	    madvise(data, mapping->bytes, mapping->initial_advice))
 		return child_fails(child, -errno, "call madvise(2) for", path);
@@ -197,7 +198,7 @@ static int start_threads(struct replay_child *child)
 }
 
 /* Bytes that this process caused to be read from block devices; UINT64_MAX: not known. */
-static uint64_t read_bytes(void)
+static uint64_t repetition_read_bytes(void)
 {
 	uint64_t bytes = UINT64_MAX;
 	FILE *file = fopen("/proc/self/io", "re");
@@ -212,7 +213,7 @@ static uint64_t read_bytes(void)
 }
 
 /* A mapping that existed before the recording gets the candidate's advice before all accesses. */
-static void advise_earlier(struct replay_child *child, struct step_figures *figures)
+static void advise_earlier(struct replay_child *child, struct step_runner_figures *figures)
 {
 	const struct recorded_accesses *accesses = child->accesses;
 	size_t i;
@@ -223,7 +224,7 @@ static void advise_earlier(struct replay_child *child, struct step_figures *figu
 			steps_advise_all(&child->mappings[i], figures);
 }
 
-static void take_thread(struct repetition_figures *sum, const struct step_figures *figures,
+static void take_thread(struct repetition_figures *sum, const struct step_runner_figures *figures,
 			uint64_t *end_ns)
 {
 	sum->fault_ns += figures->fault_ns;
@@ -239,9 +240,9 @@ static void take_thread(struct repetition_figures *sum, const struct step_figure
 static void child_replay(struct replay_child *child)
 {
 	struct repetition_figures *sum = &child->outcome->figures;
-	const uint64_t read_before = read_bytes();
+	const uint64_t read_before = repetition_read_bytes();
 	const uint64_t start_ns = clock_monotonic_ns();
-	struct step_figures earlier = { .end_ns = start_ns };
+	struct step_runner_figures earlier = { .end_ns = start_ns };
 	uint64_t end_ns = start_ns, read_after;
 	size_t i;
 
@@ -252,7 +253,7 @@ static void child_replay(struct replay_child *child)
 	take_thread(sum, &earlier, &end_ns);
 	for (i = 0; i < child->accesses->plan.nr_threads; i++)
 		take_thread(sum, &child->threads[i].figures, &end_ns);
-	read_after = read_bytes();
+	read_after = repetition_read_bytes();
 	sum->elapsed_ns = end_ns - start_ns;
 	sum->read_bytes = read_before == UINT64_MAX || read_after == UINT64_MAX ?
 				  UINT64_MAX :

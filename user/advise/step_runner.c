@@ -58,7 +58,7 @@ void steps_signal(uint32_t *number)
 }
 
 static void advise_range(const struct replayed_mapping *mapping, uint64_t page, uint64_t pages,
-			 int advice, struct step_figures *figures)
+			 int advice, struct step_runner_figures *figures)
 {
 	const uint64_t all = (mapping->bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
 	const uint64_t room = page < all ? all - page : 0;
@@ -72,7 +72,7 @@ static void advise_range(const struct replayed_mapping *mapping, uint64_t page, 
 	figures->fault_ns += clock_monotonic_ns() - start;
 }
 
-void steps_advise_all(const struct replayed_mapping *mapping, struct step_figures *figures)
+void steps_advise_all(const struct replayed_mapping *mapping, struct step_runner_figures *figures)
 {
 	if (mapping->advice >= 0)
 		advise_range(mapping, 0, UINT64_MAX / PATTERN_PAGE, mapping->advice, figures);
@@ -80,14 +80,14 @@ void steps_advise_all(const struct replayed_mapping *mapping, struct step_figure
 
 /* A candidate replaces the program's advice, except that pages are not needed any more. */
 static void advise_as_recorded(const struct replayed_mapping *mapping, const struct plan_step *step,
-			       struct step_figures *figures)
+			       struct step_runner_figures *figures)
 {
 	if (mapping->advice < 0 || step->advice == MADV_DONTNEED)
 		advise_range(mapping, step->value, step->pages, step->advice, figures);
 }
 
 static void touch_page(const struct replayed_mapping *mapping, uint64_t page,
-		       struct step_figures *figures)
+		       struct step_runner_figures *figures)
 {
 	const uint64_t start = clock_monotonic_ns();
 
@@ -96,7 +96,7 @@ static void touch_page(const struct replayed_mapping *mapping, uint64_t page,
 }
 
 static void step_run(const struct step_context *context, const struct plan_step *step,
-		     struct step_figures *figures)
+		     struct step_runner_figures *figures)
 {
 	switch (step->type) {
 	case PLAN_RUN:
@@ -124,7 +124,7 @@ static void step_run(const struct step_context *context, const struct plan_step 
 }
 
 void steps_run(const struct step_context *context, const struct plan_step *steps, size_t nr,
-	       struct step_figures *figures)
+	       struct step_runner_figures *figures)
 {
 	struct rusage before, after;
 	size_t i;
@@ -154,7 +154,7 @@ void steps_warm_up(void)
 	const struct replayed_mapping mapping = { .data = page, .bytes = 0, .advice = -1 };
 	uint32_t sent = 0;
 	const struct step_context context = { &mapping, &sent };
-	struct step_figures figures = { 0 };
+	struct step_runner_figures figures = { 0 };
 
 	steps_run(&context, steps, ARRAY_SIZE(steps), &figures);
 }

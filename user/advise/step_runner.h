@@ -20,7 +20,7 @@ struct step_context {
 	uint32_t *signals; /* 1: sent; a futex each */
 };
 
-struct step_figures {
+struct step_runner_figures {
 	uint64_t fault_ns, end_ns;
 	uint64_t minor, major;
 	uint64_t refused;
@@ -29,14 +29,14 @@ struct step_figures {
 
 /* Runs until the last step, or until signals_caught. */
 void steps_run(const struct step_context *context, const struct plan_step *steps, size_t nr,
-	       struct step_figures *figures);
+	       struct step_runner_figures *figures);
 /*
  * Runs a step of each type on memory of its own, so that faults on the code and the stack of
  * steps_run() are not counted later.
  */
 void steps_warm_up(void);
 /* Calls madvise(2) for all of a mapping, and counts the time and a failure. */
-void steps_advise_all(const struct replayed_mapping *mapping, struct step_figures *figures);
+void steps_advise_all(const struct replayed_mapping *mapping, struct step_runner_figures *figures);
 /* Waits until *number is 1, or for signals_caught. */
 void steps_wait(uint32_t *number);
 void steps_signal(uint32_t *number);
