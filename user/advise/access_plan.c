@@ -7,28 +7,14 @@
 #include <stdlib.h>
 
 #include "advise/access_plan.h"
-
-static int grow(void **array, size_t nr, size_t *capacity, size_t size)
-{
-	const size_t wanted = *capacity ? 2 * *capacity : 16;
-	void *larger;
-
-	if (nr < *capacity)
-		return 0;
-	larger = reallocarray(*array, wanted, size);
-	if (!larger)
-		return -ENOMEM;
-	*array = larger;
-	*capacity = wanted;
-	return 0;
-}
+#include "util/array.h"
 
 static struct plan_thread *plan_thread_new(struct access_plan *plan, uint32_t tid)
 {
 	struct plan_thread *thread;
 
-	if (grow((void **)&plan->threads, plan->nr_threads, &plan->thread_capacity,
-		 sizeof(*plan->threads)))
+	if (array_reserve((void **)&plan->threads, plan->nr_threads, &plan->thread_capacity,
+			  sizeof(*plan->threads)))
 		return NULL;
 	thread = calloc(1, sizeof(*thread));
 	if (!thread)
@@ -45,8 +31,8 @@ static struct plan_thread *plan_thread_new(struct access_plan *plan, uint32_t ti
 
 static int plan_thread_add(struct plan_thread *thread, const struct plan_event *event)
 {
-	if (grow((void **)&thread->events, thread->nr_events, &thread->event_capacity,
-		 sizeof(*thread->events)))
+	if (array_reserve((void **)&thread->events, thread->nr_events, &thread->event_capacity,
+			  sizeof(*thread->events)))
 		return -ENOMEM;
 	thread->events[thread->nr_events++] = *event;
 	return 0;
@@ -89,7 +75,7 @@ int access_plan_fork(struct access_plan *plan, uint32_t tid, uint32_t parent, ui
 	return plan_signal(plan, from, ns, &thread->fork_signal);
 }
 
-static bool is_left_out(const struct access_plan *plan, const struct plan_event *event)
+static bool plan_event_is_left_out(const struct access_plan *plan, const struct plan_event *event)
 {
 	switch (event->type) {
 	case PLAN_EVENT_MAPPED:
@@ -107,7 +93,7 @@ static void plan_thread_drop(const struct access_plan *plan, struct plan_thread 
 	size_t i, kept = 0;
 
 	for (i = 0; i < thread->nr_events; i++)
-		if (!is_left_out(plan, &thread->events[i]))
+		if (!plan_event_is_left_out(plan, &thread->events[i]))
 			thread->events[kept++] = thread->events[i];
 	thread->nr_events = kept;
 }
@@ -162,8 +148,8 @@ static int plan_link_sleeps(struct access_plan *plan, struct plan_thread *thread
 
 static int plan_add_step(struct plan_thread *thread, const struct plan_step *step)
 {
-	if (grow((void **)&thread->steps, thread->nr_steps, &thread->step_capacity,
-		 sizeof(*thread->steps)))
+	if (array_reserve((void **)&thread->steps, thread->nr_steps, &thread->step_capacity,
+			  sizeof(*thread->steps)))
 		return -ENOMEM;
 	thread->steps[thread->nr_steps++] = *step;
 	return 0;

@@ -9,27 +9,13 @@
 #include <sys/mman.h>
 
 #include "advise/recorded_mappings.h"
+#include "util/array.h"
 
 /* Indices of the mappings of one process, oldest first. */
 struct process_mappings {
 	uint32_t *indices;
 	size_t nr, capacity;
 };
-
-static int reserve(void **array, size_t nr, size_t *capacity, size_t size)
-{
-	const size_t wanted = *capacity ? 2 * *capacity : 64;
-	void *larger;
-
-	if (nr < *capacity)
-		return 0;
-	larger = reallocarray(*array, wanted, size);
-	if (!larger)
-		return -ENOMEM;
-	*array = larger;
-	*capacity = wanted;
-	return 0;
-}
 
 static struct process_mappings *process_of(struct recorded_accesses *accesses, uint32_t pid)
 {
@@ -49,8 +35,8 @@ static int add_file(struct recorded_accesses *accesses, const struct item_map *m
 {
 	struct accessed_file *file;
 
-	if (reserve((void **)&accesses->files, accesses->nr_files, &accesses->file_capacity,
-		    sizeof(*accesses->files)))
+	if (array_reserve((void **)&accesses->files, accesses->nr_files, &accesses->file_capacity,
+			  sizeof(*accesses->files)))
 		return -ENOMEM;
 	file = &accesses->files[accesses->nr_files];
 	*file = (struct accessed_file){ .path = strdup(map->path), .inode = map->inode };
@@ -69,7 +55,8 @@ static bool is_file(const struct accessed_file *file, const struct item_map *map
 }
 
 /* Index of the file; -ENOMEM. */
-static int file_of(struct recorded_accesses *accesses, const struct item_map *map)
+static int recorded_mappings_file_index(struct recorded_accesses *accesses,
+					const struct item_map *map)
 {
 	const size_t first = (uintptr_t)hash_find(&accesses->by_inode, map->inode);
 	size_t i;
@@ -85,10 +72,10 @@ static int add_mapping(struct recorded_accesses *accesses, const struct accessed
 	struct process_mappings *process = process_of(accesses, mapping->pid);
 
 	if (!process ||
-	    reserve((void **)&accesses->mappings, accesses->nr_mappings,
-		    &accesses->mapping_capacity, sizeof(*accesses->mappings)) ||
-	    reserve((void **)&process->indices, process->nr, &process->capacity,
-		    sizeof(*process->indices)))
+	    array_reserve((void **)&accesses->mappings, accesses->nr_mappings,
+			  &accesses->mapping_capacity, sizeof(*accesses->mappings)) ||
+	    array_reserve((void **)&process->indices, process->nr, &process->capacity,
+			  sizeof(*process->indices)))
 		return -ENOMEM;
 	process->indices[process->nr++] = accesses->nr_mappings;
 	accesses->mappings[accesses->nr_mappings++] = *mapping;
@@ -110,7 +97,7 @@ int recorded_mappings_add(struct recorded_accesses *accesses, const struct item_
 
 	if (!map->inode || map->path[0] != '/' || !map->bytes)
 		return 0;
-	file = file_of(accesses, map);
+	file = recorded_mappings_file_index(accesses, map);
 	if (file < 0)
 		return file;
 	accesses->files[file].executable |= map->prot & PROT_EXEC ? true : false;
