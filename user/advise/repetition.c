@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -260,26 +262,35 @@ static void child_replay(struct replay_child *child)
 				  read_after - read_before;
 }
 
-static _Noreturn void child_main(struct replay_child *child)
+static _Noreturn void child_main(struct replay_child *child, const sigset_t *mask)
 {
 	signal(SIGBUS, SIG_DFL); /* the parent reports it */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	sigprocmask(SIG_SETMASK, mask, NULL);
 	prctl(PR_SET_TIMERSLACK, 1); /* short sleeps are as long as they were */
 	if (!map_all(child) && !start_threads(child))
 		child_replay(child);
 	_exit(0);
 }
 
-/* After a signal, the child gets one too, and its cleanup is awaited. */
-static int await_child(pid_t pid, int *status)
+/*
+ * Signals are blocked except in ppoll(2), so that none is missed. After one, the child gets one too,
+ * and its cleanup is awaited.
+ */
+static int child_await(pid_t pid, const sigset_t *mask, int *status)
 {
-	while (waitpid(pid, status, 0) < 0) {
-		if (errno != EINTR)
-			return -errno;
-		if (signals_caught)
-			kill(pid, SIGTERM);
-	}
-	return 0;
+	struct pollfd polled = { .fd = pidfd_open(pid, 0), .events = POLLIN };
+	int err = polled.fd < 0 ? -errno : 0;
+
+	while (!err && !signals_caught && ppoll(&polled, 1, NULL, mask) < 0)
+		err = errno == EINTR ? 0 : -errno;
+	if (err || signals_caught)
+		kill(pid, SIGTERM);
+	if (waitpid(pid, status, 0) < 0 && !err)
+		err = -errno;
+	if (polled.fd >= 0)
+		close(polled.fd);
+	return err;
 }
 
 static int outcome_take(const struct outcome *outcome, int wait_status,
@@ -299,6 +310,7 @@ int repetition_run(const struct recorded_accesses *accesses, const struct candid
 {
 	struct replay_child child = { .accesses = accesses, .candidate = candidate };
 	int status = 0, err;
+	sigset_t before;
 	pid_t pid;
 
 	child.outcome = mmap(NULL, sizeof(*child.outcome), PROT_READ | PROT_WRITE,
@@ -306,10 +318,12 @@ int repetition_run(const struct recorded_accesses *accesses, const struct candid
 	snprintf(why, size, "start a child");
 	if (child.outcome == MAP_FAILED)
 		return -errno;
+	signals_block(&before);
 	pid = fork();
 	if (!pid)
-		child_main(&child);
-	err = pid < 0 ? -errno : await_child(pid, &status);
+		child_main(&child, &before);
+	err = pid < 0 ? -errno : child_await(pid, &before, &status);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!err)
 		err = outcome_take(child.outcome, status, figures, why, size);
 	munmap(child.outcome, sizeof(*child.outcome));

@@ -205,18 +205,6 @@ static int check_whole(struct folder *folder, const struct drawing *drawing)
 	return err;
 }
 
-/* Blocks the signals that stop pfdrive, except in ppoll(2), so that none is missed. */
-static void block_ends(sigset_t *before)
-{
-	sigset_t ends;
-
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ends, before);
-}
-
 static struct timespec time_left(const struct timespec *until)
 {
 	struct timespec now, left;
@@ -265,7 +253,7 @@ static int run_gnuplot(const struct folder *folder, const char *script)
 	sigset_t before;
 	pid_t pid;
 
-	block_ends(&before);
+	signals_block(&before);
 	pid = fork();
 	if (!pid) {
 		sigprocmask(SIG_SETMASK, &before, NULL);

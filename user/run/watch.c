@@ -271,13 +271,9 @@ static void watch_wait_for_end(struct watch *watch)
 
 void watch_wait(struct watch *watch)
 {
-	sigset_t ends, before;
+	sigset_t before;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ends, &before);
+	signals_block(&before);
 	watch_wait_for_end(watch);
 	watch->end_ns = clock_monotonic_ns();
 	sigprocmask(SIG_SETMASK, &before, NULL);

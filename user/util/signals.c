@@ -56,6 +56,17 @@ void signals_init(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
+void signals_block(sigset_t *before)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, before);
+}
+
 void signals_default(void)
 {
 	signal(SIGINT, SIG_DFL);

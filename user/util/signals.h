@@ -21,6 +21,11 @@ extern volatile sig_atomic_t signals_bus_armed;
 
 /* Also ignores SIGPIPE and SIGXFSZ. That survives exec, so a child calls signals_default(). */
 void signals_init(void);
+/*
+ * Blocks the signals that end pfdrive, and returns the mask before. A caller that lets them in only
+ * within ppoll(2) misses none between its look at signals_caught and its wait.
+ */
+void signals_block(sigset_t *before);
 /* Restores the defaults in a child; signals ignored from the start (nohup) stay ignored. */
 void signals_default(void);
 /* For a process that cleans up after another: ignores the usual termination signals. */

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One replay in a child process, and its end after a signal. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runner.h"
+#include "user/advise/repetition.h"
+#include "user/util/signals.h"
+
+#define SECOND_NS 1000000000ULL
+
+static struct recorded_accesses accesses;
+static const struct candidate control = { .name = "control",
+					  .advice = CANDIDATE_KEEP,
+					  .readahead_bytes = CANDIDATE_KEEP,
+					  .around_bytes = CANDIDATE_KEEP };
+
+static void begin(void)
+{
+	signals_init();
+	accesses = (struct recorded_accesses){ .plan.have_off_cpu = true };
+}
+
+static void end(void)
+{
+	access_plan_exit(&accesses.plan);
+}
+
+/* A plan of one thread that computes. */
+static void plan_run(uint64_t ns)
+{
+	const struct plan_event exit = { .type = PLAN_EVENT_EXIT, .start_ns = ns, .end_ns = ns };
+
+	ck_assert_int_eq(access_plan_add(&accesses.plan, 1, &exit), 0);
+	ck_assert_int_eq(access_plan_build(&accesses.plan), 0);
+}
+
+static int repeat(struct repetition_figures *figures)
+{
+	char why[256];
+
+	return repetition_run(&accesses, &control, figures, why, sizeof(why));
+}
+
+START_TEST(test_a_replay_takes_at_least_the_time_of_its_steps)
+{
+	struct repetition_figures figures;
+
+	plan_run(SECOND_NS / 100);
+	ck_assert_int_eq(repeat(&figures), 0);
+	ck_assert_uint_ge(figures.elapsed_ns, SECOND_NS / 100);
+	ck_assert_uint_eq(figures.refused, 0);
+}
+END_TEST
+
+/* Sends a signal to this process after a while. */
+static pid_t signal_after(uint64_t ns)
+{
+	const struct timespec time = { .tv_nsec = ns };
+	const pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	nanosleep(&time, NULL);
+	kill(getppid(), SIGTERM);
+	_exit(0);
+}
+
+/* The replay would last longer than the test may. */
+START_TEST(test_a_signal_at_any_moment_of_the_start_ends_the_replay)
+{
+	struct repetition_figures figures;
+	uint64_t ns;
+	pid_t pid;
+
+	plan_run(1000 * SECOND_NS);
+	for (ns = 0; ns < 2000000; ns += 10000) {
+		signals_caught = 0;
+		pid = signal_after(ns);
+		ck_assert_int_gt(pid, 0);
+		ck_assert_int_eq(repeat(&figures), SIGTERM);
+		ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	}
+}
+END_TEST
+
+RUN_TESTS_WITH("repetition", begin, end, test_a_replay_takes_at_least_the_time_of_its_steps,
+	       test_a_signal_at_any_moment_of_the_start_ends_the_replay)
