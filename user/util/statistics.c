@@ -124,8 +124,11 @@ int statistics_of(struct statistics *statistics, const double *values, size_t nr
 	return 0;
 }
 
-/* The values in order; those beyond @cut from either end are replaced by their nearest neighbours. */
-static double winsorized_variance(const double *sorted, size_t nr, size_t cut)
+/*
+ * Squared distances from the mean, if the @cut values at either end are replaced by their nearest
+ * neighbours.
+ */
+static double winsorized_squares(const double *sorted, size_t nr, size_t cut)
 {
 	double sum = 0, squares = 0, value;
 	size_t i, place;
@@ -139,7 +142,7 @@ static double winsorized_variance(const double *sorted, size_t nr, size_t cut)
 		value = sorted[place] - sum / nr;
 		squares += value * value;
 	}
-	return squares / (nr - 1);
+	return squares;
 }
 
 int statistics_trimmed(struct trimmed_mean *trimmed, const double *values, size_t nr)
@@ -160,7 +163,7 @@ int statistics_trimmed(struct trimmed_mean *trimmed, const double *values, size_
 					  .freedom = kept - 1 };
 	if (kept > 1)
 		trimmed->standard_error =
-			sqrt(winsorized_variance(sorted, nr, cut) / nr) * nr / kept;
+			sqrt(winsorized_squares(sorted, nr, cut) / (kept * (kept - 1)));
 	free(sorted);
 	return 0;
 }
