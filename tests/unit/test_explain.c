@@ -731,7 +731,24 @@ START_TEST(test_a_wait_for_writeback_in_reclaim_is_reclaim)
 }
 END_TEST
 
+START_TEST(test_reclaims_beyond_the_limit_are_residue)
+{
+	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 101000, LOCKED);
+	uint64_t i;
+
+	open_explain(true);
+	for (i = 0; i < 300; i++)
+		add_reclaim(2000 + 100 * i, 2010 + 100 * i);
+	add_record(&record);
+	/* The first 128 reclaims are dropped, and the gaps between them are unknown: up to 14710. */
+	CHECK_PARTS(&faults[0], [PART_RESIDUE] = 13710, [PART_RECLAIM] = 1720,
+		    [PART_CPU_AFTER] = 100000 - 13710 - 1720);
+	close_explain();
+}
+END_TEST
+
 RUN_TESTS("explain", test_reclaim_is_a_part_on_the_cpu_and_asleep,
+	  test_reclaims_beyond_the_limit_are_residue,
 	  test_a_wait_for_writeback_in_reclaim_is_reclaim, test_a_disk_fault_is_split_into_parts,
 	  test_off_cpu_interval_outside_belongs_to_no_fault,
 	  test_off_cpu_interval_between_attempts_belongs_to_the_fault,

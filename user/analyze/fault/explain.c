@@ -103,6 +103,8 @@ static void explain_take_intervals(struct explain *explain, struct thread_state 
 	uint64_t lost_ns;
 
 	fault_builder_add_unaccounted(builder, builder->fault.start_ns, thread->off_cpu.dropped_ns);
+	fault_builder_add_unaccounted(builder, builder->fault.start_ns,
+				      thread->reclaims.dropped_ns);
 	while ((oldest = off_cpu_queue_oldest(&thread->off_cpu)) &&
 	       oldest->event.off_ns < until_ns) {
 		lost_ns = oldest->lost_ns;

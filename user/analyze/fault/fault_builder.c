@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Off-CPU intervals and reclaims come from the queues of the thread, in time order. Each is clipped to the
- * time between accounted_until_ns and the end of the fault, matched with the requests that the
- * thread waited for, and split into spans. At the end the parts add up to the whole fault.
+ * Off-CPU intervals and reclaims come from the queues of the thread, in time order. Each is clipped
+ * to the time between accounted_until_ns and the end of the fault. An off-CPU interval is matched
+ * with the requests that the thread waited for, and split into spans. At the end the parts add up
+ * to the whole fault.
  */
 #include <stddef.h>
 #include <string.h>

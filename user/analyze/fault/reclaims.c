@@ -30,8 +30,10 @@ int reclaims_add(struct reclaims *reclaims, uint64_t from_ns, uint64_t to_ns)
 
 	if (from_ns >= to_ns)
 		return 0;
-	if (reclaims->nr == RECLAIMS_MAX)
+	if (reclaims->nr == RECLAIMS_MAX) {
+		reclaims->dropped_ns = reclaims->all[RECLAIMS_MAX / 2 - 1].to_ns;
 		reclaims_shift(reclaims, RECLAIMS_MAX / 2);
+	}
 	if (reclaims->nr == reclaims->room) {
 		grown = reallocarray(reclaims->all, room, sizeof(*grown));
 		if (!grown)

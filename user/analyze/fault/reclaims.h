@@ -20,6 +20,7 @@ struct reclaim_interval {
 struct reclaims {
 	struct reclaim_interval *all; /* oldest first */
 	size_t nr, room;
+	uint64_t dropped_ns; /* reclaims up to here were dropped unused */
 };
 
 void reclaims_exit(struct reclaims *reclaims);
