@@ -89,6 +89,19 @@ static void add_stay(uint32_t tid, uint64_t off_ns, uint64_t on_ns)
 	add(ITEM_EVENT, &stay);
 }
 
+static void add_reclaim(uint32_t tid, uint64_t from_ns, uint64_t to_ns, uint64_t pages)
+{
+	const struct pfstat_reclaim reclaim = {
+		.event = {
+			.type = PFSTAT_EVENT_RECLAIM, .size = sizeof(reclaim), .tid = tid,
+			.flags = PFSTAT_RECLAIM_CGROUP, .ns = to_ns,
+		},
+		.start_ns = from_ns, .pages = pages,
+	};
+
+	add(ITEM_EVENT, &reclaim);
+}
+
 static void add_block(uint64_t issue_ns, uint64_t complete_ns, uint64_t pgoff)
 {
 	const struct pfstat_block block = {
@@ -152,6 +165,29 @@ START_TEST(test_figures_are_summed_by_class_and_part)
 	ck_assert_uint_eq(blocks.device.p50_ns, 700);
 	ck_assert_ptr_null(analysis_histogram(analysis, FAULT_SWAP, PART_DEVICE));
 	ck_assert_uint_eq(analysis_histogram(analysis, FAULT_LONG, PART_DEVICE)->count, 99);
+	analysis_free(analysis);
+}
+END_TEST
+
+START_TEST(test_reclaims_are_counted_in_and_outside_of_faults)
+{
+	struct evidence_figures evidence;
+	const struct evidence_reclaims *reclaims = &evidence.reclaims[PFSTAT_RECLAIM_CGROUP];
+	struct fault_figures figures;
+
+	analysis = analysis_new(true, GROUP_BY_ALL);
+	add_reclaim(1, 500, 700, 8); /* before the fault */
+	add_stay(1, 1200, 1300);
+	add_reclaim(1, 1100, 1600, 32);
+	add_fault(1, 1, 1000, 1000, PFSTAT_CLASS_LONG);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	analysis_evidence(analysis, &evidence);
+	ck_assert_uint_eq(reclaims->count, 2);
+	ck_assert_uint_eq(reclaims->total_ns, 700);
+	ck_assert_uint_eq(reclaims->pages, 40);
+	analysis_faults(analysis, FAULT_LONG, &figures);
+	ck_assert_uint_eq(figures.parts[PART_RECLAIM].total_ns, 500);
+	ck_assert_uint_eq(figures.reclaim_cpu_ns, 400);
 	analysis_free(analysis);
 }
 END_TEST
@@ -671,6 +707,7 @@ RUN_TESTS("analysis", test_the_time_of_lost_off_cpu_events_is_residue,
 	  test_a_reused_number_is_another_thread,
 	  test_a_fault_open_at_exit_belongs_to_the_exiting_thread,
 	  test_times_that_run_backwards_count_as_zero, test_figures_are_summed_by_class_and_part,
+	  test_reclaims_are_counted_in_and_outside_of_faults,
 	  test_a_run_without_a_fault_has_no_groups, test_a_disk_fault_also_maps_the_pages_around,
 	  test_groups_by_file_vma_and_thread_have_names, test_long_names_are_kept_in_full,
 	  test_threads_of_one_name_are_one_group, test_groups_that_were_not_requested_are_refused,

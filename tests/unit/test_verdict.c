@@ -102,6 +102,10 @@ START_TEST(test_faults_of_an_idle_program_are_not_dismissed)
 	s.report.usage.utime_ns = 20 * MS;
 	s.report.usage.stime_ns = 20 * MS;
 	check_cause(&s, "nothing-wrong", false, "page faults were 50 % of its activity");
+	/* Reclaim on the CPU is in the system time already. */
+	add_class(&s, FAULT_ANON, 10, PART_RECLAIM, 8 * MS);
+	s.report.faults.all.reclaim_cpu_ns = 8 * MS;
+	check_cause(&s, "nothing-wrong", false, "page faults were 60 % of its activity");
 	s.report.usage.utime_ns = 200 * MS;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 }
@@ -395,6 +399,11 @@ START_TEST(test_first_touches)
 		    "100000 first touches of anonymous memory, 1.00 µs each");
 	add_class(&s, FAULT_ANON, 0, PART_BLOCKED, 100 * MS);
 	check_cause(&s, "first-touch", false, "50 % of it was off the CPU");
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 100000, PART_CPU_BEFORE, 60 * MS);
+	add_class(&s, FAULT_ANON, 0, PART_RECLAIM, 40 * MS); /* 10 ms of it asleep */
+	s.report.faults.classes[FAULT_ANON].reclaim_cpu_ns = 30 * MS;
+	check_cause(&s, "first-touch", false, "40 % of it was off the CPU or in reclaim");
 	sample_begin(&s);
 	add_class(&s, FAULT_ANON, 255, PART_CPU_BEFORE, 100 * MS);
 	check_no_cause(&s, "first-touch");

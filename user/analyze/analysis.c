@@ -24,6 +24,7 @@ struct class_faults {
 	uint64_t count, major, unsolved, pages;
 	uint64_t had[NR_PARTS + 1];	 /* number of faults with some of the part */
 	uint64_t total_ns[NR_PARTS + 1]; /* [NR_PARTS]: the whole */
+	uint64_t reclaim_cpu_ns;
 	struct quantiles quantiles[NR_PARTS + 1];
 };
 
@@ -146,6 +147,7 @@ static int add_to_class(struct analysis *analysis, const struct explained *fault
 	class->major += fault->major;
 	class->unsolved += !fault->solved;
 	class->pages += pages_of(fault);
+	class->reclaim_cpu_ns += fault->reclaim_cpu_ns;
 	class->had[NR_PARTS]++;
 	class->total_ns[NR_PARTS] += whole_ns;
 	err = quantile_add(&class->quantiles[NR_PARTS], whole_ns);
@@ -393,6 +395,7 @@ static void analysis_fill_faults(const struct analysis *analysis, enum fault_cla
 		figures->major += class->major;
 		figures->unsolved += class->unsolved;
 		figures->pages += class->pages;
+		figures->reclaim_cpu_ns += class->reclaim_cpu_ns;
 	}
 	for (part = 0; part <= NR_PARTS; part++) {
 		filled = part == NR_PARTS ? &figures->whole : &figures->parts[part];

@@ -75,6 +75,7 @@ struct fault_figures {
 	uint64_t pages;		   /* mapped pages, as far as known */
 	struct part_figures whole; /* end - start */
 	struct part_figures parts[NR_PARTS];
+	uint64_t reclaim_cpu_ns; /* of PART_RECLAIM; the rest of it is off the CPU */
 };
 
 void analysis_faults(const struct analysis *analysis, enum fault_class class,

@@ -357,7 +357,7 @@ static void part_slices(struct trace_writer *trace, const struct explained *faul
 	const struct explain_span *span;
 	unsigned int i;
 
-	/* A fault that never slept has one part, which its own slice already shows. */
+	/* A fault without a sleep or reclaim has one part, which its own slice already shows. */
 	if (!fault->parts_known || !fault->nr_spans)
 		return;
 	for (i = 0; i < fault->nr_spans; i++) {

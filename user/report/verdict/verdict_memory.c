@@ -118,11 +118,12 @@ bool verdict_first_touch(const struct verdict *verdict, const struct report *run
 {
 	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
 	const double share = verdict_class_share(run, FAULT_ANON);
-	const double waited = verdict_off_cpu_share(run, FAULT_ANON);
+	double waited = verdict_off_cpu_share(run, FAULT_ANON);
 
 	(void)verdict;
 	if (share < VERDICT_CAUSE_SHARE || anon->count < FEW_TOUCHES)
 		return false;
+	waited += (double)anon->reclaim_cpu_ns / anon->whole.total_ns;
 	cause->weight = share;
 	cause->certain = waited < VERDICT_CAUSE_SHARE;
 	verdict_state(cause,
@@ -135,8 +136,7 @@ bool verdict_first_touch(const struct verdict *verdict, const struct report *run
 				      "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 make fewer and larger "
 				      "faults.");
 	} else {
-		verdict_add(cause, "; %.0f %% of it was off the CPU, perhaps in reclaim.",
-			    100 * waited);
+		verdict_add(cause, "; %.0f %% of it was off the CPU or in reclaim.", 100 * waited);
 		verdict_advise(cause, "memory.pressure and memory.stat (pgscan_direct) of the "
 				      "cgroup show reclaim.");
 	}

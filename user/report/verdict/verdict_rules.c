@@ -77,16 +77,19 @@ double verdict_part_share(const struct report *run, enum part part)
 	return share_of(run->faults.all.parts[part].total_ns, run->faults.all.whole.total_ns);
 }
 
+static uint64_t off_cpu_ns(const struct fault_figures *faults)
+{
+	return faults->whole.total_ns - faults->parts[PART_CPU_BEFORE].total_ns -
+	       faults->parts[PART_CPU_AFTER].total_ns - faults->reclaim_cpu_ns;
+}
+
 double verdict_off_cpu_share(const struct report *run, enum fault_class class)
 {
 	const struct fault_figures *faults = &run->faults.classes[class];
 
 	if (!run->faults.parts_known || !faults->whole.total_ns)
 		return 0;
-	return 1 - share_of(faults->parts[PART_CPU_BEFORE].total_ns +
-				    faults->parts[PART_CPU_AFTER].total_ns +
-				    faults->parts[PART_RECLAIM].total_ns,
-			    faults->whole.total_ns);
+	return share_of(off_cpu_ns(faults), faults->whole.total_ns);
 }
 
 double verdict_mean_us(const struct report *run, enum fault_class class)
@@ -114,8 +117,7 @@ static bool was_idle(const struct verdict *verdict, const struct report *run, do
 	if (run->usage.utime_ns == COUNT_NA || run->usage.stime_ns == COUNT_NA ||
 	    !run->faults.parts_known)
 		return false;
-	active_ns = run->usage.utime_ns + run->usage.stime_ns + all->whole.total_ns -
-		    all->parts[PART_CPU_BEFORE].total_ns - all->parts[PART_CPU_AFTER].total_ns;
+	active_ns = run->usage.utime_ns + run->usage.stime_ns + off_cpu_ns(all);
 	*active_share = share_of(all->whole.total_ns, active_ns);
 	return active_ns < 0.2 * verdict->wall_ns && *active_share >= VERDICT_CAUSE_SHARE;
 }

@@ -55,7 +55,7 @@ void verdict_advise(struct verdict_cause *cause, const char *format, ...)
 /* Shares of all faults' time; 0 if the part or the class is not known. */
 double verdict_class_share(const struct report *run, enum fault_class class);
 double verdict_part_share(const struct report *run, enum part part);
-/* The share of a class's own time off the CPU. Time in reclaim is not counted, as it is both. */
+/* The share of a class's own time off the CPU. */
 double verdict_off_cpu_share(const struct report *run, enum fault_class class);
 /* Microseconds per fault of the class. */
 double verdict_mean_us(const struct report *run, enum fault_class class);

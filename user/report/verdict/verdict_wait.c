@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The rules about waits that are not the device's: for a CPU, for a lock, for free memory, for a
- * read of another process or a server; and about faults of the kernel itself. Recordings do not hold the task, the
- * lock or the server that a fault waited for, so most remedies are the next measurement.
+ * read of another process or a server; and about faults of the kernel itself. Recordings do not
+ * hold the task, the lock or the server that a fault waited for, so most remedies are the next
+ * measurement.
  */
 #include <inttypes.h>
 #include <string.h>
