@@ -25,6 +25,7 @@ struct plan {
 	uint64_t seed;
 	bool have_bpf;
 	uint32_t hooks;	     /* with events of block requests and wake-ups */
+	uint64_t reclaim_ns; /* at the begin of each disk fault */
 	unsigned int anon;   /* faults of anonymous memory, which only eBPF sees */
 	uint64_t watched_ns; /* nonzero: duration of watching a program that did not exit */
 	const char *kernel;  /* written to the head; NULL: omitted */
@@ -58,6 +59,21 @@ static void add(struct recording_writer *writer, enum item_type type, uint64_t n
 
 	item.record = data;
 	ck_assert_int_eq(recording_add(writer, &item), 0);
+}
+
+static void add_reclaim(struct recording_writer *writer, uint64_t start_ns, uint64_t ns)
+{
+	const struct pfstat_reclaim reclaim = {
+		.event = { .type = PFSTAT_EVENT_RECLAIM,
+			   .size = sizeof(reclaim),
+			   .pid = 1,
+			   .tid = 1,
+			   .ns = start_ns + ns },
+		.start_ns = start_ns,
+	};
+
+	if (ns)
+		add(writer, ITEM_EVENT, reclaim.event.ns, &reclaim);
 }
 
 static void add_disk(struct recording_writer *writer, struct pfstat_record *record,
@@ -122,6 +138,8 @@ static void add_faults(struct recording_writer *writer, const struct plan *plan)
 			.result = PFSTAT_RESULT_LOCKED,
 			.pfn = i,
 		};
+		if (i % 2)
+			add_reclaim(writer, now_ns, plan->reclaim_ns);
 		if (i % 2)
 			add_disk(writer, &record,
 				 plan->device_us * 1000 * (0.8 - 0.2 * log(uniform)));
@@ -347,6 +365,39 @@ START_TEST(test_parts_are_not_compared_without_ebpf)
 	ck_assert_str_eq(verdict_of(root, "disk", "cpu_before"), "n/a");
 	ck_assert_str_eq(verdict_of(root, "disk", "whole"), "same");
 	json_decref(root);
+}
+END_TEST
+
+static void check_parts(const char *cpu, const char *reclaim, const char *runqueue)
+{
+	json_t *root = output();
+
+	ck_assert_str_eq(verdict_of(root, "disk", "cpu_before"), cpu);
+	ck_assert_str_eq(verdict_of(root, "disk", "device"), cpu);
+	ck_assert_str_eq(verdict_of(root, "disk", "reclaim"), reclaim);
+	ck_assert_str_eq(verdict_of(root, "disk", "runqueue"), runqueue);
+	json_decref(root);
+}
+
+/* Recordings of earlier versions have reclaim in the other parts. */
+START_TEST(test_reclaim_is_compared_only_with_reclaim)
+{
+	struct plan a = with_seed(5), b = with_seed(6);
+
+	b.hooks |= 1U << HOOK_RECLAIM;
+	record_run("a.pfs", &a);
+	record_run("b.pfs", &b);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
+	check_parts("same", "n/a", "same"); /* nothing was reclaimed */
+	b.reclaim_ns = 2000;
+	record_run("b.pfs", &b);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
+	check_parts("n/a", "n/a", "same");
+	a = b;
+	a.seed = 5;
+	record_run("a.pfs", &a);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
+	check_parts("same", "same", "same");
 }
 END_TEST
 
@@ -587,7 +638,7 @@ END_TEST
 RUN_TESTS_WITH("cmd_compare", make_folder, remove_folder, test_same_recording_twice_has_no_change,
 	       test_two_runs_of_one_workload_have_no_change,
 	       test_slower_disk_is_a_change_of_the_device_part,
-	       test_parts_are_not_compared_without_ebpf,
+	       test_reclaim_is_compared_only_with_reclaim, test_parts_are_not_compared_without_ebpf,
 	       test_classes_that_a_run_could_not_see_are_not_compared,
 	       test_cut_and_lossy_recordings_are_compared_with_a_warning,
 	       test_few_faults_give_no_verdict, test_each_side_may_have_several_runs,

@@ -436,6 +436,11 @@ static uint64_t side_faults(const struct comparison_side *side)
 	return faults;
 }
 
+/* Parts that include reclaim in a run without the hook for it. */
+#define PARTS_WITH_RECLAIM                                                                     \
+	(1U << PART_CPU_BEFORE | 1U << PART_CPU_AFTER | 1U << PART_QUEUE | 1U << PART_DEVICE | \
+	 1U << PART_FOREIGN | 1U << PART_BLOCKED | 1U << PART_RESIDUE)
+
 /* The parts and classes that all runs know. */
 struct known {
 	unsigned int parts, classes;
@@ -448,15 +453,19 @@ static struct known known_by(const struct compare_input *input)
 	const bool fault_hook = compared_run_has_hook(input->runs[0], HOOK_FAULT);
 	struct known known = { ~0U, ~0U, true, true };
 	const struct compared_run *run;
+	bool has_reclaim = false;
 	unsigned int side;
 
 	for (side = 0; side < 2; side++)
 		for (run = input->runs[side]; run < input->runs[side] + input->nr[side]; run++) {
+			has_reclaim |= run->all.sums[BATCH_TIME + PART_RECLAIM];
 			known.parts &= compared_run_parts(run);
 			known.classes &= compared_run_classes(run);
 			known.all &= compared_run_has_hook(run, HOOK_FAULT) == fault_hook;
 			known.reads &= compared_run_has_hook(run, HOOK_BLOCK);
 		}
+	if (has_reclaim && !(known.parts & 1U << PART_RECLAIM))
+		known.parts &= ~PARTS_WITH_RECLAIM;
 	return known;
 }
 
