@@ -178,8 +178,10 @@ START_TEST(test_order_of_sweeps_decides_the_misses)
 {
 	check_variation(0, FAULT_ORDER_STEPPED, 308, 308);
 	check_variation(1, FAULT_ORDER_STEPPED, 5000, 5000);
+	check_variation(2, FAULT_ORDER_SHUFFLED, 658, 8200);
 	check_variation(3, FAULT_ORDER_WRAPPED, 2677, 8195);
 	check_variation(4, FAULT_ORDER_WRAPPED, 1, 1);
+	check_variation(5, FAULT_ORDER_RANDOM, 474, 6860);
 	check_variation(6, FAULT_ORDER_RANDOM, 61, 68);
 }
 END_TEST

@@ -20,14 +20,14 @@ const struct fault_variation fault_variations[NR_FAULT_VARIATIONS] = {
 	{ .order = FAULT_ORDER_RANDOM, .window = MIB_1 },
 };
 
-/* One access for each byte of the file, or fewer if all pages have been visited. */
-static uint64_t wrapped_order(uint32_t *order, uint64_t bytes)
+/* One access for each byte of the file, or fewer if all pages have been visited. -ENOMEM */
+static int wrapped_order(uint32_t *order, uint64_t bytes, uint64_t *nr)
 {
 	struct bitmap *seen = bitmap_new(STUDY_PAGES);
 	uint64_t offset = 0, pages = 0, i;
 
 	if (!seen)
-		return 0;
+		return -ENOMEM;
 	for (i = 0; i < bytes && pages < STUDY_PAGES; i++) {
 		if (bitmap_set(seen, offset / PATTERN_PAGE))
 			order[pages++] = offset / PATTERN_PAGE;
@@ -36,13 +36,14 @@ static uint64_t wrapped_order(uint32_t *order, uint64_t bytes)
 			offset -= bytes;
 	}
 	bitmap_free(seen);
-	return pages;
+	*nr = pages;
+	return 0;
 }
 
 static uint64_t shuffled_order(uint32_t *order, uint64_t seed)
 {
 	struct random random = random_begin(seed, 0);
-	uint32_t starts[STUDY_SWEEPS], page;
+	uint32_t starts[STUDY_SWEEPS] = { 0 }, page;
 	uint64_t pages = 0, other;
 	unsigned int i;
 
@@ -72,6 +73,7 @@ static int order_of_run(const struct fault_variation *variation, uint64_t run, u
 {
 	const uint64_t missing = run * (PATTERN_PAGE / FAULT_LAST_PAGES);
 	const uint64_t bytes = (uint64_t)STUDY_PAGES * PATTERN_PAGE - missing;
+	int err = 0;
 
 	switch (variation->order) {
 	case FAULT_ORDER_STEPPED:
@@ -84,9 +86,13 @@ static int order_of_run(const struct fault_variation *variation, uint64_t run, u
 	*order = calloc(STUDY_PAGES, sizeof(**order));
 	if (!*order)
 		return -ENOMEM;
-	*pages = variation->order == FAULT_ORDER_WRAPPED ? wrapped_order(*order, bytes) :
-							   shuffled_order(*order, run + 1);
-	return 0;
+	if (variation->order == FAULT_ORDER_WRAPPED)
+		err = wrapped_order(*order, bytes, pages);
+	else
+		*pages = shuffled_order(*order, run + 1);
+	if (err)
+		free(*order);
+	return err;
 }
 
 static void take_misses(struct fault_variation *variation, const struct fault_counts *counts)
