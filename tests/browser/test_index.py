@@ -74,6 +74,7 @@ def test_verdict_is_first_and_explains_the_largest_difference(browser, runs):
     assert "7224" in first.text and "658" in first.text
     text = browser.find_element(By.ID, "differences").text
     assert "later, it hits the pages that the sweep before read around: 308 misses" in text
+    assert "Misses of this run: 1. The other 352 calls met a mark." in text
     assert not browser.find_elements(By.TAG_NAME, "b")[0].text == "machine"
 
 

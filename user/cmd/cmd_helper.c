@@ -145,7 +145,7 @@ static int helper_fault_index(int argc, char **argv)
 	if (err)
 		return message(STATUS_FAILED, "cannot read the run %s/%s.json: %s; run make demo",
 			       argv[1], failed,
-			       err == -ENODATA ? "it is not a run without fault-around" :
+			       err == -ENODATA ? "it is not a run with --fault-around off" :
 						 strerror(-err));
 	err = fault_index_print(stdout, &index);
 	return err ? message_of_stdout(err, "the index page") : STATUS_OK;

@@ -12,12 +12,13 @@
 #include "print/json/json_environment.h"
 #include "study/faults/fault_experiments.h"
 
+/* Columns "Disk faults" and "Long" of the tables in these figures of the study. */
 const struct fault_experiment fault_experiments[NR_FAULT_EXPERIMENTS] = {
-	{ "random-cold", "1", { .disk = 6198, .longs = 5101 } },
-	{ "random-warm", "3", { .disk = 0, .longs = 9412 } },
-	{ "sequential", "5", { .disk = 1, .longs = 11299 } },
-	{ "stride-4K", "7", { .disk = 58, .longs = 11242 } },
-	{ "stride-256K", "9", { .disk = 7224, .longs = 4075 } },
+	[FAULT_RANDOM_COLD] = { "random-cold", "1", { .disk = 6198, .longs = 5101 } },
+	[FAULT_RANDOM_WARM] = { "random-warm", "3", { .disk = 0, .longs = 9412 } },
+	[FAULT_SEQUENTIAL] = { "sequential", "5", { .disk = 1, .longs = 11299 } },
+	[FAULT_STRIDE_4K] = { "stride-4K", "7", { .disk = 58, .longs = 11242 } },
+	[FAULT_STRIDE_256K] = { "stride-256K", "9", { .disk = 7224, .longs = 4075 } },
 };
 
 /* A class without calls is not in the JSON. */
@@ -55,9 +56,9 @@ int fault_run_load(struct fault_run *run, const char *folder, const char *name)
 	if (asprintf(&path, "%s/%s.json", folder, name) < 0)
 		return -ENOMEM;
 	file = fopen(path, "re");
-	err = file ? 0 : -errno;
+	err = -errno;
 	free(path);
-	if (err)
+	if (!file)
 		return err;
 	json = json_loadf(file, 0, NULL);
 	fclose(file);

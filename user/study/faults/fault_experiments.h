@@ -19,7 +19,14 @@ struct fault_counts {
 	uint64_t longs; /* the page was in the cache */
 };
 
-enum { FAULT_RANDOM_COLD, FAULT_STRIDE_256K = 4, NR_FAULT_EXPERIMENTS };
+enum {
+	FAULT_RANDOM_COLD,
+	FAULT_RANDOM_WARM,
+	FAULT_SEQUENTIAL,
+	FAULT_STRIDE_4K,
+	FAULT_STRIDE_256K,
+	NR_FAULT_EXPERIMENTS
+};
 
 extern const struct fault_experiment {
 	const char *name; /* of the run's files */
@@ -36,8 +43,8 @@ struct fault_run {
 };
 
 /*
- * Reads FOLDER/NAME.json. -ENODATA: it is not a run, or a run with fault-around. Other results: 0 or
- * a negative errno.
+ * Reads FOLDER/NAME.json. -ENODATA: it is not a run, or a run with fault-around. Other results: 0
+ * or a negative errno.
  */
 int fault_run_load(struct fault_run *run, const char *folder, const char *name);
 

@@ -86,7 +86,7 @@ static void state_difference(char *text, const struct fault_run *run,
 		snprintf(reason, room, "not explained");
 }
 
-static void print_row(FILE *out, const struct fault_index *index, size_t row)
+static void print_experiment(FILE *out, const struct fault_index *index, size_t row)
 {
 	const struct fault_experiment *experiment = &fault_experiments[row];
 	const struct fault_run *run = &index->rows[row].run;
@@ -174,6 +174,28 @@ static void fill_explanation(FILE *out, struct html_part *part, const struct fau
 		stepped->least, wrapped->least, wrapped->most, wide->most);
 }
 
+/* The reasons for the other differences have figures of the run and of the rule, too. */
+static void fill_reasons(FILE *out, struct html_part *part, const struct fault_index *index)
+{
+	const struct fault_counts *sequential = &index->rows[FAULT_SEQUENTIAL].run.counts;
+	const struct fault_counts *stride = &index->rows[FAULT_STRIDE_4K].rule;
+
+	fill_text(out, part, "random_published", "%" PRIu64,
+		  fault_experiments[FAULT_RANDOM_COLD].published.disk);
+	fill_text(out, part, "sequential_published", "%" PRIu64,
+		  fault_experiments[FAULT_SEQUENTIAL].published.disk);
+	fill_text(out, part, "sequential_misses", "%" PRIu64, sequential->disk - sequential->marks);
+	fill_text(out, part, "sequential_marks", "%" PRIu64, sequential->marks);
+	fill_text(out, part, "stride_published", "%" PRIu64,
+		  fault_experiments[FAULT_STRIDE_4K].published.disk);
+	fill_text(out, part, "stride_misses", "%" PRIu64, stride->disk - stride->marks);
+	fill_text(out, part, "warm_published", "%" PRIu64,
+		  fault_experiments[FAULT_RANDOM_WARM].published.longs);
+	fill_text(out, part, "warm_published", "%" PRIu64,
+		  fault_experiments[FAULT_RANDOM_WARM].published.longs);
+	fill_text(out, part, "study_pages", "%u", STUDY_PAGES);
+}
+
 static void print_index_verdict(FILE *out, const struct fault_index *index)
 {
 	const struct fault_variation *wrapped = variation_of(index, FAULT_ORDER_WRAPPED, false);
@@ -198,7 +220,7 @@ static void print_index_verdict(FILE *out, const struct fault_index *index)
 		 "The study counts other numbers, most of all %" PRIu64
 		 " disk faults with stride:256K "
 		 "instead of %" PRIu64 ". For other orders of its sweeps the same rule has %" PRIu64
-		 " to %" PRIu64 " misses, which %s that number.",
+		 " to %" PRIu64 " misses, a range that %s that number.",
 		 published, index->rows[FAULT_STRIDE_256K].run.counts.disk, wrapped->least,
 		 wrapped->most,
 		 wrapped->least <= published && published <= wrapped->most ? "includes" :
@@ -240,13 +262,17 @@ static int print_index_body(FILE *out, const void *context)
 	print_index_verdict(out, index);
 	html_part_to(out, &part, "rows");
 	for (i = 0; i < NR_FAULT_EXPERIMENTS; i++)
-		print_row(out, index, i);
+		print_experiment(out, index, i);
 	fill_text(out, &part, "window", "%" PRId64, e->readahead_bytes / PATTERN_PAGE);
 	fill_text(out, &part, "window", "%" PRId64, e->readahead_bytes / PATTERN_PAGE);
+	fill_text(out, &part, "study_pages", "%u", STUDY_PAGES);
 	html_part_to(out, &part, "variations");
 	for (i = 0; i < NR_FAULT_VARIATIONS; i++)
 		print_variation(out, &index->variations[i]);
+	fill_text(out, &part, "stride_256k_published", "%" PRIu64,
+		  fault_experiments[FAULT_STRIDE_256K].published.disk);
 	fill_explanation(out, &part, index);
+	fill_reasons(out, &part, index);
 	html_part_end(out, &part);
 	return 0;
 }
