@@ -223,6 +223,36 @@ START_TEST(test_faults_without_a_mapping_are_counted)
 }
 END_TEST
 
+static void add_advice(uint64_t address, uint64_t bytes)
+{
+	const struct pfstat_advice advice = {
+		.event = { .type = PFSTAT_EVENT_ADVICE,
+			   .size = sizeof(advice),
+			   .pid = 50,
+			   .tid = 50,
+			   .ns = 3000 },
+		.start_ns = 2500,
+		.address = address,
+		.bytes = bytes,
+		.advice = MADV_RANDOM,
+	};
+
+	add(ITEM_EVENT, 3000, &advice);
+}
+
+/* A damaged or forged recording may have a mapping that ends beyond the last address. */
+START_TEST(test_advice_for_a_mapping_beyond_the_last_address_is_one_range)
+{
+	begin_recording();
+	add_map(0, UINT64_MAX - 4095, 0, PROT_READ);
+	add_map(0, 0, 0, PROT_READ);
+	add_advice(UINT64_MAX - 4095, 4095);
+	end_recording();
+	read_recording();
+	ck_assert_uint_eq(accesses.advices, 1);
+}
+END_TEST
+
 START_TEST(test_code_is_replayed_and_not_advised)
 {
 	begin_recording();
@@ -272,6 +302,7 @@ RUN_TESTS_WITH("recorded accesses", make_folder, remove_folder,
 	       test_accesses_of_all_threads_have_their_mappings,
 	       test_a_process_has_its_parents_mappings_and_its_own_accesses,
 	       test_a_later_mapping_hides_an_earlier_one, test_faults_without_a_mapping_are_counted,
+	       test_advice_for_a_mapping_beyond_the_last_address_is_one_range,
 	       test_code_is_replayed_and_not_advised,
 	       test_a_file_that_is_not_the_recorded_one_is_left_out,
 	       test_a_missing_recording_is_refused)

@@ -233,7 +233,7 @@ static int plan_add_event(struct access_plan *plan, struct plan_thread *thread,
 	return plan_add_step(thread, &step);
 }
 
-/* A fault within madvise(2) is no access of the program. */
+/* Faults within madvise(2) come from the kernel, not from an access of the program. */
 static bool is_of_advice(const struct plan_event *event, uint64_t advice_until)
 {
 	return event->type == PLAN_EVENT_TOUCH && event->start_ns < advice_until;

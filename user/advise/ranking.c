@@ -145,7 +145,8 @@ int ranking_make(struct ranking *ranking, const struct repetition_figures *figur
 {
 	const size_t family = ranking_count(tried, nr_candidates, anchor);
 	struct rounds rounds = { figures, nr_candidates, nr_rounds, NULL };
-	struct trimmed_mean control; /* what it saves, compared with the recorded conditions */
+	struct trimmed_mean
+		control; /* saving of the control, compared with the recorded conditions */
 	struct ranking_row *row;
 	int err;
 	size_t i;

@@ -17,7 +17,7 @@
 #include "util/message.h"
 #include "util/signals.h"
 
-/* A store to a page that is mapped already, or a failed fault, is no access to repeat. */
+/* The replay repeats neither stores to pages that are mapped already nor failed faults. */
 static bool is_access(const struct explained *fault)
 {
 	switch (fault->class) {
@@ -96,15 +96,15 @@ static int accesses_take_advice(struct recorded_accesses *accesses,
 				    .end_ns = advice->event.ns,
 				    .advice = advice->advice };
 	struct accessed_mapping *mapping;
-	uint64_t address, until;
+	uint64_t address, until, left;
 	int err = 0;
 
 	for (address = advice->address; address < end && !err; address = until) {
 		mapping = recorded_mappings_at(accesses, advice->event.pid, address);
 		if (!mapping)
 			break;
-		until = mapping->address + mapping->bytes;
-		until = until < end ? until : end;
+		left = mapping->bytes - (address - mapping->address);
+		until = left < end - address ? address + left : end;
 		mapping->used = true;
 		event.mapping = mapping - accesses->mappings;
 		event.page = (address - mapping->address) / 4096;
@@ -206,13 +206,13 @@ static int accesses_take_item(void *context, const struct item *item)
 	return err;
 }
 
-static void accesses_take_head(struct recorded_accesses *accesses, const json_t *head)
+static int accesses_take_head(struct recorded_accesses *accesses, const json_t *head)
 {
 	struct report *report = calloc(1, sizeof(*report));
 
-	accesses->fault_around = true;
 	if (!report)
-		return;
+		return -ENOMEM;
+	accesses->fault_around = true;
 	report_init(report);
 	if (!head_from_json(report, head)) {
 		accesses->started_s = report->environment.started_s;
@@ -222,6 +222,7 @@ static void accesses_take_head(struct recorded_accesses *accesses, const json_t 
 	}
 	report_exit(report);
 	free(report);
+	return 0;
 }
 
 /* The cost of pfstat for one fault, outside of the fault's recorded time. */
@@ -272,9 +273,10 @@ static int accesses_feed(struct recorded_accesses *accesses, struct recording_re
 
 	if (!reading.analysis)
 		return message(STATUS_FAILED, "out of memory");
-	accesses_take_head(accesses, recording_head(reader));
 	analysis_listen(reading.analysis, accesses_take_fault, accesses);
-	err = recording_feed(reader, accesses_take_item, &reading, &signals_caught);
+	err = accesses_take_head(accesses, recording_head(reader));
+	if (!err)
+		err = recording_feed(reader, accesses_take_item, &reading, &signals_caught);
 	if (!err)
 		err = analysis_finish(reading.analysis);
 	analysis_free(reading.analysis);
