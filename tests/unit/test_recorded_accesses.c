@@ -89,8 +89,8 @@ static void add_map(uint64_t ns, uint64_t address, uint64_t pgoff, uint32_t prot
 	free(map);
 }
 
-static void add_fault(uint32_t pid, uint32_t tid, uint64_t start_ns, uint64_t page,
-		      enum pfstat_class class)
+static void add_call(enum pfstat_op op, uint32_t pid, uint32_t tid, uint64_t start_ns,
+		     uint64_t page, enum pfstat_class class)
 {
 	const struct pfstat_record record = {
 		.sequence = 1,
@@ -101,11 +101,18 @@ static void add_fault(uint32_t pid, uint32_t tid, uint64_t start_ns, uint64_t pa
 		.inode = inode_of(path),
 		.pid = pid,
 		.tid = tid,
+		.op = op,
 		.class = class,
 		.result = PFSTAT_RESULT_LOCKED,
 	};
 
 	add(ITEM_RECORD, start_ns + record.duration_ns, &record);
+}
+
+static void add_fault(uint32_t pid, uint32_t tid, uint64_t start_ns, uint64_t page,
+		      enum pfstat_class class)
+{
+	add_call(PFSTAT_OP_FAULT, pid, tid, start_ns, page, class);
 }
 
 static void add_fork(uint64_t ns, uint32_t pid, uint32_t tid)
@@ -223,6 +230,20 @@ START_TEST(test_faults_without_a_mapping_are_counted)
 }
 END_TEST
 
+START_TEST(test_stores_to_mapped_pages_are_counted_as_not_repeated)
+{
+	begin_recording();
+	add_map(0, MAPPED, 0, PROT_READ | PROT_WRITE);
+	add_fault(50, 50, 2000, 3, PFSTAT_CLASS_LONG);
+	add_call(PFSTAT_OP_PAGE_MKWRITE, 50, 50, 4000, 5, PFSTAT_CLASS_MKWRITE);
+	end_recording();
+	read_recording();
+	ck_assert_uint_eq(accesses.files[0].faults, 1);
+	ck_assert_uint_eq(accesses.not_repeated, 1);
+	ck_assert_uint_eq(accesses.not_repeated_ns, 300);
+}
+END_TEST
+
 static void add_advice(uint64_t address, uint64_t bytes)
 {
 	const struct pfstat_advice advice = {
@@ -302,6 +323,7 @@ RUN_TESTS_WITH("recorded accesses", make_folder, remove_folder,
 	       test_accesses_of_all_threads_have_their_mappings,
 	       test_a_process_has_its_parents_mappings_and_its_own_accesses,
 	       test_a_later_mapping_hides_an_earlier_one, test_faults_without_a_mapping_are_counted,
+	       test_stores_to_mapped_pages_are_counted_as_not_repeated,
 	       test_advice_for_a_mapping_beyond_the_last_address_is_one_range,
 	       test_code_is_replayed_and_not_advised,
 	       test_a_file_that_is_not_the_recorded_one_is_left_out,

@@ -30,8 +30,8 @@ static void print_file_line(FILE *out, const char *what, const char *path, const
 static void print_recording(FILE *out, const struct advise *advise)
 {
 	const struct recorded_accesses *accesses = &advise->accesses;
-	uint64_t faults = accesses->unplaced, replayed = 0;
-	double ns = accesses->unplaced_ns, replayed_ns = 0;
+	uint64_t faults = accesses->unplaced + accesses->not_repeated, replayed = 0;
+	double ns = accesses->unplaced_ns + accesses->not_repeated_ns, replayed_ns = 0;
 	const struct accessed_file *file;
 	size_t i;
 

@@ -44,8 +44,13 @@ static int accesses_take_fault(void *context, const struct explained *fault)
 	struct accessed_mapping *mapping;
 	struct accessed_file *file;
 
-	if (!fault->inode || !is_access(fault))
+	if (!fault->inode)
 		return 0;
+	if (!is_access(fault)) {
+		accesses->not_repeated++;
+		accesses->not_repeated_ns += ns;
+		return 0;
+	}
 	mapping = recorded_mappings_find(accesses, fault->pid, fault->address, fault->inode);
 	if (!mapping) {
 		accesses->unplaced++;

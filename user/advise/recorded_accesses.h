@@ -55,6 +55,8 @@ struct recorded_accesses {
 	bool populated;			/* the program called MADV_POPULATE_READ */
 	uint64_t advices;		/* recorded calls of madvise(2) */
 	uint64_t unplaced, unplaced_ns; /* faults of files in no known mapping */
+	/* Faults of files that are not replayed: stores to mapped pages, and failed faults. */
+	uint64_t not_repeated, not_repeated_ns;
 };
 
 /*
