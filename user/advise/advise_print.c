@@ -48,8 +48,8 @@ static void print_recording(FILE *out, const struct advise *advise)
 		"Recorded: %.3f ms; replayed: %" PRIu64 " of %" PRIu64
 		" faults of files, %.1f %% of their time\n",
 		recorded_ns(advise) / 1e6, replayed, faults, ns > 0 ? 100 * replayed_ns / ns : 0);
-	fprintf(out, "Control: %.3f ms, replayed in %u rounds\n", advise->ranking.anchor_ns / 1e6,
-		advise->options.rounds);
+	fprintf(out, "Replayed as recorded: %.3f ms, in %u rounds\n",
+		advise->ranking.anchor_ns / 1e6, advise->options.rounds);
 }
 
 static void print_files(FILE *out, const struct recorded_accesses *accesses)
@@ -112,9 +112,9 @@ static void print_faithfulness(FILE *out, const struct advise *advise)
 		fprintf(out, "Predicted times are not exact: %s\n", advise->anchor_lacks);
 	else if (fabs(difference) > FAITHFUL_SHARE)
 		fprintf(out,
-			"THE REPLAY TAKES %+.1f %% OF THE RECORDED TIME MORE OR LESS: COMPARE "
-			"SAVINGS ONLY WITH EACH OTHER\n",
-			100 * difference);
+			"THE REPLAY TAKES %.1f %% %s TIME THAN THE RECORDING: COMPARE SAVINGS ONLY "
+			"WITH EACH OTHER\n",
+			100 * fabs(difference), difference > 0 ? "MORE" : "LESS");
 }
 
 static void row_cells(struct grid *grid, const struct advise *advise, const struct ranking_row *row)
@@ -171,6 +171,18 @@ static void print_exceptions(FILE *out, const struct advise *advise)
 	}
 }
 
+static const char *reason_of_none(const struct advise *advise)
+{
+	const struct ranking *ranking = &advise->ranking;
+
+	if (advise->options.rounds < 2)
+		return "not known. One round has no interval; use --rounds 2 or more.";
+	if (ranking->rows[0].at_most)
+		return "not known. The largest saving is only an upper bound; see Hidden above.";
+	return "the recorded policy. No candidate is better than the control by more than its "
+	       "interval.";
+}
+
 static void print_best(FILE *out, const struct advise *advise)
 {
 	const struct ranking *ranking = &advise->ranking;
@@ -181,12 +193,7 @@ static void print_best(FILE *out, const struct advise *advise)
 
 	fputc('\n', out);
 	if (ranking->best == ranking->nr) {
-		fputs(advise->options.rounds > 1 ?
-			      "Best: the recorded policy. No candidate is better than the control "
-			      "by more than its interval.\n" :
-			      "Best: not known. One round has no interval; use --rounds 2 or "
-			      "more.\n",
-		      out);
+		fprintf(out, "Best: %s\n", reason_of_none(advise));
 		return;
 	}
 	candidate = &advise->candidates[row->candidate];
