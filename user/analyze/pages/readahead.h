@@ -20,8 +20,8 @@ struct readahead_figures {
 	uint64_t idle;		 /* still in neither state */
 	uint64_t overflow;	 /* pages of files beyond the limit, not counted above */
 	/*
-	 * Of these, pages in stretches of 32 MiB of a file in which a fault mapped a page. In other
-	 * stretches read(2) may have used all pages.
+	 * The part of `read` and `evicted_unused` in stretches of 32 MiB of a file in which a fault
+	 * mapped a page. In other stretches read(2) may have used all pages.
 	 */
 	uint64_t faulted_read, faulted_evicted;
 };
