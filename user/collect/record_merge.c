@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The collector merges the rings with it. A window has at most `max` records: if it has more, half
- * of its time is tried. Within a window the records are sorted by one byte of their time after the
- * other, the lowest first, which compares nothing.
+ * Merges the rings for the collector. A window has at most `max` records; if it has more, half of
+ * its time is tried. A radix sort orders the records of a window by the bytes of their time, the
+ * lowest byte first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* The entries of a window fit into the L1 cache, its records into the L2 cache. */
 #define WINDOW_RECORDS 1024U
-/* With many rings, so many for each: a look at a ring is shared by its records. */
+/* The minimum for each ring: the records that a ring has in a window share a look at the ring. */
 #define RING_RECORDS 16U
 /* Fewer records are sorted by comparisons. */
 #define FEW_RECORDS    32U

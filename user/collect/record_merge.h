@@ -39,7 +39,7 @@ struct record_merge {
 	uint64_t steps; /* looks at a record or a ring, and moves of records, since the init */
 };
 
-/* The rings stay the caller's. -ENOMEM. */
+/* The caller still owns the rings. 0 or -ENOMEM. */
 int record_merge_init(struct record_merge *merge, struct record_ring *rings, unsigned int nr_rings);
 void record_merge_exit(struct record_merge *merge);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A range of the time of a recording. What overlaps it is in the range as a whole, so a fault that
- * crosses a bound belongs to the ranges on both sides.
+ * A range of the time of a recording. A fault, an off-CPU interval or a request that overlaps the
+ * range is in it as a whole, so a fault that crosses a bound belongs to the ranges on both sides.
  */
 #ifndef PFSTAT_USER_TIME_RANGE_H
 #define PFSTAT_USER_TIME_RANGE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reader of recordings unpacks its blocks with it. The result always has the size that the head
- * of the block names, or is not used.
+ * Uncompresses blocks for the reader of recordings. A result that does not have exactly the size
+ * in the head of the block is an error.
  */
 #include <errno.h>
 #include <zstd_errors.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Printers of millions of rows write to it as to any stream. An error of the stream below is one of
- * this stream.
+ * Compresses the output of printers, which write to it as to any stream. It reports the errors of
+ * the stream below as its own.
  */
 #include <errno.h>
 #include <stdint.h>
