@@ -88,11 +88,11 @@ static void residue_note(FILE *out, const struct report *run)
 static void reclaim_note(FILE *out, const struct report *run)
 {
 	static const char *const names[PFSTAT_NR_RECLAIM_KINDS] = {
-		[PFSTAT_RECLAIM_DIRECT] = "for lack of free memory",
-		[PFSTAT_RECLAIM_CGROUP] = "at a cgroup's limit",
-		[PFSTAT_RECLAIM_COMPACTION] = "to compact it",
+		[PFSTAT_RECLAIM_DIRECT] = "reclaims for lack of free memory",
+		[PFSTAT_RECLAIM_CGROUP] = "reclaims at a cgroup's limit",
+		[PFSTAT_RECLAIM_COMPACTION] = "compactions",
 	};
-	const char *separator = "Reclaim of memory by the program itself: ";
+	const char *separator = "Direct reclaim and compaction by the program: ";
 	const struct evidence_reclaims *reclaims;
 	enum pfstat_reclaim_kind kind;
 
@@ -100,8 +100,8 @@ static void reclaim_note(FILE *out, const struct report *run)
 		reclaims = &run->evidence.reclaims[kind];
 		if (!reclaims->count)
 			continue;
-		fprintf(out, "%s%" PRIu64 " times %s, %.2f ms", separator, reclaims->count,
-			names[kind], reclaims->total_ns / 1e6);
+		fprintf(out, "%s%" PRIu64 " %s, %.2f ms", separator, reclaims->count, names[kind],
+			reclaims->total_ns / 1e6);
 		if (reclaims->pages)
 			fprintf(out, ", %" PRIu64 " pages", reclaims->pages);
 		separator = "; ";
