@@ -33,7 +33,7 @@ static __always_inline int reclaim_begins(void)
 	return 0;
 }
 
-/* Without an entry, the thread became a target meanwhile. */
+/* Without an entry, the thread became a target meanwhile, or the map was full. */
 static __always_inline int reclaim_ends(__u32 kind, __u64 pages)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();

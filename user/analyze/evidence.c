@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Adds up the verdict's evidence that the figures by class and by group do not have. Input:
- * logical faults about in the order of their ends, tasks, reclaims, and calls of
- * madvise(2). Faults of
- * several threads overlap, so their intervals are merged before they are added up.
+ * logical faults about in the order of their ends, tasks, reclaims, and calls of madvise(2). Faults
+ * of several threads overlap, so their intervals are merged before they are added up.
  */
 #include <string.h>
 

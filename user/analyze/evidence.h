@@ -16,7 +16,7 @@
 /* The kernel's advices that are counted: MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED. */
 #define EVIDENCE_ADVICES 5
 
-/* Direct reclaims by the targets' threads, in faults and outside of them. */
+/* Direct reclaims, or compactions, by the targets' threads, in faults and outside of them. */
 struct evidence_reclaims {
 	uint64_t count, total_ns, pages;
 };

@@ -92,13 +92,12 @@ json_t *json_reclaims(const struct report *run)
 		[PFSTAT_RECLAIM_CGROUP] = "cgroup",
 		[PFSTAT_RECLAIM_COMPACTION] = "compaction",
 	};
-	json_t *object = json_object();
 	enum pfstat_reclaim_kind kind;
+	json_t *object;
 
-	if (!view_has_hook(run, HOOK_RECLAIM)) {
-		json_decref(object);
+	if (!view_has_hook(run, HOOK_RECLAIM))
 		return json_null();
-	}
+	object = json_object();
 	for (kind = 0; kind < PFSTAT_NR_RECLAIM_KINDS; kind++) {
 		const struct evidence_reclaims *reclaims = &run->evidence.reclaims[kind];
 
