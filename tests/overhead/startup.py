@@ -6,7 +6,6 @@ import pathlib
 import struct
 import subprocess
 import time
-import zlib
 
 import instruments
 
@@ -35,7 +34,8 @@ def tail_of(recording):
         assert magic == BLOCK_MAGIC
         offset += 24
         if kind == 4:
-            return json.loads(zlib.decompress(data[offset:offset + stored]))
+            return json.loads(subprocess.run(["zstd", "-dc"], input=data[offset:offset + stored],
+                                             check=True, capture_output=True).stdout)
         offset += stored
 
 
