@@ -122,7 +122,7 @@ int cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *
 	return -EBUSY;
 }
 
-/* A byte of each page: the kernel reads whole pages, and copies no more than is asked for. */
+/* Reads one byte of each page: the kernel reads whole pages, but copies only that byte. */
 static int read_all(const struct mapping *mapping, const volatile sig_atomic_t *stop)
 {
 	uint64_t offset = 0;
