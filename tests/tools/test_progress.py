@@ -127,3 +127,7 @@ class Deal(unittest.TestCase):
     def test_files_without_a_duration_are_dealt_out_evenly(self):
         dealt = progress.deal({}, 2, ["a", "b", "c", "d"])
         self.assertEqual(dealt, [["a", "c"], ["b", "d"]])
+
+    def test_files_without_tests_leave_no_part_empty(self):
+        dealt = progress.deal({"a": 5, "b": 0, "c": 0}, 3, ["a", "b", "c"])
+        self.assertEqual(dealt, [["a"], ["b"], ["c"]])
