@@ -630,7 +630,7 @@ static unsigned int rows_from_to(char *from, char *to)
 	return lines_of(text_file_read("out")) - 1;
 }
 
-/* A fault begins every 200 µs; the first and every third of them take 100 µs, the others 1 µs. */
+/* A fault begins every 200 µs. The first and every third take 100 µs, the others 1 µs. */
 START_TEST(test_range_has_the_faults_that_overlap_it)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);

@@ -106,7 +106,10 @@ static void add_reclaim(uint64_t from_ns, uint64_t to_ns)
 {
 	const struct pfstat_reclaim reclaim = {
 		.event = {
-			.type = PFSTAT_EVENT_RECLAIM, .size = sizeof(reclaim), .tid = 1, .ns = to_ns,
+			.type = PFSTAT_EVENT_RECLAIM,
+			.size = sizeof(reclaim),
+			.tid = 1,
+			.ns = to_ns,
 		},
 		.start_ns = from_ns,
 	};
@@ -740,7 +743,7 @@ START_TEST(test_reclaims_beyond_the_limit_are_residue)
 	for (i = 0; i < 300; i++)
 		add_reclaim(2000 + 100 * i, 2010 + 100 * i);
 	add_record(&record);
-	/* The first 128 reclaims are dropped, and the gaps between them are unknown: up to 14710. */
+	/* The first 128 reclaims are dropped. Until 14710 the gaps between them are unknown. */
 	CHECK_PARTS(&faults[0], [PART_RESIDUE] = 13710, [PART_RECLAIM] = 1720,
 		    [PART_CPU_AFTER] = 100000 - 13710 - 1720);
 	close_explain();

@@ -279,7 +279,8 @@ START_TEST(test_hostile_items_are_refused_or_cost_little)
 	ck_assert_int_eq(needed_pages_add_block(needed, &block), 0);
 	finish();
 	ck_assert_uint_ge(nr, 1);
-	block.bytes = block.file_bytes = UINT32_MAX;
+	block.bytes = UINT32_MAX;
+	block.file_bytes = UINT32_MAX;
 	while (!err)
 		err = needed_pages_add_block(needed, &block);
 	ck_assert_int_eq(err, -E2BIG);

@@ -7,8 +7,8 @@
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
- * Makes space in *array for one element of @size bytes after the first @nr. The capacity doubles, so
- * an element costs constant time. Returns 0, or -ENOMEM and leaves the array as it was.
+ * Makes space in *array for one element of @size bytes after the first @nr. The capacity doubles,
+ * so an element costs constant time. Returns 0, or -ENOMEM and leaves the array as it was.
  */
 int array_reserve(void **array, size_t nr, size_t *capacity, size_t size);
 

@@ -11,7 +11,7 @@
 
 #include "util/gzip_stream.h"
 
-/* Level 1: the text repeats its keys, so higher levels gain a fifth and take several times as long. */
+/* The text repeats its keys: higher levels gain a fifth, and take several times as long. */
 #define LEVEL 1
 /* Adding 16 to zlib's window makes it gzip. */
 #define GZIP_WINDOW (15 + 16)

@@ -149,10 +149,13 @@ static const struct fault_variation *variation_of(const struct fault_index *inde
 {
 	size_t i;
 
-	for (i = 0; i < NR_FAULT_VARIATIONS; i++)
-		if (index->variations[i].order == order && !index->variations[i].hits_ignored &&
-		    (index->variations[i].window > 32) == long_window)
-			return &index->variations[i];
+	for (i = 0; i < NR_FAULT_VARIATIONS; i++) {
+		const struct fault_variation *variation = &index->variations[i];
+		const bool is_long = variation->window > 32;
+
+		if (variation->order == order && !variation->hits_ignored && is_long == long_window)
+			return variation;
+	}
 	return NULL;
 }
 

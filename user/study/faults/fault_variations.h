@@ -17,8 +17,8 @@
 #define FAULT_SEEDS	 32U
 
 enum fault_order {
-	FAULT_ORDER_STEPPED, /* stride: a sweep begins one page after the one before */
-	FAULT_ORDER_WRAPPED, /* stride: a sweep goes on where the stride passed the end of the file */
+	FAULT_ORDER_STEPPED,  /* stride: a sweep begins one page after the one before */
+	FAULT_ORDER_WRAPPED,  /* stride: the next sweep begins where the stride passes the end */
 	FAULT_ORDER_SHUFFLED, /* stride: the sweeps of FAULT_ORDER_STEPPED in a random order */
 	FAULT_ORDER_RANDOM,
 };

@@ -41,7 +41,8 @@ void readahead_rule_close(struct readahead_rule *rule)
 {
 	bitmap_free(rule->cached);
 	bitmap_free(rule->marked);
-	rule->cached = rule->marked = NULL;
+	rule->cached = NULL;
+	rule->marked = NULL;
 }
 
 /* A window that reaches over the end of the file is cut, and so is its distance to the mark. */
