@@ -65,8 +65,9 @@ def test_cold_page_is_a_disk_fault_and_a_short_retry(small_file):
         assert short["earlier_ns"] == disk["start_ns"]
         assert short["flags"] & TRIED
         assert short["pfn"] == pfstat.pagemap_pfn(mapping.address + 100 * PAGE)
-        # The disk answers after 100 us.
-        assert disk["duration_ns"] > 100_000 > short["duration_ns"] / 10
+        # The disk answers after 100 us. The second attempt does not wait for it.
+        assert disk["duration_ns"] > 100_000
+        assert "s" not in short["facts"]
 
 
 def test_fault_at_the_readahead_mark_is_readahead(small_file):
