@@ -274,8 +274,8 @@ static _Noreturn void child_main(struct replay_child *child, const sigset_t *mas
 }
 
 /*
- * Signals are blocked except in ppoll(2), so that none is missed. After a signal the child gets one,
- * too, and its cleanup is awaited.
+ * Signals are blocked except in ppoll(2), so that none is missed. After a signal the child also
+ * gets one, and its cleanup is awaited.
  */
 static int child_await(pid_t pid, const sigset_t *mask, int *status)
 {
