@@ -112,6 +112,32 @@ START_TEST(test_read_and_lost_records_add_up)
 }
 END_TEST
 
+START_TEST(test_going_back_returns_to_the_first_unpublished_record)
+{
+	struct writer writer = writer_begin();
+	struct record_ring ring;
+	uint64_t read = 0;
+	unsigned int i;
+	int err = 0;
+
+	ck_assert_int_eq(record_ring_open(&ring, writer.path), 0);
+	for (i = 0; i < CAPACITY - 3; i++)
+		put(&writer);
+	read += take(&ring, 0);
+	for (i = 0; i < 6; i++) /* three before the end of the ring, three behind it */
+		put(&writer);
+	record_ring_look(&ring);
+	for (i = 0; i < 5; i++)
+		record_ring_next(&ring);
+	ck_assert_uint_eq(record_ring_peek(&ring, &err)->start_ns, 1000 + CAPACITY + 2);
+	record_ring_back(&ring);
+	ck_assert_uint_eq(take(&ring, read), 6);
+	ck_assert_int_eq(err, 0);
+	record_ring_close(&ring);
+	writer_end(&writer);
+}
+END_TEST
+
 START_TEST(test_records_after_the_look_are_read_next_time)
 {
 	struct writer writer = writer_begin();
@@ -184,6 +210,7 @@ START_TEST(test_unknown_header_is_refused)
 END_TEST
 
 RUN_TESTS("record_ring", test_reading_frees_space, test_read_and_lost_records_add_up,
+	  test_going_back_returns_to_the_first_unpublished_record,
 	  test_records_after_the_look_are_read_next_time,
 	  test_reader_continues_where_the_last_one_stopped, test_a_torn_record_is_an_error,
 	  test_unknown_header_is_refused)

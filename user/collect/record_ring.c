@@ -81,6 +81,7 @@ int record_ring_open(struct record_ring *ring, const char *path)
 		return err;
 	}
 	ring->next = ring->header->tail;
+	ring->slot = ring->next % ring->capacity;
 	ring->published = ring->next;
 	ring->limit = ring->next;
 	return 0;
@@ -106,7 +107,7 @@ const struct pfstat_record *record_ring_peek(const struct record_ring *ring, int
 
 	if (ring->next == ring->limit)
 		return NULL;
-	record = &ring->data[ring->next % ring->capacity];
+	record = &ring->data[ring->slot];
 	if (record->sequence != ring->next + 1) {
 		*err = -EBADMSG;
 		return NULL;
@@ -126,9 +127,12 @@ void record_ring_publish(struct record_ring *ring)
 void record_ring_next(struct record_ring *ring)
 {
 	ring->next++;
+	if (++ring->slot == ring->capacity)
+		ring->slot = 0;
 }
 
 void record_ring_back(struct record_ring *ring)
 {
 	ring->next = ring->published;
+	ring->slot = ring->next % ring->capacity;
 }

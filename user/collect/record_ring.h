@@ -14,6 +14,7 @@ struct record_ring {
 	uint64_t map_bytes;
 	uint64_t capacity;
 	uint64_t next;	    /* the record to be read next */
+	uint64_t slot;	    /* its index in data */
 	uint64_t published; /* the last value of `next` that the writer knows */
 	uint64_t limit;	    /* head when record_ring_look() was called */
 };
