@@ -3,7 +3,7 @@
  * Writes a recording for measurements of `pfdrive report': generated events of four threads and
  * 100 files; one fault in fifty is from disk, with its off-CPU interval and its request.
  *
- *	make_recording FILE [MILLIONS]	default 10
+ *	make_recording FILE [MILLIONS [SEED]]	default 10 and 1
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,9 +53,9 @@ static void add_disk(struct recording_writer *writer, struct pfstat_record *reco
 	record->facts = PFSTAT_FACT_SLEPT;
 }
 
-static void add_faults(struct recording_writer *writer, uint64_t records)
+static void add_faults(struct recording_writer *writer, uint64_t records, uint64_t seed)
 {
-	uint64_t state = 1, now_ns = 1, random, i;
+	uint64_t state = seed, now_ns = 1, random, i;
 	struct pfstat_record record;
 
 	for (i = 0; i < records; i++) {
@@ -86,6 +86,7 @@ static void add_faults(struct recording_writer *writer, uint64_t records)
 int main(int argc, char **argv)
 {
 	const uint64_t records = (argc > 2 ? strtoull(argv[2], NULL, 10) : 10) * 1000000;
+	const uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
 	FILE *out = argc > 1 ? fopen(argv[1], "w") : NULL;
 	struct recording_writer *writer;
 	struct report report;
@@ -105,7 +106,7 @@ int main(int argc, char **argv)
 	tail = counters_to_json(&counters);
 	if (recording_begin(&writer, out, head))
 		return 1;
-	add_faults(writer, records);
+	add_faults(writer, records, seed);
 	if (recording_end(writer, tail) || fclose(out))
 		return 1;
 	json_decref(head);
