@@ -1,23 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The lines of tools/progress, its estimate, and its distribution of files among VMs."""
-import importlib.machinery
-import importlib.util
 import io
 import pathlib
 import unittest
 
+import scripts
+
 TOP = pathlib.Path(__file__).parents[2]
 
 
-def load(path):
-    """A script without an ending, as a module."""
-    loader = importlib.machinery.SourceFileLoader(path.name, str(path))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(path.name, loader))
-    loader.exec_module(module)
-    return module
-
-
-progress = load(TOP / "tools/progress")
+progress = scripts.load(TOP / "tools/progress")
 
 
 class Lines(unittest.TestCase):
