@@ -3,6 +3,8 @@
 #ifndef PFSTAT_BPF_CONTEXT_H
 #define PFSTAT_BPF_CONTEXT_H
 
+#include <pfstat/kernel_symbol.h>
+
 #include "common.bpf.h"
 
 /* Bits of preempt_count on x86-64: an NMI, an interrupt, a softirq served. */
@@ -11,29 +13,40 @@
 /* v7.3: a count of disabled interrupts has the old place of these bits, which are higher. */
 #define CONTEXT_INTERRUPT_ABOVE 0xff000100
 
-extern const unsigned long local_interrupt_disable_state __ksym __weak;
+/* Set by the loader: the kernel counts disabled interrupts, and has these variables. */
+const volatile bool have_interrupt_count, have_preempt_count, have_pcpu_hot;
 
 /* From v6.2 to v6.14 the count lived in here, before and after in a variable of its own. */
 struct pcpu_hot {
 	int preempt_count;
 } __attribute__((preserve_access_index));
 
-extern const struct pcpu_hot pcpu_hot __ksym __weak;
-extern const int __preempt_count __ksym __weak;
+/* The loader puts the variable in the place of the constant. */
+static __always_inline const void *kernel_variable(enum pfstat_kernel_symbol index)
+{
+	const void *variable;
+
+	asm volatile("%[variable] = %[constant] ll"
+		     : [variable] "=r"(variable)
+		     : [constant] "i"((__u64)PFSTAT_KERNEL_VARIABLE << 32 | index));
+	return variable;
+}
 
 /* The thread that does this; 0: an interrupt, the idle thread, or unknown. */
 static __always_inline __u32 context_tid(void)
 {
-	__u32 in, interrupts = CONTEXT_INTERRUPT;
+	const __u32 interrupts = have_interrupt_count ? CONTEXT_INTERRUPT_ABOVE : CONTEXT_INTERRUPT;
+	const struct pcpu_hot *hot;
+	__u32 in;
 
-	if (&local_interrupt_disable_state)
-		interrupts = CONTEXT_INTERRUPT_ABOVE;
-	if (&__preempt_count)
-		in = *(const int *)bpf_this_cpu_ptr(&__preempt_count);
-	else if (&pcpu_hot)
-		in = ((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
-	else
+	if (have_preempt_count) {
+		in = *(const int *)bpf_this_cpu_ptr(kernel_variable(PFSTAT_KERNEL_PREEMPT_COUNT));
+	} else if (have_pcpu_hot) {
+		hot = bpf_this_cpu_ptr(kernel_variable(PFSTAT_KERNEL_PCPU_HOT));
+		in = hot->preempt_count;
+	} else {
 		return 0;
+	}
 	return in & interrupts ? 0 : bpf_get_current_pid_tgid();
 }
 

@@ -6,6 +6,7 @@
  */
 #include <linux/ptrace.h>
 
+#include <pfstat/kernel_symbol.h>
 #include <pfstat/record.h>
 
 #include "common.bpf.h"
@@ -31,14 +32,17 @@ struct pt_regs___kernel {
 	unsigned long ip;
 } __attribute__((preserve_access_index));
 
-extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+/* A function of the kernel, which the loader puts in the place of the constant. */
+static void *(*const rdonly_cast)(const void *object,
+				  __u32 type) = (void *)(PFSTAT_KERNEL_FUNCTION +
+							 PFSTAT_KERNEL_RDONLY_CAST);
 
 /* The numbers of these types among the kernel's. */
 const volatile __u32 vm_area_struct_type, vm_fault_type;
 
 /* A kprobe gets addresses only. This makes one a pointer to an object that can be read. */
 #define KERNEL_OBJECT(address, type) \
-	((const struct type *)bpf_rdonly_cast((const void *)(address), type##_type))
+	((const struct type *)rdonly_cast((const void *)(address), type##_type))
 
 /* The module's ->fault: a VMA that has it is hooked. 0: the module is not used. */
 __u64 wrapper;

@@ -16,7 +16,7 @@ STACKS = {
 
 
 class Figures(unittest.TestCase):
-    """Of one program, with functions of 32, 0 and 16 bytes of stack."""
+    """One program has functions of 32, 0 and 16 bytes of stack."""
     def test_figures_are_found_in_each_format_of_the_verifier(self):
         stats = scripts.load(TOP / "tools/bpf-stats")
         for kernel, stack in STACKS.items():

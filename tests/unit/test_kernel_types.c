@@ -10,6 +10,7 @@
 
 #include "runner.h"
 #include "user/collect/kernel_types.h"
+#include "user/util/array.h"
 
 /* Number of each type in kernel_btf(), which are added in this order. */
 enum { INT = 1, LIST, LIST_POINTER, ARRAY, TASK_UNION, TASK, PAGE, STATE, PROTO, FAULT, WORD };
@@ -86,10 +87,21 @@ START_TEST(test_a_type_is_found_by_name_and_kind)
 	struct btf *kernel = kernel_btf();
 	struct kernel_types *types = open_types(kernel);
 
-	ck_assert_uint_eq(kernel_types_find(types, "task", BTF_KIND_STRUCT), TASK);
-	ck_assert_uint_eq(kernel_types_find(types, "handle_fault", BTF_KIND_FUNC), FAULT);
-	ck_assert_uint_eq(kernel_types_find(types, "handle_fault", BTF_KIND_STRUCT), 0);
-	ck_assert_uint_eq(kernel_types_find(types, "task_struct", BTF_KIND_STRUCT), 0);
+	struct kernel_symbol symbols[] = {
+		{ "task", BTF_KIND_STRUCT, 0 },		{ "handle_fault", BTF_KIND_FUNC, 0 },
+		{ "handle_fault", BTF_KIND_STRUCT, 0 }, { "task_struct", BTF_KIND_STRUCT, 0 },
+		{ "tasks", BTF_KIND_STRUCT, 0 },	{ "word", BTF_KIND_TYPEDEF, 99 },
+		{ "w", BTF_KIND_TYPEDEF, 0 },
+	};
+
+	kernel_types_look_up(types, symbols, ARRAY_SIZE(symbols));
+	ck_assert_uint_eq(symbols[0].number, TASK);
+	ck_assert_uint_eq(symbols[1].number, FAULT);
+	ck_assert_uint_eq(symbols[2].number, 0);
+	ck_assert_uint_eq(symbols[3].number, 0);
+	ck_assert_uint_eq(symbols[4].number, 0);
+	ck_assert_uint_eq(symbols[5].number, WORD);
+	ck_assert_uint_eq(symbols[6].number, 0);
 	kernel_types_close(types);
 	btf__free(kernel);
 }
@@ -159,6 +171,7 @@ END_TEST
 START_TEST(test_damaged_types_are_refused)
 {
 	struct btf *kernel = kernel_btf();
+	struct kernel_symbol symbol = { "no such name", BTF_KIND_FUNC, 0 };
 	struct kernel_types *types;
 	const void *data;
 	char *copy;
@@ -172,7 +185,7 @@ START_TEST(test_damaged_types_are_refused)
 		memcpy(copy, data, bytes);
 		copy[i] ^= 0x41;
 		if (!kernel_types_open(&types, copy, bytes))
-			kernel_types_find(types, "no such name", BTF_KIND_FUNC);
+			kernel_types_look_up(types, &symbol, 1);
 		kernel_types_close(types);
 	}
 	free(copy);

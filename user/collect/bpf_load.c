@@ -25,6 +25,7 @@
 #include "collect/bpf_log.h"
 #include "collect/bpf_pins.h"
 #include "collect/bpf_programs.h"
+#include "collect/bpf_targets.h"
 #include "collect/event_ring.h"
 #include "collect/kernel_types.h"
 #include "collect/time_heap.h"
@@ -140,9 +141,19 @@ static int events_size_swap_maps(struct pfstat_bpf *bpf, bool used)
 	return bpf_map__set_max_entries(bpf->maps.swap_slots, slots);
 }
 
+static void events_configure_types(struct pfstat_bpf *bpf, const struct bpf_targets *targets)
+{
+	bpf->rodata->vm_area_struct_type = bpf_targets_struct(targets, "vm_area_struct");
+	bpf->rodata->vm_fault_type = bpf_targets_struct(targets, "vm_fault");
+	bpf->rodata->have_preempt_count = bpf_targets_symbol(targets, PFSTAT_KERNEL_PREEMPT_COUNT);
+	bpf->rodata->have_pcpu_hot = bpf_targets_symbol(targets, PFSTAT_KERNEL_PCPU_HOT);
+	bpf->rodata->have_interrupt_count =
+		bpf_targets_has_variable(targets, "local_interrupt_disable_state");
+}
+
 /* Sets the constants of the programs, which must be known when they are loaded. */
 static int events_configure(struct events *events, const struct events_options *options,
-			    const struct kernel_types *types)
+			    const struct bpf_targets *targets)
 {
 	struct pfstat_bpf *bpf = events->bpf;
 	uint32_t without = options->without;
@@ -150,7 +161,7 @@ static int events_configure(struct events *events, const struct events_options *
 
 	without |= options->pages ? 0 : 1U << HOOK_PAGE_DELETE;
 	without |= options->swap ? 0 : 1U << HOOK_SWAP_IO;
-	err = hooks_choose(bpf->obj, types, without, &events->hooks);
+	err = hooks_choose(bpf->obj, targets, without, &events->hooks);
 	if (!err)
 		err = events_size_swap_maps(bpf, events->hooks & 1U << HOOK_SWAP_IO);
 	if (err)
@@ -158,9 +169,7 @@ static int events_configure(struct events *events, const struct events_options *
 	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
 	bpf->rodata->have_page_delete = events->hooks & 1U << HOOK_PAGE_DELETE;
 	bpf->rodata->have_graph_probes = bpf_program__autoload(bpf->progs.on_fault_enter_kprobe);
-	bpf->rodata->vm_area_struct_type =
-		kernel_types_find(types, "vm_area_struct", BTF_KIND_STRUCT);
-	bpf->rodata->vm_fault_type = kernel_types_find(types, "vm_fault", BTF_KIND_STRUCT);
+	events_configure_types(bpf, targets);
 	bpf->rodata->every_fault = options->every_fault;
 	bpf->rodata->want_stacks = options->stacks;
 	return events_configure_maps(events, options);
@@ -194,20 +203,36 @@ static int events_open_object(struct events *events, int fd)
 	return events->bpf ? 0 : -errno;
 }
 
+/* libbpf gets only those of the kernel's types that the programs name. */
+static int events_choose_types(struct events *events, struct bpf_targets *targets, int fd)
+{
+	const struct bpf_object *object = events->bpf->obj;
+	struct kernel_types *types;
+	int err = kernel_types_read(&types);
+
+	if (!err)
+		err = bpf_targets_find(targets, object, types);
+	if (!err)
+		err = kernel_types_write(types, bpf_object__btf(object), fd);
+	kernel_types_close(types);
+	return err;
+}
+
 static int events_load_object(struct events *events, const struct events_options *options, int fd)
 {
-	struct kernel_types *types;
-	int err = events_open_object(events, fd);
+	struct bpf_targets *targets;
+	int err = bpf_targets_open(&targets);
 
-	if (err)
-		return err;
-	err = kernel_types_read(&types);
 	if (!err)
-		err = kernel_types_write(types, bpf_object__btf(events->bpf->obj), fd);
+		err = events_open_object(events, fd);
 	if (!err)
-		err = events_configure(events, options, types);
-	kernel_types_close(types);
-	return err ? err : pfstat_bpf__load(events->bpf);
+		err = events_choose_types(events, targets, fd);
+	if (!err)
+		err = events_configure(events, options, targets);
+	if (!err)
+		err = pfstat_bpf__load(events->bpf);
+	bpf_targets_close(targets);
+	return err;
 }
 
 static int events_load(struct events *events, const struct events_options *options,
@@ -340,7 +365,7 @@ static int events_attach_kprobes(struct pfstat_bpf *bpf)
 
 int events_attach(struct events *events, char *why, size_t size)
 {
-	int err = pfstat_bpf__attach(events->bpf);
+	int err = bpf_targets_attach(events->bpf->skeleton);
 
 	if (!err)
 		err = events_attach_kprobes(events->bpf);

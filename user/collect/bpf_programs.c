@@ -4,7 +4,6 @@
  * options of the caller. bpf_load.c loads the programs that are selected here.
  */
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 #include <sys/utsname.h>
 
 #include "collect/bpf_programs.h"
-#include "collect/kernel_types.h"
+#include "collect/bpf_targets.h"
 #include "util/array.h"
 
 /* A program that is not named here is always needed. */
@@ -92,39 +91,9 @@ static const struct {
 /* Optional hooks that the kernel does not have. */
 struct hook_search {
 	const struct bpf_object *object;
-	const struct kernel_types *types;
+	const struct bpf_targets *targets;
 	uint32_t missing; /* 1 << enum bpf_hook */
 };
-
-/* The section's name holds the program's target: "tp_btf/NAME", "fentry/NAME", … */
-static const char *hooks_hook_name(const struct bpf_program *program)
-{
-	const char *slash = strchr(bpf_program__section_name(program), '/');
-
-	return slash ? slash + 1 : "";
-}
-
-static bool hooks_has_function(const struct hook_search *search, const char *name)
-{
-	return kernel_types_find(search->types, name, BTF_KIND_FUNC);
-}
-
-/*
- * 1, 0, or a negative errno. To name the target is to look for it, among types of the kernel
- * that stay with the object: loading it neither reads nor searches them again, which was a
- * fifth of the instructions until pfdrive's first access.
- */
-static int hooks_kernel_has(struct hook_search *search, struct bpf_program *program)
-{
-	int err;
-
-	if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE)
-		return hooks_has_function(search, hooks_hook_name(program));
-	err = bpf_program__set_attach_target(program, 0, hooks_hook_name(program));
-	if (err == -ESRCH || err == -ENOENT)
-		return 0;
-	return err < 0 ? err : 1;
-}
 
 /* Another program that does the same, and that the kernel can run: 1, 0, or a negative errno. */
 static int hooks_has_instead(struct hook_search *search, const char *program)
@@ -136,7 +105,7 @@ static int hooks_has_instead(struct hook_search *search, const char *program)
 		if (strcmp(alternatives[i].program, program))
 			continue;
 		instead = bpf_object__find_program_by_name(search->object, alternatives[i].instead);
-		return instead ? hooks_kernel_has(search, instead) : -ENOENT;
+		return instead ? bpf_targets_has(search->targets, instead) : -ENOENT;
 	}
 	return 0;
 }
@@ -149,9 +118,8 @@ static int hooks_find_program(struct hook_search *search, const char *name, enum
 
 	if (!program)
 		return -ENOENT;
-	has = hooks_kernel_has(search, program);
-	if (has)
-		return has < 0 ? has : 0;
+	if (bpf_targets_has(search->targets, program))
+		return 0;
 	has = hooks_has_instead(search, name);
 	if (has > 0)
 		return bpf_program__set_autoload(program, false);
@@ -216,8 +184,8 @@ static bool hooks_kernel_preempts_itself(void)
  */
 static bool hooks_has_graph_probes(const struct hook_search *search)
 {
-	return hooks_has_function(search, "fprobe_return") &&
-	       hooks_has_function(search, "bpf_rdonly_cast");
+	return bpf_targets_has_function(search->targets, "fprobe_return") &&
+	       bpf_targets_symbol(search->targets, PFSTAT_KERNEL_RDONLY_CAST);
 }
 
 static int hooks_choose_doubles(struct hook_search *search)
@@ -236,16 +204,13 @@ static int hooks_choose_doubles(struct hook_search *search)
 		err = bpf_program__set_autoload(second, load);
 		if (!err && load && doubles[i].instead)
 			err = bpf_program__set_autoload(program, false);
-		/* libbpf would look for its function among all symbols: see hooks_attach(). */
-		if (doubles[i].instead)
-			bpf_program__set_autoattach(second, false);
 	}
 	return err;
 }
 
 int hooks_attach(const struct bpf_program *program, struct bpf_link **link)
 {
-	const char *name = hooks_hook_name(program);
+	const char *name = bpf_targets_name(program);
 	struct bpf_kprobe_multi_opts options = {
 		.sz = sizeof(options),
 		.syms = &name,
@@ -322,10 +287,10 @@ int hooks_read_skipped(const struct bpf_object *object, uint64_t *skipped)
 	return 0;
 }
 
-int hooks_choose(struct bpf_object *object, const struct kernel_types *types, uint32_t without,
+int hooks_choose(struct bpf_object *object, const struct bpf_targets *targets, uint32_t without,
 		 uint32_t *hooks)
 {
-	struct hook_search search = { .object = object, .types = types, .missing = without };
+	struct hook_search search = { .object = object, .targets = targets, .missing = without };
 	int err = hooks_find_missing(&search);
 
 	if (!err)

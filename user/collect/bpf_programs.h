@@ -11,14 +11,14 @@
 struct bpf_link;
 struct bpf_object;
 struct bpf_program;
-struct kernel_types;
+struct bpf_targets;
 
 /*
  * The object is opened and not yet loaded. Leaves out the programs of the hooks in `without` (1 <<
  * enum bpf_hook), of hooks that the kernel does not have, and of hooks that are useless without a
  * missing one. Sets *hooks to the rest; 0 or a negative errno.
  */
-int hooks_choose(struct bpf_object *object, const struct kernel_types *types, uint32_t without,
+int hooks_choose(struct bpf_object *object, const struct bpf_targets *targets, uint32_t without,
 		 uint32_t *hooks);
 
 /* Attaches a program of kprobe.multi, if it is loaded. 0 or a negative errno. */

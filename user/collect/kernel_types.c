@@ -212,17 +212,53 @@ void kernel_types_close(struct kernel_types *types)
 	free(types);
 }
 
-uint32_t kernel_types_find(const struct kernel_types *types, const char *name, unsigned int kind)
-{
-	const struct btf_type *type;
-	uint32_t i;
+/* Most names of the kernel differ from all sought names in their first letters. */
+struct kernel_name_filter {
+	bool has[4096];
+};
 
+/* Without the flavour, see kernel_name_bytes(). */
+static unsigned int kernel_name_begin(const char *name)
+{
+	unsigned int begin = 0, i;
+
+	for (i = 0; i < 3 && name[i] && (name[i] != '_' || strncmp(name + i, "___", 3)); i++)
+		begin = begin * 67 + name[i];
+	return begin % 4096;
+}
+
+static void kernel_types_match(const char *name, unsigned int kind, uint32_t number,
+			       struct kernel_symbol *symbols, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (!symbols[i].number && symbols[i].kind == kind && !strcmp(symbols[i].name, name))
+			symbols[i].number = number;
+}
+
+void kernel_types_look_up(const struct kernel_types *types, struct kernel_symbol *symbols,
+			  size_t nr)
+{
+	struct kernel_name_filter filter = { 0 };
+	const struct btf_type *type;
+	uint32_t kinds = 0, i;
+	const char *name;
+	size_t j;
+
+	for (j = 0; j < nr; j++) {
+		symbols[j].number = 0;
+		filter.has[kernel_name_begin(symbols[j].name)] = true;
+		kinds |= 1U << symbols[j].kind;
+	}
 	for (i = 1; i <= types->nr; i++) {
 		type = kernel_type(types, i);
-		if (btf_kind(type) == kind && !strcmp(kernel_type_name(types, type), name))
-			return i;
+		if (!type->name_off || !(kinds >> btf_kind(type) & 1))
+			continue;
+		name = kernel_type_name(types, type);
+		if (filter.has[kernel_name_begin(name)])
+			kernel_types_match(name, btf_kind(type), i, symbols, nr);
 	}
-	return 0;
 }
 
 /* Without the flavour, by which a program has several types for one of the kernel's. */
@@ -239,15 +275,27 @@ static bool kernel_kind_is_sought(unsigned int kind)
 	       kind == BTF_KIND_ENUM64 || kind == BTF_KIND_TYPEDEF;
 }
 
-static int kernel_names_add(struct hash *names, const char *name)
+/* Keys are of the names that the programs have. Another name with the same key does no harm. */
+struct kernel_names {
+	struct hash keys;
+	struct kernel_name_filter filter;
+};
+
+static int kernel_names_add(struct kernel_names *names, const char *name)
 {
 	const uint64_t key = hash_of(name, kernel_name_bytes(name));
 
-	return hash_find(names, key) ? 0 : hash_add(names, key, (void *)name);
+	names->filter.has[kernel_name_begin(name)] = true;
+	return hash_find(&names->keys, key) ? 0 : hash_add(&names->keys, key, (void *)name);
 }
 
-/* Keys are of the names that the programs have. Another name with the same key does no harm. */
-static int kernel_names_find(struct hash *names, const struct btf *programs)
+static bool kernel_names_has(const struct kernel_names *names, const char *name)
+{
+	return names->filter.has[kernel_name_begin(name)] &&
+	       hash_find(&names->keys, hash_of(name, kernel_name_bytes(name)));
+}
+
+static int kernel_names_find(struct kernel_names *names, const struct btf *programs)
 {
 	const uint32_t nr = btf__type_cnt(programs);
 	const struct btf_type *type;
@@ -387,8 +435,7 @@ static int subset_fill(struct kernel_subset *subset, const struct btf *programs)
 {
 	const struct kernel_types *types = subset->types;
 	const struct btf_type *type;
-	struct hash sought = { 0 };
-	const char *name;
+	struct kernel_names sought = { 0 };
 	uint32_t i;
 	int err = kernel_names_find(&sought, programs);
 
@@ -396,11 +443,10 @@ static int subset_fill(struct kernel_subset *subset, const struct btf *programs)
 		type = kernel_type(types, i);
 		if (!type->name_off || !kernel_kind_is_sought(btf_kind(type)))
 			continue;
-		name = kernel_type_name(types, type);
-		if (hash_find(&sought, hash_of(name, kernel_name_bytes(name))))
+		if (kernel_names_has(&sought, kernel_type_name(types, type)))
 			subset_add(subset, i);
 	}
-	hash_exit(&sought, NULL);
+	hash_exit(&sought.keys, NULL);
 	if (subset->kinds.failed || subset->names.failed)
 		err = -ENOMEM;
 	return err;

@@ -18,8 +18,15 @@ int kernel_types_open(struct kernel_types **types, const void *btf, size_t bytes
 int kernel_types_read(struct kernel_types **types);
 void kernel_types_close(struct kernel_types *types);
 
-/* The number of the first type with this name and kind (BTF_KIND_*); 0: there is none. */
-uint32_t kernel_types_find(const struct kernel_types *types, const char *name, unsigned int kind);
+struct kernel_symbol {
+	const char *name;
+	unsigned int kind; /* BTF_KIND_* */
+	uint32_t number;   /* of the first type with this name and kind; 0: there is none */
+};
+
+/* Sets the number of each symbol, in one pass over the types. */
+void kernel_types_look_up(const struct kernel_types *types, struct kernel_symbol *symbols,
+			  size_t nr);
 
 /*
  * Writes BTF with all types whose names `programs` has, a name's flavour (___x) left out, and all
