@@ -10,6 +10,7 @@
 #include "random.h"
 #include "runner.h"
 #include "user/analyze/analysis.h"
+#include "user/print/trace/trace_json.h"
 #include "user/print/trace/trace_print.h"
 
 #define DISK ((8U << 20) | 1)
@@ -27,7 +28,7 @@ static void begin(void)
 {
 	stream = open_memstream(&text, &length);
 	ck_assert_ptr_nonnull(stream);
-	ck_assert_int_eq(trace_begin(&trace, stream), 0);
+	ck_assert_int_eq(trace_begin(&trace, trace_json_new(stream)), 0);
 }
 
 static json_t *end(const char *damage)
@@ -964,7 +965,7 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 	int i, err = 0;
 
 	ck_assert_ptr_nonnull(full);
-	ck_assert_int_eq(trace_begin(&trace, full), 0);
+	ck_assert_int_eq(trace_begin(&trace, trace_json_new(full)), 0);
 	for (i = 0; i < 10000 && !err; i++)
 		err = trace_fault(trace, &fault);
 	ck_assert_int_eq(err, -EIO);
@@ -1012,7 +1013,7 @@ START_TEST(test_off_cpu_intervals_of_many_threads_take_bounded_memory)
 	FILE *out = fopen("/dev/null", "w");
 
 	ck_assert_ptr_nonnull(out);
-	ck_assert_int_eq(trace_begin(&trace, out), 0);
+	ck_assert_int_eq(trace_begin(&trace, trace_json_new(out)), 0);
 	for (i = 1; i <= 100000; i++) {
 		off.event.pid = i;
 		off.event.tid = i;

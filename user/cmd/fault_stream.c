@@ -10,6 +10,7 @@
 #include "cmd/fault_stream.h"
 #include "print/print_report.h"
 #include "print/profile/profile_formats.h"
+#include "print/trace/trace_json.h"
 #include "util/version.h"
 
 static bool is_profile(const struct fault_stream *stream)
@@ -24,7 +25,7 @@ int fault_stream_open(struct fault_stream *stream, enum report_stream format, FI
 	if (is_profile(stream))
 		return profile_init(&stream->profile, analysis);
 	if (format == STREAM_TRACE)
-		return trace_begin(&stream->trace, out);
+		return trace_begin(&stream->trace, trace_json_new(out));
 	return fault_rows_begin(&stream->rows, out, analysis, format == STREAM_FAULTS_JSONL);
 }
 

@@ -13,7 +13,7 @@
 #include "print/json/json_spread.h"
 #include "print/print_compare.h"
 #include "print/print_report.h"
-#include "print/trace/trace_writer.h"
+#include "print/trace/trace_json.h"
 #include "util/array.h"
 #include "util/json_value.h"
 #include "util/table_grid.h"

@@ -12,7 +12,7 @@
 
 #include "print/csv_text.h"
 #include "print/faults/fault_rows.h"
-#include "print/trace/trace_writer.h"
+#include "print/trace/trace_json.h"
 
 static const char *const part_names[NR_PARTS] = PART_NAMES;
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "print/profile/profile_formats.h"
-#include "print/trace/trace_writer.h"
+#include "print/trace/trace_json.h"
 
 #define FORMAT_VERSION 60
 #define GECKO_VERSION  33 /* of the format that Firefox would have written */

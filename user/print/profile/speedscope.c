@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "print/profile/profile_formats.h"
-#include "print/trace/trace_writer.h"
+#include "print/trace/trace_json.h"
 
 /* Prints a JSON string. Returns 0 or -ENOMEM. */
 static int speedscope_text(FILE *out, const char *text)

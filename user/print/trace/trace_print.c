@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints a run as a trace for Perfetto's viewer while it streams by: faults, off-CPU intervals,
- * requests, counters. Memory is bounded.
+ * Prints a run as a trace for Perfetto's viewer while it streams by: faults, off-CPU intervals and
+ * requests. The sink decides on the format. Memory is bounded.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/groups/address_spaces.h"
 #include "print/trace/trace_lanes.h"
 #include "print/trace/trace_print.h"
 #include "print/trace/trace_threads.h"
-#include "print/trace/trace_writer.h"
+#include "print/trace/trace_sink.h"
 #include "util/array.h"
 
 struct trace_writer {
-	struct trace_json json;
+	struct trace_sink *sink;
 	struct trace_lanes *lanes;
 	struct spaces *spaces;
 	struct trace_threads *threads;
@@ -31,38 +32,35 @@ static void trace_free(struct trace_writer *trace)
 	trace_lanes_free(trace->lanes);
 	address_spaces_free(trace->spaces);
 	trace_threads_free(trace->threads);
-	trace_json_exit(&trace->json);
+	trace->sink->ops->free(trace->sink);
 	free(trace);
 }
 
-int trace_begin(struct trace_writer **opened, FILE *out)
+int trace_begin(struct trace_writer **opened, struct trace_sink *sink)
 {
-	struct trace_writer *trace = calloc(1, sizeof(*trace));
+	struct trace_writer *trace = sink ? calloc(1, sizeof(*trace)) : NULL;
 
 	*opened = NULL;
-	if (!trace)
+	if (!trace) {
+		if (sink)
+			sink->ops->free(sink);
 		return -ENOMEM;
-	trace->json.out = out;
+	}
+	trace->sink = sink;
 	trace->lanes = trace_lanes_new();
 	trace->spaces = address_spaces_new();
-	trace->threads = trace_threads_new(&trace->json);
+	trace->threads = trace_threads_new(sink);
 	if (!trace->lanes || !trace->spaces || !trace->threads) {
 		trace_free(trace);
 		return -ENOMEM;
 	}
-	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
 	*opened = trace;
 	return 0;
 }
 
-static int state_of(const struct trace_writer *trace)
-{
-	return ferror(trace->json.out) ? -EIO : 0;
-}
-
 static int trace_task(struct trace_writer *trace, const struct pfstat_task *task)
 {
-	const struct trace_track track = { task->event.pid, task->event.tid };
+	const struct trace_track track = { task->event.pid, task->event.tid, false };
 	char comm[sizeof(task->comm) + 1];
 	int err;
 
@@ -71,7 +69,7 @@ static int trace_task(struct trace_writer *trace, const struct pfstat_task *task
 		return 0;
 	}
 	if (task->event.flags & PFSTAT_TASK_FORK)
-		trace_json_begin_thread(&trace->json, task->event.tid);
+		trace_sink_begin_thread(trace->sink, task->event.tid);
 	err = address_spaces_add_task(trace->spaces, task);
 	/* Without flags, the thread existed at the start. */
 	if (err ||
@@ -79,8 +77,9 @@ static int trace_task(struct trace_writer *trace, const struct pfstat_task *task
 		return err;
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(task->comm), task->comm);
 	if (track.pid == track.tid)
-		err = trace_json_name(&trace->json, "process_name", track, comm);
-	return err ? err : trace_json_name(&trace->json, "thread_name", track, comm);
+		trace->sink->ops->name(trace->sink, TRACE_NAMED_PROCESS, track, comm);
+	trace->sink->ops->name(trace->sink, TRACE_NAMED_THREAD, track, comm);
+	return 0;
 }
 
 static struct trace_track track_of_lane(const struct trace_lane *lane)
@@ -91,68 +90,87 @@ static struct trace_track track_of_lane(const struct trace_lane *lane)
 	};
 }
 
-static int name_lane(struct trace_writer *trace, const struct trace_lane *lane)
+static void name_lane(struct trace_writer *trace, const struct trace_lane *lane)
 {
-	const struct trace_track devices = { TRACE_DEVICES_PID, TRACE_DEVICES_PID };
+	const struct trace_track devices = { TRACE_DEVICES_PID, TRACE_DEVICES_PID, false };
+	struct trace_sink *sink = trace->sink;
 	char name[64];
-	int err = 0;
 
 	if (!trace->devices_named)
-		err = trace_json_name(&trace->json, "process_name", devices, "block devices");
+		sink->ops->name(sink, TRACE_NAMED_PROCESS, devices, "block devices");
 	trace->devices_named = true;
 	snprintf(name, sizeof(name), "%u:%u #%u", lane->dev >> 20, lane->dev & 0xfffff,
 		 lane->number + 1);
-	return err ? err : trace_json_name(&trace->json, "thread_name", track_of_lane(lane), name);
+	sink->ops->name(sink, TRACE_NAMED_THREAD, track_of_lane(lane), name);
 }
 
-static int print_file(struct trace_writer *trace, uint32_t path, uint32_t dev, uint64_t inode,
-		      uint64_t pgoff)
+static void print_file(struct trace_writer *trace, uint32_t path, uint32_t dev, uint64_t inode,
+		       uint64_t pgoff)
 {
-	char *text;
+	struct trace_sink *sink = trace->sink;
+	char text[64];
 
 	if (path) {
-		text = trace_json_string(address_spaces_path(trace->spaces, path));
-		if (!text)
-			return -ENOMEM;
-		fprintf(trace->json.out, ",\"file\":%s", text);
-		free(text);
+		sink->ops->text(sink, "file", address_spaces_path(trace->spaces, path));
 	} else {
-		fprintf(trace->json.out, ",\"file\":\"%u:%u inode %" PRIu64 "\"", dev >> 20,
-			dev & 0xfffff, inode);
+		snprintf(text, sizeof(text), "%u:%u inode %" PRIu64, dev >> 20, dev & 0xfffff,
+			 inode);
+		sink->ops->word(sink, "file", text);
 	}
-	fprintf(trace->json.out, ",\"pgoff\":%" PRIu64, pgoff);
-	return 0;
+	sink->ops->number(sink, "pgoff", pgoff);
 }
 
 /* Arguments with their usual value are left out: a trace has millions of them. */
-static void print_if(FILE *out, bool unusual, const char *argument)
+static void print_if(struct trace_sink *sink, bool unusual, const char *key, bool value)
 {
 	if (unusual)
-		fputs(argument, out);
+		sink->ops->boolean(sink, key, value);
 }
 
-static int print_request(struct trace_writer *trace, const struct pfstat_block *block)
+static void print_request(struct trace_writer *trace, const struct pfstat_block *block)
 {
 	const uint32_t flags = block->event.flags;
-	FILE *out = trace->json.out;
-	int err = 0;
+	struct trace_sink *sink = trace->sink;
 
-	fprintf(out, "\"sector\":%llu,\"bytes\":%" PRIu32 ",\"tid\":%" PRIu32, block->sector,
-		block->bytes, block->event.tid);
+	sink->ops->number(sink, "sector", block->sector);
+	sink->ops->number(sink, "bytes", block->bytes);
+	sink->ops->number(sink, "tid", block->event.tid);
 	if (flags & PFSTAT_BLOCK_FILE)
-		err = print_file(trace,
-				 address_spaces_file_path(trace->spaces, block->fs_dev,
-							  block->inode),
-				 block->fs_dev, block->inode, block->pgoff);
-	print_if(out, flags & PFSTAT_BLOCK_READAHEAD, ",\"readahead\":true");
-	print_if(out, flags & PFSTAT_BLOCK_SWAP, ",\"swap\":true");
-	print_if(out, flags & PFSTAT_BLOCK_ERROR, ",\"error\":true");
-	return err;
+		print_file(trace,
+			   address_spaces_file_path(trace->spaces, block->fs_dev, block->inode),
+			   block->fs_dev, block->inode, block->pgoff);
+	print_if(sink, flags & PFSTAT_BLOCK_READAHEAD, "readahead", true);
+	print_if(sink, flags & PFSTAT_BLOCK_SWAP, "swap", true);
+	print_if(sink, flags & PFSTAT_BLOCK_ERROR, "error", true);
+	sink->ops->args_end(sink);
 }
 
+/* A slice without arguments, and without slices inside of it. */
+static void plain_slice(struct trace_sink *sink, struct trace_track track, const char *category,
+			const char *name, uint64_t from_ns, uint64_t to_ns)
+{
+	sink->ops->slice(sink, track, category, name, from_ns, to_ns);
+	sink->ops->args_end(sink);
+	sink->ops->slice_end(sink, track, to_ns);
+}
+
+static uint64_t earliest(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+static uint64_t latest(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
+/* The clocks of two CPUs differ slightly, so a request may seem to end before it was issued. */
 static int trace_block(struct trace_writer *trace, const struct pfstat_block *block)
 {
 	const uint64_t start_ns = trace_lanes_start(block);
+	const uint64_t end_ns = latest(start_ns, block->event.ns);
+	const uint64_t issue_ns = latest(start_ns, earliest(block->issue_ns, end_ns));
+	struct trace_sink *sink = trace->sink;
 	struct trace_lane lane;
 	struct trace_track track;
 	int err;
@@ -162,22 +180,20 @@ static int trace_block(struct trace_writer *trace, const struct pfstat_block *bl
 		trace->requests_left_out++;
 		return 0;
 	}
-	if (!err && lane.fresh)
-		err = name_lane(trace, &lane);
 	if (err)
 		return err;
+	if (lane.fresh)
+		name_lane(trace, &lane);
 	track = track_of_lane(&lane);
-	trace_json_slice(&trace->json, track, "block",
+	sink->ops->slice(sink, track, "block",
 			 block->event.flags & PFSTAT_BLOCK_WRITE ? "write" : "read", start_ns,
-			 block->event.ns);
-	err = print_request(trace, block);
-	trace_json_slice_end(&trace->json);
-	if (err || start_ns == block->issue_ns)
-		return err;
-	trace_json_slice(&trace->json, track, "block", "queue", start_ns, block->issue_ns);
-	trace_json_slice_end(&trace->json);
-	trace_json_slice(&trace->json, track, "block", "device", block->issue_ns, block->event.ns);
-	trace_json_slice_end(&trace->json);
+			 end_ns);
+	print_request(trace, block);
+	if (start_ns != block->issue_ns) {
+		plain_slice(sink, track, "block", "queue", start_ns, issue_ns);
+		plain_slice(sink, track, "block", "device", issue_ns, end_ns);
+	}
+	sink->ops->slice_end(sink, track, end_ns);
 	return 0;
 }
 
@@ -202,8 +218,8 @@ static int forget_gone(struct trace_writer *trace)
 		return 0;
 	trace->gone.event.size = 0;
 	trace_threads_end(trace->threads, trace->gone.event.tid);
-	return trace_json_end_thread(&trace->json, trace->gone.event.tid) ?:
-		       address_spaces_add_task(trace->spaces, &trace->gone);
+	trace_sink_end_thread(trace->sink, trace->gone.event.tid);
+	return address_spaces_add_task(trace->spaces, &trace->gone);
 }
 
 int trace_item(void *context, const struct item *item)
@@ -214,15 +230,15 @@ int trace_item(void *context, const struct item *item)
 	if (err)
 		return err;
 	if (item->ns) /* else it existed at the start */
-		trace_json_begin(&trace->json, item->ns);
+		trace_sink_begin(trace->sink, item->ns);
 	if (item->type == ITEM_EVENT)
 		err = trace_event(trace, item->event);
 	else if (item->type == ITEM_MAP)
 		err = address_spaces_add_map(trace->spaces, item->map);
-	return err ? err : state_of(trace);
+	return err ? err : trace_sink_state(trace->sink);
 }
 
-static void print_result(FILE *out, uint32_t result)
+static void print_result(struct trace_sink *sink, uint32_t result)
 {
 	static const struct {
 		uint32_t bit;
@@ -240,17 +256,17 @@ static void print_result(FILE *out, uint32_t result)
 		{ PFSTAT_RESULT_FALLBACK, "FALLBACK" },
 		{ PFSTAT_RESULT_COMPLETED, "COMPLETED" },
 	};
-	const char *separator = "";
+	char text[128] = "", *at = text;
 	size_t i;
 
-	fputs(",\"result\":\"", out);
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!(result & names[i].bit))
 			continue;
-		fprintf(out, "%s%s", separator, names[i].name);
-		separator = "|";
+		if (at != text)
+			*at++ = '|';
+		at = stpcpy(at, names[i].name);
 	}
-	fputc('"', out);
+	sink->ops->word(sink, "result", text);
 }
 
 static const char *part_name(enum part part)
@@ -260,27 +276,26 @@ static const char *part_name(enum part part)
 	return names[part];
 }
 
-static void print_parts(FILE *out, const struct explained *fault)
+static void print_parts(struct trace_sink *sink, const struct explained *fault)
 {
-	const char *separator = "";
 	enum part part;
+	char key[32];
 
 	if (!fault->parts_known) {
-		fputs(",\"parts\":\"n/a\"", out);
+		sink->ops->word(sink, "parts", "n/a");
 		return;
 	}
 	/* It never left the CPU: all of it is cpu_before. */
 	if (!fault->nr_spans)
 		return;
-	fputs(",\"parts\":{", out);
+	sink->ops->dict(sink, "parts");
 	for (part = 0; part < NR_PARTS; part++) {
 		if (!fault->parts_ns[part])
 			continue;
-		fprintf(out, "%s\"%s_ns\":%" PRIu64, separator, part_name(part),
-			fault->parts_ns[part]);
-		separator = ",";
+		snprintf(key, sizeof(key), "%s_ns", part_name(part));
+		sink->ops->number(sink, key, fault->parts_ns[part]);
 	}
-	fputc('}', out);
+	sink->ops->dict_end(sink);
 }
 
 /* Falls back to the mapping at the address, because the two device numbers differ on btrfs. */
@@ -295,36 +310,32 @@ static uint32_t path_of(const struct trace_writer *trace, const struct explained
 	return map && map->inode == fault->inode ? map->path : 0;
 }
 
-static int print_fault(struct trace_writer *trace, const struct explained *fault)
+static void print_fault(struct trace_writer *trace, const struct explained *fault)
 {
-	FILE *out = trace->json.out;
-	int err = 0;
+	struct trace_sink *sink = trace->sink;
 
-	fprintf(out, "\"address\":\"0x%" PRIx64 "\"", fault->address);
+	sink->ops->address(sink, "address", fault->address);
 	if (fault->inode)
-		err = print_file(trace, path_of(trace, fault), fault->dev, fault->inode,
-				 fault->pgoff);
+		print_file(trace, path_of(trace, fault), fault->dev, fault->inode, fault->pgoff);
 	if (fault->ip)
-		fprintf(out, ",\"ip\":\"0x%" PRIx64 "\"", fault->ip);
+		sink->ops->address(sink, "ip", fault->ip);
 	if (fault->attempts != 1)
-		fprintf(out, ",\"attempts\":%u", fault->attempts);
-	print_if(out, fault->flags & PFSTAT_FLAG_WRITE, ",\"write\":true");
-	print_if(out, fault->major, ",\"major\":true");
-	print_if(out, !fault->solved, ",\"solved\":false");
-	print_result(out, fault->result);
-	print_parts(out, fault);
-	return err;
+		sink->ops->number(sink, "attempts", fault->attempts);
+	print_if(sink, fault->flags & PFSTAT_FLAG_WRITE, "write", true);
+	print_if(sink, fault->major, "major", true);
+	print_if(sink, !fault->solved, "solved", false);
+	print_result(sink, fault->result);
+	print_parts(sink, fault);
+	sink->ops->args_end(sink);
 }
 
 static void part_slice(struct trace_writer *trace, const struct explained *fault, enum part part,
 		       uint64_t from_ns, uint64_t to_ns)
 {
-	const struct trace_track track = { fault->pid, fault->tid };
+	const struct trace_track track = { fault->pid, fault->tid, false };
 
-	if (from_ns >= to_ns)
-		return;
-	trace_json_slice(&trace->json, track, "part", part_name(part), from_ns, to_ns);
-	trace_json_slice_end(&trace->json);
+	if (from_ns < to_ns)
+		plain_slice(trace->sink, track, "part", part_name(part), from_ns, to_ns);
 }
 
 /*
@@ -378,7 +389,8 @@ static void part_slices(struct trace_writer *trace, const struct explained *faul
 static void arrow(struct trace_writer *trace, const struct explained *fault)
 {
 	const struct pfstat_block *request = &fault->request;
-	const struct trace_track thread = { fault->pid, fault->tid };
+	const struct trace_track thread = { fault->pid, fault->tid, false };
+	struct trace_sink *sink = trace->sink;
 	uint64_t from_ns = request->event.ns - 1, to_ns = request->event.ns;
 	struct trace_lane lane;
 
@@ -392,63 +404,43 @@ static void arrow(struct trace_writer *trace, const struct explained *fault)
 		return;
 	}
 	trace->arrows++;
-	trace_json_arrow(&trace->json, 's', track_of_lane(&lane), trace->arrows, from_ns);
-	trace_json_arrow(&trace->json, 'f', thread, trace->arrows, to_ns);
+	sink->ops->arrow(sink, 's', track_of_lane(&lane), trace->arrows, from_ns);
+	sink->ops->arrow(sink, 'f', thread, trace->arrows, to_ns);
 }
 
 int trace_fault(void *context, const struct explained *fault)
 {
 	struct trace_writer *trace = context;
-	const struct trace_track track = { fault->pid, fault->tid };
-	int err;
+	const struct trace_track track = { fault->pid, fault->tid, false };
+	struct trace_sink *sink = trace->sink;
 
-	trace_json_begin(&trace->json, fault->start_ns);
+	trace_sink_begin(sink, fault->start_ns);
 	trace_threads_fault(trace->threads, fault);
-	trace_json_slice(&trace->json, track, "fault", fault_class_name(fault->class),
-			 fault->start_ns, fault->end_ns);
-	err = print_fault(trace, fault);
-	trace_json_slice_end(&trace->json);
+	sink->ops->slice(sink, track, "fault", fault_class_name(fault->class), fault->start_ns,
+			 fault->end_ns);
+	print_fault(trace, fault);
 	part_slices(trace, fault);
+	sink->ops->slice_end(sink, track, fault->end_ns);
 	if (fault->request.event.size)
 		arrow(trace, fault);
-	return err ? err : state_of(trace);
+	return trace_sink_state(sink);
 }
 
-static void trace_print_lost(FILE *out, const char *name, uint64_t lost)
+int trace_end(struct trace_writer *trace, const struct trace_missing *known)
 {
-	if (lost == COUNT_NA)
-		fprintf(out, ",\"%s\":null", name);
-	else
-		fprintf(out, ",\"%s\":%" PRIu64, name, lost);
-}
-
-static int trace_print_end(struct trace_writer *trace, const struct trace_missing *missing)
-{
-	char *text = missing->damage ? trace_json_string(missing->damage) : NULL;
-	FILE *out = trace->json.out;
-
-	fprintf(out, "\n],\"otherData\":{\"clock\":\"CLOCK_MONOTONIC\",\"origin_ns\":%" PRIu64,
-		trace->json.origin_ns);
-	fprintf(out, ",\"requests_left_out\":%" PRIu64 ",\"arrows_left_out\":%" PRIu64,
-		trace->requests_left_out, trace->arrows_left_out);
-	trace_print_lost(out, "lost", missing->lost);
-	trace_print_lost(out, "events_lost", missing->events_lost);
-	fprintf(out, ",\"damage\":%s}}\n", text ? text : "null");
-	free(text);
-	return missing->damage && !text ? -ENOMEM : 0;
-}
-
-int trace_end(struct trace_writer *trace, const struct trace_missing *missing)
-{
+	struct trace_missing missing = *known;
+	struct trace_sink *sink = trace->sink;
 	int err;
 
+	missing.requests_left_out = trace->requests_left_out;
+	missing.arrows_left_out = trace->arrows_left_out;
 	err = trace_threads_finish(trace->threads);
 	if (!err)
-		err = trace_print_end(trace, missing);
-	if (!err && fflush(trace->json.out))
+		sink->ops->finish(sink, &missing);
+	if (!err && fflush(sink->out))
 		err = -errno;
 	if (!err)
-		err = state_of(trace);
+		err = trace_sink_state(sink);
 	trace_free(trace);
 	return err;
 }

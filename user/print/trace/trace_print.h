@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A run for trace viewers (Perfetto, chrome://tracing): JSON of the "Trace Event Format" (N. Duca,
- * D. Sinclair, Google). It is written while the run is streamed:
+ * A run for trace viewers, in the format of a sink. It is written while the run is streamed:
  *
  *	item  -> trace_item()	names of processes and threads; block requests, and
- *				off-CPU intervals outside of faults, as slices ("X")
+ *				off-CPU intervals outside of faults, as slices
  *	fault -> trace_fault()	a slice on its thread, its parts as slices in it, and an
- *				arrow ("s", "f") from the request that it waited for
+ *				arrow from the request that it waited for
  *
  * Slices of one track must nest. A device processes several requests at once, so each request goes
  * to the first lane of the device that is free. Memory is bounded.
@@ -14,11 +13,10 @@
 #ifndef PFSTAT_USER_TRACE_PRINT_H
 #define PFSTAT_USER_TRACE_PRINT_H
 
-#include <stdio.h>
-
 #include "analyze/fault/explain.h"
 #include "model/counters.h"
 #include "model/item.h"
+#include "print/trace/trace_sink.h"
 
 /*
  * The process whose threads are the lanes, and the tid of the first lane. Both are above the tids
@@ -30,20 +28,13 @@
 
 struct trace_writer;
 
-/* The caller still owns out. 0 or a negative errno. */
-int trace_begin(struct trace_writer **trace, FILE *out);
+/* Takes the sink, also if it fails; NULL: no memory for one. 0 or a negative errno. */
+int trace_begin(struct trace_writer **trace, struct trace_sink *sink);
 /* An item_sink. Call it before the analysis has the item, so that arrows find their requests. */
 int trace_item(void *trace, const struct item *item);
 /* An explain_sink. */
 int trace_fault(void *trace, const struct explained *fault);
-/* Warnings for the reader of the trace about missing data. */
-struct trace_missing {
-	const char *damage;   /* one clause, or NULL */
-	uint64_t lost;	      /* lost records; COUNT_NA: not known */
-	uint64_t events_lost; /* lost events; COUNT_NA: not known */
-};
-
-/* Closes the JSON, and frees the writer in any case. */
+/* Completes the trace, and frees the writer and the sink in any case. */
 int trace_end(struct trace_writer *trace, const struct trace_missing *missing);
 
 #endif

@@ -4,7 +4,6 @@
  * that slices of one lane do not overlap.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "print/trace/trace_threads.h"
@@ -26,16 +25,16 @@ struct thread {
 };
 
 struct trace_threads {
-	struct trace_json *json;
+	struct trace_sink *sink;
 	struct hash threads; /* key: tid */
 };
 
-struct trace_threads *trace_threads_new(struct trace_json *json)
+struct trace_threads *trace_threads_new(struct trace_sink *sink)
 {
 	struct trace_threads *threads = calloc(1, sizeof(*threads));
 
 	if (threads)
-		threads->json = json;
+		threads->sink = sink;
 	return threads;
 }
 
@@ -56,27 +55,27 @@ static const char *off_cpu_name(const struct pfstat_off_cpu *interval)
 	return "sleep";
 }
 
-static void draw(struct trace_json *json, const struct pfstat_off_cpu *interval)
+static void draw(struct trace_sink *sink, const struct pfstat_off_cpu *interval)
 {
-	const struct trace_track track = { interval->event.pid, interval->event.tid };
+	const struct trace_track track = { interval->event.pid, interval->event.tid, true };
 
 	if (interval->off_ns >= interval->event.ns)
 		return;
-	trace_json_slice(json, track, "off-CPU", off_cpu_name(interval), interval->off_ns,
+	sink->ops->slice(sink, track, "off-CPU", off_cpu_name(interval), interval->off_ns,
 			 interval->event.ns);
-	fprintf(json->out, "\"state\":%" PRIu32, interval->state);
+	sink->ops->number(sink, "state", interval->state);
 	if (interval->event.flags & PFSTAT_OFF_CPU_WOKEN &&
 	    interval->event.ns >= interval->woken_ns)
-		fprintf(json->out, ",\"runnable_ns\":%llu",
-			interval->event.ns - interval->woken_ns);
+		sink->ops->number(sink, "runnable_ns", interval->event.ns - interval->woken_ns);
 	if (interval->waker)
-		fprintf(json->out, ",\"waker\":%" PRIu32, interval->waker);
-	trace_json_slice_end(json);
+		sink->ops->number(sink, "waker", interval->waker);
+	sink->ops->args_end(sink);
+	sink->ops->slice_end(sink, track, interval->event.ns);
 }
 
 static void draw_oldest(struct trace_threads *threads, struct thread *thread)
 {
-	draw(threads->json, &thread->kept[thread->first]);
+	draw(threads->sink, &thread->kept[thread->first]);
 	thread->first = (thread->first + 1) % NR_KEPT;
 	thread->count--;
 }
