@@ -779,7 +779,8 @@ END_TEST
 /* The reader exits early, as head(1) does: the requested files are complete, without a message. */
 START_TEST(test_files_are_written_if_stdout_is_closed)
 {
-	static char *const formats[] = { "table", "csv", "json", "trace", "pprof", "speedscope" };
+	static char *const formats[] = { "table",    "csv",   "json",	   "trace",
+					 "perfetto", "pprof", "speedscope" };
 	json_t *json;
 	size_t i;
 

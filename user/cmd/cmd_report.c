@@ -78,6 +78,15 @@ static void report_check_range(const struct argp_state *state, const struct repo
 		usage(state, "--to is not after --from; the range is empty");
 }
 
+static void report_check_text(const struct argp_state *state, const struct report_command *options)
+{
+	const enum report_stream stream = options->report.stream;
+
+	if (stream == STREAM_PPROF || stream == STREAM_PERFETTO)
+		usage(state, "--format %s is not text; name a file with --output",
+		      stream == STREAM_PPROF ? "pprof" : "perfetto");
+}
+
 static error_t report_parse_option(int key, char *text, struct argp_state *state)
 {
 	struct report_command *options = state->input;
@@ -124,9 +133,8 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 		    (options->report.stream || options->report.format != REPORT_TABLE))
 			usage(state, "--plot - prints figures in place of the table; leave "
 				     "--format out");
-		if (options->report.stream == STREAM_PPROF && !options->output &&
-		    isatty(STDOUT_FILENO))
-			usage(state, "--format pprof is not text; name a file with --output");
+		if (!options->output && isatty(STDOUT_FILENO))
+			report_check_text(state, options);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

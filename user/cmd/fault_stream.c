@@ -11,6 +11,7 @@
 #include "print/print_report.h"
 #include "print/profile/profile_formats.h"
 #include "print/trace/trace_json.h"
+#include "print/trace/trace_perfetto.h"
 #include "util/version.h"
 
 static bool is_profile(const struct fault_stream *stream)
@@ -26,6 +27,8 @@ int fault_stream_open(struct fault_stream *stream, enum report_stream format, FI
 		return profile_init(&stream->profile, analysis);
 	if (format == STREAM_TRACE)
 		return trace_begin(&stream->trace, trace_json_new(out));
+	if (format == STREAM_PERFETTO)
+		return trace_begin(&stream->trace, trace_perfetto_new(out));
 	return fault_rows_begin(&stream->rows, out, analysis, format == STREAM_FAULTS_JSONL);
 }
 
