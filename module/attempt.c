@@ -17,7 +17,7 @@
 
 #include "attempt.h"
 #include "chain.h"
-#include "classify.h"
+#include "common/classify.h"
 #include "retry.h"
 #include "ring.h"
 #include "tally.h"

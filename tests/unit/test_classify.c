@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The module's classification of a call, compiled for the host. */
+/* The classification of a call, compiled for the host. */
 #include <stdbool.h>
 
-#include "module/classify.h"
+#include "common/classify.h"
 #include "runner.h"
 
 #define NONE	 PFSTAT_NR_CLASSES

@@ -10,8 +10,8 @@ TESTS		?=
 CHECKS		?= unit docs browser vm unit-san
 
 unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
-# Pure parts of the module, compiled for the host from the same source.
-unit_module	:= module/classify.c module/command.c
+# Pure parts of the kernel side, compiled for the host from the same source.
+unit_module	:= common/classify.c module/command.c
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # $(1): build folder, $(2): extra flags, $(3): the library

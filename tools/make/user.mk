@@ -55,7 +55,7 @@ $(BUILD)/user/print/html/html_template.o: user/print/html/page.html user/print/h
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c tools/make/user.mk
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror -Iinclude \
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror -Iinclude -I. \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP -c -o $@ $<
 
 $(BUILD)/pfstat.bpf.o: $(bpf_obj)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decides the class of a wrapper call, from facts that the caller gathered.
+ * Decides the class of one call of a file operation, from facts that the caller gathered.
  *
  * The results of filemap_fault() for each state of the page (mm/filemap.c, 6.1 to 7.3):
  *
@@ -20,7 +20,7 @@
  * A page can be in flight and carry the mark: then the handler submits first,
  * and sleeps only if the read has not ended by then.
  */
-#include "classify.h"
+#include "common/classify.h"
 
 static int in_flight(const struct pfstat_facts *facts)
 {

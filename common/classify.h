@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The class of a wrapper call. Pure: the unit tests call it in user space. */
+/*
+ * The class of one call of a file operation. Pure: the module, the eBPF programs and the unit tests
+ * compile the same source.
+ */
 #ifndef PFSTAT_CLASSIFY_H
 #define PFSTAT_CLASSIFY_H
 
