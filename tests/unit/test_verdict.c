@@ -3,82 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "runner.h"
-#include "user/report/verdict/verdict.h"
-
-#define MS 1000000ULL
-
-struct sample {
-	struct report report;
-	struct verdict verdict;
-	struct group files[2], threads[1];
-	struct evictions_pair pairs[2];
-	struct syscall_total totals[1];
-};
-
-static void sample_begin(struct sample *s)
-{
-	memset(s, 0, sizeof(*s));
-	report_init(&s->report);
-	s->report.time.counted_ns = 1000 * MS;
-	s->report.bpf.known = true;
-	s->report.bpf.hooks = (1U << NR_HOOKS) - 1;
-	s->report.faults.parts_known = true;
-	s->report.environment.fault_around = true;
-	s->report.losses.records = 0;
-	s->report.losses.events = 0;
-}
-
-/* Adds faults whose whole time is of one part. */
-static void add_class(struct sample *s, enum fault_class class, uint64_t count, enum part part,
-		      uint64_t total_ns)
-{
-	struct fault_figures *figures[] = { &s->report.faults.classes[class],
-					    &s->report.faults.all };
-	unsigned int i;
-
-	for (i = 0; i < 2; i++) {
-		figures[i]->count += count;
-		figures[i]->whole.total_ns += total_ns;
-		figures[i]->parts[part].total_ns += total_ns;
-	}
-	s->report.evidence.busy_ns += total_ns;
-}
-
-static void judge(struct sample *s)
-{
-	verdict_make(&s->verdict, &s->report);
-	ck_assert_uint_ge(s->verdict.nr_causes, 1);
-}
-
-static const struct verdict_cause *cause_of(const struct sample *s, const char *rule)
-{
-	size_t i;
-
-	for (i = 0; i < s->verdict.nr_causes; i++)
-		if (!strcmp(s->verdict.causes[i].rule, rule))
-			return &s->verdict.causes[i];
-	return NULL;
-}
-
-static void check_cause(struct sample *s, const char *rule, bool certain, const char *text)
-{
-	const struct verdict_cause *cause;
-
-	judge(s);
-	cause = cause_of(s, rule);
-	ck_assert_msg(cause, "%s is not found, but %s: %s", rule, s->verdict.causes[0].rule,
-		      s->verdict.causes[0].text);
-	ck_assert_msg(strstr(cause->text, text), "\"%s\" is not in: %s", text, cause->text);
-	ck_assert_int_eq(cause->certain, certain);
-	ck_assert_uint_gt(strlen(cause->remedy), 10);
-}
-
-static void check_no_cause(struct sample *s, const char *rule)
-{
-	judge(s);
-	ck_assert_msg(!cause_of(s, rule), "%s is found: %s", rule, s->verdict.causes[0].text);
-}
+#include "sample_verdict.h"
 
 START_TEST(test_few_faults_are_not_the_cause)
 {
@@ -259,25 +184,6 @@ START_TEST(test_pages_of_a_hole_are_not_read)
 }
 END_TEST
 
-START_TEST(test_shared_memory_is_touched_or_swapped_in)
-{
-	struct sample s;
-
-	sample_begin(&s);
-	add_class(&s, FAULT_FILE, 4096, PART_CPU_BEFORE, 100 * MS);
-	s.files[0] =
-		(struct group){ .name = "/dev/zero (deleted)", .inode = 3, .total_ns = 100 * MS };
-	s.report.places[GROUP_BY_FILE].rows = s.files;
-	s.report.places[GROUP_BY_FILE].nr = 1;
-	check_cause(&s, "shared-memory", true,
-		    "4096 first touches of shared memory, 24.41 µs each");
-	s.report.faults.classes[FAULT_FILE].major = 64;
-	check_cause(&s, "shared-memory", true, "64 swap-ins of shared memory, among 4096 faults");
-	s.files[0].name = "/dev/fuse";
-	check_no_cause(&s, "shared-memory");
-}
-END_TEST
-
 START_TEST(test_waits_in_the_queue_of_the_device)
 {
 	struct sample s;
@@ -320,93 +226,6 @@ START_TEST(test_many_faults_of_cached_pages)
 	check_cause(&s, "cached-pages", true, "fault-around was off");
 	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 301 * MS);
 	check_no_cause(&s, "cached-pages");
-}
-END_TEST
-
-START_TEST(test_copies_after_forks)
-{
-	struct sample s;
-
-	sample_begin(&s);
-	add_class(&s, FAULT_COW, 26400, PART_CPU_BEFORE, 500 * MS);
-	s.report.evidence.forks = 40;
-	check_cause(&s, "copy-after-fork", true,
-		    "26400 pages (103 MiB), 660 after each of 40 forks");
-	s.report.evidence.forks = 0;
-	check_no_cause(&s, "copy-after-fork");
-	s.report.evidence.forks = 500; /* few copies each: a shell that starts programs */
-	check_no_cause(&s, "copy-after-fork");
-	sample_begin(&s);
-	add_class(&s, FAULT_COW, 255, PART_CPU_BEFORE, 500 * MS);
-	s.report.evidence.forks = 1;
-	check_no_cause(&s, "copy-after-fork");
-}
-END_TEST
-
-START_TEST(test_swap_in_memory_and_on_a_device)
-{
-	struct sample s;
-
-	sample_begin(&s);
-	add_class(&s, FAULT_SWAP, 10000, PART_CPU_BEFORE, 900 * MS);
-	strcpy(s.report.environment.cgroup, "/sys/fs/cgroup/fight");
-	check_cause(&s, "swap", true,
-		    "10000 swap-ins of anonymous memory, 90 µs each; nearly none");
-	ck_assert_ptr_nonnull(strstr(cause_of(&s, "swap")->remedy, "/sys/fs/cgroup/fight"));
-	add_class(&s, FAULT_SWAP, 0, PART_DEVICE, 900 * MS);
-	check_cause(&s, "swap", true, "50 % of it waited for the swap device");
-	add_class(&s, FAULT_ANON, 1, PART_CPU_BEFORE, 5401 * MS);
-	check_no_cause(&s, "swap");
-}
-END_TEST
-
-START_TEST(test_evicted_pages_that_are_read_again)
-{
-	struct sample s;
-
-	sample_begin(&s);
-	add_class(&s, FAULT_DISK, 1000, PART_CPU_BEFORE, 1000 * MS);
-	s.pairs[0] = (struct evictions_pair){ .victim = 7,
-					      .evictor = 8,
-					      .evictor_name = "hog",
-					      .pages = 3000,
-					      .faults = 500,
-					      .total_ns = 110 * MS };
-	s.report.pages.pairs = s.pairs;
-	s.report.pages.nr_pairs = 1;
-	check_cause(&s, "refaults", true,
-		    "3000 pages of files were evicted and read again by 500 faults (11 % of the "
-		    "faults' time), most of them evicted by hog (8).");
-	s.pairs[0].total_ns = 99 * MS;
-	check_no_cause(&s, "refaults");
-	/* A file that was evicted is not in the page cache, but to read it before does not help. */
-	s.report.blocks = (struct block_figures){ .reads = 1000, .bytes_read = 4096000 };
-	s.pairs[0].total_ns = 499 * MS;
-	check_cause(&s, "cold-file", true, "1000 reads of 4 KiB");
-	s.pairs[0].total_ns = 501 * MS;
-	check_no_cause(&s, "cold-file");
-	check_cause(&s, "refaults", true, "50 % of the faults' time");
-}
-END_TEST
-
-START_TEST(test_first_touches)
-{
-	struct sample s;
-
-	sample_begin(&s);
-	add_class(&s, FAULT_ANON, 100000, PART_CPU_BEFORE, 100 * MS);
-	check_cause(&s, "first-touch", true,
-		    "100000 first touches of anonymous memory, 1.00 µs each");
-	add_class(&s, FAULT_ANON, 0, PART_BLOCKED, 100 * MS);
-	check_cause(&s, "first-touch", false, "50 % of it was off the CPU");
-	sample_begin(&s);
-	add_class(&s, FAULT_ANON, 100000, PART_CPU_BEFORE, 60 * MS);
-	add_class(&s, FAULT_ANON, 0, PART_RECLAIM, 40 * MS); /* 10 ms of it asleep */
-	s.report.faults.classes[FAULT_ANON].reclaim_cpu_ns = 30 * MS;
-	check_cause(&s, "first-touch", false, "40 % of it was off the CPU or in reclaim");
-	sample_begin(&s);
-	add_class(&s, FAULT_ANON, 255, PART_CPU_BEFORE, 100 * MS);
-	check_no_cause(&s, "first-touch");
 }
 END_TEST
 
@@ -587,11 +406,9 @@ RUN_TESTS("verdict", test_few_faults_are_not_the_cause,
 	  test_read_pages_that_are_not_mapped, test_files_that_only_read_uses_prove_nothing,
 	  test_pages_around_random_faults, test_files_that_are_not_in_the_page_cache,
 	  test_waits_in_the_queue_of_the_device, test_pages_of_a_hole_are_not_read,
-	  test_shared_memory_is_touched_or_swapped_in, test_pages_that_become_writable,
-	  test_many_faults_of_cached_pages, test_copies_after_forks,
-	  test_swap_in_memory_and_on_a_device, test_evicted_pages_that_are_read_again,
-	  test_first_touches, test_waits_for_a_cpu, test_locks_are_not_certain,
-	  test_reclaim_names_its_kind, test_reads_of_others_and_of_servers,
-	  test_faults_in_system_calls, test_no_rule_is_an_uncertain_verdict,
-	  test_lost_events_make_no_cause_certain, test_the_heaviest_causes_are_kept,
-	  test_the_verdict_is_printed_as_sentences, test_without_a_duration_there_is_no_verdict)
+	  test_pages_that_become_writable, test_many_faults_of_cached_pages, test_waits_for_a_cpu,
+	  test_locks_are_not_certain, test_reclaim_names_its_kind,
+	  test_reads_of_others_and_of_servers, test_faults_in_system_calls,
+	  test_no_rule_is_an_uncertain_verdict, test_lost_events_make_no_cause_certain,
+	  test_the_heaviest_causes_are_kept, test_the_verdict_is_printed_as_sentences,
+	  test_without_a_duration_there_is_no_verdict)
