@@ -44,6 +44,26 @@ START_TEST(test_swap_in_memory_and_on_a_device)
 }
 END_TEST
 
+START_TEST(test_limit_of_memory_is_named_if_the_program_met_it)
+{
+	struct evidence_reclaims *reclaims;
+	struct sample s;
+
+	sample_begin(&s);
+	reclaims = s.report.evidence.reclaims;
+	add_class(&s, FAULT_SWAP, 10000, PART_CPU_BEFORE, 900 * MS);
+	judge(&s);
+	ck_assert_ptr_null(strstr(cause_of(&s, "swap")->text, "limit"));
+	reclaims[PFSTAT_RECLAIM_CGROUP] = (struct evidence_reclaims){ .count = 128, .pages = 8192 };
+	check_cause(&s, "swap", true,
+		    "The limit is that of its cgroup: it was met 128 times, and the program had "
+		    "to free 8192 pages (32 MiB).");
+	reclaims[PFSTAT_RECLAIM_DIRECT] = (struct evidence_reclaims){ .count = 1, .pages = 8193 };
+	check_cause(&s, "swap", true,
+		    "The limit is the memory of the machine: the program had to free 8193 pages");
+}
+END_TEST
+
 START_TEST(test_evicted_pages_that_are_read_again)
 {
 	struct sample s;
@@ -114,5 +134,6 @@ START_TEST(test_shared_memory_is_touched_or_swapped_in)
 END_TEST
 
 RUN_TESTS("verdict_memory", test_copies_after_forks, test_swap_in_memory_and_on_a_device,
+	  test_limit_of_memory_is_named_if_the_program_met_it,
 	  test_evicted_pages_that_are_read_again, test_first_touches,
 	  test_shared_memory_is_touched_or_swapped_in)

@@ -85,8 +85,10 @@ def test_swap_at_a_memory_limit_is_named():
                            f"'{SWAPS}'")
     finally:
         group.rmdir()
-    assert "memory was too small" in causes(result)["swap"]["text"]
+    text = causes(result)["swap"]["text"]
     reclaims = result["reclaims"]["cgroup"]
+    assert "memory was too small" in text
+    assert f"The limit is that of its cgroup: it was met {reclaims['count']} times" in text
     part = result["parts"]["all"]["parts"]["reclaim"]
     assert reclaims["count"] >= part["faults"] > 100
     assert reclaims["pages"] >= 2048 and 0 < part["total_ns"] <= reclaims["total_ns"]

@@ -42,6 +42,26 @@ bool verdict_fork(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
+/* Names the limit at which the program itself had to free memory, if it did. */
+static void state_limit(const struct report *run, struct verdict_cause *cause)
+{
+	const struct evidence_reclaims *cgroup = &run->evidence.reclaims[PFSTAT_RECLAIM_CGROUP];
+	const struct evidence_reclaims *direct = &run->evidence.reclaims[PFSTAT_RECLAIM_DIRECT];
+
+	if (cgroup->count && cgroup->pages >= direct->pages)
+		verdict_add(cause,
+			    " The limit is that of its cgroup: it was met %" PRIu64
+			    " time%s, and the program had to free %" PRIu64 " pages (%.0f MiB).",
+			    cgroup->count, cgroup->count == 1 ? "" : "s", cgroup->pages,
+			    cgroup->pages * 4096 / MIB);
+	else if (direct->count)
+		verdict_add(cause,
+			    " The limit is the memory of the machine: the program had to free "
+			    "%" PRIu64 " pages (%.0f MiB), %" PRIu64 " time%s.",
+			    direct->pages, direct->pages * 4096 / MIB, direct->count,
+			    direct->count == 1 ? "" : "s");
+}
+
 static double swap_device_share(const struct report *run)
 {
 	const struct fault_figures *swap = &run->faults.classes[FAULT_SWAP];
@@ -72,6 +92,7 @@ bool verdict_swap(const struct verdict *verdict, const struct report *run,
 				   "(zram) and costs CPU.");
 	else
 		verdict_add(cause, "; %.0f %% of it waited for the swap device.", 100 * device);
+	state_limit(run, cause);
 	verdict_advise(cause,
 		       "raise the limit or use less memory. memory.events of the cgroup%s%.200s "
 		       "counts how often memory.max was met.",
@@ -108,6 +129,7 @@ bool verdict_refault(const struct verdict *verdict, const struct report *run,
 		verdict_add(cause, ", most of them evicted by %.15s (%" PRIu32 ")",
 			    most->evictor_name, most->evictor);
 	verdict_add(cause, ".");
+	state_limit(run, cause);
 	verdict_advise(cause, "raise the limit, or map less at a time; memory.events of the cgroup "
 			      "counts how often memory.max was met.");
 	return true;
@@ -171,6 +193,7 @@ bool verdict_shared_memory(const struct verdict *verdict, const struct report *r
 			      "memory was too small: %" PRIu64 " swap-ins of shared memory, among "
 			      "%" PRIu64 " faults of %.0f µs each.",
 			      faults->major, faults->count, verdict_mean_us(run, FAULT_FILE));
+		state_limit(run, cause);
 		verdict_advise(cause,
 			       "raise the limit or use less memory. memory.events of the cgroup "
 			       "counts how often memory.max was met.");
