@@ -231,6 +231,7 @@ def test_processes_that_join_a_cgroup_later_are_watched(cold_file):
     for workload in (first, second):
         faults = sum(row["faults"] for row in rows if row["pid"] == workload.pid)
         assert faults >= PAGES
+    assert f"workload ({first.pid})" in {row["name"] for row in rows}
 
 
 def test_a_threaded_cgroup_is_watched(cold_file):

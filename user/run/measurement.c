@@ -15,6 +15,7 @@
 #include "privilege/reduce.h"
 #include "run/measurement.h"
 #include "symbols/code_names.h"
+#include "system/thread_names.h"
 #include "util/message.h"
 #include "util/signals.h"
 
@@ -111,6 +112,34 @@ int measurement_record_maps(struct measurement *measurement, const struct mappin
 		return 0;
 	err = recording_output_self(measurement_add, measurement) ?:
 		      recording_output_map(&measurement->recording, mapping, path);
+	return err ? measurement_fail(measurement, err, "cannot record") : 0;
+}
+
+struct thread_naming {
+	struct measurement *measurement;
+	pid_t pid;
+};
+
+static int measurement_add_name(void *context, pid_t tid, const char name[THREAD_NAME_SIZE])
+{
+	struct thread_naming *naming = context;
+	struct pfstat_task task = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK, .size = sizeof(task),
+			.pid = naming->pid, .tid = tid,
+		},
+	};
+	const struct item item = { .type = ITEM_EVENT, .event = &task.event };
+
+	memcpy(task.comm, name, sizeof(task.comm));
+	return measurement_add(naming->measurement, &item);
+}
+
+int measurement_name_threads(struct measurement *measurement, pid_t pid)
+{
+	struct thread_naming naming = { measurement, pid };
+	int err = thread_names_visit(pid, measurement_add_name, &naming);
+
 	return err ? measurement_fail(measurement, err, "cannot record") : 0;
 }
 

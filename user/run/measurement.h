@@ -70,6 +70,8 @@ int measurement_hook_file(struct measurement *measurement, int fd, const char *p
 int measurement_hook_nothing(struct measurement *measurement);
 /* See instruments_follow(). */
 int measurement_follow(struct measurement *measurement, pid_t pid, bool existing);
+/* Before the start: records the names of the threads that the process already has. */
+int measurement_name_threads(struct measurement *measurement, pid_t pid);
 int measurement_start(struct measurement *measurement);
 /* The workload begins: from now on the recording has its name, and no error removes it. */
 void measurement_keep_recording(struct measurement *measurement);

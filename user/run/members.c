@@ -88,6 +88,10 @@ static int members_try(struct members *members, pid_t pid)
 	if (err < 0)
 		goto close_pidfd;
 	unmapped = err;
+	/* Later, the items come from the collector's thread. */
+	err = members->started || members->held ? 0 : measurement_name_threads(measurement, pid);
+	if (err)
+		goto close_pidfd;
 	member = members_slot(members);
 	if (!member) {
 		strcpy(measurement->why, "out of memory");
