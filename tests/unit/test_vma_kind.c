@@ -158,6 +158,28 @@ START_TEST(test_figures_belong_to_the_preceding_line)
 }
 END_TEST
 
+static void check_description(const char *flags, const char *text)
+{
+	struct map_list list = { .pid = PID };
+	char description[128];
+
+	ck_assert_int_eq(smaps_add_line(&list, "6000-7000 r--s 00002000 08:01 5 /a b\n"), 0);
+	ck_assert_int_eq(smaps_add_line(&list, flags), 0);
+	map_list_explain(&list);
+	map_line_explain(&list.lines[0], &list, description, sizeof(description));
+	ck_assert_str_eq(description, text);
+	map_list_exit(&list);
+}
+
+START_TEST(test_advice_of_a_mapping_is_in_its_description)
+{
+	check_description("VmFlags: rd mr me ms sd\n", "mapped file: /a b");
+	check_description("VmFlags: rd mr me ms rr sd\n",
+			  "mapped file: /a b; MADV_RANDOM: no read-ahead");
+	check_description("VmFlags: rd mr me ms sr sd\n", "mapped file: /a b; MADV_SEQUENTIAL");
+}
+END_TEST
+
 START_TEST(test_malformed_lines_are_refused)
 {
 	struct map_list list = { .pid = PID };
@@ -252,7 +274,7 @@ START_TEST(test_map_of_this_process_has_its_kinds)
 END_TEST
 
 RUN_TESTS("map_kind", test_each_kind_of_line_is_recognized, test_every_line_has_its_description,
-	  test_figures_belong_to_the_preceding_line, test_malformed_lines_are_refused,
-	  test_stack_of_a_running_thread_is_unknown,
+	  test_figures_belong_to_the_preceding_line, test_advice_of_a_mapping_is_in_its_description,
+	  test_malformed_lines_are_refused, test_stack_of_a_running_thread_is_unknown,
 	  test_hooked_mappings_come_from_the_targets_of_the_module,
 	  test_measured_range_may_be_anonymous_memory, test_map_of_this_process_has_its_kinds)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The memory map of a process, with resident and hooked mappings."""
+import mmap
 import os
 import pathlib
 import re
@@ -64,6 +65,15 @@ def test_map_matches_the_kernels():
     # The kernel's own counters may lag by some pages for each CPU.
     counted = int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) * 1024
     assert abs(resident - counted) <= 64 * 4 * pfstat.PAGE
+
+
+def test_advice_of_a_mapping_is_shown(small_file):
+    with open(small_file, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
+        data.madvise(mmap.MADV_RANDOM, 0, 128 * pfstat.PAGE)
+        lines = [line for line in show_maps(os.getpid())["maps"]
+                 if line["path"] == str(small_file)]
+    assert [line["explanation"] for line in lines] == [
+        f"mapped file: {small_file}; MADV_RANDOM: no read-ahead", f"mapped file: {small_file}"]
 
 
 def test_hooked_mappings_are_shown_until_they_are_unhooked(small_file):

@@ -67,6 +67,15 @@ static void add_to(uint64_t *sum, uint64_t bytes)
 	*sum = *sum == COUNT_NA ? bytes : *sum + bytes;
 }
 
+/* Each flag has two letters: "VmFlags: rd mr mw me rr". */
+static void add_flags(struct map_line *last, const char *line)
+{
+	if (strstr(line, " rr"))
+		last->advice = MADV_RANDOM;
+	else if (strstr(line, " sr"))
+		last->advice = MADV_SEQUENTIAL;
+}
+
 /* A field is "Rss:   12 kB" or "VmFlags: rd ex"; one without a unit is not a size. */
 static int add_figure(struct map_list *list, const char *line)
 {
@@ -74,6 +83,8 @@ static int add_figure(struct map_list *list, const char *line)
 	char name[32], unit[4];
 	uint64_t kilobytes;
 
+	if (!strncmp(line, "VmFlags:", strlen("VmFlags:")))
+		add_flags(last, line);
 	if (sscanf(line, "%31[A-Za-z_]: %" SCNu64 " %3s", name, &kilobytes, unit) < 3 ||
 	    strcmp(unit, "kB"))
 		return strchr(line, ':') ? 0 : -EPROTO;

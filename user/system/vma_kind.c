@@ -206,8 +206,8 @@ static const char *const explanations[MAP_NR_KINDS] = {
 	[MAP_KIND_ANONYMOUS] = "anonymous memory: mmap(2), large malloc()",
 };
 
-void map_line_explain(const struct map_line *line, const struct map_list *list, char *text,
-		      size_t size)
+static void map_line_name(const struct map_line *line, const struct map_list *list, char *text,
+			  size_t size)
 {
 	const char *what = explanations[line->kind];
 
@@ -247,4 +247,17 @@ void map_line_explain(const struct map_line *line, const struct map_list *list, 
 	default:
 		snprintf(text, size, "%s %s", line->path, what);
 	}
+}
+
+void map_line_explain(const struct map_line *line, const struct map_list *list, char *text,
+		      size_t size)
+{
+	size_t used;
+
+	map_line_name(line, list, text, size);
+	used = strlen(text);
+	if (line->advice == MADV_RANDOM)
+		snprintf(text + used, size - used, "; MADV_RANDOM: no read-ahead");
+	else if (line->advice == MADV_SEQUENTIAL)
+		snprintf(text + used, size - used, "; MADV_SEQUENTIAL");
 }

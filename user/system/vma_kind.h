@@ -53,7 +53,8 @@ struct map_line {
 	uint32_t dev;  /* major << 20 | minor */
 	uint32_t prot; /* PROT_* */
 	bool shared;
-	char *path;					   /* "" if there is none */
+	int advice; /* MADV_NORMAL, MADV_RANDOM or MADV_SEQUENTIAL */
+	char *path; /* "" if there is none */
 	uint64_t resident, pss, dirty, anonymous, swapped; /* bytes; COUNT_NA: n/a */
 	enum map_kind kind;
 	pid_t thread; /* only for MAP_KIND_THREAD_STACK */
