@@ -47,9 +47,9 @@ help:
 #: make man       the man pages, if rst2man is installed
 #: make completion    completion of pfdrive's command line for bash and zsh, in build/completion
 #: make install, uninstall [PREFIX=/usr/local] [DESTDIR=root]    everything, with man pages and completion
-#: make install-user, install-module    a part of that
+#: make install-user, install-module    a part of that [SIGN_KEY=file SIGN_CERT=file: sign the module]
 #: make install-dkms    the source of the module in /usr/src, for DKMS
-#: make dist, deb    a source archive, and Debian packages, in build
+#: make dist, deb, rpm, arch    a source archive, and packages for Debian, rpm and Arch Linux, in build
 #: make clean     removes the built files
 #: BUILD=dir  KDIR=kernel's build dir  CLANG=… BPFTOOL=… other tools  V=1 prints the commands
 .DEFAULT_GOAL := all

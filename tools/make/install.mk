@@ -2,6 +2,7 @@
 # Man pages, and the lists of what `make install` copies and `make uninstall` removes.
 
 PREFIX		?= /usr/local
+SBINDIR		?= $(PREFIX)/sbin
 mandir		:= $(PREFIX)/share/man/man1
 schemadir	:= $(PREFIX)/share/pfstat
 RST2MAN		?= $(firstword $(foreach c,rst2man rst2man.py,$(shell command -v $(c))))
@@ -15,12 +16,18 @@ release		= $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 			$(notdir $(patsubst %/build,%,$(KDIR))))
 
 # Pairs FILE:DESTINATION.
-program_files	= $(BUILD)/pfdrive:$(PREFIX)/sbin/pfdrive
+program_files	= $(BUILD)/pfdrive:$(SBINDIR)/pfdrive
 man_files	= $(foreach page,$(man_pages),$(page):$(mandir)/$(notdir $(page)))
 schema_files	= $(foreach schema,$(schemas),$(schema):$(schemadir)/$(notdir $(schema)))
 completion_files = $(BUILD)/completion/pfdrive.bash:$(PREFIX)/share/bash-completion/completions/pfdrive \
 	$(BUILD)/completion/_pfdrive:$(PREFIX)/share/zsh/site-functions/_pfdrive
 data_files	= $(schema_files) $(completion_files)
+# With both, install-module signs the module for Secure Boot: a private key, and its certificate.
+SIGN_KEY	?=
+SIGN_CERT	?=
+# Debian has the program in the package linux-kbuild.
+sign_file	= $(firstword $(wildcard $(KDIR)/scripts/sign-file /usr/lib/linux-kbuild-*/scripts/sign-file))
+
 module_files	= $(module_ko):/lib/modules/$(release)/updates/pfstat.ko
 
 # The version is not in the source of a page.
@@ -51,6 +58,16 @@ elif [ "$(release)" != "$$(uname -r)" ]; then \
 else depmod; fi
 endef
 
+# $(1): the installed module
+define sign_module
+$(call say,SIGN,$(1))
+$(Q)test -n "$(SIGN_KEY)" -a -n "$(SIGN_CERT)" || \
+	{ echo 'install: a signature needs both SIGN_KEY and SIGN_CERT' >&2; exit 1; }
+$(Q)test -n "$(sign_file)" || { echo "install: no scripts/sign-file in $(KDIR):" \
+	"install the kernel's build tools (linux-kbuild, kernel-devel)" >&2; exit 1; }
+$(Q)$(sign_file) sha256 $(SIGN_KEY) $(SIGN_CERT) $(1)
+endef
+
 install: install-user install-module
 
 install-user: $(BUILD)/pfdrive man completion
@@ -60,6 +77,7 @@ install-user: $(BUILD)/pfdrive man completion
 
 install-module: $(module_ko)
 	$(call install_data,$(module_files))
+	$(if $(SIGN_KEY)$(SIGN_CERT),$(call sign_module,$(DESTDIR)$(lastword $(subst :, ,$(module_files)))))
 	$(run_depmod)
 
 uninstall:

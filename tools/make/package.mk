@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The source archive, Debian packages, and the module's source for DKMS.
+# The source archive, packages for Debian, rpm and Arch Linux, and the module's source for DKMS.
 
 dist_name	:= pfstat-$(version)
 dist_archive	:= $(BUILD)/$(dist_name).tar.gz
@@ -9,7 +9,7 @@ dkms_dir	= $(DESTDIR)/usr/src/$(dist_name)
 dkms_src	:= Kbuild VERSION LICENSE tools/kernels/list $(sort $(wildcard include/pfstat/*.h \
 		module/*.[ch] module/probes/*.c common/*.[ch]))
 
-.PHONY: dist deb install-dkms
+.PHONY: dist deb rpm arch install-dkms
 # Holds the files of the commit that is checked out.
 dist:
 	$(call say,DIST,$(dist_archive))
@@ -33,6 +33,34 @@ deb: dist
 	$(Q)cd $(deb_tree) && unset MAKEFLAGS MAKELEVEL BUILD && \
 		dpkg-buildpackage -b -us -uc > ../build.log 2>&1 || { tail -30 ../build.log; exit 1; }
 	$(Q)ls $(BUILD)/deb/*.deb
+
+# RPM_RELEASE is the release of the package. A distribution without an rpm database, such as Debian,
+# has the requirements under other names: tools/deps knows them.
+RPM_RELEASE	?= 1
+rpm_nodeps	= $(shell rpm -q rpm >/dev/null 2>&1 || echo --nodeps)
+rpm: dist
+	$(Q)tools/deps rpm
+	$(Q)rm -rf $(BUILD)/rpm && mkdir -p $(BUILD)/rpm
+	$(Q)sed -e 's/#VERSION#/$(version)/; s/#RELEASE#/$(RPM_RELEASE)/; s/#PACKAGER#/$(DEB_MAINTAINER)/' \
+		-e "s/#DATE#/$$(LC_ALL=C date -u -d @$$(git log -1 --format=%ct) '+%a %b %d %Y')/" \
+		packaging/pfstat.spec > $(BUILD)/rpm/pfstat.spec
+	$(call say,RPM,$(BUILD)/rpm)
+	$(Q)unset MAKEFLAGS MAKELEVEL && rpmbuild -bb $(rpm_nodeps) --define '_topdir $(abspath $(BUILD)/rpm)' \
+		--define '_sourcedir $(abspath $(BUILD))' --define '_rpmdir $(abspath $(BUILD)/rpm)' \
+		$(BUILD)/rpm/pfstat.spec > $(BUILD)/rpm/build.log 2>&1 || { tail -30 $(BUILD)/rpm/build.log; exit 1; }
+	$(Q)find $(BUILD)/rpm -name '*.rpm' | sort
+
+# makepkg refuses to run as root, so root hands the folder to a user without privileges.
+arch: dist
+	$(Q)tools/deps arch
+	$(Q)rm -rf $(BUILD)/arch && mkdir -p $(BUILD)/arch
+	$(Q)cp $(dist_archive) $(BUILD)/arch
+	$(Q)sed "s/#VERSION#/$(version)/; s/#SHA256#/$$(sha256sum < $(dist_archive) | cut -d ' ' -f 1)/" \
+		packaging/PKGBUILD > $(BUILD)/arch/PKGBUILD
+	$(call say,ARCH,$(BUILD)/arch)
+	$(Q)packaging/makepkg $(BUILD)/arch > $(BUILD)/arch/build.log 2>&1 || \
+		{ tail -30 $(BUILD)/arch/build.log; exit 1; }
+	$(Q)find $(BUILD)/arch -maxdepth 1 -name '*.pkg.tar*' | sort
 
 # Only copies: `dkms install pfstat/VERSION` builds the module.
 install-dkms:
