@@ -31,17 +31,18 @@ static int report_print_as(FILE *out, enum report_format format, const struct vi
 
 /*
  * Makes the text independent of the user's locale: programs need decimal points, and people need
- * µ even if LANG is not set (console of a VM).
+ * µ even if LANG is not set (console of a VM). A system without locale files has only C.
  */
 static int report_print_neutral(FILE *out, enum report_format format, const struct view *views,
 				size_t nr)
 {
-	locale_t neutral = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
+	locale_t neutral = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0) ?:
+				   newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	locale_t before;
 	int err;
 
 	if (!neutral)
-		return -errno;
+		return -ENOMEM;
 	before = uselocale(neutral);
 	err = report_print_as(out, format, views, nr);
 	uselocale(before);
