@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The eBPF programs and pfdrive.
 
-packages	:= libbpf libcap-ng jansson smartcols libseccomp libdw hwloc libxxhash libzstd
+packages	:= libbpf libcap-ng jansson libseccomp libdw hwloc libxxhash libzstd
 user_src	:= $(sort $(shell find user -name '*.c'))
 user_obj	:= $(user_src:%.c=$(BUILD)/%.o)
 # Everything but main(), for pfdrive, the unit tests and the tools.

@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A libsmartcols table that is filled cell by cell, from left to right. */
+/*
+ * A table that is filled cell by cell, from left to right. Its columns are as wide as their widest
+ * cells; nothing is ever truncated, because the width of the reader's terminal is not known.
+ */
 #ifndef PFSTAT_USER_TABLE_GRID_H
 #define PFSTAT_USER_TABLE_GRID_H
 
-#include <libsmartcols.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #define GRID_WIDTH 100 /* columns of a page; only text is ever wrapped to fit it */
 
 struct grid {
-	struct libscols_table *table;
-	struct libscols_line *line;
-	size_t column;
-	int err; /* the first error; later calls then have no effect */
+	const char *const *headings; /* see grid_open() */
+	bool no_headings;	     /* set after grid_open(): they are not printed */
+	size_t nr_columns, nr_rows, size;
+	char **cells;  /* of all rows; NULL: empty */
+	size_t column; /* of the next cell */
+	int err;       /* the first error; later calls then have no effect */
 };
 
-/* The first letter of a heading aligns its column: < left, > right. */
+/*
+ * The first letter of a heading aligns its column: < left, > right. The headings are constants,
+ * at least one.
+ */
 void grid_open(struct grid *grid, const char *const *headings, size_t nr);
 void grid_row(struct grid *grid);
 void grid_cell(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -27,11 +35,16 @@ void grid_cell(struct grid *grid, const char *format, ...) __attribute__((format
  */
 const char *grid_text(struct grid *grid, size_t width, const char *text);
 
+/* For printers of other formats. */
+bool grid_is_right(const struct grid *grid, size_t column);
+const char *grid_heading(const struct grid *grid, size_t column);
+const char *grid_at(const struct grid *grid, size_t row, size_t column);
+
 /*
  * Until it is called with NULL, each table is passed to @take with the output stream
  * instead of being printed. For printers of other formats.
  */
-typedef int (*grid_taker)(void *context, struct libscols_table *table, FILE *out);
+typedef int (*grid_taker)(void *context, const struct grid *grid, FILE *out);
 void grid_redirect(grid_taker take, void *context);
 
 /* Prints and frees the table. Returns 0 or the first error. */

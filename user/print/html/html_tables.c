@@ -24,30 +24,25 @@ struct capture {
 	struct html_chunk *first, **last;
 };
 
-static void html_tables_print_head(FILE *out, struct libscols_table *table)
+static void html_tables_print_head(FILE *out, const struct grid *grid)
 {
-	struct libscols_column *column;
-	size_t i, nr = scols_table_get_ncols(table);
+	size_t i;
 
-	if (scols_table_is_noheadings(table))
+	if (grid->no_headings)
 		return;
 	fputs("<tr>", out);
-	for (i = 0; i < nr; i++) {
-		column = scols_table_get_column(table, i);
-		fprintf(out, "<th scope=\"col\"%s>",
-			scols_column_get_flags(column) & SCOLS_FL_RIGHT ? " class=\"n\"" : "");
-		html_text(out, scols_cell_get_data(scols_column_get_header(column)) ?: "");
+	for (i = 0; i < grid->nr_columns; i++) {
+		fprintf(out, "<th scope=\"col\"%s>", grid_is_right(grid, i) ? " class=\"n\"" : "");
+		html_text(out, grid_heading(grid, i));
 		fputs("</th>", out);
 	}
 	fputs("</tr>\n", out);
 }
 
-static void print_cell(FILE *out, struct libscols_table *table, struct libscols_line *line,
-		       size_t i)
+static void print_cell(FILE *out, const struct grid *grid, size_t row, size_t i)
 {
-	struct libscols_column *column = scols_table_get_column(table, i);
-	const char *text = scols_cell_get_data(scols_line_get_cell(line, i)) ?: "";
-	const char *number = scols_column_get_flags(column) & SCOLS_FL_RIGHT ? " class=\"n\"" : "";
+	const char *text = grid_at(grid, row, i);
+	const char *number = grid_is_right(grid, i) ? " class=\"n\"" : "";
 
 	/* The first cell is the row's heading unless it is a number. */
 	if (!i && !*number) {
@@ -61,23 +56,21 @@ static void print_cell(FILE *out, struct libscols_table *table, struct libscols_
 	fputs("</td>", out);
 }
 
-static void print_table(FILE *out, struct libscols_table *table)
+static void print_table(FILE *out, const struct grid *grid)
 {
-	struct libscols_line *line;
 	size_t row, i;
 
-	html_tables_print_head(out, table);
-	for (row = 0; row < scols_table_get_nlines(table); row++) {
-		line = scols_table_get_line(table, row);
+	html_tables_print_head(out, grid);
+	for (row = 0; row < grid->nr_rows; row++) {
 		fputs("<tr>", out);
-		for (i = 0; i < scols_table_get_ncols(table); i++)
-			print_cell(out, table, line, i);
+		for (i = 0; i < grid->nr_columns; i++)
+			print_cell(out, grid, row, i);
 		fputs("</tr>\n", out);
 	}
 	fputs("</table></div>\n", out);
 }
 
-static int html_tables_take(void *context, struct libscols_table *table, FILE *out)
+static int html_tables_take(void *context, const struct grid *grid, FILE *out)
 {
 	struct capture *capture = context;
 	struct html_chunk *chunk = calloc(1, sizeof(*chunk));
@@ -91,7 +84,7 @@ static int html_tables_take(void *context, struct libscols_table *table, FILE *o
 	html = open_memstream(&chunk->html, &chunk->bytes);
 	if (!html || chunk->at < 0)
 		return -ENOMEM;
-	print_table(html, table);
+	print_table(html, grid);
 	return fclose(html) ? -ENOMEM : 0;
 }
 

@@ -176,8 +176,7 @@ int table_environment(FILE *out, const struct report *run)
 	struct grid grid;
 
 	grid_open(&grid, headings, 2);
-	if (grid.table)
-		scols_table_enable_noheadings(grid.table, 1);
+	grid.no_headings = true;
 	machine_lines(&grid, &run->environment);
 	recorded_line(&grid, &run->environment);
 	if (view_is_drive(run)) {
