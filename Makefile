@@ -43,6 +43,7 @@ help:
 #: make bench-codecs [MILLIONS=10]    speed of zstd and zlib for recordings
 #: make bench-merge                    speed of the merge of the CPUs' rings
 #: make bench-report [MILLIONS=10]    speed and memory of pfdrive report
+#: make pfdrive-static    pfdrive as one file without libraries, to copy to another machine
 #: make docs      the documents as HTML, in build/docs/html
 #: make man       the man pages, if rst2man is installed
 #: make completion    completion of pfdrive's command line for bash and zsh, in build/completion

@@ -29,6 +29,18 @@ $(BUILD)/pfdrive: $(BUILD)/user/main.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
+# One file that needs no library. The linker's warnings are about names of users and hosts, which a
+# system without glibc's libraries cannot look up: such a name is then not found.
+.PHONY: pfdrive-static
+pfdrive-static: $(BUILD)/pfdrive-static
+
+$(BUILD)/pfdrive-static: $(BUILD)/user/main.o $(lib) packaging/static_udev.c
+	$(Q)tools/deps static
+	$(call say,LINK,$@)
+	$(Q)$(CC) -static $(WARNINGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lelf -lz -liberty -lpthread -lm \
+		$(filter-out -ludev,$(shell pkg-config --static --libs $(packages))) -liberty -lz 2>$@.log || \
+		{ cat $@.log >&2; exit 1; }
+
 $(BUILD)/user/%.o: user/%.c | $(generated)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
