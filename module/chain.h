@@ -50,16 +50,26 @@ static inline u32 pfstat_chain_set(pid_t tid)
 	return (u32)tid % (1 << CHAIN_SET_BITS);
 }
 
-/* True: no thread of current's set has suspended a fault. */
-static __always_inline bool pfstat_chain_is_clear(void)
+/* A thread sees its own slot counted. */
+static __always_inline bool chain_is_empty(void)
 {
+#ifdef CONFIG_X86_64
 	bool none;
 
-	/* Not in C: the compiler loads it first. A thread sees its own slot counted. */
+	/* Not in C: the compiler loads it first. */
 	asm volatile("cmpl $0, %[occupied]"
 		     : "=@cce"(none)
 		     : [occupied] "m"(pfstat_chain_occupied.counter));
-	if (likely(none))
+	return none;
+#else
+	return !atomic_read(&pfstat_chain_occupied);
+#endif
+}
+
+/* True: no thread of current's set has suspended a fault. */
+static __always_inline bool pfstat_chain_is_clear(void)
+{
+	if (likely(chain_is_empty()))
 		return true;
 	/* Once, and not as volatile: so that it is compared where it lies. */
 	return !data_race(pfstat_chain_tags[pfstat_chain_set(current->pid)].all);

@@ -13,21 +13,27 @@
 
 /*
  * Cycles, more than nearly all calls take; the number of the update is added, cut to fewer bits.
- * Together they are less than a stop waits for calls (5 s, at 250 MHz or more). A longer call
- * leaves the fast path when it ends, so it is compared with the begin of the recording.
+ * Together they are less than a stop waits for calls (5 s), at the slowest counter's pace. A longer
+ * call leaves the fast path when it ends, so it is compared with the begin of the recording.
  */
+#ifdef CONFIG_X86_64
 #define CLOCK_LIMIT   BIT_ULL(30)
 #define CLOCK_UPDATES (BIT(24) - 1)
+#else
+#define CLOCK_LIMIT   BIT_ULL(21)
+#define CLOCK_UPDATES (BIT(20) - 1)
+#endif
+static_assert(CLOCK_LIMIT + CLOCK_UPDATES < 5ULL * COUNTER_MIN_MHZ * 1000 * 1000);
 
 struct pfstat_clock pfstat_clock __cacheline_aligned = {
 	.sequence = SEQCNT_ZERO(pfstat_clock.sequence),
 };
 
-/* Time of this counter, and one slow enough for CLOCK_SHIFT but not slower: 250 MHz or more. */
+/* Time of this counter, and one that is fast enough: its slope fits in 64 bits. */
 static bool is_usable(const struct tk_read_base *from)
 {
-	return from->clock->vdso_clock_mode == VDSO_CLOCKMODE_TSC && from->shift <= CLOCK_SHIFT &&
-	       from->mult >> from->shift < 4;
+	return pfstat_counter_is_clock(from->clock) && from->shift <= CLOCK_SHIFT &&
+	       from->mult >> from->shift < 1U << (64 - CLOCK_SHIFT);
 }
 
 /* From now on readers use the kernel's clock. One writer at a time, interrupts off. */

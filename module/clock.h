@@ -4,7 +4,6 @@
  * instructions. At each update the timekeeper publishes the conversion of the CPU's counter to
  * nanoseconds; a copy is kept here, as one line
  *
- *
  *	ns = (cycles * mult + offset) >> CLOCK_SHIFT	(of 128 bits: nothing overflows)
  *
  * and evaluated in line.
@@ -16,11 +15,15 @@
 #include <linux/seqlock.h>
 #include <linux/timekeeping.h>
 #include <linux/types.h>
-#include <asm/alternative.h>
-#include <asm/cpufeatures.h>
-#include <asm/tsc.h>
 
-#define CLOCK_SHIFT 62
+#include "cpu_counter.h"
+
+/* The other bits hold the integer part of mult: nanoseconds per cycle of the slowest counter. */
+#ifdef CONFIG_X86_64
+#define CLOCK_SHIFT 62 /* 4 ns: 250 MHz */
+#else
+#define CLOCK_SHIFT 54 /* 1024 ns: 1 MHz */
+#endif
 
 /*
  * The flags of a struct vm_fault that decide whether it is a program's own fault at its first
@@ -59,27 +62,16 @@ struct moment {
 
 /*
  * The counter where a call begins. Not ordered: it may slip to where it is earlier, but not
- * behind a later look at it, which waits for this one. Added up, not or-ed: one instruction.
+ * behind a later look at it, which waits for this one.
  */
 static __always_inline u64 pfstat_clock_start_cycles(void)
 {
-	u64 low, high;
-
-	asm volatile("rdtsc" : "=a"(low), "=d"(high));
-	return low + (high << 32);
+	return pfstat_counter_read();
 }
 
-/* As rdtsc_ordered(), but added up. */
 static __always_inline u64 pfstat_clock_end_cycles(void)
 {
-	u64 low, high;
-
-	asm volatile(ALTERNATIVE_2("rdtsc", "lfence; rdtsc", X86_FEATURE_LFENCE_RDTSC, "rdtscp",
-				   X86_FEATURE_RDTSCP)
-		     : "=a"(low), "=d"(high)
-		     :
-		     : "ecx");
-	return low + (high << 32);
+	return pfstat_counter_read_end();
 }
 
 struct clock_span {
@@ -87,6 +79,7 @@ struct clock_span {
 	u64 duration_ns;
 };
 
+#ifdef CONFIG_X86_64
 /* Not in C: the compiler aligns the stack where there is a number of 128 bits. */
 static __always_inline u64 clock_line(u64 cycles)
 {
@@ -114,6 +107,20 @@ static __always_inline u64 clock_length(u64 cycles)
 	    : "cc");
 	return cycles;
 }
+#else
+static __always_inline u64 clock_line(u64 cycles)
+{
+	const __uint128_t offset = (__uint128_t)pfstat_clock.offset_high << 64 |
+				   pfstat_clock.offset_low;
+
+	return (u64)(((__uint128_t)cycles * pfstat_clock.mult + offset) >> CLOCK_SHIFT);
+}
+
+static __always_inline u64 clock_length(u64 cycles)
+{
+	return (u64)(((__uint128_t)cycles * pfstat_clock.mult) >> CLOCK_SHIFT);
+}
+#endif
 
 static __always_inline struct moment pfstat_clock_now(void)
 {
@@ -122,7 +129,7 @@ static __always_inline struct moment pfstat_clock_now(void)
 	now.limit = READ_ONCE(pfstat_clock.limit);
 	/* The limit before the line. Pairs with clock_open(). */
 	smp_rmb();
-	now.cycles = rdtsc_ordered();
+	now.cycles = pfstat_counter_read_ordered();
 	now.ns = clock_line(now.cycles);
 	/* The line before the limit. Pairs with clock_shut(). */
 	smp_rmb();
@@ -145,7 +152,7 @@ u64 pfstat_clock_difference(u64 since_ns);
 /* Nanoseconds since then: as the difference of two times, but for the last digit. */
 static __always_inline u64 pfstat_clock_since(const struct moment *then)
 {
-	u64 cycles = rdtsc_ordered() - then->cycles;
+	u64 cycles = pfstat_counter_read_ordered() - then->cycles;
 	u64 ns = clock_length(cycles);
 
 	/* The line before the limit. Pairs with clock_shut(). */

@@ -108,7 +108,9 @@ static inline const struct inode *compat_user_inode(const struct file *file)
  */
 static __always_inline struct task_struct *compat_current_anew(void)
 {
-#ifdef PFSTAT_HAVE_PCPU_HOT
+#ifndef CONFIG_X86_64
+	return current; /* it has a register of its own */
+#elif defined(PFSTAT_HAVE_PCPU_HOT)
 	return this_cpu_read(pcpu_hot.current_task);
 #else
 	return this_cpu_read(current_task);

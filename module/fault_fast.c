@@ -23,6 +23,7 @@
 #include "compat.h"
 #include "fault_fast.h"
 #include "in_flight.h"
+#include "page_table.h"
 #include "ring.h"
 #include "tally.h"
 #include "trace.h"
@@ -64,24 +65,14 @@ static __always_inline bool is_single(const struct page *page)
 
 /*
  * The frame that a call of ->map_pages mapped at the faulting address, if it is a folio of its own;
- * else, and if another CPU has unmapped it meanwhile, PFSTAT_NO_PFN. The caller of the operation
- * keeps the table: by RCU since v6.4, before by the mmap lock. The tables of Xen PV have machine
- * frames.
+ * else, and if another CPU has unmapped it meanwhile, PFSTAT_NO_PFN.
  */
 static __always_inline unsigned long mapped_single_pfn(const struct vm_fault *vmf)
 {
-	const unsigned long pmd = READ_ONCE(*(const unsigned long *)vmf->pmd);
-	const unsigned long *table;
-	unsigned long pte, pfn;
+	const unsigned long pfn = page_table_pfn(vmf);
 
-	if (unlikely((pmd & (_PAGE_PRESENT | _PAGE_PSE)) != _PAGE_PRESENT) ||
-	    unlikely(cpu_feature_enabled(X86_FEATURE_XENPV)))
+	if (unlikely(pfn == PFSTAT_NO_PFN))
 		return PFSTAT_NO_PFN;
-	table = __va(pmd & PTE_PFN_MASK);
-	pte = READ_ONCE(table[pte_index(vmf->real_address)]);
-	if (unlikely(!(pte & _PAGE_PRESENT)))
-		return PFSTAT_NO_PFN;
-	pfn = (pte & PTE_PFN_MASK) >> PAGE_SHIFT;
 	return likely(is_single(pfn_to_page(pfn))) ? pfn : PFSTAT_NO_PFN;
 }
 

@@ -77,16 +77,22 @@ SUITABLE = {f"CONFIG_{name}": "y" for name in
             ("X86_64", "KPROBES", "KRETPROBES", "TRACEPOINTS", "DEBUG_FS")}
 
 
-@pytest.mark.parametrize("option, value, reason", [
-    ("CONFIG_X86_64", "", "pfstat is for x86-64"),
-    ("CONFIG_KPROBES", "", "pfstat needs CONFIG_KPROBES, which"),
-    ("CONFIG_KRETPROBES", "", "pfstat needs CONFIG_KRETPROBES, which"),
-    ("CONFIG_PREEMPT_RT", "y", "with PREEMPT_RT"),
-    ("CONFIG_X86_64", "y", None)])
-def test_an_unsuitable_kernel_is_refused_in_one_sentence(option, value, reason):
-    config = SUITABLE | {option: value}
+ARM64 = {"CONFIG_X86_64": "", "CONFIG_ARM64": "y"}
+
+
+@pytest.mark.parametrize("changes, reason", [
+    ({"CONFIG_X86_64": ""}, "pfstat is for x86-64 and for little-endian arm64"),
+    (ARM64 | {"CONFIG_CPU_BIG_ENDIAN": "y"}, "pfstat is for x86-64 and for little-endian arm64"),
+    (ARM64 | {"PATCHLEVEL": "1"}, "pfstat is for Linux 6.12 to 6.12"),
+    ({"CONFIG_KPROBES": ""}, "pfstat needs CONFIG_KPROBES, which"),
+    ({"CONFIG_KRETPROBES": ""}, "pfstat needs CONFIG_KRETPROBES, which"),
+    ({"CONFIG_PREEMPT_RT": "y"}, "with PREEMPT_RT"),
+    (ARM64, None),
+    ({}, None)])
+def test_an_unsuitable_kernel_is_refused_in_one_sentence(changes, reason):
+    config = {"VERSION": "6", "PATCHLEVEL": "12"} | SUITABLE | changes
     result = subprocess.run(
-        ["make", "-n", "-f", TOP / "Kbuild", "VERSION=6", "PATCHLEVEL=12", f"src={TOP}", "CC=false",
+        ["make", "-n", "-f", TOP / "Kbuild", f"src={TOP}", "CC=false",
          *(f"{name}={set_to}" for name, set_to in config.items())],
         text=True, capture_output=True, timeout=60, check=False)
     refusals = [line for line in result.stderr.splitlines() if "pfstat" in line and "***" in line]
