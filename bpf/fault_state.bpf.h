@@ -112,8 +112,8 @@ static __always_inline void fault_state_forget(__u64 id)
 		return;
 	}
 	slot->start_ns = 0;
-	barrier(); /* then another thread may take it; x86 keeps the order of stores */
-	slot->id = 0;
+	/* Then another thread may take it. An exchange keeps the order of the two stores. */
+	__sync_lock_test_and_set(&slot->id, 0);
 }
 
 static __always_inline void fault_state_read_counts(struct fault_state *state,

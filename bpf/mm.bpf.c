@@ -9,6 +9,7 @@
 #include <pfstat/kernel_symbol.h>
 #include <pfstat/record.h>
 
+#include "arch.bpf.h"
 #include "common.bpf.h"
 #include "fault_state.bpf.h"
 #include "page.bpf.h"
@@ -25,11 +26,6 @@ struct file {
 struct vm_fault {
 	struct vm_area_struct *vma;
 	unsigned long address;
-} __attribute__((preserve_access_index));
-
-/* User space has another struct pt_regs, with other names. */
-struct pt_regs___kernel {
-	unsigned long ip;
 } __attribute__((preserve_access_index));
 
 /* A function of the kernel, which the loader puts in the place of the constant. */
@@ -289,7 +285,7 @@ static __always_inline __u64 user_ip(void)
 	const struct pt_regs___kernel *regs =
 		(const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
-	return regs->ip;
+	return regs->ARCH_IP;
 }
 
 /* Atomic: another thread's fault may interrupt on this CPU. */

@@ -5,16 +5,10 @@
  * makes a thread a target, and the one that ends it, do not count. Successful calls of madvise(2)
  * are also sent as events, because a replay repeats them.
  */
+#include "arch.bpf.h"
 #include "common.bpf.h"
 
-#define MAX_ERRNO	4095
-#define NR_MADVISE	28 /* x86-64 */
-#define NR_RT_SIGRETURN 15 /* x86-64; its result is the interrupted code's register */
-
-/* Arguments are still there when a system call returns. */
-struct pt_regs___x86 {
-	unsigned long di, si, dx;
-} __attribute__((preserve_access_index));
+#define MAX_ERRNO 4095
 
 struct entered {
 	__u64 start_ns;
@@ -97,18 +91,18 @@ static __always_inline void add(const struct pfstat_syscall_key *key, __u64 dura
 	value->log2_ns[bucket]++;
 }
 
-static __always_inline void send_advice(const struct pt_regs___x86 *regs, __u64 id, __u64 start_ns,
-					__u64 ns)
+static __always_inline void send_advice(const struct pt_regs___kernel *regs, __u64 id,
+					__u64 start_ns, __u64 ns)
 {
-	const __u64 advice = BPF_CORE_READ(regs, dx);
+	const __u64 advice = BPF_CORE_READ(regs, ARCH_ARGUMENT_3);
 	struct pfstat_advice event = {
 		.event = {
 			.type = PFSTAT_EVENT_ADVICE, .size = sizeof(event), .pid = id >> 32,
 			.tid = id, .ns = ns,
 		},
 		.start_ns = start_ns,
-		.address = BPF_CORE_READ(regs, di),
-		.bytes = BPF_CORE_READ(regs, si),
+		.address = BPF_CORE_READ(regs, ARCH_ARGUMENT_1),
+		.bytes = BPF_CORE_READ(regs, ARCH_ARGUMENT_2),
 		.advice = advice,
 	};
 
@@ -168,10 +162,11 @@ static __always_inline int call_ends(const void *regs, long ret)
 	bpf_map_delete_elem(&in_syscall, &tid);
 	if (!is_target(id >> 32, tid))
 		return 0;
-	if (ret < 0 && ret >= -MAX_ERRNO && key.number != NR_RT_SIGRETURN)
+	/* The result of rt_sigreturn(2) is a register of the interrupted code. */
+	if (ret < 0 && ret >= -MAX_ERRNO && key.number != ARCH_NR_RT_SIGRETURN)
 		key.error = -ret;
 	add(&key, ns - start_ns);
-	if (key.number == NR_MADVISE && !ret)
+	if (key.number == ARCH_NR_MADVISE && !ret)
 		send_advice(regs, id, start_ns, ns);
 	return 0;
 }

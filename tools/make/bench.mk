@@ -21,7 +21,7 @@ $(BUILD)/overhead/threads: $(bench_dir)/threads.c
 $(BUILD)/overhead/fentry_reference.bpf.o: $(bench_dir)/fentry_reference.bpf.c $(bench_dir)/fentry_reference.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror \
+	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(bpf_arch) -g -O2 -Wall -Werror \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
 $(BUILD)/overhead/fentry_reference.skel.h: $(BUILD)/overhead/fentry_reference.bpf.o

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests: unit tests on the host (plain, and with ASan and UBSan), the others in VMs.
 
-KERNELS		?= $(shell tools/kernel-names check)
+KERNELS		?= $(shell LAB_ARCH=$(ARCH) tools/kernel-names check)
 # All kernels of Debian: hours are acceptable for check-kernels, and bpf-stats takes minutes.
-check-kernels bpf-stats: KERNELS := $(shell tools/kernel-names check check-kernels)
+check-kernels bpf-stats: KERNELS := $(shell LAB_ARCH=$(ARCH) tools/kernel-names check check-kernels)
 TESTS		?=
 # Words of tools/check. unit-san comes last: its short jobs use the CPUs that the last VM leaves
 # idle.
@@ -19,11 +19,11 @@ define unit_rules
 $(1)/%.o: %.c | $(generated)
 	$$(call say,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(user_cflags) -Imodule -I. $(2) $$(shell pkg-config --cflags check) -c -o $$@ $$<
+	$$(Q)$$(CC) $$(user_cflags) -Imodule -I. $(2) $$(shell $$(PKG_CONFIG) --cflags check) -c -o $$@ $$<
 
 $(1)/test_%: $(1)/tests/unit/test_%.o $(unit_module:%.c=$(1)/%.o) $(3)
 	$$(call say,LINK,$$@)
-	$$(Q)$$(CC) $(2) -o $$@ $$^ $$(user_libs) $$(shell pkg-config --libs check)
+	$$(Q)$$(CC) $(2) -o $$@ $$^ $$(user_libs) $$(shell $$(PKG_CONFIG) --libs check)
 
 -include $(unit_module:%.c=$(1)/%.d) $(unit_tests:%=$(1)/tests/unit/%.d)
 endef

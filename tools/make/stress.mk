@@ -20,7 +20,7 @@ $(BUILD)/stress/recorder: $(stress_dir)/recorder.c $(wildcard include/pfstat/*.h
 $(BUILD)/stress/vm_ops.bpf.o: $(stress_dir)/vm_ops.bpf.c
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror \
+	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(bpf_arch) -g -O2 -Wall -Werror \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
 # Settings of one run: SEED= repeats it; with LOADS= it fails if the module was loaded and unloaded

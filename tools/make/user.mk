@@ -10,11 +10,15 @@ lib		:= $(BUILD)/libpfdrive.a
 bpf_src		:= $(wildcard bpf/*.bpf.c)
 bpf_obj		:= $(bpf_src:%.c=$(BUILD)/%.o)
 
+# As libbpf names the architecture that $(CC) compiles for.
+bpf_arch	:= $(if $(filter aarch64-%,$(shell $(CC) -dumpmachine)),arm64,x86)
+
 WARNINGS	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
 CFLAGS		?= -O2 -g
+PKG_CONFIG	?= pkg-config
 user_cflags	= -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(WARNINGS) $(CFLAGS) \
-		  $(shell pkg-config --cflags $(packages)) -MMD -MP
-user_libs	= $(shell pkg-config --libs $(packages)) -lelf -lz -liberty -lpthread -lm
+		  $(shell $(PKG_CONFIG) --cflags $(packages)) -MMD -MP
+user_libs	= $(shell $(PKG_CONFIG) --libs $(packages)) -lelf -lz -liberty -lpthread -lm
 
 # Generated headers, which must exist before the first object is compiled.
 generated	:= $(BUILD)/pfstat.skel.h $(BUILD)/util/version.h
@@ -67,7 +71,8 @@ $(BUILD)/user/print/html/html_template.o: user/print/html/page.html user/print/h
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c tools/make/user.mk
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -g -O2 -Wall -Werror -Iinclude -I. \
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -D__TARGET_ARCH_$(bpf_arch) -g -O2 -Wall -Werror \
+		-Iinclude -I. \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP -c -o $@ $<
 
 $(BUILD)/pfstat.bpf.o: $(bpf_obj)
@@ -79,7 +84,8 @@ $(BUILD)/pfstat.skel.h: $(BUILD)/pfstat.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name pfstat_bpf > $@
 
 # The version, and the range of kernels that Kbuild accepts.
-releases	= $(shell awk '$$2 ~ /^[0-9.]+$$/ { print $$2 }' tools/kernels/list | sort -V)
+releases	= $(shell awk -v arch=$(bpf_arch) '$$2 ~ /^[0-9.]+$$/ && \
+		  (arch != "arm64" || $$10 != "-") { print $$2 }' tools/kernels/list | sort -V)
 
 $(BUILD)/util/version.h: VERSION tools/kernels/list tools/make/user.mk
 	$(call say,VERSION,$@)
