@@ -86,7 +86,7 @@ static void check_all_found_once(const struct document *document)
 			      bench_operations[i]->name, document->found[i]);
 }
 
-/* A term of a definition list, "cpu.rdtsc, cpu.call:0 … 7", precedes an indented line. */
+/* A term of a definition list, "cpu.counter, cpu.call:0 … 7", precedes an indented line. */
 static bool is_term(const struct document *document, size_t line)
 {
 	const char *text = document->lines[line];

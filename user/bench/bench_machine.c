@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the machine before the first row: CPUs, rate of the time-stamp counter, memory, caches
+ * Reads the machine before the first row: CPUs, rate of the CPU's counter, memory, caches
  * (hwloc) and power settings, from /proc, /sys and the CPU. Unknown values stay empty, and only
  * missing CPUs are an error.
  */
-#include <cpuid.h>
 #include <errno.h>
 #include <hwloc.h>
 #include <inttypes.h>
@@ -12,13 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <x86intrin.h>
 
 #include "bench/bench_machine.h"
+#include "system/cpu_identity.h"
 #include "system/machine_state.h"
 #include "system/memory_cgroup.h"
 #include "util/array.h"
+#include "util/counter.h"
 #include "util/time_ns.h"
 
 #define CALIBRATION_NS 50000000L
@@ -66,20 +65,6 @@ static void read_turbo(struct bench_machine_state *state)
 		strcpy(state->turbo, word[0] == '0' ? "on" : "off");
 }
 
-static bool tsc_is_readable(void)
-{
-	int allowed;
-
-	return !prctl(PR_GET_TSC, &allowed) && allowed == PR_TSC_ENABLE;
-}
-
-static bool tsc_is_invariant(void)
-{
-	unsigned int eax, ebx, ecx, edx;
-
-	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && edx & (1U << 8);
-}
-
 /* Reads both clocks at one moment: of several readings, uses the shortest. */
 static void read_both(uint64_t *ns, uint64_t *cycles)
 {
@@ -87,9 +72,9 @@ static void read_both(uint64_t *ns, uint64_t *cycles)
 	int i;
 
 	for (i = 0; i < READINGS; i++) {
-		before = __rdtsc();
+		before = counter_read();
 		now = clock_monotonic_ns();
-		after = __rdtsc();
+		after = counter_read();
 		if (after - before >= least)
 			continue;
 		least = after - before;
@@ -217,9 +202,9 @@ int bench_machine_read(struct bench_machine *machine, struct bench_machine_state
 	environment_read_machine(&state->environment);
 	if (getloadavg(&state->load, 1) != 1)
 		state->load = NAN;
-	if (tsc_is_readable())
+	if (cpu_identity_counter_is_readable())
 		machine->cycle_ns = measure_cycle_ns();
-	state->tsc_invariant = tsc_is_invariant();
+	state->tsc_invariant = cpu_identity_counter_is_constant();
 	machine->memory_bytes = state->environment.memory_bytes;
 	bench_machine_read_memory(machine, options);
 	bench_machine_read_caches(machine, state);

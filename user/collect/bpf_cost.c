@@ -9,15 +9,15 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include "collect/bpf_cost.h"
 #include "collect/perf_faults.h"
 #include "model/counters.h"
+#include "util/counter.h"
 #include "util/time_ns.h"
 
 #define NR_FAULTS 64
-#define PAGE	  4096
+#define PAGE	  ((size_t)sysconf(_SC_PAGESIZE))
 /* The first round is not timed: it creates pages and map entries that later rounds use. */
 #define ROUNDS 8
 
@@ -80,12 +80,12 @@ static uint64_t fault_cycles(const struct fault_stage *stage)
 		if (page == stage->memory &&
 		    madvise((void *)page, stage->pages * PAGE, MADV_DONTNEED))
 			return 0;
-		start = __rdtsc();
+		start = counter_read();
 		if (stage->is_written)
 			*page = 1;
 		else
 			(void)*page;
-		cycles += __rdtsc() - start;
+		cycles += counter_read() - start;
 	}
 	return cycles;
 }
@@ -99,10 +99,10 @@ static uint64_t fault_cycles(const struct fault_stage *stage)
 static uint64_t time_round(const struct fault_stage *stage)
 {
 	uint64_t faults = faults_so_far(), start_ns = clock_monotonic_ns();
-	uint64_t start = __rdtsc(), cycles, ns;
+	uint64_t start = counter_read(), cycles, ns;
 
 	cycles = fault_cycles(stage);
-	start = __rdtsc() - start;
+	start = counter_read() - start;
 	ns = clock_monotonic_ns() - start_ns;
 	faults = faults_so_far() - faults;
 	return cycles && faults && start ? (double)cycles / start * ns * 1000 / faults : COUNT_NA;

@@ -88,6 +88,11 @@ static void events_explain(const char *step, int err, char *why, size_t size)
 	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
 		snprintf(why, size, "cannot %s without %s; run as root with it, or use --no-bpf",
 			 step, names);
+	else if (err == -EOPNOTSUPP)
+		snprintf(
+			why, size,
+			"cannot load the eBPF programs: this kernel has no direct calls of ftrace, "
+			"which Linux has on arm64 since 6.4; use a newer kernel, or --no-bpf");
 	else if (err == -EACCES && !geteuid())
 		snprintf(why, size,
 			 "cannot load the eBPF programs: this kernel's verifier rejects them; "
@@ -212,6 +217,9 @@ static int events_choose_types(struct events *events, struct bpf_targets *target
 
 	if (!err)
 		err = bpf_targets_find(targets, object, types);
+	/* Programs at the begin and the end of functions need it. */
+	if (!err && !bpf_targets_has_function(targets, "register_ftrace_direct"))
+		err = -EOPNOTSUPP;
 	if (!err)
 		err = kernel_types_write(types, bpf_object__btf(object), fd);
 	kernel_types_close(types);

@@ -26,6 +26,7 @@ static const struct kernel_symbol named[] = {
 	[PFSTAT_KERNEL_RDONLY_CAST] = { "bpf_rdonly_cast", BTF_KIND_FUNC },
 	{ "local_interrupt_disable_state", BTF_KIND_VAR },
 	{ "fprobe_return", BTF_KIND_FUNC },
+	{ "register_ftrace_direct", BTF_KIND_FUNC },
 	{ "vm_area_struct", BTF_KIND_STRUCT },
 	{ "vm_fault", BTF_KIND_STRUCT },
 };

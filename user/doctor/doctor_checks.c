@@ -65,8 +65,9 @@ static void check_kernel(const struct doctor_facts *facts, struct doctor_line *l
 	const unsigned int number = release_number(facts->release);
 	const char *release = facts->release;
 
-	if (strcmp(facts->architecture, "x86_64"))
-		state(line, DOCTOR_MISSING, "%s: pfstat works on x86-64 only", facts->architecture);
+	if (strcmp(facts->architecture, "x86_64") && strcmp(facts->architecture, "aarch64"))
+		state(line, DOCTOR_MISSING, "%s: pfstat works on x86-64 and arm64 only",
+		      facts->architecture);
 	else if (number < release_number(OLDEST_KERNEL))
 		state(line, DOCTOR_MISSING,
 		      "Linux %s is older than %s, so the module cannot be built; use a newer "
@@ -407,8 +408,9 @@ static void check_symbols(const struct doctor_facts *facts, struct doctor_line *
 
 static void check_clock(const struct doctor_facts *facts, struct doctor_line *line)
 {
-	if (!strcmp(facts->clocksource, "tsc")) {
-		state(line, DOCTOR_OK, "tsc, which the module reads without a call");
+	if (!strcmp(facts->clocksource, "tsc") || !strcmp(facts->clocksource, "arch_sys_counter")) {
+		state(line, DOCTOR_OK, "%s, which the module reads without a call",
+		      facts->clocksource);
 		return;
 	}
 	state(line, DOCTOR_LIMITED,

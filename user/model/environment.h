@@ -18,12 +18,14 @@ struct environment {
 	char invocation[4096]; /* pfdrive's own command line, in shell syntax */
 	uint32_t pid;	       /* 0: none */
 	char cgroup[4096];
-	char only_file[4096]; /* only the faults of this file; "": of any file */
-	char kernel[128];     /* uname -r */
-	char machine[128];    /* CPU model */
-	unsigned int cpus;    /* online */
+	char only_file[4096];  /* only the faults of this file; "": of any file */
+	char kernel[128];      /* uname -r */
+	char architecture[16]; /* uname -m; "": n/a */
+	char machine[128];     /* CPU model */
+	unsigned int cpus;     /* online */
 	uint64_t memory_bytes;
 	char clocksource[32];
+	uint64_t counter_hz; /* ticks a second of the CPU's counter, if it states them; 0: n/a */
 	char virtualization[32]; /* "none", "kvm", "qemu", … or "" unknown */
 	/* From here to seed, only for a drive. */
 	char file[4096];

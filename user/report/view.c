@@ -257,7 +257,18 @@ const char *view_group_name(enum group_by by)
 	return names[by];
 }
 
-char *view_syscall_name(uint32_t number)
+/* A recording of an older version does not state it: then it is this machine's. */
+static uint32_t view_architecture(const struct report *run)
 {
-	return seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+	return seccomp_arch_resolve_name(run->environment.architecture) ?: SCMP_ARCH_NATIVE;
+}
+
+char *view_syscall_name(const struct report *run, uint32_t number)
+{
+	return seccomp_syscall_resolve_num_arch(view_architecture(run), number);
+}
+
+int view_syscall_number(const struct report *run, const char *name)
+{
+	return seccomp_syscall_resolve_name_arch(view_architecture(run), name);
 }

@@ -85,7 +85,13 @@ enum part view_main_part(const struct group *group);
 const char *view_part_name(enum part part);
 const char *view_group_name(enum group_by by);
 
-/* The name of the system call, freed by the caller; NULL: unknown on this machine. */
-char *view_syscall_name(uint32_t number);
+/*
+ * The name of a system call of the measured machine, which may have another architecture than this
+ * one; freed by the caller; NULL: unknown.
+ */
+char *view_syscall_name(const struct report *run, uint32_t number);
+
+/* The number of a system call there; below 0: that architecture does not have it. */
+int view_syscall_number(const struct report *run, const char *name);
 
 #endif

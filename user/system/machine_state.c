@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fills the environment of a report from uname(2), /proc, /sys, debugfs and CPUID. A value
- * that cannot be read keeps its "not available" form and is never an error.
+ * Fills the environment of a report from uname(2), /proc, /sys and debugfs. A value that cannot be
+ * read keeps its "not available" form and is never an error.
  */
-#include <cpuid.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,9 +14,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "system/cpu_identity.h"
 #include "system/machine_state.h"
 #include "system/readahead_setting.h"
-#include "util/array.h"
+#include "util/counter.h"
 #include "util/first_line.h"
 #include "util/shell_quote.h"
 
@@ -32,56 +32,6 @@ static void copy(char *to, size_t size, const char *from)
 		length = size - 1;
 	memcpy(to, from, length);
 	to[length] = '\0';
-}
-
-static void read_cpu_model(char *model, size_t size)
-{
-	FILE *file = fopen("/proc/cpuinfo", "re");
-	char line[256];
-	const char *value;
-
-	if (!file)
-		return;
-	while (fgets(line, sizeof(line), file)) {
-		if (strncmp(line, "model name", strlen("model name")))
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		value = strchr(line, ':');
-		if (value)
-			copy(model, size, value + 1 + strspn(value + 1, " "));
-		break;
-	}
-	fclose(file);
-}
-
-/* CPUID leaf 0x40000000 holds the signature of the hypervisor. */
-static void read_virtualization(char *name, size_t size)
-{
-	static const struct {
-		const char *signature, *name;
-	} known[] = {
-		{ "KVMKVMKVM", "kvm" },		  { "TCGTCGTCGTCG", "qemu" },
-		{ "Microsoft Hv", "hyperv" },	  { "VMwareVMware", "vmware" },
-		{ "VBoxVBoxVBox", "virtualbox" }, { "XenVMMXenVMM", "xen" },
-		{ "bhyve bhyve ", "bhyve" },	  { "ACRNACRNACRN", "acrn" },
-	};
-	unsigned int eax, ebx, ecx, edx;
-	unsigned int words[3];
-	char signature[sizeof(words) + 1] = "";
-	size_t i;
-
-	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx))
-		return;
-	if (!(ecx & (1U << 31))) { /* "a hypervisor is present" */
-		copy(name, size, "none");
-		return;
-	}
-	__cpuid(0x40000000, eax, words[0], words[1], words[2]);
-	memcpy(signature, words, sizeof(words));
-	copy(name, size, signature);
-	for (i = 0; i < ARRAY_SIZE(known); i++)
-		if (!strcmp(signature, known[i].signature))
-			copy(name, size, known[i].name);
 }
 
 /* Compares mount ids, because btrfs and overlayfs have device numbers of their own. */
@@ -204,15 +154,19 @@ void environment_read_machine(struct environment *environment)
 	struct sysinfo info;
 	char text[32];
 
-	if (!uname(&uts))
+	if (!uname(&uts)) {
 		copy(environment->kernel, sizeof(environment->kernel), uts.release);
-	read_cpu_model(environment->machine, sizeof(environment->machine));
+		copy(environment->architecture, sizeof(environment->architecture), uts.machine);
+	}
+	cpu_identity_model(environment->machine, sizeof(environment->machine));
 	environment->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (!sysinfo(&info))
 		environment->memory_bytes = (uint64_t)info.totalram * info.mem_unit;
 	first_line_read(DIR_CLOCKSOURCE "/current_clocksource", environment->clocksource,
 			sizeof(environment->clocksource));
-	read_virtualization(environment->virtualization, sizeof(environment->virtualization));
+	environment->counter_hz = counter_hz();
+	cpu_identity_virtualization(environment->virtualization,
+				    sizeof(environment->virtualization));
 	read_invocation(environment->invocation, sizeof(environment->invocation));
 	environment->readahead_bytes = -1;
 	environment->pinned_cpu = -1;

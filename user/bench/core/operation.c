@@ -14,10 +14,10 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include "bench/core/operation.h"
 #include "model/counters.h"
+#include "util/counter.h"
 #include "util/time_ns.h"
 
 static void bench_read_usage(struct bench_counts *counts)
@@ -40,12 +40,12 @@ void bench_start(struct bench *bench)
 		bench->at_bracket(bench->bracket_context, true);
 	bench_read_usage(&bench->before);
 	bench->start_ns = clock_monotonic_ns();
-	bench->start_cycles = isnan(bench->machine->cycle_ns) ? 0 : __rdtsc();
+	bench->start_cycles = isnan(bench->machine->cycle_ns) ? 0 : counter_read();
 }
 
 void bench_stop(struct bench *bench)
 {
-	const uint64_t cycles = isnan(bench->machine->cycle_ns) ? 0 : __rdtsc();
+	const uint64_t cycles = isnan(bench->machine->cycle_ns) ? 0 : counter_read();
 	const uint64_t ns = clock_monotonic_ns();
 	struct bench_window *window = &bench->window;
 	struct bench_counts after;

@@ -3,7 +3,6 @@
  * Bandwidth of memory: reads, writes and copies, sequentially through more memory than the caches
  * hold. One operation is one chunk.
  */
-#include <emmintrin.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,9 @@
 #define LARGEST	      (256ULL << 20)
 #define LARGEST_QUICK (64ULL << 20)
 #define UNKNOWN_CACHE (32ULL << 20)
+
+/* 16 bytes: one register. */
+typedef uint64_t op_bandwidth_words __attribute__((vector_size(16), may_alias));
 
 struct op_bandwidth_buffers {
 	char *from, *to;
@@ -77,29 +79,35 @@ static uint64_t op_bandwidth_next_offset(struct op_bandwidth_buffers *area)
 /* Four independent sums, so that the additions overlap. */
 static void op_bandwidth_read_chunk(const char *from)
 {
-	const __m128i *at = (const __m128i *)from, *const end = (const __m128i *)(from + CHUNK);
-	__m128i a = _mm_setzero_si128(), b = a, c = a, d = a;
+	const op_bandwidth_words *at = (const void *)from, *const end =
+								   (const void *)(from + CHUNK);
+	op_bandwidth_words a = { 0 }, b = a, c = a, d = a;
 
 	for (; at < end; at += 4) {
-		a = _mm_add_epi64(a, _mm_load_si128(at));
-		b = _mm_add_epi64(b, _mm_load_si128(at + 1));
-		c = _mm_add_epi64(c, _mm_load_si128(at + 2));
-		d = _mm_add_epi64(d, _mm_load_si128(at + 3));
+		a += at[0];
+		b += at[1];
+		c += at[2];
+		d += at[3];
 	}
-	a = _mm_add_epi64(_mm_add_epi64(a, b), _mm_add_epi64(c, d));
+	a = (a + b) + (c + d);
+	/* The compiler may not drop it. */
+#if defined(__x86_64__)
 	__asm__ volatile("" : : "x"(a));
+#else
+	__asm__ volatile("" : : "w"(a));
+#endif
 }
 
 static void op_bandwidth_write_chunk(char *to)
 {
-	__m128i *at = (__m128i *)to, *const end = (__m128i *)(to + CHUNK);
-	const __m128i value = _mm_set1_epi8(2);
+	op_bandwidth_words *at = (void *)to, *const end = (void *)(to + CHUNK);
+	const op_bandwidth_words value = { 0x0202020202020202, 0x0202020202020202 };
 
 	for (; at < end; at += 4) {
-		_mm_store_si128(at, value);
-		_mm_store_si128(at + 1, value);
-		_mm_store_si128(at + 2, value);
-		_mm_store_si128(at + 3, value);
+		at[0] = value;
+		at[1] = value;
+		at[2] = value;
+		at[3] = value;
 		__asm__ volatile("" : : : "memory"); /* keep gcc from making this memset() */
 	}
 }

@@ -10,8 +10,8 @@
 #include "bench/core/operation.h"
 
 #define BENCH_OPERATIONS(X)       \
-	X(op_rdtsc)               \
-	X(op_rdtscp)              \
+	X(op_counter)             \
+	X(op_counter_ordered)     \
 	X(op_clock_gettime)       \
 	X(op_loop)                \
 	X(op_call)                \

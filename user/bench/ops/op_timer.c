@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <math.h>
 #include <time.h>
-#include <x86intrin.h>
 
 #include "bench/ops/op_registry.h"
+#include "util/counter.h"
 
 #define UNROLLED 16
 
@@ -15,11 +15,11 @@
 		.made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } \
 	}
 
-static int op_timer_need_tsc(struct bench *bench)
+static int op_timer_need_counter(struct bench *bench)
 {
 	if (isnan(bench->machine->cycle_ns))
 		return bench_refuse(bench, -EPERM,
-				    "this process may not read the TSC (PR_SET_TSC)");
+				    "this process may not read the " COUNTER_NAME " (PR_SET_TSC)");
 	return 0;
 }
 
@@ -41,17 +41,15 @@ static int op_timer_need_tsc(struct bench *bench)
 	} while (0)
 /* clang-format on */
 
-static int op_timer_run_rdtsc(struct bench *bench, uint64_t n)
+static int op_timer_run_counter(struct bench *bench, uint64_t n)
 {
-	READ_REPEATEDLY(bench, n, __rdtsc());
+	READ_REPEATEDLY(bench, n, counter_read());
 	return 0;
 }
 
-static int op_timer_run_rdtscp(struct bench *bench, uint64_t n)
+static int op_timer_run_counter_ordered(struct bench *bench, uint64_t n)
 {
-	unsigned int processor;
-
-	READ_REPEATEDLY(bench, n, __rdtscp(&processor));
+	READ_REPEATEDLY(bench, n, counter_read_ordered());
 	return 0;
 }
 
@@ -74,30 +72,30 @@ static int op_timer_run_loop(struct bench *bench, uint64_t n)
 	return 0;
 }
 
-const struct bench_operation op_rdtsc = {
-	.name = "cpu.rdtsc",
-	.title = "read the time-stamp counter (rdtsc)",
+const struct bench_operation op_counter = {
+	.name = "cpu.counter",
+	.title = "read the CPU's counter",
 	.method = "reads one after the other, 16 per iteration of the loop",
 	.claim = USER_MODE_ONLY,
-	.prepare = op_timer_need_tsc,
-	.run = op_timer_run_rdtsc,
+	.prepare = op_timer_need_counter,
+	.run = op_timer_run_counter,
 };
 
-const struct bench_operation op_rdtscp = {
-	.name = "cpu.rdtscp",
-	.title = "read the time-stamp counter after all earlier instructions (rdtscp)",
+const struct bench_operation op_counter_ordered = {
+	.name = "cpu.counter_ordered",
+	.title = "read the CPU's counter after all earlier instructions",
 	.method = "reads one after the other, 16 per iteration of the loop",
-	.prediction = "cpu.rdtsc",
+	.prediction = "cpu.counter",
 	.claim = USER_MODE_ONLY,
-	.prepare = op_timer_need_tsc,
-	.run = op_timer_run_rdtscp,
+	.prepare = op_timer_need_counter,
+	.run = op_timer_run_counter_ordered,
 };
 
 const struct bench_operation op_clock_gettime = {
 	.name = "cpu.clock_gettime",
 	.title = "clock_gettime(CLOCK_MONOTONIC)",
 	.method = "calls one after the other, 16 per iteration of the loop",
-	.prediction = "cpu.rdtscp + 2 * cpu.call:2",
+	.prediction = "cpu.counter_ordered + 2 * cpu.call:2",
 	.claim = { .made = true, .range = { { 0, 0 }, { 0, 1 }, { 0, 0 }, { 0, 0 } } },
 	.run = op_timer_run_clock_gettime,
 };

@@ -11,6 +11,7 @@
 #include "bench/ops/op_registry.h"
 #include "bench/print/bench_print.h"
 #include "util/array.h"
+#include "util/counter.h"
 #include "util/size.h"
 #include "util/table_grid.h"
 
@@ -84,9 +85,9 @@ static void bench_table_print_clock(FILE *out, const struct bench_results *resul
 	const struct bench_machine_state *state = &results->state;
 
 	if (isnan(results->machine.cycle_ns))
-		fputs("Cycles        n/a: this process may not read the TSC\n", out);
+		fputs("Cycles        n/a: this process may not read the " COUNTER_NAME "\n", out);
 	else
-		fprintf(out, "Cycles        of the TSC, %.1f MHz, %s\n",
+		fprintf(out, "Cycles        of the " COUNTER_NAME ", %.1f MHz, %s\n",
 			1e3 / results->machine.cycle_ns,
 			state->tsc_invariant ? "independent of the CPU's frequency" :
 					       "not guaranteed to be constant by the CPU");

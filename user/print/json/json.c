@@ -72,9 +72,9 @@ static json_t *log2_of(const __u64 *buckets, size_t nr)
 	return array;
 }
 
-static json_t *syscall_of(const struct syscall_row *row)
+static json_t *syscall_of(const struct report *run, const struct syscall_row *row)
 {
-	char *name = view_syscall_name(row->number);
+	char *name = view_syscall_name(run, row->number);
 	json_t *object;
 
 	object = json_pack("{so so so so so so so}", "name", value_text(name), "number",
@@ -96,7 +96,7 @@ static json_t *syscalls_of(const struct report *run)
 		return json_null();
 	array = json_array();
 	for (i = 0; i < run->syscalls.nr; i++)
-		array = value_appended(array, syscall_of(&run->syscalls.rows[i]));
+		array = value_appended(array, syscall_of(run, &run->syscalls.rows[i]));
 	return array;
 }
 

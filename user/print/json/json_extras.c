@@ -59,9 +59,10 @@ json_t *json_both_usages_figures(const struct usage_line *lines)
 	return object;
 }
 
-static json_t *syscall_total_of(const struct syscall_total *total, uint64_t all_ns)
+static json_t *syscall_total_of(const struct report *run, const struct syscall_total *total,
+				uint64_t all_ns)
 {
-	char *name = view_syscall_name(total->number);
+	char *name = view_syscall_name(run, total->number);
 	json_t *text = value_text(name);
 
 	free(name);
@@ -82,7 +83,8 @@ json_t *json_syscall_totals(const struct report *run)
 		return json_null();
 	array = json_array();
 	for (i = 0; i < extras->nr_syscalls; i++)
-		array = value_appended(array, syscall_total_of(&extras->syscalls[i], sum.total_ns));
+		array = value_appended(array,
+				       syscall_total_of(run, &extras->syscalls[i], sum.total_ns));
 	return array;
 }
 

@@ -75,9 +75,9 @@ static int table_counts(FILE *out, const struct view *view)
 	return grid_close(&grid, out);
 }
 
-static void syscall_row(struct grid *grid, const struct syscall_row *row)
+static void syscall_row(struct grid *grid, const struct report *run, const struct syscall_row *row)
 {
-	char *name = view_syscall_name(row->number);
+	char *name = view_syscall_name(run, row->number);
 	const char *error = strerrorname_np(row->error);
 
 	grid_row(grid);
@@ -135,7 +135,7 @@ static int table_syscalls(FILE *out, const struct report *run)
 	}
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < nr_rows; i++)
-		syscall_row(&grid, &run->syscalls.rows[i]);
+		syscall_row(&grid, run, &run->syscalls.rows[i]);
 	err = grid_close(&grid, out);
 	left_out_syscalls(out, &run->syscalls, nr_rows);
 	return err;

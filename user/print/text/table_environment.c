@@ -64,9 +64,18 @@ static void env_line(struct grid *grid, const char *name, const char *format, ..
 	}
 }
 
+/* A slow counter is part of every duration's precision, so its tick is stated. */
+static void clock_tick(const struct environment *e, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (e->counter_hz && !strcmp(e->clocksource, "arch_sys_counter"))
+		snprintf(text, size, ", %.4g MHz: a tick is %.3g ns", e->counter_hz / 1e6,
+			 1e9 / e->counter_hz);
+}
+
 static void machine_lines(struct grid *grid, const struct environment *e)
 {
-	char cpus[32] = "CPUs n/a", memory[32] = "memory n/a";
+	char cpus[32] = "CPUs n/a", memory[32] = "memory n/a", tick[64];
 
 	if (e->cpus)
 		snprintf(cpus, sizeof(cpus), "%u CPU%s", e->cpus, e->cpus == 1 ? "" : "s");
@@ -74,7 +83,9 @@ static void machine_lines(struct grid *grid, const struct environment *e)
 		size_text(e->memory_bytes, memory, sizeof(memory));
 	env_line(grid, "Machine", "%s; %s, %s; virtualization: %s", known(e->machine), cpus, memory,
 		 known(e->virtualization));
-	env_line(grid, "Kernel", "%s; clock source: %s", known(e->kernel), known(e->clocksource));
+	clock_tick(e, tick, sizeof(tick));
+	env_line(grid, "Kernel", "%s; clock source: %s%s", known(e->kernel), known(e->clocksource),
+		 tick);
 }
 
 static void file_lines(struct grid *grid, const struct environment *e)

@@ -99,7 +99,7 @@ static int table_syscall_totals(FILE *out, const struct report *run)
 	      out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < measures->nr_syscalls; i++) {
-		name = view_syscall_name(measures->syscalls[i].number);
+		name = view_syscall_name(run, measures->syscalls[i].number);
 		snprintf(number, sizeof(number), "%" PRIu32, measures->syscalls[i].number);
 		syscall_total_row(&grid, &measures->syscalls[i], sum.total_ns, name ?: number);
 		free(name);

@@ -5,9 +5,9 @@
  */
 #include <inttypes.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "report/verdict/verdict_rules.h"
+#include "report/view.h"
 
 #define KIB 1024.0
 #define MIB (1024.0 * 1024)
@@ -70,10 +70,11 @@ static const struct group *page_by_page_file(const struct report *run)
 
 static uint64_t madvise_calls(const struct report *run)
 {
+	const int madvise_number = view_syscall_number(run, "madvise");
 	size_t i;
 
 	for (i = 0; i < run->extras.nr_syscalls; i++)
-		if (run->extras.syscalls[i].number == SYS_madvise)
+		if (run->extras.syscalls[i].number == (uint32_t)madvise_number)
 			return run->extras.syscalls[i].calls;
 	return 0;
 }

@@ -63,9 +63,9 @@ static struct json_spread io_json_spread_of(const struct io_row *row)
 	return pair;
 }
 
-static json_t *io_json_syscall_of(const struct syscall_row *row)
+static json_t *io_json_syscall_of(const struct report *seen, const struct syscall_row *row)
 {
-	char *name = view_syscall_name(row->number);
+	char *name = view_syscall_name(seen, row->number);
 	json_t *object = json_pack("{so so so so so}", "name", value_text(name), "number",
 				   value_count(row->number), "error", value_count(row->error),
 				   "count", value_count(row->value.count), "total_ns",
@@ -84,7 +84,7 @@ static json_t *io_json_syscalls_of(const struct report *seen)
 		return json_null();
 	array = json_array();
 	for (i = 0; i < seen->syscalls.nr; i++)
-		array = value_appended(array, io_json_syscall_of(&seen->syscalls.rows[i]));
+		array = value_appended(array, io_json_syscall_of(seen, &seen->syscalls.rows[i]));
 	return array;
 }
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The CPU's counter of constant pace: the TSC, or the virtual count of the ARM generic timer. A
+ * cycle is a tick of it, which is not a cycle of the core.
+ */
+#ifndef PFSTAT_USER_COUNTER_H
+#define PFSTAT_USER_COUNTER_H
+
+#include <stdint.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+
+#define COUNTER_NAME "TSC"
+
+static inline uint64_t counter_read(void)
+{
+	return __rdtsc();
+}
+
+/* After all earlier instructions. */
+static inline uint64_t counter_read_ordered(void)
+{
+	unsigned int processor;
+
+	return __rdtscp(&processor);
+}
+
+/* Ticks a second, if the CPU states them; 0: it does not. */
+static inline uint64_t counter_hz(void)
+{
+	return 0;
+}
+#elif defined(__aarch64__)
+#define COUNTER_NAME "generic timer"
+
+static inline uint64_t counter_read(void)
+{
+	uint64_t count;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+	return count;
+}
+
+static inline uint64_t counter_read_ordered(void)
+{
+	uint64_t count;
+
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(count) : : "memory");
+	return count;
+}
+
+static inline uint64_t counter_hz(void)
+{
+	uint64_t frequency;
+
+	__asm__("mrs %0, cntfrq_el0" : "=r"(frequency));
+	return frequency;
+}
+#else
+#error "pfstat is for x86-64 and arm64"
+#endif
+
+#endif
