@@ -23,6 +23,7 @@ help:
 #: make policy   the pressure study on a kernel that evicts pages in use, and on one that keeps them
 #: make fuzz     fuzzes recordings, events, commands and options, FUZZ_SECONDS=60 for each
 #: make lint     style and static checks; lists tools that are not installed
+#: make demo, smoke, check-vm, check-long ARCH=arm64    the same in emulated VMs of arm64
 #: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #: make check-long    tests that take five seconds each, or a minute, in VMs; make check omits them
 #: make check-recipes    the commands of recipes that need more packages, in a lab that has these
@@ -57,6 +58,10 @@ help:
 all: module pfdrive
 .PHONY: help all guest module pfdrive demo policy check check-unit check-vm check-long check-debug check-kernels smoke fuzz lint bpf-stats clean
 .DELETE_ON_ERROR:
+
+# The architecture of VMs, for tools/lab and all that calls it; empty: this machine's.
+ARCH	?=
+export LAB_ARCH := $(ARCH)
 
 include tools/make/module.mk
 include tools/make/user.mk

@@ -36,6 +36,17 @@ class Refused(unittest.TestCase):
     def test_a_malformed_number_of_vms_is_refused(self):
         self.refuses("--vms takes a whole number, not 'x'", "tools/check", "--vms", "x", "vm")
 
+    def test_an_unknown_architecture_is_refused(self):
+        for tool in (["tools/lab", "kernels"], ["tools/deps", "--check"]):
+            self.refuses("--arch takes x86-64 or arm64, not mips", *tool, "--arch", "mips")
+
+    def test_a_guest_that_arm64_does_not_have_is_refused(self):
+        for kernel in "6.1", "debug":
+            self.refuses(f"there is no guest of Linux {kernel} for arm64: it is one of 6.12",
+                         "tools/lab", "prepare", "--arch", "arm64", "--kernel", kernel)
+        self.refuses("--pmem is for guests of x86-64", "tools/lab", "run", "--arch", "arm64",
+                     "--pmem", "64M", "--", "true")
+
     def test_a_malformed_time_of_fuzzing_is_refused(self):
         self.refuses("FUZZ_SECONDS takes a whole number of seconds, not 'abc'",
                      "make", "--no-print-directory", "fuzz", "FUZZ_SECONDS=abc")
@@ -48,6 +59,11 @@ class Accepted(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         for word in "unit unit-san docs browser vm smoke recipes long debug stress fuzz".split():
             self.assertIn(f"\n  {word} ", result.stdout)
+
+    def test_the_architecture_decides_which_kernels_are_tested(self):
+        for arch, names in ("x86-64", "6.1 6.12\n"), ("arm64", "6.12\n"):
+            result = run("env", f"LAB_ARCH={arch}", "tools/kernel-names", "check")
+            self.assertEqual(result.stdout, names)
 
     def test_lint_help_runs_no_check(self):
         result = run("tools/lint", "--help")

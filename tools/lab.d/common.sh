@@ -3,6 +3,8 @@
 # Shared by all parts of the lab: messages, locks, the cache, the kernel table.
 
 LAB_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/pfstat/lab
+arch=amd64		# Debian's name of the guest's architecture
+ARM64_CONSOLE=ttyAMA0	# the device of its kernel's console, on arm64
 FAILED=125		# the lab itself failed; COMMAND's own statuses are usually lower
 TIMED_OUT=124
 QUIET=no
@@ -76,14 +78,40 @@ unlock()
 	exec {lock_fd}>&-
 }
 
+# The architecture of guests that nothing else names: this machine's.
+default_arch()
+{
+	case $(uname -m) in
+	aarch64) echo arm64 ;;
+	*) echo amd64 ;;
+	esac
+}
+
 # kernel_row NAME: sets suite, image, headers, download and disk.
 kernel_row()
 {
 	local name
 	while read -r name suite image headers download disk; do
-		[ "$name" != "$1" ] || return 0
+		[ "$name" = "$1" ] || continue
+		has_arch "$name" || usage_error "there is no guest of Linux $name for $arch:" \
+			"it is one of $(arch_kernels | paste -sd' ')"
+		[ "$arch" = amd64 ] || image=${image/amd64/arm64} headers=${headers/amd64/arm64}
+		return 0
 	done < <(kernel_table)
 	usage_error "unknown kernel $1: it is one of $(kernel_names)"
+}
+
+# True if the table has that kernel for the current architecture.
+has_arch()
+{
+	[ "$arch" = amd64 ] || arch_kernels | grep -qxF -- "$1"
+}
+
+# The names of the kernels of the current architecture.
+arch_kernels()
+{
+	awk -v arch="$arch" '!/^#/ && (arch == "amd64" || $10 != "-") { print $1 }' \
+		"$TREE/tools/kernels/list"
 }
 
 # True if the lab builds the kernel of the current row.
@@ -138,7 +166,10 @@ select_kernel()
 {
 	kernel=$1
 	kernel_row "$kernel"
-	root_home=$LAB_CACHE/$kernel-$(root_key "$kernel")
+	case $arch in
+	amd64) root_home=$LAB_CACHE/$kernel-$(root_key "$kernel") ;;
+	arm64) root_home=$LAB_CACHE/arm64-$kernel-$(arm64_key) ;;
+	esac
 }
 
 megabytes()

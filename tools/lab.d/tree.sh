@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
-# Builds this source tree with the guest's own compiler and headers, natively, and creates a disk of
-# the result, which the guest mounts at /pfstat.
+# Builds this source tree with the guest's own compiler and headers, natively, or for arm64 with a
+# cross compiler, and creates a disk of the result, which the guest mounts at /pfstat.
 
 # One copy for each path, so that two clones do not mix. The build also mounts it at /pfstat, so
 # that paths in debug information and dependency files are those of the guest.
@@ -53,11 +53,22 @@ run_make()
 	[ "$can_mount" = yes ] || enter=make_without_mounts
 
 	say "building the tree for Linux $release"
+	choose_compiler "$release"
 	$enter "$home/tree" make -C /pfstat --no-print-directory -j"$(nproc)" guest \
-		BUILD="build/$kernel" KDIR="/lib/modules/$release/build" \
+		BUILD="build/$kernel" "${make_variables[@]}" \
 		</dev/null >"$log" 2>&1 && return
 	cat "$log" >&2
 	die "cannot build the tree for Linux $kernel: make failed, its output is above"
+}
+
+# choose_compiler RELEASE: sets make_variables.
+choose_compiler()
+{
+	make_variables=(KDIR="/lib/modules/$1/build")
+	[ "$arch" != amd64 ] || return 0
+	make_variables=(KDIR="/usr/src/linux-headers-$1" ARCH=arm64
+		CROSS_COMPILE=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar
+		PKG_CONFIG="env PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig pkg-config")
 }
 
 IN_ROOT_ENV='env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8'

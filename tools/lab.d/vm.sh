@@ -6,7 +6,6 @@
 # each way). Ports: 1 stdout, 2 stderr, 3 control, on which the guest writes
 # "ready" and later "status N whole|lost".
 
-QEMU=qemu-system-x86_64
 BOOT_SECONDS=300	# a boot takes 3 to 20 s
 DEBUG_BOOT_SECONDS=900	# of a debug kernel 2 to 3 minutes, on a busy machine twice that
 PROBE_SECONDS=10
@@ -17,15 +16,38 @@ TRANSFER_SIZE=16G	# sparse: only the files brought back take space
 # the guest's allocator crashes: in 5 of 48 boots with it, in 0 of 72 without it.
 TCG_CPU=max,la57=off,cx16=off
 
+# Of arm64: the core of Graviton 2, which has the atomic instructions of Armv8.1. Later ones also sign
+# pointers, which QEMU computes in software.
+TCG_CPU_ARM64=neoverse-n1
+
 # tsc=reliable: otherwise an emulated guest uses the hpet, a slow device, as its clock. nokaslr: the
 # same addresses in every run. mitigations=off: otherwise the kernel would choose them for the CPU
 # that QEMU emulates. panic=-1: with -no-reboot a panic ends the VM at once. no_timer_check: a VM
 # that waits for the host's CPU may see no tick while the kernel checks for some, and would panic.
 # loglevel=5: warnings and worse reach the console.
 KERNEL_ARGUMENTS='console=ttyS0 quiet loglevel=5 panic=-1 tsc=reliable nokaslr mitigations=off random.trust_cpu=on no_timer_check'
+KERNEL_ARGUMENTS_ARM64="console=$ARM64_CONSOLE quiet loglevel=5 panic=-1 nokaslr mitigations=off random.trust_cpu=on"
 
 # Lines of the kernel console that report a problem.
 TROUBLE='BUG:|WARNING:|Oops:|general protection fault|Kernel panic|rcu.*stall|INFO: (task|trying)'
+
+# choose_qemu: sets the values that depend on the architecture: QEMU, the boards for both
+# accelerators, the emulated CPU, its options in both modes, and the kernel's arguments.
+choose_qemu()
+{
+	case $arch in
+	amd64)
+		QEMU=qemu-system-x86_64 tcg_board=() kvm_board=()
+		tcg_cpu=$TCG_CPU deterministic_cpu='' real_time_cpu=monitor=off,erms=off,fsrm=off
+		kernel_arguments=$KERNEL_ARGUMENTS ;;
+	arm64)
+		QEMU=qemu-system-aarch64 tcg_board=(-machine virt)
+		kvm_board=(-machine "virt,gic-version=host")
+		tcg_cpu=$TCG_CPU_ARM64 deterministic_cpu=cntfrq=1000000000 real_time_cpu=''
+		kernel_arguments=$KERNEL_ARGUMENTS_ARM64
+		[ -z "$pmem" ] || usage_error "--pmem is for guests of x86-64" ;;
+	esac
+}
 
 # choose_accelerator: sets accel to kvm or tcg. /dev/kvm may exist although no guest boots, so one
 # is booted as a test; the result is kept for this host kernel and QEMU.
@@ -33,7 +55,8 @@ choose_accelerator()
 {
 	local verdict
 	accel=tcg
-	[ -w /dev/kvm ] && [ "$deterministic" = no ] || return 0
+	[ "$deterministic" = no ] && [ "$arch" = "$(default_arch)" ] || return 0
+	[ -w /dev/kvm ] || return 0
 	verdict=$LAB_CACHE/accelerator-$({ uname -rv; $QEMU --version; } | sha256sum | cut -c1-12)
 	if [ ! -e "$verdict" ]; then
 		say "trying whether KVM boots a guest, at most $PROBE_SECONDS s, once"
@@ -45,9 +68,10 @@ choose_accelerator()
 
 kvm_boots()
 {
-	timeout -k 1 "$PROBE_SECONDS" $QEMU -nodefaults -no-user-config -display none -no-reboot \
+	timeout -k 1 "$PROBE_SECONDS" "$QEMU" "${kvm_board[@]}" -nodefaults -no-user-config \
+		-display none -no-reboot \
 		-accel kvm -cpu host -m 256M -kernel "$root_home/vmlinux" -initrd "$root_home/initrd" \
-		-append "$KERNEL_ARGUMENTS lab.probe" -serial stdio </dev/null 2>/dev/null |
+		-append "$kernel_arguments lab.probe" -serial stdio </dev/null 2>/dev/null |
 		grep -q lab-probe-alive
 }
 
@@ -55,18 +79,20 @@ kvm_boots()
 qemu_machine()
 {
 	choose_accelerator
-	arguments=$KERNEL_ARGUMENTS${pmem:+ memmap=$pmem!512M}
+	arguments=$kernel_arguments${pmem:+ memmap=$pmem!512M}
 	if [ "$deterministic" = yes ]; then
 		# One instruction takes one nanosecond; idle time is skipped. The seed determines
-		# the values of the guest's rdrand; the clock starts at a fixed time.
-		machine=(-accel "tcg,thread=single" -icount "shift=0,sleep=off" -smp 1 -cpu "$TCG_CPU"
+		# the values of the guest's rdrand; the clock starts at a fixed time. The counter of
+		# arm64 is made as fast: otherwise it ticks each 16 ns.
+		machine=("${tcg_board[@]}" -accel "tcg,thread=single" -icount "shift=0,sleep=off"
+			-smp 1 -cpu "$tcg_cpu${deterministic_cpu:+,$deterministic_cpu}"
 			-seed 1 -rtc "base=utc,clock=vm")
 		# While this guest waits for the host's disk, its clock jumps from timer to timer,
 		# minutes in an instant: a waiting task does not hang.
 		arguments+=" sysctl.kernel.hung_task_timeout_secs=0"
 		say "Linux $release, deterministic: time is instructions executed, 1 ns each"
 	elif [ "$accel" = kvm ]; then
-		machine=(-accel kvm -cpu host -smp "$cpus")
+		machine=("${kvm_board[@]}" -accel kvm -cpu host -smp "$cpus")
 		say "Linux $release, KVM, $cpus CPUs"
 	else
 		# One thread runs all CPUs in turn: with a thread for each, QEMU 7.2 sometimes
@@ -76,7 +102,8 @@ qemu_machine()
 		# clears by words instead of bytes, which cost QEMU the same each: tests take a
 		# quarter less time. (The deterministic machine keeps them, as they are part of its
 		# figures.)
-		machine=(-accel "tcg,thread=single" -cpu "$TCG_CPU,monitor=off,erms=off,fsrm=off"
+		machine=("${tcg_board[@]}" -accel "tcg,thread=single"
+			-cpu "$tcg_cpu${real_time_cpu:+,$real_time_cpu}"
 			-smp "$cpus")
 		say "Linux $release, emulated (TCG), $cpus CPUs"
 	fi

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
+# Builds the files from which an arm64 guest boots, in $root_home, with the names that root.sh
+# gives those of an x86-64 guest. No program of the guest runs on this machine:
+#   root/      a root of this machine's architecture with a cross compiler, the guest's headers and
+#              libraries; the tree is built in it (see tree.sh)
+#   root.img   the guest's root: packages that were unpacked, not installed, as an ext4 image
+#   vmlinux, initrd, release   as in root.sh
+
+# What initramfs-init and its shell call.
+ARM64_APPLETS=(sh '[' dd echo grep insmod mkdir mount poweroff sleep switch_root tar)
+
+prepare_arm64()
+{
+	need mmdebstrap mke2fs unshare flock dpkg arch-test
+	become_root
+	lock "arm64-$kernel"
+	if [ -e "$root_home/release" ]; then
+		touch "$root_home"
+	else
+		check_space
+		build_arm64_home
+		drop_old_arm64
+	fi
+	unlock
+}
+
+# arm64_packages build|guest: its packages, joined by commas.
+arm64_packages()
+{
+	awk -v root="$1" '$1 == root { print $2 }' "$LAB_DIR/packages-arm64" | paste -sd,
+}
+
+# Everything that determines the roots of the kernel of the current row, as root_key.
+arm64_key()
+{
+	{
+		echo "$suite $image $headers ${extra_packages:-}"
+		cat "$LAB_DIR"/{arm64.sh,packages-arm64,initramfs-init}
+		dpkg --print-architecture
+	} | sha256sum | cut -c1-12
+}
+
+build_arm64_home()
+{
+	local started=$SECONDS temporary
+
+	remove_tree "$LAB_CACHE/arm64-$kernel".tmp.*
+	temporary=$(mktemp -d "$LAB_CACHE/arm64-$kernel.tmp.XXXXXX")
+	on_exit remove_tree "$temporary"
+	chmod 755 "$temporary"
+	say "building a Debian $suite root for Linux $kernel on arm64, and one to compile it," \
+		"once: about $download MB to download, $disk MB in $LAB_CACHE"
+	apt_settings >"$temporary/apt.conf"
+	sources_for "$suite" >"$temporary/sources.list"
+	bootstrap_arm64_build "$temporary"
+	bootstrap_arm64_guest "$temporary"
+	say "making the disk image and the initramfs"
+	finish_arm64_guest "$temporary"
+	remove_tree "$root_home"
+	mv "$temporary" "$root_home"
+	say "Linux $(<"$root_home/release") is ready after $((SECONDS - started)) s"
+}
+
+# arm64_mmdebstrap HOME LOG OPTION…: the common part of both roots.
+arm64_mmdebstrap()
+{
+	local home=$1 log=$2
+	shift 2
+	as_root mmdebstrap --mode=root --format=directory --aptopt="$home/apt.conf" \
+		--dpkgopt=force-unsafe-io \
+		--dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		"$@" - <"$home/sources.list" >"$log" 2>&1 ||
+		die "cannot build a root of $kernel for arm64: $(first_error "$log"); see $log"
+}
+
+# apt refuses the headers, which depend on a compiler that runs on arm64, so they are unpacked. Their
+# programs are in linux-kbuild, for this machine. The argument is the name of the metapackage.
+# shellcheck disable=SC2016,SC2089  # another shell runs the script
+ARM64_HEADERS='
+	package=$(apt-cache depends "$1:arm64" |
+		sed -n "s/^ *Depends: \\(linux-headers-[0-9][^:]*\\).*/\\1/p" | head -n 1)
+	version=${package#linux-headers-}
+	version=${version%-cloud-arm64}
+	apt-get install -y --no-install-recommends \
+		"linux-headers-$version-common" "linux-kbuild-$version"
+	cd /var/tmp
+	apt-get download "$package:arm64"
+	dpkg-deb -x "$package"_*.deb /
+	rm "$package"_*.deb
+'
+
+bootstrap_arm64_build()
+{
+	local home=$1
+	# shellcheck disable=SC2090  # as above
+	export ARM64_HEADERS
+	# shellcheck disable=SC2016  # the hooks are for another shell
+	arm64_mmdebstrap "$home" "$LAB_CACHE/arm64-$kernel-build.log" --variant=minbase \
+		--architectures="$(dpkg --print-architecture),arm64" \
+		--include="$(arm64_packages build)" \
+		--customize-hook='chroot "$1" sh -euc "$ARM64_HEADERS" sh '"$headers" \
+		--customize-hook='rm -f "$1"/etc/apt/apt.conf.d/99mmdebstrap' \
+		--customize-hook='mkdir -p "$1"/pfstat' \
+		"$suite" "$home/root"
+}
+
+# The guest's root is inside of the other one, whose tools complete it.
+bootstrap_arm64_guest()
+{
+	local home=$1
+	arm64_mmdebstrap "$home" "$LAB_CACHE/arm64-$kernel-guest.log" --variant=extract \
+		--architectures=arm64 \
+		--include="?essential" \
+		--include="$(arm64_packages guest),$image${extra_packages:+,$extra_packages}" \
+		"$suite" "$home/root/guest"
+}
+
+# Does what the maintainer scripts of the packages would have done, then makes the files to boot.
+finish_arm64_guest()
+{
+	local home=$1 guest=$1/root/guest release
+	release=$(release_of "$guest")
+	[ -d "$home/root/usr/src/linux-headers-$release" ] ||
+		die "cannot build for Linux $release: its headers are not in the archive; try again later"
+	# shellcheck disable=SC2016  # another shell runs the script
+	as_root sh -euc '
+		cd "$1"
+		mkdir -p pfstat mnt/disk out root tmp run proc sys dev var/tmp
+		cp usr/share/base-passwd/passwd.master etc/passwd
+		cp usr/share/base-passwd/group.master etc/group
+		ln -sf mawk usr/bin/awk
+		rm -rf var/cache/apt var/lib/apt/lists
+	' sh "$guest"
+	in_root "$home/root" depmod -b /guest "$release"
+	cp "$guest/boot/vmlinuz-$release" "$home/vmlinux"
+	sed "s,/dev/ttyS0,/dev/$ARM64_CONSOLE," "$LAB_DIR/initramfs-init" >"$home/root/tmp/init"
+	arm64_initrd "$home" "$release" >"$home/initrd" ||
+		die "cannot make the initramfs of $kernel for arm64"
+	make_image "$guest" "$home/root.img" 4096
+	as_root rm -rf "$guest" "$home/root/tmp/init"
+	echo "$release" >"$home/release"
+}
+
+# As make-initrd, of the modules and the busybox in /guest.
+arm64_initrd()
+{
+	# shellcheck disable=SC2016  # another shell runs the script
+	in_root "$1/root" sh -euc '
+		release=$1 modules=$2 applets=$3
+		work=$(mktemp -d)
+		cd "$work"
+		mkdir bin dev proc sys root modules
+		install -m 755 /tmp/init init
+		cp /guest/usr/bin/busybox bin/
+		for applet in $applets; do ln -s busybox "bin/$applet"; done
+		for module in $modules; do
+			modprobe -d /guest -S "$release" --show-depends "$module"
+		done | awk '\''$1 == "insmod" && !seen[$2]++ { print $2 }'\'' >list
+		: >modules/order
+		while read -r path; do
+			name=$(basename "${path%.xz}")
+			case $path in
+			*.xz) xz -dc "$path" >"modules/$name" ;;
+			*) cp "$path" modules/ ;;
+			esac
+			echo "$name" >>modules/order
+		done <list
+		rm list
+		find . | cpio --quiet -o -H newc
+		cd /
+		rm -rf "$work"
+	' sh "$2" "${BOOT_MODULES[*]}" "${ARM64_APPLETS[*]}"
+}
+
+# Roots of an older lab that were not used for days.
+drop_old_arm64()
+{
+	local old
+	find "$LAB_CACHE" -maxdepth 1 -type d -name "arm64-$kernel-*" ! -path "$root_home" -mtime +3 |
+		while read -r old; do
+			say "removing $old, unused for days"
+			remove_tree "$old"
+		done
+}
