@@ -569,7 +569,7 @@ data = memory()
 sys.stdout.flush()
 if not os.fork():
     list_head = ctypes.addressof(ctypes.c_char.from_buffer(data))
-    SET_ROBUST_LIST = 273
+    SET_ROBUST_LIST = {99 if pfstat.ARM64 else 273}
     assert ctypes.CDLL(None).syscall(SET_ROBUST_LIST, ctypes.c_void_p(list_head), 24) == 0
     os._exit(0)
 os.wait()

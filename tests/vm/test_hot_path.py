@@ -6,6 +6,7 @@ import mmap
 import os
 import pathlib
 import re
+import shutil
 import threading
 
 import pytest
@@ -30,6 +31,7 @@ def shared_stores(function):
             if store.place.startswith(SHARED)]
 
 
+@pytest.mark.needs(not pfstat.ARM64, "the machine code of x86-64, which the test parses")
 def test_a_call_that_does_not_sleep_writes_no_shared_cache_line():
     """By the machine code of this kernel's module, along all its paths."""
     for wrapper in ("pfstat_fault_fast", "pfstat_map_pages_fast"):
@@ -47,6 +49,7 @@ def fixture_clock_sources():
 
 
 @pytest.mark.deterministic
+@pytest.mark.needs(not pfstat.ARM64, "clock sources besides the CPU's counter")
 def test_calls_stay_on_the_fast_path_with_each_clock_source(small_file, clock_sources):
     """Compares instruction counts within 0.1 %. The slow path adds more than 400 of them."""
     costs = {}
@@ -67,7 +70,7 @@ def instructions(figures):
 
 
 @pytest.mark.deterministic
-@pytest.mark.needs(FIGURES, "figures of this kernel in overhead.json")
+@pytest.mark.needs(FIGURES and not pfstat.ARM64, "figures of this kernel in overhead.json")
 def test_a_warm_fault_takes_the_documented_instructions(tmp_path):
     """Within 2 %. If a change is intended, `make bench` makes the new figures."""
     before = FAULT_AROUND.read_text()
@@ -92,6 +95,7 @@ def percpu_section():
     return int(re.search(r"^\.data\.\.percpu +(\d+)", said, re.MULTILINE)[1])
 
 
+@pytest.mark.needs(shutil.which("size"), "size(1) of binutils")
 def test_stats_report_the_memory_of_the_module():
     modules = pathlib.Path("/proc/modules").read_text()
     values = memory()

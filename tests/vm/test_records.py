@@ -283,7 +283,7 @@ def clocksource(name):
 
 @pytest.mark.parametrize("name", (CLOCKSOURCE / "available_clocksource").read_text().split())
 def test_times_match_the_kernels_clock(small_file, name):
-    """The module reads the TSC directly; for another clock it must call the kernel."""
+    """The module reads the CPU's counter directly; for another clock it must call the kernel."""
     pfstat.warm(small_file)
     times = []
     with Mapping(small_file) as mapping, clocksource(name):
