@@ -88,10 +88,10 @@ START_TEST(test_a_type_is_found_by_name_and_kind)
 	struct kernel_types *types = open_types(kernel);
 
 	struct kernel_symbol symbols[] = {
-		{ "task", BTF_KIND_STRUCT, 0 },		{ "handle_fault", BTF_KIND_FUNC, 0 },
-		{ "handle_fault", BTF_KIND_STRUCT, 0 }, { "task_struct", BTF_KIND_STRUCT, 0 },
-		{ "tasks", BTF_KIND_STRUCT, 0 },	{ "word", BTF_KIND_TYPEDEF, 99 },
-		{ "w", BTF_KIND_TYPEDEF, 0 },
+		{ "task", BTF_KIND_STRUCT, 0, 0 },	   { "handle_fault", BTF_KIND_FUNC, 0, 0 },
+		{ "handle_fault", BTF_KIND_STRUCT, 0, 0 }, { "task_struct", BTF_KIND_STRUCT, 0, 0 },
+		{ "tasks", BTF_KIND_STRUCT, 0, 0 },	   { "word", BTF_KIND_TYPEDEF, 99, 0 },
+		{ "w", BTF_KIND_TYPEDEF, 0, 0 },
 	};
 
 	kernel_types_look_up(types, symbols, ARRAY_SIZE(symbols));
@@ -171,7 +171,7 @@ END_TEST
 START_TEST(test_damaged_types_are_refused)
 {
 	struct btf *kernel = kernel_btf();
-	struct kernel_symbol symbol = { "no such name", BTF_KIND_FUNC, 0 };
+	struct kernel_symbol symbol = { "no such name", BTF_KIND_FUNC, 0, 0 };
 	struct kernel_types *types;
 	const void *data;
 	char *copy;

@@ -4,6 +4,7 @@
  * which relocates the programs' accesses by them (CO-RE). A type keeps its members, their names,
  * offsets and sizes. The page bpf/btf.rst of the kernel describes the format.
  */
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +22,9 @@
 struct kernel_types {
 	struct btf_header *head; /* the types and the names follow */
 	size_t bytes;
+	const char *first; /* type */
 	const char *names;
-	uint32_t *places; /* of each type, from the beginning of the types */
+	uint32_t *places; /* of each type, from `first` */
 	uint32_t nr;	  /* from 1 on */
 };
 
@@ -43,10 +45,7 @@ struct kernel_subset {
 
 static const struct btf_type *kernel_type(const struct kernel_types *types, uint32_t number)
 {
-	const char *first =
-		(const char *)types->head + types->head->hdr_len + types->head->type_off;
-
-	return (const void *)(first + types->places[number]);
+	return (const void *)(types->first + types->places[number]);
 }
 
 static const char *kernel_type_name(const struct kernel_types *types, const struct btf_type *type)
@@ -95,7 +94,6 @@ static size_t kernel_type_bytes(const struct btf_type *type)
 static int kernel_types_index(struct kernel_types *types)
 {
 	const struct btf_header *head = types->head;
-	const char *first = (const char *)head + head->hdr_len + head->type_off;
 	const struct btf_type *type;
 	uint32_t place = 0;
 	size_t bytes;
@@ -104,7 +102,7 @@ static int kernel_types_index(struct kernel_types *types)
 	if (!types->places)
 		return -ENOMEM;
 	while (place + sizeof(*type) <= head->type_len) {
-		type = (const void *)(first + place);
+		type = (const void *)(types->first + place);
 		bytes = kernel_type_bytes(type);
 		if (!bytes || bytes > head->type_len - place || type->name_off >= head->str_len)
 			return -EPROTO;
@@ -128,6 +126,7 @@ static int kernel_types_check(struct kernel_types *types)
 	    !kernel_types_has(types, head->type_off, head->type_len) ||
 	    !kernel_types_has(types, head->str_off, head->str_len))
 		return -EPROTO;
+	types->first = (const char *)head + head->hdr_len + head->type_off;
 	types->names = (const char *)head + head->hdr_len + head->str_off;
 	/* The last name ends. */
 	return types->names[head->str_len - 1] ? -EPROTO : kernel_types_index(types);
@@ -181,26 +180,87 @@ static int kernel_types_fill(int fd, char *data, size_t bytes)
 	return 0;
 }
 
-int kernel_types_read(struct kernel_types **types)
+/* The number of bytes, or a negative errno. The caller frees *data. */
+static ssize_t kernel_types_read_file(void **data)
 {
 	const int fd = open(KERNEL_BTF, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	void *data = NULL;
+	struct stat status = { 0 };
 	int err = 0;
 
-	*types = NULL;
 	if (fd < 0 || fstat(fd, &status))
 		err = -errno;
 	if (!err)
-		data = malloc(status.st_size);
-	if (data)
-		err = kernel_types_fill(fd, data, status.st_size);
+		*data = malloc(status.st_size);
+	if (*data)
+		err = kernel_types_fill(fd, *data, status.st_size);
+	else if (!err)
+		err = -ENOMEM;
 	if (fd >= 0)
 		close(fd);
-	if (!err)
-		return kernel_types_take(types, data, status.st_size);
+	return err ? err : status.st_size;
+}
+
+/* Whether these are the types of the kernel itself, not of a module or a program. */
+static bool kernel_types_are_of_kernel(int fd, uint32_t *bytes)
+{
+	char name[sizeof("vmlinux")] = "";
+	struct bpf_btf_info info = { .name = (uintptr_t)name, .name_len = sizeof(name) };
+	uint32_t size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &size) || !info.kernel_btf)
+		return false;
+	*bytes = info.btf_size;
+	return !strcmp(name, "vmlinux");
+}
+
+/* One call copies all types that have this file descriptor. */
+static ssize_t kernel_types_copy(int fd, void **data)
+{
+	struct bpf_btf_info info = { 0 };
+	uint32_t size = sizeof(info);
+
+	if (!kernel_types_are_of_kernel(fd, &info.btf_size))
+		return -ENOENT;
+	*data = malloc(info.btf_size);
+	if (!*data)
+		return -ENOMEM;
+	info.btf = (uintptr_t)*data;
+	return bpf_obj_get_info_by_fd(fd, &info, &size) ? -errno : (ssize_t)info.btf_size;
+}
+
+/* Like kernel_types_read_file(), and faster. The kernel's types have the lowest number. */
+static ssize_t kernel_types_read_first(void **data)
+{
+	uint32_t number = 0;
+	ssize_t bytes;
+	int fd;
+
+	if (bpf_btf_get_next_id(number, &number))
+		return -errno;
+	fd = bpf_btf_get_fd_by_id(number);
+	if (fd < 0)
+		return fd;
+	bytes = kernel_types_copy(fd, data);
+	close(fd);
+	return bytes;
+}
+
+int kernel_types_read(struct kernel_types **types)
+{
+	void *data = NULL;
+	ssize_t bytes;
+
+	*types = NULL;
+	bytes = kernel_types_read_first(&data);
+	if (bytes < 0) {
+		free(data);
+		data = NULL;
+		bytes = kernel_types_read_file(&data);
+	}
+	if (bytes >= 0)
+		return kernel_types_take(types, data, bytes);
 	free(data);
-	return err;
+	return bytes;
 }
 
 void kernel_types_close(struct kernel_types *types)
@@ -212,52 +272,56 @@ void kernel_types_close(struct kernel_types *types)
 	free(types);
 }
 
+#define NR_NAME_BEGINS 4096
+
 /* Most names of the kernel differ from all sought names in their first letters. */
 struct kernel_name_filter {
-	bool has[4096];
+	bool has[NR_NAME_BEGINS];
 };
 
-/* Without the flavour, see kernel_name_bytes(). */
+/* Of its first three letters. A flavour has no effect, see kernel_name_bytes(). */
 static unsigned int kernel_name_begin(const char *name)
 {
-	unsigned int begin = 0, i;
+	unsigned int begin = (unsigned char)name[0];
 
-	for (i = 0; i < 3 && name[i] && (name[i] != '_' || strncmp(name + i, "___", 3)); i++)
-		begin = begin * 67 + name[i];
-	return begin % 4096;
+	if (begin && name[1] && name[1] != '_') {
+		begin = begin * 67 + (unsigned char)name[1];
+		if (name[2] && name[2] != '_')
+			begin = begin * 67 + (unsigned char)name[2];
+	}
+	return begin % NR_NAME_BEGINS;
 }
 
-static void kernel_types_match(const char *name, unsigned int kind, uint32_t number,
-			       struct kernel_symbol *symbols, size_t nr)
+static void kernel_symbol_match(struct kernel_symbol *symbol, const char *name, unsigned int kind,
+				uint32_t number)
 {
-	size_t i;
-
-	for (i = 0; i < nr; i++)
-		if (!symbols[i].number && symbols[i].kind == kind && !strcmp(symbols[i].name, name))
-			symbols[i].number = number;
+	if (!symbol->number && symbol->kind == kind && !strcmp(symbol->name, name))
+		symbol->number = number;
 }
 
 void kernel_types_look_up(const struct kernel_types *types, struct kernel_symbol *symbols,
-			  size_t nr)
+			  uint32_t nr)
 {
-	struct kernel_name_filter filter = { 0 };
+	uint32_t lists[NR_NAME_BEGINS] = { 0 }; /* of symbols that begin so, plus 1 */
 	const struct btf_type *type;
-	uint32_t kinds = 0, i;
+	uint32_t *list, i, j;
+	uint32_t kinds = 0;
 	const char *name;
-	size_t j;
 
-	for (j = 0; j < nr; j++) {
-		symbols[j].number = 0;
-		filter.has[kernel_name_begin(symbols[j].name)] = true;
-		kinds |= 1U << symbols[j].kind;
+	for (i = 0; i < nr; i++) {
+		list = &lists[kernel_name_begin(symbols[i].name)];
+		symbols[i].number = 0;
+		symbols[i].next = *list;
+		*list = i + 1;
+		kinds |= 1U << symbols[i].kind;
 	}
 	for (i = 1; i <= types->nr; i++) {
 		type = kernel_type(types, i);
 		if (!type->name_off || !(kinds >> btf_kind(type) & 1))
 			continue;
 		name = kernel_type_name(types, type);
-		if (filter.has[kernel_name_begin(name)])
-			kernel_types_match(name, btf_kind(type), i, symbols, nr);
+		for (j = lists[kernel_name_begin(name)]; j; j = symbols[j - 1].next)
+			kernel_symbol_match(&symbols[j - 1], name, btf_kind(type), i);
 	}
 }
 

@@ -22,11 +22,12 @@ struct kernel_symbol {
 	const char *name;
 	unsigned int kind; /* BTF_KIND_* */
 	uint32_t number;   /* of the first type with this name and kind; 0: there is none */
+	uint32_t next;	   /* of kernel_types_look_up() */
 };
 
 /* Sets the number of each symbol, in one pass over the types. */
 void kernel_types_look_up(const struct kernel_types *types, struct kernel_symbol *symbols,
-			  size_t nr);
+			  uint32_t nr);
 
 /*
  * Writes BTF with all types whose names `programs` has, a name's flavour (___x) left out, and all
