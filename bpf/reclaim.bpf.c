@@ -10,9 +10,12 @@ struct reclaim_start {
 	__u64 start_time; /* of the thread, because its tid may be reused */
 };
 
+/* Only the threads that reclaim at the same time have an entry. */
+#define MAX_RECLAIMING 4096
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAX_THREADS);
+	__uint(max_entries, MAX_RECLAIMING);
 	__type(key, __u32); /* tid */
 	__type(value, struct reclaim_start);
 } in_reclaim SEC(".maps");

@@ -24,13 +24,13 @@ struct {
 } in_syscall SEC(".maps");
 
 /*
- * Allocated in advance, 0.35 MB for each CPU.
+ * Allocated in advance, 0.17 MB for each CPU.
  * Allocated on demand, entries would come from a few pages that the kernel keeps for atomic
  * allocations: a program's first calls on many CPUs may find none, and would be lost.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-	__uint(max_entries, 1024);
+	__uint(max_entries, 512);
 	__type(key, struct pfstat_syscall_key);
 	__type(value, struct pfstat_syscall_value);
 } syscalls SEC(".maps");
