@@ -29,13 +29,16 @@ static u64 attempt_recording_since __read_mostly;
 void pfstat_attempt_record(bool on)
 {
 	WRITE_ONCE(attempt_recording, on);
-	/* A record is stored with preemption off: none is half stored after this. */
+	/*
+	 * A record is stored with preemption off: none is half stored after this. The program
+	 * that ends its measurement waits for it, so it is expedited.
+	 */
 	if (on)
 		return;
-	synchronize_rcu();
+	synchronize_rcu_expedited();
 	/* The fast path does not look at it; from now on no slow call opens the rings for it. */
 	pfstat_ring_close_fast();
-	synchronize_rcu();
+	synchronize_rcu_expedited();
 }
 
 void pfstat_attempt_forget(void)
