@@ -44,7 +44,7 @@ int subcommand_print_list(void);
 int subcommand_unknown(const char *word, bool or_file);
 
 /* Their arguments; bench_argp is in bench/bench_options.h. */
-extern const struct argp advise_argp, check_argp, compare_argp, doctor_argp, maps_argp,
+extern const struct argp advise_argp, check_argp, compare_argp, doctor_argp, export_argp, maps_argp,
 	prefetch_argp, record_argp, replay_argp, report_argp, run_argp, study_io_argp,
 	study_pressure_argp, study_rss_argp, top_argp;
 
@@ -53,6 +53,7 @@ int cmd_bench(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 int cmd_helper(int argc, char **argv);
 int cmd_maps(int argc, char **argv);

@@ -26,6 +26,8 @@ const struct subcommand subcommands[] = {
 	COMMAND("record", MEASURE, record, "watch any program: print a report, or record it"),
 	COMMAND("top", MEASURE, top, "show the current cost of a program's faults"),
 	COMMAND("check", MEASURE, check, "check that a program's faults stay within limits"),
+	COMMAND("export", MEASURE, export,
+		"write the counters of a program's faults, for monitoring"),
 	COMMAND("replay", MEASURE, replay, "touch a recorded file's pages under another policy"),
 	COMMAND("advise", MEASURE, advise, "replay a recording under each policy, and rank them"),
 	COMMAND("prefetch", MEASURE, prefetch, "read the pages of a start ahead of it"),

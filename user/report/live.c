@@ -221,6 +221,21 @@ static char *live_print_verdict(const struct report *report)
 	return NULL;
 }
 
+int live_report(struct report *report, struct run_counters *counters, const struct live *live,
+		const struct analysis *analysis, bool have_bpf)
+{
+	int err;
+
+	counters->start_ns = live->start_ns;
+	counters->end_ns = live->now_ns;
+	report->bpf.known = have_bpf;
+	report->bpf.hooks = have_bpf ? (1U << NR_HOOKS) - 1 : 0;
+	err = report_fill(report, analysis, counters);
+	report->losses.records = live->counters.lost_records;
+	report->losses.events = live->counters.lost_events;
+	return err;
+}
+
 int live_judge(struct live *live, const struct analysis *analysis, bool have_bpf)
 {
 	struct run_counters counters;
@@ -229,14 +244,8 @@ int live_judge(struct live *live, const struct analysis *analysis, bool have_bpf
 
 	report_init(&report);
 	run_counters_init(&counters);
-	counters.start_ns = live->start_ns;
-	counters.end_ns = live->now_ns;
-	report.bpf.known = have_bpf;
-	report.bpf.hooks = have_bpf ? (1U << NR_HOOKS) - 1 : 0;
-	err = report_fill(&report, analysis, &counters);
+	err = live_report(&report, &counters, live, analysis, have_bpf);
 	if (!err) {
-		report.losses.records = live->counters.lost_records;
-		report.losses.events = live->counters.lost_events;
 		free(live->verdict);
 		live->verdict = live_print_verdict(&report);
 		err = live->verdict ? 0 : -ENOMEM;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "analyze/analysis.h"
+#include "report/report.h"
 
 /* Counts since the start; COUNT_NA: n/a. */
 struct live_counters {
@@ -75,6 +76,12 @@ void live_free(struct live *live);
 /* Takes a snapshot of the analysis, which must not change during the call. 0 or -ENOMEM. */
 int live_update(struct live *live, const struct analysis *analysis,
 		const struct live_counters *counters, uint64_t now_ns);
+/*
+ * Fills an initialised report with all faults since the start, as of the last snapshot. The
+ * counters are initialised, too, and must outlive the report. 0 or -ENOMEM.
+ */
+int live_report(struct report *report, struct run_counters *counters, const struct live *live,
+		const struct analysis *analysis, bool have_bpf);
 /*
  * Makes the verdict of all faults since the start, as of the last snapshot. @have_bpf: eBPF sees
  * all faults. 0 or -ENOMEM.

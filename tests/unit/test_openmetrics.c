@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The counters of a run as OpenMetrics text. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/print/openmetrics.h"
+
+static struct report report;
+static char *text;
+
+static void make_report(void)
+{
+	report_init(&report);
+	report.bpf.known = true;
+	report.bpf.hooks = (1U << NR_HOOKS) - 1;
+	report.faults.parts_known = true;
+	report.faults.classes[FAULT_DISK] = (struct fault_figures){
+		.count = 3,
+		.major = 2,
+		.whole.total_ns = 1234567890123456789,
+	};
+	report.faults.all.count = 3;
+	report.faults.all.whole.total_ns = 1234567890123456789;
+	report.faults.all.parts[PART_DEVICE].total_ns = 5;
+	report.losses.records = 7;
+	report.losses.events = COUNT_NA;
+}
+
+static void print(const char *value)
+{
+	const struct openmetrics metrics = {
+		.label = "cgroup",
+		.value = value,
+		.own_cpu_ns = 1500000000,
+		.own_peak_bytes = 4096,
+	};
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(openmetrics_print(out, &report, &metrics), 0);
+	fclose(out);
+}
+
+static void exit_report(void)
+{
+	free(text);
+	text = NULL;
+	report_exit(&report);
+}
+
+static void check_line(const char *line)
+{
+	ck_assert_msg(strstr(text, line), "no %s in %s", line, text);
+}
+
+START_TEST(test_counters_have_their_labels_and_exact_seconds)
+{
+	print("/system.slice/a.service");
+	check_line("# TYPE pfstat_faults counter\n# HELP pfstat_faults Page faults by class.\n");
+	check_line("\npfstat_faults_total{cgroup=\"/system.slice/a.service\",class=\"disk\"} 3\n");
+	check_line(
+		"\npfstat_major_faults_total{cgroup=\"/system.slice/a.service\",class=\"disk\"} 2\n");
+	check_line("class=\"disk\"} 1234567890.123456789\n");
+	check_line("part=\"device\"} 0.000000005\n");
+	check_line("\npfstat_faults_total{cgroup=\"/system.slice/a.service\",class=\"wait\"} 0\n");
+	check_line("\npfstat_exporter_cpu_seconds_total{cgroup=\"/system.slice/a.service\"} "
+		   "1.500000000\n");
+	check_line("\npfstat_exporter_peak_resident_bytes{cgroup=\"/system.slice/a.service\"} "
+		   "4096\n");
+	ck_assert_str_eq(text + strlen(text) - 6, "# EOF\n");
+}
+END_TEST
+
+START_TEST(test_a_value_that_is_not_known_has_no_sample)
+{
+	report.bpf.known = false;
+	report.faults.parts_known = false;
+	print("a");
+	check_line("\npfstat_lost_records_total{cgroup=\"a\"} 7\n");
+	ck_assert_ptr_null(strstr(text, "lost_events"));
+	ck_assert_ptr_null(strstr(text, "part_seconds"));
+	ck_assert_ptr_null(strstr(text, "class=\"anon\""));
+	ck_assert_ptr_null(strstr(text, "stalled_seconds")); /* the duration is not known */
+}
+END_TEST
+
+START_TEST(test_names_are_escaped)
+{
+	print("a\"b\\c\nd\xff\xc3\xa4");
+	check_line("\npfstat_lost_records_total{cgroup=\"a\\\"b\\\\c\\nd?\xc3\xa4\"} 7\n");
+}
+END_TEST
+
+START_TEST(test_output_that_cannot_be_written_is_an_error)
+{
+	const struct openmetrics metrics = { .label = "pid", .value = "1" };
+	FILE *full = fopen("/dev/full", "w");
+
+	ck_assert_ptr_nonnull(full);
+	ck_assert_int_eq(openmetrics_print(full, &report, &metrics), -ENOSPC);
+	fclose(full);
+}
+END_TEST
+
+RUN_TESTS_WITH("openmetrics", make_report, exit_report,
+	       test_counters_have_their_labels_and_exact_seconds,
+	       test_a_value_that_is_not_known_has_no_sample, test_names_are_escaped,
+	       test_output_that_cannot_be_written_is_an_error)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pfdrive export while a program faults: the file that a monitoring system reads."""
+import re
+import signal
+import subprocess
+
+import pytest
+
+import pfstat
+
+PAGES = 256
+READ_ALL = """
+import mmap
+with open("{path}", "rb") as file:
+    data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    data.madvise(mmap.MADV_RANDOM)
+    sum(data[page * 4096] for page in range({pages}))
+"""
+SAMPLE = re.compile(r'([a-z_]+)\{([a-z]+)="((?:[^"\\\n]|\\.)*)"(?:,([a-z]+)="([a-z_-]+)")?\} (\S+)')
+
+
+def parse(text):
+    """The samples by name and second label. Each has a family before it, and is there once."""
+    lines = text.splitlines()
+    assert lines[-1] == "# EOF" and text.endswith("\n")
+    types, samples = {}, {}
+    for line in lines[:-1]:
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split(" ")
+            assert name not in types
+            types[name] = kind
+        elif not line.startswith("# HELP "):
+            name, label, target, _, value, number = SAMPLE.fullmatch(line).groups()
+            family = name.removesuffix("_total")
+            assert types[family] == ("counter" if family != name else "gauge")
+            assert (name, value) not in samples
+            samples[name, value] = float(number)
+            samples["target"] = (label, target)
+    return samples
+
+
+def total(samples, name):
+    return sum(number for key, number in samples.items() if key[0] == name)
+
+
+@pytest.mark.smoke
+def test_the_last_file_has_all_faults_of_a_command(tmp_path):
+    path = pfstat.make_file(pfstat.DISK / "export", PAGES * pfstat.PAGE, b"a")
+    pfstat.drop_cache()
+    metrics = tmp_path / "pfstat.prom"
+    pfstat.run(pfstat.PFDRIVE, "export", "--openmetrics", metrics, "--", "python3", "-c",
+               READ_ALL.format(path=path, pages=PAGES))
+    samples = parse(metrics.read_text())
+    assert samples["target"] == ("command", "python3")
+    assert samples["pfstat_faults_total", "disk"] >= PAGES
+    assert samples["pfstat_major_faults_total", "disk"] == samples["pfstat_faults_total", "disk"]
+    # A time is summed up by class and by part, to the nanosecond.
+    assert total(samples, "pfstat_fault_seconds_total") == pytest.approx(
+        total(samples, "pfstat_fault_part_seconds_total"), abs=1e-6)
+    assert samples["pfstat_fault_part_seconds_total", "device"] > 0
+    assert samples["pfstat_lost_records_total", None] == 0
+    assert samples["pfstat_lost_events_total", None] == 0
+    assert 0 < samples["pfstat_stalled_seconds_total", None] <= samples[
+        "pfstat_watched_seconds_total", None]
+    assert samples["pfstat_exporter_cpu_seconds_total", None] > 0
+    # The collector of the node exporter is another user.
+    assert metrics.stat().st_mode & 0o777 == 0o644
+    assert [entry.name for entry in tmp_path.iterdir()] == ["pfstat.prom"]
+
+
+def test_counters_of_a_running_process_grow(small_file, tmp_path):
+    metrics = tmp_path / "pfstat.prom"
+    busy = pfstat.Workload("threads", small_file, 2)
+    with subprocess.Popen([pfstat.PFDRIVE, "export", "--openmetrics", metrics, "-i", "0.2",
+                           "-p", str(busy.pid)]) as process:
+        pfstat.wait_until(lambda: process.poll() is not None or pfstat.watches(process))
+        busy.go()
+        pfstat.wait_until(lambda: metrics.exists() and
+                          total(parse(metrics.read_text()), "pfstat_faults_total") > 0)
+        first = parse(metrics.read_text())
+        pfstat.wait_until(lambda: total(parse(metrics.read_text()), "pfstat_faults_total") >
+                          total(first, "pfstat_faults_total"))
+        later = parse(metrics.read_text())
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=pfstat.PATIENCE)
+    busy.kill()
+    assert later["target"] == ("pid", str(busy.pid))
+    counters = [key for key in first if key[0].endswith("_total")]
+    assert len(counters) > 30
+    assert all(later[key] >= first[key] for key in counters)
+
+
+def test_a_file_that_cannot_be_written_ends_the_export(tmp_path):
+    metrics = tmp_path / "absent" / "pfstat.prom"
+    process = pfstat.run(pfstat.PFDRIVE, "export", "--openmetrics", metrics, "--", "true",
+                         check=False)
+    assert process.returncode == 1
+    assert f"cannot write {metrics}: No such file or directory" in process.stderr

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive export: watches a program as record does, and replaces a file with its counters at
+ * intervals. Each file is complete when it gets its name. Memory is bounded as that of top is.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/watch_options.h"
+#include "print/openmetrics.h"
+#include "privilege/invoker.h"
+#include "privilege/named_files.h"
+#include "privilege/output_file.h"
+#include "report/live.h"
+#include "util/argument.h"
+#include "util/message.h"
+#include "util/signals.h"
+#include "util/time_ns.h"
+
+#define CGROUP_ROOT  "/sys/fs/cgroup"
+#define METRICS_MODE 0644 /* the collector runs as another user; there are no names of files */
+
+struct exporter {
+	struct watch_options watch_options;
+	const char *path;
+	unsigned int interval_ms;
+	const char *label, *value; /* what is watched */
+	char pid[16];
+	struct watch *watch;
+	struct result result;
+	struct live *live;
+	int err; /* of the last file: no more are written */
+};
+
+enum key { KEY_OPENMETRICS = 3000, KEY_INTERVAL = 'i' };
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "Output:", 3 },
+	{ "openmetrics", KEY_OPENMETRICS, "FILE", 0,
+	  "replace this file with the counters, as OpenMetrics text", 3 },
+	{ "interval", KEY_INTERVAL, "S", 0, "seconds between two files (default 10)", 3 },
+	{ 0 },
+};
+
+/* A cgroup is named as in /proc/PID/cgroup. */
+static const char *cgroup_name(const char *path)
+{
+	const size_t length = strlen(CGROUP_ROOT);
+
+	return !strncmp(path, CGROUP_ROOT "/", length + 1) ? path + length : path;
+}
+
+static void export_name_target(struct exporter *exporter)
+{
+	const struct watch_options *options = &exporter->watch_options;
+
+	if (options->command) {
+		exporter->label = "command";
+		exporter->value = options->command[0];
+	} else if (options->pid) {
+		snprintf(exporter->pid, sizeof(exporter->pid), "%d", options->pid);
+		exporter->label = "pid";
+		exporter->value = exporter->pid;
+	} else if (options->cgroup) {
+		exporter->label = "cgroup";
+		exporter->value = cgroup_name(options->cgroup);
+	} else {
+		exporter->label = "file";
+		exporter->value = options->file;
+	}
+}
+
+static error_t export_parse_option(int key, char *text, struct argp_state *state)
+{
+	struct exporter *exporter = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &exporter->watch_options;
+		return 0;
+	case KEY_OPENMETRICS:
+		exporter->path = text;
+		return 0;
+	case KEY_INTERVAL:
+		exporter->interval_ms = 1000 * argument_decimal(state, "interval", text,
+								"a number of seconds", 0.1, 3600);
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		if (!exporter->path)
+			usage(state, "no file was given; use --openmetrics FILE");
+		named_files_output(state, "--openmetrics", exporter->path);
+		export_name_target(exporter);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child export_children[] = { { &watch_argp, 0, NULL, 0 }, { 0 } };
+
+const struct argp export_argp = {
+	.options = argp_options,
+	.parser = export_parse_option,
+	.children = export_children,
+	.args_doc = "--openmetrics FILE [--] COMMAND [ARGUMENT...]\n--openmetrics FILE -p PID\n"
+		    "--openmetrics FILE --cgroup PATH\n--openmetrics FILE --file PATH",
+	.doc = "Writes the counters of a program's page faults at intervals, for monitoring.\v"
+	       "FILE is for the textfile collector of Prometheus' node exporter, in whose folder "
+	       "its name must end with .prom. It is replaced at once, so a reader never sees a part "
+	       "of it. Ctrl-C stops pfdrive. Requires the pfstat module and root.",
+};
+
+static int export_print(const struct exporter *exporter, FILE *out)
+{
+	struct openmetrics metrics = { .label = exporter->label, .value = exporter->value };
+	struct run_counters counters;
+	struct report report;
+	struct rusage usage;
+	int err;
+
+	getrusage(RUSAGE_SELF, &usage);
+	metrics.own_cpu_ns = clock_timeval_ns(usage.ru_utime) + clock_timeval_ns(usage.ru_stime);
+	metrics.own_peak_bytes = usage.ru_maxrss * 1024ULL;
+	report_init(&report);
+	run_counters_init(&counters);
+	err = live_report(&report, &counters, exporter->live, exporter->result.analysis,
+			  exporter->watch_options.instruments.bpf);
+	if (!err)
+		err = openmetrics_print(out, &report, &metrics);
+	report_exit(&report);
+	run_counters_exit(&counters);
+	return err;
+}
+
+static int export_write(const struct exporter *exporter)
+{
+	const bool fresh = access(exporter->path, F_OK);
+	struct output *output;
+	int err;
+
+	err = output_open(&output, exporter->path);
+	if (err)
+		return err;
+	if (fresh)
+		fchmod(fileno(output_stream(output)), METRICS_MODE);
+	err = export_print(exporter, output_stream(output));
+	if (!err)
+		return output_commit(output);
+	output_close(output);
+	return err;
+}
+
+/* Runs in the thread of the collector, which feeds the analysis: it does not change meanwhile. */
+static void export_update(void *context)
+{
+	struct exporter *exporter = context;
+	struct live_counters counters;
+
+	if (exporter->err)
+		return;
+	watch_lost(exporter->watch, &counters.lost_records, &counters.lost_events);
+	exporter->err = live_update(exporter->live, exporter->result.analysis, &counters,
+				    clock_monotonic_ns());
+	if (!exporter->err)
+		exporter->err = export_write(exporter);
+	if (exporter->err)
+		watch_end(exporter->watch);
+}
+
+static int export_open_watch(struct exporter *exporter)
+{
+	struct instruments_options *instruments = &exporter->watch_options.instruments;
+
+	exporter->live = live_new(0, clock_monotonic_ns());
+	if (!exporter->live)
+		return message(STATUS_FAILED, "out of memory");
+	instruments->tick_ms = exporter->interval_ms;
+	instruments->tick_drains = true;
+	instruments->tick = export_update;
+	instruments->tick_context = exporter;
+	/* The causes of the verdict depend on places. Code has no names before the end. */
+	exporter->watch_options.groups = REPORT_PLACES & ~(1U << GROUP_BY_CODE);
+	return watch_open(&exporter->watch, &exporter->watch_options, &exporter->result);
+}
+
+static int message_of_metrics(const struct exporter *exporter, int err)
+{
+	return message(STATUS_FAILED, "cannot write %s: %s", exporter->path, invoker_strerror(err));
+}
+
+/* Before the program begins, and not after the first interval. */
+static int export_check_path(const struct exporter *exporter)
+{
+	struct output *output;
+	int err = output_open(&output, exporter->path);
+
+	if (err)
+		return message_of_metrics(exporter, err);
+	output_close(output);
+	return STATUS_OK;
+}
+
+static int export_run(struct exporter *exporter)
+{
+	int status;
+
+	status = export_check_path(exporter);
+	if (!status)
+		status = export_open_watch(exporter);
+	if (!status)
+		status = watch_go(exporter->watch);
+	if (!status) {
+		watch_wait(exporter->watch);
+		watch_stop(exporter->watch);
+		export_update(exporter); /* with the faults since the last interval */
+		if (exporter->result.damage[0])
+			status = message(STATUS_FAILED, "%s", exporter->result.damage);
+	}
+	if (!status && exporter->err)
+		status = message_of_metrics(exporter, exporter->err);
+	return status ? status : watch_status(exporter->watch);
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct exporter exporter = { .interval_ms = 10000 };
+	int status;
+
+	watch_options_init(&exporter.watch_options);
+	argp_parse(&export_argp, argc, argv, ARGP_IN_ORDER, NULL, &exporter);
+	signals_init();
+	result_init(&exporter.result);
+	status = export_run(&exporter);
+	watch_close(exporter.watch);
+	live_free(exporter.live);
+	result_free(&exporter.result);
+	return status;
+}
