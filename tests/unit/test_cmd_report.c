@@ -592,7 +592,7 @@ static unsigned int lines_of(const char *text)
 START_TEST(test_faults_have_a_row_each)
 {
 	static const char head[] = "start_ns,duration_ns,pid,tid,thread,class,major,solved,kernel,";
-	json_int_t total_ns = 0, major = 0;
+	json_int_t total_ns = 0, major = 0, read_bytes = 0;
 	const char *line;
 	json_t *json;
 	char *text;
@@ -602,6 +602,7 @@ START_TEST(test_faults_have_a_row_each)
 	ck_assert_uint_eq(lines_of(text_file_read("out")), 1 + 3 * FAULTS);
 	ck_assert(!strncmp(text_file_read("out"), head, strlen(head)));
 	text_file_check("out", ",/lib/first.so,");
+	text_file_check("out", ",residue_ns,read_bytes\n");
 	ck_assert_int_eq(RUN("run.pfs", "--format", "faults-jsonl"), 0);
 	text = strdup(text_file_read("out"));
 	ck_assert_uint_eq(lines_of(text), 3 * FAULTS);
@@ -610,6 +611,7 @@ START_TEST(test_faults_have_a_row_each)
 		ck_assert_ptr_nonnull(json);
 		total_ns += at(json, "duration_ns");
 		major += json_is_true(json_object_get(json, "major"));
+		read_bytes += at(json, "read_bytes");
 		ck_assert_int_eq(at(json, "duration_ns"),
 				 at(json, "cpu_before_ns") + at(json, "queue_ns") +
 					 at(json, "device_ns") + at(json, "runqueue_ns") +
@@ -620,6 +622,7 @@ START_TEST(test_faults_have_a_row_each)
 	json = json_of("run.json");
 	ck_assert_int_eq(total_ns, at(json, "parts.all.total_ns"));
 	ck_assert_int_eq(major, at(json, "parts.all.major"));
+	ck_assert_int_eq(read_bytes, at(json, "requests.bytes_read"));
 	json_decref(json);
 }
 END_TEST

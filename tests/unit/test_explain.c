@@ -155,11 +155,32 @@ START_TEST(test_a_disk_fault_is_split_into_parts)
 	ck_assert_uint_eq(faults[0].handler_ns, 205);
 	ck_assert(faults[0].solved && faults[0].major && faults[0].parts_known);
 	ck_assert_uint_eq(faults[0].request.event.ns, 1170);
+	ck_assert_uint_eq(faults[0].read_bytes, 8 * 4096);
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_QUEUE] = 10, [PART_DEVICE] = 110,
 		    [PART_RUNQUEUE] = 20, [PART_CPU_AFTER] = 25);
 	ck_assert_uint_eq(faults[0].nr_spans, 3);
 	ck_assert_uint_eq(faults[0].spans[1].part, PART_DEVICE);
 	ck_assert_uint_eq(faults[0].spans[1].from_ns, 1060);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_a_fault_has_the_bytes_that_its_own_thread_read_in_it)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1200, LOCKED);
+
+	open_explain(true);
+	add_request(1, 0, 1, 990, 1000, 1010);	/* submitted before */
+	add_request(2, 5, 2, 1010, 1020, 1100); /* by another thread, although for its page */
+	add_request(1, 8, 4, 1010, 1020, 1150);
+	add_request(1, 16, 8, 1010, 1020, 1200); /* another page: read-ahead */
+	add_record(&record);
+	add_request(1, 32, 16, 1190, 1195, 1201); /* complete after the end */
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert_uint_eq(faults[0].read_bytes, (4 + 8) * 4096);
+	record.start_ns = 1300;
+	add_record(&record);
+	ck_assert_uint_eq(faults[1].read_bytes, 0);
 	close_explain();
 }
 END_TEST
@@ -753,6 +774,7 @@ END_TEST
 RUN_TESTS("explain", test_reclaim_is_a_part_on_the_cpu_and_asleep,
 	  test_reclaims_beyond_the_limit_are_residue,
 	  test_a_wait_for_writeback_in_reclaim_is_reclaim, test_a_disk_fault_is_split_into_parts,
+	  test_a_fault_has_the_bytes_that_its_own_thread_read_in_it,
 	  test_off_cpu_interval_outside_belongs_to_no_fault,
 	  test_off_cpu_interval_between_attempts_belongs_to_the_fault,
 	  test_request_for_another_page_is_not_the_faults,

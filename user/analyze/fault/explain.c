@@ -87,6 +87,9 @@ static int explain_emit(struct explain *explain, struct thread_state *thread,
 	builder->next = explain->free;
 	explain->free = builder;
 	builder->fault.parts_known = explain->have_bpf;
+	builder->fault.read_bytes = requests_bytes_read(&explain->requests, builder->fault.tid,
+							builder->fault.start_ns,
+							builder->fault.end_ns);
 	fault_builder_end(builder, solved);
 	thread_state_emitted(thread, builder);
 	return explain->sink(explain->context, &builder->fault);

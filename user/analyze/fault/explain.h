@@ -93,6 +93,8 @@ struct explained {
 	uint32_t dev;
 	uint32_t flags;	 /* PFSTAT_FLAG_* of the first attempt */
 	uint32_t result; /* PFSTAT_RESULT_* of the last attempt */
+	/* Reads that its thread submitted in the fault, and that were complete at its end. */
+	uint64_t read_bytes;
 	unsigned int attempts;
 	uint16_t around_before, around_pages; /* window of a map_pages that solved it */
 	uint8_t order;	  /* log2 of the pages mapped by ->fault: its folio's order, or 0 */

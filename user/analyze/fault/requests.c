@@ -56,3 +56,22 @@ size_t requests_match(const struct requests *requests, const struct requests_wai
 	}
 	return found;
 }
+
+uint64_t requests_bytes_read(const struct requests *requests, uint32_t tid, uint64_t start_ns,
+			     uint64_t end_ns)
+{
+	const uint64_t oldest = requests->count > REQUESTS_MAX ? requests->count - REQUESTS_MAX : 0;
+	const struct pfstat_block *request;
+	uint64_t i, bytes = 0;
+
+	for (i = requests->count; i > oldest; i--) {
+		request = &requests->ring[(i - 1) % REQUESTS_MAX];
+		if (request->event.ns <= start_ns)
+			break;
+		if (request->event.tid == tid && request->insert_ns >= start_ns &&
+		    request->event.ns <= end_ns &&
+		    !(request->event.flags & (PFSTAT_BLOCK_WRITE | PFSTAT_BLOCK_ERROR)))
+			bytes += request->bytes;
+	}
+	return bytes;
+}

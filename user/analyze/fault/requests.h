@@ -39,4 +39,11 @@ struct requests_wait {
 size_t requests_match(const struct requests *requests, const struct requests_wait *wait,
 		      const struct pfstat_block **matches);
 
+/*
+ * Bytes of the reads that the thread submitted since start_ns, and that were completed without an
+ * error by end_ns. Reads before the last REQUESTS_MAX requests are not known.
+ */
+uint64_t requests_bytes_read(const struct requests *requests, uint32_t tid, uint64_t start_ns,
+			     uint64_t end_ns);
+
 #endif

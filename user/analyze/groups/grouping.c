@@ -273,6 +273,7 @@ static void grouping_fill_group(struct group *group, const struct cell *cell)
 	group->major = cell->major;
 	group->total_ns = cell->total_ns;
 	group->max_ns = cell->max_ns;
+	group->read_bytes = cell->read_bytes;
 	group->reads = cell->reads;
 	memcpy(group->parts_ns, cell->parts_ns, sizeof(group->parts_ns));
 	for (class = 0; class < NR_FAULT_CLASSES; class++)

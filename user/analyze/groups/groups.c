@@ -160,6 +160,7 @@ static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 	cell->faults++;
 	cell->major += fault->major;
 	cell->total_ns += whole_ns;
+	cell->read_bytes += fault->read_bytes;
 	if (whole_ns > cell->max_ns)
 		cell->max_ns = whole_ns;
 	cell->classes[fault->class]++;

@@ -43,6 +43,7 @@ struct group {
 	uint64_t faults;
 	uint64_t major;
 	uint64_t total_ns, max_ns;
+	uint64_t read_bytes;		    /* see struct explained */
 	uint64_t classes[NR_FAULT_CLASSES]; /* faults of each class */
 	uint64_t parts_ns[NR_PARTS];
 	struct group_reads reads;
@@ -78,7 +79,7 @@ struct cell {
 	uint32_t path;	   /* file: its name when it was first seen */
 	char comm[16];	   /* thread: its name */
 	char *symbol;	   /* code address: its name, or NULL */
-	uint64_t faults, major, total_ns, max_ns;
+	uint64_t faults, major, total_ns, max_ns, read_bytes;
 	uint64_t parts_ns[NR_PARTS];
 	uint64_t classes[NR_FAULT_CLASSES];
 	struct group_reads reads;

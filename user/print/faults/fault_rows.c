@@ -31,7 +31,7 @@ int fault_rows_begin(struct fault_rows *rows, FILE *out, const struct analysis *
 	      out);
 	for (part = 0; part < NR_PARTS; part++)
 		fprintf(out, ",%s_ns", part_names[part]);
-	fputc('\n', out);
+	fputs(",read_bytes\n", out);
 	return ferror(out) ? -EIO : 0;
 }
 
@@ -87,7 +87,10 @@ static void print_csv_row(const struct fault_rows *rows, const struct explained 
 			fprintf(out, ",%" PRIu64, fault->parts_ns[part]);
 		else
 			fputc(',', out);
-	fputc('\n', out);
+	if (fault->parts_known)
+		fprintf(out, ",%" PRIu64 "\n", fault->read_bytes);
+	else
+		fputs(",\n", out);
 }
 
 static int print_json_row(const struct fault_rows *rows, const struct explained *fault,
@@ -120,7 +123,10 @@ static int print_json_row(const struct fault_rows *rows, const struct explained 
 					fault->parts_ns[part]);
 			else
 				fprintf(out, ",\"%s_ns\":null", part_names[part]);
-		fputs("}\n", out);
+		if (fault->parts_known)
+			fprintf(out, ",\"read_bytes\":%" PRIu64 "}\n", fault->read_bytes);
+		else
+			fputs(",\"read_bytes\":null}\n", out);
 	}
 	free(name);
 	free(thread);

@@ -33,7 +33,7 @@ static json_t *group_parts_of(const struct report *run, const struct group *grou
 
 static json_t *group_row_of(const struct report *run, const struct group *group)
 {
-	return json_pack("{so so so so so so so so so so so so so}", "name",
+	return json_pack("{so so so so so so so so so so so so so so}", "name",
 			 value_text(group->name), "pid", value_count_if(group->pid, group->pid),
 			 "tid", value_count_if(group->tid, group->tid), "address",
 			 group->address ? value_wide(group->address) : json_null(), "inode",
@@ -42,6 +42,8 @@ static json_t *group_row_of(const struct report *run, const struct group *group)
 			 value_count(group->faults), "major", value_count(group->major), "total_ns",
 			 value_count(group->total_ns), "max_ns", value_count(group->max_ns),
 			 "mean_ns", json_real_or_null(view_share(group->total_ns, group->faults)),
+			 "read_bytes",
+			 value_count_if(view_has_hook(run, HOOK_BLOCK), group->read_bytes),
 			 "classes", group_classes_of(run, group), "parts",
 			 group_parts_of(run, group));
 }
