@@ -43,23 +43,23 @@ struct {
 	__uint(max_entries, NR_FAULT_SLOTS);
 	__type(key, __u32); /* tid % NR_FAULT_SLOTS */
 	__type(value, struct fault_state);
-} in_fault SEC(".maps");
+} in_fault SEC(".maps") __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_THREADS);
 	__type(key, __u32); /* tid */
 	__type(value, struct fault_state);
-} in_fault_more SEC(".maps");
+} in_fault_more SEC(".maps") __weak;
 
 /* How often a target was removed. If it changed, a thread may be no target any more. */
-__u32 ignored;
+extern __u32 ignored;
 
 /*
  * Faults that the tasks' own counts have and for which no program ran; see
  * fault_state_settle(). Hardly ever written, so all CPUs share it.
  */
-struct pfstat_missed missed;
+extern struct pfstat_missed missed;
 
 static const struct fault_state no_fault;
 

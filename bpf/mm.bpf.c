@@ -42,6 +42,8 @@ const volatile __u32 vm_area_struct_type, vm_fault_type;
 
 /* The module's ->fault: a VMA that has it is hooked. 0: the module is not used. */
 __u64 wrapper;
+__u32 ignored;
+struct pfstat_missed missed;
 const volatile bool every_fault;
 const volatile bool want_stacks;
 /* Set if the programs ending in _kprobe are loaded; only such a kernel has the kfuncs. */

@@ -25,6 +25,7 @@ enum pfstat_event_type {
 	PFSTAT_EVENT_OFF_CPU,
 	PFSTAT_EVENT_ADVICE,
 	PFSTAT_EVENT_RECLAIM,
+	PFSTAT_EVENT_WAIT,
 	PFSTAT_NR_EVENTS
 };
 
@@ -244,6 +245,39 @@ struct pfstat_reclaim {
 	__u64 pages; /* reclaimed; 0 for compaction */
 };
 
+#define PFSTAT_WAIT_FRAMES 40
+#define PFSTAT_WAIT_BYTES  (8 * PFSTAT_WAIT_FRAMES)
+
+/* pfstat_wait.event.flags */
+#define PFSTAT_WAIT_NAMED 0x1 /* `functions` is valid, else `ips` */
+
+/*
+ * The kernel stack of a target's thread that goes to sleep in a page fault. eBPF sends addresses,
+ * and pfdrive replaces them by names when it reads the event.
+ */
+struct pfstat_wait {
+	struct pfstat_event event;
+	__u64 off_ns; /* that of the off-CPU interval, whose event follows */
+	__u32 frames; /* number of ips; 0 with names */
+	__u32 reserved;
+	union {
+		__u64 ips[PFSTAT_WAIT_FRAMES]; /* innermost first */
+		/*
+		 * "folio_wait_bit_common<filemap_fault": innermost first, without the scheduler and
+		 * the callers of handle_mm_fault(), filled up with zeros. "<..." at the end: more.
+		 */
+		char functions[PFSTAT_WAIT_BYTES];
+	};
+};
+
+#define PFSTAT_SYMBOL_BYTES 56
+
+/* A query of pfdrive to eBPF: the name of the kernel's function at an address. */
+struct pfstat_symbol_query {
+	__u64 address;
+	char name[PFSTAT_SYMBOL_BYTES]; /* "0x…": none; "name [module]" */
+};
+
 /* Key of the map `syscalls`. error: 0 for success, or a positive errno. */
 struct pfstat_syscall_key {
 	__u32 number;
@@ -303,6 +337,7 @@ _Static_assert(sizeof(struct pfstat_task) == 48, "ABI");
 _Static_assert(sizeof(struct pfstat_stack) == 40 + 8 * PFSTAT_STACK_FRAMES, "ABI");
 _Static_assert(sizeof(struct pfstat_advice) == 56, "ABI");
 _Static_assert(sizeof(struct pfstat_reclaim) == 40, "ABI");
+_Static_assert(sizeof(struct pfstat_wait) == 40 + PFSTAT_WAIT_BYTES, "ABI");
 _Static_assert(sizeof(struct pfstat_swap_pair) == 8, "ABI");
 _Static_assert(sizeof(struct pfstat_swap_counts) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_syscall_key) == 8, "ABI");

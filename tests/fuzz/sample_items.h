@@ -70,6 +70,11 @@ static void give_events(taker take, void *context, uint64_t ns)
 		.start_ns = ns - 500,
 		.pages = 32,
 	};
+	const struct pfstat_wait wait = {
+		.event = { PFSTAT_EVENT_WAIT, sizeof(wait), PFSTAT_WAIT_NAMED, 100, 101, ns },
+		.off_ns = ns - 100000,
+		.functions = "folio_wait_bit_common<filemap_fault",
+	};
 
 	give(take, context, ITEM_EVENT, &off_cpu);
 	give(take, context, ITEM_EVENT, &block);
@@ -79,6 +84,7 @@ static void give_events(taker take, void *context, uint64_t ns)
 	give(take, context, ITEM_EVENT, &stack);
 	give(take, context, ITEM_EVENT, &advice);
 	give(take, context, ITEM_EVENT, &reclaim);
+	give(take, context, ITEM_EVENT, &wait);
 }
 
 static void give_map(taker take, void *context, uint64_t ns)

@@ -739,6 +739,24 @@ START_TEST(test_reclaim_is_a_part_on_the_cpu_and_asleep)
 }
 END_TEST
 
+START_TEST(test_a_stack_belongs_to_the_sleep_that_follows_it)
+{
+	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
+
+	open_explain(true);
+	ck_assert_int_eq(explain_wait(explain, 1, 1100, 7), 0); /* its interval is lost */
+	ck_assert_int_eq(explain_wait(explain, 2, 1150, 9), 0);
+	ck_assert_int_eq(explain_wait(explain, 1, 1200, 8), 0);
+	add_stay(1, 1200, 1300, 1300);
+	add_stay(1, 1400, 1500, 1510); /* its stack is lost */
+	add_record(&record);
+	ck_assert_uint_eq(faults[0].nr_spans, 3);
+	ck_assert_uint_eq(faults[0].spans[0].wait, 8);
+	ck_assert_uint_eq(faults[0].spans[1].wait, 0);
+	close_explain();
+}
+END_TEST
+
 /* The thread writes pages out and waits for them: its own requests do not make it a device wait. */
 START_TEST(test_a_wait_for_writeback_in_reclaim_is_reclaim)
 {
@@ -773,6 +791,7 @@ END_TEST
 
 RUN_TESTS("explain", test_reclaim_is_a_part_on_the_cpu_and_asleep,
 	  test_reclaims_beyond_the_limit_are_residue,
+	  test_a_stack_belongs_to_the_sleep_that_follows_it,
 	  test_a_wait_for_writeback_in_reclaim_is_reclaim, test_a_disk_fault_is_split_into_parts,
 	  test_a_fault_has_the_bytes_that_its_own_thread_read_in_it,
 	  test_off_cpu_interval_outside_belongs_to_no_fault,

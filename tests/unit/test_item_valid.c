@@ -11,6 +11,7 @@ static union {
 	struct pfstat_page page;
 	struct pfstat_task task;
 	struct pfstat_stack stack;
+	struct pfstat_wait wait;
 } any;
 
 static void make(enum pfstat_event_type type, size_t size)
@@ -27,7 +28,7 @@ START_TEST(test_each_event_has_its_size)
 		[PFSTAT_EVENT_BLOCK] = 80,     [PFSTAT_EVENT_FAULT] = 80,
 		[PFSTAT_EVENT_PAGE] = 64,      [PFSTAT_EVENT_TASK] = 48,
 		[PFSTAT_EVENT_STACK] = 552,    [PFSTAT_EVENT_ADVICE] = 56,
-		[PFSTAT_EVENT_RECLAIM] = 40,
+		[PFSTAT_EVENT_RECLAIM] = 40,   [PFSTAT_EVENT_WAIT] = 360,
 	};
 	enum pfstat_event_type type;
 
@@ -66,6 +67,9 @@ START_TEST(test_array_indexes_out_of_bounds_are_refused)
 	make(PFSTAT_EVENT_FAULT, sizeof(any.fault));
 	any.fault.outcome = PFSTAT_NR_OUTCOMES;
 	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	make(PFSTAT_EVENT_WAIT, sizeof(struct pfstat_wait));
+	any.wait.frames = PFSTAT_WAIT_FRAMES + 1;
+	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_RECLAIM, sizeof(struct pfstat_reclaim));
 	any.event.flags = PFSTAT_NR_RECLAIM_KINDS;
 	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
@@ -79,6 +83,11 @@ START_TEST(test_names_without_an_end_are_refused)
 {
 	make(PFSTAT_EVENT_TASK, sizeof(any.task));
 	memset(any.task.comm, 'x', sizeof(any.task.comm));
+	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	make(PFSTAT_EVENT_WAIT, sizeof(any.wait));
+	memset(any.wait.functions, 'x', sizeof(any.wait.functions));
+	ck_assert(item_event_is_known(&any.event, sizeof(any))); /* addresses */
+	any.event.flags = PFSTAT_WAIT_NAMED;
 	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_PAGE, sizeof(any.page));
 	memset(any.page.comm, 'x', sizeof(any.page.comm));

@@ -30,6 +30,7 @@ union any {
 	struct pfstat_page page;
 	struct pfstat_task task;
 	struct pfstat_stack stack;
+	struct pfstat_wait wait;
 	struct item_map map;
 	uint8_t bytes[sizeof(struct item_map) + ITEMS_PATH_MAX];
 };
@@ -58,6 +59,7 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 		[PFSTAT_EVENT_FAULT] = 80,   [PFSTAT_EVENT_PAGE] = 64,
 		[PFSTAT_EVENT_TASK] = 48,    [PFSTAT_EVENT_STACK] = 552,
 		[PFSTAT_EVENT_ADVICE] = 56,  [PFSTAT_EVENT_RECLAIM] = 40,
+		[PFSTAT_EVENT_WAIT] = 360,
 	};
 
 	fill(any, sizes[type], seed);
@@ -68,6 +70,10 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 	if (type == PFSTAT_EVENT_PAGE) {
 		any->page.comm[15] = '\0';
 		any->page.pages %= (1 << 18) + 1;
+	}
+	if (type == PFSTAT_EVENT_WAIT) {
+		any->page.event.flags = PFSTAT_WAIT_NAMED;
+		any->wait.functions[PFSTAT_WAIT_BYTES - 1] = '\0';
 	}
 	if (type == PFSTAT_EVENT_RECLAIM)
 		any->page.event.flags %= PFSTAT_NR_RECLAIM_KINDS;

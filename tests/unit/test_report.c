@@ -409,6 +409,53 @@ START_TEST(test_all_hooks_leave_nothing_na)
 }
 END_TEST
 
+START_TEST(test_kernel_stacks_of_sleeps_are_printed)
+{
+	struct wait_row rows[] = {
+		{ .cause = "the NFS server",
+		  .functions =
+			  "rpc_wait_bit_killable<__rpc_execute<nfs4_do_call_sync<nfs4_proc_getattr",
+		  .sleeps = 4,
+		  .total_ns = 80000000,
+		  .max_ns = 50000000 },
+		{ .functions = "some_function<its_caller", .sleeps = 1, .total_ns = 900000 },
+	};
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.waits = (struct report_waits){ rows, 2, 0 };
+	text = print_table(&run);
+	check_line(strstr(text, "\nSleeps in faults"), "     4",
+		   "4 80.0 8.3% 20000.0 50000.0 the NFS server");
+	check_contains(text, " rpc_wait_bit_killable < __rpc_execute <\n");
+	check_contains(text, " unknown\n");
+	check_contains(text, " some_function < its_caller\n");
+	check_lacks(text, "without a known kernel stack");
+	free(text);
+	run.report.full = false;
+	text = sample_print(REPORT_TABLE, &run.report, 1);
+	check_contains(text, "\nSlept 80.00 ms, 4 times, for the NFS server: "
+			     "rpc_wait_bit_killable < __rpc_execute < ...\n");
+	check_lacks(text, "some_function"); /* too short */
+	free(text);
+	rows[1].total_ns = 60000000;
+	run.report.waits.unknown_ns = 70000000;
+	text = sample_print(REPORT_TABLE, &run.report, 1);
+	check_contains(text, "\nSlept 60.00 ms, 1 time, in some_function < its_caller\n");
+	check_contains(text, "\nSlept 70.00 ms in foreign and blocked without a known kernel "
+			     "stack\n");
+	free(text);
+	run.report.bpf.hooks &= ~(1U << HOOK_WAIT_STACK);
+	text = sample_print(REPORT_TABLE, &run.report, 1);
+	check_contains(text, "because eBPF had no hook: kernel stacks of sleeps\n");
+	check_lacks(text, "Slept ");
+	free(text);
+	run.report.waits = (struct report_waits){ 0 };
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_residue_above_2_percent_is_a_warning)
 {
 	struct sample_run run;
@@ -1285,7 +1332,7 @@ RUN_TESTS("report", test_short_report_has_the_verdict_first_and_few_lines,
 	  test_table_puts_counts_side_by_side, test_table_states_the_modules_own_cost,
 	  test_parts_of_each_class_add_up, test_parts_that_a_class_lacks_are_omitted,
 	  test_parts_without_their_hook_are_na, test_all_hooks_leave_nothing_na,
-	  test_residue_above_2_percent_is_a_warning,
+	  test_kernel_stacks_of_sleeps_are_printed, test_residue_above_2_percent_is_a_warning,
 	  test_lost_events_make_the_time_on_the_cpu_a_maximum, test_unsolved_faults_are_printed,
 	  test_requests_and_pages_have_their_figures, test_table_prints_rare_counts_only_if_not_0,
 	  test_ledger_has_each_count_and_its_source,

@@ -139,9 +139,9 @@ static struct explained disk_fault(const struct pfstat_block *block)
 		.parts_known = true,
 		.request = *block,
 		.nr_spans = 3,
-		.spans = { { T0 + 150, T0 + 300, PART_QUEUE, false },
-			   { T0 + 300, T0 + 900, PART_DEVICE, false },
-			   { T0 + 900, T0 + 980, PART_RUNQUEUE, false } },
+		.spans = { { T0 + 150, T0 + 300, PART_QUEUE, false, 0 },
+			   { T0 + 300, T0 + 900, PART_DEVICE, false, 0 },
+			   { T0 + 900, T0 + 980, PART_RUNQUEUE, false, 0 } },
 	};
 }
 
@@ -628,8 +628,8 @@ START_TEST(test_cpu_time_between_preemption_and_sleep_is_cpu_before)
 	size_t i, nr = 0;
 
 	fault.nr_spans = 2;
-	fault.spans[0] = (struct explain_span){ T0 + 200, T0 + 300, PART_RUNQUEUE, false };
-	fault.spans[1] = (struct explain_span){ T0 + 400, T0 + 1000, PART_DEVICE, false };
+	fault.spans[0] = (struct explain_span){ T0 + 200, T0 + 300, PART_RUNQUEUE, false, 0 };
+	fault.spans[1] = (struct explain_span){ T0 + 400, T0 + 1000, PART_DEVICE, false, 0 };
 	memset(fault.parts_ns, 0, sizeof(fault.parts_ns));
 	fault.parts_ns[PART_CPU_BEFORE] = 200;
 	fault.parts_ns[PART_RUNQUEUE] = 100;
@@ -761,12 +761,12 @@ static void feed_round(uint64_t base, uint64_t *state)
 		fault.tid = 11 + i;
 		fault.start_ns = T0 + base + 150 + random_next(state) % 50;
 		fault.end_ns = T0 + base + 1600 + random_next(state) % 50;
-		fault.spans[0] =
-			(struct explain_span){ off.off_ns, blocks[j].issue_ns, PART_QUEUE, false };
+		fault.spans[0] = (struct explain_span){ off.off_ns, blocks[j].issue_ns, PART_QUEUE,
+							false, 0 };
 		fault.spans[1] = (struct explain_span){ blocks[j].issue_ns, blocks[j].event.ns,
-							PART_DEVICE, false };
+							PART_DEVICE, false, 0 };
 		fault.spans[2] = (struct explain_span){ blocks[j].event.ns, off.event.ns,
-							PART_RUNQUEUE, false };
+							PART_RUNQUEUE, false, 0 };
 		memset(fault.parts_ns, 0, sizeof(fault.parts_ns));
 		for (j = 0; j < 3; j++)
 			fault.parts_ns[fault.spans[j].part] =

@@ -256,6 +256,47 @@ START_TEST(test_locks_are_not_certain)
 }
 END_TEST
 
+START_TEST(test_kernel_stacks_name_the_lock_or_the_server)
+{
+	struct wait_row rows[] = {
+		{ .cause = "a mutex", .parts_ns = { [PART_BLOCKED] = 20 * MS } },
+		{ .cause = "the journal", .parts_ns = { [PART_BLOCKED] = 30 * MS } },
+		{ .cause = "the journal",
+		  .parts_ns = { [PART_BLOCKED] = 25 * MS, [PART_FOREIGN] = 40 * MS } },
+	};
+	struct sample s;
+
+	sample_begin(&s);
+	s.report.waits = (struct report_waits){ .rows = rows, .nr = 3 };
+	add_class(&s, FAULT_ANON, 100, PART_BLOCKED, 100 * MS);
+	check_cause(&s, "contention", true, "mostly waiting for the journal");
+	rows[1].parts_ns[PART_BLOCKED] = 24 * MS;
+	check_cause(&s, "contention", false, "by a lock or a FUSE server");
+	rows[1].parts_ns[PART_BLOCKED] = 30 * MS;
+	rows[1].cause = NULL;
+	check_cause(&s, "contention", false, "by a lock or a FUSE server");
+	sample_begin(&s);
+	s.report.waits = (struct report_waits){ .rows = rows, .nr = 3 };
+	add_class(&s, FAULT_WAIT, 100, PART_FOREIGN, 80 * MS);
+	check_cause(&s, "foreign-read", false, "mostly for the journal");
+	rows[0].classes_ns[FAULT_MKWRITE] = 50 * MS;
+	rows[1].classes_ns[FAULT_MKWRITE] = 51 * MS;
+	sample_begin(&s);
+	s.report.waits = (struct report_waits){ .rows = rows, .nr = 3 };
+	add_class(&s, FAULT_MKWRITE, 100, PART_FOREIGN, 102 * MS);
+	rows[1].cause = "the journal";
+	check_cause(&s, "page-mkwrite", true, "file system, mostly for the journal, the rest");
+	rows[1].classes_ns[FAULT_MKWRITE] = 50 * MS;
+	rows[0].classes_ns[FAULT_MKWRITE] = 0;
+	check_cause(&s, "page-mkwrite", true, "for the file system, the rest");
+	sample_begin(&s);
+	s.report.waits = (struct report_waits){ .rows = rows, .nr = 3 };
+	add_class(&s, FAULT_WAIT, 100, PART_FOREIGN, 80 * MS);
+	rows[2].parts_ns[PART_FOREIGN] = 39 * MS;
+	check_cause(&s, "foreign-read", false, "a kernel thread or a server");
+}
+END_TEST
+
 START_TEST(test_reclaim_names_its_kind)
 {
 	struct sample s;
@@ -408,7 +449,7 @@ RUN_TESTS("verdict", test_few_faults_are_not_the_cause,
 	  test_waits_in_the_queue_of_the_device, test_pages_of_a_hole_are_not_read,
 	  test_pages_that_become_writable, test_many_faults_of_cached_pages, test_waits_for_a_cpu,
 	  test_locks_are_not_certain, test_reclaim_names_its_kind,
-	  test_reads_of_others_and_of_servers, test_faults_in_system_calls,
-	  test_no_rule_is_an_uncertain_verdict, test_lost_events_make_no_cause_certain,
-	  test_the_heaviest_causes_are_kept, test_the_verdict_is_printed_as_sentences,
-	  test_without_a_duration_there_is_no_verdict)
+	  test_kernel_stacks_name_the_lock_or_the_server, test_reads_of_others_and_of_servers,
+	  test_faults_in_system_calls, test_no_rule_is_an_uncertain_verdict,
+	  test_lost_events_make_no_cause_certain, test_the_heaviest_causes_are_kept,
+	  test_the_verdict_is_printed_as_sentences, test_without_a_duration_there_is_no_verdict)

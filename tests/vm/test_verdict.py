@@ -40,6 +40,23 @@ for turn in range(3):
         data[page] = turn
 """
 
+# Another thread solves the fault after 50 ms. x86-64: userfaultfd(2) is call 323.
+USERFAULT = """
+import ctypes, fcntl, mmap, os, struct, threading, time
+libc = ctypes.CDLL(None, use_errno=True)
+uffd = libc.syscall(323, os.O_CLOEXEC)
+assert uffd >= 0, os.strerror(ctypes.get_errno())
+fcntl.ioctl(uffd, 0xc018aa3f, struct.pack("QQQ", 0xaa, 0, 0))
+memory = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+fcntl.ioctl(uffd, 0xc020aa00, struct.pack("QQQQ", address, 4096, 1, 0))
+thread = threading.Thread(target=libc.memset, args=(ctypes.c_void_p(address), 1, 8))
+thread.start()
+time.sleep(0.05)
+fcntl.ioctl(uffd, 0xc020aa04, struct.pack("QQQQ", address, 4096, 0, 0))
+thread.join()
+"""
+
 
 @functools.lru_cache(maxsize=None)
 def random_advice():
@@ -115,6 +132,15 @@ def test_reclaim_for_lack_of_free_memory_is_counted():
     assert result["reclaims"]["direct"]["count"] >= 1
     assert result["reclaims"]["direct"]["pages"] >= 1
     assert " reclaims for lack of free memory, " in text
+
+
+def test_the_kernel_stack_names_what_a_fault_waited_for():
+    result, text = record("python3", "-c", USERFAULT)
+    wait = result["waits"]["stacks"][0]
+    assert wait["cause"] == "a handler of userfaultfd", result["waits"]["stacks"][:3]
+    assert wait["functions"][0] == "handle_userfault"
+    assert wait["total_ns"] == wait["parts"]["residue"] + wait["parts"]["blocked"] > 20_000_000
+    assert "for a handler of userfaultfd: handle_userfault" in text
 
 
 @pytest.mark.deterministic

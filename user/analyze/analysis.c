@@ -11,6 +11,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/evidence.h"
+#include "analyze/fault/waits.h"
 #include "analyze/groups/address_spaces.h"
 #include "analyze/groups/grouping.h"
 #include "analyze/groups/stacks.h"
@@ -40,6 +41,7 @@ struct analysis {
 	struct readahead *readahead;
 	struct evictions *evictions;
 	struct evidence evidence;
+	struct waits waits;
 	struct class_faults classes[NR_FAULT_CLASSES];
 	struct block_state blocks;
 	uint64_t voluntary, preempted, off_cpu_ns;
@@ -99,6 +101,7 @@ void analysis_free(struct analysis *analysis)
 	grouping_exit(&analysis->grouping);
 	readahead_free(analysis->readahead);
 	evictions_free(analysis->evictions);
+	waits_exit(&analysis->waits);
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		for (i = 0; i <= NR_PARTS; i++)
 			quantile_exit(&analysis->classes[class].quantiles[i]);
@@ -168,6 +171,7 @@ static int take_fault(void *context, const struct explained *fault)
 	int err;
 
 	evidence_add_fault(&analysis->evidence, fault);
+	waits_add_fault(&analysis->waits, fault);
 	err = add_to_class(analysis, fault);
 	if (!err)
 		err = grouping_add_fault(&analysis->grouping, fault);
@@ -270,6 +274,17 @@ static int add_advice(struct analysis *analysis, const struct pfstat_advice *adv
 	return err;
 }
 
+/* A stack whose functions have no name counts as unknown. */
+static int add_wait(struct analysis *analysis, const struct pfstat_wait *wait)
+{
+	uint32_t id = 0;
+	int err = 0;
+
+	if (wait->event.flags & PFSTAT_WAIT_NAMED)
+		err = waits_find(&analysis->waits, wait->functions, &id);
+	return err ? err : explain_wait(analysis->explain, wait->event.tid, wait->off_ns, id);
+}
+
 static int add_event(struct analysis *analysis, const struct pfstat_event *event)
 {
 	int err = 0;
@@ -293,6 +308,8 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		return add_advice(analysis, (const struct pfstat_advice *)event);
 	case PFSTAT_EVENT_STACK:
 		return stacks_add(analysis->grouping.stacks, (const struct pfstat_stack *)event);
+	case PFSTAT_EVENT_WAIT:
+		return add_wait(analysis, (const struct pfstat_wait *)event);
 	case PFSTAT_EVENT_RECLAIM:
 		evidence_add_reclaim(&analysis->evidence, (const struct pfstat_reclaim *)event);
 		break;
@@ -453,6 +470,13 @@ int analysis_eviction_pairs(const struct analysis *analysis, struct evictions_pa
 void analysis_evidence(const struct analysis *analysis, struct evidence_figures *figures)
 {
 	evidence_figures(&analysis->evidence, figures);
+}
+
+int analysis_waits(const struct analysis *analysis, struct wait_row **rows, size_t *nr,
+		   uint64_t *unknown_ns)
+{
+	*unknown_ns = analysis->waits.unknown_ns;
+	return waits_list(&analysis->waits, rows, nr);
 }
 
 void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint64_t *preempted,

@@ -15,6 +15,7 @@
 
 #include "analyze/evidence.h"
 #include "analyze/fault/explain.h"
+#include "analyze/fault/waits.h"
 #include "analyze/groups/grouping.h"
 #include "analyze/groups/groups.h"
 #include "analyze/pages/evictions.h"
@@ -100,6 +101,10 @@ int analysis_eviction_pairs(const struct analysis *analysis, struct evictions_pa
 			    size_t *nr);
 
 void analysis_evidence(const struct analysis *analysis, struct evidence_figures *figures);
+
+/* The kernel stacks of sleeps in faults, see waits_list() and struct waits. */
+int analysis_waits(const struct analysis *analysis, struct wait_row **rows, size_t *nr,
+		   uint64_t *unknown_ns);
 
 /* Service time (issue to completion) of the requests of targets. */
 struct block_figures {

@@ -23,6 +23,8 @@ uint32_t event_hooks(const struct pfstat_event *event)
 			       fault_classes[fault_class_of_kind(event->flags)].hooks;
 	case PFSTAT_EVENT_PAGE:
 		return 1U << HOOK_PAGE_DELETE;
+	case PFSTAT_EVENT_WAIT:
+		return 1U << HOOK_WAIT_STACK;
 	case PFSTAT_EVENT_RECLAIM:
 		return 1U << HOOK_RECLAIM;
 	default:

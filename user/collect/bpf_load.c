@@ -27,6 +27,7 @@
 #include "collect/bpf_programs.h"
 #include "collect/bpf_targets.h"
 #include "collect/event_ring.h"
+#include "collect/kernel_symbols.h"
 #include "collect/kernel_types.h"
 #include "collect/time_heap.h"
 #include "pfstat.skel.h"
@@ -61,6 +62,7 @@ struct events {
 	struct run_counters before; /* counts of the dropped events */
 	uint32_t hooks;
 	struct pins pins;
+	struct kernel_symbols symbols;
 	uint64_t skipped; /* when the programs were stopped */
 	int skipped_err;  /* 1: they were not stopped yet */
 };
@@ -177,6 +179,7 @@ static int events_configure(struct events *events, const struct events_options *
 	events_configure_types(bpf, targets);
 	bpf->rodata->every_fault = options->every_fault;
 	bpf->rodata->want_stacks = options->stacks;
+	bpf->rodata->have_fault_state = events->hooks & 1U << HOOK_FAULT;
 	return events_configure_maps(events, options);
 }
 
@@ -262,6 +265,7 @@ static int events_load(struct events *events, const struct events_options *optio
 	 */
 	if (!events->bpf->bss)
 		return -ENOMEM;
+	events->symbols.program = bpf_program__fd(events->bpf->progs.find_symbol);
 	events_touch_shared(events->bpf);
 	return 0;
 }
@@ -407,6 +411,7 @@ void events_close(struct events *events)
 	if (events->bpf)
 		pins_give_links(&events->pins, events->bpf->skeleton);
 	events_close_rings(events);
+	kernel_symbols_exit(&events->symbols);
 	pfstat_bpf__destroy(events->bpf);
 	pins_close(&events->pins);
 	free(events);
@@ -497,7 +502,7 @@ int events_drain(struct events *events, events_sink sink, void *context)
 		if (!event)
 			return err;
 		events->received++;
-		err = sink(context, event);
+		err = sink(context, kernel_symbols_apply(&events->symbols, event));
 		event_ring_next(ring);
 		if (err)
 			return err;

@@ -41,6 +41,7 @@ static const struct {
 	{ "on_cgroup_reclaim_end", HOOK_RECLAIM },
 	{ "on_compaction_begin", HOOK_RECLAIM },
 	{ "on_compaction_end", HOOK_RECLAIM },
+	{ "on_wait_stack", HOOK_WAIT_STACK },
 };
 
 /* Programs for the same event on different kernels; one of each pair is enough. */

@@ -28,12 +28,13 @@ enum bpf_hook {
 	HOOK_PAGE_DELETE,  /* mm_filemap_delete_from_page_cache: the fate of pages that were read */
 	HOOK_SWAP_IO,	   /* swap cache and reads: which process swapped out whose pages */
 	HOOK_RECLAIM,	   /* direct reclaim, of a cgroup too, and compaction: the reclaim part */
+	HOOK_WAIT_STACK,   /* sched_switch: the kernel stacks of sleeps in faults */
 	NR_HOOKS
 };
 
-#define HOOK_NAMES                                               \
-	{ "wakeup", "block_insert", "block",   "fault",	 "swap", \
-	  "wp",	    "page_delete",  "swap_io", "reclaim" }
+#define HOOK_NAMES                                                \
+	{ "wakeup", "block_insert", "block",   "fault",	  "swap", \
+	  "wp",	    "page_delete",  "swap_io", "reclaim", "wait_stack" }
 
 struct syscall_row {
 	uint32_t number;

@@ -21,6 +21,7 @@ static const size_t event_sizes[PFSTAT_NR_EVENTS] = {
 	[PFSTAT_EVENT_STACK] = sizeof(struct pfstat_stack),
 	[PFSTAT_EVENT_ADVICE] = sizeof(struct pfstat_advice),
 	[PFSTAT_EVENT_RECLAIM] = sizeof(struct pfstat_reclaim),
+	[PFSTAT_EVENT_WAIT] = sizeof(struct pfstat_wait),
 };
 
 bool item_record_is_known(const struct pfstat_record *record)
@@ -33,6 +34,13 @@ static bool fault_is_known(const struct pfstat_fault *fault)
 {
 	return fault->event.flags < PFSTAT_NR_FAULT_KINDS && fault->origin < PFSTAT_NR_ORIGINS &&
 	       fault->outcome < PFSTAT_NR_OUTCOMES;
+}
+
+static bool wait_is_known(const struct pfstat_wait *wait)
+{
+	return wait->event.flags & PFSTAT_WAIT_NAMED ?
+		       !!memchr(wait->functions, '\0', sizeof(wait->functions)) :
+		       wait->frames <= PFSTAT_WAIT_FRAMES;
 }
 
 bool item_event_is_known(const struct pfstat_event *event, size_t size)
@@ -54,6 +62,8 @@ bool item_event_is_known(const struct pfstat_event *event, size_t size)
 		       memchr(page->comm, '\0', sizeof(page->comm));
 	case PFSTAT_EVENT_STACK:
 		return stack->frames <= PFSTAT_STACK_FRAMES;
+	case PFSTAT_EVENT_WAIT:
+		return wait_is_known((const void *)event);
 	case PFSTAT_EVENT_RECLAIM:
 		return event->flags < PFSTAT_NR_RECLAIM_KINDS;
 	default:

@@ -123,6 +123,13 @@ struct report_places {
 #define REPORT_PLACES \
 	(1U << GROUP_BY_FILE | 1U << GROUP_BY_VMA | 1U << GROUP_BY_THREAD | 1U << GROUP_BY_CODE)
 
+/* Kernel stacks of sleeps in faults, longest first. report_exit() frees them. */
+struct report_waits {
+	struct wait_row *rows;
+	size_t nr;
+	uint64_t unknown_ns; /* see struct waits */
+};
+
 /* Optional figures of a run; the session fills them if the user requests them. */
 struct report_extras {
 	bool print_usage, print_syscalls; /* print as tables; JSON always has them */
@@ -153,6 +160,7 @@ struct report {
 	struct report_groups groups;
 	struct report_places places[NR_GROUP_BY];
 	struct evidence_figures evidence;
+	struct report_waits waits;
 	bool full;	  /* a text report has all tables, also empty ones */
 	unsigned int top; /* rows printed for groups and for system calls; 0: all */
 	struct report_extras extras;

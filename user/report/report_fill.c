@@ -63,6 +63,8 @@ void report_exit(struct report *report)
 	free(report->pages.pairs);
 	report->pages.pairs = NULL;
 	report->pages.nr_pairs = 0;
+	free(report->waits.rows);
+	report->waits = (struct report_waits){ 0 };
 	free(report->extras.syscalls);
 	report->extras.syscalls = NULL;
 	report->extras.nr_syscalls = 0;
@@ -223,8 +225,10 @@ int report_fill(struct report *report, const struct analysis *analysis,
 	report->faults.parts_known = report->bpf.known;
 	analysis_blocks(analysis, &report->blocks);
 	analysis_evidence(analysis, &report->evidence);
-	return fill_pages(&report->pages, analysis)	       ?:
-		       fill_places(report->places, analysis)   ?:
-		       fill_extras(report, analysis, counters) ?:
+	return fill_pages(&report->pages, analysis)					?:
+		       analysis_waits(analysis, &report->waits.rows, &report->waits.nr,
+				      &report->waits.unknown_ns) ?:
+		       fill_places(report->places, analysis)				?:
+		       fill_extras(report, analysis, counters)				?:
 		       fill_groups(&report->groups, analysis);
 }

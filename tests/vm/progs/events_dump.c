@@ -121,6 +121,13 @@ static void print_reclaim(const struct pfstat_reclaim *reclaim)
 	fprintf(out, ", \"start_ns\": %llu, \"pages\": %llu}\n", reclaim->start_ns, reclaim->pages);
 }
 
+static void print_wait(const struct pfstat_wait *wait)
+{
+	print_head(&wait->event, "wait");
+	fprintf(out, ", \"named\": %u, \"functions\": \"%s\"}\n", wait->event.flags,
+		wait->functions);
+}
+
 static int print_event(void *context, const struct pfstat_event *event)
 {
 	(void)context;
@@ -145,6 +152,9 @@ static int print_event(void *context, const struct pfstat_event *event)
 		break;
 	case PFSTAT_EVENT_ADVICE:
 		print_advice((const struct pfstat_advice *)event);
+		break;
+	case PFSTAT_EVENT_WAIT:
+		print_wait((const struct pfstat_wait *)event);
 		break;
 	case PFSTAT_EVENT_RECLAIM:
 		print_reclaim((const struct pfstat_reclaim *)event);

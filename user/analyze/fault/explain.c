@@ -116,8 +116,7 @@ static void explain_take_intervals(struct explain *explain, struct thread_state 
 		lost_ns -= fault_builder_add_lost(builder, oldest->lost_from_ns,
 						  oldest->event.off_ns, lost_ns);
 		thread_state_correct(&explain->threads, thread, lost_ns);
-		fault_builder_add_interval(builder, &oldest->event, &explain->requests,
-					   &thread->reclaims);
+		fault_builder_add_interval(builder, oldest, &explain->requests, &thread->reclaims);
 		off_cpu_queue_pop(&thread->off_cpu);
 	}
 	fault_builder_add_reclaims(builder, &thread->reclaims, until_ns);
@@ -277,7 +276,21 @@ static int explain_add_interval(struct explain *explain, const struct pfstat_off
 {
 	struct thread_state *thread = thread_table_get(&explain->threads, event->event.tid);
 
-	return thread ? off_cpu_queue_add(&thread->off_cpu, event) : -ENOMEM;
+	if (!thread)
+		return -ENOMEM;
+	return off_cpu_queue_add(&thread->off_cpu, event,
+				 thread->wait_off_ns == event->off_ns ? thread->wait : 0);
+}
+
+int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_t wait)
+{
+	struct thread_state *thread = thread_table_get(&explain->threads, tid);
+
+	if (!thread)
+		return -ENOMEM;
+	thread->wait = wait;
+	thread->wait_off_ns = off_ns;
+	return 0;
 }
 
 static int explain_add_reclaim(struct explain *explain, const struct pfstat_reclaim *event)

@@ -77,7 +77,8 @@ enum part {
 struct explain_span {
 	uint64_t from_ns, to_ns;
 	enum part part;
-	bool on_cpu; /* reclaim only; the other parts are off the CPU */
+	bool on_cpu;   /* reclaim only; the other parts are off the CPU */
+	uint32_t wait; /* the kernel stack of a sleep, see waits.h; 0: not known */
 };
 
 struct explained {
@@ -128,6 +129,8 @@ void explain_listen_corrections(struct explain *explain, explain_correction corr
 /* Adds items in time order, see item.h. Returns the sink's error, or -ENOMEM. */
 int explain_record(struct explain *explain, const struct pfstat_record *record);
 int explain_event(struct explain *explain, const struct pfstat_event *event);
+/* The thread went to sleep at off_ns with the kernel stack `wait`; its interval follows. */
+int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_t wait);
 /* Emits the faults that are still open as not solved. */
 int explain_finish(struct explain *explain);
 

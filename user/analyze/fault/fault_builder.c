@@ -93,9 +93,11 @@ void fault_builder_add_reclaims(struct fault_builder *builder, const struct recl
 	}
 }
 
-void fault_builder_add_interval(struct fault_builder *builder, const struct pfstat_off_cpu *event,
+void fault_builder_add_interval(struct fault_builder *builder,
+				const struct off_cpu_interval *interval,
 				const struct requests *requests, const struct reclaims *reclaims)
 {
+	const struct pfstat_off_cpu *event = &interval->event;
 	struct explained *fault = &builder->fault;
 	struct pfstat_off_cpu inside = *event;
 	const struct pfstat_block *matches[REQUESTS_MATCHES];
@@ -122,13 +124,15 @@ void fault_builder_add_interval(struct fault_builder *builder, const struct pfst
 	if (nr_matches)
 		fault->request = *matches[0];
 	nr = off_cpu_split(&inside, matches, nr_matches, spans);
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
+		spans[i].wait = interval->wait;
 		fault_builder_add_asleep(builder, spans[i], reclaims);
+	}
 }
 
 void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns)
 {
-	struct explain_span span = { from_ns, to_ns, PART_RESIDUE, false };
+	struct explain_span span = { from_ns, to_ns, PART_RESIDUE, false, 0 };
 
 	if (fault_builder_clip(builder, &span.from_ns, &span.to_ns))
 		fault_builder_add_span(builder, &span);
@@ -137,7 +141,7 @@ void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_
 uint64_t fault_builder_add_lost(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns,
 				uint64_t lost_ns)
 {
-	struct explain_span span = { from_ns, to_ns, PART_RESIDUE, false };
+	struct explain_span span = { from_ns, to_ns, PART_RESIDUE, false, 0 };
 
 	if (!lost_ns || !fault_builder_clip(builder, &span.from_ns, &span.to_ns))
 		return 0;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "analyze/fault/explain.h"
+#include "analyze/fault/off_cpu.h"
 #include "analyze/fault/reclaims.h"
 #include "analyze/fault/requests.h"
 
@@ -30,7 +31,8 @@ void fault_builder_extend(struct fault_builder *builder, uint64_t end_ns);
  * Adds the share of the off-CPU interval that lies within the present bounds of the fault. A sleep
  * within a reclaim is PART_RECLAIM.
  */
-void fault_builder_add_interval(struct fault_builder *builder, const struct pfstat_off_cpu *event,
+void fault_builder_add_interval(struct fault_builder *builder,
+				const struct off_cpu_interval *interval,
 				const struct requests *requests, const struct reclaims *reclaims);
 /* Adds the reclaims up to until_ns. The thread was on the CPU in the time that is not added yet. */
 void fault_builder_add_reclaims(struct fault_builder *builder, const struct reclaims *reclaims,

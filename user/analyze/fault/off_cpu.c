@@ -72,7 +72,8 @@ static void off_cpu_queue_drop(struct off_cpu_queue *queue)
 	off_cpu_queue_pop(queue);
 }
 
-int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *event)
+int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *event,
+		      uint32_t wait)
 {
 	int err;
 
@@ -86,6 +87,7 @@ int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *
 	*off_cpu_queue_at(queue, queue->count++) = (struct off_cpu_interval){
 		.event = *event,
 		.lost_ns = lost_before(queue, event),
+		.wait = wait,
 		.lost_from_ns = queue->last_ns,
 	};
 	queue->last_ns = event->event.ns;
@@ -227,7 +229,8 @@ size_t off_cpu_split(const struct pfstat_off_cpu *event, const struct pfstat_blo
 		if (nr && spans[nr - 1].part == part)
 			spans[nr - 1].to_ns = edges[i + 1];
 		else
-			spans[nr++] = (struct explain_span){ edges[i], edges[i + 1], part, false };
+			spans[nr++] =
+				(struct explain_span){ edges[i], edges[i + 1], part, false, 0 };
 	}
 	return nr;
 }

@@ -21,6 +21,8 @@ struct thread_state {
 	uint32_t tid;
 	struct off_cpu_queue off_cpu; /* intervals that no fault has used */
 	struct reclaims reclaims;     /* the same */
+	uint64_t wait_off_ns;	      /* the interval that the last kernel stack belongs to */
+	uint32_t wait;		      /* this stack, see waits.h */
 	struct attempt_chain chain;
 	struct fault_builder *hooked; /* built from the module's records; NULL: in no fault */
 	struct fault_builder *other;  /* built from eBPF's events of handle_mm_fault() */

@@ -127,6 +127,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "groups", json_groups(view) },
 		{ "requests", json_requests(run) },
 		{ "reclaims", json_reclaims(run) },
+		{ "waits", json_waits(run) },
 		{ "readahead", json_readahead(run) },
 		{ "evictions", json_evictions(run) },
 		{ "pages_touched", value_known(run->drive.pages_touched) },

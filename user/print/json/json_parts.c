@@ -5,6 +5,7 @@
  */
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
+#include "util/array.h"
 #include "util/json_value.h"
 
 /* @known: the part can be measured. A part that no fault has gets a total, and the rest is null. */
@@ -107,6 +108,46 @@ json_t *json_reclaims(const struct report *run)
 					      value_count(reclaims->pages)));
 	}
 	return object;
+}
+
+/* @functions: as in struct pfstat_wait */
+static json_t *json_functions(const char *functions)
+{
+	json_t *array = json_array();
+	size_t length;
+
+	for (; *functions; functions += length + (functions[length] == '<')) {
+		length = strcspn(functions, "<");
+		array = value_appended(array, json_stringn(functions, length));
+	}
+	return array;
+}
+
+json_t *json_waits(const struct report *run)
+{
+	static const enum part parts[] = { PART_FOREIGN, PART_BLOCKED, PART_RECLAIM, PART_RESIDUE };
+	const struct wait_row *row;
+	json_t *array, *object, *sums;
+	size_t i, part;
+
+	if (!view_has_hook(run, HOOK_WAIT_STACK))
+		return json_null();
+	array = json_array();
+	for (i = 0; i < run->waits.nr; i++) {
+		row = &run->waits.rows[i];
+		sums = json_object();
+		for (part = 0; part < ARRAY_SIZE(parts); part++)
+			sums = value_with(sums, view_part_name(parts[part]),
+					  value_count(row->parts_ns[parts[part]]));
+		object = json_pack("{so so so so so}", "cause",
+				   row->cause ? value_text(row->cause) : json_null(), "functions",
+				   json_functions(row->functions), "sleeps",
+				   value_count(row->sleeps), "total_ns", value_count(row->total_ns),
+				   "max_ns", value_count(row->max_ns));
+		array = value_appended(array, value_with(object, "parts", sums));
+	}
+	return json_pack("{so so}", "stacks", array, "unknown_ns",
+			 value_count(run->waits.unknown_ns));
 }
 
 json_t *json_readahead(const struct report *run)

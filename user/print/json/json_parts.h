@@ -12,6 +12,7 @@ json_t *json_parts(const struct report *run);
 json_t *json_requests(const struct report *run);
 /* Returns a JSON null without the hook for reclaim. */
 json_t *json_reclaims(const struct report *run);
+json_t *json_waits(const struct report *run);
 json_t *json_readahead(const struct report *run);
 json_t *json_evictions(const struct report *run);
 /* Returns a JSON null if the duration of the run is not known. */

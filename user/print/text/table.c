@@ -147,7 +147,10 @@ static int table_system(FILE *out, const struct report *run)
 	int err = 0;
 
 	if (run->bpf.known) {
-		err = table_requests(out, run);
+		err = table_waits(out, run);
+		fputc('\n', out);
+		if (!err)
+			err = table_requests(out, run);
 		fputc('\n', out);
 		if (!err)
 			err = table_readahead(out, run);

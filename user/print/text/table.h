@@ -31,6 +31,9 @@ int table_classes(FILE *out, const struct view *view);
 int table_parts(FILE *out, const struct view *view);
 /* The same without the classes and the small parts. */
 int table_all_parts(FILE *out, const struct view *view);
+/* Kernel stacks of the sleeps in faults; the short form has one line for each of the longest. */
+int table_waits(FILE *out, const struct report *run);
+void table_waits_short(FILE *out, const struct report *run);
 int table_requests(FILE *out, const struct report *run);
 int table_readahead(FILE *out, const struct report *run);
 int table_evictions(FILE *out, const struct report *run);

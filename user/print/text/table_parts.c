@@ -137,6 +137,10 @@ static void parts_notes(FILE *out, const struct report *run, const char *rows_no
 		fprintf(out, "%s%s", separator, fault_class_name(class));
 		separator = ", ";
 	}
+	if (!view_has_hook(run, HOOK_WAIT_STACK) && run->waits.unknown_ns) {
+		fprintf(out, "%skernel stacks of sleeps", separator);
+		separator = ", ";
+	}
 	if (separator[0] == ',')
 		fputc('\n', out);
 }
@@ -161,6 +165,7 @@ int table_all_parts(FILE *out, const struct view *view)
 	faults_rows(&grid, view->run, all_name(view->run), &view->run->faults.all, SMALL_PART);
 	err = grid_close(&grid, out);
 	parts_notes(out, view->run, "");
+	table_waits_short(out, view->run);
 	return err;
 }
 

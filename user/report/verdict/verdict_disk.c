@@ -272,17 +272,20 @@ bool verdict_page_mkwrite(const struct verdict *verdict, const struct report *ru
 			  struct verdict_cause *cause)
 {
 	const double share = verdict_class_share(run, FAULT_MKWRITE);
+	const char *waited_for = verdict_class_wait_cause(run, FAULT_MKWRITE);
 
 	(void)verdict;
 	if (share < VERDICT_CAUSE_SHARE)
 		return false;
 	cause->weight = share;
-	verdict_state(cause,
-		      "%" PRIu64 " pages of shared file mappings became writable (page_mkwrite), "
-		      "%.1f µs each; %.0f %% of that waited for the file system, the rest was its "
-		      "work on the CPU.",
-		      run->faults.classes[FAULT_MKWRITE].count, verdict_mean_us(run, FAULT_MKWRITE),
-		      100 * verdict_off_cpu_share(run, FAULT_MKWRITE));
+	verdict_state(
+		cause,
+		"%" PRIu64 " pages of shared file mappings became writable (page_mkwrite), "
+		"%.1f µs each; %.0f %% of that waited for the file system%s%s, the rest was its "
+		"work on the CPU.",
+		run->faults.classes[FAULT_MKWRITE].count, verdict_mean_us(run, FAULT_MKWRITE),
+		100 * verdict_off_cpu_share(run, FAULT_MKWRITE), waited_for ? ", mostly for " : "",
+		waited_for ?: "");
 	verdict_advise(cause, "fallocate() the file first, call msync() less often, or write with "
 			      "pwrite().");
 	return true;

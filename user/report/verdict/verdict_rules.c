@@ -92,6 +92,50 @@ double verdict_off_cpu_share(const struct report *run, enum fault_class class)
 	return share_of(off_cpu_ns(faults), faults->whole.total_ns);
 }
 
+static uint64_t ns_in_part(const struct wait_row *row, unsigned int part)
+{
+	return row->parts_ns[part];
+}
+
+static uint64_t ns_in_class(const struct wait_row *row, unsigned int class)
+{
+	return row->classes_ns[class];
+}
+
+/* The cause of at least VERDICT_WAIT_SHARE of whole_ns. @index: argument of ns_in */
+static const char *main_cause(const struct report *run,
+			      uint64_t (*ns_in)(const struct wait_row *row, unsigned int index),
+			      unsigned int index, double whole_ns)
+{
+	const struct wait_row *rows = run->waits.rows;
+	uint64_t cause_ns;
+	size_t i, j;
+
+	for (i = 0; i < run->waits.nr; i++) {
+		if (!rows[i].cause)
+			continue;
+		cause_ns = 0;
+		for (j = 0; j < run->waits.nr; j++)
+			if (rows[j].cause && !strcmp(rows[i].cause, rows[j].cause))
+				cause_ns += ns_in(&rows[j], index);
+		if (cause_ns && cause_ns >= VERDICT_WAIT_SHARE * whole_ns)
+			return rows[i].cause;
+	}
+	return NULL;
+}
+
+const char *verdict_wait_cause(const struct report *run, enum part part)
+{
+	return main_cause(run, ns_in_part, part, run->faults.all.parts[part].total_ns);
+}
+
+const char *verdict_class_wait_cause(const struct report *run, enum fault_class class)
+{
+	return main_cause(run, ns_in_class, class,
+			  verdict_off_cpu_share(run, class) *
+				  run->faults.classes[class].whole.total_ns);
+}
+
 double verdict_mean_us(const struct report *run, enum fault_class class)
 {
 	const struct fault_figures *faults = &run->faults.classes[class];

@@ -13,6 +13,9 @@
 /* A cause concerns at least this share of the faults' time. */
 #define VERDICT_CAUSE_SHARE 0.25
 
+/* A cause of waits explains at least this share of the part. */
+#define VERDICT_WAIT_SHARE 0.5
+
 struct verdict_rule {
 	const char *name;
 	bool (*applies)(const struct verdict *verdict, const struct report *run,
@@ -57,6 +60,10 @@ double verdict_class_share(const struct report *run, enum fault_class class);
 double verdict_part_share(const struct report *run, enum part part);
 /* The share of a class's own time off the CPU. */
 double verdict_off_cpu_share(const struct report *run, enum fault_class class);
+/* The cause of at least VERDICT_WAIT_SHARE of a part, by the kernel stacks. NULL: not known. */
+const char *verdict_wait_cause(const struct report *run, enum part part);
+/* The same of the time that faults of a class were off the CPU. */
+const char *verdict_class_wait_cause(const struct report *run, enum fault_class class);
 /* Microseconds per fault of the class. */
 double verdict_mean_us(const struct report *run, enum fault_class class);
 

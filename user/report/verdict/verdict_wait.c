@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The rules about waits that are not the device's: for a CPU, for a lock, for free memory, for a
- * read of another process or a server; and about faults of the kernel itself. Recordings do not
- * hold the task, the lock or the server that a fault waited for, so most remedies are the next
- * measurement.
+ * read of another process or a server; and about faults of the kernel itself. The kernel
+ * stacks of the sleeps name most locks and servers, but not their holders.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -36,18 +35,24 @@ bool verdict_contention(const struct verdict *verdict, const struct report *run,
 {
 	const double locked = verdict_class_share(run, FAULT_LOCK);
 	const double blocked = verdict_part_share(run, PART_BLOCKED);
+	const char *waited_for = verdict_wait_cause(run, PART_BLOCKED);
 
 	(void)verdict;
 	if (locked < VERDICT_CAUSE_SHARE && blocked < VERDICT_CAUSE_SHARE)
 		return false;
-	cause->certain = false;
 	cause->weight = locked > blocked ? locked : blocked;
+	cause->certain = locked <= blocked && waited_for;
 	if (locked > blocked)
 		verdict_state(
 			cause,
 			"%.0f %% of the faults' time is class lock: another thread had locked "
 			"the page.",
 			100 * locked);
+	else if (waited_for)
+		verdict_state(cause,
+			      "for %.0f %% of the faults' time the thread was blocked, mostly "
+			      "waiting for %s, as its kernel stacks show.",
+			      100 * blocked, waited_for);
 	else
 		verdict_state(
 			cause,
@@ -122,6 +127,7 @@ bool verdict_foreign(const struct verdict *verdict, const struct report *run,
 {
 	const double share = verdict_part_share(run, PART_FOREIGN);
 	const char *filesystem = run->environment.filesystem;
+	const char *waited_for = verdict_wait_cause(run, PART_FOREIGN);
 
 	(void)verdict;
 	if (share < VERDICT_CAUSE_SHARE)
@@ -135,11 +141,18 @@ bool verdict_foreign(const struct verdict *verdict, const struct report *run,
 				      "local disk.");
 		return true;
 	}
-	verdict_state(
-		cause,
-		"%.0f %% of the faults' time waited for reads or writes that no watched thread "
-		"had submitted: of another process, a kernel thread or a server.",
-		100 * share);
+	if (waited_for)
+		verdict_state(cause,
+			      "%.0f %% of the faults' time waited for reads or writes that no "
+			      "watched thread had submitted, mostly for %s, as the kernel stacks "
+			      "show.",
+			      100 * share, waited_for);
+	else
+		verdict_state(cause,
+			      "%.0f %% of the faults' time waited for reads or writes that no "
+			      "watched thread had submitted: of another process, a kernel thread "
+			      "or a server.",
+			      100 * share);
 	verdict_advise(cause,
 		       "findmnt -T FILE names the file system (nfs, fuse, compressed btrfs); "
 		       "iotop or biosnoop names the process.");

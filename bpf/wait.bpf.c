@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Kernel stacks of the targets' threads that go to sleep in a page fault. They show which lock,
+ * journal or server the fault waited for. find_symbol() is attached to no event: pfdrive runs it
+ * once for each new address (user/collect/kernel_symbols.c).
+ */
+#include "arch.bpf.h"
+#include "common.bpf.h"
+#include "fault_state.bpf.h"
+#include "off_cpu.bpf.h"
+
+#define STATE_UNINTERRUPTIBLE 0x2
+
+/* false: the module counts the faults, so that in_fault is empty. */
+const volatile bool have_fault_state;
+
+/* Too large for the stack. A switch of threads is never preempted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pfstat_wait);
+} wait_space SEC(".maps");
+
+static __always_inline bool entered_by_exception(struct task_struct *task)
+{
+	const struct pt_regs___kernel *regs = (const void *)bpf_task_pt_regs(task);
+
+	return (int)regs->ARCH_ENTRY == -1;
+}
+
+/*
+ * A fault of the kernel itself lies in a system call. Without the states of faults, each
+ * uninterruptible sleep may be in one.
+ */
+static __always_inline bool sleeps_in_fault(struct task_struct *task, __u32 task_state)
+{
+	const struct fault_state *state;
+
+	if (entered_by_exception(task))
+		return true;
+	if (!have_fault_state)
+		return task_state & STATE_UNINTERRUPTIBLE;
+	state = fault_state_find((__u64)task->tgid << 32 | (__u32)task->pid);
+	return state && state->start_ns;
+}
+
+/* on_sched_switch, which was attached before, has made the entry. */
+static __always_inline __u64 off_cpu_start_ns(__u32 tid)
+{
+	const struct off_cpu_start *start = bpf_map_lookup_elem(&off_since, &tid);
+
+	return start ? start->off_ns : 0;
+}
+
+/* The stack is that of `prev`, which is still the current thread. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_wait_stack, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	struct pfstat_wait *wait;
+	__u32 key = 0;
+	long bytes;
+
+	if (preempt || !prev_state || prev->flags & PF_EXITING || !is_target(prev->tgid, prev->pid))
+		return 0;
+	if (!sleeps_in_fault(prev, prev_state))
+		return 0;
+	wait = bpf_map_lookup_elem(&wait_space, &key);
+	if (!wait)
+		return 0;
+	__builtin_memset(wait->ips, 0, sizeof(wait->ips));
+	bytes = bpf_get_stack(ctx, wait->ips, sizeof(wait->ips), 0);
+	wait->event = (struct pfstat_event){
+		.type = PFSTAT_EVENT_WAIT,
+		.size = sizeof(*wait),
+		.pid = prev->tgid,
+		.tid = prev->pid,
+		.ns = bpf_ktime_get_ns(),
+	};
+	wait->off_ns = off_cpu_start_ns(prev->pid);
+	wait->frames = bytes < 0 ? 0 : bytes / sizeof(*wait->ips);
+	wait->reserved = 0;
+	event_send(wait, sizeof(*wait));
+	return 0;
+}
+
+SEC("syscall")
+int find_symbol(struct pfstat_symbol_query *query)
+{
+	static const char format[] = "%ps";
+	__u64 arguments[1] = { query->address };
+	struct pfstat_symbol_query found = { .address = query->address };
+
+	bpf_snprintf(found.name, sizeof(found.name), format, arguments, sizeof(arguments));
+	*query = found;
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

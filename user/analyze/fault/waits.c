@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Numbers the kernel stacks by their text, and adds the spans of the faults to them. The time of
+ * spans beyond those that a fault stores has no stack.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/fault/waits.h"
+#include "model/wait_cause.h"
+
+#define FIRST_ROOM 16U
+
+void waits_exit(struct waits *waits)
+{
+	hash_exit(&waits->ids, NULL);
+	free(waits->rows);
+	*waits = (struct waits){ 0 };
+}
+
+static int waits_grow(struct waits *waits)
+{
+	const size_t room = waits->room ? 2 * waits->room : FIRST_ROOM;
+	struct wait_row *grown = reallocarray(waits->rows, room, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	waits->rows = grown;
+	waits->room = room;
+	return 0;
+}
+
+int waits_find(struct waits *waits, const char *functions, uint32_t *id)
+{
+	const uint64_t key = hash_of(functions, strlen(functions));
+	struct wait_row *row;
+	int err = 0;
+
+	*id = (uintptr_t)hash_find(&waits->ids, key);
+	if (*id || !functions[0] || waits->nr == WAITS_MAX)
+		return 0;
+	if (waits->nr == waits->room)
+		err = waits_grow(waits);
+	if (!err)
+		err = hash_add(&waits->ids, key, (void *)(uintptr_t)(waits->nr + 1));
+	if (err)
+		return err;
+	row = &waits->rows[waits->nr++];
+	memset(row, 0, sizeof(*row));
+	strcpy(row->functions, functions);
+	row->cause = wait_cause_of(functions);
+	*id = waits->nr;
+	return 0;
+}
+
+static bool is_unexplained(enum part part)
+{
+	return part == PART_FOREIGN || part == PART_BLOCKED || part == PART_RECLAIM ||
+	       part == PART_RESIDUE;
+}
+
+/* A sleep may have several spans, one after the other. @slept_ns: in its earlier spans. */
+static uint64_t waits_add_span(struct wait_row *row, const struct explain_span *span,
+			       enum fault_class class, uint64_t slept_ns)
+{
+	const uint64_t ns = span->to_ns - span->from_ns;
+
+	row->sleeps += !slept_ns;
+	row->total_ns += ns;
+	row->parts_ns[span->part] += ns;
+	row->classes_ns[class] += ns;
+	slept_ns += ns;
+	if (slept_ns > row->max_ns)
+		row->max_ns = slept_ns;
+	return slept_ns;
+}
+
+void waits_add_fault(struct waits *waits, const struct explained *fault)
+{
+	uint64_t slept_ns = 0, known_ns = 0;
+	const struct explain_span *span;
+	unsigned int i;
+
+	for (i = 0; i < fault->nr_spans; i++) {
+		span = &fault->spans[i];
+		if (!i || span[-1].wait != span->wait || span[-1].to_ns != span->from_ns)
+			slept_ns = 0;
+		if (!span->wait || !is_unexplained(span->part))
+			continue;
+		slept_ns =
+			waits_add_span(&waits->rows[span->wait - 1], span, fault->class, slept_ns);
+		if (span->part == PART_FOREIGN || span->part == PART_BLOCKED)
+			known_ns += span->to_ns - span->from_ns;
+	}
+	waits->unknown_ns +=
+		fault->parts_ns[PART_FOREIGN] + fault->parts_ns[PART_BLOCKED] - known_ns;
+}
+
+static int waits_compare(const void *a, const void *b)
+{
+	const struct wait_row *left = a, *right = b;
+
+	if (left->total_ns != right->total_ns)
+		return left->total_ns < right->total_ns ? 1 : -1;
+	return strcmp(left->functions, right->functions);
+}
+
+int waits_list(const struct waits *waits, struct wait_row **rows, size_t *nr)
+{
+	size_t i;
+
+	*nr = 0;
+	*rows = calloc(waits->nr ?: 1, sizeof(**rows));
+	if (!*rows)
+		return -ENOMEM;
+	for (i = 0; i < waits->nr; i++)
+		if (waits->rows[i].total_ns)
+			(*rows)[(*nr)++] = waits->rows[i];
+	qsort(*rows, *nr, sizeof(**rows), waits_compare);
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel stacks with which threads slept in faults, and the time of each. Only time that no
+ * block request explains is added: the parts foreign, blocked, reclaim and residue. Bounded.
+ */
+#ifndef PFSTAT_USER_WAITS_H
+#define PFSTAT_USER_WAITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/fault/explain.h"
+#include "util/hash.h"
+
+/* Further stacks are not distinguished: their time has no row. */
+#define WAITS_MAX 1024U
+
+struct wait_row {
+	const char *cause; /* see model/wait_cause.h; NULL: not in the table */
+	char functions[PFSTAT_WAIT_BYTES];
+	uint64_t sleeps;
+	uint64_t total_ns, max_ns;
+	uint64_t parts_ns[NR_PARTS];
+	uint64_t classes_ns[NR_FAULT_CLASSES];
+};
+
+/* All zero is empty. */
+struct waits {
+	struct hash ids;       /* by text */
+	struct wait_row *rows; /* of id 1, 2, … */
+	size_t nr, room;
+	uint64_t unknown_ns; /* of the parts foreign and blocked: no stack is known */
+};
+
+void waits_exit(struct waits *waits);
+/* Sets *id to the number of a stack, or to 0 if there are too many. Returns 0 or -ENOMEM. */
+int waits_find(struct waits *waits, const char *functions, uint32_t *id);
+void waits_add_fault(struct waits *waits, const struct explained *fault);
+/* A copy of the rows with time, longest first; the caller frees it. Returns 0 or -ENOMEM. */
+int waits_list(const struct waits *waits, struct wait_row **rows, size_t *nr);
+
+#endif
