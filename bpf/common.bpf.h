@@ -22,6 +22,7 @@ struct task_struct {
 	unsigned int flags;
 	char comm[16];
 	unsigned int in_iowait : 1;
+	unsigned int in_execve : 1;
 	unsigned long min_flt; /* its own counts, which getrusage(2) adds up */
 	unsigned long maj_flt;
 	unsigned long long start_time; /* distinguishes threads that had the same tid */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Forks, execs and exits of threads: they decide which threads are targets, and are sent as events.
- * The children of a followed process become targets before they run.
+ * Forks, execs, exits and new names of threads. The first three decide which threads are targets,
+ * and all are sent as events. The children of a followed process become targets before they run.
  */
 #include "common.bpf.h"
 #include "off_cpu.bpf.h"
 
-static __always_inline void task_send(const struct task_struct *task, __u32 what, __u32 parent,
-				      __u32 parent_pid)
+static __always_inline void task_send(const struct task_struct *task, const char *comm, __u32 what,
+				      __u32 parent, __u32 parent_pid)
 {
 	struct pfstat_task event = {
 		.event = {
@@ -22,7 +22,7 @@ static __always_inline void task_send(const struct task_struct *task, __u32 what
 		.parent_pid = parent_pid,
 	};
 
-	bpf_probe_read_kernel(event.comm, sizeof(event.comm), task->comm);
+	bpf_probe_read_kernel_str(event.comm, sizeof(event.comm), comm);
 	event_send(&event, sizeof(event));
 }
 
@@ -53,7 +53,7 @@ int BPF_PROG(on_task_fork, struct task_struct *parent, struct task_struct *child
 			return 0;
 		}
 	}
-	task_send(child, PFSTAT_TASK_FORK, parent->pid, parent->tgid);
+	task_send(child, child->comm, PFSTAT_TASK_FORK, parent->pid, parent->tgid);
 	return 0;
 }
 
@@ -65,7 +65,21 @@ int BPF_PROG(on_task_exec, struct task_struct *task, int old_tid)
 	/* The thread has the first one's tid from now on. */
 	if (task->pid != old_tid)
 		forget_off_cpu(old_tid);
-	task_send(task, PFSTAT_TASK_EXEC, old_tid, task->tgid);
+	task_send(task, task->comm, PFSTAT_TASK_EXEC, old_tid, task->tgid);
+	return 0;
+}
+
+/*
+ * prctl(PR_SET_NAME), or a write to /proc/PID/comm. The event comes before the thread has the name.
+ * execve(2) sends its own event.
+ */
+SEC("tp_btf/task_rename")
+int BPF_PROG(on_task_rename, struct task_struct *task, const char *comm)
+{
+	if (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve))
+		return 0;
+	if (is_target(task->tgid, task->pid))
+		task_send(task, comm, PFSTAT_TASK_RENAME, 0, 0);
 	return 0;
 }
 
@@ -79,7 +93,7 @@ int BPF_PROG(on_task_exit, struct task_struct *task)
 		forget_off_cpu(tid);
 	if (!is_target(task->tgid, tid))
 		return 0;
-	task_send(task, PFSTAT_TASK_EXIT, 0, 0);
+	task_send(task, task->comm, PFSTAT_TASK_EXIT, 0, 0);
 	target = bpf_map_lookup_elem(&targets, &tid);
 	if (target && *target == PFSTAT_TARGET_THREAD)
 		bpf_map_delete_elem(&targets, &tid);

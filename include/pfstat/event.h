@@ -190,9 +190,10 @@ struct pfstat_page {
 };
 
 /* pfstat_task.event.flags; 0: the thread existed before, and this is its name */
-#define PFSTAT_TASK_FORK 0x1 /* event.tid starts: a child or thread of a target */
-#define PFSTAT_TASK_EXEC 0x2
-#define PFSTAT_TASK_EXIT 0x4 /* the last event of event.tid */
+#define PFSTAT_TASK_FORK   0x1 /* event.tid starts: a child or thread of a target */
+#define PFSTAT_TASK_EXEC   0x2
+#define PFSTAT_TASK_EXIT   0x4 /* the last event of event.tid */
+#define PFSTAT_TASK_RENAME 0x8 /* comm is its new name */
 
 struct pfstat_task {
 	struct pfstat_event event;

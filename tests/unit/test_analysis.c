@@ -672,6 +672,31 @@ START_TEST(test_a_reused_number_is_another_thread)
 }
 END_TEST
 
+START_TEST(test_a_renamed_thread_is_one_thread_with_its_last_name)
+{
+	static const char *const names[] = { "compactor (1)" };
+	static const uint64_t faults[] = { 14 };
+	struct group *groups;
+	size_t nr;
+
+	analysis = analysis_new(true, GROUP_BY_ALL);
+	add_task(PFSTAT_TASK_FORK, 1, 1, "server");
+	add_faults(1, 10, 1000);
+	add_task(PFSTAT_TASK_RENAME, 1, 1, "compactor");
+	ck_assert_str_eq(analysis_thread_name(analysis, 1), "compactor");
+	add_faults(1, 4, 5000);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	by_thread(names, faults, 1);
+	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_COMM, &groups, &nr), 0);
+	ck_assert_uint_eq(nr, 2);
+	ck_assert_str_eq(groups[0].name, "server");
+	ck_assert_uint_eq(groups[0].faults, 10);
+	ck_assert_str_eq(groups[1].name, "compactor");
+	free(groups);
+	analysis_free(analysis);
+}
+END_TEST
+
 /* The last fault of a thread is handed over when the thread exits, and still belongs to it. */
 START_TEST(test_a_fault_open_at_exit_belongs_to_the_exiting_thread)
 {
@@ -705,6 +730,7 @@ END_TEST
 
 RUN_TESTS("analysis", test_the_time_of_lost_off_cpu_events_is_residue,
 	  test_a_reused_number_is_another_thread,
+	  test_a_renamed_thread_is_one_thread_with_its_last_name,
 	  test_a_fault_open_at_exit_belongs_to_the_exiting_thread,
 	  test_times_that_run_backwards_count_as_zero, test_figures_are_summed_by_class_and_part,
 	  test_reclaims_are_counted_in_and_outside_of_faults,

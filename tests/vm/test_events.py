@@ -26,7 +26,7 @@ USER, KERNEL, GUP = range(3)
 MINOR, MAJOR, RETRY, ERROR = range(4)
 PREEMPTED, IOWAIT, WOKEN = 1, 2, 4
 WRITE, READAHEAD, BLOCK_ERROR, FILE, SWAP = 1, 2, 4, 8, 16
-FORK, EXEC, EXIT = 1, 2, 4
+FORK, EXEC, EXIT, RENAME = 1, 2, 4, 8
 SYS_CLONE3 = 435
 HOOKS = ("wakeup", "block_insert", "block", "fault", "swap", "wp", "page_delete",
          "swap_io", "reclaim", "wait_stack")
@@ -530,6 +530,22 @@ for thread in threads: thread.join()
     assert len(forks) == 8 and len(dump.tasks(EXIT)) == 9
     assert {event["pid"] for event in forks} == {dump.tasks(EXEC)[0]["pid"]}
     assert len({event["tid"] for event in forks}) == 8
+
+
+def test_new_names_of_threads_have_events():
+    """execve(2) gives a name, too, but has an event of its own."""
+    dump, _ = python("""
+open("/proc/self/comm", "w").write("renamed")
+def rename():
+    open(f"/proc/self/task/{threading.get_native_id()}/comm", "w").write("worker")
+thread = threading.Thread(target=rename)
+thread.start()
+thread.join()
+""")
+    first, second = dump.tasks(RENAME)
+    fork, = dump.tasks(FORK)
+    assert (first["tid"], first["comm"]) == (first["pid"], "renamed")
+    assert (second["tid"], second["comm"]) == (fork["tid"], "worker")
 
 
 def test_children_can_be_excluded(file):

@@ -212,6 +212,7 @@ static int add_block(struct analysis *analysis, const struct pfstat_block *block
 static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 {
 	const bool begins = task->event.flags & PFSTAT_TASK_EXEC;
+	const bool renamed = task->event.flags & (PFSTAT_TASK_EXEC | PFSTAT_TASK_RENAME);
 	const bool ends = task->event.flags & PFSTAT_TASK_EXIT;
 	/* A thread that executes a program takes the number of the first; its own number ends. */
 	const uint32_t ended = ends ? task->event.tid : task->parent;
@@ -228,7 +229,7 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 		err = grouping_close_thread(&analysis->grouping, task);
 	if (!err)
 		err = address_spaces_add_task(analysis->grouping.spaces, task);
-	if (!err && begins)
+	if (!err && renamed)
 		grouping_rename_thread(&analysis->grouping, task);
 	return err;
 }

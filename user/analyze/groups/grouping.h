@@ -25,7 +25,7 @@ void grouping_exit(struct grouping *grouping);
 int grouping_add_fault(struct grouping *grouping, const struct explained *fault);
 /* Closes the group of a thread that exited, or whose number another thread takes. */
 int grouping_close_thread(struct grouping *grouping, const struct pfstat_task *task);
-/* Renames a thread that executed a program. Call it after address_spaces_add_task(). */
+/* Renames a thread that has a new name. Call it after address_spaces_add_task(). */
 void grouping_rename_thread(struct grouping *grouping, const struct pfstat_task *task);
 
 /* See analysis_groups() and analysis_file_name(). */

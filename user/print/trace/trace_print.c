@@ -73,7 +73,8 @@ static int trace_task(struct trace_writer *trace, const struct pfstat_task *task
 	err = address_spaces_add_task(trace->spaces, task);
 	/* Without flags, the thread existed at the start. */
 	if (err ||
-	    (task->event.flags && !(task->event.flags & (PFSTAT_TASK_FORK | PFSTAT_TASK_EXEC))))
+	    (task->event.flags &&
+	     !(task->event.flags & (PFSTAT_TASK_FORK | PFSTAT_TASK_EXEC | PFSTAT_TASK_RENAME))))
 		return err;
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(task->comm), task->comm);
 	if (track.pid == track.tid)
