@@ -108,9 +108,8 @@ def test_a_store_waits_for_the_journal(ext4):
     assert wait["max_ns"] > 10_000_000
     assert "the journal of ext4 (jbd2)" in text
     assert "ext4_page_mkwrite" in wait["functions"]
-    cause = result["verdict"]["causes"][0]
-    assert cause["rule"] == "page-mkwrite", cause
-    assert "mostly for the journal of ext4 (jbd2)" in cause["text"]
+    assert any("mostly for the journal of ext4 (jbd2)" in cause["text"]
+               for cause in result["verdict"]["causes"]), result["verdict"]
 
 
 def test_a_store_waits_for_the_end_of_a_freeze(ext4):
