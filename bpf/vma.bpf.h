@@ -10,6 +10,7 @@ struct vm_operations_struct {
 
 struct vm_area_struct {
 	unsigned long vm_start;
+	unsigned long vm_end;
 	unsigned long vm_flags;
 	const struct vm_operations_struct *vm_ops;
 	unsigned long vm_pgoff;

@@ -325,6 +325,21 @@ const struct file_operations pfstat_stats_fops = {
 	.release = single_release,
 };
 
+/* The mmap lock is held. The state of the read-ahead changes without it. */
+static void show_readahead(struct seq_file *m, const struct vm_area_struct *vma)
+{
+	const struct file_ra_state *ra = &vma->vm_file->f_ra;
+	const char *advice = "normal";
+
+	if (vma->vm_flags & VM_RAND_READ)
+		advice = "random";
+	else if (vma->vm_flags & VM_SEQ_READ)
+		advice = "sequential";
+	/* The counter is shorter in later kernels. */
+	seq_printf(m, "advice %s readahead_pages %u mmap_miss %u ", advice, READ_ONCE(ra->ra_pages),
+		   (unsigned int)READ_ONCE(ra->mmap_miss));
+}
+
 static void show_vma(struct seq_file *m, const struct watched_mm *watched,
 		     const struct vm_area_struct *vma)
 {
@@ -333,6 +348,7 @@ static void show_vma(struct seq_file *m, const struct watched_mm *watched,
 	seq_printf(m, "vma pid %d 0x%lx-0x%lx pgoff %lu dev %u:%u inode %llu ", watched->pid,
 		   vma->vm_start, vma->vm_end, vma->vm_pgoff, MAJOR(inode->i_sb->s_dev),
 		   MINOR(inode->i_sb->s_dev), (u64)inode->i_ino); /* 7.2: a u64 */
+	show_readahead(m, vma);
 	seq_file_path(m, vma->vm_file, " \t\n\\");
 	seq_putc(m, '\n');
 }

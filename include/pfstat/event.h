@@ -26,6 +26,7 @@ enum pfstat_event_type {
 	PFSTAT_EVENT_ADVICE,
 	PFSTAT_EVENT_RECLAIM,
 	PFSTAT_EVENT_WAIT,
+	PFSTAT_EVENT_MAPPING,
 	PFSTAT_NR_EVENTS
 };
 
@@ -279,6 +280,20 @@ struct pfstat_symbol_query {
 	char name[PFSTAT_SYMBOL_BYTES]; /* "0x…": none; "name [module]" */
 };
 
+/*
+ * The state of a mapping of a file: when the kernel unmaps some of it or all of it, or when the
+ * recording ends. event.ns: that moment. event.flags: 0.
+ */
+struct pfstat_mapping {
+	struct pfstat_event event;
+	__u64 address;
+	__u64 bytes;
+	__u32 advice;	 /* MADV_NORMAL, MADV_RANDOM or MADV_SEQUENTIAL */
+	__u32 ra_pages;	 /* the most that a read-ahead of its open file reads; 0: none */
+	__u32 mmap_miss; /* the kernel reads only one page from a certain number of misses on */
+	__u32 reserved;
+};
+
 /* Key of the map `syscalls`. error: 0 for success, or a positive errno. */
 struct pfstat_syscall_key {
 	__u32 number;
@@ -339,6 +354,7 @@ _Static_assert(sizeof(struct pfstat_stack) == 40 + 8 * PFSTAT_STACK_FRAMES, "ABI
 _Static_assert(sizeof(struct pfstat_advice) == 56, "ABI");
 _Static_assert(sizeof(struct pfstat_reclaim) == 40, "ABI");
 _Static_assert(sizeof(struct pfstat_wait) == 40 + PFSTAT_WAIT_BYTES, "ABI");
+_Static_assert(sizeof(struct pfstat_mapping) == 56, "ABI");
 _Static_assert(sizeof(struct pfstat_swap_pair) == 8, "ABI");
 _Static_assert(sizeof(struct pfstat_swap_counts) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_syscall_key) == 8, "ABI");

@@ -75,6 +75,13 @@ static void give_events(taker take, void *context, uint64_t ns)
 		.off_ns = ns - 100000,
 		.functions = "folio_wait_bit_common<filemap_fault",
 	};
+	const struct pfstat_mapping mapping = {
+		.event = { PFSTAT_EVENT_MAPPING, sizeof(mapping), 0, 100, 101, ns },
+		.address = 0x7f0000000000,
+		.bytes = 8192,
+		.advice = 1,
+		.ra_pages = 32,
+	};
 
 	give(take, context, ITEM_EVENT, &off_cpu);
 	give(take, context, ITEM_EVENT, &block);
@@ -85,6 +92,7 @@ static void give_events(taker take, void *context, uint64_t ns)
 	give(take, context, ITEM_EVENT, &advice);
 	give(take, context, ITEM_EVENT, &reclaim);
 	give(take, context, ITEM_EVENT, &wait);
+	give(take, context, ITEM_EVENT, &mapping);
 }
 
 static void give_map(taker take, void *context, uint64_t ns)

@@ -102,6 +102,25 @@ static void add_reclaim(uint32_t tid, uint64_t from_ns, uint64_t to_ns, uint64_t
 	add(ITEM_EVENT, &reclaim);
 }
 
+static void add_mapping(uint32_t pid, uint64_t address, uint64_t bytes, uint32_t advice,
+			uint32_t mmap_miss)
+{
+	const struct pfstat_mapping mapping = {
+		.event = { .type = PFSTAT_EVENT_MAPPING,
+			   .size = sizeof(mapping),
+			   .pid = pid,
+			   .tid = pid },
+		.address = address,
+		.bytes = bytes,
+		.advice = advice,
+		.ra_pages = 32,
+		.mmap_miss = mmap_miss,
+	};
+	const struct item item = { .type = ITEM_EVENT, .event = &mapping.event };
+
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+}
+
 static void add_block(uint64_t issue_ns, uint64_t complete_ns, uint64_t pgoff)
 {
 	const struct pfstat_block block = {
@@ -359,6 +378,63 @@ START_TEST(test_long_names_are_kept_in_full)
 	groups = groups_of(GROUP_BY_CODE, 1, 1);
 	ck_assert_uint_eq(strlen(groups[0].name), strlen(path + 1) + strlen(" ()") + strlen(other));
 	free(groups);
+	analysis_free(analysis);
+}
+END_TEST
+
+static struct mapping_state state_of_mapping(size_t nr_groups, uint64_t address)
+{
+	struct mapping_state state = { 0 };
+	struct group *groups;
+	size_t nr, i;
+
+	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_VMA, &groups, &nr), 0);
+	ck_assert_uint_eq(nr, nr_groups);
+	for (i = 0; i < nr; i++)
+		if (groups[i].address == address)
+			state = groups[i].state;
+	free(groups);
+	return state;
+}
+
+START_TEST(test_a_mapping_has_its_last_advice_and_readahead)
+{
+	struct mapping_state state;
+
+	analysis = analysis_new(true, 1U << GROUP_BY_VMA);
+	add_map(1, 0x100000, 1 << 20, INODE, "/data");
+	add_mapping(1, 0x100000, 1 << 20, MAPPING_RANDOM, 1); /* before its first fault: no group */
+	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_LONG);
+	ck_assert(!state_of_mapping(1, 0x100000).known);
+	add_mapping(2, 0x100000, 1 << 20, MAPPING_RANDOM, 1); /* of another process */
+	ck_assert(!state_of_mapping(1, 0x100000).known);
+	add_mapping(1, 0x100000, 1 << 20, MAPPING_RANDOM, 2);
+	add_mapping(1, 0x100000, 1 << 20, MAPPING_SEQUENTIAL, 3);
+	state = state_of_mapping(1, 0x100000);
+	ck_assert(state.known);
+	ck_assert_uint_eq(state.advice, MAPPING_SEQUENTIAL);
+	ck_assert_uint_eq(state.ra_pages, 32);
+	ck_assert_uint_eq(state.mmap_miss, 3);
+	analysis_free(analysis);
+}
+END_TEST
+
+START_TEST(test_advice_for_a_part_of_a_mapping_is_mixed)
+{
+	analysis = analysis_new(true, 1U << GROUP_BY_VMA);
+	add_map(1, 0x100000, 1 << 20, INODE, "/data");
+	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_LONG);
+	add_mapping(1, 0x100000, 1 << 19, MAPPING_RANDOM, 0);
+	add_mapping(1, 0x180000, 1 << 19, MAPPING_NORMAL, 0);
+	ck_assert_uint_eq(state_of_mapping(1, 0x100000).advice, MAPPING_MIXED);
+	add_mapping(1, 0x100000, 1 << 20, MAPPING_NORMAL, 0);
+	ck_assert_uint_eq(state_of_mapping(1, 0x100000).advice, MAPPING_NORMAL);
+	/* The kernel merged it with its neighbour. */
+	add_mapping(1, 0x0ff000, 1 << 21, MAPPING_RANDOM, 0);
+	ck_assert_uint_eq(state_of_mapping(1, 0x100000).advice, MAPPING_NORMAL);
+	add_map(1, 0x200000, 1 << 20, INODE, "/data");
+	add_mapping(1, 0x100000, 1 << 21, MAPPING_RANDOM, 0);
+	ck_assert_uint_eq(state_of_mapping(1, 0x100000).advice, MAPPING_RANDOM);
 	analysis_free(analysis);
 }
 END_TEST
@@ -737,6 +813,8 @@ RUN_TESTS("analysis", test_the_time_of_lost_off_cpu_events_is_residue,
 	  test_a_run_without_a_fault_has_no_groups, test_a_disk_fault_also_maps_the_pages_around,
 	  test_groups_by_file_vma_and_thread_have_names, test_long_names_are_kept_in_full,
 	  test_threads_of_one_name_are_one_group, test_groups_that_were_not_requested_are_refused,
+	  test_a_mapping_has_its_last_advice_and_readahead,
+	  test_advice_for_a_part_of_a_mapping_is_mixed,
 	  test_groups_beyond_the_limit_are_summed_as_others,
 	  test_a_fork_server_takes_no_more_memory, test_error_of_a_listener_stops_the_analysis,
 	  test_unknown_events_are_refused, test_figures_are_correct_while_the_run_continues,

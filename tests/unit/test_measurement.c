@@ -62,6 +62,21 @@ static int fake_stop(struct fault_source *source)
 	return fake.stop_err;
 }
 
+static int fake_mappings(const struct fault_source *source, fault_source_sink sink, void *context)
+{
+	const struct pfstat_mapping mapping = {
+		.event = {
+			.type = PFSTAT_EVENT_MAPPING, .size = sizeof(mapping),
+			.pid = getpid(), .tid = getpid(), .ns = clock_monotonic_ns(),
+		},
+		.address = 0x10000, .bytes = 4096, .advice = MAPPING_RANDOM, .ra_pages = 32,
+	};
+
+	(void)source;
+	ck_assert(!fake.stopped);
+	return sink(context, &mapping);
+}
+
 static int fake_counters(const struct fault_source *source, struct fault_source_counters *counters)
 {
 	(void)source;
@@ -80,6 +95,7 @@ static const struct fault_source_ops fake_ops = {
 	.open = fake_open,
 	.hook_nothing = fake_hook_nothing,
 	.start = fake_start,
+	.mappings = fake_mappings,
 	.stop = fake_stop,
 	.counters = fake_counters,
 	.close = fake_close,
@@ -243,7 +259,7 @@ START_TEST(test_an_observer_may_take_all_events)
 	ck_assert_int_eq(measurement_open(&measurement, &options, &result), 0);
 	measure(&measurement, 4);
 	ck_assert_int_eq(measurement_stop(&measurement), 0);
-	ck_assert_uint_eq(seen, 4);
+	ck_assert_uint_eq(seen, 4 + 1); /* records, and the state of a mapping */
 	ck_assert_int_eq(measurement_finish(&measurement), STATUS_OK);
 	ck_assert(!result.filled);
 	tear_down(&measurement, &result);

@@ -715,6 +715,26 @@ START_TEST(test_main_part_without_its_hook_is_na)
 }
 END_TEST
 
+START_TEST(test_readahead_is_below_its_mapping)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	sample_groups(&run, GROUP_BY_VMA);
+	run.report.groups.rows[0].state = (struct mapping_state){ true, MAPPING_RANDOM, 32, 5 };
+	text = print_table(&run);
+	check_contains(text, " random, 128 KiB ahead, 5 misses\n");
+	check_contains(text, "/mnt/disk/demo.bin\n        ");
+	free(text);
+	run.report.groups.rows[0].state.known = false;
+	text = print_table(&run);
+	check_lacks(text, "KiB ahead");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_empty_groups_are_printed_as_none)
 {
 	struct sample_run run;
@@ -1339,7 +1359,7 @@ RUN_TESTS("report", test_short_report_has_the_verdict_first_and_few_lines,
 	  test_ledger_names_the_reasons_of_every_difference,
 	  test_unexplained_difference_is_a_warning, test_wrapped_text_is_complete_and_in_its_column,
 	  test_groups_are_printed_with_their_main_part, test_main_part_without_its_hook_is_na,
-	  test_empty_groups_are_printed_as_none,
+	  test_readahead_is_below_its_mapping, test_empty_groups_are_printed_as_none,
 	  test_table_of_a_recording_names_the_watched_command,
 	  test_damage_is_a_warning_and_unknown_counts_are_na,
 	  test_table_names_system_calls_and_errors, test_no_loss_gives_no_warning,

@@ -142,8 +142,15 @@ START_TEST(test_figures_belong_to_the_preceding_line)
 	ck_assert_int_eq(smaps_add_line(&list, "Private_Dirty:         8 kB\n"), 0);
 	ck_assert_int_eq(smaps_add_line(&list, "THPeligible:           0\n"), 0);
 	ck_assert_int_eq(smaps_add_line(&list, "VmFlags: rd wr mr\n"), 0);
+	ck_assert(list.lines[0].advice_known);
+	ck_assert_uint_eq(list.lines[0].advice, MAPPING_NORMAL);
 	ck_assert_int_eq(smaps_add_line(&list, "6000-7000 r--s 00002000 08:01 5 /a b\n"), 0);
 	ck_assert_int_eq(smaps_add_line(&list, "Swap:                  4 kB\n"), 0);
+	ck_assert(!list.lines[1].advice_known);
+	ck_assert_int_eq(smaps_add_line(&list, "VmFlags: rd mr me rr\n"), 0);
+	ck_assert_uint_eq(list.lines[1].advice, MAPPING_RANDOM);
+	ck_assert_int_eq(smaps_add_line(&list, "VmFlags: rd mr me sr\n"), 0);
+	ck_assert_uint_eq(list.lines[1].advice, MAPPING_SEQUENTIAL);
 	ck_assert_uint_eq(list.nr_lines, 2);
 	ck_assert_uint_eq(list.lines[0].resident, 12 * 1024);
 	ck_assert_uint_eq(list.lines[0].pss, 6 * 1024);
@@ -217,11 +224,15 @@ START_TEST(test_hooked_mappings_come_from_the_targets_of_the_module)
 	ck_assert_int_eq(smaps_add_target(&list, "mm pid 42\n"), 0);
 	ck_assert_int_eq(smaps_add_target(&list, "vma pid 43 0x400000-0x401000 pgoff 0 x\n"), 0);
 	ck_assert_int_eq(smaps_add_target(&list, "vma pid 42 0x7e2000000000-0x7e2000010000 pgoff "
-						 "0 dev 0:5 inode 44 /data/file\n"),
+						 "0 dev 0:5 inode 44 advice random "
+						 "readahead_pages 32 mmap_miss 7 /data/file\n"),
 			 0);
 	map_list_explain(&list);
-	for (i = 0; i < NR; i++)
+	for (i = 0; i < NR; i++) {
 		ck_assert_int_eq(list.lines[i].hooked, i == 9);
+		ck_assert_uint_eq(map_line_ra_bytes(&list.lines[i]), i == 9 ? 131072 : COUNT_NA);
+		ck_assert_uint_eq(list.lines[i].mmap_miss, i == 9 ? 7 : COUNT_NA);
+	}
 	map_list_exit(&list);
 }
 END_TEST

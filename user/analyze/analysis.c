@@ -311,6 +311,9 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		return stacks_add(analysis->grouping.stacks, (const struct pfstat_stack *)event);
 	case PFSTAT_EVENT_WAIT:
 		return add_wait(analysis, (const struct pfstat_wait *)event);
+	case PFSTAT_EVENT_MAPPING:
+		grouping_add_mapping(&analysis->grouping, (const struct pfstat_mapping *)event);
+		return 0;
 	case PFSTAT_EVENT_RECLAIM:
 		evidence_add_reclaim(&analysis->evidence, (const struct pfstat_reclaim *)event);
 		break;

@@ -42,6 +42,7 @@ static const struct {
 	{ "on_compaction_begin", HOOK_RECLAIM },
 	{ "on_compaction_end", HOOK_RECLAIM },
 	{ "on_wait_stack", HOOK_WAIT_STACK },
+	{ "on_unmap", HOOK_UNMAP },
 };
 
 /* Programs for the same event on different kernels; one of each pair is enough. */

@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <pfstat/event.h>
+
 #include "collect/record_ring.h"
 
 struct fault_source_options {
@@ -41,6 +43,9 @@ struct fault_source {
 	unsigned int nr_rings;
 };
 
+/* Receives the state of a hooked mapping. Returns 0 or a negative errno. */
+typedef int (*fault_source_sink)(void *context, const struct pfstat_mapping *mapping);
+
 struct fault_source_ops {
 	const char *name; /* in sentences: "the module" */
 	int (*open)(struct fault_source **source, const struct fault_source_options *options,
@@ -55,6 +60,8 @@ struct fault_source_ops {
 	int (*start)(struct fault_source *source);
 	/* The address of ->fault in hooked VMAs, by which eBPF recognises their faults. */
 	int (*wrapper)(const struct fault_source *source, uint64_t *address);
+	/* The state of each mapping that is hooked now. */
+	int (*mappings)(const struct fault_source *source, fault_source_sink sink, void *context);
 	/* Nothing is recorded after it. */
 	int (*stop)(struct fault_source *source);
 	/* From any thread. An error is about calls and lost; a cost may be unknown without one. */

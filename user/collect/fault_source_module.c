@@ -23,6 +23,8 @@
 #include "model/counters.h"
 #include "privilege/capabilities.h"
 #include "privilege/lockdown.h"
+#include "system/hooked_mapping.h"
+#include "util/time_ns.h"
 
 #define DEBUGFS "/sys/kernel/debug"
 /* PROC_USER_INIT_INO: the inode of the initial user namespace. */
@@ -317,6 +319,41 @@ static int module_wrapper(const struct fault_source *source, uint64_t *address)
 	return sscanf(text, "wrapper %" SCNx64, address) == 1 ? 0 : -EPROTO;
 }
 
+/* The module prints them by process, from the lowest address on. */
+static int module_mappings(const struct fault_source *source, fault_source_sink sink, void *context)
+{
+	FILE *file = fopen(PFSTAT_DEBUGFS "/" PFSTAT_FILE_TARGETS, "re");
+	struct hooked_mapping mapping;
+	struct pfstat_mapping event;
+	size_t size = 0;
+	char *line = NULL;
+	int err = 0;
+
+	(void)source;
+	if (!file)
+		return -errno;
+	while (!err && getline(&line, &size, file) > 0) {
+		if (!hooked_mapping_parse(&mapping, line) || !mapping.state.known)
+			continue;
+		event = (struct pfstat_mapping){
+			.event = {
+				.type = PFSTAT_EVENT_MAPPING, .size = sizeof(event),
+				.pid = mapping.pid, .tid = mapping.pid,
+				.ns = clock_monotonic_ns(),
+			},
+			.address = mapping.start,
+			.bytes = mapping.end - mapping.start,
+			.advice = mapping.state.advice,
+			.ra_pages = mapping.state.ra_pages,
+			.mmap_miss = mapping.state.mmap_miss,
+		};
+		err = sink(context, &event);
+	}
+	free(line);
+	fclose(file);
+	return err;
+}
+
 static int module_stop(struct fault_source *source)
 {
 	return module_command(source, "stop");
@@ -368,6 +405,7 @@ const struct fault_source_ops fault_source_module = {
 	.follow = module_follow,
 	.start = module_start,
 	.wrapper = module_wrapper,
+	.mappings = module_mappings,
 	.stop = module_stop,
 	.counters = module_counters,
 	.close = module_close,

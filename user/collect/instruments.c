@@ -32,8 +32,10 @@ struct instruments {
 	struct bpf_cost bpf_cost;
 	struct priority priority; /* raised until the collector's thread is made */
 	struct cpus cpus;
-	bool going;	/* instruments_go() */
-	int thread_err; /* see instruments_thread_err() */
+	bool going;			 /* instruments_go() */
+	int thread_err;			 /* see instruments_thread_err() */
+	struct pfstat_mapping *mappings; /* when the watching ends */
+	size_t nr_mappings;
 };
 
 static int instruments_explain(int err, char *why, size_t size, const char *what)
@@ -317,13 +319,48 @@ static void instruments_take_counters(struct instruments *instruments,
 			 &counters->perf_major);
 }
 
-/* No step needs an earlier one: all are made, and the first error is reported. */
+static int instruments_keep_mapping(void *context, const struct pfstat_mapping *mapping)
+{
+	struct instruments *instruments = context;
+	struct pfstat_mapping *grown =
+		reallocarray(instruments->mappings, instruments->nr_mappings + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	instruments->mappings = grown;
+	grown[instruments->nr_mappings++] = *mapping;
+	return 0;
+}
+
+/* The collector's thread has ended. */
+static int instruments_pass_mappings(const struct instruments *instruments)
+{
+	struct item item = { .type = ITEM_EVENT };
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < instruments->nr_mappings && !err; i++) {
+		item.event = &instruments->mappings[i].event;
+		item.ns = item.event->ns;
+		err = instruments->options.sink(instruments->options.sink_context, &item);
+	}
+	return err;
+}
+
+/*
+ * The source knows its mappings until it is stopped. No other step needs an earlier one: all are
+ * made, and the first error is reported.
+ */
 int instruments_stop(struct instruments *instruments, struct run_counters *counters, char *why,
 		     size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
+	const struct fault_source *source = instruments->source;
 	struct first_error first = { .why = why, .size = size };
 
+	instruments_note(&first,
+			 source->ops->mappings(source, instruments_keep_mapping, instruments),
+			 "cannot read the read-ahead of mappings from the module");
 	instruments_note(&first, instruments->source->ops->stop(instruments->source),
 			 "cannot stop the module");
 	if (instruments->events)
@@ -332,6 +369,8 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 		perf_maps_stop(instruments->maps);
 	instruments_take_counters(instruments, counters);
 	instruments_note(&first, collector_stop(instruments->collector), "cannot read the records");
+	instruments_note(&first, instruments_pass_mappings(instruments),
+			 "cannot pass on the read-ahead of mappings");
 	if (instruments->maps)
 		counters->maps_lost = perf_maps_lost(instruments->maps);
 	instruments_note(&first, instruments_take_source_counters(instruments, counters),
@@ -433,5 +472,6 @@ void instruments_close(struct instruments *instruments)
 	perf_faults_close(instruments->counters);
 	if (instruments->source)
 		instruments->source->ops->close(instruments->source);
+	free(instruments->mappings);
 	free(instruments);
 }

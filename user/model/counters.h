@@ -29,12 +29,13 @@ enum bpf_hook {
 	HOOK_SWAP_IO,	   /* swap cache and reads: which process swapped out whose pages */
 	HOOK_RECLAIM,	   /* direct reclaim, of a cgroup too, and compaction: the reclaim part */
 	HOOK_WAIT_STACK,   /* sched_switch: the kernel stacks of sleeps in faults */
+	HOOK_UNMAP,	   /* uprobe_munmap: the last state of mappings of files */
 	NR_HOOKS
 };
 
-#define HOOK_NAMES                                                \
-	{ "wakeup", "block_insert", "block",   "fault",	  "swap", \
-	  "wp",	    "page_delete",  "swap_io", "reclaim", "wait_stack" }
+#define HOOK_NAMES                                                              \
+	{ "wakeup",	 "block_insert", "block",   "fault",	  "swap", "wp", \
+	  "page_delete", "swap_io",	 "reclaim", "wait_stack", "unmap" }
 
 struct syscall_row {
 	uint32_t number;

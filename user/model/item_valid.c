@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/item_valid.h"
+#include "model/mapping_state.h"
 
 /* The order of the largest folio, a huge page of 1 GiB. */
 #define ORDER_MAX 18
@@ -22,6 +23,7 @@ static const size_t event_sizes[PFSTAT_NR_EVENTS] = {
 	[PFSTAT_EVENT_ADVICE] = sizeof(struct pfstat_advice),
 	[PFSTAT_EVENT_RECLAIM] = sizeof(struct pfstat_reclaim),
 	[PFSTAT_EVENT_WAIT] = sizeof(struct pfstat_wait),
+	[PFSTAT_EVENT_MAPPING] = sizeof(struct pfstat_mapping),
 };
 
 bool item_record_is_known(const struct pfstat_record *record)
@@ -66,6 +68,8 @@ bool item_event_is_known(const struct pfstat_event *event, size_t size)
 		return wait_is_known((const void *)event);
 	case PFSTAT_EVENT_RECLAIM:
 		return event->flags < PFSTAT_NR_RECLAIM_KINDS;
+	case PFSTAT_EVENT_MAPPING:
+		return ((const struct pfstat_mapping *)event)->advice < MAPPING_NR_ADVICES;
 	default:
 		return true;
 	}

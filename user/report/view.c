@@ -11,6 +11,7 @@
 
 /* If a larger share of the faults' time waited for a CPU, the report prints a warning. */
 #define NOISE_MAX	0.10
+#define PAGE_BYTES	4096ULL
 #define STUDIED_COLUMNS ((1U << PFSTAT_NR_COLUMNS) - 1)
 
 static void subtract_ns(uint64_t *ns, double less_ns)
@@ -255,6 +256,23 @@ const char *view_group_name(enum group_by by)
 	static const char *const names[NR_GROUP_BY] = GROUP_BY_NAMES;
 
 	return names[by];
+}
+
+const char *view_advice_name(const struct group *group)
+{
+	static const char *const names[] = MAPPING_ADVICE_NAMES;
+
+	return group->state.known ? names[group->state.advice] : NULL;
+}
+
+uint64_t view_ra_bytes(const struct group *group)
+{
+	return group->state.known ? group->state.ra_pages * PAGE_BYTES : COUNT_NA;
+}
+
+uint64_t view_mmap_miss(const struct group *group)
+{
+	return group->state.known ? group->state.mmap_miss : COUNT_NA;
 }
 
 /* A recording of an older version does not state it: then it is this machine's. */

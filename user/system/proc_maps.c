@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "model/mapping_state.h"
 #include "system/proc_maps.h"
 
 void procmaps_exit(struct procmaps *maps)
@@ -100,6 +101,14 @@ int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line)
 	return 0;
 }
 
+/* Each flag has two letters: "VmFlags: rd mr mw me rr". */
+uint32_t procmaps_advice(const char *line)
+{
+	if (strstr(line, " rr"))
+		return MAPPING_RANDOM;
+	return strstr(line, " sr") ? MAPPING_SEQUENTIAL : MAPPING_NORMAL;
+}
+
 void procmaps_add_flags(struct procmaps *maps, const char *line)
 {
 	static const char name[] = "VmFlags:";
@@ -107,9 +116,9 @@ void procmaps_add_flags(struct procmaps *maps, const char *line)
 
 	if (strncmp(line, name, sizeof(name) - 1) || !maps->used)
 		return;
-	if (strstr(line, " rr"))
+	if (procmaps_advice(line) == MAPPING_RANDOM)
 		map->flags |= ITEM_MAP_RANDOM;
-	if (strstr(line, " sr"))
+	if (procmaps_advice(line) == MAPPING_SEQUENTIAL)
 		map->flags |= ITEM_MAP_SEQUENTIAL;
 }
 

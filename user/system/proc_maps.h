@@ -19,6 +19,8 @@ struct procmaps {
 int procmaps_read(struct procmaps *maps, pid_t pid);
 /* Appends a line of /proc/PID/maps, with or without its newline. -EINVAL: not a mapping. */
 int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line);
+/* The advice in a VmFlags line: enum mapping_advice. */
+uint32_t procmaps_advice(const char *line);
 /* Applies a VmFlags line to the mapping that was added last; ignores other lines. */
 void procmaps_add_flags(struct procmaps *maps, const char *line);
 /* Moves all of @more to the end of @maps. On -ENOMEM, @more keeps them. */

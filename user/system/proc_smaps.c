@@ -67,15 +67,6 @@ static void add_to(uint64_t *sum, uint64_t bytes)
 	*sum = *sum == COUNT_NA ? bytes : *sum + bytes;
 }
 
-/* Each flag has two letters: "VmFlags: rd mr mw me rr". */
-static void add_flags(struct map_line *last, const char *line)
-{
-	if (strstr(line, " rr"))
-		last->advice = MADV_RANDOM;
-	else if (strstr(line, " sr"))
-		last->advice = MADV_SEQUENTIAL;
-}
-
 /* A field is "Rss:   12 kB" or "VmFlags: rd ex"; one without a unit is not a size. */
 static int add_figure(struct map_list *list, const char *line)
 {
@@ -83,8 +74,10 @@ static int add_figure(struct map_list *list, const char *line)
 	char name[32], unit[4];
 	uint64_t kilobytes;
 
-	if (!strncmp(line, "VmFlags:", strlen("VmFlags:")))
-		add_flags(last, line);
+	if (!strncmp(line, "VmFlags:", strlen("VmFlags:"))) {
+		last->advice = procmaps_advice(line);
+		last->advice_known = true;
+	}
 	if (sscanf(line, "%31[A-Za-z_]: %" SCNu64 " %3s", name, &kilobytes, unit) < 3 ||
 	    strcmp(unit, "kB"))
 		return strchr(line, ':') ? 0 : -EPROTO;
@@ -137,17 +130,15 @@ int smaps_add_thread(struct map_list *list, pid_t tid, const char *line)
 
 int smaps_add_target(struct map_list *list, const char *line)
 {
-	struct map_range range, *grown;
-	int pid;
+	struct hooked_mapping mapping, *grown;
 
-	if (sscanf(line, "vma pid %d %" SCNx64 "-%" SCNx64, &pid, &range.start, &range.end) != 3 ||
-	    pid != list->pid)
+	if (!hooked_mapping_parse(&mapping, line) || mapping.pid != list->pid)
 		return 0;
 	grown = reallocarray(list->hooked, list->nr_hooked + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	list->hooked = grown;
-	grown[list->nr_hooked++] = range;
+	grown[list->nr_hooked++] = mapping;
 	return 0;
 }
 

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include "model/counters.h"
 #include "system/vma_kind.h"
 #include "util/array.h"
 
@@ -142,14 +144,23 @@ static bool overlaps(const struct map_line *line, const struct map_range *range)
 	return line->start < range->end && range->start < line->end;
 }
 
-static bool is_hooked(const struct map_list *list, const struct map_line *line)
+/* smaps and `targets` are read one after the other, so a line may have changed in between. */
+static void map_line_hook(struct map_line *line, const struct map_list *list)
 {
+	const struct hooked_mapping *mapping;
 	size_t i;
 
-	for (i = 0; i < list->nr_hooked; i++)
-		if (overlaps(line, &list->hooked[i]))
-			return true;
-	return false;
+	line->hooked = false;
+	line->ra_pages = COUNT_NA;
+	line->mmap_miss = COUNT_NA;
+	for (i = 0; i < list->nr_hooked && !line->hooked; i++) {
+		mapping = &list->hooked[i];
+		line->hooked = line->start < mapping->end && mapping->start < line->end;
+		if (!line->hooked || !mapping->state.known)
+			continue;
+		line->ra_pages = mapping->state.ra_pages;
+		line->mmap_miss = mapping->state.mmap_miss;
+	}
 }
 
 void map_list_explain(struct map_list *list)
@@ -157,7 +168,7 @@ void map_list_explain(struct map_list *list)
 	struct map_line *line;
 
 	for (line = list->lines; line < list->lines + list->nr_lines; line++) {
-		line->hooked = is_hooked(list, line);
+		map_line_hook(line, list);
 		if (overlaps(line, &list->measured))
 			line->kind = MAP_KIND_MEASURED;
 		else if (!line->path[0])
@@ -165,6 +176,11 @@ void map_list_explain(struct map_list *list)
 		else if (!kind_of_special(line->path, &line->kind))
 			line->kind = kind_of_file(list, line);
 	}
+}
+
+uint64_t map_line_ra_bytes(const struct map_line *line)
+{
+	return line->ra_pages == COUNT_NA ? COUNT_NA : line->ra_pages * sysconf(_SC_PAGESIZE);
 }
 
 const char *map_kind_name(enum map_kind kind)
@@ -256,8 +272,8 @@ void map_line_explain(const struct map_line *line, const struct map_list *list, 
 
 	map_line_name(line, list, text, size);
 	used = strlen(text);
-	if (line->advice == MADV_RANDOM)
+	if (line->advice == MAPPING_RANDOM)
 		snprintf(text + used, size - used, "; MADV_RANDOM: no read-ahead");
-	else if (line->advice == MADV_SEQUENTIAL)
+	else if (line->advice == MAPPING_SEQUENTIAL)
 		snprintf(text + used, size - used, "; MADV_SEQUENTIAL");
 }

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "system/hooked_mapping.h"
+
 enum map_kind {
 	MAP_KIND_MEASURED,  /* range that a drive accesses */
 	MAP_KIND_TEXT,	    /* code of the program or of a library */
@@ -53,12 +55,15 @@ struct map_line {
 	uint32_t dev;  /* major << 20 | minor */
 	uint32_t prot; /* PROT_* */
 	bool shared;
-	int advice; /* MADV_NORMAL, MADV_RANDOM or MADV_SEQUENTIAL */
-	char *path; /* "" if there is none */
+	char *path;					   /* "" if there is none */
 	uint64_t resident, pss, dirty, anonymous, swapped; /* bytes; COUNT_NA: n/a */
 	enum map_kind kind;
 	pid_t thread; /* only for MAP_KIND_THREAD_STACK */
 	bool hooked;
+	bool advice_known;  /* smaps has flags: CONFIG_PROC_PAGE_MONITOR */
+	uint32_t advice;    /* enum mapping_advice */
+	uint64_t ra_pages;  /* of its open file, if the module has hooked it; COUNT_NA: n/a */
+	uint64_t mmap_miss; /* the same */
 };
 
 /* A thread that sleeps in the kernel, so that its stack pointer is known. */
@@ -80,17 +85,19 @@ struct map_list {
 	struct map_thread *threads;
 	size_t nr_threads;
 	bool hooks_known; /* false: the hooked ranges are not available */
-	struct map_range *hooked;
+	struct hooked_mapping *hooked;
 	size_t nr_hooked;
 };
 
-/* Sets kind, thread and hooked of each line. */
+/* Sets kind, thread, hooked and the read-ahead of each line. */
 void map_list_explain(struct map_list *list);
 void map_list_exit(struct map_list *list);
 
 /* Writes a description of the line for the reader. */
 void map_line_explain(const struct map_line *line, const struct map_list *list, char *text,
 		      size_t size);
+/* The most that a read-ahead of the line's open file reads, in bytes; COUNT_NA: n/a. */
+uint64_t map_line_ra_bytes(const struct map_line *line);
 const char *map_kind_name(enum map_kind kind);
 
 #endif

@@ -128,6 +128,16 @@ static void print_wait(const struct pfstat_wait *wait)
 		wait->functions);
 }
 
+static void print_mapping(const struct pfstat_mapping *mapping)
+{
+	print_head(&mapping->event, "mapping");
+	fprintf(out,
+		", \"address\": %llu, \"bytes\": %llu, \"advice\": %u, \"ra_pages\": %u, "
+		"\"mmap_miss\": %u}\n",
+		mapping->address, mapping->bytes, mapping->advice, mapping->ra_pages,
+		mapping->mmap_miss);
+}
+
 static int print_event(void *context, const struct pfstat_event *event)
 {
 	(void)context;
@@ -158,6 +168,9 @@ static int print_event(void *context, const struct pfstat_event *event)
 		break;
 	case PFSTAT_EVENT_RECLAIM:
 		print_reclaim((const struct pfstat_reclaim *)event);
+		break;
+	case PFSTAT_EVENT_MAPPING:
+		print_mapping((const struct pfstat_mapping *)event);
 		break;
 	}
 	return ferror(out) ? -EIO : 0;

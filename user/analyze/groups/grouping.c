@@ -154,6 +154,50 @@ int grouping_add_fault(struct grouping *grouping, const struct explained *fault)
 	return err;
 }
 
+/*
+ * Advice for a part of a mapping splits it in the kernel. All parts are visited from the lowest
+ * address on, so a part above the last one belongs to the same visit.
+ */
+static void grouping_set_state(struct cell *cell, const struct pfstat_mapping *mapping)
+{
+	const bool differs = cell->state.known && mapping->address > cell->state_address &&
+			     mapping->advice != cell->state.advice;
+
+	cell->state = (struct mapping_state){
+		.known = true,
+		.advice = differs ? MAPPING_MIXED : mapping->advice,
+		.ra_pages = mapping->ra_pages,
+		.mmap_miss = mapping->mmap_miss,
+	};
+	cell->state_address = mapping->address;
+}
+
+/* The kernel may have merged several mappings into one. A mapping without faults has no group. */
+void grouping_add_mapping(struct grouping *grouping, const struct pfstat_mapping *mapping)
+{
+	const uint64_t end = mapping->address + mapping->bytes;
+	uint64_t address = mapping->address;
+	const struct space_map *map;
+	struct group_key key;
+	struct cell *cell;
+
+	while (address < end) {
+		map = address_spaces_find(grouping->spaces, mapping->event.pid, address);
+		if (!map)
+			return;
+		key = (struct group_key){
+			.pid = mapping->event.pid,
+			.address = map->start,
+			.end = map->end,
+			.path = map->path,
+		};
+		cell = grouping_find_cell(grouping, GROUP_BY_VMA, &key);
+		if (cell)
+			grouping_set_state(cell, mapping);
+		address = map->end;
+	}
+}
+
 void grouping_rename_thread(struct grouping *grouping, const struct pfstat_task *task)
 {
 	const struct group_key key = { .pid = task->event.pid, .tid = task->event.tid };
@@ -275,6 +319,7 @@ static void grouping_fill_group(struct group *group, const struct cell *cell)
 	group->max_ns = cell->max_ns;
 	group->read_bytes = cell->read_bytes;
 	group->reads = cell->reads;
+	group->state = cell->state;
 	memcpy(group->parts_ns, cell->parts_ns, sizeof(group->parts_ns));
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		group->classes[class] = cell->classes[class];

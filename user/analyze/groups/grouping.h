@@ -23,6 +23,8 @@ int grouping_init(struct grouping *grouping, unsigned int dimensions);
 void grouping_exit(struct grouping *grouping);
 
 int grouping_add_fault(struct grouping *grouping, const struct explained *fault);
+/* Notes the state of a mapping, or of a part of it. Call it before the mapping changes. */
+void grouping_add_mapping(struct grouping *grouping, const struct pfstat_mapping *mapping);
 /* Closes the group of a thread that exited, or whose number another thread takes. */
 int grouping_close_thread(struct grouping *grouping, const struct pfstat_task *task);
 /* Renames a thread that has a new name. Call it after address_spaces_add_task(). */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyze/fault/explain.h"
+#include "model/mapping_state.h"
 
 enum group_by {
 	GROUP_BY_FILE,
@@ -47,6 +48,7 @@ struct group {
 	uint64_t classes[NR_FAULT_CLASSES]; /* faults of each class */
 	uint64_t parts_ns[NR_PARTS];
 	struct group_reads reads;
+	struct mapping_state state; /* VMA: the last that is known */
 };
 
 /* True for the sum of the groups that did not fit. */
@@ -84,6 +86,8 @@ struct cell {
 	uint64_t classes[NR_FAULT_CLASSES];
 	struct group_reads reads;
 	uint64_t next_pages[4]; /* the pages after the last disk faults; 0: none */
+	struct mapping_state state;
+	uint64_t state_address; /* VMA: of the part with that state */
 };
 
 struct groups;

@@ -226,10 +226,11 @@ static json_t *line_of(const struct map_line *line, const struct map_list *maps)
 				line->prot & PROT_WRITE ? 'w' : '-',
 				line->prot & PROT_EXEC ? 'x' : '-', line->shared ? 's' : 'p',
 				'\0' };
+	static const char *const advices[] = MAPPING_ADVICE_NAMES;
 	char text[4352];
 
 	map_line_explain(line, maps, text, sizeof(text));
-	return json_pack("{so so so so so so so so so so so so so so so so}", "address",
+	return json_pack("{so so so so so so so so so so so so so so so so so so so}", "address",
 			 value_wide(line->start), "bytes", value_count(line->end - line->start),
 			 "rights", json_string(rights), "offset", value_wide(line->offset), "inode",
 			 line->inode ? value_wide(line->inode) : json_null(), "dev",
@@ -240,7 +241,10 @@ static json_t *line_of(const struct map_line *line, const struct map_list *maps)
 			 value_known(line->pss), "dirty_bytes", value_known(line->dirty),
 			 "anonymous_bytes", value_known(line->anonymous), "swapped_bytes",
 			 value_known(line->swapped), "hooked",
-			 maps->hooks_known ? json_boolean(line->hooked) : json_null());
+			 maps->hooks_known ? json_boolean(line->hooked) : json_null(), "advice",
+			 line->advice_known ? json_string(advices[line->advice]) : json_null(),
+			 "readahead_bytes", value_known(map_line_ra_bytes(line)), "mmap_miss",
+			 value_known(line->mmap_miss));
 }
 
 static json_t *lines_of(const struct map_list *maps)

@@ -33,7 +33,9 @@ static json_t *group_parts_of(const struct report *run, const struct group *grou
 
 static json_t *group_row_of(const struct report *run, const struct group *group)
 {
-	return json_pack("{so so so so so so so so so so so so so so}", "name",
+	const char *advice = view_advice_name(group);
+
+	return json_pack("{so so so so so so so so so so so so so so so so so}", "name",
 			 value_text(group->name), "pid", value_count_if(group->pid, group->pid),
 			 "tid", value_count_if(group->tid, group->tid), "address",
 			 group->address ? value_wide(group->address) : json_null(), "inode",
@@ -45,7 +47,10 @@ static json_t *group_row_of(const struct report *run, const struct group *group)
 			 "read_bytes",
 			 value_count_if(view_has_hook(run, HOOK_BLOCK), group->read_bytes),
 			 "classes", group_classes_of(run, group), "parts",
-			 group_parts_of(run, group));
+			 group_parts_of(run, group), "advice",
+			 advice ? json_string(advice) : json_null(), "readahead_bytes",
+			 value_known(view_ra_bytes(group)), "mmap_miss",
+			 value_known(view_mmap_miss(group)));
 }
 
 json_t *json_groups(const struct view *view)

@@ -18,6 +18,20 @@ static void cell_kilobytes(struct grid *grid, uint64_t bytes)
 	cell_count(grid, bytes == COUNT_NA ? COUNT_NA : bytes / 1024);
 }
 
+/* A row of its own, for a mapping that is hooked. */
+static void map_readahead_row(struct grid *grid, const struct map_line *line)
+{
+	static const char *const advices[] = MAPPING_ADVICE_NAMES;
+
+	if (line->ra_pages == COUNT_NA)
+		return;
+	grid_row(grid);
+	cells_text(grid, "", 6);
+	grid_cell(grid, "%s, %" PRIu64 " KiB ahead, %" PRIu64 " misses",
+		  line->advice_known ? advices[line->advice] : "n/a",
+		  map_line_ra_bytes(line) / 1024, line->mmap_miss);
+}
+
 static void map_rows(struct grid *grid, const struct map_list *maps, const struct map_line *line)
 {
 	const char *rest;
@@ -42,6 +56,7 @@ static void map_rows(struct grid *grid, const struct map_list *maps, const struc
 		cells_text(grid, "", 6);
 		rest = grid_text(grid, WHAT_WIDTH, rest);
 	}
+	map_readahead_row(grid, line);
 }
 
 static void add(uint64_t *sum, uint64_t bytes)
