@@ -62,7 +62,7 @@ def test_a_mapping_has_its_last_advice(path, advice, end, expected):
 
 def test_a_recording_that_ends_before_the_program_has_the_state(path):
     code = ADVISE.format(path=path, advice="MADV_RANDOM",
-                         end="print(flush=True); import time; time.sleep(100)")
+                         end="print(flush=True); import time; time.sleep(10)")
     recording = pathlib.Path("/tmp/state.pfs")
     pfstat.run(pfstat.PFDRIVE, "record", "--duration", 6, "-o", recording, "--", "python3", "-c",
                code, check=False)
