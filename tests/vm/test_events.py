@@ -580,7 +580,7 @@ os.kill(os.getpid(), 9)
 
 def test_a_fault_during_exit_is_reported_and_leaves_nothing():
     """The kernel walks the list of robust futexes when a thread releases its memory."""
-    dump, address = python("""
+    dump, address = python(f"""
 data = memory()
 sys.stdout.flush()
 if not os.fork():
