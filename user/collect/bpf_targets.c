@@ -267,6 +267,17 @@ void bpf_targets_close(struct bpf_targets *targets)
 	free(targets);
 }
 
+/* NULL and errno 0: another function attaches the program, or it is only run. */
+static struct bpf_link *bpf_targets_attach_program(const struct bpf_program *program)
+{
+	errno = 0;
+	if (bpf_program__type(program) == BPF_PROG_TYPE_TRACING)
+		return bpf_program__attach_trace(program);
+	if (!strncmp(bpf_program__section_name(program), "kprobe/", 7))
+		return bpf_program__attach(program);
+	return NULL;
+}
+
 int bpf_targets_attach(const struct bpf_object_skeleton *skeleton)
 {
 	const struct bpf_program *program;
@@ -274,11 +285,10 @@ int bpf_targets_attach(const struct bpf_object_skeleton *skeleton)
 
 	for (i = 0; i < skeleton->prog_cnt; i++) {
 		program = *skeleton->progs[i].prog;
-		if (!bpf_program__autoload(program) ||
-		    bpf_program__type(program) != BPF_PROG_TYPE_TRACING)
+		if (!bpf_program__autoload(program))
 			continue;
-		*skeleton->progs[i].link = bpf_program__attach_trace(program);
-		if (!*skeleton->progs[i].link)
+		*skeleton->progs[i].link = bpf_targets_attach_program(program);
+		if (!*skeleton->progs[i].link && errno)
 			return -errno;
 	}
 	return 0;
