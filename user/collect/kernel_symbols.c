@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Turns the addresses of a kernel stack into the names of its functions, when the event is read
- * from its ring. A run has few different addresses, so that nearly all are found in the table.
+ * from its ring. A run has few different stacks, so that nearly all are found in the table: while
+ * pfdrive works, a program on the same CPU waits.
  */
 #include <bpf/bpf.h>
 #include <stdbool.h>
@@ -12,8 +13,9 @@
 #include "collect/kernel_symbols.h"
 #include "util/array.h"
 
-/* Names of more addresses are looked up each time. */
+/* Names of more addresses, and of more stacks, are looked up each time. */
 #define SYMBOLS_MAX 8192
+#define STACKS_MAX  1024
 
 /* Ends a stack whose further functions have no space. */
 #define CUT "<..."
@@ -40,6 +42,7 @@ static const char *const left_out[] = {
 void kernel_symbols_exit(struct kernel_symbols *symbols)
 {
 	hash_exit(&symbols->names, free);
+	hash_exit(&symbols->stacks, free);
 }
 
 static bool kernel_symbols_left_out(const char *name)
@@ -109,18 +112,59 @@ static bool kernel_symbols_frame(struct kernel_symbols *symbols, uint64_t addres
 	return kernel_symbols_take(&symbols->named, query.name);
 }
 
+/* The stack as it was sent, and its names. */
+struct kernel_stack {
+	uint32_t frames;
+	uint64_t ips[PFSTAT_WAIT_FRAMES];
+	char functions[PFSTAT_WAIT_BYTES];
+};
+
+static bool kernel_symbols_is_same(const struct kernel_stack *stack, const struct pfstat_wait *wait)
+{
+	return stack->frames == wait->frames &&
+	       !memcmp(stack->ips, wait->ips, wait->frames * sizeof(*wait->ips));
+}
+
+/* Without memory the next event with this stack is named anew. */
+static void kernel_symbols_keep(struct kernel_symbols *symbols, uint64_t key,
+				const struct pfstat_wait *wait)
+{
+	struct kernel_stack *stack;
+
+	if (symbols->stacks.count >= STACKS_MAX || hash_find(&symbols->stacks, key))
+		return;
+	stack = malloc(sizeof(*stack));
+	if (!stack)
+		return;
+	stack->frames = wait->frames;
+	memcpy(stack->ips, wait->ips, sizeof(stack->ips));
+	memcpy(stack->functions, symbols->named.functions, sizeof(stack->functions));
+	if (hash_add(&symbols->stacks, key, stack))
+		free(stack);
+}
+
 const struct pfstat_event *kernel_symbols_apply(struct kernel_symbols *symbols,
 						const struct pfstat_event *event)
 {
 	const struct pfstat_wait *wait = (const void *)event;
+	const struct kernel_stack *stack;
+	uint64_t key;
 	uint32_t i;
 
 	if (event->type != PFSTAT_EVENT_WAIT || event->flags & PFSTAT_WAIT_NAMED)
 		return event;
-	symbols->named = (struct pfstat_wait){ .event = *event, .off_ns = wait->off_ns };
+	key = hash_of(wait->ips, wait->frames * sizeof(*wait->ips));
+	stack = hash_find(&symbols->stacks, key);
+	symbols->named.event = *event;
 	symbols->named.event.flags |= PFSTAT_WAIT_NAMED;
+	symbols->named.off_ns = wait->off_ns;
+	if (stack && kernel_symbols_is_same(stack, wait)) {
+		memcpy(symbols->named.functions, stack->functions, sizeof(stack->functions));
+		return &symbols->named.event;
+	}
 	memset(symbols->named.functions, 0, sizeof(symbols->named.functions));
 	for (i = 0; i < wait->frames && kernel_symbols_frame(symbols, wait->ips[i]); i++)
 		;
+	kernel_symbols_keep(symbols, key, wait);
 	return &symbols->named.event;
 }

@@ -14,6 +14,7 @@
 struct kernel_symbols {
 	int program; /* descriptor of find_symbol */
 	struct hash names;
+	struct hash stacks;
 	struct pfstat_wait named; /* the event that was returned last */
 };
 
