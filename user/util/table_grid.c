@@ -29,7 +29,16 @@ void grid_redirect(grid_taker take, void *context)
 
 void grid_open(struct grid *grid, const char *const *headings, size_t nr)
 {
-	*grid = (struct grid){ .headings = headings, .nr_columns = nr };
+	size_t i;
+
+	*grid = (struct grid){ .headings = calloc(nr, sizeof(*grid->headings)), .nr_columns = nr };
+	if (!grid->headings)
+		grid->err = -ENOMEM;
+	for (i = 0; !grid->err && i < nr; i++) {
+		grid->headings[i] = strdup(headings[i]);
+		if (!grid->headings[i])
+			grid->err = -ENOMEM;
+	}
 }
 
 void grid_row(struct grid *grid)
@@ -220,5 +229,8 @@ int grid_close(struct grid *grid, FILE *out)
 	for (i = 0; i < grid->nr_rows * grid->nr_columns; i++)
 		free(grid->cells[i]);
 	free(grid->cells);
+	for (i = 0; grid->headings && i < grid->nr_columns; i++)
+		free(grid->headings[i]);
+	free(grid->headings);
 	return err;
 }

@@ -13,8 +13,8 @@
 #define GRID_WIDTH 100 /* columns of a page; only text is ever wrapped to fit it */
 
 struct grid {
-	const char *const *headings; /* see grid_open() */
-	bool no_headings;	     /* set after grid_open(): they are not printed */
+	char **headings;  /* see grid_open() */
+	bool no_headings; /* set after grid_open(): they are not printed */
 	size_t nr_columns, nr_rows, size;
 	char **cells;  /* of all rows; NULL: empty */
 	size_t column; /* of the next cell */
@@ -22,8 +22,8 @@ struct grid {
 };
 
 /*
- * The first letter of a heading aligns its column: < left, > right. The headings are constants,
- * at least one.
+ * The first letter of a heading aligns its column: < left, > right. There is at least one; the
+ * table has copies.
  */
 void grid_open(struct grid *grid, const char *const *headings, size_t nr);
 void grid_row(struct grid *grid);
