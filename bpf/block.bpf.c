@@ -5,6 +5,7 @@
  */
 #include "common.bpf.h"
 #include "page.bpf.h"
+#include "submit.bpf.h"
 
 #define MAX_REQUESTS 8192
 #define MINOR_BITS   20
@@ -83,6 +84,7 @@ static __always_inline void hand_over(__u64 key)
 	if (target) {
 		block.event.pid = id >> 32;
 		block.event.tid = id;
+		submit_note(id);
 	}
 	block.insert_ns = bpf_ktime_get_ns();
 	if (bpf_map_update_elem(&requests, &key, &block, BPF_ANY) && target)

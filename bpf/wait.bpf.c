@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Kernel stacks of the targets' threads that go to sleep in a page fault. They show which lock,
- * journal or server the fault waited for. find_symbol() is attached to no event: pfdrive runs it
+ * journal or server the fault waited for. A thread that waits for its own block request, as nearly
+ * all do, needs none: a stack is a long event. find_symbol() is attached to no event: pfdrive runs it
  * once for each new address (user/collect/kernel_symbols.c).
  */
 #include "arch.bpf.h"
 #include "common.bpf.h"
 #include "fault_state.bpf.h"
 #include "off_cpu.bpf.h"
+#include "submit.bpf.h"
 
 #define STATE_UNINTERRUPTIBLE 0x2
 
@@ -58,10 +60,13 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_wait_stack, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
+	const __u32 submitted = submit_take();
 	struct pfstat_wait *wait;
 	__u32 key = 0;
 	long bytes;
 
+	if (submitted == prev->pid)
+		return 0;
 	if (preempt || !prev_state || prev->flags & PF_EXITING || !is_target(prev->tgid, prev->pid))
 		return 0;
 	if (!sleeps_in_fault(prev, prev_state))
