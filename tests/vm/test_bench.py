@@ -165,10 +165,10 @@ def test_round_trips_cost_more_than_system_calls_and_switch(rows):
 
 
 def test_an_echo_agrees_with_ping(rows):
-    """ping(8) has other overhead and prints each reply: within a factor of 10."""
+    """ping(8) has other overhead and prints each reply: within a factor of 30."""
     text = pfstat.run("ping", "-q", "-c", "20", "-i", "0.01", "127.0.0.1").stdout
     least_ns = float(text.split("= ")[1].split("/")[0]) * 1e6
-    assert least_ns / 10 < rows["net.icmp_rtt"]["measured"]["median"] < least_ns * 10
+    assert least_ns / 30 < rows["net.icmp_rtt"]["measured"]["median"] < least_ns * 30
 
 
 def test_faults_of_threads_are_counted(rows):

@@ -42,8 +42,9 @@ PROGRAMS = {
     "sqlite": "sqlite3 {folder}/database select\tcount(*),max(b)\tfrom\tt\twhere\ta%3=1",
     "tar": "tar cf {folder}/archive.tar " + SOURCES,
 }
-# The causes that an ordinary program may have. A certain one is true by its own numbers.
-CAUSES = {"cold": {"nothing-wrong", "cold-file", "first-touch"},
+# The causes that an ordinary program may have. A certain one is true by its own numbers. execve() of
+# a program that is not in the page cache faults in the kernel.
+CAUSES = {"cold": {"nothing-wrong", "cold-file", "first-touch", "kernel-mode"},
           "warm": {"nothing-wrong", "first-touch"}}
 NOT_CERTAIN = {"nothing-wrong", "unknown"}
 
