@@ -75,16 +75,17 @@ static __always_inline void forget_request(__u64 key, struct pfstat_block *block
 }
 
 /* The current thread inserts or issues the request. */
-static __always_inline void hand_over(__u64 key)
+static __always_inline void hand_over(const struct request *rq)
 {
-	__u64 id = bpf_get_current_pid_tgid();
+	__u64 key = (__u64)rq, id = bpf_get_current_pid_tgid();
 	struct pfstat_block block = {};
 	bool target = is_target(id >> 32, id);
 
 	if (target) {
 		block.event.pid = id >> 32;
 		block.event.tid = id;
-		submit_note(id);
+		if (!(rq->cmd_flags & OP_WRITES))
+			submit_note(id);
 	}
 	block.insert_ns = bpf_ktime_get_ns();
 	if (bpf_map_update_elem(&requests, &key, &block, BPF_ANY) && target)
@@ -208,7 +209,7 @@ static __always_inline void block_send(struct pfstat_block *block)
 SEC("tp_btf/block_rq_insert")
 int BPF_PROG(on_rq_insert, struct request *rq)
 {
-	hand_over((__u64)rq);
+	hand_over(rq);
 	return 0;
 }
 
@@ -223,7 +224,7 @@ int BPF_PROG(on_rq_insert_again, struct request *rq)
 	const struct pfstat_block *block = bpf_map_lookup_elem(&requests, &key);
 
 	if (!block || !block->insert_ns)
-		hand_over(key);
+		hand_over(rq);
 	return 0;
 }
 
@@ -241,7 +242,7 @@ static __always_inline int issue(const struct request *rq, bool again)
 	if (direct) {
 		if (!current_is_target())
 			return 0;
-		hand_over(key);
+		hand_over(rq);
 		block = bpf_map_lookup_elem(&requests, &key);
 	}
 	if (!block || !block->event.tid)
