@@ -21,14 +21,14 @@
 
 /* Names that no section has: first those of enum pfstat_kernel_symbol. */
 static const struct kernel_symbol named[] = {
-	[PFSTAT_KERNEL_PREEMPT_COUNT] = { "__preempt_count", BTF_KIND_VAR },
-	[PFSTAT_KERNEL_PCPU_HOT] = { "pcpu_hot", BTF_KIND_VAR },
-	[PFSTAT_KERNEL_RDONLY_CAST] = { "bpf_rdonly_cast", BTF_KIND_FUNC },
-	{ "local_interrupt_disable_state", BTF_KIND_VAR },
-	{ "fprobe_return", BTF_KIND_FUNC },
-	{ "register_ftrace_direct", BTF_KIND_FUNC },
-	{ "vm_area_struct", BTF_KIND_STRUCT },
-	{ "vm_fault", BTF_KIND_STRUCT },
+	[PFSTAT_KERNEL_PREEMPT_COUNT] = { .name = "__preempt_count", .kind = BTF_KIND_VAR },
+	[PFSTAT_KERNEL_PCPU_HOT] = { .name = "pcpu_hot", .kind = BTF_KIND_VAR },
+	[PFSTAT_KERNEL_RDONLY_CAST] = { .name = "bpf_rdonly_cast", .kind = BTF_KIND_FUNC },
+	{ .name = "local_interrupt_disable_state", .kind = BTF_KIND_VAR },
+	{ .name = "fprobe_return", .kind = BTF_KIND_FUNC },
+	{ .name = "register_ftrace_direct", .kind = BTF_KIND_FUNC },
+	{ .name = "vm_area_struct", .kind = BTF_KIND_STRUCT },
+	{ .name = "vm_fault", .kind = BTF_KIND_STRUCT },
 };
 
 /*

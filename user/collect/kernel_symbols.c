@@ -84,7 +84,7 @@ static bool kernel_symbols_append(struct pfstat_wait *wait, const char *name)
 	const bool fits = used + 1 + strlen(name) + strlen(CUT) < space;
 
 	snprintf(wait->functions + used, space - used, "%s%s", used ? "<" : "",
-		 fits ? name : CUT + 1);
+		 fits ? name : &CUT[1]);
 	return fits;
 }
 
