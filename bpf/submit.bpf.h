@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The thread that submitted a read since the last switch of threads on this CPU. If it goes to sleep
- * then, it waits for its own request, which block.bpf.c sends. A write is often another's: of the
- * journal, or in reclaim.
+ * The thread that submitted a read since the last switch of threads on this CPU. If it goes to
+ * sleep then, it waits for its own request, which block.bpf.c sends. A write is often another's:
+ * of the journal, or in reclaim.
  */
 #ifndef PFSTAT_BPF_SUBMIT_H
 #define PFSTAT_BPF_SUBMIT_H

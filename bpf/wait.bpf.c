@@ -2,8 +2,8 @@
 /*
  * Kernel stacks of the targets' threads that go to sleep in a page fault. They show which lock,
  * journal or server the fault waited for. A thread that waits for its own block request, as nearly
- * all do, needs none: a stack is a long event. find_symbol() is attached to no event: pfdrive runs it
- * once for each new address (user/collect/kernel_symbols.c).
+ * all do, needs none: a stack is a long event. find_symbol() is attached to no event: pfdrive runs
+ * it once for each new address (user/collect/kernel_symbols.c).
  */
 #include "arch.bpf.h"
 #include "common.bpf.h"

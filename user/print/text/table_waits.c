@@ -90,7 +90,7 @@ static void wait_row_print(struct grid *grid, const struct report *run, const st
 int table_waits(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = { ">Sleeps",  ">Total ms", ">Of all",
-						">Mean µs", ">Max µs",	 "<For, and kernel stack" };
+						">Mean µs", ">Max µs",	 "<For, by stack" };
 	const size_t nr = run->waits.nr;
 	const size_t rows = run->top && run->top < nr ? run->top : nr;
 	struct grid grid;
