@@ -126,7 +126,11 @@ pack_run()
 	[ "$rows" != 0 ] || rows=24 columns=80
 	printf '%s=%q\n' LAB_MODE "$mode" LAB_KERNEL "$kernel" DISK_LATENCY "$disk_latency" \
 		SWAP "$swap" LAB_TERM "${TERM:-dumb}" LAB_ROWS "$rows" LAB_COLUMNS "$columns" >"$work/run/settings"
-	tar -C "$work/run" --owner=0 --group=0 -cf "$work/transfer" guest settings command
+	mkdir "$work/run/in"
+	[ -z "$in" ] || cp -rT --no-preserve=ownership "$in" "$work/run/in" || die "cannot copy $in"
+	tar -C "$work/run" --owner=0 --group=0 -cf "$work/transfer" guest settings command in
+	# The guest reads 4 MiB of it.
+	[ "$(stat -c %s "$work/transfer")" -le $((3 << 20)) ] || die "$in is larger than 2 MiB"
 	truncate -s $TRANSFER_SIZE "$work/transfer"
 }
 
