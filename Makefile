@@ -52,6 +52,9 @@ help:
 #: make install-user, install-module    a part of that [SIGN_KEY=file SIGN_CERT=file: sign the module]
 #: make install-dkms    the source of the module in /usr/src, for DKMS
 #: make dist, deb, rpm, arch    a source archive, and packages for Debian, rpm and Arch Linux, in build
+#: make grade LAB=a SUBMISSION=dir [FORMAT=json]    grades a submission of coursework, in VMs
+#: make check-course    grades the solutions of the coursework, and the wrong ones
+#: make course-handout    an archive for students, without the solutions
 #: make clean     removes the built files
 #: BUILD=dir  KDIR=kernel's build dir  CLANG=… BPFTOOL=… other tools  V=1 prints the commands
 .DEFAULT_GOAL := all
@@ -72,6 +75,7 @@ include tools/make/stress.mk
 include tools/make/install.mk
 include tools/make/docs.mk
 include tools/make/package.mk
+include tools/make/course.mk
 
 # The programs that the lab builds for its guests, including those that tests run there.
 guest: all $(guest_programs)

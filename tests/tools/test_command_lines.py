@@ -29,8 +29,8 @@ class Refused(unittest.TestCase):
                      "--tests", "test_nope.py", "6.12", "7.2")
 
     def test_unknown_words_are_refused(self):
-        self.refuses("unknown word 'nope'; choose from unit unit-san docs browser vm smoke "
-                     "recipes long debug stress fuzz", "tools/check", "unit", "nope")
+        self.refuses("unknown word 'nope'; choose from unit unit-san docs browser course vm "
+                     "smoke recipes long debug stress fuzz", "tools/check", "unit", "nope")
         self.refuses("unknown word '--nope'", "tools/lint", "--nope")
 
     def test_a_malformed_number_of_vms_is_refused(self):

@@ -12,7 +12,8 @@ BAD_LINES = re.compile(r"(?-i:\bBUG\b|\bWARNING\b)|\bOops\b|lockdep|possible (re
                        r"|leaking|ODEBUG: ", re.IGNORECASE)
 # The kernel reports once that an unsigned out-of-tree module is loaded, which is not a problem.
 # Lockdep prints its limits at boot, and each test prints its name.
-ALLOWED_LINES = re.compile(r"pfstat: (loading out-of-tree module|module verification failed)"
+ALLOWED_LINES = re.compile(r"(pfstat|faultlog): "
+                           r"(loading out-of-tree module|module verification failed)"
                            r"|^\.\.\. .*LOCKDEP|RCU lockdep checking is enabled|^pfstat test ")
 # Begin and end of the kernel's report of an allocation that tests/vm/test_injection.py made fail.
 REFUSED = re.compile(r"(vmalloc error|vmap allocation).*(failed|size)|: page allocation failure: ")
@@ -66,9 +67,15 @@ def without_refusals(lines):
     return kept
 
 
-def assert_no_trouble(lines):
-    """Fails with the kernel's report, from its first line on."""
+def report(lines):
+    """The kernel's report of a problem, from its first line on; empty: there is none."""
     lines = without_refusals(lines)
     bad = [i for i, line in enumerate(lines)
            if BAD_LINES.search(line) and not ALLOWED_LINES.search(line)]
-    assert not bad, "the kernel log gained:\n" + "\n".join(lines[bad[0]:][:REPORT_LINES])
+    return lines[bad[0]:][:REPORT_LINES] if bad else []
+
+
+def assert_no_trouble(lines):
+    """Fails with the kernel's report."""
+    bad = report(lines)
+    assert not bad, "the kernel log gained:\n" + "\n".join(bad)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The coursework: each solution gets all points, each skeleton none, each wrong solution what its
+rubric.json says. The questions are asked in this VM, without the host's half of the grader."""
+import json
+import pathlib
+import shutil
+import sys
+
+import pytest
+
+COURSE = pathlib.Path(__file__).resolve().parents[2] / "course"
+sys.path.append(str(COURSE))
+from grader import in_guest, labs  # noqa: E402
+
+pytestmark = pytest.mark.deterministic
+SEED = 1
+
+
+def folders(lab, kind):
+    return sorted((COURSE / "instructor" / lab / kind).glob("*"))
+
+
+def submission_of(tmp_path, *layers):
+    """The files of each layer over those of the one before."""
+    for layer in layers:
+        shutil.copytree(layer, tmp_path / "submission", dirs_exist_ok=True)
+    return tmp_path / "submission"
+
+
+def points_of(capsys, letter, names, files):
+    """{question: (points, of, reasons)}"""
+    lab = labs.load(letter)
+    for question in lab.questions:
+        if question.name in names:
+            in_guest.ask(question, files, SEED)
+    ends = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"end"' in line]
+    of = {question.name: question.points for question in lab.questions}
+    return {end["end"]: (end["points"], of[end["end"]], end["reasons"]) for end in ends}
+
+
+QUESTIONS = [(letter, question.name) for letter in labs.LETTERS
+             for question in labs.load(letter).questions if question.machine == "deterministic"]
+WRONG = [(letter, folder) for letter, name in labs.LETTERS.items()
+         for folder in sorted((COURSE / "instructor" / name / "wrong").glob("*"))]
+
+
+@pytest.mark.parametrize("letter, name", QUESTIONS)
+def test_solution_gets_all_points(capsys, tmp_path, letter, name):
+    lab = labs.LETTERS[letter]
+    files = submission_of(tmp_path, COURSE / "labs" / lab / "skeleton",
+                          COURSE / "instructor" / lab / "solution")
+    points, of, reasons = points_of(capsys, letter, [name], files)[name]
+    assert points == of and not reasons, reasons
+
+
+@pytest.mark.parametrize("letter", labs.LETTERS)
+def test_skeleton_gets_no_points(capsys, tmp_path, letter):
+    files = submission_of(tmp_path, COURSE / "labs" / labs.LETTERS[letter] / "skeleton")
+    names = [name for of, name in QUESTIONS if of == letter]
+    points = points_of(capsys, letter, names, files)
+    assert {name: value[0] for name, value in points.items()} == dict.fromkeys(names, 0)
+    assert all(value[2] for value in points.values())
+
+
+@pytest.mark.parametrize("letter, folder", WRONG, ids=lambda value: getattr(value, "name", value))
+def test_wrong_solution_gets_what_its_rubric_says(capsys, tmp_path, letter, folder):
+    lab = labs.LETTERS[letter]
+    rubric = json.loads((folder / "rubric.json").read_text())
+    files = submission_of(tmp_path, COURSE / "labs" / lab / "skeleton",
+                          COURSE / "instructor" / lab / "solution", folder)
+    points = points_of(capsys, letter, rubric["points"], files)
+    assert {name: value[0] for name, value in points.items()} == rubric["points"], points
