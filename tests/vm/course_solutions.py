@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The coursework: each solution gets all points, each skeleton none, each wrong solution what its
-rubric.json says. The questions are asked in this VM, without the host's half of the grader."""
+"""The coursework: each solution gets all points, each skeleton none, and each wrong solution what its
+rubric.json says. A wrong solution is the solution with other files, or with changes of its text. The
+questions are asked in this VM, without the host's half of the grader."""
 import json
 import pathlib
 import shutil
@@ -16,15 +17,20 @@ pytestmark = pytest.mark.deterministic
 SEED = 1
 
 
-def folders(lab, kind):
-    return sorted((COURSE / "instructor" / lab / kind).glob("*"))
-
-
 def submission_of(tmp_path, *layers):
     """The files of each layer over those of the one before."""
     for layer in layers:
         shutil.copytree(layer, tmp_path / "submission", dirs_exist_ok=True)
     return tmp_path / "submission"
+
+
+def change(files, changes):
+    for name, replacements in changes.items():
+        text = (files / name).read_text()
+        for old, new in replacements:
+            assert text.count(old) == 1, f"{name} has not once {old!r}"
+            text = text.replace(old, new)
+        (files / name).write_text(text)
 
 
 def points_of(capsys, letter, names, files):
@@ -68,5 +74,6 @@ def test_wrong_solution_gets_what_its_rubric_says(capsys, tmp_path, letter, fold
     rubric = json.loads((folder / "rubric.json").read_text())
     files = submission_of(tmp_path, COURSE / "labs" / lab / "skeleton",
                           COURSE / "instructor" / lab / "solution", folder)
+    change(files, rubric.get("changes", {}))
     points = points_of(capsys, letter, rubric["points"], files)
     assert {name: value[0] for name, value in points.items()} == rubric["points"], points
