@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The class of one call of a file operation. Pure: the module, the eBPF programs and the unit tests
- * compile the same source.
+ * The class of one call of a file operation. Pure: the module and the unit tests compile the same
+ * source.
  */
 #ifndef PFSTAT_CLASSIFY_H
 #define PFSTAT_CLASSIFY_H
