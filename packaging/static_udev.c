@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Takes the place of libudev in the static pfdrive, because distributions have libudev only as a
- * shared library. hwloc asks udev for properties of disks and goes on without them. pfdrive uses
+ * shared library. hwloc gets properties of disks from udev, and works without them. pfdrive uses
  * hwloc only for the caches of a CPU, which come from sysfs.
  */
 #include <stddef.h>

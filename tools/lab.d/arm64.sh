@@ -118,7 +118,7 @@ bootstrap_arm64_guest()
 		"$suite" "$home/root/guest"
 }
 
-# Does what the maintainer scripts of the packages would have done, then makes the files to boot.
+# Replaces the maintainer scripts of the packages, then makes the files to boot.
 finish_arm64_guest()
 {
 	local home=$1 guest=$1/root/guest release

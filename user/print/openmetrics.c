@@ -41,7 +41,7 @@ static void metrics_family(const struct metrics_page *page, const char *name, co
 	fprintf(page->out, "# TYPE pfstat_%s %s\n# HELP pfstat_%s %s\n", name, type, name, help);
 }
 
-/* Prints a sample up to its value. @key: a label besides that of the page, or NULL. */
+/* Prints a sample up to its value. @key: one more label, or NULL. */
 static void metrics_sample(const struct metrics_page *page, const char *name, const char *key,
 			   const char *value)
 {

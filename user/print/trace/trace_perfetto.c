@@ -440,7 +440,7 @@ static void perfetto_lost(struct trace_sink *sink, const char *key, uint64_t los
 		perfetto_number(sink, key, lost);
 }
 
-/* What the trace lacks is an instant at its end, on a track of its own. */
+/* Prints the missing data as an instant at the end of the trace, on a track of its own. */
 static void perfetto_finish(struct trace_sink *sink, const struct trace_missing *missing)
 {
 	struct trace_perfetto *perfetto = perfetto_of(sink);
