@@ -7,10 +7,9 @@
 #include "page.bpf.h"
 #include "submit.bpf.h"
 
-#define MAX_REQUESTS 8192
-#define MINOR_BITS   20
-#define MAX_BIOS     8	 /* looked at in a request, behind the first */
-#define OP_WRITES    0x1 /* of request.cmd_flags: the operations that write are odd */
+#define MINOR_BITS 20
+#define MAX_BIOS   8   /* looked at in a request, behind the first */
+#define OP_WRITES  0x1 /* of request.cmd_flags: the operations that write are odd */
 
 struct gendisk {
 	int major;
@@ -49,18 +48,6 @@ struct request {
 
 enum req_flag_bits { __REQ_RAHEAD };
 
-/*
- * Requests under way. Those of other processes are here too (event.tid is 0), because a target may
- * issue a request that another thread has queued. A request that is merged into another is removed;
- * one that never completes is overwritten when the kernel uses its memory again.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAX_REQUESTS);
-	__type(key, __u64); /* struct request * */
-	__type(value, struct pfstat_block);
-} requests SEC(".maps");
-
 /* Removals of pages are sent. Only then the files that were read must be known. */
 const volatile bool have_page_delete;
 
@@ -84,12 +71,14 @@ static __always_inline void hand_over(const struct request *rq)
 	if (target) {
 		block.event.pid = id >> 32;
 		block.event.tid = id;
-		if (!(rq->cmd_flags & OP_WRITES))
-			submit_note(id);
 	}
 	block.insert_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&requests, &key, &block, BPF_ANY) && target)
-		count(PFSTAT_COUNT_EVENTS_LOST);
+	if (bpf_map_update_elem(&requests, &key, &block, BPF_ANY)) {
+		if (target)
+			count(PFSTAT_COUNT_EVENTS_LOST);
+	} else if (target && !(rq->cmd_flags & OP_WRITES)) {
+		submit_note(key);
+	}
 }
 
 /* The kind of the page with which the bio at `address` begins. */

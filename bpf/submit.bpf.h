@@ -1,39 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The thread that submitted a read since the last switch of threads on this CPU. If it goes to
- * sleep then, it waits for its own request, which block.bpf.c sends. A write is often another's:
- * of the journal, or in reclaim.
+ * Requests under way, and which of them a thread submitted since the last switch of threads on its
+ * CPU. If it goes to sleep before that read is complete, it waits for its own request, which
+ * block.bpf.c sends. A write does not count: it is often another's, of the journal or in reclaim.
  */
 #ifndef PFSTAT_BPF_SUBMIT_H
 #define PFSTAT_BPF_SUBMIT_H
 
 #include "common.bpf.h"
 
+#define MAX_REQUESTS 8192
+
+/*
+ * Those of other processes are here too (event.tid is 0), because a target may issue a request that
+ * another thread has queued. A request that is merged into another is removed; one that never
+ * completes is overwritten when the kernel uses its memory again.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_REQUESTS);
+	__type(key, __u64); /* struct request * */
+	__type(value, struct pfstat_block);
+} requests SEC(".maps") __weak;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u32); /* tid */
-} submitter SEC(".maps") __weak;
+	__type(value, __u64); /* key of a request; 0: none */
+} submitted SEC(".maps") __weak;
 
-static __always_inline void submit_note(__u32 tid)
+static __always_inline void submit_note(__u64 request)
 {
-	__u32 key = 0, *noted = bpf_map_lookup_elem(&submitter, &key);
+	__u32 zero = 0;
+	__u64 *noted = bpf_map_lookup_elem(&submitted, &zero);
 
 	if (noted)
-		*noted = tid;
+		*noted = request;
 }
 
-/* Returns the thread, or 0, and forgets it. */
-static __always_inline __u32 submit_take(void)
+/* At a switch of threads. True: the thread's last read is still under way. */
+static __always_inline bool submit_is_pending(__u32 tid)
 {
-	__u32 key = 0, tid, *noted = bpf_map_lookup_elem(&submitter, &key);
+	__u32 zero = 0;
+	__u64 request, *noted = bpf_map_lookup_elem(&submitted, &zero);
+	const struct pfstat_block *block;
 
-	if (!noted)
-		return 0;
-	tid = *noted;
+	if (!noted || !*noted)
+		return false;
+	request = *noted;
 	*noted = 0;
-	return tid;
+	block = bpf_map_lookup_elem(&requests, &request);
+	return block && block->event.tid == tid;
 }
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Kernel stacks of the targets' threads that go to sleep in a page fault. They show which lock,
- * journal or server the fault waited for. A thread that waits for its own block request, as nearly
- * all do, needs none: a stack is a long event. find_symbol() is attached to no event: pfdrive runs
+ * journal or server the fault waited for. A thread that waits for its own read, as nearly all do,
+ * needs none: a stack is a long event. find_symbol() is attached to no event: pfdrive runs
  * it once for each new address (user/collect/kernel_symbols.c).
  */
 #include "arch.bpf.h"
@@ -13,7 +13,7 @@
 
 #define STATE_UNINTERRUPTIBLE 0x2
 
-/* false: the module counts the faults, so that in_fault is empty. */
+/* false: no program sees faults begin, so in_fault is empty. */
 const volatile bool have_fault_state;
 
 /* Too large for the stack. A switch of threads is never preempted. */
@@ -33,7 +33,7 @@ static __always_inline bool entered_by_exception(struct task_struct *task)
 
 /*
  * A fault of the kernel itself lies in a system call. Without the states of faults, each
- * uninterruptible sleep may be in one.
+ * uninterruptible sleep may be in one, and an interruptible one has no stack.
  */
 static __always_inline bool sleeps_in_fault(struct task_struct *task, __u32 task_state)
 {
@@ -60,14 +60,13 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_wait_stack, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	const __u32 submitted = submit_take();
+	const bool own_read = submit_is_pending(prev->pid);
 	struct pfstat_wait *wait;
 	__u32 key = 0;
 	long bytes;
 
-	if (submitted == prev->pid)
-		return 0;
-	if (preempt || !prev_state || prev->flags & PF_EXITING || !is_target(prev->tgid, prev->pid))
+	if (own_read || preempt || !prev_state || prev->flags & PF_EXITING ||
+	    !is_target(prev->tgid, prev->pid))
 		return 0;
 	if (!sleeps_in_fault(prev, prev_state))
 		return 0;
