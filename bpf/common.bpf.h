@@ -16,7 +16,10 @@
 
 #include <pfstat/event.h>
 
+struct mm_struct;
+
 struct task_struct {
+	struct mm_struct *mm;
 	int pid;
 	int tgid;
 	unsigned int flags;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The advice and the read-ahead state of a file's mapping, when the kernel unmaps it: at munmap(2),
- * execve(2) and exit. The mapping and its file are complete then. The kernel calls uprobe_munmap()
- * once for each mapping of a file from which it removes pages, so no fault pays for this.
+ * The advice and the read-ahead state of a file's mapping, when the kernel removes pages from it: at
+ * munmap(2), execve(2) and exit, and at madvise(2) and truncate(2). The last event of a mapping is
+ * that of its end. The kernel calls uprobe_munmap() once for each mapping of a file from which it
+ * removes pages, so no fault pays for this.
  */
 #include "common.bpf.h"
 #include "vma.bpf.h"
@@ -31,6 +32,17 @@ static __always_inline __u32 advice_of(unsigned long vm_flags)
 	return vm_flags & VM_SEQ_READ ? ADVICE_SEQUENTIAL : ADVICE_NORMAL;
 }
 
+/*
+ * truncate(2) and process_madvise(2) also remove pages from mappings of other processes. At exit and
+ * execve(2) the thread has left the address space, and nothing uses it any more.
+ */
+static __always_inline bool is_of_current(const struct vm_area_struct *vma)
+{
+	const struct mm_struct *mm = vma->vm_mm;
+
+	return mm == bpf_get_current_task_btf()->mm || !mm->mm_users.counter;
+}
+
 SEC("fentry/uprobe_munmap")
 int BPF_PROG(on_unmap, struct vm_area_struct *vma)
 {
@@ -46,7 +58,7 @@ int BPF_PROG(on_unmap, struct vm_area_struct *vma)
 	if (!current_is_target())
 		return 0;
 	file = vma->vm_file;
-	if (!file)
+	if (!file || !is_of_current(vma))
 		return 0;
 	event.event.ns = bpf_ktime_get_ns();
 	event.address = vma->vm_start;

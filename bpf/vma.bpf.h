@@ -8,7 +8,14 @@ struct vm_operations_struct {
 	void *page_mkwrite;
 } __attribute__((preserve_access_index));
 
+struct mm_struct {
+	struct {
+		int counter;
+	} mm_users;
+} __attribute__((preserve_access_index));
+
 struct vm_area_struct {
+	struct mm_struct *vm_mm;
 	unsigned long vm_start;
 	unsigned long vm_end;
 	unsigned long vm_flags;

@@ -281,8 +281,8 @@ struct pfstat_symbol_query {
 };
 
 /*
- * The state of a mapping of a file: when the kernel unmaps some of it or all of it, or when the
- * recording ends. event.ns: that moment. event.flags: 0.
+ * The state of a mapping of a file: when the kernel removes pages from it, for the last time at its
+ * end, or when the recording ends. event.ns: that moment. event.flags: 0.
  */
 struct pfstat_mapping {
 	struct pfstat_event event;
