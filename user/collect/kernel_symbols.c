@@ -104,8 +104,10 @@ static bool kernel_symbols_frame(struct kernel_symbols *symbols, uint64_t addres
 
 	if (name)
 		return kernel_symbols_take(&symbols->named, name);
-	if (!kernel_symbols_find(symbols, address, &query))
+	if (!kernel_symbols_find(symbols, address, &query)) {
+		symbols->incomplete = true;
 		return true;
+	}
 	copy = symbols->names.count < SYMBOLS_MAX ? strdup(query.name) : NULL;
 	if (copy && hash_add(&symbols->names, address, copy))
 		free(copy);
@@ -163,8 +165,10 @@ const struct pfstat_event *kernel_symbols_apply(struct kernel_symbols *symbols,
 		return &symbols->named.event;
 	}
 	memset(symbols->named.functions, 0, sizeof(symbols->named.functions));
+	symbols->incomplete = false;
 	for (i = 0; i < wait->frames && kernel_symbols_frame(symbols, wait->ips[i]); i++)
 		;
-	kernel_symbols_keep(symbols, key, wait);
+	if (!symbols->incomplete)
+		kernel_symbols_keep(symbols, key, wait);
 	return &symbols->named.event;
 }

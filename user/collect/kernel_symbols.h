@@ -15,6 +15,7 @@ struct kernel_symbols {
 	int program; /* descriptor of find_symbol */
 	struct hash names;
 	struct hash stacks;
+	bool incomplete;	  /* the last stack: the kernel did not answer */
 	struct pfstat_wait named; /* the event that was returned last */
 };
 

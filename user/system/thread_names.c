@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads the names of the threads of a running process. eBPF reports a name when a thread forks,
- * executes or exits, so a thread that existed before a recording has its name from here.
+ * executes, exits or is renamed, so a thread that existed before a recording has its name from here.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ int thread_names_visit(pid_t pid, thread_name_visitor visit, void *context)
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	tasks = opendir(path);
 	if (!tasks)
-		return 0;
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
 	while (!err && (entry = readdir(tasks))) {
 		tid = strtol(entry->d_name, NULL, 10);
 		if (tid > 0 && thread_name_read(pid, tid, name))

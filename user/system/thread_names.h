@@ -10,7 +10,10 @@
 /* Called for each thread; a nonzero result stops the walk and is returned. */
 typedef int (*thread_name_visitor)(void *context, pid_t tid, const char name[THREAD_NAME_SIZE]);
 
-/* Threads and processes that exit meanwhile are skipped. 0, or the result of a visitor. */
+/*
+ * Threads and processes that exit meanwhile, or whose names may not be read, are skipped. 0, the
+ * result of a visitor, or -EMFILE, -ENFILE or -ENOMEM.
+ */
 int thread_names_visit(pid_t pid, thread_name_visitor visit, void *context);
 
 #endif
