@@ -87,6 +87,15 @@ START_TEST(test_a_value_that_is_not_known_has_no_sample)
 }
 END_TEST
 
+START_TEST(test_a_part_without_its_hook_has_no_sample)
+{
+	report.bpf.hooks &= ~(1U << HOOK_RECLAIM);
+	print("a");
+	ck_assert_ptr_null(strstr(text, "part=\"reclaim\""));
+	check_line("part=\"device\"} 0.000000005\n");
+}
+END_TEST
+
 START_TEST(test_names_are_escaped)
 {
 	print("a\"b\\c\nx\xff\xc3\xa4");
@@ -107,5 +116,6 @@ END_TEST
 
 RUN_TESTS_WITH("openmetrics", make_report, exit_report,
 	       test_counters_have_their_labels_and_exact_seconds,
-	       test_a_value_that_is_not_known_has_no_sample, test_names_are_escaped,
+	       test_a_value_that_is_not_known_has_no_sample,
+	       test_a_part_without_its_hook_has_no_sample, test_names_are_escaped,
 	       test_output_that_cannot_be_written_is_an_error)

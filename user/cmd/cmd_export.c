@@ -165,6 +165,7 @@ static void export_update(void *context)
 	if (exporter->err)
 		return;
 	watch_lost(exporter->watch, &counters.lost_records, &counters.lost_events);
+	counters.hooks = watch_hooks(exporter->watch);
 	exporter->err = live_update(exporter->live, exporter->result.analysis, &counters,
 				    clock_monotonic_ns());
 	if (!exporter->err)

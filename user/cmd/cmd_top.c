@@ -110,6 +110,7 @@ static void top_show(void *context)
 	if (top->err || (top->views && top->shown == top->views))
 		return;
 	watch_lost(top->watch, &counters.lost_records, &counters.lost_events);
+	counters.hooks = watch_hooks(top->watch);
 	top->err = live_update(top->live, top->result.analysis, &counters, clock_monotonic_ns());
 	if (!top->err)
 		top->err = live_judge(top->live, top->result.analysis,

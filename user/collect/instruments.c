@@ -400,6 +400,11 @@ int instruments_check_events(const struct run_counters *counters, char *why, siz
 	return -EPROTO;
 }
 
+uint32_t instruments_hooks(const struct instruments *instruments)
+{
+	return instruments->events ? events_hooks(instruments->events) : 0;
+}
+
 void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events)
 {
 	struct fault_source_counters source;

@@ -9,6 +9,7 @@
 
 #include "print/openmetrics.h"
 #include "report/verdict/verdict.h"
+#include "report/view.h"
 #include "util/time_ns.h"
 #include "util/utf8.h"
 
@@ -110,8 +111,9 @@ static void metrics_parts(const struct metrics_page *page, const struct report *
 	metrics_family(page, "fault_part_seconds", "counter",
 		       "Time of page faults by its reason, summed over all threads and classes.");
 	for (part = 0; part < NR_PARTS; part++)
-		metrics_seconds(page, "fault_part_seconds_total", "part", names[part],
-				run->faults.all.parts[part].total_ns);
+		if (view_part_known(run, part))
+			metrics_seconds(page, "fault_part_seconds_total", "part", names[part],
+					run->faults.all.parts[part].total_ns);
 }
 
 static void metrics_verdict(const struct metrics_page *page, const struct report *run)

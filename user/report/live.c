@@ -229,7 +229,7 @@ int live_report(struct report *report, struct run_counters *counters, const stru
 	counters->start_ns = live->start_ns;
 	counters->end_ns = live->now_ns;
 	report->bpf.known = have_bpf;
-	report->bpf.hooks = have_bpf ? (1U << NR_HOOKS) - 1 : 0;
+	report->bpf.hooks = live->counters.hooks;
 	err = report_fill(report, analysis, counters);
 	report->losses.records = live->counters.lost_records;
 	report->losses.events = live->counters.lost_events;

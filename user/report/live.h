@@ -16,6 +16,7 @@
 struct live_counters {
 	uint64_t lost_records;
 	uint64_t lost_events;
+	uint32_t hooks; /* 1 << enum bpf_hook: those that eBPF has */
 };
 
 /* All figures up to one point in time. */

@@ -287,6 +287,11 @@ void watch_end(struct watch *watch)
 		;
 }
 
+uint32_t watch_hooks(const struct watch *watch)
+{
+	return instruments_hooks(watch->measurement.instruments);
+}
+
 void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events)
 {
 	instruments_lost(watch->measurement.instruments, records, events);

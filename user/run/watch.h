@@ -43,6 +43,8 @@ int watch_go(struct watch *watch);
 void watch_wait(struct watch *watch);
 /* From any thread: makes watch_wait() return soon. */
 void watch_end(struct watch *watch);
+/* As instruments_hooks(). */
+uint32_t watch_hooks(const struct watch *watch);
 /* So far; COUNT_NA: not known. From any thread. */
 void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events);
 /* Ends the watching: all events have been analysed, and the counters are in the result. */
