@@ -93,8 +93,9 @@ static void events_explain(const char *step, int err, char *why, size_t size)
 	else if (err == -EOPNOTSUPP)
 		snprintf(
 			why, size,
-			"cannot load the eBPF programs: this kernel has no direct calls of ftrace, "
-			"which Linux has on arm64 since 6.4; use a newer kernel, or --no-bpf");
+			"cannot load the eBPF programs: this kernel has no direct calls of ftrace "
+			"(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS; on arm64 since 6.4); use another "
+			"kernel, or --no-bpf");
 	else if (err == -EACCES && !geteuid())
 		snprintf(why, size,
 			 "cannot load the eBPF programs: this kernel's verifier rejects them; "

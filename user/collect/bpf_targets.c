@@ -163,7 +163,7 @@ static void bpf_targets_set_function(const struct bpf_targets *targets, struct b
 static bool bpf_targets_is_variable(const struct bpf_insn *insn)
 {
 	return !insn[0].src_reg && insn[1].imm == PFSTAT_KERNEL_VARIABLE &&
-	       insn[0].imm < PFSTAT_NR_KERNEL_SYMBOLS;
+	       (__u32)insn[0].imm < PFSTAT_NR_KERNEL_SYMBOLS;
 }
 
 static bool bpf_targets_is_function(const struct bpf_insn *insn)
