@@ -39,20 +39,20 @@ deb: dist
 RPM_RELEASE	?= 1
 rpm_nodeps	= $(shell rpm -q rpm >/dev/null 2>&1 || echo --nodeps)
 rpm: dist
-	$(Q)tools/deps rpm
+	$(Q)! command -v apt-get >/dev/null || tools/deps rpm
 	$(Q)rm -rf $(BUILD)/rpm && mkdir -p $(BUILD)/rpm
 	$(Q)sed -e 's/#VERSION#/$(version)/; s/#RELEASE#/$(RPM_RELEASE)/; s/#PACKAGER#/$(DEB_MAINTAINER)/' \
 		-e "s/#DATE#/$$(LC_ALL=C date -u -d @$$(git log -1 --format=%ct) '+%a %b %d %Y')/" \
 		packaging/pfstat.spec > $(BUILD)/rpm/pfstat.spec
 	$(call say,RPM,$(BUILD)/rpm)
-	$(Q)unset MAKEFLAGS MAKELEVEL && rpmbuild -bb $(rpm_nodeps) --define '_topdir $(abspath $(BUILD)/rpm)' \
+	$(Q)unset MAKEFLAGS MAKELEVEL BUILD && rpmbuild -bb $(rpm_nodeps) --define '_topdir $(abspath $(BUILD)/rpm)' \
 		--define '_sourcedir $(abspath $(BUILD))' --define '_rpmdir $(abspath $(BUILD)/rpm)' \
 		$(BUILD)/rpm/pfstat.spec > $(BUILD)/rpm/build.log 2>&1 || { tail -30 $(BUILD)/rpm/build.log; exit 1; }
 	$(Q)find $(BUILD)/rpm -name '*.rpm' | sort
 
 # makepkg refuses to run as root, so root hands the folder to a user without privileges.
 arch: dist
-	$(Q)tools/deps arch
+	$(Q)! command -v apt-get >/dev/null || tools/deps arch
 	$(Q)rm -rf $(BUILD)/arch && mkdir -p $(BUILD)/arch
 	$(Q)cp $(dist_archive) $(BUILD)/arch
 	$(Q)sed "s/#VERSION#/$(version)/; s/#SHA256#/$$(sha256sum < $(dist_archive) | cut -d ' ' -f 1)/" \

@@ -39,7 +39,7 @@ $(BUILD)/pfdrive: $(BUILD)/user/main.o $(lib)
 pfdrive-static: $(BUILD)/pfdrive-static
 
 $(BUILD)/pfdrive-static: $(BUILD)/user/main.o $(lib) packaging/static_udev.c
-	$(Q)tools/deps static
+	$(Q)! command -v apt-get >/dev/null || tools/deps static
 	$(call say,LINK,$@)
 	$(Q)$(CC) -static $(WARNINGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lelf -lz -liberty -lpthread -lm \
 		$(filter-out -ludev,$(shell pkg-config --static --libs $(packages))) -liberty -lz 2>$@.log || \

@@ -4,10 +4,15 @@
  * calls this: neither library is trusted with what such a file may contain.
  */
 #include <elfutils/libdwfl.h>
-#include <libiberty/demangle.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#if __has_include(<libiberty/demangle.h>)
+#include <libiberty/demangle.h>
+#else
+#include <demangle.h> /* where Fedora has it */
+#endif
 
 #include "symbols/elf_names.h"
 #include "util/code_name.h"
