@@ -4,12 +4,11 @@
 LAB		?=
 SUBMISSION	?=
 FORMAT		?= table
-SEED		?= 1
 handout		:= $(BUILD)/pfstat-course-$(version).tar.xz
 
 .PHONY: grade check-course course-handout
 grade:
-	$(Q)course/grade --format "$(FORMAT)" --seed "$(SEED)" "$(LAB)" "$(SUBMISSION)"
+	$(Q)course/grade --format "$(FORMAT)" $(if $(SEED),--seed "$(SEED)") "$(LAB)" "$(SUBMISSION)"
 
 # The solutions, the skeletons and the wrong solutions, in a VM: a quarter of an hour.
 check-course:
