@@ -158,7 +158,9 @@ arm64_initrd()
 		for applet in $applets; do ln -s busybox "bin/$applet"; done
 		for module in $modules; do
 			modprobe -d /guest -S "$release" --show-depends "$module"
-		done | awk '\''$1 == "insmod" && !seen[$2]++ { print $2 }'\'' >list
+		done >shown
+		awk '\''$1 == "insmod" && !seen[$2]++ { print $2 }'\'' shown >list
+		rm shown
 		: >modules/order
 		while read -r path; do
 			name=$(basename "${path%.xz}")
