@@ -121,6 +121,10 @@ static void perfetto_write_block(struct trace_perfetto *perfetto)
 	protobuf_bytes(part, PACKET_COMPRESSED, perfetto->compressed, bytes);
 	protobuf_clear(&perfetto->packet);
 	protobuf_message(&perfetto->packet, TRACE_PACKET, part);
+	if (perfetto->packet.failed) {
+		perfetto->sink.err = -ENOMEM;
+		return;
+	}
 	fwrite(perfetto->packet.bytes, perfetto->packet.used, 1, perfetto->sink.out);
 	protobuf_clear(&perfetto->block);
 }
