@@ -297,8 +297,8 @@ def test_too_many_processes_are_refused_without_swap(options):
 
 # The largest sizes that are accepted in 16 MiB without swap: the kernel must not kill a process.
 @pytest.mark.parametrize("size, number", [
-    pytest.param("15000K", "1", marks=pytest.mark.long), ("3380K", "4"),
-    pytest.param("475K", "16", marks=pytest.mark.long)])
+    pytest.param("14700K", "1", marks=pytest.mark.long), ("3120K", "4"),
+    pytest.param("204K", "16", marks=pytest.mark.long)])
 def test_processes_that_fit_run_without_swap(size, number):
     with pfstat.without_swap():
         result = pressure(*LIMITED, "--compete", size, "--competitors", number,

@@ -18,7 +18,7 @@
 
 #define MIB	      (1024.0 * 1024)
 #define PAGE_SIZE     4096
-#define PROCESS_BYTES (512.0 * 1024)
+#define PROCESS_BYTES (768.0 * 1024)
 
 void pressure_init(struct pressure *pressure, const struct compete_options *options, bool alone)
 {
@@ -67,7 +67,8 @@ static void pressure_plan(struct pressure *pressure, const struct sysinfo *info)
 
 /*
  * Memory that a process needs in its cgroup: its buffer, page tables, and the pages of the program
- * and its libraries that it writes. Measured: 0.3 to 0.6 MiB more than the buffer.
+ * and its libraries that it writes. Measured: 0.3 to 0.6 MiB more than the buffer. The rest is for
+ * the pages that the kernel charges to the cgroup in advance, up to 64 a CPU.
  */
 static double pressure_process_bytes(uint64_t buffer)
 {
