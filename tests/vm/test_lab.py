@@ -56,6 +56,7 @@ def test_a_competition_works_in_the_lab():
     assert competition["with"]["figures"]["pswpin"] > 0
     assert competition["competitors"][0]["majflt"] > 0
 
+
 @pytest.fixture(name="drawn", scope="module")
 def fixture_drawn(tmp_path_factory):
     """A recording with something to draw."""
