@@ -41,7 +41,7 @@ for turn in range(3):
         data[page] = turn
 """
 
-# Another thread solves the fault after 50 ms. x86-64: userfaultfd(2) is call 323.
+# Another thread solves the fault 50 ms after it began. x86-64: userfaultfd(2) is call 323.
 USERFAULT = """
 import ctypes, fcntl, mmap, os, struct, threading, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -53,6 +53,7 @@ address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
 fcntl.ioctl(uffd, 0xc020aa00, struct.pack("QQQQ", address, 4096, 1, 0))
 thread = threading.Thread(target=libc.memset, args=(ctypes.c_void_p(address), 1, 8))
 thread.start()
+os.read(uffd, 32)
 time.sleep(0.05)
 fcntl.ioctl(uffd, 0xc020aa04, struct.pack("QQQQ", address, 4096, 0, 0))
 thread.join()
