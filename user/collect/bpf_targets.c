@@ -237,10 +237,26 @@ static int bpf_targets_register(struct bpf_targets *targets)
 	return 0;
 }
 
+/*
+ * Before version 1.3, libbpf frees its list of handlers when the last one is removed, and uses it
+ * again. So one, for a section that no program has, is never removed.
+ */
+static int bpf_targets_hold_list(void)
+{
+	static int held;
+
+	if (held <= 0)
+		held = libbpf_register_prog_handler("pfstat.none/", BPF_PROG_TYPE_UNSPEC, 0, NULL);
+	return held < 0 ? held : 0;
+}
+
 int bpf_targets_open(struct bpf_targets **targets)
 {
-	int err;
+	int err = bpf_targets_hold_list();
 
+	*targets = NULL;
+	if (err)
+		return err;
 	*targets = calloc(1, sizeof(**targets));
 	if (!*targets)
 		return -ENOMEM;
