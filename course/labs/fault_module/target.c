@@ -80,6 +80,7 @@ static unsigned char *obey(unsigned char *map, size_t bytes, const char *line)
 		if (!fork()) {
 			close(ends[1]);
 			dup2(ends[0], 0);
+			return map; /* its parent answers */
 		}
 	}
 	if (!strcmp(line, "move\n"))
