@@ -7,12 +7,16 @@ FOLDER = pathlib.Path(__file__).resolve().parents[1] / "labs"
 LETTERS = {"a": "page_faults", "b": "os_costs", "c": "fault_module", "d": "make_it_fast"}
 
 
-def load(letter):
+def module(letter):
     name = LETTERS[letter]
     spec = importlib.util.spec_from_file_location(f"lab_{name}", FOLDER / name / "questions.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.LAB
+    questions = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(questions)
+    return questions
+
+
+def load(letter):
+    return module(letter).LAB
 
 
 def listing():
