@@ -5,5 +5,6 @@ labs, questions        the labs and their questions: both halves
 page_cache             makes a file cold: guest
 submission             checks and copies what a student hands in: host
 machine, results       runs the VMs, prints the points: host
+here                   asks the questions without VMs: guest
 in_guest, sandbox      asks the questions, runs the submission with limits: guest
 """

@@ -126,6 +126,8 @@ def test_a_folder_that_cannot_be_graded_is_refused(folder, spoil, words):
     (["d", "/nonexistent"], "grade: /nonexistent is not a folder"),
     (["--question", "speedy", "d", "."], "lab d has no question speedy; it has speed, memory"),
     (["e", "."], "invalid choice: 'e'"),
+    (["--here", "d", TREE / "course/labs/make_it_fast/skeleton"],
+     "--here works only in a lab whose clock counts instructions"),
 ])
 def test_bad_input_has_status_2(arguments, words):
     process = subprocess.run([sys.executable, GRADE, *arguments], text=True, capture_output=True,

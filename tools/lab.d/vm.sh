@@ -124,8 +124,9 @@ pack_run()
 	printf '%s\0' "$@" >"$work/run/command"
 	[ ! -t 0 ] || read -r rows columns < <(stty size)
 	[ "$rows" != 0 ] || rows=24 columns=80
-	printf '%s=%q\n' LAB_MODE "$mode" LAB_KERNEL "$kernel" DISK_LATENCY "$disk_latency" \
-		SWAP "$swap" LAB_TERM "${TERM:-dumb}" LAB_ROWS "$rows" LAB_COLUMNS "$columns" >"$work/run/settings"
+	printf '%s=%q\n' LAB_MODE "$mode" LAB_KERNEL "$kernel" LAB_DETERMINISTIC "$deterministic" \
+		DISK_LATENCY "$disk_latency" SWAP "$swap" LAB_TERM "${TERM:-dumb}" \
+		LAB_ROWS "$rows" LAB_COLUMNS "$columns" >"$work/run/settings"
 	mkdir "$work/run/in"
 	[ -z "$in" ] || cp -rT --no-preserve=ownership "$in" "$work/run/in" || die "cannot copy $in"
 	tar -C "$work/run" --owner=0 --group=0 -cf "$work/transfer" guest settings command in
