@@ -55,6 +55,7 @@ help:
 #: make grade LAB=a SUBMISSION=dir [FORMAT=json]    grades a submission of coursework, in VMs
 #: make check-course    grades the solutions of the coursework, and the wrong ones
 #: make course-handout    an archive for students, without the solutions
+#: make lab-image, check-lab-image    the lab as a folder that boots with QEMU only, and its test
 #: make clean     removes the built files
 #: BUILD=dir  KDIR=kernel's build dir  CLANG=… BPFTOOL=… other tools  V=1 prints the commands
 .DEFAULT_GOAL := all

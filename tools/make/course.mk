@@ -6,7 +6,7 @@ SUBMISSION	?=
 FORMAT		?= table
 handout		:= $(BUILD)/pfstat-course-$(version).tar.xz
 
-.PHONY: grade check-course course-handout
+.PHONY: grade check-course course-handout lab-image check-lab-image
 grade:
 	$(Q)course/grade --format "$(FORMAT)" $(if $(SEED),--seed "$(SEED)") "$(LAB)" "$(SUBMISSION)"
 
@@ -31,3 +31,12 @@ course-handout: docs
 	done
 	$(Q)tar -C $(dir $(handout_home)) -cJf $(handout) $(notdir $(handout_home))
 	@echo "$(handout)"
+
+# The lab as a folder that boots without this tree, and its archive.
+lab-image:
+	$(Q)tools/deps lab
+	$(Q)tools/lab-image $(BUILD)
+
+# Boots that, emulated: some minutes.
+check-lab-image: lab-image
+	$(Q)tests/image/run $(BUILD)/pfstat-lab-$(version).tar.zst
