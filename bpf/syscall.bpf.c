@@ -3,7 +3,8 @@
  * System calls of the targets: their number and duration by number and error, in the map
  * `syscalls`. A call counts if the thread was a target when it entered and left; the call that
  * makes a thread a target, and the one that ends it, do not count. Successful calls of madvise(2)
- * are also sent as events, because a replay repeats them.
+ * are also sent as events, because a replay repeats them. Calls that shape mappings are sent with
+ * their arguments and their caller.
  */
 #include "arch.bpf.h"
 #include "common.bpf.h"
@@ -110,6 +111,72 @@ static __always_inline void send_advice(const struct pt_regs___kernel *regs, __u
 		event_send(&event, sizeof(event));
 }
 
+/* Returns PFSTAT_NR_CALLS for a call that shapes no mapping. */
+static __always_inline __u32 call_kind_of(__u32 number)
+{
+	switch (number) {
+	case ARCH_NR_MADVISE:
+		return PFSTAT_CALL_MADVISE;
+	case ARCH_NR_PROCESS_MADVISE:
+		return PFSTAT_CALL_PROCESS_MADVISE;
+	case ARCH_NR_MMAP:
+		return PFSTAT_CALL_MMAP;
+	case ARCH_NR_FADVISE64:
+		return PFSTAT_CALL_FADVISE64;
+	case ARCH_NR_MLOCK:
+		return PFSTAT_CALL_MLOCK;
+	case ARCH_NR_MLOCK2:
+		return PFSTAT_CALL_MLOCK2;
+	case ARCH_NR_MLOCKALL:
+		return PFSTAT_CALL_MLOCKALL;
+#ifdef ARCH_NR_FORK
+	case ARCH_NR_FORK:
+		return PFSTAT_CALL_FORK;
+	case ARCH_NR_VFORK:
+		return PFSTAT_CALL_VFORK;
+#endif
+	case ARCH_NR_CLONE:
+		return PFSTAT_CALL_CLONE;
+	case ARCH_NR_CLONE3:
+		return PFSTAT_CALL_CLONE3;
+	default:
+		return PFSTAT_NR_CALLS;
+	}
+}
+
+/* Returns the caller of the C library's function, or 0. */
+static __always_inline __u64 caller_of(const struct pt_regs___kernel *regs)
+{
+	const __u64 address = arch_return_address(regs);
+	__u8 code[ARCH_CALL_BYTES];
+
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(address - sizeof(code))) ||
+	    !arch_is_call(code))
+		return 0;
+	return address;
+}
+
+static __always_inline void send_call(const struct pt_regs___kernel *regs, __u64 id, __u32 kind,
+				      __u64 start_ns, __u64 ns, long result)
+{
+	struct pfstat_call event = {
+		.event = {
+			.type = PFSTAT_EVENT_CALL, .size = sizeof(event), .pid = id >> 32,
+			.tid = id, .ns = ns,
+		},
+		.start_ns = start_ns,
+		.args = {
+			regs->ARCH_ARGUMENT_1, regs->ARCH_ARGUMENT_2, regs->ARCH_ARGUMENT_3,
+			regs->ARCH_ARGUMENT_4, regs->ARCH_ARGUMENT_5, regs->ARCH_ARGUMENT_6,
+		},
+		.result = result,
+		.caller = caller_of(regs),
+		.kind = kind,
+	};
+
+	event_send(&event, sizeof(event));
+}
+
 static __always_inline int call_begins(long number, bool again)
 {
 	struct entered entered = { .number = number };
@@ -143,13 +210,13 @@ int BPF_PROG(on_sys_enter_again, void *regs, long number)
 }
 
 /* The first of the two that comes takes the entry. */
-static __always_inline int call_ends(const void *regs, long ret)
+static __always_inline int call_ends(const struct pt_regs___kernel *regs, long ret)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct pfstat_syscall_key key = {};
 	struct entered *entered;
 	__u64 start_ns, ns;
-	__u32 tid = id;
+	__u32 kind, tid = id;
 
 	if (!may_be_target(id >> 32, tid))
 		return 0;
@@ -166,19 +233,23 @@ static __always_inline int call_ends(const void *regs, long ret)
 	if (ret < 0 && ret >= -MAX_ERRNO && key.number != ARCH_NR_RT_SIGRETURN)
 		key.error = -ret;
 	add(&key, ns - start_ns);
-	if (key.number == ARCH_NR_MADVISE && !ret)
+	kind = call_kind_of(key.number);
+	if (kind == PFSTAT_NR_CALLS || !arch_is_64_bit(regs))
+		return 0;
+	if (kind == PFSTAT_CALL_MADVISE && !ret)
 		send_advice(regs, id, start_ns, ns);
+	send_call(regs, id, kind, start_ns, ns, ret);
 	return 0;
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(on_sys_exit, void *regs, long ret)
+int BPF_PROG(on_sys_exit, const struct pt_regs___kernel *regs, long ret)
 {
 	return call_ends(regs, ret);
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(on_sys_exit_again, void *regs, long ret)
+int BPF_PROG(on_sys_exit_again, const struct pt_regs___kernel *regs, long ret)
 {
 	return call_ends(regs, ret);
 }

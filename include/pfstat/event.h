@@ -27,6 +27,7 @@ enum pfstat_event_type {
 	PFSTAT_EVENT_RECLAIM,
 	PFSTAT_EVENT_WAIT,
 	PFSTAT_EVENT_MAPPING,
+	PFSTAT_EVENT_CALL,
 	PFSTAT_NR_EVENTS
 };
 
@@ -294,6 +295,36 @@ struct pfstat_mapping {
 	__u32 reserved;
 };
 
+enum pfstat_call_kind {
+	PFSTAT_CALL_MADVISE,
+	PFSTAT_CALL_PROCESS_MADVISE,
+	PFSTAT_CALL_MMAP,
+	PFSTAT_CALL_FADVISE64,
+	PFSTAT_CALL_MLOCK,
+	PFSTAT_CALL_MLOCK2,
+	PFSTAT_CALL_MLOCKALL,
+	PFSTAT_CALL_FORK,
+	PFSTAT_CALL_VFORK,
+	PFSTAT_CALL_CLONE,
+	PFSTAT_CALL_CLONE3,
+	PFSTAT_NR_CALLS
+};
+
+/* A system call of a target's thread that shapes mappings. event.ns: its return. event.flags: 0. */
+struct pfstat_call {
+	struct pfstat_event event;
+	__u64 start_ns;
+	__u64 args[6];
+	__s64 result; /* below 0: a negative errno */
+	/*
+	 * The return address of the function that made the system call, such as madvise() of the C
+	 * library. A call instruction precedes it. 0: not known.
+	 */
+	__u64 caller;
+	__u32 kind; /* enum pfstat_call_kind */
+	__u32 reserved;
+};
+
 /* Key of the map `syscalls`. error: 0 for success, or a positive errno. */
 struct pfstat_syscall_key {
 	__u32 number;
@@ -355,6 +386,7 @@ _Static_assert(sizeof(struct pfstat_advice) == 56, "ABI");
 _Static_assert(sizeof(struct pfstat_reclaim) == 40, "ABI");
 _Static_assert(sizeof(struct pfstat_wait) == 40 + PFSTAT_WAIT_BYTES, "ABI");
 _Static_assert(sizeof(struct pfstat_mapping) == 56, "ABI");
+_Static_assert(sizeof(struct pfstat_call) == 104, "ABI");
 _Static_assert(sizeof(struct pfstat_swap_pair) == 8, "ABI");
 _Static_assert(sizeof(struct pfstat_swap_counts) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_syscall_key) == 8, "ABI");

@@ -82,6 +82,13 @@ static void give_events(taker take, void *context, uint64_t ns)
 		.advice = 1,
 		.ra_pages = 32,
 	};
+	const struct pfstat_call call = {
+		.event = { PFSTAT_EVENT_CALL, sizeof(call), 0, 100, 101, ns },
+		.start_ns = ns - 900,
+		.args = { 0x7f0000000000, 8192, 1 },
+		.caller = 0x7f0000000040,
+		.kind = PFSTAT_CALL_MADVISE,
+	};
 
 	give(take, context, ITEM_EVENT, &off_cpu);
 	give(take, context, ITEM_EVENT, &block);
@@ -93,6 +100,7 @@ static void give_events(taker take, void *context, uint64_t ns)
 	give(take, context, ITEM_EVENT, &reclaim);
 	give(take, context, ITEM_EVENT, &wait);
 	give(take, context, ITEM_EVENT, &mapping);
+	give(take, context, ITEM_EVENT, &call);
 }
 
 static void give_map(taker take, void *context, uint64_t ns)

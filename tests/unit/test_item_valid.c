@@ -13,6 +13,7 @@ static union {
 	struct pfstat_stack stack;
 	struct pfstat_wait wait;
 	struct pfstat_mapping mapping;
+	struct pfstat_call call;
 } any;
 
 static void make(enum pfstat_event_type type, size_t size)
@@ -30,7 +31,7 @@ START_TEST(test_each_event_has_its_size)
 		[PFSTAT_EVENT_PAGE] = 64,      [PFSTAT_EVENT_TASK] = 48,
 		[PFSTAT_EVENT_STACK] = 552,    [PFSTAT_EVENT_ADVICE] = 56,
 		[PFSTAT_EVENT_RECLAIM] = 40,   [PFSTAT_EVENT_WAIT] = 360,
-		[PFSTAT_EVENT_MAPPING] = 56,
+		[PFSTAT_EVENT_MAPPING] = 56,   [PFSTAT_EVENT_CALL] = 104,
 	};
 	enum pfstat_event_type type;
 
@@ -77,6 +78,9 @@ START_TEST(test_array_indexes_out_of_bounds_are_refused)
 	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_MAPPING, sizeof(any.mapping));
 	any.mapping.advice = 3;
+	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	make(PFSTAT_EVENT_CALL, sizeof(any.call));
+	any.call.kind = PFSTAT_NR_CALLS;
 	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_STACK, sizeof(any.stack));
 	any.stack.frames = PFSTAT_STACK_FRAMES + 1;

@@ -32,6 +32,7 @@ union any {
 	struct pfstat_stack stack;
 	struct pfstat_wait wait;
 	struct pfstat_mapping mapping;
+	struct pfstat_call call;
 	struct item_map map;
 	uint8_t bytes[sizeof(struct item_map) + ITEMS_PATH_MAX];
 };
@@ -61,6 +62,7 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 		[PFSTAT_EVENT_TASK] = 48,    [PFSTAT_EVENT_STACK] = 552,
 		[PFSTAT_EVENT_ADVICE] = 56,  [PFSTAT_EVENT_RECLAIM] = 40,
 		[PFSTAT_EVENT_WAIT] = 360,   [PFSTAT_EVENT_MAPPING] = 56,
+		[PFSTAT_EVENT_CALL] = 104,
 	};
 
 	fill(any, sizes[type], seed);
@@ -78,6 +80,8 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 	}
 	if (type == PFSTAT_EVENT_RECLAIM)
 		any->page.event.flags %= PFSTAT_NR_RECLAIM_KINDS;
+	if (type == PFSTAT_EVENT_CALL)
+		any->call.kind %= PFSTAT_NR_CALLS;
 	if (type == PFSTAT_EVENT_MAPPING)
 		any->mapping.advice %= 3;
 	if (type == PFSTAT_EVENT_FAULT) {

@@ -65,6 +65,24 @@ static void read_in_order(struct sample *s, uint64_t next, uint64_t bytes)
 
 START_TEST(test_pages_in_order_without_read_ahead)
 {
+	struct report_call calls[] = {
+		{ { .kind = PFSTAT_CALL_MADVISE, .detail = MADV_NORMAL, .count = 9, .place = 1 },
+		  "other",
+		  "/data/big.bin" },
+		{ { .kind = PFSTAT_CALL_MADVISE, .detail = MADV_RANDOM, .count = 2, .place = 1 },
+		  "hint+0x9 (/bin/a)",
+		  "/data/big.bin" },
+		{ { .kind = PFSTAT_CALL_MADVISE,
+		    .detail = MADV_RANDOM,
+		    .count = 4,
+		    .failed = 3,
+		    .place = 1 },
+		  "fails",
+		  "/data/big.bin" },
+		{ { .kind = PFSTAT_CALL_MADVISE, .detail = MADV_RANDOM, .count = 8, .place = 1 },
+		  "another",
+		  "/d/other" },
+	};
 	struct sample s;
 
 	read_in_order(&s, 940, 4096);
@@ -73,6 +91,15 @@ START_TEST(test_pages_in_order_without_read_ahead)
 		    "faults went on to a next page: read-ahead is off, by MADV_RANDOM, or");
 	s.report.evidence.advices[MADV_RANDOM] = 3;
 	check_cause(&s, "no-read-ahead", true, "by madvise(MADV_RANDOM), 3 calls.");
+	s.report.calls.rows = calls;
+	s.report.calls.nr = 4;
+	check_cause(&s, "no-read-ahead", true,
+		    "by madvise(MADV_RANDOM), 3 calls, 2 of them in hint+0x9 (/bin/a).");
+	calls[2].sum.failed = 4;
+	check_cause(&s, "no-read-ahead", true,
+		    "by madvise(MADV_RANDOM), 2 calls in hint+0x9 (/bin/a).");
+	calls[1].sum.place = 0; /* not known */
+	check_cause(&s, "no-read-ahead", true, "by madvise(MADV_RANDOM), 2 calls.");
 	read_in_order(&s, 400, 4096);
 	check_no_cause(&s, "no-read-ahead");
 	read_in_order(&s, 940, 131072);

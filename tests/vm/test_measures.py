@@ -157,6 +157,8 @@ def test_cost_of_a_call_is_as_documented():
     assert cost["alone"] < cost["eBPF, not watched"] < cost["eBPF"] < cost["strace -c"]
     assert 1200 < cost["eBPF"] - cost["alone"] < 2400
     assert cost["eBPF, not watched"] - cost["alone"] < 1000
+    event = cost["madvise, eBPF"] - cost["madvise, alone"] - (cost["eBPF"] - cost["alone"])
+    assert 1600 < event < 4800
     assert cost["strace -c"] - cost["alone"] > 10 * (cost["eBPF"] - cost["alone"])
 
 

@@ -73,7 +73,7 @@ check-kernels:
 unit-tests: $(unit_runs)
 
 
-guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump workload fuzz_debugfs touch_pages advised)
+guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump workload fuzz_debugfs touch_pages advised shaping_calls)
 
 # Prints the events of the eBPF programs as text.
 $(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
@@ -115,6 +115,12 @@ $(BUILD)/advised: tests/vm/progs/advised.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+
+# Callers have names.
+$(BUILD)/shaping_calls: tests/vm/progs/shaping_calls.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
 
 # Cost of each eBPF program, on every kernel.
 bpf-stats:

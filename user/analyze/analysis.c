@@ -42,6 +42,7 @@ struct analysis {
 	struct evictions *evictions;
 	struct evidence evidence;
 	struct waits waits;
+	struct shaping_calls calls;
 	struct class_faults classes[NR_FAULT_CLASSES];
 	struct block_state blocks;
 	uint64_t voluntary, preempted, off_cpu_ns;
@@ -102,6 +103,7 @@ void analysis_free(struct analysis *analysis)
 	readahead_free(analysis->readahead);
 	evictions_free(analysis->evictions);
 	waits_exit(&analysis->waits);
+	shaping_calls_exit(&analysis->calls);
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		for (i = 0; i <= NR_PARTS; i++)
 			quantile_exit(&analysis->classes[class].quantiles[i]);
@@ -311,6 +313,9 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		return stacks_add(analysis->grouping.stacks, (const struct pfstat_stack *)event);
 	case PFSTAT_EVENT_WAIT:
 		return add_wait(analysis, (const struct pfstat_wait *)event);
+	case PFSTAT_EVENT_CALL:
+		return shaping_calls_add(&analysis->calls, analysis->grouping.spaces,
+					 (const struct pfstat_call *)event);
 	case PFSTAT_EVENT_MAPPING:
 		grouping_add_mapping(&analysis->grouping, (const struct pfstat_mapping *)event);
 		return 0;
@@ -547,17 +552,42 @@ size_t analysis_frames(const struct analysis *analysis, uint64_t number,
 
 int analysis_visit_code(const struct analysis *analysis, code_visitor visit, void *context)
 {
-	return grouping_visit_code(&analysis->grouping, visit, context);
+	int err = grouping_visit_code(&analysis->grouping, visit, context);
+
+	return err ? err :
+		     shaping_calls_visit(&analysis->calls, analysis->grouping.spaces, visit,
+					 context);
 }
 
 int analysis_name_address(struct analysis *analysis, uint32_t pid, uint64_t address,
 			  const char *symbol)
 {
-	return grouping_name_address(&analysis->grouping, pid, address, symbol);
+	int err = grouping_name_address(&analysis->grouping, pid, address, symbol);
+
+	return err ? err : shaping_calls_name(&analysis->calls, 0, pid, address, symbol);
 }
 
 int analysis_name_code(struct analysis *analysis, const char *path, uint64_t offset,
 		       const char *symbol)
 {
-	return grouping_name_code(&analysis->grouping, path, offset, symbol);
+	const uint32_t number = address_spaces_path_number(analysis->grouping.spaces, path);
+	int err = grouping_name_code(&analysis->grouping, path, offset, symbol);
+
+	return err || !number ? err :
+				shaping_calls_name(&analysis->calls, number, 0, offset, symbol);
+}
+
+const struct shaping_calls *analysis_calls(const struct analysis *analysis)
+{
+	return &analysis->calls;
+}
+
+char *analysis_caller(const struct analysis *analysis, const struct shaping_call *call)
+{
+	return shaping_call_caller(call, analysis->grouping.spaces);
+}
+
+const char *analysis_call_file(const struct analysis *analysis, const struct shaping_call *call)
+{
+	return address_spaces_path(analysis->grouping.spaces, call->target);
 }

@@ -20,6 +20,7 @@
 #include "analyze/groups/groups.h"
 #include "analyze/pages/evictions.h"
 #include "analyze/pages/readahead.h"
+#include "analyze/shaping_calls.h"
 #include "analyze/stats/quantile.h"
 #include "analyze/summary.h"
 #include "model/counters.h"
@@ -144,7 +145,14 @@ int analysis_stack(struct analysis *analysis, const struct explained *fault, uin
 size_t analysis_frames(const struct analysis *analysis, uint64_t number,
 		       struct stack_frame frames[STACKS_MAX_FRAMES]);
 
-/* Visits the code addresses of faults, see struct code_place. */
+/* The calls that shape mappings. */
+const struct shaping_calls *analysis_calls(const struct analysis *analysis);
+/* See shaping_call_caller(). */
+char *analysis_caller(const struct analysis *analysis, const struct shaping_call *call);
+/* Returns the path of the file in its range; "": none. */
+const char *analysis_call_file(const struct analysis *analysis, const struct shaping_call *call);
+
+/* Visits the code addresses of faults, and of callers of such calls; see struct code_place. */
 int analysis_visit_code(const struct analysis *analysis, code_visitor visit, void *context);
 /* Copies the symbol of an address, or of an offset in path. */
 int analysis_name_address(struct analysis *analysis, uint32_t pid, uint64_t address,

@@ -24,6 +24,7 @@ static const size_t event_sizes[PFSTAT_NR_EVENTS] = {
 	[PFSTAT_EVENT_RECLAIM] = sizeof(struct pfstat_reclaim),
 	[PFSTAT_EVENT_WAIT] = sizeof(struct pfstat_wait),
 	[PFSTAT_EVENT_MAPPING] = sizeof(struct pfstat_mapping),
+	[PFSTAT_EVENT_CALL] = sizeof(struct pfstat_call),
 };
 
 bool item_record_is_known(const struct pfstat_record *record)
@@ -68,6 +69,8 @@ bool item_event_is_known(const struct pfstat_event *event, size_t size)
 		return wait_is_known((const void *)event);
 	case PFSTAT_EVENT_RECLAIM:
 		return event->flags < PFSTAT_NR_RECLAIM_KINDS;
+	case PFSTAT_EVENT_CALL:
+		return ((const struct pfstat_call *)event)->kind < PFSTAT_NR_CALLS;
 	case PFSTAT_EVENT_MAPPING:
 		return ((const struct pfstat_mapping *)event)->advice < MAPPING_NR_ADVICES;
 	default:

@@ -38,6 +38,7 @@ static const uint8_t nr_words[ITEMS_NR_FIXED] = {
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_RECLAIM)] = sizeof(struct pfstat_reclaim) / 8,
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_WAIT)] = sizeof(struct pfstat_wait) / 8,
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_MAPPING)] = sizeof(struct pfstat_mapping) / 8,
+	[ITEMS_KIND_EVENT(PFSTAT_EVENT_CALL)] = sizeof(struct pfstat_call) / 8,
 };
 
 static int pile_add(struct items_pile *pile, const void *bytes, size_t size)

@@ -105,6 +105,19 @@ struct report_pages {
 	size_t nr_pairs;
 };
 
+/* A call that shapes mappings, its caller by name, and the file of its range. */
+struct report_call {
+	struct shaping_call sum; /* without a symbol */
+	char *caller;		 /* "(not known)" if sum.place is 0 */
+	char *file;		 /* "": none */
+};
+
+struct report_calls {
+	struct report_call *rows; /* by first call; freed by report_exit() */
+	size_t nr;
+	uint64_t left_out; /* calls without a row */
+};
+
 /* The faults by file, mapping, thread or place in the code, costliest group first. */
 struct report_groups {
 	bool wanted;
@@ -161,6 +174,7 @@ struct report {
 	struct report_places places[NR_GROUP_BY];
 	struct evidence_figures evidence;
 	struct report_waits waits;
+	struct report_calls calls;
 	bool full;	  /* a text report has all tables, also empty ones */
 	unsigned int top; /* rows printed for groups and for system calls; 0: all */
 	struct report_extras extras;

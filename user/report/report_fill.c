@@ -49,6 +49,18 @@ void report_init(struct report *report)
 	init_usage(report->extras.usage);
 }
 
+static void report_exit_calls(struct report_calls *calls)
+{
+	size_t i;
+
+	for (i = 0; i < calls->nr; i++) {
+		free(calls->rows[i].caller);
+		free(calls->rows[i].file);
+	}
+	free(calls->rows);
+	*calls = (struct report_calls){ 0 };
+}
+
 void report_exit(struct report *report)
 {
 	enum group_by by;
@@ -57,6 +69,7 @@ void report_exit(struct report *report)
 		free(report->places[by].rows);
 		report->places[by] = (struct report_places){ 0 };
 	}
+	report_exit_calls(&report->calls);
 	free(report->groups.rows);
 	report->groups.rows = NULL;
 	report->groups.nr = 0;
@@ -209,6 +222,27 @@ static int fill_places(struct report_places *places, const struct analysis *anal
 	return err;
 }
 
+static int fill_calls(struct report_calls *calls, const struct analysis *analysis)
+{
+	const struct shaping_calls *found = analysis_calls(analysis);
+	struct report_call *row;
+
+	calls->left_out = found->left_out;
+	calls->rows = found->nr ? calloc(found->nr, sizeof(*calls->rows)) : NULL;
+	if (found->nr && !calls->rows)
+		return -ENOMEM;
+	while (calls->nr < found->nr) {
+		row = &calls->rows[calls->nr++];
+		row->sum = found->rows[calls->nr - 1];
+		row->sum.symbol = NULL;
+		row->caller = analysis_caller(analysis, &found->rows[calls->nr - 1]);
+		row->file = strdup(analysis_call_file(analysis, &row->sum));
+		if (!row->caller || !row->file)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int report_fill(struct report *report, const struct analysis *analysis,
 		const struct run_counters *counters)
 {
@@ -229,6 +263,7 @@ int report_fill(struct report *report, const struct analysis *analysis,
 		       analysis_waits(analysis, &report->waits.rows, &report->waits.nr,
 				      &report->waits.unknown_ns) ?:
 		       fill_places(report->places, analysis)				?:
+		       fill_calls(&report->calls, analysis) ?:
 		       fill_extras(report, analysis, counters)				?:
 		       fill_groups(&report->groups, analysis);
 }

@@ -138,6 +138,13 @@ static void print_mapping(const struct pfstat_mapping *mapping)
 		mapping->mmap_miss);
 }
 
+static void print_call(const struct pfstat_call *call)
+{
+	print_head(&call->event, "call");
+	fprintf(out, ", \"kind\": %u, \"result\": %lld, \"caller\": %llu}\n", call->kind,
+		call->result, call->caller);
+}
+
 static int print_event(void *context, const struct pfstat_event *event)
 {
 	(void)context;
@@ -171,6 +178,9 @@ static int print_event(void *context, const struct pfstat_event *event)
 		break;
 	case PFSTAT_EVENT_MAPPING:
 		print_mapping((const struct pfstat_mapping *)event);
+		break;
+	case PFSTAT_EVENT_CALL:
+		print_call((const struct pfstat_call *)event);
 		break;
 	}
 	return ferror(out) ? -EIO : 0;

@@ -27,6 +27,8 @@
  *	workload copy PAGES		write them, fork, write each again in the child
  *	workload calls N		getppid(2) N times, then close(-1) half as often; prints
  *					the duration of one getppid(2) in ns
+ *	workload madvises N		madvise(MADV_NORMAL) of a page N times; prints the duration
+ *					of one in ns
  *	workload twice PAGES		write each page, then read each (swap, if memory is short)
  */
 #include <pthread.h>
@@ -308,19 +310,41 @@ static void run_twice(size_t pages)
 	touch(map, size);
 }
 
+static double ns_since(const struct timespec *from)
+{
+	struct timespec to;
+
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	return (to.tv_sec - from->tv_sec) * 1e9 + to.tv_nsec - from->tv_nsec;
+}
+
 /* A call with little work: the measured time is that of the call and of its observers. */
 static void run_calls(unsigned int nr)
 {
-	struct timespec from, to;
+	struct timespec from;
 	unsigned int i;
+	double ns;
 
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	for (i = 0; i < nr; i++)
 		syscall(SYS_getppid);
-	clock_gettime(CLOCK_MONOTONIC, &to);
+	ns = ns_since(&from);
 	for (i = 0; i < nr / 2; i++)
 		close(-1);
-	printf("%.0f\n", ((to.tv_sec - from.tv_sec) * 1e9 + to.tv_nsec - from.tv_nsec) / nr);
+	printf("%.0f\n", ns / nr);
+}
+
+static void run_madvises(unsigned int nr)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct timespec from;
+	unsigned int i;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (i = 0; i < nr; i++)
+		if (madvise(page, PAGE, MADV_NORMAL))
+			exit(1);
+	printf("%.0f\n", ns_since(&from) / nr);
 }
 
 int main(int argc, char **argv)
@@ -361,6 +385,8 @@ int main(int argc, char **argv)
 		run_copy(atoi(argv[2]));
 	else if (!strcmp(what, "calls"))
 		run_calls(atoi(argv[2]));
+	else if (!strcmp(what, "madvises"))
+		run_madvises(atoi(argv[2]));
 	else if (!strcmp(what, "twice"))
 		run_twice(atoi(argv[2]));
 	else

@@ -130,6 +130,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "waits", json_waits(run) },
 		{ "readahead", json_readahead(run) },
 		{ "evictions", json_evictions(run) },
+		{ "shaping_calls", json_calls(run) },
 		{ "pages_touched", value_known(run->drive.pages_touched) },
 		{ "pages_written", value_known(run->drive.pages_written) },
 		{ "steps", json_steps(&run->drive) },

@@ -14,6 +14,8 @@ json_t *json_requests(const struct report *run);
 json_t *json_reclaims(const struct report *run);
 json_t *json_waits(const struct report *run);
 json_t *json_readahead(const struct report *run);
+/* Returns a JSON null without eBPF. */
+json_t *json_calls(const struct report *run);
 json_t *json_evictions(const struct report *run);
 /* Returns a JSON null if the duration of the run is not known. */
 json_t *json_verdict(const struct view *view);

@@ -159,7 +159,10 @@ static int table_system(FILE *out, const struct report *run)
 			err = table_evictions(out, run);
 		fputc('\n', out);
 	}
-	return err ? err : table_syscalls(out, run);
+	if (!err)
+		err = table_syscalls(out, run);
+	fputc('\n', out);
+	return err ? err : table_calls(out, run);
 }
 
 int table_run(FILE *out, const struct view *view)

@@ -37,6 +37,7 @@ void table_waits_short(FILE *out, const struct report *run);
 int table_requests(FILE *out, const struct report *run);
 int table_readahead(FILE *out, const struct report *run);
 int table_evictions(FILE *out, const struct report *run);
+int table_calls(FILE *out, const struct report *run);
 
 /* The steps of a drive. table_has_steps() is false if the drive only read. */
 bool table_has_steps(const struct report *run);

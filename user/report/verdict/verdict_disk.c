@@ -79,20 +79,27 @@ static uint64_t madvise_calls(const struct report *run)
 	return 0;
 }
 
-static void state_who_advised(const struct report *run, struct verdict_cause *cause)
+static void state_who_advised(const struct report *run, const struct group *file,
+			      struct verdict_cause *cause)
 {
-	const uint64_t advised = run->evidence.advices[MADV_RANDOM];
 	const uint64_t calls = madvise_calls(run);
+	struct verdict_callers found;
+	uint64_t advised;
 
-	if (advised)
-		verdict_add(cause, ", by madvise(MADV_RANDOM), %" PRIu64 " call%s.", advised,
+	verdict_advisers(run, file->name, &found);
+	advised = found.calls ?: run->evidence.advices[MADV_RANDOM];
+	if (advised) {
+		verdict_add(cause, ", by madvise(MADV_RANDOM), %" PRIu64 " call%s", advised,
 			    advised == 1 ? "" : "s");
-	else if (calls)
+		verdict_add_place(cause, &found);
+		verdict_add(cause, ".");
+	} else if (calls) {
 		verdict_add(cause,
 			    ", likely by MADV_RANDOM: madvise was called %" PRIu64 " time%s.",
 			    calls, calls == 1 ? "" : "s");
-	else
+	} else {
 		verdict_add(cause, ", by MADV_RANDOM, or a read-ahead of 0 of the device.");
+	}
 }
 
 bool verdict_no_readahead(const struct verdict *verdict, const struct report *run,
@@ -112,7 +119,7 @@ bool verdict_no_readahead(const struct verdict *verdict, const struct report *ru
 		      file->name, file->reads.bytes / KIB / file->reads.requests,
 		      100.0 * file->reads.next / file->classes[FAULT_DISK],
 		      file->classes[FAULT_DISK]);
-	state_who_advised(run, cause);
+	state_who_advised(run, file, cause);
 	verdict_advise(cause, "pfdrive replay --advise normal RECORDING shows the saving; then "
 			      "remove MADV_RANDOM, or raise the device's read_ahead_kb.");
 	return true;

@@ -67,6 +67,18 @@ const char *verdict_class_wait_cause(const struct report *run, enum fault_class 
 /* Microseconds per fault of the class. */
 double verdict_mean_us(const struct report *run, enum fault_class class);
 
+/* Calls of a kind that succeeded, and the place in the code that made most of them. */
+struct verdict_callers {
+	uint64_t calls, most;
+	const char *place; /* NULL: not known, or no calls */
+	bool more;	   /* there may be more calls */
+};
+
+/* Finds the calls of madvise(MADV_RANDOM) for a file. */
+void verdict_advisers(const struct report *run, const char *file, struct verdict_callers *found);
+/* Adds " in PLACE", or ", 3 of them in PLACE", if the place is known. */
+void verdict_add_place(struct verdict_cause *cause, const struct verdict_callers *found);
+
 #define VERDICT_SPAN 32
 /* "3.21 s", "12.3 ms". Returns text, which has VERDICT_SPAN bytes. */
 const char *verdict_span(char *text, uint64_t ns);

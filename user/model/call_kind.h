@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The system calls that shape mappings: their names, arguments, and the text of their advice. */
+#ifndef PFSTAT_USER_CALL_KIND_H
+#define PFSTAT_USER_CALL_KIND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pfstat/event.h>
+
+const char *call_kind_name(enum pfstat_call_kind kind);
+/* Returns the advice or the flags that it passed; 0 for calls that have none. */
+uint64_t call_kind_detail(const struct pfstat_call *call);
+/* Returns the bytes of the range that it passed; 0 for calls that have none. */
+uint64_t call_kind_bytes(const struct pfstat_call *call);
+/* Returns an address in the range; 0: the call has none, or failed. */
+uint64_t call_kind_address(const struct pfstat_call *call);
+/*
+ * The detail as text: "MADV_RANDOM", "MAP_SHARED|MAP_POPULATE", "0x11": bits without a name are a
+ * number. "" for calls that have none.
+ */
+void call_kind_print_detail(enum pfstat_call_kind kind, uint64_t detail, char *text, size_t size);
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Table of the calls that shape mappings, by call, advice, file and caller. The rows come from the
+ * report, in the order of their first calls.
+ */
+#include <inttypes.h>
+
+#include "model/call_kind.h"
+#include "print/text/table.h"
+#include "print/text/table_cells.h"
+#include "util/array.h"
+
+static void call_row(struct grid *grid, const struct report_call *row)
+{
+	const char *name = call_kind_name(row->sum.kind);
+	char detail[256];
+
+	call_kind_print_detail(row->sum.kind, row->sum.detail, detail, sizeof(detail));
+	grid_row(grid);
+	cell_count(grid, row->sum.count);
+	cell_count(grid, row->sum.failed);
+	cell_count(grid, row->sum.bytes / 1024);
+	cell_scaled(grid, row->sum.total_ns / 1e6);
+	grid_cell(grid, "%s%s%s", name, *detail ? " " : "", detail);
+	grid_cell(grid, "%s", row->caller);
+	grid_cell(grid, "%s", row->file);
+}
+
+int table_calls(FILE *out, const struct report *run)
+{
+	static const char *const headings[] = { ">Calls", ">Failed",	">KiB", ">Total ms",
+						"<Call",  "<Called by", "<File" };
+	const struct report_calls *calls = &run->calls;
+	const size_t shown = run->top && run->top < calls->nr ? run->top : calls->nr;
+	struct grid grid;
+	size_t i;
+	int err;
+
+	if (!run->bpf.known || !calls->nr) {
+		fprintf(out, "Calls that shape mappings: %s\n", run->bpf.known ? "none" : "n/a");
+		return 0;
+	}
+	fputs("Calls that shape mappings, by first call\n", out);
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
+	for (i = 0; i < shown; i++)
+		call_row(&grid, &calls->rows[i]);
+	err = grid_close(&grid, out);
+	if (shown < calls->nr)
+		fprintf(out, "Not shown: %zu more row%s\n", calls->nr - shown,
+			calls->nr - shown == 1 ? "" : "s");
+	if (calls->left_out)
+		fprintf(out,
+			"Not in a row: %" PRIu64 " calls, because there were too many callers\n",
+			calls->left_out);
+	return err;
+}
