@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The privileges that the module's files require. They belong to root, by mode; but the root of a
- * user namespace, and of a container without privileges, is user 0 as well. The files show of other
+ * The privileges that the module's files require. Modes do not suffice: the root of a user
+ * namespace, and of a container without privileges, is user 0 as well. The files show of other
  * processes the same as perf_event_open(2), so they require the same capability.
  */
 #ifndef PFSTAT_ACCESS_H
@@ -10,6 +10,7 @@
 #include <linux/capability.h>
 #include <linux/errno.h>
 #include <linux/fs.h>
+#include <linux/security.h>
 #include <linux/user_namespace.h>
 
 /* Checks the process that opens a file; later users of the open file are not checked. */
@@ -24,11 +25,15 @@ static inline bool pfstat_access_may_see_frames(const struct file *file)
 	return file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
-/* A program that may load eBPF reads any kernel memory, so it may also have addresses. */
+/*
+ * A program that may load eBPF reads any kernel memory, so it may also have addresses. Lockdown for
+ * confidentiality denies it both.
+ */
 static inline bool pfstat_access_may_see_addresses(const struct file *file)
 {
-	return file_ns_capable(file, &init_user_ns, CAP_BPF) ||
-	       file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+	return (file_ns_capable(file, &init_user_ns, CAP_BPF) ||
+		file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN)) &&
+	       !security_locked_down(LOCKDOWN_BPF_READ_KERNEL);
 }
 
 #endif

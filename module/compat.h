@@ -7,6 +7,7 @@
 #ifndef PFSTAT_COMPAT_H
 #define PFSTAT_COMPAT_H
 
+#include <linux/device.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
@@ -116,6 +117,13 @@ static __always_inline struct task_struct *compat_current_anew(void)
 	return this_cpu_read(current_task);
 #endif
 }
+
+/* v6.2: a class names the node of a device that it cannot change. */
+#ifdef PFSTAT_HAVE_DEVNODE_DEVICE
+typedef struct device compat_devnode_device_t;
+#else
+typedef const struct device compat_devnode_device_t;
+#endif
 
 /* v6.4: text, data and the rest of a module lie apart. */
 static inline size_t compat_module_bytes(const struct module *module)

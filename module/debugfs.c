@@ -1,110 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The module's files in debugfs. They check the opener's privileges, translate, and call session.c,
- * which decides, and ring.c.
- */
+/* Makes the module's files in debugfs. */
 #define pr_fmt(fmt) "pfstat: " fmt
 
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/module.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-#include <linux/uaccess.h>
 #include <pfstat/control.h>
 
 #include "access.h"
 #include "debugfs.h"
-#include "debugfs_show.h"
-#include "fault.h"
+#include "files.h"
 #include "ring.h"
-#include "session.h"
 
 static struct dentry *debugfs_dir;
-
-/* Executes the lines of one write; the first that fails ends it. */
-static int run_lines(enum session_user user, char *text, bool frames)
-{
-	char *line;
-	int err = 0;
-
-	while (!err && (line = strsep(&text, "\n")))
-		err = pfstat_session_command(user, line, frames);
-	return err;
-}
-
-static ssize_t write_commands(enum session_user user, const struct file *file,
-			      const char __user *buffer, size_t count)
-{
-	char *text;
-	int err;
-
-	if (count > PFSTAT_COMMAND_MAX)
-		return -EOVERFLOW;
-	text = memdup_user_nul(buffer, count);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	err = run_lines(user, text, pfstat_access_may_see_frames(file));
-	kfree(text);
-	return err ?: count;
-}
-
-static int guarded_open(struct inode *inode, struct file *file)
-{
-	return pfstat_access_may_open() ?: simple_open(inode, file);
-}
-
-static ssize_t control_write(struct file *file, const char __user *buffer, size_t count,
-			     loff_t *ppos)
-{
-	return write_commands(SESSION_CONTROL, file, buffer, count);
-}
-
-static const struct file_operations control_fops = {
-	.owner = THIS_MODULE,
-	.open = guarded_open,
-	.write = control_write,
-	.llseek = noop_llseek,
-};
-
-static int session_file_open(struct inode *inode, struct file *file)
-{
-	return pfstat_access_may_open() ?: pfstat_session_open();
-}
-
-static int session_file_release(struct inode *inode, struct file *file)
-{
-	pfstat_session_close();
-	return 0;
-}
-
-static ssize_t session_file_write(struct file *file, const char __user *buffer, size_t count,
-				  loff_t *ppos)
-{
-	return write_commands(SESSION_PROGRAM, file, buffer, count);
-}
-
-/* For eBPF, to recognise a hooked VMA by its ->fault. */
-static ssize_t session_file_read(struct file *file, char __user *buffer, size_t count, loff_t *ppos)
-{
-	char text[32];
-	int length;
-
-	if (!pfstat_access_may_see_addresses(file))
-		return -EPERM;
-	length = scnprintf(text, sizeof(text), "wrapper 0x%lx\n", pfstat_fault_wrapper());
-	return simple_read_from_buffer(buffer, count, ppos, text, length);
-}
-
-static const struct file_operations session_fops = {
-	.owner = THIS_MODULE,
-	.open = session_file_open,
-	.release = session_file_release,
-	.read = session_file_read,
-	.write = session_file_write,
-	.llseek = noop_llseek,
-};
 
 static unsigned int ring_cpu(const struct file *file)
 {
@@ -142,7 +51,7 @@ static __poll_t ring_file_poll(struct file *file, poll_table *wait)
 
 static const struct file_operations ring_fops = {
 	.owner = THIS_MODULE,
-	.open = guarded_open,
+	.open = pfstat_file_open,
 	.mmap = ring_file_mmap,
 	.poll = ring_file_poll,
 	.llseek = noop_llseek,
@@ -157,9 +66,11 @@ static int debugfs_made(const char *name, const struct dentry *dentry)
 	return PTR_ERR(dentry);
 }
 
-static int debugfs_make_file(const char *name, umode_t mode, const struct file_operations *fops)
+/* debugfs belongs to root. */
+static int debugfs_make_file(const struct module_file *made)
 {
-	return debugfs_made(name, debugfs_create_file(name, mode, debugfs_dir, NULL, fops));
+	return debugfs_made(made->name, debugfs_create_file(made->name, made->mode & 0700,
+							    debugfs_dir, NULL, made->fops));
 }
 
 static int debugfs_make_ring_file(struct dentry *dir, unsigned long cpu)
@@ -186,17 +97,11 @@ static int debugfs_make_ring_files(void)
 
 static int debugfs_make_files(void)
 {
-	int err;
+	unsigned int i;
+	int err = 0;
 
-	err = debugfs_make_file(PFSTAT_FILE_LOG, 0400, &pfstat_log_fops);
-	if (!err)
-		err = debugfs_make_file(PFSTAT_FILE_STATS, 0400, &pfstat_stats_fops);
-	if (!err)
-		err = debugfs_make_file(PFSTAT_FILE_TARGETS, 0400, &pfstat_targets_fops);
-	if (!err)
-		err = debugfs_make_file(PFSTAT_FILE_CONTROL, 0600, &control_fops);
-	if (!err)
-		err = debugfs_make_file(PFSTAT_FILE_SESSION, 0600, &session_fops);
+	for (i = 0; !err && i < PFSTAT_NR_FILES; i++)
+		err = debugfs_make_file(&pfstat_files[i]);
 	return err ?: debugfs_make_ring_files();
 }
 

@@ -8,6 +8,7 @@
 
 #include "chain.h"
 #include "debugfs.h"
+#include "device.h"
 #include "follow.h"
 #include "hook.h"
 #include "in_flight.h"
@@ -36,8 +37,13 @@ static int __init pfstat_init(void)
 	err = pfstat_debugfs_init();
 	if (err)
 		goto exit_follow;
+	err = pfstat_device_init();
+	if (err)
+		goto exit_debugfs;
 	return 0;
 
+exit_debugfs:
+	pfstat_debugfs_exit();
 exit_follow:
 	pfstat_follow_exit();
 exit_chain:
@@ -82,6 +88,7 @@ static void __exit pfstat_exit(void)
 {
 	bool gone;
 
+	pfstat_device_exit();
 	pfstat_debugfs_exit();
 	pfstat_session_exit();
 	drain_calls();

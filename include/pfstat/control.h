@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * The module's files in debugfs, and the commands that `control` and
- * `session` accept. A write holds one or more lines. The first bad line stops the
+ * The module's files, which are both in debugfs and in /dev, and the commands that `control`
+ * and `session` accept. A write holds one or more lines. The first bad line stops the
  * write with its errno; the lines before it have taken effect.
  *
  *   pid N [now]		watch process N: its present and later mappings; with
@@ -35,6 +35,7 @@
 #ifndef PFSTAT_CONTROL_H
 #define PFSTAT_CONTROL_H
 
+#define PFSTAT_DEVICES	    "/dev/pfstat"
 #define PFSTAT_DEBUGFS	    "/sys/kernel/debug/pfstat"
 #define PFSTAT_FILE_LOG	    "log"     /* text, one line a record */
 #define PFSTAT_FILE_STATS   "stats"   /* text, table and histograms */

@@ -21,6 +21,7 @@ BUILD = pathlib.Path(os.environ.get("PFSTAT_BUILD", "build"))
 MODULE = pathlib.Path(os.environ.get("PFSTAT_KO", BUILD / "pfstat.ko"))
 PFDRIVE = BUILD / "pfdrive"
 DEBUGFS = pathlib.Path("/sys/kernel/debug/pfstat")
+DEVICES = pathlib.Path("/dev/pfstat")       # the same files
 PINS = pathlib.Path("/sys/fs/bpf/pfstat")
 DISK = pathlib.Path("/mnt/disk")
 KMEMLEAK = pathlib.Path("/sys/kernel/debug/kmemleak")

@@ -14,7 +14,7 @@
 #include "calibrate.h"
 #include "chain.h"
 #include "compat.h"
-#include "debugfs_show.h"
+#include "files_show.h"
 #include "follow.h"
 #include "in_flight.h"
 #include "ring.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The text files: `log`, `stats`, `targets`. */
-#ifndef PFSTAT_DEBUGFS_SHOW_H
-#define PFSTAT_DEBUGFS_SHOW_H
+#ifndef PFSTAT_FILES_SHOW_H
+#define PFSTAT_FILES_SHOW_H
 
 #include <linux/fs.h>
 
