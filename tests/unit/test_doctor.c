@@ -200,8 +200,13 @@ START_TEST(test_each_missing_thing_changes_its_line_and_no_other)
 		  "" },
 		{ { "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n" },
 		  "lockdown",
-		  DOCTOR_MISSING,
-		  "integrity: the kernel closes",
+		  DOCTOR_LIMITED,
+		  "integrity: the module must be signed",
+		  "" },
+		{ { "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n" },
+		  "lockdown",
+		  DOCTOR_LIMITED,
+		  "eBPF cannot read the kernel's memory",
 		  "" },
 		{ { "/sys/module/module/parameters/sig_enforce", "Y\n" },
 		  "secure boot",
@@ -229,11 +234,12 @@ START_TEST(test_each_missing_thing_changes_its_line_and_no_other)
 		  DOCTOR_LIMITED,
 		  "lacks CAP_SETGID;",
 		  "" },
-		{ { "/proc/self/status", "Uid:\t1000\t1000\t1000\t1000\n" ALL_CAPS },
+		{ { "/proc/self/status",
+		    "Uid:\t1000\t1000\t1000\t1000\nCapEff:\t000000c000200000\n" },
 		  "capabilities",
-		  DOCTOR_MISSING,
-		  "only root can measure",
-		  "sudo pfdrive doctor" },
+		  DOCTOR_LIMITED,
+		  "lacks CAP_",
+		  "" },
 		{ { "/proc/sys/kernel/perf_event_paranoid", NULL },
 		  "perf",
 		  DOCTOR_LIMITED,
@@ -242,7 +248,7 @@ START_TEST(test_each_missing_thing_changes_its_line_and_no_other)
 		{ { "/proc/self/mounts",
 		    "none /sys/fs/cgroup cgroup2 rw 0 0\nbpf /sys/fs/bpf bpf rw 0 0\n" },
 		  "debugfs",
-		  DOCTOR_MISSING,
+		  DOCTOR_LIMITED,
 		  "not mounted",
 		  "mount -t debugfs none "
 		  "/sys/kernel/debug" },
@@ -425,10 +431,14 @@ START_TEST(test_containers_and_missing_privileges_are_reported)
 	facts.user_namespace = false;
 	facts.capabilities = 0;
 	CHECK_LINE("capabilities", DOCTOR_MISSING, "CAP_PERFMON");
+	facts.root = false;
+	CHECK_LINE("capabilities", DOCTOR_MISSING, "only root, or a process with CAP_PERFMON");
+	ck_assert_str_eq(line_of("capabilities")->fix, "sudo pfdrive doctor");
+	facts.root = true;
 	CHECK_LINE("perf", DOCTOR_LIMITED, "3: ");
 	ck_assert_str_eq(line_of("perf")->fix, "sysctl kernel.perf_event_paranoid=2");
 	facts.debugfs_readable = false;
-	CHECK_LINE("debugfs", DOCTOR_MISSING, "cannot read it");
+	CHECK_LINE("debugfs", DOCTOR_LIMITED, "cannot read it");
 }
 END_TEST
 

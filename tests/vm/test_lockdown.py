@@ -25,8 +25,7 @@ def lock(level):
     assert f"[{level}]" in LOCKDOWN.read_text()
 
 
-def check_closed(level):
-    assert f"the kernel is locked down ({level})" in pfstat.refused(1, "record", "--", "true")
+def check_debugfs_is_closed():
     for name, flags in (("control", os.O_WRONLY), ("session", os.O_WRONLY),
                         ("ring/cpu0", os.O_RDONLY)):
         with pytest.raises(PermissionError) as refusal:
@@ -36,16 +35,33 @@ def check_closed(level):
     assert (pfstat.DEBUGFS / "stats").read_text().startswith("recording")
 
 
-def test_lockdown_closes_the_module_and_pfdrive_reports_it(small_file):
+def check_pfdrive_records(small_file, *options):
+    result = pfstat.drive(*options, "--accesses", "100", small_file)
+    assert result["ledger"]["unexplained"] in (0, None)
+    assert sum(row["count"] or 0 for row in result["classes"].values()) > 0
+    return result
+
+
+def test_locked_down_kernel_records_by_the_devices(small_file):
     with pfstat.Mapping(small_file) as mapping, pfstat.Session(f"file {mapping.fd()}") as session:
         lock("integrity")
         # An existing session stays open.
         mapping.read(0)
         session.command("stop")
     assert pfstat.stats()["calls"] > 0
-    check_closed("integrity")
+    check_debugfs_is_closed()
+    assert check_pfdrive_records(small_file)["syscalls"] is not None
+    (pfstat.DEVICES / "control").write_text(f"pid {os.getpid()} now\nstop\n")
+    assert (pfstat.DEVICES / "log").read_text().startswith("#")
+
     lock("confidentiality")
-    check_closed("confidentiality")
+    check_debugfs_is_closed()
+    assert "locked down (confidentiality)" in pfstat.refused(1, "record", "--", "true")
+    assert check_pfdrive_records(small_file, "--no-bpf")["syscalls"] is None
+    with (pfstat.DEVICES / "session").open("rb", buffering=0) as session, \
+            pytest.raises(PermissionError):
+        session.read(64)        # the address of a function
+
     pfstat.unload()
     result = pfstat.run("insmod", pfstat.MODULE, check=False)
     assert result.returncode == 1 and not pfstat.loaded()

@@ -82,9 +82,20 @@ def test_missing_module_is_reported(small_file):
     assert f"run 'insmod {pfstat.MODULE}' as root" in pfstat.refused(1, small_file)
 
 
-def test_missing_debugfs_is_reported(small_file):
+def test_the_module_is_reached_without_debugfs(small_file):
     with unmounted("/sys/kernel/debug", "debugfs"):
-        assert "mount -t debugfs" in pfstat.refused(1, small_file)
+        assert pfstat.drive("--accesses", "10", small_file)["ledger"]["unexplained"] == 0
+
+
+def test_the_module_is_reached_without_devices(small_file):
+    """As in a container."""
+    hidden = ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none {pfstat.DEVICES}; "
+              'exec "$0" "$@"', pfstat.PFDRIVE, "--accesses", "10", small_file]
+    pfstat.run(*hidden)
+    with unmounted("/sys/kernel/debug", "debugfs"):
+        result = pfstat.run(*hidden, check=False)
+    assert result.returncode == 1 and "mount -t debugfs" in result.stderr
+    assert "there is no /dev/pfstat" in result.stderr
 
 
 def test_missing_bpffs_is_reported(small_file):

@@ -15,7 +15,7 @@ from pfstat import PAGE
 SYSCALLS = ("bpf", "perf_event_open", "mmap", "epoll_create1", "epoll_ctl", "eventfd2", "openat",
             "write", "ioctl", "pidfd_open", "membarrier", "mkdir", "read", "statfs")
 # The subject of these calls is in their file; other calls belong to the C library.
-WANTED = re.compile(r"/sys/kernel/debug/pfstat|/sys/fs/bpf|anon_inode|/proc/(self|\d+)/(maps|task)"
+WANTED = re.compile(r"/dev/pfstat|/sys/fs/bpf|anon_inode|/proc/(self|\d+)/(maps|task)"
                     r"|/sys/kernel/btf")
 BY_FILE = ("mmap", "openat", "write", "ioctl", "read", "mkdir", "statfs")
 RECORDING = pathlib.Path("/tmp/steps/run.pfs")
@@ -52,7 +52,7 @@ def kind_of(name, rest):
     if name == "bpf":
         return f"bpf {rest.split(',')[0]}"
     found = WANTED.search(rest)
-    file = re.search(r'[<"](/sys/[^>"]*|/proc/[^>"]*|anon_inode:[^>"]*)', rest)
+    file = re.search(r'[<"](/sys/[^>"]*|/dev/pfstat[^>"]*|/proc/[^>"]*|anon_inode:[^>"]*)', rest)
     return f"{name} {re.sub('[0-9]+', 'N', file[1])}" if file and found else name
 
 

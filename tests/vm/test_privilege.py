@@ -8,6 +8,7 @@ import mmap
 import os
 import pathlib
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -25,6 +26,7 @@ SYS_PTRACE, PERFMON = 19, 38
 KEPT = sum(1 << number for number in
            (DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL, SETGID, SETUID, SYS_PTRACE, PERFMON))
 KERNEL_ADDRESS = re.compile(r"\b(0x)?ffff[89a-f][0-9a-f]{11}\b")
+PARANOID = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
 PARAMETERS = pathlib.Path("/sys/module/pfstat/parameters")
 # A program that prints its own properties as JSON; ls opens the folder that it lists.
 LOOK = """import json, os
@@ -240,14 +242,36 @@ def test_command_does_not_run_as_root_if_setuid_fails():
     assert "without CAP_SETUID" in refused(result)
 
 
-def test_root_of_a_user_namespace_is_denied():
+def test_capabilities_suffice_without_root(home):
+    """As setcap(8) gives them to an installed pfdrive."""
+    program = shutil.copy(pfstat.PFDRIVE, home / "pfdrive")
+    user = {"user": users.UID, "group": users.GID, "extra_groups": [], "cwd": home}
+    record = [program, "record", "--format", "json", "--", "true"]
+    result = pfstat.run(*record, check=False, **user)
+    assert "sudo" in refused(result)
+    pfstat.run("setcap", "cap_perfmon,cap_bpf+ep", program)
+    before = PARANOID.read_text()
+    try:
+        PARANOID.write_text("2")
+        result = pfstat.report_of(pfstat.run(*record, **user).stdout)
+        PARANOID.write_text("3")            # of Debian's kernels: the capability does not suffice
+        assert "CAP_SYS_ADMIN" in refused(pfstat.run(*record, check=False, **user))
+    finally:
+        PARANOID.write_text(before)
+    assert result["ledger"]["unexplained"] == 0
+    assert sum(row["count"] or 0 for row in result["classes"].values()) > 0
+    assert result["syscalls"]
+
+
+@pytest.mark.parametrize("folder", [pfstat.DEBUGFS, pfstat.DEVICES])
+def test_root_of_a_user_namespace_is_denied(folder):
     files = ["control", "session", "log", "stats", "targets", "ring/cpu0"]
     opened = pfstat.run("unshare", "--user", "--map-root-user", "python3", "-c", f"""
 import os
 for name in {files!r}:
     flags = os.O_WRONLY if name in ("control", "session") else os.O_RDONLY
     try:
-        os.open(os.path.join("{pfstat.DEBUGFS}", name), flags)
+        os.open(os.path.join("{folder}", name), flags)
         print(name, 0)
     except OSError as error:
         print(name, error.errno)

@@ -32,6 +32,7 @@
 #include "collect/time_heap.h"
 #include "pfstat.skel.h"
 #include "privilege/capabilities.h"
+#include "privilege/lockdown.h"
 #include "system/pid_namespace.h"
 
 /* A slot takes 16 bytes. */
@@ -84,12 +85,17 @@ static const char *events_missing(void)
 static void events_explain(const char *step, int err, char *why, size_t size)
 {
 	const uint64_t needed = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
+	const char *level = lockdown_level();
 	char names[CAPABILITY_NAMES_SIZE];
 
 	bpf_log_dump(stderr);
 	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
 		snprintf(why, size, "cannot %s without %s; run as root with it, or use --no-bpf",
 			 step, names);
+	else if (level && !strcmp(level, "confidentiality"))
+		snprintf(why, size,
+			 "cannot load the eBPF programs: the kernel is locked down "
+			 "(confidentiality), so that eBPF cannot read its memory; use --no-bpf");
 	else if (err == -EOPNOTSUPP)
 		snprintf(
 			why, size,

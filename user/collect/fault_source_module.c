@@ -24,6 +24,7 @@
 #include "privilege/capabilities.h"
 #include "privilege/lockdown.h"
 #include "system/hooked_mapping.h"
+#include "system/module_file.h"
 #include "util/time_ns.h"
 
 #define DEBUGFS "/sys/kernel/debug"
@@ -34,6 +35,15 @@ struct module_source {
 	struct fault_source source;
 	int fd; /* of `session`; -1: none */
 };
+
+/* NULL with errno. */
+static FILE *module_read_file(const char *name)
+{
+	char path[MODULE_FILE_PATH_SIZE];
+
+	module_file_path(path, name);
+	return fopen(path, "re");
+}
 
 static struct module_source *module_source_of(const struct fault_source *source)
 {
@@ -59,7 +69,7 @@ static __attribute__((format(printf, 2, 3))) int module_command(const struct fau
 /* `targets` begins with "recorder PID COMMAND" or "recorder control". */
 static void module_explain_busy(char *why, size_t size)
 {
-	FILE *file = fopen(PFSTAT_DEBUGFS "/" PFSTAT_FILE_TARGETS, "re");
+	FILE *file = module_read_file(PFSTAT_FILE_TARGETS);
 	char line[128] = "", holder[64] = "";
 	int pid;
 
@@ -75,7 +85,7 @@ static void module_explain_busy(char *why, size_t size)
 		snprintf(why, size,
 			 "the recorder is held by the targets of %s/%s; write 'stop' to that file "
 			 "first",
-			 PFSTAT_DEBUGFS, PFSTAT_FILE_CONTROL);
+			 module_folder(), PFSTAT_FILE_CONTROL);
 	else
 		snprintf(why, size, "the recorder is held by another process; try again");
 }
@@ -101,11 +111,12 @@ static void module_explain_refusal(char *why, size_t size)
 {
 	char names[CAPABILITY_NAMES_SIZE];
 
-	if (lockdown_level())
-		snprintf(why, size,
-			 "the kernel is locked down (%s), which closes %s; boot without lockdown "
-			 "(Secure Boot enables it), or use a VM",
-			 lockdown_level(), PFSTAT_DEBUGFS);
+	if (lockdown_level() && !strcmp(module_folder(), PFSTAT_DEBUGFS))
+		snprintf(
+			why, size,
+			"the kernel is locked down (%s), which closes %s, and there is no %s; make "
+			"the devices of the host visible here",
+			lockdown_level(), PFSTAT_DEBUGFS, PFSTAT_DEVICES);
 	else if (capabilities_lack(CAPABILITY(CAP_PERFMON), names, sizeof(names)))
 		snprintf(why, size, "the pfstat module requires %s; run pfdrive with it", names);
 	else if (in_user_namespace())
@@ -116,7 +127,7 @@ static void module_explain_refusal(char *why, size_t size)
 		snprintf(why, size,
 			 "cannot open %s/%s: permission denied, although root owns it; run "
 			 "pfdrive doctor",
-			 PFSTAT_DEBUGFS, PFSTAT_FILE_SESSION);
+			 module_folder(), PFSTAT_FILE_SESSION);
 }
 
 /* A build has the module next to pfdrive; otherwise make install puts it where modprobe looks. */
@@ -147,14 +158,16 @@ static void module_explain_open(int err, char *why, size_t size)
 	else if (access("/sys/module/pfstat", F_OK))
 		module_explain_absence(why, size);
 	else if (err == -EACCES || geteuid())
-		snprintf(why, size, "the pfstat module requires root; run pfdrive with sudo");
+		snprintf(why, size,
+			 "the pfstat module requires root or CAP_PERFMON; run pfdrive with sudo");
 	else if (err == -ENOENT && !is_debugfs())
-		snprintf(why, size, "debugfs is not mounted; run mount -t debugfs none %s",
-			 DEBUGFS);
+		snprintf(why, size,
+			 "there is no %s, and debugfs is not mounted; run mount -t debugfs none %s",
+			 PFSTAT_DEVICES, DEBUGFS);
 	else if (err == -EPERM)
 		module_explain_refusal(why, size);
 	else
-		snprintf(why, size, "cannot open %s/%s: %s", PFSTAT_DEBUGFS, PFSTAT_FILE_SESSION,
+		snprintf(why, size, "cannot open %s/%s: %s", module_folder(), PFSTAT_FILE_SESSION,
 			 strerror(-err));
 }
 
@@ -206,9 +219,9 @@ static int module_open(struct fault_source **opened, const struct fault_source_o
 		return -ENOMEM;
 	}
 	module->source.ops = &fault_source_module;
-	module->fd = open(PFSTAT_DEBUGFS "/" PFSTAT_FILE_SESSION, O_RDWR | O_CLOEXEC);
+	module->fd = module_file_open(PFSTAT_FILE_SESSION, O_RDWR);
 	if (module->fd < 0) {
-		err = -errno;
+		err = module->fd;
 		module_explain_open(err, why, size);
 	} else {
 		err = module_set_options(&module->source, options, why, size);
@@ -286,7 +299,7 @@ static int module_open_rings(struct fault_source *source, int nr_cpus)
 	if (!source->rings)
 		return -ENOMEM;
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
-		snprintf(path, sizeof(path), "%s/%s/cpu%d", PFSTAT_DEBUGFS, PFSTAT_DIR_RING, cpu);
+		snprintf(path, sizeof(path), "%s/%s/cpu%d", module_folder(), PFSTAT_DIR_RING, cpu);
 		err = record_ring_open(&source->rings[source->nr_rings], path);
 		if (err == -ENODATA || err == -ENOENT)
 			continue; /* a CPU that is not online has none */
@@ -322,7 +335,7 @@ static int module_wrapper(const struct fault_source *source, uint64_t *address)
 /* The module prints them by process, from the lowest address on. */
 static int module_mappings(const struct fault_source *source, fault_source_sink sink, void *context)
 {
-	FILE *file = fopen(PFSTAT_DEBUGFS "/" PFSTAT_FILE_TARGETS, "re");
+	FILE *file = module_read_file(PFSTAT_FILE_TARGETS);
 	struct hooked_mapping mapping;
 	struct pfstat_mapping event;
 	size_t size = 0;
@@ -371,7 +384,7 @@ static void module_read_counter(const char *line, const char *name, uint64_t *co
 static int module_counters(const struct fault_source *source,
 			   struct fault_source_counters *counters)
 {
-	FILE *file = fopen(PFSTAT_DEBUGFS "/" PFSTAT_FILE_STATS, "re");
+	FILE *file = module_read_file(PFSTAT_FILE_STATS);
 	char line[256];
 	int err;
 

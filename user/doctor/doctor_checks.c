@@ -150,10 +150,10 @@ static void check_lockdown(const struct doctor_facts *facts, struct doctor_line 
 	} else if (!strcmp(facts->lockdown, "none")) {
 		state(line, DOCTOR_OK, "none");
 	} else {
-		state(line, DOCTOR_MISSING,
-		      "%s: the kernel closes the files of the module, so nothing can be recorded; "
-		      "boot without Secure Boot, or use the lab (tools/lab shell)",
-		      facts->lockdown);
+		state(line, DOCTOR_LIMITED, "%s: the module must be signed%s", facts->lockdown,
+		      strcmp(facts->lockdown, "confidentiality") ?
+			      "" :
+			      "; eBPF cannot read the kernel's memory, so use --no-bpf");
 	}
 }
 
@@ -263,8 +263,10 @@ static void check_capabilities(const struct doctor_facts *facts, struct doctor_l
 		state(line, DOCTOR_MISSING,
 		      "this process is in a user namespace, where no capability counts; run "
 		      "pfdrive outside of it, as root");
-	} else if (!facts->root) {
-		state(line, DOCTOR_MISSING, "only root can measure; report and compare work");
+	} else if (!facts->root && lacks & CAPABILITY(CAP_PERFMON)) {
+		state(line, DOCTOR_MISSING,
+		      "only root, or a process with CAP_PERFMON, can measure; report and compare "
+		      "work");
 		snprintf(line->fix, sizeof(line->fix), "sudo pfdrive doctor");
 	} else if (lacks & CAPABILITY(CAP_PERFMON)) {
 		state(line, DOCTOR_MISSING, "lacks %s; the module requires CAP_PERFMON", names);
@@ -305,11 +307,14 @@ static void check_perf(const struct doctor_facts *facts, struct doctor_line *lin
 static void check_debugfs(const struct doctor_facts *facts, struct doctor_line *line)
 {
 	if (!facts->debugfs) {
-		state(line, DOCTOR_MISSING, "not mounted: pfdrive cannot reach the module");
+		state(line, DOCTOR_LIMITED,
+		      "not mounted: fault_around_bytes cannot be read or changed, and the module is "
+		      "reached only by /dev/pfstat");
 		fix_as_root(line, facts, "mount -t debugfs none /sys/kernel/debug");
 	} else if (!facts->debugfs_readable) {
-		state(line, DOCTOR_MISSING,
-		      "mounted, but this user cannot read it: pfdrive cannot reach the module");
+		state(line, DOCTOR_LIMITED,
+		      "mounted, but this user cannot read it: fault_around_bytes is not known, and "
+		      "the module is reached only by /dev/pfstat");
 		snprintf(line->fix, sizeof(line->fix), "sudo pfdrive doctor");
 	} else {
 		state(line, DOCTOR_OK, "mounted and readable");

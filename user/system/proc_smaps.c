@@ -16,6 +16,7 @@
 #include <pfstat/control.h>
 
 #include "model/counters.h"
+#include "system/module_file.h"
 #include "system/proc_maps.h"
 #include "system/proc_smaps.h"
 
@@ -200,8 +201,11 @@ static void read_program(struct map_list *list)
 
 static int read_targets(struct map_list *list)
 {
-	int err = read_lines(list, PFSTAT_DEBUGFS "/" PFSTAT_FILE_TARGETS, smaps_add_target);
+	char path[MODULE_FILE_PATH_SIZE];
+	int err;
 
+	module_file_path(path, PFSTAT_FILE_TARGETS);
+	err = read_lines(list, path, smaps_add_target);
 	list->hooks_known = !err;
 	return err == -ENOMEM ? err : 0;
 }

@@ -11,11 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <pfstat/control.h>
+
 #include "model/counters.h"
 #include "system/vma_kind.h"
 #include "util/array.h"
-
-#define RING_FOLDER "/sys/kernel/debug/pfstat/ring/"
 
 void map_list_exit(struct map_list *list)
 {
@@ -51,7 +51,8 @@ static bool kind_of_special(const char *path, enum map_kind *kind)
 		{ "[", MAP_KIND_NAMED },
 		{ "anon_inode:bpf", MAP_KIND_BPF },
 		{ "anon_inode:[perf_event]", MAP_KIND_PERF },
-		{ RING_FOLDER, MAP_KIND_PFSTAT_RING },
+		{ PFSTAT_DEVICES "/" PFSTAT_DIR_RING "/", MAP_KIND_PFSTAT_RING },
+		{ PFSTAT_DEBUGFS "/" PFSTAT_DIR_RING "/", MAP_KIND_PFSTAT_RING },
 		{ "/dev/zero", MAP_KIND_SHARED }, /* MAP_SHARED | MAP_ANONYMOUS */
 		{ "/dev/shm/", MAP_KIND_SHARED },
 		{ "/memfd:", MAP_KIND_SHARED },
