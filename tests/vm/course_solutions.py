@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The coursework: each solution gets all points, each skeleton none, and each wrong solution what its
-rubric.json says. A wrong solution is the solution with other files, or with changes of its text. The
-questions are asked in this VM, without the host's half of the grader."""
+"""The coursework: each solution gets all points, each skeleton none, and each wrong solution what
+its rubric.json says. A wrong solution is the solution with other files, or with changes of its
+text. The questions are asked in this VM, without the host's half of the grader."""
 import contextlib
 import json
 import pathlib
