@@ -25,6 +25,7 @@
  * share them until one of them changes.
  */
 struct space {
+	uint32_t pid;
 	struct space_map *maps; /* ordered by address, without overlaps */
 	size_t nr_maps, capacity;
 	unsigned int *owners; /* number of spaces that share maps; NULL: one */
@@ -34,6 +35,7 @@ struct space {
 };
 
 struct name {
+	uint32_t tid;
 	char comm[16];
 };
 
@@ -243,6 +245,8 @@ static int space_get(struct spaces *spaces, uint32_t pid, struct space **found)
 		return 0;
 	}
 	space = calloc(1, sizeof(*space));
+	if (space)
+		space->pid = pid;
 	if (!space || hash_add(&spaces->spaces, pid, space)) {
 		free(space);
 		return -ENOMEM;
@@ -391,6 +395,8 @@ int address_spaces_add_map(struct spaces *spaces, const struct item_map *map)
 		.pgoff = map->pgoff,
 		.inode = map->inode,
 		.dev = map->dev,
+		.prot = map->prot,
+		.flags = map->flags,
 	};
 	int err = space_get(spaces, map->pid, &space);
 
@@ -460,6 +466,8 @@ static int set_name(struct spaces *spaces, uint32_t tid, const char *comm)
 	}
 	if (!name) {
 		name = calloc(1, sizeof(*name));
+		if (name)
+			name->tid = tid;
 		if (!name || hash_add(&spaces->names, tid, name)) {
 			free(name);
 			return -ENOMEM;
@@ -525,6 +533,91 @@ int address_spaces_add_task(struct spaces *spaces, const struct pfstat_task *tas
 		return err;
 	/* A process inherits the maps of its parent's process. */
 	return pid == tid ? copy_space(spaces, task->parent_pid, pid) : begin_thread(spaces, pid);
+}
+
+struct spaces_visit {
+	const struct spaces *spaces;
+	item_sink sink;
+	void *context;
+	struct item_map *map; /* with room for a path of room bytes */
+	size_t room;
+};
+
+static int visit_make_room(struct spaces_visit *visit, size_t bytes)
+{
+	struct item_map *map;
+
+	if (visit->map && bytes <= visit->room)
+		return 0;
+	map = realloc(visit->map, sizeof(*map) + bytes);
+	if (!map)
+		return -ENOMEM;
+	visit->map = map;
+	visit->room = bytes;
+	return 0;
+}
+
+static int visit_map(struct spaces_visit *visit, uint32_t pid, const struct space_map *map)
+{
+	const char *path = address_spaces_path(visit->spaces, map->path);
+	const size_t bytes = strlen(path) + 1;
+	struct item item = { .type = ITEM_MAP };
+
+	if (visit_make_room(visit, bytes))
+		return -ENOMEM;
+	item.map = visit->map;
+	*visit->map = (struct item_map){
+		.address = map->start,
+		.bytes = map->end - map->start,
+		.pgoff = map->pgoff,
+		.inode = map->inode,
+		.dev = map->dev,
+		.pid = pid,
+		.tid = pid,
+		.prot = map->prot,
+		.flags = map->flags,
+		.path_bytes = bytes,
+	};
+	memcpy(visit->map->path, path, bytes);
+	return visit->sink(visit->context, &item);
+}
+
+static int visit_space(void *context, void *value)
+{
+	const struct space *space = value;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < space->nr_maps && !err; i++)
+		err = visit_map(context, space->pid, &space->maps[i]);
+	return err;
+}
+
+static int visit_name(void *context, void *value)
+{
+	const struct spaces_visit *visit = context;
+	const struct name *name = value;
+	struct pfstat_task task = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK, .size = sizeof(task),
+			.pid = name->tid, .tid = name->tid,
+		},
+	};
+	const struct item item = { .type = ITEM_EVENT, .event = &task.event };
+
+	memcpy(task.comm, name->comm, sizeof(task.comm));
+	return visit->sink(visit->context, &item);
+}
+
+int address_spaces_visit(const struct spaces *spaces, item_sink sink, void *context)
+{
+	struct spaces_visit visit = { .spaces = spaces, .sink = sink, .context = context };
+	int err = hash_visit_sorted(&spaces->spaces, visit_space, &visit);
+
+	if (!err)
+		err = hash_visit_sorted(&spaces->names, visit_name, &visit);
+	free(visit.map);
+	return err;
 }
 
 const struct space_map *address_spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address)

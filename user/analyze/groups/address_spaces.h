@@ -16,7 +16,8 @@ struct space_map {
 	uint64_t pgoff;	     /* page of the file at start */
 	uint64_t inode;	     /* 0: no file */
 	uint32_t dev;
-	uint32_t path; /* number of its name, see address_spaces_path() */
+	uint32_t path;	      /* number of its name, see address_spaces_path() */
+	uint32_t prot, flags; /* of struct item_map */
 };
 
 struct spaces *address_spaces_new(void);
@@ -29,6 +30,12 @@ void address_spaces_free(struct spaces *spaces);
 int address_spaces_add_map(struct spaces *spaces, const struct item_map *map);
 /* Adds a fork, exec or exit. A child inherits its parent's maps; an exited process has none. */
 int address_spaces_add_task(struct spaces *spaces, const struct pfstat_task *task);
+
+/*
+ * Passes every mapping and name to sink, as items that existed before a recording (ns 0). The
+ * process of a name is not known: its pid is the tid.
+ */
+int address_spaces_visit(const struct spaces *spaces, item_sink sink, void *context);
 
 /* Returns the mapping at an address, valid until the next addition; NULL: none is known. */
 const struct space_map *address_spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address);
