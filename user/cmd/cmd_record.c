@@ -2,6 +2,7 @@
 /*
  * pfdrive record: watches a program, analyzes its events as they come, writes them to a
  * recording, and prints a report. A recording is completed even if the analysis fails.
+ * record_keep.c is used instead if only the last part is to be kept.
  */
 #include <argp.h>
 #include <inttypes.h>
@@ -15,20 +16,24 @@
 #include <pfstat/control.h>
 
 #include "cmd/cmd.h"
+#include "cmd/record_keep.h"
 #include "cmd/report_options.h"
 #include "cmd/watch_options.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "report/report.h"
 #include "system/machine_state.h"
+#include "util/argument.h"
 #include "util/message.h"
 #include "util/shell_quote.h"
 #include "util/signals.h"
+#include "util/time_ns.h"
 
 struct record_options {
 	struct watch_options watch;
 	struct report_options report;
 	const char *output; /* NULL: no recording is written */
+	struct keep_options keep;
 };
 
 struct record {
@@ -36,6 +41,24 @@ struct record {
 	struct watch *watch;
 	struct result result;
 };
+
+enum key {
+	KEY_KEEP = 3000,
+	KEY_KEEP_MEMORY,
+	KEY_LONGER_THAN,
+};
+
+static void record_check_keep(const struct argp_state *state, const struct record_options *options)
+{
+	const struct keep_options *keep = &options->keep;
+
+	if (keep->keep_ns && !options->output)
+		usage(state, "--keep requires --output, the file that the last part is written to");
+	if (keep->keep_ns && options->report.json)
+		usage(state, "--keep writes no JSON; use pfdrive report on the recording");
+	if (!keep->keep_ns && (keep->bytes || keep->longer_ns != COUNT_NA))
+		usage(state, "--keep-memory and --longer-than require --keep");
+}
 
 static error_t record_parse_option(int key, char *text, struct argp_state *state)
 {
@@ -49,7 +72,22 @@ static error_t record_parse_option(int key, char *text, struct argp_state *state
 	case 'o':
 		options->output = text;
 		return 0;
+	case KEY_KEEP:
+		options->keep.keep_ns =
+			SECOND *
+			argument_decimal(state, "keep", text, "a number of seconds", 0.1, 86400);
+		return 0;
+	case KEY_KEEP_MEMORY:
+		options->keep.bytes =
+			argument_size(state, "keep-memory", text, KEEP_BYTES_MIN, UINT64_MAX / 2);
+		return 0;
+	case KEY_LONGER_THAN:
+		options->keep.longer_ns = 1e6 * argument_decimal(state, "longer-than", text,
+								 "a number of milliseconds", 0,
+								 1e9);
+		return 0;
 	case ARGP_KEY_SUCCESS:
+		record_check_keep(state, options);
 		named_files_recording(state, "--output", options->output);
 		return 0;
 	default:
@@ -59,6 +97,12 @@ static error_t record_parse_option(int key, char *text, struct argp_state *state
 
 static const struct argp_option argp_options[] = {
 	{ "output", 'o', "FILE", 0, "write a recording to FILE instead of printing a report", 4 },
+	{ NULL, 0, NULL, 0, "Flight recorder:", 5 },
+	{ "keep", KEY_KEEP, "SECONDS", 0,
+	  "keep only the last part in memory, and write it to FILE at the end and at SIGUSR1", 5 },
+	{ "keep-memory", KEY_KEEP_MEMORY, "SIZE", 0, "memory for the kept part (default 64M)", 5 },
+	{ "longer-than", KEY_LONGER_THAN, "MS", 0,
+	  "also write it after a fault that took longer, in milliseconds", 5 },
 	{ 0 },
 };
 
@@ -83,6 +127,7 @@ static void record_parse(struct record_options *options, int argc, char **argv)
 {
 	watch_options_init(&options->watch);
 	report_options_init(&options->report);
+	options->keep = KEEP_OPTIONS_NONE;
 	argp_parse(&record_argp, argc, argv, ARGP_IN_ORDER, NULL, options);
 	if (options->report.grouped && options->report.by == GROUP_BY_STACK)
 		options->watch.instruments.events.stacks = true;
@@ -208,7 +253,10 @@ int cmd_record(int argc, char **argv)
 	signals_init();
 	result_init(&record.result);
 	record_describe(&record);
-	status = record_run(&record);
+	status = record.options.keep.keep_ns ?
+			 record_keep(&record.options.keep, &record.options.watch,
+				     record.options.output, &record.result) :
+			 record_run(&record);
 	watch_close(record.watch);
 	result_free(&record.result);
 	return status;

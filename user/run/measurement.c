@@ -49,6 +49,11 @@ static int measurement_add(void *context, const struct item *item)
 
 	if (err)
 		return err < 0 ? err : 0;
+	if (options->tap) {
+		err = options->tap(options->tap_context, item);
+		if (err)
+			return err;
+	}
 	/* recording_output_end() reports the error. */
 	if (recording_output_item(&measurement->recording, item) && options->instruments.failed)
 		options->instruments.failed(options->instruments.failed_context);

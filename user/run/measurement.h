@@ -39,6 +39,8 @@ struct measurement_options {
 	unsigned int groups;   /* of the analysis */
 	explain_sink listener; /* receives every logical fault; NULL: none */
 	void *listener_context;
+	item_sink tap; /* receives what a recording would have; an error ends the reading */
+	void *tap_context;
 	/* Receives each event first. 1: the event goes no further; or an error. NULL: none. */
 	item_sink observer;
 	void *observer_context;

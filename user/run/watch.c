@@ -82,6 +82,9 @@ static int watch_open_measurement(struct watch *watch)
 	struct measurement_options options = {
 		.instruments = watch->options.instruments,
 		.groups = watch->options.groups,
+		.tap = watch->options.tap,
+		.tap_context = watch->options.tap_context,
+		.without_analysis = watch->options.tap,
 		.observer = watch_observe,
 		.observer_context = watch,
 	};
@@ -285,6 +288,11 @@ void watch_end(struct watch *watch)
 
 	while (write(watch->end, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
+}
+
+uint64_t watch_start_ns(const struct watch *watch)
+{
+	return watch->start_ns;
 }
 
 uint32_t watch_hooks(const struct watch *watch)

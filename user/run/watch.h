@@ -23,7 +23,9 @@ struct watch_options {
 	const char *file;      /* only this file's faults; without others: of all that map it now */
 	uint64_t duration_ns;  /* 0: until the end, or a signal */
 	const char *recording; /* written there; NULL: none */
-	unsigned int groups;   /* of the analysis */
+	item_sink tap;	       /* receives every item instead of an analysis; NULL: none */
+	void *tap_context;
+	unsigned int groups; /* of the analysis */
 	/* Its only_fd, maps, sink and failed are the watch's own. */
 	struct instruments_options instruments;
 };
@@ -43,6 +45,8 @@ int watch_go(struct watch *watch);
 void watch_wait(struct watch *watch);
 /* From any thread: makes watch_wait() return soon. */
 void watch_end(struct watch *watch);
+/* When it began, CLOCK_MONOTONIC. */
+uint64_t watch_start_ns(const struct watch *watch);
 /* As instruments_hooks(). */
 uint32_t watch_hooks(const struct watch *watch);
 /* So far; COUNT_NA: not known. From any thread. */

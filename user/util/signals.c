@@ -17,6 +17,12 @@ static void on_end(int number)
 	signals_caught = number;
 }
 
+static void on_user(int number)
+{
+	if (!signals_caught)
+		signals_caught = number;
+}
+
 static void on_bus(int number)
 {
 	if (signals_bus_armed)
@@ -56,6 +62,13 @@ void signals_init(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
+void signals_take_user(void)
+{
+	struct sigaction user = { .sa_handler = on_user };
+
+	sigaction(SIGUSR1, &user, NULL);
+}
+
 void signals_block(sigset_t *before)
 {
 	sigset_t ends;
@@ -64,6 +77,7 @@ void signals_block(sigset_t *before)
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
+	sigaddset(&ends, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &ends, before);
 }
 
@@ -71,6 +85,7 @@ void signals_default(void)
 {
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
+	signal(SIGUSR1, SIG_DFL);
 	if (!ignores_hangup())
 		signal(SIGHUP, SIG_DFL);
 	signal(SIGBUS, SIG_DFL);

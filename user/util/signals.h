@@ -9,7 +9,10 @@
 #include <setjmp.h>
 #include <signal.h>
 
-/* 0, or the number of the last SIGINT, SIGTERM or SIGHUP. Check it often. */
+/*
+ * 0, or the number of the last SIGINT, SIGTERM, SIGHUP or, after signals_take_user(), SIGUSR1.
+ * Check it often.
+ */
 extern volatile sig_atomic_t signals_caught;
 
 /*
@@ -21,6 +24,8 @@ extern volatile sig_atomic_t signals_bus_armed;
 
 /* Also ignores SIGPIPE and SIGXFSZ. That survives exec, so a child calls signals_default(). */
 void signals_init(void);
+/* SIGUSR1, which asks for something, also sets signals_caught, unless that is set already. */
+void signals_take_user(void);
 /*
  * Blocks the signals that end pfdrive, and returns the mask before. A caller that lets them in only
  * within ppoll(2) misses none between its look at signals_caught and its wait.

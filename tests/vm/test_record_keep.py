@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pfdrive record --keep: the last part of a long recording, written when it is asked for."""
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+import pfstat
+
+PAGES = 64
+# Faults on each page of the file, again and again, until it is killed.
+FAULTS = """
+import mmap, time
+with open("{path}", "rb") as file:
+    data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+while True:
+    data.madvise(mmap.MADV_DONTNEED)
+    sum(data[page * 4096] for page in range({pages}))
+    time.sleep(0.02)
+"""
+WRITTEN = re.compile(r"pfdrive: the last ([\d.]+) s are in (\S+): (\d+) items")
+
+
+@pytest.fixture(name="faulting")
+def fixture_faulting():
+    path = pfstat.make_file(pfstat.DISK / "keep", PAGES * pfstat.PAGE, b"a")
+    with subprocess.Popen(["python3", "-c", FAULTS.format(path=path, pages=PAGES)]) as process:
+        yield process
+        process.kill()
+
+
+def keep(folder, *options, target):
+    return subprocess.Popen([pfstat.PFDRIVE, "record", *options, "--output", folder / "run.pfs",
+                             *target], stderr=subprocess.PIPE, text=True)
+
+
+def report(path):
+    return pfstat.report_of(pfstat.run(pfstat.PFDRIVE, "report", path, "--by", "file", "--format",
+                                       "json").stdout)
+
+
+@pytest.mark.smoke
+def test_the_last_part_is_written_at_a_signal_and_at_the_end(tmp_path, faulting):
+    process = keep(tmp_path, "--keep", "2", target=["-p", str(faulting.pid)])
+    time.sleep(8)
+    process.send_signal(signal.SIGUSR1)
+    pfstat.wait_until((tmp_path / "run.pfs").exists)
+    faulting.kill()
+    said = process.communicate(timeout=pfstat.PATIENCE)[1]
+    assert process.returncode == 0, said
+    first, last = WRITTEN.findall(said)
+    assert first[1] == last[1] == str(tmp_path / "run.pfs")
+    assert {entry.name for entry in tmp_path.iterdir()} == {"run.pfs", "run.pfs.old"}
+    for name, (length, _, items) in (("run.pfs.old", first), ("run.pfs", last)):
+        assert 1 < float(length) < 6 and int(items) > 2 * PAGES
+        result = report(tmp_path / name)
+        # The mapping is older than the kept part.
+        rows = {row["name"]: row for row in result["groups"]["rows"]}
+        assert str(pfstat.DISK / "keep") in rows, rows
+        assert result["lost"] == 0
+
+
+def test_a_long_fault_writes_the_part_at_once(tmp_path, faulting):
+    process = keep(tmp_path, "--keep", "100", "--longer-than", "0.001",
+                   target=["-p", str(faulting.pid)])
+    pfstat.wait_until((tmp_path / "run.pfs").exists)
+    assert process.poll() is None
+    assert report(tmp_path / "run.pfs")["classes"]["around"]["count"] >= 1
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=pfstat.PATIENCE)[1]
+    assert len(WRITTEN.findall(said)) == 2, said     # not again within the kept time
+
+
+def test_a_command_that_is_shorter_is_kept_whole(tmp_path):
+    path = pfstat.make_file(pfstat.DISK / "keep", PAGES * pfstat.PAGE, b"a")
+    process = keep(tmp_path, "--keep", "1000",
+                   target=["--", pfstat.BUILD / "workload", "now", path])
+    said = process.communicate(timeout=pfstat.PATIENCE)[1]
+    assert process.returncode == 0 and len(WRITTEN.findall(said)) == 1, said
+    assert report(tmp_path / "run.pfs")["lost"] == 0
+
+
+def test_the_name_has_the_time(tmp_path):
+    pfstat.run(pfstat.PFDRIVE, "record", "--keep", "10", "-o", tmp_path / "run-%Y.pfs", "--",
+               "true")
+    entry, = tmp_path.iterdir()
+    assert re.fullmatch(r"run-20\d\d\.pfs", entry.name)
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (["--keep", "10"], "--keep requires --output"),
+    (["--keep", "x"], "a number of seconds"),
+    (["-o", "run.pfs", "--longer-than", "5"], "require --keep"),
+    (["-o", "run.pfs", "--keep-memory", "8M"], "require --keep"),
+])
+def test_options_that_do_not_fit_are_refused(options, sentence):
+    assert sentence in pfstat.refused(2, "record", *options, "--", "true")

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A flight recorder. The collector's thread keeps the items. The main thread waits for the end of
+ * the program or for SIGUSR1, which the collector's thread also sends it after a long fault.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmd/record_keep.h"
+#include "run/kept_recording.h"
+#include "util/message.h"
+#include "util/signals.h"
+
+/* How often all events are read, so that the kept part is never older. */
+#define TICK_MS	   200
+#define PATIENCE_S 5
+
+struct keeping {
+	const struct keep_options *options;
+	struct kept_recording kept;
+	struct watch *watch;
+	pthread_t main_thread;
+	uint64_t asked_ns; /* when the last long fault ended; 0: there was none */
+	pthread_mutex_t lock;
+	pthread_cond_t ticked;
+	uint64_t ticks; /* how often all events up to then were read */
+};
+
+static uint64_t time_of_fault(const struct item *item)
+{
+	if (item->type == ITEM_RECORD)
+		return item->record->duration_ns;
+	if (item->type == ITEM_EVENT && item->event->type == PFSTAT_EVENT_FAULT)
+		return item_elapsed(((const struct pfstat_fault *)item->event)->start_ns, item->ns);
+	return 0;
+}
+
+/* Not again before the long fault is no longer in the kept part. */
+static void keep_look_at(struct keeping *keeping, const struct item *item)
+{
+	const struct keep_options *options = keeping->options;
+
+	if (options->longer_ns == COUNT_NA || time_of_fault(item) <= options->longer_ns)
+		return;
+	if (keeping->asked_ns && item->ns < keeping->asked_ns + options->keep_ns)
+		return;
+	keeping->asked_ns = item->ns;
+	pthread_kill(keeping->main_thread, SIGUSR1);
+}
+
+static int keep_add(void *context, const struct item *item)
+{
+	struct keeping *keeping = context;
+	int err = recent_add(keeping->kept.recent, item);
+
+	if (!err)
+		keep_look_at(keeping, item);
+	return err;
+}
+
+static void keep_lost(void *context, uint64_t *records, uint64_t *events)
+{
+	const struct keeping *keeping = context;
+
+	*records = 0;
+	*events = 0;
+	if (keeping->watch)
+		watch_lost(keeping->watch, records, events);
+}
+
+static void keep_tick(void *context)
+{
+	struct keeping *keeping = context;
+
+	pthread_mutex_lock(&keeping->lock);
+	keeping->ticks++;
+	pthread_cond_signal(&keeping->ticked);
+	pthread_mutex_unlock(&keeping->lock);
+}
+
+/*
+ * Waits until all that happened up to now was read: the tick that may be under way read it in part.
+ * A collector that failed ticks no more.
+ */
+static void keep_await_events(struct keeping *keeping)
+{
+	struct timespec until;
+	uint64_t wanted;
+	int err = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += PATIENCE_S;
+	pthread_mutex_lock(&keeping->lock);
+	wanted = keeping->ticks + 2;
+	while (!err && keeping->ticks < wanted)
+		err = pthread_cond_timedwait(&keeping->ticked, &keeping->lock, &until);
+	pthread_mutex_unlock(&keeping->lock);
+}
+
+static int keep_write(struct keeping *keeping)
+{
+	keeping->kept.start_ns = watch_start_ns(keeping->watch);
+	keeping->kept.hooks = watch_hooks(keeping->watch);
+	return kept_recording_write(&keeping->kept);
+}
+
+/* Until the end of the watching. The first error of a file, or STATUS_OK. */
+static int keep_until_end(struct keeping *keeping)
+{
+	int status = STATUS_OK, written;
+
+	for (;;) {
+		watch_wait(keeping->watch);
+		if (signals_caught != SIGUSR1)
+			return status;
+		signals_caught = 0;
+		keep_await_events(keeping);
+		written = keep_write(keeping);
+		status = status ?: written;
+	}
+}
+
+static int keep_watch(struct keeping *keeping, const struct watch_options *options,
+		      struct result *result)
+{
+	int status, finished, ended;
+
+	status = watch_open(&keeping->watch, options, result) ?: watch_go(keeping->watch);
+	if (status)
+		return status;
+	status = keep_until_end(keeping);
+	watch_stop(keeping->watch);
+	finished = watch_finish(keeping->watch);
+	keeping->kept.end_ns = result->counters.end_ns;
+	status = status ?: finished ?: keep_write(keeping);
+	ended = watch_status(keeping->watch);
+	return status ?: ended;
+}
+
+int record_keep(const struct keep_options *options, const struct watch_options *watch_options,
+		const char *pattern, struct result *result)
+{
+	struct watch_options watched = *watch_options;
+	struct keeping keeping = {
+		.options = options,
+		.kept = { .pattern = pattern, .report = &result->report },
+		.main_thread = pthread_self(),
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.ticked = PTHREAD_COND_INITIALIZER,
+	};
+	const struct recent_options recent = {
+		.keep_ns = options->keep_ns,
+		.bytes = options->bytes ?: KEEP_BYTES,
+		.lost = keep_lost,
+		.lost_context = &keeping,
+	};
+	int err = recent_open(&keeping.kept.recent, &recent), status;
+
+	if (err)
+		return message(STATUS_FAILED, "cannot keep a recording in memory: %s",
+			       strerror(-err));
+	watched.tap = keep_add;
+	watched.tap_context = &keeping;
+	watched.instruments.tick_ms = TICK_MS;
+	watched.instruments.tick_drains = true;
+	watched.instruments.tick = keep_tick;
+	watched.instruments.tick_context = &keeping;
+	signals_take_user();
+	status = keep_watch(&keeping, &watched, result);
+	watch_close(keeping.watch);
+	recent_close(keeping.kept.recent);
+	return status;
+}
