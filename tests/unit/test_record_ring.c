@@ -209,7 +209,31 @@ START_TEST(test_unknown_header_is_refused)
 }
 END_TEST
 
-RUN_TESTS("record_ring", test_reading_frees_space, test_read_and_lost_records_add_up,
+START_TEST(test_a_record_that_is_counted_but_not_complete_is_read_later)
+{
+	struct writer writer = writer_begin();
+	struct record_ring ring;
+	uint64_t round;
+
+	record_ring_share(&ring, writer.header, writer.data);
+	for (round = 0; round < 100; round++) {
+		put(&writer);
+		put(&writer);
+		writer.data[(2 * round + 1) % CAPACITY].sequence = 0;
+		ck_assert_uint_eq(take(&ring, 2 * round), 1);
+		ck_assert_uint_eq(take(&ring, 2 * round + 1), 0);
+		writer.data[(2 * round + 1) % CAPACITY].sequence = 2 * round + 2;
+		ck_assert_uint_eq(take(&ring, 2 * round + 1), 1);
+	}
+	ck_assert_uint_eq(writer.lost, 0);
+	record_ring_close(&ring); /* the memory stays */
+	ck_assert_uint_eq(writer.header->head, 200);
+	writer_end(&writer);
+}
+END_TEST
+
+RUN_TESTS("record_ring", test_a_record_that_is_counted_but_not_complete_is_read_later,
+	  test_reading_frees_space, test_read_and_lost_records_add_up,
 	  test_going_back_returns_to_the_first_unpublished_record,
 	  test_records_after_the_look_are_read_next_time,
 	  test_reader_continues_where_the_last_one_stopped, test_a_torn_record_is_an_error,

@@ -87,18 +87,48 @@ int record_ring_open(struct record_ring *ring, const char *path)
 	return 0;
 }
 
+void record_ring_share(struct record_ring *ring, struct pfstat_ring_header *header,
+		       const struct pfstat_record *data)
+{
+	*ring = (struct record_ring){
+		.fd = -1,
+		.header = header,
+		.data = data,
+		.capacity = header->capacity,
+		.next = header->tail,
+		.slot = header->tail % header->capacity,
+		.published = header->tail,
+		.limit = header->tail,
+		.unordered = true,
+	};
+}
+
 void record_ring_close(struct record_ring *ring)
 {
-	record_ring_unmap(ring);
+	if (ring->map_bytes)
+		record_ring_unmap(ring);
 	if (ring->fd >= 0)
 		close(ring->fd);
 	ring->fd = -1;
 }
 
+static bool record_ring_has(const struct record_ring *ring, uint64_t number)
+{
+	const struct pfstat_record *record = &ring->data[number % ring->capacity];
+
+	/* Pairs with the writer's store of the sequence: the record is complete. */
+	return __atomic_load_n(&record->sequence, __ATOMIC_ACQUIRE) == number + 1;
+}
+
 void record_ring_look(struct record_ring *ring)
 {
 	/* Pairs with the writer's release of head: the records before it are complete. */
-	ring->limit = __atomic_load_n(&ring->header->head, __ATOMIC_ACQUIRE);
+	const uint64_t head = __atomic_load_n(&ring->header->head, __ATOMIC_ACQUIRE);
+
+	if (!ring->unordered)
+		ring->limit = head;
+	while (ring->limit < head && record_ring_has(ring, ring->limit))
+		ring->limit++;
 }
 
 const struct pfstat_record *record_ring_peek(const struct record_ring *ring, int *err)

@@ -3,12 +3,13 @@
 #ifndef PFSTAT_USER_RECORD_RING_H
 #define PFSTAT_USER_RECORD_RING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <pfstat/record.h>
 
 struct record_ring {
-	int fd;
+	int fd; /* poll(2): the ring is half full; -1: another descriptor reports that */
 	struct pfstat_ring_header *header;
 	const struct pfstat_record *data;
 	uint64_t map_bytes;
@@ -16,14 +17,21 @@ struct record_ring {
 	uint64_t next;	    /* the record to be read next */
 	uint64_t slot;	    /* its index in data */
 	uint64_t published; /* the last value of `next` that the writer knows */
-	uint64_t limit;	    /* head when record_ring_look() was called */
+	uint64_t limit;	    /* the records before it were complete at record_ring_look() */
+	bool unordered;	    /* head may count records that are not complete */
 };
 
 /* -ENODATA: this CPU has none, -EPROTO: another version's; or open's and mmap's errors. */
 int record_ring_open(struct record_ring *ring, const char *path);
+/*
+ * A ring whose memory belongs to the caller. Its writers count a record in head before it is
+ * complete.
+ */
+void record_ring_share(struct record_ring *ring, struct pfstat_ring_header *header,
+		       const struct pfstat_record *data);
 void record_ring_close(struct record_ring *ring);
 
-/* Reads the head: from here on record_ring_peek() returns the records up to it. */
+/* Finds the complete records: from here on record_ring_peek() returns the records up to it. */
 void record_ring_look(struct record_ring *ring);
 /*
  * The oldest unread record, in place: it stays until record_ring_publish(). NULL: none; *err is
