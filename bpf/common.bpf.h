@@ -28,6 +28,8 @@ struct task_struct {
 	unsigned int in_execve : 1;
 	unsigned long min_flt; /* its own counts, which getrusage(2) adds up */
 	unsigned long maj_flt;
+	unsigned long nvcsw; /* context switches, voluntary and involuntary */
+	unsigned long nivcsw;
 	unsigned long long start_time; /* distinguishes threads that had the same tid */
 } __attribute__((preserve_access_index));
 

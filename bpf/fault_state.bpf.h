@@ -11,6 +11,26 @@
 
 #define NR_FAULT_SLOTS 4096
 
+/* A call of a file operation within the fault; see calls.bpf.c. */
+struct call_state {
+	__u64 start_ns;		   /* 0: in no call */
+	__u64 switches, preempted; /* the thread's context switches before it */
+	__u64 earlier_ns;	   /* as in the record */
+	/* The fault that the thread's last call did not solve. */
+	__u64 suspended_ns; /* 0: none */
+	__u64 suspended_page, suspended_faults;
+	__u64 flags_before; /* of the page's folio, or PAGE_NOT_CACHED */
+	__u64 marked_flags; /* of a folio at whose mark it read ahead; 0: none */
+	__u64 page;	    /* scratch, see order_of_page() */
+	__u16 around_before, around_pages;
+	__u8 cause, suspended_cause;
+	__u8 is_recordable; /* this and the following: of the fault */
+	__u8 is_dax;
+	__u8 shared;
+	__u8 left_record;
+	__u8 reserved[6];
+};
+
 /* Exists from the thread's first fault to its end. Between faults it is that of the last one. */
 struct fault_state {
 	__u64 id;	/* process << 32 | thread; 0: the slot is free */
@@ -31,11 +51,12 @@ struct fault_state {
 	__u64 address;
 	__u32 flags;
 	__u32 has_regs;
-	__u64 reserved[5];
+	struct call_state call;
+	__u64 reserved;
 };
 
 /* A thread has cache lines of its own: a map that can be mapped begins at a page. */
-_Static_assert(sizeof(struct fault_state) == 128, "two threads would share a cache line");
+_Static_assert(sizeof(struct fault_state) == 192, "two threads would share a cache line");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -87,6 +108,14 @@ static __always_inline struct fault_state *fault_state_find(__u64 id)
 	return state && state->id == id ? state : NULL;
 }
 
+/* NULL: the current thread is not a target, or not in a fault. */
+static __always_inline struct fault_state *fault_state_now(void)
+{
+	struct fault_state *state = fault_state_find(bpf_get_current_pid_tgid());
+
+	return state && state->start_ns ? state : NULL;
+}
+
 /* A free slot belongs to the first thread that writes its id there. */
 static __always_inline struct fault_state *fault_slot_take(__u64 id)
 {
@@ -120,6 +149,7 @@ static __always_inline void fault_state_read_counts(struct fault_state *state,
 						    const struct task_struct *task)
 {
 	state->born = task->start_time;
+	state->call.suspended_ns = 0;
 	state->min_flt = task->min_flt;
 	state->maj_flt = task->maj_flt;
 }

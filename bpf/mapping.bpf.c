@@ -16,15 +16,6 @@
 #define ADVICE_RANDOM	  1
 #define ADVICE_SEQUENTIAL 2
 
-struct file_ra_state {
-	unsigned int ra_pages;
-	unsigned int mmap_miss;
-} __attribute__((preserve_access_index));
-
-struct file {
-	struct file_ra_state f_ra;
-} __attribute__((preserve_access_index));
-
 static __always_inline __u32 advice_of(unsigned long vm_flags)
 {
 	if (vm_flags & VM_RAND_READ)

@@ -13,20 +13,8 @@
 #include "common.bpf.h"
 #include "fault_state.bpf.h"
 #include "page.bpf.h"
+#include "recordable.bpf.h"
 #include "vma.bpf.h"
-
-#define VM_SHARED  0x8UL
-#define VM_HUGETLB 0x400000UL
-
-struct file {
-	struct inode *f_inode;
-	struct address_space *f_mapping;
-} __attribute__((preserve_access_index));
-
-struct vm_fault {
-	struct vm_area_struct *vma;
-	unsigned long address;
-} __attribute__((preserve_access_index));
 
 /* A function of the kernel, which the loader puts in the place of the constant. */
 static void *(*const rdonly_cast)(const void *object,
@@ -61,14 +49,6 @@ static __always_inline bool is_hooked(const struct vm_operations_struct *ops)
 	__u64 fault = (__u64)ops->fault;
 
 	return fault == wrapper && fault;
-}
-
-/* NULL: the current thread is not a target, or not in a fault. */
-static __always_inline struct fault_state *fault_state_now(void)
-{
-	struct fault_state *state = fault_state_find(bpf_get_current_pid_tgid());
-
-	return state && state->start_ns ? state : NULL;
 }
 
 /* The VMA must exist: after a return with RETRY it may be gone. */
@@ -144,8 +124,10 @@ static __always_inline void fault_set_vma(struct fault_state *state,
 	state->kind = kind;
 	state->vma_kind = kind;
 	state->is_sure = kind != PFSTAT_FAULT_HOOKED && kind != PFSTAT_FAULT_FILE;
-	if (every_fault || kind != PFSTAT_FAULT_HOOKED)
+	if (every_fault || record_calls || kind != PFSTAT_FAULT_HOOKED)
 		fault_set_page(state, vma, address);
+	if (record_calls)
+		fault_set_recordable(state, vma);
 }
 
 /* NULL: the current thread is not a target. */
@@ -157,6 +139,7 @@ static __always_inline struct fault_state *fault_begins(void *ctx, const struct 
 	if (!state)
 		return NULL;
 	fault_set_vma(state, vma, address);
+	state->flags = flags;
 	state->start_ns = bpf_ktime_get_ns();
 	if (want_stacks && !(flags & PFSTAT_FLAG_TRIED))
 		send_stack(ctx, address, state->start_ns);
@@ -189,7 +172,6 @@ int BPF_KPROBE(on_fault_enter_kprobe, void *vma, unsigned long address, unsigned
 		return 0;
 	state->vma = (__u64)vma;
 	state->address = address;
-	state->flags = flags;
 	state->has_regs = !!regs;
 	return 0;
 }
@@ -376,7 +358,9 @@ static __always_inline int fault_ends(struct fault_state *state, const struct vm
 
 	if (stopped)
 		return 0;
-	if (!state->is_sure && !(returned->result & RESULT_OF_FILE))
+	if (record_calls && state->call.left_record)
+		state->kind = PFSTAT_FAULT_HOOKED;
+	else if (!state->is_sure && !(returned->result & RESULT_OF_FILE))
 		look_closer(state, vma, returned->address);
 	else if (state->kind == PFSTAT_FAULT_SWAP && returned->result & PFSTAT_RESULT_LOCKED)
 		state->kind = state->vma_kind; /* a marker of userfaultfd was in its place */

@@ -14,16 +14,23 @@
 
 struct super_block {
 	__u32 s_dev; /* major << 20 | minor */
+	unsigned long s_magic;
 } __attribute__((preserve_access_index));
 
 struct inode {
 	unsigned short i_mode;
+	unsigned int i_flags;
 	struct super_block *i_sb;
 	unsigned long i_ino;
 } __attribute__((preserve_access_index));
 
+struct xarray {
+	void *xa_head;
+} __attribute__((preserve_access_index));
+
 struct address_space {
 	struct inode *host;
+	struct xarray i_pages;
 	unsigned long nrpages;
 } __attribute__((preserve_access_index));
 
@@ -57,7 +64,15 @@ struct folio___v6_18 {
 	struct memdesc_flags___v6_18 flags;
 } __attribute__((preserve_access_index));
 
-enum pageflags { PG_head, PG_swapbacked, PG_swapcache };
+enum pageflags {
+	PG_locked,
+	PG_uptodate,
+	PG_head,
+	PG_swapbacked,
+	PG_swapcache,
+	PG_readahead,
+	PG_writeback,
+};
 
 #define MODE_TYPE	  0170000 /* of inode.i_mode */
 #define MODE_BLOCK_DEVICE 0060000
@@ -85,16 +100,18 @@ struct file_page {
 	__u32 reserved;
 };
 
-static __always_inline bool folio_has(const struct folio *folio, __u64 flag)
+static __always_inline __u64 folio_flags(const struct folio *folio)
 {
 	const struct folio___v6_18 *newer = (const void *)folio;
-	unsigned long flags;
 
 	if (bpf_core_field_exists(newer->flags.f))
-		flags = BPF_CORE_READ(newer, flags.f);
-	else
-		flags = BPF_CORE_READ(folio, flags);
-	return flags >> flag & 1;
+		return BPF_CORE_READ(newer, flags.f);
+	return BPF_CORE_READ(folio, flags);
+}
+
+static __always_inline bool folio_has(const struct folio *folio, __u64 flag)
+{
+	return folio_flags(folio) >> flag & 1;
 }
 
 static __always_inline __u32 folio_pages(const struct folio *folio)

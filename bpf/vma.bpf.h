@@ -14,6 +14,17 @@ struct mm_struct {
 	} mm_users;
 } __attribute__((preserve_access_index));
 
+struct file_ra_state {
+	unsigned int ra_pages;
+	unsigned int mmap_miss;
+} __attribute__((preserve_access_index));
+
+struct file {
+	struct inode *f_inode;
+	struct address_space *f_mapping;
+	struct file_ra_state f_ra;
+} __attribute__((preserve_access_index));
+
 struct vm_area_struct {
 	struct mm_struct *vm_mm;
 	unsigned long vm_start;
@@ -22,6 +33,21 @@ struct vm_area_struct {
 	const struct vm_operations_struct *vm_ops;
 	unsigned long vm_pgoff;
 	struct file *vm_file;
+} __attribute__((preserve_access_index));
+
+struct page;
+
+enum fault_flag { FAULT_FLAG_ALL = 0x7fffffff };
+
+/* Also in v6.1, where flags is a number: see flags_of_call(). */
+struct vm_fault {
+	struct vm_area_struct *vma;
+	unsigned long pgoff;
+	unsigned long address;
+	unsigned long real_address;
+	enum fault_flag flags;
+	struct page *cow_page;
+	struct page *page;
 } __attribute__((preserve_access_index));
 
 #endif

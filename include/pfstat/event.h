@@ -138,10 +138,13 @@ enum pfstat_fault_outcome {
 	(((kind) * PFSTAT_NR_ORIGINS + (origin)) * PFSTAT_NR_OUTCOMES + (outcome))
 #define PFSTAT_NR_FAULT_INDICES (PFSTAT_NR_FAULT_KINDS * PFSTAT_NR_ORIGINS * PFSTAT_NR_OUTCOMES)
 
-/* A query of pfdrive to eBPF: the address of ->fault of this process's mapping at an address. */
+/* A query of pfdrive to eBPF: ->fault and the file of this process's mapping at an address. */
 struct pfstat_handler_query {
 	__u64 address;
 	__u64 handler; /* 0: none */
+	__u64 inode;   /* as in a record; 0: no file */
+	__u32 dev;
+	__u32 maps_folios; /* 1: a fault of this kernel may map a whole folio (since v6.18) */
 };
 
 struct pfstat_fault_value {

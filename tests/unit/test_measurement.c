@@ -92,6 +92,7 @@ static void fake_close(struct fault_source *source)
 
 static const struct fault_source_ops fake_ops = {
 	.name = "the fake",
+	.word = "module",
 	.open = fake_open,
 	.hook_nothing = fake_hook_nothing,
 	.start = fake_start,
@@ -233,7 +234,7 @@ START_TEST(test_an_error_at_the_end_marks_the_report_as_damaged)
 	ck_assert_int_eq(measurement_finish(&measurement), STATUS_FAILED);
 	ck_assert(result.filled);
 	ck_assert_uint_eq(result.report.cost.calls, 3);
-	ck_assert_str_eq(result.report.losses.damage, "cannot stop the module: Input/output error");
+	ck_assert_str_eq(result.report.losses.damage, "cannot stop the fake: Input/output error");
 	tear_down(&measurement, &result);
 }
 END_TEST

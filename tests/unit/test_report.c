@@ -266,6 +266,31 @@ START_TEST(test_table_puts_counts_side_by_side)
 }
 END_TEST
 
+START_TEST(test_table_states_the_source_and_its_cost)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 123456);
+	text = print_table(&run);
+	check_line(text, "Source", "Source the pfstat module; adds 260 ns to a call");
+	free(text);
+	strcpy(run.report.environment.source, "ebpf");
+	run.report.cost.call_cost_ps = COUNT_NA;
+	text = print_table(&run);
+	check_width(text);
+	check_line(text, "Source",
+		   "Source eBPF, without the pfstat module; adds 1693 ns to a fault");
+	ck_assert_int_eq(strncmp(text, "Measured with eBPF, without the pfstat module: ", 47), 0);
+	check_contains(text, "\nThe time of each call contains 27.5 ns of eBPF's own.\n");
+	check_lacks(text, "Own cost of the module");
+	check_contains(text, "\n  27.5 ns of the time of each call are eBPF's own\n");
+	check_contains(text, "\n  2250 ns for each fault that calls no file operation\n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_table_states_the_modules_own_cost)
 {
 	struct sample_run run;
@@ -1349,10 +1374,11 @@ RUN_TESTS("report", test_short_report_has_the_verdict_first_and_few_lines,
 	  test_table_without_ebpf_prints_na_and_the_reason,
 	  test_table_prints_the_conditions_of_the_run,
 	  test_table_prints_na_for_unknown_properties_of_the_machine,
-	  test_table_puts_counts_side_by_side, test_table_states_the_modules_own_cost,
-	  test_parts_of_each_class_add_up, test_parts_that_a_class_lacks_are_omitted,
-	  test_parts_without_their_hook_are_na, test_all_hooks_leave_nothing_na,
-	  test_kernel_stacks_of_sleeps_are_printed, test_residue_above_2_percent_is_a_warning,
+	  test_table_puts_counts_side_by_side, test_table_states_the_source_and_its_cost,
+	  test_table_states_the_modules_own_cost, test_parts_of_each_class_add_up,
+	  test_parts_that_a_class_lacks_are_omitted, test_parts_without_their_hook_are_na,
+	  test_all_hooks_leave_nothing_na, test_kernel_stacks_of_sleeps_are_printed,
+	  test_residue_above_2_percent_is_a_warning,
 	  test_lost_events_make_the_time_on_the_cpu_a_maximum, test_unsolved_faults_are_printed,
 	  test_requests_and_pages_have_their_figures, test_table_prints_rare_counts_only_if_not_0,
 	  test_ledger_has_each_count_and_its_source,

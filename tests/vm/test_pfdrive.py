@@ -79,7 +79,8 @@ def test_missing_root_is_reported(small_file):
 
 def test_missing_module_is_reported(small_file):
     pfstat.unload()
-    assert f"run 'insmod {pfstat.MODULE}' as root" in pfstat.refused(1, small_file)
+    for option in ("--no-bpf", "--fault-around=off", "--source=module"):
+        assert f"run 'insmod {pfstat.MODULE}' as root" in pfstat.refused(1, option, small_file)
 
 
 def test_the_module_is_reached_without_debugfs(small_file):
@@ -256,7 +257,7 @@ def test_json_file_is_complete_or_missing(small_file, tmp_path):
     assert pfstat.report_of(path.read_text())["calls"] > 0
     before = path.read_text()
     pfstat.unload()
-    pfstat.refused(1, "--json", path, small_file)
+    pfstat.refused(1, "--source", "module", "--json", path, small_file)
     assert path.read_text() == before
     assert list(tmp_path.iterdir()) == [path]
 

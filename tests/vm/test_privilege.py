@@ -233,7 +233,8 @@ def test_missing_privilege_to_load_modules_is_reported():
     result = without("-sys_module", "insmod", pfstat.MODULE)
     assert result.returncode == 1 and "Operation not permitted" in result.stderr
     assert not pfstat.loaded()
-    assert "insmod" in refused(pfstat.run(pfstat.PFDRIVE, "record", "--", "true", check=False))
+    assert "insmod" in refused(pfstat.run(pfstat.PFDRIVE, "record", "--source", "module", "--",
+                                          "true", check=False))
 
 
 def test_command_does_not_run_as_root_if_setuid_fails():

@@ -12,6 +12,7 @@
 
 #include "bench/suite.h"
 #include "bench/witness.h"
+#include "collect/fault_source_module.h"
 #include "run/measurement.h"
 #include "system/vma_lock.h"
 #include "util/time_ns.h"
@@ -425,7 +426,8 @@ static int witness_measure(struct witness *witness)
 {
 	const struct measurement_options options = {
 		.instruments = {
-			.bpf = true, .fault_around = true, .only_fd = -1, .tick_ms = -1,
+			.source = &fault_source_module, .bpf = true, .fault_around = true,
+			.only_fd = -1, .tick_ms = -1,
 		},
 		.keeps_privileges = true,
 		.exact = true,

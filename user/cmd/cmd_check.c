@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/watch_options.h"
 #include "report/limits.h"
+#include "report/view.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/signals.h"
@@ -81,14 +82,18 @@ const struct argp check_argp = {
 	.args_doc = "LIMITS [--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
 	.doc = "Watches a program, and checks that its page faults stay within limits.\v"
 	       "Prints a line for each limit. Exit status: 0, all are kept; 3, one is exceeded, or "
-	       "not known because something was lost; that of COMMAND if it failed. Needs the "
-	       "pfstat module, and root.",
+	       "not known because something was lost; that of COMMAND if it failed. Needs "
+	       "root, and the pfstat module or eBPF.",
 };
 
 static int check_print(const struct check *check)
 {
-	const unsigned int failed = limits_check(stdout, &check->limits, &check->result.report);
+	const struct report *report = &check->result.report;
+	unsigned int failed;
 
+	if (view_source_is_bpf(report))
+		puts("measured with eBPF, without the pfstat module");
+	failed = limits_check(stdout, &check->limits, report);
 	errno = 0;
 	if (fflush(stdout) || ferror(stdout))
 		return message_of_stdout(errno ? -errno : -EIO, "the limits");

@@ -18,6 +18,7 @@
 #include "privilege/named_files.h"
 #include "privilege/output_file.h"
 #include "report/live.h"
+#include "report/view.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/signals.h"
@@ -113,7 +114,7 @@ const struct argp export_argp = {
 	.doc = "Writes the counters of a program's page faults at intervals, for monitoring.\v"
 	       "FILE is for the textfile collector of Prometheus' node exporter, in whose folder "
 	       "its name must end with .prom. It is replaced at once, so a reader never sees a part "
-	       "of it. Ctrl-C stops pfdrive. Requires the pfstat module and root.",
+	       "of it. Ctrl-C stops pfdrive. Requires root, and the pfstat module or eBPF.",
 };
 
 static int export_print(const struct exporter *exporter, FILE *out)
@@ -166,6 +167,7 @@ static void export_update(void *context)
 		return;
 	watch_lost(exporter->watch, &counters.lost_records, &counters.lost_events);
 	counters.hooks = watch_hooks(exporter->watch);
+	counters.source_is_bpf = view_source_is_bpf(&exporter->result.report);
 	exporter->err = live_update(exporter->live, exporter->result.analysis, &counters,
 				    clock_monotonic_ns());
 	if (!exporter->err)

@@ -143,7 +143,7 @@ const struct argp replay_argp = {
 	.doc = "Touches the pages of a recorded file in the recorded order and pace under another "
 	       "policy, and prints the difference.\vA recording has only the pages that faulted; "
 	       "pages that fault-around had mapped are not touched. The file is only read. "
-	       "Requires the pfstat module and root.",
+	       "Requires root, and the pfstat module or eBPF.",
 };
 
 static void replay_parse(struct replay_options *options, int argc, char **argv)

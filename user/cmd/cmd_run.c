@@ -197,8 +197,8 @@ const struct argp run_argp = {
 	.args_doc = "[FILE]",
 	.doc = "Maps FILE or memory, touches its bytes in the order of a pattern, and prints the "
 	       "cost of the page faults by class.\vNumbers take the suffixes K, M and G (1024). "
-	       "FILE is only read unless --allow-write is given. Requires the pfstat module and "
-	       "root.",
+	       "FILE is only read unless --allow-write is given. Requires root, and the "
+	       "pfstat module or eBPF.",
 };
 
 int cmd_run(int argc, char **argv)
@@ -220,8 +220,8 @@ const struct argp study_pressure_argp = {
 	.args_doc = "[FILE]",
 	.doc = "Makes each run twice, alone and with processes that compete for memory, and "
 	       "compares the page faults.\vNumbers take the suffixes K, M and G (1024). FILE is "
-	       "only read unless --allow-write is given. Requires the pfstat module, root, and "
-	       "swap for the memory above the limit.",
+	       "only read unless --allow-write is given. Requires root, the pfstat module or "
+	       "eBPF, and swap for the memory above the limit.",
 };
 
 int cmd_study_pressure(int argc, char **argv)

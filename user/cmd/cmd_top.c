@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "cmd/watch_options.h"
 #include "report/live.h"
+#include "report/view.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/signals.h"
@@ -81,8 +82,8 @@ const struct argp top_argp = {
 	.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
 	.doc = "Shows the current cost of a program's page faults.\vCtrl-C stops pfdrive; "
 	       "processes that pfdrive did not start continue. A COMMAND also receives Ctrl-C: "
-	       "pfdrive stops when it exits, or at a second Ctrl-C. Requires the pfstat module "
-	       "and root.",
+	       "pfdrive stops when it exits, or at a second Ctrl-C. Requires root, and the "
+	       "pfstat module or eBPF.",
 };
 
 static void top_parse(struct top *top, int argc, char **argv)
@@ -111,6 +112,7 @@ static void top_show(void *context)
 		return;
 	watch_lost(top->watch, &counters.lost_records, &counters.lost_events);
 	counters.hooks = watch_hooks(top->watch);
+	counters.source_is_bpf = view_source_is_bpf(&top->result.report);
 	top->err = live_update(top->live, top->result.analysis, &counters, clock_monotonic_ns());
 	if (!top->err)
 		top->err = live_judge(top->live, top->result.analysis,

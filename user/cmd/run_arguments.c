@@ -11,6 +11,7 @@
 #include <pfstat/record.h>
 
 #include "cmd/run_arguments.h"
+#include "cmd/source_option.h"
 #include "print/print_report.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
@@ -38,6 +39,7 @@ enum key {
 	KEY_JSON,
 	KEY_NO_BPF,
 	KEY_RING_SIZE,
+	KEY_SOURCE,
 	KEY_RECORD,
 	KEY_SUBTRACT,
 	KEY_WITH,
@@ -63,6 +65,7 @@ static const struct argp_option run_arguments[] = {
 	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
 	  "off: each page faults separately (default keep)", 5 },
 	{ "cpu", KEY_CPU, "N", 0, "run only on this CPU", 5 },
+	SOURCE_OPTION(KEY_SOURCE, 5),
 	{ NULL, 0, NULL, 0, "Output:", 6 },
 	{ "format", KEY_FORMAT, "table|csv|json", 0, "format of standard output (default table)",
 	  6 },
@@ -135,6 +138,7 @@ static void check_arguments(const struct argp_state *state, const struct options
 {
 	workload_check(state, &options->workload, options->file, options->pattern.store_share);
 	compete_check(state, &options->compete);
+	source_option_check(state, options->source, options->bpf, options->fault_around);
 	named_files_input(state, "FILE", options->file);
 	named_files_output(state, "--json", options->json);
 	named_files_recording(state, "--record", options->record);
@@ -207,6 +211,9 @@ static error_t run_arguments_parse(int key, char *text, struct argp_state *state
 		return 0;
 	case KEY_WITH:
 		add_extras(state, &options->extras, text);
+		return 0;
+	case KEY_SOURCE:
+		options->source = source_option_parse(state, text);
 		return 0;
 	case KEY_NO_BPF:
 		options->bpf = false;

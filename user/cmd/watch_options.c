@@ -7,6 +7,7 @@
 
 #include <pfstat/control.h>
 
+#include "cmd/source_option.h"
 #include "cmd/watch_options.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
@@ -28,6 +29,7 @@ enum key {
 	KEY_STACKS,
 	KEY_PERF_FAULTS,
 	KEY_RING_SIZE,
+	KEY_SOURCE,
 };
 
 static const struct argp_option argp_options[] = {
@@ -39,6 +41,7 @@ static const struct argp_option argp_options[] = {
 	  1 },
 	{ "duration", KEY_DURATION, "SECONDS", 0, "stop after this time", 1 },
 	{ NULL, 0, NULL, 0, "Instruments:", 2 },
+	SOURCE_OPTION(KEY_SOURCE, 2),
 	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
 	  "off: each page of a file faults separately (default keep)", 2 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0,
@@ -68,6 +71,8 @@ static void check_targets(const struct argp_state *state, const struct watch_opt
 		      "nothing to watch was given; give a COMMAND, --pid, --cgroup or --file");
 	if (options->instruments.events.stacks && !options->instruments.bpf)
 		usage(state, "--stacks requires eBPF; leave --no-bpf out");
+	source_option_check(state, options->instruments.source, options->instruments.bpf,
+			    options->instruments.fault_around);
 }
 
 static error_t watch_options_parse(int key, char *text, struct argp_state *state)
@@ -94,6 +99,9 @@ static error_t watch_options_parse(int key, char *text, struct argp_state *state
 		return 0;
 	case KEY_NO_BPF:
 		options->instruments.bpf = false;
+		return 0;
+	case KEY_SOURCE:
+		options->instruments.source = source_option_parse(state, text);
 		return 0;
 	case KEY_NO_PAGES:
 		options->instruments.events.pages = false;

@@ -150,11 +150,11 @@ static uint64_t bpf_cost_difference(uint64_t more, uint64_t less)
 /* Makes eBPF take the stage's mapping for one that the module hooked. */
 static bool bpf_cost_hook(const struct fault_stage *stage, struct events *events)
 {
-	uint64_t handler;
+	struct pfstat_handler_query query = { .address = (uintptr_t)stage->memory };
 
-	if (!stage->memory || events_find_handler(events, (const void *)stage->memory, &handler))
+	if (!stage->memory || events_find_mapping(events, &query))
 		return false;
-	events_set_wrapper(events, handler);
+	events_set_wrapper(events, query.handler);
 	return true;
 }
 

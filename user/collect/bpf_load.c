@@ -25,6 +25,7 @@
 #include "collect/bpf_log.h"
 #include "collect/bpf_pins.h"
 #include "collect/bpf_programs.h"
+#include "collect/bpf_records.h"
 #include "collect/bpf_targets.h"
 #include "collect/event_ring.h"
 #include "collect/kernel_symbols.h"
@@ -58,6 +59,7 @@ struct events {
 	uint32_t ring_bytes;
 	struct time_heap heap; /* of the rings that have more */
 	int epoll;	       /* readable: a ring is half full */
+	int claim;	       /* see pins_claim() */
 	uint64_t received;
 	uint64_t forgotten;	    /* of these, dropped */
 	struct run_counters before; /* counts of the dropped events */
@@ -88,6 +90,10 @@ static void events_explain(const char *step, int err, char *why, size_t size)
 	const char *level = lockdown_level();
 	char names[CAPABILITY_NAMES_SIZE];
 
+	if (err == -EBUSY) {
+		snprintf(why, size, "another pfdrive measures with eBPF; wait until it ends");
+		return;
+	}
 	bpf_log_dump(stderr);
 	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
 		snprintf(why, size, "cannot %s without %s; run as root with it, or use --no-bpf",
@@ -176,6 +182,8 @@ static int events_configure(struct events *events, const struct events_options *
 	without |= options->pages ? 0 : 1U << HOOK_PAGE_DELETE;
 	without |= options->swap ? 0 : 1U << HOOK_SWAP_IO;
 	err = hooks_choose(bpf->obj, targets, without, &events->hooks);
+	if (!err && options->records)
+		err = bpf_records_configure(bpf, targets, options->record_bytes);
 	if (!err)
 		err = events_size_swap_maps(bpf, events->hooks & 1U << HOOK_SWAP_IO);
 	if (err)
@@ -347,10 +355,13 @@ int events_open(struct events **opened, const struct events_options *options, ch
 		return -ENOMEM;
 	}
 	events->epoll = -1;
+	events->claim = -1;
 	events->pins = PINS_NONE;
 	events->skipped_err = 1;
 	libbpf_set_print(bpf_log_keep);
-	err = events_load(events, options, &step);
+	step = "claim eBPF for this measurement";
+	events->claim = pins_claim();
+	err = events->claim < 0 ? events->claim : events_load(events, options, &step);
 	if (!err) {
 		/* The programs of an earlier measurement were detached while these were loaded. */
 		pins_await_detached();
@@ -421,6 +432,8 @@ void events_close(struct events *events)
 	kernel_symbols_exit(&events->symbols);
 	pfstat_bpf__destroy(events->bpf);
 	pins_close(&events->pins);
+	if (events->claim >= 0)
+		close(events->claim);
 	free(events);
 }
 
@@ -541,18 +554,21 @@ static int events_read_counts(const struct events *events, struct run_counters *
 	return bpf_counters_read(&maps, counters);
 }
 
-int events_find_handler(const struct events *events, const void *address, uint64_t *handler)
+int events_find_mapping(const struct events *events, struct pfstat_handler_query *query)
 {
-	struct pfstat_handler_query query = { .address = (uintptr_t)address };
 	struct bpf_test_run_opts run = {
 		.sz = sizeof(run),
-		.ctx_in = &query,
-		.ctx_size_in = sizeof(query),
+		.ctx_in = query,
+		.ctx_size_in = sizeof(*query),
 	};
 	int err = bpf_prog_test_run_opts(bpf_program__fd(events->bpf->progs.find_handler), &run);
 
-	*handler = query.handler;
 	return err ? err : (int)run.retval;
+}
+
+struct pfstat_bpf *events_object(const struct events *events)
+{
+	return events->bpf;
 }
 
 int events_hooked_returns(const struct events *events, struct hooked_returns *returns)

@@ -13,16 +13,19 @@
 #include "model/counters.h"
 
 struct events;
+struct pfstat_bpf;
 
 /* Receives one event, which is valid only during the call. 0 or a negative errno. */
 typedef int (*events_sink)(void *context, const struct pfstat_event *event);
 
 struct events_options {
-	bool every_fault; /* an event for hooked faults too, else only a count */
-	bool pages;	  /* pages that leave the page cache */
-	bool swap;	  /* which process evicts pages that are swapped in again */
-	bool stacks;	  /* the user stack of every fault, hooked or not */
-	uint32_t without; /* 1 << enum bpf_hook: optional hooks to leave out */
+	bool every_fault;      /* an event for hooked faults too, else only a count */
+	bool pages;	       /* pages that leave the page cache */
+	bool swap;	       /* which process evicts pages that are swapped in again */
+	bool stacks;	       /* the user stack of every fault, hooked or not */
+	bool records;	       /* of calls of file operations: see fault_source_bpf.c */
+	uint64_t record_bytes; /* of each CPU's ring of records, about; 0: the default */
+	uint32_t without;      /* 1 << enum bpf_hook: optional hooks to leave out */
 	/*
 	 * Size of each CPU's ring, a power of two of pages. 0: 1 MiB, or less so that all
 	 * rings take at most 64 MiB; eight times as much with stacks.
@@ -58,8 +61,10 @@ bool events_is_watched(const struct events *events, pid_t id);
  * events_counters() the final counts.
  */
 void events_stop(struct events *events);
-/* The ->fault of this process's mapping at an address; 0: it has none. A negative errno. */
-int events_find_handler(const struct events *events, const void *address, uint64_t *handler);
+/* Fills the query for this process's mapping at query->address. 0 or a negative errno. */
+int events_find_mapping(const struct events *events, struct pfstat_handler_query *query);
+/* The loaded programs and their maps. */
+struct pfstat_bpf *events_object(const struct events *events);
 /*
  * Returns of handle_mm_fault() so far for faults that eBPF takes for hooked. 0 or a negative errno.
  */

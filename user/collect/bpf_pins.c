@@ -38,6 +38,21 @@ bool pins_possible(void)
 	       (unsigned long)statfs_buffer.f_type == BPF_FS_MAGIC;
 }
 
+/* The lock is on a file that every kernel with eBPF has, and that no other program locks. */
+int pins_claim(void)
+{
+	const int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	close(fd);
+	return err;
+}
+
 static void pins_pin_path(char *path, size_t size, const char *name)
 {
 	snprintf(path, size, "%s/%s", PFSTAT_PIN_DIR, name);

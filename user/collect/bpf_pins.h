@@ -12,6 +12,11 @@ struct bpf_object_skeleton;
 
 /* Is there a bpf file system to pin in? */
 bool pins_possible(void);
+/*
+ * One process at a time measures with eBPF, with any fault source. Returns a descriptor that holds
+ * the claim. -EBUSY: another process has it; or another negative errno.
+ */
+int pins_claim(void);
 struct pins {
 	int keeper;	/* a socket; -1: there is no folder */
 	pid_t starting; /* the keeper's first process; 0: it has been reaped */
@@ -38,7 +43,7 @@ void pins_give_links(const struct pins *pins, const struct bpf_object_skeleton *
 void pins_close(struct pins *pins);
 /*
  * Returns when no program of an earlier measurement is attached any more: it would make each fault
- * dearer. The caller holds the fault source, so that all keepers have been released.
+ * dearer. The caller holds the fault source or the claim, so that all keepers have been released.
  */
 void pins_await_detached(void);
 /*

@@ -55,6 +55,13 @@ static const struct {
 	{ "on_swap_read_folio", "on_swap_read_page" },
 };
 
+/* Loaded only if eBPF records the calls of file operations; then all are needed. */
+static const char *const of_records[] = {
+	"on_call_fault",	  "on_call_fault_done", "on_call_map_pages",
+	"on_call_map_pages_done", "on_call_mkwrite",	"on_call_mkwrite_done",
+	"on_call_readahead",	  "on_calibrate",	"on_calibrate_done",
+};
+
 /*
  * If the kernel preempts its own code, a thread may lose the CPU inside a program. Until it
  * runs again, the kernel skips this program for all other threads of the CPU. If `instead`
@@ -300,5 +307,22 @@ int hooks_choose(struct bpf_object *object, const struct bpf_targets *targets, u
 	if (!err)
 		err = hooks_choose_doubles(&search);
 	*hooks = ((1U << NR_HOOKS) - 1) & ~search.missing;
+	return err;
+}
+
+int hooks_choose_records(struct bpf_object *object, const struct bpf_targets *targets)
+{
+	struct bpf_program *program;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(of_records) && !err; i++) {
+		program = bpf_object__find_program_by_name(object, of_records[i]);
+		if (!program)
+			return -ENOENT;
+		if (!bpf_targets_has(targets, program))
+			return -EOPNOTSUPP;
+		err = bpf_program__set_autoload(program, true);
+	}
 	return err;
 }

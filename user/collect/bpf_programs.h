@@ -21,6 +21,12 @@ struct bpf_targets;
 int hooks_choose(struct bpf_object *object, const struct bpf_targets *targets, uint32_t without,
 		 uint32_t *hooks);
 
+/*
+ * Loads the programs that record calls, too. -EOPNOTSUPP: the kernel does not have the function of
+ * one. 0 or a negative errno.
+ */
+int hooks_choose_records(struct bpf_object *object, const struct bpf_targets *targets);
+
 /* Attaches a program of kprobe.multi, if it is loaded. 0 or a negative errno. */
 int hooks_attach(const struct bpf_program *program, struct bpf_link **link);
 

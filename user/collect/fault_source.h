@@ -3,8 +3,8 @@
  * Supplies a struct pfstat_record for every call that the memory manager makes into the file
  * operations of a watched mapping. The collector and the instruments use only this interface.
  *
- *	open, then hook a file or follow processes, then start (the rings exist from the first
- *	target on), then read the rings, then stop, then counters, then close
+ *	open, use_events, then hook a file or follow processes, then start (the rings exist from the
+ *	first target on), then read the rings, then stop, then counters, then close
  *
  * A source supplies one ring for each CPU; record_ring.h reads the rings of any source. All
  * functions return 0 or a negative errno. Those with @why also store a clause for the user, with
@@ -46,10 +46,16 @@ struct fault_source {
 /* Receives the state of a hooked mapping. Returns 0 or a negative errno. */
 typedef int (*fault_source_sink)(void *context, const struct pfstat_mapping *mapping);
 
+struct events;
+
 struct fault_source_ops {
 	const char *name; /* in sentences: "the module" */
+	const char *word; /* of --source, in a recording and in JSON: "module" */
 	int (*open)(struct fault_source **source, const struct fault_source_options *options,
 		    char *why, size_t size);
+	/* After the programs are loaded. NULL: the source needs no eBPF. */
+	int (*use_events)(struct fault_source *source, struct events *events, char *why,
+			  size_t size);
 	/* This process's mappings of the file that is open as fd. */
 	int (*hook_file)(struct fault_source *source, int fd, const char *path, char *why,
 			 size_t size);
@@ -60,7 +66,7 @@ struct fault_source_ops {
 	int (*start)(struct fault_source *source);
 	/* The address of ->fault in hooked VMAs, by which eBPF recognises their faults. */
 	int (*wrapper)(const struct fault_source *source, uint64_t *address);
-	/* The state of each mapping that is hooked now. */
+	/* The state of each mapping that is hooked now. NULL: the source hooks none. */
 	int (*mappings)(const struct fault_source *source, fault_source_sink sink, void *context);
 	/* Nothing is recorded after it. */
 	int (*stop)(struct fault_source *source);

@@ -412,6 +412,7 @@ static int module_counters(const struct fault_source *source,
 
 const struct fault_source_ops fault_source_module = {
 	.name = "the module",
+	.word = "module",
 	.open = module_open,
 	.hook_file = module_hook_file,
 	.hook_nothing = module_hook_nothing,

@@ -14,6 +14,7 @@
 #include "collect/bpf_cost.h"
 #include "collect/bpf_pins.h"
 #include "collect/collector.h"
+#include "collect/fault_source_bpf.h"
 #include "collect/fault_source_module.h"
 #include "collect/instruments.h"
 #include "collect/perf_faults.h"
@@ -50,6 +51,17 @@ static int instruments_out_of_memory(char *why, size_t size)
 	return -ENOMEM;
 }
 
+/* The module is the precise source, and the only one without eBPF. */
+const struct fault_source_ops *instruments_source(const struct instruments_options *options)
+{
+	const bool needs_module = !options->bpf || !options->fault_around;
+
+	if (options->source)
+		return options->source;
+	return needs_module || !access("/sys/module/pfstat", F_OK) ? &fault_source_module :
+								     &fault_source_bpf;
+}
+
 static int instruments_open_source(struct instruments *instruments, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
@@ -58,9 +70,8 @@ static int instruments_open_source(struct instruments *instruments, char *why, s
 		.fault_around = options->fault_around,
 		.only_fd = options->only_fd,
 	};
-	const struct fault_source_ops *ops = options->source ?: &fault_source_module;
 
-	return ops->open(&instruments->source, &source_options, why, size);
+	return instruments_source(options)->open(&instruments->source, &source_options, why, size);
 }
 
 /* Loads and attaches before anything is watched, and when no earlier program is attached. */
@@ -68,13 +79,21 @@ static int instruments_open_events(struct instruments *instruments, char *why, s
 {
 	const struct instruments_options *options = &instruments->options;
 	struct bpf_cost *cost = &instruments->bpf_cost;
+	const struct fault_source_ops *source = instruments_source(options);
+	struct events_options events_options = options->events;
 	int err;
 
 	if (!options->bpf) {
 		pins_await_detached();
 		return 0;
 	}
-	err = events_open(&instruments->events, &options->events, why, size);
+	events_options.records = source->use_events;
+	events_options.record_bytes = options->ring_size;
+	err = events_open(&instruments->events, &events_options, why, size);
+	if (err)
+		return err;
+	if (source->use_events)
+		err = source->use_events(instruments->source, instruments->events, why, size);
 	if (err)
 		return err;
 	bpf_cost_begin(cost);
@@ -183,7 +202,7 @@ static int instruments_open_collector(struct instruments *instruments, char *why
 	err = instruments->source->ops->start(instruments->source) ?:
 		      collector_open(&instruments->collector, &collector_options);
 	if (err)
-		return instruments_explain(err, why, size, "cannot read the module's rings");
+		return instruments_explain(err, why, size, "cannot read the rings of records");
 	priority_raise(&instruments->priority);
 	return instruments->events ? instruments_set_wrapper(instruments, why, size) : 0;
 }
@@ -357,12 +376,16 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 	const struct instruments_options *options = &instruments->options;
 	const struct fault_source *source = instruments->source;
 	struct first_error first = { .why = why, .size = size };
+	char stop[64], counts[64];
 
-	instruments_note(&first,
-			 source->ops->mappings(source, instruments_keep_mapping, instruments),
-			 "cannot read the read-ahead of mappings from the module");
-	instruments_note(&first, instruments->source->ops->stop(instruments->source),
-			 "cannot stop the module");
+	snprintf(stop, sizeof(stop), "cannot stop %s", source->ops->name);
+	snprintf(counts, sizeof(counts), "cannot read the counts of %s", source->ops->name);
+	if (source->ops->mappings)
+		instruments_note(&first,
+				 source->ops->mappings(source, instruments_keep_mapping,
+						       instruments),
+				 "cannot read the read-ahead of mappings from the module");
+	instruments_note(&first, source->ops->stop(instruments->source), stop);
 	if (instruments->events)
 		events_stop(instruments->events);
 	if (instruments->maps)
@@ -373,8 +396,7 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 			 "cannot pass on the read-ahead of mappings");
 	if (instruments->maps)
 		counters->maps_lost = perf_maps_lost(instruments->maps);
-	instruments_note(&first, instruments_take_source_counters(instruments, counters),
-			 "cannot read the module's counts");
+	instruments_note(&first, instruments_take_source_counters(instruments, counters), counts);
 	counters->bpf_hooked_ps = instruments->bpf_cost.hooked_ps;
 	counters->bpf_again_ps = instruments->bpf_cost.again_ps;
 	counters->bpf_other_ps = instruments->bpf_cost.other_ps;

@@ -46,6 +46,12 @@ struct instruments_options {
 	void *failed_context;
 };
 
+/*
+ * The source that instruments_open() opens. If none is named, that is the module if it is loaded or
+ * required by another option, else eBPF.
+ */
+const struct fault_source_ops *instruments_source(const struct instruments_options *options);
+
 /* All return 0, or a negative errno; then why is one clause with the reason and the remedy. */
 int instruments_open(struct instruments **instruments, const struct instruments_options *options,
 		     char *why, size_t size);

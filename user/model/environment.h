@@ -13,6 +13,7 @@ struct environment {
 	char kind[8];	   /* drive, or record (any program) */
 	char version[32];  /* of the pfdrive that measured */
 	int64_t started_s; /* since 1970, UTC; 0: n/a */
+	char source[8];	   /* of the records of calls: module or ebpf; "": module */
 	/* The target of a record. At most one of command, pid and cgroup is set. */
 	char command[1024];
 	char invocation[4096]; /* pfdrive's own command line, in shell syntax */

@@ -166,7 +166,7 @@ int openmetrics_print(FILE *out, const struct report *run, const struct openmetr
 	metrics_classes(&page, run);
 	metrics_parts(&page, run);
 	metrics_verdict(&page, run);
-	metrics_lost(&page, "lost_records", "Faults that the module could not store.",
+	metrics_lost(&page, "lost_records", "Records of faults that found no room.",
 		     "lost_records_total", run->losses.records);
 	metrics_lost(&page, "lost_events", "Events that eBPF could not store.", "lost_events_total",
 		     run->losses.events);

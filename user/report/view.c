@@ -177,6 +177,11 @@ struct own_cost view_own_cost(const struct report_cost *cost, const struct repor
 	return own;
 }
 
+bool view_source_is_bpf(const struct report *run)
+{
+	return !strcmp(run->environment.source, "ebpf");
+}
+
 bool view_is_drive(const struct report *run)
 {
 	return strcmp(run->environment.kind, "record");

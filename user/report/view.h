@@ -62,6 +62,8 @@ double view_share(uint64_t part, uint64_t whole);
 struct spread view_spread(const double *values, size_t nr);
 
 bool view_is_drive(const struct report *run);
+/* The records of calls are those of eBPF, not of the module. */
+bool view_source_is_bpf(const struct report *run);
 
 /* True if eBPF had the hook. Without it, a part or a class of faults cannot be measured. */
 bool view_has_hook(const struct report *run, enum bpf_hook hook);

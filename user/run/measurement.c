@@ -90,6 +90,8 @@ static int measurement_open_instruments(struct measurement *measurement)
 	}
 	options->sink = measurement_add;
 	options->sink_context = measurement;
+	options->source = instruments_source(options);
+	strcpy(measurement->result->report.environment.source, options->source->word);
 	return instruments_open(&measurement->instruments, options, measurement->why,
 				sizeof(measurement->why));
 }

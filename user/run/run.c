@@ -94,6 +94,7 @@ static int run_open(struct run *run)
 	const bool last = plan->number == options->repeats && !options->compete.text;
 	const struct measurement_options measurement_options = {
 		.instruments = {
+			.source = options->source,
 			.bpf = options->bpf,
 			.bpf_missing = "--no-bpf was given",
 			.events = {

@@ -13,6 +13,8 @@
 #include "workload/pattern.h"
 #include "workload/workload.h"
 
+struct fault_source_ops;
+
 struct options {
 	const char *file; /* NULL: the workload has its own memory */
 	struct workload workload;
@@ -24,6 +26,7 @@ struct options {
 	bool warm;
 	bool have_cache; /* --cache was given */
 	bool fault_around;
+	const struct fault_source_ops *source; /* NULL: the default */
 	bool bpf;
 	bool subtract; /* the module's share of the times */
 	bool full;     /* print all tables */

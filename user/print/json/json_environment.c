@@ -40,6 +40,7 @@ static const struct field {
 	{ "pfdrive", TYPE_TEXT, false, offsetof(struct environment, version),
 	  sizeof(((struct environment *)0)->version) },
 	{ "started", TYPE_TIME, false, offsetof(struct environment, started_s), sizeof(int64_t) },
+	FIELD(source, TYPE_TEXT, false),
 	FIELD(command, TYPE_TEXT, false),
 	FIELD(invocation, TYPE_TEXT, false),
 	FIELD(pid, TYPE_COUNT32, false),

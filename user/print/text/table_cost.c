@@ -32,10 +32,21 @@ static void print_bpf(FILE *out, const struct report *run, const struct own_cost
 	}
 	fprintf(out, "Own cost of eBPF: %.0f ns per fault", cost->hooked_ns);
 	print_total(out, cost->bpf_total_ns, cost->bpf_share);
-	fputs("; not in the times of calls\n", out);
+	fputs(view_source_is_bpf(run) ? "\n" : "; not in the times of calls\n", out);
 	if (run->cost.bpf_again)
 		print_again(out, cost);
-	fprintf(out, "  %.0f ns for each fault that the module does not record\n", cost->other_ns);
+	fprintf(out, "  %.0f ns for each fault that %s\n", cost->other_ns,
+		view_source_is_bpf(run) ? "calls no file operation" : "the module does not record");
+}
+
+/* The programs that record calls are among those of eBPF. */
+static void print_inside(FILE *out, const struct report *run, const struct own_cost *cost)
+{
+	const char *of = view_source_is_bpf(run) ? "eBPF's" : "the module's";
+
+	if (!isnan(cost->inside_ns))
+		fprintf(out, "  %.3g ns of the time of each call are %s own%s\n", cost->inside_ns,
+			of, run->cost.subtract ? ", and subtracted above" : "");
 }
 
 static void print_module(FILE *out, const struct report *run, const struct own_cost *cost)
@@ -49,16 +60,17 @@ static void print_module(FILE *out, const struct report *run, const struct own_c
 	if (!isnan(cost->total_ns))
 		print_total(out, cost->total_ns, cost->share);
 	fputc('\n', out);
-	if (!isnan(cost->inside_ns))
-		fprintf(out, "  %.3g ns of the time of each call are the module's own%s\n",
-			cost->inside_ns, run->cost.subtract ? ", and subtracted above" : "");
+	print_inside(out, run, cost);
 }
 
 void table_cost(FILE *out, const struct report *run)
 {
 	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
 
-	print_module(out, run, &cost);
+	if (!view_source_is_bpf(run))
+		print_module(out, run, &cost);
 	if (run->bpf.known)
 		print_bpf(out, run, &cost);
+	if (view_source_is_bpf(run))
+		print_inside(out, run, &cost);
 }

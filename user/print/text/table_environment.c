@@ -4,6 +4,7 @@
  * the report; unknown ones print as n/a.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
@@ -169,6 +170,23 @@ static void instrument_lines(struct grid *grid, const struct environment *e)
 		env_line(grid, "Fault-around", "off: each page faults separately");
 }
 
+/* The cost is that of the calibration before the run. */
+static void source_line(struct grid *grid, const struct report *run)
+{
+	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
+	const bool bpf = view_source_is_bpf(run);
+	const double added_ns = bpf ? cost.hooked_ns : cost.call_ns;
+	char added[64] = "n/a";
+
+	if (!isnan(added_ns))
+		snprintf(added, sizeof(added), "%.0f ns", added_ns);
+	if (bpf)
+		env_line(grid, "Source", "eBPF, without the pfstat module; adds %s to a fault",
+			 added);
+	else
+		env_line(grid, "Source", "the pfstat module; adds %s to a call", added);
+}
+
 static void recorded_line(struct grid *grid, const struct environment *e)
 {
 	const time_t started = e->started_s;
@@ -190,6 +208,7 @@ int table_environment(FILE *out, const struct report *run)
 	grid.no_headings = true;
 	machine_lines(&grid, &run->environment);
 	recorded_line(&grid, &run->environment);
+	source_line(&grid, run);
 	if (view_is_drive(run)) {
 		if (strcmp(run->environment.backing, "anonymous"))
 			file_lines(&grid, &run->environment);

@@ -200,7 +200,8 @@ static void cost_line(FILE *out, const struct report *run)
 	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
 
 	fputs("Own cost: ", out);
-	print_cost_share(out, cost.share, " for the module, ");
+	if (!view_source_is_bpf(run))
+		print_cost_share(out, cost.share, " for the module, ");
 	print_cost_share(out, run->bpf.known ? cost.bpf_share : NAN, " for eBPF");
 	fputs("; all tables: --full\n", out);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Warnings in capitals before all tables: damage and losses that make figures wrong. The text may
- * contain names from a recording, so control characters are replaced.
+ * Warnings in capitals before all tables: damage and losses that make figures wrong. Before them
+ * stands what the fault source cannot measure. The text may contain names from a recording, so
+ * control characters are replaced.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 
 #include "print/text/table.h"
@@ -86,12 +88,32 @@ static void warn_of_events(FILE *out, const struct report_losses *losses, size_t
 		     losses->events_skipped);
 }
 
+/* All runs of a report have the same source. */
+static void state_limits(FILE *out, const struct report *run)
+{
+	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
+
+	if (!view_source_is_bpf(run))
+		return;
+	fputs("Measured with eBPF, without the pfstat module: page frames are not known, and\n"
+	      "fault-around cannot be disabled for one program.\n",
+	      out);
+	if (isnan(cost.inside_ns))
+		fputs("The times of calls contain a share of eBPF's own, which is not known.\n",
+		      out);
+	else if (!run->cost.subtract)
+		fprintf(out, "The time of each call contains %.3g ns of eBPF's own.\n",
+			cost.inside_ns);
+}
+
 void table_warnings(FILE *out, const struct view *view, size_t number)
 {
 	const struct summary_figures *figures = &view->figures;
 	const double residue = view_residue_share(view->run);
 	const struct report *run = view->run;
 
+	if (number <= 1)
+		state_limits(out, run);
 	if (run->losses.damage)
 		warn_of_damage(out, number, run->losses.damage);
 	warn_of_calls(out, view, number);

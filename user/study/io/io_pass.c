@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/fault_source_module.h"
 #include "run/measurement.h"
 #include "study/io/io_pass.h"
 #include "util/message.h"
@@ -237,6 +238,7 @@ static int io_pass_open_measurement(struct passing *passing, struct result *resu
 	struct measurement *measurement = &passing->measurement;
 	const struct measurement_options options = {
 		.instruments = {
+			.source = &fault_source_module,
 			.bpf = plan->bpf,
 			.bpf_missing = "--no-bpf was given",
 			.events = { .pages = true },

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "collect/fault_source_module.h"
 #include "run/measurement.h"
 #include "study/rss/rss_toucher.h"
 #include "study/rss/rss_watched.h"
@@ -43,6 +44,7 @@ static int rss_open_measurement(struct watched *watched)
 	const struct rss_plan *plan = watched->plan;
 	const struct measurement_options options = {
 		.instruments = {
+			.source = &fault_source_module,
 			.bpf = plan->bpf,
 			.bpf_missing = "--no-bpf was given",
 			.fault_around = plan->fault_around,

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The rings of records, in two maps that pfdrive also maps: the headers, and the records of all
+ * rings one after the other. They have the layout of <pfstat/record.h>, with one difference: a
+ * program may lose the CPU between the count in `head` and the end of its record. So a reader takes
+ * a record when its sequence number is there; `head` is only the number of records begun.
+ */
+#ifndef PFSTAT_BPF_RECORD_RING_H
+#define PFSTAT_BPF_RECORD_RING_H
+
+#include <pfstat/record.h>
+
+#include "common.bpf.h"
+
+/* The loader sets both: rings, and records of a ring minus 1 (a power of two minus 1). */
+const volatile __u32 record_rings = 1, record_mask;
+
+/*
+ * More than the programs that can be between the look at the room and the count: the kernel never
+ * runs a program twice at a time on one CPU.
+ */
+#define RECORD_SLACK 64
+
+/* Two CPUs share no cache line. */
+struct record_header {
+	struct pfstat_ring_header header;
+	__u8 reserved[56];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* the loader sets it */
+	__type(key, __u32);
+	__type(value, struct record_header);
+} record_headers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* the loader sets it */
+	__type(key, __u32);
+	__type(value, struct pfstat_record);
+} records SEC(".maps");
+
+/* Wakes the reader of the events, which drains the records too. */
+static __always_inline void record_wake_reader(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&events, &cpu), *nothing;
+
+	if (!ring)
+		return;
+	nothing = bpf_ringbuf_reserve(ring, 8, 0);
+	if (nothing)
+		bpf_ringbuf_discard(nothing, BPF_RB_FORCE_WAKEUP);
+}
+
+/* NULL: the ring is full, which is counted. */
+static __always_inline struct pfstat_record *record_reserve(__u64 *sequence)
+{
+	__u32 ring = bpf_get_smp_processor_id() % record_rings, index = ring;
+	struct record_header *slot = bpf_map_lookup_elem(&record_headers, &index);
+	struct pfstat_ring_header *header = &slot->header;
+	__u64 begun;
+
+	if (!slot)
+		return NULL;
+	if (header->head + RECORD_SLACK > header->tail + record_mask) {
+		__sync_fetch_and_add(&header->lost, 1);
+		return NULL;
+	}
+	begun = __sync_fetch_and_add(&header->head, 1);
+	*sequence = begun + 1;
+	index = ring * (record_mask + 1) + (begun & record_mask);
+	return bpf_map_lookup_elem(&records, &index);
+}
+
+static __always_inline void record_commit(struct pfstat_record *record, __u64 sequence)
+{
+	/* An exchange comes after the stores before it. Pairs with the acquire of the reader. */
+	__sync_lock_test_and_set(&record->sequence, sequence);
+	if (!(sequence & (record_mask >> 1)))
+		record_wake_reader();
+}
+
+#endif

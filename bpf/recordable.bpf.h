@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Decides for a mapping whether calls.bpf.c records its calls, by the rules of the module
+ * (module/shadow.c). Operations with open or close are recordable too, because they are not
+ * replaced. mm.bpf.c decides it once for a fault.
+ */
+#ifndef PFSTAT_BPF_RECORDABLE_H
+#define PFSTAT_BPF_RECORDABLE_H
+
+#include "common.bpf.h"
+#include "fault_state.bpf.h"
+#include "page.bpf.h"
+#include "vma.bpf.h"
+
+#define VM_SHARED  0x8UL
+#define VM_PFNMAP  0x400UL
+#define VM_IO	   0x4000UL
+#define VM_HUGETLB 0x400000UL
+
+#define MODE_REGULAR 0100000 /* of inode.i_mode */
+#define INODE_DAX    0x2000  /* of inode.i_flags */
+
+/* True: the calls of calls.bpf.c are recorded. */
+extern const volatile bool record_calls;
+/* Only those of files that are in recorded_files. */
+extern __u32 record_named_files;
+
+#define MAX_RECORDED_FILES 1024
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_RECORDED_FILES);
+	__type(key, struct file_key);
+	__type(value, __u8);
+} recorded_files SEC(".maps") __weak;
+
+/* The numbers of <linux/magic.h>, which lacks some of them. */
+static __always_inline bool is_file_system_of_memory(__u64 magic)
+{
+	switch (magic) {
+	case 0x01021994: /* tmpfs */
+	case 0x958458f6: /* hugetlbfs */
+	case 0x62656572: /* sysfs */
+	case 0x0027e0eb: /* cgroup */
+	case 0x63677270: /* cgroup2 */
+	case 0x5345434d: /* secretmem */
+	case 0x73757245: /* Coda */
+	case 0x64626720: /* debugfs */
+	case 0x00009fa0: /* proc */
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* state->inode and dev are those of the file. */
+static __always_inline bool is_recordable_file(const struct fault_state *state,
+					       const struct inode *inode)
+{
+	struct file_key key = { .inode = state->inode, .dev = state->dev };
+
+	if ((inode->i_mode & MODE_TYPE) != MODE_REGULAR ||
+	    is_file_system_of_memory(inode->i_sb->s_magic))
+		return false;
+	return !record_named_files || bpf_map_lookup_elem(&recorded_files, &key);
+}
+
+static __always_inline void fault_set_recordable(struct fault_state *state,
+						 const struct vm_area_struct *vma)
+{
+	const struct file *file = vma->vm_file;
+	struct call_state *call = &state->call;
+
+	call->left_record = 0;
+	call->start_ns = 0;
+	call->shared = vma->vm_flags & VM_SHARED ? 1 : 0;
+	call->is_dax = 0;
+	/* pfdrive makes the mapping on which it times the programs a hooked one. */
+	call->is_recordable = state->vma_kind == PFSTAT_FAULT_HOOKED;
+	if (call->is_recordable || !file || !vma->vm_ops || !vma->vm_ops->fault ||
+	    vma->vm_flags & (VM_HUGETLB | VM_PFNMAP | VM_IO))
+		return;
+	call->is_dax = file->f_inode->i_flags & INODE_DAX ? 1 : 0;
+	call->is_recordable = is_recordable_file(state, file->f_inode);
+}
+
+#endif

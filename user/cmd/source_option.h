@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The option --source: which fault source supplies the records. */
+#ifndef PFSTAT_USER_SOURCE_OPTION_H
+#define PFSTAT_USER_SOURCE_OPTION_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "collect/fault_source.h"
+
+/* A row of a table of struct argp_option. */
+#define SOURCE_OPTION(key, group)                                                \
+	{ "source",                                                              \
+	  key,                                                                   \
+	  "module|ebpf",                                                         \
+	  0,                                                                     \
+	  "record the calls of file operations with the pfstat module, or with " \
+	  "eBPF alone (default: the module if it is loaded)",                    \
+	  group }
+
+const struct fault_source_ops *source_option_parse(const struct argp_state *state,
+						   const char *text);
+/* Exits with STATUS_USAGE if the source, or NULL, cannot be used with the other options. */
+void source_option_check(const struct argp_state *state, const struct fault_source_ops *source,
+			 bool bpf, bool fault_around);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The records that eBPF programs write of calls of file operations: their programs, their rings,
+ * and the files to which they are restricted.
+ */
+#ifndef PFSTAT_USER_BPF_RECORDS_H
+#define PFSTAT_USER_BPF_RECORDS_H
+
+#include <stdint.h>
+
+#include "collect/record_ring.h"
+
+struct bpf_targets;
+struct pfstat_bpf;
+
+/*
+ * Before the programs are loaded. ring_bytes: of each ring; rounded up to a power of two of
+ * records. 0: the default. -EOPNOTSUPP: the kernel lacks a function; or a negative errno.
+ */
+int bpf_records_configure(struct pfstat_bpf *bpf, const struct bpf_targets *targets,
+			  uint64_t ring_bytes);
+
+/*
+ * Picoseconds that the programs take of a call's own duration, the least of some batches. After the
+ * attach. COUNT_NA: not known.
+ */
+uint64_t bpf_records_inside_ps(struct pfstat_bpf *bpf);
+
+/* The rings, as the programs and this process share them. */
+struct bpf_records {
+	struct bpf_record_header *headers;
+	const struct pfstat_record *records;
+	uint64_t headers_bytes, records_bytes;
+	unsigned int nr_rings;
+	uint32_t capacity; /* records of a ring */
+	uint64_t begun;	   /* counts of bpf_records_forget(): to be subtracted */
+	uint64_t lost;
+};
+
+/* After the load, before the programs are attached. 0 or a negative errno. */
+int bpf_records_open(struct bpf_records *records, const struct pfstat_bpf *bpf);
+void bpf_records_close(struct bpf_records *records);
+void bpf_records_ring(const struct bpf_records *records, unsigned int number,
+		      struct record_ring *ring);
+
+/* Drops all records so far; none may be under way. */
+void bpf_records_forget(struct bpf_records *records);
+/* Calls since then, and those of them that found no room. */
+void bpf_records_count(const struct bpf_records *records, uint64_t *calls, uint64_t *lost);
+
+/* From now on only calls of files that were added are recorded. */
+void bpf_records_name_files(struct pfstat_bpf *bpf);
+int bpf_records_add_file(const struct pfstat_bpf *bpf, uint64_t inode, uint32_t dev);
+
+#endif

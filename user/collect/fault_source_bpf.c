@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The instruments load the programs together with all others and name the targets, which both have
+ * in common. This source shares the rings of records with the programs, and restricts them to
+ * files. It cannot disable fault-around for one target.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collect/bpf_load.h"
+#include "collect/bpf_records.h"
+#include "collect/fault_source_bpf.h"
+#include "model/counters.h"
+
+struct bpf_source {
+	struct fault_source source;
+	struct events *events;
+	struct bpf_records records;
+	uint64_t inside_ps;
+	int only_fd; /* -1: any file */
+};
+
+static struct bpf_source *bpf_source_of(const struct fault_source *source)
+{
+	return (struct bpf_source *)source;
+}
+
+static int bpf_source_open(struct fault_source **opened, const struct fault_source_options *options,
+			   char *why, size_t size)
+{
+	struct bpf_source *bpf;
+
+	if (!options->fault_around) {
+		snprintf(
+			why, size,
+			"eBPF cannot disable fault-around for one program; load the pfstat module, "
+			"or write 4096 to /sys/kernel/debug/fault_around_bytes for all programs");
+		return -EOPNOTSUPP;
+	}
+	bpf = calloc(1, sizeof(*bpf));
+	if (!bpf) {
+		snprintf(why, size, "out of memory");
+		return -ENOMEM;
+	}
+	bpf->source.ops = &fault_source_bpf;
+	bpf->only_fd = options->only_fd;
+	*opened = &bpf->source;
+	return 0;
+}
+
+static void bpf_source_close(struct fault_source *source)
+{
+	struct bpf_source *bpf = bpf_source_of(source);
+
+	bpf_records_close(&bpf->records);
+	free(source->rings);
+	free(bpf);
+}
+
+/* The kernel knows a file of an overlay by the file below it, so a mapping of it is looked up. */
+static int bpf_source_add_file(const struct bpf_source *bpf, int fd)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	void *mapping = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
+	struct pfstat_handler_query query = { .address = (uintptr_t)mapping };
+	int err;
+
+	if (mapping == MAP_FAILED)
+		return -errno;
+	err = events_find_mapping(bpf->events, &query);
+	munmap(mapping, page);
+	return err ? err : bpf_records_add_file(events_object(bpf->events), query.inode, query.dev);
+}
+
+/* A report would count too few mapped pages if a fault maps a folio and the record one page. */
+static int bpf_source_check_kernel(const struct events *events, char *why, size_t size)
+{
+	struct pfstat_handler_query query = { .address = (uintptr_t)&query };
+	int err = events_find_mapping(events, &query);
+
+	if (err)
+		snprintf(why, size, "cannot run an eBPF program: %s", strerror(-err));
+	else if (query.maps_folios)
+		snprintf(why, size,
+			 "eBPF alone cannot record the pages that a fault maps on this kernel, "
+			 "which maps whole folios; load the pfstat module");
+	return err ? err : query.maps_folios ? -EOPNOTSUPP : 0;
+}
+
+static int bpf_source_use_events(struct fault_source *source, struct events *events, char *why,
+				 size_t size)
+{
+	struct bpf_source *bpf = bpf_source_of(source);
+	int err = bpf_source_check_kernel(events, why, size);
+
+	if (err)
+		return err;
+	bpf->events = events;
+	err = bpf_records_open(&bpf->records, events_object(events));
+	if (err)
+		snprintf(why, size, "cannot map the rings of records: %s", strerror(-err));
+	return err;
+}
+
+static int bpf_source_explain(int err, const char *what, char *why, size_t size)
+{
+	if (err)
+		snprintf(why, size, "eBPF cannot watch %s: %s", what, strerror(-err));
+	return err;
+}
+
+static int bpf_source_hook_file(struct fault_source *source, int fd, const char *path, char *why,
+				size_t size)
+{
+	const struct bpf_source *bpf = bpf_source_of(source);
+
+	bpf_records_name_files(events_object(bpf->events));
+	return bpf_source_explain(bpf_source_add_file(bpf, fd), path, why, size);
+}
+
+static int bpf_source_hook_nothing(struct fault_source *source, char *why, size_t size)
+{
+	(void)why;
+	(void)size;
+	bpf_records_name_files(events_object(bpf_source_of(source)->events));
+	return 0;
+}
+
+/* The instruments name the process for all programs. */
+static int bpf_source_follow(struct fault_source *source, pid_t pid, char *why, size_t size)
+{
+	struct bpf_source *bpf = bpf_source_of(source);
+	int err = 0;
+
+	(void)pid;
+	if (bpf->only_fd < 0)
+		return 0;
+	bpf_records_name_files(events_object(bpf->events));
+	err = bpf_source_add_file(bpf, bpf->only_fd);
+	bpf->only_fd = -1;
+	return bpf_source_explain(err, "the file of --file", why, size);
+}
+
+/* Calls on which the cost of the programs was measured are dropped. */
+static int bpf_source_start(struct fault_source *source)
+{
+	struct bpf_source *bpf = bpf_source_of(source);
+	unsigned int i;
+
+	source->rings = calloc(bpf->records.nr_rings, sizeof(*source->rings));
+	if (!source->rings)
+		return -ENOMEM;
+	bpf_records_forget(&bpf->records);
+	bpf->inside_ps = bpf_records_inside_ps(events_object(bpf->events));
+	source->nr_rings = bpf->records.nr_rings;
+	for (i = 0; i < source->nr_rings; i++)
+		bpf_records_ring(&bpf->records, i, &source->rings[i]);
+	return 0;
+}
+
+/* No VMA is hooked: the programs decide for each mapping. */
+static int bpf_source_wrapper(const struct fault_source *source, uint64_t *address)
+{
+	(void)source;
+	*address = 0;
+	return 0;
+}
+
+/* The instruments stop all programs at once. */
+static int bpf_source_stop(struct fault_source *source)
+{
+	(void)source;
+	return 0;
+}
+
+/* The cost of a call is part of that of eBPF. */
+static int bpf_source_counters(const struct fault_source *source,
+			       struct fault_source_counters *counters)
+{
+	const struct bpf_source *bpf = bpf_source_of(source);
+
+	*counters = (struct fault_source_counters){
+		.call_cost_ps = COUNT_NA,
+		.inside_ps = bpf->inside_ps,
+	};
+	bpf_records_count(&bpf->records, &counters->calls, &counters->lost);
+	return 0;
+}
+
+const struct fault_source_ops fault_source_bpf = {
+	.name = "eBPF",
+	.word = "ebpf",
+	.use_events = bpf_source_use_events,
+	.open = bpf_source_open,
+	.hook_file = bpf_source_hook_file,
+	.hook_nothing = bpf_source_hook_nothing,
+	.follow = bpf_source_follow,
+	.start = bpf_source_start,
+	.wrapper = bpf_source_wrapper,
+	.stop = bpf_source_stop,
+	.counters = bpf_source_counters,
+	.close = bpf_source_close,
+};
