@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loads, attaches and pins the eBPF programs, and reads the ring of events of each CPU. Events go
- * to the collector, merged by time; the maps in which the programs count are read by
- * bpf_counters.c. A program that this kernel cannot run is left out by bpf_programs.c.
+ * Loads, attaches and pins the eBPF programs. Their events go to the collector, merged by time
+ * (event_rings.c); the maps in which the programs count are read by bpf_counters.c. A program that
+ * this kernel cannot run is left out by bpf_programs.c.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -21,20 +20,17 @@
 #include <unistd.h>
 
 #include "collect/bpf_counters.h"
+#include "collect/bpf_explain.h"
 #include "collect/bpf_load.h"
 #include "collect/bpf_log.h"
 #include "collect/bpf_pins.h"
 #include "collect/bpf_programs.h"
 #include "collect/bpf_records.h"
 #include "collect/bpf_targets.h"
-#include "collect/event_ring.h"
+#include "collect/event_rings.h"
 #include "collect/kernel_symbols.h"
 #include "collect/kernel_types.h"
-#include "collect/time_heap.h"
 #include "pfstat.skel.h"
-#include "privilege/capabilities.h"
-#include "privilege/lockdown.h"
-#include "system/pid_namespace.h"
 
 /* A slot takes 16 bytes. */
 #define MAX_SWAP_SLOTS (1U << 22)
@@ -54,12 +50,10 @@
 
 struct events {
 	struct pfstat_bpf *bpf;
-	struct event_ring *rings; /* one for each CPU that is online */
-	unsigned int nr_rings;
+	struct event_rings rings;
+	unsigned int nr_rings; /* one for each CPU that is online */
 	uint32_t ring_bytes;
-	struct time_heap heap; /* of the rings that have more */
-	int epoll;	       /* readable: a ring is half full */
-	int claim;	       /* see pins_claim() */
+	int claim; /* see pins_claim() */
 	uint64_t received;
 	uint64_t forgotten;	    /* of these, dropped */
 	struct run_counters before; /* counts of the dropped events */
@@ -69,57 +63,6 @@ struct events {
 	uint64_t skipped; /* when the programs were stopped */
 	int skipped_err;  /* 1: they were not stopped yet */
 };
-
-static const char *events_missing(void)
-{
-	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		return "cannot load the eBPF programs: this kernel has no BTF "
-		       "(CONFIG_DEBUG_INFO_BTF); use another kernel, or --no-bpf";
-	if (!pid_namespace_is_initial())
-		return "cannot use eBPF in this container: it has process ids of its own; run "
-		       "pfdrive outside of it, or use --no-bpf";
-	if (!pins_possible())
-		return "cannot pin the eBPF maps: no bpf file system is mounted; run mount -t bpf "
-		       "-o mode=700 bpf /sys/fs/bpf, or use --no-bpf";
-	return NULL;
-}
-
-static void events_explain(const char *step, int err, char *why, size_t size)
-{
-	const uint64_t needed = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
-	const char *level = lockdown_level();
-	char names[CAPABILITY_NAMES_SIZE];
-
-	if (err == -EBUSY) {
-		snprintf(why, size, "another pfdrive measures with eBPF; wait until it ends");
-		return;
-	}
-	bpf_log_dump(stderr);
-	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
-		snprintf(why, size, "cannot %s without %s; run as root with it, or use --no-bpf",
-			 step, names);
-	else if (level && !strcmp(level, "confidentiality"))
-		snprintf(why, size,
-			 "cannot load the eBPF programs: the kernel is locked down "
-			 "(confidentiality), so that eBPF cannot read its memory; use --no-bpf");
-	else if (err == -EOPNOTSUPP)
-		snprintf(
-			why, size,
-			"cannot load the eBPF programs: this kernel has no direct calls of ftrace "
-			"(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS; on arm64 since 6.4); use another "
-			"kernel, or --no-bpf");
-	else if (err == -EACCES && !geteuid())
-		snprintf(why, size,
-			 "cannot load the eBPF programs: this kernel's verifier rejects them; "
-			 "report a bug with the verifier's log, which PFDRIVE_DEBUG=1 in the "
-			 "environment prints, and use --no-bpf until then");
-	else if (err == -EPERM || err == -EACCES)
-		snprintf(why, size, "cannot %s: permission denied; run as root, or use --no-bpf",
-			 step);
-	else
-		snprintf(why, size, "cannot %s: %s; use --no-bpf to measure without eBPF", step,
-			 strerror(-err));
-}
 
 static uint32_t events_default_bytes(unsigned int nr_rings, bool stacks)
 {
@@ -285,83 +228,36 @@ static int events_load(struct events *events, const struct events_options *optio
 	return 0;
 }
 
-static int events_add_ring(struct events *events, struct event_ring *ring)
-{
-	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
-
-	return epoll_ctl(events->epoll, EPOLL_CTL_ADD, ring->fd, &edge) ? -errno : 0;
-}
-
-/*
- * A CPU that comes online later shares the ring of another. All at once: the kernel waits for a
- * grace period after each update of such a map.
- */
-static int events_assign_rings(const struct events *events)
-{
-	const int fd = bpf_map__fd(events->bpf->maps.events);
-	__u32 nr = bpf_map__max_entries(events->bpf->maps.events), cpu;
-	__u32 *cpus = calloc(nr, sizeof(*cpus)), *rings = calloc(nr, sizeof(*rings));
-	int err = -ENOMEM;
-
-	for (cpu = 0; cpus && rings && cpu < nr; cpu++) {
-		cpus[cpu] = cpu;
-		rings[cpu] = events->rings[cpu % events->nr_rings].fd;
-	}
-	if (cpus && rings)
-		err = bpf_map_update_batch(fd, cpus, rings, &nr, NULL);
-	free(cpus);
-	free(rings);
-	return err;
-}
-
 static int events_open_rings(struct events *events, const char **step)
 {
-	const unsigned int nr_rings = events->nr_rings;
+	const struct bpf_map *map = events->bpf->maps.events;
 	int err;
 
 	*step = "open the eBPF ring buffers";
-	events->nr_rings = 0;
-	events->rings = calloc(nr_rings, sizeof(*events->rings));
-	if (!events->rings)
-		return -ENOMEM;
-	events->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (events->epoll < 0)
-		return -errno;
-	err = time_heap_init(&events->heap, nr_rings);
-	while (!err && events->nr_rings < nr_rings) {
-		err = event_ring_open(&events->rings[events->nr_rings], events->ring_bytes);
-		if (!err)
-			err = events_add_ring(events, &events->rings[events->nr_rings++]);
-	}
-	return err ? err : events_assign_rings(events);
+	err = event_rings_open(&events->rings, events->nr_rings, events->ring_bytes);
+	return err ? err :
+		     event_rings_assign(&events->rings, bpf_map__fd(map),
+					bpf_map__max_entries(map));
 }
 
-int events_open(struct events **opened, const struct events_options *options, char *why,
-		size_t size)
+static int events_claim(struct events *events, char *why, size_t size)
 {
-	const char *lacking = events_missing();
-	struct events *events;
-	const char *step;
-	int err;
-
-	*opened = NULL;
-	if (lacking) {
-		snprintf(why, size, "%s", lacking);
-		return -EOPNOTSUPP;
-	}
-	events = calloc(1, sizeof(*events));
-	if (!events) {
-		events_explain("load the eBPF programs", -ENOMEM, why, size);
-		return -ENOMEM;
-	}
-	events->epoll = -1;
-	events->claim = -1;
-	events->pins = PINS_NONE;
-	events->skipped_err = 1;
-	libbpf_set_print(bpf_log_keep);
-	step = "claim eBPF for this measurement";
 	events->claim = pins_claim();
-	err = events->claim < 0 ? events->claim : events_load(events, options, &step);
+	if (events->claim >= 0)
+		return 0;
+	if (events->claim == -EBUSY)
+		snprintf(why, size, "another pfdrive measures with eBPF; wait until it ends");
+	else
+		bpf_explain("claim eBPF for this measurement", events->claim, why, size);
+	return events->claim;
+}
+
+static int events_open_parts(struct events *events, const struct events_options *options, char *why,
+			     size_t size)
+{
+	const char *step;
+	int err = events_load(events, options, &step);
+
 	if (!err) {
 		/* The programs of an earlier measurement were detached while these were loaded. */
 		pins_await_detached();
@@ -371,13 +267,39 @@ int events_open(struct events **opened, const struct events_options *options, ch
 	}
 	if (!err)
 		err = events_open_rings(events, &step);
-	if (err) {
-		events_explain(step, err, why, size);
-		events_close(events);
-		return err;
+	if (err)
+		bpf_explain(step, err, why, size);
+	return err;
+}
+
+int events_open(struct events **opened, const struct events_options *options, char *why,
+		size_t size)
+{
+	const char *lacking = bpf_explain_missing();
+	struct events *events;
+	int err;
+
+	*opened = NULL;
+	if (lacking) {
+		snprintf(why, size, "%s", lacking);
+		return -EOPNOTSUPP;
 	}
-	*opened = events;
-	return 0;
+	events = calloc(1, sizeof(*events));
+	if (!events) {
+		bpf_explain("load the eBPF programs", -ENOMEM, why, size);
+		return -ENOMEM;
+	}
+	events->rings = EVENT_RINGS_NONE;
+	events->claim = -1;
+	events->pins = PINS_NONE;
+	events->skipped_err = 1;
+	libbpf_set_print(bpf_log_keep);
+	err = events_claim(events, why, size) ?: events_open_parts(events, options, why, size);
+	if (err)
+		events_close(events);
+	else
+		*opened = events;
+	return err;
 }
 
 static int events_attach_kprobes(struct pfstat_bpf *bpf)
@@ -400,25 +322,13 @@ int events_attach(struct events *events, char *why, size_t size)
 	if (!err)
 		err = events_attach_kprobes(events->bpf);
 	if (err) {
-		events_explain("attach the eBPF programs", err, why, size);
+		bpf_explain("attach the eBPF programs", err, why, size);
 		return err;
 	}
 	err = pins_make(&events->pins, events->bpf->obj);
 	if (err)
-		events_explain("pin the eBPF maps under " PFSTAT_PIN_DIR, err, why, size);
+		bpf_explain("pin the eBPF maps under " PFSTAT_PIN_DIR, err, why, size);
 	return err;
-}
-
-static void events_close_rings(struct events *events)
-{
-	unsigned int i;
-
-	for (i = 0; events->rings && i < events->nr_rings; i++)
-		event_ring_close(&events->rings[i]);
-	free(events->rings);
-	time_heap_exit(&events->heap);
-	if (events->epoll >= 0)
-		close(events->epoll);
 }
 
 void events_close(struct events *events)
@@ -428,7 +338,7 @@ void events_close(struct events *events)
 	pins_remove(&events->pins);
 	if (events->bpf)
 		pins_give_links(&events->pins, events->bpf->skeleton);
-	events_close_rings(events);
+	event_rings_close(&events->rings);
 	kernel_symbols_exit(&events->symbols);
 	pfstat_bpf__destroy(events->bpf);
 	pins_close(&events->pins);
@@ -481,58 +391,30 @@ bool events_is_watched(const struct events *events, pid_t id)
 
 int events_fd(const struct events *events)
 {
-	return events->epoll;
+	return events->rings.epoll;
 }
 
-/*
- * A program may put an event into a second ring after the first ring was checked, although
- * the event ended earlier. So all positions are read before any event, and the queue of the
- * collector keeps events that are later than its drain.
- */
-static int events_look(struct events *events)
-{
-	const struct pfstat_event *event;
-	struct epoll_event edge;
-	unsigned int i;
-	int err = 0;
+/* Names the functions of the stacks in events, and counts what it passes on. */
+struct events_passage {
+	struct events *events;
+	event_rings_sink sink;
+	void *context;
+};
 
-	/* Clear the edges before their causes are read. */
-	while (epoll_wait(events->epoll, &edge, 1, 0) == 1)
-		;
-	for (i = 0; i < events->nr_rings; i++)
-		event_ring_look(&events->rings[i]);
-	events->heap.count = 0;
-	for (i = 0; i < events->nr_rings; i++) {
-		event = event_ring_peek(&events->rings[i], &err);
-		if (event)
-			time_heap_add(&events->heap, event->ns, i);
-	}
-	return err;
+static int events_pass(void *context, const struct pfstat_event *event)
+{
+	const struct events_passage *passage = context;
+
+	passage->events->received++;
+	return passage->sink(passage->context,
+			     kernel_symbols_apply(&passage->events->symbols, event));
 }
 
-int events_drain(struct events *events, events_sink sink, void *context)
+int events_drain(struct events *events, event_rings_sink sink, void *context)
 {
-	const struct pfstat_event *event;
-	struct event_ring *ring;
-	int err = events_look(events);
+	struct events_passage passage = { events, sink, context };
 
-	while (!err && events->heap.count) {
-		ring = &events->rings[time_heap_first(&events->heap)];
-		event = event_ring_peek(ring, &err);
-		if (!event)
-			return err;
-		events->received++;
-		err = sink(context, kernel_symbols_apply(&events->symbols, event));
-		event_ring_next(ring);
-		if (err)
-			return err;
-		event = event_ring_peek(ring, &err);
-		if (event)
-			time_heap_update_first(&events->heap, event->ns);
-		else
-			time_heap_remove_first(&events->heap);
-	}
-	return err;
+	return event_rings_drain(&events->rings, events_pass, &passage);
 }
 
 uint64_t events_received(const struct events *events)

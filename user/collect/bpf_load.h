@@ -10,13 +10,11 @@
 
 #include <pfstat/event.h>
 
+#include "collect/event_rings.h"
 #include "model/counters.h"
 
 struct events;
 struct pfstat_bpf;
-
-/* Receives one event, which is valid only during the call. 0 or a negative errno. */
-typedef int (*events_sink)(void *context, const struct pfstat_event *event);
 
 struct events_options {
 	bool every_fault;      /* an event for hooked faults too, else only a count */
@@ -93,7 +91,7 @@ int events_fd(const struct events *events);
  * Passes every event that ended before the call to the sink. Returns the first error, also of the
  * sink.
  */
-int events_drain(struct events *events, events_sink sink, void *context);
+int events_drain(struct events *events, event_rings_sink sink, void *context);
 
 /* Events that were passed to a sink so far. */
 uint64_t events_received(const struct events *events);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The most frequent reasons are those of the machine or the kernel: no BTF, a container, lockdown,
+ * a capability. Others are reported as the kernel's error.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/bpf_explain.h"
+#include "collect/bpf_log.h"
+#include "collect/bpf_pins.h"
+#include "privilege/capabilities.h"
+#include "privilege/lockdown.h"
+#include "system/pid_namespace.h"
+
+const char *bpf_explain_missing(void)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return "cannot load the eBPF programs: this kernel has no BTF "
+		       "(CONFIG_DEBUG_INFO_BTF); use another kernel, or --no-bpf";
+	if (!pid_namespace_is_initial())
+		return "cannot use eBPF in this container: it has process ids of its own; run "
+		       "pfdrive outside of it, or use --no-bpf";
+	if (!pins_possible())
+		return "cannot pin the eBPF maps: no bpf file system is mounted; run mount -t bpf "
+		       "-o mode=700 bpf /sys/fs/bpf, or use --no-bpf";
+	return NULL;
+}
+
+void bpf_explain(const char *step, int err, char *why, size_t size)
+{
+	const uint64_t needed = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
+	const char *level = lockdown_level();
+	char names[CAPABILITY_NAMES_SIZE];
+
+	bpf_log_dump(stderr);
+	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
+		snprintf(why, size, "cannot %s without %s; run as root with it, or use --no-bpf",
+			 step, names);
+	else if (level && !strcmp(level, "confidentiality"))
+		snprintf(why, size,
+			 "cannot load the eBPF programs: the kernel is locked down "
+			 "(confidentiality), so that eBPF cannot read its memory; use --no-bpf");
+	else if (err == -EOPNOTSUPP)
+		snprintf(
+			why, size,
+			"cannot load the eBPF programs: this kernel has no direct calls of ftrace "
+			"(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS; on arm64 since 6.4); use another "
+			"kernel, or --no-bpf");
+	else if (err == -EACCES && !geteuid())
+		snprintf(why, size,
+			 "cannot load the eBPF programs: this kernel's verifier rejects them; "
+			 "report a bug with the verifier's log, which PFDRIVE_DEBUG=1 in the "
+			 "environment prints, and use --no-bpf until then");
+	else if (err == -EPERM || err == -EACCES)
+		snprintf(why, size, "cannot %s: permission denied; run as root, or use --no-bpf",
+			 step);
+	else
+		snprintf(why, size, "cannot %s: %s; use --no-bpf to measure without eBPF", step,
+			 strerror(-err));
+}

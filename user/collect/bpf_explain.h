@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The reasons for which eBPF cannot measure, with their remedies. */
+#ifndef PFSTAT_USER_BPF_EXPLAIN_H
+#define PFSTAT_USER_BPF_EXPLAIN_H
+
+#include <stddef.h>
+
+/* A property of the machine that forbids eBPF, as one clause. NULL: none is known. */
+const char *bpf_explain_missing(void);
+/* Stores one clause for a step ("load the eBPF programs") that failed with a negative errno. */
+void bpf_explain(const char *step, int err, char *why, size_t size);
+
+#endif
