@@ -299,24 +299,25 @@ START_TEST(test_each_missing_thing_changes_its_line_and_no_other)
 }
 END_TEST
 
-START_TEST(test_a_module_that_is_not_loaded_is_missing_with_the_command_that_loads_it)
+START_TEST(test_a_module_that_is_not_loaded_has_the_command_that_loads_it)
 {
 	const struct file loaded = { "/sys/module/pfstat", NULL };
 	char fix[PATH_MAX];
 
 	change(&loaded);
 	snprintf(fix, sizeof(fix), "insmod %s/build/pfstat.ko", root);
-	check_line("module", DOCTOR_MISSING, "built for this kernel, but not loaded", fix);
+	check_line("module", DOCTOR_LIMITED,
+		   "built for this kernel, but not loaded; pfdrive uses eBPF instead", fix);
 	write_file("/build/pfstat.ko", "vermagic=" RELEASE " ~Module signature appended~\n");
-	check_line("module", DOCTOR_MISSING, "built for this kernel and signed", fix);
+	check_line("module", DOCTOR_LIMITED, "built for this kernel and signed", fix);
 	write_file("/build/pfstat.ko", "vermagic=6.1.0-9-amd64 SMP");
-	check_line("module", DOCTOR_MISSING, "is for Linux 6.1.0-9-amd64", "make module");
+	check_line("module", DOCTOR_LIMITED, "is for Linux 6.1.0-9-amd64", "make module");
 	write_file(MODULES "/updates/dkms/pfstat.ko.xz", "");
-	check_line("module", DOCTOR_MISSING, "installed (" MODULES "/updates/dkms/pfstat.ko.xz)",
+	check_line("module", DOCTOR_LIMITED, "installed (" MODULES "/updates/dkms/pfstat.ko.xz)",
 		   "modprobe pfstat");
 	unlink(in_root(MODULES "/updates/dkms/pfstat.ko.xz"));
 	unlink(in_root("/build/pfstat.ko"));
-	check_line("module", DOCTOR_MISSING, "neither loaded, nor installed",
+	check_line("module", DOCTOR_LIMITED, "neither loaded, nor installed",
 		   "make && sudo make install && sudo modprobe pfstat");
 }
 END_TEST
@@ -337,6 +338,29 @@ static const struct doctor_line *line_of(const char *name)
 #define CHECK_LINE(name, expected, part)                                                       \
 	ck_assert_msg(line_of(name)->state == (expected) && strstr(line_of(name)->text, part), \
 		      "state %d: %s", line_of(name)->state, line_of(name)->text)
+
+START_TEST(test_module_is_missing_if_ebpf_cannot_replace_it)
+{
+	static const struct {
+		struct file file;
+		const char *text;
+	} cases[] = {
+		{ { "/sys/kernel/btf/vmlinux", NULL }, "not loaded" },
+		{ { "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n" },
+		  "not loaded" },
+		{ { "/proc/sys/kernel/osrelease", "6.18.1-amd64\n" }, "which is not running" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		change(&cases[i].file);
+		doctor_facts_read(&facts, root, NULL);
+		facts.loaded = false;
+		CHECK_LINE("module", DOCTOR_MISSING, cases[i].text);
+		restore(&cases[i].file);
+	}
+}
+END_TEST
 
 START_TEST(test_headers_are_installed_with_the_command_of_the_distribution)
 {
@@ -364,7 +388,7 @@ START_TEST(test_headers_are_installed_with_the_command_of_the_distribution)
 		write_file("/proc/sys/kernel/osrelease", cases[i].release);
 		doctor_facts_read(&facts, root, NULL);
 		facts.loaded = false;
-		CHECK_LINE("headers", DOCTOR_MISSING, "the module cannot be built");
+		CHECK_LINE("headers", DOCTOR_LIMITED, "the module cannot be built");
 		ck_assert_str_eq(line_of("headers")->fix, cases[i].fix);
 	}
 	facts.manager = MANAGER_APT;
@@ -493,7 +517,8 @@ END_TEST
 
 RUN_TESTS_WITH("doctor", make_root, remove_root, test_a_healthy_system_has_only_lines_that_are_ok,
 	       test_each_missing_thing_changes_its_line_and_no_other,
-	       test_a_module_that_is_not_loaded_is_missing_with_the_command_that_loads_it,
+	       test_a_module_that_is_not_loaded_has_the_command_that_loads_it,
+	       test_module_is_missing_if_ebpf_cannot_replace_it,
 	       test_headers_are_installed_with_the_command_of_the_distribution,
 	       test_kernels_outside_of_the_tested_range_are_reported,
 	       test_the_file_system_of_a_path_decides_its_line,

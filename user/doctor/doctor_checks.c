@@ -50,6 +50,28 @@ static unsigned int release_number(const char *release)
 	return version * 1000 + level;
 }
 
+/* From this kernel on, a fault maps a whole folio, of which eBPF alone does not know the size. */
+#define FIRST_WITH_FOLIOS "6.18"
+
+/* True if pfdrive measures without the module: see user/collect/fault_source_bpf.c. */
+static bool bpf_is_enough(const struct doctor_facts *facts)
+{
+	return facts->btf && facts->bpffs && !facts->pid_namespace &&
+	       strcmp(facts->lockdown, "confidentiality") &&
+	       release_number(facts->release) < release_number(FIRST_WITH_FOLIOS);
+}
+
+/* The state of a line about the module, which works no more, or not yet. */
+static enum doctor_state without_module(const struct doctor_facts *facts)
+{
+	return bpf_is_enough(facts) ? DOCTOR_LIMITED : DOCTOR_MISSING;
+}
+
+static const char *instead(const struct doctor_facts *facts)
+{
+	return bpf_is_enough(facts) ? "; pfdrive uses eBPF instead" : "";
+}
+
 static const char *option_that_lacks(const struct doctor_facts *facts)
 {
 	size_t i;
@@ -133,7 +155,7 @@ static void check_headers(const struct doctor_facts *facts, struct doctor_line *
 		      "not installed for this kernel; a module exists, but it cannot be built again");
 		fix_headers(facts, line);
 	} else {
-		state(line, DOCTOR_MISSING,
+		state(line, without_module(facts),
 		      "not installed for this kernel, so the module cannot be built");
 		fix_headers(facts, line);
 	}
@@ -219,21 +241,25 @@ static void check_module(const struct doctor_facts *facts, struct doctor_line *l
 	if (facts->loaded) {
 		check_loaded_module(facts, line);
 	} else if (built) {
-		state(line, DOCTOR_MISSING, "built for this kernel%s, but not loaded",
-		      facts->built_signed ? " and signed" : "");
+		state(line, without_module(facts), "built for this kernel%s, but not loaded%s",
+		      facts->built_signed ? " and signed" : "", instead(facts));
 		fix_as_root(line, facts, "insmod %s", facts->built);
 	} else if (facts->installed[0]) {
-		state(line, DOCTOR_MISSING, "installed (%s), but not loaded", facts->installed);
+		state(line, without_module(facts), "installed (%s), but not loaded%s",
+		      facts->installed, instead(facts));
 		fix_as_root(line, facts, "modprobe pfstat");
 	} else if (facts->built[0]) {
-		state(line, DOCTOR_MISSING,
-		      "%s is for Linux %s, which is not running; build it again in the source tree",
-		      facts->built, facts->built_for[0] ? facts->built_for : "(unknown)");
+		state(line, without_module(facts),
+		      "%s is for Linux %s, which is not running; build it again in the source "
+		      "tree%s",
+		      facts->built, facts->built_for[0] ? facts->built_for : "(unknown)",
+		      instead(facts));
 		snprintf(line->fix, sizeof(line->fix), "make module");
 	} else {
-		state(line, DOCTOR_MISSING,
+		state(line, without_module(facts),
 		      "neither loaded, nor installed for this kernel, nor built beside pfdrive; "
-		      "build it in the source tree");
+		      "build it in the source tree%s",
+		      instead(facts));
 		snprintf(line->fix, sizeof(line->fix),
 			 "make && sudo make install && sudo modprobe "
 			 "pfstat");
