@@ -146,6 +146,22 @@ START_TEST(test_quiet_interval_prints_zero_and_empty_tables)
 }
 END_TEST
 
+START_TEST(test_view_without_the_module_states_its_source)
+{
+	struct live_snapshot snapshot = sample();
+	struct live *live;
+	char *text;
+
+	snapshot.counters.source_is_bpf = true;
+	live = live_of(BY_FILE, &snapshot, SECOND);
+	text = print(live, false, 0, 0);
+	ck_assert_ptr_nonnull(strstr(text,
+				     " events\nmeasured with eBPF, without the pfstat module\n"));
+	free(text);
+	live_free(live);
+}
+END_TEST
+
 START_TEST(test_only_requested_tables_are_shown)
 {
 	struct live_snapshot snapshot = sample();
@@ -503,7 +519,8 @@ END_TEST
 RUN_TESTS("live", test_a_reused_number_is_another_row,
 	  test_first_update_covers_the_time_since_the_start,
 	  test_second_update_shows_only_new_faults,
-	  test_quiet_interval_prints_zero_and_empty_tables, test_only_requested_tables_are_shown,
+	  test_quiet_interval_prints_zero_and_empty_tables,
+	  test_view_without_the_module_states_its_source, test_only_requested_tables_are_shown,
 	  test_costliest_of_the_interval_comes_first, test_many_groups_keep_the_costliest,
 	  test_groups_without_a_file_are_distinguished_by_name,
 	  test_dropped_group_restarts_from_zero, test_terminal_is_never_overrun,

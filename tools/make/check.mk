@@ -73,7 +73,8 @@ check-kernels:
 unit-tests: $(unit_runs)
 
 
-guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump workload fuzz_debugfs touch_pages advised shaping_calls)
+guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
+	touch_pages advised shaping_calls)
 
 # Prints the events of the eBPF programs as text.
 $(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
@@ -85,12 +86,17 @@ $(BUILD)/maps_dump: $(BUILD)/tests/vm/progs/maps_dump.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
+# Prints the records of a recording as the module's log.
+$(BUILD)/records_dump: $(BUILD)/tests/vm/progs/records_dump.o $(lib)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
+
 $(BUILD)/tests/vm/progs/%.o: tests/vm/progs/%.c | $(generated)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -I. -c -o $@ $<
 
--include $(patsubst %,$(BUILD)/tests/vm/progs/%.d,events_dump maps_dump)
+-include $(patsubst %,$(BUILD)/tests/vm/progs/%.d,events_dump maps_dump records_dump)
 
 # User stacks follow frame pointers, and need calls that are not replaced by jumps.
 frame_pointers := -fno-omit-frame-pointer -fno-optimize-sibling-calls

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""eBPF alone records the same calls of file operations as the module."""
+import collections
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import filesystems
+import pfstat
+
+# Later kernels map whole folios, and pfdrive refuses them.
+pytestmark = pytest.mark.needs(pfstat.KERNEL < (6, 18), "a kernel before 6.18")
+
+MIB = 1 << 20
+AROUND = pathlib.Path("/sys/kernel/debug/fault_around_bytes")
+# A frame is unknown to eBPF; the durations contain a part of each source's own.
+SAME = ("op", "class", "address", "pgoff", "dev", "inode", "flags", "result", "order")
+
+EXPERIMENTS = {
+    "random-cold": ("--pattern", "random", "--cache", "cold"),
+    "random-warm": ("--pattern", "random", "--cache", "warm"),
+    "sequential": ("--pattern", "sequential", "--cache", "cold"),
+    "stride-4K": ("--pattern", "stride:4K", "--cache", "cold"),
+    "stride-256K": ("--pattern", "stride:256K", "--cache", "cold"),
+}
+
+
+@pytest.fixture
+def without_module():
+    pfstat.unload()
+    yield
+    pfstat.load()
+
+
+@pytest.fixture
+def single_pages():
+    """eBPF cannot disable fault-around for one program, so it is disabled for all."""
+    before = AROUND.read_text()
+    AROUND.write_text("4096")
+    yield
+    AROUND.write_text(before)
+
+
+def counts(result):
+    return {name: row["count"] for name, row in result["classes"].items() if row["count"]}
+
+
+@pytest.mark.deterministic
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_experiment_has_the_same_counts_without_the_module(name, single_pages):
+    path = pfstat.make_file(pfstat.DISK / "sources.bin", 44 * MIB)
+    module, bpf = (pfstat.drive("--source", source, *EXPERIMENTS[name], path)
+                   for source in ("module", "ebpf"))
+    assert module["environment"]["source"] == "module"
+    assert bpf["environment"]["source"] == "ebpf"
+    assert bpf["lost"] == 0
+    assert bpf["calls"] == module["calls"] == sum(counts(bpf).values())
+    assert bpf["faults"] == module["faults"]
+    assert bpf["ledger"]["unexplained"] == 0, bpf["ledger"]
+    # Whether a read is still in flight when its page is touched depends on the pace.
+    met = [counts(result).get("wait", 0) + counts(result).get("readahead", 0)
+           for result in (module, bpf)]
+    assert met[0] == met[1]
+    for other in ("disk", "short", "long", "around", "pass", "mkwrite", "raced", "error"):
+        assert counts(bpf).get(other, 0) == counts(module).get(other, 0), other
+
+
+def dump(recording):
+    """The records of a recording, as pfstat.log() returns those of the module."""
+    lines = subprocess.run([pfstat.BUILD / "records_dump", recording], check=True, text=True,
+                           stdout=subprocess.PIPE).stdout.splitlines()
+    names = lines[0].lstrip("# ").split()
+    return [pfstat.parse_record(names, line.split()) for line in lines[1:]]
+
+
+def by_thread(records):
+    threads = collections.defaultdict(list)
+    for record in records:
+        threads[record["tid"]].append(record)
+    return {tid: sorted(calls, key=lambda call: call["start_ns"])
+            for tid, calls in threads.items()}
+
+
+def facts(record):
+    """Without f: a folio that is mapped as a whole; and without p: the thread may lose the CPU
+    between the starts of the two sources."""
+    return record["facts"].replace("f", "-").replace("p", "-")
+
+
+def is_within(inner, outer):
+    return outer["start_ns"] <= inner["start_ns"] and \
+        inner["start_ns"] + inner["duration_ns"] <= outer["start_ns"] + outer["duration_ns"]
+
+
+def differences(module, bpf):
+    """The calls of both sources, thread by thread; one source's call encloses the other's."""
+    assert module.keys() == bpf.keys()
+    for tid, calls in module.items():
+        assert len(calls) == len(bpf[tid]), (tid, calls[0], len(calls), len(bpf[tid]))
+        for of_module, of_bpf in zip(calls, bpf[tid]):
+            assert is_within(of_module, of_bpf) or is_within(of_bpf, of_module)
+            for name in SAME:
+                if of_module[name] != of_bpf[name]:
+                    yield name, of_module, of_bpf
+            if facts(of_module) != facts(of_bpf) or \
+                    bool(of_module["earlier_ns"]) != bool(of_bpf["earlier_ns"]):
+                yield "facts", of_module, of_bpf
+
+
+# Threads, fork, execve, strides, shared and private writes, two writers at a time; then a truncation.
+PROGRAM = """
+cold() { sync; echo 3 > /proc/sys/vm/drop_caches; }
+cold; $workload same $file 8
+cold; $workload apart $file 4
+cold; echo | $workload fork $file
+cold; echo | $workload exec $file
+cold; $workload strided $file 16
+cold; $touch $file read $(seq 0 3 255)
+cold; $touch $file private $(seq 0 5 255) drop=5 5
+cold; $touch $file write $(seq 0 63) drop=9 9 & $touch $file write $(seq 255 -1 32) & wait
+$touch $file read $(seq 256 7 511) $(seq 0 63)
+cold; $touch $file read 5 cut=2 5 0
+"""
+
+
+def both(tmp_path, path, program=PROGRAM):
+    """All calls that both sources recorded of one run of a program of the shell."""
+    recording = tmp_path / "run.pfs"
+    words = {"file": path, "workload": pfstat.BUILD / "workload",
+             "touch": pfstat.BUILD / "touch_pages"}
+    shell = subprocess.Popen(["sh", "-c", "read line;" + program], stdin=subprocess.PIPE, text=True,
+                             stdout=subprocess.DEVNULL,
+                             env={name: str(word) for name, word in words.items()})
+    process = pfstat.begin_record("--source", "ebpf", "--ring-size", "16M", "-o", recording,
+                                  "-p", shell.pid)
+    assert process.poll() is None, process.communicate()
+    pfstat.control("ring_size 16M")
+    pfstat.control(f"follow {shell.pid}")
+    shell.communicate("\n", timeout=pfstat.PATIENCE)
+    _, errors = process.communicate(timeout=pfstat.PATIENCE)
+    assert process.returncode == 0, errors
+    head, records = pfstat.log()
+    pfstat.control("stop")
+    assert head["lost"] == 0
+    assert ", 0 lost, " in errors
+    return records, dump(recording)
+
+
+def compare(tmp_path, path, *others):
+    """The module's calls of these files, if both sources recorded the same."""
+    recorded = both(tmp_path, path)
+    inodes = {os.stat(file).st_ino for file in (path, *others)}
+    module, bpf = ([record for record in records if record["inode"] in inodes]
+                   for records in recorded)
+    found = list(differences(by_thread(module), by_thread(bpf)))
+    assert not found, (len(found), found[:3])
+    return module
+
+
+def assert_varied(records):
+    """The run was long enough that a difference could be seen."""
+    assert len(records) > 1000
+    assert len({record["tid"] for record in records}) > 16
+    assert {record["op"] for record in records} == {"fault", "map_pages", "page_mkwrite"}
+    assert {"disk", "around", "mkwrite", "error"} <= {record["class"] for record in records}
+
+
+def file_system(name):
+    return pytest.mark.needs(name in filesystems.here(), name)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=file_system(name))
+                                  for name in ("ext4", "btrfs")])
+def test_both_sources_record_the_same_calls(name, tmp_path):
+    with filesystems.mounted(name) as place:
+        path = place.file("both", 1024)
+        assert_varied(compare(tmp_path, path))
+
+
+@file_system("overlay")
+def test_both_sources_record_the_same_calls_of_an_overlay(tmp_path):
+    """A write copies the file up: mappings from then on belong to another file."""
+    with filesystems.overlay() as place:
+        below = filesystems.Place("ext4", place.below / "lower", None)
+        lower = below.file("both", 1024)
+        place.unmount()
+        place.mount()
+        path = place.folder / "both"
+        compared = compare(tmp_path, path, lower, place.below / "upper/both")
+        assert_varied(compared)
+        assert len({record["inode"] for record in compared}) == 2
+
+
+@pytest.fixture(name="in_memory")
+def fixture_in_memory(tmp_path):
+    folder = tmp_path / "memory"
+    folder.mkdir()
+    pfstat.run("mount", "-t", "tmpfs", "tmpfs", folder)
+    yield pfstat.make_file(folder / "file.bin", 64 * pfstat.PAGE)
+    pfstat.run("umount", folder)
+
+
+def test_faults_of_tmpfs_are_counted_and_leave_no_records(in_memory, tmp_path):
+    recording = tmp_path / "run.pfs"
+    pfstat.record(pfstat.BUILD / "touch_pages", in_memory, "write", *range(64),
+                  options=("--source", "ebpf", "-o", recording))
+    result = pfstat.report(recording)
+    assert result["ledger"]["unexplained"] == 0, result["ledger"]
+    assert pfstat.faults(result, "file") >= 64
+    inode = os.stat(in_memory).st_ino
+    assert not [record for record in dump(recording) if record["inode"] == inode]
+
+
+def test_fault_around_off_requires_the_module():
+    command = ("record", "--source", "ebpf")
+    assert "--fault-around off requires the module" in \
+        pfstat.refused(2, *command, "--fault-around", "off", "true")
+    assert "--source ebpf requires eBPF" in pfstat.refused(2, *command, "--no-bpf", "true")
+
+
+def test_recording_without_the_module_states_its_source(without_module, tmp_path):
+    path = pfstat.make_file(tmp_path / "file.bin", 64 * pfstat.PAGE)
+    recording = tmp_path / "run.pfs"
+    pfstat.record("cat", path, options=("-o", recording))   # the default then
+    result = pfstat.report(recording)
+    assert result["environment"]["source"] == "ebpf"
+    assert result["calls"] > 0
+    assert result["lost"] == 0
+    assert result["ledger"]["unexplained"] == 0, result["ledger"]
+    text = pfstat.run(pfstat.PFDRIVE, "report", recording).stdout
+    assert text.startswith("Measured with eBPF, without the pfstat module: page frames are not known")
+    assert "Source eBPF, without the pfstat module; adds " in " ".join(text.split())
+
+
+@pytest.mark.parametrize("command", [
+    ("check", "--max-major", "100000", "--", "true"),
+    ("top", "-i", "0.2", "--", "sleep", "0.5"),
+], ids=lambda command: command[0])
+def test_other_commands_state_the_source(command, without_module):
+    lines = pfstat.run(pfstat.PFDRIVE, *command).stdout.splitlines()
+    assert "measured with eBPF, without the pfstat module" in lines[:2]
+
+
+def test_a_second_measurement_is_refused_with_both_sources():
+    program = subprocess.Popen(["sleep", "1000"])
+    process = pfstat.begin_record("--source", "ebpf", "-p", program.pid)
+    try:
+        for source in ("ebpf", "module"):
+            assert "another pfdrive measures with eBPF" in \
+                pfstat.refused(1, "record", "--source", source, "true")
+    finally:
+        program.kill()
+        program.wait()
+        process.communicate(timeout=pfstat.PATIENCE)
+    assert process.returncode == 0
