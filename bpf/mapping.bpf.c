@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The advice and the read-ahead state of a file's mapping, when the kernel removes pages from it: at
- * munmap(2), execve(2) and exit, and at madvise(2) and truncate(2). The last event of a mapping is
- * that of its end. The kernel calls uprobe_munmap() once for each mapping of a file from which it
- * removes pages, so no fault pays for this.
+ * The advice and the read-ahead state of a file's mapping, when the kernel removes pages from it:
+ * at munmap(2), execve(2) and exit, and at madvise(2) and truncate(2). The last event of a mapping
+ * is that of its end. The kernel calls uprobe_munmap() once for each mapping of a file from which
+ * it removes pages, so no fault pays for this.
  */
 #include "common.bpf.h"
 #include "vma.bpf.h"
@@ -24,8 +24,8 @@ static __always_inline __u32 advice_of(unsigned long vm_flags)
 }
 
 /*
- * truncate(2) and process_madvise(2) also remove pages from mappings of other processes. At exit and
- * execve(2) the thread has left the address space, and nothing uses it any more.
+ * truncate(2) and process_madvise(2) also remove pages from mappings of other processes. At exit
+ * and execve(2) the thread has left the address space, and nothing uses it any more.
  */
 static __always_inline bool is_of_current(const struct vm_area_struct *vma)
 {
