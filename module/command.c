@@ -17,8 +17,9 @@
 
 #define MAX_WORDS 3
 #define MAX_WORD  16
-#define MAX_PID	  4194304ULL	/* PID_MAX_LIMIT on 64 bit */
-#define MAX_FD	  2147483647ULL /* INT_MAX */
+#define MAX_PID	  4194304ULL	    /* PID_MAX_LIMIT on 64 bit */
+#define MAX_FD	  2147483647ULL	    /* INT_MAX */
+#define MAX_USER  0x800000000000ULL /* 2^47: addresses of programs */
 
 struct words {
 	char word[MAX_WORDS][MAX_WORD];
@@ -97,9 +98,31 @@ static const struct {
 	{ "fault_around", PFSTAT_VERB_FAULT_AROUND, 2, 2, "fault_around keep|off" },
 	{ "ring_size", PFSTAT_VERB_RING_SIZE, 2, 2, "ring_size SIZE, from 4K to 1G" },
 	{ "mode", PFSTAT_VERB_MODE, 2, 2, "mode drop|overwrite" },
+	{ "faults", PFSTAT_VERB_FAULTS, 2, 2, "faults off|on" },
+	{ "handler", PFSTAT_VERB_HANDLER, 2, 2, "handler ADDRESS, or handler 0" },
+	{ "watch", PFSTAT_VERB_WATCH, 3, 3, "watch N thread|process|follow" },
+	{ "ignore", PFSTAT_VERB_IGNORE, 2, 2, "ignore N" },
 	{ "stop", PFSTAT_VERB_STOP, 1, 1, "stop" },
 	{ "clear", PFSTAT_VERB_CLEAR, 1, 1, "clear" },
 };
+
+static int parse_target(const char *text, enum pfstat_target *how)
+{
+	static const char *const names[] = {
+		[PFSTAT_TARGET_PROCESS] = "process",
+		[PFSTAT_TARGET_THREAD] = "thread",
+		[PFSTAT_TARGET_FOLLOW] = "follow",
+	};
+	unsigned int i;
+
+	for (i = PFSTAT_TARGET_PROCESS; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(text, names[i])) {
+			*how = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
 
 static int parse_arguments(const struct words *words, struct pfstat_command *command)
 {
@@ -111,7 +134,12 @@ static int parse_arguments(const struct words *words, struct pfstat_command *com
 			return -EINVAL;
 		command->now = words->count == 3;
 		return parse_number(first, false, MAX_PID, &command->number);
+	case PFSTAT_VERB_WATCH:
+		if (parse_target(second, &command->how))
+			return -EINVAL;
+		return parse_number(first, false, MAX_PID, &command->number);
 	case PFSTAT_VERB_FOLLOW:
+	case PFSTAT_VERB_IGNORE:
 		return parse_number(first, false, MAX_PID, &command->number);
 	case PFSTAT_VERB_FILE:
 	case PFSTAT_VERB_ONLY:
@@ -122,6 +150,10 @@ static int parse_arguments(const struct words *words, struct pfstat_command *com
 		return command->number < PFSTAT_RING_SIZE_MIN ? -EINVAL : 0;
 	case PFSTAT_VERB_FAULT_AROUND:
 		return parse_choice(first, "off", "keep", &command->on);
+	case PFSTAT_VERB_HANDLER:
+		return parse_number(first, false, MAX_USER, &command->number);
+	case PFSTAT_VERB_FAULTS:
+		return parse_choice(first, "off", "on", &command->on);
 	case PFSTAT_VERB_MODE:
 		return parse_choice(first, "drop", "overwrite", &command->on);
 	default:
@@ -166,5 +198,6 @@ const char *pfstat_command_usage(const char *line)
 		    (!line[length] || is_blank(line[length])))
 			return verbs[i].usage;
 	}
-	return "pid, follow, file, only, fault_around, ring_size, mode, stop or clear";
+	return "pid, follow, file, only, fault_around, ring_size, mode, faults, handler, watch, "
+	       "ignore, stop or clear";
 }

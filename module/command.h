@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 #include <pfstat/control.h>
+#include <pfstat/event.h>
 
 #ifndef __KERNEL__
 #include <stdbool.h>
@@ -22,15 +23,24 @@ enum pfstat_verb {
 	PFSTAT_VERB_FAULT_AROUND,
 	PFSTAT_VERB_RING_SIZE,
 	PFSTAT_VERB_MODE,
+	PFSTAT_VERB_FAULTS,
+	PFSTAT_VERB_HANDLER,
+	PFSTAT_VERB_WATCH,
+	PFSTAT_VERB_IGNORE,
 	PFSTAT_VERB_STOP,
 	PFSTAT_VERB_CLEAR,
 };
 
 struct pfstat_command {
 	enum pfstat_verb verb;
-	__u64 number; /* PID, FOLLOW: process; FILE, ONLY: descriptor; RING_SIZE: bytes */
-	bool now;     /* PID: present mappings only */
-	bool on;      /* FAULT_AROUND: keep; MODE: overwrite */
+	/*
+	 * PID, FOLLOW: process; FILE, ONLY: descriptor; RING_SIZE: bytes; HANDLER: address;
+	 * WATCH, IGNORE: process or thread
+	 */
+	__u64 number;
+	bool now;		/* PID: present mappings only */
+	bool on;		/* FAULT_AROUND: keep; MODE: overwrite; FAULTS */
+	enum pfstat_target how; /* WATCH */
 };
 
 /* Parses one line, without its newline. 0, or -EINVAL and *command unchanged. */

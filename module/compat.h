@@ -9,6 +9,7 @@
 
 #include <linux/device.h>
 #include <linux/fs.h>
+#include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/module.h>
@@ -124,6 +125,40 @@ typedef struct device compat_devnode_device_t;
 #else
 typedef const struct device compat_devnode_device_t;
 #endif
+
+/*
+ * A direct call of ftrace at the functions of ops' filter. v6.3: the functions for a single address
+ * are gone, and these have their names.
+ */
+static inline int compat_register_direct(struct ftrace_ops *ops, unsigned long address)
+{
+#ifdef PFSTAT_HAVE_FTRACE_DIRECT_OPS
+	return register_ftrace_direct(ops, address);
+#else
+	return register_ftrace_direct_multi(ops, address);
+#endif
+}
+
+static inline int compat_unregister_direct(struct ftrace_ops *ops, unsigned long address)
+{
+#ifdef PFSTAT_HAVE_FTRACE_DIRECT_OPS
+	return unregister_ftrace_direct(ops, address, false);
+#else
+	return unregister_ftrace_direct_multi(ops, address);
+#endif
+}
+
+/* The first argument of a traced function. v6.2: there is a function for it. */
+static __always_inline unsigned long compat_traced_argument(struct ftrace_regs *fregs)
+{
+#ifdef PFSTAT_HAVE_FTRACE_REGS_ARGUMENT
+	return ftrace_regs_get_argument(fregs, 0);
+#elif defined(CONFIG_X86_64)
+	return fregs->regs.di;
+#else
+	return 0;
+#endif
+}
 
 /* v6.4: text, data and the rest of a module lie apart. */
 static inline size_t compat_module_bytes(const struct module *module)

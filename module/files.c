@@ -102,6 +102,7 @@ static const struct file_operations session_fops = {
 const struct module_file pfstat_files[PFSTAT_NR_FILES] = {
 	{ PFSTAT_FILE_LOG, 0444, &pfstat_log_fops },
 	{ PFSTAT_FILE_STATS, 0444, &pfstat_stats_fops },
+	{ PFSTAT_FILE_FAULTS, 0444, &pfstat_faults_fops },
 	{ PFSTAT_FILE_TARGETS, 0444, &pfstat_targets_fops },
 	{ PFSTAT_FILE_CONTROL, 0666, &control_fops },
 	{ PFSTAT_FILE_SESSION, 0666, &session_fops },

@@ -5,7 +5,7 @@
 
 #include <linux/fs.h>
 
-#define PFSTAT_NR_FILES 5 /* besides the rings */
+#define PFSTAT_NR_FILES 6 /* besides the rings */
 
 struct module_file {
 	const char *name;

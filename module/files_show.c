@@ -17,6 +17,8 @@
 #include "files_show.h"
 #include "follow.h"
 #include "in_flight.h"
+#include "mm_fault.h"
+#include "mm_thread.h"
 #include "ring.h"
 #include "session.h"
 #include "shadow.h"
@@ -25,6 +27,7 @@
 
 static const char *const class_names[] = PFSTAT_CLASS_NAMES;
 static const char *const op_names[] = PFSTAT_OP_NAMES;
+static const char *const kind_names[] = PFSTAT_FAULT_KIND_NAMES;
 
 static_assert(ARRAY_SIZE(class_names) == PFSTAT_NR_CLASSES);
 static_assert(ARRAY_SIZE(op_names) == PFSTAT_NR_OPS);
@@ -139,6 +142,20 @@ static void log_show_head(struct seq_file *m, const struct log_reader *reader)
 	seq_puts(m, " facts(s=slept,p=preempted,S=shared,c=cow,f=folio) earlier_ns\n");
 }
 
+static const char *op_name(const struct pfstat_record *record)
+{
+	if (record->op == PFSTAT_OP_MM_FAULT)
+		return "mm_fault";
+	return record->op < PFSTAT_NR_OPS ? op_names[record->op] : "?";
+}
+
+static const char *class_name(const struct pfstat_record *record)
+{
+	if (record->op == PFSTAT_OP_MM_FAULT)
+		return record->class < PFSTAT_NR_FAULT_KINDS ? kind_names[record->class] : "?";
+	return record->class < PFSTAT_NR_CLASSES ? class_names[record->class] : "?";
+}
+
 static int log_show(struct seq_file *m, void *v)
 {
 	const struct log_reader *reader;
@@ -151,16 +168,14 @@ static int log_show(struct seq_file *m, void *v)
 	r = &((struct log_cursor *)v)->record;
 	reader = m->private;
 	seq_printf(m, "%llu %llu %u %u %u %s %s 0x%llx %llu ", r->start_ns, r->duration_ns, r->pid,
-		   r->tid, r->cpu, r->op < PFSTAT_NR_OPS ? op_names[r->op] : "?",
-		   r->class < PFSTAT_NR_CLASSES ? class_names[r->class] : "?", r->address,
-		   r->pgoff);
+		   r->tid, r->cpu, op_name(r), class_name(r), r->address, r->pgoff);
 	if (r->pfn == PFSTAT_NO_PFN || !reader->frames)
 		seq_puts(m, "-");
 	else
 		seq_printf(m, "0x%llx", r->pfn);
-	seq_printf(m, " %u %u:%u %llu 0x%x 0x%x %c%c%c%c%c %llu\n", r->order, r->dev >> 20,
-		   r->dev & 0xfffff, r->inode, r->flags, r->result,
-		   r->facts & PFSTAT_FACT_SLEPT ? 's' : '-',
+	seq_printf(m, " %u %u:%u %llu 0x%x 0x%x %c%c%c%c%c %llu\n",
+		   r->op == PFSTAT_OP_MM_FAULT ? 0 : r->order, r->dev >> 20, r->dev & 0xfffff,
+		   r->inode, r->flags, r->result, r->facts & PFSTAT_FACT_SLEPT ? 's' : '-',
 		   r->facts & PFSTAT_FACT_PREEMPTED ? 'p' : '-',
 		   r->facts & PFSTAT_FACT_SHARED ? 'S' : '-',
 		   r->facts & PFSTAT_FACT_COW ? 'c' : '-', r->facts & PFSTAT_FACT_FOLIO ? 'f' : '-',
@@ -270,7 +285,14 @@ static void show_memory(struct seq_file *m)
 	seq_printf(m, "ring_bytes    %zu\n", pfstat_ring_bytes());
 	seq_printf(m, "chain_bytes   %zu\n", pfstat_chain_bytes());
 	seq_printf(m, "shadow_bytes  %zu\n", pfstat_shadow_bytes());
-	seq_printf(m, "target_bytes  %zu\n\n", pfstat_target_bytes());
+	seq_printf(m, "target_bytes  %zu\n", pfstat_target_bytes());
+	seq_printf(m, "thread_bytes  %zu\n\n", pfstat_mm_thread_bytes());
+}
+
+/* Records of calls: of those of handle_mm_fault(), `faults` has the number. */
+static u64 calls_stored(void)
+{
+	return pfstat_ring_stored() - pfstat_mm_fault_stored();
 }
 
 static void show_state(struct seq_file *m, u64 calls)
@@ -280,7 +302,7 @@ static void show_state(struct seq_file *m, u64 calls)
 	pfstat_session_state(&state);
 	seq_printf(m, "recording     %s\n", state.recording ? "yes" : "no");
 	seq_printf(m, "calls         %llu\n", calls);
-	seq_printf(m, "stored        %llu\n", pfstat_ring_stored());
+	seq_printf(m, "stored        %llu\n", calls_stored());
 	seq_printf(m, "lost          %llu\n", pfstat_ring_lost());
 	seq_printf(m, "in_flight     %ld\n", pfstat_in_flight_sum());
 	seq_printf(m, "suspended     %u\n", pfstat_chain_suspended());

@@ -12,6 +12,9 @@
 #include "follow.h"
 #include "hook.h"
 #include "in_flight.h"
+#include "mm_fault.h"
+#include "mm_hook.h"
+#include "mm_thread.h"
 #include "retry.h"
 #include "ring.h"
 #include "session.h"
@@ -62,11 +65,11 @@ exit_chain:
  */
 static void drain_calls(void)
 {
-	/* No VMA was hooked since the module was loaded, so no call came here. */
-	if (pfstat_shadow_never_made())
+	/* Nothing was hooked since the module was loaded, so no call came here. */
+	if (pfstat_shadow_never_made() && pfstat_mm_hook_never_held())
 		return;
 	synchronize_rcu_tasks();
-	while (pfstat_in_flight_sum())
+	while (pfstat_in_flight_sum() || pfstat_mm_fault_in_flight())
 		msleep(EXIT_POLL_MS);
 	synchronize_rcu_tasks();
 }
@@ -90,6 +93,7 @@ static void __exit pfstat_exit(void)
 
 	pfstat_device_exit();
 	pfstat_debugfs_exit();
+	pfstat_mm_hook_exit(); /* its work item queues one of the session */
 	pfstat_session_exit();
 	drain_calls();
 	pfstat_retry_exit();
@@ -102,6 +106,8 @@ static void __exit pfstat_exit(void)
 	pfstat_target_exit();
 	pfstat_chain_exit();
 	pfstat_ring_exit();
+	pfstat_mm_fault_exit();
+	pfstat_mm_thread_exit();
 }
 
 module_init(pfstat_init);

@@ -30,6 +30,9 @@
 #include "follow.h"
 #include "hook.h"
 #include "in_flight.h"
+#include "mm_fault.h"
+#include "mm_hook.h"
+#include "mm_thread.h"
 #include "retry.h"
 #include "ring.h"
 #include "session.h"
@@ -72,6 +75,7 @@ static struct session_state session_shown = {
  */
 static bool session_pinned;
 static bool session_active; /* between session_start() and session_stop() */
+static bool session_rests;  /* only handle_mm_fault() is still to be given back */
 static unsigned int session_stops;
 static DECLARE_WAIT_QUEUE_HEAD(session_settled);
 
@@ -117,6 +121,7 @@ static void session_pin(void)
 		__module_get(THIS_MODULE);
 	session_pinned = true;
 	session_active = true;
+	session_rests = false;
 	spin_unlock(&session_lock);
 }
 
@@ -143,20 +148,31 @@ static DECLARE_DELAYED_WORK(session_settle_work, session_settle);
 static void session_settle(struct work_struct *work)
 {
 	const unsigned int stops = READ_ONCE(session_stops);
-	bool unhooked = pfstat_hook_undo();
+	const bool rests = pfstat_hook_undo() && !pfstat_in_flight_sum();
 
-	if (unhooked && !pfstat_in_flight_sum())
+	if (rests && pfstat_mm_hook_is_idle())
 		session_unpin(stops);
+	WRITE_ONCE(session_rests, rests);
+	if (rests)
+		wake_up_all(&session_settled);
 	if (pfstat_target_retired() || (READ_ONCE(session_pinned) && !READ_ONCE(session_active)))
 		schedule_delayed_work(&session_settle_work, msecs_to_jiffies(SESSION_RETRY_MS));
 }
 
-static bool session_is_settled(void)
+static void session_settle_again(void)
 {
-	return !READ_ONCE(session_pinned) || READ_ONCE(session_active);
+	mod_delayed_work(system_wq, &session_settle_work, 0);
 }
 
-/* After a stop, without the mutex: so that rmmod works at once, if nothing hangs. */
+static bool session_is_settled(void)
+{
+	return !READ_ONCE(session_pinned) || READ_ONCE(session_active) || READ_ONCE(session_rests);
+}
+
+/*
+ * After a stop, without the mutex: so that rmmod works at once, if nothing hangs and
+ * handle_mm_fault() was not taken.
+ */
 static void session_wait_settled(void)
 {
 	wait_event_killable_timeout(session_settled, session_is_settled(),
@@ -168,6 +184,8 @@ static void session_reset_figures(void)
 	pfstat_ring_reset();
 	pfstat_tally_reset();
 	pfstat_chain_reset();
+	pfstat_mm_fault_reset();
+	pfstat_mm_thread_reset();
 }
 
 static struct pfstat_file file_of(struct dentry *dentry)
@@ -201,6 +219,7 @@ static int session_start(void)
 	pfstat_chain_reset();
 	pfstat_clock_start();
 	pfstat_attempt_record(true);
+	pfstat_mm_fault_record(true);
 	pfstat_calibrate(session.ring_size / sizeof(struct pfstat_record));
 	session_reset_figures();
 	if (session_only.dentry)
@@ -216,6 +235,7 @@ static void session_stop(void)
 {
 	if (!session.recording)
 		return;
+	pfstat_mm_fault_record(false);
 	pfstat_target_shut();
 	pfstat_shadow_shut();
 	pfstat_follow_stop();
@@ -231,12 +251,14 @@ static void session_stop(void)
 	session_stops++;
 	spin_unlock(&session_lock);
 	schedule_delayed_work(&session_settle_work, 0);
+	pfstat_mm_hook_drop(session_settle_again);
 }
 
 /* The recorder is free again, with the options that a program expects. */
 static void session_release(void)
 {
 	session_stop();
+	pfstat_mm_hook_drop(session_settle_again); /* without a target nothing was to be stopped */
 	session_set_only((struct path){});
 	session = session_defaults;
 }
@@ -444,11 +466,39 @@ static int command_option(const struct pfstat_command *command)
 static int command_clear(void)
 {
 	/* Calls that end meanwhile leave no record: neither before nor after. */
+	pfstat_mm_fault_record(false);
 	if (session.recording)
 		pfstat_attempt_record(false);
 	session_reset_figures();
 	if (session.recording)
 		pfstat_attempt_record(true);
+	pfstat_mm_fault_record(session.recording);
+	return 0;
+}
+
+static int command_faults(bool on)
+{
+	if (session.user != SESSION_PROGRAM)
+		return -EINVAL;
+	return on ? pfstat_mm_hook_take() : pfstat_mm_hook_drop_now();
+}
+
+/* The rings exist from the first thread on. */
+static int command_watch_faults(u64 number, enum pfstat_target how)
+{
+	int err;
+
+	if (!pfstat_mm_hook_is_held())
+		return -EINVAL;
+	err = session_start();
+	return err ?: pfstat_mm_thread_watch(number, how);
+}
+
+static int command_ignore_faults(u64 number)
+{
+	if (!pfstat_mm_hook_is_held())
+		return -EINVAL;
+	pfstat_mm_thread_ignore(number);
 	return 0;
 }
 
@@ -467,6 +517,14 @@ static int session_execute(const struct pfstat_command *command)
 	case PFSTAT_VERB_RING_SIZE:
 	case PFSTAT_VERB_MODE:
 		return command_option(command);
+	case PFSTAT_VERB_FAULTS:
+		return command_faults(command->on);
+	case PFSTAT_VERB_HANDLER:
+		return pfstat_mm_fault_imitate(command->number);
+	case PFSTAT_VERB_WATCH:
+		return command_watch_faults(command->number, command->how);
+	case PFSTAT_VERB_IGNORE:
+		return command_ignore_faults(command->number);
 	case PFSTAT_VERB_STOP:
 		session_stop();
 		return 0;

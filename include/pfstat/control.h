@@ -14,6 +14,14 @@
  *   fault_around keep|off	off: every page faults separately (map_pages hidden)
  *   ring_size SIZE	bytes of records a CPU; K, M, G; from a page to 1 G
  *   mode drop|overwrite	how a full ring treats a new record
+ *   faults on|off	(session only) count every return of handle_mm_fault() of the
+ *			threads named by `watch`, and record the faults that no hooked
+ *			mapping records; off waits until the function is free again
+ *   watch N thread|process|follow	(after faults on) a thread, a process, or a
+ *			process with its descendants
+ *   ignore N		no longer
+ *   handler ADDRESS	count the mappings that have the same ->fault as this process's mapping
+ *			there as hooked, in place of those that are; 0: the latter again
  *   stop		end the session; the records stay readable
  *   clear		discard the records
  *
@@ -29,6 +37,9 @@
  * EPERM kernel thread, EBADF bad descriptor, ENOENT file not mapped here,
  * EOPNOTSUPP mapped, but must not be hooked, EBUSY, ENOMEM, EINTR killed meanwhile,
  * ENODEV the kernel does not allow a probe of do_mmap() or of the fork event (see its log),
+ * for `faults on` EPERM the module's parameter hold_faults is off, EBUSY another tool holds
+ * handle_mm_fault(), or the recorder is held, and EOPNOTSUPP the kernel has no direct calls for
+ * ftrace, for `watch` ENOSPC too many threads,
  * ETIMEDOUT a call holds the process's memory map (on a file system that is frozen or
  * hangs), EOVERFLOW more than PFSTAT_COMMAND_MAX in one write.
  */
@@ -40,6 +51,7 @@
 #define PFSTAT_FILE_LOG	    "log"     /* text, one line a record */
 #define PFSTAT_FILE_STATS   "stats"   /* text, table and histograms */
 #define PFSTAT_FILE_TARGETS "targets" /* text, holder and hooked mappings */
+#define PFSTAT_FILE_FAULTS  "faults"  /* text, the counts of `faults on` */
 #define PFSTAT_FILE_CONTROL "control" /* commands, from the shell */
 #define PFSTAT_FILE_SESSION "session" /* commands, from a program */
 #define PFSTAT_DIR_RING	    "ring"    /* ring/cpuN: mmap; poll: half full */

@@ -121,6 +121,8 @@ enum pfstat_fault_origin {
 	PFSTAT_NR_ORIGINS
 };
 
+#define PFSTAT_FAULT_ORIGIN_NAMES { "user", "kernel", "gup" }
+
 /* The outcome of a call of handle_mm_fault(). */
 enum pfstat_fault_outcome {
 	PFSTAT_OUTCOME_MINOR, /* solved; minor and major as the kernel counts them */
@@ -129,6 +131,8 @@ enum pfstat_fault_outcome {
 	PFSTAT_OUTCOME_ERROR,
 	PFSTAT_NR_OUTCOMES
 };
+
+#define PFSTAT_FAULT_OUTCOME_NAMES { "minor", "major", "retry", "error" }
 
 /*
  * Index of the map `faults`, whose values are pfstat_fault_value, one a CPU. The map counts

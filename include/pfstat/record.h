@@ -26,6 +26,13 @@ enum pfstat_op {
 	PFSTAT_NR_OPS
 };
 
+/*
+ * No operation: a return of handle_mm_fault() that no other record describes, if `faults on` was
+ * requested. class is enum pfstat_fault_kind, before enum pfstat_fault_origin, and order enum
+ * pfstat_fault_outcome (see event.h). Not counted among the calls.
+ */
+#define PFSTAT_OP_MM_FAULT 255
+
 #define PFSTAT_OP_NAMES { "fault", "map_pages", "huge_fault", "page_mkwrite", "pfn_mkwrite" }
 
 /*

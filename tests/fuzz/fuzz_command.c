@@ -12,7 +12,8 @@
 
 #include "module/command.h"
 
-#define PID_MAX 4194304 /* of 64 bit */
+#define PID_MAX	 4194304 /* of 64 bit */
+#define USER_MAX (1ULL << 47)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,7 +22,11 @@ static bool in_bounds(const struct pfstat_command *command)
 	switch (command->verb) {
 	case PFSTAT_VERB_PID:
 	case PFSTAT_VERB_FOLLOW:
+	case PFSTAT_VERB_WATCH:
+	case PFSTAT_VERB_IGNORE:
 		return command->number <= PID_MAX;
+	case PFSTAT_VERB_HANDLER:
+		return command->number <= USER_MAX;
 	case PFSTAT_VERB_FILE:
 	case PFSTAT_VERB_ONLY:
 		return command->number <= INT_MAX;
@@ -44,8 +49,17 @@ static void write_out(char *line, size_t size, const struct pfstat_command *comm
 		[PFSTAT_VERB_FAULT_AROUND] = "fault_around",
 		[PFSTAT_VERB_RING_SIZE] = "ring_size",
 		[PFSTAT_VERB_MODE] = "mode",
+		[PFSTAT_VERB_FAULTS] = "faults",
+		[PFSTAT_VERB_HANDLER] = "handler",
+		[PFSTAT_VERB_WATCH] = "watch",
+		[PFSTAT_VERB_IGNORE] = "ignore",
 		[PFSTAT_VERB_STOP] = "stop",
 		[PFSTAT_VERB_CLEAR] = "clear",
+	};
+	static const char *const targets[] = {
+		[PFSTAT_TARGET_PROCESS] = "process",
+		[PFSTAT_TARGET_THREAD] = "thread",
+		[PFSTAT_TARGET_FOLLOW] = "follow",
 	};
 	const char *word = words[command->verb];
 
@@ -60,6 +74,13 @@ static void write_out(char *line, size_t size, const struct pfstat_command *comm
 		break;
 	case PFSTAT_VERB_MODE:
 		snprintf(line, size, "%s %s", word, command->on ? "overwrite" : "drop");
+		break;
+	case PFSTAT_VERB_FAULTS:
+		snprintf(line, size, "%s %s", word, command->on ? "on" : "off");
+		break;
+	case PFSTAT_VERB_WATCH:
+		snprintf(line, size, "%s %llu %s", word, (unsigned long long)command->number,
+			 targets[command->how]);
 		break;
 	default:
 		snprintf(line, size, "%s %llu%s", word, (unsigned long long)command->number,
@@ -76,7 +97,8 @@ static void check_taken(const struct pfstat_command *command)
 		abort();
 	write_out(line, sizeof(line), command);
 	if (pfstat_command_parse(line, &again) || again.verb != command->verb ||
-	    again.number != command->number || again.now != command->now || again.on != command->on)
+	    again.number != command->number || again.now != command->now ||
+	    again.on != command->on || again.how != command->how)
 		abort();
 }
 

@@ -44,6 +44,14 @@ START_TEST(test_every_command_is_understood)
 	ck_assert_int_eq(parse("mode drop").verb, PFSTAT_VERB_MODE);
 	ck_assert(!parse("mode drop").on);
 	ck_assert(parse("mode overwrite").on);
+	ck_assert_int_eq(parse("faults on").verb, PFSTAT_VERB_FAULTS);
+	ck_assert(parse("faults on").on);
+	ck_assert(!parse("faults off").on);
+	ck_assert_uint_eq(parse("handler 140737488355328").number, 1ULL << 47);
+	ck_assert_int_eq(parse("watch 12 follow").how, PFSTAT_TARGET_FOLLOW);
+	ck_assert_int_eq(parse("watch 12 thread").how, PFSTAT_TARGET_THREAD);
+	ck_assert_int_eq(parse("watch 12 process").how, PFSTAT_TARGET_PROCESS);
+	ck_assert_uint_eq(parse("ignore 12").number, 12);
 	ck_assert_int_eq(parse("stop").verb, PFSTAT_VERB_STOP);
 	ck_assert_int_eq(parse("clear").verb, PFSTAT_VERB_CLEAR);
 }
@@ -99,6 +107,11 @@ END_TEST
 START_TEST(test_unknown_words_are_refused)
 {
 	check_refused("start");
+	check_refused("faults");
+	check_refused("faults maybe");
+	check_refused("watch 1");
+	check_refused("watch 1 now");
+	check_refused("handler 140737488355329");
 	check_refused("PID 1");
 	check_refused("pi 1");
 	check_refused("pid 1 later");

@@ -151,6 +151,6 @@ def test_a_write_from_unmapped_memory_is_efault():
 
 
 def test_files_are_accessible_only_to_root():
-    for name in ("log", "stats", "targets", "control", "session", "ring/cpu0"):
+    for name in ("log", "stats", "targets", "faults", "control", "session", "ring/cpu0"):
         mode = stat.S_IMODE(os.stat(pfstat.DEBUGFS / name).st_mode)
         assert mode & 0o177 == 0, (name, oct(mode))

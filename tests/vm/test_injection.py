@@ -19,7 +19,7 @@ from pfstat import PAGE, Mapping, Session, Workload
 pytestmark = pytest.mark.needs(failnth.available(),
                                "a kernel that fails when it is asked to (fail-nth)")
 
-FILES = ("control", "session", "log", "stats", "targets", "ring/cpu0")
+FILES = ("control", "session", "log", "stats", "targets", "faults", "ring/cpu0")
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_failed_open_leaves_nothing(name):
     assert failnth.each(failnth.EVERYWHERE, act, check) >= 1
 
 
-@pytest.mark.parametrize("name", ("log", "stats", "targets"))
+@pytest.mark.parametrize("name", ("log", "stats", "targets", "faults"))
 def test_failed_read_returns_no_partial_text(name, target):
     """ENOMEM or the full text, never a truncated text that looks complete."""
     buffer = bytearray(1 << 16)
@@ -106,6 +106,32 @@ def test_failed_read_returns_no_partial_text(name, target):
 
     assert failnth.each(failnth.EVERYWHERE, act, check, begin) >= 1
     pfstat.control("stop")
+
+
+def is_held():
+    return "held           yes" in (pfstat.DEBUGFS / "faults").read_text()
+
+
+def test_failed_faults_on_leaves_the_function_free():
+    """And it can be taken afterwards."""
+    sessions = []
+
+    def begin():
+        if sessions:
+            sessions.pop().close()
+        pfstat.unload()     # its tables stay until then
+        pfstat.load()
+        sessions.append(Session())
+
+    def check(err, _):
+        assert is_held() == (err == 0)
+        sessions[0].command("faults off")
+        sessions[0].command("faults on")
+        assert is_held()
+
+    assert failnth.each(failnth.EVERYWHERE, lambda: os.write(sessions[0].fd, b"faults on"),
+                        check, begin) >= 3
+    sessions.pop().close()
 
 
 @pytest.mark.parametrize("command", ("follow {}",))

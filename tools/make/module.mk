@@ -2,7 +2,7 @@
 # pfstat.ko, out of source: the kernel's build system writes next to what it
 # compiles, so it is given a folder of links below $(BUILD).
 
-module_src	:= $(wildcard module/*.[ch] module/probes/*.c common/*.[ch] include/pfstat/*.h)
+module_src	:= $(wildcard module/*.[chS] module/probes/*.c common/*.[ch] include/pfstat/*.h)
 module_dir	:= $(BUILD)/module
 module_ko	:= $(BUILD)/pfstat.ko
 

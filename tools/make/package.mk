@@ -7,7 +7,7 @@ deb_tree	:= $(BUILD)/deb/$(dist_name)
 dkms_dir	= $(DESTDIR)/usr/src/$(dist_name)
 # What Kbuild reads. The list of kernels has the range that the module is built for.
 dkms_src	:= Kbuild VERSION LICENSE tools/kernels/list $(sort $(wildcard include/pfstat/*.h \
-		module/*.[ch] module/probes/*.c common/*.[ch]))
+		module/*.[chS] module/probes/*.c common/*.[ch]))
 
 .PHONY: dist deb rpm arch install-dkms
 # Holds the files of the commit that is checked out.

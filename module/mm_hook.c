@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Takes handle_mm_fault() by a direct call of ftrace, which the kernel allows for one user of a
+ * function at a time (eBPF's fentry and fexit are others). do_swap_page() and do_wp_page(), which
+ * few faults call, are traced in the ordinary way, of which there may be many users.
+ */
+#define pr_fmt(fmt) "pfstat: " fmt
+
+#include <linux/delay.h>
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+
+#include "compat.h"
+#include "mm_fault.h"
+#include "mm_fault_entry.h"
+#include "mm_hook.h"
+#include "mm_thread.h"
+
+/* For a machine on which another tool needs the function at any time. */
+static bool hold_faults = true;
+module_param(hold_faults, bool, 0644);
+MODULE_PARM_DESC(hold_faults, "count all faults at handle_mm_fault() on request (default Y)");
+
+static DEFINE_MUTEX(mm_hook_mutex); /* below the session's */
+static bool mm_hook_wanted;
+static bool mm_hook_held, mm_hook_traced, mm_hook_ever;
+static void (*mm_hook_done)(void);
+static unsigned long swap_function, write_function; /* 0: the kernel does not have it */
+
+#define MM_EXIT_POLL_MS 1000
+
+/* A traced function's call of ftrace is this near to its begin. */
+#define MM_CALL_REACH 16UL
+
+static void notrace mm_on_traced(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+				 struct ftrace_regs *fregs)
+{
+	const struct vm_fault *vmf = (const struct vm_fault *)compat_traced_argument(fregs);
+
+	if (ip - swap_function < MM_CALL_REACH)
+		pfstat_mm_fault_note_swap(vmf);
+	else if (ip - write_function < MM_CALL_REACH)
+		pfstat_mm_fault_note_write(vmf);
+}
+
+static struct ftrace_ops mm_fault_ops, mm_traced_ops;
+
+/* ftrace_free_filter() leaves a pointer to the hash that it freed; the next use needs a new ops. */
+static void mm_ops_renew(struct ftrace_ops *ops)
+{
+	ftrace_free_filter(ops);
+	memset(ops, 0, sizeof(*ops));
+}
+
+/* The kernel finds a function by its name for a kprobe only; it is never armed. */
+static int mm_find_function(unsigned long *function, const char *name)
+{
+	struct kprobe probe = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
+	int err = register_kprobe(&probe);
+
+	if (err)
+		return err;
+	unregister_kprobe(&probe);
+	*function = (unsigned long)probe.addr;
+	return 0;
+}
+
+/* Adds it to the filter. 0 also if the kernel does not have it, or does not trace it. */
+static int mm_trace_function(unsigned long *function, const char *name)
+{
+	int err = *function ? 0 : mm_find_function(function, name);
+
+	if (!err)
+		err = ftrace_set_filter_ip(&mm_traced_ops, *function, 0, 0);
+	if (err)
+		*function = 0;
+	return err == -ENOMEM ? err : 0;
+}
+
+static int mm_trace(void)
+{
+	int err;
+
+	if (mm_hook_traced) /* see mm_is_released() */
+		return -EIO;
+	err = mm_trace_function(&swap_function, "do_swap_page");
+	if (!err)
+		err = mm_trace_function(&write_function, "do_wp_page");
+	/* Without a filter it would trace all functions. */
+	if (err || !(swap_function | write_function))
+		return err;
+	mm_traced_ops.func = mm_on_traced;
+	err = register_ftrace_function(&mm_traced_ops);
+	mm_hook_traced = !err;
+	return err;
+}
+
+/*
+ * ftrace refuses if it has shut itself off after an error of its own. Then the kernel still calls
+ * this module, which must stay, and the ops are still ftrace's.
+ */
+static bool mm_is_released(int err)
+{
+	if (err)
+		pr_err_once(
+			"the kernel does not give its functions back (error %d): pfstat stays\n",
+			err);
+	return !err;
+}
+
+static void mm_untrace(void)
+{
+	if (mm_hook_traced && !mm_is_released(unregister_ftrace_function(&mm_traced_ops)))
+		return;
+	mm_hook_traced = false;
+	mm_ops_renew(&mm_traced_ops);
+}
+
+/* Is its first instruction a call of ftrace, or the space for one? */
+static bool mm_fault_is_traceable(void)
+{
+#ifdef CONFIG_X86_64
+	static const u8 nop[MCOUNT_INSN_SIZE] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	const u8 *call = (const u8 *)handle_mm_fault + MM_FAULT_CALL;
+
+	return *call == CALL_INSN_OPCODE || !memcmp(call, nop, sizeof(nop));
+#else
+	return false;
+#endif
+}
+
+static int mm_hook_register(void)
+{
+	int err;
+
+	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) || !mm_fault_is_traceable())
+		return -EOPNOTSUPP;
+	err = ftrace_set_filter_ip(&mm_fault_ops, (unsigned long)handle_mm_fault, 0, 0);
+	if (!err)
+		err = compat_register_direct(&mm_fault_ops, (unsigned long)pfstat_mm_fault_entry);
+	if (err)
+		mm_ops_renew(&mm_fault_ops);
+	/* The function is not among those that ftrace knows. */
+	return err == -EINVAL ? -EOPNOTSUPP : err;
+}
+
+static int mm_hook_begin(void)
+{
+	int err = pfstat_mm_fault_start() ?: pfstat_mm_thread_start();
+
+	if (!err)
+		err = mm_trace();
+	if (!err)
+		err = mm_hook_register();
+	mm_hook_held = !err;
+	mm_hook_ever |= !err;
+	if (err) {
+		mm_untrace();
+		pfstat_mm_thread_stop();
+	}
+	return err;
+}
+
+static void mm_hook_end(void)
+{
+	if (!mm_hook_held)
+		return;
+	/* Faults that do not come here any more are not missed. */
+	pfstat_mm_thread_ignore_all();
+	if (!mm_is_released(compat_unregister_direct(&mm_fault_ops,
+						     (unsigned long)pfstat_mm_fault_entry)))
+		return;
+	mm_ops_renew(&mm_fault_ops);
+	mm_untrace();
+	pfstat_mm_thread_stop();
+	WRITE_ONCE(mm_hook_held, false);
+}
+
+static void mm_hook_work(struct work_struct *work)
+{
+	mutex_lock(&mm_hook_mutex);
+	if (!mm_hook_wanted)
+		mm_hook_end();
+	mutex_unlock(&mm_hook_mutex);
+	if (mm_hook_done)
+		mm_hook_done();
+}
+
+static DECLARE_WORK(mm_hook_drop_work, mm_hook_work);
+
+int pfstat_mm_hook_take(void)
+{
+	int err = hold_faults ? mutex_lock_killable(&mm_hook_mutex) : -EPERM;
+
+	if (err)
+		return err;
+	mm_hook_wanted = true;
+	pfstat_mm_fault_imitate(0); /* an earlier session may have ended with another one */
+	if (!mm_hook_held)
+		err = mm_hook_begin();
+	mm_hook_wanted = !err;
+	mutex_unlock(&mm_hook_mutex);
+	return err;
+}
+
+void pfstat_mm_hook_drop(void (*done)(void))
+{
+	if (!READ_ONCE(mm_hook_held))
+		return;
+	pfstat_mm_thread_ignore_all();
+	WRITE_ONCE(mm_hook_wanted, false);
+	mm_hook_done = done;
+	schedule_work(&mm_hook_drop_work);
+}
+
+int pfstat_mm_hook_drop_now(void)
+{
+	int err = mutex_lock_killable(&mm_hook_mutex);
+
+	if (err)
+		return err;
+	mm_hook_wanted = false;
+	mm_hook_end();
+	err = mm_hook_held ? -EIO : 0;
+	mutex_unlock(&mm_hook_mutex);
+	return err;
+}
+
+bool pfstat_mm_hook_is_held(void)
+{
+	return READ_ONCE(mm_hook_held);
+}
+
+bool pfstat_mm_hook_is_idle(void)
+{
+	return !READ_ONCE(mm_hook_held) && !READ_ONCE(mm_hook_traced) &&
+	       !pfstat_mm_fault_in_flight();
+}
+
+bool pfstat_mm_hook_never_held(void)
+{
+	return !mm_hook_ever;
+}
+
+bool pfstat_mm_hook_has_swap(void)
+{
+	return mm_hook_traced && swap_function;
+}
+
+bool pfstat_mm_hook_has_write(void)
+{
+	return mm_hook_traced && write_function;
+}
+
+void pfstat_mm_hook_exit(void)
+{
+	cancel_work_sync(&mm_hook_drop_work);
+	mm_hook_end();
+	while (mm_hook_held || mm_hook_traced)
+		msleep(MM_EXIT_POLL_MS);
+}
