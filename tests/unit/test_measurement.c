@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runner.h"
+#include "user/collect/collector.h"
 #include "user/model/counters.h"
 #include "user/run/measurement.h"
 #include "user/util/message.h"
@@ -120,6 +121,19 @@ static void put_record(void)
 	fake.counters.calls++;
 }
 
+/* A fault of another mapping, as the module records it. */
+static void put_fault(void)
+{
+	struct pfstat_record *record = &fake.records[fake.header->head];
+
+	put_record();
+	fake.counters.calls--;
+	record->op = PFSTAT_OP_MM_FAULT;
+	record->class = PFSTAT_FAULT_COW;
+	record->before = PFSTAT_ORIGIN_KERNEL;
+	record->order = PFSTAT_OUTCOME_MAJOR;
+}
+
 static void make_ring(void)
 {
 	FILE *file = fopen("ring", "w+");
@@ -201,6 +215,59 @@ START_TEST(test_the_report_has_the_records_of_the_source)
 	ck_assert_str_eq(result.report.bpf.missing, "it is a test");
 	ck_assert_int_eq(result_check(&result, 1), STATUS_OK);
 	tear_down(&measurement, &result);
+}
+END_TEST
+
+static int check_fault(void *context, const struct item *item)
+{
+	const struct pfstat_fault *fault = (const struct pfstat_fault *)item->event;
+	unsigned int *seen = context;
+
+	if (item->type != ITEM_EVENT)
+		return 0;
+	ck_assert_uint_eq(fault->event.type, PFSTAT_EVENT_FAULT);
+	ck_assert_uint_eq(fault->event.size, sizeof(*fault));
+	ck_assert_uint_eq(fault->event.flags, PFSTAT_FAULT_COW);
+	ck_assert_uint_eq(fault->event.ns, item->ns);
+	ck_assert_uint_eq(fault->event.ns - fault->start_ns, 1000);
+	ck_assert_uint_eq(fault->event.tid, gettid());
+	ck_assert_uint_eq(fault->inode, 7);
+	ck_assert_uint_eq(fault->origin, PFSTAT_ORIGIN_KERNEL);
+	ck_assert_uint_eq(fault->outcome, PFSTAT_OUTCOME_MAJOR);
+	++*seen;
+	return 0;
+}
+
+START_TEST(test_a_fault_that_the_source_records_is_an_event)
+{
+	struct measurement_options options;
+	struct cpus cpus;
+	struct collector_options collector_options = { .cpus = &cpus, .tick_ms = -1 };
+	struct collector *collector;
+	struct result result;
+	unsigned int seen = 0;
+
+	set_up(&options, &result);
+	ck_assert_int_eq(cpus_read(&cpus), 0);
+	ck_assert_int_eq(fake_start(&fake.source), 0);
+	collector_options.source = &fake.source;
+	collector_options.sink = check_fault;
+	collector_options.sink_context = &seen;
+	ck_assert_int_eq(collector_open(&collector, &collector_options), 0);
+	put_record();
+	put_fault();
+	put_fault();
+	ck_assert_int_eq(collector_stop(collector), 0);
+	ck_assert_uint_eq(collector_faults(collector), 2);
+	ck_assert_uint_eq(seen, 2);
+	collector_close(collector);
+	fake_close(&fake.source);
+	result_free(&result);
+	munmap(fake.header, 2 * 4096);
+	unlink("ring");
+	unlink("err");
+	ck_assert_int_eq(chdir("/"), 0);
+	ck_assert_int_eq(rmdir(folder), 0);
 }
 END_TEST
 
@@ -301,6 +368,7 @@ START_TEST(test_a_recording_that_has_not_begun_is_removed)
 END_TEST
 
 RUN_TESTS("measurement", test_the_report_has_the_records_of_the_source,
+	  test_a_fault_that_the_source_records_is_an_event,
 	  test_refusal_of_the_source_is_the_reason,
 	  test_an_error_at_the_end_marks_the_report_as_damaged,
 	  test_an_observer_may_take_all_events, test_a_recording_that_is_not_finished_is_kept,

@@ -1100,6 +1100,7 @@ START_TEST(test_unknown_counters_stay_unknown)
 
 	run_counters_init(&counters);
 	strcpy(counters.bpf_missing, "this kernel has no BTF");
+	strcpy(counters.module_faults_missing, "another tool holds handle_mm_fault()");
 	ck_assert_uint_eq(counters.usage.minflt, COUNT_NA);
 	ck_assert_uint_eq(counters.faults[PFSTAT_NR_FAULT_INDICES - 1].count, COUNT_NA);
 	ck_assert_int_eq(counters_through_text(&copy, &counters), 0);
@@ -1121,6 +1122,7 @@ START_TEST(test_malformed_counters_are_refused)
 		"{\"bpf\": 7}",
 		"{\"bpf\": {}}",
 		"{\"bpf_missing\": 3}",
+		"{\"module_faults_missing\": 3}",
 		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [{}], \"syscalls\": []}}",
 		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [], \"syscalls\": [{}]}}",
 		"{\"bpf\": {\"hooks\": [], \"counts\": {}, \"faults\": [], \"syscalls\": "

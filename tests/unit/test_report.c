@@ -326,6 +326,19 @@ START_TEST(test_table_states_the_modules_own_cost)
 	check_contains(text, "\n  an upper bound: each retry by the kernel is counted as a whole "
 			     "fault\n");
 	free(text);
+	strcpy(run.report.bpf.module_faults_missing, "another tool holds handle_mm_fault()");
+	text = print_table(&run);
+	check_contains(text, "\n  eBPF counts all faults, not the module: another tool holds "
+			     "handle_mm_fault()\n");
+	free(text);
+	run.report.bpf.module_faults_missing[0] = '\0';
+	run.report.bpf.module_faults = true;
+	text = print_table(&run);
+	check_contains(text, "Own cost of counting all faults: 1693 ns per fault");
+	check_contains(text, "\n  the module counts them, not eBPF; not in the times of "
+			     "calls\n");
+	free(text);
+	run.report.bpf.module_faults = false;
 	/* A hook that did not run costs nothing, whatever a run would cost. */
 	run.report.cost.bpf_other = 0;
 	text = print_table(&run);

@@ -223,10 +223,20 @@ def test_a_file_of_cache_size_is_read_again_from_the_cache(rows):
         group.rmdir()
 
 
-@pytest.mark.parametrize("name, source", [
-    ("fault.anon", "eBPF"), ("fault.cow", "eBPF"), ("fault.cached", "module")])
-def test_module_times_file_faults_and_ebpf_times_others(rows, name, source):
-    assert rows[name]["watched"]["kernel_source"] == source
+@pytest.mark.parametrize("name", ["fault.anon", "fault.cow", "fault.cached"])
+def test_the_module_times_faults(rows, name):
+    assert rows[name]["watched"]["kernel_source"] == "module"
+
+
+def test_ebpf_times_faults_that_call_no_file_if_the_module_must_not():
+    hold = pathlib.Path("/sys/module/pfstat/parameters/hold_faults")
+    hold.write_text("N")
+    try:
+        rows = rows_of(bench("fault.anon", "fault.cached", "--format", "json").stdout)
+    finally:
+        hold.write_text("Y")
+    assert rows["fault.anon"]["watched"]["kernel_source"] == "eBPF"
+    assert rows["fault.cached"]["watched"]["kernel_source"] == "module"
 
 
 def test_rows_are_measured_without_the_module_but_not_watched():

@@ -14,17 +14,20 @@ import pfstat
 TOP = pathlib.Path(__file__).parents[2]
 PAGE = TOP / "Documentation/internals/bpftool.rst"
 STATS = "make bpf-stats"
+HOLD_FAULTS = pathlib.Path("/sys/module/pfstat/parameters/hold_faults")
 
 
 @pytest.fixture(name="pfdrive")
 def fixture_pfdrive(small_file):
-    """A pfdrive that makes accesses and is already a target of eBPF."""
+    """A pfdrive that makes accesses and is already a target of eBPF, which counts all faults."""
+    HOLD_FAULTS.write_text("N")
     process = subprocess.Popen([pfstat.PFDRIVE, "--accesses", "100G", small_file],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     pfstat.wait_until(lambda: pfstat.makes_accesses(process.pid))
     yield process
     process.kill()
     process.communicate()
+    HOLD_FAULTS.write_text("Y")
 
 
 def bpftool(*words):

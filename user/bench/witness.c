@@ -51,11 +51,12 @@ struct witness {
 	struct measurement measurement;
 	struct result result;	    /* only its counters */
 	bool vma_locks;		    /* this kernel has per-VMA locks */
+	bool module_faults;	    /* the module counted all faults, not eBPF */
 	struct witness_call *calls; /* of the collector's thread until the measurement stops */
 	size_t nr_calls, room;
 	struct witness_interval *intervals;
 	size_t nr_intervals;
-	uint64_t *fault_ns; /* time of each row in handle_mm_fault(), by eBPF */
+	uint64_t *fault_ns; /* time of each row in handle_mm_fault(), by the module or eBPF */
 };
 
 /* A store to a page that is mapped already has a call of its own, which solves no fault. */
@@ -134,7 +135,7 @@ static void witness_add_faults(struct witness_tally *tally, const struct run_cou
 			}
 }
 
-static int witness_look(const struct witness *witness, struct witness_tally *tally)
+static int witness_look(struct witness *witness, struct witness_tally *tally)
 {
 	struct run_counters counters;
 	uint64_t events;
@@ -145,6 +146,7 @@ static int witness_look(const struct witness *witness, struct witness_tally *tal
 	run_counters_init(&counters);
 	err = instruments_counts(witness->measurement.instruments, &counters);
 	if (!err) {
+		witness->module_faults = counters.module_faults;
 		tally->switches = counters.counts[PFSTAT_COUNT_OFF_CPU];
 		tally->lost = counters.counts[PFSTAT_COUNT_EVENTS_LOST] +
 			      counters.counts[PFSTAT_COUNT_SYSCALL_LOST];
@@ -393,7 +395,7 @@ static void witness_fill_kernel(struct witness *witness, struct bench_row *row)
 		if (witness->intervals[i].row == row)
 			witness_sum_calls(witness, &witness->intervals[i], &sum);
 	seen->kernel_faults = seen->counts.event[BENCH_FAULTS];
-	seen->kernel_source = sum.nr_module ? "module" : "eBPF";
+	seen->kernel_source = sum.nr_module || witness->module_faults ? "module" : "eBPF";
 	seen->kernel_ns = (double)(sum.nr_module ? sum.module_ns : fault_ns) / seen->kernel_faults;
 	seen->mmap_lock_share = witness_mmap_lock_share(witness, &sum);
 }

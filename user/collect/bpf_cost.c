@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times page faults of this thread on pages that are present, first without eBPF and perf's
- * counters, then with them; the difference is their cost, which the report prints. The best of
- * some rounds counts, so that an interrupt does not.
+ * Times page faults of this thread on pages that are present, first without eBPF, the module's
+ * count of all faults and perf's counters, then with them; the difference is their cost, which the
+ * report prints. The best of some rounds counts, so that an interrupt does not.
  */
 #include <errno.h>
 #include <sys/auxv.h>
@@ -147,27 +147,22 @@ static uint64_t bpf_cost_difference(uint64_t more, uint64_t less)
 	return more != COUNT_NA && less != COUNT_NA && more > less ? more - less : COUNT_NA;
 }
 
-/* Makes eBPF take the stage's mapping for one that the module hooked. */
-static bool bpf_cost_hook(const struct fault_stage *stage, struct events *events)
+/* Makes the stage's mapping count as one that the module hooked. */
+static bool bpf_cost_hook(const struct fault_stage *stage, const struct all_faults *faults)
 {
-	struct pfstat_handler_query query = { .address = (uintptr_t)stage->memory };
-
-	if (!stage->memory || events_find_mapping(events, &query))
-		return false;
-	events_set_wrapper(events, query.handler);
-	return true;
+	return stage->memory && !all_faults_imitate(faults, stage->memory);
 }
 
 /* Also n/a if the kernel does not begin each of them again. */
-static void bpf_cost_measure_again(struct bpf_cost *cost, struct events *events)
+static void bpf_cost_measure_again(struct bpf_cost *cost, const struct all_faults *faults)
 {
 	struct hooked_returns before, after;
 	uint64_t watched_ps;
 
-	if (!bpf_cost_hook(&cost->vdso, events) || events_hooked_returns(events, &before))
+	if (!bpf_cost_hook(&cost->vdso, faults) || all_faults_hooked_returns(faults, &before))
 		return;
 	watched_ps = fault_stage_time(&cost->vdso);
-	if (!events_hooked_returns(events, &after) &&
+	if (!all_faults_hooked_returns(faults, &after) &&
 	    after.again - before.again == after.ended - before.ended)
 		cost->again_ps = bpf_cost_difference(bpf_cost_difference(watched_ps, cost->vdso_ps),
 						     cost->hooked_ps);
@@ -176,19 +171,20 @@ static void bpf_cost_measure_again(struct bpf_cost *cost, struct events *events)
 /*
  * If this thread cannot be watched, nothing is measured. That it cannot be unwatched is an error.
  */
-static int bpf_cost_measure(struct bpf_cost *cost, struct events *events)
+static int bpf_cost_measure(struct bpf_cost *cost, const struct all_faults *faults)
 {
 	const pid_t tid = gettid();
+	int err;
 
-	if (events_watch(events, tid, PFSTAT_TARGET_THREAD))
+	if (all_faults_watch(faults, tid, PFSTAT_TARGET_THREAD))
 		return 0;
-	if (bpf_cost_hook(&cost->memory, events))
+	if (bpf_cost_hook(&cost->memory, faults))
 		cost->hooked_ps =
 			bpf_cost_difference(fault_stage_time(&cost->memory), cost->memory_ps);
-	bpf_cost_measure_again(cost, events);
-	events_set_wrapper(events, 0);
+	bpf_cost_measure_again(cost, faults);
+	err = all_faults_imitate(faults, NULL);
 	cost->other_ps = bpf_cost_difference(fault_stage_time(&cost->memory), cost->memory_ps);
-	return events_ignore(events, tid);
+	return all_faults_ignore(faults, tid) ?: err;
 }
 
 /* A counter that cannot be opened here is missing in the run too. */
@@ -198,16 +194,16 @@ static void bpf_cost_count(struct perf_faults **counters)
 		perf_faults_release_thread(*counters);
 }
 
-int bpf_cost_end(struct bpf_cost *cost, struct events *events, bool with_counters)
+int bpf_cost_end(struct bpf_cost *cost, const struct all_faults *faults, bool with_counters)
 {
 	struct perf_faults *counters = NULL;
 	int err;
 
-	if (!cost->memory.memory || !(events_hooks(events) & 1U << HOOK_FAULT))
+	if (!cost->memory.memory || !all_faults_are_counted(faults))
 		return 0;
 	if (with_counters)
 		bpf_cost_count(&counters);
-	err = bpf_cost_measure(cost, events);
+	err = bpf_cost_measure(cost, faults);
 	perf_faults_close(counters);
-	return err ? err : events_forget(events);
+	return err ? err : all_faults_forget(faults);
 }

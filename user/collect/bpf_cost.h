@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collect/bpf_load.h"
+#include "collect/all_faults.h"
 
 /* A mapping whose pages are present: to map one again is a fault that does nothing else. */
 struct fault_stage {
@@ -32,16 +32,16 @@ struct bpf_cost {
 	((struct bpf_cost){ .hooked_ps = COUNT_NA, .again_ps = COUNT_NA, .other_ps = COUNT_NA })
 
 /*
- * Before events_attach(), and with all memory mapped that events_open() maps: the kernel's search
- * for the faulting mapping takes longer with more mappings, and is not eBPF's cost. A figure that
- * cannot be measured stays n/a.
+ * Before all_faults_take() and events_attach(), and with all memory mapped that events_open()
+ * maps: the kernel's search for the faulting mapping takes longer with more mappings, and is not
+ * their cost. A figure that cannot be measured stays n/a.
  */
 void bpf_cost_begin(struct bpf_cost *cost);
 /*
  * After events_attach(): nothing is watched yet. counters: perf's are used too. 0, or the error of
- * events_forget().
+ * all_faults_forget().
  */
-int bpf_cost_end(struct bpf_cost *cost, struct events *events, bool counters);
+int bpf_cost_end(struct bpf_cost *cost, const struct all_faults *faults, bool counters);
 void bpf_cost_close(struct bpf_cost *cost);
 
 #endif

@@ -79,7 +79,7 @@ static uint64_t bpf_returned_so(const struct run_counters *counters,
 	return sum;
 }
 
-static void bpf_fill_task_counts(const struct pfstat_missed *missed, struct run_counters *counters)
+void bpf_fill_task_counts(const struct pfstat_missed *missed, struct run_counters *counters)
 {
 	counters->task_minor = bpf_returned_so(counters, PFSTAT_OUTCOME_MINOR, missed->minor);
 	counters->task_major = bpf_returned_so(counters, PFSTAT_OUTCOME_MAJOR, missed->major);

@@ -453,24 +453,6 @@ struct pfstat_bpf *events_object(const struct events *events)
 	return events->bpf;
 }
 
-int events_hooked_returns(const struct events *events, struct hooked_returns *returns)
-{
-	struct run_counters counters;
-	enum pfstat_fault_outcome outcome;
-	uint64_t *sum;
-	int err;
-
-	*returns = (struct hooked_returns){ 0 };
-	run_counters_init(&counters);
-	err = events_read_counts(events, &counters);
-	for (outcome = 0; !err && outcome < PFSTAT_NR_OUTCOMES; outcome++) {
-		sum = outcome == PFSTAT_OUTCOME_RETRY ? &returns->again : &returns->ended;
-		*sum += run_counters_returns(&counters, PFSTAT_FAULT_HOOKED, outcome);
-	}
-	run_counters_exit(&counters);
-	return err;
-}
-
 static int events_drop(void *context, const struct pfstat_event *event)
 {
 	(void)event;

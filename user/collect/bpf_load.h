@@ -64,15 +64,6 @@ int events_find_mapping(const struct events *events, struct pfstat_handler_query
 /* The loaded programs and their maps. */
 struct pfstat_bpf *events_object(const struct events *events);
 /*
- * Returns of handle_mm_fault() so far for faults that eBPF takes for hooked. 0 or a negative errno.
- */
-struct hooked_returns {
-	uint64_t ended; /* the fault is solved, or failed */
-	uint64_t again; /* the kernel begins the fault again */
-};
-
-int events_hooked_returns(const struct events *events, struct hooked_returns *returns);
-/*
  * Drops all events and counts so far; nothing may be a target. Neither a drain nor
  * events_counters() returns them. 0 or a negative errno.
  */

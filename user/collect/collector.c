@@ -26,7 +26,8 @@ struct collector {
 	int stop; /* eventfd */
 	pthread_t thread;
 	bool running;
-	int err; /* the first; the thread's until it is joined */
+	int err;	 /* the first; the thread's until it is joined */
+	uint64_t faults; /* of the records, those of PFSTAT_OP_MM_FAULT */
 	struct record_merge merge;
 	struct queue queue; /* events whose turn has not come */
 };
@@ -44,6 +45,40 @@ static int collector_pass_events(struct collector *collector, uint64_t until_ns)
 	return err;
 }
 
+/* eBPF sends such a fault as an event, so it is one from here on. */
+static int collector_pass_fault(struct collector *collector, const struct merged_record *merged)
+{
+	const struct pfstat_record *record = merged->record;
+	const struct pfstat_fault fault = {
+		.event = {
+			.type = PFSTAT_EVENT_FAULT,
+			.size = sizeof(fault),
+			.flags = record->class,
+			.pid = record->pid,
+			.tid = record->tid,
+			.ns = merged->ns,
+		},
+		.start_ns = record->start_ns,
+		.address = record->address,
+		.ip = record->ip,
+		.pgoff = record->pgoff,
+		.inode = record->inode,
+		.dev = record->dev,
+		.fault_flags = record->flags,
+		.result = record->result,
+		.origin = record->before,
+		.outcome = record->order,
+	};
+	const struct item item = {
+		.type = ITEM_EVENT,
+		.ns = merged->ns,
+		.event = &fault.event,
+	};
+
+	collector->faults++;
+	return collector->options.sink(collector->options.sink_context, &item);
+}
+
 /* Passes the events before the record, then the record. */
 static int collector_pass_record(void *context, const struct merged_record *merged)
 {
@@ -55,7 +90,11 @@ static int collector_pass_record(void *context, const struct merged_record *merg
 	};
 	int err = collector_pass_events(collector, merged->ns);
 
-	return err ? err : collector->options.sink(collector->options.sink_context, &item);
+	if (err)
+		return err;
+	return merged->record->op == PFSTAT_OP_MM_FAULT ?
+		       collector_pass_fault(collector, merged) :
+		       collector->options.sink(collector->options.sink_context, &item);
 }
 
 static int collector_merge(struct collector *collector, uint64_t until_ns)
@@ -271,6 +310,11 @@ int collector_start(struct collector *collector)
 	pthread_attr_destroy(&attributes);
 	collector->running = !err;
 	return err;
+}
+
+uint64_t collector_faults(const struct collector *collector)
+{
+	return collector->faults;
 }
 
 int collector_stop(struct collector *collector)

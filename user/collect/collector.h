@@ -49,5 +49,7 @@ int collector_start(struct collector *collector);
  * since the start.
  */
 int collector_stop(struct collector *collector);
+/* Records of faults of the source that were passed as events. After collector_stop(). */
+uint64_t collector_faults(const struct collector *collector);
 
 #endif

@@ -48,9 +48,38 @@ typedef int (*fault_source_sink)(void *context, const struct pfstat_mapping *map
 
 struct events;
 
+/* The counts of handle_mm_fault(), so far. */
+struct fault_source_faults {
+	struct pfstat_fault_value values[PFSTAT_NR_FAULT_INDICES];
+	struct pfstat_missed missed;
+	uint64_t stored;	  /* records of PFSTAT_OP_MM_FAULT */
+	uint64_t lost;		  /* of these, and threads that could not be watched */
+	bool has_swap, has_write; /* swap-ins and copies on write are told apart */
+};
+
+/*
+ * A source may count all faults of some threads itself, as eBPF does, and record those that no
+ * other record has. 0 or a negative errno.
+ */
+struct fault_source_fault_ops {
+	/* After open. On failure why is one clause with the reason. */
+	int (*take)(struct fault_source *source, char *why, size_t size);
+	/* Others may attach to handle_mm_fault() from now on; also without an earlier take(). */
+	int (*drop)(struct fault_source *source);
+	/* A tid, or a tgid. */
+	int (*watch)(struct fault_source *source, pid_t id, enum pfstat_target how);
+	int (*ignore)(struct fault_source *source, pid_t id);
+	/* Mappings with the ->fault of this process's mapping there count as hooked. NULL: undo. */
+	int (*imitate)(struct fault_source *source, const volatile void *address);
+	/* Drops all records and counts so far. Before start. */
+	int (*clear)(struct fault_source *source);
+	int (*read)(const struct fault_source *source, struct fault_source_faults *faults);
+};
+
 struct fault_source_ops {
 	const char *name; /* in sentences: "the module" */
 	const char *word; /* of --source, in a recording and in JSON: "module" */
+	const struct fault_source_fault_ops *faults; /* NULL: it cannot */
 	int (*open)(struct fault_source **source, const struct fault_source_options *options,
 		    char *why, size_t size);
 	/* After the programs are loaded. NULL: the source needs no eBPF. */

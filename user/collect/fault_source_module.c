@@ -20,6 +20,7 @@
 #include <pfstat/control.h>
 
 #include "collect/fault_source_module.h"
+#include "collect/module_faults.h"
 #include "model/counters.h"
 #include "privilege/capabilities.h"
 #include "privilege/lockdown.h"
@@ -50,9 +51,7 @@ static struct module_source *module_source_of(const struct fault_source *source)
 	return (struct module_source *)source;
 }
 
-/* One command of <pfstat/control.h>; the module's errno. */
-static __attribute__((format(printf, 2, 3))) int module_command(const struct fault_source *source,
-								const char *format, ...)
+int module_command(const struct fault_source *source, const char *format, ...)
 {
 	char line[256];
 	va_list arguments;
@@ -413,6 +412,9 @@ static int module_counters(const struct fault_source *source,
 const struct fault_source_ops fault_source_module = {
 	.name = "the module",
 	.word = "module",
+#ifdef __x86_64__ /* see module/mm_fault_entry.h */
+	.faults = &module_faults,
+#endif
 	.open = module_open,
 	.hook_file = module_hook_file,
 	.hook_nothing = module_hook_nothing,

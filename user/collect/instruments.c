@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collect/all_faults.h"
 #include "collect/bpf_cost.h"
 #include "collect/bpf_pins.h"
 #include "collect/collector.h"
@@ -27,6 +28,7 @@ struct instruments {
 	struct instruments_options options;
 	struct fault_source *source;
 	struct events *events;
+	struct all_faults faults;
 	struct perf_maps *maps;
 	struct perf_faults *counters;
 	struct collector *collector;
@@ -74,33 +76,54 @@ static int instruments_open_source(struct instruments *instruments, char *why, s
 	return instruments_source(options)->open(&instruments->source, &source_options, why, size);
 }
 
+/* Without the programs for all faults, if the source counts them. */
+static int instruments_load_events(struct instruments *instruments, char *why, size_t size)
+{
+	const struct fault_source_ops *source = instruments_source(&instruments->options);
+	struct events_options options = instruments->options.events;
+	int err;
+
+	options.records = source->use_events;
+	options.record_bytes = instruments->options.ring_size;
+	options.without |= instruments->faults.by_source ? ALL_FAULTS_HOOKS : 0;
+	err = events_open(&instruments->events, &options, why, size);
+	instruments->faults.events = instruments->events;
+	if (err || !source->use_events)
+		return err;
+	return source->use_events(instruments->source, instruments->events, why, size);
+}
+
+/* Whether the source can take handle_mm_fault() shows only when it does. */
+static int instruments_choose_faults(struct instruments *instruments, char *why, size_t size)
+{
+	if (all_faults_take(&instruments->faults))
+		return 0;
+	events_close(instruments->events);
+	return instruments_load_events(instruments, why, size);
+}
+
 /* Loads and attaches before anything is watched, and when no earlier program is attached. */
 static int instruments_open_events(struct instruments *instruments, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
 	struct bpf_cost *cost = &instruments->bpf_cost;
-	const struct fault_source_ops *source = instruments_source(options);
-	struct events_options events_options = options->events;
 	int err;
 
 	if (!options->bpf) {
 		pins_await_detached();
 		return 0;
 	}
-	events_options.records = source->use_events;
-	events_options.record_bytes = options->ring_size;
-	err = events_open(&instruments->events, &events_options, why, size);
-	if (err)
-		return err;
-	if (source->use_events)
-		err = source->use_events(instruments->source, instruments->events, why, size);
+	all_faults_init(&instruments->faults, instruments->source, &options->events);
+	err = instruments_load_events(instruments, why, size);
 	if (err)
 		return err;
 	bpf_cost_begin(cost);
-	err = events_attach(instruments->events, why, size);
+	err = instruments_choose_faults(instruments, why, size);
+	if (!err)
+		err = events_attach(instruments->events, why, size);
 	if (err)
 		return err;
-	err = bpf_cost_end(cost, instruments->events, !options->no_counters);
+	err = bpf_cost_end(cost, &instruments->faults, !options->no_counters);
 	return err ? instruments_explain(err, why, size, "cannot measure the cost of eBPF") : 0;
 }
 
@@ -269,7 +292,7 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 	if (maps_err && (!instruments->going || maps_err == -ESRCH))
 		return maps_err;
 	if (instruments->events)
-		err = events_watch(instruments->events, pid, PFSTAT_TARGET_FOLLOW);
+		err = all_faults_watch(&instruments->faults, pid, PFSTAT_TARGET_FOLLOW);
 	if (err)
 		return instruments_explain(err, why, size, "cannot add a process to eBPF");
 	return maps_err ? 1 : 0;
@@ -298,8 +321,9 @@ int instruments_go(struct instruments *instruments, char *why, size_t size)
 
 static int instruments_take_events(struct instruments *instruments, struct run_counters *counters)
 {
-	counters->events_received = events_received(instruments->events);
-	return events_counters(instruments->events, counters);
+	counters->events_received =
+		events_received(instruments->events) + collector_faults(instruments->collector);
+	return instruments_counts(instruments, counters);
 }
 
 struct first_error {
@@ -436,7 +460,7 @@ void instruments_lost(const struct instruments *instruments, uint64_t *records, 
 	instruments->source->ops->counters(instruments->source, &source);
 	*records = source.lost;
 	*events = COUNT_NA;
-	if (instruments->events && !events_counters(instruments->events, &counters))
+	if (!instruments_counts(instruments, &counters))
 		*events = counters.counts[PFSTAT_COUNT_EVENTS_LOST] +
 			  counters.counts[PFSTAT_COUNT_SYSCALL_LOST];
 	run_counters_exit(&counters);
@@ -450,7 +474,9 @@ void instruments_count_swap(struct instruments *instruments, bool count)
 
 int instruments_counts(const struct instruments *instruments, struct run_counters *counters)
 {
-	return instruments->events ? events_counters(instruments->events, counters) : -ENODATA;
+	int err = instruments->events ? events_counters(instruments->events, counters) : -ENODATA;
+
+	return err ? err : all_faults_counters(&instruments->faults, counters);
 }
 
 void instruments_hold_thread(struct instruments *instruments, pid_t tid)
@@ -466,13 +492,13 @@ int instruments_begin_thread(struct instruments *instruments, pid_t tid)
 		perf_faults_release_thread(instruments->counters);
 	if (instruments->events)
 		instruments->thread_err =
-			events_watch(instruments->events, tid, PFSTAT_TARGET_THREAD);
+			all_faults_watch(&instruments->faults, tid, PFSTAT_TARGET_THREAD);
 	return instruments->thread_err;
 }
 
 int instruments_end_thread(struct instruments *instruments, pid_t tid)
 {
-	int err = instruments->events ? events_ignore(instruments->events, tid) : 0;
+	int err = instruments->events ? all_faults_ignore(&instruments->faults, tid) : 0;
 
 	if (instruments->counters)
 		perf_faults_stop(instruments->counters);

@@ -22,7 +22,7 @@ enum bpf_hook {
 	HOOK_WAKEUP,	   /* sched_waking: the run-queue part */
 	HOOK_BLOCK_INSERT, /* the queue part */
 	HOOK_BLOCK,	   /* issue and completion: the device part */
-	HOOK_FAULT,	   /* handle_mm_fault: the kernel's own count */
+	HOOK_FAULT,	   /* handle_mm_fault: the kernel's own count; also if the module counts */
 	HOOK_SWAP,	   /* do_swap_page: separates swap-ins from other faults */
 	HOOK_WP,	   /* do_wp_page: separates copies on write */
 	HOOK_PAGE_DELETE,  /* mm_filemap_delete_from_page_cache: the fate of pages that were read */
@@ -65,8 +65,11 @@ struct run_counters {
 	/* From eBPF. Without have_bpf the rest is meaningless. */
 	bool have_bpf;
 	char bpf_missing[256]; /* the reason, one clause */
-	bool have_advice;      /* calls of madvise(2) are among the events */
-	uint32_t hooks;	       /* 1 << enum bpf_hook: attached */
+	/* The faults below were counted by the module; else by eBPF, for this reason (a clause). */
+	bool module_faults;
+	char module_faults_missing[160];
+	bool have_advice; /* calls of madvise(2) are among the events */
+	uint32_t hooks;	  /* 1 << enum bpf_hook: attached */
 	/* Cost of eBPF and of perf's counters for each fault, in picoseconds; measured. */
 	uint64_t bpf_hooked_ps; /* of a call that the module wraps */
 	uint64_t bpf_again_ps;	/* of each further start of such a call by the kernel */

@@ -43,13 +43,8 @@ static const char *const count_names[PFSTAT_NR_COUNTS] = {
 
 static const char *const hook_names[NR_HOOKS] = HOOK_NAMES;
 static const char *const kind_names[PFSTAT_NR_FAULT_KINDS] = PFSTAT_FAULT_KIND_NAMES;
-static const char *const origin_names[PFSTAT_NR_ORIGINS] = { "user", "kernel", "gup" };
-static const char *const outcome_names[PFSTAT_NR_OUTCOMES] = {
-	"minor",
-	"major",
-	"retry",
-	"error",
-};
+static const char *const origin_names[PFSTAT_NR_ORIGINS] = PFSTAT_FAULT_ORIGIN_NAMES;
+static const char *const outcome_names[PFSTAT_NR_OUTCOMES] = PFSTAT_FAULT_OUTCOME_NAMES;
 
 /* A number that does not fit in JSON's signed integers is treated as not counted. */
 static json_t *number_or_null(uint64_t value)
@@ -216,6 +211,12 @@ json_t *counters_to_json(const struct run_counters *counters)
 					  counters->have_bpf ? bpf_to_json(counters) : json_null());
 	if (!err)
 		err = json_object_set_new(json, "bpf_missing", json_string(counters->bpf_missing));
+	if (!err)
+		err = json_object_set_new(json, "module_faults",
+					  json_boolean(counters->module_faults));
+	if (!err && counters->module_faults_missing[0])
+		err = json_object_set_new(json, "module_faults_missing",
+					  json_string(counters->module_faults_missing));
 	return filled(json, err);
 }
 
@@ -348,13 +349,13 @@ static int read_bpf(const json_t *json, struct run_counters *counters)
 	return err ? err : read_syscalls(json_object_get(json, "syscalls"), counters);
 }
 
-static int read_missing(const json_t *json, struct run_counters *counters)
+static int read_missing(const json_t *json, char *missing, size_t size)
 {
 	if (!json)
 		return 0;
 	if (!json_is_string(json))
 		return -EINVAL;
-	strncpy(counters->bpf_missing, json_string_value(json), sizeof(counters->bpf_missing) - 1);
+	strncpy(missing, json_string_value(json), size - 1);
 	return 0;
 }
 
@@ -371,7 +372,14 @@ static int read_counters(const json_t *json, struct run_counters *counters)
 	counters->have_advice = json_is_true(json_object_get(json, "advice"));
 	if (!err)
 		err = read_bpf(json_object_get(json, "bpf"), counters);
-	return err ? err : read_missing(json_object_get(json, "bpf_missing"), counters);
+	if (!err)
+		err = read_missing(json_object_get(json, "bpf_missing"), counters->bpf_missing,
+				   sizeof(counters->bpf_missing));
+	counters->module_faults = json_is_true(json_object_get(json, "module_faults"));
+	return err ? err :
+		     read_missing(json_object_get(json, "module_faults_missing"),
+				  counters->module_faults_missing,
+				  sizeof(counters->module_faults_missing));
 }
 
 int counters_from_json(struct run_counters *counters, const json_t *json)

@@ -71,6 +71,9 @@ struct report_bpf {
 	uint32_t hooks;		/* bit mask of 1 << enum bpf_hook: hooks that were attached */
 	bool have_counts;	/* eBPF's own counts and the system calls are known */
 	uint64_t off_cpu_count; /* off-CPU intervals that eBPF saw */
+	/* The module counted all faults; else eBPF did, for this reason (a clause). */
+	bool module_faults;
+	char module_faults_missing[160];
 };
 
 /* Losses; each makes other figures too low. */

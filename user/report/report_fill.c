@@ -136,6 +136,8 @@ static void fill_bpf(struct report *report, const struct run_counters *counters)
 	bpf->known = true;
 	bpf->missing[0] = '\0';
 	bpf->hooks = counters->hooks;
+	bpf->module_faults = counters->module_faults;
+	strcpy(bpf->module_faults_missing, counters->module_faults_missing);
 	bpf->off_cpu_count = counters->counts[PFSTAT_COUNT_OFF_CPU];
 	losses->events = count_sum(counters->counts[PFSTAT_COUNT_EVENTS_LOST],
 				   counters->counts[PFSTAT_COUNT_SYSCALL_LOST]);

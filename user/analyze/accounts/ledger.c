@@ -15,7 +15,7 @@
 struct sides {
 	const struct run_counters *counters;
 	const struct summary_figures *figures;
-	bool have_mm; /* eBPF counted handle_mm_fault() */
+	bool have_mm; /* the module or eBPF counted handle_mm_fault() */
 };
 
 static uint64_t returns(const struct sides *sides, enum pfstat_fault_kind kind,
@@ -280,14 +280,15 @@ static void list_counts(struct ledger *ledger, const struct sides *sides)
 {
 	const struct summary_figures *figures = sides->figures;
 	const struct run_counters *counters = sides->counters;
+	const char *counter = counters->module_faults ? "module" : "eBPF";
 
 	add_count(ledger, "wrapper calls", "module", counters->calls);
 	add_count(ledger, "logical faults", "module", figures->faults);
 	add_count(ledger, "logical faults, minor", "module", figures->faults - figures->major);
 	add_count(ledger, "logical faults, major", "module", figures->major);
-	add_count(ledger, "handle_mm_fault() minor", "eBPF",
+	add_count(ledger, "handle_mm_fault() minor", counter,
 		  all_returns(sides, PFSTAT_OUTCOME_MINOR));
-	add_count(ledger, "handle_mm_fault() major", "eBPF",
+	add_count(ledger, "handle_mm_fault() major", counter,
 		  all_returns(sides, PFSTAT_OUTCOME_MAJOR));
 	add_count(ledger, "min_flt", "task", counters->task_minor);
 	add_count(ledger, "maj_flt", "task", counters->task_major);

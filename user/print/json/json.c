@@ -151,6 +151,9 @@ static json_t *json_of_run(const struct view *view)
 		{ "events_received", value_known(run->losses.events_received) },
 		{ "off_cpu_count", value_known(run->bpf.off_cpu_count) },
 		{ "off_cpu_partial", value_count_if(run->bpf.known, figures->off_cpu_partial) },
+		{ "module_faults",
+		  run->bpf.known ? json_boolean(run->bpf.module_faults) : json_null() },
+		{ "module_faults_missing", value_text(run->bpf.module_faults_missing) },
 		{ "bpf_missing", run->bpf.known ? json_null() : value_text(run->bpf.missing) },
 	};
 	json_t *object = json_object();

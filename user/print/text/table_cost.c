@@ -23,16 +23,19 @@ static void print_again(FILE *out, const struct own_cost *cost)
 		fprintf(out, "  %.0f ns for each retry of a fault by the kernel\n", cost->again_ns);
 }
 
-/* eBPF sends no event for a fault that the module records. */
+/* A fault whose calls are recorded has no event. */
 static void print_bpf(FILE *out, const struct report *run, const struct own_cost *cost)
 {
+	const bool by_module = run->bpf.module_faults;
+	const char *counter = by_module ? "counting all faults" : "eBPF";
+
 	if (isnan(cost->hooked_ns) || isnan(cost->other_ns) || isnan(cost->bpf_total_ns)) {
-		fputs("Own cost of eBPF: n/a\n", out);
+		fprintf(out, "Own cost of %s: n/a\n", counter);
 		return;
 	}
-	fprintf(out, "Own cost of eBPF: %.0f ns per fault", cost->hooked_ns);
+	fprintf(out, "Own cost of %s: %.0f ns per fault", counter, cost->hooked_ns);
 	print_total(out, cost->bpf_total_ns, cost->bpf_share);
-	fputs(view_source_is_bpf(run) ? "\n" : "; not in the times of calls\n", out);
+	fputs(by_module || view_source_is_bpf(run) ? "\n" : "; not in the times of calls\n", out);
 	if (run->cost.bpf_again)
 		print_again(out, cost);
 	fprintf(out, "  %.0f ns for each fault that %s\n", cost->other_ns,
@@ -47,6 +50,15 @@ static void print_inside(FILE *out, const struct report *run, const struct own_c
 	if (!isnan(cost->inside_ns))
 		fprintf(out, "  %.3g ns of the time of each call are %s own%s\n", cost->inside_ns,
 			of, run->cost.subtract ? ", and subtracted above" : "");
+}
+
+static void print_counter(FILE *out, const struct report_bpf *bpf)
+{
+	if (bpf->module_faults)
+		fputs("  the module counts them, not eBPF; not in the times of calls\n", out);
+	else if (bpf->module_faults_missing[0])
+		fprintf(out, "  eBPF counts all faults, not the module: %s\n",
+			bpf->module_faults_missing);
 }
 
 static void print_module(FILE *out, const struct report *run, const struct own_cost *cost)
@@ -73,4 +85,6 @@ void table_cost(FILE *out, const struct report *run)
 		print_bpf(out, run, &cost);
 	if (view_source_is_bpf(run))
 		print_inside(out, run, &cost);
+	else if (run->bpf.known)
+		print_counter(out, &run->bpf);
 }

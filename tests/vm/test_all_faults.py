@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""All faults are counted at handle_mm_fault(): by the module, or by eBPF if the module cannot. Both
+count the same, and the module gives the function back at any time."""
+import contextlib
+import errno
+import os
+import pathlib
+import re
+import subprocess
+import time
+
+import pytest
+
+import pfstat
+from pfstat import Session, Workload, wait_until
+
+pytestmark = pytest.mark.needs(not pfstat.ARM64, "the module's count of all faults (x86-64)")
+
+PAGES = 512
+SIZE = PAGES * pfstat.PAGE
+TAKES = 12
+RANDOMIZE = pathlib.Path("/proc/sys/kernel/randomize_va_space")
+HOLD = pathlib.Path("/sys/module/pfstat/parameters/hold_faults")
+KINDS = ("hooked", "file", "anon", "swap", "cow", "other")
+
+
+@pytest.fixture(name="file")
+def fixture_file():
+    """512 pages on the disk, none in the page cache."""
+    path = pfstat.make_file(pfstat.DISK / "all_faults", SIZE)
+    pfstat.drop_cache()
+    return path
+
+
+class Faults:
+    """The file `faults`."""
+
+    def __init__(self):
+        self.words, self.counts = {}, {}
+        for line in (pfstat.DEBUGFS / "faults").read_text().splitlines():
+            words = line.split()
+            if len(words) == 2:
+                self.words[words[0]] = words[1]
+            elif len(words) == 5 and words[3].isdigit():
+                self.counts[tuple(words[:3])] = int(words[3])
+
+    def of(self, *words):
+        """The faults with all these words: a kind, an origin, an outcome."""
+        return sum(count for key, count in self.counts.items() if set(words) <= set(key))
+
+    def number(self, name):
+        return int(self.words[name])
+
+
+def is_held():
+    return Faults().words["held"] == "yes"
+
+
+def await_idle():
+    """Until the function is given back, and no fault of a watched thread is under way."""
+    wait_until(lambda: not is_held() and not Faults().number("in_flight"))
+
+
+@pytest.fixture(name="session")
+def fixture_session():
+    with Session("faults on") as session:
+        yield session
+    await_idle()
+
+
+def own_faults(pid):
+    """The process's own minor and major faults so far."""
+    words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(words[7]), int(words[9])
+
+
+def finish(workload):
+    """The minor and major faults of its run from here on, with those of its children."""
+    before = own_faults(workload.pid)
+    workload.go()
+    _, status, usage = os.wait4(workload.pid, 0)
+    workload.process.returncode = os.waitstatus_to_exitcode(status)
+    assert workload.process.returncode == 0
+    return usage.ru_minflt - before[0], usage.ru_majflt - before[1]
+
+
+def assert_counted(minor, major):
+    faults = Faults()
+    assert (faults.of("minor"), faults.of("major")) == (minor, major), faults.counts
+    assert faults.number("missed_minor") == faults.number("missed_major") == 0
+    assert faults.number("missed_threads") == faults.number("lost") == 0
+
+
+@pytest.mark.smoke
+def test_the_module_counts_each_fault_of_a_process(session, file):
+    workload = Workload("touch", file)
+    session.command(f"watch {workload.pid} process")
+    minor, major = finish(workload)
+    assert major > 0 and minor + major > PAGES / 16
+    assert_counted(minor, major)
+    assert Faults().of("hooked") == 0 and Faults().of("file", "user") > PAGES / 16
+
+
+def test_a_hooked_file_is_counted_but_not_recorded_again(session, file):
+    workload = Workload("touch", file)
+    session.command("fault_around off")
+    session.command(f"watch {workload.pid} process")
+    session.command(f"pid {workload.pid}")
+    assert_counted(*finish(workload))
+    faults = Faults()
+    _, records = pfstat.log()
+    assert faults.of("hooked", "minor") + faults.of("hooked", "major") >= PAGES
+    recorded = [record for record in records if record["op"] == "mm_fault"]
+    assert len(recorded) == faults.number("stored")
+    assert len(recorded) == sum(faults.of(kind) for kind in KINDS if kind != "hooked")
+    assert not pfstat.of_file(recorded, file)
+
+
+def test_faults_of_other_processes_are_not_counted(session, file):
+    workload, other = Workload("touch", file), Workload("touch", file)
+    session.command(f"watch {workload.pid} process")
+    other.finish()
+    assert not Faults().counts
+    assert_counted(*finish(workload))
+
+
+@pytest.mark.parametrize("how", ["fork", "exec"])
+def test_children_are_counted_if_they_are_followed(how, session, file):
+    workload = Workload(how, file)
+    session.command(f"watch {workload.pid} follow")
+    all_faults = finish(workload)
+    wait_until(lambda: sum(all_faults) <= Faults().of("minor") + Faults().of("major"))
+    assert_counted(*all_faults)
+    session.command("clear")
+    workload = Workload(how, file)
+    session.command(f"watch {workload.pid} process")
+    without_child = finish(workload)
+    assert 0 < Faults().of("minor") + Faults().of("major") < sum(without_child)
+
+
+def test_a_thread_that_executes_a_program_stays_watched(session, file):
+    """The program's first thread takes the place of the one that called execve(2)."""
+    script = f"""
+import os, sys, threading
+sys.stdin.readline()
+threading.Thread(target=os.execv, args=("{pfstat.BUILD}/workload",
+                                        ["workload", "now", "{file}"])).start()
+threading.Event().wait()
+"""
+    with subprocess.Popen(["python3", "-c", script], stdin=subprocess.PIPE) as process:
+        wait_until(lambda: "pipe_read" in pathlib.Path(f"/proc/{process.pid}/wchan").read_text()
+                   or "anon_pipe" in pathlib.Path(f"/proc/{process.pid}/wchan").read_text())
+        before = own_faults(process.pid)
+        session.command(f"watch {process.pid} process")
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    assert_counted(usage.ru_minflt - before[0], usage.ru_majflt - before[1])
+
+
+def test_threads_are_counted_if_their_process_is_watched(session, file):
+    workload = Workload("threads", file, 4)
+    session.command(f"watch {workload.pid} thread")
+    workload.go()
+    time.sleep(0.5)
+    alone = Faults()
+    session.command(f"watch {workload.pid} process")
+    wait_until(lambda: Faults().of("minor") > 10 * PAGES)
+    workload.kill()
+    # The first thread only starts the others.
+    assert alone.of("minor") < PAGES / 4
+    assert Faults().number("missed_minor") == Faults().number("missed_major") == 0
+
+
+def test_an_ignored_process_is_no_longer_counted(session, file):
+    workload = Workload("threads", file, 2)
+    session.command(f"watch {workload.pid} process")
+    workload.go()
+    wait_until(lambda: Faults().of("minor") > PAGES)
+    session.command(f"ignore {workload.pid}")
+    wait_until(lambda: not Faults().number("in_flight"))
+    before = Faults().counts
+    time.sleep(0.5)
+    assert Faults().counts == before
+    workload.kill()
+
+
+def test_the_function_can_be_taken_many_times_while_threads_fault(file):
+    workload = Workload("threads", file, 2)
+    workload.go()
+    for _ in range(TAKES):
+        with Session("faults on", f"watch {workload.pid} follow"):
+            wait_until(lambda: Faults().of("minor") > 50)
+            assert is_held() and Faults().number("missed_minor") == 0
+        await_idle()
+    # Without a pause in which the function is given back.
+    for _ in range(TAKES):
+        with Session("faults on", f"watch {workload.pid} follow"):
+            pass
+    # The command itself gives it back.
+    with Session() as session:
+        for _ in range(4):
+            session.command("faults on")
+            assert is_held()
+            session.command("faults off")
+            assert not is_held()
+    assert workload.process.poll() is None
+    workload.kill()
+
+
+def test_rmmod_works_while_faults_are_counted(file):
+    """A thread sleeps in the kernel's function, which returns into the module."""
+    workload = Workload("threads", file, 4)
+    workload.go()
+    for _ in range(4):
+        pfstat.load()
+        with Session("faults on", f"watch {workload.pid} follow"):
+            for _ in range(3):
+                pfstat.drop_cache()
+            wait_until(lambda: Faults().of("major") + Faults().of("retry") > 2)
+        pfstat.unload()
+        assert not pfstat.loaded() and workload.process.poll() is None
+    # Nothing is watched, so the module does not hold itself.
+    for _ in range(4):
+        pfstat.load()
+        Session("faults on").close()
+        pfstat.unload()
+    assert workload.process.poll() is None
+    workload.kill()
+
+
+def instructions_of(function):
+    """Of the module's file, with the symbols that they refer to."""
+    text = pfstat.run("objdump", "-dr", pfstat.MODULE).stdout
+    return re.search(rf"<{function}>:\n(.*?)(?:\n\n|$)", text, re.DOTALL).group(1)
+
+
+def test_a_fault_that_is_not_counted_does_not_return_to_the_module():
+    """The module may be unloaded before that fault ends. A single call returns: a counted one's."""
+    to_kernel = re.findall(r"\t(call|jmp) .*\n.*pfstat_mm_fault_body", instructions_of(
+        "pfstat_mm_fault"))
+    assert sorted(set(to_kernel)) == ["call", "jmp"] and to_kernel.count("call") == 1
+    entry = instructions_of("pfstat_mm_fault_entry")
+    assert "call" not in entry and re.search(r"\tjmp .*\n.*pfstat_mm_fault-0x4", entry)
+
+
+def test_processes_may_come_and_go_while_the_function_is_taken():
+    """They begin to be watched, fork and end at the same time as the function is given back."""
+    with subprocess.Popen(["sh", "-c", "while :; do /bin/true; (/bin/true); done"]) as forks:
+        try:
+            for _ in range(TAKES // 4):
+                with Session("faults on", f"watch {forks.pid} follow"):
+                    wait_until(lambda: Faults().of("cow") > 20)
+                # The grace periods take long while processes come and go.
+                wait_until(lambda: pfstat.run("rmmod", "pfstat", check=False).returncode == 0)
+                pfstat.load()
+            assert forks.poll() is None
+        finally:
+            forks.kill()
+
+
+def test_requests_that_cannot_be_fulfilled_are_refused(file):
+    def refused(*lines):
+        with Session() as session, pytest.raises(OSError) as error:
+            for line in lines:
+                session.command(line)
+        return error.value.errno
+
+    assert refused(f"watch {os.getpid()} process") == errno.EINVAL
+    assert refused("faults on", "watch 4194000 process") == errno.ESRCH
+    assert refused("faults on", "watch 1 everything") == errno.EINVAL
+    assert refused("faults on", "handler 4096") == errno.ENOENT
+    with pytest.raises(OSError) as error:
+        pfstat.control("faults on")
+    assert error.value.errno == errno.EINVAL
+    with ebpf_must_count():
+        assert refused("faults on") == errno.EPERM
+    with Session("faults on"), pytest.raises(OSError) as error:
+        pfstat.control("faults off")
+    assert error.value.errno == errno.EBUSY
+    await_idle()
+    assert file.exists()
+
+
+@contextlib.contextmanager
+def ebpf_must_count():
+    HOLD.write_text("N")
+    try:
+        yield
+    finally:
+        HOLD.write_text("Y")
+
+
+@pytest.fixture(name="repeatable")
+def fixture_repeatable():
+    """Two runs of a program have the same faults: random addresses change the number of pages that
+    its start touches, and after a fork the order of parent and child decides about copies."""
+    before, cpus = RANDOMIZE.read_text(), os.sched_getaffinity(0)
+    RANDOMIZE.write_text("0")
+    os.sched_setaffinity(0, {0})
+    yield
+    os.sched_setaffinity(0, cpus)
+    RANDOMIZE.write_text(before)
+
+
+def counted(*command, options=()):
+    """pfdrive's report of a command."""
+    result, _ = pfstat.record(*command, options=options)
+    pfstat.assert_nothing_lost(result)
+    assert result["ledger"]["unexplained"] == 0, result["ledger"]
+    return result
+
+
+def of_each_kind(result):
+    return {name: row["count"] for name, row in result["parts"]["classes"].items()
+            if name in KINDS}
+
+
+PROGRAMS = {
+    "anon": ("anon", 1000),
+    "cow": ("copy", 1000),
+    "file": ("now", "FILE"),
+    "populate": ("filled", "FILE"),
+    "processes": ("server", "FILE", 20),
+    "execs": ("execs", "FILE", 5),
+}
+
+
+@pytest.mark.usefixtures("repeatable")
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_module_and_ebpf_count_the_same(program, file):
+    command = [pfstat.BUILD / "workload", *(file if word == "FILE" else word
+                                            for word in PROGRAMS[program])]
+    counted(*command)       # now its pages are in the page cache
+    by_module = counted(*command)
+    with ebpf_must_count():
+        by_ebpf = counted(*command)
+    assert by_module["module_faults"] is True and by_module["module_faults_missing"] is None
+    assert by_ebpf["module_faults"] is False
+    assert by_ebpf["module_faults_missing"] == "the module's parameter hold_faults is off"
+    assert of_each_kind(by_module) == of_each_kind(by_ebpf)
+    assert by_module["faults"] == by_ebpf["faults"]
+
+
+def programs_while_recording(*options):
+    """Names of the eBPF programs that are loaded while pfdrive records."""
+    result, text = pfstat.record("bpftool", "prog", "show", options=options)
+    return result, set(re.findall(r"\bname (\w+)", text))
+
+
+@pytest.mark.needs(pathlib.Path("/usr/sbin/bpftool").exists(), "bpftool")
+def test_only_one_of_both_is_at_the_function():
+    result, names = programs_while_recording()
+    assert result["module_faults"] and "on_sched_switch" in " ".join(names)
+    assert not [name for name in names if name.startswith("on_fault_e")]
+    with ebpf_must_count():
+        result, names = programs_while_recording()
+    assert not result["module_faults"]
+    assert [name for name in names if name.startswith("on_fault_e")]
+
+
+@pytest.mark.parametrize("options, reason", [
+    (("--stacks",), "only eBPF can record stacks"),
+])
+def test_ebpf_counts_if_it_alone_can(options, reason):
+    result, _ = pfstat.record("true", options=options)
+    pfstat.assert_nothing_lost(result)
+    assert (result["module_faults"], result["module_faults_missing"]) == (False, reason)
+    assert result["ledger"]["unexplained"] == 0
+
+
+@contextlib.contextmanager
+def other_tool():
+    """Programs of eBPF at handle_mm_fault() that do not belong to a pfdrive."""
+    pins = pathlib.Path("/sys/fs/bpf/other")
+    pfstat.run("bpftool", "prog", "loadall", pfstat.BUILD / "pfstat.bpf.o", pins, "autoattach")
+    try:
+        yield
+    finally:
+        pfstat.run("rm", "-r", pins)
+
+
+@pytest.mark.needs(pfstat.KERNEL >= (6, 12), "all programs of pfstat.bpf.o")
+def test_ebpf_counts_while_another_tool_holds_the_function():
+    """The report has one sentence, and pfdrive leaves the other tool alone."""
+    with other_tool():
+        with Session() as session, pytest.raises(OSError) as error:
+            session.command("faults on")
+        assert error.value.errno == errno.EBUSY
+        result = counted(pfstat.BUILD / "workload", "anon", 1000)
+        table = pfstat.run(pfstat.PFDRIVE, "record", "--full", "--", "true").stdout
+    assert not result["module_faults"]
+    assert result["module_faults_missing"] == "another tool holds handle_mm_fault()"
+    assert 1000 <= of_each_kind(result)["anon"] <= 1200
+    sentences = [line for line in table.splitlines() if "handle_mm_fault()" in line]
+    assert sentences.count("  eBPF counts all faults, not the module: another tool holds "
+                           "handle_mm_fault()") == 1
+    # The kernel removes the programs after some grace periods.
+    wait_until(lambda: counted(pfstat.BUILD / "workload", "anon", 1000)["module_faults"])
