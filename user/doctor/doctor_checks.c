@@ -266,6 +266,28 @@ static void check_module(const struct doctor_facts *facts, struct doctor_line *l
 	}
 }
 
+/* Other tools may take the function, so the module may still not get it. */
+static void check_all_faults(const struct doctor_facts *facts, struct doctor_line *line)
+{
+	if (strcmp(facts->architecture, "x86_64")) {
+		state(line, DOCTOR_LIMITED,
+		      "eBPF counts them: the module can take handle_mm_fault() on x86-64 only");
+	} else if (!strcmp(facts->hold_faults, "N")) {
+		state(line, DOCTOR_LIMITED,
+		      "eBPF counts them, which costs more: the module's parameter hold_faults is "
+		      "off");
+		fix_as_root(line, facts,
+			    "sh -c 'echo Y >/sys/module/pfstat/parameters/hold_faults'");
+	} else if (facts->loaded && !facts->hold_faults[0]) {
+		state(line, DOCTOR_LIMITED,
+		      "eBPF counts them, which costs more: the loaded module is older than "
+		      "pfdrive");
+	} else {
+		state(line, DOCTOR_OK,
+		      "a loaded module counts them, unless another tool has handle_mm_fault()");
+	}
+}
+
 /* Those of @wanted that the process lacks; CAP_SYS_ADMIN implies two others, as in the kernel. */
 static uint64_t lacking(const struct doctor_facts *facts, uint64_t wanted)
 {
@@ -459,6 +481,7 @@ const struct doctor_check doctor_checks[] = {
 	{ "kernel", check_kernel },
 	{ "headers", check_headers },
 	{ "module", check_module },
+	{ "all faults", check_all_faults },
 	{ "lockdown", check_lockdown },
 	{ "secure boot", check_secure_boot },
 	{ "capabilities", check_capabilities },

@@ -371,6 +371,8 @@ int doctor_facts_read(struct doctor_facts *facts, const char *root, const char *
 	facts->loaded = exists(root, "/sys/module/pfstat");
 	first_line(root, "/sys/module/pfstat/version", facts->loaded_version,
 		   sizeof(facts->loaded_version));
+	first_line(root, "/sys/module/pfstat/parameters/hold_faults", facts->hold_faults,
+		   sizeof(facts->hold_faults));
 	read_installed_module(facts, root);
 	read_built_module(facts, root);
 	visit_lines(root, "/proc/self/status", visit_status, facts);

@@ -72,6 +72,7 @@ struct doctor_facts {
 	char built_for[128];	  /* its release */
 	bool built_signed;
 	bool must_be_signed; /* module.sig_enforce */
+	char hold_faults[4]; /* "Y" or "N", a parameter of the loaded module */
 	/* This process */
 	bool root; /* effective user 0 */
 	uint64_t capabilities;
