@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * launch CGROUP UID RESULT COMMAND…: runs COMMAND as user UID in a cgroup, and writes its status, as
- * wait(2) has it, and its duration in ns into RESULT. The duration begins before the fork.
+ * launch CGROUP UID RESULT COMMAND…: runs COMMAND as user UID in a cgroup, and writes its status,
+ * as wait(2) has it, and its duration in ns into RESULT. The duration begins before the fork.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -41,8 +41,8 @@ static void add_call(enum pfstat_call_kind kind, uint64_t third, uint64_t fourth
 			   .size = sizeof(call),
 			   .pid = 1,
 			   .tid = 1,
-			   .ns = ns += 100 },
-		.start_ns = ns - 40,
+			   .ns = ns + 100 },
+		.start_ns = ns + 60,
 		.args = { RANGE, 4096, third, fourth },
 		.result = result,
 		.caller = caller,
@@ -50,6 +50,7 @@ static void add_call(enum pfstat_call_kind kind, uint64_t third, uint64_t fourth
 	};
 	const struct item item = { .type = ITEM_EVENT, .event = &call.event };
 
+	ns += 100;
 	ck_assert_int_eq(analysis_add(analysis, &item), 0);
 }
 

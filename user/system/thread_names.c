@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads the names of the threads of a running process. eBPF reports a name when a thread forks,
- * executes, exits or is renamed, so a thread that existed before a recording has its name from here.
+ * executes, exits or is renamed, so a thread that existed before a recording has its name from
+ * here.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* touch_order FILE ORDER: reads a byte of each page of FILE whose number is in ORDER, in that order. */
+/* touch_order FILE ORDER: reads a byte of each page of FILE whose number is in ORDER, in order. */
 #include <err.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Looks up records of a table in a file: lookups TABLE SEED. Prints a sum that depends on each record
- * found, and not on their order. The grader uses its own copy of this file.
+ * Looks up records of a table in a file: lookups TABLE SEED. Prints a sum that depends on each
+ * record found, and not on their order. The grader uses its own copy of this file.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #define NEIGHBOURS 12 /* in each of them, and so many records apart at most: */
 #define SPREAD	   48
 
-/* xorshift64*, by Sebastiano Vigna, "An experimental exploration of Marsaglia's xorshift generators" */
+/* xorshift64*: S. Vigna, "An experimental exploration of Marsaglia's xorshift generators" */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state >> 12;

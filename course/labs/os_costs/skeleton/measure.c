@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * measure OPERATION [DIRECTORY]: prints the time of one operation in ns. The operations are those of
- * pfdrive bench --list with the same names. Repeat each: the first repetition has costs of its own.
+ * measure OPERATION [DIRECTORY]: prints the time of one operation in ns. The operations are those
+ * of pfdrive bench --list with the same names. Repeat each: the first repetition has costs of its
+ * own.
  */
 #include <stdio.h>
 
