@@ -373,9 +373,10 @@ def test_ebpf_counts_if_it_alone_can(options, reason):
 
 @contextlib.contextmanager
 def other_tool():
-    """Programs of eBPF at handle_mm_fault() that do not belong to a pfdrive."""
+    """A program of eBPF at handle_mm_fault() that does not belong to a pfdrive."""
     pins = pathlib.Path("/sys/fs/bpf/other")
-    pfstat.run("bpftool", "prog", "loadall", pfstat.BUILD / "pfstat.bpf.o", pins, "autoattach")
+    pfstat.run("bpftool", "prog", "loadall", pfstat.BUILD / "other_tool.bpf.o", pins,
+               "autoattach")
     try:
         yield
     finally:

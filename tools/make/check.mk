@@ -74,7 +74,7 @@ unit-tests: $(unit_runs)
 
 
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
-	touch_pages advised shaping_calls)
+	touch_pages advised shaping_calls other_tool.bpf.o)
 
 # Prints the events of the eBPF programs as text.
 $(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
@@ -105,6 +105,12 @@ $(BUILD)/workload: tests/vm/progs/workload.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 $(frame_pointers) -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+
+$(BUILD)/other_tool.bpf.o: tests/vm/progs/other_tool.bpf.c
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -target bpf -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror \
+		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
 # The fuzzer of test_fuzz_debugfs.py.
 $(BUILD)/fuzz_debugfs: tests/vm/progs/fuzz_debugfs.c tests/unit/random.h
