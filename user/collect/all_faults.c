@@ -105,6 +105,22 @@ int all_faults_imitate(const struct all_faults *faults, const volatile void *add
 	return err;
 }
 
+static uint32_t all_faults_hooks_of(const struct fault_source_faults *read)
+{
+	return 1U << HOOK_FAULT | (read->has_swap ? 1U << HOOK_SWAP : 0) |
+	       (read->has_write ? 1U << HOOK_WP : 0);
+}
+
+uint32_t all_faults_hooks(const struct all_faults *faults)
+{
+	struct fault_source_faults read;
+	uint32_t hooks = events_hooks(faults->events);
+
+	if (faults->by_source && !faults->source->ops->faults->read(faults->source, &read))
+		hooks |= all_faults_hooks_of(&read);
+	return hooks;
+}
+
 static void all_faults_fill(const struct fault_source_faults *read, struct run_counters *counters)
 {
 	const int nr_hooked = PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED + 1, 0, 0);
@@ -114,9 +130,7 @@ static void all_faults_fill(const struct fault_source_faults *read, struct run_c
 	for (i = 0; i < nr_hooked; i++)
 		counters->faults[i].total_ns = COUNT_NA;
 	bpf_fill_task_counts(&read->missed, counters);
-	counters->hooks |= 1U << HOOK_FAULT;
-	counters->hooks |= read->has_swap ? 1U << HOOK_SWAP : 0;
-	counters->hooks |= read->has_write ? 1U << HOOK_WP : 0;
+	counters->hooks |= all_faults_hooks_of(read);
 	counters->counts[PFSTAT_COUNT_EVENTS] += read->stored;
 	counters->counts[PFSTAT_COUNT_EVENTS_LOST] += read->lost;
 }

@@ -46,6 +46,8 @@ struct hooked_returns {
 };
 
 int all_faults_hooked_returns(const struct all_faults *faults, struct hooked_returns *returns);
+/* eBPF's hooks, and those that the source replaces. */
+uint32_t all_faults_hooks(const struct all_faults *faults);
 /* As events_forget(). */
 int all_faults_forget(const struct all_faults *faults);
 /* Mappings with the ->fault of this process's mapping there count as hooked. NULL: none do. */

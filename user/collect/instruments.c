@@ -448,7 +448,7 @@ int instruments_check_events(const struct run_counters *counters, char *why, siz
 
 uint32_t instruments_hooks(const struct instruments *instruments)
 {
-	return instruments->events ? events_hooks(instruments->events) : 0;
+	return instruments->events ? all_faults_hooks(&instruments->faults) : 0;
 }
 
 void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events)

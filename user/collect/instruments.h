@@ -83,7 +83,7 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 		     size_t size);
 /* For callers whose output has no room for the warning. -EPROTO: events were sent and not read. */
 int instruments_check_events(const struct run_counters *counters, char *why, size_t size);
-/* Mask of 1 << enum bpf_hook: those that are attached. 0 without eBPF. */
+/* Mask of 1 << enum bpf_hook: eBPF's, and the source's if it counts all faults. 0 without eBPF. */
 uint32_t instruments_hooks(const struct instruments *instruments);
 /* So far; COUNT_NA: not known. From any thread. */
 void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events);
