@@ -23,14 +23,17 @@ def name_of_error(number):
     return f"-{errno.errorcode[number]}" if has_names else f"-{number}"
 
 
+COMMANDS = ("pid, follow, file, only, fault_around, ring_size, mode, faults, handler, watch, "
+            "ignore, stop or clear")
+
+
 # Few lines: the module limits the rate of its messages. test_child.c covers the parser.
 @pytest.mark.parametrize("line, error, sentence", [
-    ("frobnicate", errno.EINVAL, "invalid command 'frobnicate'; use pid, follow, file, only, "
-     "fault_around, ring_size, mode, stop or clear"),
+    ("frobnicate", errno.EINVAL, f"invalid command 'frobnicate'; use {COMMANDS}"),
     ("ring_size 1", errno.EINVAL,
      "invalid command 'ring_size 1'; use ring_size SIZE, from 4K to 1G"),
-    pytest.param("x" * 4000, errno.EINVAL, f"invalid command '{'x' * 64}'; use pid, follow, file, "
-                 "only, fault_around, ring_size, mode, stop or clear", id="a-long-word"),
+    pytest.param("x" * 4000, errno.EINVAL, f"invalid command '{'x' * 64}'; use {COMMANDS}",
+                 id="a-long-word"),
     pytest.param("y" * 5000, errno.EOVERFLOW, None, id="a-write-too-long"),
     ("pid 4194303", errno.ESRCH, "'pid 4194303' failed: {name}"),
     ("pid 2", errno.EPERM, "'pid 2' failed: {name}"),   # kthreadd
