@@ -8,12 +8,11 @@
  * folio_wait_bit_common(); __folio_lock_killable() between them is compiled in line. Or the folio
  * was neither locked nor up to date, and it read the folio anew. Probes at the entry of the
  * two functions note the flags of the folio. They are reached only if the fault submits a read
- * or waits, so a fault that is solved from the page cache never meets them. Other
- * users of these functions run in system calls or kernel threads and leave no note.
+ * or waits, so a fault that is solved from the page cache never meets them.
  *
  * A thread has one note of each kind. Only the thread itself writes and reads it; another
  * thread may evict it if a set is full of newer notes. Times distinguish a call's own note
- * from an older one.
+ * from an older one, such as that of a read(2), whose faults begin after it.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 
@@ -21,15 +20,13 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/sched.h>
-#include <linux/sched/task_stack.h>
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
-#include <asm/syscall.h>
 
 #include "compat.h"
 #include "retry.h"
 
-/* Of each kind, 1792 threads have a note: so many can be in such a call at once. */
+/* Of each kind, 1792 threads have a note: so many can be in such a call or in read(2) at once. */
 #define RETRY_SETS 256
 #define RETRY_WAYS 7
 
@@ -93,11 +90,10 @@ static bool retry_read(struct retry_set *sets, u64 since_ns, unsigned long *flag
 	return found;
 }
 
-/* An exception of a program has no system call. */
-static bool retry_is_fault(void)
+/* A fault may be an exception of a program, or one of the kernel in a system call of it. */
+static bool retry_may_be_fault(void)
 {
-	return current->mm && !(current->flags & PF_KTHREAD) &&
-	       syscall_get_nr(current, task_pt_regs(current)) == -1;
+	return current->mm && !(current->flags & PF_KTHREAD);
 }
 
 static int on_async_readahead(struct kprobe *probe, struct pt_regs *regs)
@@ -105,7 +101,7 @@ static int on_async_readahead(struct kprobe *probe, struct pt_regs *regs)
 	const struct folio *folio = (const struct folio *)regs_get_kernel_argument(regs, 1);
 
 	/* Another thread may have cleared the mark since this one met it. */
-	if (retry_is_fault())
+	if (retry_may_be_fault())
 		retry_write(retry_marked, compat_folio_flags(folio) | BIT(PG_readahead));
 	return 0;
 }
@@ -120,7 +116,7 @@ static int on_folio_wait(struct kprobe *probe, struct pt_regs *regs)
 	const unsigned int behavior = regs_get_kernel_argument(regs, 3);
 
 	/* The lock was held a moment ago. The kernel ignores a mark that comes only now. */
-	if (bit == PG_locked && behavior == BEHAVIOR_EXCLUSIVE && retry_is_fault())
+	if (bit == PG_locked && behavior == BEHAVIOR_EXCLUSIVE && retry_may_be_fault())
 		retry_write(retry_locked,
 			    (compat_folio_flags(folio) | BIT(PG_locked)) & ~BIT(PG_readahead));
 	return 0;

@@ -2,6 +2,7 @@
 """Faults between two attempts: each is suspended in a table until its thread retries, and no entry
 stays for a thread that exits."""
 import contextlib
+import mmap
 import os
 import pathlib
 import signal
@@ -34,11 +35,16 @@ def suspended_device(place):
         place.device.dmsetup("resume")
 
 
-def read_page(path, page):
-    """Forks a child that reads the page."""
+def read_page(path, page, by_kernel=False):
+    """Forks a child that reads the page, or lets the kernel read it in write(2)."""
     child = os.fork()
     if not child:
-        Mapping(path).read(page)
+        if by_kernel:
+            with open(path, "rb") as file:
+                data = memoryview(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))
+            os.write(os.pipe()[1], data[page * PAGE:page * PAGE + 1])
+        else:
+            Mapping(path).read(page)
         os._exit(0)
     return child
 
@@ -91,14 +97,15 @@ def classes_of(child, records):
     return [r["class"] for r in records if r["tid"] == child]
 
 
-def test_fault_on_a_page_that_another_thread_reads_is_a_wait(place):
+@pytest.mark.parametrize("by_kernel", [False, True])
+def test_fault_on_a_page_that_another_thread_reads_is_a_wait(place, by_kernel):
     path = place.file("file", 256)
     pfstat.control("fault_around off")
     pfstat.control(f"follow {os.getpid()}")
     children = []
     with suspended_device(place):
         for _ in range(2):
-            children.append(read_page(path, 100))
+            children.append(read_page(path, 100, by_kernel))
             pfstat.wait_until(lambda: waits_for_the_disk(children[-1]))
     for child in children:
         assert os.waitpid(child, 0)[1] == 0
