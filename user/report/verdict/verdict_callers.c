@@ -32,10 +32,24 @@ void verdict_advisers(const struct report *run, const char *file, struct verdict
 	}
 }
 
+/* "name+0x1 (/folder/file)", without the folder: the table of the calls has the whole path. */
+static void verdict_add_code(struct verdict_cause *cause, const char *place)
+{
+	const char *path = strstr(place, " (/"), *slash = strrchr(place, '/');
+
+	if (path)
+		verdict_add(cause, "%.*s (%.80s", (int)(path - place), place, slash + 1);
+	else
+		verdict_add(cause, "%.160s", place);
+}
+
 void verdict_add_place(struct verdict_cause *cause, const struct verdict_callers *found)
 {
-	if (found->place && found->most == found->calls && !found->more)
-		verdict_add(cause, " in %.160s", found->place);
-	else if (found->place)
-		verdict_add(cause, ", %" PRIu64 " of them in %.160s", found->most, found->place);
+	if (!found->place)
+		return;
+	if (found->most == found->calls && !found->more)
+		verdict_add(cause, " in ");
+	else
+		verdict_add(cause, ", %" PRIu64 " of them in ", found->most);
+	verdict_add_code(cause, found->place);
 }
