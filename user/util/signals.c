@@ -85,7 +85,6 @@ void signals_default(void)
 {
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
-	signal(SIGUSR1, SIG_DFL);
 	if (!ignores_hangup())
 		signal(SIGHUP, SIG_DFL);
 	signal(SIGBUS, SIG_DFL);

@@ -24,7 +24,10 @@ extern volatile sig_atomic_t signals_bus_armed;
 
 /* Also ignores SIGPIPE and SIGXFSZ. That survives exec, so a child calls signals_default(). */
 void signals_init(void);
-/* SIGUSR1, which asks for something, also sets signals_caught, unless that is set already. */
+/*
+ * SIGUSR1, which asks for something, also sets signals_caught, unless that is set already. A child
+ * has its default again after exec.
+ */
 void signals_take_user(void);
 /*
  * Blocks the signals that end pfdrive, and returns the mask before. A caller that lets them in only
