@@ -45,11 +45,12 @@ def report(path):
 def test_the_last_part_is_written_at_a_signal_and_at_the_end(tmp_path, faulting):
     process = keep(tmp_path, "--keep", "2", target=["-p", str(faulting.pid)])
     time.sleep(8)
-    process.send_signal(signal.SIGUSR1)
+    pfstat.run("sh", "-c", "kill -USR1 $(pidof pfdrive)")      # also to pfdrive's helpers
     pfstat.wait_until((tmp_path / "run.pfs").exists)
     faulting.kill()
     said = process.communicate(timeout=pfstat.PATIENCE)[1]
     assert process.returncode == 0, said
+    assert not pfstat.PINS.exists()
     first, last = WRITTEN.findall(said)
     assert first[1] == last[1] == str(tmp_path / "run.pfs")
     assert {entry.name for entry in tmp_path.iterdir()} == {"run.pfs", "run.pfs.old"}

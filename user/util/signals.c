@@ -98,4 +98,5 @@ void interrupt_ignore(void)
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
+	signal(SIGUSR1, SIG_IGN);
 }

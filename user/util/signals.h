@@ -36,7 +36,10 @@ void signals_take_user(void);
 void signals_block(sigset_t *before);
 /* Restores the defaults in a child; signals ignored from the start (nohup) stay ignored. */
 void signals_default(void);
-/* For a process that cleans up after another: ignores the usual termination signals. */
+/*
+ * For a process that cleans up after another: ignores the usual termination signals, and SIGUSR1,
+ * because pidof(8) finds this process too.
+ */
 void interrupt_ignore(void);
 
 #endif
