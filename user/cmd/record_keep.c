@@ -38,7 +38,7 @@ static uint64_t time_of_fault(const struct item *item)
 	return 0;
 }
 
-/* Not again before the long fault is no longer in the kept part. */
+/* The next write waits until the long fault has left the kept part. */
 static void keep_look_at(struct keeping *keeping, const struct item *item)
 {
 	const struct keep_options *options = keeping->options;
@@ -114,9 +114,8 @@ static int keep_until_end(struct keeping *keeping)
 
 	for (;;) {
 		watch_wait(keeping->watch);
-		if (signals_caught != SIGUSR1)
+		if (!signals_user_came())
 			return status;
-		signals_caught = 0;
 		keep_await_events(keeping);
 		written = keep_write(keeping);
 		status = status ?: written;

@@ -3,7 +3,6 @@
  * Signal handlers of pfdrive. They only set a flag or jump out of an access loop, so the
  * code that is interrupted can clean up.
  */
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "util/signals.h"
@@ -17,10 +16,16 @@ static void on_end(int number)
 	signals_caught = number;
 }
 
+/* Another signal may come in between. */
+static bool signals_replace(sig_atomic_t from, sig_atomic_t to)
+{
+	return __atomic_compare_exchange_n(&signals_caught, &from, to, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
+}
+
 static void on_user(int number)
 {
-	if (!signals_caught)
-		signals_caught = number;
+	signals_replace(0, number);
 }
 
 static void on_bus(int number)
@@ -67,6 +72,11 @@ void signals_take_user(void)
 	struct sigaction user = { .sa_handler = on_user };
 
 	sigaction(SIGUSR1, &user, NULL);
+}
+
+bool signals_user_came(void)
+{
+	return signals_replace(SIGUSR1, 0);
 }
 
 void signals_block(sigset_t *before)

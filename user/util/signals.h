@@ -8,6 +8,7 @@
 
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 
 /*
  * 0, or the number of the last SIGINT, SIGTERM, SIGHUP or, after signals_take_user(), SIGUSR1.
@@ -29,6 +30,8 @@ void signals_init(void);
  * has its default again after exec.
  */
 void signals_take_user(void);
+/* True, and resets signals_caught, if that was SIGUSR1. */
+bool signals_user_came(void);
 /*
  * Blocks the signals that end pfdrive, and returns the mask before. A caller that lets them in only
  * within ppoll(2) misses none between its look at signals_caught and its wait.
