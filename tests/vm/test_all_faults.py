@@ -21,6 +21,7 @@ SIZE = PAGES * pfstat.PAGE
 TAKES = 12
 RANDOMIZE = pathlib.Path("/proc/sys/kernel/randomize_va_space")
 HOLD = pathlib.Path("/sys/module/pfstat/parameters/hold_faults")
+TRACING = pathlib.Path("/sys/kernel/tracing")
 KINDS = ("hooked", "file", "anon", "swap", "cow", "other")
 
 
@@ -185,6 +186,49 @@ def test_an_ignored_process_is_no_longer_counted(session, file):
     time.sleep(0.5)
     assert Faults().counts == before
     workload.kill()
+
+
+@contextlib.contextmanager
+def function_tracer():
+    """ftrace's function tracer at handle_mm_fault()."""
+    (TRACING / "set_ftrace_filter").write_text("handle_mm_fault")
+    (TRACING / "current_tracer").write_text("function")
+    try:
+        yield lambda: (TRACING / "trace").read_text().count("handle_mm_fault")
+    finally:
+        (TRACING / "current_tracer").write_text("nop")
+        (TRACING / "set_ftrace_filter").write_text("")
+
+
+@contextlib.contextmanager
+def kprobe_event():
+    """A kprobe at its begin, as perf probe(1) and bpftrace set it."""
+    enable = TRACING / "events/kprobes/others/enable"
+    (TRACING / "kprobe_events").write_text("p:others handle_mm_fault")
+    enable.write_text("1")
+    try:
+        yield lambda: (TRACING / "trace").read_text().count("others: ")
+    finally:
+        enable.write_text("0")
+        (TRACING / "kprobe_events").write_text("")
+
+
+@pytest.mark.parametrize("other", [function_tracer, kprobe_event])
+def test_other_tools_trace_the_function_meanwhile(other, file):
+    """They come before the module takes it, and after, and see the same faults."""
+    if not (TRACING / "current_tracer").exists():
+        pfstat.run("mount", "-t", "tracefs", "none", TRACING)
+    for comes_first in (True, False):
+        (TRACING / "trace").write_text("")
+        workload = Workload("touch", file)
+        with contextlib.ExitStack() as stack:
+            seen = stack.enter_context(other()) if comes_first else None
+            session = stack.enter_context(Session("faults on"))
+            seen = seen or stack.enter_context(other())
+            session.command(f"watch {workload.pid} process")
+            assert_counted(*finish(workload))
+            assert seen() >= PAGES // 16
+        await_idle()
 
 
 def test_the_function_can_be_taken_many_times_while_threads_fault(file):
