@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes the module's files in /dev/pfstat, as character devices: debugfs is closed on a kernel that
- * is locked down, and root's alone. The minor numbers are those of pfstat_files, then the CPUs.
+ * Makes the module's files in /dev/pfstat, as character devices. Lockdown closes debugfs, which
+ * also belongs to root. The minor numbers are the indices of pfstat_files; the rings of the CPUs
+ * follow.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 

@@ -394,7 +394,7 @@ int events_fd(const struct events *events)
 	return events->rings.epoll;
 }
 
-/* Names the functions of the stacks in events, and counts what it passes on. */
+/* Names the functions of the stacks in events, and counts the events that it passes on. */
 struct events_passage {
 	struct events *events;
 	event_rings_sink sink;

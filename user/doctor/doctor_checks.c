@@ -50,7 +50,7 @@ static unsigned int release_number(const char *release)
 	return version * 1000 + level;
 }
 
-/* From this kernel on, a fault maps a whole folio, of which eBPF alone does not know the size. */
+/* From this kernel on, a fault maps a whole folio. Without the module its size is not known. */
 #define FIRST_WITH_FOLIOS "6.18"
 
 /* True if pfdrive measures without the module: see user/collect/fault_source_bpf.c. */

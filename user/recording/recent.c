@@ -88,7 +88,7 @@ static FILE *memory_file(void)
 	return file;
 }
 
-/* The reader requires a head, and this one says nothing. */
+/* The reader requires a head; this one is empty. */
 static int part_begin_writing(struct part *part)
 {
 	json_t *head = json_object();

@@ -6,7 +6,7 @@
  *	shaping_calls FILE
  *
  * It prints nothing. The functions are not inlined, and do something after the call, so that the
- * call is no jump.
+ * compiler does not replace the call by a jump.
  */
 #include <fcntl.h>
 #include <stdio.h>

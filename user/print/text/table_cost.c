@@ -23,7 +23,7 @@ static void print_again(FILE *out, const struct own_cost *cost)
 		fprintf(out, "  %.0f ns for each retry of a fault by the kernel\n", cost->again_ns);
 }
 
-/* A fault whose calls are recorded has no event. */
+/* eBPF sends no event for a fault if its calls are recorded. */
 static void print_bpf(FILE *out, const struct report *run, const struct own_cost *cost)
 {
 	const bool by_module = run->bpf.module_faults;

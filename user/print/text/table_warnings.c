@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Warnings in capitals before all tables: damage and losses that make figures wrong. Before them
- * stands what the fault source cannot measure. The text may contain names from a recording, so
- * control characters are replaced.
+ * Warnings in capitals before all tables: damage and losses that make figures wrong. The limits of
+ * the fault source come before them. The text may contain names from a recording, so control
+ * characters are replaced.
  */
 #include <inttypes.h>
 #include <math.h>
