@@ -11,7 +11,7 @@ KERNEL_FILES=$TREE/tools/kernels
 BUILD_MB=6000		# space for a builder and its build tree
 # The packages that a kernel's build needs in addition to a minimal root.
 BUILD_PACKAGES=bc,bison,cpio,dwarves,flex,gcc,kmod,libc6-dev,libelf-dev,lz4,make,patch,perl
-BUILD_PACKAGES+=,python3,xz-utils
+BUILD_PACKAGES+=,libssl-dev,openssl,python3,xz-utils
 
 # files_of SUFFIX LIST: the files of a row with that suffix, joined by commas.
 files_of()
@@ -161,9 +161,21 @@ keep_variants()
 		kernel=${variant%%:*}
 		kernel_row "$kernel"
 		home=$LAB_CACHE/linux-$kernel-$version-$(linux_key)
+		keep_signing_key "$builder/root/build"
 		remove_tree "$home"
 		as_root mv "$builder/root/build/$kernel" "$home"
 	done
+}
+
+# keep_signing_key BUILD: if the kernel checks the signatures of modules, its own key comes into the
+# folder for building modules, with the program that signs.
+keep_signing_key()
+{
+	local build=$1 folder
+	[ -e "$build/out/certs/signing_key.pem" ] || return 0
+	folder=$(echo "$build/$kernel/root/usr/lib/modules"/*/build)
+	as_root install -D -m 644 -t "$folder/certs" "$build"/out/certs/signing_key.{pem,x509}
+	as_root install -D -t "$folder/scripts" "$build/out/scripts/sign-file"
 }
 
 # Kernels of an older source or configuration that were not used for days.
