@@ -93,7 +93,7 @@ static void __exit pfstat_exit(void)
 
 	pfstat_device_exit();
 	pfstat_debugfs_exit();
-	pfstat_mm_hook_exit(); /* its work item queues one of the session */
+	pfstat_mm_hook_exit();
 	pfstat_session_exit();
 	drain_calls();
 	pfstat_retry_exit();

@@ -10,6 +10,7 @@
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/workqueue.h>
@@ -27,8 +28,7 @@ MODULE_PARM_DESC(hold_faults, "count all faults at handle_mm_fault() on request 
 
 static DEFINE_MUTEX(mm_hook_mutex); /* below the session's */
 static bool mm_hook_wanted;
-static bool mm_hook_held, mm_hook_traced, mm_hook_ever;
-static void (*mm_hook_done)(void);
+static bool mm_hook_held, mm_hook_traced, mm_hook_ever, mm_hook_stays;
 static unsigned long swap_function, write_function; /* 0: the kernel does not have it */
 
 #define MM_EXIT_POLL_MS 1000
@@ -105,10 +105,12 @@ static int mm_trace(void)
  */
 static bool mm_is_released(int err)
 {
-	if (err)
-		pr_err_once(
-			"the kernel does not give its functions back (error %d): pfstat stays\n",
-			err);
+	if (err && !mm_hook_stays) {
+		pr_err("the kernel does not give its functions back (error %d): pfstat stays\n",
+		       err);
+		__module_get(THIS_MODULE);
+		mm_hook_stays = true;
+	}
 	return !err;
 }
 
@@ -186,8 +188,6 @@ static void mm_hook_work(struct work_struct *work)
 	if (!mm_hook_wanted)
 		mm_hook_end();
 	mutex_unlock(&mm_hook_mutex);
-	if (mm_hook_done)
-		mm_hook_done();
 }
 
 static DECLARE_WORK(mm_hook_drop_work, mm_hook_work);
@@ -207,13 +207,12 @@ int pfstat_mm_hook_take(void)
 	return err;
 }
 
-void pfstat_mm_hook_drop(void (*done)(void))
+void pfstat_mm_hook_drop(void)
 {
 	if (!READ_ONCE(mm_hook_held))
 		return;
 	pfstat_mm_thread_ignore_all();
 	WRITE_ONCE(mm_hook_wanted, false);
-	mm_hook_done = done;
 	schedule_work(&mm_hook_drop_work);
 }
 
@@ -233,12 +232,6 @@ int pfstat_mm_hook_drop_now(void)
 bool pfstat_mm_hook_is_held(void)
 {
 	return READ_ONCE(mm_hook_held);
-}
-
-bool pfstat_mm_hook_is_idle(void)
-{
-	return !READ_ONCE(mm_hook_held) && !READ_ONCE(mm_hook_traced) &&
-	       !pfstat_mm_fault_in_flight();
 }
 
 bool pfstat_mm_hook_never_held(void)

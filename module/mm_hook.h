@@ -13,19 +13,17 @@
 int pfstat_mm_hook_take(void);
 /*
  * No thread is watched any more, and soon no fault comes here: that takes two or three grace
- * periods, which pass in a work item. done: called then.
+ * periods, which pass in a work item.
  */
-void pfstat_mm_hook_drop(void (*done)(void));
+void pfstat_mm_hook_drop(void);
 /* The same, and waits for it; -EINTR: killed; -EIO: the kernel keeps calling the module. */
 int pfstat_mm_hook_drop_now(void);
 bool pfstat_mm_hook_is_held(void);
-/* No fault comes here, and none is under way here. */
-bool pfstat_mm_hook_is_idle(void);
 bool pfstat_mm_hook_never_held(void); /* since the module was loaded */
 bool pfstat_mm_hook_has_swap(void);
 bool pfstat_mm_hook_has_write(void);
 /*
- * Once no command comes any more, and before pfstat_session_exit(). It does not return while the
+ * Once no command comes any more. It does not return while the
  * kernel keeps calling the module. Then calls are drained, and pfstat_mm_fault_exit() may come.
  */
 void pfstat_mm_hook_exit(void);

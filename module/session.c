@@ -75,7 +75,6 @@ static struct session_state session_shown = {
  */
 static bool session_pinned;
 static bool session_active; /* between session_start() and session_stop() */
-static bool session_rests;  /* only handle_mm_fault() is still to be given back */
 static unsigned int session_stops;
 static DECLARE_WAIT_QUEUE_HEAD(session_settled);
 
@@ -121,7 +120,6 @@ static void session_pin(void)
 		__module_get(THIS_MODULE);
 	session_pinned = true;
 	session_active = true;
-	session_rests = false;
 	spin_unlock(&session_lock);
 }
 
@@ -148,31 +146,19 @@ static DECLARE_DELAYED_WORK(session_settle_work, session_settle);
 static void session_settle(struct work_struct *work)
 {
 	const unsigned int stops = READ_ONCE(session_stops);
-	const bool rests = pfstat_hook_undo() && !pfstat_in_flight_sum();
 
-	if (rests && pfstat_mm_hook_is_idle())
+	if (pfstat_hook_undo() && !pfstat_in_flight_sum() && !pfstat_mm_fault_in_flight())
 		session_unpin(stops);
-	WRITE_ONCE(session_rests, rests);
-	if (rests)
-		wake_up_all(&session_settled);
 	if (pfstat_target_retired() || (READ_ONCE(session_pinned) && !READ_ONCE(session_active)))
 		schedule_delayed_work(&session_settle_work, msecs_to_jiffies(SESSION_RETRY_MS));
 }
 
-static void session_settle_again(void)
-{
-	mod_delayed_work(system_wq, &session_settle_work, 0);
-}
-
 static bool session_is_settled(void)
 {
-	return !READ_ONCE(session_pinned) || READ_ONCE(session_active) || READ_ONCE(session_rests);
+	return !READ_ONCE(session_pinned) || READ_ONCE(session_active);
 }
 
-/*
- * After a stop, without the mutex: so that rmmod works at once, if nothing hangs and
- * handle_mm_fault() was not taken.
- */
+/* After a stop, without the mutex: so that rmmod works at once, if nothing hangs. */
 static void session_wait_settled(void)
 {
 	wait_event_killable_timeout(session_settled, session_is_settled(),
@@ -245,20 +231,21 @@ static void session_stop(void)
 	pfstat_attempt_record(false);
 	pfstat_attempt_forget();
 	pfstat_clock_stop();
+	/* No new fault enters, so that the count of those in flight only falls from here on. */
+	pfstat_mm_hook_drop();
 	session.recording = false;
 	spin_lock(&session_lock);
 	session_active = false;
 	session_stops++;
 	spin_unlock(&session_lock);
 	schedule_delayed_work(&session_settle_work, 0);
-	pfstat_mm_hook_drop(session_settle_again);
 }
 
 /* The recorder is free again, with the options that a program expects. */
 static void session_release(void)
 {
 	session_stop();
-	pfstat_mm_hook_drop(session_settle_again); /* without a target nothing was to be stopped */
+	pfstat_mm_hook_drop(); /* without a target nothing was to be stopped */
 	session_set_only((struct path){});
 	session = session_defaults;
 }

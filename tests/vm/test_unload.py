@@ -90,6 +90,24 @@ def test_rmmod_is_refused_while_a_program_holds_the_session():
     assert remains() == []
 
 
+@pytest.mark.parametrize("end", ("close", "stop"))
+def test_rmmod_works_at_once_after_a_session_that_counted_all_faults(small_file, end):
+    """handle_mm_fault() is given back meanwhile, or by rmmod."""
+    workload = Workload("threads", small_file, 4)
+    workload.go()
+    for _ in range(5):
+        session = pfstat.Session("faults on", f"watch {workload.pid} process",
+                                 f"pid {workload.pid}")
+        pfstat.wait_until(lambda: pfstat.stats()["calls"] > 0)
+        if end == "stop":
+            session.command("stop")
+        session.close()
+        pfstat.run("rmmod", "pfstat")
+        assert remains() == []
+        pfstat.load()
+    workload.kill()
+
+
 def test_load_and_unload_leave_no_memory_behind():
     def unevictable():
         fields = dict(line.split(":") for line in

@@ -84,14 +84,10 @@ def load():
 
 
 def unload():
-    """rmmod fails while anything is hooked, so the targets of `control` are removed first. It also
-    fails until handle_mm_fault() is given back, some grace periods after a session."""
+    """rmmod fails while anything is hooked, so the targets of `control` are removed first."""
     if loaded():
         with contextlib.suppress(PermissionError):      # locked down: control had no targets
             control("stop")
-        with contextlib.suppress(PermissionError):
-            wait_until(lambda: "held           yes" not in (DEBUGFS / "faults").read_text())
-            time.sleep(0.2)
         run("rmmod", "pfstat")
 
 
