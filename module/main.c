@@ -4,6 +4,7 @@
 
 #include <linux/delay.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
 
 #include "chain.h"
@@ -17,6 +18,7 @@
 #include "mm_thread.h"
 #include "retry.h"
 #include "ring.h"
+#include "self_test.h"
 #include "session.h"
 #include "shadow.h"
 #include "target.h"
@@ -25,34 +27,11 @@
 #define EXIT_TEARDOWN_MS 1000
 #define EXIT_POLL_MS	 20
 
-static int __init pfstat_init(void)
-{
-	int err;
-
-	pfstat_shadow_init(pfstat_follow_open);
-	pfstat_ring_init();
-	err = pfstat_chain_init();
-	if (err)
-		return err;
-	err = pfstat_follow_init();
-	if (err)
-		goto exit_chain;
-	err = pfstat_debugfs_init();
-	if (err)
-		goto exit_follow;
-	err = pfstat_device_init();
-	if (err)
-		goto exit_debugfs;
-	return 0;
-
-exit_debugfs:
-	pfstat_debugfs_exit();
-exit_follow:
-	pfstat_follow_exit();
-exit_chain:
-	pfstat_chain_exit();
-	return err;
-}
+/* On a kernel that is newer than all that the tests know, a session is tried first. */
+static bool self_test = PFSTAT_NEWER;
+module_param(self_test, bool, 0400);
+MODULE_PARM_DESC(self_test,
+		 "try a session first (default Y if Linux is newer than " PFSTAT_NEWEST ")");
 
 /*
  * Waits until no CPU can be in this module's code on behalf of a fault.
@@ -87,12 +66,11 @@ static bool wait_for_teardown(void)
 	return true;
 }
 
-static void __exit pfstat_exit(void)
+/* Leaves nothing behind, once no command comes any more. */
+static void leave(void)
 {
 	bool gone;
 
-	pfstat_device_exit();
-	pfstat_debugfs_exit();
 	pfstat_mm_hook_exit();
 	pfstat_session_exit();
 	drain_calls();
@@ -108,6 +86,50 @@ static void __exit pfstat_exit(void)
 	pfstat_ring_exit();
 	pfstat_mm_fault_exit();
 	pfstat_mm_thread_exit();
+}
+
+static int __init pfstat_init(void)
+{
+	int err;
+
+	pfstat_shadow_init(pfstat_follow_open);
+	pfstat_ring_init();
+	err = pfstat_chain_init();
+	if (err)
+		return err;
+	err = pfstat_follow_init();
+	if (err)
+		goto exit_chain;
+	if (self_test)
+		err = pfstat_self_test(); /* before anything else can use the recorder */
+	if (err)
+		goto leave;
+	err = pfstat_debugfs_init();
+	if (err)
+		goto leave;
+	err = pfstat_device_init();
+	if (err)
+		goto exit_debugfs;
+	if (PFSTAT_NEWER)
+		pr_warn("Linux is newer than %s, the newest that pfstat was tested on\n",
+			PFSTAT_NEWEST);
+	return 0;
+
+exit_debugfs:
+	pfstat_debugfs_exit();
+leave:
+	leave();
+	return err;
+exit_chain:
+	pfstat_chain_exit();
+	return err;
+}
+
+static void __exit pfstat_exit(void)
+{
+	pfstat_device_exit();
+	pfstat_debugfs_exit();
+	leave();
 }
 
 module_init(pfstat_init);

@@ -45,7 +45,8 @@ def counts_are_exact(path):
     return head == {"calls": 256, "here": 256, "lost": 0} and len(records) == 256
 
 
-def test_failed_insmod_leaves_nothing(small_file):
+@pytest.mark.parametrize("parameters", (b"", b"self_test=1"))
+def test_failed_insmod_leaves_nothing(small_file, parameters):
     """Loaded with all of its files, or not at all."""
     def check(err, _):
         assert pfstat.loaded() == (err == 0)
@@ -54,8 +55,8 @@ def test_failed_insmod_leaves_nothing(small_file):
             assert all((pfstat.DEBUGFS / name).exists() for name in FILES)
             assert len(os.listdir(pfstat.DEBUGFS / "ring")) == os.cpu_count()
 
-    failures = failnth.each(failnth.below_function("do_one_initcall"), failnth.insmod, check,
-                            begin=pfstat.unload)
+    failures = failnth.each(failnth.below_function("do_one_initcall"),
+                            lambda: failnth.insmod(parameters), check, begin=pfstat.unload)
     assert failures > 2 * len(FILES)        # an inode and a dentry each
     assert counts_are_exact(small_file)
 

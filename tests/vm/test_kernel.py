@@ -54,27 +54,67 @@ def test_a_probe_with_one_answer_on_all_kernels_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("version, refused", [
-    ("5.19", True), ("6.0", True), ("6.1", False), ("6.12", False), ("7.3", False),
-    ("7.4", True), ("10.1", True)])
-def test_a_kernel_too_old_or_too_new_is_refused_by_name(version, refused):
-    major, minor = version.split(".")
-    # CC=false: this test must not run the compiler.
-    build = ["make", "-n", "-f", TOP / "Kbuild", f"VERSION={major}", f"PATCHLEVEL={minor}",
-             f"KERNELRELEASE={version}.9-other", f"src={TOP}", "CC=false"]
-    result = subprocess.run(build, text=True, capture_output=True, timeout=60, check=False)
-    lines = [line for line in result.stderr.splitlines() if "pfstat is for Linux" in line]
+    ("5.19", True), ("6.0", True), ("6.1", False), ("6.12", False), ("7.3", False)])
+def test_a_kernel_too_old_is_refused_by_name(version, refused):
+    lines = [line for line in kbuild(version)[0] if "pfstat is for Linux" in line]
     if refused:
         line, = lines
         assert f"headers of {version}.9-other" in line
-        tried = subprocess.run([*build, "UNTRIED=yes"], text=True, capture_output=True,
-                               timeout=60, check=False)
-        assert "pfstat is for Linux" not in tried.stderr
+        assert not any("pfstat is for Linux" in line for line in kbuild(version, "UNTRIED=yes")[0])
     else:
         assert not lines
 
 
+NEWEST = {"file_user_inode", "ftrace_direct_ops", "ftrace_regs_argument", "memdesc_flags",
+          "module_memory", "vma_lock", "vma_refcount"}
+
+
+@pytest.mark.parametrize("version", ("7.4", "10.1"))
+@pytest.mark.parametrize("answers, differ", [
+    (NEWEST, ""), (NEWEST - {"vma_lock"}, "vma_lock"), (NEWEST | {"pcpu_hot"}, "pcpu_hot"),
+    (set(), " ".join(sorted(NEWEST)))])
+def test_a_newer_kernel_is_tried_if_the_probes_answer_as_on_the_newest(version, answers, differ,
+                                                                       tmp_path):
+    lines, flags = kbuild(version, f"CC={compiler(tmp_path, answers)}")
+    line, = (line for line in lines if "pfstat was tested up to Linux 7.3" in line)
+    assert f"the headers of {version}.9-other" in line
+    assert ("***" in line) == bool(differ)
+    if differ:
+        assert f"these probes otherwise: {differ} (UNTRIED=yes" in line
+        lines, flags = kbuild(version, f"CC={compiler(tmp_path, answers)}", "UNTRIED=yes")
+        assert not any("***" in line and "pfstat" in line for line in lines)
+    assert "-DPFSTAT_NEWER=1" in flags      # self_test is on, see test_self_test.py
+
+
+def test_a_tested_kernel_is_not_newer():
+    assert "-DPFSTAT_NEWER=0" in kbuild("7.3")[1]
+
+
 SUITABLE = {f"CONFIG_{name}": "y" for name in
             ("X86_64", "KPROBES", "KRETPROBES", "TRACEPOINTS", "DEBUG_FS")}
+
+
+def kbuild(version, *settings):
+    """What Kbuild says of a kernel, and the compiler's flags for main.c."""
+    major, minor = version.split(".")
+    # CC=false: this test must not run the compiler.
+    result = subprocess.run(
+        ["make", "-pn", "-f", TOP / "Kbuild", f"VERSION={major}", f"PATCHLEVEL={minor}",
+         f"KERNELRELEASE={version}.9-other", f"src={TOP}", "CC=false",
+         *(f"{name}={set_to}" for name, set_to in SUITABLE.items()), *settings],
+        text=True, capture_output=True, timeout=60, check=False)
+    flags = [line for line in result.stdout.splitlines() if line.startswith("CFLAGS_module/main.o")]
+    return result.stderr.splitlines(), " ".join(flags)
+
+
+def compiler(folder, answers):
+    """A compiler that succeeds with these probes only."""
+    script = folder / "cc"
+    script.write_text('#!/bin/sh\nfor last; do :; done\n'
+                      'last=${last##*/}\ncase " ' + " ".join(sorted(answers)) +
+                      ' " in *" ${last%.c} "*) ;; *) exit 1 ;; esac\n')
+    script.chmod(0o755)
+    return script
 
 
 ARM64 = {"CONFIG_X86_64": "", "CONFIG_ARM64": "y"}

@@ -107,7 +107,7 @@ static void check_kernel(const struct doctor_facts *facts, struct doctor_line *l
 	else if (number > release_number(NEWEST_KERNEL))
 		state(line, DOCTOR_LIMITED,
 		      "Linux %s is newer than %s, the newest that pfstat was tested on; the module "
-		      "is built only with UNTRIED=yes",
+		      "tests itself when it is loaded",
 		      release, NEWEST_KERNEL);
 	else
 		state(line, DOCTOR_OK, "Linux %s, within the tested range of %s to %s", release,

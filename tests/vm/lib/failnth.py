@@ -136,10 +136,10 @@ def syscall(number, *arguments):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def insmod():
+def insmod(parameters=b""):
     fd = os.open(pfstat.MODULE, os.O_RDONLY)
     try:
-        syscall(SYS_FINIT_MODULE, fd, b"", 0)
+        syscall(SYS_FINIT_MODULE, fd, parameters, 0)
     finally:
         os.close(fd)
 

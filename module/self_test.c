@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a session does, once, when the module is loaded: it watches the loading process, makes a
+ * private mapping there, reads a byte from it, compares the record of that fault, and takes the
+ * hooks out again. A kernel that is newer than those of the tests may differ in a way that no
+ * header shows; then the module is not loaded.
+ *
+ * The mapping is of a file that the process has mapped itself, its program in general, whose first
+ * page the kernel has read to execute it: it is in the page cache.
+ */
+#define pr_fmt(fmt) "pfstat: " fmt
+
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/mmap_lock.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+#include <pfstat/record.h>
+
+#include "ring.h"
+#include "self_test.h"
+#include "session.h"
+#include "shadow.h"
+
+/* A file of current that is hooked, with a reference; NULL: none is. */
+static struct file *__init self_test_file(void)
+{
+	struct vm_area_struct *vma;
+	struct file *file = NULL;
+
+	mmap_read_lock(current->mm);
+	VMA_ITERATOR(vmi, current->mm, 0);
+	for_each_vma(vmi, vma) {
+		if (pfstat_shadow_hooked(vma)) {
+			file = get_file(vma->vm_file);
+			break;
+		}
+	}
+	mmap_read_unlock(current->mm);
+	return file;
+}
+
+static bool __init self_test_is_ours(unsigned long address)
+{
+	struct vm_area_struct *vma;
+	bool ours;
+
+	mmap_read_lock(current->mm);
+	vma = vma_lookup(current->mm, address);
+	ours = vma && pfstat_shadow_is_ours(READ_ONCE(vma->vm_ops));
+	mmap_read_unlock(current->mm);
+	return ours;
+}
+
+/* The record of the last attempt of a fault at this address. */
+static bool __init self_test_record(unsigned long address, struct pfstat_record *record)
+{
+	bool found = false;
+	unsigned int cpu;
+	u64 position, end;
+
+	pfstat_ring_hold();
+	for_each_possible_cpu(cpu) {
+		end = pfstat_ring_head(per_cpu_ptr(&pfstat_rings, cpu));
+		for (position = 0; position < end && !found; position++)
+			found = pfstat_ring_copy(cpu, position, record) &&
+				record->address == address &&
+				!(record->result & (__force u32)VM_FAULT_RETRY);
+	}
+	pfstat_ring_release();
+	return found;
+}
+
+static bool __init self_test_is_page(unsigned long address, u64 pfn)
+{
+	struct page *page;
+	bool same;
+
+	if (get_user_pages_fast(address, 1, 0, &page) != 1)
+		return false;
+	same = page_to_pfn(page) == pfn;
+	put_page(page);
+	return same;
+}
+
+/* Returns what differs, or NULL. */
+static const char *__init self_test_compare(const struct pfstat_record *record,
+					    const struct file *file, unsigned long address)
+{
+	if (record->op != PFSTAT_OP_FAULT)
+		return "its record is not one of ->fault()";
+	if (record->result & (__force u32)VM_FAULT_ERROR)
+		return "its record has an error";
+	if (record->class != PFSTAT_CLASS_LONG)
+		return "its record has not the class of a page in the page cache";
+	if (record->inode != file_inode(file)->i_ino ||
+	    record->dev != file_inode(file)->i_sb->s_dev || record->pgoff)
+		return "its record is of another page of a file";
+	if (record->tid != current->pid || record->pid != current->tgid)
+		return "its record is of another process";
+	if (!self_test_is_page(address, record->pfn))
+		return "its record has another page frame than the page table";
+	return NULL;
+}
+
+/* As above; of a mapping that the session found when it was made. */
+static const char *__init self_test_fault(const struct file *file, unsigned long address)
+{
+	struct pfstat_record record;
+	char byte;
+
+	if (!self_test_is_ours(address))
+		return "a new mapping is not wrapped";
+	if (copy_from_user(&byte, (const char __user *)address, 1))
+		return "a wrapped mapping cannot be read";
+	if (!self_test_record(address, &record))
+		return "a fault of a wrapped mapping leaves no record";
+	return self_test_compare(&record, file, address);
+}
+
+/* Without fault-around, because its hooks need more of the kernel's locks. */
+static bool __init self_test_watch(void)
+{
+	char line[24];
+
+	snprintf(line, sizeof(line), "pid %d", task_tgid_vnr(current));
+	return !pfstat_session_command(SESSION_PROGRAM, "ring_size 64K", true) &&
+	       !pfstat_session_command(SESSION_PROGRAM, "fault_around off", true) &&
+	       !pfstat_session_command(SESSION_PROGRAM, line, true);
+}
+
+static const char *__init self_test_map(struct file *file)
+{
+	const unsigned long address = vm_mmap(file, 0, PAGE_SIZE, PROT_READ, MAP_PRIVATE, 0);
+	const char *wrong;
+
+	if (IS_ERR_VALUE(address))
+		return "the loading process cannot map a file";
+	wrong = self_test_fault(file, address);
+	pfstat_session_close();
+	if (!wrong && self_test_is_ours(address))
+		wrong = "a mapping stays wrapped";
+	vm_munmap(address, PAGE_SIZE);
+	return wrong;
+}
+
+static const char *__init self_test_run(void)
+{
+	struct file *file;
+	const char *wrong;
+
+	if (!self_test_watch())
+		return "the loading process cannot be watched";
+	file = self_test_file();
+	if (!file)
+		return "the loading process maps no file that can be wrapped; load the module from a file system on a disk";
+	wrong = self_test_map(file);
+	fput(file);
+	return wrong;
+}
+
+int __init pfstat_self_test(void)
+{
+	const char *wrong = "there is no memory";
+
+	if (!pfstat_session_open()) {
+		wrong = self_test_run();
+		pfstat_session_close();
+	}
+	if (!wrong) {
+		pr_info("the self-test passed\n");
+		return 0;
+	}
+	pr_err("the self-test failed: %s\n", wrong);
+	return -EOPNOTSUPP;
+}
