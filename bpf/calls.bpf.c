@@ -30,7 +30,9 @@ struct pfstat_facts;
 static __always_inline enum pfstat_class pfstat_classify(const struct pfstat_facts *facts);
 #include "common/classify.c"
 
-#define PF_KTHREAD 0x00200000 /* of task_struct.flags */
+#define PF_KTHREAD     0x00200000 /* of task_struct.flags */
+#define VM_UFFD_WP     0x1000UL	  /* the only use of userfaultfd for the pages of a file */
+#define PAGES_OF_TABLE 512	  /* that one page table maps */
 
 /* do_page_mkwrite() sets these flags during the call, and restores the others after it. */
 #define FLAGS_OF_MKWRITE (PFSTAT_FLAG_WRITE | 0x0002)
@@ -55,6 +57,7 @@ struct finished_call {
 	__u8 op;
 	__u8 order;
 	__u8 is_copy;
+	__u8 is_folio; /* all of it was mapped */
 };
 
 static __always_inline __u64 completed_faults(const struct task_struct *task)
@@ -92,16 +95,18 @@ static __always_inline void call_suspend(struct call_state *call, const struct f
 	call->suspended_ns = call->start_ns;
 }
 
-/* The caller then reads the clock. NULL: the call is not recorded. */
-static __always_inline struct call_state *call_begins(const struct vm_fault *vmf)
+/*
+ * True if the caller must begin the call, and only then read the clock. Otherwise another copy of
+ * the program has begun it, and the caller only reads the clock anew: see hooks_choose_doubles().
+ */
+static __always_inline bool call_begins(struct call_state *call, const struct vm_fault *vmf,
+					__u8 op)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
-	struct fault_state *state = fault_state_now();
-	struct call_state *call;
 
-	if (!state || !state->call.is_recordable)
-		return NULL;
-	call = &state->call;
+	if (call->start_ns && call->op == op)
+		return false;
+	call->op = op;
 	call->marked_flags = 0;
 	call->around_before = 0;
 	call->around_pages = 0;
@@ -109,7 +114,15 @@ static __always_inline struct call_state *call_begins(const struct vm_fault *vmf
 	call->switches = task->nvcsw;
 	call->preempted = task->nivcsw;
 	call_resume(call, vmf->real_address >> PFSTAT_PAGE_SHIFT, task);
-	return call;
+	return true;
+}
+
+/* NULL: a call of the current thread is not recorded. */
+static __always_inline struct call_state *call_to_record(void)
+{
+	struct fault_state *state = fault_state_now();
+
+	return state && state->call.is_recordable ? &state->call : NULL;
 }
 
 /* NULL: the current thread is in no call that is recorded. */
@@ -171,7 +184,8 @@ static __always_inline __u8 call_facts(const struct call_state *call,
 {
 	return (task->nvcsw != call->switches ? PFSTAT_FACT_SLEPT : 0) |
 	       (task->nivcsw != call->preempted ? PFSTAT_FACT_PREEMPTED : 0) |
-	       (call->shared ? PFSTAT_FACT_SHARED : 0) | (done->is_copy ? PFSTAT_FACT_COW : 0);
+	       (call->shared ? PFSTAT_FACT_SHARED : 0) | (done->is_copy ? PFSTAT_FACT_COW : 0) |
+	       (done->is_folio ? PFSTAT_FACT_FOLIO : 0);
 }
 
 /* The frame stays unknown: the programs do not look it up. */
@@ -241,24 +255,76 @@ static __always_inline __u32 flags_of_call(const struct vm_fault *vmf)
 	return bpf_core_field_exists(vmf->flags) ? (__u32)vmf->flags : number->flags;
 }
 
-/*
- * log2 of the pages of the page's folio. The verifier allows no arithmetic with a pointer of the
- * kernel, but with a number that was stored.
- */
-static __always_inline __u8 order_of_page(struct call_state *call, const struct page *page)
+/* log2 of the pages of a folio. */
+static __always_inline __u8 order_of(__u32 pages)
 {
-	__u64 pages_in;
-	__u32 pages;
 	__u8 order = 0;
 
-	*(volatile __u64 *)&call->page = (__u64)page;
-	page = (const struct page *)*(volatile __u64 *)&call->page;
-	pages = folio_pages(page_folio(page, &pages_in));
 	while (pages >> 1 && order < 20) {
 		pages >>= 1;
 		order++;
 	}
 	return order;
+}
+
+/*
+ * The folio of a page, and how many pages into it that is. The verifier allows no arithmetic with a
+ * pointer of the kernel, but with a number that was stored.
+ */
+static __always_inline const struct folio *call_folio(struct call_state *call,
+						      const struct page *page, __u64 *pages_in)
+{
+	*(volatile __u64 *)&call->page = (__u64)page;
+	page = (const struct page *)*(volatile __u64 *)&call->page;
+	return page_folio(page, pages_in);
+}
+
+/* As is_mapped_whole() in module/attempt.c. */
+static __always_inline bool is_mapped_whole(const struct vm_fault *vmf, __u64 before, __u64 pages)
+{
+	const struct folio___v6_18 *folio = NULL;
+	const struct vm_area_struct *vma = vmf->vma;
+	const __u64 in_vma = vmf->pgoff - vma->vm_pgoff;
+	const __u64 in_table = vmf->address >> PFSTAT_PAGE_SHIFT & (PAGES_OF_TABLE - 1);
+
+	/* v6.18 also made the flags of a folio a structure. */
+	if (!bpf_core_field_exists(folio->flags.f) || pages == 1 || vma->vm_flags & VM_UFFD_WP)
+		return false;
+	return before <= in_vma &&
+	       in_vma - before + pages <= (vma->vm_end - vma->vm_start) >> PFSTAT_PAGE_SHIFT &&
+	       before <= in_table && in_table - before + pages <= PAGES_OF_TABLE &&
+	       (vmf->pgoff - before + pages - 1) << PFSTAT_PAGE_SHIFT <
+		       (__u64)vma->vm_file->f_inode->i_size;
+}
+
+/* The call kept the lock, so the VMA still exists. The page may be the copy for a private write. */
+static __always_inline void call_set_folio(struct finished_call *done, struct call_state *call,
+					   const struct vm_fault *vmf, const struct page *page)
+{
+	__u64 pages_in;
+	const __u32 pages = folio_pages(call_folio(call, page, &pages_in));
+
+	done->order = order_of(pages);
+	done->is_folio = is_mapped_whole(vmf, pages_in, pages);
+}
+
+static __always_inline __u8 order_of_page(struct call_state *call, const struct page *page)
+{
+	__u64 pages_in;
+
+	return order_of(folio_pages(call_folio(call, page, &pages_in)));
+}
+
+/* The call has mapped the page at the offset, which is in the page cache. */
+static __always_inline __u8 order_of_cached(const struct vm_fault *vmf)
+{
+	const struct file *file = vmf->vma->vm_file;
+	const struct folio *folio;
+
+	if (!file || !may_have_large_folios(file->f_mapping))
+		return 0;
+	folio = cached_folio(file->f_mapping, vmf->pgoff);
+	return folio ? order_of(folio_pages(folio)) : 0;
 }
 
 /*
@@ -276,21 +342,20 @@ static __always_inline __u64 flags_before(const struct vm_fault *vmf)
 	return flags == PAGE_NOT_CACHED ? flags : flags & ~PAGE_BIT(PG_readahead);
 }
 
-SEC("?fentry/__do_fault")
-int BPF_PROG(on_call_fault, struct vm_fault *vmf)
+static __always_inline int fault_call_begins(const struct vm_fault *vmf)
 {
-	struct call_state *call = call_begins(vmf);
+	struct call_state *call = call_to_record();
 
 	if (!call)
 		return 0;
-	call->flags_before = flags_before(vmf);
+	if (call_begins(call, vmf, PFSTAT_OP_FAULT))
+		call->flags_before = flags_before(vmf);
 	call->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
 /* The VMA may be gone now, the struct vm_fault belongs to the caller. */
-SEC("?fexit/__do_fault")
-int BPF_PROG(on_call_fault_done, struct vm_fault *vmf, unsigned int result)
+static __always_inline int fault_call_ends(const struct vm_fault *vmf, __u32 result)
 {
 	const __u64 now = bpf_ktime_get_ns();
 	struct fault_state *state = state_in_call();
@@ -312,27 +377,28 @@ int BPF_PROG(on_call_fault_done, struct vm_fault *vmf, unsigned int result)
 		done.is_copy = page ? 1 : 0;
 		if (!page)
 			page = vmf->page;
-		done.order = page ? order_of_page(&state->call, page) : 0;
+		if (page)
+			call_set_folio(&done, &state->call, vmf, page);
 	}
 	return call_ends(state, &done);
 }
 
-SEC("?fentry/filemap_map_pages")
-int BPF_PROG(on_call_map_pages, struct vm_fault *vmf, unsigned long first, unsigned long last)
+static __always_inline int map_pages_begins(const struct vm_fault *vmf, unsigned long first,
+					    unsigned long last)
 {
-	struct call_state *call = call_begins(vmf);
+	struct call_state *call = call_to_record();
 
 	if (!call)
 		return 0;
-	call->around_before = vmf->pgoff - first;
-	call->around_pages = last - first + 1;
+	if (call_begins(call, vmf, PFSTAT_OP_MAP_PAGES)) {
+		call->around_before = vmf->pgoff - first;
+		call->around_pages = last - first + 1;
+	}
 	call->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
-SEC("?fexit/filemap_map_pages")
-int BPF_PROG(on_call_map_pages_done, struct vm_fault *vmf, unsigned long first, unsigned long last,
-	     unsigned int result)
+static __always_inline int map_pages_ends(const struct vm_fault *vmf, __u32 result)
 {
 	const __u64 now = bpf_ktime_get_ns();
 	struct fault_state *state = state_in_call();
@@ -347,23 +413,24 @@ int BPF_PROG(on_call_map_pages_done, struct vm_fault *vmf, unsigned long first, 
 		.result = result,
 		.flags = flags_of_call(vmf),
 		.op = PFSTAT_OP_MAP_PAGES,
+		.order = result & PFSTAT_RESULT_NOPAGE ? order_of_cached(vmf) : 0,
 	};
 	return call_ends(state, &done);
 }
 
-SEC("?fentry/do_page_mkwrite")
-int BPF_PROG(on_call_mkwrite, struct vm_fault *vmf)
+static __always_inline int mkwrite_begins(const struct vm_fault *vmf)
 {
-	struct call_state *call = call_begins(vmf);
+	struct call_state *call = call_to_record();
 
-	if (call)
-		call->start_ns = bpf_ktime_get_ns();
+	if (!call)
+		return 0;
+	call_begins(call, vmf, PFSTAT_OP_PAGE_MKWRITE);
+	call->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
 /* v6.7 added an argument: the helper knows where the result is. */
-SEC("?fexit/do_page_mkwrite")
-int BPF_PROG(on_call_mkwrite_done, struct vm_fault *vmf)
+static __always_inline int mkwrite_ends(void *ctx, const struct vm_fault *vmf)
 {
 	const __u64 now = bpf_ktime_get_ns();
 	struct fault_state *state = state_in_call();
@@ -387,14 +454,103 @@ int BPF_PROG(on_call_mkwrite_done, struct vm_fault *vmf)
 }
 
 /* The call met the mark; another thread may have cleared it since. */
-SEC("?fentry/page_cache_async_ra")
-int BPF_PROG(on_call_readahead, void *control, struct folio *folio)
+static __always_inline int readahead_begins(const struct folio *folio)
 {
 	struct fault_state *state = state_in_call();
 
 	if (state)
 		state->call.marked_flags = folio_flags(folio) | PAGE_BIT(PG_readahead);
 	return 0;
+}
+
+SEC("?fentry/__do_fault")
+int BPF_PROG(on_call_fault, struct vm_fault *vmf)
+{
+	return fault_call_begins(vmf);
+}
+
+SEC("?fexit/__do_fault")
+int BPF_PROG(on_call_fault_done, struct vm_fault *vmf, unsigned int result)
+{
+	return fault_call_ends(vmf, result);
+}
+
+SEC("?fentry/filemap_map_pages")
+int BPF_PROG(on_call_map_pages, struct vm_fault *vmf, unsigned long first, unsigned long last)
+{
+	return map_pages_begins(vmf, first, last);
+}
+
+SEC("?fexit/filemap_map_pages")
+int BPF_PROG(on_call_map_pages_done, struct vm_fault *vmf, unsigned long first, unsigned long last,
+	     unsigned int result)
+{
+	return map_pages_ends(vmf, result);
+}
+
+SEC("?fentry/do_page_mkwrite")
+int BPF_PROG(on_call_mkwrite, struct vm_fault *vmf)
+{
+	return mkwrite_begins(vmf);
+}
+
+SEC("?fexit/do_page_mkwrite")
+int BPF_PROG(on_call_mkwrite_done, struct vm_fault *vmf)
+{
+	return mkwrite_ends(ctx, vmf);
+}
+
+SEC("?fentry/page_cache_async_ra")
+int BPF_PROG(on_call_readahead, void *control, struct folio *folio)
+{
+	return readahead_begins(folio);
+}
+
+/*
+ * A kernel that preempts its own code may skip a program: see hooks_choose_doubles(). The second
+ * copies record the calls of which the first ones were skipped, and find all others done.
+ */
+SEC("?fentry/__do_fault")
+int BPF_PROG(on_call_fault_again, struct vm_fault *vmf)
+{
+	return fault_call_begins(vmf);
+}
+
+SEC("?fexit/__do_fault")
+int BPF_PROG(on_call_fault_done_again, struct vm_fault *vmf, unsigned int result)
+{
+	return fault_call_ends(vmf, result);
+}
+
+SEC("?fentry/filemap_map_pages")
+int BPF_PROG(on_call_map_pages_again, struct vm_fault *vmf, unsigned long first, unsigned long last)
+{
+	return map_pages_begins(vmf, first, last);
+}
+
+SEC("?fexit/filemap_map_pages")
+int BPF_PROG(on_call_map_pages_done_again, struct vm_fault *vmf, unsigned long first,
+	     unsigned long last, unsigned int result)
+{
+	return map_pages_ends(vmf, result);
+}
+
+SEC("?fentry/do_page_mkwrite")
+int BPF_PROG(on_call_mkwrite_again, struct vm_fault *vmf)
+{
+	return mkwrite_begins(vmf);
+}
+
+SEC("?fexit/do_page_mkwrite")
+int BPF_PROG(on_call_mkwrite_done_again, struct vm_fault *vmf)
+{
+	return mkwrite_ends(ctx, vmf);
+}
+
+SEC("?fentry/page_cache_async_ra")
+int BPF_PROG(on_call_readahead_again, void *control, struct folio *folio)
+{
+	return readahead_begins(folio);
 }
 
 /*

@@ -21,14 +21,15 @@ struct call_state {
 	__u64 suspended_page, suspended_faults;
 	__u64 flags_before; /* of the page's folio, or PAGE_NOT_CACHED */
 	__u64 marked_flags; /* of a folio at whose mark it read ahead; 0: none */
-	__u64 page;	    /* scratch, see order_of_page() */
+	__u64 page;	    /* scratch, see call_folio() */
 	__u16 around_before, around_pages;
 	__u8 cause, suspended_cause;
 	__u8 is_recordable; /* this and the following: of the fault */
 	__u8 is_dax;
 	__u8 shared;
 	__u8 left_record;
-	__u8 reserved[6];
+	__u8 op; /* of the call that began at start_ns */
+	__u8 reserved[5];
 };
 
 /* Exists from the thread's first fault to its end. Between faults it is that of the last one. */

@@ -25,11 +25,7 @@ static long read_handler(struct task_struct *task, struct vm_area_struct *vma,
 SEC("syscall")
 int find_handler(struct pfstat_handler_query *query)
 {
-	const struct folio___v6_18 *folio = NULL;
-	struct pfstat_handler_query found = {
-		.address = query->address,
-		.maps_folios = bpf_core_field_exists(folio->flags.f),
-	};
+	struct pfstat_handler_query found = { .address = query->address };
 	long err = bpf_find_vma(bpf_get_current_task_btf(), found.address, read_handler, &found, 0);
 
 	*query = found;

@@ -22,6 +22,7 @@ struct inode {
 	unsigned int i_flags;
 	struct super_block *i_sb;
 	unsigned long i_ino;
+	long long i_size;
 } __attribute__((preserve_access_index));
 
 struct xarray {
@@ -32,6 +33,7 @@ struct address_space {
 	struct inode *host;
 	struct xarray i_pages;
 	unsigned long nrpages;
+	unsigned long flags;
 } __attribute__((preserve_access_index));
 
 /*
@@ -72,6 +74,12 @@ enum pageflags {
 	PG_swapcache,
 	PG_readahead,
 	PG_writeback,
+};
+
+/* Of address_space.flags: numbers of bits. */
+enum mapping_flags {
+	AS_LARGE_FOLIO_SUPPORT, /* until v6.11 */
+	AS_FOLIO_ORDER_MAX,	/* the lowest bit of a number */
 };
 
 #define MODE_TYPE	  0170000 /* of inode.i_mode */
@@ -121,6 +129,15 @@ static __always_inline __u32 folio_pages(const struct folio *folio)
 	if (bpf_core_field_exists(folio->_nr_pages))
 		return BPF_CORE_READ(folio, _nr_pages);
 	return BPF_CORE_READ(folio, _folio_nr_pages);
+}
+
+static __always_inline bool may_have_large_folios(const struct address_space *mapping)
+{
+	const __u64 flags = mapping->flags;
+
+	if (bpf_core_enum_value_exists(enum mapping_flags, AS_FOLIO_ORDER_MAX))
+		return flags >> bpf_core_enum_value(enum mapping_flags, AS_FOLIO_ORDER_MAX) & 31;
+	return flags >> bpf_core_enum_value(enum mapping_flags, AS_LARGE_FOLIO_SUPPORT) & 1;
 }
 
 /* In the swap cache, or on its way in past it; not any anonymous page that is read into. */

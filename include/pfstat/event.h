@@ -148,7 +148,7 @@ struct pfstat_handler_query {
 	__u64 handler; /* 0: none */
 	__u64 inode;   /* as in a record; 0: no file */
 	__u32 dev;
-	__u32 maps_folios; /* 1: a fault of this kernel may map a whole folio (since v6.18) */
+	__u32 reserved;
 };
 
 struct pfstat_fault_value {

@@ -10,9 +10,6 @@ import pytest
 import filesystems
 import pfstat
 
-# Later kernels map whole folios, and pfdrive refuses them.
-pytestmark = pytest.mark.needs(pfstat.KERNEL < (6, 18), "a kernel before 6.18")
-
 MIB = 1 << 20
 AROUND = pathlib.Path("/sys/kernel/debug/fault_around_bytes")
 # A frame is unknown to eBPF; the durations contain a part of each source's own.
@@ -84,9 +81,8 @@ def by_thread(records):
 
 
 def facts(record):
-    """Without f: a folio that is mapped as a whole; and without p: the thread may lose the CPU
-    between the starts of the two sources."""
-    return record["facts"].replace("f", "-").replace("p", "-")
+    """Without p: the thread may lose the CPU between the starts of the two sources."""
+    return record["facts"].replace("p", "-")
 
 
 def is_within(inner, outer):

@@ -51,8 +51,7 @@ def test_locked_down_kernel_records_by_the_devices(small_file):
     assert pfstat.stats()["calls"] > 0
     check_debugfs_is_closed()
     assert check_pfdrive_records(small_file)["syscalls"] is not None
-    if pfstat.KERNEL < (6, 18):
-        check_pfdrive_records(small_file, "--source", "ebpf")
+    check_pfdrive_records(small_file, "--source", "ebpf")
     (pfstat.DEVICES / "control").write_text(f"pid {os.getpid()} now\nstop\n")
     assert (pfstat.DEVICES / "log").read_text().startswith("#")
 

@@ -120,13 +120,15 @@ static int events_configure(struct events *events, const struct events_options *
 {
 	struct pfstat_bpf *bpf = events->bpf;
 	uint32_t without = options->without;
-	int err;
+	int err = 0;
 
 	without |= options->pages ? 0 : 1U << HOOK_PAGE_DELETE;
 	without |= options->swap ? 0 : 1U << HOOK_SWAP_IO;
-	err = hooks_choose(bpf->obj, targets, without, &events->hooks);
-	if (!err && options->records)
+	if (options->records)
 		err = bpf_records_configure(bpf, targets, options->record_bytes);
+	/* It chooses second copies of all programs that are to be loaded. */
+	if (!err)
+		err = hooks_choose(bpf->obj, targets, without, &events->hooks);
 	if (!err)
 		err = events_size_swap_maps(bpf, events->hooks & 1U << HOOK_SWAP_IO);
 	if (err)

@@ -83,6 +83,13 @@ static const struct {
 	{ "on_rq_complete", "on_rq_complete_again", false },
 	{ "on_sys_enter", "on_sys_enter_again", false },
 	{ "on_sys_exit", "on_sys_exit_again", false },
+	{ "on_call_fault", "on_call_fault_again", false },
+	{ "on_call_fault_done", "on_call_fault_done_again", false },
+	{ "on_call_map_pages", "on_call_map_pages_again", false },
+	{ "on_call_map_pages_done", "on_call_map_pages_done_again", false },
+	{ "on_call_mkwrite", "on_call_mkwrite_again", false },
+	{ "on_call_mkwrite_done", "on_call_mkwrite_done_again", false },
+	{ "on_call_readahead", "on_call_readahead_again", false },
 };
 
 #define NR_DOUBLES ARRAY_SIZE(doubles)

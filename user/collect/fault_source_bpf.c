@@ -76,29 +76,12 @@ static int bpf_source_add_file(const struct bpf_source *bpf, int fd)
 	return err ? err : bpf_records_add_file(events_object(bpf->events), query.inode, query.dev);
 }
 
-/* A report would count too few mapped pages if a fault maps a folio and the record one page. */
-static int bpf_source_check_kernel(const struct events *events, char *why, size_t size)
-{
-	struct pfstat_handler_query query = { .address = (uintptr_t)&query };
-	int err = events_find_mapping(events, &query);
-
-	if (err)
-		snprintf(why, size, "cannot run an eBPF program: %s", strerror(-err));
-	else if (query.maps_folios)
-		snprintf(why, size,
-			 "eBPF alone cannot record the pages that a fault maps on this kernel, "
-			 "which maps whole folios; load the pfstat module");
-	return err ? err : query.maps_folios ? -EOPNOTSUPP : 0;
-}
-
 static int bpf_source_use_events(struct fault_source *source, struct events *events, char *why,
 				 size_t size)
 {
 	struct bpf_source *bpf = bpf_source_of(source);
-	int err = bpf_source_check_kernel(events, why, size);
+	int err;
 
-	if (err)
-		return err;
 	bpf->events = events;
 	err = bpf_records_open(&bpf->records, events_object(events));
 	if (err)

@@ -50,15 +50,11 @@ static unsigned int release_number(const char *release)
 	return version * 1000 + level;
 }
 
-/* From this kernel on, a fault maps a whole folio. Without the module its size is not known. */
-#define FIRST_WITH_FOLIOS "6.18"
-
 /* True if pfdrive measures without the module: see user/collect/fault_source_bpf.c. */
 static bool bpf_is_enough(const struct doctor_facts *facts)
 {
 	return facts->btf && facts->bpffs && !facts->pid_namespace &&
-	       strcmp(facts->lockdown, "confidentiality") &&
-	       release_number(facts->release) < release_number(FIRST_WITH_FOLIOS);
+	       strcmp(facts->lockdown, "confidentiality");
 }
 
 /* The state of a line about the module, which works no more, or not yet. */
