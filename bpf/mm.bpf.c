@@ -350,6 +350,18 @@ static __always_inline void count_own(struct fault_state *state, __u32 outcome)
 	fault_state_settle(state, task);
 }
 
+/*
+ * The fault has records: of this call of handle_mm_fault(), or, if it may not call the file under
+ * the VMA's own lock, of the one that follows.
+ */
+static __always_inline bool is_recorded(const struct fault_state *state, __u32 result)
+{
+	const struct call_state *call = &state->call;
+
+	return call->left_record || (call->is_recordable && state->kind == PFSTAT_FAULT_FILE &&
+				     result & PFSTAT_RESULT_RETRY);
+}
+
 static __always_inline int fault_ends(struct fault_state *state, const struct vm_area_struct *vma,
 				      const struct returned *returned)
 {
@@ -358,7 +370,7 @@ static __always_inline int fault_ends(struct fault_state *state, const struct vm
 
 	if (stopped)
 		return 0;
-	if (record_calls && state->call.left_record)
+	if (record_calls && is_recorded(state, returned->result))
 		state->kind = PFSTAT_FAULT_HOOKED;
 	else if (!state->is_sure && !(returned->result & RESULT_OF_FILE))
 		look_closer(state, vma, returned->address);
