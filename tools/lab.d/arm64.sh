@@ -77,13 +77,14 @@ arm64_mmdebstrap()
 }
 
 # apt refuses the headers, which depend on a compiler that runs on arm64, so they are unpacked. Their
-# programs are in linux-kbuild, for this machine. The argument is the name of the metapackage.
+# programs are in linux-kbuild, for this machine. The arguments are the name of the metapackage, and
+# its suite if that is another one.
 # shellcheck disable=SC2016,SC2089  # another shell runs the script
 ARM64_HEADERS='
-	package=$(apt-cache depends "$1:arm64" |
+	package=$(apt-cache depends "$1:arm64${2:+/$2}" |
 		sed -n "s/^ *Depends: \\(linux-headers-[0-9][^:]*\\).*/\\1/p" | head -n 1)
 	version=${package#linux-headers-}
-	version=${version%-cloud-arm64}
+	version=${version%-"${1#linux-headers-}"}
 	apt-get install -y --no-install-recommends \
 		"linux-headers-$version-common" "linux-kbuild-$version"
 	cd /var/tmp
@@ -101,7 +102,7 @@ bootstrap_arm64_build()
 	arm64_mmdebstrap "$home" "$LAB_CACHE/arm64-$kernel-build.log" --variant=minbase \
 		--architectures="$(dpkg --print-architecture),arm64" \
 		--include="$(arm64_packages build)" \
-		--customize-hook='chroot "$1" sh -euc "$ARM64_HEADERS" sh '"$headers" \
+		--customize-hook='chroot "$1" sh -euc "$ARM64_HEADERS" sh '"${headers/\// }" \
 		--customize-hook='rm -f "$1"/etc/apt/apt.conf.d/99mmdebstrap' \
 		--customize-hook='mkdir -p "$1"/pfstat' \
 		"$suite" "$home/root"
