@@ -12,6 +12,7 @@ import threading
 import pytest
 
 import disassembly
+import disassembly_arm64
 import pfstat
 from pfstat import PAGE, Mapping
 
@@ -26,16 +27,18 @@ MEMORY = ("module_bytes", "percpu_bytes", "ring_bytes", "chain_bytes", "shadow_b
           "target_bytes", "thread_bytes")
 
 
+stores_of = disassembly_arm64.stores_of if pfstat.ARM64 else disassembly.stores_of
+
+
 def shared_stores(function):
-    return [store.text for store in disassembly.stores_of(pfstat.MODULE, function)
+    return [store.text for store in stores_of(pfstat.MODULE, function)
             if store.place.startswith(SHARED)]
 
 
-@pytest.mark.needs(not pfstat.ARM64, "the machine code of x86-64, which the test parses")
 def test_a_call_that_does_not_sleep_writes_no_shared_cache_line():
     """By the machine code of this kernel's module, along all its paths."""
     for wrapper in ("pfstat_fault_fast", "pfstat_map_pages_fast"):
-        assert len(disassembly.stores_of(pfstat.MODULE, wrapper)) > 20
+        assert len(stores_of(pfstat.MODULE, wrapper)) > 20
         assert shared_stores(wrapper) == []
     # The table of suspended calls is shared, so the check must find stores there.
     assert shared_stores("pfstat_chain_suspend")

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The same as disassembly.py for the machine code of arm64.
+
+The address of per-CPU memory is a sum with tpidr_el1. The value of a register comes from the last
+instruction before, in the order of the code, that writes it. A pointer that was loaded from per-CPU
+memory counts as per-CPU, too. this_cpu_inc() and the like are loops of exclusive loads and stores,
+or atomic instructions, so these are listed as ATOMIC only if they are for other memory."""
+import re
+import subprocess
+import sys
+
+from disassembly import Store
+
+INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\s+(.*?)\s*(?://.*)?$")
+OPERANDS = re.compile(r"\[[^\]]*\]|[^,\s][^,]*")
+STORE = re.compile(r"^st(?!g)[a-z]*$")
+# Of Armv8.1: they load and store at once. stadd and the like are among the stores.
+ATOMIC = re.compile(r"^(ld(add|clr|eor|set|[su]max|[su]min)|swp|cas|stx|stlx|st(add|clr|eor|set))")
+LOAD = re.compile(r"^ld")
+NO_RESULT = re.compile(r"^(cmp|cmn|tst|ccmp|b|bl|blr|br|cb|tb|ret|st|prfm|dmb|dsb|isb|nop|msr|brk)")
+STACK = ("sp", "x29")
+KEPT_BY_CALLS = {f"x{number}" for number in range(19, 30)}
+
+
+def wide(register):
+    """x3 for w3."""
+    return re.sub(r"^w(?=\d)", "x", register)
+
+
+def split(line):
+    """("str", ["x1", "[x2, #8]"]) for an instruction."""
+    name, _, rest = line.partition("\t")
+    return name, [text.strip() for text in OPERANDS.findall(rest)]
+
+
+def registers_in(operand):
+    return [wide(name) for name in re.findall(r"\b(?:[xw]\d+|sp)\b", operand)]
+
+
+def code_of(module, function):
+    said = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}",
+                           module], capture_output=True, text=True, check=True)
+    lines = [match[1] for match in map(INSTRUCTION.match, said.stdout.splitlines()) if match]
+    if not lines:
+        raise ValueError(f"{module} has no function {function}")
+    return lines
+
+
+def written_by(name, operands):
+    """The registers that an instruction writes, except for the base of an address."""
+    if not operands or (NO_RESULT.match(name) and not ATOMIC.match(name)):
+        return []
+    pair = name.startswith(("ldp", "ldxp"))
+    return [wide(operand) for operand in operands[:2 if pair else 1]]
+
+
+def value_of(code, at, register):
+    """The origin of a register's value before line `at`."""
+    if register in STACK:
+        return "stack"
+    for before in range(at - 1, -1, -1):
+        name, operands = split(code[before])
+        if name in ("bl", "blr") and register not in KEPT_BY_CALLS:
+            return "UNKNOWN, from a call"
+        if register not in written_by(name, operands):
+            continue
+        if name == "mrs":
+            return "per-CPU" if operands[1] == "tpidr_el1" else f"UNKNOWN, from {operands[1]}"
+        if name == "adrp":
+            return "GLOBAL"
+        if LOAD.match(name):
+            place = address_of(code, before, operands[-1])
+            return place if place == "per-CPU" else f"UNKNOWN, from {code[before]}"
+        return sum_of(code, before, [part for text in operands[1:] for part in registers_in(text)])
+    return "UNKNOWN, from an argument"
+
+
+def sum_of(code, at, registers):
+    """The origin of an address that is the sum of registers."""
+    values = [value_of(code, at, register) for register in registers]
+    for value in ("per-CPU", "stack"):
+        if value in values:
+            return value
+    return values[0] if values else "UNKNOWN, from a constant"
+
+
+def address_of(code, at, operand):
+    return sum_of(code, at, registers_in(operand))
+
+
+def stores_of(module, function):
+    """All stores, in the order of the code."""
+    code = code_of(module, function)
+    found = []
+    for at, line in enumerate(code):
+        name, operands = split(line)
+        memory = [operand for operand in operands if operand.startswith("[")]
+        if not memory or not (STORE.match(name) or ATOMIC.match(name)):
+            continue
+        place = address_of(code, at, memory[0])
+        if ATOMIC.match(name) and place != "per-CPU":
+            place = "ATOMIC"
+        found.append(Store(place, line))
+    return found
+
+
+def main():
+    function = sys.argv[2] if len(sys.argv) > 2 else "pfstat_fault_fast"
+    for store in stores_of(sys.argv[1], function):
+        print(f"{store.place:16} {store.text}")
+
+
+if __name__ == "__main__":
+    main()
