@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Limits of a run: one line each, and how many are exceeded. */
+/* Limits of a run: one line each, and how many are exceeded. Limits of its last seconds. */
 #include <string.h>
 
 #include "runner.h"
+#include "user/report/limit_window.h"
 #include "user/report/limits.h"
 
 static struct report report;
@@ -71,5 +72,74 @@ START_TEST(test_an_unknown_duration_exceeds_a_share)
 }
 END_TEST
 
-RUN_TESTS("limits", test_limits_that_are_just_kept, test_limits_that_are_just_exceeded,
-	  test_a_run_with_losses_keeps_no_limit, test_an_unknown_duration_exceeds_a_share)
+START_TEST(test_sums_exceed_only_limits_that_are_set)
+{
+	const struct limit_sums sums = { .major = 3, .fault_ns = 400, .busy_ns = 50 };
+	struct limits limits;
+
+	limits_init(&limits);
+	ck_assert(!limits_any(&limits));
+	ck_assert(!limits_exceeded(&limits, &sums, 1000));
+	limits.max_major = 3;
+	limits.max_fault_ns = 400;
+	limits.max_share = 0.05;
+	ck_assert(limits_any(&limits));
+	ck_assert(!limits_exceeded(&limits, &sums, 1000));
+	ck_assert(limits_exceeded(&limits, &sums, 999));
+	limits.max_share = 1;
+	limits.max_fault_ns = 399;
+	ck_assert(limits_exceeded(&limits, &sums, 1000));
+	limits.max_fault_ns = COUNT_NA;
+	limits.max_major = 2;
+	ck_assert(limits_exceeded(&limits, &sums, 1000));
+}
+END_TEST
+
+/* Adds the sums of a program with one major fault of 10 ns in each ns. */
+static struct limit_sums add_at(struct limit_window *window, uint64_t ns)
+{
+	return limit_window_add(window, ns,
+				&(struct limit_sums){
+					.major = ns, .fault_ns = 10 * ns, .busy_ns = ns });
+}
+
+START_TEST(test_a_window_has_the_growth_of_its_length_at_most)
+{
+	struct limit_window window;
+	struct limit_sums sums;
+	uint64_t ns;
+
+	ck_assert_int_eq(limit_window_open(&window, 100, 20), 0);
+	ck_assert_uint_eq(add_at(&window, 1000).major, 0);
+	ck_assert_uint_eq(add_at(&window, 1020).major, 20);
+	for (ns = 1040; ns < 2000; ns += 20)
+		sums = add_at(&window, ns);
+	ck_assert_uint_eq(sums.major, 100);
+	ck_assert_uint_eq(sums.fault_ns, 1000);
+	ck_assert_uint_eq(sums.busy_ns, 100);
+	sums = add_at(&window, 2070); /* the mark of 1960 is too old */
+	ck_assert_uint_eq(sums.major, 2070 - 1980);
+	ck_assert_uint_eq(add_at(&window, 5000).major, 0);
+	limit_window_close(&window);
+}
+END_TEST
+
+START_TEST(test_a_window_with_more_marks_than_expected_is_shorter)
+{
+	struct limit_window window;
+	struct limit_sums sums = { 0 };
+	uint64_t ns;
+
+	ck_assert_int_eq(limit_window_open(&window, 100, 20), 0);
+	for (ns = 1; ns <= 1000; ns++)
+		sums = add_at(&window, ns);
+	ck_assert_uint_eq(sums.major, window.size - 1);
+	limit_window_close(&window);
+}
+END_TEST
+
+RUN_TESTS("limits", test_sums_exceed_only_limits_that_are_set,
+	  test_a_window_has_the_growth_of_its_length_at_most,
+	  test_a_window_with_more_marks_than_expected_is_shorter, test_limits_that_are_just_kept,
+	  test_limits_that_are_just_exceeded, test_a_run_with_losses_keeps_no_limit,
+	  test_an_unknown_duration_exceeds_a_share)

@@ -17,8 +17,8 @@ with open("{path}", "rb") as file:
     data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
 while True:
     data.madvise(mmap.MADV_DONTNEED)
-    sum(data[page * 4096] for page in range({pages}))
     time.sleep(0.02)
+    sum(data[page * 4096] for page in range({pages}))
 """
 WRITTEN = re.compile(r"pfdrive: the last ([\d.]+) s are in (\S+): (\d+) items")
 
@@ -74,6 +74,35 @@ def test_a_long_fault_writes_the_part_at_once(tmp_path, faulting):
     assert len(WRITTEN.findall(said)) == 2, said     # not again within the kept time
 
 
+@pytest.mark.parametrize("option, most, value_of", [
+    ("--max-fault-time", 0.5, lambda result: result["parts"]["all"]["total_ns"] / 1e6),
+    ("--max-share", 0.0005, lambda result: result["verdict"]["busy_ns"] / 100e9 * 100),
+], ids=["fault-time", "share"])
+def test_an_exceeded_limit_writes_the_part_at_once(tmp_path, faulting, option, most, value_of):
+    process = keep(tmp_path, "--keep", "100", option, str(most), target=["-p", str(faulting.pid)])
+    pfstat.wait_until((tmp_path / "run.pfs").exists)
+    assert process.poll() is None
+    assert value_of(report(tmp_path / "run.pfs")) > most
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=pfstat.PATIENCE)[1]
+    assert len(WRITTEN.findall(said)) == 2, said
+
+
+def test_a_kept_limit_writes_nothing_before_the_end(tmp_path, faulting):
+    process = keep(tmp_path, "--keep", "1", "--max-major", "0", "--max-share", "100",
+                   target=["-p", str(faulting.pid)])       # its pages are in memory
+    time.sleep(3)
+    assert not (tmp_path / "run.pfs").exists()
+
+    def written_after_reads():
+        pfstat.drop_cache()     # of the pages that are not mapped now
+        return (tmp_path / "run.pfs").exists()
+    pfstat.wait_until(written_after_reads)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=pfstat.PATIENCE)[1]
+    assert len(WRITTEN.findall(said)) >= 2, said
+
+
 def test_a_command_that_is_shorter_is_kept_whole(tmp_path):
     path = pfstat.make_file(pfstat.DISK / "keep", PAGES * pfstat.PAGE, b"a")
     process = keep(tmp_path, "--keep", "1000",
@@ -95,6 +124,7 @@ def test_the_name_has_the_time(tmp_path):
     (["--keep", "x"], "a number of seconds"),
     (["-o", "run.pfs", "--longer-than", "5"], "require --keep"),
     (["-o", "run.pfs", "--keep-memory", "8M"], "require --keep"),
+    (["-o", "run.pfs", "--max-major", "5"], "limits require --keep"),
 ])
 def test_options_that_do_not_fit_are_refused(options, sentence):
     assert sentence in pfstat.refused(2, "record", *options, "--", "true")

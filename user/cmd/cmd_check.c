@@ -5,12 +5,12 @@
  */
 #include <argp.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/limit_options.h"
 #include "cmd/watch_options.h"
 #include "report/limits.h"
 #include "report/view.h"
@@ -25,46 +25,18 @@ struct check {
 	struct result result;
 };
 
-enum key {
-	KEY_MAX_MAJOR = 3000,
-	KEY_MAX_FAULT_TIME,
-	KEY_MAX_SHARE,
-};
-
-static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "Limits, at least one:", 3 },
-	{ "max-major", KEY_MAX_MAJOR, "N", 0, "number of major faults", 3 },
-	{ "max-fault-time", KEY_MAX_FAULT_TIME, "MS", 0,
-	  "sum of the time of all faults, in milliseconds", 3 },
-	{ "max-share", KEY_MAX_SHARE, "PERCENT", 0,
-	  "share of the run's time in which a fault was in progress", 3 },
-	{ 0 },
-};
-
 static error_t check_parse_option(int key, char *text, struct argp_state *state)
 {
 	struct check *check = state->input;
-	struct limits *limits = &check->limits;
 
+	(void)text;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &check->watch_options;
-		return 0;
-	case KEY_MAX_MAJOR:
-		limits->max_major = argument_number(state, "max-major", text, 0, UINT64_MAX - 1);
-		return 0;
-	case KEY_MAX_FAULT_TIME:
-		limits->max_fault_ns = 1e6 * argument_decimal(state, "max-fault-time", text,
-							      "a number of milliseconds", 0, 1e9);
-		return 0;
-	case KEY_MAX_SHARE:
-		limits->max_share =
-			argument_decimal(state, "max-share", text, "a number of per cent", 0, 100) /
-			100;
+		state->child_inputs[1] = &check->limits;
 		return 0;
 	case ARGP_KEY_SUCCESS:
-		if (limits->max_major == COUNT_NA && limits->max_fault_ns == COUNT_NA &&
-		    isnan(limits->max_share))
+		if (!limits_any(&check->limits))
 			usage(state, "no limit was given; use --max-major, --max-fault-time or "
 				     "--max-share");
 		return 0;
@@ -73,10 +45,13 @@ static error_t check_parse_option(int key, char *text, struct argp_state *state)
 	}
 }
 
-static const struct argp_child check_children[] = { { &watch_argp, 0, NULL, 0 }, { 0 } };
+static const struct argp_child check_children[] = {
+	{ &watch_argp, 0, NULL, 0 },
+	{ &limit_argp, 0, "Limits, at least one:", 3 },
+	{ 0 },
+};
 
 const struct argp check_argp = {
-	.options = argp_options,
 	.parser = check_parse_option,
 	.children = check_children,
 	.args_doc = "LIMITS [--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",

@@ -16,6 +16,7 @@
 #include <pfstat/control.h>
 
 #include "cmd/cmd.h"
+#include "cmd/limit_options.h"
 #include "cmd/record_keep.h"
 #include "cmd/report_options.h"
 #include "cmd/watch_options.h"
@@ -58,6 +59,8 @@ static void record_check_keep(const struct argp_state *state, const struct recor
 		usage(state, "--keep writes no JSON; use pfdrive report on the recording");
 	if (!keep->keep_ns && (keep->bytes || keep->longer_ns != COUNT_NA))
 		usage(state, "--keep-memory and --longer-than require --keep");
+	if (!keep->keep_ns && limits_any(&keep->limits))
+		usage(state, "limits require --keep; to check a whole run, use pfdrive check");
 }
 
 static error_t record_parse_option(int key, char *text, struct argp_state *state)
@@ -68,6 +71,7 @@ static error_t record_parse_option(int key, char *text, struct argp_state *state
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->watch;
 		state->child_inputs[1] = &options->report;
+		state->child_inputs[2] = &options->keep.limits;
 		return 0;
 	case 'o':
 		options->output = text;
@@ -109,6 +113,7 @@ static const struct argp_option argp_options[] = {
 static const struct argp_child record_children[] = {
 	{ &watch_argp, 0, NULL, 0 },
 	{ &report_options_argp, 0, NULL, 0 },
+	{ &limit_argp, 0, "With --keep, also write it if the last SECONDS had more than this:", 6 },
 	{ 0 },
 };
 
@@ -128,7 +133,7 @@ static void record_parse(struct record_options *options, int argc, char **argv)
 {
 	watch_options_init(&options->watch);
 	report_options_init(&options->report);
-	options->keep = KEEP_OPTIONS_NONE;
+	keep_options_init(&options->keep);
 	argp_parse(&record_argp, argc, argv, ARGP_IN_ORDER, NULL, options);
 	if (options->report.grouped && options->report.by == GROUP_BY_STACK)
 		options->watch.instruments.events.stacks = true;

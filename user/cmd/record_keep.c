@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A flight recorder. The collector's thread keeps the items. The main thread waits for the end of
- * the program or for SIGUSR1, which the collector's thread also sends it after a long fault.
+ * the program or for SIGUSR1, which the collector's thread also sends it after a long fault, and if
+ * the last faults exceed a limit. Limits need an analysis, which runs in the collector's thread.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -10,9 +11,11 @@
 #include <time.h>
 
 #include "cmd/record_keep.h"
+#include "report/limit_window.h"
 #include "run/kept_recording.h"
 #include "util/message.h"
 #include "util/signals.h"
+#include "util/time_ns.h"
 
 /* How often all events are read, so that the kept part is never older. */
 #define TICK_MS	   200
@@ -23,7 +26,10 @@ struct keeping {
 	struct kept_recording kept;
 	struct watch *watch;
 	pthread_t main_thread;
-	uint64_t asked_ns; /* when the last long fault ended; 0: there was none */
+	struct analysis *analysis; /* NULL: no limits */
+	struct limit_sums sums;	   /* since the start; busy_ns is computed at each tick */
+	struct limit_window window;
+	uint64_t asked_ns; /* when a write was last requested; 0: never */
 	pthread_mutex_t lock;
 	pthread_cond_t ticked;
 	uint64_t ticks; /* how often all events up to then were read */
@@ -38,17 +44,23 @@ static uint64_t time_of_fault(const struct item *item)
 	return 0;
 }
 
-/* The next write waits until the long fault has left the kept part. */
-static void keep_look_at(struct keeping *keeping, const struct item *item)
+/* The next write waits until the cause of this one has left the kept part. */
+static void keep_request(struct keeping *keeping, uint64_t ns)
 {
-	const struct keep_options *options = keeping->options;
-
-	if (options->longer_ns == COUNT_NA || time_of_fault(item) <= options->longer_ns)
+	if (keeping->asked_ns && ns < keeping->asked_ns + keeping->options->keep_ns)
 		return;
-	if (keeping->asked_ns && item->ns < keeping->asked_ns + options->keep_ns)
-		return;
-	keeping->asked_ns = item->ns;
+	keeping->asked_ns = ns;
 	pthread_kill(keeping->main_thread, SIGUSR1);
+}
+
+/* An explain_sink. */
+static int keep_add_fault(void *context, const struct explained *fault)
+{
+	struct keeping *keeping = context;
+
+	keeping->sums.major += fault->major;
+	keeping->sums.fault_ns += fault->end_ns - fault->start_ns;
+	return 0;
 }
 
 static int keep_add(void *context, const struct item *item)
@@ -56,9 +68,24 @@ static int keep_add(void *context, const struct item *item)
 	struct keeping *keeping = context;
 	int err = recent_add(keeping->kept.recent, item);
 
-	if (!err)
-		keep_look_at(keeping, item);
+	if (!err && keeping->analysis)
+		err = analysis_add(keeping->analysis, item);
+	if (!err && time_of_fault(item) > keeping->options->longer_ns)
+		keep_request(keeping, item->ns);
 	return err;
+}
+
+static void keep_check_limits(struct keeping *keeping)
+{
+	const uint64_t now = clock_monotonic_ns(), keep_ns = keeping->options->keep_ns;
+	struct evidence_figures evidence;
+	struct limit_sums last;
+
+	analysis_evidence(keeping->analysis, &evidence);
+	keeping->sums.busy_ns = evidence.busy_ns;
+	last = limit_window_add(&keeping->window, now, &keeping->sums);
+	if (limits_exceeded(&keeping->options->limits, &last, keep_ns))
+		keep_request(keeping, now);
 }
 
 static void keep_lost(void *context, uint64_t *records, uint64_t *events)
@@ -75,6 +102,8 @@ static void keep_tick(void *context)
 {
 	struct keeping *keeping = context;
 
+	if (keeping->analysis)
+		keep_check_limits(keeping);
 	pthread_mutex_lock(&keeping->lock);
 	keeping->ticks++;
 	pthread_cond_signal(&keeping->ticked);
@@ -139,6 +168,33 @@ static int keep_watch(struct keeping *keeping, const struct watch_options *optio
 	return status ?: ended;
 }
 
+static int keep_open_limits(struct keeping *keeping, bool have_bpf)
+{
+	int err;
+
+	if (!limits_any(&keeping->options->limits))
+		return 0;
+	err = limit_window_open(&keeping->window, keeping->options->keep_ns, TICK_MS * MILLISECOND);
+	keeping->analysis = err ? NULL : analysis_new(have_bpf, 0);
+	if (!keeping->analysis)
+		return -ENOMEM;
+	return analysis_listen(keeping->analysis, keep_add_fault, keeping);
+}
+
+static void keep_close(struct keeping *keeping)
+{
+	watch_close(keeping->watch);
+	recent_close(keeping->kept.recent);
+	analysis_free(keeping->analysis);
+	limit_window_close(&keeping->window);
+}
+
+void keep_options_init(struct keep_options *options)
+{
+	*options = (struct keep_options){ .longer_ns = COUNT_NA };
+	limits_init(&options->limits);
+}
+
 int record_keep(const struct keep_options *options, const struct watch_options *watch_options,
 		const char *pattern, struct result *result)
 {
@@ -158,9 +214,13 @@ int record_keep(const struct keep_options *options, const struct watch_options *
 	};
 	int err = recent_open(&keeping.kept.recent, &recent), status;
 
-	if (err)
+	if (!err)
+		err = keep_open_limits(&keeping, watch_options->instruments.bpf);
+	if (err) {
+		keep_close(&keeping);
 		return message(STATUS_FAILED, "cannot keep a recording in memory: %s",
 			       strerror(-err));
+	}
 	watched.tap = keep_add;
 	watched.tap_context = &keeping;
 	watched.instruments.tick_ms = TICK_MS;
@@ -169,7 +229,6 @@ int record_keep(const struct keep_options *options, const struct watch_options *
 	watched.instruments.tick_context = &keeping;
 	signals_take_user();
 	status = keep_watch(&keeping, &watched, result);
-	watch_close(keeping.watch);
-	recent_close(keeping.kept.recent);
+	keep_close(&keeping);
 	return status;
 }

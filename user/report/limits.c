@@ -17,6 +17,20 @@ void limits_init(struct limits *limits)
 	};
 }
 
+bool limits_any(const struct limits *limits)
+{
+	return limits->max_major != COUNT_NA || limits->max_fault_ns != COUNT_NA ||
+	       !isnan(limits->max_share);
+}
+
+/* COUNT_NA is the largest number, and NAN compares as false. */
+bool limits_exceeded(const struct limits *limits, const struct limit_sums *sums,
+		     uint64_t elapsed_ns)
+{
+	return sums->major > limits->max_major || sums->fault_ns > limits->max_fault_ns ||
+	       sums->busy_ns > limits->max_share * elapsed_ns;
+}
+
 static bool is_complete(const struct report_losses *losses)
 {
 	return !losses->damage && !losses->records &&

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Limits that a run must keep: pure functions over a filled report. */
+/* Limits that a run must keep: pure functions. */
 #ifndef PFSTAT_USER_LIMITS_H
 #define PFSTAT_USER_LIMITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -15,7 +16,18 @@ struct limits {
 	double max_share;      /* of the run's time with a fault in progress, 0 to 1 */
 };
 
+/* The limited figures of a run, or of a part of it. */
+struct limit_sums {
+	uint64_t major, fault_ns;
+	uint64_t busy_ns; /* a fault was in progress in at least one thread */
+};
+
 void limits_init(struct limits *limits);
+/* True if there is at least one limit. */
+bool limits_any(const struct limits *limits);
+/* True if a limit is exceeded. @elapsed_ns: of the run, or of the part. */
+bool limits_exceeded(const struct limits *limits, const struct limit_sums *sums,
+		     uint64_t elapsed_ns);
 
 /* Prints a line for each limit. Returns how many are exceeded, or could not be checked. */
 unsigned int limits_check(FILE *out, const struct limits *limits, const struct report *run);
