@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "system/memory_cgroup.h"
+#include "system/processes.h"
 #include "util/signals.h"
 
 #define GROUP_PREFIX "pfdrive-"
@@ -76,24 +77,15 @@ static bool has_word(const char *folder, const char *name, const char *word)
 	return found;
 }
 
-/* Finds the cgroup of this process: the line "0::/PATH". */
 static int find_home(struct memory_group *group, const char *mount)
 {
-	FILE *file = fopen("/proc/self/cgroup", "re");
-	char line[PATH_MAX - 256];
-	int err = -ENOENT;
+	char *cgroup = process_cgroup(getpid());
 
-	if (!file)
+	if (!cgroup)
 		return -errno;
-	while (err && fgets(line, sizeof(line), file)) {
-		if (strncmp(line, "0::/", 4))
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		snprintf(group->home, sizeof(group->home), "%.200s%s", mount, line + 3);
-		err = 0;
-	}
-	fclose(file);
-	return err;
+	snprintf(group->home, sizeof(group->home), "%.200s%s", mount, cgroup);
+	free(cgroup);
+	return 0;
 }
 
 static int start_keeper(struct memory_group *group)

@@ -183,6 +183,32 @@ int processes_that_map(int fd, process_visitor visit, void *context)
 	return err;
 }
 
+/* The line "0::/PATH"; " (deleted)" follows if the cgroup was removed. */
+char *process_cgroup(pid_t pid)
+{
+	char path[64], *line = NULL, *found = NULL, *end;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return NULL;
+	errno = ENOENT;
+	while (!found && getline(&line, &size, file) > 0) {
+		if (strncmp(line, "0::/", strlen("0::/")))
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		end = strstr(line, " (deleted)");
+		if (end)
+			*end = '\0';
+		found = strdup(line + strlen("0::"));
+	}
+	free(line);
+	fclose(file);
+	return found;
+}
+
 /* Returns the part of /proc/PID/stat after the name; NULL if the process is gone. */
 static const char *read_stat(pid_t pid, char *text, size_t size)
 {

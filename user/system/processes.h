@@ -16,6 +16,12 @@ int processes_in_cgroup(const char *path, process_visitor visit, void *context);
 /* Visits each process, except the caller, that maps the file of @fd, which is open for reading. */
 int processes_that_map(int fd, process_visitor visit, void *context);
 
+/*
+ * Returns the process's cgroup as in /proc/PID/cgroup, such as "/system.slice/a.service"; the caller
+ * frees it. NULL: the process is gone, or cgroup v2 is not mounted, see errno.
+ */
+char *process_cgroup(pid_t pid);
+
 struct process_counts {
 	uint64_t minflt, majflt; /* of all its threads, without children */
 	uint64_t utime_ns, stime_ns;
