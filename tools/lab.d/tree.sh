@@ -39,10 +39,19 @@ copy_tree()
 		tar -C "$home/new" --no-same-owner -xf - ||
 		die "cannot copy $TREE to $home: is the disk full?"
 	if [ -d "$home/tree/build" ]; then
+		touch_changed "$home/tree" "$home/new"
 		mv "$home/tree/build" "$home/new/build"
 	fi
 	remove_tree "$home/tree"
 	mv "$home/new" "$home/tree"
+}
+
+# A file that is edited during a build is older than the objects made from its previous content, and
+# so would not be compiled again.
+touch_changed()
+{
+	{ LC_ALL=C diff -rq --exclude=build "$1" "$2" || [ $? = 1 ]; } |
+		sed -n "s|^Files .* and \\($2/.*\\) differ\$|\\1|p" | xargs -r -d '\n' touch
 }
 
 # make prints nothing unless it fails, since the caller wants the output of COMMAND.
