@@ -9,10 +9,14 @@
 
 static struct report report;
 static char *text;
+static size_t nr_rows;
+static uint64_t watched_ns;
 
 static void make_report(void)
 {
 	report_init(&report);
+	nr_rows = 1;
+	watched_ns = 10000000000;
 	report.bpf.known = true;
 	report.bpf.hooks = (1U << NR_HOOKS) - 1;
 	report.faults.parts_known = true;
@@ -24,15 +28,20 @@ static void make_report(void)
 	report.faults.all.count = 3;
 	report.faults.all.whole.total_ns = 1234567890123456789;
 	report.faults.all.parts[PART_DEVICE].total_ns = 5;
-	report.losses.records = 7;
-	report.losses.events = COUNT_NA;
+	report.evidence.busy_ns = 2000000000;
 }
 
 static void print(const char *value)
 {
+	const struct openmetrics_row rows[] = { { value, &report }, { "second", &report } };
 	const struct openmetrics metrics = {
 		.label = "cgroup",
 		.value = value,
+		.rows = rows,
+		.nr_rows = nr_rows,
+		.watched_ns = watched_ns,
+		.lost_records = 7,
+		.lost_events = COUNT_NA,
 		.own_cpu_ns = 1500000000,
 		.own_peak_bytes = 4096,
 	};
@@ -40,7 +49,7 @@ static void print(const char *value)
 	FILE *out = open_memstream(&text, &length);
 
 	ck_assert_ptr_nonnull(out);
-	ck_assert_int_eq(openmetrics_print(out, &report, &metrics), 0);
+	ck_assert_int_eq(openmetrics_print(out, &metrics), 0);
 	fclose(out);
 }
 
@@ -83,7 +92,30 @@ START_TEST(test_a_value_that_is_not_known_has_no_sample)
 	ck_assert_ptr_null(strstr(text, "lost_events"));
 	ck_assert_ptr_null(strstr(text, "part_seconds"));
 	ck_assert_ptr_null(strstr(text, "class=\"anon\""));
-	ck_assert_ptr_null(strstr(text, "stalled_seconds")); /* the duration is not known */
+	watched_ns = COUNT_NA;
+	free(text);
+	print("a");
+	ck_assert_ptr_null(strstr(text, "stalled_seconds"));
+}
+END_TEST
+
+START_TEST(test_each_row_has_its_label_and_each_family_is_there_once)
+{
+	const char *family;
+
+	nr_rows = 2;
+	print("a");
+	check_line("\npfstat_faults_total{cgroup=\"a\",class=\"disk\"} 3\n");
+	check_line("\npfstat_faults_total{cgroup=\"second\",class=\"disk\"} 3\n");
+	check_line("\npfstat_fault_part_seconds_total{cgroup=\"second\",part=\"device\"} "
+		   "0.000000005\n");
+	check_line("\npfstat_stalled_seconds_total{cgroup=\"second\"} 2.000000000\n");
+	check_line("\npfstat_watched_seconds_total{cgroup=\"a\"} 10.000000000\n");
+	ck_assert_ptr_null(strstr(text, "watched_seconds_total{cgroup=\"second"));
+	ck_assert_ptr_null(strstr(text, "exporter_cpu_seconds_total{cgroup=\"second"));
+	family = strstr(text, "# TYPE pfstat_faults counter");
+	ck_assert_ptr_nonnull(family);
+	ck_assert_ptr_null(strstr(family + 1, "# TYPE pfstat_faults counter"));
 }
 END_TEST
 
@@ -109,7 +141,7 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 	FILE *full = fopen("/dev/full", "w");
 
 	ck_assert_ptr_nonnull(full);
-	ck_assert_int_eq(openmetrics_print(full, &report, &metrics), -ENOSPC);
+	ck_assert_int_eq(openmetrics_print(full, &metrics), -ENOSPC);
 	fclose(full);
 }
 END_TEST
@@ -117,5 +149,6 @@ END_TEST
 RUN_TESTS_WITH("openmetrics", make_report, exit_report,
 	       test_counters_have_their_labels_and_exact_seconds,
 	       test_a_value_that_is_not_known_has_no_sample,
+	       test_each_row_has_its_label_and_each_family_is_there_once,
 	       test_a_part_without_its_hook_has_no_sample, test_names_are_escaped,
 	       test_output_that_cannot_be_written_is_an_error)

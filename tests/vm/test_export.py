@@ -19,11 +19,14 @@ with open("{path}", "rb") as file:
 SAMPLE = re.compile(r'([a-z_]+)\{([a-z]+)="((?:[^"\\\n]|\\.)*)"(?:,([a-z]+)="([a-z_-]+)")?\} (\S+)')
 
 
-def parse(text):
-    """The samples by name and second label. Each has a family before it, and is there once."""
+def parse(text, wanted=None):
+    """
+    The samples of a target, or of the only one, by name and second label. Each sample of the file
+    has a family before it, and is there once.
+    """
     lines = text.splitlines()
     assert lines[-1] == "# EOF" and text.endswith("\n")
-    types, samples = {}, {}
+    types, samples, seen = {}, {}, set()
     for line in lines[:-1]:
         if line.startswith("# TYPE "):
             _, _, name, kind = line.split(" ")
@@ -33,9 +36,11 @@ def parse(text):
             name, label, target, _, value, number = SAMPLE.fullmatch(line).groups()
             family = name.removesuffix("_total")
             assert types[family] == ("counter" if family != name else "gauge")
-            assert (name, value) not in samples
-            samples[name, value] = float(number)
-            samples["target"] = (label, target)
+            assert (target, name, value) not in seen
+            seen.add((target, name, value))
+            if target == (wanted or target):
+                samples[name, value] = float(number)
+                assert samples.setdefault("target", (label, target)) == (label, target)
     return samples
 
 
@@ -88,6 +93,53 @@ def test_counters_of_a_running_process_grow(small_file, tmp_path):
     counters = [key for key in first if key[0].endswith("_total")]
     assert len(counters) > 30
     assert all(later[key] >= first[key] for key in counters)
+
+
+def test_each_cgroup_below_the_watched_one_has_its_own_counters(tmp_path):
+    group = pfstat.cgroup("watched")
+    metrics = tmp_path / "pfstat.prom"
+    start = "read go; "
+    for number, name in enumerate(("one", "two"), 1):
+        (group / name).mkdir()
+        path = pfstat.make_file(pfstat.DISK / name, number * PAGES * pfstat.PAGE, b"a")
+        # As systemd does: a child moves itself, and then executes the program.
+        start += f"sh -c 'echo $$ >{group / name}/cgroup.procs; exec python3 {tmp_path}/{name}.py'; "
+        (tmp_path / f"{name}.py").write_text(READ_ALL.format(path=path, pages=number * PAGES))
+        pfstat.run("python3", "-c", "import mmap")
+    pfstat.drop_cache()
+    with subprocess.Popen(["sh", "-c", start + "read end"], stdin=subprocess.PIPE) as shell:
+        (group / "cgroup.procs").write_text(str(shell.pid))
+        with subprocess.Popen([pfstat.PFDRIVE, "export", "--openmetrics", metrics, "-i", "0.2",
+                               "--cgroup", group, "--by-cgroup"]) as process:
+            pfstat.wait_until(lambda: process.poll() is not None or pfstat.watches(process))
+            shell.stdin.write(b"\n")
+            shell.stdin.flush()
+            pfstat.wait_until(lambda: metrics.exists() and '"/watched/two"' in metrics.read_text())
+            pfstat.wait_until(lambda: not (group / "two" / "cgroup.procs").read_text())
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=pfstat.PATIENCE) == 0
+    text = metrics.read_text()
+    for number, name in enumerate(("one", "two"), 1):
+        samples = parse(text, f"/watched/{name}")
+        pages = number * PAGES
+        assert pages <= samples["pfstat_faults_total", "disk"] < pages + PAGES, text
+        assert samples["pfstat_verdict_ratio", "no-read-ahead"] > 0.5, text
+        assert total(samples, "pfstat_fault_seconds_total") == pytest.approx(
+            total(samples, "pfstat_fault_part_seconds_total"), abs=1e-6)
+        assert 0 < samples["pfstat_stalled_seconds_total", None]
+    whole = parse(text, "/watched")
+    assert whole["pfstat_lost_records_total", None] == 0
+    assert whole["pfstat_watched_seconds_total", None] > 0
+    assert whole["pfstat_faults_total", "cow"] > 0         # the shell's forks
+    assert "(unknown)" not in text
+    for name in ("one", "two", ""):
+        pfstat.wait_until(lambda: not (group / name / "cgroup.procs").read_text())
+        (group / name).rmdir()
+
+
+def test_counters_by_cgroup_require_a_cgroup(tmp_path):
+    said = pfstat.refused(2, "export", "--openmetrics", tmp_path / "x", "--by-cgroup", "--", "true")
+    assert "--by-cgroup requires --cgroup PATH" in said
 
 
 def test_a_file_that_cannot_be_written_ends_the_export(tmp_path):

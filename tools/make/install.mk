@@ -21,7 +21,9 @@ man_files	= $(foreach page,$(man_pages),$(page):$(mandir)/$(notdir $(page)))
 schema_files	= $(foreach schema,$(schemas),$(schema):$(schemadir)/$(notdir $(schema)))
 completion_files = $(BUILD)/completion/pfdrive.bash:$(PREFIX)/share/bash-completion/completions/pfdrive \
 	$(BUILD)/completion/_pfdrive:$(PREFIX)/share/zsh/site-functions/_pfdrive
-unit_files	= $(BUILD)/pfdrive-export@.service:$(PREFIX)/lib/systemd/system/pfdrive-export@.service
+# The units of systemd: all services, or one.
+units		= $(addprefix $(BUILD)/,pfdrive-export.service pfdrive-export@.service)
+unit_files	= $(foreach unit,$(units),$(unit):$(PREFIX)/lib/systemd/system/$(notdir $(unit)))
 data_files	= $(schema_files) $(unit_files) $(completion_files)
 # With both, install-module signs the module for Secure Boot: a private key, and its certificate.
 SIGN_KEY	?=
@@ -71,13 +73,13 @@ endef
 
 install: install-user install-module
 
-$(BUILD)/pfdrive-export@.service: packaging/pfdrive-export@.service force
+$(units): $(BUILD)/%: packaging/% force
 	$(call say,UNIT,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)sed 's,@SBINDIR@,$(SBINDIR),' $< > $@
 
 .PHONY: force
-install-user: $(BUILD)/pfdrive $(BUILD)/pfdrive-export@.service man completion
+install-user: $(BUILD)/pfdrive $(units) man completion
 	$(call install_pair,755,$(program_files))
 	$(if $(RST2MAN),$(call install_data,$(man_files)))
 	$(call install_data,$(data_files))

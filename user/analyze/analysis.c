@@ -356,6 +356,11 @@ int analysis_add(void *context, const struct item *item)
 	}
 }
 
+int analysis_add_foreign(struct analysis *analysis, const struct pfstat_block *block)
+{
+	return explain_event(analysis->explain, &block->event);
+}
+
 /* Adds a 0 to each histogram for every fault without the part. */
 static int add_zeros(struct class_faults *class)
 {

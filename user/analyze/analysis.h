@@ -56,6 +56,8 @@ void analysis_listen_advice(struct analysis *analysis, advice_sink sink, void *c
 
 /* Adds an item, in time order. An item_sink. -ENOMEM; -EINVAL: unknown to this version. */
 int analysis_add(void *analysis, const struct item *item);
+/* Adds a request of a process that is not analysed here: faults may wait for it. 0 or -ENOMEM. */
+int analysis_add_foreign(struct analysis *analysis, const struct pfstat_block *block);
 /* Ends the items and emits open faults as unsolved. Figures are also valid before. */
 int analysis_finish(struct analysis *analysis);
 

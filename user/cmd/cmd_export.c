@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/cgroup_analyses.h"
 #include "cmd/cmd.h"
 #include "cmd/watch_options.h"
 #include "print/openmetrics.h"
@@ -19,6 +20,7 @@
 #include "privilege/output_file.h"
 #include "report/live.h"
 #include "report/view.h"
+#include "system/processes.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/signals.h"
@@ -36,15 +38,19 @@ struct exporter {
 	struct watch *watch;
 	struct result result;
 	struct live *live;
-	int err; /* of the last file: no more are written */
+	bool by_cgroup;
+	struct cgroup_analyses cgroups; /* by_cgroup: instead of the result's analysis */
+	int err;			/* of the last file: no more are written */
 };
 
-enum key { KEY_OPENMETRICS = 3000, KEY_INTERVAL = 'i' };
+enum key { KEY_OPENMETRICS = 3000, KEY_BY_CGROUP, KEY_INTERVAL = 'i' };
 
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Output:", 3 },
 	{ "openmetrics", KEY_OPENMETRICS, "FILE", 0,
 	  "replace this file with the counters, as OpenMetrics text", 3 },
+	{ "by-cgroup", KEY_BY_CGROUP, NULL, 0,
+	  "with --cgroup, separate counters for each cgroup below PATH", 3 },
 	{ "interval", KEY_INTERVAL, "S", 0, "seconds between two files (default 10)", 3 },
 	{ 0 },
 };
@@ -88,6 +94,9 @@ static error_t export_parse_option(int key, char *text, struct argp_state *state
 	case KEY_OPENMETRICS:
 		exporter->path = text;
 		return 0;
+	case KEY_BY_CGROUP:
+		exporter->by_cgroup = true;
+		return 0;
 	case KEY_INTERVAL:
 		exporter->interval_ms = 1000 * argument_decimal(state, "interval", text,
 								"a number of seconds", 0.1, 3600);
@@ -95,6 +104,8 @@ static error_t export_parse_option(int key, char *text, struct argp_state *state
 	case ARGP_KEY_SUCCESS:
 		if (!exporter->path)
 			usage(state, "no file was given; use --openmetrics FILE");
+		if (exporter->by_cgroup && !exporter->watch_options.cgroup)
+			usage(state, "--by-cgroup requires --cgroup PATH");
 		named_files_output(state, "--openmetrics", exporter->path);
 		export_name_target(exporter);
 		return 0;
@@ -117,25 +128,75 @@ const struct argp export_argp = {
 	       "of it. Ctrl-C stops pfdrive. Requires root, and the pfstat module or eBPF.",
 };
 
-static int export_print(const struct exporter *exporter, FILE *out)
-{
-	struct openmetrics metrics = { .label = exporter->label, .value = exporter->value };
-	struct run_counters counters;
+/* The faults of a cgroup, or of all that is watched. */
+struct export_row {
 	struct report report;
+	struct run_counters counters;
+};
+
+static void export_free_rows(struct export_row *rows, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		report_exit(&rows[i].report);
+		run_counters_exit(&rows[i].counters);
+	}
+	free(rows);
+}
+
+static int export_print_rows(const struct exporter *exporter, const struct export_row *rows,
+			     size_t nr, FILE *out)
+{
+	struct openmetrics_row *printed = calloc(nr + 1, sizeof(*printed));
+	struct openmetrics metrics = {
+		.label = exporter->label,
+		.value = exporter->value,
+		.rows = printed,
+		.nr_rows = nr,
+		.watched_ns = exporter->live->now_ns - exporter->live->start_ns,
+		.lost_records = exporter->live->counters.lost_records,
+		.lost_events = exporter->live->counters.lost_events,
+	};
 	struct rusage usage;
+	size_t i;
 	int err;
 
+	if (!printed)
+		return -ENOMEM;
 	getrusage(RUSAGE_SELF, &usage);
 	metrics.own_cpu_ns = clock_timeval_ns(usage.ru_utime) + clock_timeval_ns(usage.ru_stime);
 	metrics.own_peak_bytes = usage.ru_maxrss * 1024ULL;
-	report_init(&report);
-	run_counters_init(&counters);
-	err = live_report(&report, &counters, exporter->live, exporter->result.analysis,
-			  exporter->watch_options.instruments.bpf);
+	for (i = 0; i < nr; i++)
+		printed[i] = (struct openmetrics_row){
+			.value = exporter->by_cgroup ? exporter->cgroups.list[i].name :
+						       exporter->value,
+			.report = &rows[i].report,
+		};
+	err = openmetrics_print(out, &metrics);
+	free(printed);
+	return err;
+}
+
+static int export_print(const struct exporter *exporter, FILE *out)
+{
+	const struct cgroup_analyses *cgroups = &exporter->cgroups;
+	const size_t nr = exporter->by_cgroup ? cgroups->nr : 1;
+	struct export_row *rows = calloc(nr + 1, sizeof(*rows));
+	int err = rows ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; i < nr && !err; i++) {
+		report_init(&rows[i].report);
+		run_counters_init(&rows[i].counters);
+		err = live_report(&rows[i].report, &rows[i].counters, exporter->live,
+				  exporter->by_cgroup ? cgroups->list[i].analysis :
+							exporter->result.analysis,
+				  exporter->watch_options.instruments.bpf);
+	}
 	if (!err)
-		err = openmetrics_print(out, &report, &metrics);
-	report_exit(&report);
-	run_counters_exit(&counters);
+		err = export_print_rows(exporter, rows, nr, out);
+	export_free_rows(rows, i);
 	return err;
 }
 
@@ -157,6 +218,17 @@ static int export_write(const struct exporter *exporter)
 	return err;
 }
 
+static int export_take(struct exporter *exporter, const struct live_counters *counters)
+{
+	const struct live_snapshot without_faults = { .counters = *counters };
+	const uint64_t now = clock_monotonic_ns();
+
+	if (!exporter->by_cgroup)
+		return live_update(exporter->live, exporter->result.analysis, counters, now);
+	return cgroup_analyses_update(&exporter->cgroups) ?:
+		       live_take(exporter->live, &without_faults, now);
+}
+
 /* Runs in the thread of the collector, which feeds the analysis: it does not change meanwhile. */
 static void export_update(void *context)
 {
@@ -168,8 +240,7 @@ static void export_update(void *context)
 	watch_lost(exporter->watch, &counters.lost_records, &counters.lost_events);
 	counters.hooks = watch_hooks(exporter->watch);
 	counters.source_is_bpf = view_source_is_bpf(&exporter->result.report);
-	exporter->err = live_update(exporter->live, exporter->result.analysis, &counters,
-				    clock_monotonic_ns());
+	exporter->err = export_take(exporter, &counters);
 	if (!exporter->err)
 		exporter->err = export_write(exporter);
 	if (exporter->err)
@@ -178,7 +249,8 @@ static void export_update(void *context)
 
 static int export_open_watch(struct exporter *exporter)
 {
-	struct instruments_options *instruments = &exporter->watch_options.instruments;
+	struct watch_options *options = &exporter->watch_options;
+	struct instruments_options *instruments = &options->instruments;
 
 	exporter->live = live_new(0, clock_monotonic_ns());
 	if (!exporter->live)
@@ -188,8 +260,13 @@ static int export_open_watch(struct exporter *exporter)
 	instruments->tick = export_update;
 	instruments->tick_context = exporter;
 	/* The causes of the verdict depend on places. Code has no names before the end. */
-	exporter->watch_options.groups = REPORT_PLACES & ~(1U << GROUP_BY_CODE);
-	return watch_open(&exporter->watch, &exporter->watch_options, &exporter->result);
+	options->groups = REPORT_PLACES & ~(1U << GROUP_BY_CODE);
+	cgroup_analyses_init(&exporter->cgroups, instruments->bpf, options->groups, process_cgroup);
+	if (exporter->by_cgroup) {
+		options->tap = cgroup_analyses_add;
+		options->tap_context = &exporter->cgroups;
+	}
+	return watch_open(&exporter->watch, options, &exporter->result);
 }
 
 static int message_of_metrics(const struct exporter *exporter, int err)
@@ -241,6 +318,7 @@ int cmd_export(int argc, char **argv)
 	result_init(&exporter.result);
 	status = export_run(&exporter);
 	watch_close(exporter.watch);
+	cgroup_analyses_exit(&exporter.cgroups);
 	live_free(exporter.live);
 	result_free(&exporter.result);
 	return status;

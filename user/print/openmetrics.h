@@ -10,13 +10,25 @@
 
 #include "report/report.h"
 
-struct openmetrics {
-	const char *label, *value; /* of all samples: what is watched. Any bytes */
-	uint64_t own_cpu_ns;	   /* of pfdrive itself */
-	uint64_t own_peak_bytes;   /* its largest resident set */
+/* The faults of one value of the label. */
+struct openmetrics_row {
+	const char *value;	     /* any bytes */
+	const struct report *report; /* filled, as of now */
 };
 
-/* @run: filled, as of now. 0 or a negative errno. */
-int openmetrics_print(FILE *out, const struct report *run, const struct openmetrics *metrics);
+struct openmetrics {
+	const char *label,
+		*value; /* what is watched, in samples that are not of a row. Any bytes */
+	const struct openmetrics_row *rows;
+	size_t nr_rows;
+	/* COUNT_NA: not known. */
+	uint64_t watched_ns;
+	uint64_t lost_records, lost_events;
+	uint64_t own_cpu_ns;	 /* of pfdrive itself */
+	uint64_t own_peak_bytes; /* its largest resident set */
+};
+
+/* 0 or a negative errno. */
+int openmetrics_print(FILE *out, const struct openmetrics *metrics);
 
 #endif

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Items of processes in several cgroups: which analysis gets them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/analyze/cgroup_analyses.h"
+
+#define PIDS 1000
+
+/* The kernel's view; "" is a process that is gone. */
+static char kernel[PIDS][32];
+static struct cgroup_analyses cgroups;
+
+static char *look_up(pid_t pid)
+{
+	return kernel[pid][0] ? strdup(kernel[pid]) : NULL;
+}
+
+static void begin(void)
+{
+	memset(kernel, 0, sizeof(kernel));
+	cgroup_analyses_init(&cgroups, true, 0, look_up);
+}
+
+static void end(void)
+{
+	cgroup_analyses_exit(&cgroups);
+}
+
+static void add_event(const void *event)
+{
+	const struct item item = { .type = ITEM_EVENT, .event = event };
+
+	ck_assert_int_eq(cgroup_analyses_add(&cgroups, &item), 0);
+}
+
+static void add_fault(uint32_t pid, uint64_t start_ns)
+{
+	const struct pfstat_record record = {
+		.op = PFSTAT_OP_FAULT,
+		.class = PFSTAT_CLASS_DISK,
+		.pid = pid,
+		.tid = pid,
+		.inode = 77,
+		.pgoff = start_ns / 1000,
+		.address = 0x100000 + start_ns,
+		.start_ns = start_ns,
+		.duration_ns = 500,
+		.result = PFSTAT_RESULT_LOCKED | PFSTAT_RESULT_MAJOR,
+	};
+	const struct item item = { .type = ITEM_RECORD, .ns = start_ns + 500, .record = &record };
+
+	ck_assert_int_eq(cgroup_analyses_add(&cgroups, &item), 0);
+}
+
+static void add_task(uint32_t flags, uint32_t pid, uint32_t tid, uint32_t parent_pid)
+{
+	const struct pfstat_task task = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK, .size = sizeof(task), .flags = flags,
+			.pid = pid, .tid = tid,
+		},
+		.parent_pid = parent_pid, .parent = parent_pid,
+	};
+
+	add_event(&task);
+}
+
+static const struct cgroup_analysis *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < cgroups.nr; i++)
+		if (!strcmp(cgroups.list[i].name, name))
+			return &cgroups.list[i];
+	return NULL;
+}
+
+static uint64_t faults_of(const char *name)
+{
+	const struct cgroup_analysis *cgroup = find(name);
+	struct fault_figures figures;
+
+	ck_assert_msg(cgroup, "no cgroup %s", name);
+	analysis_all_faults(cgroup->analysis, &figures);
+	return figures.count;
+}
+
+START_TEST(test_each_fault_counts_in_its_cgroup_only)
+{
+	strcpy(kernel[1], "/a");
+	strcpy(kernel[2], "/b");
+	strcpy(kernel[3], "/a");
+	add_fault(1, 1000);
+	add_fault(2, 2000);
+	add_fault(3, 3000);
+	ck_assert_uint_eq(cgroups.nr, 2);
+	ck_assert_uint_eq(faults_of("/a"), 2);
+	ck_assert_uint_eq(faults_of("/b"), 1);
+}
+END_TEST
+
+START_TEST(test_a_child_begins_in_the_cgroup_of_its_parent)
+{
+	strcpy(kernel[1], "/a");
+	add_task(PFSTAT_TASK_FORK, 5, 5, 1); /* it ends before anyone looks it up */
+	add_fault(5, 1000);
+	ck_assert_uint_eq(faults_of("/a"), 1);
+	add_task(PFSTAT_TASK_FORK, 1, 6, 1); /* a thread */
+	ck_assert_uint_eq(find("/a")->processes, 2);
+}
+END_TEST
+
+START_TEST(test_a_process_moves_at_exec_and_at_an_update)
+{
+	strcpy(kernel[1], "/a");
+	add_fault(1, 1000);
+	strcpy(kernel[1], "/b");
+	add_fault(1, 2000);
+	add_task(PFSTAT_TASK_EXEC, 1, 1, 1);
+	add_fault(1, 3000);
+	strcpy(kernel[1], "/c");
+	ck_assert_int_eq(cgroup_analyses_update(&cgroups), 0);
+	add_fault(1, 4000);
+	ck_assert_uint_eq(faults_of("/a"), 2);
+	ck_assert_uint_eq(faults_of("/b"), 1);
+	ck_assert_uint_eq(faults_of("/c"), 1);
+}
+END_TEST
+
+START_TEST(test_the_last_faults_of_a_process_that_is_gone_keep_their_cgroup)
+{
+	strcpy(kernel[1], "/a");
+	add_fault(1, 1000);
+	kernel[1][0] = '\0';
+	ck_assert_int_eq(cgroup_analyses_update(&cgroups), 0);
+	add_fault(1, 2000);
+	ck_assert_uint_eq(faults_of("/a"), 2);
+	ck_assert_int_eq(cgroup_analyses_update(&cgroups), 0);
+	ck_assert_uint_eq(find("/a")->processes, 0);
+	ck_assert_uint_eq(cgroups.processes.count, 0);
+	add_fault(1, 3000);
+	ck_assert_uint_eq(faults_of(CGROUP_UNKNOWN), 1);
+}
+END_TEST
+
+START_TEST(test_a_number_that_is_reused_begins_anew)
+{
+	strcpy(kernel[1], "/a");
+	strcpy(kernel[2], "/b");
+	add_fault(2, 1000);
+	add_task(PFSTAT_TASK_FORK, 2, 2, 1);
+	add_fault(2, 2000);
+	ck_assert_uint_eq(faults_of("/a"), 1);
+	ck_assert_uint_eq(faults_of("/b"), 1);
+	ck_assert_uint_eq(find("/b")->processes, 0);
+}
+END_TEST
+
+START_TEST(test_a_fault_knows_the_request_of_another_cgroup)
+{
+	const struct pfstat_off_cpu sleep = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(sleep), .pid = 2, .tid = 2,
+			.flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_IOWAIT, .ns = 1400,
+		},
+		.off_ns = 1100, .woken_ns = 1400, .state = 2,
+	};
+	const struct pfstat_block block = {
+		.event = {
+			.type = PFSTAT_EVENT_BLOCK, .size = sizeof(block), .pid = 1, .tid = 1,
+			.flags = PFSTAT_BLOCK_FILE, .ns = 1400,
+		},
+		.insert_ns = 1000, .issue_ns = 1000, .inode = 77, .pgoff = 1, .bytes = 4096,
+		.file_bytes = 4096,
+	};
+	struct fault_figures figures;
+	struct block_figures blocks;
+
+	strcpy(kernel[1], "/a");
+	strcpy(kernel[2], "/b");
+	add_task(0, 2, 2, 0);
+	add_event(&block);
+	add_event(&sleep);
+	add_fault(2, 1000);
+	analysis_all_faults(find("/b")->analysis, &figures);
+	ck_assert_uint_eq(figures.parts[PART_DEVICE].total_ns, 300);
+	analysis_blocks(find("/b")->analysis, &blocks);
+	ck_assert_uint_eq(blocks.reads, 0);
+	analysis_blocks(find("/a")->analysis, &blocks);
+	ck_assert_uint_eq(blocks.reads, 1);
+}
+END_TEST
+
+static void add_cgroups(pid_t from, pid_t to)
+{
+	pid_t pid;
+
+	for (pid = from; pid < to; pid++) {
+		snprintf(kernel[pid], sizeof(kernel[pid]), "/%d", pid);
+		add_fault(pid, 1000 * pid);
+	}
+}
+
+START_TEST(test_too_many_cgroups_share_one)
+{
+	add_cgroups(1, CGROUP_ANALYSES_MAX + 10);
+	ck_assert_uint_eq(cgroups.nr, CGROUP_ANALYSES_MAX);
+	ck_assert_uint_eq(faults_of(CGROUP_OTHERS), 10);
+	ck_assert_uint_eq(faults_of("/1"), 1);
+}
+END_TEST
+
+START_TEST(test_a_new_cgroup_replaces_the_one_that_has_been_empty_longest)
+{
+	add_cgroups(1, CGROUP_ANALYSES_MAX);
+	kernel[7][0] = '\0';
+	ck_assert_int_eq(cgroup_analyses_update(&cgroups), 0);
+	kernel[3][0] = '\0';
+	ck_assert_int_eq(cgroup_analyses_update(&cgroups), 0);
+	ck_assert_int_eq(cgroup_analyses_update(&cgroups), 0);
+	add_cgroups(500, 502);
+	ck_assert_ptr_null(find("/7"));
+	ck_assert_ptr_null(find("/3"));
+	ck_assert_uint_eq(faults_of("/500"), 1);
+	ck_assert_ptr_null(find(CGROUP_OTHERS));
+	add_cgroups(502, 503);
+	ck_assert_uint_eq(faults_of(CGROUP_OTHERS), 1);
+}
+END_TEST
+
+RUN_TESTS_WITH("cgroup_analyses", begin, end, test_each_fault_counts_in_its_cgroup_only,
+	       test_a_child_begins_in_the_cgroup_of_its_parent,
+	       test_a_process_moves_at_exec_and_at_an_update,
+	       test_the_last_faults_of_a_process_that_is_gone_keep_their_cgroup,
+	       test_a_number_that_is_reused_begins_anew,
+	       test_a_fault_knows_the_request_of_another_cgroup, test_too_many_cgroups_share_one,
+	       test_a_new_cgroup_replaces_the_one_that_has_been_empty_longest)
