@@ -5,12 +5,15 @@ import ctypes
 import os
 import pathlib
 import struct
+import subprocess
+import sys
 import time
 
 import pfstat
 from pfstat import LIBC, PAGE
 
 LAB_PEER = pathlib.Path(__file__).parents[3] / "tools/lab-peer"
+FUSE_SERVER = pathlib.Path(__file__).with_name("fuse_server.py")
 PEER_MOUNT = pathlib.Path("/mnt/peer")
 
 # Close to the smallest size that their mkfs accepts. null_blk allocates memory only for written
@@ -89,7 +92,8 @@ class Place:
         self.name = name
         self.folder = folder
         self.device = device
-        self.below = below      # of an overlay: the folder that contains its three folders
+        # Of an overlay: the folder that contains its three folders. Of FUSE: that of its files.
+        self.below = below
         self.mount_command = mount
 
     def mount(self):
@@ -183,6 +187,23 @@ def nfs():
                                         PEER_MOUNT])
     finally:
         pfstat.run(LAB_PEER, "stop")
+
+
+@contextlib.contextmanager
+def fuse():
+    """The files of the folder `below`, through a server of FUSE."""
+    below, folder = pfstat.DISK / "served", pathlib.Path("/mnt/fs-fuse")
+    for path in (below, folder):
+        path.mkdir(exist_ok=True)
+    pfstat.run("modprobe", "fuse")
+    with subprocess.Popen([sys.executable, FUSE_SERVER, below, folder], text=True,
+                          stdout=subprocess.PIPE) as server:
+        assert server.stdout.readline() == "mounted\n"
+        try:
+            yield Place("fuse", folder, None, below=below)
+        finally:
+            pfstat.run("umount", folder)
+    assert server.returncode == 0
 
 
 @contextlib.contextmanager
