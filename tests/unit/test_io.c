@@ -145,6 +145,7 @@ static void sample_via_open(struct sample_via *via)
 		.nr_rows = NR_ROWS,
 		.environment = via->run.report.environment,
 	};
+	strcpy(via->report.environment.source, "module");
 }
 
 static void sample_via_close(struct sample_via *via)

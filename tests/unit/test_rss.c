@@ -20,6 +20,7 @@ static struct rss_report sample(void)
 {
 	struct rss_report report = {
 		.environment = {
+			.source = "module",
 			.version = "0.1", .kernel = "6.12", .file = "/mnt/disk/f", .cache = "cold",
 			.file_bytes = 10000000, .readahead_bytes = 131072, .filesystem = "ext4",
 			.device = "nullb0", .fault_around = true, .fault_around_bytes = 65536,
@@ -132,6 +133,10 @@ START_TEST(test_table_has_steps_faults_and_growth)
 	ck_assert_ptr_null(strstr(text, "Lost"));
 	ck_assert_ptr_null(strstr(text, "eBPF"));
 	ck_assert_ptr_nonnull(strstr(text, "none: "));
+	free(text);
+	strcpy(report.environment.source, "ebpf");
+	text = printed(&report, rss_table);
+	ck_assert_ptr_nonnull(strstr(text, "Source  eBPF, without the pfstat module\n"));
 	free(text);
 	report.lost = 3;
 	report.bpf_missing = "--no-bpf was given";

@@ -239,12 +239,17 @@ def test_ebpf_times_faults_that_call_no_file_if_the_module_must_not():
     assert rows["fault.cached"]["watched"]["kernel_source"] == "module"
 
 
-def test_rows_are_measured_without_the_module_but_not_watched():
+def test_rows_are_watched_without_the_module():
     pfstat.unload()
-    result = pfstat.report_of(bench("cpu.syscall", "--format", "json").stdout)
-    assert "insmod" in result["not_watched"]
-    assert all(row["measured"] and row["watched"] is None for row in result["rows"])
-    assert "Not watched" in bench("cpu.loop").stdout
+    result = pfstat.report_of(bench("cpu.syscall", "fault.cached", "fault.anon", "--format",
+                                    "json").stdout)
+    assert result["not_watched"] is None
+    rows = {row["name"]: row for row in result["rows"]}
+    assert rows["cpu.syscall"]["watched"]["counts"]["syscalls"] > 0
+    for name in ("fault.cached", "fault.anon"):
+        assert rows[name]["watched"]["kernel_source"] == "eBPF"
+        assert rows[name]["watched"]["kernel_ns"] > 0
+    assert not [row["contradiction"] for row in result["rows"] if row["contradiction"]]
 
 
 def test_rows_are_measured_without_root_but_not_watched():

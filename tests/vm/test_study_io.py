@@ -191,9 +191,26 @@ def test_tmpfs_is_refused():
     assert not list(pathlib.Path("/dev/shm").iterdir())
 
 
+@pytest.mark.deterministic
+def test_both_fault_sources_count_the_same_calls():
+    few = (*FEW, "--repeat", "1", "--cache", "warm", "mmap", "read:64K")
+    module = via(*few)
+    pfstat.unload()
+    ebpf = via(*few)
+    assert (module["environment"]["source"], ebpf["environment"]["source"]) == ("module", "ebpf")
+    for of_module, of_ebpf in zip(module["rows"], ebpf["rows"]):
+        pfstat.assert_nothing_lost(of_ebpf["watched"])
+        assert of_ebpf["watched"]["ledger"]["unexplained"] == 0
+        for name in ("classes", "calls", "major", "system_calls"):
+            assert of_ebpf["watched"][name] == of_module["watched"][name], name
+    assert ebpf["rows"][0]["watched"]["calls"] > 0
+    text = pfstat.run(pfstat.PFDRIVE, "study", "io", *few).stdout
+    assert "watched by eBPF, without the module" in text
+
+
 def test_missing_module_is_reported():
     pfstat.unload()
-    assert "is not loaded" in pfstat.refused(1, "study", "io", *FEW)
+    assert "is not loaded" in pfstat.refused(1, "study", "io", *FEW, "--no-bpf")
 
 
 @pytest.mark.parametrize("delay", [0.1, 1, 3])

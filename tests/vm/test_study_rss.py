@@ -59,6 +59,30 @@ def test_fault_around_maps_its_window(path):
     assert [fault["class"] for step in steps for fault in step["faults"]] == ["around"] * 3
 
 
+def outcome(run):
+    """The steps without times and sizes of the process."""
+    return [(step["step"], step["mapped_pages"],
+             [(fault["class"], fault["page"], fault["major"], fault["attempts"])
+              for fault in step["faults"]]) for step in run["steps"]]
+
+
+@pytest.mark.parametrize("cache", ["cold", "warm"])
+def test_both_fault_sources_report_the_same_faults(path, cache):
+    module = touch("--cache", cache, path)
+    pfstat.unload()
+    ebpf = touch("--cache", cache, path)
+    assert (module["environment"]["source"], ebpf["environment"]["source"]) == ("module", "ebpf")
+    assert ebpf["lost"] == 0 and ebpf["bpf_missing"] is None
+    assert sum(step["nr_faults"] for step in ebpf["steps"]) > 0
+    assert outcome(ebpf) == outcome(module)
+    assert "eBPF, without the pfstat module" in pfstat.run("pfdrive", "study", "rss", path).stdout
+
+
+def test_fault_around_off_requires_the_module(path):
+    pfstat.unload()
+    assert "is not loaded" in pfstat.refused(1, "study", "rss", "--fault-around", "off", path)
+
+
 @pytest.fixture(name="others_file")
 def fixture_others_file():
     """A file of another user, readable by all."""

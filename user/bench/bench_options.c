@@ -44,7 +44,7 @@ static const struct argp_option argp_options[] = {
 	  "make the files in this folder, on a disk (default " DIRECTORY ")", 1 },
 	{ "nfs", KEY_NFS, "PATH", 0, "also make files in this folder, on NFS", 1 },
 	{ "huge-pages", KEY_HUGE_PAGES, NULL, 0, "use huge pages for loads and bandwidth", 1 },
-	{ "no-bpf", KEY_NO_BPF, NULL, 0, "do not watch operations with eBPF and the module", 1 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "do not watch operations with eBPF", 1 },
 	{ "peer", KEY_PEER, "HOST", 0, "also measure the network to HOST", 1 },
 	{ "serve", KEY_SERVE, "ADDRESS", OPTION_ARG_OPTIONAL,
 	  "do not measure; serve as the peer until a signal (default 127.0.0.1)", 1 },
@@ -63,8 +63,8 @@ static const struct argp_option argp_options[] = {
 
 static const char doc[] =
 	"Measures the cost of system operations, and compares it with predictions.\vNAME is an "
-	"operation, a family (cpu) or a pattern ('switch.*'); default: all. As root and with the "
-	"pfstat module, eBPF also watches each operation.";
+	"operation, a family (cpu) or a pattern ('switch.*'); default: all. As root, eBPF "
+	"also watches each operation, with the pfstat module if it is loaded.";
 
 /* The port stays text, for getaddrinfo(3). */
 static const char *bench_options_port(const struct argp_state *state, const char *text)

@@ -23,7 +23,7 @@ struct bench_figure {
 	char why[BENCH_WHY];
 };
 
-/* One more run of the same operations, watched by eBPF and the module. */
+/* One more run of the same operations, watched by eBPF and a fault source. */
 struct bench_seen {
 	char missing[BENCH_WHY]; /* "": it was watched */
 	uint64_t operations;

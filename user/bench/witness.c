@@ -12,7 +12,7 @@
 
 #include "bench/suite.h"
 #include "bench/witness.h"
-#include "collect/fault_source_module.h"
+#include "report/view.h"
 #include "run/measurement.h"
 #include "system/vma_lock.h"
 #include "util/time_ns.h"
@@ -25,10 +25,10 @@
 #define EDGE_CALLS    6 /* read(2), which lets it go on, four times getrusage(2), and write(2) */
 #define EDGE_SWITCHES 1 /* by that read(2) */
 
-/* A call that handles a fault, from a record of the module or an event of eBPF. */
+/* A call that handles a fault, from a record of the fault source or an event of eBPF. */
 struct witness_call {
 	uint64_t start_ns, duration_ns;
-	bool of_module;
+	bool is_record;
 	bool last;     /* no other call of its fault follows */
 	bool vma_lock; /* under the VMA's lock, not under mmap_lock */
 };
@@ -71,7 +71,7 @@ static struct witness_call witness_call_of_record(const struct pfstat_record *re
 	return (struct witness_call){
 		.start_ns = record->start_ns,
 		.duration_ns = record->duration_ns,
-		.of_module = true,
+		.is_record = true,
 		.last = witness_solves_fault(record),
 		.vma_lock = record->flags & PFSTAT_FLAG_VMA_LOCK,
 	};
@@ -350,8 +350,8 @@ static int witness_watch_rows(struct witness *witness)
 }
 
 struct witness_sum {
-	uint64_t module_ns, nr_module; /* time and number of the module's calls */
-	uint64_t faults, unlocked;     /* solved faults, and those of them without mmap_lock */
+	uint64_t recorded_ns, nr_recorded; /* time and number of the calls with a record */
+	uint64_t faults, unlocked;	   /* solved faults, and those of them without mmap_lock */
 };
 
 static void witness_sum_calls(const struct witness *witness,
@@ -364,9 +364,9 @@ static void witness_sum_calls(const struct witness *witness,
 		call = &witness->calls[i];
 		if (call->start_ns < interval->start_ns || call->start_ns > interval->end_ns)
 			continue;
-		if (call->of_module) {
-			sum->module_ns += call->duration_ns;
-			sum->nr_module++;
+		if (call->is_record) {
+			sum->recorded_ns += call->duration_ns;
+			sum->nr_recorded++;
 		}
 		sum->faults += call->last;
 		sum->unlocked += call->last && call->vma_lock;
@@ -381,7 +381,14 @@ static double witness_mmap_lock_share(const struct witness *witness, const struc
 	return 1 - (double)sum->unlocked / sum->faults;
 }
 
-/* Time of the kernel per fault: by the module over all attempts, else of handle_mm_fault(). */
+static const char *witness_source(const struct witness *witness, const struct witness_sum *sum)
+{
+	if (view_source_is_bpf(&witness->result.report))
+		return "eBPF";
+	return sum->nr_recorded || witness->module_faults ? "module" : "eBPF";
+}
+
+/* Time of the kernel per fault: of all attempts with records, else of handle_mm_fault(). */
 static void witness_fill_kernel(struct witness *witness, struct bench_row *row)
 {
 	const uint64_t fault_ns = witness->fault_ns[row - witness->results->rows];
@@ -395,8 +402,9 @@ static void witness_fill_kernel(struct witness *witness, struct bench_row *row)
 		if (witness->intervals[i].row == row)
 			witness_sum_calls(witness, &witness->intervals[i], &sum);
 	seen->kernel_faults = seen->counts.event[BENCH_FAULTS];
-	seen->kernel_source = sum.nr_module || witness->module_faults ? "module" : "eBPF";
-	seen->kernel_ns = (double)(sum.nr_module ? sum.module_ns : fault_ns) / seen->kernel_faults;
+	seen->kernel_source = witness_source(witness, &sum);
+	seen->kernel_ns =
+		(double)(sum.nr_recorded ? sum.recorded_ns : fault_ns) / seen->kernel_faults;
 	seen->mmap_lock_share = witness_mmap_lock_share(witness, &sum);
 }
 
@@ -428,8 +436,7 @@ static int witness_measure(struct witness *witness)
 {
 	const struct measurement_options options = {
 		.instruments = {
-			.source = &fault_source_module, .bpf = true, .fault_around = true,
-			.only_fd = -1, .tick_ms = -1,
+			.bpf = true, .fault_around = true, .only_fd = -1, .tick_ms = -1,
 		},
 		.keeps_privileges = true,
 		.exact = true,

@@ -156,8 +156,8 @@ const struct argp study_io_argp = {
 	.doc = "Reads and writes files with mmap(2), read(2) and write(2), and compares the time "
 	       "and the events. A METHOD is one of " IO_METHOD_NAMES
 	       " (default: mmap read:512 write:512).\vThe files are made for this, and removed "
-	       "afterwards. Numbers take the suffixes K, M and G (1024). Requires the pfstat "
-	       "module and root.",
+	       "afterwards. Numbers take the suffixes K, M and G (1024). Requires root; the "
+	       "pfstat module is used if it is loaded.",
 };
 
 static void study_io_parse(struct via_options *options, int argc, char **argv)
@@ -333,6 +333,7 @@ static int study_io_print(const struct via *via)
 	report_init(&empty);
 	report.environment = empty.environment;
 	mapping_describe(&via->files.mappings[0], "", &report.environment);
+	strcpy(report.environment.source, via->rows[0].seen->environment.source);
 	err = via->options.json ? io_json(stdout, &report) : io_table(stdout, &report);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;

@@ -112,8 +112,8 @@ const struct argp study_rss_argp = {
 	.args_doc = "FILE [OFFSET...]",
 	.doc = "Maps a file, touches bytes of it, and prints after each step the size of the "
 	       "process and the page fault.\vAn OFFSET is a number of bytes (default 0 and 10000) "
-	       "and takes the suffixes K, M and G (1024). FILE is only read. Requires the pfstat "
-	       "module and root.",
+	       "and takes the suffixes K, M and G (1024). FILE is only read. Requires root; the "
+	       "pfstat module is used if it is loaded.",
 };
 
 /* An OFFSET below 0, which getopt_long() would take for options. */

@@ -7,7 +7,7 @@
  *	registry → plan: rows → worker: one pinned process per row, which prepares,
  *	                        calibrates, warms up and repeats (bench_measure.c)
  *	                      → suite: statistics → derived rows
- *	                      → witness: one more run, watched by eBPF and the module
+ *	                      → witness: one more run, watched by eBPF
  *	                      → predictions → printers
  */
 #ifndef PFSTAT_USER_OPERATION_H

@@ -137,8 +137,9 @@ static json_t *io_json_environment_of(const struct io_report *report)
 {
 	const struct environment *e = &report->environment;
 
-	return json_pack("{so so so so so so so so so so so so}", "pfdrive", value_text(e->version),
-			 "kernel", value_text(e->kernel), "machine", value_text(e->machine), "cpus",
+	return json_pack("{so so so so so so so so so so so so so}", "pfdrive",
+			 value_text(e->version), "source", value_text(e->source), "kernel",
+			 value_text(e->kernel), "machine", value_text(e->machine), "cpus",
 			 value_count_if(e->cpus, e->cpus), "memory_bytes",
 			 value_count_if(e->memory_bytes, e->memory_bytes), "clocksource",
 			 value_text(e->clocksource), "virtualization",

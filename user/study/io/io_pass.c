@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collect/fault_source_module.h"
 #include "run/measurement.h"
 #include "study/io/io_pass.h"
 #include "util/message.h"
@@ -99,7 +98,7 @@ static int io_pass_map(struct passing *passing)
 	return err ? io_pass_report(passing, "map", err) : STATUS_OK;
 }
 
-/* Between the windows: the module hooks existing mappings. */
+/* Between the windows: the source hooks existing mappings. */
 static int io_pass_hook(struct passing *passing)
 {
 	const struct io_transfer *transfer = &passing->transfer;
@@ -238,7 +237,6 @@ static int io_pass_open_measurement(struct passing *passing, struct result *resu
 	struct measurement *measurement = &passing->measurement;
 	const struct measurement_options options = {
 		.instruments = {
-			.source = &fault_source_module,
 			.bpf = plan->bpf,
 			.bpf_missing = "--no-bpf was given",
 			.events = { .pages = true },

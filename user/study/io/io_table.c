@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "print/text/table_cells.h"
 #include "study/io/io_report.h"
@@ -232,9 +233,9 @@ static int io_table_seen(FILE *out, const struct io_report *report)
 	unsigned int i;
 	int err;
 
-	fputs("One more pass of each method, watched by eBPF and the module; Longer: its extra "
-	      "time\n",
-	      out);
+	fprintf(out, "One more pass of each method, watched by eBPF%s; Longer: its extra time\n",
+		strcmp(report->environment.source, "ebpf") ? " and the module" :
+							     ", without the module");
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_rows; i++)
 		io_table_seen_row(&grid, &report->rows[i]);

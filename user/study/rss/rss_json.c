@@ -47,11 +47,12 @@ static json_t *rss_json_around_of(const struct environment *e)
 
 static json_t *rss_json_environment_of(const struct environment *e)
 {
-	return json_pack("{so so so so so so so so so so}", "pfdrive", value_text(e->version),
-			 "kernel", value_text(e->kernel), "virtualization",
-			 value_text(e->virtualization), "file", value_text(e->file), "file_bytes",
-			 value_count(e->file_bytes), "filesystem", value_text(e->filesystem),
-			 "device", value_text(e->device), "readahead_bytes",
+	return json_pack("{so so so so so so so so so so so}", "pfdrive", value_text(e->version),
+			 "source", value_text(e->source), "kernel", value_text(e->kernel),
+			 "virtualization", value_text(e->virtualization), "file",
+			 value_text(e->file), "file_bytes", value_count(e->file_bytes),
+			 "filesystem", value_text(e->filesystem), "device", value_text(e->device),
+			 "readahead_bytes",
 			 value_count_if(e->readahead_bytes >= 0, e->readahead_bytes), "cache",
 			 value_text(e->cache), "fault_around_bytes", rss_json_around_of(e));
 }

@@ -2,6 +2,7 @@
 /* For people: the study's two columns, and the fault that explains each step. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "print/text/table_cells.h"
 #include "study/rss/rss_steps.h"
@@ -30,6 +31,8 @@ static void rss_table_print_head(FILE *out, const struct rss_report *report)
 		fprintf(out, "%" PRIu64 " KiB\n", e->fault_around_bytes / 1024);
 	else
 		fputs("n/a\n", out);
+	if (!strcmp(e->source, "ebpf"))
+		fputs("Source  eBPF, without the pfstat module\n", out);
 	if (report->bpf_missing)
 		fprintf(out, "eBPF    n/a (%s): only faults of the mapped file are known\n",
 			report->bpf_missing);

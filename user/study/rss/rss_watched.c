@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "collect/fault_source_module.h"
 #include "run/measurement.h"
 #include "study/rss/rss_toucher.h"
 #include "study/rss/rss_watched.h"
@@ -38,13 +37,12 @@ static int rss_keep_fault(void *context, const struct explained *fault)
 	return 0;
 }
 
-/* The module refuses a file before the page cache is touched. */
+/* The source refuses a file before the page cache is touched. */
 static int rss_open_measurement(struct watched *watched)
 {
 	const struct rss_plan *plan = watched->plan;
 	const struct measurement_options options = {
 		.instruments = {
-			.source = &fault_source_module,
 			.bpf = plan->bpf,
 			.bpf_missing = "--no-bpf was given",
 			.fault_around = plan->fault_around,
@@ -119,6 +117,7 @@ static int rss_gather(struct watched *watched)
 	status = measurement_finish(&watched->measurement);
 	if (status)
 		return status;
+	strcpy(report->environment.source, watched->result.report.environment.source);
 	report->lost = counters->lost;
 	if (counters->have_bpf)
 		report->lost += counters->counts[PFSTAT_COUNT_EVENTS_LOST] +
