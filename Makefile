@@ -16,7 +16,7 @@ help:
 	@sed -n 's/^#: //p' $(MAKEFILE_LIST)
 
 #: make demo     the studies in VMs; needs no installation (first run: some minutes)
-#: make check    unit tests, pages in a browser, then the tests in VMs on 6.1 and 6.12 [CHECKS="unit vm"]
+#: make check    unit tests, pages in a browser, the tests in VMs on 6.1 and 6.12, some on arm64 [CHECKS="unit vm"]
 #: make smoke    each capability once, in one VM: three minutes
 #: make          the module, the eBPF programs and pfdrive, for this machine's kernel [UNTRIED=yes]
 #: make module, pfdrive    only the module, only pfdrive

@@ -30,7 +30,7 @@ class Refused(unittest.TestCase):
 
     def test_unknown_words_are_refused(self):
         self.refuses("unknown word 'nope'; choose from unit unit-san docs browser course vm "
-                     "smoke recipes long debug stress fuzz", "tools/check", "unit", "nope")
+                     "arm64 smoke recipes long debug stress fuzz", "tools/check", "unit", "nope")
         self.refuses("unknown word '--nope'", "tools/lint", "--nope")
 
     def test_a_malformed_number_of_vms_is_refused(self):

@@ -43,7 +43,8 @@ def test_a_probe_with_one_answer_on_all_kernels_is_named(tmp_path):
     for probe in ("told_apart", "always", "never", "forgotten"):
         (tmp_path / f"module/probes/{probe}.c").touch()
     (tmp_path / "tools/kernels/list").write_text(
-        "old 1 - - - - - - always\nnew 2 - - - - - - always,told_apart\nlike_new 2 - - - - - - -\n")
+        "old 1 - - - - - - always always\n"
+        "new 2 - - - - - - always,told_apart always,told_apart\nlike_new 2 - - - - - - - -\n")
     result = pfstat.run(tmp_path / "tools" / CHECK_PROBES.name, "new", "told_apart", "always",
                         check=False)
     assert result.returncode == 1

@@ -7,7 +7,7 @@ check-kernels bpf-stats: KERNELS := $(shell LAB_ARCH=$(ARCH) tools/kernel-names 
 TESTS		?=
 # Words of tools/check. unit-san comes last: its short jobs use the CPUs that the last VM leaves
 # idle.
-CHECKS		?= unit docs browser course vm unit-san
+CHECKS		?= unit docs browser course vm arm64 unit-san
 
 unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 # Pure parts of the kernel side, compiled for the host from the same source.
