@@ -96,10 +96,9 @@ static void check_kernel(const struct doctor_facts *facts, struct doctor_line *l
 		      "Linux %s was built without %s, which the module needs; use another kernel",
 		      release, option_that_lacks(facts));
 	else if (facts->options[CONFIG_PREEMPT_RT] == OPTION_ON)
-		state(line, DOCTOR_MISSING,
-		      "Linux %s has PREEMPT_RT, for which the module cannot be built; use another "
-		      "kernel",
-		      release);
+		state(line, without_module(facts),
+		      "Linux %s has PREEMPT_RT, for which the module cannot be built%s", release,
+		      bpf_is_enough(facts) ? instead(facts) : "; use another kernel");
 	else if (number > release_number(NEWEST_KERNEL))
 		state(line, DOCTOR_LIMITED,
 		      "Linux %s is newer than %s, the newest that pfstat was tested on; the module "
@@ -236,6 +235,9 @@ static void check_module(const struct doctor_facts *facts, struct doctor_line *l
 
 	if (facts->loaded) {
 		check_loaded_module(facts, line);
+	} else if (facts->options[CONFIG_PREEMPT_RT] == OPTION_ON) {
+		state(line, without_module(facts), "cannot be built for PREEMPT_RT%s",
+		      instead(facts));
 	} else if (built) {
 		state(line, without_module(facts), "built for this kernel%s, but not loaded%s",
 		      facts->built_signed ? " and signed" : "", instead(facts));
