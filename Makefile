@@ -59,7 +59,9 @@ help:
 #: make clean     removes the built files
 #: BUILD=dir  KDIR=kernel's build dir  CLANG=… BPFTOOL=… other tools  V=1 prints the commands
 .DEFAULT_GOAL := all
-all: module pfdrive
+# MODULE=no leaves it out, for a kernel that it cannot be built for.
+module_goal	:= $(if $(filter no,$(MODULE)),,module)
+all: $(module_goal) pfdrive
 .PHONY: help all guest module pfdrive demo policy check check-unit check-vm check-long check-debug check-kernels smoke fuzz lint bpf-stats clean
 .DELETE_ON_ERROR:
 

@@ -40,6 +40,11 @@ class Refused(unittest.TestCase):
         for tool in (["tools/lab", "kernels"], ["tools/deps", "--check"]):
             self.refuses("--arch takes x86-64 or arm64, not mips", *tool, "--arch", "mips")
 
+    def test_an_unknown_level_of_lockdown_is_refused(self):
+        for kernel in "6.12+tight", "6.12+integrity+":
+            self.refuses(f"--kernel takes K+integrity or K+confidentiality, not {kernel}",
+                         "tools/lab", "run", "--kernel", kernel, "--", "true")
+
     def test_a_guest_that_arm64_does_not_have_is_refused(self):
         for kernel in "6.1", "debug":
             self.refuses(f"there is no guest of Linux {kernel} for arm64: it is one of 6.12",

@@ -49,6 +49,9 @@ def kernel_log(request):
 
 @pytest.fixture(autouse=True)
 def module(kernel_log):
+    if not pfstat.has_module():
+        yield
+        return
     pfstat.load()
     pfstat.control("stop")
     pfstat.control("clear")
@@ -87,12 +90,16 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "long: see LONG")
     config.addinivalue_line("markers", "packages: of a page that needs packages of its own")
     config.addinivalue_line("markers", "smoke: make smoke runs it")
+    config.addinivalue_line("markers", "no_module: needs no module; only these run on a kernel "
+                            "that loads none")
     config.addinivalue_line("markers", "needs(there, what): left out where that is not there")
 
 
 def lacks(item):
     """Requirements of a test that this kernel or machine lacks."""
-    return [mark.args[1] for mark in item.iter_markers("needs") if not mark.args[0]]
+    module = ["the module"] if not pfstat.has_module() and \
+        item.get_closest_marker("no_module") is None else []
+    return module + [mark.args[1] for mark in item.iter_markers("needs") if not mark.args[0]]
 
 
 def pytest_collection_modifyitems(config, items):

@@ -16,8 +16,7 @@ LOCKDOWN = pathlib.Path("/sys/kernel/security/lockdown")
 
 @pytest.fixture(autouse=True)
 def securityfs():
-    if not os.path.ismount("/sys/kernel/security"):
-        pfstat.run("mount", "-t", "securityfs", "securityfs", "/sys/kernel/security")
+    pfstat.mount_securityfs()
 
 
 def lock(level):

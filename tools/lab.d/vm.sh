@@ -79,7 +79,7 @@ kvm_boots()
 qemu_machine()
 {
 	choose_accelerator
-	arguments=$kernel_arguments${pmem:+ memmap=$pmem!512M}
+	arguments=$kernel_arguments${pmem:+ memmap=$pmem!512M}${lockdown:+ lockdown=$lockdown}
 	if [ "$deterministic" = yes ]; then
 		# One instruction takes one nanosecond; idle time is skipped. The seed determines
 		# the values of the guest's rdrand; the clock starts at a fixed time. The counter of

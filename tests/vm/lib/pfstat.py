@@ -53,6 +53,24 @@ def kernel_config():
     return dict(line.split("=", 1) for line in lines if line.startswith("CONFIG_"))
 
 
+def boot_lockdown():
+    """The level of lockdown that the kernel was booted with, or None."""
+    match = re.search(r"\blockdown=(\w+)", pathlib.Path("/proc/cmdline").read_text())
+    return match and match[1]
+
+
+def mount_securityfs():
+    if not os.path.ismount("/sys/kernel/security"):
+        run("mount", "-t", "securityfs", "securityfs", "/sys/kernel/security")
+
+
+@functools.lru_cache(maxsize=None)
+def has_module():
+    """False on a kernel for which the module is not built, or that loads none without a signature.
+    """
+    return kernel_config().get("CONFIG_PREEMPT_RT") != "y" and not boot_lockdown()
+
+
 def may_skip():
     """True if the kernel may skip events. With full or lazy preemption (7.x) an eBPF program can be
     preempted; until it continues, the kernel skips it for other threads on that CPU, that is, all
