@@ -95,6 +95,13 @@ static __always_inline void call_suspend(struct call_state *call, const struct f
 	call->suspended_ns = call->start_ns;
 }
 
+/* Before v5.17, struct vm_fault has only the address of the page. */
+static __always_inline __u64 call_address(const struct fault_state *state,
+					  const struct vm_fault *vmf)
+{
+	return HAVE_REAL_ADDRESS ? vmf->real_address : state->address;
+}
+
 /*
  * True if the caller must begin the call, and only then read the clock. Otherwise another copy of
  * the program has begun it, and the caller only reads the clock anew: see hooks_choose_doubles().
@@ -113,7 +120,7 @@ static __always_inline bool call_begins(struct call_state *call, const struct vm
 	call->flags_before = PAGE_NOT_CACHED;
 	call->switches = task->nvcsw;
 	call->preempted = task->nivcsw;
-	call_resume(call, vmf->real_address >> PFSTAT_PAGE_SHIFT, task);
+	call_resume(call, vmf->address >> PFSTAT_PAGE_SHIFT, task);
 	return true;
 }
 
@@ -136,7 +143,7 @@ static __always_inline struct fault_state *state_in_call(void)
 /* As folio_state() in module/attempt.c. */
 static __always_inline __u8 state_of_folio(__u64 flags)
 {
-	const bool marked = flags & PAGE_BIT(PG_readahead);
+	const bool marked = flags & folio_readahead_flag();
 
 	if (!(flags & PAGE_BIT(PG_uptodate))) {
 		if (!(flags & PAGE_BIT(PG_locked)))
@@ -339,7 +346,7 @@ static __always_inline __u64 flags_before(const struct vm_fault *vmf)
 	if (!file || flags_of_call(vmf) & PFSTAT_FLAG_TRIED)
 		return PAGE_NOT_CACHED;
 	flags = cached_flags(file->f_mapping, vmf->pgoff);
-	return flags == PAGE_NOT_CACHED ? flags : flags & ~PAGE_BIT(PG_readahead);
+	return flags == PAGE_NOT_CACHED ? flags : flags & ~folio_readahead_flag();
 }
 
 static __always_inline int fault_call_begins(const struct vm_fault *vmf)
@@ -366,7 +373,7 @@ static __always_inline int fault_call_ends(const struct vm_fault *vmf, __u32 res
 		return 0;
 	done = (struct finished_call){
 		.now = now,
-		.address = vmf->real_address,
+		.address = call_address(state, vmf),
 		.pgoff = vmf->pgoff,
 		.result = result,
 		.flags = flags_of_call(vmf),
@@ -408,7 +415,7 @@ static __always_inline int map_pages_ends(const struct vm_fault *vmf, __u32 resu
 		return 0;
 	done = (struct finished_call){
 		.now = now,
-		.address = vmf->real_address,
+		.address = call_address(state, vmf),
 		.pgoff = vmf->pgoff,
 		.result = result,
 		.flags = flags_of_call(vmf),
@@ -429,8 +436,11 @@ static __always_inline int mkwrite_begins(const struct vm_fault *vmf)
 	return 0;
 }
 
-/* v6.7 added an argument: the helper knows where the result is. */
-static __always_inline int mkwrite_ends(void *ctx, const struct vm_fault *vmf)
+/*
+ * v6.7 added an argument: the helper knows where the result is. Before v5.17 there is no helper, and
+ * the result follows the only argument.
+ */
+static __always_inline int mkwrite_ends(unsigned long long *ctx, const struct vm_fault *vmf)
 {
 	const __u64 now = bpf_ktime_get_ns();
 	struct fault_state *state = state_in_call();
@@ -439,10 +449,13 @@ static __always_inline int mkwrite_ends(void *ctx, const struct vm_fault *vmf)
 
 	if (!state)
 		return 0;
-	bpf_get_func_ret(ctx, &result);
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_func_ret))
+		bpf_get_func_ret(ctx, &result);
+	else
+		result = ctx[1];
 	done = (struct finished_call){
 		.now = now,
-		.address = vmf->real_address,
+		.address = call_address(state, vmf),
 		.pgoff = vmf->pgoff,
 		.result = result,
 		.flags = FLAGS_OF_MKWRITE,
@@ -459,7 +472,7 @@ static __always_inline int readahead_begins(const struct folio *folio)
 	struct fault_state *state = state_in_call();
 
 	if (state)
-		state->call.marked_flags = folio_flags(folio) | PAGE_BIT(PG_readahead);
+		state->call.marked_flags = folio_flags(folio) | folio_readahead_flag();
 	return 0;
 }
 

@@ -140,6 +140,8 @@ static __always_inline struct fault_state *fault_begins(void *ctx, const struct 
 		return NULL;
 	fault_set_vma(state, vma, address);
 	state->flags = flags;
+	if (!HAVE_REAL_ADDRESS)
+		state->address = address; /* for calls.bpf.c */
 	state->start_ns = bpf_ktime_get_ns();
 	if (want_stacks && !(flags & PFSTAT_FLAG_TRIED))
 		send_stack(ctx, address, state->start_ns);

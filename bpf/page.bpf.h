@@ -37,12 +37,17 @@ struct address_space {
 } __attribute__((preserve_access_index));
 
 /*
- * Members with another name in newer kernels are in the same struct: libbpf searches each struct by
- * its name among all types of the kernel, 5 million instructions each time.
+ * Members with another name in newer kernels are in the same struct. Before v5.16 there are no
+ * folios: a page, or the first of a compound page, has the members of one.
  */
 struct page {
 	unsigned long compound_head;
 	unsigned long compound_info; /* v7.2: the head's address, or a mask to make it */
+	unsigned long flags;
+	struct address_space *mapping;
+	unsigned long index;
+	unsigned long private;
+	unsigned int compound_nr; /* of the second page of a compound page */
 } __attribute__((preserve_access_index));
 
 /* A mask keeps all of an address's upper half; no page's structure lies that high. */
@@ -73,6 +78,7 @@ enum pageflags {
 	PG_swapbacked,
 	PG_swapcache,
 	PG_readahead,
+	PG_reclaim, /* v5.15 has no other name for the bit of PG_readahead */
 	PG_writeback,
 };
 
@@ -81,6 +87,13 @@ enum mapping_flags {
 	AS_LARGE_FOLIO_SUPPORT, /* until v6.11 */
 	AS_FOLIO_ORDER_MAX,	/* the lowest bit of a number */
 };
+
+#define HAVE_FOLIOS bpf_core_type_exists(struct folio)
+
+/* A member that a folio has, or the page that is there instead. */
+#define FOLIO_READ(folio, member)                            \
+	(HAVE_FOLIOS ? (__u64)BPF_CORE_READ(folio, member) : \
+		       (__u64)BPF_CORE_READ((const struct page *)(folio), member))
 
 #define MODE_TYPE	  0170000 /* of inode.i_mode */
 #define MODE_BLOCK_DEVICE 0060000
@@ -114,7 +127,7 @@ static __always_inline __u64 folio_flags(const struct folio *folio)
 
 	if (bpf_core_field_exists(newer->flags.f))
 		return BPF_CORE_READ(newer, flags.f);
-	return BPF_CORE_READ(folio, flags);
+	return FOLIO_READ(folio, flags);
 }
 
 static __always_inline bool folio_has(const struct folio *folio, __u64 flag)
@@ -122,10 +135,21 @@ static __always_inline bool folio_has(const struct folio *folio, __u64 flag)
 	return folio_flags(folio) >> flag & 1;
 }
 
+static __always_inline __u64 folio_readahead_flag(void)
+{
+	if (bpf_core_enum_value_exists(enum pageflags, PG_readahead))
+		return 1UL << bpf_core_enum_value(enum pageflags, PG_readahead);
+	return 1UL << bpf_core_enum_value(enum pageflags, PG_reclaim);
+}
+
 static __always_inline __u32 folio_pages(const struct folio *folio)
 {
+	const struct page *second = (const void *)folio + bpf_core_type_size(struct page);
+
 	if (!folio_has(folio, bpf_core_enum_value(enum pageflags, PG_head)))
 		return 1;
+	if (!HAVE_FOLIOS)
+		return BPF_CORE_READ(second, compound_nr);
 	if (bpf_core_field_exists(folio->_nr_pages))
 		return BPF_CORE_READ(folio, _nr_pages);
 	return BPF_CORE_READ(folio, _folio_nr_pages);
@@ -137,6 +161,8 @@ static __always_inline bool may_have_large_folios(const struct address_space *ma
 
 	if (bpf_core_enum_value_exists(enum mapping_flags, AS_FOLIO_ORDER_MAX))
 		return flags >> bpf_core_enum_value(enum mapping_flags, AS_FOLIO_ORDER_MAX) & 31;
+	if (!HAVE_FOLIOS)
+		return 0;
 	return flags >> bpf_core_enum_value(enum mapping_flags, AS_LARGE_FOLIO_SUPPORT) & 1;
 }
 
@@ -145,12 +171,12 @@ static __always_inline bool folio_is_swapped(const struct folio *folio)
 {
 	return folio_has(folio, bpf_core_enum_value(enum pageflags, PG_swapbacked)) &&
 	       (folio_has(folio, bpf_core_enum_value(enum pageflags, PG_swapcache)) ||
-		!BPF_CORE_READ(folio, mapping));
+		!FOLIO_READ(folio, mapping));
 }
 
 static __always_inline void folio_file(const struct folio *folio, struct file_page *file)
 {
-	const struct address_space *mapping = BPF_CORE_READ(folio, mapping);
+	const struct address_space *mapping = (const void *)FOLIO_READ(folio, mapping);
 	const struct inode *host;
 
 	*file = (struct file_page){};
@@ -162,7 +188,7 @@ static __always_inline void folio_file(const struct folio *folio, struct file_pa
 		return;
 	file->inode = BPF_CORE_READ(host, i_ino);
 	file->dev = BPF_CORE_READ(host, i_sb, s_dev);
-	file->pgoff = BPF_CORE_READ(folio, index);
+	file->pgoff = FOLIO_READ(folio, index);
 }
 
 static __always_inline unsigned long page_head(const struct page *page)

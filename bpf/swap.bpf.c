@@ -8,17 +8,10 @@
 
 #include "common.bpf.h"
 #include "page.bpf.h"
+#include "rb_tree.bpf.h"
 
 #define MAPPING_ANON 0x1UL /* of MAPPING_FLAGS, and no other */
 #define MAX_PAIRS    4096
-
-struct rb_node {
-	struct rb_node *rb_right, *rb_left;
-} __attribute__((preserve_access_index));
-
-struct rb_root {
-	struct rb_node *rb_node;
-} __attribute__((preserve_access_index));
 
 struct rb_root_cached {
 	struct rb_root rb_root;
@@ -125,7 +118,7 @@ static __always_inline const struct task_struct *node_owner(const struct rb_node
  */
 static __always_inline __u32 folio_owner(const struct folio *folio)
 {
-	unsigned long mapping = (unsigned long)BPF_CORE_READ(folio, mapping);
+	unsigned long mapping = FOLIO_READ(folio, mapping);
 	const struct task_struct *owner, *other;
 	const struct anon_vma *anon_vma;
 	const struct rb_node *node;
@@ -150,7 +143,23 @@ static __always_inline __u32 folio_owner(const struct folio *folio)
 	return pid;
 }
 
-/* The context of bpf_loop() over the pages of a folio. */
+#define MAX_FOLIO_PAGES 512 /* of an anonymous folio: 2 MiB */
+
+/* Before v5.17 there is no bpf_loop(). */
+static __always_inline void for_each_page(__u32 nr, long (*visit)(__u32 number, void *context),
+					  void *context)
+{
+	__u32 i;
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop)) {
+		bpf_loop(nr, visit, context, 0);
+		return;
+	}
+	for (i = 0; i < nr && i < MAX_FOLIO_PAGES; i++)
+		visit(i, context);
+}
+
+/* The context of evict_page(). */
 struct folio_pages {
 	__u64 entry; /* of the first */
 	__u32 evictor;
@@ -189,7 +198,7 @@ static __always_inline int evict(const struct folio *folio, __u64 entry, const v
 	pages.owner = folio_owner(folio);
 	nr = folio_pages(folio);
 	add(&swap_counts.evicted, nr);
-	bpf_loop(nr, evict_page, &pages, 0);
+	for_each_page(nr, evict_page, &pages);
 	return 0;
 }
 
@@ -239,10 +248,10 @@ static long read_page(__u32 number, void *context)
 static __always_inline int read_folio(const struct folio *folio, __u32 nr)
 {
 	/* Which slot of which swap area the page has, while it is in the swap cache. */
-	__u64 entry = (__u64)BPF_CORE_READ(folio, private);
+	__u64 entry = FOLIO_READ(folio, private);
 
 	add(&swap_counts.read, nr);
-	bpf_loop(nr, read_page, &entry, 0);
+	for_each_page(nr, read_page, &entry);
 	return 0;
 }
 

@@ -37,6 +37,8 @@ struct vm_area_struct {
 
 struct page;
 
+#define HAVE_REAL_ADDRESS bpf_core_field_exists(((struct vm_fault *)0)->real_address)
+
 enum fault_flag { FAULT_FLAG_ALL = 0x7fffffff };
 
 /* Also in v6.1, where flags is a number: see flags_of_call(). */
