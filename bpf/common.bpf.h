@@ -24,6 +24,7 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	char comm[16];
+	unsigned int __state;
 	unsigned int in_iowait : 1;
 	unsigned int in_execve : 1;
 	unsigned long min_flt; /* its own counts, which getrusage(2) adds up */

@@ -27,6 +27,21 @@ struct {
 	__type(value, struct off_cpu_start);
 } off_since SEC(".maps") __weak;
 
+/* Set by the loader: the tracepoint sched_switch has an argument for this, since v5.18. */
+extern const volatile bool have_prev_state;
+
+/*
+ * The state that `prev` left the CPU with, in a program of sched_switch. Without the argument it may
+ * be changed already, to that of a thread that is being woken.
+ */
+static __always_inline __u32 state_of_prev(const unsigned long long *ctx,
+					   const struct task_struct *prev)
+{
+	if (have_prev_state)
+		return ctx[3];
+	return prev->__state;
+}
+
 /* The entry is dead before it is deleted: deleting may fail with -EBUSY. */
 static __always_inline void forget_off_cpu(__u32 tid)
 {

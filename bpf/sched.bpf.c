@@ -14,6 +14,7 @@ __u32 stopped;
 const volatile __u64 events_half = RING_TEMPLATE_BYTES / 2;
 /* Without on_sched_waking, the absence of a wake-up has no meaning. */
 const volatile bool have_waking = true;
+const volatile bool have_prev_state;
 
 /* Returns the thread's entry, or a new one. NULL: the map is full, which is counted. */
 static __always_inline struct off_cpu_start *off_cpu_start_of(const struct task_struct *task)
@@ -106,15 +107,10 @@ static __always_inline void on_switch_in(const struct task_struct *task)
 	start->off_ns = 0;
 }
 
-/*
- * The fourth argument (since v5.18) is the state that prev left with;
- * prev->__state may have changed already, when prev is being woken.
- */
 SEC("tp_btf/sched_switch")
-int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
+int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	on_switch_out(prev, preempt ? 0 : prev_state);
+	on_switch_out(prev, preempt ? 0 : state_of_prev(ctx, prev));
 	on_switch_in(next);
 	return 0;
 }

@@ -57,10 +57,10 @@ static __always_inline __u64 off_cpu_start_ns(__u32 tid)
 
 /* The stack is that of `prev`, which is still the current thread. */
 SEC("tp_btf/sched_switch")
-int BPF_PROG(on_wait_stack, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
+int BPF_PROG(on_wait_stack, bool preempt, struct task_struct *prev)
 {
 	const bool own_read = submit_is_pending(prev->pid);
+	const __u32 prev_state = state_of_prev(ctx, prev);
 	struct pfstat_wait *wait;
 	__u32 key = 0;
 	long bytes;

@@ -417,8 +417,8 @@ END_TEST
 START_TEST(test_kernels_outside_of_the_tested_range_are_reported)
 {
 	doctor_facts_read(&facts, root, NULL);
-	strcpy(facts.release, "5.15.0-100-generic");
-	CHECK_LINE("kernel", DOCTOR_MISSING, "is older than " OLDEST_KERNEL);
+	strcpy(facts.release, "4.19.0-27-amd64");
+	CHECK_LINE("kernel", DOCTOR_MISSING, "is older than " OLDEST_BPF_KERNEL);
 	strcpy(facts.release, "99.1.0");
 	CHECK_LINE("kernel", DOCTOR_LIMITED, "is newer than " NEWEST_KERNEL);
 	strcpy(facts.release, NEWEST_KERNEL ".4-cloud");
@@ -430,6 +430,24 @@ START_TEST(test_kernels_outside_of_the_tested_range_are_reported)
 	CHECK_LINE("kernel", DOCTOR_MISSING, "x86-64 and arm64 only");
 	facts.page_size = 16384;
 	CHECK_LINE("page size", DOCTOR_MISSING, "16384 bytes");
+}
+END_TEST
+
+START_TEST(test_a_kernel_without_the_module_is_measured_with_ebpf)
+{
+	doctor_facts_read(&facts, root, NULL);
+	strcpy(facts.release, "5.15.0-100-generic");
+	facts.loaded = false;
+	facts.headers = false;
+	CHECK_LINE("kernel", DOCTOR_LIMITED, "the module cannot be built; pfdrive uses eBPF");
+	CHECK_LINE("module", DOCTOR_LIMITED, "not for this kernel; pfdrive uses eBPF instead");
+	ck_assert_str_eq(line_of("module")->fix, "");
+	CHECK_LINE("headers", DOCTOR_OK, "not needed");
+	ck_assert_str_eq(line_of("headers")->fix, "");
+	CHECK_LINE("all faults", DOCTOR_OK, "eBPF counts them");
+	facts.btf = false;
+	CHECK_LINE("kernel", DOCTOR_MISSING, "the module cannot be built");
+	CHECK_LINE("module", DOCTOR_MISSING, "not for this kernel");
 }
 END_TEST
 
@@ -539,6 +557,7 @@ RUN_TESTS_WITH("doctor", make_root, remove_root, test_a_healthy_system_has_only_
 	       test_module_is_missing_if_ebpf_cannot_replace_it,
 	       test_headers_are_installed_with_the_command_of_the_distribution,
 	       test_kernels_outside_of_the_tested_range_are_reported,
+	       test_a_kernel_without_the_module_is_measured_with_ebpf,
 	       test_the_file_system_of_a_path_decides_its_line,
 	       test_containers_and_missing_privileges_are_reported,
 	       test_secure_boot_requires_an_enrolled_key,

@@ -13,7 +13,22 @@
 #include "user/util/array.h"
 
 /* Number of each type in kernel_btf(), which are added in this order. */
-enum { INT = 1, LIST, LIST_POINTER, ARRAY, TASK_UNION, TASK, PAGE, STATE, PROTO, FAULT, WORD };
+enum {
+	INT = 1,
+	LIST,
+	LIST_POINTER,
+	ARRAY,
+	TASK_UNION,
+	TASK,
+	PAGE,
+	STATE,
+	PROTO,
+	FAULT,
+	WORD,
+	SWITCH_PROTO,
+	SWITCH_POINTER,
+	SWITCH,
+};
 
 /*
  * struct list { struct list *next; };
@@ -43,6 +58,11 @@ static struct btf *kernel_btf(void)
 	ck_assert_int_eq(btf__add_func_proto(btf, INT), PROTO);
 	ck_assert_int_eq(btf__add_func(btf, "handle_fault", BTF_FUNC_GLOBAL, PROTO), FAULT);
 	ck_assert_int_eq(btf__add_typedef(btf, "word", INT), WORD);
+	ck_assert_int_eq(btf__add_func_proto(btf, 0), SWITCH_PROTO);
+	btf__add_func_param(btf, "data", LIST_POINTER);
+	btf__add_func_param(btf, "previous", LIST_POINTER);
+	ck_assert_int_eq(btf__add_ptr(btf, SWITCH_PROTO), SWITCH_POINTER);
+	ck_assert_int_eq(btf__add_typedef(btf, "btf_trace_switch", SWITCH_POINTER), SWITCH);
 	return btf;
 }
 
@@ -88,10 +108,14 @@ START_TEST(test_a_type_is_found_by_name_and_kind)
 	struct kernel_types *types = open_types(kernel);
 
 	struct kernel_symbol symbols[] = {
-		{ "task", BTF_KIND_STRUCT, 0, 0 },	   { "handle_fault", BTF_KIND_FUNC, 0, 0 },
-		{ "handle_fault", BTF_KIND_STRUCT, 0, 0 }, { "task_struct", BTF_KIND_STRUCT, 0, 0 },
-		{ "tasks", BTF_KIND_STRUCT, 0, 0 },	   { "word", BTF_KIND_TYPEDEF, 99, 0 },
-		{ "w", BTF_KIND_TYPEDEF, 0, 0 },
+		{ "task", BTF_KIND_STRUCT, 0, 0, 0 },
+		{ "handle_fault", BTF_KIND_FUNC, 0, 0, 0 },
+		{ "handle_fault", BTF_KIND_STRUCT, 0, 0, 0 },
+		{ "task_struct", BTF_KIND_STRUCT, 0, 0, 0 },
+		{ "tasks", BTF_KIND_STRUCT, 0, 0, 0 },
+		{ "word", BTF_KIND_TYPEDEF, 99, 0, 0 },
+		{ "w", BTF_KIND_TYPEDEF, 0, 0, 0 },
+		{ "btf_trace_switch", BTF_KIND_TYPEDEF, 0, 0, 0 },
 	};
 
 	kernel_types_look_up(types, symbols, ARRAY_SIZE(symbols));
@@ -101,7 +125,10 @@ START_TEST(test_a_type_is_found_by_name_and_kind)
 	ck_assert_uint_eq(symbols[3].number, 0);
 	ck_assert_uint_eq(symbols[4].number, 0);
 	ck_assert_uint_eq(symbols[5].number, WORD);
+	ck_assert_uint_eq(symbols[5].nr_arguments, 0);
 	ck_assert_uint_eq(symbols[6].number, 0);
+	ck_assert_uint_eq(symbols[7].number, SWITCH);
+	ck_assert_uint_eq(symbols[7].nr_arguments, 2);
 	kernel_types_close(types);
 	btf__free(kernel);
 }
@@ -171,7 +198,7 @@ END_TEST
 START_TEST(test_damaged_types_are_refused)
 {
 	struct btf *kernel = kernel_btf();
-	struct kernel_symbol symbol = { "no such name", BTF_KIND_FUNC, 0, 0 };
+	struct kernel_symbol symbol = { "no such name", BTF_KIND_FUNC, 0, 0, 0 };
 	struct kernel_types *types;
 	const void *data;
 	char *copy;

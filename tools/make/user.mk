@@ -83,14 +83,17 @@ $(BUILD)/pfstat.skel.h: $(BUILD)/pfstat.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name pfstat_bpf > $@
 
-# The version, and the range of kernels that Kbuild accepts.
-releases	= $(shell awk -v arch=$(bpf_arch) '$$2 ~ /^[0-9.]+$$/ && \
+# The version, the range of kernels that Kbuild accepts, and the oldest one for eBPF alone.
+bpf_releases	= $(shell awk -v arch=$(bpf_arch) '$$2 ~ /^[0-9.]+$$/ && \
+		  (arch != "arm64" || $$10 != "-") { print $$2 }' tools/kernels/list | sort -V)
+releases	= $(shell awk -v arch=$(bpf_arch) '$$2 ~ /^[0-9.]+$$/ && $$5 != "-" && \
 		  (arch != "arm64" || $$10 != "-") { print $$2 }' tools/kernels/list | sort -V)
 
 $(BUILD)/util/version.h: VERSION tools/kernels/list tools/make/user.mk
 	$(call say,VERSION,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '#define %s "%s"\n' PFDRIVE_VERSION $(version) \
+		OLDEST_BPF_KERNEL $(firstword $(bpf_releases)) \
 		OLDEST_KERNEL $(firstword $(releases)) NEWEST_KERNEL $(lastword $(releases)) > $@
 
 -include $(user_obj:.o=.d) $(bpf_obj:.o=.d)

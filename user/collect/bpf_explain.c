@@ -14,6 +14,7 @@
 #include "privilege/capabilities.h"
 #include "privilege/lockdown.h"
 #include "system/pid_namespace.h"
+#include "util/version.h"
 
 const char *bpf_explain_missing(void)
 {
@@ -43,6 +44,10 @@ void bpf_explain(const char *step, int err, char *why, size_t size)
 		snprintf(why, size,
 			 "cannot load the eBPF programs: the kernel is locked down "
 			 "(confidentiality), so that eBPF cannot read its memory; use --no-bpf");
+	else if (err == -ENOSYS)
+		snprintf(why, size,
+			 "cannot load the eBPF programs: this kernel is older than "
+			 "Linux " OLDEST_BPF_KERNEL "; use a newer kernel");
 	else if (err == -EOPNOTSUPP)
 		snprintf(
 			why, size,

@@ -112,6 +112,7 @@ static void events_configure_types(struct pfstat_bpf *bpf, const struct bpf_targ
 	bpf->rodata->have_pcpu_hot = bpf_targets_symbol(targets, PFSTAT_KERNEL_PCPU_HOT);
 	bpf->rodata->have_interrupt_count =
 		bpf_targets_has_variable(targets, "local_interrupt_disable_state");
+	bpf->rodata->have_prev_state = bpf_targets_arguments(targets, "sched_switch") > 3;
 }
 
 /* Sets the constants of the programs, which must be known when they are loaded. */
@@ -180,6 +181,9 @@ static int events_choose_types(struct events *events, struct bpf_targets *target
 
 	if (!err)
 		err = bpf_targets_find(targets, object, types);
+	/* The newest helper that no program can do without. */
+	if (!err && !bpf_targets_has_function(targets, "bpf_task_pt_regs"))
+		err = -ENOSYS;
 	/* Programs at the begin and the end of functions need it. */
 	if (!err && !bpf_targets_has_function(targets, "register_ftrace_direct"))
 		err = -EOPNOTSUPP;

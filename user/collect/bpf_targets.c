@@ -27,6 +27,7 @@ static const struct kernel_symbol named[] = {
 	{ .name = "local_interrupt_disable_state", .kind = BTF_KIND_VAR },
 	{ .name = "fprobe_return", .kind = BTF_KIND_FUNC },
 	{ .name = "register_ftrace_direct", .kind = BTF_KIND_FUNC },
+	{ .name = "bpf_task_pt_regs", .kind = BTF_KIND_FUNC },
 	{ .name = "vm_area_struct", .kind = BTF_KIND_STRUCT },
 	{ .name = "vm_fault", .kind = BTF_KIND_STRUCT },
 };
@@ -76,6 +77,17 @@ static uint32_t bpf_targets_number(const struct bpf_targets *targets, const char
 		if (targets->symbols[i].kind == kind &&
 		    !strcmp(targets->symbols[i].name + prefix, name))
 			return targets->symbols[i].number;
+	return 0;
+}
+
+unsigned int bpf_targets_arguments(const struct bpf_targets *targets, const char *tracepoint)
+{
+	size_t i;
+
+	for (i = 0; i < targets->nr; i++)
+		if (targets->symbols[i].nr_arguments &&
+		    !strcmp(targets->symbols[i].name + strlen(TRACEPOINT), tracepoint))
+			return targets->symbols[i].nr_arguments - 1;
 	return 0;
 }
 

@@ -41,6 +41,9 @@ uint32_t bpf_targets_struct(const struct bpf_targets *targets, const char *name)
 bool bpf_targets_has_function(const struct bpf_targets *targets, const char *name);
 bool bpf_targets_has_variable(const struct bpf_targets *targets, const char *name);
 
+/* Of a tracepoint that a program has; 0: the kernel does not have it. */
+unsigned int bpf_targets_arguments(const struct bpf_targets *targets, const char *tracepoint);
+
 /* Attaches all loaded programs except those of kprobe.multi. 0 or a negative errno. */
 int bpf_targets_attach(const struct bpf_object_skeleton *skeleton);
 

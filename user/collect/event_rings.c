@@ -50,9 +50,22 @@ void event_rings_close(struct event_rings *rings)
 	*rings = EVENT_RINGS_NONE;
 }
 
+/* The kernel's own number, for which there is no name in <errno.h>. */
+#define KERNEL_ENOTSUPP 524
+
+static int event_rings_assign_each(int map, const __u32 *cpus, const __u32 *fds, __u32 nr)
+{
+	__u32 i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++)
+		err = bpf_map_update_elem(map, &cpus[i], &fds[i], BPF_ANY);
+	return err;
+}
+
 /*
  * A CPU that comes online later shares the ring of another. All at once: the kernel waits for a
- * grace period after each update of such a map.
+ * grace period after each update of such a map. Linux 5.15 cannot do that.
  */
 int event_rings_assign(const struct event_rings *rings, int map, uint32_t nr_cpus)
 {
@@ -66,6 +79,8 @@ int event_rings_assign(const struct event_rings *rings, int map, uint32_t nr_cpu
 	}
 	if (cpus && fds)
 		err = bpf_map_update_batch(map, cpus, fds, &nr, NULL);
+	if (err == -KERNEL_ENOTSUPP)
+		err = event_rings_assign_each(map, cpus, fds, nr_cpus);
 	free(cpus);
 	free(fds);
 	return err;

@@ -292,11 +292,32 @@ static unsigned int kernel_name_begin(const char *name)
 	return begin % NR_NAME_BEGINS;
 }
 
-static void kernel_symbol_match(struct kernel_symbol *symbol, const char *name, unsigned int kind,
+static const struct btf_type *kernel_type_target(const struct kernel_types *types,
+						 const struct btf_type *type)
+{
+	return type->type && type->type <= types->nr ? kernel_type(types, type->type) : NULL;
+}
+
+/* 0: it is not a typedef for a pointer to a function. */
+static uint32_t kernel_type_arguments(const struct kernel_types *types, const struct btf_type *type)
+{
+	if (btf_kind(type) == BTF_KIND_TYPEDEF)
+		type = kernel_type_target(types, type);
+	if (type && btf_kind(type) == BTF_KIND_PTR)
+		type = kernel_type_target(types, type);
+	return type && btf_kind(type) == BTF_KIND_FUNC_PROTO ? btf_vlen(type) : 0;
+}
+
+static void kernel_symbol_match(struct kernel_symbol *symbol, const struct kernel_types *types,
 				uint32_t number)
 {
-	if (!symbol->number && symbol->kind == kind && !strcmp(symbol->name, name))
-		symbol->number = number;
+	const struct btf_type *type = kernel_type(types, number);
+
+	if (symbol->number || symbol->kind != btf_kind(type) ||
+	    strcmp(symbol->name, kernel_type_name(types, type)))
+		return;
+	symbol->number = number;
+	symbol->nr_arguments = kernel_type_arguments(types, type);
 }
 
 void kernel_types_look_up(const struct kernel_types *types, struct kernel_symbol *symbols,
@@ -321,7 +342,7 @@ void kernel_types_look_up(const struct kernel_types *types, struct kernel_symbol
 			continue;
 		name = kernel_type_name(types, type);
 		for (j = lists[kernel_name_begin(name)]; j; j = symbols[j - 1].next)
-			kernel_symbol_match(&symbols[j - 1], name, btf_kind(type), i);
+			kernel_symbol_match(&symbols[j - 1], types, i);
 	}
 }
 

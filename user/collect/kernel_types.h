@@ -20,9 +20,10 @@ void kernel_types_close(struct kernel_types *types);
 
 struct kernel_symbol {
 	const char *name;
-	unsigned int kind; /* BTF_KIND_* */
-	uint32_t number;   /* of the first type with this name and kind; 0: there is none */
-	uint32_t next;	   /* of kernel_types_look_up() */
+	unsigned int kind;     /* BTF_KIND_* */
+	uint32_t number;       /* of the first type with this name and kind; 0: there is none */
+	uint32_t next;	       /* of kernel_types_look_up() */
+	uint32_t nr_arguments; /* if it is a typedef for a pointer to a function, else 0 */
 };
 
 /* Sets the number of each symbol, in one pass over the types. */

@@ -13,6 +13,7 @@
 #include "doctor/doctor_checks.h"
 #include "privilege/capabilities.h"
 #include "util/array.h"
+#include "util/kernel_release.h"
 #include "util/version.h"
 
 #define MESSAGE_FORMAT(text) __attribute__((format(printf, text, text + 1)))
@@ -40,21 +41,18 @@ static MESSAGE_FORMAT(3) void fix_as_root(struct doctor_line *line,
 	va_end(arguments);
 }
 
-/* "6.12.1-amd64" is 6012. */
-static unsigned int release_number(const char *release)
+/* The module is not written for older kernels. */
+static bool is_too_old_for_module(const struct doctor_facts *facts)
 {
-	unsigned int version = 0, level = 0;
-
-	if (sscanf(release, "%u.%u", &version, &level) != 2)
-		return 0;
-	return version * 1000 + level;
+	return kernel_release_number(facts->release) < kernel_release_number(OLDEST_KERNEL);
 }
 
 /* True if pfdrive measures without the module: see user/collect/fault_source_bpf.c. */
 static bool bpf_is_enough(const struct doctor_facts *facts)
 {
 	return facts->btf && facts->bpffs && !facts->pid_namespace &&
-	       strcmp(facts->lockdown, "confidentiality");
+	       strcmp(facts->lockdown, "confidentiality") &&
+	       kernel_release_number(facts->release) >= kernel_release_number(OLDEST_BPF_KERNEL);
 }
 
 /* The state of a line about the module, which works no more, or not yet. */
@@ -80,17 +78,20 @@ static const char *option_that_lacks(const struct doctor_facts *facts)
 
 static void check_kernel(const struct doctor_facts *facts, struct doctor_line *line)
 {
-	const unsigned int number = release_number(facts->release);
+	const unsigned int number = kernel_release_number(facts->release);
 	const char *release = facts->release;
 
 	if (strcmp(facts->architecture, "x86_64") && strcmp(facts->architecture, "aarch64"))
 		state(line, DOCTOR_MISSING, "%s: pfstat works on x86-64 and arm64 only",
 		      facts->architecture);
-	else if (number < release_number(OLDEST_KERNEL))
+	else if (number < kernel_release_number(OLDEST_BPF_KERNEL))
 		state(line, DOCTOR_MISSING,
-		      "Linux %s is older than %s, so the module cannot be built; use a newer "
-		      "kernel, or the lab (tools/lab shell)",
-		      release, OLDEST_KERNEL);
+		      "Linux %s is older than %s; use a newer kernel, or the lab (tools/lab shell)",
+		      release, OLDEST_BPF_KERNEL);
+	else if (is_too_old_for_module(facts))
+		state(line, without_module(facts),
+		      "Linux %s is older than %s, so the module cannot be built%s", release,
+		      OLDEST_KERNEL, instead(facts));
 	else if (option_that_lacks(facts))
 		state(line, DOCTOR_MISSING,
 		      "Linux %s was built without %s, which the module needs; use another kernel",
@@ -99,7 +100,7 @@ static void check_kernel(const struct doctor_facts *facts, struct doctor_line *l
 		state(line, without_module(facts),
 		      "Linux %s has PREEMPT_RT, for which the module cannot be built%s", release,
 		      bpf_is_enough(facts) ? instead(facts) : "; use another kernel");
-	else if (number > release_number(NEWEST_KERNEL))
+	else if (number > kernel_release_number(NEWEST_KERNEL))
 		state(line, DOCTOR_LIMITED,
 		      "Linux %s is newer than %s, the newest that pfstat was tested on; the module "
 		      "tests itself when it is loaded",
@@ -142,7 +143,9 @@ static void fix_headers(const struct doctor_facts *facts, struct doctor_line *li
 
 static void check_headers(const struct doctor_facts *facts, struct doctor_line *line)
 {
-	if (facts->headers) {
+	if (is_too_old_for_module(facts)) {
+		state(line, DOCTOR_OK, "not needed: the module is not for this kernel");
+	} else if (facts->headers) {
 		state(line, DOCTOR_OK, "installed for this kernel: the module can be built");
 	} else if (facts->loaded || facts->installed[0] ||
 		   !strcmp(facts->built_for, facts->release)) {
@@ -238,6 +241,8 @@ static void check_module(const struct doctor_facts *facts, struct doctor_line *l
 	} else if (facts->options[CONFIG_PREEMPT_RT] == OPTION_ON) {
 		state(line, without_module(facts), "cannot be built for PREEMPT_RT%s",
 		      instead(facts));
+	} else if (is_too_old_for_module(facts)) {
+		state(line, without_module(facts), "not for this kernel%s", instead(facts));
 	} else if (built) {
 		state(line, without_module(facts), "built for this kernel%s, but not loaded%s",
 		      facts->built_signed ? " and signed" : "", instead(facts));
@@ -267,7 +272,9 @@ static void check_module(const struct doctor_facts *facts, struct doctor_line *l
 /* Other tools may take the function, so the module may still not get it. */
 static void check_all_faults(const struct doctor_facts *facts, struct doctor_line *line)
 {
-	if (strcmp(facts->architecture, "x86_64")) {
+	if (is_too_old_for_module(facts) && !facts->loaded) {
+		state(line, DOCTOR_OK, "eBPF counts them");
+	} else if (strcmp(facts->architecture, "x86_64")) {
 		state(line, DOCTOR_LIMITED,
 		      "eBPF counts them: the module can take handle_mm_fault() on x86-64 only");
 	} else if (!strcmp(facts->hold_faults, "N")) {

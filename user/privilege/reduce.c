@@ -12,6 +12,7 @@
 #include "privilege/capabilities.h"
 #include "privilege/invoker.h"
 #include "privilege/reduce.h"
+#include "util/kernel_release.h"
 #include "util/message.h"
 
 #define NOBODY 65534
@@ -28,9 +29,13 @@
 /* Only if root works for root: writing results to any path that root may write. */
 #define TO_WRITE_AS_ROOT (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_FOWNER))
 
+/* Before this release, bpf(2) demands it also to use a map that is open. */
+#define FIRST_WITHOUT_CAP_BPF "5.19"
+
 int privilege_reduce(void)
 {
-	int err = capabilities_keep(ALWAYS | (invoker_is_other() ? 0 : TO_WRITE_AS_ROOT));
+	const uint64_t for_bpf = kernel_is_before(FIRST_WITHOUT_CAP_BPF) ? CAPABILITY(CAP_BPF) : 0;
+	int err = capabilities_keep(ALWAYS | for_bpf | (invoker_is_other() ? 0 : TO_WRITE_AS_ROOT));
 
 	return err ? message(STATUS_FAILED, "cannot give up privileges: %s", strerror(-err)) :
 		     STATUS_OK;

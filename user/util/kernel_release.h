@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Compares releases of Linux. */
+#ifndef PFSTAT_USER_KERNEL_RELEASE_H
+#define PFSTAT_USER_KERNEL_RELEASE_H
+
+#include <stdbool.h>
+
+/* "6.12.1-amd64" is 6012; 0: no release. */
+unsigned int kernel_release_number(const char *release);
+/* Whether the running kernel is older than that release. */
+bool kernel_is_before(const char *release);
+
+#endif
