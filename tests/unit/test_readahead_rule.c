@@ -161,6 +161,8 @@ START_TEST(test_linux_6_1_reads_another_window)
 	check_run("random", "cold", "6.1.0-56-cloud-amd64", 4945, 247, 6319);
 	check_run("sequential", "cold", "6.1.0-56-cloud-amd64", 353, 352, 10911);
 	check_run("stride:256K", "cold", "6.1.0-56-cloud-amd64", 660, 354, 10604);
+	check_run("random", "cold", "5.15.0-204-generic", 4945, 247, 6319);
+	check_run("stride:256K", "cold", "5.15.0-204-generic", 660, 354, 10604);
 }
 END_TEST
 

@@ -27,6 +27,12 @@ static uint64_t count_of(const json_t *group, const char *class)
 	return json_integer_value(json_object_get(json_object_get(group, class), "count"));
 }
 
+/* Disabled for the target, or for all programs. */
+static bool is_fault_around_off(const struct environment *e)
+{
+	return !e->fault_around || e->fault_around_bytes == PATTERN_PAGE;
+}
+
 static int take_run(struct fault_run *run, const json_t *json)
 {
 	const json_t *study = json_object_get(json, "study");
@@ -34,7 +40,7 @@ static int take_run(struct fault_run *run, const json_t *json)
 
 	if (!json_is_object(study) || !json_is_object(classes) ||
 	    environment_from_json(&run->environment, json_object_get(json, "environment")) ||
-	    run->environment.fault_around)
+	    !is_fault_around_off(&run->environment))
 		return -ENODATA;
 	run->counts.disk = count_of(study, "disk");
 	run->counts.longs = count_of(study, "long");

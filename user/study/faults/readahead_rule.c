@@ -17,9 +17,9 @@
  * Cached pages stay as they are: they are not read again and take no mark.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "study/faults/readahead_rule.h"
+#include "util/kernel_release.h"
 
 #define MANY_MISSES 100
 #define MOST_MISSES (10 * MANY_MISSES)
@@ -151,5 +151,7 @@ enum fault_class readahead_rule_fault(struct readahead_rule *rule, uint64_t page
 
 bool readahead_rule_is_6_1(const char *release)
 {
-	return !strncmp(release, "6.1.", 4);
+	const unsigned int number = kernel_release_number(release);
+
+	return number && number <= kernel_release_number("6.1");
 }

@@ -40,7 +40,7 @@ void readahead_rule_close(struct readahead_rule *rule);
  */
 enum fault_class readahead_rule_fault(struct readahead_rule *rule, uint64_t page);
 
-/* If a kernel of this release (uname -r) has the details of Linux 6.1. */
+/* If a kernel of this release (uname -r) has the details of Linux 6.1, as older ones do. */
 bool readahead_rule_is_6_1(const char *release);
 
 #endif
