@@ -22,7 +22,10 @@ typedef enum page_entry_size compat_huge_size_t;
 typedef unsigned int compat_huge_size_t;
 #endif
 
-/* v6.12: mmap_write_trylock() is gone; a writer also opens a sequence, which the unlock closes. */
+/*
+ * After v6.1 mmap_write_trylock() is gone. From 6.12 on a writer also opens a sequence, which the
+ * unlock closes.
+ */
 static inline bool compat_mmap_write_trylock(struct mm_struct *mm)
 {
 #ifdef PFSTAT_HAVE_MMAP_WRITE_TRYLOCK
@@ -30,7 +33,9 @@ static inline bool compat_mmap_write_trylock(struct mm_struct *mm)
 #else
 	if (!down_write_trylock(&mm->mmap_lock))
 		return false;
+#ifdef PFSTAT_HAVE_MM_LOCK_SEQCOUNT
 	mm_lock_seqcount_begin(mm);
+#endif
 	return true;
 #endif
 }
@@ -98,7 +103,7 @@ static inline unsigned long compat_folio_flags(const struct folio *folio)
 static inline const struct inode *compat_user_inode(const struct file *file)
 {
 #ifdef PFSTAT_HAVE_FILE_USER_INODE
-	return file_user_inode(file);
+	return file_user_inode((struct file *)file); /* not const in v6.8 */
 #else
 	return d_inode(file->f_path.dentry);
 #endif

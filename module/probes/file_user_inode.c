@@ -4,8 +4,8 @@
  */
 #include <linux/fs.h>
 
-const struct inode *probe(const struct file *file);
-const struct inode *probe(const struct file *file)
+const struct inode *probe(struct file *file);
+const struct inode *probe(struct file *file)
 {
 	return file_user_inode(file);
 }

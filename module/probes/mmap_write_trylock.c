@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Can the mmap lock be tried for writing? Yes: 6.1. No: 6.12 and later. */
+/* Can the mmap lock be tried for writing? Yes: 6.1. No: 6.8 and later. */
 #include <linux/mmap_lock.h>
 
 bool probe(struct mm_struct *mm);

@@ -67,7 +67,7 @@ def test_a_kernel_too_old_is_refused_by_name(version, refused):
 
 
 NEWEST = {"file_user_inode", "ftrace_direct_ops", "ftrace_regs_argument", "memdesc_flags",
-          "module_memory", "vma_lock", "vma_refcount"}
+          "mm_lock_seqcount", "module_memory", "vma_lock", "vma_refcount"}
 
 
 @pytest.mark.parametrize("version", ("7.4", "10.1"))
