@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every test starts with the module loaded and idle, and ends with a clean kernel log."""
+"""Every test starts with the module loaded and idle, if the kernel has it, and ends with a clean
+kernel log."""
 import collections
 import contextlib
 import itertools

@@ -114,10 +114,15 @@ arch_kernels()
 		"$TREE/tools/kernels/list"
 }
 
-# True if the lab builds the kernel of the current row.
+# True if the kernel of the current row is not a package of its suite, but is placed in the root.
 from_source()
 {
-	[[ $image == linux-source-* ]] || from_source_package
+	[[ $image == linux-source-* ]] || from_source_package || from_ubuntu
+}
+
+from_ubuntu()
+{
+	[[ $image == ubuntu/* ]]
 }
 
 from_source_package()
@@ -141,10 +146,12 @@ default_kernel()
 	kernel_table | awk 'NR == 1 { print $1 }'
 }
 
-# The packages of every root, and those of --packages, which give a separate root.
+# The packages of every root, the compiler of a kernel from elsewhere, and those of --packages, which
+# give a separate root.
 packages()
 {
 	grep -v -e '^#' -e '^$' "$LAB_DIR/packages"
+	! from_ubuntu || [ "$headers" = - ] || echo "$headers"
 	[ -z "${extra_packages:-}" ] || tr , '\n' <<<"$extra_packages"
 }
 

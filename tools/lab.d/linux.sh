@@ -36,6 +36,10 @@ variants()
 linux_key()
 {
 	local files
+	if from_ubuntu; then
+		sha256sum <"$LAB_DIR/ubuntu.sh"
+		return
+	fi
 	IFS=, read -ra files <<<"$headers"
 	(cd "$KERNEL_FILES" && cat -- "${files[@]}" "$LAB_DIR/make-linux") | sha256sum | cut -c1-12
 }
@@ -45,6 +49,7 @@ linux_key()
 source_version_hook()
 {
 	local show="apt-cache show --no-all-versions $image" which=.
+	from_ubuntu && return
 	if from_source_package; then
 		show='apt-cache showsrc --only-source linux' which="^${kernel}[.]"
 	fi
@@ -67,6 +72,10 @@ source_hook()
 place_linux()
 {
 	local home=$1 version lock_fd
+	if from_ubuntu; then
+		place_ubuntu "$home"
+		return
+	fi
 	version=$(<"$home/source-version")
 	[ -n "$version" ] || die "cannot find $image in Debian $suite"
 	linux_home=$LAB_CACHE/linux-$kernel-$version-$(linux_key)

@@ -54,7 +54,7 @@ sources_for()
 binary_sources_for()
 {
 	local suite=$1 other='' id own
-	[[ $image != */* ]] || other=${image#*/}
+	[[ $image != */* ]] || from_ubuntu || other=${image#*/}
 	id=$(. /etc/os-release && echo "${ID:-}")
 	own=$(. /etc/os-release && echo "${VERSION_CODENAME:-sid}")
 
@@ -86,4 +86,36 @@ source_line()
 apt_settings()
 {
 	apt-config dump | grep -E '^Acquire::(https?|ftp|Proxy|Check-|Retries|Force)[^ ]* "..*";' || true
+}
+
+# apt_of HOME COMMAND…: runs apt with the indexes in HOME: the host's are neither read nor changed.
+apt_of()
+{
+	local home=$1
+	shift
+	APT_CONFIG=$home/apt.conf "$@" -o Dir::State="$home" -o Dir::Cache="$home/cache" \
+		-o Dir::Etc::SourceList="$home/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+		-o Dir::State::status=/dev/null -o APT::Architecture=amd64 \
+		-o APT::Architectures::=amd64 -o APT::Sandbox::User=root
+}
+
+# apt_open HOME: reads the indexes of the sources on standard input.
+apt_open()
+{
+	local home=$1
+	mkdir -p "$home/lists/partial" "$home/cache/archives/partial"
+	apt_settings >"$home/apt.conf"
+	cat >"$home/sources.list"
+	apt_of "$home" apt-get update -qq >"$home/log" 2>&1 ||
+		die "cannot read the indexes of $(awk '{ print $(NF - 1) }' "$home/sources.list" | paste -sd' ')," \
+			"$(grep -m1 '^E:' "$home/log")"
+}
+
+# apt_download HOME PACKAGE…: into HOME; apt checks them by the indexes.
+apt_download()
+{
+	local home=$1
+	shift
+	(cd "$home" && apt_of . apt-get download -qq "$@" >log 2>&1) ||
+		die "cannot download $*: $(tail -n 1 "$home/log")"
 }

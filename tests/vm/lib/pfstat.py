@@ -29,7 +29,9 @@ PAGE = 4096
 ARM64 = os.uname().machine == "aarch64"
 KERNEL = tuple(int(n) for n in os.uname().release.split(".")[:2])
 # The name of the kernel in tables; the kernels built by the lab are 6.12 with other options.
-KERNEL_NAME = "newest" if os.environ.get("LAB_KERNEL") == "newest" else f"{KERNEL[0]}.{KERNEL[1]}"
+LAB_KERNEL = os.environ.get("LAB_KERNEL", "")
+KERNEL_NAME = LAB_KERNEL if LAB_KERNEL == "newest" or LAB_KERNEL.startswith("ubuntu-") else \
+    f"{KERNEL[0]}.{KERNEL[1]}"
 
 NO_PFN = None
 
@@ -68,7 +70,8 @@ def mount_securityfs():
 def has_module():
     """False on a kernel for which the module is not built, or that loads none without a signature.
     """
-    return kernel_config().get("CONFIG_PREEMPT_RT") != "y" and not boot_lockdown()
+    return MODULE.exists() and kernel_config().get("CONFIG_PREEMPT_RT") != "y" and \
+        not boot_lockdown()
 
 
 def may_skip():
