@@ -117,7 +117,7 @@ __noinline int bio_begins(__u64 address, struct file_page *file)
 		return BIO_PAGE_SWAP;
 	folio_file(folio, file);
 	offset = BPF_CORE_READ(vec, bv_offset) + bytes_done(bio);
-	file->pgoff += pages_in + (offset >> PFSTAT_PAGE_SHIFT);
+	file->pgoff += pages_in + (offset >> page_shift);
 	return file->inode ? BIO_PAGE_FILE : BIO_PAGE_OTHER;
 }
 
@@ -132,7 +132,7 @@ static __always_inline __u32 file_bytes(const struct bio *bio, const struct file
 		bio = BPF_CORE_READ(bio, bi_next);
 		if (!bio || bio_begins((__u64)bio, &file) != BIO_PAGE_FILE ||
 		    file.inode != begin->inode || file.dev != begin->dev ||
-		    file.pgoff != begin->pgoff + (bytes >> PFSTAT_PAGE_SHIFT))
+		    file.pgoff != begin->pgoff + (bytes >> page_shift))
 			break;
 		bytes += BPF_CORE_READ(bio, bi_iter.bi_size);
 	}

@@ -30,9 +30,8 @@ struct pfstat_facts;
 static __always_inline enum pfstat_class pfstat_classify(const struct pfstat_facts *facts);
 #include "common/classify.c"
 
-#define PF_KTHREAD     0x00200000 /* of task_struct.flags */
-#define VM_UFFD_WP     0x1000UL	  /* the only use of userfaultfd for the pages of a file */
-#define PAGES_OF_TABLE 512	  /* that one page table maps */
+#define PF_KTHREAD 0x00200000 /* of task_struct.flags */
+#define VM_UFFD_WP 0x1000UL   /* the only use of userfaultfd for the pages of a file */
 
 /* do_page_mkwrite() sets these flags during the call, and restores the others after it. */
 #define FLAGS_OF_MKWRITE (PFSTAT_FLAG_WRITE | 0x0002)
@@ -90,7 +89,7 @@ static __always_inline void call_suspend(struct call_state *call, const struct f
 	if (class != PFSTAT_CLASS_PASS && !(done->result & PFSTAT_RESULT_RETRY))
 		return;
 	call->suspended_cause = disk ? class : call->cause;
-	call->suspended_page = done->address >> PFSTAT_PAGE_SHIFT;
+	call->suspended_page = done->address >> page_shift;
 	call->suspended_faults = completed_faults(task);
 	call->suspended_ns = call->start_ns;
 }
@@ -120,7 +119,7 @@ static __always_inline bool call_begins(struct call_state *call, const struct vm
 	call->flags_before = PAGE_NOT_CACHED;
 	call->switches = task->nvcsw;
 	call->preempted = task->nivcsw;
-	call_resume(call, vmf->address >> PFSTAT_PAGE_SHIFT, task);
+	call_resume(call, vmf->address >> page_shift, task);
 	return true;
 }
 
@@ -292,15 +291,17 @@ static __always_inline bool is_mapped_whole(const struct vm_fault *vmf, __u64 be
 	const struct folio___v6_18 *folio = NULL;
 	const struct vm_area_struct *vma = vmf->vma;
 	const __u64 in_vma = vmf->pgoff - vma->vm_pgoff;
-	const __u64 in_table = vmf->address >> PFSTAT_PAGE_SHIFT & (PAGES_OF_TABLE - 1);
+	/* The entries of a page table, of 8 bytes, fill a page. */
+	const __u64 table_pages = 1ULL << (page_shift - 3);
+	const __u64 in_table = vmf->address >> page_shift & (table_pages - 1);
 
 	/* v6.18 also made the flags of a folio a structure. */
 	if (!bpf_core_field_exists(folio->flags.f) || pages == 1 || vma->vm_flags & VM_UFFD_WP)
 		return false;
 	return before <= in_vma &&
-	       in_vma - before + pages <= (vma->vm_end - vma->vm_start) >> PFSTAT_PAGE_SHIFT &&
-	       before <= in_table && in_table - before + pages <= PAGES_OF_TABLE &&
-	       (vmf->pgoff - before + pages - 1) << PFSTAT_PAGE_SHIFT <
+	       in_vma - before + pages <= (vma->vm_end - vma->vm_start) >> page_shift &&
+	       before <= in_table && in_table - before + pages <= table_pages &&
+	       (vmf->pgoff - before + pages - 1) << page_shift <
 		       (__u64)vma->vm_file->f_inode->i_size;
 }
 

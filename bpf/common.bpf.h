@@ -87,6 +87,9 @@ extern __u32 stopped;
 /* The reader is woken when more bytes than this wait in a CPU's ring. */
 extern const volatile __u64 events_half;
 
+/* A page has 1 << page_shift bytes; set by the loader. */
+extern const volatile __u32 page_shift;
+
 /* false: it is not a target and never was one. */
 static __always_inline bool may_be_target(__u32 tgid, __u32 tid)
 {

@@ -59,12 +59,12 @@ static __always_inline void fault_set_page(struct fault_state *state,
 
 	state->inode = 0;
 	state->dev = 0;
-	state->pgoff = address >> PFSTAT_PAGE_SHIFT;
+	state->pgoff = address >> page_shift;
 	if (!file)
 		return;
 	state->inode = file->f_inode->i_ino;
 	state->dev = file->f_inode->i_sb->s_dev;
-	state->pgoff = ((address - vma->vm_start) >> PFSTAT_PAGE_SHIFT) + vma->vm_pgoff;
+	state->pgoff = ((address - vma->vm_start) >> page_shift) + vma->vm_pgoff;
 }
 
 /* Too large for the stack. The kernel never runs a program twice at a time on one CPU. */

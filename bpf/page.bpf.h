@@ -8,9 +8,8 @@
 
 #include "common.bpf.h"
 
-#define MAPPING_FLAGS	  0x3UL /* in folio.mapping: it is anonymous, or movable */
-#define TAIL_PAGE	  0x1UL /* in page.compound_head: the other bits are the head */
-#define PFSTAT_PAGE_SHIFT 12
+#define MAPPING_FLAGS 0x3UL /* in folio.mapping: it is anonymous, or movable */
+#define TAIL_PAGE     0x1UL /* in page.compound_head: the other bits are the head */
 
 struct super_block {
 	__u32 s_dev; /* major << 20 | minor */

@@ -12,6 +12,7 @@ __u8 seen[NR_SEEN];
 __u32 stopped;
 /* The loader sets it to the size of half a ring. */
 const volatile __u64 events_half = RING_TEMPLATE_BYTES / 2;
+const volatile __u32 page_shift = 12;
 /* Without on_sched_waking, the absence of a wake-up has no meaning. */
 const volatile bool have_waking = true;
 const volatile bool have_prev_state;

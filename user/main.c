@@ -26,24 +26,11 @@ static int find_invoker(void)
 		     STATUS_OK;
 }
 
-/* The doctor reports it as one line of many. */
-static int main_check_page_size(int argc, char **argv)
-{
-	const long bytes = sysconf(_SC_PAGESIZE);
-
-	if (bytes == 4096 || (argc > 1 && !strcmp(argv[1], "doctor")))
-		return STATUS_OK;
-	return message(STATUS_FAILED,
-		       "cannot measure pages of %ld bytes: pfdrive works with pages of 4096 bytes "
-		       "only; use a kernel with these",
-		       bytes);
-}
-
 int main(int argc, char **argv)
 {
 	/* UTF-8 for people (µs), also if LANG is not set; numbers stay as programs read them. */
 	setlocale(LC_CTYPE, "C.UTF-8");
-	if (main_check_page_size(argc, argv) || find_invoker())
+	if (find_invoker())
 		return STATUS_FAILED;
 	return command_line(argc, argv);
 }

@@ -193,7 +193,7 @@ static void fuzz_stream(const uint8_t *data, size_t size)
 {
 	const enum report_format format = data[0] % (REPORT_JSON + 1);
 	const enum group_by by = data[0] / 16 % NR_GROUP_BY;
-	struct analysis *analysis = analysis_new(true, 1U << by);
+	struct analysis *analysis = analysis_new(true, 4096, 1U << by);
 	struct queue queue = { 0 };
 	uint64_t before = 0;
 	struct item item;

@@ -2,6 +2,7 @@
 """Prepares the machine for a benchmark: checks requirements, confirms with the user, and restores
 the settings."""
 import contextlib
+import mmap
 import os
 import pathlib
 import platform
@@ -82,7 +83,7 @@ def remarks():
 @contextlib.contextmanager
 def fault_around_off():
     before = FAULT_AROUND.read_text(encoding="ascii")
-    FAULT_AROUND.write_text("4096", encoding="ascii")
+    FAULT_AROUND.write_text(str(mmap.PAGESIZE), encoding="ascii")
     try:
         yield
     finally:

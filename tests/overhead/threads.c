@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE	    4096
+#define PAGE	    ((size_t)sysconf(_SC_PAGESIZE))
 #define MAX_THREADS 256
 
 struct member {
@@ -64,11 +64,12 @@ static void take(struct member *member, int sign)
 /* Each thread starts at another place of the file, so that they do not meet at its pages. */
 static void touch_all(const volatile char *memory, size_t first)
 {
+	const size_t page = PAGE;
 	size_t at;
 
-	for (at = first; at < size; at += PAGE)
+	for (at = first; at < size; at += page)
 		(void)memory[at];
-	for (at = 0; at < first; at += PAGE)
+	for (at = 0; at < first; at += page)
 		(void)memory[at];
 }
 

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE	   4096
+#define PAGE	   ((size_t)sysconf(_SC_PAGESIZE))
 #define MAX_ROUNDS 100
 
 struct round {
@@ -52,9 +52,10 @@ static struct round take(void)
 
 static void touch_all(const volatile char *memory, size_t size)
 {
+	const size_t page = PAGE;
 	size_t at;
 
-	for (at = 0; at < size; at += PAGE)
+	for (at = 0; at < size; at += page)
 		(void)memory[at];
 }
 

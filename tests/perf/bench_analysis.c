@@ -62,7 +62,7 @@ static void add_disk(struct analysis *analysis, struct pfstat_record *record)
 int main(int argc, char **argv)
 {
 	const uint64_t records = (argc > 1 ? strtoull(argv[1], NULL, 10) : 10) * 1000000;
-	struct analysis *analysis = analysis_new(true, GROUP_BY_ALL);
+	struct analysis *analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	struct pfstat_record record;
 	uint64_t i, state = 1, random, time_ns = 0;
 	struct rusage rusage;

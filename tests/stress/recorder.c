@@ -24,7 +24,7 @@
 #include <pfstat/control.h>
 #include <pfstat/record.h>
 
-#define HEADER_BYTES 4096UL
+#define HEADER_BYTES ((size_t)sysconf(_SC_PAGESIZE))
 #define MAX_CPUS     64
 #define POLL_MS	     20
 

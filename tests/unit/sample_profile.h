@@ -111,7 +111,7 @@ static void name_code(const char *path, uint64_t offset, const char *symbol)
 /* Thread 10 has 2 faults on memory from main and 1 on a file, 11 has 3 others. */
 static void make_profile(void)
 {
-	analysis = analysis_new(true, 1U << GROUP_BY_FILE);
+	analysis = analysis_new(true, 4096, 1U << GROUP_BY_FILE);
 	ck_assert_ptr_nonnull(analysis);
 	ck_assert_int_eq(profile_init(&profile, analysis), 0);
 	ck_assert_int_eq(analysis_listen(analysis, profile_add_fault, &profile), 0);

@@ -36,6 +36,7 @@ static inline void sample_environment(struct environment *e)
 		.machine = "QEMU Virtual CPU version 2.5+",
 		.cpus = 1,
 		.memory_bytes = 1ULL << 30,
+		.page_bytes = 4096,
 		.clocksource = "tsc",
 		.virtualization = "qemu",
 		.file = "/mnt/disk/demo.bin",
@@ -70,7 +71,7 @@ static inline enum pfstat_class sample_class(unsigned int page)
  */
 static inline struct summary *sample_summary(uint64_t disk_ns)
 {
-	struct summary *summary = summary_new();
+	struct summary *summary = summary_new(4096);
 	struct pfstat_record record;
 	struct pfstat_off_cpu stay = { .event = { .type = PFSTAT_EVENT_OFF_CPU, .tid = 1 } };
 	uint64_t now = 1;
@@ -344,7 +345,7 @@ static inline void sample_open_empty(struct sample_run *run)
 	run->report.full = true;
 	sample_without_bpf(&run->report);
 	run->report.environment.version[0] = '\0';
-	run->report.summary = summary_new();
+	run->report.summary = summary_new(4096);
 }
 
 static inline void sample_close(struct sample_run *run)

@@ -27,6 +27,7 @@ static inline void sample_begin(struct sample *s)
 	s->report.bpf.hooks = (1U << NR_HOOKS) - 1;
 	s->report.faults.parts_known = true;
 	s->report.environment.fault_around = true;
+	s->report.environment.page_bytes = 4096;
 	s->report.losses.records = 0;
 	s->report.losses.events = 0;
 }

@@ -57,7 +57,7 @@ static void check(uint32_t pid, uint64_t address, const char *path, uint64_t pgo
 
 START_TEST(test_addresses_map_to_their_mapping_up_to_its_edges)
 {
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	check(1, 0x1000, NULL, 0);
 	add_map(1, 0x1000, 0x2000, 7, 10, "/a");
 	add_map(1, 0x4000, 0x1000, 0, 11, "/b");
@@ -74,7 +74,7 @@ END_TEST
 
 START_TEST(test_a_new_map_replaces_the_overlapped_parts)
 {
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	add_map(1, 0x10000, 0x10000, 0, 10, "/a");
 	add_map(1, 0x14000, 0x2000, 0, 11, "/b"); /* a hole in the middle */
 	check(1, 0x13000, "/a", 3);
@@ -95,7 +95,7 @@ END_TEST
 
 START_TEST(test_fork_copies_mappings_and_exec_drops_them)
 {
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
 	add_task(PFSTAT_TASK_FORK, 2, 2, 1, "child");
 	check(2, 0x1000, "/a", 0);
@@ -123,7 +123,7 @@ END_TEST
 
 START_TEST(test_a_process_outlives_its_first_thread)
 {
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	add_map(2, 0x1000, 0x1000, 0, 10, "/a");
 	add_task(PFSTAT_TASK_FORK, 2, 3, 2, "worker");
 	add_task(PFSTAT_TASK_FORK, 2, 4, 2, "worker");
@@ -138,7 +138,7 @@ END_TEST
 
 START_TEST(test_exec_ends_the_other_threads)
 {
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	add_map(2, 0x1000, 0x1000, 0, 10, "/a");
 	add_task(PFSTAT_TASK_FORK, 2, 3, 2, "worker");
 	add_task(PFSTAT_TASK_FORK, 2, 4, 2, "worker");
@@ -165,7 +165,7 @@ START_TEST(test_a_reused_pid_has_no_mappings_of_the_former_process)
 {
 	uint64_t i;
 
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
 	for (i = 0; i < 40; i++)
 		add_map(2, 0x100000 + 0x1000 * i, 0x1000, 0, 11, "/b");
@@ -179,7 +179,7 @@ END_TEST
 
 START_TEST(test_a_path_has_the_inode_of_its_last_mapping)
 {
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
 	add_map(2, 0x1000, 0x1000, 0, 10, "/a");
 	add_map(1, 0x3000, 0x1000, 0, 0, "[heap]");
@@ -201,7 +201,7 @@ END_TEST
 
 START_TEST(test_malformed_map_events_are_ignored)
 {
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	add_map(1, ~0ULL - 4096, 8192, 0, 1, "/wraps");
 	check(1, 0, NULL, 0);
 	address_spaces_free(spaces);
@@ -214,7 +214,7 @@ START_TEST(test_a_full_table_gives_no_wrong_names)
 {
 	uint64_t i;
 
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	for (i = 1; i <= 65530; i++)
 		add_map(1, i << 13, 0x2000, 0, 10, "/old");
 	check(1, 5 << 13, "/old", 0);
@@ -232,7 +232,7 @@ static void fill_first(void)
 {
 	uint32_t i;
 
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	for (i = 1; i <= 65530; i++)
 		add_map(1, (uint64_t)i << 13, 0x2000, 0, 10, "/old");
 }
@@ -295,7 +295,7 @@ START_TEST(test_number_of_processes_and_names_is_bounded)
 	size_t before = 0;
 	uint32_t i;
 
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
 	for (i = 2; i <= 500000; i++) {
 		add_task(PFSTAT_TASK_FORK, i, i, 1, "child");
@@ -317,7 +317,7 @@ START_TEST(test_names_beyond_the_limit_are_dropped)
 	char path[16];
 	uint32_t i;
 
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	for (i = 1; i <= 65536; i++) {
 		snprintf(path, sizeof(path), "/%u", i);
 		add_map(1, 0x1000 + ((uint64_t)i % 4 << 13), 0x2000, 0, i, path);

@@ -157,7 +157,7 @@ START_TEST(test_figures_are_summed_by_class_and_part)
 	struct fault_figures figures;
 	struct block_figures blocks;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add_run();
 	analysis_faults(analysis, FAULT_DISK, &figures);
 	ck_assert_uint_eq(figures.count, 1);
@@ -194,7 +194,7 @@ START_TEST(test_reclaims_are_counted_in_and_outside_of_faults)
 	const struct evidence_reclaims *reclaims = &evidence.reclaims[PFSTAT_RECLAIM_CGROUP];
 	struct fault_figures figures;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add_reclaim(1, 500, 700, 8); /* before the fault */
 	add_stay(1, 1200, 1300);
 	add_reclaim(1, 1100, 1600, 32);
@@ -270,7 +270,7 @@ START_TEST(test_a_disk_fault_also_maps_the_pages_around)
 	};
 	struct readahead_figures figures;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add(ITEM_EVENT, &block);
 	add(ITEM_RECORD, &record);
 	record.op = PFSTAT_OP_MAP_PAGES;
@@ -295,7 +295,7 @@ START_TEST(test_groups_by_file_vma_and_thread_have_names)
 	struct group *groups;
 	int places = 0;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add_run();
 	groups = groups_by(GROUP_BY_FILE, 1);
 	ck_assert_str_eq(groups[0].name, "/data");
@@ -330,7 +330,7 @@ START_TEST(test_threads_of_one_name_are_one_group)
 	struct group *groups;
 	uint32_t pid;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	for (pid = 10; pid < 310; pid++) {
 		add_task(PFSTAT_TASK_FORK, pid, pid, "sh");
 		add_fault(pid, 1, 1000 * pid, 10, PFSTAT_CLASS_LONG);
@@ -363,7 +363,7 @@ START_TEST(test_long_names_are_kept_in_full)
 	path[sizeof(path) - 1] = '\0';
 	strcpy(other, path);
 	other[sizeof(other) - 2] = 'b';
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add_map(1, 0x100000, 1 << 20, INODE, path);
 	add_map(1, 0x4000, 0x1000, 5, other);
 	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_LONG);
@@ -401,7 +401,7 @@ START_TEST(test_a_mapping_has_its_last_advice_and_readahead)
 {
 	struct mapping_state state;
 
-	analysis = analysis_new(true, 1U << GROUP_BY_VMA);
+	analysis = analysis_new(true, 4096, 1U << GROUP_BY_VMA);
 	add_map(1, 0x100000, 1 << 20, INODE, "/data");
 	add_mapping(1, 0x100000, 1 << 20, MAPPING_RANDOM, 1); /* before its first fault: no group */
 	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_LONG);
@@ -421,7 +421,7 @@ END_TEST
 
 START_TEST(test_advice_for_a_part_of_a_mapping_is_mixed)
 {
-	analysis = analysis_new(true, 1U << GROUP_BY_VMA);
+	analysis = analysis_new(true, 4096, 1U << GROUP_BY_VMA);
 	add_map(1, 0x100000, 1 << 20, INODE, "/data");
 	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_LONG);
 	add_mapping(1, 0x100000, 1 << 19, MAPPING_RANDOM, 0);
@@ -445,7 +445,7 @@ START_TEST(test_groups_that_were_not_requested_are_refused)
 	int places = 0;
 	size_t nr;
 
-	analysis = analysis_new(true, 1U << GROUP_BY_FILE);
+	analysis = analysis_new(true, 4096, 1U << GROUP_BY_FILE);
 	add_run();
 	free(groups_by(GROUP_BY_FILE, 1));
 	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_THREAD, &groups, &nr), -EINVAL);
@@ -463,7 +463,7 @@ START_TEST(test_groups_beyond_the_limit_are_summed_as_others)
 	uint64_t faults = 0;
 	size_t nr, i;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	for (i = 0; i < GROUPS_MAX + 1000; i++)
 		add_fault(10 + i, 1, 100 * i, 10, PFSTAT_CLASS_LONG);
 	analysis_finish(analysis);
@@ -484,7 +484,7 @@ START_TEST(test_a_fork_server_takes_no_more_memory)
 	uint64_t i, now = 0;
 	size_t before = 0;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add_map(1, 0x100000, 1 << 20, INODE, "/data");
 	for (i = 0; i < 300000; i++, now += 1000) {
 		add_task(PFSTAT_TASK_FORK, 10 + i, 10 + i, "child");
@@ -511,7 +511,7 @@ START_TEST(test_error_of_a_listener_stops_the_analysis)
 	struct item item = { .type = ITEM_RECORD, .record = &record };
 	int heard = 0, i;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	ck_assert_int_eq(analysis_listen(analysis, count_fault, &heard), 0);
 	for (i = 0; i < 4; i++)
 		ck_assert_int_eq(analysis_add(analysis, &item), 0);
@@ -528,7 +528,7 @@ START_TEST(test_unknown_events_are_refused)
 	const struct item bad_event = { .type = ITEM_EVENT, .event = &event };
 	const struct item bad_item = { .type = ITEM_NR_TYPES };
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	ck_assert_int_eq(analysis_add(analysis, &bad_record), -EINVAL);
 	ck_assert_int_eq(analysis_add(analysis, &bad_event), -EINVAL);
 	ck_assert_int_eq(analysis_add(analysis, &bad_item), -EINVAL);
@@ -540,7 +540,7 @@ START_TEST(test_figures_are_correct_while_the_run_continues)
 {
 	struct fault_figures before, after;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_DISK);
 	add_fault(1, 2, 1100, 10, PFSTAT_CLASS_DISK);
 	add_stay(1, 1210, 1290);
@@ -562,7 +562,7 @@ START_TEST(test_file_with_another_device_number_gets_the_mapped_name)
 	struct group *groups;
 	size_t nr;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add_map(1, 0x100000, 1 << 20, INODE, "/data");
 	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_LONG);
 	add(ITEM_RECORD, &(struct pfstat_record){
@@ -617,7 +617,7 @@ START_TEST(test_a_fault_open_at_the_end_still_has_its_mapping)
 	struct group *groups;
 	size_t nr;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add_map(1, 0x100000, 1 << 20, INODE, "/data");
 	add_task(PFSTAT_TASK_EXEC, 1, 1, "program");
 	add(ITEM_RECORD, &record);
@@ -649,7 +649,7 @@ START_TEST(test_the_time_of_lost_off_cpu_events_is_residue)
 	struct fault_figures disk;
 	uint64_t i, start_ns;
 
-	analysis = analysis_new(true, 0);
+	analysis = analysis_new(true, 4096, 0);
 	for (i = 0; i < 20; i++) {
 		start_ns = 2000000 * (i + 1);
 		stay.off_ns = start_ns + 1000;
@@ -675,7 +675,7 @@ START_TEST(test_a_run_without_a_fault_has_no_groups)
 {
 	enum group_by by;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	for (by = 0; by < NR_GROUP_BY; by++)
 		free(groups_of(by, 0, 0));
 	analysis_free(analysis);
@@ -687,7 +687,7 @@ START_TEST(test_times_that_run_backwards_count_as_zero)
 	struct block_figures blocks;
 	uint64_t voluntary, preempted, off_ns;
 
-	analysis = analysis_new(true, 0);
+	analysis = analysis_new(true, 4096, 0);
 	add_block(20800, 20100, 99);
 	add_stay(2, 20900, 20100);
 	ck_assert_int_eq(analysis_finish(analysis), 0);
@@ -732,7 +732,7 @@ START_TEST(test_a_reused_number_is_another_thread)
 	static const char *const names[] = { "backup.sh (1)", "postgres (1)", "sh (1)" };
 	static const uint64_t faults[] = { 10, 8, 4 };
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add_task(PFSTAT_TASK_FORK, 1, 1, "bash");
 	add_task(PFSTAT_TASK_EXEC, 1, 1, "postgres");
 	add_faults(1, 8, 1000);
@@ -755,7 +755,7 @@ START_TEST(test_a_renamed_thread_is_one_thread_with_its_last_name)
 	struct group *groups;
 	size_t nr;
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add_task(PFSTAT_TASK_FORK, 1, 1, "server");
 	add_faults(1, 10, 1000);
 	add_task(PFSTAT_TASK_RENAME, 1, 1, "compactor");
@@ -791,7 +791,7 @@ START_TEST(test_a_fault_open_at_exit_belongs_to_the_exiting_thread)
 		.result = PFSTAT_RESULT_RETRY,
 	};
 
-	analysis = analysis_new(true, GROUP_BY_ALL);
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add_task(PFSTAT_TASK_FORK, 1, 1, "first");
 	add_faults(1, 3, 1000);
 	add(ITEM_RECORD, &retry);

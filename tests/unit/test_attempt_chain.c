@@ -37,7 +37,7 @@ static void tell(struct thread *thread, struct pfstat_record record, bool again)
 {
 	record.earlier_ns = again ? thread->now_ns : 0;
 	record.start_ns = ++thread->now_ns;
-	attempt_chain_add(&thread->chain, &record, &thread->counts);
+	attempt_chain_add(&thread->chain, &record, 4096, &thread->counts);
 }
 
 static void expect(const struct thread *thread, uint64_t faults, uint64_t major,
@@ -71,6 +71,26 @@ START_TEST(test_cached_read_is_one_minor_fault)
 
 	tell(&thread, attempt(PFSTAT_OP_MAP_PAGES, AT(1), NOPAGE), false);
 	expect(&thread, 1, 0, 0);
+}
+END_TEST
+
+/* ->map_pages gets the address of the page, ->fault that of the byte. */
+START_TEST(test_attempts_on_a_page_of_16_kib_are_one_fault)
+{
+	static const struct {
+		uint64_t page_bytes, faults;
+	} sizes[] = { { 4096, 2 }, { 16384, 1 }, { 65536, 1 } };
+	struct pfstat_record first = attempt(PFSTAT_OP_MAP_PAGES, AT(16), 0);
+	struct pfstat_record second = attempt(PFSTAT_OP_FAULT, AT(16) + 3 * PAGE, LOCKED);
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		struct thread thread = { 0 };
+
+		attempt_chain_add(&thread.chain, &first, sizes[i].page_bytes, &thread.counts);
+		attempt_chain_add(&thread.chain, &second, sizes[i].page_bytes, &thread.counts);
+		ck_assert_uint_eq(thread.counts.faults + thread.counts.unfinished, sizes[i].faults);
+	}
 }
 END_TEST
 
@@ -379,7 +399,8 @@ START_TEST(test_mkwrite_retry_continues_the_same_fault)
 }
 END_TEST
 
-RUN_TESTS("chain", test_cached_read_is_one_minor_fault, test_cold_read_is_one_major_fault,
+RUN_TESTS("chain", test_cached_read_is_one_minor_fault,
+	  test_attempts_on_a_page_of_16_kib_are_one_fault, test_cold_read_is_one_major_fault,
 	  test_cold_read_without_fault_around_is_one_major_fault,
 	  test_read_that_waits_under_the_lock_is_one_major_fault,
 	  test_wait_counts_as_major_only_when_its_retry_is_tried,

@@ -21,7 +21,7 @@ static char *look_up(pid_t pid)
 static void begin(void)
 {
 	memset(kernel, 0, sizeof(kernel));
-	cgroup_analyses_init(&cgroups, true, 0, look_up);
+	cgroup_analyses_init(&cgroups, true, 4096, 0, look_up);
 }
 
 static void end(void)

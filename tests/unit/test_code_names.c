@@ -104,7 +104,7 @@ static void add_code(const char *path, uint64_t nr)
 	uint64_t i;
 
 	ck_assert_uint_le(from + nr, TEXT);
-	analysis = analysis_new(false, 1U << GROUP_BY_CODE);
+	analysis = analysis_new(false, 4096, 1U << GROUP_BY_CODE);
 	add_map(path);
 	for (i = 0; i < nr; i++)
 		add_fault(from + i);
@@ -231,7 +231,7 @@ static void add_jitted_fault(void)
 		.result = PFSTAT_RESULT_LOCKED,
 	};
 
-	analysis = analysis_new(false, 1U << GROUP_BY_CODE);
+	analysis = analysis_new(false, 4096, 1U << GROUP_BY_CODE);
 	add(ITEM_RECORD, &record);
 	ck_assert_int_eq(analysis_finish(analysis), 0);
 }

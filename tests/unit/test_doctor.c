@@ -428,8 +428,10 @@ START_TEST(test_kernels_outside_of_the_tested_range_are_reported)
 	CHECK_LINE("all faults", DOCTOR_LIMITED, "on x86-64 only");
 	strcpy(facts.architecture, "riscv64");
 	CHECK_LINE("kernel", DOCTOR_MISSING, "x86-64 and arm64 only");
-	facts.page_size = 16384;
-	CHECK_LINE("page size", DOCTOR_MISSING, "16384 bytes");
+	facts.page_size = 65536;
+	CHECK_LINE("page size", DOCTOR_OK, "65536 bytes");
+	facts.page_size = 131072;
+	CHECK_LINE("page size", DOCTOR_MISSING, "131072 bytes");
 }
 END_TEST
 

@@ -77,7 +77,7 @@ START_TEST(test_refault_is_attributed_to_the_evictor)
 {
 	struct evictions_figures figures;
 
-	evictions = evictions_new();
+	evictions = evictions_new(4096);
 	evict(5, "hog", 10, 4);
 	evict(6, "kswapd0", 14, 1);
 	/* The first fault waits; the three pages that came with it are present. */
@@ -106,7 +106,7 @@ END_TEST
 
 START_TEST(test_one_eviction_is_attributed_once)
 {
-	evictions = evictions_new();
+	evictions = evictions_new(4096);
 	evict(5, "hog", 10, 1);
 	read_pages(1, 10, 1, PFSTAT_BLOCK_FILE);
 	read_pages(2, 10, 1, PFSTAT_BLOCK_FILE);
@@ -125,7 +125,7 @@ END_TEST
 
 START_TEST(test_reads_without_an_eviction_are_not_refaults)
 {
-	evictions = evictions_new();
+	evictions = evictions_new(4096);
 	/* Never evicted; evicted and not read; written, failed, without a file. */
 	read_pages(1, 1, 1, PFSTAT_BLOCK_FILE);
 	fault(1, 1, PFSTAT_CLASS_DISK, 10);
@@ -142,7 +142,7 @@ START_TEST(test_evictors_beyond_the_limit_are_summed_as_others)
 {
 	uint32_t i;
 
-	evictions = evictions_new();
+	evictions = evictions_new(4096);
 	for (i = 0; i < EVICTIONS_MAX_EVICTORS + 10; i++) {
 		evict(100 + i, "hog", i, 1);
 		read_pages(1, i, 1, PFSTAT_BLOCK_FILE);
@@ -163,7 +163,7 @@ START_TEST(test_pairs_beyond_the_limit_are_summed_as_others)
 	uint32_t i;
 	size_t at;
 
-	evictions = evictions_new();
+	evictions = evictions_new(4096);
 	for (i = 0; i < EVICTIONS_MAX_PAIRS + 10; i++) {
 		evict(5, "hog", i, 1);
 		read_pages(1000 + i, i, 1, PFSTAT_BLOCK_FILE);
@@ -186,7 +186,7 @@ START_TEST(test_files_beyond_the_limit_are_not_followed)
 	struct evictions_figures figures;
 	uint64_t i;
 
-	evictions = evictions_new();
+	evictions = evictions_new(4096);
 	for (i = 0; i < 4096 + 3; i++)
 		evict(5, "hog", i * 2048, 1);
 	evictions_figures(evictions, &figures);
@@ -205,7 +205,7 @@ START_TEST(test_ranges_equal_the_sum_of_their_pages)
 	size_t at;
 	int i;
 
-	evictions = evictions_new();
+	evictions = evictions_new(4096);
 	for (i = 0; i < 3000; i++) {
 		what = random_next(&state);
 		pgoff = what >> 24 & 0x1fff;

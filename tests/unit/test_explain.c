@@ -29,7 +29,7 @@ static int keep(void *context, const struct explained *fault)
 static void open_explain(bool have_bpf)
 {
 	nr_faults = 0;
-	explain = explain_new(have_bpf, keep, NULL);
+	explain = explain_new(have_bpf, 4096, keep, NULL);
 	ck_assert_ptr_nonnull(explain);
 }
 

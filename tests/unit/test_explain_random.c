@@ -298,7 +298,7 @@ START_TEST(test_parts_equal_every_nanosecond)
 
 	state = 3;
 	nr_checked = 0;
-	explain = explain_new(true, check_every_ns, NULL);
+	explain = explain_new(true, 4096, check_every_ns, NULL);
 	for (i = 0; i < 20000; i++)
 		ns = add_known_fault(ns);
 	ck_assert_int_eq(explain_finish(explain), 0);
@@ -433,14 +433,14 @@ static void add_any_end(struct summary *summary, uint64_t now)
 
 START_TEST(test_parts_of_random_events_add_up)
 {
-	struct summary *summary = summary_new();
+	struct summary *summary = summary_new(4096);
 	struct summary_figures figures;
 	struct tally tally = { 0 };
 	uint64_t now = 10000;
 	unsigned int i, what;
 
 	state = 5;
-	explain = explain_new(true, count_fault, &tally);
+	explain = explain_new(true, 4096, count_fault, &tally);
 	for (i = 0; i < 200000; i++, now += below(60)) {
 		what = below(100);
 		if (what < 45)
@@ -509,7 +509,7 @@ static size_t memory(void)
 static void check_threads(bool told, size_t limit)
 {
 	const size_t before = memory();
-	struct summary *summary = summary_new();
+	struct summary *summary = summary_new(4096);
 	struct tally tally = { 0 };
 	struct pfstat_off_cpu stay = {
 		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay) },
@@ -517,7 +517,7 @@ static void check_threads(bool told, size_t limit)
 	size_t highest = 0;
 	uint32_t tid;
 
-	explain = explain_new(true, count_fault, &tally);
+	explain = explain_new(true, 4096, count_fault, &tally);
 	for (tid = 1; tid <= THREADS; tid++) {
 		stay.event.tid = tid;
 		stay.off_ns = 100 * tid + 50;

@@ -16,7 +16,7 @@ static uint64_t now_ns;
 
 static void begin(void)
 {
-	analysis = analysis_new(true, 0);
+	analysis = analysis_new(true, 4096, 0);
 	ck_assert_ptr_nonnull(analysis);
 	ck_assert_int_eq(figures_open(&figures, analysis), 0);
 	report_init(&report);

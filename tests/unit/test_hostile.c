@@ -23,7 +23,7 @@ static void begin(unsigned int groups)
 	const struct rlimit limit = { CPU_SECONDS, CPU_SECONDS };
 
 	ck_assert_int_eq(setrlimit(RLIMIT_CPU, &limit), 0);
-	analysis = analysis_new(true, groups);
+	analysis = analysis_new(true, 4096, groups);
 	ck_assert_ptr_nonnull(analysis);
 	ck_assert_int_eq(figures_open(&figures, analysis), 0);
 }

@@ -24,6 +24,7 @@ static void sample_record(struct report *report)
 		.machine = "a CPU",
 		.cpus = 4,
 		.memory_bytes = 1ULL << 40,
+		.page_bytes = 16384,
 		.clocksource = "arch_sys_counter",
 		.counter_hz = 62500000,
 		.virtualization = "kvm",
@@ -44,6 +45,7 @@ static void sample_drive(struct report *report)
 	report->environment = (struct environment){
 		.kind = "drive",
 		.version = "9.9",
+		.page_bytes = 4096,
 		.file = "/f",
 		.file_bytes = 8192,
 		.file_pages = 2,
@@ -179,6 +181,7 @@ START_TEST(test_impossible_values_are_read_as_unknown)
 	ck_assert_uint_eq(report.environment.pid, 0);
 	ck_assert_int_eq(report.environment.pinned_cpu, -1);
 	ck_assert_uint_eq(report.environment.memory_bytes, 0);
+	ck_assert_uint_eq(report.environment.page_bytes, 4096);
 	ck_assert_uint_eq(report.environment.seed, 0);
 	ck_assert_str_eq(report.environment.kernel, "");
 	ck_assert_str_eq(report.environment.machine, "");

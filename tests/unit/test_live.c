@@ -423,7 +423,7 @@ START_TEST(test_update_reads_a_running_analysis)
 		"       0.0           1.0          2.00  (9)\n"
 		"\n";
 	const struct live_counters counters = { .lost_records = 5, .lost_events = 6 };
-	struct analysis *analysis = analysis_new(false, GROUP_BY_ALL);
+	struct analysis *analysis = analysis_new(false, 4096, GROUP_BY_ALL);
 	struct live *live = live_new(BY_THREAD, START);
 
 	ck_assert(analysis && live);
@@ -443,7 +443,7 @@ END_TEST
 START_TEST(test_verdict_is_below_the_rates_and_leaves_room_for_the_tables)
 {
 	const struct live_counters counters = { 0 };
-	struct analysis *analysis = analysis_new(false, GROUP_BY_ALL);
+	struct analysis *analysis = analysis_new(false, 4096, GROUP_BY_ALL);
 	struct live *live = live_new(BY_THREAD, START);
 	char *text;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runner.h"
+#include "user/util/page_size.h"
 #include "user/workload/pattern.h"
 #include "user/workload/pattern_locality.h"
 #include "user/workload/store_mix.h"
@@ -117,10 +118,10 @@ static uint64_t changed(const uint8_t *data, uint64_t bytes, uint8_t what)
 {
 	uint64_t pages = 0, at, i;
 
-	for (at = 0; at < bytes; at += PATTERN_PAGE) {
-		for (i = at; i < at + PATTERN_PAGE && i < bytes && data[i] != what; i++)
+	for (at = 0; at < bytes; at += page_size()) {
+		for (i = at; i < at + page_size() && i < bytes && data[i] != what; i++)
 			;
-		pages += i < at + PATTERN_PAGE && i < bytes;
+		pages += i < at + page_size() && i < bytes;
 	}
 	return pages;
 }

@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "runner.h"
+#include "user/util/page_size.h"
 #include "user/workload/mapping.h"
 #include "user/workload/pattern.h"
 #include "user/workload/scratch_file.h"
 
-#define BYTES (5 * PATTERN_PAGE + 100)
+#define BYTES (5 * page_size() + 100)
 
 static const volatile sig_atomic_t go_on;
 

@@ -14,7 +14,7 @@ static size_t nr;
 
 static void setup(void)
 {
-	needed = needed_pages_new();
+	needed = needed_pages_new(4096);
 	ck_assert_ptr_nonnull(needed);
 }
 

@@ -7,9 +7,10 @@
 
 #include "random.h"
 #include "runner.h"
+#include "user/util/page_size.h"
 #include "user/workload/pattern.h"
 
-#define PAGE ((uint64_t)PATTERN_PAGE)
+#define PAGE ((uint64_t)page_size())
 
 static const volatile sig_atomic_t go_on;
 

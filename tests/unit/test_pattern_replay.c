@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "runner.h"
+#include "user/util/page_size.h"
 #include "user/util/time_ns.h"
 #include "user/workload/pattern_replay.h"
 
@@ -34,7 +35,7 @@ END_TEST
 
 START_TEST(test_visits_touch_their_pages_and_no_other)
 {
-	static uint8_t data[8 * PATTERN_PAGE];
+	static uint8_t data[8 * PAGE_SIZE_MAX];
 	const volatile sig_atomic_t stop = 0;
 	struct pattern_watch watch = { .stop = &stop };
 	struct replay replay = { 0 };
@@ -42,15 +43,15 @@ START_TEST(test_visits_touch_their_pages_and_no_other)
 	uint64_t pages;
 
 	memset(data, 0, sizeof(data));
-	data[2 * PATTERN_PAGE] = 1;
-	data[5 * PATTERN_PAGE] = 10;
-	data[7 * PATTERN_PAGE] = 100;
+	data[2 * page_size()] = 1;
+	data[5 * page_size()] = 10;
+	data[7 * page_size()] = 100;
 	replay_add(&replay, 5, 10, 20);
 	replay_add(&replay, 2, 30, 40);
 	replay_add(&replay, 5, 50, 60);
 	replay_add(&replay, 8, 70, 80); /* beyond the end of a file that has been truncated */
 	replay_order(&replay);
-	replay_pattern(&pattern, &replay, sizeof(data), false);
+	replay_pattern(&pattern, &replay, 8 * page_size(), false);
 	ck_assert_uint_eq(pattern_run(&pattern, data, &watch), 21);
 	ck_assert_uint_eq(watch.done, 4);
 	ck_assert_int_eq(pattern_pages(&pattern, &stop, &pages), 0);
@@ -62,7 +63,7 @@ END_TEST
 
 START_TEST(test_pace_is_never_faster_than_recorded)
 {
-	static const uint8_t data[PATTERN_PAGE];
+	static const uint8_t data[PAGE_SIZE_MAX];
 	const volatile sig_atomic_t stop = 0;
 	struct pattern_watch watch = { .stop = &stop };
 	struct replay replay = { 0 };
@@ -73,7 +74,7 @@ START_TEST(test_pace_is_never_faster_than_recorded)
 	replay_add(&replay, 0, 50000, 50000);	  /* waits by spinning */
 	replay_add(&replay, 0, 3050000, 3050000); /* waits by sleeping, then spinning */
 	replay_order(&replay);
-	replay_pattern(&pattern, &replay, sizeof(data), true);
+	replay_pattern(&pattern, &replay, page_size(), true);
 	start_ns = clock_monotonic_ns();
 	pattern_run(&pattern, data, &watch);
 	ck_assert_uint_ge(clock_monotonic_ns() - start_ns, 3050000);
@@ -99,7 +100,7 @@ static uint64_t cpu_ns(void)
 /* In a gap of centuries, the loop neither sleeps nor spins to the end. */
 START_TEST(test_stop_ends_a_gap)
 {
-	static const uint8_t data[PATTERN_PAGE];
+	static const uint8_t data[PAGE_SIZE_MAX];
 	const struct sigaction action = { .sa_handler = stop_it };
 	const struct itimerval soon = { .it_value.tv_usec = 50000 };
 	struct pattern_watch watch = { .stop = &stopped };
@@ -111,7 +112,7 @@ START_TEST(test_stop_ends_a_gap)
 	replay_add(&replay, 0, UINT64_MAX / 2, UINT64_MAX / 2);
 	replay_add(&replay, 0, UINT64_MAX - 1, UINT64_MAX - 1);
 	replay_order(&replay);
-	replay_pattern(&pattern, &replay, sizeof(data), true);
+	replay_pattern(&pattern, &replay, page_size(), true);
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	pattern_run(&pattern, data, &watch);
@@ -125,7 +126,7 @@ END_TEST
 /* A signal that does not stop the run neither ends a gap nor makes it spin. */
 START_TEST(test_a_gap_outlasts_other_signals)
 {
-	static const uint8_t data[PATTERN_PAGE];
+	static const uint8_t data[PAGE_SIZE_MAX];
 	const volatile sig_atomic_t stop = 0;
 	const struct sigaction action = { .sa_handler = stop_it };
 	const struct itimerval soon = { .it_value.tv_usec = 20000 };
@@ -137,7 +138,7 @@ START_TEST(test_a_gap_outlasts_other_signals)
 	replay_add(&replay, 0, 0, 0);
 	replay_add(&replay, 0, 200000000, 200000000);
 	replay_order(&replay);
-	replay_pattern(&pattern, &replay, sizeof(data), true);
+	replay_pattern(&pattern, &replay, page_size(), true);
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	pattern_run(&pattern, data, &watch);
@@ -160,7 +161,7 @@ END_TEST
 /* DONTNEED zeroes anonymous memory, which shows when it was called. */
 START_TEST(test_advice_is_repeated_at_its_place)
 {
-	const size_t bytes = 4 * PATTERN_PAGE;
+	const size_t bytes = 4 * page_size();
 	uint8_t *data =
 		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const volatile sig_atomic_t stop = 0;
@@ -170,8 +171,8 @@ START_TEST(test_advice_is_repeated_at_its_place)
 	int error;
 
 	ck_assert_ptr_ne(data, MAP_FAILED);
-	data[PATTERN_PAGE] = 1;
-	data[2 * PATTERN_PAGE] = 10;
+	data[page_size()] = 1;
+	data[2 * page_size()] = 10;
 	replay_add(&replay, 1, 1000, 1100);
 	replay_add(&replay, 2, 1200, 1300);
 	replay_add(&replay, 1, 2000, 2100);
@@ -194,7 +195,7 @@ START_TEST(test_advice_is_repeated_at_its_place)
 	ck_assert_uint_eq(pattern_run(&pattern, data, &watch), 1 + 10 + 0 + 10);
 	ck_assert_uint_eq(replay_refused(&error), 0);
 	replay_forget_advice(&replay);
-	data[PATTERN_PAGE] = 1;
+	data[page_size()] = 1;
 	ck_assert_uint_eq(pattern_run(&pattern, data, &watch), 22);
 	replay_exit(&replay);
 	munmap(data, bytes);
@@ -217,7 +218,7 @@ END_TEST
 
 START_TEST(test_refused_advice_is_counted)
 {
-	uint8_t *data = mmap(NULL, PATTERN_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *data = mmap(NULL, page_size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const volatile sig_atomic_t stop = 0;
 	struct pattern_watch watch = { .stop = &stop };
 	struct replay replay = { 0 };
@@ -228,12 +229,12 @@ START_TEST(test_refused_advice_is_counted)
 	replay_add(&replay, 0, 10, 20);
 	replay_advise(&replay, &(struct replay_advice){ 0, 1, 5, 6, 0, 9999 });
 	replay_order(&replay);
-	replay_pattern(&pattern, &replay, PATTERN_PAGE, false);
+	replay_pattern(&pattern, &replay, page_size(), false);
 	pattern_run(&pattern, data, &watch);
 	ck_assert_uint_eq(replay_refused(&error), 1);
 	ck_assert_int_eq(error, EINVAL);
 	replay_exit(&replay);
-	munmap(data, PATTERN_PAGE);
+	munmap(data, page_size());
 }
 END_TEST
 

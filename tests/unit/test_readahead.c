@@ -62,7 +62,7 @@ static void check(uint64_t read, uint64_t mapped, uint64_t evicted, uint64_t idl
 
 START_TEST(test_page_is_counted_once_until_it_is_read_again)
 {
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	read_pages(5, 0, 32);
 	check(32, 0, 0, 32);
 	fault(5, 3, 0, 0, 0);
@@ -82,7 +82,7 @@ END_TEST
 
 START_TEST(test_fault_around_and_folios_use_several_pages)
 {
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	read_pages(5, 10, 20);
 	/* Fault-around of 16 pages from 0 maps those that are present. */
 	fault(5, 12, 0, 12, 16);
@@ -100,7 +100,7 @@ START_TEST(test_fates_add_up_to_the_pages_read)
 	uint64_t state = 7;
 	int i;
 
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	for (i = 0; i < 100000; i++) {
 		uint64_t what = random_next(&state), pgoff = what >> 8 & 0xffff;
 
@@ -125,7 +125,7 @@ START_TEST(test_files_beyond_the_limit_are_counted_as_overflow)
 	struct readahead_figures figures;
 	uint64_t i;
 
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	for (i = 0; i < 5000; i++)
 		read_pages(i, 0, 1);
 	readahead_figures(readahead, &figures);
@@ -145,7 +145,7 @@ START_TEST(test_writes_errors_and_other_pages_are_ignored)
 		.fs_dev = 1,
 	};
 
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	readahead_add_block(readahead, &block);
 	block.event.flags = PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_ERROR;
 	readahead_add_block(readahead, &block);
@@ -174,7 +174,7 @@ START_TEST(test_files_with_equal_keys_are_separate_and_bounded)
 	struct readahead_figures figures;
 	uint64_t i;
 
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	read_pages(5, 0, 1);
 	ck_assert_int_eq(readahead_add_block(readahead, &block), 0);
 	fault(5, 0, 0, 0, 0);
@@ -216,7 +216,7 @@ START_TEST(test_ranges_equal_the_sum_of_their_pages)
 	uint32_t pages, end;
 	int i;
 
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	readahead_listen(readahead, count_pages, &told);
 	for (i = 0; i < 3000; i++) {
 		what = random_next(&state);
@@ -258,7 +258,7 @@ START_TEST(test_the_sink_is_called_for_each_range)
 {
 	struct told told = { 0 };
 
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	readahead_listen(readahead, count_pages, &told);
 	read_pages(5, 1, 1 << 18);
 	ck_assert_uint_eq(told.calls, 33);
@@ -280,7 +280,7 @@ START_TEST(test_a_request_of_almost_4_gib_does_not_overflow)
 		.fs_dev = 1,
 	};
 
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	ck_assert_int_eq(readahead_add_block(readahead, &block), 0);
 	check(1 << 20, 0, 0, 1 << 20);
 	readahead_free(readahead);
@@ -297,7 +297,7 @@ START_TEST(test_a_request_reads_no_more_than_its_bytes)
 		.fs_dev = 1,
 	};
 
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	ck_assert_int_eq(readahead_add_block(readahead, &block), 0);
 	check(2, 0, 0, 2);
 	readahead_free(readahead);
@@ -308,7 +308,7 @@ START_TEST(test_unsolved_fault_maps_nothing)
 {
 	struct explained explained = { .inode = 5, .dev = 1, .pgoff = 3 };
 
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	read_pages(5, 0, 32);
 	ck_assert_int_eq(readahead_add_fault(readahead, &explained), 0);
 	explained.solved = true;
@@ -322,7 +322,7 @@ END_TEST
 /* A window, and the pages of a file, may span several chunks. */
 START_TEST(test_ranges_may_cross_chunks)
 {
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	read_pages(5, 8192 - 8, 16);
 	read_pages(5, 5ULL << 32, 1);
 	fault(5, 8192, 0, 4, 8);
@@ -345,7 +345,7 @@ static void check_faulted(uint64_t read, uint64_t evicted)
 
 START_TEST(test_files_that_no_fault_maps_are_apart)
 {
-	readahead = readahead_new();
+	readahead = readahead_new(4096);
 	read_pages(1, 0, 100);
 	remove_pages(1, 0, 10);
 	read_pages(2, 0, 50);

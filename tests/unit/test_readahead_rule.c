@@ -130,6 +130,7 @@ static void check_run(const char *pattern, const char *cache, const char *kernel
 {
 	struct fault_run run = {
 		.environment = { .file_bytes = PAGES * 4096ULL,
+				 .page_bytes = 4096,
 				 .file_pages = PAGES,
 				 .readahead_bytes = WINDOW * 4096,
 				 .seed = 1 },
@@ -190,7 +191,9 @@ END_TEST
 
 START_TEST(test_unknown_pattern_is_not_simulated)
 {
-	struct fault_run run = { .environment = { .pattern = "spiral", .file_bytes = 4096 } };
+	struct fault_run run = {
+		.environment = { .pattern = "spiral", .file_bytes = 4096, .page_bytes = 4096 }
+	};
 	struct fault_counts counts;
 
 	ck_assert_int_eq(fault_run_simulate(&run, &counts), -EINVAL);

@@ -135,7 +135,7 @@ static struct recent_part feed(void)
 	address_spaces_free(fed.spaces);
 	memset(&fed, 0, sizeof(fed));
 	fed.in_order = true;
-	fed.spaces = address_spaces_new();
+	fed.spaces = address_spaces_new(4096);
 	ck_assert_int_eq(recent_feed(recent, take, NULL, &part), 0);
 	ck_assert(fed.in_order);
 	return part;

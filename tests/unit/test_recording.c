@@ -14,6 +14,7 @@
 #include "user/recording/recording.h"
 #include "user/recording/uncompress.h"
 #include "user/recording/writer.h"
+#include "user/util/array.h"
 
 /* A recording in memory. */
 struct file {
@@ -903,6 +904,57 @@ START_TEST(test_feeding_stops_on_a_signal)
 }
 END_TEST
 
+/* @page_bytes: a value of JSON; NULL: the head has none. 0: the recording cannot be opened. */
+static uint64_t pages_of_head(const char *page_bytes, char *why)
+{
+	struct recording_writer *writer;
+	struct recording_reader *reader;
+	json_t *head, *tail = json_object();
+	char text[128], *bytes;
+	uint64_t pages = 0;
+	size_t size;
+	FILE *out = open_memstream(&bytes, &size);
+
+	snprintf(text, sizeof(text), "{\"environment\": {%s%s}}",
+		 page_bytes ? "\"page_bytes\": " : "", page_bytes ?: "");
+	head = json_loads(text, 0, NULL);
+	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
+	ck_assert_int_eq(recording_end(writer, tail), 0);
+	fclose(out);
+	reader = open_bytes(bytes, size, why);
+	if (reader) {
+		pages = recording_page_bytes(reader);
+		recording_close(reader);
+	}
+	json_decref(head);
+	json_decref(tail);
+	free(bytes);
+	return pages;
+}
+
+START_TEST(test_a_recording_states_the_size_of_its_pages)
+{
+	static const struct {
+		const char *text;
+		uint64_t page_bytes;
+	} heads[] = { { NULL, 4096 },
+		      { "null", 4096 },
+		      { "4096", 4096 },
+		      { "16384", 16384 },
+		      { "65536", 65536 } };
+	static const char *const wrong[] = { "0", "5000", "-4096", "131072", "\"4096\"" };
+	char why[256];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(heads); i++)
+		ck_assert_uint_eq(pages_of_head(heads[i].text, why), heads[i].page_bytes);
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		ck_assert_uint_eq(pages_of_head(wrong[i], why), 0);
+		ck_assert_ptr_nonnull(strstr(why, "a page has an unknown size"));
+	}
+}
+END_TEST
+
 START_TEST(test_a_full_disk_is_an_error)
 {
 	json_t *head = json_object();
@@ -1158,7 +1210,8 @@ RUN_TESTS("recording", test_events_survive_a_round_trip, test_each_kind_survives
 	  test_impossible_block_sizes_are_refused, test_malformed_events_are_damage,
 	  test_unexpected_blocks_are_refused, test_all_events_are_fed,
 	  test_a_disk_that_fails_is_an_error, test_feeding_stops_when_the_sink_refuses,
-	  test_feeding_stops_on_a_signal, test_a_full_disk_is_an_error,
-	  test_full_disk_error_persists, test_open_error_names_the_file,
-	  test_long_symbols_span_several_blocks, test_counters_survive_a_round_trip,
-	  test_unknown_counters_stay_unknown, test_malformed_counters_are_refused)
+	  test_feeding_stops_on_a_signal, test_a_recording_states_the_size_of_its_pages,
+	  test_a_full_disk_is_an_error, test_full_disk_error_persists,
+	  test_open_error_names_the_file, test_long_symbols_span_several_blocks,
+	  test_counters_survive_a_round_trip, test_unknown_counters_stay_unknown,
+	  test_malformed_counters_are_refused)

@@ -54,7 +54,7 @@ static void add_faults(struct analysis *analysis)
 
 static void fixture_open(struct fixture *fixture, bool have_bpf)
 {
-	fixture->analysis = analysis_new(have_bpf, GROUP_BY_ALL);
+	fixture->analysis = analysis_new(have_bpf, 4096, GROUP_BY_ALL);
 	ck_assert_ptr_nonnull(fixture->analysis);
 	add_faults(fixture->analysis);
 	run_counters_init(&fixture->counters);

@@ -66,7 +66,7 @@ START_TEST(test_calls_are_summed_by_call_advice_and_caller)
 {
 	const struct shaping_calls *calls;
 
-	analysis = analysis_new(true, 0);
+	analysis = analysis_new(true, 4096, 0);
 	add_map(0x10000, "/bin/a");
 	add_call(PFSTAT_CALL_MADVISE, MADV_RANDOM, 0, 0, 0x10011);
 	add_call(PFSTAT_CALL_MADVISE, MADV_RANDOM, 0, -EINVAL, 0x10011);
@@ -102,7 +102,7 @@ START_TEST(test_calls_for_files_have_rows_of_their_own)
 {
 	const struct shaping_calls *calls;
 
-	analysis = analysis_new(true, 0);
+	analysis = analysis_new(true, 4096, 0);
 	add_map(RANGE, "/data");
 	add_call(PFSTAT_CALL_MADVISE, MADV_RANDOM, 0, 0, 0x10011);
 	add_call(PFSTAT_CALL_MMAP, 0, MAP_SHARED, RANGE + 4096, 0x10021);
@@ -125,7 +125,7 @@ START_TEST(test_callers_get_names)
 {
 	int places = 0;
 
-	analysis = analysis_new(true, 0);
+	analysis = analysis_new(true, 4096, 0);
 	add_map(0x10000, "/bin/a");
 	add_call(PFSTAT_CALL_MADVISE, MADV_RANDOM, 0, 0, 0x10011);
 	add_call(PFSTAT_CALL_MLOCK, 0, 0, 0, 0);
@@ -147,7 +147,7 @@ START_TEST(test_rows_are_bounded)
 	const struct shaping_calls *calls;
 	unsigned int i;
 
-	analysis = analysis_new(true, 0);
+	analysis = analysis_new(true, 4096, 0);
 	for (i = 0; i < SHAPING_CALLS_MAX + 7; i++)
 		add_call(PFSTAT_CALL_MLOCK, 0, 0, 0, 0x100000 + i);
 	add_call(PFSTAT_CALL_MLOCK, 0, 0, 0, 0x100000);

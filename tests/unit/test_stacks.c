@@ -33,7 +33,7 @@ static void map_file(uint32_t pid, uint64_t address, uint64_t pgoff, const char 
 static void open_stacks(void)
 {
 	stacks = stacks_new();
-	spaces = address_spaces_new();
+	spaces = address_spaces_new(4096);
 	map_file(1, 0x400000, 0, "/bin/program");
 	map_file(1, LIBRARY, 16, "/lib/libc.so");
 }

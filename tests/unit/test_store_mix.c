@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runner.h"
+#include "user/util/page_size.h"
 #include "user/workload/pattern.h"
 #include "user/workload/store_mix.h"
 
@@ -141,8 +142,8 @@ static uint64_t pages_stored_to(const uint8_t *data, uint64_t bytes)
 {
 	uint64_t pages = 0, at, end;
 
-	for (at = 0; at < bytes; at += PATTERN_PAGE) {
-		end = at + PATTERN_PAGE < bytes ? at + PATTERN_PAGE : bytes;
+	for (at = 0; at < bytes; at += page_size()) {
+		end = at + page_size() < bytes ? at + page_size() : bytes;
 		pages += !!memchr(data + at, 1, end - at);
 	}
 	return pages;

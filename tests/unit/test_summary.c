@@ -45,7 +45,7 @@ static void add_stay(struct summary *summary, uint32_t tid, uint64_t off_ns, uin
 
 START_TEST(test_empty_summary_is_zero)
 {
-	struct summary *summary = summary_new();
+	struct summary *summary = summary_new(4096);
 	const struct summary_figures zero = { 0 };
 	struct summary_figures figures;
 
@@ -63,7 +63,7 @@ END_TEST
 
 START_TEST(test_figures_of_a_class_are_its_own)
 {
-	struct summary *summary = summary_new();
+	struct summary *summary = summary_new(4096);
 	struct summary_figures figures;
 	struct pfstat_record record;
 	uint64_t i;
@@ -90,7 +90,7 @@ END_TEST
 
 START_TEST(test_combined_classes_are_one_population)
 {
-	struct summary *summary = summary_new();
+	struct summary *summary = summary_new(4096);
 	struct class_figures figures;
 	struct pfstat_record record;
 	uint64_t i;
@@ -116,7 +116,7 @@ END_TEST
 
 START_TEST(test_off_cpu_time_counts_for_its_class_and_thread)
 {
-	struct summary *summary = summary_new();
+	struct summary *summary = summary_new(4096);
 	struct summary_figures figures;
 	struct pfstat_record disk = record_of(1, PFSTAT_CLASS_DISK, 1000, 500);
 	struct pfstat_record shorter = record_of(1, PFSTAT_CLASS_SHORT, 1600, 10);
@@ -141,7 +141,7 @@ END_TEST
 
 START_TEST(test_dropped_intervals_mark_only_the_records_they_concern)
 {
-	struct summary *summary = summary_new();
+	struct summary *summary = summary_new(4096);
 	struct pfstat_record early = record_of(1, PFSTAT_CLASS_DISK, 1, 9);
 	struct pfstat_record recent = record_of(1, PFSTAT_CLASS_DISK, 7000000, 100);
 	struct summary_figures figures;
@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(test_late_record_is_counted_as_late)
 {
-	struct summary *summary = summary_new();
+	struct summary *summary = summary_new(4096);
 	struct pfstat_record record;
 	struct summary_figures figures;
 
@@ -182,7 +182,7 @@ END_TEST
 
 START_TEST(test_unknown_class_is_refused_and_not_counted)
 {
-	struct summary *summary = summary_new();
+	struct summary *summary = summary_new(4096);
 	struct pfstat_record record = record_of(1, PFSTAT_NR_CLASSES, 1000, 10);
 	struct summary_figures figures;
 
@@ -197,7 +197,7 @@ END_TEST
 /* The study's random experiment: 6198 of 11299 pages from disk. */
 START_TEST(test_random_experiment_of_the_study_has_exact_counts)
 {
-	struct summary *summary = summary_new();
+	struct summary *summary = summary_new(4096);
 	struct pfstat_record record;
 	struct summary_figures figures;
 	uint64_t page, now = 1;
@@ -235,7 +235,7 @@ END_TEST
 START_TEST(test_threads_do_not_mix)
 {
 	enum { THREADS = 5000, RECORDS = 200000 };
-	struct summary *summary = summary_new();
+	struct summary *summary = summary_new(4096);
 	static uint64_t retry_at[THREADS];
 	struct summary_figures figures;
 	struct pfstat_record record;

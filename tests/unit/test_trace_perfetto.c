@@ -304,7 +304,7 @@ START_TEST(test_a_fault_has_exact_times_arguments_and_parts)
 	struct protobuf_reader parts;
 
 	begin();
-	ck_assert_int_eq(trace_begin(&trace, sink), 0);
+	ck_assert_int_eq(trace_begin(&trace, 4096, sink), 0);
 	ck_assert_int_eq(trace_fault(trace, &fault), 0);
 	ck_assert_int_eq(trace_end(trace, &(struct trace_missing){ 0 }), 0);
 	fclose(stream);
@@ -483,7 +483,7 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 	struct trace_writer *trace;
 
 	ck_assert_ptr_nonnull(full);
-	ck_assert_int_eq(trace_begin(&trace, trace_perfetto_new(full)), 0);
+	ck_assert_int_eq(trace_begin(&trace, 4096, trace_perfetto_new(full)), 0);
 	ck_assert_int_lt(trace_end(trace, &(struct trace_missing){ 0 }), 0);
 	fclose(full);
 }

@@ -28,7 +28,7 @@ static void begin(void)
 {
 	stream = open_memstream(&text, &length);
 	ck_assert_ptr_nonnull(stream);
-	ck_assert_int_eq(trace_begin(&trace, trace_json_new(stream)), 0);
+	ck_assert_int_eq(trace_begin(&trace, 4096, trace_json_new(stream)), 0);
 }
 
 static json_t *end(const char *damage)
@@ -882,7 +882,7 @@ END_TEST
 START_TEST(test_analyzed_run_is_drawn_completely)
 {
 	enum { FAULTS = 50 };
-	struct analysis *analysis = analysis_new(true, GROUP_BY_ALL);
+	struct analysis *analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	uint64_t in_faults = 0, in_parts = 0;
 	json_t *root, *event;
 	size_t i;
@@ -965,7 +965,7 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 	int i, err = 0;
 
 	ck_assert_ptr_nonnull(full);
-	ck_assert_int_eq(trace_begin(&trace, trace_json_new(full)), 0);
+	ck_assert_int_eq(trace_begin(&trace, 4096, trace_json_new(full)), 0);
 	for (i = 0; i < 10000 && !err; i++)
 		err = trace_fault(trace, &fault);
 	ck_assert_int_eq(err, -EIO);
@@ -1013,7 +1013,7 @@ START_TEST(test_off_cpu_intervals_of_many_threads_take_bounded_memory)
 	FILE *out = fopen("/dev/null", "w");
 
 	ck_assert_ptr_nonnull(out);
-	ck_assert_int_eq(trace_begin(&trace, trace_json_new(out)), 0);
+	ck_assert_int_eq(trace_begin(&trace, 4096, trace_json_new(out)), 0);
 	for (i = 1; i <= 100000; i++) {
 		off.event.pid = i;
 		off.event.tid = i;

@@ -113,11 +113,11 @@ def test_a_missing_file_is_named(path):
     copy.rename(path.parent / "moved")
     assert f"cannot replay {copy}: it does not exist any more" in pfstat.refused(
         1, "advise", recording)
-    pfstat.make_file(copy, 4096)
+    pfstat.make_file(copy, pfstat.PAGE)
     assert "another file has its name now" in pfstat.refused(1, "advise", recording)
     copy.unlink()
     (path.parent / "moved").rename(copy)
-    os.truncate(copy, 4096)
+    os.truncate(copy, pfstat.PAGE)
     assert "it is shorter than it was" in pfstat.refused(1, "advise", "--file", copy, recording)
     copy.unlink()
 

@@ -26,7 +26,7 @@ def touch():
     go.wait()
     with open(sys.argv[1], "rb") as file:
         data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-        sum(data[at] for at in range(0, len(data), 4096))
+        sum(data[at] for at in range(0, len(data), mmap.PAGESIZE))
     print("done", flush=True)
     stay.wait()
 threads = [threading.Thread(target=stay.wait) for _ in range(int(sys.argv[2]) - 1)]

@@ -36,7 +36,7 @@ def without_module():
 def single_pages():
     """eBPF cannot disable fault-around for one program, so it is disabled for all."""
     before = AROUND.read_text()
-    AROUND.write_text("4096")
+    AROUND.write_text(str(pfstat.PAGE))
     yield
     AROUND.write_text(before)
 

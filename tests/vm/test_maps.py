@@ -47,7 +47,7 @@ libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_i
 fd = os.open(sys.argv[1], os.O_RDONLY)
 def map_once():
     before = time.monotonic_ns()
-    address = libc.mmap(None, 5 * 4096, mmap.PROT_READ, mmap.MAP_SHARED, fd, 3 * 4096)
+    address = libc.mmap(None, 5 * mmap.PAGESIZE, mmap.PROT_READ, mmap.MAP_SHARED, fd, 3 * mmap.PAGESIZE)
     after = time.monotonic_ns()
     print("said", before, after, address, os.getpid(), threading.get_native_id(), flush=True)
 """
@@ -159,9 +159,9 @@ WORK = """
 import mmap, os, sys, threading
 go = threading.Event()
 def touch(pages):
-    memory = mmap.mmap(-1, pages * 4096)
+    memory = mmap.mmap(-1, pages * mmap.PAGESIZE)
     for page in range(pages):
-        memory[page * 4096] = 1
+        memory[page * mmap.PAGESIZE] = 1
 def wait_and_touch():
     go.wait()
     touch(100)
@@ -175,7 +175,7 @@ thread = threading.Thread(target=touch, args=(200,))
 thread.start(); thread.join()
 with open(sys.argv[1], "rb") as file:
     data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-    sum(data[at] for at in range(0, len(data), 4096))
+    sum(data[at] for at in range(0, len(data), mmap.PAGESIZE))
 print("done", flush=True)
 sys.stdin.readline()
 """

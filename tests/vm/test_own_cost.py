@@ -28,7 +28,7 @@ def fixture_warm_file():
     path = pfstat.make_file(pfstat.DISK / "warm", PAGES * pfstat.PAGE)
     path.read_bytes()
     before = FAULT_AROUND.read_text()
-    FAULT_AROUND.write_text("4096")
+    FAULT_AROUND.write_text(str(pfstat.PAGE))
     yield path
     FAULT_AROUND.write_text(before)
 

@@ -47,7 +47,7 @@ def test_ledger_adds_up_for_python_with_mmap(cold_file):
     script = ("import mmap\n"
               f"with open('{cold_file}', 'rb') as file:\n"
               "    data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)\n"
-              "    print(sum(data[i] for i in range(0, len(data), 4096)))\n")
+              "    print(sum(data[i] for i in range(0, len(data), mmap.PAGESIZE)))\n")
     result, out = record("python3", "-c", script, options=("--by", "file"))
     closes(result)
     assert int(out.split()[0]) == ord("a") * PAGES

@@ -18,7 +18,7 @@ with open("{path}", "rb") as file:
 while True:
     data.madvise(mmap.MADV_DONTNEED)
     time.sleep(0.02)
-    sum(data[page * 4096] for page in range({pages}))
+    sum(data[page * mmap.PAGESIZE] for page in range({pages}))
 """
 WRITTEN = re.compile(r"pfdrive: the last ([\d.]+) s are in (\S+): (\d+) items")
 

@@ -85,7 +85,7 @@ with open(sys.argv[1], "rb") as file:
     if len(sys.argv) > 2:
         print("ready", flush=True)
         sys.stdin.readline()
-    sum(data[page * 4096] for page in range(len(data) // 4096))
+    sum(data[page * mmap.PAGESIZE] for page in range(len(data) // mmap.PAGESIZE))
 """
 
 

@@ -12,7 +12,7 @@ import mmap
 with open("{path}", "rb") as file:
     data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
     data.madvise(mmap.{advice})
-    sum(data[page * 4096] for page in range({pages}))
+    sum(data[page * mmap.PAGESIZE] for page in range({pages}))
 """
 
 

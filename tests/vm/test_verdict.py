@@ -29,7 +29,7 @@ for i in range(30):
     child = os.fork()
     if not child:
         os._exit(0)
-    for page in range(0, len(data), 4096):
+    for page in range(0, len(data), mmap.PAGESIZE):
         data[page] = i
     os.waitpid(child, 0)
 """
@@ -37,7 +37,7 @@ for i in range(30):
 SWAPS = """
 data = bytearray(24 << 20)
 for turn in range(3):
-    for page in range(0, len(data), 4096):
+    for page in range(0, len(data), mmap.PAGESIZE):
         data[page] = turn
 """
 
@@ -48,14 +48,14 @@ libc = ctypes.CDLL(None, use_errno=True)
 uffd = libc.syscall(323, os.O_CLOEXEC)
 assert uffd >= 0, os.strerror(ctypes.get_errno())
 fcntl.ioctl(uffd, 0xc018aa3f, struct.pack("QQQ", 0xaa, 0, 0))
-memory = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+memory = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-fcntl.ioctl(uffd, 0xc020aa00, struct.pack("QQQQ", address, 4096, 1, 0))
+fcntl.ioctl(uffd, 0xc020aa00, struct.pack("QQQQ", address, mmap.PAGESIZE, 1, 0))
 thread = threading.Thread(target=libc.memset, args=(ctypes.c_void_p(address), 1, 8))
 thread.start()
 os.read(uffd, 32)
 time.sleep(0.05)
-fcntl.ioctl(uffd, 0xc020aa04, struct.pack("QQQQ", address, 4096, 0, 0))
+fcntl.ioctl(uffd, 0xc020aa04, struct.pack("QQQQ", address, mmap.PAGESIZE, 0, 0))
 thread.join()
 """
 

@@ -18,7 +18,7 @@ READY = pathlib.Path("/tmp/waits-ready")
 ACCESS = """
 import mmap, os, pathlib, time
 with open("{path}", "r+b") as file:
-    data = mmap.mmap(file.fileno(), 4096)
+    data = mmap.mmap(file.fileno(), mmap.PAGESIZE)
 {before}
 pathlib.Path("{ready}").write_text(str(os.getpid()))
 while not os.path.exists("{go}"):

@@ -15,6 +15,7 @@
 #include "advise/repetition.h"
 #include "system/fault_around_setting.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
 
@@ -74,7 +75,7 @@ static void advise_add_anchor(struct advise *advise, int around_err)
 	}
 	*anchor = advise->candidates[0];
 	snprintf(anchor->name, sizeof(anchor->name), "as recorded");
-	anchor->around_bytes = 4096;
+	anchor->around_bytes = page_size();
 	advise->anchor = advise->nr_candidates;
 	advise->tried[advise->nr_candidates++] = true;
 }

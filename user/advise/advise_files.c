@@ -15,6 +15,7 @@
 #include "advise/advise_files.h"
 #include "system/readahead_setting.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
 #include "workload/file_cache.h"
@@ -241,7 +242,8 @@ static void thread_warm(const struct recorded_accesses *accesses, const struct p
 		if (fds[mapping->file] < 0)
 			continue;
 		/* A page that cannot be read is a fault of the replay, which reports it. */
-		if (pread(fds[mapping->file], &byte, 1, (mapping->pgoff + step->value) * 4096) < 0)
+		if (pread(fds[mapping->file], &byte, 1,
+			  (mapping->pgoff + step->value) * page_size()) < 0)
 			return;
 	}
 }

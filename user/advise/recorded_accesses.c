@@ -15,6 +15,7 @@
 #include "recording/counters_json.h"
 #include "recording/reader.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 
 /* The replay repeats neither stores to pages that are mapped already nor failed faults. */
@@ -72,7 +73,7 @@ static int accesses_take_fault(void *context, const struct explained *fault)
 				       .type = PLAN_EVENT_TOUCH,
 				       .start_ns = fault->start_ns,
 				       .end_ns = fault->end_ns,
-				       .page = (fault->address - mapping->address) / 4096,
+				       .page = (fault->address - mapping->address) / page_size(),
 				       .mapping = mapping - accesses->mappings,
 			       });
 }
@@ -112,8 +113,8 @@ static int accesses_take_advice(struct recorded_accesses *accesses,
 		until = left < end - address ? address + left : end;
 		mapping->used = true;
 		event.mapping = mapping - accesses->mappings;
-		event.page = (address - mapping->address) / 4096;
-		event.pages = (until - address + 4095) / 4096;
+		event.page = (address - mapping->address) / page_size();
+		event.pages = page_size_count(until - address);
 		accesses->advices++;
 		accesses->populated |= advice->advice == MADV_POPULATE_READ;
 		err = access_plan_add(&accesses->plan, advice->event.tid, &event);
@@ -222,7 +223,7 @@ static int accesses_take_head(struct recorded_accesses *accesses, const json_t *
 	if (!head_from_json(report, head)) {
 		accesses->started_s = report->environment.started_s;
 		accesses->fault_around = report->environment.fault_around &&
-					 report->environment.fault_around_bytes != 4096;
+					 report->environment.fault_around_bytes != page_size();
 		accesses->have_bpf = report->bpf.known;
 	}
 	report_exit(report);
@@ -273,7 +274,7 @@ static void accesses_take_tail(struct recorded_accesses *accesses, const json_t 
 static int accesses_feed(struct recorded_accesses *accesses, struct recording_reader *reader,
 			 const char *recording)
 {
-	struct accesses_reading reading = { accesses, analysis_new(true, 0), 0, 0 };
+	struct accesses_reading reading = { accesses, analysis_new(true, page_size(), 0), 0, 0 };
 	int err;
 
 	if (!reading.analysis)
@@ -304,7 +305,9 @@ int recorded_accesses_read(struct recorded_accesses *accesses, const char *recor
 	*accesses = (struct recorded_accesses){ 0 };
 	if (recording_open(&reader, recording, why, sizeof(why)))
 		return signals_caught ? 128 + signals_caught : message(STATUS_FAILED, "%s", why);
-	status = accesses_feed(accesses, reader, recording);
+	status = recording_require_pages(reader);
+	if (!status)
+		status = accesses_feed(accesses, reader, recording);
 	recording_close(reader);
 	return status;
 }

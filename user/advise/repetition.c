@@ -22,6 +22,7 @@
 #include "advise/step_runner.h"
 #include "util/message.h"
 #include "util/open_regular.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
 #include "workload/advice.h"
@@ -122,7 +123,7 @@ static int map_one(struct replay_child *child, size_t number)
 	if (fd < 0)
 		return fd;
 	data = mmap(NULL, mapping->bytes, PROT_READ, mapping->shared ? MAP_SHARED : MAP_PRIVATE, fd,
-		    mapping->pgoff * 4096);
+		    mapping->pgoff * page_size());
 	if (data == MAP_FAILED)
 		return child_fails(child, -errno, "map", path);
 	replayed->data = data;

@@ -12,6 +12,7 @@
 
 #include "advise/step_runner.h"
 #include "util/array.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
 #include "workload/pattern.h"
@@ -60,12 +61,12 @@ void steps_signal(uint32_t *number)
 static void advise_range(const struct replayed_mapping *mapping, uint64_t page, uint64_t pages,
 			 int advice, struct step_runner_figures *figures)
 {
-	const uint64_t all = (mapping->bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
+	const uint64_t all = page_size_count(mapping->bytes);
 	const uint64_t room = page < all ? all - page : 0;
 	const uint64_t start = clock_monotonic_ns();
 
 	pages = pages < room ? pages : room;
-	if (madvise(mapping->data + page * PATTERN_PAGE, pages * PATTERN_PAGE, advice)) {
+	if (madvise(mapping->data + page * page_size(), pages * page_size(), advice)) {
 		figures->refused++;
 		figures->refused_errno = errno;
 	}
@@ -75,7 +76,7 @@ static void advise_range(const struct replayed_mapping *mapping, uint64_t page, 
 void steps_advise_all(const struct replayed_mapping *mapping, struct step_runner_figures *figures)
 {
 	if (mapping->advice >= 0)
-		advise_range(mapping, 0, UINT64_MAX / PATTERN_PAGE, mapping->advice, figures);
+		advise_range(mapping, 0, UINT64_MAX / page_size(), mapping->advice, figures);
 }
 
 /* A candidate replaces the program's advice, except that pages are not needed any more. */
@@ -91,7 +92,7 @@ static void touch_page(const struct replayed_mapping *mapping, uint64_t page,
 {
 	const uint64_t start = clock_monotonic_ns();
 
-	*(volatile uint8_t *)(mapping->data + page * PATTERN_PAGE);
+	*(volatile uint8_t *)(mapping->data + page * page_size());
 	figures->fault_ns += clock_monotonic_ns() - start;
 }
 
@@ -140,7 +141,7 @@ void steps_run(const struct step_context *context, const struct plan_step *steps
 
 void steps_warm_up(void)
 {
-	static uint8_t page[2 * PATTERN_PAGE];
+	static uint8_t page[2 * PAGE_SIZE_MAX];
 	static const struct plan_step steps[] = {
 		{ .type = PLAN_RUN, .value = 1 },
 		{ .type = PLAN_RUN, .value = 100000 },

@@ -67,27 +67,33 @@ static void correct_class(void *context, enum fault_class fault_class, enum part
 	class->total_ns[PART_RESIDUE] += ns;
 }
 
-static bool open_parts(struct analysis *analysis, bool have_bpf, unsigned int groups)
+static bool open_parts(struct analysis *analysis, bool have_bpf, uint64_t page_bytes,
+		       unsigned int groups)
 {
-	analysis->summary = summary_new();
-	analysis->explain = explain_new(have_bpf, take_fault, analysis);
+	analysis->summary = summary_new(page_bytes);
+	analysis->explain = explain_new(have_bpf, page_bytes, take_fault, analysis);
 	if (analysis->explain)
 		explain_listen_corrections(analysis->explain, correct_class, analysis);
-	analysis->readahead = readahead_new();
-	analysis->evictions = evictions_new();
-	return !grouping_init(&analysis->grouping, groups) && analysis->summary &&
+	analysis->readahead = readahead_new(page_bytes);
+	analysis->evictions = evictions_new(page_bytes);
+	return !grouping_init(&analysis->grouping, page_bytes, groups) && analysis->summary &&
 	       analysis->explain && analysis->readahead && analysis->evictions;
 }
 
-struct analysis *analysis_new(bool have_bpf, unsigned int groups)
+struct analysis *analysis_new(bool have_bpf, uint64_t page_bytes, unsigned int groups)
 {
 	struct analysis *analysis = calloc(1, sizeof(*analysis));
 
-	if (analysis && !open_parts(analysis, have_bpf, groups)) {
+	if (analysis && !open_parts(analysis, have_bpf, page_bytes, groups)) {
 		analysis_free(analysis);
 		return NULL;
 	}
 	return analysis;
+}
+
+uint64_t analysis_page_bytes(const struct analysis *analysis)
+{
+	return address_spaces_page_bytes(analysis->grouping.spaces);
 }
 
 void analysis_free(struct analysis *analysis)
@@ -249,6 +255,7 @@ static void add_off_cpu(struct analysis *analysis, const struct pfstat_off_cpu *
 static int add_advice(struct analysis *analysis, const struct pfstat_advice *advice)
 {
 	const uint64_t end = advice->address + advice->bytes;
+	const uint64_t page_bytes = analysis_page_bytes(analysis);
 	uint64_t address = advice->address, until;
 	const struct space_map *map;
 	int err = 0;
@@ -266,8 +273,8 @@ static int add_advice(struct analysis *analysis, const struct pfstat_advice *adv
 					.path = address_spaces_path(analysis->grouping.spaces,
 								    map->path),
 					.inode = map->inode,
-					.page = map->pgoff + ((address - map->start) >> 12),
-					.pages = (until - address + 4095) >> 12,
+					.page = map->pgoff + (address - map->start) / page_bytes,
+					.pages = (until - address + page_bytes - 1) / page_bytes,
 					.start_ns = advice->start_ns,
 					.end_ns = advice->event.ns,
 					.advice = advice->advice,

@@ -30,11 +30,13 @@ struct analysis;
 
 /*
  * @have_bpf: eBPF's events are among the items
+ * @page_bytes: the size of pages on the measured machine
  * @groups: 1 << enum group_by of each dimension needed; each costs a look-up for every fault
  * Returns NULL without memory.
  */
-struct analysis *analysis_new(bool have_bpf, unsigned int groups);
+struct analysis *analysis_new(bool have_bpf, uint64_t page_bytes, unsigned int groups);
 void analysis_free(struct analysis *analysis);
+uint64_t analysis_page_bytes(const struct analysis *analysis);
 
 /* Adds a listener, whose sink is called for every logical fault. At most 4. */
 int analysis_listen(struct analysis *analysis, explain_sink sink, void *context);

@@ -15,11 +15,12 @@ struct cgroup_process {
 	bool gone; /* at the last update; its last items may still come */
 };
 
-void cgroup_analyses_init(struct cgroup_analyses *cgroups, bool have_bpf, unsigned int groups,
-			  cgroup_lookup lookup)
+void cgroup_analyses_init(struct cgroup_analyses *cgroups, bool have_bpf, uint64_t page_bytes,
+			  unsigned int groups, cgroup_lookup lookup)
 {
 	*cgroups = (struct cgroup_analyses){
 		.have_bpf = have_bpf,
+		.page_bytes = page_bytes,
 		.groups = groups,
 		.lookup = lookup,
 	};
@@ -65,7 +66,7 @@ static struct cgroup_analysis *fill_cgroup(struct cgroup_analyses *cgroups,
 {
 	struct cgroup_analysis made = {
 		.name = strdup(name),
-		.analysis = analysis_new(cgroups->have_bpf, cgroups->groups),
+		.analysis = analysis_new(cgroups->have_bpf, cgroups->page_bytes, cgroups->groups),
 	};
 
 	if (!made.name || !made.analysis) {

@@ -32,6 +32,7 @@ struct cgroup_analysis {
 
 struct cgroup_analyses {
 	bool have_bpf;
+	uint64_t page_bytes;
 	unsigned int groups;
 	cgroup_lookup lookup;
 	struct hash processes; /* struct cgroup_process by pid */
@@ -41,9 +42,9 @@ struct cgroup_analyses {
 	int update_err; /* of the current update */
 };
 
-/* @have_bpf, @groups: see analysis_new() */
-void cgroup_analyses_init(struct cgroup_analyses *cgroups, bool have_bpf, unsigned int groups,
-			  cgroup_lookup lookup);
+/* @have_bpf, @page_bytes, @groups: see analysis_new() */
+void cgroup_analyses_init(struct cgroup_analyses *cgroups, bool have_bpf, uint64_t page_bytes,
+			  unsigned int groups, cgroup_lookup lookup);
 void cgroup_analyses_exit(struct cgroup_analyses *cgroups);
 /* An item_sink. */
 int cgroup_analyses_add(void *cgroups, const struct item *item);

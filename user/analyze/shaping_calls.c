@@ -14,8 +14,6 @@
 #include "analyze/shaping_calls.h"
 #include "model/call_kind.h"
 
-#define PAGE_SHIFT 12
-
 void shaping_calls_exit(struct shaping_calls *calls)
 {
 	size_t i;
@@ -50,7 +48,7 @@ static struct shaping_call shaping_call_key(struct spaces *spaces, const struct 
 
 	if (map && space_map_has_file(map)) {
 		key.path = map->path;
-		key.place = address - map->start + (map->pgoff << PAGE_SHIFT);
+		key.place = address_spaces_offset(spaces, map, address);
 	} else if (address) {
 		key.pid = call->event.pid;
 		key.place = address;

@@ -33,6 +33,7 @@ struct summary {
 	struct class_state classes[PFSTAT_NR_CLASSES];
 	struct hash threads; /* by tid */
 	size_t threads_max;
+	uint64_t page_bytes;
 	uint64_t gone_ns;	     /* the latest end of an interval of a dropped thread */
 	struct summary_thread *last; /* found last: records come in runs */
 	struct attempt_chain_counts chains;
@@ -42,12 +43,14 @@ struct summary {
 	uint64_t off_cpu_partial;
 };
 
-struct summary *summary_new(void)
+struct summary *summary_new(uint64_t page_bytes)
 {
 	struct summary *summary = calloc(1, sizeof(*summary));
 
-	if (summary)
-		summary->threads_max = THREADS_MAX;
+	if (!summary)
+		return NULL;
+	summary->threads_max = THREADS_MAX;
+	summary->page_bytes = page_bytes;
 	return summary;
 }
 
@@ -181,7 +184,7 @@ int summary_add_record(struct summary *summary, const struct pfstat_record *reco
 	if (err)
 		return err;
 
-	attempt_chain_add(&thread->chain, record, &summary->chains);
+	attempt_chain_add(&thread->chain, record, summary->page_bytes, &summary->chains);
 	summary->calls++;
 	/* A pass only counts as a pass, with or without RETRY. */
 	summary->retried += record->result & PFSTAT_RESULT_RETRY &&

@@ -39,7 +39,7 @@ struct summary_figures {
 struct summary;
 
 /* Returns NULL without memory. */
-struct summary *summary_new(void);
+struct summary *summary_new(uint64_t page_bytes);
 void summary_free(struct summary *summary);
 
 /*

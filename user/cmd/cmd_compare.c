@@ -275,7 +275,7 @@ static int compared_run_read(struct compared_run *run, const char *path)
 	if (err)
 		return message(STATUS_FAILED, "%s", why);
 	/* Without eBPF all time is on the CPU; parts are not compared then. */
-	run->analysis = analysis_new(true, 0);
+	run->analysis = analysis_new(true, recording_page_bytes(run->reader), 0);
 	if (!run->analysis)
 		return message(STATUS_FAILED, "out of memory");
 	err = compare_read_items(run);

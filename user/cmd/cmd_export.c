@@ -23,6 +23,7 @@
 #include "system/processes.h"
 #include "util/argument.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
 
@@ -261,7 +262,8 @@ static int export_open_watch(struct exporter *exporter)
 	instruments->tick_context = exporter;
 	/* The causes of the verdict depend on places. Code has no names before the end. */
 	options->groups = REPORT_PLACES & ~(1U << GROUP_BY_CODE);
-	cgroup_analyses_init(&exporter->cgroups, instruments->bpf, options->groups, process_cgroup);
+	cgroup_analyses_init(&exporter->cgroups, instruments->bpf, page_size(), options->groups,
+			     process_cgroup);
 	if (exporter->by_cgroup) {
 		options->tap = cgroup_analyses_add;
 		options->tap_context = &exporter->cgroups;

@@ -20,6 +20,7 @@
 #include "system/fd_limit.h"
 #include "util/argument.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 
 enum prefetch_action { PREFETCH_MAKE, PREFETCH_APPLY, PREFETCH_RUN, PREFETCH_NO_ACTION };
@@ -134,7 +135,8 @@ static error_t prefetch_parse_option(int key, char *text, struct argp_state *sta
 		options->output = text;
 		return 0;
 	case KEY_MAX_SIZE:
-		options->max_bytes = argument_size(state, "max-size", text, 4096, 1ULL << 50);
+		options->max_bytes =
+			argument_size(state, "max-size", text, page_size(), 1ULL << 50);
 		return 0;
 	case KEY_MIN_RUNS:
 		options->min_runs = argument_number(state, "min-runs", text, 1, PREFETCH_RUNS_MAX);

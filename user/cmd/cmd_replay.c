@@ -17,6 +17,7 @@
 #include "system/cpus.h"
 #include "util/argument.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 #include "util/size.h"
 
@@ -70,8 +71,9 @@ static int64_t readahead_of(const struct argp_state *state, const char *text)
 {
 	uint64_t bytes = 0;
 
-	if (size_parse(text, &bytes) || bytes % PATTERN_PAGE || bytes > 1ULL << 30)
-		usage(state, "--read-ahead: '%s' is not a multiple of 4K up to 1G", text);
+	if (size_parse(text, &bytes) || bytes % page_size() || bytes > 1ULL << 30)
+		usage(state, "--read-ahead: '%s' is not a multiple of %" PRIu64 "K up to 1G", text,
+		      page_size() / 1024);
 	return bytes;
 }
 

@@ -314,7 +314,7 @@ static int open_analysis(struct reading *reading)
 	int err;
 
 	reading->analysis =
-		analysis_new(reading->report.bpf.known,
+		analysis_new(reading->report.bpf.known, recording_page_bytes(reading->reader),
 			     REPORT_PLACES | (options->grouped ? 1U << options->by : 0));
 	err = reading->analysis ? 0 : -ENOMEM;
 	if (!err && has_figures(reading))

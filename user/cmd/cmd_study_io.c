@@ -17,6 +17,7 @@
 #include "system/machine_state.h"
 #include "util/argument.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 #include "workload/file_cache.h"
 #include "workload/pattern.h"
@@ -73,11 +74,12 @@ static const struct argp_option argp_options[] = {
 static uint64_t file_size_of(const struct argp_state *state, const char *text)
 {
 	const uint64_t size =
-		argument_size(state, "file-size", text, PATTERN_PAGE, MAPPING_MAX_BYTES);
+		argument_size(state, "file-size", text, page_size(), MAPPING_MAX_BYTES);
 
-	if (size % PATTERN_PAGE)
-		usage(state, "--file-size: '%s' is not a multiple of the page size, %u bytes", text,
-		      PATTERN_PAGE);
+	if (size % page_size())
+		usage(state,
+		      "--file-size: '%s' is not a multiple of the page size, %" PRIu64 " bytes",
+		      text, page_size());
 	return size;
 }
 

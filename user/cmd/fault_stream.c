@@ -26,9 +26,11 @@ int fault_stream_open(struct fault_stream *stream, enum report_stream format, FI
 	if (is_profile(stream))
 		return profile_init(&stream->profile, analysis);
 	if (format == STREAM_TRACE)
-		return trace_begin(&stream->trace, trace_json_new(out));
+		return trace_begin(&stream->trace, analysis_page_bytes(analysis),
+				   trace_json_new(out));
 	if (format == STREAM_PERFETTO)
-		return trace_begin(&stream->trace, trace_perfetto_new(out));
+		return trace_begin(&stream->trace, analysis_page_bytes(analysis),
+				   trace_perfetto_new(out));
 	return fault_rows_begin(&stream->rows, out, analysis, format == STREAM_FAULTS_JSONL);
 }
 

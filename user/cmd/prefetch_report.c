@@ -8,10 +8,9 @@
 
 #include "cmd/prefetch_report.h"
 #include "util/array.h"
+#include "util/page_size.h"
 #include "util/table_grid.h"
 #include "util/time_ns.h"
-
-#define PAGE_BYTES 4096.0
 
 static double mib(double bytes)
 {
@@ -23,7 +22,7 @@ static void print_sum(struct grid *grid, const struct prefetch_sum *sum,
 {
 	const double time = sum->fault_ns + sum->read_ns, total = all->fault_ns + all->read_ns;
 
-	grid_cell(grid, "%.1f", mib(sum->pages * PAGE_BYTES));
+	grid_cell(grid, "%.1f", mib((double)sum->pages * page_size()));
 	grid_cell(grid, "%" PRIu64, sum->extents);
 	grid_cell(grid, "%.3f", (double)sum->fault_ns / MILLISECOND);
 	grid_cell(grid, "%.3f", (double)sum->read_ns / MILLISECOND);
@@ -92,10 +91,11 @@ int prefetch_report_made(FILE *out, const struct prefetch_made *made, const char
 	fputc('\n', out);
 	err = print_curve(out, made);
 	fprintf(out, "\nList: %.1f MiB in %" PRIu64 " extents of %zu files, in %s\n",
-		mib(kept->pages * PAGE_BYTES), kept->extents, made->list.nr_files, path);
+		mib(kept->pages * page_size()), kept->extents, made->list.nr_files, path);
 	if (kept->extents != all->extents)
 		fprintf(out, "Cut by --max-size: %.1f MiB in %" PRIu64 " extents\n",
-			mib((all->pages - kept->pages) * PAGE_BYTES), all->extents - kept->extents);
+			mib((all->pages - kept->pages) * page_size()),
+			all->extents - kept->extents);
 	if (err)
 		return err;
 	errno = 0;

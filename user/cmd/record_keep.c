@@ -14,6 +14,7 @@
 #include "report/limit_window.h"
 #include "run/kept_recording.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
 
@@ -175,7 +176,7 @@ static int keep_open_limits(struct keeping *keeping, bool have_bpf)
 	if (!limits_any(&keeping->options->limits))
 		return 0;
 	err = limit_window_open(&keeping->window, keeping->options->keep_ns, TICK_MS * MILLISECOND);
-	keeping->analysis = err ? NULL : analysis_new(have_bpf, 0);
+	keeping->analysis = err ? NULL : analysis_new(have_bpf, page_size(), 0);
 	if (!keeping->analysis)
 		return -ENOMEM;
 	return analysis_listen(keeping->analysis, keep_add_fault, keeping);

@@ -31,6 +31,7 @@
 #include "collect/kernel_symbols.h"
 #include "collect/kernel_types.h"
 #include "pfstat.skel.h"
+#include "util/page_size.h"
 
 /* A slot takes 16 bytes. */
 #define MAX_SWAP_SLOTS (1U << 22)
@@ -84,6 +85,7 @@ static int events_configure_maps(struct events *events, const struct events_opti
 	events->ring_bytes = options->ring_bytes ?:
 				     events_default_bytes(events->nr_rings, options->stacks);
 	events->bpf->rodata->events_half = events->ring_bytes / 2;
+	events->bpf->rodata->page_shift = __builtin_ctzll(page_size());
 	return bpf_map__set_max_entries(events->bpf->maps.events, nr_cpus);
 }
 

@@ -5,6 +5,7 @@
  * files. It cannot disable fault-around for one target.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "collect/bpf_records.h"
 #include "collect/fault_source_bpf.h"
 #include "model/counters.h"
+#include "util/page_size.h"
 
 struct bpf_source {
 	struct fault_source source;
@@ -35,10 +37,11 @@ static int bpf_source_open(struct fault_source **opened, const struct fault_sour
 	struct bpf_source *bpf;
 
 	if (!options->fault_around) {
-		snprintf(
-			why, size,
-			"eBPF cannot disable fault-around for one program; load the pfstat module, "
-			"or write 4096 to /sys/kernel/debug/fault_around_bytes for all programs");
+		snprintf(why, size,
+			 "eBPF cannot disable fault-around for one program; load the pfstat "
+			 "module, or write %" PRIu64
+			 " to /sys/kernel/debug/fault_around_bytes for all programs",
+			 page_size());
 		return -EOPNOTSUPP;
 	}
 	bpf = calloc(1, sizeof(*bpf));
@@ -64,7 +67,7 @@ static void bpf_source_close(struct fault_source *source)
 /* The kernel knows a file of an overlay by the file below it, so a mapping of it is looked up. */
 static int bpf_source_add_file(const struct bpf_source *bpf, int fd)
 {
-	const size_t page = sysconf(_SC_PAGESIZE);
+	const size_t page = page_size();
 	void *mapping = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
 	struct pfstat_handler_query query = { .address = (uintptr_t)mapping };
 	int err;

@@ -15,8 +15,7 @@
 #include <unistd.h>
 
 #include "collect/record_ring.h"
-
-#define HEADER_BYTES 4096U
+#include "util/page_size.h"
 
 static int record_ring_check_header(const struct pfstat_ring_header *header)
 {
@@ -51,7 +50,7 @@ static int record_ring_map_all(struct record_ring *ring)
 	uint64_t bytes;
 	int err;
 
-	err = record_ring_map(ring, HEADER_BYTES);
+	err = record_ring_map(ring, page_size());
 	if (err)
 		return err;
 	err = record_ring_check_header(ring->header);
@@ -60,11 +59,11 @@ static int record_ring_map_all(struct record_ring *ring)
 	ring->capacity = ring->header->capacity;
 	record_ring_unmap(ring);
 
-	bytes = HEADER_BYTES + ring->capacity * sizeof(struct pfstat_record);
-	err = record_ring_map(ring, (bytes + HEADER_BYTES - 1) & ~(uint64_t)(HEADER_BYTES - 1));
+	bytes = page_size() + ring->capacity * sizeof(struct pfstat_record);
+	err = record_ring_map(ring, (bytes + page_size() - 1) & ~(uint64_t)(page_size() - 1));
 	if (err)
 		return err;
-	ring->data = (const void *)((const char *)ring->header + HEADER_BYTES);
+	ring->data = (const void *)((const char *)ring->header + page_size());
 	return 0;
 }
 

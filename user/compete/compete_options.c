@@ -11,6 +11,7 @@
 #include "analyze/pages/swap_matrix.h"
 #include "compete/compete_options.h"
 #include "util/argument.h"
+#include "util/page_size.h"
 #include "util/size.h"
 #include "workload/mapping.h"
 
@@ -52,7 +53,7 @@ static int compete_parse_amount(const char *text, struct compete_options *option
 	options->bytes = 0;
 	options->ratio = 0;
 	if (strpbrk(text, "KMG"))
-		return size_parse(text, &options->bytes) || options->bytes < 4096 ||
+		return size_parse(text, &options->bytes) || options->bytes < page_size() ||
 				       options->bytes > MAPPING_MAX_BYTES ?
 			       -EINVAL :
 			       0;

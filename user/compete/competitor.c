@@ -22,9 +22,9 @@
 #include "privilege/invoker.h"
 #include "system/processes.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/random.h"
 
-#define PAGE_SIZE   4096
 #define STORE_EACH  8 /* as the study's */
 #define PROGRESS_FD 3 /* in the competitor */
 #define AWAIT_MS    100
@@ -60,9 +60,9 @@ static int competitor_open_progress(struct competitor *competitor)
 	void *page;
 
 	competitor->progress_fd = memfd_create("pfdrive-progress", MFD_CLOEXEC);
-	if (competitor->progress_fd < 0 || ftruncate(competitor->progress_fd, PAGE_SIZE))
+	if (competitor->progress_fd < 0 || ftruncate(competitor->progress_fd, page_size()))
 		return -errno;
-	page = mmap(NULL, PAGE_SIZE, PROT_READ, MAP_SHARED, competitor->progress_fd, 0);
+	page = mmap(NULL, page_size(), PROT_READ, MAP_SHARED, competitor->progress_fd, 0);
 	if (page == MAP_FAILED)
 		return -errno;
 	competitor->accesses = page;
@@ -154,7 +154,7 @@ void competitor_stop(struct competitor *competitor)
 			;
 	}
 	if (competitor->accesses)
-		munmap((void *)competitor->accesses, PAGE_SIZE);
+		munmap((void *)competitor->accesses, page_size());
 	if (competitor->fd >= 0)
 		close(competitor->fd);
 	if (competitor->progress_fd >= 0)
@@ -166,7 +166,7 @@ void competitor_stop(struct competitor *competitor)
 
 struct pressure_memory {
 	volatile uint8_t *data;
-	uint64_t pages;
+	uint64_t pages, page_bytes;
 	volatile uint64_t *accesses;
 };
 
@@ -186,13 +186,19 @@ static int competitor_open_memory(struct pressure_memory *memory, uint64_t bytes
 {
 	void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			  MAP_NORESERVE | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	void *progress = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, PROGRESS_FD, 0);
+	void *progress =
+		mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, PROGRESS_FD, 0);
 
 	if (data == MAP_FAILED || progress == MAP_FAILED)
 		return -errno;
-	/* A page is 4 KiB, also where the kernel would give huge ones. */
+	/* Small pages, also where the kernel would give huge ones. */
 	madvise(data, bytes, MADV_NOHUGEPAGE);
-	*memory = (struct pressure_memory){ data, bytes / PAGE_SIZE, progress };
+	*memory = (struct pressure_memory){
+		.data = data,
+		.pages = bytes / page_size(),
+		.page_bytes = page_size(),
+		.accesses = progress,
+	};
 	return 0;
 }
 
@@ -202,7 +208,7 @@ static void competitor_once_around(const struct pressure_memory *memory)
 	uint64_t page;
 
 	for (page = 0; page < memory->pages; page++)
-		memory->data[page * PAGE_SIZE] = 1;
+		memory->data[page * memory->page_bytes] = 1;
 }
 
 /* The study's loop: a page in order or at random, and a store in each eighth step. */
@@ -214,9 +220,9 @@ static void __attribute__((noreturn)) competitor_compete(const struct pressure_m
 
 	for (;; (*memory->accesses)++) {
 		page = random ? random_below(&numbers) : step;
-		(void)memory->data[page * PAGE_SIZE];
+		(void)memory->data[page * memory->page_bytes];
 		if (step % STORE_EACH == 0)
-			memory->data[page * PAGE_SIZE] = 1;
+			memory->data[page * memory->page_bytes] = 1;
 		step = step + 1 < memory->pages ? step + 1 : 0;
 	}
 }

@@ -14,10 +14,10 @@
 #include "compete/pressure.h"
 #include "system/meminfo.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 
 #define MIB	      (1024.0 * 1024)
-#define PAGE_SIZE     4096
 #define PROCESS_BYTES (768.0 * 1024)
 
 void pressure_init(struct pressure *pressure, const struct compete_options *options, bool alone)
@@ -45,7 +45,7 @@ static uint64_t pressure_size_of_each(const struct compete_options *options, uin
 {
 	uint64_t bytes = options->bytes ?: (uint64_t)(options->ratio * memory);
 
-	return bytes < PAGE_SIZE ? PAGE_SIZE : bytes / PAGE_SIZE * PAGE_SIZE;
+	return bytes < page_size() ? page_size() : bytes / page_size() * page_size();
 }
 
 static void pressure_plan(struct pressure *pressure, const struct sysinfo *info)

@@ -4,6 +4,7 @@
  * meaning for pfstat and the command that changes it. Only a line in state missing prevents a
  * measurement.
  */
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "privilege/capabilities.h"
 #include "util/array.h"
 #include "util/kernel_release.h"
+#include "util/page_size.h"
 #include "util/version.h"
 
 #define MESSAGE_FORMAT(text) __attribute__((format(printf, text, text + 1)))
@@ -405,10 +407,11 @@ static void check_swap(const struct doctor_facts *facts, struct doctor_line *lin
 
 static void check_page_size(const struct doctor_facts *facts, struct doctor_line *line)
 {
-	if (facts->page_size == 4096)
-		state(line, DOCTOR_OK, "4096 bytes");
+	if (page_size_is_one(facts->page_size))
+		state(line, DOCTOR_OK, "%" PRIu64 " bytes", facts->page_size);
 	else
-		state(line, DOCTOR_MISSING, "%ld bytes: pfstat works with pages of 4096 bytes only",
+		state(line, DOCTOR_MISSING,
+		      "%" PRIu64 " bytes: pfstat works with pages of 4096 to 65536 bytes only",
 		      facts->page_size);
 }
 

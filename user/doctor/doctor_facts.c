@@ -21,6 +21,7 @@
 #include "system/machine_state.h"
 #include "util/array.h"
 #include "util/first_line.h"
+#include "util/page_size.h"
 
 #define NS_INITIAL_USER "user:[4026531837]" /* PROC_USER_INIT_INO */
 #define NS_INITIAL_PID	"pid:[4026531836]"  /* PROC_PID_INIT_INO */
@@ -320,7 +321,7 @@ static void read_memory(struct doctor_facts *facts, const char *root)
 	first_line(root, "/sys/fs/cgroup/cgroup.controllers", line, sizeof(line));
 	facts->cgroup2_memory = strstr(line, "memory");
 	visit_lines(root, "/proc/swaps", visit_swaps, facts);
-	facts->page_size = sysconf(_SC_PAGESIZE);
+	facts->page_size = page_size();
 }
 
 static void read_clock(struct doctor_facts *facts, const char *root)

@@ -83,7 +83,7 @@ struct doctor_facts {
 	bool cgroup2;
 	bool cgroup2_memory; /* its memory controller */
 	bool swap;
-	long page_size;
+	uint64_t page_size;
 	char path[PATH_MAX]; /* "": none was given */
 	int path_error;	     /* negative errno */
 	char filesystem[32]; /* of path */

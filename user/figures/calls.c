@@ -19,22 +19,25 @@ static struct call_place calls_place_of(uint32_t dev, uint64_t inode, uint64_t p
 	return (struct call_place){ .pid = pid, .region = page >> REGION_SHIFT };
 }
 
-static bool call_of_record(const struct pfstat_record *record, struct call *call)
+static bool call_of_record(const struct pfstat_record *record, uint64_t page_bytes,
+			   struct call *call)
 {
+	const uint64_t page = record->address / page_bytes;
+
 	*call = (struct call){
 		.place = calls_place_of(record->dev, record->inode, record->pid,
-					record->inode ? 0 : record->address >> 12),
-		.page = record->inode ? record->pgoff : record->address >> 12,
+					record->inode ? 0 : page),
+		.page = record->inode ? record->pgoff : page,
 		.ns = record->duration_ns,
 		.class = (enum fault_class)record->class,
 	};
 	return record->class != PFSTAT_CLASS_PASS;
 }
 
-static bool call_of_fault(const struct pfstat_fault *fault, struct call *call)
+static bool call_of_fault(const struct pfstat_fault *fault, uint64_t page_bytes, struct call *call)
 {
 	const uint32_t kind = fault->event.flags;
-	const uint64_t page = fault->inode ? fault->pgoff : fault->address >> 12;
+	const uint64_t page = fault->inode ? fault->pgoff : fault->address / page_bytes;
 
 	if (kind == PFSTAT_FAULT_HOOKED)
 		return false;
@@ -47,12 +50,12 @@ static bool call_of_fault(const struct pfstat_fault *fault, struct call *call)
 	return true;
 }
 
-bool call_of_item(const struct item *item, struct call *call)
+bool call_of_item(const struct item *item, uint64_t page_bytes, struct call *call)
 {
 	if (item->type == ITEM_RECORD)
-		return call_of_record(item->record, call);
+		return call_of_record(item->record, page_bytes, call);
 	return item->type == ITEM_EVENT && item->event->type == PFSTAT_EVENT_FAULT &&
-	       call_of_fault((const struct pfstat_fault *)item->event, call);
+	       call_of_fault((const struct pfstat_fault *)item->event, page_bytes, call);
 }
 
 bool call_is_disk(enum fault_class class)
@@ -61,9 +64,9 @@ bool call_is_disk(enum fault_class class)
 	       fault_class_column((enum pfstat_class) class) == PFSTAT_COLUMN_DISK;
 }
 
-struct call_place place_of_fault(const struct explained *fault)
+struct call_place place_of_fault(const struct explained *fault, uint64_t page_bytes)
 {
-	return calls_place_of(fault->dev, fault->inode, fault->pid, fault->address >> 12);
+	return calls_place_of(fault->dev, fault->inode, fault->pid, fault->address / page_bytes);
 }
 
 bool place_is(const struct call_place *a, const struct call_place *b)
@@ -79,7 +82,9 @@ char *place_name(const struct call_place *place, const struct report *report,
 
 	if (!place->inode)
 		return asprintf(&name, "anonymous memory of process %" PRIu64 " from 0x%" PRIx64,
-				place->pid, place->region << (REGION_SHIFT + 12)) < 0 ?
+				place->pid,
+				(place->region << REGION_SHIFT) * analysis_page_bytes(analysis)) <
+				       0 ?
 			       NULL :
 			       name;
 	name = analysis_file_name(analysis, place->dev, place->inode);

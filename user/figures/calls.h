@@ -28,10 +28,10 @@ struct call {
 };
 
 /* False: the item is not such a call. */
-bool call_of_item(const struct item *item, struct call *call);
+bool call_of_item(const struct item *item, uint64_t page_bytes, struct call *call);
 bool call_is_disk(enum fault_class class);
 
-struct call_place place_of_fault(const struct explained *fault);
+struct call_place place_of_fault(const struct explained *fault, uint64_t page_bytes);
 bool place_is(const struct call_place *a, const struct call_place *b);
 /* The name of a place in a sentence; the caller frees it. NULL: no memory. */
 char *place_name(const struct call_place *place, const struct report *report,

@@ -15,6 +15,7 @@
 #define ROWS_AN_OCTAVE 32
 
 struct cost {
+	uint64_t page_bytes;
 	struct bins bins;
 	uint64_t calls;
 	struct {
@@ -22,12 +23,12 @@ struct cost {
 	} disk, other;
 };
 
-static void *open_cost(void)
+static void *open_cost(uint64_t page_bytes)
 {
 	struct cost *cost = calloc(1, sizeof(*cost));
 
 	if (cost)
-		cost->bins = (struct bins)SCATTER_BINS;
+		*cost = (struct cost){ .page_bytes = page_bytes, .bins = SCATTER_BINS };
 	return cost;
 }
 
@@ -44,7 +45,7 @@ static int fig_cost_add_item(void *data, const struct item *item)
 	struct cost *cost = data;
 	struct call call;
 
-	if (!call_of_item(item, &call))
+	if (!call_of_item(item, cost->page_bytes, &call))
 		return 0;
 	if (call_is_disk(call.class)) {
 		cost->disk.count++;

@@ -18,6 +18,7 @@ struct fig_heat_place {
 };
 
 struct heat {
+	uint64_t page_bytes;
 	struct places places;
 	uint64_t origin_ns; /* start of the first fault; UINT64_MAX: no fault yet */
 };
@@ -29,12 +30,13 @@ static void fig_heat_free_place(void *data)
 	bins_exit(&place->bins);
 }
 
-static void *open_heat(void)
+static void *open_heat(uint64_t page_bytes)
 {
 	struct heat *heat = calloc(1, sizeof(*heat));
 
 	if (heat)
 		*heat = (struct heat){
+			.page_bytes = page_bytes,
 			.places = { .bytes = sizeof(struct fig_heat_place),
 				    .exit = fig_heat_free_place },
 			.origin_ns = UINT64_MAX,
@@ -52,9 +54,9 @@ static void close_heat(void *data)
 
 static int fig_heat_add_fault(void *data, const struct explained *fault)
 {
-	const struct call_place at = place_of_fault(fault);
-	const uint64_t page = fault->inode ? fault->pgoff : fault->address >> 12;
 	struct heat *heat = data;
+	const struct call_place at = place_of_fault(fault, heat->page_bytes);
+	const uint64_t page = fault->inode ? fault->pgoff : fault->address / heat->page_bytes;
 	struct fig_heat_place *place;
 	void *kept;
 	int err;
@@ -176,7 +178,8 @@ static bool level_title(unsigned int level, uint64_t most, char *title, size_t s
 	return low <= high;
 }
 
-static void fig_heat_write_script(struct drawing *drawing, const struct bins *bins, uint64_t first)
+static void fig_heat_write_script(struct drawing *drawing, const struct bins *bins, uint64_t first,
+				  uint64_t page_bytes)
 {
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const uint64_t most = most_in(bins);
@@ -189,7 +192,7 @@ static void fig_heat_write_script(struct drawing *drawing, const struct bins *bi
 	fputs("set xlabel 'time since the first fault (ms)'\nunset grid\n"
 	      "set format '%.6g'\nset xrange [0:*] noextend\n",
 	      script);
-	map_page_label(script, first);
+	map_page_label(script, first, page_bytes);
 	map_page_range(script, bins, first);
 	for (level = 0; level < levels; level++) {
 		if (!level_title(level, most, title, sizeof(title)))
@@ -259,7 +262,7 @@ static int fig_heat_draw(void *data, const struct figure_source *source, struct 
 		fig_heat_write_caption(drawing, heat, place, cells, name);
 		first = map_first_page(&place->bins, place->head.place.inode);
 		fig_heat_write_data(drawing, heat, &place->bins, cells, first);
-		fig_heat_write_script(drawing, &place->bins, first);
+		fig_heat_write_script(drawing, &place->bins, first, heat->page_bytes);
 	}
 	free(name);
 	free(cells);

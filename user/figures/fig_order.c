@@ -20,6 +20,7 @@ struct fig_order_place {
 };
 
 struct order {
+	uint64_t page_bytes;
 	struct places places;
 	uint64_t calls;
 };
@@ -31,14 +32,15 @@ static void fig_order_free_place(void *data)
 	bins_exit(&place->bins);
 }
 
-static void *open_order(void)
+static void *open_order(uint64_t page_bytes)
 {
 	struct order *order = calloc(1, sizeof(*order));
 
 	if (order)
-		order->places = (struct places){
-			.bytes = sizeof(struct fig_order_place),
-			.exit = fig_order_free_place,
+		*order = (struct order){
+			.page_bytes = page_bytes,
+			.places = { .bytes = sizeof(struct fig_order_place),
+				    .exit = fig_order_free_place },
 		};
 	return order;
 }
@@ -70,7 +72,7 @@ static int fig_order_add_item(void *data, const struct item *item)
 	void *kept;
 	int err;
 
-	if (!call_of_item(item, &call))
+	if (!call_of_item(item, order->page_bytes, &call))
 		return 0;
 	number = order->calls++;
 	err = places_get(&order->places, &call.place, call.ns, &kept);
@@ -102,13 +104,14 @@ static int fig_order_write_data(struct drawing *drawing, const struct bins *bins
 	return 0;
 }
 
-static void fig_order_write_script(struct drawing *drawing, const struct bins *bins, uint64_t first)
+static void fig_order_write_script(struct drawing *drawing, const struct bins *bins, uint64_t first,
+				   uint64_t page_bytes)
 {
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
 	fputs("set xlabel 'number of the call'\n"
 	      "set xrange [0:*] noextend\nset format '%.0f'\n",
 	      drawing->streams[DRAWING_SCRIPT]);
-	map_page_label(drawing->streams[DRAWING_SCRIPT], first);
+	map_page_label(drawing->streams[DRAWING_SCRIPT], first, page_bytes);
 	scatter_plot(drawing, bins, "$3", "$4", 5);
 	drawing_script_end(drawing);
 }
@@ -160,7 +163,7 @@ static int fig_order_draw(void *data, const struct figure_source *source, struct
 	fig_order_write_caption(drawing, order, place, name);
 	free(name);
 	first = map_first_page(&place->bins, place->head.place.inode);
-	fig_order_write_script(drawing, &place->bins, first);
+	fig_order_write_script(drawing, &place->bins, first, order->page_bytes);
 	return fig_order_write_data(drawing, &place->bins, first);
 }
 

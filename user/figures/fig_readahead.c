@@ -57,10 +57,11 @@ static void fig_readahead_free_place(void *data)
 	bins_exit(&place->bins);
 }
 
-static void *open_map(void)
+static void *open_map(uint64_t page_bytes)
 {
 	struct readahead_map *map = calloc(1, sizeof(*map));
 
+	(void)page_bytes;
 	if (!map)
 		return NULL;
 	map->places = (struct places){ .bytes = sizeof(struct fig_readahead_place),

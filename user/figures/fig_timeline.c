@@ -51,10 +51,11 @@ struct timeline {
 	uint64_t not_followed;	   /* faults of threads over the limit */
 };
 
-static void *open_timeline(void)
+static void *open_timeline(uint64_t page_bytes)
 {
 	struct timeline *timeline = calloc(1, sizeof(*timeline));
 
+	(void)page_bytes;
 	if (timeline) {
 		timeline->columns.shift = FIRST_SHIFT;
 		timeline->begin_ns = UINT64_MAX;

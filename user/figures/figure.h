@@ -19,7 +19,8 @@ struct figure {
 	const char *name;
 	const char *title;
 	/* If the report has all the data, draw is the only function that is not NULL. */
-	void *(*open)(void); /* NULL: no memory */
+	/* @page_bytes: of the measured machine. NULL: no memory */
+	void *(*open)(uint64_t page_bytes);
 	void (*close)(void *data);
 	int (*item)(void *data, const struct item *item);
 	explain_sink fault;

@@ -43,7 +43,7 @@ int figures_open(struct figures *figures, struct analysis *analysis)
 	for (i = 0; i < FIGURES_NR; i++) {
 		if (!all[i]->open)
 			continue;
-		figures->data[i] = all[i]->open();
+		figures->data[i] = all[i]->open(analysis_page_bytes(analysis));
 		if (!figures->data[i])
 			return -ENOMEM;
 	}

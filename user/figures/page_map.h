@@ -25,10 +25,11 @@ static inline uint64_t map_first_page(const struct bins *bins, uint64_t inode)
 }
 
 /* Names the axis of pages that count from `first`. */
-static inline void map_page_label(FILE *script, uint64_t first)
+static inline void map_page_label(FILE *script, uint64_t first, uint64_t page_bytes)
 {
 	if (first)
-		fprintf(script, "set ylabel 'page, from address %#" PRIx64 " on'\n", first << 12);
+		fprintf(script, "set ylabel 'page, from address %#" PRIx64 " on'\n",
+			first * page_bytes);
 	else
 		fputs("set ylabel 'page'\n", script);
 }

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Recordings that do not state the size of pages come from machines with these. */
+#define ENVIRONMENT_PAGE_BYTES 4096U
+
 struct environment {
 	char kind[8];	   /* drive, or record (any program) */
 	char version[32];  /* of the pfdrive that measured */
@@ -25,6 +28,7 @@ struct environment {
 	char machine[128];     /* CPU model */
 	unsigned int cpus;     /* online */
 	uint64_t memory_bytes;
+	uint64_t page_bytes;
 	char clocksource[32];
 	uint64_t counter_hz; /* ticks a second of the CPU's counter, if it states them; 0: n/a */
 	char virtualization[32]; /* "none", "kvm", "qemu", … or "" unknown */

@@ -48,19 +48,18 @@ static int find(struct file_filter *filter, const struct analysis *analysis, con
 int file_filter_open(struct file_filter *filter, const char *recording, const char *path,
 		     const volatile sig_atomic_t *stop)
 {
-	struct analysis *analysis = analysis_new(true, 1U << GROUP_BY_FILE);
 	struct recording_reader *reader;
+	struct analysis *analysis;
 	char why[512];
 	int err;
 
 	*filter = (struct file_filter){ 0 };
-	if (!analysis)
-		return -ENOMEM;
 	err = recording_open(&reader, recording, why, sizeof(why));
-	if (!err) {
-		err = read_items(reader, analysis, stop);
-		recording_close(reader);
-	}
+	if (err)
+		return err;
+	analysis = analysis_new(true, recording_page_bytes(reader), 1U << GROUP_BY_FILE);
+	err = analysis ? read_items(reader, analysis, stop) : -ENOMEM;
+	recording_close(reader);
 	if (!err)
 		err = find(filter, analysis, path);
 	if (err)

@@ -12,11 +12,14 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "model/environment.h"
 #include "recording/background.h"
 #include "recording/items.h"
 #include "recording/reader.h"
 #include "recording/recording.h"
 #include "recording/uncompress.h"
+#include "util/message.h"
+#include "util/page_size.h"
 
 struct buffer {
 	uint8_t *bytes;
@@ -48,6 +51,7 @@ struct recording_reader {
 	struct background background;
 	unsigned int current; /* of the blocks; NR_BLOCKS: none was taken yet */
 	json_t *head, *symbols, *tail;
+	uint64_t page_bytes;
 	bool ended; /* the file has no further block, or reading it failed */
 	bool over;  /* no more blocks are taken */
 	char damage[256];
@@ -265,6 +269,28 @@ static int take_object(struct recording_reader *reader, const struct reader_bloc
 	return ret;
 }
 
+/* 0: the head has another value than the size of a page. */
+static uint64_t reader_page_bytes(const struct recording_reader *reader)
+{
+	const json_t *json =
+		json_object_get(json_object_get(reader->head, "environment"), "page_bytes");
+	const json_int_t bytes = json_integer_value(json);
+
+	if (!json || json_is_null(json))
+		return ENVIRONMENT_PAGE_BYTES;
+	return page_size_is_one(bytes) ? bytes : 0;
+}
+
+static int take_head(struct recording_reader *reader, const struct reader_block *block)
+{
+	int ret = take_object(reader, block, &reader->head);
+
+	if (ret != BLOCK_READ)
+		return ret;
+	reader->page_bytes = reader_page_bytes(reader);
+	return reader->page_bytes ? ret : damaged(reader, "a page has an unknown size");
+}
+
 /* If the recorder could not store everything, the tail holds the reason. */
 static void look_for_cut(struct recording_reader *reader)
 {
@@ -319,7 +345,7 @@ static int take_block(struct recording_reader *reader, const struct reader_block
 		return damaged(reader, "the block cannot be uncompressed");
 	switch (block->head.type) {
 	case RECORDING_HEAD:
-		return take_object(reader, block, &reader->head);
+		return take_head(reader, block);
 	case RECORDING_ITEMS:
 		return take_items(reader, block);
 	case RECORDING_SYMBOLS:
@@ -571,6 +597,22 @@ int recording_feed(struct recording_reader *reader, item_sink sink, void *contex
 const json_t *recording_head(const struct recording_reader *reader)
 {
 	return reader->head;
+}
+
+uint64_t recording_page_bytes(const struct recording_reader *reader)
+{
+	return reader->page_bytes;
+}
+
+int recording_require_pages(const struct recording_reader *reader)
+{
+	if (reader->page_bytes == page_size())
+		return STATUS_OK;
+	return message(STATUS_FAILED,
+		       "cannot use %s: its pages have %" PRIu64
+		       " bytes, those of this machine %" PRIu64
+		       "; use it on a machine with the same pages",
+		       reader->name, reader->page_bytes, page_size());
 }
 
 const json_t *recording_tail(const struct recording_reader *reader)

@@ -26,6 +26,10 @@ int recording_open_file(struct recording_reader **reader, FILE *file, const char
 void recording_close(struct recording_reader *reader);
 
 const json_t *recording_head(const struct recording_reader *reader);
+/* The size of pages on the recorded machine. */
+uint64_t recording_page_bytes(const struct recording_reader *reader);
+/* Prints a message if they differ from this machine's. Returns a status. */
+int recording_require_pages(const struct recording_reader *reader);
 
 /*
  * Returns 1 and the next item, valid until the next call, or 0 if there are no more. If the file

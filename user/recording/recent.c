@@ -25,6 +25,7 @@
 #include "recording/reader.h"
 #include "recording/recent.h"
 #include "recording/writer.h"
+#include "util/page_size.h"
 
 /* So many make up the kept time, and the memory. */
 #define PARTS 4
@@ -362,7 +363,7 @@ int recent_open(struct recent_items **opened, const struct recent_options *optio
 		return err;
 	recent->options = *options;
 	pthread_mutex_init(&recent->lock, NULL);
-	recent->spaces = address_spaces_new();
+	recent->spaces = address_spaces_new(page_size());
 	if (recent->spaces)
 		err = part_begin(recent);
 	if (err)

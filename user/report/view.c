@@ -11,7 +11,6 @@
 
 /* If a larger share of the faults' time waited for a CPU, the report prints a warning. */
 #define NOISE_MAX	0.10
-#define PAGE_BYTES	4096ULL
 #define STUDIED_COLUMNS ((1U << PFSTAT_NR_COLUMNS) - 1)
 
 static void subtract_ns(uint64_t *ns, double less_ns)
@@ -270,9 +269,9 @@ const char *view_advice_name(const struct group *group)
 	return group->state.known ? names[group->state.advice] : NULL;
 }
 
-uint64_t view_ra_bytes(const struct group *group)
+uint64_t view_ra_bytes(const struct report *run, const struct group *group)
 {
-	return group->state.known ? group->state.ra_pages * PAGE_BYTES : COUNT_NA;
+	return group->state.known ? group->state.ra_pages * run->environment.page_bytes : COUNT_NA;
 }
 
 uint64_t view_mmap_miss(const struct group *group)

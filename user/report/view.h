@@ -87,7 +87,7 @@ enum part view_main_part(const struct group *group);
 const char *view_part_name(enum part part);
 /* The read-ahead of a mapping's group. NULL, COUNT_NA: not known. */
 const char *view_advice_name(const struct group *group);
-uint64_t view_ra_bytes(const struct group *group);
+uint64_t view_ra_bytes(const struct report *run, const struct group *group);
 uint64_t view_mmap_miss(const struct group *group);
 const char *view_group_name(enum group_by by);
 

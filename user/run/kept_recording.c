@@ -89,7 +89,8 @@ int kept_recording_write(const struct kept_recording *kept)
 	status = kept_name(kept->pattern, sink.path);
 	if (status)
 		return status;
-	sink.analysis = analysis_new(kept->report->bpf.known, CODE_GROUPS);
+	sink.analysis = analysis_new(kept->report->bpf.known, kept->report->environment.page_bytes,
+				     CODE_GROUPS);
 	if (!sink.analysis)
 		return message(STATUS_FAILED, "out of memory");
 	status = recording_output_begin(&sink.output, sink.path, kept->report);

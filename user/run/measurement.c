@@ -17,6 +17,7 @@
 #include "symbols/code_names.h"
 #include "system/thread_names.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 
 #define NAMED_GROUPS (1U << GROUP_BY_CODE | 1U << GROUP_BY_STACK)
@@ -70,7 +71,7 @@ static int measurement_open_analysis(struct measurement *measurement)
 
 	if (options->without_analysis)
 		return 0;
-	result->analysis = analysis_new(options->instruments.bpf, options->groups);
+	result->analysis = analysis_new(options->instruments.bpf, page_size(), options->groups);
 	if (!result->analysis ||
 	    (options->listener &&
 	     analysis_listen(result->analysis, options->listener, options->listener_context)))

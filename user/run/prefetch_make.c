@@ -14,9 +14,9 @@
 #include "run/prefetch_sources.h"
 #include "util/array.h"
 #include "util/message.h"
+#include "util/page_size.h"
 
-#define PAGE_BYTES 4096U
-#define NO_FILE	   UINT32_MAX
+#define NO_FILE UINT32_MAX
 
 struct making {
 	const struct prefetch_wish *wish;
@@ -143,7 +143,7 @@ static int making_add_page(struct making *making, const struct prefetch_source *
 		return 0;
 	/* Fault-around windows may end behind the file, and recordings are not trusted. */
 	bytes = making->files.files[number].bytes;
-	if (page->pgoff > bytes / PAGE_BYTES || page->pgoff * PAGE_BYTES >= bytes)
+	if (page->pgoff > bytes / page_size() || page->pgoff * page_size() >= bytes)
 		return 0;
 	return prefetch_plan_add(&making->plan, &(struct prefetch_use){
 							.pgoff = page->pgoff,
@@ -180,8 +180,8 @@ static int list_extent(struct prefetch_list *list, const struct prefetch_list *f
 		       uint32_t *numbers, const struct prefetch_extent *extent)
 {
 	const struct prefetch_file *file = &files->files[extent->file];
-	const uint64_t offset = extent->pgoff * PAGE_BYTES;
-	uint64_t bytes = extent->pages * PAGE_BYTES;
+	const uint64_t offset = extent->pgoff * page_size();
+	uint64_t bytes = extent->pages * page_size();
 	int err;
 
 	if (!numbers[extent->file]) {
@@ -229,7 +229,7 @@ static int plan(struct making *making)
 	made->all = prefetch_plan_sum(&making->plan, true);
 	err = prefetch_plan_curve(&making->plan, percents, PREFETCH_CURVE_NR, made->curve);
 	if (!err && making->wish->max_bytes != UINT64_MAX)
-		err = prefetch_plan_cut(&making->plan, making->wish->max_bytes / PAGE_BYTES);
+		err = prefetch_plan_cut(&making->plan, making->wish->max_bytes / page_size());
 	made->kept = prefetch_plan_sum(&making->plan, true);
 	return err;
 }

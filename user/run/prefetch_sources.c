@@ -14,6 +14,7 @@
 #include "report/report.h"
 #include "run/prefetch_sources.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 
 struct source_reading {
@@ -192,8 +193,8 @@ static int source_read(struct prefetch_sources *sources, struct prefetch_source 
 	struct source_reading reading = {
 		.sources = sources,
 		.source = source,
-		.analysis = analysis_new(true, 1U << GROUP_BY_FILE),
-		.needed = needed_pages_new(),
+		.analysis = analysis_new(true, page_size(), 1U << GROUP_BY_FILE),
+		.needed = needed_pages_new(page_size()),
 	};
 	struct recording_reader *reader = NULL;
 	char why[512];
@@ -203,6 +204,8 @@ static int source_read(struct prefetch_sources *sources, struct prefetch_source 
 		status = message(STATUS_FAILED, "out of memory");
 	else if (recording_open(&reader, source->recording, why, sizeof(why)))
 		status = signals_caught ? 128 + signals_caught : message(STATUS_FAILED, "%s", why);
+	if (!status)
+		status = recording_require_pages(reader);
 	if (!status)
 		status = source_read_head(&reading, reader);
 	if (!status)

@@ -14,6 +14,7 @@
 #include "recording/reader.h"
 #include "run/recorded_file.h"
 #include "util/message.h"
+#include "util/page_size.h"
 #include "util/signals.h"
 
 static void recorded_file_take_losses(struct recorded_file *file, const json_t *tail)
@@ -47,6 +48,10 @@ static int recorded_file_read_items(const char *recording, struct analysis *anal
 		return message(STATUS_FAILED, "%s", why);
 	if (err)
 		return 128 + signals_caught;
+	if (recording_require_pages(reader)) {
+		recording_close(reader);
+		return STATUS_FAILED;
+	}
 	err = recording_feed(reader, sink, context, &signals_caught);
 	if (!err)
 		err = analysis_finish(analysis);
@@ -168,7 +173,7 @@ static int recorded_file_take_map(struct recorded_file *file, const struct item_
 	return replay_advise(&file->replay,
 			     &(struct replay_advice){
 				     .page = map->pgoff,
-				     .pages = (map->bytes + 4095) / 4096,
+				     .pages = page_size_count(map->bytes),
 				     .advice = map->flags & ITEM_MAP_RANDOM ? MADV_RANDOM :
 									      MADV_SEQUENTIAL,
 			     });
@@ -190,7 +195,7 @@ static int recorded_file_take_item(void *context, const struct item *item)
 
 static int recorded_file_collect(struct recorded_file *file, const char *recording)
 {
-	struct analysis *analysis = analysis_new(true, 0);
+	struct analysis *analysis = analysis_new(true, page_size(), 0);
 	struct collecting collecting = { file, analysis };
 	int status;
 
@@ -212,7 +217,7 @@ static int recorded_file_collect(struct recorded_file *file, const char *recordi
 
 int recorded_file_read(struct recorded_file *file, const char *recording, const char *path)
 {
-	struct analysis *analysis = analysis_new(true, 1U << GROUP_BY_FILE);
+	struct analysis *analysis = analysis_new(true, page_size(), 1U << GROUP_BY_FILE);
 	int status;
 
 	*file = (struct recorded_file){ 0 };

@@ -19,6 +19,7 @@
 #include "system/readahead_setting.h"
 #include "util/counter.h"
 #include "util/first_line.h"
+#include "util/page_size.h"
 #include "util/shell_quote.h"
 
 #define DIR_CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0"
@@ -162,6 +163,7 @@ void environment_read_machine(struct environment *environment)
 	environment->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (!sysinfo(&info))
 		environment->memory_bytes = (uint64_t)info.totalram * info.mem_unit;
+	environment->page_bytes = page_size();
 	first_line_read(DIR_CLOCKSOURCE "/current_clocksource", environment->clocksource,
 			sizeof(environment->clocksource));
 	environment->counter_hz = counter_hz();

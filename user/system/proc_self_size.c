@@ -12,8 +12,8 @@
 
 #include "system/proc_self_size.h"
 #include "util/array.h"
+#include "util/page_size.h"
 
-#define PAGE	4096U
 #define PRESENT (1ULL << 63) /* bit of an entry, Documentation/admin-guide/mm/pagemap.rst */
 
 /* Static buffers, written in sizes_open(): a later reading must not fault on a new stack page. */
@@ -51,7 +51,7 @@ static int read_virtual(int fd, uint64_t *bytes)
 		return err;
 	if (sscanf(text, "%" SCNu64, &pages) != 1)
 		return -EPROTO;
-	*bytes = pages * PAGE;
+	*bytes = pages * page_size();
 	return 0;
 }
 
@@ -72,7 +72,7 @@ static int read_resident(int fd, uint64_t *bytes)
 
 static int read_mapped(int fd, const volatile void *range, size_t pages, uint64_t *mapped)
 {
-	size_t first = (uintptr_t)range / PAGE, some, i;
+	size_t first = (uintptr_t)range / page_size(), some, i;
 	ssize_t got;
 
 	*mapped = 0;

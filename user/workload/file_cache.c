@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "privilege/capabilities.h"
+#include "util/page_size.h"
 #include "workload/file_cache.h"
 #include "workload/pattern.h"
 
@@ -61,7 +62,7 @@ static int resident_in_window(const struct mapping *mapping, uint64_t offset, ui
 		return -errno;
 	if (mincore(window, bytes, vector))
 		err = -errno;
-	for (i = 0; !err && i < (bytes + PATTERN_PAGE - 1) / PATTERN_PAGE; i++)
+	for (i = 0; !err && i < page_size_count(bytes); i++)
 		*pages += vector[i] & 1;
 	munmap(window, bytes);
 	return err;
@@ -69,7 +70,7 @@ static int resident_in_window(const struct mapping *mapping, uint64_t offset, ui
 
 int cache_resident(const struct mapping *mapping, uint64_t *pages)
 {
-	unsigned char *vector = malloc(WINDOW_BYTES / PATTERN_PAGE);
+	unsigned char *vector = malloc(WINDOW_BYTES / page_size());
 	uint64_t offset, bytes;
 	int err = 0;
 
@@ -138,7 +139,7 @@ static int read_all(const struct mapping *mapping, const volatile sig_atomic_t *
 		if (got == 0)
 			return -ESTALE; /* another process truncated the file */
 		if (got > 0)
-			offset += PATTERN_PAGE;
+			offset += page_size();
 	}
 	return 0;
 }

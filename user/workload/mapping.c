@@ -14,6 +14,7 @@
 
 #include "util/open_regular.h"
 #include "system/machine_state.h"
+#include "util/page_size.h"
 #include "workload/mapping.h"
 #include "workload/pattern.h"
 
@@ -58,7 +59,7 @@ int mapping_take(struct mapping *mapping, int fd)
 		return err;
 	}
 	mapping->bytes = stat.st_size;
-	mapping->pages = (mapping->bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
+	mapping->pages = page_size_count(mapping->bytes);
 	mapping->dev = stat.st_dev;
 	mapping->inode = stat.st_ino;
 	return 0;
@@ -71,7 +72,7 @@ void mapping_anon(struct mapping *mapping, uint64_t bytes)
 		.kind = MAPPING_ANON,
 		.writable = true, /* like an ordinary anonymous mapping */
 		.bytes = bytes,
-		.pages = (bytes + PATTERN_PAGE - 1) / PATTERN_PAGE,
+		.pages = page_size_count(bytes),
 	};
 }
 
@@ -138,7 +139,7 @@ int mapping_sync(const struct mapping *mapping)
 void mapping_warm_up(void)
 {
 	static const volatile sig_atomic_t go_on;
-	static uint8_t buffer[4 * PATTERN_PAGE];
+	static uint8_t buffer[16384];
 	const struct mapping small = { .data = buffer, .bytes = sizeof(buffer) };
 	const struct mapping nowhere = { .bytes = 1 }, none = { .bytes = 0 };
 

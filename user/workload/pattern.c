@@ -8,6 +8,7 @@
 
 #include "util/array.h"
 #include "util/bitmap.h"
+#include "util/page_size.h"
 #include "workload/pattern_engine.h"
 #include "workload/store_mix.h"
 
@@ -29,7 +30,10 @@ int pattern_parse(struct pattern *pattern, const char *text)
 	for (i = 0; i < ARRAY_SIZE(patterns); i++) {
 		if (strlen(patterns[i].name) != length || strncmp(patterns[i].name, text, length))
 			continue;
-		*pattern = (struct pattern){ .engine = patterns[i].engine };
+		*pattern = (struct pattern){
+			.engine = patterns[i].engine,
+			.page_bytes = page_size(),
+		};
 		if (pattern->engine->parse)
 			return pattern->engine->parse(pattern, argument);
 		return argument ? -EINVAL : 0;
@@ -68,7 +72,7 @@ uint64_t pattern_run(const struct pattern *pattern, const volatile uint8_t *data
 void pattern_warm_up(const struct pattern *pattern)
 {
 	/* Large enough for the working set of locality; not const, because a pattern may store. */
-	static uint8_t buffer[10 * PATTERN_PAGE];
+	static uint8_t buffer[40960];
 	const volatile sig_atomic_t stop = 0;
 	struct pattern_watch watch = { .stop = &stop };
 	struct pattern small = *pattern;
@@ -86,7 +90,7 @@ int pattern_count_pages(const struct pattern *pattern, const volatile sig_atomic
 			void *state, struct pattern_visits *visits)
 {
 	struct stores stores = stores_begin(written ? pattern->store_share : STORES_ALL);
-	const uint64_t all = pattern_pages_of(pattern->bytes);
+	const uint64_t all = pattern_pages_of(pattern, pattern->bytes);
 	struct bitmap *visited = bitmap_new(all);
 	uint64_t left = pattern->accesses, page, i;
 	struct loop_span span;
@@ -96,7 +100,7 @@ int pattern_count_pages(const struct pattern *pattern, const volatile sig_atomic
 	while (left && visits->count < all && !*stop) {
 		span = next(state, loop_stretch(left));
 		for (i = 0; i < span.count; i++) {
-			page = (span.offset + i * span.step) / PATTERN_PAGE;
+			page = (span.offset + i * span.step) / pattern->page_bytes;
 			if (stores_next(&stores) && bitmap_set(visited, page))
 				pattern_visit(visits, page);
 		}

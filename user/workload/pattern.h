@@ -27,8 +27,6 @@
 #define PATTERN_NAMES			 PATTERN_NAMES_AND("")
 #define PATTERN_COMMA_USAGE(name, usage) ", " usage
 
-#define PATTERN_PAGE 4096U
-
 struct pattern_engine;
 
 /* Shared by a run and the thread that waits for it. */
@@ -42,7 +40,8 @@ struct pattern {
 	uint64_t argument; /* only the engine knows its meaning */
 	const void *data;  /* also private to the engine; owned by the creator of the pattern */
 	uint64_t seed;
-	uint64_t bytes; /* of the file */
+	uint64_t bytes;	     /* of the file */
+	uint64_t page_bytes; /* of this machine, unless the owner sets another size */
 	uint64_t accesses;
 	uint64_t store_share; /* accesses that store, in units of 1 / STORES_ALL; 0: none */
 };

@@ -33,9 +33,10 @@ struct pattern_engine {
 PATTERNS(PATTERN_DECLARE)
 #undef PATTERN_DECLARE
 
-static inline uint64_t pattern_pages_of(uint64_t bytes)
+/* The pages that the first bytes of the file have. */
+static inline uint64_t pattern_pages_of(const struct pattern *pattern, uint64_t bytes)
 {
-	return (bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
+	return (bytes + pattern->page_bytes - 1) / pattern->page_bytes;
 }
 
 /* Counts pages by running `next` once more over a bitmap, until every page has been visited. */

@@ -14,8 +14,6 @@
 #include "workload/pattern_engine.h"
 #include "workload/pattern_locality.h"
 
-#define LINES_A_PAGE (PATTERN_PAGE / LOCALITY_LINE)
-
 struct locality {
 	struct random random;
 	bool sequential;
@@ -93,21 +91,22 @@ static uint64_t locality_run(const struct pattern *pattern, const volatile uint8
 }
 
 /* Marks the pages of the lines of a round, or only those that are stored to. */
-static void locality_mark_round(struct bitmap *pages, uint64_t base, uint64_t lines, bool written,
-				struct pattern_visits *visits)
+static void locality_mark_round(struct bitmap *pages, uint64_t lines_a_page, uint64_t base,
+				uint64_t lines, bool written, struct pattern_visits *visits)
 {
 	const uint64_t step = written ? LOCALITY_STORE_EACH : 1;
 	uint64_t i;
 
 	for (i = 0; i < lines; i += step)
-		if (bitmap_set(pages, (base + i) / LINES_A_PAGE))
-			pattern_visit(visits, (base + i) / LINES_A_PAGE);
+		if (bitmap_set(pages, (base + i) / lines_a_page))
+			pattern_visit(visits, (base + i) / lines_a_page);
 }
 
 static int locality_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 			  bool written, struct pattern_visits *visits)
 {
-	const uint64_t all = pattern_pages_of(pattern->bytes);
+	const uint64_t lines_a_page = pattern->page_bytes / LOCALITY_LINE;
+	const uint64_t all = pattern_pages_of(pattern, pattern->bytes);
 	struct locality locality = locality_begin(pattern);
 	struct bitmap *seen = bitmap_new(all);
 	uint64_t left = pattern->accesses;
@@ -116,7 +115,8 @@ static int locality_pages(const struct pattern *pattern, const volatile sig_atom
 		return -ENOMEM;
 	while (left && visits->count < all && !*stop) {
 		locality_next_round(&locality);
-		locality_mark_round(seen, locality.base, loop_stretch(left), written, visits);
+		locality_mark_round(seen, lines_a_page, locality.base, loop_stretch(left), written,
+				    visits);
 		left -= left < LOCALITY_ROUND ? left : LOCALITY_ROUND;
 	}
 	bitmap_free(seen);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "util/bitmap.h"
+#include "util/page_size.h"
 #include "util/time_ns.h"
 #include "workload/pattern_engine.h"
 #include "workload/pattern_replay.h"
@@ -158,14 +159,15 @@ size_t replay_refused(int *error)
 }
 
 /* Ignores pages beyond the end of the file. */
-static void replay_madvise(const struct replay_advice *advice, const volatile uint8_t *data,
-			   uint64_t file_pages)
+static void replay_madvise(const struct pattern *pattern, const struct replay_advice *advice,
+			   const volatile uint8_t *data)
 {
+	const uint64_t file_pages = pattern_pages_of(pattern, pattern->bytes);
 	const uint64_t room = advice->page < file_pages ? file_pages - advice->page : 0;
 	const uint64_t pages = advice->pages < room ? advice->pages : room;
-	void *start = (void *)(uintptr_t)(data + advice->page * PATTERN_PAGE);
+	void *start = (void *)(uintptr_t)(data + advice->page * pattern->page_bytes);
 
-	if (!pages || !madvise(start, pages * PATTERN_PAGE, advice->advice))
+	if (!pages || !madvise(start, pages * pattern->page_bytes, advice->advice))
 		return;
 	refused_errno = errno;
 	nr_refused++;
@@ -184,7 +186,7 @@ static size_t replay_advise_before(const struct pattern *pattern, size_t next, s
 			break;
 		if (pattern->argument && advice->end_ns)
 			replay_wait_gap(advice->end_ns, stop);
-		replay_madvise(advice, data, pattern_pages_of(pattern->bytes));
+		replay_madvise(pattern, advice, data);
 	}
 	return next;
 }
@@ -193,7 +195,7 @@ static uint64_t replay_run(const struct pattern *pattern, const volatile uint8_t
 			   struct pattern_watch *watch)
 {
 	const struct replay *replay = pattern->data;
-	const uint64_t pages = pattern_pages_of(pattern->bytes);
+	const uint64_t pages = pattern_pages_of(pattern, pattern->bytes);
 	const struct replay_visit *visit;
 	uint64_t sum = 0, i;
 	size_t next = 0;
@@ -206,7 +208,7 @@ static uint64_t replay_run(const struct pattern *pattern, const volatile uint8_t
 		if (pattern->argument && visit->end_ns)
 			replay_wait_gap(visit->end_ns, watch->stop);
 		if (visit->page < pages)
-			sum += data[visit->page * PATTERN_PAGE];
+			sum += data[visit->page * pattern->page_bytes];
 		watch->done = i + 1;
 	}
 	return sum;
@@ -216,7 +218,7 @@ static uint64_t replay_run(const struct pattern *pattern, const volatile uint8_t
 static int replay_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 			bool written, struct pattern_visits *visits)
 {
-	const uint64_t in_file = pattern_pages_of(pattern->bytes);
+	const uint64_t in_file = pattern_pages_of(pattern, pattern->bytes);
 	const struct replay *replay = pattern->data;
 	struct bitmap *seen = bitmap_new(in_file);
 	uint64_t page, i;
@@ -251,6 +253,7 @@ void replay_pattern(struct pattern *pattern, const struct replay *replay, uint64
 	*pattern = (struct pattern){
 		.engine = &engine,
 		.bytes = bytes,
+		.page_bytes = page_size(),
 		.accesses = replay->count,
 		.data = replay,
 		.argument = paced,

@@ -39,7 +39,7 @@ static int sequential_pages(const struct pattern *pattern, const volatile sig_at
 
 	if (written)
 		return pattern_count_pages(pattern, stop, true, sequential_next, &state, visits);
-	while (visits->count < pattern_pages_of(bytes))
+	while (visits->count < pattern_pages_of(pattern, bytes))
 		pattern_visit(visits, visits->count);
 	return 0;
 }

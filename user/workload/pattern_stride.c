@@ -16,7 +16,7 @@
 #include "workload/pattern_engine.h"
 
 struct stride {
-	uint64_t offset, stride;
+	uint64_t offset, stride, page;
 	uint64_t sweep_left; /* accesses until the end of the sweep */
 	uint64_t start;	     /* start of this sweep: p * page + byte */
 	uint64_t byte;
@@ -34,10 +34,10 @@ static ALWAYS_INLINE void stride_begin_sweep(struct stride *stride)
 /* A start is below the stride, which is at most the size of the file, so no sweep is empty. */
 static ALWAYS_INLINE void stride_next_sweep(struct stride *stride)
 {
-	stride->start += PATTERN_PAGE;
+	stride->start += stride->page;
 	if (stride->start >= stride->stride) {
 		stride->byte++;
-		if (stride->byte == PATTERN_PAGE || stride->byte == stride->stride)
+		if (stride->byte == stride->page || stride->byte == stride->stride)
 			stride->byte = 0;
 		stride->start = stride->byte;
 	}
@@ -48,6 +48,7 @@ static struct stride stride_begin(const struct pattern *pattern)
 {
 	struct stride stride = {
 		.stride = pattern->argument,
+		.page = pattern->page_bytes,
 		.longest = (pattern->bytes - 1) / pattern->argument + 1,
 		.last_long = (pattern->bytes - 1) % pattern->argument,
 	};

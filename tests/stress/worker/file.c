@@ -124,7 +124,7 @@ static void write_from_map(page_words map, int fd, size_t first)
 	/* The pages are not mapped: the kernel faults them in for the device. */
 	madvise((void *)page_at(map, first), BLOCK * PAGE, MADV_DONTNEED);
 	done = pwrite(fd, (void *)page_at(map, first), BLOCK * PAGE, first * PAGE);
-	if (need(done, "pwrite from a mapping") != BLOCK * PAGE)
+	if (need(done, "pwrite from a mapping") != (ssize_t)(BLOCK * PAGE))
 		wrong("%zd bytes of %lu were written from a mapping", done, BLOCK * PAGE);
 }
 
@@ -133,7 +133,7 @@ static void read_into_map(const struct file *file, page_words own, int fd, size_
 	size_t to = random_below(file->pages - BLOCK), i;
 	ssize_t done = pread(fd, (void *)page_at(own, to), BLOCK * PAGE, first * PAGE);
 
-	if (need(done, "pread into a mapping") != BLOCK * PAGE)
+	if (need(done, "pread into a mapping") != (ssize_t)(BLOCK * PAGE))
 		wrong("%zd bytes of %lu were read into a mapping", done, BLOCK * PAGE);
 	for (i = 0; i < BLOCK; i++)
 		check_page(file, page_at(own, to + i), first + i);

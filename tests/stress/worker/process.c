@@ -252,7 +252,7 @@ static void read_remote(pid_t child, const struct file *file, page_words map, pa
 		remote[i].iov_len = PAGE;
 	}
 	if (need(process_vm_readv(child, &local, 1, remote, SCATTERED, 0), "process_vm_readv") !=
-	    SCATTERED * PAGE)
+	    (ssize_t)(SCATTERED * PAGE))
 		wrong("process_vm_readv read a part");
 	for (i = 0; i < SCATTERED; i++)
 		check_page(file, page_at(own, i), indices[i]);

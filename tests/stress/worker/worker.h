@@ -16,8 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <unistd.h>
 
-#define PAGE  4096UL
+#define PAGE  ((size_t)sysconf(_SC_PAGESIZE))
 #define WORDS (PAGE / sizeof(uint64_t))
 
 struct file {

@@ -25,7 +25,7 @@ DEVICES = pathlib.Path("/dev/pfstat")       # the same files
 PINS = pathlib.Path("/sys/fs/bpf/pfstat")
 DISK = pathlib.Path("/mnt/disk")
 KMEMLEAK = pathlib.Path("/sys/kernel/debug/kmemleak")
-PAGE = 4096
+PAGE = mmap.PAGESIZE
 ARM64 = os.uname().machine == "aarch64"
 KERNEL = tuple(int(n) for n in os.uname().release.split(".")[:2])
 # The name of the kernel in tables; the kernels built by the lab are 6.12 with other options.

@@ -25,8 +25,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
-#define PAGE	     4096UL
+#define PAGE	     ((size_t)sysconf(_SC_PAGESIZE))
 #define WORK	     8000 /* additions for each page */
 #define RANDOM_PAGES 150
 #define STRIDE	     64UL

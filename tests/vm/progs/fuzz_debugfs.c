@@ -40,7 +40,7 @@
 #define NR_WORKERS 4
 #define NR_FDS	   12
 #define NR_MAPS	   6
-#define PAGE	   4096UL
+#define PAGE	   ((size_t)sysconf(_SC_PAGESIZE))
 #define TEXT_MAX   (2 * PFSTAT_COMMAND_MAX)
 #define NR_KINDS   13
 

@@ -18,7 +18,7 @@
 #define CALLER static __attribute__((noinline)) void
 
 #define BYTES (1UL << 20)
-#define PAGE  4096UL
+#define PAGE  ((size_t)sysconf(_SC_PAGESIZE))
 
 static volatile int sum;
 static const volatile char *data;

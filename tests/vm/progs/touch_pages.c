@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PAGE	  4096L
+#define PAGE	  ((size_t)sysconf(_SC_PAGESIZE))
 #define WRITTEN	  0xee
 #define MAX_STEPS 4096
 

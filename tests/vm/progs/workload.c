@@ -43,7 +43,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE 4096UL
+#define PAGE ((size_t)sysconf(_SC_PAGESIZE))
 
 static size_t size;
 

@@ -5,22 +5,20 @@
  */
 #include "analyze/fault/attempt_chain.h"
 
-#define PAGE_SHIFT 12
-
 /* ->map_pages is called with the address of the page, ->fault with that of the byte. */
-static uint64_t attempt_chain_page(const struct pfstat_record *record)
+static uint64_t attempt_chain_page(const struct pfstat_record *record, uint64_t page_bytes)
 {
-	return record->address >> PAGE_SHIFT;
+	return record->address / page_bytes;
 }
 
 /*
  * The module recognises a retry, because it sees the task. An attempt after a pass on the same
  * page always belongs to the same call of the fault handler.
  */
-static bool is_next_attempt(const struct attempt_chain *chain, const struct pfstat_record *record)
+static bool is_next_attempt(const struct attempt_chain *chain, const struct pfstat_record *record,
+			    uint64_t page)
 {
-	return chain->open && chain->page == attempt_chain_page(record) &&
-	       (record->earlier_ns || chain->passed);
+	return chain->open && chain->page == page && (record->earlier_ns || chain->passed);
 }
 
 /*
@@ -28,10 +26,10 @@ static bool is_next_attempt(const struct attempt_chain *chain, const struct pfst
  * page_mkwrite is do_wp_page()'s: the page was mapped read-only before, and
  * that is a fault of its own.
  */
-static bool is_sequel(const struct attempt_chain *chain, const struct pfstat_record *record)
+static bool is_sequel(const struct attempt_chain *chain, const struct pfstat_record *record,
+		      uint64_t page)
 {
-	return record->op == PFSTAT_OP_PAGE_MKWRITE && chain->shared_write &&
-	       chain->page == attempt_chain_page(record);
+	return record->op == PFSTAT_OP_PAGE_MKWRITE && chain->shared_write && chain->page == page;
 }
 
 static bool is_shared_write(const struct pfstat_record *record)
@@ -61,14 +59,15 @@ static void attempt_chain_revoke(struct attempt_chain *chain, struct attempt_cha
 }
 
 enum attempt_role attempt_chain_add(struct attempt_chain *chain, const struct pfstat_record *record,
-				    struct attempt_chain_counts *counts)
+				    uint64_t page_bytes, struct attempt_chain_counts *counts)
 {
+	const uint64_t page = attempt_chain_page(record, page_bytes);
 	const bool retry = record->result & PFSTAT_RESULT_RETRY;
 	const bool error = record->result & PFSTAT_RESULT_ERROR;
 	const bool pass = record->class == PFSTAT_CLASS_PASS;
 	enum attempt_role role = CHAIN_FIRST;
 
-	if (is_sequel(chain, record)) {
+	if (is_sequel(chain, record, page)) {
 		role = CHAIN_SEQUEL;
 		counts->sequels++;
 		chain->shared_write = false;
@@ -76,12 +75,12 @@ enum attempt_role attempt_chain_add(struct attempt_chain *chain, const struct pf
 			return role;
 		attempt_chain_revoke(chain, counts);
 	}
-	if (is_next_attempt(chain, record)) {
+	if (is_next_attempt(chain, record, page)) {
 		role = CHAIN_NEXT;
 		counts->unfinished--;
 	}
 
-	chain->page = attempt_chain_page(record);
+	chain->page = page;
 	chain->shared_write = false;
 	chain->passed = pass && !retry;
 	chain->open = retry || pass;

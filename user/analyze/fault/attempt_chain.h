@@ -24,7 +24,7 @@
 
 /* A thread's chain; all zero before its first record. */
 struct attempt_chain {
-	uint64_t page;	   /* virtual address >> 12 */
+	uint64_t page;	   /* virtual address / page_bytes */
 	bool open;	   /* the last attempt did not end the fault */
 	bool passed;	   /* the last attempt was a pass on to ->fault */
 	bool shared_write; /* the last attempt ended a first write: page_mkwrite may follow */
@@ -47,9 +47,9 @@ enum attempt_role {
 
 /*
  * Adds a record. The records of a thread must come in time order. Afterwards chain->open
- * is true if another attempt must follow.
+ * is true if another attempt must follow. @page_bytes: of the recorded machine
  */
 enum attempt_role attempt_chain_add(struct attempt_chain *chain, const struct pfstat_record *record,
-				    struct attempt_chain_counts *counts);
+				    uint64_t page_bytes, struct attempt_chain_counts *counts);
 
 #endif

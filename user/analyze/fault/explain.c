@@ -16,10 +16,9 @@
 #include "analyze/fault/thread_state.h"
 #include "util/hash.h"
 
-#define PAGE_SHIFT 12
-
 struct explain {
 	bool have_bpf;
+	uint64_t page_bytes;
 	explain_sink sink;
 	void *context;
 	struct thread_table threads;
@@ -27,13 +26,15 @@ struct explain {
 	struct fault_builder *free; /* one for each thread that was in a fault at the same time */
 };
 
-struct explain *explain_new(bool have_bpf, explain_sink sink, void *context)
+struct explain *explain_new(bool have_bpf, uint64_t page_bytes, explain_sink sink, void *context)
 {
 	struct explain *explain = calloc(1, sizeof(*explain));
 
 	if (!explain)
 		return NULL;
 	explain->have_bpf = have_bpf;
+	explain->page_bytes = page_bytes;
+	explain->requests.page_bytes = page_bytes;
 	explain->sink = sink;
 	explain->context = context;
 	return explain;
@@ -73,6 +74,11 @@ static struct fault_builder *explain_begin(struct explain *explain, enum fault_c
 	if (builder)
 		fault_builder_begin(builder, class, start_ns);
 	return builder;
+}
+
+static bool explain_is_same_page(const struct explain *explain, uint64_t address, uint64_t other)
+{
+	return address / explain->page_bytes == other / explain->page_bytes;
 }
 
 /* Ends the fault in *place, if there is one. */
@@ -175,7 +181,7 @@ static int explain_close_other(struct explain *explain, struct thread_state *thr
 {
 	const struct fault_builder *other = thread->other;
 
-	if (!other || other->fault.address >> PAGE_SHIFT == record->address >> PAGE_SHIFT ||
+	if (!other || explain_is_same_page(explain, other->fault.address, record->address) ||
 	    record->start_ns < other->fault.end_ns)
 		return 0;
 	return explain_emit(explain, thread, &thread->other, false);
@@ -194,7 +200,7 @@ int explain_record(struct explain *explain, const struct pfstat_record *record)
 	err = explain_close_other(explain, thread, record);
 	if (err)
 		return err;
-	role = attempt_chain_add(&thread->chain, record, &counts);
+	role = attempt_chain_add(&thread->chain, record, explain->page_bytes, &counts);
 	if (role == CHAIN_FIRST && thread->hooked) {
 		err = explain_emit(explain, thread, &thread->hooked, thread->hooked->complete);
 		if (err)
@@ -228,11 +234,6 @@ static void describe_event(struct explained *fault, const struct pfstat_fault *e
 	fault->ip = event->ip;
 }
 
-static bool is_same_page(const struct fault_builder *builder, const struct pfstat_fault *event)
-{
-	return builder && builder->fault.address >> PAGE_SHIFT == event->address >> PAGE_SHIFT;
-}
-
 static void explain_add_return(struct fault_builder *builder, const struct pfstat_fault *event)
 {
 	struct explained *fault = &builder->fault;
@@ -254,7 +255,8 @@ static int explain_add_fault(struct explain *explain, const struct pfstat_fault 
 
 	if (!thread)
 		return -ENOMEM;
-	if (!is_same_page(thread->other, event)) {
+	if (!thread->other ||
+	    !explain_is_same_page(explain, thread->other->fault.address, event->address)) {
 		err = explain_emit(explain, thread, &thread->other, false);
 		if (err)
 			return err;

@@ -121,7 +121,7 @@ typedef void (*explain_correction)(void *context, enum fault_class class, enum p
 				   uint64_t ns);
 
 /* @have_bpf: off-CPU events will be added; else the parts are not known. NULL: no memory. */
-struct explain *explain_new(bool have_bpf, explain_sink sink, void *context);
+struct explain *explain_new(bool have_bpf, uint64_t page_bytes, explain_sink sink, void *context);
 void explain_free(struct explain *explain);
 void explain_listen_corrections(struct explain *explain, explain_correction correction,
 				void *context);

@@ -27,11 +27,12 @@ int requests_add(struct requests *requests, const struct pfstat_block *request)
 	return 0;
 }
 
-static bool moves_page(const struct pfstat_block *request, const struct requests_wait *wait)
+static bool moves_page(const struct requests *requests, const struct pfstat_block *request,
+		       const struct requests_wait *wait)
 {
 	return wait->inode && request->inode == wait->inode && request->fs_dev == wait->dev &&
 	       wait->pgoff >= request->pgoff &&
-	       wait->pgoff - request->pgoff < page_chunks_moved_by(request);
+	       wait->pgoff - request->pgoff < page_chunks_moved_by(request, requests->page_bytes);
 }
 
 static bool is_by_thread(const struct pfstat_block *request, const struct requests_wait *wait)
@@ -51,7 +52,7 @@ size_t requests_match(const struct requests *requests, const struct requests_wai
 		request = &requests->ring[(i - 1) % REQUESTS_MAX];
 		if (request->event.ns <= wait->from_ns)
 			break;
-		if (moves_page(request, wait) || is_by_thread(request, wait))
+		if (moves_page(requests, request, wait) || is_by_thread(request, wait))
 			matches[found++] = request;
 	}
 	return found;

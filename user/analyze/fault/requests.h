@@ -11,8 +11,9 @@
 /* A wait that ends after more completions than these does not find its request. */
 #define REQUESTS_MAX 4096U
 
-/* All zero is an empty ring. */
+/* All zero but page_bytes is an empty ring. */
 struct requests {
+	uint64_t page_bytes; /* of the recorded machine */
 	struct pfstat_block *ring;
 	uint64_t count; /* number ever added; the ring holds the last REQUESTS_MAX */
 };

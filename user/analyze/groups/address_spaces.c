@@ -52,6 +52,7 @@ struct file_path {
 };
 
 struct spaces {
+	uint64_t page_bytes;
 	struct hash spaces;	/* by pid */
 	struct hash names;	/* by tid */
 	struct hash paths;	/* by hash of the text */
@@ -128,12 +129,13 @@ static struct path *path_new(struct spaces *spaces, const char *text, uint32_t n
 	return path;
 }
 
-struct spaces *address_spaces_new(void)
+struct spaces *address_spaces_new(uint64_t page_bytes)
 {
 	struct spaces *spaces = calloc(1, sizeof(*spaces));
 
 	if (!spaces)
 		return NULL;
+	spaces->page_bytes = page_bytes;
 	spaces->nr_paths = 1;
 	spaces->numbered = calloc(ADDRESS_SPACES_OTHERS + 1, sizeof(struct path *));
 	if (!spaces->numbered || !path_new(spaces, "(other files)", ADDRESS_SPACES_OTHERS)) {
@@ -328,10 +330,10 @@ static void insert_at(struct space *space, size_t at, const struct space_map *ma
 	space->nr_maps++;
 }
 
-static void cut_front(struct space_map *map, uint64_t start)
+static void cut_front(struct space_map *map, uint64_t start, uint64_t page_bytes)
 {
 	if (map->inode)
-		map->pgoff += (start - map->start) >> 12;
+		map->pgoff += (start - map->start) / page_bytes;
 	map->start = start;
 }
 
@@ -339,7 +341,7 @@ static void cut_front(struct space_map *map, uint64_t start)
  * Removes the mapped ranges between start and end. Maps that are cut keep their other ends. The
  * caller made room for two more.
  */
-static void make_hole(struct space *space, uint64_t start, uint64_t end)
+static void make_hole(struct space *space, uint64_t start, uint64_t end, uint64_t page_bytes)
 {
 	size_t at = first_after(space, start), until;
 	struct space_map rest;
@@ -350,14 +352,14 @@ static void make_hole(struct space *space, uint64_t start, uint64_t end)
 		at++;
 		/* In a full space the rest stays without a name, rather than with a wrong one. */
 		if (rest.end > end && !address_spaces_is_full(space)) {
-			cut_front(&rest, end);
+			cut_front(&rest, end, page_bytes);
 			insert_at(space, at, &rest);
 		}
 	}
 	for (until = at; until < space->nr_maps && space->maps[until].end <= end; until++)
 		;
 	if (until < space->nr_maps && space->maps[until].start < end)
-		cut_front(&space->maps[until], end);
+		cut_front(&space->maps[until], end, page_bytes);
 	memmove(&space->maps[at], &space->maps[until],
 		(space->nr_maps - until) * sizeof(*space->maps));
 	space->nr_maps -= until - at;
@@ -377,7 +379,7 @@ static int address_spaces_insert(struct spaces *spaces, struct space *space,
 		return 0;
 	}
 	/* The old mapping is gone, even if the new one does not fit. */
-	make_hole(space, map->start, map->end);
+	make_hole(space, map->start, map->end, spaces->page_bytes);
 	if (!address_spaces_is_full(space))
 		insert_at(space, first_after(space, map->start), map);
 	else
@@ -635,6 +637,17 @@ const struct space_map *address_spaces_find(struct spaces *spaces, uint32_t pid,
 		map = &space->maps[space->last];
 	}
 	return address >= map->start && address < map->end ? map : NULL;
+}
+
+uint64_t address_spaces_page_bytes(const struct spaces *spaces)
+{
+	return spaces->page_bytes;
+}
+
+uint64_t address_spaces_offset(const struct spaces *spaces, const struct space_map *map,
+			       uint64_t address)
+{
+	return address - map->start + map->pgoff * spaces->page_bytes;
 }
 
 bool space_map_has_file(const struct space_map *map)

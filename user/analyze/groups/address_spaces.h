@@ -20,7 +20,8 @@ struct space_map {
 	uint32_t prot, flags; /* of struct item_map */
 };
 
-struct spaces *address_spaces_new(void);
+/* @page_bytes: of the machine that the maps come from */
+struct spaces *address_spaces_new(uint64_t page_bytes);
 void address_spaces_free(struct spaces *spaces);
 
 /* Number of the path "(other files)", which stands for names beyond the limit. */
@@ -39,6 +40,10 @@ int address_spaces_visit(const struct spaces *spaces, item_sink sink, void *cont
 
 /* Returns the mapping at an address, valid until the next addition; NULL: none is known. */
 const struct space_map *address_spaces_find(struct spaces *spaces, uint32_t pid, uint64_t address);
+/* Returns the offset in the file, in bytes, of an address in the mapping. */
+uint64_t address_spaces_offset(const struct spaces *spaces, const struct space_map *map,
+			       uint64_t address);
+uint64_t address_spaces_page_bytes(const struct spaces *spaces);
 /* True if it maps a file, under a name of its own. */
 bool space_map_has_file(const struct space_map *map);
 /* Returns the path of a number; "" for 0. */

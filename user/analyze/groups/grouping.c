@@ -12,12 +12,12 @@
 
 #include "analyze/groups/grouping.h"
 
-int grouping_init(struct grouping *grouping, unsigned int dimensions)
+int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int dimensions)
 {
 	bool ok;
 	enum group_by by;
 
-	grouping->spaces = address_spaces_new();
+	grouping->spaces = address_spaces_new(page_bytes);
 	grouping->stacks = stacks_new();
 	ok = grouping->spaces && grouping->stacks;
 	for (by = 0; by < NR_GROUP_BY; by++) {
@@ -98,7 +98,7 @@ static struct group_key grouping_code_key(struct grouping *grouping, const struc
 		return (struct group_key){ .pid = fault->pid, .address = fault->ip };
 	return (struct group_key){
 		.path = map->path,
-		.address = fault->ip - map->start + (map->pgoff << 12),
+		.address = address_spaces_offset(grouping->spaces, map, fault->ip),
 	};
 }
 

@@ -19,7 +19,7 @@ struct grouping {
 };
 
 /* @dimensions: 1 << enum group_by. Returns 0 or -ENOMEM; both require grouping_exit(). */
-int grouping_init(struct grouping *grouping, unsigned int dimensions);
+int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int dimensions);
 void grouping_exit(struct grouping *grouping);
 
 int grouping_add_fault(struct grouping *grouping, const struct explained *fault);

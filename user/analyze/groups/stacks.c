@@ -17,7 +17,6 @@
 #define KEPT 4
 /* Limit on threads with stacks: 150 MB. */
 #define THREADS_MAX 65536
-#define PAGE_SHIFT  12
 
 /* The latest stacks of a thread. */
 struct stacks_thread {
@@ -109,7 +108,7 @@ void stacks_end_thread(struct stacks *stacks, uint32_t tid)
 }
 
 /* Finds the stack of the fault itself: the latest one of its page that is not after its start. */
-static const struct pfstat_stack *find_kept(const struct stacks *stacks,
+static const struct pfstat_stack *find_kept(const struct stacks *stacks, uint64_t page_bytes,
 					    const struct explained *fault)
 {
 	const struct stacks_thread *thread = hash_find(&stacks->threads, fault->tid);
@@ -119,7 +118,7 @@ static const struct pfstat_stack *find_kept(const struct stacks *stacks,
 		return NULL;
 	for (stack = thread->kept; stack < thread->kept + KEPT; stack++)
 		if (stack->frames && stack->event.pid == fault->pid &&
-		    stack->address >> PAGE_SHIFT == fault->address >> PAGE_SHIFT &&
+		    stack->address / page_bytes == fault->address / page_bytes &&
 		    stack->event.ns <= fault->start_ns &&
 		    (!found || stack->event.ns > found->event.ns))
 			found = stack;
@@ -183,7 +182,7 @@ static const struct stacks_place *stacks_place_of(struct stacks *stacks, struct 
 	if (!map || !space_map_has_file(map))
 		return get_place(stacks, &at, pid);
 	at.path = map->path;
-	at.offset = address - map->start + (map->pgoff << PAGE_SHIFT);
+	at.offset = address_spaces_offset(spaces, map, address);
 	return get_place(stacks, &at, 0);
 }
 
@@ -263,7 +262,8 @@ static int stacks_number(struct stacks *stacks, struct spaces *spaces,
 int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct explained *fault,
 		    uint64_t *number)
 {
-	const struct pfstat_stack *stack = find_kept(stacks, fault);
+	const struct pfstat_stack *stack =
+		find_kept(stacks, address_spaces_page_bytes(spaces), fault);
 
 	*number = STACKS_NONE;
 	return stack ? stacks_number(stacks, spaces, stack, number) : 0;

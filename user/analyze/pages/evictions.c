@@ -39,6 +39,7 @@ struct evictor {
 };
 
 struct evictions {
+	uint64_t page_bytes;
 	struct page_chunks marks;			     /* struct marks */
 	struct hash evictor_of;				     /* struct evictor by pid */
 	struct evictor evictors[EVICTIONS_MAX_EVICTORS + 1]; /* the last one: all others */
@@ -49,12 +50,13 @@ struct evictions {
 	struct evictions_figures figures;
 };
 
-struct evictions *evictions_new(void)
+struct evictions *evictions_new(uint64_t page_bytes)
 {
 	struct evictions *evictions = calloc(1, sizeof(*evictions));
 
 	if (!evictions)
 		return NULL;
+	evictions->page_bytes = page_bytes;
 	evictions->marks.pages = CHUNK_PAGES;
 	evictions->marks.bytes = sizeof(struct marks);
 	evictions->marks.max = CHUNKS_MAX;
@@ -224,7 +226,8 @@ int evictions_add_read(struct evictions *evictions, const struct pfstat_block *b
 	struct marks *marks;
 	int err = 0;
 
-	for (left = page_chunks_read_by(block); left && !err; left -= nr, pgoff += nr) {
+	for (left = page_chunks_read_by(block, evictions->page_bytes); left && !err;
+	     left -= nr, pgoff += nr) {
 		nr = page_chunks_within(&evictions->marks, pgoff, left);
 		marks = page_chunks_find(&evictions->marks, block->fs_dev, block->inode, pgoff);
 		if (marks)

@@ -45,7 +45,7 @@ struct evictions_figures {
 
 struct evictions;
 
-struct evictions *evictions_new(void);
+struct evictions *evictions_new(uint64_t page_bytes);
 void evictions_free(struct evictions *evictions);
 
 /* Adds items in time order. Returns 0 or -ENOMEM. */

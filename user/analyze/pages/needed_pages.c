@@ -56,14 +56,19 @@ struct needed_pile {
 };
 
 struct needed_pages {
+	uint64_t page_bytes;
 	struct needed_pile faults, requests, reads, uses, pages;
 	uint64_t pages_read, pages_mapped; /* upper limits */
 	uint64_t start_ns;
 };
 
-struct needed_pages *needed_pages_new(void)
+struct needed_pages *needed_pages_new(uint64_t page_bytes)
 {
-	return calloc(1, sizeof(struct needed_pages));
+	struct needed_pages *needed = calloc(1, sizeof(*needed));
+
+	if (needed)
+		needed->page_bytes = page_bytes;
+	return needed;
 }
 
 void needed_pages_free(struct needed_pages *needed)
@@ -172,7 +177,7 @@ static void needed_sort(const struct needed_pile *pile, size_t size,
 
 int needed_pages_add_block(struct needed_pages *needed, const struct pfstat_block *block)
 {
-	const uint64_t pages = page_chunks_read_by(block);
+	const uint64_t pages = page_chunks_read_by(block, needed->page_bytes);
 	struct read_seen *read;
 	int err;
 
@@ -236,7 +241,7 @@ int needed_pages_add_fault(struct needed_pages *needed, const struct explained *
 	};
 	if (request->event.size && seen->waited) {
 		seen->request = (struct page_id){ request->inode, request->pgoff, request->fs_dev };
-		seen->request_pages = page_chunks_read_by(request);
+		seen->request_pages = page_chunks_read_by(request, needed->page_bytes);
 	}
 	set_window(seen, fault);
 	needed->pages_mapped += seen->around_pages;

@@ -42,7 +42,7 @@ struct needed_pages_figures {
 
 struct needed_pages;
 
-struct needed_pages *needed_pages_new(void);
+struct needed_pages *needed_pages_new(uint64_t page_bytes);
 void needed_pages_free(struct needed_pages *needed);
 /* Faults that begin before this do not count: the program had not been executed yet. */
 void needed_pages_start(struct needed_pages *needed, uint64_t ns);

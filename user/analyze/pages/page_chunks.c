@@ -9,8 +9,6 @@
 
 #include "analyze/pages/page_chunks.h"
 
-#define PAGE_SIZE 4096
-
 struct page_chunk {
 	struct page_chunk *next; /* another chunk with the same hash */
 	uint64_t inode, number;	 /* index of the chunk in the file */
@@ -121,17 +119,17 @@ int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, ui
 	return 0;
 }
 
-uint64_t page_chunks_moved_by(const struct pfstat_block *block)
+uint64_t page_chunks_moved_by(const struct pfstat_block *block, uint64_t page_bytes)
 {
 	/* A corrupt recording may have file_bytes above bytes. */
 	const uint64_t bytes = block->file_bytes < block->bytes ? block->file_bytes : block->bytes;
 
-	return block->event.flags & PFSTAT_BLOCK_FILE ? (bytes + PAGE_SIZE - 1) / PAGE_SIZE : 0;
+	return block->event.flags & PFSTAT_BLOCK_FILE ? (bytes + page_bytes - 1) / page_bytes : 0;
 }
 
-uint64_t page_chunks_read_by(const struct pfstat_block *block)
+uint64_t page_chunks_read_by(const struct pfstat_block *block, uint64_t page_bytes)
 {
 	if (block->event.flags & (PFSTAT_BLOCK_WRITE | PFSTAT_BLOCK_ERROR))
 		return 0;
-	return page_chunks_moved_by(block);
+	return page_chunks_moved_by(block, page_bytes);
 }

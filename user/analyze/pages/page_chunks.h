@@ -57,8 +57,8 @@ int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, ui
 		    void **kept);
 
 /* Returns the pages of its file that a request transfers, from pgoff on; 0: not a file. */
-uint64_t page_chunks_moved_by(const struct pfstat_block *block);
+uint64_t page_chunks_moved_by(const struct pfstat_block *block, uint64_t page_bytes);
 /* The same for a successful read, else 0. */
-uint64_t page_chunks_read_by(const struct pfstat_block *block);
+uint64_t page_chunks_read_by(const struct pfstat_block *block, uint64_t page_bytes);
 
 #endif

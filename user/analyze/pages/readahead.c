@@ -21,6 +21,7 @@ struct readahead_chunk {
 };
 
 struct readahead {
+	uint64_t page_bytes;
 	struct page_chunks unused; /* of struct readahead_chunk */
 	struct readahead_figures figures;
 	readahead_sink sink; /* NULL: no listener */
@@ -33,16 +34,18 @@ struct range {
 	uint64_t inode, pgoff, pages;
 };
 
-struct readahead *readahead_new(void)
+struct readahead *readahead_new(uint64_t page_bytes)
 {
 	struct readahead *readahead = calloc(1, sizeof(*readahead));
 
-	if (readahead)
-		readahead->unused = (struct page_chunks){
-			.pages = CHUNK_PAGES,
-			.bytes = sizeof(struct readahead_chunk),
-			.max = CHUNKS_MAX,
-		};
+	if (!readahead)
+		return NULL;
+	readahead->page_bytes = page_bytes;
+	readahead->unused = (struct page_chunks){
+		.pages = CHUNK_PAGES,
+		.bytes = sizeof(struct readahead_chunk),
+		.max = CHUNKS_MAX,
+	};
 	return readahead;
 }
 
@@ -231,7 +234,7 @@ int readahead_add_block(struct readahead *readahead, const struct pfstat_block *
 		.dev = block->fs_dev,
 		.inode = block->inode,
 		.pgoff = block->pgoff,
-		.pages = page_chunks_read_by(block),
+		.pages = page_chunks_read_by(block, readahead->page_bytes),
 	};
 
 	return by_piece(readahead, range, add_read);

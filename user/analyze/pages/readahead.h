@@ -45,7 +45,7 @@ typedef int (*readahead_sink)(void *context, const struct readahead_pages *pages
 
 struct readahead;
 
-struct readahead *readahead_new(void);
+struct readahead *readahead_new(uint64_t page_bytes);
 void readahead_free(struct readahead *readahead);
 /* Adds the pages of a file that a completed request read. */
 int readahead_add_block(struct readahead *readahead, const struct pfstat_block *block);

@@ -17,22 +17,23 @@
 
 #include "bench/ops/bench_file.h"
 #include "privilege/invoker.h"
+#include "util/page_size.h"
 #include "workload/file_cache.h"
 
-#define PAGE 4096ULL
+#define BLOCK 4096ULL
 
 static volatile sig_atomic_t never; /* file_cache polls it for signals */
 
 static int bench_file_fill(int fd, uint64_t bytes)
 {
-	static char page[PAGE];
+	static char page[BLOCK];
 	uint64_t offset;
 	ssize_t done;
 
 	memset(page, 'p', sizeof(page));
-	for (offset = 0; offset < bytes; offset += PAGE) {
-		done = pwrite(fd, page, PAGE, offset);
-		if (done != (ssize_t)PAGE) /* short: the disk is full */
+	for (offset = 0; offset < bytes; offset += BLOCK) {
+		done = pwrite(fd, page, BLOCK, offset);
+		if (done != (ssize_t)BLOCK) /* short: the disk is full */
 			return done < 0 ? -errno : -ENOSPC;
 	}
 	return fsync(fd) ? -errno : 0;
@@ -125,7 +126,7 @@ int bench_file_set_direct(struct bench *bench, int fd)
 
 static struct mapping bench_file_as_mapping(int fd, uint64_t bytes)
 {
-	return (struct mapping){ .fd = fd, .bytes = bytes, .pages = bytes / PAGE };
+	return (struct mapping){ .fd = fd, .bytes = bytes, .pages = bytes / page_size() };
 }
 
 int bench_file_cool(struct bench *bench, int fd, uint64_t bytes)
@@ -144,14 +145,14 @@ int bench_file_cool(struct bench *bench, int fd, uint64_t bytes)
 
 int bench_file_warm(struct bench *bench, int fd, uint64_t bytes)
 {
-	char page[PAGE];
+	char page[BLOCK];
 	uint64_t offset;
 	ssize_t got;
 
 	(void)bench;
-	for (offset = 0; offset < bytes; offset += PAGE) {
-		got = pread(fd, page, PAGE, offset);
-		if (got != (ssize_t)PAGE)
+	for (offset = 0; offset < bytes; offset += BLOCK) {
+		got = pread(fd, page, BLOCK, offset);
+		if (got != (ssize_t)BLOCK)
 			return got < 0 ? -errno : -EIO;
 	}
 	return 0;

@@ -10,10 +10,10 @@
 
 #include "bench/ops/bench_file.h"
 #include "bench/ops/op_registry.h"
+#include "util/page_size.h"
 #include "util/random.h"
 
-#define PAGE		 4096ULL
-#define AROUND		 (16 * PAGE) /* fault-around maps up to this much per fault */
+#define AROUND		 (64ULL << 10) /* fault-around maps up to this much per fault */
 #define FILE_BYTES	 (64ULL << 20)
 #define FILE_BYTES_QUICK (8ULL << 20)
 #define ANON_BYTES	 (16ULL << 20)
@@ -101,7 +101,7 @@ static void op_fault_time(struct bench *bench, void *data, uint64_t count, touch
 
 static int op_fault_prepare_anon(struct bench *bench)
 {
-	return op_fault_open_area(bench, op_fault_anon_bytes(bench), PAGE, false);
+	return op_fault_open_area(bench, op_fault_anon_bytes(bench), page_size(), false);
 }
 
 static int op_fault_run_anon(struct bench *bench, uint64_t n)
@@ -148,7 +148,7 @@ static int op_fault_run_cached(struct bench *bench, uint64_t n)
 
 static int op_fault_prepare_cow(struct bench *bench)
 {
-	int err = op_fault_open_area(bench, op_fault_anon_bytes(bench), PAGE, true);
+	int err = op_fault_open_area(bench, op_fault_anon_bytes(bench), page_size(), true);
 	struct op_fault_area *area = bench->state;
 
 	return err ? err : bench_file_warm(bench, area->fd, area->bytes);
@@ -195,7 +195,7 @@ static int op_fault_shuffle(struct op_fault_area *area)
 
 static int op_fault_prepare_cold(struct bench *bench)
 {
-	int err = op_fault_open_area(bench, op_fault_file_bytes(bench), PAGE, true);
+	int err = op_fault_open_area(bench, op_fault_file_bytes(bench), page_size(), true);
 
 	return err ? err : op_fault_shuffle(bench->state);
 }

@@ -21,11 +21,11 @@
 #include "bench/ops/bench_file.h"
 #include "bench/ops/op_registry.h"
 #include "system/memory_cgroup.h"
+#include "util/page_size.h"
 #include "util/size.h"
 #include "util/time_ns.h"
 #include "workload/file_cache.h"
 
-#define PAGE	   4096ULL
 #define AT_ONCE	   (256ULL << 10)
 #define STEPS	   64		  /* up to the predicted size */
 #define TOLERATED  1000		  /* one page in this many may be in migration */
@@ -104,7 +104,7 @@ static int op_filecache_is_resident(const struct op_filecache_filler *filler, ui
 	const struct mapping mapping = {
 		.fd = filler->fd,
 		.bytes = bytes,
-		.pages = bytes / PAGE,
+		.pages = bytes / page_size(),
 	};
 	uint64_t resident;
 	int err = cache_resident(&mapping, &resident);

@@ -15,9 +15,9 @@
 
 #include "bench/ops/bench_file.h"
 #include "bench/ops/op_registry.h"
+#include "util/page_size.h"
 
-#define PAGE		 4096ULL
-#define AROUND		 (16 * PAGE)
+#define AROUND		 (64ULL << 10)
 #define ANON_BYTES	 (16ULL << 20)
 #define FILE_BYTES	 (64ULL << 20)
 #define FILE_BYTES_QUICK (8ULL << 20)
@@ -165,12 +165,12 @@ static uint64_t op_scale_file_bytes(const struct bench *bench)
 
 static int op_scale_prepare_anon_shared(struct bench *bench)
 {
-	return op_scale_prepare(bench, ANON_BYTES, PAGE, false, false);
+	return op_scale_prepare(bench, ANON_BYTES, page_size(), false, false);
 }
 
 static int op_scale_prepare_anon_own(struct bench *bench)
 {
-	return op_scale_prepare(bench, ANON_BYTES, PAGE, false, true);
+	return op_scale_prepare(bench, ANON_BYTES, page_size(), false, true);
 }
 
 static int op_scale_prepare_cached_shared(struct bench *bench)

@@ -51,6 +51,7 @@ static const struct field {
 	FIELD(machine, TYPE_TEXT, false),
 	FIELD(cpus, TYPE_COUNT32, false),
 	FIELD(memory_bytes, TYPE_COUNT64, false),
+	FIELD(page_bytes, TYPE_COUNT64, false),
 	FIELD(clocksource, TYPE_TEXT, false),
 	FIELD(counter_hz, TYPE_COUNT64, false),
 	FIELD(virtualization, TYPE_TEXT, false),
@@ -210,5 +211,6 @@ int environment_from_json(struct environment *environment, const json_t *json)
 	for (i = 0; i < NR_FIELDS; i++)
 		environment_take(&fields[i], (char *)environment + fields[i].offset,
 				 json_object_get(json, fields[i].key));
+	environment->page_bytes = environment->page_bytes ?: ENVIRONMENT_PAGE_BYTES;
 	return 0;
 }

@@ -49,7 +49,7 @@ static json_t *group_row_of(const struct report *run, const struct group *group)
 			 "classes", group_classes_of(run, group), "parts",
 			 group_parts_of(run, group), "advice",
 			 advice ? json_string(advice) : json_null(), "readahead_bytes",
-			 value_known(view_ra_bytes(group)), "mmap_miss",
+			 value_known(view_ra_bytes(run, group)), "mmap_miss",
 			 value_known(view_mmap_miss(group)));
 }
 

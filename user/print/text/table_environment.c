@@ -77,6 +77,7 @@ static void clock_tick(const struct environment *e, char *text, size_t size)
 static void machine_lines(struct grid *grid, const struct environment *e)
 {
 	char cpus[32] = "CPUs n/a", memory[32] = "memory n/a", tick[64];
+	char pages[48] = "";
 
 	if (e->cpus)
 		snprintf(cpus, sizeof(cpus), "%u CPU%s", e->cpus, e->cpus == 1 ? "" : "s");
@@ -85,8 +86,10 @@ static void machine_lines(struct grid *grid, const struct environment *e)
 	env_line(grid, "Machine", "%s; %s, %s; virtualization: %s", known(e->machine), cpus, memory,
 		 known(e->virtualization));
 	clock_tick(e, tick, sizeof(tick));
-	env_line(grid, "Kernel", "%s; clock source: %s%s", known(e->kernel), known(e->clocksource),
-		 tick);
+	if (e->page_bytes && e->page_bytes != ENVIRONMENT_PAGE_BYTES)
+		snprintf(pages, sizeof(pages), "; pages of %" PRIu64 " KiB", e->page_bytes / 1024);
+	env_line(grid, "Kernel", "%s%s; clock source: %s%s", known(e->kernel), pages,
+		 known(e->clocksource), tick);
 }
 
 static void file_lines(struct grid *grid, const struct environment *e)

@@ -35,14 +35,15 @@ static void group_row(struct grid *grid, const struct report *run, const struct 
 }
 
 /* A row of its own below a mapping whose read-ahead is known. */
-static void group_readahead_row(struct grid *grid, const struct group *group)
+static void group_readahead_row(struct grid *grid, const struct report *run,
+				const struct group *group)
 {
 	if (!group->state.known)
 		return;
 	grid_row(grid);
 	cells_text(grid, "", 7);
 	grid_cell(grid, "%s, %" PRIu64 " KiB ahead, %" PRIu64 " misses", view_advice_name(group),
-		  view_ra_bytes(group) / 1024, view_mmap_miss(group));
+		  view_ra_bytes(run, group) / 1024, view_mmap_miss(group));
 }
 
 static void groups_left_out_line(FILE *out, const struct view *view)
@@ -76,7 +77,7 @@ int table_groups(FILE *out, const struct view *view)
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < view->nr_rows; i++) {
 		group_row(&grid, run, &run->groups.rows[i]);
-		group_readahead_row(&grid, &run->groups.rows[i]);
+		group_readahead_row(&grid, run, &run->groups.rows[i]);
 	}
 	err = grid_close(&grid, out);
 	groups_left_out_line(out, view);

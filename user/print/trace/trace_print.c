@@ -36,7 +36,7 @@ static void trace_free(struct trace_writer *trace)
 	free(trace);
 }
 
-int trace_begin(struct trace_writer **opened, struct trace_sink *sink)
+int trace_begin(struct trace_writer **opened, uint64_t page_bytes, struct trace_sink *sink)
 {
 	struct trace_writer *trace = sink ? calloc(1, sizeof(*trace)) : NULL;
 
@@ -48,7 +48,7 @@ int trace_begin(struct trace_writer **opened, struct trace_sink *sink)
 	}
 	trace->sink = sink;
 	trace->lanes = trace_lanes_new();
-	trace->spaces = address_spaces_new();
+	trace->spaces = address_spaces_new(page_bytes);
 	trace->threads = trace_threads_new(sink);
 	if (!trace->lanes || !trace->spaces || !trace->threads) {
 		trace_free(trace);

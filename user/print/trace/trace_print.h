@@ -29,7 +29,7 @@
 struct trace_writer;
 
 /* Takes the sink, also if it fails; NULL: no memory for one. 0 or a negative errno. */
-int trace_begin(struct trace_writer **trace, struct trace_sink *sink);
+int trace_begin(struct trace_writer **trace, uint64_t page_bytes, struct trace_sink *sink);
 /* An item_sink. Call it before the analysis has the item, so that arrows find their requests. */
 int trace_item(void *trace, const struct item *item);
 /* An explain_sink. */

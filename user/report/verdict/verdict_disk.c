@@ -180,7 +180,7 @@ bool verdict_amplified(const struct verdict *verdict, const struct report *run,
 static bool pages_were_read(const struct report *run)
 {
 	return run->blocks.reads &&
-	       run->blocks.bytes_read / 4096.0 >=
+	       (double)run->blocks.bytes_read / run->environment.page_bytes >=
 		       READ_PAGES * run->faults.classes[FAULT_DISK].count +
 			       AHEAD_PAGES * run->faults.classes[FAULT_READAHEAD].count;
 }

@@ -34,8 +34,8 @@ bool verdict_fork(const struct verdict *verdict, const struct report *run,
 		      "fork shared the pages, and writes copied them: %" PRIu64
 		      " pages (%.0f MiB), "
 		      "%.0f after each of %" PRIu64 " fork%s.",
-		      copies, copies * 4096 / MIB, (double)copies / forks, forks,
-		      forks == 1 ? "" : "s");
+		      copies, copies * run->environment.page_bytes / MIB, (double)copies / forks,
+		      forks, forks == 1 ? "" : "s");
 	verdict_advise(cause, "posix_spawn() or vfork() for a child that executes a program; "
 			      "MADV_DONTFORK for memory that it does not use; fork before the "
 			      "memory is filled.");
@@ -53,13 +53,13 @@ static void state_limit(const struct report *run, struct verdict_cause *cause)
 			    " The limit is that of its cgroup: it was met %" PRIu64
 			    " time%s, and the program had to free %" PRIu64 " pages (%.0f MiB).",
 			    cgroup->count, cgroup->count == 1 ? "" : "s", cgroup->pages,
-			    cgroup->pages * 4096 / MIB);
+			    cgroup->pages * run->environment.page_bytes / MIB);
 	else if (direct->count)
 		verdict_add(cause,
 			    " The limit is the memory of the machine: the program had to free "
 			    "%" PRIu64 " pages (%.0f MiB), %" PRIu64 " time%s.",
-			    direct->pages, direct->pages * 4096 / MIB, direct->count,
-			    direct->count == 1 ? "" : "s");
+			    direct->pages, direct->pages * run->environment.page_bytes / MIB,
+			    direct->count, direct->count == 1 ? "" : "s");
 }
 
 static double swap_device_share(const struct report *run)

@@ -30,7 +30,7 @@ static uint64_t count_of(const json_t *group, const char *class)
 /* Disabled for the target, or for all programs. */
 static bool is_fault_around_off(const struct environment *e)
 {
-	return !e->fault_around || e->fault_around_bytes == PATTERN_PAGE;
+	return !e->fault_around || e->fault_around_bytes == e->page_bytes;
 }
 
 static int take_run(struct fault_run *run, const json_t *json)
@@ -73,14 +73,14 @@ int fault_run_load(struct fault_run *run, const char *folder, const char *name)
 	return err;
 }
 
-static uint64_t fault_pages_of(uint64_t bytes)
+static uint64_t fault_pages_of(uint64_t bytes, uint64_t page_bytes)
 {
-	return (bytes + PATTERN_PAGE - 1) / PATTERN_PAGE;
+	return (bytes + page_bytes - 1) / page_bytes;
 }
 
 int fault_order_of(const struct pattern *pattern, uint32_t **order, uint64_t *pages)
 {
-	const uint64_t all = fault_pages_of(pattern->bytes);
+	const uint64_t all = fault_pages_of(pattern->bytes, pattern->page_bytes);
 	const volatile sig_atomic_t stop = 0;
 	int err;
 
@@ -118,8 +118,8 @@ int fault_run_simulate(const struct fault_run *run, struct fault_counts *counts)
 {
 	const struct environment *e = &run->environment;
 	const struct readahead_rule_options options = {
-		.pages = fault_pages_of(e->file_bytes),
-		.window = e->readahead_bytes > 0 ? e->readahead_bytes / PATTERN_PAGE : 0,
+		.pages = fault_pages_of(e->file_bytes, e->page_bytes),
+		.window = e->readahead_bytes > 0 ? e->readahead_bytes / (int64_t)e->page_bytes : 0,
 		.warm = !strcmp(e->cache, "warm"),
 		.linux_6_1 = readahead_rule_is_6_1(e->kernel),
 	};
@@ -128,8 +128,10 @@ int fault_run_simulate(const struct fault_run *run, struct fault_counts *counts)
 	uint64_t pages;
 	int err;
 
-	if (pattern_parse(&pattern, e->pattern) ||
-	    pattern_fit(&pattern, e->file_bytes, e->accesses, e->seed))
+	if (pattern_parse(&pattern, e->pattern))
+		return -EINVAL;
+	pattern.page_bytes = e->page_bytes;
+	if (pattern_fit(&pattern, e->file_bytes, e->accesses, e->seed))
 		return -EINVAL;
 	err = fault_order_of(&pattern, &order, &pages);
 	if (err)

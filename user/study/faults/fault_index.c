@@ -133,7 +133,7 @@ static void print_variation(FILE *out, const struct fault_variation *variation)
 	struct html_part part = html_part("variation_row");
 
 	fill_text(out, &part, "order", "%s", order_text(variation));
-	fill_text(out, &part, "window", "%" PRIu64 " KiB", variation->window * PATTERN_PAGE / 1024);
+	fill_text(out, &part, "window", "%" PRIu64 " KiB", variation->window * STUDY_PAGE / 1024);
 	fill_text(out, &part, "runs", "%" PRIu64, variation->runs);
 	if (variation->least == variation->most)
 		fill_text(out, &part, "misses", "%" PRIu64, variation->least);
@@ -266,8 +266,8 @@ static int print_index_body(FILE *out, const void *context)
 	html_part_to(out, &part, "rows");
 	for (i = 0; i < NR_FAULT_EXPERIMENTS; i++)
 		print_experiment(out, index, i);
-	fill_text(out, &part, "window", "%" PRId64, e->readahead_bytes / PATTERN_PAGE);
-	fill_text(out, &part, "window", "%" PRId64, e->readahead_bytes / PATTERN_PAGE);
+	fill_text(out, &part, "window", "%" PRId64, e->readahead_bytes / (int64_t)e->page_bytes);
+	fill_text(out, &part, "window", "%" PRId64, e->readahead_bytes / (int64_t)e->page_bytes);
 	fill_text(out, &part, "study_pages", "%u", STUDY_PAGES);
 	html_part_to(out, &part, "variations");
 	for (i = 0; i < NR_FAULT_VARIATIONS; i++)

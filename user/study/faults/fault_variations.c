@@ -29,9 +29,9 @@ static int wrapped_order(uint32_t *order, uint64_t bytes, uint64_t *nr)
 	if (!seen)
 		return -ENOMEM;
 	for (i = 0; i < bytes && pages < STUDY_PAGES; i++) {
-		if (bitmap_set(seen, offset / PATTERN_PAGE))
-			order[pages++] = offset / PATTERN_PAGE;
-		offset += STUDY_SWEEPS * PATTERN_PAGE;
+		if (bitmap_set(seen, offset / STUDY_PAGE))
+			order[pages++] = offset / STUDY_PAGE;
+		offset += STUDY_SWEEPS * STUDY_PAGE;
 		if (offset >= bytes)
 			offset -= bytes;
 	}
@@ -64,15 +64,16 @@ static int order_of_pattern(const char *text, uint64_t seed, uint32_t **order, u
 	struct pattern pattern;
 	int err = pattern_parse(&pattern, text);
 
-	err = err ?: pattern_fit(&pattern, (uint64_t)STUDY_PAGES * PATTERN_PAGE, 0, seed);
+	pattern.page_bytes = STUDY_PAGE;
+	err = err ?: pattern_fit(&pattern, (uint64_t)STUDY_PAGES * STUDY_PAGE, 0, seed);
 	return err ?: fault_order_of(&pattern, order, pages);
 }
 
 static int order_of_run(const struct fault_variation *variation, uint64_t run, uint32_t **order,
 			uint64_t *pages)
 {
-	const uint64_t missing = run * (PATTERN_PAGE / FAULT_LAST_PAGES);
-	const uint64_t bytes = (uint64_t)STUDY_PAGES * PATTERN_PAGE - missing;
+	const uint64_t missing = run * (STUDY_PAGE / FAULT_LAST_PAGES);
+	const uint64_t bytes = (uint64_t)STUDY_PAGES * STUDY_PAGE - missing;
 	int err = 0;
 
 	switch (variation->order) {

@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 #define STUDY_PAGES	 11300U /* as the study states in its section "Data and Observations" */
-#define STUDY_SWEEPS	 64U	/* pages of the stride */
-#define FAULT_LAST_PAGES 64U	/* sizes of the last page */
+#define STUDY_PAGE	 4096U
+#define STUDY_SWEEPS	 64U /* pages of the stride */
+#define FAULT_LAST_PAGES 64U /* sizes of the last page */
 #define FAULT_SEEDS	 32U
 
 enum fault_order {

@@ -9,8 +9,7 @@
 #include "print/text/table_cells.h"
 #include "study/io/io_report.h"
 #include "util/array.h"
-
-#define KIB_A_PAGE 4
+#include "util/page_size.h"
 
 static const char *const caches[NR_IO_CACHES] = IO_CACHE_NAMES;
 
@@ -61,13 +60,13 @@ static double io_table_buffers_after(const struct io_row *row, const struct io_p
 static double io_table_files_before(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
-	return pass->resident_before * KIB_A_PAGE;
+	return pass->resident_before * (page_size() / 1024.0);
 }
 
 static double io_table_files_after(const struct io_row *row, const struct io_pass *pass)
 {
 	(void)row;
-	return pass->resident_after * KIB_A_PAGE;
+	return pass->resident_after * (page_size() / 1024.0);
 }
 
 static double io_table_minor_faults(const struct io_row *row, const struct io_pass *pass)
