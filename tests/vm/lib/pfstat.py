@@ -411,13 +411,18 @@ def cgroup(name, *controllers):
     return group
 
 
+def evict(path):
+    """Drops the pages of a file that are clean and not mapped."""
+    with open(path, "rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 def drop_cache():
     """drop_caches skips pages in another CPU's LRU batch, so posix_fadvise(2) drops these first."""
     os.sync()
     for path in DISK.iterdir():
         if path.is_file():
-            with open(path, "rb") as file:
-                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            evict(path)
     pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
 
 
