@@ -74,8 +74,9 @@ run_make()
 choose_compiler()
 {
 	make_variables=(KDIR="/lib/modules/$1/build")
-	# The build refuses the module there, and kernels without headers have none.
-	! grep -qx CONFIG_PREEMPT_RT=y "$root_home/root/boot/config-$1" || make_variables+=(MODULE=no)
+	# The build refuses the module there, and kernels without headers have none. The root that
+	# compiles for arm64 has no such file.
+	! grep -qsx CONFIG_PREEMPT_RT=y "$root_home/root/boot/config-$1" || make_variables+=(MODULE=no)
 	[ "$headers" != - ] || make_variables+=(MODULE=no)
 	[ "$arch" != amd64 ] || return 0
 	make_variables=(KDIR="/usr/src/linux-headers-$1" ARCH=arm64
