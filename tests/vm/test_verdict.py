@@ -23,7 +23,7 @@ for number in random.Random(1).sample(range(len(data) >> 16), 100):
 """
 
 FORKS = """
-import os
+import mmap, os
 data = bytearray(4 << 20)
 for i in range(30):
     child = os.fork()
@@ -35,6 +35,7 @@ for i in range(30):
 """
 
 SWAPS = """
+import mmap
 data = bytearray(24 << 20)
 for turn in range(3):
     for page in range(0, len(data), mmap.PAGESIZE):
