@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a session does, once, when the module is loaded: it watches the loading process, makes a
+ * Runs one short session when the module is loaded: it watches the loading process, makes a
  * private mapping there, reads a byte from it, compares the record of that fault, and takes the
  * hooks out again. A kernel that is newer than those of the tests may differ in a way that no
  * header shows; then the module is not loaded.
