@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pfdrive record --keep: the last part of a long recording, written when it is asked for."""
+import contextlib
 import re
 import signal
 import subprocess
@@ -31,9 +32,22 @@ def fixture_faulting():
         process.kill()
 
 
-def keep(folder, *options, target):
-    return subprocess.Popen([pfstat.PFDRIVE, "record", *options, "--output", folder / "run.pfs",
-                             *target], stderr=subprocess.PIPE, text=True)
+@pytest.fixture(name="keep")
+def fixture_keep(tmp_path):
+    """Starts `pfdrive record`, which ends with the test, so that the module is free again."""
+    with contextlib.ExitStack() as started:
+        def start(*options, target):
+            process = started.enter_context(subprocess.Popen(
+                [pfstat.PFDRIVE, "record", *options, "--output", tmp_path / "run.pfs", *target],
+                stderr=subprocess.PIPE, text=True))
+            started.callback(process.terminate)
+            return process
+        yield start
+
+
+def wait_until_written(process, path):
+    pfstat.wait_until(lambda: path.exists() or process.poll() is not None)
+    assert process.poll() is None, process.stderr.read()
 
 
 def report(path):
@@ -42,8 +56,8 @@ def report(path):
 
 
 @pytest.mark.smoke
-def test_the_last_part_is_written_at_a_signal_and_at_the_end(tmp_path, faulting):
-    process = keep(tmp_path, "--keep", "2", target=["-p", str(faulting.pid)])
+def test_the_last_part_is_written_at_a_signal_and_at_the_end(tmp_path, keep, faulting):
+    process = keep("--keep", "2", target=["-p", str(faulting.pid)])
     time.sleep(8)
     pfstat.run("sh", "-c", "kill -USR1 $(pidof pfdrive)")      # also to pfdrive's helpers
     pfstat.wait_until((tmp_path / "run.pfs").exists)
@@ -63,11 +77,10 @@ def test_the_last_part_is_written_at_a_signal_and_at_the_end(tmp_path, faulting)
         assert result["lost"] == 0
 
 
-def test_a_long_fault_writes_the_part_at_once(tmp_path, faulting):
-    process = keep(tmp_path, "--keep", "100", "--longer-than", "0.001",
+def test_a_long_fault_writes_the_part_at_once(tmp_path, keep, faulting):
+    process = keep("--keep", "100", "--longer-than", "0.001",
                    target=["-p", str(faulting.pid)])
-    pfstat.wait_until((tmp_path / "run.pfs").exists)
-    assert process.poll() is None
+    wait_until_written(process, tmp_path / "run.pfs")
     assert report(tmp_path / "run.pfs")["classes"]["around"]["count"] >= 1
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=pfstat.PATIENCE)[1]
@@ -78,18 +91,18 @@ def test_a_long_fault_writes_the_part_at_once(tmp_path, faulting):
     ("--max-fault-time", 0.5, lambda result: result["parts"]["all"]["total_ns"] / 1e6),
     ("--max-share", 0.0005, lambda result: result["verdict"]["busy_ns"] / 100e9 * 100),
 ], ids=["fault-time", "share"])
-def test_an_exceeded_limit_writes_the_part_at_once(tmp_path, faulting, option, most, value_of):
-    process = keep(tmp_path, "--keep", "100", option, str(most), target=["-p", str(faulting.pid)])
-    pfstat.wait_until((tmp_path / "run.pfs").exists)
-    assert process.poll() is None
+def test_an_exceeded_limit_writes_the_part_at_once(tmp_path, keep, faulting, option, most,
+                                                   value_of):
+    process = keep("--keep", "100", option, str(most), target=["-p", str(faulting.pid)])
+    wait_until_written(process, tmp_path / "run.pfs")
     assert value_of(report(tmp_path / "run.pfs")) > most
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=pfstat.PATIENCE)[1]
     assert len(WRITTEN.findall(said)) == 2, said
 
 
-def test_a_kept_limit_writes_nothing_before_the_end(tmp_path, faulting):
-    process = keep(tmp_path, "--keep", "1", "--max-major", "0", "--max-share", "100",
+def test_a_kept_limit_writes_nothing_before_the_end(tmp_path, keep, faulting):
+    process = keep("--keep", "1", "--max-major", "0", "--max-share", "100",
                    target=["-p", str(faulting.pid)])       # its pages are in memory
     time.sleep(3)
     assert not (tmp_path / "run.pfs").exists()
@@ -103,10 +116,9 @@ def test_a_kept_limit_writes_nothing_before_the_end(tmp_path, faulting):
     assert len(WRITTEN.findall(said)) >= 2, said
 
 
-def test_a_command_that_is_shorter_is_kept_whole(tmp_path):
+def test_a_command_that_is_shorter_is_kept_whole(tmp_path, keep):
     path = pfstat.make_file(pfstat.DISK / "keep", PAGES * pfstat.PAGE, b"a")
-    process = keep(tmp_path, "--keep", "1000",
-                   target=["--", pfstat.BUILD / "workload", "now", path])
+    process = keep("--keep", "1000", target=["--", pfstat.BUILD / "workload", "now", path])
     said = process.communicate(timeout=pfstat.PATIENCE)[1]
     assert process.returncode == 0 and len(WRITTEN.findall(said)) == 1, said
     assert report(tmp_path / "run.pfs")["lost"] == 0
