@@ -136,13 +136,23 @@ finish_arm64_guest()
 		rm -rf var/cache/apt var/lib/apt/lists
 	' sh "$guest"
 	in_root "$home/root" depmod -b /guest "$release"
-	cp "$guest/boot/vmlinuz-$release" "$home/vmlinux"
+	cp "$(arm64_image "$guest" "$release")" "$home/vmlinux"
 	sed "s,/dev/ttyS0,/dev/$ARM64_CONSOLE," "$LAB_DIR/initramfs-init" >"$home/root/tmp/init"
 	arm64_initrd "$home" "$release" >"$home/initrd" ||
 		die "cannot make the initramfs of $kernel for arm64"
 	make_image "$guest" "$home/root.img" 4096
 	as_root rm -rf "$guest" "$home/root/tmp/init"
 	echo "$release" >"$home/release"
+}
+
+# Since 7.2 the package's script copies the image from the folder of the modules to /boot.
+arm64_image()
+{
+	local image
+	for image in "$1/boot/vmlinuz-$2" "$1/usr/lib/modules/$2/vmlinuz"; do
+		[ ! -e "$image" ] || { echo "$image"; return; }
+	done
+	die "cannot find the kernel of $kernel for arm64: it is neither in /boot nor with its modules"
 }
 
 # As make-initrd, of the modules and the busybox in /guest.
