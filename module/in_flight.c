@@ -4,7 +4,7 @@
 
 #include "in_flight.h"
 
-DEFINE_PER_CPU(long, pfstat_in_flight);
+DEFINE_PER_CPU(atomic_long_t, pfstat_in_flight);
 
 long pfstat_in_flight_sum(void)
 {
@@ -12,6 +12,6 @@ long pfstat_in_flight_sum(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(*per_cpu_ptr(&pfstat_in_flight, cpu));
+		sum += atomic_long_read(per_cpu_ptr(&pfstat_in_flight, cpu));
 	return sum;
 }

@@ -10,20 +10,34 @@
 #ifndef PFSTAT_IN_FLIGHT_H
 #define PFSTAT_IN_FLIGHT_H
 
+#include <linux/atomic.h>
 #include <linux/percpu.h>
 
-DECLARE_PER_CPU(long, pfstat_in_flight);
+DECLARE_PER_CPU(atomic_long_t, pfstat_in_flight);
+
+static __always_inline void in_flight_add(long calls)
+{
+#ifdef CONFIG_X86_64
+	this_cpu_add(pfstat_in_flight.counter, calls);
+#else
+	/*
+	 * A thread that moves to another CPU between the address and the addition counts on the one
+	 * it has left, atomically. The sum over CPUs is the same, and preemption may stay on.
+	 */
+	atomic_long_add(calls, raw_cpu_ptr(&pfstat_in_flight));
+#endif
+}
 
 static inline void pfstat_in_flight_enter(void)
 {
-	this_cpu_inc(pfstat_in_flight);
+	in_flight_add(1);
 	barrier(); /* the call counts before it looks at the operations */
 }
 
 static inline void pfstat_in_flight_leave(void)
 {
 	barrier();
-	this_cpu_dec(pfstat_in_flight);
+	in_flight_add(-1);
 }
 
 long pfstat_in_flight_sum(void);

@@ -8,6 +8,8 @@
 #include <linux/wait.h>
 #include <pfstat/record.h>
 
+#include "here.h"
+
 struct vm_area_struct;
 
 /* The writer's own view: nothing here can be reached from user space. */
@@ -97,25 +99,33 @@ static __always_inline void ring_publish_record(struct pfstat_record *record, u6
 	smp_store_release(&header->head, sequence);
 }
 
-/* May the fast path store the next record? Then the record has this sequence. */
-static __always_inline bool pfstat_ring_is_fast(u64 *sequence)
+/*
+ * May the fast path store the next record? Then the record has this sequence. here: of pfstat_rings,
+ * as in the functions below.
+ */
+static __always_inline bool pfstat_ring_is_fast(const struct ring_writer *here, u64 *sequence)
 {
-	*sequence = raw_cpu_read(pfstat_rings.sequence);
-	return likely(*sequence < raw_cpu_read(pfstat_rings.fast_end));
+	*sequence = pfstat_here_read(here, pfstat_rings, sequence);
+	return likely(*sequence < pfstat_here_read(here, pfstat_rings, fast_end));
 }
 
-static __always_inline struct pfstat_record *pfstat_ring_reserve_fast(void)
+static __always_inline struct pfstat_record *pfstat_ring_reserve_fast(struct ring_writer *here)
 {
-	return ring_begin((struct pfstat_record *)raw_cpu_read(pfstat_rings.next));
+	return ring_begin((struct pfstat_record *)pfstat_here_read(here, pfstat_rings, next));
 }
 
-static __always_inline void pfstat_ring_commit_fast(struct pfstat_record *record, u64 sequence)
+static __always_inline void pfstat_ring_commit_fast(struct ring_writer *here,
+						    struct pfstat_record *record, u64 sequence)
 {
-	ring_publish_record(record, sequence, raw_cpu_read(pfstat_rings.header));
+	ring_publish_record(record, sequence, pfstat_here_read(here, pfstat_rings, header));
 	/* The record before the count. Pairs with pfstat_ring_head(). */
+#ifdef CONFIG_X86_64
 	smp_wmb();
 	this_cpu_inc(pfstat_rings.sequence);
-	this_cpu_add(pfstat_rings.next, sizeof(*record));
+#else
+	smp_store_release(&here->sequence, sequence + 1);
+#endif
+	pfstat_here_add(here, pfstat_rings, next, sizeof(*record));
 }
 
 #endif

@@ -11,6 +11,8 @@
 #include <linux/percpu.h>
 #include <pfstat/record.h>
 
+#include "here.h"
+
 /*
  * Bucket n holds 2^(n-1) <= ns < 2^n, bucket 0 holds 0 ns. The last also holds longer times,
  * of more than 19 hours: the per-CPU memory of all modules together is 8 KiB. The counters of
@@ -55,11 +57,13 @@ u64 pfstat_tally_count(const struct call_tally *tally, enum pfstat_class class);
 /* The fast path; preemption is off. */
 static __always_inline void pfstat_tally_add_fast(enum fast_kind kind, u64 duration_ns)
 {
-	this_cpu_add(pfstat_tallies.fast[kind].total_ns, duration_ns);
-	if (unlikely(duration_ns > raw_cpu_read(pfstat_tallies.fast[kind].max_ns)))
+	struct call_tally *here = pfstat_here(pfstat_tallies);
+
+	pfstat_here_add(here, pfstat_tallies, fast[kind].total_ns, duration_ns);
+	if (unlikely(duration_ns > pfstat_here_read(here, pfstat_tallies, fast[kind].max_ns)))
 		this_cpu_write(pfstat_tallies.fast[kind].max_ns, duration_ns);
 	/* fls64() would ask whether it is 0. */
-	this_cpu_inc(pfstat_tallies.fast[kind].histogram[__fls(2 * duration_ns + 1)]);
+	pfstat_here_add(here, pfstat_tallies, fast[kind].histogram[__fls(2 * duration_ns + 1)], 1);
 }
 
 /* The slow path; preemption is off. */
