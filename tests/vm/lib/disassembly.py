@@ -10,7 +10,6 @@ import subprocess
 import sys
 
 Store = collections.namedtuple("Store", "place text")
-INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(.*?)\s*(?:#.*)?$")
 # The last operand is memory: in AT&T syntax it is the destination.
 MEMORY = re.compile(r"(?:^|[\s,])((?:%[a-z]s:)?[-+\w]*\([^()]*\)|%gs:[-+\w]+)$")
 # These only read memory, although it is their last operand.
@@ -32,10 +31,12 @@ def wide(register):
     return "r" + (name.removesuffix("l") if len(name) == 3 else name)
 
 
-def code_of(module, function):
+def code_of(module, function, comment="#"):
+    """The instructions of a function, without what objdump adds behind the sign of a comment."""
+    instruction = re.compile(rf"^\s*[0-9a-f]+:\s+(.*?)\s*(?:{comment}.*)?$")
     said = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}",
                            module], capture_output=True, text=True, check=True)
-    lines = [match[2] for match in map(INSTRUCTION.match, said.stdout.splitlines()) if match]
+    lines = [match[1] for match in map(instruction.match, said.stdout.splitlines()) if match]
     if not lines:
         raise ValueError(f"{module} has no function {function}")
     return lines
@@ -85,11 +86,12 @@ def stores_of(module, function):
     return found
 
 
-def main():
+def print_stores(find):
+    """find: the stores_of() of an architecture."""
     function = sys.argv[2] if len(sys.argv) > 2 else "pfstat_fault_fast"
-    for store in stores_of(sys.argv[1], function):
+    for store in find(sys.argv[1], function):
         print(f"{store.place:16} {store.text}")
 
 
 if __name__ == "__main__":
-    main()
+    print_stores(stores_of)

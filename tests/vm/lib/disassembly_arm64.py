@@ -2,22 +2,22 @@
 """The same as disassembly.py for the machine code of arm64.
 
 The address of per-CPU memory is a sum with tpidr_el1. The value of a register comes from the last
-instruction before, in the order of the code, that writes it. A pointer that was loaded from per-CPU
+instruction before that writes it, in the order of the code. Code behind a jump continues where one
+jumps to it: loops of exclusive loads and stores are at the end of a function. A pointer that was loaded from per-CPU
 memory counts as per-CPU, too. this_cpu_inc() and the like are loops of exclusive loads and stores,
 or atomic instructions, so these are listed as ATOMIC only if they are for other memory."""
 import re
-import subprocess
-import sys
 
-from disassembly import Store
+from disassembly import Store, code_of, print_stores
 
-INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\s+(.*?)\s*(?://.*)?$")
 OPERANDS = re.compile(r"\[[^\]]*\]|[^,\s][^,]*")
 STORE = re.compile(r"^st(?!g)[a-z]*$")
 # Of Armv8.1: they load and store at once. stadd and the like are among the stores.
 ATOMIC = re.compile(r"^(ld(add|clr|eor|set|[su]max|[su]min)|swp|cas|stx|stlx|st(add|clr|eor|set))")
 LOAD = re.compile(r"^ld")
 NO_RESULT = re.compile(r"^(cmp|cmn|tst|ccmp|b|bl|blr|br|cb|tb|ret|st|prfm|dmb|dsb|isb|nop|msr|brk)")
+LEAVE = re.compile(r"^(b|br|ret)\b(?!\.)")
+JUMP = re.compile(r"^(?:b|b\.\w+|cbn?z|tbn?z)\t.*<\w+\+0x([0-9a-f]+)>$")
 STACK = ("sp", "x29")
 KEPT_BY_CALLS = {f"x{number}" for number in range(19, 30)}
 
@@ -37,15 +37,6 @@ def registers_in(operand):
     return [wide(name) for name in re.findall(r"\b(?:[xw]\d+|sp)\b", operand)]
 
 
-def code_of(module, function):
-    said = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}",
-                           module], capture_output=True, text=True, check=True)
-    lines = [match[1] for match in map(INSTRUCTION.match, said.stdout.splitlines()) if match]
-    if not lines:
-        raise ValueError(f"{module} has no function {function}")
-    return lines
-
-
 def written_by(name, operands):
     """The registers that an instruction writes, except for the base of an address."""
     if not operands or (NO_RESULT.match(name) and not ATOMIC.match(name)):
@@ -54,11 +45,31 @@ def written_by(name, operands):
     return [wide(operand) for operand in operands[:2 if pair else 1]]
 
 
+def target_of(line):
+    """The line to which an instruction jumps in its own function, or None. All take four bytes."""
+    match = JUMP.match(line)
+    return match and int(match[1], 16) // 4
+
+
+def lines_before(code, at):
+    """The numbers of the lines that ran before line `at`, backwards."""
+    seen = set()
+    while at > 0:
+        sources = [source for source, line in enumerate(code)
+                   if target_of(line) == at and source not in seen]
+        # Without one, the kernel replaces the jump before by a nop.
+        at = sources[0] if sources and LEAVE.match(code[at - 1]) else at - 1
+        if at in seen:
+            return
+        seen.add(at)
+        yield at
+
+
 def value_of(code, at, register):
     """The origin of a register's value before line `at`."""
     if register in STACK:
         return "stack"
-    for before in range(at - 1, -1, -1):
+    for before in lines_before(code, at):
         name, operands = split(code[before])
         if name in ("bl", "blr") and register not in KEPT_BY_CALLS:
             return "UNKNOWN, from a call"
@@ -90,7 +101,7 @@ def address_of(code, at, operand):
 
 def stores_of(module, function):
     """All stores, in the order of the code."""
-    code = code_of(module, function)
+    code = code_of(module, function, comment="//")
     found = []
     for at, line in enumerate(code):
         name, operands = split(line)
@@ -104,11 +115,5 @@ def stores_of(module, function):
     return found
 
 
-def main():
-    function = sys.argv[2] if len(sys.argv) > 2 else "pfstat_fault_fast"
-    for store in stores_of(sys.argv[1], function):
-        print(f"{store.place:16} {store.text}")
-
-
 if __name__ == "__main__":
-    main()
+    print_stores(stores_of)
