@@ -220,6 +220,9 @@ PRINT = 'printf("%d\\n", nsecs - @start[tid]);'
 def ftrace(settings, entries_a_fault):
     """Into the buffer of ftrace, which is not read in the meantime."""
     seen = {}
+    for file, _ in settings:
+        if not (TRACING / file).exists():
+            raise Absent(f"this kernel has no {file}")
     rmmod()
     (TRACING / "buffer_size_kb").write_text("65536")
     (TRACING / "trace").write_text("")

@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Prints the figures of one kernel as a table."""
+import re
+
+
+def series_of(release):
+    """6.12 for 6.12.117+deb13-cloud-amd64, and 6.12-arm64 for 6.12.117+deb13-cloud-arm64: kernel
+    updates do not change the name of the series, other pages do (6.12-arm64-16k)."""
+    arch = re.search(r"-arm64.*$", release)
+    return ".".join(release.split(".")[:2]) + (arch[0] if arch else "")
 
 
 def share(row):

@@ -14,13 +14,14 @@ import pytest
 import disassembly
 import disassembly_arm64
 import pfstat
+import table
 from pfstat import PAGE, Mapping
 
 CLOCK = pathlib.Path("/sys/devices/system/clocksource/clocksource0")
 TOP = pathlib.Path(__file__).parents[2]
 FAULT_AROUND = pathlib.Path("/sys/kernel/debug/fault_around_bytes")
 FIGURES = json.loads((TOP / "Documentation/user/overhead.json").read_text()).get(
-    f"{pfstat.KERNEL[0]}.{pfstat.KERNEL[1]}")
+    table.series_of(os.uname().release))
 SHARED = ("ATOMIC", "GLOBAL", "UNKNOWN")
 CACHE_LINE = 64
 MEMORY = ("module_bytes", "percpu_bytes", "ring_bytes", "chain_bytes", "shadow_bytes",
@@ -73,7 +74,7 @@ def instructions(figures):
 
 
 @pytest.mark.deterministic
-@pytest.mark.needs(FIGURES and not pfstat.ARM64, "figures of this kernel in overhead.json")
+@pytest.mark.needs(FIGURES, "figures of this kernel in overhead.json")
 def test_a_warm_fault_takes_the_documented_instructions(tmp_path):
     """Within 2 %. If a change is intended, `make bench` makes the new figures."""
     before = FAULT_AROUND.read_text()
