@@ -35,7 +35,7 @@ arm64_packages()
 arm64_key()
 {
 	{
-		echo "$suite $image $headers ${extra_packages:-}"
+		echo "$suite $image $headers ${extra_packages:-} ${keep_guest:-}"
 		cat "$LAB_DIR"/{arm64.sh,packages-arm64,initramfs-init}
 		dpkg --print-architecture
 	} | sha256sum | cut -c1-12
@@ -108,7 +108,8 @@ bootstrap_arm64_build()
 		"$suite" "$home/root"
 }
 
-# The guest's root is inside of the other one, whose tools complete it.
+# The guest's root is inside of the other one, whose tools complete it. It is removed when its image
+# is there, unless keep_guest is yes.
 bootstrap_arm64_guest()
 {
 	local home=$1
@@ -137,11 +138,10 @@ finish_arm64_guest()
 	' sh "$guest"
 	in_root "$home/root" depmod -b /guest "$release"
 	cp "$(arm64_image "$guest" "$release")" "$home/vmlinux"
-	sed "s,/dev/ttyS0,/dev/$ARM64_CONSOLE," "$LAB_DIR/initramfs-init" >"$home/root/tmp/init"
-	arm64_initrd "$home" "$release" >"$home/initrd" ||
+	arm64_initrd "$home" "$release" "$LAB_DIR/initramfs-init" >"$home/initrd" ||
 		die "cannot make the initramfs of $kernel for arm64"
 	make_image "$guest" "$home/root.img" 4096
-	as_root rm -rf "$guest" "$home/root/tmp/init"
+	[ "${keep_guest:-}" = yes ] || as_root rm -rf "$guest"
 	echo "$release" >"$home/release"
 }
 
@@ -155,16 +155,17 @@ arm64_image()
 	die "cannot find the kernel of $kernel for arm64: it is neither in /boot nor with its modules"
 }
 
-# As make-initrd, of the modules and the busybox in /guest.
+# arm64_initrd HOME RELEASE INIT: as make-initrd, of the modules and the busybox in /guest.
 arm64_initrd()
 {
 	# shellcheck disable=SC2016  # another shell runs the script
-	in_root "$1/root" sh -euc '
+	sed "s,/dev/ttyS0,/dev/$ARM64_CONSOLE," "$3" | in_root "$1/root" sh -euc '
 		release=$1 modules=$2 applets=$3
 		work=$(mktemp -d)
 		cd "$work"
 		mkdir bin dev proc sys root modules
-		install -m 755 /tmp/init init
+		cat >init
+		chmod 755 init
 		cp /guest/usr/bin/busybox bin/
 		for applet in $applets; do ln -s busybox "bin/$applet"; done
 		for module in $modules; do

@@ -87,6 +87,18 @@ default_arch()
 	esac
 }
 
+# set_arch NAME: sets arch. Takes the kernel's names, too.
+set_arch()
+{
+	case $1 in
+	x86-64 | x86_64 | x86 | amd64) arch=amd64 ;;
+	arm64 | aarch64) arch=arm64 ;;
+	*) usage_error "--arch takes x86-64 or arm64, not $1" ;;
+	esac
+	[ "$arch" != amd64 ] || [ "$(default_arch)" = amd64 ] ||
+		usage_error "the lab makes guests of x86-64 on such a machine only"
+}
+
 # kernel_row NAME: sets suite, image, headers, download and disk.
 kernel_row()
 {

@@ -11,7 +11,7 @@
 BOOT_MODULES=(virtio_pci virtio_blk ext4 virtio_console)
 SPARE_MB=500
 
-prepare()
+prepare_amd64()
 {
 	need mmdebstrap mke2fs unshare flock dpkg
 	become_root
