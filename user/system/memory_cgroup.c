@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <mntent.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -191,6 +191,12 @@ static int memory_cgroup_make(struct memory_group *group, uint64_t limit,
 	return err ? memory_cgroup_say(refusal, err, "cannot limit the memory of", group->path) : 0;
 }
 
+static int disable_huge_pages(struct memory_group *group)
+{
+	group->huge_pages_were = !prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
+	return prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) ? -errno : 0;
+}
+
 int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise, char *why,
 		       size_t size)
 {
@@ -200,6 +206,8 @@ int memory_group_enter(struct memory_group *group, uint64_t limit, const char *o
 	if (err)
 		return err;
 	err = start_keeper(group);
+	if (!err)
+		err = disable_huge_pages(group);
 	if (!err)
 		err = write_text(group->path, "cgroup.procs", "0");
 	return err ? memory_cgroup_say(&refusal, err, "cannot enter the cgroup", group->path) : 0;
@@ -226,6 +234,8 @@ int memory_group_leave(struct memory_group *group)
 
 	if (!group->path[0])
 		return 0;
+	if (group->huge_pages_were)
+		prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
 	/* Leave first: the keeper kills every process in the group. */
 	if (group->home[0])
 		err = write_text(group->home, "cgroup.procs", "0");

@@ -8,6 +8,7 @@
 #define PFSTAT_USER_MEMORY_CGROUP_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,15 +18,17 @@ struct memory_group {
 	char path[256];	     /* "": none */
 	char home[PATH_MAX]; /* folder of the original cgroup of this process */
 	pid_t keeper;
-	int keeper_fd; /* the keeper waits until this end of the pipe is closed */
+	int keeper_fd;	      /* the keeper waits until this end of the pipe is closed */
+	bool huge_pages_were; /* enabled for this process before */
 };
 
 #define MEMORY_GROUP_NONE ((struct memory_group){ .keeper_fd = -1 })
 
 /*
  * Creates a cgroup with this limit and moves this process into it; children inherit it.
- * Memory that is already charged stays charged to the old cgroup. Returns 0, or a negative
- * errno and a clause in @why that ends with the alternative, @otherwise.
+ * Memory that is already charged stays charged to the old cgroup. Transparent huge pages are off
+ * in the group: khugepaged would charge it for memory of this process that is older. Returns 0, or
+ * a negative errno and a clause in @why that ends with the alternative, @otherwise.
  */
 int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise, char *why,
 		       size_t size);
