@@ -105,6 +105,9 @@ qemu_machine()
 		machine=("${tcg_board[@]}" -accel "tcg,thread=single"
 			-cpu "$tcg_cpu${real_time_cpu:+,$real_time_cpu}"
 			-smp "$cpus")
+		# On a busy host a CPU of the guest may wait for longer than the 20 s after which
+		# the kernel reports that it is stuck.
+		arguments+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 		say "Linux $release, emulated (TCG), $cpus CPUs"
 	fi
 }
