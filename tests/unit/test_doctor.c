@@ -504,6 +504,38 @@ START_TEST(test_containers_and_missing_privileges_are_reported)
 }
 END_TEST
 
+/* As podman and docker mark and mount it, without options. */
+START_TEST(test_a_container_is_told_the_options_that_it_lacks)
+{
+	static const struct {
+		const char *line, *text, *fix;
+	} cases[] = {
+		{ "capabilities", "CAP_PERFMON",
+		  "the container with --cap-add=PERFMON --cap-add=BPF" },
+		{ "namespace", "process ids of its own", "the container with --pid=host" },
+		{ "bpffs", "not mounted", "the container with -v /sys/fs/bpf:/sys/fs/bpf" },
+		{ "lockdown", "not known",
+		  "the container with -v /sys/kernel/security:/sys/kernel/security:ro" },
+		{ "secure boot", "does not see the firmware", "" },
+		{ "perf", "3: ", "sysctl kernel.perf_event_paranoid=2 (on the host)" },
+	};
+	size_t i;
+
+	write_file("/run/.containerenv", "");
+	unlink(in_root("/proc/self/ns/pid"));
+	link_file("/proc/self/ns/pid", "pid:[4026532189]");
+	write_file("/proc/self/mounts", MOUNTS);
+	change(&(struct file){ "/boot/config-" RELEASE, NULL });
+	unlink(in_root("/sys/kernel/security/lockdown"));
+	write_file("/proc/self/status", IS_ROOT "CapEff:\t00000000800405fb\n");
+	doctor_facts_read(&facts, root, NULL);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CHECK_LINE(cases[i].line, i ? DOCTOR_LIMITED : DOCTOR_MISSING, cases[i].text);
+		ck_assert_str_eq(line_of(cases[i].line)->fix, cases[i].fix);
+	}
+}
+END_TEST
+
 static void write_secure_boot(unsigned char value)
 {
 	const unsigned char variable[] = { 6, 0, 0, 0, value };
@@ -562,6 +594,7 @@ RUN_TESTS_WITH("doctor", make_root, remove_root, test_a_healthy_system_has_only_
 	       test_a_kernel_without_the_module_is_measured_with_ebpf,
 	       test_the_file_system_of_a_path_decides_its_line,
 	       test_containers_and_missing_privileges_are_reported,
+	       test_a_container_is_told_the_options_that_it_lacks,
 	       test_secure_boot_requires_an_enrolled_key,
 	       test_a_folder_that_is_not_the_root_of_a_system_is_refused,
 	       test_the_report_has_versions_and_options)

@@ -31,16 +31,28 @@ static MESSAGE_FORMAT(3) void state(struct doctor_line *line, enum doctor_state 
 	va_end(arguments);
 }
 
-/* Commands that change the system need sudo, if this process is not root's. */
+/*
+ * Commands that change the system need sudo, if this process is not root's. Root in a container may
+ * not change it.
+ */
 static MESSAGE_FORMAT(3) void fix_as_root(struct doctor_line *line,
 					  const struct doctor_facts *facts, const char *format, ...)
 {
-	const int used = snprintf(line->fix, sizeof(line->fix), "%s", facts->root ? "" : "sudo ");
+	const size_t size = sizeof(line->fix);
+	int used = snprintf(line->fix, size, "%s", facts->root ? "" : "sudo ");
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(line->fix + used, sizeof(line->fix) - used, format, arguments);
+	used += vsnprintf(line->fix + used, size - used, format, arguments);
 	va_end(arguments);
+	if (facts->container && (size_t)used < size)
+		snprintf(line->fix + used, size - used, " (on the host)");
+}
+
+/* @option: of podman run and docker run, by which the container has it. */
+static void fix_container(struct doctor_line *line, const char *option)
+{
+	snprintf(line->fix, sizeof(line->fix), "the container with %s", option);
 }
 
 /* The module is not written for older kernels. */
@@ -168,7 +180,10 @@ static void check_lockdown(const struct doctor_facts *facts, struct doctor_line 
 	} else if (!facts->lockdown[0]) {
 		state(line, DOCTOR_LIMITED,
 		      "/sys/kernel/security/lockdown cannot be read, so the level is not known");
-		fix_as_root(line, facts, "mount -t securityfs none /sys/kernel/security");
+		if (facts->container)
+			fix_container(line, "-v /sys/kernel/security:/sys/kernel/security:ro");
+		else
+			fix_as_root(line, facts, "mount -t securityfs none /sys/kernel/security");
 	} else if (!strcmp(facts->lockdown, "none")) {
 		state(line, DOCTOR_OK, "none");
 	} else {
@@ -181,7 +196,11 @@ static void check_lockdown(const struct doctor_facts *facts, struct doctor_line 
 
 static void check_secure_boot(const struct doctor_facts *facts, struct doctor_line *line)
 {
-	if (facts->secure_boot == SECURE_BOOT_UNKNOWN) {
+	if (facts->secure_boot == SECURE_BOOT_UNKNOWN && facts->container) {
+		state(line, DOCTOR_LIMITED,
+		      "this container does not see the firmware, so it is not known; run pfdrive "
+		      "doctor on the host");
+	} else if (facts->secure_boot == SECURE_BOOT_UNKNOWN) {
 		state(line, DOCTOR_LIMITED,
 		      "the firmware's variables cannot be read, so it is not "
 		      "known");
@@ -220,7 +239,10 @@ static void check_bpffs(const struct doctor_facts *facts, struct doctor_line *li
 		return;
 	}
 	state(line, DOCTOR_LIMITED, "not mounted: only --no-bpf works, so a report has no parts");
-	fix_as_root(line, facts, "mount -t bpf -o mode=700 bpf /sys/fs/bpf");
+	if (facts->container)
+		fix_container(line, "-v /sys/fs/bpf:/sys/fs/bpf");
+	else
+		fix_as_root(line, facts, "mount -t bpf -o mode=700 bpf /sys/fs/bpf");
 }
 
 static void check_loaded_module(const struct doctor_facts *facts, struct doctor_line *line)
@@ -325,6 +347,8 @@ static void check_capabilities(const struct doctor_facts *facts, struct doctor_l
 		snprintf(line->fix, sizeof(line->fix), "sudo pfdrive doctor");
 	} else if (lacks & CAPABILITY(CAP_PERFMON)) {
 		state(line, DOCTOR_MISSING, "lacks %s; the module requires CAP_PERFMON", names);
+		if (facts->container)
+			fix_container(line, "--cap-add=PERFMON --cap-add=BPF");
 	} else if (lacks) {
 		state(line, DOCTOR_LIMITED, "lacks %s; see Documentation/user/security.rst", names);
 	} else {
@@ -334,12 +358,15 @@ static void check_capabilities(const struct doctor_facts *facts, struct doctor_l
 
 static void check_namespace(const struct doctor_facts *facts, struct doctor_line *line)
 {
-	if (facts->pid_namespace)
-		state(line, DOCTOR_LIMITED,
-		      "this container has process ids of its own: only --no-bpf works; run pfdrive "
-		      "outside of it");
-	else
+	if (!facts->pid_namespace) {
 		state(line, DOCTOR_OK, "the process ids are those of the kernel");
+		return;
+	}
+	state(line, DOCTOR_LIMITED,
+	      "this container has process ids of its own: only --no-bpf works; run pfdrive "
+	      "outside of it");
+	if (facts->container)
+		fix_container(line, "--pid=host");
 }
 
 static void check_perf(const struct doctor_facts *facts, struct doctor_line *line)

@@ -186,14 +186,25 @@ static bool visit_keys(char *line, struct doctor_facts *facts)
 	return !ring;
 }
 
-/* The value of an EFI variable follows four bytes of attributes. */
+/* The files by which podman, docker and systemd tell a process that it is in a container. */
+static void read_container(struct doctor_facts *facts, const char *root)
+{
+	facts->container = exists(root, "/run/.containerenv") || exists(root, "/.dockerenv") ||
+			   exists(root, "/run/systemd/container");
+}
+
+/*
+ * The value of an EFI variable follows four bytes of attributes. Containers have an empty
+ * /sys/firmware.
+ */
 static void read_secure_boot(struct doctor_facts *facts, const char *root)
 {
 	unsigned char value[5];
 	FILE *file;
 
 	if (!exists(root, "/sys/firmware/efi")) {
-		facts->secure_boot = SECURE_BOOT_OFF;
+		if (!facts->container)
+			facts->secure_boot = SECURE_BOOT_OFF;
 		return;
 	}
 	file = fopen(below(root, "/sys/firmware/efi/efivars/" SECURE_BOOT), "re");
@@ -368,6 +379,7 @@ int doctor_facts_read(struct doctor_facts *facts, const char *root, const char *
 	if (!visit_lines(root, "/etc/os-release", visit_os_release, facts))
 		visit_lines(root, "/usr/lib/os-release", visit_os_release, facts);
 	read_kernel(facts, root);
+	read_container(facts, root);
 	read_lockdown(facts, root);
 	facts->loaded = exists(root, "/sys/module/pfstat");
 	first_line(root, "/sys/module/pfstat/version", facts->loaded_version,
