@@ -41,25 +41,13 @@ static bool perf_hardware_have_pmu(void)
 	return false;
 }
 
-static void perf_hardware_explain_right(char *why, size_t size)
-{
-	char level[16] = "n/a";
-	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-
-	if (file) {
-		if (fgets(level, sizeof(level), file))
-			level[strcspn(level, "\n")] = '\0';
-		fclose(file);
-	}
-	snprintf(why, size, "permission denied (perf_event_paranoid is %s); run as root", level);
-}
-
 void perf_hardware_explain(int err, char *why, size_t size)
 {
 	switch (err) {
 	case -EACCES:
 	case -EPERM:
-		perf_hardware_explain_right(why, size);
+		snprintf(why, size, "permission denied (perf_event_paranoid is %s); run as root",
+			 perf_paranoid());
 		break;
 	case -ENOENT:
 	case -EINVAL:

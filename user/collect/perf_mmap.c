@@ -25,6 +25,7 @@
 #include "collect/perf_mmap.h"
 #include "collect/time_heap.h"
 #include "model/counters.h"
+#include "privilege/capabilities.h"
 #include "system/perf_event.h"
 #include "system/proc_maps.h"
 #include "util/time_ns.h"
@@ -211,11 +212,19 @@ static int perf_open_buffers(struct perf_maps *maps)
 
 static void perf_explain(int err, char *why, size_t size)
 {
-	if (err == -EPERM || err == -EACCES)
+	char name[CAPABILITY_NAMES_SIZE];
+
+	if ((err == -EPERM || err == -EACCES) && atoi(perf_paranoid()) > 2 &&
+	    capabilities_lack(CAPABILITY(CAP_SYS_ADMIN), name, sizeof(name)))
+		snprintf(why, size,
+			 "cannot watch mappings with perf_event_open: permission denied, because "
+			 "kernel.perf_event_paranoid is %s; run as root with %s, or "
+			 "sysctl kernel.perf_event_paranoid=2",
+			 perf_paranoid(), name);
+	else if (err == -EPERM || err == -EACCES)
 		snprintf(why, size,
 			 "cannot watch mappings with perf_event_open: permission denied; run as "
-			 "root (with CAP_PERFMON and CAP_IPC_LOCK, or with CAP_SYS_ADMIN if the "
-			 "kernel requires it)");
+			 "root (with CAP_PERFMON and CAP_IPC_LOCK)");
 	else if (err == -ENOENT || err == -ENOSYS || err == -EOPNOTSUPP)
 		snprintf(why, size,
 			 "cannot watch mappings: this kernel has no perf_event_open "

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Wraps perf_event_open(2), and keeps a growing list of descriptors that are closed together. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +21,19 @@ int perf_open_in_group(struct perf_event_attr *attr, pid_t tid, int cpu, int lea
 int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	return perf_open_in_group(attr, tid, cpu, -1);
+}
+
+const char *perf_paranoid(void)
+{
+	static char level[16];
+	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+
+	if (!file || !fgets(level, sizeof(level), file))
+		strcpy(level, "n/a");
+	if (file)
+		fclose(file);
+	level[strcspn(level, "\n")] = '\0';
+	return level;
 }
 
 int perf_fds_add(struct perf_fds *fds, int fd)

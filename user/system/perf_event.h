@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* perf_event_open(2), for which glibc has no wrapper, and a growing list of descriptors. */
+/* perf_event_open(2), for which glibc has no wrapper, a setting of it, and a growing list of descriptors. */
 #ifndef PFSTAT_USER_PERF_EVENT_H
 #define PFSTAT_USER_PERF_EVENT_H
 
@@ -12,6 +12,9 @@
 int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu);
 /* Like perf_open(), in the event group of @leader, an open descriptor; -1: a new group. */
 int perf_open_in_group(struct perf_event_attr *attr, pid_t tid, int cpu, int leader);
+
+/* kernel.perf_event_paranoid as text, "n/a" if it cannot be read. */
+const char *perf_paranoid(void);
 
 struct perf_fds {
 	int *fds;
