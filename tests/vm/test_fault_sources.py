@@ -159,6 +159,12 @@ def without_huge_faults(records):
     return kept
 
 
+def is_race(name, of_module, of_bpf):
+    """eBPF looks the page up when the call begins, the module when the call waits: between the two
+    another thread may have begun to read the page, or ended it."""
+    return name == "class" and {of_module["class"], of_bpf["class"]} == {"wait", "readahead"}
+
+
 def compare(tmp_path, path, *others, program=PROGRAM):
     """The module's calls of these files, if both sources recorded the same."""
     recorded = both(tmp_path, path, program)
@@ -166,6 +172,9 @@ def compare(tmp_path, path, *others, program=PROGRAM):
     module, bpf = ([record for record in records if record["inode"] in inodes]
                    for records in recorded)
     found = list(differences(by_thread(without_huge_faults(module)), by_thread(bpf)))
+    races = [difference for difference in found if is_race(*difference)]
+    assert len(races) <= len(module) / 1000, (len(races), races[:3])
+    found = [difference for difference in found if not is_race(*difference)]
     assert not found, (len(found), found[:3])
     return module
 
