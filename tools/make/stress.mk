@@ -24,16 +24,17 @@ $(BUILD)/stress/vm_ops.bpf.o: $(stress_dir)/vm_ops.bpf.c
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
 # Settings of one run: SEED= repeats it; with LOADS= it fails if the module was loaded and unloaded
-# less often. The VM has four CPUs and little memory.
+# less often. The VM has four CPUs, of arm64 two, and little memory.
 MINUTES		?= 10
 LOADS		?=
 KERNEL		?= 6.12
 SEED		?=
+stress_cpus	:= $(if $(filter arm64 aarch64,$(or $(ARCH),$(shell uname -m))),2,4)
 
 .PHONY: stress
 stress:
 	$(Q)tools/deps
-	$(Q)tools/lab run -q --kernel $(KERNEL) --cpus 4 --out $(BUILD)/stress-$(KERNEL) -- \
+	$(Q)tools/lab run -q --kernel $(KERNEL) --cpus $(stress_cpus) --out $(BUILD)/stress-$(KERNEL) -- \
 		tests/stress/run --minutes $(MINUTES) $(if $(LOADS),--loads $(LOADS)) \
 			$(if $(SEED),--seed $(SEED))
 
