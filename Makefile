@@ -23,7 +23,7 @@ help:
 #: make policy   the pressure study on a kernel that evicts pages in use, and on one that keeps them
 #: make fuzz     fuzzes recordings, events, commands and options, FUZZ_SECONDS=60 for each
 #: make lint     style and static checks; lists tools that are not installed
-#: make demo, smoke, check-vm, check-long ARCH=arm64    the same in emulated VMs of arm64
+#: make demo, smoke, check-vm, check-long, bench, stress, lab-image ARCH=arm64    the same in emulated VMs of arm64
 #: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #: make check-long    tests that take five seconds each, or a minute, in VMs; make check omits them
 #: make check-recipes    the commands of recipes that need more packages, in a lab that has these
@@ -68,6 +68,7 @@ all: $(module_goal) pfdrive
 # The architecture of VMs, for tools/lab and all that calls it; empty: this machine's.
 ARCH	?=
 export LAB_ARCH := $(ARCH)
+vm_is_arm64	:= $(filter arm64 aarch64,$(or $(ARCH),$(shell uname -m)))
 
 include tools/make/module.mk
 include tools/make/user.mk

@@ -38,7 +38,7 @@ lab-image:
 	$(Q)tools/lab-image $(BUILD)
 
 # Boots that, emulated: some minutes. The name of an image of arm64 ends so.
-image_arch := $(if $(filter arm64 aarch64,$(or $(ARCH),$(shell uname -m))),-arm64)
+image_arch	:= $(if $(vm_is_arm64),-arm64)
 
 check-lab-image: lab-image
 	$(Q)tests/image/run $(BUILD)/pfstat-lab-$(version)$(image_arch).tar.zst

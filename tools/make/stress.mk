@@ -29,7 +29,7 @@ MINUTES		?= 10
 LOADS		?=
 KERNEL		?= 6.12
 SEED		?=
-stress_cpus	:= $(if $(filter arm64 aarch64,$(or $(ARCH),$(shell uname -m))),2,4)
+stress_cpus	:= $(if $(vm_is_arm64),2,4)
 
 .PHONY: stress
 stress:
