@@ -42,11 +42,11 @@ for turn in range(3):
         data[page] = turn
 """
 
-# Another thread solves the fault 50 ms after it began. x86-64: userfaultfd(2) is call 323.
+# Another thread solves the fault 50 ms after it began. userfaultfd(2) has no function in libc.
 USERFAULT = """
 import ctypes, fcntl, mmap, os, struct, threading, time
 libc = ctypes.CDLL(None, use_errno=True)
-uffd = libc.syscall(323, os.O_CLOEXEC)
+uffd = libc.syscall(282 if os.uname().machine == "aarch64" else 323, os.O_CLOEXEC)
 assert uffd >= 0, os.strerror(ctypes.get_errno())
 fcntl.ioctl(uffd, 0xc018aa3f, struct.pack("QQQ", 0xaa, 0, 0))
 memory = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

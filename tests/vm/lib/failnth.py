@@ -20,7 +20,7 @@ KINDS = ("failslab", "fail_page_alloc")
 EVERYWHERE = (0, (1 << 64) - 1)
 # More allocations than any operation makes; otherwise the loop would not end.
 MOST = 3000
-SYS_FINIT_MODULE, SYS_DELETE_MODULE = 313, 176
+SYS_FINIT_MODULE, SYS_DELETE_MODULE = (273, 106) if pfstat.ARM64 else (313, 176)
 
 
 def path_of(pid, tid=None):
