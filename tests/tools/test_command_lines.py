@@ -37,7 +37,7 @@ class Refused(unittest.TestCase):
         self.refuses("--vms takes a whole number, not 'x'", "tools/check", "--vms", "x", "vm")
 
     def test_an_unknown_architecture_is_refused(self):
-        for tool in (["tools/lab", "kernels"], ["tools/deps", "--check"]):
+        for tool in (["tools/lab", "kernels"], ["tools/lab-image"], ["tools/deps", "--check"]):
             self.refuses("--arch takes x86-64 or arm64, not mips", *tool, "--arch", "mips")
 
     def test_an_unknown_level_of_lockdown_is_refused(self):
