@@ -125,8 +125,13 @@ def test_read_ahead_rule_predicts_each_count(tmp_path):
     for name in EXPERIMENTS:
         (tmp_path / f"{name}.json").write_text(json.dumps(experiment(name)))
     page = pfstat.run(pfstat.PFDRIVE, "helper", "fault-index", tmp_path).stdout
-    assert "In all five experiments this run counts exactly" in page
-    assert page.count("<td>equal</td>") == len(EXPERIMENTS)
+    # The rule has no time. A read-ahead of 128 KiB has 32 pages of 4 KiB, whose faults take as long
+    # as its read; a fault may meet the last of fewer pages before they are read.
+    waits = [count(experiment(name), "wait") for name in EXPERIMENTS]
+    assert pfstat.PAGE > 4096 or not any(waits)
+    assert "not explained" not in page
+    assert page.count("<td>equal</td>") == waits.count(0)
+    assert ("In all five experiments this run counts exactly" in page) == (not any(waits))
 
 
 def test_log_keeps_the_records_after_the_run():

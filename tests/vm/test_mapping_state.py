@@ -27,7 +27,7 @@ data.madvise(mmap.MADV_SEQUENTIAL, 0, 1 << 20)
 
 @pytest.fixture(scope="module", name="path")
 def fixture_path():
-    return pfstat.make_file(pfstat.DISK / "advised", 2 << 20)
+    return pfstat.make_file(pfstat.DISK / "advised", 512 * PAGE)
 
 
 def readahead_bytes(path):

@@ -13,7 +13,7 @@ def test_csv_adds_up_to_the_calls(small_file):
 
 
 def test_pages_touched_do_not_exceed_accesses(small_file):
-    run = pfstat.drive("--pattern", "stride:4K", "--accesses", "10", "--cache", "warm",
+    run = pfstat.drive("--pattern", f"stride:{pfstat.PAGE}", "--accesses", "10", "--cache", "warm",
                        "--fault-around", "off", small_file)
     assert run["pages_touched"] == 10 == run["calls"]
 

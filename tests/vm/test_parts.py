@@ -17,7 +17,7 @@ LATENCIES = (50_000, 100_000, 200_000)
 @functools.lru_cache(maxsize=None)
 def on_disk(latency_ns, readahead_kb):
     with pfstat.mounted_disk(f"disk{latency_ns}", latency_ns, readahead_kb) as folder:
-        path = pfstat.make_file(folder / "file", 4 << 20)
+        path = pfstat.make_file(folder / "file", 1024 * pfstat.PAGE)
         return pfstat.drive("--pattern", "random", "--fault-around", "off", "--accesses",
                             "20000", path)
 

@@ -212,14 +212,15 @@ def test_system_calls_match_the_run(small_file):
 
 
 def test_losses_of_a_ring_of_one_page_are_reported(small_file):
-    big = pfstat.make_file(pfstat.DISK / "big", 46137344)
-    result = pfstat.drive("--ring-size", "4K", "--fault-around", "off", "--cache", "warm",
-                          "--pattern", "stride:4K", "--accesses", "11264", big)
+    pages = 11264
+    big = pfstat.make_file(pfstat.DISK / "big", pages * pfstat.PAGE)
+    options = ("--ring-size", "4K", "--fault-around", "off", "--cache", "warm", "--pattern",
+               f"stride:{pfstat.PAGE}", "--accesses", pages, big)
+    result = pfstat.drive(*options)
     read = sum(c["count"] for c in result["classes"].values())
-    assert result["calls"] == 11264 == read + result["lost"]
+    assert result["calls"] == pages == read + result["lost"]
     assert result["lost"] > 0
-    table = pfstat.run(pfstat.PFDRIVE, "--ring-size", "4K", "--fault-around", "off", "--cache",
-                       "warm", "--pattern", "stride:4K", "--accesses", "11264", big).stdout
+    table = pfstat.run(pfstat.PFDRIVE, *options).stdout
     assert "LOST" in table
 
 

@@ -187,7 +187,8 @@ def test_unsuitable_replay_files_are_refused(target, words, strided):
 
 @pytest.mark.parametrize("size", ["1K", "6K", "2G"])
 def test_read_ahead_must_be_whole_pages(size, strided):
-    assert "not a multiple of 4K" in pfstat.refused(2, "replay", "--read-ahead", size, strided)
+    assert f"not a multiple of {pfstat.PAGE // 1024}K" in \
+        pfstat.refused(2, "replay", "--read-ahead", size, strided)
 
 
 def test_a_file_with_a_long_name_is_replayed():

@@ -32,7 +32,7 @@ def run_pages(small_file, *options):
 
 
 def test_drop_mode_with_a_ring_of_one_page_counts_its_losses(small_file):
-    head, records = run_pages(small_file, "ring_size 4K", "mode drop")
+    head, records = run_pages(small_file, f"ring_size {PAGE}", "mode drop")
     assert head == {"calls": 256, "here": PER_PAGE, "lost": 256 - PER_PAGE}
     assert [r["pgoff"] for r in records] == list(range(PER_PAGE))
     assert pfstat.stats()["lost"] == 256 - PER_PAGE
@@ -40,7 +40,7 @@ def test_drop_mode_with_a_ring_of_one_page_counts_its_losses(small_file):
 
 
 def test_overwrite_mode_with_a_ring_of_one_page_keeps_the_last(small_file):
-    head, records = run_pages(small_file, "ring_size 4K", "mode overwrite")
+    head, records = run_pages(small_file, f"ring_size {PAGE}", "mode overwrite")
     assert head == {"calls": 256, "here": PER_PAGE, "lost": 256 - PER_PAGE}
     assert [r["pgoff"] for r in records] == list(range(256 - PER_PAGE, 256))
 
@@ -94,7 +94,7 @@ def on_cpu0(test):
         os.sched_setaffinity(0, {0})
         try:
             with Mapping(small_file) as mapping:
-                with Session("ring_size 4K", "fault_around off", f"file {mapping.fd()}"):
+                with Session(f"ring_size {PAGE}", "fault_around off", f"file {mapping.fd()}"):
                     ring = Ring()
                     test(mapping, ring)
                     ring.close()
@@ -117,7 +117,7 @@ def test_a_store_into_another_process_has_no_instruction(small_file):
     os.sched_setaffinity(0, {0})
     try:
         with Mapping(small_file, write=True) as mapping:
-            with Session("ring_size 4K", "fault_around off", f"file {mapping.fd()}"):
+            with Session(f"ring_size {PAGE}", "fault_around off", f"file {mapping.fd()}"):
                 ring = Ring()
                 mapping.write(0)
                 child = os.fork()
@@ -184,7 +184,7 @@ def test_a_page_is_found_in_a_tree_of_any_depth(small_file, depth):
         # Without readahead: no page next to it, and no mark on it.
         assert not pfstat.LIBC.madvise(ctypes.c_void_p(mapping.address),
                                        ctypes.c_size_t(mapping.size), mmap.MADV_RANDOM)
-        with Session("ring_size 4K", "fault_around off", f"file {mapping.fd()}"):
+        with Session(f"ring_size {PAGE}", "fault_around off", f"file {mapping.fd()}"):
             ring = Ring()
             for _ in range(2):
                 mapping.read(last)

@@ -15,10 +15,11 @@ from test_pfdrive import FOREVER
 
 PAGES = 1024
 SIZE = PAGES * pfstat.PAGE
-EACH_PAGE_ONCE = ("--pattern", "stride:4K", "--accesses", str(PAGES), "--fault-around", "off")
+EACH_PAGE_ONCE = ("--pattern", f"stride:{pfstat.PAGE}", "--accesses", str(PAGES),
+                  "--fault-around", "off")
 SCRATCH = ("--scratch", str(SIZE), "--scratch-dir", pfstat.DISK)
 # Blocks of 512 bytes for each dirtied page; the file system adds a few of its own.
-BLOCKS_A_PAGE = 8
+BLOCKS_A_PAGE = pfstat.PAGE // 512
 OWN_BLOCKS = 64
 
 HUGE_PAGES = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
@@ -191,8 +192,8 @@ def test_anonymous_memory_faults_once_for_each_page():
 @pytest.mark.deterministic
 def test_anonymous_memory_may_have_huge_pages():
     with huge_pages("always"):
-        result = drive("--pattern", "stride:4K", "--accesses", "2048", "--map", "anon", "--size",
-                       "8M", "--write", "1")
+        result = drive("--pattern", f"stride:{pfstat.PAGE}", "--accesses", "2048", "--map", "anon",
+                       "--size", 2048 * pfstat.PAGE, "--write", "1")
     # 8 MiB at an arbitrary address contain three or four whole huge pages.
     assert result["pages_touched"] == 2048
     assert result["rusage"]["minflt"] < 600
