@@ -7,9 +7,10 @@
 #include "page.bpf.h"
 #include "submit.bpf.h"
 
-#define MINOR_BITS 20
-#define MAX_BIOS   8   /* looked at in a request, behind the first */
-#define OP_WRITES  0x1 /* of request.cmd_flags: the operations that write are odd */
+#define MINOR_BITS   20
+#define SECTOR_BYTES 512
+#define MAX_BIOS     8	 /* looked at in a request, behind the first */
+#define OP_WRITES    0x1 /* of request.cmd_flags: the operations that write are odd */
 
 struct gendisk {
 	int major;
@@ -118,6 +119,7 @@ __noinline int bio_begins(__u64 address, struct file_page *file)
 	folio_file(folio, file);
 	offset = BPF_CORE_READ(vec, bv_offset) + bytes_done(bio);
 	file->pgoff += pages_in + (offset >> page_shift);
+	file->in_page = offset & ((1U << page_shift) - 1);
 	return file->inode ? BIO_PAGE_FILE : BIO_PAGE_OTHER;
 }
 
@@ -126,13 +128,16 @@ static __always_inline __u32 file_bytes(const struct bio *bio, const struct file
 {
 	__u32 bytes = BPF_CORE_READ(bio, bi_iter.bi_size);
 	struct file_page file = {};
+	__u64 distance;
 	int i;
 
 	for (i = 0; i < MAX_BIOS; i++) {
 		bio = BPF_CORE_READ(bio, bi_next);
 		if (!bio || bio_begins((__u64)bio, &file) != BIO_PAGE_FILE ||
-		    file.inode != begin->inode || file.dev != begin->dev ||
-		    file.pgoff != begin->pgoff + (bytes >> page_shift))
+		    file.inode != begin->inode || file.dev != begin->dev)
+			break;
+		distance = ((file.pgoff - begin->pgoff) << page_shift) + file.in_page;
+		if (distance != begin->in_page + (__u64)bytes)
 			break;
 		bytes += BPF_CORE_READ(bio, bi_iter.bi_size);
 	}
@@ -161,6 +166,7 @@ static __always_inline void block_fill_page(struct pfstat_block *block, const st
 	block->inode = file.inode;
 	block->fs_dev = file.dev;
 	block->pgoff = file.pgoff;
+	block->event.flags |= file.in_page / SECTOR_BYTES << PFSTAT_BLOCK_IN_PAGE_SHIFT;
 	block->file_bytes = file_bytes(bio, &file);
 	if (have_page_delete && !(block->event.flags & PFSTAT_BLOCK_WRITE))
 		know_file(&file);

@@ -117,7 +117,7 @@ struct file_page {
 	__u64 inode; /* 0: no file's page */
 	__u64 pgoff;
 	__u32 dev;
-	__u32 reserved;
+	__u32 in_page; /* bytes from the begin of the page to a request's */
 };
 
 static __always_inline __u64 folio_flags(const struct folio *folio)

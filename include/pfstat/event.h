@@ -66,6 +66,12 @@ struct pfstat_off_cpu {
 #define PFSTAT_BLOCK_ERROR     0x4
 #define PFSTAT_BLOCK_FILE      0x8  /* fs_dev, inode, pgoff are known */
 #define PFSTAT_BLOCK_SWAP      0x10 /* a page of anonymous memory */
+/*
+ * From this bit on: the sectors of the first page, up to 127, before the transfer. A file system
+ * whose blocks are smaller than pages may read a page with several requests.
+ */
+#define PFSTAT_BLOCK_IN_PAGE_SHIFT 8
+#define PFSTAT_BLOCK_IN_PAGE_MASK  0xffU
 
 /*
  * One request that a target's thread (event.pid, event.tid) submitted to a block device.
@@ -81,7 +87,7 @@ struct pfstat_block {
 	__u32 dev;	 /* the disk */
 	__u32 fs_dev;	 /* the file's super block, as in pfstat_record */
 	__u32 bytes;
-	__u32 file_bytes; /* bytes that belong to this file, from pgoff on; the rest is unknown */
+	__u32 file_bytes; /* contiguous bytes of this file; the rest is unknown */
 };
 
 /*

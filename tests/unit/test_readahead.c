@@ -160,6 +160,62 @@ START_TEST(test_writes_errors_and_other_pages_are_ignored)
 }
 END_TEST
 
+/* @at, @bytes: in a file with pages of 16 KiB */
+static void read_bytes(uint64_t at, uint32_t bytes)
+{
+	const uint32_t sector = at % 16384 / 512;
+	const struct pfstat_block block = {
+		.event.flags = PFSTAT_BLOCK_FILE | sector << PFSTAT_BLOCK_IN_PAGE_SHIFT,
+		.inode = 5,
+		.pgoff = at / 16384,
+		.bytes = bytes,
+		.file_bytes = bytes,
+		.fs_dev = 1,
+	};
+
+	ck_assert_int_eq(readahead_add_block(readahead, &block), 0);
+}
+
+/* The file system has blocks of 4 KiB. */
+START_TEST(test_a_page_that_is_read_in_parts_is_counted_once)
+{
+	static const unsigned int orders[][4] = { { 0, 1, 2, 3 }, { 3, 1, 0, 2 } };
+	unsigned int i, part;
+
+	for (i = 0; i < 2; i++) {
+		readahead = readahead_new(16384);
+		for (part = 0; part < 4; part++)
+			read_bytes(orders[i][part] * 4096, 4096);
+		check(1, 0, 0, 1);
+		/* Two requests meet in page 3. */
+		read_bytes(16384, 2 * 16384 + 8192);
+		read_bytes(3 * 16384 + 8192, 8192 + 2 * 16384);
+		check(6, 0, 0, 6);
+		fault(5, 3, 0, 0, 0);
+		check(6, 1, 0, 5);
+		/* It is removed, and read again. */
+		remove_pages(5, 3, 1);
+		read_bytes(3 * 16384 + 12288, 4096);
+		read_bytes(3 * 16384, 12288);
+		check(7, 1, 0, 6);
+		readahead_free(readahead);
+	}
+}
+END_TEST
+
+START_TEST(test_the_first_part_of_a_page_may_be_a_hole)
+{
+	readahead = readahead_new(16384);
+	read_bytes(4096, 4096);
+	read_bytes(12288, 4096 + 16384);
+	check(2, 0, 0, 2);
+	/* A whole page that is read again was removed without an event. */
+	read_bytes(16384, 16384);
+	check(3, 0, 1, 2);
+	readahead_free(readahead);
+}
+END_TEST
+
 /* Both files have the same key with the weak hash dev << 40 ^ inode << 20 ^ chunk. */
 START_TEST(test_files_with_equal_keys_are_separate_and_bounded)
 {
@@ -366,6 +422,8 @@ END_TEST
 RUN_TESTS("readahead", test_page_is_counted_once_until_it_is_read_again,
 	  test_fault_around_and_folios_use_several_pages, test_fates_add_up_to_the_pages_read,
 	  test_files_beyond_the_limit_are_counted_as_overflow,
+	  test_a_page_that_is_read_in_parts_is_counted_once,
+	  test_the_first_part_of_a_page_may_be_a_hole,
 	  test_writes_errors_and_other_pages_are_ignored, test_ranges_equal_the_sum_of_their_pages,
 	  test_the_sink_is_called_for_each_range, test_a_request_of_almost_4_gib_does_not_overflow,
 	  test_a_request_reads_no_more_than_its_bytes,

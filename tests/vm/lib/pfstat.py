@@ -329,8 +329,12 @@ def device_node(block):
     return device
 
 
+# The block size of the lab's disk.
+BLOCK = 4096
+
+
 @contextlib.contextmanager
-def null_disk(name, megabytes, completion_ns):
+def null_disk(name, megabytes, completion_ns, block_bytes=BLOCK):
     """A null_blk of its own that completes each request after that time; yields its device."""
     config = pathlib.Path("/sys/kernel/config/nullb") / name
     subprocess.run(["modprobe", "configfs"], check=False)
@@ -338,7 +342,7 @@ def null_disk(name, megabytes, completion_ns):
                    stderr=subprocess.DEVNULL)
     before = set(os.listdir("/sys/block"))
     config.mkdir()
-    for key, value in (("size", megabytes), ("memory_backed", 1), ("blocksize", PAGE),
+    for key, value in (("size", megabytes), ("memory_backed", 1), ("blocksize", block_bytes),
                        ("irqmode", 2), ("completion_nsec", completion_ns), ("power", 1)):
         (config / key).write_text(str(value))
     block, = set(os.listdir("/sys/block")) - before     # named by its index, or by its folder
@@ -383,14 +387,14 @@ def swap_disk(name, megabytes=128):
 
 
 @contextlib.contextmanager
-def mounted_disk(name, completion_ns, readahead_kb=128, features=SINGLE_PAGES):
+def mounted_disk(name, completion_ns, readahead_kb=128, features=SINGLE_PAGES, block_bytes=BLOCK):
     """An ext4 of 64 MiB on such a device; yields its mount point."""
     folder = pathlib.Path("/mnt") / name
     folder.mkdir(exist_ok=True)
-    with null_disk(name, 64, completion_ns) as device:
+    with null_disk(name, 64, completion_ns, block_bytes) as device:
         pathlib.Path(f"/sys/block/{device.name}/queue/read_ahead_kb").write_text(
             str(readahead_kb))
-        run("mkfs.ext4", "-q", "-F", *features, "-E", "lazy_itable_init=0,lazy_journal_init=0",
+        run("mkfs.ext4", "-q", "-F", "-b", block_bytes, *features, "-E", "lazy_itable_init=0,lazy_journal_init=0",
             device)
         run("mount", "-t", "ext4", "-o", "noatime,commit=600", device, folder)
         try:

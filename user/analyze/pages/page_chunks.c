@@ -9,6 +9,8 @@
 
 #include "analyze/pages/page_chunks.h"
 
+#define SECTOR_BYTES 512
+
 struct page_chunk {
 	struct page_chunk *next; /* another chunk with the same hash */
 	uint64_t inode, number;	 /* index of the chunk in the file */
@@ -119,12 +121,33 @@ int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, ui
 	return 0;
 }
 
+uint64_t page_chunks_in_page(const struct pfstat_block *block, uint64_t page_bytes)
+{
+	const uint32_t sectors = block->event.flags >> PFSTAT_BLOCK_IN_PAGE_SHIFT &
+				 PFSTAT_BLOCK_IN_PAGE_MASK;
+
+	/* A corrupt recording may have more than a page. */
+	return sectors * SECTOR_BYTES % page_bytes;
+}
+
+/* A corrupt recording may have file_bytes above bytes. */
+static uint64_t page_chunks_bytes(const struct pfstat_block *block)
+{
+	return block->file_bytes < block->bytes ? block->file_bytes : block->bytes;
+}
+
 uint64_t page_chunks_moved_by(const struct pfstat_block *block, uint64_t page_bytes)
 {
-	/* A corrupt recording may have file_bytes above bytes. */
-	const uint64_t bytes = block->file_bytes < block->bytes ? block->file_bytes : block->bytes;
+	const uint64_t bytes = page_chunks_bytes(block);
 
-	return block->event.flags & PFSTAT_BLOCK_FILE ? (bytes + page_bytes - 1) / page_bytes : 0;
+	if (!(block->event.flags & PFSTAT_BLOCK_FILE) || !bytes)
+		return 0;
+	return (page_chunks_in_page(block, page_bytes) + bytes + page_bytes - 1) / page_bytes;
+}
+
+bool page_chunks_ends_in_page(const struct pfstat_block *block, uint64_t page_bytes)
+{
+	return (page_chunks_in_page(block, page_bytes) + page_chunks_bytes(block)) % page_bytes;
 }
 
 uint64_t page_chunks_read_by(const struct pfstat_block *block, uint64_t page_bytes)

@@ -56,7 +56,13 @@ void *page_chunks_find(struct page_chunks *chunks, uint32_t dev, uint64_t inode,
 int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, uint64_t pgoff,
 		    void **kept);
 
-/* Returns the pages of its file that a request transfers, from pgoff on; 0: not a file. */
+/* The bytes of page pgoff before the transfer, and whether it ends within a page. */
+uint64_t page_chunks_in_page(const struct pfstat_block *block, uint64_t page_bytes);
+bool page_chunks_ends_in_page(const struct pfstat_block *block, uint64_t page_bytes);
+/*
+ * Returns the pages of its file that a request transfers, wholly or in part, from pgoff on; 0: not
+ * a file.
+ */
 uint64_t page_chunks_moved_by(const struct pfstat_block *block, uint64_t page_bytes);
 /* The same for a successful read, else 0. */
 uint64_t page_chunks_read_by(const struct pfstat_block *block, uint64_t page_bytes);

@@ -228,15 +228,42 @@ static int by_piece(struct readahead *readahead, struct range all,
 	return err;
 }
 
+static bool is_unused(struct readahead *readahead, const struct range *range, uint64_t pgoff)
+{
+	const struct readahead_chunk *chunk =
+		page_chunks_find(&readahead->unused, range->dev, range->inode, pgoff);
+	const uint64_t bit = pgoff % CHUNK_PAGES;
+
+	return chunk && chunk->bits[bit / WORD_BITS] >> bit % WORD_BITS & 1;
+}
+
+/*
+ * Other requests may have read the rest of a page: it is the same read of this page. Removes such
+ * pages from the range.
+ */
+static void trim_parts(struct readahead *readahead, const struct pfstat_block *block,
+		       struct range *range)
+{
+	if (range->pages && page_chunks_ends_in_page(block, readahead->page_bytes) &&
+	    is_unused(readahead, range, range->pgoff + range->pages - 1))
+		range->pages--;
+	if (range->pages && page_chunks_in_page(block, readahead->page_bytes) &&
+	    is_unused(readahead, range, range->pgoff)) {
+		range->pgoff++;
+		range->pages--;
+	}
+}
+
 int readahead_add_block(struct readahead *readahead, const struct pfstat_block *block)
 {
-	const struct range range = {
+	struct range range = {
 		.dev = block->fs_dev,
 		.inode = block->inode,
 		.pgoff = block->pgoff,
 		.pages = page_chunks_read_by(block, readahead->page_bytes),
 	};
 
+	trim_parts(readahead, block, &range);
 	return by_piece(readahead, range, add_read);
 }
 
