@@ -47,8 +47,10 @@ class Refused(unittest.TestCase):
 
     def test_a_guest_that_arm64_does_not_have_is_refused(self):
         for kernel in "6.1", "debug":
-            self.refuses(f"there is no guest of Linux {kernel} for arm64: it is one of 6.12",
-                         "tools/lab", "prepare", "--arch", "arm64", "--kernel", kernel)
+            self.refuses(f"there is no guest of Linux {kernel} for arm64: it is one of 6.12 newest "
+                         "16k", "tools/lab", "prepare", "--arch", "arm64", "--kernel", kernel)
+        self.refuses("there is no guest of Linux 16k for amd64: it is one of 6.12 6.1",
+                     "tools/lab", "prepare", "--arch", "x86-64", "--kernel", "16k")
         self.refuses("--pmem is for guests of x86-64", "tools/lab", "run", "--arch", "arm64",
                      "--pmem", "64M", "--", "true")
 
@@ -66,9 +68,11 @@ class Accepted(unittest.TestCase):
             self.assertIn(f"\n  {word} ", result.stdout)
 
     def test_the_architecture_decides_which_kernels_are_tested(self):
-        for arch, names in ("x86-64", "6.1 6.12\n"), ("arm64", "6.12\n"):
-            result = run("env", f"LAB_ARCH={arch}", "tools/kernel-names", "check")
-            self.assertEqual(result.stdout, names)
+        for arch, names, more in (("x86-64", "6.1 6.12\n", "rt 6.18 7.2 newest\n"),
+                                  ("arm64", "6.12\n", "16k newest\n")):
+            for target, expected in ("check", names), ("check-kernels", more):
+                result = run("env", f"LAB_ARCH={arch}", "tools/kernel-names", target)
+                self.assertEqual(result.stdout, expected)
 
     def test_lint_help_runs_no_check(self):
         result = run("tools/lint", "--help")

@@ -36,22 +36,35 @@ def test_a_probe_that_differs_from_the_list_is_named():
 
 
 def test_a_probe_with_one_answer_on_all_kernels_is_named(tmp_path):
-    """In a copy of the list of kernels, with one kernel's answer added."""
+    """In a list of three kernels, of which one answers as its release."""
     (tmp_path / "tools/kernels").mkdir(parents=True)
     (tmp_path / "module/probes").mkdir(parents=True)
     shutil.copy(CHECK_PROBES, tmp_path / "tools")
     for probe in ("told_apart", "always", "never", "forgotten"):
         (tmp_path / f"module/probes/{probe}.c").touch()
     (tmp_path / "tools/kernels/list").write_text(
-        "old 1 - - - - - - always always\n"
-        "new 2 - - - - - - always,told_apart always,told_apart\nlike_new 2 - - - - - - - -\n")
-    result = pfstat.run(tmp_path / "tools" / CHECK_PROBES.name, "new", "told_apart", "always",
-                        check=False)
-    assert result.returncode == 1
-    assert result.stdout.splitlines() == [
-        "always: no kernel is known that says no",
-        "forgotten: no kernel is known that says yes",
-        "never: no kernel is known that says yes"]
+        "1 1 - - - - - - always -\n"
+        "2 2 - - - - - - always,told_apart always,told_apart\n"
+        "like_2 2 - - - - - - release release\n")
+    for kernel in "2", "like_2":
+        result = pfstat.run(tmp_path / "tools" / CHECK_PROBES.name, kernel, "told_apart", "always",
+                            check=False)
+        assert result.returncode == 1
+        assert result.stdout.splitlines() == [
+            "always: no kernel is known that says no",
+            "forgotten: no kernel is known that says yes",
+            "never: no kernel is known that says yes"]
+
+
+@pytest.mark.parametrize("arch, answer", [("x86-64", "yes"), ("arm64", "no")])
+def test_each_architecture_has_its_own_answers(arch, answer):
+    """Linux 6.12 has pcpu_hot on x86-64 only."""
+    said = {"vma_lock", "mm_lock_seqcount", "module_memory", "file_user_inode",
+            "ftrace_direct_ops", "ftrace_regs_argument", "pcpu_hot"}
+    if answer == "yes":
+        said.remove("pcpu_hot")
+    result = pfstat.run("env", f"LAB_ARCH={arch}", CHECK_PROBES, "6.12", *said, check=False)
+    assert result.stdout == f"pcpu_hot: this kernel is known to say {answer}\n"
 
 
 @pytest.mark.parametrize("version, refused", [
@@ -124,7 +137,7 @@ ARM64 = {"CONFIG_X86_64": "", "CONFIG_ARM64": "y"}
 @pytest.mark.parametrize("changes, reason", [
     ({"CONFIG_X86_64": ""}, "pfstat is for x86-64 and for little-endian arm64"),
     (ARM64 | {"CONFIG_CPU_BIG_ENDIAN": "y"}, "pfstat is for x86-64 and for little-endian arm64"),
-    (ARM64 | {"PATCHLEVEL": "1"}, "pfstat is for Linux 6.12 to 6.12"),
+    (ARM64 | {"PATCHLEVEL": "1"}, "pfstat is for Linux 6.12 to 7.3"),
     ({"CONFIG_KPROBES": ""}, "pfstat needs CONFIG_KPROBES, which"),
     ({"CONFIG_KRETPROBES": ""}, "pfstat needs CONFIG_KRETPROBES, which"),
     ({"CONFIG_PREEMPT_RT": "y"}, "with PREEMPT_RT"),

@@ -105,7 +105,8 @@ kernel_row()
 	local name
 	while read -r name suite image headers download disk; do
 		[ "$name" = "$1" ] || continue
-		has_arch "$name" || usage_error "there is no guest of Linux $name for $arch:" \
+		arch_kernels | grep -qxF -- "$name" ||
+			usage_error "there is no guest of Linux $name for $arch:" \
 			"it is one of $(arch_kernels | paste -sd' ')"
 		[ "$arch" = amd64 ] || image=${image/amd64/arm64} headers=${headers/amd64/arm64}
 		return 0
@@ -113,17 +114,12 @@ kernel_row()
 	usage_error "unknown kernel $1: it is one of $(kernel_names)"
 }
 
-# True if the table has that kernel for the current architecture.
-has_arch()
-{
-	[ "$arch" = amd64 ] || arch_kernels | grep -qxF -- "$1"
-}
-
 # The names of the kernels of the current architecture.
 arch_kernels()
 {
-	awk -v arch="$arch" '!/^#/ && (arch == "amd64" || $10 != "-") { print $1 }' \
-		"$TREE/tools/kernels/list"
+	local column=9
+	[ "$arch" = amd64 ] || column=10
+	awk -v column=$column '!/^#/ && $column != "-" { print $1 }' "$TREE/tools/kernels/list"
 }
 
 # True if the kernel of the current row is not a package of its suite, but is placed in the root.

@@ -83,11 +83,13 @@ $(BUILD)/pfstat.skel.h: $(BUILD)/pfstat.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name pfstat_bpf > $@
 
-# The version, the range of kernels that Kbuild accepts, and the oldest one for eBPF alone.
-bpf_releases	= $(shell awk -v arch=$(bpf_arch) '$$2 ~ /^[0-9.]+$$/ && \
-		  (arch != "arm64" || $$10 != "-") { print $$2 }' tools/kernels/list | sort -V)
-releases	= $(shell awk -v arch=$(bpf_arch) '$$2 ~ /^[0-9.]+$$/ && $$5 != "-" && \
-		  (arch != "arm64" || $$10 != "-") { print $$2 }' tools/kernels/list | sort -V)
+# The version, the range of kernels that Kbuild accepts, and the oldest one for eBPF alone. The last
+# columns of the list are for x86-64 and arm64.
+arch_column	= $(if $(filter arm64,$(bpf_arch)),10,9)
+bpf_releases	= $(shell awk -v column=$(arch_column) '$$2 ~ /^[0-9.]+$$/ && $$column != "-" \
+		  { print $$2 }' tools/kernels/list | sort -V)
+releases	= $(shell awk -v column=$(arch_column) '$$2 ~ /^[0-9.]+$$/ && $$5 != "-" && \
+		  $$column != "-" { print $$2 }' tools/kernels/list | sort -V)
 
 $(BUILD)/util/version.h: VERSION tools/kernels/list tools/make/user.mk
 	$(call say,VERSION,$@)
