@@ -81,6 +81,14 @@ START_TEST(test_evicted_pages_that_are_read_again)
 	check_cause(&s, "refaults", true,
 		    "3000 pages of files were evicted and read again by 500 faults (11 % of the "
 		    "faults' time), most of them evicted by hog (8).");
+	/* No process evicts its own pages without a reclaim, so this one asked for it. */
+	s.pairs[0].victim = 8;
+	check_cause(&s, "refaults", true,
+		    "hog (8) dropped pages of files that it read again: 3000");
+	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count = 1;
+	check_cause(&s, "refaults", true, "memory was too small: 3000");
+	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count = 0;
+	s.pairs[0].victim = 7;
 	s.pairs[0].total_ns = 99 * MS;
 	check_no_cause(&s, "refaults");
 	/* A file that was evicted is not in the page cache, but to read it before does not help. */

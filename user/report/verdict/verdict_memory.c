@@ -100,6 +100,17 @@ bool verdict_swap(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
+/* Reclaim of memory by a process has an event, so a process that had none asked for it. */
+static bool dropped_by_itself(const struct report *run, const struct evictions_pair *pair)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(run->evidence.reclaims); i++)
+		if (run->evidence.reclaims[i].count)
+			return false;
+	return pair->victim == pair->evictor;
+}
+
 bool verdict_refault(const struct verdict *verdict, const struct report *run,
 		     struct verdict_cause *cause)
 {
@@ -120,6 +131,17 @@ bool verdict_refault(const struct verdict *verdict, const struct report *run,
 	    total_ns < REFAULT_SHARE * run->faults.all.whole.total_ns)
 		return false;
 	cause->weight = (double)total_ns / run->faults.all.whole.total_ns;
+	if (dropped_by_itself(run, most)) {
+		verdict_state(cause,
+			      "%.15s (%" PRIu32
+			      ") dropped pages of files that it read again: %" PRIu64
+			      " pages, by %" PRIu64 " faults (%.0f %% of the faults' time).",
+			      most->evictor_name, most->evictor, pages, faults,
+			      100 * cause->weight);
+		verdict_advise(cause, "use POSIX_FADV_DONTNEED only for pages that are read no "
+				      "more, and no direct I/O to a file that is mapped.");
+		return true;
+	}
 	verdict_state(cause,
 		      "memory was too small: %" PRIu64
 		      " pages of files were evicted and read again "
