@@ -10,6 +10,7 @@
  * for each mapping and exec of a process that is not watched, and its reading.
  */
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -221,6 +223,12 @@ static void perf_explain(int err, char *why, size_t size)
 			 "kernel.perf_event_paranoid is %s; run as root with %s, or "
 			 "sysctl kernel.perf_event_paranoid=2",
 			 perf_paranoid(), name);
+	else if (err == -EPERM && prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER)
+		snprintf(
+			why, size,
+			"cannot watch mappings with perf_event_open: permission denied, perhaps by "
+			"the container's filter of system calls; run the container with "
+			"--security-opt seccomp=unconfined");
 	else if (err == -EPERM || err == -EACCES)
 		snprintf(why, size,
 			 "cannot watch mappings with perf_event_open: permission denied; run as "
