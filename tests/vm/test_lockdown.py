@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A locked-down kernel, as with Secure Boot. Lockdown cannot be undone, so this test runs last."""
+"""A locked-down kernel, as with Secure Boot. Lockdown cannot be undone, so these tests run last, in
+this order.
+"""
 import errno
 import os
 import pathlib
+import shutil
 
 import pytest
 
@@ -11,6 +14,9 @@ import pfstat
 pytestmark = pytest.mark.needs("CONFIG_SECURITY_LOCKDOWN_LSM" in pfstat.kernel_config(),
                                "a kernel that can be locked down")
 
+# What a kernel that checks signatures was built with; only the lab's own one brings its key.
+KBUILD = pathlib.Path("/lib/modules", os.uname().release, "build")
+KEY = KBUILD / "certs/signing_key.pem"
 LOCKDOWN = pathlib.Path("/sys/kernel/security/lockdown")
 
 
@@ -20,7 +26,8 @@ def securityfs():
 
 
 def lock(level):
-    LOCKDOWN.write_text(level)
+    if f"[{level}]" not in LOCKDOWN.read_text():
+        LOCKDOWN.write_text(level)
     assert f"[{level}]" in LOCKDOWN.read_text()
 
 
@@ -54,6 +61,24 @@ def test_locked_down_kernel_records_by_the_devices(small_file):
     (pfstat.DEVICES / "control").write_text(f"pid {os.getpid()} now\nstop\n")
     assert (pfstat.DEVICES / "log").read_text().startswith("#")
 
+
+@pytest.mark.needs(KEY.exists(), "the key with which the kernel's modules were signed")
+def test_a_signed_module_is_loaded_and_records(small_file, tmp_path):
+    lock("integrity")
+    pfstat.unload()
+    refused = pfstat.run("insmod", pfstat.MODULE, check=False)
+    assert refused.returncode == 1 and not pfstat.loaded(), refused
+
+    signed = shutil.copy(pfstat.MODULE, tmp_path)
+    pfstat.run(KBUILD / "scripts/sign-file", "sha256", KEY, KEY.with_suffix(".x509"), signed)
+    pfstat.run("insmod", signed)
+    taint = pathlib.Path("/sys/module/pfstat/taint").read_text()
+    assert "E" not in taint, taint      # of a module without a valid signature
+    result = check_pfdrive_records(small_file)
+    assert result["environment"]["source"] == "module"
+
+
+def test_confidentiality_leaves_the_module_without_ebpf(small_file):
     lock("confidentiality")
     check_debugfs_is_closed()
     assert "locked down (confidentiality)" in pfstat.refused(1, "record", "--", "true")
