@@ -21,6 +21,12 @@ LOCKDOWN = pathlib.Path("/sys/kernel/security/lockdown")
 
 
 @pytest.fixture(autouse=True)
+def module():
+    """Without the cleanup of other tests, because debugfs is closed after the first of these."""
+    pfstat.load()
+
+
+@pytest.fixture(autouse=True)
 def securityfs():
     pfstat.mount_securityfs()
 
