@@ -4,6 +4,7 @@ import contextlib
 import pathlib
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -11,6 +12,8 @@ import filesystems
 import pfstat
 from pfstat import record
 
+# Longer than the start of a program whose files are not in memory, on a busy machine.
+STALL_S = 3
 GO = pathlib.Path("/tmp/waits-go")
 READY = pathlib.Path("/tmp/waits-ready")
 
@@ -47,6 +50,7 @@ def stall_access(path, access, stall, before=""):
         with stall():
             GO.touch()
             pfstat.wait_until(lambda: is_stuck(int(READY.read_text())))
+            time.sleep(STALL_S)
 
     for marker in (GO, READY):
         marker.unlink(missing_ok=True)
