@@ -134,7 +134,8 @@ def test_each_cgroup_below_the_watched_one_has_its_own_counters(tmp_path):
             total(samples, "pfstat_fault_part_seconds_total"), abs=1e-6)
         assert 0 < samples["pfstat_stalled_seconds_total", None]
     assert whole["pfstat_watched_seconds_total", None] > 0
-    assert whole["pfstat_faults_total", "cow"] > 0, text   # the shell's forks
+    # The shell's own. Those of a child before its move may count in either group.
+    assert total(whole, "pfstat_faults_total") > 0, text
     assert "(unknown)" not in text
 
 
