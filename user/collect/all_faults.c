@@ -25,6 +25,17 @@ void all_faults_init(struct all_faults *faults, struct fault_source *source,
 	snprintf(faults->missing, sizeof(faults->missing), "%s", missing ?: "");
 }
 
+/* Once, because the source gives its functions back soon after it was stopped. */
+static uint32_t all_faults_read_hooks(const struct all_faults *faults)
+{
+	struct fault_source_faults read;
+
+	if (faults->source->ops->faults->read(faults->source, &read))
+		return 1U << HOOK_FAULT;
+	return 1U << HOOK_FAULT | (read.has_swap ? 1U << HOOK_SWAP : 0) |
+	       (read.has_write ? 1U << HOOK_WP : 0);
+}
+
 bool all_faults_take(struct all_faults *faults)
 {
 	const struct fault_source_fault_ops *ops = faults->source->ops->faults;
@@ -35,6 +46,8 @@ bool all_faults_take(struct all_faults *faults)
 	if (!faults->by_source)
 		return true;
 	faults->by_source = !ops->take(faults->source, faults->missing, sizeof(faults->missing));
+	if (faults->by_source)
+		faults->source_hooks = all_faults_read_hooks(faults);
 	return faults->by_source;
 }
 
@@ -105,20 +118,9 @@ int all_faults_imitate(const struct all_faults *faults, const volatile void *add
 	return err;
 }
 
-static uint32_t all_faults_hooks_of(const struct fault_source_faults *read)
-{
-	return 1U << HOOK_FAULT | (read->has_swap ? 1U << HOOK_SWAP : 0) |
-	       (read->has_write ? 1U << HOOK_WP : 0);
-}
-
 uint32_t all_faults_hooks(const struct all_faults *faults)
 {
-	struct fault_source_faults read;
-	uint32_t hooks = events_hooks(faults->events);
-
-	if (faults->by_source && !faults->source->ops->faults->read(faults->source, &read))
-		hooks |= all_faults_hooks_of(&read);
-	return hooks;
+	return events_hooks(faults->events) | faults->source_hooks;
 }
 
 static void all_faults_fill(const struct fault_source_faults *read, struct run_counters *counters)
@@ -130,7 +132,6 @@ static void all_faults_fill(const struct fault_source_faults *read, struct run_c
 	for (i = 0; i < nr_hooked; i++)
 		counters->faults[i].total_ns = COUNT_NA;
 	bpf_fill_task_counts(&read->missed, counters);
-	counters->hooks |= all_faults_hooks_of(read);
 	counters->counts[PFSTAT_COUNT_EVENTS] += read->stored;
 	counters->counts[PFSTAT_COUNT_EVENTS_LOST] += read->lost;
 }
@@ -145,6 +146,7 @@ int all_faults_counters(const struct all_faults *faults, struct run_counters *co
 		 faults->missing);
 	if (!faults->by_source)
 		return 0;
+	counters->hooks |= faults->source_hooks;
 	err = faults->source->ops->faults->read(faults->source, &read);
 	if (!err)
 		all_faults_fill(&read, counters);

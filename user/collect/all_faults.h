@@ -22,7 +22,8 @@ struct all_faults {
 	struct fault_source *source;
 	struct events *events; /* NULL: neither counts */
 	bool by_source;
-	char missing[160]; /* the reason if not, as one clause */
+	uint32_t source_hooks; /* that the source has; 0: it does not count */
+	char missing[160];     /* the reason if not, as one clause */
 };
 
 /* Decides which one counts, as far as the options do; events is not opened yet. */
