@@ -81,8 +81,11 @@ START_TEST(test_evicted_pages_that_are_read_again)
 	check_cause(&s, "refaults", true,
 		    "3000 pages of files were evicted and read again by 500 faults (11 % of the "
 		    "faults' time), most of them evicted by hog (8).");
-	/* No process evicts its own pages without a reclaim, so this one asked for it. */
+	/* The process evicted its own pages, without a reclaim. */
 	s.pairs[0].victim = 8;
+	s.report.bpf.hooks = 0;
+	check_cause(&s, "refaults", true, "memory was too small: 3000");
+	s.report.bpf.hooks = 1U << HOOK_RECLAIM;
 	check_cause(&s, "refaults", true,
 		    "hog (8) dropped pages of files that it read again: 3000");
 	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count = 1;

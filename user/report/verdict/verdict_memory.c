@@ -100,11 +100,16 @@ bool verdict_swap(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-/* Reclaim of memory by a process has an event, so a process that had none asked for it. */
+/*
+ * A process that evicts its own pages reclaims memory, which has an event, or it used
+ * POSIX_FADV_DONTNEED or direct I/O. Recordings without these events do not tell which.
+ */
 static bool dropped_by_itself(const struct report *run, const struct evictions_pair *pair)
 {
 	size_t i;
 
+	if (!(run->bpf.hooks & 1U << HOOK_RECLAIM))
+		return false;
 	for (i = 0; i < ARRAY_SIZE(run->evidence.reclaims); i++)
 		if (run->evidence.reclaims[i].count)
 			return false;
