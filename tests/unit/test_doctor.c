@@ -514,6 +514,8 @@ START_TEST(test_a_container_is_told_the_options_that_it_lacks)
 		  "the container with --cap-add=PERFMON --cap-add=BPF" },
 		{ "namespace", "process ids of its own", "the container with --pid=host" },
 		{ "bpffs", "not mounted", "the container with -v /sys/fs/bpf:/sys/fs/bpf" },
+		{ "debugfs", "not mounted",
+		  "the container with -v /sys/kernel/debug:/sys/kernel/debug" },
 		{ "lockdown", "not known",
 		  "the container with -v /sys/kernel/security:/sys/kernel/security:ro" },
 		{ "secure boot", "does not see the firmware", "" },
@@ -524,7 +526,7 @@ START_TEST(test_a_container_is_told_the_options_that_it_lacks)
 	write_file("/run/.containerenv", "");
 	unlink(in_root("/proc/self/ns/pid"));
 	link_file("/proc/self/ns/pid", "pid:[4026532189]");
-	write_file("/proc/self/mounts", MOUNTS);
+	write_file("/proc/self/mounts", "none /sys/fs/cgroup cgroup2 rw 0 0\n");
 	change(&(struct file){ "/boot/config-" RELEASE, NULL });
 	unlink(in_root("/sys/kernel/security/lockdown"));
 	write_file("/proc/self/status", IS_ROOT "CapEff:\t00000000800405fb\n");

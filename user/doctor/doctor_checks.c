@@ -392,7 +392,10 @@ static void check_debugfs(const struct doctor_facts *facts, struct doctor_line *
 		state(line, DOCTOR_LIMITED,
 		      "not mounted: fault_around_bytes cannot be read or changed, and the module is "
 		      "reached only by /dev/pfstat");
-		fix_as_root(line, facts, "mount -t debugfs none /sys/kernel/debug");
+		if (facts->container)
+			fix_container(line, "-v /sys/kernel/debug:/sys/kernel/debug");
+		else
+			fix_as_root(line, facts, "mount -t debugfs none /sys/kernel/debug");
 	} else if (!facts->debugfs_readable) {
 		state(line, DOCTOR_LIMITED,
 		      "mounted, but this user cannot read it: fault_around_bytes is not known, and "

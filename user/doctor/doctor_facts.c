@@ -186,11 +186,10 @@ static bool visit_keys(char *line, struct doctor_facts *facts)
 	return !ring;
 }
 
-/* The files by which podman, docker and systemd tell a process that it is in a container. */
+/* podman and docker put one of these files into each container. */
 static void read_container(struct doctor_facts *facts, const char *root)
 {
-	facts->container = exists(root, "/run/.containerenv") || exists(root, "/.dockerenv") ||
-			   exists(root, "/run/systemd/container");
+	facts->container = exists(root, "/run/.containerenv") || exists(root, "/.dockerenv");
 }
 
 /*

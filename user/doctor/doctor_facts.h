@@ -77,7 +77,7 @@ struct doctor_facts {
 	bool root; /* effective user 0 */
 	uint64_t capabilities;
 	bool user_namespace, pid_namespace; /* other than the initial one */
-	bool container;			    /* of podman, docker or systemd */
+	bool container;			    /* of podman or docker */
 	int perf_event_paranoid;	    /* INT_MAX: not available */
 	bool debugfs;
 	bool debugfs_readable;
