@@ -14,7 +14,7 @@ import pfstat
 pytestmark = pytest.mark.needs("CONFIG_SECURITY_LOCKDOWN_LSM" in pfstat.kernel_config(),
                                "a kernel that can be locked down")
 
-# What a kernel that checks signatures was built with; only the lab's own one brings its key.
+# Only the lab's debug kernel keeps its key in the folder that modules are built with.
 KBUILD = pathlib.Path("/lib/modules", os.uname().release, "build")
 KEY = KBUILD / "certs/signing_key.pem"
 LOCKDOWN = pathlib.Path("/sys/kernel/security/lockdown")

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* perf_event_open(2), for which glibc has no wrapper, a setting of it, and a growing list of descriptors. */
+/*
+ * perf_event_open(2), for which glibc has no wrapper, the setting that restricts it, and a growing
+ * list of descriptors.
+ */
 #ifndef PFSTAT_USER_PERF_EVENT_H
 #define PFSTAT_USER_PERF_EVENT_H
 
