@@ -229,7 +229,7 @@ class Nobody(Recorder):
     def come_and_go(self, times, rng):
         """rng is separate, so that the number of loads does not change the choices of later rounds.
         """
-        took = {"load": [], "hook": [], "unload": [], "unload of what hooked": []}
+        took = {"load": [], "hook": [], "stop": [], "unload": [], "unload after a stop": []}
         for i in range(times):
             if i % LOADS_A_SHIFT == LOADS_A_SHIFT - 1:
                 self.crowd.shift(rng, min(2, workers.AT_WORK))
@@ -239,7 +239,8 @@ class Nobody(Recorder):
             if hooks:
                 line = f"follow {rng.choice(self.pids)}"
                 took["hook"].append(timed(lambda line=line: pfstat.control(line)))
-            took["unload of what hooked" if hooks else "unload"].append(timed(self.loads.unload))
+                took["stop"].append(timed(lambda: pfstat.control("stop")))
+            took["unload after a stop" if hooks else "unload"].append(timed(self.loads.unload))
         means = [f"{name} {sum(s) / len(s):.2f} s" for name, s in took.items() if s]
         self.said = f"{times} times, on average {', '.join(means)}"
 
