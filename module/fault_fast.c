@@ -98,7 +98,7 @@ static __always_inline void store_ids(struct pfstat_record *record, const struct
 static __always_inline void store_template(struct pfstat_record *record,
 					   const struct fault_template *template)
 {
-	/* Both are loaded before one is stored, so that arm64 takes one instruction for each pair. */
+	/* Loads come before stores, so that arm64 takes one instruction for each pair. */
 	const u64 first = template->words[0], second = template->words[1];
 
 	store_u64(record, offsetof(struct pfstat_record, dev), first);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * This CPU's instance of a per-CPU struct, for the fast path. The caller has disabled preemption, and
- * no interrupt handler writes the struct, so its members need no atomic additions.
+ * This CPU's instance of a per-CPU struct, for the fast path. The caller has disabled preemption,
+ * and no interrupt handler writes the struct, so its members need no atomic additions.
  *
- * x86-64 reaches a member with one instruction, relative to %gs. Other machines add the offset of the
- * CPU to an address first: they do so once, and keep the sum.
+ * x86-64 reaches a member with one instruction, relative to %gs. Other machines add the offset of
+ * the CPU to an address first: they do so once, and keep the sum.
  */
 #ifndef PFSTAT_HERE_H
 #define PFSTAT_HERE_H
@@ -13,7 +13,7 @@
 #include <linux/percpu.h>
 
 #ifdef CONFIG_X86_64
-#define pfstat_here(instance)			 ((typeof(&(instance)))NULL)
+#define pfstat_here(instance)			 ((typeof(raw_cpu_ptr(&(instance))))NULL)
 #define pfstat_here_read(here, instance, member) ((void)(here), raw_cpu_read((instance).member))
 #define pfstat_here_add(here, instance, member, by)  \
 	do {                                         \

@@ -100,8 +100,8 @@ static __always_inline void ring_publish_record(struct pfstat_record *record, u6
 }
 
 /*
- * May the fast path store the next record? Then the record has this sequence. here: of pfstat_rings,
- * as in the functions below.
+ * May the fast path store the next record? Then the record has this sequence. here: of
+ * pfstat_rings, as in the functions below.
  */
 static __always_inline bool pfstat_ring_is_fast(const struct ring_writer *here, u64 *sequence)
 {
