@@ -47,7 +47,7 @@ struct log_cursor {
 };
 
 struct log_reader {
-	u64 calls, lost;	     /* when the reading began */
+	u64 records, lost;	     /* when the reading began; records: with the lost ones */
 	bool frames;		     /* the opener may see page frame numbers */
 	struct log_cursor cursors[]; /* one a possible CPU */
 };
@@ -70,7 +70,7 @@ static void log_begin(struct log_reader *reader)
 	struct ring_writer *ring;
 	int cpu;
 
-	reader->calls = 0;
+	reader->records = 0;
 	reader->lost = 0;
 	for_each_possible_cpu(cpu) {
 		ring = per_cpu_ptr(&pfstat_rings, cpu);
@@ -79,7 +79,7 @@ static void log_begin(struct log_reader *reader)
 		cursor->next = cursor->end > ring->capacity ? cursor->end - ring->capacity : 0;
 		cursor->loaded = false;
 		reader->lost += READ_ONCE(ring->lost) + cursor->next;
-		reader->calls += READ_ONCE(ring->lost) + cursor->end;
+		reader->records += READ_ONCE(ring->lost) + cursor->end;
 	}
 }
 
@@ -135,8 +135,8 @@ static void log_stop(struct seq_file *m, void *v)
 
 static void log_show_head(struct seq_file *m, const struct log_reader *reader)
 {
-	seq_printf(m, "# pfstat log %d: calls %llu, here %llu, lost %llu\n", PFSTAT_ABI_VERSION,
-		   reader->calls, reader->calls - reader->lost, reader->lost);
+	seq_printf(m, "# pfstat log %d: records %llu, here %llu, lost %llu\n", PFSTAT_ABI_VERSION,
+		   reader->records, reader->records - reader->lost, reader->lost);
 	seq_puts(m, "# start_ns duration_ns pid tid cpu op class address pgoff(page) pfn");
 	seq_puts(m, " order(log2_pages) dev inode flags(FAULT_FLAG) result(VM_FAULT)");
 	seq_puts(m, " facts(s=slept,p=preempted,S=shared,c=cow,f=folio) earlier_ns\n");

@@ -172,7 +172,7 @@ struct pfstat_record {
  * In drop mode, if head - tail == capacity, a new record is not stored but counted
  * in `lost`. In overwrite mode the module ignores `tail` and overwrites the oldest
  * record; the reader counts the sequence numbers that it missed.
- * Invariant: calls = head + lost.
+ * Invariant: head + lost is the number of calls, and of stored records of handle_mm_fault().
  */
 struct pfstat_ring_header {
 	__u32 version;	   /* PFSTAT_ABI_VERSION */

@@ -33,33 +33,13 @@ def fixture_file():
     return path
 
 
-class Faults:
-    """The file `faults`."""
-
-    def __init__(self):
-        self.words, self.counts = {}, {}
-        for line in (pfstat.DEBUGFS / "faults").read_text().splitlines():
-            words = line.split()
-            if len(words) == 2:
-                self.words[words[0]] = words[1]
-            elif len(words) == 5 and words[3].isdigit():
-                self.counts[tuple(words[:3])] = int(words[3])
-
-    def of(self, *words):
-        """The faults with all these words: a kind, an origin, an outcome."""
-        return sum(count for key, count in self.counts.items() if set(words) <= set(key))
-
-    def number(self, name):
-        return int(self.words[name])
-
-
 def is_held():
-    return Faults().words["held"] == "yes"
+    return pfstat.Faults().words["held"] == "yes"
 
 
 def await_idle():
     """Until the function is given back, and no fault of a watched thread is under way."""
-    wait_until(lambda: not is_held() and not Faults().number("in_flight"))
+    wait_until(lambda: not is_held() and not pfstat.Faults().number("in_flight"))
 
 
 @pytest.fixture(name="session")
@@ -86,7 +66,7 @@ def finish(workload):
 
 
 def assert_counted(minor, major):
-    faults = Faults()
+    faults = pfstat.Faults()
     assert (faults.of("minor"), faults.of("major")) == (minor, major), faults.counts
     assert faults.number("missed_minor") == faults.number("missed_major") == 0
     assert faults.number("missed_threads") == faults.number("lost") == 0
@@ -99,7 +79,7 @@ def test_the_module_counts_each_fault_of_a_process(session, file):
     minor, major = finish(workload)
     assert major > 0 and minor + major > PAGES / 16
     assert_counted(minor, major)
-    assert Faults().of("hooked") == 0 and Faults().of("file", "user") > PAGES / 16
+    assert pfstat.Faults().of("hooked") == 0 and pfstat.Faults().of("file", "user") > PAGES / 16
 
 
 def test_a_hooked_file_is_counted_but_not_recorded_again(session, file):
@@ -108,7 +88,7 @@ def test_a_hooked_file_is_counted_but_not_recorded_again(session, file):
     session.command(f"watch {workload.pid} process")
     session.command(f"pid {workload.pid}")
     assert_counted(*finish(workload))
-    faults = Faults()
+    faults = pfstat.Faults()
     _, records = pfstat.log()
     assert faults.of("hooked", "minor") + faults.of("hooked", "major") >= PAGES
     recorded = [record for record in records if record["op"] == "mm_fault"]
@@ -121,7 +101,7 @@ def test_faults_of_other_processes_are_not_counted(session, file):
     workload, other = Workload("touch", file), Workload("touch", file)
     session.command(f"watch {workload.pid} process")
     other.finish()
-    assert not Faults().counts
+    assert not pfstat.Faults().counts
     assert_counted(*finish(workload))
 
 
@@ -130,13 +110,13 @@ def test_children_are_counted_if_they_are_followed(how, session, file):
     workload = Workload(how, file)
     session.command(f"watch {workload.pid} follow")
     all_faults = finish(workload)
-    wait_until(lambda: sum(all_faults) <= Faults().of("minor") + Faults().of("major"))
+    wait_until(lambda: sum(all_faults) <= pfstat.Faults().of("minor") + pfstat.Faults().of("major"))
     assert_counted(*all_faults)
     session.command("clear")
     workload = Workload(how, file)
     session.command(f"watch {workload.pid} process")
     without_child = finish(workload)
-    assert 0 < Faults().of("minor") + Faults().of("major") < sum(without_child)
+    assert 0 < pfstat.Faults().of("minor") + pfstat.Faults().of("major") < sum(without_child)
 
 
 def test_a_thread_that_executes_a_program_stays_watched(session, file):
@@ -166,25 +146,25 @@ def test_threads_are_counted_if_their_process_is_watched(session, file):
     session.command(f"watch {workload.pid} thread")
     workload.go()
     time.sleep(0.5)
-    alone = Faults()
+    alone = pfstat.Faults()
     session.command(f"watch {workload.pid} process")
-    wait_until(lambda: Faults().of("minor") > 10 * PAGES)
+    wait_until(lambda: pfstat.Faults().of("minor") > 10 * PAGES)
     workload.kill()
     # The first thread only starts the others.
     assert alone.of("minor") < PAGES / 4
-    assert Faults().number("missed_minor") == Faults().number("missed_major") == 0
+    assert pfstat.Faults().number("missed_minor") == pfstat.Faults().number("missed_major") == 0
 
 
 def test_an_ignored_process_is_no_longer_counted(session, file):
     workload = Workload("threads", file, 2)
     session.command(f"watch {workload.pid} process")
     workload.go()
-    wait_until(lambda: Faults().of("minor") > PAGES)
+    wait_until(lambda: pfstat.Faults().of("minor") > PAGES)
     session.command(f"ignore {workload.pid}")
-    wait_until(lambda: not Faults().number("in_flight"))
-    before = Faults().counts
+    wait_until(lambda: not pfstat.Faults().number("in_flight"))
+    before = pfstat.Faults().counts
     time.sleep(0.5)
-    assert Faults().counts == before
+    assert pfstat.Faults().counts == before
     workload.kill()
 
 
@@ -236,8 +216,8 @@ def test_the_function_can_be_taken_many_times_while_threads_fault(file):
     workload.go()
     for _ in range(TAKES):
         with Session("faults on", f"watch {workload.pid} follow"):
-            wait_until(lambda: Faults().of("minor") > 50)
-            assert is_held() and Faults().number("missed_minor") == 0
+            wait_until(lambda: pfstat.Faults().of("minor") > 50)
+            assert is_held() and pfstat.Faults().number("missed_minor") == 0
         await_idle()
     # Without a pause in which the function is given back.
     for _ in range(TAKES):
@@ -263,7 +243,7 @@ def test_rmmod_works_while_faults_are_counted(file):
         with Session("faults on", f"watch {workload.pid} follow"):
             for _ in range(3):
                 pfstat.drop_cache()
-            wait_until(lambda: Faults().of("major") + Faults().of("retry") > 2)
+            wait_until(lambda: pfstat.Faults().of("major") + pfstat.Faults().of("retry") > 2)
         pfstat.unload()
         assert not pfstat.loaded() and workload.process.poll() is None
     # Nothing is watched, so the module does not hold itself.
@@ -296,7 +276,7 @@ def test_processes_may_come_and_go_while_the_function_is_taken():
         try:
             for _ in range(TAKES // 4):
                 with Session("faults on", f"watch {forks.pid} follow"):
-                    wait_until(lambda: Faults().of("cow") > 20)
+                    wait_until(lambda: pfstat.Faults().of("cow") > 20)
                 # The grace periods take long while processes come and go.
                 wait_until(lambda: pfstat.run("rmmod", "pfstat", check=False).returncode == 0)
                 pfstat.load()

@@ -34,7 +34,7 @@ def fixture_path(place):
 def check(touched, path, steps):
     """Each page has a fault of its own, with one record and without a frame."""
     assert touched.values() == {page: value_of(page) for page in steps}
-    assert touched.head["lost"] == 0 and touched.head["calls"] == len(touched.records)
+    assert touched.head["lost"] == 0 and touched.head["records"] == len(touched.records)
     assert {r["inode"] for r in touched.records} == {os.stat(path).st_ino}
     faults = [r for r in touched.records if r["op"] == "fault"]
     assert [r["pgoff"] for r in faults] == list(steps)

@@ -137,6 +137,6 @@ def test_read_ahead_rule_predicts_each_count(tmp_path):
 def test_log_keeps_the_records_after_the_run():
     result = experiment("stride-4K", run=2)
     head, records = pfstat.log()
-    assert head["calls"] == result["calls"]
+    assert head["records"] == result["calls"]
     assert pfstat.classes(records) == {
         name: count(result, name) for name in CLASSES if count(result, name)}

@@ -49,7 +49,7 @@ def mkwrites_alone(records):
 def closes(touched, path):
     """Checks the identities that hold on any file system. Returns the faults that were solved."""
     head, records = touched.head, touched.records
-    assert head == {"calls": len(records), "here": len(records), "lost": 0}
+    assert head == {"records": len(records), "here": len(records), "lost": 0}
     assert touched.stats["calls"] == len(records)
     assert {r["inode"] for r in records} == {os.stat(path).st_ino}
     # These calls returned without the page; others mapped it.

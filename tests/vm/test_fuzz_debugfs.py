@@ -38,7 +38,7 @@ def the_recorder_works(file):
         with Session("fault_around off", f"file {mapping.fd()}"):
             for page in range(64):
                 assert mapping.read(page) == page
-    assert pfstat.log()[0] == {"calls": 64, "here": 64, "lost": 0}
+    assert pfstat.log()[0] == {"records": 64, "here": 64, "lost": 0}
 
 
 def test_the_files_survive_arbitrary_operations(pytestconfig, capsys, kernel_log):

@@ -42,7 +42,7 @@ def counts_are_exact(path):
             for page in range(256):
                 assert mapping.read(page) == 0x5a
     head, records = pfstat.log()
-    return head == {"calls": 256, "here": 256, "lost": 0} and len(records) == 256
+    return head == {"records": 256, "here": 256, "lost": 0} and len(records) == 256
 
 
 @pytest.mark.parametrize("parameters", (b"", b"self_test=1"))
@@ -283,7 +283,7 @@ def test_a_fault_is_recorded_without_memory(small_file):
         def check(err, failed):
             assert err == 0
             head, records = pfstat.log()
-            assert head["calls"] == head["here"] and head["here"] == len(records)
+            assert head["records"] == head["here"] and head["here"] == len(records)
             assert records and pfstat.classes(records)["error"] <= int(failed)
 
         def act():
@@ -311,7 +311,7 @@ def test_fork_of_a_target_is_followed_or_counted(small_file):
             assert all(mapping.read(page) == 0x5a for page in range(256))
             missed = pfstat.stats()["follow_missed"]
         head, records = pfstat.log()
-        assert head["calls"] == len(records)
+        assert head["records"] == len(records)
         assert len(records) == 512 or (failed and missed and 256 <= len(records) < 512)
     own.close()
     assert nth > 2      # the child, its memory

@@ -38,7 +38,7 @@ def test_a_mapping_of_an_overlay_belongs_to_the_lower_file(merged):
     path, lower, _ = merged
     touched = touch(path, "read", range(16))
     assert touched.values() == {page: value_of(page) for page in range(16)}
-    assert touched.head["calls"] == len(touched.records) > 0
+    assert touched.head["records"] == len(touched.records) > 0
     assert {(r["dev"], r["inode"]) for r in touched.records} == \
         {(filesystems.device_of(lower), os.stat(lower).st_ino)}
 

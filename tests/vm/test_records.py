@@ -28,7 +28,7 @@ def test_every_page_of_a_warm_file_leaves_one_record(small_file):
             for page in range(256):
                 mapping.read(page)
         head, records = pfstat.log()
-        assert head == {"calls": 256, "here": 256, "lost": 0}
+        assert head == {"records": 256, "here": 256, "lost": 0}
         assert [r["pgoff"] for r in records] == list(range(256))
         assert pfstat.classes(records) == {"long": 256}
         for record in records:
@@ -193,7 +193,7 @@ def test_log_can_be_read_while_recording_without_consuming_records(small_file):
             first = pfstat.log()
             assert first == pfstat.log()
             mapping.read(10)
-            assert pfstat.log()[0]["calls"] == 11
+            assert pfstat.log()[0]["records"] == 11
         assert len(pfstat.log()[1]) == 11
 
 
@@ -222,7 +222,7 @@ def test_stats_match_the_log(small_file):
                 mapping.read(page)
         head, records = pfstat.log()
         stats = pfstat.stats()
-        assert stats["calls"] == head["calls"] == len(records)
+        assert stats["calls"] == head["records"] == len(records)
         for name, count in pfstat.classes(records).items():
             assert stats[name] == count
         assert stats["retried"] == sum(bool(r["result"] & RETRY) for r in records)

@@ -33,7 +33,7 @@ def run_pages(small_file, *options):
 
 def test_drop_mode_with_a_ring_of_one_page_counts_its_losses(small_file):
     head, records = run_pages(small_file, f"ring_size {PAGE}", "mode drop")
-    assert head == {"calls": 256, "here": PER_PAGE, "lost": 256 - PER_PAGE}
+    assert head == {"records": 256, "here": PER_PAGE, "lost": 256 - PER_PAGE}
     assert [r["pgoff"] for r in records] == list(range(PER_PAGE))
     assert pfstat.stats()["lost"] == 256 - PER_PAGE
     assert pfstat.stats()["long"] == 256      # stats do not depend on the ring
@@ -41,7 +41,7 @@ def test_drop_mode_with_a_ring_of_one_page_counts_its_losses(small_file):
 
 def test_overwrite_mode_with_a_ring_of_one_page_keeps_the_last(small_file):
     head, records = run_pages(small_file, f"ring_size {PAGE}", "mode overwrite")
-    assert head == {"calls": 256, "here": PER_PAGE, "lost": 256 - PER_PAGE}
+    assert head == {"records": 256, "here": PER_PAGE, "lost": 256 - PER_PAGE}
     assert [r["pgoff"] for r in records] == list(range(256 - PER_PAGE, 256))
 
 
@@ -208,5 +208,5 @@ def test_clear_drops_records_and_recording_continues(small_file):
             session.command("clear")
             mapping.read(1)
         head, records = pfstat.log()
-        assert head["calls"] == 1
+        assert head["records"] == 1
         assert [r["pgoff"] for r in records] == [1]

@@ -149,7 +149,7 @@ class Session:
 
 
 def log():
-    """(head, records): head has calls, here and lost; a record is a dict."""
+    """(head, records): head has records, here and lost; a record is a dict."""
     lines = (DEBUGFS / "log").read_text().splitlines()
     words = lines[0].replace(",", "").split()
     head = {words[i]: int(words[i + 1]) for i in range(4, len(words) - 1, 2)}
@@ -274,6 +274,26 @@ def children(pid):
             if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
                 found.append(int(path.parent.name))
     return found
+
+
+class Faults:
+    """The file `faults`."""
+
+    def __init__(self):
+        self.words, self.counts = {}, {}
+        for line in (DEBUGFS / "faults").read_text().splitlines():
+            words = line.split()
+            if len(words) == 2:
+                self.words[words[0]] = words[1]
+            elif len(words) == 5 and words[3].isdigit():
+                self.counts[tuple(words[:3])] = int(words[3])
+
+    def of(self, *words):
+        """The faults with all these words: a kind, an origin, an outcome."""
+        return sum(count for key, count in self.counts.items() if set(words) <= set(key))
+
+    def number(self, name):
+        return int(self.words[name])
 
 
 def wait_until(condition, seconds=PATIENCE):
