@@ -102,7 +102,7 @@ bool verdict_swap(const struct verdict *verdict, const struct report *run,
 
 /*
  * A process that evicts its own pages reclaims memory, which has an event, or it used
- * POSIX_FADV_DONTNEED or direct I/O. Recordings without these events do not tell which.
+ * POSIX_FADV_DONTNEED or direct I/O. Recordings without these events do not show which.
  */
 static bool dropped_by_itself(const struct report *run, const struct evictions_pair *pair)
 {
