@@ -97,6 +97,17 @@ def test_a_hooked_file_is_counted_but_not_recorded_again(session, file):
     assert not pfstat.of_file(recorded, file)
 
 
+def test_the_log_counts_the_records_of_calls_and_of_faults(session, file):
+    workload = Workload("fork", file)
+    session.command(f"watch {workload.pid} follow")
+    session.command(f"pid {workload.pid}")
+    finish(workload)
+    head, _ = pfstat.log()
+    calls, faults = pfstat.stats()["stored"], pfstat.Faults().number("stored")
+    assert calls and faults
+    assert (head["records"], head["lost"]) == (calls + faults, 0)
+
+
 def test_faults_of_other_processes_are_not_counted(session, file):
     workload, other = Workload("touch", file), Workload("touch", file)
     session.command(f"watch {workload.pid} process")
