@@ -83,10 +83,15 @@ def test_difference_is_stated_with_its_reason(browser, runs):
     strange = run_of("random-warm")
     strange["study"]["long"]["count"] += 5
     (runs / "random-warm.json").write_text(json.dumps(strange))
+    late = run_of("stride-256K")
+    late["classes"]["readahead"]["count"] -= 2
+    late["classes"]["wait"]["count"] += 2
+    (runs / "stride-256K.json").write_text(json.dumps(late))
     show(browser, index_of(runs))
-    assert "In 3 of five experiments" in browser.find_element(By.CLASS_NAME, "verdict").text
+    assert "In 2 of five experiments" in browser.find_element(By.CLASS_NAME, "verdict").text
     agreement = [row[-1] for row in rows_of(browser)]
     assert agreement[3].startswith("differ by +3 disk and -3 long: 3 faults met a page")
+    assert agreement[4].startswith("differ by -2 calls at a mark: 2 faults met a page")
     assert agreement[1] == "differ by +0 disk and +5 long: not explained"
 
 

@@ -65,11 +65,17 @@ static void state_difference(char *text, const struct fault_run *run,
 {
 	const int64_t disk = run->counts.disk - rule->disk;
 	const int64_t longs = run->counts.longs - rule->longs;
-	int used = snprintf(text, TEXT_SIZE,
-			    "differ by %+" PRId64 " disk and %+" PRId64 " long: ", disk, longs);
-	char *reason = text + used;
-	const size_t room = TEXT_SIZE - used;
+	const int64_t marks = run->counts.marks - rule->marks;
+	size_t used, room;
+	char *reason;
 
+	if (disk || longs)
+		used = snprintf(text, TEXT_SIZE,
+				"differ by %+" PRId64 " disk and %+" PRId64 " long: ", disk, longs);
+	else
+		used = snprintf(text, TEXT_SIZE, "differ by %+" PRId64 " calls at a mark: ", marks);
+	reason = text + used;
+	room = TEXT_SIZE - used;
 	if (run->lost)
 		snprintf(reason, room, "%" PRIu64 " records of this run are lost", run->lost);
 	else if (run->faults < run->environment.file_pages)
@@ -77,7 +83,9 @@ static void state_difference(char *text, const struct fault_run *run,
 			 "%" PRIu64 " faults mapped %" PRIu64
 			 " pages, so the file system has large folios",
 			 run->faults, run->environment.file_pages);
-	else if (run->waits && disk > 0 && (uint64_t)disk <= run->waits)
+	else if (run->waits && disk >= 0 && longs == -disk && marks <= 0 &&
+		 (uint64_t)(disk - marks) <= run->waits)
+		/* The rule has such a fault as long, or as a call at a mark. */
 		snprintf(reason, room,
 			 "%" PRIu64 " faults met a page that was still being read, and the rule "
 			 "has no time",
