@@ -31,8 +31,8 @@ struct {
 extern const volatile bool have_prev_state;
 
 /*
- * The state that `prev` left the CPU with, in a program of sched_switch. Without the argument it may
- * be changed already, to that of a thread that is being woken.
+ * The state that `prev` left the CPU with, in a program of sched_switch. Without the argument it
+ * may be changed already, to that of a thread that is being woken.
  */
 static __always_inline __u32 state_of_prev(const unsigned long long *ctx,
 					   const struct task_struct *prev)

@@ -146,8 +146,8 @@ static __always_inline __u32 folio_owner(const struct folio *folio)
 #define MAX_FOLIO_PAGES 512 /* of an anonymous folio: 2 MiB */
 
 /* Before v5.17 there is no bpf_loop(). */
-static __always_inline void for_each_page(__u32 nr, long (*visit)(__u32 number, void *context),
-					  void *context)
+static __always_inline void visit_pages(__u32 nr, long (*visit)(__u32 number, void *context),
+					void *context)
 {
 	__u32 i;
 
@@ -198,7 +198,7 @@ static __always_inline int evict(const struct folio *folio, __u64 entry, const v
 	pages.owner = folio_owner(folio);
 	nr = folio_pages(folio);
 	add(&swap_counts.evicted, nr);
-	for_each_page(nr, evict_page, &pages);
+	visit_pages(nr, evict_page, &pages);
 	return 0;
 }
 
@@ -251,7 +251,7 @@ static __always_inline int read_folio(const struct folio *folio, __u32 nr)
 	__u64 entry = FOLIO_READ(folio, private);
 
 	add(&swap_counts.read, nr);
-	for_each_page(nr, read_page, &entry);
+	visit_pages(nr, read_page, &entry);
 	return 0;
 }
 

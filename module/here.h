@@ -22,10 +22,13 @@
 	} while (0)
 #else
 #define pfstat_here(instance)			 raw_cpu_ptr(&(instance))
-#define pfstat_here_read(here, instance, member) ((here)->member)
+#define pfstat_here_read(here, instance, member) ((*(here)).member)
 /* Another CPU reads the value before or after. */
-#define pfstat_here_add(here, instance, member, by) \
-	WRITE_ONCE((here)->member, (here)->member + (by))
+#define pfstat_here_add(here, instance, member, by)  \
+	do {                                         \
+		__auto_type _at = &(*(here)).member; \
+		WRITE_ONCE(*_at, *_at + (by));       \
+	} while (0)
 #endif
 
 #endif

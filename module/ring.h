@@ -118,11 +118,12 @@ static __always_inline void pfstat_ring_commit_fast(struct ring_writer *here,
 						    struct pfstat_record *record, u64 sequence)
 {
 	ring_publish_record(record, sequence, pfstat_here_read(here, pfstat_rings, header));
-	/* The record before the count. Pairs with pfstat_ring_head(). */
 #ifdef CONFIG_X86_64
+	/* The record before the count. Pairs with pfstat_ring_head(). */
 	smp_wmb();
 	this_cpu_inc(pfstat_rings.sequence);
 #else
+	/* The same order. */
 	smp_store_release(&here->sequence, sequence + 1);
 #endif
 	pfstat_here_add(here, pfstat_rings, next, sizeof(*record));

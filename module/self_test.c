@@ -155,7 +155,8 @@ static const char *__init self_test_run(void)
 		return "the loading process cannot be watched";
 	file = self_test_file();
 	if (!file)
-		return "the loading process maps no file that can be wrapped; load the module from a file system on a disk";
+		return "the loading process maps no file that can be wrapped; "
+		       "load the module from a file system on a disk";
 	wrong = self_test_map(file);
 	fput(file);
 	return wrong;

@@ -147,9 +147,9 @@ static struct cgroup_process *add_process(struct cgroup_analyses *cgroups, pid_t
 		free(process);
 		return NULL;
 	}
-	if (cgroup)
+	if (cgroup) {
 		cgroup_enter(process, cgroup);
-	else if (cgroup_look_up(cgroups, process)) {
+	} else if (cgroup_look_up(cgroups, process)) {
 		cgroup_forget(hash_take(&cgroups->processes, pid));
 		return NULL;
 	}

@@ -17,8 +17,8 @@ int processes_in_cgroup(const char *path, process_visitor visit, void *context);
 int processes_that_map(int fd, process_visitor visit, void *context);
 
 /*
- * Returns the process's cgroup as in /proc/PID/cgroup, such as "/system.slice/a.service"; the caller
- * frees it. NULL: the process is gone, or cgroup v2 is not mounted, see errno.
+ * Returns the process's cgroup as in /proc/PID/cgroup, such as "/system.slice/a.service"; the
+ * caller frees it. NULL: the process is gone, or cgroup v2 is not mounted, see errno.
  */
 char *process_cgroup(pid_t pid);
 

@@ -85,8 +85,8 @@ static unsigned char *obey(unsigned char *map, size_t bytes, const char *line)
 	}
 	if (!strcmp(line, "move\n"))
 		map = move(map, bytes);
-	count = 0;
-	sscanf(line, "touch %lu %lu", &first, &count);
+	if (sscanf(line, "touch %lu %lu", &first, &count) != 2)
+		count = 0;
 	printf("%d %p %lu\n", getpid(), map, count ? sum_of(map, first, count) : 0);
 	fflush(stdout);
 	return map;
