@@ -85,6 +85,10 @@ START_TEST(test_pages_in_order_without_read_ahead)
 	};
 	struct sample s;
 
+	read_in_order(&s, 940, 16384);
+	check_no_cause(&s, "no-read-ahead");
+	s.report.environment.page_bytes = 16384; /* of arm64 */
+	check_cause(&s, "no-read-ahead", true, "/data/big.bin was read 16.0 KiB at a time");
 	read_in_order(&s, 940, 4096);
 	check_cause(&s, "no-read-ahead", true,
 		    "/data/big.bin was read 4.0 KiB at a time, although 94 % of its 1000 disk "
@@ -163,6 +167,10 @@ START_TEST(test_pages_around_random_faults)
 	check_no_cause(&s, "read-around");
 	check_cause(&s, "cold-file", true, "1000 reads of 64 KiB");
 	read_at_random(&s, 10, 4096, 1600);
+	check_no_cause(&s, "read-around");
+	read_at_random(&s, 10, 16384, 1600);
+	check_cause(&s, "read-around", true, "A request read 16 KiB around its page");
+	s.report.environment.page_bytes = 16384; /* now it is the page alone */
 	check_no_cause(&s, "read-around");
 	read_at_random(&s, 500, 65536, 1600);
 	check_no_cause(&s, "read-around");

@@ -12,11 +12,11 @@
 #define KIB 1024.0
 #define MIB (1024.0 * 1024)
 
-#define FEW_FAULTS	64    /* fewer prove nothing about the order of pages */
-#define ONE_PAGE_BYTES	8192  /* a request of this size is not a read-ahead */
-#define NEXT_SHARE	0.5   /* of the disk faults, on the page after another */
-#define AROUND_BYTES	16384 /* a request of this size brings pages that no fault waits for */
-#define WAITED_SHARE	0.6   /* of a file's faults: these pages served few others */
+#define FEW_FAULTS	64  /* fewer prove nothing about the order of pages */
+#define FEW_PAGES	2   /* a request of this size is not a read-ahead */
+#define NEXT_SHARE	0.5 /* of the disk faults, on the page after another */
+#define AROUND_PAGES	4   /* a request of this size brings pages that no fault waits for */
+#define WAITED_SHARE	0.6 /* of a file's faults: these pages served few others */
 #define AMPLIFIED_PAGES 1024
 #define AMPLIFICATION	2.0  /* pages read for each page mapped */
 #define EVICTED_SHARE	0.25 /* of the pages read, evicted unused */
@@ -30,35 +30,38 @@ static double read_share(const struct report *run)
 	return verdict_class_share(run, FAULT_DISK) + verdict_class_share(run, FAULT_WAIT);
 }
 
-static bool is_read_page_by_page(const struct group *file)
+static bool is_read_page_by_page(const struct report *run, const struct group *file)
 {
 	const uint64_t faults = file->classes[FAULT_DISK];
+	const uint64_t page_bytes = run->environment.page_bytes;
 
 	return file->inode && faults >= FEW_FAULTS && file->reads.next >= NEXT_SHARE * faults &&
 	       file->reads.requests >= FEW_FAULTS &&
-	       file->reads.bytes <= ONE_PAGE_BYTES * file->reads.requests;
+	       file->reads.bytes <= FEW_PAGES * page_bytes * file->reads.requests;
 }
 
 /* Most faults of the file waited, although each of them had read pages around its own. */
-static bool is_read_at_random(const struct group *file)
+static bool is_read_at_random(const struct report *run, const struct group *file)
 {
 	const uint64_t faults = file->classes[FAULT_DISK];
+	const uint64_t page_bytes = run->environment.page_bytes;
 
 	return file->inode && faults >= FEW_FAULTS && file->reads.next < NEXT_SHARE * faults &&
 	       file->reads.requests >= FEW_FAULTS &&
-	       file->reads.bytes >= AROUND_BYTES * file->reads.requests &&
+	       file->reads.bytes >= AROUND_PAGES * page_bytes * file->reads.requests &&
 	       faults >= WAITED_SHARE * file->faults;
 }
 
 /* The costliest file that is read in this way. */
 static const struct group *file_that(const struct report *run,
-				     bool (*is_read)(const struct group *file))
+				     bool (*is_read)(const struct report *run,
+						     const struct group *file))
 {
 	const struct report_places *files = &run->places[GROUP_BY_FILE];
 	size_t i;
 
 	for (i = 0; i < files->nr; i++)
-		if (is_read(&files->rows[i]))
+		if (is_read(run, &files->rows[i]))
 			return &files->rows[i];
 	return NULL;
 }
