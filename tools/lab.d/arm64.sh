@@ -134,6 +134,11 @@ finish_arm64_guest()
 		cp usr/share/base-passwd/passwd.master etc/passwd
 		cp usr/share/base-passwd/group.master etc/group
 		ln -sf mawk usr/bin/awk
+		ln -sf gnuplot-nox usr/bin/gnuplot
+		ln -sf which.debianutils usr/bin/which
+		for type in account auth password session session-noninteractive; do
+			echo "${type%%-*} required pam_permit.so" >"etc/pam.d/common-$type"
+		done
 		rm -rf var/cache/apt var/lib/apt/lists
 	' sh "$guest"
 	in_root "$home/root" depmod -b /guest "$release"
