@@ -45,9 +45,21 @@ def fixture_keep(tmp_path):
         yield start
 
 
-def wait_until_written(process, path):
-    pfstat.wait_until(lambda: path.exists() or process.poll() is not None)
-    assert process.poll() is None, process.stderr.read()
+def await_written(process):
+    """Until pfdrive says that a part is written; returns what it said so far."""
+    said = ""
+    while not WRITTEN.search(said):
+        line = process.stderr.readline()
+        assert line, said
+        said += line
+    return said
+
+
+def rest_of(process):
+    """What it says until its end. communicate() would leave out what readline() has buffered."""
+    said = process.stderr.read()
+    process.wait(pfstat.PATIENCE)
+    return said
 
 
 def report(path):
@@ -60,9 +72,9 @@ def test_the_last_part_is_written_at_a_signal_and_at_the_end(tmp_path, keep, fau
     process = keep("--keep", "2", target=["-p", str(faulting.pid)])
     time.sleep(8)
     pfstat.run("sh", "-c", "kill -USR1 $(pidof pfdrive)")      # also to pfdrive's helpers
-    pfstat.wait_until((tmp_path / "run.pfs").exists)
+    said = await_written(process)
     faulting.kill()
-    said = process.communicate(timeout=pfstat.PATIENCE)[1]
+    said += rest_of(process)
     assert process.returncode == 0, said
     assert not pfstat.PINS.exists()
     first, last = WRITTEN.findall(said)
@@ -80,10 +92,10 @@ def test_the_last_part_is_written_at_a_signal_and_at_the_end(tmp_path, keep, fau
 def test_a_long_fault_writes_the_part_at_once(tmp_path, keep, faulting):
     process = keep("--keep", "100", "--longer-than", "0.001",
                    target=["-p", str(faulting.pid)])
-    wait_until_written(process, tmp_path / "run.pfs")
+    said = await_written(process)
     assert report(tmp_path / "run.pfs")["classes"]["around"]["count"] >= 1
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=pfstat.PATIENCE)[1]
+    said += rest_of(process)
     assert len(WRITTEN.findall(said)) == 2, said     # not again within the kept time
 
 
@@ -94,10 +106,10 @@ def test_a_long_fault_writes_the_part_at_once(tmp_path, keep, faulting):
 def test_an_exceeded_limit_writes_the_part_at_once(tmp_path, keep, faulting, option, most,
                                                    value_of):
     process = keep("--keep", "100", option, str(most), target=["-p", str(faulting.pid)])
-    wait_until_written(process, tmp_path / "run.pfs")
+    said = await_written(process)
     assert value_of(report(tmp_path / "run.pfs")) > most
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=pfstat.PATIENCE)[1]
+    said += rest_of(process)
     assert len(WRITTEN.findall(said)) == 2, said
 
 
