@@ -15,6 +15,12 @@ BYTES = 32 << 20
 PAGES = BYTES // pfstat.PAGE
 # The small one is for programs that use each page: advise replays such a program 100 times.
 FILES = {"file": BYTES, "small": BYTES // 8}
+# A strided program touches each 64th page, and the kernel reads 128 KiB around it. On 7.3 it does so
+# for 100 misses; further faults read one page each. On 6.12 the retry of a fault makes up for its
+# miss. The kernels between were not tried.
+TOUCHED = PAGES // 64
+AROUND_READS = min(TOUCHED, 100) if pfstat.KERNEL > (6, 12) else TOUCHED
+STRIDED_BYTES = AROUND_READS * (128 << 10) + (TOUCHED - AROUND_READS) * pfstat.PAGE
 AROUND = pathlib.Path("/sys/kernel/debug/fault_around_bytes")
 ADVICES = ("normal", "random", "sequential", "willneed", "populate_read")
 
@@ -76,9 +82,10 @@ def test_candidates_read_what_their_advice_implies(strided, path):
     result = advise(strided, "--rounds", "2")
     rows = rows_of(result)
     assert set(ADVICES) <= set(rows) and not result["untried"]
-    for name, part in (("random", 64), ("read-ahead 0", 64), ("populate_read", 1), ("control", 2),
-                       ("normal", 2)):
-        assert rows[name]["read_bytes"] == BYTES // part, rows[name]
+    for name, read in (("random", BYTES // 64), ("read-ahead 0", BYTES // 64),
+                       ("populate_read", BYTES), ("control", STRIDED_BYTES),
+                       ("normal", STRIDED_BYTES)):
+        assert rows[name]["read_bytes"] == read, rows[name]
     assert rows["control"]["saving_ns"] == 0
     savings = [row["saving_ns"] for row in result["rows"]]
     assert savings == sorted(savings, reverse=True)
@@ -96,19 +103,19 @@ def test_recorded_advice_is_the_control(path):
     recording = record(path, "strided", "random", "--fault-around", "off")
     rows = rows_of(advise(recording, "--rounds", "2"))
     assert rows["control"]["read_bytes"] == rows["random"]["read_bytes"] == BYTES // 64
-    assert rows["normal"]["read_bytes"] == BYTES // 2
+    assert rows["normal"]["read_bytes"] == STRIDED_BYTES
 
 
 def test_fault_around_hides_accesses_and_savings_are_bounds(path):
     result = advise(record(path, "sequential", "none"), "--rounds", "1")
-    assert result["hidden"]["around_pages"] > PAGES // 2
+    assert result["hidden"]["around_pages"] > PAGES // 4
     rows = rows_of(result)
     assert rows["random"]["at_most"] and rows["read-ahead 0"]["at_most"]
     assert not rows["willneed"]["at_most"] and result["best"] is None
 
 
 def test_a_missing_file_is_named(path):
-    copy = pfstat.make_file(path.parent / "copy", 1 << 20)
+    copy = pfstat.make_file(path.parent / "copy", 256 * pfstat.PAGE)
     recording = record(copy, "strided", "none", "--fault-around", "off")
     copy.rename(path.parent / "moved")
     assert f"cannot replay {copy}: it does not exist any more" in pfstat.refused(

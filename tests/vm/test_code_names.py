@@ -20,7 +20,7 @@ THREADS = 2000
 # Waits with many threads; then one of them touches the pages of a new mapping.
 MANY = """
 import mmap, sys, threading
-threading.stack_size(65536)
+threading.stack_size(131072)     # the least that arm64 allows
 go, stay = threading.Event(), threading.Event()
 def touch():
     go.wait()

@@ -17,14 +17,15 @@ STATES = ("ok", "limited", "missing")
 
 RELEASE = os.uname().release
 CLOCKS = "sys/devices/system/clocksource/clocksource0"
-COPIED = ("etc/os-release", "proc/sys/kernel/osrelease", f"boot/config-{RELEASE}", "proc/keys",
-          f"lib/modules/{RELEASE}/build/Makefile", "sys/module/module/parameters/sig_enforce",
-          "proc/sys/kernel/kptr_restrict", "sys/module/pfstat/version",
-          "sys/module/pfstat/parameters/hold_faults", "proc/self/status",
-          "proc/sys/kernel/perf_event_paranoid", "proc/self/mounts", "proc/swaps",
-          "sys/fs/cgroup/cgroup.controllers", f"{CLOCKS}/current_clocksource",
+COPIED = ("etc/os-release", "proc/sys/kernel/osrelease",
+          str(pfstat.kernel_config_file()).removeprefix("/"), "proc/keys",
+          "sys/module/module/parameters/sig_enforce", "proc/sys/kernel/kptr_restrict",
+          "sys/module/pfstat/version", "sys/module/pfstat/parameters/hold_faults",
+          "proc/self/status", "proc/sys/kernel/perf_event_paranoid", "proc/self/mounts",
+          "proc/swaps", "sys/fs/cgroup/cgroup.controllers", f"{CLOCKS}/current_clocksource",
           f"{CLOCKS}/available_clocksource")
-LARGE = ("sys/kernel/btf/vmlinux", "proc/kallsyms")     # only their existence is checked
+# Only their existence is checked. The guest of arm64 has no headers: they are where it is built.
+LARGE = ("sys/kernel/btf/vmlinux", "proc/kallsyms", f"lib/modules/{RELEASE}/build/Makefile")
 LINKS = ("proc/self/ns/user", "proc/self/ns/pid")
 
 
@@ -117,7 +118,8 @@ def test_report_begins_with_versions_and_kernel():
 ])
 def test_missing_file_changes_one_line_of_a_copied_machine(name, check, state, copy):
     whole = doctor("--root", copy)
-    assert whole == doctor()
+    differ = {key for key, line in doctor().items() if whole[key] != line}
+    assert differ == ({"headers"} if pfstat.ARM64 else set())
     (copy / name).unlink()
     checks = doctor("--root", copy, status=3 if state == "missing" else 0)
     assert {key for key in whole if checks[key] != whole[key]} == {check}

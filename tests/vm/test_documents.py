@@ -20,7 +20,8 @@ def installed(package):
 
 def marks(page, steps):
     kernel = steps[0].kernel
-    yield pytest.mark.needs(pfstat.KERNEL_NAME == kernel, f"Linux {kernel}")
+    yield pytest.mark.needs(pfstat.KERNEL_NAME == kernel and not pfstat.ARM64,
+                            f"Linux {kernel} on x86-64")
     yield pytest.mark.needs(all(map(installed, page.packages)),
                             f"the packages {' '.join(page.packages)}")
     if page.packages:

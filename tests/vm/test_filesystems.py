@@ -307,6 +307,7 @@ def test_huge_faults_are_passed_on(place):
     huge = [r for r in touched.records if r["op"] == "huge_fault"]
     assert {r["class"] for r in huge} <= {"pass"}
     assert not huge or place.name == "xfs"
-    if place.name == "xfs":
+    # With pages of 16 KiB, a huge page has 32 MiB, and another mapping may be in the same.
+    if place.name == "xfs" and pfstat.PAGE == 4096:
         assert bool(huge) == (pfstat.KERNEL > (6, 1))
     path.unlink()

@@ -14,6 +14,12 @@ import pfstat
 from pfstat import PAGE, Session
 
 
+def huge_page_bytes():
+    line, = [line for line in pathlib.Path("/proc/meminfo").read_text().splitlines()
+             if line.startswith("Hugepagesize:")]
+    return int(line.split()[1]) * 1024
+
+
 @contextlib.contextmanager
 def memory_of(kind):
     """(a descriptor, an address) of two mapped pages that belong to no file on a disk."""
@@ -26,14 +32,14 @@ def memory_of(kind):
     elif kind == "memfd":
         fd = os.memfd_create("pfstat-test")
     elif kind == "hugetlbfs":
-        size = 2 << 20
+        size = huge_page_bytes()
         pathlib.Path("/proc/sys/vm/nr_hugepages").write_text("2")
         folder = pathlib.Path("/mnt/huge")
         folder.mkdir(exist_ok=True)
         pfstat.run("mount", "-t", "hugetlbfs", "none", folder)
         fd = os.open(folder / "file", os.O_RDWR | os.O_CREAT)
     else:
-        size = 2 << 20
+        size = huge_page_bytes()
         pathlib.Path("/proc/sys/vm/nr_hugepages").write_text("2")
         fd = os.memfd_create("pfstat-test", os.MFD_HUGETLB)
     os.ftruncate(fd, size)

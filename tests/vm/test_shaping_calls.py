@@ -13,11 +13,12 @@ from pfstat import PAGE
 PROGRAM = pfstat.BUILD / "shaping_calls"
 RECORDING = pathlib.Path("/tmp/shaping.pfs")
 FILE = pfstat.DISK / "shaped"
+BYTES = 256 * PAGE
 
 
 @functools.lru_cache(maxsize=None)
 def recorded():
-    pfstat.make_file(FILE, 1 << 20)
+    pfstat.make_file(FILE, BYTES)
     pfstat.drop_cache()
     pfstat.run(pfstat.PFDRIVE, "record", "-o", RECORDING, "--", PROGRAM, FILE)
     return pfstat.report_of(pfstat.run(pfstat.PFDRIVE, "report", "--format", "json",
@@ -40,7 +41,7 @@ def test_each_call_has_its_count_arguments_file_and_caller(result):
     found = {key: (row["count"], row["failed"], row["bytes"], row["file"])
              for key, row in by_function(result).items() if row["name"] != "mmap"}
     assert found == {
-        ("advises_random", "madvise", "MADV_RANDOM"): (3, 0, 3 << 20, str(FILE)),
+        ("advises_random", "madvise", "MADV_RANDOM"): (3, 0, 3 * BYTES, str(FILE)),
         ("advises_wrongly", "madvise", "MADV_RANDOM"): (2, 2, 0, None),
         ("advises_the_file", "fadvise64", "POSIX_FADV_SEQUENTIAL"): (1, 0, 2 * PAGE, None),
         ("locks", "mlock", None): (4, 0, 4 * PAGE, str(FILE)),
@@ -54,7 +55,7 @@ def test_forks_and_mappings_have_rows(result):
     rows = result["shaping_calls"]["rows"]
     assert sum(row["count"] for row in rows if row["name"] == "clone") == 5
     mapped, = [row for row in rows if row["name"] == "mmap" and row["file"] == str(FILE)]
-    assert (mapped["detail_name"], mapped["count"], mapped["bytes"]) == ("MAP_SHARED", 1, 1 << 20)
+    assert (mapped["detail_name"], mapped["count"], mapped["bytes"]) == ("MAP_SHARED", 1, BYTES)
 
 
 def test_all_calls_are_in_a_row(result):
@@ -72,7 +73,7 @@ def test_all_calls_are_in_a_row(result):
 
 def test_the_verdict_names_the_function_that_gave_the_advice(result):
     cause, = [cause for cause in result["verdict"]["causes"] if cause["rule"] == "no-read-ahead"]
-    assert cause["text"].startswith(f"{FILE} was read 4.0 KiB at a time")
+    assert cause["text"].startswith(f"{FILE} was read {PAGE / 1024:.1f} KiB at a time")
     assert re.search(r"by madvise\(MADV_RANDOM\), 3 calls in advises_random\+0x[0-9a-f]+ \(",
                      cause["text"])
 
@@ -83,4 +84,4 @@ def test_text_report_has_the_calls(result):
     line, = [line for line in text.splitlines() if " MADV_RANDOM " in line and
              " advises_random+" in line]
     assert line.split()[-1] == str(FILE)
-    assert line.split()[:6] == ["3", "0", "3072", line.split()[3], "madvise", "MADV_RANDOM"]
+    assert line.split()[:6] == ["3", "0", str(3 * BYTES // 1024), line.split()[3], "madvise", "MADV_RANDOM"]

@@ -249,6 +249,7 @@ def test_a_killed_competitor_ends_it_with_one_message(swap):
     assert nothing_is_left()
 
 
+@pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB: page tables are a part of the sum")
 def test_competitors_beyond_memory_and_swap_are_refused(swap):
     said = pfstat.refused(1, *STUDY, *LIMITED, "--compete", "10G", FILE)
     assert re.fullmatch(r"pfdrive: --compete: cannot fit 10281\.5 MiB of processes and 12\.0 MiB of "
@@ -309,6 +310,7 @@ def fixture_busy_khugepaged():
 
 
 # The largest sizes that are accepted in 16 MiB without swap: the kernel must not kill a process.
+@pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB: stacks and page tables are a part of it")
 @pytest.mark.parametrize("size, number", [
     pytest.param("14700K", "1", marks=pytest.mark.long), ("3120K", "4"),
     pytest.param("204K", "16", marks=pytest.mark.long)])

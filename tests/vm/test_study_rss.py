@@ -8,6 +8,9 @@ import pytest
 import pfstat
 import users
 
+# The numbers of the study are those of this size.
+pytestmark = pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB")
+
 PAGES = 2442
 SIZE = 10_000_000	# the study's file: 10 MB
 

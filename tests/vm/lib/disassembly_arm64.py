@@ -3,9 +3,10 @@
 
 The address of per-CPU memory is a sum with tpidr_el1. The value of a register comes from the last
 instruction before that writes it, in the order of the code. Code behind a jump continues where one
-jumps to it: loops of exclusive loads and stores are at the end of a function. A pointer that was loaded from per-CPU
-memory counts as per-CPU, too. this_cpu_inc() and the like are loops of exclusive loads and stores,
-or atomic instructions, so these are listed as ATOMIC only if they are for other memory."""
+jumps to it: loops of exclusive loads and stores are at the end of a function. A pointer that was
+loaded from per-CPU memory counts as per-CPU, too. this_cpu_inc() and the like are loops of
+exclusive loads and stores, or atomic instructions, so these are listed as ATOMIC only if they are
+for other memory."""
 import re
 
 from disassembly import Store, code_of, print_stores
@@ -19,6 +20,8 @@ NO_RESULT = re.compile(r"^(cmp|cmn|tst|ccmp|b|bl|blr|br|cb|tb|ret|st|prfm|dmb|ds
 LEAVE = re.compile(r"^(b|br|ret)\b(?!\.)")
 JUMP = re.compile(r"^(?:b|b\.\w+|cbn?z|tbn?z)\t.*<\w+\+0x([0-9a-f]+)>$")
 STACK = ("sp", "x29")
+# sp_el0 is `current`: a preemptible kernel counts there how often preemption is disabled.
+REGISTERS = {"tpidr_el1": "per-CPU", "sp_el0": "thread"}
 KEPT_BY_CALLS = {f"x{number}" for number in range(19, 30)}
 
 
@@ -76,7 +79,7 @@ def value_of(code, at, register):
         if register not in written_by(name, operands):
             continue
         if name == "mrs":
-            return "per-CPU" if operands[1] == "tpidr_el1" else f"UNKNOWN, from {operands[1]}"
+            return REGISTERS.get(operands[1], f"UNKNOWN, from {operands[1]}")
         if name == "adrp":
             return "GLOBAL"
         if LOAD.match(name):
@@ -89,7 +92,7 @@ def value_of(code, at, register):
 def sum_of(code, at, registers):
     """The origin of an address that is the sum of registers."""
     values = [value_of(code, at, register) for register in registers]
-    for value in ("per-CPU", "stack"):
+    for value in ("per-CPU", "thread", "stack"):
         if value in values:
             return value
     return values[0] if values else "UNKNOWN, from a constant"

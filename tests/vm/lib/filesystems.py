@@ -254,10 +254,11 @@ def make_cold(path):
 
 def blocks_of(path, page):
     """Sectors of the device that hold a page of a file, from FIEMAP."""
-    for line in pfstat.run("filefrag", "-v", f"-b{PAGE}", path).stdout.splitlines():
+    offset = page * SECTORS
+    for line in pfstat.run("filefrag", "-v", "-b512", path).stdout.splitlines():
         words = line.replace(":", " ").replace("..", " ").split()
-        if len(words) >= 6 and words[0].isdigit() and int(words[1]) <= page <= int(words[2]):
-            first = (int(words[3]) + page - int(words[1])) * SECTORS
+        if len(words) >= 6 and words[0].isdigit() and int(words[1]) <= offset <= int(words[2]):
+            first = int(words[3]) + offset - int(words[1])
             return first, first + SECTORS
     raise AssertionError(f"filefrag does not tell where page {page} of {path} lies")
 

@@ -49,13 +49,18 @@ def run(*command, check=True, **kwargs):
     return result
 
 
-def kernel_config():
-    """{CONFIG_NAME: value} of the running kernel. A package of 7.x has the file beside the modules;
-    its script, which does not run in the arm64 guest's root, copies it to /boot."""
+def kernel_config_file():
+    """A package of 7.x has the file beside the modules; its script, which does not run in the arm64
+    guest's root, copies it to /boot."""
     release = os.uname().release
     paths = (pathlib.Path(f"/boot/config-{release}"),
              pathlib.Path(f"/lib/modules/{release}/config"))
-    lines = next(path for path in paths if path.exists()).read_text().splitlines()
+    return next(path for path in paths if path.exists())
+
+
+def kernel_config():
+    """{CONFIG_NAME: value} of the running kernel."""
+    lines = kernel_config_file().read_text().splitlines()
     return dict(line.split("=", 1) for line in lines if line.startswith("CONFIG_"))
 
 

@@ -17,8 +17,8 @@
 
 #define CALLER static __attribute__((noinline)) void
 
-#define BYTES (1UL << 20)
 #define PAGE  ((size_t)sysconf(_SC_PAGESIZE))
+#define BYTES (256 * PAGE)
 
 static volatile int sum;
 static const volatile char *data;
