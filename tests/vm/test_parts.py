@@ -29,10 +29,10 @@ def device_ns(result):
 @pytest.mark.parametrize("latency_ns", LATENCIES)
 def test_device_part_matches_the_latency_of_the_disk(latency_ns):
     """Requests of one page: with read-ahead the thread works longer before it sleeps, about 3 us
-    instead of 2, which is cpu_before, not device."""
+    instead of 2, which is cpu_before, not device. The disk copies a page of 16 KiB in 3."""
     result = on_disk(latency_ns, 0)
     assert result["parts"]["classes"]["disk"]["count"] == 1024
-    assert device_ns(result) == pytest.approx(latency_ns, rel=0.05)
+    assert device_ns(result) == pytest.approx(latency_ns, rel=0.05 if pfstat.PAGE == 4096 else 0.1)
     assert device_ns(result) < latency_ns
 
 

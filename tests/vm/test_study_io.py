@@ -17,8 +17,8 @@ FILES = 4
 FILE_BYTES = 1 << 20
 FILE_PAGES = FILE_BYTES // pfstat.PAGE
 PAGES = FILES * FILE_PAGES
-AROUND = 16     # pages that fault-around maps for one cached page
-BLOCKS_A_PAGE = 8
+AROUND = 65536 // pfstat.PAGE   # pages that fault-around maps for one cached page
+BLOCKS_A_PAGE = pfstat.PAGE // 512
 OWN_BLOCKS = 64
 WAYS = ("mmap", "read:512", "read:64K", "write:512", "write:64K")
 FEW = ("--files", str(FILES), "--file-size", str(FILE_BYTES), "--scratch-dir", str(pfstat.DISK))
@@ -115,7 +115,7 @@ def test_cached_pages_are_counted():
             assert one["after"]["resident_pages"] == PAGES, (way, cache)
             grown = (one["after"]["meminfo"]["cached_kb"] - one["before"]["meminfo"]["cached_kb"])
             # Each method brings the pages of files into the page cache, not only read(2).
-            expected = PAGES * 4 if cache == "cold" else 0
+            expected = PAGES * pfstat.PAGE // 1024 if cache == "cold" else 0
             assert abs(grown - expected) <= 512, (way, cache)
             assert one["before"]["meminfo"]["buffers_kb"] > 0
 
