@@ -128,22 +128,20 @@ def test_every_figure_is_present_and_majflt_rises(runs):
 
 
 @pytest.mark.deterministic
+@pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB: a competitor of larger ones may lose none")
 def test_competitors_fault_and_the_matrix_adds_up(runs):
     swapped_before = 0
     for run in runs["runs"]:
         competition = run["competition"]
         assert len(competition["competitors"]) == 2
-        competitors = competition["competitors"]
-        assert all(figures["accesses"] > figures["majflt"] for figures in competitors)
-        # With pages of 16 KiB there are few, and one competitor may have them all.
-        assert (any if pfstat.PAGE > 4096 else all)(figures["majflt"] for figures in competitors)
+        for figures in competition["competitors"]:
+            assert figures["majflt"] > 0 and figures["accesses"] > figures["majflt"]
         # The whole cgroup: the competitors and the run. The kernel sums a CPU's counts once there
         # are 64, and majflt includes repeated faults, which pgmajfault does not.
-        majors = sum(figures["majflt"] for figures in competitors) + \
+        majors = sum(figures["majflt"] for figures in competition["competitors"]) + \
             run["rusage"]["majflt"]
-        not_summed = 64 * os.cpu_count()
-        assert majors // 2 - not_summed <= competition["with"]["figures"]["group_pgmajfault"] <= \
-            majors + not_summed
+        assert majors // 2 <= competition["with"]["figures"]["group_pgmajfault"] <= \
+            majors + 64 * os.cpu_count()
         swapped = check_matrix(competition)
         assert list(swapped["evicted_by"]) == ["the run", "competitor 1", "competitor 2",
                                                "kswapd", "others"]
