@@ -438,8 +438,8 @@ static __always_inline int mkwrite_begins(const struct vm_fault *vmf)
 }
 
 /*
- * v6.7 added an argument: the helper knows where the result is. Before v5.17 there is no helper,
- * and the result follows the only argument.
+ * v6.7 added an argument: the helper, which came with v5.17, knows where the result is. Without it
+ * the result follows the only argument.
  */
 static __always_inline int mkwrite_ends(unsigned long long *ctx, const struct vm_fault *vmf)
 {

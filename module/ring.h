@@ -123,7 +123,7 @@ static __always_inline void pfstat_ring_commit_fast(struct ring_writer *here,
 	smp_wmb();
 	this_cpu_inc(pfstat_rings.sequence);
 #else
-	/* The same order. */
+	/* Also the record before the count, in one instruction. */
 	smp_store_release(&here->sequence, sequence + 1);
 #endif
 	pfstat_here_add(here, pfstat_rings, next, sizeof(*record));

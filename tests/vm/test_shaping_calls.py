@@ -84,4 +84,6 @@ def test_text_report_has_the_calls(result):
     line, = [line for line in text.splitlines() if " MADV_RANDOM " in line and
              " advises_random+" in line]
     assert line.split()[-1] == str(FILE)
-    assert line.split()[:6] == ["3", "0", str(3 * BYTES // 1024), line.split()[3], "madvise", "MADV_RANDOM"]
+    words = line.split()
+    assert words[:3] == ["3", "0", str(3 * BYTES // 1024)]
+    assert words[4:6] == ["madvise", "MADV_RANDOM"]
