@@ -17,13 +17,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "collect/code_files.h"
+#include "collect/perf_buffer.h"
 #include "collect/perf_mmap.h"
 #include "collect/time_heap.h"
 #include "model/counters.h"
@@ -37,9 +37,6 @@
 
 /* The buffers are read as often, so that the files of short processes are found (code_files.h). */
 #define READ_EVERY_MS 200
-
-/* Maximum length of a perf record: its size field has 16 bits. */
-#define RECORD_MAX 65536U
 
 /* PERF_RECORD_MMAP2 up to its path; behind the path is the time. */
 struct mmap2 {
@@ -71,13 +68,6 @@ struct counted {
 	uint64_t value, lost;
 };
 
-struct perf_buffer {
-	int fd; /* -1: the CPU is not there */
-	struct perf_event_mmap_page *page;
-	const uint8_t *data;
-	uint64_t next, end; /* the record that is being drained */
-};
-
 /* A process is watched from then on. */
 struct joined {
 	uint64_t ns;
@@ -103,8 +93,8 @@ struct perf_maps {
 	struct joined *joined; /* by time */
 	size_t nr_joined, room_joined;
 	size_t next_joined; /* the drain's */
-	uint64_t record[RECORD_MAX / 8];
-	uint64_t map[(sizeof(struct item_map) + RECORD_MAX) / 8];
+	uint64_t record[PERF_RECORD_MAX / 8];
+	uint64_t map[(sizeof(struct item_map) + PERF_RECORD_MAX) / 8];
 };
 
 static const struct perf_event_attr attributes = {
@@ -126,30 +116,21 @@ static const struct perf_event_attr attributes = {
 	.task = 1,
 };
 
-static int perf_buffer_open(struct perf_buffer *buffer, int cpu)
+static int perf_open_buffer(struct perf_buffer *buffer, int cpu)
 {
 	struct perf_event_attr attr = attributes;
-	const size_t page_size = sysconf(_SC_PAGESIZE);
-	void *address;
 
 	buffer->fd = perf_open(&attr, -1, cpu);
 	if (buffer->fd == -ENODEV)
 		return 0; /* not online */
 	if (buffer->fd < 0)
 		return buffer->fd;
-	address = mmap(NULL, page_size + BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-		       buffer->fd, 0);
-	if (address == MAP_FAILED)
-		return -errno;
-	buffer->page = address;
-	buffer->data = (const uint8_t *)address + page_size;
-	return 0;
+	return perf_buffer_map(buffer, BUFFER_BYTES);
 }
 
-static void perf_buffer_close(struct perf_buffer *buffer)
+static void perf_close_buffer(struct perf_buffer *buffer)
 {
-	if (buffer->page)
-		munmap(buffer->page, sysconf(_SC_PAGESIZE) + BUFFER_BYTES);
+	perf_buffer_unmap(buffer);
 	if (buffer->fd >= 0)
 		close(buffer->fd);
 }
@@ -203,9 +184,9 @@ static int perf_open_buffers(struct perf_maps *maps)
 		return -ENOMEM;
 	}
 	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
-		maps->buffers[cpu].fd = -1;
+		maps->buffers[cpu] = PERF_BUFFER_NONE;
 	for (cpu = 0; cpu < maps->nr_cpus && !err; cpu++) {
-		err = perf_buffer_open(&maps->buffers[cpu], cpu);
+		err = perf_open_buffer(&maps->buffers[cpu], cpu);
 		if (!err && maps->buffers[cpu].page)
 			err = perf_add_polled(maps, maps->buffers[cpu].fd);
 	}
@@ -274,7 +255,7 @@ void perf_maps_close(struct perf_maps *maps)
 	if (!maps)
 		return;
 	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
-		perf_buffer_close(&maps->buffers[cpu]);
+		perf_close_buffer(&maps->buffers[cpu]);
 	if (maps->timer >= 0)
 		close(maps->timer);
 	if (maps->epoll >= 0)
@@ -382,15 +363,9 @@ void perf_maps_stop(struct perf_maps *maps)
 	perf_control_all(maps, PERF_EVENT_IOC_DISABLE);
 }
 
-/* Sizes and places are multiples of 8, so that neither a header nor a time is split. */
-static const void *perf_at(const struct perf_buffer *buffer, uint64_t position)
-{
-	return buffer->data + position % BUFFER_BYTES;
-}
-
 static uint16_t perf_size_of_next(const struct perf_buffer *buffer)
 {
-	const struct perf_event_header *header = perf_at(buffer, buffer->next);
+	const struct perf_event_header *header = perf_buffer_at(buffer, buffer->next);
 
 	return header->size;
 }
@@ -398,20 +373,8 @@ static uint16_t perf_size_of_next(const struct perf_buffer *buffer)
 /* Every record ends with its time. */
 static uint64_t perf_time_of_next(const struct perf_buffer *buffer)
 {
-	return *(const uint64_t *)perf_at(buffer, buffer->next + perf_size_of_next(buffer) - 8);
-}
-
-/* The next record, in one piece; its room is given back. */
-static void perf_pass_mapping(struct perf_maps *maps, struct perf_buffer *buffer)
-{
-	const size_t size = perf_size_of_next(buffer), first = buffer->next % BUFFER_BYTES;
-	const size_t before_end = size < BUFFER_BYTES - first ? size : BUFFER_BYTES - first;
-
-	memcpy(maps->record, buffer->data + first, before_end);
-	memcpy((uint8_t *)maps->record + before_end, buffer->data, size - before_end);
-	buffer->next += size;
-	/* Pairs with the kernel's acquire of data_tail: the records before it were read. */
-	__atomic_store_n(&buffer->page->data_tail, buffer->next, __ATOMIC_RELEASE);
+	return *(const uint64_t *)perf_buffer_at(buffer,
+						  buffer->next + perf_size_of_next(buffer) - 8);
 }
 
 static int perf_pass(struct perf_maps *maps, maps_sink sink, void *context)
@@ -505,7 +468,7 @@ static int perf_take_next(struct perf_maps *maps, struct perf_buffer *buffer, ma
 	const struct perf_event_header *header = (const void *)maps->record;
 
 	perf_take_joined(maps, perf_time_of_next(buffer));
-	perf_pass_mapping(maps, buffer);
+	perf_buffer_take(buffer, maps->record, perf_size_of_next(buffer));
 	if (buffer->next != buffer->end)
 		time_heap_update_first(&maps->heap, perf_time_of_next(buffer));
 	else
@@ -539,10 +502,7 @@ static void perf_look(struct perf_maps *maps)
 		buffer = &maps->buffers[cpu];
 		if (!buffer->page)
 			continue;
-		/*
-		 * Pairs with the kernel's release of data_head: the records before it are complete.
-		 */
-		buffer->end = __atomic_load_n(&buffer->page->data_head, __ATOMIC_ACQUIRE);
+		perf_buffer_look(buffer);
 		if (buffer->next != buffer->end)
 			time_heap_add(&maps->heap, perf_time_of_next(buffer), cpu);
 	}
