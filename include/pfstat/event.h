@@ -45,6 +45,7 @@ struct pfstat_event {
 #define PFSTAT_OFF_CPU_PREEMPTED 0x1 /* the thread was runnable all the time */
 #define PFSTAT_OFF_CPU_IOWAIT	 0x2 /* the thread called io_schedule() */
 #define PFSTAT_OFF_CPU_WOKEN	 0x4 /* woken_ns is known */
+#define PFSTAT_OFF_CPU_ASLEEP	 0x8 /* perf: the thread slept; state and iowait are not known */
 
 /* One off-CPU interval of a target's thread. event.ns: the thread runs again. */
 struct pfstat_off_cpu {
@@ -100,17 +101,19 @@ struct pfstat_block {
 	PFSTAT_OTHER_FAULT_KINDS(KIND)
 
 /* The kinds that the module does not record. */
-#define PFSTAT_OTHER_FAULT_KINDS(KIND)                  \
-	/* a file operation, not wrapped */             \
-	KIND(FILE, "file")                              \
-	/* a new anonymous page */                      \
-	KIND(ANON, "anon")                              \
-	/* do_swap_page(): swapped out, or migrating */ \
-	KIND(SWAP, "swap")                              \
-	/* do_wp_page() of a private page */            \
-	KIND(COW, "cow")                                \
-	/* solved meanwhile, NUMA hint, huge page */    \
-	KIND(OTHER, "other")
+#define PFSTAT_OTHER_FAULT_KINDS(KIND)                                                    \
+	/* a file operation, not wrapped */                                               \
+	KIND(FILE, "file")                                                                \
+	/* a new anonymous page */                                                        \
+	KIND(ANON, "anon")                                                                \
+	/* do_swap_page(): swapped out, or migrating */                                   \
+	KIND(SWAP, "swap")                                                                \
+	/* do_wp_page() of a private page */                                              \
+	KIND(COW, "cow")                                                                  \
+	/* solved meanwhile, NUMA hint, huge page */                                      \
+	KIND(OTHER, "other")                                                              \
+	/* perf: faulted before; written again, dropped with madvise(), or swapped out */ \
+	KIND(AGAIN, "again")
 
 #define PFSTAT_FAULT_KIND_ENUM(name, spelling) PFSTAT_FAULT_##name,
 enum pfstat_fault_kind { PFSTAT_FAULT_KINDS(PFSTAT_FAULT_KIND_ENUM) PFSTAT_NR_FAULT_KINDS };
@@ -188,8 +191,15 @@ struct pfstat_fault {
 	__u32 result;	   /* PFSTAT_RESULT_* */
 	__u8 origin;	   /* enum pfstat_fault_origin */
 	__u8 outcome;	   /* enum pfstat_fault_outcome */
-	__u8 reserved[2];
+	__u8 perf;	   /* PFSTAT_PERF_*; 0: not recorded by perf */
+	__u8 reserved;
 };
+
+/* pfstat_fault.perf */
+#define PFSTAT_PERF_SAMPLED  0x1 /* whether it is a write is not known, nor a page's order */
+#define PFSTAT_PERF_NO_END   0x2 /* event.ns is the next sign of the thread; an error only */
+#define PFSTAT_PERF_AGAIN    0x4 /* the process had faulted the page before */
+#define PFSTAT_PERF_WRITABLE 0x8 /* the mapping is writable */
 
 /*
  * Pages of a file that a target read from a block device left the page cache.

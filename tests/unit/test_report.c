@@ -1315,12 +1315,12 @@ START_TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
 		text, "by,",
 		"by,name,pid,tid,address,inode,dev,faults,major,total_ns,mean_ns,"
 		"max_ns,disk,wait,readahead,short,long,around,mkwrite,pass,error,lock,raced,"
-		"file,anon,swap,cow,other,cpu_before_ns,queue_ns,device_ns,foreign_ns,blocked_ns,reclaim_ns,"
-		"runqueue_ns,cpu_after_ns,residue_ns,lost_records,lost_events");
+		"file,anon,swap,cow,other,again,cpu_before_ns,queue_ns,device_ns,foreign_ns,"
+		"blocked_ns,reclaim_ns,asleep_ns,runqueue_ns,cpu_after_ns,residue_ns,lost_records,lost_events");
 	check_contains(text,
 		       "\nfile,/mnt/disk/demo.bin,77,n/a,139637976727552,12,8388609,6000,"
 		       "6000,900000000,150000.000,160000,6000,0,0,0,0,0,0,0,0,0,0,0,0,n/a,0,0,"
-		       "90000000,0,810000000,0,0,0,n/a,0,0,0,0\n");
+		       "n/a,90000000,0,810000000,0,0,0,0,n/a,0,0,0,0\n");
 	check_contains(text, "\nfile,\"/lib/a,b\"\"\n.so\",n/a,n/a,n/a,18446744073709551615,0,2,1,"
 			     "5000,");
 	free(text);

@@ -46,11 +46,36 @@ static void evidence_add_span(struct evidence *evidence, uint64_t from_ns, uint6
 	evidence->nr = evidence->nr - end + first + 1;
 }
 
+static void evidence_add_to(struct evidence_sum *sum, const struct explained *fault)
+{
+	const uint64_t whole_ns = fault->end_ns - fault->start_ns;
+
+	sum->count++;
+	sum->total_ns += whole_ns;
+	sum->off_cpu_ns +=
+		whole_ns - fault->parts_ns[PART_CPU_BEFORE] - fault->parts_ns[PART_CPU_AFTER];
+}
+
+static void evidence_add_perf(struct evidence_perf *perf, const struct explained *fault)
+{
+	if (!fault->major)
+		evidence_add_to(&perf->minor, fault);
+	if (fault->class != FAULT_FILE)
+		return;
+	evidence_add_to(fault->major ? &perf->read : &perf->cached, fault);
+	if (fault->major && fault->perf & PFSTAT_PERF_AGAIN)
+		evidence_add_to(&perf->read_again, fault);
+	if (!fault->major && fault->perf & PFSTAT_PERF_WRITABLE)
+		evidence_add_to(&perf->writable, fault);
+}
+
 void evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 {
 	if (evidence->nr == EVIDENCE_SPANS)
 		evidence_drop_oldest(evidence);
 	evidence_add_span(evidence, fault->start_ns, fault->end_ns);
+	if (fault->perf && fault->solved)
+		evidence_add_perf(&evidence->figures.perf, fault);
 	if (fault->flags & PFSTAT_FLAG_USER)
 		return;
 	evidence->figures.kernel_faults++;

@@ -21,6 +21,19 @@ struct evidence_reclaims {
 	uint64_t count, total_ns, pages;
 };
 
+/* Faults that perf recorded. */
+struct evidence_sum {
+	uint64_t count, total_ns, off_cpu_ns;
+};
+
+struct evidence_perf {
+	struct evidence_sum read;	/* major faults of files */
+	struct evidence_sum read_again; /* of these, the process had faulted the page before */
+	struct evidence_sum cached;	/* minor faults of files */
+	struct evidence_sum writable;	/* of these, in mappings that may be written */
+	struct evidence_sum minor;	/* all minor faults */
+};
+
 struct evidence_figures {
 	/* At least one thread was in a fault. A lower bound if a fault spans 128 gaps of others. */
 	uint64_t busy_ns;
@@ -29,6 +42,7 @@ struct evidence_figures {
 	uint64_t forks; /* new processes, not threads */
 	struct evidence_reclaims reclaims[PFSTAT_NR_RECLAIM_KINDS];
 	uint64_t advices[EVIDENCE_ADVICES]; /* successful calls of madvise(2), by advice */
+	struct evidence_perf perf;
 };
 
 #define EVIDENCE_SPANS 256

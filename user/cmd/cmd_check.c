@@ -66,8 +66,8 @@ static int check_print(const struct check *check)
 	const struct report *report = &check->result.report;
 	unsigned int failed;
 
-	if (view_source_is_bpf(report))
-		puts("measured with eBPF, without the pfstat module");
+	if (view_source_note(report))
+		puts(view_source_note(report));
 	failed = limits_check(stdout, &check->limits, report);
 	errno = 0;
 	if (fflush(stdout) || ferror(stdout))
@@ -104,7 +104,6 @@ int cmd_check(int argc, char **argv)
 	signals_init();
 	result_init(&check.result);
 	strcpy(check.result.report.environment.kind, "record");
-	check.result.report.bpf.known = check.watch_options.instruments.bpf;
 	status = check_run(&check);
 	watch_close(check.watch);
 	result_free(&check.result);

@@ -193,7 +193,7 @@ static int export_print(const struct exporter *exporter, FILE *out)
 		err = live_report(&rows[i].report, &rows[i].counters, exporter->live,
 				  exporter->by_cgroup ? cgroups->list[i].analysis :
 							exporter->result.analysis,
-				  exporter->watch_options.instruments.bpf);
+				  exporter->result.report.bpf.known);
 	}
 	if (!err)
 		err = export_print_rows(exporter, rows, nr, out);
@@ -240,7 +240,7 @@ static void export_update(void *context)
 		return;
 	watch_lost(exporter->watch, &counters.lost_records, &counters.lost_events);
 	counters.hooks = watch_hooks(exporter->watch);
-	counters.source_is_bpf = view_source_is_bpf(&exporter->result.report);
+	counters.source_note = view_source_note(&exporter->result.report);
 	exporter->err = export_take(exporter, &counters);
 	if (!exporter->err)
 		exporter->err = export_write(exporter);

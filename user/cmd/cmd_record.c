@@ -178,11 +178,6 @@ static void record_describe(struct record *record)
 				 realpath(options->file, resolved) ?: options->file);
 	environment->fault_around = options->instruments.fault_around;
 	environment->ring_bytes = options->instruments.ring_size ?: PFSTAT_RING_SIZE_DEFAULT;
-	record->result.report.bpf.known = options->instruments.bpf;
-	if (!options->instruments.bpf)
-		record_copy_text(record->result.report.bpf.missing,
-				 sizeof(record->result.report.bpf.missing),
-				 options->instruments.bpf_missing);
 }
 
 /* Returns the tables to print, those of the verdict, and for a recording the one of stacks. */

@@ -112,11 +112,11 @@ static void top_show(void *context)
 		return;
 	watch_lost(top->watch, &counters.lost_records, &counters.lost_events);
 	counters.hooks = watch_hooks(top->watch);
-	counters.source_is_bpf = view_source_is_bpf(&top->result.report);
+	counters.source_note = view_source_note(&top->result.report);
 	top->err = live_update(top->live, top->result.analysis, &counters, clock_monotonic_ns());
 	if (!top->err)
-		top->err = live_judge(top->live, top->result.analysis,
-				      top->watch_options.instruments.bpf);
+		top->err =
+			live_judge(top->live, top->result.analysis, top->result.report.bpf.known);
 	if (!top->err)
 		top->err = top_print(top);
 	top->shown++;

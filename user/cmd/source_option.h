@@ -9,13 +9,13 @@
 #include "collect/fault_source.h"
 
 /* A row of a table of struct argp_option. */
-#define SOURCE_OPTION(key, group)                                                \
-	{ "source",                                                              \
-	  key,                                                                   \
-	  "module|ebpf",                                                         \
-	  0,                                                                     \
-	  "record the calls of file operations with the pfstat module, or with " \
-	  "eBPF alone (default: the module if it is loaded)",                    \
+#define SOURCE_OPTION(key, group)                                                 \
+	{ "source",                                                               \
+	  key,                                                                    \
+	  "module|ebpf|perf",                                                     \
+	  0,                                                                      \
+	  "record with the pfstat module, with eBPF alone, or whole faults with " \
+	  "perf, which needs no privilege (default: the first that works)",       \
 	  group }
 
 const struct fault_source_ops *source_option_parse(const struct argp_state *state,

@@ -142,6 +142,7 @@ void watch_options_init(struct watch_options *options)
 	*options = (struct watch_options){
 		.instruments = {
 			.detach_later = true,
+			.whole_faults = true,
 			.bpf = true,
 			.bpf_missing = "--no-bpf was given",
 			.events = { .pages = true },

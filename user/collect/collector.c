@@ -138,9 +138,13 @@ static int collector_read_events(struct collector *collector)
  */
 static int collector_drain(struct collector *collector, uint64_t until_ns)
 {
+	struct fault_source *source = collector->options.source;
 	unsigned int i;
 	int err;
 
+	if (source->ops->stream)
+		return source->ops->stream->drain(source, until_ns, collector->options.sink,
+						  collector->options.sink_context);
 	for (i = 0; i < collector->options.source->nr_rings; i++)
 		record_ring_look(&collector->options.source->rings[i]);
 	err = collector_read_events(collector);
@@ -223,7 +227,10 @@ static int collector_allocate(struct collector *collector)
 	collector->polled = calloc(nr_rings + 3, sizeof(*collector->polled));
 	if (!collector->polled)
 		return -ENOMEM;
-	return record_merge_init(&collector->merge, collector->options.source->rings, nr_rings);
+	/* A source without rings has no records to merge. */
+	return nr_rings ? record_merge_init(&collector->merge, collector->options.source->rings,
+					    nr_rings) :
+			  0;
 }
 
 static void collector_add_polled(struct collector *collector, int fd)
@@ -240,6 +247,9 @@ static int collector_open_polled(struct collector *collector)
 		return -errno;
 	for (i = 0; i < collector->options.source->nr_rings; i++)
 		collector_add_polled(collector, collector->options.source->rings[i].fd);
+	if (collector->options.source->ops->stream)
+		collector_add_polled(collector, collector->options.source->ops->stream
+							->fd(collector->options.source));
 	if (collector->options.events)
 		collector_add_polled(collector, events_fd(collector->options.events));
 	if (collector->options.maps)

@@ -21,6 +21,7 @@
 #include <pfstat/event.h>
 
 #include "collect/record_ring.h"
+#include "model/item.h"
 
 struct fault_source_options {
 	uint64_t ring_size; /* bytes; 0: the default of the source */
@@ -76,10 +77,31 @@ struct fault_source_fault_ops {
 	int (*read)(const struct fault_source *source, struct fault_source_faults *faults);
 };
 
+struct run_counters;
+struct code_files;
+
+/*
+ * A source that supplies all items itself: faults, off-CPU intervals, tasks and mappings. It has no
+ * rings, and eBPF and perf's mappings are not used beside it.
+ */
+struct fault_source_stream_ops {
+	int (*fd)(const struct fault_source *source); /* readable if items wait */
+	/* Passes the items up to a time, in order of time; UINT64_MAX: the last ones. */
+	int (*drain)(struct fault_source *source, uint64_t until_ns, item_sink sink, void *context);
+	const struct code_files *(*code_files)(const struct fault_source *source);
+	/* Its counts so far; after stop, those of the kernel too. */
+	int (*fill)(const struct fault_source *source, struct run_counters *counters);
+	/* A thread of this process, which is recorded from begin to end. */
+	int (*hold_thread)(struct fault_source *source, pid_t tid);
+	int (*begin_thread)(struct fault_source *source);
+	int (*end_thread)(struct fault_source *source);
+};
+
 struct fault_source_ops {
 	const char *name; /* in sentences: "the module" */
 	const char *word; /* of --source, in a recording and in JSON: "module" */
-	const struct fault_source_fault_ops *faults; /* NULL: it cannot */
+	const struct fault_source_stream_ops *stream; /* NULL: it has rings */
+	const struct fault_source_fault_ops *faults;  /* NULL: it cannot */
 	int (*open)(struct fault_source **source, const struct fault_source_options *options,
 		    char *why, size_t size);
 	/* After the programs are loaded. NULL: the source needs no eBPF. */
@@ -90,8 +112,9 @@ struct fault_source_ops {
 			 size_t size);
 	/* No mapping: only_fd is a file that this process does not map. */
 	int (*hook_nothing)(struct fault_source *source, char *why, size_t size);
-	/* A process, and its children from now on. */
-	int (*follow)(struct fault_source *source, pid_t pid, char *why, size_t size);
+	/* A process, and its children from now on; `existing`: it has mappings already. */
+	int (*follow)(struct fault_source *source, pid_t pid, bool existing, char *why,
+		      size_t size);
 	int (*start)(struct fault_source *source);
 	/* The address of ->fault in hooked VMAs, by which eBPF recognises their faults. */
 	int (*wrapper)(const struct fault_source *source, uint64_t *address);

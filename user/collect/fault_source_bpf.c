@@ -117,12 +117,14 @@ static int bpf_source_hook_nothing(struct fault_source *source, char *why, size_
 }
 
 /* The instruments name the process for all programs. */
-static int bpf_source_follow(struct fault_source *source, pid_t pid, char *why, size_t size)
+static int bpf_source_follow(struct fault_source *source, pid_t pid, bool existing, char *why,
+			     size_t size)
 {
 	struct bpf_source *bpf = bpf_source_of(source);
 	int err = 0;
 
 	(void)pid;
+	(void)existing;
 	if (bpf->only_fd < 0)
 		return 0;
 	bpf_records_name_files(events_object(bpf->events));

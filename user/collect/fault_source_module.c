@@ -277,11 +277,13 @@ static int module_hook_nothing(struct fault_source *source, char *why, size_t si
 				     "pfdrive itself", why, size);
 }
 
-static int module_follow(struct fault_source *source, pid_t pid, char *why, size_t size)
+static int module_follow(struct fault_source *source, pid_t pid, bool existing, char *why,
+			 size_t size)
 {
 	int err = module_command(source, "follow %d", pid);
 	char what[32];
 
+	(void)existing;
 	snprintf(what, sizeof(what), "process %d", pid);
 	if (err != -EPERM)
 		return module_explain_target(err, what, why, size);

@@ -17,6 +17,7 @@
 #include "collect/collector.h"
 #include "collect/fault_source_bpf.h"
 #include "collect/fault_source_module.h"
+#include "collect/fault_source_perf.h"
 #include "collect/instruments.h"
 #include "collect/perf_faults.h"
 #include "collect/perf_mmap.h"
@@ -35,6 +36,7 @@ struct instruments {
 	struct bpf_cost bpf_cost;
 	struct priority priority; /* raised until the collector's thread is made */
 	struct cpus cpus;
+	char bpf_missing[256];		 /* see instruments_bpf_missing() */
 	bool going;			 /* instruments_go() */
 	int thread_err;			 /* see instruments_thread_err() */
 	struct pfstat_mapping *mappings; /* when the watching ends */
@@ -53,18 +55,23 @@ static int instruments_out_of_memory(char *why, size_t size)
 	return -ENOMEM;
 }
 
-/* The module is the precise source, and the only one without eBPF. */
-const struct fault_source_ops *instruments_source(const struct instruments_options *options)
+const struct fault_source_ops *instruments_source(const struct instruments *instruments)
 {
-	const bool needs_module = !options->bpf || !options->fault_around;
-
-	if (options->source)
-		return options->source;
-	return needs_module || !access("/sys/module/pfstat", F_OK) ? &fault_source_module :
-								     &fault_source_bpf;
+	return instruments->source->ops;
 }
 
-static int instruments_open_source(struct instruments *instruments, char *why, size_t size)
+bool instruments_have_events(const struct instruments *instruments)
+{
+	return instruments->events || instruments->source->ops->stream;
+}
+
+const char *instruments_bpf_missing(const struct instruments *instruments)
+{
+	return instruments->bpf_missing;
+}
+
+static int instruments_open_source(struct instruments *instruments,
+				   const struct fault_source_ops *source, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
 	const struct fault_source_options source_options = {
@@ -73,13 +80,13 @@ static int instruments_open_source(struct instruments *instruments, char *why, s
 		.only_fd = options->only_fd,
 	};
 
-	return instruments_source(options)->open(&instruments->source, &source_options, why, size);
+	return source->open(&instruments->source, &source_options, why, size);
 }
 
 /* Without the programs for all faults, if the source counts them. */
 static int instruments_load_events(struct instruments *instruments, char *why, size_t size)
 {
-	const struct fault_source_ops *source = instruments_source(&instruments->options);
+	const struct fault_source_ops *source = instruments->source->ops;
 	struct events_options options = instruments->options.events;
 	int err;
 
@@ -109,6 +116,8 @@ static int instruments_open_events(struct instruments *instruments, char *why, s
 	struct bpf_cost *cost = &instruments->bpf_cost;
 	int err;
 
+	if (instruments->source->ops->stream)
+		return 0;
 	if (!options->bpf) {
 		pins_await_detached();
 		return 0;
@@ -131,7 +140,8 @@ static int instruments_open_events(struct instruments *instruments, char *why, s
 static int instruments_check_namespace(const struct instruments *instruments, char *why,
 				       size_t size)
 {
-	if (!instruments->options.maps || pid_namespace_is_initial())
+	if (!instruments->options.maps || instruments->source->ops->stream ||
+	    pid_namespace_is_initial())
 		return 0;
 	snprintf(why, size,
 		 "cannot match mappings to faults in this PID namespace: the module "
@@ -139,20 +149,80 @@ static int instruments_check_namespace(const struct instruments *instruments, ch
 	return -EOPNOTSUPP;
 }
 
-static int instruments_open_all(struct instruments *instruments, char *why, size_t size)
+/* A source with all that it needs beside it. */
+static int instruments_open_with(struct instruments *instruments,
+				 const struct fault_source_ops *source, char *why, size_t size)
 {
-	int err = instruments_check_namespace(instruments, why, size);
+	int err = instruments_open_source(instruments, source, why, size);
 
 	if (!err)
-		err = instruments_open_source(instruments, why, size);
+		err = instruments_check_namespace(instruments, why, size);
 	if (!err)
 		err = instruments_open_events(instruments, why, size);
 	bpf_cost_close(&instruments->bpf_cost);
-	if (!err && instruments->options.maps)
+	if (err || source->stream)
+		return err;
+	if (instruments->options.maps)
 		err = perf_maps_open(&instruments->maps, why, size);
 	if (!err && !instruments->options.no_counters && perf_faults_open(&instruments->counters))
 		err = instruments_out_of_memory(why, size);
 	return err;
+}
+
+/* Closes what a source that failed has opened, for the next one. */
+static void instruments_close_source(struct instruments *instruments)
+{
+	perf_maps_close(instruments->maps);
+	perf_faults_close(instruments->counters);
+	events_close(instruments->events);
+	if (instruments->events)
+		pins_await_detached();
+	if (instruments->source)
+		instruments->source->ops->close(instruments->source);
+	instruments->maps = NULL;
+	instruments->counters = NULL;
+	instruments->events = NULL;
+	instruments->source = NULL;
+	instruments->bpf_cost = BPF_COST_NONE;
+}
+
+/* Which source works shows only when it is opened; a source that is in use is not replaced. */
+static int instruments_open_best(struct instruments *instruments, char *why, size_t size)
+{
+	const struct instruments_options *options = &instruments->options;
+	const bool loaded = !access("/sys/module/pfstat", F_OK);
+	const bool needs_module = !options->fault_around ||
+				  (!options->bpf && !options->whole_faults);
+	int err = -ENOENT;
+
+	if (loaded || needs_module)
+		err = instruments_open_with(instruments, &fault_source_module, why, size);
+	if (!err || err == -EBUSY || needs_module)
+		return err;
+	if (options->bpf) {
+		instruments_close_source(instruments);
+		err = instruments_open_with(instruments, &fault_source_bpf, why, size);
+	}
+	if (!err || err == -EBUSY || !options->whole_faults || options->events.stacks)
+		return err;
+	snprintf(instruments->bpf_missing, sizeof(instruments->bpf_missing), "%s",
+		 options->bpf ? why : options->bpf_missing);
+	instruments_close_source(instruments);
+	return instruments_open_with(instruments, &fault_source_perf, why, size);
+}
+
+static int instruments_open_all(struct instruments *instruments, char *why, size_t size)
+{
+	const struct instruments_options *options = &instruments->options;
+
+	snprintf(instruments->bpf_missing, sizeof(instruments->bpf_missing), "%s",
+		 options->bpf	      ? "" :
+		 options->bpf_missing ?:
+					"");
+	if (options->source == &fault_source_perf)
+		strcpy(instruments->bpf_missing, "--source perf was given");
+	return options->source ? instruments_open_with(instruments, options->source, why, size) :
+				 instruments_open_best(instruments, why, size);
 }
 
 int instruments_open(struct instruments **opened, const struct instruments_options *options,
@@ -282,7 +352,7 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 	struct fault_source *source = instruments->source;
 	int err, maps_err;
 
-	err = source->ops->follow(source, pid, why, size);
+	err = source->ops->follow(source, pid, existing, why, size);
 	if (!err)
 		err = instruments_open_collector(instruments, why, size);
 	if (err)
@@ -300,6 +370,10 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 
 const struct code_files *instruments_code_files(const struct instruments *instruments)
 {
+	const struct fault_source *source = instruments->source;
+
+	if (source->ops->stream)
+		return source->ops->stream->code_files(source);
 	return instruments->maps ? perf_maps_code_files(instruments->maps) : NULL;
 }
 
@@ -397,7 +471,6 @@ static int instruments_pass_mappings(const struct instruments *instruments)
 int instruments_stop(struct instruments *instruments, struct run_counters *counters, char *why,
 		     size_t size)
 {
-	const struct instruments_options *options = &instruments->options;
 	const struct fault_source *source = instruments->source;
 	struct first_error first = { .why = why, .size = size };
 	char stop[64], counts[64];
@@ -424,12 +497,12 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 	counters->bpf_hooked_ps = instruments->bpf_cost.hooked_ps;
 	counters->bpf_again_ps = instruments->bpf_cost.again_ps;
 	counters->bpf_other_ps = instruments->bpf_cost.other_ps;
+	if (source->ops->stream)
+		instruments_note(&first, source->ops->stream->fill(source, counters), counts);
 	if (instruments->events)
 		instruments_note(&first, instruments_take_events(instruments, counters),
 				 "cannot read the counts of eBPF");
-	else
-		snprintf(counters->bpf_missing, sizeof(counters->bpf_missing), "%s",
-			 options->bpf_missing ?: "");
+	strcpy(counters->bpf_missing, instruments->bpf_missing);
 	return first.err;
 }
 
@@ -448,6 +521,8 @@ int instruments_check_events(const struct run_counters *counters, char *why, siz
 
 uint32_t instruments_hooks(const struct instruments *instruments)
 {
+	if (instruments->source->ops->stream)
+		return 1U << HOOK_FAULT | 1U << HOOK_PERF;
 	return instruments->events ? all_faults_hooks(&instruments->faults) : 0;
 }
 
@@ -472,21 +547,39 @@ void instruments_count_swap(struct instruments *instruments, bool count)
 		events_count_swap(instruments->events, count);
 }
 
-int instruments_counts(const struct instruments *instruments, struct run_counters *counters)
+static int instruments_event_counts(const struct instruments *instruments,
+				    struct run_counters *counters)
 {
 	int err = instruments->events ? events_counters(instruments->events, counters) : -ENODATA;
 
 	return err ? err : all_faults_counters(&instruments->faults, counters);
 }
 
+int instruments_counts(const struct instruments *instruments, struct run_counters *counters)
+{
+	const struct fault_source *source = instruments->source;
+
+	if (source->ops->stream)
+		return source->ops->stream->fill(source, counters);
+	return instruments_event_counts(instruments, counters);
+}
+
 void instruments_hold_thread(struct instruments *instruments, pid_t tid)
 {
+	struct fault_source *source = instruments->source;
+
+	if (source->ops->stream)
+		instruments->thread_err = source->ops->stream->hold_thread(source, tid);
 	if (instruments->counters)
 		perf_faults_hold_thread(instruments->counters, tid);
 }
 
 int instruments_begin_thread(struct instruments *instruments, pid_t tid)
 {
+	struct fault_source *source = instruments->source;
+
+	if (source->ops->stream && !instruments->thread_err)
+		instruments->thread_err = source->ops->stream->begin_thread(source);
 	/* Its own system calls and faults come before the watch. */
 	if (instruments->counters)
 		perf_faults_release_thread(instruments->counters);
@@ -498,8 +591,11 @@ int instruments_begin_thread(struct instruments *instruments, pid_t tid)
 
 int instruments_end_thread(struct instruments *instruments, pid_t tid)
 {
+	struct fault_source *source = instruments->source;
 	int err = instruments->events ? all_faults_ignore(&instruments->faults, tid) : 0;
 
+	if (source->ops->stream)
+		err = source->ops->stream->end_thread(source);
 	if (instruments->counters)
 		perf_faults_stop(instruments->counters);
 	instruments->thread_err = instruments->thread_err ?: err;

@@ -24,8 +24,10 @@ struct code_files;
 struct instruments;
 
 struct instruments_options {
-	const struct fault_source_ops *source; /* NULL: the module */
-	bool bpf;			       /* false: bpf_missing is the reason */
+	/* NULL: the module if it is loaded, else eBPF, else perf if that suffices. */
+	const struct fault_source_ops *source;
+	bool whole_faults; /* faults without their calls suffice: perf may be the source */
+	bool bpf;	   /* false: bpf_missing is the reason */
 	const char *bpf_missing;
 	struct events_options events;
 	bool maps;	  /* record the mappings of processes */
@@ -46,15 +48,15 @@ struct instruments_options {
 	void *failed_context;
 };
 
-/*
- * The source that instruments_open() opens. If none is named, that is the module if it is loaded or
- * required by another option, else eBPF.
- */
-const struct fault_source_ops *instruments_source(const struct instruments_options *options);
-
 /* All return 0, or a negative errno; then why is one clause with the reason and the remedy. */
 int instruments_open(struct instruments **instruments, const struct instruments_options *options,
 		     char *why, size_t size);
+/* The source that was opened. */
+const struct fault_source_ops *instruments_source(const struct instruments *instruments);
+/* True if eBPF or perf reports off-CPU intervals and all faults. */
+bool instruments_have_events(const struct instruments *instruments);
+/* One clause: why eBPF is not used; "" if it is. */
+const char *instruments_bpf_missing(const struct instruments *instruments);
 /* This process's mappings of the file that is open as fd. */
 int instruments_hook_file(struct instruments *instruments, int fd, const char *path, char *why,
 			  size_t size);

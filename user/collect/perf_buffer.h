@@ -11,7 +11,7 @@
 #define PERF_RECORD_MAX 65536U
 
 struct perf_buffer {
-	int fd;			   /* the caller's; -1: the CPU is offline */
+	int fd;				   /* the caller's; -1: the CPU is offline */
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	const uint8_t *data;
 	uint64_t bytes;	    /* of data: a power of two */

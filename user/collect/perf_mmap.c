@@ -374,7 +374,7 @@ static uint16_t perf_size_of_next(const struct perf_buffer *buffer)
 static uint64_t perf_time_of_next(const struct perf_buffer *buffer)
 {
 	return *(const uint64_t *)perf_buffer_at(buffer,
-						  buffer->next + perf_size_of_next(buffer) - 8);
+						 buffer->next + perf_size_of_next(buffer) - 8);
 }
 
 static int perf_pass(struct perf_maps *maps, maps_sink sink, void *context)

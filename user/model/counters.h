@@ -30,12 +30,13 @@ enum bpf_hook {
 	HOOK_RECLAIM,	   /* direct reclaim, of a cgroup too, and compaction: the reclaim part */
 	HOOK_WAIT_STACK,   /* sched_switch: the kernel stacks of sleeps in faults */
 	HOOK_UNMAP,	   /* uprobe_munmap: the last state of mappings of files */
+	HOOK_PERF,	   /* no eBPF: perf's software events, see collect/fault_source_perf.h */
 	NR_HOOKS
 };
 
-#define HOOK_NAMES                                                              \
-	{ "wakeup",	 "block_insert", "block",   "fault",	  "swap", "wp", \
-	  "page_delete", "swap_io",	 "reclaim", "wait_stack", "unmap" }
+#define HOOK_NAMES                                                               \
+	{ "wakeup",	 "block_insert", "block",   "fault",	  "swap",  "wp", \
+	  "page_delete", "swap_io",	 "reclaim", "wait_stack", "unmap", "perf" }
 
 struct syscall_row {
 	uint32_t number;
@@ -90,6 +91,10 @@ struct run_counters {
 	struct usage usage;
 	/* perf_event_open(2), PERF_TYPE_SOFTWARE. */
 	uint64_t perf_faults, perf_minor, perf_major;
+	/* Of perf as the fault source. */
+	bool perf_user_only;	 /* faults of the kernel in system calls are not seen */
+	uint64_t perf_failed;	 /* faults that mapped no page: a signal followed */
+	uint64_t perf_unpaired;	 /* samples that were not joined to faults, next to lost ones */
 	uint64_t maps_lost;	 /* mappings that perf could not report for lack of space */
 	uint64_t names_left_out; /* names of code that did not fit into the recording */
 };

@@ -46,19 +46,24 @@ const struct fault_class_traits fault_classes[NR_FAULT_CLASSES] = {
 		.reason = "resolved in the meantime, or a hint of NUMA balancing",
 		.hooks = 1U << HOOK_FAULT,
 	},
+	[FAULT_AGAIN] = {
+		.rgb = COLOUR_PURPLE, .point = 9, .size = 0.45, .ascii = '.',
+		.reason = "faulted before",
+		.hooks = 1U << HOOK_FAULT | 1U << HOOK_PERF,
+	},
 };
 
 /* The last rows are module classes that begin a fault only if a record was lost. */
 const enum fault_class fault_class_rows[] = {
-	FAULT_DISK,  FAULT_WAIT,  FAULT_READAHEAD, FAULT_LONG,	FAULT_AROUND, FAULT_MKWRITE,
-	FAULT_LOCK,  FAULT_RACED, FAULT_ANON,	   FAULT_SWAP,	FAULT_COW,    FAULT_FILE,
-	FAULT_OTHER, FAULT_SHORT, FAULT_PASS,	   FAULT_ERROR,
+	FAULT_DISK, FAULT_WAIT,	 FAULT_READAHEAD, FAULT_LONG, FAULT_AROUND, FAULT_MKWRITE,
+	FAULT_LOCK, FAULT_RACED, FAULT_ANON,	  FAULT_SWAP, FAULT_COW,    FAULT_AGAIN,
+	FAULT_FILE, FAULT_OTHER, FAULT_SHORT,	  FAULT_PASS, FAULT_ERROR,
 };
 
 const enum fault_class fault_class_layers[] = {
-	FAULT_PASS,	 FAULT_RACED,  FAULT_OTHER, FAULT_ANON,	   FAULT_COW,  FAULT_FILE,
-	FAULT_LONG,	 FAULT_AROUND, FAULT_SHORT, FAULT_MKWRITE, FAULT_LOCK, FAULT_SWAP,
-	FAULT_READAHEAD, FAULT_WAIT,   FAULT_DISK,  FAULT_ERROR,
+	FAULT_PASS, FAULT_RACED,     FAULT_OTHER,  FAULT_ANON,	FAULT_COW,     FAULT_AGAIN,
+	FAULT_FILE, FAULT_LONG,	     FAULT_AROUND, FAULT_SHORT, FAULT_MKWRITE, FAULT_LOCK,
+	FAULT_SWAP, FAULT_READAHEAD, FAULT_WAIT,   FAULT_DISK,	FAULT_ERROR,
 };
 
 _Static_assert(sizeof(fault_class_rows) / sizeof(fault_class_rows[0]) == NR_FAULT_CLASSES &&

@@ -26,13 +26,14 @@ static void print_class(FILE *out, const struct view *view, size_t number, enum 
 {
 	const struct class_figures *figures = &view->figures.classes[class];
 	const struct report *run = view->run;
-	const bool any = figures->count;
+	const bool known = !view_source_is_perf(run), any = known && figures->count;
 
 	fprintf(out, "%zu,", number);
 	csv_text(out, run->environment.pattern[0] ? run->environment.pattern : "n/a");
 	fputc(',', out);
 	csv_text(out, run->environment.cache[0] ? run->environment.cache : "n/a");
-	fprintf(out, ",%s,%" PRIu64, fault_class_name((enum fault_class) class), figures->count);
+	fprintf(out, ",%s", fault_class_name((enum fault_class) class));
+	print_number(out, known, figures->count);
 	if (any)
 		fprintf(out, ",%.3f", view_mean_ns(figures));
 	else
@@ -40,8 +41,8 @@ static void print_class(FILE *out, const struct view *view, size_t number, enum 
 	print_number(out, any, figures->p50_ns);
 	print_number(out, any, figures->p99_ns);
 	print_number(out, any, figures->max_ns);
-	print_number(out, true, figures->total_ns);
-	print_number(out, run->bpf.known, figures->off_cpu_ns);
+	print_number(out, known, figures->total_ns);
+	print_number(out, known && run->bpf.known, figures->off_cpu_ns);
 	print_fact(out, run->losses.records);
 	print_fact(out, run->losses.events);
 	fputc('\n', out);

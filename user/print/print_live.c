@@ -93,8 +93,8 @@ static void head(struct page *page, const struct live *live)
 		  per_second(live, live->new_major), per_second(live, total_ns / 1e6),
 		  lost_text(records, sizeof(records), live->counters.lost_records),
 		  lost_text(events, sizeof(events), live->counters.lost_events));
-	if (live->counters.source_is_bpf)
-		live_line(page, "measured with eBPF, without the pfstat module");
+	if (live->counters.source_note)
+		live_line(page, "%s", live->counters.source_note);
 }
 
 static void live_print_heading(struct page *page, const char *what)

@@ -29,7 +29,7 @@ static const struct number numbers[] = {
 	NUMBER(names_left_out), NUMBER(events_skipped), NUMBER(events_received),
 	NUMBER(task_minor),	NUMBER(task_major),	NUMBER(call_cost_ps),
 	NUMBER(inside_ps),	NUMBER(bpf_hooked_ps),	NUMBER(bpf_again_ps),
-	NUMBER(bpf_other_ps),
+	NUMBER(bpf_other_ps),	NUMBER(perf_failed),	NUMBER(perf_unpaired),
 };
 
 #define NR_NUMBERS ARRAY_SIZE(numbers)
@@ -179,6 +179,7 @@ static json_t *syscalls_to_json(const struct run_counters *counters)
 	return filled(array, err);
 }
 
+/* The same for perf as the source, which has no system calls. */
 static json_t *bpf_to_json(const struct run_counters *counters)
 {
 	return json_pack("{s:o, s:o, s:o, s:o}", "hooks", hooks_to_json(counters->hooks), "counts",
@@ -193,6 +194,7 @@ static uint64_t number_at(const struct run_counters *counters, const struct numb
 
 json_t *counters_to_json(const struct run_counters *counters)
 {
+	const bool by_perf = counters->hooks & 1U << HOOK_PERF;
 	json_t *json = json_object();
 	int err = json ? 0 : -ENOMEM;
 	size_t i;
@@ -208,7 +210,13 @@ json_t *counters_to_json(const struct run_counters *counters)
 		err = json_object_set_new(json, "advice", json_boolean(counters->have_advice));
 	if (!err)
 		err = json_object_set_new(json, "bpf",
-					  counters->have_bpf ? bpf_to_json(counters) : json_null());
+					  counters->have_bpf && !by_perf ? bpf_to_json(counters) :
+									   json_null());
+	if (!err && by_perf)
+		err = json_object_set_new(json, "perf", bpf_to_json(counters));
+	if (!err && by_perf)
+		err = json_object_set_new(json, "perf_user_only",
+					  json_boolean(counters->perf_user_only));
 	if (!err)
 		err = json_object_set_new(json, "bpf_missing", json_string(counters->bpf_missing));
 	if (!err)
@@ -372,6 +380,9 @@ static int read_counters(const json_t *json, struct run_counters *counters)
 	counters->have_advice = json_is_true(json_object_get(json, "advice"));
 	if (!err)
 		err = read_bpf(json_object_get(json, "bpf"), counters);
+	if (!err)
+		err = read_bpf(json_object_get(json, "perf"), counters);
+	counters->perf_user_only = json_is_true(json_object_get(json, "perf_user_only"));
 	if (!err)
 		err = read_missing(json_object_get(json, "bpf_missing"), counters->bpf_missing,
 				   sizeof(counters->bpf_missing));

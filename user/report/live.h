@@ -16,8 +16,8 @@
 struct live_counters {
 	uint64_t lost_records;
 	uint64_t lost_events;
-	uint32_t hooks;	    /* 1 << enum bpf_hook: those that eBPF has */
-	bool source_is_bpf; /* see view_source_is_bpf() */
+	uint32_t hooks;		 /* 1 << enum bpf_hook: those that eBPF has */
+	const char *source_note; /* see view_source_note() */
 };
 
 /* All figures up to one point in time. */

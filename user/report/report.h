@@ -66,9 +66,11 @@ struct report_cost {
 
 /* The measurements that eBPF was able to make. */
 struct report_bpf {
-	bool known;		/* false: parts, off-CPU times and requests are n/a */
-	char missing[256];	/* the reason, as one clause */
-	uint32_t hooks;		/* bit mask of 1 << enum bpf_hook: hooks that were attached */
+	bool known;	   /* false: parts, off-CPU times and requests are n/a */
+	char missing[256]; /* the reason, as one clause */
+	uint32_t hooks;	   /* bit mask of 1 << enum bpf_hook: hooks that were attached */
+	/* perf is the source: faults of the kernel in system calls are not seen. */
+	bool user_only;
 	bool have_counts;	/* eBPF's own counts and the system calls are known */
 	uint64_t off_cpu_count; /* off-CPU intervals that eBPF saw */
 	/* The module counted all faults; else eBPF did, for this reason (a clause). */

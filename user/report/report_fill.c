@@ -127,15 +127,16 @@ static void fill_bpf(struct report *report, const struct run_counters *counters)
 	struct report_losses *losses = &report->losses;
 	struct report_bpf *bpf = &report->bpf;
 
-	bpf->have_counts = counters->have_bpf;
+	bpf->have_counts = counters->have_bpf && !(counters->hooks & 1U << HOOK_PERF);
 	if (!counters->have_bpf) {
 		if (counters->bpf_missing[0])
 			strcpy(bpf->missing, counters->bpf_missing);
 		return;
 	}
 	bpf->known = true;
-	bpf->missing[0] = '\0';
+	strcpy(bpf->missing, counters->bpf_missing);
 	bpf->hooks = counters->hooks;
+	bpf->user_only = counters->perf_user_only;
 	bpf->module_faults = counters->module_faults;
 	strcpy(bpf->module_faults_missing, counters->module_faults_missing);
 	bpf->off_cpu_count = counters->counts[PFSTAT_COUNT_OFF_CPU];

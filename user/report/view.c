@@ -181,6 +181,20 @@ bool view_source_is_bpf(const struct report *run)
 	return !strcmp(run->environment.source, "ebpf");
 }
 
+bool view_source_is_perf(const struct report *run)
+{
+	return !strcmp(run->environment.source, "perf");
+}
+
+const char *view_source_note(const struct report *run)
+{
+	if (view_source_is_bpf(run))
+		return "measured with eBPF, without the pfstat module";
+	return view_source_is_perf(run) ?
+		       "measured with perf: whole faults; their calls and disk requests are n/a" :
+		       NULL;
+}
+
 bool view_is_drive(const struct report *run)
 {
 	return strcmp(run->environment.kind, "record");
@@ -195,6 +209,9 @@ bool view_part_known(const struct report *run, enum part part)
 {
 	if (!run->faults.parts_known)
 		return false;
+	if (view_source_is_perf(run))
+		return part == PART_CPU_BEFORE || part == PART_CPU_AFTER || part == PART_ASLEEP ||
+		       part == PART_RUNQUEUE || part == PART_RESIDUE;
 	switch (part) {
 	case PART_QUEUE:
 		return view_has_hook(run, HOOK_BLOCK) && view_has_hook(run, HOOK_BLOCK_INSERT);
@@ -213,6 +230,9 @@ bool view_class_known(const struct report *run, enum fault_class class)
 {
 	const uint32_t hooks = run->bpf.known ? run->bpf.hooks : 0;
 
+	/* perf reports no calls of file operations. */
+	if (class < FAULT_FIRST_OTHER)
+		return !view_source_is_perf(run);
 	return !(fault_classes[class].hooks & ~hooks);
 }
 

@@ -64,6 +64,9 @@ struct spread view_spread(const double *values, size_t nr);
 bool view_is_drive(const struct report *run);
 /* The records of calls are those of eBPF, not of the module. */
 bool view_source_is_bpf(const struct report *run);
+/* What the source, and so the output, lacks: one line. NULL: the module, which lacks nothing. */
+const char *view_source_note(const struct report *run);
+bool view_source_is_perf(const struct report *run);
 
 /* True if eBPF had the hook. Without it, a part or a class of faults cannot be measured. */
 bool view_has_hook(const struct report *run, enum bpf_hook hook);

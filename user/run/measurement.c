@@ -71,7 +71,7 @@ static int measurement_open_analysis(struct measurement *measurement)
 
 	if (options->without_analysis)
 		return 0;
-	result->analysis = analysis_new(options->instruments.bpf, page_size(), options->groups);
+	result->analysis = analysis_new(result->report.bpf.known, page_size(), options->groups);
 	if (!result->analysis ||
 	    (options->listener &&
 	     analysis_listen(result->analysis, options->listener, options->listener_context)))
@@ -79,9 +79,25 @@ static int measurement_open_analysis(struct measurement *measurement)
 	return 0;
 }
 
+/* Which source works, and whether eBPF does, is known now. */
+static void measurement_describe(struct measurement *measurement)
+{
+	const struct instruments *instruments = measurement->instruments;
+	struct report *report = &measurement->result->report;
+
+	measurement->options.instruments.source = instruments_source(instruments);
+	measurement->options.instruments.bpf &= !instruments_bpf_missing(instruments)[0];
+	strcpy(report->environment.source, instruments_source(instruments)->word);
+	report->bpf.known = instruments_have_events(instruments);
+	strcpy(report->bpf.missing, instruments_bpf_missing(instruments));
+	if (instruments_source(instruments)->stream)
+		report->bpf.hooks = instruments_hooks(instruments);
+}
+
 static int measurement_open_instruments(struct measurement *measurement)
 {
 	struct instruments_options *options = &measurement->options.instruments;
+	int err;
 
 	if (measurement->options.hooks_nothing) {
 		measurement->nothing_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -91,10 +107,11 @@ static int measurement_open_instruments(struct measurement *measurement)
 	}
 	options->sink = measurement_add;
 	options->sink_context = measurement;
-	options->source = instruments_source(options);
-	strcpy(measurement->result->report.environment.source, options->source->word);
-	return instruments_open(&measurement->instruments, options, measurement->why,
-				sizeof(measurement->why));
+	err = instruments_open(&measurement->instruments, options, measurement->why,
+			       sizeof(measurement->why));
+	if (!err)
+		measurement_describe(measurement);
+	return err;
 }
 
 int measurement_open(struct measurement *measurement, const struct measurement_options *options,
@@ -103,7 +120,7 @@ int measurement_open(struct measurement *measurement, const struct measurement_o
 	*measurement = MEASUREMENT_NONE;
 	measurement->options = *options;
 	measurement->result = result;
-	return measurement_open_analysis(measurement) ?: measurement_open_instruments(measurement);
+	return measurement_open_instruments(measurement) ?: measurement_open_analysis(measurement);
 }
 
 int measurement_record(struct measurement *measurement, const char *path)

@@ -68,7 +68,6 @@ static void run_describe(const struct run_plan *plan, struct report *report)
 	environment->fault_around = plan->options->fault_around;
 	environment->ring_bytes = PFSTAT_RING_SIZE_DEFAULT;
 	environment->started_s = time(NULL);
-	report->bpf.known = plan->options->bpf;
 	report->drive.repeat = plan->number;
 	report->drive.repeats = plan->options->repeats;
 }
@@ -95,6 +94,7 @@ static int run_open(struct run *run)
 	const struct measurement_options measurement_options = {
 		.instruments = {
 			.source = options->source,
+			.whole_faults = true,
 			.bpf = options->bpf,
 			.bpf_missing = "--no-bpf was given",
 			.events = {

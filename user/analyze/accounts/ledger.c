@@ -299,6 +299,66 @@ static void list_counts(struct ledger *ledger, const struct sides *sides)
 	add_count(ledger, "major-faults", "perf", counters->perf_major);
 }
 
+static void list_counts_of_perf(struct ledger *ledger, const struct sides *sides)
+{
+	const struct run_counters *counters = sides->counters;
+
+	add_count(ledger, "faults, minor", "pfdrive", all_returns(sides, PFSTAT_OUTCOME_MINOR));
+	add_count(ledger, "faults, major", "pfdrive", all_returns(sides, PFSTAT_OUTCOME_MAJOR));
+	add_count(ledger, "faults, failed", "pfdrive", all_returns(sides, PFSTAT_OUTCOME_ERROR));
+	add_count(ledger, "page-faults", "perf", counters->perf_faults);
+	add_count(ledger, "minor-faults", "perf", counters->perf_minor);
+	add_count(ledger, "major-faults", "perf", counters->perf_major);
+	add_count(ledger, "minflt", "getrusage", counters->usage.minflt);
+	add_count(ledger, "majflt", "getrusage", counters->usage.majflt);
+}
+
+/* The kernel's counts of the events are exact, also if samples of them were lost. */
+static void compare_samples(struct ledger *ledger, const struct sides *sides)
+{
+	const struct run_counters *counters = sides->counters;
+	const uint64_t lost =
+		count_sum(counters->counts[PFSTAT_COUNT_EVENTS_LOST], counters->perf_unpaired);
+	struct ledger_difference *difference;
+
+	difference = ledger_begin(ledger, "minor-faults", counters->perf_minor, "faults, minor",
+				  all_returns(sides, PFSTAT_OUTCOME_MINOR));
+	add_bound(difference, "samples lost, or joined to no other", lost);
+	end_at_edges(ledger, difference, sides);
+	difference = ledger_begin(ledger, "major-faults", counters->perf_major, "faults, major",
+				  all_returns(sides, PFSTAT_OUTCOME_MAJOR));
+	add_bound(difference, "samples lost, or joined to no other", lost);
+	end_at_edges(ledger, difference, sides);
+	difference = ledger_begin(ledger, "page-faults", counters->perf_faults,
+				  "minor-faults + major-faults",
+				  count_sum(counters->perf_minor, counters->perf_major));
+	add_reason(difference, "failed: a signal followed",
+		   all_returns(sides, PFSTAT_OUTCOME_ERROR));
+	add_bound(difference, "failed, and samples were lost", lost);
+	end_at_edges(ledger, difference, sides);
+}
+
+/* The rest of getrusage(2)'s counts has no event of perf. */
+static void compare_unsampled(struct ledger *ledger, const struct sides *sides)
+{
+	static const char *const names[] = {
+		"get_user_pages() (populate, direct I/O, …)",
+		"in system calls and get_user_pages(): perf does not show these to this user",
+	};
+	const struct run_counters *counters = sides->counters;
+	const char *name = names[counters->perf_user_only];
+	struct ledger_difference *difference;
+
+	difference = ledger_begin(ledger, "minflt", counters->usage.minflt, "minor-faults",
+				  counters->perf_minor);
+	add_bound(difference, name, UINT64_MAX - 1);
+	end_at_edges(ledger, difference, sides);
+	difference = ledger_begin(ledger, "majflt", counters->usage.majflt, "major-faults",
+				  counters->perf_major);
+	add_bound(difference, name, UINT64_MAX - 1);
+	end_at_edges(ledger, difference, sides);
+}
+
 void ledger_make(struct ledger *ledger, const struct run_counters *counters,
 		 const struct summary_figures *figures)
 {
@@ -311,6 +371,12 @@ void ledger_make(struct ledger *ledger, const struct run_counters *counters,
 	};
 
 	*ledger = (struct ledger){ 0 };
+	if (sides.have_mm && counters->hooks & 1U << HOOK_PERF) {
+		list_counts_of_perf(ledger, &sides);
+		compare_samples(ledger, &sides);
+		compare_unsampled(ledger, &sides);
+		return;
+	}
 	list_counts(ledger, &sides);
 	compare_calls(ledger, &sides);
 	if (!sides.have_mm) {

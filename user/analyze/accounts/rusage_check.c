@@ -41,7 +41,7 @@ static uint64_t calls_of(const struct run_counters *counters)
 
 	for (i = 0; i < counters->nr_syscalls; i++)
 		sum += counters->syscalls[i].value.count;
-	return counters->have_bpf ? sum : COUNT_NA;
+	return counters->have_bpf && !has_hook(counters, HOOK_PERF) ? sum : COUNT_NA;
 }
 
 static uint64_t on_cpu_us(const struct run_counters *counters, const struct usage_seen *seen)

@@ -232,6 +232,7 @@ static void describe_event(struct explained *fault, const struct pfstat_fault *e
 	fault->dev = event->dev;
 	fault->flags = event->fault_flags;
 	fault->ip = event->ip;
+	fault->perf = event->perf;
 }
 
 static void explain_add_return(struct fault_builder *builder, const struct pfstat_fault *event)
@@ -242,9 +243,11 @@ static void explain_add_return(struct fault_builder *builder, const struct pfsta
 	if (fault->class == FAULT_OTHER)
 		fault->class = fault_class_of_kind(event->event.flags);
 	fault->attempts++;
-	fault->handler_ns += item_elapsed(event->start_ns, event->event.ns);
 	fault->result = event->result;
 	fault->major = event->outcome == PFSTAT_OUTCOME_MAJOR;
+	if (event->perf & PFSTAT_PERF_NO_END)
+		return;
+	fault->handler_ns += item_elapsed(event->start_ns, event->event.ns);
 	fault_builder_extend(builder, event->event.ns);
 }
 
@@ -267,7 +270,9 @@ static int explain_add_fault(struct explain *explain, const struct pfstat_fault 
 		describe_event(&thread->other->fault, event);
 	}
 	explain_add_return(thread->other, event);
-	explain_take_intervals(explain, thread, thread->other, event->event.ns);
+	explain_take_intervals(explain, thread, thread->other,
+			       event->perf & PFSTAT_PERF_NO_END ? event->start_ns :
+								  event->event.ns);
 	if (event->outcome == PFSTAT_OUTCOME_RETRY)
 		return 0;
 	return explain_emit(explain, thread, &thread->other,

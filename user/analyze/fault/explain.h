@@ -35,6 +35,8 @@
  *			of another process, or writeback
  *	blocked		asleep uninterruptibly, but not in I/O wait: a lock, a FUSE server
  *	reclaim		on the CPU or asleep, in direct reclaim or compaction
+ *	asleep		asleep for a reason that perf does not report, with the wait for a CPU
+ *			after the wake-up; eBPF reports the reason instead
  *	runqueue	woken, or preempted, and not yet running; also the completion of
  *			the request, from its end to the wake-up
  *	cpu_after	on the CPU, after the first sleep or reclaim
@@ -61,15 +63,16 @@ enum part {
 	PART_FOREIGN,
 	PART_BLOCKED,
 	PART_RECLAIM,
+	PART_ASLEEP,
 	PART_RUNQUEUE,
 	PART_CPU_AFTER,
 	PART_RESIDUE,
 	NR_PARTS
 };
 
-#define PART_NAMES                                                     \
-	{ "cpu_before", "queue",    "device",	 "foreign", "blocked", \
-	  "reclaim",	"runqueue", "cpu_after", "residue" }
+#define PART_NAMES                                                    \
+	{ "cpu_before", "queue",  "device",   "foreign",   "blocked", \
+	  "reclaim",	"asleep", "runqueue", "cpu_after", "residue" }
 
 #define EXPLAIN_MAX_SPANS 32
 
@@ -102,6 +105,7 @@ struct explained {
 	bool solved;	  /* false: an error, or the next attempt never came */
 	bool major;	  /* as the kernel counts majflt; only if solved */
 	bool parts_known; /* false: no off-CPU events; all is cpu_before */
+	uint8_t perf;	  /* PFSTAT_PERF_*; 0: not recorded by perf */
 	struct pfstat_block request; /* the last one waited for; event.size 0: none */
 	/* More than EXPLAIN_MAX_SPANS are not stored. 0: all is cpu_before. */
 	unsigned int nr_spans;

@@ -140,6 +140,8 @@ struct sleep {
 /* No request explains the sleep, so the state in which the thread slept decides. */
 static enum part part_of_sleep(const struct pfstat_off_cpu *event)
 {
+	if (event->event.flags & PFSTAT_OFF_CPU_ASLEEP)
+		return PART_ASLEEP;
 	if (event->event.flags & PFSTAT_OFF_CPU_IOWAIT)
 		return PART_FOREIGN;
 	return event->state & STATE_UNINTERRUPTIBLE ? PART_BLOCKED : PART_RESIDUE;

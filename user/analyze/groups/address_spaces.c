@@ -639,6 +639,11 @@ const struct space_map *address_spaces_find(struct spaces *spaces, uint32_t pid,
 	return address >= map->start && address < map->end ? map : NULL;
 }
 
+bool address_spaces_has(struct spaces *spaces, uint32_t pid)
+{
+	return space_find(spaces, pid);
+}
+
 uint64_t address_spaces_page_bytes(const struct spaces *spaces)
 {
 	return spaces->page_bytes;

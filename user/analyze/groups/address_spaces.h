@@ -43,6 +43,8 @@ const struct space_map *address_spaces_find(struct spaces *spaces, uint32_t pid,
 /* Returns the offset in the file, in bytes, of an address in the mapping. */
 uint64_t address_spaces_offset(const struct spaces *spaces, const struct space_map *map,
 			       uint64_t address);
+/* True if the process has not ended, or a mapping of it is known. */
+bool address_spaces_has(struct spaces *spaces, uint32_t pid);
 uint64_t address_spaces_page_bytes(const struct spaces *spaces);
 /* True if it maps a file, under a name of its own. */
 bool space_map_has_file(const struct space_map *map);

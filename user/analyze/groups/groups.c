@@ -133,18 +133,31 @@ int groups_close(struct groups *groups, const struct group_key *key)
 	return err;
 }
 
+/*
+ * perf does not show the faults that submit a read-ahead in between, so the next major fault may be
+ * some read-ahead windows further.
+ */
+#define NEXT_PAGES_OF_PERF 64
+
+static bool groups_is_next(const struct explained *fault, uint64_t next_page)
+{
+	return next_page && fault->pgoff >= next_page &&
+	       fault->pgoff - next_page <= (fault->perf ? NEXT_PAGES_OF_PERF : 0);
+}
+
 static void groups_add_read(struct cell *cell, const struct explained *fault)
 {
 	const size_t places = sizeof(cell->next_pages) / sizeof(cell->next_pages[0]);
 	size_t i;
 
-	for (i = 0; i < places && cell->next_pages[i] != fault->pgoff; i++)
+	for (i = 0; i < places && !groups_is_next(fault, cell->next_pages[i]); i++)
 		;
-	if (i < places && fault->pgoff)
+	if (i < places)
 		cell->reads.next++;
 	else
-		i = cell->classes[FAULT_DISK] % places;
+		i = (fault->perf ? cell->major : cell->classes[FAULT_DISK]) % places;
 	cell->next_pages[i] = fault->pgoff + 1;
+	cell->reads.major_ns += fault->perf ? fault->end_ns - fault->start_ns : 0;
 	if (!fault->request.event.size)
 		return;
 	cell->reads.requests++;
@@ -164,7 +177,7 @@ static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 	if (whole_ns > cell->max_ns)
 		cell->max_ns = whole_ns;
 	cell->classes[fault->class]++;
-	if (fault->class == FAULT_DISK)
+	if (fault->class == FAULT_DISK || (fault->perf && fault->major))
 		groups_add_read(cell, fault);
 	for (part = 0; part < end; part++)
 		cell->parts_ns[part] += fault->parts_ns[part];

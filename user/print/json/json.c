@@ -16,17 +16,18 @@
 #include "util/array.h"
 #include "util/json_value.h"
 
-static json_t *calls_of_class(const struct class_figures *figures, bool have_bpf)
+/* Calls of file operations are not known from perf. */
+static json_t *calls_of_class(const struct report *run, const struct class_figures *figures)
 {
-	const bool any = figures->count;
+	const bool known = !view_source_is_perf(run), any = known && figures->count;
 
-	return json_pack("{so so so so so so so}", "count", value_count(figures->count), "mean_ns",
-			 json_real_or_null(view_mean_ns(figures)), "p50_ns",
+	return json_pack("{so so so so so so so}", "count", value_count_if(known, figures->count),
+			 "mean_ns", json_real_or_null(view_mean_ns(figures)), "p50_ns",
 			 value_count_if(any, figures->p50_ns), "p99_ns",
 			 value_count_if(any, figures->p99_ns), "max_ns",
 			 value_count_if(any, figures->max_ns), "total_ns",
-			 value_count(figures->total_ns), "off_cpu_ns",
-			 value_count_if(have_bpf, figures->off_cpu_ns));
+			 value_count_if(known, figures->total_ns), "off_cpu_ns",
+			 value_count_if(known && run->bpf.known, figures->off_cpu_ns));
 }
 
 static json_t *calls_by_class(const struct view *view)
@@ -36,16 +37,16 @@ static json_t *calls_by_class(const struct view *view)
 
 	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
 		classes = value_with(classes, fault_class_name((enum fault_class) class),
-				     calls_of_class(&view->figures.classes[class],
-						    view->run->bpf.known));
+				     calls_of_class(view->run, &view->figures.classes[class]));
 	return classes;
 }
 
 static json_t *column_of(const struct view *view, enum study_column column)
 {
 	const struct class_figures *figures = &view->study[column];
+	const bool known = !view_source_is_perf(view->run);
 
-	return json_pack("{so so so so}", "count", value_count(figures->count), "percent",
+	return json_pack("{so so so so}", "count", value_count_if(known, figures->count), "percent",
 			 json_real_or_null(100 * view_share(figures->count,
 							    view->study[STUDY_ALL].count)),
 			 "mean_ns", json_real_or_null(view_mean_ns(figures)), "total_ns",
@@ -104,6 +105,7 @@ static json_t *json_of_run(const struct view *view)
 {
 	const struct report *run = view->run;
 	const struct summary_figures *figures = &view->figures;
+	const bool calls_known = !view_source_is_perf(run);
 	const struct {
 		const char *key;
 		json_t *value;
@@ -118,11 +120,11 @@ static json_t *json_of_run(const struct view *view)
 		{ "calls", value_known(run->cost.calls) },
 		{ "lost", value_known(run->losses.records) },
 		{ "cost", json_cost(&run->cost, &run->time) },
-		{ "late", value_count(figures->late) },
-		{ "retried", value_count(figures->retried) },
-		{ "faults", value_count(figures->faults) },
-		{ "major", value_count(figures->major) },
-		{ "unfinished", value_count(figures->unfinished) },
+		{ "late", value_count_if(calls_known, figures->late) },
+		{ "retried", value_count_if(calls_known, figures->retried) },
+		{ "faults", value_count_if(calls_known, figures->faults) },
+		{ "major", value_count_if(calls_known, figures->major) },
+		{ "unfinished", value_count_if(calls_known, figures->unfinished) },
 		{ "parts", json_parts(run) },
 		{ "groups", json_groups(view) },
 		{ "requests", json_requests(run) },
@@ -150,11 +152,15 @@ static json_t *json_of_run(const struct view *view)
 		{ "events_sent", value_known(run->losses.events_sent) },
 		{ "events_received", value_known(run->losses.events_received) },
 		{ "off_cpu_count", value_known(run->bpf.off_cpu_count) },
-		{ "off_cpu_partial", value_count_if(run->bpf.known, figures->off_cpu_partial) },
-		{ "module_faults",
-		  run->bpf.known ? json_boolean(run->bpf.module_faults) : json_null() },
+		{ "off_cpu_partial",
+		  value_count_if(calls_known && run->bpf.known, figures->off_cpu_partial) },
+		{ "module_faults", run->bpf.known && !view_source_is_perf(run) ?
+					   json_boolean(run->bpf.module_faults) :
+					   json_null() },
 		{ "module_faults_missing", value_text(run->bpf.module_faults_missing) },
-		{ "bpf_missing", run->bpf.known ? json_null() : value_text(run->bpf.missing) },
+		{ "bpf_missing", view_source_is_perf(run) || !run->bpf.known ?
+					 value_text(run->bpf.missing) :
+					 json_null() },
 	};
 	json_t *object = json_object();
 	size_t i;
@@ -168,14 +174,15 @@ static json_t *json_of_run(const struct view *view)
 static json_t *varying_of(const struct view *view)
 {
 	const struct report *run = view->run;
+	const bool calls_known = !view_source_is_perf(run);
 
 	return json_pack("{so so so so so so so so so so so so so so}", "elapsed_ns",
 			 value_known(run->time.elapsed_ns), "study", study_of(view), "classes",
 			 calls_by_class(view), "calls", value_known(run->cost.calls), "lost",
 			 value_known(run->losses.records), "retried",
-			 value_count(view->figures.retried), "faults",
-			 value_count(view->figures.faults), "major",
-			 value_count(view->figures.major), "pages_touched",
+			 value_count_if(calls_known, view->figures.retried), "faults",
+			 value_count_if(calls_known, view->figures.faults), "major",
+			 value_count_if(calls_known, view->figures.major), "pages_touched",
 			 value_known(run->drive.pages_touched), "steps", json_steps(&run->drive),
 			 "rusage", json_usage(&run->usage), "usage",
 			 json_both_usages_figures(run->extras.usage), "counters",

@@ -25,11 +25,13 @@ static json_t *hooks_of(const struct report_bpf *bpf)
 
 json_t *head_to_json(const struct report *report)
 {
+	const bool by_perf = report->bpf.hooks & 1U << HOOK_PERF;
+
 	return json_pack("{so sb so so so}", "environment",
-			 environment_to_json(&report->environment), "have_bpf", report->bpf.known,
-			 "bpf_missing", value_text(report->bpf.missing), "hooks",
-			 hooks_of(&report->bpf), "pages_touched",
-			 value_known(report->drive.pages_touched));
+			 environment_to_json(&report->environment), "have_bpf",
+			 report->bpf.known && !by_perf, "bpf_missing",
+			 value_text(report->bpf.missing), "hooks", hooks_of(&report->bpf),
+			 "pages_touched", value_known(report->drive.pages_touched));
 }
 
 static uint32_t hook_from(const char *name)
@@ -73,6 +75,7 @@ int head_from_json(struct report *report, const json_t *json)
 	if (missing)
 		snprintf(report->bpf.missing, sizeof(report->bpf.missing), "%s", missing);
 	report->bpf.hooks = hooks_from(json_object_get(json, "hooks"));
+	report->bpf.known |= report->bpf.hooks & 1U << HOOK_PERF;
 	if (json_is_integer(pages) && json_integer_value(pages) >= 0)
 		report->drive.pages_touched = json_integer_value(pages);
 	return 0;

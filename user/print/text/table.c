@@ -40,6 +40,8 @@ int table_classes(FILE *out, const struct view *view)
 	enum pfstat_class class;
 	struct grid grid;
 
+	if (table_no_calls(out, view->run, "Calls of file operations"))
+		return 0;
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
 		if (view->figures.classes[class].count)
@@ -56,6 +58,7 @@ static int table_counts(FILE *out, const struct view *view)
 		">nvcsw",	  ">nivcsw", ">Off-CPU count", ">Records lost"
 	};
 	const struct usage *rusage = &view->run->usage;
+	const bool by_perf = view_source_is_perf(view->run);
 	/* Only a drive knows the pages that it touches. */
 	const bool drive = view_is_drive(view->run);
 	struct grid grid;
@@ -64,8 +67,8 @@ static int table_counts(FILE *out, const struct view *view)
 	grid_row(&grid);
 	if (drive)
 		cell_count(&grid, view->run->drive.pages_touched);
-	cell_count(&grid, view->figures.faults);
-	cell_count(&grid, view->figures.major);
+	cell_count(&grid, by_perf ? view->run->faults.all.count : view->figures.faults);
+	cell_count(&grid, by_perf ? view->run->faults.all.major : view->figures.major);
 	cell_count(&grid, rusage->minflt);
 	cell_count(&grid, rusage->majflt);
 	cell_count(&grid, rusage->nvcsw);

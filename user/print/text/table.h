@@ -49,6 +49,8 @@ int table_steps_spread(FILE *out, const struct view *views, size_t nr);
 void table_cost(FILE *out, const struct report *run);
 
 /* One line with the missing kind of figures and the reason why eBPF did not run. */
+/* Prints a line in place of the table if perf is the source, and returns true. */
+bool table_no_calls(FILE *out, const struct report *run, const char *what);
 void table_no_bpf(FILE *out, const struct report *run, const char *what);
 
 int table_ledger(FILE *out, const struct ledger *ledger);

@@ -27,7 +27,9 @@ static void print_again(FILE *out, const struct own_cost *cost)
 static void print_bpf(FILE *out, const struct report *run, const struct own_cost *cost)
 {
 	const bool by_module = run->bpf.module_faults;
-	const char *counter = by_module ? "counting all faults" : "eBPF";
+	const char *counter = by_module		       ? "counting all faults" :
+			      view_source_is_perf(run) ? "perf" :
+							 "eBPF";
 
 	if (isnan(cost->hooked_ns) || isnan(cost->other_ns) || isnan(cost->bpf_total_ns)) {
 		fprintf(out, "Own cost of %s: n/a\n", counter);
@@ -79,6 +81,10 @@ void table_cost(FILE *out, const struct report *run)
 {
 	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
 
+	if (view_source_is_perf(run)) {
+		print_bpf(out, run, &cost);
+		return;
+	}
 	if (!view_source_is_bpf(run))
 		print_module(out, run, &cost);
 	if (run->bpf.known)

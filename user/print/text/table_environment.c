@@ -183,7 +183,9 @@ static void source_line(struct grid *grid, const struct report *run)
 
 	if (!isnan(added_ns))
 		snprintf(added, sizeof(added), "%.0f ns", added_ns);
-	if (bpf)
+	if (view_source_is_perf(run))
+		env_line(grid, "Source", "perf's software events; adds %s to a fault", added);
+	else if (bpf)
 		env_line(grid, "Source", "eBPF, without the pfstat module; adds %s to a fault",
 			 added);
 	else

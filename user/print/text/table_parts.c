@@ -110,6 +110,12 @@ static void reclaim_note(FILE *out, const struct report *run)
 		fputc('\n', out);
 }
 
+/* perf's class for what eBPF divides into classes: not listed as missing. */
+static bool is_of_other_source(const struct report *run, enum fault_class class)
+{
+	return !view_source_is_perf(run) && fault_classes[class].hooks & 1U << HOOK_PERF;
+}
+
 /* Lists the cells that are n/a, and the reasons. */
 static void parts_notes(FILE *out, const struct report *run, const char *rows_note)
 {
@@ -124,7 +130,8 @@ static void parts_notes(FILE *out, const struct report *run, const char *rows_no
 	fputs(rows_note, out);
 	residue_note(out, run);
 	reclaim_note(out, run);
-	separator = "n/a, because eBPF had no hook: ";
+	separator = view_source_is_perf(run) ? "n/a, because perf does not report it: " :
+					       "n/a, because eBPF had no hook: ";
 	for (part = 0; part < NR_PARTS; part++) {
 		if (view_part_known(run, part))
 			continue;
@@ -132,12 +139,13 @@ static void parts_notes(FILE *out, const struct report *run, const char *rows_no
 		separator = ", ";
 	}
 	for (class = FAULT_FIRST_OTHER; class < NR_FAULT_CLASSES; class++) {
-		if (view_class_known(run, class))
+		if (view_class_known(run, class) || is_of_other_source(run, class))
 			continue;
 		fprintf(out, "%s%s", separator, fault_class_name(class));
 		separator = ", ";
 	}
-	if (!view_has_hook(run, HOOK_WAIT_STACK) && run->waits.unknown_ns) {
+	if (!view_source_is_perf(run) && !view_has_hook(run, HOOK_WAIT_STACK) &&
+	    run->waits.unknown_ns) {
 		fprintf(out, "%skernel stacks of sleeps", separator);
 		separator = ", ";
 	}

@@ -200,9 +200,10 @@ static void cost_line(FILE *out, const struct report *run)
 	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
 
 	fputs("Own cost: ", out);
-	if (!view_source_is_bpf(run))
+	if (!view_source_is_bpf(run) && !view_source_is_perf(run))
 		print_cost_share(out, cost.share, " for the module, ");
-	print_cost_share(out, run->bpf.known ? cost.bpf_share : NAN, " for eBPF");
+	print_cost_share(out, run->bpf.known ? cost.bpf_share : NAN,
+			 view_source_is_perf(run) ? " for perf" : " for eBPF");
 	fputs("; all tables: --full\n", out);
 }
 

@@ -20,6 +20,8 @@ int table_study(FILE *out, const struct view *view)
 	enum study_column column;
 	struct grid grid;
 
+	if (table_no_calls(out, view->run, "Disk, short and long faults"))
+		return 0;
 	grid_open(&grid, study_headings, ARRAY_SIZE(study_headings));
 	grid_row(&grid);
 	grid_cell(&grid, "Count");
@@ -38,6 +40,14 @@ int table_study(FILE *out, const struct view *view)
 	for (column = 0; column < STUDY_NR_COLUMNS; column++)
 		cell_scaled(&grid, view->study[column].total_ns / 1e6);
 	return grid_close(&grid, out);
+}
+
+bool table_no_calls(FILE *out, const struct report *run, const char *what)
+{
+	if (!view_source_is_perf(run))
+		return false;
+	fprintf(out, "%s: n/a (perf reports whole faults)\n", what);
+	return true;
 }
 
 void table_no_bpf(FILE *out, const struct report *run, const char *what)

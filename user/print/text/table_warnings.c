@@ -73,14 +73,18 @@ static void warn_of_missing_events(FILE *out, const struct report_losses *losses
 	     losses->events_sent, losses->events_received);
 }
 
-static void warn_of_events(FILE *out, const struct report_losses *losses, size_t number)
+static void warn_of_events(FILE *out, const struct report *run, size_t number)
 {
+	const struct report_losses *losses = &run->losses;
+	const bool by_perf = view_source_is_perf(run);
+
 	warn_of_missing_events(out, losses, number);
 	if (losses->events == COUNT_NA || !losses->events)
 		return;
 	warn(out, number,
-	     "LOST %" PRIu64 " EVENTS OF EBPF: OTHER FAULTS, REQUESTS, "
-	     "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW",
+	     by_perf ? "LOST %" PRIu64 " SAMPLES OF PERF: FAULTS AND OFF-CPU TIMES ARE TOO LOW" :
+		       "LOST %" PRIu64 " EVENTS OF EBPF: OTHER FAULTS, REQUESTS, "
+		       "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW",
 	     losses->events);
 	if (losses->events_skipped != COUNT_NA && losses->events_skipped)
 		warn(out, number,
@@ -88,11 +92,29 @@ static void warn_of_events(FILE *out, const struct report_losses *losses, size_t
 		     losses->events_skipped);
 }
 
+static void state_limits_of_perf(FILE *out, const struct report *run)
+{
+	fputs("Measured with perf: whole faults, on and off the CPU. N/a are the calls of file\n"
+	      "operations, disk requests, the reasons of sleeps, and faults of get_user_pages()",
+	      out);
+	fputs(run->bpf.user_only ?
+		      "\nand of the kernel in system calls (kernel.perf_event_paranoid is above 1).\n" :
+		      ".\n",
+	      out);
+	if (run->bpf.missing[0]) {
+		fputs("Without eBPF: ", out);
+		utf8_print(out, run->bpf.missing);
+		fputs("\n", out);
+	}
+}
+
 /* All runs of a report have the same source. */
 static void state_limits(FILE *out, const struct report *run)
 {
 	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
 
+	if (view_source_is_perf(run))
+		state_limits_of_perf(out, run);
 	if (!view_source_is_bpf(run))
 		return;
 	fputs("Measured with eBPF, without the pfstat module: page frames are not known, and\n"
@@ -139,7 +161,7 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 		     run->losses.names_left_out);
 	if (!run->bpf.known)
 		return;
-	warn_of_events(out, &run->losses, number);
+	warn_of_events(out, run, number);
 	if (figures->off_cpu_partial)
 		warn(out, number, "OFF-CPU TIMES ARE TOO LOW FOR UP TO %" PRIu64 " CALLS",
 		     figures->off_cpu_partial);

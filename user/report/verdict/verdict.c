@@ -46,7 +46,8 @@ void verdict_make(struct verdict *verdict, const struct report *run)
 		.wall_ns = run->time.counted_ns,
 		.busy_ns = run->evidence.busy_ns,
 		.share = NAN,
-		.at_least = !run->bpf.known || !(run->bpf.hooks & 1U << HOOK_FAULT),
+		.at_least = !run->bpf.known || !(run->bpf.hooks & 1U << HOOK_FAULT) ||
+			    run->bpf.user_only,
 	};
 	if (verdict->wall_ns == COUNT_NA || !verdict->wall_ns)
 		return;

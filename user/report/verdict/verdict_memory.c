@@ -162,6 +162,19 @@ bool verdict_refault(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
+/*
+ * perf's history knows the pages that faulted while it watched. Pages that were touched before, or
+ * by the kernel unseen, may be copied after a fork.
+ */
+static bool verdict_knows_first_touches(const struct report *run)
+{
+	const bool whole = run->environment.command[0] &&
+			   (!run->bpf.user_only || !run->evidence.forks);
+
+	return !(run->bpf.hooks & 1U << HOOK_PERF) ||
+	       (whole && !run->faults.classes[FAULT_ANON].major);
+}
+
 bool verdict_first_touch(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
@@ -175,6 +188,16 @@ bool verdict_first_touch(const struct verdict *verdict, const struct report *run
 	waited += (double)anon->reclaim_cpu_ns / anon->whole.total_ns;
 	cause->weight = share;
 	cause->certain = waited < VERDICT_CAUSE_SHARE;
+	if (cause->certain && !verdict_knows_first_touches(run)) {
+		cause->certain = false;
+		verdict_state(cause,
+			      "%" PRIu64 " faults of anonymous memory, %.2f µs each, on pages that "
+			      "were not seen to fault before: first touches, or copies after a "
+			      "fork of pages that were touched unseen.",
+			      anon->count, verdict_mean_us(run, FAULT_ANON));
+		verdict_advise(cause, "record as root, from the start of the program.");
+		return true;
+	}
 	verdict_state(cause,
 		      "%" PRIu64 " first touches of anonymous memory, %.2f µs each: the kernel "
 		      "clears each new page",
@@ -216,6 +239,7 @@ bool verdict_shared_memory(const struct verdict *verdict, const struct report *r
 	/* The only device of shared memory is swap. */
 	if (faults->major >= FEW_SWAP_INS) {
 		cause->weight = share;
+		cause->certain = !(run->bpf.hooks & 1U << HOOK_PERF);
 		verdict_state(cause,
 			      "memory was too small: %" PRIu64 " swap-ins of shared memory, among "
 			      "%" PRIu64 " faults of %.0f µs each.",

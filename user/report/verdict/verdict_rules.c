@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/verdict/verdict_rules.h"
+#include "report/view.h"
 #include "util/array.h"
 
 static const struct verdict_rule verdict_rules[] = {
@@ -30,6 +31,10 @@ static const struct verdict_rule verdict_rules[] = {
 	{ "reclaim", verdict_reclaim },
 	{ "foreign-read", verdict_foreign },
 	{ "kernel-mode", verdict_kernel },
+	{ "cold-file", verdict_perf_cold },
+	{ "cached-pages", verdict_perf_cached },
+	{ "faulted-again", verdict_perf_again },
+	{ "asleep", verdict_perf_asleep },
 };
 
 void verdict_add(struct verdict_cause *cause, const char *format, ...)
@@ -174,7 +179,11 @@ static void state_nothing(const struct verdict *verdict, const struct report *ru
 	cause->rule = "nothing-wrong";
 	cause->weight = 1;
 	cause->certain = !verdict->at_least;
-	if (!cause->certain) {
+	if (!cause->certain && view_source_is_perf(run)) {
+		verdict_state(cause, "the faults that perf shows to this user cost little; those "
+				     "in system calls are not among them.");
+		verdict_advise(cause, "record as root, or with kernel.perf_event_paranoid=1.");
+	} else if (!cause->certain) {
 		verdict_state(cause,
 			      "only faults of hooked files are known, and they cost little.");
 		verdict_advise(cause, "record as root with eBPF, which sees all faults.");

@@ -44,6 +44,11 @@ VERDICT_RULE(verdict_contention);
 VERDICT_RULE(verdict_reclaim);
 VERDICT_RULE(verdict_foreign);
 VERDICT_RULE(verdict_kernel);
+/* Only for perf's faults. */
+VERDICT_RULE(verdict_perf_cold);
+VERDICT_RULE(verdict_perf_cached);
+VERDICT_RULE(verdict_perf_again);
+VERDICT_RULE(verdict_perf_asleep);
 
 /* Applies all rules to a report whose shares are in the verdict, and keeps the heaviest causes. */
 void verdict_find_causes(struct verdict *verdict, const struct report *run);

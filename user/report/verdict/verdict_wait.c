@@ -18,7 +18,8 @@ bool verdict_runqueue(const struct verdict *verdict, const struct report *run,
 	const double share = verdict_part_share(run, PART_RUNQUEUE);
 
 	(void)verdict;
-	if (share < VERDICT_CAUSE_SHARE || !(run->bpf.hooks & 1U << HOOK_WAKEUP))
+	if (share < VERDICT_CAUSE_SHARE ||
+	    !(run->bpf.hooks & (1U << HOOK_WAKEUP | 1U << HOOK_PERF)))
 		return false;
 	cause->weight = share;
 	verdict_state(cause,

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The sampler reads perf's records, and the stream makes items of them: this source has no rings
+ * of records, and needs neither eBPF nor perf's mappings from elsewhere.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/code_files.h"
+#include "collect/fault_source_perf.h"
+#include "collect/perf_sampler.h"
+#include "collect/perf_stream.h"
+#include "model/counters.h"
+#include "system/perf_event.h"
+#include "system/priority.h"
+#include "system/proc_maps.h"
+#include "system/thread_names.h"
+#include "util/page_size.h"
+
+struct perf_source {
+	struct fault_source source;
+	struct perf_sampler *sampler;
+	struct perf_stream *stream;
+	struct code_files *files;
+	struct procmaps existing; /* passed with the next drain */
+	pthread_mutex_t lock;	  /* of existing */
+	item_sink sink;		  /* of the drain */
+	void *context;
+	bool started, stopped;
+	uint64_t read[PERF_NR_SAMPLES]; /* the kernel's counts at the end */
+	int read_err;
+};
+
+static struct perf_source *perf_source_of(const struct fault_source *source)
+{
+	return (struct perf_source *)source;
+}
+
+static int perf_source_open(struct fault_source **opened,
+			    const struct fault_source_options *options, char *why, size_t size)
+{
+	struct perf_source *perf;
+	int err = -ENOMEM;
+
+	if (!options->fault_around) {
+		snprintf(why, size, "perf cannot disable fault-around; load the pfstat module");
+		return -EOPNOTSUPP;
+	}
+	perf = calloc(1, sizeof(*perf));
+	if (perf) {
+		perf->source.ops = &fault_source_perf;
+		pthread_mutex_init(&perf->lock, NULL);
+		perf->stream = perf_stream_new(page_size());
+		perf->files = code_files_new();
+		err = perf->stream && perf->files ?
+			      perf_sampler_open(&perf->sampler, options->ring_size) :
+			      -ENOMEM;
+	}
+	if (err) {
+		snprintf(why, size, "cannot sample faults with perf: %s", strerror(-err));
+		if (perf)
+			perf->source.ops->close(&perf->source);
+		return err;
+	}
+	*opened = &perf->source;
+	return 0;
+}
+
+static void perf_source_close(struct fault_source *source)
+{
+	struct perf_source *perf = perf_source_of(source);
+
+	if (perf->sampler)
+		perf_sampler_close(perf->sampler);
+	perf_stream_free(perf->stream);
+	code_files_free(perf->files);
+	procmaps_exit(&perf->existing);
+	pthread_mutex_destroy(&perf->lock);
+	free(perf);
+}
+
+static int perf_source_explain(int err, pid_t pid, char *why, size_t size)
+{
+	if (!err)
+		return 0;
+	if ((err == -EPERM || err == -EACCES) && atoi(perf_paranoid()) > 2)
+		snprintf(why, size,
+			 "perf_event_open is denied to users, because kernel.perf_event_paranoid "
+			 "is %s; run as root, or sysctl kernel.perf_event_paranoid=2",
+			 perf_paranoid());
+	else if (err == -EPERM || err == -EACCES)
+		snprintf(why, size,
+			 "perf_event_open is denied for process %d: it is another user's, or a "
+			 "filter of system calls refuses it; run as root, or a container with "
+			 "--security-opt seccomp=unconfined",
+			 pid);
+	else if (err == -EMFILE)
+		snprintf(why, size,
+			 "perf needs three descriptors for each thread of process %d and each "
+			 "CPU, and the limit is too low; raise it with ulimit -n",
+			 pid);
+	else if (err == -ENOENT || err == -ENOSYS || err == -EOPNOTSUPP)
+		snprintf(why, size,
+			 "this kernel has no perf_event_open (CONFIG_PERF_EVENTS); use another "
+			 "kernel");
+	else if (err == -ESRCH)
+		snprintf(why, size, "there is no process %d", pid);
+	else
+		snprintf(why, size, "cannot sample the faults of process %d with perf: %s", pid,
+			 strerror(-err));
+	return err;
+}
+
+/* Read without the lock: it may take long, and the drain would wait. */
+static int perf_source_add_maps(struct perf_source *perf, pid_t pid)
+{
+	struct procmaps found = { 0 };
+	int err = procmaps_read(&found, pid);
+
+	if (!err) {
+		pthread_mutex_lock(&perf->lock);
+		err = procmaps_append(&perf->existing, &found);
+		pthread_mutex_unlock(&perf->lock);
+	}
+	procmaps_exit(&found);
+	return err;
+}
+
+static int perf_source_follow(struct fault_source *source, pid_t pid, bool existing, char *why,
+			      size_t size)
+{
+	struct perf_source *perf = perf_source_of(source);
+	int err = perf_sampler_watch(perf->sampler, pid);
+
+	if (err)
+		return perf_source_explain(err, pid, why, size);
+	/* First the watch, then the existing mappings: so none is missed in between. */
+	if (existing && perf_source_add_maps(perf, pid) == -ESRCH)
+		return perf_source_explain(-ESRCH, pid, why, size);
+	return 0;
+}
+
+/* The thread of a drive is held and begun; its mappings are read then. */
+static int perf_source_hook_file(struct fault_source *source, int fd, const char *path, char *why,
+				 size_t size)
+{
+	(void)source;
+	(void)fd;
+	(void)path;
+	(void)why;
+	(void)size;
+	return 0;
+}
+
+static int perf_source_hook_nothing(struct fault_source *source, char *why, size_t size)
+{
+	(void)source;
+	(void)why;
+	(void)size;
+	return 0;
+}
+
+static int perf_source_hold_thread(struct fault_source *source, pid_t tid)
+{
+	struct perf_source *perf = perf_source_of(source);
+
+	return perf_sampler_hold_thread(perf->sampler, tid);
+}
+
+static int perf_source_begin_thread(struct fault_source *source)
+{
+	struct perf_source *perf = perf_source_of(source);
+	int err = perf_source_add_maps(perf, getpid());
+
+	return err ?: perf_sampler_begin_thread(perf->sampler);
+}
+
+static int perf_source_end_thread(struct fault_source *source)
+{
+	return perf_sampler_end_thread(perf_source_of(source)->sampler);
+}
+
+/* The thread that empties the buffers starts with the first target, before privileges go. */
+static int perf_source_start(struct fault_source *source)
+{
+	struct perf_source *perf = perf_source_of(source);
+	struct priority priority = { 0 };
+	int err;
+
+	priority_raise(&priority);
+	err = perf_sampler_start(perf->sampler);
+	priority_restore(&priority);
+	perf->started = !err;
+	return err;
+}
+
+static int perf_source_wrapper(const struct fault_source *source, uint64_t *address)
+{
+	(void)source;
+	*address = 0;
+	return 0;
+}
+
+static int perf_source_stop(struct fault_source *source)
+{
+	struct perf_source *perf = perf_source_of(source);
+
+	perf_sampler_stop(perf->sampler);
+	perf->read_err = perf_sampler_counts(perf->sampler, perf->read);
+	perf->stopped = true;
+	return 0;
+}
+
+static int perf_source_fd(const struct fault_source *source)
+{
+	return perf_sampler_fd(perf_source_of(source)->sampler);
+}
+
+static int perf_source_pass(void *context, const struct item *item)
+{
+	struct perf_source *perf = context;
+
+	if (item->type == ITEM_MAP && item->map->bytes)
+		code_files_see(perf->files, item->map);
+	else if (item->type == ITEM_MAP)
+		code_files_see_process(perf->files, item->map->pid);
+	return perf->sink(perf->context, item);
+}
+
+static int perf_source_pass_existing(void *context, const struct item_map *map)
+{
+	struct perf_source *perf = context;
+
+	code_files_see_process(perf->files, map->pid);
+	return perf_stream_add_map(perf->stream, map, perf_source_pass, perf);
+}
+
+static int perf_source_drain_existing(struct perf_source *perf)
+{
+	struct procmaps existing;
+
+	pthread_mutex_lock(&perf->lock);
+	existing = perf->existing;
+	perf->existing = (struct procmaps){ 0 };
+	pthread_mutex_unlock(&perf->lock);
+	return procmaps_hand_over(&existing, perf_source_pass_existing, perf);
+}
+
+static int perf_source_add(void *context, const struct perf_event_header *record)
+{
+	struct perf_source *perf = context;
+
+	return perf_stream_add(perf->stream, record, perf_source_pass, perf);
+}
+
+static int perf_source_drain(struct fault_source *source, uint64_t until_ns, item_sink sink,
+			     void *context)
+{
+	struct perf_source *perf = perf_source_of(source);
+	int err;
+
+	perf->sink = sink;
+	perf->context = context;
+	err = perf_source_drain_existing(perf);
+	if (!err)
+		err = perf_sampler_drain(perf->sampler, until_ns, perf_source_add, perf);
+	if (!err && until_ns == UINT64_MAX)
+		perf_stream_finish(perf->stream);
+	return err;
+}
+
+static const struct code_files *perf_source_code_files(const struct fault_source *source)
+{
+	return perf_source_of(source)->files;
+}
+
+/* The samples that the kernel took and that did not arrive, once it took its last one. */
+static uint64_t perf_source_lost(const struct perf_source *perf)
+{
+	const struct perf_stream_counts *counts = perf_stream_counts(perf->stream);
+	uint64_t lost = 0;
+	int i;
+
+	for (i = 0; i < PERF_NR_SAMPLES && perf->stopped && !perf->read_err; i++)
+		if (perf->read[i] > counts->samples[i])
+			lost += perf->read[i] - counts->samples[i];
+	return lost > counts->lost ? lost : counts->lost;
+}
+
+static int perf_source_counters(const struct fault_source *source,
+				struct fault_source_counters *counters)
+{
+	(void)source;
+	*counters = (struct fault_source_counters){
+		.calls = COUNT_NA,
+		.lost = COUNT_NA,
+		.call_cost_ps = COUNT_NA,
+		.inside_ps = COUNT_NA,
+	};
+	return 0;
+}
+
+static int perf_source_fill(const struct fault_source *source, struct run_counters *counters)
+{
+	const struct perf_source *perf = perf_source_of(source);
+	const struct perf_stream_counts *counts = perf_stream_counts(perf->stream);
+
+	counters->have_bpf = true;
+	counters->hooks = 1U << HOOK_FAULT | 1U << HOOK_PERF;
+	memcpy(counters->faults, counts->faults, sizeof(counters->faults));
+	counters->counts[PFSTAT_COUNT_OFF_CPU] = counts->off_cpu;
+	counters->counts[PFSTAT_COUNT_EVENTS] = counts->items;
+	counters->counts[PFSTAT_COUNT_EVENTS_LOST] = perf_source_lost(perf);
+	counters->counts[PFSTAT_COUNT_SYSCALL_LOST] = 0;
+	counters->events_received = counts->items;
+	counters->events_skipped = 0;
+	counters->perf_user_only = perf_sampler_is_user_only(perf->sampler);
+	counters->perf_failed = counts->failed;
+	counters->perf_unpaired = counts->unpaired;
+	if (!perf->stopped || perf->read_err)
+		return perf->read_err;
+	counters->perf_faults = perf->read[PERF_FAULT_START];
+	counters->perf_minor = perf->read[PERF_FAULT_MINOR];
+	counters->perf_major = perf->read[PERF_FAULT_MAJOR];
+	return 0;
+}
+
+static const struct fault_source_stream_ops perf_source_stream = {
+	.fd = perf_source_fd,
+	.drain = perf_source_drain,
+	.code_files = perf_source_code_files,
+	.fill = perf_source_fill,
+	.hold_thread = perf_source_hold_thread,
+	.begin_thread = perf_source_begin_thread,
+	.end_thread = perf_source_end_thread,
+};
+
+const struct fault_source_ops fault_source_perf = {
+	.name = "perf",
+	.word = "perf",
+	.stream = &perf_source_stream,
+	.open = perf_source_open,
+	.hook_file = perf_source_hook_file,
+	.hook_nothing = perf_source_hook_nothing,
+	.follow = perf_source_follow,
+	.start = perf_source_start,
+	.wrapper = perf_source_wrapper,
+	.stop = perf_source_stop,
+	.counters = perf_source_counters,
+	.close = perf_source_close,
+};

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The events are those of tasks, so no privilege is needed for the user's own processes. The
+ * buffer of a CPU belongs to the first event that was opened on it. A user without CAP_IPC_LOCK may
+ * lock kernel.perf_event_mlock_kb for each CPU, 516 KiB by default, and RLIMIT_MEMLOCK in all.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "collect/perf_buffer.h"
+#include "collect/perf_sampler.h"
+#include "collect/time_heap.h"
+#include "system/fd_limit.h"
+#include "system/perf_event.h"
+#include "system/proc_threads.h"
+#include "util/page_size.h"
+#include "util/time_ns.h"
+
+#define RING_BYTES_DEFAULT (4U << 20)
+#define RING_PAGES_MIN	   8
+/* The mappings of short processes are read as often, so that their files are found. */
+#define COPY_EVERY_MS 100
+/* More than this stays in the buffer, and the kernel counts what is lost. */
+#define COPY_BYTES_MAX (64U << 20)
+/* A record may be in its buffer so long after its time: the thread was interrupted in between. */
+#define LATE_NS (2 * MILLISECOND)
+/* The buffer is copied when it is this full. */
+#define WAKEUP_SHARE 8
+
+/* Records of one CPU, copied in the order of the buffer. */
+struct perf_copy {
+	uint8_t *bytes;
+	size_t used, room;
+	size_t next; /* the first that was not drained */
+};
+
+struct perf_cpu {
+	struct perf_buffer buffer; /* fd: the event that it belongs to, one of the sampler's */
+	struct perf_copy copied;   /* protected by the lock */
+	struct perf_copy drained;
+};
+
+struct perf_sampler {
+	uint64_t ring_bytes; /* wanted; 0: the default */
+	bool user_only;
+	int nr_cpus;
+	struct perf_cpu *cpus;
+	struct perf_fds fds; /* a thread's: three for each CPU that is online */
+	size_t before;	     /* their number before the watch that begins */
+	size_t held;	     /* the first of the held thread */
+	bool inherit;	     /* of the watch that begins */
+	bool off;	     /* and its events are enabled later */
+	int epoll, timer, ready;
+	pthread_t thread;
+	bool running;
+	int stopping; /* atomic */
+	pthread_mutex_t lock;
+	struct time_heap heap;
+};
+
+static const struct perf_event_attr sampler_attributes[PERF_NR_SAMPLES] = {
+	[PERF_FAULT_START] = {
+		.config = PERF_COUNT_SW_PAGE_FAULTS, .sample_type = PERF_SAMPLE_OF_START,
+		.disabled = 1, .context_switch = 1, .mmap = 1, .mmap2 = 1, .mmap_data = 1,
+		.comm = 1, .comm_exec = 1, .task = 1,
+	},
+	[PERF_FAULT_MINOR] = {
+		.config = PERF_COUNT_SW_PAGE_FAULTS_MIN, .sample_type = PERF_SAMPLE_OF_MINOR,
+	},
+	[PERF_FAULT_MAJOR] = {
+		.config = PERF_COUNT_SW_PAGE_FAULTS_MAJ, .sample_type = PERF_SAMPLE_OF_MAJOR,
+	},
+};
+
+int perf_sampler_open(struct perf_sampler **opened, uint64_t ring_bytes)
+{
+	const struct itimerspec timer = {
+		{ .tv_nsec = COPY_EVERY_MS * MILLISECOND }, { .tv_nsec = COPY_EVERY_MS * MILLISECOND },
+	};
+	struct perf_sampler *sampler = calloc(1, sizeof(*sampler));
+	int cpu;
+
+	*opened = NULL;
+	if (!sampler)
+		return -ENOMEM;
+	pthread_mutex_init(&sampler->lock, NULL);
+	sampler->ring_bytes = ring_bytes;
+	sampler->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	sampler->cpus = calloc(sampler->nr_cpus, sizeof(*sampler->cpus));
+	sampler->epoll = epoll_create1(EPOLL_CLOEXEC);
+	sampler->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	sampler->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	for (cpu = 0; sampler->cpus && cpu < sampler->nr_cpus; cpu++)
+		sampler->cpus[cpu].buffer = PERF_BUFFER_NONE;
+	if (!sampler->cpus || time_heap_init(&sampler->heap, sampler->nr_cpus) ||
+	    sampler->epoll < 0 || sampler->timer < 0 || sampler->ready < 0 ||
+	    timerfd_settime(sampler->timer, 0, &timer, NULL)) {
+		const int err = errno ? -errno : -ENOMEM;
+
+		perf_sampler_close(sampler);
+		return err;
+	}
+	*opened = sampler;
+	return 0;
+}
+
+void perf_sampler_close(struct perf_sampler *sampler)
+{
+	int cpu;
+
+	perf_sampler_stop(sampler);
+	for (cpu = 0; sampler->cpus && cpu < sampler->nr_cpus; cpu++) {
+		perf_buffer_unmap(&sampler->cpus[cpu].buffer);
+		free(sampler->cpus[cpu].copied.bytes);
+		free(sampler->cpus[cpu].drained.bytes);
+	}
+	perf_fds_exit(&sampler->fds);
+	if (sampler->epoll >= 0)
+		close(sampler->epoll);
+	if (sampler->timer >= 0)
+		close(sampler->timer);
+	if (sampler->ready >= 0)
+		close(sampler->ready);
+	time_heap_exit(&sampler->heap);
+	pthread_mutex_destroy(&sampler->lock);
+	free(sampler->cpus);
+	free(sampler);
+}
+
+bool perf_sampler_is_user_only(const struct perf_sampler *sampler)
+{
+	return sampler->user_only;
+}
+
+uint64_t perf_sampler_ring_bytes(const struct perf_sampler *sampler)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < sampler->nr_cpus; cpu++)
+		if (sampler->cpus[cpu].buffer.page)
+			return sampler->cpus[cpu].buffer.bytes;
+	return 0;
+}
+
+/* Edges: readable once for each part of the buffer that fills. */
+static int sampler_add_polled(const struct perf_sampler *sampler, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.fd = fd };
+
+	return epoll_ctl(sampler->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* Halves the size until the user may lock it. */
+static int sampler_map(struct perf_sampler *sampler, struct perf_buffer *buffer, int fd)
+{
+	uint64_t bytes = perf_sampler_ring_bytes(sampler) ?: sampler->ring_bytes ?:
+								RING_BYTES_DEFAULT;
+	const bool wanted = sampler->ring_bytes || perf_sampler_ring_bytes(sampler);
+	int err;
+
+	buffer->fd = fd;
+	do {
+		err = perf_buffer_map(buffer, bytes);
+		bytes /= 2;
+	} while (err == -EPERM && !wanted && bytes >= RING_PAGES_MIN * page_size());
+	return err ?: sampler_add_polled(sampler, fd);
+}
+
+/* The size of the buffer is known when it is mapped, and the first event states the wake-up. */
+static uint32_t sampler_wakeup(const struct perf_sampler *sampler)
+{
+	const uint64_t allowed = 512U << 10;
+	const uint64_t bytes = perf_sampler_ring_bytes(sampler) ?: sampler->ring_bytes ?: allowed;
+
+	return (bytes < allowed ? bytes : allowed) / WAKEUP_SHARE;
+}
+
+static int sampler_open_event(struct perf_sampler *sampler, enum perf_sample which, pid_t tid,
+			      int cpu, int leader)
+{
+	struct perf_event_attr attr = sampler_attributes[which];
+	int fd, err;
+
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.sample_period = 1;
+	attr.sample_id_all = 1;
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
+	attr.inherit = sampler->inherit;
+	attr.exclude_kernel = sampler->user_only;
+	attr.exclude_hv = sampler->user_only;
+	attr.watermark = 1;
+	attr.wakeup_watermark = sampler_wakeup(sampler);
+	fd = perf_open_in_group(&attr, tid, cpu, leader);
+	if (fd < 0)
+		return fd;
+	err = perf_fds_add(&sampler->fds, fd);
+	if (!err && descriptors_are_short(fd))
+		err = -EMFILE;
+	return err ?: fd;
+}
+
+/* A user may be refused the faults of the kernel, which is known at the first event. */
+static int sampler_open_start(struct perf_sampler *sampler, pid_t tid, int cpu)
+{
+	const bool first = !sampler->fds.count;
+	int fd = sampler_open_event(sampler, PERF_FAULT_START, tid, cpu, -1);
+
+	if (!first || sampler->user_only || (fd != -EACCES && fd != -EPERM))
+		return fd;
+	sampler->user_only = true;
+	return sampler_open_event(sampler, PERF_FAULT_START, tid, cpu, -1);
+}
+
+/* 1: the CPU is offline. */
+static int sampler_open_cpu(struct perf_sampler *sampler, pid_t tid, int cpu)
+{
+	struct perf_buffer *buffer = &sampler->cpus[cpu].buffer;
+	int leader, fd, err = 0;
+	enum perf_sample which;
+
+	leader = sampler_open_start(sampler, tid, cpu);
+	if (leader < 0)
+		return leader == -ENODEV ? 1 : leader;
+	if (!buffer->page)
+		err = sampler_map(sampler, buffer, leader);
+	else if (ioctl(leader, PERF_EVENT_IOC_SET_OUTPUT, buffer->fd))
+		err = -errno;
+	for (which = PERF_FAULT_MINOR; which < PERF_NR_SAMPLES && !err; which++) {
+		fd = sampler_open_event(sampler, which, tid, cpu, leader);
+		err = fd < 0 ? fd : 0;
+		if (!err && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, buffer->fd))
+			err = -errno;
+	}
+	return err;
+}
+
+/* The three events of a CPU are a group, which starts at one moment. */
+static int sampler_control(const struct perf_sampler *sampler, size_t first, unsigned long request)
+{
+	size_t i;
+
+	for (i = first; i < sampler->fds.count; i += PERF_NR_SAMPLES)
+		if (ioctl(sampler->fds.fds[i], request, PERF_IOC_FLAG_GROUP))
+			return -errno;
+	return 0;
+}
+
+/* Buffers that belong to the events go with them. */
+static void sampler_cut(struct perf_sampler *sampler, size_t first)
+{
+	struct perf_buffer *buffer;
+	size_t i;
+	int cpu;
+
+	for (cpu = 0; cpu < sampler->nr_cpus; cpu++) {
+		buffer = &sampler->cpus[cpu].buffer;
+		for (i = first; buffer->page && i < sampler->fds.count; i++)
+			if (sampler->fds.fds[i] == buffer->fd)
+				perf_buffer_unmap(buffer);
+		if (!buffer->page)
+			*buffer = PERF_BUFFER_NONE;
+	}
+	perf_fds_cut(&sampler->fds, first);
+}
+
+static int sampler_begin(void *context, pid_t tid)
+{
+	struct perf_sampler *sampler = context;
+	const size_t before = sampler->fds.count;
+	int cpu, err = 0;
+
+	for (cpu = 0; cpu < sampler->nr_cpus && err >= 0; cpu++)
+		err = sampler_open_cpu(sampler, tid, cpu);
+	err = err < 0 ? err : sampler->fds.count == before ? -ENODEV : 0;
+	if (!err && !sampler->off)
+		err = sampler_control(sampler, before, PERF_EVENT_IOC_ENABLE);
+	if (err)
+		sampler_cut(sampler, before);
+	return err;
+}
+
+static void sampler_undo(void *context)
+{
+	struct perf_sampler *sampler = context;
+
+	sampler_cut(sampler, sampler->before);
+}
+
+int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid)
+{
+	static const struct tids_action action = { sampler_begin, sampler_undo };
+	int err;
+
+	pthread_mutex_lock(&sampler->lock);
+	sampler->before = sampler->fds.count;
+	sampler->inherit = true;
+	sampler->off = false;
+	err = tids_each(pid, &action, sampler);
+	pthread_mutex_unlock(&sampler->lock);
+	return err;
+}
+
+int perf_sampler_hold_thread(struct perf_sampler *sampler, pid_t tid)
+{
+	int err;
+
+	pthread_mutex_lock(&sampler->lock);
+	sampler->held = sampler->fds.count;
+	sampler->inherit = false;
+	sampler->off = true;
+	err = sampler_begin(sampler, tid);
+	pthread_mutex_unlock(&sampler->lock);
+	return err;
+}
+
+int perf_sampler_begin_thread(struct perf_sampler *sampler)
+{
+	return sampler_control(sampler, sampler->held, PERF_EVENT_IOC_ENABLE);
+}
+
+int perf_sampler_end_thread(struct perf_sampler *sampler)
+{
+	return sampler_control(sampler, sampler->held, PERF_EVENT_IOC_DISABLE);
+}
+
+static int copy_make_room(struct perf_copy *copy, size_t more)
+{
+	size_t room = copy->room ?: 1U << 16;
+	uint8_t *grown;
+
+	while (room < copy->used + more)
+		room *= 2;
+	if (room == copy->room)
+		return 0;
+	grown = realloc(copy->bytes, room);
+	if (!grown)
+		return -ENOMEM;
+	copy->bytes = grown;
+	copy->room = room;
+	return 0;
+}
+
+/* Empties the buffer into the copy; without memory the records stay in the buffer. */
+static bool sampler_copy_cpu(struct perf_cpu *cpu)
+{
+	struct perf_buffer *buffer = &cpu->buffer;
+	size_t size;
+
+	if (!buffer->page)
+		return false;
+	perf_buffer_look(buffer);
+	size = buffer->end - buffer->next;
+	if (!size || cpu->copied.used + size > COPY_BYTES_MAX ||
+	    copy_make_room(&cpu->copied, size))
+		return false;
+	perf_buffer_take(buffer, cpu->copied.bytes + cpu->copied.used, size);
+	cpu->copied.used += size;
+	return true;
+}
+
+static bool sampler_copy(struct perf_sampler *sampler)
+{
+	bool any = false;
+	int cpu;
+
+	pthread_mutex_lock(&sampler->lock);
+	for (cpu = 0; cpu < sampler->nr_cpus; cpu++)
+		any |= sampler_copy_cpu(&sampler->cpus[cpu]);
+	pthread_mutex_unlock(&sampler->lock);
+	return any;
+}
+
+static void *sampler_main(void *argument)
+{
+	struct perf_sampler *sampler = argument;
+	const uint64_t one = 1;
+	struct epoll_event event;
+	uint64_t expirations;
+
+	while (!__atomic_load_n(&sampler->stopping, __ATOMIC_RELAXED)) {
+		if (epoll_wait(sampler->epoll, &event, 1, -1) != 1)
+			continue;
+		/* A timer that is not read does not expire again. */
+		while (read(sampler->timer, &expirations, sizeof(expirations)) > 0)
+			;
+		if (sampler_copy(sampler))
+			while (write(sampler->ready, &one, sizeof(one)) < 0 && errno == EINTR)
+				;
+	}
+	return NULL;
+}
+
+int perf_sampler_start(struct perf_sampler *sampler)
+{
+	sigset_t all, before;
+	int err = sampler_add_polled(sampler, sampler->timer);
+
+	if (err)
+		return err;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = -pthread_create(&sampler->thread, NULL, sampler_main, sampler);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	sampler->running = !err;
+	return err;
+}
+
+void perf_sampler_stop(struct perf_sampler *sampler)
+{
+	sampler_control(sampler, 0, PERF_EVENT_IOC_DISABLE);
+	if (!sampler->running)
+		return;
+	__atomic_store_n(&sampler->stopping, 1, __ATOMIC_RELAXED);
+	pthread_join(sampler->thread, NULL); /* the timer wakes it */
+	sampler->running = false;
+}
+
+int perf_sampler_fd(const struct perf_sampler *sampler)
+{
+	return sampler->ready;
+}
+
+/* Moves what was copied behind the records that the last drain left. */
+static int sampler_take_copied(struct perf_cpu *cpu)
+{
+	struct perf_copy *drained = &cpu->drained, *copied = &cpu->copied, empty;
+	int err;
+
+	drained->used -= drained->next;
+	memmove(drained->bytes, drained->bytes + drained->next, drained->used);
+	drained->next = 0;
+	if (!drained->used) {
+		empty = *drained;
+		*drained = *copied;
+		*copied = empty;
+		return 0;
+	}
+	err = copy_make_room(drained, copied->used);
+	if (err)
+		return err;
+	memcpy(drained->bytes + drained->used, copied->bytes, copied->used);
+	drained->used += copied->used;
+	copied->used = 0;
+	return 0;
+}
+
+static const struct perf_event_header *sampler_next(const struct perf_cpu *cpu)
+{
+	const struct perf_copy *drained = &cpu->drained;
+
+	return drained->next < drained->used ? (const void *)(drained->bytes + drained->next) :
+					       NULL;
+}
+
+static int sampler_look(struct perf_sampler *sampler)
+{
+	const struct perf_event_header *record;
+	uint64_t count;
+	int cpu, err = 0;
+
+	while (read(sampler->ready, &count, sizeof(count)) > 0)
+		;
+	sampler_copy(sampler);
+	sampler->heap.count = 0;
+	pthread_mutex_lock(&sampler->lock);
+	for (cpu = 0; cpu < sampler->nr_cpus && !err; cpu++) {
+		err = sampler_take_copied(&sampler->cpus[cpu]);
+		record = sampler_next(&sampler->cpus[cpu]);
+		if (record)
+			time_heap_add(&sampler->heap, perf_record_ns(record), cpu);
+	}
+	pthread_mutex_unlock(&sampler->lock);
+	return err;
+}
+
+int perf_sampler_drain(struct perf_sampler *sampler, uint64_t until_ns, perf_record_sink sink,
+		       void *context)
+{
+	const uint64_t end_ns = until_ns == UINT64_MAX ? until_ns : until_ns - LATE_NS;
+	const struct perf_event_header *record;
+	struct perf_cpu *cpu;
+	int err = sampler_look(sampler);
+
+	while (!err && sampler->heap.count) {
+		cpu = &sampler->cpus[time_heap_first(&sampler->heap)];
+		record = sampler_next(cpu);
+		if (perf_record_ns(record) > end_ns)
+			break;
+		cpu->drained.next += record->size;
+		err = sink(context, record);
+		record = sampler_next(cpu);
+		if (record)
+			time_heap_update_first(&sampler->heap, perf_record_ns(record));
+		else
+			time_heap_remove_first(&sampler->heap);
+	}
+	return err;
+}
+
+int perf_sampler_counts(const struct perf_sampler *sampler, uint64_t counts[PERF_NR_SAMPLES])
+{
+	uint64_t value;
+	size_t i;
+
+	memset(counts, 0, PERF_NR_SAMPLES * sizeof(*counts));
+	for (i = 0; i < sampler->fds.count; i++) {
+		if (read(sampler->fds.fds[i], &value, sizeof(value)) != sizeof(value))
+			return -errno;
+		counts[i % PERF_NR_SAMPLES] += value;
+	}
+	return 0;
+}

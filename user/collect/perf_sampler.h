@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Samples perf's three software events of page faults (perf_stream.h) in the watched threads and
+ * in those that they create. Each thread has an event of each kind on each CPU, and all events of
+ * a CPU write into one buffer. A thread of its own copies the buffers into memory, so that a
+ * reader that takes long loses nothing.
+ *
+ *	open, then watch and hold, then start, then drain, then stop, then drain, then close
+ */
+#ifndef PFSTAT_USER_PERF_SAMPLER_H
+#define PFSTAT_USER_PERF_SAMPLER_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "collect/perf_stream.h"
+
+struct perf_sampler;
+
+/* @ring_bytes: of each CPU, a power of two; 0: as much as the kernel allows, up to the default. */
+int perf_sampler_open(struct perf_sampler **sampler, uint64_t ring_bytes);
+void perf_sampler_close(struct perf_sampler *sampler);
+
+/*
+ * True if faults in system calls are not seen: the user lacks the right to it. Known after the
+ * first watch.
+ */
+bool perf_sampler_is_user_only(const struct perf_sampler *sampler);
+/* The size of a CPU's buffer; 0 before the first watch. */
+uint64_t perf_sampler_ring_bytes(const struct perf_sampler *sampler);
+
+/* Samples all threads of a process, and all that it creates. 0 or a negative errno. */
+int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid);
+/* Prepares the events of one thread, without those that it creates; begin and end enable them. */
+int perf_sampler_hold_thread(struct perf_sampler *sampler, pid_t tid);
+int perf_sampler_begin_thread(struct perf_sampler *sampler);
+int perf_sampler_end_thread(struct perf_sampler *sampler);
+
+/* Starts the thread that empties the buffers. */
+int perf_sampler_start(struct perf_sampler *sampler);
+/* Disables all events, and ends the thread; what was sampled can still be drained. */
+void perf_sampler_stop(struct perf_sampler *sampler);
+
+/* Readable when there are records, and several times a second. */
+int perf_sampler_fd(const struct perf_sampler *sampler);
+
+/* Receives one record. 0 or a negative errno, which ends the drain. */
+typedef int (*perf_record_sink)(void *context, const struct perf_event_header *record);
+/* Passes the records up to a time, in order of time. */
+int perf_sampler_drain(struct perf_sampler *sampler, uint64_t until_ns, perf_record_sink sink,
+		       void *context);
+
+/* The kernel's own counts of the three events, those without a sample too. 0 or -errno. */
+int perf_sampler_counts(const struct perf_sampler *sampler, uint64_t counts[PERF_NR_SAMPLES]);
+
+#endif

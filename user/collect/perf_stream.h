@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Makes faults of perf's records. The kernel raises three software events for a fault, in the
+ * thread that faults:
+ *
+ *	page-faults	before the fault is handled: its start, address and instruction
+ *	minor-faults	after it: the end of a fault that was solved
+ *	major-faults	the same, if the kernel counts the fault as major
+ *
+ * A start without an end is a fault that failed, or one whose end was lost. Records of context
+ * switches divide the time between, and those of mappings, forks and execs give the fault its
+ * file and its kind. Pure; the records arrive in order of time.
+ */
+#ifndef PFSTAT_USER_PERF_STREAM_H
+#define PFSTAT_USER_PERF_STREAM_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pfstat/event.h>
+
+#include "model/item.h"
+
+/* The three events. */
+enum perf_sample { PERF_FAULT_START, PERF_FAULT_MINOR, PERF_FAULT_MAJOR, PERF_NR_SAMPLES };
+
+/*
+ * The fields of each sample. They differ so that the size of a record tells its event: an identifier
+ * in each would take 16 bytes more for each fault.
+ */
+#define PERF_SAMPLE_OF_START (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)
+#define PERF_SAMPLE_OF_MINOR (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+#define PERF_SAMPLE_OF_MAJOR (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+struct perf_stream_counts {
+	uint64_t samples[PERF_NR_SAMPLES]; /* read */
+	uint64_t lost;			   /* records, as the kernel reported them in the buffers */
+	uint64_t failed;		   /* starts without an end */
+	/* Samples that could not be joined to a fault, because others were lost between them. */
+	uint64_t unpaired;
+	uint64_t at_edges; /* starts and ends of faults that lasted beyond the recording */
+	uint64_t off_cpu;  /* intervals */
+	uint64_t items;
+	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
+};
+
+struct perf_stream;
+
+/* NULL: no memory. */
+struct perf_stream *perf_stream_new(uint64_t page_bytes);
+void perf_stream_free(struct perf_stream *stream);
+
+/* The time of a record in nanoseconds of CLOCK_MONOTONIC; 0: it has none. */
+uint64_t perf_record_ns(const struct perf_event_header *record);
+
+/* A mapping that existed before, and the name of a thread; they are passed to the sink too. */
+int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, item_sink sink,
+			void *context);
+int perf_stream_name(struct perf_stream *stream, uint32_t pid, uint32_t tid, const char comm[16]);
+/*
+ * Adds a record, which is complete and aligned to 8 bytes, and passes the items that it completes
+ * to the sink. Returns the sink's error, or -ENOMEM.
+ */
+int perf_stream_add(struct perf_stream *stream, const struct perf_event_header *record,
+		    item_sink sink, void *context);
+/* After the last record: faults that are open have not failed. */
+void perf_stream_finish(struct perf_stream *stream);
+const struct perf_stream_counts *perf_stream_counts(const struct perf_stream *stream);
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rules for faults that perf recorded. It tells major from minor faults, files from anonymous
+ * memory, and time on the CPU from time off it; requests and calls are not known. A cause is
+ * certain only if all faults that it claims are of one kind.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/verdict/verdict_rules.h"
+#include "report/view.h"
+
+#define FEW_ORDERED 64
+#define FEW_SMALL  1000
+#define FEW_AGAIN  256
+#define MOST	   0.9 /* of the time of a claim */
+#define MAIN	   0.5 /* of the reads' time */
+#define NEXT_SHARE 0.5 /* of the major faults, on the page after another */
+
+#define PERF_READ_BEFORE                                          \
+	"read it before it is needed, with MADV_POPULATE_READ or " \
+	"POSIX_FADV_WILLNEED; pfdrive advise RECORDING predicts the saving."
+
+static double perf_share(const struct report *run, const struct evidence_sum *sum)
+{
+	const uint64_t all_ns = run->faults.all.whole.total_ns;
+
+	return all_ns ? (double)sum->total_ns / all_ns : 0;
+}
+
+static double perf_mean_us(const struct evidence_sum *sum)
+{
+	return sum->count ? sum->total_ns / 1e3 / sum->count : 0;
+}
+
+/* The file with most of the time of major faults. NULL: several share it. */
+static const struct group *perf_read_file(const struct report *run, uint64_t read_ns)
+{
+	const struct report_places *files = &run->places[GROUP_BY_FILE];
+	size_t i;
+
+	for (i = 0; i < files->nr; i++)
+		if (files->rows[i].inode && files->rows[i].reads.major_ns >= MAIN * read_ns)
+			return &files->rows[i];
+	return NULL;
+}
+
+/* A few reads have no order. */
+static void perf_state_order(const struct group *file, struct verdict_cause *cause)
+{
+	if (file->major < FEW_ORDERED) {
+		verdict_add(cause, ".");
+		verdict_advise(cause, PERF_READ_BEFORE);
+		return;
+	}
+	if (file->reads.next >= NEXT_SHARE * file->major) {
+		verdict_add(cause, ", mostly in the order of its pages.");
+		verdict_advise(cause, PERF_READ_BEFORE);
+		return;
+	}
+	verdict_add(cause, ", at random.");
+	verdict_advise(cause, "pfdrive advise RECORDING compares MADV_RANDOM, which reads single "
+			      "pages, with MADV_POPULATE_READ, which reads all before.");
+}
+
+bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
+		       struct verdict_cause *cause)
+{
+	const struct evidence_perf *perf = &run->evidence.perf;
+	const double share = perf_share(run, &perf->read);
+	const struct group *file;
+
+	(void)verdict;
+	if (share < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->weight = share;
+	/* Pages that return were evicted or dropped. The kernel also counts some retries as major. */
+	cause->certain = perf->read_again.count * 2 < perf->read.count &&
+			 perf->read.off_cpu_ns * 2 >= perf->read.total_ns;
+	file = perf_read_file(run, perf->read.total_ns);
+	verdict_state(cause,
+		      "pages of %s%.160s were not in memory: %" PRIu64
+		      " major fault%s read them, %.0f µs each (%.0f %% of the faults' time)",
+		      file ? "" : "several files", file ? file->name : "", perf->read.count,
+		      perf->read.count == 1 ? "" : "s", perf_mean_us(&perf->read), 100 * share);
+	if (file && file->major < perf->read.count)
+		verdict_add(cause, "; other files have %" PRIu64 " of these faults",
+			    perf->read.count - file->major);
+	if (perf->read_again.count * 2 >= perf->read.count) {
+		verdict_add(cause, "; most of these pages had been there before: they were evicted, "
+				   "or dropped.");
+		verdict_advise(cause, "memory.events of the cgroup counts how often memory.max was "
+				      "met; pfdrive with eBPF (as root) names the evictor.");
+	} else if (file) {
+		perf_state_order(file, cause);
+	} else {
+		verdict_add(cause, ".");
+		verdict_advise(cause, "pfdrive prefetch make RECORDING lists the pages, and pfdrive "
+				      "prefetch read reads them before the next start.");
+	}
+	return true;
+}
+
+bool verdict_perf_cached(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
+{
+	const struct evidence_perf *perf = &run->evidence.perf;
+	const struct evidence_sum *cached = &perf->cached;
+	const double share = perf_share(run, cached);
+	struct verdict_cause other = { .certain = true };
+
+	if (share < VERDICT_CAUSE_SHARE || cached->count < FEW_SMALL ||
+	    cached->off_cpu_ns > VERDICT_CAUSE_SHARE * cached->total_ns ||
+	    verdict_shared_memory(verdict, run, &other))
+		return false;
+	cause->weight = share;
+	cause->certain = perf->writable.total_ns <= (1 - MOST) * cached->total_ns;
+	verdict_state(cause,
+		      "%" PRIu64 " minor faults mapped pages of files that were in memory, %.2f µs "
+		      "each",
+		      cached->count, perf_mean_us(cached));
+	if (cause->certain) {
+		verdict_add(cause, ".");
+		verdict_advise(cause, "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
+				      "read() needs no mapping.");
+		return true;
+	}
+	verdict_add(cause,
+		    "; %.0f %% of that in mappings that may be written, where a fault may also copy "
+		    "a private page, or make one writable.",
+		    100.0 * perf->writable.total_ns / cached->total_ns);
+	verdict_advise(cause, "pfdrive record --by vma names the mappings; eBPF or the module (as "
+			      "root) tells reads from writes.");
+	return true;
+}
+
+bool verdict_perf_again(const struct verdict *verdict, const struct report *run,
+			struct verdict_cause *cause)
+{
+	const struct fault_figures *again = &run->faults.classes[FAULT_AGAIN];
+	const double share = verdict_class_share(run, FAULT_AGAIN);
+
+	(void)verdict;
+	if (share < VERDICT_CAUSE_SHARE || again->count < FEW_AGAIN)
+		return false;
+	cause->weight = share;
+	cause->certain = false;
+	verdict_state(cause,
+		      "%" PRIu64 " faults, %.2f µs each, were on pages that the process%s had "
+		      "faulted before: written again after %s, dropped with madvise(), or swapped "
+		      "out (%" PRIu64 " of them are major).",
+		      again->count, verdict_mean_us(run, FAULT_AGAIN),
+		      run->evidence.forks ? ", or its parent before a fork," : "",
+		      run->evidence.forks ? "a fork or a read" : "a read", again->major);
+	verdict_advise(cause, "eBPF (pfdrive as root) tells copies, first touches and swap-ins "
+			      "apart; strace -e madvise,fork,clone shows the calls.");
+	return true;
+}
+
+bool verdict_perf_asleep(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
+{
+	const struct evidence_sum *minor = &run->evidence.perf.minor;
+	const uint64_t all_ns = run->faults.all.whole.total_ns;
+
+	(void)verdict;
+	if (!all_ns || minor->off_cpu_ns < VERDICT_CAUSE_SHARE * all_ns ||
+	    verdict_part_share(run, PART_ASLEEP) < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->weight = (double)minor->off_cpu_ns / all_ns;
+	cause->certain = false;
+	verdict_state(cause,
+		      "for %.0f %% of the faults' time threads were off the CPU in minor faults: "
+		      "they waited for a lock, for the file system, for free memory, or for a CPU.",
+		      100 * cause->weight);
+	verdict_advise(cause, "eBPF (pfdrive as root) names what they waited for.");
+	return true;
+}
