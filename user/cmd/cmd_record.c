@@ -23,6 +23,7 @@
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "report/report.h"
+#include "report/view.h"
 #include "system/machine_state.h"
 #include "util/argument.h"
 #include "util/message.h"
@@ -196,6 +197,13 @@ static void record_print_counts(const struct record *record)
 {
 	const struct run_counters *counters = &record->result.counters;
 
+	if (view_source_is_perf(&record->result.report)) {
+		fprintf(stderr,
+			"pfdrive: %" PRIu64 " faults recorded, %" PRIu64 " samples lost, in %s\n",
+			record->result.report.faults.all.count,
+			counters->counts[PFSTAT_COUNT_EVENTS_LOST], record->options.output);
+		return;
+	}
 	fprintf(stderr,
 		"pfdrive: %" PRIu64 " calls of file operations recorded, %" PRIu64 " lost, in %s\n",
 		counters->calls, counters->lost, record->options.output);

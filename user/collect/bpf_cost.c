@@ -2,130 +2,13 @@
 /*
  * Times page faults of this thread on pages that are present, first without eBPF, the module's
  * count of all faults and perf's counters, then with them; the difference is their cost, which the
- * report prints. The best of some rounds counts, so that an interrupt does not.
+ * report prints.
  */
-#include <errno.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "collect/bpf_cost.h"
 #include "collect/perf_faults.h"
 #include "model/counters.h"
-#include "util/counter.h"
-#include "util/time_ns.h"
-
-#define NR_FAULTS 64
-/* The only page of the vDSO is unmapped before each fault, which takes as long as the fault. */
-#define NR_VDSO_FAULTS 16
-#define PAGE	       ((size_t)sysconf(_SC_PAGESIZE))
-/* The first round is not timed: it creates pages and map entries that later rounds use. */
-#define ROUNDS 8
-
-/* A shared mapping of memory: a write to one of its pages calls the file's ->fault. -errno. */
-static int fault_stage_open(struct fault_stage *stage)
-{
-	int fd = memfd_create("pfdrive", MFD_CLOEXEC), err = 0;
-	void *memory = MAP_FAILED;
-
-	*stage = (struct fault_stage){ .pages = NR_FAULTS, .is_written = true };
-	if (fd < 0)
-		return -errno;
-	if (!ftruncate(fd, NR_FAULTS * PAGE))
-		memory = mmap(NULL, NR_FAULTS * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (memory == MAP_FAILED)
-		err = -errno;
-	else
-		stage->memory = memory;
-	close(fd);
-	return err;
-}
-
-/*
- * The mapping of the vDSO: it has ->fault but not ->map_pages, so a fault that holds only
- * the VMA lock (since v6.4) is retried under mmap_lock, see vmf_can_call_fault() in
- * mm/memory.c. -ENOENT: the process has no vDSO.
- */
-static int fault_stage_open_vdso(struct fault_stage *stage)
-{
-	*stage = (struct fault_stage){
-		.memory = (void *)getauxval(AT_SYSINFO_EHDR),
-		.pages = 1,
-	};
-	return stage->memory ? 0 : -ENOENT;
-}
-
-static void fault_stage_close(struct fault_stage *stage)
-{
-	if (stage->memory && stage->is_written)
-		munmap((void *)stage->memory, stage->pages * PAGE);
-	stage->memory = NULL;
-}
-
-static uint64_t faults_so_far(void)
-{
-	struct rusage usage;
-
-	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_minflt;
-}
-
-/* Cycles of the faults only; all pages are unmapped as often as needed. 0: they cannot be. */
-static uint64_t fault_cycles(const struct fault_stage *stage)
-{
-	const unsigned int nr = stage->is_written ? NR_FAULTS : NR_VDSO_FAULTS;
-	volatile char *page;
-	uint64_t cycles = 0, start;
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		page = stage->memory + i % stage->pages * PAGE;
-		if (page == stage->memory &&
-		    madvise((void *)page, stage->pages * PAGE, MADV_DONTNEED))
-			return 0;
-		start = counter_read();
-		if (stage->is_written)
-			*page = 1;
-		else
-			(void)*page;
-		cycles += counter_read() - start;
-	}
-	return cycles;
-}
-
-/*
- * Faults are stores: fault-around would answer reads of a file with many pages at a time. The pages
- * stay in the file when they are unmapped, and are not cleared again. The clock lies in the vDSO
- * too, so it is read while that is mapped; the cycles of a nanosecond are computed from the whole
- * round.
- */
-static uint64_t time_round(const struct fault_stage *stage)
-{
-	uint64_t faults = faults_so_far(), start_ns = clock_monotonic_ns();
-	uint64_t start = counter_read(), cycles, ns;
-
-	cycles = fault_cycles(stage);
-	start = counter_read() - start;
-	ns = clock_monotonic_ns() - start_ns;
-	faults = faults_so_far() - faults;
-	return cycles && faults && start ? (double)cycles / start * ns * 1000 / faults : COUNT_NA;
-}
-
-/* Picoseconds per fault; COUNT_NA if the stage is not available or had no faults. */
-static uint64_t fault_stage_time(const struct fault_stage *stage)
-{
-	uint64_t best = COUNT_NA, ps;
-	unsigned int i;
-
-	if (!stage->memory)
-		return COUNT_NA;
-	time_round(stage);
-	for (i = 1; i < ROUNDS; i++) {
-		ps = time_round(stage);
-		best = ps < best ? ps : best;
-	}
-	return best;
-}
 
 void bpf_cost_begin(struct bpf_cost *cost)
 {
@@ -139,12 +22,6 @@ void bpf_cost_close(struct bpf_cost *cost)
 {
 	fault_stage_close(&cost->memory);
 	fault_stage_close(&cost->vdso);
-}
-
-/* n/a if the noise of the machine exceeds the difference: no cost is 0. */
-static uint64_t bpf_cost_difference(uint64_t more, uint64_t less)
-{
-	return more != COUNT_NA && less != COUNT_NA && more > less ? more - less : COUNT_NA;
 }
 
 /* Makes the stage's mapping count as one that the module hooked. */
@@ -164,8 +41,9 @@ static void bpf_cost_measure_again(struct bpf_cost *cost, const struct all_fault
 	watched_ps = fault_stage_time(&cost->vdso);
 	if (!all_faults_hooked_returns(faults, &after) &&
 	    after.again - before.again == after.ended - before.ended)
-		cost->again_ps = bpf_cost_difference(bpf_cost_difference(watched_ps, cost->vdso_ps),
-						     cost->hooked_ps);
+		cost->again_ps =
+			fault_stage_difference(fault_stage_difference(watched_ps, cost->vdso_ps),
+					       cost->hooked_ps);
 }
 
 /*
@@ -180,10 +58,10 @@ static int bpf_cost_measure(struct bpf_cost *cost, const struct all_faults *faul
 		return 0;
 	if (bpf_cost_hook(&cost->memory, faults))
 		cost->hooked_ps =
-			bpf_cost_difference(fault_stage_time(&cost->memory), cost->memory_ps);
+			fault_stage_difference(fault_stage_time(&cost->memory), cost->memory_ps);
 	bpf_cost_measure_again(cost, faults);
 	err = all_faults_imitate(faults, NULL);
-	cost->other_ps = bpf_cost_difference(fault_stage_time(&cost->memory), cost->memory_ps);
+	cost->other_ps = fault_stage_difference(fault_stage_time(&cost->memory), cost->memory_ps);
 	return all_faults_ignore(faults, tid) ?: err;
 }
 

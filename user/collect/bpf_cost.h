@@ -11,13 +11,7 @@
 #include <stdint.h>
 
 #include "collect/all_faults.h"
-
-/* A mapping whose pages are present: to map one again is a fault that does nothing else. */
-struct fault_stage {
-	volatile char *memory; /* NULL: there is none */
-	size_t pages;
-	bool is_written; /* by a fault; else read */
-};
+#include "collect/fault_stage.h"
 
 struct bpf_cost {
 	struct fault_stage memory, vdso;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collect/code_files.h"
+#include "collect/fault_stage.h"
 #include "collect/fault_source_perf.h"
 #include "collect/perf_sampler.h"
 #include "collect/perf_stream.h"
@@ -21,6 +22,9 @@
 #include "system/thread_names.h"
 #include "util/page_size.h"
 
+/* Room for the samples of the calibration. */
+#define CALIBRATION_BYTES (64U << 10)
+
 struct perf_source {
 	struct fault_source source;
 	struct perf_sampler *sampler;
@@ -30,6 +34,7 @@ struct perf_source {
 	pthread_mutex_t lock;	  /* of existing */
 	item_sink sink;		  /* of the drain */
 	void *context;
+	uint64_t cost_ps; /* of a fault */
 	bool started, stopped;
 	uint64_t read[PERF_NR_SAMPLES]; /* the kernel's counts at the end */
 	int read_err;
@@ -38,6 +43,68 @@ struct perf_source {
 static struct perf_source *perf_source_of(const struct fault_source *source)
 {
 	return (struct perf_source *)source;
+}
+
+static int perf_source_explain(int err, pid_t pid, char *why, size_t size)
+{
+	if (!err)
+		return 0;
+	if ((err == -EPERM || err == -EACCES) && atoi(perf_paranoid()) > 2)
+		snprintf(why, size,
+			 "perf_event_open is denied to users, because kernel.perf_event_paranoid "
+			 "is %s; run as root, or sysctl kernel.perf_event_paranoid=2",
+			 perf_paranoid());
+	else if (err == -EPERM || err == -EACCES)
+		snprintf(why, size,
+			 "perf_event_open is denied for process %d: it is another user's, or a "
+			 "filter of system calls refuses it; run as root, or a container with "
+			 "--security-opt seccomp=unconfined",
+			 pid);
+	else if (err == -ENOBUFS)
+		snprintf(
+			why, size,
+			"this user may not lock more memory for perf's buffers, perhaps because "
+			"another recorder has them; raise kernel.perf_event_mlock_kb or ulimit -l");
+	else if (err == -EMFILE)
+		snprintf(why, size,
+			 "perf needs three descriptors for each thread of process %d and each "
+			 "CPU, and the limit is too low; raise it with ulimit -n",
+			 pid);
+	else if (err == -ENOENT || err == -ENOSYS || err == -EOPNOTSUPP)
+		snprintf(why, size,
+			 "this kernel has no perf_event_open (CONFIG_PERF_EVENTS); use another "
+			 "kernel");
+	else if (err == -ESRCH)
+		snprintf(why, size, "there is no process %d", pid);
+	else
+		snprintf(why, size, "cannot sample the faults of process %d with perf: %s", pid,
+			 strerror(-err));
+	return err;
+}
+
+/*
+ * What perf adds to a fault, in picoseconds: the events of this thread, in buffers that nobody
+ * reads. It is also known then that perf works. 0 or a negative errno.
+ */
+static int perf_source_calibrate(struct perf_source *perf)
+{
+	struct fault_stage stage;
+	struct perf_sampler *sampler;
+	uint64_t before_ps;
+	int err = perf_sampler_open(&sampler, CALIBRATION_BYTES);
+
+	perf->cost_ps = COUNT_NA;
+	if (err)
+		return err;
+	err = perf_sampler_hold_thread(sampler, gettid());
+	if (!err && !fault_stage_open(&stage)) {
+		before_ps = fault_stage_time(&stage);
+		if (!perf_sampler_begin_thread(sampler))
+			perf->cost_ps = fault_stage_difference(fault_stage_time(&stage), before_ps);
+		fault_stage_close(&stage);
+	}
+	perf_sampler_close(sampler);
+	return err;
 }
 
 static int perf_source_open(struct fault_source **opened,
@@ -60,8 +127,10 @@ static int perf_source_open(struct fault_source **opened,
 			      perf_sampler_open(&perf->sampler, options->ring_size) :
 			      -ENOMEM;
 	}
+	if (!err)
+		err = perf_source_calibrate(perf);
 	if (err) {
-		snprintf(why, size, "cannot sample faults with perf: %s", strerror(-err));
+		perf_source_explain(err, getpid(), why, size);
 		if (perf)
 			perf->source.ops->close(&perf->source);
 		return err;
@@ -81,38 +150,6 @@ static void perf_source_close(struct fault_source *source)
 	procmaps_exit(&perf->existing);
 	pthread_mutex_destroy(&perf->lock);
 	free(perf);
-}
-
-static int perf_source_explain(int err, pid_t pid, char *why, size_t size)
-{
-	if (!err)
-		return 0;
-	if ((err == -EPERM || err == -EACCES) && atoi(perf_paranoid()) > 2)
-		snprintf(why, size,
-			 "perf_event_open is denied to users, because kernel.perf_event_paranoid "
-			 "is %s; run as root, or sysctl kernel.perf_event_paranoid=2",
-			 perf_paranoid());
-	else if (err == -EPERM || err == -EACCES)
-		snprintf(why, size,
-			 "perf_event_open is denied for process %d: it is another user's, or a "
-			 "filter of system calls refuses it; run as root, or a container with "
-			 "--security-opt seccomp=unconfined",
-			 pid);
-	else if (err == -EMFILE)
-		snprintf(why, size,
-			 "perf needs three descriptors for each thread of process %d and each "
-			 "CPU, and the limit is too low; raise it with ulimit -n",
-			 pid);
-	else if (err == -ENOENT || err == -ENOSYS || err == -EOPNOTSUPP)
-		snprintf(why, size,
-			 "this kernel has no perf_event_open (CONFIG_PERF_EVENTS); use another "
-			 "kernel");
-	else if (err == -ESRCH)
-		snprintf(why, size, "there is no process %d", pid);
-	else
-		snprintf(why, size, "cannot sample the faults of process %d with perf: %s", pid,
-			 strerror(-err));
-	return err;
 }
 
 /* Read without the lock: it may take long, and the drain would wait. */
@@ -318,6 +355,7 @@ static int perf_source_fill(const struct fault_source *source, struct run_counte
 	counters->counts[PFSTAT_COUNT_SYSCALL_LOST] = 0;
 	counters->events_received = counts->items;
 	counters->events_skipped = 0;
+	counters->bpf_other_ps = perf->cost_ps;
 	counters->perf_user_only = perf_sampler_is_user_only(perf->sampler);
 	counters->perf_failed = counts->failed;
 	counters->perf_unpaired = counts->unpaired;

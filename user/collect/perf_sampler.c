@@ -49,7 +49,9 @@ struct perf_cpu {
 };
 
 struct perf_sampler {
-	uint64_t ring_bytes; /* wanted; 0: the default */
+	uint64_t ring_bytes; /* of each buffer; halved until the user may lock all */
+	bool ring_is_given;  /* by the user */
+	bool too_large;	     /* the last buffer was refused */
 	bool user_only;
 	int nr_cpus;
 	struct perf_cpu *cpus;
@@ -83,7 +85,8 @@ static const struct perf_event_attr sampler_attributes[PERF_NR_SAMPLES] = {
 int perf_sampler_open(struct perf_sampler **opened, uint64_t ring_bytes)
 {
 	const struct itimerspec timer = {
-		{ .tv_nsec = COPY_EVERY_MS * MILLISECOND }, { .tv_nsec = COPY_EVERY_MS * MILLISECOND },
+		{ .tv_nsec = COPY_EVERY_MS * MILLISECOND },
+		{ .tv_nsec = COPY_EVERY_MS * MILLISECOND },
 	};
 	struct perf_sampler *sampler = calloc(1, sizeof(*sampler));
 	int cpu;
@@ -92,7 +95,8 @@ int perf_sampler_open(struct perf_sampler **opened, uint64_t ring_bytes)
 	if (!sampler)
 		return -ENOMEM;
 	pthread_mutex_init(&sampler->lock, NULL);
-	sampler->ring_bytes = ring_bytes;
+	sampler->ring_bytes = ring_bytes ?: RING_BYTES_DEFAULT;
+	sampler->ring_is_given = ring_bytes;
 	sampler->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 	sampler->cpus = calloc(sampler->nr_cpus, sizeof(*sampler->cpus));
 	sampler->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -142,12 +146,7 @@ bool perf_sampler_is_user_only(const struct perf_sampler *sampler)
 
 uint64_t perf_sampler_ring_bytes(const struct perf_sampler *sampler)
 {
-	int cpu;
-
-	for (cpu = 0; cpu < sampler->nr_cpus; cpu++)
-		if (sampler->cpus[cpu].buffer.page)
-			return sampler->cpus[cpu].buffer.bytes;
-	return 0;
+	return sampler->fds.count ? sampler->ring_bytes : 0;
 }
 
 /* Edges: readable once for each part of the buffer that fills. */
@@ -158,29 +157,14 @@ static int sampler_add_polled(const struct perf_sampler *sampler, int fd)
 	return epoll_ctl(sampler->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-/* Halves the size until the user may lock it. */
 static int sampler_map(struct perf_sampler *sampler, struct perf_buffer *buffer, int fd)
 {
-	uint64_t bytes = perf_sampler_ring_bytes(sampler) ?: sampler->ring_bytes ?:
-								RING_BYTES_DEFAULT;
-	const bool wanted = sampler->ring_bytes || perf_sampler_ring_bytes(sampler);
 	int err;
 
 	buffer->fd = fd;
-	do {
-		err = perf_buffer_map(buffer, bytes);
-		bytes /= 2;
-	} while (err == -EPERM && !wanted && bytes >= RING_PAGES_MIN * page_size());
-	return err ?: sampler_add_polled(sampler, fd);
-}
-
-/* The size of the buffer is known when it is mapped, and the first event states the wake-up. */
-static uint32_t sampler_wakeup(const struct perf_sampler *sampler)
-{
-	const uint64_t allowed = 512U << 10;
-	const uint64_t bytes = perf_sampler_ring_bytes(sampler) ?: sampler->ring_bytes ?: allowed;
-
-	return (bytes < allowed ? bytes : allowed) / WAKEUP_SHARE;
+	err = perf_buffer_map(buffer, sampler->ring_bytes);
+	sampler->too_large = err == -EPERM || err == -ENOMEM;
+	return sampler->too_large ? -ENOBUFS : err ?: sampler_add_polled(sampler, fd);
 }
 
 static int sampler_open_event(struct perf_sampler *sampler, enum perf_sample which, pid_t tid,
@@ -198,7 +182,7 @@ static int sampler_open_event(struct perf_sampler *sampler, enum perf_sample whi
 	attr.exclude_kernel = sampler->user_only;
 	attr.exclude_hv = sampler->user_only;
 	attr.watermark = 1;
-	attr.wakeup_watermark = sampler_wakeup(sampler);
+	attr.wakeup_watermark = sampler->ring_bytes / WAKEUP_SHARE;
 	fd = perf_open_in_group(&attr, tid, cpu, leader);
 	if (fd < 0)
 		return fd;
@@ -272,15 +256,32 @@ static void sampler_cut(struct perf_sampler *sampler, size_t first)
 	perf_fds_cut(&sampler->fds, first);
 }
 
+static int sampler_open_thread(struct perf_sampler *sampler, pid_t tid)
+{
+	const size_t before = sampler->fds.count;
+	int cpu, err = 0;
+
+	sampler->too_large = false;
+	for (cpu = 0; cpu < sampler->nr_cpus && err >= 0; cpu++)
+		err = sampler_open_cpu(sampler, tid, cpu);
+	err = err < 0 ? err : sampler->fds.count == before ? -ENODEV : 0;
+	if (err)
+		sampler_cut(sampler, before);
+	return err;
+}
+
+/* The first thread's events show how large buffers the user may lock for all CPUs. */
 static int sampler_begin(void *context, pid_t tid)
 {
 	struct perf_sampler *sampler = context;
 	const size_t before = sampler->fds.count;
-	int cpu, err = 0;
+	int err = sampler_open_thread(sampler, tid);
 
-	for (cpu = 0; cpu < sampler->nr_cpus && err >= 0; cpu++)
-		err = sampler_open_cpu(sampler, tid, cpu);
-	err = err < 0 ? err : sampler->fds.count == before ? -ENODEV : 0;
+	while (err && sampler->too_large && !before && !sampler->ring_is_given &&
+	       sampler->ring_bytes > RING_PAGES_MIN * page_size()) {
+		sampler->ring_bytes /= 2;
+		err = sampler_open_thread(sampler, tid);
+	}
 	if (!err && !sampler->off)
 		err = sampler_control(sampler, before, PERF_EVENT_IOC_ENABLE);
 	if (err)
@@ -359,8 +360,7 @@ static bool sampler_copy_cpu(struct perf_cpu *cpu)
 		return false;
 	perf_buffer_look(buffer);
 	size = buffer->end - buffer->next;
-	if (!size || cpu->copied.used + size > COPY_BYTES_MAX ||
-	    copy_make_room(&cpu->copied, size))
+	if (!size || cpu->copied.used + size > COPY_BYTES_MAX || copy_make_room(&cpu->copied, size))
 		return false;
 	perf_buffer_take(buffer, cpu->copied.bytes + cpu->copied.used, size);
 	cpu->copied.used += size;

@@ -32,7 +32,10 @@ bool perf_sampler_is_user_only(const struct perf_sampler *sampler);
 /* The size of a CPU's buffer; 0 before the first watch. */
 uint64_t perf_sampler_ring_bytes(const struct perf_sampler *sampler);
 
-/* Samples all threads of a process, and all that it creates. 0 or a negative errno. */
+/*
+ * Samples all threads of a process, and all that it creates. 0 or a negative errno; -ENOBUFS: the
+ * user may not lock the memory of the buffers.
+ */
 int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid);
 /* Prepares the events of one thread, without those that it creates; begin and end enable them. */
 int perf_sampler_hold_thread(struct perf_sampler *sampler, pid_t tid);

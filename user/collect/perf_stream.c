@@ -220,8 +220,8 @@ static int perf_stream_place(struct perf_stream *stream, struct pfstat_fault *fa
 	if (before)
 		fault->perf |= PFSTAT_PERF_AGAIN;
 	/* A page of a file that is read again says more as a major fault of the file. */
-	if (before && (fault->outcome == PFSTAT_OUTCOME_MINOR ||
-		       fault->event.flags != PFSTAT_FAULT_FILE))
+	if (before &&
+	    (fault->outcome == PFSTAT_OUTCOME_MINOR || fault->event.flags != PFSTAT_FAULT_FILE))
 		fault->event.flags = PFSTAT_FAULT_AGAIN;
 	return err;
 }
@@ -360,8 +360,7 @@ static int perf_stream_add_switch(struct perf_stream *stream, const struct recor
 		return 0;
 	}
 	interval.off_ns = thread->off_ns;
-	interval.event.flags = thread->preempted ? PFSTAT_OFF_CPU_PREEMPTED :
-						   PFSTAT_OFF_CPU_ASLEEP;
+	interval.event.flags = thread->preempted ? PFSTAT_OFF_CPU_PREEMPTED : PFSTAT_OFF_CPU_ASLEEP;
 	thread->off_ns = 0;
 	stream->counts.off_cpu++;
 	return perf_stream_pass_event(stream, &interval.event);
@@ -439,7 +438,10 @@ static int perf_stream_begin_program(struct perf_stream *stream, const struct re
 	struct item_map *map = (void *)stream->map;
 
 	*map = (struct item_map){
-		.ns = ns, .pid = record->pid, .tid = record->tid, .path_bytes = 1,
+		.ns = ns,
+		.pid = record->pid,
+		.tid = record->tid,
+		.path_bytes = 1,
 	};
 	map->path[0] = '\0';
 	page_history_end(stream->history, record->pid);

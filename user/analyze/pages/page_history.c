@@ -230,8 +230,7 @@ static void page_set_remove_few(struct page_set *set, struct removal *removal)
 	uint64_t number;
 	struct chunk *chunk;
 
-	for (number = removal->first / CHUNK_PAGES;
-	     number * CHUNK_PAGES < removal->end; number++) {
+	for (number = removal->first / CHUNK_PAGES; number * CHUNK_PAGES < removal->end; number++) {
 		chunk = hash_find(&set->chunks, number);
 		if (!chunk)
 			continue;

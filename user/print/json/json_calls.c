@@ -23,7 +23,7 @@ json_t *json_calls(const struct report *run)
 	json_t *rows;
 	size_t i;
 
-	if (!run->bpf.known)
+	if (!run->bpf.known || view_source_is_perf(run))
 		return json_null();
 	rows = json_array();
 	for (i = 0; i < run->calls.nr; i++)

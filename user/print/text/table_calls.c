@@ -32,12 +32,13 @@ int table_calls(FILE *out, const struct report *run)
 						"<Call",  "<Called by", "<File" };
 	const struct report_calls *calls = &run->calls;
 	const size_t shown = run->top && run->top < calls->nr ? run->top : calls->nr;
+	const bool known = run->bpf.known && !view_source_is_perf(run);
 	struct grid grid;
 	size_t i;
 	int err;
 
-	if (!run->bpf.known || !calls->nr) {
-		fprintf(out, "Calls that shape mappings: %s\n", run->bpf.known ? "none" : "n/a");
+	if (!known || !calls->nr) {
+		fprintf(out, "Calls that shape mappings: %s\n", known ? "none" : "n/a");
 		return 0;
 	}
 	fputs("Calls that shape mappings, by first call\n", out);

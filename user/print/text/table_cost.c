@@ -27,9 +27,7 @@ static void print_again(FILE *out, const struct own_cost *cost)
 static void print_bpf(FILE *out, const struct report *run, const struct own_cost *cost)
 {
 	const bool by_module = run->bpf.module_faults;
-	const char *counter = by_module		       ? "counting all faults" :
-			      view_source_is_perf(run) ? "perf" :
-							 "eBPF";
+	const char *counter = by_module ? "counting all faults" : "eBPF";
 
 	if (isnan(cost->hooked_ns) || isnan(cost->other_ns) || isnan(cost->bpf_total_ns)) {
 		fprintf(out, "Own cost of %s: n/a\n", counter);
@@ -77,12 +75,24 @@ static void print_module(FILE *out, const struct report *run, const struct own_c
 	print_inside(out, run, cost);
 }
 
+/* The clock is read at the same point of both samples of a fault: one of them is inside. */
+static void print_perf(FILE *out, const struct own_cost *cost)
+{
+	if (isnan(cost->other_ns)) {
+		fputs("Own cost of perf: n/a\n", out);
+		return;
+	}
+	fprintf(out, "Own cost of perf: %.0f ns per fault", cost->other_ns);
+	print_total(out, cost->bpf_total_ns, cost->bpf_share);
+	fputs("; about half is in the times of faults\n", out);
+}
+
 void table_cost(FILE *out, const struct report *run)
 {
 	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
 
 	if (view_source_is_perf(run)) {
-		print_bpf(out, run, &cost);
+		print_perf(out, &cost);
 		return;
 	}
 	if (!view_source_is_bpf(run))

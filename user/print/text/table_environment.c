@@ -178,13 +178,16 @@ static void source_line(struct grid *grid, const struct report *run)
 {
 	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
 	const bool bpf = view_source_is_bpf(run);
-	const double added_ns = bpf ? cost.hooked_ns : cost.call_ns;
+	const bool perf = view_source_is_perf(run);
+	const double added_ns = perf ? cost.other_ns : bpf ? cost.hooked_ns : cost.call_ns;
 	char added[64] = "n/a";
 
 	if (!isnan(added_ns))
 		snprintf(added, sizeof(added), "%.0f ns", added_ns);
-	if (view_source_is_perf(run))
-		env_line(grid, "Source", "perf's software events; adds %s to a fault", added);
+	if (perf)
+		env_line(grid, "Source",
+			 "perf's software events; adds %s to a fault, about half to its time",
+			 added);
 	else if (bpf)
 		env_line(grid, "Source", "eBPF, without the pfstat module; adds %s to a fault",
 			 added);

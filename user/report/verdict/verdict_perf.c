@@ -11,13 +11,13 @@
 #include "report/view.h"
 
 #define FEW_ORDERED 64
-#define FEW_SMALL  1000
-#define FEW_AGAIN  256
-#define MOST	   0.9 /* of the time of a claim */
-#define MAIN	   0.5 /* of the reads' time */
-#define NEXT_SHARE 0.5 /* of the major faults, on the page after another */
+#define FEW_SMALL   1000
+#define FEW_AGAIN   256
+#define MOST	    0.9 /* of the time of a claim */
+#define MAIN	    0.5 /* of the reads' time */
+#define NEXT_SHARE  0.5 /* of the major faults, on the page after another */
 
-#define PERF_READ_BEFORE                                          \
+#define PERF_READ_BEFORE                                           \
 	"read it before it is needed, with MADV_POPULATE_READ or " \
 	"POSIX_FADV_WILLNEED; pfdrive advise RECORDING predicts the saving."
 
@@ -87,16 +87,18 @@ bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
 		verdict_add(cause, "; other files have %" PRIu64 " of these faults",
 			    perf->read.count - file->major);
 	if (perf->read_again.count * 2 >= perf->read.count) {
-		verdict_add(cause, "; most of these pages had been there before: they were evicted, "
-				   "or dropped.");
+		verdict_add(cause,
+			    "; most of these pages had been there before: they were evicted, "
+			    "or dropped.");
 		verdict_advise(cause, "memory.events of the cgroup counts how often memory.max was "
 				      "met; pfdrive with eBPF (as root) names the evictor.");
 	} else if (file) {
 		perf_state_order(file, cause);
 	} else {
 		verdict_add(cause, ".");
-		verdict_advise(cause, "pfdrive prefetch make RECORDING lists the pages, and pfdrive "
-				      "prefetch read reads them before the next start.");
+		verdict_advise(cause,
+			       "pfdrive prefetch make RECORDING lists the pages, and pfdrive "
+			       "prefetch read reads them before the next start.");
 	}
 	return true;
 }
@@ -121,14 +123,16 @@ bool verdict_perf_cached(const struct verdict *verdict, const struct report *run
 		      cached->count, perf_mean_us(cached));
 	if (cause->certain) {
 		verdict_add(cause, ".");
-		verdict_advise(cause, "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
-				      "read() needs no mapping.");
+		verdict_advise(cause,
+			       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
+			       "read() needs no mapping.");
 		return true;
 	}
-	verdict_add(cause,
-		    "; %.0f %% of that in mappings that may be written, where a fault may also copy "
-		    "a private page, or make one writable.",
-		    100.0 * perf->writable.total_ns / cached->total_ns);
+	verdict_add(
+		cause,
+		"; %.0f %% of that in mappings that may be written, where a fault may also copy "
+		"a private page, or make one writable.",
+		100.0 * perf->writable.total_ns / cached->total_ns);
 	verdict_advise(cause, "pfdrive record --by vma names the mappings; eBPF or the module (as "
 			      "root) tells reads from writes.");
 	return true;

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The pages that faults of a process have mapped, through forks and new mappings. */
+#include "runner.h"
+#include "user/analyze/pages/page_history.h"
+
+#define PAGE 4096ULL
+
+static struct page_history *history;
+
+static void setup(void)
+{
+	history = page_history_new(PAGE);
+	ck_assert_ptr_nonnull(history);
+}
+
+static void teardown(void)
+{
+	page_history_free(history);
+}
+
+static bool was_there(uint32_t pid, uint64_t page)
+{
+	bool before;
+
+	ck_assert_int_eq(page_history_add(history, pid, page * PAGE + 5, &before), 0);
+	return before;
+}
+
+START_TEST(test_page_is_there_after_its_first_fault)
+{
+	ck_assert(!was_there(1, 7));
+	ck_assert(was_there(1, 7));
+	ck_assert(!was_there(1, 8));
+	ck_assert(!was_there(1, 7 + 512));
+	ck_assert(!was_there(2, 7));
+}
+END_TEST
+
+START_TEST(test_child_has_the_pages_of_its_parent_before_the_fork_only)
+{
+	was_there(1, 7);
+	ck_assert_int_eq(page_history_fork(history, 1, 2), 0);
+	ck_assert(!was_there(1, 8));
+	ck_assert(was_there(2, 7));
+	ck_assert(!was_there(2, 8));
+	ck_assert(was_there(1, 7));
+	ck_assert_int_eq(page_history_fork(history, 2, 3), 0);
+	ck_assert(was_there(3, 8));
+}
+END_TEST
+
+START_TEST(test_new_mapping_removes_only_its_pages)
+{
+	uint64_t page;
+
+	for (page = 500; page < 1600; page++)
+		was_there(1, page);
+	ck_assert_int_eq(page_history_remove(history, 1, 510 * PAGE, 1100 * PAGE), 0);
+	ck_assert(was_there(1, 509));
+	ck_assert(!was_there(1, 510));
+	ck_assert(!was_there(1, 1099));
+	ck_assert(was_there(1, 1100));
+	/* Far more chunks than there are. */
+	ck_assert_int_eq(page_history_remove(history, 1, 0, 1ULL << 47), 0);
+	ck_assert(!was_there(1, 509));
+}
+END_TEST
+
+START_TEST(test_child_that_executes_a_program_leaves_the_parent_its_pages)
+{
+	was_there(1, 7);
+	page_history_fork(history, 1, 2);
+	page_history_end(history, 2);
+	ck_assert(!was_there(2, 7));
+	ck_assert(was_there(1, 7));
+	page_history_end(history, 1);
+	ck_assert(!was_there(1, 7));
+}
+END_TEST
+
+START_TEST(test_pages_beyond_the_limit_are_counted_and_new)
+{
+	uint64_t chunk;
+
+	for (chunk = 0; chunk < (1 << 20) + 10; chunk++)
+		was_there(1, chunk * 512);
+	ck_assert_uint_eq(page_history_dropped(history), 10);
+	ck_assert(was_there(1, 0));
+	ck_assert(!was_there(1, ((1 << 20) + 3) * 512ULL));
+}
+END_TEST
+
+RUN_TESTS_WITH("page history", setup, teardown, test_page_is_there_after_its_first_fault,
+	       test_child_has_the_pages_of_its_parent_before_the_fork_only,
+	       test_new_mapping_removes_only_its_pages,
+	       test_child_that_executes_a_program_leaves_the_parent_its_pages,
+	       test_pages_beyond_the_limit_are_counted_and_new)

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Faults made of perf's records: their times, files, kinds and losses. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runner.h"
+#include "user/collect/perf_stream.h"
+
+#define PAGE 4096ULL
+#define BASE 0x7f0000000000ULL
+
+static struct perf_stream *stream;
+static struct pfstat_fault faults[16];
+static struct pfstat_off_cpu intervals[16];
+static struct pfstat_task tasks[16];
+static size_t nr_faults, nr_intervals, nr_tasks, nr_maps;
+
+static int collect(void *context, const struct item *item)
+{
+	(void)context;
+	if (item->type == ITEM_MAP)
+		nr_maps++;
+	else if (item->event->type == PFSTAT_EVENT_FAULT)
+		faults[nr_faults++] = *(const struct pfstat_fault *)item->event;
+	else if (item->event->type == PFSTAT_EVENT_OFF_CPU)
+		intervals[nr_intervals++] = *(const struct pfstat_off_cpu *)item->event;
+	else if (item->event->type == PFSTAT_EVENT_TASK)
+		tasks[nr_tasks++] = *(const struct pfstat_task *)item->event;
+	return 0;
+}
+
+static void setup(void)
+{
+	stream = perf_stream_new(PAGE);
+	ck_assert_ptr_nonnull(stream);
+}
+
+static void teardown(void)
+{
+	perf_stream_free(stream);
+}
+
+/* A record of any layout: a header, and 64-bit words. */
+static void add(uint32_t type, uint16_t misc, const uint64_t *words, size_t nr)
+{
+	uint64_t record[32];
+	struct perf_event_header header = {
+		.type = type, .misc = misc, .size = sizeof(header) + nr * sizeof(*words),
+	};
+
+	memcpy(record, &header, sizeof(header));
+	memcpy(record + 1, words, nr * sizeof(*words));
+	ck_assert_int_eq(perf_stream_add(stream, (const void *)record, collect, NULL), 0);
+}
+
+static uint64_t id(uint32_t pid, uint32_t tid)
+{
+	return pid | (uint64_t)tid << 32;
+}
+
+static void start_at(uint32_t tid, uint64_t ns, uint64_t address)
+{
+	const uint64_t words[] = { 0x401000, id(1, tid), ns, address };
+
+	add(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, 4);
+}
+
+static void end_minor(uint32_t tid, uint64_t ns)
+{
+	const uint64_t words[] = { id(1, tid), ns };
+
+	add(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, 2);
+}
+
+static void end_major(uint32_t tid, uint64_t ns)
+{
+	const uint64_t words[] = { id(1, tid), ns, 3 };
+
+	add(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, 3);
+}
+
+static void switch_out(uint32_t tid, uint64_t ns, bool preempted)
+{
+	const uint64_t words[] = { id(1, tid), ns };
+
+	add(PERF_RECORD_SWITCH,
+	    PERF_RECORD_MISC_SWITCH_OUT | (preempted ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0),
+	    words, 2);
+}
+
+static void switch_in(uint32_t tid, uint64_t ns)
+{
+	const uint64_t words[] = { id(1, tid), ns };
+
+	add(PERF_RECORD_SWITCH, 0, words, 2);
+}
+
+static void lose(uint64_t count, uint64_t ns)
+{
+	const uint64_t words[] = { 9, count, id(1, 1), ns };
+
+	add(PERF_RECORD_LOST, 0, words, 4);
+}
+
+static void fork_child(uint32_t pid, uint32_t tid, uint64_t ns)
+{
+	const uint64_t words[] = { id(pid, 1), id(tid, 1), ns, id(1, 1), ns };
+
+	add(PERF_RECORD_FORK, 0, words, 5);
+}
+
+static void exit_thread(uint32_t tid, uint64_t ns)
+{
+	const uint64_t words[] = { id(1, 1), id(tid, 1), ns, id(1, tid), ns };
+
+	add(PERF_RECORD_EXIT, 0, words, 5);
+}
+
+static void add_map(uint64_t address, uint64_t pages, uint64_t inode, uint32_t prot,
+		    const char *path)
+{
+	uint64_t words[14] = {
+		id(1, 1), address, pages * PAGE, 2 * PAGE, 8 | 1ULL << 32, inode, 0, prot,
+	};
+
+	strcpy((char *)(words + 8), path);
+	words[12] = id(1, 1);
+	words[13] = 50;
+	add(PERF_RECORD_MMAP2, 0, words, 14);
+}
+
+START_TEST(test_fault_lasts_from_its_start_to_its_end)
+{
+	add_map(BASE, 16, 77, PROT_READ, "/data/f");
+	start_at(1, 100, BASE + 3 * PAGE + 9);
+	end_minor(1, 350);
+	start_at(1, 400, BASE + 5 * PAGE);
+	end_major(1, 9400);
+	ck_assert_uint_eq(nr_faults, 2);
+	ck_assert_uint_eq(faults[0].start_ns, 100);
+	ck_assert_uint_eq(faults[0].event.ns, 350);
+	ck_assert_uint_eq(faults[0].event.flags, PFSTAT_FAULT_FILE);
+	ck_assert_uint_eq(faults[0].outcome, PFSTAT_OUTCOME_MINOR);
+	ck_assert_uint_eq(faults[0].inode, 77);
+	ck_assert_uint_eq(faults[0].dev, 8 << 20 | 1);
+	ck_assert_uint_eq(faults[0].pgoff, 2 + 3);
+	ck_assert_uint_eq(faults[0].ip, 0x401000);
+	ck_assert_uint_eq(faults[0].origin, PFSTAT_ORIGIN_USER);
+	ck_assert_uint_eq(faults[1].outcome, PFSTAT_OUTCOME_MAJOR);
+	ck_assert_uint_eq(faults[1].event.ns - faults[1].start_ns, 9000);
+}
+END_TEST
+
+START_TEST(test_start_without_an_end_is_a_fault_that_failed)
+{
+	start_at(1, 100, 0x10);
+	start_at(1, 900, 0x5010);
+	end_minor(1, 950);
+	start_at(2, 1000, 0x10);
+	exit_thread(2, 1500);
+	ck_assert_uint_eq(nr_faults, 3);
+	ck_assert_uint_eq(faults[0].outcome, PFSTAT_OUTCOME_ERROR);
+	ck_assert_uint_eq(faults[0].start_ns, 100);
+	ck_assert(faults[0].perf & PFSTAT_PERF_NO_END);
+	ck_assert_uint_eq(faults[1].outcome, PFSTAT_OUTCOME_MINOR);
+	ck_assert_uint_eq(faults[2].outcome, PFSTAT_OUTCOME_ERROR);
+	ck_assert_uint_eq(faults[2].event.tid, 2);
+	ck_assert_uint_eq(perf_stream_counts(stream)->failed, 2);
+}
+END_TEST
+
+START_TEST(test_fault_open_at_the_end_has_not_failed)
+{
+	start_at(1, 100, 0x10);
+	perf_stream_finish(stream);
+	ck_assert_uint_eq(nr_faults, 0);
+	ck_assert_uint_eq(perf_stream_counts(stream)->failed, 0);
+	ck_assert_uint_eq(perf_stream_counts(stream)->at_edges, 1);
+}
+END_TEST
+
+START_TEST(test_end_of_a_fault_that_started_before_the_watch_is_at_the_edge)
+{
+	end_minor(1, 100);
+	ck_assert_uint_eq(perf_stream_counts(stream)->at_edges, 1);
+	end_minor(1, 200);
+	ck_assert_uint_eq(perf_stream_counts(stream)->unpaired, 1);
+	ck_assert_uint_eq(nr_faults, 0);
+}
+END_TEST
+
+/* The end of the first and the start of the second fault were lost: their times are unknown. */
+START_TEST(test_pair_with_a_loss_in_between_is_no_fault)
+{
+	start_at(1, 100, BASE);
+	lose(2, 500);
+	end_minor(1, 600);
+	ck_assert_uint_eq(nr_faults, 0);
+	ck_assert_uint_eq(perf_stream_counts(stream)->unpaired, 2);
+	ck_assert_uint_eq(perf_stream_counts(stream)->lost, 2);
+	start_at(1, 700, BASE);
+	end_minor(1, 800);
+	ck_assert_uint_eq(nr_faults, 1);
+}
+END_TEST
+
+START_TEST(test_start_with_a_loss_after_it_has_not_failed)
+{
+	start_at(1, 100, BASE);
+	lose(1, 500);
+	start_at(1, 600, BASE + PAGE);
+	end_minor(1, 700);
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert_uint_eq(perf_stream_counts(stream)->failed, 0);
+	ck_assert_uint_eq(perf_stream_counts(stream)->unpaired, 1);
+}
+END_TEST
+
+START_TEST(test_switches_are_sleeps_or_preemptions)
+{
+	start_at(1, 100, BASE);
+	switch_out(1, 150, false);
+	switch_in(1, 250);
+	switch_out(1, 260, true);
+	switch_in(1, 290);
+	end_minor(1, 300);
+	ck_assert_uint_eq(nr_intervals, 2);
+	ck_assert_uint_eq(intervals[0].off_ns, 150);
+	ck_assert_uint_eq(intervals[0].event.ns, 250);
+	ck_assert_uint_eq(intervals[0].event.flags, PFSTAT_OFF_CPU_ASLEEP);
+	ck_assert_uint_eq(intervals[1].event.flags, PFSTAT_OFF_CPU_PREEMPTED);
+	ck_assert_uint_eq(nr_faults, 1);
+}
+END_TEST
+
+/* A thread that comes back to a CPU it never left: the end of its fault may be lost too. */
+START_TEST(test_lost_switch_makes_the_fault_doubtful)
+{
+	start_at(1, 100, BASE);
+	switch_in(1, 250);
+	end_minor(1, 300);
+	ck_assert_uint_eq(nr_faults, 0);
+	ck_assert_uint_eq(perf_stream_counts(stream)->unpaired, 2);
+}
+END_TEST
+
+static uint32_t kind_of_fault(uint32_t pid, uint32_t tid, uint64_t address)
+{
+	const uint64_t words[] = { 0x401000, id(pid, tid), 1000, address };
+	const uint64_t end[] = { id(pid, tid), 1100 };
+
+	nr_faults = 0;
+	add(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, 4);
+	add(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, end, 2);
+	ck_assert_uint_eq(nr_faults, 1);
+	return faults[0].event.flags;
+}
+
+START_TEST(test_kind_comes_from_the_mapping_and_from_history)
+{
+	add_map(BASE, 16, 77, PROT_READ, "/data/f");
+	add_map(BASE + 16 * PAGE, 16, 0, PROT_READ | PROT_WRITE, "//anon");
+	add_map(BASE + 64 * PAGE, 2, 0, PROT_READ, "[vvar]");
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE), PFSTAT_FAULT_FILE);
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + 17 * PAGE), PFSTAT_FAULT_ANON);
+	ck_assert(faults[0].perf & PFSTAT_PERF_WRITABLE);
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + 17 * PAGE), PFSTAT_FAULT_AGAIN);
+	ck_assert(faults[0].perf & PFSTAT_PERF_AGAIN);
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + 64 * PAGE), PFSTAT_FAULT_FILE);
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + 99 * PAGE), PFSTAT_FAULT_OTHER);
+}
+END_TEST
+
+START_TEST(test_child_faults_again_on_a_page_of_its_parent)
+{
+	add_map(BASE, 16, 0, PROT_READ | PROT_WRITE, "//anon");
+	kind_of_fault(1, 1, BASE);
+	fork_child(2, 2, 1200);
+	ck_assert_uint_eq(kind_of_fault(2, 2, BASE), PFSTAT_FAULT_AGAIN);
+	ck_assert_uint_eq(kind_of_fault(2, 2, BASE + PAGE), PFSTAT_FAULT_ANON);
+	ck_assert_uint_eq(tasks[0].event.flags, PFSTAT_TASK_FORK);
+	ck_assert_uint_eq(tasks[0].parent_pid, 1);
+}
+END_TEST
+
+/* perf reports the whole mapping when it grows or changes its rights, and munmap() not at all. */
+START_TEST(test_only_new_memory_is_touched_for_the_first_time)
+{
+	add_map(BASE, 16, 0, PROT_READ | PROT_WRITE, "//anon");
+	kind_of_fault(1, 1, BASE + PAGE);
+	add_map(BASE, 32, 0, PROT_READ | PROT_WRITE, "//anon"); /* it grows */
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + PAGE), PFSTAT_FAULT_AGAIN);
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + 20 * PAGE), PFSTAT_FAULT_ANON);
+	add_map(BASE - 16 * PAGE, 48, 0, PROT_READ | PROT_WRITE, "//anon"); /* downwards */
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + PAGE), PFSTAT_FAULT_AGAIN);
+	add_map(BASE, 16, 0, PROT_READ, "//anon"); /* mprotect() */
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + PAGE), PFSTAT_FAULT_AGAIN);
+	add_map(BASE, 16, 0, PROT_READ, "//anon"); /* munmap() and mmap() */
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + PAGE), PFSTAT_FAULT_ANON);
+}
+END_TEST
+
+START_TEST(test_fault_of_the_kernel_has_no_instruction_of_the_program)
+{
+	const uint64_t words[] = { 0xffffffff81000000, id(1, 1), 100, BASE };
+
+	add(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, words, 4);
+	end_minor(1, 200);
+	ck_assert_uint_eq(faults[0].origin, PFSTAT_ORIGIN_KERNEL);
+	ck_assert_uint_eq(faults[0].ip, 0);
+	ck_assert_uint_eq(faults[0].fault_flags & PFSTAT_FLAG_USER, 0);
+}
+END_TEST
+
+RUN_TESTS_WITH("perf stream", setup, teardown, test_fault_lasts_from_its_start_to_its_end,
+	       test_start_without_an_end_is_a_fault_that_failed,
+	       test_fault_open_at_the_end_has_not_failed,
+	       test_end_of_a_fault_that_started_before_the_watch_is_at_the_edge,
+	       test_pair_with_a_loss_in_between_is_no_fault,
+	       test_start_with_a_loss_after_it_has_not_failed,
+	       test_switches_are_sleeps_or_preemptions,
+	       test_lost_switch_makes_the_fault_doubtful,
+	       test_kind_comes_from_the_mapping_and_from_history,
+	       test_child_faults_again_on_a_page_of_its_parent,
+	       test_only_new_memory_is_touched_for_the_first_time,
+	       test_fault_of_the_kernel_has_no_instruction_of_the_program)
