@@ -152,7 +152,7 @@ START_TEST(test_view_without_the_module_states_its_source)
 	struct live *live;
 	char *text;
 
-	snapshot.counters.source_is_bpf = true;
+	snapshot.counters.source_note = "measured with eBPF, without the pfstat module";
 	live = live_of(BY_FILE, &snapshot, SECOND);
 	text = print(live, false, 0, 0);
 	ck_assert_ptr_nonnull(strstr(text,

@@ -45,7 +45,9 @@ static void add(uint32_t type, uint16_t misc, const uint64_t *words, size_t nr)
 {
 	uint64_t record[32];
 	struct perf_event_header header = {
-		.type = type, .misc = misc, .size = sizeof(header) + nr * sizeof(*words),
+		.type = type,
+		.misc = misc,
+		.size = sizeof(header) + nr * sizeof(*words),
 	};
 
 	memcpy(record, &header, sizeof(header));
@@ -318,8 +320,7 @@ RUN_TESTS_WITH("perf stream", setup, teardown, test_fault_lasts_from_its_start_t
 	       test_end_of_a_fault_that_started_before_the_watch_is_at_the_edge,
 	       test_pair_with_a_loss_in_between_is_no_fault,
 	       test_start_with_a_loss_after_it_has_not_failed,
-	       test_switches_are_sleeps_or_preemptions,
-	       test_lost_switch_makes_the_fault_doubtful,
+	       test_switches_are_sleeps_or_preemptions, test_lost_switch_makes_the_fault_doubtful,
 	       test_kind_comes_from_the_mapping_and_from_history,
 	       test_child_faults_again_on_a_page_of_its_parent,
 	       test_only_new_memory_is_touched_for_the_first_time,

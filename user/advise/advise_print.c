@@ -82,7 +82,10 @@ static void print_losses(FILE *out, const struct recorded_accesses *accesses)
 		fprintf(out, "LOST %" PRIu64 " RECORDS: THEIR ACCESSES ARE NOT REPLAYED\n",
 			accesses->lost);
 	if (accesses->events_lost && accesses->events_lost != COUNT_NA)
-		fprintf(out, "LOST %" PRIu64 " EVENTS OF EBPF: SLEEPS MAY BE MISSING\n",
+		fprintf(out,
+			accesses->by_perf ?
+				"LOST %" PRIu64 " SAMPLES: THEIR ACCESSES ARE NOT REPLAYED\n" :
+				"LOST %" PRIu64 " EVENTS OF EBPF: SLEEPS MAY BE MISSING\n",
 			accesses->events_lost);
 	if (!accesses->have_bpf)
 		fputs("No eBPF: the program's advice and the waits of its threads for each other "

@@ -236,6 +236,9 @@ static uint64_t extra_ns_of(const struct run_counters *counters)
 {
 	uint64_t ps = 0;
 
+	/* One of the two samples of a fault. */
+	if (counters->hooks & 1U << HOOK_PERF && counters->bpf_other_ps != COUNT_NA)
+		return counters->bpf_other_ps / 2000;
 	if (counters->have_bpf && counters->bpf_hooked_ps != COUNT_NA)
 		ps += counters->bpf_hooked_ps;
 	if (counters->call_cost_ps != COUNT_NA && counters->inside_ps != COUNT_NA &&
@@ -257,6 +260,7 @@ static void accesses_take_tail(struct recorded_accesses *accesses, const json_t 
 	if (!counters_from_json(&counters, tail)) {
 		accesses->lost = counters.lost;
 		accesses->have_bpf = counters.have_bpf;
+		accesses->by_perf = counters.hooks & 1U << HOOK_PERF;
 		accesses->have_advice = counters.have_bpf && counters.have_advice;
 		if (counters.have_bpf)
 			accesses->events_lost = counters.counts[PFSTAT_COUNT_EVENTS_LOST];

@@ -50,6 +50,7 @@ struct recorded_accesses {
 	uint64_t start_ns, end_ns;
 	uint64_t lost, events_lost; /* COUNT_NA: not known */
 	bool have_bpf, have_advice;
+	bool by_perf;			/* lost events are lost accesses */
 	bool fault_around;		/* it was on */
 	uint64_t around_pages;		/* that fault-around may have mapped beside a fault's own */
 	bool populated;			/* the program called MADV_POPULATE_READ */

@@ -240,6 +240,7 @@ static void export_update(void *context)
 		return;
 	watch_lost(exporter->watch, &counters.lost_records, &counters.lost_events);
 	counters.hooks = watch_hooks(exporter->watch);
+	counters.user_only = exporter->result.report.bpf.user_only;
 	counters.source_note = view_source_note(&exporter->result.report);
 	exporter->err = export_take(exporter, &counters);
 	if (!exporter->err)

@@ -112,6 +112,7 @@ static void top_show(void *context)
 		return;
 	watch_lost(top->watch, &counters.lost_records, &counters.lost_events);
 	counters.hooks = watch_hooks(top->watch);
+	counters.user_only = top->result.report.bpf.user_only;
 	counters.source_note = view_source_note(&top->result.report);
 	top->err = live_update(top->live, top->result.analysis, &counters, clock_monotonic_ns());
 	if (!top->err)

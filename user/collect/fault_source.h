@@ -89,6 +89,8 @@ struct fault_source_stream_ops {
 	/* Passes the items up to a time, in order of time; UINT64_MAX: the last ones. */
 	int (*drain)(struct fault_source *source, uint64_t until_ns, item_sink sink, void *context);
 	const struct code_files *(*code_files)(const struct fault_source *source);
+	/* Known after the first target: faults of the kernel in system calls are not seen. */
+	bool (*user_only)(const struct fault_source *source);
 	/* Its counts so far; after stop, those of the kernel too. */
 	int (*fill)(const struct fault_source *source, struct run_counters *counters);
 	/* A thread of this process, which is recorded from begin to end. */
@@ -112,7 +114,7 @@ struct fault_source_ops {
 			 size_t size);
 	/* No mapping: only_fd is a file that this process does not map. */
 	int (*hook_nothing)(struct fault_source *source, char *why, size_t size);
-	/* A process, and its children from now on; `existing`: it has mappings already. */
+	/* A process, and its children from now on; `existing`: it runs its program already. */
 	int (*follow)(struct fault_source *source, pid_t pid, bool existing, char *why,
 		      size_t size);
 	int (*start)(struct fault_source *source);

@@ -175,8 +175,12 @@ static int perf_source_follow(struct fault_source *source, pid_t pid, bool exist
 
 	if (err)
 		return perf_source_explain(err, pid, why, size);
-	/* First the watch, then the existing mappings: so none is missed in between. */
-	if (existing && perf_source_add_maps(perf, pid) == -ESRCH)
+	(void)existing;
+	/*
+	 * First the watch, then the existing mappings: so none is missed in between. A command that
+	 * is held has some too, until it executes its program.
+	 */
+	if (perf_source_add_maps(perf, pid) == -ESRCH)
 		return perf_source_explain(-ESRCH, pid, why, size);
 	return 0;
 }
@@ -315,6 +319,11 @@ static const struct code_files *perf_source_code_files(const struct fault_source
 	return perf_source_of(source)->files;
 }
 
+static bool perf_source_user_only(const struct fault_source *source)
+{
+	return perf_sampler_is_user_only(perf_source_of(source)->sampler);
+}
+
 /* The samples that the kernel took and that did not arrive, once it took its last one. */
 static uint64_t perf_source_lost(const struct perf_source *perf)
 {
@@ -334,7 +343,7 @@ static int perf_source_counters(const struct fault_source *source,
 	(void)source;
 	*counters = (struct fault_source_counters){
 		.calls = COUNT_NA,
-		.lost = COUNT_NA,
+		.lost = 0, /* there are no records: lost samples are lost events */
 		.call_cost_ps = COUNT_NA,
 		.inside_ps = COUNT_NA,
 	};
@@ -371,6 +380,7 @@ static const struct fault_source_stream_ops perf_source_stream = {
 	.fd = perf_source_fd,
 	.drain = perf_source_drain,
 	.code_files = perf_source_code_files,
+	.user_only = perf_source_user_only,
 	.fill = perf_source_fill,
 	.hold_thread = perf_source_hold_thread,
 	.begin_thread = perf_source_begin_thread,

@@ -65,6 +65,13 @@ bool instruments_have_events(const struct instruments *instruments)
 	return instruments->events || instruments->source->ops->stream;
 }
 
+bool instruments_user_only(const struct instruments *instruments)
+{
+	const struct fault_source *source = instruments->source;
+
+	return source->ops->stream && source->ops->stream->user_only(source);
+}
+
 const char *instruments_bpf_missing(const struct instruments *instruments)
 {
 	return instruments->bpf_missing;

@@ -55,6 +55,8 @@ int instruments_open(struct instruments **instruments, const struct instruments_
 const struct fault_source_ops *instruments_source(const struct instruments *instruments);
 /* True if eBPF or perf reports off-CPU intervals and all faults. */
 bool instruments_have_events(const struct instruments *instruments);
+/* True if perf is the source, and does not show this user the faults in system calls. */
+bool instruments_user_only(const struct instruments *instruments);
 /* One clause: why eBPF is not used; "" if it is. */
 const char *instruments_bpf_missing(const struct instruments *instruments);
 /* This process's mappings of the file that is open as fd. */

@@ -103,7 +103,7 @@ struct perf_stream {
 
 _Static_assert(sizeof(struct sample_start) == 40 && sizeof(struct sample_end) == 24 &&
 		       sizeof(struct sample_major) == 32,
-	       "the size of a sample tells its event");
+	       "each event has samples of another size");
 
 struct perf_stream *perf_stream_new(uint64_t page_bytes)
 {

@@ -66,16 +66,6 @@ static void metrics_print_seconds(const struct metrics_page *page, uint64_t ns)
 		(uint64_t)(ns % SECOND));
 }
 
-/* A class that no program watches has no count, not 0. */
-static bool is_measured(const struct report *run, enum fault_class class)
-{
-	const uint32_t hooks = fault_classes[class].hooks;
-
-	if (class < FAULT_FIRST_OTHER)
-		return true;
-	return run->bpf.known && (run->bpf.hooks & hooks) == hooks;
-}
-
 /* Prints one figure of each class. */
 static void metrics_classes(const struct metrics_page *page, const char *name,
 			    void (*print)(const struct metrics_page *page,
@@ -89,7 +79,8 @@ static void metrics_classes(const struct metrics_page *page, const char *name,
 	for (i = 0; i < metrics->nr_rows; i++) {
 		run = metrics->rows[i].report;
 		for (class = 0; class < NR_FAULT_CLASSES; class++) {
-			if (!is_measured(run, class))
+			/* A class that the source does not know has no count, not 0. */
+			if (!view_class_known(run, class))
 				continue;
 			metrics_sample(page, name, metrics->rows[i].value, "class",
 				       fault_class_name(class));

@@ -230,6 +230,7 @@ int live_report(struct report *report, struct run_counters *counters, const stru
 	counters->end_ns = live->now_ns;
 	report->bpf.known = have_bpf;
 	report->bpf.hooks = live->counters.hooks;
+	report->bpf.user_only = live->counters.user_only;
 	err = report_fill(report, analysis, counters);
 	report->losses.records = live->counters.lost_records;
 	report->losses.events = live->counters.lost_events;

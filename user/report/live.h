@@ -18,6 +18,7 @@ struct live_counters {
 	uint64_t lost_events;
 	uint32_t hooks;		 /* 1 << enum bpf_hook: those that eBPF has */
 	const char *source_note; /* see view_source_note() */
+	bool user_only;		 /* see struct report_bpf */
 };
 
 /* All figures up to one point in time. */

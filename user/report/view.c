@@ -183,7 +183,7 @@ bool view_source_is_bpf(const struct report *run)
 
 bool view_source_is_perf(const struct report *run)
 {
-	return !strcmp(run->environment.source, "perf");
+	return run->bpf.hooks & 1U << HOOK_PERF;
 }
 
 const char *view_source_note(const struct report *run)

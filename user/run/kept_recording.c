@@ -51,6 +51,7 @@ static void kept_count(const struct kept_recording *kept, const struct recent_pa
 		counters->calls = part->records + part->lost_records;
 	counters->have_bpf = kept->report->bpf.known;
 	counters->hooks = kept->hooks;
+	counters->perf_user_only = kept->report->bpf.user_only;
 	counters->counts[PFSTAT_COUNT_EVENTS_LOST] = part->lost_events;
 	strcpy(counters->bpf_missing, kept->report->bpf.missing);
 }

@@ -194,6 +194,7 @@ int measurement_start(struct measurement *measurement)
 	/* Each thread has capabilities of its own: before the collector's is made. */
 	if (!measurement->options.keeps_privileges && privilege_reduce())
 		return -EPERM;
+	measurement->result->report.bpf.user_only = instruments_user_only(measurement->instruments);
 	err = instruments_go(measurement->instruments, measurement->why, sizeof(measurement->why));
 	measurement->running = !err;
 	return err;

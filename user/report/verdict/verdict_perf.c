@@ -97,8 +97,8 @@ bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
 	} else {
 		verdict_add(cause, ".");
 		verdict_advise(cause,
-			       "pfdrive prefetch make RECORDING lists the pages, and pfdrive "
-			       "prefetch read reads them before the next start.");
+			       "pfdrive prefetch make RECORDING -o LIST lists the pages, and "
+			       "pfdrive prefetch apply LIST reads them before the next start.");
 	}
 	return true;
 }
@@ -134,7 +134,7 @@ bool verdict_perf_cached(const struct verdict *verdict, const struct report *run
 		"a private page, or make one writable.",
 		100.0 * perf->writable.total_ns / cached->total_ns);
 	verdict_advise(cause, "pfdrive record --by vma names the mappings; eBPF or the module (as "
-			      "root) tells reads from writes.");
+			      "root) distinguishes reads and writes.");
 	return true;
 }
 
@@ -156,8 +156,8 @@ bool verdict_perf_again(const struct verdict *verdict, const struct report *run,
 		      again->count, verdict_mean_us(run, FAULT_AGAIN),
 		      run->evidence.forks ? ", or its parent before a fork," : "",
 		      run->evidence.forks ? "a fork or a read" : "a read", again->major);
-	verdict_advise(cause, "eBPF (pfdrive as root) tells copies, first touches and swap-ins "
-			      "apart; strace -e madvise,fork,clone shows the calls.");
+	verdict_advise(cause, "eBPF (pfdrive as root) distinguishes copies, first touches and "
+			      "swap-ins; strace -e madvise,fork,clone shows the calls.");
 	return true;
 }
 
@@ -177,6 +177,7 @@ bool verdict_perf_asleep(const struct verdict *verdict, const struct report *run
 		      "for %.0f %% of the faults' time threads were off the CPU in minor faults: "
 		      "they waited for a lock, for the file system, for free memory, or for a CPU.",
 		      100 * cause->weight);
-	verdict_advise(cause, "eBPF (pfdrive as root) names what they waited for.");
+	verdict_advise(cause,
+		       "eBPF (pfdrive as root) names the locks and reads behind these waits.");
 	return true;
 }
