@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "collect/all_faults.h"
-#include "collect/bpf_counters.h"
 
 void all_faults_init(struct all_faults *faults, struct fault_source *source,
 		     const struct events_options *options)
@@ -131,7 +130,7 @@ static void all_faults_fill(const struct fault_source_faults *read, struct run_c
 	memcpy(counters->faults, read->values, sizeof(counters->faults));
 	for (i = 0; i < nr_hooked; i++)
 		counters->faults[i].total_ns = COUNT_NA;
-	bpf_fill_task_counts(&read->missed, counters);
+	run_counters_fill_task(counters, &read->missed);
 	counters->counts[PFSTAT_COUNT_EVENTS] += read->stored;
 	counters->counts[PFSTAT_COUNT_EVENTS_LOST] += read->lost;
 }

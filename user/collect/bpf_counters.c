@@ -68,23 +68,6 @@ static int bpf_read_faults(const struct event_maps *maps, struct pfstat_fault_va
 	return err;
 }
 
-/* The number to add may be negative. */
-static uint64_t bpf_returned_so(const struct run_counters *counters,
-				enum pfstat_fault_outcome outcome, uint64_t sum)
-{
-	unsigned int i;
-
-	for (i = outcome; i < PFSTAT_NR_FAULT_INDICES; i += PFSTAT_NR_OUTCOMES)
-		sum += counters->faults[i].count;
-	return sum;
-}
-
-void bpf_fill_task_counts(const struct pfstat_missed *missed, struct run_counters *counters)
-{
-	counters->task_minor = bpf_returned_so(counters, PFSTAT_OUTCOME_MINOR, missed->minor);
-	counters->task_major = bpf_returned_so(counters, PFSTAT_OUTCOME_MAJOR, missed->major);
-}
-
 static void syscall_add_value(struct pfstat_syscall_value *sum,
 			      const struct pfstat_syscall_value *value)
 {
@@ -157,7 +140,7 @@ int bpf_counters_read(const struct event_maps *maps, struct run_counters *counte
 	if (!err && maps->faults >= 0)
 		err = bpf_read_faults(maps, counters->faults);
 	if (!err && maps->faults >= 0)
-		bpf_fill_task_counts(&maps->missed, counters);
+		run_counters_fill_task(counters, &maps->missed);
 	return err ? err :
 		     bpf_read_syscalls(maps->syscalls, &counters->syscalls, &counters->nr_syscalls);
 }

@@ -17,9 +17,6 @@ struct event_maps {
 /* Fills counts, faults, the tasks' counts and syscalls. 0 or a negative errno. */
 int bpf_counters_read(const struct event_maps *maps, struct run_counters *counters);
 
-/* The tasks' own counts: those of the returns, and what these missed. */
-void bpf_fill_task_counts(const struct pfstat_missed *missed, struct run_counters *counters);
-
 /* The size of all swap areas. */
 uint64_t swap_total_pages(void);
 /* By the file descriptors of the maps; fills swap_rows. 0 or a negative errno. */

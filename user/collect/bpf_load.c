@@ -30,6 +30,7 @@
 #include "collect/event_rings.h"
 #include "collect/kernel_symbols.h"
 #include "collect/kernel_types.h"
+#include "collect/pins_lock.h"
 #include "pfstat.skel.h"
 #include "util/page_size.h"
 

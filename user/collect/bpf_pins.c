@@ -24,10 +24,10 @@
 #include <pfstat/event.h>
 
 #include "collect/bpf_pins.h"
+#include "collect/pins_lock.h"
 #include "privilege/capabilities.h"
 #include "util/signals.h"
 
-#define BPFFS	  "/sys/fs/bpf"
 #define MAX_LINKS 64
 
 bool pins_possible(void)
@@ -249,24 +249,6 @@ void pins_close(struct pins *pins)
 	pins->keeper = -1;
 	if (pins->starting)
 		pins_await_keeper(pins);
-}
-
-/* A descriptor whose lock a keeper shares until all programs are detached. */
-static int pins_lock(int operation)
-{
-	const int fd = open(BPFFS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	while (fd >= 0 && flock(fd, operation) && errno == EINTR && !signals_caught)
-		;
-	return fd;
-}
-
-void pins_await_detached(void)
-{
-	const int fd = pins_lock(LOCK_EX);
-
-	if (fd >= 0)
-		close(fd);
 }
 
 /* Returns when the other end of the line is closed. Links that came over it stay open. */

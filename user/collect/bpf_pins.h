@@ -42,11 +42,6 @@ void pins_give_links(const struct pins *pins, const struct bpf_object_skeleton *
 /* Lets the keeper exit. */
 void pins_close(struct pins *pins);
 /*
- * Returns when no program of an earlier measurement is attached any more: it would make each fault
- * dearer. The caller holds the fault source or the claim, so that all keepers have been released.
- */
-void pins_await_detached(void);
-/*
  * The keeper's program: waits until its standard input is closed, then removes the folder if it
  * still has that inode. -errno in the caller if it cannot fork.
  */

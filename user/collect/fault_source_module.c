@@ -4,7 +4,6 @@
  * as anything is watched. Records come from ring/cpuN, counters from `stats`. Each error of
  * the module becomes a clause with the reason and the remedy.
  */
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -313,8 +313,7 @@ static int module_open_rings(struct fault_source *source, int nr_cpus)
 
 static int module_start(struct fault_source *source)
 {
-	const int nr_cpus = libbpf_num_possible_cpus();
-	int err = nr_cpus < 0 ? nr_cpus : module_open_rings(source, nr_cpus);
+	int err = module_open_rings(source, get_nprocs_conf());
 
 	if (err)
 		module_close_rings(source);

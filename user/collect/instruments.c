@@ -13,7 +13,6 @@
 
 #include "collect/all_faults.h"
 #include "collect/bpf_cost.h"
-#include "collect/bpf_pins.h"
 #include "collect/collector.h"
 #include "collect/fault_source_bpf.h"
 #include "collect/fault_source_module.h"
@@ -21,6 +20,7 @@
 #include "collect/instruments.h"
 #include "collect/perf_faults.h"
 #include "collect/perf_mmap.h"
+#include "collect/pins_lock.h"
 #include "privilege/capabilities.h"
 #include "system/pid_namespace.h"
 #include "system/priority.h"

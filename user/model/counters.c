@@ -63,6 +63,25 @@ uint64_t run_counters_returns(const struct run_counters *counters, enum pfstat_f
 	return sum;
 }
 
+/* The number to add may be negative. */
+static uint64_t run_counters_add_returns(const struct run_counters *counters,
+					 enum pfstat_fault_outcome outcome, uint64_t sum)
+{
+	unsigned int i;
+
+	for (i = outcome; i < PFSTAT_NR_FAULT_INDICES; i += PFSTAT_NR_OUTCOMES)
+		sum += counters->faults[i].count;
+	return sum;
+}
+
+void run_counters_fill_task(struct run_counters *counters, const struct pfstat_missed *missed)
+{
+	counters->task_minor =
+		run_counters_add_returns(counters, PFSTAT_OUTCOME_MINOR, missed->minor);
+	counters->task_major =
+		run_counters_add_returns(counters, PFSTAT_OUTCOME_MAJOR, missed->major);
+}
+
 void run_counters_exit(struct run_counters *counters)
 {
 	free(counters->syscalls);

@@ -108,5 +108,7 @@ uint64_t count_sum(uint64_t a, uint64_t b);
 /* Returns of handle_mm_fault() that eBPF counted, over all origins. COUNT_NA: unknown. */
 uint64_t run_counters_returns(const struct run_counters *counters, enum pfstat_fault_kind kind,
 			      enum pfstat_fault_outcome outcome);
+/* Fills the tasks' own counts from the returns, and from what these missed. */
+void run_counters_fill_task(struct run_counters *counters, const struct pfstat_missed *missed);
 
 #endif

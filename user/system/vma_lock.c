@@ -1,33 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads the BTF of the running kernel to detect per-VMA locks, without a version number. */
-#include <bpf/btf.h>
+/*
+ * Searches the BTF of the running kernel for the sequence number in each VMA, without a version
+ * number. The names in BTF follow each other, each between zeros, and no other type has a member of
+ * this name.
+ */
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "system/vma_lock.h"
 
-static bool has_member(const struct btf *btf, const struct btf_type *type, const char *name)
-{
-	const struct btf_member *members = btf_members(type);
-	unsigned int i;
+#define BTF "/sys/kernel/btf/vmlinux"
 
-	for (i = 0; i < btf_vlen(type); i++)
-		if (!strcmp(btf__name_by_offset(btf, members[i].name_off), name))
-			return true;
-	return false;
+/* A read of a file in sysfs may return less than was asked for. */
+static int vma_lock_read(int fd, char *text, size_t bytes)
+{
+	size_t used = 0;
+	ssize_t got;
+
+	while (used < bytes) {
+		got = read(fd, text + used, bytes - used);
+		if (got <= 0)
+			return got ? -errno : -EPROTO;
+		used += got;
+	}
+	return 0;
+}
+
+static int vma_lock_search(int fd)
+{
+	static const char name[] = "\0vm_lock_seq";
+	struct stat stat_buffer;
+	char *text;
+	int ret;
+
+	if (fstat(fd, &stat_buffer))
+		return -errno;
+	text = malloc(stat_buffer.st_size);
+	if (!text)
+		return -ENOMEM;
+	ret = vma_lock_read(fd, text, stat_buffer.st_size) ?:
+		      !!memmem(text, stat_buffer.st_size, name, sizeof(name));
+	free(text);
+	return ret;
 }
 
 /* The flags of faults also exist without per-VMA locks; the sequence number does not. */
 int vma_lock_exists(void)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	int id, ret;
+	const int fd = open(BTF, O_RDONLY | O_CLOEXEC);
+	int ret;
 
-	if (!btf)
+	if (fd < 0)
 		return -errno;
-	id = btf__find_by_name_kind(btf, "vm_area_struct", BTF_KIND_STRUCT);
-	ret = id < 0 ? id : has_member(btf, btf__type_by_id(btf, id), "vm_lock_seq");
-	btf__free(btf);
+	ret = vma_lock_search(fd);
+	close(fd);
 	return ret;
 }
