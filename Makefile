@@ -7,6 +7,7 @@ CLANG	?= $(firstword $(foreach c,clang clang-19 clang-14,$(shell command -v $(c)
 BPFTOOL	?= $(firstword $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool))
 CC	?= gcc
 V	?= 0
+comma	:= ,
 # The only place that states the version is the file VERSION.
 version	:= $(shell cat VERSION)
 Q	:= $(if $(filter 1,$(V)),,@)
@@ -44,6 +45,7 @@ help:
 #: make bench-codecs [MILLIONS=10]    speed of zstd and zlib for recordings
 #: make bench-merge                    speed of the merge of the CPUs' rings
 #: make bench-report [MILLIONS=10]    speed and memory of pfdrive report
+#: make pfdrive BPF=no    pfdrive without eBPF: needs no clang, bpftool and libbpf
 #: make pfdrive-static    pfdrive as one file without libraries, to copy to another machine
 #: make docs      the documents as HTML, in build/docs/html
 #: make man       the man pages, if rst2man is installed

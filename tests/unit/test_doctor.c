@@ -453,6 +453,17 @@ START_TEST(test_a_kernel_without_the_module_is_measured_with_ebpf)
 }
 END_TEST
 
+START_TEST(test_pfdrive_without_ebpf_needs_the_module)
+{
+	doctor_facts_read(&facts, root, NULL);
+	facts.without_bpf = true;
+	CHECK_LINE("BTF", DOCTOR_LIMITED, "built without eBPF (BPF=no)");
+	facts.loaded = false;
+	facts.headers = false;
+	CHECK_LINE("module", DOCTOR_MISSING, "not loaded");
+}
+END_TEST
+
 START_TEST(test_the_file_system_of_a_path_decides_its_line)
 {
 	static const struct {
@@ -594,6 +605,7 @@ RUN_TESTS_WITH("doctor", make_root, remove_root, test_a_healthy_system_has_only_
 	       test_headers_are_installed_with_the_command_of_the_distribution,
 	       test_kernels_outside_of_the_tested_range_are_reported,
 	       test_a_kernel_without_the_module_is_measured_with_ebpf,
+	       test_pfdrive_without_ebpf_needs_the_module,
 	       test_the_file_system_of_a_path_decides_its_line,
 	       test_containers_and_missing_privileges_are_reported,
 	       test_a_container_is_told_the_options_that_it_lacks,

@@ -13,14 +13,15 @@ TESTS		?=
 # idle.
 CHECKS		?= unit docs browser course vm arm64 unit-san
 
-unit_tests	:= $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+unit_tests	:= $(filter-out $(if $(without_bpf),$(bpf_tests)), \
+		   $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c)))
 # Pure parts of the kernel side, compiled for the host from the same source.
 unit_module	:= common/classify.c module/command.c
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # $(1): build folder, $(2): extra flags, $(3): the library
 define unit_rules
-$(1)/%.o: %.c | $(generated)
+$(1)/%.o: %.c $(configuration) | $(generated)
 	$$(call say,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(user_cflags) -Imodule -I. $(2) $$(shell $$(PKG_CONFIG) --cflags check) -c -o $$@ $$<
@@ -42,7 +43,8 @@ $(san_lib): $(lib_src:%.c=$(BUILD)/unit-san/%.o)
 -include $(lib_src:%.c=$(BUILD)/unit-san/%.d)
 .SECONDARY:
 
-unit_runs := $(unit_tests:%=$(BUILD)/unit/%) $(unit_tests:%=$(BUILD)/unit-san/%)
+unit_plain := $(unit_tests:%=$(BUILD)/unit/%)
+unit_runs := $(unit_plain) $(unit_tests:%=$(BUILD)/unit-san/%)
 
 check:
 	$(Q)tools/check --kernels "$(KERNELS)" $(CHECKS)
@@ -72,9 +74,10 @@ check-debug:
 check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
 
-# The unit tests, for check-unit.
-.PHONY: unit-tests
+# The unit tests, for check-unit and, without sanitizers, for check-cross.
+.PHONY: unit-tests unit-tests-plain
 unit-tests: $(unit_runs)
+unit-tests-plain: $(unit_plain)
 
 
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
@@ -95,7 +98,7 @@ $(BUILD)/records_dump: $(BUILD)/tests/vm/progs/records_dump.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
-$(BUILD)/tests/vm/progs/%.o: tests/vm/progs/%.c | $(generated)
+$(BUILD)/tests/vm/progs/%.o: tests/vm/progs/%.c $(configuration) | $(generated)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -I. -c -o $@ $<

@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The eBPF programs and pfdrive.
 
-packages	:= libbpf libcap-ng jansson libseccomp libdw hwloc libxxhash libzstd
-user_src	:= $(sort $(shell find user -name '*.c'))
+# BPF=no leaves out the eBPF programs, all files that use libbpf, and their tests: pfdrive is then
+# built without clang, bpftool and libbpf. bpf_none.c takes their place.
+BPF		?= yes
+$(if $(filter yes no,$(BPF)),,$(error BPF takes yes or no, not '$(BPF)'))
+bpf_user	:= $(patsubst %,user/collect/%.c,bpf_counters bpf_explain bpf_load bpf_log bpf_pins \
+		   bpf_programs bpf_records bpf_targets event_ring event_rings fault_source_bpf \
+		   kernel_symbols kernel_types)
+bpf_tests	:= test_bpf_log test_bpf_targets test_kernel_types
+without_bpf	:= $(filter no,$(BPF))
+
+packages	:= $(if $(without_bpf),,libbpf) libcap-ng jansson libseccomp libdw hwloc libxxhash libzstd
+user_src	:= $(filter-out $(if $(without_bpf),$(bpf_user),user/collect/bpf_none.c), \
+		   $(sort $(shell find user -name '*.c')))
 user_obj	:= $(user_src:%.c=$(BUILD)/%.o)
 # Everything but main(), for pfdrive, the unit tests and the tools.
 lib_src		:= $(filter-out user/main.c,$(user_src))
@@ -21,7 +32,14 @@ user_cflags	= -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(WARNINGS) $
 user_libs	= $(shell $(PKG_CONFIG) --libs $(packages)) -lelf -lz -liberty -lpthread -lm
 
 # Generated headers, which must exist before the first object is compiled.
-generated	:= $(BUILD)/pfstat.skel.h $(BUILD)/util/version.h
+generated	:= $(if $(without_bpf),,$(BUILD)/pfstat.skel.h) $(BUILD)/util/version.h
+
+# What one build folder cannot mix. If it changes, all objects are built again.
+configuration	:= $(BUILD)/configuration
+.PHONY: always
+$(configuration): always
+	$(Q)mkdir -p $(@D)
+	$(Q)echo 'BPF=$(BPF) CC=$(CC)' | cmp -s - $@ || echo 'BPF=$(BPF) CC=$(CC)' > $@
 
 pfdrive: $(BUILD)/pfdrive
 
@@ -42,10 +60,10 @@ $(BUILD)/pfdrive-static: $(BUILD)/user/main.o $(lib) packaging/static_udev.c
 	$(Q)! command -v apt-get >/dev/null || tools/deps static
 	$(call say,LINK,$@)
 	$(Q)$(CC) -static $(WARNINGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lelf -lz -liberty -lpthread -lm \
-		$(filter-out -ludev,$(shell pkg-config --static --libs $(packages))) -liberty -lz 2>$@.log || \
+		$(filter-out -ludev,$(shell $(PKG_CONFIG) --static --libs $(packages))) -liberty -lz 2>$@.log || \
 		{ cat $@.log >&2; exit 1; }
 
-$(BUILD)/user/%.o: user/%.c | $(generated)
+$(BUILD)/user/%.o: user/%.c $(configuration) | $(generated)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -c -o $@ $<
@@ -91,11 +109,12 @@ bpf_releases	= $(shell awk -v column=$(arch_column) '$$2 ~ /^[0-9.]+$$/ && $$col
 releases	= $(shell awk -v column=$(arch_column) '$$2 ~ /^[0-9.]+$$/ && $$5 != "-" && \
 		  $$column != "-" { print $$2 }' tools/kernels/list | sort -V)
 
-$(BUILD)/util/version.h: VERSION tools/kernels/list tools/make/user.mk
+$(BUILD)/util/version.h: VERSION tools/kernels/list tools/make/user.mk $(configuration)
 	$(call say,VERSION,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '#define %s "%s"\n' PFDRIVE_VERSION $(version) \
 		OLDEST_BPF_KERNEL $(firstword $(bpf_releases)) \
-		OLDEST_KERNEL $(firstword $(releases)) NEWEST_KERNEL $(lastword $(releases)) > $@
+		OLDEST_KERNEL $(firstword $(releases)) NEWEST_KERNEL $(lastword $(releases)) \
+		BUILT_WITHOUT '$(if $(without_bpf),$(comma) without eBPF)' > $@
 
 -include $(user_obj:.o=.d) $(bpf_obj:.o=.d)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "collect/bpf_load.h"
 #include "doctor/doctor_facts.h"
 #include "doctor/doctor_print.h"
 #include "util/argument.h"
@@ -76,6 +77,7 @@ int cmd_doctor(int argc, char **argv)
 			"give another --root",
 			options.root, strerror(-err));
 	}
+	facts->without_bpf = !bpf_is_built_in;
 	if (options.report)
 		doctor_print_machine(stdout, facts);
 	missing = doctor_print_lines(stdout, facts);

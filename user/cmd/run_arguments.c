@@ -25,7 +25,8 @@
 #define STRING_OF(x) STRING(x)
 
 const char *argp_program_version = "pfdrive " PFDRIVE_VERSION
-				   ", records of version " STRING_OF(PFSTAT_ABI_VERSION);
+				   ", records of version " STRING_OF(PFSTAT_ABI_VERSION)
+					   BUILT_WITHOUT;
 
 enum key {
 	KEY_ACCESSES = 'n',

@@ -50,6 +50,8 @@
 #define RINGS_BYTES_MAX (64U << 20)
 #define STACKS_FACTOR	8
 
+const bool bpf_is_built_in = true;
+
 struct events {
 	struct pfstat_bpf *bpf;
 	struct event_rings rings;

@@ -16,6 +16,9 @@
 struct events;
 struct pfstat_bpf;
 
+/* False: pfdrive was built with BPF=no. Then each function that opens eBPF fails and says so. */
+extern const bool bpf_is_built_in;
+
 struct events_options {
 	bool every_fault;      /* an event for hooked faults too, else only a count */
 	bool pages;	       /* pages that leave the page cache */

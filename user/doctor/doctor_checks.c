@@ -64,7 +64,7 @@ static bool is_too_old_for_module(const struct doctor_facts *facts)
 /* True if pfdrive measures without the module: see user/collect/fault_source_bpf.c. */
 static bool bpf_is_enough(const struct doctor_facts *facts)
 {
-	return facts->btf && facts->bpffs && !facts->pid_namespace &&
+	return !facts->without_bpf && facts->btf && facts->bpffs && !facts->pid_namespace &&
 	       strcmp(facts->lockdown, "confidentiality") &&
 	       kernel_release_number(facts->release) >= kernel_release_number(OLDEST_BPF_KERNEL);
 }
@@ -96,7 +96,7 @@ static void check_kernel(const struct doctor_facts *facts, struct doctor_line *l
 	const char *release = facts->release;
 
 	if (strcmp(facts->architecture, "x86_64") && strcmp(facts->architecture, "aarch64"))
-		state(line, DOCTOR_MISSING, "%s: pfstat works on x86-64 and arm64 only",
+		state(line, DOCTOR_MISSING, "%s: the module and eBPF are for x86-64 and arm64 only",
 		      facts->architecture);
 	else if (number < kernel_release_number(OLDEST_BPF_KERNEL))
 		state(line, DOCTOR_MISSING,
@@ -224,7 +224,11 @@ static void check_secure_boot(const struct doctor_facts *facts, struct doctor_li
 
 static void check_btf(const struct doctor_facts *facts, struct doctor_line *line)
 {
-	if (facts->btf)
+	if (facts->without_bpf)
+		state(line, DOCTOR_LIMITED,
+		      "this pfdrive was built without eBPF (BPF=no): only --no-bpf works, so a "
+		      "report has no parts; build it with BPF=yes");
+	else if (facts->btf)
 		state(line, DOCTOR_OK, "the eBPF programs can be loaded");
 	else
 		state(line, DOCTOR_LIMITED,

@@ -62,6 +62,7 @@ struct doctor_facts {
 	bool can_lock_down;
 	enum secure_boot secure_boot;
 	unsigned int machine_keys; /* enrolled keys of the machine's owner, as far as visible */
+	bool without_bpf;	   /* pfdrive was built so; of the caller, not of a file */
 	bool btf;
 	bool bpffs;
 	/* The module */
