@@ -33,6 +33,7 @@ static inline void sample_environment(struct environment *e)
 		.kind = "drive",
 		.version = "0.1",
 		.kernel = "6.1.0-32-amd64",
+		.architecture = "x86_64",
 		.machine = "QEMU Virtual CPU version 2.5+",
 		.cpus = 1,
 		.memory_bytes = 1ULL << 30,

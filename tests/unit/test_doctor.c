@@ -416,7 +416,7 @@ END_TEST
 
 START_TEST(test_kernels_outside_of_the_tested_range_are_reported)
 {
-	doctor_facts_read(&facts, root, NULL);
+	read_facts_of_x86_64();
 	strcpy(facts.release, "4.19.0-27-amd64");
 	CHECK_LINE("kernel", DOCTOR_MISSING, "is older than " OLDEST_BPF_KERNEL);
 	strcpy(facts.release, "99.1.0");
@@ -437,7 +437,7 @@ END_TEST
 
 START_TEST(test_a_kernel_without_the_module_is_measured_with_ebpf)
 {
-	doctor_facts_read(&facts, root, NULL);
+	read_facts_of_x86_64();
 	strcpy(facts.release, "5.15.0-100-generic");
 	facts.loaded = false;
 	facts.headers = false;
@@ -455,7 +455,7 @@ END_TEST
 
 START_TEST(test_pfdrive_without_ebpf_needs_the_module)
 {
-	doctor_facts_read(&facts, root, NULL);
+	read_facts_of_x86_64();
 	facts.without_bpf = true;
 	CHECK_LINE("BTF", DOCTOR_LIMITED, "built without eBPF (BPF=no)");
 	facts.loaded = false;

@@ -64,10 +64,10 @@ static void run_child(int socket, int other)
 	attempt_all(results);
 	results[INHERITED] = error_of(fcntl(other, F_GETFD));
 	results[BECAME_ROOT] = error_of(syscall(SYS_setuid, 0));
-	if (send(0, results, sizeof(results), 0) != sizeof(results))
+	if (sendto(0, results, sizeof(results), 0, NULL, 0) != sizeof(results))
 		_exit(3);
 	/* Waits until its state has been read. Not _exit(): LeakSanitizer would use ptrace then. */
-	syscall(SYS_exit_group, recv(0, results, 1, 0) == 1 ? 0 : 4);
+	syscall(SYS_exit_group, recvfrom(0, results, 1, 0, NULL, NULL) == 1 ? 0 : 4);
 }
 
 /* The rest of a line of /proc/PID/status after its name. */

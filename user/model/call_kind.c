@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table of the calls that shape mappings. The values of advice and flags are those of x86-64
- * and arm64, which agree. A value that the table does not know is printed as a number.
+ * and arm64, which agree, on each architecture, since a recording may come from another machine. A
+ * value that the table does not know is printed as a number.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -50,8 +51,8 @@ static const struct named_value map_flags[] = {
 	NAMED(MAP_ANONYMOUS),
 	NAMED(MAP_FIXED),
 	NAMED(MAP_POPULATE),
-	NAMED(MAP_LOCKED),
-	NAMED(MAP_NORESERVE),
+	{ 0x2000, "MAP_LOCKED" }, /* ppc64 has others for these two */
+	{ 0x4000, "MAP_NORESERVE" },
 	NAMED(MAP_HUGETLB),
 	NAMED(MAP_STACK),
 	NAMED(MAP_DENYWRITE),
@@ -63,9 +64,9 @@ static const struct named_value map_flags[] = {
 static const struct named_value lock_flags[] = { NAMED(MLOCK_ONFAULT), { 0 } };
 
 static const struct named_value lock_all_flags[] = {
-	NAMED(MCL_CURRENT),
-	NAMED(MCL_FUTURE),
-	NAMED(MCL_ONFAULT),
+	{ 1, "MCL_CURRENT" }, /* and for these three */
+	{ 2, "MCL_FUTURE" },
+	{ 4, "MCL_ONFAULT" },
 	{ 0 },
 };
 

@@ -13,7 +13,7 @@
 #include "system/cpu_cache.h"
 #include "util/size.h"
 
-#define LINE	  64U /* no x86-64 CPU has shorter lines */
+#define LINE	  64U /* CPUs with shorter lines are rare */
 #define MAX_INDEX 16
 #define MAX_BYTES (64U << 20)
 

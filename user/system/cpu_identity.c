@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Identifies the CPU and the hypervisor: on x86-64 from /proc/cpuinfo and CPUID, on arm64 see
- * arm64_identity.c.
+ * Identifies the CPU and the hypervisor: on x86-64 from /proc/cpuinfo and CPUID, otherwise see
+ * arm64_identity.c. The name of a machine in a device tree or DMI is there on each architecture.
  */
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -13,6 +13,7 @@
 #include "system/arm64_identity.h"
 #include "system/cpu_identity.h"
 #include "util/array.h"
+#include "util/counter.h"
 
 #if defined(__x86_64__)
 /* Truncates a string that does not fit. */
@@ -95,14 +96,17 @@ void cpu_identity_virtualization(char *name, size_t size)
 	arm64_identity_virtualization("", name, size);
 }
 
-/* Linux never takes the counter away from programs; where it is broken, reads are emulated. */
+/*
+ * Linux never takes the counter of arm64 away from programs; where it is broken, reads are
+ * emulated. On other architectures pfdrive reads none.
+ */
 bool cpu_identity_counter_is_readable(void)
 {
-	return true;
+	return counter_hz();
 }
 
 bool cpu_identity_counter_is_constant(void)
 {
-	return true;
+	return counter_hz();
 }
 #endif

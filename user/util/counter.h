@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The CPU's counter of constant pace: the TSC, or the virtual count of the ARM generic timer. A
- * cycle is a tick of it, which is not a cycle of the core.
+ * cycle is a tick of it, which is not a cycle of the core. On other architectures pfdrive reads no
+ * counter: it stays 0, and all that needs it is n/a.
  */
 #ifndef PFSTAT_USER_COUNTER_H
 #define PFSTAT_USER_COUNTER_H
@@ -11,7 +12,8 @@
 #if defined(__x86_64__)
 #include <x86intrin.h>
 
-#define COUNTER_NAME "TSC"
+#define COUNTER_NAME	"TSC"
+#define COUNTER_MISSING "this process may not read the TSC (PR_SET_TSC)"
 
 static inline uint64_t counter_read(void)
 {
@@ -32,7 +34,8 @@ static inline uint64_t counter_hz(void)
 	return 0;
 }
 #elif defined(__aarch64__)
-#define COUNTER_NAME "generic timer"
+#define COUNTER_NAME	"generic timer"
+#define COUNTER_MISSING "this process may not read the generic timer"
 
 static inline uint64_t counter_read(void)
 {
@@ -58,7 +61,23 @@ static inline uint64_t counter_hz(void)
 	return frequency;
 }
 #else
-#error "pfstat is for x86-64 and arm64"
+#define COUNTER_NAME	"CPU's counter"
+#define COUNTER_MISSING "pfdrive reads a counter on x86-64 and arm64 only"
+
+static inline uint64_t counter_read(void)
+{
+	return 0;
+}
+
+static inline uint64_t counter_read_ordered(void)
+{
+	return 0;
+}
+
+static inline uint64_t counter_hz(void)
+{
+	return 0;
+}
 #endif
 
 #endif

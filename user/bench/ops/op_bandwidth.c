@@ -93,8 +93,10 @@ static void op_bandwidth_read_chunk(const char *from)
 	/* The compiler may not drop it. */
 #if defined(__x86_64__)
 	__asm__ volatile("" : : "x"(a));
-#else
+#elif defined(__aarch64__)
 	__asm__ volatile("" : : "w"(a));
+#else
+	__asm__ volatile("" : : "m"(a));
 #endif
 }
 

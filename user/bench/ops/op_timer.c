@@ -18,8 +18,7 @@
 static int op_timer_need_counter(struct bench *bench)
 {
 	if (isnan(bench->machine->cycle_ns))
-		return bench_refuse(bench, -EPERM,
-				    "this process may not read the " COUNTER_NAME " (PR_SET_TSC)");
+		return bench_refuse(bench, -EPERM, COUNTER_MISSING);
 	return 0;
 }
 

@@ -85,7 +85,7 @@ static void bench_table_print_clock(FILE *out, const struct bench_results *resul
 	const struct bench_machine_state *state = &results->state;
 
 	if (isnan(results->machine.cycle_ns))
-		fputs("Cycles        n/a: this process may not read the " COUNTER_NAME "\n", out);
+		fputs("Cycles        n/a: " COUNTER_MISSING "\n", out);
 	else
 		fprintf(out, "Cycles        of the " COUNTER_NAME ", %.1f MHz, %s\n",
 			1e3 / results->machine.cycle_ns,
