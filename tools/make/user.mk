@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The eBPF programs and pfdrive.
 
+# CROSS=riscv64-linux-gnu- compiles for another architecture, with Debian's cross compiler and the
+# libraries of that architecture, which dpkg installs beside this machine's.
+CROSS		?=
+ifneq ($(CROSS),)
+CC		:= $(CROSS)gcc
+AR		:= $(CROSS)ar
+PKG_CONFIG	:= env PKG_CONFIG_LIBDIR=/usr/lib/$(CROSS:%-=%)/pkgconfig:/usr/share/pkgconfig pkg-config
+endif
+
 # BPF=no leaves out the eBPF programs, all files that use libbpf, and their tests: pfdrive is then
 # built without clang, bpftool and libbpf. bpf_none.c takes their place.
 BPF		?= yes
@@ -21,8 +30,10 @@ lib		:= $(BUILD)/libpfdrive.a
 bpf_src		:= $(wildcard bpf/*.bpf.c)
 bpf_obj		:= $(bpf_src:%.c=$(BUILD)/%.o)
 
-# As libbpf names the architecture that $(CC) compiles for.
-bpf_arch	:= $(if $(filter aarch64-%,$(shell $(CC) -dumpmachine)),arm64,x86)
+# As libbpf names the architecture that $(CC) compiles for. Empty: the programs are not written for
+# it.
+cc_machine	:= $(shell $(CC) -dumpmachine)
+bpf_arch	:= $(if $(filter aarch64-%,$(cc_machine)),arm64,$(if $(filter x86_64-%,$(cc_machine)),x86))
 
 WARNINGS	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
 CFLAGS		?= -O2 -g
@@ -57,7 +68,7 @@ $(BUILD)/pfdrive: $(BUILD)/user/main.o $(lib)
 pfdrive-static: $(BUILD)/pfdrive-static
 
 $(BUILD)/pfdrive-static: $(BUILD)/user/main.o $(lib) packaging/static_udev.c
-	$(Q)! command -v apt-get >/dev/null || tools/deps static
+	$(if $(CROSS),,$(Q)! command -v apt-get >/dev/null || tools/deps static)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -static $(WARNINGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lelf -lz -liberty -lpthread -lm \
 		$(filter-out -ludev,$(shell $(PKG_CONFIG) --static --libs $(packages))) -liberty -lz 2>$@.log || \
@@ -87,6 +98,7 @@ $(BUILD)/user/print/html/html_template.o: user/print/html/page.html user/print/h
 # States the instruction set: clang's default was v1 and is v3 since 20, so the programs and the
 # verifier's figures would depend on the compiler.
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c tools/make/user.mk
+	$(if $(bpf_arch),,$(error the eBPF programs are for x86-64 and arm64, not $(cc_machine); add BPF=no))
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -D__TARGET_ARCH_$(bpf_arch) -g -O2 -Wall -Werror \
