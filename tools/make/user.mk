@@ -67,10 +67,11 @@ $(BUILD)/pfdrive: $(BUILD)/user/main.o $(lib)
 .PHONY: pfdrive-static
 pfdrive-static: $(BUILD)/pfdrive-static
 
-$(BUILD)/pfdrive-static: $(BUILD)/user/main.o $(lib) packaging/static_udev.c
+$(BUILD)/pfdrive-static: $(BUILD)/user/main.o $(lib) $(wildcard packaging/static_*.c)
 	$(if $(CROSS),,$(Q)! command -v apt-get >/dev/null || tools/deps static)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -static $(WARNINGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lelf -lz -liberty -lpthread -lm \
+	$(Q)$(CC) -static -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ \
+		-lelf -lz -liberty -lpthread -lm \
 		$(filter-out -ludev,$(shell $(PKG_CONFIG) --static --libs $(packages))) -liberty -lz 2>$@.log || \
 		{ cat $@.log >&2; exit 1; }
 
