@@ -11,6 +11,7 @@
 #include "user/model/counters.h"
 #include "user/run/measurement.h"
 #include "user/util/message.h"
+#include "user/util/page_size.h"
 #include "user/util/signals.h"
 #include "user/util/time_ns.h"
 
@@ -140,12 +141,12 @@ static void make_ring(void)
 	char *memory;
 
 	ck_assert_ptr_nonnull(file);
-	ck_assert_int_eq(ftruncate(fileno(file), 2 * 4096), 0);
-	memory = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+	ck_assert_int_eq(ftruncate(fileno(file), 2 * page_size()), 0);
+	memory = mmap(NULL, 2 * page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
 	ck_assert_ptr_ne(memory, MAP_FAILED);
 	fclose(file);
 	fake.header = (void *)memory;
-	fake.records = (void *)(memory + 4096);
+	fake.records = (void *)(memory + page_size());
 	*fake.header = (struct pfstat_ring_header){
 		.version = PFSTAT_ABI_VERSION,
 		.record_size = sizeof(struct pfstat_record),
@@ -178,7 +179,7 @@ static void tear_down(struct measurement *measurement, struct result *result)
 {
 	measurement_close(measurement);
 	result_free(result);
-	munmap(fake.header, 2 * 4096);
+	munmap(fake.header, 2 * page_size());
 	ck_assert_int_eq(unlink("ring"), 0);
 	unlink("err");
 	unlink("run.pfs");
@@ -263,7 +264,7 @@ START_TEST(test_a_fault_that_the_source_records_is_an_event)
 	collector_close(collector);
 	fake_close(&fake.source);
 	result_free(&result);
-	munmap(fake.header, 2 * 4096);
+	munmap(fake.header, 2 * page_size());
 	unlink("ring");
 	unlink("err");
 	ck_assert_int_eq(chdir("/"), 0);

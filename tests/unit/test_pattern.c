@@ -47,7 +47,7 @@ static void fill(uint8_t *data, uint64_t bytes)
  */
 static void check_stride_order(const char *text, uint64_t stride, uint64_t bytes)
 {
-	static uint8_t data[8 * 4096];
+	static uint8_t data[8 * PAGE_SIZE_MAX];
 	uint64_t made = 0, before = 0, after, byte, page, start, offset;
 
 	ck_assert_uint_le(bytes, sizeof(data));

@@ -14,6 +14,7 @@
 #include "user/recording/writer.h"
 #include "user/run/prefetch_make.h"
 #include "user/util/message.h"
+#include "user/util/page_size.h"
 
 #define MAPPED 0x7f0000000000UL
 #define PAGES  16
@@ -38,7 +39,7 @@ static void make_data(void)
 	const int fd = open(data, O_CREAT | O_TRUNC | O_RDWR, 0600);
 
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(ftruncate(fd, PAGES * 4096 - 100), 0);
+	ck_assert_int_eq(ftruncate(fd, PAGES * page_size() - 100), 0);
 	close(fd);
 	change_at(data, NOW - 1000);
 }
@@ -100,7 +101,7 @@ static void add_map(void)
 	*map = (struct item_map){
 		.ns = 1500,
 		.address = MAPPED,
-		.bytes = PAGES * 4096,
+		.bytes = PAGES * page_size(),
 		.inode = status_of_data().st_ino,
 		.dev = device_of_data(),
 		.pid = 50,
@@ -118,7 +119,7 @@ static void add_fault(uint64_t page)
 		.sequence = 1,
 		.start_ns = 2000 + 1000 * page,
 		.duration_ns = 300,
-		.address = MAPPED + page * 4096,
+		.address = MAPPED + page * page_size(),
 		.pgoff = page,
 		.inode = status_of_data().st_ino,
 		.dev = device_of_data(),
@@ -146,8 +147,8 @@ static void add_request(uint64_t page, uint32_t pages)
 		.inode = status_of_data().st_ino,
 		.fs_dev = device_of_data(),
 		.pgoff = page,
-		.bytes = pages * 4096,
-		.file_bytes = pages * 4096,
+		.bytes = pages * page_size(),
+		.file_bytes = pages * page_size(),
 	};
 
 	add(ITEM_EVENT, block.event.ns, &block);
@@ -160,6 +161,7 @@ static void begin(unsigned int run, int64_t started_s, bool have_bpf)
 
 	report_init(&report);
 	strcpy(report.environment.kind, "record");
+	report.environment.page_bytes = page_size();
 	report.environment.started_s = started_s;
 	report.bpf.known = have_bpf;
 	head = head_to_json(&report);
@@ -231,8 +233,8 @@ START_TEST(test_a_list_has_the_file_as_it_is_now_and_ends_with_it)
 	ck_assert_uint_eq(made.list.files[0].inode, status_of_data().st_ino);
 	ck_assert_int_eq(made.list.files[0].mtime_s, NOW - 1000);
 	ck_assert_uint_eq(made.list.nr_reads, 2);
-	check_read(0, 14 * 4096, 2 * 4096 - 100);
-	check_read(1, 3 * 4096, 4096);
+	check_read(0, 14 * page_size(), 2 * page_size() - 100);
+	check_read(1, 3 * page_size(), page_size());
 	ck_assert_uint_eq(made.all.read_ns, 300 / 2);
 	ck_assert_uint_eq(made.cached, 1);
 	ck_assert_uint_eq(made.without_requests, 0);

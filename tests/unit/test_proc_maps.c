@@ -8,6 +8,7 @@
 
 #include "runner.h"
 #include "user/system/proc_maps.h"
+#include "user/util/page_size.h"
 
 /* Copies of the mappings that are handed over. */
 struct seen {
@@ -30,7 +31,7 @@ static int see(void *context, const struct item_map *map)
 START_TEST(test_lines_become_mappings)
 {
 	static const char *const lines[] = {
-		"7f0000000000-7f0000003000 r-xp 00002000 103:02 77 /usr/lib/libc.so.6\n",
+		"7f0000000000-7f0000003000 r-xp 00020000 103:02 77 /usr/lib/libc.so.6\n",
 		"55d0c0000000-55d0c0001000 rw-p 00000000 00:00 0 \n",
 		"7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0                  [stack]\n",
 		"1000-2000 ---s 00000000 08:11 18446744073709551615 /a b\\012c (deleted)",
@@ -47,7 +48,7 @@ START_TEST(test_lines_become_mappings)
 	ck_assert_uint_eq(seen.maps[0].ns, 0);
 	ck_assert_uint_eq(seen.maps[0].address, 0x7f0000000000);
 	ck_assert_uint_eq(seen.maps[0].bytes, 0x3000);
-	ck_assert_uint_eq(seen.maps[0].pgoff, 2);
+	ck_assert_uint_eq(seen.maps[0].pgoff, 0x20000 / page_size());
 	ck_assert_uint_eq(seen.maps[0].dev, 0x103 << 20 | 2);
 	ck_assert_uint_eq(seen.maps[0].inode, 77);
 	ck_assert_uint_eq(seen.maps[0].pid, 42);

@@ -8,8 +8,9 @@
 
 #include "runner.h"
 #include "user/collect/record_ring.h"
+#include "user/util/page_size.h"
 
-#define CAPACITY 39U /* capacity of a ring of one page */
+#define CAPACITY 39U /* capacity of a ring of 4 KiB */
 
 struct writer {
 	char path[32];
@@ -26,11 +27,11 @@ static struct writer writer_begin(void)
 
 	writer.fd = mkstemp(writer.path);
 	ck_assert_int_ge(writer.fd, 0);
-	ck_assert_int_eq(ftruncate(writer.fd, 2 * 4096), 0);
-	memory = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, writer.fd, 0);
+	ck_assert_int_eq(ftruncate(writer.fd, 2 * page_size()), 0);
+	memory = mmap(NULL, 2 * page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, writer.fd, 0);
 	ck_assert_ptr_ne(memory, MAP_FAILED);
 	writer.header = (void *)memory;
-	writer.data = (void *)(memory + 4096);
+	writer.data = (void *)(memory + page_size());
 	*writer.header = (struct pfstat_ring_header){
 		.version = PFSTAT_ABI_VERSION,
 		.record_size = sizeof(struct pfstat_record),
@@ -41,7 +42,7 @@ static struct writer writer_begin(void)
 
 static void writer_end(struct writer *writer)
 {
-	munmap(writer->header, 2 * 4096);
+	munmap(writer->header, 2 * page_size());
 	close(writer->fd);
 	unlink(writer->path);
 }

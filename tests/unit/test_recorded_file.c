@@ -13,6 +13,7 @@
 
 #include "runner.h"
 #include "user/util/message.h"
+#include "user/util/page_size.h"
 #include "user/util/signals.h"
 #include "user/run/recorded_file.h"
 #include "user/recording/counters_json.h"
@@ -58,7 +59,7 @@ static void add_advice(struct recording_writer *writer)
 			   .tid = 51,
 			   .ns = 990000 },
 		.start_ns = 980000,
-		.address = MAPPED + 8 * 4096,
+		.address = MAPPED + 8 * page_size(),
 		.bytes = 5000,
 		.advice = MADV_RANDOM,
 	};
@@ -98,7 +99,7 @@ static void add_faults(struct recording_writer *writer, uint64_t inode)
 			.sequence = i + 1,
 			.start_ns = 1000000 + 10000 * i,
 			.duration_ns = 3000,
-			.address = MAPPED + 4096UL * i,
+			.address = MAPPED + page_size() * i,
 			.pgoff = i,
 			.inode = inode,
 			.dev = FILE_DEV,
@@ -115,9 +116,10 @@ static void add_faults(struct recording_writer *writer, uint64_t inode)
 static void make_recording(const char *path, uint64_t inode)
 {
 	FILE *out = fopen("run.pfs", "w");
-	json_t *head = json_object(), *tail;
+	json_t *head = json_pack("{s{sI}}", "environment", "page_bytes", (json_int_t)page_size());
 	struct recording_writer *writer;
 	struct run_counters counters;
+	json_t *tail;
 
 	ck_assert_ptr_nonnull(out);
 	ck_assert_int_eq(recording_begin(&writer, out, head), 0);

@@ -10,9 +10,10 @@
 #include "runner.h"
 #include "schema.h"
 #include "user/study/rss/rss_steps.h"
+#include "user/util/page_size.h"
 
 #define SCHEMA "Documentation/formats/pfdrive-study-rss.schema.json" /* the tests run at the top */
-#define PAGE   4096
+#define PAGE   page_size()
 #define DISK   FAULT_DISK
 #define LONG   FAULT_LONG
 

@@ -9,6 +9,7 @@
 #include "runner.h"
 #include "user/system/proc_smaps.h"
 #include "user/model/counters.h"
+#include "user/util/page_size.h"
 
 #define PID 42
 
@@ -144,7 +145,7 @@ START_TEST(test_figures_belong_to_the_preceding_line)
 	ck_assert_int_eq(smaps_add_line(&list, "VmFlags: rd wr mr\n"), 0);
 	ck_assert(list.lines[0].advice_known);
 	ck_assert_uint_eq(list.lines[0].advice, MAPPING_NORMAL);
-	ck_assert_int_eq(smaps_add_line(&list, "6000-7000 r--s 00002000 08:01 5 /a b\n"), 0);
+	ck_assert_int_eq(smaps_add_line(&list, "6000-7000 r--s 00020000 08:01 5 /a b\n"), 0);
 	ck_assert_int_eq(smaps_add_line(&list, "Swap:                  4 kB\n"), 0);
 	ck_assert(!list.lines[1].advice_known);
 	ck_assert_int_eq(smaps_add_line(&list, "VmFlags: rd mr me rr\n"), 0);
@@ -157,7 +158,7 @@ START_TEST(test_figures_belong_to_the_preceding_line)
 	ck_assert_uint_eq(list.lines[0].dirty, 12 * 1024);
 	ck_assert_uint_eq(list.lines[0].swapped, COUNT_NA);
 	ck_assert_uint_eq(list.lines[1].swapped, 4 * 1024);
-	ck_assert_uint_eq(list.lines[1].offset, 0x2000);
+	ck_assert_uint_eq(list.lines[1].offset, 0x20000);
 	ck_assert_uint_eq(list.lines[1].dev, 8 << 20 | 1);
 	ck_assert_str_eq(list.lines[1].path, "/a b");
 	ck_assert(list.lines[1].shared && !list.lines[0].shared);
@@ -230,7 +231,8 @@ START_TEST(test_hooked_mappings_come_from_the_targets_of_the_module)
 	map_list_explain(&list);
 	for (i = 0; i < NR; i++) {
 		ck_assert_int_eq(list.lines[i].hooked, i == 9);
-		ck_assert_uint_eq(map_line_ra_bytes(&list.lines[i]), i == 9 ? 131072 : COUNT_NA);
+		ck_assert_uint_eq(map_line_ra_bytes(&list.lines[i]),
+				  i == 9 ? 32 * page_size() : COUNT_NA);
 		ck_assert_uint_eq(list.lines[i].mmap_miss, i == 9 ? 7 : COUNT_NA);
 	}
 	map_list_exit(&list);
