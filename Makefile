@@ -27,6 +27,7 @@ help:
 #: make demo, smoke, check-vm, check-long, bench, stress, lab-image ARCH=arm64    the same in emulated VMs of arm64
 #: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #: make check-long    tests that take five seconds each, or a minute, in VMs; make check omits them
+#: make check-cross    pfdrive and its unit tests for riscv64 and ppc64le, in an emulator (10 minutes)
 #: make check-recipes    the commands of recipes that need more packages, in a lab that has these
 #: make check-debug [TESTS=file]    on a kernel with KASAN, lockdep, kmemleak: half an hour to two
 #:               (and 10 to 40 minutes for that kernel, once)
@@ -46,6 +47,7 @@ help:
 #: make bench-merge                    speed of the merge of the CPUs' rings
 #: make bench-report [MILLIONS=10]    speed and memory of pfdrive report
 #: make pfdrive BPF=no    pfdrive without eBPF: needs no clang, bpftool and libbpf
+#: make pfdrive BPF=no CROSS=riscv64-linux-gnu- BUILD=build/riscv64    for another architecture; see install.rst
 #: make pfdrive-static    pfdrive as one file without libraries, to copy to another machine
 #: make docs      the documents as HTML, in build/docs/html
 #: make man       the man pages, if rst2man is installed

@@ -64,7 +64,7 @@ class Accepted(unittest.TestCase):
     def test_help_lists_the_words(self):
         result = run("tools/check", "--help")
         self.assertEqual(result.returncode, 0)
-        for word in "unit unit-san docs browser vm smoke recipes long debug stress fuzz".split():
+        for word in "unit unit-san docs browser vm smoke recipes long debug stress fuzz cross".split():
             self.assertIn(f"\n  {word} ", result.stdout)
 
     def test_the_architecture_decides_which_kernels_are_tested(self):

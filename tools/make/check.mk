@@ -67,6 +67,11 @@ check-long:
 check-recipes:
 	$(Q)tools/check recipes
 
+# The unit tests of other architectures, in an emulator.
+.PHONY: check-cross
+check-cross:
+	$(Q)tools/check cross
+
 # The suite, and a minute of stress; or only the given tests.
 check-debug:
 	$(Q)tools/check --tests "$(TESTS)" debug $(if $(TESTS),,stress)
