@@ -31,7 +31,7 @@ static int collect(void *context, const struct item *item)
 
 static void setup(void)
 {
-	stream = perf_stream_new(PAGE);
+	stream = perf_stream_new(PAGE, 4);
 	ck_assert_ptr_nonnull(stream);
 }
 
@@ -52,7 +52,7 @@ static void add(uint32_t type, uint16_t misc, const uint64_t *words, size_t nr)
 
 	memcpy(record, &header, sizeof(header));
 	memcpy(record + 1, words, nr * sizeof(*words));
-	ck_assert_int_eq(perf_stream_add(stream, (const void *)record, collect, NULL), 0);
+	ck_assert_int_eq(perf_stream_add(stream, 1, (const void *)record, collect, NULL), 0);
 }
 
 static uint64_t id(uint32_t pid, uint32_t tid)
@@ -206,6 +206,24 @@ START_TEST(test_pair_with_a_loss_in_between_is_no_fault)
 }
 END_TEST
 
+START_TEST(test_loss_belongs_to_the_thread_on_both_sides_of_the_gap)
+{
+	const struct perf_stream_counts *counts = perf_stream_counts(stream);
+
+	start_at(1, 100, BASE);
+	lose(5, 500);
+	end_minor(1, 600);
+	start_at(2, 700, BASE);
+	lose(9, 800); /* thread 1 wrote after the gap, thread 2 before it */
+	end_minor(1, 900);
+	lose(4, 950);
+	ck_assert_uint_eq(counts->lost, 18);
+	ck_assert_uint_eq(counts->nr_threads, 1);
+	ck_assert_uint_eq(counts->threads[0].tid, 1);
+	ck_assert_uint_eq(counts->threads[0].samples, 9);
+}
+END_TEST
+
 START_TEST(test_start_with_a_loss_after_it_has_not_failed)
 {
 	start_at(1, 100, BASE);
@@ -319,6 +337,7 @@ RUN_TESTS_WITH("perf stream", setup, teardown, test_fault_lasts_from_its_start_t
 	       test_fault_open_at_the_end_has_not_failed,
 	       test_end_of_a_fault_that_started_before_the_watch_is_at_the_edge,
 	       test_pair_with_a_loss_in_between_is_no_fault,
+	       test_loss_belongs_to_the_thread_on_both_sides_of_the_gap,
 	       test_start_with_a_loss_after_it_has_not_failed,
 	       test_switches_are_sleeps_or_preemptions, test_lost_switch_makes_the_fault_doubtful,
 	       test_kind_comes_from_the_mapping_and_from_history,

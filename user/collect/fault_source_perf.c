@@ -121,7 +121,7 @@ static int perf_source_open(struct fault_source **opened,
 	if (perf) {
 		perf->source.ops = &fault_source_perf;
 		pthread_mutex_init(&perf->lock, NULL);
-		perf->stream = perf_stream_new(page_size());
+		perf->stream = perf_stream_new(page_size(), sysconf(_SC_NPROCESSORS_CONF));
 		perf->files = code_files_new();
 		err = perf->stream && perf->files ?
 			      perf_sampler_open(&perf->sampler, options->ring_size) :
@@ -291,11 +291,11 @@ static int perf_source_drain_existing(struct perf_source *perf)
 	return procmaps_hand_over(&existing, perf_source_pass_existing, perf);
 }
 
-static int perf_source_add(void *context, const struct perf_event_header *record)
+static int perf_source_add(void *context, unsigned int cpu, const struct perf_event_header *record)
 {
 	struct perf_source *perf = context;
 
-	return perf_stream_add(perf->stream, record, perf_source_pass, perf);
+	return perf_stream_add(perf->stream, cpu, record, perf_source_pass, perf);
 }
 
 static int perf_source_drain(struct fault_source *source, uint64_t until_ns, item_sink sink,
@@ -368,6 +368,8 @@ static int perf_source_fill(const struct fault_source *source, struct run_counte
 	counters->perf_user_only = perf_sampler_is_user_only(perf->sampler);
 	counters->perf_failed = counts->failed;
 	counters->perf_unpaired = counts->unpaired;
+	memcpy(counters->perf_lost, counts->threads, sizeof(counters->perf_lost));
+	counters->nr_perf_lost = counts->nr_threads;
 	if (!perf->stopped || perf->read_err)
 		return perf->read_err;
 	counters->perf_faults = perf->read[PERF_FAULT_START];

@@ -496,7 +496,7 @@ int perf_sampler_drain(struct perf_sampler *sampler, uint64_t until_ns, perf_rec
 		if (perf_record_ns(record) > end_ns)
 			break;
 		cpu->drained.next += record->size;
-		err = sink(context, record);
+		err = sink(context, cpu - sampler->cpus, record);
 		record = sampler_next(cpu);
 		if (record)
 			time_heap_update_first(&sampler->heap, perf_record_ns(record));

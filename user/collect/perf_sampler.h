@@ -50,8 +50,9 @@ void perf_sampler_stop(struct perf_sampler *sampler);
 /* Readable when there are records, and several times a second. */
 int perf_sampler_fd(const struct perf_sampler *sampler);
 
-/* Receives one record. 0 or a negative errno, which ends the drain. */
-typedef int (*perf_record_sink)(void *context, const struct perf_event_header *record);
+/* Receives one record of a CPU. 0 or a negative errno, which ends the drain. */
+typedef int (*perf_record_sink)(void *context, unsigned int cpu,
+				const struct perf_event_header *record);
 /* Passes the records up to a time, in order of time. */
 int perf_sampler_drain(struct perf_sampler *sampler, uint64_t until_ns, perf_record_sink sink,
 		       void *context);

@@ -94,7 +94,9 @@ struct perf_stream {
 	struct spaces *spaces;
 	struct page_history *history;
 	uint64_t page_bytes;
-	uint64_t losses; /* records of losses, and signs of others */
+	uint64_t losses;     /* records of losses, and signs of others */
+	uint32_t *last_tids; /* of the last record of each CPU */
+	unsigned int nr_cpus;
 	struct perf_stream_counts counts;
 	item_sink sink; /* of the record that is being added */
 	void *context;
@@ -105,7 +107,7 @@ _Static_assert(sizeof(struct sample_start) == 40 && sizeof(struct sample_end) ==
 		       sizeof(struct sample_major) == 32,
 	       "each event has samples of another size");
 
-struct perf_stream *perf_stream_new(uint64_t page_bytes)
+struct perf_stream *perf_stream_new(uint64_t page_bytes, unsigned int nr_cpus)
 {
 	struct perf_stream *stream = calloc(1, sizeof(*stream));
 
@@ -114,7 +116,9 @@ struct perf_stream *perf_stream_new(uint64_t page_bytes)
 	stream->page_bytes = page_bytes;
 	stream->spaces = address_spaces_new(page_bytes);
 	stream->history = page_history_new(page_bytes);
-	if (stream->spaces && stream->history)
+	stream->nr_cpus = nr_cpus;
+	stream->last_tids = calloc(nr_cpus, sizeof(*stream->last_tids));
+	if (stream->spaces && stream->history && stream->last_tids)
 		return stream;
 	perf_stream_free(stream);
 	return NULL;
@@ -127,6 +131,7 @@ void perf_stream_free(struct perf_stream *stream)
 	hash_exit(&stream->threads, free);
 	address_spaces_free(stream->spaces);
 	page_history_free(stream->history);
+	free(stream->last_tids);
 	free(stream);
 }
 
@@ -539,11 +544,65 @@ int perf_stream_name(struct perf_stream *stream, uint32_t pid, uint32_t tid, con
 	return address_spaces_add_task(stream->spaces, &task);
 }
 
-int perf_stream_add(struct perf_stream *stream, const struct perf_event_header *record,
-		    item_sink sink, void *context)
+/* Keeps the threads in the order of their losses; the list is short. */
+static void perf_stream_count_thread(struct perf_stream *stream, const struct perf_thread *thread,
+				     uint64_t samples)
 {
-	stream->sink = sink;
-	stream->context = context;
+	struct perf_stream_counts *counts = &stream->counts;
+	struct perf_lost_row row = { .pid = thread->pid, .tid = thread->tid };
+	unsigned int at = 0;
+
+	while (at < counts->nr_threads && counts->threads[at].tid != thread->tid)
+		at++;
+	if (at < counts->nr_threads)
+		row = counts->threads[at];
+	else if (at < PERF_LOST_ROWS)
+		counts->nr_threads++;
+	else
+		return; /* the sum of all losses has it */
+	row.samples += samples;
+	if (!row.name[0])
+		perf_stream_fill_comm(stream, thread->tid, row.name);
+	for (; at && counts->threads[at - 1].samples < row.samples; at--)
+		counts->threads[at] = counts->threads[at - 1];
+	counts->threads[at] = row;
+}
+
+/*
+ * The record follows a gap in the buffer of its CPU. If the same thread wrote before and after the
+ * gap, the lost samples count as that thread's. Others may have run there in a long gap.
+ */
+static int perf_stream_add_loss(struct perf_stream *stream, unsigned int cpu,
+				const struct record_lost *record)
+{
+	struct perf_thread *thread;
+
+	stream->losses++;
+	stream->counts.lost += record->lost;
+	if (cpu >= stream->nr_cpus || stream->last_tids[cpu] != record->at.tid)
+		return 0;
+	thread = perf_stream_thread(stream, record->at.pid, record->at.tid);
+	if (!thread)
+		return -ENOMEM;
+	perf_stream_count_thread(stream, thread, record->lost);
+	return 0;
+}
+
+static uint32_t perf_record_tid(const struct perf_event_header *record)
+{
+	const struct record_id *last = (const void *)((const char *)record + record->size);
+
+	if (record->type == PERF_RECORD_SAMPLE)
+		return record->size == sizeof(struct sample_start) ?
+			       ((const struct sample_start *)record)->tid :
+			       ((const struct sample_end *)record)->tid;
+	return record->type == PERF_RECORD_LOST ? ((const struct record_lost *)record)->at.tid :
+						  last[-1].tid;
+}
+
+static int perf_stream_add_record(struct perf_stream *stream, unsigned int cpu,
+				  const struct perf_event_header *record)
+{
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
 		return perf_stream_add_sample(stream, record);
@@ -558,12 +617,23 @@ int perf_stream_add(struct perf_stream *stream, const struct perf_event_header *
 	case PERF_RECORD_EXIT:
 		return perf_stream_add_exit(stream, (const struct record_task *)record);
 	case PERF_RECORD_LOST:
-		stream->losses++;
-		stream->counts.lost += ((const struct record_lost *)record)->lost;
-		return 0;
+		return perf_stream_add_loss(stream, cpu, (const struct record_lost *)record);
 	default:
 		return 0;
 	}
+}
+
+int perf_stream_add(struct perf_stream *stream, unsigned int cpu,
+		    const struct perf_event_header *record, item_sink sink, void *context)
+{
+	int err;
+
+	stream->sink = sink;
+	stream->context = context;
+	err = perf_stream_add_record(stream, cpu, record);
+	if (cpu < stream->nr_cpus && perf_record_ns(record))
+		stream->last_tids[cpu] = perf_record_tid(record);
+	return err;
 }
 
 static int perf_thread_finish(void *context, void *value)

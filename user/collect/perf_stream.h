@@ -20,6 +20,7 @@
 
 #include <pfstat/event.h>
 
+#include "model/counters.h"
 #include "model/item.h"
 
 /* The three events. */
@@ -40,6 +41,9 @@ struct perf_stream_counts {
 	uint64_t failed;		   /* starts without an end */
 	/* Samples that could not be joined to a fault, because others were lost between them. */
 	uint64_t unpaired;
+	/* The threads that lost most, most first. */
+	struct perf_lost_row threads[PERF_LOST_ROWS];
+	unsigned int nr_threads;
 	uint64_t at_edges; /* starts and ends of faults that lasted beyond the recording */
 	uint64_t off_cpu;  /* intervals */
 	uint64_t items;
@@ -48,8 +52,8 @@ struct perf_stream_counts {
 
 struct perf_stream;
 
-/* NULL: no memory. */
-struct perf_stream *perf_stream_new(uint64_t page_bytes);
+/* NULL: no memory. @nr_cpus: the records come from as many buffers */
+struct perf_stream *perf_stream_new(uint64_t page_bytes, unsigned int nr_cpus);
 void perf_stream_free(struct perf_stream *stream);
 
 /* The time of a record in nanoseconds of CLOCK_MONOTONIC; 0: it has none. */
@@ -60,11 +64,11 @@ int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, 
 			void *context);
 int perf_stream_name(struct perf_stream *stream, uint32_t pid, uint32_t tid, const char comm[16]);
 /*
- * Adds a record, which is complete and aligned to 8 bytes, and passes the items that it completes
- * to the sink. Returns the sink's error, or -ENOMEM.
+ * Adds a record of a CPU's buffer, which is complete and aligned to 8 bytes, and passes the items
+ * that it completes to the sink. Returns the sink's error, or -ENOMEM.
  */
-int perf_stream_add(struct perf_stream *stream, const struct perf_event_header *record,
-		    item_sink sink, void *context);
+int perf_stream_add(struct perf_stream *stream, unsigned int cpu,
+		    const struct perf_event_header *record, item_sink sink, void *context);
 /* After the last record: faults that are open have not failed. */
 void perf_stream_finish(struct perf_stream *stream);
 const struct perf_stream_counts *perf_stream_counts(const struct perf_stream *stream);

@@ -52,6 +52,15 @@ struct swap_row {
 	uint64_t pages;
 };
 
+#define PERF_LOST_ROWS 8
+
+/* Samples of a thread that perf's buffers had no room for. */
+struct perf_lost_row {
+	uint32_t pid, tid;
+	char name[16]; /* "": not known */
+	uint64_t samples;
+};
+
 struct run_counters {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, bounds of the watched part */
 	/* The start of all counts. A drive prepares between it and start_ns. COUNT_NA: start_ns. */
@@ -92,9 +101,12 @@ struct run_counters {
 	/* perf_event_open(2), PERF_TYPE_SOFTWARE. */
 	uint64_t perf_faults, perf_minor, perf_major;
 	/* Of perf as the fault source. */
-	bool perf_user_only;	 /* faults of the kernel in system calls are not seen */
-	uint64_t perf_failed;	 /* faults that mapped no page: a signal followed */
-	uint64_t perf_unpaired;	 /* samples that were not joined to faults, next to lost ones */
+	bool perf_user_only;	/* faults of the kernel in system calls are not seen */
+	uint64_t perf_failed;	/* faults that mapped no page: a signal followed */
+	uint64_t perf_unpaired; /* samples that were not joined to faults, next to lost ones */
+	/* The threads with most lost samples, most first; the rest cannot be attributed. */
+	struct perf_lost_row perf_lost[PERF_LOST_ROWS];
+	unsigned int nr_perf_lost;
 	uint64_t maps_lost;	 /* mappings that perf could not report for lack of space */
 	uint64_t names_left_out; /* names of code that did not fit into the recording */
 };

@@ -10,6 +10,7 @@
 
 #include "recording/counters_json.h"
 #include "util/array.h"
+#include "util/json_value.h"
 
 struct number {
 	const char *name;
@@ -187,6 +188,23 @@ static json_t *bpf_to_json(const struct run_counters *counters)
 			 faults_to_json(counters->faults), "syscalls", syscalls_to_json(counters));
 }
 
+static json_t *perf_lost_to_json(const struct run_counters *counters)
+{
+	json_t *array = json_array();
+	const struct perf_lost_row *row;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < counters->nr_perf_lost && !err; i++) {
+		row = &counters->perf_lost[i];
+		err = append(array,
+			     json_pack("{s:I, s:I, s:o, s:o}", "pid", (json_int_t)row->pid, "tid",
+				       (json_int_t)row->tid, "name", value_text(row->name),
+				       "samples", number_or_null(row->samples)));
+	}
+	return filled(array, err);
+}
+
 static uint64_t number_at(const struct run_counters *counters, const struct number *number)
 {
 	return *(const uint64_t *)((const char *)counters + number->offset);
@@ -214,6 +232,8 @@ json_t *counters_to_json(const struct run_counters *counters)
 									   json_null());
 	if (!err && by_perf)
 		err = json_object_set_new(json, "perf", bpf_to_json(counters));
+	if (!err && by_perf)
+		err = json_object_set_new(json, "perf_lost", perf_lost_to_json(counters));
 	if (!err && by_perf)
 		err = json_object_set_new(json, "perf_user_only",
 					  json_boolean(counters->perf_user_only));
@@ -357,6 +377,30 @@ static int read_bpf(const json_t *json, struct run_counters *counters)
 	return err ? err : read_syscalls(json_object_get(json, "syscalls"), counters);
 }
 
+static int read_perf_lost_row(const json_t *json, struct perf_lost_row *row)
+{
+	const char *name = json_string_value(json_object_get(json, "name"));
+	int err = read_u32(json_object_get(json, "pid"), &row->pid) ?:
+			  read_u32(json_object_get(json, "tid"), &row->tid);
+
+	if (name)
+		snprintf(row->name, sizeof(row->name), "%s", name);
+	return err ?: read_number(json_object_get(json, "samples"), &row->samples);
+}
+
+static int read_perf_lost(const json_t *json, struct run_counters *counters)
+{
+	const json_t *row;
+	size_t i;
+	int err = 0;
+
+	json_array_foreach(json, i, row)
+		if (!err && i < PERF_LOST_ROWS)
+			err = read_perf_lost_row(row,
+						 &counters->perf_lost[counters->nr_perf_lost++]);
+	return err;
+}
+
 static int read_missing(const json_t *json, char *missing, size_t size)
 {
 	if (!json)
@@ -382,6 +426,8 @@ static int read_counters(const json_t *json, struct run_counters *counters)
 		err = read_bpf(json_object_get(json, "bpf"), counters);
 	if (!err)
 		err = read_bpf(json_object_get(json, "perf"), counters);
+	if (!err)
+		err = read_perf_lost(json_object_get(json, "perf_lost"), counters);
 	counters->perf_user_only = json_is_true(json_object_get(json, "perf_user_only"));
 	if (!err)
 		err = read_missing(json_object_get(json, "bpf_missing"), counters->bpf_missing,

@@ -143,6 +143,8 @@ static void fill_bpf(struct report *report, const struct run_counters *counters)
 	losses->events = count_sum(counters->counts[PFSTAT_COUNT_EVENTS_LOST],
 				   counters->counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	losses->events_skipped = counters->events_skipped;
+	memcpy(losses->threads, counters->perf_lost, sizeof(losses->threads));
+	losses->nr_threads = counters->nr_perf_lost;
 	losses->events_sent = counters->counts[PFSTAT_COUNT_EVENTS];
 	losses->events_received = counters->events_received;
 	fill_bpf_cost(&report->cost, counters);

@@ -73,6 +73,21 @@ static void warn_of_missing_events(FILE *out, const struct report_losses *losses
 	     losses->events_sent, losses->events_received);
 }
 
+/* Only perf attributes losses to threads. */
+static void warn_of_threads(FILE *out, const struct report_losses *losses)
+{
+	unsigned int i;
+
+	for (i = 0; i < losses->nr_threads; i++) {
+		fprintf(out, "%s%" PRIu64 " of thread ",
+			i ? ", " : "Lost samples: ", losses->threads[i].samples);
+		utf8_print(out, losses->threads[i].name);
+		fprintf(out, " (%" PRIu32 ")", losses->threads[i].tid);
+	}
+	if (losses->nr_threads)
+		fputs("; the threads of the others are not known.\n", out);
+}
+
 static void warn_of_events(FILE *out, const struct report *run, size_t number)
 {
 	const struct report_losses *losses = &run->losses;
@@ -86,6 +101,7 @@ static void warn_of_events(FILE *out, const struct report *run, size_t number)
 		       "LOST %" PRIu64 " EVENTS OF EBPF: OTHER FAULTS, REQUESTS, "
 		       "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW",
 	     losses->events);
+	warn_of_threads(out, losses);
 	if (losses->events_skipped != COUNT_NA && losses->events_skipped)
 		warn(out, number,
 		     "THE KERNEL SKIPPED %" PRIu64 " OF THESE; A LARGER RING WOULD NOT HELP",
