@@ -306,6 +306,38 @@ def perf_trace(pid):
                  "-o", text], count, text)
 
 
+def perf_source(stopped):
+    """pfdrive without module and eBPF. stopped: it reads its buffers after the run."""
+    @contextlib.contextmanager
+    def attached(pid):
+        seen, output, recording = {}, [], SCRATCH / "run.pfs"
+        rmmod()
+        command = [BUILD / "pfdrive", "record", "--source", "perf", "--ring-size", "16M", "-p",
+                   str(pid), "-o", recording]
+
+        def is_ready(_, pfdrive_pid):
+            if not has_events(pfdrive_pid):
+                return False
+            time.sleep(2)
+            if stopped:
+                os.kill(pfdrive_pid, signal.SIGSTOP)
+                held.append(pfdrive_pid)
+            return True
+
+        held = []
+        with running(command, output, is_ready):
+            yield seen
+            for pfdrive_pid in held:
+                os.kill(pfdrive_pid, signal.SIGCONT)
+        said = (SCRATCH / "errors").read_text(errors="replace")
+        found = re.search(r"(\d+) faults recorded, (\d+) samples lost", said)
+        if not found or int(found[2]):
+            raise RuntimeError(f"pfdrive lost samples, or did not end: {said}")
+        seen["faults"] = int(found[1])
+        recording.unlink()
+    return attached
+
+
 ROWS = {
     "bare": Row("no instrument", "-", bare),
     "loaded": Row("pfstat loaded, nothing watched", "-", loaded),
@@ -326,12 +358,15 @@ ROWS = {
                        bpftrace(*KFUNC, printed_lines)(PRINT)),
     "graph": Row("ftrace function_graph of filemap_fault", "each", function_graph),
     "tracepoint": Row("ftrace event exceptions:page_fault_user", "none", page_fault_user),
+    "perf-source": Row("all of pfdrive record --source perf", "each", perf_source(False)),
+    "perf-source-thread": Row("the same, read after the run", "each", perf_source(True)),
     "perf-record": Row("perf record -e page-faults -c 1 -d", "none", perf_record),
     "perf-trace": Row("perf trace -F all", "none", perf_trace),
 }
 
 # These must report every fault; a peer may lose some, which its row states.
-EXACT = ("pfstat", "pfdrive", "pfdrive-ebpf", "pfstat-around", "fentry")
+EXACT = ("pfstat", "pfdrive", "pfdrive-ebpf", "pfstat-around", "fentry", "perf-source",
+         "perf-source-thread")
 
 # Rows whose faults call ->fault, as the faults of all others do.
 WITHOUT_AROUND = [name for name, row in ROWS.items() if row.window == 1]

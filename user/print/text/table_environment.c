@@ -173,6 +173,22 @@ static void instrument_lines(struct grid *grid, const struct environment *e)
 		env_line(grid, "Fault-around", "off: each page faults separately");
 }
 
+static void perf_lines(struct grid *grid, const struct report *run, const char *added)
+{
+	env_line(
+		grid, "Source",
+		"perf: whole faults, on and off the CPU; adds %s to a fault, about half to its time",
+		added);
+	env_line(
+		grid, "Not seen",
+		"calls of file operations, disk requests, the reasons of sleeps, get_user_pages()%s",
+		run->bpf.user_only ? ", and faults in system calls (kernel.perf_event_paranoid is "
+				     "above 1)" :
+				     "");
+	if (run->bpf.missing[0])
+		env_line(grid, "No eBPF", "%s", run->bpf.missing);
+}
+
 /* The cost is that of the calibration before the run. */
 static void source_line(struct grid *grid, const struct report *run)
 {
@@ -185,9 +201,7 @@ static void source_line(struct grid *grid, const struct report *run)
 	if (!isnan(added_ns))
 		snprintf(added, sizeof(added), "%.0f ns", added_ns);
 	if (perf)
-		env_line(grid, "Source",
-			 "perf's software events; adds %s to a fault, about half to its time",
-			 added);
+		perf_lines(grid, run, added);
 	else if (bpf)
 		env_line(grid, "Source", "eBPF, without the pfstat module; adds %s to a fault",
 			 added);

@@ -108,29 +108,11 @@ static void warn_of_events(FILE *out, const struct report *run, size_t number)
 		     losses->events_skipped);
 }
 
-static void state_limits_of_perf(FILE *out, const struct report *run)
-{
-	fputs("Measured with perf: whole faults, on and off the CPU. N/a are the calls of file\n"
-	      "operations, disk requests, the reasons of sleeps, and faults of get_user_pages()",
-	      out);
-	fputs(run->bpf.user_only ?
-		      "\nand of the kernel in system calls (kernel.perf_event_paranoid is above 1).\n" :
-		      ".\n",
-	      out);
-	if (run->bpf.missing[0]) {
-		fputs("Without eBPF: ", out);
-		utf8_print(out, run->bpf.missing);
-		fputs("\n", out);
-	}
-}
-
 /* All runs of a report have the same source. */
 static void state_limits(FILE *out, const struct report *run)
 {
 	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
 
-	if (view_source_is_perf(run))
-		state_limits_of_perf(out, run);
 	if (!view_source_is_bpf(run))
 		return;
 	fputs("Measured with eBPF, without the pfstat module: page frames are not known, and\n"
