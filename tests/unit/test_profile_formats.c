@@ -176,6 +176,19 @@ START_TEST(test_firefox_has_a_weighted_sample_and_a_marker_of_each_fault)
 }
 END_TEST
 
+START_TEST(test_firefox_names_no_access_of_a_fault_of_perf)
+{
+	size_t i;
+
+	for (i = 0; i < profile.nr_samples; i++)
+		profile.samples[i].by_perf = true;
+	json_decref(firefox());
+	ck_assert_ptr_nonnull(strstr(text, "\"access\":\"by the "));
+	ck_assert_ptr_null(strstr(text, "\"access\":\"read"));
+	ck_assert_ptr_null(strstr(text, "\"access\":\"write"));
+}
+END_TEST
+
 /* Without a time, a command and a start: a recording of an older version, or a cut one. */
 START_TEST(test_profiles_need_no_facts_of_the_recording)
 {
@@ -409,6 +422,7 @@ RUN_TESTS_WITH("profile formats", make_profile, free_all,
 	       test_speedscope_has_a_profile_of_each_thread,
 	       test_firefox_tables_have_columns_of_equal_length,
 	       test_firefox_has_a_weighted_sample_and_a_marker_of_each_fault,
+	       test_firefox_names_no_access_of_a_fault_of_perf,
 	       test_profiles_need_no_facts_of_the_recording, test_pprof_has_types_and_comments,
 	       test_pprof_has_sums_with_paths_and_labels,
 	       test_pprof_locations_are_inside_of_their_mappings,

@@ -346,6 +346,23 @@ START_TEST(test_fault_is_a_slice_with_its_facts)
 }
 END_TEST
 
+START_TEST(test_fault_of_perf_is_marked)
+{
+	const struct pfstat_block block = { 0 };
+	struct explained fault = disk_fault(&block);
+	json_t *root, *args;
+
+	fault.perf = PFSTAT_PERF_SAMPLED;
+	begin();
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	args = args_of(find(root, "X", "fault", "disk"));
+	ck_assert(json_is_true(json_object_get(args, "perf")));
+	ck_assert_ptr_null(json_object_get(args, "write"));
+	json_decref(root);
+}
+END_TEST
+
 START_TEST(test_parts_are_slices_that_fill_the_fault)
 {
 	json_t *root = one_fault();
@@ -1031,9 +1048,9 @@ END_TEST
 
 RUN_TESTS("trace", test_off_cpu_intervals_of_many_threads_take_bounded_memory,
 	  test_a_reused_number_is_another_track, test_fault_is_a_slice_with_its_facts,
-	  test_parts_are_slices_that_fill_the_fault, test_times_are_exact_in_the_text,
-	  test_times_are_exact_after_years, test_request_is_a_slice_of_its_device,
-	  test_arrow_leads_from_the_request_to_the_fault,
+	  test_fault_of_perf_is_marked, test_parts_are_slices_that_fill_the_fault,
+	  test_times_are_exact_in_the_text, test_times_are_exact_after_years,
+	  test_request_is_a_slice_of_its_device, test_arrow_leads_from_the_request_to_the_fault,
 	  test_two_waiters_for_one_request_have_an_arrow_each,
 	  test_arrow_of_an_unknown_request_is_omitted_and_counted,
 	  test_arrow_stays_in_a_fault_that_ended_first,

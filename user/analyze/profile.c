@@ -191,6 +191,7 @@ int profile_add_fault(void *context, const struct explained *fault)
 		.class = fault->class,
 		.major = fault->major,
 		.write = fault->flags & PFSTAT_FLAG_WRITE,
+		.by_perf = fault->perf,
 		.kernel = !(fault->flags & PFSTAT_FLAG_USER),
 	};
 	int err;

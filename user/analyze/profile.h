@@ -67,6 +67,7 @@ struct profile_sample {
 	uint32_t stack, thread, target; /* indexes */
 	uint8_t class;			/* enum fault_class */
 	bool major, write, kernel;
+	bool by_perf; /* whether it is a write is not known */
 };
 
 /* All samples with the same stack, thread, target and class. */

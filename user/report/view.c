@@ -210,8 +210,7 @@ bool view_part_known(const struct report *run, enum part part)
 	if (!run->faults.parts_known)
 		return false;
 	if (view_source_is_perf(run))
-		return part == PART_CPU_BEFORE || part == PART_CPU_AFTER || part == PART_ASLEEP ||
-		       part == PART_RUNQUEUE || part == PART_RESIDUE;
+		return PARTS_OF_PERF & 1U << part;
 	switch (part) {
 	case PART_QUEUE:
 		return view_has_hook(run, HOOK_BLOCK) && view_has_hook(run, HOOK_BLOCK_INSERT);

@@ -74,6 +74,11 @@ enum part {
 	{ "cpu_before", "queue",  "device",   "foreign",   "blocked", \
 	  "reclaim",	"asleep", "runqueue", "cpu_after", "residue" }
 
+/* Bits of the parts that faults of perf have; perf does not report the others. */
+#define PARTS_OF_PERF                                                                             \
+	(1U << PART_CPU_BEFORE | 1U << PART_ASLEEP | 1U << PART_RUNQUEUE | 1U << PART_CPU_AFTER | \
+	 1U << PART_RESIDUE)
+
 #define EXPLAIN_MAX_SPANS 32
 
 /* Time of a fault off the CPU, or in reclaim, that belongs to one part. In time order. */

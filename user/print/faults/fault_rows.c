@@ -60,9 +60,40 @@ static bool is_kernel(const struct explained *fault)
 	return !(fault->flags & PFSTAT_FLAG_USER);
 }
 
-static bool is_write(const struct explained *fault)
+/* perf does not report whether a fault was a write. NULL: not known. */
+static const char *fault_rows_write(const struct explained *fault, const char *yes, const char *no)
 {
-	return fault->flags & PFSTAT_FLAG_WRITE;
+	if (fault->perf)
+		return NULL;
+	return fault->flags & PFSTAT_FLAG_WRITE ? yes : no;
+}
+
+/* A fault that failed has no end in perf's events. */
+static bool fault_rows_has_time(const struct explained *fault)
+{
+	return !(fault->perf & PFSTAT_PERF_NO_END);
+}
+
+static bool fault_rows_has_part(const struct explained *fault, enum part part)
+{
+	return fault->parts_known && fault_rows_has_time(fault) &&
+	       (!fault->perf || PARTS_OF_PERF & 1U << part);
+}
+
+static bool fault_rows_has_bytes(const struct explained *fault)
+{
+	return fault->parts_known && !fault->perf;
+}
+
+/* Prints @prefix, and the number or, if it is not known, @unknown. */
+static void fault_rows_number(FILE *out, const char *prefix, bool known, uint64_t number,
+			      const char *unknown)
+{
+	fputs(prefix, out);
+	if (known)
+		fprintf(out, "%" PRIu64, number);
+	else
+		fputs(unknown, out);
 }
 
 static void print_csv_row(const struct fault_rows *rows, const struct explained *fault,
@@ -71,26 +102,34 @@ static void print_csv_row(const struct fault_rows *rows, const struct explained 
 	FILE *out = rows->out;
 	enum part part;
 
-	fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",", fault->start_ns,
-		fault->end_ns - fault->start_ns, fault->pid, fault->tid);
+	fprintf(out, "%" PRIu64, fault->start_ns);
+	fault_rows_number(out, ",", fault_rows_has_time(fault), fault->end_ns - fault->start_ns,
+			  "");
+	fprintf(out, ",%" PRIu32 ",%" PRIu32 ",", fault->pid, fault->tid);
 	csv_text(out, analysis_thread_name(rows->analysis, fault->tid));
-	fprintf(out, ",%s,%d,%d,%d,%d,%#" PRIx64 ",", fault_class_name(fault->class), fault->major,
-		fault->solved, is_kernel(fault), is_write(fault), fault->address);
+	fprintf(out, ",%s,%d,%d,%d,%s,%#" PRIx64 ",", fault_class_name(fault->class), fault->major,
+		fault->solved, is_kernel(fault), fault_rows_write(fault, "1", "0") ?: "",
+		fault->address);
 	csv_text(out, file);
-	if (fault->inode)
-		fprintf(out, ",%" PRIu64, fault->pgoff);
-	else
-		fputc(',', out);
+	fault_rows_number(out, ",", fault->inode, fault->pgoff, "");
 	fprintf(out, ",%#" PRIx64, fault->ip);
 	for (part = 0; part < NR_PARTS; part++)
-		if (fault->parts_known)
-			fprintf(out, ",%" PRIu64, fault->parts_ns[part]);
-		else
-			fputc(',', out);
-	if (fault->parts_known)
-		fprintf(out, ",%" PRIu64 "\n", fault->read_bytes);
-	else
-		fputs(",\n", out);
+		fault_rows_number(out, ",", fault_rows_has_part(fault, part), fault->parts_ns[part],
+				  "");
+	fault_rows_number(out, ",", fault_rows_has_bytes(fault), fault->read_bytes, "");
+	fputc('\n', out);
+}
+
+static void print_json_parts(FILE *out, const struct explained *fault)
+{
+	char key[32];
+	enum part part;
+
+	for (part = 0; part < NR_PARTS; part++) {
+		snprintf(key, sizeof(key), ",\"%s_ns\":", part_names[part]);
+		fault_rows_number(out, key, fault_rows_has_part(fault, part), fault->parts_ns[part],
+				  "null");
+	}
 }
 
 static int print_json_row(const struct fault_rows *rows, const struct explained *fault,
@@ -99,34 +138,26 @@ static int print_json_row(const struct fault_rows *rows, const struct explained 
 	char *name = trace_json_string(file);
 	char *thread = trace_json_string(analysis_thread_name(rows->analysis, fault->tid));
 	FILE *out = rows->out;
-	enum part part;
 
 	if (name && thread) {
+		fprintf(out, "{\"start_ns\":%" PRIu64, fault->start_ns);
+		fault_rows_number(out, ",\"duration_ns\":", fault_rows_has_time(fault),
+				  fault->end_ns - fault->start_ns, "null");
 		fprintf(out,
-			"{\"start_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64 ",\"pid\":%" PRIu32
-			",\"tid\":%" PRIu32 ",\"thread\":%s,\"class\":\"%s\",\"major\":%s,"
-			"\"solved\":%s,\"kernel\":%s,\"write\":%s,\"address\":\"%#" PRIx64
-			"\",\"file\":%s",
-			fault->start_ns, fault->end_ns - fault->start_ns, fault->pid, fault->tid,
-			thread, fault_class_name(fault->class), fault->major ? "true" : "false",
-			fault->solved ? "true" : "false", is_kernel(fault) ? "true" : "false",
-			is_write(fault) ? "true" : "false", fault->address,
+			",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"thread\":%s,\"class\":\"%s\","
+			"\"major\":%s,\"solved\":%s,\"kernel\":%s,\"write\":%s,"
+			"\"address\":\"%#" PRIx64 "\",\"file\":%s",
+			fault->pid, fault->tid, thread, fault_class_name(fault->class),
+			fault->major ? "true" : "false", fault->solved ? "true" : "false",
+			is_kernel(fault) ? "true" : "false",
+			fault_rows_write(fault, "true", "false") ?: "null", fault->address,
 			fault->inode ? name : "null");
-		if (fault->inode)
-			fprintf(out, ",\"page\":%" PRIu64, fault->pgoff);
-		else
-			fputs(",\"page\":null", out);
+		fault_rows_number(out, ",\"page\":", fault->inode, fault->pgoff, "null");
 		fprintf(out, ",\"code\":\"%#" PRIx64 "\"", fault->ip);
-		for (part = 0; part < NR_PARTS; part++)
-			if (fault->parts_known)
-				fprintf(out, ",\"%s_ns\":%" PRIu64, part_names[part],
-					fault->parts_ns[part]);
-			else
-				fprintf(out, ",\"%s_ns\":null", part_names[part]);
-		if (fault->parts_known)
-			fprintf(out, ",\"read_bytes\":%" PRIu64 "}\n", fault->read_bytes);
-		else
-			fputs(",\"read_bytes\":null}\n", out);
+		print_json_parts(out, fault);
+		fault_rows_number(out, ",\"read_bytes\":", fault_rows_has_bytes(fault),
+				  fault->read_bytes, "null");
+		fputs("}\n", out);
 	}
 	free(name);
 	free(thread);

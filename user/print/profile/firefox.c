@@ -280,9 +280,12 @@ static void firefox_marker_data(struct firefox *firefox, const struct profile_sa
 	if (firefox->profile->targets[sample->target].inode)
 		fprintf(out, ",\"page\":%" PRIu64, sample->page);
 	fprintf(out,
-		",\"address\":\"%#" PRIx64 "\",\"access\":\"%s by %s\",\"major\":\"%s\","
+		",\"address\":\"%#" PRIx64 "\",\"access\":\"%sby %s\",\"major\":\"%s\","
 		"\"cause\":{\"stack\":%" PRIu32 "}}",
-		sample->address, sample->write ? "write" : "read",
+		sample->address,
+		sample->by_perf ? "" :
+		sample->write	? "write " :
+				  "read ",
 		sample->kernel ? "the kernel" : "the program", sample->major ? "yes" : "no",
 		firefox->profile->stacks[sample->stack].call);
 }

@@ -322,6 +322,8 @@ static void print_fault(struct trace_writer *trace, const struct explained *faul
 		sink->ops->address(sink, "ip", fault->ip);
 	if (fault->attempts != 1)
 		sink->ops->number(sink, "attempts", fault->attempts);
+	/* Then a missing "write" does not mean a read. */
+	print_if(sink, fault->perf, "perf", true);
 	print_if(sink, fault->flags & PFSTAT_FLAG_WRITE, "write", true);
 	print_if(sink, fault->major, "major", true);
 	print_if(sink, !fault->solved, "solved", false);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Rows of faults: a value that the fault source does not report is empty, or null. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+#include "user/print/faults/fault_rows.h"
+
+static const struct explained solved = {
+	.class = FAULT_FILE,
+	.pid = 10,
+	.tid = 11,
+	.start_ns = 1000,
+	.end_ns = 4000,
+	.address = 0x7000,
+	.inode = 5,
+	.pgoff = 3,
+	.ip = 0x400,
+	.flags = PFSTAT_FLAG_USER,
+	.major = true,
+	.solved = true,
+	.parts_known = true,
+	.parts_ns = { [PART_CPU_BEFORE] = 1000, [PART_ASLEEP] = 2000 },
+};
+
+static char *text;
+
+/* Prints one fault. */
+static void print(const struct explained *fault, bool json)
+{
+	struct analysis *analysis = analysis_new(true, 4096, 0);
+	struct fault_rows rows;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	ck_assert_int_eq(fault_rows_begin(&rows, out, analysis, json), 0);
+	ck_assert_int_eq(fault_rows_add(&rows, fault), 0);
+	ck_assert_int_eq(fault_rows_end(&rows), 0);
+	fclose(out);
+	analysis_free(analysis);
+}
+
+/* The cell of the only row below the column's name. Returns memory that is never freed. */
+static char *cell(const char *column)
+{
+	char *names = strdup(text), *values = strchr(names, '\n') + 1, *name, *value;
+
+	values[-1] = '\0';
+	values[strcspn(values, "\n")] = '\0';
+	while ((name = strsep(&names, ",")) && (value = strsep(&values, ",")))
+		if (!strcmp(name, column))
+			return value;
+	ck_abort_msg("no column %s in %s", column, text);
+}
+
+static json_t *parsed(void)
+{
+	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+	ck_assert_msg(json, "not JSON: %s", text);
+	return json;
+}
+
+static void check_null(json_t *json, const char *key)
+{
+	ck_assert_msg(json_is_null(json_object_get(json, key)), "%s is not null", key);
+}
+
+START_TEST(test_csv_of_perf_has_empty_cells_for_values_that_perf_does_not_report)
+{
+	struct explained fault = solved;
+
+	fault.perf = PFSTAT_PERF_SAMPLED;
+	print(&fault, false);
+	ck_assert_str_eq(cell("write"), "");
+	ck_assert_str_eq(cell("queue_ns"), "");
+	ck_assert_str_eq(cell("device_ns"), "");
+	ck_assert_str_eq(cell("foreign_ns"), "");
+	ck_assert_str_eq(cell("blocked_ns"), "");
+	ck_assert_str_eq(cell("reclaim_ns"), "");
+	ck_assert_str_eq(cell("read_bytes"), "");
+	ck_assert_str_eq(cell("duration_ns"), "3000");
+	ck_assert_str_eq(cell("kernel"), "0");
+	ck_assert_str_eq(cell("major"), "1");
+	ck_assert_str_eq(cell("page"), "3");
+	ck_assert_str_eq(cell("cpu_before_ns"), "1000");
+	ck_assert_str_eq(cell("asleep_ns"), "2000");
+	ck_assert_str_eq(cell("runqueue_ns"), "0");
+	ck_assert_str_eq(cell("cpu_after_ns"), "0");
+	ck_assert_str_eq(cell("residue_ns"), "0");
+}
+END_TEST
+
+START_TEST(test_json_of_perf_has_null_for_values_that_perf_does_not_report)
+{
+	struct explained fault = solved;
+	json_t *json;
+
+	fault.perf = PFSTAT_PERF_SAMPLED;
+	print(&fault, true);
+	json = parsed();
+	check_null(json, "write");
+	check_null(json, "device_ns");
+	check_null(json, "read_bytes");
+	ck_assert(json_is_false(json_object_get(json, "kernel")));
+	ck_assert_int_eq(json_integer_value(json_object_get(json, "asleep_ns")), 2000);
+	json_decref(json);
+}
+END_TEST
+
+/* perf has no event at the end of a fault that failed. */
+START_TEST(test_failed_fault_of_perf_has_no_duration)
+{
+	struct explained fault = solved;
+	json_t *json;
+
+	fault.perf = PFSTAT_PERF_SAMPLED | PFSTAT_PERF_NO_END;
+	fault.solved = false;
+	fault.end_ns = fault.start_ns;
+	print(&fault, false);
+	ck_assert_str_eq(cell("start_ns"), "1000");
+	ck_assert_str_eq(cell("duration_ns"), "");
+	ck_assert_str_eq(cell("cpu_before_ns"), "");
+	ck_assert_str_eq(cell("solved"), "0");
+	print(&fault, true);
+	json = parsed();
+	check_null(json, "duration_ns");
+	check_null(json, "cpu_before_ns");
+	json_decref(json);
+}
+END_TEST
+
+START_TEST(test_fault_of_another_source_has_each_value)
+{
+	struct explained fault = solved;
+	json_t *json;
+
+	fault.flags = PFSTAT_FLAG_WRITE;
+	fault.read_bytes = 4096;
+	print(&fault, false);
+	ck_assert_str_eq(cell("write"), "1");
+	ck_assert_str_eq(cell("kernel"), "1");
+	ck_assert_str_eq(cell("device_ns"), "0");
+	ck_assert_str_eq(cell("read_bytes"), "4096");
+	fault.flags = PFSTAT_FLAG_USER;
+	print(&fault, true);
+	json = parsed();
+	ck_assert(json_is_false(json_object_get(json, "write")));
+	ck_assert_int_eq(json_integer_value(json_object_get(json, "read_bytes")), 4096);
+	json_decref(json);
+}
+END_TEST
+
+START_TEST(test_row_without_events_has_no_parts)
+{
+	struct explained fault = solved;
+
+	fault.parts_known = false;
+	print(&fault, false);
+	ck_assert_str_eq(cell("cpu_before_ns"), "");
+	ck_assert_str_eq(cell("read_bytes"), "");
+	ck_assert_str_eq(cell("write"), "0");
+	ck_assert_str_eq(cell("duration_ns"), "3000");
+}
+END_TEST
+
+RUN_TESTS("fault rows", test_csv_of_perf_has_empty_cells_for_values_that_perf_does_not_report,
+	  test_json_of_perf_has_null_for_values_that_perf_does_not_report,
+	  test_failed_fault_of_perf_has_no_duration, test_fault_of_another_source_has_each_value,
+	  test_row_without_events_has_no_parts)
