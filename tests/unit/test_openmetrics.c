@@ -128,6 +128,18 @@ START_TEST(test_a_part_without_its_hook_has_no_sample)
 }
 END_TEST
 
+START_TEST(test_a_class_that_perf_does_not_report_has_no_sample)
+{
+	strcpy(report.environment.source, "perf");
+	report.bpf.hooks = 1U << HOOK_FAULT | 1U << HOOK_PERF;
+	report.faults.classes[FAULT_AGAIN].count = 4;
+	print("a");
+	ck_assert_ptr_null(strstr(text, "class=\"disk\""));
+	ck_assert_ptr_null(strstr(text, "class=\"swap\""));
+	check_line("\npfstat_faults_total{cgroup=\"a\",class=\"again\"} 4\n");
+}
+END_TEST
+
 START_TEST(test_names_are_escaped)
 {
 	print("a\"b\\c\nx\xff\xc3\xa4");
@@ -150,5 +162,6 @@ RUN_TESTS_WITH("openmetrics", make_report, exit_report,
 	       test_counters_have_their_labels_and_exact_seconds,
 	       test_a_value_that_is_not_known_has_no_sample,
 	       test_each_row_has_its_label_and_each_family_is_there_once,
-	       test_a_part_without_its_hook_has_no_sample, test_names_are_escaped,
+	       test_a_part_without_its_hook_has_no_sample,
+	       test_a_class_that_perf_does_not_report_has_no_sample, test_names_are_escaped,
 	       test_output_that_cannot_be_written_is_an_error)

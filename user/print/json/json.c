@@ -50,7 +50,7 @@ static json_t *column_of(const struct view *view, enum study_column column)
 			 json_real_or_null(100 * view_share(figures->count,
 							    view->study[STUDY_ALL].count)),
 			 "mean_ns", json_real_or_null(view_mean_ns(figures)), "total_ns",
-			 value_count(figures->total_ns));
+			 value_count_if(known, figures->total_ns));
 }
 
 static json_t *study_of(const struct view *view)
