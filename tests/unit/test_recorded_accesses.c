@@ -142,7 +142,7 @@ static void begin_recording(void)
 	json_decref(head);
 }
 
-static void end_recording(void)
+static void end_recording_of(uint32_t hooks, uint64_t lost)
 {
 	struct run_counters counters;
 	json_t *tail;
@@ -151,12 +151,38 @@ static void end_recording(void)
 	counters.start_ns = 1000;
 	counters.end_ns = 90000;
 	counters.have_bpf = true;
-	counters.lost = 0;
+	counters.hooks = hooks;
+	counters.lost = lost;
 	tail = counters_to_json(&counters);
 	ck_assert_int_eq(recording_end(writer, tail), 0);
 	ck_assert_int_eq(fclose(out), 0);
 	run_counters_exit(&counters);
 	json_decref(tail);
+}
+
+static void end_recording(void)
+{
+	end_recording_of(0, 0);
+}
+
+static void add_perf_fault(uint64_t start_ns, uint64_t page, enum pfstat_fault_outcome outcome)
+{
+	const struct pfstat_fault fault = {
+		.event = { .type = PFSTAT_EVENT_FAULT,
+			   .size = sizeof(fault),
+			   .flags = PFSTAT_FAULT_FILE,
+			   .pid = 50,
+			   .tid = 50,
+			   .ns = start_ns + 300 },
+		.start_ns = start_ns,
+		.address = MAPPED + page * 4096,
+		.pgoff = page,
+		.inode = inode_of(path),
+		.outcome = outcome,
+		.perf = PFSTAT_PERF_SAMPLED,
+	};
+
+	add(ITEM_EVENT, fault.event.ns, &fault);
 }
 
 static void read_recording(void)
@@ -187,6 +213,32 @@ START_TEST(test_accesses_of_all_threads_have_their_mappings)
 	ck_assert_uint_eq(accesses.plan.threads[0]->nr_steps, 6);
 	ck_assert_uint_eq(accesses.plan.threads[0]->steps[3].value, 3);
 	ck_assert_uint_eq(accesses.plan.threads[1]->steps[2].value, 5);
+}
+END_TEST
+
+START_TEST(test_file_with_a_major_fault_of_perf_is_cold)
+{
+	begin_recording();
+	add_map(1500, MAPPED, 0, PROT_READ);
+	add_perf_fault(2000, 3, PFSTAT_OUTCOME_MINOR);
+	add_perf_fault(3000, 4, PFSTAT_OUTCOME_MAJOR);
+	end_recording_of(1U << HOOK_FAULT | 1U << HOOK_PERF, COUNT_NA);
+	read_recording();
+	ck_assert_uint_eq(accesses.files[0].faults, 2);
+	ck_assert(accesses.files[0].cold);
+	ck_assert_uint_eq(accesses.lost, 0);
+	ck_assert(!accesses.have_advice);
+}
+END_TEST
+
+START_TEST(test_file_with_only_minor_faults_of_perf_is_not_cold)
+{
+	begin_recording();
+	add_map(1500, MAPPED, 0, PROT_READ);
+	add_perf_fault(2000, 3, PFSTAT_OUTCOME_MINOR);
+	end_recording_of(1U << HOOK_FAULT | 1U << HOOK_PERF, COUNT_NA);
+	read_recording();
+	ck_assert(!accesses.files[0].cold);
 }
 END_TEST
 
@@ -321,6 +373,8 @@ END_TEST
 
 RUN_TESTS_WITH("recorded accesses", make_folder, remove_folder,
 	       test_accesses_of_all_threads_have_their_mappings,
+	       test_file_with_a_major_fault_of_perf_is_cold,
+	       test_file_with_only_minor_faults_of_perf_is_not_cold,
 	       test_a_process_has_its_parents_mappings_and_its_own_accesses,
 	       test_a_later_mapping_hides_an_earlier_one, test_faults_without_a_mapping_are_counted,
 	       test_stores_to_mapped_pages_are_counted_as_not_repeated,

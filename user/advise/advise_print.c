@@ -91,6 +91,9 @@ static void print_losses(FILE *out, const struct recorded_accesses *accesses)
 		fputs("No eBPF: the program's advice and the waits of its threads for each other "
 		      "are not known, and its time between faults is repeated as sleep\n",
 		      out);
+	else if (!accesses->have_advice)
+		fputs("The recording does not have the program's advice, so the control has none\n",
+		      out);
 }
 
 static void print_hidden(FILE *out, const struct recorded_accesses *accesses)

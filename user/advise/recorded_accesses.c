@@ -32,8 +32,11 @@ static bool is_access(const struct explained *fault)
 	}
 }
 
+/* perf has no class for a read, but knows which faults were major. */
 static bool from_device(const struct explained *fault)
 {
+	if (fault->perf)
+		return fault->major;
 	return fault->class == FAULT_DISK || fault->class == FAULT_WAIT ||
 	       fault->class == FAULT_READAHEAD;
 }
@@ -258,7 +261,8 @@ static void accesses_take_tail(struct recorded_accesses *accesses, const json_t 
 	accesses->end_ns = reading->last_ns;
 	accesses->plan.have_off_cpu = accesses->have_bpf;
 	if (!counters_from_json(&counters, tail)) {
-		accesses->lost = counters.lost;
+		/* perf has no records of calls; its samples are events. */
+		accesses->lost = counters.hooks & 1U << HOOK_PERF ? 0 : counters.lost;
 		accesses->have_bpf = counters.have_bpf;
 		accesses->by_perf = counters.hooks & 1U << HOOK_PERF;
 		accesses->have_advice = counters.have_bpf && counters.have_advice;

@@ -364,7 +364,10 @@ static struct compare_run printed_run(const struct compared_run *run)
 		.file = run->path,
 		.faults = run->all.sums[BATCH_FAULTS],
 		.seconds = seconds_of(run),
-		.lost_records = run->have_counters ? counters->lost : COUNT_NA,
+		/* perf has no records of calls; its samples are events. */
+		.lost_records = !run->have_counters		  ? COUNT_NA :
+				counters->hooks & 1U << HOOK_PERF ? 0 :
+								    counters->lost,
 		/* Without eBPF no event can be lost. */
 		.lost_events = !run->have_counters ? COUNT_NA :
 			       counters->have_bpf  ? counters->counts[PFSTAT_COUNT_EVENTS_LOST] :
