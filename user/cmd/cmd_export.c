@@ -126,7 +126,8 @@ const struct argp export_argp = {
 	.doc = "Writes the counters of a program's page faults at intervals, for monitoring.\v"
 	       "FILE is for the textfile collector of Prometheus' node exporter, in whose folder "
 	       "its name must end with .prom. It is replaced at once, so a reader never sees a part "
-	       "of it. Ctrl-C stops pfdrive. Requires root, and the pfstat module or eBPF.",
+	       "of it. Ctrl-C stops pfdrive. An ordinary user can watch processes of that "
+	       "user; the pfstat module and eBPF, which show more of a fault, require root.",
 };
 
 /* The faults of a cgroup, or of all that is watched. */

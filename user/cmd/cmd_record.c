@@ -126,8 +126,9 @@ const struct argp record_argp = {
 	.doc = "Watches any program and explains its page faults: prints a report, or writes a "
 	       "recording for 'pfdrive report'.\vCtrl-C stops the recording; processes that "
 	       "pfdrive did not start continue. A COMMAND also receives Ctrl-C: the recording "
-	       "stops when it exits, or at a second Ctrl-C. Requires root, and the pfstat "
-	       "module or eBPF.",
+	       "stops when it exits, or at a second Ctrl-C. An ordinary user can record "
+	       "processes of that user; the pfstat module and eBPF, which show more of a "
+	       "fault, require root.",
 };
 
 static void record_parse(struct record_options *options, int argc, char **argv)

@@ -145,7 +145,7 @@ const struct argp replay_argp = {
 	.doc = "Touches the pages of a recorded file in the recorded order and pace under another "
 	       "policy, and prints the difference.\vA recording has only the pages that faulted; "
 	       "pages that fault-around had mapped are not touched. The file is only read. "
-	       "Requires root, and the pfstat module or eBPF.",
+	       "Without root, perf records the replayed faults, in fewer classes.",
 };
 
 static void replay_parse(struct replay_options *options, int argc, char **argv)

@@ -197,8 +197,9 @@ const struct argp run_argp = {
 	.args_doc = "[FILE]",
 	.doc = "Maps FILE or memory, touches its bytes in the order of a pattern, and prints the "
 	       "cost of the page faults by class.\vNumbers take the suffixes K, M and G (1024). "
-	       "FILE is only read unless --allow-write is given. Requires root, and the "
-	       "pfstat module or eBPF.",
+	       "FILE is only read unless --allow-write is given. An ordinary user measures "
+	       "with perf; the pfstat module and eBPF, which show more of a fault, require "
+	       "root.",
 };
 
 int cmd_run(int argc, char **argv)

@@ -82,8 +82,9 @@ const struct argp top_argp = {
 	.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
 	.doc = "Shows the current cost of a program's page faults.\vCtrl-C stops pfdrive; "
 	       "processes that pfdrive did not start continue. A COMMAND also receives Ctrl-C: "
-	       "pfdrive stops when it exits, or at a second Ctrl-C. Requires root, and the "
-	       "pfstat module or eBPF.",
+	       "pfdrive stops when it exits, or at a second Ctrl-C. An ordinary user can watch "
+	       "processes of that user; the pfstat module and eBPF, which show more of a "
+	       "fault, require root.",
 };
 
 static void top_parse(struct top *top, int argc, char **argv)
