@@ -153,7 +153,7 @@ static void fill_counters(struct run_counters *counters, const struct maker *mak
 	counters->calls = calls;
 	counters->lost = 0;
 	counters->have_bpf = !maker->bare;
-	counters->hooks = maker->bare ? 0 : (1U << NR_HOOKS) - 1;
+	counters->hooks = maker->bare ? 0 : (1U << HOOK_PERF) - 1;
 }
 
 static void fill_head(struct report *report, bool bare)
@@ -164,7 +164,7 @@ static void fill_head(struct report *report, bool bare)
 	strcpy(report->environment.invocation, "pfdrive record -o run.pfs -- '<img src=x>'");
 	strcpy(report->environment.machine, "<b>made up</b>");
 	report->bpf.known = !bare;
-	report->bpf.hooks = bare ? 0 : (1U << NR_HOOKS) - 1;
+	report->bpf.hooks = bare ? 0 : (1U << HOOK_PERF) - 1;
 }
 
 int main(int argc, char **argv)

@@ -312,7 +312,7 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 	};
 	run->report.bpf.known = true;
 	run->report.bpf.have_counts = true;
-	run->report.bpf.hooks = (1U << NR_HOOKS) - 1;
+	run->report.bpf.hooks = (1U << HOOK_PERF) - 1;
 	run->report.losses.events = 0;
 	run->report.losses.events_skipped = 0;
 	run->report.losses.events_sent = 3 * SAMPLE_RETRIED;

@@ -24,7 +24,7 @@ static inline void sample_begin(struct sample *s)
 	report_init(&s->report);
 	s->report.time.counted_ns = 1000 * MS;
 	s->report.bpf.known = true;
-	s->report.bpf.hooks = (1U << NR_HOOKS) - 1;
+	s->report.bpf.hooks = (1U << HOOK_PERF) - 1;
 	s->report.faults.parts_known = true;
 	s->report.environment.fault_around = true;
 	s->report.environment.page_bytes = 4096;

@@ -25,7 +25,7 @@
 #define FAULTS	  300 /* faults of each of two files, a third from disk; then as many of memory */
 #define DISK	  200
 #define MAPPED	  0x7f0000000000UL
-#define ALL_HOOKS ((1U << NR_HOOKS) - 1)
+#define ALL_HOOKS ((1U << HOOK_PERF) - 1)
 
 enum damage { DAMAGE_NONE, DAMAGE_CUT, DAMAGE_TORN, DAMAGE_TAIL };
 

@@ -24,7 +24,7 @@ static void begin(void)
 	strcpy(report.environment.file, "/f");
 	run_counters_init(&counters);
 	counters.have_bpf = true;
-	counters.hooks = (1U << NR_HOOKS) - 1;
+	counters.hooks = (1U << HOOK_PERF) - 1;
 	now_ns = 1000 * MS;
 }
 

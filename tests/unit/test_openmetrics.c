@@ -18,7 +18,7 @@ static void make_report(void)
 	nr_rows = 1;
 	watched_ns = 10000000000;
 	report.bpf.known = true;
-	report.bpf.hooks = (1U << NR_HOOKS) - 1;
+	report.bpf.hooks = (1U << HOOK_PERF) - 1;
 	report.faults.parts_known = true;
 	report.faults.classes[FAULT_DISK] = (struct fault_figures){
 		.count = 3,

@@ -20,7 +20,7 @@ static void open_fixture(struct fixture *fixture)
 	run_counters_init(&fixture->counters);
 	fixture->counters.have_bpf = true;
 	fixture->counters.hooked_only = true;
-	fixture->counters.hooks = (1U << NR_HOOKS) - 1;
+	fixture->counters.hooks = (1U << HOOK_PERF) - 1;
 	memset(fixture->counters.faults, 0, sizeof(fixture->counters.faults));
 	fixture->counters
 		.faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER,
