@@ -313,7 +313,7 @@ int hooks_choose(struct bpf_object *object, const struct bpf_targets *targets, u
 		err = hooks_leave_out(object, search.missing);
 	if (!err)
 		err = hooks_choose_doubles(&search);
-	*hooks = ((1U << NR_HOOKS) - 1) & ~search.missing;
+	*hooks = BPF_HOOKS & ~search.missing;
 	return err;
 }
 

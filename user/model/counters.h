@@ -34,6 +34,9 @@ enum bpf_hook {
 	NR_HOOKS
 };
 
+/* Those of eBPF. */
+#define BPF_HOOKS ((1U << HOOK_PERF) - 1)
+
 #define HOOK_NAMES                                                               \
 	{ "wakeup",	 "block_insert", "block",   "fault",	  "swap",  "wp", \
 	  "page_delete", "swap_io",	 "reclaim", "wait_stack", "unmap", "perf" }
@@ -72,7 +75,10 @@ struct run_counters {
 	uint64_t lost;	       /* of these, records not stored */
 	uint64_t call_cost_ps; /* added to each call by the module, as it calibrated itself */
 	uint64_t inside_ps;    /* the share of call_cost_ps within the call's recorded duration */
-	/* From eBPF. Without have_bpf the rest is meaningless. */
+	/*
+	 * From eBPF, or from perf if it is the fault source (HOOK_PERF). Without have_bpf the rest is
+	 * meaningless.
+	 */
 	bool have_bpf;
 	char bpf_missing[256]; /* the reason, one clause */
 	/* The faults below were counted by the module; else by eBPF, for this reason (a clause). */

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Chooses the fault source by trying: the module if it is loaded, else eBPF, else perf. Opens it
+ * with eBPF's programs, perf's maps and counters if it needs them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/pins_lock.h"
+#include "collect/fault_source_bpf.h"
+#include "collect/fault_source_module.h"
+#include "collect/fault_source_perf.h"
+#include "collect/instruments_open.h"
+#include "system/pid_namespace.h"
+
+static int instruments_open_source(struct instruments *instruments,
+				   const struct fault_source_ops *source, char *why, size_t size)
+{
+	const struct instruments_options *options = &instruments->options;
+	const struct fault_source_options source_options = {
+		.ring_size = options->ring_size,
+		.fault_around = options->fault_around,
+		.only_fd = options->only_fd,
+	};
+
+	return source->open(&instruments->source, &source_options, why, size);
+}
+
+/* Without the programs for all faults, if the source counts them. */
+static int instruments_load_events(struct instruments *instruments, char *why, size_t size)
+{
+	const struct fault_source_ops *source = instruments->source->ops;
+	struct events_options options = instruments->options.events;
+	int err;
+
+	options.records = source->use_events;
+	options.record_bytes = instruments->options.ring_size;
+	options.without |= instruments->faults.by_source ? ALL_FAULTS_HOOKS : 0;
+	err = events_open(&instruments->events, &options, why, size);
+	instruments->faults.events = instruments->events;
+	if (err || !source->use_events)
+		return err;
+	return source->use_events(instruments->source, instruments->events, why, size);
+}
+
+/* Whether the source can take handle_mm_fault() shows only when it does. */
+static int instruments_choose_faults(struct instruments *instruments, char *why, size_t size)
+{
+	if (all_faults_take(&instruments->faults))
+		return 0;
+	events_close(instruments->events);
+	return instruments_load_events(instruments, why, size);
+}
+
+/* Loads and attaches before anything is watched, and when no earlier program is attached. */
+static int instruments_open_events(struct instruments *instruments, char *why, size_t size)
+{
+	const struct instruments_options *options = &instruments->options;
+	struct bpf_cost *cost = &instruments->bpf_cost;
+	int err;
+
+	if (instruments->source->ops->stream)
+		return 0;
+	if (!options->bpf) {
+		pins_await_detached();
+		return 0;
+	}
+	all_faults_init(&instruments->faults, instruments->source, &options->events);
+	err = instruments_load_events(instruments, why, size);
+	if (err)
+		return err;
+	bpf_cost_begin(cost);
+	err = instruments_choose_faults(instruments, why, size);
+	if (!err)
+		err = events_attach(instruments->events, why, size);
+	if (err)
+		return err;
+	err = bpf_cost_end(cost, &instruments->faults, !options->no_counters);
+	if (err)
+		snprintf(why, size, "cannot measure the cost of eBPF: %s", strerror(-err));
+	return err;
+}
+
+/* Perf names processes as this namespace does, the module and eBPF as the initial one. */
+static int instruments_check_namespace(const struct instruments *instruments, char *why,
+				       size_t size)
+{
+	if (!instruments->options.maps || instruments->source->ops->stream ||
+	    pid_namespace_is_initial())
+		return 0;
+	snprintf(why, size,
+		 "cannot match mappings to faults in this PID namespace: the module "
+		 "records process ids of the initial one; run pfdrive outside of the container");
+	return -EOPNOTSUPP;
+}
+
+/* A source with all that it needs beside it. */
+static int instruments_open_with(struct instruments *instruments,
+				 const struct fault_source_ops *source, char *why, size_t size)
+{
+	int err = instruments_open_source(instruments, source, why, size);
+
+	if (!err)
+		err = instruments_check_namespace(instruments, why, size);
+	if (!err)
+		err = instruments_open_events(instruments, why, size);
+	bpf_cost_close(&instruments->bpf_cost);
+	if (err || source->stream)
+		return err;
+	if (instruments->options.maps)
+		err = perf_maps_open(&instruments->maps, why, size);
+	if (!err && !instruments->options.no_counters && perf_faults_open(&instruments->counters))
+		{
+		snprintf(why, size, "out of memory");
+		err = -ENOMEM;
+	}
+	return err;
+}
+
+/* Closes what a source that failed has opened, for the next one. */
+static void instruments_close_source(struct instruments *instruments)
+{
+	perf_maps_close(instruments->maps);
+	perf_faults_close(instruments->counters);
+	events_close(instruments->events);
+	if (instruments->events)
+		pins_await_detached();
+	if (instruments->source)
+		instruments->source->ops->close(instruments->source);
+	instruments->maps = NULL;
+	instruments->counters = NULL;
+	instruments->events = NULL;
+	instruments->source = NULL;
+	instruments->bpf_cost = BPF_COST_NONE;
+}
+
+/* Which source works shows only when it is opened; a source that is in use is not replaced. */
+static int instruments_open_best(struct instruments *instruments, char *why, size_t size)
+{
+	const struct instruments_options *options = &instruments->options;
+	const bool loaded = !access("/sys/module/pfstat", F_OK);
+	const bool needs_module = !options->fault_around ||
+				  (!options->bpf && !options->whole_faults);
+	int err = -ENOENT;
+
+	if (loaded || needs_module)
+		err = instruments_open_with(instruments, &fault_source_module, why, size);
+	if (!err || err == -EBUSY || needs_module)
+		return err;
+	if (options->bpf) {
+		instruments_close_source(instruments);
+		err = instruments_open_with(instruments, &fault_source_bpf, why, size);
+	}
+	if (!err || err == -EBUSY || !options->whole_faults || options->events.stacks)
+		return err;
+	snprintf(instruments->bpf_missing, sizeof(instruments->bpf_missing), "%s",
+		 options->bpf ? why : options->bpf_missing);
+	instruments_close_source(instruments);
+	return instruments_open_with(instruments, &fault_source_perf, why, size);
+}
+
+int instruments_open_all(struct instruments *instruments, char *why, size_t size)
+{
+	const struct instruments_options *options = &instruments->options;
+
+	snprintf(instruments->bpf_missing, sizeof(instruments->bpf_missing), "%s",
+		 options->bpf	      ? "" :
+		 options->bpf_missing ?:
+					"");
+	if (options->source == &fault_source_perf)
+		strcpy(instruments->bpf_missing, "--source perf was given");
+	return options->source ? instruments_open_with(instruments, options->source, why, size) :
+				 instruments_open_best(instruments, why, size);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The parts of struct instruments, for instruments.c and instruments_open.c only. */
+#ifndef PFSTAT_USER_INSTRUMENTS_OPEN_H
+#define PFSTAT_USER_INSTRUMENTS_OPEN_H
+
+#include "collect/all_faults.h"
+#include "collect/bpf_cost.h"
+#include "collect/collector.h"
+#include "collect/instruments.h"
+#include "collect/perf_faults.h"
+#include "collect/perf_mmap.h"
+#include "system/priority.h"
+
+struct instruments {
+	struct instruments_options options;
+	struct fault_source *source;
+	struct events *events;
+	struct all_faults faults;
+	struct perf_maps *maps;
+	struct perf_faults *counters;
+	struct collector *collector;
+	struct bpf_cost bpf_cost;
+	struct priority priority; /* raised until the collector's thread is made */
+	struct cpus cpus;
+	char bpf_missing[256];		 /* see instruments_bpf_missing() */
+	bool going;			 /* instruments_go() */
+	int thread_err;			 /* see instruments_thread_err() */
+	struct pfstat_mapping *mappings; /* when the watching ends */
+	size_t nr_mappings;
+};
+
+/*
+ * Opens the source, and what it needs beside it. 0 or a negative errno, and then a clause; what is
+ * open already stays for instruments_close().
+ */
+int instruments_open_all(struct instruments *instruments, char *why, size_t size);
+
+#endif
