@@ -16,7 +16,7 @@
 struct events;
 struct pfstat_bpf;
 
-/* False: pfdrive was built with BPF=no. Then each function that opens eBPF fails and says so. */
+/* False: pfdrive was built with BPF=no. Functions that open eBPF then fail, and `why` names it. */
 extern const bool bpf_is_built_in;
 
 struct events_options {

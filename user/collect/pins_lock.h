@@ -9,8 +9,8 @@
 #define BPFFS "/sys/fs/bpf"
 
 /*
- * Takes the lock, as flock(2). A descriptor that holds it, or, after a signal, does not. -1: there
- * is no bpf file system.
+ * Takes the lock, as flock(2). A descriptor that holds it, or, after a signal, does not. -1: the
+ * folder of the bpf file system cannot be opened.
  */
 int pins_lock(int operation);
 /*

@@ -15,7 +15,7 @@
 
 #define BTF "/sys/kernel/btf/vmlinux"
 
-/* A read of a file in sysfs may return less than was asked for. */
+/* A read of a file in sysfs may be short. */
 static int vma_lock_read(int fd, char *text, size_t bytes)
 {
 	size_t used = 0;
