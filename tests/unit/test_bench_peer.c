@@ -59,10 +59,10 @@ static void start_server(void)
 		signals_init();
 		_exit(peer_server_run("127.0.0.1", port));
 	}
+	close(ends[1]); /* The end of the pipe then shows that the server has exited. */
 	ck_assert_int_gt(read(ends[0], line, sizeof(line) - 1), 0);
 	ck_assert_ptr_nonnull(strstr(line, port));
 	close(ends[0]);
-	close(ends[1]);
 }
 
 /* The server exits with status 0 on a signal. */
