@@ -14,6 +14,7 @@
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 #include "user/util/message.h"
+#include "user/util/page_size.h"
 
 #define MAPPED 0x7f0000000000UL
 #define PAGES  16
@@ -28,7 +29,7 @@ static void make_data(const char *name, unsigned int pages)
 	const int fd = open(name, O_CREAT | O_TRUNC | O_RDWR, 0600);
 
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(ftruncate(fd, pages * 4096), 0);
+	ck_assert_int_eq(ftruncate(fd, pages * page_size()), 0);
 	close(fd);
 }
 
@@ -75,7 +76,7 @@ static void add_map(uint64_t ns, uint64_t address, uint64_t pgoff, uint32_t prot
 	*map = (struct item_map){
 		.ns = ns,
 		.address = address,
-		.bytes = PAGES * 4096,
+		.bytes = PAGES * page_size(),
 		.pgoff = pgoff,
 		.inode = inode_of(path),
 		.pid = 50,
@@ -96,7 +97,7 @@ static void add_call(enum pfstat_op op, uint32_t pid, uint32_t tid, uint64_t sta
 		.sequence = 1,
 		.start_ns = start_ns,
 		.duration_ns = 300,
-		.address = MAPPED + page * 4096,
+		.address = MAPPED + page * page_size(),
 		.pgoff = page,
 		.inode = inode_of(path),
 		.pid = pid,
@@ -134,7 +135,7 @@ static void add_fork(uint64_t ns, uint32_t pid, uint32_t tid)
 
 static void begin_recording(void)
 {
-	json_t *head = json_object();
+	json_t *head = json_pack("{s{sI}}", "environment", "page_bytes", (json_int_t)page_size());
 
 	out = fopen("run.pfs", "w");
 	ck_assert_ptr_nonnull(out);
@@ -355,7 +356,7 @@ START_TEST(test_a_file_that_is_not_the_recorded_one_is_left_out)
 	add_map(0, MAPPED, 0, PROT_READ);
 	add_fault(50, 50, 2000, 3, PFSTAT_CLASS_LONG);
 	end_recording();
-	ck_assert_int_eq(truncate(path, 4096), 0);
+	ck_assert_int_eq(truncate(path, page_size()), 0);
 	ck_assert_str_eq(reason_now(), "it is shorter than it was");
 	make_data("other", PAGES);
 	ck_assert_int_eq(rename("other", path), 0);
