@@ -111,8 +111,7 @@ static int instruments_open_with(struct instruments *instruments,
 		return err;
 	if (instruments->options.maps)
 		err = perf_maps_open(&instruments->maps, why, size);
-	if (!err && !instruments->options.no_counters && perf_faults_open(&instruments->counters))
-		{
+	if (!err && !instruments->options.no_counters && perf_faults_open(&instruments->counters)) {
 		snprintf(why, size, "out of memory");
 		err = -ENOMEM;
 	}

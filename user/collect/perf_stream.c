@@ -6,76 +6,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "analyze/groups/address_spaces.h"
-#include "analyze/pages/page_history.h"
 #include "collect/perf_buffer.h"
+#include "collect/perf_memory.h"
 #include "collect/perf_stream.h"
 #include "util/hash.h"
-
-/* The records; a sample's fields have the order of perf_event_open(2). */
-struct sample_start {
-	struct perf_event_header header;
-	uint64_t ip;
-	uint32_t pid, tid;
-	uint64_t ns;
-	uint64_t address;
-};
-
-struct sample_end {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t ns;
-};
-
-struct sample_major {
-	struct sample_end end;
-	uint32_t cpu, reserved;
-};
-
-/* sample_id_all: behind every other record of the first event. */
-struct record_id {
-	uint32_t pid, tid;
-	uint64_t ns;
-};
-
-struct record_lost {
-	struct perf_event_header header;
-	uint64_t id, lost;
-	struct record_id at;
-};
-
-struct record_switch {
-	struct perf_event_header header;
-	struct record_id at;
-};
-
-/* PERF_RECORD_FORK and PERF_RECORD_EXIT. */
-struct record_task {
-	struct perf_event_header header;
-	uint32_t pid, parent_pid;
-	uint32_t tid, parent_tid;
-	uint64_t ns;
-};
-
-/* Up to the name. */
-struct record_comm {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	char comm[];
-};
-
-/* Up to the path. */
-struct record_mmap2 {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t address, bytes, offset;
-	uint32_t dev_major, dev_minor;
-	uint64_t inode, generation;
-	uint32_t prot, flags;
-	char path[];
-};
 
 struct perf_thread {
 	uint32_t tid, pid;
@@ -91,9 +26,7 @@ struct perf_thread {
 struct perf_stream {
 	struct hash threads; /* by tid */
 	struct perf_thread *last;
-	struct spaces *spaces;
-	struct page_history *history;
-	uint64_t page_bytes;
+	struct perf_memory memory;
 	uint64_t losses;     /* records of losses, and signs of others */
 	uint32_t *last_tids; /* of the last record of each CPU */
 	unsigned int nr_cpus;
@@ -103,22 +36,15 @@ struct perf_stream {
 	uint64_t map[(sizeof(struct item_map) + PERF_RECORD_MAX) / 8];
 };
 
-_Static_assert(sizeof(struct sample_start) == 40 && sizeof(struct sample_end) == 24 &&
-		       sizeof(struct sample_major) == 32,
-	       "each event has samples of another size");
-
 struct perf_stream *perf_stream_new(uint64_t page_bytes, unsigned int nr_cpus)
 {
 	struct perf_stream *stream = calloc(1, sizeof(*stream));
 
 	if (!stream)
 		return NULL;
-	stream->page_bytes = page_bytes;
-	stream->spaces = address_spaces_new(page_bytes);
-	stream->history = page_history_new(page_bytes);
 	stream->nr_cpus = nr_cpus;
 	stream->last_tids = calloc(nr_cpus, sizeof(*stream->last_tids));
-	if (stream->spaces && stream->history && stream->last_tids)
+	if (!perf_memory_init(&stream->memory, page_bytes) && stream->last_tids)
 		return stream;
 	perf_stream_free(stream);
 	return NULL;
@@ -129,8 +55,7 @@ void perf_stream_free(struct perf_stream *stream)
 	if (!stream)
 		return;
 	hash_exit(&stream->threads, free);
-	address_spaces_free(stream->spaces);
-	page_history_free(stream->history);
+	perf_memory_exit(&stream->memory);
 	free(stream->last_tids);
 	free(stream);
 }
@@ -138,30 +63,6 @@ void perf_stream_free(struct perf_stream *stream)
 const struct perf_stream_counts *perf_stream_counts(const struct perf_stream *stream)
 {
 	return &stream->counts;
-}
-
-uint64_t perf_record_ns(const struct perf_event_header *record)
-{
-	const size_t last = record->size / 8 - 1;
-
-	switch (record->type) {
-	case PERF_RECORD_SAMPLE:
-		return record->size == sizeof(struct sample_start) ?
-			       ((const struct sample_start *)record)->ns :
-			       ((const struct sample_end *)record)->ns;
-	case PERF_RECORD_LOST:
-		return record->size >= sizeof(struct record_lost) ?
-			       ((const struct record_lost *)record)->at.ns :
-			       0;
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-	case PERF_RECORD_COMM:
-	case PERF_RECORD_MMAP2:
-	case PERF_RECORD_SWITCH:
-		return ((const uint64_t *)record)[last];
-	default:
-		return 0;
-	}
 }
 
 static int perf_stream_pass_event(struct perf_stream *stream, const struct pfstat_event *event)
@@ -194,43 +95,6 @@ static struct perf_thread *perf_stream_thread(struct perf_stream *stream, uint32
 	return thread;
 }
 
-/* Special mappings have a file operation, but no file. */
-static bool map_is_special(const struct perf_stream *stream, const struct space_map *map)
-{
-	return !strncmp(address_spaces_path(stream->spaces, map->path), "[v", 2);
-}
-
-/* Fills the file and the kind of a fault. A failed one has mapped no page. */
-static int perf_stream_place(struct perf_stream *stream, struct pfstat_fault *fault)
-{
-	const uint32_t pid = fault->event.pid;
-	const struct space_map *map = address_spaces_find(stream->spaces, pid, fault->address);
-	bool before = false;
-	int err = 0;
-
-	fault->pgoff = fault->address / stream->page_bytes;
-	fault->event.flags = PFSTAT_FAULT_OTHER;
-	if (map && map->inode) {
-		fault->inode = map->inode;
-		fault->dev = map->dev;
-		fault->pgoff = map->pgoff + fault->pgoff - map->start / stream->page_bytes;
-	}
-	if (map && map->prot & PROT_WRITE)
-		fault->perf |= PFSTAT_PERF_WRITABLE;
-	if (map)
-		fault->event.flags = map->inode || map_is_special(stream, map) ? PFSTAT_FAULT_FILE :
-										 PFSTAT_FAULT_ANON;
-	if (fault->outcome != PFSTAT_OUTCOME_ERROR)
-		err = page_history_add(stream->history, pid, fault->address, &before);
-	if (before)
-		fault->perf |= PFSTAT_PERF_AGAIN;
-	/* A page of a file that is read again says more as a major fault of the file. */
-	if (before &&
-	    (fault->outcome == PFSTAT_OUTCOME_MINOR || fault->event.flags != PFSTAT_FAULT_FILE))
-		fault->event.flags = PFSTAT_FAULT_AGAIN;
-	return err;
-}
-
 static int perf_stream_end_fault(struct perf_stream *stream, struct perf_thread *thread,
 				 uint64_t ns, enum pfstat_fault_outcome outcome)
 {
@@ -254,7 +118,7 @@ static int perf_stream_end_fault(struct perf_stream *stream, struct perf_thread 
 	thread->in_fault = false;
 	if (outcome == PFSTAT_OUTCOME_ERROR)
 		fault.perf |= PFSTAT_PERF_NO_END;
-	err = perf_stream_place(stream, &fault);
+	err = perf_memory_place(&stream->memory, &fault);
 	if (err)
 		return err;
 	value = &stream->counts.faults[PFSTAT_FAULT_INDEX(fault.event.flags, fault.origin,
@@ -373,14 +237,14 @@ static int perf_stream_add_switch(struct perf_stream *stream, const struct recor
 
 static void perf_stream_fill_comm(const struct perf_stream *stream, uint32_t tid, char comm[16])
 {
-	const char *known = address_spaces_comm(stream->spaces, tid);
+	const char *known = address_spaces_comm(stream->memory.spaces, tid);
 
 	memcpy(comm, known, strnlen(known, 15));
 }
 
 static int perf_stream_pass_task(struct perf_stream *stream, struct pfstat_task *task)
 {
-	int err = address_spaces_add_task(stream->spaces, task);
+	int err = perf_memory_add_task(&stream->memory, task);
 
 	task->event.type = PFSTAT_EVENT_TASK;
 	task->event.size = sizeof(*task);
@@ -399,17 +263,13 @@ static int perf_stream_add_fork(struct perf_stream *stream, const struct record_
 		.parent_pid = record->parent_pid,
 	};
 	struct perf_thread *thread = perf_stream_thread(stream, record->pid, record->tid);
-	int err;
 
 	if (!thread)
 		return -ENOMEM;
 	/* All records of this thread are recorded, so none is at an edge. */
 	*thread = (struct perf_thread){ .tid = record->tid, .pid = record->pid, .known = true };
 	perf_stream_fill_comm(stream, record->parent_tid, task.comm);
-	err = record->pid == record->parent_pid ?
-		      0 :
-		      page_history_fork(stream->history, record->parent_pid, record->pid);
-	return err ? err : perf_stream_pass_task(stream, &task);
+	return perf_stream_pass_task(stream, &task);
 }
 
 static int perf_stream_add_exit(struct perf_stream *stream, const struct record_task *record)
@@ -428,12 +288,7 @@ static int perf_stream_add_exit(struct perf_stream *stream, const struct record_
 		err = perf_stream_fail(stream, thread, record->ns);
 	free(thread);
 	perf_stream_fill_comm(stream, record->tid, task.comm);
-	if (!err)
-		err = perf_stream_pass_task(stream, &task);
-	/* The maps of a process go when its last thread has ended. */
-	if (!err && !address_spaces_has(stream->spaces, record->pid))
-		page_history_end(stream->history, record->pid);
-	return err;
+	return err ? err : perf_stream_pass_task(stream, &task);
 }
 
 /* A program is executed: the old mappings are gone before the new program is mapped. */
@@ -449,7 +304,6 @@ static int perf_stream_begin_program(struct perf_stream *stream, const struct re
 		.path_bytes = 1,
 	};
 	map->path[0] = '\0';
-	page_history_end(stream->history, record->pid);
 	return perf_stream_add_map(stream, map, stream->sink, stream->context);
 }
 
@@ -471,43 +325,12 @@ static int perf_stream_add_comm(struct perf_stream *stream, const struct record_
 	return err ? err : perf_stream_pass_task(stream, &task);
 }
 
-/*
- * The range of a mapping that has new pages. perf reports the whole mapping also if it grew, was
- * merged with its neighbour, or got other rights: the pages that it had are still there. It does
- * not report munmap(2), so the same range again is new memory.
- */
-static void perf_stream_new_range(struct perf_stream *stream, const struct item_map *map,
-				  uint64_t *start, uint64_t *end)
-{
-	const struct space_map *old;
-
-	*start = map->address;
-	*end = map->address + map->bytes;
-	old = address_spaces_find(stream->spaces, map->pid, *start);
-	if (old && old->prot != map->prot && old->inode == map->inode && old->end >= *end)
-		*end = *start; /* mprotect(2) */
-	else if (old && old->start == *start && old->end < *end && old->inode == map->inode &&
-		 old->prot == map->prot)
-		*start = old->end;
-	old = address_spaces_find(stream->spaces, map->pid, *end - 1);
-	if (*start < *end && old && old->end == *end && old->start > *start &&
-	    old->inode == map->inode && old->prot == map->prot)
-		*end = old->start;
-}
-
 int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, item_sink sink,
 			void *context)
 {
 	const struct item item = { .type = ITEM_MAP, .ns = map->ns, .map = map };
-	uint64_t start, end;
-	int err = 0;
+	int err = perf_memory_add_map(&stream->memory, map);
 
-	if (map->bytes) {
-		perf_stream_new_range(stream, map, &start, &end);
-		err = page_history_remove(stream->history, map->pid, start, end);
-	}
-	if (!err)
-		err = address_spaces_add_map(stream->spaces, map);
 	stream->counts.items++;
 	return err ? err : sink(context, &item);
 }
@@ -522,7 +345,7 @@ static int perf_stream_add_mmap2(struct perf_stream *stream, const struct record
 		.ns = perf_record_ns(&record->header),
 		.address = record->address,
 		.bytes = record->bytes,
-		.pgoff = record->offset / stream->page_bytes,
+		.pgoff = record->offset / stream->memory.page_bytes,
 		.inode = record->inode,
 		.dev = record->dev_major << 20 | record->dev_minor,
 		.pid = record->pid,
@@ -541,7 +364,7 @@ int perf_stream_name(struct perf_stream *stream, uint32_t pid, uint32_t tid, con
 	struct pfstat_task task = { .event = { .pid = pid, .tid = tid } };
 
 	memcpy(task.comm, comm, strnlen(comm, sizeof(task.comm) - 1));
-	return address_spaces_add_task(stream->spaces, &task);
+	return perf_memory_add_task(&stream->memory, &task);
 }
 
 /* Keeps the threads in the order of their losses; the list is short. */
@@ -586,18 +409,6 @@ static int perf_stream_add_loss(struct perf_stream *stream, unsigned int cpu,
 		return -ENOMEM;
 	perf_stream_count_thread(stream, thread, record->lost);
 	return 0;
-}
-
-static uint32_t perf_record_tid(const struct perf_event_header *record)
-{
-	const struct record_id *last = (const void *)((const char *)record + record->size);
-
-	if (record->type == PERF_RECORD_SAMPLE)
-		return record->size == sizeof(struct sample_start) ?
-			       ((const struct sample_start *)record)->tid :
-			       ((const struct sample_end *)record)->tid;
-	return record->type == PERF_RECORD_LOST ? ((const struct record_lost *)record)->at.tid :
-						  last[-1].tid;
 }
 
 static int perf_stream_add_record(struct perf_stream *stream, unsigned int cpu,

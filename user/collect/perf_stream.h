@@ -14,26 +14,17 @@
 #ifndef PFSTAT_USER_PERF_STREAM_H
 #define PFSTAT_USER_PERF_STREAM_H
 
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <pfstat/event.h>
 
+#include "collect/perf_record.h"
 #include "model/counters.h"
 #include "model/item.h"
 
 /* The three events. */
 enum perf_sample { PERF_FAULT_START, PERF_FAULT_MINOR, PERF_FAULT_MAJOR, PERF_NR_SAMPLES };
-
-/*
- * The fields of each sample. They differ so that the size of a record tells its event: an identifier
- * in each would take 16 bytes more for each fault.
- */
-#define PERF_SAMPLE_OF_START \
-	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)
-#define PERF_SAMPLE_OF_MINOR (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
-#define PERF_SAMPLE_OF_MAJOR (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 struct perf_stream_counts {
 	uint64_t samples[PERF_NR_SAMPLES]; /* read */
@@ -55,9 +46,6 @@ struct perf_stream;
 /* NULL: no memory. @nr_cpus: the records come from as many buffers */
 struct perf_stream *perf_stream_new(uint64_t page_bytes, unsigned int nr_cpus);
 void perf_stream_free(struct perf_stream *stream);
-
-/* The time of a record in nanoseconds of CLOCK_MONOTONIC; 0: it has none. */
-uint64_t perf_record_ns(const struct perf_event_header *record);
 
 /* A mapping that existed before, and the name of a thread; they are passed to the sink too. */
 int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, item_sink sink,

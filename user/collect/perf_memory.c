@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * perf reports mmap(2), mprotect(2) and growth, but neither munmap(2) nor madvise(2). A page counts
+ * as faulted before until other memory is mapped there.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "collect/perf_memory.h"
+
+int perf_memory_init(struct perf_memory *memory, uint64_t page_bytes)
+{
+	*memory = (struct perf_memory){
+		.spaces = address_spaces_new(page_bytes),
+		.history = page_history_new(page_bytes),
+		.page_bytes = page_bytes,
+	};
+	return memory->spaces && memory->history ? 0 : -ENOMEM;
+}
+
+void perf_memory_exit(struct perf_memory *memory)
+{
+	address_spaces_free(memory->spaces);
+	page_history_free(memory->history);
+}
+
+/*
+ * The range of a mapping that has new pages. perf reports the whole mapping also if it grew, was
+ * merged with its neighbour, or got other rights: the pages that it had are still there. It does
+ * not report munmap(2), so the same range again is new memory.
+ */
+static void perf_memory_new_range(const struct perf_memory *memory, const struct item_map *map,
+				  uint64_t *start, uint64_t *end)
+{
+	const struct space_map *old;
+
+	*start = map->address;
+	*end = map->address + map->bytes;
+	old = address_spaces_find(memory->spaces, map->pid, *start);
+	if (old && old->prot != map->prot && old->inode == map->inode && old->end >= *end)
+		*end = *start; /* mprotect(2) */
+	else if (old && old->start == *start && old->end < *end && old->inode == map->inode &&
+		 old->prot == map->prot)
+		*start = old->end;
+	old = address_spaces_find(memory->spaces, map->pid, *end - 1);
+	if (*start < *end && old && old->end == *end && old->start > *start &&
+	    old->inode == map->inode && old->prot == map->prot)
+		*end = old->start;
+}
+
+int perf_memory_add_map(struct perf_memory *memory, const struct item_map *map)
+{
+	uint64_t start, end;
+	int err = 0;
+
+	if (map->bytes) {
+		perf_memory_new_range(memory, map, &start, &end);
+		err = page_history_remove(memory->history, map->pid, start, end);
+	} else {
+		page_history_end(memory->history, map->pid);
+	}
+	return err ? err : address_spaces_add_map(memory->spaces, map);
+}
+
+int perf_memory_add_task(struct perf_memory *memory, const struct pfstat_task *task)
+{
+	const uint32_t pid = task->event.pid;
+	int err = 0;
+
+	if (task->event.flags & PFSTAT_TASK_FORK && pid != task->parent_pid)
+		err = page_history_fork(memory->history, task->parent_pid, pid);
+	if (!err)
+		err = address_spaces_add_task(memory->spaces, task);
+	/* The maps of a process go when its last thread has ended. */
+	if (task->event.flags & PFSTAT_TASK_EXIT && !address_spaces_has(memory->spaces, pid))
+		page_history_end(memory->history, pid);
+	return err;
+}
+
+/* Special mappings have a file operation, but no file. */
+static bool perf_memory_is_special(const struct perf_memory *memory, const struct space_map *map)
+{
+	return !strncmp(address_spaces_path(memory->spaces, map->path), "[v", 2);
+}
+
+int perf_memory_place(struct perf_memory *memory, struct pfstat_fault *fault)
+{
+	const uint32_t pid = fault->event.pid;
+	const struct space_map *map = address_spaces_find(memory->spaces, pid, fault->address);
+	bool before = false;
+	int err = 0;
+
+	fault->pgoff = fault->address / memory->page_bytes;
+	fault->event.flags = PFSTAT_FAULT_OTHER;
+	if (map && map->inode) {
+		fault->inode = map->inode;
+		fault->dev = map->dev;
+		fault->pgoff = map->pgoff + fault->pgoff - map->start / memory->page_bytes;
+	}
+	if (map && map->prot & PROT_WRITE)
+		fault->perf |= PFSTAT_PERF_WRITABLE;
+	if (map)
+		fault->event.flags = map->inode || perf_memory_is_special(memory, map) ? PFSTAT_FAULT_FILE :
+										 PFSTAT_FAULT_ANON;
+	if (fault->outcome != PFSTAT_OUTCOME_ERROR)
+		err = page_history_add(memory->history, pid, fault->address, &before);
+	if (before)
+		fault->perf |= PFSTAT_PERF_AGAIN;
+	/* A page of a file that is read again says more as a major fault of the file. */
+	if (before &&
+	    (fault->outcome == PFSTAT_OUTCOME_MINOR || fault->event.flags != PFSTAT_FAULT_FILE))
+		fault->event.flags = PFSTAT_FAULT_AGAIN;
+	return err;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The records of perf_event_open(2) that perf_sampler.h asks for, as they lie in a buffer. The
+ * fields of a sample have the order of perf_event_open(2).
+ */
+#ifndef PFSTAT_USER_PERF_RECORD_H
+#define PFSTAT_USER_PERF_RECORD_H
+
+#include <linux/perf_event.h>
+#include <stdint.h>
+
+/*
+ * The fields of each sample. They differ so that the size of a record shows its event: an
+ * identifier in each would take 16 bytes more for each fault.
+ */
+#define PERF_SAMPLE_OF_START (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)
+#define PERF_SAMPLE_OF_MINOR (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+#define PERF_SAMPLE_OF_MAJOR (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+struct sample_start {
+	struct perf_event_header header;
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t ns;
+	uint64_t address;
+};
+
+struct sample_end {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t ns;
+};
+
+struct sample_major {
+	struct sample_end end;
+	uint32_t cpu, reserved;
+};
+
+/* sample_id_all: behind every other record of the first event. */
+struct record_id {
+	uint32_t pid, tid;
+	uint64_t ns;
+};
+
+struct record_lost {
+	struct perf_event_header header;
+	uint64_t id, lost;
+	struct record_id at;
+};
+
+struct record_switch {
+	struct perf_event_header header;
+	struct record_id at;
+};
+
+/* PERF_RECORD_FORK and PERF_RECORD_EXIT. */
+struct record_task {
+	struct perf_event_header header;
+	uint32_t pid, parent_pid;
+	uint32_t tid, parent_tid;
+	uint64_t ns;
+};
+
+/* Up to the name. */
+struct record_comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char comm[];
+};
+
+/* Up to the path. */
+struct record_mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t address, bytes, offset;
+	uint32_t dev_major, dev_minor;
+	uint64_t inode, generation;
+	uint32_t prot, flags;
+	char path[];
+};
+
+_Static_assert(sizeof(struct sample_start) == 40 && sizeof(struct sample_end) == 24 &&
+		       sizeof(struct sample_major) == 32,
+	       "each event has samples of another size");
+
+/* The time of a record in nanoseconds of CLOCK_MONOTONIC; 0: it has none. */
+uint64_t perf_record_ns(const struct perf_event_header *record);
+/* The thread of a record that has a time. */
+uint32_t perf_record_tid(const struct perf_event_header *record);
+
+#endif
