@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The attributes are those of a recording, because the kernel refuses by attribute. What refused is
+ * seen from the error, the setting and whether the process has a filter; the kernel does not say.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "system/perf_access.h"
+#include "system/perf_event.h"
+#include "system/syscall_filter.h"
+
+/* The largest value of upstream kernels. Debian's refuse more from 3 on, Ubuntu's from 4 on. */
+#define PARANOID_UPSTREAM 2
+
+static int perf_access_open(bool with_kernel)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+			       PERF_SAMPLE_IP,
+		.disabled = 1,
+		.inherit = 1,
+		.mmap = 1,
+		.context_switch = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.exclude_kernel = !with_kernel,
+	};
+	const int fd = perf_open(&attr, 0, sched_getcpu());
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static int perf_access_paranoid(void)
+{
+	const char *level = perf_paranoid();
+	char *end;
+	const long value = strtol(level, &end, 10);
+
+	return end == level ? INT_MAX : (int)value;
+}
+
+void perf_access_try(struct perf_trial *trial)
+{
+	int err;
+
+	*trial = (struct perf_trial){
+		.access = PERF_ACCESS_ALL,
+		.paranoid = perf_access_paranoid(),
+		.filtered = syscall_filter_is_set(),
+	};
+	trial->err = perf_access_open(true);
+	if (!trial->err)
+		return;
+	err = perf_access_open(false);
+	trial->access = err ? PERF_ACCESS_NONE : PERF_ACCESS_USER;
+	if (err)
+		trial->err = err;
+}
+
+static bool is_refusal(int err)
+{
+	return err == -EACCES || err == -EPERM;
+}
+
+/* EACCES is the kernel's answer, EPERM and ENOSYS are those of the filters of containers. */
+void perf_access_reason(const struct perf_trial *trial, char *text, size_t size)
+{
+	const int err = trial->err, paranoid = trial->paranoid;
+
+	if (!err)
+		text[0] = '\0';
+	else if (trial->filtered && (err == -EPERM || err == -ENOSYS))
+		snprintf(text, size,
+			 "a filter of system calls (seccomp) refuses perf_event_open(2)");
+	else if (paranoid == INT_MAX || err == -ENOSYS)
+		snprintf(text, size, "this kernel has no perf_event_open(2) (CONFIG_PERF_EVENTS)");
+	else if (is_refusal(err) && trial->access == PERF_ACCESS_USER && paranoid > 1)
+		snprintf(text, size,
+			 "kernel.perf_event_paranoid is %d, which hides them from users without "
+			 "CAP_PERFMON",
+			 paranoid);
+	else if (is_refusal(err) && paranoid > PARANOID_UPSTREAM)
+		snprintf(text, size,
+			 "kernel.perf_event_paranoid is %d, with which this kernel refuses them to "
+			 "users without CAP_SYS_ADMIN",
+			 paranoid);
+	else if (is_refusal(err))
+		snprintf(text, size,
+			 "%s, although kernel.perf_event_paranoid is %d: a security module of the "
+			 "kernel refuses it",
+			 strerror(-err), paranoid);
+	else
+		snprintf(text, size, "%s", strerror(-err));
+}
+
+static const char *perf_access_remedy(const struct perf_trial *trial)
+{
+	if (trial->filtered && (trial->err == -EPERM || trial->err == -ENOSYS))
+		return "; start the container with --security-opt seccomp=unconfined";
+	if (!is_refusal(trial->err))
+		return "";
+	if (trial->access == PERF_ACCESS_USER)
+		return "; run pfdrive with sudo, or sysctl kernel.perf_event_paranoid=1 as root";
+	if (trial->paranoid > PARANOID_UPSTREAM && trial->paranoid != INT_MAX)
+		return "; run pfdrive with sudo, or sysctl kernel.perf_event_paranoid=2 as root";
+	return "";
+}
+
+void perf_access_explain(const struct perf_trial *trial, char *why, size_t size)
+{
+	static const char *const whats[] = {
+		[PERF_ACCESS_NONE] = "open perf's page-fault events",
+		[PERF_ACCESS_USER] = "see the faults in system calls",
+	};
+	char reason[PERF_ACCESS_TEXT_SIZE];
+
+	if (trial->access == PERF_ACCESS_ALL) {
+		why[0] = '\0';
+		return;
+	}
+	perf_access_reason(trial, reason, sizeof(reason));
+	snprintf(why, size, "cannot %s: %s%s", whats[trial->access], reason,
+		 perf_access_remedy(trial));
+}
