@@ -16,22 +16,24 @@ START_TEST(test_each_refusal_has_its_reason_and_remedy)
 		{ { PERF_ACCESS_ALL, 0, 2, false }, "" },
 		{ { PERF_ACCESS_USER, -EACCES, 2, false },
 		  "cannot see the faults in system calls: kernel.perf_event_paranoid is 2, which "
-		  "hides them from users without CAP_PERFMON; run pfdrive with sudo, or sysctl "
+		  "hides the kernel from users without CAP_PERFMON; run pfdrive with sudo, or sysctl "
 		  "kernel.perf_event_paranoid=1 as root" },
 		{ { PERF_ACCESS_NONE, -EACCES, 3, false },
 		  "cannot open perf's page-fault events: kernel.perf_event_paranoid is 3, with which "
-		  "this kernel refuses them to users without CAP_SYS_ADMIN; run pfdrive with sudo, "
-		  "or sysctl kernel.perf_event_paranoid=2 as root" },
+		  "this kernel refuses perf events to users without CAP_SYS_ADMIN; run pfdrive with "
+		  "sudo, or sysctl kernel.perf_event_paranoid=2 as root" },
 		{ { PERF_ACCESS_NONE, -EACCES, 4, true },
 		  "cannot open perf's page-fault events: kernel.perf_event_paranoid is 4, with which "
-		  "this kernel refuses them to users without CAP_SYS_ADMIN; run pfdrive with sudo, "
-		  "or sysctl kernel.perf_event_paranoid=2 as root" },
+		  "this kernel refuses perf events to users without CAP_SYS_ADMIN; run pfdrive with "
+		  "sudo, or sysctl kernel.perf_event_paranoid=2 as root" },
 		{ { PERF_ACCESS_NONE, -EPERM, 2, true },
-		  "cannot open perf's page-fault events: a filter of system calls (seccomp) refuses "
-		  "perf_event_open(2); start the container with --security-opt seccomp=unconfined" },
+		  "cannot open perf's page-fault events: a filter of system calls (seccomp) "
+		  "refuses perf_event_open(2); start the container with --security-opt "
+		  "seccomp=unconfined" },
 		{ { PERF_ACCESS_NONE, -ENOSYS, 2, true },
-		  "cannot open perf's page-fault events: a filter of system calls (seccomp) refuses "
-		  "perf_event_open(2); start the container with --security-opt seccomp=unconfined" },
+		  "cannot open perf's page-fault events: a filter of system calls (seccomp) "
+		  "refuses perf_event_open(2); start the container with --security-opt "
+		  "seccomp=unconfined" },
 		{ { PERF_ACCESS_NONE, -ENOSYS, INT_MAX, false },
 		  "cannot open perf's page-fault events: this kernel has no perf_event_open(2) "
 		  "(CONFIG_PERF_EVENTS)" },

@@ -70,7 +70,7 @@ void perf_access_try(struct perf_trial *trial)
 		trial->err = err;
 }
 
-static bool is_refusal(int err)
+static bool perf_access_is_refused(int err)
 {
 	return err == -EACCES || err == -EPERM;
 }
@@ -87,17 +87,17 @@ void perf_access_reason(const struct perf_trial *trial, char *text, size_t size)
 			 "a filter of system calls (seccomp) refuses perf_event_open(2)");
 	else if (paranoid == INT_MAX || err == -ENOSYS)
 		snprintf(text, size, "this kernel has no perf_event_open(2) (CONFIG_PERF_EVENTS)");
-	else if (is_refusal(err) && trial->access == PERF_ACCESS_USER && paranoid > 1)
+	else if (perf_access_is_refused(err) && trial->access == PERF_ACCESS_USER && paranoid > 1)
 		snprintf(text, size,
-			 "kernel.perf_event_paranoid is %d, which hides them from users without "
-			 "CAP_PERFMON",
+			 "kernel.perf_event_paranoid is %d, which hides the kernel from users "
+			 "without CAP_PERFMON",
 			 paranoid);
-	else if (is_refusal(err) && paranoid > PARANOID_UPSTREAM)
+	else if (perf_access_is_refused(err) && paranoid > PARANOID_UPSTREAM)
 		snprintf(text, size,
-			 "kernel.perf_event_paranoid is %d, with which this kernel refuses them to "
-			 "users without CAP_SYS_ADMIN",
+			 "kernel.perf_event_paranoid is %d, with which this kernel refuses perf "
+			 "events to users without CAP_SYS_ADMIN",
 			 paranoid);
-	else if (is_refusal(err))
+	else if (perf_access_is_refused(err))
 		snprintf(text, size,
 			 "%s, although kernel.perf_event_paranoid is %d: a security module of the "
 			 "kernel refuses it",
@@ -110,7 +110,7 @@ static const char *perf_access_remedy(const struct perf_trial *trial)
 {
 	if (trial->filtered && (trial->err == -EPERM || trial->err == -ENOSYS))
 		return "; start the container with --security-opt seccomp=unconfined";
-	if (!is_refusal(trial->err))
+	if (!perf_access_is_refused(trial->err))
 		return "";
 	if (trial->access == PERF_ACCESS_USER)
 		return "; run pfdrive with sudo, or sysctl kernel.perf_event_paranoid=1 as root";
@@ -121,7 +121,7 @@ static const char *perf_access_remedy(const struct perf_trial *trial)
 
 void perf_access_explain(const struct perf_trial *trial, char *why, size_t size)
 {
-	static const char *const whats[] = {
+	static const char *const tasks[] = {
 		[PERF_ACCESS_NONE] = "open perf's page-fault events",
 		[PERF_ACCESS_USER] = "see the faults in system calls",
 	};
@@ -132,6 +132,6 @@ void perf_access_explain(const struct perf_trial *trial, char *why, size_t size)
 		return;
 	}
 	perf_access_reason(trial, reason, sizeof(reason));
-	snprintf(why, size, "cannot %s: %s%s", whats[trial->access], reason,
+	snprintf(why, size, "cannot %s: %s%s", tasks[trial->access], reason,
 		 perf_access_remedy(trial));
 }
