@@ -13,7 +13,9 @@
 #include "collect/bpf_pins.h"
 #include "privilege/capabilities.h"
 #include "privilege/lockdown.h"
+#include "system/bpf_call.h"
 #include "system/pid_namespace.h"
+#include "system/syscall_filter.h"
 #include "util/version.h"
 
 const char *bpf_explain_missing(void)
@@ -40,6 +42,11 @@ void bpf_explain(const char *step, int err, char *why, size_t size)
 	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
 		snprintf(why, size, "cannot %s without %s; run as root with it, or use --no-bpf",
 			 step, names);
+	else if (syscall_filter_is_set() && bpf_call_try())
+		snprintf(why, size,
+			 "cannot %s: a filter of system calls (seccomp) refuses bpf(2); start the "
+			 "container with --security-opt seccomp=unconfined, or use --no-bpf",
+			 step);
 	else if (level && !strcmp(level, "confidentiality"))
 		snprintf(why, size,
 			 "cannot load the eBPF programs: the kernel is locked down "
@@ -59,6 +66,12 @@ void bpf_explain(const char *step, int err, char *why, size_t size)
 			 "cannot load the eBPF programs: this kernel's verifier rejects them; "
 			 "report a bug with the verifier's log, which PFDRIVE_DEBUG=1 in the "
 			 "environment prints, and use --no-bpf until then");
+	else if (err == -EPERM && !geteuid())
+		snprintf(
+			why, size,
+			"cannot %s: permission denied, although this process has the capabilities; "
+			"a security module of the kernel may refuse it; use --no-bpf",
+			step);
 	else if (err == -EPERM || err == -EACCES)
 		snprintf(why, size, "cannot %s: permission denied; run as root, or use --no-bpf",
 			 step);
