@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * pfdrive doctor: a healthy system has only lines that are ok, and each missing thing changes
- * the line about it and no other. The systems are folders with the files that doctor reads.
+ * the line about it and no other. The systems are folders with the files that doctor reads. What
+ * doctor tries is set by the tests.
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,6 +13,7 @@
 
 #include "runner.h"
 #include "text_file.h"
+#include "user/doctor/doctor_answer.h"
 #include "user/doctor/doctor_checks.h"
 #include "user/doctor/doctor_print.h"
 #include "util/version.h"
@@ -22,7 +24,8 @@
 #define CLOCKS	 "/sys/devices/system/clocksource/clocksource0/"
 #define ALL_CAPS "CapEff:\t000001ffffffffff\n"
 #define IS_ROOT	 "Uid:\t0\t0\t0\t0\n"
-#define OPTIONS	 "CONFIG_KPROBES=y\nCONFIG_KRETPROBES=y\nCONFIG_TRACEPOINTS=y\n"
+#define OPTIONS \
+	"CONFIG_KPROBES=y\nCONFIG_KRETPROBES=y\nCONFIG_TRACEPOINTS=y\nCONFIG_BPF_SYSCALL=y\n"
 #define MOUNTS                                    \
 	"none /sys/kernel/debug debugfs rw 0 0\n" \
 	"none /sys/fs/cgroup cgroup2 rw 0 0\n"
@@ -136,11 +139,15 @@ static void restore(const struct file *file)
 	unlink(in_root(file->path));
 }
 
-/* On any machine that the tests run on. */
+/* On any machine that the tests run on; all sources work. */
 static void read_facts_of_x86_64(void)
 {
 	doctor_facts_read(&facts, root, NULL);
 	strcpy(facts.architecture, "x86_64");
+	facts.tries = (struct doctor_tries){
+		.made = true,
+		.perf = { PERF_ACCESS_ALL, 0, facts.perf_event_paranoid, false },
+	};
 }
 
 /* Checks that the line of @name is as given, and that all other lines are ok. */
@@ -188,8 +195,8 @@ START_TEST(test_each_missing_thing_changes_its_line_and_no_other)
 	} cases[] = {
 		{ { "/boot/config-" RELEASE, OPTIONS },
 		  "kernel",
-		  DOCTOR_MISSING,
-		  "was built without CONFIG_DEBUG_FS",
+		  DOCTOR_LIMITED,
+		  "was built without CONFIG_DEBUG_FS, which the module needs; pfdrive uses eBPF",
 		  "" },
 		{ { "/boot/config-" RELEASE, OPTIONS "CONFIG_DEBUG_FS=y\nCONFIG_PREEMPT_RT=y\n" },
 		  "kernel",
@@ -226,7 +233,11 @@ START_TEST(test_each_missing_thing_changes_its_line_and_no_other)
 		  DOCTOR_LIMITED,
 		  "cannot be read",
 		  "mount -t efivarfs none /sys/firmware/efi/efivars" },
-		{ { "/sys/kernel/btf/vmlinux", NULL }, "BTF", DOCTOR_LIMITED, "--no-bpf", "" },
+		{ { "/sys/kernel/btf/vmlinux", NULL },
+		  "eBPF",
+		  DOCTOR_LIMITED,
+		  "without CONFIG_DEBUG_INFO_BTF, so a report has no parts",
+		  "" },
 		{ { "/proc/self/mounts", MOUNTS },
 		  "bpffs",
 		  DOCTOR_LIMITED,
@@ -258,11 +269,6 @@ START_TEST(test_each_missing_thing_changes_its_line_and_no_other)
 		  DOCTOR_LIMITED,
 		  "lacks CAP_",
 		  "" },
-		{ { "/proc/sys/kernel/perf_event_paranoid", NULL },
-		  "perf",
-		  DOCTOR_LIMITED,
-		  "no perf_event_open(2)",
-		  "" },
 		{ { "/proc/self/mounts",
 		    "none /sys/fs/cgroup cgroup2 rw 0 0\nbpf /sys/fs/bpf bpf rw 0 0\n" },
 		  "debugfs",
@@ -288,7 +294,7 @@ START_TEST(test_each_missing_thing_changes_its_line_and_no_other)
 		  "cannot evict anonymous memory",
 		  "sh -c 'dd if=/dev/zero of=/swapfile bs=1M count=1024 && chmod 600 /swapfile && "
 		  "mkswap /swapfile && swapon /swapfile'" },
-		{ { "/proc/kallsyms", NULL }, "symbols", DOCTOR_MISSING, "CONFIG_KALLSYMS", "" },
+		{ { "/proc/kallsyms", NULL }, "symbols", DOCTOR_LIMITED, "CONFIG_KALLSYMS", "" },
 		{ { "/proc/sys/kernel/kptr_restrict", "2\n" },
 		  "symbols",
 		  DOCTOR_OK,
@@ -357,25 +363,202 @@ static const struct doctor_line *line_of(const char *name)
 	ck_assert_msg(line_of(name)->state == (expected) && strstr(line_of(name)->text, part), \
 		      "state %d: %s", line_of(name)->state, line_of(name)->text)
 
-START_TEST(test_module_is_missing_if_ebpf_cannot_replace_it)
+static void refuse(struct doctor_attempt *attempt, int err, const char *why)
 {
-	static const struct {
-		struct file file;
-		const char *text;
-	} cases[] = {
-		{ { "/sys/kernel/btf/vmlinux", NULL }, "not loaded" },
-		{ { "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n" },
-		  "not loaded" },
-	};
-	size_t i;
+	attempt->err = err;
+	strcpy(attempt->why, why);
+}
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		change(&cases[i].file);
-		doctor_facts_read(&facts, root, NULL);
+/* As uid 1000 without capabilities finds them: paranoid -EACCES from 3 on, all else by this. */
+static void become_user(int paranoid)
+{
+	facts.root = false;
+	facts.capabilities = 0;
+	facts.perf_event_paranoid = paranoid;
+	facts.tries.perf = (struct perf_trial){
+		.access = paranoid > 2 ? PERF_ACCESS_NONE :
+			  paranoid > 1 ? PERF_ACCESS_USER :
+					 PERF_ACCESS_ALL,
+		.err = paranoid > 1 ? -EACCES : 0,
+		.paranoid = paranoid,
+	};
+	refuse(&facts.tries.bpf, -EPERM, "cannot load the eBPF programs without CAP_BPF");
+	refuse(&facts.tries.module, -EACCES, "the pfstat module requires root");
+}
+
+static void check_answer(const char *expected)
+{
+	char answer[DOCTOR_ANSWER_SIZE];
+
+	doctor_answer(&facts, answer, sizeof(answer));
+	ck_assert_str_eq(answer, expected);
+}
+
+#define PARTS "the parts of each fault, disk requests"
+#define CALLS "each call of a file operation"
+
+START_TEST(test_the_answer_to_root_names_the_sources_that_work)
+{
+	read_facts_of_x86_64();
+	check_answer("pfdrive measures here with the module and eBPF: " CALLS ", " PARTS);
+	refuse(&facts.tries.module, -EBUSY, "the recorder is held by pfdrive (pid 3)");
+	check_answer("pfdrive measures here with the module and eBPF: " CALLS ", " PARTS
+		     "; another measurement is running now");
+	CHECK_LINE("module", DOCTOR_LIMITED, "but the recorder is held by pfdrive (pid 3)");
+	facts.tries.module.err = 0;
+	facts.loaded = false;
+	check_answer("pfdrive measures here with eBPF: " CALLS ", " PARTS);
+	facts.bpffs = false;
+	check_answer("pfdrive measures here with perf: whole faults, no disk requests; no eBPF: no "
+		     "bpf file system is mounted");
+	facts.loaded = true;
+	check_answer("pfdrive measures here with perf: whole faults, no disk requests; with "
+		     "--no-bpf the module: " CALLS "; no eBPF: no bpf file system is mounted");
+	facts.tries.perf = (struct perf_trial){ PERF_ACCESS_NONE, -EPERM, 2, true };
+	check_answer("pfdrive --no-bpf measures here with the module: " CALLS
+		     ", no parts, no disk requests; no eBPF: no bpf file system is mounted; to "
+		     "watch a process, perf is needed too: a filter of system calls (seccomp) "
+		     "refuses perf_event_open(2)");
+}
+END_TEST
+
+START_TEST(test_the_answer_to_a_user_names_what_root_could_gain)
+{
+	read_facts_of_x86_64();
+	facts.loaded = false;
+	become_user(2);
+	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
+		     "no disk requests; with sudo: these too, and perhaps eBPF: " PARTS);
+	CHECK_LINE("perf", DOCTOR_LIMITED, "kernel.perf_event_paranoid is 2");
+	ck_assert_str_eq(line_of("perf")->fix, "sudo sysctl kernel.perf_event_paranoid=1");
+	CHECK_LINE("module", DOCTOR_LIMITED, "but not loaded; pfdrive uses perf instead");
+	CHECK_LINE("capabilities", DOCTOR_LIMITED, "for root, or for a process with CAP_PERFMON");
+	CHECK_LINE("eBPF", DOCTOR_LIMITED, "cannot load the eBPF programs without CAP_BPF");
+	facts.loaded = true;
+	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
+		     "no disk requests; with sudo: these too, and perhaps the module and "
+		     "eBPF: " PARTS);
+	CHECK_LINE("module", DOCTOR_LIMITED, "but the pfstat module requires root");
+	become_user(1);
+	facts.loaded = false;
+	check_answer("pfdrive measures here with perf: whole faults, no disk requests; with sudo "
+		     "perhaps eBPF: " PARTS);
+	facts.btf = false;
+	check_answer(
+		"pfdrive measures here with perf: whole faults, no disk requests; no eBPF with "
+		"sudo either: this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
+	facts.btf = true;
+	refuse(&facts.tries.bpf, -EOPNOTSUPP, "cannot load the eBPF programs");
+	check_answer(
+		"pfdrive measures here with perf: whole faults, no disk requests; no eBPF with "
+		"sudo either: this kernel has no direct calls of ftrace, which the programs "
+		"need");
+	facts.container = true;
+	become_user(2);
+	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
+		     "no disk requests; with sudo perhaps these too, and perhaps eBPF: " PARTS);
+}
+END_TEST
+
+START_TEST(test_paranoid_3_and_4_leave_a_user_nothing_to_measure_with)
+{
+	char answer[DOCTOR_ANSWER_SIZE], fix[] = "sudo sysctl kernel.perf_event_paranoid=2";
+	int paranoid;
+
+	for (paranoid = 3; paranoid <= 4; paranoid++) {
+		read_facts_of_x86_64();
 		facts.loaded = false;
-		CHECK_LINE("module", DOCTOR_MISSING, cases[i].text);
-		restore(&cases[i].file);
+		become_user(paranoid);
+		snprintf(answer, sizeof(answer),
+			 "pfdrive cannot measure here as this user: kernel.perf_event_paranoid is "
+			 "%d, with which this kernel refuses perf events to users without "
+			 "CAP_SYS_ADMIN; with sudo: perf, perhaps also eBPF",
+			 paranoid);
+		check_answer(answer);
+		CHECK_LINE("perf", DOCTOR_MISSING, "this user can sample no faults");
+		ck_assert_str_eq(line_of("perf")->fix, fix);
+		CHECK_LINE("module", DOCTOR_MISSING, "not loaded");
+		CHECK_LINE("eBPF", DOCTOR_MISSING, "without CAP_BPF");
 	}
+}
+END_TEST
+
+START_TEST(test_a_filter_of_system_calls_is_named_as_the_reason)
+{
+	read_facts_of_x86_64();
+	facts.loaded = false;
+	facts.tries.filtered = true;
+	facts.tries.bpf_call = -EPERM;
+	refuse(&facts.tries.bpf, -EPERM, "cannot load the eBPF programs: a filter");
+	check_answer("pfdrive measures here with perf: whole faults, no disk requests; no eBPF: a "
+		     "filter of system calls (seccomp) refuses bpf(2)");
+	CHECK_LINE("eBPF", DOCTOR_LIMITED, "cannot load the eBPF programs: a filter");
+	CHECK_LINE("module", DOCTOR_LIMITED, "pfdrive uses perf instead");
+	become_user(2);
+	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
+		     "no disk requests; with sudo: these too; no eBPF: a filter of system calls "
+		     "(seccomp) refuses bpf(2)");
+	CHECK_LINE("eBPF", DOCTOR_LIMITED, "CAP_BPF; root cannot either: a filter of system calls");
+	/* It refuses all calls of such a user itself. */
+	strcpy(facts.release, "5.15.0-100-generic");
+	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
+		     "no disk requests; with sudo: these too, and perhaps eBPF: " PARTS);
+	read_facts_of_x86_64();
+	facts.loaded = false;
+	facts.container = true;
+	facts.tries.bpf_call = -ENOSYS;
+	refuse(&facts.tries.bpf, -ENOSYS, "cannot load the eBPF programs");
+	facts.tries.perf = (struct perf_trial){ PERF_ACCESS_NONE, -EPERM, 2, true };
+	check_answer("pfdrive cannot measure here: the module is not loaded; eBPF: this kernel has "
+		     "no bpf(2) (CONFIG_BPF_SYSCALL); perf: a filter of system calls (seccomp) "
+		     "refuses perf_event_open(2); start the container with the options below");
+	CHECK_LINE("perf", DOCTOR_MISSING, "refuses perf_event_open(2)");
+	ck_assert_str_eq(line_of("perf")->fix,
+			 "the container with --security-opt seccomp=unconfined");
+}
+END_TEST
+
+START_TEST(test_root_without_any_source_gets_all_reasons)
+{
+	read_facts_of_x86_64();
+	facts.loaded = false;
+	refuse(&facts.tries.bpf, -EPERM, "cannot load the eBPF programs: permission denied");
+	facts.tries.perf = (struct perf_trial){ PERF_ACCESS_NONE, -ENOSYS, INT_MAX, false };
+	check_answer("pfdrive cannot measure here: the module is not loaded; eBPF: the kernel "
+		     "refuses to load the programs; perf: this kernel has no perf_event_open(2) "
+		     "(CONFIG_PERF_EVENTS); use another kernel, or the lab (tools/lab shell)");
+	CHECK_LINE("perf", DOCTOR_MISSING, "no perf_event_open(2)");
+}
+END_TEST
+
+START_TEST(test_a_copied_machine_is_judged_by_its_files)
+{
+	doctor_facts_read(&facts, root, NULL);
+	check_answer("nothing was tried; by the files, pfdrive measures here with the module and "
+		     "eBPF: " CALLS ", " PARTS);
+	CHECK_LINE("eBPF", DOCTOR_OK, "not tried; the kernel has BTF");
+	CHECK_LINE("perf", DOCTOR_OK, "3, which does not restrict this user");
+	facts.loaded = false;
+	strcpy(facts.lockdown, "confidentiality");
+	CHECK_LINE("module", DOCTOR_LIMITED, "not loaded; pfdrive uses perf instead");
+	facts.perf_event_paranoid = INT_MAX;
+	CHECK_LINE("module", DOCTOR_MISSING, "not loaded");
+	CHECK_LINE("perf", DOCTOR_MISSING, "no perf_event_open(2)");
+	facts.capabilities = 0;
+	facts.perf_event_paranoid = 2;
+	CHECK_LINE("perf", DOCTOR_LIMITED, "no faults in system calls");
+}
+END_TEST
+
+START_TEST(test_with_perf_each_path_can_be_measured)
+{
+	read_facts_of_x86_64();
+	facts.loaded = false;
+	become_user(2);
+	strcpy(facts.path, "/x");
+	strcpy(facts.filesystem, "tmpfs");
+	CHECK_LINE("path", DOCTOR_OK, "'/x' is on tmpfs: perf samples the faults of all");
+	CHECK_LINE("all faults", DOCTOR_OK, "except those of get_user_pages()");
 }
 END_TEST
 
@@ -418,7 +601,7 @@ START_TEST(test_kernels_outside_of_the_tested_range_are_reported)
 {
 	read_facts_of_x86_64();
 	strcpy(facts.release, "4.19.0-27-amd64");
-	CHECK_LINE("kernel", DOCTOR_MISSING, "is older than " OLDEST_BPF_KERNEL);
+	CHECK_LINE("kernel", DOCTOR_LIMITED, "is older than " OLDEST_BPF_KERNEL);
 	strcpy(facts.release, "99.1.0");
 	CHECK_LINE("kernel", DOCTOR_LIMITED, "is newer than " NEWEST_KERNEL);
 	strcpy(facts.release, NEWEST_KERNEL ".4-cloud");
@@ -427,7 +610,7 @@ START_TEST(test_kernels_outside_of_the_tested_range_are_reported)
 	CHECK_LINE("kernel", DOCTOR_OK, "within the tested range");
 	CHECK_LINE("all faults", DOCTOR_LIMITED, "on x86-64 only");
 	strcpy(facts.architecture, "riscv64");
-	CHECK_LINE("kernel", DOCTOR_MISSING, "x86-64 and arm64 only");
+	CHECK_LINE("kernel", DOCTOR_LIMITED, "for x86-64 and arm64 only");
 	facts.page_size = 65536;
 	CHECK_LINE("page size", DOCTOR_OK, "65536 bytes");
 	facts.page_size = 131072;
@@ -438,6 +621,7 @@ END_TEST
 START_TEST(test_a_kernel_without_the_module_is_measured_with_ebpf)
 {
 	read_facts_of_x86_64();
+	facts.tries.made = false;
 	strcpy(facts.release, "5.15.0-100-generic");
 	facts.loaded = false;
 	facts.headers = false;
@@ -448,18 +632,25 @@ START_TEST(test_a_kernel_without_the_module_is_measured_with_ebpf)
 	ck_assert_str_eq(line_of("headers")->fix, "");
 	CHECK_LINE("all faults", DOCTOR_OK, "eBPF counts them");
 	facts.btf = false;
+	CHECK_LINE("kernel", DOCTOR_LIMITED, "the module cannot be built; pfdrive uses perf");
+	CHECK_LINE("module", DOCTOR_LIMITED, "not for this kernel; pfdrive uses perf");
+	facts.perf_event_paranoid = INT_MAX;
 	CHECK_LINE("kernel", DOCTOR_MISSING, "the module cannot be built");
 	CHECK_LINE("module", DOCTOR_MISSING, "not for this kernel");
 }
 END_TEST
 
-START_TEST(test_pfdrive_without_ebpf_needs_the_module)
+START_TEST(test_pfdrive_without_ebpf_needs_the_module_or_perf)
 {
 	read_facts_of_x86_64();
 	facts.without_bpf = true;
-	CHECK_LINE("BTF", DOCTOR_LIMITED, "built without eBPF (BPF=no)");
+	CHECK_LINE("eBPF", DOCTOR_LIMITED, "built without eBPF (BPF=no)");
 	facts.loaded = false;
 	facts.headers = false;
+	CHECK_LINE("module", DOCTOR_LIMITED, "not loaded; pfdrive uses perf instead");
+	check_answer("pfdrive measures here with perf: whole faults, no disk requests; no eBPF: "
+		     "this pfdrive was built without it (BPF=no)");
+	facts.tries.perf.access = PERF_ACCESS_NONE;
 	CHECK_LINE("module", DOCTOR_MISSING, "not loaded");
 }
 END_TEST
@@ -500,15 +691,15 @@ START_TEST(test_containers_and_missing_privileges_are_reported)
 	check_line("namespace", DOCTOR_LIMITED, "process ids of its own", "");
 	doctor_facts_read(&facts, root, NULL);
 	facts.user_namespace = true;
-	CHECK_LINE("capabilities", DOCTOR_MISSING, "user namespace");
+	CHECK_LINE("capabilities", DOCTOR_LIMITED, "user namespace");
 	facts.user_namespace = false;
 	facts.capabilities = 0;
 	CHECK_LINE("capabilities", DOCTOR_MISSING, "CAP_PERFMON");
 	facts.root = false;
-	CHECK_LINE("capabilities", DOCTOR_MISSING, "only root, or a process with CAP_PERFMON");
+	CHECK_LINE("capabilities", DOCTOR_MISSING, "for root, or for a process with CAP_PERFMON");
 	ck_assert_str_eq(line_of("capabilities")->fix, "sudo pfdrive doctor");
 	facts.root = true;
-	CHECK_LINE("perf", DOCTOR_LIMITED, "3: ");
+	CHECK_LINE("perf", DOCTOR_MISSING, "3: ");
 	ck_assert_str_eq(line_of("perf")->fix, "sysctl kernel.perf_event_paranoid=2");
 	facts.debugfs_readable = false;
 	CHECK_LINE("debugfs", DOCTOR_LIMITED, "cannot read it");
@@ -519,18 +710,23 @@ END_TEST
 START_TEST(test_a_container_is_told_the_options_that_it_lacks)
 {
 	static const struct {
-		const char *line, *text, *fix;
+		const char *line;
+		enum doctor_state state;
+		const char *text, *fix;
 	} cases[] = {
-		{ "capabilities", "CAP_PERFMON",
+		{ "capabilities", DOCTOR_MISSING, "CAP_PERFMON",
 		  "the container with --cap-add=PERFMON --cap-add=BPF" },
-		{ "namespace", "process ids of its own", "the container with --pid=host" },
-		{ "bpffs", "not mounted", "the container with -v /sys/fs/bpf:/sys/fs/bpf" },
-		{ "debugfs", "not mounted",
+		{ "namespace", DOCTOR_LIMITED, "process ids of its own",
+		  "the container with --pid=host" },
+		{ "bpffs", DOCTOR_MISSING, "not mounted",
+		  "the container with -v /sys/fs/bpf:/sys/fs/bpf" },
+		{ "debugfs", DOCTOR_LIMITED, "not mounted",
 		  "the container with -v /sys/kernel/debug:/sys/kernel/debug" },
-		{ "lockdown", "not known",
+		{ "lockdown", DOCTOR_LIMITED, "not known",
 		  "the container with -v /sys/kernel/security:/sys/kernel/security:ro" },
-		{ "secure boot", "does not see the firmware", "" },
-		{ "perf", "3: ", "sysctl kernel.perf_event_paranoid=2 (on the host)" },
+		{ "secure boot", DOCTOR_LIMITED, "does not see the firmware", "" },
+		{ "perf", DOCTOR_MISSING,
+		  "3: ", "sysctl kernel.perf_event_paranoid=2 (on the host)" },
 	};
 	size_t i;
 
@@ -543,7 +739,7 @@ START_TEST(test_a_container_is_told_the_options_that_it_lacks)
 	write_file("/proc/self/status", IS_ROOT "CapEff:\t00000000800405fb\n");
 	doctor_facts_read(&facts, root, NULL);
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		CHECK_LINE(cases[i].line, i ? DOCTOR_LIMITED : DOCTOR_MISSING, cases[i].text);
+		CHECK_LINE(cases[i].line, cases[i].state, cases[i].text);
 		ck_assert_str_eq(line_of(cases[i].line)->fix, cases[i].fix);
 	}
 }
@@ -601,11 +797,17 @@ END_TEST
 RUN_TESTS_WITH("doctor", make_root, remove_root, test_a_healthy_system_has_only_lines_that_are_ok,
 	       test_each_missing_thing_changes_its_line_and_no_other,
 	       test_a_module_that_is_not_loaded_has_the_command_that_loads_it,
-	       test_module_is_missing_if_ebpf_cannot_replace_it,
+	       test_the_answer_to_root_names_the_sources_that_work,
+	       test_the_answer_to_a_user_names_what_root_could_gain,
+	       test_paranoid_3_and_4_leave_a_user_nothing_to_measure_with,
+	       test_a_filter_of_system_calls_is_named_as_the_reason,
+	       test_root_without_any_source_gets_all_reasons,
+	       test_a_copied_machine_is_judged_by_its_files,
+	       test_with_perf_each_path_can_be_measured,
 	       test_headers_are_installed_with_the_command_of_the_distribution,
 	       test_kernels_outside_of_the_tested_range_are_reported,
 	       test_a_kernel_without_the_module_is_measured_with_ebpf,
-	       test_pfdrive_without_ebpf_needs_the_module,
+	       test_pfdrive_without_ebpf_needs_the_module_or_perf,
 	       test_the_file_system_of_a_path_decides_its_line,
 	       test_containers_and_missing_privileges_are_reported,
 	       test_a_container_is_told_the_options_that_it_lacks,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive doctor: reads facts about this machine, and prints a line for each thing that pfstat
- * needs or uses. It changes nothing.
+ * pfdrive doctor: reads facts about this machine and tries the fault sources. It prints with which
+ * of them pfdrive measures, then a line for each thing that pfstat needs or uses. It changes
+ * nothing.
  */
 #include <argp.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include "collect/bpf_load.h"
 #include "doctor/doctor_facts.h"
 #include "doctor/doctor_print.h"
+#include "doctor/doctor_try.h"
 #include "util/argument.h"
 #include "util/message.h"
 
@@ -51,10 +53,10 @@ const struct argp doctor_argp = {
 	.options = argp_options,
 	.parser = doctor_parse_option,
 	.args_doc = "[PATH]",
-	.doc = "Checks whether pfstat works on this machine, and prints a line for each check: ok, "
-	       "limited or missing, the effect, and a command that changes it. With PATH, also "
-	       "checks its file system.\vIt changes nothing. The exit status is 3 if something is "
-	       "missing.",
+	.doc = "Tries with what pfdrive measures here as this user: with the module, eBPF or perf. "
+	       "The first line is the answer. A line for each check explains it: ok, limited or "
+	       "missing, the effect, and a command that changes it. With PATH, also checks its "
+	       "file system.\vIt changes nothing. The exit status is 3 if something is missing.",
 };
 
 int cmd_doctor(int argc, char **argv)
@@ -78,6 +80,9 @@ int cmd_doctor(int argc, char **argv)
 			options.root, strerror(-err));
 	}
 	facts->without_bpf = !bpf_is_built_in;
+	/* Another machine's files cannot be tried. */
+	if (!options.root[0])
+		doctor_try_sources(facts);
 	if (options.report)
 		doctor_print_machine(stdout, facts);
 	missing = doctor_print_lines(stdout, facts);

@@ -283,6 +283,23 @@ static int events_open_parts(struct events *events, const struct events_options 
 	return err;
 }
 
+/* NULL with a reason. */
+static struct events *events_new(char *why, size_t size)
+{
+	struct events *events = calloc(1, sizeof(*events));
+
+	if (!events) {
+		bpf_explain("load the eBPF programs", -ENOMEM, why, size);
+		return NULL;
+	}
+	events->rings = EVENT_RINGS_NONE;
+	events->claim = -1;
+	events->pins = PINS_NONE;
+	events->skipped_err = 1;
+	libbpf_set_print(bpf_log_keep);
+	return events;
+}
+
 int events_open(struct events **opened, const struct events_options *options, char *why,
 		size_t size)
 {
@@ -295,21 +312,36 @@ int events_open(struct events **opened, const struct events_options *options, ch
 		snprintf(why, size, "%s", lacking);
 		return -EOPNOTSUPP;
 	}
-	events = calloc(1, sizeof(*events));
-	if (!events) {
-		bpf_explain("load the eBPF programs", -ENOMEM, why, size);
+	events = events_new(why, size);
+	if (!events)
 		return -ENOMEM;
-	}
-	events->rings = EVENT_RINGS_NONE;
-	events->claim = -1;
-	events->pins = PINS_NONE;
-	events->skipped_err = 1;
-	libbpf_set_print(bpf_log_keep);
 	err = events_claim(events, why, size) ?: events_open_parts(events, options, why, size);
 	if (err)
 		events_close(events);
 	else
 		*opened = events;
+	return err;
+}
+
+int events_try(char *why, size_t size)
+{
+	/* The programs of all sources, with the smallest rings. */
+	const struct events_options options = {
+		.pages = true,
+		.records = true,
+		.record_bytes = 1,
+		.ring_bytes = RING_BYTES_MIN,
+	};
+	struct events *events = events_new(why, size);
+	const char *step;
+	int err;
+
+	if (!events)
+		return -ENOMEM;
+	err = events_load(events, &options, &step);
+	if (err)
+		bpf_explain(step, err, why, size);
+	events_close(events);
 	return err;
 }
 

@@ -41,6 +41,11 @@ struct events_options {
 int events_open(struct events **events, const struct events_options *options, char *why,
 		size_t size);
 /*
+ * Loads the programs and unloads them again: no claim, no pin, and none is attached. Fails as
+ * events_open() does.
+ */
+int events_try(char *why, size_t size);
+/*
  * Attaches the programs and pins them under PFSTAT_PIN_DIR, from which pins of an earlier, killed
  * program are removed. Nothing is a target yet. The caller holds the fault source, so that the pins
  * of no living program are there. Fails as events_open() does.

@@ -23,6 +23,12 @@ int events_open(struct events **events, const struct events_options *options, ch
 	return -EOPNOTSUPP;
 }
 
+int events_try(char *why, size_t size)
+{
+	snprintf(why, size, "cannot load the eBPF programs: " BUILT_WITHOUT "; use --no-bpf");
+	return -EOPNOTSUPP;
+}
+
 int events_attach(struct events *events, char *why, size_t size)
 {
 	(void)events;

@@ -4,6 +4,7 @@
  * meaning for pfstat and the command that changes it. Only a line in state missing prevents a
  * measurement.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "doctor/doctor_checks.h"
+#include "doctor/doctor_sources.h"
 #include "privilege/capabilities.h"
 #include "util/array.h"
 #include "util/kernel_release.h"
@@ -55,29 +57,25 @@ static void fix_container(struct doctor_line *line, const char *option)
 	snprintf(line->fix, sizeof(line->fix), "the container with %s", option);
 }
 
-/* The module is not written for older kernels. */
-static bool is_too_old_for_module(const struct doctor_facts *facts)
+/* The state of a line about something that a fault source needs. */
+static enum doctor_state without_source(const struct doctor_facts *facts)
 {
-	return kernel_release_number(facts->release) < kernel_release_number(OLDEST_KERNEL);
+	return doctor_source_of(facts) == DOCTOR_SOURCE_NONE ? DOCTOR_MISSING : DOCTOR_LIMITED;
 }
 
-/* True if pfdrive measures without the module: see user/collect/fault_source_bpf.c. */
-static bool bpf_is_enough(const struct doctor_facts *facts)
-{
-	return !facts->without_bpf && facts->btf && facts->bpffs && !facts->pid_namespace &&
-	       strcmp(facts->lockdown, "confidentiality") &&
-	       kernel_release_number(facts->release) >= kernel_release_number(OLDEST_BPF_KERNEL);
-}
-
-/* The state of a line about the module, which works no more, or not yet. */
-static enum doctor_state without_module(const struct doctor_facts *facts)
-{
-	return bpf_is_enough(facts) ? DOCTOR_LIMITED : DOCTOR_MISSING;
-}
-
+/* What pfdrive uses if it cannot use the module. */
 static const char *instead(const struct doctor_facts *facts)
 {
-	return bpf_is_enough(facts) ? "; pfdrive uses eBPF instead" : "";
+	if (doctor_bpf_works(facts))
+		return "; pfdrive uses eBPF instead";
+	return doctor_perf_access(facts) ? "; pfdrive uses perf instead" : "";
+}
+
+static const char *instead_or_other(const struct doctor_facts *facts)
+{
+	const char *other = instead(facts);
+
+	return other[0] ? other : "; use another kernel";
 }
 
 static const char *option_that_lacks(const struct doctor_facts *facts)
@@ -96,24 +94,26 @@ static void check_kernel(const struct doctor_facts *facts, struct doctor_line *l
 	const char *release = facts->release;
 
 	if (strcmp(facts->architecture, "x86_64") && strcmp(facts->architecture, "aarch64"))
-		state(line, DOCTOR_MISSING, "%s: the module and eBPF are for x86-64 and arm64 only",
-		      facts->architecture);
+		state(line, without_source(facts),
+		      "%s: the module and eBPF are for x86-64 and arm64 only%s",
+		      facts->architecture, instead(facts));
 	else if (number < kernel_release_number(OLDEST_BPF_KERNEL))
-		state(line, DOCTOR_MISSING,
-		      "Linux %s is older than %s; use a newer kernel, or the lab (tools/lab shell)",
-		      release, OLDEST_BPF_KERNEL);
-	else if (is_too_old_for_module(facts))
-		state(line, without_module(facts),
+		state(line, without_source(facts),
+		      "Linux %s is older than %s, the oldest for eBPF; use a newer kernel, or the "
+		      "lab (tools/lab shell)%s",
+		      release, OLDEST_BPF_KERNEL, instead(facts));
+	else if (doctor_is_too_old_for_module(facts))
+		state(line, without_source(facts),
 		      "Linux %s is older than %s, so the module cannot be built%s", release,
 		      OLDEST_KERNEL, instead(facts));
 	else if (option_that_lacks(facts))
-		state(line, DOCTOR_MISSING,
-		      "Linux %s was built without %s, which the module needs; use another kernel",
-		      release, option_that_lacks(facts));
+		state(line, without_source(facts),
+		      "Linux %s was built without %s, which the module needs%s", release,
+		      option_that_lacks(facts), instead_or_other(facts));
 	else if (facts->options[CONFIG_PREEMPT_RT] == OPTION_ON)
-		state(line, without_module(facts),
+		state(line, without_source(facts),
 		      "Linux %s has PREEMPT_RT, for which the module cannot be built%s", release,
-		      bpf_is_enough(facts) ? instead(facts) : "; use another kernel");
+		      instead_or_other(facts));
 	else if (number > kernel_release_number(NEWEST_KERNEL))
 		state(line, DOCTOR_LIMITED,
 		      "Linux %s is newer than %s, the newest that pfstat was tested on; the module "
@@ -157,7 +157,7 @@ static void fix_headers(const struct doctor_facts *facts, struct doctor_line *li
 
 static void check_headers(const struct doctor_facts *facts, struct doctor_line *line)
 {
-	if (is_too_old_for_module(facts)) {
+	if (doctor_is_too_old_for_module(facts)) {
 		state(line, DOCTOR_OK, "not needed: the module is not for this kernel");
 	} else if (facts->headers) {
 		state(line, DOCTOR_OK, "installed for this kernel: the module can be built");
@@ -167,7 +167,7 @@ static void check_headers(const struct doctor_facts *facts, struct doctor_line *
 		      "not installed for this kernel; a module exists, but it cannot be built again");
 		fix_headers(facts, line);
 	} else {
-		state(line, without_module(facts),
+		state(line, without_source(facts),
 		      "not installed for this kernel, so the module cannot be built");
 		fix_headers(facts, line);
 	}
@@ -222,18 +222,29 @@ static void check_secure_boot(const struct doctor_facts *facts, struct doctor_li
 	}
 }
 
-static void check_btf(const struct doctor_facts *facts, struct doctor_line *line)
+static void check_bpf(const struct doctor_facts *facts, struct doctor_line *line)
 {
+	const struct doctor_tries *tries = &facts->tries;
+	const char *obstacle = doctor_bpf_obstacle(facts);
+
 	if (facts->without_bpf)
-		state(line, DOCTOR_LIMITED,
-		      "this pfdrive was built without eBPF (BPF=no): only --no-bpf works, so a "
-		      "report has no parts; build it with BPF=yes");
-	else if (facts->btf)
-		state(line, DOCTOR_OK, "the eBPF programs can be loaded");
+		state(line, without_source(facts),
+		      "this pfdrive was built without eBPF (BPF=no), so a report has no parts; "
+		      "build it with BPF=yes");
+	else if (!facts->btf)
+		state(line, without_source(facts),
+		      "this kernel was built without CONFIG_DEBUG_INFO_BTF, so a report has no "
+		      "parts; use another kernel");
+	else if (!tries->made && obstacle)
+		state(line, without_source(facts), "not tried: %s", obstacle);
+	else if (!tries->made)
+		state(line, DOCTOR_OK, "not tried; the kernel has BTF, which the programs need");
+	else if (tries->bpf.err)
+		state(line, without_source(facts), "%s%s%s", tries->bpf.why,
+		      obstacle && !facts->root ? "; root cannot either: " : "",
+		      obstacle && !facts->root ? obstacle : "");
 	else
-		state(line, DOCTOR_LIMITED,
-		      "this kernel was built without CONFIG_DEBUG_INFO_BTF: only --no-bpf works, so "
-		      "a report has no parts; use another kernel");
+		state(line, DOCTOR_OK, "tried: the programs can be loaded");
 }
 
 static void check_bpffs(const struct doctor_facts *facts, struct doctor_line *line)
@@ -242,7 +253,8 @@ static void check_bpffs(const struct doctor_facts *facts, struct doctor_line *li
 		state(line, DOCTOR_OK, "mounted: the eBPF maps can be pinned");
 		return;
 	}
-	state(line, DOCTOR_LIMITED, "not mounted: only --no-bpf works, so a report has no parts");
+	state(line, without_source(facts),
+	      "not mounted: pfdrive cannot use eBPF, so a report has no parts");
 	if (facts->container)
 		fix_container(line, "-v /sys/fs/bpf:/sys/fs/bpf");
 	else
@@ -251,8 +263,15 @@ static void check_bpffs(const struct doctor_facts *facts, struct doctor_line *li
 
 static void check_loaded_module(const struct doctor_facts *facts, struct doctor_line *line)
 {
+	const struct doctor_attempt *attempt = &facts->tries.module;
+
 	if (!strcmp(facts->loaded_version, PFDRIVE_VERSION)) {
-		state(line, DOCTOR_OK, "loaded, version %s", facts->loaded_version);
+		if (attempt->err)
+			state(line, without_source(facts), "loaded, version %s, but %s",
+			      facts->loaded_version, attempt->why);
+		else
+			state(line, DOCTOR_OK, "loaded, version %s%s", facts->loaded_version,
+			      facts->tries.made ? "; tried: this user can open it" : "");
 		return;
 	}
 	state(line, DOCTOR_LIMITED, "version %s is loaded, but pfdrive is %s; load the same one",
@@ -267,27 +286,27 @@ static void check_module(const struct doctor_facts *facts, struct doctor_line *l
 	if (facts->loaded) {
 		check_loaded_module(facts, line);
 	} else if (facts->options[CONFIG_PREEMPT_RT] == OPTION_ON) {
-		state(line, without_module(facts), "cannot be built for PREEMPT_RT%s",
+		state(line, without_source(facts), "cannot be built for PREEMPT_RT%s",
 		      instead(facts));
-	} else if (is_too_old_for_module(facts)) {
-		state(line, without_module(facts), "not for this kernel%s", instead(facts));
+	} else if (doctor_is_too_old_for_module(facts)) {
+		state(line, without_source(facts), "not for this kernel%s", instead(facts));
 	} else if (built) {
-		state(line, without_module(facts), "built for this kernel%s, but not loaded%s",
+		state(line, without_source(facts), "built for this kernel%s, but not loaded%s",
 		      facts->built_signed ? " and signed" : "", instead(facts));
 		fix_as_root(line, facts, "insmod %s", facts->built);
 	} else if (facts->installed[0]) {
-		state(line, without_module(facts), "installed (%s), but not loaded%s",
+		state(line, without_source(facts), "installed (%s), but not loaded%s",
 		      facts->installed, instead(facts));
 		fix_as_root(line, facts, "modprobe pfstat");
 	} else if (facts->built[0]) {
-		state(line, without_module(facts),
+		state(line, without_source(facts),
 		      "%s is for Linux %s, which is not running; build it again in the source "
 		      "tree%s",
 		      facts->built, facts->built_for[0] ? facts->built_for : "(unknown)",
 		      instead(facts));
 		snprintf(line->fix, sizeof(line->fix), "make module");
 	} else {
-		state(line, without_module(facts),
+		state(line, without_source(facts),
 		      "neither loaded, nor installed for this kernel, nor built beside pfdrive; "
 		      "build it in the source tree%s",
 		      instead(facts));
@@ -300,7 +319,9 @@ static void check_module(const struct doctor_facts *facts, struct doctor_line *l
 /* Other tools may take the function, so the module may still not get it. */
 static void check_all_faults(const struct doctor_facts *facts, struct doctor_line *line)
 {
-	if (is_too_old_for_module(facts) && !facts->loaded) {
+	if (doctor_source_of(facts) == DOCTOR_SOURCE_PERF) {
+		state(line, DOCTOR_OK, "perf samples them, except those of get_user_pages()");
+	} else if (doctor_is_too_old_for_module(facts) && !facts->loaded) {
 		state(line, DOCTOR_OK, "eBPF counts them");
 	} else if (strcmp(facts->architecture, "x86_64")) {
 		state(line, DOCTOR_LIMITED,
@@ -321,36 +342,28 @@ static void check_all_faults(const struct doctor_facts *facts, struct doctor_lin
 	}
 }
 
-/* Those of @wanted that the process lacks; CAP_SYS_ADMIN implies two others, as in the kernel. */
-static uint64_t lacking(const struct doctor_facts *facts, uint64_t wanted)
-{
-	uint64_t have = facts->capabilities;
-
-	if (have & CAPABILITY(CAP_SYS_ADMIN))
-		have |= CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
-	return wanted & ~have;
-}
-
 static void check_capabilities(const struct doctor_facts *facts, struct doctor_line *line)
 {
 	const uint64_t lacks =
-		lacking(facts, CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_BPF) |
-				       CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_SETUID) |
-				       CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_DAC_READ_SEARCH));
+		doctor_lacks(facts, CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_BPF) |
+					    CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_SETUID) |
+					    CAPABILITY(CAP_SETGID) |
+					    CAPABILITY(CAP_DAC_READ_SEARCH));
 	char names[CAPABILITY_NAMES_SIZE];
 
 	capabilities_name(lacks, names, sizeof(names));
 	if (facts->user_namespace) {
-		state(line, DOCTOR_MISSING,
+		state(line, without_source(facts),
 		      "this process is in a user namespace, where no capability counts; run "
 		      "pfdrive outside of it, as root");
 	} else if (!facts->root && lacks & CAPABILITY(CAP_PERFMON)) {
-		state(line, DOCTOR_MISSING,
-		      "only root, or a process with CAP_PERFMON, can measure; report and compare "
-		      "work");
+		state(line, without_source(facts),
+		      "the module and eBPF are for root, or for a process with CAP_PERFMON and "
+		      "CAP_BPF");
 		snprintf(line->fix, sizeof(line->fix), "sudo pfdrive doctor");
 	} else if (lacks & CAPABILITY(CAP_PERFMON)) {
-		state(line, DOCTOR_MISSING, "lacks %s; the module requires CAP_PERFMON", names);
+		state(line, without_source(facts), "lacks %s; the module requires CAP_PERFMON",
+		      names);
 		if (facts->container)
 			fix_container(line, "--cap-add=PERFMON --cap-add=BPF");
 	} else if (lacks) {
@@ -367,24 +380,61 @@ static void check_namespace(const struct doctor_facts *facts, struct doctor_line
 		return;
 	}
 	state(line, DOCTOR_LIMITED,
-	      "this container has process ids of its own: only --no-bpf works; run pfdrive "
-	      "outside of it");
+	      "this container has process ids of its own: neither the module nor eBPF can be "
+	      "used; run pfdrive outside of it");
 	if (facts->container)
 		fix_container(line, "--pid=host");
+}
+
+/* Mappings are read by perf too, for all sources. */
+static void check_tried_perf(const struct doctor_facts *facts, struct doctor_line *line)
+{
+	const struct perf_trial *trial = &facts->tries.perf;
+	const bool refused = trial->err == -EACCES;
+	char reason[PERF_ACCESS_TEXT_SIZE];
+
+	perf_access_reason(trial, reason, sizeof(reason));
+	if (trial->access == PERF_ACCESS_ALL) {
+		state(line, DOCTOR_OK,
+		      "tried: this user can sample all faults (kernel.perf_event_paranoid is %d)",
+		      trial->paranoid);
+	} else if (trial->access == PERF_ACCESS_USER) {
+		state(line, DOCTOR_LIMITED,
+		      "tried: this user can sample the faults of its own processes, except those "
+		      "in system calls: %s",
+		      reason);
+		if (refused)
+			fix_as_root(line, facts, "sysctl kernel.perf_event_paranoid=1");
+	} else {
+		state(line, without_source(facts),
+		      "tried: this user can sample no faults, and mappings are not recorded: %s",
+		      reason);
+		if (refused && trial->paranoid > 2)
+			fix_as_root(line, facts, "sysctl kernel.perf_event_paranoid=2");
+		else if (trial->filtered && facts->container)
+			fix_container(line, "--security-opt seccomp=unconfined");
+	}
 }
 
 static void check_perf(const struct doctor_facts *facts, struct doctor_line *line)
 {
 	const int paranoid = facts->perf_event_paranoid;
 
-	if (paranoid == INT_MAX) {
-		state(line, DOCTOR_LIMITED,
+	if (facts->tries.made) {
+		check_tried_perf(facts, line);
+	} else if (paranoid == INT_MAX) {
+		state(line, without_source(facts),
 		      "this kernel has no perf_event_open(2): mappings are not recorded");
-	} else if (paranoid > 2 && lacking(facts, CAPABILITY(CAP_SYS_ADMIN))) {
-		state(line, DOCTOR_LIMITED,
-		      "%d: Debian's kernels then demand CAP_SYS_ADMIN to record mappings",
+	} else if (!doctor_perf_access(facts)) {
+		state(line, without_source(facts),
+		      "%d: Debian's kernels then demand CAP_SYS_ADMIN to record faults and "
+		      "mappings",
 		      paranoid);
 		fix_as_root(line, facts, "sysctl kernel.perf_event_paranoid=2");
+	} else if (doctor_perf_access(facts) == PERF_ACCESS_USER) {
+		state(line, DOCTOR_LIMITED, "%d: this user can sample no faults in system calls",
+		      paranoid);
+		fix_as_root(line, facts, "sysctl kernel.perf_event_paranoid=1");
 	} else {
 		state(line, DOCTOR_OK, "%d, which does not restrict this user", paranoid);
 	}
@@ -468,6 +518,10 @@ static void check_path(const struct doctor_facts *facts, struct doctor_line *lin
 	if (facts->path_error)
 		state(line, DOCTOR_MISSING, "cannot find '%.300s': %s", path,
 		      strerror(-facts->path_error));
+	else if (doctor_source_of(facts) == DOCTOR_SOURCE_PERF)
+		state(line, DOCTOR_OK,
+		      "'%.300s' is on %s: perf samples the faults of all file systems", path,
+		      type[0] ? type : "an unknown file system");
 	else if (is_in(type, refused))
 		state(line, DOCTOR_MISSING,
 		      "'%.300s' is on %s, which has no disk: the module refuses its files; choose "
@@ -489,7 +543,7 @@ static void check_path(const struct doctor_facts *facts, struct doctor_line *lin
 static void check_symbols(const struct doctor_facts *facts, struct doctor_line *line)
 {
 	if (!facts->kallsyms)
-		state(line, DOCTOR_MISSING,
+		state(line, without_source(facts),
 		      "this kernel was built without CONFIG_KALLSYMS, so no probe can be set; use "
 		      "another kernel");
 	else if (facts->kptr_restrict > 0 && facts->kptr_restrict != INT_MAX)
@@ -528,7 +582,7 @@ const struct doctor_check doctor_checks[] = {
 	{ "secure boot", check_secure_boot },
 	{ "capabilities", check_capabilities },
 	{ "debugfs", check_debugfs },
-	{ "BTF", check_btf },
+	{ "eBPF", check_bpf },
 	{ "bpffs", check_bpffs },
 	{ "namespace", check_namespace },
 	{ "perf", check_perf },

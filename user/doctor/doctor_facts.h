@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "system/perf_access.h"
+
 enum kernel_option {
 	OPTION_UNKNOWN, /* the configuration of the kernel cannot be read */
 	OPTION_OFF,
@@ -48,6 +50,21 @@ enum secure_boot {
 	SECURE_BOOT_UNKNOWN,
 	SECURE_BOOT_OFF, /* or the machine was started without UEFI */
 	SECURE_BOOT_ON,
+};
+
+struct doctor_attempt {
+	int err;       /* 0: it works */
+	char why[512]; /* one clause, with the remedy */
+};
+
+/* What doctor_try_sources() found as this user. */
+struct doctor_tries {
+	bool made; /* not of another machine (--root) */
+	struct doctor_attempt module;
+	struct doctor_attempt bpf;
+	int bpf_call;  /* bpf_call_try() */
+	bool filtered; /* this process has a filter of system calls */
+	struct perf_trial perf;
 };
 
 /* An empty string means "not available". */
@@ -94,12 +111,13 @@ struct doctor_facts {
 	int kptr_restrict; /* INT_MAX: not available */
 	char clocksource[32];
 	bool tsc_available;
+	struct doctor_tries tries;
 };
 
 /*
  * Reads the facts from the files below @root ("" for the running system). @path: for its file
- * system; NULL: none. Returns 0, or a negative errno if @root has no release of a kernel: it is not
- * the root of a system, or /proc is not mounted there.
+ * system; NULL: none. Tries nothing. Returns 0, or a negative errno if @root has no release of a
+ * kernel: it is not the root of a system, or /proc is not mounted there.
  */
 int doctor_facts_read(struct doctor_facts *facts, const char *root, const char *path);
 

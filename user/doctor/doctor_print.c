@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "doctor/doctor_answer.h"
 #include "doctor/doctor_checks.h"
 #include "doctor/doctor_print.h"
 #include "model/environment.h"
@@ -15,9 +16,12 @@ unsigned int doctor_print_lines(FILE *out, const struct doctor_facts *facts)
 {
 	static const char *const words[NR_DOCTOR_STATES] = { "ok", "limited", "missing" };
 	unsigned int nr[NR_DOCTOR_STATES] = { 0 };
+	char answer[DOCTOR_ANSWER_SIZE];
 	struct doctor_line line;
 	size_t i;
 
+	doctor_answer(facts, answer, sizeof(answer));
+	fprintf(out, "%s\n", answer);
 	for (i = 0; i < nr_doctor_checks; i++) {
 		doctor_check_run(&doctor_checks[i], facts, &line);
 		if (!line.text[0])

@@ -7,7 +7,10 @@
 
 #include "doctor/doctor_facts.h"
 
-/* Prints a line for each check. Returns the number of checks that found something missing. */
+/*
+ * Prints the answer, then a line for each check. Returns the number of checks that found something
+ * missing.
+ */
 unsigned int doctor_print_lines(FILE *out, const struct doctor_facts *facts);
 /* Prints the versions, the machine and the kernel's options, for a bug report. */
 void doctor_print_machine(FILE *out, const struct doctor_facts *facts);
