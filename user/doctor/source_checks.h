@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The checks of pfdrive doctor that are about a fault source: see doctor_checks.h. */
+#ifndef PFSTAT_USER_SOURCE_CHECKS_H
+#define PFSTAT_USER_SOURCE_CHECKS_H
+
+#include "doctor/doctor_checks.h"
+
+void doctor_check_module(const struct doctor_facts *facts, struct doctor_line *line);
+void doctor_check_all_faults(const struct doctor_facts *facts, struct doctor_line *line);
+void doctor_check_bpf(const struct doctor_facts *facts, struct doctor_line *line);
+void doctor_check_bpffs(const struct doctor_facts *facts, struct doctor_line *line);
+void doctor_check_perf(const struct doctor_facts *facts, struct doctor_line *line);
+
+#endif
