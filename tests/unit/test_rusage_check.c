@@ -94,6 +94,27 @@ START_TEST(test_lost_events_are_the_reason_for_differences)
 }
 END_TEST
 
+/* The counts of perf are those of its samples. */
+START_TEST(test_faults_without_a_perf_event_are_the_reason_if_no_sample_is_lost)
+{
+	struct fixture f;
+
+	open_fixture(&f);
+	f.counters.hooks = 1U << HOOK_FAULT | 1U << HOOK_PERF;
+	compare(&f);
+	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason,
+			 "perf has no event for faults of get_user_pages()");
+	f.counters.perf_user_only = true;
+	compare(&f);
+	ck_assert_str_eq(f.lines[USAGE_MAJFLT].reason,
+			 "perf does not show faults in system calls and get_user_pages() to this "
+			 "user");
+	f.counters.counts[PFSTAT_COUNT_EVENTS_LOST] = 3;
+	compare(&f);
+	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason);
+}
+END_TEST
+
 START_TEST(test_each_figure_is_compared_with_its_counterpart)
 {
 	struct fixture f;
@@ -232,6 +253,7 @@ END_TEST
 
 RUN_TESTS("usage", test_each_figure_is_compared_with_its_counterpart,
 	  test_lost_events_are_the_reason_for_differences,
+	  test_faults_without_a_perf_event_are_the_reason_if_no_sample_is_lost,
 	  test_every_line_has_a_name_a_key_and_a_source, test_values_of_ebpf_are_na_without_it,
 	  test_a_missing_hook_makes_its_lines_na, test_cpu_time_is_known_only_for_a_single_thread,
 	  test_differences_of_faults_are_explained_only_at_the_edges,

@@ -86,9 +86,25 @@ static void fill_times(struct usage_line *lines, const struct run_counters *coun
 	};
 }
 
+/* Lost samples have no reason here: the reader reports them. */
+static const char *faults_reason(const struct run_counters *counters)
+{
+	if (counters->edges)
+		return edge_reason(counters);
+	if (!has_hook(counters, HOOK_PERF) || counters->counts[PFSTAT_COUNT_EVENTS_LOST])
+		return NULL;
+	return counters->perf_user_only ?
+		       "perf does not show faults in system calls and get_user_pages() to this "
+		       "user" :
+		       "perf has no event for faults of get_user_pages()";
+}
+
 static void fill_memory(struct usage_line *lines, const struct run_counters *counters)
 {
-	const char *const edges = counters->edges ? edge_reason(counters) : NULL;
+	const char *const source = has_hook(counters, HOOK_PERF) ?
+					   "perf's minor-faults and major-faults" :
+					   "returns of handle_mm_fault()";
+	const char *const reason = faults_reason(counters);
 
 	lines[USAGE_MAXRSS] =
 		(struct usage_line){ "maxrss", "maxrss_kb",
@@ -100,15 +116,15 @@ static void fill_memory(struct usage_line *lines, const struct run_counters *cou
 						   "",
 						   counters->usage.minflt,
 						   rusage_faults(counters, PFSTAT_OUTCOME_MINOR),
-						   "returns of handle_mm_fault()",
-						   edges };
+						   source,
+						   reason };
 	lines[USAGE_MAJFLT] = (struct usage_line){ "majflt",
 						   "majflt",
 						   "",
 						   counters->usage.majflt,
 						   rusage_faults(counters, PFSTAT_OUTCOME_MAJOR),
-						   "returns of handle_mm_fault()",
-						   edges };
+						   source,
+						   reason };
 }
 
 static void fill_io(struct usage_line *lines, const struct run_counters *counters,
