@@ -154,6 +154,8 @@ static void print_facts(FILE *out, const struct view *view)
 	fact(out, "of them major", "%" PRIu64, all->major);
 	if (view_is_drive(run))
 		fact(out, "Disk, wait, readahead", "%" PRIu64, view->study[STUDY_DISK].count);
+	else if (view_source_is_perf(run))
+		fact(out, "Disk faults", "n/a");
 	else
 		fact(out, "Disk faults", "%" PRIu64, run->faults.classes[FAULT_DISK].count);
 	fact(out, time, "%.1f ms", all->whole.total_ns / 1e6);
