@@ -17,7 +17,7 @@ help:
 	@sed -n 's/^#: //p' $(MAKEFILE_LIST)
 
 #: make demo     the studies in VMs; needs no installation (first run: some minutes)
-#: make check    unit tests, pages in a browser, the tests in VMs on 6.1 and 6.12, some on arm64 [CHECKS="unit vm"]
+#: make check    unit tests, pfdrive on this machine, pages in a browser, the tests in VMs on 6.1 and 6.12, some on arm64 [CHECKS="unit vm"]
 #: make smoke    each capability once, in one VM: three minutes
 #: make          the module, the eBPF programs and pfdrive, for this machine's kernel [UNTRIED=yes]
 #: make module, pfdrive    only the module, only pfdrive
@@ -25,7 +25,7 @@ help:
 #: make fuzz     fuzzes recordings, events, commands and options, FUZZ_SECONDS=60 for each
 #: make lint     style and static checks; lists tools that are not installed
 #: make demo, smoke, check-vm, check-long, bench, stress, lab-image ARCH=arm64    the same in emulated VMs of arm64
-#: make check-unit, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
+#: make check-unit, check-native, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #: make check-long    tests that take five seconds each, or a minute, in VMs; make check omits them
 #: make check-cross    pfdrive and its unit tests for riscv64 and ppc64le, in an emulator (10 minutes)
 #: make check-recipes    the commands of recipes that need more packages, in a lab that has these

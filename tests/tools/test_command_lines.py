@@ -29,8 +29,8 @@ class Refused(unittest.TestCase):
                      "--tests", "test_nope.py", "6.12", "7.2")
 
     def test_unknown_words_are_refused(self):
-        self.refuses("unknown word 'nope'; choose from unit unit-san docs browser course vm "
-                     "arm64 smoke recipes long debug stress fuzz", "tools/check", "unit", "nope")
+        self.refuses("unknown word 'nope'; choose from unit unit-san native docs browser course "
+                     "vm arm64 smoke recipes long debug stress fuzz", "tools/check", "unit", "nope")
         self.refuses("unknown word '--nope'", "tools/lint", "--nope")
 
     def test_a_malformed_number_of_vms_is_refused(self):
@@ -64,7 +64,7 @@ class Accepted(unittest.TestCase):
     def test_help_lists_the_words(self):
         result = run("tools/check", "--help")
         self.assertEqual(result.returncode, 0)
-        for word in "unit unit-san docs browser vm smoke recipes long debug stress fuzz cross".split():
+        for word in "unit unit-san native docs browser vm smoke recipes long debug stress fuzz cross".split():
             self.assertIn(f"\n  {word} ", result.stdout)
 
     def test_the_architecture_decides_which_kernels_are_tested(self):

@@ -11,7 +11,7 @@ check-kernels: KERNELS += $(addprefix $(lastword $(shell LAB_ARCH=$(ARCH) tools/
 TESTS		?=
 # Words of tools/check. unit-san comes last: its short jobs use the CPUs that the last VM leaves
 # idle.
-CHECKS		?= unit docs browser course vm arm64 unit-san
+CHECKS		?= unit native docs browser course vm arm64 unit-san
 
 unit_tests	:= $(filter-out $(if $(without_bpf),$(bpf_tests)), \
 		   $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c)))
@@ -51,6 +51,11 @@ check:
 
 check-unit:
 	$(Q)tools/check unit unit-san
+
+# pfdrive on this machine, as root if make runs as root, and as an ordinary user.
+.PHONY: check-native
+check-native:
+	$(Q)tools/check native
 
 check-vm:
 	$(Q)tools/check --kernels "$(KERNELS)" --tests "$(TESTS)" vm
@@ -136,6 +141,12 @@ $(BUILD)/touch_pages: tests/vm/progs/touch_pages.c
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
 
 $(BUILD)/advised: tests/vm/progs/advised.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+
+# It runs on this machine.
+$(BUILD)/native/native_faults: tests/native/progs/native_faults.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread

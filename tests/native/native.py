@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Callers of pfdrive on this machine, and what the program native_faults says about its faults."""
+import collections
+import contextlib
+import csv
+import ctypes
+import functools
+import io
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+import pfstat
+
+# Debian's; another python may come first in PATH, and be a script.
+PYTHON = pathlib.Path("/usr/bin/python3")
+NOBODY = 65534
+PROGRAMS = (pfstat.PFDRIVE, pfstat.BUILD / "native/native_faults")
+
+Range = collections.namedtuple("Range", "name tid address pages minor major")
+
+
+def ranges_of(text):
+    """The lines of native_faults; Range has their fields."""
+    words = [line.split() for line in text.splitlines() if line.startswith("range ")]
+    return [Range(name, int(tid), int(address, 16), int(pages), int(minor), int(major))
+            for _, name, tid, address, pages, minor, major in words]
+
+
+def folder_of_all():
+    """A folder on a disk that every user can enter, with the programs."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="pfstat-native-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    for program in PROGRAMS:
+        shutil.copy(program, folder)
+    return folder
+
+
+def is_in(row, touched):
+    return touched.address <= int(row["address"], 16) < \
+        touched.address + touched.pages * pfstat.PAGE
+
+
+def evict(path):
+    """Makes the file cold. A test ends here on a file system that is in memory."""
+    pfstat.evict(path)
+    with pfstat.Mapping(path) as mapping:
+        resident = (ctypes.c_ubyte * -(-mapping.size // pfstat.PAGE))()
+        assert not pfstat.LIBC.mincore(ctypes.c_void_p(mapping.address),
+                                       ctypes.c_size_t(mapping.size), resident)
+    if any(page & 1 for page in resident):
+        pytest.xfail("this file system keeps the pages of its files in memory")
+
+
+class Recording:
+    """A recording, what the recorded program printed, and the messages of pfdrive."""
+
+    def __init__(self, caller, path, process):
+        self.caller, self.path = caller, path
+        self.ranges = ranges_of(process.stdout)
+        self.messages = process.stderr
+
+    def print(self, *options):
+        return self.caller.run("report", *options, self.path).stdout
+
+    def report(self, *options):
+        """JSON, checked against its schema."""
+        return pfstat.report_of(self.print("--format", "json", *options))
+
+    @functools.cached_property
+    def rows(self):
+        """The fields of all faults, as text."""
+        return list(csv.DictReader(io.StringIO(self.print("--format", "faults-csv"))))
+
+    def rows_of(self, touched):
+        """The faults of the range's process in the range."""
+        pid, = {row["pid"] for row in self.rows if int(row["tid"]) == touched.tid}
+        return [row for row in self.rows if row["pid"] == pid and is_in(row, touched)]
+
+
+class Caller:
+    """Root, or an ordinary user, who runs pfdrive with perf's events in a folder of its own."""
+
+    def __init__(self, name, folder):
+        self.name, self.programs = name, folder
+        self.is_root = name == "root"
+        self.folder = folder / name
+        # With sudo, pfdrive would run programs as the user of sudo.
+        self.options = {"cwd": self.folder, "env": {
+            word: text for word, text in os.environ.items() if not word.startswith("SUDO_")}}
+        self.folder.mkdir()
+        if os.geteuid() == 0 and not self.is_root:
+            os.chown(self.folder, NOBODY, NOBODY)
+            self.options |= {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        # all: it sees faults in system calls, too; user: it does not; or the error's name.
+        self.sampling = self.run_program("native_faults", "sampling").stdout.strip()
+
+    def may_sample(self):
+        return self.sampling in ("all", "user")
+
+    def program(self, name):
+        return self.programs / name
+
+    def run_program(self, name, *words, **kwargs):
+        return pfstat.run(self.program(name), *words, **self.options, **kwargs)
+
+    def run(self, *words, **kwargs):
+        return self.run_program("pfdrive", *words, **kwargs)
+
+    @contextlib.contextmanager
+    def started(self, name, *words, **kwargs):
+        """A running program, killed at the end of the block unless it has ended."""
+        process = subprocess.Popen([self.program(name), *map(str, words)], text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, **self.options, **kwargs)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+
+    def new_file(self, name, pages):
+        """A file of the caller in the page cache, on the disk, with no two pages alike."""
+        path = self.folder / name
+        path.write_bytes(b"".join(page.to_bytes(8, "little") * (pfstat.PAGE // 8)
+                                  for page in range(pages)))
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+        shutil.chown(path, self.folder.stat().st_uid)
+        return path
+
+    def record(self, *command, options=()):
+        """Records a program to its end."""
+        path = self.folder / "run.pfs"
+        path.unlink(missing_ok=True)
+        process = self.run("record", "--source", "perf", "--output", path, *options, "--",
+                           *command)
+        return Recording(self, path, process)
+
+    def record_faults(self, *words, options=()):
+        """Records native_faults."""
+        return self.record(self.program("native_faults"), *words, options=options)
+
+
+def ledger_of(result):
+    """The counts of the ledger, and the differences as {(left, right): {reason: amount}}."""
+    ledger = result["ledger"]
+    return ({row["name"]: row["value"] for row in ledger["counts"]},
+            {(row["left"], row["right"]): {reason["name"]: reason["amount"]
+                                           for reason in row["reasons"]}
+             for row in ledger["differences"]})
+
+
+def assert_complete(result):
+    """Nothing is lost, every difference of the ledger has its reason, and getrusage() and perf
+    are among what it compares."""
+    assert result["environment"]["source"] == "perf"
+    assert result["damage"] is None
+    assert result["lost"] == result["events_lost"] == 0
+    assert result["events_sent"] == result["events_received"]
+    assert result["ledger"]["unexplained"] == 0, result["ledger"]
+    assert all(row["unexplained"] == 0 for row in result["ledger"]["differences"])
+    counts, differences = ledger_of(result)
+    assert {("minflt", "minor-faults"), ("majflt", "major-faults")} <= differences.keys()
+    solved = counts["faults, minor"] + counts["faults, major"]
+    assert solved + counts["faults, failed"] == counts["page-faults"]
+    for kind in ("minor", "major"):
+        kernel = f"{kind[:3]}flt"
+        assert counts[kernel] - counts[f"faults, {kind}"] == \
+            sum(differences[kernel, f"{kind}-faults"].values())
+
+
+def pages_of(rows, touched):
+    return [(int(row["address"], 16) - touched.address) // pfstat.PAGE for row in rows]
+
+
+def assert_each_page_once(rows, touched, fault_class):
+    """Each page of the range has one fault of this class, in the order of its touches."""
+    assert pages_of(rows, touched) == list(range(touched.pages))
+    assert {(row["class"], row["tid"]) for row in rows} == {(fault_class, str(touched.tid))}
+    assert {row["solved"] for row in rows} == {"1"}

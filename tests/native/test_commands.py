@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The commands that watch a program with perf's events, and those that read a recording of them."""
+import contextlib
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import signal
+
+import pytest
+
+import native
+import pfstat
+
+PAGES = 64
+# Columns of faults-csv that perf has no event for.
+UNKNOWN = ("write", "queue_ns", "device_ns", "foreign_ns", "blocked_ns", "reclaim_ns", "read_bytes")
+
+
+@pytest.fixture(name="recording")
+def fixture_recording(caller):
+    return caller.record_faults("fork", 2, PAGES)
+
+
+@pytest.fixture(name="churn")
+def fixture_churn(caller):
+    """Two threads that fault until the end of the test."""
+    with caller.started("native_faults", "churn", 2, PAGES) as program:
+        assert program.stdout.readline() == f"ready {program.pid}\n"
+        yield program
+
+
+def works(caller, source):
+    """True if this source can be forced here."""
+    return caller.run("record", "--source", source, "true", check=False).returncode == 0
+
+
+def test_the_first_source_that_works_is_used_and_named(caller):
+    first = next(source for source in ("module", "ebpf", "perf") if works(caller, source))
+    out = caller.folder / "source.json"
+    text = caller.run("record", "--json", out, "--", "/bin/true").stdout
+    assert pfstat.report_of(out.read_text())["environment"]["source"] == first
+    assert ("Measured with perf: whole faults" in text) == (first == "perf")
+    assert bool(re.search(r"^Source +perf's software events", text, re.MULTILINE)) == \
+        (first == "perf")
+
+
+def test_the_record_command_states_the_faults_and_losses_of_perf(recording):
+    count = recording.report()["parts"]["all"]["count"]
+    assert f"pfdrive: {count} faults recorded" in recording.messages
+    assert " 0 samples lost, in " in recording.messages
+
+
+def test_a_report_has_the_same_counts_in_text_and_json(recording):
+    result, text = recording.report(), recording.print()
+    count = result["parts"]["all"]["count"]
+    assert re.search(rf"^all faults +{count} ", text, re.MULTILINE)
+    assert f"Counts: {count} faults, " in text
+    full = recording.print("--full")
+    for name in ("Disk, short and long faults", "Calls of file operations", "Block requests",
+                 "Pages read into the page cache", "System calls"):
+        assert re.search(rf"^{name}: n/a", full, re.MULTILINE), name
+    assert "LOST" not in full and "NOT KNOWN" not in full
+
+
+def leaves(value):
+    """All numbers, texts and nulls of a part of a report."""
+    if isinstance(value, (dict, list)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from leaves(one)
+    else:
+        yield value
+
+
+def test_json_has_null_for_all_that_perf_does_not_report(recording):
+    result = recording.report()
+    parts = result["parts"]["all"]["parts"]
+    assert {name for name, part in parts.items() if set(leaves(part)) == {None}} == \
+        {"queue", "device", "foreign", "blocked", "reclaim"}
+    assert set(leaves(result["classes"])) == {None}
+    for name in ("calls", "faults", "major", "retried", "unfinished", "late", "requests",
+                 "readahead", "evictions", "syscalls"):
+        assert result[name] is None, name
+
+
+def test_what_getrusage_counts_more_than_perf_has_a_reason(recording):
+    usage = recording.report()["usage"]
+    for name in ("minflt", "majflt"):
+        assert usage[name]["difference"] >= 0
+        assert usage[name]["reason"] != "unexplained", usage[name]
+
+
+def test_rows_of_faults_are_empty_where_perf_reports_nothing(recording):
+    for row in recording.rows:
+        assert {row[name] for name in UNKNOWN} == {""}, row
+    for line in recording.print("--format", "faults-jsonl").splitlines():
+        row = json.loads(line)
+        assert {row[name] for name in UNKNOWN} == {None}, row
+
+
+def test_every_format_of_a_report_is_printed(recording):
+    def printed(*options):
+        return recording.print("--format", *options)
+
+    count = recording.report()["parts"]["all"]["count"]
+    table = list(csv.DictReader(io.StringIO(printed("csv"))))
+    assert {row["count"] for row in table} == {"n/a"}
+    assert printed("folded", "--by", "code")
+    faults = [event for event in json.loads(printed("trace"))["traceEvents"]
+              if event.get("cat") == "fault"]
+    assert len(faults) == count
+    assert len(printed("faults-jsonl").splitlines()) == count
+    for name in ("speedscope", "firefox"):
+        assert json.loads(printed(name))
+    for name in ("perfetto", "pprof"):
+        out = recording.caller.folder / name
+        recording.print("--format", name, "--output", out)
+        assert out.stat().st_size
+
+
+@pytest.mark.parametrize("by", ["class", "file", "vma", "thread", "comm", "code"])
+def test_every_table_of_places_is_printed(recording, by):
+    result = recording.report("--by", by, "--top", 0)
+    count = result["parts"]["all"]["count"]
+    if by != "class":
+        assert sum(row["faults"] for row in result["groups"]["rows"]) == count
+    assert recording.print("--by", by)
+
+
+def test_a_page_with_figures_is_written(recording):
+    page = recording.caller.folder / "page.html"
+    recording.print("--html", page)
+    text = page.read_text()
+    assert "<svg" in text
+    assert "<dt>Disk faults</dt><dd>n/a</dd>" in text
+
+
+def test_a_recording_equals_itself_and_differs_from_one_with_more_faults(caller):
+    recording = caller.record_faults("anon", PAGES)
+    first = caller.folder / "first.pfs"
+    recording.path.rename(first)
+    same = caller.run("compare", first, first)
+    assert "no change" in same.stdout and "NOT KNOWN" not in same.stdout
+    more = caller.record_faults("anon", 100 * PAGES)
+    changed = caller.run("compare", "--format", "json", first, more.path, check=False)
+    assert changed.returncode == 3, changed.stderr
+    assert json.loads(changed.stdout)
+
+
+def test_kept_limits_give_status_0_and_exceeded_ones_3(caller):
+    path = caller.new_file("limits", PAGES)
+    program = caller.program("native_faults")
+
+    def check(*limits):
+        result = caller.run("check", "--source", "perf", *limits, "--", program, "private", path,
+                            check=False)
+        words = [line.split()[0] for line in result.stdout.splitlines()
+                 if line.startswith(("ok", "EXCEEDED", "NOT KNOWN"))]
+        return result.returncode, words
+
+    assert check("--max-fault-time", 3600_000, "--max-share", 100) == (0, ["ok", "ok"])
+    assert check("--max-fault-time", 0, "--max-share", 100) == (3, ["EXCEEDED", "ok"])
+
+
+def test_major_faults_are_counted_against_their_limit(caller):
+    path = caller.new_file("majors", PAGES)
+    for most, status in ((2 * PAGES, 0), (PAGES - 1, 3)):
+        native.evict(path)
+        result = caller.run("check", "--source", "perf", "--max-major", most, "--",
+                            caller.program("native_faults"), "random", path, check=False)
+        assert result.returncode == status, result.stdout
+
+
+def test_the_status_of_a_command_is_returned(caller):
+    for command in (("record",), ("top",), ("check", "--max-major", 1000)):
+        result = caller.run(command[0], "--source", "perf", *command[1:], "--", "/bin/sh", "-c",
+                            "exit 5", check=False)
+        assert result.returncode == 5, result.stderr
+
+
+def test_each_view_of_top_counts_faults_and_states_what_is_not_known(caller, churn):
+    text = caller.run("top", "--source", "perf", "-p", churn.pid, "-i", "0.2", "-n", 3).stdout
+    blocks = text.strip().split("\n\n")
+    assert len(blocks) == 3 and "\x1b" not in text
+    for block in blocks:
+        assert float(re.search(r"([\d.]+) faults/s", block)[1]) > 0
+        assert " 0 events" in block
+        assert "measured with perf: whole faults; their calls and disk requests are n/a" in block
+        assert "had page faults in progress" in block
+        assert "(anonymous memory)" in block
+    assert churn.poll() is None
+
+
+@contextlib.contextmanager
+def keeping(caller, path, pid):
+    with caller.started("pfdrive", "record", "--source", "perf", "--keep", 5, "--output", path,
+                        "-p", pid) as process:
+        yield process
+
+
+WRITTEN = re.compile(r"pfdrive: the last ([\d.]+) s are in (\S+): (\d+) items")
+
+
+def await_written(process):
+    """Until pfdrive prints that a part is written; returns its messages so far."""
+    text = ""
+    while not WRITTEN.search(text):
+        line = process.stderr.readline()
+        assert line, text
+        text += line
+    return text
+
+
+def test_the_flight_recorder_writes_at_sigusr1_and_at_the_end(caller, churn):
+    path = caller.folder / "kept.pfs"
+    with keeping(caller, path, churn.pid) as process:
+        pfstat.wait_until(lambda: process.poll() is not None or pfstat.watches(process))
+        # Faults exist before the signal: the counts of the kernel grow.
+        before = minor_faults(churn.pid)
+        pfstat.wait_until(lambda: minor_faults(churn.pid) > before + 4 * PAGES)
+        process.send_signal(signal.SIGUSR1)
+        text = await_written(process)
+        churn.kill()
+        text += process.stderr.read()
+        assert process.wait(pfstat.PATIENCE) == 0, text
+    first, last = WRITTEN.findall(text)
+    assert first[1] == last[1] == str(path)
+    assert {entry.name for entry in caller.folder.glob("kept*")} == {"kept.pfs", "kept.pfs.old"}
+    for name in ("kept.pfs.old", "kept.pfs"):
+        result = pfstat.report_of(caller.run("report", "--format", "json", "--by", "file",
+                                             caller.folder / name).stdout)
+        assert result["lost"] == 0 and not result["events_lost"]
+        rows = {row["name"]: row for row in result["groups"]["rows"]}
+        assert rows["(anonymous memory)"]["faults"] > PAGES
+
+
+def minor_faults(pid):
+    """Of all its threads."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[7])
+
+
+def test_a_recording_is_readable_only_by_its_owner(recording):
+    status = recording.path.stat()
+    assert status.st_mode & 0o077 == 0
+    assert status.st_uid == os.stat(recording.caller.folder).st_uid

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The faults of programs whose touches are known, page by page, and the ledger of each run."""
+import collections
+
+import pytest
+
+import native
+import pfstat
+
+PAGES = 200
+
+
+def record(caller, *words):
+    """A complete recording, and its ranges."""
+    recording = caller.record_faults(*words)
+    native.assert_complete(recording.report())
+    return recording, recording.ranges
+
+
+def majors(rows):
+    return sum(row["major"] == "1" for row in rows)
+
+
+def test_each_page_of_new_memory_is_one_anonymous_fault(caller):
+    recording, (touched,) = record(caller, "anon", PAGES)
+    rows = recording.rows_of(touched)
+    native.assert_each_page_once(rows, touched, "anon")
+    assert (len(rows), majors(rows)) == (touched.minor, 0)
+
+
+def test_a_write_after_a_read_of_new_memory_is_a_fault_of_class_again(caller):
+    recording, (read, written) = record(caller, "twice", PAGES)
+    rows = recording.rows_of(read)
+    native.assert_each_page_once(rows[:PAGES], read, "anon")
+    native.assert_each_page_once(rows[PAGES:], written, "again")
+    assert read.minor == written.minor == PAGES
+
+
+def test_reads_of_a_cached_file_have_the_faults_that_getrusage_counts(caller):
+    path = caller.new_file("cached", PAGES)
+    recording, (touched,) = record(caller, "file", path)
+    rows = recording.rows_of(touched)
+    assert (len(rows), majors(rows)) == (touched.minor + touched.major, touched.major)
+    assert {(row["class"], row["file"]) for row in rows} == {("file", str(path))}
+    # Fault-around maps several pages with one fault; no page has two.
+    pages = native.pages_of(rows, touched)
+    assert pages[0] == 0 and pages == sorted(set(pages))
+    assert [int(row["page"]) for row in rows] == pages
+
+
+def test_each_written_page_of_a_private_mapping_is_one_fault_of_its_file(caller):
+    path = caller.new_file("private", PAGES)
+    recording, (touched,) = record(caller, "private", path)
+    rows = recording.rows_of(touched)
+    native.assert_each_page_once(rows, touched, "file")
+    assert [int(row["page"]) for row in rows] == list(range(PAGES))
+    assert (len(rows), majors(rows)) == (touched.minor + touched.major, touched.major)
+
+
+def test_each_page_of_a_cold_file_read_at_random_is_one_major_fault(caller):
+    path = caller.new_file("cold", PAGES)
+    native.evict(path)
+    recording, (touched,) = record(caller, "random", path)
+    rows = recording.rows_of(touched)
+    native.assert_each_page_once(rows, touched, "file")
+    assert {(row["file"], row["major"]) for row in rows} == {(str(path), "1")}
+    assert (touched.minor, touched.major) == (0, PAGES)
+
+
+def test_each_thread_has_a_fault_for_each_of_its_pages(caller):
+    recording, ranges = record(caller, "threads", 8, PAGES)
+    assert len({touched.tid for touched in ranges}) == 8
+    for touched in ranges:
+        native.assert_each_page_once(recording.rows_of(touched), touched, "anon")
+
+
+def test_each_page_written_after_a_fork_is_one_fault_of_class_again(caller):
+    recording, (first, *children, last) = record(caller, "fork", 3, PAGES)
+    assert [touched.name for touched in children] == ["child"] * 3
+    for touched in children:
+        native.assert_each_page_once(recording.rows_of(touched), touched, "again")
+    rows = recording.rows_of(first)
+    native.assert_each_page_once(rows[:PAGES], first, "anon")
+    native.assert_each_page_once(rows[PAGES:], last, "again")
+
+
+@pytest.mark.parametrize("how", ["denied", "cut"])
+def test_a_failed_fault_is_counted_once_as_unsolved_and_getrusage_has_none(caller, how):
+    words = (5,) if how == "denied" else (5, caller.new_file("short", 1))
+    recording, (touched,) = record(caller, how, *words)
+    rows = recording.rows_of(touched)
+    assert [(row["solved"], row["major"]) for row in rows] == [("0", "0")] * 5
+    assert (touched.minor, touched.major) == (0, 0)
+    result = recording.report()
+    assert result["parts"]["all"]["unsolved"] == 5
+    counts, differences = native.ledger_of(result)
+    assert counts["faults, failed"] == 5
+    assert differences["page-faults", "minor-faults + major-faults"] == \
+        {"failed: a signal followed": 5}
+
+
+# What the kernel counts for a task without an event that this caller can see.
+UNSEEN = {"all": "get_user_pages() (populate, direct I/O, …)",
+          "user": "in system calls and get_user_pages(): perf does not show these to this user"}
+
+
+def test_faults_in_system_calls_are_seen_with_privilege_and_named_without(caller):
+    recording, (touched,) = record(caller, "call", caller.new_file("read", PAGES), PAGES)
+    assert touched.minor == PAGES
+    rows = recording.rows_of(touched) if caller.sampling == "all" else []
+    if caller.sampling == "all":
+        native.assert_each_page_once(rows, touched, "anon")
+        assert {row["kernel"] for row in rows} == {"1"}
+    counts, differences = native.ledger_of(recording.report())
+    unseen = differences["minflt", "minor-faults"]
+    assert unseen == {UNSEEN[caller.sampling]: counts["minflt"] - counts["minor-faults"]}
+    if caller.sampling == "user":
+        assert {row["kernel"] for row in recording.rows} == {"0"}
+        assert unseen[UNSEEN["user"]] >= PAGES
+
+
+def test_faults_of_get_user_pages_are_named_in_the_ledger(caller):
+    recording, (touched,) = record(caller, "populate", PAGES)
+    counts, differences = native.ledger_of(recording.report())
+    assert 0 < touched.minor <= PAGES
+    assert not any(native.is_in(row, touched) for row in recording.rows)
+    unseen = differences["minflt", "minor-faults"]
+    assert unseen == {UNSEEN[caller.sampling]: counts["minflt"] - counts["minor-faults"]}
+    assert unseen[UNSEEN[caller.sampling]] >= touched.minor
+
+
+def test_the_threads_of_a_running_process_are_seen_from_the_attachment_on(caller):
+    path = caller.folder / "attached.pfs"
+    with caller.started("native_faults", "attached", 4, PAGES) as program:
+        assert program.stdout.readline() == f"ready {program.pid}\n"
+        with caller.started("pfdrive", "record", "--source", "perf", "--output", path, "-p",
+                            program.pid) as recorder:
+            pfstat.wait_until(lambda: recorder.poll() is not None or pfstat.watches(recorder))
+            text, _ = program.communicate("\n")
+            _, messages = recorder.communicate()
+        assert recorder.returncode == 0, messages
+    touched = native.ranges_of(text)
+    assert len(touched) == 4
+    process = pfstat.run("true")
+    recording = native.Recording(caller, path, process)
+    result = recording.report()
+    assert result["events_lost"] == 0 and result["ledger"]["unexplained"] == 0
+    for one in touched:
+        native.assert_each_page_once(recording.rows_of(one), one, "anon")
+
+
+def test_the_report_counts_what_the_rows_list(caller):
+    recording, _ = record(caller, "fork", 2, PAGES)
+    rows = recording.rows
+    parts = recording.report()["parts"]
+    assert parts["all"]["count"] == len(rows)
+    assert {name: row["count"] for name, row in parts["classes"].items() if row["count"]} == \
+        dict(collections.Counter(row["class"] for row in rows))
+    assert parts["all"]["total_ns"] == sum(int(row["duration_ns"] or 0) for row in rows)
