@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads 2000 random bytes of a mapped file of 44 MiB: the program that README.md measures."""
+"""Reads 2000 random bytes of a mapped file of 44 MiB: the program of random_bytes.rst."""
 import mmap
 import random
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Records, reports and replays the program of README.md, in the lab:
+# Records, reports and replays the program of random_bytes.rst, in the lab:
 #	tools/lab run --deterministic --out out -- sh Documentation/examples/random_bytes.sh
-# out/ then has the recording, of which README.md shows a figure:
+# out/ then has the recording, of which the page shows a figure:
 #	build/pfdrive report out/run.pfs --plot out/figures
 set -e
 
