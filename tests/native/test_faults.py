@@ -101,7 +101,8 @@ def test_a_failed_fault_is_counted_once_as_unsolved_and_getrusage_has_none(calle
 
 # What the kernel counts for a task without an event that this caller can see.
 UNSEEN = {"all": "get_user_pages() (populate, direct I/O, …)",
-          "user": "in system calls and get_user_pages(): perf does not show these to this user"}
+          "user": "in system calls, get_user_pages() and set-user-ID programs: perf does not show "
+                  "these to this user"}
 
 
 def test_faults_in_system_calls_are_seen_with_privilege_and_named_without(caller):

@@ -16,7 +16,7 @@
 #include "collect/perf_sampler.h"
 #include "collect/perf_stream.h"
 #include "model/counters.h"
-#include "system/perf_event.h"
+#include "system/perf_access.h"
 #include "system/priority.h"
 #include "system/proc_maps.h"
 #include "system/thread_names.h"
@@ -49,17 +49,12 @@ static int perf_source_explain(int err, pid_t pid, char *why, size_t size)
 {
 	if (!err)
 		return 0;
-	if ((err == -EPERM || err == -EACCES) && atoi(perf_paranoid()) > 2)
-		snprintf(why, size,
-			 "perf_event_open is denied to users, because kernel.perf_event_paranoid "
-			 "is %s; run as root, or sysctl kernel.perf_event_paranoid=2",
-			 perf_paranoid());
-	else if (err == -EPERM || err == -EACCES)
-		snprintf(why, size,
-			 "perf_event_open is denied for process %d: it is another user's, or a "
-			 "filter of system calls refuses it; run as root, or a container with "
-			 "--security-opt seccomp=unconfined",
-			 pid);
+	if (err == -EPERM || err == -EACCES)
+		snprintf(
+			why, size,
+			"cannot sample the faults of process %d: it is another user's; run pfdrive "
+			"with sudo",
+			pid);
 	else if (err == -ENOBUFS)
 		snprintf(
 			why, size,
@@ -70,10 +65,6 @@ static int perf_source_explain(int err, pid_t pid, char *why, size_t size)
 			 "perf needs three descriptors for each thread of process %d and each "
 			 "CPU, and the limit is too low; raise it with ulimit -n",
 			 pid);
-	else if (err == -ENOENT || err == -ENOSYS || err == -EOPNOTSUPP)
-		snprintf(why, size,
-			 "this kernel has no perf_event_open (CONFIG_PERF_EVENTS); use another "
-			 "kernel");
 	else if (err == -ESRCH)
 		snprintf(why, size, "there is no process %d", pid);
 	else
@@ -84,7 +75,7 @@ static int perf_source_explain(int err, pid_t pid, char *why, size_t size)
 
 /*
  * What perf adds to a fault, in picoseconds: the events of this thread, in buffers that nobody
- * reads. It is also known then that perf works. 0 or a negative errno.
+ * reads. It shows too whether the buffers may be locked. 0 or a negative errno.
  */
 static int perf_source_calibrate(struct perf_source *perf)
 {
@@ -107,16 +98,30 @@ static int perf_source_calibrate(struct perf_source *perf)
 	return err;
 }
 
-static int perf_source_open(struct fault_source **opened,
-			    const struct fault_source_options *options, char *why, size_t size)
+static int perf_source_check(const struct fault_source_options *options, char *why, size_t size)
 {
-	struct perf_source *perf;
-	int err = -ENOMEM;
+	struct perf_trial trial;
 
 	if (!options->fault_around) {
 		snprintf(why, size, "perf cannot disable fault-around; load the pfstat module");
 		return -EOPNOTSUPP;
 	}
+	perf_access_try(&trial);
+	if (trial.access != PERF_ACCESS_NONE)
+		return 0;
+	perf_access_explain(&trial, why, size);
+	return trial.err;
+}
+
+static int perf_source_open(struct fault_source **opened,
+			    const struct fault_source_options *options, char *why, size_t size)
+{
+	struct perf_source *perf;
+	int err = perf_source_check(options, why, size);
+
+	if (err)
+		return err;
+	err = -ENOMEM;
 	perf = calloc(1, sizeof(*perf));
 	if (perf) {
 		perf->source.ops = &fault_source_perf;

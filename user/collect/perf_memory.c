@@ -101,8 +101,9 @@ int perf_memory_place(struct perf_memory *memory, struct pfstat_fault *fault)
 	if (map && map->prot & PROT_WRITE)
 		fault->perf |= PFSTAT_PERF_WRITABLE;
 	if (map)
-		fault->event.flags = map->inode || perf_memory_is_special(memory, map) ? PFSTAT_FAULT_FILE :
-										 PFSTAT_FAULT_ANON;
+		fault->event.flags = map->inode || perf_memory_is_special(memory, map) ?
+					     PFSTAT_FAULT_FILE :
+					     PFSTAT_FAULT_ANON;
 	if (fault->outcome != PFSTAT_OUTCOME_ERROR)
 		err = page_history_add(memory->history, pid, fault->address, &before);
 	if (before)

@@ -343,7 +343,8 @@ static void compare_unsampled(struct ledger *ledger, const struct sides *sides)
 {
 	static const char *const names[] = {
 		"get_user_pages() (populate, direct I/O, …)",
-		"in system calls and get_user_pages(): perf does not show these to this user",
+		"in system calls, get_user_pages() and set-user-ID programs: perf does not show "
+		"these to this user",
 	};
 	const struct run_counters *counters = sides->counters;
 	const char *name = names[counters->perf_user_only];
