@@ -135,29 +135,54 @@ static void instruments_close_source(struct instruments *instruments)
 	instruments->bpf_cost = BPF_COST_NONE;
 }
 
-/* Which source works shows only when it is opened; a source that is in use is not replaced. */
+/* What another process holds, or a lack of memory, is an error to report, not to work around. */
+static bool instruments_may_replace(int err)
+{
+	return err && err != -EBUSY && err != -EEXIST && err != -ENOMEM && err != -EMFILE;
+}
+
+/* The reason of the best source comes first if perf does not work either. */
+static int instruments_open_perf(struct instruments *instruments, char *why, size_t size)
+{
+	char better[sizeof(instruments->bpf_missing)], reason[256];
+	int err;
+
+	snprintf(better, sizeof(better), "%s", why);
+	strcpy(instruments->bpf_missing,
+	       instruments->options.bpf ? better : instruments->options.bpf_missing);
+	instruments_close_source(instruments);
+	err = instruments_open_with(instruments, &fault_source_perf, reason, sizeof(reason));
+	if (err && better[0])
+		snprintf(why, size, "%s (and perf does not work either: %s)", better, reason);
+	else if (err)
+		snprintf(why, size, "%s", reason);
+	return err;
+}
+
+/* Which source works shows only when it is opened. */
 static int instruments_open_best(struct instruments *instruments, char *why, size_t size)
 {
 	const struct instruments_options *options = &instruments->options;
 	const bool loaded = !access("/sys/module/pfstat", F_OK);
 	const bool needs_module = !options->fault_around ||
 				  (!options->bpf && !options->whole_faults);
+	char reason[256] = "";
 	int err = -ENOENT;
 
+	why[0] = '\0';
 	if (loaded || needs_module)
 		err = instruments_open_with(instruments, &fault_source_module, why, size);
-	if (!err || err == -EBUSY || needs_module)
+	if (!instruments_may_replace(err) || needs_module)
 		return err;
 	if (options->bpf) {
 		instruments_close_source(instruments);
-		err = instruments_open_with(instruments, &fault_source_bpf, why, size);
+		err = instruments_open_with(instruments, &fault_source_bpf, reason, sizeof(reason));
+		if (err && !loaded)
+			snprintf(why, size, "%s", reason);
 	}
-	if (!err || err == -EBUSY || !options->whole_faults || options->events.stacks)
+	if (!instruments_may_replace(err) || !options->whole_faults || options->events.stacks)
 		return err;
-	snprintf(instruments->bpf_missing, sizeof(instruments->bpf_missing), "%s",
-		 options->bpf ? why : options->bpf_missing);
-	instruments_close_source(instruments);
-	return instruments_open_with(instruments, &fault_source_perf, why, size);
+	return instruments_open_perf(instruments, why, size);
 }
 
 int instruments_open_all(struct instruments *instruments, char *why, size_t size)
