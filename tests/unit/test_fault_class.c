@@ -6,6 +6,7 @@
 #include <check.h>
 #include <jansson.h>
 
+#include "model/counters.h"
 #include "model/fault_class.h"
 #include "runner.h"
 
@@ -63,5 +64,23 @@ START_TEST(test_rows_and_layers_hold_each_class_once)
 }
 END_TEST
 
-RUN_TESTS("fault_class", test_schema_names_the_classes_of_the_tables,
-	  test_rows_and_layers_hold_each_class_once)
+/* So a replay that was recorded with the same source compares all faults. */
+START_TEST(test_each_source_has_the_classes_that_it_reports)
+{
+	const uint32_t perf = 1U << HOOK_FAULT | 1U << HOOK_PERF;
+
+	ck_assert(fault_class_known(FAULT_DISK, 0));
+	ck_assert(!fault_class_known(FAULT_ANON, 0));
+	ck_assert(fault_class_known(FAULT_DISK, BPF_HOOKS));
+	ck_assert(fault_class_known(FAULT_COW, BPF_HOOKS));
+	ck_assert(!fault_class_known(FAULT_COW, BPF_HOOKS & ~(1U << HOOK_WP)));
+	ck_assert(!fault_class_known(FAULT_AGAIN, BPF_HOOKS));
+	ck_assert(!fault_class_known(FAULT_DISK, perf));
+	ck_assert(!fault_class_known(FAULT_SWAP, perf));
+	ck_assert(fault_class_known(FAULT_ANON, perf));
+	ck_assert(fault_class_known(FAULT_AGAIN, perf));
+}
+END_TEST
+
+RUN_TESTS("fault_class", test_each_source_has_the_classes_that_it_reports,
+	  test_schema_names_the_classes_of_the_tables, test_rows_and_layers_hold_each_class_once)

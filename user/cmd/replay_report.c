@@ -27,12 +27,9 @@ static struct side replayed_of(const struct replayed *replayed, enum fault_class
 			      view_class_known(&replayed->result.report, class) };
 }
 
-/* Only eBPF sees faults beyond the classes of the module. */
 static struct side recorded_of(const struct recorded_file *file, enum fault_class class)
 {
-	const bool known = class < FAULT_FIRST_OTHER || file->have_faults;
-
-	return (struct side){ file->classes[class], known };
+	return (struct side){ file->classes[class], fault_class_known(class, file->hooks) };
 }
 
 static void replay_report_add(struct side *sum, const struct side *side)

@@ -6,6 +6,7 @@
 #ifndef PFSTAT_USER_FAULT_CLASS_H
 #define PFSTAT_USER_FAULT_CLASS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <pfstat/event.h>
@@ -48,6 +49,9 @@ const char *fault_class_name(enum fault_class class);
 
 /* kind: enum pfstat_fault_kind, but not PFSTAT_FAULT_HOOKED; FAULT_OTHER if it is unknown. */
 enum fault_class fault_class_of_kind(uint32_t kind);
+
+/* Whether faults of the class are recorded. @hooks: of eBPF or perf; 0: the module alone. */
+bool fault_class_known(enum fault_class class, uint32_t hooks);
 
 enum pfstat_column fault_class_column(enum pfstat_class class);
 

@@ -227,12 +227,7 @@ bool view_part_known(const struct report *run, enum part part)
 
 bool view_class_known(const struct report *run, enum fault_class class)
 {
-	const uint32_t hooks = run->bpf.known ? run->bpf.hooks : 0;
-
-	/* perf reports no calls of file operations. */
-	if (class < FAULT_FIRST_OTHER)
-		return !view_source_is_perf(run);
-	return !(fault_classes[class].hooks & ~hooks);
+	return fault_class_known(class, run->bpf.known ? run->bpf.hooks : 0);
 }
 
 double view_residue_share(const struct report *run)

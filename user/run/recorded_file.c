@@ -30,7 +30,7 @@ static void recorded_file_take_losses(struct recorded_file *file, const json_t *
 		file->events_lost = count_sum(counters.counts[PFSTAT_COUNT_EVENTS_LOST],
 					      counters.counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	file->have_advice = counters.have_bpf && counters.have_advice;
-	file->have_faults = counters.have_bpf && counters.hooks & 1U << HOOK_FAULT;
+	file->hooks = counters.have_bpf ? counters.hooks : 0;
 	run_counters_exit(&counters);
 }
 
