@@ -1320,7 +1320,7 @@ START_TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
 	check_contains(text,
 		       "\nfile,/mnt/disk/demo.bin,77,n/a,139637976727552,12,8388609,6000,"
 		       "6000,900000000,150000.000,160000,6000,0,0,0,0,0,0,0,0,0,0,0,0,n/a,0,0,"
-		       "0,90000000,0,810000000,0,0,0,0,n/a,0,0,0,0\n");
+		       "n/a,90000000,0,810000000,0,0,0,0,n/a,0,0,0,0\n");
 	check_contains(text, "\nfile,\"/lib/a,b\"\"\n.so\",n/a,n/a,n/a,18446744073709551615,0,2,1,"
 			     "5000,");
 	free(text);
