@@ -91,7 +91,7 @@ unit-tests-plain: $(unit_plain)
 
 
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
-	touch_pages advised shaping_calls other_tool.bpf.o)
+	touch_pages rare_faults advised shaping_calls other_tool.bpf.o)
 
 # Prints the events of the eBPF programs as text.
 $(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
@@ -139,6 +139,11 @@ $(BUILD)/touch_pages: tests/vm/progs/touch_pages.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
+
+$(BUILD)/rare_faults: tests/vm/progs/rare_faults.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
 
 $(BUILD)/advised: tests/vm/progs/advised.c
 	$(call say,CC,$@)

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Faults that fail, and faults that other programs of the tests do not have.
+ *
+ *	rare_faults refused THREADS	each thread accesses a page that is not mapped, reads one
+ *					without rights and writes to one that can only be read, and
+ *					survives SIGSEGV
+ *	rare_faults dies		writes to a page that is not mapped
+ *	rare_faults direct FILE		reads FILE with io_uring and O_DIRECT into memory that was
+ *					never touched, then reads each page of that memory
+ *	rare_faults swapped PAGES	writes each page, has them swapped out, and reads each
+ *	rare_faults huge MIB		writes memory that huge pages may back
+ *	rare_faults stack PAGES		grows the stack by so many pages
+ *	rare_faults shared FILE		reads each page of a shared mapping, then writes each
+ *	rare_faults private FILE	the same with a private mapping
+ *
+ * A line for each access that the kernel refuses, before the access: thread and address.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE   ((size_t)sysconf(_SC_PAGESIZE))
+#define ROUNDS 8
+
+static __thread sigjmp_buf before_access;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "rare_faults: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static char *map_memory(size_t bytes, int prot)
+{
+	char *map = mmap(NULL, bytes, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED)
+		die("mmap");
+	return map;
+}
+
+static void announce(const volatile char *address)
+{
+	dprintf(STDOUT_FILENO, "%d %p\n", (int)gettid(), (const void *)address);
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	siglongjmp(before_access, 1);
+}
+
+/* The line is printed first: the system call may touch other pages. */
+static void access_refused(volatile char *address, int write)
+{
+	announce(address);
+	if (sigsetjmp(before_access, 1))
+		return;
+	if (write)
+		*address = 1;
+	else
+		(void)*address;
+}
+
+static void *refused_main(void *argument)
+{
+	char *closed = map_memory(PAGE, PROT_NONE);
+	char *readable = map_memory(PAGE, PROT_READ);
+	int round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		/* Only near 0 no other thread may map memory in the meantime. */
+		access_refused((char *)(PAGE / 2) + round, round & 1);
+		access_refused(closed + round, round & 1);
+		access_refused(readable + round, 1);
+		/* The page is read, so that the next write finds it present. */
+		(void)((volatile char *)readable)[round];
+	}
+	return argument;
+}
+
+static void run_refused(int count)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	pthread_t *threads = calloc(count, sizeof(*threads));
+	int i;
+
+	if (!threads || sigaction(SIGSEGV, &action, NULL))
+		die("sigaction");
+	for (i = 0; i < count; i++)
+		pthread_create(&threads[i], NULL, refused_main, NULL);
+	for (i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	free(threads);
+}
+
+static void run_dies(void)
+{
+	volatile char *volatile address = (char *)8;
+
+	announce(address);
+	*address = 1;
+}
+
+struct queues {
+	int fd;
+	struct io_uring_params params;
+	char *submission, *completion;
+	struct io_uring_sqe *entry;
+};
+
+static char *map_queue(const struct queues *queues, size_t bytes, off_t offset)
+{
+	char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, queues->fd,
+			 offset);
+
+	if (map == MAP_FAILED)
+		die("mmap of io_uring");
+	return map;
+}
+
+static void queues_open(struct queues *queues)
+{
+	const struct io_uring_params *params = &queues->params;
+
+	queues->fd = syscall(SYS_io_uring_setup, 1, &queues->params);
+	if (queues->fd < 0)
+		die("io_uring_setup");
+	queues->submission =
+		map_queue(queues, params->sq_off.array + sizeof(__u32), IORING_OFF_SQ_RING);
+	queues->completion =
+		map_queue(queues,
+			  params->cq_off.cqes + params->cq_entries * sizeof(struct io_uring_cqe),
+			  IORING_OFF_CQ_RING);
+	queues->entry = (void *)map_queue(queues, sizeof(*queues->entry), IORING_OFF_SQES);
+}
+
+/* Reads from the start of the file. Returns the result of the only request. */
+static int queues_read(struct queues *queues, int file, char *into, size_t bytes)
+{
+	const struct io_uring_params *params = &queues->params;
+	__u32 *tail = (void *)(queues->submission + params->sq_off.tail);
+	const struct io_uring_cqe *done = (void *)(queues->completion + params->cq_off.cqes);
+
+	*queues->entry = (struct io_uring_sqe){
+		.opcode = IORING_OP_READ,
+		.fd = file,
+		.addr = (unsigned long)into,
+		.len = bytes,
+	};
+	*(__u32 *)(queues->submission + params->sq_off.array) = 0;
+	__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+	if (syscall(SYS_io_uring_enter, queues->fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1)
+		die("io_uring_enter");
+	return done->res;
+}
+
+static void touch(const volatile char *map, size_t bytes)
+{
+	size_t at;
+
+	for (at = 0; at < bytes; at += PAGE)
+		(void)map[at];
+}
+
+static void write_each(volatile char *map, size_t bytes, size_t step)
+{
+	size_t at;
+
+	for (at = 0; at < bytes; at += step)
+		map[at] = 1;
+}
+
+static void run_direct(const char *path)
+{
+	const int file = open(path, O_RDONLY | O_DIRECT);
+	struct queues queues = { 0 };
+	struct stat st;
+	char *into;
+	int got;
+
+	if (file < 0 || fstat(file, &st))
+		die(path);
+	queues_open(&queues);
+	into = map_memory(st.st_size, PROT_READ | PROT_WRITE);
+	madvise(into, st.st_size, MADV_NOHUGEPAGE);
+	got = queues_read(&queues, file, into, st.st_size);
+	if (got != st.st_size) {
+		errno = got < 0 ? -got : EIO;
+		die("read with io_uring");
+	}
+	touch(into, st.st_size);
+}
+
+static void run_swapped(size_t bytes)
+{
+	char *map = map_memory(bytes, PROT_READ | PROT_WRITE);
+
+	madvise(map, bytes, MADV_NOHUGEPAGE);
+	write_each(map, bytes, PAGE);
+	if (madvise(map, bytes, MADV_PAGEOUT))
+		die("MADV_PAGEOUT");
+	touch(map, bytes);
+}
+
+static void run_read_and_write(const char *path, int flags)
+{
+	const int file = open(path, O_RDWR);
+	struct stat st;
+	char *map;
+
+	if (file < 0 || fstat(file, &st))
+		die(path);
+	map = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, flags, file, 0);
+	if (map == MAP_FAILED)
+		die("mmap");
+	touch(map, st.st_size);
+	write_each(map, st.st_size, PAGE);
+}
+
+/* Accesses in the middle of a huge page, whose first page the kernel maps. */
+static void run_huge(size_t bytes)
+{
+	char *map = map_memory(bytes, PROT_READ | PROT_WRITE);
+
+	madvise(map, bytes, MADV_HUGEPAGE);
+	write_each(map + bytes / 2 + 3 * PAGE, bytes / 4, 5 * PAGE);
+}
+
+static void run_stack(size_t bytes)
+{
+	volatile char *map = __builtin_alloca(bytes);
+	size_t at;
+
+	for (at = bytes; at > PAGE; at -= PAGE)
+		map[at - 1] = 1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	const size_t number = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+
+	if (!strcmp(what, "refused"))
+		run_refused(number);
+	else if (!strcmp(what, "dies"))
+		run_dies();
+	else if (!strcmp(what, "direct") && argc > 2)
+		run_direct(argv[2]);
+	else if (!strcmp(what, "shared") && argc > 2)
+		run_read_and_write(argv[2], MAP_SHARED);
+	else if (!strcmp(what, "private") && argc > 2)
+		run_read_and_write(argv[2], MAP_PRIVATE);
+	else if (!strcmp(what, "swapped"))
+		run_swapped(number * PAGE);
+	else if (!strcmp(what, "huge"))
+		run_huge(number << 20);
+	else if (!strcmp(what, "stack"))
+		run_stack(number * PAGE);
+	else
+		return 2;
+	return 0;
+}
