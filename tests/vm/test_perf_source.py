@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""perf records the same faults of user mode as the module and as eBPF, and records alone where
+neither works: for an ordinary user, and on a kernel that is locked down."""
+import bisect
+import collections
+import contextlib
+import csv
+import io
+import pathlib
+import shutil
+import signal
+import statistics
+import subprocess
+
+import pytest
+
+import pfstat
+import users
+from test_fault_sources import PROGRAM
+
+pytestmark = pytest.mark.no_module
+
+PARANOID = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
+LEVEL = pfstat.boot_lockdown()
+RARE = pfstat.BUILD / "rare_faults"
+WORKLOAD = pfstat.BUILD / "workload"
+AROUND_PAGES = 65536 // pfstat.PAGE
+# Of the instruction clock: more than a sample of perf takes.
+SAMPLE_NS = 1000
+FILE_PAGES = 1024
+DIRECT_PAGES = 256
+
+# Classes for which module and eBPF time the calls of file operations; perf times the whole fault. A
+# class that is not in the set is one whose times must agree.
+OF_CALLS = {"disk", "wait", "lock", "readahead", "short", "long", "around", "mkwrite"}
+
+SOURCES = [
+    pytest.param("module", marks=pytest.mark.needs(pfstat.has_module(), "the module")),
+    pytest.param("ebpf", marks=pytest.mark.needs(
+        LEVEL != "confidentiality", "eBPF that may read the kernel's memory")),
+]
+
+# The program of test_fault_sources.py, then anonymous memory, copies after a fork, the stack, huge
+# pages, swap, faults without registers, and faults that fail.
+MIXED = PROGRAM + """
+$workload anon 500
+$workload copy 500
+$workload twice 300
+$rare stack 100
+$rare shared $direct
+$rare private $direct
+$rare huge 8
+$rare swapped 300
+cold; $rare direct $direct
+$rare refused 4 >>$refused
+$rare dies >>$refused
+"""
+
+
+class Fault:
+    """A row of `pfdrive report --format faults-csv`."""
+
+    def __init__(self, row):
+        self.start_ns = int(row["start_ns"])
+        self.duration_ns = int(row["duration_ns"] or 0)     # perf: a failed fault has no end
+        self.pid, self.tid = int(row["pid"]), int(row["tid"])
+        self.file = row["file"]
+        self.class_name = row["class"]
+        self.major, self.solved, self.kernel = (row[name] == "1"
+                                                for name in ("major", "solved", "kernel"))
+        self.page = int(row["address"], 16) // pfstat.PAGE
+
+    def end_ns(self):
+        return self.start_ns + self.duration_ns
+
+    def identity(self):
+        """All that both sources know of it, besides its thread and its time."""
+        return self.page, self.solved, self.major
+
+    def __repr__(self):
+        words = [name for name in ("major", "solved", "kernel") if getattr(self, name)]
+        return f"{self.tid} {self.start_ns}+{self.duration_ns} {self.class_name} " \
+            f"page {self.page:#x} {' '.join(words)}"
+
+
+def faults_of(recording):
+    text = pfstat.run(pfstat.PFDRIVE, "report", "-f", "faults-csv", recording).stdout
+    return [Fault(row) for row in csv.DictReader(io.StringIO(text))]
+
+
+def of_user_mode(faults):
+    """By thread, in the order in which they began. The kernel calls page_mkwrite() without the flag
+    of user mode, so module and eBPF do not know the mode of a fault of class mkwrite."""
+    threads = collections.defaultdict(list)
+    for fault in sorted(faults, key=lambda fault: fault.start_ns):
+        if not fault.kernel or fault.class_name == "mkwrite":
+            threads[fault.tid].append(fault)
+    return threads
+
+
+def matched(perf, other):
+    """Of each fault of perf, those of the other source that began before the thread's next one:
+    perf's event comes first. The key None has those that began before the thread's first."""
+    matches = collections.defaultdict(list)
+    for tid, faults in other.items():
+        starts = [fault.start_ns for fault in perf[tid]]
+        for fault in faults:
+            at = bisect.bisect_right(starts, fault.start_ns)
+            matches[perf[tid][at - 1] if at else None].append(fault)
+    return matches
+
+
+def joined(partners):
+    """The partners, with a call that was retried as a part of the fault that needed no call: in the
+    meantime another thread had mapped the page."""
+    if len(partners) != 2:
+        return partners
+    retried, fault = partners
+    if not retried.solved and retried.class_name in OF_CALLS and retried.page == fault.page and \
+            fault.class_name == "other":
+        return [fault]
+    return partners
+
+
+def recorder(recording, source, pid):
+    process = pfstat.begin_record("--source", source, "--ring-size", "16M", "-o", recording,
+                                  "-p", pid)
+    assert process.poll() is None, process.communicate()
+    return process
+
+
+class Pair:
+    """The recordings of perf and of the other source, of one run of MIXED."""
+
+    def __init__(self, folder, source):
+        refused = folder / "refused"
+        words = {"file": pfstat.make_file(pfstat.DISK / "mixed", FILE_PAGES * pfstat.PAGE),
+                 "direct": pfstat.make_file(pfstat.DISK / "direct", DIRECT_PAGES * pfstat.PAGE),
+                 "workload": WORKLOAD, "touch": pfstat.BUILD / "touch_pages", "rare": RARE,
+                 "refused": refused}
+        recordings = folder / "perf.pfs", folder / f"{source}.pfs"
+        shell = subprocess.Popen(["sh", "-c", "read line;" + MIXED], stdin=subprocess.PIPE,
+                                 text=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 env={name: str(word) for name, word in words.items()})
+        processes = [recorder(recording, name, shell.pid)
+                     for recording, name in zip(recordings, ("perf", source))]
+        shell.communicate("\n", timeout=pfstat.PATIENCE)
+        for process in processes:
+            _, errors = process.communicate(timeout=pfstat.PATIENCE)
+            assert process.returncode == 0, errors
+        self.reports = [pfstat.report(recording) for recording in recordings]
+        self.perf, self.other = (of_user_mode(faults_of(recording)) for recording in recordings)
+        self.matches = matched(self.perf, self.other)
+        lines = (line.split() for line in refused.read_text().splitlines())
+        # The kernel refuses these accesses without a call of handle_mm_fault().
+        self.refused = collections.Counter((int(tid), int(address, 16) // pfstat.PAGE)
+                                           for tid, address in lines)
+
+    def differences(self):
+        """(fault of perf, faults of the other source) where the match is not one to one."""
+        refused = self.refused.copy()
+        for fault in self.matches.get(None, ()):
+            yield None, [fault]
+        for fault in (fault for faults in self.perf.values() for fault in faults):
+            partners = joined(self.matches.get(fault, []))
+            if not partners and not fault.solved and refused[fault.tid, fault.page]:
+                refused[fault.tid, fault.page] -= 1
+            elif [partner.identity() for partner in partners] != [fault.identity()]:
+                yield fault, partners
+        for access in +refused:
+            yield access, []
+
+    def skipped(self):
+        """The number of events that the kernel may have skipped for eBPF."""
+        return self.reports[1]["events_skipped"] if pfstat.may_skip() else 0
+
+    def solved(self):
+        """(fault of perf, fault of the other source), of those that were solved at once."""
+        return [(fault, partners[0]) for fault, partners in self.matches.items()
+                if fault and fault.solved and len(partners) == 1]
+
+
+def assert_complete(result):
+    """A report of perf: no sample is lost, and the ledger adds up."""
+    assert result["environment"]["source"] == "perf"
+    assert result["events_lost"] == 0
+    assert result["ledger"]["unexplained"] == 0, result["ledger"]
+
+
+@pytest.fixture(name="pair", params=SOURCES, scope="module")
+def fixture_pair(request, tmp_path_factory):
+    """Recorded once for all tests of a source."""
+    if pfstat.has_module():
+        pfstat.load()
+    return Pair(tmp_path_factory.mktemp("pair"), request.param)
+
+
+def test_the_program_has_faults_of_every_kind(pair):
+    """Otherwise the sources might agree because there is little to see."""
+    faults = [fault for thread in pair.perf.values() for fault in thread]
+    assert len(faults) > 5000 and len(pair.perf) > 50
+    assert sum(fault.major for fault in faults) > 50
+    assert sum(not fault.solved for fault in faults) > sum(pair.refused.values()) > 90
+    assert {fault.class_name for fault in faults} >= {"file", "anon", "again"}
+    seen = {fault.class_name for thread in pair.other.values() for fault in thread}
+    assert seen >= {"disk", "around", "long", "mkwrite", "anon", "cow", "error"}, seen
+
+
+def test_both_sources_record_the_same_faults(pair):
+    assert_complete(pair.reports[0])
+    pfstat.assert_nothing_lost(pair.reports[1])
+    found = list(pair.differences())
+    assert len(found) <= pair.skipped(), (len(found), found[:5])
+
+
+def test_each_fault_has_the_same_place_in_time(pair):
+    """perf's events enclose the calls of file operations, and perf's second event comes before the
+    return of handle_mm_fault()."""
+    pairs = pair.solved()
+    assert len(pairs) > 5000
+    late = [(perf, other) for perf, other in pairs if
+            (perf.end_ns() < other.end_ns()) == (other.class_name in OF_CALLS)]
+    assert len(late) <= len(pairs) / 1000, (len(late), late[:5])
+
+
+def by_class(pairs):
+    classes = collections.defaultdict(list)
+    for perf, other in pairs:
+        classes[other.class_name].append((perf, other))
+    return classes
+
+
+@pytest.mark.deterministic
+def test_times_differ_by_the_cost_of_a_sample(pair):
+    """perf's time of a fault has its first sample, and the other source's time has the second. If
+    the other source times only the calls, perf's time is longer."""
+    for name, pairs in by_class(pair.solved()).items():
+        more = [perf.duration_ns - other.duration_ns for perf, other in pairs]
+        if name in OF_CALLS:
+            assert min(more) > 0, (name, min(more))
+        else:
+            assert abs(statistics.median(more)) < SAMPLE_NS, (name, statistics.median(more))
+
+
+def faults_without_event(result):
+    """The faults of getrusage(2) that perf has no event for."""
+    differences = {row["left"]: row["amount"] for row in result["ledger"]["differences"]}
+    return differences["minflt"] + differences["majflt"]
+
+
+def begun(how, path):
+    """A program that touches the file in two processes, and the options to watch it."""
+    if how == "command":
+        return None, ["--", "sh", "-c", f"echo | {WORKLOAD} fork {path} >/dev/null"]
+    program = pfstat.Workload("fork", path)
+    if how == "pid":
+        return program, ["-p", program.pid]
+    if how == "file":
+        return program, ["--file", path]
+    group = pfstat.cgroup("perf-source")
+    (group / "cgroup.procs").write_text(str(program.pid))
+    return program, ["--cgroup", group]
+
+
+@pytest.mark.parametrize("how", ["command", "pid", "cgroup", "file"])
+def test_perf_records_alone(how, small_file, tmp_path):
+    recording = tmp_path / "run.pfs"
+    program, target = begun(how, small_file)
+    process = pfstat.begin_record("--source", "perf", "-o", recording, *target)
+    if program:
+        assert process.poll() is None, process.communicate()
+        program.finish()
+    if how == "cgroup":
+        process.send_signal(signal.SIGINT)      # others might enter the group
+    _, errors = process.communicate(timeout=pfstat.PATIENCE)
+    assert process.returncode == 0, errors
+    if how == "cgroup":
+        pathlib.Path(target[1]).rmdir()
+    result = pfstat.report(recording, "--by", "file")
+    assert_complete(result)
+    faults = [fault for fault in faults_of(recording) if fault.file == str(small_file)]
+    # Each of both processes, with 16 pages mapped by a fault at most.
+    assert len(faults) >= 2 * 256 // AROUND_PAGES
+    assert pfstat.group_of(result, small_file)["faults"] == len(faults)
+    assert len({fault.pid for fault in faults}) == 2
+    if how == "file":
+        assert result["parts"]["all"]["count"] == len(faults)
+    if how == "command":
+        # execve(2) writes the arguments of each program with get_user_pages().
+        assert 0 < faults_without_event(result) < 8
+
+
+def test_pfdrive_makes_its_accesses_with_perf(small_file):
+    """Each fault of the accesses is a fault of getrusage(2)."""
+    result = pfstat.drive("--source", "perf", "--pattern", "random", small_file)
+    assert_complete(result)
+    rusage = result["rusage"]
+    assert result["parts"]["all"]["count"] == rusage["minflt"] + rusage["majflt"] > 0
+    assert result["faults"] is result["calls"] is None
+
+
+def test_a_direct_read_is_counted_as_get_user_pages(tmp_path):
+    """perf has no event for these faults, and the ledger names them."""
+    path = pfstat.make_file(pfstat.DISK / "direct", DIRECT_PAGES * pfstat.PAGE)
+    result, _ = pfstat.record(RARE, "direct", path, options=("--source", "perf"))
+    assert_complete(result)
+    reasons = {reason["name"]: reason["amount"] for row in result["ledger"]["differences"]
+               for reason in row["reasons"] if row["left"] == "minflt"}
+    assert DIRECT_PAGES < reasons["get_user_pages() (populate, direct I/O, …)"] < DIRECT_PAGES + 16
+
+
+@pytest.fixture(name="home", scope="module")
+def fixture_home():
+    """Of an ordinary user; with pfdrive and the program."""
+    with users.user() as home:
+        for program in (pfstat.PFDRIVE, WORKLOAD):
+            shutil.copy(program, home)
+        yield home
+
+
+@contextlib.contextmanager
+def paranoid(level):
+    before = PARANOID.read_text()
+    PARANOID.write_text(str(level))
+    try:
+        yield
+    finally:
+        PARANOID.write_text(before)
+
+
+USER = {"user": users.UID, "group": users.GID, "extra_groups": []}
+
+
+def as_user(home, *words, **kwargs):
+    return pfstat.run(home / "pfdrive", *words, cwd=home, **USER, **kwargs)
+
+
+@pytest.mark.parametrize("options", [(), ("--source", "perf")], ids=["default", "perf"])
+def test_a_user_records_an_own_program(options, home, small_file):
+    """Without a privilege, perf is what works, whether it is asked for or not."""
+    recording = home / "run.pfs"
+    with paranoid(2):
+        as_user(home, "record", "-o", recording, *options, "--", home / "workload", "same",
+                small_file, 4)
+    assert recording.stat().st_uid == users.UID
+    result = pfstat.report(recording)
+    assert_complete(result)
+    faults = faults_of(recording)
+    assert len([fault for fault in faults if fault.file == str(small_file)]) >= 256 // AROUND_PAGES
+    assert len({fault.tid for fault in faults}) == 5
+    assert not [fault for fault in faults if fault.kernel]
+    text = pfstat.run(pfstat.PFDRIVE, "report", recording).stdout
+    assert "and faults in system calls (kernel.perf_event_paranoid is above 1)" in \
+        " ".join(text.split())
+    recording.unlink()
+
+
+def test_a_user_watches_an_own_process_and_no_other(home, small_file):
+    recording = home / "run.pfs"
+    with paranoid(2), subprocess.Popen([home / "workload", "fork", small_file], **USER, text=True,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        pid = program.stdout.readline().strip()
+        with subprocess.Popen([home / "pfdrive", "record", "-o", recording, "-p", pid], cwd=home,
+                              **USER, stderr=subprocess.PIPE, text=True) as process:
+            pfstat.wait_until(lambda: process.poll() is not None or pfstat.watches(process))
+            program.communicate("\n")
+            _, errors = process.communicate(timeout=pfstat.PATIENCE)
+        assert process.returncode == 0, errors
+        result = as_user(home, "record", "-p", "1", check=False)
+    assert_complete(pfstat.report(recording))
+    assert len({fault.pid for fault in faults_of(recording)}) == 2
+    assert result.returncode == 1 and result.stderr.count("\n") == 1, result.stderr
+    recording.unlink()
+
+
+# Opens perf's page-faults for itself, in user mode only: exits with 1 if that is denied.
+OPEN = """
+import ctypes, sys
+libc = ctypes.CDLL(None)
+number = {"x86_64": 298, "aarch64": 241}[__import__("os").uname().machine]
+attr = (ctypes.c_uint64 * 14)(1 | 112 << 32, 2, 0, 0, 0, 1 << 5 | 1 << 6)
+sys.exit(libc.syscall(number, attr, 0, -1, -1, 0) < 0)
+"""
+
+
+def test_a_user_is_refused_in_one_sentence(home):
+    """Debian's kernels know level 3, at which users are denied; others know only 2."""
+    with paranoid(3):
+        denied = pfstat.run("python3", "-c", OPEN, check=False, **USER).returncode
+        result = as_user(home, "record", "--source", "perf", "--", "true", check=False)
+    assert denied in (0, 1) and result.returncode == denied, result.stderr
+    if denied:
+        assert result.stdout == "" and result.stderr.count("\n") == 1
+        assert "kernel.perf_event_paranoid is 3" in result.stderr
+        assert "sysctl kernel.perf_event_paranoid=2" in result.stderr
