@@ -87,7 +87,10 @@ def test_a_signed_module_is_loaded_and_records(small_file, tmp_path):
 def test_confidentiality_leaves_the_module_without_ebpf(small_file):
     lock("confidentiality")
     check_debugfs_is_closed()
-    assert "locked down (confidentiality)" in pfstat.refused(1, "record", "--", "true")
+    assert "locked down (confidentiality)" in \
+        pfstat.refused(1, "record", "--source", "module", "--", "true")
+    result, _ = pfstat.record("true")
+    assert result["environment"]["source"] == "perf"
     assert check_pfdrive_records(small_file, "--no-bpf")["syscalls"] is None
     with (pfstat.DEVICES / "session").open("rb", buffering=0) as session, \
             pytest.raises(PermissionError):

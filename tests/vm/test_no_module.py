@@ -40,8 +40,14 @@ def test_a_program_is_recorded(small_file, tmp_path):
 
 
 @pytest.mark.needs(LEVEL == "confidentiality", "lockdown for confidentiality")
-def test_confidentiality_leaves_nothing_to_record_with():
-    assert "locked down (confidentiality)" in pfstat.refused(1, "record", "--", "true")
+def test_confidentiality_leaves_perf_to_record_with():
+    result, _ = pfstat.record("true")
+    assert result["environment"]["source"] == "perf"
+    assert "locked down (confidentiality)" in result["bpf_missing"]
+    assert result["events_lost"] == 0
+    assert result["ledger"]["unexplained"] == 0, result["ledger"]
+    assert "locked down (confidentiality)" in \
+        pfstat.refused(1, "record", "--source", "ebpf", "--", "true")
 
 
 @pytest.mark.needs(LEVEL, "a kernel that was booted locked down")
