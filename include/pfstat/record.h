@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 /* Incremented if the shape or meaning of anything below changes. */
-#define PFSTAT_ABI_VERSION 7
+#define PFSTAT_ABI_VERSION 8
 /* The oldest version that user space reads. Each later one only appended classes and states. */
 #define PFSTAT_ABI_OLDEST 4
 

@@ -697,10 +697,15 @@ def test_memory_is_bounded(cold_file):
 
 def test_another_pid_namespace_is_refused():
     """Its process ids differ from those in records, so no fault would have a mapping."""
-    result = pfstat.run("unshare", "-pf", "--mount-proc", pfstat.PFDRIVE, "record", "--no-bpf",
-                        "--", "true", check=False)
+    record = ["unshare", "-pf", "--mount-proc", pfstat.PFDRIVE, "record"]
+    result = pfstat.run(*record, "--source", "module", "--no-bpf", "--", "true", check=False)
     assert result.returncode == 1
     assert "in this PID namespace" in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_perf_records_in_another_pid_namespace():
+    result = pfstat.run("unshare", "-pf", "--mount-proc", pfstat.PFDRIVE, "record", "--", "true")
+    assert "Source        perf: whole faults" in result.stdout
 
 
 def test_a_folder_of_cgroup_v1_is_refused(tmp_path):

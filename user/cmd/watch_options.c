@@ -9,6 +9,7 @@
 
 #include "cmd/source_option.h"
 #include "cmd/watch_options.h"
+#include "collect/fault_source_perf.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "util/argument.h"
@@ -71,6 +72,8 @@ static void check_targets(const struct argp_state *state, const struct watch_opt
 		      "nothing to watch was given; give a COMMAND, --pid, --cgroup or --file");
 	if (options->instruments.events.stacks && !options->instruments.bpf)
 		usage(state, "--stacks requires eBPF; leave --no-bpf out");
+	if (options->instruments.events.stacks && options->instruments.source == &fault_source_perf)
+		usage(state, "--stacks requires eBPF; leave --source perf out");
 	source_option_check(state, options->instruments.source, options->instruments.bpf,
 			    options->instruments.fault_around);
 }

@@ -190,9 +190,12 @@ const char *view_source_note(const struct report *run)
 {
 	if (view_source_is_bpf(run))
 		return "measured with eBPF, without the pfstat module";
-	return view_source_is_perf(run) ?
-		       "measured with perf: whole faults; their calls and disk requests are n/a" :
-		       NULL;
+	if (!view_source_is_perf(run))
+		return NULL;
+	return run->bpf.user_only ?
+		       "measured with perf, without the faults in system calls; calls of file "
+		       "operations and disk requests are n/a" :
+		       "measured with perf: whole faults; their calls and disk requests are n/a";
 }
 
 bool view_is_drive(const struct report *run)

@@ -154,6 +154,8 @@ static void groups_add_read(struct cell *cell, const struct explained *fault)
 		;
 	if (i < places)
 		cell->reads.next++;
+	if (i < places && fault->perf)
+		cell->reads.adjacent += fault->pgoff == cell->next_pages[i];
 	else
 		i = (fault->perf ? cell->major : cell->classes[FAULT_DISK]) % places;
 	cell->next_pages[i] = fault->pgoff + 1;

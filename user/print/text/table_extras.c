@@ -46,11 +46,15 @@ static void usage_rows(struct grid *grid, const struct usage_line *line)
 	}
 }
 
-static int table_usage(FILE *out, const struct usage_line *lines)
+static int table_usage(FILE *out, const struct report *run)
 {
-	static const char *const headings[] = {
-		"<Usage", "<Unit", ">getrusage", ">eBPF", ">Difference", "<Source of eBPF's value"
+	const bool perf = view_source_is_perf(run);
+	const char *const headings[] = {
+		"<Usage",      "<Unit",
+		">getrusage",  perf ? ">perf" : ">eBPF",
+		">Difference", perf ? "<Source of perf's value" : "<Source of eBPF's value"
 	};
+	const struct usage_line *lines = run->extras.usage;
 	struct grid grid;
 	size_t i;
 
@@ -313,7 +317,7 @@ int table_measures(FILE *out, const struct report *run)
 
 	if (run->extras.print_usage) {
 		fputc('\n', out);
-		err = table_usage(out, run->extras.usage);
+		err = table_usage(out, run);
 	}
 	if (!err && run->extras.counters) {
 		fputc('\n', out);
@@ -342,7 +346,8 @@ static double hw_number(uint64_t fact)
 
 static int usage_of_runs(FILE *out, const struct view *views, size_t nr, double *values)
 {
-	static const char *const headings[] = { "<Usage", "<Unit", ">getrusage", ">eBPF" };
+	const char *const headings[] = { "<Usage", "<Unit", ">getrusage",
+					 view_source_is_perf(views[0].run) ? ">perf" : ">eBPF" };
 	const struct usage_line *line;
 	struct grid grid;
 	size_t i, run;

@@ -48,17 +48,24 @@ static const struct group *perf_read_file(const struct report *run, uint64_t rea
 /* A few reads have no order. */
 static void perf_state_order(const struct group *file, struct verdict_cause *cause)
 {
-	if (file->major < FEW_ORDERED) {
-		verdict_add(cause, ".");
+	const bool ordered = file->major >= FEW_ORDERED;
+
+	if (ordered && file->reads.adjacent >= NEXT_SHARE * file->major) {
+		verdict_add(cause,
+			    "; %.0f %% of them were on the page after another's, which read-ahead "
+			    "should have brought.",
+			    100.0 * file->reads.adjacent / file->major);
+		verdict_advise(cause, "pfdrive replay --advise normal RECORDING shows the saving; "
+				      "then remove MADV_RANDOM, or raise the device's "
+				      "read_ahead_kb.");
+		return;
+	}
+	if (!ordered || file->reads.next >= NEXT_SHARE * file->major) {
+		verdict_add(cause, ordered ? "; it was read mostly in order." : ".");
 		verdict_advise(cause, PERF_READ_BEFORE);
 		return;
 	}
-	if (file->reads.next >= NEXT_SHARE * file->major) {
-		verdict_add(cause, ", mostly in the order of its pages.");
-		verdict_advise(cause, PERF_READ_BEFORE);
-		return;
-	}
-	verdict_add(cause, ", at random.");
+	verdict_add(cause, "; it was read at random.");
 	verdict_advise(cause, "pfdrive advise RECORDING compares MADV_RANDOM, which reads single "
 			      "pages, with MADV_POPULATE_READ, which reads all before.");
 }
@@ -74,9 +81,9 @@ bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
 	if (share < VERDICT_CAUSE_SHARE)
 		return false;
 	cause->weight = share;
-	/* Pages that return were evicted or dropped. The kernel also counts some retries as major. */
+	/* Pages that return were evicted or dropped. A hole in a file is not read, so nothing waits. */
 	cause->certain = perf->read_again.count * 2 < perf->read.count &&
-			 perf->read.off_cpu_ns * 2 >= perf->read.total_ns;
+			 perf->read.off_cpu_ns >= VERDICT_CAUSE_SHARE * perf->read.total_ns;
 	file = perf_read_file(run, perf->read.total_ns);
 	verdict_state(cause,
 		      "pages of %s%.160s were not in memory: %" PRIu64
@@ -84,7 +91,7 @@ bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
 		      file ? "" : "several files", file ? file->name : "", perf->read.count,
 		      perf->read.count == 1 ? "" : "s", perf_mean_us(&perf->read), 100 * share);
 	if (file && file->major < perf->read.count)
-		verdict_add(cause, "; other files have %" PRIu64 " of these faults",
+		verdict_add(cause, ", %" PRIu64 " of them in other files",
 			    perf->read.count - file->major);
 	if (perf->read_again.count * 2 >= perf->read.count) {
 		verdict_add(cause,

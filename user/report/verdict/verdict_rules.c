@@ -222,9 +222,13 @@ static void state_unknown(const struct verdict *verdict, const struct report *ru
 		verdict_add(cause, " and part %s (%.0f %%)", names[longest],
 			    100 * verdict_part_share(run, longest));
 	verdict_add(cause, ".");
-	verdict_advise(cause,
-		       "pfdrive record --by stack -- COMMAND shows the calls that led to the "
-		       "faults.");
+	verdict_advise(
+		cause,
+		view_source_is_perf(run) ?
+			"perf record -e page-faults -c 1 -g -- COMMAND shows the calls that "
+			"led to the faults; eBPF (pfdrive as root) names what they wait for." :
+			"pfdrive record --by stack -- COMMAND shows the calls that led to the "
+			"faults.");
 }
 
 /* Inserts the cause by weight; drops the lightest one if there are too many. */
