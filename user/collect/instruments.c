@@ -120,7 +120,8 @@ static int instruments_open_collector(struct instruments *instruments, char *why
 		      collector_open(&instruments->collector, &collector_options);
 	if (err)
 		return instruments_explain(err, why, size, "cannot read the rings of records");
-	priority_raise(&instruments->priority);
+	if (!instruments->source->ops->stream)
+		priority_raise(&instruments->priority);
 	return instruments->events ? instruments_set_wrapper(instruments, why, size) : 0;
 }
 

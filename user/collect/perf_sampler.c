@@ -20,6 +20,7 @@
 #include "collect/time_heap.h"
 #include "system/fd_limit.h"
 #include "system/perf_event.h"
+#include "system/priority.h"
 #include "system/proc_threads.h"
 #include "util/page_size.h"
 #include "util/time_ns.h"
@@ -386,6 +387,7 @@ static void *sampler_main(void *argument)
 	struct epoll_event event;
 	uint64_t expirations;
 
+	priority_be_prompt();
 	while (!__atomic_load_n(&sampler->stopping, __ATOMIC_RELAXED)) {
 		if (epoll_wait(sampler->epoll, &event, 1, -1) != 1)
 			continue;

@@ -4,7 +4,10 @@
  * to a thread, not to the process.
  */
 #include <errno.h>
+#include <stdint.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "system/priority.h"
 
@@ -25,6 +28,34 @@ void priority_raise(struct priority *priority)
 		return;
 	priority->raised = priority->before > NICE_HIGHEST &&
 			   !setpriority(PRIO_PROCESS, 0, NICE_HIGHEST);
+}
+
+/* The shortest slice that the kernel grants. */
+#define PROMPT_SLICE_NS 100000
+
+void priority_be_prompt(void)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attributes = { .size = sizeof(attributes) };
+
+	if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0))
+		return;
+	attributes.runtime = PROMPT_SLICE_NS;
+	syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+/* sched(7): each step of 1 is worth 10 % of CPU time. */
+#define NICE_STEPS 10
+
+void priority_lower(void)
+{
+	if (nice(NICE_STEPS) < 0)
+		errno = 0; /* it is lower already */
 }
 
 /* Increasing a nice value needs no privilege. */

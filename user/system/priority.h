@@ -21,6 +21,16 @@ struct priority {
  * suitable RLIMIT_NICE.
  */
 void priority_raise(struct priority *priority);
+/*
+ * Lowers the priority of the calling thread for good: it uses idle CPUs, and takes a tenth of a
+ * CPU from a thread that is busy.
+ */
+void priority_lower(void);
+/*
+ * Asks for short time slices of the calling thread, so that it runs soon after it is woken. Needs
+ * no privilege; has no effect before Linux 6.12.
+ */
+void priority_be_prompt(void);
 /* Restores the nice value; call it on the same thread. */
 void priority_restore(struct priority *priority);
 
