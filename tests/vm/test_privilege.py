@@ -192,8 +192,8 @@ def test_descriptors_close_on_exec_and_privileges_are_dropped():
 
 
 @pytest.mark.parametrize("lacking, options, words", [
-    ("-perfmon,-sys_admin", [], "requires CAP_PERFMON"),
-    ("-bpf,-sys_admin", [], "load the eBPF programs without CAP_BPF"),
+    ("-perfmon,-sys_admin", ["--source", "module"], "requires CAP_PERFMON"),
+    ("-bpf,-sys_admin", ["--source", "module"], "load the eBPF programs without CAP_BPF"),
 ])
 def test_a_missing_privilege_is_named(lacking, options, words):
     assert words in refused(without(lacking, pfstat.PFDRIVE, "record", *options, "--", "true"))
@@ -247,9 +247,9 @@ def test_capabilities_suffice_without_root(home):
     """As setcap(8) gives them to an installed pfdrive."""
     program = shutil.copy(pfstat.PFDRIVE, home / "pfdrive")
     user = {"user": users.UID, "group": users.GID, "extra_groups": [], "cwd": home}
-    record = [program, "record", "--format", "json", "--", "true"]
+    record = [program, "record", "--source", "ebpf", "--format", "json", "--", "true"]
     result = pfstat.run(*record, check=False, **user)
-    assert "sudo" in refused(result)
+    assert "without CAP_PERFMON and CAP_BPF" in refused(result)
     pfstat.run("setcap", "cap_perfmon,cap_bpf+ep", program)
     before = PARANOID.read_text()
     try:
@@ -278,8 +278,8 @@ for name in {files!r}:
         print(name, error.errno)
 """).stdout
     assert opened.splitlines() == [f"{name} {errno.EPERM}" for name in files]
-    result = pfstat.run("unshare", "--user", "--map-root-user", pfstat.PFDRIVE, "record", "--",
-                        "true", check=False)
+    result = pfstat.run("unshare", "--user", "--map-root-user", pfstat.PFDRIVE, "record",
+                        "--source", "module", "--", "true", check=False)
     assert "refuses processes of a user namespace" in refused(result)
 
 
@@ -409,7 +409,8 @@ def test_a_symlink_at_the_pin_path_is_not_followed(tmp_path):
     victim.write_text("keep me")
     pfstat.run("ln", "-s", tmp_path, pfstat.PINS, user=65534, group=65534, extra_groups=[])
     try:
-        result = pfstat.run(pfstat.PFDRIVE, "record", "--", "true", check=False)
+        result = pfstat.run(pfstat.PFDRIVE, "record", "--source", "ebpf", "--", "true",
+                            check=False)
         assert victim.read_text() == "keep me"
         assert f"cannot pin the eBPF maps under {pfstat.PINS}" in refused(result)
     finally:
