@@ -76,8 +76,8 @@ struct run_counters {
 	uint64_t call_cost_ps; /* added to each call by the module, as it calibrated itself */
 	uint64_t inside_ps;    /* the share of call_cost_ps within the call's recorded duration */
 	/*
-	 * From eBPF, or from perf if it is the fault source (HOOK_PERF). Without have_bpf the rest is
-	 * meaningless.
+	 * From eBPF, or from perf if it is the fault source (HOOK_PERF). Without have_bpf the rest
+	 * is meaningless.
 	 */
 	bool have_bpf;
 	char bpf_missing[256]; /* the reason, one clause */

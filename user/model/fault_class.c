@@ -90,9 +90,9 @@ enum fault_class fault_class_of_kind(uint32_t kind)
 /* perf reports no calls of file operations. */
 bool fault_class_known(enum fault_class class, uint32_t hooks)
 {
-	if (class < FAULT_FIRST_OTHER)
-		return !(hooks & 1U << HOOK_PERF);
-	return !(fault_classes[class].hooks & ~hooks);
+	const uint32_t needed = fault_classes[class].hooks;
+
+	return class < FAULT_FIRST_OTHER ? !(hooks & 1U << HOOK_PERF) : !(needed & ~hooks);
 }
 
 enum pfstat_column fault_class_column(enum pfstat_class class)

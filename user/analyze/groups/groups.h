@@ -29,9 +29,8 @@ enum group_by {
 /* The disk faults of a group. Meaningful for files and mappings. */
 struct group_reads {
 	uint64_t major_ns; /* of major faults, if perf recorded them */
-	uint64_t
-		adjacent; /* perf: were on the very next page, which the fault before did not bring */
-	uint64_t next;	  /* were on the page after one of the last four */
+	uint64_t adjacent; /* perf: on the very next page, which the last read did not bring */
+	uint64_t next;	   /* were on the page after one of the last four */
 	uint64_t requests; /* waited for a request that is known */
 	uint64_t bytes;	   /* of these requests */
 };

@@ -190,11 +190,12 @@ bool verdict_first_touch(const struct verdict *verdict, const struct report *run
 	cause->certain = waited < VERDICT_CAUSE_SHARE;
 	if (cause->certain && !verdict_knows_first_touches(run)) {
 		cause->certain = false;
-		verdict_state(cause,
-			      "%" PRIu64 " faults of anonymous memory, %.2f µs each, on pages that "
-			      "were not seen to fault before: first touches, or copies after a "
-			      "fork of pages that were touched unseen.",
-			      anon->count, verdict_mean_us(run, FAULT_ANON));
+		verdict_state(
+			cause,
+			"%" PRIu64 " faults of anonymous memory, %.2f µs each, on pages "
+			"that were not seen to fault before: first touches, or copies after a "
+			"fork of pages that were touched unseen.",
+			anon->count, verdict_mean_us(run, FAULT_ANON));
 		verdict_advise(cause, "record as root, from the start of the program.");
 		return true;
 	}

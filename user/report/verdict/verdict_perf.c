@@ -81,7 +81,7 @@ bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
 	if (share < VERDICT_CAUSE_SHARE)
 		return false;
 	cause->weight = share;
-	/* Pages that return were evicted or dropped. A hole in a file is not read, so nothing waits. */
+	/* Pages that return were evicted or dropped. A hole is not read, so nothing waits. */
 	cause->certain = perf->read_again.count * 2 < perf->read.count &&
 			 perf->read.off_cpu_ns >= VERDICT_CAUSE_SHARE * perf->read.total_ns;
 	file = perf_read_file(run, perf->read.total_ns);
@@ -125,8 +125,8 @@ bool verdict_perf_cached(const struct verdict *verdict, const struct report *run
 	cause->weight = share;
 	cause->certain = perf->writable.total_ns <= (1 - MOST) * cached->total_ns;
 	verdict_state(cause,
-		      "%" PRIu64 " minor faults mapped pages of files that were in memory, %.2f µs "
-		      "each",
+		      "%" PRIu64
+		      " minor faults mapped pages of files that were in memory, %.2f µs each",
 		      cached->count, perf_mean_us(cached));
 	if (cause->certain) {
 		verdict_add(cause, ".");

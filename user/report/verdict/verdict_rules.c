@@ -226,7 +226,7 @@ static void state_unknown(const struct verdict *verdict, const struct report *ru
 		cause,
 		view_source_is_perf(run) ?
 			"perf record -e page-faults -c 1 -g -- COMMAND shows the calls that "
-			"led to the faults; eBPF (pfdrive as root) names what they wait for." :
+			"led to the faults; eBPF (pfdrive as root) names the waits." :
 			"pfdrive record --by stack -- COMMAND shows the calls that led to the "
 			"faults.");
 }
