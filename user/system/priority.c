@@ -49,8 +49,8 @@ void priority_be_prompt(void)
 	syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-/* sched(7): each step of 1 is worth 10 % of CPU time. */
-#define NICE_STEPS 10
+/* sched(7): each step takes a tenth of the CPU time, from the weight of 1024 down to 36. */
+#define NICE_STEPS 15
 
 void priority_lower(void)
 {

@@ -22,7 +22,7 @@ struct priority {
  */
 void priority_raise(struct priority *priority);
 /*
- * Lowers the priority of the calling thread for good: it uses idle CPUs, and takes a tenth of a
+ * Lowers the priority of the calling thread for good: it uses idle CPUs, and takes some 4 % of a
  * CPU from a thread that is busy.
  */
 void priority_lower(void);
