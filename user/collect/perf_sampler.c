@@ -46,6 +46,7 @@ struct perf_copy {
 struct perf_cpu {
 	struct perf_buffer buffer; /* fd: the event that it belongs to, one of the sampler's */
 	struct perf_copy copied;   /* protected by the lock */
+	struct perf_copy taken;	   /* from copied, by the drain */
 	struct perf_copy drained;
 };
 
@@ -65,7 +66,12 @@ struct perf_sampler {
 	pthread_t thread;
 	bool running;
 	int stopping; /* atomic */
+	/*
+	 * Of buffers and copies. Held for moments only by the drain, whose low priority would
+	 * otherwise keep the copying thread waiting.
+	 */
 	pthread_mutex_t lock;
+	uint64_t copied_ns; /* all records before it were copied, of all CPUs */
 	struct time_heap heap;
 };
 
@@ -125,6 +131,7 @@ void perf_sampler_close(struct perf_sampler *sampler)
 	for (cpu = 0; sampler->cpus && cpu < sampler->nr_cpus; cpu++) {
 		perf_buffer_unmap(&sampler->cpus[cpu].buffer);
 		free(sampler->cpus[cpu].copied.bytes);
+		free(sampler->cpus[cpu].taken.bytes);
 		free(sampler->cpus[cpu].drained.bytes);
 	}
 	perf_fds_exit(&sampler->fds);
@@ -162,8 +169,10 @@ static int sampler_map(struct perf_sampler *sampler, struct perf_buffer *buffer,
 {
 	int err;
 
+	pthread_mutex_lock(&sampler->lock);
 	buffer->fd = fd;
 	err = perf_buffer_map(buffer, sampler->ring_bytes);
+	pthread_mutex_unlock(&sampler->lock);
 	sampler->too_large = err == -EPERM || err == -ENOMEM;
 	return sampler->too_large ? -ENOBUFS : err ?: sampler_add_polled(sampler, fd);
 }
@@ -246,6 +255,7 @@ static void sampler_cut(struct perf_sampler *sampler, size_t first)
 	size_t i;
 	int cpu;
 
+	pthread_mutex_lock(&sampler->lock);
 	for (cpu = 0; cpu < sampler->nr_cpus; cpu++) {
 		buffer = &sampler->cpus[cpu].buffer;
 		for (i = first; buffer->page && i < sampler->fds.count; i++)
@@ -254,6 +264,7 @@ static void sampler_cut(struct perf_sampler *sampler, size_t first)
 		if (!buffer->page)
 			*buffer = PERF_BUFFER_NONE;
 	}
+	pthread_mutex_unlock(&sampler->lock);
 	perf_fds_cut(&sampler->fds, first);
 }
 
@@ -300,28 +311,19 @@ static void sampler_undo(void *context)
 int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid)
 {
 	static const struct tids_action action = { sampler_begin, sampler_undo };
-	int err;
 
-	pthread_mutex_lock(&sampler->lock);
 	sampler->before = sampler->fds.count;
 	sampler->inherit = true;
 	sampler->off = false;
-	err = tids_each(pid, &action, sampler);
-	pthread_mutex_unlock(&sampler->lock);
-	return err;
+	return tids_each(pid, &action, sampler);
 }
 
 int perf_sampler_hold_thread(struct perf_sampler *sampler, pid_t tid)
 {
-	int err;
-
-	pthread_mutex_lock(&sampler->lock);
 	sampler->held = sampler->fds.count;
 	sampler->inherit = false;
 	sampler->off = true;
-	err = sampler_begin(sampler, tid);
-	pthread_mutex_unlock(&sampler->lock);
-	return err;
+	return sampler_begin(sampler, tid);
 }
 
 int perf_sampler_begin_thread(struct perf_sampler *sampler)
@@ -370,12 +372,14 @@ static bool sampler_copy_cpu(struct perf_cpu *cpu)
 
 static bool sampler_copy(struct perf_sampler *sampler)
 {
+	const uint64_t now_ns = clock_monotonic_ns();
 	bool any = false;
 	int cpu;
 
 	pthread_mutex_lock(&sampler->lock);
 	for (cpu = 0; cpu < sampler->nr_cpus; cpu++)
 		any |= sampler_copy_cpu(&sampler->cpus[cpu]);
+	sampler->copied_ns = now_ns;
 	pthread_mutex_unlock(&sampler->lock);
 	return any;
 }
@@ -431,10 +435,10 @@ int perf_sampler_fd(const struct perf_sampler *sampler)
 	return sampler->ready;
 }
 
-/* Moves what was copied behind the records that the last drain left. */
-static int sampler_take_copied(struct perf_cpu *cpu)
+/* Puts what was taken behind the records that the last drain left. */
+static int sampler_append_taken(struct perf_cpu *cpu)
 {
-	struct perf_copy *drained = &cpu->drained, *copied = &cpu->copied, empty;
+	struct perf_copy *drained = &cpu->drained, *taken = &cpu->taken, empty;
 	int err;
 
 	drained->used -= drained->next;
@@ -442,17 +446,35 @@ static int sampler_take_copied(struct perf_cpu *cpu)
 	drained->next = 0;
 	if (!drained->used) {
 		empty = *drained;
-		*drained = *copied;
-		*copied = empty;
+		*drained = *taken;
+		*taken = empty;
 		return 0;
 	}
-	err = copy_make_room(drained, copied->used);
+	err = copy_make_room(drained, taken->used);
 	if (err)
 		return err;
-	memcpy(drained->bytes + drained->used, copied->bytes, copied->used);
-	drained->used += copied->used;
-	copied->used = 0;
+	memcpy(drained->bytes + drained->used, taken->bytes, taken->used);
+	drained->used += taken->used;
+	taken->used = 0;
 	return 0;
+}
+
+/* The copies change places with those that were appended. */
+static uint64_t sampler_take_copied(struct perf_sampler *sampler)
+{
+	struct perf_copy empty;
+	struct perf_cpu *cpu;
+	uint64_t copied_ns;
+
+	pthread_mutex_lock(&sampler->lock);
+	for (cpu = sampler->cpus; cpu < sampler->cpus + sampler->nr_cpus; cpu++) {
+		empty = cpu->taken;
+		cpu->taken = cpu->copied;
+		cpu->copied = empty;
+	}
+	copied_ns = sampler->copied_ns;
+	pthread_mutex_unlock(&sampler->lock);
+	return copied_ns;
 }
 
 static const struct perf_event_header *sampler_next(const struct perf_cpu *cpu)
@@ -463,7 +485,7 @@ static const struct perf_event_header *sampler_next(const struct perf_cpu *cpu)
 					       NULL;
 }
 
-static int sampler_look(struct perf_sampler *sampler)
+static int sampler_look(struct perf_sampler *sampler, uint64_t *copied_ns)
 {
 	const struct perf_event_header *record;
 	uint64_t count;
@@ -471,27 +493,31 @@ static int sampler_look(struct perf_sampler *sampler)
 
 	while (read(sampler->ready, &count, sizeof(count)) > 0)
 		;
-	sampler_copy(sampler);
+	if (!sampler->running)
+		sampler_copy(sampler);
+	*copied_ns = sampler_take_copied(sampler);
 	sampler->heap.count = 0;
-	pthread_mutex_lock(&sampler->lock);
 	for (cpu = 0; cpu < sampler->nr_cpus && !err; cpu++) {
-		err = sampler_take_copied(&sampler->cpus[cpu]);
+		err = sampler_append_taken(&sampler->cpus[cpu]);
 		record = sampler_next(&sampler->cpus[cpu]);
 		if (record)
 			time_heap_add(&sampler->heap, perf_record_ns(record), cpu);
 	}
-	pthread_mutex_unlock(&sampler->lock);
 	return err;
 }
 
+/* What was copied for one CPU and not yet for another must wait, with all that is later. */
 int perf_sampler_drain(struct perf_sampler *sampler, uint64_t until_ns, perf_record_sink sink,
 		       void *context)
 {
-	const uint64_t end_ns = until_ns == UINT64_MAX ? until_ns : until_ns - LATE_NS;
 	const struct perf_event_header *record;
+	uint64_t copied_ns, end_ns;
 	struct perf_cpu *cpu;
-	int err = sampler_look(sampler);
+	int err = sampler_look(sampler, &copied_ns);
 
+	end_ns = (copied_ns < until_ns ? copied_ns : until_ns) - LATE_NS;
+	if (until_ns == UINT64_MAX)
+		end_ns = until_ns;
 	while (!err && sampler->heap.count) {
 		cpu = &sampler->cpus[time_heap_first(&sampler->heap)];
 		record = sampler_next(cpu);
