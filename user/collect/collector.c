@@ -17,7 +17,6 @@
 #include "collect/collector.h"
 #include "collect/record_merge.h"
 #include "collect/reorder_queue.h"
-#include "system/priority.h"
 #include "util/time_ns.h"
 
 struct collector {
@@ -201,10 +200,6 @@ static void *collector_main(void *argument)
 	struct collector *collector = argument;
 	uint64_t next_ns = clock_monotonic_ns() + collector->options.tick_ms * MILLISECOND;
 	int ready;
-
-	/* Such a source copies its records itself. The analysis of the copies can wait. */
-	if (collector->options.source->ops->stream)
-		priority_lower();
 	while (!collector->err) { /* the source counts records as lost that no longer fit */
 		ready = poll(collector->polled, collector->nr_polled,
 			     collector_until_tick(collector, next_ns));

@@ -33,6 +33,12 @@
 #define COPY_BYTES_MAX (64U << 20)
 /* A record may be in its buffer so long after its time: the thread was interrupted in between. */
 #define LATE_NS (2 * MILLISECOND)
+/*
+ * Copies are analyzed when there are as many, or as often; but mappings at once. A program that
+ * shares its CPU with pfdrive is then disturbed less often, and a short one not before it ends.
+ */
+#define ANALYZE_BYTES (8U << 20)
+#define ANALYZE_NS    SECOND
 /* The buffer is copied when it is this full. */
 #define WAKEUP_SHARE 8
 
@@ -66,12 +72,12 @@ struct perf_sampler {
 	pthread_t thread;
 	bool running;
 	int stopping; /* atomic */
-	/*
-	 * Of buffers and copies. Held for moments only by the drain, whose low priority would
-	 * otherwise keep the copying thread waiting.
-	 */
+	/* Of buffers and copies. The drain holds it for moments only: the copying thread waits. */
 	pthread_mutex_t lock;
 	uint64_t copied_ns; /* all records before it were copied, of all CPUs */
+	/* Of the copying thread. */
+	uint64_t announced_ns; /* `ready` was written then */
+	bool urgent;	       /* mappings were copied since then */
 	struct time_heap heap;
 };
 
@@ -354,40 +360,73 @@ static int copy_make_room(struct perf_copy *copy, size_t more)
 }
 
 /* Empties the buffer into the copy; without memory the records stay in the buffer. */
-static bool sampler_copy_cpu(struct perf_cpu *cpu)
+static void sampler_copy_cpu(struct perf_cpu *cpu)
 {
 	struct perf_buffer *buffer = &cpu->buffer;
 	size_t size;
 
 	if (!buffer->page)
-		return false;
+		return;
 	perf_buffer_look(buffer);
 	size = buffer->end - buffer->next;
 	if (!size || cpu->copied.used + size > COPY_BYTES_MAX || copy_make_room(&cpu->copied, size))
-		return false;
+		return;
 	perf_buffer_take(buffer, cpu->copied.bytes + cpu->copied.used, size);
 	cpu->copied.used += size;
-	return true;
 }
 
-static bool sampler_copy(struct perf_sampler *sampler)
+/* The files of mappings must be opened while their process lives. */
+static bool sampler_has_mappings(const struct perf_copy *copy, size_t from)
+{
+	const struct perf_event_header *record;
+
+	for (; from < copy->used; from += record->size) {
+		record = (const void *)(copy->bytes + from);
+		if (record->type == PERF_RECORD_MMAP2 || record->type == PERF_RECORD_COMM)
+			return true;
+	}
+	return false;
+}
+
+static void sampler_copy(struct perf_sampler *sampler)
 {
 	const uint64_t now_ns = clock_monotonic_ns();
-	bool any = false;
+	struct perf_cpu *cpu;
+	size_t before;
+
+	pthread_mutex_lock(&sampler->lock);
+	for (cpu = sampler->cpus; cpu < sampler->cpus + sampler->nr_cpus; cpu++) {
+		before = cpu->copied.used;
+		sampler_copy_cpu(cpu);
+		sampler->urgent |= sampler_has_mappings(&cpu->copied, before);
+	}
+	sampler->copied_ns = now_ns;
+	pthread_mutex_unlock(&sampler->lock);
+}
+
+/* Wakes the reader if the copies are worth it. */
+static void sampler_announce(struct perf_sampler *sampler)
+{
+	const uint64_t one = 1, now_ns = clock_monotonic_ns();
+	size_t bytes = 0;
 	int cpu;
 
 	pthread_mutex_lock(&sampler->lock);
 	for (cpu = 0; cpu < sampler->nr_cpus; cpu++)
-		any |= sampler_copy_cpu(&sampler->cpus[cpu]);
-	sampler->copied_ns = now_ns;
+		bytes += sampler->cpus[cpu].copied.used;
 	pthread_mutex_unlock(&sampler->lock);
-	return any;
+	if (!bytes || (!sampler->urgent && bytes < ANALYZE_BYTES &&
+		       now_ns < sampler->announced_ns + ANALYZE_NS))
+		return;
+	sampler->urgent = false;
+	sampler->announced_ns = now_ns;
+	while (write(sampler->ready, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
 }
 
 static void *sampler_main(void *argument)
 {
 	struct perf_sampler *sampler = argument;
-	const uint64_t one = 1;
 	struct epoll_event event;
 	uint64_t expirations;
 
@@ -398,9 +437,8 @@ static void *sampler_main(void *argument)
 		/* A timer that is not read does not expire again. */
 		while (read(sampler->timer, &expirations, sizeof(expirations)) > 0)
 			;
-		if (sampler_copy(sampler))
-			while (write(sampler->ready, &one, sizeof(one)) < 0 && errno == EINTR)
-				;
+		sampler_copy(sampler);
+		sampler_announce(sampler);
 	}
 	return NULL;
 }

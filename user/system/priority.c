@@ -49,15 +49,6 @@ void priority_be_prompt(void)
 	syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-/* sched(7): each step takes a tenth of the CPU time, from the weight of 1024 down to 36. */
-#define NICE_STEPS 15
-
-void priority_lower(void)
-{
-	if (nice(NICE_STEPS) < 0)
-		errno = 0; /* it is lower already */
-}
-
 /* Increasing a nice value needs no privilege. */
 void priority_restore(struct priority *priority)
 {

@@ -22,11 +22,6 @@ struct priority {
  */
 void priority_raise(struct priority *priority);
 /*
- * Lowers the priority of the calling thread for good: it uses idle CPUs, and takes some 4 % of a
- * CPU from a thread that is busy.
- */
-void priority_lower(void);
-/*
  * Asks for short time slices of the calling thread, so that it runs soon after it is woken. Needs
  * no privilege; has no effect before Linux 6.12.
  */
