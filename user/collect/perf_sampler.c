@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -34,7 +35,7 @@
 /* A record may be in its buffer so long after its time: the thread was interrupted in between. */
 #define LATE_NS (2 * MILLISECOND)
 /*
- * Copies are analyzed when there are as many, or as often; but mappings at once. A program that
+ * Copies are analyzed when there are as many, or as often; but mappings of code at once. A program that
  * shares its CPU with pfdrive is then disturbed less often, and a short one not before it ends.
  */
 #define ANALYZE_BYTES (8U << 20)
@@ -77,7 +78,7 @@ struct perf_sampler {
 	uint64_t copied_ns; /* all records before it were copied, of all CPUs */
 	/* Of the copying thread. */
 	uint64_t announced_ns; /* `ready` was written then */
-	bool urgent;	       /* mappings were copied since then */
+	bool urgent;	       /* mappings of code were copied since then */
 	struct time_heap heap;
 };
 
@@ -375,14 +376,15 @@ static void sampler_copy_cpu(struct perf_cpu *cpu)
 	cpu->copied.used += size;
 }
 
-/* The files of mappings must be opened while their process lives. */
-static bool sampler_has_mappings(const struct perf_copy *copy, size_t from)
+/* The files of code must be opened while their process lives. */
+static bool sampler_has_code(const struct perf_copy *copy, size_t from)
 {
 	const struct perf_event_header *record;
 
 	for (; from < copy->used; from += record->size) {
 		record = (const void *)(copy->bytes + from);
-		if (record->type == PERF_RECORD_MMAP2 || record->type == PERF_RECORD_COMM)
+		if (record->type == PERF_RECORD_MMAP2 &&
+		    ((const struct record_mmap2 *)record)->prot & PROT_EXEC)
 			return true;
 	}
 	return false;
@@ -398,7 +400,7 @@ static void sampler_copy(struct perf_sampler *sampler)
 	for (cpu = sampler->cpus; cpu < sampler->cpus + sampler->nr_cpus; cpu++) {
 		before = cpu->copied.used;
 		sampler_copy_cpu(cpu);
-		sampler->urgent |= sampler_has_mappings(&cpu->copied, before);
+		sampler->urgent |= sampler_has_code(&cpu->copied, before);
 	}
 	sampler->copied_ns = now_ns;
 	pthread_mutex_unlock(&sampler->lock);
