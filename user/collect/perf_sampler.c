@@ -35,7 +35,7 @@
 /* A record may be in its buffer so long after its time: the thread was interrupted in between. */
 #define LATE_NS (2 * MILLISECOND)
 /*
- * Copies are analyzed when there are as many, or as often; but mappings of code at once. A program that
+ * Copies are analyzed when there are as many, or as often; mappings of code at once. A program that
  * shares its CPU with pfdrive is then disturbed less often, and a short one not before it ends.
  */
 #define ANALYZE_BYTES (8U << 20)
