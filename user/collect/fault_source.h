@@ -82,7 +82,7 @@ struct code_files;
 
 /*
  * A source that supplies all items itself: faults, off-CPU intervals, tasks and mappings. It has no
- * rings, and eBPF and perf's mappings are not used beside it.
+ * rings; the instruments then open neither eBPF nor perf's mappings.
  */
 struct fault_source_stream_ops {
 	int (*fd)(const struct fault_source *source); /* readable if items wait */

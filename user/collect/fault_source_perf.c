@@ -74,8 +74,8 @@ static int perf_source_explain(int err, pid_t pid, char *why, size_t size)
 }
 
 /*
- * What perf adds to a fault, in picoseconds: the events of this thread, in buffers that nobody
- * reads. It shows too whether the buffers may be locked. 0 or a negative errno.
+ * Measures the picoseconds that perf adds to a fault, in this thread and in buffers that no thread
+ * reads. Shows also if the buffers may be locked. 0 or a negative errno.
  */
 static int perf_source_calibrate(struct perf_source *perf)
 {
@@ -373,6 +373,7 @@ static int perf_source_fill(const struct fault_source *source, struct run_counte
 	counters->perf_user_only = perf_sampler_is_user_only(perf->sampler);
 	counters->perf_failed = counts->failed;
 	counters->perf_unpaired = counts->unpaired;
+	counters->perf_forgotten = counts->forgotten;
 	memcpy(counters->perf_lost, counts->threads, sizeof(counters->perf_lost));
 	counters->nr_perf_lost = counts->nr_threads;
 	if (!perf->stopped || perf->read_err)

@@ -96,7 +96,7 @@ static int instruments_check_namespace(const struct instruments *instruments, ch
 	return -EOPNOTSUPP;
 }
 
-/* A source with all that it needs beside it. */
+/* Opens a source with the instruments that it needs. */
 static int instruments_open_with(struct instruments *instruments,
 				 const struct fault_source_ops *source, char *why, size_t size)
 {
@@ -118,7 +118,7 @@ static int instruments_open_with(struct instruments *instruments,
 	return err;
 }
 
-/* Closes what a source that failed has opened, for the next one. */
+/* Closes all instruments of a source that failed, before the next source is tried. */
 static void instruments_close_source(struct instruments *instruments)
 {
 	perf_maps_close(instruments->maps);

@@ -30,8 +30,8 @@ struct instruments {
 };
 
 /*
- * Opens the source, and what it needs beside it. 0 or a negative errno, and then a clause; what is
- * open already stays for instruments_close().
+ * Opens the source and the instruments that it needs. Returns 0, or a negative errno and a clause;
+ * instruments_close() closes them in both cases.
  */
 int instruments_open_all(struct instruments *instruments, char *why, size_t size);
 

@@ -108,7 +108,7 @@ int perf_memory_place(struct perf_memory *memory, struct pfstat_fault *fault)
 		err = page_history_add(memory->history, pid, fault->address, &before);
 	if (before)
 		fault->perf |= PFSTAT_PERF_AGAIN;
-	/* A page of a file that is read again says more as a major fault of the file. */
+	/* A major fault of a file stays one: it shows a read. PFSTAT_PERF_AGAIN marks it. */
 	if (before &&
 	    (fault->outcome == PFSTAT_OUTCOME_MINOR || fault->event.flags != PFSTAT_FAULT_FILE))
 		fault->event.flags = PFSTAT_FAULT_AGAIN;

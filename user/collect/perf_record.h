@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The records of perf_event_open(2) that perf_sampler.h asks for, as they lie in a buffer. The
- * fields of a sample have the order of perf_event_open(2).
+ * Layouts of the records in the buffers of perf_sampler.h. The fields of a sample have the order
+ * of perf_event_open(2).
  */
 #ifndef PFSTAT_USER_PERF_RECORD_H
 #define PFSTAT_USER_PERF_RECORD_H

@@ -30,7 +30,7 @@
 #define RING_PAGES_MIN	   8
 /* The mappings of short processes are read as often, so that their files are found. */
 #define COPY_EVERY_MS 100
-/* More than this stays in the buffer, and the kernel counts what is lost. */
+/* Limit on the copies of a CPU. The rest stays in the buffer, and the kernel counts losses. */
 #define COPY_BYTES_MAX (64U << 20)
 /* A record may be in its buffer so long after its time: the thread was interrupted in between. */
 #define LATE_NS (2 * MILLISECOND)
@@ -475,7 +475,7 @@ int perf_sampler_fd(const struct perf_sampler *sampler)
 	return sampler->ready;
 }
 
-/* Puts what was taken behind the records that the last drain left. */
+/* Appends the taken records to those that the last drain left. */
 static int sampler_append_taken(struct perf_cpu *cpu)
 {
 	struct perf_copy *drained = &cpu->drained, *taken = &cpu->taken, empty;
@@ -546,7 +546,7 @@ static int sampler_look(struct perf_sampler *sampler, uint64_t *copied_ns)
 	return err;
 }
 
-/* What was copied for one CPU and not yet for another must wait, with all that is later. */
+/* Records that were copied for one CPU only must wait, and so must all later ones. */
 int perf_sampler_drain(struct perf_sampler *sampler, uint64_t until_ns, perf_record_sink sink,
 		       void *context)
 {

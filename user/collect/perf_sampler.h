@@ -44,7 +44,7 @@ int perf_sampler_end_thread(struct perf_sampler *sampler);
 
 /* Starts the thread that empties the buffers. */
 int perf_sampler_start(struct perf_sampler *sampler);
-/* Disables all events, and ends the thread; what was sampled can still be drained. */
+/* Disables all events and ends the thread. The samples can still be drained. */
 void perf_sampler_stop(struct perf_sampler *sampler);
 
 /* Readable when there are records, and several times a second. */

@@ -119,6 +119,7 @@ static int perf_stream_end_fault(struct perf_stream *stream, struct perf_thread 
 	if (outcome == PFSTAT_OUTCOME_ERROR)
 		fault.perf |= PFSTAT_PERF_NO_END;
 	err = perf_memory_place(&stream->memory, &fault);
+	stream->counts.forgotten = page_history_dropped(stream->memory.history);
 	if (err)
 		return err;
 	value = &stream->counts.faults[PFSTAT_FAULT_INDEX(fault.event.flags, fault.origin,

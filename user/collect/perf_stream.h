@@ -38,6 +38,7 @@ struct perf_stream_counts {
 	uint64_t at_edges; /* starts and ends of faults that lasted beyond the recording */
 	uint64_t off_cpu;  /* intervals */
 	uint64_t items;
+	uint64_t forgotten; /* pages that the history had no room for */
 	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
 };
 

@@ -37,6 +37,7 @@ void run_counters_init(struct run_counters *counters)
 		.perf_major = COUNT_NA,
 		.perf_failed = COUNT_NA,
 		.perf_unpaired = COUNT_NA,
+		.perf_forgotten = COUNT_NA,
 		.maps_lost = COUNT_NA,
 		.names_left_out = COUNT_NA,
 		.events_received = COUNT_NA,

@@ -107,9 +107,10 @@ struct run_counters {
 	/* perf_event_open(2), PERF_TYPE_SOFTWARE. */
 	uint64_t perf_faults, perf_minor, perf_major;
 	/* Of perf as the fault source. */
-	bool perf_user_only;	/* faults of the kernel in system calls are not seen */
-	uint64_t perf_failed;	/* faults that mapped no page: a signal followed */
-	uint64_t perf_unpaired; /* samples that were not joined to faults, next to lost ones */
+	bool perf_user_only;	 /* faults of the kernel in system calls are not seen */
+	uint64_t perf_failed;	 /* faults that mapped no page: a signal followed */
+	uint64_t perf_unpaired;	 /* samples that were not joined to faults, next to lost ones */
+	uint64_t perf_forgotten; /* pages beyond the history: their next faults are not `again` */
 	/* The threads with most lost samples, most first; the rest cannot be attributed. */
 	struct perf_lost_row perf_lost[PERF_LOST_ROWS];
 	unsigned int nr_perf_lost;

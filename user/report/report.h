@@ -85,6 +85,7 @@ struct report_losses {
 	uint64_t records;	 /* records lost in the module's rings */
 	uint64_t events;	 /* events of any type, and system calls, lost by eBPF */
 	uint64_t events_skipped; /* how many of these were lost because no program ran */
+	uint64_t forgotten;	 /* see perf_forgotten in struct run_counters */
 	/* perf: the threads that lost most samples, which are among the events. */
 	struct perf_lost_row threads[PERF_LOST_ROWS];
 	unsigned int nr_threads;

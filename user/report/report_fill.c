@@ -36,6 +36,7 @@ void report_init(struct report *report)
 			.records = COUNT_NA, .maps = COUNT_NA, .names_left_out = COUNT_NA,
 			.events = COUNT_NA, .events_skipped = COUNT_NA,
 			.events_sent = COUNT_NA, .events_received = COUNT_NA,
+			.forgotten = COUNT_NA,
 		},
 		.cost = {
 			.calls = COUNT_NA, .call_cost_ps = COUNT_NA, .inside_ps = COUNT_NA,
@@ -145,6 +146,7 @@ static void fill_bpf(struct report *report, const struct run_counters *counters)
 	losses->events_skipped = counters->events_skipped;
 	memcpy(losses->threads, counters->perf_lost, sizeof(losses->threads));
 	losses->nr_threads = counters->nr_perf_lost;
+	losses->forgotten = counters->perf_forgotten;
 	losses->events_sent = counters->counts[PFSTAT_COUNT_EVENTS];
 	losses->events_received = counters->events_received;
 	fill_bpf_cost(&report->cost, counters);

@@ -64,7 +64,7 @@ struct spread view_spread(const double *values, size_t nr);
 bool view_is_drive(const struct report *run);
 /* The records of calls are those of eBPF, not of the module. */
 bool view_source_is_bpf(const struct report *run);
-/* What the source, and so the output, lacks: one line. NULL: the module, which lacks nothing. */
+/* One line with the limits of the source; NULL: the module has none. */
 const char *view_source_note(const struct report *run);
 bool view_source_is_perf(const struct report *run);
 

@@ -25,7 +25,7 @@ static void part_row(struct grid *grid, const struct report *run, enum part part
 	const struct part_figures *figures = &faults->parts[part];
 	const bool is_cpu = part == PART_CPU_BEFORE || part == PART_CPU_AFTER;
 
-	/* A note below the table lists what is n/a, which for perf is most of the parts. */
+	/* A note below the table lists the parts that are n/a. For perf these are most of them. */
 	if (view_part_known(run, part) ?
 		    !figures->total_ns || figures->total_ns < least * faults->whole.total_ns :
 		    !slept(faults) || view_source_is_perf(run))

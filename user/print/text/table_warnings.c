@@ -94,6 +94,10 @@ static void warn_of_events(FILE *out, const struct report *run, size_t number)
 	const bool by_perf = view_source_is_perf(run);
 
 	warn_of_missing_events(out, losses, number);
+	if (losses->forgotten != COUNT_NA && losses->forgotten)
+		warn(out, number,
+		     "%" PRIu64 " PAGES EXCEEDED THE HISTORY: CLASS again HAS TOO FEW FAULTS",
+		     losses->forgotten);
 	if (losses->events == COUNT_NA || !losses->events)
 		return;
 	warn(out, number,

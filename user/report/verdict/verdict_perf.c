@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules for faults that perf recorded. It tells major from minor faults, files from anonymous
- * memory, and time on the CPU from time off it; requests and calls are not known. A cause is
+ * The rules for faults that perf recorded. perf distinguishes major and minor faults, files and
+ * anonymous memory, time on and off the CPU; requests and calls are not known. A cause is
  * certain only if all faults that it claims are of one kind.
  */
 #include <inttypes.h>
