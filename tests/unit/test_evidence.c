@@ -56,6 +56,22 @@ START_TEST(test_more_spans_than_are_kept_still_add_up)
 }
 END_TEST
 
+START_TEST(test_waiting_for_a_cpu_is_a_preemption_or_follows_a_wakeup)
+{
+	static struct evidence evidence;
+	struct evidence_figures figures;
+	struct pfstat_off_cpu interval = { .event.ns = 1000, .off_ns = 400, .woken_ns = 900 };
+
+	evidence_add_off_cpu(&evidence, &interval); /* asleep, its wake-up is not known */
+	interval.event.flags = PFSTAT_OFF_CPU_WOKEN;
+	evidence_add_off_cpu(&evidence, &interval);
+	interval.event.flags = PFSTAT_OFF_CPU_PREEMPTED;
+	evidence_add_off_cpu(&evidence, &interval);
+	evidence_figures(&evidence, &figures);
+	ck_assert_uint_eq(figures.waiting_ns, 100 + 600);
+}
+END_TEST
+
 START_TEST(test_kernel_faults_forks_and_advice_are_counted)
 {
 	static struct evidence evidence;
@@ -84,4 +100,5 @@ END_TEST
 
 RUN_TESTS("evidence", test_overlapping_faults_count_once,
 	  test_more_spans_than_are_kept_still_add_up,
+	  test_waiting_for_a_cpu_is_a_preemption_or_follows_a_wakeup,
 	  test_kernel_faults_forks_and_advice_are_counted)

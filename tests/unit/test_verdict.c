@@ -33,6 +33,10 @@ START_TEST(test_faults_of_an_idle_program_are_not_dismissed)
 	check_cause(&s, "nothing-wrong", false, "page faults were 60 % of its activity");
 	s.report.usage.utime_ns = 200 * MS;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	/* It had little of a CPU, because others ran there. */
+	s.report.usage.utime_ns = 20 * MS;
+	s.report.evidence.waiting_ns = 500 * MS;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 }
 END_TEST
 

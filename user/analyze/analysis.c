@@ -249,6 +249,7 @@ static void add_off_cpu(struct analysis *analysis, const struct pfstat_off_cpu *
 	else
 		analysis->voluntary++;
 	analysis->off_cpu_ns += item_elapsed(interval->off_ns, interval->event.ns);
+	evidence_add_off_cpu(&analysis->evidence, interval);
 }
 
 /* A range may span several mappings. A call succeeds only without gaps between them. */

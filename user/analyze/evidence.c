@@ -82,6 +82,15 @@ void evidence_add_fault(struct evidence *evidence, const struct explained *fault
 	evidence->figures.kernel_ns += fault->end_ns - fault->start_ns;
 }
 
+void evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval)
+{
+	if (interval->event.flags & PFSTAT_OFF_CPU_PREEMPTED)
+		evidence->figures.waiting_ns += item_elapsed(interval->off_ns, interval->event.ns);
+	else if (interval->event.flags & PFSTAT_OFF_CPU_WOKEN)
+		evidence->figures.waiting_ns +=
+			item_elapsed(interval->woken_ns, interval->event.ns);
+}
+
 void evidence_add_task(struct evidence *evidence, const struct pfstat_task *task)
 {
 	if (task->event.flags & PFSTAT_TASK_FORK && task->event.pid == task->event.tid)

@@ -40,6 +40,8 @@ struct evidence_figures {
 	/* Faults that the kernel took in a system call, or in get_user_pages(). */
 	uint64_t kernel_faults, kernel_ns;
 	uint64_t forks; /* new processes, not threads */
+	/* Threads could run and had no CPU, in faults and outside of them. */
+	uint64_t waiting_ns;
 	struct evidence_reclaims reclaims[PFSTAT_NR_RECLAIM_KINDS];
 	uint64_t advices[EVIDENCE_ADVICES]; /* successful calls of madvise(2), by advice */
 	struct evidence_perf perf;
@@ -59,6 +61,7 @@ struct evidence {
 
 /* A zeroed struct has no evidence. */
 void evidence_add_fault(struct evidence *evidence, const struct explained *fault);
+void evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval);
 void evidence_add_task(struct evidence *evidence, const struct pfstat_task *task);
 void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *advice);
 void evidence_add_reclaim(struct evidence *evidence, const struct pfstat_reclaim *reclaim);

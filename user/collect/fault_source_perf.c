@@ -35,7 +35,7 @@ struct perf_source {
 	item_sink sink;		  /* of the drain */
 	void *context;
 	uint64_t cost_ps; /* of a fault */
-	bool started, stopped;
+	bool stopped;
 	uint64_t read[PERF_NR_SAMPLES]; /* the kernel's counts at the end */
 	int read_err;
 };
@@ -240,7 +240,6 @@ static int perf_source_start(struct fault_source *source)
 	priority_raise(&priority);
 	err = perf_sampler_start(perf->sampler);
 	priority_restore(&priority);
-	perf->started = !err;
 	return err;
 }
 

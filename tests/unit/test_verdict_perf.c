@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The rules for faults that perf recorded: evidence that proves a cause, and evidence that does not. */
+#include <string.h>
+
+#include "sample_verdict.h"
+
+static void perf_begin(struct sample *s)
+{
+	sample_begin(s);
+	s->report.bpf.hooks = 1U << HOOK_FAULT | 1U << HOOK_PERF;
+	strcpy(s->report.environment.command, "program");
+}
+
+static void add_reads(struct sample *s, uint64_t count, uint64_t asleep_ns, uint64_t cpu_ns)
+{
+	struct evidence_sum *read = &s->report.evidence.perf.read;
+
+	add_class(s, FAULT_FILE, count, PART_ASLEEP, asleep_ns);
+	add_class(s, FAULT_FILE, 0, PART_CPU_BEFORE, cpu_ns);
+	read->count += count;
+	read->total_ns += asleep_ns + cpu_ns;
+	read->off_cpu_ns += asleep_ns;
+}
+
+static void add_file(struct sample *s, uint64_t major, struct group_reads reads)
+{
+	s->files[0] = (struct group){
+		.name = "/data/big.bin", .inode = 5, .faults = major, .major = major,
+		.total_ns = reads.major_ns, .reads = reads,
+	};
+	s->report.places[GROUP_BY_FILE] = (struct report_places){ s->files, 1 };
+}
+
+static void add_cached(struct sample *s, uint64_t count, uint64_t total_ns, uint64_t writable_ns)
+{
+	struct evidence_perf *perf = &s->report.evidence.perf;
+
+	add_class(s, FAULT_FILE, count, PART_CPU_BEFORE, total_ns);
+	perf->cached = (struct evidence_sum){ count, total_ns, 0 };
+	perf->minor = perf->cached;
+	perf->writable = (struct evidence_sum){ count, writable_ns, 0 };
+}
+
+START_TEST(test_reads_of_a_file_at_random)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_reads(&s, 400, 400 * MS, 100 * MS);
+	add_file(&s, 400, (struct group_reads){ .major_ns = 500 * MS, .next = 30 });
+	check_cause(&s, "cold-file", true, "pages of /data/big.bin were not in memory: 400 major");
+	check_cause(&s, "cold-file", true, "read at random");
+}
+END_TEST
+
+START_TEST(test_reads_of_adjacent_pages_lack_read_ahead)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_reads(&s, 400, 400 * MS, 100 * MS);
+	add_file(&s, 400,
+		 (struct group_reads){ .major_ns = 500 * MS, .next = 399, .adjacent = 396 });
+	check_cause(&s, "cold-file", true, "99 % of them were on the page after another's");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cold-file")->remedy, "--advise normal"));
+	s.files[0].reads.adjacent = 10;
+	check_cause(&s, "cold-file", true, "read mostly in order");
+}
+END_TEST
+
+/* A hole of a file is a major fault too, but nothing waits for it. */
+START_TEST(test_major_faults_without_a_sleep_are_not_certain)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_reads(&s, 400, 10 * MS, 490 * MS);
+	check_cause(&s, "cold-file", false, "pages of several files were not in memory");
+}
+END_TEST
+
+START_TEST(test_pages_that_return_are_not_cold)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_reads(&s, 400, 400 * MS, 0);
+	s.report.evidence.perf.read_again.count = 300;
+	check_cause(&s, "cold-file", false, "they were evicted, or dropped");
+}
+END_TEST
+
+START_TEST(test_cached_pages_are_certain_only_in_mappings_that_are_not_written)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_cached(&s, 5000, 300 * MS, 20 * MS);
+	check_cause(&s, "cached-pages", true, "5000 minor faults mapped pages of files");
+	s.report.evidence.perf.writable.total_ns = 200 * MS;
+	check_cause(&s, "cached-pages", false, "67 % of that in mappings that may be written");
+}
+END_TEST
+
+START_TEST(test_pages_that_fault_again_have_several_causes)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_class(&s, FAULT_AGAIN, 5000, PART_CPU_BEFORE, 300 * MS);
+	check_cause(&s, "faulted-again", false, "written again after a read, dropped");
+	s.report.evidence.forks = 1;
+	check_cause(&s, "faulted-again", false, "or its parent before a fork,");
+}
+END_TEST
+
+START_TEST(test_first_touches_are_certain_if_no_touch_was_unseen)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_class(&s, FAULT_ANON, 5000, PART_CPU_BEFORE, 300 * MS);
+	check_cause(&s, "first-touch", true, "5000 first touches of anonymous memory");
+	s.report.bpf.user_only = true;
+	check_cause(&s, "first-touch", true, "5000 first touches of anonymous memory");
+	s.report.evidence.forks = 1; /* pages that the kernel touched unseen may be copied */
+	check_cause(&s, "first-touch", false, "not seen to fault before");
+	s.report.bpf.user_only = false;
+	check_cause(&s, "first-touch", true, "5000 first touches of anonymous memory");
+	s.report.environment.command[0] = '\0'; /* a process that ran before */
+	check_cause(&s, "first-touch", false, "not seen to fault before");
+}
+END_TEST
+
+START_TEST(test_minor_faults_that_sleep_wait_for_an_unknown_reason)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_class(&s, FAULT_ANON, 100, PART_ASLEEP, 300 * MS);
+	s.report.evidence.perf.minor = (struct evidence_sum){ 100, 300 * MS, 300 * MS };
+	check_cause(&s, "asleep", false, "off the CPU in minor faults");
+}
+END_TEST
+
+START_TEST(test_faults_in_system_calls_that_perf_hides_may_cost_more)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_class(&s, FAULT_FILE, 10, PART_CPU_BEFORE, MS);
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	s.report.bpf.user_only = true;
+	check_cause(&s, "nothing-wrong", false, "those in system calls are not among them");
+}
+END_TEST
+
+START_TEST(test_lost_samples_make_a_cause_uncertain)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_reads(&s, 400, 400 * MS, 100 * MS);
+	s.report.losses.events = 3;
+	check_cause(&s, "cold-file", false, "were not in memory");
+}
+END_TEST
+
+RUN_TESTS("verdict of perf", test_reads_of_a_file_at_random,
+	  test_reads_of_adjacent_pages_lack_read_ahead,
+	  test_major_faults_without_a_sleep_are_not_certain, test_pages_that_return_are_not_cold,
+	  test_cached_pages_are_certain_only_in_mappings_that_are_not_written,
+	  test_pages_that_fault_again_have_several_causes,
+	  test_first_touches_are_certain_if_no_touch_was_unseen,
+	  test_minor_faults_that_sleep_wait_for_an_unknown_reason,
+	  test_faults_in_system_calls_that_perf_hides_may_cost_more,
+	  test_lost_samples_make_a_cause_uncertain)
