@@ -25,8 +25,12 @@ static void add_reads(struct sample *s, uint64_t count, uint64_t asleep_ns, uint
 static void add_file(struct sample *s, uint64_t major, struct group_reads reads)
 {
 	s->files[0] = (struct group){
-		.name = "/data/big.bin", .inode = 5, .faults = major, .major = major,
-		.total_ns = reads.major_ns, .reads = reads,
+		.name = "/data/big.bin",
+		.inode = 5,
+		.faults = major,
+		.major = major,
+		.total_ns = reads.major_ns,
+		.reads = reads,
 	};
 	s->report.places[GROUP_BY_FILE] = (struct report_places){ s->files, 1 };
 }
@@ -132,6 +136,18 @@ START_TEST(test_first_touches_are_certain_if_no_touch_was_unseen)
 }
 END_TEST
 
+START_TEST(test_memory_without_a_mapping_was_moved)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_class(&s, FAULT_OTHER, 5000, PART_CPU_BEFORE, 300 * MS);
+	check_cause(&s, "moved-memory", false, "mremap() has moved or extended");
+	s.report.bpf.hooks &= ~(1U << HOOK_PERF);
+	check_no_cause(&s, "moved-memory");
+}
+END_TEST
+
 START_TEST(test_minor_faults_that_sleep_wait_for_an_unknown_reason)
 {
 	struct sample s;
@@ -172,6 +188,7 @@ RUN_TESTS("verdict of perf", test_reads_of_a_file_at_random,
 	  test_cached_pages_are_certain_only_in_mappings_that_are_not_written,
 	  test_pages_that_fault_again_have_several_causes,
 	  test_first_touches_are_certain_if_no_touch_was_unseen,
+	  test_memory_without_a_mapping_was_moved,
 	  test_minor_faults_that_sleep_wait_for_an_unknown_reason,
 	  test_faults_in_system_calls_that_perf_hides_may_cost_more,
 	  test_lost_samples_make_a_cause_uncertain)

@@ -84,6 +84,7 @@ static bool perf_memory_is_special(const struct perf_memory *memory, const struc
 	return !strncmp(address_spaces_path(memory->spaces, map->path), "[v", 2);
 }
 
+/* The history has no page of a mapping that is not known: mremap(2) may have moved it there. */
 int perf_memory_place(struct perf_memory *memory, struct pfstat_fault *fault)
 {
 	const uint32_t pid = fault->event.pid;
@@ -93,17 +94,17 @@ int perf_memory_place(struct perf_memory *memory, struct pfstat_fault *fault)
 
 	fault->pgoff = fault->address / memory->page_bytes;
 	fault->event.flags = PFSTAT_FAULT_OTHER;
-	if (map && map->inode) {
+	if (!map)
+		return 0;
+	if (map->inode) {
 		fault->inode = map->inode;
 		fault->dev = map->dev;
 		fault->pgoff = map->pgoff + fault->pgoff - map->start / memory->page_bytes;
 	}
-	if (map && map->prot & PROT_WRITE)
+	if (map->prot & PROT_WRITE)
 		fault->perf |= PFSTAT_PERF_WRITABLE;
-	if (map)
-		fault->event.flags = map->inode || perf_memory_is_special(memory, map) ?
-					     PFSTAT_FAULT_FILE :
-					     PFSTAT_FAULT_ANON;
+	fault->event.flags = map->inode || perf_memory_is_special(memory, map) ? PFSTAT_FAULT_FILE :
+										 PFSTAT_FAULT_ANON;
 	if (fault->outcome != PFSTAT_OUTCOME_ERROR)
 		err = page_history_add(memory->history, pid, fault->address, &before);
 	if (before)

@@ -158,11 +158,13 @@ bool verdict_perf_again(const struct verdict *verdict, const struct report *run,
 	cause->certain = false;
 	verdict_state(cause,
 		      "%" PRIu64 " faults, %.2f µs each, were on pages that the process%s had "
-		      "faulted before: written again after %s, dropped with madvise(), or swapped "
-		      "out (%" PRIu64 " of them are major).",
+		      "faulted before: written again after %s, dropped with madvise(), %sor "
+		      "swapped out (%" PRIu64 " of them are major).",
 		      again->count, verdict_mean_us(run, FAULT_AGAIN),
 		      run->evidence.forks ? ", or its parent before a fork," : "",
-		      run->evidence.forks ? "a fork or a read" : "a read", again->major);
+		      run->evidence.forks ? "a fork or a read" : "a read",
+		      run->faults.classes[FAULT_OTHER].count ? "replaced by mremap(), " : "",
+		      again->major);
 	verdict_advise(cause, "eBPF (pfdrive as root) distinguishes copies, first touches and "
 			      "swap-ins; strace -e madvise,fork,clone shows the calls.");
 	return true;
@@ -186,5 +188,28 @@ bool verdict_perf_asleep(const struct verdict *verdict, const struct report *run
 		      100 * cause->weight);
 	verdict_advise(cause,
 		       "eBPF (pfdrive as root) names the locks and reads behind these waits.");
+	return true;
+}
+
+/* Only mremap(2) makes a mapping that perf does not report. */
+bool verdict_perf_moved(const struct verdict *verdict, const struct report *run,
+			struct verdict_cause *cause)
+{
+	const struct fault_figures *other = &run->faults.classes[FAULT_OTHER];
+	const double share = verdict_class_share(run, FAULT_OTHER);
+
+	(void)verdict;
+	if (!view_source_is_perf(run) || share < VERDICT_CAUSE_SHARE || other->count < FEW_AGAIN)
+		return false;
+	cause->weight = share;
+	cause->certain = false;
+	verdict_state(cause,
+		      "%" PRIu64 " faults, %.2f µs each, were in memory that mremap() has moved or "
+		      "extended, as realloc() does with large blocks; most likely they are first "
+		      "touches.",
+		      other->count, verdict_mean_us(run, FAULT_OTHER));
+	verdict_advise(cause,
+		       "allocate the final size at once, or reserve it; eBPF (pfdrive as root) "
+		       "sees the kinds of these faults.");
 	return true;
 }

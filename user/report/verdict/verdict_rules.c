@@ -35,6 +35,7 @@ static const struct verdict_rule verdict_rules[] = {
 	{ "cached-pages", verdict_perf_cached },
 	{ "faulted-again", verdict_perf_again },
 	{ "asleep", verdict_perf_asleep },
+	{ "moved-memory", verdict_perf_moved },
 };
 
 void verdict_add(struct verdict_cause *cause, const char *format, ...)

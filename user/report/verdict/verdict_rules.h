@@ -49,6 +49,7 @@ VERDICT_RULE(verdict_perf_cold);
 VERDICT_RULE(verdict_perf_cached);
 VERDICT_RULE(verdict_perf_again);
 VERDICT_RULE(verdict_perf_asleep);
+VERDICT_RULE(verdict_perf_moved);
 
 /* Applies all rules to a report whose shares are in the verdict, and keeps the heaviest causes. */
 void verdict_find_causes(struct verdict *verdict, const struct report *run);
