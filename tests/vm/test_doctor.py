@@ -134,7 +134,7 @@ def test_a_user_measures_its_own_processes_with_perf(loaded):
         recorded = run(PFDRIVE, "record", "--", "true", cwd="/", **AS_USER).stdout
     assert answer == (f"{WITH_PERF} except those in system calls, no disk requests; with sudo: "
                       f"these too, and perhaps {'the module and ' if loaded else ''}eBPF: {PARTS}")
-    assert recorded.startswith("Measured with perf: ")
+    assert "\nSource        perf: whole faults" in recorded
     assert checks["perf"][0] == "limited"
     assert checks["perf"][1].endswith("; run: sudo sysctl kernel.perf_event_paranoid=1")
     assert checks["eBPF"][0] == "limited"

@@ -78,7 +78,7 @@ def test_the_file_has_a_name(made):
     assert [group["name"] for group in groups] == [str(path)]
     result = json.loads(pfstat.run(pfstat.PFDRIVE, "replay", "--format", "json", "--pace", "none",
                                    recording).stdout)
-    assert sum(side["count"] for side in result["recorded"].values()) == PAGES
+    assert sum(side["count"] or 0 for side in result["recorded"].values()) == PAGES
 
 
 @pytest.mark.parametrize("options", [(), ("--map", "anon", "--size", "1M")])
