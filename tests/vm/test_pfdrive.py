@@ -79,8 +79,15 @@ def test_missing_root_is_reported(small_file):
 
 def test_missing_module_is_reported(small_file):
     pfstat.unload()
-    for option in ("--no-bpf", "--fault-around=off", "--source=module"):
+    for option in ("--fault-around=off", "--source=module"):
         assert f"run 'insmod {pfstat.MODULE}' as root" in pfstat.refused(1, option, small_file)
+
+
+def test_perf_measures_without_module_and_ebpf(small_file):
+    pfstat.unload()
+    result = pfstat.drive("--no-bpf", "--accesses", "10", small_file)
+    assert result["environment"]["source"] == "perf" and result["calls"] is None
+    assert result["ledger"]["unexplained"] == 0
 
 
 def test_the_module_is_reached_without_debugfs(small_file):
@@ -91,7 +98,8 @@ def test_the_module_is_reached_without_debugfs(small_file):
 def test_the_module_is_reached_without_devices(small_file):
     """As in a container."""
     hidden = ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none {pfstat.DEVICES}; "
-              'exec "$0" "$@"', pfstat.PFDRIVE, "--accesses", "10", small_file]
+              'exec "$0" "$@"', pfstat.PFDRIVE, "--source", "module", "--accesses", "10",
+              small_file]
     pfstat.run(*hidden)
     with unmounted("/sys/kernel/debug", "debugfs"):
         result = pfstat.run(*hidden, check=False)

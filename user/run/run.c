@@ -94,7 +94,8 @@ static int run_open(struct run *run)
 	const struct measurement_options measurement_options = {
 		.instruments = {
 			.source = options->source,
-			.whole_faults = true,
+			/* The tables of a study need calls, which a module that is loaded has. */
+			.whole_faults = access("/sys/module/pfstat", F_OK),
 			.bpf = options->bpf,
 			.bpf_missing = "--no-bpf was given",
 			.events = {
