@@ -19,7 +19,6 @@
 #include "system/perf_access.h"
 #include "system/priority.h"
 #include "system/proc_maps.h"
-#include "system/thread_names.h"
 #include "util/page_size.h"
 
 /* Room for the samples of the calibration. */

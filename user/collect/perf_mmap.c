@@ -25,6 +25,7 @@
 #include "collect/code_files.h"
 #include "collect/perf_buffer.h"
 #include "collect/perf_mmap.h"
+#include "collect/perf_record.h"
 #include "collect/time_heap.h"
 #include "model/counters.h"
 #include "privilege/capabilities.h"
@@ -37,31 +38,6 @@
 
 /* The buffers are read as often, so that the files of short processes are found (code_files.h). */
 #define READ_EVERY_MS 200
-
-/* PERF_RECORD_MMAP2 up to its path; behind the path is the time. */
-struct mmap2 {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t address, bytes, offset;
-	uint32_t dev_major, dev_minor;
-	uint64_t inode, generation;
-	uint32_t prot, flags;
-	char path[];
-};
-
-/* PERF_RECORD_COMM up to its name. */
-struct comm {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-};
-
-/* PERF_RECORD_FORK up to its time. */
-struct forked {
-	struct perf_event_header header;
-	uint32_t pid, parent_pid;
-	uint32_t tid, parent_tid;
-	uint64_t ns;
-};
 
 /* The format of read(2) on an event with PERF_FORMAT_LOST (since v6.0). */
 struct counted {
@@ -379,7 +355,7 @@ static uint64_t perf_time_of_next(const struct perf_buffer *buffer)
 
 static int perf_pass(struct perf_maps *maps, maps_sink sink, void *context)
 {
-	const struct mmap2 *mmap2 = (const void *)maps->record;
+	const struct record_mmap2 *mmap2 = (const void *)maps->record;
 	const size_t time_at = mmap2->header.size - sizeof(uint64_t);
 	const size_t path_bytes = strnlen(mmap2->path, time_at - sizeof(*mmap2)) + 1;
 	struct item_map *map = (void *)maps->map;
@@ -406,7 +382,7 @@ static int perf_pass(struct perf_maps *maps, maps_sink sink, void *context)
 /* A program is executed: the old mappings are gone before the new program is mapped. */
 static int perf_pass_exec(struct perf_maps *maps, maps_sink sink, void *context)
 {
-	const struct comm *comm = (const void *)maps->record;
+	const struct record_comm *comm = (const void *)maps->record;
 	struct item_map *map = (void *)maps->map;
 
 	if (!(comm->header.misc & PERF_RECORD_MISC_COMM_EXEC))
@@ -451,7 +427,7 @@ static void perf_take_joined(struct perf_maps *maps, uint64_t ns)
 /* A child of a watched process is watched; any other may have the pid of one that ended. */
 static void perf_take_fork(struct perf_maps *maps)
 {
-	const struct forked *forked = (const void *)maps->record;
+	const struct record_task *forked = (const void *)maps->record;
 
 	if (forked->pid != forked->parent_pid)
 		perf_set_watched(maps, forked->pid, perf_is_watched(maps, forked->parent_pid));
@@ -476,10 +452,10 @@ static int perf_take_next(struct perf_maps *maps, struct perf_buffer *buffer, ma
 	if (header->type == PERF_RECORD_FORK)
 		perf_take_fork(maps);
 	else if (header->type == PERF_RECORD_MMAP2 &&
-		 perf_is_watched(maps, ((const struct mmap2 *)header)->pid))
+		 perf_is_watched(maps, ((const struct record_mmap2 *)header)->pid))
 		return perf_pass(maps, sink, context);
 	else if (header->type == PERF_RECORD_COMM &&
-		 perf_is_watched(maps, ((const struct comm *)header)->pid))
+		 perf_is_watched(maps, ((const struct record_comm *)header)->pid))
 		return perf_pass_exec(maps, sink, context);
 	return 0;
 }

@@ -360,14 +360,6 @@ static int perf_stream_add_mmap2(struct perf_stream *stream, const struct record
 	return perf_stream_add_map(stream, map, stream->sink, stream->context);
 }
 
-int perf_stream_name(struct perf_stream *stream, uint32_t pid, uint32_t tid, const char comm[16])
-{
-	struct pfstat_task task = { .event = { .pid = pid, .tid = tid } };
-
-	memcpy(task.comm, comm, strnlen(comm, sizeof(task.comm) - 1));
-	return perf_memory_add_task(&stream->memory, &task);
-}
-
 /* Keeps the threads in the order of their losses; the list is short. */
 static void perf_stream_count_thread(struct perf_stream *stream, const struct perf_thread *thread,
 				     uint64_t samples)

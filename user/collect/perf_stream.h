@@ -48,10 +48,9 @@ struct perf_stream;
 struct perf_stream *perf_stream_new(uint64_t page_bytes, unsigned int nr_cpus);
 void perf_stream_free(struct perf_stream *stream);
 
-/* A mapping that existed before, and the name of a thread; they are passed to the sink too. */
+/* A mapping that existed before the watch. It is passed to the sink too. */
 int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, item_sink sink,
 			void *context);
-int perf_stream_name(struct perf_stream *stream, uint32_t pid, uint32_t tid, const char comm[16]);
 /*
  * Adds a record of a CPU's buffer, which is complete and aligned to 8 bytes, and passes the items
  * that it completes to the sink. Returns the sink's error, or -ENOMEM.
