@@ -229,6 +229,8 @@ static __always_inline void call_store(const struct fault_state *state,
 	record->around_pages = call->around_pages;
 	record->flags = done->flags;
 	record->ip = call_ip(state, task);
+	record->fault_ns = 0;
+	record->before_ns = 0;
 	record_commit(record, sequence);
 }
 

@@ -310,6 +310,8 @@ static void record_fill(struct pfstat_record *record, const struct attempt *atte
 	record->around_pages = attempt->around.pages;
 	record->flags = vmf->flags;
 	record->ip = attempt_ip(attempt);
+	record->fault_ns = 0;
+	record->before_ns = 0;
 }
 
 static void attempt_store(const struct attempt *attempt, const struct vm_fault *vmf,

@@ -147,6 +147,8 @@ static __always_inline bool fast_store_span(struct fast_call call, struct clock_
 	record->around_pages = around.pages;
 	record->flags = vmf->flags;
 	record->ip = instruction_pointer(task_pt_regs((struct task_struct *)task));
+	record->fault_ns = 0;
+	record->before_ns = 0;
 	pfstat_tally_add_fast(kind, span.duration_ns);
 	pfstat_ring_commit_fast(ring, record, sequence);
 	/* This CPU has no other writer, so the record has not changed since. */

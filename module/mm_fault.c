@@ -234,6 +234,8 @@ static void mm_store(const struct mm_call *call, u8 origin, u8 outcome)
 	record->around_pages = 0;
 	record->flags = call->flags;
 	record->ip = instruction_pointer(task_pt_regs(current));
+	record->fault_ns = 0;
+	record->before_ns = 0;
 	pfstat_ring_commit(record);
 	this_cpu_inc(mm_counts->stored);
 }

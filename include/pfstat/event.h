@@ -175,8 +175,9 @@ struct pfstat_missed {
 };
 
 /*
- * One call of handle_mm_fault(). A call of kind HOOKED is sent only if every fault was
- * requested, because the module's records hold more. event.ns: its return.
+ * One call of handle_mm_fault(). A call of kind HOOKED is sent only if no record has its time: it
+ * made no call of a file operation, or the records of its calls have no fault_ns. event.ns: its
+ * return. Before version 9, HOOKED was sent for every such fault, or for none.
  * event.flags: enum pfstat_fault_kind.
  */
 struct pfstat_fault {

@@ -5,6 +5,16 @@
  * One record describes one call of one wrapped VMA operation (an "attempt"). Times
  * are nanoseconds of CLOCK_MONOTONIC. The module, the eBPF programs and user space
  * share this file: plain fixed-width types, no holes.
+ *
+ * A fault is longer than its calls. The kernel handles it in one handle_mm_fault(), or in several
+ * if that returns RETRY:
+ *
+ *	handle_mm_fault()                            handle_mm_fault()
+ *	|------------------------------|    wait     |----------------------|
+ *	|-- before_ns --|-- duration --|             |--|-- duration --|    |
+ *	|----------- fault_ns ---------|             |------ fault_ns ------|
+ *
+ * A record that has fault_ns describes the last call of a handle_mm_fault(), and that function.
  */
 #ifndef PFSTAT_RECORD_H
 #define PFSTAT_RECORD_H
@@ -12,8 +22,8 @@
 #include <linux/types.h>
 
 /* Incremented if the shape or meaning of anything below changes. */
-#define PFSTAT_ABI_VERSION 8
-/* The oldest version that user space reads. Each later one only appended classes and states. */
+#define PFSTAT_ABI_VERSION 9
+/* The oldest version that user space reads. Each later one only appended: to tables and structs. */
 #define PFSTAT_ABI_OLDEST 4
 
 /* Which VMA operation was called. */
@@ -29,7 +39,8 @@ enum pfstat_op {
 /*
  * No operation: a return of handle_mm_fault() that no other record describes, if `faults on` was
  * requested. class is enum pfstat_fault_kind, before enum pfstat_fault_origin, and order enum
- * pfstat_fault_outcome (see event.h). Not counted among the calls.
+ * pfstat_fault_outcome (see event.h). Of kind HOOKED if it made no call, or if the records of its
+ * calls have no fault_ns. Not counted among the calls.
  */
 #define PFSTAT_OP_MM_FAULT 255
 
@@ -161,7 +172,16 @@ struct pfstat_record {
 	__u16 around_pages;
 	__u32 flags; /* PFSTAT_FLAG_* and other FAULT_FLAG_* */
 	__u64 ip;    /* user-mode instruction that was interrupted; 0: none */
+	/*
+	 * The handle_mm_fault() in which the call was made. 0: another record has it (of a later
+	 * call, or of op PFSTAT_OP_MM_FAULT), or it is not known. Since version 9.
+	 */
+	__u64 fault_ns;
+	__u64 before_ns; /* from its begin to start_ns; 0 without fault_ns */
 };
+
+/* The words of a record before version 9. */
+#define PFSTAT_RECORD_8_BYTES 104
 
 /*
  * The ring of one CPU: a page with this header, then `capacity` records.
@@ -187,7 +207,7 @@ struct pfstat_ring_header {
 };
 
 _Static_assert(PFSTAT_CLASS_RACED == 10, "ABI");
-_Static_assert(sizeof(struct pfstat_record) == 104, "ABI");
+_Static_assert(sizeof(struct pfstat_record) == 120, "ABI");
 _Static_assert(sizeof(struct pfstat_ring_header) == 72, "ABI");
 
 #endif

@@ -109,7 +109,7 @@ static struct item make_item(union any *any, unsigned int kind, uint64_t *seed)
 		make_record(&any->record, seed);
 		return (struct item){
 			.type = ITEM_RECORD,
-			.ns = any->record.start_ns + any->record.duration_ns,
+			.ns = item_record_end_ns(&any->record),
 			.record = &any->record,
 		};
 	}
@@ -270,7 +270,7 @@ START_TEST(test_each_kind_survives_a_round_trip_alone)
 		ck_assert_int_eq(items_add(&items, &item), 0);
 		size = items_encode(&items, raw);
 		ck_assert_uint_le(size, sizeof(raw));
-		ck_assert_int_eq(items_begin(decoder, raw, size), 0);
+		ck_assert_int_eq(items_begin(decoder, PFSTAT_ABI_VERSION, raw, size), 0);
 		ck_assert_int_eq(items_next(decoder, &read), 1);
 		assert_equal(&read, &item);
 		ck_assert_int_eq(items_next(decoder, &read), 0);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collect/record_merge.h"
+#include "model/item.h"
 
 /* The entries of a window fit into the L1 cache, its records into the L2 cache. */
 #define WINDOW_RECORDS 1024U
@@ -53,7 +54,7 @@ static bool record_merge_look(struct record_merge *merge, const struct record_ri
 	merged->record = record_ring_peek(ring, err);
 	if (!merged->record)
 		return false;
-	merged->ns = merged->record->start_ns + merged->record->duration_ns;
+	merged->ns = item_record_end_ns(merged->record);
 	return true;
 }
 

@@ -57,6 +57,15 @@ static inline uint64_t item_elapsed(uint64_t from_ns, uint64_t to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
+/* The end of the handle_mm_fault() that it describes, else of the call: when it was stored. */
+static inline uint64_t item_record_end_ns(const struct pfstat_record *record)
+{
+	const uint64_t call_ns = record->start_ns + record->duration_ns;
+	const uint64_t fault_ns = record->start_ns - record->before_ns + record->fault_ns;
+
+	return record->fault_ns && fault_ns > call_ns ? fault_ns : call_ns;
+}
+
 /* Consumes one item, which is valid only during the call. Returns 0 or a negative errno. */
 typedef int (*item_sink)(void *context, const struct item *item);
 

@@ -281,20 +281,24 @@ static int place_cursors(struct items_decoder *decoder, const uint8_t *raw, cons
 {
 	unsigned int kind;
 
-	for (kind = 0; raw && kind < ITEMS_NR_FIXED; kind++)
+	raw = place_cursor(&decoder->fixed[ITEMS_KIND_RECORD], decoder->record_words,
+			   counts[ITEMS_KIND_RECORD], raw, decoder->end);
+	for (kind = ITEMS_KIND_RECORD + 1; raw && kind < ITEMS_NR_FIXED; kind++)
 		raw = place_cursor(&decoder->fixed[kind], nr_words[kind], counts[kind], raw,
 				   decoder->end);
 	decoder->maps = raw;
 	return raw && (counts[ITEMS_KIND_MAP] || raw == decoder->end) ? 0 : -EBADMSG;
 }
 
-int items_begin(struct items_decoder *decoder, const uint8_t *raw, size_t size)
+int items_begin(struct items_decoder *decoder, uint32_t abi, const uint8_t *raw, size_t size)
 {
 	uint32_t counts[ITEMS_KIND_MAP + 1] = { 0 };
 	uint32_t i;
 
 	decoder->taken = 0;
 	decoder->nr = 0;
+	decoder->record_words =
+		(abi < 9 ? PFSTAT_RECORD_8_BYTES : sizeof(struct pfstat_record)) / sizeof(word);
 	if (size < sizeof(decoder->nr))
 		return -EBADMSG;
 	memcpy(&decoder->nr, raw, sizeof(decoder->nr));
@@ -359,14 +363,12 @@ static inline void decode_batch(struct items_cursor *cursor, size_t words)
 	cursor->decoded += count;
 }
 
-static const void *take_fixed(struct items_cursor *cursor, unsigned int kind)
+static const void *take_fixed(struct items_cursor *cursor, size_t words)
 {
-	const size_t words = nr_words[kind];
-
 	if (cursor->taken == cursor->decoded) {
 		/* Most items are records, so they get a copy of the loop with a constant count. */
-		if (kind == ITEMS_KIND_RECORD)
-			decode_batch(cursor, sizeof(struct pfstat_record) / 8);
+		if (words == sizeof(struct pfstat_record) / sizeof(word))
+			decode_batch(cursor, sizeof(struct pfstat_record) / sizeof(word));
 		else
 			decode_batch(cursor, words);
 	}
@@ -416,7 +418,7 @@ static const struct pfstat_event *with_total(struct items_decoder *decoder,
 
 static int next_event(struct items_decoder *decoder, unsigned int kind, struct item *item)
 {
-	const struct pfstat_event *event = take_fixed(&decoder->fixed[kind], kind);
+	const struct pfstat_event *event = take_fixed(&decoder->fixed[kind], nr_words[kind]);
 
 	if (ITEMS_KIND_EVENT(event->type) != kind ||
 	    !item_event_is_known(event, 8 * nr_words[kind]))
@@ -429,14 +431,19 @@ static int next_event(struct items_decoder *decoder, unsigned int kind, struct i
 
 static int next_record(struct items_decoder *decoder, struct item *item)
 {
+	const size_t words = decoder->record_words;
 	const struct pfstat_record *record;
 
-	record = take_fixed(&decoder->fixed[ITEMS_KIND_RECORD], ITEMS_KIND_RECORD);
+	record = take_fixed(&decoder->fixed[ITEMS_KIND_RECORD], words);
+	if (words * sizeof(word) < sizeof(*record)) {
+		memcpy(&decoder->record, record, words * sizeof(word));
+		record = &decoder->record;
+	}
 	if (!item_record_is_known(record))
 		return -EBADMSG;
 	*item = (struct item){
 		.type = ITEM_RECORD,
-		.ns = record->start_ns + record->duration_ns,
+		.ns = item_record_end_ns(record),
 		.record = record,
 	};
 	return 1;

@@ -69,6 +69,8 @@ struct items_decoder {
 	uint32_t nr, taken;
 	struct items_cursor fixed[ITEMS_NR_FIXED];
 	const uint8_t *maps, *end;
+	size_t record_words;
+	struct pfstat_record record;   /* the last of an earlier version, converted */
 	struct pfstat_off_cpu off_cpu; /* the last event of version 1, converted */
 	uint64_t map[(sizeof(struct item_map) + ITEMS_PATH_MAX) / 8];
 };
@@ -77,10 +79,10 @@ struct items_decoder {
 #define ITEMS_PADDING 8
 
 /*
- * The raw bytes must stay valid during decoding. -EBADMSG: sizes and counts do not agree, or a
- * kind is unknown.
+ * The raw bytes must stay valid during decoding. @abi: the version of the records. -EBADMSG: sizes
+ * and counts do not agree, or a kind is unknown.
  */
-int items_begin(struct items_decoder *decoder, const uint8_t *raw, size_t size);
+int items_begin(struct items_decoder *decoder, uint32_t abi, const uint8_t *raw, size_t size);
 /* Returns 1 and the next item, valid until the next call; 0: no more items; -EBADMSG. */
 int items_next(struct items_decoder *decoder, struct item *item);
 

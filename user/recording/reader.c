@@ -43,6 +43,7 @@ struct recording_reader {
 	FILE *file;
 	char *name;
 	uint32_t version;     /* of the format */
+	uint32_t abi;	      /* of the records */
 	uint64_t offset;      /* file offset of the current block */
 	uint64_t block_bytes; /* size of that block, after it is read */
 	uint64_t nr_items;    /* returned to the caller so far */
@@ -328,7 +329,7 @@ static int take_symbols(struct recording_reader *reader, const struct reader_blo
 
 static int take_items(struct recording_reader *reader, const struct reader_block *block)
 {
-	if (items_begin(&reader->items, block->raw.bytes, block->head.raw))
+	if (items_begin(&reader->items, reader->abi, block->raw.bytes, block->head.raw))
 		return damaged(reader, "the items do not fit into the block");
 	return BLOCK_READ;
 }
@@ -450,6 +451,7 @@ static int read_header(struct recording_reader *reader, char *why, size_t size)
 	}
 	reader->offset = sizeof(header);
 	reader->version = header.version;
+	reader->abi = header.abi;
 	return check_header(&header, reader->name, why, size);
 }
 
