@@ -527,8 +527,8 @@ static void assert_refused(size_t at, uint32_t number, const char *reason)
 	free(file.bytes);
 }
 
-/* Each version appends classes and states to the one before. */
-START_TEST(test_records_of_older_versions_are_read)
+/* test_old_recordings.c has a real one, with the shorter records from before version 9. */
+START_TEST(test_records_of_older_versions_are_accepted)
 {
 	struct file file = write_items(5, 1);
 	uint32_t abi;
@@ -540,8 +540,6 @@ START_TEST(test_records_of_older_versions_are_read)
 		memcpy(file.bytes + offsetof(struct recording_header, abi), &abi, sizeof(abi));
 		reader = open_bytes(file.bytes, file.size, why);
 		ck_assert_msg(reader, "%s", why);
-		ck_assert_uint_eq(read_items(reader, 1), 5);
-		ck_assert_ptr_null(recording_damage(reader));
 		recording_close(reader);
 	}
 	free(file.bytes);
@@ -1204,7 +1202,7 @@ RUN_TESTS("recording", test_events_survive_a_round_trip, test_each_kind_survives
 	  test_long_paths_may_fill_a_block_early, test_malformed_event_is_not_written,
 	  test_recording_cut_at_any_byte_is_read_up_to_there, test_any_flipped_bit_is_detected,
 	  test_damage_reports_its_offset_and_the_events_before, test_data_after_the_end_is_damage,
-	  test_records_of_older_versions_are_read, test_unknown_versions_are_refused_by_name,
+	  test_records_of_older_versions_are_accepted, test_unknown_versions_are_refused_by_name,
 	  test_an_off_cpu_event_of_version_1_is_converted,
 	  test_a_recording_of_version_2_has_the_same_items, test_a_payload_of_two_frames_is_damage,
 	  test_impossible_block_sizes_are_refused, test_malformed_events_are_damage,
