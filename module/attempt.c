@@ -18,17 +18,19 @@
 #include "attempt.h"
 #include "chain.h"
 #include "common/classify.h"
+#include "mm_fault.h"
+#include "mm_thread.h"
 #include "retry.h"
 #include "ring.h"
 #include "tally.h"
 #include "trace.h"
 
-static bool attempt_recording __read_mostly;
+bool pfstat_attempt_recording __read_mostly;
 static u64 attempt_recording_since __read_mostly;
 
 void pfstat_attempt_record(bool on)
 {
-	WRITE_ONCE(attempt_recording, on);
+	WRITE_ONCE(pfstat_attempt_recording, on);
 	/*
 	 * A record is stored with preemption off: none is half stored after this. The program
 	 * that ends its measurement waits for it, so it is expedited.
@@ -166,6 +168,7 @@ static struct attempt attempt_begin(const struct fault_wrapping *wrapping,
 		.remote = vmf->flags & FAULT_FLAG_REMOTE || vmf->vma->vm_mm != current->mm,
 	};
 
+	pfstat_mm_fault_next_call();
 	if (!pfstat_chain_is_clear())
 		attempt_resume(&attempt, vmf);
 	return attempt;
@@ -293,7 +296,7 @@ static void record_fill(struct pfstat_record *record, const struct attempt *atte
 	record->earlier_ns = attempt->earlier_ns;
 	record->address = vmf->real_address;
 	record->pgoff = vmf->pgoff;
-	record->pfn = page ? page_to_pfn(page) : PFSTAT_NO_PFN;
+	record->pfn = pfstat_ring_frame(page);
 	record->inode = attempt->inode;
 	record->tid = current->pid;
 	record->pid = current->tgid;
@@ -314,11 +317,31 @@ static void record_fill(struct pfstat_record *record, const struct attempt *atte
 	record->before_ns = 0;
 }
 
+/*
+ * The record of the last call in a fault that is counted waits in the thread's slot for the end of
+ * the fault. After a pass another call follows.
+ */
+static struct pfstat_record *attempt_waits(const struct attempt *attempt, enum pfstat_class class)
+{
+	struct mm_thread *thread;
+
+	if (class == PFSTAT_CLASS_PASS || attempt->result & VM_FAULT_FALLBACK)
+		return NULL;
+	thread = pfstat_mm_thread_in_fault();
+	if (!thread)
+		return NULL;
+	pfstat_mm_fault_next_call();
+	thread->state = MM_STATE_SLOW | (thread->state & MM_STATE_NOTED);
+	thread->waits = true;
+	return &thread->record;
+}
+
 static void attempt_store(const struct attempt *attempt, const struct vm_fault *vmf,
 			  enum pfstat_class class)
 {
-	struct pfstat_record *slot = pfstat_ring_reserve();
-	struct pfstat_record *record = slot ?: pfstat_ring_overflow_slot();
+	struct pfstat_record *waits = attempt_waits(attempt, class);
+	struct pfstat_record *slot = waits ? NULL : pfstat_ring_reserve();
+	struct pfstat_record *record = waits ?: slot ?: pfstat_ring_overflow_slot();
 
 	record_fill(record, attempt, vmf, class);
 	pfstat_tally_add(attempt->op, class, attempt->duration_ns,
@@ -333,7 +356,7 @@ void pfstat_attempt_end(const struct attempt *attempt, const struct vm_fault *vm
 	enum pfstat_class class = attempt_classify(attempt);
 
 	preempt_disable();
-	if (READ_ONCE(attempt_recording) &&
+	if (pfstat_attempt_is_recording() &&
 	    attempt->start.ns >= READ_ONCE(attempt_recording_since)) {
 		attempt_store(attempt, vmf, class);
 		if (class == PFSTAT_CLASS_PASS || attempt->result & VM_FAULT_RETRY)

@@ -66,6 +66,13 @@ unsigned long pfstat_attempt_met(const struct vm_fault *vmf, vm_fault_t result, 
 /* Classifies and records a call that has returned; all members of the attempt are set. */
 void pfstat_attempt_end(const struct attempt *attempt, const struct vm_fault *vmf);
 
+extern bool pfstat_attempt_recording;
+
+static __always_inline bool pfstat_attempt_is_recording(void)
+{
+	return READ_ONCE(pfstat_attempt_recording);
+}
+
 /*
  * While off, calls are forwarded and leave no record. Switching it off takes two grace
  * periods; after them no record is stored any more.

@@ -24,6 +24,8 @@
 #include "fault_fast.h"
 #include "here.h"
 #include "in_flight.h"
+#include "mm_hook.h"
+#include "mm_thread.h"
 #include "page_table.h"
 #include "ring.h"
 #include "tally.h"
@@ -77,38 +79,55 @@ static __always_inline unsigned long mapped_single_pfn(const struct vm_fault *vm
 	return likely(is_single(pfn_to_page(pfn))) ? pfn : PFSTAT_NO_PFN;
 }
 
-/* Neighbouring members of the record are stored with one instruction. */
-static __always_inline void store_u64(struct pfstat_record *record, size_t offset, u64 value)
-{
-	*(u64 *)((void *)record + offset) = value;
-}
-
-static __always_inline void store_ids(struct pfstat_record *record, const struct task_struct *task)
-{
-	/* Unless the kernel's structs are shuffled. */
-	if (offsetof(struct task_struct, tgid) == offsetof(struct task_struct, pid) + 4) {
-		store_u64(record, offsetof(struct pfstat_record, tid),
-			  *(const u64 *)((const void *)task + offsetof(struct task_struct, pid)));
-	} else {
-		record->tid = task->pid;
-		record->pid = task->tgid;
-	}
-}
-
 static __always_inline void store_template(struct pfstat_record *record,
 					   const struct fault_template *template)
 {
 	/* Loads come before stores, so that arm64 takes one instruction for each pair. */
 	const u64 first = template->words[0], second = template->words[1];
 
-	store_u64(record, offsetof(struct pfstat_record, dev), first);
-	store_u64(record, offsetof(struct pfstat_record, op), second);
+	pfstat_record_set(record, offsetof(struct pfstat_record, dev), first);
+	pfstat_record_set(record, offsetof(struct pfstat_record, op), second);
 }
 
-static_assert(offsetof(struct pfstat_record, pid) == offsetof(struct pfstat_record, tid) + 4);
 static_assert(offsetof(struct pfstat_record, op) == offsetof(struct pfstat_record, dev) + 8);
 static_assert(offsetof(struct pfstat_record, cpu) ==
 	      offsetof(struct pfstat_record, dev) + sizeof(struct fault_template));
+
+/*
+ * Leaves what only this call knows in the thread's slot, for the end of the fault (mm_fault.c).
+ * False: the thread's faults are not counted, or this one is not on the fast path.
+ */
+static __always_inline bool fast_leave(struct fast_call call, struct clock_span span,
+				       const struct vm_fault *vmf, enum fast_kind kind,
+				       unsigned long pfn, struct around_window around)
+{
+	const struct task_struct *task = compat_current_anew();
+	struct mm_thread *thread = pfstat_mm_thread_home(task);
+	struct pfstat_record *record = &thread->record;
+
+	preempt_disable();
+	/* data_race: not READ_ONCE(), so that each is compared where it lies. */
+	if (unlikely(data_race(thread->owner) != (unsigned long)task) ||
+	    unlikely(thread->state != MM_STATE_OPEN) ||
+	    unlikely(!data_race(pfstat_attempt_recording)) || trace_pfstat_fault_enabled()) {
+		preempt_enable();
+		return false;
+	}
+	thread->state = MM_STATE_CALLED;
+	record->start_ns = span.start_ns;
+	record->duration_ns = span.duration_ns;
+	record->pgoff = vmf->pgoff;
+	record->pfn = pfn;
+	record->inode = call.inode;
+	store_template(record, &call.wrapping->templates[kind]);
+	if (kind == FAST_MAP_PAGES)
+		record->around_before = around.before;
+	record->around_pages = around.pages;
+	record->before_ns = clock_length(call.start - thread->start);
+	pfstat_tally_add_fast(kind, span.duration_ns);
+	preempt_enable();
+	return true;
+}
 
 /*
  * Stores the record of a call that stayed on the fast path. False: nothing was stored,
@@ -125,6 +144,8 @@ static __always_inline bool fast_store_span(struct fast_call call, struct clock_
 
 	if (unlikely(pfstat_attempt_switches(task) != call.switches))
 		return false;
+	if (static_branch_unlikely(&pfstat_mm_holds))
+		return fast_leave(call, span, vmf, kind, pfn, around);
 
 	preempt_disable();
 	ring = pfstat_here(pfstat_rings);
@@ -140,15 +161,13 @@ static __always_inline bool fast_store_span(struct fast_call call, struct clock_
 	record->pgoff = vmf->pgoff;
 	record->pfn = pfn;
 	record->inode = call.inode;
-	store_ids(record, task);
+	pfstat_record_set_ids(record, task);
 	store_template(record, &call.wrapping->templates[kind]);
 	if (kind == FAST_MAP_PAGES)
 		record->around_before = around.before;
 	record->around_pages = around.pages;
 	record->flags = vmf->flags;
 	record->ip = instruction_pointer(task_pt_regs((struct task_struct *)task));
-	record->fault_ns = 0;
-	record->before_ns = 0;
 	pfstat_tally_add_fast(kind, span.duration_ns);
 	pfstat_ring_commit_fast(ring, record, sequence);
 	/* This CPU has no other writer, so the record has not changed since. */

@@ -7,6 +7,7 @@
 
 #include "access.h"
 #include "files_show.h"
+#include "mm_counts.h"
 #include "mm_fault.h"
 #include "mm_hook.h"
 #include "mm_thread.h"
@@ -33,17 +34,17 @@ static void show_count(struct seq_file *m, unsigned int index,
 
 static int faults_show(struct seq_file *m, void *v)
 {
-	struct mm_fault_counts *sum = kmalloc(sizeof(*sum), GFP_KERNEL);
+	struct mm_counts *sum = kmalloc(sizeof(*sum), GFP_KERNEL);
 	const struct mm_missed missed = pfstat_mm_thread_missed();
 	unsigned int i;
 
 	if (!sum)
 		return -ENOMEM;
-	pfstat_mm_fault_sum(sum);
+	pfstat_mm_counts_sum(sum);
 	seq_printf(m, "held           %s\n", pfstat_mm_hook_is_held() ? "yes" : "no");
 	seq_printf(m, "swap           %s\n", pfstat_mm_hook_has_swap() ? "yes" : "no");
 	seq_printf(m, "write          %s\n", pfstat_mm_hook_has_write() ? "yes" : "no");
-	seq_printf(m, "in_flight      %ld\n", pfstat_mm_fault_in_flight());
+	seq_printf(m, "in_flight      %ld\n", pfstat_mm_counts_in_flight());
 	seq_printf(m, "stored         %llu\n", sum->stored);
 	seq_printf(m, "lost           %llu\n", sum->lost);
 	seq_printf(m, "missed_minor   %lld\n", missed.minor);

@@ -17,6 +17,7 @@
 #include "files_show.h"
 #include "follow.h"
 #include "in_flight.h"
+#include "mm_counts.h"
 #include "mm_fault.h"
 #include "mm_thread.h"
 #include "ring.h"
@@ -292,7 +293,7 @@ static void show_memory(struct seq_file *m)
 /* Records of calls: of those of handle_mm_fault(), `faults` has the number. */
 static u64 calls_stored(void)
 {
-	return pfstat_ring_stored() - pfstat_mm_fault_stored();
+	return pfstat_ring_stored() - pfstat_mm_counts_stored();
 }
 
 static void show_state(struct seq_file *m, u64 calls)

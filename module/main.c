@@ -13,6 +13,7 @@
 #include "follow.h"
 #include "hook.h"
 #include "in_flight.h"
+#include "mm_counts.h"
 #include "mm_fault.h"
 #include "mm_hook.h"
 #include "mm_thread.h"
@@ -48,7 +49,7 @@ static void drain_calls(void)
 	if (pfstat_shadow_never_made() && pfstat_mm_hook_never_held())
 		return;
 	synchronize_rcu_tasks();
-	while (pfstat_in_flight_sum() || pfstat_mm_fault_in_flight())
+	while (pfstat_in_flight_sum() || pfstat_mm_counts_in_flight())
 		msleep(EXIT_POLL_MS);
 	synchronize_rcu_tasks();
 }
@@ -84,7 +85,7 @@ static void leave(void)
 	pfstat_target_exit();
 	pfstat_chain_exit();
 	pfstat_ring_exit();
-	pfstat_mm_fault_exit();
+	pfstat_mm_counts_exit();
 	pfstat_mm_thread_exit();
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What happens at handle_mm_fault(), which every page fault calls. A thread that is not watched
- * goes on to the kernel's function and never comes back here. A watched thread returns here; its
- * fault is counted, and recorded if no wrapped operation has done so (fault_fast.c).
+ * What happens at handle_mm_fault() in watched threads; mm_fault_entry.S lets the others go on. A
+ * fault is counted and recorded when the function returns. If it called a wrapped operation, the
+ * record of the last call has waited in the thread's slot (fault_fast.c, attempt.c), and gets the
+ * time of the whole function.
  *
  * The kind of a fault comes from its mapping, from the two functions that the kernel calls for
  * pages in swap and for copies on write, and from the result. The kernel may drop the lock in the
  * call, and then returns RETRY or COMPLETED: the VMA is looked at before the call, and after it
  * only with other results.
  *
- * The fast path is a program's own fault on a hooked file that is solved by the wrapped
- * operation: it has no record here, so it is counted and nothing else.
+ * The fast path is a program's own fault on a hooked file that is solved by a call on the fast path
+ * of the wrapped operation.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -19,11 +20,14 @@
 #include <linux/sched/task_stack.h>
 #include <pfstat/record.h>
 
+#include "attempt.h"
 #include "clock.h"
 #include "fault.h"
+#include "mm_counts.h"
 #include "mm_fault.h"
 #include "mm_fault_entry.h"
 #include "mm_thread.h"
+#include "mm_watch.h"
 #include "ring.h"
 
 /* One fault that is not on the fast path. */
@@ -41,7 +45,6 @@ struct mm_call {
 	u64 duration_ns;
 };
 
-static struct mm_fault_counts __percpu *mm_counts __read_mostly;
 static unsigned long mm_handler __read_mostly;
 static bool mm_recording __read_mostly;
 
@@ -126,22 +129,22 @@ static struct mm_page mm_page_of(const struct vm_area_struct *vma, unsigned long
 	return page;
 }
 
-/*
- * The slot of current, if its fault began in this module: a thread that is watched since is still
- * fresh.
- */
+/* Outside of a fault the kernel calls the functions below also: MADV_COLLAPSE reads from swap. */
 static struct mm_thread *mm_noting_thread(void)
 {
-	struct mm_thread *thread = pfstat_mm_thread_of(current);
+	struct mm_thread *thread;
 
-	return thread && READ_ONCE(thread->owner) == (unsigned long)current ? thread : NULL;
+	preempt_disable();
+	thread = pfstat_mm_thread_in_fault();
+	preempt_enable();
+	return thread;
 }
 
 static void mm_note(struct mm_thread *thread, const struct vm_fault *vmf, u8 kind)
 {
 	thread->kind = kind;
 	thread->page = mm_page_of(vmf->vma, vmf->address);
-	thread->noted = true;
+	thread->state = MM_STATE_SLOW | MM_STATE_NOTED;
 }
 
 /* The kernel may call do_wp_page() after it. */
@@ -157,7 +160,7 @@ void pfstat_mm_fault_note_write(const struct vm_fault *vmf)
 {
 	struct mm_thread *thread = mm_noting_thread();
 
-	if (thread && !(thread->noted && thread->kind == PFSTAT_FAULT_SWAP))
+	if (thread && !(thread->state & MM_STATE_NOTED && thread->kind == PFSTAT_FAULT_SWAP))
 		mm_note(thread, vmf, mm_kind_of_write(vmf->vma));
 }
 
@@ -166,7 +169,6 @@ static void mm_take_note(struct mm_call *call)
 	call->kind = call->thread->kind;
 	call->is_sure = true;
 	call->page = call->thread->page;
-	call->thread->noted = false;
 }
 
 /*
@@ -204,13 +206,13 @@ static u8 mm_outcome_of(const struct mm_call *call)
 		       PFSTAT_OUTCOME_MINOR;
 }
 
-/* Preemption is off. */
-static void mm_store(const struct mm_call *call, u8 origin, u8 outcome)
+/* A record of the return itself. Preemption is off. */
+static void mm_store_return(const struct mm_call *call, u8 origin, u8 outcome)
 {
 	struct pfstat_record *record = pfstat_ring_reserve();
 
 	if (!record) {
-		this_cpu_inc(mm_counts->lost);
+		this_cpu_inc(pfstat_mm_counts->lost);
 		return;
 	}
 	record->start_ns = call->start_ns;
@@ -237,7 +239,63 @@ static void mm_store(const struct mm_call *call, u8 origin, u8 outcome)
 	record->fault_ns = 0;
 	record->before_ns = 0;
 	pfstat_ring_commit(record);
-	this_cpu_inc(mm_counts->stored);
+	this_cpu_inc(pfstat_mm_counts->stored);
+}
+
+/* Preemption is off. */
+static void mm_store_record(struct mm_thread *thread)
+{
+	thread->waits = false;
+	pfstat_ring_store(&thread->record);
+}
+
+/* The call was on the fast path, but the end of its fault is not. */
+static void mm_complete_record(struct mm_thread *thread, const struct task_struct *task)
+{
+	struct pfstat_record *record = &thread->record;
+
+	thread->state = MM_STATE_SLOW;
+	thread->waits = true;
+	record->earlier_ns = 0;
+	record->address = thread->address;
+	record->tid = task->pid;
+	record->pid = task->tgid;
+	record->flags = thread->flags;
+	record->ip = task == current ? instruction_pointer(task_pt_regs(current)) : 0;
+	record->fault_ns = 0;
+}
+
+static void mm_store_call(const struct mm_call *call)
+{
+	struct pfstat_record *record = &call->thread->record;
+
+	if (record->op == PFSTAT_OP_PAGE_MKWRITE || record->op == PFSTAT_OP_PFN_MKWRITE)
+		record->flags |= call->flags; /* the kernel calls these with other ones */
+	record->fault_ns = call->duration_ns;
+	record->before_ns = record->start_ns - min(record->start_ns, call->start_ns);
+	mm_store_record(call->thread);
+}
+
+void pfstat_mm_fault_next_call(void)
+{
+	struct mm_thread *thread;
+
+	preempt_disable();
+	thread = pfstat_mm_thread_in_fault();
+	if (thread && thread->state == MM_STATE_CALLED)
+		mm_complete_record(thread, current);
+	if (thread && thread->waits)
+		mm_store_record(thread);
+	preempt_enable();
+}
+
+/*
+ * The fault of pfdrive's measurement, on the vDSO, which is hooked in name only: the count is all
+ * that it is to cost.
+ */
+static bool mm_is_imitated(const struct mm_call *call)
+{
+	return READ_ONCE(mm_handler) != pfstat_fault_wrapper() && call->kind == PFSTAT_FAULT_HOOKED;
 }
 
 static void mm_count(const struct mm_call *call)
@@ -245,59 +303,109 @@ static void mm_count(const struct mm_call *call)
 	const u8 origin = mm_origin_of(call), outcome = mm_outcome_of(call);
 	const unsigned int index = PFSTAT_FAULT_INDEX(call->kind, origin, outcome);
 
-	this_cpu_inc(mm_counts->faults[index].count);
+	this_cpu_inc(pfstat_mm_counts->faults[index].count);
+	if (call->kind != PFSTAT_FAULT_HOOKED)
+		this_cpu_add(pfstat_mm_counts->faults[index].total_ns, call->duration_ns);
 	if (outcome == PFSTAT_OUTCOME_MINOR)
 		call->thread->minor++;
 	else if (outcome == PFSTAT_OUTCOME_MAJOR)
 		call->thread->major++;
 	pfstat_mm_thread_settle(call->thread, current);
-	if (call->kind == PFSTAT_FAULT_HOOKED)
-		return;
-	this_cpu_add(mm_counts->faults[index].total_ns, call->duration_ns);
-	mm_store(call, origin, outcome);
+	if (call->thread->waits)
+		mm_store_call(call);
+	else if (!mm_is_imitated(call))
+		mm_store_return(call, origin, outcome);
 }
 
 static void mm_find_kind(struct mm_call *call, const struct vm_area_struct *vma)
 {
-	if (call->thread->noted)
+	if (call->thread->state & MM_STATE_NOTED)
 		mm_take_note(call);
-	else if (!call->is_sure && !(call->result & MM_RESULT_OF_FILE))
+	else if (!call->is_sure && !(call->result & MM_RESULT_OF_FILE) && !call->thread->waits)
 		mm_look_closer(call, vma);
 	/* A marker of userfaultfd was in the place of a page. */
 	if (call->kind == PFSTAT_FAULT_SWAP && call->result & VM_FAULT_LOCKED)
 		call->kind = call->vma_kind;
+	if (call->thread->waits)
+		call->kind = PFSTAT_FAULT_HOOKED;
+}
+
+/*
+ * The thread is watched no more, or nothing is recorded any more. A record that waits was counted
+ * as a call: it is stored here, or by pfstat_mm_fault_flush(), whichever comes first.
+ */
+static void mm_end_late(struct mm_thread *thread)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&pfstat_mm_lock, flags);
+	if ((thread->owner & ~MM_THREAD_LEFT) != (unsigned long)current)
+		goto unlock;
+	pfstat_mm_thread_pass_over(thread);
+	if (thread->state == MM_STATE_CALLED)
+		mm_complete_record(thread, current);
+	if (thread->waits && pfstat_attempt_is_recording())
+		mm_store_record(thread);
+	thread->state = MM_STATE_NONE;
+unlock:
+	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
 }
 
 /* vma: see above. */
 static void mm_end(struct mm_call *call, const struct vm_area_struct *vma)
 {
+	struct mm_thread *thread = call->thread;
+
 	preempt_disable();
-	/* The thread may be watched no more, or again. */
-	if (READ_ONCE(call->thread->owner) != (unsigned long)current)
-		goto out;
-	if (READ_ONCE(mm_recording)) {
+	if (!pfstat_mm_thread_is_owner(thread, current) || !READ_ONCE(mm_recording)) {
+		mm_end_late(thread);
+	} else if (thread->state == MM_STATE_NONE) {
+		pfstat_mm_thread_pass_over(thread);
+	} else {
+		if (thread->state == MM_STATE_CALLED)
+			mm_complete_record(thread, current);
 		mm_find_kind(call, vma);
 		mm_count(call);
-	} else {
-		pfstat_mm_thread_pass_over(call->thread);
+		thread->state = MM_STATE_NONE;
 	}
-out:
 	preempt_enable();
+}
+
+static void mm_flush(struct mm_thread *thread)
+{
+	const struct task_struct *task = (void *)(thread->owner & ~MM_THREAD_LEFT);
+
+	if (!task)
+		return;
+	if (thread->state == MM_STATE_CALLED)
+		mm_complete_record(thread, task); /* it has a slot, so it is not freed */
+	if (thread->waits)
+		mm_store_record(thread);
+}
+
+static void mm_forget(struct mm_thread *thread)
+{
+	thread->waits = false;
+	thread->state = MM_STATE_NONE;
+}
+
+void pfstat_mm_fault_flush(bool store)
+{
+	pfstat_mm_thread_each(store ? mm_flush : mm_forget);
 }
 
 static __always_inline void mm_enter(void)
 {
-	this_cpu_inc(mm_counts->in_flight);
+	this_cpu_inc(pfstat_mm_in_flight);
 	barrier(); /* the call counts before it does anything else */
 }
 
 static __always_inline void mm_leave(void)
 {
 	barrier();
-	this_cpu_dec(mm_counts->in_flight);
+	this_cpu_dec(pfstat_mm_in_flight);
 }
 
-/* The page of a hooked file is in the module's records, so it is read only if another needs it. */
 static noinline vm_fault_t mm_fault_slow(struct mm_thread *thread, struct vm_area_struct *vma,
 					 unsigned long address, unsigned int flags,
 					 struct pt_regs *regs)
@@ -311,11 +419,11 @@ static noinline vm_fault_t mm_fault_slow(struct mm_thread *thread, struct vm_are
 		.kind = kind,
 		.vma_kind = kind,
 		.is_sure = kind != PFSTAT_FAULT_HOOKED && kind != PFSTAT_FAULT_FILE,
+		.page = mm_page_of(vma, address),
 	};
 	struct moment start;
 
-	if (kind != PFSTAT_FAULT_HOOKED)
-		call.page = mm_page_of(vma, address);
+	thread->state = MM_STATE_SLOW;
 	start = pfstat_clock_now();
 	call.result = pfstat_mm_fault_body(vma, address, flags, regs);
 	call.start_ns = start.ns;
@@ -325,11 +433,10 @@ static noinline vm_fault_t mm_fault_slow(struct mm_thread *thread, struct vm_are
 	return call.result;
 }
 
-/* The fault began on the fast path. */
-static noinline void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t result)
+/* The fault began on the fast path. After RETRY or COMPLETED the VMA may be gone. */
+static noinline void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t result, u64 cycles)
 {
-	const struct clock_span span =
-		pfstat_clock_span_slow(thread->start, pfstat_clock_end_cycles() - thread->start);
+	const struct clock_span span = pfstat_clock_span_slow(thread->start, cycles);
 	struct mm_call call = {
 		.thread = thread,
 		.address = thread->address,
@@ -337,6 +444,7 @@ static noinline void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t resu
 		.has_regs = true,
 		.kind = PFSTAT_FAULT_HOOKED,
 		.vma_kind = PFSTAT_FAULT_HOOKED,
+		.page.pgoff = thread->address >> PAGE_SHIFT,
 		.start_ns = span.start_ns,
 		.duration_ns = span.duration_ns,
 		.result = result,
@@ -350,131 +458,88 @@ static noinline void mm_settle(struct mm_thread *thread)
 	pfstat_mm_thread_settle(thread, current);
 }
 
-/*
- * For the result 0 the kernel holds the locks. If the mapping has no file (the vDSO, by which
- * pfdrive measures the cost), it has no pages in the page cache to look for.
- */
-static __always_inline bool mm_is_solved_by_operation(const struct mm_thread *thread,
-						      vm_fault_t result)
-{
-	const struct vm_area_struct *vma = READ_ONCE(thread->vma);
+/* Neighbouring members with one instruction. */
+#define MM_COPY(to, from, member)                                          \
+	(*(u64 *)((void *)(to) + offsetof(struct pfstat_record, member)) = \
+		 *(const u64 *)((const void *)(from) + offsetof(struct pfstat_record, member)))
 
-	if (result == VM_FAULT_LOCKED || result == VM_FAULT_NOPAGE)
-		return true;
-	/* Another thread may have the slot, and its VMA may be gone. */
-	return !result && READ_ONCE(thread->owner) == (unsigned long)current && !vma->vm_file;
+/*
+ * Stores the record of the call, with the time of the fault. False: nothing was stored, because the
+ * thread is watched no more, or the ring or the clock needs the slow path.
+ */
+static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
+{
+	const struct task_struct *task = compat_current_anew();
+	const struct pfstat_record *call = &thread->record;
+	struct pfstat_record *record;
+	struct ring_writer *ring;
+	u64 sequence;
+
+	/* data_race: not READ_ONCE(), so that each is compared where it lies. */
+	if (unlikely(cycles >= data_race(pfstat_clock.limit)))
+		return false;
+	preempt_disable();
+	ring = pfstat_here(pfstat_rings);
+	if (unlikely(data_race(thread->owner) != (unsigned long)task) ||
+	    unlikely(!data_race(mm_recording)) || unlikely(!pfstat_ring_is_fast(ring, &sequence))) {
+		preempt_enable();
+		return false;
+	}
+	record = pfstat_ring_reserve_fast(ring);
+	record->start_ns = call->start_ns;
+	record->duration_ns = call->duration_ns;
+	record->earlier_ns = 0;
+	record->address = thread->address;
+	record->pgoff = call->pgoff;
+	record->pfn = call->pfn;
+	record->inode = call->inode;
+	pfstat_record_set_ids(record, task);
+	MM_COPY(record, call, dev);
+	MM_COPY(record, call, op);
+	record->around_pages = call->around_pages;
+	record->flags = thread->flags;
+	record->ip = instruction_pointer(task_pt_regs((struct task_struct *)task));
+	record->fault_ns = clock_length(cycles);
+	record->before_ns = call->before_ns;
+	pfstat_ring_commit_fast(ring, record, sequence);
+	this_cpu_inc(pfstat_mm_fast);
+	thread->state = MM_STATE_NONE;
+	thread->minor++;
+	if (unlikely(thread->minor != task->min_flt))
+		mm_settle(thread);
+	preempt_enable();
+	return true;
 }
 
 /*
- * Each instruction here is part of every fault of the machine, up to the first return, or of
- * every fault of a watched thread. The arguments that the end may need lie in the thread's slot,
- * so that few registers must be saved.
+ * Each instruction here is part of every fault of a watched thread. The arguments that the end may
+ * need lie in the thread's slot, so that few registers must be saved.
  */
 notrace vm_fault_t pfstat_mm_fault(struct vm_area_struct *vma, unsigned long address,
-				   unsigned int flags, struct pt_regs *regs)
+				   unsigned int flags, struct pt_regs *regs,
+				   struct mm_thread *thread)
 {
-	struct mm_thread *thread = pfstat_mm_thread_home(current);
 	const struct vm_operations_struct *ops;
 	vm_fault_t result;
+	u64 cycles;
 
-	if (READ_ONCE(thread->owner) != (unsigned long)current) {
-		if (likely(!READ_ONCE(thread->attention)))
-			return pfstat_mm_fault_body(vma, address, flags, regs);
-		thread = pfstat_mm_thread_find();
-		if (!thread)
-			return pfstat_mm_fault_body(vma, address, flags, regs);
-	}
 	mm_enter();
 	ops = READ_ONCE(vma->vm_ops);
 	if (unlikely(!ops) || unlikely(!mm_is_hooked(ops)) || unlikely(!regs) ||
-	    unlikely((flags & MM_FAST_MASK) != FAULT_FLAG_USER) || unlikely(pfstat_clock_is_shut()))
+	    unlikely((flags & MM_FAST_MASK) != FAULT_FLAG_USER) ||
+	    unlikely(!data_race(pfstat_clock.gate)))
 		return mm_fault_slow(thread, vma, address, flags, regs);
 	thread->vma = vma;
 	thread->address = address;
 	thread->flags = flags;
+	thread->state = MM_STATE_OPEN;
 	thread->start = pfstat_clock_start_cycles();
 	result = pfstat_mm_fault_body(vma, address, flags, regs); /* vma dead from here */
-	if (unlikely(!mm_is_solved_by_operation(thread, result)) || unlikely(thread->noted) ||
-	    unlikely(READ_ONCE(thread->owner) != (unsigned long)current) ||
-	    unlikely(!READ_ONCE(mm_recording))) {
-		mm_fault_end_slow(thread, result);
-	} else {
-		this_cpu_inc(mm_counts
-				     ->faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED,
-								 PFSTAT_ORIGIN_USER,
-								 PFSTAT_OUTCOME_MINOR)]
-				     .count);
-		thread->minor++;
-		if (unlikely(thread->minor != current->min_flt))
-			mm_settle(thread);
-	}
+	cycles = pfstat_clock_end_cycles() - thread->start;
+	if (unlikely(thread->state != MM_STATE_CALLED) ||
+	    unlikely(result != VM_FAULT_LOCKED && result != VM_FAULT_NOPAGE) ||
+	    unlikely(!mm_end_fast(thread, cycles)))
+		mm_fault_end_slow(thread, result, cycles);
 	mm_leave();
 	return result;
-}
-
-int pfstat_mm_fault_start(void)
-{
-	if (!mm_counts)
-		mm_counts = alloc_percpu(struct mm_fault_counts);
-	return mm_counts ? 0 : -ENOMEM;
-}
-
-void pfstat_mm_fault_sum(struct mm_fault_counts *sum)
-{
-	const struct mm_fault_counts *counts;
-	unsigned int i;
-	int cpu;
-
-	memset(sum, 0, sizeof(*sum));
-	if (!mm_counts)
-		return;
-	for_each_possible_cpu(cpu) {
-		counts = per_cpu_ptr(mm_counts, cpu);
-		for (i = 0; i < PFSTAT_NR_FAULT_INDICES; i++) {
-			sum->faults[i].count += READ_ONCE(counts->faults[i].count);
-			sum->faults[i].total_ns += READ_ONCE(counts->faults[i].total_ns);
-		}
-		sum->stored += READ_ONCE(counts->stored);
-		sum->lost += READ_ONCE(counts->lost);
-	}
-}
-
-u64 pfstat_mm_fault_stored(void)
-{
-	u64 sum = 0;
-	int cpu;
-
-	if (!mm_counts)
-		return 0;
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(mm_counts, cpu)->stored);
-	return sum;
-}
-
-/* A call that has not ended decrements in_flight later, so that stays. */
-void pfstat_mm_fault_reset(void)
-{
-	int cpu;
-
-	if (!mm_counts)
-		return;
-	for_each_possible_cpu(cpu)
-		memset(per_cpu_ptr(mm_counts, cpu), 0, offsetof(struct mm_fault_counts, in_flight));
-}
-
-long pfstat_mm_fault_in_flight(void)
-{
-	long sum = 0;
-	int cpu;
-
-	if (!mm_counts)
-		return 0;
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(mm_counts, cpu)->in_flight);
-	return sum;
-}
-
-void pfstat_mm_fault_exit(void)
-{
-	free_percpu(mm_counts);
 }

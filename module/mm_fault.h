@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Counts every return of handle_mm_fault() of watched threads, by kind, origin and outcome, and
- * stores a record of each fault that no wrapped operation records.
+ * stores a record of each: that of its last call of a wrapped operation, or, without one, its own.
  */
 #ifndef PFSTAT_MM_FAULT_H
 #define PFSTAT_MM_FAULT_H
 
 #include <linux/mm.h>
-#include <linux/percpu.h>
-#include <pfstat/event.h>
 
-struct mm_fault_counts {
-	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
-	u64 stored; /* records */
-	u64 lost;   /* records that found no room in the ring */
-	long in_flight;
-};
+struct mm_thread;
 
-/* Called in place of handle_mm_fault(), by way of mm_fault_entry.S. */
+/* Called in place of handle_mm_fault() with the slot of current, by mm_fault_entry.S. */
 vm_fault_t pfstat_mm_fault(struct vm_area_struct *vma, unsigned long address, unsigned int flags,
-			   struct pt_regs *regs);
+			   struct pt_regs *regs, struct mm_thread *thread);
 
 /* do_swap_page() and do_wp_page() were called for current. */
 void pfstat_mm_fault_note_swap(const struct vm_fault *vmf);
@@ -31,18 +24,21 @@ void pfstat_mm_fault_note_write(const struct vm_fault *vmf);
  */
 int pfstat_mm_fault_imitate(unsigned long address);
 
-int pfstat_mm_fault_start(void); /* 0 or -ENOMEM */
-void pfstat_mm_fault_sum(struct mm_fault_counts *sum);
-u64 pfstat_mm_fault_stored(void); /* as in the sum */
-void pfstat_mm_fault_reset(void);
-/* Calls of watched threads under way; exact once no call can come here any more. */
-long pfstat_mm_fault_in_flight(void);
-void pfstat_mm_fault_exit(void);
+/*
+ * current begins another call of a file operation. If it made one in the same fault before, its
+ * record is stored now; the last one gets the time of the fault.
+ */
+void pfstat_mm_fault_next_call(void);
 
 /*
  * While off, faults leave neither a count nor a record. After switching it off, a grace period
  * of RCU ends the last store of a record.
  */
 void pfstat_mm_fault_record(bool on);
+/*
+ * Stores the records of calls that wait for the end of their fault, without the time of the fault,
+ * or drops them. Only while neither calls nor faults are recorded, after a grace period.
+ */
+void pfstat_mm_fault_flush(bool store);
 
 #endif

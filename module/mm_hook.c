@@ -15,20 +15,35 @@
 #include <linux/mutex.h>
 #include <linux/workqueue.h>
 
+#include "attempt.h"
 #include "compat.h"
+#include "mm_counts.h"
 #include "mm_fault.h"
 #include "mm_fault_entry.h"
 #include "mm_hook.h"
 #include "mm_thread.h"
+#include "mm_watch.h"
 
 /* For a machine on which another tool needs the function at any time. */
 static bool hold_faults = true;
 module_param(hold_faults, bool, 0644);
 MODULE_PARM_DESC(hold_faults, "count all faults at handle_mm_fault() on request (default Y)");
 
-static DEFINE_MUTEX(mm_hook_mutex); /* below the session's */
-static bool mm_hook_wanted;
-static bool mm_hook_held, mm_hook_traced, mm_hook_ever, mm_hook_stays;
+enum mm_hook_state {
+	MM_HOOK_FREE,
+	MM_HOOK_TAKEN,
+	MM_HOOK_DROPPED, /* faults still come here; the work item gives the function back */
+};
+
+DEFINE_STATIC_KEY_FALSE(pfstat_mm_holds);
+
+/*
+ * Below the session's mutex. The state leaves DROPPED only under this one, and TAKEN only under the
+ * session's.
+ */
+static DEFINE_MUTEX(mm_hook_mutex);
+static enum mm_hook_state mm_hook_state;
+static bool mm_hook_traced, mm_hook_ever, mm_hook_stays;
 static unsigned long swap_function, write_function; /* 0: the kernel does not have it */
 
 #define MM_EXIT_POLL_MS 1000
@@ -122,14 +137,18 @@ static void mm_untrace(void)
 	mm_ops_renew(&mm_traced_ops);
 }
 
-/* Is its first instruction a call of ftrace, or the space for one? */
+/*
+ * Is its first instruction a call of ftrace, or the space for one? Where ftrace has jumps also,
+ * another tool's may be there: then registering says that it is busy.
+ */
 static bool mm_fault_is_traceable(void)
 {
 #ifdef CONFIG_X86_64
 	static const u8 nop[MCOUNT_INSN_SIZE] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 	const u8 *call = (const u8 *)handle_mm_fault + MM_FAULT_CALL;
 
-	return *call == CALL_INSN_OPCODE || !memcmp(call, nop, sizeof(nop));
+	return *call == CALL_INSN_OPCODE || *call == JMP32_INSN_OPCODE ||
+	       !memcmp(call, nop, sizeof(nop));
 #else
 	return false;
 #endif
@@ -152,40 +171,46 @@ static int mm_hook_register(void)
 
 static int mm_hook_begin(void)
 {
-	int err = pfstat_mm_fault_start() ?: pfstat_mm_thread_start();
+	int err = pfstat_mm_counts_start();
 
+	if (err)
+		return err;
+	/* Of a fault that has lasted since the function was held before. */
+	pfstat_mm_fault_flush(pfstat_attempt_is_recording());
+	err = pfstat_mm_thread_start() ?: pfstat_mm_watch_start();
 	if (!err)
 		err = mm_trace();
 	if (!err)
 		err = mm_hook_register();
-	mm_hook_held = !err;
-	mm_hook_ever |= !err;
 	if (err) {
 		mm_untrace();
-		pfstat_mm_thread_stop();
+		pfstat_mm_watch_stop();
+		return err;
 	}
-	return err;
+	static_branch_enable(&pfstat_mm_holds);
+	mm_hook_ever = true;
+	return 0;
 }
 
 static void mm_hook_end(void)
 {
-	if (!mm_hook_held)
-		return;
 	/* Faults that do not come here any more are not missed. */
-	pfstat_mm_thread_ignore_all();
+	pfstat_mm_ignore_all();
 	if (!mm_is_released(compat_unregister_direct(&mm_fault_ops,
 						     (unsigned long)pfstat_mm_fault_entry)))
 		return;
 	mm_ops_renew(&mm_fault_ops);
 	mm_untrace();
-	pfstat_mm_thread_stop();
-	WRITE_ONCE(mm_hook_held, false);
+	pfstat_mm_watch_stop();
+	pfstat_mm_fault_flush(pfstat_attempt_is_recording());
+	static_branch_disable(&pfstat_mm_holds);
+	WRITE_ONCE(mm_hook_state, MM_HOOK_FREE);
 }
 
 static void mm_hook_work(struct work_struct *work)
 {
 	mutex_lock(&mm_hook_mutex);
-	if (!mm_hook_wanted)
+	if (READ_ONCE(mm_hook_state) == MM_HOOK_DROPPED)
 		mm_hook_end();
 	mutex_unlock(&mm_hook_mutex);
 }
@@ -198,21 +223,21 @@ int pfstat_mm_hook_take(void)
 
 	if (err)
 		return err;
-	mm_hook_wanted = true;
 	pfstat_mm_fault_imitate(0); /* an earlier session may have ended with another one */
-	if (!mm_hook_held)
+	if (READ_ONCE(mm_hook_state) == MM_HOOK_FREE)
 		err = mm_hook_begin();
-	mm_hook_wanted = !err;
+	if (!err)
+		WRITE_ONCE(mm_hook_state, MM_HOOK_TAKEN);
 	mutex_unlock(&mm_hook_mutex);
 	return err;
 }
 
 void pfstat_mm_hook_drop(void)
 {
-	if (!READ_ONCE(mm_hook_held))
+	if (!pfstat_mm_hook_is_taken())
 		return;
-	pfstat_mm_thread_ignore_all();
-	WRITE_ONCE(mm_hook_wanted, false);
+	pfstat_mm_ignore_all();
+	WRITE_ONCE(mm_hook_state, MM_HOOK_DROPPED);
 	schedule_work(&mm_hook_drop_work);
 }
 
@@ -222,16 +247,21 @@ int pfstat_mm_hook_drop_now(void)
 
 	if (err)
 		return err;
-	mm_hook_wanted = false;
-	mm_hook_end();
-	err = mm_hook_held ? -EIO : 0;
+	if (READ_ONCE(mm_hook_state) != MM_HOOK_FREE)
+		mm_hook_end();
+	err = pfstat_mm_hook_is_held() ? -EIO : 0;
 	mutex_unlock(&mm_hook_mutex);
 	return err;
 }
 
+bool pfstat_mm_hook_is_taken(void)
+{
+	return READ_ONCE(mm_hook_state) == MM_HOOK_TAKEN;
+}
+
 bool pfstat_mm_hook_is_held(void)
 {
-	return READ_ONCE(mm_hook_held);
+	return READ_ONCE(mm_hook_state) != MM_HOOK_FREE;
 }
 
 bool pfstat_mm_hook_never_held(void)
@@ -252,7 +282,8 @@ bool pfstat_mm_hook_has_write(void)
 void pfstat_mm_hook_exit(void)
 {
 	cancel_work_sync(&mm_hook_drop_work);
-	mm_hook_end();
-	while (mm_hook_held || mm_hook_traced)
+	if (pfstat_mm_hook_is_held())
+		mm_hook_end();
+	while (pfstat_mm_hook_is_held() || mm_hook_traced)
 		msleep(MM_EXIT_POLL_MS);
 }

@@ -3,28 +3,33 @@
 #ifndef PFSTAT_MM_HOOK_H
 #define PFSTAT_MM_HOOK_H
 
+#include <linux/jump_label.h>
 #include <linux/types.h>
+
+/* On while the module may be the function: records of calls wait for the end of their fault. */
+DECLARE_STATIC_KEY_FALSE(pfstat_mm_holds);
 
 /*
  * 0; -EBUSY: another tool holds the function; -EOPNOTSUPP: this kernel has no direct calls, or
  * the function begins otherwise than expected; -ENOMEM; -EINTR; -EIO: the kernel kept calling the
- * module after an earlier session. Only under the session's mutex.
+ * module after an earlier session. Only under the session's mutex, as drop() and drop_now().
  */
 int pfstat_mm_hook_take(void);
 /*
- * No thread is watched any more, and soon no fault comes here: that takes two or three grace
+ * No process is watched any more, and soon no fault comes here: that takes two or three grace
  * periods, which pass in a work item.
  */
 void pfstat_mm_hook_drop(void);
 /* The same, and waits for it; -EINTR: killed; -EIO: the kernel keeps calling the module. */
 int pfstat_mm_hook_drop_now(void);
-bool pfstat_mm_hook_is_held(void);
+bool pfstat_mm_hook_is_taken(void);   /* and not dropped since */
+bool pfstat_mm_hook_is_held(void);    /* faults come here, or may: also after it was dropped */
 bool pfstat_mm_hook_never_held(void); /* since the module was loaded */
 bool pfstat_mm_hook_has_swap(void);
 bool pfstat_mm_hook_has_write(void);
 /*
  * Once no command comes any more. It does not return while the
- * kernel keeps calling the module. Then calls are drained, and pfstat_mm_fault_exit() may come.
+ * kernel keeps calling the module. Then calls are drained, and pfstat_mm_counts_exit() may come.
  */
 void pfstat_mm_hook_exit(void);
 

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The threads whose faults are counted; see mm_thread.h. Commands name threads and processes, and
- * the fork event adds their threads and children before these run. The event of a task's end
- * removes the task: after its last fault, and before its task_struct can belong to another one.
- */
+/* The slots of threads; see mm_thread.h. Only a thread's first fault, and its end, come here. */
 #include <linux/atomic.h>
-#include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/spinlock.h>
-#include <linux/string.h>
-#include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
 
 #include "mm_thread.h"
@@ -18,11 +11,11 @@
 /* So far from its home a thread may lie. */
 #define MM_THREAD_REACH 64U
 
+/* Slots that are changed at a time with interrupts off. */
+#define MM_THREAD_CHUNK 256U
+
 struct mm_thread *pfstat_mm_threads;
 
-static DEFINE_SPINLOCK(mm_threads_lock);
-static struct tracepoint *fork_event, *free_event;
-static bool mm_thread_started;
 static atomic64_t missed_minor, missed_major, missed_threads;
 
 static struct mm_thread *mm_thread_at(const struct mm_thread *home, unsigned int distance)
@@ -39,58 +32,12 @@ struct mm_thread *pfstat_mm_thread_of(const struct task_struct *task)
 
 	for (distance = 0; distance < MM_THREAD_REACH; distance++) {
 		thread = mm_thread_at(home, distance);
-		if ((READ_ONCE(thread->owner) & ~MM_THREAD_FRESH) == (unsigned long)task)
+		if ((READ_ONCE(thread->owner) & ~MM_THREAD_LEFT) == (unsigned long)task)
 			return thread;
-		if (!(READ_ONCE(home->attention) & ~MM_HOME_FRESH))
+		if (!READ_ONCE(home->displaced))
 			return NULL;
 	}
 	return NULL;
-}
-
-static struct mm_thread *mm_thread_free(const struct task_struct *task)
-{
-	struct mm_thread *home = pfstat_mm_thread_home(task);
-	unsigned int distance;
-
-	for (distance = 0; distance < MM_THREAD_REACH; distance++)
-		if (!mm_thread_at(home, distance)->owner)
-			return mm_thread_at(home, distance);
-	return NULL;
-}
-
-/* Under the lock. True: it was not there before. */
-static bool mm_thread_insert(const struct task_struct *task, enum pfstat_target how)
-{
-	struct mm_thread *home = pfstat_mm_thread_home(task), *thread = pfstat_mm_thread_of(task);
-
-	if (thread) {
-		thread->how = how;
-		return false;
-	}
-	thread = mm_thread_free(task);
-	if (!thread) {
-		atomic64_inc(&missed_threads);
-		return false;
-	}
-	thread->how = how;
-	WRITE_ONCE(thread->owner, (unsigned long)task | MM_THREAD_FRESH);
-	if (thread == home)
-		WRITE_ONCE(home->attention, home->attention | MM_HOME_FRESH);
-	else
-		WRITE_ONCE(home->attention, home->attention + 1);
-	return true;
-}
-
-/* Under the lock. */
-static void mm_thread_remove(const struct task_struct *task, struct mm_thread *thread)
-{
-	struct mm_thread *home = pfstat_mm_thread_home(task);
-
-	WRITE_ONCE(thread->owner, 0);
-	if (thread == home)
-		WRITE_ONCE(home->attention, home->attention & ~MM_HOME_FRESH);
-	else
-		WRITE_ONCE(home->attention, home->attention - 1);
 }
 
 static void mm_thread_read_counts(struct mm_thread *thread, const struct task_struct *task)
@@ -112,193 +59,152 @@ void pfstat_mm_thread_settle(struct mm_thread *thread, const struct task_struct 
 
 void pfstat_mm_thread_pass_over(struct mm_thread *thread)
 {
-	thread->noted = false;
 	mm_thread_read_counts(thread, current);
 }
 
-/* The first fault of a thread that is watched: its counts begin here. */
-static void mm_thread_begin(struct mm_thread *thread)
+/* Under the lock. NULL: no room. */
+static struct mm_thread *mm_thread_take(const struct task_struct *task)
 {
-	struct mm_thread *home = pfstat_mm_thread_home(current);
-	unsigned long flags;
+	struct mm_thread *home = pfstat_mm_thread_home(task), *thread;
+	unsigned int distance;
 
-	spin_lock_irqsave(&mm_threads_lock, flags);
-	if (thread->owner == ((unsigned long)current | MM_THREAD_FRESH)) {
-		thread->noted = false;
-		mm_thread_read_counts(thread, current);
-		WRITE_ONCE(thread->owner, (unsigned long)current);
-		if (thread == home)
-			WRITE_ONCE(home->attention, home->attention & ~MM_HOME_FRESH);
+	for (distance = 0; distance < MM_THREAD_REACH; distance++) {
+		thread = mm_thread_at(home, distance);
+		if (thread->owner)
+			continue;
+		if (distance)
+			WRITE_ONCE(home->displaced, home->displaced + 1);
+		return thread;
 	}
-	spin_unlock_irqrestore(&mm_threads_lock, flags);
+	return NULL;
+}
+
+/*
+ * current's first fault since it is watched. Its counts begin here, or, if it began to run later
+ * than it was watched, at 0: then it may have had faults that did not come here.
+ */
+static struct mm_thread *mm_thread_begin(u64 since_ns)
+{
+	struct mm_thread *thread = pfstat_mm_thread_of(current);
+
+	if (!thread)
+		thread = mm_thread_take(current);
+	if (!thread) {
+		pfstat_mm_thread_missed_one();
+		return NULL;
+	}
+	thread->state = MM_STATE_NONE;
+	thread->waits = false;
+	thread->minor = 0;
+	thread->major = 0;
+	if (current->start_time < since_ns)
+		mm_thread_read_counts(thread, current);
+	WRITE_ONCE(thread->owner, (unsigned long)current);
+	return thread;
 }
 
 struct mm_thread *pfstat_mm_thread_find(void)
 {
 	struct mm_thread *thread = pfstat_mm_thread_of(current);
+	unsigned long flags;
+	u64 since_ns;
+	bool watched;
 
-	if (thread && READ_ONCE(thread->owner) & MM_THREAD_FRESH)
-		mm_thread_begin(thread);
+	if (thread && pfstat_mm_thread_is_owner(thread, current))
+		return thread;
+	/* Most that come here are not watched, and have a hash in common with one that is. */
+	rcu_read_lock();
+	watched = pfstat_mm_is_watched(current, &since_ns);
+	rcu_read_unlock();
+	if (!watched)
+		return NULL;
+	spin_lock_irqsave(&pfstat_mm_lock, flags);
+	thread = pfstat_mm_is_watched(current, &since_ns) ? mm_thread_begin(since_ns) : NULL;
+	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
 	return thread;
 }
 
-/* All threads that are not watched yet. True: there was one, so others may have come meanwhile. */
-static bool mm_process_insert(struct task_struct *process, enum pfstat_target how)
+struct mm_thread *pfstat_mm_thread_in_fault(void)
 {
-	struct task_struct *thread;
-	unsigned long flags;
-	bool any = false;
+	struct mm_thread *thread = pfstat_mm_threads ? pfstat_mm_thread_of(current) : NULL;
 
-	spin_lock_irqsave(&mm_threads_lock, flags);
-	for_each_thread(process, thread) any |= mm_thread_insert(thread, how);
-	spin_unlock_irqrestore(&mm_threads_lock, flags);
-	return any;
+	return thread && pfstat_mm_thread_is_owner(thread, current) &&
+			       thread->state != MM_STATE_NONE ?
+		       thread :
+		       NULL;
 }
 
-/*
- * A task that is found by its number within a section of RCU is not freed, nor reported as freed,
- * before the section ends. A thread that clones before it is in the table has linked the new one
- * before, so the walk is repeated until it finds all in the table.
- */
-int pfstat_mm_thread_watch(pid_t number, enum pfstat_target how)
+void pfstat_mm_thread_leave(const struct task_struct *task)
 {
-	const u64 missed = atomic64_read(&missed_threads);
-	struct task_struct *task;
-	unsigned long flags;
-	int err = -ESRCH;
+	struct mm_thread *thread = pfstat_mm_thread_of(task);
 
-	rcu_read_lock();
-	task = pid_task(find_vpid(number), PIDTYPE_PID);
-	if (task && how == PFSTAT_TARGET_THREAD) {
-		spin_lock_irqsave(&mm_threads_lock, flags);
-		mm_thread_insert(task, how);
-		spin_unlock_irqrestore(&mm_threads_lock, flags);
-	} else if (task) {
-		while (mm_process_insert(task, how))
-			;
-	}
-	if (task)
-		err = atomic64_read(&missed_threads) == missed ? 0 : -ENOSPC;
-	rcu_read_unlock();
-	return err;
-}
-
-static void mm_thread_forget(struct task_struct *task, bool settle)
-{
-	struct mm_thread *thread;
-	unsigned long flags;
-
-	spin_lock_irqsave(&mm_threads_lock, flags);
-	thread = pfstat_mm_thread_of(task);
-	if (thread) {
-		if (settle && !(thread->owner & MM_THREAD_FRESH))
-			pfstat_mm_thread_settle(thread, task);
-		mm_thread_remove(task, thread);
-	}
-	spin_unlock_irqrestore(&mm_threads_lock, flags);
-}
-
-/* Another thread may be inside of a fault, which the task has counted already. */
-void pfstat_mm_thread_ignore(pid_t number)
-{
-	struct task_struct *process, *thread;
-
-	rcu_read_lock();
-	process = pid_task(find_vpid(number), PIDTYPE_PID);
-	if (!process)
-		goto out;
-	if (process == current || !thread_group_leader(process)) {
-		mm_thread_forget(process, process == current);
-		goto out;
-	}
-	for_each_thread(process, thread) mm_thread_forget(thread, false);
-out:
-	rcu_read_unlock();
-}
-
-void pfstat_mm_thread_ignore_all(void)
-{
-	struct mm_thread *thread;
-	unsigned long flags;
-
-	if (!pfstat_mm_threads)
+	if (!thread)
 		return;
-	spin_lock_irqsave(&mm_threads_lock, flags);
-	for (thread = pfstat_mm_threads; thread < pfstat_mm_threads + MM_THREAD_SLOTS; thread++) {
-		WRITE_ONCE(thread->owner, 0);
-		WRITE_ONCE(thread->attention, 0);
-	}
-	spin_unlock_irqrestore(&mm_threads_lock, flags);
+	/* Another thread may be inside of a fault, which the task has counted already. */
+	if (task == current && pfstat_mm_thread_is_owner(thread, task))
+		pfstat_mm_thread_settle(thread, task);
+	WRITE_ONCE(thread->owner, thread->owner | MM_THREAD_LEFT);
 }
 
-/* The parent's slot determines whether the new thread or process is watched also. */
-static void mm_on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+void pfstat_mm_thread_release(const struct task_struct *task)
 {
-	const bool is_thread = child->tgid == parent->tgid;
-	struct mm_thread *thread;
+	struct mm_thread *home = pfstat_mm_thread_home(task), *thread = pfstat_mm_thread_of(task);
+
+	if (!thread)
+		return;
+	if (pfstat_mm_thread_is_owner(thread, task))
+		pfstat_mm_thread_settle(thread, task);
+	WRITE_ONCE(thread->owner, 0);
+	if (thread != home)
+		WRITE_ONCE(home->displaced, home->displaced - 1);
+}
+
+void pfstat_mm_thread_each(void (*change)(struct mm_thread *thread))
+{
+	struct mm_thread *thread = pfstat_mm_threads, *const end = thread + MM_THREAD_SLOTS;
+	struct mm_thread *stop;
 	unsigned long flags;
 
-	spin_lock_irqsave(&mm_threads_lock, flags);
-	thread = pfstat_mm_thread_of(parent);
-	if (thread && thread->how != PFSTAT_TARGET_THREAD &&
-	    (is_thread || thread->how == PFSTAT_TARGET_FOLLOW))
-		mm_thread_insert(child, thread->how);
-	spin_unlock_irqrestore(&mm_threads_lock, flags);
+	while (thread && thread < end) {
+		spin_lock_irqsave(&pfstat_mm_lock, flags);
+		for (stop = thread + MM_THREAD_CHUNK; thread < stop; thread++)
+			change(thread);
+		spin_unlock_irqrestore(&pfstat_mm_lock, flags);
+		cond_resched();
+	}
 }
 
-static void mm_on_free(void *data, struct task_struct *task)
+static void mm_thread_mark_left(struct mm_thread *thread)
 {
-	/* Without the lock: most tasks are not watched, and this one cannot be added any more. */
-	if (pfstat_mm_thread_of(task))
-		mm_thread_forget(task, true);
+	if (thread->owner)
+		WRITE_ONCE(thread->owner, thread->owner | MM_THREAD_LEFT);
 }
 
-static void mm_find_event(struct tracepoint *event, void *data)
+void pfstat_mm_thread_leave_all(void)
 {
-	if (!strcmp(event->name, "sched_process_fork"))
-		fork_event = event;
-	else if (!strcmp(event->name, "sched_process_free"))
-		free_event = event;
+	pfstat_mm_thread_each(mm_thread_mark_left);
 }
 
-static int mm_probe_events(void)
+static void mm_thread_empty(struct mm_thread *thread)
 {
-	int err;
-
-	for_each_kernel_tracepoint(mm_find_event, NULL);
-	if (!fork_event || !free_event)
-		return -ENOENT;
-	err = tracepoint_probe_register(free_event, mm_on_free, NULL);
-	if (err)
-		return err;
-	err = tracepoint_probe_register(fork_event, mm_on_fork, NULL);
-	if (err)
-		tracepoint_probe_unregister(free_event, mm_on_free, NULL);
-	return err;
+	WRITE_ONCE(thread->owner, 0);
+	WRITE_ONCE(thread->displaced, 0);
+	thread->state = MM_STATE_NONE;
+	thread->waits = false;
 }
 
+/* While the events were off, tasks were freed that still have slots. */
 int pfstat_mm_thread_start(void)
 {
-	int err;
-
 	if (!pfstat_mm_threads)
 		pfstat_mm_threads = vzalloc(array_size(MM_THREAD_SLOTS, sizeof(struct mm_thread)));
-	if (!pfstat_mm_threads)
-		return -ENOMEM;
-	err = mm_thread_started ? 0 : mm_probe_events();
-	mm_thread_started = !err;
-	return err;
+	pfstat_mm_thread_each(mm_thread_empty);
+	return pfstat_mm_threads ? 0 : -ENOMEM;
 }
 
-void pfstat_mm_thread_stop(void)
+void pfstat_mm_thread_missed_one(void)
 {
-	if (!mm_thread_started)
-		return;
-	tracepoint_probe_unregister(fork_event, mm_on_fork, NULL);
-	tracepoint_probe_unregister(free_event, mm_on_free, NULL);
-	tracepoint_synchronize_unregister();
-	mm_thread_started = false;
-	pfstat_mm_thread_ignore_all();
+	atomic64_inc(&missed_threads);
 }
 
 struct mm_missed pfstat_mm_thread_missed(void)

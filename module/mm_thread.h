@@ -1,34 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The threads whose faults are counted at handle_mm_fault(). A thread has a slot, which lies where
- * a hash of its task_struct points, or, if another thread has that one, a few slots further. The
- * slots lie in one table that stays until the module goes, so that a fault needs no lock and no
- * reference to find its own.
+ * The slots of the threads that have faulted while they were watched. A slot lies where a hash of
+ * the task_struct points, or, if another thread has that one, a few slots further. The slots lie in
+ * one table that stays until the module goes, so that a fault needs no lock and no reference to
+ * find its own.
  *
- *	owner:	0 --watch, fork--> task|FRESH --first fault--> task --ignore, free, stop--> 0
+ *	owner:	0 --first fault--> task --ignore, stop--> task|LEFT --task freed--> 0
+ *		                    ^                        |
+ *		                    +--watched again, fault--+
  *
- * Only the thread itself uses the other members, except for `attention`, which belongs to the
- * slot as a home and changes under the table's lock.
+ * While the thread is the owner, only it uses the other members, with preemption off where it
+ * looks whether it is. Once it has left, and a grace period of RCU later, they change under
+ * pfstat_mm_lock. The slot of a thread that is inside a fault is never given to another one, unless
+ * the whole table is emptied; such a thread finds that it owns nothing.
  */
 #ifndef PFSTAT_MM_THREAD_H
 #define PFSTAT_MM_THREAD_H
 
+#define MM_THREAD_BITS	14
+#define MM_THREAD_SHIFT 8 /* log2 of the size of a slot */
+
+#ifndef __ASSEMBLY__
 #include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 #include <asm/current.h>
-#include <pfstat/event.h>
+#include <pfstat/record.h>
+
+#include "mm_watch.h"
 
 struct vm_area_struct;
 
-#define MM_THREAD_BITS	14
 #define MM_THREAD_SLOTS BIT(MM_THREAD_BITS)
 
-/* In owner, with the address: the thread has not faulted since it is watched. */
-#define MM_THREAD_FRESH 1UL
-/* In attention: the owner is fresh. The other bits count the threads that lie further. */
-#define MM_HOME_FRESH 0x80000000U
+/* In owner, with the address: the thread is not watched any more. */
+#define MM_THREAD_LEFT 1UL
+
+/* What has happened in the fault that the thread is in. */
+enum mm_state {
+	MM_STATE_NONE = 0,   /* it is in no fault, or in one that leaves nothing behind */
+	MM_STATE_OPEN = 1,   /* on the fast path: nothing yet */
+	MM_STATE_CALLED = 2, /* on the fast path: `record` has what only the call knew */
+	MM_STATE_SLOW = 4,   /* not on the fast path; see `waits` */
+	MM_STATE_NOTED = 8,  /* with SLOW: a later function noted the fault's kind, and its page */
+};
 
 /* The page of a fault; inode 0: no file. */
 struct mm_page {
@@ -39,11 +55,10 @@ struct mm_page {
 
 struct mm_thread {
 	unsigned long owner;
-	u32 attention; /* not 0: a thread that is not the owner must look further */
-	u8 how;	       /* enum pfstat_target */
-	u8 noted;      /* a later function noted the kind of the fault, and its page */
-	u8 kind;       /* enum pfstat_fault_kind */
-	u8 reserved;
+	u32 displaced; /* the threads whose hash points here and that lie further */
+	u8 state;      /* enum mm_state */
+	bool waits;    /* record is whole, and is stored when the fault ends */
+	u8 kind;       /* enum pfstat_fault_kind, as noted */
 	/* The task's own counts, if every fault came here. */
 	u64 minor;
 	u64 major;
@@ -52,47 +67,56 @@ struct mm_thread {
 	unsigned long address;
 	u64 start;
 	u32 flags;
-	struct mm_page page; /* as noted */
-} ____cacheline_aligned;
+	struct mm_page page;	     /* as noted */
+	struct pfstat_record record; /* of the last call */
+} __aligned(1 << MM_THREAD_SHIFT);
+
+static_assert(sizeof(struct mm_thread) == 1 << MM_THREAD_SHIFT);
 
 extern struct mm_thread *pfstat_mm_threads;
 
 static __always_inline struct mm_thread *pfstat_mm_thread_home(const struct task_struct *task)
 {
-	const u64 hash = (u64)task * 0x9e3779b97f4a7c15ULL;
-
-	return &pfstat_mm_threads[hash >> (64 - MM_THREAD_BITS)];
+	return &pfstat_mm_threads[pfstat_mm_hash(task, MM_THREAD_BITS)];
 }
 
-/* The slot of a task, fresh or not; NULL: it has none. */
+static __always_inline bool pfstat_mm_thread_is_owner(const struct mm_thread *thread,
+						      const struct task_struct *task)
+{
+	return READ_ONCE(thread->owner) == (unsigned long)task;
+}
+
+/* The slot of a task, also if it has left; NULL: it has none. */
 struct mm_thread *pfstat_mm_thread_of(const struct task_struct *task);
-/* current's slot at the begin of a fault, no longer fresh; NULL: it is not watched. */
+/* current's slot at the begin of a fault; NULL: it is not watched, or there is no room. */
 struct mm_thread *pfstat_mm_thread_find(void);
+/* current's slot, if it is in a fault that is counted; NULL otherwise. Preemption is off. */
+struct mm_thread *pfstat_mm_thread_in_fault(void);
 /* A fault of current that is not to be counted has ended. */
 void pfstat_mm_thread_pass_over(struct mm_thread *thread);
-
-int pfstat_mm_thread_start(void); /* the table, and the events of threads: 0 or an errno */
-void pfstat_mm_thread_stop(void); /* of the events; no thread is watched */
-void pfstat_mm_thread_exit(void);
-
-/*
- * A thread, or the process of that number with its threads and, if followed, its children. 0,
- * -ESRCH, or -ENOSPC if it got no slot.
- */
-int pfstat_mm_thread_watch(pid_t number, enum pfstat_target how);
-void pfstat_mm_thread_ignore(pid_t number);
-void pfstat_mm_thread_ignore_all(void);
-
 /* Adds the difference between the task's counts and the thread's to the missed faults. */
 void pfstat_mm_thread_settle(struct mm_thread *thread, const struct task_struct *task);
 
+/* Under pfstat_mm_lock: the task is watched no more; the task is freed. */
+void pfstat_mm_thread_leave(const struct task_struct *task);
+void pfstat_mm_thread_release(const struct task_struct *task);
+void pfstat_mm_thread_leave_all(void);
+/* Calls it for each slot, under the lock, and may sleep between them. */
+void pfstat_mm_thread_each(void (*change)(struct mm_thread *thread));
+/* A child could not be watched. */
+void pfstat_mm_thread_missed_one(void);
+
+int pfstat_mm_thread_start(void); /* an empty table: 0 or -ENOMEM */
+void pfstat_mm_thread_exit(void);
+
 struct mm_missed {
 	u64 minor, major; /* mod 2^64 */
-	u64 threads;	  /* that got no slot */
+	u64 threads;	  /* faults of threads without a slot, and children that are not watched */
 };
 
 struct mm_missed pfstat_mm_thread_missed(void);
 void pfstat_mm_thread_reset(void);
 size_t pfstat_mm_thread_bytes(void);
+#endif
 
 #endif

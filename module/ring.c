@@ -344,8 +344,6 @@ void pfstat_ring_commit(struct pfstat_record *record)
 {
 	struct ring_writer *ring = this_cpu_ptr(&pfstat_rings);
 
-	if (!ring->frames)
-		record->pfn = PFSTAT_NO_PFN;
 	ring_publish_record(record, ring->sequence, ring->header);
 	if (++record == ring->end)
 		record = ring->data;
@@ -358,6 +356,20 @@ void pfstat_ring_commit(struct pfstat_record *record)
 	ring->fast_end = min(ring->limit, pfstat_ring_head(ring) + (ring->end - record));
 	if (!ring->frames)
 		ring->fast_end = 0; /* the fast path stores the frame */
+}
+
+void pfstat_ring_store(const struct pfstat_record *from)
+{
+	const size_t first = offsetof(struct pfstat_record, start_ns);
+	struct pfstat_record *record = pfstat_ring_reserve();
+
+	if (!record) {
+		pfstat_ring_overflow_slot();
+		return;
+	}
+	memcpy((void *)record + first, (const void *)from + first, sizeof(*record) - first);
+	record->cpu = smp_processor_id();
+	pfstat_ring_commit(record);
 }
 
 struct pfstat_record *pfstat_ring_overflow_slot(void)

@@ -3,6 +3,7 @@
 #ifndef PFSTAT_RING_H
 #define PFSTAT_RING_H
 
+#include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/poll.h>
 #include <linux/wait.h>
@@ -79,8 +80,38 @@ bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *reco
  */
 struct pfstat_record *pfstat_ring_reserve(void); /* NULL: the ring is full */
 void pfstat_ring_commit(struct pfstat_record *record);
+/* Copies a record, but for its sequence and its CPU; if there is no room, counts a call as lost. */
+void pfstat_ring_store(const struct pfstat_record *record);
+/* What a record of this CPU may say of the page: its frame, or PFSTAT_NO_PFN. NULL: no page. */
+static inline u64 pfstat_ring_frame(const struct page *page)
+{
+	return page && this_cpu_read(pfstat_rings.frames) ? page_to_pfn(page) : PFSTAT_NO_PFN;
+}
 /* Counts a call that finds no room; the slot that it returns is in no ring. */
 struct pfstat_record *pfstat_ring_overflow_slot(void);
+
+/* Neighbouring members of a record are stored with one instruction. */
+static __always_inline void pfstat_record_set(struct pfstat_record *record, size_t offset,
+					      u64 value)
+{
+	*(u64 *)((void *)record + offset) = value;
+}
+
+static __always_inline void pfstat_record_set_ids(struct pfstat_record *record,
+						  const struct task_struct *task)
+{
+	/* Unless the kernel's structs are shuffled. */
+	if (offsetof(struct task_struct, tgid) == offsetof(struct task_struct, pid) + 4) {
+		pfstat_record_set(record, offsetof(struct pfstat_record, tid),
+				  *(const u64 *)((const void *)task +
+						 offsetof(struct task_struct, pid)));
+	} else {
+		record->tid = task->pid;
+		record->pid = task->tgid;
+	}
+}
+
+static_assert(offsetof(struct pfstat_record, pid) == offsetof(struct pfstat_record, tid) + 4);
 
 static __always_inline struct pfstat_record *ring_begin(struct pfstat_record *record)
 {

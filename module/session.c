@@ -30,9 +30,11 @@
 #include "follow.h"
 #include "hook.h"
 #include "in_flight.h"
+#include "mm_counts.h"
 #include "mm_fault.h"
 #include "mm_hook.h"
 #include "mm_thread.h"
+#include "mm_watch.h"
 #include "retry.h"
 #include "ring.h"
 #include "session.h"
@@ -147,7 +149,7 @@ static void session_settle(struct work_struct *work)
 {
 	const unsigned int stops = READ_ONCE(session_stops);
 
-	if (pfstat_hook_undo() && !pfstat_in_flight_sum() && !pfstat_mm_fault_in_flight())
+	if (pfstat_hook_undo() && !pfstat_in_flight_sum() && !pfstat_mm_counts_in_flight())
 		session_unpin(stops);
 	if (pfstat_target_retired() || (READ_ONCE(session_pinned) && !READ_ONCE(session_active)))
 		schedule_delayed_work(&session_settle_work, msecs_to_jiffies(SESSION_RETRY_MS));
@@ -170,7 +172,7 @@ static void session_reset_figures(void)
 	pfstat_ring_reset();
 	pfstat_tally_reset();
 	pfstat_chain_reset();
-	pfstat_mm_fault_reset();
+	pfstat_mm_counts_reset();
 	pfstat_mm_thread_reset();
 }
 
@@ -217,7 +219,7 @@ static int session_start(void)
 }
 
 /* Takes no lock of a target. VMAs that stay hooked lead to the original operations. */
-static void session_stop(void)
+static void session_stop_recording(void)
 {
 	if (!session.recording)
 		return;
@@ -229,10 +231,11 @@ static void session_stop(void)
 	if (!session_drain())
 		pr_info("%ld faults have not ended and leave no record\n", pfstat_in_flight_sum());
 	pfstat_attempt_record(false);
+	pfstat_mm_fault_flush(true);
 	pfstat_attempt_forget();
 	pfstat_clock_stop();
 	/* No new fault enters, so that the count of those in flight only falls from here on. */
-	pfstat_mm_hook_drop();
+	pfstat_mm_ignore_all();
 	session.recording = false;
 	spin_lock(&session_lock);
 	session_active = false;
@@ -241,11 +244,16 @@ static void session_stop(void)
 	schedule_delayed_work(&session_settle_work, 0);
 }
 
+static void session_stop(void)
+{
+	session_stop_recording();
+	pfstat_mm_hook_drop();
+}
+
 /* The recorder is free again, with the options that a program expects. */
 static void session_release(void)
 {
 	session_stop();
-	pfstat_mm_hook_drop(); /* without a target nothing was to be stopped */
 	session_set_only((struct path){});
 	session = session_defaults;
 }
@@ -454,8 +462,10 @@ static int command_clear(void)
 {
 	/* Calls that end meanwhile leave no record: neither before nor after. */
 	pfstat_mm_fault_record(false);
-	if (session.recording)
+	if (session.recording) {
 		pfstat_attempt_record(false);
+		pfstat_mm_fault_flush(false);
+	}
 	session_reset_figures();
 	if (session.recording)
 		pfstat_attempt_record(true);
@@ -470,22 +480,22 @@ static int command_faults(bool on)
 	return on ? pfstat_mm_hook_take() : pfstat_mm_hook_drop_now();
 }
 
-/* The rings exist from the first thread on. */
+/* The rings exist from the first process on. */
 static int command_watch_faults(u64 number, enum pfstat_target how)
 {
 	int err;
 
-	if (!pfstat_mm_hook_is_held())
+	if (!pfstat_mm_hook_is_taken())
 		return -EINVAL;
 	err = session_start();
-	return err ?: pfstat_mm_thread_watch(number, how);
+	return err ?: pfstat_mm_watch(number, how);
 }
 
 static int command_ignore_faults(u64 number)
 {
-	if (!pfstat_mm_hook_is_held())
+	if (!pfstat_mm_hook_is_taken())
 		return -EINVAL;
-	pfstat_mm_thread_ignore(number);
+	pfstat_mm_ignore(number);
 	return 0;
 }
 
@@ -567,8 +577,8 @@ int pfstat_session_command(enum session_user user, const char *line, bool frames
 	if (err) {
 		session_log_failure(line, err);
 		/* Nothing changed: a start that found no target is taken back. */
-		if (!started && session.recording)
-			session_stop();
+		if (!started)
+			session_stop_recording();
 	}
 	if (user == SESSION_CONTROL)
 		session.user = session.recording ? SESSION_CONTROL : SESSION_NOBODY;

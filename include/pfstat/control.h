@@ -39,7 +39,7 @@
  * ENODEV the kernel does not allow a probe of do_mmap() or of the fork event (see its log),
  * for `faults on` EPERM the module's parameter hold_faults is off, EBUSY another tool holds
  * handle_mm_fault(), or the recorder is held, and EOPNOTSUPP the kernel has no direct calls for
- * ftrace, for `watch` ENOSPC too many threads,
+ * ftrace, for `watch` EINVAL the function is not taken, or was given back by `stop`,
  * ETIMEDOUT a call holds the process's memory map (on a file system that is frozen or
  * hangs), EOVERFLOW more than PFSTAT_COMMAND_MAX in one write.
  */

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which processes are watched; see mm_watch.h. Commands name them, and the event of a new task
+ * adds the children of those that are followed before these run. The event of a freed task comes
+ * before its task_struct and its signal_struct can belong to another one.
+ */
+#include <linux/hashtable.h>
+#include <linux/pid.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <linux/tracepoint.h>
+
+#include "mm_thread.h"
+#include "mm_watch.h"
+
+#define WATCHED_BITS 10
+
+struct watched {
+	struct hlist_node node;
+	struct rcu_head rcu;
+	const struct signal_struct *signal;
+	const struct task_struct *thread; /* NULL: all threads of the process */
+	u64 since_ns;			  /* as task_struct.start_time */
+	enum pfstat_target how;
+};
+
+u16 pfstat_mm_filter[BIT(MM_FILTER_BITS)];
+DEFINE_SPINLOCK(pfstat_mm_lock);
+
+static DEFINE_HASHTABLE(watched_table, WATCHED_BITS); /* by signal */
+static struct tracepoint *new_event, *free_event;
+static bool watch_started;
+
+static struct hlist_head *watched_bucket(const struct signal_struct *signal)
+{
+	return &watched_table[pfstat_mm_hash(signal, WATCHED_BITS)];
+}
+
+/* The entry of the process, or of this thread alone. */
+static struct watched *watched_find(const struct signal_struct *signal,
+				    const struct task_struct *thread)
+{
+	struct watched *watched;
+
+	hlist_for_each_entry_rcu(watched, watched_bucket(signal), node,
+				 lockdep_is_held(&pfstat_mm_lock))
+		if (watched->signal == signal && watched->thread == thread)
+			return watched;
+	return NULL;
+}
+
+bool pfstat_mm_is_watched(const struct task_struct *task, u64 *since_ns)
+{
+	const struct watched *watched = watched_find(task->signal, NULL) ?:
+						watched_find(task->signal, task);
+
+	if (watched)
+		*since_ns = watched->since_ns;
+	return watched;
+}
+
+/* Under the lock. */
+static void watched_count(const struct signal_struct *signal, int by)
+{
+	u16 *count = &pfstat_mm_filter[pfstat_mm_hash(signal, MM_FILTER_BITS)];
+
+	WRITE_ONCE(*count, *count + by);
+}
+
+/* Under the lock. */
+static void watched_remove(struct watched *watched)
+{
+	if (!watched)
+		return;
+	hash_del_rcu(&watched->node);
+	watched_count(watched->signal, -1);
+	kfree_rcu(watched, rcu);
+}
+
+/* thread: NULL, or the one to be watched alone. Under the lock. 0 or -ENOMEM. */
+static int watched_add(const struct signal_struct *signal, const struct task_struct *thread,
+		       enum pfstat_target how, u64 since_ns)
+{
+	struct watched *watched = watched_find(signal, thread);
+
+	if (watched) {
+		WRITE_ONCE(watched->how, how);
+		return 0;
+	}
+	watched = kzalloc(sizeof(*watched), GFP_ATOMIC);
+	if (!watched)
+		return -ENOMEM;
+	watched->signal = signal;
+	watched->thread = thread;
+	watched->how = how;
+	watched->since_ns = since_ns;
+	hlist_add_head_rcu(&watched->node, watched_bucket(signal));
+	watched_count(signal, 1);
+	return 0;
+}
+
+/* A task that is found by its number in a section of RCU is not freed before the section ends. */
+int pfstat_mm_watch(pid_t number, enum pfstat_target how)
+{
+	struct task_struct *task;
+	unsigned long flags;
+	int err = -ESRCH;
+
+	rcu_read_lock();
+	task = pid_task(find_vpid(number), PIDTYPE_PID);
+	if (task) {
+		spin_lock_irqsave(&pfstat_mm_lock, flags);
+		err = watched_add(task->signal, how == PFSTAT_TARGET_THREAD ? task : NULL, how,
+				  ktime_get_ns());
+		spin_unlock_irqrestore(&pfstat_mm_lock, flags);
+	}
+	rcu_read_unlock();
+	return err;
+}
+
+void pfstat_mm_ignore(pid_t number)
+{
+	struct task_struct *task, *thread;
+	unsigned long flags;
+
+	rcu_read_lock();
+	spin_lock_irqsave(&pfstat_mm_lock, flags);
+	task = pid_task(find_vpid(number), PIDTYPE_PID);
+	if (task) {
+		watched_remove(watched_find(task->signal, task));
+		if (thread_group_leader(task)) {
+			watched_remove(watched_find(task->signal, NULL));
+			for_each_thread(task, thread) pfstat_mm_thread_leave(thread);
+		} else {
+			pfstat_mm_thread_leave(task);
+		}
+	}
+	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
+	rcu_read_unlock();
+}
+
+void pfstat_mm_ignore_all(void)
+{
+	struct hlist_node *next;
+	struct watched *watched;
+	unsigned long flags;
+	unsigned int bucket;
+
+	spin_lock_irqsave(&pfstat_mm_lock, flags);
+	hash_for_each_safe(watched_table, bucket, next, watched, node)
+		watched_remove(watched);
+	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
+	pfstat_mm_thread_leave_all();
+}
+
+/* A thread of a watched process needs no entry. */
+static void watch_on_new(void *data, struct task_struct *child, unsigned long clone_flags)
+{
+	const struct watched *parent;
+	unsigned long flags;
+
+	if (child->signal == current->signal || !pfstat_mm_may_be_watched(current))
+		return;
+	spin_lock_irqsave(&pfstat_mm_lock, flags);
+	parent = watched_find(current->signal, NULL);
+	if (parent && parent->how == PFSTAT_TARGET_FOLLOW &&
+	    watched_add(child->signal, NULL, PFSTAT_TARGET_FOLLOW, child->start_time))
+		pfstat_mm_thread_missed_one();
+	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
+}
+
+/*
+ * The signal_struct has no thread any more when the last one was released, which is before that
+ * one is freed.
+ */
+static void watch_on_free(void *data, struct task_struct *task)
+{
+	struct signal_struct *signal = task->signal;
+	unsigned long flags;
+
+	if (!pfstat_mm_may_be_watched(task) && !pfstat_mm_thread_of(task))
+		return;
+	spin_lock_irqsave(&pfstat_mm_lock, flags);
+	pfstat_mm_thread_release(task);
+	watched_remove(watched_find(signal, task));
+	if (!READ_ONCE(signal->nr_threads))
+		watched_remove(watched_find(signal, NULL));
+	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
+}
+
+static void watch_find_event(struct tracepoint *event, void *data)
+{
+	if (!strcmp(event->name, "task_newtask"))
+		new_event = event;
+	else if (!strcmp(event->name, "sched_process_free"))
+		free_event = event;
+}
+
+int pfstat_mm_watch_start(void)
+{
+	int err;
+
+	if (watch_started)
+		return 0;
+	for_each_kernel_tracepoint(watch_find_event, NULL);
+	if (!new_event || !free_event)
+		return -ENOENT;
+	err = tracepoint_probe_register(free_event, watch_on_free, NULL);
+	if (err)
+		return err;
+	err = tracepoint_probe_register(new_event, watch_on_new, NULL);
+	if (err)
+		tracepoint_probe_unregister(free_event, watch_on_free, NULL);
+	watch_started = !err;
+	return err;
+}
+
+void pfstat_mm_watch_stop(void)
+{
+	if (!watch_started)
+		return;
+	tracepoint_probe_unregister(new_event, watch_on_new, NULL);
+	tracepoint_probe_unregister(free_event, watch_on_free, NULL);
+	tracepoint_synchronize_unregister();
+	watch_started = false;
+	/* A child may have been added since. */
+	pfstat_mm_ignore_all();
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The processes whose faults are counted at handle_mm_fault(). They are known by their
+ * signal_struct, which all threads of a process have: also those that the kernel makes on its
+ * behalf without an event of its own, for io_uring and vhost. A thread may also be watched alone.
+ *
+ * The filter tells in a few instructions that a process is not watched. It may have more bits set
+ * than there are processes, never fewer.
+ */
+#ifndef PFSTAT_MM_WATCH_H
+#define PFSTAT_MM_WATCH_H
+
+#define MM_FILTER_BITS 12
+/* Multiplied by it, the high bits of an address depend on all its bits. */
+#define MM_HASH_FACTOR 0x9e3779b97f4a7c15
+
+#ifndef __ASSEMBLY__
+#include <linux/bits.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <pfstat/event.h>
+
+/* The number of watched processes and threads whose signal_struct has this hash. */
+extern u16 pfstat_mm_filter[BIT(MM_FILTER_BITS)];
+
+/* Taken for all changes to what is watched, and to the owners of slots (mm_thread.h). */
+extern spinlock_t pfstat_mm_lock;
+
+static __always_inline unsigned int pfstat_mm_hash(const void *address, unsigned int bits)
+{
+	return (u64)address * MM_HASH_FACTOR >> (64 - bits);
+}
+
+/* False: it is not watched. */
+static __always_inline bool pfstat_mm_may_be_watched(const struct task_struct *task)
+{
+	return READ_ONCE(pfstat_mm_filter[pfstat_mm_hash(task->signal, MM_FILTER_BITS)]);
+}
+
+/*
+ * True: it is watched, and since_ns is when that began. Under the lock, or in a section of RCU;
+ * then it may have changed already.
+ */
+bool pfstat_mm_is_watched(const struct task_struct *task, u64 *since_ns);
+
+/*
+ * A thread, or the process of that number and, if followed, its children. 0, -ESRCH or -ENOMEM.
+ * The process is watched from the first instant: its threads need no visit.
+ */
+int pfstat_mm_watch(pid_t number, enum pfstat_target how);
+void pfstat_mm_ignore(pid_t number);
+void pfstat_mm_ignore_all(void);
+
+/* The events of new and of freed tasks: 0 or an errno. */
+int pfstat_mm_watch_start(void);
+void pfstat_mm_watch_stop(void);
+#endif
+
+#endif
