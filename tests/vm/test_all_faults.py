@@ -272,13 +272,13 @@ def instructions_of(function):
     return re.search(rf"<{function}>:\n(.*?)(?:\n\n|$)", text, re.DOTALL).group(1)
 
 
-def test_a_fault_that_is_not_counted_does_not_return_to_the_module():
-    """The module may be unloaded before that fault ends. A single call returns: a counted one's."""
-    to_kernel = re.findall(r"\t(call|jmp) .*\n.*pfstat_mm_fault_body", instructions_of(
-        "pfstat_mm_fault"))
-    assert sorted(set(to_kernel)) == ["call", "jmp"] and to_kernel.count("call") == 1
-    entry = instructions_of("pfstat_mm_fault_entry")
-    assert "call" not in entry and re.search(r"\tjmp .*\n.*pfstat_mm_fault-0x4", entry)
+def test_the_fault_of_another_process_returns_from_the_entry():
+    """It runs no C, and the kernel's function is returned to: the CPU predicts all returns."""
+    entry = instructions_of("pfstat_mm_fault_entry").splitlines()
+    returns = [i for i, line in enumerate(entry) if "\tret" in line or "__x86_return_thunk" in line]
+    first_call = next(i for i, line in enumerate(entry) if "\tcall" in line)
+    assert returns[0] < first_call
+    assert sum("\tcall" in line for line in entry) == 1
 
 
 def test_processes_may_come_and_go_while_the_function_is_taken():
@@ -317,6 +317,38 @@ def test_requests_that_cannot_be_fulfilled_are_refused(file):
     assert error.value.errno == errno.EBUSY
     await_idle()
     assert file.exists()
+
+
+def test_a_watch_while_the_function_is_given_back_is_refused():
+    """It would record, and count nothing."""
+    workload = Workload("touch", pfstat.make_file(pfstat.DISK / "all_faults", SIZE))
+    with Session("faults on", f"watch {workload.pid} process", "stop") as session:
+        with pytest.raises(OSError) as error:
+            session.command(f"watch {workload.pid} process")
+        assert error.value.errno == errno.EINVAL
+        wait_until(lambda: not is_held())
+        session.command("faults on")
+        session.command(f"watch {workload.pid} process")
+        assert_counted(*finish(workload))
+    await_idle()
+
+
+def test_a_watch_that_fails_leaves_the_function_to_the_next():
+    workload = Workload("touch", pfstat.make_file(pfstat.DISK / "all_faults", SIZE))
+    with Session("faults on") as session:
+        with pytest.raises(OSError) as error:
+            session.command("watch 4194000 process")
+        assert error.value.errno == errno.ESRCH
+        session.command(f"watch {workload.pid} process")
+        time.sleep(1)
+        assert is_held()
+        assert_counted(*finish(workload))
+    await_idle()
+
+
+def test_a_stop_gives_the_function_back_if_nothing_was_watched():
+    with Session("faults on", "stop"):
+        wait_until(lambda: not is_held())
 
 
 @contextlib.contextmanager
@@ -363,6 +395,24 @@ PROGRAMS = {
 }
 
 
+RARE = pfstat.BUILD / "rare_faults"
+
+
+def test_faults_of_threads_that_the_kernel_makes_are_counted(file):
+    """A worker of io_uring starts without an event of a fork, and fills the buffer."""
+    result = counted(RARE, "async", file)
+    assert result["parts"]["classes"]["anon"]["count"] >= PAGES
+
+
+@pytest.mark.needs(pfstat.KERNEL >= (6, 1), "MADV_COLLAPSE")
+def test_a_page_that_is_read_from_swap_outside_of_a_fault_is_no_fault():
+    """The next fault, on a page that was never touched, must not be taken for it."""
+    rounds = 8
+    result = counted(RARE, "collapse", rounds)
+    # Of each round, the first page is read from swap by a fault.
+    assert result["parts"]["classes"]["swap"]["count"] == rounds
+
+
 @pytest.mark.usefixtures("repeatable")
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_module_and_ebpf_count_the_same(program, file):
@@ -407,11 +457,10 @@ def test_ebpf_counts_if_it_alone_can(options, reason):
 
 
 @contextlib.contextmanager
-def other_tool():
+def other_tool(name):
     """A program of eBPF at handle_mm_fault() that does not belong to a pfdrive."""
     pins = pathlib.Path("/sys/fs/bpf/other")
-    pfstat.run("bpftool", "prog", "loadall", pfstat.BUILD / "other_tool.bpf.o", pins,
-               "autoattach")
+    pfstat.run("bpftool", "prog", "loadall", pfstat.BUILD / f"{name}.bpf.o", pins, "autoattach")
     try:
         yield
     finally:
@@ -419,9 +468,10 @@ def other_tool():
 
 
 @pytest.mark.needs(pfstat.KERNEL >= (6, 12), "all programs of pfstat.bpf.o")
-def test_ebpf_counts_while_another_tool_holds_the_function():
+@pytest.mark.parametrize("name", ["other_tool", "other_tool_exit"])
+def test_ebpf_counts_while_another_tool_holds_the_function(name):
     """The report has one sentence, and pfdrive leaves the other tool alone."""
-    with other_tool():
+    with other_tool(name):
         with Session() as session, pytest.raises(OSError) as error:
             session.command("faults on")
         assert error.value.errno == errno.EBUSY

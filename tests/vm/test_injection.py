@@ -262,7 +262,7 @@ def test_failed_mmap_of_a_ring_leaves_nothing(target):
         assert len(mapped) == (err == 0)
         while mapped:
             header = (ctypes.c_uint32 * 2).from_address(mapped[0])
-            assert header[1] == 104         # bytes of a record
+            assert header[1] == 120         # bytes of a record
             pfstat.LIBC.munmap(ctypes.c_void_p(mapped.pop()), ctypes.c_size_t(2 * PAGE))
 
     assert failnth.each(failnth.EVERYWHERE, act, check) >= 2

@@ -11,7 +11,7 @@ import pytest
 import pfstat
 from pfstat import PAGE, Mapping, Session
 
-RECORD_SIZE = 104
+RECORD_SIZE = 120
 PER_PAGE = PAGE // RECORD_SIZE
 HALF = (PER_PAGE + 1) // 2
 HEAD, LOST, TAIL = 24, 32, 64       # offsets in the header of record.h

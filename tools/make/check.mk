@@ -91,7 +91,8 @@ unit-tests-plain: $(unit_plain)
 
 
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
-	touch_pages rare_faults advised shaping_calls other_tool.bpf.o)
+	touch_pages rare_faults advised shaping_calls frame_spy other_tool.bpf.o \
+	other_tool_exit.bpf.o)
 
 # Prints the events of the eBPF programs as text.
 $(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
@@ -123,7 +124,7 @@ $(BUILD)/workload: tests/vm/progs/workload.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 $(frame_pointers) -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
 
-$(BUILD)/other_tool.bpf.o: tests/vm/progs/other_tool.bpf.c
+$(BUILD)/other_tool.bpf.o $(BUILD)/other_tool_exit.bpf.o: $(BUILD)/%.o: tests/vm/progs/%.c
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror \
@@ -139,6 +140,12 @@ $(BUILD)/touch_pages: tests/vm/progs/touch_pages.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
+
+# Reads a ring while records are stored.
+$(BUILD)/frame_spy: tests/vm/progs/frame_spy.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(user_cflags) -o $@ $<
 
 $(BUILD)/rare_faults: tests/vm/progs/rare_faults.c
 	$(call say,CC,$@)

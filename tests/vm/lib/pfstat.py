@@ -166,8 +166,9 @@ def parse_record(names, words):
     assert len(names) == len(words), (names, words)
     record = dict(zip(names, words))
     for name in ("start_ns", "duration_ns", "pid", "tid", "cpu", "pgoff", "order", "inode",
-                 "earlier_ns"):
-        record[name] = int(record[name])
+                 "earlier_ns", "fault_ns", "before_ns"):
+        if name in record:
+            record[name] = int(record[name])
     for name in ("address", "flags", "result"):
         record[name] = int(record[name], 16)
     record["pfn"] = NO_PFN if record["pfn"] == "-" else int(record["pfn"], 16)

@@ -8,11 +8,17 @@
  *	rare_faults dies		writes to a page that is not mapped
  *	rare_faults direct FILE		reads FILE with io_uring and O_DIRECT into memory that was
  *					never touched, then reads each page of that memory
+ *	rare_faults async FILE		reads FILE with io_uring, in a thread that the kernel makes for
+ *					it, into memory that was never touched
+ *	rare_faults collapse ROUNDS	has the pages of a huge page swapped out, then has the kernel
+ *					make a huge page of them, and touches a fresh page, ROUNDS times
  *	rare_faults swapped PAGES	writes each page, has them swapped out, and reads each
  *	rare_faults huge MIB		writes memory that huge pages may back
  *	rare_faults stack PAGES		grows the stack by so many pages
  *	rare_faults shared FILE		reads each page of a shared mapping, then writes each
  *	rare_faults private FILE	the same with a private mapping
+ *	rare_faults stored FILE		only writes each page of a shared mapping
+ *	rare_faults copied FILE		only writes each page of a private mapping
  *
  * A line for each access that the kernel refuses, before the access: thread and address.
  */
@@ -29,6 +35,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
 
 #define PAGE   ((size_t)sysconf(_SC_PAGESIZE))
 #define ROUNDS 8
@@ -146,8 +156,8 @@ static void queues_open(struct queues *queues)
 	queues->entry = (void *)map_queue(queues, sizeof(*queues->entry), IORING_OFF_SQES);
 }
 
-/* Reads from the start of the file. Returns the result of the only request. */
-static int queues_read(struct queues *queues, int file, char *into, size_t bytes)
+/* Reads from the start of the file. Returns the result of the only request. @flags: IOSQE_* */
+static int queues_read(struct queues *queues, int file, char *into, size_t bytes, __u8 flags)
 {
 	const struct io_uring_params *params = &queues->params;
 	__u32 *tail = (void *)(queues->submission + params->sq_off.tail);
@@ -155,6 +165,7 @@ static int queues_read(struct queues *queues, int file, char *into, size_t bytes
 
 	*queues->entry = (struct io_uring_sqe){
 		.opcode = IORING_OP_READ,
+		.flags = flags,
 		.fd = file,
 		.addr = (unsigned long)into,
 		.len = bytes,
@@ -182,9 +193,10 @@ static void write_each(volatile char *map, size_t bytes, size_t step)
 		map[at] = 1;
 }
 
-static void run_direct(const char *path)
+/* Returns the memory that it was read into. */
+static char *read_by_ring(const char *path, int open_flags, __u8 flags, size_t *bytes)
 {
-	const int file = open(path, O_RDONLY | O_DIRECT);
+	const int file = open(path, O_RDONLY | open_flags);
 	struct queues queues = { 0 };
 	struct stat st;
 	char *into;
@@ -195,12 +207,51 @@ static void run_direct(const char *path)
 	queues_open(&queues);
 	into = map_memory(st.st_size, PROT_READ | PROT_WRITE);
 	madvise(into, st.st_size, MADV_NOHUGEPAGE);
-	got = queues_read(&queues, file, into, st.st_size);
+	got = queues_read(&queues, file, into, st.st_size, flags);
 	if (got != st.st_size) {
 		errno = got < 0 ? -got : EIO;
 		die("read with io_uring");
 	}
-	touch(into, st.st_size);
+	*bytes = st.st_size;
+	return into;
+}
+
+static void run_direct(const char *path)
+{
+	size_t bytes;
+	char *into = read_by_ring(path, O_DIRECT, 0, &bytes);
+
+	touch(into, bytes);
+}
+
+static void run_async(const char *path)
+{
+	size_t bytes;
+
+	read_by_ring(path, 0, IOSQE_ASYNC, &bytes);
+}
+
+#define HUGE_BYTES (2UL << 20)
+
+static void run_collapse(size_t rounds)
+{
+	char *fresh = map_memory(rounds * PAGE, PROT_READ | PROT_WRITE);
+	char *huge = map_memory((rounds + 1) * HUGE_BYTES, PROT_READ | PROT_WRITE);
+
+	madvise(fresh, rounds * PAGE, MADV_NOHUGEPAGE);
+	huge = (char *)(((unsigned long)huge + HUGE_BYTES - 1) & -HUGE_BYTES);
+	for (; rounds; rounds--, huge += HUGE_BYTES, fresh += PAGE) {
+		madvise(huge, HUGE_BYTES, MADV_NOHUGEPAGE);
+		write_each(huge, HUGE_BYTES, PAGE);
+		if (madvise(huge, HUGE_BYTES, MADV_PAGEOUT))
+			die("MADV_PAGEOUT");
+		/* The kernel collapses only what has a page that is written. */
+		*(volatile char *)huge = 1;
+		madvise(huge, HUGE_BYTES, MADV_HUGEPAGE);
+		if (madvise(huge, HUGE_BYTES, MADV_COLLAPSE))
+			die("MADV_COLLAPSE");
+		*(volatile char *)fresh = 1;
+	}
 }
 
 static void run_swapped(size_t bytes)
@@ -214,7 +265,7 @@ static void run_swapped(size_t bytes)
 	touch(map, bytes);
 }
 
-static void run_read_and_write(const char *path, int flags)
+static void run_mapped(const char *path, int flags, int reads)
 {
 	const int file = open(path, O_RDWR);
 	struct stat st;
@@ -225,7 +276,8 @@ static void run_read_and_write(const char *path, int flags)
 	map = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, flags, file, 0);
 	if (map == MAP_FAILED)
 		die("mmap");
-	touch(map, st.st_size);
+	if (reads)
+		touch(map, st.st_size);
 	write_each(map, st.st_size, PAGE);
 }
 
@@ -258,10 +310,18 @@ int main(int argc, char **argv)
 		run_dies();
 	else if (!strcmp(what, "direct") && argc > 2)
 		run_direct(argv[2]);
+	else if (!strcmp(what, "async") && argc > 2)
+		run_async(argv[2]);
+	else if (!strcmp(what, "collapse"))
+		run_collapse(number);
 	else if (!strcmp(what, "shared") && argc > 2)
-		run_read_and_write(argv[2], MAP_SHARED);
+		run_mapped(argv[2], MAP_SHARED, 1);
 	else if (!strcmp(what, "private") && argc > 2)
-		run_read_and_write(argv[2], MAP_PRIVATE);
+		run_mapped(argv[2], MAP_PRIVATE, 1);
+	else if (!strcmp(what, "stored") && argc > 2)
+		run_mapped(argv[2], MAP_SHARED, 0);
+	else if (!strcmp(what, "copied") && argc > 2)
+		run_mapped(argv[2], MAP_PRIVATE, 0);
 	else if (!strcmp(what, "swapped"))
 		run_swapped(number * PAGE);
 	else if (!strcmp(what, "huge"))

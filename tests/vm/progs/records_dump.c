@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the records of a recording as the module's file `log` prints them: a line with the names
- * of the columns, then a line for each record.
+ * Prints the records of a recording as the module's file `log` prints them, and the time of
+ * handle_mm_fault(): a line with the names of the columns, then a line for each record.
  *
  *	records_dump RECORDING
  */
@@ -22,12 +22,12 @@ static void print_record(const struct pfstat_record *r)
 		printf("-");
 	else
 		printf("0x%llx", r->pfn);
-	printf(" %u %u:%u %llu 0x%x 0x%x %c%c%c%c%c %llu\n", r->order, r->dev >> 20,
+	printf(" %u %u:%u %llu 0x%x 0x%x %c%c%c%c%c %llu %llu %llu\n", r->order, r->dev >> 20,
 	       r->dev & 0xfffff, r->inode, r->flags, r->result,
 	       r->facts & PFSTAT_FACT_SLEPT ? 's' : '-',
 	       r->facts & PFSTAT_FACT_PREEMPTED ? 'p' : '-',
 	       r->facts & PFSTAT_FACT_SHARED ? 'S' : '-', r->facts & PFSTAT_FACT_COW ? 'c' : '-',
-	       r->facts & PFSTAT_FACT_FOLIO ? 'f' : '-', r->earlier_ns);
+	       r->facts & PFSTAT_FACT_FOLIO ? 'f' : '-', r->earlier_ns, r->fault_ns, r->before_ns);
 }
 
 int main(int argc, char **argv)
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	puts("# start_ns duration_ns pid tid cpu op class address pgoff pfn order dev inode flags "
-	     "result facts earlier_ns");
+	     "result facts earlier_ns fault_ns before_ns");
 	while ((got = recording_next(reader, &item)) > 0)
 		if (item.type == ITEM_RECORD)
 			print_record(item.record);
