@@ -44,7 +44,7 @@ static bool stage_set(struct stage *stage)
 		return false;
 	stage->wrapping.pristine.fault = calibrate_null_fault;
 	stage->wrapping.ops.fault = calibrate_null_fault;
-	pfstat_fault_wrap(&stage->wrapping);
+	pfstat_fault_wrap(&stage->wrapping, true);
 	stage->vma.vm_ops = &stage->wrapping.ops;
 	stage->vma.vm_file = &stage->file;
 	stage->file.f_inode = &stage->inode;

@@ -23,58 +23,6 @@ typedef unsigned int compat_huge_size_t;
 #endif
 
 /*
- * After v6.1 mmap_write_trylock() is gone. From 6.12 on a writer also opens a sequence, which the
- * unlock closes.
- */
-static inline bool compat_mmap_write_trylock(struct mm_struct *mm)
-{
-#ifdef PFSTAT_HAVE_MMAP_WRITE_TRYLOCK
-	return mmap_write_trylock(mm);
-#else
-	if (!down_write_trylock(&mm->mmap_lock))
-		return false;
-#ifdef PFSTAT_HAVE_MM_LOCK_SEQCOUNT
-	mm_lock_seqcount_begin(mm);
-#endif
-	return true;
-#endif
-}
-
-/*
- * v6.4: VMAs have a lock of their own, and faults hold it for reading instead of the mmap
- * lock. With the mmap lock held for writing, true: no fault looks at the VMA until unlock.
- * It never sleeps; vma_start_write() does, without end if a fault does not end.
- */
-static inline bool compat_vma_write_trylock(struct vm_area_struct *vma)
-{
-#if defined(PFSTAT_HAVE_VMA_REFCOUNT)
-	/*
-	 * v6.15: a reader counts itself, then looks for the mark (on x86 with a full barrier
-	 * between). The mark ends when the mmap lock is released.
-	 */
-	const unsigned int before = vma->vm_lock_seq;
-
-	WRITE_ONCE(vma->vm_lock_seq, vma->vm_mm->mm_lock_seq.sequence);
-	smp_mb(); /* the mark, then the count */
-	if (refcount_read(&vma->vm_refcnt) == 1)
-		return true;
-	WRITE_ONCE(vma->vm_lock_seq, before);
-	return false;
-#elif defined(PFSTAT_HAVE_VMA_LOCK)
-	return down_write_trylock(&vma->vm_lock->lock);
-#else
-	return true;
-#endif
-}
-
-static inline void compat_vma_write_unlock(struct vm_area_struct *vma)
-{
-#if defined(PFSTAT_HAVE_VMA_LOCK) && !defined(PFSTAT_HAVE_VMA_REFCOUNT)
-	up_write(&vma->vm_lock->lock);
-#endif
-}
-
-/*
  * v6.18: finish_fault() maps the whole folio of the page that ->fault() returned; before, only that
  * page. No header shows the change, so this tests for another one of the same release, and
  * tests/vm/test_large_folios.py compares it with each kernel's page tables.

@@ -4,9 +4,9 @@
  * A wrapper calls the original operation by way of attempt.c, which times and records it; the
  * two that nearly every fault calls are in fault_fast.c.
  *
- * Every wrapper first counts itself in flight and then looks whether the VMA still leads here:
- * the operations may have been taken back after the kernel loaded the pointer to the wrapper.
- * See pfstat_exit() for the other side.
+ * Every wrapper that calls the original first counts itself in flight and then looks whether the
+ * VMA still leads here: the operations may have been taken back after the kernel loaded the pointer
+ * to the wrapper. See pfstat_exit() for the other side.
  */
 #include <linux/mm.h>
 #include <pfstat/record.h>
@@ -62,14 +62,24 @@ static vm_fault_t fault_pfn_mkwrite(struct vm_fault *vmf)
 	return result;
 }
 
-void pfstat_fault_wrap(struct fault_wrapping *wrapping)
+/*
+ * Without fault-around: found nothing, so the kernel calls ->fault(), under the same lock. A NULL
+ * would make it call ->fault() under the mmap lock only, so it would start each fault twice (since
+ * v6.4). It is not counted in flight: it never sleeps, and the exit waits for tasks that are here.
+ */
+static vm_fault_t fault_map_nothing(struct vm_fault *vmf, pgoff_t start_pgoff, pgoff_t end_pgoff)
+{
+	return 0;
+}
+
+void pfstat_fault_wrap(struct fault_wrapping *wrapping, bool fault_around)
 {
 	struct vm_operations_struct *ops = &wrapping->ops;
 
 	if (ops->fault)
 		ops->fault = pfstat_fault_fast;
 	if (ops->map_pages)
-		ops->map_pages = pfstat_map_pages_fast;
+		ops->map_pages = fault_around ? pfstat_map_pages_fast : fault_map_nothing;
 	if (ops->huge_fault)
 		ops->huge_fault = fault_huge;
 	if (ops->page_mkwrite)

@@ -9,8 +9,7 @@
  * tried, for a limited time. A VMA may change between operations that differ only in the
  * wrappers under the mmap lock held for reading: each member is NULL in both or in
  * neither, so a fault that loads the pointer twice can mix them. Only ->open becomes NULL
- * or not NULL, which is called under the mmap lock held for writing; and ->map_pages,
- * see hook_lock_is_write().
+ * or not NULL, which is called under the mmap lock held for writing.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -18,7 +17,6 @@
 #include <linux/mmap_lock.h>
 #include <linux/sched/signal.h>
 
-#include "compat.h"
 #include "hook.h"
 #include "shadow.h"
 #include "target.h"
@@ -34,13 +32,13 @@ static bool hook_is_chosen(const struct vm_area_struct *vma, const struct pfstat
 	return pfstat_target_wants(vma) && (!file || pfstat_target_maps_file(vma, file));
 }
 
-static bool hook_lock_once(struct mm_struct *mm, bool write)
+static bool hook_lock_once(struct mm_struct *mm)
 {
 	const u64 end = ktime_get_mono_fast_ns() + HOOK_SPIN_NS;
 
-	/* Many threads that fault hold it in turn: a moment without any is short. */
+	/* A writer holds it for a short time, unless it waits for a fault that hangs. */
 	do {
-		if (write ? compat_mmap_write_trylock(mm) : mmap_read_trylock(mm))
+		if (mmap_read_trylock(mm))
 			return true;
 		cpu_relax();
 	} while (!need_resched() && ktime_get_mono_fast_ns() < end);
@@ -59,21 +57,13 @@ static int hook_wait_for_lock(unsigned long end)
 }
 
 /* 0, -EINTR or -ETIMEDOUT. Never queues. */
-static int hook_lock_mm(struct mm_struct *mm, bool write, unsigned long end)
+static int hook_lock_mm(struct mm_struct *mm, unsigned long end)
 {
 	int err = 0;
 
-	while (!err && !hook_lock_once(mm, write))
+	while (!err && !hook_lock_once(mm))
 		err = hook_wait_for_lock(end);
 	return err;
-}
-
-static void hook_unlock_mm(struct mm_struct *mm, bool write)
-{
-	if (write)
-		mmap_write_unlock(mm);
-	else
-		mmap_read_unlock(mm);
 }
 
 static unsigned long hook_end_after(unsigned int ms)
@@ -86,7 +76,7 @@ int pfstat_hook_prepare(struct mm_struct *mm, const struct pfstat_file *file)
 	struct vm_area_struct *vma;
 	int err;
 
-	err = hook_lock_mm(mm, false, hook_end_after(HOOK_COMMAND_MS));
+	err = hook_lock_mm(mm, hook_end_after(HOOK_COMMAND_MS));
 	if (err)
 		return err;
 	VMA_ITERATOR(vmi, mm, 0);
@@ -102,83 +92,41 @@ int pfstat_hook_prepare(struct mm_struct *mm, const struct pfstat_file *file)
 	return err;
 }
 
-/*
- * Without fault-around ->map_pages becomes NULL. A fault that found it there calls it a
- * moment later, so there must be none: neither under the mmap lock nor under the VMA's.
- */
-static bool hook_lock_is_write(void)
-{
-	return !pfstat_target_fault_around();
-}
-
-static int hook_locked_vma(struct vm_area_struct *vma)
-{
-	int err;
-
-	if (!hook_lock_is_write() || pfstat_shadow_hooked(vma))
-		return pfstat_shadow_hook(vma, pfstat_target_fault_around(), GFP_KERNEL);
-	if (!compat_vma_write_trylock(vma))
-		return -EAGAIN;
-	err = pfstat_shadow_hook(vma, pfstat_target_fault_around(), GFP_KERNEL);
-	compat_vma_write_unlock(vma);
-	return err;
-}
-
-/* -EAGAIN: a fault of this VMA is under way. */
-static int hook_vma(struct vm_area_struct *vma, struct pfstat_hook_result *result)
-{
-	int err = hook_locked_vma(vma);
-
-	if (err == -ENOMEM || err == -EAGAIN)
-		return err;
-	if (err)
-		result->refused++;
-	else
-		result->hooked++;
-	return 0;
-}
-
-/* Hooks all VMAs that it can. -EAGAIN: some were busy. The mmap lock is held. */
+/* Hooks all VMAs that it may. The mmap lock is held. */
 static int hook_vmas(struct mm_struct *mm, const struct pfstat_file *file,
 		     struct pfstat_hook_result *result)
 {
 	struct vm_area_struct *vma;
-	int err, busy = 0;
+	int err;
 
-	*result = (struct pfstat_hook_result){ 0 };
 	VMA_ITERATOR(vmi, mm, 0);
 	for_each_vma(vmi, vma) {
 		if (xa_is_zero(vma) || pfstat_target_is_exiting(mm))
 			break;
 		if (!hook_is_chosen(vma, file))
 			continue;
-		err = hook_vma(vma, result);
+		err = pfstat_shadow_hook(vma, pfstat_target_fault_around(), GFP_KERNEL);
 		if (err == -ENOMEM)
 			return err;
-		busy = busy ?: err;
+		if (err)
+			result->refused++;
+		else
+			result->hooked++;
 	}
-	return busy;
+	return 0;
 }
 
 static int hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
 		   struct pfstat_hook_result *result, unsigned int patience_ms)
 {
-	const unsigned long end = hook_end_after(patience_ms);
-	const bool write = hook_lock_is_write();
-	int err;
+	int err = hook_lock_mm(mm, hook_end_after(patience_ms));
 
-	for (;;) {
-		err = hook_lock_mm(mm, write, end);
-		if (err)
-			return err;
-		err = hook_vmas(mm, file, result);
-		hook_unlock_mm(mm, write);
-		if (err != -EAGAIN)
-			return err;
-		err = hook_wait_for_lock(end);
-		if (err)
-			return err;
-	}
+	*result = (struct pfstat_hook_result){ 0 };
+	if (err)
+		return err;
+	err = hook_vmas(mm, file, result);
+	mmap_read_unlock(mm);
+	return err;
 }
 
 int pfstat_hook_mm(struct mm_struct *mm, const struct pfstat_file *file,
@@ -192,7 +140,7 @@ static bool hook_take_out(struct mm_struct *mm)
 {
 	struct vm_area_struct *vma;
 
-	if (hook_lock_mm(mm, false, hook_end_after(HOOK_WORK_MS)))
+	if (hook_lock_mm(mm, hook_end_after(HOOK_WORK_MS)))
 		return false;
 	VMA_ITERATOR(vmi, mm, 0);
 	for_each_vma(vmi, vma) {

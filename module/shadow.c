@@ -240,9 +240,7 @@ static void shadow_fill(struct shadow *shadow, const struct shadow_kind *kind)
 	wrapping->shared = kind->shared;
 	wrapping->ops = *kind->original;
 	wrapping->ops.open = shadow_vma_open;
-	if (!kind->fault_around)
-		wrapping->ops.map_pages = NULL;
-	pfstat_fault_wrap(wrapping);
+	pfstat_fault_wrap(wrapping, kind->fault_around);
 	shadow->state = SHADOW_ARMED;
 }
 
@@ -256,7 +254,7 @@ static struct shadow_entry *shadow_reuse(const struct shadow_kind *kind)
 	entry = shadow_find(kind, SHADOW_FREE);
 	if (!entry)
 		return NULL;
-	pfstat_fault_wrap(&entry->store->wrapping);
+	pfstat_fault_wrap(&entry->store->wrapping, kind->fault_around);
 	/* Pairs with the load in shadow_find(): the wrappers, then the state. */
 	smp_store_release(&entry->store->state, SHADOW_ARMED);
 	return entry;
@@ -368,12 +366,7 @@ int pfstat_shadow_open(bool reuse)
 
 static void disarm(struct shadow *shadow)
 {
-	struct vm_operations_struct original = shadow->wrapping.pristine;
-
-	/* It may become NULL again only while the VMA's faults are excluded: it stays so. */
-	if (!shadow->kind.fault_around)
-		original.map_pages = NULL;
-	pfstat_fault_unwrap(&shadow->wrapping.ops, &original);
+	pfstat_fault_unwrap(&shadow->wrapping.ops, &shadow->wrapping.pristine);
 	WRITE_ONCE(shadow->state, SHADOW_DISARMED);
 }
 

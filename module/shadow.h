@@ -49,9 +49,8 @@ static inline const struct shadow *pfstat_shadow_of(const struct vm_operations_s
 int pfstat_shadow_prepare(const struct vm_area_struct *vma, bool fault_around, gfp_t gfp);
 
 /*
- * The mmap lock of the VMA's mm is held; without fault_around it is held for writing, and
- * the VMA's own lock, if it has one. 0, -EOPNOTSUPP (it must not be hooked), -ENOMEM;
- * already hooked is 0.
+ * The mmap lock of the VMA's mm is held, for reading at least. 0, -EOPNOTSUPP (it must not be
+ * hooked), -ENOMEM; already hooked is 0.
  */
 int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp);
 /* Only the caller sees the VMA. */

@@ -40,8 +40,8 @@
  * for `faults on` EPERM the module's parameter hold_faults is off, EBUSY another tool holds
  * handle_mm_fault(), or the recorder is held, and EOPNOTSUPP the kernel has no direct calls for
  * ftrace, for `watch` EINVAL the function is not taken, or was given back by `stop`,
- * ETIMEDOUT a call holds the process's memory map (on a file system that is frozen or
- * hangs), EOVERFLOW more than PFSTAT_COMMAND_MAX in one write.
+ * ETIMEDOUT a call has locked the process's memory map (and waits for a file system that is frozen
+ * or hangs), EOVERFLOW more than PFSTAT_COMMAND_MAX in one write.
  */
 #ifndef PFSTAT_CONTROL_H
 #define PFSTAT_CONTROL_H

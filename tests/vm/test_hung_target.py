@@ -2,6 +2,7 @@
 """A target hangs in a fault on a frozen file system; every command still returns."""
 import contextlib
 import errno
+import os
 import pathlib
 import re
 import signal
@@ -14,17 +15,25 @@ from pfstat import Workload
 
 CONTROL = pfstat.DEBUGFS / "control"
 
-# Maps a file, reads a page of it, and on a line of input writes to another page.
+# Maps a file, reads a page of it, and on a line of input writes to another page. A second thread
+# waits for a byte of another pipe, and then changes the mapping; that needs the locks of the memory
+# map for writing.
 WRITER = """
-import mmap, os, sys
+import ctypes, mmap, os, sys, threading
 fd = os.open(sys.argv[1], os.O_RDWR)
 memory = mmap.mmap(fd, 0)
 memory[0]
+address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+def change():
+    os.read(int(sys.argv[2]), 1)
+    memory.madvise(mmap.MADV_RANDOM)
+threading.Thread(target=change, daemon=True).start()
 print("ready", flush=True)
 sys.stdin.readline()
-memory[8192] = 1
+ctypes.memset(address + 8192, 1, 1)     # without Python's own lock
 print("written", flush=True)
 sys.stdin.readline()
+os._exit(0)
 """
 
 
@@ -66,8 +75,11 @@ STARTED = []
 class Writer:
     def __init__(self, path):
         pfstat.make_file(path, 64 * pfstat.PAGE)
-        self.process = subprocess.Popen(["python3", "-c", WRITER, str(path)], text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        change, self.change = os.pipe()
+        self.process = subprocess.Popen(
+            ["python3", "-c", WRITER, str(path), str(change)], text=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, pass_fds=[change])
+        os.close(change)
         STARTED.append(self.process)
         self.pid = self.process.pid
         assert self.process.stdout.readline() == "ready\n"
@@ -81,9 +93,17 @@ class Writer:
         self.go()
         pfstat.wait_until(lambda: state(self.pid) == "D")
 
+    def change_mapping(self):
+        """Its second thread waits for the first, and all readers wait behind it."""
+        os.write(self.change, b"x")
+        tasks = pathlib.Path(f"/proc/{self.pid}/task")
+        pfstat.wait_until(lambda: [state(f"{self.pid}/task/{task.name}")
+                                   for task in tasks.iterdir()] == ["D", "D"])
+
     def finish(self):
         """The file system is thawed."""
         assert self.process.stdout.readline() == "written\n"
+        os.close(self.change)
         self.go()
         assert self.process.wait() == 0
 
@@ -176,9 +196,11 @@ def test_a_session_closes_while_its_target_hangs(folder):
     assert_unloads()
 
 
-def test_a_hanging_process_can_be_watched(folder):
-    """The vm_ops of the mapping are replaced without a lock that the fault holds."""
+@pytest.mark.parametrize("fault_around", ["keep", "off"])
+def test_a_hanging_process_can_be_watched(folder, fault_around):
+    """The vm_ops of the mapping are replaced without a lock that the fault excludes."""
     writer = Writer(folder / "file")
+    pfstat.control(f"fault_around {fault_around}")
     with frozen(folder):
         writer.hang()
         pfstat.control(f"pid {writer.pid}")
@@ -188,16 +210,16 @@ def test_a_hanging_process_can_be_watched(folder):
     assert_unloads()
 
 
-def test_a_hanging_process_is_refused_without_fault_around(folder, kernel_log):
-    """map_pages is removed, which must not happen during a fault that is about to call it."""
+def test_a_process_whose_memory_map_is_locked_is_refused(folder, kernel_log):
+    """A second thread changes the mapping, and waits for the fault that hangs."""
     writer = Writer(folder / "file")
-    pfstat.control("fault_around off")
     with frozen(folder):
         writer.hang()
+        writer.change_mapping()
         with pytest.raises(OSError) as refused:
             pfstat.control(f"pid {writer.pid}")
         assert refused.value.errno == errno.ETIMEDOUT
-        assert all_return(writer.pid).startswith("recorder none\n")
+        assert works(f"cat {pfstat.DEBUGFS}/targets").startswith("recorder none\n")
     assert [line for line in kernel_log() if "holds the memory map of the process" in line]
     writer.finish()
     assert_unloads()
@@ -206,13 +228,13 @@ def test_a_hanging_process_is_refused_without_fault_around(folder, kernel_log):
 def test_a_killed_command_leaves_no_target(folder, small_file):
     writer = Writer(folder / "file")
     other = Workload("touch", small_file)
-    pfstat.control("fault_around off")
     pfstat.control(f"pid {other.pid}")
     with frozen(folder):
         writer.hang()
+        writer.change_mapping()
         command = subprocess.Popen(["sh", "-c", f"echo pid {writer.pid} > {CONTROL}"])
-        pfstat.wait_until(lambda: f"mm pid {writer.pid}" in pfstat.targets()
-                          or command.poll() is not None)
+        stack = pathlib.Path(f"/proc/{command.pid}/stack")
+        pfstat.wait_until(lambda: "pfstat" in stack.read_text())
         command.send_signal(signal.SIGKILL)
         command.wait()
         assert f"pid {writer.pid}" not in pfstat.targets()

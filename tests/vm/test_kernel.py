@@ -59,8 +59,8 @@ def test_a_probe_with_one_answer_on_all_kernels_is_named(tmp_path):
 @pytest.mark.parametrize("arch, answer", [("x86-64", "yes"), ("arm64", "no")])
 def test_each_architecture_has_its_own_answers(arch, answer):
     """Linux 6.12 has pcpu_hot on x86-64 only."""
-    said = {"vma_lock", "mm_lock_seqcount", "module_memory", "file_user_inode",
-            "ftrace_direct_ops", "ftrace_regs_argument", "pcpu_hot"}
+    said = {"vma_lock", "module_memory", "file_user_inode", "ftrace_direct_ops",
+            "ftrace_regs_argument", "pcpu_hot"}
     if answer == "yes":
         said.remove("pcpu_hot")
     result = pfstat.run("env", f"LAB_ARCH={arch}", CHECK_PROBES, "6.12", *said, check=False)
@@ -80,7 +80,7 @@ def test_a_kernel_too_old_is_refused_by_name(version, refused):
 
 
 NEWEST = {"file_user_inode", "ftrace_direct_ops", "ftrace_regs_argument", "memdesc_flags",
-          "mm_lock_seqcount", "module_memory", "vma_lock", "vma_refcount"}
+          "module_memory", "vma_lock"}
 
 
 @pytest.mark.parametrize("version", ("7.4", "10.1"))

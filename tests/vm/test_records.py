@@ -12,7 +12,7 @@ import pytest
 import pfstat
 from pfstat import PAGE, Mapping, Session
 
-WRITE, TRIED = 0x1, 0x20
+WRITE, TRIED, VMA_LOCK = 0x1, 0x20, 0x1000
 MAJOR, RETRY = 0x4, 0x400
 
 
@@ -39,6 +39,20 @@ def test_every_page_of_a_warm_file_leaves_one_record(small_file):
             assert record["tid"] == os.getpid()
             assert record["op"] == "fault"
             assert record["duration_ns"] > 0
+
+
+def test_without_fault_around_a_fault_keeps_the_lock_of_its_vma(small_file):
+    """Otherwise the kernel would start each fault twice, the second time under the mmap lock."""
+    pfstat.warm(small_file)
+    with Mapping(small_file) as mapping:
+        with Session("fault_around off", f"file {mapping.fd()}"):
+            for page in range(256):
+                mapping.read(page)
+    records = pfstat.log()[1]
+    assert [(r["op"], r["pgoff"]) for r in records] == [("fault", page) for page in range(256)]
+    # A thread that is interrupted by a change of its address space falls back to the mmap lock.
+    kept = sum(bool(r["flags"] & VMA_LOCK) for r in records)
+    assert kept >= 250 if pfstat.KERNEL >= (6, 4) else kept == 0
 
 
 def test_record_names_the_file(small_file):
