@@ -331,8 +331,12 @@ int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
 	shadow = shadow_get(&kind, gfp);
 	if (!shadow)
 		return -ENOMEM;
-	/* An older session's shadow may be taken out at the same time: this one stays. */
-	WRITE_ONCE(vma->vm_ops, &shadow->wrapping.ops);
+	/*
+	 * Other threads may fault in the VMA meanwhile. Pairs with the address dependency of their
+	 * loads through vm_ops: the shadow's members come before the pointer. An older session's
+	 * shadow may be taken out at the same time: this one stays.
+	 */
+	smp_store_release(&vma->vm_ops, &shadow->wrapping.ops);
 	return 0;
 }
 
