@@ -130,7 +130,7 @@ static int ring_allocate(struct ring_writer *ring, int cpu, size_t size, bool fr
  */
 static bool rings_fit(size_t size)
 {
-	const u64 pages = (u64)num_online_cpus() * (PFN_UP(size) + 1);
+	const u64 pages = (u64)num_present_cpus() * (PFN_UP(size) + 1);
 
 	return pages <= (u64)totalram_pages() * ring_limit / 100 &&
 	       pages < si_mem_available() + PFN_DOWN(pfstat_ring_bytes());
@@ -142,7 +142,8 @@ static int ring_allocate_all(size_t size, bool frames)
 
 	if (!rings_fit(size))
 		return -ENOMEM;
-	for_each_online_cpu(cpu) {
+	/* An offline CPU too: it may come online while the reader has only these rings mapped. */
+	for_each_present_cpu(cpu) {
 		err = ring_allocate(per_cpu_ptr(&pfstat_rings, cpu), cpu, size, frames);
 		if (err)
 			return err;
@@ -155,13 +156,17 @@ int pfstat_ring_setup(size_t size, bool overwrite, bool frames)
 	struct ring_writer *ring;
 	int cpu, err;
 
-	/* Above our lock: that is taken below an mmap lock, which the kernel takes below this. */
+	/*
+	 * No CPU is added meanwhile. Above our lock: that is taken below an mmap lock, which the
+	 * kernel takes below this.
+	 */
 	cpus_read_lock();
 	mutex_lock(&ring_mutex);
 	err = ring_allocate_all(size, frames);
 	for_each_possible_cpu(cpu) {
 		ring = per_cpu_ptr(&pfstat_rings, cpu);
-		if (err)
+		/* One that is not present has been removed since an earlier session. */
+		if (err || !cpu_present(cpu))
 			ring_free(ring);
 		ring->overwrite = overwrite;
 		ring_empty(ring, cpu);

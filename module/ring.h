@@ -36,8 +36,8 @@ void pfstat_ring_init(void);
 void pfstat_ring_exit(void);
 
 /*
- * Gives every online CPU an empty ring of `size` bytes of records; a buffer
- * that already has this size is used again. No writer may be active. -ENOMEM, when
+ * Gives every CPU that is present, online or not, an empty ring of `size` bytes of records; a
+ * buffer that already has this size is used again. No writer may be active. -ENOMEM, when
  * there is none, or more were taken than ring_limit allows, leaves no rings.
  * frames: records have page frame numbers.
  */

@@ -3,6 +3,7 @@
 import ctypes
 import mmap
 import os
+import pathlib
 import select
 import struct
 
@@ -210,3 +211,51 @@ def test_clear_drops_records_and_recording_continues(small_file):
         head, records = pfstat.log()
         assert head["records"] == 1
         assert [r["pgoff"] for r in records] == [1]
+
+
+CPU1 = pathlib.Path("/sys/devices/system/cpu/cpu1/online")
+needs_hotplug = pytest.mark.needs(CPU1.exists(), "a second CPU that can go offline")
+
+
+@pytest.fixture(name="offline_cpu")
+def fixture_offline_cpu():
+    cpus = os.sched_getaffinity(0)
+    CPU1.write_text("0")
+    yield
+    CPU1.write_text("1")
+    os.sched_setaffinity(0, cpus)
+
+
+@needs_hotplug
+def test_a_cpu_that_comes_online_during_a_session_loses_nothing(small_file, offline_cpu):
+    pfstat.warm(small_file)
+    with Mapping(small_file) as mapping:
+        with Session("fault_around off", f"file {mapping.fd()}"):
+            CPU1.write_text("1")
+            os.sched_setaffinity(0, {1})
+            for page in range(256):
+                mapping.read(page)
+        head, records = pfstat.log()
+    assert head == {"records": 256, "here": 256, "lost": 0}
+    assert {r["cpu"] for r in records} == {1}
+
+
+@needs_hotplug
+def test_pfdrive_reads_the_ring_of_a_cpu_that_comes_online(small_file, offline_cpu):
+    pfstat.warm(small_file)
+    command = f"echo 1 > {CPU1}; exec taskset -c 1 {pfstat.BUILD}/workload now {small_file}"
+    result, _ = pfstat.record("sh", "-c", command,
+                              options=("--fault-around", "off", "--no-bpf"))
+    assert result["lost"] == 0
+    assert result["classes"]["long"]["count"] >= 256
+
+
+@needs_hotplug
+def test_the_ring_of_an_offline_cpu_has_the_size_of_the_session(small_file, offline_cpu):
+    with Mapping(small_file) as mapping:
+        CPU1.write_text("1")
+        with Session(f"ring_size {16 * PAGE}", f"file {mapping.fd()}"):
+            pass
+        CPU1.write_text("0")
+        with Session(f"ring_size {PAGE}", f"file {mapping.fd()}"):
+            assert pfstat.stats()["ring_bytes"] == os.sysconf("SC_NPROCESSORS_CONF") * 2 * PAGE

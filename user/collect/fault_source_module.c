@@ -303,7 +303,7 @@ static int module_open_rings(struct fault_source *source, int nr_cpus)
 		snprintf(path, sizeof(path), "%s/%s/cpu%d", module_folder(), PFSTAT_DIR_RING, cpu);
 		err = record_ring_open(&source->rings[source->nr_rings], path);
 		if (err == -ENODATA || err == -ENOENT)
-			continue; /* a CPU that is not online has none */
+			continue; /* a CPU that the machine does not have */
 		if (err)
 			return err;
 		source->nr_rings++;
