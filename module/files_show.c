@@ -290,10 +290,18 @@ static void show_memory(struct seq_file *m)
 	seq_printf(m, "thread_bytes  %zu\n\n", pfstat_mm_thread_bytes());
 }
 
-/* Records of calls: of those of handle_mm_fault(), `faults` has the number. */
+/*
+ * Records of calls: of those of handle_mm_fault(), `faults` has the number. Each of these is in the
+ * ring before it is counted, so their number is read first; `clear` may come in between.
+ */
 static u64 calls_stored(void)
 {
-	return pfstat_ring_stored() - pfstat_mm_counts_stored();
+	const u64 faults = pfstat_mm_counts_stored();
+	u64 stored;
+
+	smp_rmb(); /* the count, then the rings */
+	stored = pfstat_ring_stored();
+	return stored > faults ? stored - faults : 0;
 }
 
 static void show_state(struct seq_file *m, u64 calls)

@@ -97,6 +97,37 @@ def test_a_hooked_file_is_counted_but_not_recorded_again(session, file):
     assert not pfstat.of_file(recorded, file)
 
 
+# Touches anonymous memory again and again.
+FAULTER = """
+import mmap
+memory = mmap.mmap(-1, 512 * 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+print("ready", flush=True)
+while True:
+    memory.madvise(mmap.MADV_DONTNEED)
+    for page in range(512):
+        memory[page * 4096] = 1
+"""
+
+
+def test_no_number_of_stats_is_negative_while_faults_are_recorded(session):
+    """None is a record of a call; `stored` is a difference of two counts that change."""
+    session.command("mode overwrite")
+    children = [subprocess.Popen(["python3", "-c", FAULTER], stdout=subprocess.PIPE)
+                for _ in range(2 * os.cpu_count())]
+    try:
+        for child in children:
+            child.stdout.readline()
+            session.command(f"watch {child.pid} process")
+        stored = [pfstat.stats()["stored"] for _ in range(4000)]
+    finally:
+        for child in children:
+            child.kill()
+            child.communicate()
+    assert pfstat.Faults().number("stored") > 0
+    # Those that were stored between the two, at most.
+    assert max(stored) < 1 << 32
+
+
 def test_the_log_counts_the_records_of_calls_and_of_faults(session, file):
     workload = Workload("fork", file)
     session.command(f"watch {workload.pid} follow")
