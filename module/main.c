@@ -22,6 +22,7 @@
 #include "self_test.h"
 #include "session.h"
 #include "shadow.h"
+#include "tally.h"
 #include "target.h"
 
 /* How long unload waits for address spaces that are being torn down. */
@@ -85,6 +86,7 @@ static void leave(void)
 	pfstat_target_exit();
 	pfstat_chain_exit();
 	pfstat_ring_exit();
+	pfstat_tally_exit();
 	pfstat_mm_counts_exit();
 	pfstat_mm_thread_exit();
 }
@@ -95,9 +97,12 @@ static int __init pfstat_init(void)
 
 	pfstat_shadow_init(pfstat_follow_open);
 	pfstat_ring_init();
-	err = pfstat_chain_init();
+	err = pfstat_tally_init();
 	if (err)
 		return err;
+	err = pfstat_chain_init();
+	if (err)
+		goto exit_tally;
 	err = pfstat_follow_init();
 	if (err)
 		goto exit_chain;
@@ -123,6 +128,8 @@ leave:
 	return err;
 exit_chain:
 	pfstat_chain_exit();
+exit_tally:
+	pfstat_tally_exit();
 	return err;
 }
 

@@ -15,8 +15,8 @@
 
 /*
  * Bucket n holds 2^(n-1) <= ns < 2^n, bucket 0 holds 0 ns. The last also holds longer times,
- * of more than 19 hours: the per-CPU memory of all modules together is 8 KiB. The counters of
- * fast calls have a bucket for each number, which saves a comparison.
+ * of more than 19 hours. The counters of fast calls have a bucket for each number, which saves a
+ * comparison.
  */
 #define TALLY_BUCKETS	   48
 #define TALLY_FAST_BUCKETS 65
@@ -39,8 +39,16 @@ struct fast_tally {
 	u64 histogram[TALLY_FAST_BUCKETS];
 };
 
+/*
+ * Only the fast path needs static per-CPU memory, of which all modules together have 8 KiB: it
+ * reaches a member with one instruction.
+ */
+struct fast_tallies {
+	struct fast_tally fast[NR_FAST_KINDS];
+};
+
+/* Of the slow path; of both when they are summed. */
 struct call_tally {
-	struct fast_tally fast[NR_FAST_KINDS]; /* in the others when they are summed */
 	u64 total_ns[PFSTAT_NR_CLASSES];
 	u64 max_ns[PFSTAT_NR_CLASSES];
 	u64 histogram[PFSTAT_NR_CLASSES][TALLY_BUCKETS];
@@ -48,16 +56,20 @@ struct call_tally {
 	u64 retried; /* calls that returned RETRY */
 };
 
-DECLARE_PER_CPU(struct call_tally, pfstat_tallies);
+DECLARE_PER_CPU(struct fast_tallies, pfstat_tallies);
+extern struct call_tally __percpu *pfstat_slow_tallies;
 
-void pfstat_tally_reset(void); /* no writer may be active */
+int pfstat_tally_init(void); /* -ENOMEM */
+void pfstat_tally_exit(void);
+size_t pfstat_tally_bytes(void); /* of each CPU */
+void pfstat_tally_reset(void);	 /* no writer may be active */
 void pfstat_tally_sum(struct call_tally *sum);
 u64 pfstat_tally_count(const struct call_tally *tally, enum pfstat_class class);
 
 /* The fast path; preemption is off. */
 static __always_inline void pfstat_tally_add_fast(enum fast_kind kind, u64 duration_ns)
 {
-	struct call_tally *here = pfstat_here(pfstat_tallies);
+	struct fast_tallies *here = pfstat_here(pfstat_tallies);
 
 	pfstat_here_add(here, pfstat_tallies, fast[kind].total_ns, duration_ns);
 	if (unlikely(duration_ns > pfstat_here_read(here, pfstat_tallies, fast[kind].max_ns)))
@@ -69,13 +81,15 @@ static __always_inline void pfstat_tally_add_fast(enum fast_kind kind, u64 durat
 /* The slow path; preemption is off. */
 static inline void pfstat_tally_add(u8 op, u8 class, u64 duration_ns, bool retried)
 {
-	this_cpu_add(pfstat_tallies.total_ns[class], duration_ns);
-	if (unlikely(duration_ns > this_cpu_read(pfstat_tallies.max_ns[class])))
-		this_cpu_write(pfstat_tallies.max_ns[class], duration_ns);
-	this_cpu_inc(pfstat_tallies.histogram[class][pfstat_tally_bucket(fls64(duration_ns))]);
-	this_cpu_inc(pfstat_tallies.op[op]);
+	const unsigned int bucket = pfstat_tally_bucket(fls64(duration_ns));
+
+	this_cpu_add(pfstat_slow_tallies->total_ns[class], duration_ns);
+	if (unlikely(duration_ns > this_cpu_read(pfstat_slow_tallies->max_ns[class])))
+		this_cpu_write(pfstat_slow_tallies->max_ns[class], duration_ns);
+	this_cpu_inc(pfstat_slow_tallies->histogram[class][bucket]);
+	this_cpu_inc(pfstat_slow_tallies->op[op]);
 	if (retried)
-		this_cpu_inc(pfstat_tallies.retried);
+		this_cpu_inc(pfstat_slow_tallies->retried);
 }
 
 #endif

@@ -12,6 +12,16 @@ TOP = pathlib.Path(__file__).parents[2]
 CHECK_PROBES = TOP / "tools/check-probes"
 
 
+PERCPU_MOST = 2048      # bytes; all modules together have 8 KiB (PERCPU_MODULE_RESERVE)
+
+
+def test_the_module_takes_little_of_the_static_memory_of_each_cpu():
+    lines = pfstat.run("objdump", "--section-headers", pfstat.MODULE).stdout.splitlines()
+    sizes = [int(words[2], 16) for words in map(str.split, lines)
+             if len(words) > 2 and words[1].startswith(".data..percpu")]
+    assert 0 < sum(sizes) <= PERCPU_MOST, sizes
+
+
 def said_yes():
     return pfstat.run("modinfo", "-F", "probes", pfstat.MODULE).stdout.split()
 
