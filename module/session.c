@@ -517,7 +517,9 @@ static int session_execute(const struct pfstat_command *command)
 	case PFSTAT_VERB_FAULTS:
 		return command_faults(command->on);
 	case PFSTAT_VERB_HANDLER:
-		return pfstat_mm_fault_imitate(command->number);
+		/* It is an address of the caller's, which is a program's. */
+		return session.user != SESSION_PROGRAM ? -EINVAL :
+							 pfstat_mm_fault_imitate(command->number);
 	case PFSTAT_VERB_WATCH:
 		return command_watch_faults(command->number, command->how);
 	case PFSTAT_VERB_IGNORE:

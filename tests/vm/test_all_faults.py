@@ -338,9 +338,10 @@ def test_requests_that_cannot_be_fulfilled_are_refused(file):
     assert refused("faults on", "watch 4194000 process") == errno.ESRCH
     assert refused("faults on", "watch 1 everything") == errno.EINVAL
     assert refused("faults on", "handler 4096") == errno.ENOENT
-    with pytest.raises(OSError) as error:
-        pfstat.control("faults on")
-    assert error.value.errno == errno.EINVAL
+    for line in ("faults on", "handler 4096", "handler 0"):
+        with pytest.raises(OSError) as error:
+            pfstat.control(line)
+        assert error.value.errno == errno.EINVAL
     with ebpf_must_count():
         assert refused("faults on") == errno.EPERM
     with Session("faults on"), pytest.raises(OSError) as error:
