@@ -30,6 +30,9 @@ static int in_flight(const struct pfstat_facts *facts)
 
 static enum pfstat_class classify_retry(const struct pfstat_facts *facts)
 {
+	/* It may have read a page; without evidence it is no disk fault. */
+	if (facts->before == PFSTAT_BEFORE_UNKNOWN)
+		return facts->slept ? PFSTAT_CLASS_WAIT : PFSTAT_CLASS_PASS;
 	if (facts->before == PFSTAT_BEFORE_MARKED)
 		return PFSTAT_CLASS_READAHEAD;
 	if (facts->before == PFSTAT_BEFORE_IN_FLIGHT_MARKED && !facts->slept)

@@ -115,17 +115,24 @@ static unsigned long flags_before(const struct vm_fault *vmf, u8 op)
 	return flags;
 }
 
+static unsigned long flags_of_retry(struct retry_start start)
+{
+	unsigned long flags;
+
+	return pfstat_retry_folio_flags(start, &flags) ? flags : ATTEMPT_NOT_LOOKED_UP;
+}
+
 /*
  * As filemap_fault() decides, see classify.c. LOCKED at a first attempt implies an up-to-date folio
  * without a mark: otherwise the result is RETRY. It returns NOPAGE only for an absent page.
  */
-unsigned long pfstat_attempt_met(const struct vm_fault *vmf, vm_fault_t result, u64 start_ns)
+unsigned long pfstat_attempt_met(const struct vm_fault *vmf, vm_fault_t result,
+				 struct retry_start start)
 {
 	if (result & VM_FAULT_LOCKED && !(result & VM_FAULT_MAJOR))
 		return BIT(PG_uptodate);
 	if (result & VM_FAULT_RETRY)
-		return result & VM_FAULT_MAJOR ? ATTEMPT_NOT_CACHED :
-						 pfstat_retry_folio_flags(start_ns);
+		return result & VM_FAULT_MAJOR ? ATTEMPT_NOT_CACHED : flags_of_retry(start);
 	/* The call kept the lock, so the VMA still exists. */
 	if (IS_DAX(file_inode(vmf->vma->vm_file)))
 		return ATTEMPT_NOT_LOOKED_UP;

@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "compat.h"
+#include "retry.h"
 #include "wrapping.h"
 
 /* The window of pages of a call of map_pages, around the faulting one; see record.h. */
@@ -59,10 +60,11 @@ vm_fault_t pfstat_attempt_page_mkwrite(const struct fault_wrapping *wrapping, st
 vm_fault_t pfstat_attempt_pfn_mkwrite(const struct fault_wrapping *wrapping, struct vm_fault *vmf);
 
 /*
- * The flags of the folio that a call of ->fault met which began at start_ns, or one of NOT_*: from
- * its result. The call was the first attempt of a program's own fault.
+ * The flags of the folio that a call of ->fault met which began then, or one of NOT_*: from its
+ * result. The call was the first attempt of a program's own fault.
  */
-unsigned long pfstat_attempt_met(const struct vm_fault *vmf, vm_fault_t result, u64 start_ns);
+unsigned long pfstat_attempt_met(const struct vm_fault *vmf, vm_fault_t result,
+				 struct retry_start start);
 /* Classifies and records a call that has returned; all members of the attempt are set. */
 void pfstat_attempt_end(const struct attempt *attempt, const struct vm_fault *vmf);
 

@@ -39,7 +39,8 @@ struct fast_call {
 	const struct fault_wrapping *wrapping;
 	u64 inode;
 	unsigned long switches;
-	u64 start; /* cycles; with the kernel's clock ns */
+	u64 start;  /* cycles; with the kernel's clock ns */
+	bool in_ns; /* it is ns */
 };
 
 /* Of the flags in PFSTAT_CLOCK_GATE, those of a program's own fault at its first attempt. */
@@ -194,7 +195,8 @@ static __always_inline void fault_end(struct fast_call call, struct clock_span s
 		.wrapping = call.wrapping,
 		.start.ns = span.start_ns,
 		.inode = call.inode,
-		.cached = pfstat_attempt_met(vmf, result, span.start_ns),
+		.cached = pfstat_attempt_met(vmf, result,
+					     (struct retry_start){ call.start, call.in_ns }),
 		.switches = call.switches,
 		.op = PFSTAT_OP_FAULT,
 		.cause = PFSTAT_NR_CLASSES,
@@ -322,6 +324,7 @@ static __always_inline vm_fault_t fault_by_kernel_clock(const struct fault_wrapp
 		.wrapping = wrapping,
 		.inode = file_inode(vmf->vma->vm_file)->i_ino,
 		.switches = pfstat_attempt_switches(current),
+		.in_ns = true,
 	};
 	struct clock_span span;
 	vm_fault_t result;

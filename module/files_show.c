@@ -20,6 +20,7 @@
 #include "mm_counts.h"
 #include "mm_fault.h"
 #include "mm_thread.h"
+#include "retry.h"
 #include "ring.h"
 #include "session.h"
 #include "shadow.h"
@@ -335,7 +336,8 @@ static int stats_show(struct seq_file *m, void *v)
 	show_state(m, calls);
 	for (i = 0; i < PFSTAT_NR_OPS; i++)
 		seq_printf(m, "%-13s %llu\n", op_names[i], tally->op[i]);
-	seq_printf(m, "retried       %llu\n\n", tally->retried);
+	seq_printf(m, "retried       %llu\n", tally->retried);
+	seq_printf(m, "unnoted       %llu\n\n", pfstat_retry_unknown());
 	show_classes(m, tally, calls);
 	show_histograms(m, tally);
 	kfree(tally);

@@ -6,13 +6,15 @@
  * filemap_fault() returns RETRY without MAJOR in three cases (6.1 to 7.3). It met the mark and
  * called page_cache_async_ra(). It met a locked folio and waited for the lock in
  * folio_wait_bit_common(); __folio_lock_killable() between them is compiled in line. Or the folio
- * was neither locked nor up to date, and it read the folio anew. Probes at the entry of the
- * two functions note the flags of the folio. They are reached only if the fault submits a read
- * or waits, so a fault that is solved from the page cache never meets them.
+ * was neither locked nor up to date, and filemap_read_folio() read it anew. Probes at the entry of
+ * the three functions note the flags of the folio. They are reached only if the fault submits a
+ * read or waits, so a fault that is solved from the page cache never meets them.
  *
  * A thread has one note of each kind. Only the thread itself writes and reads it; another
  * thread may evict it if a set is full of newer notes. Times distinguish a call's own note
- * from an older one, such as that of a read(2), whose faults begin after it.
+ * from an older one, such as that of a read(2), whose faults begin after it. A note has the time of
+ * both clocks, because the start of a call is a number of one of them: a start that is converted
+ * later, after NTP has changed the factors, may be later than the note of its call.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 
@@ -24,6 +26,7 @@
 #include <linux/timekeeping.h>
 
 #include "compat.h"
+#include "cpu_counter.h"
 #include "retry.h"
 
 /* Of each kind, 1792 threads have a note: so many can be in such a call or in read(2) at once. */
@@ -31,6 +34,7 @@
 #define RETRY_WAYS 7
 
 struct retry_note {
+	u64 cycles;
 	u64 ns; /* 0: free */
 	u32 flags;
 	pid_t tid;
@@ -45,6 +49,8 @@ struct retry_set {
 } ____cacheline_aligned;
 
 static struct retry_set retry_marked[RETRY_SETS], retry_locked[RETRY_SETS];
+/* Calls without a note. */
+static atomic64_t retry_unknown;
 
 /* The note of a thread, or else the oldest one. The set is locked. */
 static struct retry_note *retry_find(struct retry_set *set, pid_t tid)
@@ -71,6 +77,7 @@ static void retry_write(struct retry_set *sets, unsigned long flags)
 	while (!raw_spin_trylock(&set->lock))
 		cpu_relax();
 	*retry_find(set, current->pid) = (struct retry_note){
+		.cycles = pfstat_counter_read_ordered(),
 		.ns = ktime_get_mono_fast_ns(),
 		.flags = flags,
 		.tid = current->pid,
@@ -78,8 +85,14 @@ static void retry_write(struct retry_set *sets, unsigned long flags)
 	raw_spin_unlock(&set->lock);
 }
 
+static bool retry_is_since(const struct retry_note *note, struct retry_start since)
+{
+	/* A difference, as the counter may wrap. */
+	return since.in_ns ? note->ns >= since.time : (s64)(note->cycles - since.time) >= 0;
+}
+
 /* False: current made no note since then. */
-static bool retry_read(struct retry_set *sets, u64 since_ns, unsigned long *flags)
+static bool retry_read(struct retry_set *sets, struct retry_start since, unsigned long *flags)
 {
 	struct retry_set *set = &sets[(u32)current->pid % RETRY_SETS];
 	const struct retry_note *note;
@@ -88,7 +101,7 @@ static bool retry_read(struct retry_set *sets, u64 since_ns, unsigned long *flag
 	preempt_disable();
 	raw_spin_lock(&set->lock);
 	note = retry_find(set, current->pid);
-	found = note->tid == current->pid && note->ns >= since_ns;
+	found = note->tid == current->pid && retry_is_since(note, since);
 	*flags = note->flags;
 	raw_spin_unlock(&set->lock);
 	preempt_enable();
@@ -127,19 +140,41 @@ static int on_folio_wait(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
-unsigned long pfstat_retry_folio_flags(u64 since_ns)
+/* An earlier read of the folio failed. This thread may have waited for its lock before. */
+static int on_folio_read(struct kprobe *probe, struct pt_regs *regs)
 {
-	unsigned long flags;
-
-	if (retry_read(retry_marked, since_ns, &flags) ||
-	    retry_read(retry_locked, since_ns, &flags))
-		return flags;
-	return 0; /* neither locked nor up to date */
+	if (retry_may_be_fault())
+		retry_write(retry_locked, 0); /* neither locked nor up to date */
+	return 0;
 }
 
-static struct kprobe mark_probe, wait_probe, check_probe;
-static struct kprobe *retry_probes[] = { &mark_probe, &wait_probe, &check_probe };
-static bool retry_probed;
+bool pfstat_retry_folio_flags(struct retry_start since, unsigned long *flags)
+{
+	if (retry_read(retry_marked, since, flags) || retry_read(retry_locked, since, flags))
+		return true;
+	atomic64_inc(&retry_unknown);
+	return false;
+}
+
+u64 pfstat_retry_unknown(void)
+{
+	return atomic64_read(&retry_unknown);
+}
+
+void pfstat_retry_reset(void)
+{
+	atomic64_set(&retry_unknown, 0);
+}
+
+/*
+ * A kernel may be built without the last function, in line. Then such a fault has no note, which is
+ * counted.
+ */
+static struct kprobe mark_probe, wait_probe, check_probe, read_probe;
+static struct kprobe *retry_probes[] = { &mark_probe, &wait_probe, &check_probe, &read_probe };
+#define RETRY_PROBES_NEEDED (ARRAY_SIZE(retry_probes) - 1)
+/* So many are registered. */
+static unsigned int retry_probed;
 
 static_assert(__same_type(&page_cache_async_ra,
 			  void (*)(struct readahead_control *, struct folio *, unsigned long)));
@@ -184,9 +219,19 @@ static int retry_register(void)
 		.addr = (kprobe_opcode_t *)retry_check,
 		.pre_handler = on_retry_check,
 	};
-	err = register_kprobes(retry_probes, ARRAY_SIZE(retry_probes));
+	read_probe = (struct kprobe){
+		.symbol_name = "filemap_read_folio",
+		.pre_handler = on_folio_read,
+	};
+	err = register_kprobes(retry_probes, RETRY_PROBES_NEEDED);
 	if (!err)
-		retry_probed = true;
+		retry_probed = RETRY_PROBES_NEEDED + !register_kprobe(&read_probe);
+	return err;
+}
+
+/* Returns an errno that no other failure of a command has, except for lack of memory. */
+static int retry_explain(int err)
+{
 	if (!err || err == -ENOMEM)
 		return err;
 	pr_err("cannot probe page_cache_async_ra() and folio_wait_bit_common(): error %d; use a kernel that has them and allows kprobes\n",
@@ -203,7 +248,7 @@ int pfstat_retry_start(void)
 		raw_spin_lock_init(&retry_marked[i].lock);
 		raw_spin_lock_init(&retry_locked[i].lock);
 	}
-	err = retry_probed ? 0 : retry_register();
+	err = retry_explain(retry_probed ? 0 : retry_register());
 	if (err || retry_probes_work())
 		return err;
 	pr_info_ratelimited(
@@ -214,5 +259,5 @@ int pfstat_retry_start(void)
 void pfstat_retry_exit(void)
 {
 	if (retry_probed)
-		unregister_kprobes(retry_probes, ARRAY_SIZE(retry_probes));
+		unregister_kprobes(retry_probes, retry_probed);
 }

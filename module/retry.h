@@ -16,10 +16,20 @@
 int pfstat_retry_start(void);
 void pfstat_retry_exit(void);
 
+/* When a call began: the CPU's counter, or ktime_get_mono_fast_ns(). */
+struct retry_start {
+	u64 time;
+	bool in_ns;
+};
+
 /*
- * The flags of the folio that current's call met, which began at since_ns and returned RETRY
- * without MAJOR. The call must be the first attempt of a program's own fault.
+ * The flags of the folio that current's call met, which began then and returned RETRY without
+ * MAJOR. The call must be the first attempt of a program's own fault. False: there is no note of
+ * it.
  */
-unsigned long pfstat_retry_folio_flags(u64 since_ns);
+bool pfstat_retry_folio_flags(struct retry_start since, unsigned long *flags);
+/* The calls for which it was false, since the last reset. */
+u64 pfstat_retry_unknown(void);
+void pfstat_retry_reset(void);
 
 #endif

@@ -172,6 +172,7 @@ static void session_reset_figures(void)
 	pfstat_ring_reset();
 	pfstat_tally_reset();
 	pfstat_chain_reset();
+	pfstat_retry_reset();
 	pfstat_mm_counts_reset();
 	pfstat_mm_thread_reset();
 }

@@ -157,12 +157,16 @@ START_TEST(test_retry_for_an_up_to_date_page_is_lock)
 }
 END_TEST
 
-START_TEST(test_retry_without_a_look_up_is_not_a_disk_fault)
+START_TEST(test_retry_without_evidence_is_not_a_disk_fault)
 {
-	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_UNKNOWN, NONE, true, RETRY),
-			 PFSTAT_CLASS_LOCK);
-	ck_assert_int_eq(classify(PFSTAT_OP_HUGE_FAULT, PFSTAT_BEFORE_UNKNOWN, NONE, false, RETRY),
-			 PFSTAT_CLASS_LOCK);
+	for (size_t i = 0; i < COUNT(causes); i++) {
+		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_UNKNOWN, causes[i], true,
+					  RETRY),
+				 PFSTAT_CLASS_WAIT);
+		ck_assert_int_eq(classify(PFSTAT_OP_HUGE_FAULT, PFSTAT_BEFORE_UNKNOWN, causes[i],
+					  false, RETRY),
+				 PFSTAT_CLASS_PASS);
+	}
 }
 END_TEST
 
@@ -287,7 +291,7 @@ RUN_TESTS("classify", test_errors_take_precedence_over_other_results,
 	  test_major_faults_are_disk_whatever_the_look_up_found,
 	  test_retry_at_the_mark_is_readahead, test_retry_for_a_page_absent_or_in_flight_is_wait,
 	  test_retry_for_an_up_to_date_page_is_lock,
-	  test_retry_without_a_look_up_is_not_a_disk_fault,
+	  test_retry_without_evidence_is_not_a_disk_fault,
 	  test_retry_for_the_flag_of_reclaim_without_sleep_is_pass,
 	  test_second_read_of_a_page_whose_first_read_failed_is_disk,
 	  test_fault_that_mapped_no_page_of_the_cache_is_raced,

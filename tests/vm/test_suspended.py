@@ -2,10 +2,12 @@
 """Faults between two attempts: each is suspended in a table until its thread retries, and no entry
 stays for a thread that exits."""
 import contextlib
+import ctypes
 import mmap
 import os
 import pathlib
 import signal
+import time
 
 import pytest
 
@@ -112,6 +114,88 @@ def test_fault_on_a_page_that_another_thread_reads_is_a_wait(place, by_kernel):
     records = pfstat.of_file(pfstat.log()[1], path)
     assert classes_of(children[0], records) == ["disk", "short"]
     assert classes_of(children[1], records) == ["wait", "short"]
+
+
+def read_mapped(mapping, page):
+    """Forks a child that reads a page of this process's mapping."""
+    child = os.fork()
+    if not child:
+        mapping.read(page)
+        os._exit(0)
+    return child
+
+
+def two_readers(place, mapping, path, meanwhile):
+    """The classes of a child that reads the page from the disk, and of one that waits for that."""
+    children = []
+    with suspended_device(place):
+        for _ in range(2):
+            children.append(read_mapped(mapping, 100))
+            pfstat.wait_until(lambda: waits_for_the_disk(children[-1]))
+        meanwhile()
+    for child in children:
+        assert os.waitpid(child, 0)[1] == 0
+    records = pfstat.of_file(pfstat.log()[1], path)
+    return [classes_of(child, records) for child in children]
+
+
+ADJ_TICK, TICK_US = 0x4000, 10000
+WORD_OF_TICK = 11       # of struct timex, in words of 8 bytes
+
+
+def set_tick(tick_us):
+    """NTP's coarse factor of the clock: the microseconds of a tick."""
+    timex = (ctypes.c_long * 26)()
+    timex[0] = ADJ_TICK
+    timex[WORD_OF_TICK] = tick_us
+    assert pfstat.LIBC.adjtimex(ctypes.byref(timex)) >= 0
+
+
+@contextlib.contextmanager
+def fast_clock():
+    set_tick(TICK_US * 11 // 10)
+    time.sleep(0.05)        # until the next update of the timekeeper
+    try:
+        yield
+    finally:
+        set_tick(TICK_US)
+
+
+def test_a_wait_during_which_the_clock_is_slowed_down_is_a_wait(place):
+    """The start of the call, computed with the new factor, is later than the note of the wait."""
+    path = place.file("file", 256)
+    pfstat.control("fault_around off")
+    pfstat.control(f"follow {os.getpid()}")
+
+    def slow_down():
+        time.sleep(0.2)
+        set_tick(TICK_US * 9 // 10)
+        time.sleep(0.05)
+
+    with fast_clock(), Mapping(path) as mapping:
+        classes = two_readers(place, mapping, path, slow_down)
+    assert classes == [["disk", "short"], ["wait", "short"]]
+    assert pfstat.stats()["unnoted"] == 0
+
+
+KPROBES = pathlib.Path("/sys/kernel/debug/kprobes/enabled")
+
+
+def test_a_retry_without_a_note_is_not_a_disk_fault(place):
+    """Another tool disables the probes that make the notes."""
+    path = place.file("file", 256)
+    pfstat.control("fault_around off")
+    pfstat.control(f"follow {os.getpid()}")
+    with Mapping(path) as mapping:
+        KPROBES.write_text("0")
+        try:
+            classes = two_readers(place, mapping, path, lambda: None)
+        finally:
+            KPROBES.write_text("1")
+    assert classes == [["disk", "short"], ["wait", "short"]]
+    assert pfstat.stats()["unnoted"] == 1
+    pfstat.control("clear")
+    assert pfstat.stats()["unnoted"] == 0
 
 
 def test_fault_on_a_page_whose_read_failed_reads_the_disk_again(place):
