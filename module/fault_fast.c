@@ -394,7 +394,7 @@ static noinline vm_fault_t map_pages_not_fast(const struct fault_wrapping *wrapp
 	return result;
 }
 
-vm_fault_t pfstat_fault_fast(struct vm_fault *vmf)
+notrace vm_fault_t pfstat_fault_fast(struct vm_fault *vmf)
 {
 	const struct vm_operations_struct *ops;
 	struct fast_call call;
@@ -430,7 +430,8 @@ vm_fault_t pfstat_fault_fast(struct vm_fault *vmf)
 }
 
 /* The kernel may call it under RCU (since 6.4): it never sleeps, and keeps the lock. */
-vm_fault_t pfstat_map_pages_fast(struct vm_fault *vmf, pgoff_t start_pgoff, pgoff_t end_pgoff)
+notrace vm_fault_t pfstat_map_pages_fast(struct vm_fault *vmf, pgoff_t start_pgoff,
+					 pgoff_t end_pgoff)
 {
 	const struct vm_operations_struct *ops;
 	struct around_window around;

@@ -48,27 +48,20 @@
 #define SESSION_SETTLE_MS 1000
 #define SESSION_RETRY_MS  100
 
-static const struct session_state session_defaults = {
-	.fault_around = true,
-	.ring_size = PFSTAT_RING_SIZE_DEFAULT,
-};
+#define SESSION_DEFAULTS { .fault_around = true, .ring_size = PFSTAT_RING_SIZE_DEFAULT }
+
+static const struct session_state session_defaults = SESSION_DEFAULTS;
 
 /*
  * Above the mmap lock: it is held while address spaces are walked. Its holder waits for
  * seconds at most, or until it is killed.
  */
 static DEFINE_MUTEX(session_mutex);
-static struct session_state session = {
-	.fault_around = true,
-	.ring_size = PFSTAT_RING_SIZE_DEFAULT,
-};
+static struct session_state session = SESSION_DEFAULTS;
 
 /* For the small things below, which readers and work items use without the mutex. */
 static DEFINE_SPINLOCK(session_lock);
-static struct session_state session_shown = {
-	.fault_around = true,
-	.ring_size = PFSTAT_RING_SIZE_DEFAULT,
-};
+static struct session_state session_shown = SESSION_DEFAULTS;
 
 /*
  * The module holds a reference to itself from the first target until nothing is hooked any
