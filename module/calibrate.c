@@ -12,6 +12,8 @@
 #include "calibrate.h"
 #include "clock.h"
 #include "fault.h"
+#include "mm_hook.h"
+#include "mm_thread.h"
 #include "ring.h"
 #include "tally.h"
 
@@ -60,13 +62,16 @@ static void stage_strike(struct stage *stage)
 		__free_page(stage->page);
 }
 
-static u64 time_calls(fault_handler handler, struct vm_fault *vmf, unsigned int calls)
+/* state: of current's fault, where the record of a call waits for its end. */
+static u64 time_calls(fault_handler handler, struct vm_fault *vmf, unsigned int calls, u8 *state)
 {
 	struct moment start = pfstat_clock_now();
 	unsigned int i;
 
-	for (i = 0; i < calls; i++)
+	for (i = 0; i < calls; i++) {
+		WRITE_ONCE(*state, MM_STATE_OPEN);
 		handler(vmf);
+	}
 	return pfstat_clock_since(&start);
 }
 
@@ -83,20 +88,25 @@ static void calibrate_measure(struct stage *stage, size_t capacity)
 		.flags = FAULT_FLAG_USER | FAULT_FLAG_DEFAULT,
 		.page = stage->page,
 	};
+	struct mm_thread *thread = pfstat_mm_hook_is_taken() ? pfstat_mm_thread_borrow() : NULL;
 	u64 direct = U64_MAX, wrapped = U64_MAX, ns;
+	u8 other, *state = thread ? &thread->state : &other;
 
 	for (i = 0; i < BATCHES; i++) {
-		direct = min(direct, time_calls(calibrate_null_fault, &vmf, calls));
+		direct = min(direct, time_calls(calibrate_null_fault, &vmf, calls, state));
 		if (capacity < BATCHES * BATCH_CALLS)
 			pfstat_ring_reset();
 		pfstat_tally_reset();
-		ns = time_calls(stage->wrapping.ops.fault, &vmf, calls);
+		ns = time_calls(stage->wrapping.ops.fault, &vmf, calls, state);
 		if (ns >= wrapped)
 			continue;
 		wrapped = ns;
 		pfstat_tally_sum(&stage->tally);
 		calibrated.inside_ps = per_call_ps(stage->tally.total_ns[PFSTAT_CLASS_LONG], calls);
 	}
+	*state = MM_STATE_NONE;
+	if (thread)
+		pfstat_mm_thread_return();
 	if (wrapped > direct)
 		calibrated.call_ps = per_call_ps(wrapped - direct, calls);
 }

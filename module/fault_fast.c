@@ -145,8 +145,13 @@ static __always_inline bool fast_store_span(struct fast_call call, struct clock_
 
 	if (unlikely(pfstat_attempt_switches(task) != call.switches))
 		return false;
-	if (static_branch_unlikely(&pfstat_mm_holds))
-		return fast_leave(call, span, vmf, kind, pfn, around);
+	if (static_branch_likely(&pfstat_mm_holds)) {
+		if (fast_leave(call, span, vmf, kind, pfn, around))
+			return true;
+		/* Then records may have members that are not stored below. */
+		if (pfstat_mm_hook_is_taken())
+			return false;
+	}
 
 	preempt_disable();
 	ring = pfstat_here(pfstat_rings);

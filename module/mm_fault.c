@@ -289,15 +289,6 @@ void pfstat_mm_fault_next_call(void)
 	preempt_enable();
 }
 
-/*
- * The fault of pfdrive's measurement, on the vDSO, which is hooked in name only: the count is all
- * that it is to cost.
- */
-static bool mm_is_imitated(const struct mm_call *call)
-{
-	return READ_ONCE(mm_handler) != pfstat_fault_wrapper() && call->kind == PFSTAT_FAULT_HOOKED;
-}
-
 static void mm_count(const struct mm_call *call)
 {
 	const u8 origin = mm_origin_of(call), outcome = mm_outcome_of(call);
@@ -313,7 +304,7 @@ static void mm_count(const struct mm_call *call)
 	pfstat_mm_thread_settle(call->thread, current);
 	if (call->thread->waits)
 		mm_store_call(call);
-	else if (!mm_is_imitated(call))
+	else
 		mm_store_return(call, origin, outcome);
 }
 
@@ -433,26 +424,6 @@ static noinline vm_fault_t mm_fault_slow(struct mm_thread *thread, struct vm_are
 	return call.result;
 }
 
-/* The fault began on the fast path. After RETRY or COMPLETED the VMA may be gone. */
-static noinline void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t result, u64 cycles)
-{
-	const struct clock_span span = pfstat_clock_span_slow(thread->start, cycles);
-	struct mm_call call = {
-		.thread = thread,
-		.address = thread->address,
-		.flags = thread->flags,
-		.has_regs = true,
-		.kind = PFSTAT_FAULT_HOOKED,
-		.vma_kind = PFSTAT_FAULT_HOOKED,
-		.page.pgoff = thread->address >> PAGE_SHIFT,
-		.start_ns = span.start_ns,
-		.duration_ns = span.duration_ns,
-		.result = result,
-	};
-
-	mm_end(&call, thread->vma);
-}
-
 static noinline void mm_settle(struct mm_thread *thread)
 {
 	pfstat_mm_thread_settle(thread, current);
@@ -509,6 +480,38 @@ static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
 		mm_settle(thread);
 	preempt_enable();
 	return true;
+}
+
+/*
+ * While pfdrive measures what all this costs, its mapping is hooked in name only: no wrapper was
+ * called, and the record that is stored has nothing of value in it.
+ */
+static bool mm_end_imitated(struct mm_thread *thread, vm_fault_t result, u64 cycles)
+{
+	return unlikely(READ_ONCE(mm_handler) != pfstat_fault_wrapper()) &&
+	       thread->state == MM_STATE_OPEN && result == VM_FAULT_LOCKED &&
+	       mm_end_fast(thread, cycles);
+}
+
+/* The fault began on the fast path. After RETRY or COMPLETED the VMA may be gone. */
+static noinline void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t result, u64 cycles)
+{
+	const struct clock_span span = pfstat_clock_span_slow(thread->start, cycles);
+	struct mm_call call = {
+		.thread = thread,
+		.address = thread->address,
+		.flags = thread->flags,
+		.has_regs = true,
+		.kind = PFSTAT_FAULT_HOOKED,
+		.vma_kind = PFSTAT_FAULT_HOOKED,
+		.page.pgoff = thread->address >> PAGE_SHIFT,
+		.start_ns = span.start_ns,
+		.duration_ns = span.duration_ns,
+		.result = result,
+	};
+
+	if (!mm_end_imitated(thread, result, cycles))
+		mm_end(&call, thread->vma);
 }
 
 /*

@@ -6,7 +6,7 @@
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
-/* On while the module may be the function: records of calls wait for the end of their fault. */
+/* On while faults come here, or may: then the records of calls wait for the end of their fault. */
 DECLARE_STATIC_KEY_FALSE(pfstat_mm_holds);
 
 /*

@@ -124,6 +124,26 @@ struct mm_thread *pfstat_mm_thread_find(void)
 	return thread;
 }
 
+struct mm_thread *pfstat_mm_thread_borrow(void)
+{
+	struct mm_thread *thread;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pfstat_mm_lock, flags);
+	thread = pfstat_mm_threads ? mm_thread_begin(U64_MAX) : NULL;
+	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
+	return thread;
+}
+
+void pfstat_mm_thread_return(void)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&pfstat_mm_lock, flags);
+	pfstat_mm_thread_leave(current);
+	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
+}
+
 struct mm_thread *pfstat_mm_thread_in_fault(void)
 {
 	struct mm_thread *thread = pfstat_mm_threads ? pfstat_mm_thread_of(current) : NULL;

@@ -471,7 +471,10 @@ static int command_faults(bool on)
 {
 	if (session.user != SESSION_PROGRAM)
 		return -EINVAL;
-	return on ? pfstat_mm_hook_take() : pfstat_mm_hook_drop_now();
+	if (on)
+		return pfstat_mm_hook_take();
+	/* The rings have records of whole faults, whose members the fast path does not clear. */
+	return session.recording ? -EBUSY : pfstat_mm_hook_drop_now();
 }
 
 /* The rings exist from the first process on. */

@@ -25,7 +25,7 @@
  *   stop		end the session; the records stay readable
  *   clear		discard the records
  *
- * only, fault_around, ring_size and mode are accepted only before the first target
+ * only, fault_around, ring_size, mode and `faults off` are accepted only before the first target
  * (else EBUSY). Targets given to `control` stay until `stop` or the end of
  * the process; targets given to `session` are released when it is closed.
  * A session begins with the defaults (every file, keep, 4 MiB, drop) and restores them;

@@ -3,7 +3,8 @@
 
 Each store goes to per-CPU memory (%gs), to the stack, or through a pointer. A pointer also counts
 as per-CPU if the last value loaded into its register came from %gs, and as stack if it came from
-the stack's pointers. All other stores go to memory that CPUs may share."""
+the stack's pointers. A hash that is the index in a table of 256 bytes each leads to the thread's own
+slot (module/mm_thread.h). All other stores go to memory that CPUs may share."""
 import collections
 import re
 import subprocess
@@ -56,6 +57,16 @@ def source_of(code, at, register):
     return "an argument"
 
 
+def is_slot(code, at, register):
+    """The table's address is added to an index that was shifted by the size of a slot."""
+    for before in range(at - 1, 0, -1):
+        if re.fullmatch(rf"add\s+0x0\(%rip\),%{register}", code[before]):
+            return bool(re.fullmatch(rf"shl\s+\$0x8,%{register}", code[before - 1]))
+        if code[before].endswith(f",%{register}") and not LOOK.match(code[before]):
+            return False
+    return False
+
+
 def place_of(code, at, operand):
     if operand.startswith("%gs:"):
         return "per-CPU"
@@ -65,6 +76,8 @@ def place_of(code, at, operand):
     register = wide(base[1]) if base else ""
     if register in STACK:
         return "stack"
+    if is_slot(code, at, register):
+        return "slot"
     source = source_of(code, at, register)
     if source.startswith("lea") and re.search(r"\(%r[sb]p\)", source):
         return "stack"
