@@ -368,9 +368,44 @@ START_TEST(test_a_recording_that_has_not_begun_is_removed)
 }
 END_TEST
 
+START_TEST(test_a_recording_that_cannot_begin_does_not_end_the_run)
+{
+	struct measurement_options options;
+	struct measurement measurement;
+	struct result result;
+
+	set_up(&options, &result);
+	ck_assert_int_eq(measurement_open(&measurement, &options, &result), 0);
+	ck_assert_int_eq(measurement_record(&measurement, "/dev/full"), STATUS_OK);
+	measure(&measurement, 2);
+	measurement_keep_recording(&measurement);
+	ck_assert_int_eq(measurement_stop(&measurement), 0);
+	ck_assert_int_eq(measurement_finish(&measurement), STATUS_OK);
+	ck_assert(result.filled);
+	ck_assert_uint_eq(result.report.cost.calls, 2);
+	ck_assert_int_eq(result_status(&result), STATUS_FAILED);
+	tear_down(&measurement, &result);
+}
+END_TEST
+
+START_TEST(test_a_recording_of_a_missing_folder_ends_the_run)
+{
+	struct measurement_options options;
+	struct measurement measurement;
+	struct result result;
+
+	set_up(&options, &result);
+	ck_assert_int_eq(measurement_open(&measurement, &options, &result), 0);
+	ck_assert_int_eq(measurement_record(&measurement, "missing/run.pfs"), STATUS_FAILED);
+	tear_down(&measurement, &result);
+}
+END_TEST
+
 RUN_TESTS("measurement", test_the_report_has_the_records_of_the_source,
 	  test_a_fault_that_the_source_records_is_an_event,
 	  test_refusal_of_the_source_is_the_reason,
 	  test_an_error_at_the_end_marks_the_report_as_damaged,
 	  test_an_observer_may_take_all_events, test_a_recording_that_is_not_finished_is_kept,
-	  test_a_recording_that_has_not_begun_is_removed)
+	  test_a_recording_that_has_not_begun_is_removed,
+	  test_a_recording_that_cannot_begin_does_not_end_the_run,
+	  test_a_recording_of_a_missing_folder_ends_the_run)

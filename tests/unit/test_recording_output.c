@@ -222,7 +222,7 @@ START_TEST(test_full_disk_keeps_the_first_events_and_counts_the_rest)
 	struct recording_reader *reader;
 	struct run_counters read;
 	unsigned int nr;
-	char text[64];
+	char text[96];
 
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	begin();
@@ -237,7 +237,8 @@ START_TEST(test_full_disk_keeps_the_first_events_and_counts_the_rest)
 	ck_assert_uint_eq(read.calls, NR_ITEMS);
 	ck_assert_uint_eq(read.lost, NR_ITEMS - nr);
 	recording_close(reader);
-	snprintf(text, sizeof(text), "can read its %u items; raise the limit", nr);
+	snprintf(text, sizeof(text), "can read the first %u of its %u items; raise the limit", nr,
+		 NR_ITEMS);
 	fflush(stderr);
 	text_file_check("err", text);
 }

@@ -573,7 +573,8 @@ def recorded_faulting(recording, *prefix):
     """A program that faults for ever, and a pfdrive that records it."""
     with subprocess.Popen(["python3", "-c", FAULTS_FOR_EVER], stdin=subprocess.PIPE) as faulting:
         process = subprocess.Popen([*prefix, pfstat.PFDRIVE, "record", "-p", str(faulting.pid),
-                                    "-o", recording], stderr=subprocess.PIPE, text=True)
+                                    "-o", recording], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
         wait_until(lambda: process.poll() is not None or watches(process))
         faulting.stdin.write(b"\n")
         faulting.stdin.flush()
@@ -598,24 +599,39 @@ def small_disk(folder):
         pfstat.run("umount", folder)
 
 
-def test_a_full_disk_fails_before_anything_runs(tmp_path):
+def test_on_a_full_disk_the_report_is_printed_and_no_file_is_left(tmp_path):
     ran, folder = tmp_path / "ran", tmp_path / "full"
     with small_disk(folder):
         fill(folder)
-        assert "No space left" in pfstat.refused(1, "record", "-o", folder / "run.pfs", "--",
-                                                 "touch", ran)
+        result = pfstat.run(pfstat.PFDRIVE, "record", "-o", folder / "run.pfs", "--", "touch", ran,
+                            check=False)
+        assert result.returncode == 1
+        assert result.stderr == f"pfdrive: cannot write {folder / 'run.pfs'}: No space left on " \
+            "device; there is no recording, the report is printed instead\n"
+        assert re.search("^Counts: ", result.stdout, re.MULTILINE)
         assert [path.name for path in folder.iterdir()] == ["filler"]
-    assert not ran.exists()
+    assert ran.exists()
+
+
+def end_after_failure(process):
+    """The run goes on after the message about its recording, until it is interrupted."""
+    first = process.stderr.readline()
+    assert first.endswith("; the run goes on, and its report is printed at the end\n"), first
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=pfstat.PATIENCE)
+    assert process.returncode == 1
+    assert re.search("^Counts: ", stdout, re.MULTILINE)
+    return stderr
 
 
 def check_cut(stderr, path, reason):
     """One message states why it is cut and how many items it has; the report agrees."""
     said = re.fullmatch(rf"pfdrive: {path} is incomplete: {reason}; 'pfdrive report' can read "
-                        r"its (\d+) items; .*\n", stderr)
+                        r"the first (\d+) of its (\d+) items; .*\n", stderr)
     assert said, stderr
     result = report(path)
     assert result["damage"] == f"{path} was cut: {reason}"
-    assert result["parts"]["all"]["count"] > 0 and int(said[1]) > 0
+    assert result["parts"]["all"]["count"] > 0 and 0 < int(said[1]) < int(said[2])
     # It has the counters of the whole run, so events that are missing in it are lost.
     assert result["events_lost"] > 0 and result["calls"] is not None
 
@@ -626,16 +642,14 @@ def test_full_disk_keeps_the_recorded_events(tmp_path):
     with small_disk(folder), recorded_faulting(recording) as process:
         wait_until(lambda: recording.exists() and recording.stat().st_size > 20000)
         fill(folder)
-        _, stderr = process.communicate(timeout=pfstat.PATIENCE)
-        assert process.returncode == 1
+        stderr = end_after_failure(process)
         assert {path.name for path in folder.iterdir()} == {"filler", "run.pfs"}
         check_cut(stderr, recording, "cannot write to it: No space left on device")
 
 
 def test_file_size_limit_keeps_the_recorded_events():
     with recorded_faulting(RECORDING, "prlimit", "--fsize=300000") as process:
-        _, stderr = process.communicate(timeout=pfstat.PATIENCE)
-    assert process.returncode == 1
+        stderr = end_after_failure(process)
     check_cut(stderr, RECORDING, "cannot write to it: File too large")
 
 

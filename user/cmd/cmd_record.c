@@ -213,7 +213,7 @@ static void record_print_counts(const struct record *record)
 static int record_print(struct record *record)
 {
 	const struct report_options *options = &record->options.report;
-	const bool recorded = record->options.output;
+	const bool recorded = record->options.output && !record->result.recording_failed;
 
 	if (recorded && !options->json)
 		return STATUS_OK;
@@ -221,7 +221,7 @@ static int record_print(struct record *record)
 			  report_options_print(options, &record->result.report);
 }
 
-/* Stores, explains and prints the measurement. */
+/* Stores, explains and prints the measurement. The report replaces a recording that failed. */
 static int record_conclude(struct record *record)
 {
 	int status, printed = STATUS_OK;
@@ -229,11 +229,11 @@ static int record_conclude(struct record *record)
 	watch_stop(record->watch);
 	report_options_apply(&record->options.report, &record->result.report);
 	status = watch_finish(record->watch);
-	if (!status && record->options.output)
+	if (!status && record->options.output && !record->result.recording_failed)
 		record_print_counts(record);
 	if (record->result.filled)
 		printed = record_print(record);
-	return status ? status : printed;
+	return status ?: printed ?: result_status(&record->result);
 }
 
 static int record_run(struct record *record)

@@ -146,7 +146,7 @@ static int check_accounts(const struct drive *drive)
 	unsigned int i;
 
 	for (i = 0; i < drive->nr_results; i++) {
-		one = result_check(&drive->results[i], i + 1);
+		one = result_check(&drive->results[i], i + 1) ?: result_status(&drive->results[i]);
 		status = status ? status : one;
 	}
 	return status;

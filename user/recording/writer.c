@@ -4,18 +4,14 @@
  * are appended to the file in order. A recording that stops early has only whole blocks.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include "recording/background.h"
+#include "recording/block_sink.h"
 #include "recording/items.h"
 #include "recording/recording.h"
 #include "recording/writer.h"
@@ -33,11 +29,8 @@
  */
 #define BLOCKS 16
 
-/*
- * Bytes allocated after the end of the file before each block is written, so that the TAIL still
- * fits if the disk becomes full. The largest TAIL seen takes 12 KiB.
- */
-#define TAIL_ROOM (64U << 10)
+/* Number of blocks at the end of the file that can be removed again, see recording_drop_block(). */
+#define MARKS 16U
 
 /* State to encode a payload; each thread has its own. */
 struct encoder {
@@ -47,13 +40,10 @@ struct encoder {
 	struct recording_block block;
 };
 
-/* The destination of the blocks. */
-struct sink {
-	FILE *out;
-	int fd;		/* of a regular file, or -1 */
-	uint64_t limit; /* RLIMIT_FSIZE */
-	uint64_t whole; /* bytes of all complete blocks in the file */
-	bool torn;	/* an incomplete block follows, and cannot be removed */
+/* State of the file before a block. */
+struct block_mark {
+	uint64_t offset;
+	struct recording_counts written;
 };
 
 /*
@@ -61,7 +51,7 @@ struct sink {
  * returned. They also own all blocks except the one that is being filled.
  */
 struct recording_writer {
-	struct sink sink;
+	struct block_sink sink;
 	int error;   /* the first error: later blocks would be at the wrong offset */
 	int refused; /* first error of items_add(); used only by the caller */
 	size_t json_bytes;
@@ -69,6 +59,11 @@ struct recording_writer {
 	struct items blocks[BLOCKS];
 	struct recording_counts counts[BLOCKS]; /* number of items in each block */
 	struct recording_counts added, written;
+	struct block_mark marks[MARKS]; /* of the last blocks of items or symbols */
+	uint64_t nr_marks; /* since the beginning; all before first_mark are overwritten */
+	uint64_t first_mark;
+	const struct encoder *last; /* of the last block of items, which it has until an error */
+	uint64_t last_offset;	    /* of that block in the file */
 	struct encoder encoders[BACKGROUND_THREADS_MAX], own;
 	struct background background;
 };
@@ -101,75 +96,6 @@ static int writer_make_room(uint8_t **buffer, size_t *room, size_t size)
 	*buffer = grown;
 	*room = size;
 	return 0;
-}
-
-static void sink_init(struct sink *sink, FILE *out)
-{
-	struct rlimit limit;
-	struct stat status;
-	const int fd = fileno(out);
-
-	*sink = (struct sink){ .out = out, .fd = -1, .limit = UINT64_MAX };
-	if (fd < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode))
-		return;
-	sink->fd = fd;
-	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
-		sink->limit = limit.rlim_cur;
-}
-
-/*
- * Allocates space for the next block and TAIL_ROOM after it. On a file system that cannot
- * preallocate, write(2) itself reports a full disk.
- */
-static int sink_reserve(struct sink *sink, size_t size)
-{
-	int err;
-
-	if (sink->fd < 0)
-		return 0;
-	if (sink->whole + size + TAIL_ROOM > sink->limit)
-		return -EFBIG;
-	do
-		err = fallocate(sink->fd, FALLOC_FL_KEEP_SIZE, sink->whole, size + TAIL_ROOM) ?
-			      -errno :
-			      0;
-	while (err == -EINTR);
-	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG || err == -EIO ? err : 0;
-}
-
-/* Truncates the file after the last complete block, also removing preallocated space. */
-static int sink_trim(const struct sink *sink)
-{
-	return sink->fd >= 0 && ftruncate(sink->fd, sink->whole) ? -errno : 0;
-}
-
-static void sink_take_back(struct sink *sink)
-{
-	if (sink->fd >= 0)
-		__fpurge(sink->out); /* else fclose() would write it */
-	sink->torn = sink->fd < 0 || sink_trim(sink) || fseeko(sink->out, sink->whole, SEEK_SET);
-	if (!sink->torn)
-		clearerr(sink->out);
-}
-
-/*
- * Flushes each block at once, so that the file of a killed recorder usually ends with a whole
- * block.
- */
-static int put(struct sink *sink, const void *head, size_t head_size, const void *payload,
-	       size_t size)
-{
-	int err = 0;
-
-	errno = 0;
-	if (fwrite(head, 1, head_size, sink->out) != head_size ||
-	    fwrite(payload, 1, size, sink->out) != size || fflush(sink->out))
-		err = errno ? -errno : -EIO;
-	if (err)
-		sink_take_back(sink);
-	else
-		sink->whole += head_size + size;
-	return err;
 }
 
 static int encoder_init(struct encoder *encoder)
@@ -229,22 +155,37 @@ static int encode_block(struct encoder *encoder, enum recording_block_type type,
 
 static int encode_items(struct encoder *encoder, struct items *items)
 {
-	int err = writer_make_room(&encoder->raw, &encoder->raw_room, items_size(items));
+	/* It may be decoded again, see put_chunks(). */
+	int err = writer_make_room(&encoder->raw, &encoder->raw_room,
+				   items_size(items) + ITEMS_PADDING);
 
 	return err ? err :
 		     encode_block(encoder, RECORDING_ITEMS, encoder->raw,
 				  items_encode(items, encoder->raw));
 }
 
+static void mark_block(struct recording_writer *writer, uint64_t offset)
+{
+	writer->marks[writer->nr_marks++ % MARKS] = (struct block_mark){ offset, writer->written };
+	if (writer->nr_marks - writer->first_mark > MARKS)
+		writer->first_mark = writer->nr_marks - MARKS;
+}
+
+/* The caller then adds the block's items to `written`. */
 static int put_encoded(struct recording_writer *writer, const struct encoder *encoder)
 {
 	const struct recording_block *block = &encoder->block;
+	const uint64_t offset = writer->sink.whole;
 	int err = 0;
 
 	if (block->type != RECORDING_TAIL)
-		err = sink_reserve(&writer->sink, sizeof(*block) + block->stored);
-	return err ? err :
-		     put(&writer->sink, block, sizeof(*block), encoder->stored, block->stored);
+		err = block_sink_reserve(&writer->sink, sizeof(*block) + block->stored);
+	if (!err)
+		err = block_sink_put(&writer->sink, block, sizeof(*block), encoder->stored,
+				     block->stored);
+	if (!err && (block->type == RECORDING_ITEMS || block->type == RECORDING_SYMBOLS))
+		mark_block(writer, offset);
+	return err;
 }
 
 static void counts_add(struct recording_counts *sum, const struct recording_counts *counts)
@@ -263,13 +204,97 @@ static void work_on_block(void *context, unsigned int thread, unsigned int numbe
 		fail(writer, encode_items(&writer->encoders[thread], &writer->blocks[number]));
 }
 
+static void counts_add_item(struct recording_counts *sum, const struct item *item)
+{
+	const struct recording_counts one = {
+		.items = 1,
+		.records = item->type == ITEM_RECORD,
+		.events = item->type == ITEM_EVENT,
+	};
+
+	counts_add(sum, &one);
+}
+
+/* Some items of a block, written as a block of their own. */
+struct item_chunk {
+	struct items items;
+	struct recording_counts counts;
+	struct items_decoder decoder;
+};
+
+/* Takes nr items of the block, after the first `from`. */
+static int chunk_fill(struct item_chunk *chunk, const struct encoder *block, uint32_t from,
+		      uint32_t nr)
+{
+	struct item item;
+	uint32_t i;
+	int err = items_begin(&chunk->decoder, PFSTAT_ABI_VERSION, block->raw, block->block.raw);
+
+	chunk->counts = (struct recording_counts){ 0 };
+	for (i = 0; !err && i < from + nr; i++) {
+		if (items_next(&chunk->decoder, &item) != 1)
+			return -EBADMSG;
+		if (i < from)
+			continue;
+		err = items_add(&chunk->items, &item);
+		if (!err)
+			counts_add_item(&chunk->counts, &item);
+	}
+	return err;
+}
+
+static int put_chunk(struct recording_writer *writer, struct item_chunk *chunk,
+		     const struct encoder *block, uint32_t from, uint32_t nr)
+{
+	int err = chunk_fill(chunk, block, from, nr)		    ?:
+			  encode_items(&writer->own, &chunk->items) ?:
+			  put_encoded(writer, &writer->own);
+
+	if (!err)
+		counts_add(&writer->written, &chunk->counts);
+	return err;
+}
+
+/*
+ * The block does not fit on the disk: writes as many of its first items as fit, in blocks that are
+ * half as long each time. writer->own is free, because the caller waits before it writes JSON.
+ */
+static void put_chunks(struct recording_writer *writer, const struct encoder *block)
+{
+	struct item_chunk *chunk = calloc(1, sizeof(*chunk));
+	uint32_t from = 0, nr;
+	int err = 0;
+
+	if (!chunk)
+		return;
+	memcpy(&nr, block->raw, sizeof(nr));
+	for (nr /= 2; nr && !writer->sink.torn; nr /= 2) {
+		err = put_chunk(writer, chunk, block, from, nr);
+		if (!err)
+			from += nr;
+		else if (!block_sink_is_full(err))
+			break;
+	}
+	items_exit(&chunk->items);
+	free(chunk);
+}
+
 /* Runs in the same thread, at the block's turn. */
 static void deliver_block(void *context, unsigned int thread, unsigned int number)
 {
 	struct recording_writer *writer = context;
+	const struct encoder *encoder = &writer->encoders[thread];
+	int err;
 
-	if (!error_of(writer) && !fail(writer, put_encoded(writer, &writer->encoders[thread])))
+	if (error_of(writer))
+		return;
+	writer->last = encoder;
+	writer->last_offset = writer->sink.whole;
+	err = put_encoded(writer, encoder);
+	if (!err)
 		counts_add(&writer->written, &writer->counts[number]);
+	else if (fail(writer, err) == err && block_sink_is_full(err))
+		put_chunks(writer, encoder);
 }
 
 /* Passes the filled block to the threads, and takes the next one. */
@@ -334,7 +359,7 @@ static int put_header(struct recording_writer *writer, const json_t *head)
 		.version = RECORDING_VERSION,
 		.abi = PFSTAT_ABI_VERSION,
 	};
-	int err = put(&writer->sink, &header, sizeof(header), "", 0);
+	int err = block_sink_put(&writer->sink, &header, sizeof(header), "", 0);
 
 	return err ? err : put_json(writer, RECORDING_HEAD, head);
 }
@@ -347,7 +372,7 @@ int recording_begin(struct recording_writer **begun, FILE *out, const json_t *he
 	*begun = NULL;
 	if (!writer)
 		return -ENOMEM;
-	sink_init(&writer->sink, out);
+	block_sink_init(&writer->sink, out);
 	background_init(&writer->background, BLOCKS, work_on_block, deliver_block, writer);
 	writer->filled = &writer->blocks[background_take(&writer->background)];
 	err = put_header(writer, head);
@@ -359,18 +384,6 @@ int recording_begin(struct recording_writer **begun, FILE *out, const json_t *he
 	return 0;
 }
 
-static void count(struct recording_writer *writer, const struct item *item)
-{
-	const struct recording_counts one = {
-		.items = 1,
-		.records = item->type == ITEM_RECORD,
-		.events = item->type == ITEM_EVENT,
-	};
-
-	counts_add(&writer->counts[writer->filled - writer->blocks], &one);
-	counts_add(&writer->added, &one);
-}
-
 int recording_add(void *context, const struct item *item)
 {
 	struct recording_writer *writer = context;
@@ -380,7 +393,8 @@ int recording_add(void *context, const struct item *item)
 		writer->refused = items_add(writer->filled, item);
 	if (err || writer->refused)
 		return err ? err : writer->refused;
-	count(writer, item);
+	counts_add_item(&writer->counts[writer->filled - writer->blocks], item);
+	counts_add_item(&writer->added, item);
 	return items_full(writer->filled) ? hand_on_block(writer) : 0;
 }
 
@@ -418,14 +432,28 @@ int recording_end(struct recording_writer *writer, const json_t *tail)
 	return err;
 }
 
-int recording_end_cut(struct recording_writer *writer, const json_t *tail)
+int recording_put_tail(struct recording_writer *writer, const json_t *tail)
 {
-	int err;
-
 	flush_items(writer);
-	err = writer->sink.torn ? -EIO : put_json(writer, RECORDING_TAIL, tail);
-	recording_abandon(writer);
-	return err;
+	return writer->sink.torn ? -EIO : put_json(writer, RECORDING_TAIL, tail);
+}
+
+bool recording_drop_block(struct recording_writer *writer)
+{
+	const struct block_mark *mark;
+
+	if (writer->nr_marks == writer->first_mark)
+		return false;
+	mark = &writer->marks[--writer->nr_marks % MARKS];
+	writer->written = mark->written;
+	if (block_sink_go_back(&writer->sink, mark->offset))
+		return false;
+	/* The next calls drop its chunks. */
+	if (!error_of(writer) && writer->last && writer->last_offset == mark->offset) {
+		fail(writer, -ENOSPC);
+		put_chunks(writer, writer->last);
+	}
+	return true;
 }
 
 void recording_abandon(struct recording_writer *writer)
@@ -435,7 +463,7 @@ void recording_abandon(struct recording_writer *writer)
 	if (!writer)
 		return;
 	background_exit(&writer->background);
-	sink_trim(&writer->sink);
+	block_sink_trim(&writer->sink);
 	for (i = 0; i < BLOCKS; i++)
 		items_exit(&writer->blocks[i]);
 	for (i = 0; i < BACKGROUND_THREADS_MAX; i++)

@@ -7,6 +7,7 @@
 #define PFSTAT_USER_WRITER_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "model/item.h"
@@ -27,15 +28,27 @@ int recording_add_symbols(struct recording_writer *writer, const json_t *symbols
 int recording_add_all_symbols(struct recording_writer *writer, const json_t *symbols);
 /* Bytes that an object takes in the file before compression. */
 size_t recording_json_size(const json_t *object);
-/* Waits until everything that was added is in the file. 0, or the first error. */
+/*
+ * Waits until everything that was added is in the file. 0, or the first error. If the disk is full,
+ * the file has all items that fit, in the order in which they were added.
+ */
 int recording_flush(struct recording_writer *writer);
 /* Counts the accepted items. After recording_flush(), these are the items in the file. */
 struct recording_counts recording_added(const struct recording_writer *writer);
 struct recording_counts recording_written(const struct recording_writer *writer);
 /* Writes the remaining items and, without an error, the tail. Frees the writer in any case. */
 int recording_end(struct recording_writer *writer, const json_t *tail);
-/* Like recording_end(), but after an error, if the file still ends with a whole block. */
-int recording_end_cut(struct recording_writer *writer, const json_t *tail);
+/*
+ * Writes the tail after the last whole block, also after an error; then only recording_abandon()
+ * is allowed. If it does not fit (block_sink_is_full()), the caller may drop a block, and try again
+ * with a tail that counts the items of that block as lost.
+ */
+int recording_put_tail(struct recording_writer *writer, const json_t *tail);
+/*
+ * After recording_put_tail(): removes the last block of items or symbols from the file. A large
+ * block of items becomes several small ones instead. False: that is not possible.
+ */
+bool recording_drop_block(struct recording_writer *writer);
 /* Frees the writer without writing a tail. */
 void recording_abandon(struct recording_writer *writer);
 

@@ -94,8 +94,9 @@ int kept_recording_write(const struct kept_recording *kept)
 				     CODE_GROUPS);
 	if (!sink.analysis)
 		return message(STATUS_FAILED, "out of memory");
-	status = recording_output_begin(&sink.output, sink.path, kept->report);
-	if (!status) {
+	if (recording_output_begin(&sink.output, sink.path, kept->report)) {
+		status = recording_output_report(&sink.output, "");
+	} else {
 		err = recent_feed(kept->recent, kept_add, &sink, &part);
 		recording_output_go(&sink.output);
 		status = kept_finish(&sink, kept, &part, err);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "privilege/reduce.h"
+#include "recording/block_sink.h"
 #include "run/measurement.h"
 #include "symbols/code_names.h"
 #include "system/thread_names.h"
@@ -42,6 +43,26 @@ int measurement_status(const struct measurement *measurement, int err)
 	return measurement->why[0] ? message(STATUS_FAILED, "%s", measurement->why) : STATUS_FAILED;
 }
 
+/* The run goes on without its recording; recording_output_end() reports how much is in the file. */
+static void measurement_note_failure(struct measurement *measurement)
+{
+	struct result *result = measurement->result;
+
+	if (!result->recording_failed)
+		recording_output_report(&measurement->recording,
+					"; the run goes on, and its report is printed at the end");
+	result->recording_failed = true;
+}
+
+/* The recording cannot begin. Its file is useful to no reader, and is removed. */
+static int measurement_go_without(struct measurement *measurement)
+{
+	recording_output_report(&measurement->recording,
+				"; there is no recording, the report is printed instead");
+	measurement->result->recording_failed = true;
+	return STATUS_OK;
+}
+
 static int measurement_add(void *context, const struct item *item)
 {
 	struct measurement *measurement = context;
@@ -55,9 +76,8 @@ static int measurement_add(void *context, const struct item *item)
 		if (err)
 			return err;
 	}
-	/* recording_output_end() reports the error. */
-	if (recording_output_item(&measurement->recording, item) && options->instruments.failed)
-		options->instruments.failed(options->instruments.failed_context);
+	if (recording_output_item(&measurement->recording, item))
+		measurement_note_failure(measurement);
 	if (measurement->result->analysis && !measurement->analysis_err)
 		measurement->analysis_err = analysis_add(measurement->result->analysis, item);
 	/* A recording can be analysed later. */
@@ -125,7 +145,14 @@ int measurement_open(struct measurement *measurement, const struct measurement_o
 
 int measurement_record(struct measurement *measurement, const char *path)
 {
-	return recording_output_begin(&measurement->recording, path, &measurement->result->report);
+	struct recording_output *recording = &measurement->recording;
+	int err = recording_output_begin(recording, path, &measurement->result->report);
+
+	if (!err)
+		return STATUS_OK;
+	if (!block_sink_is_full(err) && err != -EIO)
+		return recording_output_report(recording, "");
+	return measurement_go_without(measurement);
 }
 
 int measurement_record_maps(struct measurement *measurement, const struct mapping *mapping,
@@ -257,18 +284,20 @@ static int measurement_end_recording(struct measurement *measurement)
 	status = recording_output_end(&measurement->recording, symbols, &result->counters,
 				      result->damage[0] ? result->damage : NULL);
 	json_decref(symbols);
-	if (status)
+	if (status && result->damage[0])
 		return status;
-	if (measurement->analysis_err && !recorded)
+	result->recording_failed |= status;
+	if (measurement->analysis_err && (!recorded || result->recording_failed))
 		return message(STATUS_FAILED, "cannot analyze the records: %s",
 			       strerror(-measurement->analysis_err));
 	if (result->damage[0])
 		return message(STATUS_FAILED, "%s", result->damage);
-	return err ? message(STATUS_FAILED,
-			     "cannot look up symbols: %s; the recording is otherwise complete, "
-			     "with addresses instead of names",
-			     strerror(-err)) :
-		     STATUS_OK;
+	return err && !result->recording_failed ?
+		       message(STATUS_FAILED,
+			       "cannot look up symbols: %s; the recording is otherwise complete, "
+			       "with addresses instead of names",
+			       strerror(-err)) :
+		       STATUS_OK;
 }
 
 int measurement_finish(struct measurement *measurement)

@@ -27,13 +27,9 @@
 #include "run/result.h"
 
 struct measurement_options {
-	/*
-	 * Its sink is the measurement's. `failed` is also called when the recording cannot be
-	 * written any more.
-	 */
-	struct instruments_options instruments;
-	bool hooks_nothing;    /* no file is mapped: the target is /dev/null */
-	bool keeps_privileges; /* more is to be set up after it */
+	struct instruments_options instruments; /* its sink is the measurement's */
+	bool hooks_nothing;			/* no file is mapped: the target is /dev/null */
+	bool keeps_privileges;			/* more is to be set up after it */
 	bool exact;	       /* it fails if an event that eBPF sent was not read */
 	bool without_analysis; /* the observer takes all events */
 	unsigned int groups;   /* of the analysis */
@@ -62,7 +58,10 @@ struct measurement {
 /* result: initialised; it receives analysis, counters and report, and must outlive this. */
 int measurement_open(struct measurement *measurement, const struct measurement_options *options,
 		     struct result *result);
-/* Begins the recording with a head from the report; NULL: none is wanted. An exit status. */
+/*
+ * Begins the recording with a head from the report; NULL: none is wanted. An exit status. If the
+ * disk is full or fails, the measurement goes on without recording, see result->recording_failed.
+ */
 int measurement_record(struct measurement *measurement, const char *path);
 /* Records the mappings of this process, and the measured mapping as one of the file `path`. */
 int measurement_record_maps(struct measurement *measurement, const struct mapping *mapping,
@@ -84,7 +83,8 @@ void measurement_keep_recording(struct measurement *measurement);
 int measurement_stop(struct measurement *measurement);
 /*
  * Ends the recording and fills the report with all that is known, also after an error. Returns an
- * exit status, after a message about the first error.
+ * exit status, after a message about the first error. It is STATUS_OK if only the recording is
+ * incomplete: the client prints the report, and then returns result_status().
  */
 int measurement_finish(struct measurement *measurement);
 void measurement_close(struct measurement *measurement);

@@ -15,6 +15,7 @@
 #include "print/json/json_head.h"
 #include "privilege/invoker.h"
 #include "privilege/output_file.h"
+#include "recording/block_sink.h"
 #include "recording/counters_json.h"
 #include "recording/recording.h"
 #include "recording/writer.h"
@@ -22,28 +23,50 @@
 #include "system/proc_maps.h"
 #include "util/message.h"
 
-static int recording_output_message(const char *path, int err)
+/*
+ * So many blocks of the file are given up for its TAIL, on a file system that cannot reserve room
+ * for it. The last blocks before a full disk have few items.
+ */
+#define BLOCKS_FOR_TAIL 16
+
+static const char *recording_remedy(int err)
 {
-	return message(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err));
+	switch (err) {
+	case -ENOSPC:
+	case -EDQUOT:
+		return "; make room on the disk before the next recording";
+	case -EFBIG:
+		return "; raise the limit of file sizes (ulimit -f) for the next recording";
+	default:
+		return "";
+	}
+}
+
+int recording_output_report(const struct recording_output *recording, const char *then)
+{
+	return message(STATUS_FAILED, "cannot write %s: %s%s", recording->path,
+		       invoker_strerror(recording->err), then);
 }
 
 int recording_output_begin(struct recording_output *recording, const char *path,
 			   const struct report *report)
 {
 	json_t *head;
-	int err;
 
 	if (!path)
-		return STATUS_OK;
+		return 0;
 	recording->path = path;
-	err = output_open(&recording->output, path);
-	if (err)
-		return recording_output_message(path, err);
+	recording->err = output_open(&recording->output, path);
+	if (recording->err)
+		return recording->err;
 	head = head_to_json(report);
-	err = head ? recording_begin(&recording->writer, output_stream(recording->output), head) :
-		     -ENOMEM;
+	recording->err =
+		head ? recording_begin(&recording->writer, output_stream(recording->output), head) :
+		       -ENOMEM;
 	json_decref(head);
-	return err ? recording_output_message(path, err) : STATUS_OK;
+	if (recording->err)
+		recording_output_close(recording);
+	return recording->err;
 }
 
 struct own_maps {
@@ -87,7 +110,6 @@ int recording_output_map(struct recording_output *recording, const struct mappin
 	struct item item = { .type = ITEM_MAP };
 	const size_t bytes = strlen(path) + 1;
 	struct item_map *map;
-	int err;
 
 	if (!recording->writer || mapping->kind == MAPPING_ANON)
 		return 0;
@@ -107,9 +129,9 @@ int recording_output_map(struct recording_output *recording, const struct mappin
 	};
 	memcpy(map->path, path, bytes);
 	item.map = map;
-	err = recording_add(recording->writer, &item);
+	recording_output_item(recording, &item);
 	free(map);
-	return err;
+	return 0;
 }
 
 void recording_output_go(struct recording_output *recording)
@@ -127,6 +149,7 @@ int recording_output_item(struct recording_output *recording, const struct item 
 {
 	if (!recording->writer)
 		return 0;
+	recording->items++;
 	if (!recording->err)
 		recording->err = recording_add(recording->writer, item);
 	recording->refused_events += recording->err && item->type == ITEM_EVENT;
@@ -163,73 +186,82 @@ static json_t *recording_tail_of(const struct recording_output *recording,
 	return tail;
 }
 
-/* Frees the writer. 0 or a negative errno: then the file has no TAIL. */
-static int recording_end_with_tail(struct recording_output *recording, json_t *tail,
-				   const char *cut)
+static int recording_put_end(const struct recording_output *recording,
+			     const struct run_counters *counters, const char *cut)
 {
-	struct recording_writer *writer = recording->writer;
-	int err = -ENOMEM;
+	json_t *tail = recording_tail_of(recording, counters, cut);
+	int err = tail ? recording_put_tail(recording->writer, tail) : -ENOMEM;
 
-	recording->writer = NULL;
-	if (!tail)
-		recording_abandon(writer);
-	else
-		err = cut ? recording_end_cut(writer, tail) : recording_end(writer, tail);
 	json_decref(tail);
 	return err;
 }
 
-static const char *recording_remedy(int err)
+/* If the disk is full, the last blocks make room for the TAIL of a cut recording. */
+static int recording_put_cut_end(const struct recording_output *recording,
+				 const struct run_counters *counters, const char *cut)
 {
-	switch (err) {
-	case -ENOSPC:
-	case -EDQUOT:
-		return "; make room on the disk before the next recording";
-	case -EFBIG:
-		return "; raise the limit of file sizes (ulimit -f) for the next recording";
-	default:
-		return "";
-	}
+	unsigned int dropped = 0;
+	int err;
+
+	do
+		err = recording_put_end(recording, counters, cut);
+	while (block_sink_is_full(err) && dropped++ < BLOCKS_FOR_TAIL &&
+	       recording_drop_block(recording->writer));
+	return err;
 }
 
-static int recording_report_cut(const char *path, const char *cut, uint64_t items, int err)
+static int recording_report_cut(const struct recording_output *recording, const char *cut,
+				uint64_t written, int err)
 {
+	const char *path = recording->name_err ? "the recording" : recording->path;
+
+	if (written < recording->items)
+		return message(STATUS_FAILED,
+			       "%s is incomplete: %s; 'pfdrive report' can read the first %" PRIu64
+			       " of its %" PRIu64 " items%s",
+			       path, cut, written, recording->items, recording_remedy(err));
 	return message(STATUS_FAILED,
 		       "%s is incomplete: %s; 'pfdrive report' can read its %" PRIu64 " items%s",
-		       path, cut, items, recording_remedy(err));
+		       path, cut, written, recording_remedy(err));
+}
+
+/* Everything but the TAIL. */
+static int recording_put_rest(struct recording_output *recording, const json_t *symbols)
+{
+	return recording_flush(recording->writer) ?:
+		       recording_add_all_symbols(recording->writer, symbols);
 }
 
 int recording_output_end(struct recording_output *recording, const json_t *symbols,
 			 const struct run_counters *counters, const char *cut)
 {
-	struct output *output = recording->output;
-	int err, tail_err, commit_err, status = STATUS_OK;
-	uint64_t items;
+	int err, tail_err = 0, commit_err, status = STATUS_OK;
+	uint64_t written;
 	char why[256];
 
 	if (!recording->writer)
 		return STATUS_OK;
-	err = recording_flush(recording->writer);
-	if (!err)
-		err = recording_add_all_symbols(recording->writer, symbols);
+	err = recording_put_rest(recording, symbols);
+	if (!err && !cut)
+		err = recording_put_end(recording, counters, NULL);
 	if (err && !cut) {
 		snprintf(why, sizeof(why), "cannot write to it: %s", strerror(-err));
 		cut = why;
 	}
-	items = recording_written(recording->writer).items;
-	tail_err = recording_end_with_tail(recording, recording_tail_of(recording, counters, cut),
-					   cut);
+	if (cut)
+		tail_err = recording_put_cut_end(recording, counters, cut);
+	written = recording_written(recording->writer).items;
+	recording_abandon(recording->writer);
+	commit_err = output_commit(recording->output);
+	recording->writer = NULL;
 	recording->output = NULL;
-	commit_err = output_commit(output);
 	err = err ?: tail_err ?: commit_err;
 	if (err && !cut) {
 		snprintf(why, sizeof(why), "cannot write its end: %s", strerror(-err));
 		cut = why;
 	}
 	if (cut)
-		status = recording_report_cut(recording->name_err ? "the recording" :
-								    recording->path,
-					      cut, items, err);
+		status = recording_report_cut(recording, cut, written, err);
 	return status || !recording->name_err ? status : STATUS_FAILED;
 }
 

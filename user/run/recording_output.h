@@ -24,15 +24,24 @@ struct recording_output {
 	struct output *output;
 	struct recording_writer *writer;
 	int err;		 /* the first: no item is written after it */
+	uint64_t items;		 /* all that came, also after that error */
 	int name_err;		 /* it has not got its name */
 	bool going;		 /* recording_output_go() */
 	uint64_t refused_events; /* that came after that error */
 };
 
-/* path: NULL if no recording is wanted. The exit status. */
+/*
+ * path: NULL if no recording is wanted. 0 or a negative errno, also in recording->err: then there
+ * is no file, and nothing is recorded.
+ */
 int recording_output_begin(struct recording_output *recording, const char *path,
 			   const struct report *report);
-/* Adds the mapping, before any item of it. 0 or a negative errno. */
+/*
+ * Reports that recording->err ended the writing. Returns STATUS_FAILED.
+ * @then: what is done without the recording, a clause after a semicolon, or ""
+ */
+int recording_output_report(const struct recording_output *recording, const char *then);
+/* Adds the mapping, before any item of it. 0 or -ENOMEM; a failed write is in recording->err. */
 int recording_output_map(struct recording_output *recording, const struct mapping *mapping,
 			 const char *path);
 /* Adds the name of this thread and the mappings of its process, as items without a time. */
@@ -46,7 +55,7 @@ void recording_output_go(struct recording_output *recording);
 int recording_output_item(struct recording_output *recording, const struct item *item);
 /*
  * Writes the names of the code (NULL: they are not known) and the counters, and closes the file.
- * Returns the exit status.
+ * Returns the exit status, after a message if the recording is incomplete.
  * @cut: reason why the recording is incomplete, as a clause; NULL: it is complete
  */
 int recording_output_end(struct recording_output *recording, const json_t *symbols,

@@ -33,6 +33,11 @@ int result_check(const struct result *result, unsigned int number)
 		       number, report->cost.calls, figures.calls, report->losses.records);
 }
 
+int result_status(const struct result *result)
+{
+	return result->recording_failed ? STATUS_FAILED : STATUS_OK;
+}
+
 void result_free(struct result *result)
 {
 	report_exit(&result->report);

@@ -16,7 +16,9 @@ struct result {
 	struct analysis *analysis;
 	struct run_counters counters;
 	struct extras extras;
-	bool filled;	  /* the report is filled */
+	bool filled; /* the report is filled */
+	/* The recording lacks items or its end, which was reported; the report has the whole run. */
+	bool recording_failed;
 	char damage[512]; /* reason why the measurement is incomplete; "": complete */
 };
 
@@ -24,6 +26,8 @@ struct result {
 void result_init(struct result *result);
 /* The counts of the source must match its records; if not, no figure can be trusted. */
 int result_check(const struct result *result, unsigned int number);
+/* STATUS_FAILED if the recording failed: that of a command whose report was printed. */
+int result_status(const struct result *result);
 void result_free(struct result *result);
 
 #endif
