@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The fault source without the module. A record is written for each call of ->fault(),
- * ->map_pages() and ->page_mkwrite() in a recordable mapping of a target, when the call returns.
- * The programs are at the memory manager's functions that make these calls, within
- * handle_mm_fault(), whose programs (mm.bpf.c) have found the thread's state and the file.
+ * The fault source without the module. A record is made of each call of ->fault(), ->map_pages()
+ * and ->page_mkwrite() in a recordable mapping of a target. The programs are at the memory manager's
+ * functions that make these calls, within handle_mm_fault(), whose programs (mm.bpf.c) have found
+ * the thread's state and the file. A record waits in the state until the next call of the same fault
+ * begins, or until handle_mm_fault() returns: then it gets the time of that.
  *
  * The state of the page that a call met follows from its result, as in the module
  * (module/attempt.c). A result of RETRY leaves it open: then it is that of the page cache before
@@ -30,13 +31,10 @@ struct pfstat_facts;
 static __always_inline enum pfstat_class pfstat_classify(const struct pfstat_facts *facts);
 #include "common/classify.c"
 
-#define PF_KTHREAD 0x00200000 /* of task_struct.flags */
-#define VM_UFFD_WP 0x1000UL   /* the only use of userfaultfd for the pages of a file */
-
-/* do_page_mkwrite() sets these flags during the call, and restores the others after it. */
-#define FLAGS_OF_MKWRITE (PFSTAT_FLAG_WRITE | 0x0002)
+#define VM_UFFD_WP 0x1000UL /* the only use of userfaultfd for the pages of a file */
 
 const volatile bool record_calls;
+const volatile __u32 record_rings = 1, record_mask;
 __u32 record_named_files;
 
 /* In older kernels the flags are a number, which is another type. */
@@ -46,89 +44,86 @@ struct vm_fault___number {
 
 #define PAGE_BIT(flag) (1UL << bpf_core_enum_value(enum pageflags, flag))
 
-/* A call that has returned. */
-struct finished_call {
-	__u64 now;
-	__u64 address;
-	__u64 pgoff;
-	__u32 result;
-	__u32 flags;
-	__u8 op;
-	__u8 order;
-	__u8 is_copy;
-	__u8 is_folio; /* all of it was mapped */
-};
-
 static __always_inline __u64 completed_faults(const struct task_struct *task)
 {
 	return task->min_flt + task->maj_flt;
 }
 
 /* As pfstat_chain_resume() in module/chain.c. */
-static __always_inline void call_resume(struct call_state *call, __u64 page,
+static __always_inline void call_resume(struct fault_state *state, __u64 page,
 					const struct task_struct *task)
 {
-	call->earlier_ns = 0;
+	struct call_state *call = &state->call;
+
+	state->record.earlier_ns = 0;
 	call->cause = PFSTAT_NR_CLASSES;
 	if (!call->suspended_ns)
 		return;
 	if (call->suspended_page == page && call->suspended_faults == completed_faults(task)) {
-		call->earlier_ns = call->suspended_ns;
+		state->record.earlier_ns = call->suspended_ns;
 		call->cause = call->suspended_cause;
 	}
 	call->suspended_ns = 0;
 }
 
 /* As attempt_suspend() in module/attempt.c. */
-static __always_inline void call_suspend(struct call_state *call, const struct finished_call *done,
-					 __u8 class, const struct task_struct *task)
+static __always_inline void call_suspend(struct fault_state *state, const struct task_struct *task)
 {
+	const __u8 class = state->record.class;
+	struct call_state *call = &state->call;
 	const bool disk = class == PFSTAT_CLASS_DISK || class == PFSTAT_CLASS_WAIT ||
 			  class == PFSTAT_CLASS_READAHEAD;
 
-	if (class != PFSTAT_CLASS_PASS && !(done->result & PFSTAT_RESULT_RETRY))
+	if (class != PFSTAT_CLASS_PASS && !(state->record.result & PFSTAT_RESULT_RETRY))
 		return;
 	call->suspended_cause = disk ? class : call->cause;
-	call->suspended_page = done->address >> page_shift;
+	call->suspended_page = state->record.address >> page_shift;
 	call->suspended_faults = completed_faults(task);
-	call->suspended_ns = call->start_ns;
+	call->suspended_ns = state->record.start_ns;
 }
 
 /* Before v5.17, struct vm_fault has only the address of the page. */
-static __always_inline __u64 call_address(const struct fault_state *state,
-					  const struct vm_fault *vmf)
+static __always_inline bool is_in_fault(const struct fault_state *state, const struct vm_fault *vmf)
 {
-	return HAVE_REAL_ADDRESS ? vmf->real_address : state->address;
+	if (HAVE_REAL_ADDRESS)
+		return vmf->real_address == state->record.address;
+	return vmf->address >> page_shift == state->record.address >> page_shift;
+}
+
+/* Not in line: only a call that follows another one needs it. */
+static __noinline void record_store_earlier(struct fault_state *state)
+{
+	record_store(state, record_ip(state), 0);
 }
 
 /*
- * True if the caller must begin the call, and only then read the clock. Otherwise another copy of
- * the program has begun it, and the caller only reads the clock anew: see hooks_choose_doubles().
+ * Prepares a call, unless another copy of the program has begun it: see hooks_choose_doubles(). Then
+ * the caller only reads the clock anew. NULL: the call is not recorded. The address differs if the
+ * programs were skipped that would have seen the last fault end and this one begin.
  */
-static __always_inline bool call_begins(struct call_state *call, const struct vm_fault *vmf,
-					__u8 op)
+static __always_inline struct fault_state *call_begins(const struct vm_fault *vmf, __u8 op)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+	struct fault_state *state = fault_state_now();
+	struct call_state *call;
 
-	if (call->start_ns && call->op == op)
-		return false;
-	call->op = op;
+	if (!state || !state->call.is_recordable || !is_in_fault(state, vmf))
+		return NULL;
+	call = &state->call;
+	if (call->stage == CALL_BEGUN && state->record.op == op)
+		return state;
+	if (call->stage == CALL_WAITING)
+		record_store_earlier(state);
+	state->record.op = op;
+	state->record.around_before = 0;
+	state->record.around_pages = 0;
+	call->stage = CALL_NONE;
 	call->marked_flags = 0;
-	call->around_before = 0;
-	call->around_pages = 0;
 	call->flags_before = PAGE_NOT_CACHED;
 	call->switches = task->nvcsw;
 	call->preempted = task->nivcsw;
-	call_resume(call, vmf->address >> page_shift, task);
-	return true;
-}
-
-/* NULL: a call of the current thread is not recorded. */
-static __always_inline struct call_state *call_to_record(void)
-{
-	struct fault_state *state = fault_state_now();
-
-	return state && state->call.is_recordable ? &state->call : NULL;
+	call_resume(state, vmf->address >> page_shift, task);
+	return state;
 }
 
 /* NULL: the current thread is in no call that is recorded. */
@@ -136,7 +131,15 @@ static __always_inline struct fault_state *state_in_call(void)
 {
 	struct fault_state *state = fault_state_now();
 
-	return state && state->call.start_ns ? state : NULL;
+	return state && state->call.stage == CALL_BEGUN ? state : NULL;
+}
+
+/* The clock is read last. */
+static __always_inline int call_has_begun(struct fault_state *state)
+{
+	state->call.stage = CALL_BEGUN;
+	state->record.start_ns = bpf_ktime_get_ns();
+	return 0;
 }
 
 /* As folio_state() in module/attempt.c. */
@@ -159,13 +162,15 @@ static __always_inline __u8 state_of_folio(__u64 flags)
  * lock too: so MAJOR comes first. LOCKED without it implies a page that is up to date.
  */
 static __always_inline __u8 call_met(const struct call_state *call,
-				     const struct finished_call *done)
+				     const struct pfstat_record *record)
 {
-	if (done->op != PFSTAT_OP_FAULT || call->is_dax || done->result & PFSTAT_RESULT_ERROR)
+	const __u32 result = record->result;
+
+	if (record->op != PFSTAT_OP_FAULT || call->is_dax || result & PFSTAT_RESULT_ERROR)
 		return PFSTAT_BEFORE_UNKNOWN;
-	if (done->result & (PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_NOPAGE))
+	if (result & (PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_NOPAGE))
 		return PFSTAT_BEFORE_ABSENT;
-	if (done->result & PFSTAT_RESULT_LOCKED)
+	if (result & PFSTAT_RESULT_LOCKED)
 		return PFSTAT_BEFORE_CACHED;
 	if (call->marked_flags)
 		return state_of_folio(call->marked_flags);
@@ -175,84 +180,36 @@ static __always_inline __u8 call_met(const struct call_state *call,
 	return state_of_folio(call->flags_before);
 }
 
-/* The instruction of the program; a fault on another process's memory has none. */
-static __always_inline __u64 call_ip(const struct fault_state *state,
-				     const struct task_struct *task)
-{
-	const struct pt_regs___kernel *regs = (const void *)bpf_task_pt_regs((void *)task);
-
-	return state->flags & PFSTAT_FLAG_REMOTE || task->flags & PF_KTHREAD ? 0 : regs->ARCH_IP;
-}
-
-static __always_inline __u8 call_facts(const struct call_state *call,
-				       const struct finished_call *done,
-				       const struct task_struct *task)
-{
-	return (task->nvcsw != call->switches ? PFSTAT_FACT_SLEPT : 0) |
-	       (task->nivcsw != call->preempted ? PFSTAT_FACT_PREEMPTED : 0) |
-	       (call->shared ? PFSTAT_FACT_SHARED : 0) | (done->is_copy ? PFSTAT_FACT_COW : 0) |
-	       (done->is_folio ? PFSTAT_FACT_FOLIO : 0);
-}
-
-/* The frame stays unknown: the programs do not look it up. */
-static __always_inline void call_store(const struct fault_state *state,
-				       const struct finished_call *done,
-				       const struct pfstat_facts *facts, __u8 class,
-				       const struct task_struct *task)
-{
-	const struct call_state *call = &state->call;
-	struct pfstat_record *record;
-	__u64 sequence;
-
-	record = record_reserve(&sequence);
-	if (!record)
-		return;
-	record->start_ns = call->start_ns;
-	record->duration_ns = done->now - call->start_ns;
-	record->earlier_ns = call->earlier_ns;
-	record->address = done->address;
-	record->pgoff = done->pgoff;
-	record->pfn = PFSTAT_NO_PFN;
-	record->inode = state->inode;
-	record->tid = state->id;
-	record->pid = state->id >> 32;
-	record->dev = state->dev;
-	record->result = done->result;
-	record->op = done->op;
-	record->class = class;
-	record->order = done->order;
-	record->before = facts->before;
-	record->facts = call_facts(call, done, task);
-	record->reserved = 0;
-	record->around_before = call->around_before;
-	record->cpu = bpf_get_smp_processor_id();
-	record->around_pages = call->around_pages;
-	record->flags = done->flags;
-	record->ip = call_ip(state, task);
-	record->fault_ns = 0;
-	record->before_ns = 0;
-	record_commit(record, sequence);
-}
-
-static __always_inline int call_ends(struct fault_state *state, const struct finished_call *done)
+/*
+ * The op and the result are in the record already, as are the order and the facts of the page. The
+ * frame stays unknown: the programs do not look it up.
+ */
+static __always_inline int call_ends(struct fault_state *state, __u64 now)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+	struct pfstat_record *record = &state->record;
 	struct call_state *call = &state->call;
+	const bool slept = task->nvcsw != call->switches;
 	const struct pfstat_facts facts = {
-		.op = done->op,
-		.before = call_met(call, done),
+		.op = record->op,
+		.before = call_met(call, record),
 		.cause = call->cause,
-		.slept = task->nvcsw != call->switches,
-		.result = done->result,
+		.slept = slept,
+		.result = record->result,
 	};
-	const __u8 class = pfstat_classify(&facts);
 
 	if (stopped)
 		return 0;
-	call_store(state, done, &facts, class, task);
-	call_suspend(call, done, class, task);
+	record->duration_ns = now - record->start_ns;
+	record->pfn = PFSTAT_NO_PFN;
+	record->class = pfstat_classify(&facts);
+	record->before = facts.before;
+	record->facts |= (slept ? PFSTAT_FACT_SLEPT : 0) |
+			 (task->nivcsw != call->preempted ? PFSTAT_FACT_PREEMPTED : 0) |
+			 (call->shared ? PFSTAT_FACT_SHARED : 0);
+	call_suspend(state, task);
 	call->left_record = 1;
-	call->start_ns = 0;
+	call->stage = CALL_WAITING;
 	return 0;
 }
 
@@ -277,13 +234,13 @@ static __always_inline __u8 order_of(__u32 pages)
 
 /*
  * The folio of a page, and how many pages into it that is. The verifier allows no arithmetic with a
- * pointer of the kernel, but with a number that was stored.
+ * pointer of the kernel, but with a number that was stored: here for a moment in place of the frame.
  */
-static __always_inline const struct folio *call_folio(struct call_state *call,
+static __always_inline const struct folio *call_folio(struct fault_state *state,
 						      const struct page *page, __u64 *pages_in)
 {
-	*(volatile __u64 *)&call->page = (__u64)page;
-	page = (const struct page *)*(volatile __u64 *)&call->page;
+	*(volatile __u64 *)&state->record.pfn = (__u64)page;
+	page = (const struct page *)*(volatile __u64 *)&state->record.pfn;
 	return page_folio(page, pages_in);
 }
 
@@ -308,21 +265,22 @@ static __always_inline bool is_mapped_whole(const struct vm_fault *vmf, __u64 be
 }
 
 /* The call kept the lock, so the VMA still exists. The page may be the copy for a private write. */
-static __always_inline void call_set_folio(struct finished_call *done, struct call_state *call,
-					   const struct vm_fault *vmf, const struct page *page)
+static __always_inline void call_set_folio(struct fault_state *state, const struct vm_fault *vmf,
+					   const struct page *page)
 {
 	__u64 pages_in;
-	const __u32 pages = folio_pages(call_folio(call, page, &pages_in));
+	const __u32 pages = folio_pages(call_folio(state, page, &pages_in));
 
-	done->order = order_of(pages);
-	done->is_folio = is_mapped_whole(vmf, pages_in, pages);
+	state->record.order = order_of(pages);
+	if (is_mapped_whole(vmf, pages_in, pages))
+		state->record.facts |= PFSTAT_FACT_FOLIO;
 }
 
-static __always_inline __u8 order_of_page(struct call_state *call, const struct page *page)
+static __always_inline __u8 order_of_page(struct fault_state *state, const struct page *page)
 {
 	__u64 pages_in;
 
-	return order_of(folio_pages(call_folio(call, page, &pages_in)));
+	return order_of(folio_pages(call_folio(state, page, &pages_in)));
 }
 
 /* The call has mapped the page at the offset, which is in the page cache. */
@@ -354,119 +312,98 @@ static __always_inline __u64 flags_before(const struct vm_fault *vmf)
 
 static __always_inline int fault_call_begins(const struct vm_fault *vmf)
 {
-	struct call_state *call = call_to_record();
-
-	if (!call)
-		return 0;
-	if (call_begins(call, vmf, PFSTAT_OP_FAULT))
-		call->flags_before = flags_before(vmf);
-	call->start_ns = bpf_ktime_get_ns();
-	return 0;
-}
-
-/* The VMA may be gone now, the struct vm_fault belongs to the caller. */
-static __always_inline int fault_call_ends(const struct vm_fault *vmf, __u32 result)
-{
-	const __u64 now = bpf_ktime_get_ns();
-	struct fault_state *state = state_in_call();
-	const struct page *page;
-	struct finished_call done;
+	struct fault_state *state = call_begins(vmf, PFSTAT_OP_FAULT);
 
 	if (!state)
 		return 0;
-	done = (struct finished_call){
-		.now = now,
-		.address = call_address(state, vmf),
-		.pgoff = vmf->pgoff,
-		.result = result,
-		.flags = flags_of_call(vmf),
-		.op = PFSTAT_OP_FAULT,
-	};
+	if (state->call.stage != CALL_BEGUN)
+		state->call.flags_before = flags_before(vmf);
+	return call_has_begun(state);
+}
+
+static __always_inline void call_set_result(struct fault_state *state, __u32 result, __u32 flags)
+{
+	state->record.result = result;
+	state->record.flags = flags;
+	state->record.order = 0;
+	state->record.facts = 0;
+}
+
+/* The VMA may be gone now, the struct vm_fault belongs to the caller. */
+static __always_inline int fault_call_ends(struct fault_state *state, const struct vm_fault *vmf,
+					   __u32 result, __u64 now)
+{
+	const struct page *page;
+
+	if (!state)
+		return 0;
+	call_set_result(state, result, flags_of_call(vmf));
 	if (!(result & (PFSTAT_RESULT_ERROR | PFSTAT_RESULT_NOPAGE | PFSTAT_RESULT_RETRY))) {
 		page = vmf->cow_page;
-		done.is_copy = page ? 1 : 0;
-		if (!page)
+		if (page)
+			state->record.facts = PFSTAT_FACT_COW;
+		else
 			page = vmf->page;
 		if (page)
-			call_set_folio(&done, &state->call, vmf, page);
+			call_set_folio(state, vmf, page);
 	}
-	return call_ends(state, &done);
+	return call_ends(state, now);
 }
 
 static __always_inline int map_pages_begins(const struct vm_fault *vmf, unsigned long first,
 					    unsigned long last)
 {
-	struct call_state *call = call_to_record();
-
-	if (!call)
-		return 0;
-	if (call_begins(call, vmf, PFSTAT_OP_MAP_PAGES)) {
-		call->around_before = vmf->pgoff - first;
-		call->around_pages = last - first + 1;
-	}
-	call->start_ns = bpf_ktime_get_ns();
-	return 0;
-}
-
-static __always_inline int map_pages_ends(const struct vm_fault *vmf, __u32 result)
-{
-	const __u64 now = bpf_ktime_get_ns();
-	struct fault_state *state = state_in_call();
-	struct finished_call done;
+	struct fault_state *state = call_begins(vmf, PFSTAT_OP_MAP_PAGES);
 
 	if (!state)
 		return 0;
-	done = (struct finished_call){
-		.now = now,
-		.address = call_address(state, vmf),
-		.pgoff = vmf->pgoff,
-		.result = result,
-		.flags = flags_of_call(vmf),
-		.op = PFSTAT_OP_MAP_PAGES,
-		.order = result & PFSTAT_RESULT_NOPAGE ? order_of_cached(vmf) : 0,
-	};
-	return call_ends(state, &done);
+	state->record.around_before = vmf->pgoff - first;
+	state->record.around_pages = last - first + 1;
+	return call_has_begun(state);
+}
+
+static __always_inline int map_pages_ends(struct fault_state *state, const struct vm_fault *vmf,
+					  __u32 result, __u64 now)
+{
+	if (!state)
+		return 0;
+	call_set_result(state, result, flags_of_call(vmf));
+	if (result & PFSTAT_RESULT_NOPAGE)
+		state->record.order = order_of_cached(vmf);
+	return call_ends(state, now);
 }
 
 static __always_inline int mkwrite_begins(const struct vm_fault *vmf)
 {
-	struct call_state *call = call_to_record();
+	struct fault_state *state = call_begins(vmf, PFSTAT_OP_PAGE_MKWRITE);
 
-	if (!call)
+	return state ? call_has_begun(state) : 0;
+}
+
+/* During the call, do_page_mkwrite() replaces the flags of the fault. */
+static __always_inline int mkwrite_ends(struct fault_state *state, const struct vm_fault *vmf,
+					__u32 result, __u64 now)
+{
+	if (!state)
 		return 0;
-	call_begins(call, vmf, PFSTAT_OP_PAGE_MKWRITE);
-	call->start_ns = bpf_ktime_get_ns();
-	return 0;
+	call_set_result(state, result, state->flags | PFSTAT_FLAG_WRITE);
+	if (vmf->page)
+		state->record.order = order_of_page(state, vmf->page);
+	return call_ends(state, now);
 }
 
 /*
  * v6.7 added an argument: the helper, which came with v5.17, knows where the result is. Without it
  * the result follows the only argument.
  */
-static __always_inline int mkwrite_ends(unsigned long long *ctx, const struct vm_fault *vmf)
+static __always_inline __u32 mkwrite_result(unsigned long long *ctx)
 {
-	const __u64 now = bpf_ktime_get_ns();
-	struct fault_state *state = state_in_call();
-	struct finished_call done;
 	__u64 result = 0;
 
-	if (!state)
-		return 0;
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_func_ret))
-		bpf_get_func_ret(ctx, &result);
-	else
-		result = ctx[1];
-	done = (struct finished_call){
-		.now = now,
-		.address = call_address(state, vmf),
-		.pgoff = vmf->pgoff,
-		.result = result,
-		.flags = FLAGS_OF_MKWRITE,
-		.op = PFSTAT_OP_PAGE_MKWRITE,
-	};
-	if (vmf->page)
-		done.order = order_of_page(&state->call, vmf->page);
-	return call_ends(state, &done);
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_func_ret))
+		return ctx[1];
+	bpf_get_func_ret(ctx, &result);
+	return result;
 }
 
 /* The call met the mark; another thread may have cleared it since. */
@@ -488,7 +425,9 @@ int BPF_PROG(on_call_fault, struct vm_fault *vmf)
 SEC("?fexit/__do_fault")
 int BPF_PROG(on_call_fault_done, struct vm_fault *vmf, unsigned int result)
 {
-	return fault_call_ends(vmf, result);
+	const __u64 now = bpf_ktime_get_ns();
+
+	return fault_call_ends(state_in_call(), vmf, result, now);
 }
 
 SEC("?fentry/filemap_map_pages")
@@ -501,7 +440,9 @@ SEC("?fexit/filemap_map_pages")
 int BPF_PROG(on_call_map_pages_done, struct vm_fault *vmf, unsigned long first, unsigned long last,
 	     unsigned int result)
 {
-	return map_pages_ends(vmf, result);
+	const __u64 now = bpf_ktime_get_ns();
+
+	return map_pages_ends(state_in_call(), vmf, result, now);
 }
 
 SEC("?fentry/do_page_mkwrite")
@@ -513,7 +454,9 @@ int BPF_PROG(on_call_mkwrite, struct vm_fault *vmf)
 SEC("?fexit/do_page_mkwrite")
 int BPF_PROG(on_call_mkwrite_done, struct vm_fault *vmf)
 {
-	return mkwrite_ends(ctx, vmf);
+	const __u64 now = bpf_ktime_get_ns();
+
+	return mkwrite_ends(state_in_call(), vmf, mkwrite_result(ctx), now);
 }
 
 SEC("?fentry/page_cache_async_ra")
@@ -535,7 +478,9 @@ int BPF_PROG(on_call_fault_again, struct vm_fault *vmf)
 SEC("?fexit/__do_fault")
 int BPF_PROG(on_call_fault_done_again, struct vm_fault *vmf, unsigned int result)
 {
-	return fault_call_ends(vmf, result);
+	const __u64 now = bpf_ktime_get_ns();
+
+	return fault_call_ends(state_in_call(), vmf, result, now);
 }
 
 SEC("?fentry/filemap_map_pages")
@@ -548,7 +493,9 @@ SEC("?fexit/filemap_map_pages")
 int BPF_PROG(on_call_map_pages_done_again, struct vm_fault *vmf, unsigned long first,
 	     unsigned long last, unsigned int result)
 {
-	return map_pages_ends(vmf, result);
+	const __u64 now = bpf_ktime_get_ns();
+
+	return map_pages_ends(state_in_call(), vmf, result, now);
 }
 
 SEC("?fentry/do_page_mkwrite")
@@ -560,36 +507,15 @@ int BPF_PROG(on_call_mkwrite_again, struct vm_fault *vmf)
 SEC("?fexit/do_page_mkwrite")
 int BPF_PROG(on_call_mkwrite_done_again, struct vm_fault *vmf)
 {
-	return mkwrite_ends(ctx, vmf);
+	const __u64 now = bpf_ktime_get_ns();
+
+	return mkwrite_ends(state_in_call(), vmf, mkwrite_result(ctx), now);
 }
 
 SEC("?fentry/page_cache_async_ra")
 int BPF_PROG(on_call_readahead_again, void *control, struct folio *folio)
 {
 	return readahead_begins(folio);
-}
-
-/*
- * The share of the programs in the duration of a call: the same two clock reads around a function
- * of the kernel that only adds 1. pfdrive runs it (BPF_PROG_TEST_RUN) before anything is watched.
- */
-__u64 calibration_ns, calibrated_ns, calibrations;
-
-SEC("?fentry/bpf_fentry_test1")
-int BPF_PROG(on_calibrate)
-{
-	calibration_ns = bpf_ktime_get_ns();
-	return 0;
-}
-
-SEC("?fexit/bpf_fentry_test1")
-int BPF_PROG(on_calibrate_done)
-{
-	const __u64 now = bpf_ktime_get_ns();
-
-	calibrated_ns += now - calibration_ns;
-	calibrations++;
-	return 0;
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -7,29 +7,34 @@
 #ifndef PFSTAT_BPF_FAULT_STATE_H
 #define PFSTAT_BPF_FAULT_STATE_H
 
+#include <pfstat/record.h>
+
 #include "common.bpf.h"
 
 #define NR_FAULT_SLOTS 4096
 
+/* Where the record of a call is. */
+enum call_stage {
+	CALL_NONE,    /* stored, or there was no call */
+	CALL_BEGUN,   /* the call has not returned */
+	CALL_WAITING, /* complete but for the time of the fault around the call */
+};
+
 /* A call of a file operation within the fault; see calls.bpf.c. */
 struct call_state {
-	__u64 start_ns;		   /* 0: in no call */
 	__u64 switches, preempted; /* the thread's context switches before it */
-	__u64 earlier_ns;	   /* as in the record */
 	/* The fault that the thread's last call did not solve. */
 	__u64 suspended_ns; /* 0: none */
 	__u64 suspended_page, suspended_faults;
 	__u64 flags_before; /* of the page's folio, or PAGE_NOT_CACHED */
 	__u64 marked_flags; /* of a folio at whose mark it read ahead; 0: none */
-	__u64 page;	    /* scratch, see call_folio() */
-	__u16 around_before, around_pages;
+	__u8 stage;	    /* enum call_stage */
 	__u8 cause, suspended_cause;
 	__u8 is_recordable; /* this and the following: of the fault */
 	__u8 is_dax;
 	__u8 shared;
 	__u8 left_record;
-	__u8 op; /* of the call that began at start_ns */
-	__u8 reserved[5];
+	__u8 reserved[9];
 };
 
 /* Exists from the thread's first fault to its end. Between faults it is that of the last one. */
@@ -38,9 +43,6 @@ struct fault_state {
 	__u64 start_ns; /* 0: in no fault */
 	__u64 min_flt;	/* the task's own counts, if no program was skipped */
 	__u64 maj_flt;
-	__u64 inode; /* of the page of the file; 0: no file */
-	__u64 pgoff;
-	__u32 dev;
 	__u32 born;    /* low half of the thread's start_time: tids are reused */
 	__u32 ignored; /* the counter when the thread was found to be a target */
 	__u8 kind;     /* enum pfstat_fault_kind */
@@ -48,16 +50,17 @@ struct fault_state {
 	__u8 is_sure;  /* of kind */
 	__u8 exiting;  /* the end of this fault frees it, no event does */
 	/* The arguments of handle_mm_fault(), for a return probe that does not get them. */
-	__u64 vma;
-	__u64 address;
 	__u32 flags;
+	__u64 vma;
 	__u32 has_regs;
+	__u32 reserved;
 	struct call_state call;
-	__u64 reserved;
+	/* The page of the fault, and what is known of its last call of a file operation. */
+	struct pfstat_record record;
 };
 
 /* A thread has cache lines of its own: a map that can be mapped begins at a page. */
-_Static_assert(sizeof(struct fault_state) == 192, "two threads would share a cache line");
+_Static_assert(sizeof(struct fault_state) == 256, "two threads would share a cache line");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -142,6 +145,7 @@ static __always_inline void fault_state_forget(__u64 id)
 		return;
 	}
 	slot->start_ns = 0;
+	slot->call.stage = CALL_NONE;
 	/* Then another thread may take it. An exchange keeps the order of the two stores. */
 	__sync_lock_test_and_set(&slot->id, 0);
 }
@@ -189,6 +193,8 @@ static __noinline struct fault_state *fault_state_slow(__u64 id)
 		if (!state)
 			return NULL;
 		state->id = id;
+		state->record.tid = id;
+		state->record.pid = id >> 32;
 		state->exiting = task->flags & PF_EXITING ? 1 : 0;
 		fault_state_read_counts(state, task);
 	} else if (state->ignored != ignored || state->born != (__u32)task->start_time) {

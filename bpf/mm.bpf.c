@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Page faults, as the memory manager handles them. Every return of handle_mm_fault() of a
- * target is counted by kind, origin and outcome in the map `faults`, and sent as an event
- * unless the module records the fault. The state of a thread's fault is in fault_state.bpf.h.
+ * target is counted by kind, origin and outcome in the map `faults`, and sent as an event unless a
+ * record of calls.bpf.c has its time. The state of a thread's fault is in fault_state.bpf.h.
  */
 #include <linux/ptrace.h>
 
@@ -13,6 +13,7 @@
 #include "common.bpf.h"
 #include "fault_state.bpf.h"
 #include "page.bpf.h"
+#include "record_ring.bpf.h"
 #include "recordable.bpf.h"
 #include "vma.bpf.h"
 
@@ -32,7 +33,6 @@ const volatile __u32 vm_area_struct_type, vm_fault_type;
 __u64 wrapper;
 __u32 ignored;
 struct pfstat_missed missed;
-const volatile bool every_fault;
 const volatile bool want_stacks;
 /* Set if the programs ending in _kprobe are loaded; only such a kernel has the kfuncs. */
 const volatile bool have_graph_probes;
@@ -57,14 +57,15 @@ static __always_inline void fault_set_page(struct fault_state *state,
 {
 	const struct file *file = vma->vm_file;
 
-	state->inode = 0;
-	state->dev = 0;
-	state->pgoff = address >> page_shift;
+	state->record.inode = 0;
+	state->record.dev = 0;
+	state->record.pgoff = address >> page_shift;
+	state->record.address = address;
 	if (!file)
 		return;
-	state->inode = file->f_inode->i_ino;
-	state->dev = file->f_inode->i_sb->s_dev;
-	state->pgoff = ((address - vma->vm_start) >> page_shift) + vma->vm_pgoff;
+	state->record.inode = file->f_inode->i_ino;
+	state->record.dev = file->f_inode->i_sb->s_dev;
+	state->record.pgoff = ((address - vma->vm_start) >> page_shift) + vma->vm_pgoff;
 }
 
 /* Too large for the stack. The kernel never runs a program twice at a time on one CPU. */
@@ -112,10 +113,7 @@ static __always_inline __u32 kind_of_vma(const struct vm_area_struct *vma)
 	return vma->vm_flags & VM_HUGETLB ? PFSTAT_FAULT_OTHER : PFSTAT_FAULT_FILE;
 }
 
-/*
- * The kind of the fault by its mapping; later programs refine it. The module's records have
- * the page of a hooked file, so it is read only if the fault turns out to be another one.
- */
+/* The kind of the fault by its mapping; later programs refine it. */
 static __always_inline void fault_set_vma(struct fault_state *state,
 					  const struct vm_area_struct *vma, __u64 address)
 {
@@ -124,10 +122,18 @@ static __always_inline void fault_set_vma(struct fault_state *state,
 	state->kind = kind;
 	state->vma_kind = kind;
 	state->is_sure = kind != PFSTAT_FAULT_HOOKED && kind != PFSTAT_FAULT_FILE;
-	if (every_fault || record_calls || kind != PFSTAT_FAULT_HOOKED)
-		fault_set_page(state, vma, address);
+	fault_set_page(state, vma, address);
 	if (record_calls)
 		fault_set_recordable(state, vma);
+}
+
+/*
+ * The kernel skipped the program that would have seen the last fault end, so nothing is known of that
+ * fault's time, and its registers are gone.
+ */
+static __noinline void record_store_late(struct fault_state *state)
+{
+	record_store(state, 0, 0);
 }
 
 /* NULL: the current thread is not a target. */
@@ -138,10 +144,10 @@ static __always_inline struct fault_state *fault_begins(void *ctx, const struct 
 
 	if (!state)
 		return NULL;
+	if (record_calls && state->call.stage == CALL_WAITING)
+		record_store_late(state);
 	fault_set_vma(state, vma, address);
 	state->flags = flags;
-	if (!HAVE_REAL_ADDRESS)
-		state->address = address; /* for calls.bpf.c */
 	state->start_ns = bpf_ktime_get_ns();
 	if (want_stacks && !(flags & PFSTAT_FLAG_TRIED))
 		send_stack(ctx, address, state->start_ns);
@@ -173,7 +179,6 @@ int BPF_KPROBE(on_fault_enter_kprobe, void *vma, unsigned long address, unsigned
 	if (!state)
 		return 0;
 	state->vma = (__u64)vma;
-	state->address = address;
 	state->has_regs = !!regs;
 	return 0;
 }
@@ -187,8 +192,6 @@ static __always_inline int fault_begins_swap(const struct vm_fault *vmf)
 		return 0;
 	state->kind = PFSTAT_FAULT_SWAP;
 	state->is_sure = 1;
-	if (state->vma_kind == PFSTAT_FAULT_HOOKED)
-		fault_set_page(state, vmf->vma, vmf->address);
 	return 0;
 }
 
@@ -222,8 +225,6 @@ static __always_inline int fault_begins_write(const struct vm_fault *vmf)
 		return 0;
 	state->kind = kind_of_write(vmf->vma);
 	state->is_sure = 1;
-	if (state->vma_kind == PFSTAT_FAULT_HOOKED)
-		fault_set_page(state, vmf->vma, vmf->address);
 	return 0;
 }
 
@@ -300,9 +301,9 @@ static __always_inline void fault_send(const struct fault_state *state, __u64 no
 		.start_ns = state->start_ns,
 		.address = returned->address,
 		.ip = user_ip(),
-		.pgoff = state->pgoff,
-		.inode = state->inode,
-		.dev = state->dev,
+		.pgoff = state->record.pgoff,
+		.inode = state->record.inode,
+		.dev = state->record.dev,
 		.fault_flags = returned->flags,
 		.result = returned->result,
 		.origin = returned->origin,
@@ -321,6 +322,7 @@ static __always_inline void fault_send(const struct fault_state *state, __u64 no
 #define RESULT_OF_FILE                                                                         \
 	(PFSTAT_RESULT_LOCKED | PFSTAT_RESULT_NOPAGE | PFSTAT_RESULT_RETRY | RESULT_DONE_COW | \
 	 PFSTAT_RESULT_COMPLETED | (PFSTAT_RESULT_ERROR & ~PFSTAT_RESULT_SIGSEGV))
+#define RESULT_WITHOUT_CALL (PFSTAT_RESULT_RETRY | (PFSTAT_RESULT_ERROR & ~PFSTAT_RESULT_SIGSEGV))
 
 /*
  * Neither do_wp_page() nor do_swap_page() was called, and by the result no operation of the
@@ -329,16 +331,12 @@ static __always_inline void fault_send(const struct fault_state *state, __u64 no
  * the file has pages there, no operation was called: another thread had solved the fault, or
  * NUMA balancing caused it. The locks are still held.
  */
-static __always_inline void look_closer(struct fault_state *state, const struct vm_area_struct *vma,
-					__u64 address)
+static __always_inline void look_closer(struct fault_state *state, const struct vm_area_struct *vma)
 {
 	const struct file *file = vma->vm_file;
 
-	if (!file || !file->f_mapping->nrpages)
-		return;
-	state->kind = PFSTAT_FAULT_OTHER;
-	if (state->vma_kind == PFSTAT_FAULT_HOOKED)
-		fault_set_page(state, vma, address);
+	if (file && file->f_mapping->nrpages)
+		state->kind = PFSTAT_FAULT_OTHER;
 }
 
 static __always_inline void count_own(struct fault_state *state, __u32 outcome)
@@ -353,40 +351,46 @@ static __always_inline void count_own(struct fault_state *state, __u32 outcome)
 }
 
 /*
- * The fault has records: of this call of handle_mm_fault(), or, if it may not call the file under
- * the VMA's own lock, of the one that follows.
+ * A call in a file that is recorded. If the call did not come, the fault may not make it under the
+ * VMA's own lock, or failed before.
  */
-static __always_inline bool is_recorded(const struct fault_state *state, __u32 result)
+static __always_inline bool is_of_recorded(const struct fault_state *state, __u32 result)
 {
 	const struct call_state *call = &state->call;
 
 	return call->left_record || (call->is_recordable && state->kind == PFSTAT_FAULT_FILE &&
-				     result & PFSTAT_RESULT_RETRY);
+				     result & RESULT_WITHOUT_CALL);
 }
 
+static __always_inline void fault_find_kind(struct fault_state *state,
+					    const struct vm_area_struct *vma, __u32 result)
+{
+	if (record_calls && is_of_recorded(state, result))
+		state->kind = PFSTAT_FAULT_HOOKED;
+	else if (!state->is_sure && !(result & RESULT_OF_FILE))
+		look_closer(state, vma);
+	else if (state->kind == PFSTAT_FAULT_SWAP && result & PFSTAT_RESULT_LOCKED)
+		state->kind = state->vma_kind; /* a marker of userfaultfd was in its place */
+}
+
+/* The fault's time is in the record of its last call, or in an event. */
 static __always_inline int fault_ends(struct fault_state *state, const struct vm_area_struct *vma,
 				      const struct returned *returned)
 {
+	const __u64 now = bpf_ktime_get_ns();
 	struct pfstat_fault_value *value;
-	__u64 now;
 
 	if (stopped)
 		return 0;
-	if (record_calls && is_recorded(state, returned->result))
-		state->kind = PFSTAT_FAULT_HOOKED;
-	else if (!state->is_sure && !(returned->result & RESULT_OF_FILE))
-		look_closer(state, vma, returned->address);
-	else if (state->kind == PFSTAT_FAULT_SWAP && returned->result & PFSTAT_RESULT_LOCKED)
-		state->kind = state->vma_kind; /* a marker of userfaultfd was in its place */
+	fault_find_kind(state, vma, returned->result);
 	value = count_fault(PFSTAT_FAULT_INDEX(state->kind, returned->origin, returned->outcome));
+	if (value)
+		__sync_fetch_and_add(&value->total_ns, now - state->start_ns);
 	count_own(state, returned->outcome);
-	/* The module's records have the times of its faults. */
-	if (every_fault || state->kind != PFSTAT_FAULT_HOOKED) {
-		now = bpf_ktime_get_ns();
-		if (value)
-			__sync_fetch_and_add(&value->total_ns, now - state->start_ns);
+	if (record_calls && state->call.stage == CALL_WAITING)
+		record_store(state, record_ip(state), now);
+	else
 		fault_send(state, now, returned);
-	}
 	state->start_ns = 0;
 	if (state->exiting)
 		fault_state_forget(state->id);
@@ -400,7 +404,8 @@ int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, u
 	struct fault_state *state = fault_state_now();
 	struct returned returned;
 
-	if (!state)
+	/* Another address: the program was skipped that would have seen this fault begin. */
+	if (!state || state->record.address != address)
 		return 0;
 	returned = (struct returned){
 		.address = address,
@@ -424,13 +429,20 @@ int BPF_KRETPROBE(on_fault_exit_kprobe, unsigned int result)
 	if (!state)
 		return 0;
 	returned = (struct returned){
-		.address = state->address,
+		.address = state->record.address,
 		.flags = state->flags,
 		.result = result,
 		.origin = origin_of(state->flags, state->has_regs),
 		.outcome = outcome_of(state->flags, result),
 	};
 	return fault_ends(state, KERNEL_OBJECT(state->vma, vm_area_struct), &returned);
+}
+
+static __always_inline void thread_forget(struct fault_state *state)
+{
+	if (record_calls && state->call.stage == CALL_WAITING)
+		record_store_late(state);
+	fault_state_forget(state->id);
 }
 
 static __always_inline int thread_ends(const struct task_struct *task)
@@ -440,7 +452,7 @@ static __always_inline int thread_ends(const struct task_struct *task)
 	if (!state)
 		return 0;
 	fault_state_settle(state, task);
-	fault_state_forget(state->id);
+	thread_forget(state);
 	return 0;
 }
 
@@ -462,8 +474,13 @@ int BPF_PROG(on_fault_thread_exit_again, struct task_struct *task)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_fault_thread_exec, struct task_struct *task, int old_tid)
 {
-	if (task->pid != old_tid)
-		fault_state_forget((__u64)task->tgid << 32 | (__u32)old_tid);
+	struct fault_state *state;
+
+	if (task->pid == old_tid)
+		return 0;
+	state = fault_state_find((__u64)task->tgid << 32 | (__u32)old_tid);
+	if (state)
+		thread_forget(state);
 	return 0;
 }
 

@@ -10,10 +10,14 @@
 
 #include <pfstat/record.h>
 
+#include "arch.bpf.h"
 #include "common.bpf.h"
+#include "fault_state.bpf.h"
 
 /* The loader sets both: rings, and records of a ring minus 1 (a power of two minus 1). */
-const volatile __u32 record_rings = 1, record_mask;
+extern const volatile __u32 record_rings, record_mask;
+
+#define PF_KTHREAD 0x00200000 /* of task_struct.flags */
 
 /*
  * More than the programs that can be between the look at the room and the count: the kernel never
@@ -33,7 +37,7 @@ struct {
 	__uint(max_entries, 1); /* the loader sets it */
 	__type(key, __u32);
 	__type(value, struct record_header);
-} record_headers SEC(".maps");
+} record_headers SEC(".maps") __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -41,7 +45,7 @@ struct {
 	__uint(max_entries, 1); /* the loader sets it */
 	__type(key, __u32);
 	__type(value, struct pfstat_record);
-} records SEC(".maps");
+} records SEC(".maps") __weak;
 
 /* Wakes the reader of the events, which drains the records too. */
 static __always_inline void record_wake_reader(void)
@@ -57,9 +61,9 @@ static __always_inline void record_wake_reader(void)
 }
 
 /* NULL: the ring is full, which is counted. */
-static __always_inline struct pfstat_record *record_reserve(__u64 *sequence)
+static __always_inline struct pfstat_record *record_reserve(__u32 cpu, __u64 *sequence)
 {
-	__u32 ring = bpf_get_smp_processor_id() % record_rings, index = ring;
+	__u32 ring = cpu % record_rings, index = ring;
 	struct record_header *slot = bpf_map_lookup_elem(&record_headers, &index);
 	struct pfstat_ring_header *header = &slot->header;
 	__u64 begun;
@@ -82,6 +86,43 @@ static __always_inline void record_commit(struct pfstat_record *record, __u64 se
 	__sync_lock_test_and_set(&record->sequence, sequence);
 	if (!(sequence & (record_mask >> 1)))
 		record_wake_reader();
+}
+
+/* The instruction of the program; a fault on another process's memory has none. */
+static __always_inline __u64 record_ip(const struct fault_state *state)
+{
+	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+	const struct pt_regs___kernel *regs = (const void *)bpf_task_pt_regs((void *)task);
+
+	return state->flags & PFSTAT_FLAG_REMOTE || task->flags & PF_KTHREAD ? 0 : regs->ARCH_IP;
+}
+
+/*
+ * Stores the waiting record. `now` is the end of the fault around its call; 0: another record or
+ * event has the time of that fault.
+ */
+static __always_inline void record_store(struct fault_state *state, __u64 ip, __u64 now)
+{
+	const __u32 cpu = bpf_get_smp_processor_id();
+	const __u64 *from = (const __u64 *)&state->record;
+	struct pfstat_record *record;
+	__u64 sequence;
+	int i;
+
+	state->call.stage = CALL_NONE;
+	record = record_reserve(cpu, &sequence);
+	if (!record)
+		return;
+	/* In words; memcpy() copies bytes. */
+#pragma unroll
+	for (i = offsetof(struct pfstat_record, start_ns) / sizeof(*from);
+	     i < offsetof(struct pfstat_record, ip) / sizeof(*from); i++)
+		((__u64 *)record)[i] = from[i];
+	record->cpu = cpu;
+	record->ip = ip;
+	record->fault_ns = now ? now - state->start_ns : 0;
+	record->before_ns = now ? state->record.start_ns - state->start_ns : 0;
+	record_commit(record, sequence);
 }
 
 #endif

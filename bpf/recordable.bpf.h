@@ -53,11 +53,11 @@ static __always_inline bool is_file_system_of_memory(__u64 magic)
 	}
 }
 
-/* state->inode and dev are those of the file. */
+/* The inode and the device in state->record are those of the file. */
 static __always_inline bool is_recordable_file(const struct fault_state *state,
 					       const struct inode *inode)
 {
-	struct file_key key = { .inode = state->inode, .dev = state->dev };
+	struct file_key key = { .inode = state->record.inode, .dev = state->record.dev };
 
 	if ((inode->i_mode & MODE_TYPE) != MODE_REGULAR ||
 	    is_file_system_of_memory(inode->i_sb->s_magic))
@@ -72,7 +72,7 @@ static __always_inline void fault_set_recordable(struct fault_state *state,
 	struct call_state *call = &state->call;
 
 	call->left_record = 0;
-	call->start_ns = 0;
+	call->stage = CALL_NONE;
 	call->shared = vma->vm_flags & VM_SHARED ? 1 : 0;
 	call->is_dax = 0;
 	/* pfdrive makes the mapping on which it times the programs a hooked one. */

@@ -270,7 +270,7 @@ static void mm_store_call(const struct mm_call *call)
 	struct pfstat_record *record = &call->thread->record;
 
 	if (record->op == PFSTAT_OP_PAGE_MKWRITE || record->op == PFSTAT_OP_PFN_MKWRITE)
-		record->flags |= call->flags; /* the kernel calls these with other ones */
+		record->flags = call->flags | FAULT_FLAG_WRITE; /* it got other ones */
 	record->fault_ns = call->duration_ns;
 	record->before_ns = record->start_ns - min(record->start_ns, call->start_ns);
 	mm_store_record(call->thread);

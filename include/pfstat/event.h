@@ -162,7 +162,7 @@ struct pfstat_handler_query {
 
 struct pfstat_fault_value {
 	__u64 count;
-	__u64 total_ns; /* only of those that are sent as events */
+	__u64 total_ns; /* by the module: not of kind HOOKED, whose records have it */
 };
 
 /*

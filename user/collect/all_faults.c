@@ -18,8 +18,6 @@ void all_faults_init(struct all_faults *faults, struct fault_source *source,
 		missing = "only the module for x86-64 can";
 	else if (options->stacks)
 		missing = "only eBPF can record stacks";
-	else if (options->every_fault)
-		missing = "only eBPF records each fault of a hooked file too";
 	faults->by_source = !missing;
 	snprintf(faults->missing, sizeof(faults->missing), "%s", missing ?: "");
 }

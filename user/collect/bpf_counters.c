@@ -58,14 +58,8 @@ static int bpf_read_sums(int fd, size_t nr, size_t width, uint64_t *sums)
 
 static int bpf_read_faults(const struct event_maps *maps, struct pfstat_fault_value *faults)
 {
-	const int nr_hooked = PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED + 1, 0, 0);
-	int i, err;
-
-	err = bpf_read_sums(maps->faults, PFSTAT_NR_FAULT_INDICES,
-			    sizeof(*faults) / sizeof(uint64_t), (uint64_t *)faults);
-	for (i = 0; i < nr_hooked && !maps->hooked_times; i++)
-		faults[i].total_ns = COUNT_NA;
-	return err;
+	return bpf_read_sums(maps->faults, PFSTAT_NR_FAULT_INDICES,
+			     sizeof(*faults) / sizeof(uint64_t), (uint64_t *)faults);
 }
 
 static void syscall_add_value(struct pfstat_syscall_value *sum,

@@ -10,7 +10,6 @@ struct event_maps {
 	int counts;
 	int syscalls;
 	int faults;		     /* -1: they are not counted */
-	bool hooked_times;	     /* false: faults of hooked files have no times */
 	struct pfstat_missed missed; /* to be added to these */
 };
 

@@ -143,7 +143,6 @@ static int events_configure(struct events *events, const struct events_options *
 	bpf->rodata->have_page_delete = events->hooks & 1U << HOOK_PAGE_DELETE;
 	bpf->rodata->have_graph_probes = bpf_program__autoload(bpf->progs.on_fault_enter_kprobe);
 	events_configure_types(bpf, targets);
-	bpf->rodata->every_fault = options->every_fault;
 	bpf->rodata->want_stacks = options->stacks;
 	bpf->rodata->have_fault_state = events->hooks & 1U << HOOK_FAULT;
 	return events_configure_maps(events, options);
@@ -472,7 +471,6 @@ static int events_read_counts(const struct events *events, struct run_counters *
 		.syscalls = bpf_map__fd(events->bpf->maps.syscalls),
 		.faults = events->hooks & 1U << HOOK_FAULT ? bpf_map__fd(events->bpf->maps.faults) :
 							     -1,
-		.hooked_times = events->bpf->rodata->every_fault,
 		.missed = events->bpf->bss->missed,
 	};
 
@@ -561,8 +559,7 @@ static void events_take_out_forgotten(const struct events *events, struct run_co
 		return;
 	for (i = 0; i < PFSTAT_NR_FAULT_INDICES; i++) {
 		counters->faults[i].count -= before->faults[i].count;
-		if (counters->faults[i].total_ns != COUNT_NA)
-			counters->faults[i].total_ns -= before->faults[i].total_ns;
+		counters->faults[i].total_ns -= before->faults[i].total_ns;
 	}
 	counters->task_minor -= before->task_minor;
 	counters->task_major -= before->task_major;

@@ -20,7 +20,6 @@ struct pfstat_bpf;
 extern const bool bpf_is_built_in;
 
 struct events_options {
-	bool every_fault;      /* an event for hooked faults too, else only a count */
 	bool pages;	       /* pages that leave the page cache */
 	bool swap;	       /* which process evicts pages that are swapped in again */
 	bool stacks;	       /* the user stack of every fault, hooked or not */

@@ -165,9 +165,8 @@ def log():
 def parse_record(names, words):
     assert len(names) == len(words), (names, words)
     record = dict(zip(names, words))
-    for name in ("start_ns", "duration_ns", "pid", "tid", "cpu", "pgoff", "order", "inode",
-                 "earlier_ns", "fault_ns", "before_ns"):
-        if name in record:
+    for name in names:
+        if name.endswith("_ns") or name in ("pid", "tid", "cpu", "pgoff", "order", "inode"):
             record[name] = int(record[name])
     for name in ("address", "flags", "result"):
         record[name] = int(record[name], 16)

@@ -17,8 +17,10 @@
  *	rare_faults stack PAGES		grows the stack by so many pages
  *	rare_faults shared FILE		reads each page of a shared mapping, then writes each
  *	rare_faults private FILE	the same with a private mapping
- *	rare_faults stored FILE		only writes each page of a shared mapping
- *	rare_faults copied FILE		only writes each page of a private mapping
+ *	rare_faults store FILE		writes each page of a shared mapping, without a read before
+ *	rare_faults copy FILE		the same with a private mapping
+ *	rare_faults contended FILE N	N private mappings in turn, of which each first page is
+ *					written, while another thread maps and unmaps memory
  *
  * A line for each access that the kernel refuses, before the access: thread and address.
  */
@@ -28,6 +30,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,7 +268,7 @@ static void run_swapped(size_t bytes)
 	touch(map, bytes);
 }
 
-static void run_mapped(const char *path, int flags, int reads)
+static char *map_file(const char *path, int flags, size_t *bytes)
 {
 	const int file = open(path, O_RDWR);
 	struct stat st;
@@ -276,9 +279,45 @@ static void run_mapped(const char *path, int flags, int reads)
 	map = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, flags, file, 0);
 	if (map == MAP_FAILED)
 		die("mmap");
-	if (reads)
-		touch(map, st.st_size);
-	write_each(map, st.st_size, PAGE);
+	close(file);
+	*bytes = st.st_size;
+	return map;
+}
+
+static void run_write(const char *path, int flags, int read)
+{
+	size_t bytes;
+	char *map = map_file(path, flags, &bytes);
+
+	if (read)
+		touch(map, bytes);
+	write_each(map, bytes, PAGE);
+}
+
+static atomic_int contending = 1;
+
+static void *contend(void *argument)
+{
+	while (contending)
+		munmap(map_memory(PAGE, PROT_READ), PAGE);
+	return argument;
+}
+
+/* The lock of the new VMA is free, but its first copy also needs the lock of all mappings. */
+static void run_contended(const char *path, size_t rounds)
+{
+	pthread_t thread;
+	size_t bytes;
+	char *map;
+
+	pthread_create(&thread, NULL, contend, NULL);
+	while (rounds--) {
+		map = map_file(path, MAP_PRIVATE, &bytes);
+		*(volatile char *)map = 1;
+		munmap(map, bytes);
+	}
+	contending = 0;
+	pthread_join(thread, NULL);
 }
 
 /* Accesses in the middle of a huge page, whose first page the kernel maps. */
@@ -315,13 +354,15 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "collapse"))
 		run_collapse(number);
 	else if (!strcmp(what, "shared") && argc > 2)
-		run_mapped(argv[2], MAP_SHARED, 1);
+		run_write(argv[2], MAP_SHARED, 1);
 	else if (!strcmp(what, "private") && argc > 2)
-		run_mapped(argv[2], MAP_PRIVATE, 1);
-	else if (!strcmp(what, "stored") && argc > 2)
-		run_mapped(argv[2], MAP_SHARED, 0);
-	else if (!strcmp(what, "copied") && argc > 2)
-		run_mapped(argv[2], MAP_PRIVATE, 0);
+		run_write(argv[2], MAP_PRIVATE, 1);
+	else if (!strcmp(what, "store") && argc > 2)
+		run_write(argv[2], MAP_SHARED, 0);
+	else if (!strcmp(what, "copy") && argc > 2)
+		run_write(argv[2], MAP_PRIVATE, 0);
+	else if (!strcmp(what, "contended") && argc > 3)
+		run_contended(argv[2], strtoul(argv[3], NULL, 10));
 	else if (!strcmp(what, "swapped"))
 		run_swapped(number * PAGE);
 	else if (!strcmp(what, "huge"))
