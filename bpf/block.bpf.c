@@ -210,7 +210,7 @@ int BPF_PROG(on_rq_insert, struct request *rq)
 
 /*
  * The programs whose names end in _again repeat the work of the first one if the kernel skipped it:
- * it skips a program on a CPU while another thread is preempted in it. See hooks.c.
+ * it skips a program on a CPU while another thread is preempted in it. See bpf_programs.c.
  */
 SEC("tp_btf/block_rq_insert")
 int BPF_PROG(on_rq_insert_again, struct request *rq)
@@ -303,9 +303,19 @@ int BPF_PROG(on_rq_complete, struct request *rq, unsigned char error, unsigned i
 	return complete(rq, error, bytes);
 }
 
-/* The first of the two that comes takes the entry. */
+/*
+ * The request of a loop device, of dm-crypt and the like is completed by a thread, which the
+ * completion of the request below it may interrupt: then the kernel skips the first program. The
+ * first of the three that comes takes the entry.
+ */
 SEC("tp_btf/block_rq_complete")
-int BPF_PROG(on_rq_complete_again, struct request *rq, unsigned char error, unsigned int bytes)
+int BPF_PROG(on_rq_complete_second, struct request *rq, unsigned char error, unsigned int bytes)
+{
+	return complete(rq, error, bytes);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_rq_complete_third, struct request *rq, unsigned char error, unsigned int bytes)
 {
 	return complete(rq, error, bytes);
 }

@@ -63,33 +63,43 @@ static const char *const of_records[] = {
 };
 
 /*
- * If the kernel preempts its own code, a thread may lose the CPU inside a program. Until it
- * runs again, the kernel skips this program for all other threads of the CPU. If `instead`
- * is set, a program that cannot be preempted replaces the first one. Otherwise a second
- * copy handles the events that the first one missed; both are skipped only if two threads
- * were preempted, one in each.
+ * The kernel skips a program that is already running on the same CPU. That happens
+ *
+ * - if an event comes in an interrupt of the program. At most the program of a thread, of a softirq
+ *   and of an interrupt can run on one CPU, so one of three copies is always free.
+ * - if the kernel preempts its own code: a thread may lose the CPU inside a program, and the kernel
+ *   skips it for all other threads of the CPU until that thread runs again. Where return probes are
+ *   made of function-graph tracing, a program that cannot be preempted comes instead of the first
+ *   one. Otherwise a second copy handles the events that the first one missed.
  */
+enum double_use {
+	FOR_INTERRUPTS, /* on all kernels */
+	IF_PREEMPTED,
+	INSTEAD_IF_PREEMPTED, /* comes before other rows of the program */
+};
+
 static const struct {
 	const char *program, *second;
-	bool instead;
+	enum double_use use;
 } doubles[] = {
-	{ "on_fault_enter", "on_fault_enter_kprobe", true },
-	{ "on_fault_exit", "on_fault_exit_kprobe", true },
-	{ "on_swap_page", "on_swap_page_kprobe", true },
-	{ "on_wp_page", "on_wp_page_kprobe", true },
-	{ "on_fault_thread_exit", "on_fault_thread_exit_again", false },
-	{ "on_rq_insert", "on_rq_insert_again", false },
-	{ "on_rq_issue", "on_rq_issue_again", false },
-	{ "on_rq_complete", "on_rq_complete_again", false },
-	{ "on_sys_enter", "on_sys_enter_again", false },
-	{ "on_sys_exit", "on_sys_exit_again", false },
-	{ "on_call_fault", "on_call_fault_again", false },
-	{ "on_call_fault_done", "on_call_fault_done_again", false },
-	{ "on_call_map_pages", "on_call_map_pages_again", false },
-	{ "on_call_map_pages_done", "on_call_map_pages_done_again", false },
-	{ "on_call_mkwrite", "on_call_mkwrite_again", false },
-	{ "on_call_mkwrite_done", "on_call_mkwrite_done_again", false },
-	{ "on_call_readahead", "on_call_readahead_again", false },
+	{ "on_fault_enter", "on_fault_enter_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_fault_exit", "on_fault_exit_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_swap_page", "on_swap_page_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_wp_page", "on_wp_page_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_call_fault", "on_call_fault_again", IF_PREEMPTED },
+	{ "on_call_fault_done", "on_call_fault_done_again", IF_PREEMPTED },
+	{ "on_call_map_pages", "on_call_map_pages_again", IF_PREEMPTED },
+	{ "on_call_map_pages_done", "on_call_map_pages_done_again", IF_PREEMPTED },
+	{ "on_call_mkwrite", "on_call_mkwrite_again", IF_PREEMPTED },
+	{ "on_call_mkwrite_done", "on_call_mkwrite_done_again", IF_PREEMPTED },
+	{ "on_call_readahead", "on_call_readahead_again", IF_PREEMPTED },
+	{ "on_fault_thread_exit", "on_fault_thread_exit_again", IF_PREEMPTED },
+	{ "on_rq_insert", "on_rq_insert_again", IF_PREEMPTED },
+	{ "on_rq_issue", "on_rq_issue_again", IF_PREEMPTED },
+	{ "on_rq_complete", "on_rq_complete_second", FOR_INTERRUPTS },
+	{ "on_rq_complete", "on_rq_complete_third", FOR_INTERRUPTS },
+	{ "on_sys_enter", "on_sys_enter_again", IF_PREEMPTED },
+	{ "on_sys_exit", "on_sys_exit_again", IF_PREEMPTED },
 };
 
 #define NR_DOUBLES ARRAY_SIZE(doubles)
@@ -207,18 +217,22 @@ static bool hooks_has_graph_probes(const struct hook_search *search)
 static int hooks_choose_doubles(struct hook_search *search)
 {
 	const bool preempts = hooks_kernel_preempts_itself();
-	const bool graph = preempts && hooks_has_graph_probes(search);
+	const bool load[] = {
+		[FOR_INTERRUPTS] = true,
+		[IF_PREEMPTED] = preempts,
+		[INSTEAD_IF_PREEMPTED] = preempts && hooks_has_graph_probes(search),
+	};
 	struct bpf_program *program, *second;
 	size_t i;
 	int err = 0;
-	bool load;
+	bool both;
 
 	for (i = 0; i < NR_DOUBLES && !err; i++) {
 		program = bpf_object__find_program_by_name(search->object, doubles[i].program);
 		second = bpf_object__find_program_by_name(search->object, doubles[i].second);
-		load = bpf_program__autoload(program) && (doubles[i].instead ? graph : preempts);
-		err = bpf_program__set_autoload(second, load);
-		if (!err && load && doubles[i].instead)
+		both = bpf_program__autoload(program) && load[doubles[i].use];
+		err = bpf_program__set_autoload(second, both);
+		if (!err && both && doubles[i].use == INSTEAD_IF_PREEMPTED)
 			err = bpf_program__set_autoload(program, false);
 	}
 	return err;
@@ -240,31 +254,6 @@ int hooks_attach(const struct bpf_program *program, struct bpf_link **link)
 	return *link ? 0 : -errno;
 }
 
-static const struct bpf_program *hooks_second_copy(const struct bpf_object *object,
-						   const struct bpf_program *program)
-{
-	const struct bpf_program *second;
-	size_t i;
-
-	for (i = 0; i < NR_DOUBLES; i++) {
-		if (doubles[i].instead || strcmp(doubles[i].program, bpf_program__name(program)))
-			continue;
-		second = bpf_object__find_program_by_name(object, doubles[i].second);
-		return second && bpf_program__autoload(second) ? second : NULL;
-	}
-	return NULL;
-}
-
-static bool hooks_is_second_copy(const struct bpf_program *program)
-{
-	size_t i;
-
-	for (i = 0; i < NR_DOUBLES; i++)
-		if (!doubles[i].instead && !strcmp(doubles[i].second, bpf_program__name(program)))
-			return true;
-	return false;
-}
-
 /*
  * How often the kernel left out a program that was already running on the same CPU: met
  * by an interrupt, or preempted by another thread that came to it.
@@ -280,27 +269,57 @@ static int hooks_read_misses(const struct bpf_program *program, uint64_t *misses
 	return 0;
 }
 
+/* A copy is counted with its program, of which it has another name. */
+static bool hooks_is_copy(const struct bpf_program *program)
+{
+	size_t i;
+
+	for (i = 0; i < NR_DOUBLES; i++)
+		if (doubles[i].use != INSTEAD_IF_PREEMPTED &&
+		    !strcmp(doubles[i].second, bpf_program__name(program)))
+			return true;
+	return false;
+}
+
+/*
+ * An event is lost only if all copies were skipped, so at most as many are lost as the copy missed
+ * that missed the fewest. Only preemption can keep all three copies of a program busy.
+ */
+static int hooks_add_skipped(const struct bpf_object *object, const struct bpf_program *program,
+			     bool preempts, uint64_t *skipped)
+{
+	const struct bpf_program *copy;
+	uint64_t misses, least;
+	int err = hooks_read_misses(program, &least);
+	size_t i;
+
+	for (i = 0; i < NR_DOUBLES && !err; i++) {
+		if (strcmp(doubles[i].program, bpf_program__name(program)))
+			continue;
+		copy = bpf_object__find_program_by_name(object, doubles[i].second);
+		if (!copy || !bpf_program__autoload(copy))
+			continue;
+		if (doubles[i].use == FOR_INTERRUPTS && !preempts)
+			return 0;
+		err = hooks_read_misses(copy, &misses);
+		least = !err && misses < least ? misses : least;
+	}
+	*skipped += err ? 0 : least;
+	return err;
+}
+
 int hooks_read_skipped(const struct bpf_object *object, uint64_t *skipped)
 {
-	const struct bpf_program *second;
-	uint64_t misses, of_second;
+	const bool preempts = hooks_kernel_preempts_itself();
 	struct bpf_program *program;
 	int err = 0;
 
 	*skipped = 0;
 	bpf_object__for_each_program(program, object) {
-		if (!bpf_program__autoload(program) || hooks_is_second_copy(program))
-			continue;
-		second = hooks_second_copy(object, program);
-		err = hooks_read_misses(program, &misses);
-		if (!err && second)
-			err = hooks_read_misses(second, &of_second);
-		if (err)
-			return err;
-		/* An event is lost only if both copies were skipped. */
-		*skipped += second && of_second < misses ? of_second : misses;
+		if (!err && bpf_program__autoload(program) && !hooks_is_copy(program))
+			err = hooks_add_skipped(object, program, preempts, skipped);
 	}
-	return 0;
+	return err;
 }
 
 int hooks_choose(struct bpf_object *object, const struct bpf_targets *targets, uint32_t without,
