@@ -20,6 +20,7 @@
 
 #include "arch.bpf.h"
 #include "fault_state.bpf.h"
+#include "graph_probe.bpf.h"
 #include "page.bpf.h"
 #include "page_cache.bpf.h"
 #include "record_ring.bpf.h"
@@ -118,6 +119,8 @@ static __always_inline struct fault_state *call_begins(const struct vm_fault *vm
 	state->record.around_before = 0;
 	state->record.around_pages = 0;
 	call->stage = CALL_NONE;
+	if (have_graph_probes)
+		call->vmf = (__u64)vmf;
 	call->marked_flags = 0;
 	call->flags_before = PAGE_NOT_CACHED;
 	call->switches = task->nvcsw;
@@ -406,6 +409,12 @@ static __always_inline __u32 mkwrite_result(unsigned long long *ctx)
 	return result;
 }
 
+/* For a return probe, which does not get the argument. */
+static __always_inline const struct vm_fault *vmf_of_call(const struct fault_state *state)
+{
+	return KERNEL_OBJECT(state->call.vmf, vm_fault);
+}
+
 /* The call met the mark; another thread may have cleared it since. */
 static __always_inline int readahead_begins(const struct folio *folio)
 {
@@ -514,6 +523,61 @@ int BPF_PROG(on_call_mkwrite_done_again, struct vm_fault *vmf)
 
 SEC("?fentry/page_cache_async_ra")
 int BPF_PROG(on_call_readahead_again, void *control, struct folio *folio)
+{
+	return readahead_begins(folio);
+}
+
+/*
+ * Instead of these, on a kernel that preempts its own code and has such probes: see
+ * graph_probe.bpf.h.
+ */
+SEC("?kprobe.multi/__do_fault")
+int BPF_KPROBE(on_call_fault_kprobe, void *vmf)
+{
+	return fault_call_begins(KERNEL_OBJECT(vmf, vm_fault));
+}
+
+SEC("?kretprobe.multi/__do_fault")
+int BPF_KRETPROBE(on_call_fault_done_kprobe, unsigned int result)
+{
+	const __u64 now = bpf_ktime_get_ns();
+	struct fault_state *state = state_in_call();
+
+	return state ? fault_call_ends(state, vmf_of_call(state), result, now) : 0;
+}
+
+SEC("?kprobe.multi/filemap_map_pages")
+int BPF_KPROBE(on_call_map_pages_kprobe, void *vmf, unsigned long first, unsigned long last)
+{
+	return map_pages_begins(KERNEL_OBJECT(vmf, vm_fault), first, last);
+}
+
+SEC("?kretprobe.multi/filemap_map_pages")
+int BPF_KRETPROBE(on_call_map_pages_done_kprobe, unsigned int result)
+{
+	const __u64 now = bpf_ktime_get_ns();
+	struct fault_state *state = state_in_call();
+
+	return state ? map_pages_ends(state, vmf_of_call(state), result, now) : 0;
+}
+
+SEC("?kprobe.multi/do_page_mkwrite")
+int BPF_KPROBE(on_call_mkwrite_kprobe, void *vmf)
+{
+	return mkwrite_begins(KERNEL_OBJECT(vmf, vm_fault));
+}
+
+SEC("?kretprobe.multi/do_page_mkwrite")
+int BPF_KRETPROBE(on_call_mkwrite_done_kprobe, unsigned int result)
+{
+	const __u64 now = bpf_ktime_get_ns();
+	struct fault_state *state = state_in_call();
+
+	return state ? mkwrite_ends(state, vmf_of_call(state), result, now) : 0;
+}
+
+SEC("?kprobe.multi/page_cache_async_ra")
+int BPF_KPROBE(on_call_readahead_kprobe, void *control, struct folio *folio)
 {
 	return readahead_begins(folio);
 }

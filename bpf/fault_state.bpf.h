@@ -34,7 +34,8 @@ struct call_state {
 	__u8 is_dax;
 	__u8 shared;
 	__u8 left_record;
-	__u8 reserved[9];
+	__u8 reserved;
+	__u64 vmf; /* the argument of the call, for a return probe */
 };
 
 /* Exists from the thread's first fault to its end. Between faults it is that of the last one. */

@@ -6,36 +6,25 @@
  */
 #include <linux/ptrace.h>
 
-#include <pfstat/kernel_symbol.h>
 #include <pfstat/record.h>
 
 #include "arch.bpf.h"
 #include "common.bpf.h"
 #include "fault_state.bpf.h"
+#include "graph_probe.bpf.h"
 #include "page.bpf.h"
 #include "record_ring.bpf.h"
 #include "recordable.bpf.h"
 #include "vma.bpf.h"
 
-/* A function of the kernel, which the loader puts in the place of the constant. */
-static void *(*const rdonly_cast)(const void *object,
-				  __u32 type) = (void *)(PFSTAT_KERNEL_FUNCTION +
-							 PFSTAT_KERNEL_RDONLY_CAST);
-
-/* The numbers of these types among the kernel's. */
 const volatile __u32 vm_area_struct_type, vm_fault_type;
-
-/* A kprobe gets addresses only. This makes one a pointer to an object that can be read. */
-#define KERNEL_OBJECT(address, type) \
-	((const struct type *)rdonly_cast((const void *)(address), type##_type))
+const volatile bool have_graph_probes;
 
 /* The module's ->fault: a VMA that has it is hooked. 0: the module is not used. */
 __u64 wrapper;
 __u32 ignored;
 struct pfstat_missed missed;
 const volatile bool want_stacks;
-/* Set if the programs ending in _kprobe are loaded; only such a kernel has the kfuncs. */
-const volatile bool have_graph_probes;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -161,12 +150,6 @@ int BPF_PROG(on_fault_enter, struct vm_area_struct *vma, unsigned long address, 
 	return 0;
 }
 
-/*
- * The programs whose names end in _kprobe replace fentry and fexit on a kernel that preempts
- * its own code. A thread that is preempted in an fentry program makes the kernel skip
- * that program for all other threads of the CPU until it runs again. Function-graph tracing, on
- * which these are since v6.14, disables preemption.
- */
 SEC("kprobe.multi/handle_mm_fault")
 int BPF_KPROBE(on_fault_enter_kprobe, void *vma, unsigned long address, unsigned int flags,
 	       void *regs)
@@ -463,7 +446,7 @@ int BPF_PROG(on_fault_thread_exit, struct task_struct *task)
 	return thread_ends(task);
 }
 
-/* For a thread for which the kernel skipped the first program: see hooks.c. */
+/* For a thread for which the kernel skipped the first program: see bpf_programs.c. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_fault_thread_exit_again, struct task_struct *task)
 {

@@ -131,13 +131,14 @@ def test_six_forks_lose_no_event():
 
 
 # A kernel with full preemption may skip both copies of any other program (kernels.rst).
-NEVER_SKIPPED = ("on_fault_enter", "on_fault_exit", "on_sched_")
+NEVER_SKIPPED = ("on_fault_enter", "on_fault_exit", "on_sched_", "on_call_")
 
 
-def test_eight_threads_that_read_one_file_lose_no_fault(file):
+@pytest.mark.parametrize("options", [[], ["-c"]], ids=["faults", "calls"])
+def test_eight_threads_that_read_one_file_lose_no_fault(file, options):
     for _ in range(3):
         pfstat.drop_cache()
-        dump = Dump(WORKLOAD, "same", file, 8, closes=False)
+        dump = Dump(WORKLOAD, "same", file, 8, options=options, closes=False)
         assert dump.lost == dump.facts["skipped"], dump.facts["misses"]
         if dump.lost:
             assert pfstat.may_skip(), dump.facts["misses"]

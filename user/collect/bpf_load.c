@@ -344,25 +344,12 @@ int events_try(char *why, size_t size)
 	return err;
 }
 
-static int events_attach_kprobes(struct pfstat_bpf *bpf)
-{
-	int err = hooks_attach(bpf->progs.on_fault_enter_kprobe, &bpf->links.on_fault_enter_kprobe);
-
-	if (!err)
-		err = hooks_attach(bpf->progs.on_fault_exit_kprobe,
-				   &bpf->links.on_fault_exit_kprobe);
-	if (!err)
-		err = hooks_attach(bpf->progs.on_swap_page_kprobe, &bpf->links.on_swap_page_kprobe);
-	return err ? err :
-		     hooks_attach(bpf->progs.on_wp_page_kprobe, &bpf->links.on_wp_page_kprobe);
-}
-
 int events_attach(struct events *events, char *why, size_t size)
 {
 	int err = bpf_targets_attach(events->bpf->skeleton);
 
 	if (!err)
-		err = events_attach_kprobes(events->bpf);
+		err = hooks_attach(events->bpf->skeleton);
 	if (err) {
 		bpf_explain("attach the eBPF programs", err, why, size);
 		return err;

@@ -86,6 +86,13 @@ static const struct {
 	{ "on_fault_exit", "on_fault_exit_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_swap_page", "on_swap_page_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_wp_page", "on_wp_page_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_call_fault", "on_call_fault_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_call_fault_done", "on_call_fault_done_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_call_map_pages", "on_call_map_pages_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_call_map_pages_done", "on_call_map_pages_done_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_call_mkwrite", "on_call_mkwrite_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_call_mkwrite_done", "on_call_mkwrite_done_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_call_readahead", "on_call_readahead_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_call_fault", "on_call_fault_again", IF_PREEMPTED },
 	{ "on_call_fault_done", "on_call_fault_done_again", IF_PREEMPTED },
 	{ "on_call_map_pages", "on_call_map_pages_again", IF_PREEMPTED },
@@ -238,20 +245,41 @@ static int hooks_choose_doubles(struct hook_search *search)
 	return err;
 }
 
-int hooks_attach(const struct bpf_program *program, struct bpf_link **link)
+/* NULL and errno 0: it is no program of kprobe.multi. */
+static struct bpf_link *hooks_attach_program(const struct bpf_program *program)
 {
 	const char *name = bpf_targets_name(program);
+	const char *section = bpf_program__section_name(program);
 	struct bpf_kprobe_multi_opts options = {
 		.sz = sizeof(options),
 		.syms = &name,
 		.cnt = 1,
-		.retprobe = !strncmp(bpf_program__section_name(program), "kretprobe", 9),
+		.retprobe = !strncmp(section, "kretprobe.multi/", 16),
 	};
 
-	if (!bpf_program__autoload(program))
-		return 0;
-	*link = bpf_program__attach_kprobe_multi_opts(program, NULL, &options);
-	return *link ? 0 : -errno;
+	errno = 0;
+	if (!options.retprobe && strncmp(section, "kprobe.multi/", 13))
+		return NULL;
+	return bpf_program__attach_kprobe_multi_opts(program, NULL, &options);
+}
+
+int hooks_attach(const struct bpf_object_skeleton *skeleton)
+{
+	const struct bpf_program *program;
+	struct bpf_link *link;
+	int i;
+
+	for (i = 0; i < skeleton->prog_cnt; i++) {
+		program = *skeleton->progs[i].prog;
+		if (!bpf_program__autoload(program))
+			continue;
+		link = hooks_attach_program(program);
+		if (link)
+			*skeleton->progs[i].link = link;
+		else if (errno)
+			return -errno;
+	}
+	return 0;
 }
 
 /*

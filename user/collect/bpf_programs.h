@@ -8,8 +8,8 @@
 
 #include "model/counters.h"
 
-struct bpf_link;
 struct bpf_object;
+struct bpf_object_skeleton;
 struct bpf_program;
 struct bpf_targets;
 
@@ -27,8 +27,8 @@ int hooks_choose(struct bpf_object *object, const struct bpf_targets *targets, u
  */
 int hooks_choose_records(struct bpf_object *object, const struct bpf_targets *targets);
 
-/* Attaches a program of kprobe.multi, if it is loaded. 0 or a negative errno. */
-int hooks_attach(const struct bpf_program *program, struct bpf_link **link);
+/* Attaches the loaded programs of kprobe.multi. 0 or a negative errno. */
+int hooks_attach(const struct bpf_object_skeleton *skeleton);
 
 /* Events that were lost because the kernel left out a program so far. 0 or a negative errno. */
 int hooks_read_skipped(const struct bpf_object *object, uint64_t *skipped);

@@ -5,7 +5,7 @@
  * object has the counts.
  *
  *	events_dump [OPTION…] OUTPUT COMMAND…
- *	-p	the page cache, -s: stacks, -o: not its children
+ *	-p	the page cache, -s: stacks, -c: calls of file operations, -o: not its children
  *	-W N	the module's ->fault
  *	-w N	without the hooks of the mask N
  *	-r N	bytes of the ring
@@ -399,13 +399,16 @@ int main(int argc, char **argv)
 	/* This program is also the helper that removes the pins: helper unpin INODE. */
 	if (argc == 4 && !strcmp(argv[1], "helper"))
 		return pins_keep(strtoull(argv[3], NULL, 10)) ? EXIT_FAILURE : EXIT_SUCCESS;
-	while ((option = getopt(argc, argv, "+psoW:w:r:ni:")) > 0) {
+	while ((option = getopt(argc, argv, "+pscoW:w:r:ni:")) > 0) {
 		switch (option) {
 		case 'p':
 			plan.events.pages = true;
 			break;
 		case 's':
 			plan.events.stacks = true;
+			break;
+		case 'c':
+			plan.events.records = true;
 			break;
 		case 'o':
 			plan.how = PFSTAT_TARGET_PROCESS;
