@@ -10,7 +10,7 @@
 #include "user/collect/record_ring.h"
 #include "user/util/page_size.h"
 
-#define CAPACITY 39U /* capacity of a ring of 4 KiB */
+#define CAPACITY 34U /* capacity of a ring of 4 KiB */
 
 struct writer {
 	char path[32];
