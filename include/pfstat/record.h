@@ -25,6 +25,8 @@
 #define PFSTAT_ABI_VERSION 9
 /* The oldest version that user space reads. Each later one only appended: to tables and structs. */
 #define PFSTAT_ABI_OLDEST 4
+/* The first version whose records and events describe each handle_mm_fault(). */
+#define PFSTAT_ABI_SPANS 9
 
 /* Which VMA operation was called. */
 enum pfstat_op {

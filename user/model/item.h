@@ -6,6 +6,7 @@
 #ifndef PFSTAT_USER_ITEM_H
 #define PFSTAT_USER_ITEM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <pfstat/event.h>
@@ -57,13 +58,30 @@ static inline uint64_t item_elapsed(uint64_t from_ns, uint64_t to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
+/* The handle_mm_fault() around the call. False: the record does not describe it. */
+static inline bool item_record_span(const struct pfstat_record *record, uint64_t *from_ns,
+				    uint64_t *to_ns)
+{
+	const uint64_t call_ns = record->start_ns + record->duration_ns;
+
+	if (!record->fault_ns || record->before_ns > record->start_ns)
+		return false;
+	*from_ns = record->start_ns - record->before_ns;
+	*to_ns = *from_ns + record->fault_ns;
+	if (*to_ns < *from_ns)
+		return false;
+	if (*to_ns < call_ns)
+		*to_ns = call_ns;
+	return true;
+}
+
 /* The end of the handle_mm_fault() that it describes, else of the call: when it was stored. */
 static inline uint64_t item_record_end_ns(const struct pfstat_record *record)
 {
-	const uint64_t call_ns = record->start_ns + record->duration_ns;
-	const uint64_t fault_ns = record->start_ns - record->before_ns + record->fault_ns;
+	uint64_t from_ns, to_ns;
 
-	return record->fault_ns && fault_ns > call_ns ? fault_ns : call_ns;
+	return item_record_span(record, &from_ns, &to_ns) ? to_ns :
+							    record->start_ns + record->duration_ns;
 }
 
 /* Consumes one item, which is valid only during the call. Returns 0 or a negative errno. */

@@ -298,7 +298,8 @@ int items_begin(struct items_decoder *decoder, uint32_t abi, const uint8_t *raw,
 	decoder->taken = 0;
 	decoder->nr = 0;
 	decoder->record_words =
-		(abi < 9 ? PFSTAT_RECORD_8_BYTES : sizeof(struct pfstat_record)) / sizeof(word);
+		(abi < PFSTAT_ABI_SPANS ? PFSTAT_RECORD_8_BYTES : sizeof(struct pfstat_record)) /
+		sizeof(word);
 	if (size < sizeof(decoder->nr))
 		return -EBADMSG;
 	memcpy(&decoder->nr, raw, sizeof(decoder->nr));

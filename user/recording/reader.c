@@ -606,6 +606,11 @@ uint64_t recording_page_bytes(const struct recording_reader *reader)
 	return reader->page_bytes;
 }
 
+bool recording_has_spans(const struct recording_reader *reader)
+{
+	return reader->abi >= PFSTAT_ABI_SPANS;
+}
+
 int recording_require_pages(const struct recording_reader *reader)
 {
 	if (reader->page_bytes == page_size())

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -28,6 +29,8 @@ void recording_close(struct recording_reader *reader);
 const json_t *recording_head(const struct recording_reader *reader);
 /* The size of pages on the recorded machine. */
 uint64_t recording_page_bytes(const struct recording_reader *reader);
+/* Its items may describe each handle_mm_fault(), see analysis_expect_spans(). */
+bool recording_has_spans(const struct recording_reader *reader);
 /* Prints a message if they differ from this machine's. Returns a status. */
 int recording_require_pages(const struct recording_reader *reader);
 
