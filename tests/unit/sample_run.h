@@ -186,6 +186,7 @@ static inline void sample_parts(struct report *report)
 	static const uint64_t anon[NR_PARTS] = { [PART_CPU_BEFORE] = 600, [PART_RESIDUE] = 400 };
 
 	report->faults.parts_known = true;
+	report->faults.has_spans = true;
 	sample_faults(report, FAULT_DISK, SAMPLE_DISK, true, read);
 	sample_faults(report, FAULT_WAIT, SAMPLE_WAIT, true, wait);
 	sample_faults(report, FAULT_READAHEAD, SAMPLE_READAHEAD, true, read);

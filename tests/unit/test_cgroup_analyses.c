@@ -48,6 +48,7 @@ static void add_fault(uint32_t pid, uint64_t start_ns)
 		.address = 0x100000 + start_ns,
 		.start_ns = start_ns,
 		.duration_ns = 500,
+		.fault_ns = 500,
 		.result = PFSTAT_RESULT_LOCKED | PFSTAT_RESULT_MAJOR,
 	};
 	const struct item item = { .type = ITEM_RECORD, .ns = start_ns + 500, .record = &record };

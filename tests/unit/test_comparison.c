@@ -8,7 +8,7 @@
 #include "user/analyze/comparison.h"
 
 #define TINY	  0.000000001
-#define ALL_PARTS ((1U << NR_PARTS) - 1)
+#define ALL_PARTS ((1U << NR_PARTS) - 1 + COMPARISON_WHOLE)
 
 /* The faults of one class in one run. */
 struct sample {
@@ -235,13 +235,31 @@ START_TEST(test_part_unknown_in_one_run_has_no_verdict)
 
 	fill(&a, 500, 1, 0, &state);
 	fill(&b, 500, 2, 0, &state);
-	comparison_add(&comparison, "disk", &a.side, &b.side, 1U << PART_CPU_BEFORE);
+	comparison_add(&comparison, "disk", &a.side, &b.side,
+		       1U << PART_CPU_BEFORE | COMPARISON_WHOLE);
 	comparison_judge(&comparison, 0.95, 0.05);
 	row = find(&comparison, "disk", "device");
 	ck_assert_int_eq(row->verdict, COMPARISON_UNKNOWN);
 	ck_assert(isnan(row->a.value) && isnan(row->b.value));
 	ck_assert_int_eq(find(&comparison, "disk", "cpu_before")->verdict, COMPARISON_SAME);
 	ck_assert_int_eq(find(&comparison, "disk", "whole")->verdict, COMPARISON_CHANGE);
+}
+END_TEST
+
+START_TEST(test_times_of_calls_are_not_compared_with_those_of_whole_faults)
+{
+	struct comparison comparison = { 0 };
+	struct sample a, b;
+	uint64_t state = 8;
+
+	fill(&a, 500, 1, 0, &state);
+	fill(&b, 500, 2, 0, &state);
+	comparison_add(&comparison, "disk", &a.side, &b.side, 0);
+	comparison_judge(&comparison, 0.95, 0.05);
+	ck_assert_int_eq(find(&comparison, "disk", "total")->verdict, COMPARISON_UNKNOWN);
+	ck_assert_int_eq(find(&comparison, "disk", "whole")->verdict, COMPARISON_UNKNOWN);
+	ck_assert_int_eq(find(&comparison, "disk", "faults")->verdict, COMPARISON_SAME);
+	ck_assert(!comparison.change);
 }
 END_TEST
 
@@ -375,8 +393,8 @@ static bool changed(const struct comparison_side *a, const struct comparison_sid
 {
 	struct comparison comparison = { 0 };
 
-	comparison_add(&comparison, "all", a, b, 0);
-	comparison_add(&comparison, "long", a, b, 0);
+	comparison_add(&comparison, "all", a, b, COMPARISON_WHOLE);
+	comparison_add(&comparison, "long", a, b, COMPARISON_WHOLE);
 	comparison_judge(&comparison, 0.95, threshold);
 	return comparison.change;
 }
@@ -471,6 +489,7 @@ RUN_TESTS("comparison", test_same_run_twice_has_no_change_even_without_a_thresho
 	  test_equal_runs_are_seldom_reported_as_changed, test_few_faults_give_no_verdict,
 	  test_class_of_one_run_only_is_a_change_by_count, test_class_of_neither_run_has_no_rows,
 	  test_part_unknown_in_one_run_has_no_verdict, test_number_of_major_faults_is_compared,
+	  test_times_of_calls_are_not_compared_with_those_of_whole_faults,
 	  test_confidence_is_shared_by_the_rows, test_total_time_is_the_first_row,
 	  test_bytes_read_are_compared_if_all_runs_know_them,
 	  test_rates_of_runs_of_different_length_are_the_same,

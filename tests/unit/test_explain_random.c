@@ -49,21 +49,43 @@ static void check_whole(const struct explained *fault)
 		off += last_ns - fault->spans[i].from_ns;
 	}
 	require(last_ns <= fault->end_ns);
-	sum -= fault->parts_ns[PART_CPU_BEFORE] + fault->parts_ns[PART_CPU_AFTER];
+	for (i = 0; i < NR_PARTS; i++)
+		if (PARTS_ON_CPU & 1U << i)
+			sum -= fault->parts_ns[i];
+	require(fault->calls || !fault->parts_ns[PART_MM]);
+	require(fault->whole || !fault->parts_ns[PART_MM]);
 	/* Omitted events count, too. */
 	require(off == sum || (off < sum && fault->nr_spans == EXPLAIN_MAX_SPANS));
 }
 
 /* ---- one fault with complete information, nanosecond by nanosecond ---- */
 
-#define MAX_STAYS    6
+#define MAX_STAYS    40
 #define MAX_REQUESTS 8
 #define MAX_RECLAIMS 3
+
+/* How the items describe a handle_mm_fault(). */
+enum description {
+	BY_RECORD,  /* the record of its call has the span */
+	BY_RECORDS, /* a pass, then the record */
+	BY_EVENT,   /* the record of its call has no span, but an event follows */
+	NO_CALL,
+	NR_DESCRIPTIONS
+};
+
+struct attempt {
+	enum description by;
+	uint64_t from_ns, to_ns;
+	uint64_t calls_ns[2][2]; /* from and to */
+	unsigned int nr_calls;
+};
 
 static struct pfstat_off_cpu stays[MAX_STAYS];
 static struct pfstat_block requests[MAX_REQUESTS];
 static struct pfstat_reclaim reclaims[MAX_RECLAIMS];
 static size_t nr_stays, nr_requests, nr_reclaims;
+static struct attempt attempts[3];
+static unsigned int nr_attempts;
 static uint64_t fault_pgoff;
 static unsigned int nr_checked;
 
@@ -122,6 +144,28 @@ static bool reclaims_at(uint64_t ns)
 	return false;
 }
 
+static bool is_in_call(uint64_t ns)
+{
+	unsigned int i, call;
+
+	for (i = 0; i < nr_attempts; i++)
+		for (call = 0; call < attempts[i].nr_calls; call++)
+			if (ns >= attempts[i].calls_ns[call][0] &&
+			    ns < attempts[i].calls_ns[call][1])
+				return true;
+	return false;
+}
+
+static bool has_calls(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_attempts; i++)
+		if (attempts[i].nr_calls)
+			return true;
+	return false;
+}
+
 static enum part part_at(uint64_t start_ns, uint64_t ns)
 {
 	bool slept = false;
@@ -141,6 +185,8 @@ static enum part part_at(uint64_t start_ns, uint64_t ns)
 		return PART_RECLAIM;
 	for (i = 0; i < nr_reclaims; i++)
 		slept |= reclaims[i].event.ns <= ns && reclaims[i].event.ns > start_ns;
+	if (has_calls() && !is_in_call(ns))
+		return PART_MM;
 	return slept ? PART_CPU_AFTER : PART_CPU_BEFORE;
 }
 
@@ -151,6 +197,9 @@ static int check_every_ns(void *context, const struct explained *fault)
 
 	(void)context;
 	check_whole(fault);
+	require(fault->whole && fault->solved);
+	require(fault->start_ns == attempts[0].from_ns);
+	require(fault->end_ns == attempts[nr_attempts - 1].to_ns);
 	for (ns = fault->start_ns; ns < fault->end_ns; ns++)
 		expected[part_at(fault->start_ns, ns)]++;
 	for (part = 0; part < NR_PARTS; part++)
@@ -249,45 +298,105 @@ static void tell_events(uint64_t until_ns)
 		add_event(events[i]);
 }
 
+/* Up to two sleeps. */
+static uint64_t make_time(uint64_t ns)
+{
+	unsigned int i;
+
+	for (i = below(3); i && nr_stays < MAX_STAYS; i--)
+		ns = make_stay(ns + below(30));
+	return ns + below(30);
+}
+
+static uint64_t make_attempt(struct attempt *attempt, uint64_t ns)
+{
+	unsigned int call, i;
+
+	*attempt = (struct attempt){ .by = below(NR_DESCRIPTIONS), .from_ns = ns };
+	attempt->nr_calls = attempt->by == NO_CALL ? 0 : attempt->by == BY_RECORDS ? 2 : 1;
+	ns = make_time(ns);
+	for (call = 0; call < attempt->nr_calls; call++) {
+		attempt->calls_ns[call][0] = ns;
+		ns = make_time(ns) + 1;
+		attempt->calls_ns[call][1] = ns;
+		for (i = below(3); i && nr_requests < MAX_REQUESTS; i--)
+			make_request(ns);
+		ns = make_time(ns);
+	}
+	attempt->to_ns = ns + 1;
+	return below(3) ? attempt->to_ns + below(20) : make_stay(attempt->to_ns + below(30));
+}
+
+static void tell_call(const struct attempt *attempt, unsigned int call, bool again, bool last)
+{
+	const bool pass = call + 1 < attempt->nr_calls;
+	const struct pfstat_record record = {
+		.op = pass ? PFSTAT_OP_MAP_PAGES : PFSTAT_OP_FAULT,
+		.class = pass ? PFSTAT_CLASS_PASS : PFSTAT_CLASS_DISK,
+		.pid = 1,
+		.tid = 1,
+		.inode = INODE,
+		.dev = DEV,
+		.pgoff = fault_pgoff,
+		.address = fault_pgoff << 12,
+		.start_ns = attempt->calls_ns[call][0],
+		.duration_ns = attempt->calls_ns[call][1] - attempt->calls_ns[call][0],
+		.earlier_ns = again,
+		.flags = again ? PFSTAT_FLAG_TRIED : PFSTAT_FLAG_VMA_LOCK,
+		.result = pass ? 0 :
+			  last ? PFSTAT_RESULT_LOCKED :
+				 PFSTAT_RESULT_RETRY,
+		.fault_ns = pass || attempt->by == BY_EVENT ? 0 : attempt->to_ns - attempt->from_ns,
+		.before_ns = pass || attempt->by == BY_EVENT ?
+				     0 :
+				     attempt->calls_ns[call][0] - attempt->from_ns,
+	};
+
+	require(!explain_record(explain, &record));
+}
+
+static void tell_attempt(const struct attempt *attempt, bool again, bool last)
+{
+	const struct pfstat_fault fault = {
+		.event = {
+			.type = PFSTAT_EVENT_FAULT, .size = sizeof(fault), .pid = 1, .tid = 1,
+			.flags = attempt->by == BY_EVENT || below(2) ? PFSTAT_FAULT_HOOKED :
+								       PFSTAT_FAULT_OTHER,
+			.ns = attempt->to_ns,
+		},
+		.start_ns = attempt->from_ns, .address = fault_pgoff << 12, .pgoff = fault_pgoff,
+		.inode = INODE, .dev = DEV,
+		.fault_flags = again ? PFSTAT_FLAG_TRIED : PFSTAT_FLAG_VMA_LOCK,
+		.outcome = last ? PFSTAT_OUTCOME_MINOR : PFSTAT_OUTCOME_RETRY,
+	};
+	unsigned int call;
+
+	for (call = 0; call < attempt->nr_calls; call++)
+		tell_call(attempt, call, again, last);
+	if (attempt->by == NO_CALL || attempt->by == BY_EVENT)
+		add_event(&fault.event);
+}
+
 /* A fault of one to three attempts, with off-CPU intervals in and between them. */
 static uint64_t add_known_fault(uint64_t ns)
 {
-	const unsigned int attempts = 1 + below(3);
-	uint64_t starts[3], ends[3];
-	unsigned int i, s;
+	unsigned int i;
 
+	nr_attempts = 1 + below(3);
 	nr_stays = 0;
 	nr_requests = 0;
 	fault_pgoff = 10 + below(5);
-	for (i = 0; i < attempts; i++) {
-		starts[i] = ns;
-		for (s = below(3); s; s--)
-			ns = make_stay(ns + below(30));
-		ends[i] = ns += 1 + below(30);
-		for (s = below(3); s; s--)
-			make_request(ns);
-		ns += below(20);
+	for (i = 0; i < nr_attempts; i++) {
+		ns = make_attempt(&attempts[i], ns);
+		/* After the last one, its thread does something else. */
+		while (i + 1 == nr_attempts && nr_stays &&
+		       stays[nr_stays - 1].off_ns >= attempts[i].to_ns)
+			nr_stays--;
 	}
-	make_reclaims(starts[0], ends[attempts - 1]);
-	tell_events(ends[attempts - 1]);
-	for (i = 0; i < attempts; i++) {
-		const struct pfstat_record record = {
-			.op = PFSTAT_OP_FAULT,
-			.class = PFSTAT_CLASS_DISK,
-			.pid = 1,
-			.tid = 1,
-			.inode = INODE,
-			.dev = DEV,
-			.pgoff = fault_pgoff,
-			.address = fault_pgoff << 12,
-			.start_ns = starts[i],
-			.duration_ns = ends[i] - starts[i],
-			.earlier_ns = i ? starts[i - 1] : 0,
-			.result = i + 1 < attempts ? PFSTAT_RESULT_RETRY : PFSTAT_RESULT_LOCKED,
-		};
-
-		require(!explain_record(explain, &record));
-	}
+	make_reclaims(attempts[0].from_ns, attempts[nr_attempts - 1].to_ns);
+	tell_events(attempts[nr_attempts - 1].to_ns);
+	for (i = 0; i < nr_attempts; i++)
+		tell_attempt(&attempts[i], i > 0, i + 1 == nr_attempts);
 	return ns + 200;
 }
 
@@ -299,6 +408,7 @@ START_TEST(test_parts_equal_every_nanosecond)
 	state = 3;
 	nr_checked = 0;
 	explain = explain_new(true, 4096, check_every_ns, NULL);
+	explain_expect_spans(explain);
 	for (i = 0; i < 20000; i++)
 		ns = add_known_fault(ns);
 	ck_assert_int_eq(explain_finish(explain), 0);
@@ -329,6 +439,17 @@ static int count_fault(void *context, const struct explained *fault)
 	return 0;
 }
 
+/* The span of a handle_mm_fault(), or nonsense. */
+static void add_any_span(struct pfstat_record *record)
+{
+	record->before_ns = below(100);
+	record->fault_ns = record->before_ns + record->duration_ns + below(100);
+	if (!below(10))
+		record->before_ns = random_next(&state);
+	if (!below(10))
+		record->fault_ns = random_next(&state);
+}
+
 static void add_any_record(struct summary *summary, uint64_t now)
 {
 	static const uint32_t results[] = {
@@ -357,6 +478,8 @@ static void add_any_record(struct summary *summary, uint64_t now)
 		record.class = PFSTAT_CLASS_LONG;
 	record.address = record.pgoff << 12;
 	record.start_ns = now - record.duration_ns;
+	if (below(2))
+		add_any_span(&record);
 	require(!summary_add_record(summary, &record));
 	require(!explain_record(explain, &record));
 }
@@ -404,14 +527,16 @@ static void add_any_request(uint64_t now)
 	add_event(&block.event);
 }
 
-static void add_any_fault(uint64_t now)
+static void add_any_fault(uint32_t first_tid, uint64_t now)
 {
 	const struct pfstat_fault fault = {
 		.event = {
-			.type = PFSTAT_EVENT_FAULT, .size = sizeof(fault), .tid = 1 + below(3),
-			.flags = below(PFSTAT_NR_FAULT_KINDS), .ns = now,
+			.type = PFSTAT_EVENT_FAULT, .size = sizeof(fault),
+			.tid = first_tid + below(3), .flags = below(PFSTAT_NR_FAULT_KINDS),
+			.ns = now,
 		},
-		.start_ns = now - below(300), .address = below(3) << 12,
+		.start_ns = now - below(600), .address = below(3) << 12,
+		.fault_flags = below(2) ? PFSTAT_FLAG_TRIED : PFSTAT_FLAG_VMA_LOCK,
 		.outcome = below(PFSTAT_NR_OUTCOMES),
 	};
 
@@ -431,16 +556,17 @@ static void add_any_end(struct summary *summary, uint64_t now)
 	add_event(&exit.event);
 }
 
-START_TEST(test_parts_of_random_events_add_up)
+/* @fault_tid: the first thread of the events of faults; 1: those of the records */
+static struct tally add_random_items(struct summary *summary, bool spans, uint32_t fault_tid)
 {
-	struct summary *summary = summary_new(4096);
-	struct summary_figures figures;
 	struct tally tally = { 0 };
 	uint64_t now = 10000;
 	unsigned int i, what;
 
 	state = 5;
 	explain = explain_new(true, 4096, count_fault, &tally);
+	if (spans)
+		explain_expect_spans(explain);
 	for (i = 0; i < 200000; i++, now += below(60)) {
 		what = below(100);
 		if (what < 45)
@@ -452,11 +578,21 @@ START_TEST(test_parts_of_random_events_add_up)
 		else if (what < 85)
 			add_any_request(now);
 		else if (what < 99)
-			add_any_fault(now);
+			add_any_fault(fault_tid, now);
 		else
 			add_any_end(summary, now);
 	}
 	ck_assert_int_eq(explain_finish(explain), 0);
+	explain_free(explain);
+	return tally;
+}
+
+static void check_random_items(bool spans)
+{
+	struct summary *summary = summary_new(4096);
+	struct summary_figures figures;
+	const struct tally tally = add_random_items(summary, spans, 4);
+
 	summary_figures(summary, &figures);
 	ck_assert_uint_eq(tally.solved, figures.faults);
 	ck_assert_uint_eq(tally.major, figures.major);
@@ -465,7 +601,26 @@ START_TEST(test_parts_of_random_events_add_up)
 	ck_assert_uint_gt(tally.major, 1000);
 	ck_assert_uint_gt(figures.unfinished, 1000);
 	ck_assert_uint_gt(tally.others, 1000);
-	explain_free(explain);
+	summary_free(summary);
+}
+
+START_TEST(test_parts_of_random_events_add_up)
+{
+	check_random_items(false);
+}
+END_TEST
+
+START_TEST(test_parts_of_random_spans_add_up)
+{
+	check_random_items(true);
+}
+END_TEST
+
+START_TEST(test_calls_and_faults_of_one_thread_in_any_order_add_up)
+{
+	struct summary *summary = summary_new(4096);
+
+	add_random_items(summary, true, 1);
 	summary_free(summary);
 }
 END_TEST
@@ -546,10 +701,12 @@ END_TEST
 
 START_TEST(test_a_million_threads_without_exit_need_bounded_memory)
 {
-	check_threads(false, 20 << 20);
+	check_threads(false, 24 << 20);
 }
 END_TEST
 
 RUN_TESTS("explain_random", test_parts_equal_every_nanosecond, test_parts_of_random_events_add_up,
+	  test_parts_of_random_spans_add_up,
+	  test_calls_and_faults_of_one_thread_in_any_order_add_up,
 	  test_a_million_short_lived_threads_leave_no_memory,
 	  test_a_million_threads_without_exit_need_bounded_memory)

@@ -399,6 +399,50 @@ START_TEST(test_parts_that_a_class_lacks_are_omitted)
 }
 END_TEST
 
+START_TEST(test_time_outside_of_the_calls_has_a_row)
+{
+	struct sample_run run;
+	struct part_figures *mm;
+	char *text;
+
+	sample_open(&run, 150000);
+	mm = &run.report.faults.classes[FAULT_LONG].parts[PART_MM];
+	*mm = (struct part_figures){ 5000, 5000 * 4000, 4000, 4000, 4000 };
+	text = print_table(&run);
+	check_line(text, "  mm", "mm 5000 20.0 2.1% 61.5% 4.00 4.00 4.00 4.00");
+	check_lacks(text, "With the time of their calls only");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
+START_TEST(test_faults_with_the_time_of_their_calls_only_are_counted)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.faults.all.calls_only = 12;
+	text = print_table(&run);
+	check_contains(text, "\nWith the time of their calls only, without mm: 12 faults "
+			     "(no record of handle_mm_fault())\n");
+	free(text);
+	run.report.faults.has_spans = false;
+	text = print_table(&run);
+	check_line(strstr(text, "\nWhere the time"), "  mm", "mm n/a n/a n/a n/a n/a n/a n/a");
+	check_contains(text, "without mm: 12 faults (an older recording)\n");
+	check_lacks(text, "because eBPF had no hook");
+	free(text);
+	run.report.faults.has_spans = true;
+	run.report.faults.all.calls_only = 1;
+	run.report.bpf.hooks &= ~(1U << HOOK_FAULT);
+	text = print_table(&run);
+	check_contains(text, "without mm: 1 fault (not all faults were counted)\n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_parts_without_their_hook_are_na)
 {
 	struct sample_run run;
@@ -1311,16 +1355,16 @@ START_TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
 	sample_groups(&run, GROUP_BY_FILE);
 	run.report.bpf.hooks &= ~(1U << HOOK_SWAP | 1U << HOOK_WAKEUP);
 	text = sample_print(REPORT_CSV, &run.report, 1);
-	check_line(
-		text, "by,",
-		"by,name,pid,tid,address,inode,dev,faults,major,total_ns,mean_ns,"
-		"max_ns,disk,wait,readahead,short,long,around,mkwrite,pass,error,lock,raced,"
-		"file,anon,swap,cow,other,again,cpu_before_ns,queue_ns,device_ns,foreign_ns,"
-		"blocked_ns,reclaim_ns,asleep_ns,runqueue_ns,cpu_after_ns,residue_ns,lost_records,lost_events");
+	check_line(text, "by,",
+		   "by,name,pid,tid,address,inode,dev,faults,major,total_ns,mean_ns,"
+		   "max_ns,disk,wait,readahead,short,long,around,mkwrite,pass,error,lock,raced,"
+		   "file,anon,swap,cow,other,again,cpu_before_ns,queue_ns,device_ns,foreign_ns,"
+		   "blocked_ns,reclaim_ns,asleep_ns,runqueue_ns,cpu_after_ns,mm_ns,residue_ns,"
+		   "lost_records,lost_events");
 	check_contains(text,
 		       "\nfile,/mnt/disk/demo.bin,77,n/a,139637976727552,12,8388609,6000,"
 		       "6000,900000000,150000.000,160000,6000,0,0,0,0,0,0,0,0,0,0,0,0,n/a,0,0,"
-		       "n/a,90000000,0,810000000,0,0,0,0,n/a,0,0,0,0\n");
+		       "n/a,90000000,0,810000000,0,0,0,0,n/a,0,0,0,0,0\n");
 	check_contains(text, "\nfile,\"/lib/a,b\"\"\n.so\",n/a,n/a,n/a,18446744073709551615,0,2,1,"
 			     "5000,");
 	free(text);
@@ -1390,6 +1434,8 @@ RUN_TESTS("report", test_short_report_has_the_verdict_first_and_few_lines,
 	  test_table_puts_counts_side_by_side, test_table_states_the_source_and_its_cost,
 	  test_table_states_the_modules_own_cost, test_parts_of_each_class_add_up,
 	  test_parts_that_a_class_lacks_are_omitted, test_parts_without_their_hook_are_na,
+	  test_time_outside_of_the_calls_has_a_row,
+	  test_faults_with_the_time_of_their_calls_only_are_counted,
 	  test_all_hooks_leave_nothing_na, test_kernel_stacks_of_sleeps_are_printed,
 	  test_residue_above_2_percent_is_a_warning,
 	  test_lost_events_make_the_time_on_the_cpu_a_maximum, test_unsolved_faults_are_printed,

@@ -288,6 +288,7 @@ static int accesses_feed(struct recorded_accesses *accesses, struct recording_re
 	if (!reading.analysis)
 		return message(STATUS_FAILED, "out of memory");
 	analysis_listen(reading.analysis, accesses_take_fault, accesses);
+	analysis_expect_spans(reading.analysis, recording_has_spans(reader));
 	err = accesses_take_head(accesses, recording_head(reader));
 	if (!err)
 		err = recording_feed(reader, accesses_take_item, &reading, &signals_caught);

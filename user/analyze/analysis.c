@@ -22,7 +22,7 @@
 
 /* The faults of one class. A fault without a part is not in that part's histogram. */
 struct class_faults {
-	uint64_t count, major, unsolved, pages;
+	uint64_t count, major, unsolved, calls_only, pages;
 	uint64_t had[NR_PARTS + 1];	 /* number of faults with some of the part */
 	uint64_t total_ns[NR_PARTS + 1]; /* [NR_PARTS]: the whole */
 	uint64_t reclaim_cpu_ns;
@@ -46,6 +46,7 @@ struct analysis {
 	struct class_faults classes[NR_FAULT_CLASSES];
 	struct block_state blocks;
 	uint64_t voluntary, preempted, off_cpu_ns;
+	bool has_spans;
 	struct {
 		explain_sink sink;
 		void *context;
@@ -89,6 +90,18 @@ struct analysis *analysis_new(bool have_bpf, uint64_t page_bytes, unsigned int g
 		return NULL;
 	}
 	return analysis;
+}
+
+void analysis_expect_spans(struct analysis *analysis, bool expected)
+{
+	analysis->has_spans = expected;
+	if (expected)
+		explain_expect_spans(analysis->explain);
+}
+
+bool analysis_has_spans(const struct analysis *analysis)
+{
+	return analysis->has_spans;
 }
 
 uint64_t analysis_page_bytes(const struct analysis *analysis)
@@ -150,19 +163,19 @@ static int add_to_class(struct analysis *analysis, const struct explained *fault
 {
 	struct class_faults *class = &analysis->classes[fault->class];
 	const uint64_t whole_ns = fault->end_ns - fault->start_ns;
-	const enum part end = fault->nr_spans ? NR_PARTS : PART_CPU_BEFORE + 1;
 	enum part part;
 	int err;
 
 	class->count++;
 	class->major += fault->major;
 	class->unsolved += !fault->solved;
+	class->calls_only += !fault->whole;
 	class->pages += pages_of(fault);
 	class->reclaim_cpu_ns += fault->reclaim_cpu_ns;
 	class->had[NR_PARTS]++;
 	class->total_ns[NR_PARTS] += whole_ns;
 	err = quantile_add(&class->quantiles[NR_PARTS], whole_ns);
-	for (part = 0; part < end && !err; part++) {
+	for (part = 0; part < NR_PARTS && !err; part++) {
 		if (!fault->parts_ns[part])
 			continue;
 		class->had[part]++;
@@ -331,6 +344,8 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		evidence_add_reclaim(&analysis->evidence, (const struct pfstat_reclaim *)event);
 		break;
 	case PFSTAT_EVENT_FAULT:
+		if (analysis->has_spans)
+			summary_end_attempt(analysis->summary, event->tid);
 		break;
 	default:
 		return -EINVAL;
@@ -348,6 +363,14 @@ static int add_record(struct analysis *analysis, const struct pfstat_record *rec
 	return err ? err : explain_record(analysis->explain, record);
 }
 
+/* First emit the last fault of the thread, which needs the earlier mappings. */
+static int analysis_add_map(struct analysis *analysis, const struct item_map *map)
+{
+	int err = explain_leave(analysis->explain, map->tid);
+
+	return err ? err : address_spaces_add_map(analysis->grouping.spaces, map);
+}
+
 int analysis_add(void *context, const struct item *item)
 {
 	struct analysis *analysis = context;
@@ -358,7 +381,7 @@ int analysis_add(void *context, const struct item *item)
 	case ITEM_EVENT:
 		return add_event(analysis, item->event);
 	case ITEM_MAP:
-		return address_spaces_add_map(analysis->grouping.spaces, item->map);
+		return analysis_add_map(analysis, item->map);
 	default:
 		return -EINVAL;
 	}
@@ -433,6 +456,7 @@ static void analysis_fill_faults(const struct analysis *analysis, enum fault_cla
 		figures->count += class->count;
 		figures->major += class->major;
 		figures->unsolved += class->unsolved;
+		figures->calls_only += class->calls_only;
 		figures->pages += class->pages;
 		figures->reclaim_cpu_ns += class->reclaim_cpu_ns;
 	}

@@ -36,6 +36,9 @@ struct analysis;
  */
 struct analysis *analysis_new(bool have_bpf, uint64_t page_bytes, unsigned int groups);
 void analysis_free(struct analysis *analysis);
+/* The items describe each handle_mm_fault(), see explain_expect_spans(). Before the first item. */
+void analysis_expect_spans(struct analysis *analysis, bool expected);
+bool analysis_has_spans(const struct analysis *analysis);
 uint64_t analysis_page_bytes(const struct analysis *analysis);
 
 /* Adds a listener, whose sink is called for every logical fault. At most 4. */
@@ -78,11 +81,19 @@ struct fault_figures {
 	uint64_t count;
 	uint64_t major;
 	uint64_t unsolved;	   /* of count */
+	uint64_t calls_only;	   /* of count: without the time outside of their calls */
 	uint64_t pages;		   /* mapped pages, as far as known */
 	struct part_figures whole; /* end - start */
 	struct part_figures parts[NR_PARTS];
 	uint64_t reclaim_cpu_ns; /* of PART_RECLAIM; the rest of it is off the CPU */
 };
+
+/* The time on the CPU, without that of PART_RECLAIM. */
+static inline uint64_t fault_figures_cpu_ns(const struct fault_figures *figures)
+{
+	return figures->parts[PART_CPU_BEFORE].total_ns + figures->parts[PART_CPU_AFTER].total_ns +
+	       figures->parts[PART_MM].total_ns;
+}
 
 void analysis_faults(const struct analysis *analysis, enum fault_class class,
 		     struct fault_figures *figures);

@@ -74,6 +74,7 @@ static struct cgroup_analysis *fill_cgroup(struct cgroup_analyses *cgroups,
 		analysis_free(made.analysis);
 		return NULL;
 	}
+	analysis_expect_spans(made.analysis, cgroups->have_bpf);
 	free(cgroup->name);
 	analysis_free(cgroup->analysis);
 	*cgroup = made;

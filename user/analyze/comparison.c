@@ -176,12 +176,15 @@ void comparison_add(struct comparison *comparison, const char *class,
 
 	if (!side_sum(a, BATCH_FAULTS) && !side_sum(b, BATCH_FAULTS))
 		return;
-	add_sum(comparison, class, COMPARISON_TOTAL, a, b);
+	if (known & COMPARISON_WHOLE)
+		add_sum(comparison, class, COMPARISON_TOTAL, a, b);
+	else
+		add_row(comparison, class, COMPARISON_TOTAL)->verdict = COMPARISON_UNKNOWN;
 	add_reads(comparison, class, a, b);
 	add_sum(comparison, class, COMPARISON_FAULTS, a, b);
 	if (side_sum(a, BATCH_MAJOR) || side_sum(b, BATCH_MAJOR))
 		add_sum(comparison, class, COMPARISON_MAJOR, a, b);
-	add_time(comparison, class, NR_PARTS, a, b, true);
+	add_time(comparison, class, NR_PARTS, a, b, known & COMPARISON_WHOLE);
 	for (part = 0; part < NR_PARTS; part++)
 		add_time(comparison, class, part, a, b, known & 1U << part);
 }

@@ -75,9 +75,12 @@ const char *comparison_measure_name(const struct comparison_row *row);
 /* "ns", "bytes", "faults"; for rates "ns/s" and so on, except for mean times. */
 const char *comparison_unit(const struct comparison_row *row, bool rates);
 
+/* The times of the faults mean the same in all runs. */
+#define COMPARISON_WHOLE (1U << NR_PARTS)
+
 /*
  * Adds the rows of a class that occurs in at least one run.
- * @known: 1 << enum part of the parts that all runs know
+ * @known: 1 << enum part of the parts that all runs know, and COMPARISON_WHOLE
  */
 void comparison_add(struct comparison *comparison, const char *class,
 		    const struct comparison_side *a, const struct comparison_side *b,

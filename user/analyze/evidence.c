@@ -52,8 +52,7 @@ static void evidence_add_to(struct evidence_sum *sum, const struct explained *fa
 
 	sum->count++;
 	sum->total_ns += whole_ns;
-	sum->off_cpu_ns +=
-		whole_ns - fault->parts_ns[PART_CPU_BEFORE] - fault->parts_ns[PART_CPU_AFTER];
+	sum->off_cpu_ns += whole_ns - explained_cpu_ns(fault);
 }
 
 static void evidence_add_perf(struct evidence_perf *perf, const struct explained *fault)

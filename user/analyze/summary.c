@@ -121,6 +121,16 @@ static struct summary_thread *summary_thread_get(struct summary *summary, uint32
 	return thread;
 }
 
+void summary_end_attempt(struct summary *summary, uint32_t tid)
+{
+	struct summary_thread *thread = summary->last;
+
+	if (!thread || thread->tid != tid)
+		thread = hash_find(&summary->threads, tid);
+	if (thread)
+		attempt_chain_returned(&thread->chain);
+}
+
 void summary_end_thread(struct summary *summary, uint32_t tid)
 {
 	struct summary_thread *thread = hash_take(&summary->threads, tid);

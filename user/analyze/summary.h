@@ -50,6 +50,9 @@ void summary_free(struct summary *summary);
 int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *interval);
 int summary_add_record(struct summary *summary, const struct pfstat_record *record);
 
+/* A handle_mm_fault() of the thread returned that no record describes. */
+void summary_end_attempt(struct summary *summary, uint32_t tid);
+
 /* Drops the state of an exited thread, because its number may be reused. */
 void summary_end_thread(struct summary *summary, uint32_t tid);
 

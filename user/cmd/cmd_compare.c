@@ -278,6 +278,7 @@ static int compared_run_read(struct compared_run *run, const char *path)
 	run->analysis = analysis_new(true, recording_page_bytes(run->reader), 0);
 	if (!run->analysis)
 		return message(STATUS_FAILED, "out of memory");
+	analysis_expect_spans(run->analysis, recording_has_spans(run->reader));
 	err = compare_read_items(run);
 	if (signals_caught)
 		return 128 + signals_caught;
@@ -304,6 +305,13 @@ static bool compared_run_has_hook(const struct compared_run *run, enum bpf_hook 
 	return run->hooks & 1U << hook;
 }
 
+/* Else it has the time of the calls of file operations only. */
+static bool compared_run_is_whole(const struct compared_run *run)
+{
+	return compared_run_has_hook(run, HOOK_FAULT) &&
+	       (recording_has_spans(run->reader) || compared_run_has_hook(run, HOOK_PERF));
+}
+
 /* Parts that this run can know: 1 << enum part. */
 static unsigned int compared_run_parts(const struct compared_run *run)
 {
@@ -319,6 +327,8 @@ static unsigned int compared_run_parts(const struct compared_run *run)
 		parts &= ~(1U << PART_RUNQUEUE);
 	if (!compared_run_has_hook(run, HOOK_RECLAIM))
 		parts &= ~(1U << PART_RECLAIM);
+	if (!compared_run_is_whole(run) || compared_run_has_hook(run, HOOK_PERF))
+		parts &= ~(1U << PART_MM);
 	return parts;
 }
 
@@ -442,19 +452,21 @@ static uint64_t side_faults(const struct comparison_side *side)
 /* Parts that include reclaim in a run without the hook for it. */
 #define PARTS_WITH_RECLAIM                                                                     \
 	(1U << PART_CPU_BEFORE | 1U << PART_CPU_AFTER | 1U << PART_QUEUE | 1U << PART_DEVICE | \
-	 1U << PART_FOREIGN | 1U << PART_BLOCKED | 1U << PART_RESIDUE)
+	 1U << PART_FOREIGN | 1U << PART_BLOCKED | 1U << PART_MM | 1U << PART_RESIDUE)
 
 /* The parts and classes that all runs know. */
 struct known {
 	unsigned int parts, classes;
-	bool all; /* all runs see the same faults, in whatever classes */
+	bool all;   /* all runs see the same faults, in whatever classes */
+	bool whole; /* all runs have the same time of faults with calls */
 	bool reads;
 };
 
 static struct known known_by(const struct compare_input *input)
 {
 	const bool fault_hook = compared_run_has_hook(input->runs[0], HOOK_FAULT);
-	struct known known = { ~0U, ~0U, true, true };
+	const bool is_whole = compared_run_is_whole(input->runs[0]);
+	struct known known = { ~0U, ~0U, true, true, true };
 	const struct compared_run *run;
 	bool has_reclaim = false;
 	unsigned int side;
@@ -465,6 +477,7 @@ static struct known known_by(const struct compare_input *input)
 			known.parts &= compared_run_parts(run);
 			known.classes &= compared_run_classes(run);
 			known.all &= compared_run_has_hook(run, HOOK_FAULT) == fault_hook;
+			known.whole &= compared_run_is_whole(run) == is_whole;
 			known.reads &= compared_run_has_hook(run, HOOK_BLOCK);
 		}
 	if (has_reclaim && !(known.parts & 1U << PART_RECLAIM))
@@ -483,7 +496,10 @@ static void add_class(struct comparison *comparison, const struct compare_input 
 	side_fill(&a, input, 0, class, all && known->reads);
 	side_fill(&b, input, 1, class, all && known->reads);
 	if (all ? known->all : known->classes & 1U << class)
-		comparison_add(comparison, name, &a, &b, known->parts);
+		comparison_add(comparison, name, &a, &b,
+			       known->whole || (class >= FAULT_FIRST_OTHER && !all) ?
+				       known->parts | COMPARISON_WHOLE :
+				       0);
 	else if (side_faults(&a) || side_faults(&b))
 		comparison_add_unknown(comparison, name);
 }

@@ -317,6 +317,8 @@ static int open_analysis(struct reading *reading)
 		analysis_new(reading->report.bpf.known, recording_page_bytes(reading->reader),
 			     REPORT_PLACES | (options->grouped ? 1U << options->by : 0));
 	err = reading->analysis ? 0 : -ENOMEM;
+	if (!err)
+		analysis_expect_spans(reading->analysis, recording_has_spans(reading->reader));
 	if (!err && has_figures(reading))
 		err = figures_open(&reading->figures, reading->analysis);
 	if (!err && options->stream)

@@ -179,6 +179,7 @@ static int keep_open_limits(struct keeping *keeping, bool have_bpf)
 	keeping->analysis = err ? NULL : analysis_new(have_bpf, page_size(), 0);
 	if (!keeping->analysis)
 		return -ENOMEM;
+	analysis_expect_spans(keeping->analysis, have_bpf);
 	return analysis_listen(keeping->analysis, keep_add_fault, keeping);
 }
 

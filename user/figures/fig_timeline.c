@@ -192,8 +192,8 @@ static void spread(struct timeline *timeline, struct lane *lane, enum state stat
 static void add_fault_off(struct timeline *timeline, struct lane *lane,
 			  const struct explained *fault)
 {
-	const uint64_t off_ns = fault->end_ns - fault->start_ns - fault->parts_ns[PART_CPU_BEFORE] -
-				fault->parts_ns[PART_CPU_AFTER] - fault->reclaim_cpu_ns;
+	const uint64_t off_ns =
+		fault->end_ns - fault->start_ns - explained_cpu_ns(fault) - fault->reclaim_cpu_ns;
 	uint64_t left_ns = off_ns, at_ns = fault->start_ns;
 	const struct explain_span *span;
 	unsigned int i;

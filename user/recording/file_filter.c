@@ -58,6 +58,8 @@ int file_filter_open(struct file_filter *filter, const char *recording, const ch
 	if (err)
 		return err;
 	analysis = analysis_new(true, recording_page_bytes(reader), 1U << GROUP_BY_FILE);
+	if (analysis)
+		analysis_expect_spans(analysis, recording_has_spans(reader));
 	err = analysis ? read_items(reader, analysis, stop) : -ENOMEM;
 	recording_close(reader);
 	if (!err)

@@ -104,6 +104,7 @@ struct report_syscalls {
 struct report_faults {
 	struct fault_figures classes[NR_FAULT_CLASSES], all;
 	bool parts_known;
+	bool has_spans; /* the items describe each handle_mm_fault(), if all faults are counted */
 };
 
 /* File pages. */

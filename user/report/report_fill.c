@@ -185,6 +185,7 @@ static void fill_faults(struct report_faults *faults, const struct analysis *ana
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		analysis_faults(analysis, class, &faults->classes[class]);
 	analysis_all_faults(analysis, &faults->all);
+	faults->has_spans = analysis_has_spans(analysis);
 }
 
 static int fill_pages(struct report_pages *pages, const struct analysis *analysis)

@@ -223,6 +223,8 @@ bool view_part_known(const struct report *run, enum part part)
 		return view_has_hook(run, HOOK_WAKEUP);
 	case PART_RECLAIM:
 		return view_has_hook(run, HOOK_RECLAIM);
+	case PART_MM:
+		return run->faults.has_spans && view_has_hook(run, HOOK_FAULT);
 	default:
 		return true;
 	}

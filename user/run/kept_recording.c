@@ -94,6 +94,7 @@ int kept_recording_write(const struct kept_recording *kept)
 				     CODE_GROUPS);
 	if (!sink.analysis)
 		return message(STATUS_FAILED, "out of memory");
+	analysis_expect_spans(sink.analysis, kept->report->bpf.known);
 	if (recording_output_begin(&sink.output, sink.path, kept->report)) {
 		status = recording_output_report(&sink.output, "");
 	} else {

@@ -96,6 +96,8 @@ static int measurement_open_analysis(struct measurement *measurement)
 	    (options->listener &&
 	     analysis_listen(result->analysis, options->listener, options->listener_context)))
 		return measurement_out_of_memory(measurement);
+	analysis_expect_spans(result->analysis,
+			      instruments_hooks(measurement->instruments) & 1U << HOOK_FAULT);
 	return 0;
 }
 

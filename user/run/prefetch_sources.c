@@ -209,6 +209,8 @@ static int source_read(struct prefetch_sources *sources, struct prefetch_source 
 	if (!status)
 		status = source_read_head(&reading, reader);
 	if (!status)
+		analysis_expect_spans(reading.analysis, recording_has_spans(reader));
+	if (!status)
 		status = source_read_items(&reading, reader);
 	recording_close(reader);
 	needed_pages_free(reading.needed);

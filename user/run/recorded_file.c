@@ -52,6 +52,7 @@ static int recorded_file_read_items(const char *recording, struct analysis *anal
 		recording_close(reader);
 		return STATUS_FAILED;
 	}
+	analysis_expect_spans(analysis, recording_has_spans(reader));
 	err = recording_feed(reader, sink, context, &signals_caught);
 	if (!err)
 		err = analysis_finish(analysis);

@@ -22,9 +22,9 @@ static bool is_next_attempt(const struct attempt_chain *chain, const struct pfst
 }
 
 /*
- * do_shared_fault() calls page_mkwrite right after ->fault. Any other
- * page_mkwrite is do_wp_page()'s: the page was mapped read-only before, and
- * that is a fault of its own.
+ * do_shared_fault() calls page_mkwrite right after ->fault, in the same handle_mm_fault(). Any
+ * other page_mkwrite is do_wp_page()'s: the page was mapped read-only before, and that is a fault
+ * of its own.
  */
 static bool is_sequel(const struct attempt_chain *chain, const struct pfstat_record *record,
 		      uint64_t page)
@@ -32,10 +32,11 @@ static bool is_sequel(const struct attempt_chain *chain, const struct pfstat_rec
 	return record->op == PFSTAT_OP_PAGE_MKWRITE && chain->shared_write && chain->page == page;
 }
 
+/* The record of the last call of a handle_mm_fault() has fault_ns. */
 static bool is_shared_write(const struct pfstat_record *record)
 {
 	return record->op == PFSTAT_OP_FAULT && (record->flags & PFSTAT_FLAG_WRITE) &&
-	       (record->facts & PFSTAT_FACT_SHARED);
+	       (record->facts & PFSTAT_FACT_SHARED) && !record->fault_ns;
 }
 
 static void attempt_chain_complete(struct attempt_chain *chain, const struct pfstat_record *record,

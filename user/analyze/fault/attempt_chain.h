@@ -27,7 +27,7 @@ struct attempt_chain {
 	uint64_t page;	   /* virtual address / page_bytes */
 	bool open;	   /* the last attempt did not end the fault */
 	bool passed;	   /* the last attempt was a pass on to ->fault */
-	bool shared_write; /* the last attempt ended a first write: page_mkwrite may follow */
+	bool shared_write; /* the last attempt ended a first write: page_mkwrite may follow it */
 	bool major;	   /* the fault that the last attempt ended was counted as major */
 };
 
@@ -44,6 +44,12 @@ enum attempt_role {
 	CHAIN_NEXT,   /* part of the same fault, which was still open */
 	CHAIN_SEQUEL, /* part of the same fault, which had seemed complete: page_mkwrite */
 };
+
+/* The handle_mm_fault() of the last attempt has returned: no page_mkwrite follows in it. */
+static inline void attempt_chain_returned(struct attempt_chain *chain)
+{
+	chain->shared_write = false;
+}
 
 /*
  * Adds a record. The records of a thread must come in time order. Afterwards chain->open

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Consumes records and events in time order and emits logical faults; explain.h has the picture.
- * A record arrives at the end of an attempt, an off-CPU event when the thread runs again. So the
- * intervals within an attempt have always arrived before it.
+ * A record arrives at the end of its handle_mm_fault(), or of its call, and an event of a fault at
+ * its end; an off-CPU event when the thread runs again. So the intervals within an attempt have
+ * always arrived before it. They are taken when the span of the attempt is known, or never will be.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 
 struct explain {
 	bool have_bpf;
+	bool expect_spans;
 	uint64_t page_bytes;
 	explain_sink sink;
 	void *context;
@@ -25,6 +27,8 @@ struct explain {
 	struct requests requests;   /* of all threads */
 	struct fault_builder *free; /* one for each thread that was in a fault at the same time */
 };
+
+static int explain_close_complete(void *context, struct thread_state *thread);
 
 struct explain *explain_new(bool have_bpf, uint64_t page_bytes, explain_sink sink, void *context)
 {
@@ -37,7 +41,14 @@ struct explain *explain_new(bool have_bpf, uint64_t page_bytes, explain_sink sin
 	explain->requests.page_bytes = page_bytes;
 	explain->sink = sink;
 	explain->context = context;
+	explain->threads.close = explain_close_complete;
+	explain->threads.close_context = explain;
 	return explain;
+}
+
+void explain_expect_spans(struct explain *explain)
+{
+	explain->expect_spans = true;
 }
 
 void explain_listen_corrections(struct explain *explain, explain_correction correction,
@@ -81,26 +92,6 @@ static bool explain_is_same_page(const struct explain *explain, uint64_t address
 	return address / explain->page_bytes == other / explain->page_bytes;
 }
 
-/* Ends the fault in *place, if there is one. */
-static int explain_emit(struct explain *explain, struct thread_state *thread,
-			struct fault_builder **place, bool solved)
-{
-	struct fault_builder *builder = *place;
-
-	if (!builder)
-		return 0;
-	*place = NULL;
-	builder->next = explain->free;
-	explain->free = builder;
-	builder->fault.parts_known = explain->have_bpf;
-	builder->fault.read_bytes = requests_bytes_read(&explain->requests, builder->fault.tid,
-							builder->fault.start_ns,
-							builder->fault.end_ns);
-	fault_builder_end(builder, solved);
-	thread_state_emitted(thread, builder);
-	return explain->sink(explain->context, &builder->fault);
-}
-
 /*
  * Moves the intervals that begin before until_ns, and the reclaims, from the queues of the thread
  * into the fault. Those that ended before the fault began belong to no fault.
@@ -129,6 +120,80 @@ static void explain_take_intervals(struct explain *explain, struct thread_state 
 	reclaims_drop(&thread->reclaims, until_ns);
 }
 
+/* Accounts the time of an attempt. Its calls, if any, are those that are pending. */
+static void explain_end_attempt(struct explain *explain, struct thread_state *thread,
+				uint64_t until_ns)
+{
+	struct fault_builder *builder = thread->fault;
+	const struct builder_call *call = &builder->calls[builder->nr_calls - builder->nr_pending];
+
+	for (; call < &builder->calls[builder->nr_calls]; call++) {
+		if (!call->sleep_missing)
+			continue;
+		explain_take_intervals(explain, thread, builder, call->from_ns);
+		fault_builder_add_unaccounted(builder, call->from_ns, call->to_ns);
+	}
+	builder->nr_pending = 0;
+	explain_take_intervals(explain, thread, builder, until_ns);
+	builder->begun = true;
+}
+
+/* Ends an attempt whose span is known. Pending calls before it belong to one of unknown span. */
+static void explain_end_span(struct explain *explain, struct thread_state *thread, uint64_t from_ns,
+			     uint64_t to_ns)
+{
+	struct fault_builder *builder = thread->fault;
+
+	if (builder->nr_pending &&
+	    builder->calls[builder->nr_calls - builder->nr_pending].from_ns < from_ns)
+		builder->partial = true;
+	fault_builder_begin_earlier(builder, from_ns);
+	fault_builder_extend(builder, to_ns);
+	explain_end_attempt(explain, thread, to_ns);
+}
+
+/* The span of the pending calls is not known, so the attempt is their time. */
+static void explain_end_calls(struct explain *explain, struct thread_state *thread)
+{
+	struct fault_builder *builder = thread->fault;
+
+	if (!builder->nr_pending)
+		return;
+	builder->partial = true;
+	fault_builder_extend(builder, builder->last_to_ns);
+	explain_end_attempt(explain, thread, builder->last_to_ns);
+}
+
+/* Ends the fault of the thread, if it is in one. */
+static int explain_emit(struct explain *explain, struct thread_state *thread, bool solved)
+{
+	struct fault_builder *builder = thread->fault;
+
+	if (!builder)
+		return 0;
+	explain_end_calls(explain, thread);
+	thread->fault = NULL;
+	builder->next = explain->free;
+	explain->free = builder;
+	builder->fault.parts_known = explain->have_bpf;
+	builder->fault.read_bytes = requests_bytes_read(&explain->requests, builder->fault.tid,
+							builder->fault.start_ns,
+							builder->fault.end_ns);
+	fault_builder_end(builder, solved);
+	thread_state_emitted(thread, builder);
+	return explain->sink(explain->context, &builder->fault);
+}
+
+static int explain_emit_as_is(struct explain *explain, struct thread_state *thread)
+{
+	return thread->fault ? explain_emit(explain, thread, thread->fault->complete) : 0;
+}
+
+static int explain_close_complete(void *context, struct thread_state *thread)
+{
+	return explain_emit_as_is(context, thread);
+}
+
 /* The record reports a sleep without an off-CPU event, so its time is unaccounted. */
 static bool sleep_is_missing(const struct explain *explain, const struct thread_state *thread,
 			     const struct pfstat_record *record)
@@ -138,27 +203,37 @@ static bool sleep_is_missing(const struct explain *explain, const struct thread_
 					record->start_ns + record->duration_ns);
 }
 
+/*
+ * do_page_mkwrite() replaces the flags of the fault. A record that describes its handle_mm_fault()
+ * has those of the fault; otherwise its mode is not known, and nearly all are the program's.
+ */
+static uint32_t flags_of_record(const struct pfstat_record *record)
+{
+	return record->op == PFSTAT_OP_PAGE_MKWRITE && !record->fault_ns ?
+		       record->flags | PFSTAT_FLAG_USER :
+		       record->flags;
+}
+
 static void describe_record(struct explained *fault, const struct pfstat_record *record)
 {
 	fault->pid = record->pid;
 	fault->tid = record->tid;
 	fault->address = record->address;
-	fault->pgoff = record->pgoff;
-	fault->inode = record->inode;
-	fault->dev = record->dev;
-	fault->flags = record->flags;
+	fault->flags = flags_of_record(record);
 	fault->ip = record->ip;
 }
 
-static void explain_add_attempt(struct explain *explain, struct thread_state *thread,
-				const struct pfstat_record *record)
+static void explain_add_call(struct explain *explain, struct thread_state *thread,
+			     const struct pfstat_record *record)
 {
-	const uint64_t end_ns = record->start_ns + record->duration_ns;
-	struct fault_builder *builder = thread->hooked;
+	struct fault_builder *builder = thread->fault;
 	struct explained *fault = &builder->fault;
 
-	if (fault->class == FAULT_PASS)
+	if (fault->class == FAULT_PASS || fault->class >= FAULT_FIRST_OTHER)
 		fault->class = (enum fault_class)record->class;
+	fault->pgoff = record->pgoff;
+	fault->inode = record->inode;
+	fault->dev = record->dev;
 	fault->handler_ns += record->duration_ns;
 	fault->result = record->result;
 	/* ->page_mkwrite maps no page: ->fault mapped it before, if it was called. */
@@ -167,59 +242,62 @@ static void explain_add_attempt(struct explain *explain, struct thread_state *th
 	fault->attempts++;
 	fault->around_before = record->around_before;
 	fault->around_pages = record->around_pages;
-	fault_builder_extend(builder, end_ns);
-	if (sleep_is_missing(explain, thread, record)) {
-		explain_take_intervals(explain, thread, builder, record->start_ns);
-		fault_builder_add_unaccounted(builder, record->start_ns, end_ns);
-	}
-	explain_take_intervals(explain, thread, builder, end_ns);
+	builder->by_event = false;
+	builder->last_flags = record->flags;
+	fault_builder_add_call(builder, record->start_ns, record->start_ns + record->duration_ns,
+			       sleep_is_missing(explain, thread, record));
+	builder->complete = !thread->chain.open && !(record->result & PFSTAT_RESULT_ERROR);
+	fault->major = builder->complete && thread->chain.major;
 }
 
-/* The thread should retry the other fault, but has a fault of another page now. */
-static int explain_close_other(struct explain *explain, struct thread_state *thread,
-			       const struct pfstat_record *record)
+/* The kernel repeats a fault with TRIED, or under the mmap lock if the per-VMA lock did not do. */
+static bool is_repeated(const struct fault_builder *builder, uint32_t flags)
 {
-	const struct fault_builder *other = thread->other;
+	return flags & PFSTAT_FLAG_TRIED || (builder->last_flags & ~flags & PFSTAT_FLAG_VMA_LOCK);
+}
 
-	if (!other || explain_is_same_page(explain, other->fault.address, record->address) ||
-	    record->start_ns < other->fault.end_ns)
-		return 0;
-	return explain_emit(explain, thread, &thread->other, false);
+/* Whether the call is part of the fault that the thread is in. */
+static bool explain_continues(const struct explain *explain, const struct fault_builder *builder,
+			      const struct pfstat_record *record, enum attempt_role role)
+{
+	if (!explain_is_same_page(explain, builder->fault.address, record->address))
+		return false;
+	return role != CHAIN_FIRST || (builder->by_event && is_repeated(builder, record->flags));
 }
 
 int explain_record(struct explain *explain, const struct pfstat_record *record)
 {
 	struct thread_state *thread = thread_table_get(&explain->threads, record->tid);
 	struct attempt_chain_counts counts = { 0 }; /* unused: the summary counts */
-	struct fault_builder *builder;
+	uint64_t from_ns, to_ns;
 	enum attempt_role role;
 	int err;
 
 	if (!thread)
 		return -ENOMEM;
-	err = explain_close_other(explain, thread, record);
-	if (err)
-		return err;
 	role = attempt_chain_add(&thread->chain, record, explain->page_bytes, &counts);
-	if (role == CHAIN_FIRST && thread->hooked) {
-		err = explain_emit(explain, thread, &thread->hooked, thread->hooked->complete);
+	if (thread->fault && !explain_continues(explain, thread->fault, record, role)) {
+		err = explain_emit_as_is(explain, thread);
 		if (err)
 			return err;
 	}
-	if (!thread->hooked) {
-		thread->hooked =
+	if (!thread->fault) {
+		thread->fault =
 			explain_begin(explain, (enum fault_class)record->class, record->start_ns);
-		if (!thread->hooked)
+		if (!thread->fault)
 			return -ENOMEM;
-		describe_record(&thread->hooked->fault, record);
+		describe_record(&thread->fault->fault, record);
 	}
-	explain_add_attempt(explain, thread, record);
-	builder = thread->hooked;
-	builder->complete = !thread->chain.open && !(record->result & PFSTAT_RESULT_ERROR);
-	builder->fault.major = builder->complete && thread->chain.major;
+	explain_add_call(explain, thread, record);
+	if (item_record_span(record, &from_ns, &to_ns))
+		explain_end_span(explain, thread, from_ns, to_ns);
+	else if (explain->expect_spans)
+		return 0;
+	else
+		explain_end_calls(explain, thread);
 	if (thread->chain.open || thread->chain.shared_write)
 		return 0;
-	return explain_emit(explain, thread, &thread->hooked, builder->complete);
+	return explain_emit_as_is(explain, thread);
 }
 
 static void describe_event(struct explained *fault, const struct pfstat_fault *event)
@@ -235,48 +313,101 @@ static void describe_event(struct explained *fault, const struct pfstat_fault *e
 	fault->perf = event->perf;
 }
 
+/* Without a call, the class of a hooked file's fault is not known. */
+static enum fault_class class_of_event(const struct pfstat_fault *event)
+{
+	return event->event.flags == PFSTAT_FAULT_HOOKED ? FAULT_OTHER :
+							   fault_class_of_kind(event->event.flags);
+}
+
+/* Adds an attempt that made no call. */
 static void explain_add_return(struct fault_builder *builder, const struct pfstat_fault *event)
 {
 	struct explained *fault = &builder->fault;
 
 	/* A first attempt may have returned before the kernel determined the kind. */
-	if (fault->class == FAULT_OTHER)
-		fault->class = fault_class_of_kind(event->event.flags);
+	if (fault->class == FAULT_OTHER || fault->class == FAULT_PASS)
+		fault->class = class_of_event(event);
 	fault->attempts++;
 	fault->result = event->result;
+	fault->order = 0;
+	fault->around_pages = 0;
 	fault->major = event->outcome == PFSTAT_OUTCOME_MAJOR;
-	if (event->perf & PFSTAT_PERF_NO_END)
-		return;
-	fault->handler_ns += item_elapsed(event->start_ns, event->event.ns);
-	fault_builder_extend(builder, event->event.ns);
+	builder->complete = event->outcome <= PFSTAT_OUTCOME_MAJOR;
+	builder->by_event = true;
+	builder->last_flags = event->fault_flags;
+	if (!(event->perf & PFSTAT_PERF_NO_END))
+		builder->without_call_ns += item_elapsed(event->start_ns, event->event.ns);
+}
+
+/* The event describes the handle_mm_fault() of the pending calls. */
+static bool event_has_calls(const struct fault_builder *builder, const struct pfstat_fault *event)
+{
+	return builder && builder->nr_pending && builder->last_from_ns >= event->start_ns &&
+	       builder->last_to_ns <= event->event.ns;
+}
+
+static int explain_add_span(struct explain *explain, struct thread_state *thread,
+			    const struct pfstat_fault *event)
+{
+	struct fault_builder *builder = thread->fault;
+	struct explained *fault = &builder->fault;
+
+	/* A call of page_mkwrite did not know them. */
+	if (fault->class == FAULT_MKWRITE && fault->calls == 1)
+		fault->flags = event->fault_flags | PFSTAT_FLAG_WRITE;
+	builder->by_event = true;
+	builder->last_flags = event->fault_flags;
+	explain_end_span(explain, thread, event->start_ns, event->event.ns);
+	if (event->outcome == PFSTAT_OUTCOME_RETRY && !builder->complete)
+		return 0;
+	/* After a pass, no further call was necessary. */
+	if (thread->chain.open && event->outcome <= PFSTAT_OUTCOME_MAJOR) {
+		builder->complete = true;
+		fault->major = event->outcome == PFSTAT_OUTCOME_MAJOR;
+	}
+	return explain_emit_as_is(explain, thread);
+}
+
+/* Whether an attempt without a call is part of the fault that the thread is in. */
+static bool explain_is_return_of(const struct explain *explain, const struct fault_builder *builder,
+				 const struct pfstat_fault *event)
+{
+	if (builder->complete ||
+	    !explain_is_same_page(explain, builder->fault.address, event->address))
+		return false;
+	return !builder->fault.calls || is_repeated(builder, event->fault_flags);
 }
 
 static int explain_add_fault(struct explain *explain, const struct pfstat_fault *event)
 {
+	const bool has_end = !(event->perf & PFSTAT_PERF_NO_END);
+	const uint64_t end_ns = has_end ? event->event.ns : event->start_ns;
 	struct thread_state *thread = thread_table_get(&explain->threads, event->event.tid);
 	int err;
 
 	if (!thread)
 		return -ENOMEM;
-	if (!thread->other ||
-	    !explain_is_same_page(explain, thread->other->fault.address, event->address)) {
-		err = explain_emit(explain, thread, &thread->other, false);
+	attempt_chain_returned(&thread->chain);
+	if (event_has_calls(thread->fault, event))
+		return explain_add_span(explain, thread, event);
+	if (thread->fault && !explain_is_return_of(explain, thread->fault, event)) {
+		err = explain_emit_as_is(explain, thread);
 		if (err)
 			return err;
-		thread->other = explain_begin(explain, fault_class_of_kind(event->event.flags),
-					      event->start_ns);
-		if (!thread->other)
-			return -ENOMEM;
-		describe_event(&thread->other->fault, event);
 	}
-	explain_add_return(thread->other, event);
-	explain_take_intervals(explain, thread, thread->other,
-			       event->perf & PFSTAT_PERF_NO_END ? event->start_ns :
-								  event->event.ns);
+	if (!thread->fault) {
+		thread->fault = explain_begin(explain, class_of_event(event), event->start_ns);
+		if (!thread->fault)
+			return -ENOMEM;
+		describe_event(&thread->fault->fault, event);
+	}
+	explain_end_calls(explain, thread);
+	explain_add_return(thread->fault, event);
+	explain_end_span(explain, thread, event->start_ns, end_ns);
 	if (event->outcome == PFSTAT_OUTCOME_RETRY)
 		return 0;
-	return explain_emit(explain, thread, &thread->other,
-			    event->outcome != PFSTAT_OUTCOME_ERROR);
+	return explain_emit_as_is(explain, thread);
 }
 
 static int explain_add_interval(struct explain *explain, const struct pfstat_off_cpu *event)
@@ -307,14 +438,20 @@ static int explain_add_reclaim(struct explain *explain, const struct pfstat_recl
 	return thread ? reclaims_add(&thread->reclaims, event->start_ns, event->event.ns) : -ENOMEM;
 }
 
+int explain_leave(struct explain *explain, uint32_t tid)
+{
+	struct thread_state *thread = hash_find(&explain->threads.threads, tid);
+
+	/* A page_mkwrite would join it, as in the summary. */
+	return thread && thread->fault && thread->fault->complete && !thread->chain.shared_write ?
+		       explain_emit_as_is(explain, thread) :
+		       0;
+}
+
 static int explain_close_faults(struct explain *explain, struct thread_state *thread)
 {
-	int err = 0;
+	int err = explain_emit_as_is(explain, thread);
 
-	if (thread->hooked)
-		err = explain_emit(explain, thread, &thread->hooked, thread->hooked->complete);
-	if (!err)
-		err = explain_emit(explain, thread, &thread->other, false);
 	thread_state_drop_intervals(&explain->threads, thread);
 	thread->reclaims.nr = 0;
 	return err;
@@ -367,7 +504,8 @@ int explain_event(struct explain *explain, const struct pfstat_event *event)
 	case PFSTAT_EVENT_BLOCK:
 		return requests_add(&explain->requests, (const struct pfstat_block *)event);
 	case PFSTAT_EVENT_FAULT:
-		if (event->flags == PFSTAT_FAULT_HOOKED) /* the module's records hold more */
+		/* Before version 9 it repeats what the records hold. */
+		if (event->flags == PFSTAT_FAULT_HOOKED && !explain->expect_spans)
 			return 0;
 		return explain_add_fault(explain, (const struct pfstat_fault *)event);
 	case PFSTAT_EVENT_TASK:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the time of one fault went. The attempts of a logical fault become one, and the time
- * from the start of its first to the end of its last is split into parts, which always add up
- * to it.
+ * Where the time of one fault went. The attempts of a logical fault become one. Its time lasts
+ * from the entry of its first handle_mm_fault() to the return of its last one, and is split into
+ * parts, which always add up to it.
  *
  *   records of the     eBPF: returns of      eBPF: off-CPU      eBPF: block requests
  *   module             handle_mm_fault()     intervals          that completed
@@ -10,7 +10,7 @@
  *        v                     v                  v                    v
  *   +- thread_state.h, for each thread ---------------------+  +- requests.h, for all -+
  *   | attempt_chain  is the next attempt of the same fault? |  | the last 4096         |
- *   | hooked, other  a fault_builder for each open fault    |  +-----------------------+
+ *   | fault          a fault_builder, if it is in a fault   |  +-----------------------+
  *   | off_cpu        queue of intervals no fault has used   |              |
  *   | reclaims       the same, of direct reclaim            |              |
  *   | unconfirmed    CPU time that a lost event may refute  |              |
@@ -19,16 +19,17 @@
  *        v                                                                 v
  *   fault_builder.h     each interval is split by the requests that its sleep waited for
  *
- *    start_ns                                     accounted_until_ns        end_ns
- *       |                                                  |                   |
- *       |-- cpu_before --|- queue -|-- device --|-runqueue-|~~~~ cpu_after ~~~~|
- *                        |                                 |
- *                        |<----- one off-CPU interval ---->|<- until the next interval,
- *                                                             or the end, it is on the CPU
+ *    start_ns                                  accounted_until_ns           end_ns
+ *       |                                                |                     |
+ *       |      |<-------------- a call --------------------------->|           |
+ *       |- mm -|-- cpu_before --|- queue -|- device -|-r-|cpu_after|--- mm ----|
+ *                               |                        |
+ *                               |<- off-CPU interval --->|<- until the next interval,
+ *                                                           or the end, it is on the CPU
  *        |
  *        v  the last attempt ends: explain_sink gets one struct explained
  *
- *	cpu_before	on the CPU, before the first sleep or reclaim; without, all of the fault
+ *	cpu_before	on the CPU in calls of file operations, before the first sleep or reclaim
  *	queue		asleep, while the request that it waited for was in the queue
  *	device		asleep, while that request was at the device
  *	foreign		asleep in I/O wait, but no request of a target is known for it: the read
@@ -39,9 +40,15 @@
  *			after the wake-up; eBPF reports the reason instead
  *	runqueue	woken, or preempted, and not yet running; also the completion of
  *			the request, from its end to the wake-up
- *	cpu_after	on the CPU, after the first sleep or reclaim
+ *	cpu_after	on the CPU in calls, after the first sleep or reclaim
+ *	mm		on the CPU in the memory manager, outside of the calls: private copy, charge
+ *			and allocation, page tables, balance_dirty_pages() and the like
  *	residue		unaccounted: any other sleep, a sleep that only the record has seen,
  *			off-CPU time whose event was lost
+ *
+ * A fault without a call has its time on the CPU in cpu_before and cpu_after. So has a fault for
+ * which no item reports the span of each handle_mm_fault(): its time is that of its calls, and
+ * `whole` is false.
  *
  * A fault waits for a request that moves its page of its file, or that its own thread submitted
  * within the fault.
@@ -66,13 +73,17 @@ enum part {
 	PART_ASLEEP,
 	PART_RUNQUEUE,
 	PART_CPU_AFTER,
+	PART_MM,
 	PART_RESIDUE,
 	NR_PARTS
 };
 
-#define PART_NAMES                                                    \
-	{ "cpu_before", "queue",  "device",   "foreign",   "blocked", \
-	  "reclaim",	"asleep", "runqueue", "cpu_after", "residue" }
+#define PART_NAMES                                                                \
+	{ "cpu_before", "queue",    "device",	 "foreign", "blocked", "reclaim", \
+	  "asleep",	"runqueue", "cpu_after", "mm",	    "residue" }
+
+/* Bits of the parts that are on the CPU throughout. */
+#define PARTS_ON_CPU (1U << PART_CPU_BEFORE | 1U << PART_CPU_AFTER | 1U << PART_MM)
 
 /* Bits of the parts that faults of perf have; perf does not report the others. */
 #define PARTS_OF_PERF                                                                             \
@@ -80,6 +91,7 @@ enum part {
 	 1U << PART_RESIDUE)
 
 #define EXPLAIN_MAX_SPANS 32
+#define EXPLAIN_MAX_CALLS 8
 
 /* Time of a fault off the CPU, or in reclaim, that belongs to one part. In time order. */
 struct explain_span {
@@ -89,33 +101,50 @@ struct explain_span {
 	uint32_t wait; /* the kernel stack of a sleep, see waits.h; 0: not known */
 };
 
+/* A call of a file operation. Calls do not overlap; in time order. */
+struct explain_call {
+	uint64_t from_ns, to_ns;
+};
+
 struct explained {
 	enum fault_class class;
 	uint32_t pid, tid;
 	uint64_t start_ns, end_ns;
-	uint64_t handler_ns; /* inside wrapper calls; all of it for a fault that only eBPF saw */
+	uint64_t handler_ns; /* inside calls; in all its attempts for a fault without a call */
 	uint64_t parts_ns[NR_PARTS]; /* add up to end_ns - start_ns */
 	uint64_t reclaim_cpu_ns;     /* of PART_RECLAIM, on the CPU */
 	uint64_t address;	     /* of the first attempt */
 	uint64_t pgoff, inode;	     /* inode 0: no file */
 	uint64_t ip;		     /* 0: unknown */
 	uint32_t dev;
-	uint32_t flags;	 /* PFSTAT_FLAG_* of the first attempt */
+	uint32_t flags;	 /* PFSTAT_FLAG_* of the first attempt; USER if that is not known */
 	uint32_t result; /* PFSTAT_RESULT_* of the last attempt */
 	/* Reads that its thread submitted in the fault, and that were complete at its end. */
 	uint64_t read_bytes;
 	unsigned int attempts;
+	unsigned int calls; /* of attempts; 0: a fault without a file operation, or not recorded */
 	uint16_t around_before, around_pages; /* window of a map_pages that solved it */
 	uint8_t order;	  /* log2 of the pages mapped by ->fault: its folio's order, or 0 */
 	bool solved;	  /* false: an error, or the next attempt never came */
 	bool major;	  /* as the kernel counts majflt; only if solved */
 	bool parts_known; /* false: no off-CPU events; all is cpu_before */
+	bool whole;	  /* false: the time of its calls only, and between them */
 	uint8_t perf;	  /* PFSTAT_PERF_*; 0: not recorded by perf */
 	struct pfstat_block request; /* the last one waited for; event.size 0: none */
-	/* More than EXPLAIN_MAX_SPANS are not stored. 0: all is cpu_before. */
+	/* More than EXPLAIN_MAX_CALLS are not stored, nor those that take no time. */
+	unsigned int nr_call_spans;
+	/* More than EXPLAIN_MAX_SPANS are not stored. 0: all is cpu_before and mm. */
 	unsigned int nr_spans;
+	struct explain_call call_spans[EXPLAIN_MAX_CALLS];
 	struct explain_span spans[EXPLAIN_MAX_SPANS];
 };
+
+/* The time on the CPU, without that of PART_RECLAIM. */
+static inline uint64_t explained_cpu_ns(const struct explained *fault)
+{
+	return fault->parts_ns[PART_CPU_BEFORE] + fault->parts_ns[PART_CPU_AFTER] +
+	       fault->parts_ns[PART_MM];
+}
 
 /* Called once for each logical fault, at its end. Returns 0 or a negative errno. */
 typedef int (*explain_sink)(void *context, const struct explained *fault);
@@ -124,7 +153,7 @@ struct explain;
 
 /*
  * Called when an off-CPU event reveals that earlier ones were lost. Faults emitted since may
- * have spent that time: up to ns of their PART_CPU_BEFORE or PART_CPU_AFTER are PART_RESIDUE.
+ * have spent that time: up to ns of this part of theirs, of PARTS_ON_CPU, are PART_RESIDUE.
  */
 typedef void (*explain_correction)(void *context, enum fault_class class, enum part part,
 				   uint64_t ns);
@@ -132,6 +161,12 @@ typedef void (*explain_correction)(void *context, enum fault_class class, enum p
 /* @have_bpf: off-CPU events will be added; else the parts are not known. NULL: no memory. */
 struct explain *explain_new(bool have_bpf, uint64_t page_bytes, explain_sink sink, void *context);
 void explain_free(struct explain *explain);
+/*
+ * Each handle_mm_fault() of a watched thread is described: by its last record, or by an event. A
+ * fault whose record does not is kept until that event, or the thread's next fault. Without it
+ * such a fault is emitted at once, and events of kind HOOKED are ignored.
+ */
+void explain_expect_spans(struct explain *explain);
 void explain_listen_corrections(struct explain *explain, explain_correction correction,
 				void *context);
 
@@ -140,6 +175,8 @@ int explain_record(struct explain *explain, const struct pfstat_record *record);
 int explain_event(struct explain *explain, const struct pfstat_event *event);
 /* The thread went to sleep at off_ns with the kernel stack `wait`; its interval follows. */
 int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_t wait);
+/* The thread does something else, so its fault is over unless it is to be retried. */
+int explain_leave(struct explain *explain, uint32_t tid);
 /* Emits the faults that are still open as not solved. */
 int explain_finish(struct explain *explain);
 

@@ -11,18 +11,96 @@
 #include "analyze/fault/fault_builder.h"
 #include "analyze/fault/off_cpu.h"
 
-/* Clears only the head, because only nr_spans of the spans are valid. */
+/* Clears only the heads, because only as many spans and calls are valid as are counted there. */
 void fault_builder_begin(struct fault_builder *builder, enum fault_class class, uint64_t start_ns)
 {
 	struct explained *fault = &builder->fault;
 
-	memset(fault, 0, offsetof(struct explained, spans));
+	memset(fault, 0, offsetof(struct explained, call_spans));
 	fault->class = class;
 	fault->start_ns = start_ns;
 	fault->end_ns = start_ns;
-	builder->complete = false;
+	memset(builder, 0, offsetof(struct fault_builder, fault));
 	builder->accounted_until_ns = start_ns;
-	builder->spans_ns = 0;
+}
+
+void fault_builder_begin_earlier(struct fault_builder *builder, uint64_t start_ns)
+{
+	if (builder->begun || start_ns >= builder->fault.start_ns)
+		return;
+	builder->fault.start_ns = start_ns;
+	builder->accounted_until_ns = start_ns;
+}
+
+/* The share of the time that the calls cover. They do not overlap. */
+static uint64_t fault_builder_in_calls(const struct fault_builder *builder, uint64_t from_ns,
+				       uint64_t to_ns)
+{
+	uint64_t from, to, sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < builder->nr_calls; i++) {
+		from = builder->calls[i].from_ns > from_ns ? builder->calls[i].from_ns : from_ns;
+		to = builder->calls[i].to_ns < to_ns ? builder->calls[i].to_ns : to_ns;
+		sum += from < to ? to - from : 0;
+	}
+	return sum;
+}
+
+/* The thread was on the CPU from the last span on. */
+static void fault_builder_add_cpu(struct fault_builder *builder, uint64_t until_ns)
+{
+	builder->cpu_ns[builder->fault.nr_spans != 0] +=
+		fault_builder_in_calls(builder, builder->accounted_until_ns, until_ns);
+	builder->accounted_until_ns = until_ns;
+}
+
+/*
+ * Forgets the oldest call. Without a span so far its time is on the CPU, even if an event reveals
+ * later that one was lost.
+ */
+static void fault_builder_drop_call(struct fault_builder *builder)
+{
+	if (builder->calls[0].to_ns > builder->accounted_until_ns)
+		fault_builder_add_cpu(builder, builder->calls[0].to_ns);
+	memmove(builder->calls, builder->calls + 1,
+		--builder->nr_calls * sizeof(builder->calls[0]));
+}
+
+static void fault_builder_note_call(struct explained *fault, const struct builder_call *call)
+{
+	if (call->from_ns < call->to_ns && fault->nr_call_spans < EXPLAIN_MAX_CALLS)
+		fault->call_spans[fault->nr_call_spans++] =
+			(struct explain_call){ call->from_ns, call->to_ns };
+}
+
+void fault_builder_add_call(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns,
+			    bool sleep_missing)
+{
+	struct builder_call *call = builder->calls;
+
+	builder->fault.calls++;
+	builder->last_from_ns = from_ns;
+	builder->last_to_ns = to_ns;
+	while (builder->nr_calls > builder->nr_pending &&
+	       (builder->nr_calls == BUILDER_CALLS ||
+		builder->calls[0].to_ns <= builder->accounted_until_ns))
+		fault_builder_drop_call(builder);
+	if (builder->nr_calls)
+		call = &builder->calls[builder->nr_calls - 1];
+	if (builder->nr_calls && from_ns < call->to_ns)
+		from_ns = call->to_ns;
+	if (to_ns < from_ns)
+		to_ns = from_ns;
+	if (builder->nr_calls == BUILDER_CALLS) {
+		call->to_ns = to_ns;
+		call->sleep_missing |= sleep_missing;
+		return;
+	}
+	call = &builder->calls[builder->nr_calls++];
+	*call = (struct builder_call){ from_ns, to_ns, sleep_missing };
+	builder->nr_pending++;
+	fault_builder_note_call(&builder->fault, call);
 }
 
 void fault_builder_extend(struct fault_builder *builder, uint64_t end_ns)
@@ -35,6 +113,7 @@ static void fault_builder_add_span(struct fault_builder *builder, const struct e
 {
 	struct explained *fault = &builder->fault;
 
+	fault_builder_add_cpu(builder, span->from_ns);
 	fault->parts_ns[span->part] += span->to_ns - span->from_ns;
 	builder->spans_ns += span->to_ns - span->from_ns;
 	builder->accounted_until_ns = span->to_ns;
@@ -151,14 +230,37 @@ uint64_t fault_builder_add_lost(struct fault_builder *builder, uint64_t from_ns,
 	return span.to_ns - span.from_ns;
 }
 
+/* The time on the CPU within the calls, and the rest of it. */
+static void fault_builder_divide_cpu(struct fault_builder *builder, uint64_t cpu_ns)
+{
+	struct explained *fault = &builder->fault;
+	const uint64_t tail_ns = fault->end_ns - builder->accounted_until_ns;
+
+	builder->tail_cpu_ns =
+		fault_builder_in_calls(builder, builder->accounted_until_ns, fault->end_ns);
+	builder->tail_mm_ns = tail_ns - builder->tail_cpu_ns;
+	builder->cpu_ns[fault->nr_spans != 0] += builder->tail_cpu_ns;
+	fault->parts_ns[PART_CPU_BEFORE] = builder->cpu_ns[0];
+	fault->parts_ns[PART_CPU_AFTER] = builder->cpu_ns[1];
+	fault->parts_ns[PART_MM] = cpu_ns - builder->cpu_ns[0] - builder->cpu_ns[1];
+}
+
 void fault_builder_end(struct fault_builder *builder, bool solved)
 {
 	struct explained *fault = &builder->fault;
 	const uint64_t cpu_ns = fault->end_ns - fault->start_ns - builder->spans_ns;
 	const uint64_t first_off_ns = fault->nr_spans ? fault->spans[0].from_ns : fault->end_ns;
-
 	fault->solved = solved;
 	fault->major = solved && fault->major;
+	fault->whole = !builder->partial;
+	if (!fault->calls)
+		fault->handler_ns = builder->without_call_ns;
+	if (fault->calls && fault->whole && fault->parts_known) {
+		fault_builder_divide_cpu(builder, cpu_ns);
+		return;
+	}
+	builder->tail_cpu_ns = fault->end_ns - builder->accounted_until_ns;
+	builder->tail_mm_ns = 0;
 	fault->parts_ns[PART_CPU_BEFORE] = first_off_ns - fault->start_ns;
 	fault->parts_ns[PART_CPU_AFTER] = cpu_ns - fault->parts_ns[PART_CPU_BEFORE];
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A logical fault under construction. Its off-CPU time and reclaims are added in time order, span
- * by span.
+ * A logical fault under construction. Its calls of file operations, its off-CPU time and its
+ * reclaims are added in time order, the latter span by span.
  * The thread was on the CPU for the time that no span covers. Spans never overlap and never leave
- * the fault, even if the clocks of the CPUs disagree.
+ * the fault, even if the clocks of the CPUs disagree; neither do calls.
  */
 #ifndef PFSTAT_USER_FAULT_BUILDER_H
 #define PFSTAT_USER_FAULT_BUILDER_H
@@ -16,15 +16,39 @@
 #include "analyze/fault/reclaims.h"
 #include "analyze/fault/requests.h"
 
+/* Calls that are kept until the CPU time around them is accounted. */
+#define BUILDER_CALLS 16U
+
+struct builder_call {
+	uint64_t from_ns, to_ns; /* equal: another call covers it */
+	bool sleep_missing;	 /* its record reports a sleep without an off-CPU event */
+};
+
 struct fault_builder {
 	struct fault_builder *next;  /* in the list of free ones */
-	bool complete;		     /* a page_mkwrite may still belong to it */
+	bool complete;		     /* a page_mkwrite, or its span, may still come */
+	bool by_event;		     /* its last attempt was described by an event */
+	bool begun;		     /* the time of an attempt is accounted */
+	bool partial;		     /* an attempt whose span is not known */
+	uint32_t last_flags;	     /* PFSTAT_FLAG_* of the last attempt */
 	uint64_t accounted_until_ns; /* the end of the last span; without one, the start */
 	uint64_t spans_ns;	     /* the sum of the spans, also of those not stored */
+	unsigned int nr_calls;
+	unsigned int nr_pending;	   /* the last of these: not accounted, no span so far */
+	uint64_t last_from_ns, last_to_ns; /* of the last call, as recorded */
+	uint64_t cpu_ns[2];		   /* in calls, before and after the first span */
+	uint64_t tail_cpu_ns, tail_mm_ns;  /* on the CPU after the last span; after the end */
+	uint64_t without_call_ns;	   /* of attempts that are described by an event */
 	struct explained fault;
+	struct builder_call calls[BUILDER_CALLS]; /* nr_calls are valid */
 };
 
 void fault_builder_begin(struct fault_builder *builder, enum fault_class class, uint64_t start_ns);
+/* Moves the start of the fault back, unless the time of an attempt is accounted already. */
+void fault_builder_begin_earlier(struct fault_builder *builder, uint64_t start_ns);
+/* Adds a call, whose attempt is still open. Calls come in time order. */
+void fault_builder_add_call(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns,
+			    bool sleep_missing);
 /* Moves the end of the fault forward, never back. */
 void fault_builder_extend(struct fault_builder *builder, uint64_t end_ns);
 /*

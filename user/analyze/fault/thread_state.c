@@ -14,8 +14,7 @@ void thread_state_free(struct thread_state *thread)
 {
 	off_cpu_queue_exit(&thread->off_cpu);
 	reclaims_exit(&thread->reclaims);
-	free(thread->hooked);
-	free(thread->other);
+	free(thread->fault);
 	free(thread);
 }
 
@@ -23,15 +22,15 @@ void thread_state_emitted(struct thread_state *thread, const struct fault_builde
 {
 	const struct explained *fault = &builder->fault;
 
-	thread->unconfirmed_ns[fault->class][fault->nr_spans != 0] +=
-		fault->end_ns - builder->accounted_until_ns;
+	thread->unconfirmed_ns[fault->class][fault->nr_spans != 0] += builder->tail_cpu_ns;
+	thread->unconfirmed_ns[fault->class][2] += builder->tail_mm_ns;
 	thread->any_unconfirmed = true;
 }
 
 void thread_state_correct(const struct thread_table *table, struct thread_state *thread,
 			  uint64_t lost_ns)
 {
-	static const enum part parts[2] = { PART_CPU_BEFORE, PART_CPU_AFTER };
+	static const enum part parts[3] = { PART_CPU_BEFORE, PART_CPU_AFTER, PART_MM };
 	enum fault_class class;
 	uint64_t ns;
 	size_t i;
@@ -39,7 +38,7 @@ void thread_state_correct(const struct thread_table *table, struct thread_state 
 	if (!thread->any_unconfirmed)
 		return;
 	for (class = 0; class < NR_FAULT_CLASSES && lost_ns; class++) {
-		for (i = 0; i < 2; i++) {
+		for (i = 0; i < 3; i++) {
 			ns = thread->unconfirmed_ns[class][i];
 			if (ns > lost_ns)
 				ns = lost_ns;
@@ -77,9 +76,14 @@ static bool thread_table_keep(void *context, void *value)
 	struct thread_table *table = context;
 	struct thread_state *thread = value;
 	uint64_t latest_ns;
+	int err;
 
-	if (thread->hooked || thread->other)
+	if (thread->fault && (!thread->fault->complete || thread->chain.shared_write))
 		return true;
+	if (thread->fault) {
+		err = table->close(table->close_context, thread);
+		table->close_err = table->close_err ?: err;
+	}
 	latest_ns = off_cpu_queue_latest_ns(&thread->off_cpu);
 	if (latest_ns > table->dropped_ns)
 		table->dropped_ns = latest_ns;
@@ -89,7 +93,10 @@ static bool thread_table_keep(void *context, void *value)
 	return false;
 }
 
-/* Drops threads in no fault. Threads exit without an event if eBPF is missing or lost the event. */
+/*
+ * Drops threads in no open fault. Threads exit without an event if eBPF is missing or lost the
+ * event; others are not watched, so that their last fault waits for a span that never comes.
+ */
 static int thread_table_shrink(struct thread_table *table)
 {
 	int err;
@@ -97,7 +104,7 @@ static int thread_table_shrink(struct thread_table *table)
 	table->last = NULL;
 	err = hash_filter(&table->threads, thread_table_keep, table);
 	table->max = 2 * table->threads.count;
-	return err;
+	return err ?: table->close_err;
 }
 
 static struct thread_state *thread_table_add(struct thread_table *table, uint32_t tid)

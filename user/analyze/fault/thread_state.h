@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The state kept for each thread (picture: explain.h), and the table of all threads. The table
- * is bounded: a thread that is in no fault may be dropped, and comes back when it faults.
+ * is bounded: a thread that is in no open fault may be dropped, and comes back when it faults.
  */
 #ifndef PFSTAT_USER_THREAD_STATE_H
 #define PFSTAT_USER_THREAD_STATE_H
@@ -24,25 +24,30 @@ struct thread_state {
 	uint64_t wait_off_ns;	      /* the interval that the last kernel stack belongs to */
 	uint32_t wait;		      /* this stack, see waits.h */
 	struct attempt_chain chain;
-	struct fault_builder *hooked; /* built from the module's records; NULL: in no fault */
-	struct fault_builder *other;  /* built from eBPF's events of handle_mm_fault() */
+	struct fault_builder *fault; /* NULL: in no fault */
 	/*
-	 * CPU time in faults that were emitted since the last off-CPU event, before and after
-	 * their first sleep. The next event may reveal that an earlier one was lost.
+	 * CPU time in faults that were emitted since the last off-CPU event: cpu_before, cpu_after
+	 * and mm. The next event may reveal that an earlier one was lost.
 	 */
-	uint64_t unconfirmed_ns[NR_FAULT_CLASSES][2];
+	uint64_t unconfirmed_ns[NR_FAULT_CLASSES][3];
 	bool any_unconfirmed;
 };
 
-/* All zero is an empty table. */
+/* Emits the complete fault of a thread that is dropped. Returns 0 or a negative errno. */
+typedef int (*thread_state_closer)(void *context, struct thread_state *thread);
+
+/* All zero is an empty table, with `close` to be set. */
 struct thread_table {
 	struct hash threads;	       /* by tid */
 	size_t max;		       /* with more threads, those in no fault are dropped */
+	int close_err;		       /* the first of `close` */
 	uint64_t dropped_ns;	       /* the latest end of an interval of a dropped thread */
 	bool any_dropped;	       /* a new thread may have been known before */
 	struct thread_state *last;     /* found last: records come in runs */
 	explain_correction correction; /* or NULL */
 	void *correction_context;
+	thread_state_closer close;
+	void *close_context;
 };
 
 void thread_table_exit(struct thread_table *table);

@@ -169,7 +169,6 @@ static void groups_add_read(struct cell *cell, const struct explained *fault)
 static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 {
 	const uint64_t whole_ns = fault->end_ns - fault->start_ns;
-	const enum part end = fault->nr_spans ? NR_PARTS : PART_CPU_BEFORE + 1;
 	enum part part;
 
 	cell->faults++;
@@ -181,7 +180,7 @@ static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 	cell->classes[fault->class]++;
 	if (fault->class == FAULT_DISK || (fault->perf && fault->major))
 		groups_add_read(cell, fault);
-	for (part = 0; part < end; part++)
+	for (part = 0; part < NR_PARTS; part++)
 		cell->parts_ns[part] += fault->parts_ns[part];
 }
 

@@ -47,6 +47,9 @@ static json_t *faults_of(const struct report *run, const struct fault_figures *f
 	object = value_with(object, "count", value_count_if(known, faults->count));
 	object = value_with(object, "major", value_count_if(known, faults->major));
 	object = value_with(object, "unsolved", value_count_if(known, faults->unsolved));
+	/* perf has no calls. */
+	object = value_with(object, "calls_only",
+			    value_count_if(known && !view_source_is_perf(run), faults->calls_only));
 	/* perf does not report the size of a folio that was mapped. */
 	object = value_with(object, "pages",
 			    value_count_if(known && !view_source_is_perf(run), faults->pages));

@@ -15,15 +15,14 @@
 
 static bool slept(const struct fault_figures *faults)
 {
-	return faults->whole.total_ns >
-	       faults->parts[PART_CPU_BEFORE].total_ns + faults->parts[PART_CPU_AFTER].total_ns;
+	return faults->whole.total_ns > fault_figures_cpu_ns(faults);
 }
 
 static void part_row(struct grid *grid, const struct report *run, enum part part,
 		     const struct fault_figures *faults, double least)
 {
 	const struct part_figures *figures = &faults->parts[part];
-	const bool is_cpu = part == PART_CPU_BEFORE || part == PART_CPU_AFTER;
+	const bool is_cpu = PARTS_ON_CPU & 1U << part;
 
 	/* A note below the table lists the parts that are n/a. For perf these are most of them. */
 	if (view_part_known(run, part) ?
@@ -117,6 +116,19 @@ static bool is_of_other_source(const struct report *run, enum fault_class class)
 	return !view_source_is_perf(run) && fault_classes[class].hooks & 1U << HOOK_PERF;
 }
 
+static void calls_only_note(FILE *out, const struct report *run)
+{
+	const uint64_t faults = run->faults.all.calls_only;
+
+	if (!faults)
+		return;
+	fprintf(out, "With the time of their calls only, without mm: %" PRIu64 " fault%s (%s)\n",
+		faults, faults == 1 ? "" : "s",
+		!run->faults.has_spans		? "an older recording" :
+		!view_has_hook(run, HOOK_FAULT) ? "not all faults were counted" :
+						  "no record of handle_mm_fault()");
+}
+
 /* Lists the cells that are n/a, and the reasons. */
 static void parts_notes(FILE *out, const struct report *run, const char *rows_note)
 {
@@ -126,15 +138,18 @@ static void parts_notes(FILE *out, const struct report *run, const char *rows_no
 
 	if (!run->faults.parts_known) {
 		table_no_bpf(out, run, "Parts");
+		calls_only_note(out, run);
 		return;
 	}
 	fputs(rows_note, out);
 	residue_note(out, run);
+	calls_only_note(out, run);
 	reclaim_note(out, run);
 	separator = view_source_is_perf(run) ? "n/a, because perf does not report it: " :
 					       "n/a, because eBPF had no hook: ";
 	for (part = 0; part < NR_PARTS; part++) {
-		if (view_part_known(run, part))
+		/* A note of its own has the reason. */
+		if (view_part_known(run, part) || (part == PART_MM && run->faults.all.calls_only))
 			continue;
 		fprintf(out, "%s%s", separator, view_part_name(part));
 		separator = ", ";

@@ -85,8 +85,7 @@ double verdict_part_share(const struct report *run, enum part part)
 
 static uint64_t off_cpu_ns(const struct fault_figures *faults)
 {
-	return faults->whole.total_ns - faults->parts[PART_CPU_BEFORE].total_ns -
-	       faults->parts[PART_CPU_AFTER].total_ns - faults->reclaim_cpu_ns;
+	return faults->whole.total_ns - fault_figures_cpu_ns(faults) - faults->reclaim_cpu_ns;
 }
 
 double verdict_off_cpu_share(const struct report *run, enum fault_class class)
