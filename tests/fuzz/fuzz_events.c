@@ -120,8 +120,7 @@ static void add_record(struct queue *queue, const uint8_t *data, size_t size)
 
 	memcpy(&record, data, size < sizeof(record) ? size : sizeof(record));
 	if (item_record_is_known(&record) &&
-	    queue_add(queue, ITEM_RECORD, record.start_ns + record.duration_ns, &record,
-		      sizeof(record)))
+	    queue_add(queue, ITEM_RECORD, item_record_end_ns(&record), &record, sizeof(record)))
 		abort();
 }
 
@@ -199,6 +198,7 @@ static void fuzz_stream(const uint8_t *data, size_t size)
 	struct item item;
 	int err = 0;
 
+	analysis_expect_spans(analysis, size % 2);
 	fill_queue(&queue, data + 1, size - 1);
 	while (!err && queue_any(&queue)) {
 		item = queue_take(&queue);

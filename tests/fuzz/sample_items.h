@@ -40,6 +40,12 @@ static void give_events(taker take, void *context, uint64_t ns)
 		.start_ns = ns - 900,
 		.address = 0x7f0000001000,
 	};
+	const struct pfstat_fault span = {
+		.event = { PFSTAT_EVENT_FAULT, sizeof(span), PFSTAT_FAULT_HOOKED, 100, 101, ns },
+		.start_ns = ns - 1300,
+		.address = 0x7f0000001000,
+		.fault_flags = 0x1054,
+	};
 	const struct pfstat_page page = {
 		.event = { PFSTAT_EVENT_PAGE, sizeof(page), 0, 100, 101, ns },
 		.inode = 12,
@@ -92,6 +98,7 @@ static void give_events(taker take, void *context, uint64_t ns)
 
 	give(take, context, ITEM_EVENT, &off_cpu);
 	give(take, context, ITEM_EVENT, &block);
+	give(take, context, ITEM_EVENT, &span);
 	give(take, context, ITEM_EVENT, &fault);
 	give(take, context, ITEM_EVENT, &page);
 	give(take, context, ITEM_EVENT, &task);
@@ -144,9 +151,11 @@ static void give_all(taker take, void *context)
 		record.sequence = i + 1;
 		record.start_ns = 5000000000 + i * 200000;
 		record.pgoff = i * 37 % 11;
+		record.before_ns = i % 2 ? 200 : 0;
+		record.fault_ns = i % 2 ? 1300 : 0;
 		give(take, context, ITEM_RECORD, &record);
-		give_events(take, context, record.start_ns + record.duration_ns);
-		give_map(take, context, record.start_ns + record.duration_ns);
+		give_events(take, context, item_record_end_ns(&record));
+		give_map(take, context, item_record_end_ns(&record));
 	}
 }
 

@@ -22,6 +22,7 @@ static const struct explained solved = {
 	.major = true,
 	.solved = true,
 	.parts_known = true,
+	.whole = true,
 	.parts_ns = { [PART_CPU_BEFORE] = 1000, [PART_ASLEEP] = 2000 },
 };
 
@@ -172,7 +173,39 @@ START_TEST(test_row_without_events_has_no_parts)
 }
 END_TEST
 
+START_TEST(test_row_has_the_time_of_the_calls_and_whether_it_is_all_of_the_fault)
+{
+	struct explained fault = solved;
+	json_t *json;
+
+	fault.calls = 2;
+	fault.handler_ns = 500;
+	fault.parts_ns[PART_MM] = 700;
+	print(&fault, false);
+	ck_assert_str_eq(cell("calls_ns"), "500");
+	ck_assert_str_eq(cell("mm_ns"), "700");
+	ck_assert_str_eq(cell("whole"), "1");
+	print(&fault, true);
+	json = parsed();
+	ck_assert_int_eq(json_integer_value(json_object_get(json, "calls_ns")), 500);
+	ck_assert(json_is_true(json_object_get(json, "whole")));
+	json_decref(json);
+	fault.whole = false;
+	print(&fault, false);
+	ck_assert_str_eq(cell("mm_ns"), "");
+	ck_assert_str_eq(cell("whole"), "0");
+	fault.calls = 0;
+	print(&fault, true);
+	json = parsed();
+	check_null(json, "calls_ns");
+	check_null(json, "mm_ns");
+	ck_assert(json_is_false(json_object_get(json, "whole")));
+	json_decref(json);
+}
+END_TEST
+
 RUN_TESTS("fault rows", test_csv_of_perf_has_empty_cells_for_values_that_perf_does_not_report,
 	  test_json_of_perf_has_null_for_values_that_perf_does_not_report,
 	  test_failed_fault_of_perf_has_no_duration, test_fault_of_another_source_has_each_value,
-	  test_row_without_events_has_no_parts)
+	  test_row_without_events_has_no_parts,
+	  test_row_has_the_time_of_the_calls_and_whether_it_is_all_of_the_fault)

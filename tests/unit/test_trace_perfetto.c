@@ -296,6 +296,7 @@ START_TEST(test_a_fault_has_exact_times_arguments_and_parts)
 		.attempts = 2,
 		.solved = false,
 		.parts_known = true,
+		.whole = true,
 		.nr_spans = 1,
 		.spans = { { T0 + 150, T0 + 1100, PART_DEVICE, false } },
 	};

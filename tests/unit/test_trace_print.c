@@ -137,6 +137,7 @@ static struct explained disk_fault(const struct pfstat_block *block)
 		.solved = true,
 		.major = true,
 		.parts_known = true,
+		.whole = true,
 		.request = *block,
 		.nr_spans = 3,
 		.spans = { { T0 + 150, T0 + 300, PART_QUEUE, false, 0 },
@@ -375,6 +376,89 @@ START_TEST(test_parts_are_slices_that_fill_the_fault)
 	/* The off-CPU interval was cut into these parts and is not a slice itself. */
 	ck_assert_uint_eq(nr_of(root, "X"), 1 + 5 + 3);
 	check_nesting(root);
+	json_decref(root);
+}
+END_TEST
+
+static json_t *find_at(const json_t *root, const char *part, uint64_t start_ns)
+{
+	json_t *event;
+	size_t i;
+
+	json_array_foreach(events_of(root), i, event)
+		if (!strcmp(string_of(event, "name"), part) && start_of(event) == T0 + start_ns)
+			return event;
+	ck_abort_msg("no %s at %lu", part, start_ns);
+}
+
+/* Two calls: from 120 to 150, and from 200 to 1050. The part mm is around them. */
+static struct explained fault_with_mm(void)
+{
+	const struct pfstat_block none = { 0 };
+	struct explained fault = disk_fault(&none);
+
+	fault.calls = 2;
+	fault.nr_call_spans = 2;
+	fault.call_spans[0] = (struct explain_call){ T0 + 120, T0 + 150 };
+	fault.call_spans[1] = (struct explain_call){ T0 + 200, T0 + 1050 };
+	fault.parts_ns[PART_CPU_BEFORE] = 30;
+	fault.parts_ns[PART_CPU_AFTER] = 70;
+	fault.parts_ns[PART_MM] = 70;
+	return fault;
+}
+
+START_TEST(test_time_outside_of_the_calls_has_slices)
+{
+	const struct explained fault = fault_with_mm();
+	json_t *root;
+
+	begin();
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	check_slice(find_at(root, "mm", 100), 100, 120);
+	check_slice(find_at(root, "cpu_before", 120), 120, 150);
+	check_slice(find_at(root, "cpu_after", 980), 980, 1050);
+	check_slice(find_at(root, "mm", 1050), 1050, 1100);
+	ck_assert_uint_eq(nr_of(root, "X"), 1 + 4 + 3);
+	check_nesting(root);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_fault_without_a_sleep_has_slices_of_its_calls)
+{
+	struct explained fault = fault_with_mm();
+	json_t *root;
+
+	fault.nr_spans = 0;
+	memset(fault.parts_ns, 0, sizeof(fault.parts_ns));
+	fault.parts_ns[PART_CPU_BEFORE] = 880;
+	fault.parts_ns[PART_MM] = 120;
+	begin();
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	ck_assert_uint_eq(nr_of(root, "X"), 1 + 5);
+	check_slice(find_at(root, "mm", 100), 100, 120);
+	check_slice(find_at(root, "cpu_before", 120), 120, 150);
+	check_slice(find_at(root, "mm", 150), 150, 200);
+	check_slice(find_at(root, "cpu_before", 200), 200, 1050);
+	check_slice(find_at(root, "mm", 1050), 1050, 1100);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_fault_with_the_time_of_its_calls_only_is_marked)
+{
+	const struct pfstat_block none = { 0 };
+	struct explained fault = disk_fault(&none);
+	json_t *root;
+
+	fault.whole = false;
+	begin();
+	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	root = end(NULL);
+	ck_assert(json_is_false(json_object_get(args_of(find(root, "X", "fault", "disk")),
+						"whole")));
 	json_decref(root);
 }
 END_TEST
@@ -1049,8 +1133,11 @@ END_TEST
 RUN_TESTS("trace", test_off_cpu_intervals_of_many_threads_take_bounded_memory,
 	  test_a_reused_number_is_another_track, test_fault_is_a_slice_with_its_facts,
 	  test_fault_of_perf_is_marked, test_parts_are_slices_that_fill_the_fault,
-	  test_times_are_exact_in_the_text, test_times_are_exact_after_years,
-	  test_request_is_a_slice_of_its_device, test_arrow_leads_from_the_request_to_the_fault,
+	  test_time_outside_of_the_calls_has_slices,
+	  test_fault_without_a_sleep_has_slices_of_its_calls,
+	  test_fault_with_the_time_of_its_calls_only_is_marked, test_times_are_exact_in_the_text,
+	  test_times_are_exact_after_years, test_request_is_a_slice_of_its_device,
+	  test_arrow_leads_from_the_request_to_the_fault,
 	  test_two_waiters_for_one_request_have_an_arrow_each,
 	  test_arrow_of_an_unknown_request_is_omitted_and_counted,
 	  test_arrow_stays_in_a_fault_that_ended_first,

@@ -31,7 +31,7 @@ int fault_rows_begin(struct fault_rows *rows, FILE *out, const struct analysis *
 	      out);
 	for (part = 0; part < NR_PARTS; part++)
 		fprintf(out, ",%s_ns", part_names[part]);
-	fputs(",read_bytes\n", out);
+	fputs(",read_bytes,calls_ns,whole\n", out);
 	return ferror(out) ? -EIO : 0;
 }
 
@@ -76,6 +76,8 @@ static bool fault_rows_has_time(const struct explained *fault)
 
 static bool fault_rows_has_part(const struct explained *fault, enum part part)
 {
+	if (part == PART_MM && !fault->whole)
+		return false;
 	return fault->parts_known && fault_rows_has_time(fault) &&
 	       (!fault->perf || PARTS_OF_PERF & 1U << part);
 }
@@ -83,6 +85,12 @@ static bool fault_rows_has_part(const struct explained *fault, enum part part)
 static bool fault_rows_has_bytes(const struct explained *fault)
 {
 	return fault->parts_known && !fault->perf;
+}
+
+/* Without a call there is no time of one; nor if the calls are not known. */
+static bool fault_rows_has_calls(const struct explained *fault)
+{
+	return fault->calls;
 }
 
 /* Prints @prefix, and the number or, if it is not known, @unknown. */
@@ -117,7 +125,8 @@ static void print_csv_row(const struct fault_rows *rows, const struct explained 
 		fault_rows_number(out, ",", fault_rows_has_part(fault, part), fault->parts_ns[part],
 				  "");
 	fault_rows_number(out, ",", fault_rows_has_bytes(fault), fault->read_bytes, "");
-	fputc('\n', out);
+	fault_rows_number(out, ",", fault_rows_has_calls(fault), fault->handler_ns, "");
+	fprintf(out, ",%d\n", fault->whole);
 }
 
 static void print_json_parts(FILE *out, const struct explained *fault)
@@ -157,7 +166,9 @@ static int print_json_row(const struct fault_rows *rows, const struct explained 
 		print_json_parts(out, fault);
 		fault_rows_number(out, ",\"read_bytes\":", fault_rows_has_bytes(fault),
 				  fault->read_bytes, "null");
-		fputs("}\n", out);
+		fault_rows_number(out, ",\"calls_ns\":", fault_rows_has_calls(fault),
+				  fault->handler_ns, "null");
+		fprintf(out, ",\"whole\":%s}\n", fault->whole ? "true" : "false");
 	}
 	free(name);
 	free(thread);

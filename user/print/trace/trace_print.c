@@ -286,8 +286,8 @@ static void print_parts(struct trace_sink *sink, const struct explained *fault)
 		sink->ops->word(sink, "parts", "n/a");
 		return;
 	}
-	/* It never left the CPU: all of it is cpu_before. */
-	if (!fault->nr_spans)
+	/* All of it is cpu_before. */
+	if (!fault->nr_spans && !fault->parts_ns[PART_MM])
 		return;
 	sink->ops->dict(sink, "parts");
 	for (part = 0; part < NR_PARTS; part++) {
@@ -327,6 +327,7 @@ static void print_fault(struct trace_writer *trace, const struct explained *faul
 	print_if(sink, fault->flags & PFSTAT_FLAG_WRITE, "write", true);
 	print_if(sink, fault->major, "major", true);
 	print_if(sink, !fault->solved, "solved", false);
+	print_if(sink, !fault->whole, "whole", false);
 	print_result(sink, fault->result);
 	print_parts(sink, fault);
 	sink->ops->args_end(sink);
@@ -346,33 +347,65 @@ static void part_slice(struct trace_writer *trace, const struct explained *fault
  */
 static bool gaps_are_cpu(const struct explained *fault)
 {
-	const uint64_t cpu_ns = fault->parts_ns[PART_CPU_BEFORE] + fault->parts_ns[PART_CPU_AFTER];
 	uint64_t gaps_ns = fault->end_ns - fault->start_ns;
 	unsigned int i;
 
 	for (i = 0; i < fault->nr_spans; i++)
 		gaps_ns -= fault->spans[i].to_ns - fault->spans[i].from_ns;
-	return gaps_ns == cpu_ns;
+	return gaps_ns == explained_cpu_ns(fault);
 }
 
-/* Prints a gap on the CPU. It is cpu_before while before_ns is left, then cpu_after. */
-static void cpu_slice(struct trace_writer *trace, const struct explained *fault, uint64_t from_ns,
-		      uint64_t to_ns, uint64_t *before_ns)
+/* Prints time on the CPU in a call. It is cpu_before while before_ns is left, then cpu_after. */
+static void call_slice(struct trace_writer *trace, const struct explained *fault, uint64_t from_ns,
+		       uint64_t to_ns, uint64_t *before_ns)
 {
 	part_slice(trace, fault, *before_ns ? PART_CPU_BEFORE : PART_CPU_AFTER, from_ns, to_ns);
 	*before_ns -= *before_ns < to_ns - from_ns ? *before_ns : to_ns - from_ns;
 }
 
+/* Prints a gap on the CPU: what lies outside of the calls is mm. */
+static void cpu_slice(struct trace_writer *trace, const struct explained *fault, uint64_t from_ns,
+		      uint64_t to_ns, uint64_t *before_ns)
+{
+	const struct explain_call *call;
+	uint64_t until_ns;
+	unsigned int i;
+
+	if (!fault->parts_ns[PART_MM]) {
+		call_slice(trace, fault, from_ns, to_ns, before_ns);
+		return;
+	}
+	for (i = 0; i < fault->nr_call_spans && from_ns < to_ns; i++) {
+		call = &fault->call_spans[i];
+		if (call->to_ns <= from_ns || call->from_ns >= to_ns)
+			continue;
+		if (call->from_ns > from_ns) {
+			part_slice(trace, fault, PART_MM, from_ns, call->from_ns);
+			from_ns = call->from_ns;
+		}
+		until_ns = call->to_ns < to_ns ? call->to_ns : to_ns;
+		call_slice(trace, fault, from_ns, until_ns, before_ns);
+		from_ns = until_ns;
+	}
+	part_slice(trace, fault, PART_MM, from_ns, to_ns);
+}
+
+/* False: some calls are not stored, and their time would be mm. */
+static bool has_all_calls(const struct explained *fault)
+{
+	return !fault->parts_ns[PART_MM] || fault->nr_call_spans < EXPLAIN_MAX_CALLS;
+}
+
 static void part_slices(struct trace_writer *trace, const struct explained *fault)
 {
-	const bool gaps = gaps_are_cpu(fault);
+	const bool gaps = gaps_are_cpu(fault) && has_all_calls(fault);
 	uint64_t before_ns = fault->parts_ns[PART_CPU_BEFORE];
 	uint64_t at_ns = fault->start_ns;
 	const struct explain_span *span;
 	unsigned int i;
 
-	/* A fault without a sleep or reclaim has one part, which its own slice already shows. */
-	if (!fault->parts_known || !fault->nr_spans)
+	/* A fault with one part: its own slice already shows it. */
+	if (!fault->parts_known || (!fault->nr_spans && !fault->parts_ns[PART_MM]))
 		return;
 	for (i = 0; i < fault->nr_spans; i++) {
 		span = &fault->spans[i];
