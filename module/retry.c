@@ -24,6 +24,7 @@
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
+#include <linux/workqueue.h>
 
 #include "compat.h"
 #include "cpu_counter.h"
@@ -32,6 +33,9 @@
 /* Of each kind, 1792 threads have a note: so many can be in such a call or in read(2) at once. */
 #define RETRY_SETS 256
 #define RETRY_WAYS 7
+
+/* How long after a session the probes stay enabled: the next one often begins at once. */
+#define RETRY_REST_AFTER HZ
 
 struct retry_note {
 	u64 cycles;
@@ -171,9 +175,9 @@ void pfstat_retry_reset(void)
  * counted.
  */
 static struct kprobe mark_probe, wait_probe, check_probe, read_probe;
-static struct kprobe *retry_probes[] = { &mark_probe, &wait_probe, &check_probe, &read_probe };
+static struct kprobe *retry_probes[] = { &check_probe, &mark_probe, &wait_probe, &read_probe };
 #define RETRY_PROBES_NEEDED (ARRAY_SIZE(retry_probes) - 1)
-/* So many are registered. */
+/* So many are registered. All but the first are disabled some time after a session. */
 static unsigned int retry_probed;
 
 static_assert(__same_type(&page_cache_async_ra,
@@ -229,6 +233,16 @@ static int retry_register(void)
 	return err;
 }
 
+static int retry_enable(void)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 1; !err && i < retry_probed; i++)
+		err = enable_kprobe(retry_probes[i]);
+	return err;
+}
+
 /* Returns an errno that no other failure of a command has, except for lack of memory. */
 static int retry_explain(int err)
 {
@@ -239,16 +253,27 @@ static int retry_explain(int err)
 	return -ENODEV;
 }
 
+static void retry_rest(struct work_struct *work)
+{
+	unsigned int i;
+
+	for (i = 1; i < retry_probed; i++)
+		disable_kprobe(retry_probes[i]);
+}
+
+static DECLARE_DELAYED_WORK(retry_rest_work, retry_rest);
+
 int pfstat_retry_start(void)
 {
 	int err, i;
 
+	cancel_delayed_work_sync(&retry_rest_work);
 	/* A note that an earlier session left is older than every call of this one. */
 	for (i = 0; i < RETRY_SETS && !retry_probed; i++) {
 		raw_spin_lock_init(&retry_marked[i].lock);
 		raw_spin_lock_init(&retry_locked[i].lock);
 	}
-	err = retry_explain(retry_probed ? 0 : retry_register());
+	err = retry_explain(retry_probed ? retry_enable() : retry_register());
 	if (err || retry_probes_work())
 		return err;
 	pr_info_ratelimited(
@@ -256,8 +281,14 @@ int pfstat_retry_start(void)
 	return -ENODEV;
 }
 
+void pfstat_retry_stop(void)
+{
+	schedule_delayed_work(&retry_rest_work, RETRY_REST_AFTER);
+}
+
 void pfstat_retry_exit(void)
 {
+	cancel_delayed_work_sync(&retry_rest_work);
 	if (retry_probed)
 		unregister_kprobes(retry_probes, retry_probed);
 }

@@ -9,11 +9,14 @@
 #include <linux/types.h>
 
 /*
- * Both sleep. Calls are recorded only after the first start. The probes stay until the module is
- * unloaded, because removing them would make each session longer. -ENOMEM; -ENODEV if the kernel
- * does not allow the probes, or does not call them now.
+ * Start and exit sleep. Calls are recorded only between start and stop. A second after a stop the
+ * probes are disabled, because the functions that they probe are called for every process. They
+ * stay registered until the module is unloaded: removing them would wait for grace periods.
+ * Start: -ENOMEM; -ENODEV if the kernel does not allow the probes, or does not call them now. Then
+ * it must be stopped too.
  */
 int pfstat_retry_start(void);
+void pfstat_retry_stop(void);
 void pfstat_retry_exit(void);
 
 /* When a call began: the CPU's counter, or ktime_get_mono_fast_ns(). */

@@ -193,11 +193,12 @@ static int session_start(void)
 	err = pfstat_ring_setup(session.ring_size, session.overwrite, session.frames);
 	if (!err)
 		err = pfstat_retry_start();
-	if (err)
+	if (!err)
+		err = pfstat_shadow_open(!pfstat_target_retired());
+	if (err) {
+		pfstat_retry_stop();
 		return err;
-	err = pfstat_shadow_open(!pfstat_target_retired());
-	if (err)
-		return err;
+	}
 	pfstat_chain_reset();
 	pfstat_clock_start();
 	pfstat_attempt_record(true);
@@ -227,6 +228,7 @@ static void session_stop_recording(void)
 	pfstat_attempt_record(false);
 	pfstat_mm_fault_flush(true);
 	pfstat_attempt_forget();
+	pfstat_retry_stop();
 	pfstat_clock_stop();
 	/* No new fault enters, so that the count of those in flight only falls from here on. */
 	pfstat_mm_ignore_all();

@@ -178,6 +178,24 @@ def test_a_wait_during_which_the_clock_is_slowed_down_is_a_wait(place):
     assert pfstat.stats()["unnoted"] == 0
 
 
+PROBED = ("page_cache_async_ra", "folio_wait_bit_common", "filemap_read_folio")
+
+
+def enabled_probes():
+    """The functions that an enabled kprobe is at."""
+    lines = pathlib.Path("/sys/kernel/debug/kprobes/list").read_text().splitlines()
+    return {name for name in PROBED for line in lines
+            if f" {name}+" in line and "[DISABLED]" not in line}
+
+
+def test_the_probes_of_functions_that_all_processes_call_are_disabled_between_sessions():
+    for _ in range(2):
+        with pfstat.Session(f"pid {os.getpid()}") as session:
+            assert enabled_probes() == set(PROBED)
+            session.command("stop")
+            pfstat.wait_until(lambda: not enabled_probes())
+
+
 KPROBES = pathlib.Path("/sys/kernel/debug/kprobes/enabled")
 
 
