@@ -82,7 +82,10 @@ static __always_inline struct pfstat_record *record_reserve(__u32 cpu, __u64 *se
 
 static __always_inline void record_commit(struct pfstat_record *record, __u64 sequence)
 {
-	/* An exchange comes after the stores before it. Pairs with the acquire of the reader. */
+	/*
+	 * An exchange comes after the stores before it. Pairs with the acquire of the reader: see
+	 * bpf-record.litmus, and bpf-tail.litmus for the reuse of a record, in tests/litmus/.
+	 */
 	__sync_lock_test_and_set(&record->sequence, sequence);
 	if (!(sequence & (record_mask >> 1)))
 		record_wake_reader();

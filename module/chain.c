@@ -110,7 +110,7 @@ static void drop_over(u32 set)
 
 	preempt_disable();
 	for (way = 0; way < CHAIN_WAYS; way++) {
-		/* Pairs with the release in pfstat_chain_suspend(). */
+		/* Pairs with the release in pfstat_chain_suspend(): chain-suspend.litmus. */
 		tag = smp_load_acquire(&tags[way]);
 		if (!tag || tag == CHAIN_BUSY)
 			continue;
@@ -138,7 +138,7 @@ struct chain_link pfstat_chain_resume(unsigned long page_address)
 		return chain;
 	}
 
-	/* An eviction meanwhile makes the exchange fail. */
+	/* An eviction meanwhile makes the exchange fail: chain-evict.litmus. */
 	found = data_race(chain_ways[set].ways[way]);
 	if (!chain_free_slot(&tags[way], tag))
 		return chain; /* evicted while we read */

@@ -6,7 +6,7 @@
  *
  *	ns = (cycles * mult + offset) >> CLOCK_SHIFT	(of 128 bits: nothing overflows)
  *
- * and evaluated in line.
+ * and evaluated in line. tests/litmus/clock-line.litmus has the barriers of writer and readers.
  */
 #ifndef PFSTAT_CLOCK_H
 #define PFSTAT_CLOCK_H

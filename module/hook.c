@@ -152,7 +152,7 @@ static bool hook_take_out(struct mm_struct *mm)
 			continue;
 		/*
 		 * A new session may hook it meanwhile: it enters the address space in
-		 * the table first, and then the operations in the VMA.
+		 * the table first, and then the operations in the VMA: shadow-take-out.litmus.
 		 */
 		smp_rmb();
 		if (!pfstat_shadow_is_armed(ops) || !pfstat_target_is_watched(mm))

@@ -116,7 +116,7 @@ static_assert(offsetof(struct pfstat_record, pid) == offsetof(struct pfstat_reco
 static __always_inline struct pfstat_record *ring_begin(struct pfstat_record *record)
 {
 	WRITE_ONCE(record->sequence, 0);
-	/* Readers see the zero before any of the new fields. */
+	/* Readers see the zero before any of the new fields: tests/litmus/ring-overwrite.litmus. */
 	smp_wmb();
 	return record;
 }
@@ -124,7 +124,10 @@ static __always_inline struct pfstat_record *ring_begin(struct pfstat_record *re
 static __always_inline void ring_publish_record(struct pfstat_record *record, u64 sequence,
 						struct pfstat_ring_header *header)
 {
-	/* Pairs with the acquire in pfstat_ring_copy() and in user space. */
+	/*
+	 * Pairs with the acquire in pfstat_ring_copy() and in user space: ring-record.litmus and
+	 * ring-head.litmus in tests/litmus/.
+	 */
 	smp_store_release(&record->sequence, sequence);
 	/* Pairs with the reader's acquire: the records before head are whole. */
 	smp_store_release(&header->head, sequence);

@@ -318,7 +318,10 @@ void pfstat_session_close(void)
 /* A program that it executed since mm was looked up may have mapped before it was in the table. */
 static void look_for_exec(const struct task_struct *task, const struct mm_struct *mm)
 {
-	/* Either exec's store is seen here, or its mappings find the process in the table. */
+	/*
+	 * Either exec's store is seen here, or its mappings find the process in the table: see
+	 * tests/litmus/exec-seen.litmus.
+	 */
 	smp_mb();
 	if (READ_ONCE(task->mm) != mm)
 		pfstat_follow_again();
