@@ -256,6 +256,8 @@ static void mm_complete_record(struct mm_thread *thread, const struct task_struc
 
 	thread->state = MM_STATE_SLOW;
 	thread->waits = true;
+	if (!this_cpu_read(pfstat_rings.frames))
+		record->pfn = PFSTAT_NO_PFN;
 	record->earlier_ns = 0;
 	record->address = thread->address;
 	record->tid = task->pid;

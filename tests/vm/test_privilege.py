@@ -392,10 +392,13 @@ print(libc.mmap(None, 4096, 1, 1, fd, 0) == ctypes.c_void_p(-1).value, ctypes.ge
         assert "0x" in frames and ring == "False 0"
 
 
-def test_frames_do_not_pass_through_a_ring_that_must_not_have_them():
+@pytest.mark.parametrize("words", [
+    (), pytest.param(("faults",), marks=pytest.mark.needs(
+        not pfstat.ARM64, "the module's count of all faults (x86-64)"))])
+def test_frames_do_not_pass_through_a_ring_that_must_not_have_them(words):
     """A process without CAP_SYS_ADMIN looks at the records while they are stored."""
     path = pfstat.make_file(pfstat.DISK / "spied", 256 * pfstat.PAGE)
-    assert pfstat.run(pfstat.BUILD / "frame_spy", path).stdout == "0\n"
+    assert pfstat.run(pfstat.BUILD / "frame_spy", path, *words).stdout == "0\n"
 
 
 def test_ring_of_a_session_holds_no_kernel_address(small_file):

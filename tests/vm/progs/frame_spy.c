@@ -4,6 +4,7 @@
  * records while they are stored: another process faults on another CPU.
  *
  *	frame_spy FILE		FILE has at least 256 pages
+ *	frame_spy FILE faults	all faults are counted meanwhile
  *
  * Prints how many values other than "none" it saw.
  */
@@ -79,7 +80,7 @@ static void command(int session, const char *line)
 }
 
 /* The ring of CPU 0, with the smallest number of records. */
-static const struct pfstat_ring_header *begin_session(pid_t pid)
+static const struct pfstat_ring_header *begin_session(pid_t pid, int faults)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 	const int session = open("/dev/pfstat/session", O_RDWR);
@@ -91,6 +92,11 @@ static const struct pfstat_ring_header *begin_session(pid_t pid)
 		die("session");
 	command(session, "ring_size 4K");
 	command(session, "mode overwrite");
+	if (faults) {
+		command(session, "faults on");
+		snprintf(line, sizeof(line), "watch %d process", pid);
+		command(session, line);
+	}
 	snprintf(line, sizeof(line), "pid %d", pid);
 	command(session, line);
 	map = mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, ring, 0);
@@ -115,7 +121,7 @@ int main(int argc, char **argv)
 		fault(argv[1], go[0]);
 	stay_on(1);
 	keep_one_capability();
-	ring = begin_session(child);
+	ring = begin_session(child, argc > 2);
 	records = (const void *)((const char *)ring + sysconf(_SC_PAGESIZE));
 	if (write(go[1], "g", 1) != 1)
 		die("write");
