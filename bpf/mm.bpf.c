@@ -13,6 +13,7 @@
 #include "fault_state.bpf.h"
 #include "graph_probe.bpf.h"
 #include "page.bpf.h"
+#include "preempt.bpf.h"
 #include "record_ring.bpf.h"
 #include "recordable.bpf.h"
 #include "vma.bpf.h"
@@ -434,8 +435,10 @@ static __always_inline int thread_ends(const struct task_struct *task)
 
 	if (!state)
 		return 0;
+	preempt_off();
 	fault_state_settle(state, task);
 	thread_forget(state);
+	preempt_on();
 	return 0;
 }
 

@@ -8,6 +8,9 @@
  */
 #include "arch.bpf.h"
 #include "common.bpf.h"
+#include "preempt.bpf.h"
+
+const volatile bool have_preempt_disable;
 
 #define MAX_ERRNO 4095
 
@@ -177,19 +180,25 @@ static __always_inline void send_call(const struct pt_regs___kernel *regs, __u64
 	event_send(&event, sizeof(event));
 }
 
+static __always_inline void call_note(__u32 tid, long number)
+{
+	struct entered entered = { .number = number, .start_ns = bpf_ktime_get_ns() };
+
+	if (bpf_map_update_elem(&in_syscall, &tid, &entered, BPF_ANY))
+		count(PFSTAT_COUNT_SYSCALL_LOST);
+}
+
 static __always_inline int call_begins(long number, bool again)
 {
-	struct entered entered = { .number = number };
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 tid = id;
 
 	if (!is_target(id >> 32, tid))
 		return 0;
-	if (again && bpf_map_lookup_elem(&in_syscall, &tid))
-		return 0;
-	entered.start_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&in_syscall, &tid, &entered, BPF_ANY))
-		count(PFSTAT_COUNT_SYSCALL_LOST);
+	preempt_off();
+	if (!again || !bpf_map_lookup_elem(&in_syscall, &tid))
+		call_note(tid, number);
+	preempt_on();
 	return 0;
 }
 
@@ -201,7 +210,7 @@ int BPF_PROG(on_sys_enter, void *regs, long number)
 
 /*
  * The programs whose names end in _again repeat the work of the first one if the kernel skipped it:
- * it skips a program on a CPU while another thread is preempted in it. See hooks.c.
+ * it skips a program on a CPU while another thread is preempted in it. See bpf_programs.c.
  */
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_sys_enter_again, void *regs, long number)
@@ -209,36 +218,44 @@ int BPF_PROG(on_sys_enter_again, void *regs, long number)
 	return call_begins(number, true);
 }
 
-/* The first of the two that comes takes the entry. */
-static __always_inline int call_ends(const struct pt_regs___kernel *regs, long ret)
+/* The first of the two programs that comes takes the entry. */
+static __always_inline void call_take(const struct pt_regs___kernel *regs, __u64 id, long ret)
 {
-	__u64 id = bpf_get_current_pid_tgid();
 	struct pfstat_syscall_key key = {};
 	struct entered *entered;
 	__u64 start_ns, ns;
 	__u32 kind, tid = id;
 
-	if (!may_be_target(id >> 32, tid))
-		return 0;
 	entered = bpf_map_lookup_elem(&in_syscall, &tid);
 	if (!entered)
-		return 0;
+		return;
 	ns = bpf_ktime_get_ns();
 	start_ns = entered->start_ns;
 	key.number = entered->number;
 	bpf_map_delete_elem(&in_syscall, &tid);
 	if (!is_target(id >> 32, tid))
-		return 0;
+		return;
 	/* The result of rt_sigreturn(2) is a register of the interrupted code. */
 	if (ret < 0 && ret >= -MAX_ERRNO && key.number != ARCH_NR_RT_SIGRETURN)
 		key.error = -ret;
 	add(&key, ns - start_ns);
 	kind = call_kind_of(key.number);
 	if (kind == PFSTAT_NR_CALLS || !arch_is_64_bit(regs))
-		return 0;
+		return;
 	if (kind == PFSTAT_CALL_MADVISE && !ret)
 		send_advice(regs, id, start_ns, ns);
 	send_call(regs, id, kind, start_ns, ns, ret);
+}
+
+static __always_inline int call_ends(const struct pt_regs___kernel *regs, long ret)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	if (!may_be_target(id >> 32, id))
+		return 0;
+	preempt_off();
+	call_take(regs, id, ret);
+	preempt_on();
 	return 0;
 }
 
