@@ -14,6 +14,7 @@ import subprocess
 
 import pytest
 
+import filesystems
 import pfstat
 import users
 from test_fault_sources import PROGRAM
@@ -30,9 +31,11 @@ SAMPLE_NS = 1000
 FILE_PAGES = 1024
 DIRECT_PAGES = 256
 
-# Classes for which module and eBPF time the calls of file operations; perf times the whole fault. A
-# class that is not in the set is one whose times must agree.
+# Classes of faults that call a file operation.
 OF_CALLS = {"disk", "wait", "lock", "readahead", "short", "long", "around", "mkwrite"}
+# Those for which a source times only the calls; perf times the whole fault. The times of all other
+# classes must agree.
+ONLY_CALLS = {"module": OF_CALLS, "ebpf": set()}
 
 SOURCES = [
     pytest.param("module", marks=pytest.mark.needs(pfstat.has_module(), "the module")),
@@ -40,15 +43,25 @@ SOURCES = [
         LEVEL != "confidentiality", "eBPF that may read the kernel's memory")),
 ]
 
+# A thread that has written to as much of files sleeps in the fault, in balance_dirty_pages().
+DIRTY = """
+dirty=/proc/sys/vm/dirty
+limit_dirty() { echo 262144 >${dirty}_background_bytes; echo 1048576 >${dirty}_bytes; }
+unlimit_dirty() { echo 10 >${dirty}_background_ratio; echo 20 >${dirty}_ratio; }
+"""
+
 # The program of test_fault_sources.py, then anonymous memory, copies after a fork, the stack, huge
-# pages, swap, faults without registers, and faults that fail.
-MIXED = PROGRAM + """
+# pages, writes to files, swap, faults without registers, and faults that fail.
+MIXED = PROGRAM + DIRTY + """
 $workload anon 500
 $workload copy 500
 $workload twice 300
 $rare stack 100
 $rare shared $direct
 $rare private $direct
+$rare store $direct
+$rare copy $direct
+limit_dirty; $rare store $file; unlimit_dirty
 $rare huge 8
 $rare swapped 300
 cold; $rare direct $direct
@@ -88,12 +101,12 @@ def faults_of(recording):
     return [Fault(row) for row in csv.DictReader(io.StringIO(text))]
 
 
-def of_user_mode(faults):
+def of_user_mode(faults, source):
     """By thread, in the order in which they began. The kernel calls page_mkwrite() without the flag
-    of user mode, so module and eBPF do not know the mode of a fault of class mkwrite."""
+    of user mode, so the module does not know the mode of a fault of class mkwrite."""
     threads = collections.defaultdict(list)
     for fault in sorted(faults, key=lambda fault: fault.start_ns):
-        if not fault.kernel or fault.class_name == "mkwrite":
+        if not fault.kernel or (source == "module" and fault.class_name == "mkwrite"):
             threads[fault.tid].append(fault)
     return threads
 
@@ -130,16 +143,18 @@ def recorder(recording, source, pid):
 
 
 class Pair:
-    """The recordings of perf and of the other source, of one run of MIXED."""
+    """The recordings of perf and of the other source, of one run of a program of the shell."""
 
-    def __init__(self, folder, source):
+    def __init__(self, folder, source, program=MIXED, disk=pfstat.DISK):
+        self.source = source
         refused = folder / "refused"
-        words = {"file": pfstat.make_file(pfstat.DISK / "mixed", FILE_PAGES * pfstat.PAGE),
-                 "direct": pfstat.make_file(pfstat.DISK / "direct", DIRECT_PAGES * pfstat.PAGE),
+        refused.touch()
+        words = {"file": pfstat.make_file(disk / "mixed", FILE_PAGES * pfstat.PAGE),
+                 "direct": pfstat.make_file(disk / "direct", DIRECT_PAGES * pfstat.PAGE),
                  "workload": WORKLOAD, "touch": pfstat.BUILD / "touch_pages", "rare": RARE,
                  "refused": refused}
         recordings = folder / "perf.pfs", folder / f"{source}.pfs"
-        shell = subprocess.Popen(["sh", "-c", "read line;" + MIXED], stdin=subprocess.PIPE,
+        shell = subprocess.Popen(["sh", "-c", "read line;" + program], stdin=subprocess.PIPE,
                                  text=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                  env={name: str(word) for name, word in words.items()})
         processes = [recorder(recording, name, shell.pid)
@@ -149,7 +164,8 @@ class Pair:
             _, errors = process.communicate(timeout=pfstat.PATIENCE)
             assert process.returncode == 0, errors
         self.reports = [pfstat.report(recording) for recording in recordings]
-        self.perf, self.other = (of_user_mode(faults_of(recording)) for recording in recordings)
+        self.perf, self.other = (of_user_mode(faults_of(recording), name)
+                                 for recording, name in zip(recordings, ("perf", source)))
         self.matches = matched(self.perf, self.other)
         lines = (line.split() for line in refused.read_text().splitlines())
         # The kernel refuses these accesses without a call of handle_mm_fault().
@@ -221,7 +237,7 @@ def test_each_fault_has_the_same_place_in_time(pair):
     pairs = pair.solved()
     assert len(pairs) > 5000
     late = [(perf, other) for perf, other in pairs if
-            (perf.end_ns() < other.end_ns()) == (other.class_name in OF_CALLS)]
+            (perf.end_ns() < other.end_ns()) == (other.class_name in ONLY_CALLS[pair.source])]
     assert len(late) <= len(pairs) / 1000, (len(late), late[:5])
 
 
@@ -232,16 +248,45 @@ def by_class(pairs):
     return classes
 
 
-@pytest.mark.deterministic
-def test_times_differ_by_the_cost_of_a_sample(pair):
+def assert_times_agree(pair):
     """perf's time of a fault has its first sample, and the other source's time has the second. If
     the other source times only the calls, perf's time is longer."""
     for name, pairs in by_class(pair.solved()).items():
         more = [perf.duration_ns - other.duration_ns for perf, other in pairs]
-        if name in OF_CALLS:
+        if name in ONLY_CALLS[pair.source]:
             assert min(more) > 0, (name, min(more))
         else:
             assert abs(statistics.median(more)) < SAMPLE_NS, (name, statistics.median(more))
+
+
+@pytest.mark.deterministic
+def test_times_differ_by_the_cost_of_a_sample(pair):
+    assert_times_agree(pair)
+
+
+@contextlib.contextmanager
+def disk_of(name):
+    with filesystems.dax() if name == "dax" else filesystems.mounted(name) as place:
+        yield place.folder
+
+
+@pytest.mark.deterministic
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("name", [
+    pytest.param("btrfs", marks=pytest.mark.needs("btrfs" in filesystems.here(), "btrfs")),
+    pytest.param("dax", marks=pytest.mark.needs(
+        filesystems.has_persistent_memory(),
+        "memory that is taken for persistent: tools/lab run --pmem")),
+])
+def test_times_of_writes_agree_on(name, source, tmp_path):
+    if pfstat.has_module():
+        pfstat.load()
+    with disk_of(name) as disk:
+        pair = Pair(tmp_path, source, "$rare shared $file; $rare store $direct; $rare copy $file",
+                    disk)
+    pfstat.assert_nothing_lost(pair.reports[1])
+    assert len(pair.solved()) > DIRECT_PAGES
+    assert_times_agree(pair)
 
 
 def faults_without_event(result):
