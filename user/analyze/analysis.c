@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
+#include "analyze/class_faults.h"
 #include "analyze/evidence.h"
 #include "analyze/fault/waits.h"
 #include "analyze/groups/address_spaces.h"
@@ -19,15 +20,6 @@
 #define LISTENERS_MAX 4
 /* Log2 of the pages in the largest possible folio, 1 GiB. */
 #define ORDER_MAX 18
-
-/* The faults of one class. A fault without a part is not in that part's histogram. */
-struct class_faults {
-	uint64_t count, major, unsolved, calls_only, pages;
-	uint64_t had[NR_PARTS + 1];	 /* number of faults with some of the part */
-	uint64_t total_ns[NR_PARTS + 1]; /* [NR_PARTS]: the whole */
-	uint64_t reclaim_cpu_ns;
-	struct quantiles quantiles[NR_PARTS + 1];
-};
 
 struct block_state {
 	struct block_figures figures;
@@ -112,7 +104,6 @@ uint64_t analysis_page_bytes(const struct analysis *analysis)
 void analysis_free(struct analysis *analysis)
 {
 	enum fault_class class;
-	unsigned int i;
 
 	if (!analysis)
 		return;
@@ -124,8 +115,7 @@ void analysis_free(struct analysis *analysis)
 	waits_exit(&analysis->waits);
 	shaping_calls_exit(&analysis->calls);
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
-		for (i = 0; i <= NR_PARTS; i++)
-			quantile_exit(&analysis->classes[class].quantiles[i]);
+		class_faults_exit(&analysis->classes[class]);
 	quantile_exit(&analysis->blocks.queue);
 	quantile_exit(&analysis->blocks.device);
 	free(analysis);
@@ -151,40 +141,6 @@ void analysis_listen_pages(struct analysis *analysis, readahead_sink sink, void 
 	readahead_listen(analysis->readahead, sink, context);
 }
 
-static uint64_t pages_of(const struct explained *fault)
-{
-	if (!fault->solved)
-		return 0;
-	/* It is not known how many pages fault-around mapped; it was at least one. */
-	return fault->order && !fault->around_pages ? 1ULL << fault->order : 1;
-}
-
-static int add_to_class(struct analysis *analysis, const struct explained *fault)
-{
-	struct class_faults *class = &analysis->classes[fault->class];
-	const uint64_t whole_ns = fault->end_ns - fault->start_ns;
-	enum part part;
-	int err;
-
-	class->count++;
-	class->major += fault->major;
-	class->unsolved += !fault->solved;
-	class->calls_only += !fault->whole;
-	class->pages += pages_of(fault);
-	class->reclaim_cpu_ns += fault->reclaim_cpu_ns;
-	class->had[NR_PARTS]++;
-	class->total_ns[NR_PARTS] += whole_ns;
-	err = quantile_add(&class->quantiles[NR_PARTS], whole_ns);
-	for (part = 0; part < NR_PARTS && !err; part++) {
-		if (!fault->parts_ns[part])
-			continue;
-		class->had[part]++;
-		class->total_ns[part] += fault->parts_ns[part];
-		err = quantile_add(&class->quantiles[part], fault->parts_ns[part]);
-	}
-	return err;
-}
-
 static int take_fault(void *context, const struct explained *fault)
 {
 	struct analysis *analysis = context;
@@ -193,7 +149,7 @@ static int take_fault(void *context, const struct explained *fault)
 
 	evidence_add_fault(&analysis->evidence, fault);
 	waits_add_fault(&analysis->waits, fault);
-	err = add_to_class(analysis, fault);
+	err = class_faults_add(&analysis->classes[fault->class], fault);
 	if (!err)
 		err = grouping_add_fault(&analysis->grouping, fault);
 	if (!err)
@@ -392,19 +348,6 @@ int analysis_add_foreign(struct analysis *analysis, const struct pfstat_block *b
 	return explain_event(analysis->explain, &block->event);
 }
 
-/* Adds a 0 to each histogram for every fault without the part. */
-static int add_zeros(struct class_faults *class)
-{
-	enum part part;
-	int err = 0;
-
-	for (part = 0; part < NR_PARTS && !err; part++)
-		if (class->quantiles[part].count < class->count)
-			err = quantile_add_many(&class->quantiles[part], 0,
-						class->count - class->quantiles[part].count);
-	return err;
-}
-
 int analysis_finish(struct analysis *analysis)
 {
 	enum fault_class class;
@@ -413,7 +356,7 @@ int analysis_finish(struct analysis *analysis)
 	err = explain_finish(analysis->explain);
 	for (class = 0; class < NR_FAULT_CLASSES && !err; class++)
 		if (analysis->classes[class].count)
-			err = add_zeros(&analysis->classes[class]);
+			err = class_faults_add_zeros(&analysis->classes[class]);
 	return err;
 }
 
@@ -422,66 +365,15 @@ const struct summary *analysis_summary(const struct analysis *analysis)
 	return analysis->summary;
 }
 
-/* @count: number of faults, including those without the part, which count as 0 */
-static void fill_part(struct part_figures *figures, const struct quantiles *const *several,
-		      size_t nr, uint64_t count, uint64_t total_ns)
-{
-	uint64_t zeros = count;
-	size_t i;
-
-	figures->max_ns = 0;
-	for (i = 0; i < nr; i++) {
-		zeros -= several[i]->count;
-		if (several[i]->max_ns > figures->max_ns)
-			figures->max_ns = several[i]->max_ns;
-	}
-	figures->total_ns = total_ns;
-	figures->p50_ns = quantile_with_zeros(several, nr, zeros, 500);
-	figures->p99_ns = quantile_with_zeros(several, nr, zeros, 990);
-}
-
-static void analysis_fill_faults(const struct analysis *analysis, enum fault_class from,
-				 enum fault_class to, struct fault_figures *figures)
-{
-	const struct quantiles *several[NR_FAULT_CLASSES];
-	const struct class_faults *class;
-	struct part_figures *filled;
-	uint64_t total_ns;
-	unsigned int part;
-	enum fault_class i;
-
-	*figures = (struct fault_figures){ 0 };
-	for (i = from; i < to; i++) {
-		class = &analysis->classes[i];
-		figures->count += class->count;
-		figures->major += class->major;
-		figures->unsolved += class->unsolved;
-		figures->calls_only += class->calls_only;
-		figures->pages += class->pages;
-		figures->reclaim_cpu_ns += class->reclaim_cpu_ns;
-	}
-	for (part = 0; part <= NR_PARTS; part++) {
-		filled = part == NR_PARTS ? &figures->whole : &figures->parts[part];
-		total_ns = 0;
-		for (i = from; i < to; i++) {
-			class = &analysis->classes[i];
-			several[i - from] = &class->quantiles[part];
-			filled->faults += class->had[part];
-			total_ns += class->total_ns[part];
-		}
-		fill_part(filled, several, to - from, figures->count, total_ns);
-	}
-}
-
 void analysis_faults(const struct analysis *analysis, enum fault_class class,
 		     struct fault_figures *figures)
 {
-	analysis_fill_faults(analysis, class, class + 1, figures);
+	class_faults_fill(&analysis->classes[class], 1, figures);
 }
 
 void analysis_all_faults(const struct analysis *analysis, struct fault_figures *figures)
 {
-	analysis_fill_faults(analysis, 0, NR_FAULT_CLASSES, figures);
+	class_faults_fill(analysis->classes, NR_FAULT_CLASSES, figures);
 }
 
 const struct quantiles *analysis_histogram(const struct analysis *analysis, enum fault_class class,
@@ -540,8 +432,8 @@ void analysis_blocks(const struct analysis *analysis, struct block_figures *figu
 	*figures = analysis->blocks.figures;
 	figures->queue.faults = figures->reads;
 	figures->device.faults = figures->reads;
-	fill_part(&figures->queue, &queue, 1, figures->reads, figures->queue.total_ns);
-	fill_part(&figures->device, &device, 1, figures->reads, figures->device.total_ns);
+	part_figures_fill(&figures->queue, &queue, 1, figures->reads, figures->queue.total_ns);
+	part_figures_fill(&figures->device, &device, 1, figures->reads, figures->device.total_ns);
 }
 
 int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,

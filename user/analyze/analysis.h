@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/class_faults.h"
 #include "analyze/evidence.h"
 #include "analyze/fault/explain.h"
 #include "analyze/fault/waits.h"
@@ -68,32 +69,6 @@ int analysis_finish(struct analysis *analysis);
 
 /* The figures by class of call, as the module counts. */
 const struct summary *analysis_summary(const struct analysis *analysis);
-
-struct part_figures {
-	uint64_t faults; /* faults with some of it; all for the whole; reads for block_figures */
-	uint64_t total_ns;
-	uint64_t p50_ns, p99_ns; /* over the faults of the class, those with 0 included */
-	uint64_t max_ns;
-};
-
-/* The logical faults of one class. */
-struct fault_figures {
-	uint64_t count;
-	uint64_t major;
-	uint64_t unsolved;	   /* of count */
-	uint64_t calls_only;	   /* of count: without the time outside of their calls */
-	uint64_t pages;		   /* mapped pages, as far as known */
-	struct part_figures whole; /* end - start */
-	struct part_figures parts[NR_PARTS];
-	uint64_t reclaim_cpu_ns; /* of PART_RECLAIM; the rest of it is off the CPU */
-};
-
-/* The time on the CPU, without that of PART_RECLAIM. */
-static inline uint64_t fault_figures_cpu_ns(const struct fault_figures *figures)
-{
-	return figures->parts[PART_CPU_BEFORE].total_ns + figures->parts[PART_CPU_AFTER].total_ns +
-	       figures->parts[PART_MM].total_ns;
-}
 
 void analysis_faults(const struct analysis *analysis, enum fault_class class,
 		     struct fault_figures *figures);
