@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
+#include "analyze/comparable.h"
 #include "analyze/required_hooks.h"
 #include "cmd/cmd.h"
 #include "cmd/report_figures.h"
@@ -300,52 +301,14 @@ static void compared_run_exit(struct compared_run *run)
 	recording_close(run->reader);
 }
 
+static struct comparable compared_run_seen(const struct compared_run *run)
+{
+	return (struct comparable){ run->hooks, run->have_bpf, recording_has_spans(run->reader) };
+}
+
 static bool compared_run_has_hook(const struct compared_run *run, enum bpf_hook hook)
 {
 	return run->hooks & 1U << hook;
-}
-
-/* Else it has the time of the calls of file operations only. */
-static bool compared_run_is_whole(const struct compared_run *run)
-{
-	return compared_run_has_hook(run, HOOK_FAULT) &&
-	       (recording_has_spans(run->reader) || compared_run_has_hook(run, HOOK_PERF));
-}
-
-/* Parts that this run can know: 1 << enum part. */
-static unsigned int compared_run_parts(const struct compared_run *run)
-{
-	unsigned int parts = (1U << NR_PARTS) - 1;
-
-	if (!run->have_bpf)
-		return 0;
-	if (!compared_run_has_hook(run, HOOK_BLOCK))
-		parts &= ~(1U << PART_QUEUE | 1U << PART_DEVICE | 1U << PART_FOREIGN);
-	if (!compared_run_has_hook(run, HOOK_BLOCK_INSERT))
-		parts &= ~(1U << PART_QUEUE);
-	if (!compared_run_has_hook(run, HOOK_WAKEUP))
-		parts &= ~(1U << PART_RUNQUEUE);
-	if (!compared_run_has_hook(run, HOOK_RECLAIM))
-		parts &= ~(1U << PART_RECLAIM);
-	if (!compared_run_is_whole(run) || compared_run_has_hook(run, HOOK_PERF))
-		parts &= ~(1U << PART_MM);
-	return parts;
-}
-
-/* Classes that this run distinguishes: 1 << enum fault_class. */
-static unsigned int compared_run_classes(const struct compared_run *run)
-{
-	const unsigned int every_class = (1U << NR_FAULT_CLASSES) - 1;
-	unsigned int classes = every_class & ~(1U << FAULT_OTHER);
-	enum fault_class class;
-
-	for (class = 0; class < NR_FAULT_CLASSES; class++)
-		if (fault_classes[class].hooks & ~run->hooks)
-			classes &= ~(1U << class);
-	/* Faults of a class that is not known are counted among the others. */
-	if (classes == (every_class & ~(1U << FAULT_OTHER)))
-		classes = every_class;
-	return classes;
 }
 
 /* Whether a process or cgroup was watched, or a COMMAND that --duration left running. */
@@ -465,19 +428,21 @@ struct known {
 static struct known known_by(const struct compare_input *input)
 {
 	const bool fault_hook = compared_run_has_hook(input->runs[0], HOOK_FAULT);
-	const bool is_whole = compared_run_is_whole(input->runs[0]);
+	const bool is_whole = comparable_is_whole(compared_run_seen(input->runs[0]));
 	struct known known = { ~0U, ~0U, true, true, true };
 	const struct compared_run *run;
+	struct comparable seen;
 	bool has_reclaim = false;
 	unsigned int side;
 
 	for (side = 0; side < 2; side++)
 		for (run = input->runs[side]; run < input->runs[side] + input->nr[side]; run++) {
+			seen = compared_run_seen(run);
 			has_reclaim |= run->all.sums[BATCH_TIME + PART_RECLAIM];
-			known.parts &= compared_run_parts(run);
-			known.classes &= compared_run_classes(run);
+			known.parts &= comparable_parts(seen);
+			known.classes &= comparable_classes(seen);
 			known.all &= compared_run_has_hook(run, HOOK_FAULT) == fault_hook;
-			known.whole &= compared_run_is_whole(run) == is_whole;
+			known.whole &= comparable_is_whole(seen) == is_whole;
 			known.reads &= compared_run_has_hook(run, HOOK_BLOCK);
 		}
 	if (has_reclaim && !(known.parts & 1U << PART_RECLAIM))

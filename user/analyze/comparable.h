@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a recording can know, by its events. Only what all recordings know is compared. Pure. */
+#ifndef PFSTAT_USER_COMPARABLE_H
+#define PFSTAT_USER_COMPARABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct comparable {
+	uint32_t hooks; /* 1 << enum bpf_hook */
+	bool have_bpf;	/* events of eBPF or perf */
+	bool has_spans; /* see recording_has_spans() */
+};
+
+/* False: faults with calls have the time of these only. */
+bool comparable_is_whole(struct comparable seen);
+/* 1 << enum part of each part that it can know. */
+unsigned int comparable_parts(struct comparable seen);
+/* 1 << enum fault_class of each class that it distinguishes. */
+unsigned int comparable_classes(struct comparable seen);
+
+#endif
