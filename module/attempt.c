@@ -18,8 +18,7 @@
 #include "attempt.h"
 #include "chain.h"
 #include "common/classify.h"
-#include "mm_fault.h"
-#include "mm_thread.h"
+#include "mm_record.h"
 #include "retry.h"
 #include "ring.h"
 #include "tally.h"
@@ -175,7 +174,7 @@ static struct attempt attempt_begin(const struct fault_wrapping *wrapping,
 		.remote = vmf->flags & FAULT_FLAG_REMOTE || vmf->vma->vm_mm != current->mm,
 	};
 
-	pfstat_mm_fault_next_call();
+	pfstat_mm_record_next_call();
 	if (!pfstat_chain_is_clear())
 		attempt_resume(&attempt, vmf);
 	return attempt;
@@ -337,7 +336,7 @@ static struct pfstat_record *attempt_waits(const struct attempt *attempt, enum p
 	thread = pfstat_mm_thread_in_fault();
 	if (!thread)
 		return NULL;
-	pfstat_mm_fault_next_call();
+	pfstat_mm_record_next_call();
 	thread->state = MM_STATE_SLOW | (thread->state & MM_STATE_NOTED);
 	thread->waits = true;
 	return &thread->record;

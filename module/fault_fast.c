@@ -24,8 +24,7 @@
 #include "fault_fast.h"
 #include "here.h"
 #include "in_flight.h"
-#include "mm_hook.h"
-#include "mm_thread.h"
+#include "mm_record.h"
 #include "page_table.h"
 #include "ring.h"
 #include "tally.h"
@@ -149,7 +148,7 @@ static __always_inline bool fast_store_span(struct fast_call call, struct clock_
 		if (fast_leave(call, span, vmf, kind, pfn, around))
 			return true;
 		/* Then records may have members that are not stored below. */
-		if (pfstat_mm_hook_is_taken())
+		if (READ_ONCE(pfstat_mm_record_times))
 			return false;
 	}
 

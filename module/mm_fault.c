@@ -26,6 +26,7 @@
 #include "mm_counts.h"
 #include "mm_fault.h"
 #include "mm_fault_entry.h"
+#include "mm_record.h"
 #include "mm_thread.h"
 #include "mm_watch.h"
 #include "ring.h"
@@ -242,31 +243,6 @@ static void mm_store_return(const struct mm_call *call, u8 origin, u8 outcome)
 	this_cpu_inc(pfstat_mm_counts->stored);
 }
 
-/* Preemption is off. */
-static void mm_store_record(struct mm_thread *thread)
-{
-	thread->waits = false;
-	pfstat_ring_store(&thread->record);
-}
-
-/* The call was on the fast path, but the end of its fault is not. */
-static void mm_complete_record(struct mm_thread *thread, const struct task_struct *task)
-{
-	struct pfstat_record *record = &thread->record;
-
-	thread->state = MM_STATE_SLOW;
-	thread->waits = true;
-	if (!this_cpu_read(pfstat_rings.frames))
-		record->pfn = PFSTAT_NO_PFN;
-	record->earlier_ns = 0;
-	record->address = thread->address;
-	record->tid = task->pid;
-	record->pid = task->tgid;
-	record->flags = thread->flags;
-	record->ip = task == current ? instruction_pointer(task_pt_regs(current)) : 0;
-	record->fault_ns = 0;
-}
-
 static void mm_store_call(const struct mm_call *call)
 {
 	struct pfstat_record *record = &call->thread->record;
@@ -275,20 +251,7 @@ static void mm_store_call(const struct mm_call *call)
 		record->flags = call->flags | FAULT_FLAG_WRITE; /* it got other ones */
 	record->fault_ns = call->duration_ns;
 	record->before_ns = record->start_ns - min(record->start_ns, call->start_ns);
-	mm_store_record(call->thread);
-}
-
-void pfstat_mm_fault_next_call(void)
-{
-	struct mm_thread *thread;
-
-	preempt_disable();
-	thread = pfstat_mm_thread_in_fault();
-	if (thread && thread->state == MM_STATE_CALLED)
-		mm_complete_record(thread, current);
-	if (thread && thread->waits)
-		mm_store_record(thread);
-	preempt_enable();
+	pfstat_mm_record_store(call->thread);
 }
 
 static void mm_count(const struct mm_call *call)
@@ -336,9 +299,9 @@ static void mm_end_late(struct mm_thread *thread)
 		goto unlock;
 	pfstat_mm_thread_pass_over(thread);
 	if (thread->state == MM_STATE_CALLED)
-		mm_complete_record(thread, current);
+		pfstat_mm_record_complete(thread, current);
 	if (thread->waits && pfstat_attempt_is_recording())
-		mm_store_record(thread);
+		pfstat_mm_record_store(thread);
 	thread->state = MM_STATE_NONE;
 unlock:
 	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
@@ -356,7 +319,7 @@ static void mm_end(struct mm_call *call, const struct vm_area_struct *vma)
 		pfstat_mm_thread_pass_over(thread);
 	} else {
 		if (thread->state == MM_STATE_CALLED)
-			mm_complete_record(thread, current);
+			pfstat_mm_record_complete(thread, current);
 		mm_find_kind(call, vma);
 		mm_count(call);
 		thread->state = MM_STATE_NONE;
@@ -371,9 +334,9 @@ static void mm_flush(struct mm_thread *thread)
 	if (!task)
 		return;
 	if (thread->state == MM_STATE_CALLED)
-		mm_complete_record(thread, task); /* it has a slot, so it is not freed */
+		pfstat_mm_record_complete(thread, task); /* it has a slot, so it is not freed */
 	if (thread->waits)
-		mm_store_record(thread);
+		pfstat_mm_record_store(thread);
 }
 
 static void mm_forget(struct mm_thread *thread)
@@ -490,13 +453,13 @@ static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
  */
 static bool mm_end_imitated(struct mm_thread *thread, vm_fault_t result, u64 cycles)
 {
-	return unlikely(READ_ONCE(mm_handler) != pfstat_fault_wrapper()) &&
+	return READ_ONCE(mm_handler) != pfstat_fault_wrapper() &&
 	       thread->state == MM_STATE_OPEN && result == VM_FAULT_LOCKED &&
 	       mm_end_fast(thread, cycles);
 }
 
 /* The fault began on the fast path. After RETRY or COMPLETED the VMA may be gone. */
-static noinline void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t result, u64 cycles)
+static void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t result, u64 cycles)
 {
 	const struct clock_span span = pfstat_clock_span_slow(thread->start, cycles);
 	struct mm_call call = {
@@ -512,8 +475,13 @@ static noinline void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t resu
 		.result = result,
 	};
 
+	mm_end(&call, thread->vma);
+}
+
+static noinline void mm_fault_end_other(struct mm_thread *thread, vm_fault_t result, u64 cycles)
+{
 	if (!mm_end_imitated(thread, result, cycles))
-		mm_end(&call, thread->vma);
+		mm_fault_end_slow(thread, result, cycles);
 }
 
 /*
@@ -544,7 +512,7 @@ notrace vm_fault_t pfstat_mm_fault(struct vm_area_struct *vma, unsigned long add
 	if (unlikely(thread->state != MM_STATE_CALLED) ||
 	    unlikely(result != VM_FAULT_LOCKED && result != VM_FAULT_NOPAGE) ||
 	    unlikely(!mm_end_fast(thread, cycles)))
-		mm_fault_end_slow(thread, result, cycles);
+		mm_fault_end_other(thread, result, cycles);
 	mm_leave();
 	return result;
 }

@@ -25,12 +25,6 @@ void pfstat_mm_fault_note_write(const struct vm_fault *vmf);
 int pfstat_mm_fault_imitate(unsigned long address);
 
 /*
- * current begins another call of a file operation. If it made one in the same fault before, its
- * record is stored now; the last one gets the time of the fault.
- */
-void pfstat_mm_fault_next_call(void);
-
-/*
  * While off, faults leave neither a count nor a record. After switching it off, a grace period
  * of RCU ends the last store of a record.
  */

@@ -54,7 +54,7 @@ SYM_FUNC_START(pfstat_mm_fault_entry)
 	pushq	%rsi
 	pushq	%rdx
 	pushq	%rcx
-	call	pfstat_mm_thread_find
+	call	pfstat_mm_find_thread
 	popq	%rcx
 	popq	%rdx
 	popq	%rsi

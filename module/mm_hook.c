@@ -21,6 +21,7 @@
 #include "mm_fault.h"
 #include "mm_fault_entry.h"
 #include "mm_hook.h"
+#include "mm_record.h"
 #include "mm_thread.h"
 #include "mm_watch.h"
 
@@ -35,8 +36,6 @@ enum mm_hook_state {
 	MM_HOOK_DROPPED, /* faults still come here; the work item gives the function back */
 };
 
-DEFINE_STATIC_KEY_FALSE(pfstat_mm_holds);
-
 /*
  * Below the session's mutex. The state leaves DROPPED only under this one, and TAKEN only under the
  * session's.
@@ -47,6 +46,12 @@ static bool mm_hook_traced, mm_hook_ever, mm_hook_stays;
 static unsigned long swap_function, write_function; /* 0: the kernel does not have it */
 
 #define MM_EXIT_POLL_MS 1000
+
+static void mm_hook_set(enum mm_hook_state state)
+{
+	WRITE_ONCE(mm_hook_state, state);
+	WRITE_ONCE(pfstat_mm_record_times, state == MM_HOOK_TAKEN);
+}
 
 /* A traced function's call of ftrace is this near to its begin. */
 #define MM_CALL_REACH 16UL
@@ -204,7 +209,7 @@ static void mm_hook_end(void)
 	pfstat_mm_watch_stop();
 	pfstat_mm_fault_flush(pfstat_attempt_is_recording());
 	static_branch_disable(&pfstat_mm_holds);
-	WRITE_ONCE(mm_hook_state, MM_HOOK_FREE);
+	mm_hook_set(MM_HOOK_FREE);
 }
 
 static void mm_hook_work(struct work_struct *work)
@@ -227,7 +232,7 @@ int pfstat_mm_hook_take(void)
 	if (READ_ONCE(mm_hook_state) == MM_HOOK_FREE)
 		err = mm_hook_begin();
 	if (!err)
-		WRITE_ONCE(mm_hook_state, MM_HOOK_TAKEN);
+		mm_hook_set(MM_HOOK_TAKEN);
 	mutex_unlock(&mm_hook_mutex);
 	return err;
 }
@@ -237,7 +242,7 @@ void pfstat_mm_hook_drop(void)
 	if (!pfstat_mm_hook_is_taken())
 		return;
 	pfstat_mm_ignore_all();
-	WRITE_ONCE(mm_hook_state, MM_HOOK_DROPPED);
+	mm_hook_set(MM_HOOK_DROPPED);
 	schedule_work(&mm_hook_drop_work);
 }
 

@@ -3,11 +3,7 @@
 #ifndef PFSTAT_MM_HOOK_H
 #define PFSTAT_MM_HOOK_H
 
-#include <linux/jump_label.h>
 #include <linux/types.h>
-
-/* On while faults come here, or may: then the records of calls wait for the end of their fault. */
-DECLARE_STATIC_KEY_FALSE(pfstat_mm_holds);
 
 /*
  * 0; -EBUSY: another tool holds the function; -EOPNOTSUPP: this kernel has no direct calls, or

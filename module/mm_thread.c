@@ -15,6 +15,7 @@
 #define MM_THREAD_CHUNK 256U
 
 struct mm_thread *pfstat_mm_threads;
+DEFINE_SPINLOCK(pfstat_mm_lock);
 
 static atomic64_t missed_minor, missed_major, missed_threads;
 
@@ -83,7 +84,7 @@ static struct mm_thread *mm_thread_take(const struct task_struct *task)
  * current's first fault since it is watched. Its counts begin here, or, if it began to run later
  * than it was watched, at 0: then it may have had faults that did not come here.
  */
-static struct mm_thread *mm_thread_begin(u64 since_ns)
+struct mm_thread *pfstat_mm_thread_begin(u64 since_ns)
 {
 	struct mm_thread *thread = pfstat_mm_thread_of(current);
 
@@ -103,34 +104,13 @@ static struct mm_thread *mm_thread_begin(u64 since_ns)
 	return thread;
 }
 
-struct mm_thread *pfstat_mm_thread_find(void)
-{
-	struct mm_thread *thread = pfstat_mm_thread_of(current);
-	unsigned long flags;
-	u64 since_ns;
-	bool watched;
-
-	if (thread && pfstat_mm_thread_is_owner(thread, current))
-		return thread;
-	/* Most that come here are not watched, and have a hash in common with one that is. */
-	rcu_read_lock();
-	watched = pfstat_mm_is_watched(current, &since_ns);
-	rcu_read_unlock();
-	if (!watched)
-		return NULL;
-	spin_lock_irqsave(&pfstat_mm_lock, flags);
-	thread = pfstat_mm_is_watched(current, &since_ns) ? mm_thread_begin(since_ns) : NULL;
-	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
-	return thread;
-}
-
 struct mm_thread *pfstat_mm_thread_borrow(void)
 {
 	struct mm_thread *thread;
 	unsigned long flags;
 
 	spin_lock_irqsave(&pfstat_mm_lock, flags);
-	thread = pfstat_mm_threads ? mm_thread_begin(U64_MAX) : NULL;
+	thread = pfstat_mm_threads ? pfstat_mm_thread_begin(U64_MAX) : NULL;
 	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
 	return thread;
 }

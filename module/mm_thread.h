@@ -17,6 +17,9 @@
 #ifndef PFSTAT_MM_THREAD_H
 #define PFSTAT_MM_THREAD_H
 
+/* Multiplied by it, the high bits of an address depend on all its bits. */
+#define MM_HASH_FACTOR 0x9e3779b97f4a7c15
+
 #define MM_THREAD_BITS	14
 #define MM_THREAD_SHIFT 8 /* log2 of the size of a slot */
 
@@ -24,11 +27,10 @@
 #include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/sched.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <asm/current.h>
 #include <pfstat/record.h>
-
-#include "mm_watch.h"
 
 struct vm_area_struct;
 
@@ -75,6 +77,14 @@ static_assert(sizeof(struct mm_thread) == 1 << MM_THREAD_SHIFT);
 
 extern struct mm_thread *pfstat_mm_threads;
 
+/* Taken for all changes to the owners of slots, and to what is watched (mm_watch.h). */
+extern spinlock_t pfstat_mm_lock;
+
+static __always_inline unsigned int pfstat_mm_hash(const void *address, unsigned int bits)
+{
+	return (u64)address * MM_HASH_FACTOR >> (64 - bits);
+}
+
 static __always_inline struct mm_thread *pfstat_mm_thread_home(const struct task_struct *task)
 {
 	return &pfstat_mm_threads[pfstat_mm_hash(task, MM_THREAD_BITS)];
@@ -88,8 +98,11 @@ static __always_inline bool pfstat_mm_thread_is_owner(const struct mm_thread *th
 
 /* The slot of a task, also if it has left; NULL: it has none. */
 struct mm_thread *pfstat_mm_thread_of(const struct task_struct *task);
-/* current's slot at the begin of a fault; NULL: it is not watched, or there is no room. */
-struct mm_thread *pfstat_mm_thread_find(void);
+/*
+ * Under the lock: a slot for current, which is watched since since_ns (as task_struct.start_time).
+ * NULL: there is no room, which is counted.
+ */
+struct mm_thread *pfstat_mm_thread_begin(u64 since_ns);
 /* current's slot, if it is in a fault that is counted; NULL otherwise. Preemption is off. */
 struct mm_thread *pfstat_mm_thread_in_fault(void);
 /*

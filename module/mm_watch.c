@@ -14,12 +14,11 @@
 #include <linux/timekeeping.h>
 #include <linux/tracepoint.h>
 
-#include "mm_thread.h"
 #include "mm_watch.h"
 
 #define WATCHED_BITS 10
 
-struct watched {
+struct mm_watched {
 	struct hlist_node node;
 	struct rcu_head rcu;
 	const struct signal_struct *signal;
@@ -29,7 +28,6 @@ struct watched {
 };
 
 u16 pfstat_mm_filter[BIT(MM_FILTER_BITS)];
-DEFINE_SPINLOCK(pfstat_mm_lock);
 
 static DEFINE_HASHTABLE(watched_table, WATCHED_BITS); /* by signal */
 static struct tracepoint *new_event, *free_event;
@@ -41,10 +39,10 @@ static struct hlist_head *watched_bucket(const struct signal_struct *signal)
 }
 
 /* The entry of the process, or of this thread alone. */
-static struct watched *watched_find(const struct signal_struct *signal,
-				    const struct task_struct *thread)
+static struct mm_watched *watched_find(const struct signal_struct *signal,
+					    const struct task_struct *thread)
 {
-	struct watched *watched;
+	struct mm_watched *watched;
 
 	hlist_for_each_entry_rcu(watched, watched_bucket(signal), node,
 				 lockdep_is_held(&pfstat_mm_lock))
@@ -53,14 +51,39 @@ static struct watched *watched_find(const struct signal_struct *signal,
 	return NULL;
 }
 
-bool pfstat_mm_is_watched(const struct task_struct *task, u64 *since_ns)
+/*
+ * True: it is watched, and since_ns is when that began. Under the lock, or in a section of RCU;
+ * then it may have changed already.
+ */
+static bool is_watched(const struct task_struct *task, u64 *since_ns)
 {
-	const struct watched *watched = watched_find(task->signal, NULL) ?:
-						watched_find(task->signal, task);
+	const struct mm_watched *watched = watched_find(task->signal, NULL) ?:
+							watched_find(task->signal, task);
 
 	if (watched)
 		*since_ns = watched->since_ns;
 	return watched;
+}
+
+struct mm_thread *pfstat_mm_find_thread(void)
+{
+	struct mm_thread *thread = pfstat_mm_thread_of(current);
+	unsigned long flags;
+	u64 since_ns;
+	bool watched;
+
+	if (thread && pfstat_mm_thread_is_owner(thread, current))
+		return thread;
+	/* Most that come here are not watched, and have a hash in common with one that is. */
+	rcu_read_lock();
+	watched = is_watched(current, &since_ns);
+	rcu_read_unlock();
+	if (!watched)
+		return NULL;
+	spin_lock_irqsave(&pfstat_mm_lock, flags);
+	thread = is_watched(current, &since_ns) ? pfstat_mm_thread_begin(since_ns) : NULL;
+	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
+	return thread;
 }
 
 /* Under the lock. */
@@ -72,7 +95,7 @@ static void watched_count(const struct signal_struct *signal, int by)
 }
 
 /* Under the lock. */
-static void watched_remove(struct watched *watched)
+static void watched_remove(struct mm_watched *watched)
 {
 	if (!watched)
 		return;
@@ -85,7 +108,7 @@ static void watched_remove(struct watched *watched)
 static int watched_add(const struct signal_struct *signal, const struct task_struct *thread,
 		       enum pfstat_target how, u64 since_ns)
 {
-	struct watched *watched = watched_find(signal, thread);
+	struct mm_watched *watched = watched_find(signal, thread);
 
 	if (watched) {
 		WRITE_ONCE(watched->how, how);
@@ -146,7 +169,7 @@ void pfstat_mm_ignore(pid_t number)
 void pfstat_mm_ignore_all(void)
 {
 	struct hlist_node *next;
-	struct watched *watched;
+	struct mm_watched *watched;
 	unsigned long flags;
 	unsigned int bucket;
 
@@ -160,7 +183,7 @@ void pfstat_mm_ignore_all(void)
 /* A thread of a watched process needs no entry. */
 static void watch_on_new(void *data, struct task_struct *child, unsigned long clone_flags)
 {
-	const struct watched *parent;
+	const struct mm_watched *parent;
 	unsigned long flags;
 
 	if (child->signal == current->signal || !pfstat_mm_may_be_watched(current))

@@ -11,26 +11,17 @@
 #define PFSTAT_MM_WATCH_H
 
 #define MM_FILTER_BITS 12
-/* Multiplied by it, the high bits of an address depend on all its bits. */
-#define MM_HASH_FACTOR 0x9e3779b97f4a7c15
 
 #ifndef __ASSEMBLY__
 #include <linux/bits.h>
 #include <linux/sched.h>
-#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <pfstat/event.h>
 
+#include "mm_thread.h"
+
 /* The number of watched processes and threads whose signal_struct has this hash. */
 extern u16 pfstat_mm_filter[BIT(MM_FILTER_BITS)];
-
-/* Taken for all changes to what is watched, and to the owners of slots (mm_thread.h). */
-extern spinlock_t pfstat_mm_lock;
-
-static __always_inline unsigned int pfstat_mm_hash(const void *address, unsigned int bits)
-{
-	return (u64)address * MM_HASH_FACTOR >> (64 - bits);
-}
 
 /* False: it is not watched. */
 static __always_inline bool pfstat_mm_may_be_watched(const struct task_struct *task)
@@ -38,11 +29,8 @@ static __always_inline bool pfstat_mm_may_be_watched(const struct task_struct *t
 	return READ_ONCE(pfstat_mm_filter[pfstat_mm_hash(task->signal, MM_FILTER_BITS)]);
 }
 
-/*
- * True: it is watched, and since_ns is when that began. Under the lock, or in a section of RCU;
- * then it may have changed already.
- */
-bool pfstat_mm_is_watched(const struct task_struct *task, u64 *since_ns);
+/* current's slot at the begin of a fault; NULL: it is not watched, or there is no room. */
+struct mm_thread *pfstat_mm_find_thread(void);
 
 /*
  * A thread, or the process of that number and, if followed, its children. 0, -ESRCH or -ENOMEM.

@@ -59,7 +59,7 @@ int class_faults_add_zeros(struct class_faults *class)
 }
 
 void part_figures_fill(struct part_figures *figures, const struct quantiles *const *several,
-		      size_t nr, uint64_t count, uint64_t total_ns)
+		       size_t nr, uint64_t count, uint64_t total_ns)
 {
 	uint64_t zeros = count;
 	size_t i;
@@ -75,8 +75,7 @@ void part_figures_fill(struct part_figures *figures, const struct quantiles *con
 	figures->p99_ns = quantile_with_zeros(several, nr, zeros, 990);
 }
 
-void class_faults_fill(const struct class_faults *classes, size_t nr,
-		       struct fault_figures *figures)
+void class_faults_fill(const struct class_faults *classes, size_t nr, struct fault_figures *figures)
 {
 	const struct quantiles *several[NR_FAULT_CLASSES];
 	const struct class_faults *class;
