@@ -32,7 +32,8 @@ void pfstat_attempt_record(bool on)
 	WRITE_ONCE(pfstat_attempt_recording, on);
 	/*
 	 * A record is stored with preemption off: none is half stored after this. The program
-	 * that ends its measurement waits for it, so it is expedited.
+	 * that ends its measurement waits for it, so it is expedited. See record-stop.litmus and
+	 * ring-close-fast.litmus in tests/litmus/.
 	 */
 	if (on)
 		return;
@@ -174,7 +175,10 @@ static struct attempt attempt_begin(const struct fault_wrapping *wrapping,
 		.remote = vmf->flags & FAULT_FLAG_REMOTE || vmf->vma->vm_mm != current->mm,
 	};
 
-	pfstat_mm_record_next_call();
+	preempt_disable();
+	if (pfstat_attempt_is_recording())
+		pfstat_mm_record_next_call();
+	preempt_enable();
 	if (!pfstat_chain_is_clear())
 		attempt_resume(&attempt, vmf);
 	return attempt;

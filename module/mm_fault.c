@@ -453,9 +453,8 @@ static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
  */
 static bool mm_end_imitated(struct mm_thread *thread, vm_fault_t result, u64 cycles)
 {
-	return READ_ONCE(mm_handler) != pfstat_fault_wrapper() &&
-	       thread->state == MM_STATE_OPEN && result == VM_FAULT_LOCKED &&
-	       mm_end_fast(thread, cycles);
+	return READ_ONCE(mm_handler) != pfstat_fault_wrapper() && thread->state == MM_STATE_OPEN &&
+	       result == VM_FAULT_LOCKED && mm_end_fast(thread, cycles);
 }
 
 /* The fault began on the fast path. After RETRY or COMPLETED the VMA may be gone. */

@@ -34,13 +34,10 @@ void pfstat_mm_record_complete(struct mm_thread *thread, const struct task_struc
 
 void pfstat_mm_record_next_call(void)
 {
-	struct mm_thread *thread;
+	struct mm_thread *thread = pfstat_mm_thread_in_fault();
 
-	preempt_disable();
-	thread = pfstat_mm_thread_in_fault();
 	if (thread && thread->state == MM_STATE_CALLED)
 		pfstat_mm_record_complete(thread, current);
 	if (thread && thread->waits)
 		pfstat_mm_record_store(thread);
-	preempt_enable();
 }

@@ -16,7 +16,7 @@ DECLARE_STATIC_KEY_FALSE(pfstat_mm_holds);
 /* The session counts all faults: records in its rings may have the time of a fault. */
 extern bool pfstat_mm_record_times;
 
-/* All with preemption off, but for the last. */
+/* All with preemption off, and the last only while calls are recorded. */
 
 /* The call was on the fast path, but the end of its fault is not: the record is made whole. */
 void pfstat_mm_record_complete(struct mm_thread *thread, const struct task_struct *task);

@@ -40,7 +40,7 @@ static struct hlist_head *watched_bucket(const struct signal_struct *signal)
 
 /* The entry of the process, or of this thread alone. */
 static struct mm_watched *watched_find(const struct signal_struct *signal,
-					    const struct task_struct *thread)
+				       const struct task_struct *thread)
 {
 	struct mm_watched *watched;
 
@@ -58,7 +58,7 @@ static struct mm_watched *watched_find(const struct signal_struct *signal,
 static bool is_watched(const struct task_struct *task, u64 *since_ns)
 {
 	const struct mm_watched *watched = watched_find(task->signal, NULL) ?:
-							watched_find(task->signal, task);
+						   watched_find(task->signal, task);
 
 	if (watched)
 		*since_ns = watched->since_ns;

@@ -255,7 +255,7 @@ static struct shadow_entry *shadow_reuse(const struct shadow_kind *kind)
 	if (!entry)
 		return NULL;
 	pfstat_fault_wrap(&entry->store->wrapping, kind->fault_around);
-	/* Pairs with the load in shadow_find(): the wrappers, then the state. */
+	/* Pairs with the load in shadow_find(): the wrappers, then the state: shadow-reuse.litmus. */
 	smp_store_release(&entry->store->state, SHADOW_ARMED);
 	return entry;
 }
@@ -334,7 +334,8 @@ int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp)
 	/*
 	 * Other threads may fault in the VMA meanwhile. Pairs with the address dependency of their
 	 * loads through vm_ops: the shadow's members come before the pointer. An older session's
-	 * shadow may be taken out at the same time: this one stays.
+	 * shadow may be taken out at the same time: this one stays. See shadow-publish.litmus and
+	 * shadow-take-out.litmus in tests/litmus/.
 	 */
 	smp_store_release(&vma->vm_ops, &shadow->wrapping.ops);
 	return 0;
