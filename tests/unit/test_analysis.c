@@ -804,8 +804,92 @@ START_TEST(test_a_fault_open_at_exit_belongs_to_the_exiting_thread)
 }
 END_TEST
 
-RUN_TESTS("analysis", test_the_time_of_lost_off_cpu_events_is_residue,
-	  test_a_reused_number_is_another_thread,
+static void add_return(enum pfstat_fault_kind kind, uint64_t page, uint64_t start_ns, uint64_t ns)
+{
+	const struct pfstat_fault fault = {
+		.event = {
+			.type = PFSTAT_EVENT_FAULT, .size = sizeof(fault), .flags = kind,
+			.pid = 1, .tid = 1, .ns = ns,
+		},
+		.start_ns = start_ns,
+		.address = 0x100000 + page * 4096,
+	};
+
+	add(ITEM_EVENT, &fault);
+}
+
+START_TEST(test_faults_with_the_time_of_their_calls_only_are_counted)
+{
+	struct fault_figures figures;
+
+	analysis = analysis_new(true, 4096, 0);
+	analysis_expect_spans(analysis, true);
+	ck_assert(analysis_has_spans(analysis));
+	add_fault(1, 5, 1000, 100, PFSTAT_CLASS_LONG);
+	add_return(PFSTAT_FAULT_HOOKED, 5, 900, 1300);
+	add_fault(2, 6, 2000, 100, PFSTAT_CLASS_LONG); /* not watched */
+	add_return(PFSTAT_FAULT_ANON, 7, 3000, 3050);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	analysis_all_faults(analysis, &figures);
+	ck_assert_uint_eq(figures.count, 3);
+	ck_assert_uint_eq(figures.calls_only, 1);
+	ck_assert_uint_eq(figures.whole.total_ns, 400 + 100 + 50);
+	ck_assert_uint_eq(figures.parts[PART_MM].total_ns, 300);
+	ck_assert_uint_eq(figures.parts[PART_MM].faults, 1);
+	analysis_faults(analysis, FAULT_LONG, &figures);
+	ck_assert_uint_eq(figures.calls_only, 1);
+	ck_assert_uint_eq(figures.parts[PART_CPU_BEFORE].total_ns, 200);
+	analysis_free(analysis);
+}
+END_TEST
+
+static void add_shared_write(enum pfstat_op op, uint64_t start_ns)
+{
+	const struct pfstat_record record = {
+		.op = op,
+		.class = op == PFSTAT_OP_FAULT ? PFSTAT_CLASS_LONG : PFSTAT_CLASS_MKWRITE,
+		.pid = 1,
+		.tid = 1,
+		.address = 0x100000,
+		.flags = PFSTAT_FLAG_WRITE,
+		.facts = PFSTAT_FACT_SHARED,
+		.start_ns = start_ns,
+		.duration_ns = 10,
+		.result = PFSTAT_RESULT_LOCKED,
+	};
+
+	add(ITEM_RECORD, &record);
+}
+
+/* The ledger compares the calls and faults of the summary. */
+START_TEST(test_page_mkwrite_after_the_return_is_a_fault_in_the_summary_also)
+{
+	struct summary_figures summary;
+	struct fault_figures figures;
+
+	analysis = analysis_new(true, 4096, 0);
+	analysis_expect_spans(analysis, true);
+	add_shared_write(PFSTAT_OP_FAULT, 1000);
+	add_shared_write(PFSTAT_OP_PAGE_MKWRITE, 1020);
+	add_return(PFSTAT_FAULT_HOOKED, 0, 990, 1050);
+	add_shared_write(PFSTAT_OP_FAULT, 2000);
+	add_return(PFSTAT_FAULT_HOOKED, 0, 1990, 2050);
+	add_shared_write(PFSTAT_OP_PAGE_MKWRITE, 2100);
+	add_return(PFSTAT_FAULT_HOOKED, 0, 2090, 2150);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	summary_figures(analysis_summary(analysis), &summary);
+	analysis_all_faults(analysis, &figures);
+	ck_assert_uint_eq(summary.sequels, 1);
+	ck_assert_uint_eq(summary.faults, 3);
+	ck_assert_uint_eq(figures.count, 3);
+	ck_assert_uint_eq(figures.unsolved, 0);
+	analysis_free(analysis);
+}
+END_TEST
+
+RUN_TESTS("analysis", test_faults_with_the_time_of_their_calls_only_are_counted,
+	  test_page_mkwrite_after_the_return_is_a_fault_in_the_summary_also,
+	  test_the_time_of_lost_off_cpu_events_is_residue, test_a_reused_number_is_another_thread,
 	  test_a_renamed_thread_is_one_thread_with_its_last_name,
 	  test_a_fault_open_at_exit_belongs_to_the_exiting_thread,
 	  test_times_that_run_backwards_count_as_zero, test_figures_are_summed_by_class_and_part,

@@ -661,7 +661,8 @@ static size_t memory(void)
 	return mallinfo2().uordblks;
 }
 
-static void check_threads(bool told, size_t limit)
+/* @told: threads exit with an event; @spans: each fault waits for its span, which never comes */
+static void check_threads(bool told, bool spans, size_t limit)
 {
 	const size_t before = memory();
 	struct summary *summary = summary_new(4096);
@@ -673,6 +674,8 @@ static void check_threads(bool told, size_t limit)
 	uint32_t tid;
 
 	explain = explain_new(true, 4096, count_fault, &tally);
+	if (spans)
+		explain_expect_spans(explain);
 	for (tid = 1; tid <= THREADS; tid++) {
 		stay.event.tid = tid;
 		stay.off_ns = 100 * tid + 50;
@@ -695,13 +698,19 @@ static void check_threads(bool told, size_t limit)
 
 START_TEST(test_a_million_short_lived_threads_leave_no_memory)
 {
-	check_threads(true, 64 << 10);
+	check_threads(true, false, 64 << 10);
 }
 END_TEST
 
 START_TEST(test_a_million_threads_without_exit_need_bounded_memory)
 {
-	check_threads(false, 24 << 20);
+	check_threads(false, false, 24 << 20);
+}
+END_TEST
+
+START_TEST(test_a_million_threads_that_are_not_watched_need_bounded_memory)
+{
+	check_threads(false, true, 64 << 20);
 }
 END_TEST
 
@@ -709,4 +718,5 @@ RUN_TESTS("explain_random", test_parts_equal_every_nanosecond, test_parts_of_ran
 	  test_parts_of_random_spans_add_up,
 	  test_calls_and_faults_of_one_thread_in_any_order_add_up,
 	  test_a_million_short_lived_threads_leave_no_memory,
-	  test_a_million_threads_without_exit_need_bounded_memory)
+	  test_a_million_threads_without_exit_need_bounded_memory,
+	  test_a_million_threads_that_are_not_watched_need_bounded_memory)
