@@ -397,6 +397,8 @@ static uint64_t add_known_fault(uint64_t ns)
 	tell_events(attempts[nr_attempts - 1].to_ns);
 	for (i = 0; i < nr_attempts; i++)
 		tell_attempt(&attempts[i], i > 0, i + 1 == nr_attempts);
+	/* A call may end when its handle_mm_fault() returns, so the fault would wait for it. */
+	require(!explain_leave(explain, 1));
 	return ns + 200;
 }
 

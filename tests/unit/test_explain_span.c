@@ -230,6 +230,30 @@ START_TEST(test_an_event_has_the_span_of_the_calls_within_it)
 }
 END_TEST
 
+/* Of a clock that did not advance between the end of the call and the return. */
+START_TEST(test_an_event_precedes_the_call_that_ends_at_the_same_time)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1010, 1130, RETRY);
+
+	open_with_spans();
+	add_return(PFSTAT_FAULT_HOOKED, 1000, 1130, PFSTAT_FLAG_USER, PFSTAT_OUTCOME_RETRY);
+	add_record(&record);
+	record = attempt_of(PFSTAT_CLASS_SHORT, 5, 1210, 1230, LOCKED);
+	record.earlier_ns = 1010;
+	add_return(PFSTAT_FAULT_HOOKED, 1200, 1230, PFSTAT_FLAG_TRIED, PFSTAT_OUTCOME_MAJOR);
+	ck_assert_uint_eq(nr_faults, 0);
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert(faults[0].whole && faults[0].solved);
+	ck_assert_uint_eq(faults[0].class, PFSTAT_CLASS_DISK);
+	ck_assert_uint_eq(faults[0].attempts, 2);
+	check_time(&faults[0], 1000, 1230, 140);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 140, [PART_MM] = 90);
+	close_explain();
+	ck_assert_uint_eq(nr_faults, 1);
+}
+END_TEST
+
 START_TEST(test_a_retry_whose_span_is_an_event_stays_open)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1010, 1110, RETRY);
@@ -436,13 +460,13 @@ START_TEST(test_the_time_of_a_fault_without_a_call_is_not_mm)
 	open_with_spans();
 	add_return(PFSTAT_FAULT_ANON, 1000, 1100, 0, PFSTAT_OUTCOME_MINOR);
 	add_return(PFSTAT_FAULT_HOOKED, 2000, 2100, 0, PFSTAT_OUTCOME_ERROR);
+	close_explain();
 	ck_assert_uint_eq(nr_faults, 2);
 	ck_assert(faults[0].whole && faults[1].whole && !faults[1].solved);
 	check_time(&faults[0], 1000, 1100, 100);
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 100);
 	ck_assert_uint_eq(faults[1].class, FAULT_OTHER);
 	CHECK_PARTS(&faults[1], [PART_CPU_BEFORE] = 100);
-	close_explain();
 }
 END_TEST
 
@@ -495,6 +519,7 @@ RUN_TESTS("explain_span", test_the_private_copy_after_the_call_is_mm,
 	  test_a_retried_call_and_a_page_that_another_thread_mapped_are_one_fault,
 	  test_another_fault_of_the_page_is_not_joined_to_a_retried_call,
 	  test_an_event_has_the_span_of_the_calls_within_it,
+	  test_an_event_precedes_the_call_that_ends_at_the_same_time,
 	  test_a_retry_whose_span_is_an_event_stays_open,
 	  test_a_fault_without_a_span_waits_for_the_next_fault,
 	  test_a_fault_with_one_attempt_of_unknown_span_is_not_whole,

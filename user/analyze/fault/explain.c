@@ -265,6 +265,27 @@ static bool explain_continues(const struct explain *explain, const struct fault_
 	return role != CHAIN_FIRST || (builder->by_event && is_repeated(builder, record->flags));
 }
 
+/* Events come before records of the same time, so the event that describes it may precede it. */
+static bool is_in_last_span(const struct fault_builder *builder, const struct pfstat_record *record)
+{
+	return builder && builder->by_event && !record->fault_ns &&
+	       record->start_ns >= builder->last_from_ns &&
+	       record->start_ns + record->duration_ns == builder->last_to_ns;
+}
+
+static int explain_add_late_call(struct explain *explain, struct thread_state *thread,
+				 const struct pfstat_record *record)
+{
+	struct fault_builder *builder = thread->fault;
+	const uint64_t from_ns = builder->last_from_ns, to_ns = builder->last_to_ns;
+
+	builder->fault.attempts--;
+	explain_add_call(explain, thread, record);
+	attempt_chain_returned(&thread->chain);
+	explain_end_span(explain, thread, from_ns, to_ns);
+	return thread->chain.open ? 0 : explain_emit_as_is(explain, thread);
+}
+
 int explain_record(struct explain *explain, const struct pfstat_record *record)
 {
 	struct thread_state *thread = thread_table_get(&explain->threads, record->tid);
@@ -276,6 +297,8 @@ int explain_record(struct explain *explain, const struct pfstat_record *record)
 	if (!thread)
 		return -ENOMEM;
 	role = attempt_chain_add(&thread->chain, record, explain->page_bytes, &counts);
+	if (is_in_last_span(thread->fault, record))
+		return explain_add_late_call(explain, thread, record);
 	if (thread->fault && !explain_continues(explain, thread->fault, record, role)) {
 		err = explain_emit_as_is(explain, thread);
 		if (err)
@@ -336,6 +359,8 @@ static void explain_add_return(struct fault_builder *builder, const struct pfsta
 	builder->complete = event->outcome <= PFSTAT_OUTCOME_MAJOR;
 	builder->by_event = true;
 	builder->last_flags = event->fault_flags;
+	builder->last_from_ns = event->start_ns;
+	builder->last_to_ns = event->event.flags == PFSTAT_FAULT_HOOKED ? event->event.ns : 0;
 	if (!(event->perf & PFSTAT_PERF_NO_END))
 		builder->without_call_ns += item_elapsed(event->start_ns, event->event.ns);
 }
@@ -407,7 +432,8 @@ static int explain_add_fault(struct explain *explain, const struct pfstat_fault 
 	explain_end_span(explain, thread, event->start_ns, end_ns);
 	if (event->outcome == PFSTAT_OUTCOME_RETRY)
 		return 0;
-	return explain_emit_as_is(explain, thread);
+	/* The record of its call may come at the same time. */
+	return event->event.flags == PFSTAT_FAULT_HOOKED ? 0 : explain_emit_as_is(explain, thread);
 }
 
 static int explain_add_interval(struct explain *explain, const struct pfstat_off_cpu *event)

@@ -35,7 +35,7 @@ struct fault_builder {
 	uint64_t spans_ns;	     /* the sum of the spans, also of those not stored */
 	unsigned int nr_calls;
 	unsigned int nr_pending;	   /* the last of these: not accounted, no span so far */
-	uint64_t last_from_ns, last_to_ns; /* of the last call, as recorded */
+	uint64_t last_from_ns, last_to_ns; /* of the last call or HOOKED event, as recorded */
 	uint64_t cpu_ns[2];		   /* in calls, before and after the first span */
 	uint64_t tail_cpu_ns, tail_mm_ns;  /* on the CPU after the last span; after the end */
 	uint64_t without_call_ns;	   /* of attempts that are described by an event */
