@@ -208,12 +208,7 @@ int BPF_PROG(on_rq_insert, struct request *rq)
 	return 0;
 }
 
-/*
- * The programs whose names end in _again repeat the work of the first one if the kernel skipped it:
- * it skips a program on a CPU while another thread is preempted in it. See bpf_programs.c.
- */
-SEC("tp_btf/block_rq_insert")
-int BPF_PROG(on_rq_insert_again, struct request *rq)
+static __always_inline int insert_again(const struct request *rq)
 {
 	__u64 key = (__u64)rq;
 	const struct pfstat_block *block = bpf_map_lookup_elem(&requests, &key);
@@ -221,6 +216,22 @@ int BPF_PROG(on_rq_insert_again, struct request *rq)
 	if (!block || !block->insert_ns)
 		hand_over(rq);
 	return 0;
+}
+
+/*
+ * The programs whose names end in _again repeat the work of the first one if the kernel skipped it:
+ * it skips a program on a CPU while another thread is preempted in it. See bpf_programs.c.
+ */
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(on_rq_insert_again, struct request *rq)
+{
+	return insert_again(rq);
+}
+
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(on_rq_insert_once_again, struct request *rq)
+{
+	return insert_again(rq);
 }
 
 /* A request that was not inserted is issued to the driver directly. */
@@ -255,6 +266,12 @@ int BPF_PROG(on_rq_issue, struct request *rq)
 
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(on_rq_issue_again, struct request *rq)
+{
+	return issue(rq, true);
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(on_rq_issue_once_again, struct request *rq)
 {
 	return issue(rq, true);
 }

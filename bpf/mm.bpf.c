@@ -431,13 +431,14 @@ static __always_inline void thread_forget(struct fault_state *state)
 
 static __always_inline int thread_ends(const struct task_struct *task)
 {
-	struct fault_state *state = fault_state_find(bpf_get_current_pid_tgid());
+	struct fault_state *state;
 
-	if (!state)
-		return 0;
 	preempt_off();
-	fault_state_settle(state, task);
-	thread_forget(state);
+	state = fault_state_find(bpf_get_current_pid_tgid());
+	if (state) {
+		fault_state_settle(state, task);
+		thread_forget(state);
+	}
 	preempt_on();
 	return 0;
 }

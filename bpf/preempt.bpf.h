@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keeps the CPU while a program runs at a tracepoint that leaves preemption enabled. Before and
- * after it, the kernel may still preempt the thread in the program, so that a second copy is needed.
+ * Keeps the CPU while a program runs at a tracepoint that leaves preemption enabled. Right before
+ * and after that the kernel may still preempt the thread, so second copies remain useful.
  * Not for programs that call a function which is not static: the verifier may refuse that.
  */
 #ifndef PFSTAT_BPF_PREEMPT_H

@@ -5,6 +5,7 @@
  */
 #include "common.bpf.h"
 #include "off_cpu.bpf.h"
+#include "preempt.bpf.h"
 
 static __always_inline void task_send(const struct task_struct *task, const char *comm, __u32 what,
 				      __u32 parent, __u32 parent_pid)
@@ -83,20 +84,28 @@ int BPF_PROG(on_task_rename, struct task_struct *task, const char *comm)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_task_exit, struct task_struct *task)
+static __always_inline void task_ends(const struct task_struct *task)
 {
 	__u32 tid = task->pid;
 	const __u32 *target;
 
-	if (may_be_target(task->tgid, tid))
-		forget_off_cpu(tid);
+	forget_off_cpu(tid);
 	if (!is_target(task->tgid, tid))
-		return 0;
+		return;
 	task_send(task, task->comm, PFSTAT_TASK_EXIT, 0, 0);
 	target = bpf_map_lookup_elem(&targets, &tid);
 	if (target && *target == PFSTAT_TARGET_THREAD)
 		bpf_map_delete_elem(&targets, &tid);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_task_exit, struct task_struct *task)
+{
+	if (!may_be_target(task->tgid, task->pid))
+		return 0;
+	preempt_off();
+	task_ends(task);
+	preempt_on();
 	return 0;
 }
 
