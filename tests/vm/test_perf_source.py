@@ -31,12 +31,6 @@ SAMPLE_NS = 1000
 FILE_PAGES = 1024
 DIRECT_PAGES = 256
 
-# Classes of faults that call a file operation.
-OF_CALLS = {"disk", "wait", "lock", "readahead", "short", "long", "around", "mkwrite"}
-# Those for which a source times only the calls; perf times the whole fault. The times of all other
-# classes must agree.
-ONLY_CALLS = {"module": OF_CALLS, "ebpf": set()}
-
 SOURCES = [
     pytest.param("module", marks=pytest.mark.needs(pfstat.has_module(), "the module")),
     pytest.param("ebpf", marks=pytest.mark.needs(
@@ -101,12 +95,11 @@ def faults_of(recording):
     return [Fault(row) for row in csv.DictReader(io.StringIO(text))]
 
 
-def of_user_mode(faults, source):
-    """By thread, in the order in which they began. The kernel calls page_mkwrite() without the flag
-    of user mode, so the module does not know the mode of a fault of class mkwrite."""
+def of_user_mode(faults):
+    """By thread, in the order in which they began."""
     threads = collections.defaultdict(list)
     for fault in sorted(faults, key=lambda fault: fault.start_ns):
-        if not fault.kernel or (source == "module" and fault.class_name == "mkwrite"):
+        if not fault.kernel:
             threads[fault.tid].append(fault)
     return threads
 
@@ -123,18 +116,6 @@ def matched(perf, other):
     return matches
 
 
-def joined(partners):
-    """The partners, with a call that was retried as a part of the fault that needed no call: in the
-    meantime another thread had mapped the page."""
-    if len(partners) != 2:
-        return partners
-    retried, fault = partners
-    if not retried.solved and retried.class_name in OF_CALLS and retried.page == fault.page and \
-            fault.class_name == "other":
-        return [fault]
-    return partners
-
-
 def recorder(recording, source, pid):
     process = pfstat.begin_record("--source", source, "--ring-size", "16M", "-o", recording,
                                   "-p", pid)
@@ -146,7 +127,6 @@ class Pair:
     """The recordings of perf and of the other source, of one run of a program of the shell."""
 
     def __init__(self, folder, source, program=MIXED, disk=pfstat.DISK):
-        self.source = source
         refused = folder / "refused"
         refused.touch()
         words = {"file": pfstat.make_file(disk / "mixed", FILE_PAGES * pfstat.PAGE),
@@ -164,8 +144,7 @@ class Pair:
             _, errors = process.communicate(timeout=pfstat.PATIENCE)
             assert process.returncode == 0, errors
         self.reports = [pfstat.report(recording) for recording in recordings]
-        self.perf, self.other = (of_user_mode(faults_of(recording), name)
-                                 for recording, name in zip(recordings, ("perf", source)))
+        self.perf, self.other = (of_user_mode(faults_of(recording)) for recording in recordings)
         self.matches = matched(self.perf, self.other)
         lines = (line.split() for line in refused.read_text().splitlines())
         # The kernel refuses these accesses without a call of handle_mm_fault().
@@ -178,7 +157,7 @@ class Pair:
         for fault in self.matches.get(None, ()):
             yield None, [fault]
         for fault in (fault for faults in self.perf.values() for fault in faults):
-            partners = joined(self.matches.get(fault, []))
+            partners = self.matches.get(fault, [])
             if not partners and not fault.solved and refused[fault.tid, fault.page]:
                 refused[fault.tid, fault.page] -= 1
             elif [partner.identity() for partner in partners] != [fault.identity()]:
@@ -232,12 +211,10 @@ def test_both_sources_record_the_same_faults(pair):
 
 
 def test_each_fault_has_the_same_place_in_time(pair):
-    """perf's events enclose the calls of file operations, and perf's second event comes before the
-    return of handle_mm_fault()."""
+    """perf's second event comes before the return of handle_mm_fault()."""
     pairs = pair.solved()
     assert len(pairs) > 5000
-    late = [(perf, other) for perf, other in pairs if
-            (perf.end_ns() < other.end_ns()) == (other.class_name in ONLY_CALLS[pair.source])]
+    late = [(perf, other) for perf, other in pairs if perf.end_ns() >= other.end_ns()]
     assert len(late) <= len(pairs) / 1000, (len(late), late[:5])
 
 
@@ -249,14 +226,10 @@ def by_class(pairs):
 
 
 def assert_times_agree(pair):
-    """perf's time of a fault has its first sample, and the other source's time has the second. If
-    the other source times only the calls, perf's time is longer."""
+    """perf's time of a fault has its first sample, and the other source's time has the second."""
     for name, pairs in by_class(pair.solved()).items():
         more = [perf.duration_ns - other.duration_ns for perf, other in pairs]
-        if name in ONLY_CALLS[pair.source]:
-            assert min(more) > 0, (name, min(more))
-        else:
-            assert abs(statistics.median(more)) < SAMPLE_NS, (name, statistics.median(more))
+        assert abs(statistics.median(more)) < SAMPLE_NS, (name, statistics.median(more))
 
 
 @pytest.mark.deterministic
