@@ -95,7 +95,8 @@ static_assert(offsetof(struct pfstat_record, cpu) ==
 
 /*
  * Leaves what only this call knows in the thread's slot, for the end of the fault (mm_fault.c).
- * False: the thread's faults are not counted, or this one is not on the fast path.
+ * False: the thread's faults are not counted, or this one is not on the fast path. Preemption is
+ * off.
  */
 static __always_inline bool fast_leave(struct fast_call call, struct clock_span span,
 				       const struct vm_fault *vmf, enum fast_kind kind,
@@ -105,14 +106,11 @@ static __always_inline bool fast_leave(struct fast_call call, struct clock_span 
 	struct mm_thread *thread = pfstat_mm_thread_home(task);
 	struct pfstat_record *record = &thread->record;
 
-	preempt_disable();
 	/* data_race: not READ_ONCE(), so that each is compared where it lies. */
 	if (unlikely(data_race(thread->owner) != (unsigned long)task) ||
 	    unlikely(thread->state != MM_STATE_OPEN) ||
-	    unlikely(!data_race(pfstat_attempt_recording)) || trace_pfstat_fault_enabled()) {
-		preempt_enable();
+	    unlikely(!data_race(pfstat_attempt_recording)) || trace_pfstat_fault_enabled())
 		return false;
-	}
 	thread->state = MM_STATE_CALLED;
 	record->start_ns = span.start_ns;
 	record->duration_ns = span.duration_ns;
@@ -125,7 +123,6 @@ static __always_inline bool fast_leave(struct fast_call call, struct clock_span 
 	record->around_pages = around.pages;
 	record->before_ns = clock_length(call.start - thread->start);
 	pfstat_tally_add_fast(kind, span.duration_ns);
-	preempt_enable();
 	return true;
 }
 
@@ -140,24 +137,23 @@ static __always_inline bool fast_store_span(struct fast_call call, struct clock_
 	const struct task_struct *task = compat_current_anew();
 	struct pfstat_record *record;
 	struct ring_writer *ring;
+	bool stored = false;
 	u64 sequence;
 
 	if (unlikely(pfstat_attempt_switches(task) != call.switches))
 		return false;
+	preempt_disable();
 	if (static_branch_likely(&pfstat_mm_holds)) {
-		if (fast_leave(call, span, vmf, kind, pfn, around))
-			return true;
+		stored = fast_leave(call, span, vmf, kind, pfn, around);
 		/* Then records may have members that are not stored below. */
-		if (READ_ONCE(pfstat_mm_record_times))
-			return false;
+		if (stored || READ_ONCE(pfstat_mm_record_times))
+			goto out;
 	}
 
-	preempt_disable();
 	ring = pfstat_here(pfstat_rings);
-	if (unlikely(!pfstat_ring_is_fast(ring, &sequence))) {
-		preempt_enable();
-		return false;
-	}
+	if (unlikely(!pfstat_ring_is_fast(ring, &sequence)))
+		goto out;
+	stored = true;
 	record = pfstat_ring_reserve_fast(ring);
 	record->start_ns = span.start_ns;
 	record->duration_ns = span.duration_ns;
@@ -177,8 +173,9 @@ static __always_inline bool fast_store_span(struct fast_call call, struct clock_
 	pfstat_ring_commit_fast(ring, record, sequence);
 	/* This CPU has no other writer, so the record has not changed since. */
 	trace_pfstat_fault(record);
+out:
 	preempt_enable();
-	return true;
+	return stored;
 }
 
 static __always_inline bool fast_store(struct fast_call call, u64 cycles,

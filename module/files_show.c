@@ -282,7 +282,8 @@ static void show_memory(struct seq_file *m)
 {
 	seq_printf(m, "module_bytes  %zu\n", compat_module_bytes(THIS_MODULE));
 	seq_printf(m, "percpu_bytes  %zu\n",
-		   pfstat_tally_bytes() + sizeof(struct ring_writer) + sizeof(pfstat_in_flight));
+		   pfstat_tally_bytes() + pfstat_mm_counts_bytes() + sizeof(struct ring_writer) +
+			   sizeof(pfstat_in_flight));
 	seq_printf(m, "ring_bytes    %zu\n", pfstat_ring_bytes());
 	seq_printf(m, "chain_bytes   %zu\n", pfstat_chain_bytes());
 	seq_printf(m, "shadow_bytes  %zu\n", pfstat_shadow_bytes());

@@ -74,6 +74,12 @@ long pfstat_mm_counts_in_flight(void)
 	return sum;
 }
 
+size_t pfstat_mm_counts_bytes(void)
+{
+	return sizeof(pfstat_mm_in_flight) + sizeof(pfstat_mm_fast) +
+	       (pfstat_mm_counts ? sizeof(struct mm_counts) : 0);
+}
+
 void pfstat_mm_counts_exit(void)
 {
 	free_percpu(pfstat_mm_counts);

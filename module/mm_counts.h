@@ -24,6 +24,7 @@ u64 pfstat_mm_counts_stored(void); /* as in the sum */
 void pfstat_mm_counts_reset(void);
 /* Calls of watched threads under way; exact once no call can come here any more. */
 long pfstat_mm_counts_in_flight(void);
+size_t pfstat_mm_counts_bytes(void); /* of each CPU */
 void pfstat_mm_counts_exit(void);
 
 #endif

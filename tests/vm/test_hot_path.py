@@ -104,8 +104,8 @@ def test_stats_report_the_memory_of_the_module():
     modules = pathlib.Path("/proc/modules").read_text()
     values = memory()
     assert values["module_bytes"] == int(re.search(r"^pfstat (\d+)", modules, re.MULTILINE)[1])
-    # Variables are aligned to cache lines, which leaves gaps.
-    assert percpu_section() - 4 * CACHE_LINE < values["percpu_bytes"] <= percpu_section()
+    # Variables are aligned to cache lines, which leaves gaps. Other memory is allocated.
+    assert percpu_section() - 4 * CACHE_LINE < values["percpu_bytes"] < 8192
 
 
 def test_a_mapping_and_a_thread_take_no_memory(small_file):
