@@ -47,6 +47,7 @@ struct mm_call {
 };
 
 static unsigned long mm_handler __read_mostly;
+static bool mm_imitates __read_mostly; /* the handler is not the module's */
 static bool mm_recording __read_mostly;
 
 /* A program's own fault, not a second attempt. */
@@ -74,6 +75,7 @@ int pfstat_mm_fault_imitate(unsigned long address)
 	struct vm_area_struct *vma;
 
 	if (!address) {
+		WRITE_ONCE(mm_imitates, false);
 		WRITE_ONCE(mm_handler, pfstat_fault_wrapper());
 		return 0;
 	}
@@ -86,6 +88,7 @@ int pfstat_mm_fault_imitate(unsigned long address)
 	if (!handler)
 		return -ENOENT;
 	WRITE_ONCE(mm_handler, handler);
+	WRITE_ONCE(mm_imitates, true);
 	return 0;
 }
 
@@ -451,14 +454,13 @@ static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
  * While pfdrive measures what all this costs, its mapping is hooked in name only: no wrapper was
  * called, and the record that is stored has nothing of value in it.
  */
-static bool mm_end_imitated(struct mm_thread *thread, vm_fault_t result, u64 cycles)
+static __always_inline bool mm_is_imitated(const struct mm_thread *thread)
 {
-	return READ_ONCE(mm_handler) != pfstat_fault_wrapper() && thread->state == MM_STATE_OPEN &&
-	       result == VM_FAULT_LOCKED && mm_end_fast(thread, cycles);
+	return data_race(mm_imitates) && thread->state == MM_STATE_OPEN;
 }
 
 /* The fault began on the fast path. After RETRY or COMPLETED the VMA may be gone. */
-static void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t result, u64 cycles)
+static noinline void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t result, u64 cycles)
 {
 	const struct clock_span span = pfstat_clock_span_slow(thread->start, cycles);
 	struct mm_call call = {
@@ -475,12 +477,6 @@ static void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t result, u64 c
 	};
 
 	mm_end(&call, thread->vma);
-}
-
-static noinline void mm_fault_end_other(struct mm_thread *thread, vm_fault_t result, u64 cycles)
-{
-	if (!mm_end_imitated(thread, result, cycles))
-		mm_fault_end_slow(thread, result, cycles);
 }
 
 /*
@@ -508,10 +504,10 @@ notrace vm_fault_t pfstat_mm_fault(struct vm_area_struct *vma, unsigned long add
 	thread->start = pfstat_clock_start_cycles();
 	result = pfstat_mm_fault_body(vma, address, flags, regs); /* vma dead from here */
 	cycles = pfstat_clock_end_cycles() - thread->start;
-	if (unlikely(thread->state != MM_STATE_CALLED) ||
+	if (unlikely(thread->state != MM_STATE_CALLED && !mm_is_imitated(thread)) ||
 	    unlikely(result != VM_FAULT_LOCKED && result != VM_FAULT_NOPAGE) ||
 	    unlikely(!mm_end_fast(thread, cycles)))
-		mm_fault_end_other(thread, result, cycles);
+		mm_fault_end_slow(thread, result, cycles);
 	mm_leave();
 	return result;
 }
