@@ -28,6 +28,7 @@ WORKLOAD = pfstat.BUILD / "workload"
 AROUND_PAGES = 65536 // pfstat.PAGE
 # Of the instruction clock: more than a sample of perf takes.
 SAMPLE_NS = 1000
+FEW = 5
 FILE_PAGES = 1024
 DIRECT_PAGES = 256
 
@@ -226,10 +227,12 @@ def by_class(pairs):
 
 
 def assert_times_agree(pair):
-    """perf's time of a fault has its first sample, and the other source's time has the second."""
+    """perf's time of a fault has its first sample, and the other source's time has the second. perf's
+    also has a wait for the lock of the mappings, so a class with few faults says nothing."""
     for name, pairs in by_class(pair.solved()).items():
         more = [perf.duration_ns - other.duration_ns for perf, other in pairs]
-        assert abs(statistics.median(more)) < SAMPLE_NS, (name, statistics.median(more))
+        if len(more) >= FEW:
+            assert abs(statistics.median(more)) < SAMPLE_NS, (name, statistics.median(more))
 
 
 @pytest.mark.deterministic
