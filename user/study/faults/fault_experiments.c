@@ -117,17 +117,17 @@ int fault_counts_simulate(struct fault_counts *counts, const struct readahead_ru
 int fault_run_simulate(const struct fault_run *run, struct fault_counts *counts)
 {
 	const struct environment *e = &run->environment;
-	const struct readahead_rule_options options = {
+	struct readahead_rule_options options = {
 		.pages = fault_pages_of(e->file_bytes, e->page_bytes),
 		.window = e->readahead_bytes > 0 ? e->readahead_bytes / (int64_t)e->page_bytes : 0,
 		.warm = !strcmp(e->cache, "warm"),
-		.linux_6_1 = readahead_rule_is_6_1(e->kernel),
 	};
 	struct pattern pattern;
 	uint32_t *order;
 	uint64_t pages;
 	int err;
 
+	readahead_rule_set_kernel(&options, e->kernel);
 	if (pattern_parse(&pattern, e->pattern))
 		return -EINVAL;
 	pattern.page_bytes = e->page_bytes;

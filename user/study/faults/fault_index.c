@@ -18,7 +18,7 @@
 
 int fault_index_make(struct fault_index *index, const char *folder, const char **failed)
 {
-	bool linux_6_1;
+	const char *kernel;
 	size_t i;
 	int err = 0;
 
@@ -28,10 +28,10 @@ int fault_index_make(struct fault_index *index, const char *folder, const char *
 		err = fault_run_load(&index->rows[i].run, folder, fault_experiments[i].name);
 		err = err ?: fault_run_simulate(&index->rows[i].run, &index->rows[i].rule);
 	}
-	linux_6_1 = readahead_rule_is_6_1(index->rows[0].run.environment.kernel);
+	kernel = index->rows[0].run.environment.kernel;
 	for (i = 0; i < NR_FAULT_VARIATIONS && !err; i++) {
 		index->variations[i] = fault_variations[i];
-		err = fault_variation_run(&index->variations[i], linux_6_1);
+		err = fault_variation_run(&index->variations[i], kernel);
 	}
 	return err;
 }

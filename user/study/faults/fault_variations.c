@@ -114,12 +114,11 @@ static uint64_t variation_runs(enum fault_order order)
 					      FAULT_SEEDS;
 }
 
-int fault_variation_run(struct fault_variation *variation, bool linux_6_1)
+int fault_variation_run(struct fault_variation *variation, const char *kernel)
 {
-	const struct readahead_rule_options options = {
+	struct readahead_rule_options options = {
 		.pages = STUDY_PAGES,
 		.window = variation->window,
-		.linux_6_1 = linux_6_1,
 		.hits_ignored = variation->hits_ignored,
 	};
 	struct fault_counts counts;
@@ -127,6 +126,7 @@ int fault_variation_run(struct fault_variation *variation, bool linux_6_1)
 	uint64_t pages, run;
 	int err = 0;
 
+	readahead_rule_set_kernel(&options, kernel);
 	for (run = 0; run < variation_runs(variation->order) && !err; run++) {
 		err = order_of_run(variation, run, &order, &pages);
 		if (err)

@@ -36,7 +36,10 @@ struct fault_variation {
 
 extern const struct fault_variation fault_variations[NR_FAULT_VARIATIONS];
 
-/* Simulates all runs of a variation and fills in their number and range. -ENOMEM */
-int fault_variation_run(struct fault_variation *variation, bool linux_6_1);
+/*
+ * Simulates all runs of a variation on a kernel (uname -r), and fills in their number and range.
+ * -ENOMEM
+ */
+int fault_variation_run(struct fault_variation *variation, const char *kernel);
 
 #endif

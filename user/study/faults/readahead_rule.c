@@ -146,12 +146,15 @@ enum fault_class readahead_rule_fault(struct readahead_rule *rule, uint64_t page
 	if (!bitmap_has(rule->marked, page))
 		return FAULT_LONG;
 	hit_mark(rule, page);
+	if (rule->options.retry_is_hit && rule->excess && !rule->options.hits_ignored)
+		rule->excess--;
 	return FAULT_READAHEAD;
 }
 
-bool readahead_rule_is_6_1(const char *release)
+void readahead_rule_set_kernel(struct readahead_rule_options *options, const char *release)
 {
 	const unsigned int number = kernel_release_number(release);
 
-	return number && number <= kernel_release_number("6.1");
+	options->linux_6_1 = number && number <= kernel_release_number("6.1");
+	options->retry_is_hit = number >= kernel_release_number("6.4");
 }

@@ -19,6 +19,7 @@ struct readahead_rule_options {
 	uint64_t window;   /* the device's read-ahead in pages */
 	bool warm;	   /* all pages are in the cache */
 	bool linux_6_1;	   /* two details of that kernel differ */
+	bool retry_is_hit; /* the fault that met a mark counts as two hits */
 	bool hits_ignored; /* not the kernel's: hits do not reduce the excess of misses */
 };
 
@@ -40,7 +41,11 @@ void readahead_rule_close(struct readahead_rule *rule);
  */
 enum fault_class readahead_rule_fault(struct readahead_rule *rule, uint64_t page);
 
-/* If a kernel of this release (uname -r) has the details of Linux 6.1, as older ones do. */
-bool readahead_rule_is_6_1(const char *release);
+/*
+ * Sets linux_6_1 and retry_is_hit for a kernel of this release (uname -r). Since 6.4 a fault takes
+ * the lock of its mapping first. A read-ahead drops it; the kernel then begins the fault again,
+ * without FAULT_FLAG_TRIED, so it finds the page once more.
+ */
+void readahead_rule_set_kernel(struct readahead_rule_options *options, const char *release);
 
 #endif
