@@ -118,8 +118,8 @@ static __always_inline void fault_set_vma(struct fault_state *state,
 }
 
 /*
- * The kernel skipped the program that would have seen the last fault end, so nothing is known of that
- * fault's time, and its registers are gone.
+ * The kernel skipped the program that would have seen the last fault end, so nothing is known of
+ * that fault's time, and its registers are gone.
  */
 static __noinline void record_store_late(struct fault_state *state)
 {

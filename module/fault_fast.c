@@ -109,7 +109,8 @@ static __always_inline bool fast_leave(struct fast_call call, struct clock_span 
 	/* data_race: not READ_ONCE(), so that each is compared where it lies. */
 	if (unlikely(data_race(thread->owner) != (unsigned long)task) ||
 	    unlikely(thread->state != MM_STATE_OPEN) ||
-	    unlikely(!data_race(pfstat_attempt_recording)) || trace_pfstat_fault_enabled())
+	    unlikely(!data_race(pfstat_attempt_recording)) || /* see above */
+	    trace_pfstat_fault_enabled())
 		return false;
 	thread->state = MM_STATE_CALLED;
 	record->start_ns = span.start_ns;

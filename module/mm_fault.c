@@ -398,9 +398,11 @@ static noinline void mm_settle(struct mm_thread *thread)
 }
 
 /* Neighbouring members with one instruction. */
-#define MM_COPY(to, from, member)                                          \
-	(*(u64 *)((void *)(to) + offsetof(struct pfstat_record, member)) = \
-		 *(const u64 *)((const void *)(from) + offsetof(struct pfstat_record, member)))
+static __always_inline void mm_copy_u64(struct pfstat_record *to, const struct pfstat_record *from,
+					size_t offset)
+{
+	pfstat_record_set(to, offset, *(const u64 *)((const void *)from + offset));
+}
 
 /*
  * Stores the record of the call, with the time of the fault. False: nothing was stored, because the
@@ -419,8 +421,9 @@ static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
 		return false;
 	preempt_disable();
 	ring = pfstat_here(pfstat_rings);
-	if (unlikely(data_race(thread->owner) != (unsigned long)task) ||
-	    unlikely(!data_race(mm_recording)) || unlikely(!pfstat_ring_is_fast(ring, &sequence))) {
+	if (unlikely(data_race(thread->owner) != (unsigned long)task) || /* see above */
+	    unlikely(!data_race(mm_recording)) ||			 /* see above */
+	    unlikely(!pfstat_ring_is_fast(ring, &sequence))) {
 		preempt_enable();
 		return false;
 	}
@@ -433,8 +436,8 @@ static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
 	record->pfn = call->pfn;
 	record->inode = call->inode;
 	pfstat_record_set_ids(record, task);
-	MM_COPY(record, call, dev);
-	MM_COPY(record, call, op);
+	mm_copy_u64(record, call, offsetof(struct pfstat_record, dev));
+	mm_copy_u64(record, call, offsetof(struct pfstat_record, op));
 	record->around_pages = call->around_pages;
 	record->flags = thread->flags;
 	record->ip = instruction_pointer(task_pt_regs((struct task_struct *)task));
@@ -456,6 +459,7 @@ static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
  */
 static __always_inline bool mm_is_imitated(const struct mm_thread *thread)
 {
+	/* data_race: compared where it lies, as in mm_end_fast(). */
 	return data_race(mm_imitates) && thread->state == MM_STATE_OPEN;
 }
 
@@ -495,7 +499,7 @@ notrace vm_fault_t pfstat_mm_fault(struct vm_area_struct *vma, unsigned long add
 	ops = READ_ONCE(vma->vm_ops);
 	if (unlikely(!ops) || unlikely(!mm_is_hooked(ops)) || unlikely(!regs) ||
 	    unlikely((flags & MM_FAST_MASK) != FAULT_FLAG_USER) ||
-	    unlikely(!data_race(pfstat_clock.gate)))
+	    unlikely(!data_race(pfstat_clock.gate))) /* as in mm_end_fast() */
 		return mm_fault_slow(thread, vma, address, flags, regs);
 	thread->vma = vma;
 	thread->address = address;

@@ -11,9 +11,9 @@
  *
  * While the thread is the owner, only it uses the other members, with preemption off where it
  * looks whether it is. Once it has left, and a grace period of RCU later, they change under
- * pfstat_mm_lock (slot-left.litmus in tests/litmus/). The slot of a thread that is inside a fault is
- * never given to another one, unless the whole table is emptied; such a thread finds that it owns
- * nothing.
+ * pfstat_mm_lock (slot-left.litmus in tests/litmus/). The slot of a thread that is inside a fault
+ * is never given to another one, unless the whole table is emptied; such a thread finds that it
+ * owns nothing.
  */
 #ifndef PFSTAT_MM_THREAD_H
 #define PFSTAT_MM_THREAD_H

@@ -262,7 +262,7 @@ int pfstat_ring_mmap(unsigned int cpu, struct vm_area_struct *vma, bool frames)
 
 static u64 ring_unread(const struct ring_writer *ring)
 {
-	/* Pairs with the reader's release of tail: the slots before it are free (ring-tail.litmus). */
+	/* Pairs with the reader's release of tail: slots before it are free (ring-tail.litmus). */
 	return pfstat_ring_head(ring) - smp_load_acquire(&ring->header->tail);
 }
 

@@ -87,6 +87,7 @@ static inline u64 pfstat_ring_frame(const struct page *page)
 {
 	return page && this_cpu_read(pfstat_rings.frames) ? page_to_pfn(page) : PFSTAT_NO_PFN;
 }
+
 /* Counts a call that finds no room; the slot that it returns is in no ring. */
 struct pfstat_record *pfstat_ring_overflow_slot(void);
 

@@ -255,7 +255,7 @@ static struct shadow_entry *shadow_reuse(const struct shadow_kind *kind)
 	if (!entry)
 		return NULL;
 	pfstat_fault_wrap(&entry->store->wrapping, kind->fault_around);
-	/* Pairs with the load in shadow_find(): the wrappers, then the state: shadow-reuse.litmus. */
+	/* Pairs with the load in shadow_find(): wrappers, then state (shadow-reuse.litmus). */
 	smp_store_release(&entry->store->state, SHADOW_ARMED);
 	return entry;
 }

@@ -387,8 +387,8 @@ static bool process_lives(const struct watched_process *process)
 /*
  * No VMA of a dead address space can lead to a shadow any more: its users are gone, and exit_mmap()
  * has emptied the tree, which is its last action. The reference count is not sufficient: a CPU that
- * idles with these page tables, or an open /proc/PID/mem, may hold one for hours. mm-dead.litmus has
- * the order of the two looks.
+ * idles with these page tables, or an open /proc/PID/mem, may hold one for hours. The order of the
+ * two looks is in mm-dead.litmus.
  */
 static bool mm_dead(const struct watched_mm *watched)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The rules for faults that perf recorded: evidence that proves a cause, and evidence that does not. */
+/* The rules for faults of perf: evidence that proves a cause, and evidence that does not. */
 #include <string.h>
 
 #include "sample_verdict.h"

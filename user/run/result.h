@@ -17,7 +17,7 @@ struct result {
 	struct run_counters counters;
 	struct extras extras;
 	bool filled; /* the report is filled */
-	/* The recording lacks items or its end, which was reported; the report has the whole run. */
+	/* The recording lacks items or its end, as was reported; the report has the whole run. */
 	bool recording_failed;
 	char damage[512]; /* reason why the measurement is incomplete; "": complete */
 };

@@ -49,7 +49,8 @@ static void keep_one_capability(void)
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { 0 };
 
-	data[CAP / 32].effective = data[CAP / 32].permitted = 1U << CAP % 32;
+	data[CAP / 32].effective = 1U << CAP % 32;
+	data[CAP / 32].permitted = 1U << CAP % 32;
 	if (syscall(SYS_capset, &head, data))
 		die("capset");
 }

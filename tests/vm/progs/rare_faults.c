@@ -8,10 +8,10 @@
  *	rare_faults dies		writes to a page that is not mapped
  *	rare_faults direct FILE		reads FILE with io_uring and O_DIRECT into memory that was
  *					never touched, then reads each page of that memory
- *	rare_faults async FILE		reads FILE with io_uring, in a thread that the kernel makes for
- *					it, into memory that was never touched
- *	rare_faults collapse ROUNDS	has the pages of a huge page swapped out, then has the kernel
- *					make a huge page of them, and touches a fresh page, ROUNDS times
+ *	rare_faults async FILE		reads FILE with io_uring, in a thread that the kernel makes
+ *					for it, into memory that was never touched
+ *	rare_faults collapse ROUNDS	has the pages of a huge page swapped out, then has the
+ *					kernel make a huge page of them, and touches a fresh page
  *	rare_faults swapped PAGES	writes each page, has them swapped out, and reads each
  *	rare_faults huge MIB		writes memory that huge pages may back
  *	rare_faults stack PAGES		grows the stack by so many pages

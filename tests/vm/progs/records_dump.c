@@ -6,7 +6,7 @@
  *	records_dump RECORDING
  *	records_dump RECORDING faults
  *
- * The second form prints the returns of handle_mm_fault() that eBPF reported: a line for each event,
+ * The second form prints the returns of handle_mm_fault() that eBPF reported: a line for each,
  * then the count and the time of each kind, origin and outcome.
  */
 #include <inttypes.h>
@@ -84,8 +84,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (!faults)
-		puts("# start_ns duration_ns pid tid cpu op class address pgoff pfn order dev inode flags "
-		     "result facts earlier_ns fault_ns before_ns");
+		puts("# start_ns duration_ns pid tid cpu op class address pgoff pfn order dev "
+		     "inode flags result facts earlier_ns fault_ns before_ns");
 	while ((got = recording_next(reader, &item)) > 0)
 		print_item(&item, faults);
 	if (faults)

@@ -314,10 +314,10 @@ int explain_record(struct explain *explain, const struct pfstat_record *record)
 	explain_add_call(explain, thread, record);
 	if (item_record_span(record, &from_ns, &to_ns))
 		explain_end_span(explain, thread, from_ns, to_ns);
-	else if (explain->expect_spans)
-		return 0;
-	else
+	else if (!explain->expect_spans)
 		explain_end_calls(explain, thread);
+	else
+		return 0; /* the span comes */
 	if (thread->chain.open || thread->chain.shared_write)
 		return 0;
 	return explain_emit_as_is(explain, thread);

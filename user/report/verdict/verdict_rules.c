@@ -166,7 +166,10 @@ static bool was_idle(const struct verdict *verdict, const struct report *run, do
 	if (run->usage.utime_ns == COUNT_NA || run->usage.stime_ns == COUNT_NA ||
 	    !run->faults.parts_known)
 		return false;
-	/* A thread that waits for a CPU is not idle. Its wait in a fault counts twice: idle is the exception. */
+	/*
+	 * A thread that waits for a CPU is not idle. Its wait in a fault counts twice: idle is the
+	 * exception.
+	 */
 	active_ns = run->usage.utime_ns + run->usage.stime_ns + off_cpu_ns(all) +
 		    run->evidence.waiting_ns;
 	*active_share = share_of(all->whole.total_ns, active_ns);
