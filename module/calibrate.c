@@ -105,9 +105,8 @@ static void calibrate_measure(struct stage *stage, size_t capacity)
 		pfstat_tally_sum(&stage->tally);
 		calibrated.inside_ps = per_call_ps(stage->tally.total_ns[PFSTAT_CLASS_LONG], calls);
 	}
-	*state = MM_STATE_NONE;
 	if (thread)
-		pfstat_mm_thread_return();
+		pfstat_mm_thread_return(thread);
 	if (wrapped > direct)
 		calibrated.call_ps = per_call_ps(wrapped - direct, calls);
 }

@@ -115,11 +115,14 @@ struct mm_thread *pfstat_mm_thread_borrow(void)
 	return thread;
 }
 
-void pfstat_mm_thread_return(void)
+void pfstat_mm_thread_return(struct mm_thread *thread)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&pfstat_mm_lock, flags);
+	/* A call that was preempted has left the whole record of a page that does not exist. */
+	thread->waits = false;
+	thread->state = MM_STATE_NONE;
 	pfstat_mm_thread_leave(current);
 	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
 }

@@ -107,11 +107,11 @@ struct mm_thread *pfstat_mm_thread_begin(u64 since_ns);
 /* current's slot, if it is in a fault that is counted; NULL otherwise. Preemption is off. */
 struct mm_thread *pfstat_mm_thread_in_fault(void);
 /*
- * As if current were watched: for calibrate.c, which calls a wrapper outside of a fault. NULL: no
- * room. Until pfstat_mm_thread_return().
+ * A slot as if current were watched, for calibrate.c, which calls a wrapper outside of a fault. NULL:
+ * there is no room. The record that waits in it at the end is dropped.
  */
 struct mm_thread *pfstat_mm_thread_borrow(void);
-void pfstat_mm_thread_return(void);
+void pfstat_mm_thread_return(struct mm_thread *thread);
 /* A fault of current that is not to be counted has ended. */
 void pfstat_mm_thread_pass_over(struct mm_thread *thread);
 /* Adds the difference between the task's counts and the thread's to the missed faults. */
