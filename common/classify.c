@@ -30,7 +30,7 @@ static int in_flight(const struct pfstat_facts *facts)
 
 static enum pfstat_class classify_retry(const struct pfstat_facts *facts)
 {
-	/* It may have read a page; without evidence it is no disk fault. */
+	/* It may have read a page, but without evidence it is not called a disk fault. */
 	if (facts->before == PFSTAT_BEFORE_UNKNOWN)
 		return facts->slept ? PFSTAT_CLASS_WAIT : PFSTAT_CLASS_PASS;
 	if (facts->before == PFSTAT_BEFORE_MARKED)

@@ -251,7 +251,7 @@ static void mm_store_call(const struct mm_call *call)
 	struct pfstat_record *record = &call->thread->record;
 
 	if (record->op == PFSTAT_OP_PAGE_MKWRITE || record->op == PFSTAT_OP_PFN_MKWRITE)
-		record->flags = call->flags | FAULT_FLAG_WRITE; /* it got other ones */
+		record->flags = call->flags | FAULT_FLAG_WRITE; /* the kernel replaced them */
 	record->fault_ns = call->duration_ns;
 	record->before_ns = record->start_ns - min(record->start_ns, call->start_ns);
 	pfstat_mm_record_store(call->thread);
@@ -290,8 +290,8 @@ static void mm_find_kind(struct mm_call *call, const struct vm_area_struct *vma)
 }
 
 /*
- * The thread is watched no more, or nothing is recorded any more. A record that waits was counted
- * as a call: it is stored here, or by pfstat_mm_fault_flush(), whichever comes first.
+ * The thread is no longer watched, or recording has ended. A waiting record was counted as a call,
+ * so it is stored here or by pfstat_mm_fault_flush(), whichever comes first.
  */
 static void mm_end_late(struct mm_thread *thread)
 {
@@ -406,7 +406,7 @@ static __always_inline void mm_copy_u64(struct pfstat_record *to, const struct p
 
 /*
  * Stores the record of the call, with the time of the fault. False: nothing was stored, because the
- * thread is watched no more, or the ring or the clock needs the slow path.
+ * thread is no longer watched, or the ring or the clock needs the slow path.
  */
 static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
 {
@@ -454,8 +454,8 @@ static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
 }
 
 /*
- * While pfdrive measures what all this costs, its mapping is hooked in name only: no wrapper was
- * called, and the record that is stored has nothing of value in it.
+ * While pfdrive measures the cost of all this, its mapping is hooked in name only: no wrapper was
+ * called, and the stored record is meaningless. pfdrive discards it.
  */
 static __always_inline bool mm_is_imitated(const struct mm_thread *thread)
 {

@@ -143,8 +143,8 @@ static void mm_untrace(void)
 }
 
 /*
- * Is its first instruction a call of ftrace, or the space for one? Where ftrace has jumps also,
- * another tool's may be there: then registering says that it is busy.
+ * Is its first instruction a call of ftrace, or the space for one? On newer kernels another tool
+ * may have put a jump there; registering then fails with EBUSY.
  */
 static bool mm_fault_is_traceable(void)
 {
@@ -180,7 +180,7 @@ static int mm_hook_begin(void)
 
 	if (err)
 		return err;
-	/* Of a fault that has lasted since the function was held before. */
+	/* A fault may still be under way since the function was last held. Its record waits. */
 	pfstat_mm_fault_flush(pfstat_attempt_is_recording());
 	err = pfstat_mm_thread_start() ?: pfstat_mm_watch_start();
 	if (!err)

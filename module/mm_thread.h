@@ -100,15 +100,15 @@ static __always_inline bool pfstat_mm_thread_is_owner(const struct mm_thread *th
 /* The slot of a task, also if it has left; NULL: it has none. */
 struct mm_thread *pfstat_mm_thread_of(const struct task_struct *task);
 /*
- * Under the lock: a slot for current, which is watched since since_ns (as task_struct.start_time).
- * NULL: there is no room, which is counted.
+ * Under the lock: a slot for current, watched since since_ns (as task_struct.start_time). Returns
+ * NULL and counts the fault as missed if no slot is free near the thread's home.
  */
 struct mm_thread *pfstat_mm_thread_begin(u64 since_ns);
 /* current's slot, if it is in a fault that is counted; NULL otherwise. Preemption is off. */
 struct mm_thread *pfstat_mm_thread_in_fault(void);
 /*
- * A slot as if current were watched, for calibrate.c, which calls a wrapper outside of a fault. NULL:
- * there is no room. The record that waits in it at the end is dropped.
+ * A slot as if current were watched, for calibrate.c, which calls a wrapper outside of a fault.
+ * NULL: there is no room. The record that waits in it at the end is dropped.
  */
 struct mm_thread *pfstat_mm_thread_borrow(void);
 void pfstat_mm_thread_return(struct mm_thread *thread);

@@ -38,7 +38,7 @@ static struct hlist_head *watched_bucket(const struct signal_struct *signal)
 	return &watched_table[pfstat_mm_hash(signal, WATCHED_BITS)];
 }
 
-/* The entry of the process, or of this thread alone. */
+/* thread: NULL to find the entry of the process, else that of the single thread. */
 static struct mm_watched *watched_find(const struct signal_struct *signal,
 				       const struct task_struct *thread)
 {
@@ -104,7 +104,7 @@ static void watched_remove(struct mm_watched *watched)
 	kfree_rcu(watched, rcu);
 }
 
-/* thread: NULL, or the one to be watched alone. Under the lock. 0 or -ENOMEM. */
+/* thread: NULL to watch the whole process. Under the lock. 0 or -ENOMEM. */
 static int watched_add(const struct signal_struct *signal, const struct task_struct *thread,
 		       enum pfstat_target how, u64 since_ns)
 {
@@ -197,8 +197,8 @@ static void watch_on_new(void *data, struct task_struct *child, unsigned long cl
 }
 
 /*
- * The signal_struct has no thread any more when the last one was released, which is before that
- * one is freed.
+ * nr_threads is 0 once the last thread of the process was released, which happens before that
+ * thread is freed.
  */
 static void watch_on_free(void *data, struct task_struct *task)
 {

@@ -2,10 +2,10 @@
 /*
  * The processes whose faults are counted at handle_mm_fault(). They are known by their
  * signal_struct, which all threads of a process have: also those that the kernel makes on its
- * behalf without an event of its own, for io_uring and vhost. A thread may also be watched alone.
+ * behalf without an event of its own, for io_uring and vhost. A single thread can be watched also.
  *
- * The filter tells in a few instructions that a process is not watched. It may have more bits set
- * than there are processes, never fewer.
+ * The filter rules out most other processes in a few instructions. A count above 0 may belong to
+ * another process, with the same hash.
  */
 #ifndef PFSTAT_MM_WATCH_H
 #define PFSTAT_MM_WATCH_H

@@ -80,9 +80,9 @@ bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *reco
  */
 struct pfstat_record *pfstat_ring_reserve(void); /* NULL: the ring is full */
 void pfstat_ring_commit(struct pfstat_record *record);
-/* Copies a record, but for its sequence and its CPU; if there is no room, counts a call as lost. */
+/* Stores a copy of a record as the next one of this CPU. Without room, the call counts as lost. */
 void pfstat_ring_store(const struct pfstat_record *record);
-/* What a record of this CPU may say of the page: its frame, or PFSTAT_NO_PFN. NULL: no page. */
+/* The frame to record for a page. PFSTAT_NO_PFN: no page, or no frames in this CPU's ring. */
 static inline u64 pfstat_ring_frame(const struct page *page)
 {
 	return page && this_cpu_read(pfstat_rings.frames) ? page_to_pfn(page) : PFSTAT_NO_PFN;

@@ -519,7 +519,7 @@ static int session_execute(const struct pfstat_command *command)
 	case PFSTAT_VERB_FAULTS:
 		return command_faults(command->on);
 	case PFSTAT_VERB_HANDLER:
-		/* It is an address of the caller's, which is a program's. */
+		/* The address is in the caller's memory. Only `session` has one caller. */
 		return session.user != SESSION_PROGRAM ? -EINVAL :
 							 pfstat_mm_fault_imitate(command->number);
 	case PFSTAT_VERB_WATCH:
