@@ -7,6 +7,17 @@
 #include "common.bpf.h"
 #include "page.bpf.h"
 
+/*
+ * Advice (MADV_PAGEOUT), truncation, drop_caches and direct I/O remove pages on request, without a
+ * state of reclaim.
+ */
+static __always_inline __u32 removal_reason(void)
+{
+	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+
+	return task->reclaim_state ? PFSTAT_PAGE_RECLAIMED : PFSTAT_PAGE_DROPPED;
+}
+
 static __always_inline void page_send(const struct folio *folio, const struct file_page *file)
 {
 	__u64 id = bpf_get_current_pid_tgid();
@@ -14,6 +25,7 @@ static __always_inline void page_send(const struct folio *folio, const struct fi
 		.event = {
 			.type = PFSTAT_EVENT_PAGE,
 			.size = sizeof(page),
+			.flags = removal_reason(),
 			.pid = id >> 32,
 			.tid = id,
 			.ns = bpf_ktime_get_ns(),

@@ -17,9 +17,11 @@
 #include <pfstat/event.h>
 
 struct mm_struct;
+struct reclaim_state;
 
 struct task_struct {
 	struct mm_struct *mm;
+	struct reclaim_state *reclaim_state; /* not NULL: in reclaim; kswapd always */
 	int pid;
 	int tgid;
 	unsigned int flags;

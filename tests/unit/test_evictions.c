@@ -14,10 +14,11 @@ static struct evictions *evictions;
 static struct evictions_pair *pairs;
 static size_t nr;
 
-static void evict(uint32_t pid, const char *comm, uint64_t pgoff, uint32_t pages)
+static void evict_for(uint32_t flags, uint32_t pid, const char *comm, uint64_t pgoff,
+		      uint32_t pages)
 {
 	struct pfstat_page page = {
-		.event = { .type = PFSTAT_EVENT_PAGE, .pid = pid, .tid = pid },
+		.event = { .type = PFSTAT_EVENT_PAGE, .flags = flags, .pid = pid, .tid = pid },
 		.inode = INODE,
 		.dev = DEV,
 		.pgoff = pgoff,
@@ -26,6 +27,11 @@ static void evict(uint32_t pid, const char *comm, uint64_t pgoff, uint32_t pages
 
 	strcpy(page.comm, comm);
 	ck_assert_int_eq(evictions_remove(evictions, &page), 0);
+}
+
+static void evict(uint32_t pid, const char *comm, uint64_t pgoff, uint32_t pages)
+{
+	evict_for(0, pid, comm, pgoff, pages);
 }
 
 static void read_pages(uint32_t pid, uint64_t pgoff, uint32_t pages, uint32_t flags)
@@ -138,6 +144,69 @@ START_TEST(test_reads_without_an_eviction_are_not_refaults)
 }
 END_TEST
 
+static void check_sum(const struct evictions_sum *sum, uint64_t pages, uint64_t faults, uint64_t ns)
+{
+	ck_assert_uint_eq(sum->pages, pages);
+	ck_assert_uint_eq(sum->faults, faults);
+	ck_assert_uint_eq(sum->total_ns, ns);
+}
+
+START_TEST(test_reclaimed_and_dropped_pages_are_two_sums)
+{
+	struct evictions_figures figures;
+
+	evictions = evictions_new(4096);
+	/* kswapd reclaims, a shell reclaims and drops, a process that was recorded long ago. */
+	evict_for(PFSTAT_PAGE_RECLAIMED, 6, "kswapd0", 10, 3);
+	evict_for(PFSTAT_PAGE_RECLAIMED, 7, "sh", 13, 2);
+	evict_for(PFSTAT_PAGE_DROPPED, 7, "sh", 15, 4);
+	evict(8, "old", 19, 1);
+	read_pages(1, 10, 10, PFSTAT_BLOCK_FILE);
+	fault(1, 10, PFSTAT_CLASS_DISK, 100);
+	fault(1, 13, PFSTAT_CLASS_DISK, 30);
+	fault(1, 15, PFSTAT_CLASS_WAIT, 7);
+	fault(1, 16, PFSTAT_CLASS_WAIT, 9);
+	list(4);
+	ck_assert_uint_eq(pairs[0].evictor, 7);
+	ck_assert_int_eq(pairs[0].reason, EVICTIONS_DROPPED);
+	ck_assert_uint_eq(pairs[0].faults, 2);
+	ck_assert_uint_eq(pairs[0].total_ns, 16);
+	ck_assert_int_eq(pairs[1].reason, EVICTIONS_RECLAIMED);
+	ck_assert_uint_eq(pairs[1].evictor, 6);
+	ck_assert_int_eq(pairs[2].reason, EVICTIONS_RECLAIMED);
+	ck_assert_uint_eq(pairs[2].evictor, 7);
+	ck_assert_int_eq(pairs[3].reason, EVICTIONS_UNKNOWN);
+	evictions_figures(evictions, &figures);
+	check_sum(&figures.again[EVICTIONS_RECLAIMED], 5, 2, 130);
+	check_sum(&figures.again[EVICTIONS_DROPPED], 4, 2, 16);
+	check_sum(&figures.again[EVICTIONS_UNKNOWN], 1, 0, 0);
+	close_evictions();
+}
+END_TEST
+
+START_TEST(test_the_rest_keeps_its_reason)
+{
+	struct evictions_figures figures;
+	uint32_t i;
+
+	evictions = evictions_new(4096);
+	for (i = 0; i < EVICTIONS_MAX_PAIRS + 10; i++) {
+		evict_for(i % 2 ? PFSTAT_PAGE_DROPPED : PFSTAT_PAGE_RECLAIMED, 5, "hog", i, 1);
+		read_pages(1000 + i, i, 1, PFSTAT_BLOCK_FILE);
+	}
+	list(EVICTIONS_MAX_PAIRS + 2);
+	ck_assert(evictions_is_others(&pairs[0]) && evictions_is_others(&pairs[1]));
+	ck_assert_int_eq(pairs[0].reason, EVICTIONS_RECLAIMED);
+	ck_assert_uint_eq(pairs[0].pages, 5);
+	ck_assert_int_eq(pairs[1].reason, EVICTIONS_DROPPED);
+	ck_assert_uint_eq(pairs[1].pages, 5);
+	evictions_figures(evictions, &figures);
+	check_sum(&figures.again[EVICTIONS_RECLAIMED], EVICTIONS_MAX_PAIRS / 2 + 5, 0, 0);
+	check_sum(&figures.again[EVICTIONS_DROPPED], EVICTIONS_MAX_PAIRS / 2 + 5, 0, 0);
+	close_evictions();
+}
+END_TEST
+
 START_TEST(test_evictors_beyond_the_limit_are_summed_as_others)
 {
 	uint32_t i;
@@ -236,4 +305,5 @@ RUN_TESTS("evictions", test_ranges_equal_the_sum_of_their_pages,
 	  test_reads_without_an_eviction_are_not_refaults,
 	  test_evictors_beyond_the_limit_are_summed_as_others,
 	  test_pairs_beyond_the_limit_are_summed_as_others,
+	  test_reclaimed_and_dropped_pages_are_two_sums, test_the_rest_keeps_its_reason,
 	  test_files_beyond_the_limit_are_not_followed)

@@ -168,10 +168,25 @@ def test_refaults_are_attributed_to_the_evictor(swap, cold_file):
     blamed = [row for row in evictions["blame"]
               if row["evictor_name"] == "workload" and row["evictor"] != row["victim"]]
     assert sum(row["pages"] for row in blamed) >= PAGES // 2
+    assert {row["reason"] for row in blamed} == {"reclaimed"}, blamed
     # Read-ahead reads many pages for one fault that waits.
     assert 0 < sum(row["faults"] for row in blamed) < sum(row["pages"] for row in blamed)
     assert sum(row["total_ns"] for row in evictions["blame"]) <= \
         result["parts"]["all"]["total_ns"]
+
+
+@pytest.mark.parametrize("drop", ("echo 1 >/proc/sys/vm/drop_caches",
+                                  "dd if=$1 iflag=nocache count=0 status=none"))
+def test_pages_that_are_dropped_are_not_reclaimed(cold_file, drop):
+    """Memory is not short: a shell drops the page cache, or gives advice for the whole file."""
+    workload = pfstat.BUILD / "workload"
+    result, text = record("sh", "-c", f"{workload} now $1; {drop}; exec {workload} now $1", "sh",
+                          str(cold_file), options=("--full",))
+    again = result["evictions"]["again"]
+    assert again["dropped"]["pages"] >= PAGES // 2 and again["dropped"]["faults"] >= 1
+    assert again["reclaimed"]["pages"] == again["unknown"]["pages"] == 0
+    assert {row["reason"] for row in result["evictions"]["blame"]} == {"dropped"}
+    assert "  dropped  " in text
 
 
 def test_ledger_adds_up_for_a_running_process(cold_file):

@@ -49,20 +49,21 @@ static void fig_evictions_write_data(struct drawing *drawing, const struct repor
 
 static void name_bar(const struct evictions_pair *pair, char *name, size_t size)
 {
+	const char *reason = pair->reason == EVICTIONS_DROPPED ? ", dropped" : "";
 	char victim[16] = "several";
 
 	if (pair->victim)
 		snprintf(victim, sizeof(victim), "%" PRIu32, pair->victim);
 	switch (sort_of(pair)) {
 	case SORT_ITSELF:
-		snprintf(name, size, "%s: itself", victim);
+		snprintf(name, size, "%s: itself%s", victim, reason);
 		break;
 	case SORT_OTHERS:
-		snprintf(name, size, "%s: " EVICTIONS_OTHERS, victim);
+		snprintf(name, size, "%s: " EVICTIONS_OTHERS "%s", victim, reason);
 		break;
 	default:
-		snprintf(name, size, "%s: %s (%" PRIu32 ")", victim, pair->evictor_name,
-			 pair->evictor);
+		snprintf(name, size, "%s: %s (%" PRIu32 ")%s", victim, pair->evictor_name,
+			 pair->evictor, reason);
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Remembers for each page of a file which process evicted it, and counts for each pair of evictor
- * and victim the pages that came back and the faults that waited for them. Items come from
+ * Remembers for each page of a file which process evicted it, and counts for each evictor, victim
+ * and reason the pages that came back and the faults that waited for them. Items come from
  * analysis.c, and the reports read the pairs. Memory is bounded: marks, evictors and pairs that do
  * not fit go to "(others)" or to the overflow.
  */
@@ -18,9 +18,12 @@
 #define CHUNK_PAGES 2048U /* a chunk covers 8 MiB of a file, with 4 KiB of marks */
 #define CHUNKS_MAX  4096U /* 16 MiB of memory cover 32 GiB of evicted files */
 
-/* The mark of a page: 0 if it was not evicted, else its evictor's number plus one, and a flag. */
-#define READ_AGAIN 0x8000U
-#define OTHERS	   EVICTIONS_MAX_EVICTORS
+/* The mark of a page: 0 if it was not evicted, else its evictor's number plus one, and flags. */
+#define READ_AGAIN   0x8000U
+#define REASON_SHIFT 13
+#define REASON_MASK  0x3U
+#define EVICTOR_MASK 0x1fffU
+#define OTHERS	     EVICTIONS_MAX_EVICTORS
 
 /*
  * The marks of a chunk. An event that covers a whole chunk changes one mark, so the cost of an
@@ -44,8 +47,9 @@ struct evictions {
 	struct hash evictor_of;				     /* struct evictor by pid */
 	struct evictor evictors[EVICTIONS_MAX_EVICTORS + 1]; /* the last one: all others */
 	size_t nr_evictors;
-	struct hash pair_of; /* struct evictions_pair by evictor and victim */
-	struct evictions_pair pairs[EVICTIONS_MAX_PAIRS + 1]; /* the last one: all others */
+	struct hash pair_of; /* struct evictions_pair by reason, evictor and victim */
+	/* The last ones, by reason: all others. */
+	struct evictions_pair pairs[EVICTIONS_MAX_PAIRS + EVICTIONS_NR_REASONS];
 	size_t nr_pairs;
 	struct evictions_figures figures;
 };
@@ -53,6 +57,8 @@ struct evictions {
 struct evictions *evictions_new(uint64_t page_bytes)
 {
 	struct evictions *evictions = calloc(1, sizeof(*evictions));
+	struct evictions_pair *others;
+	enum evictions_reason reason;
 
 	if (!evictions)
 		return NULL;
@@ -61,7 +67,11 @@ struct evictions *evictions_new(uint64_t page_bytes)
 	evictions->marks.bytes = sizeof(struct marks);
 	evictions->marks.max = CHUNKS_MAX;
 	strcpy(evictions->evictors[OTHERS].name, EVICTIONS_OTHERS);
-	strcpy(evictions->pairs[EVICTIONS_MAX_PAIRS].evictor_name, EVICTIONS_OTHERS);
+	for (reason = 0; reason < EVICTIONS_NR_REASONS; reason++) {
+		others = &evictions->pairs[EVICTIONS_MAX_PAIRS + reason];
+		strcpy(others->evictor_name, EVICTIONS_OTHERS);
+		others->reason = reason;
+	}
 	return evictions;
 }
 
@@ -138,44 +148,55 @@ static int evictor_of(struct evictions *evictions, const struct pfstat_page *pag
 	return 0;
 }
 
+static enum evictions_reason evictions_reason_of(const struct pfstat_page *page)
+{
+	if (page->event.flags & PFSTAT_PAGE_RECLAIMED)
+		return EVICTIONS_RECLAIMED;
+	return page->event.flags & PFSTAT_PAGE_DROPPED ? EVICTIONS_DROPPED : EVICTIONS_UNKNOWN;
+}
+
 int evictions_remove(struct evictions *evictions, const struct pfstat_page *page)
 {
 	uint64_t pgoff = page->pgoff, left, nr;
-	uint16_t evictor;
+	uint16_t evictor, mark;
 	void *marks;
 	int err;
 
 	evictions->figures.evicted += page->pages;
 	err = evictor_of(evictions, page, &evictor);
+	mark = (evictor + 1) | evictions_reason_of(page) << REASON_SHIFT;
 	for (left = page->pages; left && !err; left -= nr, pgoff += nr) {
 		nr = page_chunks_within(&evictions->marks, pgoff, left);
 		err = page_chunks_get(&evictions->marks, page->dev, page->inode, pgoff, &marks);
 		if (err)
 			return err;
 		if (marks)
-			set_marks(marks, pgoff, nr, evictor + 1);
+			set_marks(marks, pgoff, nr, mark);
 		else
 			evictions->figures.overflow += nr;
 	}
 	return err;
 }
 
-/* NULL: no memory. */
-static struct evictions_pair *evictions_find_pair(struct evictions *evictions, uint16_t evictor,
+/* NULL: no memory. @mark: not 0 */
+static struct evictions_pair *evictions_find_pair(struct evictions *evictions, uint16_t mark,
 						  uint32_t victim)
 {
-	const uint64_t key = (uint64_t)evictor << 32 | victim;
+	const uint64_t key = (uint64_t)(mark & ~READ_AGAIN) << 32 | victim;
+	const enum evictions_reason reason = mark >> REASON_SHIFT & REASON_MASK;
 	struct evictions_pair *pair = hash_find(&evictions->pair_of, key);
 
 	if (pair)
 		return pair;
 	if (evictions->nr_pairs == EVICTIONS_MAX_PAIRS)
-		return &evictions->pairs[EVICTIONS_MAX_PAIRS];
+		return &evictions->pairs[EVICTIONS_MAX_PAIRS + reason];
 	pair = &evictions->pairs[evictions->nr_pairs];
 	if (hash_add(&evictions->pair_of, key, pair))
 		return NULL;
 	evictions->nr_pairs++;
-	pair->evictor = evictor; /* its number; evictions_pairs() replaces it by the pid */
+	pair->reason = reason;
+	pair->evictor = (mark & EVICTOR_MASK) -
+			1; /* its number; evictions_pairs() replaces it by the pid */
 	pair->victim = victim;
 	return pair;
 }
@@ -187,7 +208,7 @@ static int read_run(struct evictions *evictions, uint16_t mark, uint32_t victim,
 
 	if (!mark || mark & READ_AGAIN)
 		return 0;
-	pair = evictions_find_pair(evictions, mark - 1, victim);
+	pair = evictions_find_pair(evictions, mark, victim);
 	if (!pair)
 		return -ENOMEM;
 	pair->pages += pages;
@@ -254,7 +275,7 @@ int evictions_add_fault(struct evictions *evictions, const struct explained *fau
 	if (!mark || !*mark)
 		return 0;
 	if (waited(fault)) {
-		pair = evictions_find_pair(evictions, (*mark & ~READ_AGAIN) - 1, fault->pid);
+		pair = evictions_find_pair(evictions, *mark, fault->pid);
 		if (!pair)
 			return -ENOMEM;
 		pair->faults++;
@@ -264,9 +285,24 @@ int evictions_add_fault(struct evictions *evictions, const struct explained *fau
 	return 0;
 }
 
+static void evictions_add_pair(struct evictions_figures *figures, const struct evictions_pair *pair)
+{
+	struct evictions_sum *sum = &figures->again[pair->reason];
+
+	sum->pages += pair->pages;
+	sum->faults += pair->faults;
+	sum->total_ns += pair->total_ns;
+}
+
 void evictions_figures(const struct evictions *evictions, struct evictions_figures *figures)
 {
+	size_t i;
+
 	*figures = evictions->figures;
+	for (i = 0; i < evictions->nr_pairs; i++)
+		evictions_add_pair(figures, &evictions->pairs[i]);
+	for (i = 0; i < EVICTIONS_NR_REASONS; i++)
+		evictions_add_pair(figures, &evictions->pairs[EVICTIONS_MAX_PAIRS + i]);
 }
 
 static int most_pages_first(const void *a, const void *b)
@@ -277,7 +313,9 @@ static int most_pages_first(const void *a, const void *b)
 		return left->pages < right->pages ? 1 : -1;
 	if (left->faults != right->faults)
 		return left->faults < right->faults ? 1 : -1;
-	return left->evictor < right->evictor ? -1 : left->evictor > right->evictor;
+	if (left->evictor != right->evictor)
+		return left->evictor < right->evictor ? -1 : 1;
+	return (int)left->reason - (int)right->reason;
 }
 
 int evictions_pairs(const struct evictions *evictions, struct evictions_pair **pairs, size_t *nr)
@@ -287,7 +325,7 @@ int evictions_pairs(const struct evictions *evictions, struct evictions_pair **p
 	size_t i;
 
 	*nr = evictions->nr_pairs;
-	*pairs = malloc((*nr + 1) * sizeof(**pairs));
+	*pairs = malloc((*nr + EVICTIONS_NR_REASONS) * sizeof(**pairs));
 	if (!*pairs)
 		return -ENOMEM;
 	memcpy(*pairs, evictions->pairs, *nr * sizeof(**pairs));
@@ -296,8 +334,9 @@ int evictions_pairs(const struct evictions *evictions, struct evictions_pair **p
 		(*pairs)[i].evictor = evictor->pid;
 		strcpy((*pairs)[i].evictor_name, evictor->name);
 	}
-	if (others->pages || others->faults)
-		(*pairs)[(*nr)++] = *others;
+	for (i = 0; i < EVICTIONS_NR_REASONS; i++)
+		if (others[i].pages || others[i].faults)
+			(*pairs)[(*nr)++] = others[i];
 	qsort(*pairs, *nr, sizeof(**pairs), most_pages_first);
 	return 0;
 }

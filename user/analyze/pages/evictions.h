@@ -18,13 +18,30 @@
 #define EVICTIONS_MAX_PAIRS    4096
 #define EVICTIONS_OTHERS       "(others)"
 
-struct evictions_pair {
-	uint32_t evictor; /* process that removed the pages; kswapd is also a process */
-	char evictor_name[16];
-	uint32_t victim;   /* process that needed them again; 0: several others */
+/* The reason why a page left the page cache. */
+enum evictions_reason {
+	EVICTIONS_UNKNOWN,   /* an old recording */
+	EVICTIONS_RECLAIMED, /* memory was short */
+	EVICTIONS_DROPPED,   /* requested: advice, truncation, drop_caches, … */
+	EVICTIONS_NR_REASONS
+};
+
+#define EVICTIONS_REASON_NAMES { "unknown", "reclaimed", "dropped" }
+
+/* Pages that came back. */
+struct evictions_sum {
 	uint64_t pages;	   /* read again, including readahead */
 	uint64_t faults;   /* faults that waited for such a page: class disk or wait, or major */
 	uint64_t total_ns; /* of these faults */
+};
+
+struct evictions_pair {
+	enum evictions_reason reason;
+	uint32_t evictor; /* process that removed the pages; kswapd is also a process */
+	char evictor_name[16];
+	uint32_t victim; /* process that needed them again; 0: several others */
+	/* As in struct evictions_sum. */
+	uint64_t pages, faults, total_ns;
 };
 
 /* True for an entry of the rest. Then it is not known if the victim is also the evictor. */
@@ -41,6 +58,7 @@ static inline bool evictions_is_itself(const struct evictions_pair *pair)
 struct evictions_figures {
 	uint64_t evicted;  /* removed pages that a target had read, for any evictor */
 	uint64_t overflow; /* of these, not stored: their fate is not known */
+	struct evictions_sum again[EVICTIONS_NR_REASONS]; /* of all pairs */
 };
 
 struct evictions;

@@ -169,12 +169,31 @@ json_t *json_readahead(const struct report *run)
 			 value_count(pages->overflow));
 }
 
+static const char *const reasons[EVICTIONS_NR_REASONS] = EVICTIONS_REASON_NAMES;
+
 static json_t *pair_of(const struct evictions_pair *pair)
 {
-	return json_pack("{so so so so so so}", "evictor", value_count(pair->evictor),
-			 "evictor_name", value_text(pair->evictor_name), "victim",
-			 value_count(pair->victim), "pages", value_count(pair->pages), "faults",
-			 value_count(pair->faults), "total_ns", value_count(pair->total_ns));
+	return json_pack("{ss so so so so so so}", "reason", reasons[pair->reason], "evictor",
+			 value_count(pair->evictor), "evictor_name", value_text(pair->evictor_name),
+			 "victim", value_count(pair->victim), "pages", value_count(pair->pages),
+			 "faults", value_count(pair->faults), "total_ns",
+			 value_count(pair->total_ns));
+}
+
+static json_t *json_again(const struct evictions_figures *figures)
+{
+	json_t *object = json_object();
+	const struct evictions_sum *sum;
+	size_t i;
+
+	for (i = 0; i < EVICTIONS_NR_REASONS; i++) {
+		sum = &figures->again[i];
+		object = value_with(object, reasons[i],
+				    json_pack("{so so so}", "pages", value_count(sum->pages),
+					      "faults", value_count(sum->faults), "total_ns",
+					      value_count(sum->total_ns)));
+	}
+	return object;
 }
 
 json_t *json_evictions(const struct report *run)
@@ -187,6 +206,7 @@ json_t *json_evictions(const struct report *run)
 	pairs = json_array();
 	for (i = 0; i < run->pages.nr_pairs; i++)
 		pairs = value_appended(pairs, pair_of(&run->pages.pairs[i]));
-	return json_pack("{so so so}", "evicted", value_count(run->pages.evictions.evicted),
-			 "overflow", value_count(run->pages.evictions.overflow), "blame", pairs);
+	return json_pack("{so so so so}", "evicted", value_count(run->pages.evictions.evicted),
+			 "overflow", value_count(run->pages.evictions.overflow), "again",
+			 json_again(&run->pages.evictions), "blame", pairs);
 }

@@ -11,10 +11,17 @@
 
 static void pair_row(struct grid *grid, const struct evictions_pair *pair)
 {
+	static const char *const reasons[EVICTIONS_NR_REASONS] = {
+		[EVICTIONS_UNKNOWN] = "n/a",
+		[EVICTIONS_RECLAIMED] = "reclaimed",
+		[EVICTIONS_DROPPED] = "dropped",
+	};
+
 	grid_row(grid);
 	cell_count(grid, pair->pages);
 	cell_count(grid, pair->faults);
 	cell_scaled(grid, pair->total_ns / 1e6);
+	grid_cell(grid, "%s", reasons[pair->reason]);
 	if (pair->victim)
 		grid_cell(grid, "%" PRIu32, pair->victim);
 	else
@@ -53,8 +60,8 @@ static void not_followed_line(FILE *out, const struct report *run)
 
 int table_evictions(FILE *out, const struct report *run)
 {
-	static const char *const headings[] = { ">Pages", ">Faults", ">Total ms", ">Process",
-						"<Evicted by" };
+	static const char *const headings[] = { ">Pages", ">Faults",  ">Total ms",
+						"<Why",	  ">Process", "<Evicted by" };
 	const size_t nr = run->pages.nr_pairs;
 	const size_t rows = run->top && run->top < nr ? run->top : nr;
 	struct grid grid;
