@@ -144,6 +144,44 @@ enum pfstat_fault_outcome {
 #define PFSTAT_FAULT_OUTCOME_NAMES { "minor", "major", "retry", "error" }
 
 /*
+ * Where the content of a page comes from that a fault mapped or made writable: CONTENT(name,
+ * spelling). All other code takes them from this table. A new one is appended.
+ */
+#define PFSTAT_CONTENTS(CONTENT)                                        \
+	/* not known, or none of the following */                       \
+	CONTENT(UNKNOWN, "unknown")                                     \
+	/* a copy of the page of zeros, which a read had mapped */      \
+	CONTENT(ZERO, "zero")                                           \
+	/* a copy of a page that KSM had merged */                      \
+	CONTENT(KSM, "ksm")                                             \
+	/* a private copy of a page of a file */                        \
+	CONTENT(FILE, "file")                                           \
+	/* a copy of an anonymous page that a fork had shared */        \
+	CONTENT(FORK, "fork")                                           \
+	/* no copy: no other process has the anonymous page any more */ \
+	CONTENT(REUSED, "reused")                                       \
+	/* shared memory (tmpfs): the fault added the page */           \
+	CONTENT(NEW, "new")                                             \
+	/* shared memory: the page was in the page cache, or in swap */ \
+	CONTENT(PRESENT, "present")
+
+#define PFSTAT_CONTENT_ENUM(name, spelling) PFSTAT_CONTENT_##name,
+enum pfstat_content { PFSTAT_CONTENTS(PFSTAT_CONTENT_ENUM) PFSTAT_NR_CONTENTS };
+
+#define PFSTAT_CONTENT_SPELLING(name, spelling) spelling,
+
+#define PFSTAT_CONTENT_NAMES { PFSTAT_CONTENTS(PFSTAT_CONTENT_SPELLING) }
+
+/*
+ * pfstat_fault.page, and facts of a record of op PFSTAT_OP_MM_FAULT: enum pfstat_content, and the
+ * order of the huge page that the fault mapped, or 0. Both are 0 in recordings that do not have
+ * them, and after a fault that failed or is retried.
+ */
+#define PFSTAT_PAGE_CONTENT_MASK    0x7
+#define PFSTAT_PAGE_ORDER_SHIFT	    3
+#define PFSTAT_PAGE(content, order) ((content) | (order) << PFSTAT_PAGE_ORDER_SHIFT)
+
+/*
  * Index of the map `faults`, whose values are pfstat_fault_value, one a CPU. The map counts
  * every return of handle_mm_fault() of a target.
  */
@@ -193,7 +231,7 @@ struct pfstat_fault {
 	__u8 origin;	   /* enum pfstat_fault_origin */
 	__u8 outcome;	   /* enum pfstat_fault_outcome */
 	__u8 perf;	   /* PFSTAT_PERF_*; 0: not recorded by perf */
-	__u8 reserved;
+	__u8 page;	   /* PFSTAT_PAGE() */
 };
 
 /* pfstat_fault.perf */
@@ -402,6 +440,7 @@ enum pfstat_target {
 };
 
 _Static_assert(PFSTAT_FAULT_OTHER == 5, "ABI");
+_Static_assert(PFSTAT_CONTENT_PRESENT == PFSTAT_PAGE_CONTENT_MASK, "ABI");
 _Static_assert(sizeof(struct pfstat_event) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_off_cpu) == 56, "ABI");
 _Static_assert(sizeof(struct pfstat_block) == 80, "ABI");

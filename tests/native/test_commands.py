@@ -191,7 +191,7 @@ def test_each_view_of_top_counts_faults_and_states_what_is_not_known(caller, chu
         assert ("measured with perf: whole faults; their calls and disk requests are n/a" if
                 caller.sampling == "all" else
                 "measured with perf, without the faults in system calls; ") in block
-        assert "had page faults in progress" in block
+        assert "Page faults were in progress" in block
         assert "(anonymous memory)" in block
     assert churn.poll() is None
 

@@ -13,7 +13,7 @@
 struct sample {
 	struct report report;
 	struct verdict verdict;
-	struct group files[2], threads[1];
+	struct group files[2], threads[1], codes[4];
 	struct evictions_pair pairs[2];
 	struct syscall_total totals[1];
 };

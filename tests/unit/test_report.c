@@ -1218,7 +1218,8 @@ START_TEST(test_short_report_has_the_verdict_first_and_few_lines)
 
 	sample_open_short(&run);
 	text = print_table(&run);
-	ck_assert(!strncmp(text, "73 % of the run's 1.23 s had page faults in progress: ", 54));
+	ck_assert(!strncmp(text,
+			   "Page faults were in progress for 73 % of the run (1.23 s): ", 59));
 	check_contains(text, "\nMost of it: class disk 9");
 	check_contains(text, "\nCause: ");
 	check_contains(text, "\nWhere ");

@@ -4,26 +4,68 @@
  * just does not.
  */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sample_verdict.h"
+
+static void add_copies(struct sample *s, enum pfstat_content content, uint64_t count,
+		       uint64_t total_ns)
+{
+	add_class(s, FAULT_COW, count, PART_CPU_BEFORE, total_ns);
+	s->report.evidence.contents[content].count += count;
+	s->report.evidence.contents[content].total_ns += total_ns;
+}
 
 START_TEST(test_copies_after_forks)
 {
 	struct sample s;
 
 	sample_begin(&s);
-	add_class(&s, FAULT_COW, 26400, PART_CPU_BEFORE, 500 * MS);
+	add_copies(&s, PFSTAT_CONTENT_FORK, 26400, 500 * MS);
+	s.report.evidence.fork_copies = 26400;
 	s.report.evidence.forks = 40;
 	check_cause(&s, "copy-after-fork", true,
-		    "26400 pages (103 MiB), 660 after each of 40 forks");
-	s.report.evidence.forks = 0;
-	check_no_cause(&s, "copy-after-fork");
+		    "26400 pages (103 MiB), 18.94 µs each, 660 after each of 40 forks");
+	s.report.evidence.forks = 0; /* before the recording */
+	s.report.evidence.fork_copies = 0;
+	check_cause(&s, "copy-after-fork", true, "most of them after a fork before the recording");
+	s.report.evidence.fork_copies = 26400;
 	s.report.evidence.forks = 500; /* few copies each: a shell that starts programs */
 	check_no_cause(&s, "copy-after-fork");
 	sample_begin(&s);
-	add_class(&s, FAULT_COW, 255, PART_CPU_BEFORE, 500 * MS);
+	add_copies(&s, PFSTAT_CONTENT_FORK, 255, 500 * MS);
 	s.report.evidence.forks = 1;
 	check_no_cause(&s, "copy-after-fork");
+}
+END_TEST
+
+START_TEST(test_copies_of_pages_that_no_fork_shared)
+{
+	static const struct {
+		enum pfstat_content content;
+		const char *rule, *text;
+	} copies[] = {
+		{ PFSTAT_CONTENT_ZERO, "copy-zero-page", "were read before they were written" },
+		{ PFSTAT_CONTENT_KSM, "copy-ksm", "KSM had merged equal pages" },
+		{ PFSTAT_CONTENT_FILE, "private-copy", "stores to a private mapping of a file" },
+	};
+	struct sample s;
+	size_t i;
+
+	for (i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+		sample_begin(&s);
+		s.report.evidence.forks = 1; /* of another program */
+		add_copies(&s, copies[i].content, 16400, 100 * MS);
+		check_cause(&s, copies[i].rule, true, copies[i].text);
+		check_cause(&s, copies[i].rule, true, "64 MiB");
+		check_no_cause(&s, "copy-after-fork");
+		check_no_cause(&s, "copy");
+		add_class(&s, FAULT_ANON, 10, PART_CPU_BEFORE, 301 * MS);
+		check_no_cause(&s, copies[i].rule);
+	}
+	sample_begin(&s);
+	add_copies(&s, PFSTAT_CONTENT_UNKNOWN, 16400, 100 * MS);
+	check_cause(&s, "copy", false, "What was copied is not known");
 }
 END_TEST
 
@@ -64,43 +106,80 @@ START_TEST(test_limit_of_memory_is_named_if_the_program_met_it)
 }
 END_TEST
 
+static void add_return(struct sample *s, enum evictions_reason reason, uint64_t total_ns)
+{
+	s->pairs[0] = (struct evictions_pair){ .reason = reason,
+					       .victim = 7,
+					       .evictor = 8,
+					       .evictor_name = "hog",
+					       .pages = 3000,
+					       .faults = 500,
+					       .total_ns = total_ns };
+	s->report.pages.pairs = s->pairs;
+	s->report.pages.nr_pairs = 1;
+}
+
 START_TEST(test_evicted_pages_that_are_read_again)
 {
 	struct sample s;
 
 	sample_begin(&s);
 	add_class(&s, FAULT_DISK, 1000, PART_CPU_BEFORE, 1000 * MS);
-	s.pairs[0] = (struct evictions_pair){ .victim = 7,
-					      .evictor = 8,
-					      .evictor_name = "hog",
-					      .pages = 3000,
-					      .faults = 500,
-					      .total_ns = 110 * MS };
-	s.report.pages.pairs = s.pairs;
-	s.report.pages.nr_pairs = 1;
+	add_return(&s, EVICTIONS_RECLAIMED, 110 * MS);
 	check_cause(&s, "refaults", true,
-		    "3000 pages of files were evicted and read again by 500 faults (11 % of the "
-		    "faults' time), most of them evicted by hog (8).");
-	/* The process evicted its own pages, without a reclaim. */
-	s.pairs[0].victim = 8;
-	s.report.bpf.hooks = 0;
-	check_cause(&s, "refaults", true, "memory was too small: 3000");
-	s.report.bpf.hooks = 1U << HOOK_RECLAIM;
-	check_cause(&s, "refaults", true,
-		    "hog (8) dropped pages of files that it read again: 3000");
-	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count = 1;
-	check_cause(&s, "refaults", true, "memory was too small: 3000");
-	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count = 0;
-	s.pairs[0].victim = 7;
+		    "memory was too small: 3000 pages of files were evicted and read again by 500 "
+		    "faults (11 % of the faults' time), most of them evicted by hog (8).");
+	s.report.pages.evictions = (struct evictions_figures){ .evicted = 4000, .overflow = 401 };
+	check_cause(&s, "refaults", true, "The fate of 401 more evicted pages is not known");
 	s.pairs[0].total_ns = 99 * MS;
 	check_no_cause(&s, "refaults");
-	/* A file that was evicted is not in the page cache, but to read it before does not help. */
-	s.report.blocks = (struct block_figures){ .reads = 1000, .bytes_read = 4096000 };
-	s.pairs[0].total_ns = 499 * MS;
-	check_cause(&s, "cold-file", true, "1000 reads of 4 KiB");
+	/* A recording of before this version has no reason. */
+	add_return(&s, EVICTIONS_UNKNOWN, 110 * MS);
+	check_cause(&s, "refaults", false, "memory was too small, or another program dropped");
+}
+END_TEST
+
+START_TEST(test_dropped_pages_are_no_lack_of_memory)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_DISK, 1000, PART_CPU_BEFORE, 1000 * MS);
+	add_return(&s, EVICTIONS_DROPPED, 900 * MS);
+	check_cause(&s, "dropped-pages", true,
+		    "hog (8) dropped pages of files that were read again: 3000 pages, by 500 "
+		    "faults (90 % of the faults' time).");
+	check_no_cause(&s, "refaults");
+	/* An old recording: the process evicted its own pages, without a reclaim. */
+	add_return(&s, EVICTIONS_UNKNOWN, 900 * MS);
+	s.pairs[0].victim = 8;
+	check_cause(&s, "dropped-pages", true, "hog (8) dropped pages");
+	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count = 1;
+	check_no_cause(&s, "dropped-pages");
+}
+END_TEST
+
+/* A file that was evicted is not in the page cache, but to read it before does not help. */
+START_TEST(test_pages_that_return_are_not_a_cold_file)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_DISK, 1000, PART_DEVICE, 1000 * MS);
+	s.files[0] = (struct group){
+		.name = "/data/big",
+		.inode = 5,
+		.faults = 1000,
+		.total_ns = 1000 * MS,
+		.classes = { [FAULT_DISK] = 1000 },
+		.reads = { .total_ns = 1000 * MS, .waited_ns = 1000 * MS, .requests = 1000 }
+	};
+	s.report.places[GROUP_BY_FILE] = (struct report_places){ s.files, 1 };
+	add_return(&s, EVICTIONS_RECLAIMED, 499 * MS);
+	check_cause(&s, "cold-file", true, "the faults that read it have 50 % of the time");
+	check_cause(&s, "refaults", true, "50 % of the faults' time");
 	s.pairs[0].total_ns = 501 * MS;
 	check_no_cause(&s, "cold-file");
-	check_cause(&s, "refaults", true, "50 % of the faults' time");
 }
 END_TEST
 
@@ -111,21 +190,51 @@ START_TEST(test_first_touches)
 	sample_begin(&s);
 	add_class(&s, FAULT_ANON, 100000, PART_CPU_BEFORE, 100 * MS);
 	check_cause(&s, "first-touch", true,
-		    "100000 first touches of anonymous memory, 1.00 µs each");
-	add_class(&s, FAULT_ANON, 0, PART_BLOCKED, 100 * MS);
-	check_cause(&s, "first-touch", false, "50 % of it was off the CPU");
-	sample_begin(&s);
-	add_class(&s, FAULT_ANON, 100000, PART_CPU_BEFORE, 60 * MS);
-	add_class(&s, FAULT_ANON, 0, PART_RECLAIM, 40 * MS); /* 10 ms of it asleep */
-	s.report.faults.classes[FAULT_ANON].reclaim_cpu_ns = 30 * MS;
-	check_cause(&s, "first-touch", false, "40 % of it was off the CPU or in reclaim");
+		    "100000 first touches of anonymous memory, 1.00 µs each on the CPU");
+	/* Waits are causes of their own, and the rest is certain. */
+	add_class(&s, FAULT_ANON, 0, PART_RUNQUEUE, 100 * MS);
+	check_cause(&s, "first-touch", true, "1.00 µs each on the CPU");
+	check_cause(&s, "cpu-wait", true, "for 50 % of the faults' time");
+	add_class(&s, FAULT_ANON, 0, PART_RUNQUEUE, 201 * MS);
+	check_no_cause(&s, "first-touch");
 	sample_begin(&s);
 	add_class(&s, FAULT_ANON, 255, PART_CPU_BEFORE, 100 * MS);
 	check_no_cause(&s, "first-touch");
 }
 END_TEST
 
-START_TEST(test_shared_memory_is_touched_or_swapped_in)
+START_TEST(test_memory_that_is_given_back_and_touched_again)
+{
+	struct report_call call = { { .kind = PFSTAT_CALL_MADVISE,
+				      .detail = MADV_DONTNEED,
+				      .count = 200,
+				      .bytes = 200ULL << 20,
+				      .place = 1 },
+				    "purge+0x12 (/bin/server)",
+				    "" };
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 51200, PART_CPU_BEFORE, 100 * MS);
+	s.report.usage.maxrss_bytes = 100 << 20;
+	check_cause(&s, "touched-again", true, "at most 100 MiB were resident at once");
+	check_no_cause(&s, "first-touch");
+	s.report.evidence.forks = 1; /* several processes touched them */
+	check_no_cause(&s, "touched-again");
+	check_cause(&s, "first-touch", true, "51200 first touches");
+	s.report.evidence.forks = 0;
+	s.report.usage.maxrss_bytes = 101 << 20;
+	check_no_cause(&s, "touched-again");
+	s.report.calls.rows = &call;
+	s.report.calls.nr = 1;
+	check_cause(&s, "touched-again", true,
+		    "madvise() gave back 200 MiB, 200 calls in purge+0x12 (server).");
+	call.sum.bytes = 99ULL << 20;
+	check_no_cause(&s, "touched-again");
+}
+END_TEST
+
+START_TEST(test_shared_memory_is_touched_mapped_or_swapped_in)
 {
 	struct sample s;
 
@@ -135,16 +244,28 @@ START_TEST(test_shared_memory_is_touched_or_swapped_in)
 		(struct group){ .name = "/dev/zero (deleted)", .inode = 3, .total_ns = 100 * MS };
 	s.report.places[GROUP_BY_FILE].rows = s.files;
 	s.report.places[GROUP_BY_FILE].nr = 1;
-	check_cause(&s, "shared-memory", true,
-		    "4096 first touches of shared memory, 24.41 µs each");
+	check_cause(&s, "shared-memory", false,
+		    "4096 faults of shared memory, 24.41 µs each on the CPU: first touches, for "
+		    "which the kernel clears a page, or");
+	s.report.evidence.contents[PFSTAT_CONTENT_NEW].count = 4096;
+	check_cause(&s, "shared-memory", true, ": first touches, for each of which the kernel");
+	s.report.evidence.contents[PFSTAT_CONTENT_NEW].count = 100;
+	s.report.evidence.contents[PFSTAT_CONTENT_PRESENT].count = 3996;
+	check_cause(&s, "shared-memory", true, ": the pages existed, and were only mapped");
+	s.report.evidence.contents[PFSTAT_CONTENT_PRESENT].count = 200;
+	check_cause(&s, "shared-memory", true, ": 100 cleared a new page, 200 only mapped one");
 	s.report.faults.classes[FAULT_FILE].major = 64;
-	check_cause(&s, "shared-memory", true, "64 swap-ins of shared memory, among 4096 faults");
+	check_cause(&s, "swap", true, "64 swap-ins of shared memory, among 4096 faults");
+	check_no_cause(&s, "shared-memory");
 	s.files[0].name = "/dev/fuse";
+	check_no_cause(&s, "swap");
 	check_no_cause(&s, "shared-memory");
 }
 END_TEST
 
-RUN_TESTS("verdict_memory", test_copies_after_forks, test_swap_in_memory_and_on_a_device,
-	  test_limit_of_memory_is_named_if_the_program_met_it,
-	  test_evicted_pages_that_are_read_again, test_first_touches,
-	  test_shared_memory_is_touched_or_swapped_in)
+RUN_TESTS("verdict_memory", test_copies_after_forks, test_copies_of_pages_that_no_fork_shared,
+	  test_swap_in_memory_and_on_a_device, test_limit_of_memory_is_named_if_the_program_met_it,
+	  test_evicted_pages_that_are_read_again, test_dropped_pages_are_no_lack_of_memory,
+	  test_pages_that_return_are_not_a_cold_file, test_first_touches,
+	  test_memory_that_is_given_back_and_touched_again,
+	  test_shared_memory_is_touched_mapped_or_swapped_in)

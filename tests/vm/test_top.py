@@ -40,7 +40,7 @@ def test_each_interval_prints_a_block_of_lines(busy, small_file):
         assert faults > 100
         assert re.search(r" long$", block, re.MULTILINE)
         assert str(small_file) in block
-        assert "had page faults in progress" in block.splitlines()[1]
+        assert "Page faults were in progress" in block.splitlines()[1]
         assert "lost: 0 records, 0 events" in block
     assert busy.process.poll() is None
 

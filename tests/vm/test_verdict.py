@@ -84,7 +84,7 @@ def test_wrong_random_advice_is_named():
 
 def test_the_report_begins_with_the_verdict():
     lines = random_advice()[1].splitlines()
-    assert "had page faults in progress" in lines[0], lines[:6]
+    assert "Page faults were in progress" in lines[0], lines[:6]
     assert any(line.startswith("Cause: ") for line in lines[:6])
     assert any(line.startswith("Try: ") for line in lines[:8])
     assert len(lines) <= 45

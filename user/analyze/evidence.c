@@ -75,6 +75,9 @@ void evidence_add_fault(struct evidence *evidence, const struct explained *fault
 	evidence_add_span(evidence, fault->start_ns, fault->end_ns);
 	if (fault->perf && fault->solved)
 		evidence_add_perf(&evidence->figures.perf, fault);
+	if ((fault->class == FAULT_LONG || fault->class == FAULT_AROUND) &&
+	    !(fault->flags & PFSTAT_FLAG_WRITE))
+		evidence_add_to(&evidence->figures.cached_reads, fault);
 	if (fault->flags & PFSTAT_FLAG_USER)
 		return;
 	evidence->figures.kernel_faults++;

@@ -21,11 +21,11 @@ struct evidence_reclaims {
 	uint64_t count, total_ns, pages;
 };
 
-/* Faults that perf recorded. */
 struct evidence_sum {
 	uint64_t count, total_ns, off_cpu_ns;
 };
 
+/* Faults that perf recorded. */
 struct evidence_perf {
 	struct evidence_sum read;	/* major faults of files */
 	struct evidence_sum read_again; /* of these, the process had faulted the page before */
@@ -44,6 +44,9 @@ struct evidence_figures {
 	uint64_t waiting_ns;
 	struct evidence_reclaims reclaims[PFSTAT_NR_RECLAIM_KINDS];
 	uint64_t advices[EVIDENCE_ADVICES]; /* successful calls of madvise(2), by advice */
+	struct evidence_sum contents[PFSTAT_NR_CONTENTS];
+	uint64_t fork_copies; /* of contents[FORK]: the process or its parent forked before */
+	struct evidence_sum cached_reads; /* faults of class long and around that do not store */
 	struct evidence_perf perf;
 };
 

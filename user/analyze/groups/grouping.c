@@ -315,7 +315,9 @@ static void grouping_fill_group(struct group *group, const struct cell *cell)
 	group->dev = cell->key.dev;
 	group->faults = cell->faults;
 	group->major = cell->major;
+	group->fetches = cell->fetches;
 	group->total_ns = cell->total_ns;
+	group->kernel_ns = cell->kernel_ns;
 	group->max_ns = cell->max_ns;
 	group->read_bytes = cell->read_bytes;
 	group->reads = cell->reads;

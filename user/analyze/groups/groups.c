@@ -166,6 +166,19 @@ static void groups_add_read(struct cell *cell, const struct explained *fault)
 	cell->reads.bytes += fault->request.bytes;
 }
 
+static bool groups_is_read(const struct explained *fault)
+{
+	return fault->class == FAULT_DISK || fault->class == FAULT_WAIT ||
+	       fault->class == FAULT_READAHEAD;
+}
+
+static void groups_add_read_time(struct group_reads *reads, const struct explained *fault)
+{
+	reads->total_ns += fault->end_ns - fault->start_ns;
+	reads->waited_ns += fault->parts_ns[PART_QUEUE] + fault->parts_ns[PART_DEVICE];
+	reads->cpu_after_ns += fault->parts_ns[PART_CPU_AFTER];
+}
+
 static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 {
 	const uint64_t whole_ns = fault->end_ns - fault->start_ns;
@@ -173,13 +186,17 @@ static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 
 	cell->faults++;
 	cell->major += fault->major;
+	cell->fetches += !!(fault->flags & PFSTAT_FLAG_INSTRUCTION);
 	cell->total_ns += whole_ns;
+	cell->kernel_ns += fault->flags & PFSTAT_FLAG_USER ? 0 : whole_ns;
 	cell->read_bytes += fault->read_bytes;
 	if (whole_ns > cell->max_ns)
 		cell->max_ns = whole_ns;
 	cell->classes[fault->class]++;
 	if (fault->class == FAULT_DISK || (fault->perf && fault->major))
 		groups_add_read(cell, fault);
+	if (groups_is_read(fault))
+		groups_add_read_time(&cell->reads, fault);
 	for (part = 0; part < NR_PARTS; part++)
 		cell->parts_ns[part] += fault->parts_ns[part];
 }

@@ -26,13 +26,16 @@ enum group_by {
 
 #define GROUP_OTHERS "(others)"
 
-/* The disk faults of a group. Meaningful for files and mappings. */
+/* The faults of a group that read. Meaningful for files and mappings. */
 struct group_reads {
-	uint64_t major_ns; /* of major faults, if perf recorded them */
-	uint64_t adjacent; /* perf: on the very next page, which the last read did not bring */
-	uint64_t next;	   /* were on the page after one of the last four */
-	uint64_t requests; /* waited for a request that is known */
-	uint64_t bytes;	   /* of these requests */
+	uint64_t total_ns;     /* of faults of class disk, wait and readahead */
+	uint64_t waited_ns;    /* of these: for a request in the queue, or at the device */
+	uint64_t cpu_after_ns; /* of these: on the CPU in calls, after the first sleep */
+	uint64_t major_ns;     /* of major faults, if perf recorded them */
+	uint64_t adjacent;     /* perf: on the very next page, which the last read did not bring */
+	uint64_t next;	       /* were on the page after one of the last four */
+	uint64_t requests;     /* waited for a request that is known */
+	uint64_t bytes;	       /* of these requests */
 };
 
 struct group {
@@ -45,7 +48,9 @@ struct group {
 	uint32_t dev;
 	uint64_t faults;
 	uint64_t major;
+	uint64_t fetches; /* faults of an instruction fetch: the page is program text */
 	uint64_t total_ns, max_ns;
+	uint64_t kernel_ns;		    /* of faults that the kernel took itself */
 	uint64_t read_bytes;		    /* see struct explained */
 	uint64_t classes[NR_FAULT_CLASSES]; /* faults of each class */
 	uint64_t parts_ns[NR_PARTS];
@@ -83,7 +88,7 @@ struct cell {
 	uint32_t path;	   /* file: its name when it was first seen */
 	char comm[16];	   /* thread: its name */
 	char *symbol;	   /* code address: its name, or NULL */
-	uint64_t faults, major, total_ns, max_ns, read_bytes;
+	uint64_t faults, major, fetches, total_ns, max_ns, kernel_ns, read_bytes;
 	uint64_t parts_ns[NR_PARTS];
 	uint64_t classes[NR_FAULT_CLASSES];
 	struct group_reads reads;

@@ -13,6 +13,15 @@ static json_t *place_of(const struct group *group, const struct report *run)
 						      run->faults.all.whole.total_ns)));
 }
 
+static json_t *code_of(const struct verdict_code *code, const struct report *run)
+{
+	if (!code->name[0])
+		return json_null();
+	return json_pack("{so so}", "name", value_text(code->name), "share",
+			 json_real_or_null(view_share(code->total_ns,
+						      run->faults.all.whole.total_ns)));
+}
+
 static json_t *cause_of(const struct verdict_cause *cause)
 {
 	return json_pack("{ss sb so so so}", "rule", cause->rule, "certain", cause->certain,
@@ -41,5 +50,5 @@ json_t *json_verdict(const struct view *view)
 			       json_null(),
 			 "place", place_of(verdict->place, view->run), "thread",
 			 place_of(verdict->thread, view->run), "code",
-			 place_of(verdict->code, view->run), "causes", causes);
+			 code_of(&verdict->code, view->run), "causes", causes);
 }

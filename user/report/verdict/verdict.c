@@ -59,7 +59,7 @@ void verdict_make(struct verdict *verdict, const struct report *run)
 	verdict->class_share = verdict_class_share(run, verdict->class);
 	verdict->place = costliest_place(run);
 	verdict->thread = verdict_top(run, GROUP_BY_THREAD);
-	verdict->code = verdict_top(run, GROUP_BY_CODE);
+	verdict_find_code(&verdict->code, run);
 	verdict_find_causes(verdict, run);
 }
 
@@ -70,13 +70,18 @@ static void print_name(FILE *out, const char *name)
 		fputc((unsigned char)*name < ' ' ? '?' : *name, out);
 }
 
+static void print_share_of(FILE *out, const char *what, const char *name, uint64_t ns,
+			   uint64_t all_ns)
+{
+	fprintf(out, "; %s ", what);
+	print_name(out, name);
+	fprintf(out, " %.0f %%", 100.0 * ns / all_ns);
+}
+
 static void print_place(FILE *out, const char *what, const struct group *group, uint64_t all_ns)
 {
-	if (!group || !all_ns)
-		return;
-	fprintf(out, "; %s ", what);
-	print_name(out, group->name);
-	fprintf(out, " %.0f %%", 100.0 * group->total_ns / all_ns);
+	if (group)
+		print_share_of(out, what, group->name, group->total_ns, all_ns);
 }
 
 static void print_places(FILE *out, const struct verdict *verdict, const struct report *run)
@@ -92,7 +97,8 @@ static void print_places(FILE *out, const struct verdict *verdict, const struct 
 			    verdict->place->inode || !verdict->place->address ? "file" : "mapping",
 			    verdict->place, all_ns);
 	print_place(out, "thread", verdict->thread, all_ns);
-	print_place(out, "code", verdict->code, all_ns);
+	if (verdict->code.name[0])
+		print_share_of(out, "code", verdict->code.name, verdict->code.total_ns, all_ns);
 	fputs(".\n", out);
 }
 
@@ -101,10 +107,12 @@ static void print_share(FILE *out, const struct verdict *verdict, const struct r
 	const uint64_t all_ns = run->faults.all.whole.total_ns;
 	char wall[VERDICT_SPAN], all[VERDICT_SPAN];
 
-	fprintf(out, "%s%.*f %% of the run's %s had page faults in progress: %" PRIu64 ", %s",
-		verdict->at_least ? "At least " : "", verdict->share < 0.1 ? 1 : 0,
+	fprintf(out,
+		"Page faults were in progress for %s%.*f %% of the run (%s): %" PRIu64
+		" fault%s took %s",
+		verdict->at_least ? "at least " : "", verdict->share < 0.1 ? 1 : 0,
 		100 * verdict->share, verdict_span(wall, verdict->wall_ns), run->faults.all.count,
-		verdict_span(all, all_ns));
+		run->faults.all.count == 1 ? "" : "s", verdict_span(all, all_ns));
 	/* Faults of several threads overlap. */
 	if (all_ns > 1.1 * verdict->busy_ns)
 		fputs(" of the threads' time", out);

@@ -14,15 +14,28 @@
 
 #include "report/report.h"
 
-#define VERDICT_TEXT   400
-#define VERDICT_CAUSES 2 /* the heaviest causes are kept */
+#define VERDICT_TEXT   480
+#define VERDICT_CAUSES 3
+#define VERDICT_NAME   256
+
+/* Bit masks of 1 << enum fault_class and 1 << enum part: time of these parts in these classes. */
+struct verdict_claim {
+	uint32_t classes, parts;
+};
 
 struct verdict_cause {
 	const char *rule;
-	bool certain;  /* false: the remedy is the next measurement */
-	double weight; /* share of the faults' time that the cause concerns */
+	bool certain;		    /* false: the remedy is the next measurement */
+	double weight;		    /* share of the faults' time that the cause concerns */
+	struct verdict_claim claim; /* empty: no time that another rule may claim */
 	char text[VERDICT_TEXT];
 	char remedy[VERDICT_TEXT];
+};
+
+/* The function with most of the faults' time, over all its instructions. */
+struct verdict_code {
+	char name[VERDICT_NAME]; /* "function (object)"; "": not known */
+	uint64_t total_ns;
 };
 
 struct verdict {
@@ -33,8 +46,10 @@ struct verdict {
 	enum fault_class class;
 	double class_share; /* of the faults' time, like the following */
 	/* NULL: n/a. A file, or a mapping if most of the time is that of anonymous memory. */
-	const struct group *place, *thread, *code;
-	struct verdict_cause causes[VERDICT_CAUSES]; /* heaviest first */
+	const struct group *place, *thread;
+	struct verdict_code code;
+	/* Certain causes first, then by weight. No time belongs to two of them. */
+	struct verdict_cause causes[VERDICT_CAUSES];
 	size_t nr_causes;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules about memory: copies after fork, swap, pages that are evicted and read again, and the
- * first touch of anonymous memory. Evidence: the classes, forks, and evictions by process.
+ * The rules about memory that is too small: swap, pages that are reclaimed and read again, pages
+ * that a program dropped, direct reclaim and the throttling of a cgroup. Evidence: the classes, the
+ * evictions by process and reason, and the reclaims of the program's own threads.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -11,36 +12,12 @@
 
 #define MIB (1024.0 * 1024)
 
-#define COPIES_A_FORK 64 /* fewer are the child's stack and data before it executes a program */
-#define FEW_COPIES    256
-#define DEVICE_SHARE  0.1
-#define REFAULT_SHARE 0.1 /* of the faults' time */
-#define FEW_TOUCHES   256
-#define FEW_SWAP_INS  64
-
-bool verdict_fork(const struct verdict *verdict, const struct report *run,
-		  struct verdict_cause *cause)
-{
-	const uint64_t copies = run->faults.classes[FAULT_COW].count;
-	const uint64_t forks = run->evidence.forks;
-	const double share = verdict_class_share(run, FAULT_COW);
-
-	(void)verdict;
-	if (!forks || copies < FEW_COPIES || copies < COPIES_A_FORK * forks ||
-	    share < VERDICT_CAUSE_SHARE)
-		return false;
-	cause->weight = share;
-	verdict_state(cause,
-		      "fork shared the pages, and writes copied them: %" PRIu64
-		      " pages (%.0f MiB), "
-		      "%.0f after each of %" PRIu64 " fork%s.",
-		      copies, copies * run->environment.page_bytes / MIB, (double)copies / forks,
-		      forks, forks == 1 ? "" : "s");
-	verdict_advise(cause, "posix_spawn() or vfork() for a child that executes a program; "
-			      "MADV_DONTFORK for memory that it does not use; fork before the "
-			      "memory is filled.");
-	return true;
-}
+#define DEVICE_SHARE   0.1
+#define REFAULT_SHARE  0.1 /* of the faults' time */
+#define MAIN_SHARE     0.5
+#define UNKNOWN_SHARE  0.1 /* of the evicted pages, whose fate is not known */
+#define THROTTLE_SHARE 0.05 /* of the run */
+#define FEW_SWAP_INS   64
 
 /* Names the limit at which the program itself had to free memory, if it did. */
 static void state_limit(const struct report *run, struct verdict_cause *cause)
@@ -81,7 +58,7 @@ bool verdict_swap(const struct verdict *verdict, const struct report *run,
 	(void)verdict;
 	if (share < VERDICT_CAUSE_SHARE)
 		return false;
-	cause->weight = share;
+	verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_SWAP), VERDICT_ALL);
 	device = swap_device_share(run);
 	verdict_state(cause,
 		      "memory was too small: %" PRIu64
@@ -100,15 +77,35 @@ bool verdict_swap(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
+bool verdict_shared_swap(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
+{
+	const struct fault_figures *faults = &run->faults.classes[FAULT_FILE];
+
+	/* The only device of shared memory is swap. */
+	if (!verdict_is_shared_memory(verdict->place) || faults->major < FEW_SWAP_INS ||
+	    !verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_FILE), VERDICT_ALL))
+		return false;
+	cause->certain = !(run->bpf.hooks & 1U << HOOK_PERF);
+	verdict_state(cause,
+		      "memory was too small: %" PRIu64 " swap-ins of shared memory, among "
+		      "%" PRIu64 " faults of %.0f µs each.",
+		      faults->major, faults->count, verdict_mean_us(run, FAULT_FILE));
+	state_limit(run, cause);
+	verdict_advise(cause, "raise the limit or use less memory. memory.events of the cgroup "
+			      "counts how often memory.max was met.");
+	return true;
+}
+
 /*
- * A process that evicts its own pages reclaims memory, which has an event, or it used
- * POSIX_FADV_DONTNEED or direct I/O. Recordings without these events do not show which.
+ * Recordings of before do not have the reason of an eviction. A process that evicts its own pages
+ * reclaims memory, which has an event, or it drops them.
  */
-static bool dropped_by_itself(const struct report *run, const struct evictions_pair *pair)
+static bool is_own_drop(const struct report *run, const struct evictions_pair *pair)
 {
 	size_t i;
 
-	if (!(run->bpf.hooks & 1U << HOOK_RECLAIM))
+	if (pair->reason != EVICTIONS_UNKNOWN || !(run->bpf.hooks & 1U << HOOK_RECLAIM))
 		return false;
 	for (i = 0; i < ARRAY_SIZE(run->evidence.reclaims); i++)
 		if (run->evidence.reclaims[i].count)
@@ -116,149 +113,143 @@ static bool dropped_by_itself(const struct report *run, const struct evictions_p
 	return pair->victim == pair->evictor;
 }
 
+/* The pairs of a reason, or of two. */
+struct returns {
+	const struct evictions_pair *most; /* NULL: none */
+	uint64_t pages, faults, total_ns;
+	uint64_t unknown_ns; /* of total_ns: the reason is not known */
+};
+
+static struct returns find_returns(const struct report *run, bool dropped)
+{
+	struct returns returns = { 0 };
+	const struct evictions_pair *pair;
+	size_t i;
+
+	for (i = 0; i < run->pages.nr_pairs; i++) {
+		pair = &run->pages.pairs[i];
+		if ((pair->reason == EVICTIONS_DROPPED || is_own_drop(run, pair)) != dropped)
+			continue;
+		returns.pages += pair->pages;
+		returns.faults += pair->faults;
+		returns.total_ns += pair->total_ns;
+		if (pair->reason == EVICTIONS_UNKNOWN)
+			returns.unknown_ns += pair->total_ns;
+		if (!returns.most || pair->total_ns > returns.most->total_ns)
+			returns.most = pair;
+	}
+	return returns;
+}
+
+/* The costliest file is the text of a program. */
+static bool is_program_text(const struct report *run)
+{
+	const struct group *file = verdict_top(run, GROUP_BY_FILE);
+
+	return file && verdict_is_program(file);
+}
+
+/* "memory was too small" needs a process that reclaimed: a drop has the same events. */
 bool verdict_refault(const struct verdict *verdict, const struct report *run,
 		     struct verdict_cause *cause)
 {
-	const struct evictions_pair *pair, *most = NULL;
-	uint64_t pages = 0, faults = 0, total_ns = 0;
-	size_t i;
+	const struct returns returns = find_returns(run, false);
+	const struct evictions_figures *evictions = &run->pages.evictions;
 
 	(void)verdict;
-	for (i = 0; i < run->pages.nr_pairs; i++) {
-		pair = &run->pages.pairs[i];
-		pages += pair->pages;
-		faults += pair->faults;
-		total_ns += pair->total_ns;
-		if (!most || pair->total_ns > most->total_ns)
-			most = pair;
-	}
-	if (!most || !run->faults.all.whole.total_ns ||
-	    total_ns < REFAULT_SHARE * run->faults.all.whole.total_ns)
+	cause->weight = verdict_share_of(run, returns.total_ns);
+	if (!returns.most || cause->weight < REFAULT_SHARE)
 		return false;
-	cause->weight = (double)total_ns / run->faults.all.whole.total_ns;
-	if (dropped_by_itself(run, most)) {
-		verdict_state(cause,
-			      "%.15s (%" PRIu32
-			      ") dropped pages of files that it read again: %" PRIu64
-			      " pages, by %" PRIu64 " faults (%.0f %% of the faults' time).",
-			      most->evictor_name, most->evictor, pages, faults,
-			      100 * cause->weight);
-		verdict_advise(cause, "use POSIX_FADV_DONTNEED only for pages that are read no "
-				      "more, and no direct I/O to a file that is mapped.");
-		return true;
-	}
+	cause->certain = returns.unknown_ns <= MAIN_SHARE * returns.total_ns;
 	verdict_state(cause,
-		      "memory was too small: %" PRIu64
-		      " pages of files were evicted and read again "
+		      "%s: %" PRIu64 " pages of files were evicted and read again "
 		      "by %" PRIu64 " faults (%.0f %% of the faults' time)",
-		      pages, faults, 100 * cause->weight);
-	if (!evictions_is_others(most))
+		      cause->certain ? "memory was too small" :
+				       "memory was too small, or another program dropped pages",
+		      returns.pages, returns.faults, 100 * cause->weight);
+	if (!evictions_is_others(returns.most))
 		verdict_add(cause, ", most of them evicted by %.15s (%" PRIu32 ")",
-			    most->evictor_name, most->evictor);
+			    returns.most->evictor_name, returns.most->evictor);
 	verdict_add(cause, ".");
+	if (evictions->overflow > UNKNOWN_SHARE * evictions->evicted)
+		verdict_add(cause,
+			    " The fate of %" PRIu64 " more evicted pages is not known: it may be "
+			    "more.",
+			    evictions->overflow);
 	state_limit(run, cause);
-	verdict_advise(cause, "raise the limit, or map less at a time; memory.events of the cgroup "
-			      "counts how often memory.max was met.");
+	verdict_advise(cause, "raise the limit, or %s; memory.events of the cgroup counts how "
+			      "often memory.max was met.",
+		       is_program_text(run) ? "use less memory beside the program's text, which "
+					      "memory.low of its cgroup protects" :
+					      "map less at a time");
 	return true;
 }
 
-/*
- * perf's history knows the pages that faulted while it watched. Pages that were touched before, or
- * by the kernel unseen, may be copied after a fork.
- */
-static bool verdict_knows_first_touches(const struct report *run)
+bool verdict_dropped(const struct verdict *verdict, const struct report *run,
+		     struct verdict_cause *cause)
 {
-	const bool whole = run->environment.command[0] &&
-			   (!run->bpf.user_only || !run->evidence.forks);
-
-	return !(run->bpf.hooks & 1U << HOOK_PERF) ||
-	       (whole && !run->faults.classes[FAULT_ANON].major);
-}
-
-bool verdict_first_touch(const struct verdict *verdict, const struct report *run,
-			 struct verdict_cause *cause)
-{
-	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
-	const double share = verdict_class_share(run, FAULT_ANON);
-	double waited = verdict_off_cpu_share(run, FAULT_ANON);
+	const struct returns returns = find_returns(run, true);
 
 	(void)verdict;
-	if (share < VERDICT_CAUSE_SHARE || anon->count < FEW_TOUCHES)
+	cause->weight = verdict_share_of(run, returns.total_ns);
+	if (!returns.most || cause->weight < REFAULT_SHARE)
 		return false;
-	waited += (double)anon->reclaim_cpu_ns / anon->whole.total_ns;
-	cause->weight = share;
-	cause->certain = waited < VERDICT_CAUSE_SHARE;
-	if (cause->certain && !verdict_knows_first_touches(run)) {
-		cause->certain = false;
-		verdict_state(
-			cause,
-			"%" PRIu64 " faults of anonymous memory, %.2f µs each, on pages "
-			"that were not seen to fault before: first touches, or copies after a "
-			"fork of pages that were touched unseen.",
-			anon->count, verdict_mean_us(run, FAULT_ANON));
-		verdict_advise(cause, "record as root, from the start of the program.");
-		return true;
-	}
-	verdict_state(cause,
-		      "%" PRIu64 " first touches of anonymous memory, %.2f µs each: the kernel "
-		      "clears each new page",
-		      anon->count, verdict_mean_us(run, FAULT_ANON));
-	if (cause->certain) {
-		verdict_add(cause, ".");
-		verdict_advise(cause, "keep and reuse memory; MADV_HUGEPAGE or "
-				      "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 make fewer and larger "
-				      "faults.");
-	} else {
-		verdict_add(cause, "; %.0f %% of it was off the CPU or in reclaim.", 100 * waited);
-		verdict_advise(cause, "memory.pressure and memory.stat (pgscan_direct) of the "
-				      "cgroup show reclaim.");
-	}
+	if (evictions_is_others(returns.most))
+		verdict_state(cause, "several processes");
+	else
+		verdict_state(cause, "%.15s (%" PRIu32 ")", returns.most->evictor_name,
+			      returns.most->evictor);
+	verdict_add(cause,
+		    " dropped pages of files that were read again: %" PRIu64 " pages, by %" PRIu64
+		    " faults (%.0f %% of the faults' time). No lack of memory: it asked for it.",
+		    returns.pages, returns.faults, 100 * cause->weight);
+	verdict_advise(cause,
+		       "strace -f -e fadvise64,madvise,ftruncate,openat -p %" PRIu32
+		       " shows the calls: POSIX_FADV_DONTNEED, a truncation, direct I/O to a "
+		       "mapped file, or a write to /proc/sys/vm/drop_caches.",
+		       returns.most->evictor);
 	return true;
 }
 
-/* Files of the kernel's shared memory: MAP_SHARED without a file, tmpfs, memfd, System V. */
-static bool is_shared_memory(const char *name)
+static enum pfstat_reclaim_kind longest_reclaim(const struct report *run)
 {
-	static const char *const names[] = { "/dev/zero", "/dev/shm/", "/memfd:", "/SYSV" };
-	size_t i;
+	const struct evidence_reclaims *reclaims = run->evidence.reclaims;
+	enum pfstat_reclaim_kind kind, longest = 0;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strncmp(name, names[i], strlen(names[i])))
-			return true;
-	return false;
+	for (kind = 0; kind < PFSTAT_NR_RECLAIM_KINDS; kind++)
+		if (reclaims[kind].total_ns > reclaims[longest].total_ns)
+			longest = kind;
+	return longest;
 }
 
-bool verdict_shared_memory(const struct verdict *verdict, const struct report *run,
-			   struct verdict_cause *cause)
+bool verdict_reclaim(const struct verdict *verdict, const struct report *run,
+		     struct verdict_cause *cause)
 {
-	const struct fault_figures *faults = &run->faults.classes[FAULT_FILE];
-	const double share = verdict_class_share(run, FAULT_FILE);
+	static const char *const remedies[PFSTAT_NR_RECLAIM_KINDS] = {
+		[PFSTAT_RECLAIM_DIRECT] = "use less memory, or raise vm.watermark_scale_factor, so "
+					  "that kswapd frees memory earlier.",
+		[PFSTAT_RECLAIM_CGROUP] = "raise memory.max and memory.high of the cgroup, or use "
+					  "less memory; memory.stat shows what fills it.",
+		[PFSTAT_RECLAIM_COMPACTION] =
+			"echo defer > /sys/kernel/mm/transparent_hugepage/defrag lets kcompactd "
+			"compact; or madvise(MADV_NOHUGEPAGE).",
+	};
+	const struct evidence_reclaims *reclaims = run->evidence.reclaims;
 
-	if (share < VERDICT_CAUSE_SHARE || !verdict->place ||
-	    !is_shared_memory(verdict->place->name))
+	(void)verdict;
+	if (!(run->bpf.hooks & 1U << HOOK_RECLAIM) ||
+	    !verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_RECLAIM)))
 		return false;
-	/* The only device of shared memory is swap. */
-	if (faults->major >= FEW_SWAP_INS) {
-		cause->weight = share;
-		cause->certain = !(run->bpf.hooks & 1U << HOOK_PERF);
-		verdict_state(cause,
-			      "memory was too small: %" PRIu64 " swap-ins of shared memory, among "
-			      "%" PRIu64 " faults of %.0f µs each.",
-			      faults->major, faults->count, verdict_mean_us(run, FAULT_FILE));
-		state_limit(run, cause);
-		verdict_advise(cause,
-			       "raise the limit or use less memory. memory.events of the cgroup "
-			       "counts how often memory.max was met.");
-		return true;
-	}
-	if (faults->count < FEW_TOUCHES)
-		return false;
-	cause->weight = share;
-	verdict_state(cause,
-		      "%" PRIu64 " first touches of shared memory, %.2f µs each: the kernel "
-		      "clears each new page.",
-		      faults->count, verdict_mean_us(run, FAULT_FILE));
-	verdict_advise(cause, "keep and reuse the memory, or MADV_POPULATE_WRITE for the range; "
-			      "memory that is not shared can have huge pages.");
+	verdict_state(
+		cause,
+		"for %.0f %% of the faults' time the thread freed or compacted memory itself. "
+		"In all, its program reclaimed %" PRIu64 " times for lack of free memory, "
+		"%" PRIu64 " times at a cgroup's limit (%" PRIu64 " pages), and compacted "
+		"%" PRIu64 " times.",
+		100 * cause->weight, reclaims[PFSTAT_RECLAIM_DIRECT].count,
+		reclaims[PFSTAT_RECLAIM_CGROUP].count,
+		reclaims[PFSTAT_RECLAIM_DIRECT].pages + reclaims[PFSTAT_RECLAIM_CGROUP].pages,
+		reclaims[PFSTAT_RECLAIM_COMPACTION].count);
+	verdict_advise(cause, "%s", remedies[longest_reclaim(run)]);
 	return true;
 }

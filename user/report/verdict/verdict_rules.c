@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of rules, and the helpers that they share. The rules about files, memory and waits
- * are in verdict_disk.c, verdict_memory.c and verdict_wait.c. A cause is only certain if nothing
- * was lost.
+ * The table of rules, the helpers that they share, and the choice of the causes that are printed.
+ * A cause is only certain if nothing was lost.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,25 +11,40 @@
 #include "report/view.h"
 #include "util/array.h"
 
+/* The first ones are also checked if the faults' share of the run is small. */
+#define ALWAYS_RULES 0
+
 static const struct verdict_rule verdict_rules[] = {
 	{ "no-read-ahead", verdict_no_readahead },
 	{ "read-around", verdict_read_around },
 	{ "read-amplification", verdict_amplified },
 	{ "cold-file", verdict_cold },
-	{ "file-holes", verdict_holes },
+	{ "read-cpu", verdict_read_cpu },
 	{ "device-queue", verdict_queue },
+	{ "file-holes", verdict_holes },
 	{ "page-mkwrite", verdict_page_mkwrite },
 	{ "cached-pages", verdict_cached },
-	{ "copy-after-fork", verdict_fork },
+	{ "private-copy", verdict_private_copy },
+	{ "copy-after-fork", verdict_copy_after_fork },
+	{ "copy-zero-page", verdict_copy_zero },
+	{ "copy-ksm", verdict_copy_ksm },
+	{ "copy", verdict_copy_unknown },
 	{ "swap", verdict_swap },
 	{ "refaults", verdict_refault },
+	{ "dropped-pages", verdict_dropped },
+	{ "touched-again", verdict_touched_again },
 	{ "first-touch", verdict_first_touch },
 	{ "shared-memory", verdict_shared_memory },
+	{ "swap", verdict_shared_swap },
 	{ "cpu-wait", verdict_runqueue },
+	{ "userfaultfd", verdict_userfaultfd },
+	{ "mmap-lock", verdict_mmap_lock },
+	{ "writeback-throttle", verdict_writeback },
+	{ "remote-server", verdict_server },
 	{ "contention", verdict_contention },
+	{ "page-lock", verdict_page_lock },
 	{ "reclaim", verdict_reclaim },
 	{ "foreign-read", verdict_foreign },
-	{ "kernel-mode", verdict_kernel },
 	{ "cold-file", verdict_perf_cold },
 	{ "cached-pages", verdict_perf_cached },
 	{ "faulted-again", verdict_perf_again },
@@ -71,6 +85,39 @@ static double share_of(uint64_t part_ns, uint64_t whole_ns)
 	return whole_ns ? (double)part_ns / whole_ns : 0;
 }
 
+double verdict_share_of(const struct report *run, uint64_t ns)
+{
+	return share_of(ns, run->faults.all.whole.total_ns);
+}
+
+uint64_t verdict_claimed_ns(const struct report *run, struct verdict_claim claim)
+{
+	const struct fault_figures *figures;
+	enum fault_class class;
+	uint64_t sum_ns = 0;
+	enum part part;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++) {
+		figures = &run->faults.classes[class];
+		if (!(claim.classes & VERDICT_CLASS(class)))
+			continue;
+		for (part = 0; part < NR_PARTS && run->faults.parts_known; part++)
+			if (claim.parts & VERDICT_PART(part))
+				sum_ns += figures->parts[part].total_ns;
+		if (!run->faults.parts_known && claim.parts)
+			sum_ns += figures->whole.total_ns;
+	}
+	return sum_ns;
+}
+
+bool verdict_claim_time(struct verdict_cause *cause, const struct report *run, uint32_t classes,
+			uint32_t parts)
+{
+	cause->claim = (struct verdict_claim){ classes, parts };
+	cause->weight = verdict_share_of(run, verdict_claimed_ns(run, cause->claim));
+	return cause->weight >= VERDICT_CAUSE_SHARE;
+}
+
 double verdict_class_share(const struct report *run, enum fault_class class)
 {
 	return share_of(run->faults.classes[class].whole.total_ns, run->faults.all.whole.total_ns);
@@ -83,7 +130,7 @@ double verdict_part_share(const struct report *run, enum part part)
 	return share_of(run->faults.all.parts[part].total_ns, run->faults.all.whole.total_ns);
 }
 
-static uint64_t off_cpu_ns(const struct fault_figures *faults)
+uint64_t verdict_off_cpu_ns(const struct fault_figures *faults)
 {
 	return faults->whole.total_ns - fault_figures_cpu_ns(faults) - faults->reclaim_cpu_ns;
 }
@@ -94,7 +141,7 @@ double verdict_off_cpu_share(const struct report *run, enum fault_class class)
 
 	if (!run->faults.parts_known || !faults->whole.total_ns)
 		return 0;
-	return share_of(off_cpu_ns(faults), faults->whole.total_ns);
+	return share_of(verdict_off_cpu_ns(faults), faults->whole.total_ns);
 }
 
 static uint64_t ns_in_part(const struct wait_row *row, unsigned int part)
@@ -157,57 +204,6 @@ const char *verdict_span(char *text, uint64_t ns)
 	return text;
 }
 
-/* A service that waits for requests is idle for most of the run. */
-static bool was_idle(const struct verdict *verdict, const struct report *run, double *active_share)
-{
-	const struct fault_figures *all = &run->faults.all;
-	uint64_t active_ns;
-
-	if (run->usage.utime_ns == COUNT_NA || run->usage.stime_ns == COUNT_NA ||
-	    !run->faults.parts_known)
-		return false;
-	/*
-	 * A thread that waits for a CPU is not idle. Its wait in a fault counts twice: idle is the
-	 * exception.
-	 */
-	active_ns = run->usage.utime_ns + run->usage.stime_ns + off_cpu_ns(all) +
-		    run->evidence.waiting_ns;
-	*active_share = share_of(all->whole.total_ns, active_ns);
-	return active_ns < 0.2 * verdict->wall_ns && *active_share >= VERDICT_CAUSE_SHARE;
-}
-
-static void state_nothing(const struct verdict *verdict, const struct report *run,
-			  struct verdict_cause *cause)
-{
-	double active_share;
-
-	cause->rule = "nothing-wrong";
-	cause->weight = 1;
-	cause->certain = !verdict->at_least;
-	if (!cause->certain && view_source_is_perf(run)) {
-		verdict_state(cause, "the faults that perf shows to this user cost little; those "
-				     "in system calls are not among them.");
-		verdict_advise(cause, "record as root, or with kernel.perf_event_paranoid=1.");
-	} else if (!cause->certain) {
-		verdict_state(cause,
-			      "only faults of hooked files are known, and they cost little.");
-		verdict_advise(cause, "record as root with eBPF, which sees all faults.");
-	} else if (was_idle(verdict, run, &active_share)) {
-		cause->certain = false;
-		verdict_state(cause,
-			      "the program was idle for most of the run; page faults were %.0f %% "
-			      "of its activity.",
-			      100 * active_share);
-		verdict_advise(cause, "record while it is busy; pfdrive report --by thread names "
-				      "the threads that faulted.");
-	} else {
-		verdict_state(cause,
-			      "nothing is wrong with page faults; they do not slow this run.");
-		verdict_advise(cause, "perf record for the CPU's time, perf trace -s for system "
-				      "calls.");
-	}
-}
-
 /* No rule applies: name the largest class and part, and the next measurement. */
 static void state_unknown(const struct verdict *verdict, const struct report *run,
 			  struct verdict_cause *cause)
@@ -236,20 +232,50 @@ static void state_unknown(const struct verdict *verdict, const struct report *ru
 			"faults.");
 }
 
-/* Inserts the cause by weight; drops the lightest one if there are too many. */
-static void verdict_keep(struct verdict *verdict, const struct verdict_cause *cause)
+/*
+ * The faults that the kernel took itself are no cause, but the program's calls are where to look.
+ * If no rule names a cause, this is the next best.
+ */
+static bool state_kernel(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
 {
-	size_t at = verdict->nr_causes;
+	*cause = (struct verdict_cause){ .rule = "kernel-mode", .certain = true };
+	return verdict_kernel(verdict, run, cause);
+}
 
-	while (at && verdict->causes[at - 1].weight < cause->weight)
-		at--;
-	if (at == VERDICT_CAUSES)
+static void add_kernel(const struct report *run, struct verdict_cause *cause)
+{
+	const double share = verdict_share_of(run, run->evidence.kernel_ns);
+	struct verdict_code caller;
+
+	if (share < VERDICT_WAIT_SHARE)
 		return;
-	if (verdict->nr_causes < VERDICT_CAUSES)
-		verdict->nr_causes++;
-	memmove(&verdict->causes[at + 1], &verdict->causes[at],
-		(verdict->nr_causes - at - 1) * sizeof(*cause));
-	verdict->causes[at] = *cause;
+	verdict_find_caller(&caller, run);
+	verdict_add(cause, " %.0f %% of the faults' time is in system calls", 100 * share);
+	if (caller.total_ns >= VERDICT_WAIT_SHARE * run->evidence.kernel_ns)
+		verdict_add(cause, ", mostly of %.120s", caller.name);
+	verdict_add(cause, ".");
+}
+
+/* Certain causes first, then by weight; else in the order of the rules. */
+static bool comes_before(const struct verdict_cause *cause, const struct verdict_cause *other)
+{
+	return cause->certain != other->certain ? cause->certain : cause->weight > other->weight;
+}
+
+/* True if a cause that is printed before has claimed most of this time. */
+static bool is_covered(const struct verdict *verdict, const struct report *run,
+		       const struct verdict_cause *cause)
+{
+	const struct verdict_cause *before;
+	double covered = 0;
+
+	for (before = verdict->causes; before < verdict->causes + verdict->nr_causes; before++)
+		covered += verdict_share_of(
+			run, verdict_claimed_ns(run, (struct verdict_claim){
+						     before->claim.classes & cause->claim.classes,
+						     before->claim.parts & cause->claim.parts }));
+	return covered > cause->weight / 2;
 }
 
 static bool has_losses(const struct report_losses *losses)
@@ -258,24 +284,57 @@ static bool has_losses(const struct report_losses *losses)
 	       (losses->events != COUNT_NA && losses->events);
 }
 
-void verdict_find_causes(struct verdict *verdict, const struct report *run)
+/* Causes in their order, and how many. */
+struct candidates {
+	struct verdict_cause causes[ARRAY_SIZE(verdict_rules)];
+	size_t nr;
+};
+
+static void add_candidate(struct candidates *candidates, const struct verdict_cause *cause)
 {
+	size_t at = candidates->nr++;
+
+	for (; at && comes_before(cause, &candidates->causes[at - 1]); at--)
+		candidates->causes[at] = candidates->causes[at - 1];
+	candidates->causes[at] = *cause;
+}
+
+static void apply_rules(struct candidates *candidates, const struct verdict *verdict,
+			const struct report *run)
+{
+	const bool lossy = has_losses(&run->losses);
 	struct verdict_cause cause;
 	size_t i;
 
-	if (verdict->share < VERDICT_WRONG_SHARE) {
-		state_nothing(verdict, run, &verdict->causes[0]);
-		verdict->nr_causes = 1;
-	}
-	for (i = 0; i < ARRAY_SIZE(verdict_rules) && verdict->share >= VERDICT_WRONG_SHARE; i++) {
+	candidates->nr = 0;
+	for (i = 0; i < ARRAY_SIZE(verdict_rules); i++) {
+		if (verdict->share < VERDICT_WRONG_SHARE && i + 1 > ALWAYS_RULES)
+			break;
 		cause = (struct verdict_cause){ .rule = verdict_rules[i].name, .certain = true };
-		if (verdict_rules[i].applies(verdict, run, &cause))
-			verdict_keep(verdict, &cause);
+		if (!verdict_rules[i].applies(verdict, run, &cause))
+			continue;
+		cause.certain = cause.certain && !lossy;
+		add_candidate(candidates, &cause);
 	}
-	if (!verdict->nr_causes) {
+}
+
+void verdict_find_causes(struct verdict *verdict, const struct report *run)
+{
+	struct candidates candidates;
+	size_t i;
+
+	apply_rules(&candidates, verdict, run);
+	for (i = 0; i < candidates.nr && verdict->nr_causes < VERDICT_CAUSES; i++)
+		if (!is_covered(verdict, run, &candidates.causes[i]))
+			verdict->causes[verdict->nr_causes++] = candidates.causes[i];
+	if (verdict->nr_causes) {
+		add_kernel(run, &verdict->causes[0]);
+		return;
+	}
+	verdict->nr_causes = 1;
+	if (verdict->share < VERDICT_WRONG_SHARE)
+		verdict_state_nothing(verdict, run, &verdict->causes[0]);
+	else if (!state_kernel(verdict, run, &verdict->causes[0]))
 		state_unknown(verdict, run, &verdict->causes[0]);
-		verdict->nr_causes = 1;
-	}
-	for (i = 0; i < verdict->nr_causes && has_losses(&run->losses); i++)
-		verdict->causes[i].certain = false;
+	verdict->causes[0].certain = verdict->causes[0].certain && !has_losses(&run->losses);
 }

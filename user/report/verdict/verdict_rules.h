@@ -2,6 +2,9 @@
 /*
  * The rules of the verdict. A rule checks the evidence of a report against its thresholds. If they
  * are met, it writes the sentence with its numbers, and the remedy.
+ *
+ * A rule claims the time that its evidence covers: parts of classes. It is certain only if nothing
+ * else leaves this evidence.
  */
 #ifndef PFSTAT_USER_VERDICT_RULES_H
 #define PFSTAT_USER_VERDICT_RULES_H
@@ -30,20 +33,37 @@ VERDICT_RULE(verdict_no_readahead);
 VERDICT_RULE(verdict_read_around);
 VERDICT_RULE(verdict_amplified);
 VERDICT_RULE(verdict_cold);
-VERDICT_RULE(verdict_holes);
+VERDICT_RULE(verdict_read_cpu);
 VERDICT_RULE(verdict_queue);
+VERDICT_RULE(verdict_holes);
 VERDICT_RULE(verdict_page_mkwrite);
 VERDICT_RULE(verdict_cached);
-VERDICT_RULE(verdict_fork);
+VERDICT_RULE(verdict_private_copy);
+VERDICT_RULE(verdict_copy_after_fork);
+VERDICT_RULE(verdict_copy_zero);
+VERDICT_RULE(verdict_copy_ksm);
+VERDICT_RULE(verdict_copy_unknown);
 VERDICT_RULE(verdict_swap);
 VERDICT_RULE(verdict_refault);
+VERDICT_RULE(verdict_dropped);
+VERDICT_RULE(verdict_touched_again);
 VERDICT_RULE(verdict_first_touch);
+VERDICT_RULE(verdict_huge_pages);
 VERDICT_RULE(verdict_shared_memory);
+VERDICT_RULE(verdict_shared_swap);
 VERDICT_RULE(verdict_runqueue);
+VERDICT_RULE(verdict_userfaultfd);
+VERDICT_RULE(verdict_mmap_lock);
+VERDICT_RULE(verdict_writeback);
+VERDICT_RULE(verdict_server);
 VERDICT_RULE(verdict_contention);
+VERDICT_RULE(verdict_page_lock);
 VERDICT_RULE(verdict_reclaim);
 VERDICT_RULE(verdict_foreign);
 VERDICT_RULE(verdict_kernel);
+VERDICT_RULE(verdict_failed);
+VERDICT_RULE(verdict_throttled);
+VERDICT_RULE(verdict_slow_tail);
 /* Only for perf's faults. */
 VERDICT_RULE(verdict_perf_cold);
 VERDICT_RULE(verdict_perf_cached);
@@ -51,8 +71,11 @@ VERDICT_RULE(verdict_perf_again);
 VERDICT_RULE(verdict_perf_asleep);
 VERDICT_RULE(verdict_perf_moved);
 
-/* Applies all rules to a report whose shares are in the verdict, and keeps the heaviest causes. */
+/* Applies all rules to a report whose shares are in the verdict, and keeps the causes. */
 void verdict_find_causes(struct verdict *verdict, const struct report *run);
+/* No rule applies to a run in which faults took little time. */
+void verdict_state_nothing(const struct verdict *verdict, const struct report *run,
+			   struct verdict_cause *cause);
 
 void verdict_state(struct verdict_cause *cause, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -61,9 +84,34 @@ void verdict_add(struct verdict_cause *cause, const char *format, ...)
 void verdict_advise(struct verdict_cause *cause, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+#define VERDICT_CLASS(class) (1U << (class))
+#define VERDICT_PART(part)   (1U << (part))
+#define VERDICT_ALL	     (~0U)
+/* The faults of these classes read a file, or wait for a read. */
+#define VERDICT_READ_CLASSES \
+	(VERDICT_CLASS(FAULT_DISK) | VERDICT_CLASS(FAULT_WAIT) | VERDICT_CLASS(FAULT_READAHEAD))
+
+/* A share of all faults' time, 0 … 1. */
+double verdict_share_of(const struct report *run, uint64_t ns);
+/* The time of the parts in the classes. Without parts, that of the classes. */
+uint64_t verdict_claimed_ns(const struct report *run, struct verdict_claim claim);
+
+/* Sets the claim, and its share of the faults' time as weight. True: it is worth a cause. */
+bool verdict_claim_time(struct verdict_cause *cause, const struct report *run, uint32_t classes,
+			uint32_t parts);
+
+/*
+ * The same for sleeps of which the kernel stacks show one of these causes, see model/wait_cause.h;
+ * ends with NULL. The claim has the parts of which they are the most.
+ */
+bool verdict_claim_wait(struct verdict_cause *cause, const struct report *run,
+			const char *const *waits);
+
 /* Shares of all faults' time; 0 if the part or the class is not known. */
 double verdict_class_share(const struct report *run, enum fault_class class);
 double verdict_part_share(const struct report *run, enum part part);
+/* The time off the CPU, without that of reclaim on the CPU. */
+uint64_t verdict_off_cpu_ns(const struct fault_figures *faults);
 /* The share of a class's own time off the CPU. */
 double verdict_off_cpu_share(const struct report *run, enum fault_class class);
 /* The cause of at least VERDICT_WAIT_SHARE of a part, by the kernel stacks. NULL: not known. */
@@ -73,17 +121,27 @@ const char *verdict_class_wait_cause(const struct report *run, enum fault_class 
 /* Microseconds per fault of the class. */
 double verdict_mean_us(const struct report *run, enum fault_class class);
 
+void verdict_find_code(struct verdict_code *code, const struct report *run);
+/* The same of the faults that the kernel took itself: the function makes the system calls. */
+void verdict_find_caller(struct verdict_code *code, const struct report *run);
+
 /* Calls of a kind that succeeded, and the place in the code that made most of them. */
 struct verdict_callers {
-	uint64_t calls, most;
+	uint64_t calls, most, bytes;
 	const char *place; /* NULL: not known, or no calls */
 	bool more;	   /* there may be more calls */
 };
 
-/* Finds the calls of madvise(MADV_RANDOM) for a file. */
-void verdict_advisers(const struct report *run, const char *file, struct verdict_callers *found);
+/* Finds the calls of madvise() with an advice. @file: NULL: for any memory */
+void verdict_advisers(const struct report *run, const char *file, int advice,
+		      struct verdict_callers *found);
 /* Adds " in PLACE", or ", 3 of them in PLACE", if the place is known. */
 void verdict_add_place(struct verdict_cause *cause, const struct verdict_callers *found);
+
+/* Most faults of the file fetched instructions: it is the text of a program. */
+bool verdict_is_program(const struct group *file);
+/* Memory that is shared without a file on a disk. @file: NULL: none */
+bool verdict_is_shared_memory(const struct group *file);
 
 #define VERDICT_SPAN 32
 /* "3.21 s", "12.3 ms". Returns text, which has VERDICT_SPAN bytes. */

@@ -1,183 +1,270 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules about waits that are not the device's: for a CPU, for a lock, for free memory, for a
- * read of another process or a server; and about faults of the kernel itself. The kernel
- * stacks of the sleeps name most locks and servers, but not their holders.
+ * The rules about waits that are not the device's: for a CPU, for a lock, for a handler or a server,
+ * for a read of another process; and about faults of the kernel itself. The kernel stacks of the
+ * sleeps name most locks and servers, but not their holders.
  */
 #include <inttypes.h>
 #include <string.h>
 
+#include "model/wait_cause.h"
 #include "report/verdict/verdict_rules.h"
+#include "report/view.h"
 #include "util/array.h"
 
 #define KERNEL_SHARE 0.5
 
+bool verdict_claim_wait(struct verdict_cause *cause, const struct report *run,
+			const char *const *waits)
+{
+	const struct fault_figures *all = &run->faults.all;
+	uint64_t parts_ns[NR_PARTS] = { 0 }, total_ns = 0;
+	const struct wait_row *row;
+	enum part part;
+
+	for (; *waits; waits++)
+		for (row = run->waits.rows; row < run->waits.rows + run->waits.nr; row++) {
+			if (!row->cause || strcmp(row->cause, *waits))
+				continue;
+			total_ns += row->total_ns;
+			for (part = 0; part < NR_PARTS; part++)
+				parts_ns[part] += row->parts_ns[part];
+		}
+	cause->claim.classes = VERDICT_ALL;
+	for (part = 0; part < NR_PARTS; part++)
+		if (parts_ns[part] && parts_ns[part] >= VERDICT_WAIT_SHARE * all->parts[part].total_ns)
+			cause->claim.parts |= VERDICT_PART(part);
+	cause->weight = verdict_share_of(run, total_ns);
+	return cause->weight >= VERDICT_CAUSE_SHARE;
+}
+
 bool verdict_runqueue(const struct verdict *verdict, const struct report *run,
 		      struct verdict_cause *cause)
 {
-	const double share = verdict_part_share(run, PART_RUNQUEUE);
-
 	(void)verdict;
-	if (share < VERDICT_CAUSE_SHARE ||
+	if (!verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_RUNQUEUE)) ||
 	    !(run->bpf.hooks & (1U << HOOK_WAKEUP | 1U << HOOK_PERF)))
 		return false;
-	cause->weight = share;
 	verdict_state(cause,
 		      "for %.0f %% of the faults' time the thread could run, but had no CPU: other "
 		      "tasks ran there.",
-		      100 * share);
+		      100 * cause->weight);
 	verdict_advise(cause, "perf sched timehist names these tasks; fewer threads, or CPUs of "
 			      "their own (taskset).");
 	return true;
 }
 
+bool verdict_userfaultfd(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
+{
+	(void)verdict;
+	if (!verdict_claim_wait(cause, run, (const char *const[]){ WAIT_USERFAULTFD, NULL }))
+		return false;
+	verdict_state(cause,
+		      "for %.0f %% of the faults' time threads waited for a handler of "
+		      "userfaultfd, which must bring each page.",
+		      100 * cause->weight);
+	verdict_advise(cause, "more handler threads; UFFDIO_COPY of many pages at once, also of "
+			      "those that are needed next; top -H shows if the handler has a CPU "
+			      "to itself.");
+	return true;
+}
+
+/* The costliest call of those that take mmap_lock to change mappings. NULL: none is known. */
+static const struct syscall_total *changes_of_mappings(const struct report *run, const char **name)
+{
+	static const char *const names[] = { "mmap",   "munmap", "mprotect",
+					     "mremap", "brk",	 "madvise" };
+	const struct syscall_total *row, *most = NULL;
+	size_t i;
+
+	for (row = run->extras.syscalls; row < run->extras.syscalls + run->extras.nr_syscalls;
+	     row++)
+		for (i = 0; i < ARRAY_SIZE(names); i++) {
+			if (view_syscall_number(run, names[i]) != (int)row->number ||
+			    (most && most->total_ns >= row->total_ns))
+				continue;
+			most = row;
+			*name = names[i];
+		}
+	return most;
+}
+
+bool verdict_mmap_lock(const struct verdict *verdict, const struct report *run,
+		       struct verdict_cause *cause)
+{
+	const struct syscall_total *call;
+	const char *name;
+
+	(void)verdict;
+	if (!verdict_claim_wait(cause, run,
+				(const char *const[]){ WAIT_MMAP_LOCK, WAIT_VMA_LOCK, NULL }))
+		return false;
+	verdict_state(cause,
+		      "for %.0f %% of the faults' time threads waited for the lock of their "
+		      "address space (mmap_lock), which calls that change mappings hold.",
+		      100 * cause->weight);
+	call = changes_of_mappings(run, &name);
+	if (call)
+		verdict_add(cause, " The costliest of these is %s(): %" PRIu64 " calls.", name,
+			    call->calls);
+	verdict_advise(cause, "map once and keep the memory; make mappings before the threads "
+			      "start, or use processes; Linux 6.4 and later fault under a lock of "
+			      "the mapping.");
+	return true;
+}
+
+/* Servers, and the name of the file system that only a drive knows. */
+static const struct server {
+	const char *wait, *filesystem, *remedy;
+} servers[] = {
+	{ WAIT_FUSE, "fuse",
+	  "profile the server; let it answer with larger reads (max_readahead) and keep the "
+	  "kernel's cache (FOPEN_KEEP_CACHE), or copy the file to a local disk." },
+	{ WAIT_NFS, "nfs",
+	  "nfsiostat shows the server's times; rsize and read_ahead_kb of the mount; copy the file "
+	  "to a local disk." },
+	{ WAIT_SMB, "cifs", "mount options rsize and cache; copy the file to a local disk." },
+	{ WAIT_SMB, "smb", "mount options rsize and cache; copy the file to a local disk." },
+	{ WAIT_9P, "9p", "mount options msize and cache; copy the file to a local disk." },
+	{ WAIT_CEPH, "ceph", "mount options rsize and rasize; copy the file to a local disk." },
+	{ "", "virtiofs", "virtiofsd's cache option, or its DAX window." },
+};
+
+static bool is_on_server(const struct report *run, const struct server *server)
+{
+	return !strncmp(run->environment.filesystem, server->filesystem,
+			strlen(server->filesystem));
+}
+
+bool verdict_server(const struct verdict *verdict, const struct report *run,
+		    struct verdict_cause *cause)
+{
+	const struct server *server = servers, *end = servers + ARRAY_SIZE(servers);
+
+	(void)verdict;
+	for (; server < end; server++) {
+		*cause = (struct verdict_cause){ .rule = cause->rule, .certain = true };
+		if (verdict_claim_wait(cause, run, (const char *const[]){ server->wait, NULL }))
+			break;
+		if (is_on_server(run, server) &&
+		    verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_FOREIGN)))
+			break;
+	}
+	if (server == end)
+		return false;
+	verdict_state(cause, "%.0f %% of the faults' time waited for %s.", 100 * cause->weight,
+		      server->wait[0] ? server->wait : "the server of virtiofs");
+	verdict_advise(cause, "%s", server->remedy);
+	return true;
+}
+
+/* Waits that a rule of their own names. */
+static bool has_own_rule(const char *wait)
+{
+	static const char *const waits[] = { WAIT_USERFAULTFD, WAIT_MMAP_LOCK, WAIT_VMA_LOCK,
+					     WAIT_WRITEBACK,   WAIT_NFS,       WAIT_FUSE,
+					     WAIT_SMB,	       WAIT_9P,	       WAIT_CEPH };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(waits); i++)
+		if (!strcmp(waits[i], wait))
+			return true;
+	return false;
+}
+
 bool verdict_contention(const struct verdict *verdict, const struct report *run,
 			struct verdict_cause *cause)
 {
-	const double locked = verdict_class_share(run, FAULT_LOCK);
-	const double blocked = verdict_part_share(run, PART_BLOCKED);
 	const char *waited_for = verdict_wait_cause(run, PART_BLOCKED);
 
 	(void)verdict;
-	if (locked < VERDICT_CAUSE_SHARE && blocked < VERDICT_CAUSE_SHARE)
+	if (!verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_BLOCKED)) ||
+	    (waited_for && has_own_rule(waited_for)))
 		return false;
-	cause->weight = locked > blocked ? locked : blocked;
-	cause->certain = locked <= blocked && waited_for;
-	if (locked > blocked)
-		verdict_state(
-			cause,
-			"%.0f %% of the faults' time is class lock: another thread had locked "
-			"the page.",
-			100 * locked);
-	else if (waited_for)
+	cause->certain = waited_for;
+	if (waited_for)
 		verdict_state(cause,
 			      "for %.0f %% of the faults' time the thread was blocked, mostly "
 			      "waiting for %s, as its kernel stacks show.",
-			      100 * blocked, waited_for);
+			      100 * cause->weight, waited_for);
 	else
 		verdict_state(
 			cause,
 			"for %.0f %% of the faults' time the thread was blocked: by a lock%s or a "
 			"FUSE server.",
-			100 * blocked, run->bpf.hooks & 1U << HOOK_RECLAIM ? "" : ", reclaim");
+			100 * cause->weight,
+			run->bpf.hooks & 1U << HOOK_RECLAIM ? "" : ", reclaim");
 	verdict_advise(cause,
 		       "perf lock contention -ab -- COMMAND names the lock and its callers.");
 	return true;
 }
 
-static enum pfstat_reclaim_kind longest_reclaim(const struct report *run)
+bool verdict_page_lock(const struct verdict *verdict, const struct report *run,
+		       struct verdict_cause *cause)
 {
-	const struct evidence_reclaims *reclaims = run->evidence.reclaims;
-	enum pfstat_reclaim_kind kind, longest = 0;
-
-	for (kind = 0; kind < PFSTAT_NR_RECLAIM_KINDS; kind++)
-		if (reclaims[kind].total_ns > reclaims[longest].total_ns)
-			longest = kind;
-	return longest;
-}
-
-bool verdict_reclaim(const struct verdict *verdict, const struct report *run,
-		     struct verdict_cause *cause)
-{
-	static const char *const remedies[PFSTAT_NR_RECLAIM_KINDS] = {
-		[PFSTAT_RECLAIM_DIRECT] = "use less memory, or raise vm.watermark_scale_factor, so "
-					  "that kswapd frees memory earlier.",
-		[PFSTAT_RECLAIM_CGROUP] = "raise memory.max and memory.high of the cgroup, or use "
-					  "less memory; memory.stat shows what fills it.",
-		[PFSTAT_RECLAIM_COMPACTION] =
-			"echo defer > /sys/kernel/mm/transparent_hugepage/defrag lets kcompactd "
-			"compact; or madvise(MADV_NOHUGEPAGE).",
-	};
-	const struct evidence_reclaims *reclaims = run->evidence.reclaims;
-	const double share = verdict_part_share(run, PART_RECLAIM);
+	const uint32_t waits = VERDICT_PART(PART_FOREIGN) | VERDICT_PART(PART_BLOCKED);
 
 	(void)verdict;
-	if (!(run->bpf.hooks & 1U << HOOK_RECLAIM) || share < VERDICT_CAUSE_SHARE)
+	if (!verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_LOCK), waits))
 		return false;
-	cause->weight = share;
-	verdict_state(
-		cause,
-		"for %.0f %% of the faults' time the thread freed or compacted memory itself. "
-		"In all, its program reclaimed %" PRIu64 " times for lack of free memory, "
-		"%" PRIu64 " times at a cgroup's limit (%" PRIu64 " pages), and compacted "
-		"%" PRIu64 " times.",
-		100 * share, reclaims[PFSTAT_RECLAIM_DIRECT].count,
-		reclaims[PFSTAT_RECLAIM_CGROUP].count,
-		reclaims[PFSTAT_RECLAIM_DIRECT].pages + reclaims[PFSTAT_RECLAIM_CGROUP].pages,
-		reclaims[PFSTAT_RECLAIM_COMPACTION].count);
-	verdict_advise(cause, "%s", remedies[longest_reclaim(run)]);
+	cause->certain = false;
+	verdict_state(cause,
+		      "%" PRIu64 " faults met a page that another thread had locked, and waited "
+		      "for it for %.0f %% of the faults' time.",
+		      run->faults.classes[FAULT_LOCK].count, 100 * cause->weight);
+	verdict_advise(cause, "perf lock contention -ab -- COMMAND names the callers; pfdrive report "
+			      "--by thread shows which threads meet.");
 	return true;
-}
-
-/* Only a drive knows its file system. */
-static bool is_remote(const char *filesystem)
-{
-	static const char *const remote[] = {
-		"nfs", "fuse", "cifs", "smb", "9p", "ceph", "virtiofs"
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(remote); i++)
-		if (!strncmp(filesystem, remote[i], strlen(remote[i])))
-			return true;
-	return false;
 }
 
 bool verdict_foreign(const struct verdict *verdict, const struct report *run,
 		     struct verdict_cause *cause)
 {
-	const double share = verdict_part_share(run, PART_FOREIGN);
-	const char *filesystem = run->environment.filesystem;
 	const char *waited_for = verdict_wait_cause(run, PART_FOREIGN);
 
 	(void)verdict;
-	if (share < VERDICT_CAUSE_SHARE)
+	if (!verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_FOREIGN)) ||
+	    (waited_for && has_own_rule(waited_for)))
 		return false;
-	cause->weight = share;
-	cause->certain = is_remote(filesystem);
-	if (cause->certain) {
-		verdict_state(cause, "%.0f %% of the faults' time waited for the server of %.31s.",
-			      100 * share, filesystem);
-		verdict_advise(cause, "nfsiostat or the server's own figures; copy the file to a "
-				      "local disk.");
-		return true;
-	}
+	cause->certain = false;
 	if (waited_for)
 		verdict_state(cause,
 			      "%.0f %% of the faults' time waited for reads or writes that no "
 			      "watched thread had submitted, mostly for %s, as the kernel stacks "
 			      "show.",
-			      100 * share, waited_for);
+			      100 * cause->weight, waited_for);
 	else
 		verdict_state(cause,
 			      "%.0f %% of the faults' time waited for reads or writes that no "
 			      "watched thread had submitted: of another process, a kernel thread "
 			      "or a server.",
-			      100 * share);
+			      100 * cause->weight);
 	verdict_advise(cause,
 		       "findmnt -T FILE names the file system (nfs, fuse, compressed btrfs); "
 		       "iotop or biosnoop names the process.");
 	return true;
 }
 
+/* Only if no other rule names a cause, see verdict_rules.c. */
 bool verdict_kernel(const struct verdict *verdict, const struct report *run,
 		    struct verdict_cause *cause)
 {
-	const uint64_t all_ns = run->faults.all.whole.total_ns;
-	/* execve(2) and write(2) also meet files that are not in the page cache: cold-file. */
-	const double read = verdict_class_share(run, FAULT_DISK) +
-			    verdict_class_share(run, FAULT_WAIT) +
-			    verdict_class_share(run, FAULT_READAHEAD);
+	struct verdict_code caller;
 
 	(void)verdict;
-	if (!all_ns || run->evidence.kernel_ns < (KERNEL_SHARE + read) * all_ns)
+	cause->weight = verdict_share_of(run, run->evidence.kernel_ns);
+	if (cause->weight < KERNEL_SHARE)
 		return false;
-	cause->weight = (double)run->evidence.kernel_ns / all_ns;
+	verdict_find_caller(&caller, run);
 	verdict_state(cause,
 		      "%.0f %% of the faults' time was taken in system calls: the kernel copied to "
-		      "or from memory that was not mapped, or pinned it.",
+		      "or from memory that was not mapped, pinned it, or populated it",
 		      100 * cause->weight);
-	verdict_advise(cause, "pfdrive report --with syscalls names the calls; touch or populate "
-			      "the buffers first, and reuse them.");
+	if (caller.total_ns >= VERDICT_WAIT_SHARE * run->evidence.kernel_ns)
+		verdict_add(cause, ". Most of it is in calls of %.120s", caller.name);
+	verdict_add(cause, ".");
+	verdict_advise(cause, "pfdrive report --with syscalls has the times of the calls; reuse "
+			      "buffers that are mapped already.");
 	return true;
 }

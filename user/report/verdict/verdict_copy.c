@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rules about copies on write. The kernel side reports what was copied: a page that a fork
+ * shared, the page of zeros, a page that KSM merged, or a page of a file.
+ */
+#include <inttypes.h>
+
+#include "report/verdict/verdict_rules.h"
+
+#define MIB (1024.0 * 1024)
+
+#define FEW_COPIES    256
+#define COPIES_A_FORK 64 /* fewer are the child's stack and data before it executes a program */
+#define MAIN_SHARE    0.5
+
+/* Claims the time of copies of one content, on the CPU. */
+static bool claim_copies(struct verdict_cause *cause, const struct report *run,
+			 enum pfstat_content content)
+{
+	const struct evidence_sum *sum = &run->evidence.contents[content];
+
+	cause->weight = verdict_share_of(run, sum->total_ns - sum->off_cpu_ns);
+	return sum->count >= FEW_COPIES && cause->weight >= VERDICT_CAUSE_SHARE;
+}
+
+static double copied_mib(const struct report *run, uint64_t pages)
+{
+	return pages * (double)run->environment.page_bytes / MIB;
+}
+
+static double copy_us(const struct evidence_sum *sum)
+{
+	return sum->count ? sum->total_ns / 1e3 / sum->count : 0;
+}
+
+bool verdict_copy_after_fork(const struct verdict *verdict, const struct report *run,
+			     struct verdict_cause *cause)
+{
+	const struct evidence_sum *sum = &run->evidence.contents[PFSTAT_CONTENT_FORK];
+	const uint64_t followed = run->evidence.fork_copies, forks = run->evidence.forks;
+
+	(void)verdict;
+	if (!claim_copies(cause, run, PFSTAT_CONTENT_FORK))
+		return false;
+	if (followed >= MAIN_SHARE * sum->count && sum->count < COPIES_A_FORK * forks)
+		return false;
+	verdict_state(cause,
+		      "fork shared the pages, and writes copied them: %" PRIu64
+		      " pages (%.0f MiB), %.2f µs each",
+		      sum->count, copied_mib(run, sum->count), copy_us(sum));
+	if (followed >= MAIN_SHARE * sum->count)
+		verdict_add(cause, ", %.0f after each of %" PRIu64 " fork%s.",
+			    (double)followed / forks, forks, forks == 1 ? "" : "s");
+	else
+		verdict_add(cause, ", most of them after a fork before the recording.");
+	verdict_advise(cause, "a child that executes a program: posix_spawn() or vfork(). Workers: "
+			      "fork before the memory is filled, and keep what they write (counts "
+			      "of references, marks of a collector) out of what they share. "
+			      "MADV_DONTFORK for memory that children do not use.");
+	return true;
+}
+
+bool verdict_copy_zero(const struct verdict *verdict, const struct report *run,
+		       struct verdict_cause *cause)
+{
+	const struct evidence_sum *sum = &run->evidence.contents[PFSTAT_CONTENT_ZERO];
+
+	(void)verdict;
+	if (!claim_copies(cause, run, PFSTAT_CONTENT_ZERO))
+		return false;
+	verdict_state(cause,
+		      "%" PRIu64
+		      " pages (%.0f MiB) of anonymous memory were read before they were written, "
+		      "%.2f µs each: the read maps the page of zeros, and the write is a second "
+		      "fault.",
+		      sum->count, copied_mib(run, sum->count), copy_us(sum));
+	verdict_advise(cause, "write the memory first, or MADV_POPULATE_WRITE for the range.");
+	return true;
+}
+
+bool verdict_copy_ksm(const struct verdict *verdict, const struct report *run,
+		      struct verdict_cause *cause)
+{
+	const struct evidence_sum *sum = &run->evidence.contents[PFSTAT_CONTENT_KSM];
+
+	(void)verdict;
+	if (!claim_copies(cause, run, PFSTAT_CONTENT_KSM))
+		return false;
+	verdict_state(cause,
+		      "KSM had merged equal pages, and writes copied them: %" PRIu64
+		      " pages (%.0f MiB), %.2f µs each.",
+		      sum->count, copied_mib(run, sum->count), copy_us(sum));
+	verdict_advise(cause, "no MADV_MERGEABLE for memory that is written often; echo 2 > "
+			      "/sys/kernel/mm/ksm/run takes all pages apart.");
+	return true;
+}
+
+bool verdict_private_copy(const struct verdict *verdict, const struct report *run,
+			  struct verdict_cause *cause)
+{
+	const struct evidence_sum *sum = &run->evidence.contents[PFSTAT_CONTENT_FILE];
+
+	(void)verdict;
+	if (!claim_copies(cause, run, PFSTAT_CONTENT_FILE))
+		return false;
+	verdict_state(cause,
+		      "%" PRIu64
+		      " stores to a private mapping of a file copied its pages (%.0f MiB), %.2f µs "
+		      "each.",
+		      sum->count, copied_mib(run, sum->count), copy_us(sum));
+	verdict_advise(cause, "MAP_SHARED if the stores may reach the file; otherwise read() into "
+			      "memory of the program's own, which costs one copy and no fault.");
+	return true;
+}
+
+/* A recording of before this version, or of the module without eBPF. */
+bool verdict_copy_unknown(const struct verdict *verdict, const struct report *run,
+			  struct verdict_cause *cause)
+{
+	const struct fault_figures *cow = &run->faults.classes[FAULT_COW];
+	const uint64_t forks = run->evidence.forks;
+
+	(void)verdict;
+	if (run->evidence.contents[PFSTAT_CONTENT_UNKNOWN].count < MAIN_SHARE * cow->count ||
+	    cow->count < FEW_COPIES ||
+	    !verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_COW), PARTS_ON_CPU))
+		return false;
+	cause->certain = false;
+	verdict_state(cause,
+		      "%" PRIu64 " writes copied private pages (%.0f MiB), %.2f µs each. What was "
+		      "copied is not known: pages that %" PRIu64
+		      " fork%s shared, the page of zeros, pages of a file, or of KSM.",
+		      cow->count, copied_mib(run, cow->count), verdict_mean_us(run, FAULT_COW),
+		      forks, forks == 1 ? "" : "s");
+	verdict_advise(cause, "record again with this version, whose eBPF programs and module tell "
+			      "these copies apart.");
+	return true;
+}

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rules about reads of files: read-ahead, the device, and work on the CPU after a read. Their
+ * evidence is the reads of each file, the state of its mappings, the requests and the fate of
+ * pages.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "report/verdict/verdict_rules.h"
+#include "report/view.h"
+
+#define KIB 1024.0
+#define MIB (1024.0 * 1024)
+
+#define FEW_FAULTS	64  /* fewer prove nothing about the order of pages */
+#define FEW_PAGES	2   /* a request of this size is not a read-ahead */
+#define NEXT_SHARE	0.5 /* of the disk faults, on the page after another */
+#define AROUND_PAGES	4   /* a request of this size brings pages that no fault waits for */
+#define WAITED_SHARE	0.6 /* of a file's faults: these pages served few others */
+#define AMPLIFIED_PAGES 1024
+#define AMPLIFICATION	2.0  /* pages read for each page mapped */
+#define EVICTED_SHARE	0.25 /* of the pages read, evicted unused */
+#define REQUEST_SHARE	0.5  /* of a file's disk faults that waited for a request */
+#define DEVICE_SHARE	0.25 /* of the time of a file's reads, in the queue and at the device */
+#define MAIN_SHARE	0.5  /* of the time that a rule claims */
+#define UNKNOWN_SHARE	0.1  /* of the evicted pages, whose fate is not known */
+#define LOTS_OF_MISSES	100  /* MMAP_LOTSAMISS of mm/filemap.c */
+
+#define READ_PARTS \
+	(PARTS_ON_CPU | VERDICT_PART(PART_QUEUE) | VERDICT_PART(PART_DEVICE))
+
+static double read_share(const struct report *run)
+{
+	return verdict_class_share(run, FAULT_DISK) + verdict_class_share(run, FAULT_WAIT);
+}
+
+bool verdict_is_program(const struct group *file)
+{
+	return file->inode && file->fetches >= MAIN_SHARE * file->faults;
+}
+
+static bool is_read_page_by_page(const struct report *run, const struct group *file)
+{
+	const uint64_t faults = file->classes[FAULT_DISK];
+	const uint64_t page_bytes = run->environment.page_bytes;
+
+	return file->inode && faults >= FEW_FAULTS && file->reads.next >= NEXT_SHARE * faults &&
+	       file->reads.requests >= FEW_FAULTS &&
+	       file->reads.bytes <= FEW_PAGES * page_bytes * file->reads.requests;
+}
+
+/* Most faults of the file waited, although each of them had read pages around its own. */
+static bool is_read_at_random(const struct report *run, const struct group *file)
+{
+	const uint64_t faults = file->classes[FAULT_DISK];
+	const uint64_t page_bytes = run->environment.page_bytes;
+
+	return file->inode && faults >= FEW_FAULTS && file->reads.next < NEXT_SHARE * faults &&
+	       file->reads.requests >= FEW_FAULTS &&
+	       file->reads.bytes >= AROUND_PAGES * page_bytes * file->reads.requests &&
+	       faults >= WAITED_SHARE * file->faults;
+}
+
+/* The costliest file that is read in this way. */
+static const struct group *file_that(const struct report *run,
+				     bool (*is_read)(const struct report *run,
+						     const struct group *file))
+{
+	const struct report_places *files = &run->places[GROUP_BY_FILE];
+	size_t i;
+
+	for (i = 0; i < files->nr; i++)
+		if (is_read(run, &files->rows[i]))
+			return &files->rows[i];
+	return NULL;
+}
+
+static const struct group *page_by_page_file(const struct report *run)
+{
+	return file_that(run, is_read_page_by_page);
+}
+
+/* The name of a mapping ends with that of its file. */
+static bool is_mapping_of(const struct group *mapping, const struct group *file)
+{
+	const size_t length = strlen(mapping->name), tail = strlen(file->name);
+
+	return length > tail && mapping->name[length - tail - 1] == ' ' &&
+	       !strcmp(mapping->name + length - tail, file->name);
+}
+
+/* The last known state of the costliest mapping of a file. NULL: not known. */
+static const struct mapping_state *state_of(const struct report *run, const struct group *file)
+{
+	const struct report_places *mappings = &run->places[GROUP_BY_VMA];
+	size_t i;
+
+	for (i = 0; i < mappings->nr; i++)
+		if (mappings->rows[i].state.known && is_mapping_of(&mappings->rows[i], file))
+			return &mappings->rows[i].state;
+	return NULL;
+}
+
+static void add_advisers(const struct report *run, const struct group *file,
+			 struct verdict_cause *cause)
+{
+	struct verdict_callers found;
+
+	verdict_advisers(run, file->name, MADV_RANDOM, &found);
+	verdict_add(cause, ", by madvise(MADV_RANDOM)");
+	if (found.calls) {
+		verdict_add(cause, ", %" PRIu64 " call%s", found.calls,
+			    found.calls == 1 ? "" : "s");
+		verdict_add_place(cause, &found);
+	}
+	verdict_add(cause, ".");
+}
+
+/*
+ * The kernel obeys these three, in this order, when a page of a mapping is not in memory. Without
+ * the state of the mapping, only a call for this file is evidence.
+ */
+static void state_why_off(const struct report *run, const struct group *file,
+			  struct verdict_cause *cause)
+{
+	const struct mapping_state *state = state_of(run, file);
+	struct verdict_callers found;
+
+	verdict_advisers(run, file->name, MADV_RANDOM, &found);
+	if (found.calls || (state && state->advice == MAPPING_RANDOM)) {
+		add_advisers(run, file, cause);
+		verdict_advise(cause, "pfdrive replay --advise normal RECORDING shows the saving; "
+				      "then remove MADV_RANDOM.");
+		return;
+	}
+	if (state && !state->ra_pages) {
+		verdict_add(cause, ": the device's read_ahead_kb is 0.");
+		verdict_advise(cause, "echo 128 > /sys/block/DEVICE/queue/read_ahead_kb; findmnt "
+				      "-T FILE names the device.");
+		return;
+	}
+	if (state && state->mmap_miss > LOTS_OF_MISSES)
+		verdict_add(cause,
+			    ": the kernel had given up reading around, after %" PRIu32
+			    " misses.",
+			    state->mmap_miss);
+	else
+		verdict_add(cause, ", by MADV_RANDOM, or a read-ahead of 0 of the device.");
+	verdict_advise(cause, "pfdrive replay --advise normal RECORDING shows the saving; then "
+			      "remove MADV_RANDOM, or call MADV_SEQUENTIAL or MADV_POPULATE_READ "
+			      "for the range.");
+}
+
+bool verdict_no_readahead(const struct verdict *verdict, const struct report *run,
+			  struct verdict_cause *cause)
+{
+	const struct group *file = page_by_page_file(run);
+
+	(void)verdict;
+	if (!file || verdict_share_of(run, file->total_ns) < VERDICT_CAUSE_SHARE ||
+	    verdict_class_share(run, FAULT_DISK) < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->claim = (struct verdict_claim){ VERDICT_READ_CLASSES, READ_PARTS };
+	cause->weight = verdict_share_of(run, file->total_ns);
+	verdict_state(cause,
+		      "%.160s was read %.1f KiB at a time, although %.0f %% of its %" PRIu64
+		      " disk faults went on to a next page: read-ahead is off",
+		      file->name, file->reads.bytes / KIB / file->reads.requests,
+		      100.0 * file->reads.next / file->classes[FAULT_DISK],
+		      file->classes[FAULT_DISK]);
+	state_why_off(run, file, cause);
+	return true;
+}
+
+/* Pages that were there before: to read less around them does not keep them. */
+static double returned_share(const struct verdict *verdict, const struct report *run)
+{
+	struct verdict_cause refaults = { 0 }, dropped = { 0 };
+	double share = 0;
+
+	if (verdict_refault(verdict, run, &refaults))
+		share += refaults.weight;
+	if (verdict_dropped(verdict, run, &dropped))
+		share += dropped.weight;
+	return share;
+}
+
+/* Of pages whose fate is not known, it is not known either whether they return. */
+static bool returns_are_known(const struct report *run)
+{
+	return run->pages.evictions.overflow <= UNKNOWN_SHARE * run->pages.evictions.evicted;
+}
+
+bool verdict_read_around(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
+{
+	const struct group *file = file_that(run, is_read_at_random);
+
+	if (!file || verdict_share_of(run, file->total_ns) < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->claim = (struct verdict_claim){ VERDICT_READ_CLASSES, READ_PARTS };
+	cause->weight = verdict_share_of(run, file->total_ns);
+	if (returned_share(verdict, run) >= MAIN_SHARE * cause->weight)
+		return false;
+	cause->certain = returns_are_known(run);
+	verdict_state(cause,
+		      "%.160s was read at random: %" PRIu64 " of its %" PRIu64
+		      " faults waited for the disk. A request read %.0f KiB around its page, which "
+		      "served few other faults.",
+		      file->name, file->classes[FAULT_DISK], file->faults,
+		      file->reads.bytes / KIB / file->reads.requests);
+	if (verdict_is_program(file))
+		verdict_advise(cause, "pfdrive prefetch make RECORDING -o LIST lists these pages of "
+				      "the program; pfdrive prefetch apply LIST reads them in one "
+				      "go before it starts.");
+	else
+		verdict_advise(cause,
+			       "pfdrive replay --advise random RECORDING shows if single pages are "
+			       "faster; then MADV_RANDOM (LMDB: MDB_NORDAHEAD), or pread() without "
+			       "a mapping.");
+	return true;
+}
+
+static double mib_of_pages(const struct report *run, uint64_t pages)
+{
+	return pages * (double)run->environment.page_bytes / MIB;
+}
+
+bool verdict_amplified(const struct verdict *verdict, const struct report *run,
+		       struct verdict_cause *cause)
+{
+	const struct readahead_figures *pages = &run->pages.readahead;
+
+	(void)verdict;
+	if (!(run->bpf.hooks & 1U << HOOK_PAGE_DELETE) || pages->faulted_read < AMPLIFIED_PAGES ||
+	    pages->faulted_read < AMPLIFICATION * pages->mapped ||
+	    read_share(run) < VERDICT_CAUSE_SHARE)
+		return false;
+	cause->claim = (struct verdict_claim){ VERDICT_READ_CLASSES, READ_PARTS };
+	cause->weight = read_share(run) * (1 - (double)pages->mapped / pages->faulted_read);
+	cause->certain = pages->faulted_evicted >= EVICTED_SHARE * pages->faulted_read;
+	verdict_state(cause,
+		      "%.1f MiB of mapped files were read into the page cache, and faults mapped "
+		      "%.1f MiB",
+		      mib_of_pages(run, pages->faulted_read), mib_of_pages(run, pages->mapped));
+	if (cause->certain) {
+		verdict_add(cause, "; %.1f MiB were evicted unused: read-ahead is too large.",
+			    mib_of_pages(run, pages->faulted_evicted));
+		verdict_advise(cause, "pfdrive advise RECORDING ranks MADV_RANDOM and smaller "
+				      "values of read_ahead_kb.");
+	} else {
+		verdict_add(cause, ": read-ahead may be too large, or read(2) used the rest.");
+		verdict_advise(cause, "pfdrive advise RECORDING shows if less read-ahead is "
+				      "faster.");
+	}
+	return true;
+}
+
+/* Requests of this file prove that its pages were not in memory. Holes and servers have none. */
+static bool was_read(const struct group *file)
+{
+	const struct group_reads *reads = &file->reads;
+
+	return (reads->requests && reads->requests >= REQUEST_SHARE * file->classes[FAULT_DISK]) ||
+	       (reads->waited_ns && reads->waited_ns >= DEVICE_SHARE * reads->total_ns);
+}
+
+/* The files whose reads are proved. */
+struct cold_files {
+	const struct group *most; /* the one with most of the time */
+	uint64_t total_ns;	  /* of faults that read */
+	uint64_t unproved_ns;	  /* of files without such a proof */
+};
+
+static struct cold_files cold_files(const struct report *run)
+{
+	const struct report_places *files = &run->places[GROUP_BY_FILE];
+	struct cold_files cold = { 0 };
+	const struct group *file;
+
+	for (file = files->rows; file < files->rows + files->nr; file++) {
+		if (!file->inode || !was_read(file)) {
+			cold.unproved_ns += file->reads.total_ns;
+			continue;
+		}
+		cold.total_ns += file->reads.total_ns;
+		if (!cold.most || file->reads.total_ns > cold.most->reads.total_ns)
+			cold.most = file;
+	}
+	return cold;
+}
+
+/* The CPU worked on the pages after the device had delivered them. */
+static bool is_after_the_read(const struct report *run)
+{
+	const struct verdict_claim after = { VERDICT_READ_CLASSES, VERDICT_PART(PART_CPU_AFTER) };
+	const struct verdict_claim waited = { VERDICT_READ_CLASSES,
+					      VERDICT_PART(PART_QUEUE) |
+						      VERDICT_PART(PART_DEVICE) };
+	const struct verdict_claim all = { VERDICT_READ_CLASSES, VERDICT_ALL };
+	const uint64_t all_ns = verdict_claimed_ns(run, all);
+
+	return run->faults.parts_known &&
+	       verdict_claimed_ns(run, after) >= MAIN_SHARE * all_ns &&
+	       verdict_claimed_ns(run, waited) < DEVICE_SHARE * all_ns;
+}
+
+/* True if another rule names why pages are not in the page cache, or why the reads are many. */
+static bool cold_has_a_reason(const struct verdict *verdict, const struct report *run)
+{
+	struct verdict_cause other = { .certain = true };
+
+	return verdict_no_readahead(verdict, run, &other) ||
+	       verdict_read_around(verdict, run, &other) ||
+	       (verdict_amplified(verdict, run, &other) && other.certain);
+}
+
+static void state_reads(const struct report *run, struct verdict_cause *cause)
+{
+	const struct block_figures *blocks = &run->blocks;
+
+	if (!blocks->reads)
+		return;
+	verdict_add(cause,
+		    " All reads of the run: %" PRIu64 " of %.0f KiB, %.0f µs each at the device, "
+		    "%.1f MiB.",
+		    blocks->reads, blocks->bytes_read / KIB / blocks->reads,
+		    blocks->device.total_ns / 1e3 / blocks->reads, blocks->bytes_read / MIB);
+}
+
+bool verdict_cold(const struct verdict *verdict, const struct report *run,
+		  struct verdict_cause *cause)
+{
+	const struct cold_files cold = cold_files(run);
+	const double returned = returned_share(verdict, run);
+	struct verdict_cause queue = { 0 };
+	uint32_t parts = READ_PARTS;
+
+	if (!cold.total_ns || cold_has_a_reason(verdict, run))
+		return false;
+	if (is_after_the_read(run))
+		parts &= ~VERDICT_PART(PART_CPU_AFTER);
+	if (verdict_queue(verdict, run, &queue))
+		parts &= ~VERDICT_PART(PART_QUEUE);
+	verdict_claim_time(cause, run, VERDICT_READ_CLASSES, parts);
+	cause->weight = cause->weight * cold.total_ns / (cold.total_ns + cold.unproved_ns);
+	cause->weight -= returned;
+	if (cause->weight < VERDICT_CAUSE_SHARE || returned > cause->weight)
+		return false;
+	cause->certain = returns_are_known(run);
+	verdict_state(cause,
+		      "%s%.160s %s not in the page cache: the faults that read %s have %.0f %% of "
+		      "the time.",
+		      cold.most->reads.total_ns < MAIN_SHARE * cold.total_ns ? "several files, most "
+									       "of all " :
+									       "",
+		      cold.most->name,
+		      cold.most->reads.total_ns < MAIN_SHARE * cold.total_ns ? "were" : "was",
+		      cold.most->reads.total_ns < MAIN_SHARE * cold.total_ns ? "them" : "it",
+		      100 * cause->weight);
+	state_reads(run, cause);
+	if (!cause->certain)
+		verdict_add(cause, " Some pages may have been evicted before: the fate of %" PRIu64
+				   " is not known.",
+			    run->pages.evictions.overflow);
+	if (verdict_is_program(cold.most))
+		verdict_advise(cause, "pfdrive prefetch make RECORDING -o LIST lists the pages, and "
+				      "pfdrive prefetch apply LIST reads them before the program "
+				      "starts.");
+	else
+		verdict_advise(cause, "read the file before it is needed, with MADV_POPULATE_READ "
+				      "or POSIX_FADV_WILLNEED; pfdrive advise RECORDING predicts "
+				      "the saving.");
+	return true;
+}
+
+bool verdict_read_cpu(const struct verdict *verdict, const struct report *run,
+		      struct verdict_cause *cause)
+{
+	const struct cold_files cold = cold_files(run);
+
+	(void)verdict;
+	if (!cold.most || !is_after_the_read(run) ||
+	    !verdict_claim_time(cause, run, VERDICT_READ_CLASSES, VERDICT_PART(PART_CPU_AFTER)))
+		return false;
+	cause->certain = false;
+	verdict_state(cause,
+		      "%.160s was not in the page cache, but its device was not the wait: %.0f %% "
+		      "of the faults' time is work on the CPU after the reads. The file system "
+		      "decompresses, decrypts or verifies its pages.",
+		      cold.most->name, 100 * cause->weight);
+	verdict_advise(cause,
+		       "findmnt -T FILE names the file system (squashfs, erofs, compressed btrfs); "
+		       "perf top -g shows its functions. A copy on another file system, or a "
+		       "faster compressor (lz4, zstd; smaller blocks) avoids the work.");
+	return true;
+}
+
+bool verdict_queue(const struct verdict *verdict, const struct report *run,
+		   struct verdict_cause *cause)
+{
+	const struct block_figures *blocks = &run->blocks;
+
+	(void)verdict;
+	if (!(run->bpf.hooks & 1U << HOOK_BLOCK_INSERT) || !blocks->reads ||
+	    !verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_QUEUE)))
+		return false;
+	verdict_state(
+		cause,
+		"requests waited for the device: reads were %.0f µs in its queue, and %.0f µs at "
+		"the device; the queue is %.0f %% of the faults' time.",
+		blocks->queue.total_ns / 1e3 / blocks->reads,
+		blocks->device.total_ns / 1e3 / blocks->reads, 100 * cause->weight);
+	verdict_advise(cause, "iostat -x 1 names the other load; read less at a time, or in fewer "
+			      "threads. An I/O scheduler that idles (bfq) also holds requests.");
+	return true;
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rules about new pages: the first touch of anonymous memory, memory that is given back and
+ * touched again, huge pages, and shared memory. They claim only time on the CPU. Evidence: the
+ * classes, the peak of resident memory, calls of madvise(2), and pages that were new.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "report/verdict/verdict_rules.h"
+#include "util/array.h"
+
+#define MIB (1024.0 * 1024)
+
+#define FEW_TOUCHES 256
+#define AGAIN	    2.0 /* touches for each page that was resident at once */
+#define MAIN_SHARE  0.5
+#define FEW_SHARE   0.1
+
+/*
+ * perf's history knows the pages that faulted while it watched. Pages that were touched before, or
+ * by the kernel unseen, may be copied after a fork.
+ */
+static bool knows_first_touches(const struct report *run)
+{
+	const bool whole = run->environment.command[0] &&
+			   (!run->bpf.user_only || !run->evidence.forks);
+
+	return !(run->bpf.hooks & 1U << HOOK_PERF) ||
+	       (whole && !run->faults.classes[FAULT_ANON].major);
+}
+
+/* Microseconds on the CPU for each fault of the class. */
+static double cpu_us(const struct report *run, enum fault_class class)
+{
+	const struct verdict_claim claim = { VERDICT_CLASS(class), PARTS_ON_CPU };
+
+	return verdict_claimed_ns(run, claim) / 1e3 / run->faults.classes[class].count;
+}
+
+static bool claim_touches(struct verdict_cause *cause, const struct report *run,
+			  enum fault_class class)
+{
+	return run->faults.classes[class].count >= FEW_TOUCHES &&
+	       verdict_claim_time(cause, run, VERDICT_CLASS(class), PARTS_ON_CPU);
+}
+
+static void state_unseen_touches(const struct report *run, struct verdict_cause *cause)
+{
+	cause->certain = false;
+	verdict_state(cause,
+		      "%" PRIu64 " faults of anonymous memory, %.2f µs each, on pages that were "
+		      "not seen to fault before: first touches, or copies after a fork of pages "
+		      "that were touched unseen.",
+		      run->faults.classes[FAULT_ANON].count, verdict_mean_us(run, FAULT_ANON));
+	verdict_advise(cause, "record as root, from the start of the program.");
+}
+
+/* Bytes that the program gave back with madvise(2), and touched again. */
+static uint64_t given_back(const struct report *run, struct verdict_callers *most)
+{
+	struct verdict_callers freed;
+
+	verdict_advisers(run, NULL, MADV_DONTNEED, most);
+	verdict_advisers(run, NULL, MADV_FREE, &freed);
+	if (freed.bytes > most->bytes)
+		*most = freed;
+	return most->bytes;
+}
+
+/* One process touched more pages than it ever had at once. */
+static double touches_a_page(const struct report *run)
+{
+	const uint64_t bytes = run->faults.classes[FAULT_ANON].count * run->environment.page_bytes;
+
+	if (run->evidence.forks || run->usage.maxrss_bytes == COUNT_NA || !run->usage.maxrss_bytes)
+		return 0;
+	return (double)bytes / run->usage.maxrss_bytes;
+}
+
+bool verdict_touched_again(const struct verdict *verdict, const struct report *run,
+			   struct verdict_cause *cause)
+{
+	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
+	const uint64_t bytes = anon->count * run->environment.page_bytes;
+	struct verdict_callers callers;
+	const uint64_t back = given_back(run, &callers);
+	const double touches = touches_a_page(run);
+
+	(void)verdict;
+	if (!claim_touches(cause, run, FAULT_ANON) || !knows_first_touches(run) ||
+	    (touches < AGAIN && back < MAIN_SHARE * bytes))
+		return false;
+	verdict_state(cause,
+		      "the program gives memory back and touches it again: %" PRIu64
+		      " faults of anonymous memory (%.0f MiB), %.2f µs each on the CPU, where the "
+		      "kernel clears each page anew",
+		      anon->count, bytes / MIB, cpu_us(run, FAULT_ANON));
+	if (touches >= AGAIN)
+		verdict_add(cause, "; at most %.0f MiB were resident at once",
+			    run->usage.maxrss_bytes / MIB);
+	if (back >= MAIN_SHARE * bytes) {
+		verdict_add(cause, "; madvise() gave back %.0f MiB, %" PRIu64 " call%s", back / MIB,
+			    callers.calls, callers.calls == 1 ? "" : "s");
+		verdict_add_place(cause, &callers);
+	}
+	verdict_add(cause, ".");
+	verdict_advise(cause, "keep the memory: GLIBC_TUNABLES=glibc.malloc.trim_threshold=N:"
+			      "glibc.malloc.mmap_threshold=N, jemalloc's dirty_decay_ms, or a pool "
+			      "of the program's own.");
+	return true;
+}
+
+bool verdict_first_touch(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
+{
+	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
+	struct verdict_cause again = { 0 };
+
+	if (!claim_touches(cause, run, FAULT_ANON) || verdict_touched_again(verdict, run, &again))
+		return false;
+	if (!knows_first_touches(run)) {
+		state_unseen_touches(run, cause);
+		return true;
+	}
+	verdict_state(cause,
+		      "%" PRIu64 " first touches of anonymous memory, %.2f µs each on the CPU: the "
+		      "kernel clears each new page.",
+		      anon->count, cpu_us(run, FAULT_ANON));
+	verdict_advise(cause, "keep and reuse memory; MADV_HUGEPAGE or "
+			      "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 make fewer and larger faults; "
+			      "MADV_POPULATE_WRITE moves them to one call.");
+	return true;
+}
+
+/* Files of the kernel's shared memory: MAP_SHARED without a file, tmpfs, memfd, System V. */
+bool verdict_is_shared_memory(const struct group *file)
+{
+	static const char *const names[] = { "/dev/zero", "/dev/shm/", "/memfd:", "/SYSV" };
+	size_t i;
+
+	for (i = 0; file && i < ARRAY_SIZE(names); i++)
+		if (!strncmp(file->name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static void state_shared_touches(const struct report *run, struct verdict_cause *cause)
+{
+	const struct evidence_sum *made = &run->evidence.contents[PFSTAT_CONTENT_NEW];
+	const struct evidence_sum *present = &run->evidence.contents[PFSTAT_CONTENT_PRESENT];
+	const uint64_t known = made->count + present->count;
+
+	if (!known) {
+		cause->certain = false;
+		verdict_add(cause, ": first touches, for which the kernel clears a page, or pages "
+				   "that another process had touched, and that were only mapped.");
+		return;
+	}
+	if (present->count <= FEW_SHARE * known)
+		verdict_add(cause, ": first touches, for each of which the kernel clears a page.");
+	else if (made->count <= FEW_SHARE * known)
+		verdict_add(cause, ": the pages existed, and were only mapped into this process, "
+				   "one by one.");
+	else
+		verdict_add(cause,
+			    ": %" PRIu64 " cleared a new page, %" PRIu64
+			    " only mapped one that existed.",
+			    made->count, present->count);
+}
+
+bool verdict_shared_memory(const struct verdict *verdict, const struct report *run,
+			   struct verdict_cause *cause)
+{
+	const struct evidence_sum *made = &run->evidence.contents[PFSTAT_CONTENT_NEW];
+	const struct evidence_sum *present = &run->evidence.contents[PFSTAT_CONTENT_PRESENT];
+	struct verdict_cause swap = { 0 };
+
+	if (!verdict_is_shared_memory(verdict->place) || !claim_touches(cause, run, FAULT_FILE) ||
+	    verdict_shared_swap(verdict, run, &swap))
+		return false;
+	verdict_state(cause, "%" PRIu64 " faults of shared memory, %.2f µs each on the CPU",
+		      run->faults.classes[FAULT_FILE].count, cpu_us(run, FAULT_FILE));
+	state_shared_touches(run, cause);
+	if (made->count > present->count)
+		verdict_advise(cause, "keep and reuse the memory, or MADV_POPULATE_WRITE for the "
+				      "range; huge pages: shmem_enabled, MAP_HUGETLB.");
+	else
+		verdict_advise(cause, "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
+				      "huge pages (MAP_HUGETLB, huge_pages=on of PostgreSQL, "
+				      "shmem_enabled) need 512 times fewer; keep processes, so that "
+				      "they map once.");
+	return true;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rules about file pages that are stored to, or that are in memory already: holes, page_mkwrite,
+ * writeback, and small faults of cached pages. Evidence: the classes, the calls of page_mkwrite,
+ * and the kind of access.
+ */
+#include <inttypes.h>
+
+#include "model/wait_cause.h"
+#include "report/verdict/verdict_rules.h"
+
+#define FEW_FAULTS  64
+#define FEW_CACHED  1000
+#define READ_PAGES  0.5 /* for each fault that must find a page */
+#define AHEAD_PAGES 2	/* for each fault that submits a read-ahead */
+
+/* The device delivered the pages that these faults had to find. */
+static bool pages_were_read(const struct report *run)
+{
+	return run->blocks.reads &&
+	       (double)run->blocks.bytes_read / run->environment.page_bytes >=
+		       READ_PAGES * run->faults.classes[FAULT_DISK].count +
+			       AHEAD_PAGES * run->faults.classes[FAULT_READAHEAD].count;
+}
+
+/* Share of the time of both classes off the CPU. A file of a server sleeps; a hole does not. */
+static double sleep_share(const struct report *run)
+{
+	const double disk = verdict_class_share(run, FAULT_DISK);
+	const double ahead = verdict_class_share(run, FAULT_READAHEAD);
+
+	return (disk * verdict_off_cpu_share(run, FAULT_DISK) +
+		ahead * verdict_off_cpu_share(run, FAULT_READAHEAD)) /
+	       (disk + ahead);
+}
+
+bool verdict_holes(const struct verdict *verdict, const struct report *run,
+		   struct verdict_cause *cause)
+{
+	const uint32_t classes = VERDICT_CLASS(FAULT_DISK) | VERDICT_CLASS(FAULT_READAHEAD);
+	const uint64_t faults =
+		run->faults.classes[FAULT_DISK].count + run->faults.classes[FAULT_READAHEAD].count;
+
+	(void)verdict;
+	if (!verdict_claim_time(cause, run, classes, PARTS_ON_CPU) || faults < FEW_FAULTS ||
+	    pages_were_read(run) || !(run->bpf.hooks & 1U << HOOK_BLOCK) ||
+	    sleep_share(run) >= VERDICT_CAUSE_SHARE)
+		return false;
+	verdict_state(cause,
+		      "%" PRIu64
+		      " faults found no page of the file, but nearly nothing was read from "
+		      "a device: the file is new or has holes, and the kernel clears pages for it.",
+		      faults);
+	verdict_advise(cause, "write the file with pwrite(), or call MADV_POPULATE_WRITE for the "
+			      "whole range.");
+	return true;
+}
+
+/* A store to a page that is not mapped is one fault, but page_mkwrite() is a call of its own. */
+static uint64_t mkwrite_ns(const struct report *run, uint64_t *calls)
+{
+	const struct fault_figures *class = &run->faults.classes[FAULT_MKWRITE];
+	struct summary_figures figures = { 0 };
+	const struct class_figures *call = &figures.classes[PFSTAT_CLASS_MKWRITE];
+
+	if (run->summary)
+		summary_figures(run->summary, &figures);
+	*calls = call->count > class->count ? call->count : class->count;
+	return call->total_ns > class->whole.total_ns ? call->total_ns : class->whole.total_ns;
+}
+
+bool verdict_page_mkwrite(const struct verdict *verdict, const struct report *run,
+			  struct verdict_cause *cause)
+{
+	const char *waited_for = verdict_class_wait_cause(run, FAULT_MKWRITE);
+	uint64_t calls;
+	const uint64_t ns = mkwrite_ns(run, &calls);
+
+	(void)verdict;
+	verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_MKWRITE), VERDICT_ALL);
+	cause->weight = verdict_share_of(run, ns);
+	if (cause->weight < VERDICT_CAUSE_SHARE)
+		return false;
+	verdict_state(cause,
+		      "%" PRIu64
+		      " pages of shared file mappings became writable (page_mkwrite), %.1f µs "
+		      "each, %.0f %% of the faults' time",
+		      calls, ns / 1e3 / calls, 100 * cause->weight);
+	if (verdict_off_cpu_share(run, FAULT_MKWRITE) >= VERDICT_CAUSE_SHARE)
+		verdict_add(cause, "; %.0f %% of that waited%s%s",
+			    100 * verdict_off_cpu_share(run, FAULT_MKWRITE),
+			    waited_for ? ", mostly for " : " for the file system",
+			    waited_for ?: "");
+	verdict_add(cause, ". The file system makes room for each page that is stored to first.");
+	verdict_advise(cause, "write with pwrite(), or store to pages in few passes and call "
+			      "msync() less often; fallocate() saves the search for blocks of a "
+			      "new file.");
+	return true;
+}
+
+bool verdict_writeback(const struct verdict *verdict, const struct report *run,
+		       struct verdict_cause *cause)
+{
+	(void)verdict;
+	if (!verdict_claim_wait(cause, run, (const char *const[]){ WAIT_WRITEBACK, NULL }))
+		return false;
+	verdict_state(cause,
+		      "too many pages are dirty: for %.0f %% of the faults' time the kernel put "
+		      "threads to sleep that store to mapped files, until writeback catches up "
+		      "(balance_dirty_pages).",
+		      100 * cause->weight);
+	verdict_advise(cause, "lower vm.dirty_background_bytes, so that writeback starts earlier; "
+			      "sync_file_range() or msync() as the data is written; raise "
+			      "vm.dirty_bytes only for bursts.");
+	return true;
+}
+
+bool verdict_cached(const struct verdict *verdict, const struct report *run,
+		    struct verdict_cause *cause)
+{
+	const struct evidence_sum *reads = &run->evidence.cached_reads;
+
+	(void)verdict;
+	cause->claim =
+		(struct verdict_claim){ VERDICT_CLASS(FAULT_LONG) | VERDICT_CLASS(FAULT_AROUND),
+					PARTS_ON_CPU };
+	cause->weight = verdict_share_of(run, reads->total_ns - reads->off_cpu_ns);
+	if (cause->weight < VERDICT_CAUSE_SHARE || reads->count < FEW_CACHED)
+		return false;
+	verdict_state(cause,
+		      "%" PRIu64 " small faults mapped pages that were in the page cache, %.2f µs "
+		      "each",
+		      reads->count, reads->total_ns / 1e3 / reads->count);
+	verdict_add(cause, run->environment.fault_around ?
+				   "." :
+				   "; fault-around was off in this recording.");
+	verdict_advise(cause,
+		       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
+		       "%sread() needs no mapping.",
+		       run->environment.fault_around ? "" : "record without --fault-around off; ");
+	return true;
+}
