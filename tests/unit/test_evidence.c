@@ -12,7 +12,7 @@ static void add(struct evidence *evidence, uint64_t from_ns, uint64_t to_ns)
 					 .end_ns = to_ns,
 					 .flags = PFSTAT_FLAG_USER };
 
-	evidence_add_fault(evidence, &fault);
+	ck_assert_int_eq(evidence_add_fault(evidence, &fault), 0);
 }
 
 static uint64_t busy_of(const struct evidence *evidence)
@@ -41,18 +41,20 @@ START_TEST(test_overlapping_faults_count_once)
 }
 END_TEST
 
-START_TEST(test_more_spans_than_are_kept_still_add_up)
+/* A long fault arrives at its end, after many short ones of another thread. */
+START_TEST(test_a_long_fault_among_short_ones_counts_whole)
 {
 	static struct evidence evidence;
-	uint64_t i;
+	struct evidence_figures figures;
+	uint64_t ns;
 
-	for (i = 0; i < 10 * EVIDENCE_SPANS; i++)
-		add(&evidence, 100 * i, 100 * i + 10);
-	ck_assert_uint_eq(busy_of(&evidence), 100 * EVIDENCE_SPANS);
-	/* Older than all spans that are kept: only the known part counts. */
-	add(&evidence, 0, 100 * i);
-	ck_assert_uint_le(busy_of(&evidence), 100 * i);
-	ck_assert_uint_gt(busy_of(&evidence), 100 * (EVIDENCE_SPANS / 2));
+	for (ns = 1000; ns < 999000000; ns += 50000)
+		add(&evidence, ns, ns + 300);
+	add(&evidence, 0, 1000000000);
+	evidence_figures(&evidence, &figures);
+	ck_assert_uint_eq(figures.busy_ns, 1000000000);
+	ck_assert_uint_eq(figures.busy_max_ns, 1000000000);
+	evidence_exit(&evidence);
 }
 END_TEST
 
@@ -80,7 +82,7 @@ START_TEST(test_kernel_faults_forks_and_advice_are_counted)
 	struct pfstat_advice advice = { .advice = MADV_RANDOM };
 	struct evidence_figures figures;
 
-	evidence_add_fault(&evidence, &fault);
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
 	evidence_add_task(&evidence, &task);
 	task.event.tid = 6; /* a thread */
 	evidence_add_task(&evidence, &task);
@@ -99,6 +101,6 @@ START_TEST(test_kernel_faults_forks_and_advice_are_counted)
 END_TEST
 
 RUN_TESTS("evidence", test_overlapping_faults_count_once,
-	  test_more_spans_than_are_kept_still_add_up,
+	  test_a_long_fault_among_short_ones_counts_whole,
 	  test_waiting_for_a_cpu_is_a_preemption_or_follows_a_wakeup,
 	  test_kernel_faults_forks_and_advice_are_counted)

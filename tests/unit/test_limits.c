@@ -16,6 +16,7 @@ static void begin(void)
 	report.losses.events = 0;
 	report.time.counted_ns = 1000000000;
 	report.evidence.busy_ns = 50000000;
+	report.evidence.busy_max_ns = 50000000;
 	report.faults.all.major = 10;
 	report.faults.all.whole.total_ns = 60000000;
 }
@@ -61,6 +62,16 @@ START_TEST(test_a_run_with_losses_keeps_no_limit)
 	ck_assert_uint_eq(check(1000, COUNT_NA, 0.01), 2);
 	ck_assert_ptr_nonnull(strstr(text, "NOT KNOWN  major faults: 10"));
 	ck_assert_ptr_nonnull(strstr(text, "EXCEEDED   share of the run"));
+}
+END_TEST
+
+START_TEST(test_a_share_between_its_bounds_is_not_known)
+{
+	begin();
+	report.evidence.busy_max_ns = 50500000;
+	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.0502), 1);
+	ck_assert_str_eq(text, "NOT KNOWN  share of the run: 5.00 %, at most 5.02 %\n");
+	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.0506), 0);
 }
 END_TEST
 
@@ -142,4 +153,4 @@ RUN_TESTS("limits", test_sums_exceed_only_limits_that_are_set,
 	  test_a_window_has_the_growth_of_its_length_at_most,
 	  test_a_window_with_more_marks_than_expected_is_shorter, test_limits_that_are_just_kept,
 	  test_limits_that_are_just_exceeded, test_a_run_with_losses_keeps_no_limit,
-	  test_an_unknown_duration_exceeds_a_share)
+	  test_a_share_between_its_bounds_is_not_known, test_an_unknown_duration_exceeds_a_share)

@@ -112,6 +112,7 @@ void analysis_free(struct analysis *analysis)
 	grouping_exit(&analysis->grouping);
 	readahead_free(analysis->readahead);
 	evictions_free(analysis->evictions);
+	evidence_exit(&analysis->evidence);
 	waits_exit(&analysis->waits);
 	shaping_calls_exit(&analysis->calls);
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
@@ -147,9 +148,10 @@ static int take_fault(void *context, const struct explained *fault)
 	unsigned int i;
 	int err;
 
-	evidence_add_fault(&analysis->evidence, fault);
 	waits_add_fault(&analysis->waits, fault);
-	err = class_faults_add(&analysis->classes[fault->class], fault);
+	err = evidence_add_fault(&analysis->evidence, fault);
+	if (!err)
+		err = class_faults_add(&analysis->classes[fault->class], fault);
 	if (!err)
 		err = grouping_add_fault(&analysis->grouping, fault);
 	if (!err)

@@ -12,6 +12,7 @@
 #include <pfstat/event.h>
 
 #include "analyze/fault/explain.h"
+#include "analyze/span_union.h"
 
 /* The kernel's advices that are counted: MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED. */
 #define EVIDENCE_ADVICES 5
@@ -35,8 +36,11 @@ struct evidence_perf {
 };
 
 struct evidence_figures {
-	/* At least one thread was in a fault. A lower bound if a fault spans 128 gaps of others. */
-	uint64_t busy_ns;
+	/*
+	 * At least one thread was in a fault: between busy_ns and busy_max_ns, which differ by at
+	 * most about 1/64, see span_union.h.
+	 */
+	uint64_t busy_ns, busy_max_ns;
 	/* Faults that the kernel took in a system call, or in get_user_pages(). */
 	uint64_t kernel_faults, kernel_ns;
 	uint64_t forks; /* new processes, not threads */
@@ -50,20 +54,15 @@ struct evidence_figures {
 	struct evidence_perf perf;
 };
 
-#define EVIDENCE_SPANS 256
-
-/* The spans are apart from each other and in time order; no span begins before floor_ns. */
+/* A zeroed struct has no evidence. */
 struct evidence {
-	struct evidence_figures figures; /* busy_ns: without the spans */
-	uint64_t floor_ns;
-	struct {
-		uint64_t from_ns, to_ns;
-	} spans[EVIDENCE_SPANS];
-	size_t nr;
+	struct evidence_figures figures; /* without busy_ns and busy_max_ns */
+	struct span_union busy;
 };
 
-/* A zeroed struct has no evidence. */
-void evidence_add_fault(struct evidence *evidence, const struct explained *fault);
+void evidence_exit(struct evidence *evidence);
+/* Returns 0 or -ENOMEM. */
+int evidence_add_fault(struct evidence *evidence, const struct explained *fault);
 void evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval);
 void evidence_add_task(struct evidence *evidence, const struct pfstat_task *task);
 void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *advice);

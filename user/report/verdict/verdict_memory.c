@@ -15,7 +15,7 @@
 #define DEVICE_SHARE   0.1
 #define REFAULT_SHARE  0.1 /* of the faults' time */
 #define MAIN_SHARE     0.5
-#define UNKNOWN_SHARE  0.1 /* of the evicted pages, whose fate is not known */
+#define UNKNOWN_SHARE  0.1  /* of the evicted pages, whose fate is not known */
 #define THROTTLE_SHARE 0.05 /* of the run */
 #define FEW_SWAP_INS   64
 
@@ -177,8 +177,9 @@ bool verdict_refault(const struct verdict *verdict, const struct report *run,
 			    "more.",
 			    evictions->overflow);
 	state_limit(run, cause);
-	verdict_advise(cause, "raise the limit, or %s; memory.events of the cgroup counts how "
-			      "often memory.max was met.",
+	verdict_advise(cause,
+		       "raise the limit, or %s; memory.events of the cgroup counts how "
+		       "often memory.max was met.",
 		       is_program_text(run) ? "use less memory beside the program's text, which "
 					      "memory.low of its cgroup protects" :
 					      "map less at a time");

@@ -59,4 +59,3 @@ void verdict_state_nothing(const struct verdict *verdict, const struct report *r
 				      "calls.");
 	}
 }
-

@@ -28,8 +28,7 @@
 #define UNKNOWN_SHARE	0.1  /* of the evicted pages, whose fate is not known */
 #define LOTS_OF_MISSES	100  /* MMAP_LOTSAMISS of mm/filemap.c */
 
-#define READ_PARTS \
-	(PARTS_ON_CPU | VERDICT_PART(PART_QUEUE) | VERDICT_PART(PART_DEVICE))
+#define READ_PARTS (PARTS_ON_CPU | VERDICT_PART(PART_QUEUE) | VERDICT_PART(PART_DEVICE))
 
 static double read_share(const struct report *run)
 {
@@ -143,8 +142,7 @@ static void state_why_off(const struct report *run, const struct group *file,
 	}
 	if (state && state->mmap_miss > LOTS_OF_MISSES)
 		verdict_add(cause,
-			    ": the kernel had given up reading around, after %" PRIu32
-			    " misses.",
+			    ": the kernel had given up reading around, after %" PRIu32 " misses.",
 			    state->mmap_miss);
 	else
 		verdict_add(cause, ", by MADV_RANDOM, or a read-ahead of 0 of the device.");
@@ -212,9 +210,10 @@ bool verdict_read_around(const struct verdict *verdict, const struct report *run
 		      file->name, file->classes[FAULT_DISK], file->faults,
 		      file->reads.bytes / KIB / file->reads.requests);
 	if (verdict_is_program(file))
-		verdict_advise(cause, "pfdrive prefetch make RECORDING -o LIST lists these pages of "
-				      "the program; pfdrive prefetch apply LIST reads them in one "
-				      "go before it starts.");
+		verdict_advise(cause,
+			       "pfdrive prefetch make RECORDING -o LIST lists these pages of "
+			       "the program; pfdrive prefetch apply LIST reads them in one "
+			       "go before it starts.");
 	else
 		verdict_advise(cause,
 			       "pfdrive replay --advise random RECORDING shows if single pages are "
@@ -296,14 +295,13 @@ static struct cold_files cold_files(const struct report *run)
 static bool is_after_the_read(const struct report *run)
 {
 	const struct verdict_claim after = { VERDICT_READ_CLASSES, VERDICT_PART(PART_CPU_AFTER) };
-	const struct verdict_claim waited = { VERDICT_READ_CLASSES,
-					      VERDICT_PART(PART_QUEUE) |
-						      VERDICT_PART(PART_DEVICE) };
+	const struct verdict_claim waited = {
+		VERDICT_READ_CLASSES, VERDICT_PART(PART_QUEUE) | VERDICT_PART(PART_DEVICE)
+	};
 	const struct verdict_claim all = { VERDICT_READ_CLASSES, VERDICT_ALL };
 	const uint64_t all_ns = verdict_claimed_ns(run, all);
 
-	return run->faults.parts_known &&
-	       verdict_claimed_ns(run, after) >= MAIN_SHARE * all_ns &&
+	return run->faults.parts_known && verdict_claimed_ns(run, after) >= MAIN_SHARE * all_ns &&
 	       verdict_claimed_ns(run, waited) < DEVICE_SHARE * all_ns;
 }
 
@@ -353,22 +351,25 @@ bool verdict_cold(const struct verdict *verdict, const struct report *run,
 	verdict_state(cause,
 		      "%s%.160s %s not in the page cache: the faults that read %s have %.0f %% of "
 		      "the time.",
-		      cold.most->reads.total_ns < MAIN_SHARE * cold.total_ns ? "several files, most "
-									       "of all " :
-									       "",
+		      cold.most->reads.total_ns < MAIN_SHARE * cold.total_ns ?
+			      "several files, most "
+			      "of all " :
+			      "",
 		      cold.most->name,
 		      cold.most->reads.total_ns < MAIN_SHARE * cold.total_ns ? "were" : "was",
 		      cold.most->reads.total_ns < MAIN_SHARE * cold.total_ns ? "them" : "it",
 		      100 * cause->weight);
 	state_reads(run, cause);
 	if (!cause->certain)
-		verdict_add(cause, " Some pages may have been evicted before: the fate of %" PRIu64
-				   " is not known.",
+		verdict_add(cause,
+			    " Some pages may have been evicted before: the fate of %" PRIu64
+			    " is not known.",
 			    run->pages.evictions.overflow);
 	if (verdict_is_program(cold.most))
-		verdict_advise(cause, "pfdrive prefetch make RECORDING -o LIST lists the pages, and "
-				      "pfdrive prefetch apply LIST reads them before the program "
-				      "starts.");
+		verdict_advise(cause,
+			       "pfdrive prefetch make RECORDING -o LIST lists the pages, and "
+			       "pfdrive prefetch apply LIST reads them before the program "
+			       "starts.");
 	else
 		verdict_advise(cause, "read the file before it is needed, with MADV_POPULATE_READ "
 				      "or POSIX_FADV_WILLNEED; pfdrive advise RECORDING predicts "

@@ -271,10 +271,14 @@ static bool is_covered(const struct verdict *verdict, const struct report *run,
 	double covered = 0;
 
 	for (before = verdict->causes; before < verdict->causes + verdict->nr_causes; before++)
-		covered += verdict_share_of(
-			run, verdict_claimed_ns(run, (struct verdict_claim){
-						     before->claim.classes & cause->claim.classes,
-						     before->claim.parts & cause->claim.parts }));
+		covered +=
+			verdict_share_of(run,
+					 verdict_claimed_ns(run,
+							    (struct verdict_claim){
+								    before->claim.classes &
+									    cause->claim.classes,
+								    before->claim.parts &
+									    cause->claim.parts }));
 	return covered > cause->weight / 2;
 }
 

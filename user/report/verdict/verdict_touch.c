@@ -187,9 +187,10 @@ bool verdict_shared_memory(const struct verdict *verdict, const struct report *r
 		verdict_advise(cause, "keep and reuse the memory, or MADV_POPULATE_WRITE for the "
 				      "range; huge pages: shmem_enabled, MAP_HUGETLB.");
 	else
-		verdict_advise(cause, "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
-				      "huge pages (MAP_HUGETLB, huge_pages=on of PostgreSQL, "
-				      "shmem_enabled) need 512 times fewer; keep processes, so that "
-				      "they map once.");
+		verdict_advise(cause,
+			       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
+			       "huge pages (MAP_HUGETLB, huge_pages=on of PostgreSQL, "
+			       "shmem_enabled) need 512 times fewer; keep processes, so that "
+			       "they map once.");
 	return true;
 }

@@ -32,7 +32,8 @@ bool verdict_claim_wait(struct verdict_cause *cause, const struct report *run,
 		}
 	cause->claim.classes = VERDICT_ALL;
 	for (part = 0; part < NR_PARTS; part++)
-		if (parts_ns[part] && parts_ns[part] >= VERDICT_WAIT_SHARE * all->parts[part].total_ns)
+		if (parts_ns[part] &&
+		    parts_ns[part] >= VERDICT_WAIT_SHARE * all->parts[part].total_ns)
 			cause->claim.parts |= VERDICT_PART(part);
 	cause->weight = verdict_share_of(run, total_ns);
 	return cause->weight >= VERDICT_CAUSE_SHARE;
@@ -213,8 +214,9 @@ bool verdict_page_lock(const struct verdict *verdict, const struct report *run,
 		      "%" PRIu64 " faults met a page that another thread had locked, and waited "
 		      "for it for %.0f %% of the faults' time.",
 		      run->faults.classes[FAULT_LOCK].count, 100 * cause->weight);
-	verdict_advise(cause, "perf lock contention -ab -- COMMAND names the callers; pfdrive report "
-			      "--by thread shows which threads meet.");
+	verdict_advise(cause,
+		       "perf lock contention -ab -- COMMAND names the callers; pfdrive report "
+		       "--by thread shows which threads meet.");
 	return true;
 }
 
