@@ -30,7 +30,7 @@ START_TEST(test_groups_sum_counts_and_times)
 	const struct group_key key = { .inode = 5, .dev = 1 }, other = { .inode = 6, .dev = 1 };
 	const struct cell *cell;
 
-	groups = groups_new();
+	groups = groups_new(GROUPS_MAX);
 	ck_assert_ptr_null(groups_find(groups, &key));
 	ck_assert_ptr_nonnull(add(&key, 100, true));
 	ck_assert_ptr_nonnull(add(&other, 7, false));
@@ -72,7 +72,7 @@ START_TEST(test_reads_of_next_pages_are_counted_in_four_places)
 	const struct cell *cell;
 	size_t i;
 
-	groups = groups_new();
+	groups = groups_new(GROUPS_MAX);
 	for (i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
 		add_read(&key, pages[i], i ? 4096 : 0);
 	cell = groups_find(groups, &key);
@@ -107,7 +107,7 @@ START_TEST(test_every_field_of_the_key_counts)
 	const size_t nr = sizeof(keys) / sizeof(keys[0]);
 	size_t i;
 
-	groups = groups_new();
+	groups = groups_new(GROUPS_MAX);
 	for (i = 0; i < nr; i++)
 		ck_assert_ptr_nonnull(add(&keys[i], i + 1, false));
 	for (i = 0; i < nr; i++)
@@ -123,7 +123,7 @@ START_TEST(test_keys_with_equal_hashes_are_separate_groups)
 	const struct group_key a = { .inode = 1 }, b = { .address = 1 << 20 },
 			       c = { .end = 1 << 19 };
 
-	groups = groups_new();
+	groups = groups_new(GROUPS_MAX);
 	add(&a, 10, false);
 	add(&b, 20, false);
 	add(&c, 30, false);
@@ -146,33 +146,115 @@ static int sum_up(void *context, struct cell *cell)
 	return 0;
 }
 
-START_TEST(test_groups_beyond_the_limit_are_summed_as_others)
+#define SMALL_MAX 64U
+#define NR_KEYS	  1000U
+#define NR_ORDERS 6
+
+/* Of each key, since the start and since its row was made. */
+static uint64_t true_ns[NR_KEYS], row_ns[NR_KEYS];
+
+static void add_counted(uint32_t number, uint64_t ns)
 {
-	uint64_t sums[2] = { 0 }, state = 1, total_ns = 0, ns;
-	struct explained fault = { 0 };
-	struct cell *made;
+	if (add(&(struct group_key){ .tid = 1 + number }, ns, false))
+		row_ns[number] = 0;
+	row_ns[number] += ns;
+	true_ns[number] += ns;
+}
+
+/* The order in which groups arrive, and what each fault costs. */
+static void add_in_order(int order, uint32_t i, uint64_t random)
+{
+	const bool resident = i < SMALL_MAX / 2, drop = i % 40 == 39;
+
+	if (order == 0) /* each once, then ten of them */
+		add_counted(i < NR_KEYS ? i : i % 10, 1 + random % 100);
+	else if (order == 1) /* the costliest last */
+		add_counted(i * (uint64_t)NR_KEYS / 20000, i);
+	else if (order == 2) /* the costliest first */
+		add_counted(i * (uint64_t)NR_KEYS / 20000, 20000 - i);
+	else if (order == 3) /* half the table is full of costly ones; one comes drop by drop */
+		add_counted(resident ? i :
+			    drop     ? NR_KEYS - 1 :
+				       SMALL_MAX + random % 900,
+			    resident ? 20000 :
+			    drop     ? 100 :
+				       1);
+	else if (order == 4) /* no time at all */
+		add_counted(random % NR_KEYS, 0);
+	else /* random, small numbers more often */
+		add_counted(random % NR_KEYS * (random >> 32 & 0xffff) >> 16, random >> 50);
+}
+
+static void check_order(int order)
+{
+	uint64_t sums[2] = { 0 }, state = 1, total_ns = 0;
+	struct groups_folded folded;
+	const struct cell *cell;
 	uint32_t i;
 
-	groups = groups_new();
-	for (i = 0; i < 3 * GROUPS_MAX; i++) {
-		const struct group_key key = { .pid = i, .tid = i };
-		const bool kept = i < GROUPS_MAX;
-
-		ns = random_next(&state) % 1000;
-		total_ns += ns;
-		fault.end_ns = ns;
-		if (groups_add(groups, &key, &fault, &made) || kept == !made)
-			ck_abort_msg("group %u", i);
+	memset(true_ns, 0, sizeof(true_ns));
+	groups = groups_new(SMALL_MAX);
+	for (i = 0; i < 20000; i++)
+		add_in_order(order, i, random_next(&state));
+	for (i = 0; i < NR_KEYS; i++)
+		total_ns += true_ns[i];
+	groups_folded(groups, &folded);
+	ck_assert_uint_gt(folded.groups, 0);
+	ck_assert_uint_le(folded.max_ns, 2 * total_ns / SMALL_MAX);
+	for (i = 0; i < NR_KEYS; i++) {
+		cell = groups_find(groups, &(struct group_key){ .tid = 1 + i });
+		ck_assert_uint_le(true_ns[i] - (cell ? cell->total_ns : 0),
+				  cell ? cell->floor_ns : folded.max_ns);
+		if (cell)
+			ck_assert_uint_eq(cell->total_ns, row_ns[i]);
 	}
-	ck_assert_uint_eq(groups_count(groups), GROUPS_MAX);
-	ck_assert_uint_eq(groups_others(groups)->faults, 2 * GROUPS_MAX);
-	/* A group that is kept continues to be counted separately. */
-	ck_assert_ptr_null(add(&(struct group_key){ .pid = 7, .tid = 7 }, 0, false));
-	ck_assert_uint_eq(groups_find(groups, &(struct group_key){ .pid = 7, .tid = 7 })->faults,
-			  2);
 	groups_visit(groups, sum_up, sums);
-	ck_assert_uint_eq(sums[0] + groups_others(groups)->faults, 3 * GROUPS_MAX + 1);
+	ck_assert_uint_eq(sums[0] + groups_others(groups)->faults, 20000);
 	ck_assert_uint_eq(sums[1] + groups_others(groups)->total_ns, total_ns);
+	ck_assert_uint_le(groups_count(groups), SMALL_MAX);
+	groups_free(groups);
+}
+
+START_TEST(test_each_group_above_the_share_has_a_row_in_any_order)
+{
+	int order;
+
+	for (order = 0; order < NR_ORDERS; order++)
+		check_order(order);
+}
+END_TEST
+
+START_TEST(test_costly_newcomer_gets_a_row_in_a_full_table)
+{
+	const struct group_key hot = { .tid = 1 << 20 };
+	uint32_t i;
+
+	groups = groups_new(GROUPS_MAX);
+	for (i = 0; i < GROUPS_MAX + 1000; i++)
+		add(&(struct group_key){ .tid = 1 + i }, 1000, false);
+	ck_assert_ptr_nonnull(add(&hot, 1000000, false));
+	for (i = 0; i < 3 * GROUPS_MAX; i++)
+		add(&(struct group_key){ .pid = 2, .tid = 1 + i }, 1000, false);
+	ck_assert_uint_eq(groups_find(groups, &hot)->total_ns, 1000000);
+	groups_free(groups);
+}
+END_TEST
+
+/* A thread that exited gets no more faults. */
+START_TEST(test_closed_groups_are_folded_before_live_ones)
+{
+	uint32_t i;
+
+	groups = groups_new(SMALL_MAX);
+	for (i = 0; i < SMALL_MAX; i++)
+		add(&(struct group_key){ .tid = 1 + i }, 100 - i, false);
+	for (i = 0; i < SMALL_MAX; i += 2)
+		ck_assert_int_eq(groups_close(groups, &(struct group_key){ .tid = 1 + i }), 0);
+	add(&(struct group_key){ .tid = 1 + SMALL_MAX }, 1, false);
+	for (i = 1; i < SMALL_MAX; i += 2)
+		ck_assert_ptr_nonnull(groups_find(groups, &(struct group_key){ .tid = 1 + i }));
+	ck_assert_uint_eq(groups_count(groups), SMALL_MAX - SMALL_MAX / 4 + 1);
+	ck_assert_uint_eq(groups_others(groups)->faults, SMALL_MAX / 4);
 	groups_free(groups);
 }
 END_TEST
@@ -188,7 +270,7 @@ START_TEST(test_a_visit_may_stop_early)
 	int visited = 0;
 	uint32_t i;
 
-	groups = groups_new();
+	groups = groups_new(GROUPS_MAX);
 	for (i = 0; i < 5; i++)
 		add(&(struct group_key){ .tid = i }, 1, false);
 	ck_assert_int_eq(groups_visit(groups, stop, &visited), -ECANCELED);
@@ -201,4 +283,6 @@ END_TEST
 RUN_TESTS("groups", test_groups_sum_counts_and_times,
 	  test_reads_of_next_pages_are_counted_in_four_places, test_every_field_of_the_key_counts,
 	  test_keys_with_equal_hashes_are_separate_groups,
-	  test_groups_beyond_the_limit_are_summed_as_others, test_a_visit_may_stop_early)
+	  test_each_group_above_the_share_has_a_row_in_any_order,
+	  test_costly_newcomer_gets_a_row_in_a_full_table,
+	  test_closed_groups_are_folded_before_live_ones, test_a_visit_may_stop_early)

@@ -250,6 +250,27 @@ START_TEST(test_groups_without_a_file_are_distinguished_by_name)
 }
 END_TEST
 
+/* "(others)" takes over what was printed as growth of other groups before. */
+START_TEST(test_folded_group_is_no_growth_of_others)
+{
+	struct live_snapshot snapshot = sample();
+	struct live *live;
+	char *text;
+
+	group_set(&files[0], "/data/a", 10, 30, 9000);
+	group_set(&files[1], "(others)", 0, 20, 2000);
+	live = live_of(BY_FILE, &snapshot, SECOND);
+	group_set(&files[0], "/data/b", 11, 2, 8000);
+	group_set(&files[1], "(others)", 0, 55, 12000);
+	ck_assert_int_eq(live_take(live, &snapshot, START + 2 * SECOND), 0);
+	text = print(live, false, 0, 0);
+	ck_assert_ptr_nonnull(strstr(text, "         2.0          4.00  /data/b\n"));
+	ck_assert_ptr_nonnull(strstr(text, "         5.0          0.20  (others)\n"));
+	free(text);
+	live_free(live);
+}
+END_TEST
+
 /* The group was dropped and came back without its former figures. */
 START_TEST(test_dropped_group_restarts_from_zero)
 {
@@ -523,8 +544,8 @@ RUN_TESTS("live", test_a_reused_number_is_another_row,
 	  test_view_without_the_module_states_its_source, test_only_requested_tables_are_shown,
 	  test_costliest_of_the_interval_comes_first, test_many_groups_keep_the_costliest,
 	  test_groups_without_a_file_are_distinguished_by_name,
-	  test_dropped_group_restarts_from_zero, test_terminal_is_never_overrun,
-	  test_terminal_of_24_rows_is_shared_by_both_tables,
+	  test_folded_group_is_no_growth_of_others, test_dropped_group_restarts_from_zero,
+	  test_terminal_is_never_overrun, test_terminal_of_24_rows_is_shared_by_both_tables,
 	  test_file_name_cannot_control_the_terminal, test_longest_name_is_printed_in_full,
 	  test_update_reads_a_running_analysis,
 	  test_verdict_is_below_the_rates_and_leaves_room_for_the_tables,

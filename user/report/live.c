@@ -70,7 +70,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /*
- * Growth since the last snapshot. A lower count means that the group was evicted and re-created,
+ * Growth since the last snapshot. A lower count means that the group was folded and re-created,
  * so all of its count is new.
  */
 static uint64_t growth(uint64_t now, uint64_t before)
@@ -115,26 +115,51 @@ static const struct live_seen *table_find(const struct live_table *table,
 	return bsearch(seen, table->before, table->nr_before, sizeof(*seen), by_key);
 }
 
+/* Takes the growth of a group from what remains of that of all groups. */
+static int table_take_group(struct live_table *table, const struct group *group,
+			    const struct live_seen *seen, struct live_seen *rest)
+{
+	const struct live_seen *before = table_find(table, seen);
+	const uint64_t faults = growth(seen->faults, before ? before->faults : 0);
+	const uint64_t total_ns = growth(seen->total_ns, before ? before->total_ns : 0);
+
+	rest->faults -= faults < rest->faults ? faults : rest->faults;
+	rest->total_ns -= total_ns < rest->total_ns ? total_ns : rest->total_ns;
+	return faults ? table_offer(table, group, faults, total_ns) : 0;
+}
+
+/*
+ * The group "(others)" also grows by the earlier faults of groups that were folded into it. Its
+ * growth is what no other group has.
+ */
 static int table_take(struct live_table *table, enum group_by by, const struct group *groups,
 		      size_t nr)
 {
-	struct live_seen *seen = calloc(nr + 1, sizeof(*seen));
-	const struct live_seen *before;
+	struct live_seen *seen = calloc(nr + 1, sizeof(*seen)), sum = { 0 }, rest;
+	const struct group *others = NULL;
 	int err = 0;
 	size_t i;
 
 	if (!seen)
 		return -ENOMEM;
 	table_clear(table);
-	for (i = 0; i < nr && !err; i++) {
+	for (i = 0; i < nr; i++) {
 		seen[i] = seen_of(by, &groups[i]);
-		before = table_find(table, &seen[i]);
-		if (!before)
-			err = table_offer(table, &groups[i], seen[i].faults, seen[i].total_ns);
-		else if (seen[i].faults != before->faults)
-			err = table_offer(table, &groups[i], growth(seen[i].faults, before->faults),
-					  growth(seen[i].total_ns, before->total_ns));
+		sum.faults += groups[i].faults;
+		sum.total_ns += groups[i].total_ns;
 	}
+	rest = (struct live_seen){ .faults = growth(sum.faults, table->faults),
+				   .total_ns = growth(sum.total_ns, table->total_ns) };
+	table->faults = sum.faults;
+	table->total_ns = sum.total_ns;
+	for (i = 0; i < nr && !err; i++) {
+		if (group_is_others(&groups[i]))
+			others = &groups[i];
+		else
+			err = table_take_group(table, &groups[i], &seen[i], &rest);
+	}
+	if (!err && others && rest.faults)
+		err = table_offer(table, others, rest.faults, rest.total_ns);
 	if (err) {
 		free(seen);
 		return err;

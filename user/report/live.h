@@ -50,6 +50,7 @@ struct live_table {
 	size_t nr_before;
 	struct live_row rows[LIVE_ROWS]; /* costliest first */
 	size_t nr_rows;
+	uint64_t faults, total_ns; /* of all groups, in the last snapshot */
 };
 
 struct live {

@@ -23,7 +23,7 @@ int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int d
 	for (by = 0; by < NR_GROUP_BY; by++) {
 		if (!(dimensions & 1U << by))
 			continue;
-		grouping->groups[by] = groups_new();
+		grouping->groups[by] = groups_new(GROUPS_MAX);
 		ok = ok && grouping->groups[by];
 	}
 	return ok ? 0 : -ENOMEM;
@@ -322,6 +322,7 @@ static void grouping_fill_group(struct group *group, const struct cell *cell)
 	group->read_bytes = cell->read_bytes;
 	group->reads = cell->reads;
 	group->state = cell->state;
+	group->others_max_ns = cell->floor_ns;
 	memcpy(group->parts_ns, cell->parts_ns, sizeof(group->parts_ns));
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		group->classes[class] = cell->classes[class];
@@ -374,9 +375,15 @@ static int grouping_list_cell(void *context, struct cell *cell)
 	return 0;
 }
 
-static void grouping_list_others(struct listing *listing, const struct cell *others)
+static void grouping_list_others(struct listing *listing, const struct groups *kept)
 {
-	grouping_fill_group(&listing->groups[listing->nr++], others);
+	struct group *group = &listing->groups[listing->nr++];
+	struct groups_folded folded;
+
+	groups_folded(kept, &folded);
+	grouping_fill_group(group, groups_others(kept));
+	group->folded = folded.groups;
+	group->others_max_ns = folded.max_ns;
 	fwrite(GROUP_OTHERS, sizeof(GROUP_OTHERS), 1, listing->names);
 }
 
@@ -420,20 +427,18 @@ int grouping_list(const struct grouping *grouping, enum group_by by, struct grou
 {
 	const struct groups *kept = grouping->groups[by];
 	struct listing listing = { .grouping = grouping, .by = by };
-	const struct cell *others;
 	char *names = NULL;
 	size_t length;
 	int err;
 
 	if (!kept)
 		return -EINVAL;
-	others = groups_others(kept);
 	listing.names = open_memstream(&names, &length);
 	listing.groups = calloc(groups_count(kept) + 1, sizeof(*listing.groups));
 	if (listing.names && listing.groups) {
 		groups_visit(kept, grouping_list_cell, &listing);
-		if (others)
-			grouping_list_others(&listing, others);
+		if (groups_others(kept))
+			grouping_list_others(&listing, kept);
 	}
 	err = !listing.names || fclose(listing.names) || !listing.groups ?
 		      -ENOMEM :

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sums of faults by key, for one dimension. grouping.c makes the keys, and lists the groups for the
- * reports. There are never more than GROUPS_MAX groups; all other faults are added to one.
+ * reports. A full table folds its cheapest groups into one, so that each new group gets a row. The
+ * sums of all rows are those of all faults. folding.h has the rule.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/groups/groups.h"
+#include "util/folding.h"
 #include "util/hash.h"
 
 /* A group that was found is found again here, without the hash table. A power of two. */
@@ -15,14 +17,21 @@
 
 struct groups {
 	struct hash cells; /* by hash of the key */
-	size_t count;
+	size_t count, max;
+	uint64_t admitted; /* groups ever */
+	uint64_t folded;   /* groups in `others`; each one counts as often as it was folded */
+	uint64_t floor_ns;
 	struct cell *recent[RECENT_CELLS]; /* NULL: none */
 	struct cell others;
 };
 
-struct groups *groups_new(void)
+struct groups *groups_new(size_t max)
 {
-	return calloc(1, sizeof(struct groups));
+	struct groups *groups = calloc(1, sizeof(*groups));
+
+	if (groups)
+		groups->max = max;
+	return groups;
 }
 
 static void free_cells(void *value)
@@ -83,6 +92,7 @@ static int groups_insert(struct groups *groups, struct cell *cell)
 	return 0;
 }
 
+/* Returns 0, or -ENOMEM without the other cells of the same hash. */
 static int groups_take_out(struct groups *groups, struct cell *cell)
 {
 	const uint64_t hash = hash_of(&cell->key, sizeof(cell->key));
@@ -113,7 +123,9 @@ static struct cell *groups_make_cell(struct groups *groups, const struct group_k
 		free(cell);
 		return NULL;
 	}
-	cell->number = ++groups->count;
+	groups->count++;
+	cell->number = ++groups->admitted;
+	cell->floor_ns = groups->floor_ns;
 	return cell;
 }
 
@@ -126,6 +138,7 @@ int groups_close(struct groups *groups, const struct group_key *key)
 		return 0;
 	memset(groups->recent, 0, sizeof(groups->recent));
 	err = groups_take_out(groups, cell);
+	cell->closed = true;
 	cell->key.address = cell->number;
 	err = err ? err : groups_insert(groups, cell);
 	if (err)
@@ -201,18 +214,83 @@ static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 		cell->parts_ns[part] += fault->parts_ns[part];
 }
 
+static void groups_add_cell(struct cell *sum, const struct cell *cell)
+{
+	enum fault_class class;
+	enum part part;
+
+	sum->faults += cell->faults;
+	sum->major += cell->major;
+	sum->total_ns += cell->total_ns;
+	sum->read_bytes += cell->read_bytes;
+	if (cell->max_ns > sum->max_ns)
+		sum->max_ns = cell->max_ns;
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		sum->classes[class] += cell->classes[class];
+	for (part = 0; part < NR_PARTS; part++)
+		sum->parts_ns[part] += cell->parts_ns[part];
+	sum->reads.major_ns += cell->reads.major_ns;
+	sum->reads.adjacent += cell->reads.adjacent;
+	sum->reads.next += cell->reads.next;
+	sum->reads.requests += cell->reads.requests;
+	sum->reads.bytes += cell->reads.bytes;
+}
+
+static int groups_fold_cell(struct groups *groups, struct cell *cell)
+{
+	int err = groups_take_out(groups, cell);
+
+	groups_add_cell(&groups->others, cell);
+	groups->count--;
+	groups->folded++;
+	free(cell->symbol);
+	free(cell);
+	return err;
+}
+
+static int groups_collect(void *context, void *value)
+{
+	struct folding_entry **next = context;
+	struct cell *cell;
+
+	for (cell = value; cell; cell = cell->next)
+		*(*next)++ = (struct folding_entry){ .weight = cell->floor_ns + cell->total_ns,
+						     .number = cell->number,
+						     .closed = cell->closed,
+						     .value = cell };
+	return 0;
+}
+
+static int groups_fold(struct groups *groups)
+{
+	struct folding_entry *entries = calloc(groups->count, sizeof(*entries)), *next = entries;
+	size_t i, nr;
+	int err = 0;
+
+	if (!entries)
+		return -ENOMEM;
+	hash_visit(&groups->cells, groups_collect, &next);
+	nr = folding_choose(entries, groups->count, &groups->floor_ns);
+	memset(groups->recent, 0, sizeof(groups->recent));
+	for (i = 0; i < nr && !err; i++)
+		err = groups_fold_cell(groups, entries[i].value);
+	free(entries);
+	return err;
+}
+
 int groups_add(struct groups *groups, const struct group_key *key, const struct explained *fault,
 	       struct cell **made)
 {
 	struct cell **recent = groups_recent(groups, key), *cell = *recent;
+	int err = 0;
 
 	*made = NULL;
 	if (!cell || !is(cell, key))
 		cell = groups_find(groups, key);
-	if (!cell && groups->count == GROUPS_MAX) {
-		groups_add_to_cell(&groups->others, fault);
-		return 0;
-	}
+	if (!cell && groups->count == groups->max)
+		err = groups_fold(groups);
+	if (err)
+		return err;
 	if (!cell) {
 		cell = *made = groups_make_cell(groups, key);
 		if (!cell)
@@ -254,5 +332,10 @@ size_t groups_count(const struct groups *groups)
 
 const struct cell *groups_others(const struct groups *groups)
 {
-	return groups->others.faults ? &groups->others : NULL;
+	return groups->folded ? &groups->others : NULL;
+}
+
+void groups_folded(const struct groups *groups, struct groups_folded *folded)
+{
+	*folded = (struct groups_folded){ .groups = groups->folded, .max_ns = groups->floor_ns };
 }

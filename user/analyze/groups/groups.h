@@ -56,15 +56,22 @@ struct group {
 	uint64_t parts_ns[NR_PARTS];
 	struct group_reads reads;
 	struct mapping_state state; /* VMA: the last that is known */
+	uint64_t folded;	    /* "(others)": number of folded groups; else 0 */
+	/* Limit on the time of the group that is in "(others)"; there, on that of each group. */
+	uint64_t others_max_ns;
 };
 
-/* True for the sum of the groups that did not fit. */
+/* True for the sum of the groups that were folded. */
 static inline bool group_is_others(const struct group *group)
 {
 	return !strcmp(group->name, GROUP_OTHERS);
 }
 
-/* Groups kept for one dimension. The rest is summed up in one that is named "(others)". */
+/*
+ * Groups kept for one dimension, an even number. If there are more, the cheapest half is folded
+ * into one group that is named "(others)". Each group with more than 2 / max of the time of all
+ * faults has a row, and at most that part of its time is in "(others)".
+ */
 #define GROUPS_MAX 16384
 
 /* Identifies a group within its dimension. Unused members are 0. No padding. */
@@ -85,6 +92,8 @@ struct cell {
 	struct group_key key;
 	struct cell *next; /* another cell with the same hash */
 	uint64_t number;   /* from 1 */
+	uint64_t floor_ns; /* limit on its time in "(others)" */
+	bool closed;	   /* thread: it exited */
 	uint32_t path;	   /* file: its name when it was first seen */
 	char comm[16];	   /* thread: its name */
 	char *symbol;	   /* code address: its name, or NULL */
@@ -99,11 +108,12 @@ struct cell {
 
 struct groups;
 
-struct groups *groups_new(void);
+/* @max: see GROUPS_MAX */
+struct groups *groups_new(size_t max);
 void groups_free(struct groups *groups);
 /*
- * Adds a fault to the group of the key. *made: the group if it is new, else NULL. Returns 0 or
- * -ENOMEM.
+ * Adds a fault to the group of the key. *made: the group if it is new, else NULL. A new group may
+ * end others, whose pointers become invalid. Returns 0 or -ENOMEM.
  */
 int groups_add(struct groups *groups, const struct group_key *key, const struct explained *fault,
 	       struct cell **made);
@@ -116,8 +126,15 @@ int groups_close(struct groups *groups, const struct group_key *key);
 struct cell *groups_find(const struct groups *groups, const struct group_key *key);
 int groups_visit(const struct groups *groups, int (*visit)(void *context, struct cell *cell),
 		 void *context);
-/* The number of groups, and the group of all others (NULL: none). */
+/* The number of groups, and the group of all folded ones (NULL: none). */
 size_t groups_count(const struct groups *groups);
 const struct cell *groups_others(const struct groups *groups);
+
+struct groups_folded {
+	uint64_t groups; /* a group counts as often as it was folded */
+	uint64_t max_ns; /* limit on the time of each folded group */
+};
+
+void groups_folded(const struct groups *groups, struct groups_folded *folded);
 
 #endif

@@ -35,7 +35,7 @@ static json_t *group_row_of(const struct report *run, const struct group *group)
 {
 	const char *advice = view_advice_name(group);
 
-	return json_pack("{so so so so so so so so so so so so so so so so so}", "name",
+	return json_pack("{so so so so so so so so so so so so so so so so so so so}", "name",
 			 value_text(group->name), "pid", value_count_if(group->pid, group->pid),
 			 "tid", value_count_if(group->tid, group->tid), "address",
 			 group->address ? value_wide(group->address) : json_null(), "inode",
@@ -50,7 +50,9 @@ static json_t *group_row_of(const struct report *run, const struct group *group)
 			 group_parts_of(run, group), "advice",
 			 advice ? json_string(advice) : json_null(), "readahead_bytes",
 			 value_known(view_ra_bytes(run, group)), "mmap_miss",
-			 value_known(view_mmap_miss(group)));
+			 value_known(view_mmap_miss(group)), "folded",
+			 value_count_if(group->folded, group->folded), "others_max_ns",
+			 value_count(group->others_max_ns));
 }
 
 json_t *json_groups(const struct view *view)

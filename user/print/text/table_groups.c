@@ -56,6 +56,19 @@ static void groups_left_out_line(FILE *out, const struct view *view)
 			rows, rows == 1 ? "" : "s", sum->faults, sum->total_ns / 1e6);
 }
 
+static void groups_folded_line(FILE *out, const struct view *view)
+{
+	const struct report_groups *groups = &view->run->groups;
+	size_t i;
+
+	for (i = 0; i < groups->nr; i++)
+		if (groups->rows[i].folded)
+			fprintf(out,
+				GROUP_OTHERS " is the sum of %" PRIu64
+					     " rows that were folded, each with at most %.2f ms\n",
+				groups->rows[i].folded, groups->rows[i].others_max_ns / 1e6);
+}
+
 int table_groups(FILE *out, const struct view *view)
 {
 	static const char *const names[NR_GROUP_BY] = { "<File", "<Mapping", "<Thread",
@@ -81,5 +94,6 @@ int table_groups(FILE *out, const struct view *view)
 	}
 	err = grid_close(&grid, out);
 	groups_left_out_line(out, view);
+	groups_folded_line(out, view);
 	return err;
 }
