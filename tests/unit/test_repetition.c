@@ -2,6 +2,7 @@
 /* One replay in a child process, and its end after a signal. */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -10,6 +11,7 @@
 
 #include "runner.h"
 #include "user/advise/repetition.h"
+#include "user/util/page_size.h"
 #include "user/util/signals.h"
 
 #define SECOND_NS 1000000000ULL
@@ -89,5 +91,37 @@ START_TEST(test_a_signal_at_any_moment_of_the_start_ends_the_replay)
 }
 END_TEST
 
+/* A program on tmpfs beside data on a disk. */
+START_TEST(test_a_file_without_a_read_ahead_setting_is_replayed_as_it_is)
+{
+	const struct candidate readahead = { .name = "read-ahead 0",
+					     .advice = CANDIDATE_KEEP,
+					     .readahead_bytes = 0,
+					     .around_bytes = CANDIDATE_KEEP };
+	char path[] = "/dev/shm/pfstat-repetition-XXXXXX", why[256];
+	struct accessed_file file = { .path = path, .faults = 1 };
+	struct accessed_mapping mapping = {
+		.bytes = page_size(), .pid = 1, .initial_advice = -1, .used = true
+	};
+	const struct plan_event touch = { .type = PLAN_EVENT_TOUCH, .start_ns = 1, .end_ns = 2 };
+	struct repetition_figures figures;
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, page_size()), 0);
+	accesses.files = &file;
+	accesses.nr_files = 1;
+	accesses.mappings = &mapping;
+	accesses.nr_mappings = 1;
+	ck_assert_int_eq(access_plan_add(&accesses.plan, 1, &touch), 0);
+	plan_run(1000);
+	ck_assert_int_eq(repetition_run(&accesses, &readahead, &figures, why, sizeof(why)), 0);
+	ck_assert_uint_ge(figures.minor, 1);
+	close(fd);
+	unlink(path);
+}
+END_TEST
+
 RUN_TESTS_WITH("repetition", begin, end, test_a_replay_takes_at_least_the_time_of_its_steps,
+	       test_a_file_without_a_read_ahead_setting_is_replayed_as_it_is,
 	       test_a_signal_at_any_moment_of_the_start_ends_the_replay)

@@ -64,7 +64,11 @@ static int child_fails(struct replay_child *child, int err, const char *operatio
 	return err;
 }
 
-/* A file takes its read-ahead from the device's setting when it is opened, see advice.h. */
+/*
+ * A file takes its read-ahead from the device's setting when it is opened, see advice.h. A file
+ * whose file system has no such setting (tmpfs: the program itself may be there) keeps what it has.
+ * advise.c does not try such a candidate if the most important file has no setting.
+ */
 static int open_with_readahead(struct replay_child *child, const char *path, int *fd)
 {
 	struct policy_readahead readahead = POLICY_READAHEAD_NONE;
@@ -72,7 +76,7 @@ static int open_with_readahead(struct replay_child *child, const char *path, int
 
 	if (child->candidate->readahead_bytes >= 0)
 		err = policy_readahead_begin(&readahead, path, child->candidate->readahead_bytes);
-	if (err)
+	if (err && err != -EOPNOTSUPP)
 		return child_fails(child, err, "change the read-ahead of", path);
 	*fd = regular_open(path, O_RDONLY);
 	end_err = policy_readahead_end(&readahead);
