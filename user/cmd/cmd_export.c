@@ -204,14 +204,13 @@ static int export_print(const struct exporter *exporter, FILE *out)
 
 static int export_write(const struct exporter *exporter)
 {
-	const bool fresh = access(exporter->path, F_OK);
 	struct output *output;
 	int err;
 
 	err = output_open(&output, exporter->path);
 	if (err)
 		return err;
-	if (fresh)
+	if (!output_keeps_mode(output))
 		fchmod(fileno(output_stream(output)), METRICS_MODE);
 	err = export_print(exporter, output_stream(output));
 	if (!err)

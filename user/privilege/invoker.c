@@ -156,6 +156,11 @@ const char *invoker_name(void)
 	return invoker.name;
 }
 
+uid_t invoker_uid(void)
+{
+	return invoker.other ? invoker.uid : geteuid();
+}
+
 const char *invoker_chosen(void)
 {
 	return invoker.chosen ?: "";

@@ -28,6 +28,7 @@ int invoker_choose(const char *user);
 bool invoker_is_other(void);
 /* The name, or the number if the user has no name. */
 const char *invoker_name(void);
+uid_t invoker_uid(void);
 /* The text that invoker_choose() got, to pass to another pfdrive; or "". */
 const char *invoker_chosen(void);
 

@@ -4,11 +4,13 @@
  * same folder and is renamed at the end (but see output_name_now()). A file that is not
  * regular (a terminal, a pipe, /dev/null) is written directly. Files are written with the
  * rights of the invoker. Only the owner may read a new file, because it contains addresses,
- * file names and commands. A replaced file passes on its mode.
+ * file names and commands. A replaced file passes on its mode only if it belongs to the owner
+ * of the new one and has one name.
  */
 #ifndef PFSTAT_USER_OUTPUT_FILE_H
 #define PFSTAT_USER_OUTPUT_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Mode of a new file. */
@@ -19,7 +21,10 @@
 
 struct output;
 
-/* The file must not be an input, see named_files.h. */
+/*
+ * The file must not be an input, see named_files.h. Returns 0 or a negative errno. -EACCES is also
+ * the answer to a link or a pipe of another user in a folder where every user may create files.
+ */
 int output_open(struct output **output, const char *path);
 FILE *output_stream(struct output *output);
 /*
@@ -28,6 +33,8 @@ FILE *output_stream(struct output *output);
  * file keeps its temporary name and is not removed.
  */
 int output_name_now(struct output *output);
+/* False for a file of mode OUTPUT_MODE because no older file passed on its own. */
+bool output_keeps_mode(const struct output *output);
 /* The name that the file has or will have. */
 const char *output_path(const struct output *output);
 /* Closes the file even if it fails. */
