@@ -249,3 +249,36 @@ def test_a_recording_is_readable_only_by_its_owner(recording):
     status = recording.path.stat()
     assert status.st_mode & 0o077 == 0
     assert status.st_uid == os.stat(recording.caller.folder).st_uid
+
+
+# Daemons are made like this. Each is an orphan when it ends; its new parent is to wait for it.
+DAEMONS = """
+import os, pathlib, sys, time
+for _ in range(200):
+    child = os.fork()
+    if not child:
+        if not os.fork():
+            os.close(1)
+            bytearray(1 << 20)
+        os._exit(0)
+    os.waitpid(child, 0)
+for _ in range(1000):
+    zombies = 0
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue
+        zombies += state == "Z" and int(parent) == os.getppid()
+    if not zombies:
+        break
+    time.sleep(0.01)
+sys.exit(f"{zombies} zombies" if zombies else 0)
+"""
+
+
+def test_orphans_of_a_command_do_not_stay_zombies_while_it_is_recorded(caller):
+    recording = caller.record(native.PYTHON, "-c", DAEMONS)
+    usage = recording.report()["usage"]
+    # Their faults are counted: each touches a MiB.
+    assert usage["minflt"]["rusage"] > 200 * (1 << 20) // pfstat.PAGE, usage

@@ -36,7 +36,7 @@ static int members_append(struct members *members)
 	if (!list)
 		return -ENOMEM;
 	members->list = list;
-	polled = reallocarray(members->polled, members->nr + 2, sizeof(*polled));
+	polled = reallocarray(members->polled, members->nr + 3, sizeof(*polled));
 	if (!polled)
 		return -ENOMEM;
 	members->polled = polled;
@@ -247,13 +247,14 @@ int members_follow_mappers(struct members *members, int fd, const char *path)
 	return err ? STATUS_FAILED : STATUS_OK;
 }
 
-void members_prepare_poll(struct members *members, int wake_fd)
+void members_prepare_poll(struct members *members, int wake_fd, int other_fd)
 {
 	unsigned int i;
 
 	for (i = 0; i < members->nr; i++)
 		members->polled[i] = (struct pollfd){ members->list[i].pidfd, POLLIN, 0 };
 	members->polled[i] = (struct pollfd){ wake_fd, POLLIN, 0 };
+	members->polled[i + 1] = (struct pollfd){ other_fd, POLLIN, 0 };
 }
 
 bool members_polled(struct members *members)

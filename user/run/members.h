@@ -26,7 +26,7 @@ struct members {
 	struct measurement *measurement;
 	struct member *list;
 	unsigned int nr;
-	struct pollfd *polled;	  /* the members, and one for the caller behind them */
+	struct pollfd *polled;	  /* the members, and two for the caller behind them */
 	bool held;		  /* they have no mappings yet that must be read */
 	bool started;		  /* a process that cannot be watched is not an error any more */
 	bool warned;		  /* about such a process */
@@ -41,8 +41,8 @@ int members_follow_mappers(struct members *members, int fd, const char *path);
 /* Follows those that have joined. The cgroup itself may go and come: a service restarts. */
 void members_update_cgroup(struct members *members, const char *path);
 
-/* Sets up `polled` for poll(2): wake_fd is the last. */
-void members_prepare_poll(struct members *members, int wake_fd);
+/* Sets up `polled` for poll(2): nr + 2 descriptors. @other_fd: also ends the wait, or -1 */
+void members_prepare_poll(struct members *members, int wake_fd, int other_fd);
 /* Forgets the members that have ended. True: wake_fd was ready. */
 bool members_polled(struct members *members);
 bool members_any_alive(const struct members *members);

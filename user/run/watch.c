@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,7 +34,8 @@ struct watch {
 	struct command command;
 	struct members members;
 	struct file_events file;
-	int end; /* eventfd */
+	int end;      /* eventfd */
+	int children; /* signalfd of SIGCHLD; -1: no command */
 	uint64_t start_ns, end_ns;
 	bool told_to_end;
 	uint64_t interrupted_ns; /* the first SIGINT: the command is awaited; 0: none */
@@ -100,10 +102,21 @@ static int watch_open_measurement(struct watch *watch)
 	return measurement_status(&watch->measurement, err);
 }
 
+static void watch_only_children(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGCHLD);
+}
+
 static int watch_hold_command(struct watch *watch)
 {
+	sigset_t signals;
 	int err;
 
+	watch_only_children(&signals);
+	watch->children = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (watch->children < 0)
+		return message(STATUS_FAILED, "cannot open a signalfd: %s", strerror(errno));
 	/* Its orphans become ours, so that their getrusage is not lost. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	err = command_hold(&watch->command, watch->options.command);
@@ -163,6 +176,7 @@ int watch_open(struct watch **opened, const struct watch_options *options, struc
 	watch->command = COMMAND_NONE;
 	watch->file = FILE_EVENTS_ALL;
 	watch->end = -1;
+	watch->children = -1;
 	watch->members.measurement = &watch->measurement;
 	watch->members.held = options->command;
 	return watch_prepare(watch)						   ?:
@@ -237,17 +251,18 @@ static void watch_explain_wait(struct watch *watch)
 		watch->options.command[0]);
 }
 
-/* Sleeps with the signals let in only here, so that none is missed. */
+/* Sleeps with the signals let in only here, so that none is missed; SIGCHLD stays in its file. */
 static int watch_sleep_until(struct watch *watch, uint64_t wake)
 {
 	uint64_t now = clock_monotonic_ns(), left = wake > now ? wake - now : 0;
 	const struct timespec timeout = { left / SECOND, left % SECOND };
 	struct members *members = &watch->members;
-	sigset_t none;
+	sigset_t blocked;
 
-	members_prepare_poll(members, watch->end);
-	sigemptyset(&none);
-	return ppoll(members->polled, members->nr + 1, wake == UINT64_MAX ? NULL : &timeout, &none);
+	members_prepare_poll(members, watch->end, watch->children);
+	watch_only_children(&blocked);
+	return ppoll(members->polled, members->nr + 2, wake == UINT64_MAX ? NULL : &timeout,
+		     &blocked);
 }
 
 static bool watch_is_over(const struct watch *watch)
@@ -259,6 +274,36 @@ static bool watch_is_over(const struct watch *watch)
 	       (!members_any_alive(&watch->members) && !watch->options.cgroup);
 }
 
+/*
+ * The command, and those of its descendants that became ours and have ended. pfdrive has no other
+ * children meanwhile.
+ */
+static void watch_reap(struct watch *watch)
+{
+	struct signalfd_siginfo info;
+	const struct rusage none = { 0 };
+	struct rusage rusage;
+	struct usage part;
+	int wait_status;
+	pid_t pid;
+
+	/* First the signals: the next child that ends sends another. */
+	while (read(watch->children, &info, sizeof(info)) > 0)
+		;
+	for (;;) {
+		pid = wait4(-1, &wait_status, WNOHANG, &rusage);
+		if (pid <= 0)
+			break;
+		part = usage_between(&none, &rusage);
+		usage_add(&watch->usage, &part);
+		if (pid == watch->command.pid) {
+			watch->ended = true;
+			watch->wait_status = wait_status;
+		}
+	}
+	watch->orphans = pid == 0;
+}
+
 static void watch_wait_for_end(struct watch *watch)
 {
 	watch_take_first_interrupt(watch);
@@ -266,6 +311,9 @@ static void watch_wait_for_end(struct watch *watch)
 		watch_explain_wait(watch);
 		if (watch_sleep_until(watch, watch_next_wake_ns(watch, clock_monotonic_ns())) > 0)
 			watch->told_to_end = members_polled(&watch->members);
+		/* Else a command that runs for days, and makes daemons, exhausts the pids. */
+		if (watch->options.command)
+			watch_reap(watch);
 		if (watch->options.cgroup)
 			members_update_cgroup(&watch->members, watch->options.cgroup);
 		watch_take_first_interrupt(watch);
@@ -274,9 +322,13 @@ static void watch_wait_for_end(struct watch *watch)
 
 void watch_wait(struct watch *watch)
 {
-	sigset_t before;
+	sigset_t before, children;
 
 	signals_block(&before);
+	watch_only_children(&children);
+	sigprocmask(SIG_BLOCK, &children, NULL);
+	if (watch->options.command)
+		watch_reap(watch); /* those of before that */
 	watch_wait_for_end(watch);
 	watch->end_ns = clock_monotonic_ns();
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -303,29 +355,6 @@ uint32_t watch_hooks(const struct watch *watch)
 void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events)
 {
 	instruments_lost(watch->measurement.instruments, records, events);
-}
-
-/* The command, and those of its descendants that became ours and have ended. */
-static void watch_reap(struct watch *watch)
-{
-	const struct rusage none = { 0 };
-	struct rusage rusage;
-	struct usage part;
-	int wait_status;
-	pid_t pid;
-
-	for (;;) {
-		pid = wait4(-1, &wait_status, WNOHANG, &rusage);
-		if (pid <= 0)
-			break;
-		part = usage_between(&none, &rusage);
-		usage_add(&watch->usage, &part);
-		if (pid == watch->command.pid) {
-			watch->ended = true;
-			watch->wait_status = wait_status;
-		}
-	}
-	watch->orphans = pid == 0;
 }
 
 /* The usage of a command and all its descendants that have ended. */
@@ -406,6 +435,8 @@ void watch_close(struct watch *watch)
 	file_events_close(&watch->file);
 	if (watch->end >= 0)
 		close(watch->end);
+	if (watch->children >= 0)
+		close(watch->children);
 	free(watch);
 }
 
