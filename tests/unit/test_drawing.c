@@ -118,6 +118,9 @@ START_TEST(test_colours_of_a_drawing_follow_the_page)
 		    "color=\"var(--blue)\"/>\n</g>\n</svg>\n");
 	svg_becomes("<svg><polygon fill = '#123456' points = '1,2 3,4 '/></svg>",
 		    "<polygon fill=\"#123456\" points=\"1,2 3,4 \"/>\n</svg>\n");
+	/* gnuplot breaks long lists of points into lines. */
+	svg_becomes("<svg><polygon points='1,2 3,4\n5,6\t7,8'/></svg>",
+		    "<polygon points=\"1,2 3,4 5,6 7,8\"/>\n</svg>\n");
 }
 END_TEST
 

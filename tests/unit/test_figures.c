@@ -238,6 +238,18 @@ START_TEST(test_a_class_of_one_bin_is_drawn)
 }
 END_TEST
 
+/* gnuplot 6 fills the style "histeps", and gnuplot 5 does not. */
+START_TEST(test_no_version_of_gnuplot_fills_a_distribution)
+{
+	begin();
+	fault(1, 1, 1000, PFSTAT_CLASS_LONG);
+	draw();
+	ck_assert_ptr_nonnull(strstr(drawing_of("latency")->texts[DRAWING_SCRIPT], "with steps"));
+	ck_assert_ptr_nonnull(strstr(drawing_of("cumulative")->texts[DRAWING_SCRIPT], "with lines"));
+	end();
+}
+END_TEST
+
 START_TEST(test_pages_of_memory_count_from_the_first)
 {
 	const uint64_t address = 0x7f3400001000;
@@ -728,6 +740,7 @@ RUN_TESTS("figures", test_a_reused_number_is_another_lane,
 	  test_order_counts_steps_forward_and_back, test_figure_notes_times_that_are_not_subtracted,
 	  test_many_calls_become_fewer_marks, test_readahead_counts_mapped_evicted_and_unused_pages,
 	  test_a_restored_file_has_none_of_its_former_pages, test_a_class_of_one_bin_is_drawn,
+	  test_no_version_of_gnuplot_fills_a_distribution,
 	  test_pages_of_memory_count_from_the_first,
 	  test_boxes_of_few_reads_are_wide_enough_to_be_seen,
 	  test_pages_of_a_run_of_days_keep_their_time, test_where_the_time_went_adds_up,

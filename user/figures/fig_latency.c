@@ -83,7 +83,7 @@ static void latency_data(const struct figure_source *source, struct drawing *dra
 			;
 		for (last = NR_BINS - 1; !counts[last]; last--)
 			;
-		/* gnuplot draws no step for a single point, so an empty bin is on each side. */
+		/* An empty bin on each side: a step begins and ends at the bottom. */
 		first -= first > 0;
 		last += last < NR_BINS - 1;
 		for (bin = first; bin <= last; bin++)
@@ -134,7 +134,7 @@ static int draw_latency(void *data, const struct figure_source *source, struct d
 	      drawing->streams[DRAWING_SCRIPT]);
 	drawing_log_tics(drawing->streams[DRAWING_SCRIPT], 'x');
 	/* Empty bins are drawn at the bottom, so that no line crosses the gap. */
-	plot_lines(drawing, source, "sqrt($2*$3)", "($4 > 0 ? $4 : 0.5)", "histeps");
+	plot_lines(drawing, source, "$2", "($4 > 0 ? $4 : 0.5)", "steps");
 	drawing_script_end(drawing);
 	return 0;
 }

@@ -106,7 +106,10 @@ static void print_plain(FILE *out, const char *value, size_t bytes)
 	size_t i;
 
 	for (i = 0; i < bytes; i++)
-		if (isalnum((unsigned char)value[i]) || strchr(" .,()-+_", value[i]))
+		/* gnuplot breaks long lists of points into lines. */
+		if (isspace((unsigned char)value[i]))
+			fputc(' ', out);
+		else if (isalnum((unsigned char)value[i]) || strchr(".,()-+_", value[i]))
 			fputc(value[i], out);
 }
 
