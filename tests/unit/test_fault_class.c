@@ -5,6 +5,7 @@
  */
 #include <check.h>
 #include <jansson.h>
+#include <string.h>
 
 #include "model/counters.h"
 #include "model/fault_class.h"
@@ -64,6 +65,34 @@ START_TEST(test_rows_and_layers_hold_each_class_once)
 }
 END_TEST
 
+/* A reader knows a class in a figure by its title, its mark and its line. */
+START_TEST(test_each_class_has_a_title_a_mark_and_a_line_of_its_own)
+{
+	const struct fault_class_traits *one, *other;
+
+	for (one = fault_classes; one < fault_classes + NR_FAULT_CLASSES; one++) {
+		ck_assert_ptr_nonnull(one->title);
+		for (other = fault_classes; other < one; other++) {
+			ck_assert_str_ne(one->title, other->title);
+			ck_assert_msg(one->rgb != other->rgb || one->point != other->point,
+				      "%s: the mark of %s", one->title, other->title);
+			ck_assert_msg(one->rgb != other->rgb || strcmp(one->dash, other->dash),
+				      "%s: the line of %s", one->title, other->title);
+		}
+	}
+}
+END_TEST
+
+START_TEST(test_a_class_is_found_by_its_name)
+{
+	enum fault_class class;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		ck_assert_int_eq(fault_class_find(fault_class_name(class)), class);
+	ck_assert_int_eq(fault_class_find("all"), NR_FAULT_CLASSES);
+}
+END_TEST
+
 /* So a replay that was recorded with the same source compares all faults. */
 START_TEST(test_each_source_has_the_classes_that_it_reports)
 {
@@ -82,5 +111,6 @@ START_TEST(test_each_source_has_the_classes_that_it_reports)
 }
 END_TEST
 
-RUN_TESTS("fault_class", test_each_source_has_the_classes_that_it_reports,
+RUN_TESTS("fault_class", test_each_class_has_a_title_a_mark_and_a_line_of_its_own,
+	  test_a_class_is_found_by_its_name, test_each_source_has_the_classes_that_it_reports,
 	  test_schema_names_the_classes_of_the_tables, test_rows_and_layers_hold_each_class_once)

@@ -4,50 +4,91 @@
  * <pfstat/event.h>, and all other properties stand here. Each class has one row, and one place
  * in each of the two orders.
  */
+#include <string.h>
+
 #include "model/colour.h"
 #include "model/counters.h"
 #include "model/fault_class.h"
 
-/* Disk faults are black, as in the study. */
+/* Disk faults are black, as in the study. Classes of one colour differ in point and dash. */
 const struct fault_class_traits fault_classes[NR_FAULT_CLASSES] = {
-	[FAULT_DISK] = { .rgb = COLOUR_BLACK, .point = 7, .size = 0.48, .ascii = '#' },
-	[FAULT_WAIT] = { .rgb = COLOUR_BLACK, .point = 9, .size = 0.60, .ascii = '#' },
-	[FAULT_READAHEAD] = { .rgb = COLOUR_BLACK, .point = 5, .size = 0.40, .ascii = '#' },
-	[FAULT_SHORT] = { .rgb = COLOUR_GREY, .point = 7, .size = 0.30, .ascii = '.' },
-	[FAULT_LONG] = { .rgb = COLOUR_SKY, .point = 5, .size = 0.36, .ascii = '.' },
-	[FAULT_AROUND] = { .rgb = COLOUR_GREEN, .point = 13, .size = 0.48, .ascii = '.' },
-	[FAULT_MKWRITE] = { .rgb = COLOUR_VERMILLION, .point = 1, .size = 0.60, .ascii = '.' },
-	[FAULT_PASS] = { .rgb = COLOUR_GREY, .point = 1, .size = 0.36, .ascii = '.' },
-	[FAULT_ERROR] = { .rgb = COLOUR_VERMILLION, .point = 2, .size = 0.72, .ascii = '.' },
-	[FAULT_LOCK] = { .rgb = COLOUR_ORANGE, .point = 4, .size = 0.54, .ascii = '.' },
-	[FAULT_RACED] = { .rgb = COLOUR_GREY, .point = 6, .size = 0.42, .ascii = '.' },
+	[FAULT_DISK] = {
+		.title = "started a read",
+		.rgb = COLOUR_BLACK, .point = 7, .size = 0.48, .dash = "solid", .ascii = '#',
+	},
+	[FAULT_WAIT] = {
+		.title = "met a page being read",
+		.rgb = COLOUR_BLACK, .point = 9, .size = 0.60, .dash = "(18,6)", .ascii = '#',
+	},
+	[FAULT_READAHEAD] = {
+		.title = "met the read-ahead mark",
+		.rgb = COLOUR_BLACK, .point = 5, .size = 0.40, .dash = "(6,4)", .ascii = '#',
+	},
+	[FAULT_SHORT] = {
+		.title = "retry after the wait",
+		.rgb = COLOUR_GREY, .point = 7, .size = 0.30, .dash = "solid", .ascii = '.',
+	},
+	[FAULT_LONG] = {
+		.title = "in the cache",
+		.rgb = COLOUR_SKY, .point = 5, .size = 0.36, .dash = "solid", .ascii = '.',
+	},
+	[FAULT_AROUND] = {
+		.title = "in the cache, by fault-around",
+		.rgb = COLOUR_GREEN, .point = 13, .size = 0.48, .dash = "(18,5,4,5)", .ascii = '.',
+	},
+	[FAULT_MKWRITE] = {
+		.title = "page becomes writable",
+		.rgb = COLOUR_VERMILLION, .point = 1, .size = 0.60, .dash = "solid", .ascii = '.',
+	},
+	[FAULT_PASS] = {
+		.title = "solved by a later call",
+		.rgb = COLOUR_GREY, .point = 1, .size = 0.36, .dash = "(2,4)", .ascii = '.',
+	},
+	[FAULT_ERROR] = {
+		.title = "failed",
+		.rgb = COLOUR_VERMILLION, .point = 2, .size = 0.72, .dash = "(2,4)", .ascii = '.',
+	},
+	[FAULT_LOCK] = {
+		.title = "page locked by another thread",
+		.rgb = COLOUR_ORANGE, .point = 4, .size = 0.54, .dash = "solid", .ascii = '.',
+	},
+	[FAULT_RACED] = {
+		.title = "another thread was first",
+		.rgb = COLOUR_GREY, .point = 6, .size = 0.42, .dash = "(18,6)", .ascii = '.',
+	},
 	[FAULT_FILE] = {
-		.rgb = COLOUR_BLUE, .point = 15, .size = 0.45, .ascii = '.',
+		.title = "in a file, details not known",
+		.rgb = COLOUR_BLUE, .point = 15, .size = 0.45, .dash = "(18,6)", .ascii = '.',
 		.reason = "files not hooked",
 		.hooks = 1U << HOOK_FAULT,
 	},
 	[FAULT_ANON] = {
-		.rgb = COLOUR_ORANGE, .point = 11, .size = 0.42, .ascii = '.',
+		.title = "new anonymous page",
+		.rgb = COLOUR_ORANGE, .point = 11, .size = 0.42, .dash = "(18,5,4,5)", .ascii = '.',
 		.reason = "anonymous memory",
 		.hooks = 1U << HOOK_FAULT,
 	},
 	[FAULT_SWAP] = {
-		.rgb = COLOUR_VERMILLION, .point = 8, .size = 0.54, .ascii = '.',
+		.title = "swapped out or migrating",
+		.rgb = COLOUR_VERMILLION, .point = 8, .size = 0.54, .dash = "(6,4)", .ascii = '.',
 		.reason = "swapped out",
 		.hooks = 1U << HOOK_FAULT | 1U << HOOK_SWAP,
 	},
 	[FAULT_COW] = {
-		.rgb = COLOUR_PURPLE, .point = 9, .size = 0.45, .ascii = '.',
+		.title = "copy on write",
+		.rgb = COLOUR_PURPLE, .point = 9, .size = 0.45, .dash = "(6,4)", .ascii = '.',
 		.reason = "copy on write",
 		.hooks = 1U << HOOK_FAULT | 1U << HOOK_WP,
 	},
 	[FAULT_OTHER] = {
-		.rgb = COLOUR_GREY, .point = 10, .size = 0.48, .ascii = '.',
+		.title = "other, or not known",
+		.rgb = COLOUR_GREY, .point = 10, .size = 0.48, .dash = "(18,5,4,5)", .ascii = '.',
 		.reason = "resolved in the meantime, or a hint of NUMA balancing",
 		.hooks = 1U << HOOK_FAULT,
 	},
 	[FAULT_AGAIN] = {
-		.rgb = COLOUR_PURPLE, .point = 9, .size = 0.45, .ascii = '.',
+		.title = "faulted before",
+		.rgb = COLOUR_WINE, .point = 9, .size = 0.45, .dash = "solid", .ascii = '.',
 		.reason = "faulted before",
 		.hooks = 1U << HOOK_FAULT | 1U << HOOK_PERF,
 	},
@@ -79,6 +120,16 @@ const char *fault_class_name(enum fault_class class)
 	};
 
 	return class < NR_FAULT_CLASSES ? names[class] : "unknown";
+}
+
+enum fault_class fault_class_find(const char *name)
+{
+	enum fault_class class;
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
+		if (!strcmp(fault_class_name(class), name))
+			break;
+	return class;
 }
 
 enum fault_class fault_class_of_kind(uint32_t kind)

@@ -27,11 +27,13 @@ enum fault_class {
 #define FAULT_FIRST_OTHER FAULT_FILE
 
 struct fault_class_traits {
+	const char *title; /* the class in words: "a fault that …" */
 	/* In figures. */
 	uint32_t rgb;
 	unsigned int point; /* gnuplot's point type */
 	double size;
-	char ascii; /* in a terminal */
+	const char *dash; /* gnuplot's dash type */
+	char ascii;	  /* in a terminal */
 	/* Only for classes that the module does not record. */
 	const char *reason; /* for the ledger: why getrusage(2) counts more */
 	uint32_t hooks;	    /* 1 << enum bpf_hook: all hooks that reveal its faults */
@@ -46,6 +48,9 @@ extern const enum fault_class fault_class_layers[NR_FAULT_CLASSES];
 
 /* The spelling in every format; "unknown" if there is no such class. */
 const char *fault_class_name(enum fault_class class);
+
+/* The class of that name, or NR_FAULT_CLASSES. */
+enum fault_class fault_class_find(const char *name);
 
 /* kind: enum pfstat_fault_kind, but not PFSTAT_FAULT_HOOKED; FAULT_OTHER if it is unknown. */
 enum fault_class fault_class_of_kind(uint32_t kind);

@@ -14,6 +14,7 @@
 #include "print/print_compare.h"
 #include "print/print_report.h"
 #include "print/trace/trace_json.h"
+#include "report/view.h"
 #include "util/array.h"
 #include "util/json_value.h"
 #include "util/table_grid.h"
@@ -169,6 +170,7 @@ static int print_rows(FILE *out, const struct compare_report *report)
 						">Difference", ">From",	   ">To", "<Verdict" };
 	const struct comparison *comparison = report->comparison;
 	const struct comparison_row *row;
+	enum fault_class class;
 	struct grid grid;
 
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
@@ -177,7 +179,12 @@ static int print_rows(FILE *out, const struct compare_report *report)
 			continue;
 		grid_row(&grid);
 		grid_cell(&grid, "%s", row->class);
+		class = fault_class_find(row->class);
+		grid_title(&grid, class < NR_FAULT_CLASSES ? fault_classes[class].title : NULL);
 		grid_cell(&grid, "%s", comparison_measure_name(row));
+		grid_title(&grid, row->measure == COMPARISON_TIME && row->part < NR_PARTS ?
+					  view_part_title(row->part) :
+					  NULL);
 		cell_value(&grid, row, row->a.value, report->rates);
 		cell_value(&grid, row, row->b.value, report->rates);
 		cell_relative(&grid, row, row->interval.difference);

@@ -274,6 +274,14 @@ const char *view_part_name(enum part part)
 	return names[part];
 }
 
+const char *view_part_title(enum part part)
+{
+	static const char *const titles[] = PART_TITLES;
+
+	_Static_assert(sizeof(titles) / sizeof(titles[0]) == NR_PARTS, "a part lacks a title");
+	return titles[part];
+}
+
 const char *view_group_name(enum group_by by)
 {
 	static const char *const names[NR_GROUP_BY] = GROUP_BY_NAMES;

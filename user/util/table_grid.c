@@ -41,24 +41,33 @@ void grid_open(struct grid *grid, const char *const *headings, size_t nr)
 	}
 }
 
+static int grid_grow(struct grid *grid, size_t size)
+{
+	char **cells = realloc(grid->cells, size * sizeof(*cells));
+	const char **titles;
+
+	if (!cells)
+		return -ENOMEM;
+	grid->cells = cells;
+	titles = realloc(grid->titles, size * sizeof(*titles));
+	if (!titles)
+		return -ENOMEM;
+	grid->titles = titles;
+	grid->size = size;
+	return 0;
+}
+
 void grid_row(struct grid *grid)
 {
-	const size_t needed = (grid->nr_rows + 1) * grid->nr_columns;
-	char **grown;
+	const size_t first = grid->nr_rows * grid->nr_columns, needed = first + grid->nr_columns;
 
 	grid->column = 0;
+	if (!grid->err && needed > grid->size)
+		grid->err = grid_grow(grid, 2 * needed);
 	if (grid->err)
 		return;
-	if (needed > grid->size) {
-		grown = realloc(grid->cells, 2 * needed * sizeof(*grown));
-		if (!grown) {
-			grid->err = -ENOMEM;
-			return;
-		}
-		grid->cells = grown;
-		grid->size = 2 * needed;
-	}
-	memset(grid->cells + needed - grid->nr_columns, 0, grid->nr_columns * sizeof(*grid->cells));
+	memset(grid->cells + first, 0, grid->nr_columns * sizeof(*grid->cells));
+	memset(grid->titles + first, 0, grid->nr_columns * sizeof(*grid->titles));
 	grid->nr_rows++;
 }
 
@@ -82,6 +91,12 @@ void grid_cell(struct grid *grid, const char *format, ...)
 		free(text);
 	else
 		grid->cells[(grid->nr_rows - 1) * grid->nr_columns + grid->column++] = text;
+}
+
+void grid_title(struct grid *grid, const char *title)
+{
+	if (!grid->err && grid->column)
+		grid->titles[(grid->nr_rows - 1) * grid->nr_columns + grid->column - 1] = title;
 }
 
 const char *grid_text(struct grid *grid, size_t width, const char *text)
@@ -114,6 +129,11 @@ const char *grid_heading(const struct grid *grid, size_t column)
 const char *grid_at(const struct grid *grid, size_t row, size_t column)
 {
 	return grid->cells[row * grid->nr_columns + column] ?: "";
+}
+
+const char *grid_title_at(const struct grid *grid, size_t row, size_t column)
+{
+	return grid->titles[row * grid->nr_columns + column];
 }
 
 /*
@@ -229,6 +249,7 @@ int grid_close(struct grid *grid, FILE *out)
 	for (i = 0; i < grid->nr_rows * grid->nr_columns; i++)
 		free(grid->cells[i]);
 	free(grid->cells);
+	free(grid->titles);
 	for (i = 0; grid->headings && i < grid->nr_columns; i++)
 		free(grid->headings[i]);
 	free(grid->headings);

@@ -16,9 +16,10 @@ struct grid {
 	char **headings;  /* see grid_open() */
 	bool no_headings; /* set after grid_open(): they are not printed */
 	size_t nr_columns, nr_rows, size;
-	char **cells;  /* of all rows; NULL: empty */
-	size_t column; /* of the next cell */
-	int err;       /* the first error; later calls then have no effect */
+	char **cells;	     /* of all rows; NULL: empty */
+	const char **titles; /* of each cell, see grid_title(); NULL: none */
+	size_t column;	     /* of the next cell */
+	int err;	     /* the first error; later calls then have no effect */
 };
 
 /*
@@ -28,6 +29,9 @@ struct grid {
 void grid_open(struct grid *grid, const char *const *headings, size_t nr);
 void grid_row(struct grid *grid);
 void grid_cell(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The last cell is a short name: formats with enough space print this title before it. */
+void grid_title(struct grid *grid, const char *title);
 
 /*
  * Adds a cell with as many words as fit into @width columns, at least one. Returns the
@@ -39,6 +43,8 @@ const char *grid_text(struct grid *grid, size_t width, const char *text);
 bool grid_is_right(const struct grid *grid, size_t column);
 const char *grid_heading(const struct grid *grid, size_t column);
 const char *grid_at(const struct grid *grid, size_t row, size_t column);
+/* NULL: the cell has none. */
+const char *grid_title_at(const struct grid *grid, size_t row, size_t column);
 
 /*
  * Until it is called with NULL, each table is passed to @take with the output stream

@@ -82,6 +82,20 @@ enum part {
 	{ "cpu_before", "queue",    "device",	 "foreign", "blocked", "reclaim", \
 	  "asleep",	"runqueue", "cpu_after", "mm",	    "residue" }
 
+/* The parts in words, in the same order. */
+#define PART_TITLES                         \
+	{ "CPU, before the first wait",     \
+	  "asleep, request in the queue",   \
+	  "asleep, request at the device",  \
+	  "asleep, I/O of others",          \
+	  "asleep, for a lock or a server", \
+	  "freeing memory",                 \
+	  "asleep, reason not known",       \
+	  "ready, waiting for a CPU",       \
+	  "CPU, after the first wait",      \
+	  "CPU, memory manager",            \
+	  "not explained" }
+
 /* Bits of the parts that are on the CPU throughout. */
 #define PARTS_ON_CPU (1U << PART_CPU_BEFORE | 1U << PART_CPU_AFTER | 1U << PART_MM)
 

@@ -39,6 +39,20 @@ static void html_tables_print_head(FILE *out, const struct grid *grid)
 	fputs("</tr>\n", out);
 }
 
+/* A short name follows its title, in small print. */
+static void print_cell_text(FILE *out, const struct grid *grid, size_t row, size_t i)
+{
+	const char *text = grid_at(grid, row, i), *title = grid_title_at(grid, row, i);
+
+	text += i ? 0 : strspn(text, " ");
+	if (title) {
+		html_text(out, title);
+		fputs(" <small>(", out);
+	}
+	html_text(out, text);
+	fputs(title ? ")</small>" : "", out);
+}
+
 static void print_cell(FILE *out, const struct grid *grid, size_t row, size_t i)
 {
 	const char *text = grid_at(grid, row, i);
@@ -47,12 +61,12 @@ static void print_cell(FILE *out, const struct grid *grid, size_t row, size_t i)
 	/* The first cell is the row's heading unless it is a number. */
 	if (!i && !*number) {
 		fprintf(out, "<th scope=\"row\"%s>", *text == ' ' ? " class=\"part\"" : "");
-		html_text(out, text + strspn(text, " "));
+		print_cell_text(out, grid, row, i);
 		fputs("</th>", out);
 		return;
 	}
 	fprintf(out, "<td%s>", number);
-	html_text(out, text);
+	print_cell_text(out, grid, row, i);
 	fputs("</td>", out);
 }
 

@@ -15,10 +15,11 @@
 #include "util/array.h"
 
 static void class_row(struct grid *grid, const struct view *view, const char *name,
-		      const struct class_figures *figures)
+		      const char *title, const struct class_figures *figures)
 {
 	grid_row(grid);
 	grid_cell(grid, "%s", name);
+	grid_title(grid, title);
 	grid_cell(grid, "%" PRIu64, figures->count);
 	cell_share(grid, view_share(figures->count, view->every.count));
 	cell_scaled(grid, view_mean_ns(figures) / 1e3);
@@ -46,8 +47,8 @@ int table_classes(FILE *out, const struct view *view)
 	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
 		if (view->figures.classes[class].count)
 			class_row(&grid, view, fault_class_name((enum fault_class) class),
-				  &view->figures.classes[class]);
-	class_row(&grid, view, "all calls", &view->every);
+				  fault_classes[class].title, &view->figures.classes[class]);
+	class_row(&grid, view, "all calls", NULL, &view->every);
 	return grid_close(&grid, out);
 }
 

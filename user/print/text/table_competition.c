@@ -118,6 +118,7 @@ static int competition_table_classes(FILE *out, const struct runs *runs)
 			continue;
 		grid_row(&grid);
 		grid_cell(&grid, "%s", fault_class_name(class));
+		grid_title(&grid, fault_classes[class].title);
 		cell_class(&grid, runs, class, true, false);
 		cell_class(&grid, runs, class, true, true);
 		cell_class(&grid, runs, class, false, false);

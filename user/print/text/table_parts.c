@@ -32,6 +32,7 @@ static void part_row(struct grid *grid, const struct report *run, enum part part
 	grid_row(grid);
 	grid_cell(grid, "  %s%s", view_part_name(part),
 		  is_cpu && view_cpu_at_most(run) ? ", at most" : "");
+	grid_title(grid, view_part_title(part));
 	if (!view_part_known(run, part)) {
 		cells_text(grid, "", 2);
 		cells_text(grid, "n/a", 7);
@@ -47,12 +48,13 @@ static void part_row(struct grid *grid, const struct report *run, enum part part
 
 /* @least: a part with a smaller share of the time has no row. */
 static void faults_rows(struct grid *grid, const struct report *run, const char *name,
-			const struct fault_figures *faults, double least)
+			const char *title, const struct fault_figures *faults, double least)
 {
 	enum part part;
 
 	grid_row(grid);
 	grid_cell(grid, "%s", name);
+	grid_title(grid, title);
 	cell_count(grid, faults->count);
 	cell_count(grid, faults->major);
 	cell_scaled(grid, faults->whole.total_ns / 1e6);
@@ -186,7 +188,8 @@ int table_all_parts(FILE *out, const struct view *view)
 
 	fputs("Parts of the faults' time\n", out);
 	grid_open(&grid, parts_headings, ARRAY_SIZE(parts_headings));
-	faults_rows(&grid, view->run, all_name(view->run), &view->run->faults.all, SMALL_PART);
+	faults_rows(&grid, view->run, all_name(view->run), NULL, &view->run->faults.all,
+		    SMALL_PART);
 	err = grid_close(&grid, out);
 	parts_notes(out, view->run, "");
 	table_waits_short(out, view->run);
@@ -206,10 +209,10 @@ int table_parts(FILE *out, const struct view *view)
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
 		class = fault_class_rows[i];
 		if (run->faults.classes[class].count)
-			faults_rows(&grid, run, fault_class_name(class),
+			faults_rows(&grid, run, fault_class_name(class), fault_classes[class].title,
 				    &run->faults.classes[class], 0);
 	}
-	faults_rows(&grid, run, all_name(run), &run->faults.all, 0);
+	faults_rows(&grid, run, all_name(run), NULL, &run->faults.all, 0);
 	err = grid_close(&grid, out);
 	if (run->faults.all.unsolved)
 		fprintf(out, "Faults that ended with an error or a signal: %" PRIu64 "\n",

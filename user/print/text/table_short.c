@@ -34,16 +34,19 @@ static void where_cells(struct grid *grid, const struct view *view, const char *
 	cell_scaled(grid, view_share(total_ns, faults) / 1e3);
 	if (!run->faults.parts_known || !view_part_known(run, longest) || !total_ns)
 		grid_cell(grid, "n/a");
-	else
+	else {
 		grid_cell(grid, "%s %.0f%%", view_part_name(longest),
 			  100 * view_share(parts_ns[longest], total_ns));
+		grid_title(grid, view_part_title(longest));
+	}
 }
 
 /* The name has rows of its own if it is long. */
-static void where_name(struct grid *grid, const char *name)
+static void where_name(struct grid *grid, const char *name, const char *title)
 {
 	const char *rest = grid_text(grid, NAME_WIDTH, name);
 
+	grid_title(grid, title);
 	while (*rest) {
 		grid_row(grid);
 		cells_text(grid, "", 6);
@@ -75,7 +78,7 @@ static void where_classes(struct grid *grid, const struct view *view)
 			parts_ns[part] = next->parts[part].total_ns;
 		where_cells(grid, view, row ? "" : "class", next->count, next->whole.total_ns,
 			    parts_ns);
-		where_name(grid, fault_class_name(longest));
+		where_name(grid, fault_class_name(longest), fault_classes[longest].title);
 	}
 }
 
@@ -87,7 +90,7 @@ static void where_groups(struct grid *grid, const struct view *view, const char 
 	for (i = 0; i < places->nr && i < ROWS_EACH; i++) {
 		where_cells(grid, view, i ? "" : what, places->rows[i].faults,
 			    places->rows[i].total_ns, places->rows[i].parts_ns);
-		where_name(grid, places->rows[i].name);
+		where_name(grid, places->rows[i].name, NULL);
 	}
 }
 
