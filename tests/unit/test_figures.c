@@ -245,7 +245,8 @@ START_TEST(test_no_version_of_gnuplot_fills_a_distribution)
 	fault(1, 1, 1000, PFSTAT_CLASS_LONG);
 	draw();
 	ck_assert_ptr_nonnull(strstr(drawing_of("latency")->texts[DRAWING_SCRIPT], "with steps"));
-	ck_assert_ptr_nonnull(strstr(drawing_of("cumulative")->texts[DRAWING_SCRIPT], "with lines"));
+	ck_assert_ptr_nonnull(strstr(drawing_of("cumulative")->texts[DRAWING_SCRIPT],
+				     "with lines"));
 	end();
 }
 END_TEST

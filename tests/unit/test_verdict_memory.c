@@ -251,7 +251,7 @@ START_TEST(test_shared_memory_is_touched_mapped_or_swapped_in)
 	check_cause(&s, "shared-memory", true, ": first touches, for each of which the kernel");
 	s.report.evidence.contents[PFSTAT_CONTENT_NEW].count = 100;
 	s.report.evidence.contents[PFSTAT_CONTENT_PRESENT].count = 3996;
-	check_cause(&s, "shared-memory", true, ": the pages existed, and were only mapped");
+	check_cause(&s, "shared-memory-mapped", true, ": the pages existed, and were only mapped");
 	s.report.evidence.contents[PFSTAT_CONTENT_PRESENT].count = 200;
 	check_cause(&s, "shared-memory", true, ": 100 cleared a new page, 200 only mapped one");
 	s.report.faults.classes[FAULT_FILE].major = 64;

@@ -59,6 +59,8 @@ void evidence_add_task(struct evidence *evidence, const struct pfstat_task *task
 {
 	if (task->event.flags & PFSTAT_TASK_FORK && task->event.pid == task->event.tid)
 		evidence->figures.forks++;
+	if (task->event.flags & PFSTAT_TASK_EXEC)
+		evidence->figures.execs++;
 }
 
 void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *advice)

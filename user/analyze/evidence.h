@@ -44,6 +44,7 @@ struct evidence_figures {
 	/* Faults that the kernel took in a system call, or in get_user_pages(). */
 	uint64_t kernel_faults, kernel_ns;
 	uint64_t forks; /* new processes, not threads */
+	uint64_t execs;
 	/* Threads could run and had no CPU, in faults and outside of them. */
 	uint64_t waiting_ns;
 	struct evidence_reclaims reclaims[PFSTAT_NR_RECLAIM_KINDS];

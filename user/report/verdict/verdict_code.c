@@ -5,10 +5,13 @@
  * groups by instruction, and its calls.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "report/verdict/verdict_rules.h"
+#include "report/view.h"
+#include "util/array.h"
 
 /* Only the functions of the costliest instructions are compared. */
 #define CANDIDATES 64
@@ -89,9 +92,61 @@ void verdict_find_code(struct verdict_code *code, const struct report *run)
 	verdict_find_function(code, run, verdict_total_ns);
 }
 
-void verdict_find_caller(struct verdict_code *code, const struct report *run)
+/* These wait for something else than memory, however long they take. */
+static bool verdict_is_wait(const char *name)
 {
-	verdict_find_function(code, run, verdict_kernel_ns);
+	static const char *const waits[] = {
+		"futex",	   "poll",   "ppoll",	"select",   "pselect6",	 "epoll_wait",
+		"epoll_pwait",	   "wait4",  "waitid",	"pause",    "nanosleep", "clock_nanosleep",
+		"rt_sigtimedwait", "accept", "accept4", "recvfrom", "recvmsg",	 "rt_sigsuspend",
+		"restart_syscall",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(waits); i++)
+		if (!strcmp(waits[i], name))
+			return true;
+	return false;
+}
+
+/*
+ * Adds the only system call that took as long as half of these faults: the others cannot hold most
+ * of them.
+ */
+static void verdict_add_syscall(struct verdict_cause *cause, const struct report *run)
+{
+	const struct syscall_total *row = run->extras.syscalls, *found = NULL;
+	const struct syscall_total *end = row + run->extras.nr_syscalls;
+	char *name = NULL, *other;
+
+	for (; row < end && row->total_ns >= VERDICT_WAIT_SHARE * run->evidence.kernel_ns; row++) {
+		other = view_syscall_name(run, row->number);
+		if (!other || verdict_is_wait(other)) {
+			free(other);
+			continue;
+		}
+		if (found) {
+			free(other);
+			free(name);
+			return;
+		}
+		found = row;
+		name = other;
+	}
+	if (found)
+		verdict_add(cause, ", where only %s() took that long (%" PRIu64 " call%s)", name,
+			    found->calls, found->calls == 1 ? "" : "s");
+	free(name);
+}
+
+void verdict_add_caller(struct verdict_cause *cause, const struct report *run)
+{
+	struct verdict_code caller;
+
+	verdict_add_syscall(cause, run);
+	verdict_find_function(&caller, run, verdict_kernel_ns);
+	if (caller.total_ns >= VERDICT_WAIT_SHARE * run->evidence.kernel_ns)
+		verdict_add(cause, ", mostly from %.120s", caller.name);
 }
 
 void verdict_advisers(const struct report *run, const char *file, int advice,

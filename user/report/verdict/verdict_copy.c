@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The rules about copies on write. The kernel side reports what was copied: a page that a fork
- * shared, the page of zeros, a page that KSM merged, or a page of a file.
+ * shared, the zero page, a page that KSM merged, or a page of a file.
  */
 #include <inttypes.h>
 
@@ -53,10 +53,17 @@ bool verdict_copy_after_fork(const struct verdict *verdict, const struct report 
 			    (double)followed / forks, forks, forks == 1 ? "" : "s");
 	else
 		verdict_add(cause, ", most of them after a fork before the recording.");
-	verdict_advise(cause, "a child that executes a program: posix_spawn() or vfork(). Workers: "
-			      "fork before the memory is filled, and keep what they write (counts "
-			      "of references, marks of a collector) out of what they share. "
-			      "MADV_DONTFORK for memory that children do not use.");
+	if (run->evidence.execs >= MAIN_SHARE * forks && forks)
+		verdict_advise(cause,
+			       "posix_spawn() or vfork() for a child that executes a program; "
+			       "MADV_DONTFORK for memory that it does not use.");
+	else
+		verdict_advise(cause,
+			       "fork before the memory is filled, or keep what the processes "
+			       "write (counts of references, marks of a collector) apart "
+			       "from what they share: gc.freeze() of Python, Process.warmup "
+			       "of Ruby. MADV_DONTFORK for memory that children do not "
+			       "use.");
 	return true;
 }
 
@@ -71,8 +78,7 @@ bool verdict_copy_zero(const struct verdict *verdict, const struct report *run,
 	verdict_state(cause,
 		      "%" PRIu64
 		      " pages (%.0f MiB) of anonymous memory were read before they were written, "
-		      "%.2f µs each: the read maps the page of zeros, and the write is a second "
-		      "fault.",
+		      "%.2f µs each: the read maps the zero page, and the write is a second fault.",
 		      sum->count, copied_mib(run, sum->count), copy_us(sum));
 	verdict_advise(cause, "write the memory first, or MADV_POPULATE_WRITE for the range.");
 	return true;
@@ -129,7 +135,7 @@ bool verdict_copy_unknown(const struct verdict *verdict, const struct report *ru
 	verdict_state(cause,
 		      "%" PRIu64 " writes copied private pages (%.0f MiB), %.2f µs each. What was "
 		      "copied is not known: pages that %" PRIu64
-		      " fork%s shared, the page of zeros, pages of a file, or of KSM.",
+		      " fork%s shared, the zero page, pages of a file, or of KSM.",
 		      cow->count, copied_mib(run, cow->count), verdict_mean_us(run, FAULT_COW),
 		      forks, forks == 1 ? "" : "s");
 	verdict_advise(cause, "record again with this version, whose eBPF programs and module tell "

@@ -161,12 +161,15 @@ bool verdict_refault(const struct verdict *verdict, const struct report *run,
 	if (!returns.most || cause->weight < REFAULT_SHARE)
 		return false;
 	cause->certain = returns.unknown_ns <= MAIN_SHARE * returns.total_ns;
+	if (is_program_text(run))
+		cause->rule = "program-evicted";
 	verdict_state(cause,
-		      "%s: %" PRIu64 " pages of files were evicted and read again "
+		      "%s: %" PRIu64 " pages of %s were evicted and read again "
 		      "by %" PRIu64 " faults (%.0f %% of the faults' time)",
 		      cause->certain ? "memory was too small" :
 				       "memory was too small, or another program dropped pages",
-		      returns.pages, returns.faults, 100 * cause->weight);
+		      returns.pages, is_program_text(run) ? "program text" : "files",
+		      returns.faults, 100 * cause->weight);
 	if (!evictions_is_others(returns.most))
 		verdict_add(cause, ", most of them evicted by %.15s (%" PRIu32 ")",
 			    returns.most->evictor_name, returns.most->evictor);

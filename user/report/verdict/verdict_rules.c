@@ -19,7 +19,7 @@ static const struct verdict_rule verdict_rules[] = {
 	{ "read-around", verdict_read_around },
 	{ "read-amplification", verdict_amplified },
 	{ "cold-file", verdict_cold },
-	{ "read-cpu", verdict_read_cpu },
+	{ "decompression", verdict_read_cpu },
 	{ "device-queue", verdict_queue },
 	{ "file-holes", verdict_holes },
 	{ "page-mkwrite", verdict_page_mkwrite },
@@ -246,14 +246,11 @@ static bool state_kernel(const struct verdict *verdict, const struct report *run
 static void add_kernel(const struct report *run, struct verdict_cause *cause)
 {
 	const double share = verdict_share_of(run, run->evidence.kernel_ns);
-	struct verdict_code caller;
 
 	if (share < VERDICT_WAIT_SHARE)
 		return;
-	verdict_find_caller(&caller, run);
 	verdict_add(cause, " %.0f %% of the faults' time is in system calls", 100 * share);
-	if (caller.total_ns >= VERDICT_WAIT_SHARE * run->evidence.kernel_ns)
-		verdict_add(cause, ", mostly of %.120s", caller.name);
+	verdict_add_caller(cause, run);
 	verdict_add(cause, ".");
 }
 

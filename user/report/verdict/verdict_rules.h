@@ -122,8 +122,11 @@ const char *verdict_class_wait_cause(const struct report *run, enum fault_class 
 double verdict_mean_us(const struct report *run, enum fault_class class);
 
 void verdict_find_code(struct verdict_code *code, const struct report *run);
-/* The same of the faults that the kernel took itself: the function makes the system calls. */
-void verdict_find_caller(struct verdict_code *code, const struct report *run);
+/*
+ * Adds the system call in which the kernel faulted, and the function that made it, as far as they
+ * are known.
+ */
+void verdict_add_caller(struct verdict_cause *cause, const struct report *run);
 
 /* Calls of a kind that succeeded, and the place in the code that made most of them. */
 struct verdict_callers {

@@ -158,16 +158,18 @@ static void state_shared_touches(const struct report *run, struct verdict_cause 
 				   "that another process had touched, and that were only mapped.");
 		return;
 	}
-	if (present->count <= FEW_SHARE * known)
+	if (present->count <= FEW_SHARE * known) {
 		verdict_add(cause, ": first touches, for each of which the kernel clears a page.");
-	else if (made->count <= FEW_SHARE * known)
+	} else if (made->count <= FEW_SHARE * known) {
+		cause->rule = "shared-memory-mapped";
 		verdict_add(cause, ": the pages existed, and were only mapped into this process, "
 				   "one by one.");
-	else
+	} else {
 		verdict_add(cause,
 			    ": %" PRIu64 " cleared a new page, %" PRIu64
 			    " only mapped one that existed.",
 			    made->count, present->count);
+	}
 }
 
 bool verdict_shared_memory(const struct verdict *verdict, const struct report *run,

@@ -103,11 +103,13 @@ bool verdict_mmap_lock(const struct verdict *verdict, const struct report *run,
 		return false;
 	verdict_state(cause,
 		      "for %.0f %% of the faults' time threads waited for the lock of their "
-		      "address space (mmap_lock), which calls that change mappings hold.",
+		      "address space (mmap_lock). Calls that change mappings hold it, or wait for "
+		      "it while another program reads /proc/PID/smaps, and faults wait behind "
+		      "them.",
 		      100 * cause->weight);
 	call = changes_of_mappings(run, &name);
 	if (call)
-		verdict_add(cause, " The costliest of these is %s(): %" PRIu64 " calls.", name,
+		verdict_add(cause, " The costliest of the calls is %s(): %" PRIu64 ".", name,
 			    call->calls);
 	verdict_advise(cause, "map once and keep the memory; make mappings before the threads "
 			      "start, or use processes; Linux 6.4 and later fault under a lock of "
@@ -252,19 +254,15 @@ bool verdict_foreign(const struct verdict *verdict, const struct report *run,
 bool verdict_kernel(const struct verdict *verdict, const struct report *run,
 		    struct verdict_cause *cause)
 {
-	struct verdict_code caller;
-
 	(void)verdict;
 	cause->weight = verdict_share_of(run, run->evidence.kernel_ns);
 	if (cause->weight < KERNEL_SHARE)
 		return false;
-	verdict_find_caller(&caller, run);
 	verdict_state(cause,
 		      "%.0f %% of the faults' time was taken in system calls: the kernel copied to "
 		      "or from memory that was not mapped, pinned it, or populated it",
 		      100 * cause->weight);
-	if (caller.total_ns >= VERDICT_WAIT_SHARE * run->evidence.kernel_ns)
-		verdict_add(cause, ". Most of it is in calls of %.120s", caller.name);
+	verdict_add_caller(cause, run);
 	verdict_add(cause, ".");
 	verdict_advise(cause, "pfdrive report --with syscalls has the times of the calls; reuse "
 			      "buffers that are mapped already.");
