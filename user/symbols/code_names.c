@@ -22,6 +22,12 @@
 #define SYMBOL_MAX 255
 #define ALL_MAX	   (12U << 20) /* bytes of that JSON; the rest is for other members */
 
+/* The paths belong to the analysis. Code outside of any file may be named by a JIT compiler. */
+struct code_places {
+	struct code_place *list;
+	size_t nr, room;
+};
+
 struct search {
 	struct analysis *analysis;
 	const struct code_files *files;
@@ -29,14 +35,7 @@ struct search {
 	json_t *found;
 	size_t bytes; /* size of these as JSON */
 	uint64_t left_out;
-	struct jitted *jitted;
-	size_t nr_jitted, room_jitted;
-};
-
-/* Code outside of any file: a JIT compiler may have named it. */
-struct jitted {
-	uint32_t pid;
-	uint64_t address;
+	struct code_places in_files, jitted;
 };
 
 /*
@@ -56,31 +55,49 @@ static int code_names_keep(struct search *search, json_t *entry)
 	return json_array_append_new(search->found, entry) ? -ENOMEM : 0;
 }
 
-static int add_jitted(struct search *search, const struct code_place *place)
+static int add_place(struct code_places *places, const struct code_place *place)
 {
-	const size_t room = search->room_jitted ? 2 * search->room_jitted : 64;
-	struct jitted *grown;
+	const size_t room = places->room ? 2 * places->room : 64;
+	struct code_place *grown;
 
-	if (search->nr_jitted == search->room_jitted) {
-		grown = reallocarray(search->jitted, room, sizeof(*grown));
+	if (places->nr == places->room) {
+		grown = reallocarray(places->list, room, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
-		search->jitted = grown;
-		search->room_jitted = room;
+		places->list = grown;
+		places->room = room;
 	}
-	search->jitted[search->nr_jitted++] = (struct jitted){ place->pid, place->offset };
+	places->list[places->nr++] = *place;
 	return 0;
 }
 
-static int look_up(void *context, const struct code_place *place)
+static int collect(void *context, const struct code_place *place)
 {
 	struct search *search = context;
-	char *name;
+
+	return add_place(place->path[0] ? &search->in_files : &search->jitted, place);
+}
+
+/* The places of one file or process follow each other, so that each is read once. */
+static int by_file_and_offset(const void *a, const void *b)
+{
+	const struct code_place *left = a, *right = b;
+	const int order = strcmp(left->path, right->path);
+
+	if (order)
+		return order;
+	if (left->inode != right->inode)
+		return left->inode < right->inode ? -1 : 1;
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	return left->offset < right->offset ? -1 : left->offset > right->offset;
+}
+
+static int look_up(struct search *search, const struct code_place *place)
+{
+	char *name = symbols_name(search->symbols, place->path, place->inode, place->offset);
 	int err;
 
-	if (!place->path[0])
-		return add_jitted(search, place);
-	name = symbols_name(search->symbols, place->path, place->inode, place->offset);
 	if (!name)
 		return 0;
 	err = analysis_name_code(search->analysis, place->path, place->offset, name);
@@ -94,13 +111,17 @@ static int look_up(void *context, const struct code_place *place)
 	return err;
 }
 
-static int by_process_and_address(const void *a, const void *b)
+static int look_up_all_in_files(struct search *search)
 {
-	const struct jitted *left = a, *right = b;
+	const struct code_places *places = &search->in_files;
+	int err = 0;
+	size_t i;
 
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	return left->address < right->address ? -1 : left->address > right->address;
+	if (places->nr)
+		qsort(places->list, places->nr, sizeof(*places->list), by_file_and_offset);
+	for (i = 0; i < places->nr && !err; i++)
+		err = look_up(search, &places->list[i]);
+	return err;
 }
 
 static int name_jitted(struct search *search, uint32_t pid, const struct perf_map_place *places,
@@ -124,7 +145,7 @@ static int name_jitted(struct search *search, uint32_t pid, const struct perf_ma
 }
 
 /* Looks up the code of one process. Without a perf map it stays without names. */
-static int look_up_jitted(struct search *search, const struct jitted *jitted, size_t nr)
+static int look_up_jitted(struct search *search, const struct code_place *jitted, size_t nr)
 {
 	const int fd = code_files_open_perf_map(search->files, jitted->pid);
 	struct perf_map_place *places = fd < 0 ? NULL : calloc(nr, sizeof(*places));
@@ -135,7 +156,7 @@ static int look_up_jitted(struct search *search, const struct jitted *jitted, si
 	if (fd < 0)
 		return 0;
 	for (i = 0; places && i < nr; i++)
-		places[i].address = jitted[i].address;
+		places[i].address = jitted[i].offset;
 	err = file ? perf_map_read(file, places, nr) : -ENOMEM;
 	if (!err)
 		err = name_jitted(search, jitted->pid, places, nr);
@@ -151,17 +172,17 @@ static int look_up_jitted(struct search *search, const struct jitted *jitted, si
 
 static int look_up_all_jitted(struct search *search)
 {
+	const struct code_places *places = &search->jitted;
 	size_t from, to;
 	int err = 0;
 
-	if (search->nr_jitted)
-		qsort(search->jitted, search->nr_jitted, sizeof(*search->jitted),
-		      by_process_and_address);
-	for (from = 0; from < search->nr_jitted && !err; from = to) {
+	if (places->nr)
+		qsort(places->list, places->nr, sizeof(*places->list), by_file_and_offset);
+	for (from = 0; from < places->nr && !err; from = to) {
 		to = from + 1;
-		while (to < search->nr_jitted && search->jitted[to].pid == search->jitted[from].pid)
+		while (to < places->nr && places->list[to].pid == places->list[from].pid)
 			to++;
-		err = look_up_jitted(search, search->jitted + from, to - from);
+		err = look_up_jitted(search, places->list + from, to - from);
 	}
 	return err;
 }
@@ -181,10 +202,11 @@ int code_names_find(struct analysis *analysis, const struct code_files *files, j
 		return -ENOMEM;
 	err = symbols_open(&search.symbols, files);
 	if (!err)
-		err = analysis_visit_code(analysis, look_up, &search);
+		err = analysis_visit_code(analysis, collect, &search);
 	if (!err)
-		err = look_up_all_jitted(&search);
-	free(search.jitted);
+		err = look_up_all_in_files(&search) ?: look_up_all_jitted(&search);
+	free(search.in_files.list);
+	free(search.jitted.list);
 	if (!err && symbols_trouble(search.symbols))
 		message(STATUS_OK,
 			"cannot look up all symbols: the process that reads them failed (%s); "

@@ -15,6 +15,7 @@
 #endif
 
 #include "symbols/elf_names.h"
+#include "symbols/elf_symbols.h"
 #include "util/code_name.h"
 
 struct elf_names {
@@ -22,6 +23,8 @@ struct elf_names {
 	Dwfl_Module *module;
 	elf_debug_opener opener;
 	void *context;
+	bool read; /* at the first look-up: */
+	struct elf_symbols symbols;
 };
 
 /* The default callbacks of libdwfl open paths, and query $DEBUGINFOD_URLS. */
@@ -73,6 +76,7 @@ void elf_names_close(struct elf_names *names)
 {
 	if (!names)
 		return;
+	elf_symbols_exit(&names->symbols);
 	dwfl_end(names->dwfl);
 	free(names);
 }
@@ -110,16 +114,14 @@ char *elf_name_print(const char *symbol, uint64_t offset)
 
 char *elf_names_at(struct elf_names *names, uint64_t file_offset)
 {
+	const struct elf_symbol *symbol;
 	GElf_Addr address;
-	const char *name;
-	GElf_Off offset;
-	GElf_Sym symbol;
 
 	if (!elf_names_address(names->module, file_offset, &address))
 		return NULL;
-	name = dwfl_module_addrinfo(names->module, address, &offset, &symbol, NULL, NULL, NULL);
-	/* The nearest symbol before the address may have ended long before it. */
-	if (!name || (symbol.st_size && offset >= symbol.st_size))
+	if (!names->read && elf_symbols_read(&names->symbols, names->module))
 		return NULL;
-	return elf_name_print(name, offset);
+	names->read = true;
+	symbol = elf_symbols_find(&names->symbols, address);
+	return symbol ? elf_name_print(symbol->name, address - symbol->address) : NULL;
 }
