@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runner.h"
+#include "user/model/mapping_state.h"
 #include "user/system/proc_maps.h"
 #include "user/util/page_size.h"
 
@@ -54,12 +55,13 @@ START_TEST(test_lines_become_mappings)
 	ck_assert_uint_eq(seen.maps[0].pid, 42);
 	ck_assert_uint_eq(seen.maps[0].tid, 42);
 	ck_assert_uint_eq(seen.maps[0].prot, PROT_READ | PROT_EXEC);
-	ck_assert_uint_eq(seen.maps[0].flags, MAP_PRIVATE);
+	ck_assert_uint_eq(seen.maps[0].flags, MAP_PRIVATE | ITEM_MAP_NO_ADVICE);
+	ck_assert_uint_eq(seen.maps[1].flags, MAP_PRIVATE);
 	ck_assert_str_eq(seen.paths[0], "/usr/lib/libc.so.6");
 	ck_assert_str_eq(seen.paths[1], "");
 	ck_assert_uint_eq(seen.maps[1].prot, PROT_READ | PROT_WRITE);
 	ck_assert_str_eq(seen.paths[2], "[stack]");
-	ck_assert_uint_eq(seen.maps[3].flags, MAP_SHARED);
+	ck_assert_uint_eq(seen.maps[3].flags, MAP_SHARED | ITEM_MAP_NO_ADVICE);
 	ck_assert_uint_eq(seen.maps[3].prot, 0);
 	ck_assert_uint_eq(seen.maps[3].inode, UINT64_MAX);
 	ck_assert_str_eq(seen.paths[3], "/a b\nc (deleted)");
@@ -150,6 +152,70 @@ START_TEST(test_flags_apply_to_the_mapping_before_them)
 }
 END_TEST
 
+static struct pfstat_mapping state_of(uint32_t pid, uint64_t address, uint64_t bytes,
+				      uint32_t advice)
+{
+	return (struct pfstat_mapping){
+		.event.pid = pid,
+		.address = address,
+		.bytes = bytes,
+		.advice = advice,
+	};
+}
+
+START_TEST(test_advice_that_a_source_knows_applies_to_its_mappings)
+{
+	struct pfstat_mapping states[] = {
+		state_of(43, 0x1000, 0x1000, MAPPING_SEQUENTIAL),
+		state_of(42, 0x5000, 0x1000, MAPPING_NORMAL),
+		state_of(42, 0x3000, 0x1000, MAPPING_SEQUENTIAL),
+		state_of(42, 0x1000, 0x1000, MAPPING_RANDOM),
+		state_of(42, 0x7000, 0x1000, MAPPING_RANDOM), /* only a part of it */
+	};
+	static const uint32_t expected[] = {
+		MAP_SHARED | ITEM_MAP_RANDOM,	 MAP_SHARED | ITEM_MAP_SEQUENTIAL, MAP_SHARED,
+		MAP_SHARED | ITEM_MAP_NO_ADVICE, MAP_SHARED | ITEM_MAP_NO_ADVICE,
+	};
+	static const char *const lines[] = {
+		"1000-2000 r--s 0 08:11 7 /a\n", "3000-4000 r--s 0 08:11 7 /a\n",
+		"5000-6000 r--s 0 08:11 7 /a\n", "7000-9000 r--s 0 08:11 7 /a\n",
+		"a000-b000 r--s 0 08:11 7 /a\n",
+	};
+	struct procmaps maps = { 0 };
+	struct seen seen = { 0 };
+	unsigned int i;
+
+	procmaps_set_advice(&maps, states, 5); /* of no mapping */
+	for (i = 0; i < 5; i++)
+		ck_assert_int_eq(procmaps_add_line(&maps, 42, lines[i]), 0);
+	procmaps_set_advice(&maps, NULL, 0);
+	procmaps_set_advice(&maps, states, 5);
+	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0);
+	ck_assert_uint_eq(seen.count, 5);
+	for (i = 0; i < 5; i++)
+		ck_assert_uint_eq(seen.maps[i].flags, expected[i]);
+}
+END_TEST
+
+/* For smaps the kernel walks all page tables, and the process cannot map anything meanwhile. */
+START_TEST(test_smaps_of_another_process_is_not_read)
+{
+	struct procmaps maps = { 0 };
+	const struct item_map *map;
+	unsigned int unknown = 0;
+	size_t at;
+
+	ck_assert_int_eq(procmaps_read(&maps, getppid()), 0);
+	for (at = 0; at < maps.used; at += (sizeof(*map) + map->path_bytes + 7) & ~7UL) {
+		map = (const void *)(maps.bytes + at);
+		ck_assert(!map->inode == !(map->flags & ITEM_MAP_NO_ADVICE));
+		unknown += map->flags & ITEM_MAP_NO_ADVICE ? 1 : 0;
+	}
+	ck_assert_uint_gt(unknown, 0);
+	procmaps_exit(&maps);
+}
+END_TEST
+
 START_TEST(test_advice_of_this_process_is_read)
 {
 	const size_t bytes = 4 * sysconf(_SC_PAGESIZE);
@@ -161,7 +227,7 @@ START_TEST(test_advice_of_this_process_is_read)
 
 	ck_assert_ptr_ne(map, MAP_FAILED);
 	ck_assert_int_eq(madvise(map, bytes, MADV_RANDOM), 0);
-	ck_assert_int_eq(procmaps_read(&maps, getpid()), 0);
+	ck_assert_int_eq(procmaps_read_self(&maps), 0);
 	for (at = 0; at < maps.used; at += (sizeof(*found) + found->path_bytes + 7) & ~7UL) {
 		found = (const void *)(maps.bytes + at);
 		if (found->address == (uintptr_t)map)
@@ -174,6 +240,7 @@ START_TEST(test_advice_of_this_process_is_read)
 END_TEST
 
 RUN_TESTS("procmaps", test_lines_become_mappings, test_flags_apply_to_the_mapping_before_them,
-	  test_advice_of_this_process_is_read, test_malformed_lines_are_refused,
-	  test_error_of_the_consumer_stops_the_hand_over, test_appended_maps_follow_the_first,
-	  test_read_of_a_missing_process_fails)
+	  test_advice_that_a_source_knows_applies_to_its_mappings,
+	  test_smaps_of_another_process_is_not_read, test_advice_of_this_process_is_read,
+	  test_malformed_lines_are_refused, test_error_of_the_consumer_stops_the_hand_over,
+	  test_appended_maps_follow_the_first, test_read_of_a_missing_process_fails)

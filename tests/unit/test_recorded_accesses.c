@@ -11,6 +11,7 @@
 #include "runner.h"
 #include "user/advise/advise_files.h"
 #include "user/advise/recorded_accesses.h"
+#include "user/model/mapping_state.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 #include "user/util/message.h"
@@ -67,6 +68,8 @@ static void add(enum item_type type, uint64_t ns, const void *data)
 	ck_assert_int_eq(recording_add(writer, &item), 0);
 }
 
+static uint32_t map_flags;
+
 static void add_map(uint64_t ns, uint64_t address, uint64_t pgoff, uint32_t prot)
 {
 	const size_t bytes = strlen(path) + 1;
@@ -82,7 +85,7 @@ static void add_map(uint64_t ns, uint64_t address, uint64_t pgoff, uint32_t prot
 		.pid = 50,
 		.tid = 50,
 		.prot = prot,
-		.flags = MAP_SHARED,
+		.flags = MAP_SHARED | map_flags,
 		.path_bytes = bytes,
 	};
 	memcpy(map->path, path, bytes);
@@ -314,6 +317,59 @@ static void add_advice(uint64_t address, uint64_t bytes)
 	add(ITEM_EVENT, 3000, &advice);
 }
 
+/* At the end of the mapping. */
+static void add_state(uint64_t ns, uint32_t advice)
+{
+	const struct pfstat_mapping state = {
+		.event = { .type = PFSTAT_EVENT_MAPPING,
+			   .size = sizeof(state),
+			   .pid = 50,
+			   .tid = 50,
+			   .ns = ns },
+		.address = MAPPED,
+		.bytes = PAGES * page_size(),
+		.advice = advice,
+	};
+
+	add(ITEM_EVENT, ns, &state);
+}
+
+static const struct accessed_mapping *read_mapping(uint32_t flags, bool advised, uint32_t state)
+{
+	recorded_accesses_exit(&accesses);
+	begin_recording();
+	map_flags = flags;
+	add_map(0, MAPPED, 0, PROT_READ);
+	map_flags = 0;
+	if (advised)
+		add_advice(MAPPED, 4096);
+	add_fault(50, 50, 3500, 3, PFSTAT_CLASS_LONG);
+	if (state < MAPPING_NR_ADVICES)
+		add_state(4000, state);
+	end_recording();
+	read_recording();
+	return accesses.mappings;
+}
+
+START_TEST(test_advice_from_before_the_recording_is_that_at_the_end_if_no_call_changed_it)
+{
+	const struct accessed_mapping *mapping;
+
+	mapping = read_mapping(ITEM_MAP_NO_ADVICE, false, MAPPING_RANDOM);
+	ck_assert_int_eq(mapping->initial_advice, MADV_RANDOM);
+	ck_assert(!mapping->no_advice);
+	mapping = read_mapping(ITEM_MAP_NO_ADVICE, false, MAPPING_NORMAL);
+	ck_assert_int_eq(mapping->initial_advice, -1);
+	ck_assert(!mapping->no_advice);
+	mapping = read_mapping(ITEM_MAP_NO_ADVICE, true, MAPPING_RANDOM);
+	ck_assert_int_eq(mapping->initial_advice, -1);
+	ck_assert(mapping->no_advice);
+	ck_assert(read_mapping(ITEM_MAP_NO_ADVICE, false, MAPPING_NR_ADVICES)->no_advice);
+	mapping = read_mapping(ITEM_MAP_SEQUENTIAL, false, MAPPING_NORMAL);
+	ck_assert_int_eq(mapping->initial_advice, MADV_SEQUENTIAL);
+}
+END_TEST
+
 /* A damaged or forged recording may have a mapping that ends beyond the last address. */
 START_TEST(test_advice_for_a_mapping_beyond_the_last_address_is_one_range)
 {
@@ -380,6 +436,7 @@ RUN_TESTS_WITH("recorded accesses", make_folder, remove_folder,
 	       test_a_later_mapping_hides_an_earlier_one, test_faults_without_a_mapping_are_counted,
 	       test_stores_to_mapped_pages_are_counted_as_not_repeated,
 	       test_advice_for_a_mapping_beyond_the_last_address_is_one_range,
+	       test_advice_from_before_the_recording_is_that_at_the_end_if_no_call_changed_it,
 	       test_code_is_replayed_and_not_advised,
 	       test_a_file_that_is_not_the_recorded_one_is_left_out,
 	       test_a_missing_recording_is_refused)

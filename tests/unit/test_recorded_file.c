@@ -179,6 +179,18 @@ START_TEST(test_advice_of_the_file_is_taken)
 }
 END_TEST
 
+START_TEST(test_mappings_with_unknown_advice_are_counted)
+{
+	struct recorded_file file;
+
+	map_flags = MAP_SHARED | ITEM_MAP_NO_ADVICE;
+	make_recording("/lib/first.so", 100);
+	ck_assert_int_eq(recorded_file_read(&file, "run.pfs", NULL), STATUS_OK);
+	ck_assert_uint_eq(file.no_advice, 1);
+	recorded_file_exit(&file);
+}
+END_TEST
+
 START_TEST(test_an_old_recording_does_not_know_the_advice)
 {
 	struct recorded_file file;
@@ -304,6 +316,7 @@ START_TEST(test_file_without_visits_is_refused)
 END_TEST
 
 RUN_TESTS_WITH("recorded_file", make_folder, remove_folder, test_advice_of_the_file_is_taken,
+	       test_mappings_with_unknown_advice_are_counted,
 	       test_an_old_recording_does_not_know_the_advice, test_the_costliest_file_is_found,
 	       test_a_file_without_faults_is_refused, test_a_name_that_is_too_long_is_refused,
 	       test_a_signal_ends_the_reading, test_file_without_visits_is_refused)

@@ -96,6 +96,21 @@ static void print_losses(FILE *out, const struct recorded_accesses *accesses)
 		      out);
 }
 
+/* Mappings of advised files that existed before the recording, and whose advice is not known. */
+static void print_unknown_advice(FILE *out, const struct recorded_accesses *accesses)
+{
+	size_t i, unknown = 0;
+
+	for (i = 0; i < accesses->nr_mappings; i++)
+		unknown += accesses->mappings[i].used && accesses->mappings[i].no_advice &&
+			   accesses->files[accesses->mappings[i].file].advised;
+	if (unknown)
+		fprintf(out,
+			"The advice of %zu mappings from before the recording is not known, so the "
+			"control has none for them; record with the module\n",
+			unknown);
+}
+
 static void print_hidden(FILE *out, const struct recorded_accesses *accesses)
 {
 	if (accesses->populated)
@@ -219,6 +234,7 @@ int advise_print_table(FILE *out, const struct advise *advise)
 	print_losses(out, &advise->accesses);
 	print_recording(out, advise);
 	print_files(out, &advise->accesses);
+	print_unknown_advice(out, &advise->accesses);
 	print_hidden(out, &advise->accesses);
 	print_faithfulness(out, advise);
 	err = advise_print_rows(out, advise);

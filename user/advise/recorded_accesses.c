@@ -115,6 +115,7 @@ static int accesses_take_advice(struct recorded_accesses *accesses,
 		left = mapping->bytes - (address - mapping->address);
 		until = left < end - address ? address + left : end;
 		mapping->used = true;
+		mapping->advised = true;
 		event.mapping = mapping - accesses->mappings;
 		event.page = (address - mapping->address) / page_size();
 		event.pages = page_size_count(until - address);
@@ -176,6 +177,21 @@ static void accesses_take_block(struct recorded_accesses *accesses,
 		file->cold = true;
 }
 
+/* eBPF knows the advice at the end of a mapping; it is that of the begin if no call changed it. */
+static void accesses_take_state(struct recorded_accesses *accesses,
+				const struct pfstat_mapping *state)
+{
+	struct accessed_mapping *mapping =
+		recorded_mappings_at(accesses, state->event.pid, state->address);
+
+	if (!mapping || !mapping->no_advice || mapping->advised ||
+	    mapping->address != state->address || mapping->bytes != state->bytes)
+		return;
+	mapping->no_advice = false;
+	if (state->advice == MADV_RANDOM || state->advice == MADV_SEQUENTIAL)
+		mapping->initial_advice = state->advice;
+}
+
 static int accesses_take_event(struct recorded_accesses *accesses, const struct pfstat_event *event)
 {
 	switch (event->type) {
@@ -185,6 +201,9 @@ static int accesses_take_event(struct recorded_accesses *accesses, const struct 
 		return accesses_take_advice(accesses, (const struct pfstat_advice *)event);
 	case PFSTAT_EVENT_TASK:
 		return accesses_take_task(accesses, (const struct pfstat_task *)event);
+	case PFSTAT_EVENT_MAPPING:
+		accesses_take_state(accesses, (const struct pfstat_mapping *)event);
+		return 0;
 	case PFSTAT_EVENT_BLOCK:
 		accesses_take_block(accesses, (const struct pfstat_block *)event);
 		return 0;

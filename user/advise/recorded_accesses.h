@@ -34,6 +34,8 @@ struct accessed_mapping {
 	bool inherited;	    /* by fork(2) */
 	bool before;	    /* it existed before the recording */
 	int initial_advice; /* MADV_RANDOM or MADV_SEQUENTIAL before the recording; -1: none */
+	bool no_advice;	    /* it existed before, and its advice then is not known */
+	bool advised;	    /* in the recording */
 	bool used;	    /* a fault of it is replayed */
 };
 

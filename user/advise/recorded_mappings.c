@@ -110,6 +110,7 @@ int recorded_mappings_add(struct recorded_accesses *accesses, const struct item_
 					     .shared = map->flags & MAP_SHARED,
 					     .before = !map->ns,
 					     .initial_advice = initial_advice_of(map),
+					     .no_advice = map->flags & ITEM_MAP_NO_ADVICE,
 				     });
 }
 

@@ -137,6 +137,11 @@ static void print_advice(FILE *out, const struct recorded_file *file,
 			"Advice: %zu recorded calls of madvise(2) and flags of mappings "
 			"repeated\n",
 			replayed->nr_advices);
+	if (!replayed->advised && file->no_advice)
+		fprintf(out,
+			"Advice: that of %zu mappings from before the recording is not known; if "
+			"they had any, this is not a control\n",
+			file->no_advice);
 	if (replayed->nr_refused)
 		fprintf(out, "ADVICE: %zu OF THEM REFUSED: %s\n", replayed->nr_refused,
 			strerror(replayed->refused_errno));

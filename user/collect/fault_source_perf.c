@@ -160,7 +160,7 @@ static void perf_source_close(struct fault_source *source)
 static int perf_source_add_maps(struct perf_source *perf, pid_t pid)
 {
 	struct procmaps found = { 0 };
-	int err = procmaps_read(&found, pid);
+	int err = pid == getpid() ? procmaps_read_self(&found) : procmaps_read(&found, pid);
 
 	if (!err) {
 		pthread_mutex_lock(&perf->lock);

@@ -207,10 +207,41 @@ bool instruments_are_on(const struct instruments *instruments, pid_t pid)
 	return instruments->events && events_is_watched(instruments->events, pid);
 }
 
+static int instruments_keep_mapping(void *context, const struct pfstat_mapping *mapping)
+{
+	struct instruments *instruments = context;
+	struct pfstat_mapping *grown =
+		reallocarray(instruments->mappings, instruments->nr_mappings + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	instruments->mappings = grown;
+	grown[instruments->nr_mappings++] = *mapping;
+	return 0;
+}
+
+/*
+ * /proc/PID/maps has no advice, and smaps costs too much (proc_maps.h). If the source cannot be read,
+ * the advice remains unknown.
+ */
+static void instruments_set_advice(struct instruments *instruments)
+{
+	const struct fault_source *source = instruments->source;
+
+	if (!instruments->maps || !source->ops->mappings)
+		return;
+	if (!source->ops->mappings(source, instruments_keep_mapping, instruments))
+		perf_maps_set_advice(instruments->maps, instruments->mappings,
+				     instruments->nr_mappings);
+	instruments->nr_mappings = 0;
+}
+
 int instruments_go(struct instruments *instruments, char *why, size_t size)
 {
-	int err = collector_start(instruments->collector);
+	int err;
 
+	instruments_set_advice(instruments);
+	err = collector_start(instruments->collector);
 	priority_restore(&instruments->priority);
 	instruments->going = !err;
 	return err ? instruments_explain(err, why, size,
@@ -259,19 +290,6 @@ static void instruments_take_counters(struct instruments *instruments,
 	perf_faults_stop(instruments->counters);
 	perf_faults_read(instruments->counters, &counters->perf_faults, &counters->perf_minor,
 			 &counters->perf_major);
-}
-
-static int instruments_keep_mapping(void *context, const struct pfstat_mapping *mapping)
-{
-	struct instruments *instruments = context;
-	struct pfstat_mapping *grown =
-		reallocarray(instruments->mappings, instruments->nr_mappings + 1, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	instruments->mappings = grown;
-	grown[instruments->nr_mappings++] = *mapping;
-	return 0;
 }
 
 /* The collector's thread has ended. */

@@ -25,7 +25,7 @@ struct instruments {
 	char bpf_missing[256];		 /* see instruments_bpf_missing() */
 	bool going;			 /* instruments_go() */
 	int thread_err;			 /* see instruments_thread_err() */
-	struct pfstat_mapping *mappings; /* when the watching ends */
+	struct pfstat_mapping *mappings; /* when the watching begins, and when it ends */
 	size_t nr_mappings;
 };
 

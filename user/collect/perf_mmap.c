@@ -304,6 +304,13 @@ int perf_maps_watch(struct perf_maps *maps, pid_t pid, bool existing)
 	return err || !existing ? err : perf_add_existing(maps, pid);
 }
 
+void perf_maps_set_advice(struct perf_maps *maps, struct pfstat_mapping *states, size_t nr)
+{
+	pthread_mutex_lock(&maps->lock);
+	procmaps_set_advice(&maps->existing, states, nr);
+	pthread_mutex_unlock(&maps->lock);
+}
+
 const struct code_files *perf_maps_code_files(const struct perf_maps *maps)
 {
 	return maps->files;

@@ -31,6 +31,11 @@ void perf_maps_close(struct perf_maps *maps);
  */
 int perf_maps_watch(struct perf_maps *maps, pid_t pid, bool existing);
 /* The files whose code they execute. */
+/*
+ * Sets the advice of the mappings that existed, before they are drained for the first time. @states:
+ * as of fault_source_ops.mappings; they are sorted.
+ */
+void perf_maps_set_advice(struct perf_maps *maps, struct pfstat_mapping *states, size_t nr);
 const struct code_files *perf_maps_code_files(const struct perf_maps *maps);
 
 /* Readable when a buffer is half full, and several times a second. */

@@ -19,7 +19,11 @@ enum item_type {
 	ITEM_NR_TYPES
 };
 
-/* Flags of item_map: the advice (madvise(2)) that applied when the recording began. */
+/*
+ * Flags of item_map: the advice (madvise(2)) that applied when the recording began. NO_ADVICE: it
+ * is not known. A mapping without any of them had none, or was made later.
+ */
+#define ITEM_MAP_NO_ADVICE  0x20000000U
 #define ITEM_MAP_RANDOM	    0x40000000U
 #define ITEM_MAP_SEQUENTIAL 0x80000000U
 

@@ -168,8 +168,10 @@ static int recorded_file_take_advice(void *context, const struct file_advice *ad
 /* Advice that was given about a mapping before the recording began. */
 static int recorded_file_take_map(struct recorded_file *file, const struct item_map *map)
 {
-	if (!(map->flags & (ITEM_MAP_RANDOM | ITEM_MAP_SEQUENTIAL)) || map->ns ||
-	    !recorded_file_is_the_file(file, map->inode, map->path))
+	if (map->ns || !recorded_file_is_the_file(file, map->inode, map->path))
+		return 0;
+	file->no_advice += map->flags & ITEM_MAP_NO_ADVICE ? 1 : 0;
+	if (!(map->flags & (ITEM_MAP_RANDOM | ITEM_MAP_SEQUENTIAL)))
 		return 0;
 	return replay_advise(&file->replay,
 			     &(struct replay_advice){

@@ -19,6 +19,7 @@ struct recorded_file {
 	uint64_t first_ns, last_ns; /* start of the first fault, end of the last */
 	uint64_t lost, events_lost; /* of all files; COUNT_NA: the recording is cut */
 	bool have_advice;	    /* calls of madvise(2) are in replay */
+	size_t no_advice;	    /* mappings from before the recording with unknown advice */
 	uint32_t hooks;		    /* of eBPF or perf; 0 without both */
 	struct replay replay;
 };

@@ -93,7 +93,7 @@ int recording_output_self(item_sink sink, void *context)
 		},
 	};
 	const struct item item = { .type = ITEM_EVENT, .event = &task.event };
-	int err = procmaps_read(&maps, getpid());
+	int err = procmaps_read_self(&maps);
 
 	prctl(PR_GET_NAME, task.comm);
 	if (!err)

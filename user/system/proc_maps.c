@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parses /proc/PID/smaps into a packed sequence of struct item_map, each followed by its
+ * Parses /proc/PID/maps and smaps into a packed sequence of struct item_map, each followed by its
  * path and padded to 8 bytes. Consumers receive them through a sink, in the order in which
  * they were read.
  */
@@ -92,7 +92,8 @@ int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line)
 		.pid = pid,
 		.tid = pid,
 		.prot = prot_of(permissions),
-		.flags = permissions[3] == 's' ? MAP_SHARED : MAP_PRIVATE,
+		.flags = (permissions[3] == 's' ? MAP_SHARED : MAP_PRIVATE) |
+			 (inode ? ITEM_MAP_NO_ADVICE : 0),
 	};
 	maps->last = maps->used;
 	copy_path(map->path, line + path_at, length);
@@ -109,6 +110,18 @@ uint32_t procmaps_advice(const char *line)
 	return strstr(line, " sr") ? MAPPING_SEQUENTIAL : MAPPING_NORMAL;
 }
 
+static uint32_t flag_of(uint32_t advice)
+{
+	switch (advice) {
+	case MAPPING_RANDOM:
+		return ITEM_MAP_RANDOM;
+	case MAPPING_SEQUENTIAL:
+		return ITEM_MAP_SEQUENTIAL;
+	default:
+		return 0;
+	}
+}
+
 void procmaps_add_flags(struct procmaps *maps, const char *line)
 {
 	static const char name[] = "VmFlags:";
@@ -116,10 +129,7 @@ void procmaps_add_flags(struct procmaps *maps, const char *line)
 
 	if (strncmp(line, name, sizeof(name) - 1) || !maps->used)
 		return;
-	if (procmaps_advice(line) == MAPPING_RANDOM)
-		map->flags |= ITEM_MAP_RANDOM;
-	if (procmaps_advice(line) == MAPPING_SEQUENTIAL)
-		map->flags |= ITEM_MAP_SEQUENTIAL;
+	map->flags = (map->flags & ~ITEM_MAP_NO_ADVICE) | flag_of(procmaps_advice(line));
 }
 
 /* A field of a mapping begins with a capital letter, a mapping with a hexadecimal digit. */
@@ -132,14 +142,42 @@ static int add_smaps_line(struct procmaps *maps, pid_t pid, const char *line)
 	return procmaps_add_line(maps, pid, line);
 }
 
-int procmaps_read(struct procmaps *maps, pid_t pid)
+static int by_process_and_start(const void *a, const void *b)
+{
+	const struct pfstat_mapping *left = a, *right = b;
+
+	if (left->event.pid != right->event.pid)
+		return left->event.pid < right->event.pid ? -1 : 1;
+	return left->address < right->address ? -1 : left->address > right->address;
+}
+
+void procmaps_set_advice(struct procmaps *maps, struct pfstat_mapping *states, size_t nr)
+{
+	const struct pfstat_mapping *state;
+	struct item_map *map;
+	size_t next;
+
+	if (nr)
+		qsort(states, nr, sizeof(*states), by_process_and_start);
+	for (next = 0; nr && next < maps->used; next += size_of(map->path_bytes)) {
+		map = (void *)(maps->bytes + next);
+		state = bsearch(&(struct pfstat_mapping){ .event.pid = map->pid,
+							  .address = map->address },
+				states, nr, sizeof(*states), by_process_and_start);
+		/* Else it was divided or extended in between. */
+		if (state && state->bytes == map->bytes)
+			map->flags = (map->flags & ~ITEM_MAP_NO_ADVICE) | flag_of(state->advice);
+	}
+}
+
+static int proc_maps_read_file(struct procmaps *maps, pid_t pid, const char *name)
 {
 	char path[64], *line = NULL;
 	size_t size = 0;
 	FILE *file;
 	int err = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/smaps", pid);
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
 	file = fopen(path, "re");
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
@@ -149,6 +187,16 @@ int procmaps_read(struct procmaps *maps, pid_t pid)
 	free(line);
 	fclose(file);
 	return err;
+}
+
+int procmaps_read(struct procmaps *maps, pid_t pid)
+{
+	return proc_maps_read_file(maps, pid, "maps");
+}
+
+int procmaps_read_self(struct procmaps *maps)
+{
+	return proc_maps_read_file(maps, getpid(), "smaps");
 }
 
 int procmaps_append(struct procmaps *maps, struct procmaps *more)

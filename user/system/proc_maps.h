@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stores the mappings of processes and their advice, from /proc/PID/smaps, until they are used. */
+/* Stores the mappings of processes, from /proc/PID/maps or smaps, until they are used. */
 #ifndef PFSTAT_USER_PROC_MAPS_H
 #define PFSTAT_USER_PROC_MAPS_H
 
@@ -17,12 +17,22 @@ struct procmaps {
 
 /* Appends the mappings of a process. Returns -ESRCH if it is gone, or -ENOMEM. */
 int procmaps_read(struct procmaps *maps, pid_t pid);
+/*
+ * The same for pfdrive itself, with the advice. It reads smaps, for which the kernel walks the page
+ * tables; meanwhile mmap(2) waits, 10 ms for each GiB. So no other process is read like this.
+ */
+int procmaps_read_self(struct procmaps *maps);
 /* Appends a line of /proc/PID/maps, with or without its newline. -EINVAL: not a mapping. */
 int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line);
 /* The advice in a VmFlags line: enum mapping_advice. */
 uint32_t procmaps_advice(const char *line);
 /* Applies a VmFlags line to the mapping that was added last; ignores other lines. */
 void procmaps_add_flags(struct procmaps *maps, const char *line);
+/*
+ * Sets the advice of the mappings that @states describe, by process and address; the others keep
+ * ITEM_MAP_NO_ADVICE, which those of files begin with. Sorts @states.
+ */
+void procmaps_set_advice(struct procmaps *maps, struct pfstat_mapping *states, size_t nr);
 /* Moves all of @more to the end of @maps. On -ENOMEM, @more keeps them. */
 int procmaps_append(struct procmaps *maps, struct procmaps *more);
 /* Passes each mapping to @sink, in the order in which they were read, and empties the list. */
