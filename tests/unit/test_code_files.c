@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -103,6 +104,63 @@ START_TEST(test_a_file_that_replaces_it_is_not_taken_for_it)
 }
 END_TEST
 
+/* A daemon goes on with the program that a new package has replaced. */
+START_TEST(test_the_program_of_a_process_is_found_after_its_removal)
+{
+	struct code_files *files = code_files_new();
+	char copy[80], deleted[96] = "", from[128];
+	struct item_map *map = calloc(1, sizeof(*map) + sizeof(deleted));
+	struct stat status;
+	int line[2], fd;
+	pid_t pid;
+
+	snprintf(copy, sizeof(copy), "%s/sleeper", folder);
+	ck_assert_int_eq(pipe(line), 0);
+	snprintf(from, sizeof(from), "cp /bin/cat %s", copy);
+	ck_assert_int_eq(system(from), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(line[0], 0);
+		close(line[1]);
+		execl(copy, copy, NULL);
+		_exit(1);
+	}
+	snprintf(from, sizeof(from), "/proc/%d/exe", pid);
+	ck_assert_int_eq(stat(copy, &status), 0);
+	do
+		ck_assert_int_ge(readlink(from, deleted, sizeof(deleted) - 1), 0);
+	while (strncmp(deleted, copy, strlen(copy)));
+	unlink(copy);
+	snprintf(deleted, sizeof(deleted), "%s (deleted)", copy);
+	*map = (struct item_map){
+		.bytes = 4096,
+		.inode = status.st_ino,
+		.pid = pid,
+		.tid = pid,
+		.prot = PROT_EXEC,
+		.dev = major(status.st_dev) << 20 | minor(status.st_dev),
+		.path_bytes = strlen(deleted) + 1,
+	};
+	strcpy(map->path, deleted);
+	code_files_see(files, map);
+	fd = code_files_open(files, deleted, status.st_ino);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fstat(fd, &status), 0);
+	ck_assert_uint_eq(status.st_ino, map->inode);
+	ck_assert_uint_eq(status.st_nlink, 0);
+	close(fd);
+
+	/* Another file with the name of none is not taken from that process. */
+	map->inode++;
+	code_files_see(files, map);
+	ck_assert_int_lt(code_files_open(files, deleted, map->inode), 0);
+	close(line[1]);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	free(map);
+	code_files_free(files);
+}
+END_TEST
+
 START_TEST(test_a_file_that_was_written_since_has_no_names)
 {
 	struct code_files *files = code_files_new();
@@ -167,6 +225,7 @@ END_TEST
 
 RUN_TESTS_WITH("code files", setup, teardown, test_the_mapped_file_is_found_by_path_and_inode,
 	       test_a_file_that_replaces_it_is_not_taken_for_it,
+	       test_the_program_of_a_process_is_found_after_its_removal,
 	       test_a_file_that_was_written_since_has_no_names,
 	       test_non_executable_file_is_not_kept_open, test_another_device_is_another_file,
 	       test_files_of_an_exited_process_are_found, test_a_device_is_not_opened)

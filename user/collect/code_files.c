@@ -3,6 +3,8 @@
  * The reader of perf's records calls code_files_see() for each executable mapping. The first
  * time that a file is seen, it is opened with openat2(2) below /proc/PID/root. If the process
  * has ended by then, the roots of processes that were seen before are tried, and pfdrive's own.
+ * A file without a name, as that of a daemon whose package was updated, is opened through the
+ * links of the process in /proc.
  *
  * A file is the mapped one only if it has the inode and device that perf reported and was not
  * changed after it was mapped. Overlayfs and btrfs report another device to stat(2) than to
@@ -10,6 +12,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
@@ -195,12 +198,17 @@ static uint64_t code_files_wall_ns(uint64_t ns)
 	return wall - (ns && ns < now_ns ? now_ns - ns : 0);
 }
 
-static bool code_files_is_mapped_file(int fd, const struct item_map *map, struct stat *stat)
+static bool code_files_has_its_number(int fd, const struct item_map *map, struct stat *stat)
 {
 	if (fstat(fd, stat) || stat->st_ino != map->inode)
 		return false;
-	if ((major(stat->st_dev) << 20 | minor(stat->st_dev)) != map->dev &&
-	    !code_files_has_own_devices(fd))
+	return (major(stat->st_dev) << 20 | minor(stat->st_dev)) == map->dev ||
+	       code_files_has_own_devices(fd);
+}
+
+static bool code_files_is_mapped_file(int fd, const struct item_map *map, struct stat *stat)
+{
+	if (!code_files_has_its_number(fd, map, stat))
 		return false;
 	/* A later file may have the same inode number. */
 	return stat->st_ctim.tv_sec * SECOND + stat->st_ctim.tv_nsec <= code_files_wall_ns(map->ns);
@@ -223,14 +231,17 @@ static int code_files_open_below(int root, const char *path, uint64_t resolve)
 	return fd;
 }
 
-static bool code_files_try_root(struct code_file *file, int root, const struct item_map *map)
+typedef bool (*file_check)(int fd, const struct item_map *map, struct stat *stat);
+
+/* Consumes fd, which may be negative. */
+static bool code_files_take(struct code_file *file, int fd, const struct item_map *map,
+			    file_check check)
 {
-	const int fd = code_files_open_below(root, map->path, 0);
 	struct stat stat;
 
 	if (fd < 0)
 		return false;
-	if (descriptors_are_short(fd) || !code_files_is_mapped_file(fd, map, &stat)) {
+	if (descriptors_are_short(fd) || !check(fd, map, &stat)) {
 		close(fd);
 		return false;
 	}
@@ -238,6 +249,29 @@ static bool code_files_try_root(struct code_file *file, int root, const struct i
 	file->modified = stat.st_mtim;
 	file->bytes = stat.st_size;
 	return true;
+}
+
+static bool code_files_try_root(struct code_file *file, int root, const struct item_map *map)
+{
+	return code_files_take(file, code_files_open_below(root, map->path, 0), map,
+			       code_files_is_mapped_file);
+}
+
+/*
+ * These links lead to the mapped inode itself, so no later file can have its number; the time of
+ * its last change is that of its removal. The first link needs CAP_CHECKPOINT_RESTORE, which
+ * pfdrive has only until the watching begins (reduce.c); the other exists for programs only.
+ */
+static bool code_files_try_links(struct code_file *file, const struct item_map *map)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, map->pid,
+		 map->address, map->address + map->bytes);
+	if (code_files_take(file, regular_open(path, O_RDONLY), map, code_files_has_its_number))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%u/exe", map->pid);
+	return code_files_take(file, regular_open(path, O_RDONLY), map, code_files_has_its_number);
 }
 
 void code_files_see(struct code_files *files, const struct item_map *map)
@@ -260,6 +294,7 @@ void code_files_see(struct code_files *files, const struct item_map *map)
 	for (i = files->nr_roots - 1; i >= 0; i--)
 		if (i != own && code_files_try_root(file, files->roots[i].fd, map))
 			return;
+	code_files_try_links(file, map);
 }
 
 /* The last number of NSpid is that of the innermost namespace. */

@@ -89,6 +89,8 @@ struct fault_source_stream_ops {
 	/* Passes the items up to a time, in order of time; UINT64_MAX: the last ones. */
 	int (*drain)(struct fault_source *source, uint64_t until_ns, item_sink sink, void *context);
 	const struct code_files *(*code_files)(const struct fault_source *source);
+	/* Opens the files of code that processes mapped before follow(). Before the first drain. */
+	void (*see_code)(struct fault_source *source);
 	/* Known after the first target: faults of the kernel in system calls are not seen. */
 	bool (*user_only)(const struct fault_source *source);
 	/* Its counts so far; after stop, those of the kernel too. */

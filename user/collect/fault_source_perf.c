@@ -322,6 +322,18 @@ static const struct code_files *perf_source_code_files(const struct fault_source
 	return perf_source_of(source)->files;
 }
 
+static void perf_source_see_map(void *context, const struct item_map *map)
+{
+	code_files_see(context, map);
+}
+
+static void perf_source_see_code(struct fault_source *source)
+{
+	struct perf_source *perf = perf_source_of(source);
+
+	procmaps_visit(&perf->existing, perf_source_see_map, perf->files);
+}
+
 static bool perf_source_user_only(const struct fault_source *source)
 {
 	return perf_sampler_is_user_only(perf_source_of(source)->sampler);
@@ -386,6 +398,7 @@ static const struct fault_source_stream_ops perf_source_stream = {
 	.fd = perf_source_fd,
 	.drain = perf_source_drain,
 	.code_files = perf_source_code_files,
+	.see_code = perf_source_see_code,
 	.user_only = perf_source_user_only,
 	.fill = perf_source_fill,
 	.hold_thread = perf_source_hold_thread,

@@ -193,6 +193,16 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 	return maps_err ? 1 : 0;
 }
 
+void instruments_see_code(struct instruments *instruments)
+{
+	struct fault_source *source = instruments->source;
+
+	if (source->ops->stream)
+		source->ops->stream->see_code(source);
+	else if (instruments->maps)
+		perf_maps_see_code(instruments->maps);
+}
+
 const struct code_files *instruments_code_files(const struct instruments *instruments)
 {
 	const struct fault_source *source = instruments->source;

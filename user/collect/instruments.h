@@ -73,6 +73,11 @@ int instruments_hook_nothing(struct instruments *instruments, char *why, size_t 
  */
 int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, char *why,
 		       size_t size);
+/*
+ * Opens the files of code that the processes execute now, which needs more privileges than the
+ * watching. Before instruments_go().
+ */
+void instruments_see_code(struct instruments *instruments);
 /* The files whose code the processes execute; NULL: mappings are not watched. */
 const struct code_files *instruments_code_files(const struct instruments *instruments);
 /* True if eBPF watches it already, as a child of a process that is watched. */

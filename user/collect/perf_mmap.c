@@ -304,6 +304,16 @@ int perf_maps_watch(struct perf_maps *maps, pid_t pid, bool existing)
 	return err || !existing ? err : perf_add_existing(maps, pid);
 }
 
+static void perf_see_code(void *context, const struct item_map *map)
+{
+	code_files_see(context, map);
+}
+
+void perf_maps_see_code(struct perf_maps *maps)
+{
+	procmaps_visit(&maps->existing, perf_see_code, maps->files);
+}
+
 void perf_maps_set_advice(struct perf_maps *maps, struct pfstat_mapping *states, size_t nr)
 {
 	pthread_mutex_lock(&maps->lock);

@@ -32,6 +32,11 @@ void perf_maps_close(struct perf_maps *maps);
 int perf_maps_watch(struct perf_maps *maps, pid_t pid, bool existing);
 /* The files whose code they execute. */
 /*
+ * Opens the files of code of the mappings that existed, while pfdrive has all its privileges, and
+ * before the first drain.
+ */
+void perf_maps_see_code(struct perf_maps *maps);
+/*
  * Sets the advice of the mappings that existed, before they are drained for the first time. @states:
  * as of fault_source_ops.mappings; they are sorted.
  */

@@ -220,6 +220,7 @@ int measurement_start(struct measurement *measurement)
 	int err;
 
 	measurement->why[0] = '\0';
+	instruments_see_code(measurement->instruments);
 	/* Each thread has capabilities of its own: before the collector's is made. */
 	if (!measurement->options.keeps_privileges && privilege_reduce())
 		return -EPERM;

@@ -211,6 +211,18 @@ int procmaps_append(struct procmaps *maps, struct procmaps *more)
 	return 0;
 }
 
+void procmaps_visit(const struct procmaps *maps,
+		    void (*visit)(void *context, const struct item_map *map), void *context)
+{
+	const struct item_map *map;
+	size_t next;
+
+	for (next = 0; next < maps->used; next += size_of(map->path_bytes)) {
+		map = (const void *)(maps->bytes + next);
+		visit(context, map);
+	}
+}
+
 int procmaps_hand_over(struct procmaps *maps,
 		       int (*sink)(void *context, const struct item_map *map), void *context)
 {

@@ -35,6 +35,9 @@ void procmaps_add_flags(struct procmaps *maps, const char *line);
 void procmaps_set_advice(struct procmaps *maps, struct pfstat_mapping *states, size_t nr);
 /* Moves all of @more to the end of @maps. On -ENOMEM, @more keeps them. */
 int procmaps_append(struct procmaps *maps, struct procmaps *more);
+/* Passes each mapping to @visit, and keeps it. */
+void procmaps_visit(const struct procmaps *maps,
+		    void (*visit)(void *context, const struct item_map *map), void *context);
 /* Passes each mapping to @sink, in the order in which they were read, and empties the list. */
 int procmaps_hand_over(struct procmaps *maps,
 		       int (*sink)(void *context, const struct item_map *map), void *context);
