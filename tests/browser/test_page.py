@@ -281,6 +281,6 @@ def test_page_of_two_runs_shows_the_comparison(browser, folder, small, large):
 def test_tables_name_classes_and_parts_in_words_first(browser, small):
     show(browser, small.page)
     told = {cell.text for cell in browser.find_elements(By.CSS_SELECTOR, "#tables th")}
-    assert {"started a read (disk)", "in the cache (long)", "CPU, before the first wait (cpu_before)",
+    assert {"started a read (disk)", "in the cache (long)", "CPU, before any wait (cpu_before)",
             "asleep, request at the device (device)"} <= told
     assert not told & {"disk", "long", "cpu_before", "runqueue"}

@@ -365,12 +365,14 @@ START_TEST(test_figure_clips_infinite_ratios_at_the_edge)
 			 "3,disk,faults,1.050000,0.930000,1.180000,0\n"
 			 "2,disk,major,100.000000,100.000000,100.000000,1\n"
 			 "1,disk,whole,1.200000,1.190000,1.212500,1\n");
-	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_SCRIPT], "'disk mean time' 1)"));
+	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_SCRIPT],
+				     "'started a read: mean time' 1)"));
 	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_AMOUNT], "5 of 4 differences"));
 	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_READING],
-				     "The largest change: disk major, of which A has none."));
+				     "The largest change: started a read (disk), major faults, "
+				     "of which A has none."));
 	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_READING], "Less time in B. "));
-	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_SCRIPT], "'all total time' 5,"));
+	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_SCRIPT], "'all faults: total time' 5,"));
 	drawing_free(&drawing);
 }
 END_TEST
@@ -389,8 +391,8 @@ START_TEST(test_figure_names_a_change_that_it_does_not_draw)
 	comparison.rows[comparison.nr - 1].interval = (struct interval){ 0.9, 0.8, 1.0 };
 	ck_assert_int_eq(compare_figure(&drawing, &report, "Less time in B."), 0);
 	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_READING],
-				     "The largest change: long "
-				     "cpu_before, +90.0 % (from +80.0 % to +100.0 %)."));
+				     "The largest change: in the cache (long), CPU, before any "
+				     "wait (cpu_before), +90.0 % (from +80.0 % to +100.0 %)."));
 	drawing_free(&drawing);
 }
 END_TEST

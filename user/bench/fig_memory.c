@@ -97,6 +97,8 @@ static void fig_memory_write_script(struct drawing *drawing, const struct bench_
 	uint64_t strides[MOST_STRIDES];
 	unsigned int nr = fig_memory_strides(results, strides), i;
 
+	for (i = 0; i < nr; i++)
+		drawing_key(drawing, "stride of 1000000000 bytes");
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
 	fputs("set xlabel 'size of the memory'\nset ylabel 'ns per load'\nset logscale x 2\n"
 	      "set logscale y\nset format y '%g'\nset datafile missing NaN\n"

@@ -5,6 +5,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,21 +102,43 @@ void drawing_label(FILE *script, const char *text)
 	fputc('\'', script);
 }
 
-void drawing_log_tics(FILE *script, char axis)
+void drawing_key(struct drawing *drawing, const char *title)
 {
-	fprintf(script,
-		"set logscale %c\nset %ctics ('0.001' 0.001, '0.01' 0.01, '0.1' 0.1, '1' 1, "
-		"'10' 10, '100' 100, '1 000' 1e3, '10 000' 1e4, '100 000' 1e5, \\\n"
-		"\t'1 000 000' 1e6, '10 000 000' 1e7, '100 000 000' 1e8, '1 000 000 000' 1e9)\n",
-		axis, axis);
+	unsigned int width = 0;
+
+	/* Bytes that begin a character. */
+	for (; *title; title++)
+		width += (*title & 0xc0) != 0x80;
+	drawing->key_entries++;
+	if (width > drawing->key_width)
+		drawing->key_width = width;
+}
+
+/*
+ * Sizes of the key in pixels, as gnuplot reckons them for this font. gnuplot would divide it into as
+ * many columns as the plot is wide, but all of the figure's width is free above the plot.
+ */
+#define KEY_FONT      12
+#define KEY_CHARACTER 7.2
+#define KEY_SAMPLE    78
+#define KEY_ROW	      18
+#define KEY_SPACE     16 /* above and below it */
+
+static unsigned int key_rows(const struct drawing *drawing)
+{
+	const double width = KEY_SAMPLE + KEY_CHARACTER * drawing->key_width;
+	const unsigned int columns = fmax(DRAWING_WIDTH / width, 1);
+
+	return (drawing->key_entries + columns - 1) / columns;
 }
 
 void drawing_script_begin(struct drawing *drawing, unsigned int height)
 {
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
+	const unsigned int rows = key_rows(drawing), space = KEY_SPACE + KEY_ROW * rows;
 	const char *name = drawing->name;
 
-	drawing->height = height;
+	drawing->height = height + space;
 	fprintf(script,
 		"# %s: draws %s.svg and %s.png of %s.csv. In this folder:\n"
 		"#\tgnuplot %s.gnuplot\n\n",
@@ -123,16 +146,20 @@ void drawing_script_begin(struct drawing *drawing, unsigned int height)
 	fprintf(script,
 		"set terminal svg size %u,%u dynamic noenhanced font 'sans-serif,14' "
 		"background '#ffffff'\nset output '%s.svg'\n",
-		DRAWING_WIDTH, height, name);
+		DRAWING_WIDTH, drawing->height, name);
 	fputs("set datafile separator comma\n"
 	      "set encoding utf8\n"
-	      "set key outside top center horizontal samplen 1.5\n"
 	      "set tics nomirror out\n"
 	      "set border 3\n"
 	      "set grid ytics lc rgb '#c0c0c0' lw 0.5 dt solid\n"
 	      "set style fill solid noborder\n"
 	      "set rmargin 5\n",
 	      script);
+	fprintf(script,
+		"set tmargin at screen %.4f\nset key at screen 0.5,screen %.4f center top vertical "
+		"Left reverse samplen 1.5 maxrows %u font ',%u'\n",
+		1 - (double)space / drawing->height, 1 - KEY_SPACE / 3.0 / drawing->height, rows,
+		KEY_FONT);
 }
 
 void drawing_script_end(struct drawing *drawing)
@@ -142,7 +169,8 @@ void drawing_script_end(struct drawing *drawing)
 	fprintf(script,
 		"\n# The same once more, for where only pixels are taken.\n"
 		"if (!exists('only_svg')) {\n\tset terminal pngcairo size %u,%u noenhanced "
-		"font 'sans,20' linewidth 2 pointscale 1.6\n\tset output '%s.png'\n\treplot\n}\n"
+		"font 'sans,20' linewidth 2 pointscale 1.6\n\tset key font ',17'\n"
+		"\tset output '%s.png'\n\treplot\n}\n"
 		"set output\n",
 		2 * DRAWING_WIDTH, 2 * drawing->height, drawing->name);
 }

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #define DRAWING_WIDTH  720U
-#define DRAWING_HEIGHT 400U
+#define DRAWING_HEIGHT 360U /* without the key */
 
 enum drawing_text {
 	DRAWING_CSV,
@@ -27,9 +27,10 @@ enum drawing_text {
 struct drawing {
 	const char *name; /* stem of its file names */
 	const char *title;
-	unsigned int height;		 /* in pixels; the width is DRAWING_WIDTH */
-	FILE *streams[DRAWING_NR_TEXTS]; /* open until drawing_end() */
-	char *texts[DRAWING_NR_TEXTS];	 /* valid after drawing_end() */
+	unsigned int height;		     /* in pixels; the width is DRAWING_WIDTH */
+	unsigned int key_entries, key_width; /* see drawing_key(); width in characters */
+	FILE *streams[DRAWING_NR_TEXTS];     /* open until drawing_end() */
+	char *texts[DRAWING_NR_TEXTS];	     /* valid after drawing_end() */
 	size_t bytes[DRAWING_NR_TEXTS];
 };
 
@@ -62,8 +63,8 @@ void drawing_cell(FILE *csv, const char *text);
  * each byte that is not UTF-8, which an SVG cannot contain.
  */
 void drawing_label(FILE *script, const char *text);
-/* Sets the tics of a logarithmic axis in µs. @axis: x or y. */
-void drawing_log_tics(FILE *script, char axis);
+/* Before drawing_script_begin(): an entry of the key, which gets its space above the plot. */
+void drawing_key(struct drawing *drawing, const char *title);
 
 /*
  * Print the start and the end of a script, around the commands of a figure. The script holds only

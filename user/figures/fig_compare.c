@@ -11,6 +11,7 @@
 
 #include "figures/fig_compare.h"
 #include "figures/palette.h"
+#include "report/view.h"
 
 /* A logarithmic axis has no 0, so these ratios are the ends of the axis. */
 #define LEAST 0.01
@@ -66,13 +67,36 @@ static void fig_compare_write_data(struct drawing *drawing, const struct compari
 
 static const char *fig_compare_name_of(const struct comparison_row *row)
 {
-	if (row->measure == COMPARISON_TOTAL)
+	switch (row->measure) {
+	case COMPARISON_TOTAL:
 		return "total time";
-	if (row->measure == COMPARISON_READ)
+	case COMPARISON_READ:
 		return "bytes read";
-	return row->measure == COMPARISON_TIME && row->part == NR_PARTS ?
-		       "mean time" :
-		       comparison_measure_name(row);
+	case COMPARISON_FAULTS:
+		return "number";
+	case COMPARISON_MAJOR:
+		return "major faults";
+	default:
+		return row->part == NR_PARTS ? "mean time" : view_part_title(row->part);
+	}
+}
+
+static const char *fig_compare_class_of(const struct comparison_row *row)
+{
+	const enum fault_class class = fault_class_find(row->class);
+
+	return class < NR_FAULT_CLASSES ? fault_classes[class].title : "all faults";
+}
+
+/* For a sentence: words, and the short names of the table. */
+static void fig_compare_describe(const struct comparison_row *row, char *text, size_t size)
+{
+	const bool all = fault_class_find(row->class) == NR_FAULT_CLASSES;
+	const bool part = row->measure == COMPARISON_TIME && row->part < NR_PARTS;
+
+	snprintf(text, size, "%s%s%s%s, %s%s%s%s", fig_compare_class_of(row), all ? "" : " (",
+		 all ? "" : row->class, all ? "" : ")", fig_compare_name_of(row), part ? " (" : "",
+		 part ? view_part_name(row->part) : "", part ? ")" : "");
 }
 
 static void fig_compare_write_labels(FILE *script, const struct comparison *comparison, size_t rows)
@@ -84,8 +108,8 @@ static void fig_compare_write_labels(FILE *script, const struct comparison *comp
 	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
 		if (!is_drawn(row))
 			continue;
-		fprintf(script, "%s'%s %s' %zu", separator, row->class, fig_compare_name_of(row),
-			rows--);
+		fprintf(script, "%s'%s: %s' %zu", separator, fig_compare_class_of(row),
+			fig_compare_name_of(row), rows--);
 		separator = ", ";
 	}
 	fputs(")\n", script);
@@ -98,7 +122,10 @@ static void fig_compare_write_script(struct drawing *drawing, const struct compa
 	const double threshold = report->threshold / 100;
 	unsigned int i;
 
-	drawing_script_begin(drawing, 140 + 24 * rows);
+	drawing_key(drawing, "no change");
+	drawing_key(drawing, "change");
+	drawing_key(drawing, "measured");
+	drawing_script_begin(drawing, 90 + 24 * rows);
 	fprintf(script,
 		"set xlabel 'B, as a multiple of A'\nset logscale x\nunset grid\n"
 		"set xtics ('÷100' 0.01, '÷10' 0.1, '÷2' 0.5, '=' 1, '×2' 2, "
@@ -162,20 +189,22 @@ static void say_largest(struct drawing *drawing, const struct compare_report *re
 {
 	const struct comparison_row *row = largest_change(report->comparison);
 
-	if (!row)
+	char what[160];
+
+	if (!row) {
 		drawing_say(drawing, DRAWING_READING, "No change is %g %% or more.",
 			    report->threshold);
-	else if (isinf(row->interval.difference))
+		return;
+	}
+	fig_compare_describe(row, what, sizeof(what));
+	if (isinf(row->interval.difference))
 		drawing_say(drawing, DRAWING_READING,
-			    "The largest change: %s %s, of which A has "
-			    "none.",
-			    row->class, fig_compare_name_of(row));
+			    "The largest change: %s, of which A has none.", what);
 	else
 		drawing_say(drawing, DRAWING_READING,
-			    "The largest change: %s %s, %+.1f %% (from "
-			    "%+.1f %% to %+.1f %%).",
-			    row->class, fig_compare_name_of(row), 100 * row->interval.difference,
-			    100 * row->interval.low, 100 * row->interval.high);
+			    "The largest change: %s, %+.1f %% (from %+.1f %% to %+.1f %%).", what,
+			    100 * row->interval.difference, 100 * row->interval.low,
+			    100 * row->interval.high);
 }
 
 static void fig_compare_write_caption(struct drawing *drawing, const struct compare_report *report,

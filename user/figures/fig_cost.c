@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "figures/axes.h"
 #include "figures/calls.h"
 #include "figures/figure.h"
 #include "figures/scatter.h"
@@ -83,11 +84,14 @@ static int fig_cost_write_data(struct drawing *drawing, const struct bins *bins)
 
 static void fig_cost_write_script(struct drawing *drawing, const struct bins *bins)
 {
+	FILE *script = drawing->streams[DRAWING_SCRIPT];
+
+	scatter_key(drawing, bins);
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'number of the call'\nset ylabel 'cost (µs)'\n"
-	      "set format x '%.0f'\nset xrange [0:*] noextend\n",
-	      drawing->streams[DRAWING_SCRIPT]);
-	drawing_log_tics(drawing->streams[DRAWING_SCRIPT], 'y');
+	fputs("set xlabel 'number of the call'\nset ylabel 'time of the call'\n", script);
+	axes_whole(script, 'x', 0, bins->x_max + 1);
+	axes_log_time(script, 'y', exp2((double)bins->y_min / ROWS_AN_OCTAVE) / 1e3,
+		      exp2((double)(bins->y_max + 1) / ROWS_AN_OCTAVE) / 1e3);
 	scatter_plot(drawing, bins, "$3", "$4", 5);
 	drawing_script_end(drawing);
 }

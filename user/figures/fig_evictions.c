@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "figures/axes.h"
 #include "figures/figure.h"
 #include "figures/palette.h"
 #include "report/view.h"
@@ -106,9 +107,14 @@ static void fig_evictions_write_script(struct drawing *drawing, const struct rep
 	const char *separator = "plot ";
 	unsigned int i;
 
-	drawing_script_begin(drawing, 140 + 34 * bars_of(&report->pages));
+	for (i = 0; i < NR_SORTS; i++)
+		if (has_sort(&report->pages, i))
+			drawing_key(drawing, sorts[i].title);
+	drawing_script_begin(drawing, 90 + 34 * bars_of(&report->pages));
+	/* The first pair has the most pages. */
+	axes_whole(script, 'x', 0, report->pages.pairs[0].pages);
 	fprintf(script,
-		"set xlabel 'pages read again'\nset xrange [0:*]\nset format x '%%.0f'\n"
+		"set xlabel 'pages read again'\n"
 		"set ylabel 'victim: evictor'\nset yrange [0.4:%zu.6]\n"
 		"unset grid\nset grid xtics lc rgb '#c0c0c0' lw 0.5 dt solid\n",
 		bars_of(&report->pages));
@@ -174,9 +180,13 @@ static int fig_evictions_draw(void *data, const struct figure_source *source,
 		return 0;
 	}
 	if (!report->pages.nr_pairs) {
-		drawing_say(drawing, DRAWING_MISSING,
-			    "none of %" PRIu64 " evicted pages was read again",
-			    report->pages.evictions.evicted);
+		if (report->pages.evictions.evicted)
+			drawing_say(drawing, DRAWING_MISSING,
+				    "none of %" PRIu64 " evicted page%s was read again",
+				    report->pages.evictions.evicted,
+				    PLURAL(report->pages.evictions.evicted));
+		else
+			drawing_say(drawing, DRAWING_MISSING, "no page was evicted");
 		return 0;
 	}
 	fig_evictions_write_caption(drawing, report);

@@ -178,8 +178,8 @@ static bool level_title(unsigned int level, uint64_t most, char *title, size_t s
 	return low <= high;
 }
 
-static void fig_heat_write_script(struct drawing *drawing, const struct bins *bins, uint64_t first,
-				  uint64_t page_bytes)
+static void fig_heat_write_script(struct drawing *drawing, const struct heat *heat,
+				  const struct bins *bins, uint64_t first)
 {
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const uint64_t most = most_in(bins);
@@ -187,20 +187,25 @@ static void fig_heat_write_script(struct drawing *drawing, const struct bins *bi
 	const char *separator = "plot ";
 	char title[64];
 	unsigned int level;
+	double factor;
 
+	for (level = 0; level < levels; level++)
+		if (level_title(level, most, title, sizeof(title)))
+			drawing_key(drawing, title);
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'time since the first fault (ms)'\nunset grid\n"
-	      "set format '%.6g'\nset xrange [0:*] noextend\n",
-	      script);
-	map_page_label(script, first, page_bytes);
+	fputs("unset grid\n", script);
+	factor = axes_time(script, "time since the first fault",
+			   column_ms(heat, bins, (bins->x_max >> bins->x_shift) + 1));
+	map_page_label(script, first, heat->page_bytes);
 	map_page_range(script, bins, first);
 	for (level = 0; level < levels; level++) {
 		if (!level_title(level, most, title, sizeof(title)))
 			continue;
 		fprintf(script,
-			"%s'heat.csv' skip 1 using ($1+$2)/2:($7 == %u ? ($3+$4)/2 : NaN):"
-			"1:2:3:($4+1) \\\n\twith boxxyerror fc rgb '#%06x' title '%s%s'",
-			separator, level, palette_levels[level], title,
+			"%s'heat.csv' skip 1 using (%g*($1+$2)/2):($7 == %u ? ($3+$4)/2 : NaN):"
+			"(%g*$1):(%g*$2):3:($4+1) \\\n\twith boxxyerror fc rgb '#%06x' "
+			"title '%s%s'",
+			separator, factor, level, factor, factor, palette_levels[level], title,
 			level + 1 == levels ? " faults" : "");
 		separator = ", \\\n\t";
 	}
@@ -262,7 +267,7 @@ static int fig_heat_draw(void *data, const struct figure_source *source, struct 
 		fig_heat_write_caption(drawing, heat, place, cells, name);
 		first = map_first_page(&place->bins, place->head.place.inode);
 		fig_heat_write_data(drawing, heat, &place->bins, cells, first);
-		fig_heat_write_script(drawing, &place->bins, first, heat->page_bytes);
+		fig_heat_write_script(drawing, heat, &place->bins, first);
 	}
 	free(name);
 	free(cells);

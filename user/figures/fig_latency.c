@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "figures/axes.h"
 #include "figures/figure.h"
 #include "figures/palette.h"
 
@@ -40,11 +41,10 @@ static bool count_bins(const struct figure_source *source, enum fault_class clas
 static void plot_lines(struct drawing *drawing, const struct figure_source *source, const char *x,
 		       const char *y, const char *style)
 {
-	static const char *const dashes[] = { "solid", "(18,6)", "(6,4)", "(18,5,4,5)" };
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const char *separator = "plot ";
 	enum fault_class class;
-	unsigned int i, nr = 0;
+	unsigned int i;
 
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
 		class = fault_class_layers[NR_FAULT_CLASSES - 1 - i];
@@ -52,12 +52,42 @@ static void plot_lines(struct drawing *drawing, const struct figure_source *sour
 			continue;
 		fprintf(script,
 			"%s'%s.csv' skip 1 using (%s):(strcol(1) eq '%s' ? %s : NaN) \\\n"
-			"\twith %s lw 2 dt %s lc rgb '#%06x' title '%s'",
+			"\twith %s lw 2 dt %s lc rgb '#%06x' title '%s (%s)'",
 			separator, drawing->name, x, fault_class_name(class), y, style,
-			dashes[nr++ % 4], fault_classes[class].rgb, fault_class_name(class));
+			fault_classes[class].dash, fault_classes[class].rgb,
+			fault_classes[class].title, fault_class_name(class));
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);
+}
+
+/* Begins the script of lines by class, with the axis of times. */
+static void begin_lines(struct drawing *drawing, const struct figure_source *source, uint64_t *most)
+{
+	unsigned int first = NR_BINS, last = 0, bin;
+	uint64_t counts[NR_BINS];
+	enum fault_class class;
+	char title[64];
+
+	*most = 0;
+	for (class = 0; class < NR_FAULT_CLASSES; class++) {
+		if (!count_bins(source, class, counts))
+			continue;
+		snprintf(title, sizeof(title), "%s (%s)", fault_classes[class].title,
+			 fault_class_name(class));
+		drawing_key(drawing, title);
+		for (bin = 0; bin < NR_BINS; bin++) {
+			if (!counts[bin])
+				continue;
+			first = bin < first ? bin : first;
+			last = bin > last ? bin : last;
+			*most = counts[bin] > *most ? counts[bin] : *most;
+		}
+	}
+	drawing_script_begin(drawing, DRAWING_HEIGHT);
+	fputs("set xlabel 'time of a fault'\nset key samplen 3\n",
+	      drawing->streams[DRAWING_SCRIPT]);
+	axes_log_time(drawing->streams[DRAWING_SCRIPT], 'x', edge_us(first), edge_us(last + 1));
 }
 
 static bool fig_latency_is_empty(const struct figure_source *source, struct drawing *drawing)
@@ -107,17 +137,20 @@ static void say_latency(const struct figure_source *source, struct drawing *draw
 					      source->report->faults.all.whole.total_ns)
 			continue;
 		drawing_say(drawing, DRAWING_READING,
-			    "%sOf %" PRIu64 " %s fault%s half took up to "
+			    "%sOf %" PRIu64 " fault%s of the class “%s” (%s) half took up to "
 			    "%.2f µs, 99 in 100 up to %.2f µs, the longest %.1f µs.",
-			    separator, faults->count, fault_class_name(class),
-			    PLURAL(faults->count), faults->whole.p50_ns / 1e3,
-			    faults->whole.p99_ns / 1e3, faults->whole.max_ns / 1e3);
+			    separator, faults->count, PLURAL(faults->count),
+			    fault_classes[class].title, fault_class_name(class),
+			    faults->whole.p50_ns / 1e3, faults->whole.p99_ns / 1e3,
+			    faults->whole.max_ns / 1e3);
 		separator = " ";
 	}
 }
 
 static int draw_latency(void *data, const struct figure_source *source, struct drawing *drawing)
 {
+	uint64_t most;
+
 	(void)data;
 	if (fig_latency_is_empty(source, drawing))
 		return 0;
@@ -128,13 +161,11 @@ static int draw_latency(void *data, const struct figure_source *source, struct d
 		    "scales.");
 	say_latency(source, drawing);
 	latency_data(source, drawing);
-	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'time of a fault (µs)'\nset ylabel 'faults in a bin'\n"
-	      "set logscale y\nset format y '%.0f'\nset yrange [0.5:*]\n",
-	      drawing->streams[DRAWING_SCRIPT]);
-	drawing_log_tics(drawing->streams[DRAWING_SCRIPT], 'x');
+	begin_lines(drawing, source, &most);
+	fputs("set ylabel 'faults in a bin'\n", drawing->streams[DRAWING_SCRIPT]);
+	axes_log_count(drawing->streams[DRAWING_SCRIPT], 'y', most);
 	/* Empty bins are drawn at the bottom, so that no line crosses the gap. */
-	plot_lines(drawing, source, "$2", "($4 > 0 ? $4 : 0.5)", "steps");
+	plot_lines(drawing, source, "$2", "($4 > 0 ? $4 : " AXES_LOG_COUNT_END ")", "steps");
 	drawing_script_end(drawing);
 	return 0;
 }
@@ -166,6 +197,7 @@ static void cumulative_data(const struct figure_source *source, struct drawing *
 static int draw_cumulative(void *data, const struct figure_source *source, struct drawing *drawing)
 {
 	const struct fault_figures *all = &source->report->faults.all;
+	uint64_t most;
 
 	(void)data;
 	if (fig_latency_is_empty(source, drawing))
@@ -182,11 +214,9 @@ static int draw_cumulative(void *data, const struct figure_source *source, struc
 		    all->whole.p50_ns / 1e3, all->whole.p99_ns / 1e3,
 		    (double)all->whole.p99_ns / (all->whole.p50_ns + !all->whole.p50_ns));
 	cumulative_data(source, drawing);
-	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'time of a fault (µs)'\nset ylabel 'faults that took up to it (%)'\n"
-	      "set yrange [0:100]\n",
+	begin_lines(drawing, source, &most);
+	fputs("set ylabel 'faults that took up to it (%)'\nset yrange [0:100]\n",
 	      drawing->streams[DRAWING_SCRIPT]);
-	drawing_log_tics(drawing->streams[DRAWING_SCRIPT], 'x');
 	plot_lines(drawing, source, "$2", "$4", "lines");
 	drawing_script_end(drawing);
 	return 0;

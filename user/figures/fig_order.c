@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "figures/axes.h"
 #include "figures/calls.h"
 #include "figures/figure.h"
 #include "figures/page_map.h"
@@ -107,11 +108,14 @@ static int fig_order_write_data(struct drawing *drawing, const struct bins *bins
 static void fig_order_write_script(struct drawing *drawing, const struct bins *bins, uint64_t first,
 				   uint64_t page_bytes)
 {
+	FILE *script = drawing->streams[DRAWING_SCRIPT];
+
+	scatter_key(drawing, bins);
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'number of the call'\n"
-	      "set xrange [0:*] noextend\nset format '%.0f'\n",
-	      drawing->streams[DRAWING_SCRIPT]);
-	map_page_label(drawing->streams[DRAWING_SCRIPT], first, page_bytes);
+	fputs("set xlabel 'number of the call'\n", script);
+	axes_whole(script, 'x', 0, bins->x_max + 1);
+	map_page_label(script, first, page_bytes);
+	axes_whole_around(script, 'y', bins->y_min - first, bins->y_max - first);
 	scatter_plot(drawing, bins, "$3", "$4", 5);
 	drawing_script_end(drawing);
 }

@@ -48,7 +48,8 @@ static void fig_parts_write_labels(FILE *script, const struct report *report)
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
 		faults = &report->faults.classes[fault_class_layers[i]];
 		if (faults->whole.total_ns)
-			fprintf(script, "%s'%s: %.*f ms' %u", row ? ", " : "",
+			fprintf(script, "%s\"%s\\n%s: %.*f ms\" %u", row ? ", " : "",
+				fault_classes[fault_class_layers[i]].title,
 				fault_class_name(fault_class_layers[i]),
 				faults->whole.total_ns < 10000000 ? 2 : 1,
 				faults->whole.total_ns / 1e6, row + 1);
@@ -63,8 +64,15 @@ static void fig_parts_write_script(struct drawing *drawing, const struct report 
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const char *separator = "plot ";
 	enum part part;
+	char title[64];
 
-	drawing_script_begin(drawing, 130 + 44 * rows);
+	for (part = 0; part < NR_PARTS; part++) {
+		snprintf(title, sizeof(title), "%s (%s)", view_part_title(part),
+			 view_part_name(part));
+		if (report->faults.all.parts[part].total_ns)
+			drawing_key(drawing, title);
+	}
+	drawing_script_begin(drawing, 90 + 44 * rows);
 	fprintf(script,
 		"set xlabel 'share of the time of its class (%%)'\nset xrange [0:100]\n"
 		"set yrange [0.4:%u.6]\nunset grid\n"
@@ -77,8 +85,9 @@ static void fig_parts_write_script(struct drawing *drawing, const struct report 
 		fprintf(script,
 			"%s'parts.csv' skip 1 using ($4+$5)/2:(strcol(3) eq '%s' ? $1 : NaN)"
 			":4:5:($1-0.36):($1+0.36) \\\n"
-			"\twith boxxyerror fc rgb '#%06x' title '%s'",
-			separator, view_part_name(part), palette_part(part), view_part_name(part));
+			"\twith boxxyerror fc rgb '#%06x' title '%s (%s)'",
+			separator, view_part_name(part), palette_part(part), view_part_title(part),
+			view_part_name(part));
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);
@@ -101,12 +110,13 @@ static void fig_parts_write_caption(struct drawing *drawing, const struct report
 		if (most->parts[part].total_ns > most->parts[longest].total_ns)
 			longest = part;
 	drawing_say(drawing, DRAWING_READING,
-		    "All faults took %.1f ms. %.1f %% of it went to the "
-		    "%" PRIu64 " of class %s, and of that %.1f %% was %s.",
+		    "All faults took %.1f ms. %.1f %% of it went to %" PRIu64
+		    " fault%s of the class “%s” (%s), and %.1f %% of that to “%s” (%s).",
 		    all->whole.total_ns / 1e6, 100.0 * most->whole.total_ns / all->whole.total_ns,
-		    most->count, fault_class_name(costliest),
+		    most->count, PLURAL(most->count), fault_classes[costliest].title,
+		    fault_class_name(costliest),
 		    100.0 * most->parts[longest].total_ns / most->whole.total_ns,
-		    view_part_name(longest));
+		    view_part_title(longest), view_part_name(longest));
 	drawing_say(drawing, DRAWING_AMOUNT,
 		    "%" PRIu64 " logical faults; %s%.2f %% of their time is "
 		    "unexplained (residue).",

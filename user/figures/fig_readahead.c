@@ -273,9 +273,9 @@ static void fig_readahead_write_script(struct drawing *drawing, const struct bin
 		const char *title;
 		double share; /* share of the box's height, to differ without colour */
 	} sorts[] = {
-		{ COLOUR_SKY, "every page mapped later", 0.5 },
-		{ COLOUR_ORANGE, "some of them", 0.35 },
-		{ COLOUR_VERMILLION, "none", 0.2 },
+		{ COLOUR_SKY, "each page mapped later", 0.5 },
+		{ COLOUR_ORANGE, "some mapped later", 0.35 },
+		{ COLOUR_VERMILLION, "none mapped later", 0.2 },
 	};
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const char *separator = "plot ";
@@ -283,22 +283,27 @@ static void fig_readahead_write_script(struct drawing *drawing, const struct bin
 	/* A read is short; a box narrower than a pixel would not be visible. */
 	const double least_ms = MAP_LEAST_WIDTH * ((bins->x_max >> bins->x_shift) + 1) * width_ms;
 	unsigned int i;
+	double factor;
 
+	for (i = 0; i < 3; i++)
+		if (kinds & 1U << i)
+			drawing_key(drawing, sorts[i].title);
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'time of the read (ms)'\nset ylabel 'page'\nunset grid\n"
-	      "set format '%.6g'\nset xrange [0:*] noextend\n",
-	      script);
+	fputs("unset grid\n", script);
+	factor = axes_time(script, "time of the read",
+			   ((bins->x_max >> bins->x_shift) + 1) * width_ms);
+	map_page_label(script, 0, 0);
 	map_page_range(script, bins, 0);
 	for (i = 0; i < 3; i++) {
 		if (!(kinds & 1U << i))
 			continue;
 		fprintf(script,
-			"%s'readahead.csv' skip 1 using ($1+$2)/2:($9 == %u ? ($3+$4)/2 : "
-			"NaN):1:($2 > $1 + %.6f ? $2 : $1 + %.6f):"
+			"%s'readahead.csv' skip 1 using (%g*($1+$2)/2):($9 == %u ? ($3+$4)/2 : "
+			"NaN):(%g*$1):(%g*($2 > $1 + %.6f ? $2 : $1 + %.6f)):"
 			"(($3+$4)/2-%.2f*($4-$3+1)):(($3+$4)/2+%.2f*($4-$3+1)) \\\n"
 			"\twith boxxyerror fc rgb '#%06x' title '%s'",
-			separator, i, least_ms, least_ms, sorts[i].share, sorts[i].share,
-			sorts[i].rgb, sorts[i].title);
+			separator, factor, i, factor, factor, least_ms, least_ms, sorts[i].share,
+			sorts[i].share, sorts[i].rgb, sorts[i].title);
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "figures/axes.h"
 #include "figures/figure.h"
 #include "figures/palette.h"
 #include "util/hash.h"
@@ -397,20 +398,24 @@ static const char *title_of(enum state state, const struct report_faults *faults
 	return state == STATE_FAULT && !faults->parts_known ? "in a fault" : state_names[state];
 }
 
-static void fig_timeline_write_script(struct drawing *drawing, const struct report_faults *faults,
-				      const struct lanes *lanes, size_t rows)
+static void fig_timeline_write_script(struct drawing *drawing, const struct timeline *timeline,
+				      const struct report_faults *faults, const struct lanes *lanes,
+				      size_t rows)
 {
 	static const uint32_t colours[NR_STATES] = { COLOUR_BLUE, COLOUR_BLACK, COLOUR_ORANGE };
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	enum state state;
+	/* Without eBPF all off-CPU time is unknown. */
+	const enum state drawn = faults->parts_known ? NR_STATES : STATE_FAULT + 1;
 	char name[48];
+	double factor;
 	size_t i;
 
-	drawing_script_begin(drawing, 140 + 42 * rows);
-	fprintf(script,
-		"set xlabel 'time (ms)'\nset xrange [0:*] noextend\nset format x '%%.6g'\n"
-		"set yrange [0.4:%zu.6]\nunset grid\nset ytics scale 0 (",
-		rows);
+	for (state = 0; state < drawn; state++)
+		drawing_key(drawing, title_of(state, faults));
+	drawing_script_begin(drawing, 90 + 42 * rows);
+	factor = axes_time(script, "time", (timeline->end_ns - timeline->begin_ns) / 1e6);
+	fprintf(script, "set yrange [0.4:%zu.6]\nunset grid\nset ytics scale 0 (", rows);
 	for (i = 0; i < rows; i++) {
 		fig_timeline_name_lane(lanes->all[i], name, sizeof(name));
 		fputs(i ? ", " : "", script);
@@ -418,13 +423,14 @@ static void fig_timeline_write_script(struct drawing *drawing, const struct repo
 		fprintf(script, " %zu", rows - i);
 	}
 	fputs(")\n", script);
-	for (state = 0; state < NR_STATES; state++)
+	for (state = 0; state < drawn; state++)
 		fprintf(script,
-			"%s'timeline.csv' skip 1 using ($3+$4)/2:($5 == %u ? $1 : NaN):3:4:"
-			"($1-0.4+0.008*$6):($1-0.4+0.008*$7) \\\n"
+			"%s'timeline.csv' skip 1 using (%g*($3+$4)/2):($5 == %u ? $1 : NaN):"
+			"(%g*$3):(%g*$4):($1-0.4+0.008*$6):($1-0.4+0.008*$7) \\\n"
 			"\twith boxxyerror fc rgb '#%06x' title '%s'%s",
-			state ? "\t" : "plot ", (unsigned int)state, colours[state],
-			title_of(state, faults), state + 1 < NR_STATES ? ", \\\n" : "\n");
+			state ? "\t" : "plot ", factor, (unsigned int)state, factor, factor,
+			colours[state], title_of(state, faults),
+			state + 1 < drawn ? ", \\\n" : "\n");
 	drawing_script_end(drawing);
 }
 
@@ -499,7 +505,7 @@ static int fig_timeline_draw(void *data, const struct figure_source *source,
 		drawing_say(drawing, DRAWING_ALT,
 			    "One lane per thread over time: the share of each moment in faults, on "
 			    "and off the CPU, and off the CPU elsewhere.");
-		fig_timeline_write_script(drawing, &source->report->faults, &lanes, rows);
+		fig_timeline_write_script(drawing, timeline, &source->report->faults, &lanes, rows);
 	}
 	free(lanes.all);
 	return 0;

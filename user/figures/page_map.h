@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "figures/axes.h"
 #include "figures/bins.h"
 
 /* Number of boxes, each several pixels wide and high; DRAWING_WIDTH cannot show more. */
@@ -31,15 +32,14 @@ static inline void map_page_label(FILE *script, uint64_t first, uint64_t page_by
 		fprintf(script, "set ylabel 'page, from address %#" PRIx64 " on'\n",
 			first * page_bytes);
 	else
-		fputs("set ylabel 'page'\n", script);
+		fputs("set ylabel 'page of the file'\n", script);
 }
 
 /* Sets the range of pages, rounded to whole boxes, which count from `first`. */
 static inline void map_page_range(FILE *script, const struct bins *bins, uint64_t first)
 {
-	fprintf(script, "set yrange [%" PRIu64 ":%" PRIu64 "] noextend\n",
-		(bins->y_min >> bins->y_shift << bins->y_shift) - first,
-		(((bins->y_max >> bins->y_shift) + 1) << bins->y_shift) - first);
+	axes_whole(script, 'y', (bins->y_min >> bins->y_shift << bins->y_shift) - first,
+		   (((bins->y_max >> bins->y_shift) + 1) << bins->y_shift) - first);
 }
 
 #define MAP_BINS \

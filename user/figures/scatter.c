@@ -32,6 +32,20 @@ static bool has_class(const struct bins *bins, enum fault_class class)
 	return false;
 }
 
+void scatter_key(struct drawing *drawing, const struct bins *bins)
+{
+	enum fault_class class;
+	char title[64];
+
+	for (class = 0; class < NR_FAULT_CLASSES; class++) {
+		if (!has_class(bins, class))
+			continue;
+		snprintf(title, sizeof(title), "%s (%s)", fault_classes[class].title,
+			 fault_class_name(class));
+		drawing_key(drawing, title);
+	}
+}
+
 void scatter_plot(struct drawing *drawing, const struct bins *bins, const char *x, const char *y,
 		  unsigned int class_column)
 {
@@ -48,9 +62,9 @@ void scatter_plot(struct drawing *drawing, const struct bins *bins, const char *
 		mark = &fault_classes[class];
 		fprintf(script,
 			"%s'%s.csv' skip 1 using (%s):(strcol(%u) eq '%s' ? %s : NaN) \\\n"
-			"\twith points pt %u ps %.2f lc rgb '#%06x' title '%s'",
+			"\twith points pt %u ps %.2f lc rgb '#%06x' title '%s (%s)'",
 			separator, drawing->name, x, class_column, fault_class_name(class), y,
-			mark->point, mark->size, mark->rgb, fault_class_name(class));
+			mark->point, mark->size, mark->rgb, mark->title, fault_class_name(class));
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);

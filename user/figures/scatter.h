@@ -18,6 +18,9 @@
 #define SCATTER_BINS \
 	{ .max_columns = SCATTER_COLUMNS, .max_rows = SCATTER_ROWS, .max_cells = SCATTER_MARKS }
 
+/* Adds the classes to the key. */
+void scatter_key(struct drawing *drawing, const struct bins *bins);
+
 /* Prints "N calls in M marks", and whether a mark is one call or a range of numbers and rows. */
 void scatter_amount(struct drawing *drawing, const struct bins *bins, const char *row);
 /*

@@ -83,17 +83,17 @@ enum part {
 	  "asleep",	"runqueue", "cpu_after", "mm",	    "residue" }
 
 /* The parts in words, in the same order. */
-#define PART_TITLES                         \
-	{ "CPU, before the first wait",     \
-	  "asleep, request in the queue",   \
-	  "asleep, request at the device",  \
-	  "asleep, I/O of others",          \
-	  "asleep, for a lock or a server", \
-	  "freeing memory",                 \
-	  "asleep, reason not known",       \
-	  "ready, waiting for a CPU",       \
-	  "CPU, after the first wait",      \
-	  "CPU, memory manager",            \
+#define PART_TITLES                        \
+	{ "CPU, before any wait",          \
+	  "asleep, request in the queue",  \
+	  "asleep, request at the device", \
+	  "asleep, I/O of others",         \
+	  "asleep, lock or server",        \
+	  "freeing memory",                \
+	  "asleep, reason not known",      \
+	  "ready, waiting for a CPU",      \
+	  "CPU, after a wait",             \
+	  "CPU, memory manager",           \
 	  "not explained" }
 
 /* Bits of the parts that are on the CPU throughout. */
