@@ -169,6 +169,18 @@ $(BUILD)/shaping_calls: tests/vm/progs/shaping_calls.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
 
+# The programs of tests/complaints run on this machine and in guests. The names of their functions
+# are in reports.
+complaints := $(patsubst tests/complaints/%.c,$(BUILD)/complaints/%,$(wildcard tests/complaints/*.c))
+guest_programs	+= $(complaints)
+.PHONY: complaints
+complaints: $(complaints)
+
+$(BUILD)/complaints/%: tests/complaints/%.c tests/complaints/complaint.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(frame_pointers) -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+
 # Cost of each eBPF program, on every kernel.
 bpf-stats:
 	$(Q)for kernel in $(KERNELS); do echo "-- kernel $$kernel"; \
