@@ -27,6 +27,7 @@ class Variant:
     command: str
     place: tuple = ("nothing", {})
     attach: bool = False        # the program waits for a line after its preparation
+    idle: float = 0             # and has nothing to do for so many seconds
 
     def needs_root(self):
         return self.place[0] in ROOT_PLACES
@@ -36,11 +37,11 @@ class Variant:
 class Case:
     """A complaint, the program that repeats it, and what the first lines must say.
 
-    rules: the first cause is certain and one of these. words: regular expressions that its text
-    has; never: what none of the first lines has. perf: the same rules for a recording with perf's
-    events; a cause that is not certain must have one of these names or `may_be` in its text.
-    after: the remedy applied; fewer: what is then lower (REMEDY): faults, majors, copies, maxrss,
-    or cause, the number of certain causes with these rules.
+    rules: the first cause is certain (if certain is not False) and one of these. words: regular
+    expressions that its text has; never: what none of the first lines has. perf: the same rules for
+    a recording with perf's events; a cause that is not certain must have one of these names or
+    `may_be` in its text. after: the remedy applied; fewer: what is then lower (REMEDY): faults,
+    majors, copies, maxrss, or cause, the number of certain causes with these rules.
     """
     name: str
     complaint: str
@@ -49,6 +50,7 @@ class Case:
     rules: tuple
     words: tuple = ()
     never: tuple = ()
+    certain: bool = True
     perf: tuple = None          # None: no test with perf
     may_be: str = None
     after: Variant = None
@@ -81,7 +83,7 @@ def place_of(variant, folder):
     return getattr(places, name)(folder, **options)
 
 
-def attached(words, command, options):
+def attached(words, command, options, idle):
     """Starts the program, records it from its preparation on, and lets it go."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           **options) as target:
@@ -89,6 +91,7 @@ def attached(words, command, options):
         with subprocess.Popen([*words, "-p", str(target.pid)], stderr=subprocess.PIPE, text=True,
                               **options) as recorder:
             pfstat.wait_until(lambda: recorder.poll() is not None or pfstat.watches(recorder))
+            time.sleep(idle)
             target.stdin.write("\n")
             target.stdin.close()
             target.wait(pfstat.PATIENCE)
@@ -109,7 +112,7 @@ def record(variant, folder, recording, source, programs=None, options=None):
         if command[0].endswith("python3"):
             pfstat.run(*command, **options)     # the interpreter is in the page cache from now on
         if variant.attach:
-            attached(words, command, options)
+            attached(words, command, options, variant.idle)
         else:
             pfstat.run(*words, "--", *command, **options)
 
@@ -118,6 +121,7 @@ class Result:
     """A report: its JSON and its first lines."""
 
     def __init__(self, recording, pfdrive=pfstat.PFDRIVE):
+        self.recording = recording
         text = pfstat.run(pfdrive, "report", recording).stdout
         lines = text.split("\n\n")[0].splitlines()
         # Notes on the source may come before.
@@ -150,7 +154,7 @@ def misses(result, case):
     text = first["text"]
     if first["rule"] not in case.rules:
         yield f"the first cause is {first['rule']}, not {' or '.join(case.rules)}"
-    elif not first["certain"]:
+    elif case.certain and not first["certain"]:
         yield f"{first['rule']} is not certain"
     else:
         yield from (f"no {word!r} in the cause" for word in case.words if not found(word, text))

@@ -12,7 +12,7 @@
 #include "complaint.h"
 
 #define HEAP	(64 * MIB)
-#define REQUEST (16 * PAGE)
+#define REQUEST (2 * PAGE)
 #define THREADS 4
 
 static unsigned long requests;

@@ -2,8 +2,8 @@
 /*
  * One store to each page of memory that has different origins: stores new|zero|child|same|private
  * MIB [FILE] new: anonymous memory. zero: memory that was only read before; child: in a child after
- * a fork. same: pages of one content, which the kernel has merged (KSM must be on). private: a
- * private mapping of a file.
+ * a fork. same: pages of one content, which the kernel has merged (KSM must be on; then it waits
+ * for a line). private: a private mapping of a file.
  */
 #include <sys/wait.h>
 
@@ -61,8 +61,12 @@ int main(int argc, char **argv)
 		memory = map_small_pages(bytes);
 	for (at = 0; at < bytes && (in_child || is_word(argc, argv, 1, "zero")); at += PAGE)
 		sum += memory[at];
-	if (is_word(argc, argv, 1, "same"))
+	if (is_word(argc, argv, 1, "same")) {
 		await_merge((char *)memory, bytes);
+		puts("ready");
+		fflush(stdout);
+		getchar();
+	}
 	for (at = 0; at < bytes; at += PAGE)
 		memory[at] = (char)(sum + 1);
 	printf("%zu stores\n", bytes / PAGE);

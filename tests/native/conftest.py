@@ -27,8 +27,12 @@ def caller(request):
     return caller_of(request.param)
 
 
+def chooses_caller(metafunc):
+    return any("caller" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+
+
 def pytest_generate_tests(metafunc):
-    if "caller" in metafunc.fixturenames:
+    if "caller" in metafunc.fixturenames and not chooses_caller(metafunc):
         metafunc.parametrize("caller", NAMES, indirect=True)
 
 

@@ -20,6 +20,7 @@ import pfstat
 PYTHON = pathlib.Path("/usr/bin/python3")
 NOBODY = 65534
 PROGRAMS = (pfstat.PFDRIVE, pfstat.BUILD / "native/native_faults")
+COMPLAINTS = pathlib.Path(__file__).parents[1] / "complaints"
 
 Range = collections.namedtuple("Range", "name tid address pages minor major")
 
@@ -35,7 +36,8 @@ def folder_of_all():
     """A folder on a disk that every user can enter, with the programs."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="pfstat-native-", dir="/var/tmp"))
     folder.chmod(0o755)
-    for program in PROGRAMS:
+    for program in (*PROGRAMS, *(pfstat.BUILD / "complaints").iterdir(),
+                    *COMPLAINTS.glob("*.py")):
         shutil.copy(program, folder)
     return folder
 
@@ -49,10 +51,10 @@ def evict(path):
     """Makes the file cold. A test ends here on a file system that is in memory."""
     pfstat.evict(path)
     with pfstat.Mapping(path) as mapping:
-        resident = (ctypes.c_ubyte * -(-mapping.size // pfstat.PAGE))()
+        resident = ctypes.create_string_buffer(-(-mapping.size // pfstat.PAGE))
         assert not pfstat.LIBC.mincore(ctypes.c_void_p(mapping.address),
                                        ctypes.c_size_t(mapping.size), resident)
-    if any(page & 1 for page in resident):
+    if any(page & 1 for page in resident.raw):
         pytest.xfail("this file system keeps the pages of its files in memory")
 
 

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""With perf's events the first lines of a report name the cause of a complaint, or state what may
+be the cause, and are not wrong."""
+import os
+
+import pytest
+
+import complaints
+import native
+from cases import CASES
+
+PERF = [case for case in CASES if case.perf is not None]
+
+
+def is_for_root(case):
+    """A user may not have userfaultfd(2); and has no verdict if faults may be hidden from perf."""
+    return case.hidden or case.name == "snapshot_restore"
+
+
+def each(cases):
+    """Each of these cases, recorded by one caller."""
+    return pytest.mark.parametrize("caller, case", [
+        pytest.param("root" if is_for_root(case) else "user", case, id=case.name)
+        for case in cases if os.geteuid() == 0 or not is_for_root(case)], indirect=["caller"])
+
+
+def result_of(caller, variant):
+    path = caller.folder / "run.pfs"
+    path.unlink(missing_ok=True)
+    complaints.record(variant, caller.folder, path, "perf", caller.programs, caller.options)
+    return complaints.Result(path)
+
+
+@each(PERF)
+def test_first_lines_are_not_wrong(caller, case):
+    result = result_of(caller, case.variant)
+    if not case.variant.attach:
+        native.assert_complete(result.json)
+    assert not list(complaints.perf_misses(result, case)), "\n".join(result.lines)
+
+
+@each([case for case in PERF if case.after and not case.after.needs_root() and
+       case.perf_sees_remedy])
+def test_remedy_makes_fewer(caller, case):
+    before, after = (result_of(caller, variant).count(case)
+                     for variant in (case.variant, case.after))
+    assert before > 0 and after <= before * complaints.REMEDY, (before, after)
