@@ -5,6 +5,7 @@
 
 #include "runner.h"
 #include "user/system/cpus.h"
+#include "user/system/cpus_online.h"
 
 START_TEST(test_a_cpu_beyond_1024_is_in_the_set)
 {
@@ -33,4 +34,39 @@ START_TEST(test_cpu_set_of_a_thread_is_its_affinity)
 }
 END_TEST
 
-RUN_TESTS("cpus", test_a_cpu_beyond_1024_is_in_the_set, test_cpu_set_of_a_thread_is_its_affinity)
+START_TEST(test_a_list_of_cpus_is_parsed)
+{
+	static const char *const wrong[] = {
+		"", "\n", "-1", "3-1", "1,", "x", "1 2", "8192", "0-"
+	};
+	struct cpus cpus;
+	unsigned int i;
+
+	ck_assert_int_eq(cpus_parse(&cpus, "0-3,5,8190-8191\n"), 0);
+	ck_assert_uint_eq(cpus_count(&cpus), 7);
+	ck_assert(cpus_has(&cpus, 3) && !cpus_has(&cpus, 4) && cpus_has(&cpus, 5));
+	ck_assert(cpus_has(&cpus, 8191));
+	ck_assert_int_eq(cpus_parse(&cpus, "0"), 0);
+	ck_assert_uint_eq(cpus_count(&cpus), 1);
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		ck_assert_int_eq(cpus_parse(&cpus, wrong[i]), -EINVAL);
+}
+END_TEST
+
+START_TEST(test_only_a_changed_set_is_reported)
+{
+	struct cpus_online online;
+
+	cpus_online_open(&online);
+	ck_assert(cpus_online_changed(&online));
+	ck_assert_uint_ge(cpus_count(&online.cpus), 1);
+	ck_assert(!cpus_online_changed(&online));
+	strcpy(online.text, "7");
+	ck_assert(cpus_online_changed(&online));
+	cpus_online_close(&online);
+	ck_assert(!cpus_online_changed(&online));
+}
+END_TEST
+
+RUN_TESTS("cpus", test_a_list_of_cpus_is_parsed, test_only_a_changed_set_is_reported,
+	  test_a_cpu_beyond_1024_is_in_the_set, test_cpu_set_of_a_thread_is_its_affinity)

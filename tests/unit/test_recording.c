@@ -1045,6 +1045,7 @@ static void make_counters(struct run_counters *counters)
 		&counters->perf_minor,
 		&counters->perf_major,
 		&counters->maps_lost,
+		&counters->maps_late_cpus,
 		&counters->names_left_out,
 		&counters->events_skipped,
 		&counters->events_received,

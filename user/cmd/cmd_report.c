@@ -410,6 +410,7 @@ static void forget_counts(struct reading *reading)
 	counters->inside_ps = all.inside_ps;
 	counters->names_left_out = all.names_left_out;
 	counters->maps_lost = all.maps_lost;
+	counters->maps_late_cpus = all.maps_late_cpus;
 	if (all.have_bpf) {
 		report->bpf.known = true;
 		report->bpf.hooks = all.hooks;

@@ -344,8 +344,10 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 	instruments_note(&first, collector_stop(instruments->collector), "cannot read the records");
 	instruments_note(&first, instruments_pass_mappings(instruments),
 			 "cannot pass on the read-ahead of mappings");
-	if (instruments->maps)
+	if (instruments->maps) {
 		counters->maps_lost = perf_maps_lost(instruments->maps);
+		counters->maps_late_cpus = perf_maps_late_cpus(instruments->maps);
+	}
 	instruments_note(&first, instruments_take_source_counters(instruments, counters), counts);
 	counters->bpf_hooked_ps = instruments->bpf_cost.hooked_ps;
 	counters->bpf_again_ps = instruments->bpf_cost.again_ps;

@@ -4,10 +4,8 @@
  * exec, fork and exit of every process of the machine into a buffer of that CPU. The reader
  * keeps the records of the processes that are watched and of their descendants.
  *
- * This takes one descriptor for each CPU, whatever the number of threads. Events that threads
- * inherit would record nothing else, but take a descriptor for each thread and CPU, and make
- * each new thread pay for copies of them. The cost of this way is a record of some 150 bytes
- * for each mapping and exec of a process that is not watched, and its reading.
+ * Events that threads inherit would take a descriptor for each thread and CPU, and make each new
+ * thread pay. These cost 150 bytes for each mapping and exec of a process that is not watched.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -29,6 +27,7 @@
 #include "collect/time_heap.h"
 #include "model/counters.h"
 #include "privilege/capabilities.h"
+#include "system/cpus_online.h"
 #include "system/perf_event.h"
 #include "system/proc_maps.h"
 #include "util/time_ns.h"
@@ -52,19 +51,22 @@ struct joined {
 
 /*
  * Two threads may use it at a time: one watches, and one drains. The positions of the buffers,
- * `record`, `map`, `watched` and `files` belong to the drain.
+ * `record`, `map`, `watched`, `files` and `online` belong to the drain.
  */
 struct perf_maps {
 	struct perf_buffer *buffers;
 	int nr_cpus;
 	struct time_heap heap; /* of the buffers that have more */
-	bool enabled;	       /* by the first watch */
+	struct cpus_online online;
+	unsigned int late_cpus;
+	uint64_t closed_lost; /* by buffers of CPUs that went offline */
 	int epoll;
 	int timer;
 	uint64_t *watched; /* a bit for each pid */
 	uint32_t nr_pids;
 	struct code_files *files;
-	pthread_mutex_t lock; /* of the rest, from the watch to the drain */
+	pthread_mutex_t lock; /* of which buffers there are, and of the rest */
+	bool enabled;	      /* from the first watch to the stop */
 	struct procmaps existing;
 	struct joined *joined; /* by time */
 	size_t nr_joined, room_joined;
@@ -153,6 +155,8 @@ static int perf_open_buffers(struct perf_maps *maps)
 {
 	int cpu, err = 0;
 
+	cpus_online_open(&maps->online);
+	cpus_online_changed(&maps->online);
 	maps->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 	maps->buffers = calloc(maps->nr_cpus, sizeof(*maps->buffers));
 	if (!maps->buffers || time_heap_init(&maps->heap, maps->nr_cpus)) {
@@ -209,6 +213,7 @@ int perf_maps_open(struct perf_maps **opened, char *why, size_t size)
 		pthread_mutex_init(&maps->lock, NULL);
 		maps->epoll = -1;
 		maps->timer = -1;
+		maps->online.fd = -1;
 		err = perf_open_watched(maps);
 		if (!err)
 			err = perf_open_polled(maps);
@@ -242,17 +247,22 @@ void perf_maps_close(struct perf_maps *maps)
 	free(maps->joined);
 	free(maps->watched);
 	time_heap_exit(&maps->heap);
+	cpus_online_close(&maps->online);
 	free(maps->buffers);
 	free(maps);
 }
 
-static void perf_control_all(const struct perf_maps *maps, unsigned long request)
+static void perf_enable_all(struct perf_maps *maps, bool enable)
 {
+	const unsigned long request = enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
 	int cpu;
 
+	pthread_mutex_lock(&maps->lock);
+	maps->enabled = enable;
 	for (cpu = 0; cpu < maps->nr_cpus; cpu++)
 		if (maps->buffers[cpu].page)
 			ioctl(maps->buffers[cpu].fd, request, 0);
+	pthread_mutex_unlock(&maps->lock);
 }
 
 /* The time is taken with the lock: so they are in its order. */
@@ -298,8 +308,7 @@ int perf_maps_watch(struct perf_maps *maps, pid_t pid, bool existing)
 	int err;
 
 	if (!maps->enabled)
-		perf_control_all(maps, PERF_EVENT_IOC_ENABLE);
-	maps->enabled = true;
+		perf_enable_all(maps, true);
 	err = perf_join_watch(maps, pid);
 	return err || !existing ? err : perf_add_existing(maps, pid);
 }
@@ -337,8 +346,8 @@ int perf_maps_fd(const struct perf_maps *maps)
  */
 uint64_t perf_maps_lost(const struct perf_maps *maps)
 {
+	uint64_t lost = maps->closed_lost;
 	struct counted counted;
-	uint64_t lost = 0;
 	int cpu;
 
 	for (cpu = 0; cpu < maps->nr_cpus; cpu++) {
@@ -351,9 +360,14 @@ uint64_t perf_maps_lost(const struct perf_maps *maps)
 	return lost;
 }
 
+unsigned int perf_maps_late_cpus(const struct perf_maps *maps)
+{
+	return maps->late_cpus;
+}
+
 void perf_maps_stop(struct perf_maps *maps)
 {
-	perf_control_all(maps, PERF_EVENT_IOC_DISABLE);
+	perf_enable_all(maps, false);
 }
 
 static uint16_t perf_size_of_next(const struct perf_buffer *buffer)
@@ -477,6 +491,40 @@ static int perf_take_next(struct perf_maps *maps, struct perf_buffer *buffer, ma
 	return 0;
 }
 
+/* The event of a CPU that goes offline records nothing any more, also when the CPU comes back. */
+static void perf_replace_buffer(struct perf_maps *maps, int cpu)
+{
+	struct perf_buffer *buffer = &maps->buffers[cpu];
+	struct counted counted;
+
+	maps->late_cpus++;
+	if (buffer->page && read(buffer->fd, &counted, sizeof(counted)) == sizeof(counted))
+		maps->closed_lost += counted.lost;
+	perf_close_buffer(buffer);
+	*buffer = PERF_BUFFER_NONE;
+	if (perf_open_buffer(buffer, cpu) || !buffer->page || perf_add_polled(maps, buffer->fd)) {
+		perf_close_buffer(buffer);
+		*buffer = PERF_BUFFER_NONE;
+	} else if (maps->enabled) {
+		ioctl(buffer->fd, PERF_EVENT_IOC_ENABLE, 0);
+	}
+}
+
+/* The last drain found such a CPU offline and took what its buffer had. */
+static void perf_follow_cpus(struct perf_maps *maps)
+{
+	const struct cpus before = maps->online.cpus;
+	int cpu;
+
+	if (!cpus_online_changed(&maps->online))
+		return;
+	pthread_mutex_lock(&maps->lock);
+	for (cpu = 0; cpu < maps->nr_cpus && cpu < CPUS_MAX; cpu++)
+		if (cpus_has(&maps->online.cpus, cpu) && !cpus_has(&before, cpu))
+			perf_replace_buffer(maps, cpu);
+	pthread_mutex_unlock(&maps->lock);
+}
+
 static void perf_look(struct perf_maps *maps)
 {
 	struct epoll_event event;
@@ -490,6 +538,7 @@ static void perf_look(struct perf_maps *maps)
 	/* A timer that is not read does not expire again. */
 	while (read(maps->timer, &expirations, sizeof(expirations)) > 0)
 		;
+	perf_follow_cpus(maps);
 	maps->heap.count = 0;
 	for (cpu = 0; cpu < maps->nr_cpus; cpu++) {
 		buffer = &maps->buffers[cpu];

@@ -30,7 +30,6 @@ void perf_maps_close(struct perf_maps *maps);
  * perf_maps_drain() first passes the mappings that it has now, with ns = 0; -ESRCH: it is gone.
  */
 int perf_maps_watch(struct perf_maps *maps, pid_t pid, bool existing);
-/* The files whose code they execute. */
 /*
  * Opens the files of code of the mappings that existed, while pfdrive has all its privileges, and
  * before the first drain.
@@ -41,6 +40,7 @@ void perf_maps_see_code(struct perf_maps *maps);
  * as of fault_source_ops.mappings; they are sorted.
  */
 void perf_maps_set_advice(struct perf_maps *maps, struct pfstat_mapping *states, size_t nr);
+/* The files whose code they execute. */
 const struct code_files *perf_maps_code_files(const struct perf_maps *maps);
 
 /* Readable when a buffer is half full, and several times a second. */
@@ -54,6 +54,11 @@ int perf_maps_drain(struct perf_maps *maps, maps_sink sink, void *context);
 
 /* Records, of any process, that found no room in a buffer so far; COUNT_NA: not known. */
 uint64_t perf_maps_lost(const struct perf_maps *maps);
+/*
+ * CPUs that came online later. Each gets a buffer at the next drain, if pfdrive still has the right;
+ * mappings that were made there before that are missing, and are not in perf_maps_lost().
+ */
+unsigned int perf_maps_late_cpus(const struct perf_maps *maps);
 /* Stops recording; the records so far can still be drained. */
 void perf_maps_stop(struct perf_maps *maps);
 

@@ -39,6 +39,7 @@ void run_counters_init(struct run_counters *counters)
 		.perf_unpaired = COUNT_NA,
 		.perf_forgotten = COUNT_NA,
 		.maps_lost = COUNT_NA,
+		.maps_late_cpus = COUNT_NA,
 		.names_left_out = COUNT_NA,
 		.events_received = COUNT_NA,
 		.events_skipped = COUNT_NA,

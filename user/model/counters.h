@@ -115,6 +115,7 @@ struct run_counters {
 	struct perf_lost_row perf_lost[PERF_LOST_ROWS];
 	unsigned int nr_perf_lost;
 	uint64_t maps_lost;	 /* mappings that perf could not report for lack of space */
+	uint64_t maps_late_cpus; /* CPUs that came online; mappings made there may be missing */
 	uint64_t names_left_out; /* names of code that did not fit into the recording */
 };
 

@@ -91,6 +91,7 @@ struct report_losses {
 	unsigned int nr_threads;
 	/* Events that eBPF sent and that arrived. A difference is an error. */
 	uint64_t events_sent, events_received;
+	uint64_t maps_late_cpus; /* as in struct run_counters */
 	uint64_t maps;		 /* mappings that perf or the analysis lost, with their names */
 	uint64_t names_left_out; /* names of code that the recording does not contain */
 };

@@ -173,6 +173,7 @@ static void fill_counters(struct report *report, const struct run_counters *coun
 	report->cost.inside_ps = counters->inside_ps;
 	report->losses.records = counters->lost;
 	report->losses.maps = counters->maps_lost;
+	report->losses.maps_late_cpus = counters->maps_late_cpus;
 	report->losses.names_left_out = counters->names_left_out;
 	report->usage = counters->usage;
 	fill_bpf(report, counters);

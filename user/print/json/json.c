@@ -146,6 +146,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "competition", json_competition(run->extras.competition) },
 		{ "maps", json_maps(run->extras.maps) },
 		{ "maps_lost", value_known(run->losses.maps) },
+		{ "maps_late_cpus", value_known(run->losses.maps_late_cpus) },
 		{ "names_left_out", value_known(run->losses.names_left_out) },
 		{ "events_lost", value_known(run->losses.events) },
 		{ "events_skipped", value_known(run->losses.events_skipped) },

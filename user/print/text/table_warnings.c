@@ -156,6 +156,11 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 		     "LOST %" PRIu64 " MAPPINGS: NAMES OF FILES AND CODE MAY BE "
 		     "MISSING OR WRONG",
 		     run->losses.maps);
+	if (run->losses.maps_late_cpus != COUNT_NA && run->losses.maps_late_cpus)
+		warn(out, number,
+		     "%" PRIu64 " CPUS CAME ONLINE: MAPPINGS THAT WERE MADE ON THEM, AND THEIR "
+		     "NAMES, MAY BE MISSING",
+		     run->losses.maps_late_cpus);
 	if (run->losses.names_left_out != COUNT_NA && run->losses.names_left_out)
 		warn(out, number,
 		     "%" PRIu64 " SYMBOLS ARE NOT IN THE RECORDING: ADDRESSES ARE "
