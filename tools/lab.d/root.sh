@@ -80,6 +80,7 @@ bootstrap()
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
 		--dpkgopt=path-exclude=/usr/sbin/mktirfs \
 		--essential-hook='ln -s /bin/true "$1"/usr/sbin/mktirfs' \
+		--essential-hook='mkdir -p "$1"/usr/share/man/man1' \
 		--include="$include" \
 		--customize-hook='rm -f "$1"/etc/apt/apt.conf.d/99mmdebstrap' \
 		--customize-hook='mkdir -p "$1"/pfstat "$1"/mnt/disk "$1"/out' "${hooks[@]}" \
