@@ -11,11 +11,16 @@
 /* A wait that ends after more completions than these does not find its request. */
 #define REQUESTS_MAX 4096U
 
+struct request_slot;
+struct requests_heads;
+
 /* All zero but page_bytes is an empty ring. */
 struct requests {
 	uint64_t page_bytes; /* of the recorded machine */
-	struct pfstat_block *ring;
-	uint64_t count; /* number ever added; the ring holds the last REQUESTS_MAX */
+	struct request_slot *ring;
+	struct requests_heads *heads; /* by hash */
+	uint64_t large;		      /* the latest one with many pages */
+	uint64_t count;		      /* number ever added; the ring holds the last REQUESTS_MAX */
 };
 
 void requests_exit(struct requests *requests);
