@@ -165,6 +165,34 @@ def test_kept_limits_give_status_0_and_exceeded_ones_3(caller):
     assert check("--max-fault-time", 0, "--max-share", 100) == (3, ["EXCEEDED", "ok"])
 
 
+def test_failed_faults_and_the_longest_one_have_limits(caller):
+    def words(*limits):
+        result = caller.run("check", "--source", "perf", *limits, "--",
+                            caller.program("native_faults"), "denied", 7, check=False)
+        return result.returncode, result.stdout
+
+    status, text = words("--max-failed", 7, "--max-fault", 3600_000)
+    assert status == 0, text
+    assert "ok         failed faults: 7, at most 7" in text
+    status, text = words("--max-failed", 6, "--max-fault", 0)
+    assert status == 3, text
+    assert "EXCEEDED   failed faults: 7, at most 6" in text
+    assert "EXCEEDED   longest fault: " in text
+
+
+def test_the_longest_fault_is_one_of_the_rows(recording):
+    result = recording.report()
+    longest = result["tail"]["longest"]
+    rows = recording.rows
+    assert longest["duration_ns"] == max(int(row["duration_ns"]) for row in rows)
+    row = next(row for row in rows if int(row["duration_ns"]) == longest["duration_ns"])
+    assert (longest["tid"], longest["class"]) == (int(row["tid"]), row["class"])
+    assert longest["address"] == int(row["address"], 16)
+    assert result["failed_faults"] == 0
+    assert result["tail"]["count"] == sum(
+        int(row["duration_ns"]) >= result["tail"]["at_least_ns"] for row in rows)
+
+
 def test_major_faults_are_counted_against_their_limit(caller):
     path = caller.new_file("majors", PAGES)
     for most, status in ((2 * PAGES, 0), (PAGES - 1, 3)):

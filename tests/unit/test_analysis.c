@@ -211,6 +211,60 @@ START_TEST(test_reclaims_are_counted_in_and_outside_of_faults)
 }
 END_TEST
 
+static void add_wait(uint32_t tid, uint64_t off_ns, const char *functions)
+{
+	struct pfstat_wait wait = {
+		.event = {
+			.type = PFSTAT_EVENT_WAIT, .size = sizeof(wait), .tid = tid,
+			.flags = PFSTAT_WAIT_NAMED, .ns = off_ns,
+		},
+		.off_ns = off_ns,
+	};
+
+	strcpy(wait.functions, functions);
+	add(ITEM_EVENT, &wait);
+}
+
+/* A shorter fault comes before and after it. */
+START_TEST(test_the_longest_fault_has_its_names_and_the_cause_of_its_wait)
+{
+	struct evidence_figures evidence;
+	const struct longest_fault *longest = &evidence.tail.longest;
+	struct longest_names names;
+
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
+	ck_assert_int_eq(analysis_longest(analysis, &names), 0);
+	ck_assert_ptr_null(names.file);
+	add_map(1, 0x4000, 0x1000, 5, "/bin/p");
+	add_map(1, 0x100000, 0x100000, INODE, "/data");
+	add_task(0, 1, 4, "writer");
+	add_fault(3, 0, 1000, 10, PFSTAT_CLASS_LONG);
+	add_wait(4, 3000, "jbd2_log_wait_commit<ext4_page_mkwrite");
+	add_stay(4, 3000, 2000000);
+	add_fault(4, 1, 2000, 2000000, PFSTAT_CLASS_MKWRITE);
+	add_map(1, 0x100000, 0x100000, 8, "/other"); /* replaces the mapping */
+	add_fault(3, 2, 3000000, 10, PFSTAT_CLASS_LONG);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	ck_assert_int_eq(analysis_name_code(analysis, "/bin/p", 0x10, "store+0x4"), 0);
+	analysis_evidence(analysis, &evidence);
+	ck_assert_uint_eq(evidence.tail.count, 1);
+	ck_assert_uint_eq(longest->start_ns, 2000);
+	ck_assert_uint_eq(longest->duration_ns, 2000000);
+	ck_assert_uint_eq(longest->pgoff, 1);
+	ck_assert_uint_eq(longest->tid, 4);
+	ck_assert_uint_eq(longest->wait_ns, 1997000);
+	ck_assert_int_eq(analysis_longest(analysis, &names), 0);
+	ck_assert_str_eq(names.file, "/data");
+	ck_assert_str_eq(names.mapping, "/data");
+	ck_assert_str_eq(names.code, "store+0x4 (/bin/p)");
+	ck_assert_str_eq(names.thread, "writer");
+	ck_assert_str_eq(names.cause, "the journal of ext4 (jbd2)");
+	ck_assert_str_eq(names.functions, "jbd2_log_wait_commit<ext4_page_mkwrite");
+	longest_names_exit(&names);
+	analysis_free(analysis);
+}
+END_TEST
+
 static struct group *groups_of(enum group_by by, size_t expected, uint64_t all_faults)
 {
 	struct group *groups;
@@ -897,6 +951,7 @@ RUN_TESTS("analysis", test_faults_with_the_time_of_their_calls_only_are_counted,
 	  test_a_fault_open_at_exit_belongs_to_the_exiting_thread,
 	  test_times_that_run_backwards_count_as_zero, test_figures_are_summed_by_class_and_part,
 	  test_reclaims_are_counted_in_and_outside_of_faults,
+	  test_the_longest_fault_has_its_names_and_the_cause_of_its_wait,
 	  test_a_run_without_a_fault_has_no_groups, test_a_disk_fault_also_maps_the_pages_around,
 	  test_groups_by_file_vma_and_thread_have_names, test_long_names_are_kept_in_full,
 	  test_threads_of_one_name_are_one_group, test_groups_that_were_not_requested_are_refused,

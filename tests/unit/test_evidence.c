@@ -100,7 +100,44 @@ START_TEST(test_kernel_faults_forks_and_advice_are_counted)
 }
 END_TEST
 
+START_TEST(test_the_longest_fault_and_all_of_1_ms_are_the_tail)
+{
+	struct fault_tail tail = { 0 };
+	struct explained fault = { .start_ns = 5, .end_ns = 5 + 999999, .pid = 7, .tid = 8 };
+
+	ck_assert(fault_tail_add(&tail, &fault));
+	ck_assert_uint_eq(tail.count, 0);
+	ck_assert_uint_eq(tail.longest.duration_ns, 999999);
+	ck_assert_uint_eq(tail.longest.wait, 0);
+	fault.end_ns = 5 + 3000000;
+	fault.tid = 9;
+	fault.class = (enum fault_class)PFSTAT_CLASS_MKWRITE;
+	fault.parts_known = true;
+	fault.parts_ns[PART_CPU_BEFORE] = 500000;
+	fault.parts_ns[PART_FOREIGN] = 2500000;
+	fault.nr_spans = 3; /* two sleeps with stack 4, a longer one with stack 2 */
+	fault.spans[0] = (struct explain_span){ 0, 900000, PART_FOREIGN, false, 4 };
+	fault.spans[1] = (struct explain_span){ 1000000, 2000000, PART_FOREIGN, false, 2 };
+	fault.spans[2] = (struct explain_span){ 2100000, 2700000, PART_FOREIGN, false, 4 };
+	ck_assert(fault_tail_add(&tail, &fault));
+	ck_assert_uint_eq(tail.longest.tid, 9);
+	ck_assert_int_eq(tail.longest.class, (int)PFSTAT_CLASS_MKWRITE);
+	ck_assert_int_eq(tail.longest.part, PART_FOREIGN);
+	ck_assert_uint_eq(tail.longest.part_ns, 2500000);
+	ck_assert_uint_eq(tail.longest.wait, 4);
+	ck_assert_uint_eq(tail.longest.wait_ns, 1500000);
+	fault.start_ns = 10000000; /* as long: the first one stays */
+	fault.tid = 10;
+	fault.end_ns = fault.start_ns + tail.longest.duration_ns;
+	ck_assert(!fault_tail_add(&tail, &fault));
+	ck_assert_uint_eq(tail.longest.tid, 9);
+	ck_assert_uint_eq(tail.count, 2);
+	ck_assert_uint_eq(tail.total_ns, 6000000);
+}
+END_TEST
+
 RUN_TESTS("evidence", test_overlapping_faults_count_once,
 	  test_a_long_fault_among_short_ones_counts_whole,
+	  test_the_longest_fault_and_all_of_1_ms_are_the_tail,
 	  test_waiting_for_a_cpu_is_a_preemption_or_follows_a_wakeup,
 	  test_kernel_faults_forks_and_advice_are_counted)

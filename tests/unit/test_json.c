@@ -770,7 +770,50 @@ START_TEST(test_several_runs_have_mean_and_deviation)
 }
 END_TEST
 
-RUN_TESTS("json", test_one_run_matches_the_schema, test_empty_run_matches_the_schema,
+START_TEST(test_the_longest_fault_has_its_place_and_its_wait)
+{
+	static char file[] = "/mnt/disk/log", none[] = "", code[] = "f+0x1 (/bin/p)";
+	static char functions[] = "jbd2_log_wait_commit<ext4_page_mkwrite";
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	run.report.evidence.tail = (struct fault_tail){
+		.count = 12,
+		.total_ns = 90000000,
+		.longest = { .duration_ns = 21000000,
+			     .inode = 7,
+			     .pgoff = 3,
+			     .wait = 1,
+			     .wait_ns = 20000000,
+			     .part = PART_BLOCKED,
+			     .part_ns = 20500000,
+			     .parts_known = true,
+			     .solved = true },
+	};
+	run.report.evidence.failed_faults = 3;
+	run.report.longest =
+		(struct longest_names){ file, none, code, "writer", "a journal", functions };
+	json = print_and_parse(&run.report, 1);
+	memset(&run.report.longest, 0, sizeof(run.report.longest));
+	check_schema(json);
+	ck_assert_int_eq(integer_at(json, "failed_faults"), 3);
+	ck_assert_int_eq(integer_at(json, "tail.count"), 12);
+	ck_assert_int_eq(integer_at(json, "tail.longest.duration_ns"), 21000000);
+	ck_assert_int_eq(integer_at(json, "tail.longest.page"), 3);
+	ck_assert_str_eq(json_string_value(at(json, "tail.longest.file")), file);
+	check_null(json, "tail.longest.mapping");
+	check_null(json, "tail.longest.ip");
+	ck_assert_str_eq(json_string_value(at(json, "tail.longest.part.name")), "blocked");
+	ck_assert_str_eq(json_string_value(at(json, "tail.longest.wait.cause")), "a journal");
+	ck_assert_uint_eq(json_array_size(at(json, "tail.longest.wait.functions")), 2);
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
+RUN_TESTS("json", test_the_longest_fault_has_its_place_and_its_wait,
+	  test_one_run_matches_the_schema, test_empty_run_matches_the_schema,
 	  test_several_runs_match_the_schema, test_schema_refuses_each_unknown_and_each_missing_key,
 	  test_schema_refuses_wrong_types, test_figures_match_the_run,
 	  test_own_cost_covers_all_calls, test_own_cost_is_subtracted_on_request,

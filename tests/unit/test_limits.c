@@ -21,18 +21,28 @@ static void begin(void)
 	report.faults.all.whole.total_ns = 60000000;
 }
 
-static unsigned int check(uint64_t major, uint64_t fault_ns, double share)
+static unsigned int check_limits(const struct limits *limits)
 {
-	const struct limits limits = { major, fault_ns, share };
 	unsigned int failed;
 	size_t bytes;
 	FILE *out;
 
 	free(text);
 	out = open_memstream(&text, &bytes);
-	failed = limits_check(out, &limits, &report);
+	failed = limits_check(out, limits, &report);
 	fclose(out);
 	return failed;
+}
+
+static unsigned int check(uint64_t major, uint64_t fault_ns, double share)
+{
+	struct limits limits;
+
+	limits_init(&limits);
+	limits.max_major = major;
+	limits.max_fault_ns = fault_ns;
+	limits.max_share = share;
+	return check_limits(&limits);
 }
 
 START_TEST(test_limits_that_are_just_kept)
@@ -72,6 +82,41 @@ START_TEST(test_a_share_between_its_bounds_is_not_known)
 	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.0502), 1);
 	ck_assert_str_eq(text, "NOT KNOWN  share of the run: 5.00 %, at most 5.02 %\n");
 	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.0506), 0);
+}
+END_TEST
+
+START_TEST(test_the_longest_fault_has_a_limit)
+{
+	struct limits limits;
+
+	begin();
+	report.evidence.tail.longest.duration_ns = 21000000;
+	limits_init(&limits);
+	limits.max_longest_ns = 21000000;
+	ck_assert(limits_any(&limits));
+	ck_assert_uint_eq(check_limits(&limits), 0);
+	ck_assert_str_eq(text, "ok         longest fault: 21.000 ms, at most 21.000 ms\n");
+	limits.max_longest_ns--;
+	ck_assert_uint_eq(check_limits(&limits), 1);
+	ck_assert_ptr_nonnull(strstr(text, "EXCEEDED   longest fault: 21.000 ms"));
+}
+END_TEST
+
+START_TEST(test_failed_faults_have_a_limit_that_may_be_unknown)
+{
+	struct limits limits;
+
+	begin();
+	limits_init(&limits);
+	limits.max_failed = 0;
+	ck_assert(limits_any(&limits));
+	ck_assert_uint_eq(check_limits(&limits), 1);
+	ck_assert_str_eq(text, "NOT KNOWN  failed faults: n/a, at most 0\n");
+	report.evidence.failed_faults = 0;
+	ck_assert_uint_eq(check_limits(&limits), 0);
+	report.evidence.failed_faults = 1;
+	ck_assert_uint_eq(check_limits(&limits), 1);
+	ck_assert_str_eq(text, "EXCEEDED   failed faults: 1, at most 0\n");
 }
 END_TEST
 
@@ -153,4 +198,5 @@ RUN_TESTS("limits", test_sums_exceed_only_limits_that_are_set,
 	  test_a_window_has_the_growth_of_its_length_at_most,
 	  test_a_window_with_more_marks_than_expected_is_shorter, test_limits_that_are_just_kept,
 	  test_limits_that_are_just_exceeded, test_a_run_with_losses_keeps_no_limit,
+	  test_the_longest_fault_has_a_limit, test_failed_faults_have_a_limit_that_may_be_unknown,
 	  test_a_share_between_its_bounds_is_not_known, test_an_unknown_duration_exceeds_a_share)

@@ -13,6 +13,7 @@
 #include "analyze/class_faults.h"
 #include "analyze/evidence.h"
 #include "analyze/fault/waits.h"
+#include "analyze/fault_tail.h"
 #include "analyze/groups/address_spaces.h"
 #include "analyze/groups/grouping.h"
 #include "analyze/groups/stacks.h"
@@ -33,6 +34,7 @@ struct analysis {
 	struct readahead *readahead;
 	struct evictions *evictions;
 	struct evidence evidence;
+	struct longest_place longest;
 	struct waits waits;
 	struct shaping_calls calls;
 	struct class_faults classes[NR_FAULT_CLASSES];
@@ -149,6 +151,8 @@ static int take_fault(void *context, const struct explained *fault)
 	int err;
 
 	waits_add_fault(&analysis->waits, fault);
+	if (fault_tail_add(&analysis->evidence.figures.tail, fault))
+		longest_place_set(&analysis->longest, &analysis->grouping, fault);
 	err = evidence_add_fault(&analysis->evidence, fault);
 	if (!err)
 		err = class_faults_add(&analysis->classes[fault->class], fault);
@@ -410,6 +414,12 @@ int analysis_eviction_pairs(const struct analysis *analysis, struct evictions_pa
 void analysis_evidence(const struct analysis *analysis, struct evidence_figures *figures)
 {
 	evidence_figures(&analysis->evidence, figures);
+}
+
+int analysis_longest(const struct analysis *analysis, struct longest_names *names)
+{
+	return longest_names_fill(names, &analysis->evidence.figures.tail.longest,
+				  &analysis->longest, &analysis->grouping, &analysis->waits);
 }
 
 int analysis_waits(const struct analysis *analysis, struct wait_row **rows, size_t *nr,

@@ -19,6 +19,7 @@
 #include "analyze/fault/waits.h"
 #include "analyze/groups/grouping.h"
 #include "analyze/groups/groups.h"
+#include "analyze/longest_names.h"
 #include "analyze/pages/evictions.h"
 #include "analyze/pages/readahead.h"
 #include "analyze/shaping_calls.h"
@@ -92,6 +93,9 @@ int analysis_eviction_pairs(const struct analysis *analysis, struct evictions_pa
 			    size_t *nr);
 
 void analysis_evidence(const struct analysis *analysis, struct evidence_figures *figures);
+
+/* See longest_names_fill(). */
+int analysis_longest(const struct analysis *analysis, struct longest_names *names);
 
 /* The kernel stacks of sleeps in faults, see waits_list() and struct waits. */
 int analysis_waits(const struct analysis *analysis, struct wait_row **rows, size_t *nr,

@@ -4,6 +4,7 @@
  * logical faults about in the order of their ends, tasks, reclaims, and calls of madvise(2).
  */
 #include "analyze/evidence.h"
+#include "model/counters.h"
 
 static void evidence_add_to(struct evidence_sum *sum, const struct explained *fault)
 {
@@ -81,5 +82,6 @@ void evidence_add_reclaim(struct evidence *evidence, const struct pfstat_reclaim
 void evidence_figures(const struct evidence *evidence, struct evidence_figures *figures)
 {
 	*figures = evidence->figures;
+	figures->failed_faults = COUNT_NA;
 	span_union_covered(&evidence->busy, &figures->busy_ns, &figures->busy_max_ns);
 }

@@ -12,6 +12,7 @@
 #include <pfstat/event.h>
 
 #include "analyze/fault/explain.h"
+#include "analyze/fault_tail.h"
 #include "analyze/span_union.h"
 
 /* The kernel's advices that are counted: MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED. */
@@ -53,6 +54,9 @@ struct evidence_figures {
 	uint64_t fork_copies; /* of contents[FORK]: the process or its parent forked before */
 	struct evidence_sum cached_reads; /* faults of class long and around that do not store */
 	struct evidence_perf perf;
+	struct fault_tail tail; /* filled by its owner */
+	/* Faults that ended with a signal. COUNT_NA: not known. */
+	uint64_t failed_faults;
 };
 
 /* A zeroed struct has no evidence. */

@@ -37,8 +37,8 @@ static error_t check_parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_SUCCESS:
 		if (!limits_any(&check->limits))
-			usage(state, "no limit was given; use --max-major, --max-fault-time or "
-				     "--max-share");
+			usage(state, "no limit was given; use --max-major, --max-fault-time, "
+				     "--max-share, --max-fault or --max-failed");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -47,7 +47,7 @@ static error_t check_parse_option(int key, char *text, struct argp_state *state)
 
 static const struct argp_child check_children[] = {
 	{ &watch_argp, 0, NULL, 0 },
-	{ &limit_argp, 0, "Limits, at least one:", 3 },
+	{ &check_limit_argp, 0, "Limits, at least one:", 3 },
 	{ 0 },
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parses the limits of check, and of a flight recorder. */
+/* Parses the limits of check, and those that a flight recorder shares with it. */
 #include "cmd/limit_options.h"
 #include "report/limits.h"
 #include "util/argument.h"
@@ -8,6 +8,8 @@ enum key {
 	KEY_MAX_MAJOR = 5000,
 	KEY_MAX_FAULT_TIME,
 	KEY_MAX_SHARE,
+	KEY_MAX_FAULT,
+	KEY_MAX_FAILED,
 };
 
 static const struct argp_option argp_options[] = {
@@ -16,6 +18,14 @@ static const struct argp_option argp_options[] = {
 	  "sum of the time of all faults, in milliseconds", 0 },
 	{ "max-share", KEY_MAX_SHARE, "PERCENT", 0,
 	  "share of the time in which a fault was in progress", 0 },
+	{ 0 },
+};
+
+/* Only of check. A flight recorder has --longer-than. */
+static const struct argp_option check_options[] = {
+	{ "max-fault", KEY_MAX_FAULT, "MS", 0, "time of the longest fault, in milliseconds", 0 },
+	{ "max-failed", KEY_MAX_FAILED, "N", 0, "number of faults that failed: a signal followed",
+	  0 },
 	{ 0 },
 };
 
@@ -36,9 +46,32 @@ static error_t limit_parse_option(int key, char *text, struct argp_state *state)
 			argument_decimal(state, "max-share", text, "a number of per cent", 0, 100) /
 			100;
 		return 0;
+	case KEY_MAX_FAULT:
+		limits->max_longest_ns = 1e6 * argument_decimal(state, "max-fault", text,
+								"a number of milliseconds", 0, 1e9);
+		return 0;
+	case KEY_MAX_FAILED:
+		limits->max_failed = argument_number(state, "max-failed", text, 0, UINT64_MAX - 1);
+		return 0;
+	case ARGP_KEY_INIT:
+		/* Of check_limit_argp: limit_argp has no children. */
+		if (state->child_inputs)
+			state->child_inputs[0] = limits;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
 const struct argp limit_argp = { .options = argp_options, .parser = limit_parse_option };
+
+static const struct argp_child check_children[] = {
+	{ &limit_argp, 0, NULL, 0 },
+	{ 0 },
+};
+
+const struct argp check_limit_argp = {
+	.options = check_options,
+	.parser = limit_parse_option,
+	.children = check_children,
+};

@@ -14,13 +14,16 @@ void limits_init(struct limits *limits)
 		.max_major = COUNT_NA,
 		.max_fault_ns = COUNT_NA,
 		.max_share = NAN,
+		.max_longest_ns = COUNT_NA,
+		.max_failed = COUNT_NA,
 	};
 }
 
 bool limits_any(const struct limits *limits)
 {
 	return limits->max_major != COUNT_NA || limits->max_fault_ns != COUNT_NA ||
-	       !isnan(limits->max_share);
+	       !isnan(limits->max_share) || limits->max_longest_ns != COUNT_NA ||
+	       limits->max_failed != COUNT_NA;
 }
 
 /* COUNT_NA is the largest number, and NAN compares as false. */
@@ -53,6 +56,28 @@ static double limits_share(const struct report *run, uint64_t busy_ns)
 		       (double)busy_ns / run->time.counted_ns;
 }
 
+static unsigned int limits_check_longest(FILE *out, const struct report *run, uint64_t max_ns)
+{
+	const uint64_t longest_ns = run->evidence.tail.longest.duration_ns;
+	const bool kept = !limits_print_result(out, run, longest_ns > max_ns, true);
+
+	fprintf(out, "longest fault: %.3f ms, at most %.3f ms\n", longest_ns / 1e6, max_ns / 1e6);
+	return !kept;
+}
+
+static unsigned int limits_check_failed(FILE *out, const struct report *run, uint64_t max)
+{
+	const uint64_t count = run->evidence.failed_faults;
+	const bool known = count != COUNT_NA;
+	const bool kept = !limits_print_result(out, run, known && count > max, known);
+
+	if (known)
+		fprintf(out, "failed faults: %" PRIu64 ", at most %" PRIu64 "\n", count, max);
+	else
+		fprintf(out, "failed faults: n/a, at most %" PRIu64 "\n", max);
+	return !kept;
+}
+
 unsigned int limits_check(FILE *out, const struct limits *limits, const struct report *run)
 {
 	const struct fault_figures *all = &run->faults.all;
@@ -77,5 +102,9 @@ unsigned int limits_check(FILE *out, const struct limits *limits, const struct r
 		fprintf(out, "share of the run: %.2f %%, at most %.2f %%\n", 100 * share,
 			100 * limits->max_share);
 	}
+	if (limits->max_longest_ns != COUNT_NA)
+		failed += limits_check_longest(out, run, limits->max_longest_ns);
+	if (limits->max_failed != COUNT_NA)
+		failed += limits_check_failed(out, run, limits->max_failed);
 	return failed;
 }

@@ -12,8 +12,10 @@
 /* COUNT_NA, or a share that is NAN: no limit. */
 struct limits {
 	uint64_t max_major;
-	uint64_t max_fault_ns; /* the sum of all faults' time */
-	double max_share;      /* of the run's time with a fault in progress, 0 to 1 */
+	uint64_t max_fault_ns;	 /* the sum of all faults' time */
+	double max_share;	 /* of the run's time with a fault in progress, 0 to 1 */
+	uint64_t max_longest_ns; /* of one fault */
+	uint64_t max_failed;	 /* faults that ended with a signal */
 };
 
 /* The limited figures of a run, or of a part of it. */
@@ -25,7 +27,7 @@ struct limit_sums {
 void limits_init(struct limits *limits);
 /* True if there is at least one limit. */
 bool limits_any(const struct limits *limits);
-/* True if a limit is exceeded. @elapsed_ns: of the run, or of the part. */
+/* True if one of the first three limits is exceeded. @elapsed_ns: of the run, or of the part. */
 bool limits_exceeded(const struct limits *limits, const struct limit_sums *sums,
 		     uint64_t elapsed_ns);
 

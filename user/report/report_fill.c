@@ -44,6 +44,7 @@ void report_init(struct report *report)
 			.bpf_other_ps = COUNT_NA,
 			.bpf_hooked = COUNT_NA, .bpf_again = COUNT_NA, .bpf_other = COUNT_NA,
 		},
+		.evidence.failed_faults = COUNT_NA,
 		.top = REPORT_TOP,
 	};
 	usage_init(&report->usage);
@@ -77,6 +78,7 @@ void report_exit(struct report *report)
 	free(report->pages.pairs);
 	report->pages.pairs = NULL;
 	report->pages.nr_pairs = 0;
+	longest_names_exit(&report->longest);
 	free(report->waits.rows);
 	report->waits = (struct report_waits){ 0 };
 	free(report->extras.syscalls);
@@ -268,7 +270,10 @@ int report_fill(struct report *report, const struct analysis *analysis,
 	report->faults.parts_known = report->bpf.known;
 	analysis_blocks(analysis, &report->blocks);
 	analysis_evidence(analysis, &report->evidence);
+	if (counters->have_bpf && counters->hooks & 1U << HOOK_PERF)
+		report->evidence.failed_faults = counters->perf_failed;
 	return fill_pages(&report->pages, analysis)					?:
+		       analysis_longest(analysis, &report->longest)			?:
 		       analysis_waits(analysis, &report->waits.rows, &report->waits.nr,
 				      &report->waits.unknown_ns) ?:
 		       fill_places(report->places, analysis)				?:

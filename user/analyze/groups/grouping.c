@@ -90,7 +90,7 @@ static int grouping_add_to_thread(struct grouping *grouping, const struct explai
 	return err;
 }
 
-static struct group_key grouping_code_key(struct grouping *grouping, const struct explained *fault)
+struct group_key grouping_code_key(const struct grouping *grouping, const struct explained *fault)
 {
 	const struct space_map *map = address_spaces_find(grouping->spaces, fault->pid, fault->ip);
 
@@ -301,6 +301,23 @@ static void grouping_print_code(FILE *names, const struct grouping *grouping,
 		fprintf(names, "%s (%s)", cell->symbol, path);
 	else
 		fprintf(names, "0x%" PRIx64 " (%s)", cell->key.address, path);
+}
+
+char *grouping_code_name(const struct grouping *grouping, const struct group_key *key)
+{
+	const struct cell cell = { .key = *key };
+	char *name = NULL;
+	size_t length;
+	FILE *out = open_memstream(&name, &length);
+
+	if (!out)
+		return NULL;
+	grouping_print_code(out, grouping,
+			    grouping_find_cell(grouping, GROUP_BY_CODE, key) ?: &cell);
+	if (!fclose(out))
+		return name;
+	free(name);
+	return NULL;
 }
 
 static void grouping_fill_group(struct group *group, const struct cell *cell)

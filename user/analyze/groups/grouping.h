@@ -33,6 +33,9 @@ void grouping_rename_thread(struct grouping *grouping, const struct pfstat_task 
 /* See analysis_groups() and analysis_file_name(). */
 int grouping_list(const struct grouping *grouping, enum group_by by, struct group **groups,
 		  size_t *nr);
+/* The key of the fault's code, and the name of code by its key; the caller frees it. NULL: no memory. */
+struct group_key grouping_code_key(const struct grouping *grouping, const struct explained *fault);
+char *grouping_code_name(const struct grouping *grouping, const struct group_key *key);
 char *grouping_file_name(const struct grouping *grouping, uint32_t dev, uint64_t inode);
 
 /*

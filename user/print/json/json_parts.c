@@ -115,8 +115,7 @@ json_t *json_reclaims(const struct report *run)
 	return object;
 }
 
-/* @functions: as in struct pfstat_wait */
-static json_t *json_functions(const char *functions)
+json_t *json_functions(const char *functions)
 {
 	json_t *array = json_array();
 	size_t length;

@@ -22,4 +22,11 @@ json_t *json_verdict(const struct view *view);
 /* Returns a JSON null if not requested. */
 json_t *json_groups(const struct view *view);
 
+/* The time with a fault in progress. */
+json_t *json_busy(const struct report *run);
+/* The long faults. */
+json_t *json_tail(const struct report *run);
+/* A list. @functions: as in struct pfstat_wait */
+json_t *json_functions(const char *functions);
+
 #endif

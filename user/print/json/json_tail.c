@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The time with a fault in progress, and the long faults, in JSON. */
+#include <string.h>
+
+#include "print/json/json_parts.h"
+#include "util/json_value.h"
+
+json_t *json_busy(const struct report *run)
+{
+	return json_pack("{so so}", "min_ns", value_count(run->evidence.busy_ns), "max_ns",
+			 value_count(run->evidence.busy_max_ns));
+}
+
+static json_t *longest_wait_of(const struct longest_fault *fault, const struct longest_names *names)
+{
+	if (!fault->wait)
+		return json_null();
+	return json_pack("{so so so}", "cause",
+			 names->cause ? value_text(names->cause) : json_null(), "functions",
+			 json_functions(names->functions ?: ""), "total_ns",
+			 value_count(fault->wait_ns));
+}
+
+static json_t *longest_part_of(const struct longest_fault *fault)
+{
+	if (!fault->parts_known)
+		return json_null();
+	return json_pack("{so so}", "name", value_text(view_part_name(fault->part)), "total_ns",
+			 value_count(fault->part_ns));
+}
+
+static json_t *longest_of(const struct longest_fault *fault, const struct longest_names *names)
+{
+	const bool has_file = fault->inode;
+
+	if (!fault->duration_ns)
+		return json_null();
+	return json_pack("{so so so so so so so so so so so so so so so sb so so so}", "start_ns",
+			 value_count(fault->start_ns), "duration_ns",
+			 value_count(fault->duration_ns), "pid", value_count(fault->pid), "tid",
+			 value_count(fault->tid), "thread", value_text(names->thread), "class",
+			 value_text(fault_class_name(fault->class)), "file",
+			 value_text(names->file), "mapping", value_text(names->mapping), "inode",
+			 has_file ? value_wide(fault->inode) : json_null(), "dev",
+			 value_count_if(has_file, fault->dev), "page",
+			 value_count_if(has_file, fault->pgoff), "address",
+			 value_wide(fault->address), "code", value_text(names->code), "ip",
+			 fault->ip ? value_wide(fault->ip) : json_null(), "major",
+			 fault->solved ? json_boolean(fault->major) : json_null(), "solved",
+			 fault->solved, "part", longest_part_of(fault), "wait",
+			 longest_wait_of(fault, names), "kernel",
+			 json_boolean(!(fault->flags & PFSTAT_FLAG_USER)));
+}
+
+json_t *json_tail(const struct report *run)
+{
+	const struct fault_tail *tail = &run->evidence.tail;
+
+	return json_pack("{so so so so}", "at_least_ns", value_count(FAULT_TAIL_NS), "count",
+			 value_count(tail->count), "total_ns", value_count(tail->total_ns),
+			 "longest", longest_of(&tail->longest, &run->longest));
+}
