@@ -41,6 +41,60 @@ START_TEST(test_faults_of_an_idle_program_are_not_dismissed)
 }
 END_TEST
 
+START_TEST(test_faults_that_failed_are_not_dismissed)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 900, PART_CPU_BEFORE, MS);
+	s.report.evidence.failed_faults = 100;
+	check_cause(&s, "failed-faults", true, "100 accesses to memory failed with SIGSEGV or SIGBUS");
+	check_no_cause(&s, "nothing-wrong");
+	s.report.evidence.failed_faults = 99;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 0);
+	s.report.evidence.failed_faults = 100;
+	s.report.time.counted_ns = 1001 * MS; /* fewer than 100 a second */
+	check_cause(&s, "failed-faults", true, "100 accesses"); /* of 1000 */
+	add_class(&s, FAULT_ANON, 1, PART_CPU_BEFORE, 0);
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	s.report.evidence.failed_faults = COUNT_NA;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+}
+END_TEST
+
+START_TEST(test_few_long_faults_are_not_dismissed)
+{
+	struct fault_tail *tail;
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_MKWRITE, 900, PART_BLOCKED, 19 * MS);
+	tail = &s.report.evidence.tail;
+	*tail = (struct fault_tail){ .count = 2,
+				     .total_ns = 15 * MS,
+				     .longest = { .duration_ns = 12 * MS,
+						  .class = FAULT_MKWRITE,
+						  .part = PART_BLOCKED,
+						  .part_ns = 9 * MS,
+						  .inode = 7,
+						  .tid = 5,
+						  .parts_known = true } };
+	s.report.longest.file = (char *)"/data/queue";
+	strcpy(s.report.longest.thread, "writer");
+	s.report.longest.cause = "the journal of ext4 (jbd2)";
+	check_cause(&s, "slow-tail", true,
+		    "2 of them were over 1 ms (15.0 ms). The longest took 12.0 ms: class mkwrite (page "
+		    "becomes writable) of /data/queue, in thread writer (5), 75 % of it blocked, waiting for the journal");
+	check_no_cause(&s, "nothing-wrong");
+	tail->total_ns = 4 * MS;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	*tail = (struct fault_tail){ .count = 9, .total_ns = 15 * MS };
+	tail->longest.duration_ns = 4 * MS;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+}
+END_TEST
+
 START_TEST(test_unseen_faults_make_the_verdict_uncertain)
 {
 	struct sample s;
@@ -759,6 +813,7 @@ END_TEST
 
 RUN_TESTS("verdict", test_few_faults_are_not_the_cause,
 	  test_faults_of_an_idle_program_are_not_dismissed,
+	  test_faults_that_failed_are_not_dismissed, test_few_long_faults_are_not_dismissed,
 	  test_unseen_faults_make_the_verdict_uncertain, test_pages_in_order_without_read_ahead,
 	  test_read_pages_that_are_not_mapped, test_files_that_only_read_uses_prove_nothing,
 	  test_pages_around_random_faults, test_files_that_are_not_in_the_page_cache,

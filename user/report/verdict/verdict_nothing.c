@@ -6,8 +6,104 @@
  */
 #include <inttypes.h>
 
+#include "model/fault_class.h"
 #include "report/verdict/verdict_rules.h"
 #include "report/view.h"
+
+#define FEW_FAILED   100
+#define FAILED_SHARE 0.1   /* of all faults */
+#define FAILED_RATE  100.0 /* in a second */
+#define TAIL_SHARE   0.005 /* of the run */
+#define TAIL_NS	     5000000ULL
+
+static const struct syscall_total *find_calls(const struct report *run, const char *name)
+{
+	const int number = view_syscall_number(run, name);
+	size_t i;
+
+	for (i = 0; i < run->extras.nr_syscalls; i++)
+		if (run->extras.syscalls[i].number == (uint32_t)number)
+			return &run->extras.syscalls[i];
+	return NULL;
+}
+
+static void add_calls(const struct report *run, struct verdict_cause *cause, const char *name)
+{
+	const struct syscall_total *calls = find_calls(run, name);
+
+	if (calls && calls->calls >= FEW_FAILED)
+		verdict_add(cause, " The program called %s() %" PRIu64 " times.", name,
+			    calls->calls);
+}
+
+/*
+ * Their time is not known: the kernel has none of these faults handled. The weight is their share
+ * of all faults.
+ */
+bool verdict_failed(const struct verdict *verdict, const struct report *run,
+		    struct verdict_cause *cause)
+{
+	const uint64_t failed = run->evidence.failed_faults;
+	const uint64_t all = run->faults.all.count;
+
+	if (failed == COUNT_NA || failed < FEW_FAILED ||
+	    (failed < FAILED_SHARE * all && failed < FAILED_RATE * verdict->wall_ns / 1e9))
+		return false;
+	cause->weight = (double)failed / (failed + all);
+	verdict_state(cause,
+		      "%" PRIu64 " accesses to memory failed with SIGSEGV or SIGBUS, and the program "
+		      "handled the signal. Each costs a fault, a signal and its return, which are "
+		      "not in the time above.",
+		      failed);
+	add_calls(run, cause, "mprotect");
+	add_calls(run, cause, "mmap");
+	verdict_advise(cause, "keep what is written often (data, counters) off pages that are "
+			      "protected or executed; for write barriers, userfaultfd's write "
+			      "protection; perf record -e page-faults -c 1 -g names the accesses.");
+	return true;
+}
+
+static void add_longest(const struct report *run, struct verdict_cause *cause)
+{
+	const struct longest_fault *longest = &run->evidence.tail.longest;
+	const struct longest_names *names = &run->longest;
+	char span[VERDICT_SPAN];
+
+	verdict_add(cause, " The longest took %s: class %s (%s)",
+		    verdict_span(span, longest->duration_ns), fault_class_name(longest->class),
+		    fault_classes[longest->class].title);
+	if (longest->inode && names->file)
+		verdict_add(cause, " of %.120s", names->file);
+	if (names->thread[0])
+		verdict_add(cause, ", in thread %.15s (%" PRIu32 ")", names->thread, longest->tid);
+	if (longest->parts_known)
+		verdict_add(cause, ", %.0f %% of it %s",
+			    100.0 * longest->part_ns / longest->duration_ns,
+			    view_part_name(longest->part));
+	if (names->cause)
+		verdict_add(cause, ", waiting for %s", names->cause);
+	verdict_add(cause, ".");
+}
+
+bool verdict_slow_tail(const struct verdict *verdict, const struct report *run,
+		       struct verdict_cause *cause)
+{
+	const struct fault_tail *tail = &run->evidence.tail;
+	char span[VERDICT_SPAN];
+
+	if (verdict->share >= VERDICT_WRONG_SHARE || tail->longest.duration_ns < TAIL_NS ||
+	    tail->total_ns < TAIL_SHARE * verdict->wall_ns)
+		return false;
+	cause->weight = verdict_share_of(run, tail->total_ns);
+	verdict_state(cause,
+		      "faults took little of the run, but %" PRIu64 " of them %s over 1 ms (%s).",
+		      tail->count, tail->count == 1 ? "was" : "were",
+		      verdict_span(span, tail->total_ns));
+	add_longest(run, cause);
+	verdict_advise(cause, "pfdrive report --format faults-csv RECORDING lists each of them; "
+			      "pfdrive check --max-fault MS guards a limit.");
+	return true;
+}
 
 /* A service that waits for requests is idle for most of the run. */
 static bool was_idle(const struct verdict *verdict, const struct report *run, double *active_share)

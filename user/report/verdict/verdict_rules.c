@@ -12,9 +12,11 @@
 #include "util/array.h"
 
 /* The first ones are also checked if the faults' share of the run is small. */
-#define ALWAYS_RULES 0
+#define ALWAYS_RULES 2
 
 static const struct verdict_rule verdict_rules[] = {
+	{ "failed-faults", verdict_failed },
+	{ "slow-tail", verdict_slow_tail },
 	{ "no-read-ahead", verdict_no_readahead },
 	{ "read-around", verdict_read_around },
 	{ "read-amplification", verdict_amplified },
@@ -309,7 +311,7 @@ static void apply_rules(struct candidates *candidates, const struct verdict *ver
 
 	candidates->nr = 0;
 	for (i = 0; i < ARRAY_SIZE(verdict_rules); i++) {
-		if (verdict->share < VERDICT_WRONG_SHARE && i + 1 > ALWAYS_RULES)
+		if (verdict->share < VERDICT_WRONG_SHARE && i >= ALWAYS_RULES)
 			break;
 		cause = (struct verdict_cause){ .rule = verdict_rules[i].name, .certain = true };
 		if (!verdict_rules[i].applies(verdict, run, &cause))
