@@ -279,6 +279,15 @@ def test_a_recording_is_readable_only_by_its_owner(recording):
     assert status.st_uid == os.stat(recording.caller.folder).st_uid
 
 
+def test_a_drive_names_its_file_and_its_thread(caller):
+    path = caller.new_file("driven", PAGES)
+    # Without a recording, too: no item tells the names later.
+    text = caller.run("run", "--source", "perf", "--pattern", "sequential", path).stdout
+    most, = re.findall(r"^Most of it: (.*\n(?:  .*\n)*)", text, re.MULTILINE)
+    assert f"file {path} " in most, text
+    assert re.search(r"thread\s+pfdrive\s+\(\d+\)", most), text
+
+
 # Daemons are made like this. Each is an orphan when it ends; its new parent is to wait for it.
 DAEMONS = """
 import os, pathlib, sys, time

@@ -160,12 +160,9 @@ int measurement_record(struct measurement *measurement, const char *path)
 int measurement_record_maps(struct measurement *measurement, const struct mapping *mapping,
 			    const char *path)
 {
-	int err;
+	int err = recording_output_self(measurement_add, measurement) ?:
+			  recording_output_map(measurement_add, measurement, mapping, path);
 
-	if (!measurement->recording.writer)
-		return 0;
-	err = recording_output_self(measurement_add, measurement) ?:
-		      recording_output_map(&measurement->recording, mapping, path);
 	return err ? measurement_fail(measurement, err, "cannot record") : 0;
 }
 

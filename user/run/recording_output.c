@@ -104,14 +104,15 @@ int recording_output_self(item_sink sink, void *context)
 	return err;
 }
 
-int recording_output_map(struct recording_output *recording, const struct mapping *mapping,
+int recording_output_map(item_sink sink, void *context, const struct mapping *mapping,
 			 const char *path)
 {
 	struct item item = { .type = ITEM_MAP };
 	const size_t bytes = strlen(path) + 1;
 	struct item_map *map;
+	int err;
 
-	if (!recording->writer || mapping->kind == MAPPING_ANON)
+	if (mapping->kind == MAPPING_ANON)
 		return 0;
 	map = calloc(1, sizeof(*map) + bytes);
 	if (!map)
@@ -129,9 +130,9 @@ int recording_output_map(struct recording_output *recording, const struct mappin
 	};
 	memcpy(map->path, path, bytes);
 	item.map = map;
-	recording_output_item(recording, &item);
+	err = sink(context, &item);
 	free(map);
-	return 0;
+	return err;
 }
 
 void recording_output_go(struct recording_output *recording)

@@ -41,8 +41,8 @@ int recording_output_begin(struct recording_output *recording, const char *path,
  * @then: what is done without the recording, a clause after a semicolon, or ""
  */
 int recording_output_report(const struct recording_output *recording, const char *then);
-/* Adds the mapping, before any item of it. 0 or -ENOMEM; a failed write is in recording->err. */
-int recording_output_map(struct recording_output *recording, const struct mapping *mapping,
+/* Adds the mapping of this process, as an item without a time. */
+int recording_output_map(item_sink sink, void *context, const struct mapping *mapping,
 			 const char *path);
 /* Adds the name of this thread and the mappings of its process, as items without a time. */
 int recording_output_self(item_sink sink, void *context);
