@@ -328,9 +328,23 @@ START_TEST(test_terminal_drawing_has_no_control_characters)
 }
 END_TEST
 
-RUN_TESTS("drawing", test_a_csv_cell_never_splits, test_a_label_is_never_executed,
-	  test_a_label_is_utf8, test_text_of_a_page_is_escaped, test_invalid_utf8_is_replaced,
-	  test_colours_of_a_drawing_follow_the_page, test_only_drawing_elements_of_an_svg_are_kept,
+START_TEST(test_times_have_three_digits_and_a_unit)
+{
+	ck_assert_str_eq(drawing_time(0).text, "0 ns");
+	ck_assert_str_eq(drawing_time(999).text, "999 ns");
+	ck_assert_str_eq(drawing_time(1234).text, "1.23 µs");
+	ck_assert_str_eq(drawing_time(99940).text, "99.9 µs");
+	ck_assert_str_eq(drawing_time(99960).text, "100 µs");
+	ck_assert_str_eq(drawing_time(999600).text, "1.00 ms");
+	ck_assert_str_eq(drawing_time(12e9).text, "12.0 s");
+	ck_assert_str_eq(drawing_time(86400e9).text, "86400 s");
+}
+END_TEST
+
+RUN_TESTS("drawing", test_times_have_three_digits_and_a_unit, test_a_csv_cell_never_splits,
+	  test_a_label_is_never_executed, test_a_label_is_utf8, test_text_of_a_page_is_escaped,
+	  test_invalid_utf8_is_replaced, test_colours_of_a_drawing_follow_the_page,
+	  test_only_drawing_elements_of_an_svg_are_kept,
 	  test_levels_are_logarithmic_and_all_are_used, test_every_colour_has_a_dark_variant,
 	  test_places_that_are_not_kept_are_counted, test_late_places_do_not_displace_each_other,
 	  test_equal_places_do_not_displace_each_other,

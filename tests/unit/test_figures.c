@@ -194,7 +194,7 @@ START_TEST(test_order_counts_steps_forward_and_back)
 	     "75.0 % went to the next page, 12.5 % further ahead, 12.5 % back.");
 	says("order", DRAWING_AMOUNT, "10 calls, one mark each.");
 	ck_assert_uint_eq(drawing_rows(drawing_of("order")), 10);
-	says("cost", DRAWING_READING, "1 call of disk, wait and readahead took 1.0 µs on average");
+	says("cost", DRAWING_READING, "1 call of disk, wait and readahead took 1.00 µs on average");
 	end();
 }
 END_TEST
@@ -209,7 +209,7 @@ START_TEST(test_figure_notes_times_that_are_not_subtracted)
 	counters.inside_ps = 27500;
 	fault(1, 0, 1000, PFSTAT_CLASS_DISK);
 	draw();
-	says("cost", DRAWING_READING, "1 call of disk, wait and readahead took 1.0 µs on average");
+	says("cost", DRAWING_READING, "1 call of disk, wait and readahead took 1.00 µs on average");
 	says("cost", DRAWING_READING, told);
 	end();
 	/* The cost is unknown, and the table did not subtract it either. */
@@ -497,7 +497,7 @@ START_TEST(test_timeline_orders_faults_by_their_start)
 	now_ns = 1110 * MS;
 	fault(2, 1, MS, PFSTAT_CLASS_LONG);
 	draw();
-	says("timeline", DRAWING_READING, "thread 1 was in faults for 99.0 ms of 110.0 ms");
+	says("timeline", DRAWING_READING, "thread 1 was in faults for 99.0 ms of 110 ms");
 	ck_assert_double_eq_tol(drawn_ms(NULL), 101, 0.001);
 	/* In the order of time: at 0, 89 and 109 ms after the first one began. */
 	ck_assert_uint_eq(drawing_rows(drawing_of("heat")), 3);
@@ -528,7 +528,7 @@ START_TEST(test_timeline_without_ebpf_has_no_cpu_time)
 	counters.have_bpf = false;
 	fault(1, 0, 5 * MS, PFSTAT_CLASS_DISK);
 	draw();
-	says("timeline", DRAWING_READING, "in faults for 5.0 ms of 5.0 ms.");
+	says("timeline", DRAWING_READING, "in faults for 5.00 ms of 5.00 ms.");
 	says("timeline", DRAWING_AMOUNT, "1 logical fault of 1 thread, ");
 	says("timeline", DRAWING_SCRIPT, "title 'in a fault'\n");
 	ck_assert_ptr_null(strstr(drawing_of("timeline")->texts[DRAWING_SCRIPT], "off the CPU"));
@@ -562,7 +562,7 @@ START_TEST(test_all_sleeps_of_a_fault_count_as_off_cpu)
 	fault(1, 0, 2 * MS, PFSTAT_CLASS_WAIT);
 	draw();
 	says("timeline", DRAWING_READING,
-	     "in faults for 2.0 ms of 2.0 ms, 1.8 ms of it off the "
+	     "in faults for 2.00 ms of 2.00 ms, 1.80 ms of it off the "
 	     "CPU.");
 	ck_assert_double_eq_tol(drawn_ms("0"), 0.2, 0.001);
 	ck_assert_double_eq_tol(drawn_ms("1"), 1.8, 0.001);
@@ -636,7 +636,7 @@ START_TEST(test_evictions_name_the_evictors)
 	ck_assert_double_eq(sum_of("evictions", 5), 8);
 	says("evictions", DRAWING_READING,
 	     "16 pages were evicted, 8 read again, 100.0 % of these "
-	     "after another process had evicted them; 1 fault waited 0.1 ms");
+	     "after another process had evicted them; 1 fault waited 100 µs");
 	says("evictions", DRAWING_SCRIPT, "'1: hog (2)' 1");
 	end();
 }
@@ -658,7 +658,7 @@ START_TEST(test_evictions_count_pages_of_unknown_evictors)
 	draw();
 	says("evictions", DRAWING_READING,
 	     "1040 read again, 98.5 % of these after another process "
-	     "had evicted them; 0 faults waited 0.0 ms for them. For 16 pages the evictor is not "
+	     "had evicted them; 0 faults waited 0 ns for them. For 16 pages the evictor is not "
 	     "known");
 	says("evictions", DRAWING_SCRIPT, "'1: (others)' 12");
 	says("evictions", DRAWING_SCRIPT, "title 'not distinguished'");
@@ -711,7 +711,7 @@ START_TEST(test_a_reused_number_is_another_lane)
 	task(PFSTAT_TASK_FORK, 7, "backup.sh");
 	fault(7, 1, 5 * MS, PFSTAT_CLASS_LONG);
 	draw();
-	says("timeline", DRAWING_READING, "backup.sh (7) was in faults for 5.0 ms of 8.0 ms");
+	says("timeline", DRAWING_READING, "backup.sh (7) was in faults for 5.00 ms of 8.00 ms");
 	says("timeline", DRAWING_AMOUNT, "2 logical faults and 0 off-CPU intervals of 2 threads");
 	csv = drawing_of("timeline")->texts[DRAWING_CSV];
 	ck_assert_ptr_nonnull(strstr(csv, "postgres (7)"));

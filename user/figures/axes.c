@@ -28,7 +28,7 @@ static double step_of(double range, bool whole)
 }
 
 /* Prints a number with blanks between thousands: 12 345.6. */
-static void print_number(FILE *script, double value, int decimals)
+static void axes_print_number(FILE *script, double value, int decimals)
 {
 	char digits[64];
 	size_t whole, i;
@@ -42,7 +42,7 @@ static void print_number(FILE *script, double value, int decimals)
 	}
 }
 
-static void print_tics(FILE *script, char axis, double from, double to, double step)
+static void axes_print_tics(FILE *script, char axis, double from, double to, double step)
 {
 	const int decimals = step < 1 ? ceil(-log10(step) - 0.001) : 0;
 	const char *separator = "";
@@ -52,7 +52,7 @@ static void print_tics(FILE *script, char axis, double from, double to, double s
 	/* There may be space below the first page, but no page. */
 	for (; i * step <= to + step * 0.001; i++) {
 		fprintf(script, "%s'", separator);
-		print_number(script, i * step, decimals);
+		axes_print_number(script, i * step, decimals);
 		fprintf(script, "' %.10g", i * step);
 		separator = ", ";
 	}
@@ -61,7 +61,7 @@ static void print_tics(FILE *script, char axis, double from, double to, double s
 
 void axes_whole(FILE *script, char axis, uint64_t from, uint64_t to)
 {
-	print_tics(script, axis, from, to, step_of(to - from, true));
+	axes_print_tics(script, axis, from, to, step_of(to - from, true));
 }
 
 void axes_whole_around(FILE *script, char axis, uint64_t from, uint64_t to)
@@ -69,7 +69,7 @@ void axes_whole_around(FILE *script, char axis, uint64_t from, uint64_t to)
 	const double step = to > from ? step_of(to - from, true) : 1;
 	const double low = floor(from / step) * step, high = ceil(to / step) * step;
 
-	print_tics(script, axis, to > from ? low : low - 1, to > from ? high : high + 1, step);
+	axes_print_tics(script, axis, to > from ? low : low - 1, to > from ? high : high + 1, step);
 }
 
 double axes_time(FILE *script, const char *name, double last_ms)
@@ -88,13 +88,13 @@ double axes_time(FILE *script, const char *name, double last_ms)
 	while (last_ms < units[i].least_ms)
 		i++;
 	fprintf(script, "set xlabel '%s (%s)'\n", name, units[i].unit);
-	print_tics(script, 'x', 0, last_ms * units[i].factor,
-		   step_of(last_ms * units[i].factor, false));
+	axes_print_tics(script, 'x', 0, last_ms * units[i].factor,
+			step_of(last_ms * units[i].factor, false));
 	return units[i].factor;
 }
 
 /* 10^@decade µs with its unit. */
-static void print_time(FILE *script, int decade)
+static void axes_print_decade(FILE *script, int decade)
 {
 	static const char *const units[] = { "ns", "µs", "ms", "s" };
 	const int from_ns = decade + 3, unit = from_ns < 9 ? from_ns / 3 : 3;
@@ -114,7 +114,7 @@ void axes_log_time(FILE *script, char axis, double from_us, double to_us)
 		axis, first, last, axis);
 	for (decade = first; decade <= last; decade += step) {
 		fputs(separator, script);
-		print_time(script, decade);
+		axes_print_decade(script, decade);
 		separator = ", ";
 	}
 	fputs(")\n", script);
@@ -130,7 +130,7 @@ void axes_log_count(FILE *script, char axis, uint64_t most)
 	fprintf(script, "set %ctics (", axis);
 	for (decade = 0; decade <= last; decade++) {
 		fputs(decade ? ", '" : "'", script);
-		print_number(script, pow(10, decade), 0);
+		axes_print_number(script, pow(10, decade), 0);
 		fprintf(script, "' 1e%d", decade);
 	}
 	fputs(")\n", script);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "figures/drawing.h"
+#include "util/array.h"
 #include "util/utf8.h"
 
 int drawing_begin(struct drawing *drawing, const char *name, const char *title)
@@ -57,6 +58,22 @@ void drawing_say(struct drawing *drawing, enum drawing_text text, const char *fo
 	va_start(arguments, format);
 	vfprintf(drawing->streams[text], format, arguments);
 	va_end(arguments);
+}
+
+struct drawing_time drawing_time(double ns)
+{
+	static const char *const units[] = { "ns", "µs", "ms", "s" };
+	struct drawing_time time;
+	unsigned int unit = 0;
+
+	for (; ns >= 999.5 && unit + 1 < ARRAY_SIZE(units); unit++)
+		ns /= 1000;
+	snprintf(time.text, sizeof(time.text), "%.*f %s",
+		 !unit || ns >= 99.95 ? 0 :
+		 ns >= 9.995	      ? 1 :
+					2,
+		 ns, units[unit]);
+	return time;
 }
 
 size_t drawing_rows(const struct drawing *drawing)

@@ -41,6 +41,12 @@ void drawing_free(struct drawing *drawing);
 
 #define PLURAL(count) ((count) == 1 ? "" : "s")
 
+/* A time in a sentence, with its unit: 123 ns, 4.56 µs, 78.9 ms, 1234 s. */
+struct drawing_time {
+	char text[32];
+};
+struct drawing_time drawing_time(double ns);
+
 void drawing_say(struct drawing *drawing, enum drawing_text text, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 static inline bool drawing_is_drawn(const struct drawing *drawing)

@@ -107,19 +107,19 @@ static void fig_cost_write_caption(struct drawing *drawing, const struct cost *c
 	scatter_amount(drawing, &cost->bins, row);
 	if (cost->disk.count)
 		drawing_say(drawing, DRAWING_READING,
-			    "%" PRIu64 " call%s of disk, wait and readahead took %.1f µs on "
+			    "%" PRIu64 " call%s of disk, wait and readahead took %s on "
 			    "average, and %.1f %% of the handlers' time.",
 			    cost->disk.count, PLURAL(cost->disk.count),
-			    cost->disk.total_ns / 1e3 / cost->disk.count,
+			    drawing_time((double)cost->disk.total_ns / cost->disk.count).text,
 			    all_ns ? 100.0 * cost->disk.total_ns / all_ns : 0);
 	else
 		drawing_say(drawing, DRAWING_READING,
 			    "There was no call of disk, wait or readahead.");
 	if (cost->other.count)
 		drawing_say(drawing, DRAWING_READING,
-			    " The other %" PRIu64 " call%s took %.2f µs on average.",
-			    cost->other.count, PLURAL(cost->other.count),
-			    cost->other.total_ns / 1e3 / cost->other.count);
+			    " The other %" PRIu64 " call%s took %s on average.", cost->other.count,
+			    PLURAL(cost->other.count),
+			    drawing_time((double)cost->other.total_ns / cost->other.count).text);
 	if (report->cost.subtract && report->cost.inside_ps != COUNT_NA)
 		drawing_say(
 			drawing, DRAWING_READING,

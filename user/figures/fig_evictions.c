@@ -136,13 +136,13 @@ static void fig_evictions_write_script(struct drawing *drawing, const struct rep
 static void fig_evictions_write_caption(struct drawing *drawing, const struct report *report)
 {
 	uint64_t pages = 0, by[NR_SORTS] = { 0 }, left_out = 0, faults = 0;
-	double ms = 0;
+	uint64_t ns = 0;
 	size_t i;
 
 	for (i = 0; i < report->pages.nr_pairs; i++) {
 		pages += report->pages.pairs[i].pages;
 		faults += report->pages.pairs[i].faults;
-		ms += report->pages.pairs[i].total_ns / 1e6;
+		ns += report->pages.pairs[i].total_ns;
 		by[sort_of(&report->pages.pairs[i])] += report->pages.pairs[i].pages;
 		if (i >= MOST_BARS)
 			left_out += report->pages.pairs[i].pages;
@@ -150,9 +150,10 @@ static void fig_evictions_write_caption(struct drawing *drawing, const struct re
 	drawing_say(drawing, DRAWING_READING,
 		    "%" PRIu64 " pages were evicted, %" PRIu64 " read "
 		    "again, %.1f %% of these after another process had evicted them; %" PRIu64
-		    " fault%s waited %.1f ms for them.",
+		    " fault%s waited %s for them.",
 		    report->pages.evictions.evicted, pages,
-		    pages ? 100.0 * by[SORT_ANOTHER] / pages : 0, faults, PLURAL(faults), ms);
+		    pages ? 100.0 * by[SORT_ANOTHER] / pages : 0, faults, PLURAL(faults),
+		    drawing_time(ns).text);
 	if (by[SORT_OTHERS])
 		drawing_say(drawing, DRAWING_READING,
 			    " For %" PRIu64
@@ -179,7 +180,8 @@ static int fig_evictions_draw(void *data, const struct figure_source *source,
 		drawing_say(drawing, DRAWING_MISSING, "evictions or reads were not recorded");
 		return 0;
 	}
-	if (!report->pages.nr_pairs) {
+	/* A pair without pages has faults that waited for a read that was not recorded. */
+	if (!report->pages.nr_pairs || !report->pages.pairs[0].pages) {
 		if (report->pages.evictions.evicted)
 			drawing_say(drawing, DRAWING_MISSING,
 				    "none of %" PRIu64 " evicted page%s was read again",

@@ -185,6 +185,8 @@ static void fig_heat_write_script(struct drawing *drawing, const struct heat *he
 	const uint64_t most = most_in(bins);
 	const unsigned int levels = palette_level(most, most) + 1;
 	const char *separator = "plot ";
+	const double last_ms = column_ms(heat, bins, (bins->x_max >> bins->x_shift) + 1);
+	const double least_ms = MAP_LEAST_WIDTH * last_ms;
 	char title[64];
 	unsigned int level;
 	double factor;
@@ -194,8 +196,7 @@ static void fig_heat_write_script(struct drawing *drawing, const struct heat *he
 			drawing_key(drawing, title);
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
 	fputs("unset grid\n", script);
-	factor = axes_time(script, "time since the first fault",
-			   column_ms(heat, bins, (bins->x_max >> bins->x_shift) + 1));
+	factor = axes_time(script, "time since the first fault", last_ms);
 	map_page_label(script, first, heat->page_bytes);
 	map_page_range(script, bins, first);
 	for (level = 0; level < levels; level++) {
@@ -203,10 +204,13 @@ static void fig_heat_write_script(struct drawing *drawing, const struct heat *he
 			continue;
 		fprintf(script,
 			"%s'heat.csv' skip 1 using (%g*($1+$2)/2):($7 == %u ? ($3+$4)/2 : NaN):"
-			"(%g*$1):(%g*$2):3:($4+1) \\\n\twith boxxyerror fc rgb '#%06x' "
+			"(%g*$1):(%g*($2 > $1 + %g ? $2 : $1 + %g)):3:($4+1) \\\n\twith boxxyerror fc rgb '#%06x' "
 			"title '%s%s'",
-			separator, factor, level, factor, factor, palette_levels[level], title,
-			level + 1 == levels ? " faults" : "");
+			separator, factor, level, factor, factor, least_ms, least_ms,
+			palette_levels[level], title,
+			level + 1 < levels ? "" :
+			most == 1	   ? " fault" :
+					     " faults");
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);
@@ -215,9 +219,8 @@ static void fig_heat_write_script(struct drawing *drawing, const struct heat *he
 
 static void say_how_they_came(struct drawing *drawing, const struct bins *bins, double half)
 {
-	drawing_say(drawing, DRAWING_READING,
-		    " Half of its faults fell into %.0f %% of %.1f ms: %s.", 100 * half,
-		    (bins->x_max - bins->x_min) / 1e6,
+	drawing_say(drawing, DRAWING_READING, " Half of its faults fell into %.0f %% of %s: %s.",
+		    100 * half, drawing_time(bins->x_max - bins->x_min).text,
 		    half < 0.25 ? "they came in bursts" :
 		    half < 0.4	? "unevenly" :
 				  "evenly");
@@ -232,10 +235,10 @@ static void fig_heat_write_caption(struct drawing *drawing, const struct heat *h
 	const uint64_t stretch = stretch_of(bins);
 
 	drawing_say(drawing, DRAWING_AMOUNT,
-		    "%" PRIu64 " logical faults in %zu boxes of %.3g ms by "
-		    "%" PRIu64 " pages.",
-		    bins->count, bins->nr_cells, (double)(1ULL << bins->x_shift) / 1e6,
-		    (uint64_t)1 << bins->y_shift);
+		    "%" PRIu64 " logical fault%s in %zu box%s of %s by %" PRIu64 " page%s.",
+		    bins->count, PLURAL(bins->count), bins->nr_cells,
+		    bins->nr_cells == 1 ? "" : "es", drawing_time(1ULL << bins->x_shift).text,
+		    (uint64_t)1 << bins->y_shift, bins->y_shift ? "s" : "");
 	if (others)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    " %" PRIu64

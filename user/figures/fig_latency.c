@@ -98,6 +98,12 @@ static bool fig_latency_is_empty(const struct figure_source *source, struct draw
 	return true;
 }
 
+static void say_bins(struct drawing *drawing, const struct fault_figures *all)
+{
+	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical fault%s, in %d bins per octave.",
+		    all->count, PLURAL(all->count), BINS_AN_OCTAVE);
+}
+
 static void latency_data(const struct figure_source *source, struct drawing *drawing)
 {
 	FILE *csv = drawing->streams[DRAWING_CSV];
@@ -138,11 +144,12 @@ static void say_latency(const struct figure_source *source, struct drawing *draw
 			continue;
 		drawing_say(drawing, DRAWING_READING,
 			    "%sOf %" PRIu64 " fault%s of the class “%s” (%s) half took up to "
-			    "%.2f µs, 99 in 100 up to %.2f µs, the longest %.1f µs.",
+			    "%s, 99 in 100 up to %s, the longest %s.",
 			    separator, faults->count, PLURAL(faults->count),
 			    fault_classes[class].title, fault_class_name(class),
-			    faults->whole.p50_ns / 1e3, faults->whole.p99_ns / 1e3,
-			    faults->whole.max_ns / 1e3);
+			    drawing_time(faults->whole.p50_ns).text,
+			    drawing_time(faults->whole.p99_ns).text,
+			    drawing_time(faults->whole.max_ns).text);
 		separator = " ";
 	}
 }
@@ -154,8 +161,7 @@ static int draw_latency(void *data, const struct figure_source *source, struct d
 	(void)data;
 	if (fig_latency_is_empty(source, drawing))
 		return 0;
-	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins per octave.",
-		    source->report->faults.all.count, BINS_AN_OCTAVE);
+	say_bins(drawing, &source->report->faults.all);
 	drawing_say(drawing, DRAWING_ALT,
 		    "One line per class: the number of faults over their duration, both on log "
 		    "scales.");
@@ -202,16 +208,15 @@ static int draw_cumulative(void *data, const struct figure_source *source, struc
 	(void)data;
 	if (fig_latency_is_empty(source, drawing))
 		return 0;
-	drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " logical faults, in %d bins per octave.",
-		    all->count, BINS_AN_OCTAVE);
+	say_bins(drawing, all);
 	drawing_say(
 		drawing, DRAWING_ALT,
 		"One line per class: the share of its faults up to a duration, from 0 to 100 %%, "
 		"over the duration on a log scale.");
 	drawing_say(drawing, DRAWING_READING,
-		    "Half of the faults took up to %.2f µs, 99 in 100 up to %.2f µs, which is %.1f "
-		    "times as long.",
-		    all->whole.p50_ns / 1e3, all->whole.p99_ns / 1e3,
+		    "Half of the faults took up to %s, 99 in 100 up to %s, which is %.1f times as "
+		    "long.",
+		    drawing_time(all->whole.p50_ns).text, drawing_time(all->whole.p99_ns).text,
 		    (double)all->whole.p99_ns / (all->whole.p50_ns + !all->whole.p50_ns));
 	cumulative_data(source, drawing);
 	begin_lines(drawing, source, &most);

@@ -48,11 +48,10 @@ static void fig_parts_write_labels(FILE *script, const struct report *report)
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
 		faults = &report->faults.classes[fault_class_layers[i]];
 		if (faults->whole.total_ns)
-			fprintf(script, "%s\"%s\\n%s: %.*f ms\" %u", row ? ", " : "",
+			fprintf(script, "%s\"%s\\n%s: %s\" %u", row ? ", " : "",
 				fault_classes[fault_class_layers[i]].title,
 				fault_class_name(fault_class_layers[i]),
-				faults->whole.total_ns < 10000000 ? 2 : 1,
-				faults->whole.total_ns / 1e6, row + 1);
+				drawing_time(faults->whole.total_ns).text, row + 1);
 		row += !!faults->whole.total_ns;
 	}
 	fputs(")\n", script);
@@ -110,17 +109,18 @@ static void fig_parts_write_caption(struct drawing *drawing, const struct report
 		if (most->parts[part].total_ns > most->parts[longest].total_ns)
 			longest = part;
 	drawing_say(drawing, DRAWING_READING,
-		    "All faults took %.1f ms. %.1f %% of it went to %" PRIu64
+		    "All faults took %s. %.1f %% of it went to %" PRIu64
 		    " fault%s of the class “%s” (%s), and %.1f %% of that to “%s” (%s).",
-		    all->whole.total_ns / 1e6, 100.0 * most->whole.total_ns / all->whole.total_ns,
-		    most->count, PLURAL(most->count), fault_classes[costliest].title,
+		    drawing_time(all->whole.total_ns).text,
+		    100.0 * most->whole.total_ns / all->whole.total_ns, most->count,
+		    PLURAL(most->count), fault_classes[costliest].title,
 		    fault_class_name(costliest),
 		    100.0 * most->parts[longest].total_ns / most->whole.total_ns,
 		    view_part_title(longest), view_part_name(longest));
 	drawing_say(drawing, DRAWING_AMOUNT,
-		    "%" PRIu64 " logical faults; %s%.2f %% of their time is "
+		    "%" PRIu64 " logical fault%s; %s%.2f %% of their time is "
 		    "unexplained (residue).",
-		    all->count, view_cpu_at_most(report) ? "at least " : "",
+		    all->count, PLURAL(all->count), view_cpu_at_most(report) ? "at least " : "",
 		    100 * view_residue_share(report));
 	drawing_say(drawing, DRAWING_ALT,
 		    "One bar per class, made of the shares of its time that each "

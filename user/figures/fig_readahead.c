@@ -280,7 +280,6 @@ static void fig_readahead_write_script(struct drawing *drawing, const struct bin
 	FILE *script = drawing->streams[DRAWING_SCRIPT];
 	const char *separator = "plot ";
 	const double width_ms = (double)(1ULL << (bins->x_shift + UNIT_SHIFT)) / 1e6;
-	/* A read is short; a box narrower than a pixel would not be visible. */
 	const double least_ms = MAP_LEAST_WIDTH * ((bins->x_max >> bins->x_shift) + 1) * width_ms;
 	unsigned int i;
 	double factor;
@@ -298,9 +297,9 @@ static void fig_readahead_write_script(struct drawing *drawing, const struct bin
 		if (!(kinds & 1U << i))
 			continue;
 		fprintf(script,
-			"%s'readahead.csv' skip 1 using (%g*($1+$2)/2):($9 == %u ? ($3+$4)/2 : "
-			"NaN):(%g*$1):(%g*($2 > $1 + %.6f ? $2 : $1 + %.6f)):"
-			"(($3+$4)/2-%.2f*($4-$3+1)):(($3+$4)/2+%.2f*($4-$3+1)) \\\n"
+			"%s'readahead.csv' skip 1 using (%g*($1+$2)/2):($9 == %u ? ($3+$4+1)/2 : "
+			"NaN):(%g*$1):(%g*($2 > $1 + %g ? $2 : $1 + %g)):"
+			"(($3+$4+1)/2-%.2f*($4-$3+1)):(($3+$4+1)/2+%.2f*($4-$3+1)) \\\n"
 			"\twith boxxyerror fc rgb '#%06x' title '%s'",
 			separator, factor, i, factor, factor, least_ms, least_ms, sorts[i].share,
 			sorts[i].share, sorts[i].rgb, sorts[i].title);
@@ -343,11 +342,11 @@ static int fig_readahead_write_caption(struct drawing *drawing, const struct rea
 	if (!name)
 		return -ENOMEM;
 	drawing_say(drawing, DRAWING_AMOUNT,
-		    "%" PRIu64 " pages of %s, in %zu boxes of %.3g ms by "
-		    "%" PRIu64 " pages.",
-		    bins->count, name, bins->nr_cells,
-		    (double)(1ULL << (bins->x_shift + UNIT_SHIFT)) / 1e6,
-		    (uint64_t)1 << bins->y_shift);
+		    "%" PRIu64 " page%s of %s, in %zu box%s of %s by %" PRIu64 " page%s.",
+		    bins->count, PLURAL(bins->count), name, bins->nr_cells,
+		    bins->nr_cells == 1 ? "" : "es",
+		    drawing_time(1ULL << (bins->x_shift + UNIT_SHIFT)).text,
+		    (uint64_t)1 << bins->y_shift, bins->y_shift ? "s" : "");
 	if (others || map->overflow)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    " %" PRIu64

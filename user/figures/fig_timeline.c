@@ -440,14 +440,15 @@ static void say_most(struct drawing *drawing, const struct timeline *timeline,
 	char name[48];
 
 	fig_timeline_name_lane(most, name, sizeof(name));
-	drawing_say(drawing, DRAWING_READING, "%s was in faults for %.1f ms of %.1f ms", name,
-		    most->fault_ns / 1e6, (timeline->end_ns - timeline->begin_ns) / 1e6);
+	drawing_say(drawing, DRAWING_READING, "%s was in faults for %s of %s", name,
+		    drawing_time(most->fault_ns).text,
+		    drawing_time(timeline->end_ns - timeline->begin_ns).text);
 	if (parts_known)
-		drawing_say(drawing, DRAWING_READING, ", %.1f ms of it off the CPU",
-			    most->fault_off_ns / 1e6);
+		drawing_say(drawing, DRAWING_READING, ", %s of it off the CPU",
+			    drawing_time(most->fault_off_ns).text);
 	if (most->off_ns > most->fault_off_ns)
-		drawing_say(drawing, DRAWING_READING, ", and off the CPU elsewhere for %.1f ms",
-			    (most->off_ns - most->fault_off_ns) / 1e6);
+		drawing_say(drawing, DRAWING_READING, ", and off the CPU elsewhere for %s",
+			    drawing_time(most->off_ns - most->fault_off_ns).text);
 	drawing_say(drawing, DRAWING_READING, ".");
 }
 
@@ -466,8 +467,8 @@ static void say_amount(struct drawing *drawing, const struct timeline *timeline,
 	if (parts_known)
 		drawing_say(drawing, DRAWING_AMOUNT, " and %" PRIu64 " off-CPU interval%s",
 			    intervals, PLURAL(intervals));
-	drawing_say(drawing, DRAWING_AMOUNT, " of %zu thread%s, added up in columns of %.3g ms.",
-		    rows, PLURAL(rows), (double)(1ULL << timeline->columns.shift) / 1e6);
+	drawing_say(drawing, DRAWING_AMOUNT, " of %zu thread%s, added up in columns of %s.", rows,
+		    PLURAL(rows), drawing_time(1ULL << timeline->columns.shift).text);
 	if (left_out)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    " %" PRIu64 " fault%s of other threads %s not drawn.", left_out,

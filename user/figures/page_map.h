@@ -13,7 +13,10 @@
 #define MAP_COLUMNS 96
 #define MAP_ROWS    48
 
-/* A box is drawn at least this wide, as a part of the longest time in the figure. */
+/*
+ * A box is drawn at least this wide, as a part of the longest time in the figure: faults of one
+ * file may be few and late, and a box narrower than a pixel would not be visible.
+ */
 #define MAP_LEAST_WIDTH 0.004
 
 /*

@@ -12,8 +12,8 @@ void scatter_amount(struct drawing *drawing, const struct bins *bins, const char
 {
 	/* A mark is drawn at the mean position of its points. */
 	if (bins->nr_cells == bins->count)
-		drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " calls, one mark each.",
-			    bins->count);
+		drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " call%s, one mark each.",
+			    bins->count, PLURAL(bins->count));
 	else
 		drawing_say(
 			drawing, DRAWING_AMOUNT,

@@ -285,7 +285,8 @@ static int print_figure(FILE *out, const struct drawing *drawing, const char *sv
 	err = html_svg(out, drawing, svg);
 	fill(out, &part, "reading", drawing->texts[DRAWING_READING]);
 	fill(out, &part, "amount", drawing->texts[DRAWING_AMOUNT]);
-	fill_count(out, &part, "rows", drawing_rows(drawing));
+	html_part_to(out, &part, "counted_rows");
+	fprintf(out, "%zu row%s", drawing_rows(drawing), PLURAL(drawing_rows(drawing)));
 	fill(out, &part, "name", drawing->name);
 	html_part_to(out, &part, "data");
 	print_data(out, drawing);
