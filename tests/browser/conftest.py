@@ -21,12 +21,13 @@ def pfdrive(*arguments, status=0, **options):
 
 class Made:
     """A recording, its page and its folder of figures."""
-    def __init__(self, folder, name, maker, *arguments):
+    def __init__(self, folder, name, maker, *arguments, plot=True):
         self.recording = folder / f"{name}.pfs"
         self.page = folder / f"{name}.html"
         self.plots = folder / f"{name}.plots"
         subprocess.run([BUILD / maker, self.recording, *arguments], check=True)
-        pfdrive("report", self.recording, "--html", self.page, "--plot", self.plots)
+        pfdrive("report", self.recording, "--html", self.page,
+                *(["--plot", self.plots] if plot else []))
 
 
 @pytest.fixture(scope="session")

@@ -208,8 +208,8 @@ $(BUILD)/make_recording: $(BUILD)/unit/tests/perf/make_recording.o $(lib)
 
 -include $(patsubst %,$(BUILD)/unit/tests/perf/%.d,bench_analysis bench_codecs bench_merge make_recording)
 
-# A recording with something for each figure, for the tests of pages.
-$(BUILD)/make_run: $(BUILD)/unit/tests/browser/make_run.o $(lib)
+# Recordings for the tests of pages: with something for each figure, and of many classes.
+$(BUILD)/make_run $(BUILD)/make_classes: $(BUILD)/make_%: $(BUILD)/unit/tests/browser/make_%.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(user_libs)
 
