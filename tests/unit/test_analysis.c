@@ -163,7 +163,7 @@ START_TEST(test_figures_are_summed_by_class_and_part)
 	ck_assert_uint_eq(figures.count, 1);
 	ck_assert_uint_eq(figures.major, 1);
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].total_ns, 700);
-	ck_assert_uint_eq(figures.parts[PART_RUNQUEUE].total_ns, 100);
+	ck_assert_uint_eq(figures.parts[PART_COMPLETION].total_ns, 100);
 	ck_assert_uint_eq(figures.parts[PART_CPU_BEFORE].total_ns, 100);
 	ck_assert_uint_eq(figures.parts[PART_CPU_AFTER].total_ns, 100);
 	analysis_all_faults(analysis, &figures);

@@ -34,8 +34,8 @@ START_TEST(test_a_disk_fault_is_split_into_parts)
 	ck_assert_uint_eq(faults[0].request.event.ns, 1170);
 	ck_assert_uint_eq(faults[0].read_bytes, 8 * 4096);
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_QUEUE] = 10, [PART_DEVICE] = 110,
-		    [PART_RUNQUEUE] = 20, [PART_CPU_AFTER] = 25);
-	ck_assert_uint_eq(faults[0].nr_spans, 3);
+		    [PART_COMPLETION] = 5, [PART_RUNQUEUE] = 15, [PART_CPU_AFTER] = 25);
+	ck_assert_uint_eq(faults[0].nr_spans, 4);
 	ck_assert_uint_eq(faults[0].spans[1].part, PART_DEVICE);
 	ck_assert_uint_eq(faults[0].spans[1].from_ns, 1060);
 	close_explain();
@@ -116,8 +116,8 @@ START_TEST(test_read_of_the_page_by_another_process_is_recognized)
 	add_stay(1, 1050, 1180, 1190);
 	add_record(&record);
 	close_explain();
-	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_DEVICE] = 120, [PART_RUNQUEUE] = 20,
-		    [PART_CPU_AFTER] = 10);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_DEVICE] = 120, [PART_COMPLETION] = 10,
+		    [PART_RUNQUEUE] = 10, [PART_CPU_AFTER] = 10);
 }
 END_TEST
 
@@ -431,7 +431,7 @@ START_TEST(test_one_sleep_may_wait_for_two_requests)
 	add_stay(1, 1030, 1260, 1270);
 	add_record(&record);
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 30, [PART_DEVICE] = 120 + 50, [PART_QUEUE] = 50,
-		    [PART_RUNQUEUE] = 20, [PART_CPU_AFTER] = 30);
+		    [PART_COMPLETION] = 10, [PART_RUNQUEUE] = 10, [PART_CPU_AFTER] = 30);
 	ck_assert_uint_eq(faults[0].request.pgoff, 5);
 	close_explain();
 }
@@ -528,8 +528,8 @@ START_TEST(test_a_swap_in_waits_for_its_own_request)
 	explain_event(explain, &fault.event);
 	ck_assert_uint_eq(nr_faults, 1);
 	ck_assert(faults[0].major && faults[0].attempts == 2);
-	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 20, [PART_DEVICE] = 60, [PART_RUNQUEUE] = 10,
-		    [PART_CPU_AFTER] = 30);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 20, [PART_DEVICE] = 60, [PART_COMPLETION] = 5,
+		    [PART_RUNQUEUE] = 5, [PART_CPU_AFTER] = 30);
 	close_explain();
 }
 END_TEST
@@ -604,14 +604,69 @@ START_TEST(test_reclaim_is_a_part_on_the_cpu_and_asleep)
 }
 END_TEST
 
+/* The thread's own read-ahead is complete long before the lock is free. */
+START_TEST(test_a_lock_after_a_read_ahead_is_blocked)
+{
+	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 9000, LOCKED);
+	struct pfstat_off_cpu stay = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = 1,
+			.flags = PFSTAT_OFF_CPU_WOKEN, .ns = 8010,
+		},
+		.off_ns = 1100, .woken_ns = 8000, .state = 2,
+	};
+	struct pfstat_block ahead = {
+		.event = {
+			.type = PFSTAT_EVENT_BLOCK, .size = sizeof(ahead), .tid = 1,
+			.flags = PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_READAHEAD, .ns = 1200,
+		},
+		.inode = INODE, .fs_dev = DEV, .pgoff = 2, .bytes = 8 * 4096,
+		.file_bytes = 8 * 4096, .insert_ns = 1050, .issue_ns = 1060,
+	};
+
+	open_explain(true);
+	ck_assert_int_eq(explain_event(explain, &ahead.event), 0);
+	ck_assert_int_eq(explain_event(explain, &stay.event), 0);
+	add_record(&record);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 100, [PART_BLOCKED] = 6900,
+		    [PART_RUNQUEUE] = 10, [PART_CPU_AFTER] = 990);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_a_sleep_with_a_known_cause_is_blocked)
+{
+	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
+	struct pfstat_off_cpu stay = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = 1,
+			.flags = PFSTAT_OFF_CPU_WOKEN, .ns = 1300,
+		},
+		.off_ns = 1200, .woken_ns = 1300, .state = 1,
+	};
+
+	open_explain(true);
+	ck_assert_int_eq(explain_wait(explain, 1, 1200, 8, true), 0);
+	ck_assert_int_eq(explain_event(explain, &stay.event), 0);
+	stay.off_ns = 1400; /* its stack is lost */
+	stay.woken_ns = 1550;
+	stay.event.ns = 1550;
+	ck_assert_int_eq(explain_event(explain, &stay.event), 0);
+	add_record(&record);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 200, [PART_BLOCKED] = 100, [PART_RESIDUE] = 150,
+		    [PART_CPU_AFTER] = 550);
+	close_explain();
+}
+END_TEST
+
 START_TEST(test_a_stack_belongs_to_the_sleep_that_follows_it)
 {
 	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
 
 	open_explain(true);
-	ck_assert_int_eq(explain_wait(explain, 1, 1100, 7), 0); /* its interval is lost */
-	ck_assert_int_eq(explain_wait(explain, 2, 1150, 9), 0);
-	ck_assert_int_eq(explain_wait(explain, 1, 1200, 8), 0);
+	ck_assert_int_eq(explain_wait(explain, 1, 1100, 7, false), 0); /* its interval is lost */
+	ck_assert_int_eq(explain_wait(explain, 2, 1150, 9, false), 0);
+	ck_assert_int_eq(explain_wait(explain, 1, 1200, 8, false), 0);
 	add_stay(1, 1200, 1300, 1300);
 	add_stay(1, 1400, 1500, 1510); /* its stack is lost */
 	add_record(&record);
@@ -633,7 +688,7 @@ START_TEST(test_a_wait_for_writeback_in_reclaim_is_reclaim)
 	add_reclaim(1400, 1500);
 	add_record(&record);
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 300, [PART_DEVICE] = 200, [PART_RECLAIM] = 100,
-		    [PART_RUNQUEUE] = 100, [PART_CPU_AFTER] = 300);
+		    [PART_COMPLETION] = 100, [PART_CPU_AFTER] = 300);
 	close_explain();
 }
 END_TEST
@@ -657,6 +712,7 @@ END_TEST
 RUN_TESTS("explain", test_reclaim_is_a_part_on_the_cpu_and_asleep,
 	  test_reclaims_beyond_the_limit_are_residue,
 	  test_a_stack_belongs_to_the_sleep_that_follows_it,
+	  test_a_lock_after_a_read_ahead_is_blocked, test_a_sleep_with_a_known_cause_is_blocked,
 	  test_a_wait_for_writeback_in_reclaim_is_reclaim, test_a_disk_fault_is_split_into_parts,
 	  test_a_fault_has_the_bytes_that_its_own_thread_read_in_it,
 	  test_off_cpu_interval_outside_belongs_to_no_fault,

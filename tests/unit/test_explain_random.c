@@ -89,13 +89,15 @@ static unsigned int nr_attempts;
 static uint64_t fault_pgoff;
 static unsigned int nr_checked;
 
-static bool waits_for(const struct pfstat_block *request, uint64_t start_ns, uint64_t from_ns)
+static bool waits_for(const struct pfstat_block *request, uint64_t start_ns, uint64_t from_ns,
+		      bool in_iowait)
 {
 	const uint64_t pages = (request->file_bytes + 4095) / 4096;
 
 	if (request->event.ns <= from_ns)
 		return false;
-	if (request->event.tid == 1 && request->insert_ns >= start_ns)
+	if (request->event.tid == 1 && request->insert_ns >= start_ns &&
+	    (in_iowait || !(request->event.flags & PFSTAT_BLOCK_READAHEAD)))
 		return true;
 	return request->inode == INODE && fault_pgoff >= request->pgoff &&
 	       fault_pgoff < request->pgoff + pages;
@@ -104,13 +106,14 @@ static bool waits_for(const struct pfstat_block *request, uint64_t start_ns, uin
 static enum part asleep_at(const struct pfstat_off_cpu *stay, uint64_t start_ns, uint64_t ns)
 {
 	uint64_t last_ns = 0, woken_ns = stay->event.ns;
+	const bool in_iowait = stay->event.flags & PFSTAT_OFF_CPU_IOWAIT;
 	bool device = false, queue = false;
 	size_t i;
 
 	for (i = 0; i < nr_requests; i++) {
-		if (!waits_for(&requests[i], start_ns, stay->off_ns))
+		if (!waits_for(&requests[i], start_ns, stay->off_ns, in_iowait))
 			continue;
-		if (requests[i].event.ns > last_ns)
+		if (in_iowait && requests[i].event.ns > last_ns)
 			last_ns = requests[i].event.ns;
 		if (ns >= requests[i].issue_ns && ns < requests[i].event.ns)
 			device = true;
@@ -128,7 +131,7 @@ static enum part asleep_at(const struct pfstat_off_cpu *stay, uint64_t start_ns,
 	if (queue)
 		return PART_QUEUE;
 	if (last_ns && ns >= last_ns)
-		return PART_RUNQUEUE;
+		return PART_COMPLETION;
 	if (stay->event.flags & PFSTAT_OFF_CPU_IOWAIT)
 		return PART_FOREIGN;
 	return stay->state & 2 ? PART_BLOCKED : PART_RESIDUE;
@@ -218,7 +221,8 @@ static void make_request(uint64_t until_ns)
 	*request = (struct pfstat_block){
 		.event = {
 			.type = PFSTAT_EVENT_BLOCK, .size = sizeof(*request), .tid = 1 + below(2),
-			.flags = PFSTAT_BLOCK_FILE, .ns = issue_ns + below(80),
+			.flags = PFSTAT_BLOCK_FILE | (below(2) ? PFSTAT_BLOCK_READAHEAD : 0),
+			.ns = issue_ns + below(80),
 		},
 		.insert_ns = insert_ns, .issue_ns = issue_ns, .inode = INODE + below(2),
 		.fs_dev = DEV, .pgoff = fault_pgoff - below(4), .bytes = 16896,

@@ -6,6 +6,8 @@
 #define D_STATE 2
 #define S_STATE 1
 
+static bool has_cause; /* of the kernel stack */
+
 static struct pfstat_off_cpu stay_of(uint64_t off_ns, uint64_t woken_ns, uint64_t on_ns)
 {
 	return (struct pfstat_off_cpu){
@@ -29,13 +31,14 @@ static struct pfstat_block request_of(uint64_t insert_ns, uint64_t issue_ns, uin
 static void check(const struct pfstat_off_cpu *stay, const struct pfstat_block *requests,
 		  size_t nr_requests, const uint64_t *expected)
 {
+	const struct off_cpu_interval interval = { .event = *stay, .has_cause = has_cause };
 	const struct pfstat_block *pointers[REQUESTS_MATCHES];
 	struct explain_span spans[OFF_CPU_SPLIT_MAX];
 	size_t nr, i;
 
 	for (i = 0; i < nr_requests; i++)
 		pointers[i] = &requests[i];
-	nr = off_cpu_split(stay, pointers, nr_requests, spans);
+	nr = off_cpu_split(&interval, pointers, nr_requests, spans);
 	for (i = 0; expected[3 * i] != NR_PARTS; i++) {
 		ck_assert_uint_lt(i, nr);
 		ck_assert_uint_eq(spans[i].part, expected[3 * i]);
@@ -53,8 +56,8 @@ START_TEST(test_own_request_splits_into_queue_and_device)
 	const struct pfstat_off_cpu stay = stay_of(100, 190, 200);
 	const struct pfstat_block request = request_of(80, 110, 180);
 
-	CHECK(&stay, &request, 1, PART_QUEUE, 100, 110, PART_DEVICE, 110, 180, PART_RUNQUEUE, 180,
-	      200);
+	CHECK(&stay, &request, 1, PART_QUEUE, 100, 110, PART_DEVICE, 110, 180, PART_COMPLETION, 180,
+	      190, PART_RUNQUEUE, 190, 200);
 }
 END_TEST
 
@@ -93,6 +96,34 @@ START_TEST(test_sleep_without_a_request_is_split_by_its_state)
 }
 END_TEST
 
+START_TEST(test_an_interruptible_sleep_with_a_known_cause_is_blocked)
+{
+	struct pfstat_off_cpu stay = stay_of(100, 170, 200);
+
+	stay.event.flags = PFSTAT_OFF_CPU_WOKEN;
+	stay.state = S_STATE;
+	has_cause = true;
+	CHECK(&stay, NULL, 0, PART_BLOCKED, 100, 170, PART_RUNQUEUE, 170, 200);
+	stay.event.flags |= PFSTAT_OFF_CPU_IOWAIT;
+	CHECK(&stay, NULL, 0, PART_FOREIGN, 100, 170, PART_RUNQUEUE, 170, 200);
+	has_cause = false;
+}
+END_TEST
+
+/* Nobody waits for a page without io_schedule(). */
+START_TEST(test_a_sleep_for_a_lock_is_no_completion)
+{
+	struct pfstat_off_cpu stay = stay_of(100, 900, 950);
+	const struct pfstat_block request = request_of(90, 95, 150);
+
+	stay.event.flags = PFSTAT_OFF_CPU_WOKEN;
+	CHECK(&stay, &request, 1, PART_DEVICE, 100, 150, PART_BLOCKED, 150, 900, PART_RUNQUEUE, 900,
+	      950);
+	stay.event.flags = 0; /* the wake-up is not known */
+	CHECK(&stay, &request, 1, PART_DEVICE, 100, 150, PART_BLOCKED, 150, 950);
+}
+END_TEST
+
 START_TEST(test_run_queue_is_unknown_without_the_wake_hook)
 {
 	struct pfstat_off_cpu stay = stay_of(100, 0, 200);
@@ -126,7 +157,7 @@ START_TEST(test_sleep_outside_of_requests_is_foreign)
 	};
 
 	CHECK(&stay, requests, 2, PART_FOREIGN, 100, 150, PART_DEVICE, 150, 200, PART_FOREIGN, 200,
-	      300, PART_DEVICE, 300, 390, PART_RUNQUEUE, 390, 400);
+	      300, PART_DEVICE, 300, 390, PART_COMPLETION, 390, 400);
 }
 END_TEST
 
@@ -143,6 +174,7 @@ END_TEST
 RUN_TESTS("off_cpu", test_own_request_splits_into_queue_and_device,
 	  test_request_issued_before_the_sleep_is_device_time, test_preempted_is_run_queue,
 	  test_sleep_without_a_request_is_split_by_its_state,
-	  test_run_queue_is_unknown_without_the_wake_hook, test_device_wins_over_queue,
-	  test_sleep_outside_of_requests_is_foreign,
+	  test_an_interruptible_sleep_with_a_known_cause_is_blocked,
+	  test_a_sleep_for_a_lock_is_no_completion, test_run_queue_is_unknown_without_the_wake_hook,
+	  test_device_wins_over_queue, test_sleep_outside_of_requests_is_foreign,
 	  test_a_request_that_outlasts_the_sleep_fills_it)

@@ -146,7 +146,8 @@ def test_the_kernel_stack_names_what_a_fault_waited_for():
     wait = result["waits"]["stacks"][0]
     assert wait["cause"] == "a handler of userfaultfd", result["waits"]["stacks"][:3]
     assert wait["functions"][0] == "handle_userfault"
-    assert wait["total_ns"] == wait["parts"]["residue"] + wait["parts"]["blocked"] > 20_000_000
+    # The sleep is interruptible, and its stack has a known cause: it is explained.
+    assert wait["total_ns"] == wait["parts"]["blocked"] > 20_000_000
     assert "for a handler of userfaultfd: handle_userfault" in text
 
 

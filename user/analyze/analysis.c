@@ -268,7 +268,9 @@ static int add_wait(struct analysis *analysis, const struct pfstat_wait *wait)
 
 	if (wait->event.flags & PFSTAT_WAIT_NAMED)
 		err = waits_find(&analysis->waits, wait->functions, &id);
-	return err ? err : explain_wait(analysis->explain, wait->event.tid, wait->off_ns, id);
+	return err ? err :
+		     explain_wait(analysis->explain, wait->event.tid, wait->off_ns, id,
+				  id && analysis->waits.rows[id - 1].cause);
 }
 
 static int add_event(struct analysis *analysis, const struct pfstat_event *event)

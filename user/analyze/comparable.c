@@ -26,11 +26,12 @@ unsigned int comparable_parts(struct comparable seen)
 	if (!seen.have_bpf)
 		return 0;
 	if (!comparable_has_hook(seen, HOOK_BLOCK))
-		parts &= ~(1U << PART_QUEUE | 1U << PART_DEVICE | 1U << PART_FOREIGN);
+		parts &= ~(1U << PART_QUEUE | 1U << PART_DEVICE | 1U << PART_COMPLETION |
+			   1U << PART_FOREIGN);
 	if (!comparable_has_hook(seen, HOOK_BLOCK_INSERT))
 		parts &= ~(1U << PART_QUEUE);
 	if (!comparable_has_hook(seen, HOOK_WAKEUP))
-		parts &= ~(1U << PART_RUNQUEUE);
+		parts &= ~(1U << PART_COMPLETION | 1U << PART_RUNQUEUE);
 	if (!comparable_has_hook(seen, HOOK_RECLAIM))
 		parts &= ~(1U << PART_RECLAIM);
 	if (!comparable_is_whole(seen) || comparable_has_hook(seen, HOOK_PERF))

@@ -415,7 +415,8 @@ static uint64_t side_faults(const struct comparison_side *side)
 /* Parts that include reclaim in a run without the hook for it. */
 #define PARTS_WITH_RECLAIM                                                                     \
 	(1U << PART_CPU_BEFORE | 1U << PART_CPU_AFTER | 1U << PART_QUEUE | 1U << PART_DEVICE | \
-	 1U << PART_FOREIGN | 1U << PART_BLOCKED | 1U << PART_MM | 1U << PART_RESIDUE)
+	 1U << PART_COMPLETION | 1U << PART_FOREIGN | 1U << PART_BLOCKED | 1U << PART_MM |     \
+	 1U << PART_RESIDUE)
 
 /* The parts and classes that all runs know. */
 struct known {

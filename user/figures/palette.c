@@ -18,6 +18,7 @@ const struct palette_colour palette[] = {
 	{ "--purple", COLOUR_PURPLE, 0xdf9cc2 },
 	{ "--yellow", COLOUR_YELLOW, 0xf0e442 },
 	{ "--wine", COLOUR_WINE, 0xb0608c },
+	{ "--olive", COLOUR_OLIVE, 0xb9b958 },
 	{ "--grey", COLOUR_GREY, 0x9a9a9a },
 	{ "--grid", COLOUR_GRID, 0x4a4a4a },
 	/* From near the paper's colour to near the ink's, in both themes. */
@@ -63,7 +64,7 @@ uint32_t palette_part(enum part part)
 		[PART_FOREIGN] = COLOUR_PURPLE,	 [PART_BLOCKED] = COLOUR_VERMILLION,
 		[PART_RUNQUEUE] = COLOUR_ORANGE, [PART_CPU_AFTER] = COLOUR_SKY,
 		[PART_RESIDUE] = COLOUR_GREY,	 [PART_ASLEEP] = COLOUR_BLACK,
-		[PART_MM] = COLOUR_WINE,
+		[PART_MM] = COLOUR_WINE,	 [PART_COMPLETION] = COLOUR_OLIVE,
 	};
 
 	return colours[part];

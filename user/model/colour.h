@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Colours of figures that colour-blind readers can tell apart (M. Okabe, K. Ito, "Color
- * Universal Design", 2008; wine: P. Tol, "Colour Schemes", 2021): 0xRRGGBB on light paper.
+ * Universal Design", 2008; wine, olive: P. Tol, "Colour Schemes", 2021): 0xRRGGBB on light
+ * paper.
  */
 #ifndef PFSTAT_USER_COLOUR_H
 #define PFSTAT_USER_COLOUR_H
@@ -15,6 +16,7 @@
 #define COLOUR_PURPLE	  0xcc79a7
 #define COLOUR_YELLOW	  0xf0e442
 #define COLOUR_WINE	  0x882255
+#define COLOUR_OLIVE	  0x999933
 #define COLOUR_GREY	  0x8c8c8c
 #define COLOUR_GRID	  0xc0c0c0
 

@@ -219,6 +219,8 @@ bool view_part_known(const struct report *run, enum part part)
 		return view_has_hook(run, HOOK_BLOCK) && view_has_hook(run, HOOK_BLOCK_INSERT);
 	case PART_DEVICE:
 		return view_has_hook(run, HOOK_BLOCK);
+	case PART_COMPLETION:
+		return view_has_hook(run, HOOK_BLOCK) && view_has_hook(run, HOOK_WAKEUP);
 	case PART_RUNQUEUE:
 		return view_has_hook(run, HOOK_WAKEUP);
 	case PART_RECLAIM:

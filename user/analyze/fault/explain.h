@@ -32,14 +32,16 @@
  *	cpu_before	on the CPU in calls of file operations, before the first sleep or reclaim
  *	queue		asleep, while the request that it waited for was in the queue
  *	device		asleep, while that request was at the device
+ *	completion	asleep, from the end of the last of these requests to the wake-up: the
+ *			kernel decrypts, decompresses or verifies what was read
  *	foreign		asleep in I/O wait, but no request of a target is known for it: the read
  *			of another process, or writeback
- *	blocked		asleep uninterruptibly, but not in I/O wait: a lock, a FUSE server
+ *	blocked		asleep, but not in I/O wait: uninterruptibly, or with a kernel stack that
+ *			has a cause: a lock, a FUSE server, a handler of userfaultfd
  *	reclaim		on the CPU or asleep, in direct reclaim or compaction
  *	asleep		asleep for a reason that perf does not report, with the wait for a CPU
  *			after the wake-up; eBPF reports the reason instead
- *	runqueue	woken, or preempted, and not yet running; also the completion of
- *			the request, from its end to the wake-up
+ *	runqueue	woken, or preempted, and not yet running
  *	cpu_after	on the CPU in calls, after the first sleep or reclaim
  *	mm		on the CPU in the memory manager, outside of the calls: private copy, charge
  *			and allocation, page tables, balance_dirty_pages() and the like
@@ -51,7 +53,7 @@
  * `whole` is false.
  *
  * A fault waits for a request that moves its page of its file, or that its own thread submitted
- * within the fault.
+ * within the fault. A read-ahead of other pages that its thread submitted counts in I/O wait only.
  */
 #ifndef PFSTAT_USER_EXPLAIN_H
 #define PFSTAT_USER_EXPLAIN_H
@@ -67,6 +69,7 @@ enum part {
 	PART_CPU_BEFORE,
 	PART_QUEUE,
 	PART_DEVICE,
+	PART_COMPLETION,
 	PART_FOREIGN,
 	PART_BLOCKED,
 	PART_RECLAIM,
@@ -79,8 +82,8 @@ enum part {
 };
 
 #define PART_NAMES                                                                \
-	{ "cpu_before", "queue",    "device",	 "foreign", "blocked", "reclaim", \
-	  "asleep",	"runqueue", "cpu_after", "mm",	    "residue" }
+	{ "cpu_before", "queue",  "device",   "completion", "foreign", "blocked", \
+	  "reclaim",	"asleep", "runqueue", "cpu_after",  "mm",      "residue" }
 
 /* The parts in words, in the same order. */
 #define PART_TITLES                        \
@@ -188,7 +191,8 @@ void explain_listen_corrections(struct explain *explain, explain_correction corr
 int explain_record(struct explain *explain, const struct pfstat_record *record);
 int explain_event(struct explain *explain, const struct pfstat_event *event);
 /* The thread went to sleep at off_ns with the kernel stack `wait`; its interval follows. */
-int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_t wait);
+int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_t wait,
+		 bool has_cause);
 /* The thread does something else, so its fault is over unless it is to be retried. */
 int explain_leave(struct explain *explain, uint32_t tid);
 /* Emits the faults that are still open as not solved. */

@@ -178,7 +178,7 @@ void fault_builder_add_interval(struct fault_builder *builder,
 {
 	const struct pfstat_off_cpu *event = &interval->event;
 	struct explained *fault = &builder->fault;
-	struct pfstat_off_cpu inside = *event;
+	struct off_cpu_interval inside = *interval;
 	const struct pfstat_block *matches[REQUESTS_MATCHES];
 	struct explain_span spans[OFF_CPU_SPLIT_MAX];
 	size_t nr_matches = 0, nr, i;
@@ -186,8 +186,8 @@ void fault_builder_add_interval(struct fault_builder *builder,
 
 	if (!fault_builder_clip(builder, &from_ns, &to_ns))
 		return;
-	inside.off_ns = from_ns;
-	inside.event.ns = to_ns;
+	inside.event.off_ns = from_ns;
+	inside.event.event.ns = to_ns;
 	if (!(event->event.flags & PFSTAT_OFF_CPU_PREEMPTED)) {
 		const struct requests_wait wait = {
 			.dev = fault->dev,
@@ -196,6 +196,7 @@ void fault_builder_add_interval(struct fault_builder *builder,
 			.pgoff = fault->pgoff,
 			.start_ns = fault->start_ns,
 			.from_ns = from_ns,
+			.in_iowait = event->event.flags & PFSTAT_OFF_CPU_IOWAIT,
 		};
 
 		nr_matches = requests_match(requests, &wait, matches);

@@ -73,7 +73,7 @@ static void off_cpu_queue_drop(struct off_cpu_queue *queue)
 }
 
 int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *event,
-		      uint32_t wait)
+		      uint32_t wait, bool has_cause)
 {
 	int err;
 
@@ -88,6 +88,7 @@ int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *
 		.event = *event,
 		.lost_ns = lost_before(queue, event),
 		.wait = wait,
+		.has_cause = has_cause,
 		.lost_from_ns = queue->last_ns,
 	};
 	queue->last_ns = event->event.ns;
@@ -131,20 +132,24 @@ uint64_t off_cpu_queue_latest_ns(const struct off_cpu_queue *queue)
 
 struct sleep {
 	const struct pfstat_off_cpu *event;
+	bool has_cause;
 	const struct pfstat_block *const *requests;
 	size_t nr_requests;
-	uint64_t last_complete_ns; /* 0: no request */
+	uint64_t last_complete_ns; /* 0: it does not wait for a request's completion */
 	uint64_t woken_ns;	   /* the end of the interval if the wake-up is not known */
 };
 
 /* No request explains the sleep, so the state in which the thread slept decides. */
-static enum part part_of_sleep(const struct pfstat_off_cpu *event)
+static enum part part_of_sleep(const struct sleep *sleep)
 {
+	const struct pfstat_off_cpu *event = sleep->event;
+
 	if (event->event.flags & PFSTAT_OFF_CPU_ASLEEP)
 		return PART_ASLEEP;
 	if (event->event.flags & PFSTAT_OFF_CPU_IOWAIT)
 		return PART_FOREIGN;
-	return event->state & STATE_UNINTERRUPTIBLE ? PART_BLOCKED : PART_RESIDUE;
+	return event->state & STATE_UNINTERRUPTIBLE || sleep->has_cause ? PART_BLOCKED :
+									  PART_RESIDUE;
 }
 
 /* The part of the moment that begins at ns. */
@@ -164,10 +169,9 @@ static enum part part_at(const struct sleep *sleep, uint64_t ns)
 	}
 	if (queued)
 		return PART_QUEUE;
-	/* The page is there; its completion wakes the thread. */
 	if (sleep->last_complete_ns && ns >= sleep->last_complete_ns)
-		return PART_RUNQUEUE;
-	return part_of_sleep(sleep->event);
+		return PART_COMPLETION;
+	return part_of_sleep(sleep);
 }
 
 static int ascending_edges(const void *a, const void *b)
@@ -211,17 +215,35 @@ static uint64_t woken_at(const struct sleep *sleep)
 	return sleep->last_complete_ns ? sleep->last_complete_ns : event->event.ns;
 }
 
-size_t off_cpu_split(const struct pfstat_off_cpu *event, const struct pfstat_block *const *requests,
-		     size_t nr_requests, struct explain_span *spans)
+/* A thread that waits for a page sleeps in io_schedule(). Any other sleep is for something else. */
+static uint64_t last_complete_of(const struct sleep *sleep)
 {
-	struct sleep sleep = { .event = event, .requests = requests, .nr_requests = nr_requests };
+	uint64_t last_ns = 0;
+	size_t i;
+
+	if (!(sleep->event->event.flags & PFSTAT_OFF_CPU_IOWAIT))
+		return 0;
+	for (i = 0; i < sleep->nr_requests; i++)
+		if (sleep->requests[i]->event.ns > last_ns)
+			last_ns = sleep->requests[i]->event.ns;
+	return last_ns;
+}
+
+size_t off_cpu_split(const struct off_cpu_interval *interval,
+		     const struct pfstat_block *const *requests, size_t nr_requests,
+		     struct explain_span *spans)
+{
+	struct sleep sleep = {
+		.event = &interval->event,
+		.has_cause = interval->has_cause,
+		.requests = requests,
+		.nr_requests = nr_requests,
+	};
 	uint64_t edges[OFF_CPU_SPLIT_MAX + 1];
 	size_t nr_edges, nr = 0, i;
 	enum part part;
 
-	for (i = 0; i < nr_requests; i++)
-		if (requests[i]->event.ns > sleep.last_complete_ns)
-			sleep.last_complete_ns = requests[i]->event.ns;
+	sleep.last_complete_ns = last_complete_of(&sleep);
 	sleep.woken_ns = woken_at(&sleep);
 	nr_edges = find_edges(&sleep, edges);
 	for (i = 0; i < nr_edges; i++) {

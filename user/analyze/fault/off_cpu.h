@@ -20,6 +20,7 @@ struct off_cpu_interval {
 	struct pfstat_off_cpu event;
 	uint64_t lost_ns; /* off-CPU time before it, by its total_ns, for which there is no event */
 	uint32_t wait;	  /* its kernel stack, see waits.h; 0: not known */
+	bool has_cause;	  /* the stack is in model/wait_cause.c */
 	uint64_t lost_from_ns; /* the lost intervals lie between lost_from_ns and event.off_ns */
 };
 
@@ -37,7 +38,7 @@ struct off_cpu_queue {
 void off_cpu_queue_exit(struct off_cpu_queue *queue);
 /* Intervals come in time order. A full queue drops its oldest. Returns 0 or -ENOMEM. */
 int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *event,
-		      uint32_t wait);
+		      uint32_t wait, bool has_cause);
 /* Returns the oldest interval, valid until the next call; NULL: the queue is empty. */
 const struct off_cpu_interval *off_cpu_queue_oldest(const struct off_cpu_queue *queue);
 void off_cpu_queue_pop(struct off_cpu_queue *queue);
@@ -50,11 +51,12 @@ uint64_t off_cpu_queue_latest_ns(const struct off_cpu_queue *queue);
 #define OFF_CPU_SPLIT_MAX (3 * REQUESTS_MATCHES + 3)
 
 /*
- * Splits [event->off_ns, event->event.ns) by the requests that the thread waited for. Returns
- * the number of spans. They follow each other without a gap, and neighbours differ in their
- * part. Pure.
+ * Splits the interval, cut to [event.off_ns, event.event.ns), by the requests that the thread
+ * waited for. Returns the number of spans. They follow each other without a gap, and neighbours
+ * differ in their part. Pure.
  */
-size_t off_cpu_split(const struct pfstat_off_cpu *event, const struct pfstat_block *const *requests,
-		     size_t nr_requests, struct explain_span *spans);
+size_t off_cpu_split(const struct off_cpu_interval *interval,
+		     const struct pfstat_block *const *requests, size_t nr_requests,
+		     struct explain_span *spans);
 
 #endif

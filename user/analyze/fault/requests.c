@@ -115,7 +115,8 @@ static bool moves_page(const struct requests *requests, const struct pfstat_bloc
 
 static bool is_by_thread(const struct pfstat_block *request, const struct requests_wait *wait)
 {
-	return request->event.tid == wait->tid && request->insert_ns >= wait->start_ns;
+	return request->event.tid == wait->tid && request->insert_ns >= wait->start_ns &&
+	       (wait->in_iowait || !(request->event.flags & PFSTAT_BLOCK_READAHEAD));
 }
 
 /* The latest request of each list that was not visited yet. */

@@ -3,6 +3,7 @@
 #ifndef PFSTAT_USER_REQUESTS_H
 #define PFSTAT_USER_REQUESTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,13 +34,15 @@ struct requests_wait {
 	uint64_t inode, pgoff; /* inode 0: no file */
 	uint64_t start_ns;     /* start of the fault */
 	uint64_t from_ns;      /* start of the sleep */
+	bool in_iowait;	       /* the sleep is in io_schedule() */
 };
 
 #define REQUESTS_MATCHES 16
 
 /*
  * Finds the requests that were completed after wait->from_ns and that either move its page or
- * were submitted by its thread since start_ns. The latest is first. They are valid until the
+ * were submitted by its thread since start_ns. A read-ahead by the thread does not count unless it
+ * sleeps in I/O wait: it may sleep for a lock while the read-ahead goes on. The latest is first. They are valid until the
  * next requests_add().
  */
 size_t requests_match(const struct requests *requests, const struct requests_wait *wait,

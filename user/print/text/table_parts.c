@@ -5,10 +5,13 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "print/text/table.h"
 #include "print/text/table_cells.h"
 #include "util/array.h"
+#include "util/wrap_text.h"
 
 #define MIB	   (1024.0 * 1024)
 #define SMALL_PART 0.01 /* of the time; left out of the short report */
@@ -131,13 +134,47 @@ static void calls_only_note(FILE *out, const struct report *run)
 						  "no record of handle_mm_fault()");
 }
 
-/* Lists the cells that are n/a, and the reasons. */
-static void parts_notes(FILE *out, const struct report *run, const char *rows_note)
-{
-	enum fault_class class;
+struct list {
+	char text[512];
 	const char *separator;
+};
+
+static void list_add(struct list *list, const char *name)
+{
+	const size_t length = strlen(list->text);
+
+	snprintf(list->text + length, sizeof(list->text) - length, "%s%s", list->separator, name);
+	list->separator = ", ";
+}
+
+/* Lists the cells that are n/a, and the reasons. */
+static void missing_note(FILE *out, const struct report *run)
+{
+	struct list list = {
+		.separator = view_source_is_perf(run) ? "n/a, because perf does not report it: " :
+							"n/a, because eBPF had no hook: ",
+	};
+	enum fault_class class;
 	enum part part;
 
+	for (part = 0; part < NR_PARTS; part++) {
+		/* A note of its own has the reason. */
+		if (view_part_known(run, part) || (part == PART_MM && run->faults.all.calls_only))
+			continue;
+		list_add(&list, view_part_name(part));
+	}
+	for (class = FAULT_FIRST_OTHER; class < NR_FAULT_CLASSES; class++)
+		if (!view_class_known(run, class) && !is_of_other_source(run, class))
+			list_add(&list, fault_class_name(class));
+	if (!view_source_is_perf(run) && !view_has_hook(run, HOOK_WAIT_STACK) &&
+	    run->waits.unknown_ns)
+		list_add(&list, "kernel stacks of sleeps");
+	if (list.text[0])
+		wrap_text(out, list.text, GRID_WIDTH);
+}
+
+static void parts_notes(FILE *out, const struct report *run, const char *rows_note)
+{
 	if (!run->faults.parts_known) {
 		table_no_bpf(out, run, "Parts");
 		calls_only_note(out, run);
@@ -147,28 +184,7 @@ static void parts_notes(FILE *out, const struct report *run, const char *rows_no
 	residue_note(out, run);
 	calls_only_note(out, run);
 	reclaim_note(out, run);
-	separator = view_source_is_perf(run) ? "n/a, because perf does not report it: " :
-					       "n/a, because eBPF had no hook: ";
-	for (part = 0; part < NR_PARTS; part++) {
-		/* A note of its own has the reason. */
-		if (view_part_known(run, part) || (part == PART_MM && run->faults.all.calls_only))
-			continue;
-		fprintf(out, "%s%s", separator, view_part_name(part));
-		separator = ", ";
-	}
-	for (class = FAULT_FIRST_OTHER; class < NR_FAULT_CLASSES; class++) {
-		if (view_class_known(run, class) || is_of_other_source(run, class))
-			continue;
-		fprintf(out, "%s%s", separator, fault_class_name(class));
-		separator = ", ";
-	}
-	if (!view_source_is_perf(run) && !view_has_hook(run, HOOK_WAIT_STACK) &&
-	    run->waits.unknown_ns) {
-		fprintf(out, "%skernel stacks of sleeps", separator);
-		separator = ", ";
-	}
-	if (separator[0] == ',')
-		fputc('\n', out);
+	missing_note(out, run);
 }
 
 static const char *const parts_headings[] = { "<Class",	 ">Faults",   ">Major",	  ">Total ms",
