@@ -48,13 +48,14 @@ START_TEST(test_faults_that_failed_are_not_dismissed)
 	sample_begin(&s);
 	add_class(&s, FAULT_ANON, 900, PART_CPU_BEFORE, MS);
 	s.report.evidence.failed_faults = 100;
-	check_cause(&s, "failed-faults", true, "100 accesses to memory failed with SIGSEGV or SIGBUS");
+	check_cause(&s, "failed-faults", true,
+		    "100 accesses to memory failed with SIGSEGV or SIGBUS");
 	check_no_cause(&s, "nothing-wrong");
 	s.report.evidence.failed_faults = 99;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 0);
 	s.report.evidence.failed_faults = 100;
-	s.report.time.counted_ns = 1001 * MS; /* fewer than 100 a second */
+	s.report.time.counted_ns = 1001 * MS;			/* fewer than 100 a second */
 	check_cause(&s, "failed-faults", true, "100 accesses"); /* of 1000 */
 	add_class(&s, FAULT_ANON, 1, PART_CPU_BEFORE, 0);
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
@@ -83,9 +84,10 @@ START_TEST(test_few_long_faults_are_not_dismissed)
 	s.report.longest.file = (char *)"/data/queue";
 	strcpy(s.report.longest.thread, "writer");
 	s.report.longest.cause = "the journal of ext4 (jbd2)";
-	check_cause(&s, "slow-tail", true,
-		    "2 of them were over 1 ms (15.0 ms). The longest took 12.0 ms: class mkwrite (page "
-		    "becomes writable) of /data/queue, in thread writer (5), 75 % of it blocked, waiting for the journal");
+	check_cause(
+		&s, "slow-tail", true,
+		"2 of them were over 1 ms (15.0 ms). The longest took 12.0 ms: class mkwrite (page "
+		"becomes writable) of /data/queue, in thread writer (5), 75 % of it blocked, waiting for the journal");
 	check_no_cause(&s, "nothing-wrong");
 	tail->total_ns = 4 * MS;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");

@@ -33,9 +33,8 @@ int longest_names_fill(struct longest_names *names, const struct longest_fault *
 		return 0;
 	memcpy(names->thread, place->thread, sizeof(names->thread));
 	names->file = grouping_file_name(grouping, fault->dev, fault->inode);
-	names->mapping = strdup(place->mapping ?
-					address_spaces_path(grouping->spaces, place->mapping) :
-					"");
+	names->mapping =
+		strdup(place->mapping ? address_spaces_path(grouping->spaces, place->mapping) : "");
 	names->code = grouping_code_name(grouping, &place->code);
 	names->cause = row ? row->cause : NULL;
 	names->functions = strdup(row ? row->functions : "");

@@ -90,6 +90,7 @@ enum part {
 	{ "CPU, before any wait",          \
 	  "asleep, request in the queue",  \
 	  "asleep, request at the device", \
+	  "asleep, until woken after it",  \
 	  "asleep, I/O of others",         \
 	  "asleep, lock or server",        \
 	  "freeing memory",                \

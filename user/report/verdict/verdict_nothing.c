@@ -51,7 +51,8 @@ bool verdict_failed(const struct verdict *verdict, const struct report *run,
 		return false;
 	cause->weight = (double)failed / (failed + all);
 	verdict_state(cause,
-		      "%" PRIu64 " accesses to memory failed with SIGSEGV or SIGBUS, and the program "
+		      "%" PRIu64
+		      " accesses to memory failed with SIGSEGV or SIGBUS, and the program "
 		      "handled the signal. Each costs a fault, a signal and its return, which are "
 		      "not in the time above.",
 		      failed);

@@ -28,7 +28,10 @@
 #define UNKNOWN_SHARE	0.1  /* of the evicted pages, whose fate is not known */
 #define LOTS_OF_MISSES	100  /* MMAP_LOTSAMISS of mm/filemap.c */
 
-#define READ_PARTS (PARTS_ON_CPU | VERDICT_PART(PART_QUEUE) | VERDICT_PART(PART_DEVICE))
+/* The work on a page after the device has delivered it: by the thread, or by another one for it. */
+#define AFTER_PARTS (VERDICT_PART(PART_CPU_AFTER) | VERDICT_PART(PART_COMPLETION))
+#define WAIT_PARTS  (VERDICT_PART(PART_QUEUE) | VERDICT_PART(PART_DEVICE))
+#define READ_PARTS  (PARTS_ON_CPU | AFTER_PARTS | WAIT_PARTS)
 
 static double read_share(const struct report *run)
 {
