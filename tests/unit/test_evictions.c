@@ -83,7 +83,7 @@ START_TEST(test_refault_is_attributed_to_the_evictor)
 {
 	struct evictions_figures figures;
 
-	evictions = evictions_new(4096);
+	evictions = evictions_new(4096, EVICTIONS_MEMORY);
 	evict(5, "hog", 10, 4);
 	evict(6, "kswapd0", 14, 1);
 	/* The first fault waits; the three pages that came with it are present. */
@@ -112,7 +112,7 @@ END_TEST
 
 START_TEST(test_one_eviction_is_attributed_once)
 {
-	evictions = evictions_new(4096);
+	evictions = evictions_new(4096, EVICTIONS_MEMORY);
 	evict(5, "hog", 10, 1);
 	read_pages(1, 10, 1, PFSTAT_BLOCK_FILE);
 	read_pages(2, 10, 1, PFSTAT_BLOCK_FILE);
@@ -131,7 +131,7 @@ END_TEST
 
 START_TEST(test_reads_without_an_eviction_are_not_refaults)
 {
-	evictions = evictions_new(4096);
+	evictions = evictions_new(4096, EVICTIONS_MEMORY);
 	/* Never evicted; evicted and not read; written, failed, without a file. */
 	read_pages(1, 1, 1, PFSTAT_BLOCK_FILE);
 	fault(1, 1, PFSTAT_CLASS_DISK, 10);
@@ -155,7 +155,7 @@ START_TEST(test_reclaimed_and_dropped_pages_are_two_sums)
 {
 	struct evictions_figures figures;
 
-	evictions = evictions_new(4096);
+	evictions = evictions_new(4096, EVICTIONS_MEMORY);
 	/* kswapd reclaims, a shell reclaims and drops, a process that was recorded long ago. */
 	evict_for(PFSTAT_PAGE_RECLAIMED, 6, "kswapd0", 10, 3);
 	evict_for(PFSTAT_PAGE_RECLAIMED, 7, "sh", 13, 2);
@@ -189,17 +189,17 @@ START_TEST(test_the_rest_keeps_its_reason)
 	struct evictions_figures figures;
 	uint32_t i;
 
-	evictions = evictions_new(4096);
+	evictions = evictions_new(4096, EVICTIONS_MEMORY);
 	for (i = 0; i < EVICTIONS_MAX_PAIRS + 10; i++) {
 		evict_for(i % 2 ? PFSTAT_PAGE_DROPPED : PFSTAT_PAGE_RECLAIMED, 5, "hog", i, 1);
 		read_pages(1000 + i, i, 1, PFSTAT_BLOCK_FILE);
 	}
-	list(EVICTIONS_MAX_PAIRS + 2);
+	list(EVICTIONS_MAX_PAIRS / 2 + 12);
 	ck_assert(evictions_is_others(&pairs[0]) && evictions_is_others(&pairs[1]));
 	ck_assert_int_eq(pairs[0].reason, EVICTIONS_RECLAIMED);
-	ck_assert_uint_eq(pairs[0].pages, 5);
+	ck_assert_uint_eq(pairs[0].pages, EVICTIONS_MAX_PAIRS / 4);
 	ck_assert_int_eq(pairs[1].reason, EVICTIONS_DROPPED);
-	ck_assert_uint_eq(pairs[1].pages, 5);
+	ck_assert_uint_eq(pairs[1].pages, EVICTIONS_MAX_PAIRS / 4);
 	evictions_figures(evictions, &figures);
 	check_sum(&figures.again[EVICTIONS_RECLAIMED], EVICTIONS_MAX_PAIRS / 2 + 5, 0, 0);
 	check_sum(&figures.again[EVICTIONS_DROPPED], EVICTIONS_MAX_PAIRS / 2 + 5, 0, 0);
@@ -209,19 +209,55 @@ END_TEST
 
 START_TEST(test_evictors_beyond_the_limit_are_summed_as_others)
 {
+	uint64_t pages = 0;
 	uint32_t i;
+	size_t at;
 
-	evictions = evictions_new(4096);
-	for (i = 0; i < EVICTIONS_MAX_EVICTORS + 10; i++) {
+	evictions = evictions_new(4096, EVICTIONS_MEMORY);
+	for (i = 0; i < EVICTIONS_MAX_EVICTORS + 10; i++)
 		evict(100 + i, "hog", i, 1);
+	for (i = 0; i < EVICTIONS_MAX_EVICTORS + 10; i++)
 		read_pages(1, i, 1, PFSTAT_BLOCK_FILE);
-	}
-	list(EVICTIONS_MAX_EVICTORS + 1);
+	list(EVICTIONS_MAX_EVICTORS / 2 + 11);
+	for (at = 0; at < nr; at++)
+		pages += pairs[at].pages;
+	ck_assert_uint_eq(pages, EVICTIONS_MAX_EVICTORS + 10);
 	ck_assert_str_eq(pairs[0].evictor_name, "(others)");
 	ck_assert_uint_eq(pairs[0].victim, 1);
-	ck_assert_uint_eq(pairs[0].pages, 10);
+	ck_assert_uint_eq(pairs[0].pages, EVICTIONS_MAX_EVICTORS / 2);
 	ck_assert(evictions_is_others(&pairs[0]));
 	ck_assert(!evictions_is_others(&pairs[1]));
+	close_evictions();
+}
+END_TEST
+
+/* Each of many short processes evicts a page; then one evicts much. */
+START_TEST(test_late_evictor_with_many_pages_is_named)
+{
+	uint64_t pages = 0;
+	uint32_t i;
+	size_t at;
+
+	evictions = evictions_new(4096, EVICTIONS_MEMORY);
+	for (i = 0; i < 5 * EVICTIONS_MAX_EVICTORS; i++) {
+		evict(100 + i, "short", i, 1);
+		read_pages(1, i, 1, PFSTAT_BLOCK_FILE);
+		if (i % 100 == 99) {
+			evict(9, "hog", 1 << 20, 100);
+			read_pages(2, 1 << 20, 100, PFSTAT_BLOCK_FILE);
+		}
+	}
+	free(pairs);
+	ck_assert_int_eq(evictions_pairs(evictions, &pairs, &nr), 0);
+	for (at = 0; at < nr; at++)
+		pages += pairs[at].pages;
+	ck_assert_uint_eq(pages, 5 * EVICTIONS_MAX_EVICTORS * 2 - 20);
+	for (at = 0; at < nr && pairs[at].evictor != 9; at++)
+		;
+	ck_assert_uint_lt(at, 2);
+	ck_assert_str_eq(pairs[at].evictor_name, "hog");
+	ck_assert_uint_eq(pairs[at].victim, 2);
+	ck_assert_uint_eq(pairs[at].pages, 5 * EVICTIONS_MAX_EVICTORS - 20);
 	close_evictions();
 }
 END_TEST
@@ -232,15 +268,18 @@ START_TEST(test_pairs_beyond_the_limit_are_summed_as_others)
 	uint32_t i;
 	size_t at;
 
-	evictions = evictions_new(4096);
+	evictions = evictions_new(4096, EVICTIONS_MEMORY);
 	for (i = 0; i < EVICTIONS_MAX_PAIRS + 10; i++) {
 		evict(5, "hog", i, 1);
 		read_pages(1000 + i, i, 1, PFSTAT_BLOCK_FILE);
 	}
-	list(EVICTIONS_MAX_PAIRS + 1);
+	evict(5, "hog", 0, 1000);
+	read_pages(999, 0, 1000, PFSTAT_BLOCK_FILE);
+	list(EVICTIONS_MAX_PAIRS / 2 + 12);
 	for (at = 0; at < nr; at++)
 		pages += pairs[at].pages;
-	ck_assert_uint_eq(pages, EVICTIONS_MAX_PAIRS + 10);
+	ck_assert_uint_eq(pages, EVICTIONS_MAX_PAIRS + 1010);
+	ck_assert_uint_eq(pairs[1].victim, 999);
 	/* "(others)" is not a process, and so never its own victim. */
 	ck_assert_str_eq(pairs[0].evictor_name, "(others)");
 	ck_assert_uint_eq(pairs[0].victim, 0);
@@ -250,17 +289,102 @@ START_TEST(test_pairs_beyond_the_limit_are_summed_as_others)
 }
 END_TEST
 
-START_TEST(test_files_beyond_the_limit_are_not_followed)
+static void evict_of_file(uint64_t inode, uint64_t pgoff, uint32_t pages)
+{
+	const struct pfstat_page page = {
+		.event = { .type = PFSTAT_EVENT_PAGE, .pid = 5, .tid = 5 },
+		.comm = "hog",
+		.inode = inode,
+		.dev = DEV,
+		.pgoff = pgoff,
+		.pages = pages,
+	};
+
+	ck_assert_int_eq(evictions_remove(evictions, &page), 0);
+}
+
+static uint64_t overflow(void)
+{
+	struct evictions_figures figures;
+
+	evictions_figures(evictions, &figures);
+	return figures.overflow;
+}
+
+/* 400 GiB, evicted in pieces of 8 MiB; then a few pages of each piece are read again. */
+START_TEST(test_evictions_of_a_large_file_are_remembered)
+{
+	uint64_t i;
+
+	evictions = evictions_new(4096, EVICTIONS_MEMORY);
+	for (i = 0; i < 51200; i++)
+		evict(5, "hog", i * 2048, 2048);
+	for (i = 0; i < 51200; i++) {
+		read_pages(1, i * 2048 + 77, 2, PFSTAT_BLOCK_FILE);
+		fault(1, i * 2048 + 77, PFSTAT_CLASS_DISK, 100);
+	}
+	ck_assert_uint_eq(overflow(), 0);
+	list(1);
+	ck_assert_uint_eq(pairs[0].pages, 2 * 51200);
+	ck_assert_uint_eq(pairs[0].faults, 51200);
+	close_evictions();
+}
+END_TEST
+
+START_TEST(test_small_files_take_little_memory)
+{
+	uint64_t i;
+
+	evictions = evictions_new(4096, EVICTIONS_MEMORY);
+	for (i = 0; i < 50000; i++)
+		evict_of_file(100 + i, 0, 1);
+	ck_assert_uint_eq(overflow(), 0);
+	close_evictions();
+}
+END_TEST
+
+START_TEST(test_oldest_evictions_are_dropped_and_counted)
 {
 	struct evictions_figures figures;
 	uint64_t i;
 
-	evictions = evictions_new(4096);
-	for (i = 0; i < 4096 + 3; i++)
-		evict(5, "hog", i * 2048, 1);
+	evictions = evictions_new(4096, 64 << 10);
+	for (i = 0; i < 5000; i++)
+		evict(5, "hog", i * 2048, 3);
 	evictions_figures(evictions, &figures);
-	ck_assert_uint_eq(figures.evicted, 4096 + 3);
-	ck_assert_uint_eq(figures.overflow, 3);
+	ck_assert_uint_eq(figures.evicted, 15000);
+	ck_assert_uint_gt(figures.overflow, 12000);
+	ck_assert_uint_lt(figures.overflow, 15000);
+	ck_assert_uint_eq(figures.overflow % 3, 0);
+	for (i = 0; i < 5000; i++)
+		read_pages(1, i * 2048, 3, PFSTAT_BLOCK_FILE);
+	list(1);
+	ck_assert_uint_eq(pairs[0].pages, 15000 - figures.overflow);
+	close_evictions();
+}
+END_TEST
+
+/* Pages that were read again need no memory, so those that were not are kept. */
+START_TEST(test_settled_pieces_are_dropped_first)
+{
+	uint64_t i;
+
+	evictions = evictions_new(4096, 64 << 10);
+	for (i = 0; i < 100; i++)
+		evict(5, "hog", i * 2048, 2048);
+	for (i = 1000; i < 6000; i++) {
+		evict(5, "hog", i * 2048, 1);
+		read_pages(1, i * 2048, 1, PFSTAT_BLOCK_FILE);
+		fault(1, i * 2048, PFSTAT_CLASS_DISK, 100);
+	}
+	ck_assert_uint_eq(overflow(), 0);
+	for (i = 0; i < 100; i++)
+		read_pages(2, i * 2048, 2048, PFSTAT_BLOCK_FILE);
+	list(2);
+	ck_assert_uint_eq(pairs[0].victim, 2);
+	ck_assert_uint_eq(pairs[0].pages, 100 * 2048);
+	ck_assert_uint_eq(pairs[1].pages, 5000);
+	ck_assert_uint_eq(pairs[1].faults, 5000);
 	close_evictions();
 }
 END_TEST
@@ -274,7 +398,7 @@ START_TEST(test_ranges_equal_the_sum_of_their_pages)
 	size_t at;
 	int i;
 
-	evictions = evictions_new(4096);
+	evictions = evictions_new(4096, EVICTIONS_MEMORY);
 	for (i = 0; i < 3000; i++) {
 		what = random_next(&state);
 		pgoff = what >> 24 & 0x1fff;
@@ -306,4 +430,6 @@ RUN_TESTS("evictions", test_ranges_equal_the_sum_of_their_pages,
 	  test_evictors_beyond_the_limit_are_summed_as_others,
 	  test_pairs_beyond_the_limit_are_summed_as_others,
 	  test_reclaimed_and_dropped_pages_are_two_sums, test_the_rest_keeps_its_reason,
-	  test_files_beyond_the_limit_are_not_followed)
+	  test_late_evictor_with_many_pages_is_named, test_evictions_of_a_large_file_are_remembered,
+	  test_small_files_take_little_memory, test_oldest_evictions_are_dropped_and_counted,
+	  test_settled_pieces_are_dropped_first)

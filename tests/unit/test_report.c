@@ -651,14 +651,15 @@ START_TEST(test_table_prints_rare_counts_only_if_not_0)
 	text = print_table(&run);
 	check_line(text, "errors", "errors 3");
 	check_line(text, "not tracked",
-		   "not tracked 12 - pages of further files, not counted above");
+		   "not tracked 12 - dropped before their fate was known; not counted above");
 	check_line(text, "evicted", "evicted unused n/a n/a removed before a fault mapped them");
 	free(text);
 	run.report.bpf.hooks |= 1U << HOOK_PAGE_DELETE;
 	run.report.pages.evictions = (struct evictions_figures){ .evicted = 5000, .overflow = 904 };
 	text = print_table(&run);
-	check_contains(text, "\nPages evicted and read again: none of 4096 evicted\n"
-			     "Not tracked: 904 evicted pages, because there were too many files\n");
+	check_contains(text,
+		       "\nPages evicted and read again: none of 4096 evicted\n"
+		       "Not tracked: 904 evicted pages, because the memory for them was used up\n");
 	free(text);
 	run.report.bpf.hooks &= ~(1U << HOOK_PAGE_DELETE);
 	run.report.blocks = (struct block_figures){ 0 };

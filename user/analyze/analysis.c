@@ -69,8 +69,8 @@ static bool open_parts(struct analysis *analysis, bool have_bpf, uint64_t page_b
 	analysis->explain = explain_new(have_bpf, page_bytes, take_fault, analysis);
 	if (analysis->explain)
 		explain_listen_corrections(analysis->explain, correct_class, analysis);
-	analysis->readahead = readahead_new(page_bytes);
-	analysis->evictions = evictions_new(page_bytes);
+	analysis->readahead = readahead_new(page_bytes, READAHEAD_MEMORY);
+	analysis->evictions = evictions_new(page_bytes, EVICTIONS_MEMORY);
 	return !grouping_init(&analysis->grouping, page_bytes, groups) && analysis->summary &&
 	       analysis->explain && analysis->readahead && analysis->evictions;
 }

@@ -2,8 +2,8 @@
 /*
  * Remembers for each page of a file which process evicted it, and counts for each evictor, victim
  * and reason the pages that came back and the faults that waited for them. Items come from
- * analysis.c, and the reports read the pairs. Memory is bounded: marks, evictors and pairs that do
- * not fit go to "(others)" or to the overflow.
+ * analysis.c, and the reports read the pairs. Memory is bounded: marks that do not fit count as
+ * overflow; evictors and pairs with the fewest pages are folded into "(others)".
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -13,10 +13,11 @@
 
 #include "analyze/pages/evictions.h"
 #include "analyze/pages/page_chunks.h"
+#include "analyze/pages/page_marks.h"
+#include "util/folding.h"
 #include "util/hash.h"
 
-#define CHUNK_PAGES 2048U /* a chunk covers 8 MiB of a file, with 4 KiB of marks */
-#define CHUNKS_MAX  4096U /* 16 MiB of memory cover 32 GiB of evicted files */
+#define CHUNK_PAGES 2048U /* a chunk covers 8 MiB of a file */
 
 /* The mark of a page: 0 if it was not evicted, else its evictor's number plus one, and flags. */
 #define READ_AGAIN   0x8000U
@@ -25,36 +26,51 @@
 #define EVICTOR_MASK 0x1fffU
 #define OTHERS	     EVICTIONS_MAX_EVICTORS
 
-/*
- * The marks of a chunk. An event that covers a whole chunk changes one mark, so the cost of an
- * event depends on its number of chunks, not of pages.
- */
-struct marks {
-	bool uniform; /* all pages have the mark `all`, and `each` is not valid */
-	bool settled; /* all pages that were evicted were read again since */
-	uint16_t all;
-	uint16_t each[CHUNK_PAGES];
+struct chunk_marks {
+	struct page_marks pages;
+	uint32_t open; /* pages that were evicted and not read again since */
 };
 
 struct evictor {
 	uint32_t pid;
 	char name[16];
+	uint64_t pages, floor, number; /* see folding.h */
+};
+
+struct pair {
+	struct evictions_pair sum; /* without evictor and name, unless its evictor was folded */
+	uint16_t evictor;
+	bool closed;		/* its evictor was folded */
+	uint64_t floor, number; /* see folding.h */
 };
 
 struct evictions {
 	uint64_t page_bytes;
-	struct page_chunks marks;			     /* struct marks */
+	struct page_chunks chunks;			     /* of struct chunk_marks */
 	struct hash evictor_of;				     /* struct evictor by pid */
 	struct evictor evictors[EVICTIONS_MAX_EVICTORS + 1]; /* the last one: all others */
 	size_t nr_evictors;
-	struct hash pair_of; /* struct evictions_pair by reason, evictor and victim */
-	/* The last ones, by reason: all others. */
-	struct evictions_pair pairs[EVICTIONS_MAX_PAIRS + EVICTIONS_NR_REASONS];
+	uint64_t evictor_floor, admitted;
+	struct hash pair_of; /* struct pair by reason, evictor and victim */
+	struct pair pairs[EVICTIONS_MAX_PAIRS];
 	size_t nr_pairs;
+	uint64_t pair_floor;
+	struct evictions_pair other_pairs[EVICTIONS_NR_REASONS]; /* sums of folded ones */
 	struct evictions_figures figures;
 };
 
-struct evictions *evictions_new(uint64_t page_bytes)
+/* Pages that are still open lose their evictor, so their fate is not known. */
+static void evictions_drop(void *owner, void *kept)
+{
+	struct evictions *evictions = owner;
+	struct chunk_marks *marks = kept;
+
+	evictions->figures.overflow += marks->open;
+	page_chunks_resized(&evictions->chunks, kept, -(ptrdiff_t)page_marks_bytes(&marks->pages));
+	page_marks_exit(&marks->pages);
+}
+
+struct evictions *evictions_new(uint64_t page_bytes, size_t memory)
 {
 	struct evictions *evictions = calloc(1, sizeof(*evictions));
 	struct evictions_pair *others;
@@ -63,85 +79,170 @@ struct evictions *evictions_new(uint64_t page_bytes)
 	if (!evictions)
 		return NULL;
 	evictions->page_bytes = page_bytes;
-	evictions->marks.pages = CHUNK_PAGES;
-	evictions->marks.bytes = sizeof(struct marks);
-	evictions->marks.max = CHUNKS_MAX;
+	evictions->chunks = (struct page_chunks){
+		.pages = CHUNK_PAGES,
+		.bytes = sizeof(struct chunk_marks),
+		.max_memory = memory,
+		.drop = evictions_drop,
+		.owner = evictions,
+	};
 	strcpy(evictions->evictors[OTHERS].name, EVICTIONS_OTHERS);
 	for (reason = 0; reason < EVICTIONS_NR_REASONS; reason++) {
-		others = &evictions->pairs[EVICTIONS_MAX_PAIRS + reason];
+		others = &evictions->other_pairs[reason];
 		strcpy(others->evictor_name, EVICTIONS_OTHERS);
 		others->reason = reason;
 	}
 	return evictions;
 }
 
-static void evictions_keep(void *value)
-{
-	(void)value; /* the evictions own it */
-}
-
 void evictions_free(struct evictions *evictions)
 {
 	if (!evictions)
 		return;
-	page_chunks_exit(&evictions->marks);
-	hash_exit(&evictions->evictor_of, evictions_keep);
-	hash_exit(&evictions->pair_of, evictions_keep);
+	page_chunks_exit(&evictions->chunks);
+	hash_exit(&evictions->evictor_of, NULL);
+	hash_exit(&evictions->pair_of, NULL);
 	free(evictions);
 }
 
-/* Expands the uniform mark, so that each page has its own. */
-static uint16_t *marks_of_each(struct marks *marks)
+static bool is_open(uint16_t mark)
 {
-	unsigned int i;
-
-	for (i = 0; marks->uniform && i < CHUNK_PAGES; i++)
-		marks->each[i] = marks->all;
-	marks->uniform = false;
-	return marks->each;
+	return mark && !(mark & READ_AGAIN);
 }
 
-static void set_marks(struct marks *marks, uint64_t pgoff, uint64_t pages, uint16_t mark)
+static uint32_t count_open(const struct chunk_marks *marks, uint32_t at, uint32_t pages)
 {
-	uint16_t *each;
-	uint64_t i;
+	uint32_t open = 0, run;
+	uint16_t mark;
 
-	marks->settled = false;
-	if (pages == CHUNK_PAGES) {
-		marks->uniform = true;
-		marks->all = mark;
-		return;
+	for (; pages && marks->open; at += run, pages -= run) {
+		run = page_marks_run(&marks->pages, at, pages, &mark);
+		open += is_open(mark) ? run : 0;
 	}
-	each = marks_of_each(marks) + pgoff % CHUNK_PAGES;
-	for (i = 0; i < pages; i++)
-		each[i] = mark;
+	return open;
 }
 
-/* Returns the mark of a page; NULL: its chunk is not known. */
-static uint16_t *find_mark(struct evictions *evictions, uint32_t dev, uint64_t inode,
-			   uint64_t pgoff)
+/* All pages are in the chunk. Returns 0 or -ENOMEM. */
+static int set_marks(struct evictions *evictions, struct chunk_marks *marks, uint64_t pgoff,
+		     uint64_t pages, uint16_t mark)
 {
-	struct marks *marks = page_chunks_find(&evictions->marks, dev, inode, pgoff);
+	const uint32_t at = pgoff % CHUNK_PAGES;
+	const size_t before = page_marks_bytes(&marks->pages);
 
-	return marks ? marks_of_each(marks) + pgoff % CHUNK_PAGES : NULL;
+	marks->open -= count_open(marks, at, pages);
+	if (page_marks_set(&marks->pages, at, pages, CHUNK_PAGES, mark))
+		return -ENOMEM;
+	marks->open += is_open(mark) ? pages : 0;
+	page_chunks_settle(&evictions->chunks, marks, !marks->open);
+	page_chunks_resized(&evictions->chunks, marks, page_marks_bytes(&marks->pages) - before);
+	return 0;
+}
+
+static uint16_t renumber(const void *context, uint16_t mark)
+{
+	const uint16_t *numbers = context;
+
+	return mark ? (numbers[(mark & EVICTOR_MASK) - 1] + 1) | (mark & ~EVICTOR_MASK) : 0;
+}
+
+static void renumber_chunk(void *owner, void *kept, const void *numbers)
+{
+	struct chunk_marks *marks = kept;
+
+	(void)owner;
+	page_marks_change(&marks->pages, renumber, numbers);
+}
+
+/* The pairs of a folded evictor keep its pid and name. */
+static void renumber_pairs(struct evictions *evictions, const uint16_t *numbers)
+{
+	const struct evictor *evictor;
+	struct pair *pair;
+
+	for (pair = evictions->pairs; pair < &evictions->pairs[evictions->nr_pairs]; pair++) {
+		evictor = &evictions->evictors[pair->evictor];
+		if (pair->closed || pair->evictor == OTHERS)
+			continue;
+		pair->closed = numbers[pair->evictor] == OTHERS;
+		if (pair->closed) {
+			pair->sum.evictor = evictor->pid;
+			memcpy(pair->sum.evictor_name, evictor->name, sizeof(evictor->name));
+		}
+		pair->evictor = numbers[pair->evictor];
+	}
+}
+
+static uint64_t pair_key(const struct pair *pair)
+{
+	return (uint64_t)pair->sum.reason << 48 | (uint64_t)pair->evictor << 32 | pair->sum.victim;
+}
+
+/* Finds pairs by their present numbers. Returns 0 or -ENOMEM. */
+static int index_pairs(struct evictions *evictions)
+{
+	struct pair *pair;
+	int err = 0;
+
+	hash_exit(&evictions->pair_of, NULL);
+	for (pair = evictions->pairs; pair < &evictions->pairs[evictions->nr_pairs] && !err; pair++)
+		err = pair->closed ? 0 : hash_add(&evictions->pair_of, pair_key(pair), pair);
+	return err;
+}
+
+static int fold_evictors(struct evictions *evictions)
+{
+	struct folding_entry entries[EVICTIONS_MAX_EVICTORS];
+	uint16_t numbers[EVICTIONS_MAX_EVICTORS + 1] = { [OTHERS] = OTHERS };
+	struct evictor *evictor;
+	size_t i, nr, kept = 0;
+	int err;
+
+	for (i = 0; i < EVICTIONS_MAX_EVICTORS; i++) {
+		evictor = &evictions->evictors[i];
+		entries[i] = (struct folding_entry){ .weight = evictor->floor + evictor->pages,
+						     .number = evictor->number,
+						     .value = evictor };
+	}
+	nr = folding_choose(entries, EVICTIONS_MAX_EVICTORS, &evictions->evictor_floor);
+	for (i = 0; i < nr; i++)
+		numbers[(struct evictor *)entries[i].value - evictions->evictors] = OTHERS;
+	for (i = 0; i < EVICTIONS_MAX_EVICTORS; i++)
+		if (numbers[i] != OTHERS)
+			numbers[i] = kept++;
+	renumber_pairs(evictions, numbers);
+	page_chunks_visit(&evictions->chunks, renumber_chunk, numbers);
+	hash_exit(&evictions->evictor_of, NULL);
+	evictions->nr_evictors = kept;
+	for (i = 0, err = 0; i < EVICTIONS_MAX_EVICTORS && !err; i++) {
+		if (numbers[i] == OTHERS)
+			continue;
+		evictor = &evictions->evictors[numbers[i]];
+		*evictor = evictions->evictors[i];
+		err = hash_add(&evictions->evictor_of, evictor->pid, evictor);
+	}
+	return err ?: index_pairs(evictions);
 }
 
 static int evictor_of(struct evictions *evictions, const struct pfstat_page *page, uint16_t *number)
 {
 	struct evictor *evictor = hash_find(&evictions->evictor_of, page->event.pid);
-	int err;
+	int err = 0;
 
-	*number = OTHERS;
 	if (!evictor && evictions->nr_evictors == EVICTIONS_MAX_EVICTORS)
-		return 0;
-	if (!evictor) {
+		err = fold_evictors(evictions);
+	if (!evictor && !err) {
 		evictor = &evictions->evictors[evictions->nr_evictors];
 		err = hash_add(&evictions->evictor_of, page->event.pid, evictor);
 		if (err)
 			return err;
 		evictions->nr_evictors++;
-		evictor->pid = page->event.pid;
+		*evictor = (struct evictor){ .pid = page->event.pid,
+					     .floor = evictions->evictor_floor,
+					     .number = ++evictions->admitted };
 	}
+	if (err)
+		return err;
+	evictor->pages += page->pages;
 	/* Takes the latest name, because the process may have executed another program. */
 	snprintf(evictor->name, sizeof(evictor->name), "%s", page->comm);
 	*number = evictor - evictions->evictors;
@@ -164,93 +265,117 @@ int evictions_remove(struct evictions *evictions, const struct pfstat_page *page
 
 	evictions->figures.evicted += page->pages;
 	err = evictor_of(evictions, page, &evictor);
+	if (err)
+		return err;
 	mark = (evictor + 1) | evictions_reason_of(page) << REASON_SHIFT;
 	for (left = page->pages; left && !err; left -= nr, pgoff += nr) {
-		nr = page_chunks_within(&evictions->marks, pgoff, left);
-		err = page_chunks_get(&evictions->marks, page->dev, page->inode, pgoff, &marks);
-		if (err)
-			return err;
-		if (marks)
-			set_marks(marks, pgoff, nr, mark);
-		else
-			evictions->figures.overflow += nr;
+		nr = page_chunks_within(&evictions->chunks, pgoff, left);
+		err = page_chunks_get(&evictions->chunks, page->dev, page->inode, pgoff, &marks);
+		if (!err)
+			err = set_marks(evictions, marks, pgoff, nr, mark);
 	}
 	return err;
+}
+
+static int fold_pairs(struct evictions *evictions)
+{
+	struct folding_entry *entries = calloc(EVICTIONS_MAX_PAIRS, sizeof(*entries));
+	struct evictions_pair *others;
+	struct pair *pair;
+	size_t i, nr, kept = 0;
+
+	if (!entries)
+		return -ENOMEM;
+	for (i = 0; i < EVICTIONS_MAX_PAIRS; i++) {
+		pair = &evictions->pairs[i];
+		entries[i] = (struct folding_entry){
+			.weight = pair->floor + pair->sum.pages + pair->sum.faults,
+			.number = pair->number,
+			.closed = pair->closed,
+			.value = pair,
+		};
+	}
+	nr = folding_choose(entries, EVICTIONS_MAX_PAIRS, &evictions->pair_floor);
+	for (i = 0; i < nr; i++) {
+		pair = entries[i].value;
+		others = &evictions->other_pairs[pair->sum.reason];
+		others->pages += pair->sum.pages;
+		others->faults += pair->sum.faults;
+		others->total_ns += pair->sum.total_ns;
+		pair->number = 0;
+	}
+	free(entries);
+	for (i = 0; i < EVICTIONS_MAX_PAIRS; i++)
+		if (evictions->pairs[i].number)
+			evictions->pairs[kept++] = evictions->pairs[i];
+	evictions->nr_pairs = kept;
+	return index_pairs(evictions);
 }
 
 /* NULL: no memory. @mark: not 0 */
 static struct evictions_pair *evictions_find_pair(struct evictions *evictions, uint16_t mark,
 						  uint32_t victim)
 {
-	const uint64_t key = (uint64_t)(mark & ~READ_AGAIN) << 32 | victim;
-	const enum evictions_reason reason = mark >> REASON_SHIFT & REASON_MASK;
-	struct evictions_pair *pair = hash_find(&evictions->pair_of, key);
+	const struct pair made = {
+		.sum.victim = victim,
+		.sum.reason = mark >> REASON_SHIFT & REASON_MASK,
+		.evictor = (mark & EVICTOR_MASK) - 1,
+	};
+	struct pair *pair = hash_find(&evictions->pair_of, pair_key(&made));
 
 	if (pair)
-		return pair;
-	if (evictions->nr_pairs == EVICTIONS_MAX_PAIRS)
-		return &evictions->pairs[EVICTIONS_MAX_PAIRS + reason];
-	pair = &evictions->pairs[evictions->nr_pairs];
-	if (hash_add(&evictions->pair_of, key, pair))
+		return &pair->sum;
+	if (evictions->nr_pairs == EVICTIONS_MAX_PAIRS && fold_pairs(evictions))
 		return NULL;
+	pair = &evictions->pairs[evictions->nr_pairs];
+	if (hash_add(&evictions->pair_of, pair_key(&made), pair))
+		return NULL;
+	*pair = made;
+	pair->floor = evictions->pair_floor;
+	pair->number = ++evictions->admitted;
 	evictions->nr_pairs++;
-	pair->reason = reason;
-	pair->evictor = (mark & EVICTOR_MASK) -
-			1; /* its number; evictions_pairs() replaces it by the pid */
-	pair->victim = victim;
-	return pair;
+	return &pair->sum;
 }
 
 /* Counts pages with the same mark as read again. */
 static int read_run(struct evictions *evictions, uint16_t mark, uint32_t victim, uint64_t pages)
 {
-	struct evictions_pair *pair;
+	struct evictions_pair *pair = evictions_find_pair(evictions, mark, victim);
 
-	if (!mark || mark & READ_AGAIN)
-		return 0;
-	pair = evictions_find_pair(evictions, mark, victim);
 	if (!pair)
 		return -ENOMEM;
 	pair->pages += pages;
 	return 0;
 }
 
-static int read_marks(struct evictions *evictions, struct marks *marks, uint32_t victim,
+static int read_marks(struct evictions *evictions, struct chunk_marks *marks, uint32_t victim,
 		      uint64_t pgoff, uint64_t pages)
 {
-	uint64_t i, run;
-	uint16_t *each;
+	uint32_t at = pgoff % CHUNK_PAGES, run;
+	uint16_t mark;
 	int err = 0;
 
-	if (marks->settled)
-		return 0;
-	marks->settled = pages == CHUNK_PAGES;
-	if (marks->uniform && pages == CHUNK_PAGES) {
-		err = read_run(evictions, marks->all, victim, pages);
-		marks->all |= marks->all ? READ_AGAIN : 0;
-		return err;
+	for (; pages && marks->open && !err; at += run, pages -= run) {
+		run = page_marks_run(&marks->pages, at, pages, &mark);
+		if (!is_open(mark))
+			continue;
+		err = read_run(evictions, mark, victim, run);
+		if (!err)
+			err = set_marks(evictions, marks, at, run, mark | READ_AGAIN);
 	}
-	each = marks_of_each(marks) + pgoff % CHUNK_PAGES;
-	for (i = 0; i < pages && !err; i += run) {
-		for (run = 1; i + run < pages && each[i + run] == each[i]; run++)
-			;
-		err = read_run(evictions, each[i], victim, run);
-	}
-	for (i = 0; i < pages; i++)
-		each[i] |= each[i] ? READ_AGAIN : 0;
 	return err;
 }
 
 int evictions_add_read(struct evictions *evictions, const struct pfstat_block *block)
 {
 	uint64_t pgoff = block->pgoff, left, nr;
-	struct marks *marks;
+	struct chunk_marks *marks;
 	int err = 0;
 
 	for (left = page_chunks_read_by(block, evictions->page_bytes); left && !err;
 	     left -= nr, pgoff += nr) {
-		nr = page_chunks_within(&evictions->marks, pgoff, left);
-		marks = page_chunks_find(&evictions->marks, block->fs_dev, block->inode, pgoff);
+		nr = page_chunks_within(&evictions->chunks, pgoff, left);
+		marks = page_chunks_find(&evictions->chunks, block->fs_dev, block->inode, pgoff);
 		if (marks)
 			err = read_marks(evictions, marks, block->event.pid, pgoff, nr);
 	}
@@ -267,22 +392,27 @@ static bool waited(const struct explained *fault)
 
 int evictions_add_fault(struct evictions *evictions, const struct explained *fault)
 {
-	uint16_t *mark = fault->inode && fault->solved ?
-				 find_mark(evictions, fault->dev, fault->inode, fault->pgoff) :
-				 NULL;
+	struct chunk_marks *marks = fault->inode && fault->solved ?
+					    page_chunks_find(&evictions->chunks, fault->dev,
+							     fault->inode, fault->pgoff) :
+					    NULL;
 	struct evictions_pair *pair;
+	uint16_t mark;
 
-	if (!mark || !*mark)
+	if (!marks)
+		return 0;
+	page_marks_run(&marks->pages, fault->pgoff % CHUNK_PAGES, 1, &mark);
+	if (!mark)
 		return 0;
 	if (waited(fault)) {
-		pair = evictions_find_pair(evictions, *mark, fault->pid);
+		pair = evictions_find_pair(evictions, mark, fault->pid);
 		if (!pair)
 			return -ENOMEM;
 		pair->faults++;
 		pair->total_ns += fault->end_ns - fault->start_ns;
 	}
-	*mark = 0; /* the page is mapped again */
-	return 0;
+	/* The page is mapped again. */
+	return set_marks(evictions, marks, fault->pgoff, 1, 0);
 }
 
 static void evictions_add_pair(struct evictions_figures *figures, const struct evictions_pair *pair)
@@ -300,9 +430,9 @@ void evictions_figures(const struct evictions *evictions, struct evictions_figur
 
 	*figures = evictions->figures;
 	for (i = 0; i < evictions->nr_pairs; i++)
-		evictions_add_pair(figures, &evictions->pairs[i]);
+		evictions_add_pair(figures, &evictions->pairs[i].sum);
 	for (i = 0; i < EVICTIONS_NR_REASONS; i++)
-		evictions_add_pair(figures, &evictions->pairs[EVICTIONS_MAX_PAIRS + i]);
+		evictions_add_pair(figures, &evictions->other_pairs[i]);
 }
 
 static int most_pages_first(const void *a, const void *b)
@@ -318,25 +448,60 @@ static int most_pages_first(const void *a, const void *b)
 	return (int)left->reason - (int)right->reason;
 }
 
+static int by_evictor_victim_and_reason(const void *a, const void *b)
+{
+	const struct evictions_pair *left = a, *right = b;
+
+	if (left->evictor != right->evictor)
+		return left->evictor < right->evictor ? -1 : 1;
+	if (left->victim != right->victim)
+		return left->victim < right->victim ? -1 : 1;
+	return strcmp(left->evictor_name, right->evictor_name) ?:
+		       (int)left->reason - (int)right->reason;
+}
+
+/* An evictor that was folded and came back has two pairs with a victim. Returns their number. */
+static size_t join_pairs(struct evictions_pair *pairs, size_t nr)
+{
+	size_t i, kept = 0;
+
+	qsort(pairs, nr, sizeof(*pairs), by_evictor_victim_and_reason);
+	for (i = 0; i < nr; i++) {
+		if (!kept || by_evictor_victim_and_reason(&pairs[kept - 1], &pairs[i])) {
+			pairs[kept++] = pairs[i];
+			continue;
+		}
+		pairs[kept - 1].pages += pairs[i].pages;
+		pairs[kept - 1].faults += pairs[i].faults;
+		pairs[kept - 1].total_ns += pairs[i].total_ns;
+	}
+	return kept;
+}
+
 int evictions_pairs(const struct evictions *evictions, struct evictions_pair **pairs, size_t *nr)
 {
-	const struct evictions_pair *others = &evictions->pairs[EVICTIONS_MAX_PAIRS];
+	const struct evictions_pair *others = evictions->other_pairs;
 	const struct evictor *evictor;
+	const struct pair *pair;
 	size_t i;
 
 	*nr = evictions->nr_pairs;
 	*pairs = malloc((*nr + EVICTIONS_NR_REASONS) * sizeof(**pairs));
 	if (!*pairs)
 		return -ENOMEM;
-	memcpy(*pairs, evictions->pairs, *nr * sizeof(**pairs));
 	for (i = 0; i < *nr; i++) {
-		evictor = &evictions->evictors[(*pairs)[i].evictor];
+		pair = &evictions->pairs[i];
+		(*pairs)[i] = pair->sum;
+		if (pair->closed)
+			continue;
+		evictor = &evictions->evictors[pair->evictor];
 		(*pairs)[i].evictor = evictor->pid;
-		strcpy((*pairs)[i].evictor_name, evictor->name);
+		memcpy((*pairs)[i].evictor_name, evictor->name, sizeof(evictor->name));
 	}
 	for (i = 0; i < EVICTIONS_NR_REASONS; i++)
 		if (others[i].pages || others[i].faults)
 			(*pairs)[(*nr)++] = others[i];
+	*nr = join_pairs(*pairs, *nr);
 	qsort(*pairs, *nr, sizeof(**pairs), most_pages_first);
 	return 0;
 }

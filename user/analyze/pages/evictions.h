@@ -13,7 +13,10 @@
 
 #include "analyze/fault/explain.h"
 
-/* Evictors and pairs that are counted separately. The rest is one entry named "(others)". */
+/*
+ * Evictors and pairs that are counted separately, even numbers. If there are more, those with the
+ * fewest pages are folded into one that is named "(others)", see folding.h.
+ */
 #define EVICTIONS_MAX_EVICTORS 1024
 #define EVICTIONS_MAX_PAIRS    4096
 #define EVICTIONS_OTHERS       "(others)"
@@ -57,13 +60,17 @@ static inline bool evictions_is_itself(const struct evictions_pair *pair)
 
 struct evictions_figures {
 	uint64_t evicted;  /* removed pages that a target had read, for any evictor */
-	uint64_t overflow; /* of these, not stored: their fate is not known */
+	uint64_t overflow; /* of these, no longer stored: their fate is not known */
 	struct evictions_sum again[EVICTIONS_NR_REASONS]; /* of all pairs */
 };
 
 struct evictions;
 
-struct evictions *evictions_new(uint64_t page_bytes);
+/* Memory of marks by default: 8 MiB of a file take about 200 bytes if they are evicted at once. */
+#define EVICTIONS_MEMORY (16U << 20)
+
+/* @memory: limit on that of all marks, in bytes */
+struct evictions *evictions_new(uint64_t page_bytes, size_t memory);
 void evictions_free(struct evictions *evictions);
 
 /* Adds items in time order. Returns 0 or -ENOMEM. */

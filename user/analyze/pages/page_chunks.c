@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A hash table of chunks, keyed by device, inode and number. evictions.c and readahead.c store
- * their state of pages in it. Distinct chunks with the same hash are chained, and the number of
- * chunks never exceeds its maximum.
+ * their state of pages in it. Distinct chunks with the same hash are chained. Neither the number of
+ * chunks nor their memory exceeds its limit, but for one chunk.
+ *
+ * A chunk that is looked up gets a second chance instead of another place in its list, because a
+ * look-up is frequent and a drop is rare.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,26 +14,76 @@
 
 #define SECTOR_BYTES 512
 
+/* Memory of a chunk beside its state: the allocation, and its share of the hash table. */
+#define CHUNK_MEMORY (sizeof(struct page_chunk) + 16 + 4 * sizeof(struct hash_slot))
+
 struct page_chunk {
-	struct page_chunk *next; /* another chunk with the same hash */
-	uint64_t inode, number;	 /* index of the chunk in the file */
+	struct page_chunk *next;	    /* another chunk with the same hash */
+	struct page_chunk *newer, *earlier; /* of its list */
+	uint64_t inode, number;		    /* index of the chunk in the file */
 	uint32_t dev;
+	bool settled;
+	bool used; /* since it came to the end of its list */
 	_Alignas(8) uint8_t kept[];
 };
 
-static void page_chunks_free_list(void *value)
+static void page_chunks_free(struct page_chunks *chunks, struct page_chunk *chunk)
 {
-	struct page_chunk *chunk = value, *next;
-
-	for (; chunk; chunk = next) {
-		next = chunk->next;
-		free(chunk);
-	}
+	if (chunks->drop)
+		chunks->drop(chunks->owner, chunk->kept);
+	free(chunk);
 }
 
 void page_chunks_exit(struct page_chunks *chunks)
 {
-	hash_exit(&chunks->first, page_chunks_free_list);
+	struct page_chunks_list *const lists[] = { &chunks->open, &chunks->settled };
+	struct page_chunk *chunk, *newer;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		for (chunk = lists[i]->first; chunk; chunk = newer) {
+			newer = chunk->newer;
+			page_chunks_free(chunks, chunk);
+		}
+	hash_exit(&chunks->first, NULL);
+}
+
+static struct page_chunk *page_chunk_of(void *kept)
+{
+	return (struct page_chunk *)((char *)kept - offsetof(struct page_chunk, kept));
+}
+
+static struct page_chunks_list *page_chunks_list_of(struct page_chunks *chunks,
+						    const struct page_chunk *chunk)
+{
+	return chunk->settled ? &chunks->settled : &chunks->open;
+}
+
+static void page_chunks_append(struct page_chunks *chunks, struct page_chunk *chunk)
+{
+	struct page_chunks_list *list = page_chunks_list_of(chunks, chunk);
+
+	chunk->newer = NULL;
+	chunk->earlier = list->last;
+	if (list->last)
+		list->last->newer = chunk;
+	else
+		list->first = chunk;
+	list->last = chunk;
+}
+
+static void page_chunks_unlink(struct page_chunks *chunks, struct page_chunk *chunk)
+{
+	struct page_chunks_list *list = page_chunks_list_of(chunks, chunk);
+
+	if (chunk->earlier)
+		chunk->earlier->newer = chunk->newer;
+	else
+		list->first = chunk->newer;
+	if (chunk->newer)
+		chunk->newer->earlier = chunk->earlier;
+	else
+		list->last = chunk->earlier;
 }
 
 static uint64_t key_of(uint32_t dev, uint64_t inode, uint64_t number)
@@ -78,7 +131,102 @@ void *page_chunks_find(struct page_chunks *chunks, uint32_t dev, uint64_t inode,
 			.known = true,
 			.chunk = page_chunks_look_up(chunks, dev, inode, number),
 		};
-	return recent->chunk ? recent->chunk->kept : NULL;
+	if (!recent->chunk)
+		return NULL;
+	recent->chunk->used = true;
+	return recent->chunk->kept;
+}
+
+static void page_chunks_take_out(struct page_chunks *chunks, const struct page_chunk *chunk)
+{
+	const uint64_t key = key_of(chunk->dev, chunk->inode, chunk->number);
+	struct page_chunk *before = hash_find(&chunks->first, key);
+
+	page_chunks_recent_of(chunks, chunk->inode, chunk->number)->known = false;
+	if (before != chunk) {
+		while (before->next != chunk)
+			before = before->next;
+		before->next = chunk->next;
+		return;
+	}
+	hash_take(&chunks->first, key);
+	if (chunk->next) /* cannot fail: the table has the slot of the chunk */
+		hash_add(&chunks->first, key, chunk->next);
+}
+
+/* Moves chunks that were used since then to the end of the list. NULL: the list is empty. */
+static struct page_chunk *page_chunks_first_unused(struct page_chunks *chunks,
+						   struct page_chunks_list *list,
+						   const struct page_chunk *except)
+{
+	struct page_chunk *chunk;
+
+	while ((chunk = list->first) && (chunk->used || chunk == except)) {
+		if (chunk == except && !chunk->newer)
+			return NULL;
+		chunk->used = false;
+		page_chunks_unlink(chunks, chunk);
+		page_chunks_append(chunks, chunk);
+	}
+	return chunk;
+}
+
+/* The fault that waited for the read by which the last chunk was settled may still come. */
+static struct page_chunk *page_chunks_next_dropped(struct page_chunks *chunks,
+						   const struct page_chunk *except)
+{
+	struct page_chunk *settled = chunks->settled.first, *found;
+
+	if (settled && settled != except && settled != chunks->settled.last)
+		return settled;
+	found = page_chunks_first_unused(chunks, &chunks->open, except);
+	return found ?: page_chunks_first_unused(chunks, &chunks->settled, except);
+}
+
+static void page_chunks_limit(struct page_chunks *chunks, const struct page_chunk *except)
+{
+	struct page_chunk *chunk;
+
+	while (chunks->max_memory && chunks->used_memory > chunks->max_memory) {
+		chunk = page_chunks_next_dropped(chunks, except);
+		if (!chunk)
+			return;
+		page_chunks_take_out(chunks, chunk);
+		page_chunks_unlink(chunks, chunk);
+		chunks->nr--;
+		chunks->used_memory -= CHUNK_MEMORY + chunks->bytes;
+		page_chunks_free(chunks, chunk);
+	}
+}
+
+void page_chunks_resized(struct page_chunks *chunks, void *kept, ptrdiff_t bytes)
+{
+	chunks->used_memory += bytes;
+	if (bytes > 0)
+		page_chunks_limit(chunks, page_chunk_of(kept));
+}
+
+void page_chunks_settle(struct page_chunks *chunks, void *kept, bool settled)
+{
+	struct page_chunk *chunk = page_chunk_of(kept);
+
+	if (chunk->settled == settled)
+		return;
+	page_chunks_unlink(chunks, chunk);
+	chunk->settled = settled;
+	page_chunks_append(chunks, chunk);
+}
+
+void page_chunks_visit(const struct page_chunks *chunks,
+		       void (*visit)(void *owner, void *kept, const void *context),
+		       const void *context)
+{
+	struct page_chunk *chunk;
+
+	for (chunk = chunks->open.first; chunk; chunk = chunk->newer)
+		visit(chunks->owner, chunk->kept, context);
+	for (chunk = chunks->settled.first; chunk; chunk = chunk->newer)
+		visit(chunks->owner, chunk->kept, context);
 }
 
 static struct page_chunk *page_chunks_make(struct page_chunks *chunks, uint32_t dev, uint64_t inode,
@@ -101,8 +249,11 @@ static struct page_chunk *page_chunks_make(struct page_chunks *chunks, uint32_t 
 		return NULL;
 	}
 	chunks->nr++;
+	chunks->used_memory += CHUNK_MEMORY + chunks->bytes;
+	page_chunks_append(chunks, chunk);
 	page_chunks_recent_of(chunks, inode, number)->known =
 		false; /* it may be known as missing */
+	page_chunks_limit(chunks, chunk);
 	return chunk;
 }
 
@@ -112,7 +263,7 @@ int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, ui
 	struct page_chunk *chunk;
 
 	*kept = page_chunks_find(chunks, dev, inode, pgoff);
-	if (*kept || chunks->nr == chunks->max)
+	if (*kept || (chunks->max && chunks->nr == chunks->max))
 		return 0;
 	chunk = page_chunks_make(chunks, dev, inode, page_chunks_number(chunks, pgoff));
 	if (!chunk)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Per-page state of files, in chunks of pages. The owner chooses the bytes for each chunk and
- * the maximum number of chunks.
+ * Per-page state of files, in chunks of pages. The owner chooses the bytes for each chunk, and
+ * limits the number of chunks or their memory. If the memory is used up, chunks are dropped: the
+ * settled ones first, then those that were not looked up for the longest time.
  */
 #ifndef PFSTAT_USER_PAGE_CHUNKS_H
 #define PFSTAT_USER_PAGE_CHUNKS_H
@@ -19,6 +20,10 @@
 
 struct page_chunk;
 
+struct page_chunks_list {
+	struct page_chunk *first, *last;
+};
+
 struct page_chunks_recent {
 	uint64_t inode, number;
 	uint32_t dev;
@@ -27,15 +32,25 @@ struct page_chunks_recent {
 };
 
 struct page_chunks {
-	uint32_t pages; /* pages of a file in one chunk, a power of two */
-	size_t bytes;	/* bytes of state for each chunk */
-	size_t max;	/* maximum number of chunks */
+	uint32_t pages;	   /* pages of a file in one chunk, a power of two */
+	size_t bytes;	   /* bytes of state for each chunk */
+	size_t max;	   /* maximum number of chunks; 0: none */
+	size_t max_memory; /* limit on used_memory; 0: none */
+	/* Called before a chunk is freed. The owner frees what its state points to. NULL: no call */
+	void (*drop)(void *owner, void *kept);
+	void *owner;
+	size_t used_memory; /* in bytes, with that of page_chunks_resized() */
 	size_t nr;
+	/* The next one to be dropped is the first. */
+	struct page_chunks_list open, settled;
 	struct hash first; /* the first chunk of each hash */
 	struct page_chunks_recent recent[PAGE_CHUNKS_RECENT];
 };
 
-/* Frees the chunks. Before use, all members but pages, bytes and max must be 0. */
+/*
+ * Frees the chunks. Before use, all members but pages, bytes, max, max_memory, drop and owner must
+ * be 0.
+ */
 void page_chunks_exit(struct page_chunks *chunks);
 
 /* Returns how many of the pages, from pgoff on, lie in the chunk of pgoff. */
@@ -50,11 +65,19 @@ static inline uint64_t page_chunks_within(const struct page_chunks *chunks, uint
 /* Returns the state of the chunk that holds the page; NULL: none yet. */
 void *page_chunks_find(struct page_chunks *chunks, uint32_t dev, uint64_t inode, uint64_t pgoff);
 /*
- * The same, but adds a missing chunk with all bytes 0. *kept NULL: max is reached. Returns 0 or
- * -ENOMEM.
+ * The same, but adds a missing chunk with all bytes 0, and may drop others. *kept NULL: max is
+ * reached. Returns 0 or -ENOMEM.
  */
 int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, uint64_t pgoff,
 		    void **kept);
+/* The state of the chunk points to that much more memory. May drop other chunks. */
+void page_chunks_resized(struct page_chunks *chunks, void *kept, ptrdiff_t bytes);
+/* A settled chunk has nothing that is still needed, unless it changes again. */
+void page_chunks_settle(struct page_chunks *chunks, void *kept, bool settled);
+/* Calls visit() for each chunk's state, in any order. */
+void page_chunks_visit(const struct page_chunks *chunks,
+		       void (*visit)(void *owner, void *kept, const void *context),
+		       const void *context);
 
 /* The bytes of page pgoff before the transfer, and whether it ends within a page. */
 uint64_t page_chunks_in_page(const struct pfstat_block *block, uint64_t page_bytes);

@@ -2,21 +2,25 @@
 /*
  * Keeps one bit for each page that a target read and that is not mapped yet. Reads, removals and
  * faults come from analysis.c; figures and runs of pages go to the reports and the listener.
- * Invariant: read = mapped + evicted_unused + idle.
+ * Invariant: read = mapped + evicted_unused + idle. If the memory is used up, the idle pages of a
+ * chunk that was dropped are taken out of this sum and added to the overflow.
  */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/pages/page_chunks.h"
 #include "analyze/pages/readahead.h"
 
-#define CHUNK_PAGES 8192U /* 1 KiB of bits, 32 MiB of a file */
-#define CHUNKS_MAX  4096U /* 4 MiB of memory cover 128 GiB of files */
+#define CHUNK_PAGES 8192U /* at most 1 KiB of bits, 32 MiB of a file */
 #define WORD_BITS   64U
 
 struct readahead_chunk {
-	uint64_t bits[CHUNK_PAGES / WORD_BITS]; /* 1: the page was read and not mapped since */
-	uint64_t read, evicted;			/* pages, until the first fault */
+	uint64_t *bits;		/* 1: the page was read and not mapped since */
+	uint32_t words;		/* of bits; small files have few. The bits beyond are 0 */
+	uint32_t idle;		/* bits that are 1 */
+	uint64_t read, evicted; /* pages, until the first fault */
 	bool faulted;
 };
 
@@ -34,7 +38,23 @@ struct range {
 	uint64_t inode, pgoff, pages;
 };
 
-struct readahead *readahead_new(uint64_t page_bytes)
+static void readahead_drop(void *owner, void *kept)
+{
+	struct readahead *readahead = owner;
+	struct readahead_figures *figures = &readahead->figures;
+	struct readahead_chunk *chunk = kept;
+
+	figures->read -= chunk->idle;
+	figures->idle -= chunk->idle;
+	figures->overflow += chunk->idle;
+	if (chunk->faulted)
+		figures->faulted_read -= chunk->idle;
+	page_chunks_resized(&readahead->unused, kept,
+			    -(ptrdiff_t)(chunk->words * sizeof(*chunk->bits)));
+	free(chunk->bits);
+}
+
+struct readahead *readahead_new(uint64_t page_bytes, size_t memory)
 {
 	struct readahead *readahead = calloc(1, sizeof(*readahead));
 
@@ -44,7 +64,9 @@ struct readahead *readahead_new(uint64_t page_bytes)
 	readahead->unused = (struct page_chunks){
 		.pages = CHUNK_PAGES,
 		.bytes = sizeof(struct readahead_chunk),
-		.max = CHUNKS_MAX,
+		.max_memory = memory,
+		.drop = readahead_drop,
+		.owner = readahead,
 	};
 	return readahead;
 }
@@ -104,6 +126,41 @@ static uint64_t run_length(const uint64_t *bits, uint64_t at, uint64_t nr, bool 
 	return done < nr ? done : nr;
 }
 
+/* The chunk gets bits for all pages of the range. Returns 0 or -ENOMEM. */
+static int readahead_grow(struct readahead *readahead, struct readahead_chunk *chunk,
+			  const struct range *range)
+{
+	const uint32_t last = (range->pgoff + range->pages - 1) % CHUNK_PAGES;
+	uint32_t words = chunk->words ?: 1;
+	uint64_t *bits;
+
+	while (words * WORD_BITS <= last)
+		words *= 2;
+	if (words <= chunk->words)
+		return 0;
+	bits = reallocarray(chunk->bits, words, sizeof(*bits));
+	if (!bits)
+		return -ENOMEM;
+	memset(bits + chunk->words, 0, (words - chunk->words) * sizeof(*bits));
+	page_chunks_resized(&readahead->unused, chunk, (words - chunk->words) * sizeof(*bits));
+	chunk->bits = bits;
+	chunk->words = words;
+	return 0;
+}
+
+/* The part of the range that has bits. */
+static struct range range_with_bits(const struct readahead_chunk *chunk, const struct range *range)
+{
+	const uint64_t at = range->pgoff % CHUNK_PAGES, end = chunk->words * WORD_BITS;
+	struct range part = *range;
+
+	if (at >= end)
+		part.pages = 0;
+	else if (part.pages > end - at)
+		part.pages = end - at;
+	return part;
+}
+
 /* Reports each run of unused pages in the range to the sink. */
 static int tell_runs(const struct readahead *readahead, enum readahead_fate fate,
 		     const struct range *range, const uint64_t *bits)
@@ -126,9 +183,10 @@ static int tell_runs(const struct readahead *readahead, enum readahead_fate fate
 }
 
 /* Sets or clears all bits of the range, and returns how many were set before. */
-static uint64_t write_bits(uint64_t *bits, const struct range *range, bool set)
+static uint32_t write_bits(uint64_t *bits, const struct range *range, bool set)
 {
-	uint64_t at = range->pgoff % CHUNK_PAGES, left = range->pages, was = 0, mask, nr;
+	uint64_t at = range->pgoff % CHUNK_PAGES, left = range->pages, mask, nr;
+	uint32_t was = 0;
 
 	for (; left; left -= nr, at += nr) {
 		nr = WORD_BITS - at % WORD_BITS;
@@ -159,14 +217,18 @@ static int end_unused(struct readahead *readahead, enum readahead_fate fate,
 {
 	struct readahead_chunk *chunk =
 		page_chunks_find(&readahead->unused, range->dev, range->inode, range->pgoff);
-	uint64_t nr;
+	struct range part;
+	uint32_t nr;
 	int err = 0;
 
 	if (!chunk)
 		return 0;
+	part = range_with_bits(chunk, range);
 	if (readahead->sink)
-		err = tell_runs(readahead, fate, range, chunk->bits);
-	nr = write_bits(chunk->bits, range, false);
+		err = tell_runs(readahead, fate, &part, chunk->bits);
+	nr = write_bits(chunk->bits, &part, false);
+	chunk->idle -= nr;
+	page_chunks_settle(&readahead->unused, chunk, !chunk->idle);
 	*met += nr;
 	readahead->figures.idle -= nr;
 	if (fate == READAHEAD_MAPPED)
@@ -189,16 +251,17 @@ static int add_read(struct readahead *readahead, const struct range *range)
 	if (err)
 		return err;
 	chunk = kept;
-	if (!chunk) {
-		figures->overflow += range->pages;
-		return 0;
-	}
+	err = readahead_grow(readahead, chunk, range);
+	if (err)
+		return err;
 	/* Pages that are still unused here were removed without an event. */
 	err = end_unused(readahead, READAHEAD_EVICTED, range, &figures->evicted_unused);
 	figures->read += range->pages;
 	figures->idle += range->pages;
 	*(chunk->faulted ? &figures->faulted_read : &chunk->read) += range->pages;
 	write_bits(chunk->bits, range, true);
+	chunk->idle += range->pages;
+	page_chunks_settle(&readahead->unused, chunk, false);
 	return err ? err : tell(readahead, READAHEAD_READ, range);
 }
 
@@ -234,7 +297,8 @@ static bool is_unused(struct readahead *readahead, const struct range *range, ui
 		page_chunks_find(&readahead->unused, range->dev, range->inode, pgoff);
 	const uint64_t bit = pgoff % CHUNK_PAGES;
 
-	return chunk && chunk->bits[bit / WORD_BITS] >> bit % WORD_BITS & 1;
+	return chunk && bit / WORD_BITS < chunk->words &&
+	       chunk->bits[bit / WORD_BITS] >> bit % WORD_BITS & 1;
 }
 
 /*

@@ -18,7 +18,7 @@ struct readahead_figures {
 	uint64_t mapped;	 /* of these, mapped by a fault afterwards */
 	uint64_t evicted_unused; /* removed before that */
 	uint64_t idle;		 /* still in neither state */
-	uint64_t overflow;	 /* pages of files beyond the limit, not counted above */
+	uint64_t overflow;	 /* pages that are no longer followed, not counted above */
 	/*
 	 * The part of `read` and `evicted_unused` in stretches of 32 MiB of a file in which a fault
 	 * mapped a page. In other stretches read(2) may have used all pages.
@@ -45,7 +45,11 @@ typedef int (*readahead_sink)(void *context, const struct readahead_pages *pages
 
 struct readahead;
 
-struct readahead *readahead_new(uint64_t page_bytes);
+/* Memory by default: 128 GiB of files with idle pages all over, or 30 000 small files. */
+#define READAHEAD_MEMORY (6U << 20)
+
+/* @memory: limit on that of the bits and chunks, in bytes */
+struct readahead *readahead_new(uint64_t page_bytes, size_t memory);
 void readahead_free(struct readahead *readahead);
 /* Adds the pages of a file that a completed request read. */
 int readahead_add_block(struct readahead *readahead, const struct pfstat_block *block);

@@ -54,7 +54,7 @@ static void not_followed_line(FILE *out, const struct report *run)
 	if (run->pages.evictions.overflow)
 		fprintf(out,
 			"Not tracked: %" PRIu64
-			" evicted pages, because there were too many files\n",
+			" evicted pages, because the memory for them was used up\n",
 			run->pages.evictions.overflow);
 }
 

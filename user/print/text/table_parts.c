@@ -332,6 +332,6 @@ int table_readahead(FILE *out, const struct report *run)
 		 "still there; read(2) may have used them");
 	if (pages->overflow)
 		page_row(&grid, "not tracked", pages->overflow, COUNT_NA,
-			 "pages of further files, not counted above");
+			 "dropped before their fate was known; not counted above");
 	return grid_close(&grid, out);
 }
