@@ -13,7 +13,7 @@ from pfstat import PFDRIVE, record, run
 
 # The rule, and words of its sentence.
 RECIPES = {
-    "interpreter_start": ("cold-file", "pages were not in the page cache"),
+    "interpreter_start": ("cold-file", "not in the page cache"),
     "kernel_upgrade": ("refaults", "were evicted and read again"),
     "linker_output": ("file-holes", "the file is new or has holes"),
     "lmdb_readahead": ("read-around", "data.mdb was read at random"),

@@ -297,10 +297,8 @@ static struct cold_files cold_files(const struct report *run)
 /* The CPU worked on the pages after the device had delivered them. */
 static bool is_after_the_read(const struct report *run)
 {
-	const struct verdict_claim after = { VERDICT_READ_CLASSES, VERDICT_PART(PART_CPU_AFTER) };
-	const struct verdict_claim waited = {
-		VERDICT_READ_CLASSES, VERDICT_PART(PART_QUEUE) | VERDICT_PART(PART_DEVICE)
-	};
+	const struct verdict_claim after = { VERDICT_READ_CLASSES, AFTER_PARTS };
+	const struct verdict_claim waited = { VERDICT_READ_CLASSES, WAIT_PARTS };
 	const struct verdict_claim all = { VERDICT_READ_CLASSES, VERDICT_ALL };
 	const uint64_t all_ns = verdict_claimed_ns(run, all);
 
@@ -342,7 +340,7 @@ bool verdict_cold(const struct verdict *verdict, const struct report *run,
 	if (!cold.total_ns || cold_has_a_reason(verdict, run))
 		return false;
 	if (is_after_the_read(run))
-		parts &= ~VERDICT_PART(PART_CPU_AFTER);
+		parts &= ~AFTER_PARTS;
 	if (verdict_queue(verdict, run, &queue))
 		parts &= ~VERDICT_PART(PART_QUEUE);
 	verdict_claim_time(cause, run, VERDICT_READ_CLASSES, parts);
@@ -383,22 +381,26 @@ bool verdict_cold(const struct verdict *verdict, const struct report *run,
 bool verdict_read_cpu(const struct verdict *verdict, const struct report *run,
 		      struct verdict_cause *cause)
 {
+	const struct verdict_claim own = { VERDICT_READ_CLASSES, VERDICT_PART(PART_CPU_AFTER) };
 	const struct cold_files cold = cold_files(run);
 
 	(void)verdict;
 	if (!cold.most || !is_after_the_read(run) ||
-	    !verdict_claim_time(cause, run, VERDICT_READ_CLASSES, VERDICT_PART(PART_CPU_AFTER)))
+	    !verdict_claim_time(cause, run, VERDICT_READ_CLASSES, AFTER_PARTS))
 		return false;
 	cause->certain = false;
-	verdict_state(cause,
-		      "%.160s was not in the page cache, but its device was not the wait: %.0f %% "
-		      "of the faults' time is work on the CPU after the reads. The file system "
-		      "decompresses, decrypts or verifies its pages.",
-		      cold.most->name, 100 * cause->weight);
-	verdict_advise(cause,
-		       "findmnt -T FILE names the file system (squashfs, erofs, compressed btrfs); "
-		       "perf top -g shows its functions. A copy on another file system, or a "
-		       "faster compressor (lz4, zstd; smaller blocks) avoids the work.");
+	verdict_state(
+		cause,
+		"%.160s was not in the page cache, but its device was not the wait: %.0f %% "
+		"of the faults' time is after the reads, %.0f %% on the thread's own CPU. Most "
+		"likely the kernel decompresses, decrypts or verifies the pages.",
+		cold.most->name, 100 * cause->weight,
+		100 * verdict_share_of(run, verdict_claimed_ns(run, own)));
+	verdict_advise(
+		cause,
+		"findmnt -T FILE names the file system and device (squashfs, erofs, btrfs, "
+		"dm-crypt); perf top -g shows its functions. A copy on another file system, or a "
+		"faster compressor (lz4, zstd; smaller blocks) avoids the work.");
 	return true;
 }
 
