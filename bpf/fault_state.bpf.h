@@ -35,7 +35,7 @@ struct call_state {
 	__u8 shared;
 	__u8 left_record;
 	__u8 reserved;
-	__u64 vmf; /* the argument of the call, for a return probe */
+	__u64 vmf; /* the argument of the call, or of do_wp_page(), for a return probe */
 };
 
 /* Exists from the thread's first fault to its end. Between faults it is that of the last one. */
@@ -54,7 +54,9 @@ struct fault_state {
 	__u32 flags;
 	__u64 vma;
 	__u32 has_regs;
-	__u32 reserved;
+	__u8 content;	 /* enum pfstat_content, as far as it is known */
+	__u8 huge_order; /* of the huge page that the fault mapped; 0: none */
+	__u16 reserved;
 	struct call_state call;
 	/* The page of the fault, and what is known of its last call of a file operation. */
 	struct pfstat_record record;

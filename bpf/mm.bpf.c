@@ -20,6 +20,8 @@
 
 const volatile __u32 vm_area_struct_type, vm_fault_type;
 const volatile bool have_graph_probes;
+/* on_new_shared_page() is loaded. */
+const volatile bool have_new_pages;
 
 /* The module's ->fault: a VMA that has it is hooked. 0: the module is not used. */
 __u64 wrapper;
@@ -111,6 +113,8 @@ static __always_inline void fault_set_vma(struct fault_state *state,
 
 	state->kind = kind;
 	state->vma_kind = kind;
+	state->content = PFSTAT_CONTENT_UNKNOWN;
+	state->huge_order = 0;
 	state->is_sure = kind != PFSTAT_FAULT_HOOKED && kind != PFSTAT_FAULT_FILE;
 	fault_set_page(state, vma, address);
 	if (record_calls)
@@ -201,6 +205,7 @@ static __always_inline __u32 kind_of_write(const struct vm_area_struct *vma)
 	return is_hooked(vma->vm_ops) ? PFSTAT_FAULT_HOOKED : PFSTAT_FAULT_FILE;
 }
 
+/* A call of a file operation needs state->call.vmf itself; a private page makes none. */
 static __always_inline int fault_begins_write(const struct vm_fault *vmf)
 {
 	struct fault_state *state = fault_state_now();
@@ -209,6 +214,8 @@ static __always_inline int fault_begins_write(const struct vm_fault *vmf)
 		return 0;
 	state->kind = kind_of_write(vmf->vma);
 	state->is_sure = 1;
+	if (have_graph_probes && state->kind == PFSTAT_FAULT_COW)
+		state->call.vmf = (__u64)vmf;
 	return 0;
 }
 
@@ -292,6 +299,7 @@ static __always_inline void fault_send(const struct fault_state *state, __u64 no
 		.result = returned->result,
 		.origin = returned->origin,
 		.outcome = returned->outcome,
+		.page = PFSTAT_PAGE(state->content, state->huge_order),
 	};
 
 	event_send(&fault, sizeof(fault));
@@ -357,6 +365,46 @@ static __always_inline void fault_find_kind(struct fault_state *state,
 		state->kind = state->vma_kind; /* a marker of userfaultfd was in its place */
 }
 
+/* /dev, whose mappings are those of drivers, has the file system of shared memory, too. */
+static __always_inline bool is_shared_memory(const struct file *file)
+{
+	const struct inode *inode = file->f_inode;
+
+	return (inode->i_mode & MODE_TYPE) == MODE_REGULAR && inode->i_sb->s_magic == TMPFS;
+}
+
+/* The locks are still held. The programs of content.bpf.c have noted what only they can see. */
+static __always_inline void content_of_file(struct fault_state *state,
+					    const struct vm_area_struct *vma, __u32 flags)
+{
+	if (flags & PFSTAT_FLAG_WRITE && !(vma->vm_flags & VM_SHARED))
+		state->content = PFSTAT_CONTENT_FILE;
+	else if (!have_new_pages || !vma->vm_file || !is_shared_memory(vma->vm_file))
+		state->content = PFSTAT_CONTENT_UNKNOWN;
+	else if (state->content != PFSTAT_CONTENT_NEW)
+		state->content = PFSTAT_CONTENT_PRESENT;
+}
+
+static __always_inline void fault_find_content(struct fault_state *state,
+					       const struct vm_area_struct *vma,
+					       const struct returned *returned)
+{
+	/* COMPLETED: a shared page became dirty, and the VMA may be gone. A new page was noted. */
+	if (returned->outcome > PFSTAT_OUTCOME_MAJOR ||
+	    (returned->result & PFSTAT_RESULT_COMPLETED &&
+	     (state->kind != PFSTAT_FAULT_FILE || state->content != PFSTAT_CONTENT_NEW))) {
+		state->content = PFSTAT_CONTENT_UNKNOWN;
+		state->huge_order = 0;
+	} else if (returned->result & PFSTAT_RESULT_COMPLETED) {
+		state->huge_order = 0;
+	} else if (state->kind == PFSTAT_FAULT_FILE) {
+		content_of_file(state, vma, returned->flags);
+	} else if (state->kind == PFSTAT_FAULT_OTHER && vma->vm_flags & VM_HUGETLB &&
+		   vma->vm_file) {
+		state->huge_order = vma->vm_file->f_inode->i_sb->s_blocksize_bits - page_shift;
+	}
+}
+
 /* The fault's time is in the record of its last call, or in an event. */
 static __always_inline int fault_ends(struct fault_state *state, const struct vm_area_struct *vma,
 				      const struct returned *returned)
@@ -367,6 +415,7 @@ static __always_inline int fault_ends(struct fault_state *state, const struct vm
 	if (stopped)
 		return 0;
 	fault_find_kind(state, vma, returned->result);
+	fault_find_content(state, vma, returned);
 	value = count_fault(PFSTAT_FAULT_INDEX(state->kind, returned->origin, returned->outcome));
 	if (value)
 		__sync_fetch_and_add(&value->total_ns, now - state->start_ns);

@@ -8,12 +8,14 @@
 
 #include "common.bpf.h"
 
-#define MAPPING_FLAGS 0x3UL /* in folio.mapping: it is anonymous, or movable */
+#define MAPPING_ANON  0x1UL /* in folio.mapping; also of a page of KSM */
+#define MAPPING_FLAGS 0x3UL /* in folio.mapping: it is anonymous, or movable; both: of KSM */
 #define TAIL_PAGE     0x1UL /* in page.compound_head: the other bits are the head */
 
 struct super_block {
 	__u32 s_dev; /* major << 20 | minor */
 	unsigned long s_magic;
+	unsigned char s_blocksize_bits; /* of hugetlbfs: those of its huge pages */
 } __attribute__((preserve_access_index));
 
 struct inode {
@@ -79,6 +81,7 @@ enum pageflags {
 	PG_readahead,
 	PG_reclaim, /* v5.15 has no other name for the bit of PG_readahead */
 	PG_writeback,
+	PG_anon_exclusive, /* v5.19 */
 };
 
 /* Of address_space.flags: numbers of bits. */

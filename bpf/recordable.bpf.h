@@ -12,10 +12,14 @@
 #include "page.bpf.h"
 #include "vma.bpf.h"
 
-#define VM_SHARED  0x8UL
-#define VM_PFNMAP  0x400UL
-#define VM_IO	   0x4000UL
-#define VM_HUGETLB 0x400000UL
+#define VM_SHARED    0x8UL
+#define VM_PFNMAP    0x400UL
+#define VM_IO	     0x4000UL
+#define VM_HUGETLB   0x400000UL
+#define VM_MIXEDMAP  0x10000000UL
+#define VM_MERGEABLE 0x80000000UL
+
+#define TMPFS 0x01021994 /* of super_block.s_magic */
 
 #define MODE_REGULAR 0100000 /* of inode.i_mode */
 #define INODE_DAX    0x2000  /* of inode.i_flags */
@@ -38,7 +42,7 @@ struct {
 static __always_inline bool is_file_system_of_memory(__u64 magic)
 {
 	switch (magic) {
-	case 0x01021994: /* tmpfs */
+	case TMPFS:
 	case 0x958458f6: /* hugetlbfs */
 	case 0x62656572: /* sysfs */
 	case 0x0027e0eb: /* cgroup */

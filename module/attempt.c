@@ -317,7 +317,7 @@ static void record_fill(struct pfstat_record *record, const struct attempt *atte
 	record->order = page ? folio_order(page_folio(page)) : 0;
 	record->before = folio_state(attempt->cached);
 	record->facts = attempt_facts(attempt, vmf, page);
-	record->reserved = 0;
+	record->page = 0;
 	record->around_before = attempt->around.before;
 	record->cpu = smp_processor_id();
 	record->around_pages = attempt->around.pages;

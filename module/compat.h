@@ -101,13 +101,14 @@ static inline int compat_unregister_direct(struct ftrace_ops *ops, unsigned long
 #endif
 }
 
-/* The first argument of a traced function. v6.2: there is a function for it. */
-static __always_inline unsigned long compat_traced_argument(struct ftrace_regs *fregs)
+/* An argument of a traced function: 0 or 3. v6.2: there is a function for it. */
+static __always_inline unsigned long compat_traced_argument(struct ftrace_regs *fregs,
+							    unsigned int n)
 {
 #ifdef PFSTAT_HAVE_FTRACE_REGS_ARGUMENT
-	return ftrace_regs_get_argument(fregs, 0);
+	return ftrace_regs_get_argument(fregs, n);
 #elif defined(CONFIG_X86_64)
-	return fregs->regs.di;
+	return n ? fregs->regs.cx : fregs->regs.di;
 #else
 	return 0;
 #endif

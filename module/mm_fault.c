@@ -23,6 +23,7 @@
 #include "attempt.h"
 #include "clock.h"
 #include "fault.h"
+#include "mm_content.h"
 #include "mm_counts.h"
 #include "mm_fault.h"
 #include "mm_fault_entry.h"
@@ -40,6 +41,7 @@ struct mm_call {
 	bool is_sure; /* of kind */
 	u8 kind;      /* enum pfstat_fault_kind */
 	u8 vma_kind;  /* by the mapping only */
+	u8 content;   /* PFSTAT_PAGE() */
 	struct mm_page page;
 	u64 start_ns;
 	vm_fault_t result;
@@ -164,8 +166,26 @@ void pfstat_mm_fault_note_write(const struct vm_fault *vmf)
 {
 	struct mm_thread *thread = mm_noting_thread();
 
-	if (thread && !(thread->state & MM_STATE_NOTED && thread->kind == PFSTAT_FAULT_SWAP))
-		mm_note(thread, vmf, mm_kind_of_write(vmf->vma));
+	if (!thread || (thread->state & MM_STATE_NOTED && thread->kind == PFSTAT_FAULT_SWAP))
+		return;
+	mm_note(thread, vmf, mm_kind_of_write(vmf->vma));
+	pfstat_mm_content_note_write(thread, vmf);
+}
+
+void pfstat_mm_fault_note_shared(unsigned long expected)
+{
+	struct mm_thread *thread = mm_noting_thread();
+
+	if (thread)
+		pfstat_mm_content_note_shared(thread, expected);
+}
+
+void pfstat_mm_fault_note_huge(const struct vm_fault *vmf)
+{
+	struct mm_thread *thread = mm_noting_thread();
+
+	if (thread)
+		pfstat_mm_content_note_huge(thread, vmf);
 }
 
 static void mm_take_note(struct mm_call *call)
@@ -235,7 +255,7 @@ static void mm_store_return(const struct mm_call *call, u8 origin, u8 outcome)
 	record->order = outcome;
 	record->before = origin;
 	record->facts = 0;
-	record->reserved = 0;
+	record->page = call->content;
 	record->around_before = 0;
 	record->around_pages = 0;
 	record->flags = call->flags;
@@ -290,6 +310,21 @@ static void mm_find_kind(struct mm_call *call, const struct vm_area_struct *vma)
 }
 
 /*
+ * Only of a fault that was solved. COMPLETED: a shared page became dirty, and the VMA may be gone. A
+ * new page was noted.
+ */
+static void mm_find_content(struct mm_call *call, const struct vm_area_struct *vma)
+{
+	if (call->result & VM_FAULT_COMPLETED)
+		call->content = call->kind == PFSTAT_FAULT_FILE &&
+						call->thread->content == PFSTAT_CONTENT_NEW ?
+					PFSTAT_CONTENT_NEW :
+					PFSTAT_CONTENT_UNKNOWN;
+	else if (!(call->result & (VM_FAULT_ERROR | VM_FAULT_RETRY)))
+		call->content = pfstat_mm_content_of(call->thread, vma, call->kind, call->flags);
+}
+
+/*
  * The thread is no longer watched, or recording has ended. A waiting record was counted as a call,
  * so it is stored here or by pfstat_mm_fault_flush(), whichever comes first.
  */
@@ -324,6 +359,7 @@ static void mm_end(struct mm_call *call, const struct vm_area_struct *vma)
 		if (thread->state == MM_STATE_CALLED)
 			pfstat_mm_record_complete(thread, current);
 		mm_find_kind(call, vma);
+		mm_find_content(call, vma);
 		mm_count(call);
 		thread->state = MM_STATE_NONE;
 	}
@@ -383,6 +419,7 @@ static noinline vm_fault_t mm_fault_slow(struct mm_thread *thread, struct vm_are
 	struct moment start;
 
 	thread->state = MM_STATE_SLOW;
+	pfstat_mm_content_begin(thread);
 	start = pfstat_clock_now();
 	call.result = pfstat_mm_fault_body(vma, address, flags, regs);
 	call.start_ns = start.ns;
@@ -480,6 +517,8 @@ static noinline void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t resu
 		.result = result,
 	};
 
+	if (!(thread->state & MM_STATE_NOTED))
+		pfstat_mm_content_begin(thread);
 	mm_end(&call, thread->vma);
 }
 

@@ -17,6 +17,9 @@ vm_fault_t pfstat_mm_fault(struct vm_area_struct *vma, unsigned long address, un
 /* do_swap_page() and do_wp_page() were called for current. */
 void pfstat_mm_fault_note_swap(const struct vm_fault *vmf);
 void pfstat_mm_fault_note_write(const struct vm_fault *vmf);
+/* See mm_content.h. */
+void pfstat_mm_fault_note_shared(unsigned long expected);
+void pfstat_mm_fault_note_huge(const struct vm_fault *vmf);
 
 /*
  * Mappings with the ->fault of current's mapping at this address count as hooked; 0: those that

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Takes handle_mm_fault() by a direct call of ftrace, which the kernel allows for one user of a
- * function at a time (eBPF's fentry and fexit are others). do_swap_page() and do_wp_page(), which
- * few faults call, are traced in the ordinary way, of which there may be many users.
+ * function at a time (eBPF's fentry and fexit are others). The functions that few faults call are
+ * traced in the ordinary way, of which there may be many users.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 
@@ -17,6 +17,7 @@
 
 #include "attempt.h"
 #include "compat.h"
+#include "mm_content.h"
 #include "mm_counts.h"
 #include "mm_fault.h"
 #include "mm_fault_entry.h"
@@ -43,7 +44,18 @@ enum mm_hook_state {
 static DEFINE_MUTEX(mm_hook_mutex);
 static enum mm_hook_state mm_hook_state;
 static bool mm_hook_traced, mm_hook_ever, mm_hook_stays;
-static unsigned long swap_function, write_function; /* 0: the kernel does not have it */
+
+/* Functions that note something of the fault; see mm_on_traced(). */
+enum mm_traced { MM_TRACED_SWAP, MM_TRACED_WRITE, MM_TRACED_SHARED, MM_TRACED_HUGE, NR_MM_TRACED };
+
+static const char *const mm_traced_names[NR_MM_TRACED] = {
+	[MM_TRACED_SWAP] = "do_swap_page",
+	[MM_TRACED_WRITE] = "do_wp_page",
+	[MM_TRACED_SHARED] = "shmem_add_to_page_cache",
+	[MM_TRACED_HUGE] = "do_huge_pmd_anonymous_page",
+};
+
+static unsigned long mm_traced_functions[NR_MM_TRACED]; /* 0: the kernel does not have it */
 
 #define MM_EXIT_POLL_MS 1000
 
@@ -59,12 +71,19 @@ static void mm_hook_set(enum mm_hook_state state)
 static void notrace mm_on_traced(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 				 struct ftrace_regs *fregs)
 {
-	const struct vm_fault *vmf = (const struct vm_fault *)compat_traced_argument(fregs);
+	const struct vm_fault *vmf = (const struct vm_fault *)compat_traced_argument(fregs, 0);
+	unsigned int i;
 
-	if (ip - swap_function < MM_CALL_REACH)
+	for (i = 0; i < NR_MM_TRACED && ip - mm_traced_functions[i] >= MM_CALL_REACH; i++)
+		;
+	if (i == MM_TRACED_SWAP)
 		pfstat_mm_fault_note_swap(vmf);
-	else if (ip - write_function < MM_CALL_REACH)
+	else if (i == MM_TRACED_WRITE)
 		pfstat_mm_fault_note_write(vmf);
+	else if (i == MM_TRACED_SHARED)
+		pfstat_mm_fault_note_shared(compat_traced_argument(fregs, 3));
+	else if (i == MM_TRACED_HUGE)
+		pfstat_mm_fault_note_huge(vmf);
 }
 
 static struct ftrace_ops mm_fault_ops, mm_traced_ops;
@@ -103,15 +122,19 @@ static int mm_trace_function(unsigned long *function, const char *name)
 
 static int mm_trace(void)
 {
-	int err;
+	unsigned long any = 0;
+	unsigned int i;
+	int err = 0;
 
 	if (mm_hook_traced) /* see mm_is_released() */
 		return -EIO;
-	err = mm_trace_function(&swap_function, "do_swap_page");
-	if (!err)
-		err = mm_trace_function(&write_function, "do_wp_page");
+	for (i = 0; i < NR_MM_TRACED && !err; i++) {
+		err = mm_trace_function(&mm_traced_functions[i], mm_traced_names[i]);
+		any |= mm_traced_functions[i];
+	}
+	pfstat_mm_content_has_shared = mm_traced_functions[MM_TRACED_SHARED];
 	/* Without a filter it would trace all functions. */
-	if (err || !(swap_function | write_function))
+	if (err || !any)
 		return err;
 	mm_traced_ops.func = mm_on_traced;
 	err = register_ftrace_function(&mm_traced_ops);
@@ -276,12 +299,12 @@ bool pfstat_mm_hook_never_held(void)
 
 bool pfstat_mm_hook_has_swap(void)
 {
-	return mm_hook_traced && swap_function;
+	return mm_hook_traced && mm_traced_functions[MM_TRACED_SWAP];
 }
 
 bool pfstat_mm_hook_has_write(void)
 {
-	return mm_hook_traced && write_function;
+	return mm_hook_traced && mm_traced_functions[MM_TRACED_WRITE];
 }
 
 void pfstat_mm_hook_exit(void)

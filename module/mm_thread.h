@@ -27,12 +27,14 @@
 #ifndef __ASSEMBLY__
 #include <linux/bits.h>
 #include <linux/cache.h>
+#include <linux/pgtable.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <asm/current.h>
 #include <pfstat/record.h>
 
+struct page;
 struct vm_area_struct;
 
 #define MM_THREAD_SLOTS BIT(MM_THREAD_BITS)
@@ -62,6 +64,7 @@ struct mm_thread {
 	u8 state;      /* enum mm_state */
 	bool waits;    /* record is whole, and is stored when the fault ends */
 	u8 kind;       /* enum pfstat_fault_kind, as noted */
+	u8 content;    /* this and the next two: see mm_content.c */
 	/* The task's own counts, if every fault came here. */
 	u64 minor;
 	u64 major;
@@ -70,6 +73,8 @@ struct mm_thread {
 	unsigned long address;
 	u64 start;
 	u32 flags;
+	struct page *written;	     /* the anonymous page that a write met */
+	pmd_t *huge;		     /* the entry that may have got a huge page */
 	struct mm_page page;	     /* as noted */
 	struct pfstat_record record; /* of the last call */
 } __aligned(1 << MM_THREAD_SHIFT);

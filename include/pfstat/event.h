@@ -173,7 +173,7 @@ enum pfstat_content { PFSTAT_CONTENTS(PFSTAT_CONTENT_ENUM) PFSTAT_NR_CONTENTS };
 #define PFSTAT_CONTENT_NAMES { PFSTAT_CONTENTS(PFSTAT_CONTENT_SPELLING) }
 
 /*
- * pfstat_fault.page, and facts of a record of op PFSTAT_OP_MM_FAULT: enum pfstat_content, and the
+ * pfstat_fault.page, and page of a record of op PFSTAT_OP_MM_FAULT: enum pfstat_content, and the
  * order of the huge page that the fault mapped, or 0. Both are 0 in recordings that do not have
  * them, and after a fault that failed or is retried.
  */
@@ -240,13 +240,9 @@ struct pfstat_fault {
 #define PFSTAT_PERF_AGAIN    0x4 /* the process had faulted the page before */
 #define PFSTAT_PERF_WRITABLE 0x8 /* the mapping is writable */
 
-/* pfstat_page.event.flags; neither: not known */
-#define PFSTAT_PAGE_RECLAIMED 0x1 /* memory was short: the thread was in reclaim */
-#define PFSTAT_PAGE_DROPPED   0x2 /* requested: advice, truncation, drop_caches, … */
-
 /*
  * Pages of a file that a target read from a block device left the page cache.
- * event.pid, .tid: the thread that removed them. event.flags: PFSTAT_PAGE_*.
+ * event.pid, .tid: the thread that removed them. event.flags: 0.
  */
 struct pfstat_page {
 	struct pfstat_event event;

@@ -40,9 +40,9 @@ enum pfstat_op {
 
 /*
  * No operation: a return of handle_mm_fault() that no other record describes, if `faults on` was
- * requested. class is enum pfstat_fault_kind, before enum pfstat_fault_origin, and order enum
- * pfstat_fault_outcome (see event.h). Of kind HOOKED if it made no call, or if the records of its
- * calls have no fault_ns. Not counted among the calls.
+ * requested. class is enum pfstat_fault_kind, before enum pfstat_fault_origin, order enum
+ * pfstat_fault_outcome (see event.h), and page is set. Of kind HOOKED if it made no call, or if the
+ * records of its calls have no fault_ns. Not counted among the calls.
  */
 #define PFSTAT_OP_MM_FAULT 255
 
@@ -156,15 +156,15 @@ struct pfstat_record {
 	__u64 inode;
 	__u32 tid; /* thread */
 	__u32 pid; /* process (tgid) of the thread that faulted, initial namespace */
-	/* The fields from here to `reserved` are equal for all fast calls of a file system. */
-	__u32 dev;     /* major << 20 | minor of the file's super block */
-	__u32 result;  /* PFSTAT_RESULT_* */
-	__u8 op;       /* enum pfstat_op */
-	__u8 class;    /* enum pfstat_class */
-	__u8 order;    /* log2 of the number of pages in the folio of pfn */
-	__u8 before;   /* enum pfstat_before */
-	__u8 facts;    /* PFSTAT_FACT_* */
-	__u8 reserved; /* zero */
+	/* The fields from here to `page` are equal for all fast calls of a file system. */
+	__u32 dev;    /* major << 20 | minor of the file's super block */
+	__u32 result; /* PFSTAT_RESULT_* */
+	__u8 op;      /* enum pfstat_op */
+	__u8 class;   /* enum pfstat_class */
+	__u8 order;   /* log2 of the number of pages in the folio of pfn */
+	__u8 before;  /* enum pfstat_before */
+	__u8 facts;   /* PFSTAT_FACT_* */
+	__u8 page;    /* of op PFSTAT_OP_MM_FAULT: PFSTAT_PAGE(), see event.h; else 0 */
 	/*
 	 * map_pages may map the window of around_pages pages from pgoff - around_before on. 0 for
 	 * other operations.

@@ -118,9 +118,8 @@ static bool makes_sense(const struct pfstat_record *record, unsigned int cpu, ui
 	const bool major = record->result & PFSTAT_RESULT_MAJOR;
 
 	return record->op < PFSTAT_NR_OPS && record->class < PFSTAT_NR_CLASSES &&
-	       record->cpu == cpu && record->pid && record->tid && record->inode &&
-	       !record->reserved && record->start_ns &&
-	       record->start_ns + record->duration_ns <= now &&
+	       record->cpu == cpu && record->pid && record->tid && record->inode && !record->page &&
+	       record->start_ns && record->start_ns + record->duration_ns <= now &&
 	       record->earlier_ns < record->start_ns &&
 	       (record->class != PFSTAT_CLASS_DISK || major ||
 		record->before == PFSTAT_BEFORE_STALE) &&

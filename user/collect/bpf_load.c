@@ -142,6 +142,8 @@ static int events_configure(struct events *events, const struct events_options *
 	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
 	bpf->rodata->have_page_delete = events->hooks & 1U << HOOK_PAGE_DELETE;
 	bpf->rodata->have_graph_probes = bpf_program__autoload(bpf->progs.on_fault_enter_kprobe);
+	bpf->rodata->have_new_pages = bpf_program__autoload(bpf->progs.on_new_shared_page) ||
+				      bpf_program__autoload(bpf->progs.on_new_shared_page_kprobe);
 	bpf->rodata->have_preempt_disable =
 		bpf_targets_symbol(targets, PFSTAT_KERNEL_PREEMPT_DISABLE) &&
 		bpf_program__autoload(bpf->progs.on_sys_exit_again);

@@ -30,6 +30,7 @@ static const struct {
 	{ "on_fault_thread_exec", HOOK_FAULT },
 	{ "on_swap_page", HOOK_SWAP },
 	{ "on_wp_page", HOOK_WP },
+	{ "on_wp_page_done", HOOK_WP },
 	{ "on_page_removed", HOOK_PAGE_DELETE },
 	{ "on_swap_cache_delete", HOOK_SWAP_IO },
 	{ "on_swap_cache_del_folio", HOOK_SWAP_IO },
@@ -62,6 +63,9 @@ static const char *const of_records[] = {
 	"on_call_readahead",	  "on_calibrate",	"on_calibrate_done",
 };
 
+/* What the faults have besides their kinds. Without one, that is not known of any fault. */
+static const char *const of_faults[] = { "on_new_shared_page", "on_huge_page" };
+
 /*
  * The kernel skips a program that is already running on the same CPU. That happens
  *
@@ -86,6 +90,9 @@ static const struct {
 	{ "on_fault_exit", "on_fault_exit_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_swap_page", "on_swap_page_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_wp_page", "on_wp_page_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_wp_page_done", "on_wp_page_done_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_new_shared_page", "on_new_shared_page_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_huge_page", "on_huge_page_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_call_fault", "on_call_fault_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_call_fault_done", "on_call_fault_done_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_call_map_pages", "on_call_map_pages_kprobe", INSTEAD_IF_PREEMPTED },
@@ -191,6 +198,23 @@ static int hooks_leave_out(struct bpf_object *object, uint32_t missing)
 			continue;
 		program = bpf_object__find_program_by_name(object, optional[i].program);
 		err = bpf_program__set_autoload(program, false);
+	}
+	return err;
+}
+
+static int hooks_choose_of_faults(const struct hook_search *search)
+{
+	const bool counts = !(search->missing & 1U << HOOK_FAULT);
+	struct bpf_program *program;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(of_faults) && !err; i++) {
+		program = bpf_object__find_program_by_name(search->object, of_faults[i]);
+		if (!program)
+			return -ENOENT;
+		err = bpf_program__set_autoload(program, counts && bpf_targets_has(search->targets,
+										   program));
 	}
 	return err;
 }
@@ -360,6 +384,8 @@ int hooks_choose(struct bpf_object *object, const struct bpf_targets *targets, u
 
 	if (!err)
 		err = hooks_leave_out(object, search.missing);
+	if (!err)
+		err = hooks_choose_of_faults(&search);
 	if (!err)
 		err = hooks_choose_doubles(&search);
 	*hooks = BPF_HOOKS & ~search.missing;

@@ -68,6 +68,7 @@ static int collector_pass_fault(struct collector *collector, const struct merged
 		.result = record->result,
 		.origin = record->before,
 		.outcome = record->order,
+		.page = record->page,
 	};
 	const struct item item = {
 		.type = ITEM_EVENT,
