@@ -240,9 +240,13 @@ struct pfstat_fault {
 #define PFSTAT_PERF_AGAIN    0x4 /* the process had faulted the page before */
 #define PFSTAT_PERF_WRITABLE 0x8 /* the mapping is writable */
 
+/* pfstat_page.event.flags; neither: not known */
+#define PFSTAT_PAGE_RECLAIMED 0x1 /* memory was short: the thread was in reclaim */
+#define PFSTAT_PAGE_DROPPED   0x2 /* requested: advice, truncation, drop_caches, … */
+
 /*
  * Pages of a file that a target read from a block device left the page cache.
- * event.pid, .tid: the thread that removed them. event.flags: 0.
+ * event.pid, .tid: the thread that removed them. event.flags: PFSTAT_PAGE_*.
  */
 struct pfstat_page {
 	struct pfstat_event event;

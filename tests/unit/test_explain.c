@@ -508,6 +508,43 @@ START_TEST(test_faults_outside_the_module_are_counted)
 }
 END_TEST
 
+START_TEST(test_the_content_is_that_of_the_last_attempt)
+{
+	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_OTHER, 100, 110, PFSTAT_OUTCOME_RETRY);
+
+	open_explain(true);
+	fault.page = PFSTAT_PAGE(PFSTAT_CONTENT_NEW, 0);
+	explain_event(explain, &fault.event);
+	fault = fault_of(PFSTAT_FAULT_COW, 120, 130, PFSTAT_OUTCOME_MINOR);
+	fault.page = PFSTAT_PAGE(PFSTAT_CONTENT_FORK, 18);
+	explain_event(explain, &fault.event);
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert_uint_eq(faults[0].content, PFSTAT_CONTENT_FORK);
+	ck_assert_uint_eq(faults[0].huge_order, 18);
+	fault = fault_of(PFSTAT_FAULT_ANON, 140, 150, PFSTAT_OUTCOME_MINOR);
+	explain_event(explain, &fault.event);
+	ck_assert_uint_eq(faults[1].content, PFSTAT_CONTENT_UNKNOWN);
+	ck_assert_uint_eq(faults[1].huge_order, 0);
+	close_explain();
+}
+END_TEST
+
+START_TEST(test_a_private_write_of_a_recorded_file_copies_its_page)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 5, 1000, 1200, LOCKED);
+
+	open_explain(true);
+	record.facts = PFSTAT_FACT_COW;
+	add_record(&record);
+	record = attempt_of(PFSTAT_CLASS_LONG, 6, 1300, 1400, LOCKED);
+	add_record(&record);
+	ck_assert_uint_eq(nr_faults, 2);
+	ck_assert_uint_eq(faults[0].content, PFSTAT_CONTENT_FILE);
+	ck_assert_uint_eq(faults[1].content, PFSTAT_CONTENT_UNKNOWN);
+	close_explain();
+}
+END_TEST
+
 START_TEST(test_a_swap_in_waits_for_its_own_request)
 {
 	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_SWAP, 1000, 1100, PFSTAT_OUTCOME_RETRY);
@@ -709,8 +746,9 @@ START_TEST(test_reclaims_beyond_the_limit_are_residue)
 }
 END_TEST
 
-RUN_TESTS("explain", test_reclaim_is_a_part_on_the_cpu_and_asleep,
-	  test_reclaims_beyond_the_limit_are_residue,
+RUN_TESTS("explain", test_the_content_is_that_of_the_last_attempt,
+	  test_a_private_write_of_a_recorded_file_copies_its_page,
+	  test_reclaim_is_a_part_on_the_cpu_and_asleep, test_reclaims_beyond_the_limit_are_residue,
 	  test_a_stack_belongs_to_the_sleep_that_follows_it,
 	  test_a_lock_after_a_read_ahead_is_blocked, test_a_sleep_with_a_known_cause_is_blocked,
 	  test_a_wait_for_writeback_in_reclaim_is_reclaim, test_a_disk_fault_is_split_into_parts,

@@ -12,8 +12,8 @@ static void add_copies(struct sample *s, enum pfstat_content content, uint64_t c
 		       uint64_t total_ns)
 {
 	add_class(s, FAULT_COW, count, PART_CPU_BEFORE, total_ns);
-	s->report.evidence.contents[content].count += count;
-	s->report.evidence.contents[content].total_ns += total_ns;
+	s->report.contents.by[content].count += count;
+	s->report.contents.by[content].total_ns += total_ns;
 }
 
 START_TEST(test_copies_after_forks)
@@ -22,14 +22,14 @@ START_TEST(test_copies_after_forks)
 
 	sample_begin(&s);
 	add_copies(&s, PFSTAT_CONTENT_FORK, 26400, 500 * MS);
-	s.report.evidence.fork_copies = 26400;
+	s.report.contents.after_fork.count = 26400;
 	s.report.evidence.forks = 40;
 	check_cause(&s, "copy-after-fork", true,
 		    "26400 pages (103 MiB), 18.94 µs each, 660 after each of 40 forks");
 	s.report.evidence.forks = 0; /* before the recording */
-	s.report.evidence.fork_copies = 0;
+	s.report.contents.after_fork.count = 0;
 	check_cause(&s, "copy-after-fork", true, "most of them after a fork before the recording");
-	s.report.evidence.fork_copies = 26400;
+	s.report.contents.after_fork.count = 26400;
 	s.report.evidence.forks = 500; /* few copies each: a shell that starts programs */
 	check_no_cause(&s, "copy-after-fork");
 	sample_begin(&s);
@@ -247,12 +247,12 @@ START_TEST(test_shared_memory_is_touched_mapped_or_swapped_in)
 	check_cause(&s, "shared-memory", false,
 		    "4096 faults of shared memory, 24.41 µs each on the CPU: first touches, for "
 		    "which the kernel clears a page, or");
-	s.report.evidence.contents[PFSTAT_CONTENT_NEW].count = 4096;
+	s.report.contents.by[PFSTAT_CONTENT_NEW].count = 4096;
 	check_cause(&s, "shared-memory", true, ": first touches, for each of which the kernel");
-	s.report.evidence.contents[PFSTAT_CONTENT_NEW].count = 100;
-	s.report.evidence.contents[PFSTAT_CONTENT_PRESENT].count = 3996;
+	s.report.contents.by[PFSTAT_CONTENT_NEW].count = 100;
+	s.report.contents.by[PFSTAT_CONTENT_PRESENT].count = 3996;
 	check_cause(&s, "shared-memory-mapped", true, ": the pages existed, and were only mapped");
-	s.report.evidence.contents[PFSTAT_CONTENT_PRESENT].count = 200;
+	s.report.contents.by[PFSTAT_CONTENT_PRESENT].count = 200;
 	check_cause(&s, "shared-memory", true, ": 100 cleared a new page, 200 only mapped one");
 	s.report.faults.classes[FAULT_FILE].major = 64;
 	check_cause(&s, "swap", true, "64 swap-ins of shared memory, among 4096 faults");

@@ -11,6 +11,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/class_faults.h"
+#include "analyze/contents.h"
 #include "analyze/evidence.h"
 #include "analyze/fault/waits.h"
 #include "analyze/fault_tail.h"
@@ -35,6 +36,7 @@ struct analysis {
 	struct evictions *evictions;
 	struct evidence evidence;
 	struct longest_place longest;
+	struct contents contents;
 	struct waits waits;
 	struct shaping_calls calls;
 	struct class_faults classes[NR_FAULT_CLASSES];
@@ -150,6 +152,7 @@ static int take_fault(void *context, const struct explained *fault)
 	unsigned int i;
 	int err;
 
+	contents_add_fault(&analysis->contents, fault);
 	waits_add_fault(&analysis->waits, fault);
 	if (fault_tail_add(&analysis->evidence.figures.tail, fault))
 		longest_place_set(&analysis->longest, &analysis->grouping, fault);
@@ -206,6 +209,7 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 		summary_end_thread(analysis->summary, ended);
 	/* First emit the thread's last faults, which need its maps, its stacks and its name. */
 	err = explain_event(analysis->explain, &task->event);
+	contents_add_task(&analysis->contents, task);
 	if (ends || begins)
 		stacks_end_thread(analysis->grouping.stacks, ended);
 	if (!err)
@@ -323,6 +327,7 @@ static int add_record(struct analysis *analysis, const struct pfstat_record *rec
 
 	if (record->order > ORDER_MAX)
 		return -EINVAL;
+	contents_add_record(&analysis->contents, record);
 	err = summary_add_record(analysis->summary, record);
 	return err ? err : explain_record(analysis->explain, record);
 }
@@ -422,6 +427,11 @@ int analysis_longest(const struct analysis *analysis, struct longest_names *name
 {
 	return longest_names_fill(names, &analysis->evidence.figures.tail.longest,
 				  &analysis->longest, &analysis->grouping, &analysis->waits);
+}
+
+void analysis_contents(const struct analysis *analysis, struct contents_figures *figures)
+{
+	contents_figures(&analysis->contents, figures);
 }
 
 int analysis_waits(const struct analysis *analysis, struct wait_row **rows, size_t *nr,

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "analyze/class_faults.h"
+#include "analyze/contents.h"
 #include "analyze/evidence.h"
 #include "analyze/fault/explain.h"
 #include "analyze/fault/waits.h"
@@ -93,6 +94,7 @@ int analysis_eviction_pairs(const struct analysis *analysis, struct evictions_pa
 			    size_t *nr);
 
 void analysis_evidence(const struct analysis *analysis, struct evidence_figures *figures);
+void analysis_contents(const struct analysis *analysis, struct contents_figures *figures);
 
 /* See longest_names_fill(). */
 int analysis_longest(const struct analysis *analysis, struct longest_names *names);

@@ -6,7 +6,7 @@
 #include "analyze/evidence.h"
 #include "model/counters.h"
 
-static void evidence_add_to(struct evidence_sum *sum, const struct explained *fault)
+void evidence_sum_add(struct evidence_sum *sum, const struct explained *fault)
 {
 	const uint64_t whole_ns = fault->end_ns - fault->start_ns;
 
@@ -18,14 +18,14 @@ static void evidence_add_to(struct evidence_sum *sum, const struct explained *fa
 static void evidence_add_perf(struct evidence_perf *perf, const struct explained *fault)
 {
 	if (!fault->major)
-		evidence_add_to(&perf->minor, fault);
+		evidence_sum_add(&perf->minor, fault);
 	if (fault->class != FAULT_FILE)
 		return;
-	evidence_add_to(fault->major ? &perf->read : &perf->cached, fault);
+	evidence_sum_add(fault->major ? &perf->read : &perf->cached, fault);
 	if (fault->major && fault->perf & PFSTAT_PERF_AGAIN)
-		evidence_add_to(&perf->read_again, fault);
+		evidence_sum_add(&perf->read_again, fault);
 	if (!fault->major && fault->perf & PFSTAT_PERF_WRITABLE)
-		evidence_add_to(&perf->writable, fault);
+		evidence_sum_add(&perf->writable, fault);
 }
 
 void evidence_exit(struct evidence *evidence)
@@ -39,7 +39,7 @@ int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 		evidence_add_perf(&evidence->figures.perf, fault);
 	if ((fault->class == FAULT_LONG || fault->class == FAULT_AROUND) &&
 	    !(fault->flags & PFSTAT_FLAG_WRITE))
-		evidence_add_to(&evidence->figures.cached_reads, fault);
+		evidence_sum_add(&evidence->figures.cached_reads, fault);
 	if (!(fault->flags & PFSTAT_FLAG_USER)) {
 		evidence->figures.kernel_faults++;
 		evidence->figures.kernel_ns += fault->end_ns - fault->start_ns;

@@ -23,6 +23,7 @@ struct evidence_reclaims {
 	uint64_t count, total_ns, pages;
 };
 
+/* Whole faults. */
 struct evidence_sum {
 	uint64_t count, total_ns, off_cpu_ns;
 };
@@ -50,14 +51,14 @@ struct evidence_figures {
 	uint64_t waiting_ns;
 	struct evidence_reclaims reclaims[PFSTAT_NR_RECLAIM_KINDS];
 	uint64_t advices[EVIDENCE_ADVICES]; /* successful calls of madvise(2), by advice */
-	struct evidence_sum contents[PFSTAT_NR_CONTENTS];
-	uint64_t fork_copies; /* of contents[FORK]: the process or its parent forked before */
-	struct evidence_sum cached_reads; /* faults of class long and around that do not store */
+	struct evidence_sum cached_reads;   /* faults of class long and around that do not store */
 	struct evidence_perf perf;
 	struct fault_tail tail; /* filled by its owner */
 	/* Faults that ended with a signal. COUNT_NA: not known. */
 	uint64_t failed_faults;
 };
+
+void evidence_sum_add(struct evidence_sum *sum, const struct explained *fault);
 
 /* A zeroed struct has no evidence. */
 struct evidence {

@@ -185,6 +185,7 @@ struct report {
 	struct report_places places[NR_GROUP_BY];
 	struct evidence_figures evidence;
 	struct longest_names longest; /* of evidence.tail.longest; freed by report_exit() */
+	struct contents_figures contents;
 	struct report_waits waits;
 	struct report_calls calls;
 	bool full;	  /* a text report has all tables, also empty ones */

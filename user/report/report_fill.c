@@ -272,6 +272,7 @@ int report_fill(struct report *report, const struct analysis *analysis,
 	analysis_evidence(analysis, &report->evidence);
 	if (counters->have_bpf && counters->hooks & 1U << HOOK_PERF)
 		report->evidence.failed_faults = counters->perf_failed;
+	analysis_contents(analysis, &report->contents);
 	return fill_pages(&report->pages, analysis)					?:
 		       analysis_longest(analysis, &report->longest)			?:
 		       analysis_waits(analysis, &report->waits.rows, &report->waits.nr,

@@ -239,6 +239,9 @@ static void explain_add_call(struct explain *explain, struct thread_state *threa
 	/* ->page_mkwrite maps no page: ->fault mapped it before, if it was called. */
 	if (record->op != PFSTAT_OP_PAGE_MKWRITE && record->op != PFSTAT_OP_PFN_MKWRITE)
 		fault->order = record->facts & PFSTAT_FACT_FOLIO ? record->order : 0;
+	fault->content = record->facts & PFSTAT_FACT_COW ? PFSTAT_CONTENT_FILE :
+							   PFSTAT_CONTENT_UNKNOWN;
+	fault->huge_order = 0;
 	fault->attempts++;
 	fault->around_before = record->around_before;
 	fault->around_pages = record->around_pages;
@@ -353,6 +356,8 @@ static void explain_add_return(struct fault_builder *builder, const struct pfsta
 		fault->class = class_of_event(event);
 	fault->attempts++;
 	fault->result = event->result;
+	fault->content = event->page & PFSTAT_PAGE_CONTENT_MASK;
+	fault->huge_order = event->page >> PFSTAT_PAGE_ORDER_SHIFT;
 	fault->order = 0;
 	fault->around_pages = 0;
 	fault->major = event->outcome == PFSTAT_OUTCOME_MAJOR;

@@ -142,12 +142,14 @@ struct explained {
 	unsigned int attempts;
 	unsigned int calls; /* of attempts; 0: a fault without a file operation, or not recorded */
 	uint16_t around_before, around_pages; /* window of a map_pages that solved it */
-	uint8_t order;	  /* log2 of the pages mapped by ->fault: its folio's order, or 0 */
-	bool solved;	  /* false: an error, or the next attempt never came */
-	bool major;	  /* as the kernel counts majflt; only if solved */
-	bool parts_known; /* false: no off-CPU events; all is cpu_before */
-	bool whole;	  /* false: the time of its calls only, and between them */
-	uint8_t perf;	  /* PFSTAT_PERF_*; 0: not recorded by perf */
+	uint8_t order;	    /* log2 of the pages mapped by ->fault: its folio's order, or 0 */
+	bool solved;	    /* false: an error, or the next attempt never came */
+	bool major;	    /* as the kernel counts majflt; only if solved */
+	bool parts_known;   /* false: no off-CPU events; all is cpu_before */
+	bool whole;	    /* false: the time of its calls only, and between them */
+	uint8_t perf;	    /* PFSTAT_PERF_*; 0: not recorded by perf */
+	uint8_t content;    /* enum pfstat_content */
+	uint8_t huge_order; /* log2 of the pages of the huge page that was mapped; 0: none */
 	struct pfstat_block request; /* the last one waited for; event.size 0: none */
 	/* More than EXPLAIN_MAX_CALLS are not stored, nor those that take no time. */
 	unsigned int nr_call_spans;

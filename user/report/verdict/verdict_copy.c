@@ -17,7 +17,7 @@
 static bool claim_copies(struct verdict_cause *cause, const struct report *run,
 			 enum pfstat_content content)
 {
-	const struct evidence_sum *sum = &run->evidence.contents[content];
+	const struct evidence_sum *sum = &run->contents.by[content];
 
 	cause->weight = verdict_share_of(run, sum->total_ns - sum->off_cpu_ns);
 	return sum->count >= FEW_COPIES && cause->weight >= VERDICT_CAUSE_SHARE;
@@ -36,8 +36,8 @@ static double copy_us(const struct evidence_sum *sum)
 bool verdict_copy_after_fork(const struct verdict *verdict, const struct report *run,
 			     struct verdict_cause *cause)
 {
-	const struct evidence_sum *sum = &run->evidence.contents[PFSTAT_CONTENT_FORK];
-	const uint64_t followed = run->evidence.fork_copies, forks = run->evidence.forks;
+	const struct evidence_sum *sum = &run->contents.by[PFSTAT_CONTENT_FORK];
+	const uint64_t followed = run->contents.after_fork.count, forks = run->evidence.forks;
 
 	(void)verdict;
 	if (!claim_copies(cause, run, PFSTAT_CONTENT_FORK))
@@ -70,7 +70,7 @@ bool verdict_copy_after_fork(const struct verdict *verdict, const struct report 
 bool verdict_copy_zero(const struct verdict *verdict, const struct report *run,
 		       struct verdict_cause *cause)
 {
-	const struct evidence_sum *sum = &run->evidence.contents[PFSTAT_CONTENT_ZERO];
+	const struct evidence_sum *sum = &run->contents.by[PFSTAT_CONTENT_ZERO];
 
 	(void)verdict;
 	if (!claim_copies(cause, run, PFSTAT_CONTENT_ZERO))
@@ -87,7 +87,7 @@ bool verdict_copy_zero(const struct verdict *verdict, const struct report *run,
 bool verdict_copy_ksm(const struct verdict *verdict, const struct report *run,
 		      struct verdict_cause *cause)
 {
-	const struct evidence_sum *sum = &run->evidence.contents[PFSTAT_CONTENT_KSM];
+	const struct evidence_sum *sum = &run->contents.by[PFSTAT_CONTENT_KSM];
 
 	(void)verdict;
 	if (!claim_copies(cause, run, PFSTAT_CONTENT_KSM))
@@ -104,7 +104,7 @@ bool verdict_copy_ksm(const struct verdict *verdict, const struct report *run,
 bool verdict_private_copy(const struct verdict *verdict, const struct report *run,
 			  struct verdict_cause *cause)
 {
-	const struct evidence_sum *sum = &run->evidence.contents[PFSTAT_CONTENT_FILE];
+	const struct evidence_sum *sum = &run->contents.by[PFSTAT_CONTENT_FILE];
 
 	(void)verdict;
 	if (!claim_copies(cause, run, PFSTAT_CONTENT_FILE))
@@ -127,7 +127,7 @@ bool verdict_copy_unknown(const struct verdict *verdict, const struct report *ru
 	const uint64_t forks = run->evidence.forks;
 
 	(void)verdict;
-	if (run->evidence.contents[PFSTAT_CONTENT_UNKNOWN].count < MAIN_SHARE * cow->count ||
+	if (run->contents.by[PFSTAT_CONTENT_UNKNOWN].count < MAIN_SHARE * cow->count ||
 	    cow->count < FEW_COPIES ||
 	    !verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_COW), PARTS_ON_CPU))
 		return false;

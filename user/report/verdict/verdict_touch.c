@@ -148,8 +148,8 @@ bool verdict_is_shared_memory(const struct group *file)
 
 static void state_shared_touches(const struct report *run, struct verdict_cause *cause)
 {
-	const struct evidence_sum *made = &run->evidence.contents[PFSTAT_CONTENT_NEW];
-	const struct evidence_sum *present = &run->evidence.contents[PFSTAT_CONTENT_PRESENT];
+	const struct evidence_sum *made = &run->contents.by[PFSTAT_CONTENT_NEW];
+	const struct evidence_sum *present = &run->contents.by[PFSTAT_CONTENT_PRESENT];
 	const uint64_t known = made->count + present->count;
 
 	if (!known) {
@@ -175,8 +175,8 @@ static void state_shared_touches(const struct report *run, struct verdict_cause 
 bool verdict_shared_memory(const struct verdict *verdict, const struct report *run,
 			   struct verdict_cause *cause)
 {
-	const struct evidence_sum *made = &run->evidence.contents[PFSTAT_CONTENT_NEW];
-	const struct evidence_sum *present = &run->evidence.contents[PFSTAT_CONTENT_PRESENT];
+	const struct evidence_sum *made = &run->contents.by[PFSTAT_CONTENT_NEW];
+	const struct evidence_sum *present = &run->contents.by[PFSTAT_CONTENT_PRESENT];
 	struct verdict_cause swap = { 0 };
 
 	if (!verdict_is_shared_memory(verdict->place) || !claim_touches(cause, run, FAULT_FILE) ||

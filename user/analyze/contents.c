@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Adds up faults by the content of their page. Input: logical faults, tasks, and records of calls.
+ * A copy of a page that a fork had shared is attributed to a fork if its process is the parent or
+ * the child of one that came before it. An exec ends that: the process has other memory, and its
+ * former parent shares no more with it.
+ */
+#include <string.h>
+
+#include "analyze/contents.h"
+
+static void contents_drop_fork(struct contents *contents, size_t i)
+{
+	contents->nr_forks--;
+	memmove(contents->forks + i, contents->forks + i + 1,
+		(contents->nr_forks - i) * sizeof(contents->forks[0]));
+}
+
+static bool contents_is_of(const struct contents_fork *fork, uint32_t pid)
+{
+	return fork->child == pid || (fork->has_parent && fork->parent == pid);
+}
+
+/* The process has new memory. */
+static void contents_forget(struct contents *contents, uint32_t pid)
+{
+	size_t i = contents->nr_forks;
+
+	while (i--)
+		if (contents_is_of(&contents->forks[i], pid))
+			contents_drop_fork(contents, i);
+}
+
+/* One fork of a child that has ended is enough to know that its parent had forked: the earliest. */
+static bool contents_is_first_ended(const struct contents *contents, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (!contents->forks[i].child &&
+		    contents->forks[i].parent == contents->forks[nr].parent)
+			return false;
+	return true;
+}
+
+/* The pages that it shared with its parent and its children, these may still have to copy. */
+static void contents_end_process(struct contents *contents, uint32_t pid)
+{
+	struct contents_fork *fork;
+	size_t i = 0;
+
+	while (i < contents->nr_forks) {
+		fork = &contents->forks[i];
+		if (fork->parent == pid)
+			fork->has_parent = false;
+		if (fork->child == pid)
+			fork->child = 0;
+		if (fork->child || (fork->has_parent && contents_is_first_ended(contents, i)))
+			i++;
+		else
+			contents_drop_fork(contents, i);
+	}
+}
+
+static void contents_add_fork(struct contents *contents, const struct pfstat_task *task)
+{
+	if (contents->nr_forks == CONTENTS_FORKS)
+		contents_drop_fork(contents, 0);
+	contents->forks[contents->nr_forks++] = (struct contents_fork){
+		.ns = task->event.ns,
+		.parent = task->parent_pid,
+		.child = task->event.pid,
+		.has_parent = true,
+	};
+}
+
+/* Of threads, only the first one's events count. Its exit is taken for that of its process. */
+void contents_add_task(struct contents *contents, const struct pfstat_task *task)
+{
+	const uint32_t pid = task->event.pid;
+
+	if (task->event.flags & PFSTAT_TASK_EXEC) {
+		contents_forget(contents, pid);
+	} else if (task->event.tid == pid && task->event.flags & PFSTAT_TASK_FORK) {
+		contents_forget(contents, pid); /* the number is in use again */
+		contents_add_fork(contents, task);
+	} else if (task->event.tid == pid && task->event.flags & PFSTAT_TASK_EXIT) {
+		contents_end_process(contents, pid);
+	}
+}
+
+/* The last fork before the fault that explains it; NULL: none. */
+static const struct contents_fork *contents_fork_before(const struct contents *contents,
+							const struct explained *fault)
+{
+	size_t i = contents->nr_forks;
+
+	while (i--)
+		if (contents_is_of(&contents->forks[i], fault->pid) &&
+		    contents->forks[i].ns <= fault->start_ns)
+			return &contents->forks[i];
+	return NULL;
+}
+
+/* If there are too many, those that came last have no count of their own. */
+static void contents_count_forker(struct contents *contents, uint32_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < contents->nr_forkers && contents->forkers[i].pid != pid; i++)
+		;
+	if (i == CONTENTS_FORKERS)
+		return;
+	contents->nr_forkers += i == contents->nr_forkers;
+	contents->forkers[i].pid = pid;
+	contents->forkers[i].copies++;
+}
+
+static void contents_add_copy(struct contents *contents, const struct explained *fault)
+{
+	const struct contents_fork *fork = contents_fork_before(contents, fault);
+
+	if (!fork)
+		return;
+	evidence_sum_add(&contents->figures.after_fork, fault);
+	contents_count_forker(contents, fork->parent);
+}
+
+/* NULL: the table is full of other sizes. Sizes stay in order. */
+static struct contents_huge *contents_huge_of(struct contents_figures *figures, uint8_t order)
+{
+	struct contents_huge *huge = figures->huge;
+	size_t i;
+
+	for (i = 0; i < CONTENTS_HUGE && huge[i].order && huge[i].order < order; i++)
+		;
+	if (i < CONTENTS_HUGE && huge[i].order == order)
+		return &huge[i];
+	if (huge[CONTENTS_HUGE - 1].order)
+		return NULL;
+	memmove(huge + i + 1, huge + i, (CONTENTS_HUGE - 1 - i) * sizeof(*huge));
+	huge[i] = (struct contents_huge){ .order = order };
+	return &huge[i];
+}
+
+void contents_add_fault(struct contents *contents, const struct explained *fault)
+{
+	struct contents_huge *huge;
+
+	if (!fault->solved)
+		return;
+	if (fault->content != PFSTAT_CONTENT_UNKNOWN || fault->class == FAULT_COW)
+		evidence_sum_add(&contents->figures.by[fault->content], fault);
+	if (fault->content == PFSTAT_CONTENT_FORK)
+		contents_add_copy(contents, fault);
+	huge = fault->huge_order ? contents_huge_of(&contents->figures, fault->huge_order) : NULL;
+	if (huge)
+		evidence_sum_add(fault->class == FAULT_ANON ? &huge->anon : &huge->hugetlb, fault);
+}
+
+/* The file system of a file that is not DAX may fall back always: it has a page cache. */
+void contents_add_record(struct contents *contents, const struct pfstat_record *record)
+{
+	contents->figures.dax_small += record->op == PFSTAT_OP_HUGE_FAULT &&
+				       record->result & PFSTAT_RESULT_FALLBACK &&
+				       record->before == PFSTAT_BEFORE_UNKNOWN;
+}
+
+void contents_figures(const struct contents *contents, struct contents_figures *figures)
+{
+	const struct contents_forker *forker;
+	size_t i;
+
+	*figures = contents->figures;
+	for (i = 0; i < contents->nr_forkers; i++) {
+		forker = &contents->forkers[i];
+		if (forker->copies <= figures->fork_pid_count)
+			continue;
+		figures->fork_pid = forker->pid;
+		figures->fork_pid_count = forker->copies;
+	}
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where the pages came from that faults mapped or made writable: copies and their origins, new
+ * pages of shared memory, huge pages. Pure, in bounded memory.
+ */
+#ifndef PFSTAT_USER_CONTENTS_H
+#define PFSTAT_USER_CONTENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pfstat/event.h>
+
+#include "analyze/evidence.h"
+
+/* Sizes of huge pages that have figures of their own; a machine has two or three. */
+#define CONTENTS_HUGE 4
+
+struct contents_huge {
+	uint8_t order;		     /* log2 of its pages; 0: no more sizes */
+	struct evidence_sum anon;    /* new huge pages of anonymous memory (THP) */
+	struct evidence_sum hugetlb; /* faults of hugetlbfs */
+};
+
+struct contents_figures {
+	/*
+	 * Faults that were solved. PFSTAT_CONTENT_UNKNOWN: of class cow only, so that the rest is
+	 * complete if its count is 0.
+	 */
+	struct evidence_sum by[PFSTAT_NR_CONTENTS];
+	/* Of PFSTAT_CONTENT_FORK: the process had forked before, or been forked, in the run. */
+	struct evidence_sum after_fork;
+	uint32_t fork_pid;	 /* most of these followed forks of this process; 0: none */
+	uint64_t fork_pid_count; /* how many */
+	struct contents_huge huge[CONTENTS_HUGE]; /* smallest first */
+	uint64_t dax_small; /* calls of ->huge_fault of DAX that fell back to small pages */
+};
+
+#define CONTENTS_FORKS	 256
+#define CONTENTS_FORKERS 32
+
+/* A fork whose processes may still share memory. A number that is in use again is 0. */
+struct contents_fork {
+	uint64_t ns;
+	uint32_t parent; /* also after its exit: it names the fork */
+	uint32_t child;	 /* 0: it has ended, and the parent may still have pages to copy */
+	bool has_parent; /* it is running, without exec */
+};
+
+struct contents_forker {
+	uint32_t pid;
+	uint64_t copies;
+};
+
+struct contents {
+	struct contents_figures figures;	    /* without fork_pid and fork_pid_count */
+	struct contents_fork forks[CONTENTS_FORKS]; /* oldest first */
+	size_t nr_forks;
+	struct contents_forker forkers[CONTENTS_FORKERS];
+	size_t nr_forkers;
+};
+
+/* A zeroed struct is empty. Faults come after the tasks' events of before, and before later ones. */
+void contents_add_fault(struct contents *contents, const struct explained *fault);
+void contents_add_task(struct contents *contents, const struct pfstat_task *task);
+void contents_add_record(struct contents *contents, const struct pfstat_record *record);
+void contents_figures(const struct contents *contents, struct contents_figures *figures);
+
+#endif
