@@ -512,6 +512,57 @@ START_TEST(test_parts_match_the_run)
 }
 END_TEST
 
+static const struct contents_figures some_contents = {
+	.by = {
+		[PFSTAT_CONTENT_ZERO] = { .count = 7, .total_ns = 7000 },
+		[PFSTAT_CONTENT_FORK] = { .count = 9, .total_ns = 9000 },
+		[PFSTAT_CONTENT_NEW] = { .count = 11, .total_ns = 11000 },
+	},
+	.after_fork = { .count = 5, .total_ns = 5000 },
+	.fork_pid = 77,
+	.fork_pid_count = 4,
+	.huge[0] = { .order = 9, .anon = { .count = 2, .total_ns = 600000 } },
+	.dax_small = 3,
+};
+
+START_TEST(test_contents_have_copies_forks_and_huge_pages)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	ck_assert_int_eq(integer_at(json, "contents.zero.count"), 0);
+	check_null(json, "contents.fork_pid");
+	ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(json, "contents"),
+							  "huge")),
+			  0);
+	json_decref(json);
+	run.report.contents = some_contents;
+	run.report.environment.page_bytes = 4096;
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	ck_assert_int_eq(integer_at(json, "contents.zero.count"), 7);
+	ck_assert_int_eq(integer_at(json, "contents.fork.total_ns"), 9000);
+	ck_assert_int_eq(integer_at(json, "contents.new.count"), 11);
+	ck_assert_int_eq(integer_at(json, "contents.after_fork.count"), 5);
+	ck_assert_int_eq(integer_at(json, "contents.fork_pid"), 77);
+	ck_assert_int_eq(integer_at(json, "contents.dax_small"), 3);
+	json_decref(json);
+	strcpy(run.report.environment.source, "ebpf");
+	json = print_and_parse(&run.report, 1);
+	check_null(json, "contents.dax_small"); /* eBPF does not record ->huge_fault */
+	json_decref(json);
+	run.report.bpf.hooks &= ~(1U << HOOK_FAULT);
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	check_null(json, "contents");
+	json_decref(json);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_values_without_their_hook_are_null)
 {
 	struct sample_run run;
@@ -822,7 +873,8 @@ RUN_TESTS("json", test_the_longest_fault_has_its_place_and_its_wait,
 	  test_read_ahead_of_zero_is_zero, test_arbitrary_file_names_give_valid_json,
 	  test_seed_keeps_all_its_bits, test_system_calls_have_names_results_and_histograms,
 	  test_no_system_calls_is_an_empty_list, test_parts_match_the_run,
-	  test_values_without_their_hook_are_null, test_values_that_perf_does_not_report_are_null,
-	  test_requests_and_pages_match_the_run, test_ledger_has_counts_differences_and_reasons,
+	  test_values_without_their_hook_are_null, test_contents_have_copies_forks_and_huge_pages,
+	  test_values_that_perf_does_not_report_are_null, test_requests_and_pages_match_the_run,
+	  test_ledger_has_counts_differences_and_reasons,
 	  test_groups_are_the_top_rows_and_the_sum_of_the_rest, test_cut_recording_has_null_counts,
 	  test_several_runs_have_mean_and_deviation)

@@ -443,6 +443,52 @@ START_TEST(test_faults_with_the_time_of_their_calls_only_are_counted)
 }
 END_TEST
 
+START_TEST(test_full_report_names_the_origin_of_pages)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	text = print_table(&run);
+	check_lacks(text, "Copied when written");
+	check_lacks(text, "Huge pages");
+	free(text);
+	run.report.environment.page_bytes = 4096;
+	run.report.contents = (struct contents_figures){
+		.by = {
+			[PFSTAT_CONTENT_ZERO] = { .count = 7, .total_ns = 70000 },
+			[PFSTAT_CONTENT_FORK] = { .count = 9, .total_ns = 90000 },
+			[PFSTAT_CONTENT_REUSED] = { .count = 3, .total_ns = 30000 },
+			[PFSTAT_CONTENT_NEW] = { .count = 11, .total_ns = 110000 },
+			[PFSTAT_CONTENT_PRESENT] = { .count = 13, .total_ns = 130000 },
+		},
+		.after_fork = { .count = 5 },
+		.fork_pid = 77,
+		.fork_pid_count = 4,
+		.huge[0] = {
+			.order = 9,
+			.anon = { .count = 2, .total_ns = 600000 },
+			.hugetlb = { .count = 1, .total_ns = 400000 },
+		},
+		.dax_small = 3,
+	};
+	text = print_table(&run);
+	check_contains(text, "\nCopied when written: 7 of the page of zeros (0.07 ms); "
+			     "9 of pages shared by a fork (0.09 ms)\n");
+	check_contains(text, "\nWritten without a copy: 3 that no other process has any more "
+			     "(0.03 ms)\n");
+	check_contains(text, "\nAfter a fork in this run: 5 of the pages shared by a fork; "
+			     "4 after forks of process 77\n");
+	check_contains(text, "\nPages of shared memory: 11 new (0.11 ms); "
+			     "13 there before (0.13 ms)\n");
+	check_contains(text, "\nHuge pages: 2 of 2048 KiB, anonymous (0.60 ms); "
+			     "1 of 2048 KiB, hugetlbfs (0.40 ms)\n");
+	check_contains(text, "\nDAX: a huge page was not possible in 3 calls\n");
+	free(text);
+	sample_close(&run);
+}
+END_TEST
+
 START_TEST(test_parts_without_their_hook_are_na)
 {
 	struct sample_run run;
@@ -1439,7 +1485,7 @@ RUN_TESTS("report", test_short_report_has_the_verdict_first_and_few_lines,
 	  test_table_puts_counts_side_by_side, test_table_states_the_source_and_its_cost,
 	  test_table_states_the_modules_own_cost, test_parts_of_each_class_add_up,
 	  test_parts_that_a_class_lacks_are_omitted, test_parts_without_their_hook_are_na,
-	  test_time_outside_of_the_calls_has_a_row,
+	  test_full_report_names_the_origin_of_pages, test_time_outside_of_the_calls_has_a_row,
 	  test_faults_with_the_time_of_their_calls_only_are_counted,
 	  test_all_hooks_leave_nothing_na, test_kernel_stacks_of_sleeps_are_printed,
 	  test_residue_above_2_percent_is_a_warning,

@@ -8,6 +8,7 @@
 
 #include "print/json/json_accounts.h"
 #include "print/json/json_competition.h"
+#include "print/json/json_contents.h"
 #include "print/json/json_environment.h"
 #include "print/json/json_extras.h"
 #include "print/json/json_parts.h"
@@ -132,6 +133,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "groups", json_groups(view) },
 		{ "requests", json_requests(run) },
 		{ "reclaims", json_reclaims(run) },
+		{ "contents", json_contents(run) },
 		{ "waits", json_waits(run) },
 		{ "readahead", json_readahead(run) },
 		{ "evictions", json_evictions(run) },

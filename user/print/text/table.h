@@ -29,6 +29,8 @@ int table_classes(FILE *out, const struct view *view);
 
 /* Logical faults by class, and the parts of their time. */
 int table_parts(FILE *out, const struct view *view);
+/* Prints nothing if no fault has such a figure. */
+void table_contents(FILE *out, const struct report *run);
 /* The same without the classes and the small parts. */
 int table_all_parts(FILE *out, const struct view *view);
 /* Kernel stacks of the sleeps in faults; the short form has one line for each of the longest. */

@@ -236,6 +236,7 @@ int table_parts(FILE *out, const struct view *view)
 	parts_notes(out, run,
 		    "The row of a part counts the faults that spent time in it. Its mean, p50 and "
 		    "p99 are\nover all faults of the class.\n");
+	table_contents(out, run);
 	return err;
 }
 
