@@ -91,7 +91,7 @@ unit-tests-plain: $(unit_plain)
 
 
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
-	touch_pages rare_faults advised shaping_calls frame_spy other_tool.bpf.o \
+	touch_pages rare_faults contents advised shaping_calls frame_spy other_tool.bpf.o \
 	other_tool_exit.bpf.o)
 
 # Prints the events of the eBPF programs as text.
@@ -151,6 +151,11 @@ $(BUILD)/rare_faults: tests/vm/progs/rare_faults.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+
+$(BUILD)/contents: tests/vm/progs/contents.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
 
 $(BUILD)/advised: tests/vm/progs/advised.c
 	$(call say,CC,$@)
