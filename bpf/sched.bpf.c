@@ -68,14 +68,21 @@ static __always_inline void off_cpu_set_waking(struct pfstat_off_cpu *interval,
 	interval->waker = start->waker;
 }
 
+/* The idle task of each CPU has the pid 0. */
+static __always_inline __u32 flag_of_prev(const struct task_struct *prev)
+{
+	return prev->pid ? PFSTAT_OFF_CPU_AFTER_TASK : PFSTAT_OFF_CPU_AFTER_IDLE;
+}
+
 static __always_inline void off_cpu_send(const struct task_struct *task,
+					 const struct task_struct *prev,
 					 struct off_cpu_start *start)
 {
 	struct pfstat_off_cpu interval = {
 		.event = {
 			.type = PFSTAT_EVENT_OFF_CPU,
 			.size = sizeof(interval),
-			.flags = start->flags,
+			.flags = start->flags | flag_of_prev(prev),
 			.pid = task->tgid,
 			.tid = task->pid,
 			.ns = bpf_ktime_get_ns(),
@@ -94,7 +101,8 @@ static __always_inline void off_cpu_send(const struct task_struct *task,
 }
 
 /* Only a thread that left the CPU as a target has an entry, so the entry is the filter. */
-static __always_inline void on_switch_in(const struct task_struct *task)
+static __always_inline void on_switch_in(const struct task_struct *task,
+					 const struct task_struct *prev)
 {
 	__u32 tid = task->pid;
 	struct off_cpu_start *start;
@@ -104,7 +112,7 @@ static __always_inline void on_switch_in(const struct task_struct *task)
 	start = bpf_map_lookup_elem(&off_since, &tid);
 	if (!start || !start->off_ns || start->start_time != task->start_time)
 		return;
-	off_cpu_send(task, start);
+	off_cpu_send(task, prev, start);
 	start->off_ns = 0;
 }
 
@@ -112,7 +120,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	on_switch_out(prev, preempt ? 0 : state_of_prev(ctx, prev));
-	on_switch_in(next);
+	on_switch_in(next, prev);
 	return 0;
 }
 

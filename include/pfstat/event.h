@@ -46,6 +46,9 @@ struct pfstat_event {
 #define PFSTAT_OFF_CPU_IOWAIT	 0x2 /* the thread called io_schedule() */
 #define PFSTAT_OFF_CPU_WOKEN	 0x4 /* woken_ns is known */
 #define PFSTAT_OFF_CPU_ASLEEP	 0x8 /* perf: the thread slept; state and iowait are not known */
+/* The CPU on which the thread runs again; neither: not known */
+#define PFSTAT_OFF_CPU_AFTER_IDLE 0x10 /* was idle right before */
+#define PFSTAT_OFF_CPU_AFTER_TASK 0x20 /* ran another task right before */
 
 /* One off-CPU interval of a target's thread. event.ns: the thread runs again. */
 struct pfstat_off_cpu {

@@ -188,6 +188,35 @@ START_TEST(test_figures_are_summed_by_class_and_part)
 }
 END_TEST
 
+/* Outside of the faults nobody asks who had the CPU. */
+START_TEST(test_waits_for_a_cpu_in_faults_are_summed)
+{
+	struct pfstat_off_cpu stay = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = 1,
+			.flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_AFTER_IDLE, .ns = 900,
+		},
+		.off_ns = 500, .woken_ns = 600, .state = 2,
+	};
+	struct evidence_figures evidence;
+
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
+	add(ITEM_EVENT, &stay);
+	stay.off_ns = 1100;
+	stay.woken_ns = 1200;
+	stay.event.ns = 1270;
+	add(ITEM_EVENT, &stay);
+	add_fault(1, 1, 1000, 1000, PFSTAT_CLASS_LONG);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	analysis_evidence(analysis, &evidence);
+	ck_assert_uint_eq(evidence.cpu_waits[CPU_WAIT_IDLE].count, 1);
+	ck_assert_uint_eq(evidence.cpu_waits[CPU_WAIT_IDLE].total_ns, 70);
+	ck_assert_uint_eq(evidence.cpu_waits[CPU_WAIT_TASK].count, 0);
+	ck_assert_uint_eq(evidence.waiting_ns, 370);
+	analysis_free(analysis);
+}
+END_TEST
+
 START_TEST(test_reclaims_are_counted_in_and_outside_of_faults)
 {
 	struct evidence_figures evidence;
@@ -950,6 +979,7 @@ RUN_TESTS("analysis", test_faults_with_the_time_of_their_calls_only_are_counted,
 	  test_a_renamed_thread_is_one_thread_with_its_last_name,
 	  test_a_fault_open_at_exit_belongs_to_the_exiting_thread,
 	  test_times_that_run_backwards_count_as_zero, test_figures_are_summed_by_class_and_part,
+	  test_waits_for_a_cpu_in_faults_are_summed,
 	  test_reclaims_are_counted_in_and_outside_of_faults,
 	  test_the_longest_fault_has_its_names_and_the_cause_of_its_wait,
 	  test_a_run_without_a_fault_has_no_groups, test_a_disk_fault_also_maps_the_pages_around,

@@ -696,6 +696,40 @@ START_TEST(test_a_sleep_with_a_known_cause_is_blocked)
 }
 END_TEST
 
+START_TEST(test_waits_for_an_idle_cpu_are_apart)
+{
+	static const uint32_t flags[] = {
+		PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_AFTER_IDLE,
+		PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_AFTER_TASK,
+		PFSTAT_OFF_CPU_WOKEN,
+		PFSTAT_OFF_CPU_PREEMPTED | PFSTAT_OFF_CPU_AFTER_IDLE,
+	};
+	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
+	struct pfstat_off_cpu stay = {
+		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = 1 },
+		.state = 2,
+	};
+	unsigned int i;
+
+	open_explain(true);
+	for (i = 0; i < 4; i++) {
+		stay.event.flags = flags[i];
+		stay.off_ns = 1000 + 200 * i;
+		stay.woken_ns = stay.off_ns + 50;
+		stay.event.ns = stay.woken_ns + 1 + i;
+		ck_assert_int_eq(explain_event(explain, &stay.event), 0);
+	}
+	add_record(&record);
+	ck_assert_uint_eq(faults[0].parts_ns[PART_RUNQUEUE], 1 + 2 + 3 + 54);
+	ck_assert_uint_eq(faults[0].cpu_waits_ns[CPU_WAIT_IDLE], 1);
+	ck_assert_uint_eq(faults[0].cpu_waits_ns[CPU_WAIT_TASK], 2);
+	ck_assert_uint_eq(faults[0].cpu_waits_ns[CPU_WAIT_PREEMPTED_IDLE], 54);
+	ck_assert_uint_eq(faults[0].cpu_waits_ns[CPU_WAIT_UNKNOWN], 3);
+	ck_assert_uint_eq(faults[0].cpu_waits[CPU_WAIT_TASK], 1);
+	close_explain();
+}
+END_TEST
+
 START_TEST(test_a_stack_belongs_to_the_sleep_that_follows_it)
 {
 	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
@@ -750,7 +784,8 @@ RUN_TESTS("explain", test_the_content_is_that_of_the_last_attempt,
 	  test_a_private_write_of_a_recorded_file_copies_its_page,
 	  test_reclaim_is_a_part_on_the_cpu_and_asleep, test_reclaims_beyond_the_limit_are_residue,
 	  test_a_stack_belongs_to_the_sleep_that_follows_it,
-	  test_a_lock_after_a_read_ahead_is_blocked, test_a_sleep_with_a_known_cause_is_blocked,
+	  test_a_lock_after_a_read_ahead_is_blocked, test_waits_for_an_idle_cpu_are_apart,
+	  test_a_sleep_with_a_known_cause_is_blocked,
 	  test_a_wait_for_writeback_in_reclaim_is_reclaim, test_a_disk_fault_is_split_into_parts,
 	  test_a_fault_has_the_bytes_that_its_own_thread_read_in_it,
 	  test_off_cpu_interval_outside_belongs_to_no_fault,

@@ -28,6 +28,16 @@ static void evidence_add_perf(struct evidence_perf *perf, const struct explained
 		evidence_sum_add(&perf->writable, fault);
 }
 
+static void evidence_add_cpu_waits(struct evidence_cpu_wait *waits, const struct explained *fault)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_CPU_WAITS; i++) {
+		waits[i].count += fault->cpu_waits[i];
+		waits[i].total_ns += fault->cpu_waits_ns[i];
+	}
+}
+
 void evidence_exit(struct evidence *evidence)
 {
 	span_union_exit(&evidence->busy);
@@ -37,6 +47,7 @@ int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 {
 	if (fault->perf && fault->solved)
 		evidence_add_perf(&evidence->figures.perf, fault);
+	evidence_add_cpu_waits(evidence->figures.cpu_waits, fault);
 	if ((fault->class == FAULT_LONG || fault->class == FAULT_AROUND) &&
 	    !(fault->flags & PFSTAT_FLAG_WRITE))
 		evidence_sum_add(&evidence->figures.cached_reads, fault);

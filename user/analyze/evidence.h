@@ -23,6 +23,11 @@ struct evidence_reclaims {
 	uint64_t count, total_ns, pages;
 };
 
+/* Threads could run in a fault, and had no CPU: the part runqueue. */
+struct evidence_cpu_wait {
+	uint64_t count, total_ns;
+};
+
 /* Whole faults. */
 struct evidence_sum {
 	uint64_t count, total_ns, off_cpu_ns;
@@ -49,6 +54,7 @@ struct evidence_figures {
 	uint64_t execs;
 	/* Threads could run and had no CPU, in faults and outside of them. */
 	uint64_t waiting_ns;
+	struct evidence_cpu_wait cpu_waits[NR_CPU_WAITS]; /* in faults */
 	struct evidence_reclaims reclaims[PFSTAT_NR_RECLAIM_KINDS];
 	uint64_t advices[EVIDENCE_ADVICES]; /* successful calls of madvise(2), by advice */
 	struct evidence_sum cached_reads;   /* faults of class long and around that do not store */

@@ -108,6 +108,18 @@ enum part {
 	(1U << PART_CPU_BEFORE | 1U << PART_ASLEEP | 1U << PART_RUNQUEUE | 1U << PART_CPU_AFTER | \
 	 1U << PART_RESIDUE)
 
+/* What ran on the CPU right before the thread that waited for it. */
+enum cpu_wait {
+	CPU_WAIT_UNKNOWN, /* a recording of an older version */
+	CPU_WAIT_TASK,	  /* another task */
+	CPU_WAIT_IDLE,	  /* nothing: the thread was woken, and a CPU was idle */
+	/* The thread was preempted, and nothing: it met cpu.max, or moved to an idle CPU. */
+	CPU_WAIT_PREEMPTED_IDLE,
+	NR_CPU_WAITS
+};
+
+#define CPU_WAIT_NAMES { "unknown", "task", "idle", "preempted_idle" }
+
 #define EXPLAIN_MAX_SPANS 32
 #define EXPLAIN_MAX_CALLS 8
 
@@ -129,11 +141,13 @@ struct explained {
 	uint32_t pid, tid;
 	uint64_t start_ns, end_ns;
 	uint64_t handler_ns; /* inside calls; in all its attempts for a fault without a call */
-	uint64_t parts_ns[NR_PARTS]; /* add up to end_ns - start_ns */
-	uint64_t reclaim_cpu_ns;     /* of PART_RECLAIM, on the CPU */
-	uint64_t address;	     /* of the first attempt */
-	uint64_t pgoff, inode;	     /* inode 0: no file */
-	uint64_t ip;		     /* 0: unknown */
+	uint64_t parts_ns[NR_PARTS];	     /* add up to end_ns - start_ns */
+	uint64_t reclaim_cpu_ns;	     /* of PART_RECLAIM, on the CPU */
+	uint64_t cpu_waits_ns[NR_CPU_WAITS]; /* add up to PART_RUNQUEUE */
+	uint32_t cpu_waits[NR_CPU_WAITS];    /* number of them */
+	uint64_t address;		     /* of the first attempt */
+	uint64_t pgoff, inode;		     /* inode 0: no file */
+	uint64_t ip;			     /* 0: unknown */
 	uint32_t dev;
 	uint32_t flags;	 /* PFSTAT_FLAG_* of the first attempt; USER if that is not known */
 	uint32_t result; /* PFSTAT_RESULT_* of the last attempt */

@@ -172,6 +172,16 @@ void fault_builder_add_reclaims(struct fault_builder *builder, const struct recl
 	}
 }
 
+static enum cpu_wait cpu_wait_of(const struct pfstat_off_cpu *event)
+{
+	if (event->event.flags & PFSTAT_OFF_CPU_AFTER_TASK)
+		return CPU_WAIT_TASK;
+	if (!(event->event.flags & PFSTAT_OFF_CPU_AFTER_IDLE))
+		return CPU_WAIT_UNKNOWN;
+	return event->event.flags & PFSTAT_OFF_CPU_PREEMPTED ? CPU_WAIT_PREEMPTED_IDLE :
+							       CPU_WAIT_IDLE;
+}
+
 void fault_builder_add_interval(struct fault_builder *builder,
 				const struct off_cpu_interval *interval,
 				const struct requests *requests, const struct reclaims *reclaims)
@@ -206,6 +216,11 @@ void fault_builder_add_interval(struct fault_builder *builder,
 	nr = off_cpu_split(&inside, matches, nr_matches, spans);
 	for (i = 0; i < nr; i++) {
 		spans[i].wait = interval->wait;
+		if (spans[i].part == PART_RUNQUEUE) {
+			fault->cpu_waits[cpu_wait_of(event)]++;
+			fault->cpu_waits_ns[cpu_wait_of(event)] +=
+				spans[i].to_ns - spans[i].from_ns;
+		}
 		fault_builder_add_asleep(builder, spans[i], reclaims);
 	}
 }

@@ -91,6 +91,25 @@ json_t *json_requests(const struct report *run)
 			 "device", times_of(&blocks->device, blocks->reads, true));
 }
 
+json_t *json_cpu_waits(const struct report *run)
+{
+	static const char *const names[NR_CPU_WAITS] = CPU_WAIT_NAMES;
+	const struct evidence_cpu_wait *wait;
+	json_t *object;
+	size_t i;
+
+	if (!view_part_known(run, PART_RUNQUEUE))
+		return json_null();
+	object = json_object();
+	for (i = 0; i < NR_CPU_WAITS; i++) {
+		wait = &run->evidence.cpu_waits[i];
+		object = value_with(object, names[i],
+				    json_pack("{so so}", "count", value_count(wait->count),
+					      "total_ns", value_count(wait->total_ns)));
+	}
+	return object;
+}
+
 json_t *json_reclaims(const struct report *run)
 {
 	static const char *const names[PFSTAT_NR_RECLAIM_KINDS] = {

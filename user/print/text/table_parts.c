@@ -90,6 +90,28 @@ static void residue_note(FILE *out, const struct report *run)
 		fprintf(out, "Unexplained: %.2f%% of the time\n", 100 * share);
 }
 
+static void cpu_wait_note(FILE *out, const struct report *run)
+{
+	static const char *const names[NR_CPU_WAITS] = {
+		[CPU_WAIT_TASK] = "after another task",
+		[CPU_WAIT_IDLE] = "woken on an idle CPU",
+		[CPU_WAIT_PREEMPTED_IDLE] = "preempted, then on an idle CPU",
+	};
+	const char *separator = "Waits for a CPU: ";
+	const struct evidence_cpu_wait *wait;
+	size_t i;
+
+	for (i = CPU_WAIT_TASK; i < NR_CPU_WAITS && view_part_known(run, PART_RUNQUEUE); i++) {
+		wait = &run->evidence.cpu_waits[i];
+		if (!wait->count)
+			continue;
+		fprintf(out, "%s%.2f ms %s", separator, wait->total_ns / 1e6, names[i]);
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		fputc('\n', out);
+}
+
 static void reclaim_note(FILE *out, const struct report *run)
 {
 	static const char *const names[PFSTAT_NR_RECLAIM_KINDS] = {
@@ -183,6 +205,7 @@ static void parts_notes(FILE *out, const struct report *run, const char *rows_no
 	fputs(rows_note, out);
 	residue_note(out, run);
 	calls_only_note(out, run);
+	cpu_wait_note(out, run);
 	reclaim_note(out, run);
 	missing_note(out, run);
 }
