@@ -585,6 +585,66 @@ START_TEST(test_a_fork_server_takes_no_more_memory)
 }
 END_TEST
 
+/*
+ * Each fault has a file and a thread of its own, and its page is read and evicted. The manual pages
+ * of pfdrive-top and pfdrive-export have this figure.
+ */
+START_TEST(test_an_analysis_takes_at_most_80_mb)
+{
+	const struct mallinfo2 before = mallinfo2();
+	struct mallinfo2 after;
+	struct pfstat_block block = {
+		.event = { .type = PFSTAT_EVENT_BLOCK,
+			   .size = sizeof(block),
+			   .pid = 1,
+			   .flags = PFSTAT_BLOCK_FILE },
+		.fs_dev = 1,
+		.bytes = 4096,
+		.file_bytes = 4096,
+	};
+	struct pfstat_page page = {
+		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(page), .pid = 1, .tid = 1 },
+		.dev = 1,
+		.pages = 1,
+		.comm = "kswapd0",
+	};
+	struct pfstat_record record = {
+		.class = PFSTAT_CLASS_DISK,
+		.pid = 1,
+		.dev = 1,
+		.duration_ns = 500,
+		.result = PFSTAT_RESULT_LOCKED | PFSTAT_RESULT_MAJOR,
+	};
+	struct item item;
+	char path[32];
+	uint64_t i;
+
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL & ~(1U << GROUP_BY_STACK));
+	for (i = 0; i < 150000; i++) {
+		record.inode = block.inode = page.inode = 10 + i;
+		record.tid = block.event.tid = 100 + i;
+		record.ip = 0x400000 + 16 * i;
+		record.address = 0x7f0000000000 + 65536 * (i % 10000);
+		record.start_ns = block.insert_ns = block.issue_ns = 1000 * (1 + i);
+		block.event.ns = record.start_ns + 200;
+		page.event.ns = record.start_ns + 700;
+		sprintf(path, "/data/segments/%u", (unsigned int)i);
+		add_map(1, record.address, 65536, 10 + i, path);
+		item = (struct item){ .type = ITEM_EVENT, .event = &block.event };
+		ck_assert_int_eq(analysis_add(analysis, &item), 0);
+		item = (struct item){ .type = ITEM_RECORD, .record = &record };
+		ck_assert_int_eq(analysis_add(analysis, &item), 0);
+		item = (struct item){ .type = ITEM_EVENT, .event = &page.event };
+		ck_assert_int_eq(analysis_add(analysis, &item), 0);
+		add_task(PFSTAT_TASK_EXIT, 1, 100 + i, "");
+	}
+	after = mallinfo2();
+	ck_assert_uint_le(after.uordblks + after.hblkhd,
+			  before.uordblks + before.hblkhd + 80000000);
+	analysis_free(analysis);
+}
+END_TEST
+
 static int count_fault(void *context, const struct explained *fault)
 {
 	(void)fault;
@@ -988,7 +1048,8 @@ RUN_TESTS("analysis", test_faults_with_the_time_of_their_calls_only_are_counted,
 	  test_a_mapping_has_its_last_advice_and_readahead,
 	  test_advice_for_a_part_of_a_mapping_is_mixed,
 	  test_groups_beyond_the_limit_are_summed_as_others,
-	  test_a_fork_server_takes_no_more_memory, test_error_of_a_listener_stops_the_analysis,
-	  test_unknown_events_are_refused, test_figures_are_correct_while_the_run_continues,
+	  test_a_fork_server_takes_no_more_memory, test_an_analysis_takes_at_most_80_mb,
+	  test_error_of_a_listener_stops_the_analysis, test_unknown_events_are_refused,
+	  test_figures_are_correct_while_the_run_continues,
 	  test_file_with_another_device_number_gets_the_mapped_name,
 	  test_a_fault_open_at_the_end_still_has_its_mapping)

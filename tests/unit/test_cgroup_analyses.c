@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Items of processes in several cgroups: which analysis gets them. */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,8 +233,92 @@ START_TEST(test_a_new_cgroup_replaces_the_one_that_has_been_empty_longest)
 }
 END_TEST
 
+/* A thread that ends and a file of its own for each fault; a page of it is read and evicted. */
+static void add_short_thread(uint32_t pid, uint32_t i)
+{
+	union {
+		struct item_map map;
+		char room[sizeof(struct item_map) + 64];
+	} mapped = { .map = { .address = 0x100000 + 65536ULL * (i % 1000),
+			      .bytes = 65536,
+			      .inode = 1 + i,
+			      .dev = 1,
+			      .pid = pid,
+			      .tid = pid } };
+	const uint64_t ns = 1000000ULL * (1 + i);
+	const struct pfstat_block block = {
+		.event = { .type = PFSTAT_EVENT_BLOCK,
+			   .size = sizeof(block),
+			   .pid = pid,
+			   .tid = 1000 + i,
+			   .flags = PFSTAT_BLOCK_FILE,
+			   .ns = ns + 100 },
+		.insert_ns = ns,
+		.issue_ns = ns,
+		.inode = 1 + i,
+		.fs_dev = 1,
+		.bytes = 4096,
+		.file_bytes = 4096,
+	};
+	const struct pfstat_page page = {
+		.event = { .type = PFSTAT_EVENT_PAGE,
+			   .size = sizeof(page),
+			   .pid = 1,
+			   .tid = 1,
+			   .ns = ns + 600 },
+		.inode = 1 + i,
+		.dev = 1,
+		.pages = 1,
+		.comm = "kswapd0",
+	};
+	struct pfstat_record record = {
+		.class = PFSTAT_CLASS_DISK,
+		.pid = pid,
+		.tid = 1000 + i,
+		.inode = 1 + i,
+		.dev = 1,
+		.address = mapped.map.address,
+		.start_ns = ns,
+		.duration_ns = 500,
+		.result = PFSTAT_RESULT_LOCKED | PFSTAT_RESULT_MAJOR,
+	};
+	struct item item = { .type = ITEM_MAP, .ns = ns, .map = &mapped.map };
+
+	mapped.map.path_bytes = 1 + sprintf(mapped.map.path, "/var/lib/service/segment%u", i);
+	ck_assert_int_eq(cgroup_analyses_add(&cgroups, &item), 0);
+	add_event(&block);
+	item = (struct item){ .type = ITEM_RECORD, .ns = ns + 500, .record = &record };
+	ck_assert_int_eq(cgroup_analyses_add(&cgroups, &item), 0);
+	add_event(&page);
+	add_task(PFSTAT_TASK_EXIT, pid, 1000 + i, 0);
+}
+
+static size_t bytes_used(void)
+{
+	const struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* The manual page of pfdrive-export has this figure. */
+START_TEST(test_a_cgroup_takes_at_most_2500_kb)
+{
+	const unsigned int nr = 8;
+	const size_t before = bytes_used();
+	uint32_t i;
+
+	cgroups.groups = GROUP_BY_ALL & ~(1U << GROUP_BY_CODE);
+	for (i = 0; i < nr; i++)
+		sprintf(kernel[10 + i], "/%u", i);
+	for (i = 0; i < 20000 * nr; i++)
+		add_short_thread(10 + i % nr, i);
+	ck_assert_uint_eq(cgroups.nr, nr);
+	ck_assert_uint_le(bytes_used() - before, nr * 2500000);
+}
+END_TEST
+
 RUN_TESTS_WITH("cgroup_analyses", begin, end, test_each_fault_counts_in_its_cgroup_only,
-	       test_a_child_begins_in_the_cgroup_of_its_parent,
+	       test_a_cgroup_takes_at_most_2500_kb, test_a_child_begins_in_the_cgroup_of_its_parent,
 	       test_a_process_moves_at_exec_and_at_an_update,
 	       test_the_last_faults_of_a_process_that_is_gone_keep_their_cgroup,
 	       test_a_number_that_is_reused_begins_anew,

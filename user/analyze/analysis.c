@@ -13,6 +13,7 @@
 #include "analyze/class_faults.h"
 #include "analyze/contents.h"
 #include "analyze/evidence.h"
+#include "analyze/fault/requests.h"
 #include "analyze/fault/waits.h"
 #include "analyze/fault_tail.h"
 #include "analyze/groups/address_spaces.h"
@@ -64,28 +65,68 @@ static void correct_class(void *context, enum fault_class fault_class, enum part
 	class->total_ns[PART_RESIDUE] += ns;
 }
 
+/* What the tables of an analysis may take. */
+struct analysis_limits {
+	size_t groups;				 /* of each dimension, an even number */
+	size_t evictions_bytes, readahead_bytes; /* memory for the pages of files */
+	uint32_t requests;			 /* completed ones that a wait is matched with */
+	uint32_t names;				 /* of files */
+};
+
+static const struct analysis_limits analysis_limits_normal = {
+	.groups = GROUPS_MAX,
+	.evictions_bytes = EVICTIONS_MEMORY,
+	.readahead_bytes = READAHEAD_MEMORY,
+	.requests = REQUESTS_MAX,
+	.names = UINT32_MAX,
+};
+
+static const struct analysis_limits analysis_limits_small = {
+	.groups = 256,
+	.evictions_bytes = 256 << 10,
+	.readahead_bytes = 256 << 10,
+	.requests = 1024,
+	.names = 1024,
+};
+
 static bool open_parts(struct analysis *analysis, bool have_bpf, uint64_t page_bytes,
-		       unsigned int groups)
+		       unsigned int groups, const struct analysis_limits *limits)
 {
 	analysis->summary = summary_new(page_bytes);
 	analysis->explain = explain_new(have_bpf, page_bytes, take_fault, analysis);
-	if (analysis->explain)
+	if (analysis->explain) {
 		explain_listen_corrections(analysis->explain, correct_class, analysis);
-	analysis->readahead = readahead_new(page_bytes, READAHEAD_MEMORY);
-	analysis->evictions = evictions_new(page_bytes, EVICTIONS_MEMORY);
-	return !grouping_init(&analysis->grouping, page_bytes, groups) && analysis->summary &&
-	       analysis->explain && analysis->readahead && analysis->evictions;
+		explain_limit_requests(analysis->explain, limits->requests);
+	}
+	analysis->readahead = readahead_new(page_bytes, limits->readahead_bytes);
+	analysis->evictions = evictions_new(page_bytes, limits->evictions_bytes);
+	if (grouping_init(&analysis->grouping, page_bytes, groups, limits->groups))
+		return false;
+	address_spaces_limit_names(analysis->grouping.spaces, limits->names);
+	return analysis->summary && analysis->explain && analysis->readahead && analysis->evictions;
 }
 
-struct analysis *analysis_new(bool have_bpf, uint64_t page_bytes, unsigned int groups)
+static struct analysis *analysis_new_limited(bool have_bpf, uint64_t page_bytes,
+					     unsigned int groups,
+					     const struct analysis_limits *limits)
 {
 	struct analysis *analysis = calloc(1, sizeof(*analysis));
 
-	if (analysis && !open_parts(analysis, have_bpf, page_bytes, groups)) {
+	if (analysis && !open_parts(analysis, have_bpf, page_bytes, groups, limits)) {
 		analysis_free(analysis);
 		return NULL;
 	}
 	return analysis;
+}
+
+struct analysis *analysis_new(bool have_bpf, uint64_t page_bytes, unsigned int groups)
+{
+	return analysis_new_limited(have_bpf, page_bytes, groups, &analysis_limits_normal);
+}
+
+struct analysis *analysis_new_small(bool have_bpf, uint64_t page_bytes, unsigned int groups)
+{
+	return analysis_new_limited(have_bpf, page_bytes, groups, &analysis_limits_small);
 }
 
 void analysis_expect_spans(struct analysis *analysis, bool expected)

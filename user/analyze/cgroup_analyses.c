@@ -66,7 +66,8 @@ static struct cgroup_analysis *fill_cgroup(struct cgroup_analyses *cgroups,
 {
 	struct cgroup_analysis made = {
 		.name = strdup(name),
-		.analysis = analysis_new(cgroups->have_bpf, cgroups->page_bytes, cgroups->groups),
+		.analysis =
+			analysis_new_small(cgroups->have_bpf, cgroups->page_bytes, cgroups->groups),
 	};
 
 	if (!made.name || !made.analysis) {

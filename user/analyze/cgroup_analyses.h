@@ -19,7 +19,7 @@
 typedef char *(*cgroup_lookup)(pid_t pid);
 
 /* More cgroups share one that is named "(others)", unless an older one has no process any more. */
-#define CGROUP_ANALYSES_MAX 128
+#define CGROUP_ANALYSES_MAX 128 /* with analysis_new_small() */
 #define CGROUP_OTHERS	    "(others)"
 #define CGROUP_UNKNOWN	    "(unknown)" /* of processes that ended before they were looked up */
 

@@ -51,6 +51,11 @@ void explain_expect_spans(struct explain *explain)
 	explain->expect_spans = true;
 }
 
+void explain_limit_requests(struct explain *explain, uint32_t max)
+{
+	explain->requests.max = max;
+}
+
 void explain_listen_corrections(struct explain *explain, explain_correction correction,
 				void *context)
 {

@@ -201,6 +201,8 @@ void explain_free(struct explain *explain);
  * such a fault is emitted at once, and events of kind HOOKED are ignored.
  */
 void explain_expect_spans(struct explain *explain);
+/* Limits the completed requests that are kept, before the first item: see REQUESTS_MAX. */
+void explain_limit_requests(struct explain *explain, uint32_t max);
 void explain_listen_corrections(struct explain *explain, explain_correction correction,
 				void *context);
 

@@ -40,7 +40,7 @@ void requests_exit(struct requests *requests)
 
 static uint64_t *requests_of_thread(const struct requests *requests, uint32_t tid)
 {
-	return &requests->heads[hash_of(&tid, sizeof(tid)) % REQUESTS_MAX].of_thread;
+	return &requests->heads[hash_of(&tid, sizeof(tid)) % requests->max].of_thread;
 }
 
 static uint64_t *requests_of_range(const struct requests *requests, uint32_t dev, uint64_t inode,
@@ -48,15 +48,16 @@ static uint64_t *requests_of_range(const struct requests *requests, uint32_t dev
 {
 	const uint64_t key[] = { dev, inode, range };
 
-	return &requests->heads[hash_of(key, sizeof(key)) % REQUESTS_MAX].of_range;
+	return &requests->heads[hash_of(key, sizeof(key)) % requests->max].of_range;
 }
 
 /* NULL: the request was overwritten, or the list is at its end. */
 static struct request_slot *requests_slot(const struct requests *requests, uint64_t serial)
 {
-	const uint64_t oldest = requests->count > REQUESTS_MAX ? requests->count - REQUESTS_MAX : 0;
+	const uint64_t oldest = requests->count > requests->max ? requests->count - requests->max :
+								  0;
 
-	return serial > oldest ? &requests->ring[(serial - 1) % REQUESTS_MAX] : NULL;
+	return serial > oldest ? &requests->ring[(serial - 1) % requests->max] : NULL;
 }
 
 static void requests_link(uint64_t *head, uint64_t *link, uint64_t to)
@@ -90,14 +91,15 @@ int requests_add(struct requests *requests, const struct pfstat_block *request)
 	struct request_slot *slot;
 
 	if (!requests->ring) {
-		requests->ring = calloc(REQUESTS_MAX, sizeof(*requests->ring));
-		requests->heads = calloc(REQUESTS_MAX, sizeof(*requests->heads));
+		requests->max = requests->max ?: REQUESTS_MAX;
+		requests->ring = calloc(requests->max, sizeof(*requests->ring));
+		requests->heads = calloc(requests->max, sizeof(*requests->heads));
 		if (!requests->ring || !requests->heads) {
 			requests_exit(requests);
 			return -ENOMEM;
 		}
 	}
-	slot = &requests->ring[requests->count++ % REQUESTS_MAX];
+	slot = &requests->ring[requests->count++ % requests->max];
 	*slot = (struct request_slot){ .block = *request };
 	requests_link(requests_of_thread(requests, request->event.tid), &slot->of_thread,
 		      requests->count);

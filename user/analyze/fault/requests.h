@@ -15,13 +15,14 @@
 struct request_slot;
 struct requests_heads;
 
-/* All zero but page_bytes is an empty ring. */
+/* All zero but page_bytes and max is an empty ring. */
 struct requests {
 	uint64_t page_bytes; /* of the recorded machine */
+	uint32_t max;	     /* requests in the ring; 0: REQUESTS_MAX */
 	struct request_slot *ring;
 	struct requests_heads *heads; /* by hash */
 	uint64_t large;		      /* the latest one with many pages */
-	uint64_t count;		      /* number ever added; the ring holds the last REQUESTS_MAX */
+	uint64_t count;		      /* number ever added; the ring holds the last max */
 };
 
 void requests_exit(struct requests *requests);
@@ -50,7 +51,7 @@ size_t requests_match(const struct requests *requests, const struct requests_wai
 
 /*
  * Bytes of the reads that the thread submitted since start_ns, and that were completed without an
- * error by end_ns. Reads before the last REQUESTS_MAX requests are not known.
+ * error by end_ns. Reads before the requests of the ring are not known.
  */
 uint64_t requests_bytes_read(const struct requests *requests, uint32_t tid, uint64_t start_ns,
 			     uint64_t end_ns);

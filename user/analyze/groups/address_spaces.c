@@ -58,7 +58,7 @@ struct spaces {
 	struct hash paths;	/* by hash of the text */
 	struct hash files;	/* by dev and inode */
 	struct path **numbered; /* [0] is unused, [ADDRESS_SPACES_OTHERS] is all others */
-	uint32_t nr_paths;
+	uint32_t nr_paths, max_paths;
 	size_t capacity;  /* sum over all spaces; shared maps count once */
 	uint64_t dropped; /* mappings and names that did not fit */
 	uint32_t last_pid;
@@ -137,12 +137,18 @@ struct spaces *address_spaces_new(uint64_t page_bytes)
 		return NULL;
 	spaces->page_bytes = page_bytes;
 	spaces->nr_paths = 1;
+	spaces->max_paths = PATHS_MAX;
 	spaces->numbered = calloc(ADDRESS_SPACES_OTHERS + 1, sizeof(struct path *));
 	if (!spaces->numbered || !path_new(spaces, "(other files)", ADDRESS_SPACES_OTHERS)) {
 		address_spaces_free(spaces);
 		return NULL;
 	}
 	return spaces;
+}
+
+void address_spaces_limit_names(struct spaces *spaces, uint32_t max)
+{
+	spaces->max_paths = max < PATHS_MAX ? max : PATHS_MAX;
 }
 
 static uint64_t path_key(const char *text)
@@ -171,7 +177,7 @@ static int address_spaces_number_of(struct spaces *spaces, const char *text, uin
 	struct path *first = hash_find(&spaces->paths, key), *path = find_path(first, text);
 
 	*number = path ? path->number : *text ? ADDRESS_SPACES_OTHERS : 0;
-	if (path || !*text || spaces->nr_paths == PATHS_MAX)
+	if (path || !*text || spaces->nr_paths == spaces->max_paths)
 		return 0;
 	path = path_new(spaces, text, spaces->nr_paths);
 	if (!path)
@@ -213,7 +219,7 @@ static int name_file(struct spaces *spaces, uint32_t dev, uint64_t inode, uint32
 			file->path = path;
 		return 0;
 	}
-	if (spaces->files.count >= PATHS_MAX)
+	if (spaces->files.count >= spaces->max_paths)
 		return 0;
 	file = malloc(sizeof(*file));
 	if (!file)

@@ -22,6 +22,8 @@ struct space_map {
 
 /* @page_bytes: of the machine that the maps come from */
 struct spaces *address_spaces_new(uint64_t page_bytes);
+/* Keeps at most max names, and as many files: before the first map. */
+void address_spaces_limit_names(struct spaces *spaces, uint32_t max);
 void address_spaces_free(struct spaces *spaces);
 
 /* Number of the path "(other files)", which stands for names beyond the limit. */

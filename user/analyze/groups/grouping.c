@@ -12,7 +12,8 @@
 
 #include "analyze/groups/grouping.h"
 
-int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int dimensions)
+int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int dimensions,
+		  size_t max)
 {
 	bool ok;
 	enum group_by by;
@@ -23,7 +24,7 @@ int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int d
 	for (by = 0; by < NR_GROUP_BY; by++) {
 		if (!(dimensions & 1U << by))
 			continue;
-		grouping->groups[by] = groups_new(GROUPS_MAX);
+		grouping->groups[by] = groups_new(max);
 		ok = ok && grouping->groups[by];
 	}
 	return ok ? 0 : -ENOMEM;

@@ -18,8 +18,9 @@ struct grouping {
 	struct groups *groups[NR_GROUP_BY]; /* NULL: not requested */
 };
 
-/* @dimensions: 1 << enum group_by. Returns 0 or -ENOMEM; both require grouping_exit(). */
-int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int dimensions);
+/* @dimensions: 1 << enum group_by. @max: groups of each dimension, see GROUPS_MAX. Returns 0 or -ENOMEM; both require grouping_exit(). */
+int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int dimensions,
+		  size_t max);
 void grouping_exit(struct grouping *grouping);
 
 int grouping_add_fault(struct grouping *grouping, const struct explained *fault);
