@@ -263,7 +263,8 @@ def test_page_of_many_faults_is_small(browser, large):
 
 def test_page_of_two_runs_shows_the_comparison(browser, folder, small, large):
     page, plots = folder / "compare.html", folder / "compare.plots"
-    pfdrive("compare", small.recording, large.recording, "--html", page, "--plot", plots, status=3)
+    pfdrive("compare", "--threshold", "5", small.recording, large.recording, "--html", page,
+            "--plot", plots, status=3)
     show(browser, page, PHONE)
     assert browser.get_log("browser") == []
     with open(plots / "comparison.csv", encoding="utf-8", newline="") as data:

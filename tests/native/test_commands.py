@@ -142,12 +142,31 @@ def test_a_recording_equals_itself_and_differs_from_one_with_more_faults(caller)
     recording = caller.record_faults("anon", PAGES)
     first = caller.folder / "first.pfs"
     recording.path.rename(first)
-    same = caller.run("compare", first, first)
+    same = caller.run("compare", "--threshold", 5, first, first)
     assert "no change" in same.stdout and "NOT KNOWN" not in same.stdout
+    assert "Any row: not judged." in caller.run("compare", first, first).stdout
     more = caller.record_faults("anon", 100 * PAGES)
-    changed = caller.run("compare", "--format", "json", first, more.path, check=False)
+    changed = caller.run("compare", "--format", "json", "--threshold", 5, first, more.path,
+                         check=False)
     assert changed.returncode == 3, changed.stderr
     assert json.loads(changed.stdout)
+
+
+def test_doubled_faults_are_found_with_two_runs_on_each_side(caller):
+    paths = []
+    for number, pages in enumerate((2000, 2000, 2000, 2000, 4000, 4000)):
+        paths.append(caller.record_faults("anon", pages).path.rename(
+            caller.folder / f"{number}.pfs"))
+
+    def verdict_of(*arguments):
+        """The verdict on the number of anonymous faults, which does not depend on the machine."""
+        result = caller.run("compare", "--format", "json", *arguments, check=False)
+        row, = [row for row in json.loads(result.stdout)["rows"]
+                if (row["class"], row["measure"]) == ("anon", "faults")]
+        return result.returncode, row["verdict"]
+
+    assert verdict_of(*paths[:2], "--", *paths[4:]) == (3, "change")
+    assert verdict_of(*paths[:2], "--", *paths[2:4])[1] == "same"
 
 
 def test_kept_limits_give_status_0_and_exceeded_ones_3(caller):

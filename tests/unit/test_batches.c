@@ -226,28 +226,35 @@ START_TEST(test_zero_time_in_both_runs_is_not_a_difference)
 }
 END_TEST
 
+#define ESTIMATE(mean, square, degrees)                               \
+	(struct estimate)                                             \
+	{                                                             \
+		.value = mean, .variance = square, .freedom = degrees \
+	}
+
 /* The interval excludes 0 exactly if a test of the difference is significant. */
 START_TEST(test_interval_agrees_with_the_test_of_the_difference)
 {
-	const struct estimate a = { 100, 16, 30 }, near = { 112, 16, 30 }, far = { 113, 16, 30 };
+	const struct estimate a = ESTIMATE(100, 16, 30), near = ESTIMATE(112, 16, 30),
+			      far = ESTIMATE(113, 16, 30);
 	/* t of 60 degrees of freedom, 97.5 %: 2.000; times sqrt(32): 11.31. */
 	struct interval interval = interval_of(&a, &near, CONFIDENCE);
 
 	ck_assert_double_gt(interval.low, 0);
 	interval = interval_of(&a, &far, CONFIDENCE);
 	ck_assert_double_gt(interval.low, 0);
-	interval = interval_of(&a, &(struct estimate){ 111, 16, 30 }, CONFIDENCE);
+	interval = interval_of(&a, &ESTIMATE(111, 16, 30), CONFIDENCE);
 	ck_assert_double_lt(interval.low, 0);
-	interval = interval_of(&a, &(struct estimate){ 89, 16, 30 }, CONFIDENCE);
+	interval = interval_of(&a, &ESTIMATE(89, 16, 30), CONFIDENCE);
 	ck_assert_double_gt(interval.high, 0);
-	interval = interval_of(&a, &(struct estimate){ 88, 16, 30 }, CONFIDENCE);
+	interval = interval_of(&a, &ESTIMATE(88, 16, 30), CONFIDENCE);
 	ck_assert_double_lt(interval.high, 0);
 }
 END_TEST
 
 START_TEST(test_ratio_to_a_value_near_zero_has_no_upper_bound)
 {
-	const struct estimate a = { 1, 4, 30 }, b = { 100, 4, 30 };
+	const struct estimate a = ESTIMATE(1, 4, 30), b = ESTIMATE(100, 4, 30);
 	struct interval interval = interval_of(&a, &b, CONFIDENCE);
 
 	ck_assert(isinf(interval.high));
@@ -256,31 +263,6 @@ START_TEST(test_ratio_to_a_value_near_zero_has_no_upper_bound)
 	interval = interval_of(&b, &a, CONFIDENCE);
 	ck_assert_double_eq(interval.low, -1);
 	ck_assert_double_lt(interval.high, 0);
-}
-END_TEST
-
-START_TEST(test_variance_of_runs_is_at_least_that_within_them)
-{
-	const struct estimate equal[] = { { 100, 9, 20 }, { 100, 9, 20 }, { 100, 9, 20 } };
-	const struct estimate apart[] = { { 90, 9, 20 }, { 100, 9, 20 }, { 110, 9, 20 } };
-	const struct estimate gap[] = { { 90, 9, 20 }, { NAN, 0, 1 }, { 110, 9, 20 } };
-	struct estimate side = estimate_runs(equal, 3);
-
-	/* Means that agree by chance: the variance is at least that within the runs. */
-	ck_assert_double_eq_tol(side.variance, 3, TINY);
-	ck_assert_double_eq(side.freedom, 2);
-	side = estimate_runs(apart, 3);
-	ck_assert_double_eq_tol(side.value, 100, TINY);
-	ck_assert_double_eq_tol(side.variance, 100.0 / 3, TINY);
-	side = estimate_runs(gap, 3);
-	ck_assert_double_eq_tol(side.value, 100, TINY);
-	ck_assert_double_eq_tol(side.variance, 100, TINY);
-	ck_assert_double_eq(side.freedom, 1);
-	ck_assert(isnan(estimate_runs(&gap[1], 1).value));
-	/* A single run has only its own variance. */
-	side = estimate_runs(apart, 1);
-	ck_assert_double_eq(side.variance, 9);
-	ck_assert_double_eq(side.freedom, 20);
 }
 END_TEST
 
@@ -312,6 +294,24 @@ START_TEST(test_rates_vary_by_bursts_in_time)
 }
 END_TEST
 
+/* Nine short ones beside it are no matter: the long one makes the sum. */
+START_TEST(test_grain_is_the_part_of_the_sum_that_one_fault_makes)
+{
+	struct run run = { 0 };
+	int i;
+
+	for (i = 0; i < 10; i++)
+		put(&run, i ? 10 : 1000);
+	ck_assert_double_eq_tol(estimate_sum(&run.batches, BATCH_TIME + NR_PARTS, 0).grain,
+				(1000 * 1000 + 9 * 100) / 1090.0, TINY);
+	ck_assert_double_eq_tol(estimate_mean(&run.batches, PART_CPU_BEFORE).grain,
+				(1000 * 1000 + 9 * 100) / 10900.0, TINY);
+	ck_assert_double_eq(estimate_mean(&run.batches, PART_DEVICE).grain, 0);
+	ck_assert_double_eq(estimate_sum(&run.batches, BATCH_FAULTS, 0).grain, 1);
+	ck_assert_double_eq(estimate_sum(&run.batches, BATCH_FAULTS, 4).grain, 0.25);
+}
+END_TEST
+
 START_TEST(test_bytes_read_vary_by_requests)
 {
 	struct read_batches reads = { 0 };
@@ -324,6 +324,7 @@ START_TEST(test_bytes_read_vary_by_requests)
 	estimate = estimate_reads(&reads, 0);
 	ck_assert_double_eq(estimate.value, 409600);
 	ck_assert_double_eq(sqrt(estimate.variance), 40960);
+	ck_assert_double_eq(estimate.grain, 4096);
 	ck_assert_double_eq(estimate_reads(&reads, 0.0001).value, 4096000000);
 }
 END_TEST
@@ -336,6 +337,5 @@ RUN_TESTS("batches", test_interval_of_equal_runs_misses_zero_in_5_percent,
 	  test_a_single_slow_fault_is_not_significant,
 	  test_zero_time_in_both_runs_is_not_a_difference,
 	  test_interval_agrees_with_the_test_of_the_difference,
-	  test_ratio_to_a_value_near_zero_has_no_upper_bound,
-	  test_variance_of_runs_is_at_least_that_within_them, test_rates_vary_by_bursts_in_time,
-	  test_bytes_read_vary_by_requests)
+	  test_ratio_to_a_value_near_zero_has_no_upper_bound, test_rates_vary_by_bursts_in_time,
+	  test_grain_is_the_part_of_the_sum_that_one_fault_makes, test_bytes_read_vary_by_requests)

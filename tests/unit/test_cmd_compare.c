@@ -18,6 +18,8 @@
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 
+#define TINY 0.000000001
+
 /* A run: disk faults, each with its request and its sleep, and as many cached faults. */
 struct plan {
 	unsigned int faults;
@@ -47,6 +49,7 @@ static void remove_folder(void)
 	unlink("a.pfs");
 	unlink("b.pfs");
 	unlink("c.pfs");
+	unlink("d.pfs");
 	unlink("out");
 	unlink("err");
 	ck_assert_int_eq(chdir("/"), 0);
@@ -187,6 +190,7 @@ static void record_run(const char *path, const struct plan *plan)
 	counters.hooks = 1U << HOOK_BLOCK | 1U << HOOK_WAKEUP | plan->hooks;
 	counters.calls = 2 * plan->faults + plan->lost;
 	counters.lost = plan->lost;
+	counters.counts[PFSTAT_COUNT_EVENTS_LOST] = 0;
 	if (plan->watched_ns) {
 		counters.edges = true;
 		counters.start_ns = 500000;
@@ -321,8 +325,9 @@ START_TEST(test_two_runs_of_one_workload_have_no_change)
 
 	record_run("a.pfs", &a);
 	record_run("b.pfs", &b);
-	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 0);
-	ck_assert_int_eq(RUN("--confidence", "99", "--format", "csv", "a.pfs", "b.pfs"), 0);
+	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs"), 0);
+	ck_assert_int_eq(RUN("-t", "5", "--confidence", "99", "--format", "csv", "a.pfs", "b.pfs"),
+			 0);
 }
 END_TEST
 
@@ -335,7 +340,7 @@ START_TEST(test_slower_disk_is_a_change_of_the_device_part)
 	b.device_us = 120;
 	record_run("a.pfs", &a);
 	record_run("b.pfs", &b);
-	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 3);
+	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 3);
 	root = output();
 	ck_assert_str_eq(verdict_of(root, "disk", "device"), "change");
 	ck_assert_double_eq_tol(number_of(root, "disk", "device", "difference_percent"), 20, 2);
@@ -347,7 +352,7 @@ START_TEST(test_slower_disk_is_a_change_of_the_device_part)
 	/* the hook was not attached */
 	ck_assert_str_eq(verdict_of(root, "disk", "queue"), "n/a");
 	json_decref(root);
-	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--threshold", "50"), 0);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--threshold=50"), 0);
 }
 END_TEST
 
@@ -359,7 +364,7 @@ START_TEST(test_parts_are_not_compared_without_ebpf)
 	b.have_bpf = false;
 	record_run("a.pfs", &usual);
 	record_run("b.pfs", &b);
-	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
+	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 0);
 	root = output();
 	ck_assert_str_eq(verdict_of(root, "disk", "device"), "n/a");
 	ck_assert_str_eq(verdict_of(root, "disk", "cpu_before"), "n/a");
@@ -387,16 +392,16 @@ START_TEST(test_reclaim_is_compared_only_with_reclaim)
 	b.hooks |= 1U << HOOK_RECLAIM;
 	record_run("a.pfs", &a);
 	record_run("b.pfs", &b);
-	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
+	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 0);
 	check_parts("same", "n/a", "same"); /* nothing was reclaimed */
 	b.reclaim_ns = 2000;
 	record_run("b.pfs", &b);
-	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
+	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 0);
 	check_parts("n/a", "n/a", "same");
 	a = b;
 	a.seed = 5;
 	record_run("a.pfs", &a);
-	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
+	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 0);
 	check_parts("same", "same", "same");
 }
 END_TEST
@@ -412,7 +417,7 @@ START_TEST(test_classes_that_a_run_could_not_see_are_not_compared)
 	b.anon = 500;
 	record_run("a.pfs", &a);
 	record_run("b.pfs", &b);
-	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
+	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 0);
 	root = output();
 	ck_assert_str_eq(verdict_of(root, "anon", "faults"), "n/a");
 	ck_assert_str_eq(verdict_of(root, "all", "faults"), "n/a");
@@ -427,7 +432,7 @@ START_TEST(test_classes_that_a_run_could_not_see_are_not_compared)
 	a.have_bpf = true;
 	a.hooks = 1U << HOOK_FAULT | 1U << HOOK_SWAP;
 	record_run("a.pfs", &a);
-	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 3);
+	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 3);
 	root = output();
 	ck_assert_str_eq(verdict_of(root, "anon", "faults"), "change");
 	ck_assert_str_eq(verdict_of(root, "all", "faults"), "change");
@@ -435,26 +440,107 @@ START_TEST(test_classes_that_a_run_could_not_see_are_not_compared)
 }
 END_TEST
 
-START_TEST(test_cut_and_lossy_recordings_are_compared_with_a_warning)
+static void check_is_incomplete(void)
+{
+	json_t *root;
+
+	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 4);
+	root = output();
+	ck_assert_str_eq(json_string_value(json_object_get(root, "verdict")), "incomplete");
+	ck_assert(json_is_null(json_object_get(root, "change")));
+	ck_assert_str_eq(verdict_of(root, "all", "total"), "incomplete");
+	ck_assert_str_eq(verdict_of(root, "disk", "faults"), "incomplete");
+	ck_assert_str_eq(verdict_of(root, "disk", "device"), "incomplete");
+	json_decref(root);
+}
+
+/* 800 of 2000 records are missing in A: it seems to have less time in faults. */
+START_TEST(test_cut_and_lossy_recordings_are_not_judged)
 {
 	struct plan a = with_seed(7), b = with_seed(8);
 	const json_t *side;
 	json_t *root;
 
-	a.lost = 5;
+	a.faults = 600;
+	a.lost = 800;
+	record_run("a.pfs", &a);
+	record_run("b.pfs", &b);
+	check_is_incomplete();
+	root = output();
+	side = json_object_get(root, "a");
+	ck_assert_int_eq(json_integer_value(json_object_get(side, "lost")), 800);
+	ck_assert(json_is_null(json_object_get(side, "damage")));
+	ck_assert_double_eq_tol(json_number_value(json_object_get(root, "lost_percent")), 40, TINY);
+	json_decref(root);
+	/* Also with several runs on a side, and without a threshold. */
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--", "b.pfs", "b.pfs"), 4);
+	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 4);
 	b.cut = true;
+	record_run("a.pfs", &b);
+	check_is_incomplete();
+	root = output();
+	side = json_object_get(root, "a");
+	ck_assert(json_is_null(json_object_get(side, "lost")));
+	ck_assert(json_is_string(json_object_get(side, "damage")));
+	ck_assert(json_is_null(json_object_get(root, "lost_percent")));
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(test_few_losses_are_judged)
+{
+	struct plan a = with_seed(7), b = with_seed(8);
+	json_t *root;
+
+	a.lost = 5;
+	record_run("a.pfs", &a);
+	record_run("b.pfs", &b);
+	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 0);
+	root = output();
+	ck_assert_str_eq(verdict_of(root, "disk", "device"), "same");
+	json_decref(root);
+	/* Any loss is above a threshold of 0. */
+	ck_assert_int_eq(RUN("-t", "0", "a.pfs", "b.pfs"), 4);
+}
+END_TEST
+
+START_TEST(test_one_run_on_each_side_is_judged_only_with_a_threshold)
+{
+	struct plan a = with_seed(7), b = with_seed(8);
+	json_t *root;
+
+	b.device_us = 200;
 	record_run("a.pfs", &a);
 	record_run("b.pfs", &b);
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
 	root = output();
-	side = json_object_get(root, "a");
-	ck_assert_int_eq(json_integer_value(json_object_get(side, "lost")), 5);
-	ck_assert(json_is_null(json_object_get(side, "damage")));
-	side = json_object_get(root, "b");
-	ck_assert(json_is_null(json_object_get(side, "lost")));
-	ck_assert(json_is_string(json_object_get(side, "damage")));
-	ck_assert_str_eq(verdict_of(root, "disk", "device"), "same");
+	ck_assert_str_eq(json_string_value(json_object_get(root, "verdict")), "not judged");
+	ck_assert_str_eq(verdict_of(root, "disk", "whole"), "not judged");
+	ck_assert_double_gt(number_of(root, "disk", "whole", "difference_percent"), 80);
 	json_decref(root);
+	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 3);
+}
+END_TEST
+
+/* The device is twice as slow in both runs of B. */
+START_TEST(test_doubled_time_is_found_with_two_runs_on_each_side)
+{
+	static const char *const paths[] = { "a.pfs", "b.pfs", "c.pfs", "d.pfs" };
+	struct plan plan = usual;
+	json_t *root;
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		plan.seed = 40 + i;
+		plan.device_us = i < 2 ? 100 + i : 200 + i;
+		record_run(paths[i], &plan);
+	}
+	ck_assert_int_eq(RUN("-f", "json", "a.pfs", "b.pfs", "--", "c.pfs", "d.pfs"), 3);
+	root = output();
+	ck_assert_str_eq(verdict_of(root, "all", "total"), "change");
+	ck_assert_str_eq(verdict_of(root, "all", "faults"), "same");
+	json_decref(root);
+	ck_assert_int_eq(RUN("a.pfs", "c.pfs", "--", "b.pfs", "d.pfs"), 0);
 }
 END_TEST
 
@@ -469,7 +555,7 @@ START_TEST(test_few_faults_give_no_verdict)
 	record_run("a.pfs", &a);
 	record_run("b.pfs", &b);
 	/* All classes together have 18 faults, too few for a verdict. */
-	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--format", "json"), 0);
+	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 0);
 	root = output();
 	ck_assert_str_eq(verdict_of(root, "disk", "whole"), "too few");
 	ck_assert_str_eq(verdict_of(root, "all", "whole"), "same");
@@ -555,7 +641,7 @@ START_TEST(test_duration_of_the_recording_makes_no_change)
 	b.faults = 2000;
 	record_run("a.pfs", &a);
 	record_run("b.pfs", &b);
-	ck_assert_int_eq(RUN("-f", "json", "a.pfs", "b.pfs"), 3);
+	ck_assert_int_eq(RUN("-t", "5", "-f", "json", "a.pfs", "b.pfs"), 3);
 	/* 1000 disk faults of 112 µs and 1000 of 3 µs. */
 	a.watched_ns = 1000 * 117000UL;
 	b.watched_ns = 2000 * 117000UL;
@@ -563,7 +649,7 @@ START_TEST(test_duration_of_the_recording_makes_no_change)
 	b.kernel = "6.12";
 	record_run("a.pfs", &a);
 	record_run("b.pfs", &b);
-	ck_assert_int_eq(RUN("-f", "json", "a.pfs", "b.pfs"), 0);
+	ck_assert_int_eq(RUN("-t", "5", "-f", "json", "a.pfs", "b.pfs"), 0);
 	root = output();
 	ck_assert(json_is_true(json_object_get(root, "rates")));
 	ck_assert_double_eq_tol(number_of(root, "disk", "faults", "a"), 1 / 117e-6, 0.01);
@@ -640,7 +726,9 @@ RUN_TESTS_WITH("cmd_compare", make_folder, remove_folder, test_same_recording_tw
 	       test_slower_disk_is_a_change_of_the_device_part,
 	       test_reclaim_is_compared_only_with_reclaim, test_parts_are_not_compared_without_ebpf,
 	       test_classes_that_a_run_could_not_see_are_not_compared,
-	       test_cut_and_lossy_recordings_are_compared_with_a_warning,
+	       test_cut_and_lossy_recordings_are_not_judged, test_few_losses_are_judged,
+	       test_one_run_on_each_side_is_judged_only_with_a_threshold,
+	       test_doubled_time_is_found_with_two_runs_on_each_side,
 	       test_few_faults_give_no_verdict, test_each_side_may_have_several_runs,
 	       test_duration_of_the_recording_makes_no_change,
 	       test_bad_command_lines_and_files_are_refused, test_closed_stdout_is_not_reported,

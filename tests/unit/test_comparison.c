@@ -71,12 +71,20 @@ static const struct comparison_row *find(const struct comparison *comparison, co
 	ck_abort_msg("no %s %s", class, measure);
 }
 
+/* One run on each side is judged, too. */
+static void judge(struct comparison *comparison, double threshold)
+{
+	comparison_judge(comparison, &(struct comparison_rules){ .confidence = 0.95,
+								 .threshold = threshold,
+								 .single = true });
+}
+
 static struct comparison compare(const struct sample *a, const struct sample *b, double threshold)
 {
 	struct comparison comparison = { 0 };
 
 	comparison_add(&comparison, "disk", &a->side, &b->side, ALL_PARTS);
-	comparison_judge(&comparison, 0.95, threshold);
+	judge(&comparison, threshold);
 	return comparison;
 }
 
@@ -160,7 +168,7 @@ START_TEST(test_equal_runs_are_seldom_reported_as_changed)
 			fill(&b[i], 200, 1, 0, &state);
 			comparison_add(&comparison, classes[i], &a[i].side, &b[i].side, ALL_PARTS);
 		}
-		comparison_judge(&comparison, 0.95, 0);
+		judge(&comparison, 0);
 		ck_assert_uint_eq(comparison.nr_judged, 3 * 5);
 		changed += comparison.change;
 	}
@@ -181,8 +189,6 @@ START_TEST(test_few_faults_give_no_verdict)
 	comparison = compare(&a, &b, 0.05);
 	ck_assert(!comparison.change);
 	ck_assert_uint_eq(comparison.nr_judged, 0);
-	/* the confidence is not shared with another row */
-	ck_assert_double_eq(comparison.confidence, 1 - 0.05);
 	ck_assert_int_eq(find(&comparison, "disk", "faults")->verdict, COMPARISON_TOO_FEW);
 	ck_assert_int_eq(find(&comparison, "disk", "whole")->verdict, COMPARISON_TOO_FEW);
 	ck_assert_int_eq(find(&comparison, "disk", "device")->verdict, COMPARISON_TOO_FEW);
@@ -237,7 +243,7 @@ START_TEST(test_part_unknown_in_one_run_has_no_verdict)
 	fill(&b, 500, 2, 0, &state);
 	comparison_add(&comparison, "disk", &a.side, &b.side,
 		       1U << PART_CPU_BEFORE | COMPARISON_WHOLE);
-	comparison_judge(&comparison, 0.95, 0.05);
+	judge(&comparison, 0.05);
 	row = find(&comparison, "disk", "device");
 	ck_assert_int_eq(row->verdict, COMPARISON_UNKNOWN);
 	ck_assert(isnan(row->a.value) && isnan(row->b.value));
@@ -255,7 +261,7 @@ START_TEST(test_times_of_calls_are_not_compared_with_those_of_whole_faults)
 	fill(&a, 500, 1, 0, &state);
 	fill(&b, 500, 2, 0, &state);
 	comparison_add(&comparison, "disk", &a.side, &b.side, 0);
-	comparison_judge(&comparison, 0.95, 0.05);
+	judge(&comparison, 0.05);
 	ck_assert_int_eq(find(&comparison, "disk", "total")->verdict, COMPARISON_UNKNOWN);
 	ck_assert_int_eq(find(&comparison, "disk", "whole")->verdict, COMPARISON_UNKNOWN);
 	ck_assert_int_eq(find(&comparison, "disk", "faults")->verdict, COMPARISON_SAME);
@@ -289,12 +295,109 @@ START_TEST(test_confidence_is_shared_by_the_rows)
 	comparison_add(&one, "disk", &a.side, &b.side, ALL_PARTS);
 	comparison_add(&both, "disk", &a.side, &b.side, ALL_PARTS);
 	comparison_add(&both, "wait", &a.side, &b.side, ALL_PARTS);
-	comparison_judge(&one, 0.95, 0);
-	comparison_judge(&both, 0.95, 0);
-	ck_assert_double_eq_tol(one.confidence, 1 - 0.05 / 5, TINY);
-	ck_assert_double_eq_tol(both.confidence, 1 - 0.05 / 10, TINY);
+	judge(&one, 0);
+	judge(&both, 0);
+	ck_assert_double_eq_tol(find(&one, "disk", "whole")->confidence, 1 - 0.05 / 5, TINY);
+	ck_assert_double_eq_tol(find(&both, "disk", "whole")->confidence, 1 - 0.05 / 10, TINY);
 	ck_assert_double_gt(find(&both, "disk", "whole")->interval.high,
 			    find(&one, "disk", "whole")->interval.high);
+}
+END_TEST
+
+/* The total of all faults has nine tenths, and leaves them to the others once it differs. */
+START_TEST(test_total_of_all_faults_is_tested_first)
+{
+	struct comparison comparison = { 0 };
+	struct sample a, b;
+	uint64_t state = 11;
+
+	fill(&a, 200, 1, 0, &state);
+	fill(&b, 200, 1, 0, &state);
+	comparison_add(&comparison, "all", &a.side, &b.side, ALL_PARTS);
+	judge(&comparison, 0);
+	ck_assert(!comparison.change);
+	ck_assert_double_eq_tol(find(&comparison, "all", "total")->confidence,
+				1 - 0.05 * 0.9 / (0.9 + 4 * 0.1 / 5), TINY);
+	ck_assert_double_eq_tol(find(&comparison, "all", "whole")->confidence,
+				1 - 0.05 * 0.1 / 5 / (0.9 + 4 * 0.1 / 5), TINY);
+	fill(&b, 200, 3, 0, &state);
+	comparison = (struct comparison){ 0 };
+	comparison_add(&comparison, "all", &a.side, &b.side, ALL_PARTS);
+	judge(&comparison, 0);
+	ck_assert_int_eq(find(&comparison, "all", "total")->verdict, COMPARISON_CHANGE);
+	/* The total, the mean and the device differ; two rows are left. */
+	ck_assert_int_eq(find(&comparison, "all", "faults")->verdict, COMPARISON_SAME);
+	ck_assert_double_eq_tol(find(&comparison, "all", "faults")->confidence, 1 - 0.05 / 2, TINY);
+}
+END_TEST
+
+START_TEST(test_one_run_on_each_side_is_not_judged)
+{
+	const struct comparison_rules rules = { .confidence = 0.95, .threshold = 0.05 };
+	struct comparison comparison = { 0 };
+	struct sample a, b;
+	uint64_t state = 18;
+
+	fill(&a, 500, 1, 0, &state);
+	fill(&b, 500, 2, 0, &state);
+	comparison_add(&comparison, "all", &a.side, &b.side, ALL_PARTS);
+	comparison_judge(&comparison, &rules);
+	ck_assert(!comparison.change && comparison.not_judged && !comparison.incomplete);
+	ck_assert_uint_eq(comparison.nr_judged, 0);
+	ck_assert_int_eq(find(&comparison, "all", "total")->verdict, COMPARISON_NOT_JUDGED);
+	ck_assert_double_gt(find(&comparison, "all", "total")->interval.difference, 0.8);
+}
+END_TEST
+
+START_TEST(test_runs_with_losses_above_the_threshold_are_not_judged)
+{
+	struct comparison_rules rules = { .confidence = 0.95, .threshold = 0.05, .single = true };
+	const double losses[] = { 0.4, 0.051, INFINITY };
+	struct comparison comparison;
+	struct sample a, b;
+	uint64_t state = 19;
+	size_t i;
+
+	fill(&a, 1000, 1, 0, &state);
+	fill(&b, 600, 1, 0, &state);
+	for (i = 0; i < 6; i++) {
+		comparison = (struct comparison){ 0 };
+		comparison_add(&comparison, "all", &a.side, &b.side, ALL_PARTS);
+		rules.lost[i % 2] = losses[i / 2];
+		rules.lost[1 - i % 2] = 0;
+		comparison_judge(&comparison, &rules);
+		ck_assert(!comparison.change && comparison.incomplete && !comparison.not_judged);
+		ck_assert_int_eq(find(&comparison, "all", "total")->verdict, COMPARISON_INCOMPLETE);
+		ck_assert_int_eq(find(&comparison, "all", "faults")->verdict,
+				 COMPARISON_INCOMPLETE);
+	}
+	/* Any loss is too much for a comparison without a threshold. */
+	rules = (struct comparison_rules){ .confidence = 0.95, .single = true, .lost = { 1e-9 } };
+	comparison_judge(&comparison, &rules);
+	ck_assert(comparison.incomplete);
+}
+END_TEST
+
+/* 9 % fewer faults in B, of which 4 % may be lost ones. */
+START_TEST(test_losses_below_the_threshold_add_to_it)
+{
+	struct comparison_rules rules = { .confidence = 0.95, .threshold = 0.05, .single = true };
+	struct comparison comparison = { 0 };
+	struct sample a, b;
+	uint64_t state = 20;
+
+	fill(&a, 10000, 1, 0, &state);
+	fill(&b, 9100, 1, 0, &state);
+	comparison_add(&comparison, "all", &a.side, &b.side, ALL_PARTS);
+	judge(&comparison, 0.05);
+	ck_assert_int_eq(find(&comparison, "all", "faults")->verdict, COMPARISON_CHANGE);
+	comparison = (struct comparison){ 0 };
+	comparison_add(&comparison, "all", &a.side, &b.side, ALL_PARTS);
+	rules.lost[0] = 0.01;
+	rules.lost[1] = 0.04;
+	comparison_judge(&comparison, &rules);
+	ck_assert(!comparison.incomplete);
+	ck_assert_int_eq(find(&comparison, "all", "faults")->verdict, COMPARISON_SAME);
 }
 END_TEST
 
@@ -309,7 +412,7 @@ START_TEST(test_total_time_is_the_first_row)
 	fill(&a, 3000, 1, 0, &state);
 	fill(&b, 1000, 2, 0, &state);
 	comparison_add(&comparison, "all", &a.side, &b.side, ALL_PARTS);
-	comparison_judge(&comparison, 0.95, 0.05);
+	judge(&comparison, 0.05);
 	row = comparison_total(&comparison);
 	ck_assert_ptr_eq(row, &comparison.rows[0]);
 	ck_assert_int_eq(row->verdict, COMPARISON_CHANGE);
@@ -341,7 +444,7 @@ START_TEST(test_bytes_read_are_compared_if_all_runs_know_them)
 	b.side.runs[0].reads = &reads[1];
 	comparison = (struct comparison){ 0 };
 	comparison_add(&comparison, "all", &a.side, &b.side, ALL_PARTS);
-	comparison_judge(&comparison, 0.95, 0.05);
+	judge(&comparison, 0.05);
 	ck_assert_int_eq(comparison.rows[1].measure, COMPARISON_READ);
 	ck_assert_int_eq(comparison.rows[1].verdict, COMPARISON_CHANGE);
 	ck_assert_double_eq_tol(comparison.rows[1].interval.difference, -31.0 / 32, TINY);
@@ -361,12 +464,12 @@ START_TEST(test_rates_of_runs_of_different_length_are_the_same)
 	fault_batches_end(&a.batches, 0, a.now_ns);
 	fault_batches_end(&b.batches, 0, b.now_ns);
 	comparison_add(&sums, "all", &a.side, &b.side, ALL_PARTS);
-	comparison_judge(&sums, 0.95, 0.05);
+	judge(&sums, 0.05);
 	ck_assert(sums.change);
 	a.side.runs[0].seconds = a.now_ns / 1e9;
 	b.side.runs[0].seconds = b.now_ns / 1e9;
 	comparison_add(&rates, "all", &a.side, &b.side, ALL_PARTS);
-	comparison_judge(&rates, 0.95, 0.05);
+	judge(&rates, 0.05);
 	ck_assert(!rates.change);
 	ck_assert_double_eq_tol(find(&rates, "all", "faults")->a.value, 1e9 / 105000, 100);
 	ck_assert_str_eq(comparison_unit(find(&rates, "all", "faults"), true), "faults/s");
@@ -395,7 +498,7 @@ static bool changed(const struct comparison_side *a, const struct comparison_sid
 
 	comparison_add(&comparison, "all", a, b, COMPARISON_WHOLE);
 	comparison_add(&comparison, "long", a, b, COMPARISON_WHOLE);
-	comparison_judge(&comparison, 0.95, threshold);
+	judge(&comparison, threshold);
 	return comparison.change;
 }
 
@@ -490,7 +593,10 @@ RUN_TESTS("comparison", test_same_run_twice_has_no_change_even_without_a_thresho
 	  test_class_of_one_run_only_is_a_change_by_count, test_class_of_neither_run_has_no_rows,
 	  test_part_unknown_in_one_run_has_no_verdict, test_number_of_major_faults_is_compared,
 	  test_times_of_calls_are_not_compared_with_those_of_whole_faults,
-	  test_confidence_is_shared_by_the_rows, test_total_time_is_the_first_row,
+	  test_confidence_is_shared_by_the_rows, test_total_of_all_faults_is_tested_first,
+	  test_one_run_on_each_side_is_not_judged,
+	  test_runs_with_losses_above_the_threshold_are_not_judged,
+	  test_losses_below_the_threshold_add_to_it, test_total_time_is_the_first_row,
 	  test_bytes_read_are_compared_if_all_runs_know_them,
 	  test_rates_of_runs_of_different_length_are_the_same,
 	  test_equal_bursty_runs_are_seldom_reported_as_changed,

@@ -85,7 +85,11 @@ static struct compare_report sample(void)
 	memcpy(comparison.rows, rows, sizeof(rows));
 	comparison.nr = sizeof(rows) / sizeof(rows[0]);
 	comparison.nr_judged = 4;
-	comparison.confidence = 0.9875;
+	comparison.rows[0].confidence = 0.9875;
+	comparison.several = false;
+	comparison.not_judged = false;
+	comparison.incomplete = false;
+	comparison.lost = 0;
 	comparison.change = true;
 	run_a = (struct compare_run){ .file = "a.pfs", .faults = 1003, .seconds = 10.0004 };
 	run_b[0] = (struct compare_run){ .file = "b.pfs", .faults = 1050 };
@@ -130,10 +134,11 @@ START_TEST(test_table_has_values_differences_and_verdicts)
 		"disk   whole         150.25 µs    180.30 µs      +20.0%   +19.0%  +21.3%  change\n"
 		"long   whole           3.50 µs          n/a                               too few\n"
 		"long   cpu_before      3.50 µs      3.50 µs        0.0%    -1.0%   +1.0%  same\n"
-		"At least one side has only one run: the intervals do not include differences "
-		"between runs.\n"
+		"Each side has only one run: the intervals do not include differences between "
+		"runs.\n"
 		"\n"
-		"From … To: 4 simultaneous intervals with 95 % confidence.\n"
+		"From … To: intervals of 4 rows. With 95 % confidence no row of equal programs is a "
+		"change.\n"
 		"A change is a difference of at least 5 % whose interval excludes 0.\n"
 		"Any row: change. Total time in faults: 2518.000 ms in A, 1556.124 ms in B, "
 		"-38.2% (from -45.0% to -30.0%): change.\n";
@@ -155,21 +160,15 @@ START_TEST(test_table_has_runs_rates_and_differences_of_conditions)
 
 	report.rates = true;
 	report.b.nr = 2;
+	comparison.several = true;
 	report.differences = differences;
 	text = print(REPORT_TABLE, &report);
 	check_contains(text, "A: a.pfs, 1003 faults in 10.000 s\nB1: b.pfs, 1050 faults\n"
 			     "B2: c.pfs, 1100 faults\nDiffers: kernel: A 6.1; B 6.1, 6.12\n\n");
-	check_contains(text, "At least one side has only one run: the intervals do not "
-			     "include differences between runs.\n");
+	check_contains(text, "Several runs: the intervals include differences between runs.\n");
 	check_contains(text, "2518.000 ms/s");
 	check_contains(text, "1050/s");
 	check_contains(text, " 150.25 µs ");
-	free(text);
-	report.a.runs = run_b;
-	report.a.nr = 2;
-	text = print(REPORT_TABLE, &report);
-	check_contains(text, "Several runs per side: the intervals include differences between "
-			     "runs.\n");
 	free(text);
 	json_decref(differences);
 }
@@ -266,11 +265,15 @@ START_TEST(test_json_has_the_figures)
 	root = print_and_parse(&report);
 	ck_assert(json_is_true(json_object_get(root, "change")));
 	ck_assert_double_eq(number_of(root, "confidence_percent"), 95);
-	ck_assert_double_eq_tol(number_of(root, "interval_confidence_percent"), 98.75, TINY);
+	ck_assert_double_eq(number_of(root, "lost_percent"), 0);
+	ck_assert_str_eq(json_string_value(json_object_get(root, "verdict")), "change");
 	ck_assert(json_is_false(json_object_get(root, "rates")));
 	ck_assert(json_is_false(json_object_get(root, "between_runs")));
 	ck_assert_double_eq_tol(number_of(json_object_get(root, "total"), "difference_percent"),
 				-38.2, TINY);
+	ck_assert_double_eq_tol(number_of(json_object_get(root, "total"),
+					  "interval_confidence_percent"),
+				98.75, TINY);
 	ck_assert_double_eq(number_of(json_object_get(root, "a"), "seconds"), 10.0004);
 	row = json_object_get(root, "b");
 	ck_assert_str_eq(json_string_value(json_object_get(row, "file")), "b?.pfs");
@@ -334,6 +337,71 @@ START_TEST(test_no_change_is_printed_too)
 }
 END_TEST
 
+static void check_unjudged(struct compare_report *report, enum comparison_verdict verdict,
+			   const char *word, const char *reason)
+{
+	json_t *root, *row;
+	char *text;
+	size_t i;
+
+	for (i = 0; i < comparison.nr; i++)
+		comparison.rows[i].verdict = verdict;
+	comparison.rows[0].confidence = 0;
+	comparison.change = false;
+	text = print(REPORT_TABLE, report);
+	check_contains(text, reason);
+	check_contains(text, "Any row: ");
+	check_contains(strstr(text, "Any row: "), word);
+	ck_assert_ptr_null(strstr(text, "From … To:"));
+	free(text);
+	text = print(REPORT_CSV, report);
+	check_contains(text, "all,total,ns,2518000000,1556124000,-38.2,n/a,n/a,");
+	check_contains(text, word);
+	free(text);
+	root = print_and_parse(report);
+	ck_assert_str_eq(json_string_value(json_object_get(root, "verdict")), word);
+	ck_assert(json_is_null(json_object_get(root, "change")));
+	row = json_object_get(root, "total");
+	ck_assert_str_eq(json_string_value(json_object_get(row, "verdict")), word);
+	ck_assert_double_eq_tol(number_of(row, "difference_percent"), -38.2, TINY);
+	ck_assert(json_is_null(json_object_get(row, "low_percent")));
+	ck_assert(json_is_null(json_object_get(row, "interval_confidence_percent")));
+	json_decref(root);
+}
+
+START_TEST(test_rows_that_are_not_judged_have_a_difference_without_an_interval)
+{
+	struct compare_report report = sample();
+	struct drawing drawing;
+
+	comparison.not_judged = true;
+	check_unjudged(
+		&report, COMPARISON_NOT_JUDGED, "not judged",
+		"Nothing is judged: one run on each side does not show how much runs differ.");
+	ck_assert_int_eq(compare_figure(&drawing, &report, "Less time in B."), 0);
+	ck_assert(!drawing_is_drawn(&drawing));
+	drawing_free(&drawing);
+	report = sample();
+	comparison.incomplete = true;
+	comparison.lost = INFINITY;
+	check_unjudged(&report, COMPARISON_INCOMPLETE, "incomplete",
+		       "Nothing is judged: a recording is cut or damaged, or lost more than 5 % of "
+		       "its records or events.");
+}
+END_TEST
+
+START_TEST(test_table_has_the_threshold_with_the_losses)
+{
+	struct compare_report report = sample();
+	char *text;
+
+	comparison.lost = 0.0125;
+	text = print(REPORT_TABLE, &report);
+	check_contains(text, "A change is a difference of at least 6.25 % whose");
+	free(text);
+}
+END_TEST
+
 START_TEST(test_output_that_cannot_be_written_is_an_error)
 {
 	const struct compare_report report = sample();
@@ -367,7 +435,8 @@ START_TEST(test_figure_clips_infinite_ratios_at_the_edge)
 			 "1,disk,whole,1.200000,1.190000,1.212500,1\n");
 	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_SCRIPT],
 				     "'started a read: mean time' 1)"));
-	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_AMOUNT], "5 of 4 differences"));
+	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_AMOUNT],
+				     "5 of 4 differences. With 95 %"));
 	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_READING],
 				     "The largest change: started a read (disk), major faults, "
 				     "of which A has none."));
@@ -433,6 +502,8 @@ RUN_TESTS("compare", test_table_has_values_differences_and_verdicts,
 	  test_json_of_several_runs_is_a_list, test_table_warns_of_losses_and_damage,
 	  test_csv_has_every_row, test_json_has_the_figures,
 	  test_json_is_null_where_there_is_no_number, test_no_change_is_printed_too,
+	  test_rows_that_are_not_judged_have_a_difference_without_an_interval,
+	  test_table_has_the_threshold_with_the_losses,
 	  test_output_that_cannot_be_written_is_an_error,
 	  test_figure_clips_infinite_ratios_at_the_edge,
 	  test_figure_names_a_change_that_it_does_not_draw)

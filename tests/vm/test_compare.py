@@ -37,10 +37,10 @@ def fixture_recordings(disks):
     return recordings
 
 
-def compare(first, second, *options):
+def compare(first, second, threshold=5):
     """(exit status, JSON)"""
-    result = pfstat.run(pfstat.PFDRIVE, "compare", "--format", "json", *options, first, second,
-                        check=False)
+    result = pfstat.run(pfstat.PFDRIVE, "compare", "--format", "json", "--threshold", threshold,
+                        first, second, check=False)
     return result.returncode, json.loads(result.stdout)
 
 
@@ -67,4 +67,4 @@ def test_a_slower_disk_is_named(recordings):
 
 
 def test_a_threshold_above_the_difference_hides_it(recordings):
-    assert compare(recordings["fast"], recordings["slow"], "--threshold", "150")[0] == 0
+    assert compare(recordings["fast"], recordings["slow"], threshold=150)[0] == 0

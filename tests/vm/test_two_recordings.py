@@ -54,7 +54,7 @@ def test_same_recording_twice_has_no_change(recordings):
 
 @pytest.mark.smoke
 def test_reading_without_read_ahead_is_a_change(recordings):
-    status, result = compare(recordings["with"], recordings["without"])
+    status, result = compare("--threshold", "5", recordings["with"], recordings["without"])
     assert status == 3 and result["change"] is True
     disk = row(result, "disk", "faults")
     assert disk["verdict"] == "change"

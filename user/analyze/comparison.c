@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns the batches of two sides into rows of estimates, and judges which rows changed. The compare
- * command adds the runs and prints the rows. Only rows with enough faults on a side are judged,
- * and all judged intervals hold together with the requested confidence.
+ * Turns the batches of two sides into rows of means, and judges which rows changed. The compare
+ * command adds the runs and prints the rows. Only rows with enough faults on a side are judged.
+ * The probability that any row of equal programs is called a change stays below the requested one.
  */
 #include <math.h>
 #include <string.h>
 
 #include "analyze/comparison.h"
 #include "util/array.h"
+
+/* Share of the permitted probability of an error that is for the total time of all faults. */
+#define TOTAL_WEIGHT 0.9
 
 const char *comparison_measure_name(const struct comparison_row *row)
 {
@@ -98,22 +101,22 @@ static struct estimate estimate_of(const struct comparison_run *run,
 	return estimate_mean(run->faults, part);
 }
 
-static struct estimate side_estimate(const struct comparison_side *side,
-				     const struct comparison_row *row)
+static struct run_mean side_mean(const struct comparison_side *side,
+				 const struct comparison_row *row)
 {
 	struct estimate runs[COMPARISON_MAX_RUNS];
 	size_t i;
 
 	for (i = 0; i < side->nr; i++)
 		runs[i] = estimate_of(&side->runs[i], row->measure, row->part);
-	return estimate_runs(runs, side->nr);
+	return run_mean_of(runs, side->nr);
 }
 
-static void row_estimate(struct comparison_row *row, const struct comparison_side *a,
-			 const struct comparison_side *b)
+static void row_fill(struct comparison_row *row, const struct comparison_side *a,
+		     const struct comparison_side *b)
 {
-	row->a = side_estimate(a, row);
-	row->b = side_estimate(b, row);
+	row->a = side_mean(a, row);
+	row->b = side_mean(b, row);
 }
 
 /* Too few only if both sides have few: none or few against many is certain. */
@@ -124,7 +127,7 @@ static void add_sum(struct comparison *comparison, const char *class,
 	const enum batch_sum sum = measure == COMPARISON_MAJOR ? BATCH_MAJOR : BATCH_FAULTS;
 	struct comparison_row *row = add_row(comparison, class, measure);
 
-	row_estimate(row, a, b);
+	row_fill(row, a, b);
 	if (side_sum(a, sum) < COMPARISON_FEW && side_sum(b, sum) < COMPARISON_FEW)
 		row->verdict = COMPARISON_TOO_FEW;
 }
@@ -147,7 +150,7 @@ static void add_reads(struct comparison *comparison, const char *class,
 	if (!knows_reads(a) || !knows_reads(b))
 		return;
 	row = add_row(comparison, class, COMPARISON_READ);
-	row_estimate(row, a, b);
+	row_fill(row, a, b);
 	if (side_requests(a) < COMPARISON_FEW && side_requests(b) < COMPARISON_FEW)
 		row->verdict = COMPARISON_TOO_FEW;
 }
@@ -161,7 +164,7 @@ static void add_time(struct comparison *comparison, const char *class, enum part
 	row->verdict = COMPARISON_UNKNOWN;
 	if (!known)
 		return;
-	row_estimate(row, a, b);
+	row_fill(row, a, b);
 	row->verdict = side_sum(a, BATCH_FAULTS) < COMPARISON_FEW ||
 				       side_sum(b, BATCH_FAULTS) < COMPARISON_FEW ?
 			       COMPARISON_TOO_FEW :
@@ -174,6 +177,7 @@ void comparison_add(struct comparison *comparison, const char *class,
 {
 	enum part part;
 
+	comparison->several |= a->nr > 1 || b->nr > 1;
 	if (!side_sum(a, BATCH_FAULTS) && !side_sum(b, BATCH_FAULTS))
 		return;
 	if (known & COMPARISON_WHOLE)
@@ -200,36 +204,111 @@ void comparison_add_unknown(struct comparison *comparison, const char *class)
 }
 
 /* A part that is 0 on both sides cannot differ. */
-static bool to_be_judged(const struct comparison_row *row)
+static bool can_change(const struct comparison_row *row)
 {
 	return row->verdict == COMPARISON_SAME && (row->a.value > 0 || row->b.value > 0);
 }
 
-static void row_judge(struct comparison_row *row, double confidence, double threshold)
+static bool has_one_run_a_side(const struct comparison_row *row)
 {
-	struct interval *interval = &row->interval;
-
-	*interval = interval_of(&row->a, &row->b, confidence);
-	if (interval->difference != 0 && fabs(interval->difference) >= threshold &&
-	    (interval->low > 0 || interval->high < 0))
-		row->verdict = COMPARISON_CHANGE;
+	return row->a.nr <= 1 && row->b.nr <= 1;
 }
 
-void comparison_judge(struct comparison *comparison, double confidence, double threshold)
+static void leave_unjudged(struct comparison *comparison, enum comparison_verdict verdict)
 {
 	struct comparison_row *row;
 
+	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
+		if (row->verdict != COMPARISON_SAME)
+			continue;
+		row->verdict = verdict;
+		row->interval.difference = interval_relative(row->a.value, row->b.value);
+	}
+}
+
+/* A class that occurs in one run of each side shows no variation, although there are more runs. */
+static void drop_single_means(struct comparison *comparison)
+{
+	struct comparison_row *row;
+
+	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++)
+		if (can_change(row) && has_one_run_a_side(row))
+			row->verdict = COMPARISON_TOO_FEW;
+}
+
+static double weight_of(const struct comparison *comparison, const struct comparison_row *row,
+			const struct comparison_row *total)
+{
+	return row == total ? TOTAL_WEIGHT : (1 - TOTAL_WEIGHT) / comparison->nr_judged;
+}
+
+/* @open: rows that do not differ so far. Returns false if no further row differs. */
+static bool judge_step(struct comparison *comparison, const struct comparison_rules *rules,
+		       bool *open, const struct comparison_row *total)
+{
+	struct comparison_row *row;
+	double weights = 0, weight;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < comparison->nr; i++)
+		weights += open[i] ? weight_of(comparison, &comparison->rows[i], total) : 0;
+	for (i = 0; i < comparison->nr; i++) {
+		row = &comparison->rows[i];
+		if (!open[i])
+			continue;
+		weight = weight_of(comparison, row, total);
+		row->confidence = 1 - (1 - rules->confidence) * weight / weights;
+		row->interval = run_mean_interval(&row->a, &row->b, row->confidence);
+		if (row->interval.low <= 0 && row->interval.high >= 0)
+			continue;
+		open[i] = false;
+		any = true;
+	}
+	return any;
+}
+
+static void judge_rows(struct comparison *comparison, const struct comparison_rules *rules)
+{
+	const struct comparison_row *total = comparison_total(comparison);
+	const double threshold = rules->threshold + comparison->lost;
+	bool open[COMPARISON_MAX_ROWS] = { false };
+	struct comparison_row *row;
+	size_t i;
+
+	for (i = 0; i < comparison->nr; i++) {
+		open[i] = can_change(&comparison->rows[i]);
+		comparison->nr_judged += open[i];
+	}
+	while (judge_step(comparison, rules, open, total))
+		;
+	for (i = 0; i < comparison->nr; i++) {
+		row = &comparison->rows[i];
+		if (!row->confidence || open[i] || row->interval.difference == 0 ||
+		    fabs(row->interval.difference) < threshold)
+			continue;
+		row->verdict = COMPARISON_CHANGE;
+		comparison->change = true;
+	}
+}
+
+void comparison_judge(struct comparison *comparison, const struct comparison_rules *rules)
+{
+	const bool single = !comparison->several;
+
 	comparison->nr_judged = 0;
 	comparison->change = false;
-	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++)
-		comparison->nr_judged += to_be_judged(row);
-	comparison->confidence = 1 - (1 - confidence) / (comparison->nr_judged ?: 1);
-	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
-		if (!to_be_judged(row))
-			continue;
-		row_judge(row, comparison->confidence, threshold);
-		comparison->change |= row->verdict == COMPARISON_CHANGE;
-	}
+	comparison->lost = rules->lost[0] + rules->lost[1];
+	comparison->incomplete = fmax(rules->lost[0], rules->lost[1]) > rules->threshold;
+	comparison->not_judged = single && !rules->single && !comparison->incomplete;
+	if (!single)
+		drop_single_means(comparison);
+	if (comparison->incomplete)
+		leave_unjudged(comparison, COMPARISON_INCOMPLETE);
+	else if (comparison->not_judged)
+		leave_unjudged(comparison, COMPARISON_NOT_JUDGED);
+	else
+		judge_rows(comparison, rules);
 }
 
 const struct comparison_row *comparison_total(const struct comparison *comparison)

@@ -4,17 +4,20 @@
  * read, and for each class of fault the total time, the number of faults and of major faults,
  * the mean time of a fault, and that of each part. Pure.
  *
- * A row is a change if the interval of its relative difference (batches.h) excludes 0, and the
- * difference is at least the threshold. More rows would give more changes by chance. So each
- * interval is wider (Bonferroni: O. J. Dunn, "Multiple Comparisons Among Means", Journal of the
- * American Statistical Association 56(293), 1961). With the requested confidence *all* of them
- * hold the truth, so equal programs seldom show a change in any row.
+ * A row is a change if the interval of its relative difference (run_mean.h) excludes 0, and the
+ * difference is at least the threshold. More rows would give more changes by chance. So the rows
+ * share the permitted probability of an error: nine tenths of it are for the total time of all
+ * faults, which is the question that users have, and the others share the rest. Rows that differ
+ * pass their share on to those that remain (S. Holm, "A Simple Sequentially Rejective Multiple
+ * Test Procedure", Scandinavian Journal of Statistics 6(2), 1979, with weights), so the other rows
+ * have all of it once the total differs. With the requested confidence *no* row of equal programs
+ * shows a change, however the rows depend on each other.
  */
 #ifndef PFSTAT_USER_COMPARISON_H
 #define PFSTAT_USER_COMPARISON_H
 
 #include "analyze/fault/explain.h"
-#include "analyze/stats/batches.h"
+#include "analyze/stats/run_mean.h"
 
 /* Fewer faults are not judged: a few equal times would look certain. */
 #define COMPARISON_FEW	    10
@@ -31,20 +34,23 @@ enum comparison_measure {
 enum comparison_verdict {
 	COMPARISON_SAME,
 	COMPARISON_CHANGE,
-	COMPARISON_TOO_FEW, /* see COMPARISON_FEW */
-	COMPARISON_UNKNOWN, /* not known in one of the runs: the part or the class */
+	COMPARISON_TOO_FEW,    /* see COMPARISON_FEW */
+	COMPARISON_UNKNOWN,    /* not known in one of the runs: the part or the class */
+	COMPARISON_NOT_JUDGED, /* one run a side does not show how much runs vary */
+	COMPARISON_INCOMPLETE, /* a run lost too much */
 };
 
-#define COMPARISON_VERDICT_NAMES { "same", "change", "too few", "n/a" }
+#define COMPARISON_VERDICT_NAMES { "same", "change", "too few", "n/a", "not judged", "incomplete" }
 
 struct comparison_row {
 	const char *class;
 	enum comparison_measure measure;
 	enum part part;	      /* for a time; NR_PARTS: the whole */
-	struct estimate a, b; /* value NAN: n/a */
+	struct run_mean a, b; /* value NAN: n/a */
 	enum comparison_verdict verdict;
-	/* Only valid for rows with the verdict same or change. */
+	/* For the verdicts same and change; the difference also for not judged. */
 	struct interval interval;
+	double confidence; /* of the interval; 0: not judged */
 };
 
 /* All and each class: total, two counts, the whole, and the parts; and the bytes read. */
@@ -53,9 +59,12 @@ struct comparison_row {
 struct comparison {
 	struct comparison_row rows[COMPARISON_MAX_ROWS];
 	size_t nr;
-	size_t nr_judged;  /* rows that have an interval */
-	double confidence; /* of the interval of one row */
-	bool change;	   /* true if any row changed */
+	bool several;	  /* there are several runs on a side */
+	size_t nr_judged; /* rows that have an interval */
+	bool change;	  /* true if any row changed */
+	bool not_judged;  /* no row is judged, because there is one run on each side */
+	bool incomplete;  /* no row is judged, because a run lost too much */
+	double lost;	  /* the share that losses add to the threshold */
 };
 
 /* The data of one run for one group of rows. */
@@ -89,12 +98,24 @@ void comparison_add(struct comparison *comparison, const char *class,
 /* Adds rows with n/a for a class that occurs in one run but that another could not observe. */
 void comparison_add_unknown(struct comparison *comparison, const char *class);
 
-/*
- * @confidence: probability that all intervals hold together, between 0 and 1
- * @threshold: least relative difference of a change
- * Without rows there is no change.
- */
-void comparison_judge(struct comparison *comparison, double confidence, double threshold);
+struct comparison_rules {
+	double confidence; /* probability that no row of equal programs changes, from 0 to 1 */
+	double threshold;  /* least relative difference of a change */
+	/*
+	 * Judge one run on each side, too. The variation between runs is not known then. The
+	 * caller guarantees that it is below the threshold.
+	 */
+	bool single;
+	/*
+	 * The largest share of a run's faults and events that was lost on either side; INFINITY:
+	 * not known. Above the threshold nothing is judged. Below it, a difference must exceed the
+	 * threshold by what is lost.
+	 */
+	double lost[2];
+};
+
+/* Without rows there is no change. */
+void comparison_judge(struct comparison *comparison, const struct comparison_rules *rules);
 
 /* Returns the row of the total time of all faults; NULL: none. */
 const struct comparison_row *comparison_total(const struct comparison *comparison);

@@ -22,6 +22,7 @@
 #include "recording/counters_json.h"
 #include "recording/reader.h"
 #include "report/compare_heads.h"
+#include "report/compare_lost.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/signals.h"
@@ -33,6 +34,7 @@ struct compare_options {
 	bool separated; /* by -- after the first side's files */
 	bool stdin_used;
 	double threshold, confidence; /* percent */
+	bool has_threshold;
 	enum report_format format;
 	struct figures_options figures;
 };
@@ -48,6 +50,7 @@ struct compared_run {
 	uint32_t hooks; /* 1 << enum bpf_hook; of a cut recording, those proven */
 	bool begun;
 	uint64_t start_ns, end_ns; /* of its items; later of the watching, if that is known */
+	uint64_t records, events;  /* that it has */
 	struct fault_batches classes[NR_FAULT_CLASSES], all;
 	struct read_batches reads;
 };
@@ -61,9 +64,11 @@ struct compare_input {
 };
 
 static const struct argp_option argp_options[] = {
-	{ "threshold", 't', "PERCENT", 0, "treat a smaller difference as no change (default 5)",
+	{ "threshold", 't', "PERCENT", 0,
+	  "treat a smaller difference as no change (default 5); judge one run on each side, too",
 	  0 },
-	{ "confidence", 'c', "PERCENT", 0, "confidence of all intervals together (default 95)", 0 },
+	{ "confidence", 'c', "PERCENT", 0,
+	  "confidence that a change is none by chance (default 95)", 0 },
 	{ "format", 'f', "table|csv|json", 0, "format of standard output (default table)", 0 },
 	FIGURES_OPTIONS_HTML,
 	FIGURES_OPTIONS_PLOT,
@@ -73,7 +78,8 @@ static const struct argp_option argp_options[] = {
 static const char doc[] =
 	"Compares two recordings, or two sides with several recordings each: the total time in "
 	"faults, the bytes read, the number of faults of each class, their mean time and its "
-	"parts, with confidence intervals.\vExit status: 0 no change, 3 a change, 1 and 2 errors.";
+	"parts, with confidence intervals.\vExit status: 0 no change, or one run on each side and no "
+	"--threshold; 3 a change; 4 a recording is incomplete; 1 and 2 errors.";
 
 static void compare_add_file(struct compare_options *options, const struct argp_state *state,
 			     const char *text)
@@ -142,6 +148,7 @@ static error_t compare_parse_option(int key, char *text, struct argp_state *stat
 	switch (key) {
 	case 't':
 		options->threshold = argument_decimal(state, "threshold", text, percentage, 0, 1e6);
+		options->has_threshold = true;
 		return 0;
 	case 'c':
 		options->confidence =
@@ -197,6 +204,7 @@ static int compare_add_fault(void *context, const struct explained *fault)
 
 static void compare_add_event(struct compared_run *run, const struct pfstat_event *event)
 {
+	run->events++;
 	run->have_bpf = true;
 	run->hooks |= event_hooks(event);
 	if (event->type == PFSTAT_EVENT_BLOCK && !(event->flags & PFSTAT_BLOCK_WRITE))
@@ -215,6 +223,7 @@ static int compare_add_item(void *context, const struct item *item)
 	}
 	if (item->ns > run->end_ns)
 		run->end_ns = item->ns;
+	run->records += item->type == ITEM_RECORD;
 	if (item->type == ITEM_EVENT && item->ns)
 		compare_add_event(run, item->event);
 	return analysis_add(run->analysis, item);
@@ -336,6 +345,8 @@ static struct compare_run printed_run(const struct compared_run *run)
 	return (struct compare_run){
 		.file = run->path,
 		.faults = run->all.sums[BATCH_FAULTS],
+		.records = run->records,
+		.events = run->events,
 		.seconds = seconds_of(run),
 		/* perf has no records of calls; its samples are events. */
 		.lost_records = !run->have_counters		  ? COUNT_NA :
@@ -503,6 +514,11 @@ static int input_finish(struct compare_input *input)
 static int compare_runs(const struct compare_options *options, struct compare_input *input)
 {
 	struct comparison comparison = { 0 };
+	struct comparison_rules rules = {
+		.confidence = options->confidence / 100,
+		.threshold = options->threshold / 100,
+		.single = options->has_threshold,
+	};
 	struct compare_report report = {
 		.comparison = &comparison,
 		.confidence = options->confidence,
@@ -513,14 +529,18 @@ static int compare_runs(const struct compare_options *options, struct compare_in
 	if (input_finish(input))
 		return message(STATUS_FAILED, "out of memory");
 	add_all(&comparison, input);
-	comparison_judge(&comparison, options->confidence / 100, options->threshold / 100);
 	report.a = (struct compare_side){ input->printed[0], input->nr[0] };
 	report.b = (struct compare_side){ input->printed[1], input->nr[1] };
+	rules.lost[0] = compare_lost_share(&report.a);
+	rules.lost[1] = compare_lost_share(&report.b);
+	comparison_judge(&comparison, &rules);
 	report.rates = input->rates;
 	report.differences = input->differences;
 	status = compare_show(options, &report);
 	if (status)
 		return status;
+	if (comparison.incomplete)
+		return STATUS_INCOMPLETE;
 	return comparison.change ? STATUS_CHANGE : STATUS_OK;
 }
 

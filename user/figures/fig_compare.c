@@ -217,13 +217,23 @@ static void fig_compare_write_caption(struct drawing *drawing, const struct comp
 	say_side(drawing, "B", &report->b);
 	say_largest(drawing, report);
 	drawing_say(drawing, DRAWING_AMOUNT,
-		    "%zu of %zu differences, with simultaneous intervals of %g %% confidence. "
+		    "%zu of %zu differences. With %g %% confidence no row of equal programs is a "
+		    "change. "
 		    "Differences below ÷100 and beyond ×100 are drawn at the edge.",
 		    rows, comparison->nr_judged, report->confidence);
 	drawing_say(
 		drawing, DRAWING_ALT,
 		"One bar per measure: the ratio of B to A, from the lower to the upper end of its "
 		"interval.");
+}
+
+static const char *fig_compare_why_none(const struct comparison *comparison)
+{
+	if (comparison->incomplete)
+		return "nothing is judged, because a recording is incomplete";
+	if (comparison->not_judged)
+		return "one run on each side does not show how much runs differ";
+	return "the runs have too few faults to compare";
 }
 
 int compare_figure(struct drawing *drawing, const struct compare_report *report,
@@ -239,7 +249,8 @@ int compare_figure(struct drawing *drawing, const struct compare_report *report,
 		fig_compare_write_data(drawing, report->comparison, rows);
 		fig_compare_write_script(drawing, report, rows);
 	} else {
-		drawing_say(drawing, DRAWING_MISSING, "the runs have too few faults to compare");
+		drawing_say(drawing, DRAWING_MISSING, "%s",
+			    fig_compare_why_none(report->comparison));
 	}
 	return drawing_end(drawing);
 }

@@ -27,20 +27,21 @@ static const char *verdict_name(const struct comparison_row *row)
 	return names[row->verdict];
 }
 
-/* The difference of other rows is unknown. */
+/* Other rows have no interval. */
 static bool is_judged(const struct comparison_row *row)
 {
 	return row->verdict == COMPARISON_SAME || row->verdict == COMPARISON_CHANGE;
 }
 
+static bool has_difference(const struct comparison_row *row)
+{
+	return is_judged(row) || row->verdict == COMPARISON_NOT_JUDGED ||
+	       row->verdict == COMPARISON_INCOMPLETE;
+}
+
 static bool is_mean(const struct comparison_row *row)
 {
 	return row->measure == COMPARISON_TIME;
-}
-
-bool compare_has_runs(const struct compare_report *report)
-{
-	return report->a.nr > 1 && report->b.nr > 1;
 }
 
 static void compare_print_lost(FILE *out, const char *name, const struct compare_run *run)
@@ -149,11 +150,11 @@ static void relative_text(char *text, size_t size, double relative)
 			 percent != 0 ? percent : 0);
 }
 
-static void cell_relative(struct grid *grid, const struct comparison_row *row, double relative)
+static void cell_relative(struct grid *grid, bool known, double relative)
 {
 	char text[32] = "";
 
-	if (is_judged(row))
+	if (known)
 		relative_text(text, sizeof(text), relative);
 	grid_cell(grid, "%s", text);
 }
@@ -187,9 +188,9 @@ static int print_rows(FILE *out, const struct compare_report *report)
 					  NULL);
 		cell_value(&grid, row, row->a.value, report->rates);
 		cell_value(&grid, row, row->b.value, report->rates);
-		cell_relative(&grid, row, row->interval.difference);
-		cell_relative(&grid, row, row->interval.low);
-		cell_relative(&grid, row, row->interval.high);
+		cell_relative(&grid, has_difference(row), row->interval.difference);
+		cell_relative(&grid, is_judged(row), row->interval.low);
+		cell_relative(&grid, is_judged(row), row->interval.high);
 		grid_cell(&grid, "%s", verdict_name(row));
 	}
 	return grid_close(&grid, out);
@@ -199,14 +200,19 @@ static void print_change(FILE *out, const struct comparison_row *row)
 {
 	char difference[32], low[32], high[32];
 
-	if (!is_judged(row)) {
+	if (!has_difference(row)) {
 		fprintf(out, " (%s)", verdict_name(row));
 		return;
 	}
 	relative_text(difference, sizeof(difference), row->interval.difference);
+	fprintf(out, ", %s", difference);
+	if (!is_judged(row)) {
+		fprintf(out, ": %s", verdict_name(row));
+		return;
+	}
 	relative_text(low, sizeof(low), row->interval.low);
 	relative_text(high, sizeof(high), row->interval.high);
-	fprintf(out, ", %s (from %s to %s): %s", difference, low, high,
+	fprintf(out, " (from %s to %s): %s", low, high,
 		row->verdict == COMPARISON_CHANGE ? "change" : "no change");
 }
 
@@ -236,14 +242,54 @@ char *compare_sentence(const struct compare_report *report)
 	return text;
 }
 
+static const char *overall_name(const struct comparison *comparison)
+{
+	static const char *const names[] = COMPARISON_VERDICT_NAMES;
+
+	if (comparison->incomplete)
+		return names[COMPARISON_INCOMPLETE];
+	if (comparison->not_judged)
+		return names[COMPARISON_NOT_JUDGED];
+	return comparison->change ? "change" : "no change";
+}
+
+/* The reason why nothing is judged, or the meaning of the intervals. */
+static void print_rules(FILE *out, const struct compare_report *report)
+{
+	const struct comparison *comparison = report->comparison;
+
+	if (comparison->incomplete) {
+		fprintf(out,
+			"Nothing is judged: a recording is cut or damaged, or lost more than %g %% of "
+			"its records or events.\n",
+			report->threshold);
+		return;
+	}
+	if (comparison->not_judged) {
+		fputs("Nothing is judged: one run on each side does not show how much runs differ. "
+		      "Record several\nruns on each side, or set --threshold above that difference.\n",
+		      out);
+		return;
+	}
+	fputs(comparison->several ?
+		      "Several runs: the intervals include differences between runs.\n" :
+		      "Each side has only one run: the intervals do not include differences between runs.\n",
+	      out);
+	fprintf(out,
+		"\nFrom … To: intervals of %zu rows. With %g %% confidence no row of equal programs "
+		"is a change.\n",
+		comparison->nr_judged, report->confidence);
+	fprintf(out, "A change is a difference of at least %.3g %% whose interval excludes 0.\n",
+		report->threshold + 100 * comparison->lost);
+}
+
 static int compare_print_end(FILE *out, const struct compare_report *report)
 {
 	char *sentence = compare_sentence(report);
 
 	if (!sentence)
 		return -ENOMEM;
-	fprintf(out, "Any row: %s. %s\n", report->comparison->change ? "change" : "no change",
-		sentence);
+	fprintf(out, "Any row: %s. %s\n", overall_name(report->comparison), sentence);
 	free(sentence);
 	return 0;
 }
@@ -261,14 +307,7 @@ int compare_print_table(FILE *out, const struct compare_report *report)
 	err = print_rows(out, report);
 	if (err)
 		return err;
-	fputs(compare_has_runs(report) ?
-		      "Several runs per side: the intervals include differences between runs.\n" :
-		      "At least one side has only one run: the intervals do not include differences between runs.\n",
-	      out);
-	fprintf(out, "\nFrom … To: %zu simultaneous intervals with %g %% confidence.\n",
-		report->comparison->nr_judged, report->confidence);
-	fprintf(out, "A change is a difference of at least %g %% whose interval excludes 0.\n",
-		report->threshold);
+	print_rules(out, report);
 	return compare_print_end(out, report);
 }
 
@@ -300,7 +339,7 @@ static int print_csv(FILE *out, const struct compare_report *report)
 			comparison_unit(row, report->rates));
 		csv_value(out, row->a.value);
 		csv_value(out, row->b.value);
-		csv_number(out, is_judged(row), 100 * row->interval.difference);
+		csv_number(out, has_difference(row), 100 * row->interval.difference);
 		csv_number(out, is_judged(row), 100 * row->interval.low);
 		csv_number(out, is_judged(row), 100 * row->interval.high);
 		fprintf(out, ",%s\n", verdict_name(row));
@@ -309,9 +348,9 @@ static int print_csv(FILE *out, const struct compare_report *report)
 }
 
 /* JSON does not have infinity either, so it is null. */
-static json_t *percent_of(const struct comparison_row *row, double relative)
+static json_t *percent_of(bool known, double relative)
 {
-	return json_real_or_null(is_judged(row) && !isinf(relative) ? 100 * relative : NAN);
+	return json_real_or_null(known && !isinf(relative) ? 100 * relative : NAN);
 }
 
 static json_t *compare_value_of(const struct comparison_row *row, double value)
@@ -323,13 +362,17 @@ static json_t *compare_value_of(const struct comparison_row *row, double value)
 
 static json_t *compare_row_of(const struct compare_report *report, const struct comparison_row *row)
 {
-	return json_pack("{ss ss ss so so so so so ss}", "class", row->class, "measure",
+	const struct interval *interval = &row->interval;
+
+	return json_pack("{ss ss ss so so so so so so ss}", "class", row->class, "measure",
 			 comparison_measure_name(row), "unit", comparison_unit(row, report->rates),
 			 "a", compare_value_of(row, row->a.value), "b",
 			 compare_value_of(row, row->b.value), "difference_percent",
-			 percent_of(row, row->interval.difference), "low_percent",
-			 percent_of(row, row->interval.low), "high_percent",
-			 percent_of(row, row->interval.high), "verdict", verdict_name(row));
+			 percent_of(has_difference(row), interval->difference), "low_percent",
+			 percent_of(is_judged(row), interval->low), "high_percent",
+			 percent_of(is_judged(row), interval->high), "interval_confidence_percent",
+			 percent_of(row->confidence > 0, row->confidence), "verdict",
+			 verdict_name(row));
 }
 
 static json_t *compare_rows_of(const struct compare_report *report)
@@ -378,18 +421,25 @@ static json_t *compare_total_of(const struct compare_report *report)
 	return row ? compare_row_of(report, row) : json_null();
 }
 
+/* Nothing is known of a change if nothing is judged. */
+static json_t *change_of(const struct comparison *comparison)
+{
+	return comparison->not_judged || comparison->incomplete ? json_null() :
+								  json_boolean(comparison->change);
+}
+
 static json_t *report_of(const struct compare_report *report)
 {
 	const struct comparison *comparison = report->comparison;
 
-	return json_pack("{so so so sb sb sf sf sf so so sb}", "a", compare_side_of(&report->a),
+	return json_pack("{so so so sb sb sf sf so so so ss so}", "a", compare_side_of(&report->a),
 			 "b", compare_side_of(&report->b), "differences",
 			 report->differences ? json_deep_copy(report->differences) : json_array(),
-			 "rates", report->rates, "between_runs", compare_has_runs(report),
+			 "rates", report->rates, "between_runs", comparison->several,
 			 "confidence_percent", report->confidence, "threshold_percent",
-			 report->threshold, "interval_confidence_percent",
-			 100 * comparison->confidence, "total", compare_total_of(report), "rows",
-			 compare_rows_of(report), "change", comparison->change);
+			 report->threshold, "lost_percent", percent_of(true, comparison->lost),
+			 "total", compare_total_of(report), "rows", compare_rows_of(report),
+			 "verdict", overall_name(comparison), "change", change_of(comparison));
 }
 
 static int compare_print_as(FILE *out, enum report_format format,

@@ -7,9 +7,6 @@
 #include "report/compare_report.h"
 #include "report/report.h"
 
-/* True if a side has several runs. Only then do the intervals include differences between runs. */
-bool compare_has_runs(const struct compare_report *report);
-
 /*
  * Returns "Total time in faults: …", one sentence with the verdict; the caller frees it. NULL: no
  * memory.

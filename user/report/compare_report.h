@@ -13,6 +13,7 @@
 struct compare_run {
 	const char *file;
 	uint64_t faults;
+	uint64_t records, events;	    /* that the recording has */
 	double seconds;			    /* duration of the recording; 0: n/a */
 	uint64_t lost_records, lost_events; /* COUNT_NA: n/a */
 	const char *damage;		    /* one clause, or NULL */

@@ -11,6 +11,7 @@ enum status {
 	STATUS_CHANGE = 3, /* pfdrive compare: the runs differ */
 	/* pfdrive doctor: a measurement is not possible here; prefetch: a file was left out */
 	STATUS_MISSING = 3,
+	STATUS_INCOMPLETE = 4, /* pfdrive compare: a recording lacks too much to be judged */
 };
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cuts the faults and reads of a run into batches, and estimates figures and their variance from
- * them. cmd_compare.c adds the faults and reads; comparison.c uses the estimates. Sums over the run
+ * them. cmd_compare.c adds the faults and reads; run_mean.c uses the estimates. Sums over the run
  * are exact, and there are never more than BATCHES_MAX batches.
  */
 #include <math.h>
@@ -66,6 +66,16 @@ static uint64_t since(uint64_t start_ns, uint64_t ns)
 	return ns > start_ns ? ns - start_ns : 0;
 }
 
+static void squares_add(double *squares, const struct explained *fault)
+{
+	const double whole = fault->end_ns - fault->start_ns;
+	enum part part;
+
+	for (part = 0; part < NR_PARTS; part++)
+		squares[part] += (double)fault->parts_ns[part] * fault->parts_ns[part];
+	squares[NR_PARTS] += whole * whole;
+}
+
 static void sums_add(uint64_t *sums, const struct explained *fault)
 {
 	enum part part;
@@ -81,6 +91,7 @@ void fault_batches_add(struct fault_batches *batches, const struct explained *fa
 		       uint64_t start_ns)
 {
 	sums_add(batches->sums, fault);
+	squares_add(batches->squares, fault);
 	sums_add(batch_by_number(&batches->by_number), fault);
 	sums_add(batch_by_time(&batches->by_time, since(start_ns, fault->end_ns)), fault);
 }
@@ -116,6 +127,13 @@ static double freedom_of(size_t nr)
 	return fmax(1, 2.0 * (nr - 1) * (nr - 1) / (3.0 * nr - 4));
 }
 
+static double grain_of(const struct fault_batches *batches, enum part part)
+{
+	const uint64_t sum = batches->sums[BATCH_TIME + part];
+
+	return sum ? batches->squares[part] / sum : 0;
+}
+
 struct estimate estimate_mean(const struct fault_batches *batches, enum part part)
 {
 	const enum batch_sum sum = BATCH_TIME + part;
@@ -138,6 +156,7 @@ struct estimate estimate_mean(const struct fault_batches *batches, enum part par
 		.value = batches->sums[sum] / count,
 		.variance = i ? squares / i / count : 0,
 		.freedom = i ? freedom_of(i + 1) : 1,
+		.grain = grain_of(batches, part) / count,
 	};
 }
 
@@ -169,6 +188,7 @@ static struct estimate batches_per_second(struct estimate total, const struct ba
 		total.freedom = freedom_of(by_time->nr);
 	}
 	total.value /= seconds;
+	total.grain /= seconds;
 	total.variance /= seconds * seconds;
 	return total;
 }
@@ -177,8 +197,10 @@ struct estimate estimate_sum(const struct fault_batches *batches, enum batch_sum
 			     double seconds)
 {
 	const double value = batches->sums[sum], count = batches->sums[BATCH_FAULTS];
-	struct estimate mean, total = { value, value, FREEDOM_MAX };
+	struct estimate mean, total = { value, value, FREEDOM_MAX, 1 };
 
+	if (sum >= BATCH_TIME)
+		total.grain = grain_of(batches, sum - BATCH_TIME);
 	if (sum >= BATCH_TIME && count > 0) {
 		/* Both the number of faults and their durations vary by chance. */
 		mean = estimate_mean(batches, sum - BATCH_TIME);
@@ -190,7 +212,12 @@ struct estimate estimate_sum(const struct fault_batches *batches, enum batch_sum
 
 struct estimate estimate_reads(const struct read_batches *batches, double seconds)
 {
-	const struct estimate total = { batches->bytes, batches->squares, FREEDOM_MAX };
+	const struct estimate total = {
+		.value = batches->bytes,
+		.variance = batches->squares,
+		.freedom = FREEDOM_MAX,
+		.grain = batches->bytes ? batches->squares / batches->bytes : 0,
+	};
 
 	return batches_per_second(total, &batches->by_time, BATCH_TIME, seconds);
 }
@@ -198,34 +225,6 @@ struct estimate estimate_reads(const struct read_batches *batches, double second
 static double square(double x)
 {
 	return x * x;
-}
-
-struct estimate estimate_runs(const struct estimate *runs, size_t nr)
-{
-	struct estimate side = { .value = 0 };
-	double within = 0, between = 0;
-	size_t i, known = 0;
-
-	for (i = 0; i < nr; i++) {
-		if (isnan(runs[i].value))
-			continue;
-		known++;
-		side.value += runs[i].value;
-		within += runs[i].variance;
-		side.freedom = runs[i].freedom;
-	}
-	if (!known)
-		return (struct estimate){ .value = NAN, .freedom = 1 };
-	side.value /= known;
-	side.variance = within / known / known;
-	if (known == 1)
-		return side;
-	for (i = 0; i < nr; i++)
-		if (!isnan(runs[i].value))
-			between += square(runs[i].value - side.value);
-	side.variance = fmax(side.variance, between / (known - 1) / known);
-	side.freedom = known - 1;
-	return side;
 }
 
 double interval_relative(double a, double b)

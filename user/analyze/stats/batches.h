@@ -36,6 +36,7 @@ struct batches {
 /* Faults of one class, or of all, in one run. All zero is an empty one. */
 struct fault_batches {
 	uint64_t sums[NR_BATCH_SUMS]; /* over the run; exact */
+	double squares[NR_PARTS + 1]; /* sums of the squares of the faults' times */
 	struct batches by_number, by_time;
 };
 
@@ -60,6 +61,11 @@ struct estimate {
 	double value; /* NAN: n/a */
 	double variance;
 	double freedom; /* degrees of freedom of the variance; at least 1 */
+	/*
+	 * What one fault or request more adds to the value: 1, or the sum of the squares over the
+	 * sum. The few large ones count, not the many small ones beside them.
+	 */
+	double grain;
 };
 
 /* Mean time of a fault. */
@@ -72,12 +78,6 @@ struct estimate estimate_mean(const struct fault_batches *batches, enum part par
 struct estimate estimate_sum(const struct fault_batches *batches, enum batch_sum sum,
 			     double seconds);
 struct estimate estimate_reads(const struct read_batches *batches, double seconds);
-
-/*
- * The mean of several runs. Its variance is that between the runs, but at least that within
- * them. Runs that are n/a are left out.
- */
-struct estimate estimate_runs(const struct estimate *runs, size_t nr);
 
 /* Relative: 0.1 is 10 % more. May be INFINITY. */
 struct interval {

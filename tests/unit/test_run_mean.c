@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Intervals of the ratio of two sides, with figures that are known. */
+#include <math.h>
+
+#include "runner.h"
+#include "user/analyze/stats/run_mean.h"
+#include "user/util/statistics.h"
+
+#define TINY	   0.000001
+#define CONFIDENCE 0.95
+
+static struct run_mean side_of(const double *values, size_t nr, double grain)
+{
+	struct estimate runs[8] = { 0 };
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		runs[i] = (struct estimate){ .value = values[i], .freedom = 1, .grain = grain };
+	return run_mean_of(runs, nr);
+}
+
+#define SIDE(grain, ...)                                                                           \
+	side_of((const double[]){ __VA_ARGS__ },                                                   \
+		sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double), grain)
+
+START_TEST(test_mean_leaves_out_runs_without_the_figure)
+{
+	const struct run_mean mean = SIDE(2, 90, NAN, 110);
+
+	ck_assert_double_eq(mean.value, 100);
+	ck_assert_double_eq_tol(mean.squares, 0.02, TINY);
+	ck_assert_double_eq(mean.grain, 2);
+	ck_assert_uint_eq(mean.nr, 2);
+	ck_assert(isnan(SIDE(1, NAN, NAN).value));
+}
+END_TEST
+
+START_TEST(test_variance_of_both_sides_is_pooled)
+{
+	const struct run_mean a = SIDE(0, 98, 102), b = SIDE(0, 190, 200, 210), one = SIDE(0, 99);
+	const double spread = sqrt((2 * 0.02 * 0.02 + 2 * 0.05 * 0.05) / 3 * (1.0 / 2 + 1.0 / 3));
+	const double reach = student_quantile((1 + CONFIDENCE) / 2, 3) * spread;
+	const struct interval interval = run_mean_interval(&a, &b, CONFIDENCE);
+
+	ck_assert_uint_eq(run_mean_freedom(&a, &b), 3);
+	ck_assert_double_eq_tol(interval.difference, 1, TINY);
+	ck_assert_double_eq_tol(interval.low, 2 * exp(-reach) - 1, TINY);
+	ck_assert_double_eq_tol(interval.high, 2 * exp(reach) - 1, TINY);
+	/* The variation of one side is that of both. */
+	ck_assert_uint_eq(run_mean_freedom(&one, &a), 1);
+	ck_assert_uint_eq(run_mean_freedom(&one, &one), 0);
+}
+END_TEST
+
+START_TEST(test_equal_numbers_in_all_runs_differ_by_more_than_their_grain)
+{
+	const struct run_mean a = SIDE(1, 5000, 5000), b = SIDE(1, 5500, 5500);
+	const struct run_mean few = SIDE(1, 10, 10), more = SIDE(1, 12, 12);
+	struct interval interval = run_mean_interval(&a, &b, 0.9999);
+
+	/* Student's quantile is 100. */
+	ck_assert_double_gt(interval.low, 0);
+	interval = run_mean_interval(&few, &more, CONFIDENCE);
+	ck_assert_double_lt(interval.low, 0);
+	ck_assert_double_gt(interval.high, interval.difference);
+}
+END_TEST
+
+START_TEST(test_side_without_any_fault_differs_from_one_with_many)
+{
+	const struct run_mean none = SIDE(0, 0, 0), many = SIDE(1, 140, 150), one = SIDE(1, 1, 0);
+	struct interval interval = run_mean_interval(&none, &many, CONFIDENCE);
+
+	ck_assert(isinf(interval.difference) && isinf(interval.low) && isinf(interval.high));
+	interval = run_mean_interval(&many, &none, CONFIDENCE);
+	ck_assert_double_eq(interval.difference, -1);
+	ck_assert_double_eq(interval.low, -1);
+	ck_assert_double_lt(interval.high, -0.9);
+	interval = run_mean_interval(&none, &one, CONFIDENCE);
+	ck_assert(isinf(interval.difference) && interval.low == -1);
+	interval = run_mean_interval(&none, &none, CONFIDENCE);
+	ck_assert(interval.difference == 0 && interval.low == 0 && interval.high == 0);
+}
+END_TEST
+
+START_TEST(test_interval_without_an_end_is_infinite)
+{
+	const struct run_mean a = SIDE(10, 1, 9), b = SIDE(10, 100, 1);
+	const struct interval interval = run_mean_interval(&a, &b, 0.99);
+
+	ck_assert(isinf(interval.high));
+	ck_assert_double_eq(interval.low, -1);
+}
+END_TEST
+
+RUN_TESTS("run_mean", test_mean_leaves_out_runs_without_the_figure,
+	  test_variance_of_both_sides_is_pooled,
+	  test_equal_numbers_in_all_runs_differ_by_more_than_their_grain,
+	  test_side_without_any_fault_differs_from_one_with_many,
+	  test_interval_without_an_end_is_infinite)
