@@ -151,13 +151,51 @@ static double cost_of_times(uint64_t count, double ns)
 	return count ? count * ns : 0;
 }
 
-static double cost_share(double ns, uint64_t counted_ns)
+static const char *cost_of_calls_missing(const struct report_cost *cost)
 {
-	return counted_ns != COUNT_NA && counted_ns ? ns / counted_ns : NAN;
+	if (cost->call_cost_ps == COUNT_NA)
+		return "the module could not measure the cost of a call";
+	return cost->calls == COUNT_NA ? "it is not known how many calls there were" : NULL;
 }
 
-struct own_cost view_own_cost(const struct report_cost *cost, const struct report_time *time)
+static const char *cost_of_faults_missing(const struct report *run, const struct own_cost *own)
 {
+	const struct report_cost *cost = &run->cost;
+
+	if (!isnan(own->bpf_total_ns))
+		return NULL;
+	if (cost->bpf_hooked == COUNT_NA || cost->bpf_again == COUNT_NA ||
+	    cost->bpf_other == COUNT_NA)
+		return "it is not known how many faults there were";
+	return "the timing of this machine varied by more than that when it was measured";
+}
+
+/* The programs of eBPF that record calls are in the cost of counting. */
+static void cost_add_up(const struct report *run, struct own_cost *own)
+{
+	const bool by_module = !view_source_is_bpf(run) && !view_source_is_perf(run);
+
+	own->added_ns = 0;
+	if (by_module) {
+		own->added_ns += own->total_ns;
+		own->missing = cost_of_calls_missing(&run->cost);
+	}
+	if (run->bpf.known) {
+		own->added_ns += own->bpf_total_ns;
+		own->missing = own->missing ?: cost_of_faults_missing(run, own);
+	}
+	if (!by_module && !run->bpf.known)
+		own->missing = "nothing was counted";
+	if (own->missing)
+		own->added_ns = NAN;
+	own->added_share = run->faults.all.whole.total_ns ?
+				   own->added_ns / run->faults.all.whole.total_ns :
+				   NAN;
+}
+
+struct own_cost view_own_cost(const struct report *run)
+{
+	const struct report_cost *cost = &run->cost;
 	struct own_cost own = {
 		.call_ns = cost_in_ns(cost->call_cost_ps),
 		.inside_ns = cost_in_ns(cost->inside_ps),
@@ -167,12 +205,11 @@ struct own_cost view_own_cost(const struct report_cost *cost, const struct repor
 	};
 
 	own.total_ns = cost->calls == COUNT_NA ? NAN : cost->calls * own.call_ns;
-	own.share = cost_share(own.total_ns, time->counted_ns);
 	own.bpf_total_ns =
 		cost_of_times(cost->bpf_hooked, own.hooked_ns) +
 		cost_of_times(cost->bpf_again, isnan(own.again_ns) ? own.hooked_ns : own.again_ns) +
 		cost_of_times(cost->bpf_other, own.other_ns);
-	own.bpf_share = cost_share(own.bpf_total_ns, time->counted_ns);
+	cost_add_up(run, &own);
 	return own;
 }
 

@@ -38,19 +38,25 @@ struct own_cost {
 	double call_ns;	  /* extra time of a wrapped call; NAN: n/a */
 	double inside_ns; /* the part of it within the call's own measured time */
 	double total_ns;  /* for all calls */
-	double share;	  /* share of the elapsed time */
-	/* The cost of eBPF, together with perf's fault counters. */
+	/* The cost of counting all faults, by eBPF or the module, and with perf's counters. */
 	double hooked_ns; /* extra time of a fault with a call that the module wraps */
 	double again_ns;  /* extra time for each restart of such a fault; NAN: n/a */
 	double other_ns;  /* extra time of another fault, which sends an event */
 	/*
-	 * For all faults that eBPF counted. If again_ns is n/a, a restart costs as much as a fault.
+	 * For all faults that were counted. If again_ns is n/a, a restart costs as much as a fault.
 	 */
 	double bpf_total_ns;
-	double bpf_share;
+	/*
+	 * The cost as one figure: the time that the instruments in use added to the faults of all
+	 * threads, without that of system calls and sleeps; and its share of the faults' time. The
+	 * share of the elapsed time would depend on how long the threads were idle.
+	 */
+	double added_ns;
+	double added_share;
+	const char *missing; /* why added_ns is NAN, one clause; else NULL */
 };
 
-struct own_cost view_own_cost(const struct report_cost *cost, const struct report_time *time);
+struct own_cost view_own_cost(const struct report *run);
 
 void view_run(struct view *view, const struct report *run);
 

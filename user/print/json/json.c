@@ -120,7 +120,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "classes", calls_by_class(view) },
 		{ "calls", value_known(run->cost.calls) },
 		{ "lost", value_known(run->losses.records) },
-		{ "cost", json_cost(&run->cost, &run->time) },
+		{ "cost", json_cost(run) },
 		{ "late", value_count_if(calls_known, figures->late) },
 		{ "retried", value_count_if(calls_known, figures->retried) },
 		{ "faults", value_count_if(calls_known, figures->faults) },

@@ -99,21 +99,23 @@ json_t *json_ledger(const struct ledger *ledger)
 			 "unexplained", value_count(ledger->unexplained));
 }
 
-json_t *json_cost(const struct report_cost *cost, const struct report_time *time)
+json_t *json_cost(const struct report *run)
 {
-	const struct own_cost own = view_own_cost(cost, time);
+	const struct report_cost *cost = &run->cost;
+	const struct own_cost own = view_own_cost(run);
 
-	return json_pack("{so so so so so so so so so so so so sb}", "call_ns",
+	return json_pack("{so so so so so so so so so so so so so sb}", "call_ns",
 			 json_real_or_null(own.call_ns), "inside_ns",
 			 json_real_or_null(own.inside_ns), "total_ns",
-			 json_real_or_null(own.total_ns), "percent",
-			 json_real_or_null(100 * own.share), "bpf_hooked_ns",
+			 json_real_or_null(own.total_ns), "bpf_hooked_ns",
 			 json_real_or_null(own.hooked_ns), "bpf_again_ns",
 			 json_real_or_null(own.again_ns), "bpf_other_ns",
 			 json_real_or_null(own.other_ns), "bpf_hooked",
 			 value_known(cost->bpf_hooked), "bpf_again", value_known(cost->bpf_again),
 			 "bpf_other", value_known(cost->bpf_other), "bpf_total_ns",
-			 json_real_or_null(own.bpf_total_ns), "bpf_percent",
-			 json_real_or_null(100 * own.bpf_share), "subtracted",
+			 json_real_or_null(own.bpf_total_ns), "added_ns",
+			 json_real_or_null(own.added_ns), "added_percent",
+			 json_real_or_null(100 * own.added_share), "missing",
+			 own.missing ? json_string(own.missing) : json_null(), "subtracted",
 			 cost->subtract && cost->inside_ps != COUNT_NA);
 }

@@ -49,6 +49,8 @@ int table_steps_spread(FILE *out, const struct view *views, size_t nr);
 
 /* One line with the module's own cost. */
 void table_cost(FILE *out, const struct report *run);
+/* The cost as one figure, without the end of the line. */
+void table_cost_sum(FILE *out, const struct report *run);
 
 /* One line with the missing kind of figures and the reason why eBPF did not run. */
 /* Prints a line in place of the table if perf is the source, and returns true. */

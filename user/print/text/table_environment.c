@@ -192,7 +192,7 @@ static void perf_lines(struct grid *grid, const struct report *run, const char *
 /* The cost is that of the calibration before the run. */
 static void source_line(struct grid *grid, const struct report *run)
 {
-	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
+	const struct own_cost cost = view_own_cost(run);
 	const bool bpf = view_source_is_bpf(run);
 	const bool perf = view_source_is_perf(run);
 	const double added_ns = perf ? cost.other_ns : bpf ? cost.hooked_ns : cost.call_ns;

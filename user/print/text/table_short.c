@@ -190,23 +190,9 @@ static int counts_line(FILE *out, const struct report *run)
 	return 0;
 }
 
-static void print_cost_share(FILE *out, double share, const char *whose)
-{
-	if (isnan(share))
-		fprintf(out, "n/a%s", whose);
-	else
-		fprintf(out, "%.2f%% of the run%s", 100 * share, whose);
-}
-
 static void cost_line(FILE *out, const struct report *run)
 {
-	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
-
-	fputs("Own cost: ", out);
-	if (!view_source_is_bpf(run) && !view_source_is_perf(run))
-		print_cost_share(out, cost.share, " for the module, ");
-	print_cost_share(out, run->bpf.known ? cost.bpf_share : NAN,
-			 view_source_is_perf(run) ? " for perf" : " for eBPF");
+	table_cost_sum(out, run);
 	fputs("; all tables: --full\n", out);
 }
 

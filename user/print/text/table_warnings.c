@@ -115,7 +115,7 @@ static void warn_of_events(FILE *out, const struct report *run, size_t number)
 /* All runs of a report have the same source. */
 static void state_limits(FILE *out, const struct report *run)
 {
-	const struct own_cost cost = view_own_cost(&run->cost, &run->time);
+	const struct own_cost cost = view_own_cost(run);
 
 	if (!view_source_is_bpf(run))
 		return;
