@@ -53,6 +53,11 @@ UNITS = {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6}  # in µs
 
 def value_of(label):
     """The number of a tic, times in µs; None: a name."""
+    ratio = re.fullmatch(r"(=)|÷(\d+)|×(\d+)|([−+])(\d+) %", label.strip())
+    if ratio:
+        _, divisor, factor, sign, percent = ratio.groups()
+        return 1 / int(divisor) if divisor else int(factor) if factor else \
+            1 + int(percent) / 100 * (1 if sign == "+" else -1) if percent else 1
     match = re.fullmatch(r"(\d[\d ]*(?:\.\d+)?)(?: (ns|µs|ms|s))?", label.strip())
     return match and float(match[1].replace(" ", "")) * UNITS.get(match[2], 1)
 
@@ -74,7 +79,7 @@ class Axis:
 
 class Drawn:
     """A figure in the browser."""
-    LOG = {"cost": "y", "latency": "xy", "cumulative": "x"}
+    LOG = {"cost": "y", "latency": "xy", "cumulative": "x", "comparison": "x"}
 
     def __init__(self, collected):
         self.__dict__.update(collected)
@@ -116,10 +121,10 @@ class Drawn:
         axis = Axis(sorted(tics), "y" in self.LOG.get(self.name, ""))
         return axis.at
 
-    def rows_y(self, rows):
-        """Pixels of the row of a bar, counted from the bottom."""
-        height = (self.bottom - self.top) / (rows + 0.2)
-        return lambda row: self.bottom - (row - 0.4) * height
+    def rows_y(self, rows, from_row=0.4):
+        """Pixels of the row of a bar, counted from the bottom, where the axis begins."""
+        height = (self.bottom - self.top) / (rows + 1 - 2 * from_row)
+        return lambda row: self.bottom - (row - from_row) * height
 
     def in_key(self, y):
         return y < self.top - 1

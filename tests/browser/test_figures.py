@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conftest import Made
+from conftest import Made, pfdrive
 from drawn import Drawn, collect
 from test_page import FIGURES, show
 
@@ -56,21 +56,25 @@ def test_no_number_is_missing_or_in_exponential_form(drawn):
             assert not any(re.search("nan|inf", line["d"], re.I) for line in series["lines"])
 
 
+def check_texts(figure):
+    for text in figure.texts:
+        where = (figure.name, text)
+        assert text["left"] >= -1 and text["right"] <= figure.width + 1, where
+        assert text["top"] >= -1 and text["bottom"] <= figure.height + 1, where
+        assert text["size"] >= 12, where
+        inside = text["left"] < figure.right and text["right"] > figure.left and \
+            text["top"] < figure.bottom and text["bottom"] > figure.top + 1
+        assert not inside, where
+    for one, other in itertools.combinations(figure.texts, 2):
+        # Lines of one label touch.
+        assert one["left"] + 1 > other["right"] or other["left"] + 1 > one["right"] or \
+            one["top"] + 4 > other["bottom"] or other["top"] + 4 > one["bottom"], \
+            (figure.name, one["text"], other["text"])
+
+
 def test_texts_are_whole_readable_and_do_not_overlap(drawn):
     for figure in present(drawn):
-        for text in figure.texts:
-            where = (figure.name, text)
-            assert text["left"] >= -1 and text["right"] <= figure.width + 1, where
-            assert text["top"] >= -1 and text["bottom"] <= figure.height + 1, where
-            assert text["size"] >= 12, where
-            inside = text["left"] < figure.right and text["right"] > figure.left and \
-                text["top"] < figure.bottom and text["bottom"] > figure.top + 1
-            assert not inside, where
-        for one, other in itertools.combinations(figure.texts, 2):
-            # Lines of one label touch.
-            assert one["left"] + 1 > other["right"] or other["left"] + 1 > one["right"] or \
-                one["top"] + 4 > other["bottom"] or other["top"] + 4 > one["bottom"], \
-                (figure.name, one["text"], other["text"])
+        check_texts(figure)
 
 
 def test_tics_differ_and_lie_at_the_axes(drawn):
@@ -242,3 +246,42 @@ def test_each_box_is_at_its_row(drawn, name):
                     continue
                 for one, other in zip(sorted(box[side] for box in boxes), sorted(sides)):
                     assert abs(one - other) < NEAR, (name, series["title"], side)
+
+
+@pytest.mark.parametrize("one, other", [(RUNS[3], RUNS[3]), (RUNS[6], RUNS[9]), (RUNS[9], RUNS[6]),
+                                        (RUNS[4], RUNS[5]), (RUNS[4], RUNS[4])],
+                         ids=lambda run: str(run[1]))
+def test_differences_are_at_their_ratios(browser, folder, one, other):
+    page = folder / "compared.html"
+    files = [Made(folder, f"compared-{run[0]}", "make_classes", *map(str, run), plot=False).recording
+             for run in (one, other)]
+    status = 3 if one != other else 0
+    pfdrive("compare", *files, "--html", page, status=status)
+    show(browser, page)
+    figure = collect(browser)["comparison"]
+    x, rows = figure.x(), figure.rows
+    rows_y = figure.rows_y(len(rows), 0.2)
+    for tic in figure.x_tics:
+        assert figure.left - 1 <= (tic["left"] + tic["right"]) / 2 <= figure.right + 1
+    # The lines of equality and of the threshold are in the plot.
+    for path in figure.frames:
+        if len(path) == 4 and path[0] == path[2] and abs(path[1] - path[3]) > 30:
+            assert figure.left <= path[0] <= figure.right
+    unchanged, changed, measured = figure.series
+    for change, series, half in ("0", unchanged, .15), ("1", changed, .3):
+        boxes = sorted(box["place"] for box in figure.boxes(series)[1])
+        wanted = sorted((x(float(row["low_times"]) * .995), rows_y(int(row["row"]) + half),
+                         x(float(row["high_times"]) * 1.005), rows_y(int(row["row"]) - half))
+                        for row in rows if row["change"] == change)
+        assert len(boxes) == len(wanted)
+        for box in boxes:
+            assert figure.left - PIXEL <= box[0] <= box[2] <= figure.right + PIXEL
+        for side in range(4):
+            for box, at in zip(sorted(box[side] for box in boxes),
+                               sorted(at[side] for at in wanted)):
+                assert abs(box - at) < NEAR, side
+    marks = sorted(mark["at"][0] for mark in figure.marks(measured)[1])
+    assert marks == pytest.approx(sorted(x(float(row["times"])) for row in rows), abs=NEAR)
+    labels = [text["text"] for text in figure.y_tics]
+    assert len(labels) == len(set(labels)) == len(rows)
+    check_texts(figure)

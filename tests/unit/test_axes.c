@@ -104,6 +104,20 @@ START_TEST(test_decades_of_time_have_units)
 }
 END_TEST
 
-RUN_TESTS("axes", test_a_count_has_no_fractions, test_a_single_page_is_in_the_middle,
-	  test_large_counts_have_no_exponent, test_a_time_has_the_unit_of_its_range,
-	  test_decades_of_time_have_units)
+START_TEST(test_a_short_range_of_ratios_is_in_per_cent)
+{
+	FILE *out = begin();
+
+	axes_ratio(out, 0.85, 1.15);
+	ends_with(out, "set logscale x\nset xrange [0.85:1.15] noextend\n"
+		       "set xtics ('−10 %%' 0.9, '=' 1, '+10 %%' 1.1)\n");
+	out = begin();
+	axes_ratio(out, 0.9, 50);
+	ends_with(out, "set logscale x\nset xrange [0.9:50] noextend\n"
+		       "set xtics ('=' 1, '×2' 2, '×10' 10)\n");
+}
+END_TEST
+
+RUN_TESTS("axes", test_a_short_range_of_ratios_is_in_per_cent, test_a_count_has_no_fractions,
+	  test_a_single_page_is_in_the_middle, test_large_counts_have_no_exponent,
+	  test_a_time_has_the_unit_of_its_range, test_decades_of_time_have_units)

@@ -93,6 +93,40 @@ double axes_time(FILE *script, const char *name, double last_ms)
 	return units[i].factor;
 }
 
+/* gnuplot reads a label as a format. */
+static const struct ratio_tic {
+	double ratio;
+	const char *label;
+} percents[] = {
+	{ 0.5, "−50 %%" }, { 0.6, "−40 %%" }, { 0.7, "−30 %%" }, { 0.8, "−20 %%" }, { 0.9, "−10 %%" },
+	{ 1, "=" },	  { 1.1, "+10 %%" }, { 1.2, "+20 %%" }, { 1.4, "+40 %%" }, { 1.6, "+60 %%" },
+	{ 1.8, "+80 %%" }, { 2, "+100 %%" },
+}, multiples[] = {
+	{ 0.01, "÷100" }, { 0.1, "÷10" }, { 0.5, "÷2" }, { 1, "=" },
+	{ 2, "×2" },	  { 10, "×10" },  { 100, "×100" },
+};
+
+void axes_ratio(FILE *script, double low, double high)
+{
+	const bool is_short = low >= 0.45 && high <= 2.2;
+	const struct ratio_tic *tic = is_short ? percents : multiples;
+	const struct ratio_tic *end = is_short ? percents + ARRAY_SIZE(percents) :
+						 multiples + ARRAY_SIZE(multiples);
+	const char *separator = "";
+
+	fprintf(script, "set logscale x\nset xrange [%.6g:%.6g] noextend\nset xtics (", low, high);
+	for (; tic < end; tic++) {
+		if (tic->ratio < low || tic->ratio > high)
+			continue;
+		/* The labels at 1 would touch each other. */
+		if (high > 200 * low && (tic->ratio == 0.5 || tic->ratio == 2))
+			continue;
+		fprintf(script, "%s'%s' %g", separator, tic->label, tic->ratio);
+		separator = ", ";
+	}
+	fputs(")\n", script);
+}
+
 /* 10^@decade µs with its unit. */
 static void axes_print_decade(FILE *script, int decade)
 {

@@ -20,6 +20,12 @@ void axes_whole_around(FILE *script, char axis, uint64_t from, uint64_t to);
  */
 double axes_time(FILE *script, const char *name, double last_ms);
 
+/*
+ * Sets the logarithmic x axis of ratios, @low … @high, with labels in per cent if the range is
+ * short: −10 %, =, +10 %; or ÷2, =, ×2.
+ */
+void axes_ratio(FILE *script, double low, double high);
+
 /* Set a logarithmic axis that covers the range, from decade to decade. Times are in µs. */
 void axes_log_time(FILE *script, char axis, double from_us, double to_us);
 /* From below 1, so that a count of 1 is above the end of the axis. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "figures/axes.h"
 #include "figures/fig_compare.h"
 #include "figures/palette.h"
 #include "report/view.h"
@@ -115,6 +116,22 @@ static void fig_compare_write_labels(FILE *script, const struct comparison *comp
 	fputs(")\n", script);
 }
 
+/* The axis covers all intervals, equality and the threshold, and 10 % at least. */
+static void fig_compare_write_axis(FILE *script, const struct comparison *comparison,
+				   double threshold)
+{
+	double low = fmin(1 / 1.1, fmax(1 - threshold, LEAST)), high = fmax(1.1, 1 + threshold);
+	const struct comparison_row *row;
+
+	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
+		if (!is_drawn(row))
+			continue;
+		low = fmin(low, fig_compare_times_of(row->interval.low));
+		high = fmax(high, fig_compare_times_of(row->interval.high));
+	}
+	axes_ratio(script, low / 1.05, high * 1.05);
+}
+
 static void fig_compare_write_script(struct drawing *drawing, const struct compare_report *report,
 				     size_t rows)
 {
@@ -127,9 +144,7 @@ static void fig_compare_write_script(struct drawing *drawing, const struct compa
 	drawing_key(drawing, "measured");
 	drawing_script_begin(drawing, 90 + 24 * rows);
 	fprintf(script,
-		"set xlabel 'B, as a multiple of A'\nset logscale x\nunset grid\n"
-		"set xtics ('÷100' 0.01, '÷10' 0.1, '÷2' 0.5, '=' 1, '×2' 2, "
-		"'×10' 10, '×100' 100)\nset yrange [0.2:%zu.8]\n"
+		"set xlabel 'B, compared with A'\nunset grid\nset yrange [0.2:%zu.8]\n"
 		/*
 		 * The range of ratios below the threshold; they are not a change, however
 		 * certain.
@@ -139,6 +154,7 @@ static void fig_compare_write_script(struct drawing *drawing, const struct compa
 		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n",
 		rows, COLOUR_GREY, 1 + threshold, 1 + threshold, COLOUR_GREY,
 		fmax(1 - threshold, LEAST), fmax(1 - threshold, LEAST), COLOUR_GREY);
+	fig_compare_write_axis(script, report->comparison, threshold);
 	fig_compare_write_labels(script, report->comparison, rows);
 	/* At least 1 % wide, to be visible. */
 	for (i = 0; i < 2; i++)

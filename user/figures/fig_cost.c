@@ -12,6 +12,7 @@
 #include "figures/calls.h"
 #include "figures/figure.h"
 #include "figures/scatter.h"
+#include "report/view.h"
 
 #define ROWS_AN_OCTAVE 32
 
@@ -112,12 +113,16 @@ static void fig_cost_write_caption(struct drawing *drawing, const struct cost *c
 			    cost->disk.count, PLURAL(cost->disk.count),
 			    drawing_time((double)cost->disk.total_ns / cost->disk.count).text,
 			    all_ns ? 100.0 * cost->disk.total_ns / all_ns : 0);
+	else if (view_source_is_perf(report))
+		drawing_say(drawing, DRAWING_READING,
+			    "Which faults read from a disk is not known: perf does not report it.");
 	else
 		drawing_say(drawing, DRAWING_READING,
 			    "There was no call of disk, wait or readahead.");
 	if (cost->other.count)
 		drawing_say(drawing, DRAWING_READING,
-			    " The other %" PRIu64 " call%s took %s on average.", cost->other.count,
+			    " The%s %" PRIu64 " call%s took %s on average.",
+			    cost->disk.count ? " other" : "", cost->other.count,
 			    PLURAL(cost->other.count),
 			    drawing_time((double)cost->other.total_ns / cost->other.count).text);
 	if (report->cost.subtract && report->cost.inside_ps != COUNT_NA)

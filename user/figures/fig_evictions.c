@@ -177,7 +177,9 @@ static int fig_evictions_draw(void *data, const struct figure_source *source,
 
 	(void)data;
 	if (!view_has_hook(report, HOOK_PAGE_DELETE) || !view_has_hook(report, HOOK_BLOCK)) {
-		drawing_say(drawing, DRAWING_MISSING, "evictions or reads were not recorded");
+		drawing_say(drawing, DRAWING_MISSING,
+			    view_source_is_perf(report) ? "perf does not report evictions" :
+							  "evictions or reads were not recorded");
 		return 0;
 	}
 	/* A pair without pages has faults that waited for a read that was not recorded. */

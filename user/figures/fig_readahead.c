@@ -371,7 +371,10 @@ static int fig_readahead_draw(void *data, const struct figure_source *source,
 	int err;
 
 	if (!view_has_hook(source->report, HOOK_BLOCK)) {
-		drawing_say(drawing, DRAWING_MISSING, "no block I/O was traced");
+		drawing_say(drawing, DRAWING_MISSING,
+			    view_source_is_perf(source->report) ?
+				    "perf does not report reads from block devices" :
+				    "no block I/O was traced");
 		return 0;
 	}
 	if (!place) {
