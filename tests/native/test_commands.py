@@ -212,6 +212,15 @@ def test_the_longest_fault_is_one_of_the_rows(recording):
         int(row["duration_ns"]) >= result["tail"]["at_least_ns"] for row in rows)
 
 
+def test_the_activity_of_threads_is_within_their_lives(recording):
+    activity = recording.report()["activity"]
+    assert activity["threads"] == len({(row["pid"], row["tid"]) for row in recording.rows})
+    assert 0 < activity["active_min_ns"] <= activity["active_max_ns"] <= activity["life_ns"]
+    stalled = activity["stalled"]
+    assert not stalled or stalled["fault_ns"] == sum(
+        int(row["duration_ns"]) for row in recording.rows if int(row["tid"]) == stalled["tid"])
+
+
 def test_major_faults_are_counted_against_their_limit(caller):
     path = caller.new_file("majors", PAGES)
     for most, status in ((2 * PAGES, 0), (PAGES - 1, 3)):

@@ -64,11 +64,12 @@ START_TEST(test_waiting_for_a_cpu_is_a_preemption_or_follows_a_wakeup)
 	struct evidence_figures figures;
 	struct pfstat_off_cpu interval = { .event.ns = 1000, .off_ns = 400, .woken_ns = 900 };
 
-	evidence_add_off_cpu(&evidence, &interval); /* asleep, its wake-up is not known */
+	ck_assert_int_eq(evidence_add_off_cpu(&evidence, &interval),
+			 0); /* asleep, its wake-up is not known */
 	interval.event.flags = PFSTAT_OFF_CPU_WOKEN;
-	evidence_add_off_cpu(&evidence, &interval);
+	ck_assert_int_eq(evidence_add_off_cpu(&evidence, &interval), 0);
 	interval.event.flags = PFSTAT_OFF_CPU_PREEMPTED;
-	evidence_add_off_cpu(&evidence, &interval);
+	ck_assert_int_eq(evidence_add_off_cpu(&evidence, &interval), 0);
 	evidence_figures(&evidence, &figures);
 	ck_assert_uint_eq(figures.waiting_ns, 100 + 600);
 }
@@ -83,11 +84,11 @@ START_TEST(test_kernel_faults_forks_and_advice_are_counted)
 	struct evidence_figures figures;
 
 	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
-	evidence_add_task(&evidence, &task);
+	ck_assert_int_eq(evidence_add_task(&evidence, &task), 0);
 	task.event.tid = 6; /* a thread */
-	evidence_add_task(&evidence, &task);
+	ck_assert_int_eq(evidence_add_task(&evidence, &task), 0);
 	task.event = (struct pfstat_event){ .pid = 5, .tid = 5, .flags = PFSTAT_TASK_EXIT };
-	evidence_add_task(&evidence, &task);
+	ck_assert_int_eq(evidence_add_task(&evidence, &task), 0);
 	evidence_add_advice(&evidence, &advice);
 	advice.advice = MADV_POPULATE_READ;
 	evidence_add_advice(&evidence, &advice);

@@ -245,12 +245,13 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 	const uint32_t ended = ends ? task->event.tid : task->parent;
 	int err;
 
-	evidence_add_task(&analysis->evidence, task);
 	if (ends || begins)
 		summary_end_thread(analysis->summary, ended);
 	/* First emit the thread's last faults, which need its maps, its stacks and its name. */
 	err = explain_event(analysis->explain, &task->event);
 	contents_add_task(&analysis->contents, task);
+	if (!err)
+		err = evidence_add_task(&analysis->evidence, task);
 	if (ends || begins)
 		stacks_end_thread(analysis->grouping.stacks, ended);
 	if (!err)
@@ -262,14 +263,15 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 	return err;
 }
 
-static void add_off_cpu(struct analysis *analysis, const struct pfstat_off_cpu *interval)
+static int add_off_cpu(struct analysis *analysis, const struct pfstat_off_cpu *interval)
 {
 	if (interval->event.flags & PFSTAT_OFF_CPU_PREEMPTED)
 		analysis->preempted++;
 	else
 		analysis->voluntary++;
 	analysis->off_cpu_ns += item_elapsed(interval->off_ns, interval->event.ns);
-	evidence_add_off_cpu(&analysis->evidence, interval);
+	return evidence_add_off_cpu(&analysis->evidence, interval) ?:
+		       summary_add_off_cpu(analysis->summary, interval);
 }
 
 /* A range may span several mappings. A call succeeds only without gaps between them. */
@@ -331,8 +333,7 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 			     evictions_remove(analysis->evictions,
 					      (const struct pfstat_page *)event);
 	case PFSTAT_EVENT_OFF_CPU:
-		add_off_cpu(analysis, (const struct pfstat_off_cpu *)event);
-		err = summary_add_off_cpu(analysis->summary, (const struct pfstat_off_cpu *)event);
+		err = add_off_cpu(analysis, (const struct pfstat_off_cpu *)event);
 		break;
 	case PFSTAT_EVENT_BLOCK:
 		err = add_block(analysis, (const struct pfstat_block *)event);
@@ -462,6 +463,12 @@ int analysis_eviction_pairs(const struct analysis *analysis, struct evictions_pa
 void analysis_evidence(const struct analysis *analysis, struct evidence_figures *figures)
 {
 	evidence_figures(&analysis->evidence, figures);
+}
+
+void analysis_activity(const struct analysis *analysis, uint64_t from_ns, uint64_t to_ns,
+		       struct activity_figures *figures)
+{
+	activity_figures(&analysis->evidence.activity, from_ns, to_ns, figures);
 }
 
 int analysis_longest(const struct analysis *analysis, struct longest_names *names)

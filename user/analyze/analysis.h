@@ -99,8 +99,11 @@ void analysis_evictions(const struct analysis *analysis, struct evictions_figure
 int analysis_eviction_pairs(const struct analysis *analysis, struct evictions_pair **pairs,
 			    size_t *nr);
 
+/* Without the activity, which is relative to the bounds of the run: see activity_figures(). */
 void analysis_evidence(const struct analysis *analysis, struct evidence_figures *figures);
 void analysis_contents(const struct analysis *analysis, struct contents_figures *figures);
+void analysis_activity(const struct analysis *analysis, uint64_t from_ns, uint64_t to_ns,
+		       struct activity_figures *figures);
 
 /* See longest_names_fill(). */
 int analysis_longest(const struct analysis *analysis, struct longest_names *names);

@@ -41,6 +41,7 @@ static void evidence_add_cpu_waits(struct evidence_cpu_wait *waits, const struct
 void evidence_exit(struct evidence *evidence)
 {
 	span_union_exit(&evidence->busy);
+	activity_exit(&evidence->activity);
 }
 
 int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
@@ -55,24 +56,27 @@ int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 		evidence->figures.kernel_faults++;
 		evidence->figures.kernel_ns += fault->end_ns - fault->start_ns;
 	}
-	return span_union_add(&evidence->busy, fault->start_ns, fault->end_ns);
+	return span_union_add(&evidence->busy, fault->start_ns, fault->end_ns) ?:
+		       activity_add_fault(&evidence->activity, fault);
 }
 
-void evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval)
+int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval)
 {
 	if (interval->event.flags & PFSTAT_OFF_CPU_PREEMPTED)
 		evidence->figures.waiting_ns += item_elapsed(interval->off_ns, interval->event.ns);
 	else if (interval->event.flags & PFSTAT_OFF_CPU_WOKEN)
 		evidence->figures.waiting_ns +=
 			item_elapsed(interval->woken_ns, interval->event.ns);
+	return activity_add_off_cpu(&evidence->activity, interval);
 }
 
-void evidence_add_task(struct evidence *evidence, const struct pfstat_task *task)
+int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task)
 {
 	if (task->event.flags & PFSTAT_TASK_FORK && task->event.pid == task->event.tid)
 		evidence->figures.forks++;
 	if (task->event.flags & PFSTAT_TASK_EXEC)
 		evidence->figures.execs++;
+	return activity_add_task(&evidence->activity, task);
 }
 
 void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *advice)

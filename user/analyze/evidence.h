@@ -11,6 +11,7 @@
 
 #include <pfstat/event.h>
 
+#include "analyze/activity.h"
 #include "analyze/fault/explain.h"
 #include "analyze/fault_tail.h"
 #include "analyze/span_union.h"
@@ -62,6 +63,7 @@ struct evidence_figures {
 	struct fault_tail tail; /* filled by its owner */
 	/* Faults that ended with a signal. COUNT_NA: not known. */
 	uint64_t failed_faults;
+	struct activity_figures activity; /* filled by its owner, see activity_figures() */
 };
 
 void evidence_sum_add(struct evidence_sum *sum, const struct explained *fault);
@@ -70,13 +72,14 @@ void evidence_sum_add(struct evidence_sum *sum, const struct explained *fault);
 struct evidence {
 	struct evidence_figures figures; /* without busy_ns and busy_max_ns */
 	struct span_union busy;
+	struct activity activity;
 };
 
 void evidence_exit(struct evidence *evidence);
-/* Returns 0 or -ENOMEM. */
+/* These return 0 or -ENOMEM. Add the exit of a thread after the thread's last fault. */
 int evidence_add_fault(struct evidence *evidence, const struct explained *fault);
-void evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval);
-void evidence_add_task(struct evidence *evidence, const struct pfstat_task *task);
+int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval);
+int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task);
 void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *advice);
 void evidence_add_reclaim(struct evidence *evidence, const struct pfstat_reclaim *reclaim);
 void evidence_figures(const struct evidence *evidence, struct evidence_figures *figures);

@@ -44,7 +44,10 @@ void report_init(struct report *report)
 			.bpf_other_ps = COUNT_NA,
 			.bpf_hooked = COUNT_NA, .bpf_again = COUNT_NA, .bpf_other = COUNT_NA,
 		},
-		.evidence.failed_faults = COUNT_NA,
+		.evidence = {
+			.failed_faults = COUNT_NA,
+			.activity = { .active_ns = COUNT_NA, .active_max_ns = COUNT_NA },
+		},
 		.top = REPORT_TOP,
 	};
 	usage_init(&report->usage);
@@ -254,6 +257,26 @@ static int fill_calls(struct report_calls *calls, const struct analysis *analysi
 	return 0;
 }
 
+static void fill_evidence(struct report *report, const struct analysis *analysis,
+			  const struct run_counters *counters)
+{
+	struct evidence_figures *evidence = &report->evidence;
+
+	analysis_evidence(analysis, evidence);
+	if (counters->have_bpf && counters->hooks & 1U << HOOK_PERF)
+		evidence->failed_faults = counters->perf_failed;
+	analysis_activity(analysis,
+			  counters->counts_start_ns == COUNT_NA ? counters->start_ns :
+								  counters->counts_start_ns,
+			  counters->end_ns, &evidence->activity);
+	if (report->bpf.known)
+		return;
+	evidence->activity.active_ns = COUNT_NA;
+	evidence->activity.active_max_ns = COUNT_NA;
+	evidence->activity.stalled.active_ns = COUNT_NA;
+	evidence->activity.stalled.active_max_ns = COUNT_NA;
+}
+
 int report_fill(struct report *report, const struct analysis *analysis,
 		const struct run_counters *counters)
 {
@@ -269,9 +292,7 @@ int report_fill(struct report *report, const struct analysis *analysis,
 	fill_faults(&report->faults, analysis);
 	report->faults.parts_known = report->bpf.known;
 	analysis_blocks(analysis, &report->blocks);
-	analysis_evidence(analysis, &report->evidence);
-	if (counters->have_bpf && counters->hooks & 1U << HOOK_PERF)
-		report->evidence.failed_faults = counters->perf_failed;
+	fill_evidence(report, analysis, counters);
 	analysis_contents(analysis, &report->contents);
 	return fill_pages(&report->pages, analysis)					?:
 		       analysis_longest(analysis, &report->longest)			?:

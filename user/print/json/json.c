@@ -128,6 +128,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "unfinished", value_count_if(calls_known, figures->unfinished) },
 		{ "failed_faults", value_known(run->evidence.failed_faults) },
 		{ "busy", json_busy(run) },
+		{ "activity", json_activity(run) },
 		{ "tail", json_tail(run) },
 		{ "parts", json_parts(run) },
 		{ "groups", json_groups(view) },

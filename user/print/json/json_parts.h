@@ -26,6 +26,8 @@ json_t *json_groups(const struct view *view);
 
 /* The time with a fault in progress. */
 json_t *json_busy(const struct report *run);
+/* The threads' active time, and the thread that spent most of its life in faults. */
+json_t *json_activity(const struct report *run);
 /* The long faults. */
 json_t *json_tail(const struct report *run);
 /* A list. @functions: as in struct pfstat_wait */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The time with a fault in progress, and the long faults, in JSON. */
+/* The time with a fault in progress, the threads' activity, and the long faults, in JSON. */
 #include <string.h>
 
 #include "print/json/json_parts.h"
@@ -9,6 +9,28 @@ json_t *json_busy(const struct report *run)
 {
 	return json_pack("{so so}", "min_ns", value_count(run->evidence.busy_ns), "max_ns",
 			 value_count(run->evidence.busy_max_ns));
+}
+
+static json_t *stalled_of(const struct thread_activity *thread)
+{
+	if (!thread->tid)
+		return json_null();
+	return json_pack("{so so so so so so}", "pid", value_count(thread->pid), "tid",
+			 value_count(thread->tid), "life_ns", value_count(thread->life_ns),
+			 "fault_ns", value_count(thread->fault_ns), "active_min_ns",
+			 value_known(thread->active_ns), "active_max_ns",
+			 value_known(thread->active_max_ns));
+}
+
+json_t *json_activity(const struct report *run)
+{
+	const struct activity_figures *activity = &run->evidence.activity;
+
+	return json_pack("{so so so so so}", "threads", value_count(activity->threads), "life_ns",
+			 value_count(activity->life_ns), "active_min_ns",
+			 value_known(activity->active_ns), "active_max_ns",
+			 value_known(activity->active_max_ns), "stalled",
+			 stalled_of(&activity->stalled));
 }
 
 static json_t *longest_wait_of(const struct longest_fault *fault, const struct longest_names *names)
