@@ -11,7 +11,7 @@
 
 struct mm_thread;
 
-/* At the begin of a fault that is not on the fast path; on that path only a write to a page notes. */
+/* At the begin of a fault that is not on the fast path. */
 void pfstat_mm_content_begin(struct mm_thread *thread);
 /* do_wp_page() was called for the thread. */
 void pfstat_mm_content_note_write(struct mm_thread *thread, const struct vm_fault *vmf);

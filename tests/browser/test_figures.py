@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each figure is compared with its data, for 1 to 12 classes, one fault to a million, and times over
-up to nine decades."""
+"""Each figure is compared with its data, for 1 to 12 classes, one fault to a million, and times
+over up to nine decades."""
 import itertools
 import re
 
@@ -253,8 +253,8 @@ def test_each_box_is_at_its_row(drawn, name):
                          ids=lambda run: str(run[1]))
 def test_differences_are_at_their_ratios(browser, folder, one, other):
     page = folder / "compared.html"
-    files = [Made(folder, f"compared-{run[0]}", "make_classes", *map(str, run), plot=False).recording
-             for run in (one, other)]
+    files = [Made(folder, f"compared-{run[0]}", "make_classes", *map(str, run),
+                  plot=False).recording for run in (one, other)]
     status = 3 if one != other else 0
     pfdrive("compare", *files, "--html", page, status=status)
     show(browser, page)

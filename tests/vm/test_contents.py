@@ -15,8 +15,8 @@ HUGE = 2 << 20
 KSM = pathlib.Path("/sys/kernel/mm/ksm")
 HUGE_PAGES = pathlib.Path("/proc/sys/vm/nr_hugepages")
 THP = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
-COPIES = ("zero", "ksm", "file", "fork")
-# The loader and the C library of the program write to pages of their files, too.
+# The loader and the C library write to pages of their files, and pfdrive's child to pages that it
+# shares with pfdrive until it executes the program.
 NOISE = 100
 
 
@@ -50,7 +50,7 @@ def contents(source, *words):
 
 
 def counts(found, *names):
-    return {name: found[name]["count"] for name in names or COPIES}
+    return {name: found[name]["count"] for name in names}
 
 
 def is_about(number, pages=PAGES):
@@ -61,7 +61,8 @@ def is_about(number, pages=PAGES):
 def test_a_page_that_was_read_before_it_was_written_is_a_copy_of_zeros(source):
     found = contents(source, "zero", PAGES)
     assert is_about(found["zero"]["count"])
-    assert found["fork"]["count"] == found["ksm"]["count"] == found["unknown"]["count"] == 0
+    assert found["fork"]["count"] < NOISE
+    assert counts(found, "ksm", "unknown") == {"ksm": 0, "unknown": 0}
     assert found["zero"]["total_ns"] > 0
 
 
@@ -71,7 +72,7 @@ def test_a_page_that_was_merged_is_a_copy_of_ksm(source):
          setting(KSM / "run", "1"):
         found = contents(source, "ksm", PAGES)
     assert is_about(found["ksm"]["count"])
-    assert found["fork"]["count"] == found["unknown"]["count"] == 0
+    assert found["fork"]["count"] < NOISE and found["unknown"]["count"] == 0
 
 
 @pytest.mark.parametrize("how", ["file", "copy"])
@@ -79,15 +80,16 @@ def test_a_private_page_of_a_file_is_a_copy_of_it(how, source):
     path = pfstat.make_file(pfstat.DISK / "contents", PAGES * pfstat.PAGE)
     found = contents(source, how, PAGES, path)
     assert is_about(found["file"]["count"])
-    assert found["fork"]["count"] == found["ksm"]["count"] == found["unknown"]["count"] == 0
+    assert found["fork"]["count"] < NOISE
+    assert counts(found, "ksm", "unknown") == {"ksm": 0, "unknown": 0}
 
 
 def test_copies_follow_a_fork_of_the_run(source):
     found = contents(source, "fork", PAGES)
     assert is_about(found["fork"]["count"])
-    assert found["after_fork"] == found["fork"]
+    assert PAGES <= found["after_fork"]["count"] <= found["fork"]["count"]
     assert found["fork_pid"] and found["fork_pid_count"] == found["after_fork"]["count"]
-    assert found["ksm"]["count"] == found["unknown"]["count"] == 0
+    assert counts(found, "ksm", "unknown") == {"ksm": 0, "unknown": 0}
 
 
 def test_copies_of_a_fork_before_the_run_follow_none(source, tmp_path):

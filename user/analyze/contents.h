@@ -61,7 +61,7 @@ struct contents {
 	size_t nr_forkers;
 };
 
-/* A zeroed struct is empty. Faults come after the tasks' events of before, and before later ones. */
+/* A zeroed struct is empty. Faults and tasks come in time order. */
 void contents_add_fault(struct contents *contents, const struct explained *fault);
 void contents_add_task(struct contents *contents, const struct pfstat_task *task);
 void contents_add_record(struct contents *contents, const struct pfstat_record *record);

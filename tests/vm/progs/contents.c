@@ -10,7 +10,7 @@
  *	contents fork PAGES	writes each page, forks, writes each while the child waits
  *	contents forked PAGES	forks with written pages, then waits for a line of the standard
  *				input, and writes each while the child waits
- *	contents reused PAGES	writes each page, forks, waits until the child has ended, writes each
+ *	contents reused PAGES	writes each page, forks, waits for the child's end, writes each
  *	contents new PAGES	writes each page of new shared memory
  *	contents present PAGES	the same, then again in a second mapping
  *	contents hugetlb PAGES	writes to each huge page of a private mapping
