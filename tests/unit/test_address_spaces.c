@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
 #include "runner.h"
 #include "user/analyze/groups/address_spaces.h"
 
@@ -215,7 +216,8 @@ START_TEST(test_a_full_table_gives_no_wrong_names)
 	uint64_t i;
 
 	spaces = address_spaces_new(4096);
-	for (i = 1; i <= 65530; i++)
+	address_spaces_limit_maps(spaces, 64);
+	for (i = 1; i <= 64; i++)
 		add_map(1, i << 13, 0x2000, 0, 10, "/old");
 	check(1, 5 << 13, "/old", 0);
 	add_map(1, (5 << 13) + 0x1000, 0x1000, 0, 11, "/new");
@@ -223,6 +225,51 @@ START_TEST(test_a_full_table_gives_no_wrong_names)
 	add_map(1, 1ULL << 40, 0x1000, 0, 11, "/new");
 	check(1, 1ULL << 40, NULL, 0);
 	check(1, (5 << 13) + 0x1000, NULL, 0);
+	address_spaces_free(spaces);
+}
+END_TEST
+
+/* Maps of a process equal an array with the file of each page, in any order of arrival. */
+START_TEST(test_maps_equal_a_file_for_each_page)
+{
+	static uint16_t files[4096];
+	uint64_t state = 3, random;
+	const struct space_map *map;
+	uint32_t i, at, pages, page;
+
+	spaces = address_spaces_new(4096);
+	memset(files, 0, sizeof(files));
+	for (i = 0; i < 20000; i++) {
+		random = random_next(&state);
+		pages = random % 16 ? 1 + (random >> 8) % 4 : 1 + (random >> 8) % 400;
+		at = (random >> 32) % (4096 - pages);
+		add_map(1, (uint64_t)at << 12, (uint64_t)pages << 12, at, 1 + i % 5000, "/f");
+		for (page = at; page < at + pages; page++)
+			files[page] = 1 + i % 5000;
+		if (i % 100)
+			continue;
+		for (page = 1; page < 4096; page++) {
+			map = address_spaces_find(spaces, 1, (uint64_t)page << 12);
+			ck_assert_uint_eq(map ? map->inode : 0, files[page]);
+			ck_assert(!map || map->pgoff == map->start >> 12);
+		}
+	}
+	address_spaces_free(spaces);
+}
+END_TEST
+
+/* The kernel places mappings downwards. vm.max_map_count may be a million. */
+START_TEST(test_a_process_may_have_many_mappings)
+{
+	const uint64_t nr = 1000000;
+	uint64_t i;
+
+	spaces = address_spaces_new(4096);
+	for (i = nr; i; i--)
+		add_map(1, i << 13, 0x1000, 0, i, "/f");
+	for (i = 1; i <= nr; i += 7)
+		ck_assert_uint_eq(address_spaces_find(spaces, 1, i << 13)->inode, i);
+	ck_assert_uint_eq(address_spaces_dropped(spaces), 0);
 	address_spaces_free(spaces);
 }
 END_TEST
@@ -339,6 +386,7 @@ RUN_TESTS("spaces", test_addresses_map_to_their_mapping_up_to_its_edges,
 	  test_fork_copies_mappings_and_exec_drops_them, test_a_process_outlives_its_first_thread,
 	  test_exec_ends_the_other_threads, test_a_reused_pid_has_no_mappings_of_the_former_process,
 	  test_a_path_has_the_inode_of_its_last_mapping, test_malformed_map_events_are_ignored,
-	  test_a_full_table_gives_no_wrong_names, test_children_share_maps_until_one_changes,
+	  test_a_full_table_gives_no_wrong_names, test_maps_equal_a_file_for_each_page,
+	  test_a_process_may_have_many_mappings, test_children_share_maps_until_one_changes,
 	  test_number_of_processes_and_names_is_bounded, test_total_size_of_all_tables_is_bounded,
 	  test_names_beyond_the_limit_are_dropped)

@@ -228,7 +228,7 @@ START_TEST(test_mappings_beyond_the_limit_are_counted_as_lost)
 
 	fixture_open(&fixture, true);
 	*map = (struct item_map){ .bytes = PAGE, .pid = 1, .tid = 1, .path_bytes = 1 };
-	for (i = 0; i < 65530 + 7; i++) {
+	for (i = 0; i < (1 << 22) + 7; i++) {
 		map->address = (i + 1) * 2 * PAGE;
 		ck_assert_int_eq(analysis_add(fixture.analysis, &item), 0);
 	}

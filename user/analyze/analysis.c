@@ -71,6 +71,7 @@ struct analysis_limits {
 	size_t evictions_bytes, readahead_bytes; /* memory for the pages of files */
 	uint32_t requests;			 /* completed ones that a wait is matched with */
 	uint32_t names;				 /* of files */
+	size_t maps;				 /* mappings of all living processes */
 };
 
 static const struct analysis_limits analysis_limits_normal = {
@@ -79,6 +80,7 @@ static const struct analysis_limits analysis_limits_normal = {
 	.readahead_bytes = READAHEAD_MEMORY,
 	.requests = REQUESTS_MAX,
 	.names = UINT32_MAX,
+	.maps = SIZE_MAX,
 };
 
 static const struct analysis_limits analysis_limits_small = {
@@ -87,6 +89,7 @@ static const struct analysis_limits analysis_limits_small = {
 	.readahead_bytes = 256 << 10,
 	.requests = 1024,
 	.names = 1024,
+	.maps = 1 << 18,
 };
 
 static bool open_parts(struct analysis *analysis, bool have_bpf, uint64_t page_bytes,
@@ -103,6 +106,7 @@ static bool open_parts(struct analysis *analysis, bool have_bpf, uint64_t page_b
 	if (grouping_init(&analysis->grouping, page_bytes, groups, limits->groups))
 		return false;
 	address_spaces_limit_names(analysis->grouping.spaces, limits->names);
+	address_spaces_limit_maps(analysis->grouping.spaces, limits->maps);
 	return analysis->summary && analysis->explain && analysis->readahead && analysis->evictions;
 }
 

@@ -13,8 +13,6 @@
 
 /* Limit on distinct names, and on files. */
 #define PATHS_MAX ADDRESS_SPACES_OTHERS
-/* Limit on mappings of one process: the default of vm.max_map_count. */
-#define MAPS_MAX 65530U
 /* Limit on the mappings of all processes, some 200 MB: a recording of a few KB may have many. */
 #define ALL_MAPS_MAX (1U << 22)
 /* Limit on simultaneous processes, and on names of threads: some 30 MB each. */
@@ -26,11 +24,9 @@
  */
 struct space {
 	uint32_t pid;
-	struct space_map *maps; /* ordered by address, without overlaps */
-	size_t nr_maps, capacity;
-	unsigned int *owners; /* number of spaces that share maps; NULL: one */
-	size_t last;	      /* index of the mapping found last */
-	uint32_t threads;     /* known threads, not counting the first */
+	struct space_maps *maps;      /* NULL: none */
+	const struct space_map *last; /* the mapping found last, or NULL */
+	uint32_t threads;	      /* known threads, not counting the first */
 	bool first_ended;
 };
 
@@ -59,7 +55,8 @@ struct spaces {
 	struct hash files;	/* by dev and inode */
 	struct path **numbered; /* [0] is unused, [ADDRESS_SPACES_OTHERS] is all others */
 	uint32_t nr_paths, max_paths;
-	size_t capacity;  /* sum over all spaces; shared maps count once */
+	size_t capacity; /* sum over all spaces; shared maps count once */
+	size_t max_capacity;
 	uint64_t dropped; /* mappings and names that did not fit */
 	uint32_t last_pid;
 	struct space *last;
@@ -68,19 +65,10 @@ struct spaces {
 /* Removes all maps of the space, and returns the capacity that becomes free. */
 static size_t release_maps(struct space *space)
 {
-	size_t freed = space->capacity;
+	const size_t freed = space_maps_put(space->maps);
 
-	if (space->owners && --*space->owners) {
-		freed = 0;
-	} else {
-		free(space->maps);
-		free(space->owners);
-	}
 	space->maps = NULL;
-	space->owners = NULL;
-	space->nr_maps = 0;
-	space->capacity = 0;
-	space->last = 0;
+	space->last = NULL;
 	return freed;
 }
 
@@ -138,6 +126,7 @@ struct spaces *address_spaces_new(uint64_t page_bytes)
 	spaces->page_bytes = page_bytes;
 	spaces->nr_paths = 1;
 	spaces->max_paths = PATHS_MAX;
+	spaces->max_capacity = ALL_MAPS_MAX;
 	spaces->numbered = calloc(ADDRESS_SPACES_OTHERS + 1, sizeof(struct path *));
 	if (!spaces->numbered || !path_new(spaces, "(other files)", ADDRESS_SPACES_OTHERS)) {
 		address_spaces_free(spaces);
@@ -149,6 +138,11 @@ struct spaces *address_spaces_new(uint64_t page_bytes)
 void address_spaces_limit_names(struct spaces *spaces, uint32_t max)
 {
 	spaces->max_paths = max < PATHS_MAX ? max : PATHS_MAX;
+}
+
+void address_spaces_limit_maps(struct spaces *spaces, size_t max)
+{
+	spaces->max_capacity = max < ALL_MAPS_MAX ? max : ALL_MAPS_MAX;
 }
 
 static uint64_t path_key(const char *text)
@@ -264,133 +258,42 @@ static int space_get(struct spaces *spaces, uint32_t pid, struct space **found)
 	return 0;
 }
 
-/* Returns the index of the first map that ends after the address. */
-static size_t first_after(const struct space *space, uint64_t address)
-{
-	size_t low = 0, high = space->nr_maps, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (space->maps[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Copies shared maps, or drops them if there are too many. Returns 0 or -ENOMEM. */
+/* Gives the space maps of its own, or drops shared ones if there are too many. 0 or -ENOMEM. */
 static int own_maps(struct spaces *spaces, struct space *space)
 {
-	const struct space shared = *space;
-	struct space_map *maps;
+	struct space_maps *maps;
 
-	if (!shared.owners || *shared.owners == 1)
+	if (space->maps && space->maps->owners == 1)
 		return 0;
-	if (spaces->capacity + shared.capacity > ALL_MAPS_MAX) {
-		spaces->dropped += shared.nr_maps;
+	if (space->maps && spaces->capacity + space->maps->capacity > spaces->max_capacity) {
+		spaces->dropped += space->maps->nr;
 		release_maps(space);
-		return 0;
 	}
-	maps = reallocarray(NULL, shared.capacity, sizeof(*maps));
+	maps = space->maps ? space_maps_copy(space->maps) : space_maps_new();
 	if (!maps)
 		return -ENOMEM;
-	memcpy(maps, shared.maps, shared.nr_maps * sizeof(*maps));
 	release_maps(space);
 	space->maps = maps;
-	space->nr_maps = shared.nr_maps;
-	space->capacity = shared.capacity;
-	spaces->capacity += shared.capacity;
+	spaces->capacity += maps->capacity;
 	return 0;
-}
-
-/* Makes room for nr maps, within the limit of all spaces. Returns 0 or -ENOMEM. */
-static int address_spaces_make_room(struct spaces *spaces, struct space *space, size_t nr)
-{
-	size_t capacity = space->capacity ?: 16;
-	struct space_map *maps;
-
-	while (capacity < nr)
-		capacity *= 2;
-	if (nr <= space->capacity || spaces->capacity + capacity - space->capacity > ALL_MAPS_MAX)
-		return 0;
-	maps = reallocarray(space->maps, capacity, sizeof(*maps));
-	if (!maps)
-		return -ENOMEM;
-	spaces->capacity += capacity - space->capacity;
-	space->maps = maps;
-	space->capacity = capacity;
-	return 0;
-}
-
-static bool address_spaces_is_full(const struct space *space)
-{
-	return space->nr_maps == MAPS_MAX || space->nr_maps == space->capacity;
-}
-
-static void insert_at(struct space *space, size_t at, const struct space_map *map)
-{
-	memmove(&space->maps[at + 1], &space->maps[at],
-		(space->nr_maps - at) * sizeof(*space->maps));
-	space->maps[at] = *map;
-	space->nr_maps++;
-}
-
-static void cut_front(struct space_map *map, uint64_t start, uint64_t page_bytes)
-{
-	if (map->inode)
-		map->pgoff += (start - map->start) / page_bytes;
-	map->start = start;
-}
-
-/*
- * Removes the mapped ranges between start and end. Maps that are cut keep their other ends. The
- * caller made room for two more.
- */
-static void make_hole(struct space *space, uint64_t start, uint64_t end, uint64_t page_bytes)
-{
-	size_t at = first_after(space, start), until;
-	struct space_map rest;
-
-	if (at < space->nr_maps && space->maps[at].start < start) {
-		rest = space->maps[at];
-		space->maps[at].end = start;
-		at++;
-		/* In a full space the rest stays without a name, rather than with a wrong one. */
-		if (rest.end > end && !address_spaces_is_full(space)) {
-			cut_front(&rest, end, page_bytes);
-			insert_at(space, at, &rest);
-		}
-	}
-	for (until = at; until < space->nr_maps && space->maps[until].end <= end; until++)
-		;
-	if (until < space->nr_maps && space->maps[until].start < end)
-		cut_front(&space->maps[until], end, page_bytes);
-	memmove(&space->maps[at], &space->maps[until],
-		(space->nr_maps - until) * sizeof(*space->maps));
-	space->nr_maps -= until - at;
 }
 
 static int address_spaces_insert(struct spaces *spaces, struct space *space,
 				 const struct space_map *map)
 {
 	int err = own_maps(spaces, space);
+	size_t before;
 
-	/* The new map may cut another one in two. */
-	err = err ? err : address_spaces_make_room(spaces, space, space->nr_maps + 2);
 	if (err)
 		return err;
-	if (!space->capacity) {
-		spaces->dropped++;
-		return 0;
-	}
-	/* The old mapping is gone, even if the new one does not fit. */
-	make_hole(space, map->start, map->end, spaces->page_bytes);
-	if (!address_spaces_is_full(space))
-		insert_at(space, first_after(space, map->start), map);
-	else
-		spaces->dropped++;
-	space->last = 0;
+	before = space->maps->capacity;
+	space->last = NULL;
+	err = space_maps_replace(space->maps, map, spaces->page_bytes,
+				 spaces->max_capacity - spaces->capacity + before);
+	spaces->capacity += space->maps->capacity - before;
+	if (err != -ENOSPC)
+		return err;
+	spaces->dropped++;
 	return 0;
 }
 
@@ -437,19 +340,10 @@ static int copy_space(struct spaces *spaces, uint32_t from, uint32_t to)
 	spaces->capacity -= release_maps(child);
 	child->threads = 0;
 	child->first_ended = false;
-	if (!parent->nr_maps)
-		return 0;
-	if (!parent->owners) {
-		parent->owners = malloc(sizeof(*parent->owners));
-		if (!parent->owners)
-			return -ENOMEM;
-		*parent->owners = 1;
+	if (parent->maps) {
+		parent->maps->owners++;
+		child->maps = parent->maps;
 	}
-	++*parent->owners;
-	child->owners = parent->owners;
-	child->maps = parent->maps;
-	child->nr_maps = parent->nr_maps;
-	child->capacity = parent->capacity;
 	return 0;
 }
 
@@ -547,6 +441,7 @@ struct spaces_visit {
 	const struct spaces *spaces;
 	item_sink sink;
 	void *context;
+	uint32_t pid;
 	struct item_map *map; /* with room for a path of room bytes */
 	size_t room;
 };
@@ -565,8 +460,9 @@ static int visit_make_room(struct spaces_visit *visit, size_t bytes)
 	return 0;
 }
 
-static int visit_map(struct spaces_visit *visit, uint32_t pid, const struct space_map *map)
+static int visit_map(void *context, const struct space_map *map)
 {
+	struct spaces_visit *visit = context;
 	const char *path = address_spaces_path(visit->spaces, map->path);
 	const size_t bytes = strlen(path) + 1;
 	struct item item = { .type = ITEM_MAP };
@@ -580,8 +476,8 @@ static int visit_map(struct spaces_visit *visit, uint32_t pid, const struct spac
 		.pgoff = map->pgoff,
 		.inode = map->inode,
 		.dev = map->dev,
-		.pid = pid,
-		.tid = pid,
+		.pid = visit->pid,
+		.tid = visit->pid,
 		.prot = map->prot,
 		.flags = map->flags,
 		.path_bytes = bytes,
@@ -592,13 +488,11 @@ static int visit_map(struct spaces_visit *visit, uint32_t pid, const struct spac
 
 static int visit_space(void *context, void *value)
 {
+	struct spaces_visit *visit = context;
 	const struct space *space = value;
-	size_t i;
-	int err = 0;
 
-	for (i = 0; i < space->nr_maps && !err; i++)
-		err = visit_map(context, space->pid, &space->maps[i]);
-	return err;
+	visit->pid = space->pid;
+	return space->maps ? space_maps_visit(space->maps, visit_map, visit) : 0;
 }
 
 static int visit_name(void *context, void *value)
@@ -633,16 +527,14 @@ const struct space_map *address_spaces_find(struct spaces *spaces, uint32_t pid,
 	struct space *space = space_find(spaces, pid);
 	const struct space_map *map;
 
-	if (!space || !space->nr_maps)
+	if (!space || !space->maps)
 		return NULL;
-	map = &space->maps[space->last];
-	if (address < map->start || address >= map->end) {
-		space->last = first_after(space, address);
-		if (space->last == space->nr_maps)
-			space->last = 0;
-		map = &space->maps[space->last];
+	map = space->last;
+	if (!map || address < map->start || address >= map->end) {
+		map = space_maps_first_after(space->maps, address);
+		space->last = map;
 	}
-	return address >= map->start && address < map->end ? map : NULL;
+	return map && address >= map->start ? map : NULL;
 }
 
 bool address_spaces_has(struct spaces *spaces, uint32_t pid)

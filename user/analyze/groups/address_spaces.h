@@ -7,23 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/groups/space_maps.h"
 #include "model/item.h"
 
 struct spaces;
-
-struct space_map {
-	uint64_t start, end; /* addresses */
-	uint64_t pgoff;	     /* page of the file at start */
-	uint64_t inode;	     /* 0: no file */
-	uint32_t dev;
-	uint32_t path;	      /* number of its name, see address_spaces_path() */
-	uint32_t prot, flags; /* of struct item_map */
-};
 
 /* @page_bytes: of the machine that the maps come from */
 struct spaces *address_spaces_new(uint64_t page_bytes);
 /* Keeps at most max names, and as many files: before the first map. */
 void address_spaces_limit_names(struct spaces *spaces, uint32_t max);
+/* Keeps memory for at most max mappings of all processes: before the first map. */
+void address_spaces_limit_maps(struct spaces *spaces, size_t max);
 void address_spaces_free(struct spaces *spaces);
 
 /* Number of the path "(other files)", which stands for names beyond the limit. */
