@@ -21,14 +21,15 @@ static void add(enum item_type type, const void *data)
 	ck_assert_int_eq(analysis_add(analysis, &item), 0);
 }
 
-static void add_map(uint32_t pid, uint64_t address, uint64_t bytes, uint64_t inode,
-		    const char *path)
+static void add_map_at(uint32_t pid, uint64_t address, uint64_t bytes, uint64_t pgoff,
+		       uint64_t inode, const char *path)
 {
 	struct item_map *map = calloc(1, sizeof(*map) + strlen(path) + 1);
 
 	*map = (struct item_map){
 		.address = address,
 		.bytes = bytes,
+		.pgoff = pgoff,
 		.inode = inode,
 		.dev = DEV,
 		.pid = pid,
@@ -38,6 +39,12 @@ static void add_map(uint32_t pid, uint64_t address, uint64_t bytes, uint64_t ino
 	strcpy(map->path, path);
 	add(ITEM_MAP, map);
 	free(map);
+}
+
+static void add_map(uint32_t pid, uint64_t address, uint64_t bytes, uint64_t inode,
+		    const char *path)
+{
+	add_map_at(pid, address, bytes, 0, inode, path);
 }
 
 static void add_task(uint32_t flags, uint32_t pid, uint32_t tid, const char *comm)
@@ -519,6 +526,87 @@ START_TEST(test_advice_for_a_part_of_a_mapping_is_mixed)
 	add_mapping(1, 0x100000, 1 << 21, MAPPING_RANDOM, 0);
 	ck_assert_uint_eq(state_of_mapping(1, 0x100000).advice, MAPPING_RANDOM);
 	analysis_free(analysis);
+}
+END_TEST
+
+/* The faults of a process at address, one of each page. */
+static void touch(uint64_t address, uint64_t now)
+{
+	struct pfstat_record record = {
+		.class = PFSTAT_CLASS_LONG,
+		.pid = 1,
+		.tid = 1,
+		.address = address,
+		.start_ns = now,
+		.duration_ns = 10,
+		.result = 0x200,
+	};
+	const struct item item = { .type = ITEM_RECORD, .record = &record };
+
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+}
+
+static void check_vmas(size_t nr, const char *const *names, const uint64_t *faults)
+{
+	struct group *groups;
+	size_t i, at, found;
+
+	analysis_finish(analysis);
+	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_VMA, &groups, &found), 0);
+	ck_assert_uint_eq(found, nr);
+	for (i = 0; i < nr; i++) {
+		for (at = 0; at < nr && strcmp(groups[at].name, names[i]); at++)
+			;
+		ck_assert_msg(at < nr, "no row %s", names[i]);
+		ck_assert_uint_eq(groups[at].faults, faults[i]);
+	}
+	free(groups);
+	analysis_free(analysis);
+}
+
+START_TEST(test_a_mapping_that_grows_is_one_row)
+{
+	analysis = analysis_new(true, 4096, 1U << GROUP_BY_VMA);
+	add_map(1, 0x100000, 0x10000, 0, "//anon");
+	touch(0x100000, 1000);
+	add_map(1, 0x100000, 0x20000, 0, "//anon"); /* upwards */
+	touch(0x110000, 2000);
+	add_map(1, 0x0f0000, 0x30000, 0, "//anon"); /* downwards */
+	touch(0x0f0000, 3000);
+	touch(0x100000, 4000);
+	/* A new mapping in its place is smaller. */
+	add_map(1, 0x100000, 0x8000, 0, "");
+	touch(0x100000, 5000);
+	/* Memory of another kind, and of another mapping beside it. */
+	add_map(1, 0x120000, 0x10000, 0, "[heap]");
+	touch(0x120000, 6000);
+	add_map(1, 0x130000, 0x10000, 0, "//anon");
+	touch(0x130000, 7000);
+	check_vmas(4,
+		   (const char *const[]){ "1 f0000-120000 (anonymous memory)",
+					  "1 100000-108000 (anonymous memory)",
+					  "1 120000-130000 [heap]",
+					  "1 130000-140000 (anonymous memory)" },
+		   (const uint64_t[]){ 4, 1, 1, 1 });
+}
+END_TEST
+
+START_TEST(test_parts_of_a_file_that_continue_are_one_row)
+{
+	analysis = analysis_new(true, 4096, 1U << GROUP_BY_VMA);
+	add_map_at(1, 0x100000, 0x10000, 0, INODE, "/data");
+	touch(0x100000, 1000);
+	add_map_at(1, 0x110000, 0x10000, 16, INODE, "/data");
+	touch(0x110000, 2000);
+	/* The same pages again, and another file. */
+	add_map_at(1, 0x120000, 0x10000, 16, INODE, "/data");
+	touch(0x120000, 3000);
+	add_map_at(1, 0x130000, 0x10000, 32, INODE + 1, "/other");
+	touch(0x130000, 4000);
+	check_vmas(3,
+		   (const char *const[]){ "1 100000-120000 /data", "1 120000-130000 /data",
+					  "1 130000-140000 /other" },
+		   (const uint64_t[]){ 2, 1, 1 });
 }
 END_TEST
 
@@ -1046,7 +1134,8 @@ RUN_TESTS("analysis", test_faults_with_the_time_of_their_calls_only_are_counted,
 	  test_groups_by_file_vma_and_thread_have_names, test_long_names_are_kept_in_full,
 	  test_threads_of_one_name_are_one_group, test_groups_that_were_not_requested_are_refused,
 	  test_a_mapping_has_its_last_advice_and_readahead,
-	  test_advice_for_a_part_of_a_mapping_is_mixed,
+	  test_advice_for_a_part_of_a_mapping_is_mixed, test_a_mapping_that_grows_is_one_row,
+	  test_parts_of_a_file_that_continue_are_one_row,
 	  test_groups_beyond_the_limit_are_summed_as_others,
 	  test_a_fork_server_takes_no_more_memory, test_an_analysis_takes_at_most_80_mb,
 	  test_error_of_a_listener_stops_the_analysis, test_unknown_events_are_refused,

@@ -319,7 +319,10 @@ int address_spaces_add_map(struct spaces *spaces, const struct item_map *map)
 	}
 	if (added.end <= added.start)
 		return 0;
-	err = address_spaces_number_of(spaces, map->path, &added.path);
+	/* perf calls memory without a file "//anon"; /proc/PID/maps has no name for it. */
+	err = address_spaces_number_of(spaces,
+				       !map->inode && !strcmp(map->path, "//anon") ? "" : map->path,
+				       &added.path);
 	if (!err && space_map_has_file(&added)) {
 		note_inode(spaces->numbered[added.path], map->inode);
 		err = name_file(spaces, map->dev, map->inode, added.path);

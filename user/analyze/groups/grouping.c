@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyze/groups/grouping.h"
+#include "analyze/groups/joined_vmas.h"
 
 int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int dimensions,
 		  size_t max)
@@ -70,13 +71,23 @@ static int grouping_add_to_vma(struct grouping *grouping, const struct explained
 		address_spaces_find(grouping->spaces, fault->pid, fault->address);
 	struct group_key key = { .pid = fault->pid };
 	struct cell *made;
+	int err;
 
 	if (map) {
 		key.address = map->start;
 		key.end = map->end;
 		key.path = map->path;
 	}
-	return groups_add(grouping->groups[GROUP_BY_VMA], &key, fault, &made);
+	err = groups_add(grouping->groups[GROUP_BY_VMA], &key, fault, &made);
+	if (err || !made || !map)
+		return err;
+	made->vma.has_file = map->inode;
+	made->vma.prot = map->prot;
+	made->vma.flags = map->flags;
+	if (map->inode)
+		made->vma.base =
+			map->start - map->pgoff * address_spaces_page_bytes(grouping->spaces);
+	return 0;
 }
 
 static int grouping_add_to_thread(struct grouping *grouping, const struct explained *fault)
@@ -393,6 +404,20 @@ static int grouping_list_cell(void *context, struct cell *cell)
 	return 0;
 }
 
+static int grouping_list_vmas(struct listing *listing)
+{
+	struct cell *cells;
+	size_t nr, i;
+	int err = joined_vmas(listing->grouping->groups[GROUP_BY_VMA], &cells, &nr);
+
+	if (err)
+		return err;
+	for (i = 0; i < nr; i++)
+		grouping_list_cell(listing, &cells[i]);
+	free(cells);
+	return 0;
+}
+
 static void grouping_list_others(struct listing *listing, const struct groups *kept)
 {
 	struct group *group = &listing->groups[listing->nr++];
@@ -447,20 +472,24 @@ int grouping_list(const struct grouping *grouping, enum group_by by, struct grou
 	struct listing listing = { .grouping = grouping, .by = by };
 	char *names = NULL;
 	size_t length;
-	int err;
+	int err = 0;
 
 	if (!kept)
 		return -EINVAL;
 	listing.names = open_memstream(&names, &length);
 	listing.groups = calloc(groups_count(kept) + 1, sizeof(*listing.groups));
 	if (listing.names && listing.groups) {
-		groups_visit(kept, grouping_list_cell, &listing);
+		if (by == GROUP_BY_VMA)
+			err = grouping_list_vmas(&listing);
+		else
+			groups_visit(kept, grouping_list_cell, &listing);
 		if (groups_others(kept))
 			grouping_list_others(&listing, kept);
 	}
-	err = !listing.names || fclose(listing.names) || !listing.groups ?
-		      -ENOMEM :
-		      grouping_put_names(&listing, names, length);
+	if (!listing.names || fclose(listing.names) || !listing.groups)
+		err = -ENOMEM;
+	if (!err)
+		err = grouping_put_names(&listing, names, length);
 	free(names);
 	if (err) {
 		free(listing.groups);

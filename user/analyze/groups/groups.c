@@ -214,7 +214,7 @@ static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 		cell->parts_ns[part] += fault->parts_ns[part];
 }
 
-static void groups_add_cell(struct cell *sum, const struct cell *cell)
+void groups_sum(struct cell *sum, const struct cell *cell)
 {
 	enum fault_class class;
 	enum part part;
@@ -240,7 +240,7 @@ static int groups_fold_cell(struct groups *groups, struct cell *cell)
 {
 	int err = groups_take_out(groups, cell);
 
-	groups_add_cell(&groups->others, cell);
+	groups_sum(&groups->others, cell);
 	groups->count--;
 	groups->folded++;
 	free(cell->symbol);

@@ -104,6 +104,12 @@ struct cell {
 	uint64_t next_pages[4]; /* the pages after the last disk faults; 0: none */
 	struct mapping_state state;
 	uint64_t state_address; /* VMA: of the part with that state */
+	struct {
+		uint64_t base;	      /* address of the file's first byte; 0: no file */
+		uint64_t latest;      /* see joined_vmas.c */
+		uint32_t prot, flags; /* of struct item_map */
+		bool has_file;
+	} vma;
 };
 
 struct groups;
@@ -122,6 +128,8 @@ int groups_add(struct groups *groups, const struct group_key *key, const struct 
  * number, the new thread gets a group of its own. Returns 0 or -ENOMEM.
  */
 int groups_close(struct groups *groups, const struct group_key *key);
+/* Adds the sums of a cell to those of another. */
+void groups_sum(struct cell *sum, const struct cell *cell);
 /* NULL: not found. */
 struct cell *groups_find(const struct groups *groups, const struct group_key *key);
 int groups_visit(const struct groups *groups, int (*visit)(void *context, struct cell *cell),
