@@ -210,6 +210,36 @@ START_TEST(test_files_of_an_exited_process_are_found)
 }
 END_TEST
 
+/* More files than are kept open; one of them is mapped again and again. */
+START_TEST(test_files_that_were_mapped_last_are_kept)
+{
+	struct code_files *files = code_files_new();
+	const unsigned int nr = 600;
+	uint64_t inodes[nr];
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "%s/program0", folder);
+		if (i)
+			inodes[0] = see(files, getpid(), PROT_EXEC, 0);
+		snprintf(path, sizeof(path), "%s/program%u", folder, i);
+		write_file(path, "code");
+		inodes[i] = see(files, getpid(), PROT_EXEC, 0);
+	}
+	for (i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "%s/program%u", folder, i);
+		fd = code_files_open(files, path, inodes[i]);
+		ck_assert((fd >= 0) == (!i || i > nr - 512));
+		if (fd >= 0)
+			close(fd);
+		unlink(path);
+	}
+	snprintf(path, sizeof(path), "%s/program", folder);
+	code_files_free(files);
+}
+END_TEST
+
 START_TEST(test_a_device_is_not_opened)
 {
 	struct code_files *files = code_files_new();
@@ -228,4 +258,5 @@ RUN_TESTS_WITH("code files", setup, teardown, test_the_mapped_file_is_found_by_p
 	       test_the_program_of_a_process_is_found_after_its_removal,
 	       test_a_file_that_was_written_since_has_no_names,
 	       test_non_executable_file_is_not_kept_open, test_another_device_is_another_file,
-	       test_files_of_an_exited_process_are_found, test_a_device_is_not_opened)
+	       test_files_of_an_exited_process_are_found, test_files_that_were_mapped_last_are_kept,
+	       test_a_device_is_not_opened)

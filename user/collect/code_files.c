@@ -43,7 +43,8 @@ struct code_file {
 	struct code_file *next; /* of the same hash */
 	uint64_t inode;
 	uint32_t dev;
-	int fd; /* -1: not found */
+	int fd;	       /* -1: not found */
+	uint64_t seen; /* order of its last mapping */
 	unsigned int tries;
 	struct timespec modified;
 	off_t bytes;
@@ -57,6 +58,8 @@ struct root {
 
 /* A process that may compile code at run time. */
 struct code_process {
+	pid_t pid;
+	uint64_t seen;
 	int root; /* index of its root */
 	uid_t user;
 	pid_t own_pid; /* as it sees itself, in its PID namespace */
@@ -67,6 +70,7 @@ struct code_files {
 	struct hash files;	      /* by hash of path and inode */
 	struct root roots[ROOTS_MAX]; /* [0]: pfdrive's own */
 	unsigned int nr_roots;
+	uint64_t seen; /* files and processes so far */
 };
 
 static int code_files_root_identify(struct root *root)
@@ -158,13 +162,47 @@ static struct code_file *code_files_find_file(const struct code_files *files, co
 	return file;
 }
 
+/* A file that was not found is of no use; otherwise the one that was mapped longest ago goes. */
+static int code_files_find_oldest(void *context, void *value)
+{
+	struct code_file **oldest = context, *file;
+
+	for (file = value; file; file = file->next)
+		if (!*oldest || (file->fd < 0) > ((*oldest)->fd < 0) ||
+		    ((file->fd < 0) == ((*oldest)->fd < 0) && file->seen < (*oldest)->seen))
+			*oldest = file;
+	return 0;
+}
+
+static void code_files_drop_oldest(struct code_files *files)
+{
+	struct code_file *oldest = NULL, *before;
+	uint64_t key;
+
+	hash_visit(&files->files, code_files_find_oldest, &oldest);
+	key = code_files_hash_of_file(oldest->path, oldest->inode);
+	before = hash_find(&files->files, key);
+	if (before != oldest) {
+		while (before->next != oldest)
+			before = before->next;
+		before->next = oldest->next;
+	} else {
+		hash_take(&files->files, key);
+		if (oldest->next) /* cannot fail: the slot is free */
+			hash_add(&files->files, key, oldest->next);
+	}
+	oldest->next = NULL;
+	code_files_free_chain(oldest);
+}
+
 static struct code_file *code_files_add_file(struct code_files *files, const struct item_map *map)
 {
 	const uint64_t key = code_files_hash_of_file(map->path, map->inode);
-	struct code_file *first = hash_find(&files->files, key), *file;
+	struct code_file *first, *file;
 
 	if (files->files.count >= FILES_MAX)
-		return NULL;
+		code_files_drop_oldest(files);
+	first = hash_find(&files->files, key);
 	file = calloc(1, sizeof(*file) + map->path_bytes);
 	if (!file)
 		return NULL;
@@ -286,6 +324,8 @@ void code_files_see(struct code_files *files, const struct item_map *map)
 	file = code_files_find_file(files, map->path, map->inode);
 	if (!file)
 		file = code_files_add_file(files, map);
+	if (file)
+		file->seen = ++files->seen;
 	if (!file || file->fd >= 0 || file->tries++ == TRIES_MAX)
 		return;
 	own = code_files_add_root(files, path);
@@ -318,15 +358,37 @@ static bool code_files_read_status(pid_t pid, struct code_process *process)
 	return user && own;
 }
 
+static int code_files_find_oldest_process(void *context, void *value)
+{
+	struct code_process **oldest = context, *process = value;
+
+	if (!*oldest || process->seen < (*oldest)->seen)
+		*oldest = process;
+	return 0;
+}
+
+/* Of too many, the process that executed a program longest ago is dropped. */
+static struct code_process *code_files_make_process(struct code_files *files)
+{
+	struct code_process *oldest = NULL;
+
+	if (files->processes.count < PROCESSES_MAX)
+		return malloc(sizeof(*oldest));
+	hash_visit(&files->processes, code_files_find_oldest_process, &oldest);
+	return hash_take(&files->processes, oldest->pid);
+}
+
 void code_files_see_process(struct code_files *files, pid_t pid)
 {
 	struct code_process *process = hash_take(&files->processes, pid);
 	char path[64];
 
-	if (files->processes.count < PROCESSES_MAX && !process)
-		process = malloc(sizeof(*process));
+	if (!process)
+		process = code_files_make_process(files);
 	if (!process)
 		return;
+	process->pid = pid;
+	process->seen = ++files->seen;
 	snprintf(path, sizeof(path), "/proc/%d/root", pid);
 	process->root = code_files_add_root(files, path);
 	if (process->root < 0 || !code_files_read_status(pid, process) ||
