@@ -231,8 +231,8 @@ static int instruments_keep_mapping(void *context, const struct pfstat_mapping *
 }
 
 /*
- * /proc/PID/maps has no advice, and smaps costs too much (proc_maps.h). If the source cannot be read,
- * the advice remains unknown.
+ * /proc/PID/maps has no advice, and smaps costs too much (proc_maps.h). If the source cannot be
+ * read, the advice remains unknown.
  */
 static void instruments_set_advice(struct instruments *instruments)
 {

@@ -25,8 +25,9 @@
 #include "privilege/invoker.h"
 #include "privilege/output_file.h"
 
-#define LINKS_MAX 40 /* as many as the kernel follows */
-#define TRIES_MAX 16 /* random names; each is free but for 1 in 2^64 */
+#define LINKS_MAX   40	  /* as many as the kernel follows */
+#define SHARED_MODE 01002 /* sticky, and all users may write */
+#define TRIES_MAX   16	  /* random names; each is free but for 1 in 2^64 */
 
 struct output {
 	FILE *stream;
@@ -101,7 +102,7 @@ static bool may_follow(const struct output *output, const struct stat *status)
 
 	if (fstat(output->folder, &folder))
 		return false;
-	if ((folder.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH))
+	if ((folder.st_mode & SHARED_MODE) != SHARED_MODE)
 		return true;
 	return status->st_uid == invoker_uid() || status->st_uid == folder.st_uid;
 }
@@ -162,8 +163,8 @@ static int follow_link(struct output *output, int place, const struct stat *stat
 }
 
 /*
- * Looks at output->name in the folder. Returns a descriptor if the file is written directly, 0 if it
- * is to be replaced or is a link that leads to another name, or a negative errno.
+ * Looks at output->name in the folder. Returns a descriptor if the file is written directly, 0 if
+ * it is to be replaced or is a link that leads to another name, or a negative errno.
  */
 static int look_at(struct output *output, struct stat *status)
 {
