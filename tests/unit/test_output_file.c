@@ -283,6 +283,28 @@ START_TEST(test_pipes_and_devices_are_written_directly)
 }
 END_TEST
 
+static bool keeps_mode(const char *path)
+{
+	struct output *output;
+	bool keeps;
+
+	ck_assert_int_eq(output_open(&output, path), 0);
+	keeps = output_keeps_mode(output);
+	output_close(output);
+	return keeps;
+}
+
+START_TEST(test_only_a_new_file_has_no_mode_to_keep)
+{
+	ck_assert(!keeps_mode("new"));
+	ck_assert(keeps_mode("victim"));
+	ck_assert_int_eq(link("victim", "second"), 0);
+	ck_assert(!keeps_mode("victim"));
+	/* The mode of a device is not to be changed. */
+	ck_assert(keeps_mode("/dev/null"));
+}
+END_TEST
+
 /* Runs in a process of its own, so that the test keeps its standard output. */
 static int write_to_stdout(int fd)
 {
@@ -330,4 +352,5 @@ RUN_TESTS_WITH("output_file", make_folders, remove_folders,
 	       test_links_without_a_target_and_loops_are_refused,
 	       test_folders_and_missing_folders_are_refused,
 	       test_pipes_and_devices_are_written_directly,
+	       test_only_a_new_file_has_no_mode_to_keep,
 	       test_the_standard_output_has_any_kind_of_file)

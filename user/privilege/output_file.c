@@ -241,6 +241,7 @@ static int open_path(struct output *output)
 		if (!fd && S_ISREG(status.st_mode))
 			return open_temporary(output, &status);
 	}
+	output->kept_mode = fd > 0; /* it is written directly */
 	return fd ?: -ELOOP;
 }
 

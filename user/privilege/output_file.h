@@ -33,7 +33,7 @@ FILE *output_stream(struct output *output);
  * file keeps its temporary name and is not removed.
  */
 int output_name_now(struct output *output);
-/* False for a file of mode OUTPUT_MODE because no older file passed on its own. */
+/* False only for a new file, of mode OUTPUT_MODE: no older file passed on its mode. */
 bool output_keeps_mode(const struct output *output);
 /* The name that the file has or will have. */
 const char *output_path(const struct output *output);
