@@ -55,7 +55,7 @@ static unsigned int kind_of(const struct plan *plan, unsigned int number)
 	const unsigned int all = total_of(plan);
 	const unsigned int place = plan->mixed ? all * uniform() : number * 7919UL % all;
 
-	return place < plan->faults[DISK]			? DISK :
+	return place < plan->faults[DISK]		       ? DISK :
 	       place < plan->faults[DISK] + plan->faults[LONG] ? LONG :
 								 ANON;
 }
@@ -87,8 +87,8 @@ static void run_fill(struct noisy_run *run, const struct plan *plan, bool of_b)
 	}
 }
 
-static void compare_kind(struct comparison *comparison, const struct plan *plan,
-			 const char *name, unsigned int kind)
+static void compare_kind(struct comparison *comparison, const struct plan *plan, const char *name,
+			 unsigned int kind)
 {
 	struct comparison_side sides[2] = { { .nr = plan->a }, { .nr = plan->b } };
 	unsigned int side;

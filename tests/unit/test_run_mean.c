@@ -19,8 +19,8 @@ static struct run_mean side_of(const double *values, size_t nr, double grain)
 	return run_mean_of(runs, nr);
 }
 
-#define SIDE(grain, ...)                                                                           \
-	side_of((const double[]){ __VA_ARGS__ },                                                   \
+#define SIDE(grain, ...)                         \
+	side_of((const double[]){ __VA_ARGS__ }, \
 		sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double), grain)
 
 START_TEST(test_mean_leaves_out_runs_without_the_figure)

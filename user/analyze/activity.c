@@ -45,10 +45,10 @@ static struct thread_activity thread_activity_of(const struct active_thread *thr
 	const uint64_t born_ns = thread->born_ns > from_ns ? thread->born_ns : from_ns;
 	const uint64_t life_ns = item_elapsed(born_ns, to_ns);
 	/* Waits for the CPU in faults are among fault_off_ns. */
-	const uint64_t more_ns = thread->fault_off_ns +
-				 item_elapsed(thread->fault_waiting_ns, thread->waiting_ns);
-	const uint64_t seen_ns =
-		item_elapsed(thread->first_ns, ended ? to_ns : activity_min(thread->last_ns, to_ns));
+	const uint64_t more_ns =
+		thread->fault_off_ns + item_elapsed(thread->fault_waiting_ns, thread->waiting_ns);
+	const uint64_t seen_ns = item_elapsed(thread->first_ns,
+					      ended ? to_ns : activity_min(thread->last_ns, to_ns));
 	struct thread_activity figures = {
 		.pid = thread->pid,
 		.tid = thread->tid,
@@ -97,7 +97,8 @@ static void activity_close(struct activity *activity, struct active_thread *thre
 
 	activity_sum(&activity->closed, &figures);
 	if (figures.fault_ns)
-		activity_note_stalled(&activity->stalled[activity_log2(figures.fault_ns)], &figures);
+		activity_note_stalled(&activity->stalled[activity_log2(figures.fault_ns)],
+				      &figures);
 	free(thread);
 }
 
@@ -228,8 +229,8 @@ int activity_add_fault(struct activity *activity, const struct explained *fault)
 	if (!thread)
 		return -ENOMEM;
 	thread->fault_ns += whole_ns;
-	thread->fault_off_ns += item_elapsed(explained_cpu_ns(fault) + fault->reclaim_cpu_ns,
-					     whole_ns);
+	thread->fault_off_ns +=
+		item_elapsed(explained_cpu_ns(fault) + fault->reclaim_cpu_ns, whole_ns);
 	thread->fault_waiting_ns += fault->parts_ns[PART_RUNQUEUE];
 	activity_saw(activity, thread, fault->start_ns, fault->end_ns);
 	return 0;

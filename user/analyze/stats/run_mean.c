@@ -93,7 +93,8 @@ static struct ratio_noise ratio_noise_of(const struct run_mean *a, const struct 
 					  freedom < FREEDOM_MAX ? freedom : FREEDOM_MAX);
 
 	return (struct ratio_noise){
-		.between = t * t * (a->squares + b->squares) / freedom * (1.0 / a->nr + 1.0 / b->nr),
+		.between =
+			t * t * (a->squares + b->squares) / freedom * (1.0 / a->nr + 1.0 / b->nr),
 		.of_a = t * t * grain_variance(a, grain_a),
 		.of_b = t * t * grain_variance(b, grain_b),
 	};

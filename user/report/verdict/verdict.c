@@ -40,12 +40,33 @@ static const struct group *costliest_place(const struct report *run)
 	return file && !file->inode && map ? map : file;
 }
 
+/* Faults of many threads that mostly work seldom leave a moment without any fault. */
+static double active_share(const struct report *run)
+{
+	const struct activity_figures *activity = &run->evidence.activity;
+
+	if (activity->active_max_ns == COUNT_NA || !activity->active_max_ns)
+		return NAN;
+	return (double)run->faults.all.whole.total_ns / activity->active_max_ns;
+}
+
+static bool is_small(const struct verdict *verdict, const struct report *run)
+{
+	const struct thread_activity *stalled = &run->evidence.activity.stalled;
+
+	if (verdict->share < VERDICT_WRONG_SHARE)
+		return true;
+	return verdict->active_share < VERDICT_WRONG_SHARE &&
+	       (!stalled->tid || stalled->fault_ns < VERDICT_WRONG_SHARE * stalled->life_ns);
+}
+
 void verdict_make(struct verdict *verdict, const struct report *run)
 {
 	*verdict = (struct verdict){
 		.wall_ns = run->time.counted_ns,
 		.busy_ns = run->evidence.busy_ns,
 		.share = NAN,
+		.active_share = NAN,
 		.at_least = !run->bpf.known || !(run->bpf.hooks & 1U << HOOK_FAULT) ||
 			    run->bpf.user_only,
 	};
@@ -55,6 +76,8 @@ void verdict_make(struct verdict *verdict, const struct report *run)
 	verdict->share = (double)verdict->busy_ns / verdict->wall_ns;
 	if (verdict->share > 1)
 		verdict->share = 1;
+	verdict->active_share = active_share(run);
+	verdict->small = is_small(verdict, run);
 	verdict->class = longest_class(run);
 	verdict->class_share = verdict_class_share(run, verdict->class);
 	verdict->place = costliest_place(run);
@@ -129,7 +152,7 @@ void verdict_print(FILE *out, const struct verdict *verdict, const struct report
 		return;
 	}
 	print_share(out, verdict, run);
-	if (verdict->share >= VERDICT_WRONG_SHARE)
+	if (!verdict->small)
 		print_places(out, verdict, run);
 	for (i = 0; i < verdict->nr_causes; i++) {
 		cause = &verdict->causes[i];

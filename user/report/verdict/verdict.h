@@ -41,8 +41,10 @@ struct verdict_code {
 struct verdict {
 	bool known; /* false: the duration of the run is n/a, or 0 */
 	uint64_t wall_ns, busy_ns;
-	double share;  /* of the run's time with at least one thread in a fault */
-	bool at_least; /* a part of the faults is not known */
+	double share;	     /* of the run's time with at least one thread in a fault */
+	double active_share; /* of the time that threads were active; NAN: not known */
+	bool small;	     /* one of both is too small to matter, and no thread stands still */
+	bool at_least;	     /* a part of the faults is not known */
 	enum fault_class class;
 	double class_share; /* of the faults' time, like the following */
 	/* NULL: n/a. A file, or a mapping if most of the time is that of anonymous memory. */

@@ -87,6 +87,17 @@ static void verdict_find_function(struct verdict_code *code, const struct report
 	}
 }
 
+const struct group *verdict_thread(const struct report *run, uint32_t tid)
+{
+	const struct report_places *threads = &run->places[GROUP_BY_THREAD];
+	size_t i;
+
+	for (i = 0; i < threads->nr; i++)
+		if (threads->rows[i].tid == tid)
+			return &threads->rows[i];
+	return NULL;
+}
+
 void verdict_find_code(struct verdict_code *code, const struct report *run)
 {
 	verdict_find_function(code, run, verdict_total_ns);

@@ -92,7 +92,7 @@ bool verdict_slow_tail(const struct verdict *verdict, const struct report *run,
 	const struct fault_tail *tail = &run->evidence.tail;
 	char span[VERDICT_SPAN];
 
-	if (verdict->share >= VERDICT_WRONG_SHARE || tail->longest.duration_ns < TAIL_NS ||
+	if (!verdict->small || tail->longest.duration_ns < TAIL_NS ||
 	    tail->total_ns < TAIL_SHARE * verdict->wall_ns)
 		return false;
 	cause->weight = verdict_share_of(run, tail->total_ns);
@@ -106,22 +106,43 @@ bool verdict_slow_tail(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
+#define STALLED_SHARE 0.25 /* of the thread's life */
+#define STALLED_RUN   0.01 /* of the run, in this thread's faults */
+
+bool verdict_stalled(const struct verdict *verdict, const struct report *run,
+		     struct verdict_cause *cause)
+{
+	const struct thread_activity *stalled = &run->evidence.activity.stalled;
+	char faults[VERDICT_SPAN], life[VERDICT_SPAN];
+	const struct group *thread;
+
+	if (!verdict->small || !stalled->tid ||
+	    stalled->fault_ns < STALLED_SHARE * stalled->life_ns ||
+	    stalled->fault_ns < STALLED_RUN * verdict->wall_ns)
+		return false;
+	cause->certain = false;
+	cause->weight = verdict_share_of(run, stalled->fault_ns);
+	thread = verdict_thread(run, stalled->tid);
+	verdict_state(
+		cause,
+		"faults took little of the run, but %.0f %% of one thread's time: %.100s%s%" PRIu32
+		"%s existed for %s and was in faults for %s.",
+		100.0 * stalled->fault_ns / stalled->life_ns, thread ? thread->name : "",
+		thread ? ", thread " : "thread ", stalled->tid, thread ? "," : "",
+		verdict_span(life, stalled->life_ns), verdict_span(faults, stalled->fault_ns));
+	verdict_advise(cause, "pfdrive report --by thread RECORDING; a recording of that thread's "
+			      "process alone, while it runs, names the cause.");
+	return true;
+}
+
 /* A service that waits for requests is idle for most of the run. */
 static bool was_idle(const struct verdict *verdict, const struct report *run, double *active_share)
 {
-	const struct fault_figures *all = &run->faults.all;
-	uint64_t active_ns;
+	const uint64_t active_ns = run->evidence.activity.active_ns;
 
-	if (run->usage.utime_ns == COUNT_NA || run->usage.stime_ns == COUNT_NA ||
-	    !run->faults.parts_known)
+	if (active_ns == COUNT_NA || !active_ns)
 		return false;
-	/*
-	 * A thread that waits for a CPU is not idle. Its wait in a fault counts twice: idle is the
-	 * exception.
-	 */
-	active_ns = run->usage.utime_ns + run->usage.stime_ns + verdict_off_cpu_ns(all) +
-		    run->evidence.waiting_ns;
-	*active_share = active_ns ? (double)all->whole.total_ns / active_ns : 0;
+	*active_share = (double)run->faults.all.whole.total_ns / active_ns;
 	return active_ns < 0.2 * verdict->wall_ns && *active_share >= VERDICT_CAUSE_SHARE;
 }
 
@@ -152,6 +173,10 @@ void verdict_state_nothing(const struct verdict *verdict, const struct report *r
 	} else {
 		verdict_state(cause,
 			      "nothing is wrong with page faults; they do not slow this run.");
+		if (verdict->share >= VERDICT_WRONG_SHARE)
+			verdict_add(cause,
+				    " They are %.2f %% of the time that its threads were active.",
+				    100 * verdict->active_share);
 		verdict_advise(cause, "perf record for the CPU's time, perf trace -s for system "
 				      "calls.");
 	}

@@ -12,11 +12,12 @@
 #include "util/array.h"
 
 /* The first ones are also checked if the faults' share of the run is small. */
-#define ALWAYS_RULES 2
+#define ALWAYS_RULES 3
 
 static const struct verdict_rule verdict_rules[] = {
 	{ "failed-faults", verdict_failed },
 	{ "slow-tail", verdict_slow_tail },
+	{ "stalled-thread", verdict_stalled },
 	{ "no-read-ahead", verdict_no_readahead },
 	{ "read-around", verdict_read_around },
 	{ "read-amplification", verdict_amplified },
@@ -36,6 +37,9 @@ static const struct verdict_rule verdict_rules[] = {
 	{ "dropped-pages", verdict_dropped },
 	{ "touched-again", verdict_touched_again },
 	{ "first-touch", verdict_first_touch },
+	{ "huge-pages", verdict_huge_pages },
+	{ "huge-pages", verdict_hugetlb },
+	{ "dax-fallback", verdict_dax },
 	{ "shared-memory", verdict_shared_memory },
 	{ "swap", verdict_shared_swap },
 	{ "cpu-wait", verdict_runqueue },
@@ -311,7 +315,7 @@ static void apply_rules(struct candidates *candidates, const struct verdict *ver
 
 	candidates->nr = 0;
 	for (i = 0; i < ARRAY_SIZE(verdict_rules); i++) {
-		if (verdict->share < VERDICT_WRONG_SHARE && i >= ALWAYS_RULES)
+		if (verdict->small && i >= ALWAYS_RULES)
 			break;
 		cause = (struct verdict_cause){ .rule = verdict_rules[i].name, .certain = true };
 		if (!verdict_rules[i].applies(verdict, run, &cause))
@@ -335,7 +339,7 @@ void verdict_find_causes(struct verdict *verdict, const struct report *run)
 		return;
 	}
 	verdict->nr_causes = 1;
-	if (verdict->share < VERDICT_WRONG_SHARE)
+	if (verdict->small)
 		verdict_state_nothing(verdict, run, &verdict->causes[0]);
 	else if (!state_kernel(verdict, run, &verdict->causes[0]))
 		state_unknown(verdict, run, &verdict->causes[0]);

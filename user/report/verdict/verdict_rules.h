@@ -49,6 +49,8 @@ VERDICT_RULE(verdict_dropped);
 VERDICT_RULE(verdict_touched_again);
 VERDICT_RULE(verdict_first_touch);
 VERDICT_RULE(verdict_huge_pages);
+VERDICT_RULE(verdict_hugetlb);
+VERDICT_RULE(verdict_dax);
 VERDICT_RULE(verdict_shared_memory);
 VERDICT_RULE(verdict_shared_swap);
 VERDICT_RULE(verdict_runqueue);
@@ -64,6 +66,7 @@ VERDICT_RULE(verdict_kernel);
 VERDICT_RULE(verdict_failed);
 VERDICT_RULE(verdict_throttled);
 VERDICT_RULE(verdict_slow_tail);
+VERDICT_RULE(verdict_stalled);
 /* Only for perf's faults. */
 VERDICT_RULE(verdict_perf_cold);
 VERDICT_RULE(verdict_perf_cached);
@@ -121,6 +124,8 @@ const char *verdict_class_wait_cause(const struct report *run, enum fault_class 
 /* Microseconds per fault of the class. */
 double verdict_mean_us(const struct report *run, enum fault_class class);
 
+/* The group of a thread. NULL: not known */
+const struct group *verdict_thread(const struct report *run, uint32_t tid);
 void verdict_find_code(struct verdict_code *code, const struct report *run);
 /*
  * Adds the system call in which the kernel faulted, and the function that made it, as far as they
@@ -145,6 +150,8 @@ void verdict_add_place(struct verdict_cause *cause, const struct verdict_callers
 bool verdict_is_program(const struct group *file);
 /* Memory that is shared without a file on a disk. @file: NULL: none */
 bool verdict_is_shared_memory(const struct group *file);
+/* Most faults are those of a DAX file that could not have huge pages: nothing is in a page cache. */
+bool verdict_is_dax(const struct report *run);
 
 #define VERDICT_SPAN 32
 /* "3.21 s", "12.3 ms". Returns text, which has VERDICT_SPAN bytes. */

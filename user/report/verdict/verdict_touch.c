@@ -39,10 +39,30 @@ static double cpu_us(const struct report *run, enum fault_class class)
 	return verdict_claimed_ns(run, claim) / 1e3 / run->faults.classes[class].count;
 }
 
+/* Anonymous memory that faults touched, in bytes, and the part of it in huge pages. */
+static uint64_t touched_bytes(const struct report *run, uint64_t *huge_bytes)
+{
+	const uint64_t page_bytes = run->environment.page_bytes;
+	const struct contents_huge *huge;
+	uint64_t small = run->faults.classes[FAULT_ANON].count;
+
+	*huge_bytes = 0;
+	for (huge = run->contents.huge; huge < run->contents.huge + CONTENTS_HUGE && huge->order;
+	     huge++) {
+		*huge_bytes += (huge->anon.count * page_bytes) << huge->order;
+		small -= huge->anon.count < small ? huge->anon.count : small;
+	}
+	return *huge_bytes + small * page_bytes;
+}
+
 static bool claim_touches(struct verdict_cause *cause, const struct report *run,
 			  enum fault_class class)
 {
-	return run->faults.classes[class].count >= FEW_TOUCHES &&
+	uint64_t pages = run->faults.classes[class].count, huge_bytes;
+
+	if (class == FAULT_ANON)
+		pages = touched_bytes(run, &huge_bytes) / run->environment.page_bytes;
+	return pages >= FEW_TOUCHES &&
 	       verdict_claim_time(cause, run, VERDICT_CLASS(class), PARTS_ON_CPU);
 }
 
@@ -72,7 +92,8 @@ static uint64_t given_back(const struct report *run, struct verdict_callers *mos
 /* One process touched more pages than it ever had at once. */
 static double touches_a_page(const struct report *run)
 {
-	const uint64_t bytes = run->faults.classes[FAULT_ANON].count * run->environment.page_bytes;
+	uint64_t huge_bytes;
+	const uint64_t bytes = touched_bytes(run, &huge_bytes);
 
 	if (run->evidence.forks || run->usage.maxrss_bytes == COUNT_NA || !run->usage.maxrss_bytes)
 		return 0;
@@ -83,7 +104,8 @@ bool verdict_touched_again(const struct verdict *verdict, const struct report *r
 			   struct verdict_cause *cause)
 {
 	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
-	const uint64_t bytes = anon->count * run->environment.page_bytes;
+	uint64_t huge_bytes;
+	const uint64_t bytes = touched_bytes(run, &huge_bytes);
 	struct verdict_callers callers;
 	const uint64_t back = given_back(run, &callers);
 	const double touches = touches_a_page(run);
@@ -100,6 +122,8 @@ bool verdict_touched_again(const struct verdict *verdict, const struct report *r
 	if (touches >= AGAIN)
 		verdict_add(cause, "; at most %.0f MiB were resident at once",
 			    run->usage.maxrss_bytes / MIB);
+	if (huge_bytes >= MAIN_SHARE * bytes)
+		verdict_add(cause, "; %.0f MiB of it were huge pages", huge_bytes / MIB);
 	if (back >= MAIN_SHARE * bytes) {
 		verdict_add(cause, "; madvise() gave back %.0f MiB, %" PRIu64 " call%s", back / MIB,
 			    callers.calls, callers.calls == 1 ? "" : "s");
@@ -118,7 +142,8 @@ bool verdict_first_touch(const struct verdict *verdict, const struct report *run
 	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
 	struct verdict_cause again = { 0 };
 
-	if (!claim_touches(cause, run, FAULT_ANON) || verdict_touched_again(verdict, run, &again))
+	if (!claim_touches(cause, run, FAULT_ANON) || verdict_touched_again(verdict, run, &again) ||
+	    verdict_huge_pages(verdict, run, &again))
 		return false;
 	if (!knows_first_touches(run)) {
 		state_unseen_touches(run, cause);
@@ -131,6 +156,95 @@ bool verdict_first_touch(const struct verdict *verdict, const struct report *run
 	verdict_advise(cause, "keep and reuse memory; MADV_HUGEPAGE or "
 			      "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 make fewer and larger faults; "
 			      "MADV_POPULATE_WRITE moves them to one call.");
+	return true;
+}
+
+/* The size with most of the time. NULL: no huge pages */
+static const struct contents_huge *main_huge(const struct report *run, bool hugetlb,
+					     const struct evidence_sum **sum)
+{
+	const struct contents_huge *huge = run->contents.huge, *most = NULL;
+	const struct evidence_sum *of;
+
+	for (; huge < run->contents.huge + CONTENTS_HUGE && huge->order; huge++) {
+		of = hugetlb ? &huge->hugetlb : &huge->anon;
+		if (!of->count || (most && of->total_ns <= (*sum)->total_ns))
+			continue;
+		most = huge;
+		*sum = of;
+	}
+	return most;
+}
+
+static void state_huge(const struct report *run, const struct contents_huge *huge,
+		       const struct evidence_sum *sum, struct verdict_cause *cause)
+{
+	const double mib = (run->environment.page_bytes << huge->order) / MIB;
+
+	verdict_state(cause,
+		      "%" PRIu64 " faults of huge pages of %.0f MiB (%.0f MiB), %.1f µs each: the "
+		      "kernel clears a whole one in each.",
+		      sum->count, mib, mib * sum->count, sum->total_ns / 1e3 / sum->count);
+	verdict_advise(cause, "touch the memory in several threads, each a range of its own (QEMU: "
+			      "prealloc-threads), before it is needed; keep and reuse it.");
+}
+
+/* Transparent huge pages of anonymous memory. */
+bool verdict_huge_pages(const struct verdict *verdict, const struct report *run,
+			struct verdict_cause *cause)
+{
+	const struct evidence_sum *sum;
+	const struct contents_huge *huge = main_huge(run, false, &sum);
+	struct verdict_cause again = { 0 };
+
+	if (!huge || sum->total_ns < MAIN_SHARE * run->faults.classes[FAULT_ANON].whole.total_ns ||
+	    !claim_touches(cause, run, FAULT_ANON) || verdict_touched_again(verdict, run, &again))
+		return false;
+	state_huge(run, huge, sum, cause);
+	return true;
+}
+
+bool verdict_hugetlb(const struct verdict *verdict, const struct report *run,
+		     struct verdict_cause *cause)
+{
+	const struct evidence_sum *sum;
+	const struct contents_huge *huge = main_huge(run, true, &sum);
+
+	(void)verdict;
+	if (!huge)
+		return false;
+	cause->claim = (struct verdict_claim){ VERDICT_CLASS(FAULT_OTHER), PARTS_ON_CPU };
+	cause->weight = verdict_share_of(run, sum->total_ns - sum->off_cpu_ns);
+	if (cause->weight < VERDICT_CAUSE_SHARE)
+		return false;
+	state_huge(run, huge, sum, cause);
+	return true;
+}
+
+bool verdict_is_dax(const struct report *run)
+{
+	return run->contents.dax_small &&
+	       run->contents.dax_small >= FEW_SHARE * run->faults.all.count;
+}
+
+bool verdict_dax(const struct verdict *verdict, const struct report *run,
+		 struct verdict_cause *cause)
+{
+	if (!verdict_is_dax(run) || !verdict->place)
+		return false;
+	cause->weight = verdict_share_of(run, verdict->place->total_ns);
+	if (cause->weight < VERDICT_CAUSE_SHARE)
+		return false;
+	verdict_state(
+		cause,
+		"%.160s is on DAX, and %" PRIu64 " faults got single pages because a huge page "
+		"(2 MiB) was not possible: its blocks, or its mapping, are not aligned, or not "
+		"in one piece.",
+		verdict->place->name, run->contents.dax_small);
+	verdict_advise(cause,
+		       "align the file system (mkfs.ext4 -b 4096 -E stride=512,stripe_width="
+		       "512; mkfs.xfs -d su=2m,sw=1), fallocate() the file in one piece, and "
+		       "map it at an offset and address of 2 MiB.");
 	return true;
 }
 

@@ -39,19 +39,51 @@ bool verdict_claim_wait(struct verdict_cause *cause, const struct report *run,
 	return cause->weight >= VERDICT_CAUSE_SHARE;
 }
 
+/* What ran right before on the CPU that the threads waited for: the kind with half of the time. */
+static enum cpu_wait main_cpu_wait(const struct report *run)
+{
+	const struct evidence_cpu_wait *waits = run->evidence.cpu_waits;
+	uint64_t all_ns = 0;
+	enum cpu_wait kind;
+
+	for (kind = 0; kind < NR_CPU_WAITS; kind++)
+		all_ns += waits[kind].total_ns;
+	for (kind = 0; kind < NR_CPU_WAITS; kind++)
+		if (all_ns && waits[kind].total_ns >= VERDICT_WAIT_SHARE * all_ns)
+			return kind;
+	return CPU_WAIT_UNKNOWN;
+}
+
 bool verdict_runqueue(const struct verdict *verdict, const struct report *run,
 		      struct verdict_cause *cause)
 {
+	static const struct {
+		const char *text, *remedy;
+	} kinds[NR_CPU_WAITS] = {
+		[CPU_WAIT_UNKNOWN] = { ": another task ran there, or the CPU had to wake up.",
+				       "perf sched timehist shows which; fewer threads, or CPUs of "
+				       "their own (taskset)." },
+		[CPU_WAIT_TASK] = { ": other tasks ran there.",
+				    "perf sched timehist names these tasks; fewer threads, or CPUs "
+				    "of their own (taskset)." },
+		[CPU_WAIT_IDLE] = { ": the CPU was idle, and took that long to wake up.",
+				    "keep CPUs out of deep idle states (cpupower idle-set -D 10, "
+				    "/dev/cpu_dma_latency); in a guest, cpuidle-haltpoll." },
+		[CPU_WAIT_PREEMPTED_IDLE] = { ": it was stopped, and no other task ran there, as "
+					      "with a limit of CPU time.",
+					      "cpu.stat of the cgroup (nr_throttled) shows if "
+					      "cpu.max stopped it." },
+	};
+	const enum cpu_wait kind = main_cpu_wait(run);
+
 	(void)verdict;
 	if (!verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_RUNQUEUE)) ||
 	    !(run->bpf.hooks & (1U << HOOK_WAKEUP | 1U << HOOK_PERF)))
 		return false;
 	verdict_state(cause,
-		      "for %.0f %% of the faults' time the thread could run, but had no CPU: other "
-		      "tasks ran there.",
-		      100 * cause->weight);
-	verdict_advise(cause, "perf sched timehist names these tasks; fewer threads, or CPUs of "
-			      "their own (taskset).");
+		      "for %.0f %% of the faults' time the thread could run, but had no CPU%s",
+		      100 * cause->weight, kinds[kind].text);
+	verdict_advise(cause, "%s", kinds[kind].remedy);
 	return true;
 }
 

@@ -79,7 +79,7 @@ bool verdict_page_mkwrite(const struct verdict *verdict, const struct report *ru
 	(void)verdict;
 	verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_MKWRITE), VERDICT_ALL);
 	cause->weight = verdict_share_of(run, ns);
-	if (cause->weight < VERDICT_CAUSE_SHARE)
+	if (cause->weight < VERDICT_CAUSE_SHARE || verdict_is_dax(run))
 		return false;
 	verdict_state(cause,
 		      "%" PRIu64
@@ -125,7 +125,7 @@ bool verdict_cached(const struct verdict *verdict, const struct report *run,
 		(struct verdict_claim){ VERDICT_CLASS(FAULT_LONG) | VERDICT_CLASS(FAULT_AROUND),
 					PARTS_ON_CPU };
 	cause->weight = verdict_share_of(run, reads->total_ns - reads->off_cpu_ns);
-	if (cause->weight < VERDICT_CAUSE_SHARE || reads->count < FEW_CACHED)
+	if (cause->weight < VERDICT_CAUSE_SHARE || reads->count < FEW_CACHED || verdict_is_dax(run))
 		return false;
 	verdict_state(cause,
 		      "%" PRIu64 " small faults mapped pages that were in the page cache, %.2f µs "
