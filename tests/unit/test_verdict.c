@@ -21,23 +21,65 @@ END_TEST
 
 START_TEST(test_faults_of_an_idle_program_are_not_dismissed)
 {
+	struct activity_figures *activity;
 	struct sample s;
 
 	sample_begin(&s);
 	add_class(&s, FAULT_DISK, 10, PART_DEVICE, 40 * MS);
-	s.report.usage.utime_ns = 20 * MS;
-	s.report.usage.stime_ns = 20 * MS;
+	activity = &s.report.evidence.activity;
+	activity->active_ns = 80 * MS;
+	activity->active_max_ns = 90 * MS;
 	check_cause(&s, "nothing-wrong", false, "page faults were 50 % of its activity");
-	/* Reclaim on the CPU is in the system time already. */
-	add_class(&s, FAULT_ANON, 10, PART_RECLAIM, 8 * MS);
-	s.report.faults.all.reclaim_cpu_ns = 8 * MS;
-	check_cause(&s, "nothing-wrong", false, "page faults were 60 % of its activity");
-	s.report.usage.utime_ns = 200 * MS;
+	activity->active_ns = 200 * MS; /* not idle */
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
-	/* It had little of a CPU, because others ran there. */
-	s.report.usage.utime_ns = 20 * MS;
-	s.report.evidence.waiting_ns = 500 * MS;
+	activity->active_ns = 161 * MS; /* few of its activity */
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	activity->active_ns = COUNT_NA;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+}
+END_TEST
+
+START_TEST(test_many_threads_that_work_are_not_slowed)
+{
+	struct activity_figures *activity;
+	struct sample s;
+
+	/* 1000 threads: there is a fault in progress in 10 % of the run. */
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 100 * MS);
+	activity = &s.report.evidence.activity;
+	activity->active_ns = 2000 * MS;
+	activity->active_max_ns = 2001 * MS;
+	check_cause(&s, "nothing-wrong", true, "They are 5.00 % of the time that its threads were");
+	activity->active_max_ns = 1999 * MS;
+	check_cause(&s, "first-touch", true, "1000 first touches");
+	/* One of them stands still. */
+	activity->active_max_ns = 2001 * MS;
+	activity->stalled =
+		(struct thread_activity){ .tid = 7, .life_ns = 100 * MS, .fault_ns = 6 * MS };
+	check_cause(&s, "first-touch", true, "1000 first touches");
+}
+END_TEST
+
+START_TEST(test_thread_that_stands_still_is_not_dismissed)
+{
+	struct thread_activity *stalled;
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 20 * MS);
+	stalled = &s.report.evidence.activity.stalled;
+	*stalled = (struct thread_activity){ .tid = 7, .life_ns = 40 * MS, .fault_ns = 10 * MS };
+	check_cause(&s, "stalled-thread", false,
+		    "25 % of one thread's time: thread 7 existed for 40.0 ms and was in faults for "
+		    "10.0 ms");
+	s.threads[0] = (struct group){ .name = "worker (7)", .tid = 7 };
+	s.report.places[GROUP_BY_THREAD] = (struct report_places){ s.threads, 1 };
+	check_cause(&s, "stalled-thread", false, "worker (7) existed for 40.0 ms");
+	stalled->life_ns = 41 * MS;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	*stalled = (struct thread_activity){ .tid = 7, .life_ns = 9 * MS, .fault_ns = 9 * MS };
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong"); /* less than 1 % of the run */
 }
 END_TEST
 
@@ -484,11 +526,24 @@ END_TEST
 
 START_TEST(test_waits_for_a_cpu)
 {
+	static const char *const texts[NR_CPU_WAITS] = {
+		[CPU_WAIT_UNKNOWN] = "another task ran there, or the CPU had to wake up",
+		[CPU_WAIT_TASK] = "other tasks ran there",
+		[CPU_WAIT_IDLE] = "the CPU was idle, and took that long to wake up",
+		[CPU_WAIT_PREEMPTED_IDLE] = "it was stopped, and no other task ran there",
+	};
+	enum cpu_wait kind;
 	struct sample s;
 
-	sample_begin(&s);
-	add_class(&s, FAULT_ANON, 100, PART_RUNQUEUE, 100 * MS);
-	check_cause(&s, "cpu-wait", true, "for 100 % of the faults' time the thread could run");
+	for (kind = 0; kind < NR_CPU_WAITS; kind++) {
+		sample_begin(&s);
+		add_class(&s, FAULT_ANON, 100, PART_RUNQUEUE, 100 * MS);
+		s.report.evidence.cpu_waits[kind].total_ns = 50 * MS;
+		s.report.evidence.cpu_waits[!kind].total_ns += 49 * MS;
+		check_cause(&s, "cpu-wait", true,
+			    "for 100 % of the faults' time the thread could run, but had no CPU: ");
+		check_cause(&s, "cpu-wait", true, texts[kind]);
+	}
 	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 301 * MS);
 	check_no_cause(&s, "cpu-wait");
 }
@@ -815,17 +870,18 @@ END_TEST
 
 RUN_TESTS("verdict", test_few_faults_are_not_the_cause,
 	  test_faults_of_an_idle_program_are_not_dismissed,
-	  test_faults_that_failed_are_not_dismissed, test_few_long_faults_are_not_dismissed,
-	  test_unseen_faults_make_the_verdict_uncertain, test_pages_in_order_without_read_ahead,
-	  test_read_pages_that_are_not_mapped, test_files_that_only_read_uses_prove_nothing,
-	  test_pages_around_random_faults, test_files_that_are_not_in_the_page_cache,
-	  test_waits_in_the_queue_of_the_device, test_pages_of_a_hole_are_not_read,
-	  test_pages_that_become_writable, test_many_faults_of_cached_pages, test_waits_for_a_cpu,
-	  test_locks_are_not_certain, test_reclaim_names_its_kind,
-	  test_kernel_stacks_name_the_lock_or_the_server, test_reads_of_others_and_of_servers,
-	  test_faults_in_system_calls, test_no_rule_is_an_uncertain_verdict,
-	  test_lost_events_make_no_cause_certain, test_causes_have_times_of_their_own,
-	  test_a_certain_cause_comes_before_an_uncertain_one,
+	  test_many_threads_that_work_are_not_slowed,
+	  test_thread_that_stands_still_is_not_dismissed, test_faults_that_failed_are_not_dismissed,
+	  test_few_long_faults_are_not_dismissed, test_unseen_faults_make_the_verdict_uncertain,
+	  test_pages_in_order_without_read_ahead, test_read_pages_that_are_not_mapped,
+	  test_files_that_only_read_uses_prove_nothing, test_pages_around_random_faults,
+	  test_files_that_are_not_in_the_page_cache, test_waits_in_the_queue_of_the_device,
+	  test_pages_of_a_hole_are_not_read, test_pages_that_become_writable,
+	  test_many_faults_of_cached_pages, test_waits_for_a_cpu, test_locks_are_not_certain,
+	  test_reclaim_names_its_kind, test_kernel_stacks_name_the_lock_or_the_server,
+	  test_reads_of_others_and_of_servers, test_faults_in_system_calls,
+	  test_no_rule_is_an_uncertain_verdict, test_lost_events_make_no_cause_certain,
+	  test_causes_have_times_of_their_own, test_a_certain_cause_comes_before_an_uncertain_one,
 	  test_code_is_a_function_with_all_its_instructions,
 	  test_kernel_stacks_show_servers_handlers_and_locks,
 	  test_calls_that_change_mappings_are_named_with_their_lock,

@@ -234,6 +234,54 @@ START_TEST(test_memory_that_is_given_back_and_touched_again)
 }
 END_TEST
 
+START_TEST(test_huge_pages_are_few_faults)
+{
+	struct sample s;
+
+	/* hugetlbfs */
+	sample_begin(&s);
+	add_class(&s, FAULT_OTHER, 50, PART_CPU_BEFORE, 100 * MS);
+	s.report.contents.huge[0] =
+		(struct contents_huge){ .order = 9, .hugetlb = { 50, 100 * MS, 0 } };
+	check_cause(
+		&s, "huge-pages", true,
+		"50 faults of huge pages of 2 MiB (100 MiB), 2000.0 µs each: the kernel clears");
+	s.report.contents.huge[0].hugetlb.off_cpu_ns = 76 * MS;
+	check_no_cause(&s, "huge-pages");
+	/* Transparent ones, with a few small faults. */
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 60, PART_CPU_BEFORE, 100 * MS);
+	s.report.contents.huge[0] =
+		(struct contents_huge){ .order = 9, .anon = { 50, 90 * MS, 0 } };
+	check_cause(&s, "huge-pages", true, "50 faults of huge pages of 2 MiB (100 MiB)");
+	check_no_cause(&s, "first-touch");
+	s.report.usage.maxrss_bytes = 50 << 20;
+	check_cause(&s, "touched-again", true, "100 MiB of it were huge pages");
+	check_no_cause(&s, "huge-pages");
+	s.report.usage.maxrss_bytes = COUNT_NA;
+	s.report.contents.huge[0].anon.total_ns = 49 * MS;
+	check_cause(&s, "first-touch", true, "60 first touches");
+}
+END_TEST
+
+START_TEST(test_dax_file_that_cannot_have_huge_pages)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_LONG, 5000, PART_CPU_BEFORE, 100 * MS);
+	s.report.evidence.cached_reads = (struct evidence_sum){ 5000, 100 * MS, 0 };
+	s.files[0] = (struct group){ .name = "/mnt/pmem/pool", .inode = 3, .total_ns = 100 * MS };
+	s.report.places[GROUP_BY_FILE] = (struct report_places){ s.files, 1 };
+	s.report.contents.dax_small = 500;
+	check_cause(&s, "dax-fallback", true,
+		    "/mnt/pmem/pool is on DAX, and 500 faults got single pages");
+	check_no_cause(&s, "cached-pages"); /* there is no page cache */
+	s.report.contents.dax_small = 499;
+	check_no_cause(&s, "dax-fallback");
+}
+END_TEST
+
 START_TEST(test_shared_memory_is_touched_mapped_or_swapped_in)
 {
 	struct sample s;
@@ -267,5 +315,6 @@ RUN_TESTS("verdict_memory", test_copies_after_forks, test_copies_of_pages_that_n
 	  test_swap_in_memory_and_on_a_device, test_limit_of_memory_is_named_if_the_program_met_it,
 	  test_evicted_pages_that_are_read_again, test_dropped_pages_are_no_lack_of_memory,
 	  test_pages_that_return_are_not_a_cold_file, test_first_touches,
-	  test_memory_that_is_given_back_and_touched_again,
+	  test_memory_that_is_given_back_and_touched_again, test_huge_pages_are_few_faults,
+	  test_dax_file_that_cannot_have_huge_pages,
 	  test_shared_memory_is_touched_mapped_or_swapped_in)

@@ -103,7 +103,8 @@ static void print_share_of(FILE *out, const char *what, const char *name, uint64
 
 static void print_place(FILE *out, const char *what, const struct group *group, uint64_t all_ns)
 {
-	if (group)
+	/* Of many equal threads one has next to nothing. */
+	if (group && 100 * group->total_ns >= all_ns)
 		print_share_of(out, what, group->name, group->total_ns, all_ns);
 }
 

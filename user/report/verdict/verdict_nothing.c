@@ -123,13 +123,14 @@ bool verdict_stalled(const struct verdict *verdict, const struct report *run,
 	cause->certain = false;
 	cause->weight = verdict_share_of(run, stalled->fault_ns);
 	thread = verdict_thread(run, stalled->tid);
-	verdict_state(
-		cause,
-		"faults took little of the run, but %.0f %% of one thread's time: %.100s%s%" PRIu32
-		"%s existed for %s and was in faults for %s.",
-		100.0 * stalled->fault_ns / stalled->life_ns, thread ? thread->name : "",
-		thread ? ", thread " : "thread ", stalled->tid, thread ? "," : "",
-		verdict_span(life, stalled->life_ns), verdict_span(faults, stalled->fault_ns));
+	verdict_state(cause, "faults took little of the run, but %.0f %% of one thread's time: ",
+		      100.0 * stalled->fault_ns / stalled->life_ns);
+	if (thread)
+		verdict_add(cause, "%.100s", thread->name);
+	else
+		verdict_add(cause, "thread %" PRIu32, stalled->tid);
+	verdict_add(cause, " existed for %s and was in faults for %s.",
+		    verdict_span(life, stalled->life_ns), verdict_span(faults, stalled->fault_ns));
 	verdict_advise(cause, "pfdrive report --by thread RECORDING; a recording of that thread's "
 			      "process alone, while it runs, names the cause.");
 	return true;
