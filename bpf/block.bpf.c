@@ -150,7 +150,7 @@ static __always_inline void know_file(const struct file_page *file)
 
 	if (!bpf_map_lookup_elem(&files, &key) &&
 	    bpf_map_update_elem(&files, &key, &known, BPF_ANY))
-		count(PFSTAT_COUNT_EVENTS_LOST);
+		count(PFSTAT_COUNT_UNTRACKED);
 }
 
 static __always_inline void block_fill_page(struct pfstat_block *block, const struct bio *bio)

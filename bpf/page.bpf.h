@@ -106,7 +106,7 @@ struct file_key {
 	__u32 reserved;
 };
 
-#define MAX_FILES 16384
+#define MAX_FILES 65536
 
 /* Files that a target has read from a block device. */
 struct {

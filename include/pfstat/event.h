@@ -432,6 +432,8 @@ enum pfstat_count {
 	PFSTAT_COUNT_EVENTS,	   /* events of all types sent */
 	PFSTAT_COUNT_EVENTS_LOST,  /* no room in the ring buffer, or in a map */
 	PFSTAT_COUNT_SYSCALL_LOST, /* no room in a map */
+	/* Requests for files beyond the limit: removals of their pages are not sent. */
+	PFSTAT_COUNT_UNTRACKED,
 	PFSTAT_NR_COUNTS
 };
 

@@ -734,10 +734,13 @@ START_TEST(test_table_prints_rare_counts_only_if_not_0)
 	free(text);
 	run.report.bpf.hooks |= 1U << HOOK_PAGE_DELETE;
 	run.report.pages.evictions = (struct evictions_figures){ .evicted = 5000, .overflow = 904 };
+	run.report.pages.untracked = 84;
 	text = print_table(&run);
 	check_contains(text,
 		       "\nPages evicted and read again: none of 4096 evicted\n"
-		       "Not tracked: 904 evicted pages, because the memory for them was used up\n");
+		       "Not tracked: 904 evicted pages, because the memory for them was used up\n"
+		       "Not tracked: the pages of 84 requests, for files beyond eBPF's limit\n");
+	check_lacks(text, "LOST");
 	free(text);
 	run.report.bpf.hooks &= ~(1U << HOOK_PAGE_DELETE);
 	run.report.blocks = (struct block_figures){ 0 };

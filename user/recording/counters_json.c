@@ -41,6 +41,7 @@ static const char *const count_names[PFSTAT_NR_COUNTS] = {
 	[PFSTAT_COUNT_EVENTS] = "events",
 	[PFSTAT_COUNT_EVENTS_LOST] = "events_lost",
 	[PFSTAT_COUNT_SYSCALL_LOST] = "syscall_lost",
+	[PFSTAT_COUNT_UNTRACKED] = "untracked_requests",
 };
 
 static const char *const hook_names[NR_HOOKS] = HOOK_NAMES;

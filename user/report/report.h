@@ -110,6 +110,7 @@ struct report_faults {
 
 /* File pages. */
 struct report_pages {
+	uint64_t untracked; /* requests for files beyond eBPF's limit; COUNT_NA: not known */
 	struct readahead_figures readahead;
 	struct evictions_figures evictions;
 	struct evictions_pair *pairs; /* most pages first; freed by report_exit() */

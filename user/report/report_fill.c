@@ -32,6 +32,7 @@ void report_init(struct report *report)
 		},
 		.time = { .elapsed_ns = COUNT_NA, .counted_ns = COUNT_NA },
 		.bpf.off_cpu_count = COUNT_NA,
+		.pages.untracked = COUNT_NA,
 		.losses = {
 			.records = COUNT_NA, .maps = COUNT_NA, .names_left_out = COUNT_NA,
 			.events = COUNT_NA, .events_skipped = COUNT_NA,
@@ -146,6 +147,7 @@ static void fill_bpf(struct report *report, const struct run_counters *counters)
 	bpf->module_faults = counters->module_faults;
 	strcpy(bpf->module_faults_missing, counters->module_faults_missing);
 	bpf->off_cpu_count = counters->counts[PFSTAT_COUNT_OFF_CPU];
+	report->pages.untracked = counters->counts[PFSTAT_COUNT_UNTRACKED];
 	losses->events = count_sum(counters->counts[PFSTAT_COUNT_EVENTS_LOST],
 				   counters->counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	losses->events_skipped = counters->events_skipped;

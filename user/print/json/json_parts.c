@@ -224,7 +224,8 @@ json_t *json_evictions(const struct report *run)
 	pairs = json_array();
 	for (i = 0; i < run->pages.nr_pairs; i++)
 		pairs = value_appended(pairs, pair_of(&run->pages.pairs[i]));
-	return json_pack("{so so so so}", "evicted", value_count(run->pages.evictions.evicted),
-			 "overflow", value_count(run->pages.evictions.overflow), "again",
+	return json_pack("{so so so so so}", "evicted", value_count(run->pages.evictions.evicted),
+			 "overflow", value_count(run->pages.evictions.overflow),
+			 "untracked_requests", value_known(run->pages.untracked), "again",
 			 json_again(&run->pages.evictions), "blame", pairs);
 }

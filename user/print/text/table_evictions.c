@@ -56,6 +56,11 @@ static void not_followed_line(FILE *out, const struct report *run)
 			"Not tracked: %" PRIu64
 			" evicted pages, because the memory for them was used up\n",
 			run->pages.evictions.overflow);
+	if (run->pages.untracked != COUNT_NA && run->pages.untracked)
+		fprintf(out,
+			"Not tracked: the pages of %" PRIu64
+			" requests, for files beyond eBPF's limit\n",
+			run->pages.untracked);
 }
 
 int table_evictions(FILE *out, const struct report *run)
