@@ -307,6 +307,11 @@ enum pfstat_reclaim_kind {
 	PFSTAT_RECLAIM_DIRECT, /* an allocation found too little free memory */
 	PFSTAT_RECLAIM_CGROUP, /* a charge met the limit of a cgroup */
 	PFSTAT_RECLAIM_COMPACTION,
+	/*
+	 * Above memory.high: reclaim and a sleep on the way back to the program, after the fault;
+	 * within it only for a large charge. It may contain events of kind CGROUP. pages: 0.
+	 */
+	PFSTAT_RECLAIM_THROTTLE,
 	PFSTAT_NR_RECLAIM_KINDS
 };
 
@@ -434,6 +439,8 @@ enum pfstat_count {
 	PFSTAT_COUNT_SYSCALL_LOST, /* no room in a map */
 	/* Requests for files beyond the limit: removals of their pages are not sent. */
 	PFSTAT_COUNT_UNTRACKED,
+	/* SIGSEGV after an access without a mapping, or without the right to it. */
+	PFSTAT_COUNT_SEGV,
 	PFSTAT_NR_COUNTS
 };
 

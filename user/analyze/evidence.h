@@ -55,14 +55,13 @@ struct evidence_figures {
 	uint64_t execs;
 	/* Threads could run and had no CPU, in faults and outside of them. */
 	uint64_t waiting_ns;
+	uint64_t failed_faults; /* of run_counters_failed(), by report_fill() */
 	struct evidence_cpu_wait cpu_waits[NR_CPU_WAITS]; /* in faults */
 	struct evidence_reclaims reclaims[PFSTAT_NR_RECLAIM_KINDS];
 	uint64_t advices[EVIDENCE_ADVICES]; /* successful calls of madvise(2), by advice */
 	struct evidence_sum cached_reads;   /* faults of class long and around that do not store */
 	struct evidence_perf perf;
 	struct fault_tail tail; /* filled by its owner */
-	/* Faults that ended with a signal. COUNT_NA: not known. */
-	uint64_t failed_faults;
 	struct activity_figures activity; /* filled by its owner, see activity_figures() */
 };
 

@@ -26,7 +26,8 @@ uint32_t event_hooks(const struct pfstat_event *event)
 	case PFSTAT_EVENT_WAIT:
 		return 1U << HOOK_WAIT_STACK;
 	case PFSTAT_EVENT_RECLAIM:
-		return 1U << HOOK_RECLAIM;
+		return event->flags == PFSTAT_RECLAIM_THROTTLE ? 1U << HOOK_THROTTLE :
+								 1U << HOOK_RECLAIM;
 	default:
 		return 0;
 	}

@@ -44,6 +44,11 @@ static const struct {
 	{ "on_compaction_end", HOOK_RECLAIM },
 	{ "on_wait_stack", HOOK_WAIT_STACK },
 	{ "on_unmap", HOOK_UNMAP },
+	{ "on_over_high", HOOK_THROTTLE },
+	{ "on_over_high_done", HOOK_THROTTLE },
+	{ "on_over_high_inner", HOOK_THROTTLE },
+	{ "on_over_high_inner_done", HOOK_THROTTLE },
+	{ "on_signal", HOOK_SIGNAL },
 };
 
 /* Programs for the same event on different kernels; one of each pair is enough. */
@@ -54,6 +59,10 @@ static const struct {
 	{ "on_swap_cache_del_folio", "on_swap_cache_delete" },
 	{ "on_swap_read_page", "on_swap_read_folio" },
 	{ "on_swap_read_folio", "on_swap_read_page" },
+	{ "on_over_high", "on_over_high_inner" },
+	{ "on_over_high_inner", "on_over_high" },
+	{ "on_over_high_done", "on_over_high_inner_done" },
+	{ "on_over_high_inner_done", "on_over_high_done" },
 };
 
 /* Loaded only if eBPF records the calls of file operations; then all are needed. */

@@ -65,6 +65,28 @@ uint64_t run_counters_returns(const struct run_counters *counters, enum pfstat_f
 	return sum;
 }
 
+uint64_t run_counters_failed(const struct run_counters *counters)
+{
+	enum pfstat_fault_kind kind;
+	enum pfstat_fault_origin origin;
+	uint64_t failed = counters->counts[PFSTAT_COUNT_SEGV];
+
+	if (!counters->have_bpf)
+		return COUNT_NA;
+	if (counters->hooks & 1U << HOOK_PERF)
+		return counters->perf_failed;
+	if (!(counters->hooks & 1U << HOOK_SIGNAL))
+		return COUNT_NA;
+	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
+		for (origin = 0; origin < PFSTAT_ORIGIN_GUP; origin++)
+			failed =
+				count_sum(failed,
+					  counters->faults[PFSTAT_FAULT_INDEX(kind, origin,
+									      PFSTAT_OUTCOME_ERROR)]
+						  .count);
+	return failed;
+}
+
 /* The number to add may be negative. */
 static uint64_t run_counters_add_returns(const struct run_counters *counters,
 					 enum pfstat_fault_outcome outcome, uint64_t sum)

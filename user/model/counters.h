@@ -30,6 +30,8 @@ enum bpf_hook {
 	HOOK_RECLAIM,	   /* direct reclaim, of a cgroup too, and compaction: the reclaim part */
 	HOOK_WAIT_STACK,   /* sched_switch: the kernel stacks of sleeps in faults */
 	HOOK_UNMAP,	   /* uprobe_munmap: the last state of mappings of files */
+	HOOK_THROTTLE,	   /* mem_cgroup_handle_over_high(): time asleep above memory.high */
+	HOOK_SIGNAL,	   /* signal_generate: faults that end as SIGSEGV */
 	HOOK_PERF,	   /* no eBPF: perf's software events, see collect/fault_source_perf.h */
 	NR_HOOKS
 };
@@ -37,9 +39,9 @@ enum bpf_hook {
 /* Those of eBPF. */
 #define BPF_HOOKS ((1U << HOOK_PERF) - 1)
 
-#define HOOK_NAMES                                                               \
-	{ "wakeup",	 "block_insert", "block",   "fault",	  "swap",  "wp", \
-	  "page_delete", "swap_io",	 "reclaim", "wait_stack", "unmap", "perf" }
+#define HOOK_NAMES                                                                               \
+	{ "wakeup",  "block_insert", "block",	   "fault", "swap",	"wp",	  "page_delete", \
+	  "swap_io", "reclaim",	     "wait_stack", "unmap", "throttle", "signal", "perf" }
 
 struct syscall_row {
 	uint32_t number;
@@ -123,6 +125,11 @@ struct run_counters {
 void run_counters_init(struct run_counters *counters);
 void run_counters_exit(struct run_counters *counters);
 
+/*
+ * Faults that mapped no page: SIGSEGV, SIGBUS, and EFAULT in a mapping. COUNT_NA: the recording does
+ * not have all of them.
+ */
+uint64_t run_counters_failed(const struct run_counters *counters);
 /* The sum, or COUNT_NA if a count is unknown. */
 uint64_t count_sum(uint64_t a, uint64_t b);
 /* Returns of handle_mm_fault() that eBPF counted, over all origins. COUNT_NA: unknown. */

@@ -42,6 +42,7 @@ static const char *const count_names[PFSTAT_NR_COUNTS] = {
 	[PFSTAT_COUNT_EVENTS_LOST] = "events_lost",
 	[PFSTAT_COUNT_SYSCALL_LOST] = "syscall_lost",
 	[PFSTAT_COUNT_UNTRACKED] = "untracked_requests",
+	[PFSTAT_COUNT_SEGV] = "segv",
 };
 
 static const char *const hook_names[NR_HOOKS] = HOOK_NAMES;

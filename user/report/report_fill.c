@@ -33,6 +33,7 @@ void report_init(struct report *report)
 		.time = { .elapsed_ns = COUNT_NA, .counted_ns = COUNT_NA },
 		.bpf.off_cpu_count = COUNT_NA,
 		.pages.untracked = COUNT_NA,
+		.evidence.failed_faults = COUNT_NA,
 		.losses = {
 			.records = COUNT_NA, .maps = COUNT_NA, .names_left_out = COUNT_NA,
 			.events = COUNT_NA, .events_skipped = COUNT_NA,
@@ -265,8 +266,7 @@ static void fill_evidence(struct report *report, const struct analysis *analysis
 	struct evidence_figures *evidence = &report->evidence;
 
 	analysis_evidence(analysis, evidence);
-	if (counters->have_bpf && counters->hooks & 1U << HOOK_PERF)
-		evidence->failed_faults = counters->perf_failed;
+	evidence->failed_faults = run_counters_failed(counters);
 	analysis_activity(analysis,
 			  counters->counts_start_ns == COUNT_NA ? counters->start_ns :
 								  counters->counts_start_ns,

@@ -255,6 +255,9 @@ static void compare_perf(struct ledger *ledger, const struct sides *sides)
 	add_reason(difference, "ended in an error",
 		   count_sum(returns_of_origin(sides, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_ERROR),
 			     returns_of_origin(sides, PFSTAT_ORIGIN_KERNEL, PFSTAT_OUTCOME_ERROR)));
+	/* The result of a few is VM_FAULT_SIGSEGV: they are among the errors. */
+	add_bound(difference, "SIGSEGV: no mapping, or no right to it",
+		  counters->counts[PFSTAT_COUNT_SEGV]);
 	end_at_edges(ledger, difference, sides);
 }
 

@@ -539,6 +539,9 @@ int explain_event(struct explain *explain, const struct pfstat_event *event)
 	case PFSTAT_EVENT_OFF_CPU:
 		return explain_add_interval(explain, (const struct pfstat_off_cpu *)event);
 	case PFSTAT_EVENT_RECLAIM:
+		/* It is after the fault. */
+		if (event->flags == PFSTAT_RECLAIM_THROTTLE)
+			return 0;
 		return explain_add_reclaim(explain, (const struct pfstat_reclaim *)event);
 	case PFSTAT_EVENT_BLOCK:
 		return requests_add(&explain->requests, (const struct pfstat_block *)event);

@@ -116,6 +116,7 @@ json_t *json_reclaims(const struct report *run)
 		[PFSTAT_RECLAIM_DIRECT] = "direct",
 		[PFSTAT_RECLAIM_CGROUP] = "cgroup",
 		[PFSTAT_RECLAIM_COMPACTION] = "compaction",
+		[PFSTAT_RECLAIM_THROTTLE] = "throttle",
 	};
 	enum pfstat_reclaim_kind kind;
 	json_t *object;
@@ -126,6 +127,10 @@ json_t *json_reclaims(const struct report *run)
 	for (kind = 0; kind < PFSTAT_NR_RECLAIM_KINDS; kind++) {
 		const struct evidence_reclaims *reclaims = &run->evidence.reclaims[kind];
 
+		if (kind == PFSTAT_RECLAIM_THROTTLE && !view_has_hook(run, HOOK_THROTTLE)) {
+			object = value_with(object, names[kind], json_null());
+			continue;
+		}
 		object = value_with(object, names[kind],
 				    json_pack("{so so so}", "count", value_count(reclaims->count),
 					      "total_ns", value_count(reclaims->total_ns), "pages",

@@ -90,6 +90,15 @@ static void residue_note(FILE *out, const struct report *run)
 		fprintf(out, "Unexplained: %.2f%% of the time\n", 100 * share);
 }
 
+static void failed_note(FILE *out, const struct report *run)
+{
+	const uint64_t failed = run->evidence.failed_faults;
+
+	if (failed != COUNT_NA && failed)
+		fprintf(out, "Faults that failed (SIGSEGV, SIGBUS or EFAULT): %" PRIu64 "\n",
+			failed);
+}
+
 static void cpu_wait_note(FILE *out, const struct report *run)
 {
 	static const char *const names[NR_CPU_WAITS] = {
@@ -118,8 +127,9 @@ static void reclaim_note(FILE *out, const struct report *run)
 		[PFSTAT_RECLAIM_DIRECT] = "reclaims for lack of free memory",
 		[PFSTAT_RECLAIM_CGROUP] = "reclaims at a cgroup's limit",
 		[PFSTAT_RECLAIM_COMPACTION] = "compactions",
+		[PFSTAT_RECLAIM_THROTTLE] = "times throttled by memory.high, after faults",
 	};
-	const char *separator = "Direct reclaim and compaction by the program: ";
+	const char *separator = "Reclaim, compaction and throttling of the program: ";
 	const struct evidence_reclaims *reclaims;
 	enum pfstat_reclaim_kind kind;
 
@@ -205,6 +215,7 @@ static void parts_notes(FILE *out, const struct report *run, const char *rows_no
 	fputs(rows_note, out);
 	residue_note(out, run);
 	calls_only_note(out, run);
+	failed_note(out, run);
 	cpu_wait_note(out, run);
 	reclaim_note(out, run);
 	missing_note(out, run);
