@@ -1,48 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters in a mapped file: counters FILE COUNTS [anonymous]. One store each 5 ms; another thread
- * syncs the file. Nearly all stores are quick. After a sync the next store to a page waits for the
- * file system, for long if its journal is busy. anonymous: the counters are not in a file.
+ * Counters in a mapped file: counters FILE COUNTS. One store each 5 ms, each to another page.
+ * Nearly all stores are quick. Once, a snapshot freezes the file system for a moment, and a store
+ * waits in its fault.
  */
+#include <libgen.h>
+#include <linux/fs.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 
 #include "complaint.h"
 
-static char *file;
-static size_t bytes;
-static volatile bool done;
+static const char *path;
 
-static void *sync_file(void *arg)
+static void *take_snapshot(void *arg)
 {
-	while (!done) {
-		if (msync(file, bytes, MS_SYNC))
-			err(1, "msync");
-		usleep(20000);
-	}
+	char *copy = strdup(path);
+	const int folder = open(dirname(copy), O_RDONLY);
+
+	free(copy);
+	usleep(300000);
+	if (folder < 0 || ioctl(folder, FIFREEZE, 0))
+		err(1, "cannot freeze the file system of %s", path);
+	usleep(10000);
+	if (ioctl(folder, FITHAW, 0))
+		err(1, "cannot thaw the file system of %s", path);
+	close(folder);
 	return arg;
 }
 
-static __attribute__((noinline)) void count(volatile char *counters, unsigned long number)
+static __attribute__((noinline)) void count(volatile char *counter)
 {
-	counters[number % (bytes / PAGE) * PAGE]++;
+	(*counter)++;
 }
 
 int main(int argc, char **argv)
 {
-	const unsigned long counts = number_of(argc, argv, 2, 300);
+	const unsigned long counts = number_of(argc, argv, 2, 250);
 	pthread_t thread;
 	unsigned long i;
 	char *counters;
+	size_t bytes;
 
-	file = map_file(word_of(argc, argv, 1, "counters"), PROT_READ | PROT_WRITE, MAP_SHARED,
-			&bytes);
-	counters = is_word(argc, argv, 3, "anonymous") ? map_small_pages(bytes) : file;
-	pthread_create(&thread, NULL, sync_file, NULL);
+	path = word_of(argc, argv, 1, "counters");
+	counters = map_file(path, PROT_READ | PROT_WRITE, MAP_SHARED, &bytes);
+	pthread_create(&thread, NULL, take_snapshot, NULL);
 	for (i = 0; i < counts; i++) {
-		count(counters, i);
+		count(counters + i % (bytes / PAGE) * PAGE);
 		usleep(5000);
 	}
-	done = true;
 	pthread_join(thread, NULL);
 	printf("%lu counts\n", counts);
 	return 0;

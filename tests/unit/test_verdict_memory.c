@@ -234,6 +234,23 @@ START_TEST(test_memory_that_is_given_back_and_touched_again)
 }
 END_TEST
 
+START_TEST(test_time_above_memory_high_is_not_dismissed)
+{
+	struct evidence_reclaims *throttled;
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 10 * MS);
+	throttled = &s.report.evidence.reclaims[PFSTAT_RECLAIM_THROTTLE];
+	*throttled = (struct evidence_reclaims){ .count = 18, .total_ns = 50 * MS };
+	check_cause(&s, "memory-throttle", true,
+		    "above memory.high: its threads were slowed down 18 times for 50.0 ms in all");
+	check_no_cause(&s, "nothing-wrong");
+	throttled->total_ns = 49 * MS;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+}
+END_TEST
+
 START_TEST(test_huge_pages_are_few_faults)
 {
 	struct sample s;
@@ -316,5 +333,5 @@ RUN_TESTS("verdict_memory", test_copies_after_forks, test_copies_of_pages_that_n
 	  test_evicted_pages_that_are_read_again, test_dropped_pages_are_no_lack_of_memory,
 	  test_pages_that_return_are_not_a_cold_file, test_first_touches,
 	  test_memory_that_is_given_back_and_touched_again, test_huge_pages_are_few_faults,
-	  test_dax_file_that_cannot_have_huge_pages,
+	  test_time_above_memory_high_is_not_dismissed, test_dax_file_that_cannot_have_huge_pages,
 	  test_shared_memory_is_touched_mapped_or_swapped_in)

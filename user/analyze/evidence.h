@@ -61,7 +61,7 @@ struct evidence_figures {
 	uint64_t advices[EVIDENCE_ADVICES]; /* successful calls of madvise(2), by advice */
 	struct evidence_sum cached_reads;   /* faults of class long and around that do not store */
 	struct evidence_perf perf;
-	struct fault_tail tail; /* filled by its owner */
+	struct fault_tail tail;		  /* filled by its owner */
 	struct activity_figures activity; /* filled by its owner, see activity_figures() */
 };
 

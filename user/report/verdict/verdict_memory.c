@@ -257,3 +257,28 @@ bool verdict_reclaim(const struct verdict *verdict, const struct report *run,
 	verdict_advise(cause, "%s", remedies[longest_reclaim(run)]);
 	return true;
 }
+
+/* It is outside of the faults, so the weight is a share of the run, and of one thread at most. */
+bool verdict_throttled(const struct verdict *verdict, const struct report *run,
+		       struct verdict_cause *cause)
+{
+	const struct evidence_reclaims *throttled =
+		&run->evidence.reclaims[PFSTAT_RECLAIM_THROTTLE];
+	char span[VERDICT_SPAN];
+
+	if (throttled->total_ns < THROTTLE_SHARE * verdict->wall_ns)
+		return false;
+	cause->weight = (double)throttled->total_ns / verdict->wall_ns;
+	cause->weight = cause->weight > 1 ? 1 : cause->weight;
+	verdict_state(cause,
+		      "the cgroup is above memory.high: its threads were slowed down %" PRIu64
+		      " time%s for %s in all, right after they had got memory; that is not in the "
+		      "time of the faults.",
+		      throttled->count, throttled->count == 1 ? "" : "s",
+		      verdict_span(span, throttled->total_ns));
+	verdict_advise(cause,
+		       "raise memory.high of the cgroup%s%.200s, or use less memory; its "
+		       "memory.events counts how often memory.high was met.",
+		       run->environment.cgroup[0] ? " " : "", run->environment.cgroup);
+	return true;
+}

@@ -12,10 +12,11 @@
 #include "util/array.h"
 
 /* The first ones are also checked if the faults' share of the run is small. */
-#define ALWAYS_RULES 3
+#define ALWAYS_RULES 4
 
 static const struct verdict_rule verdict_rules[] = {
 	{ "failed-faults", verdict_failed },
+	{ "memory-throttle", verdict_throttled },
 	{ "slow-tail", verdict_slow_tail },
 	{ "stalled-thread", verdict_stalled },
 	{ "no-read-ahead", verdict_no_readahead },
