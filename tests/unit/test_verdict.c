@@ -529,7 +529,7 @@ START_TEST(test_waits_for_a_cpu)
 	static const char *const texts[NR_CPU_WAITS] = {
 		[CPU_WAIT_UNKNOWN] = "another task ran there, or the CPU had to wake up",
 		[CPU_WAIT_TASK] = "other tasks ran there",
-		[CPU_WAIT_IDLE] = "the CPU was idle, and took that long to wake up",
+		[CPU_WAIT_IDLE] = "no other task ran there right before",
 		[CPU_WAIT_PREEMPTED_IDLE] = "it was stopped, and no other task ran there",
 	};
 	enum cpu_wait kind;

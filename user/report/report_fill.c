@@ -33,7 +33,6 @@ void report_init(struct report *report)
 		.time = { .elapsed_ns = COUNT_NA, .counted_ns = COUNT_NA },
 		.bpf.off_cpu_count = COUNT_NA,
 		.pages.untracked = COUNT_NA,
-		.evidence.failed_faults = COUNT_NA,
 		.losses = {
 			.records = COUNT_NA, .maps = COUNT_NA, .names_left_out = COUNT_NA,
 			.events = COUNT_NA, .events_skipped = COUNT_NA,

@@ -220,7 +220,8 @@ static enum pfstat_reclaim_kind longest_reclaim(const struct report *run)
 	const struct evidence_reclaims *reclaims = run->evidence.reclaims;
 	enum pfstat_reclaim_kind kind, longest = 0;
 
-	for (kind = 0; kind < PFSTAT_NR_RECLAIM_KINDS; kind++)
+	/* The kinds that are a part of faults. */
+	for (kind = 0; kind < PFSTAT_RECLAIM_THROTTLE; kind++)
 		if (reclaims[kind].total_ns > reclaims[longest].total_ns)
 			longest = kind;
 	return longest;

@@ -66,9 +66,11 @@ bool verdict_runqueue(const struct verdict *verdict, const struct report *run,
 		[CPU_WAIT_TASK] = { ": other tasks ran there.",
 				    "perf sched timehist names these tasks; fewer threads, or CPUs "
 				    "of their own (taskset)." },
-		[CPU_WAIT_IDLE] = { ": the CPU was idle, and took that long to wake up.",
+		[CPU_WAIT_IDLE] = { ": no other task ran there right before. The CPU had to wake up, or "
+				    "the thread was moved or held back.",
 				    "keep CPUs out of deep idle states (cpupower idle-set -D 10, "
-				    "/dev/cpu_dma_latency); in a guest, cpuidle-haltpoll." },
+				    "/dev/cpu_dma_latency; in a guest, cpuidle-haltpoll); cpu.stat of "
+				    "the cgroup (nr_throttled) shows cpu.max." },
 		[CPU_WAIT_PREEMPTED_IDLE] = { ": it was stopped, and no other task ran there, as "
 					      "with a limit of CPU time.",
 					      "cpu.stat of the cgroup (nr_throttled) shows if "
