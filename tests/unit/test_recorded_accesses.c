@@ -275,6 +275,72 @@ START_TEST(test_a_later_mapping_hides_an_earlier_one)
 }
 END_TEST
 
+/* An exec is a mapping without bytes, as the kernel's hooks record it. */
+static void add_exec(uint64_t ns)
+{
+	const struct item_map map = { .ns = ns, .pid = 50, .tid = 50, .path_bytes = 1 };
+	struct item_map *copy = calloc(1, sizeof(*copy) + 1);
+
+	ck_assert_ptr_nonnull(copy);
+	*copy = map;
+	add(ITEM_MAP, ns, copy);
+	free(copy);
+}
+
+START_TEST(test_a_new_program_has_no_mapping_of_the_old_one)
+{
+	begin_recording();
+	add_map(0, MAPPED, 0, PROT_READ);
+	add_fault(50, 50, 2000, 3, PFSTAT_CLASS_LONG);
+	add_exec(3000);
+	add_fault(50, 50, 4000, 5, PFSTAT_CLASS_LONG);
+	end_recording();
+	read_recording();
+	ck_assert_uint_eq(accesses.files[0].faults, 1);
+	ck_assert_uint_eq(accesses.unplaced, 1);
+}
+END_TEST
+
+/* The page in the middle is mapped again; the pages before and after it stay where they are. */
+START_TEST(test_the_rest_of_a_cut_mapping_is_replayed_at_its_own_pages)
+{
+	begin_recording();
+	add_map(0, MAPPED, 0, PROT_READ);
+	add_map(0, MAPPED - 10 * page_size(), 100, PROT_READ);
+	add_fault(50, 50, 2000, 10, PFSTAT_CLASS_LONG);
+	add_fault(50, 50, 3000, 12, PFSTAT_CLASS_LONG);
+	end_recording();
+	read_recording();
+	ck_assert_uint_eq(accesses.unplaced, 0);
+	ck_assert_uint_eq(accesses.nr_mappings, 3);
+	ck_assert(!accesses.mappings[0].used && !accesses.mappings[1].used);
+	ck_assert(accesses.mappings[2].used && accesses.mappings[2].inherited);
+	ck_assert_uint_eq(accesses.mappings[2].pgoff, 6);
+	ck_assert_uint_eq(accesses.mappings[2].bytes, 10 * page_size());
+}
+END_TEST
+
+/* A fork takes a few bytes of a recording, however many mappings the child has. */
+START_TEST(test_mappings_that_no_child_uses_take_no_memory)
+{
+	enum { MAPS = 1000, FORKS = 1000 };
+	unsigned int i;
+
+	begin_recording();
+	for (i = 0; i < MAPS; i++)
+		add_map(0, MAPPED + i * PAGES * page_size(), i * PAGES, PROT_READ);
+	for (i = 0; i < FORKS; i++)
+		add_fork(3000 + i, 100 + i, 100 + i);
+	add_fault(100 + FORKS - 1, 100 + FORKS - 1, 9000, 3 * PAGES, PFSTAT_CLASS_LONG);
+	end_recording();
+	read_recording();
+	ck_assert_uint_eq(accesses.unplaced, 0);
+	ck_assert_uint_eq(accesses.nr_mappings, MAPS + 1);
+	ck_assert_uint_eq(accesses.mappings[MAPS].pid, 100 + FORKS - 1);
+	ck_assert_uint_eq(accesses.mappings[MAPS].pgoff, 3 * PAGES);
+}
+END_TEST
+
 START_TEST(test_faults_without_a_mapping_are_counted)
 {
 	begin_recording();
@@ -370,8 +436,23 @@ START_TEST(test_advice_from_before_the_recording_is_that_at_the_end_if_no_call_c
 }
 END_TEST
 
+START_TEST(test_the_advice_of_a_childs_mapping_is_as_unknown_as_that_of_its_parent)
+{
+	begin_recording();
+	map_flags = ITEM_MAP_NO_ADVICE;
+	add_map(0, MAPPED, 0, PROT_READ);
+	map_flags = 0;
+	add_fork(2000, 60, 60);
+	add_fault(60, 60, 3500, 3, PFSTAT_CLASS_LONG);
+	end_recording();
+	read_recording();
+	ck_assert_uint_eq(accesses.nr_mappings, 2);
+	ck_assert(accesses.mappings[1].inherited && accesses.mappings[1].no_advice);
+}
+END_TEST
+
 /* A damaged or forged recording may have a mapping that ends beyond the last address. */
-START_TEST(test_advice_for_a_mapping_beyond_the_last_address_is_one_range)
+START_TEST(test_mapping_beyond_the_last_address_takes_no_advice)
 {
 	begin_recording();
 	add_map(0, UINT64_MAX - 4095, 0, PROT_READ);
@@ -379,7 +460,7 @@ START_TEST(test_advice_for_a_mapping_beyond_the_last_address_is_one_range)
 	add_advice(UINT64_MAX - 4095, 4095);
 	end_recording();
 	read_recording();
-	ck_assert_uint_eq(accesses.advices, 1);
+	ck_assert_uint_eq(accesses.advices, 0);
 }
 END_TEST
 
@@ -433,10 +514,15 @@ RUN_TESTS_WITH("recorded accesses", make_folder, remove_folder,
 	       test_file_with_a_major_fault_of_perf_is_cold,
 	       test_file_with_only_minor_faults_of_perf_is_not_cold,
 	       test_a_process_has_its_parents_mappings_and_its_own_accesses,
-	       test_a_later_mapping_hides_an_earlier_one, test_faults_without_a_mapping_are_counted,
+	       test_a_later_mapping_hides_an_earlier_one,
+	       test_a_new_program_has_no_mapping_of_the_old_one,
+	       test_the_rest_of_a_cut_mapping_is_replayed_at_its_own_pages,
+	       test_mappings_that_no_child_uses_take_no_memory,
+	       test_faults_without_a_mapping_are_counted,
 	       test_stores_to_mapped_pages_are_counted_as_not_repeated,
-	       test_advice_for_a_mapping_beyond_the_last_address_is_one_range,
 	       test_advice_from_before_the_recording_is_that_at_the_end_if_no_call_changed_it,
+	       test_the_advice_of_a_childs_mapping_is_as_unknown_as_that_of_its_parent,
+	       test_mapping_beyond_the_last_address_takes_no_advice,
 	       test_code_is_replayed_and_not_advised,
 	       test_a_file_that_is_not_the_recorded_one_is_left_out,
 	       test_a_missing_recording_is_refused)

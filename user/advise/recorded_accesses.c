@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads a recording once: its mappings, its faults of files, its advice and the times when its
- * threads did not run, as events of an access plan. Everything in a recording is untrusted.
+ * threads did not run, as events of an access plan. Everything in a recording is untrusted, so the
+ * work for an item does not depend on the number of mappings: address_spaces.c finds the mapping of
+ * an address, and a child's mapping becomes one of the plan only when the child uses it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,11 +11,12 @@
 #include <sys/mman.h>
 
 #include "advise/recorded_accesses.h"
-#include "advise/recorded_mappings.h"
 #include "analyze/analysis.h"
+#include "analyze/groups/address_spaces.h"
 #include "print/json/json_head.h"
 #include "recording/counters_json.h"
 #include "recording/reader.h"
+#include "util/array.h"
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
@@ -41,12 +44,132 @@ static bool from_device(const struct explained *fault)
 	       fault->class == FAULT_READAHEAD;
 }
 
+/* Returns the number of 1 + a new file, or -ENOMEM. */
+static int add_file(struct recorded_accesses *accesses, uint64_t inode, const char *path)
+{
+	struct accessed_file *file;
+
+	if (array_reserve((void **)&accesses->files, accesses->nr_files, &accesses->file_capacity,
+			  sizeof(*accesses->files)))
+		return -ENOMEM;
+	file = &accesses->files[accesses->nr_files];
+	*file = (struct accessed_file){ .path = strdup(path), .inode = inode };
+	if (!file->path)
+		return -ENOMEM;
+	accesses->nr_files++;
+	/* A second path of the same file is found by its mappings. */
+	if (!hash_find(&accesses->by_inode, inode) &&
+	    hash_add(&accesses->by_inode, inode, (void *)(uintptr_t)accesses->nr_files))
+		return -ENOMEM;
+	return accesses->nr_files;
+}
+
+/* Index of the file; -ENOMEM. */
+static int file_index(struct recorded_accesses *accesses, uint64_t inode, const char *path)
+{
+	const uint64_t names[] = { hash_of(path, strlen(path)), inode };
+	const uint64_t key = hash_of(names, sizeof(names));
+	int number = (uintptr_t)hash_find(&accesses->by_name, key);
+
+	if (number)
+		return number - 1;
+	number = add_file(accesses, inode, path);
+	if (number > 0 && hash_add(&accesses->by_name, key, (void *)(uintptr_t)number))
+		number = -ENOMEM;
+	return number < 0 ? number : number - 1;
+}
+
+static uint64_t place_key(uint32_t pid, uint64_t address)
+{
+	const uint64_t place[] = { pid, address };
+
+	return hash_of(place, sizeof(place));
+}
+
+/* It becomes the mapping at its place. Returns 0 or -ENOMEM. */
+static int add_mapping(struct recorded_accesses *accesses, const struct accessed_mapping *mapping)
+{
+	const uint64_t key = place_key(mapping->pid, mapping->address);
+
+	if (array_reserve((void **)&accesses->mappings, accesses->nr_mappings,
+			  &accesses->mapping_capacity, sizeof(*accesses->mappings)))
+		return -ENOMEM;
+	accesses->mappings[accesses->nr_mappings++] = *mapping;
+	hash_take(&accesses->by_place, key);
+	return hash_add(&accesses->by_place, key, (void *)(uintptr_t)accesses->nr_mappings);
+}
+
+static int initial_advice_of(uint32_t flags)
+{
+	if (flags & ITEM_MAP_RANDOM)
+		return MADV_RANDOM;
+	return flags & ITEM_MAP_SEQUENTIAL ? MADV_SEQUENTIAL : -1;
+}
+
+/* Adds a mapping that the plan does not have: a child's, or the rest of one that was cut. */
+static int add_inherited(struct recorded_accesses *accesses, uint32_t pid,
+			 const struct space_map *map)
+{
+	const int file =
+		file_index(accesses, map->inode, address_spaces_path(accesses->spaces, map->path));
+
+	if (file < 0)
+		return file;
+	return add_mapping(accesses, &(struct accessed_mapping){
+					     .address = map->start,
+					     .bytes = map->end - map->start,
+					     .pgoff = map->pgoff,
+					     .pid = pid,
+					     .file = file,
+					     .shared = map->flags & MAP_SHARED,
+					     .inherited = true,
+					     .initial_advice = initial_advice_of(map->flags),
+					     .no_advice = map->flags & ITEM_MAP_NO_ADVICE,
+				     });
+}
+
+static bool is_of(const struct accessed_mapping *mapping, uint32_t pid, const struct space_map *map,
+		  const struct recorded_accesses *accesses)
+{
+	return mapping->pid == pid && mapping->address == map->start &&
+	       mapping->bytes >= map->end - map->start && mapping->pgoff == map->pgoff &&
+	       accesses->files[mapping->file].inode == map->inode;
+}
+
+/*
+ * The mapping of a file at the address, in *found; NULL: none is known. The file is known by its
+ * inode only, because mappings and records may have different devices (btrfs). Returns 0 or
+ * -ENOMEM.
+ */
+static int mapping_at(struct recorded_accesses *accesses, uint32_t pid, uint64_t address,
+		      struct accessed_mapping **found)
+{
+	const struct space_map *map = address_spaces_find(accesses->spaces, pid, address);
+	size_t number;
+	int err;
+
+	*found = NULL;
+	if (!map || !space_map_has_file(map) ||
+	    address_spaces_path(accesses->spaces, map->path)[0] != '/')
+		return 0;
+	number = (uintptr_t)hash_find(&accesses->by_place, place_key(pid, map->start));
+	if (!number || !is_of(&accesses->mappings[number - 1], pid, map, accesses)) {
+		err = add_inherited(accesses, pid, map);
+		if (err)
+			return err;
+		number = accesses->nr_mappings;
+	}
+	*found = &accesses->mappings[number - 1];
+	return 0;
+}
+
 static int accesses_take_fault(void *context, const struct explained *fault)
 {
 	struct recorded_accesses *accesses = context;
 	const uint64_t ns = fault->end_ns - fault->start_ns;
 	struct accessed_mapping *mapping;
 	struct accessed_file *file;
+	int err;
 
 	if (!fault->inode)
 		return 0;
@@ -55,8 +178,10 @@ static int accesses_take_fault(void *context, const struct explained *fault)
 		accesses->not_repeated_ns += ns;
 		return 0;
 	}
-	mapping = recorded_mappings_find(accesses, fault->pid, fault->address, fault->inode);
-	if (!mapping) {
+	err = mapping_at(accesses, fault->pid, fault->address, &mapping);
+	if (err)
+		return err;
+	if (!mapping || accesses->files[mapping->file].inode != fault->inode) {
 		accesses->unplaced++;
 		accesses->unplaced_ns += ns;
 		return 0;
@@ -81,18 +206,37 @@ static int accesses_take_fault(void *context, const struct explained *fault)
 			       });
 }
 
+/* analysis_add() has taken the mapping before; this one has its time, and is the plan's own. */
 static int accesses_take_map(struct recorded_accesses *accesses, const struct item_map *map)
 {
-	const size_t before = accesses->nr_mappings;
-	int err = recorded_mappings_add(accesses, map);
+	const size_t number = accesses->nr_mappings;
+	int file, err;
 
-	if (err || accesses->nr_mappings == before || !map->ns)
+	if (!map->inode || map->path[0] != '/' || !map->bytes)
+		return 0;
+	file = file_index(accesses, map->inode, map->path);
+	if (file < 0)
+		return file;
+	accesses->files[file].executable |= map->prot & PROT_EXEC ? true : false;
+	err = add_mapping(accesses,
+			  &(struct accessed_mapping){
+				  .address = map->address,
+				  .bytes = map->bytes,
+				  .pgoff = map->pgoff,
+				  .pid = map->pid,
+				  .file = file,
+				  .shared = map->flags & MAP_SHARED,
+				  .before = !map->ns,
+				  .initial_advice = map->ns ? -1 : initial_advice_of(map->flags),
+				  .no_advice = map->flags & ITEM_MAP_NO_ADVICE,
+			  });
+	if (err || !map->ns)
 		return err;
 	return access_plan_add(&accesses->plan, map->tid,
 			       &(struct plan_event){ .type = PLAN_EVENT_MAPPED,
 						     .start_ns = map->ns,
 						     .end_ns = map->ns,
-						     .mapping = before });
+						     .mapping = number });
 }
 
 /* The ranges of one call are events of the same time; only the first one takes it. */
@@ -109,8 +253,8 @@ static int accesses_take_advice(struct recorded_accesses *accesses,
 	int err = 0;
 
 	for (address = advice->address; address < end && !err; address = until) {
-		mapping = recorded_mappings_at(accesses, advice->event.pid, address);
-		if (!mapping)
+		err = mapping_at(accesses, advice->event.pid, address, &mapping);
+		if (err || !mapping)
 			break;
 		left = mapping->bytes - (address - mapping->address);
 		until = left < end - address ? address + left : end;
@@ -147,15 +291,9 @@ static int accesses_take_off_cpu(struct recorded_accesses *accesses,
 static int accesses_take_task(struct recorded_accesses *accesses, const struct pfstat_task *task)
 {
 	const struct pfstat_event *event = &task->event;
-	int err = 0;
 
-	if (event->flags & PFSTAT_TASK_FORK) {
-		if (event->pid != task->parent_pid)
-			err = recorded_mappings_inherit(accesses, event->pid, task->parent_pid);
-		return err   ?:
-			       access_plan_fork(&accesses->plan, event->tid, task->parent,
-						event->ns);
-	}
+	if (event->flags & PFSTAT_TASK_FORK)
+		return access_plan_fork(&accesses->plan, event->tid, task->parent, event->ns);
 	if (!(event->flags & PFSTAT_TASK_EXIT))
 		return 0;
 	return access_plan_add(&accesses->plan, event->tid,
@@ -168,23 +306,25 @@ static void accesses_take_block(struct recorded_accesses *accesses,
 				const struct pfstat_block *block)
 {
 	const uint32_t flags = block->event.flags;
-	struct accessed_file *file;
+	size_t number;
 
 	if (!(flags & PFSTAT_BLOCK_FILE) || flags & PFSTAT_BLOCK_WRITE)
 		return;
-	file = recorded_mappings_file(accesses, block->inode);
-	if (file)
-		file->cold = true;
+	number = (uintptr_t)hash_find(&accesses->by_inode, block->inode);
+	if (number)
+		accesses->files[number - 1].cold = true;
 }
 
 /* eBPF knows the advice at the end of a mapping; it is that of the begin if no call changed it. */
 static void accesses_take_state(struct recorded_accesses *accesses,
 				const struct pfstat_mapping *state)
 {
-	struct accessed_mapping *mapping =
-		recorded_mappings_at(accesses, state->event.pid, state->address);
+	const uint32_t pid = state->event.pid;
+	const size_t number =
+		(uintptr_t)hash_find(&accesses->by_place, place_key(pid, state->address));
+	struct accessed_mapping *mapping = number ? &accesses->mappings[number - 1] : NULL;
 
-	if (!mapping || !mapping->no_advice || mapping->advised ||
+	if (!mapping || !mapping->no_advice || mapping->advised || mapping->pid != pid ||
 	    mapping->address != state->address || mapping->bytes != state->bytes)
 		return;
 	mapping->no_advice = false;
@@ -306,6 +446,7 @@ static int accesses_feed(struct recorded_accesses *accesses, struct recording_re
 
 	if (!reading.analysis)
 		return message(STATUS_FAILED, "out of memory");
+	accesses->spaces = analysis_spaces(reading.analysis);
 	analysis_listen(reading.analysis, accesses_take_fault, accesses);
 	analysis_expect_spans(reading.analysis, recording_has_spans(reader));
 	err = accesses_take_head(accesses, recording_head(reader));
@@ -314,6 +455,7 @@ static int accesses_feed(struct recorded_accesses *accesses, struct recording_re
 	if (!err)
 		err = analysis_finish(reading.analysis);
 	analysis_free(reading.analysis);
+	accesses->spaces = NULL;
 	if (signals_caught)
 		return 128 + signals_caught;
 	if (err)
@@ -342,6 +484,14 @@ int recorded_accesses_read(struct recorded_accesses *accesses, const char *recor
 
 void recorded_accesses_exit(struct recorded_accesses *accesses)
 {
+	size_t i;
+
 	access_plan_exit(&accesses->plan);
-	recorded_mappings_exit(accesses);
+	for (i = 0; i < accesses->nr_files; i++)
+		free(accesses->files[i].path);
+	free(accesses->files);
+	free(accesses->mappings);
+	hash_exit(&accesses->by_place, NULL);
+	hash_exit(&accesses->by_name, NULL);
+	hash_exit(&accesses->by_inode, NULL);
 }

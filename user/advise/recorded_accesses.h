@@ -31,7 +31,7 @@ struct accessed_mapping {
 	uint32_t pid;
 	uint32_t file; /* index */
 	bool shared;
-	bool inherited;	    /* by fork(2) */
+	bool inherited;	    /* by fork(2), or the rest of one that another mapping cut in two */
 	bool before;	    /* it existed before the recording */
 	int initial_advice; /* MADV_RANDOM or MADV_SEQUENTIAL before the recording; -1: none */
 	bool no_advice;	    /* it existed before, and its advice then is not known */
@@ -45,8 +45,10 @@ struct recorded_accesses {
 	struct accessed_mapping *mappings;
 	size_t nr_mappings, mapping_capacity;
 	struct access_plan plan;
-	struct hash processes; /* the mappings of each */
-	struct hash by_inode;  /* 1 + index of a file */
+	struct hash by_place;  /* 1 + index of the latest mapping at an address of a process */
+	struct hash by_name;   /* 1 + index of a file, by path and inode */
+	struct hash by_inode;  /* 1 + index of the first file with an inode */
+	struct spaces *spaces; /* the mappings of now, while the recording is read */
 
 	int64_t started_s; /* 0: not known */
 	uint64_t start_ns, end_ns;

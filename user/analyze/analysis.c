@@ -448,6 +448,11 @@ void analysis_readahead(const struct analysis *analysis, struct readahead_figure
 	readahead_figures(analysis->readahead, figures);
 }
 
+struct spaces *analysis_spaces(const struct analysis *analysis)
+{
+	return analysis->grouping.spaces;
+}
+
 uint64_t analysis_dropped(const struct analysis *analysis)
 {
 	return address_spaces_dropped(analysis->grouping.spaces);

@@ -91,6 +91,8 @@ const struct quantiles *analysis_histogram(const struct analysis *analysis, enum
 
 void analysis_readahead(const struct analysis *analysis, struct readahead_figures *figures);
 
+/* The mappings of the items that were added, see address_spaces.h. */
+struct spaces *analysis_spaces(const struct analysis *analysis);
 /* See address_spaces_dropped(). */
 uint64_t analysis_dropped(const struct analysis *analysis);
 
