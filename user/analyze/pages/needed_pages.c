@@ -299,7 +299,8 @@ static int add_read_pages(struct needed_pages *needed, const struct read_seen *r
 }
 
 /* True if a request had read the page by then. The reads are sorted. */
-static bool was_read(const struct needed_pages *needed, const struct page_id *page, uint64_t ns)
+static bool page_was_read(const struct needed_pages *needed, const struct page_id *page,
+			  uint64_t ns)
 {
 	const struct page_read *reads = needed->reads.entries;
 	size_t low = 0, high = needed->reads.nr, middle;
@@ -317,7 +318,7 @@ static bool was_read(const struct needed_pages *needed, const struct page_id *pa
 
 static int add_fault_pages(struct needed_pages *needed, const struct fault_seen *fault)
 {
-	const bool cached = !fault->waited && !was_read(needed, &fault->page, fault->end_ns);
+	const bool cached = !fault->waited && !page_was_read(needed, &fault->page, fault->end_ns);
 	struct page_id page = fault->page;
 	uint32_t i;
 	int err;
@@ -328,7 +329,7 @@ static int add_fault_pages(struct needed_pages *needed, const struct fault_seen 
 	for (i = 0; i < fault->around_pages && !err; i++) {
 		page.pgoff = fault->around_first + i;
 		if (page.pgoff != fault->page.pgoff &&
-		    (cached || was_read(needed, &page, fault->end_ns)))
+		    (cached || page_was_read(needed, &page, fault->end_ns)))
 			err = add_use(needed, page, fault->start_ns, 0, false);
 	}
 	return err;

@@ -171,7 +171,7 @@ struct list {
 	const char *separator;
 };
 
-static void list_add(struct list *list, const char *name)
+static void missing_add(struct list *list, const char *name)
 {
 	const size_t length = strlen(list->text);
 
@@ -193,14 +193,14 @@ static void missing_note(FILE *out, const struct report *run)
 		/* A note of its own has the reason. */
 		if (view_part_known(run, part) || (part == PART_MM && run->faults.all.calls_only))
 			continue;
-		list_add(&list, view_part_name(part));
+		missing_add(&list, view_part_name(part));
 	}
 	for (class = FAULT_FIRST_OTHER; class < NR_FAULT_CLASSES; class++)
 		if (!view_class_known(run, class) && !is_of_other_source(run, class))
-			list_add(&list, fault_class_name(class));
+			missing_add(&list, fault_class_name(class));
 	if (!view_source_is_perf(run) && !view_has_hook(run, HOOK_WAIT_STACK) &&
 	    run->waits.unknown_ns)
-		list_add(&list, "kernel stacks of sleeps");
+		missing_add(&list, "kernel stacks of sleeps");
 	if (list.text[0])
 		wrap_text(out, list.text, GRID_WIDTH);
 }
