@@ -8,6 +8,7 @@
 
 #include "runner.h"
 #include "user/analyze/analysis.h"
+#include "user/analyze/groups/address_spaces.h"
 #include "user/util/hash.h"
 #include "user/figures/figures.h"
 
@@ -226,7 +227,7 @@ START_TEST(test_forks_of_a_process_with_many_mappings_are_cheap)
 	}
 	for (i = 0; i < 500000; i++)
 		fork_task(2, 2000 + i);
-	ck_assert_uint_eq(analysis_dropped(analysis), 0);
+	ck_assert_uint_eq(address_spaces_dropped(analysis_spaces(analysis)), 0);
 	end();
 }
 END_TEST

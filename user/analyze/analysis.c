@@ -453,11 +453,6 @@ struct spaces *analysis_spaces(const struct analysis *analysis)
 	return analysis->grouping.spaces;
 }
 
-uint64_t analysis_dropped(const struct analysis *analysis)
-{
-	return address_spaces_dropped(analysis->grouping.spaces);
-}
-
 void analysis_evictions(const struct analysis *analysis, struct evictions_figures *figures)
 {
 	evictions_figures(analysis->evictions, figures);

@@ -93,8 +93,6 @@ void analysis_readahead(const struct analysis *analysis, struct readahead_figure
 
 /* The mappings of the items that were added, see address_spaces.h. */
 struct spaces *analysis_spaces(const struct analysis *analysis);
-/* See address_spaces_dropped(). */
-uint64_t analysis_dropped(const struct analysis *analysis);
 
 void analysis_evictions(const struct analysis *analysis, struct evictions_figures *figures);
 /* See evictions_pairs(). */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/groups/address_spaces.h"
 #include "report/report.h"
 #include "util/version.h"
 
@@ -281,12 +282,13 @@ static void fill_evidence(struct report *report, const struct analysis *analysis
 int report_fill(struct report *report, const struct analysis *analysis,
 		const struct run_counters *counters)
 {
+	const uint64_t dropped = address_spaces_dropped(analysis_spaces(analysis));
 	struct summary_figures figures;
 	uint64_t *maps_lost = &report->losses.maps;
 
 	fill_counters(report, counters);
-	if (analysis_dropped(analysis))
-		*maps_lost = (*maps_lost == COUNT_NA ? 0 : *maps_lost) + analysis_dropped(analysis);
+	if (dropped)
+		*maps_lost = (*maps_lost == COUNT_NA ? 0 : *maps_lost) + dropped;
 	report->summary = analysis_summary(analysis);
 	summary_figures(report->summary, &figures);
 	ledger_make(&report->ledger, counters, &figures);
