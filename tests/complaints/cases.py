@@ -148,7 +148,7 @@ CASES = (
          ("redis/redis#1154",),
          Variant("background_save 24"),
          ("copy-after-fork",), ("fork",), (r"posix_spawn|\bexec", "nothing is wrong"),
-         perf=("copy-after-fork",), may_be="fork",
+         perf=("copy-after-fork", "first-touch"), may_be="fork",
          after=Variant("background_save 24 after"), fewer="cause",
          perf_sees_remedy=False),
     Case("earlier_save", "The same, recorded after the fork.",

@@ -25,14 +25,14 @@ START_TEST(test_faults_of_an_idle_program_are_not_dismissed)
 	struct sample s;
 
 	sample_begin(&s);
-	add_class(&s, FAULT_DISK, 10, PART_DEVICE, 40 * MS);
+	add_class(&s, FAULT_DISK, 10, PART_DEVICE, 19 * MS);
 	activity = &s.report.evidence.activity;
-	activity->active_ns = 80 * MS;
+	activity->active_ns = 38 * MS;
 	activity->active_max_ns = 90 * MS;
 	check_cause(&s, "nothing-wrong", false, "page faults were 50 % of its activity");
 	activity->active_ns = 200 * MS; /* not idle */
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
-	activity->active_ns = 161 * MS; /* few of its activity */
+	activity->active_ns = 191 * MS; /* few of its activity */
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 	activity->active_ns = COUNT_NA;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");

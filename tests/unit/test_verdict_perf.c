@@ -182,8 +182,25 @@ START_TEST(test_lost_samples_make_a_cause_uncertain)
 }
 END_TEST
 
-RUN_TESTS("verdict of perf", test_reads_of_a_file_at_random,
-	  test_reads_of_adjacent_pages_lack_read_ahead,
+/* The kernel counts faults in get_user_pages() without an event. */
+START_TEST(test_faults_that_perf_does_not_show_are_not_dismissed)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_class(&s, FAULT_ANON, 59, PART_CPU_BEFORE, MS);
+	s.report.usage.minflt = 1058;
+	s.report.usage.majflt = 1;
+	check_cause(&s, "nothing-wrong", false, "the kernel counted 1000 more faults");
+	s.report.usage.majflt = 0;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	s.report.usage.majflt = COUNT_NA;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+}
+END_TEST
+
+RUN_TESTS("verdict of perf", test_faults_that_perf_does_not_show_are_not_dismissed,
+	  test_reads_of_a_file_at_random, test_reads_of_adjacent_pages_lack_read_ahead,
 	  test_major_faults_without_a_sleep_are_not_certain, test_pages_that_return_are_not_cold,
 	  test_cached_pages_are_certain_only_in_mappings_that_are_not_written,
 	  test_pages_that_fault_again_have_several_causes,

@@ -106,6 +106,9 @@ bool verdict_slow_tail(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
+#define IDLE_RUN      0.2 /* of the run's time, in which it was active */
+#define IDLE_FAULTS   0.1 /* of its active time */
+#define FEW_HIDDEN    1000
 #define STALLED_SHARE 0.25 /* of the thread's life */
 #define STALLED_RUN   0.01 /* of the run, in this thread's faults */
 
@@ -144,7 +147,19 @@ static bool was_idle(const struct verdict *verdict, const struct report *run, do
 	if (active_ns == COUNT_NA || !active_ns)
 		return false;
 	*active_share = (double)run->faults.all.whole.total_ns / active_ns;
-	return active_ns < 0.2 * verdict->wall_ns && *active_share >= VERDICT_CAUSE_SHARE;
+	return active_ns < IDLE_RUN * verdict->wall_ns && *active_share >= IDLE_FAULTS;
+}
+
+/* Faults in get_user_pages() that the kernel counts, but of which perf has no event. */
+static uint64_t hidden_from_perf(const struct report *run)
+{
+	const struct usage *usage = &run->usage;
+	uint64_t counted;
+
+	if (!view_source_is_perf(run) || usage->minflt == COUNT_NA || usage->majflt == COUNT_NA)
+		return 0;
+	counted = usage->minflt + usage->majflt;
+	return counted > run->faults.all.count ? counted - run->faults.all.count : 0;
 }
 
 void verdict_state_nothing(const struct verdict *verdict, const struct report *run,
@@ -163,6 +178,17 @@ void verdict_state_nothing(const struct verdict *verdict, const struct report *r
 		verdict_state(cause,
 			      "only faults of hooked files are known, and they cost little.");
 		verdict_advise(cause, "record as root with eBPF, which sees all faults.");
+	} else if (hidden_from_perf(run) >= FEW_HIDDEN &&
+		   hidden_from_perf(run) > run->faults.all.count) {
+		cause->certain = false;
+		verdict_state(cause,
+			      "perf shows little, but the kernel counted %" PRIu64
+			      " more faults, whose time is not known: in get_user_pages(), as for "
+			      "io_uring's buffers, O_DIRECT, mlock() or MADV_POPULATE_WRITE.",
+			      hidden_from_perf(run));
+		verdict_advise(cause,
+			       "eBPF (pfdrive as root) times these faults; strace -c shows the "
+			       "calls.");
 	} else if (was_idle(verdict, run, &active_share)) {
 		cause->certain = false;
 		verdict_state(cause,
