@@ -65,7 +65,7 @@ START_TEST(test_copies_of_pages_that_no_fork_shared)
 	}
 	sample_begin(&s);
 	add_copies(&s, PFSTAT_CONTENT_UNKNOWN, 16400, 100 * MS);
-	check_cause(&s, "copy", false, "What was copied is not known");
+	check_cause(&s, "copy", false, "origin is not known");
 }
 END_TEST
 

@@ -59,11 +59,10 @@ bool verdict_copy_after_fork(const struct verdict *verdict, const struct report 
 			       "MADV_DONTFORK for memory that it does not use.");
 	else
 		verdict_advise(cause,
-			       "fork before the memory is filled, or keep what the processes "
+			       "fork before the memory is filled, or keep data that the processes "
 			       "write (counts of references, marks of a collector) apart "
-			       "from what they share: gc.freeze() of Python, Process.warmup "
-			       "of Ruby. MADV_DONTFORK for memory that children do not "
-			       "use.");
+			       "from shared data: gc.freeze() of Python, Process.warmup of "
+			       "Ruby. MADV_DONTFORK for memory that children do not use.");
 	return true;
 }
 
@@ -133,12 +132,12 @@ bool verdict_copy_unknown(const struct verdict *verdict, const struct report *ru
 		return false;
 	cause->certain = false;
 	verdict_state(cause,
-		      "%" PRIu64 " writes copied private pages (%.0f MiB), %.2f µs each. What was "
-		      "copied is not known: pages that %" PRIu64
+		      "%" PRIu64 " writes copied private pages (%.0f MiB), %.2f µs each. Their "
+		      "origin is not known: pages that %" PRIu64
 		      " fork%s shared, the zero page, pages of a file, or of KSM.",
 		      cow->count, copied_mib(run, cow->count), verdict_mean_us(run, FAULT_COW),
 		      forks, forks == 1 ? "" : "s");
-	verdict_advise(cause, "record again with this version, whose eBPF programs and module tell "
-			      "these copies apart.");
+	verdict_advise(cause, "record again with this version, whose eBPF programs and module "
+			      "distinguish these copies.");
 	return true;
 }

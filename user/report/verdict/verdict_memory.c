@@ -203,10 +203,11 @@ bool verdict_dropped(const struct verdict *verdict, const struct report *run,
 	else
 		verdict_state(cause, "%.15s (%" PRIu32 ")", returns.most->evictor_name,
 			      returns.most->evictor);
-	verdict_add(cause,
-		    " dropped pages of files that were read again: %" PRIu64 " pages, by %" PRIu64
-		    " faults (%.0f %% of the faults' time). No lack of memory: it asked for it.",
-		    returns.pages, returns.faults, 100 * cause->weight);
+	verdict_add(
+		cause,
+		" dropped pages of files that were read again: %" PRIu64 " pages, by %" PRIu64
+		" faults (%.0f %% of the faults' time). Memory was not short: a call requested it.",
+		returns.pages, returns.faults, 100 * cause->weight);
 	verdict_advise(cause,
 		       "strace -f -e fadvise64,madvise,ftruncate,openat -p %" PRIu32
 		       " shows the calls: POSIX_FADV_DONTNEED, a truncation, direct I/O to a "

@@ -58,7 +58,7 @@ bool verdict_failed(const struct verdict *verdict, const struct report *run,
 		      failed);
 	add_calls(run, cause, "mprotect");
 	add_calls(run, cause, "mmap");
-	verdict_advise(cause, "keep what is written often (data, counters) off pages that are "
+	verdict_advise(cause, "keep data and counters that are written often off pages that are "
 			      "protected or executed; for write barriers, userfaultfd's write "
 			      "protection; perf record -e page-faults -c 1 -g names the accesses.");
 	return true;
