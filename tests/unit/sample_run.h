@@ -259,6 +259,12 @@ static inline void sample_groups(struct sample_run *run, enum group_by by)
 		.max_ns = 160000,
 		.classes[PFSTAT_CLASS_DISK] = 6000,
 		.parts_ns = { [PART_CPU_BEFORE] = 90000000, [PART_DEVICE] = 810000000 },
+		.reads = {
+			.total_ns = 900000000,
+			.waited_ns = 810000000,
+			.requests = 6000,
+			.bytes = 6000 * 4096,
+		},
 	};
 	run->groups[1] = (struct group){
 		.name = "(anonymous memory)",

@@ -474,14 +474,16 @@ START_TEST(test_verdict_is_below_the_rates_and_leaves_room_for_the_tables)
 	ck_assert_int_eq(live_judge(live, analysis, false), 0);
 	ck_assert_int_eq(live_judge(live, analysis, false), 0);
 	text = print(live, false, 0, 0);
-	ck_assert_ptr_nonnull(strstr(text, " events\nAt least 25 % of the run's 1.00 s had page "
-					   "faults in progress: 1, 250.0 ms.\nMost of it: class "
-					   "long 100 %"));
+	ck_assert_ptr_nonnull(strstr(text,
+				     " events\nPage faults were in progress for at least 25 % "
+				     "of the run (1.00 s): 1 fault took 250.0 ms.\n"
+				     "Most of it: class long 100 %"));
 	free(text);
 	/* 11 rows: one for the cursor, one for the rates, three for the verdict */
 	text = print(live, false, 11, 50);
-	ck_assert_ptr_nonnull(strstr(text, "\nAt least 25 % of the run's 1.00 s had page faults\n"
-					   "  in progress: 1, 250.0 ms.\nMost of it: class long"));
+	ck_assert_ptr_nonnull(strstr(text, "\nPage faults were in progress for at least 25 % of\n"
+					   "  the run (1.00 s): 1 fault took 250.0 ms.\n"
+					   "Most of it: class long"));
 	ck_assert_ptr_null(strstr(text, "Measure next"));
 	ck_assert_ptr_nonnull(strstr(text, "Class\n"));
 	free(text);
