@@ -53,6 +53,16 @@ START_TEST(test_many_threads_that_work_are_not_slowed)
 	check_cause(&s, "nothing-wrong", true, "They are 5.00 % of the time that its threads were");
 	activity->active_max_ns = 1999 * MS;
 	check_cause(&s, "first-touch", true, "1000 first touches");
+	/* They waited for a CPU, or had little of one. */
+	activity->active_max_ns = 2010 * MS;
+	s.report.evidence.waiting_ns = 11 * MS;
+	check_cause(&s, "first-touch", true, "1000 first touches");
+	s.report.evidence.waiting_ns = 0;
+	s.report.usage.utime_ns = 1000 * MS;
+	s.report.usage.stime_ns = 999 * MS;
+	check_cause(&s, "first-touch", true, "1000 first touches");
+	s.report.usage.stime_ns = 1001 * MS;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 	/* One of them stands still. */
 	activity->active_max_ns = 2001 * MS;
 	activity->stalled =

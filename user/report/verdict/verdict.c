@@ -40,14 +40,24 @@ static const struct group *costliest_place(const struct report *run)
 	return file && !file->inode && map ? map : file;
 }
 
-/* Faults of many threads that mostly work seldom leave a moment without any fault. */
+/*
+ * Faults of many threads that mostly work seldom leave a moment without any fault. Time in which a
+ * thread had no CPU is no work. If the CPU time is known, it is the better measure.
+ */
 static double active_share(const struct report *run)
 {
 	const struct activity_figures *activity = &run->evidence.activity;
+	const struct fault_figures *all = &run->faults.all;
+	uint64_t active_ns = activity->active_max_ns, used_ns;
 
-	if (activity->active_max_ns == COUNT_NA || !activity->active_max_ns)
+	if (active_ns == COUNT_NA || active_ns <= run->evidence.waiting_ns)
 		return NAN;
-	return (double)run->faults.all.whole.total_ns / activity->active_max_ns;
+	active_ns -= run->evidence.waiting_ns;
+	if (run->usage.utime_ns != COUNT_NA && run->usage.stime_ns != COUNT_NA) {
+		used_ns = run->usage.utime_ns + run->usage.stime_ns + verdict_off_cpu_ns(all);
+		active_ns = used_ns < active_ns ? used_ns : active_ns;
+	}
+	return active_ns ? (double)all->whole.total_ns / active_ns : NAN;
 }
 
 static bool is_small(const struct verdict *verdict, const struct report *run)
