@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The fault source without the module. A record is made of each call of ->fault(), ->map_pages()
- * and ->page_mkwrite() in a recordable mapping of a target. The programs are at the functions of the
- * memory manager that make these calls, within handle_mm_fault(), whose programs (mm.bpf.c) have
- * found the thread's state and the file. A record waits in the state until the next call of the
- * same fault begins, or until handle_mm_fault() returns: then it gets the time of that.
+ * and ->page_mkwrite() in a recordable mapping of a target. The programs are at the functions of
+ * the memory manager that make these calls, within handle_mm_fault(), whose programs (mm.bpf.c)
+ * have found the thread's state and the file. A record waits in the state until the next call of
+ * the same fault begins, or until handle_mm_fault() returns: then it gets the time of that.
  *
  * The state of the page that a call met follows from its result, as in the module
  * (module/attempt.c). A result of RETRY leaves it open: then it is that of the page cache before
@@ -99,8 +99,8 @@ static __noinline void record_store_earlier(struct fault_state *state)
 
 /*
  * Prepares a call, unless another copy of the program has begun it: see hooks_choose_doubles().
- * Then the caller only reads the clock anew. NULL: the call is not recorded. The address differs if the
- * programs were skipped that would have seen the last fault end and this one begin.
+ * Then the caller only reads the clock anew. NULL: the call is not recorded. The address differs if
+ * the programs were skipped that would have seen the last fault end and this one begin.
  */
 static __always_inline struct fault_state *call_begins(const struct vm_fault *vmf, __u8 op)
 {

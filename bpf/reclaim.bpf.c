@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Direct reclaim, compaction and throttling of the targets' threads. Each is one event, which is sent when
- * it ends. The kernel does not nest them: a thread that reclaims may not enter reclaim again.
+ * Direct reclaim, compaction and throttling of the targets' threads. Each is one event, which is
+ * sent when it ends. The kernel does not nest them: a thread that reclaims may not enter reclaim
+ * again.
  */
 #include "common.bpf.h"
 

@@ -310,8 +310,8 @@ static void mm_find_kind(struct mm_call *call, const struct vm_area_struct *vma)
 }
 
 /*
- * Only of a fault that was solved. COMPLETED: a shared page became dirty, and the VMA may be gone. A
- * new page was noted.
+ * Only of a fault that was solved. COMPLETED: a shared page became dirty, and the VMA may be gone.
+ * A new page was noted.
  */
 static void mm_find_content(struct mm_call *call, const struct vm_area_struct *vma)
 {

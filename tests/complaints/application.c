@@ -13,14 +13,7 @@
 #define FUNCTIONS 2048
 
 void functions(void);
-asm(".text\n"
-    ".balign 4096\n"
-    ".globl functions\n"
-    "functions:\n"
-    ".rept 2048\n"
-    "	ret\n"
-    "	.balign 4096\n"
-    ".endr\n");
+asm(".text\n.balign 4096\n.globl functions\nfunctions:\n.rept 2048\nret\n.balign 4096\n.endr\n");
 
 static void use_memory(size_t bytes, int ready)
 {
@@ -44,7 +37,10 @@ static pid_t start_hog(size_t bytes)
 	pid_t pid;
 	char byte;
 
-	if (pipe(ends) || (pid = fork()) < 0)
+	if (pipe(ends))
+		err(1, "cannot make a pipe");
+	pid = fork();
+	if (pid < 0)
 		err(1, "cannot start the child");
 	if (!pid) {
 		close(ends[0]);

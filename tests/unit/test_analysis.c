@@ -709,11 +709,16 @@ START_TEST(test_an_analysis_takes_at_most_80_mb)
 
 	analysis = analysis_new(true, 4096, GROUP_BY_ALL & ~(1U << GROUP_BY_STACK));
 	for (i = 0; i < 150000; i++) {
-		record.inode = block.inode = page.inode = 10 + i;
-		record.tid = block.event.tid = 100 + i;
+		record.inode = 10 + i;
+		block.inode = record.inode;
+		page.inode = record.inode;
+		record.tid = 100 + i;
+		block.event.tid = record.tid;
 		record.ip = 0x400000 + 16 * i;
 		record.address = 0x7f0000000000 + 65536 * (i % 10000);
-		record.start_ns = block.insert_ns = block.issue_ns = 1000 * (1 + i);
+		record.start_ns = 1000 * (1 + i);
+		block.insert_ns = record.start_ns;
+		block.issue_ns = record.start_ns;
 		block.event.ns = record.start_ns + 200;
 		page.event.ns = record.start_ns + 700;
 		sprintf(path, "/data/segments/%u", (unsigned int)i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Labels of axes: whole for counts, different from each other, with units, and without exponents. */
+/* Labels of axes: whole for counts, different from each other, with units, without exponents. */
 #include <stdlib.h>
 #include <string.h>
 

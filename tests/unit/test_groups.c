@@ -155,7 +155,9 @@ static uint64_t true_ns[NR_KEYS], row_ns[NR_KEYS];
 
 static void add_counted(uint32_t number, uint64_t ns)
 {
-	if (add(&(struct group_key){ .tid = 1 + number }, ns, false))
+	const struct group_key key = { .tid = 1 + number };
+
+	if (add(&key, ns, false))
 		row_ns[number] = 0;
 	row_ns[number] += ns;
 	true_ns[number] += ns;

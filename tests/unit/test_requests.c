@@ -90,7 +90,8 @@ START_TEST(test_matches_equal_those_of_a_walk_over_all)
 			.fs_dev = 1,
 			.pgoff = (random >> 30) % 4000,
 		};
-		block.bytes = block.file_bytes = 4096 * random_pages(random >> 44);
+		block.bytes = 4096 * random_pages(random >> 44);
+		block.file_bytes = block.bytes;
 		add(&block);
 		wait = (struct requests_wait){
 			.dev = 1,

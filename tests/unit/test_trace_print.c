@@ -1008,8 +1008,8 @@ START_TEST(test_analyzed_run_is_drawn_completely)
 	ck_assert_uint_eq(in_faults, FAULTS * (2230 - 100));
 	ck_assert_uint_eq(in_parts, in_faults);
 	/*
-	 * A sleep, a fault and its parts (CPU, device, completion, run queue, CPU); a request and its two
-	 * parts.
+	 * A sleep, a fault and its parts (CPU, device, completion, run queue, CPU); a request and
+	 * its two parts.
 	 */
 	ck_assert_uint_eq(nr_of(root, "X"), FAULTS * (1 + 6 + 3));
 	json_decref(root);

@@ -163,13 +163,19 @@ static struct code_file *code_files_find_file(const struct code_files *files, co
 }
 
 /* A file that was not found is of no use; otherwise the one that was mapped longest ago goes. */
+static bool code_file_goes_before(const struct code_file *file, const struct code_file *other)
+{
+	const bool is_found = file->fd >= 0, other_is_found = other->fd >= 0;
+
+	return is_found == other_is_found ? file->seen < other->seen : other_is_found;
+}
+
 static int code_files_find_oldest(void *context, void *value)
 {
 	struct code_file **oldest = context, *file;
 
 	for (file = value; file; file = file->next)
-		if (!*oldest || (file->fd < 0) > ((*oldest)->fd < 0) ||
-		    ((file->fd < 0) == ((*oldest)->fd < 0) && file->seen < (*oldest)->seen))
+		if (!*oldest || code_file_goes_before(file, *oldest))
 			*oldest = file;
 	return 0;
 }

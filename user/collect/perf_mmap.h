@@ -36,8 +36,8 @@ int perf_maps_watch(struct perf_maps *maps, pid_t pid, bool existing);
  */
 void perf_maps_see_code(struct perf_maps *maps);
 /*
- * Sets the advice of the mappings that existed, before they are drained for the first time. @states:
- * as of fault_source_ops.mappings; they are sorted.
+ * Sets the advice of the mappings that existed, before they are drained for the first time.
+ * @states: as of fault_source_ops.mappings; they are sorted.
  */
 void perf_maps_set_advice(struct perf_maps *maps, struct pfstat_mapping *states, size_t nr);
 /* The files whose code they execute. */
@@ -55,8 +55,8 @@ int perf_maps_drain(struct perf_maps *maps, maps_sink sink, void *context);
 /* Records, of any process, that found no room in a buffer so far; COUNT_NA: not known. */
 uint64_t perf_maps_lost(const struct perf_maps *maps);
 /*
- * CPUs that came online later. Each gets a buffer at the next drain, if pfdrive still has the right;
- * mappings that were made there before that are missing, and are not in perf_maps_lost().
+ * CPUs that came online later. Each gets a buffer at the next drain, if pfdrive still has the
+ * right; mappings that were made there before that are missing, and are not in perf_maps_lost().
  */
 unsigned int perf_maps_late_cpus(const struct perf_maps *maps);
 /* Stops recording; the records so far can still be drained. */

@@ -132,8 +132,8 @@ void drawing_key(struct drawing *drawing, const char *title)
 }
 
 /*
- * Sizes of the key in pixels, as gnuplot reckons them for this font. gnuplot would divide it into as
- * many columns as the plot is wide, but all of the figure's width is free above the plot.
+ * Sizes of the key in pixels, as gnuplot reckons them for this font. gnuplot would divide it into
+ * as many columns as the plot is wide, but all of the figure's width is free above the plot.
  */
 #define KEY_FONT      12
 #define KEY_CHARACTER 7.2

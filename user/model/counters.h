@@ -126,8 +126,8 @@ void run_counters_init(struct run_counters *counters);
 void run_counters_exit(struct run_counters *counters);
 
 /*
- * Faults that mapped no page: SIGSEGV, SIGBUS, and EFAULT in a mapping. COUNT_NA: the recording does
- * not have all of them.
+ * Faults that mapped no page: SIGSEGV, SIGBUS, and EFAULT in a mapping. COUNT_NA: the recording
+ * does not have all of them.
  */
 uint64_t run_counters_failed(const struct run_counters *counters);
 /* The sum, or COUNT_NA if a count is unknown. */

@@ -43,8 +43,8 @@ struct requests_wait {
 /*
  * Finds the requests that were completed after wait->from_ns and that either move its page or
  * were submitted by its thread since start_ns. A read-ahead by the thread does not count unless it
- * sleeps in I/O wait: it may sleep for a lock while the read-ahead goes on. The latest is first. They are valid until the
- * next requests_add().
+ * sleeps in I/O wait: it may sleep for a lock while the read-ahead goes on. The latest is first.
+ * They are valid until the next requests_add().
  */
 size_t requests_match(const struct requests *requests, const struct requests_wait *wait,
 		      const struct pfstat_block **matches);

@@ -18,7 +18,10 @@ struct grouping {
 	struct groups *groups[NR_GROUP_BY]; /* NULL: not requested */
 };
 
-/* @dimensions: 1 << enum group_by. @max: groups of each dimension, see GROUPS_MAX. Returns 0 or -ENOMEM; both require grouping_exit(). */
+/*
+ * @dimensions: 1 << enum group_by. @max: groups of each dimension, see GROUPS_MAX. Returns 0 or
+ * -ENOMEM; both require grouping_exit().
+ */
 int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int dimensions,
 		  size_t max);
 void grouping_exit(struct grouping *grouping);
@@ -34,7 +37,10 @@ void grouping_rename_thread(struct grouping *grouping, const struct pfstat_task 
 /* See analysis_groups() and analysis_file_name(). */
 int grouping_list(const struct grouping *grouping, enum group_by by, struct group **groups,
 		  size_t *nr);
-/* The key of the fault's code, and the name of code by its key; the caller frees it. NULL: no memory. */
+/*
+ * The key of the fault's code, and the name of code by its key; the caller frees it. NULL: no
+ * memory.
+ */
 struct group_key grouping_code_key(const struct grouping *grouping, const struct explained *fault);
 char *grouping_code_name(const struct grouping *grouping, const struct group_key *key);
 char *grouping_file_name(const struct grouping *grouping, uint32_t dev, uint64_t inode);

@@ -36,7 +36,7 @@ struct page_chunks {
 	size_t bytes;	   /* bytes of state for each chunk */
 	size_t max;	   /* maximum number of chunks; 0: none */
 	size_t max_memory; /* limit on used_memory; 0: none */
-	/* Called before a chunk is freed. The owner frees what its state points to. NULL: no call */
+	/* Called before a chunk is freed. The owner frees what its state points to. May be NULL. */
 	void (*drop)(void *owner, void *kept);
 	void *owner;
 	size_t used_memory; /* in bytes, with that of page_chunks_resized() */

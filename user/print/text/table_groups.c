@@ -14,9 +14,9 @@ static void main_part_cell(struct grid *grid, const struct report *run, const st
 {
 	const enum part part = view_main_part(group);
 
-	if (!run->faults.parts_known || !view_part_known(run, part) || !group->total_ns)
+	if (!run->faults.parts_known || !view_part_known(run, part) || !group->total_ns) {
 		grid_cell(grid, "n/a");
-	else {
+	} else {
 		grid_cell(grid, "%s %.0f%%", view_part_name(part),
 			  100 * view_share(group->parts_ns[part], group->total_ns));
 		grid_title(grid, view_part_title(part));

@@ -32,9 +32,9 @@ static void where_cells(struct grid *grid, const struct view *view, const char *
 	cell_share(grid, view_share(total_ns, run->faults.all.whole.total_ns));
 	cell_count(grid, faults);
 	cell_scaled(grid, view_share(total_ns, faults) / 1e3);
-	if (!run->faults.parts_known || !view_part_known(run, longest) || !total_ns)
+	if (!run->faults.parts_known || !view_part_known(run, longest) || !total_ns) {
 		grid_cell(grid, "n/a");
-	else {
+	} else {
 		grid_cell(grid, "%s %.0f%%", view_part_name(longest),
 			  100 * view_share(parts_ns[longest], total_ns));
 		grid_title(grid, view_part_title(longest));
