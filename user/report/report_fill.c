@@ -286,6 +286,7 @@ int report_fill(struct report *report, const struct analysis *analysis,
 	struct summary_figures figures;
 	uint64_t *maps_lost = &report->losses.maps;
 
+	report->environment.page_bytes = analysis_page_bytes(analysis);
 	fill_counters(report, counters);
 	if (dropped)
 		*maps_lost = (*maps_lost == COUNT_NA ? 0 : *maps_lost) + dropped;
