@@ -194,7 +194,9 @@ START_TEST(test_order_counts_steps_forward_and_back)
 	     "75.0 % went to the next page, 12.5 % further ahead, 12.5 % back.");
 	says("order", DRAWING_AMOUNT, "10 calls, one mark each.");
 	ck_assert_uint_eq(drawing_rows(drawing_of("order")), 10);
-	says("cost", DRAWING_READING, "1 call of disk, wait and readahead took 1.00 µs on average");
+	says("cost", DRAWING_READING,
+	     "1 call of disk, wait and readahead took "
+	     "1.00 µs on average");
 	end();
 }
 END_TEST
@@ -209,7 +211,9 @@ START_TEST(test_figure_notes_times_that_are_not_subtracted)
 	counters.inside_ps = 27500;
 	fault(1, 0, 1000, PFSTAT_CLASS_DISK);
 	draw();
-	says("cost", DRAWING_READING, "1 call of disk, wait and readahead took 1.00 µs on average");
+	says("cost", DRAWING_READING,
+	     "1 call of disk, wait and readahead took "
+	     "1.00 µs on average");
 	says("cost", DRAWING_READING, told);
 	end();
 	/* The cost is unknown, and the table did not subtract it either. */

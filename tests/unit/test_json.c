@@ -831,8 +831,8 @@ END_TEST
 
 START_TEST(test_the_longest_fault_has_its_place_and_its_wait)
 {
-	static char file[] = "/mnt/disk/log", none[] = "", code[] = "f+0x1 (/bin/p)";
-	static char functions[] = "jbd2_log_wait_commit<ext4_page_mkwrite";
+	char file[] = "/mnt/disk/log", none[] = "", code[] = "f+0x1 (/bin/p)";
+	char functions[] = "jbd2_log_wait_commit<ext4_page_mkwrite";
 	struct sample_run run;
 	json_t *json;
 
