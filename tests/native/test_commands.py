@@ -79,7 +79,7 @@ def test_json_has_null_for_all_that_perf_does_not_report(recording):
     result = recording.report()
     parts = result["parts"]["all"]["parts"]
     assert {name for name, part in parts.items() if set(leaves(part)) == {None}} == \
-        {"queue", "device", "foreign", "blocked", "reclaim", "mm"}
+        {"queue", "device", "completion", "foreign", "blocked", "reclaim", "mm"}
     assert set(leaves(result["classes"])) == {None}
     for name in ("calls", "faults", "major", "retried", "unfinished", "late", "requests",
                  "readahead", "evictions", "syscalls"):

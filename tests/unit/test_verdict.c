@@ -103,6 +103,14 @@ START_TEST(test_faults_that_failed_are_not_dismissed)
 	check_cause(&s, "failed-faults", true,
 		    "100 accesses to memory failed with SIGSEGV or SIGBUS");
 	check_no_cause(&s, "nothing-wrong");
+	/* Nothing but the count shows what they cost, so they come first. */
+	add_class(&s, FAULT_ANON, 0, PART_CPU_BEFORE, 100 * MS);
+	judge(&s);
+	ck_assert_uint_eq(s.verdict.nr_causes, 2);
+	ck_assert_str_eq(s.verdict.causes[0].rule, "failed-faults");
+	ck_assert_str_eq(s.verdict.causes[1].rule, "first-touch");
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 900, PART_CPU_BEFORE, MS);
 	s.report.evidence.failed_faults = 99;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 0);

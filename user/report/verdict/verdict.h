@@ -26,6 +26,7 @@ struct verdict_claim {
 struct verdict_cause {
 	const char *rule;
 	bool certain;		    /* false: the remedy is the next measurement */
+	bool outside;		    /* its time is not in that of the faults, so it comes first */
 	double weight;		    /* share of the faults' time that the cause concerns */
 	struct verdict_claim claim; /* empty: no time that another rule may claim */
 	char text[VERDICT_TEXT];

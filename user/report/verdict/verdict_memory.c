@@ -270,6 +270,7 @@ bool verdict_throttled(const struct verdict *verdict, const struct report *run,
 
 	if (throttled->total_ns < THROTTLE_SHARE * verdict->wall_ns)
 		return false;
+	cause->outside = true;
 	cause->weight = (double)throttled->total_ns / verdict->wall_ns;
 	cause->weight = cause->weight > 1 ? 1 : cause->weight;
 	verdict_state(cause,

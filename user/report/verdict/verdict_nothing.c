@@ -49,6 +49,7 @@ bool verdict_failed(const struct verdict *verdict, const struct report *run,
 	if (failed == COUNT_NA || failed < FEW_FAILED ||
 	    (failed < FAILED_SHARE * all && failed < FAILED_RATE * verdict->wall_ns / 1e9))
 		return false;
+	cause->outside = true;
 	cause->weight = (double)failed / (failed + all);
 	verdict_state(cause,
 		      "%" PRIu64

@@ -203,11 +203,12 @@ bool verdict_perf_moved(const struct verdict *verdict, const struct report *run,
 		return false;
 	cause->weight = share;
 	cause->certain = false;
-	verdict_state(cause,
-		      "%" PRIu64 " faults, %.2f µs each, were in memory that mremap() has moved or "
-		      "extended, as realloc() does with large blocks; most likely they are first "
-		      "touches.",
-		      other->count, verdict_mean_us(run, FAULT_OTHER));
+	verdict_state(
+		cause,
+		"%" PRIu64 " faults, %.2f µs each, were in memory that mremap() has moved "
+		"or extended, as realloc() does with large blocks; most likely they are first "
+		"touches.",
+		other->count, verdict_mean_us(run, FAULT_OTHER));
 	verdict_advise(cause,
 		       "allocate the final size at once, or reserve it; eBPF (pfdrive as root) "
 		       "sees the kinds of these faults.");

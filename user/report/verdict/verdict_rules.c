@@ -264,7 +264,11 @@ static void add_kernel(const struct report *run, struct verdict_cause *cause)
 /* Certain causes first, then by weight; else in the order of the rules. */
 static bool comes_before(const struct verdict_cause *cause, const struct verdict_cause *other)
 {
-	return cause->certain != other->certain ? cause->certain : cause->weight > other->weight;
+	if (cause->certain != other->certain)
+		return cause->certain;
+	if (cause->outside != other->outside)
+		return cause->outside;
+	return cause->weight > other->weight;
 }
 
 /* True if a cause that is printed before has claimed most of this time. */

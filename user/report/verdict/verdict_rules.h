@@ -150,7 +150,7 @@ void verdict_add_place(struct verdict_cause *cause, const struct verdict_callers
 bool verdict_is_program(const struct group *file);
 /* Memory that is shared without a file on a disk. @file: NULL: none */
 bool verdict_is_shared_memory(const struct group *file);
-/* Most faults are those of a DAX file that could not have huge pages: nothing is in a page cache. */
+/* Most faults are those of a DAX file, which has no page cache, and got no huge page. */
 bool verdict_is_dax(const struct report *run);
 
 #define VERDICT_SPAN 32

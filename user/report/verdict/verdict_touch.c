@@ -58,12 +58,13 @@ static uint64_t touched_bytes(const struct report *run, uint64_t *huge_bytes)
 static bool claim_touches(struct verdict_cause *cause, const struct report *run,
 			  enum fault_class class)
 {
-	uint64_t pages = run->faults.classes[class].count, huge_bytes;
+	const uint64_t least_bytes = FEW_TOUCHES * run->environment.page_bytes;
+	uint64_t huge_bytes;
 
-	if (class == FAULT_ANON)
-		pages = touched_bytes(run, &huge_bytes) / run->environment.page_bytes;
-	return pages >= FEW_TOUCHES &&
-	       verdict_claim_time(cause, run, VERDICT_CLASS(class), PARTS_ON_CPU);
+	if (class == FAULT_ANON ? touched_bytes(run, &huge_bytes) < least_bytes :
+				  run->faults.classes[class].count < FEW_TOUCHES)
+		return false;
+	return verdict_claim_time(cause, run, VERDICT_CLASS(class), PARTS_ON_CPU);
 }
 
 static void state_unseen_touches(const struct report *run, struct verdict_cause *cause)
@@ -150,8 +151,8 @@ bool verdict_first_touch(const struct verdict *verdict, const struct report *run
 		return true;
 	}
 	verdict_state(cause,
-		      "%" PRIu64 " first touches of anonymous memory, %.2f µs each on the CPU: the "
-		      "kernel clears each new page.",
+		      "%" PRIu64 " first touches of anonymous memory, %.2f µs each on the CPU: "
+		      "the kernel clears each new page.",
 		      anon->count, cpu_us(run, FAULT_ANON));
 	verdict_advise(cause, "keep and reuse memory; MADV_HUGEPAGE or "
 			      "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 make fewer and larger faults; "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules about waits that are not the device's: for a CPU, for a lock, for a handler or a server,
- * for a read of another process; and about faults of the kernel itself. The kernel stacks of the
+ * The rules about waits that are not the device's: for a CPU, a lock, a handler or a server, for a
+ * read of another process; and about faults of the kernel itself. The kernel stacks of the
  * sleeps name most locks and servers, but not their holders.
  */
 #include <inttypes.h>
@@ -66,8 +66,8 @@ bool verdict_runqueue(const struct verdict *verdict, const struct report *run,
 		[CPU_WAIT_TASK] = { ": other tasks ran there.",
 				    "perf sched timehist names these tasks; fewer threads, or CPUs "
 				    "of their own (taskset)." },
-		[CPU_WAIT_IDLE] = { ": no other task ran there right before. The CPU had to wake up, or "
-				    "the thread was moved or held back.",
+		[CPU_WAIT_IDLE] = { ": no other task ran there right before. The CPU had to wake up, "
+				    "or the thread was moved or held back.",
 				    "keep CPUs out of deep idle states (cpupower idle-set -D 10, "
 				    "/dev/cpu_dma_latency; in a guest, cpuidle-haltpoll); cpu.stat of "
 				    "the cgroup (nr_throttled) shows cpu.max." },

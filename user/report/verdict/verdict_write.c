@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules about file pages that are stored to, or that are in memory already: holes, page_mkwrite,
+ * The rules about file pages that are stored to, or that are in memory: holes, page_mkwrite,
  * writeback, and small faults of cached pages. Evidence: the classes, the calls of page_mkwrite,
  * and the kind of access.
  */
