@@ -222,7 +222,7 @@ def test_processes_that_join_a_cgroup_later_are_watched(cold_file):
         wait_until(lambda: str(second.pid) in pfstat.targets())
         first.finish()
         second.finish()
-        end(process)
+        assert "1 process joined the cgroup while it was watched" in end(process)
     finally:
         first.kill()
         second.kill()

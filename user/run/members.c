@@ -111,7 +111,7 @@ close_pidfd:
 	return err;
 }
 
-/* The first with its number; members_report_unmapped() prints how many there were. */
+/* The first with its number; members_report() prints how many there were. */
 static void members_count_unmapped(struct members *members)
 {
 	if (!members->nr_unmapped++)
@@ -183,6 +183,8 @@ static int members_visit(void *context, pid_t pid)
 	if (pid == getpid() || members_watch(members, pid))
 		return 0;
 	err = members_try(members, pid);
+	if (err >= 0)
+		members->nr_late += members->started;
 	if (!err || err == -ESRCH || err == -EPERM)
 		return 0;
 	if (err > 0) {
@@ -280,8 +282,13 @@ bool members_any_alive(const struct members *members)
 	return false;
 }
 
-void members_report_unmapped(const struct members *members)
+void members_report(const struct members *members)
 {
+	if (members->nr_late)
+		message(STATUS_OK,
+			"%u process%s joined the cgroup while it was watched: their faults of up to "
+			"a second, before they were found, are missing",
+			members->nr_late, members->nr_late == 1 ? "" : "es");
 	if (members->nr_unmapped > 1)
 		message(STATUS_OK,
 			"the names of files and code that %u processes had mapped before may be "

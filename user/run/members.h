@@ -31,6 +31,7 @@ struct members {
 	bool started;		  /* a process that cannot be watched is not an error any more */
 	bool warned;		  /* about such a process */
 	unsigned int nr_unmapped; /* processes whose mappings could not be read */
+	unsigned int nr_late;	  /* processes that joined the cgroup, found up to a second later */
 };
 
 /* The first three return an exit status, after a message. */
@@ -46,8 +47,8 @@ void members_prepare_poll(struct members *members, int wake_fd, int other_fd);
 /* Forgets the members that have ended. True: wake_fd was ready. */
 bool members_polled(struct members *members);
 bool members_any_alive(const struct members *members);
-/* At the end: a message about processes whose mappings could not be read. */
-void members_report_unmapped(const struct members *members);
+/* At the end: messages about processes that were found late, or whose mappings were not read. */
+void members_report(const struct members *members);
 void members_exit(struct members *members);
 
 #endif

@@ -411,7 +411,7 @@ void watch_stop(struct watch *watch)
 	counters->edges = !watch->ended;
 	counters->start_ns = watch->start_ns;
 	counters->end_ns = watch->end_ns;
-	members_report_unmapped(&watch->members);
+	members_report(&watch->members);
 	counted = watch_read_process(watch, &after);
 	err = measurement_stop(&watch->measurement);
 	/* `forked` is known when all events have been read. */
