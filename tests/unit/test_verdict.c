@@ -795,6 +795,7 @@ START_TEST(test_lost_events_make_no_cause_certain)
 
 	sample_begin(&s);
 	add_class(&s, FAULT_SWAP, 10000, PART_CPU_BEFORE, 900 * MS);
+	s.report.faults.classes[FAULT_SWAP].major = 1000;
 	s.report.losses.events = 1;
 	check_cause(&s, "swap", false, "swap-ins");
 }

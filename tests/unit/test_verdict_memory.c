@@ -75,12 +75,16 @@ START_TEST(test_swap_in_memory_and_on_a_device)
 
 	sample_begin(&s);
 	add_class(&s, FAULT_SWAP, 10000, PART_CPU_BEFORE, 900 * MS);
+	s.report.faults.classes[FAULT_SWAP].major = 1000;
 	strcpy(s.report.environment.cgroup, "/sys/fs/cgroup/fight");
 	check_cause(&s, "swap", true,
 		    "10000 swap-ins of anonymous memory, 90 µs each; nearly none");
 	ck_assert_ptr_nonnull(strstr(cause_of(&s, "swap")->remedy, "/sys/fs/cgroup/fight"));
 	add_class(&s, FAULT_SWAP, 0, PART_DEVICE, 900 * MS);
 	check_cause(&s, "swap", true, "50 % of it waited for the swap device");
+	/* Pages of the swap cache, or that are migrated. */
+	s.report.faults.classes[FAULT_SWAP].major = 999;
+	check_cause(&s, "swap", false, "10000 faults on pages that were being migrated, or in the");
 	add_class(&s, FAULT_ANON, 1, PART_CPU_BEFORE, 5401 * MS);
 	check_no_cause(&s, "swap");
 }
@@ -94,6 +98,7 @@ START_TEST(test_limit_of_memory_is_named_if_the_program_met_it)
 	sample_begin(&s);
 	reclaims = s.report.evidence.reclaims;
 	add_class(&s, FAULT_SWAP, 10000, PART_CPU_BEFORE, 900 * MS);
+	s.report.faults.classes[FAULT_SWAP].major = 1000;
 	judge(&s);
 	ck_assert_ptr_null(strstr(cause_of(&s, "swap")->text, "limit"));
 	reclaims[PFSTAT_RECLAIM_CGROUP] = (struct evidence_reclaims){ .count = 128, .pages = 8192 };
@@ -191,6 +196,11 @@ START_TEST(test_first_touches)
 	add_class(&s, FAULT_ANON, 100000, PART_CPU_BEFORE, 100 * MS);
 	check_cause(&s, "first-touch", true,
 		    "100000 first touches of anonymous memory, 1.00 µs each on the CPU");
+	/* Reads of memory that was never written clear nothing. */
+	s.report.evidence.anon_reads = (struct evidence_sum){ 50000, 50 * MS, 0 };
+	check_cause(&s, "first-touch", true,
+		    "50000 reads of anonymous memory that was not written");
+	s.report.evidence.anon_reads = (struct evidence_sum){ 49999, 50 * MS, 0 };
 	/* Waits are causes of their own, and the rest is certain. */
 	add_class(&s, FAULT_ANON, 0, PART_RUNQUEUE, 100 * MS);
 	check_cause(&s, "first-touch", true, "1.00 µs each on the CPU");

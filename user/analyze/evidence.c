@@ -52,6 +52,8 @@ int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 	if ((fault->class == FAULT_LONG || fault->class == FAULT_AROUND) &&
 	    !(fault->flags & PFSTAT_FLAG_WRITE))
 		evidence_sum_add(&evidence->figures.cached_reads, fault);
+	if (fault->class == FAULT_ANON && !fault->perf && !(fault->flags & PFSTAT_FLAG_WRITE))
+		evidence_sum_add(&evidence->figures.anon_reads, fault);
 	if (!(fault->flags & PFSTAT_FLAG_USER)) {
 		evidence->figures.kernel_faults++;
 		evidence->figures.kernel_ns += fault->end_ns - fault->start_ns;

@@ -60,6 +60,7 @@ struct evidence_figures {
 	struct evidence_reclaims reclaims[PFSTAT_NR_RECLAIM_KINDS];
 	uint64_t advices[EVIDENCE_ADVICES]; /* successful calls of madvise(2), by advice */
 	struct evidence_sum cached_reads;   /* faults of class long and around that do not store */
+	struct evidence_sum anon_reads;	    /* faults of class anon that do not store */
 	struct evidence_perf perf;
 	struct fault_tail tail;		  /* filled by its owner */
 	struct activity_figures activity; /* filled by its owner, see activity_figures() */

@@ -17,6 +17,7 @@
 #define MAIN_SHARE     0.5
 #define UNKNOWN_SHARE  0.1  /* of the evicted pages, whose fate is not known */
 #define THROTTLE_SHARE 0.05 /* of the run */
+#define FEW_MAJOR      0.1  /* of the swap faults */
 #define FEW_SWAP_INS   64
 
 /* Names the limit at which the program itself had to free memory, if it did. */
@@ -48,6 +49,19 @@ static double swap_device_share(const struct report *run)
 	       swap->whole.total_ns;
 }
 
+/* Faults on a page that is moved between nodes, or compacted, have the same class, and no read. */
+static void state_migration(const struct report *run, struct verdict_cause *cause)
+{
+	cause->certain = false;
+	verdict_state(cause,
+		      "%" PRIu64 " faults on pages that were being migrated, or in the swap cache, "
+		      "%.0f µs each; nearly none of them read a page.",
+		      run->faults.classes[FAULT_SWAP].count, verdict_mean_us(run, FAULT_SWAP));
+	verdict_advise(cause,
+		       "/proc/vmstat (pgmigrate_success, compact_stall, pswpin) shows which; "
+		       "kernel.numa_balancing=0 and numactl keep pages on their node.");
+}
+
 bool verdict_swap(const struct verdict *verdict, const struct report *run,
 		  struct verdict_cause *cause)
 {
@@ -59,6 +73,10 @@ bool verdict_swap(const struct verdict *verdict, const struct report *run,
 	if (share < VERDICT_CAUSE_SHARE)
 		return false;
 	verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_SWAP), VERDICT_ALL);
+	if (swap->major < FEW_MAJOR * swap->count) {
+		state_migration(run, cause);
+		return true;
+	}
 	device = swap_device_share(run);
 	verdict_state(cause,
 		      "memory was too small: %" PRIu64

@@ -137,6 +137,20 @@ bool verdict_touched_again(const struct verdict *verdict, const struct report *r
 	return true;
 }
 
+/* A read of memory that was never written maps the zero page: nothing is cleared. */
+static void state_reads_of_nothing(const struct report *run, struct verdict_cause *cause)
+{
+	const struct evidence_sum *reads = &run->evidence.anon_reads;
+
+	verdict_state(cause,
+		      "%" PRIu64 " reads of anonymous memory that was not written before, %.2f µs "
+		      "each: the kernel maps the zero page for each of them.",
+		      reads->count, reads->total_ns / 1e3 / reads->count);
+	verdict_advise(cause,
+		       "do not read memory before it is written; MADV_POPULATE_WRITE for the "
+		       "range, or MADV_HUGEPAGE, whose zero page is 2 MiB.");
+}
+
 bool verdict_first_touch(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
@@ -148,6 +162,10 @@ bool verdict_first_touch(const struct verdict *verdict, const struct report *run
 		return false;
 	if (!knows_first_touches(run)) {
 		state_unseen_touches(run, cause);
+		return true;
+	}
+	if (run->evidence.anon_reads.count >= MAIN_SHARE * anon->count) {
+		state_reads_of_nothing(run, cause);
 		return true;
 	}
 	verdict_state(cause,
