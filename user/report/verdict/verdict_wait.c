@@ -66,8 +66,8 @@ bool verdict_runqueue(const struct verdict *verdict, const struct report *run,
 		[CPU_WAIT_TASK] = { ": other tasks ran there.",
 				    "perf sched timehist names these tasks; fewer threads, or CPUs "
 				    "of their own (taskset)." },
-		[CPU_WAIT_IDLE] = { ": no other task ran there right before. The CPU had to wake up, "
-				    "or the thread was moved or held back.",
+		[CPU_WAIT_IDLE] = { ": no other task ran there right before. The CPU had to wake "
+				    "up, or the thread was moved or held back.",
 				    "keep CPUs out of deep idle states (cpupower idle-set -D 10, "
 				    "/dev/cpu_dma_latency; in a guest, cpuidle-haltpoll); cpu.stat of "
 				    "the cgroup (nr_throttled) shows cpu.max." },
