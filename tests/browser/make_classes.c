@@ -187,6 +187,8 @@ static void fill_counters(struct run_counters *counters, const struct maker *mak
 	counters->end_ns = maker->now_ns;
 	counters->calls = maker->calls;
 	counters->lost = 0;
+	counters->counts[PFSTAT_COUNT_EVENTS_LOST] = 0;
+	counters->counts[PFSTAT_COUNT_SYSCALL_LOST] = 0;
 	counters->have_bpf = true;
 	counters->hooks = (1U << HOOK_PERF) - 1;
 }

@@ -256,7 +256,7 @@ def test_differences_are_at_their_ratios(browser, folder, one, other):
     files = [Made(folder, f"compared-{run[0]}", "make_classes", *map(str, run),
                   plot=False).recording for run in (one, other)]
     status = 3 if one != other else 0
-    pfdrive("compare", *files, "--html", page, status=status)
+    pfdrive("compare", "--threshold", "5", *files, "--html", page, status=status)
     show(browser, page)
     figure = collect(browser)["comparison"]
     x, rows = figure.x(), figure.rows
