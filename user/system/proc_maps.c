@@ -154,6 +154,7 @@ static int by_process_and_start(const void *a, const void *b)
 void procmaps_set_advice(struct procmaps *maps, struct pfstat_mapping *states, size_t nr)
 {
 	const struct pfstat_mapping *state;
+	struct pfstat_mapping key = { 0 };
 	struct item_map *map;
 	size_t next;
 
@@ -161,9 +162,9 @@ void procmaps_set_advice(struct procmaps *maps, struct pfstat_mapping *states, s
 		qsort(states, nr, sizeof(*states), by_process_and_start);
 	for (next = 0; nr && next < maps->used; next += size_of(map->path_bytes)) {
 		map = (void *)(maps->bytes + next);
-		state = bsearch(&(struct pfstat_mapping){ .event.pid = map->pid,
-							  .address = map->address },
-				states, nr, sizeof(*states), by_process_and_start);
+		key.event.pid = map->pid;
+		key.address = map->address;
+		state = bsearch(&key, states, nr, sizeof(*states), by_process_and_start);
 		/* Else it was divided or extended in between. */
 		if (state && state->bytes == map->bytes)
 			map->flags = (map->flags & ~ITEM_MAP_NO_ADVICE) | flag_of(state->advice);
