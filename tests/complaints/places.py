@@ -128,8 +128,8 @@ def huge_pages(_folder, number):
 
 @contextlib.contextmanager
 def merging(_folder):
-    """KSM scans without a pause."""
-    with written((MEMORY / "ksm/run", 1), (MEMORY / "ksm/sleep_millisecs", 0),
+    """KSM scans nearly without a pause: if it never sleeps, no tracer can be taken off."""
+    with written((MEMORY / "ksm/run", 1), (MEMORY / "ksm/sleep_millisecs", 2),
                  (MEMORY / "ksm/pages_to_scan", 4096)):
         yield Place()
 
