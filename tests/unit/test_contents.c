@@ -206,22 +206,21 @@ START_TEST(test_huge_pages_are_counted_by_size)
 }
 END_TEST
 
-START_TEST(test_only_dax_counts_as_fallen_back_from_a_huge_page)
+START_TEST(test_single_pages_of_dax_are_counted)
 {
-	struct pfstat_record record = {
-		.op = PFSTAT_OP_HUGE_FAULT,
-		.result = PFSTAT_RESULT_FALLBACK,
-	};
+	struct pfstat_record record = { .op = PFSTAT_OP_FAULT, .result = PFSTAT_RESULT_NOPAGE };
 
 	reset();
 	contents_add_record(&contents, &record);
-	record.before = PFSTAT_BEFORE_CACHED; /* XFS without DAX always falls back */
+	record.before = PFSTAT_BEFORE_CACHED; /* it has a page cache */
 	contents_add_record(&contents, &record);
 	record.before = PFSTAT_BEFORE_UNKNOWN;
-	record.result = PFSTAT_RESULT_NOPAGE;
+	record.op = PFSTAT_OP_HUGE_FAULT;
 	contents_add_record(&contents, &record);
 	record.op = PFSTAT_OP_FAULT;
-	record.result = PFSTAT_RESULT_FALLBACK;
+	record.result |= PFSTAT_RESULT_RETRY;
+	contents_add_record(&contents, &record);
+	record.result = PFSTAT_RESULT_SIGBUS;
 	contents_add_record(&contents, &record);
 	contents_figures(&contents, &figures);
 	ck_assert_uint_eq(figures.dax_small, 1);
@@ -234,4 +233,4 @@ RUN_TESTS("contents", test_copies_are_counted_by_their_origin,
 	  test_the_process_whose_forks_cost_most_copies_is_named,
 	  test_a_server_that_forks_for_days_is_one_entry,
 	  test_more_living_children_than_entries_drop_the_oldest,
-	  test_huge_pages_are_counted_by_size, test_only_dax_counts_as_fallen_back_from_a_huge_page)
+	  test_huge_pages_are_counted_by_size, test_single_pages_of_dax_are_counted)

@@ -515,7 +515,7 @@ START_TEST(test_full_report_names_the_origin_of_pages)
 			     "13 there before (0.13 ms)\n");
 	check_contains(text, "\nHuge pages: 2 of 2048 KiB, anonymous (0.60 ms); "
 			     "1 of 2048 KiB, hugetlbfs (0.40 ms)\n");
-	check_contains(text, "\nDAX: a huge page was not possible in 3 calls\n");
+	check_contains(text, "\nDAX: 3 faults mapped a single page\n");
 	free(text);
 	sample_close(&run);
 }

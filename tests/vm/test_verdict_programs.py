@@ -44,8 +44,8 @@ PROGRAMS = {
 }
 # The causes that an ordinary program may have. A certain one is true by its own numbers. execve() of
 # a program that is not in the page cache faults in the kernel.
-CAUSES = {"cold": {"nothing-wrong", "cold-file", "first-touch", "kernel-mode"},
-          "warm": {"nothing-wrong", "first-touch", "kernel-mode"}}
+CAUSES = {"cold": {"nothing-wrong", "cold-file", "first-touch", "huge-pages", "kernel-mode"},
+          "warm": {"nothing-wrong", "first-touch", "huge-pages", "kernel-mode"}}
 NOT_CERTAIN = {"nothing-wrong", "unknown"}
 
 TABLE = """create table t(a integer primary key, b text);

@@ -158,12 +158,13 @@ void contents_add_fault(struct contents *contents, const struct explained *fault
 		evidence_sum_add(fault->class == FAULT_ANON ? &huge->anon : &huge->hugetlb, fault);
 }
 
-/* The file system of a file that is not DAX may fall back always: it has a page cache. */
+/* Only a fault of a file on DAX looks nothing up in the page cache, and maps a page itself. */
 void contents_add_record(struct contents *contents, const struct pfstat_record *record)
 {
-	contents->figures.dax_small += record->op == PFSTAT_OP_HUGE_FAULT &&
-				       record->result & PFSTAT_RESULT_FALLBACK &&
-				       record->before == PFSTAT_BEFORE_UNKNOWN;
+	contents->figures.dax_small +=
+		record->op == PFSTAT_OP_FAULT && record->before == PFSTAT_BEFORE_UNKNOWN &&
+		record->result & PFSTAT_RESULT_NOPAGE &&
+		!(record->result & (PFSTAT_RESULT_ERROR | PFSTAT_RESULT_RETRY));
 }
 
 void contents_figures(const struct contents *contents, struct contents_figures *figures)

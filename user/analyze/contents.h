@@ -34,7 +34,7 @@ struct contents_figures {
 	uint32_t fork_pid;	 /* most of these followed forks of this process; 0: none */
 	uint64_t fork_pid_count; /* how many */
 	struct contents_huge huge[CONTENTS_HUGE]; /* smallest first */
-	uint64_t dax_small; /* calls of ->huge_fault of DAX that fell back to small pages */
+	uint64_t dax_small; /* faults that mapped a single page of a file on DAX */
 };
 
 #define CONTENTS_FORKS	 256

@@ -44,6 +44,5 @@ json_t *json_contents(const struct report *run)
 			    value_count_if(contents->fork_pid, contents->fork_pid));
 	object = value_with(object, "fork_pid_count", value_count(contents->fork_pid_count));
 	object = value_with(object, "huge", huge_of(run));
-	return value_with(object, "dax_small",
-			  value_count_if(!view_source_is_bpf(run), contents->dax_small));
+	return value_with(object, "dax_small", value_count(contents->dax_small));
 }

@@ -80,6 +80,5 @@ void table_contents(FILE *out, const struct report *run)
 	contents_line_end(&line);
 	contents_huge(out, run);
 	if (contents->dax_small)
-		fprintf(out, "DAX: a huge page was not possible in %" PRIu64 " calls\n",
-			contents->dax_small);
+		fprintf(out, "DAX: %" PRIu64 " faults mapped a single page\n", contents->dax_small);
 }

@@ -10,6 +10,9 @@
 #include "report/verdict/verdict.h"
 #include "report/verdict/verdict_rules.h"
 
+#define IDLE_RUN    0.2 /* of the run's time, in which it was active */
+#define IDLE_FAULTS 0.1 /* of its active time */
+
 const struct group *verdict_top(const struct report *run, enum group_by by)
 {
 	const struct report_places *places = &run->places[by];
@@ -60,6 +63,18 @@ static double active_share(const struct report *run)
 	return active_ns ? (double)all->whole.total_ns / active_ns : NAN;
 }
 
+/* A service that waits for requests is idle for most of the run. */
+static double idle_share(const struct verdict *verdict, const struct report *run)
+{
+	const uint64_t active_ns = run->evidence.activity.active_ns;
+	double share;
+
+	if (active_ns == COUNT_NA || !active_ns || active_ns >= IDLE_RUN * verdict->wall_ns)
+		return NAN;
+	share = (double)run->faults.all.whole.total_ns / active_ns;
+	return share >= IDLE_FAULTS && verdict->share < VERDICT_WRONG_SHARE ? share : NAN;
+}
+
 static bool is_small(const struct verdict *verdict, const struct report *run)
 {
 	const struct thread_activity *stalled = &run->evidence.activity.stalled;
@@ -77,6 +92,7 @@ void verdict_make(struct verdict *verdict, const struct report *run)
 		.busy_ns = run->evidence.busy_ns,
 		.share = NAN,
 		.active_share = NAN,
+		.idle_share = NAN,
 		.at_least = !run->bpf.known || !(run->bpf.hooks & 1U << HOOK_FAULT) ||
 			    run->bpf.user_only,
 	};
@@ -87,7 +103,8 @@ void verdict_make(struct verdict *verdict, const struct report *run)
 	if (verdict->share > 1)
 		verdict->share = 1;
 	verdict->active_share = active_share(run);
-	verdict->small = is_small(verdict, run);
+	verdict->idle_share = idle_share(verdict, run);
+	verdict->small = isnan(verdict->idle_share) && is_small(verdict, run);
 	verdict->class = longest_class(run);
 	verdict->class_share = verdict_class_share(run, verdict->class);
 	verdict->place = costliest_place(run);
@@ -111,11 +128,17 @@ static void print_share_of(FILE *out, const char *what, const char *name, uint64
 	fprintf(out, " %.0f %%", 100.0 * ns / all_ns);
 }
 
+/* The kernel's file for MAP_HUGETLB without a file has a name that says little. */
+static const char *place_name(const struct group *group)
+{
+	return strncmp(group->name, "/anon_hugepage", 14) ? group->name : "(anonymous huge pages)";
+}
+
 static void print_place(FILE *out, const char *what, const struct group *group, uint64_t all_ns)
 {
 	/* Of many equal threads one has next to nothing. */
 	if (group && 100 * group->total_ns >= all_ns)
-		print_share_of(out, what, group->name, group->total_ns, all_ns);
+		print_share_of(out, what, place_name(group), group->total_ns, all_ns);
 }
 
 static void print_places(FILE *out, const struct verdict *verdict, const struct report *run)

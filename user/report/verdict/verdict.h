@@ -27,6 +27,7 @@ struct verdict_cause {
 	const char *rule;
 	bool certain;		    /* false: the remedy is the next measurement */
 	bool outside;		    /* its time is not in that of the faults, so it comes first */
+	bool general;		    /* it concerns all that the threads do, so it comes last */
 	double weight;		    /* share of the faults' time that the cause concerns */
 	struct verdict_claim claim; /* empty: no time that another rule may claim */
 	char text[VERDICT_TEXT];
@@ -44,8 +45,10 @@ struct verdict {
 	uint64_t wall_ns, busy_ns;
 	double share;	     /* of the run's time with at least one thread in a fault */
 	double active_share; /* of the time that threads were active; NAN: not known */
-	bool small;	     /* one of both is too small to matter, and no thread stands still */
-	bool at_least;	     /* a part of the faults is not known */
+	/* Share of the activity of a program that is idle for most of the run. NAN: it is not idle */
+	double idle_share;
+	bool small;    /* one of both is too small to matter, and no thread stands still */
+	bool at_least; /* a part of the faults is not known */
 	enum fault_class class;
 	double class_share; /* of the faults' time, like the following */
 	/* NULL: n/a. A file, or a mapping if most of the time is that of anonymous memory. */

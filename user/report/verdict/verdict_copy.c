@@ -10,7 +10,8 @@
 #define MIB (1024.0 * 1024)
 
 #define FEW_COPIES    256
-#define COPIES_A_FORK 64 /* fewer are the child's stack and data before it executes a program */
+#define FEW_PRIVATE   1024 /* fewer are the data segments of a program that starts */
+#define COPIES_A_FORK 64   /* fewer are the child's stack and data before it executes a program */
 #define MAIN_SHARE    0.5
 
 /* Claims the time of copies of one content, on the CPU. */
@@ -20,7 +21,7 @@ static bool claim_copies(struct verdict_cause *cause, const struct report *run,
 	const struct evidence_sum *sum = &run->contents.by[content];
 
 	cause->weight = verdict_share_of(run, sum->total_ns - sum->off_cpu_ns);
-	return sum->count >= FEW_COPIES && cause->weight >= VERDICT_CAUSE_SHARE;
+	return sum->count >= FEW_COPIES && verdict_is_worth(run, cause->weight);
 }
 
 static double copied_mib(const struct report *run, uint64_t pages)
@@ -38,6 +39,9 @@ bool verdict_copy_after_fork(const struct verdict *verdict, const struct report 
 {
 	const struct evidence_sum *sum = &run->contents.by[PFSTAT_CONTENT_FORK];
 	const uint64_t followed = run->contents.after_fork.count, forks = run->evidence.forks;
+	/* The command itself is also executed. */
+	const uint64_t own = run->environment.command[0] && run->evidence.execs;
+	const uint64_t execs = run->evidence.execs - own;
 
 	(void)verdict;
 	if (!claim_copies(cause, run, PFSTAT_CONTENT_FORK))
@@ -53,7 +57,7 @@ bool verdict_copy_after_fork(const struct verdict *verdict, const struct report 
 			    (double)followed / forks, forks, forks == 1 ? "" : "s");
 	else
 		verdict_add(cause, ", most of them after a fork before the recording.");
-	if (run->evidence.execs >= MAIN_SHARE * forks && forks)
+	if (forks && execs >= MAIN_SHARE * forks)
 		verdict_advise(cause,
 			       "posix_spawn() or vfork() for a child that executes a program; "
 			       "MADV_DONTFORK for memory that it does not use.");
@@ -106,7 +110,7 @@ bool verdict_private_copy(const struct verdict *verdict, const struct report *ru
 	const struct evidence_sum *sum = &run->contents.by[PFSTAT_CONTENT_FILE];
 
 	(void)verdict;
-	if (!claim_copies(cause, run, PFSTAT_CONTENT_FILE))
+	if (!claim_copies(cause, run, PFSTAT_CONTENT_FILE) || sum->count < FEW_PRIVATE)
 		return false;
 	verdict_state(cause,
 		      "%" PRIu64

@@ -5,6 +5,7 @@
  * of a cgroup, and the activity of the threads.
  */
 #include <inttypes.h>
+#include <math.h>
 
 #include "model/fault_class.h"
 #include "report/verdict/verdict_rules.h"
@@ -107,8 +108,6 @@ bool verdict_slow_tail(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-#define IDLE_RUN      0.2 /* of the run's time, in which it was active */
-#define IDLE_FAULTS   0.1 /* of its active time */
 #define FEW_HIDDEN    1000
 #define STALLED_SHARE 0.25 /* of the thread's life */
 #define STALLED_RUN   0.01 /* of the run, in this thread's faults */
@@ -140,17 +139,6 @@ bool verdict_stalled(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-/* A service that waits for requests is idle for most of the run. */
-static bool was_idle(const struct verdict *verdict, const struct report *run, double *active_share)
-{
-	const uint64_t active_ns = run->evidence.activity.active_ns;
-
-	if (active_ns == COUNT_NA || !active_ns)
-		return false;
-	*active_share = (double)run->faults.all.whole.total_ns / active_ns;
-	return active_ns < IDLE_RUN * verdict->wall_ns && *active_share >= IDLE_FAULTS;
-}
-
 /* Faults in get_user_pages() that the kernel counts, but of which perf has no event. */
 static uint64_t hidden_from_perf(const struct report *run)
 {
@@ -166,8 +154,6 @@ static uint64_t hidden_from_perf(const struct report *run)
 void verdict_state_nothing(const struct verdict *verdict, const struct report *run,
 			   struct verdict_cause *cause)
 {
-	double active_share;
-
 	cause->rule = "nothing-wrong";
 	cause->weight = 1;
 	cause->certain = !verdict->at_least;
@@ -190,12 +176,12 @@ void verdict_state_nothing(const struct verdict *verdict, const struct report *r
 		verdict_advise(cause,
 			       "eBPF (pfdrive as root) times these faults; strace -c shows the "
 			       "calls.");
-	} else if (was_idle(verdict, run, &active_share)) {
+	} else if (!isnan(verdict->idle_share)) {
 		cause->certain = false;
 		verdict_state(cause,
 			      "the program was idle for most of the run; page faults were %.0f %% "
 			      "of its activity.",
-			      100 * active_share);
+			      100 * verdict->idle_share);
 		verdict_advise(cause, "record while it is busy; pfdrive report --by thread names "
 				      "the threads that faulted.");
 	} else {

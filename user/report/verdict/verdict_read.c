@@ -337,16 +337,14 @@ bool verdict_cold(const struct verdict *verdict, const struct report *run,
 	struct verdict_cause queue = { 0 };
 	uint32_t parts = READ_PARTS;
 
-	if (!cold.total_ns || cold_has_a_reason(verdict, run))
+	if (!cold.total_ns || is_after_the_read(run) || cold_has_a_reason(verdict, run))
 		return false;
-	if (is_after_the_read(run))
-		parts &= ~AFTER_PARTS;
 	if (verdict_queue(verdict, run, &queue))
 		parts &= ~VERDICT_PART(PART_QUEUE);
 	verdict_claim_time(cause, run, VERDICT_READ_CLASSES, parts);
 	cause->weight = cause->weight * cold.total_ns / (cold.total_ns + cold.unproved_ns);
 	cause->weight -= returned;
-	if (cause->weight < VERDICT_CAUSE_SHARE || returned > cause->weight)
+	if (!verdict_is_worth(run, cause->weight) || returned > cause->weight)
 		return false;
 	cause->certain = returns_are_known(run);
 	verdict_state(cause,

@@ -4,6 +4,7 @@
  * A cause is only certain if nothing was lost.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -117,12 +118,20 @@ uint64_t verdict_claimed_ns(const struct report *run, struct verdict_claim claim
 	return sum_ns;
 }
 
+bool verdict_is_worth(const struct report *run, double share)
+{
+	const double had_cpu = 1 - verdict_part_share(run, PART_RUNQUEUE);
+
+	return share >= VERDICT_LEAST_SHARE && share >= VERDICT_CAUSE_SHARE * had_cpu;
+}
+
 bool verdict_claim_time(struct verdict_cause *cause, const struct report *run, uint32_t classes,
 			uint32_t parts)
 {
 	cause->claim = (struct verdict_claim){ classes, parts };
 	cause->weight = verdict_share_of(run, verdict_claimed_ns(run, cause->claim));
-	return cause->weight >= VERDICT_CAUSE_SHARE;
+	return parts == VERDICT_PART(PART_RUNQUEUE) ? cause->weight >= VERDICT_CAUSE_SHARE :
+						      verdict_is_worth(run, cause->weight);
 }
 
 double verdict_class_share(const struct report *run, enum fault_class class)
@@ -268,6 +277,8 @@ static bool comes_before(const struct verdict_cause *cause, const struct verdict
 		return cause->certain;
 	if (cause->outside != other->outside)
 		return cause->outside;
+	if (cause->general != other->general)
+		return other->general;
 	return cause->weight > other->weight;
 }
 
@@ -330,6 +341,21 @@ static void apply_rules(struct candidates *candidates, const struct verdict *ver
 	}
 }
 
+/* Whether they matter to a program that is idle for most of the run depends on who waits for it. */
+static void add_idle(struct verdict *verdict)
+{
+	size_t i;
+
+	if (isnan(verdict->idle_share))
+		return;
+	for (i = 0; i < verdict->nr_causes; i++)
+		verdict->causes[i].certain = false;
+	verdict_add(&verdict->causes[0],
+		    " The program was idle for most of the run; page faults were %.0f %% of its "
+		    "activity.",
+		    100 * verdict->idle_share);
+}
+
 void verdict_find_causes(struct verdict *verdict, const struct report *run)
 {
 	struct candidates candidates;
@@ -341,10 +367,11 @@ void verdict_find_causes(struct verdict *verdict, const struct report *run)
 			verdict->causes[verdict->nr_causes++] = candidates.causes[i];
 	if (verdict->nr_causes) {
 		add_kernel(run, &verdict->causes[0]);
+		add_idle(verdict);
 		return;
 	}
 	verdict->nr_causes = 1;
-	if (verdict->small)
+	if (verdict->small || !isnan(verdict->idle_share))
 		verdict_state_nothing(verdict, run, &verdict->causes[0]);
 	else if (!state_kernel(verdict, run, &verdict->causes[0]))
 		state_unknown(verdict, run, &verdict->causes[0]);

@@ -15,6 +15,11 @@
 #define VERDICT_WRONG_SHARE 0.05
 /* A cause concerns at least this share of the faults' time. */
 #define VERDICT_CAUSE_SHARE 0.25
+/*
+ * In threads that wait for a CPU, the rest of their faults is a small share of the time: then it is
+ * VERDICT_CAUSE_SHARE of the rest, and at least this share of all.
+ */
+#define VERDICT_LEAST_SHARE 0.1
 
 /* A cause of waits explains at least this share of the part. */
 #define VERDICT_WAIT_SHARE 0.5
@@ -99,6 +104,8 @@ double verdict_share_of(const struct report *run, uint64_t ns);
 /* The time of the parts in the classes. Without parts, that of the classes. */
 uint64_t verdict_claimed_ns(const struct report *run, struct verdict_claim claim);
 
+/* True if a share of the faults' time is worth a cause. */
+bool verdict_is_worth(const struct report *run, double share);
 /* Sets the claim, and its share of the faults' time as weight. True: it is worth a cause. */
 bool verdict_claim_time(struct verdict_cause *cause, const struct report *run, uint32_t classes,
 			uint32_t parts);

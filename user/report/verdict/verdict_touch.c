@@ -14,6 +14,7 @@
 #define MIB (1024.0 * 1024)
 
 #define FEW_TOUCHES 256
+#define FEW_CALLS   64
 #define AGAIN	    2.0 /* touches for each page that was resident at once */
 #define MAIN_SHARE  0.5
 #define FEW_SHARE   0.1
@@ -110,17 +111,23 @@ bool verdict_touched_again(const struct verdict *verdict, const struct report *r
 	struct verdict_callers callers;
 	const uint64_t back = given_back(run, &callers);
 	const double touches = touches_a_page(run);
+	const bool is_again = touches >= AGAIN;
+	/* The ranges of the calls may have had fewer pages. */
+	const bool may_be_again = !touches && back >= MAIN_SHARE * bytes &&
+				  callers.calls >= FEW_CALLS;
 
 	(void)verdict;
 	if (!claim_touches(cause, run, FAULT_ANON) || !knows_first_touches(run) ||
-	    (touches < AGAIN && back < MAIN_SHARE * bytes))
+	    (!is_again && !may_be_again))
 		return false;
+	cause->certain = is_again;
 	verdict_state(cause,
-		      "the program gives memory back and touches it again: %" PRIu64
+		      "the program gives memory back and%s touches it again: %" PRIu64
 		      " faults of anonymous memory (%.0f MiB), %.2f µs each on the CPU, where the "
 		      "kernel clears each page anew",
-		      anon->count, bytes / MIB, cpu_us(run, FAULT_ANON));
-	if (touches >= AGAIN)
+		      is_again ? "" : ", it seems,", anon->count, bytes / MIB,
+		      cpu_us(run, FAULT_ANON));
+	if (is_again)
 		verdict_add(cause, "; at most %.0f MiB were resident at once",
 			    run->usage.maxrss_bytes / MIB);
 	if (huge_bytes >= MAIN_SHARE * bytes)
@@ -254,12 +261,11 @@ bool verdict_dax(const struct verdict *verdict, const struct report *run,
 	cause->weight = verdict_share_of(run, verdict->place->total_ns);
 	if (cause->weight < VERDICT_CAUSE_SHARE)
 		return false;
-	verdict_state(
-		cause,
-		"%.160s is on DAX, and %" PRIu64 " faults got single pages because a huge page "
-		"(2 MiB) was not possible: its blocks, or its mapping, are not aligned, or not "
-		"in one piece.",
-		verdict->place->name, run->contents.dax_small);
+	verdict_state(cause,
+		      "%.160s is on DAX, and %" PRIu64
+		      " faults mapped single pages of it: huge pages "
+		      "(2 MiB) need blocks and a mapping that are aligned and in one piece.",
+		      verdict->place->name, run->contents.dax_small);
 	verdict_advise(cause,
 		       "align the file system (mkfs.ext4 -b 4096 -E stride=512,stripe_width="
 		       "512; mkfs.xfs -d su=2m,sw=1), fallocate() the file in one piece, and "
@@ -298,6 +304,8 @@ static void state_shared_touches(const struct report *run, struct verdict_cause 
 		verdict_add(cause, ": the pages existed, and were only mapped into this process, "
 				   "one by one.");
 	} else {
+		if (present->count >= made->count)
+			cause->rule = "shared-memory-mapped";
 		verdict_add(cause,
 			    ": %" PRIu64 " cleared a new page, %" PRIu64
 			    " only mapped one that existed.",
@@ -310,10 +318,12 @@ bool verdict_shared_memory(const struct verdict *verdict, const struct report *r
 {
 	const struct evidence_sum *made = &run->contents.by[PFSTAT_CONTENT_NEW];
 	const struct evidence_sum *present = &run->contents.by[PFSTAT_CONTENT_PRESENT];
+	const uint64_t known = made->count + present->count;
 	struct verdict_cause swap = { 0 };
 
-	if (!verdict_is_shared_memory(verdict->place) || !claim_touches(cause, run, FAULT_FILE) ||
-	    verdict_shared_swap(verdict, run, &swap))
+	if ((!verdict_is_shared_memory(verdict->place) &&
+	     known < MAIN_SHARE * run->faults.classes[FAULT_FILE].count) ||
+	    !claim_touches(cause, run, FAULT_FILE) || verdict_shared_swap(verdict, run, &swap))
 		return false;
 	verdict_state(cause, "%" PRIu64 " faults of shared memory, %.2f µs each on the CPU",
 		      run->faults.classes[FAULT_FILE].count, cpu_us(run, FAULT_FILE));

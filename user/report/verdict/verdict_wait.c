@@ -82,6 +82,7 @@ bool verdict_runqueue(const struct verdict *verdict, const struct report *run,
 	if (!verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_RUNQUEUE)) ||
 	    !(run->bpf.hooks & (1U << HOOK_WAKEUP | 1U << HOOK_PERF)))
 		return false;
+	cause->general = true;
 	verdict_state(cause,
 		      "for %.0f %% of the faults' time the thread could run, but had no CPU%s",
 		      100 * cause->weight, kinds[kind].text);

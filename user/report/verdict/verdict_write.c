@@ -73,19 +73,21 @@ bool verdict_page_mkwrite(const struct verdict *verdict, const struct report *ru
 			  struct verdict_cause *cause)
 {
 	const char *waited_for = verdict_class_wait_cause(run, FAULT_MKWRITE);
+	struct verdict_cause writeback = { 0 };
 	uint64_t calls;
 	const uint64_t ns = mkwrite_ns(run, &calls);
 
-	(void)verdict;
 	verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_MKWRITE), VERDICT_ALL);
 	cause->weight = verdict_share_of(run, ns);
-	if (cause->weight < VERDICT_CAUSE_SHARE || verdict_is_dax(run))
+	if (verdict_writeback(verdict, run, &writeback))
+		cause->weight -= writeback.weight;
+	if (!verdict_is_worth(run, cause->weight) || verdict_is_dax(run))
 		return false;
 	verdict_state(cause,
 		      "%" PRIu64
 		      " pages of shared file mappings became writable (page_mkwrite), %.1f µs "
 		      "each, %.0f %% of the faults' time",
-		      calls, ns / 1e3 / calls, 100 * cause->weight);
+		      calls, ns / 1e3 / calls, 100 * verdict_share_of(run, ns));
 	if (verdict_off_cpu_share(run, FAULT_MKWRITE) >= VERDICT_CAUSE_SHARE)
 		verdict_add(cause, "; %.0f %% of that waited%s%s",
 			    100 * verdict_off_cpu_share(run, FAULT_MKWRITE),
@@ -125,7 +127,8 @@ bool verdict_cached(const struct verdict *verdict, const struct report *run,
 		(struct verdict_claim){ VERDICT_CLASS(FAULT_LONG) | VERDICT_CLASS(FAULT_AROUND),
 					PARTS_ON_CPU };
 	cause->weight = verdict_share_of(run, reads->total_ns - reads->off_cpu_ns);
-	if (cause->weight < VERDICT_CAUSE_SHARE || reads->count < FEW_CACHED || verdict_is_dax(run))
+	if (!verdict_is_worth(run, cause->weight) || reads->count < FEW_CACHED ||
+	    verdict_is_dax(run))
 		return false;
 	verdict_state(cause,
 		      "%" PRIu64 " small faults mapped pages that were in the page cache, %.2f µs "
