@@ -129,7 +129,7 @@ static void print_share_of(FILE *out, const char *what, const char *name, uint64
 }
 
 /* The kernel's file for MAP_HUGETLB without a file has a name that says little. */
-static const char *place_name(const struct group *group)
+static const char *verdict_place_name(const struct group *group)
 {
 	return strncmp(group->name, "/anon_hugepage", 14) ? group->name : "(anonymous huge pages)";
 }
@@ -138,7 +138,7 @@ static void print_place(FILE *out, const char *what, const struct group *group, 
 {
 	/* Of many equal threads one has next to nothing. */
 	if (group && 100 * group->total_ns >= all_ns)
-		print_share_of(out, what, place_name(group), group->total_ns, all_ns);
+		print_share_of(out, what, verdict_place_name(group), group->total_ns, all_ns);
 }
 
 static void print_places(FILE *out, const struct verdict *verdict, const struct report *run)
