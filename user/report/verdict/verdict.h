@@ -45,7 +45,7 @@ struct verdict {
 	uint64_t wall_ns, busy_ns;
 	double share;	     /* of the run's time with at least one thread in a fault */
 	double active_share; /* of the time that threads were active; NAN: not known */
-	/* Share of the activity of a program that is idle for most of the run. NAN: it is not idle */
+	/* Of its activity, if it was idle for most of the run. NAN: it was not */
 	double idle_share;
 	bool small;    /* one of both is too small to matter, and no thread stands still */
 	bool at_least; /* a part of the faults is not known */
