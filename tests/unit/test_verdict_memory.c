@@ -263,6 +263,10 @@ START_TEST(test_time_above_memory_high_is_not_dismissed)
 	check_cause(&s, "memory-throttle", true,
 		    "above memory.high: its threads were slowed down 18 times for 50.0 ms in all");
 	check_no_cause(&s, "nothing-wrong");
+	/* The throttled threads only seem to be idle. */
+	s.report.evidence.activity.active_ns = 20 * MS;
+	check_cause(&s, "memory-throttle", true, "above memory.high");
+	s.report.evidence.activity.active_ns = COUNT_NA;
 	throttled->total_ns = 49 * MS;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 }

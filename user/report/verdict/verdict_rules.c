@@ -346,7 +346,8 @@ static void add_idle(struct verdict *verdict)
 {
 	size_t i;
 
-	if (isnan(verdict->idle_share))
+	/* A program that is slowed down outside of its faults seems to be idle. */
+	if (isnan(verdict->idle_share) || verdict->causes[0].outside)
 		return;
 	for (i = 0; i < verdict->nr_causes; i++)
 		verdict->causes[i].certain = false;
