@@ -248,6 +248,13 @@ START_TEST(test_memory_that_is_given_back_and_touched_again)
 	call.sum.count = 200;
 	call.sum.bytes = 99ULL << 20;
 	check_no_cause(&s, "touched-again");
+	/* A mapping was touched more often than it has pages. */
+	s.files[0] = (struct group){ .name = "7 10000000-13200000 (anonymous memory)",
+				     .classes = { [FAULT_ANON] = 25600 } };
+	s.report.places[GROUP_BY_VMA] = (struct report_places){ s.files, 1 };
+	check_cause(&s, "touched-again", true, "100 MiB of it in mappings of 50.0 MiB.");
+	s.files[0].name = "7 10000000-13201000 (anonymous memory)";
+	check_no_cause(&s, "touched-again");
 }
 END_TEST
 

@@ -46,7 +46,7 @@ PROGRAMS = {
 # a program that is not in the page cache faults in the kernel.
 CAUSES = {"cold": {"nothing-wrong", "cold-file", "first-touch", "huge-pages", "kernel-mode"},
           "warm": {"nothing-wrong", "first-touch", "huge-pages", "kernel-mode"}}
-NOT_CERTAIN = {"nothing-wrong", "unknown"}
+NOT_CERTAIN = {"nothing-wrong", "unknown", "cold-file", "first-touch"}
 
 TABLE = """create table t(a integer primary key, b text);
 with recursive c(x) as (select 1 union all select x + 1 from c where x < 10000)
@@ -114,4 +114,8 @@ def test_ordinary_program_gets_no_false_cause(name, cache, folder):
     for cause in verdict["causes"]:
         allowed = CAUSES[cache] if cause["certain"] else NOT_CERTAIN
         assert cause["rule"] in allowed, verdict
-    assert (verdict["share"] < 0.05) == (verdict["causes"][0]["rule"] == "nothing-wrong"), verdict
+    first = verdict["causes"][0]
+    if verdict["share"] < 0.05:         # a program that only waits may have a cause
+        assert first["rule"] == "nothing-wrong" or not first["certain"], verdict
+    else:
+        assert first["rule"] != "nothing-wrong", verdict

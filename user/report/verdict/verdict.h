@@ -26,7 +26,7 @@ struct verdict_claim {
 struct verdict_cause {
 	const char *rule;
 	bool certain;		    /* false: the remedy is the next measurement */
-	bool outside;		    /* its time is not in that of the faults, so it comes first */
+	bool outside;		    /* a share of the time does not judge it: it comes first */
 	bool general;		    /* it concerns all that the threads do, so it comes last */
 	double weight;		    /* share of the faults' time that the cause concerns */
 	struct verdict_claim claim; /* empty: no time that another rule may claim */

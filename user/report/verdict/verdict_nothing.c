@@ -94,9 +94,10 @@ bool verdict_slow_tail(const struct verdict *verdict, const struct report *run,
 	const struct fault_tail *tail = &run->evidence.tail;
 	char span[VERDICT_SPAN];
 
-	if (!verdict->small || tail->longest.duration_ns < TAIL_NS ||
-	    tail->total_ns < TAIL_SHARE * verdict->wall_ns)
+	if ((!verdict->small && isnan(verdict->idle_share)) ||
+	    tail->longest.duration_ns < TAIL_NS || tail->total_ns < TAIL_SHARE * verdict->wall_ns)
 		return false;
+	cause->outside = true;
 	cause->weight = verdict_share_of(run, tail->total_ns);
 	verdict_state(cause,
 		      "faults took little of the run, but %" PRIu64 " of them %s over 1 ms (%s).",

@@ -26,7 +26,9 @@
 #define DEVICE_SHARE	0.25 /* of the time of a file's reads, in the queue and at the device */
 #define MAIN_SHARE	0.5  /* of the time that a rule claims */
 #define UNKNOWN_SHARE	0.1  /* of the evicted pages, whose fate is not known */
-#define LOTS_OF_MISSES	100  /* MMAP_LOTSAMISS of mm/filemap.c */
+#define FEW_MAPPED	16
+#define LONG_WORK	8.0 /* after a read, for each fault that maps a page */
+#define LOTS_OF_MISSES	100 /* MMAP_LOTSAMISS of mm/filemap.c */
 
 /* The work on a page after the device has delivered it: by the thread, or by another one for it. */
 #define AFTER_PARTS (VERDICT_PART(PART_CPU_AFTER) | VERDICT_PART(PART_COMPLETION))
@@ -294,15 +296,38 @@ static struct cold_files cold_files(const struct report *run)
 	return cold;
 }
 
-/* The CPU worked on the pages after the device had delivered them. */
+/* Nanoseconds of a fault that only maps what is in memory. 0: not known */
+static double mapping_ns(const struct report *run)
+{
+	const struct evidence_sum *cached = &run->evidence.cached_reads;
+	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
+
+	if (cached->count >= FEW_MAPPED)
+		return (double)cached->total_ns / cached->count;
+	return anon->count >= FEW_MAPPED ? (double)anon->whole.total_ns / anon->count : 0;
+}
+
+static uint64_t read_faults(const struct report *run)
+{
+	return run->faults.classes[FAULT_DISK].count + run->faults.classes[FAULT_WAIT].count +
+	       run->faults.classes[FAULT_READAHEAD].count;
+}
+
+/*
+ * The kernel worked on the pages after the device had delivered them, for much longer than it takes
+ * to map them.
+ */
 static bool is_after_the_read(const struct report *run)
 {
 	const struct verdict_claim after = { VERDICT_READ_CLASSES, AFTER_PARTS };
 	const struct verdict_claim waited = { VERDICT_READ_CLASSES, WAIT_PARTS };
 	const struct verdict_claim all = { VERDICT_READ_CLASSES, VERDICT_ALL };
 	const uint64_t all_ns = verdict_claimed_ns(run, all);
+	const uint64_t after_ns = verdict_claimed_ns(run, after);
 
-	return run->faults.parts_known && verdict_claimed_ns(run, after) >= MAIN_SHARE * all_ns &&
+	return run->faults.parts_known && mapping_ns(run) > 0 &&
+	       after_ns >= LONG_WORK * mapping_ns(run) * read_faults(run) &&
+	       after_ns >= MAIN_SHARE * all_ns &&
 	       verdict_claimed_ns(run, waited) < DEVICE_SHARE * all_ns;
 }
 

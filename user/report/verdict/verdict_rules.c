@@ -346,7 +346,7 @@ static void add_idle(struct verdict *verdict)
 {
 	size_t i;
 
-	/* A program that is slowed down outside of its faults seems to be idle. */
+	/* A program that is slowed down outside of its faults seems to be idle, too. */
 	if (isnan(verdict->idle_share) || verdict->causes[0].outside)
 		return;
 	for (i = 0; i < verdict->nr_causes; i++)

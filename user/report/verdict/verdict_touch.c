@@ -5,6 +5,7 @@
  * classes, the peak of resident memory, calls of madvise(2), and pages that were new.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -102,6 +103,29 @@ static double touches_a_page(const struct report *run)
 	return (double)bytes / run->usage.maxrss_bytes;
 }
 
+/* Mappings that were touched more often than they have pages. */
+struct again {
+	uint64_t touched, size; /* bytes */
+};
+
+static struct again touched_mappings(const struct report *run)
+{
+	const struct report_places *mappings = &run->places[GROUP_BY_VMA];
+	struct again again = { 0 };
+	const struct group *row;
+	uint64_t from, to, touched;
+
+	for (row = mappings->rows; row < mappings->rows + mappings->nr; row++) {
+		touched = row->classes[FAULT_ANON] * run->environment.page_bytes;
+		if (sscanf(row->name, "%*u %" SCNx64 "-%" SCNx64, &from, &to) != 2 || to <= from ||
+		    touched < AGAIN * (to - from))
+			continue;
+		again.touched += touched;
+		again.size += to - from;
+	}
+	return again;
+}
+
 bool verdict_touched_again(const struct verdict *verdict, const struct report *run,
 			   struct verdict_cause *cause)
 {
@@ -111,9 +135,10 @@ bool verdict_touched_again(const struct verdict *verdict, const struct report *r
 	struct verdict_callers callers;
 	const uint64_t back = given_back(run, &callers);
 	const double touches = touches_a_page(run);
-	const bool is_again = touches >= AGAIN;
+	const struct again mappings = touched_mappings(run);
+	const bool is_again = touches >= AGAIN || mappings.touched >= MAIN_SHARE * bytes;
 	/* The ranges of the calls may have had fewer pages. */
-	const bool may_be_again = !touches && back >= MAIN_SHARE * bytes &&
+	const bool may_be_again = !is_again && !touches && back >= MAIN_SHARE * bytes &&
 				  callers.calls >= FEW_CALLS;
 
 	(void)verdict;
@@ -127,7 +152,10 @@ bool verdict_touched_again(const struct verdict *verdict, const struct report *r
 		      "kernel clears each page anew",
 		      is_again ? "" : ", it seems,", anon->count, bytes / MIB,
 		      cpu_us(run, FAULT_ANON));
-	if (is_again)
+	if (mappings.touched >= MAIN_SHARE * bytes)
+		verdict_add(cause, "; %.0f MiB of it in mappings of %.1f MiB",
+			    mappings.touched / MIB, mappings.size / MIB);
+	else if (is_again)
 		verdict_add(cause, "; at most %.0f MiB were resident at once",
 			    run->usage.maxrss_bytes / MIB);
 	if (huge_bytes >= MAIN_SHARE * bytes)
@@ -266,10 +294,9 @@ bool verdict_dax(const struct verdict *verdict, const struct report *run,
 		      " faults mapped single pages of it: huge pages "
 		      "(2 MiB) need blocks and a mapping that are aligned and in one piece.",
 		      verdict->place->name, run->contents.dax_small);
-	verdict_advise(cause,
-		       "align the file system (mkfs.ext4 -b 4096 -E stride=512,stripe_width="
-		       "512; mkfs.xfs -d su=2m,sw=1), fallocate() the file in one piece, and "
-		       "map it at an offset and address of 2 MiB.");
+	verdict_advise(cause, "align the file system (mkfs.ext4 -b 4096 -E stride=512,stripe_width="
+			      "512; mkfs.xfs -d su=2m,sw=1), write the file in one piece, and "
+			      "map it at an offset and address of 2 MiB.");
 	return true;
 }
 
