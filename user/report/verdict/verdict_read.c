@@ -307,7 +307,7 @@ static double mapping_ns(const struct report *run)
 	return anon->count >= FEW_MAPPED ? (double)anon->whole.total_ns / anon->count : 0;
 }
 
-static uint64_t read_faults(const struct report *run)
+static uint64_t verdict_read_faults(const struct report *run)
 {
 	return run->faults.classes[FAULT_DISK].count + run->faults.classes[FAULT_WAIT].count +
 	       run->faults.classes[FAULT_READAHEAD].count;
@@ -326,7 +326,7 @@ static bool is_after_the_read(const struct report *run)
 	const uint64_t after_ns = verdict_claimed_ns(run, after);
 
 	return run->faults.parts_known && mapping_ns(run) > 0 &&
-	       after_ns >= LONG_WORK * mapping_ns(run) * read_faults(run) &&
+	       after_ns >= LONG_WORK * mapping_ns(run) * verdict_read_faults(run) &&
 	       after_ns >= MAIN_SHARE * all_ns &&
 	       verdict_claimed_ns(run, waited) < DEVICE_SHARE * all_ns;
 }
