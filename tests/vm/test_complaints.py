@@ -17,8 +17,9 @@ THERE = {
 }
 SOURCES = {"module": ("the module",), "ebpf": ()}
 
-# The programs touch each 4 KiB.
-pytestmark = pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB")
+# The programs touch each 4 KiB. Their figures depend on the load of the host, so that a part of
+# these tests may fail on a busy one: make check leaves them out.
+pytestmark = [pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB"), pytest.mark.named]
 
 
 def marks(what):
@@ -26,10 +27,9 @@ def marks(what):
 
 
 def each(cases):
-    """Each of these cases with each source; with eBPF alone if there is time."""
+    """Each of these cases with each source."""
     return pytest.mark.parametrize("case, source", [
-        pytest.param(case, source, id=f"{case.name}-{source}", marks=marks(case.needs + needs) +
-                     [pytest.mark.long] * (source == "ebpf"))
+        pytest.param(case, source, id=f"{case.name}-{source}", marks=marks(case.needs + needs))
         for case in cases for source, needs in SOURCES.items()])
 
 
@@ -55,7 +55,6 @@ def test_first_lines_name_the_cause(case, source, recorded):
     assert not list(complaints.misses(result, case)), "\n".join(result.lines)
 
 
-@pytest.mark.long
 @each([case for case in CASES if case.after])
 def test_remedy_makes_fewer(case, source, recorded):
     results = [recorded(variant, source) for variant in (case.variant, case.after)]
