@@ -88,7 +88,7 @@ CASES = (
          ("citusdata/citus#2445",),
          Variant("connections 8 wait", attach=True, idle=2),
          ("shared-memory-mapped",), (), ("clears? each", "nothing is wrong"),
-         certain=False, perf=("shared-memory-mapped",), may_be="shared|idle", hidden=True),
+         certain=False, may_be="shared|idle", hidden=True),
     Case("packed_application", "The AppImage starts in 45 s, its unpacked copy in 1 s.",
          ("ZenNotes/zennotes#547", "xanmod/linux#281"),
          Variant("application 300", ("squashed", {})),

@@ -66,10 +66,15 @@ static double active_share(const struct report *run)
 /* A service that waits for requests is idle for most of the run. */
 static double idle_share(const struct verdict *verdict, const struct report *run)
 {
-	const uint64_t active_ns = run->evidence.activity.active_ns;
+	uint64_t active_ns = run->evidence.activity.active_ns;
 	double share;
 
-	if (active_ns == COUNT_NA || !active_ns || active_ns >= IDLE_RUN * verdict->wall_ns)
+	if (active_ns == COUNT_NA || active_ns >= IDLE_RUN * verdict->wall_ns)
+		return NAN;
+	/* Without a CPU it is not idle, but its faults are no more of what it does. */
+	if (active_ns > run->evidence.waiting_ns)
+		active_ns -= run->evidence.waiting_ns;
+	if (!active_ns)
 		return NAN;
 	share = (double)run->faults.all.whole.total_ns / active_ns;
 	return share >= IDLE_FAULTS && verdict->share < VERDICT_WRONG_SHARE ? share : NAN;
