@@ -347,10 +347,13 @@ static void add_idle(struct verdict *verdict)
 	size_t i;
 
 	/* A program that is slowed down outside of its faults seems to be idle, too. */
-	if (isnan(verdict->idle_share) || verdict->causes[0].outside)
+	if (isnan(verdict->idle_share))
 		return;
 	for (i = 0; i < verdict->nr_causes; i++)
-		verdict->causes[i].certain = false;
+		verdict->causes[i].certain = verdict->causes[i].certain &&
+					     verdict->causes[i].outside;
+	if (verdict->causes[0].outside)
+		return;
 	verdict_add(&verdict->causes[0],
 		    " The program was idle for most of the run; page faults were %.0f %% of its "
 		    "activity.",
