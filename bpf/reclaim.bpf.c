@@ -115,7 +115,7 @@ int BPF_PROG(on_compaction_end)
 
 /*
  * The kernel calls it on the way back to the program, and within a large charge. It returns at once
- * if no charge was above memory.high. In newer kernels an inline function asks that first.
+ * if no charge was above memory.high. In newer kernels an inline function checks this first.
  */
 static __always_inline int throttle_begins(void)
 {

@@ -195,7 +195,7 @@ START_TEST(test_figures_are_summed_by_class_and_part)
 }
 END_TEST
 
-/* Outside of the faults nobody asks who had the CPU. */
+/* A wait outside of faults does not count. */
 START_TEST(test_waits_for_a_cpu_in_faults_are_summed)
 {
 	struct pfstat_off_cpu stay = {

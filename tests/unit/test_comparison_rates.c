@@ -17,7 +17,7 @@
 
 enum { DISK, LONG, ANON, NR_KINDS };
 
-/* What the programs of both sides do. */
+/* The behaviour of the programs on both sides. */
 struct plan {
 	unsigned int faults[NR_KINDS]; /* of one run */
 	bool mixed;    /* the kind of each fault is random, so the numbers of faults vary */

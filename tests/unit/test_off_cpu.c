@@ -110,7 +110,7 @@ START_TEST(test_an_interruptible_sleep_with_a_known_cause_is_blocked)
 }
 END_TEST
 
-/* Nobody waits for a page without io_schedule(). */
+/* A thread that waits for a page calls io_schedule(). */
 START_TEST(test_a_sleep_for_a_lock_is_no_completion)
 {
 	struct pfstat_off_cpu stay = stay_of(100, 900, 950);
