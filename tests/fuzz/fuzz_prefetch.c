@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/recording/prefetch_list.h"
+#include "user/prefetch/prefetch_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

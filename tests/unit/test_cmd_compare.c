@@ -14,7 +14,7 @@
 #include "random.h"
 #include "runner.h"
 #include "text_file.h"
-#include "user/cmd/cmd.h"
+#include "user/compare/compare.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 
@@ -238,7 +238,7 @@ static pid_t start(char **arguments, bool unread)
 			       close(ends[1])))
 			_exit(99);
 		signal(SIGPIPE, SIG_DFL);
-		exit(cmd_compare(argc, arguments));
+		exit(compare_command.run(argc, arguments));
 	}
 	return child;
 }

@@ -15,12 +15,12 @@
 #include "sample_run.h"
 #include "text_file.h"
 #include "user/cmd/cmd.h"
+#include "user/cmd/report_options.h"
+#include "user/print/json/json_head.h"
 #include "user/print/print_report.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 #include "user/util/signals.h"
-#include "user/print/json/json_head.h"
-#include "user/cmd/report_options.h"
 
 #define FAULTS	  300 /* faults of each of two files, a third from disk; then as many of memory */
 #define DISK	  200
@@ -228,7 +228,7 @@ static int run(char **arguments)
 	if (!child) {
 		if (!freopen("out", "w", stdout) || !freopen("err", "w", stderr))
 			_exit(99);
-		exit(cmd_report(argc, arguments));
+		exit(report_command.run(argc, arguments));
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert(WIFEXITED(status));
@@ -264,7 +264,7 @@ static int run_unread(char **arguments)
 		close_reader(stdout);
 		if (!freopen("err", "w", stderr))
 			_exit(99);
-		exit(cmd_report(argc, arguments));
+		exit(report_command.run(argc, arguments));
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert(WIFEXITED(status));

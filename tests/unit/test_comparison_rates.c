@@ -9,7 +9,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/analyze/comparison.h"
+#include "user/compare/comparison.h"
 
 #define PAIRS	  200
 #define RUNS_MAX  10

@@ -98,10 +98,10 @@ START_TEST(test_script_has_every_option_of_every_command)
 	size_t i;
 
 	for (i = 0; i < nr_subcommands; i++) {
-		if (!subcommands[i].argp)
+		if (!subcommands[i]->argp)
 			continue;
-		part = part_of(shell, subcommands[i].name);
-		help = help_of(&subcommands[i]);
+		part = part_of(shell, subcommands[i]->name);
+		help = help_of(subcommands[i]);
 		options = 0;
 		while (fgets(line, sizeof(line), help)) {
 			at = line + strspn(line, " ");
@@ -112,7 +112,7 @@ START_TEST(test_script_has_every_option_of_every_command)
 			snprintf(option, sizeof(option), "%.*s",
 				 (int)strspn(at, "abcdefghijklmnopqrstuvwxyz-"), at);
 			ck_assert_msg(has_option(part, option), "%s: %s of %s is missing", shell,
-				      option, subcommands[i].name);
+				      option, subcommands[i]->name);
 			options++;
 		}
 		fclose(help);
@@ -129,10 +129,10 @@ START_TEST(test_script_has_every_command_and_no_helper)
 
 	read_script(shells[_i]);
 	for (i = 0; i < nr_subcommands; i++) {
-		name = strchr(subcommands[i].name, ' ');
-		name = name ? name + 1 : subcommands[i].name;
+		name = strchr(subcommands[i]->name, ' ');
+		name = name ? name + 1 : subcommands[i]->name;
 		snprintf(word, sizeof(word), _i ? "\t'%s:" : "%s ", name);
-		ck_assert(!!strstr(text, word) == (subcommands[i].group != COMMAND_HIDDEN) ||
+		ck_assert(!!strstr(text, word) == (subcommands[i]->group != COMMAND_HIDDEN) ||
 			  !strcmp(name, "helper"));
 	}
 	ck_assert_ptr_null(strstr(text, "cgroup-reaper"));

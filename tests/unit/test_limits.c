@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/report/limit_window.h"
-#include "user/report/limits.h"
+#include "user/limits/limit_window.h"
+#include "user/limits/limits.h"
 
 static struct report report;
 static char *text;

@@ -66,15 +66,15 @@ START_TEST(test_each_option_is_in_the_manual_page)
 	size_t i, j;
 
 	for (i = 0; i < nr_subcommands; i++) {
-		if (!subcommands[i].argp)
+		if (!subcommands[i]->argp)
 			continue;
-		page = page_of(&subcommands[i]);
+		page = page_of(subcommands[i]);
 		for (j = 0; j < nr_options; j++) {
 			term_of(options[j], term, sizeof(term));
 			snprintf(line, sizeof(line), "\n%s\n    ", term);
 			snprintf(reference, sizeof(reference), "**--%s**", options[j]->name);
 			ck_assert_msg(strstr(page, line) || strstr(page, reference),
-				      "the page of %s lacks %s", subcommands[i].name, term);
+				      "the page of %s lacks %s", subcommands[i]->name, term);
 		}
 	}
 }
@@ -107,11 +107,11 @@ START_TEST(test_each_option_of_a_manual_page_exists_and_has_an_example)
 	size_t i;
 
 	for (i = 0; i < nr_subcommands; i++) {
-		if (!subcommands[i].argp)
+		if (!subcommands[i]->argp)
 			continue;
-		name = subcommands[i].name;
+		name = subcommands[i]->name;
 		terms = 0;
-		for (line = page_of(&subcommands[i]); line; line = end ? end + 1 : NULL) {
+		for (line = page_of(subcommands[i]); line; line = end ? end + 1 : NULL) {
 			end = strchr(line, '\n');
 			if (!end || !is_term(line) || strncmp(end, "\n    ", strlen("\n    ")) ||
 			    !strncmp(line, "--help", strlen("--help")))
@@ -136,9 +136,9 @@ START_TEST(test_each_manual_page_has_examples)
 	size_t i;
 
 	for (i = 0; i < nr_subcommands; i++)
-		if (subcommands[i].argp)
-			ck_assert_msg(strstr(page_of(&subcommands[i]), "\nEXAMPLES\n========\n"),
-				      "the page of %s has no examples", subcommands[i].name);
+		if (subcommands[i]->argp)
+			ck_assert_msg(strstr(page_of(subcommands[i]), "\nEXAMPLES\n========\n"),
+				      "the page of %s has no examples", subcommands[i]->name);
 }
 END_TEST
 

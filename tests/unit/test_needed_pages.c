@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "runner.h"
-#include "user/analyze/pages/needed_pages.h"
+#include "user/prefetch/needed_pages.h"
 
 #define PAGE 4096
 

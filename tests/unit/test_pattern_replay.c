@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "runner.h"
+#include "user/advise/pattern_replay.h"
 #include "user/util/page_size.h"
 #include "user/util/time_ns.h"
-#include "user/workload/pattern_replay.h"
 
 START_TEST(test_gaps_are_between_faults)
 {

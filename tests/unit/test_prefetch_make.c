@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "runner.h"
+#include "user/prefetch/prefetch_make.h"
 #include "user/print/json/json_head.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
-#include "user/run/prefetch_make.h"
 #include "user/util/message.h"
 #include "user/util/page_size.h"
 

@@ -4,7 +4,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/analyze/pages/prefetch_plan.h"
+#include "user/prefetch/prefetch_plan.h"
 
 static struct prefetch_plan plan;
 

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/figures/fig_compare.h"
-#include "user/print/print_compare.h"
+#include "user/compare/compare_heads.h"
+#include "user/compare/fig_compare.h"
+#include "user/compare/print_compare.h"
 #include "user/print/print_report.h"
-#include "user/report/compare_heads.h"
 
 #define TINY 0.000000001
 

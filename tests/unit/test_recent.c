@@ -5,10 +5,10 @@
 
 #include "runner.h"
 #include "user/analyze/groups/address_spaces.h"
+#include "user/keep/recent.h"
 #include "user/model/counters.h"
-#include "user/recording/recent.h"
-#include "user/util/time_ns.h"
 #include "user/util/page_size.h"
+#include "user/util/time_ns.h"
 
 #define KEEP  (10 * SECOND)
 #define START (1000 * SECOND)

@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "runner.h"
+#include "user/advise/recorded_file.h"
+#include "user/recording/counters_json.h"
+#include "user/recording/writer.h"
 #include "user/util/message.h"
 #include "user/util/page_size.h"
 #include "user/util/signals.h"
-#include "user/run/recorded_file.h"
-#include "user/recording/counters_json.h"
-#include "user/recording/writer.h"
 
 #define MAPPED	 0x7f0000000000UL
 #define FAULTS	 300

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "runner.h"
-#include "user/analyze/stats/run_mean.h"
+#include "user/compare/run_mean.h"
 #include "user/util/statistics.h"
 
 #define TINY	   0.000001

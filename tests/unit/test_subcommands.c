@@ -398,9 +398,9 @@ START_TEST(test_the_list_has_a_line_for_each_command)
 
 	ck_assert_int_eq(RUN("--help"), STATUS_OK);
 	for (i = 0; i < nr_subcommands; i++) {
-		snprintf(line, sizeof(line), "\n  %-15s %s\n", subcommands[i].name,
-			 subcommands[i].summary);
-		if (subcommands[i].group == COMMAND_HIDDEN)
+		snprintf(line, sizeof(line), "\n  %-15s %s\n", subcommands[i]->name,
+			 subcommands[i]->summary);
+		if (subcommands[i]->group == COMMAND_HIDDEN)
 			ck_assert_ptr_null(strstr(out, line));
 		else
 			ck_assert_ptr_nonnull(strstr(out, line));
@@ -445,11 +445,11 @@ START_TEST(test_each_command_has_a_manual_page)
 	size_t i;
 
 	for (i = 0; i < nr_subcommands; i++) {
-		if (!subcommands[i].argp)
+		if (!subcommands[i]->argp)
 			continue;
 		/* The tests run at the top. */
 		snprintf(path, sizeof(path), "Documentation/man/pfdrive-%s.1.rst",
-			 subcommands[i].name);
+			 subcommands[i]->name);
 		while ((space = strchr(path, ' ')))
 			*space = '-';
 		ck_assert_msg(!access(path, R_OK), "there is no %s", path);
@@ -489,15 +489,15 @@ START_TEST(test_each_command_prints_its_own_help)
 	size_t i;
 
 	for (i = 0; i < nr_subcommands; i++) {
-		if (!subcommands[i].argp)
+		if (!subcommands[i]->argp)
 			continue;
-		strcpy(words, subcommands[i].name);
+		strcpy(words, subcommands[i]->name);
 		second = strchr(words, ' ');
 		if (second)
 			*second++ = '\0';
 		ck_assert_int_eq(second ? RUN(words, second, "--help") : RUN(words, "--help"),
 				 STATUS_OK);
-		snprintf(usage, sizeof(usage), "Usage: pfdrive %s ", subcommands[i].name);
+		snprintf(usage, sizeof(usage), "Usage: pfdrive %s ", subcommands[i]->name);
 		ck_assert_ptr_nonnull(strstr(out, usage));
 	}
 }

@@ -8,9 +8,9 @@
 
 #include "runner.h"
 #include "sample_run.h"
+#include "user/compare/print_compare.h"
 #include "user/print/print_report.h"
 #include "user/util/message.h"
-#include "user/print/print_compare.h"
 #include "user/util/utf8.h"
 
 static void becomes(const char *text, const char *expected)

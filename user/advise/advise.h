@@ -6,6 +6,7 @@
 #include "advise/candidate.h"
 #include "advise/ranking.h"
 #include "advise/recorded_accesses.h"
+#include "util/subcommand.h"
 
 struct advise_options {
 	const char *recording;
@@ -28,5 +29,7 @@ struct advise {
 /* Returns STATUS_OK, or the exit status after a message or for a signal. */
 int advise_run(struct advise *advise, const struct advise_options *options);
 void advise_exit(struct advise *advise);
+
+extern const struct subcommand replay_command, advise_command;
 
 #endif

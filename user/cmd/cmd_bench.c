@@ -17,7 +17,7 @@
 #include "bench/suite.h"
 #include "bench/witness.h"
 #include "cmd/cmd.h"
-#include "cmd/report_figures.h"
+#include "figures/report_figures.h"
 #include "print/print_report.h"
 #include "privilege/invoker.h"
 #include "privilege/output_file.h"
@@ -244,7 +244,7 @@ static int bench_run_steps(struct bench_run *run)
 	return status;
 }
 
-int cmd_bench(int argc, char **argv)
+static int cmd_bench(int argc, char **argv)
 {
 	struct bench_run run = { 0 };
 	int status;
@@ -259,3 +259,12 @@ int cmd_bench(int argc, char **argv)
 	free(run.command.names);
 	return status;
 }
+
+const struct subcommand bench_command = {
+	.name = "bench",
+	.title = "pfdrive bench",
+	.group = COMMAND_STUDY,
+	.summary = "measure what operations of the system cost",
+	.run = cmd_bench,
+	.argp = &bench_argp,
+};

@@ -60,7 +60,7 @@ static int help_for(const struct subcommand *command)
 	return command->run(2, arguments);
 }
 
-int cmd_help(int argc, char **argv)
+static int cmd_help(int argc, char **argv)
 {
 	const struct subcommand *command;
 	int words;
@@ -74,3 +74,11 @@ int cmd_help(int argc, char **argv)
 		return subcommand_unknown(argv[1], false);
 	return command->argp ? help_for(command) : subcommand_print_list();
 }
+
+const struct subcommand help_command = {
+	.name = "help",
+	.title = "pfdrive help",
+	.group = COMMAND_LOOK,
+	.summary = "show the manual of a command",
+	.run = cmd_help,
+};

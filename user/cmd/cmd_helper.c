@@ -12,10 +12,10 @@
 
 #include "cmd/cmd.h"
 #include "cmd/completion.h"
-#include "cmd/run_arguments.h"
-#include "cmd/run_memory.h"
 #include "collect/bpf_pins.h"
 #include "compete/competitor.h"
+#include "drive/run_arguments.h"
+#include "drive/run_memory.h"
 #include "study/faults/fault_index.h"
 #include "system/memory_cgroup.h"
 #include "util/array.h"
@@ -161,7 +161,7 @@ static int helper_unpin(int argc, char **argv)
 	return pins_keep(inode) ? STATUS_FAILED : STATUS_OK;
 }
 
-int cmd_helper(int argc, char **argv)
+static int cmd_helper(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
@@ -185,3 +185,11 @@ int cmd_helper(int argc, char **argv)
 	}
 	return message(STATUS_USAGE, "pfdrive helper is not for users; see pfdrive --help");
 }
+
+const struct subcommand helper_command = {
+	.name = "helper",
+	.title = "pfdrive helper",
+	.group = COMMAND_HIDDEN,
+	.summary = "",
+	.run = cmd_helper,
+};

@@ -84,7 +84,7 @@ static int maps_print(const struct map_list *maps, bool json)
 	return err ? message_of_stdout(err, "the memory map") : STATUS_OK;
 }
 
-const struct argp maps_argp = {
+static const struct argp maps_argp = {
 	.options = argp_options,
 	.parser = maps_parse_option,
 	.args_doc = "-p PID",
@@ -93,7 +93,7 @@ const struct argp maps_argp = {
 	       "process of another user, and the column Hooked, require root.",
 };
 
-int cmd_maps(int argc, char **argv)
+static int cmd_maps(int argc, char **argv)
 {
 	struct show_options options = { 0 };
 	struct map_list maps;
@@ -108,3 +108,12 @@ int cmd_maps(int argc, char **argv)
 	map_list_exit(&maps);
 	return status;
 }
+
+const struct subcommand maps_command = {
+	.name = "maps",
+	.title = "pfdrive maps",
+	.group = COMMAND_LOOK,
+	.summary = "print and explain the memory map of a process",
+	.run = cmd_maps,
+	.argp = &maps_argp,
+};

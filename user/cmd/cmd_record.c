@@ -16,14 +16,14 @@
 #include <pfstat/control.h>
 
 #include "cmd/cmd.h"
-#include "cmd/limit_options.h"
-#include "cmd/record_keep.h"
 #include "cmd/report_options.h"
-#include "cmd/watch_options.h"
+#include "keep/record_keep.h"
+#include "limits/limit_options.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "report/report.h"
 #include "report/view.h"
+#include "run/watch_options.h"
 #include "system/machine_state.h"
 #include "util/argument.h"
 #include "util/message.h"
@@ -118,7 +118,7 @@ static const struct argp_child record_children[] = {
 	{ 0 },
 };
 
-const struct argp record_argp = {
+static const struct argp record_argp = {
 	.options = argp_options,
 	.parser = record_parse_option,
 	.children = record_children,
@@ -254,7 +254,7 @@ static int record_run(struct record *record)
 	return status ? status : ended;
 }
 
-int cmd_record(int argc, char **argv)
+static int cmd_record(int argc, char **argv)
 {
 	struct record record = { 0 };
 	int status;
@@ -271,3 +271,12 @@ int cmd_record(int argc, char **argv)
 	result_free(&record.result);
 	return status;
 }
+
+const struct subcommand record_command = {
+	.name = "record",
+	.title = "pfdrive record",
+	.group = COMMAND_MEASURE,
+	.summary = "watch any program: print a report, or record it",
+	.run = cmd_record,
+	.argp = &record_argp,
+};

@@ -13,9 +13,9 @@
 #include "analyze/required_hooks.h"
 #include "cmd/cmd.h"
 #include "cmd/fault_stream.h"
-#include "cmd/report_figures.h"
 #include "cmd/report_options.h"
 #include "figures/figures.h"
+#include "figures/report_figures.h"
 #include "print/html/html.h"
 #include "print/json/json_head.h"
 #include "print/print_report.h"
@@ -162,7 +162,7 @@ static const struct argp_child report_children[] = {
 	{ 0 },
 };
 
-const struct argp report_argp = {
+static const struct argp report_argp = {
 	.options = argp_options,
 	.parser = report_parse_option,
 	.children = report_children,
@@ -583,7 +583,7 @@ static int report_steps(struct reading *reading)
 	return status;
 }
 
-int cmd_report(int argc, char **argv)
+static int cmd_report(int argc, char **argv)
 {
 	struct reading reading = { 0 };
 	int status;
@@ -605,3 +605,12 @@ int cmd_report(int argc, char **argv)
 	output_close(reading.json);
 	return status;
 }
+
+const struct subcommand report_command = {
+	.name = "report",
+	.title = "pfdrive report",
+	.group = COMMAND_EXPLAIN,
+	.summary = "print a recording: tables, figures or a trace",
+	.run = cmd_report,
+	.argp = &report_argp,
+};

@@ -151,7 +151,7 @@ static void study_io_add_defaults(struct via_options *options)
 	io_method_parse("write:512", options->methods, &options->nr_methods);
 }
 
-const struct argp study_io_argp = {
+static const struct argp study_io_argp = {
 	.options = argp_options,
 	.parser = study_io_parse_option,
 	.args_doc = "[METHOD...]",
@@ -342,7 +342,7 @@ static int study_io_print(const struct via *via)
 	return err ? message_of_stdout(err, "the results") : STATUS_OK;
 }
 
-int cmd_study_io(int argc, char **argv)
+static int cmd_study_io(int argc, char **argv)
 {
 	struct via via = { 0 };
 	unsigned int i;
@@ -369,3 +369,12 @@ int cmd_study_io(int argc, char **argv)
 	io_files_close(&via.files);
 	return status;
 }
+
+const struct subcommand study_io_command = {
+	.name = "study io",
+	.title = "pfdrive study io",
+	.group = COMMAND_STUDY,
+	.summary = "compare mmap(2) with read(2) and write(2)",
+	.run = cmd_study_io,
+	.argp = &study_io_argp,
+};

@@ -105,7 +105,7 @@ static error_t study_rss_parse_option(int key, char *text, struct argp_state *st
 
 static const struct argp_child study_rss_children[] = { { &invoker_argp, 0, NULL, 0 }, { 0 } };
 
-const struct argp study_rss_argp = {
+static const struct argp study_rss_argp = {
 	.options = argp_options,
 	.parser = study_rss_parse_option,
 	.children = study_rss_children,
@@ -192,7 +192,7 @@ static int study_rss_run(const struct touch_options *options, struct mapping *ma
 	return status ? status : study_rss_print(&report, options->json);
 }
 
-int cmd_study_rss(int argc, char **argv)
+static int cmd_study_rss(int argc, char **argv)
 {
 	const struct workload workload = { .kind = MAPPING_SHARED };
 	struct mapping mapping = MAPPING_NONE;
@@ -210,3 +210,12 @@ int cmd_study_rss(int argc, char **argv)
 	mapping_close(&mapping);
 	return status;
 }
+
+const struct subcommand study_rss_command = {
+	.name = "study rss",
+	.title = "pfdrive study rss",
+	.group = COMMAND_STUDY,
+	.summary = "show how touching a file grows a process",
+	.run = cmd_study_rss,
+	.argp = &study_rss_argp,
+};

@@ -109,7 +109,7 @@ static void print_names(FILE *out, const char *separator, bool studies)
 	size_t i;
 
 	for (i = 0; i < nr_subcommands; i++) {
-		command = &subcommands[i];
+		command = subcommands[i];
 		space = strchr(command->name, ' ');
 		if (!strcmp(command->name, "helper") || !space == studies)
 			continue;
@@ -189,12 +189,12 @@ static void bash_print(FILE *out)
 	print_names(out, " ", true);
 	fputs("' ;;\n", out);
 	for (i = 0; i < nr_subcommands; i++) {
-		if (!subcommands[i].argp)
+		if (!subcommands[i]->argp)
 			continue;
-		fprintf(out, "\t'%s') echo '", subcommands[i].name);
-		visit_command(out, &subcommands[i], bash_option);
+		fprintf(out, "\t'%s') echo '", subcommands[i]->name);
+		visit_command(out, subcommands[i], bash_option);
 		fputs("' ;;\n", out);
-		visit_command(out, &subcommands[i], bash_values);
+		visit_command(out, subcommands[i], bash_values);
 	}
 	fputs(end, out);
 }
@@ -255,7 +255,7 @@ static void zsh_describe(FILE *out, const char *array, bool studies)
 
 	fprintf(out, "\tlocal -a %s=(\n", array);
 	for (i = 0; i < nr_subcommands; i++) {
-		command = &subcommands[i];
+		command = subcommands[i];
 		space = strchr(command->name, ' ');
 		if (!strcmp(command->name, "helper") || !space == studies)
 			continue;
@@ -305,10 +305,10 @@ static void zsh_print(FILE *out)
 	      "\tcase $subcommand in\n",
 	      out);
 	for (i = 0; i < nr_subcommands; i++) {
-		if (!subcommands[i].argp)
+		if (!subcommands[i]->argp)
 			continue;
-		fprintf(out, "\t'%s')\n\t\t_arguments -s \\\n", subcommands[i].name);
-		visit_command(out, &subcommands[i], zsh_option);
+		fprintf(out, "\t'%s')\n\t\t_arguments -s \\\n", subcommands[i]->name);
+		visit_command(out, subcommands[i], zsh_option);
 		fputs("\t\t\t'*:argument:_files' ;;\n", out);
 	}
 	fputs("\tesac\n}\n\n_pfdrive \"$@\"\n", out);

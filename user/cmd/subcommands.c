@@ -9,8 +9,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/bench_options.h"
+#include "advise/advise.h"
 #include "cmd/cmd.h"
+#include "compare/compare.h"
+#include "doctor/doctor.h"
+#include "drive/run.h"
+#include "limits/limits.h"
+#include "live/live.h"
+#include "prefetch/prefetch.h"
 #include "util/array.h"
 #include "util/message.h"
 #include "workload/pattern.h"
@@ -18,30 +24,25 @@
 #define STUDY	     "study"
 #define LONGEST_WORD 32
 
-#define COMMAND(name, group, id, summary) \
-	{ name, "pfdrive " name, COMMAND_##group, summary, cmd_##id, &id##_argp }
-
-const struct subcommand subcommands[] = {
-	COMMAND("run", MEASURE, run, "touch a file or memory, and measure its page faults"),
-	COMMAND("record", MEASURE, record, "watch any program: print a report, or record it"),
-	COMMAND("top", MEASURE, top, "show the current cost of a program's faults"),
-	COMMAND("check", MEASURE, check, "check that a program's faults stay within limits"),
-	COMMAND("export", MEASURE, export,
-		"write the counters of a program's faults, for monitoring"),
-	COMMAND("replay", MEASURE, replay, "touch a recorded file's pages under another policy"),
-	COMMAND("advise", MEASURE, advise, "replay a recording under each policy, and rank them"),
-	COMMAND("prefetch", MEASURE, prefetch, "read the pages of a start ahead of it"),
-	COMMAND("report", EXPLAIN, report, "print a recording: tables, figures or a trace"),
-	COMMAND("compare", EXPLAIN, compare, "compare the faults of two recordings"),
-	COMMAND("study io", STUDY, study_io, "compare mmap(2) with read(2) and write(2)"),
-	COMMAND("study rss", STUDY, study_rss, "show how touching a file grows a process"),
-	COMMAND("study pressure", STUDY, study_pressure,
-		"run beside processes that compete for memory"),
-	COMMAND("bench", STUDY, bench, "measure what operations of the system cost"),
-	COMMAND("maps", LOOK, maps, "print and explain the memory map of a process"),
-	COMMAND("doctor", LOOK, doctor, "check whether pfstat works on this machine"),
-	{ "help", "pfdrive help", COMMAND_LOOK, "show the manual of a command", cmd_help, NULL },
-	{ "helper", "pfdrive helper", COMMAND_HIDDEN, "", cmd_helper, NULL },
+const struct subcommand *const subcommands[] = {
+	&run_command,
+	&record_command,
+	&top_command,
+	&check_command,
+	&export_command,
+	&replay_command,
+	&advise_command,
+	&prefetch_command,
+	&report_command,
+	&compare_command,
+	&study_io_command,
+	&study_rss_command,
+	&study_pressure_command,
+	&bench_command,
+	&maps_command,
+	&doctor_command,
+	&help_command,
+	&helper_command,
 };
 
 const size_t nr_subcommands = ARRAY_SIZE(subcommands);
@@ -94,11 +95,11 @@ static const char *nearest_command(const char *word)
 		if (!strcmp(word, aliases[i].word))
 			return aliases[i].command;
 	for (i = 0; i < nr_subcommands; i++) {
-		distance = word_distance(word, subcommands[i].name);
-		if (subcommands[i].group == COMMAND_HIDDEN || distance >= best)
+		distance = word_distance(word, subcommands[i]->name);
+		if (subcommands[i]->group == COMMAND_HIDDEN || distance >= best)
 			continue;
 		best = distance;
-		nearest = subcommands[i].name;
+		nearest = subcommands[i]->name;
 	}
 	return nearest;
 }
@@ -126,11 +127,11 @@ static int message_of_study(const char *word)
 	size_t i;
 
 	for (i = 0; i < nr_subcommands; i++) {
-		if (strncmp(subcommands[i].name, STUDY " ", length))
+		if (strncmp(subcommands[i]->name, STUDY " ", length))
 			continue;
 		if (names[0])
 			strcat(names, ", ");
-		strcat(names, subcommands[i].name + length);
+		strcat(names, subcommands[i]->name + length);
 	}
 	if (!word)
 		return message(STATUS_USAGE, "no study was given; choose from %s", names);
@@ -154,8 +155,8 @@ const struct subcommand *subcommand_find(int argc, char *const *argv, int *words
 	size_t i;
 
 	for (i = 0; argc && i < nr_subcommands; i++)
-		if (names_command(subcommands[i].name, argv[0], argc > 1 ? argv[1] : NULL, words))
-			return &subcommands[i];
+		if (names_command(subcommands[i]->name, argv[0], argc > 1 ? argv[1] : NULL, words))
+			return subcommands[i];
 	return NULL;
 }
 
@@ -176,9 +177,9 @@ static void subcommand_list(FILE *out)
 	for (group = 0; group < COMMAND_HIDDEN; group++) {
 		fprintf(out, "\n%s:\n", titles[group]);
 		for (i = 0; i < nr_subcommands; i++)
-			if (subcommands[i].group == group)
-				fprintf(out, "  %-15s %s\n", subcommands[i].name,
-					subcommands[i].summary);
+			if (subcommands[i]->group == group)
+				fprintf(out, "  %-15s %s\n", subcommands[i]->name,
+					subcommands[i]->summary);
 	}
 	fputs("\npfdrive COMMAND --help lists the options of a command. A FILE that is named like "
 	      "a\ncommand is given as ./FILE.\n",
@@ -229,5 +230,5 @@ int command_line(int argc, char **argv)
 	if (argv[1][0] != '-' && !may_be_file(argv[1]))
 		return subcommand_unknown(argv[1], true);
 	argv[0] = "pfdrive";
-	return cmd_run(argc, argv);
+	return run_command.run(argc, argv);
 }

@@ -58,15 +58,9 @@ static void print_command(FILE *out, const char *command)
 static int print_subject(FILE *out, const void *context)
 {
 	const struct html_page *page = context;
-	const struct environment *e = page->report ? &page->report->environment : NULL;
+	const struct environment *e = &page->report->environment;
 
-	if (!e)
-		say(out,
-		    page->comparison->a.nr + page->comparison->b.nr > 2 ?
-			    "Page faults: %s, %s and others compared" :
-			    "Page faults: %s and %s compared",
-		    page->comparison->a.runs[0].file, page->comparison->b.runs[0].file);
-	else if (view_is_drive(page->report))
+	if (view_is_drive(page->report))
 		say(out, "Page faults of %s", e->file[0] ? e->file : "anonymous memory");
 	else if (e->command[0] && fputs("Page faults of ", out) >= 0)
 		print_command(out, e->command);
@@ -294,16 +288,16 @@ static int print_figure(FILE *out, const struct drawing *drawing, const char *sv
 	return err;
 }
 
-static int print_figures(FILE *out, const struct html_page *page)
+int html_print_figures(FILE *out, const struct drawing *drawings, char *const *svgs, size_t nr)
 {
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < page->nr && !err; i++) {
-		if (page->svgs[i])
-			err = print_figure(out, &page->drawings[i], page->svgs[i]);
+	for (i = 0; i < nr && !err; i++) {
+		if (svgs[i])
+			err = print_figure(out, &drawings[i], svgs[i]);
 		else
-			print_missing_figure(out, &page->drawings[i]);
+			print_missing_figure(out, &drawings[i]);
 	}
 	return err;
 }
@@ -364,8 +358,9 @@ static void print_invocation(FILE *out, const struct environment *e)
 	html_part_end(out, &part);
 }
 
-static int print_of_run(FILE *out, const struct html_page *page)
+static int print_of_run(FILE *out, const void *context)
 {
+	const struct html_page *page = context;
 	struct html_part part = html_part("run");
 	struct view view;
 	int err;
@@ -384,31 +379,13 @@ static int print_of_run(FILE *out, const struct html_page *page)
 	html_part_to(out, &part, "environment");
 	err = err ?: html_tables(out, print_environment, &view);
 	html_part_to(out, &part, "figures");
-	err = err ?: print_figures(out, page);
+	err = err ?: html_print_figures(out, page->drawings, page->svgs, page->nr);
 	html_part_to(out, &part, "tables");
 	err = err ?: html_tables(out, html_print_run, &view);
 	html_part_to(out, &part, "invocation");
 	print_invocation(out, &page->report->environment);
 	html_part_to(out, &part, "command");
 	say_report_command(out, page->recording);
-	html_part_end(out, &part);
-	return err;
-}
-
-static int print_comparison_table(FILE *out, const void *context)
-{
-	return compare_print_table(out, context);
-}
-
-static int print_of_comparison(FILE *out, const struct html_page *page)
-{
-	struct html_part part = html_part("comparison");
-	int err;
-
-	html_part_to(out, &part, "figures");
-	err = print_figures(out, page);
-	html_part_to(out, &part, "tables");
-	err = err ?: html_tables(out, print_comparison_table, page->comparison);
 	html_part_end(out, &part);
 	return err;
 }
@@ -450,18 +427,11 @@ int html_print_content(FILE *out, const struct html_content *content)
 	return err;
 }
 
-static int print_report_body(FILE *out, const void *context)
-{
-	const struct html_page *page = context;
-
-	return page->report ? print_of_run(out, page) : print_of_comparison(out, page);
-}
-
 int html_print_report(FILE *out, const struct html_page *page)
 {
 	return html_print_content(out, &(struct html_content){
 					       .subject = print_subject,
-					       .body = print_report_body,
+					       .body = print_of_run,
 					       .context = page,
 				       });
 }

@@ -8,13 +8,11 @@
 
 #include "figures/drawing.h"
 #include "print/html/html_text.h"
-#include "print/print_compare.h"
 #include "report/report.h"
 
 struct html_page {
-	const struct report *report;		 /* one run, already filled; or NULL */
-	const char *recording;			 /* path of its recording */
-	const struct compare_report *comparison; /* or a comparison of two runs */
+	const struct report *report; /* one run, already filled */
+	const char *recording;	     /* path of its recording */
 	const struct drawing *drawings;
 	char *const *svgs; /* output of gnuplot; an entry is NULL if not drawn */
 	size_t nr;
@@ -27,6 +25,8 @@ struct html_content {
 	const void *context;  /* of both */
 };
 
+/* Prints a section for each drawing. @svgs: as in struct html_page. 0 or a negative errno. */
+int html_print_figures(FILE *out, const struct drawing *drawings, char *const *svgs, size_t nr);
 /* Both write all of the page or nothing. 0 or a negative errno. */
 int html_print_content(FILE *out, const struct html_content *content);
 int html_print_report(FILE *out, const struct html_page *page);

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive replay: reads the faults of one file from a recording, touches the same pages again
+ * under another policy, and prints both.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advise/advise.h"
+#include "advise/recorded_file.h"
+#include "advise/replay_report.h"
+#include "drive/run.h"
+#include "privilege/named_files.h"
+#include "system/cpus.h"
+#include "util/argument.h"
+#include "util/message.h"
+#include "util/page_size.h"
+#include "util/signals.h"
+#include "util/size.h"
+
+struct replay_options {
+	const char *recording;
+	const char *path;   /* NULL: the costliest file */
+	const char *target; /* NULL: the same */
+	struct policy policy;
+	bool paced;
+	bool json;
+	struct options run;
+};
+
+enum key {
+	KEY_ADVISE = 'a',
+	KEY_CACHE = 'c',
+	KEY_FORMAT = 'f',
+	KEY_READAHEAD = 'r',
+	KEY_POPULATE = 1000,
+	KEY_FILE,
+	KEY_ON,
+	KEY_PACE,
+	KEY_FAULT_AROUND,
+	KEY_NO_BPF,
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "Replay:", 1 },
+	{ "file", KEY_FILE, "PATH", 0,
+	  "replay the faults of this recorded file (default: the one whose faults took longest)",
+	  1 },
+	{ "on", KEY_ON, "PATH", 0, "touch this file instead of the recorded one", 1 },
+	{ "pace", KEY_PACE, "recorded|none", 0,
+	  "keep the recorded time between faults, or none (default recorded)", 1 },
+	{ "cache", KEY_CACHE, "cold|warm", 0,
+	  "state of the page cache before the replay (default cold)", 1 },
+	{ NULL, 0, NULL, 0, "Policy:", 2 },
+	{ "advise", KEY_ADVISE, "ADVICE", 0, "madvise(2): " POLICY_ADVICE_NAMES, 2 },
+	{ "read-ahead", KEY_READAHEAD, "SIZE", 0,
+	  "read-ahead of this file, instead of that of its device", 2 },
+	{ "populate", KEY_POPULATE, NULL, 0, "read and map the whole file first", 2 },
+	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
+	  "off: each page faults separately (default keep)", 2 },
+	{ NULL, 0, NULL, 0, "Output:", 3 },
+	{ "format", KEY_FORMAT, "table|json", 0, "format of standard output (default table)", 3 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "run without eBPF", 3 },
+	{ 0 },
+};
+
+static int64_t readahead_of(const struct argp_state *state, const char *text)
+{
+	uint64_t bytes = 0;
+
+	if (size_parse(text, &bytes) || bytes % page_size() || bytes > 1ULL << 30)
+		usage(state, "--read-ahead: '%s' is not a multiple of %" PRIu64 "K up to 1G", text,
+		      page_size() / 1024);
+	return bytes;
+}
+
+static error_t replay_parse_option(int key, char *text, struct argp_state *state)
+{
+	static const char *const paces[] = { "recorded", "none", NULL };
+	static const char *const caches[] = { "cold", "warm", NULL };
+	static const char *const around[] = { "keep", "off", NULL };
+	static const char *const formats[] = { "table", "json", NULL };
+	struct replay_options *options = state->input;
+
+	switch (key) {
+	case KEY_FILE:
+		options->path = text;
+		return 0;
+	case KEY_ON:
+		options->target = text;
+		return 0;
+	case KEY_PACE:
+		options->paced = !argument_word(state, "pace", text, paces);
+		return 0;
+	case KEY_CACHE:
+		options->run.warm = argument_word(state, "cache", text, caches);
+		return 0;
+	case KEY_ADVISE:
+		if (policy_parse_advice(&options->policy, text))
+			usage(state, "--advise: '%s' is not one of " POLICY_ADVICE_NAMES, text);
+		return 0;
+	case KEY_READAHEAD:
+		options->policy.readahead_bytes = readahead_of(state, text);
+		return 0;
+	case KEY_POPULATE:
+		options->policy.populate = true;
+		return 0;
+	case KEY_FAULT_AROUND:
+		options->run.fault_around = !argument_word(state, "fault-around", text, around);
+		return 0;
+	case KEY_FORMAT:
+		options->json = argument_word(state, "format", text, formats);
+		return 0;
+	case KEY_NO_BPF:
+		options->run.bpf = false;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->recording)
+			usage(state, "unexpected argument '%s'; give one RECORDING", text);
+		if (!strcmp(text, "-"))
+			usage(state,
+			      "cannot replay standard input: the recording is read more than "
+			      "once; name a file");
+		options->recording = text;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		usage(state, "no RECORDING was given; see --help");
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		named_files_input(state, "the recording", options->recording);
+		named_files_input(state, "--on", options->target);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp replay_argp = {
+	.options = argp_options,
+	.parser = replay_parse_option,
+	.args_doc = "RECORDING",
+	.doc = "Touches the pages of a recorded file in the recorded order and pace under another "
+	       "policy, and prints the difference.\vA recording has only the pages that faulted; "
+	       "pages that fault-around had mapped are not touched. The file is only read. "
+	       "Without root, perf records the replayed faults, in fewer classes.",
+};
+
+static void replay_parse(struct replay_options *options, int argc, char **argv)
+{
+	*options = (struct replay_options){
+		.policy = POLICY_NONE,
+		.paced = true,
+		.run = {
+			.pattern_text = "replay", .fault_around = true, .bpf = true, .repeats = 1,
+			.cpu = -1,
+		},
+	};
+	argp_parse(&replay_argp, argc, argv, 0, NULL, options);
+}
+
+/* Counts only faults of the replayed mapping. */
+struct listening {
+	const struct mapping *mapping;
+	struct class_totals *classes;
+};
+
+static int replay_take_fault(void *context, const struct explained *fault)
+{
+	struct listening *listening = context;
+	const uint64_t start = (uintptr_t)listening->mapping->data;
+
+	if (fault->address < start || fault->address - start >= listening->mapping->bytes)
+		return 0;
+	listening->classes[fault->class].count++;
+	listening->classes[fault->class].total_ns += fault->end_ns - fault->start_ns;
+	return 0;
+}
+
+static int message_of_readahead(const char *path, int err)
+{
+	if (err == -EOPNOTSUPP)
+		return message(STATUS_FAILED,
+			       "--read-ahead: the file system of %s has no "
+			       "read-ahead setting of its own",
+			       path);
+	return workload_file_message(path, err);
+}
+
+/* A file takes its read-ahead from the device when it is opened, see advice.h. */
+static int open_target(const struct policy *policy, const char *path, struct mapping *mapping)
+{
+	const int64_t bytes = policy->readahead_bytes;
+	struct policy_readahead readahead = POLICY_READAHEAD_NONE;
+	int err = 0, end_err;
+
+	if (bytes >= 0)
+		err = policy_readahead_begin(&readahead, path, bytes);
+	if (err)
+		return message_of_readahead(path, err);
+	err = mapping_open(mapping, path, false);
+	end_err = policy_readahead_end(&readahead);
+	if (end_err)
+		return message(STATUS_FAILED, "--read-ahead: cannot restore %s to %s: %s",
+			       readahead.path, strtok(readahead.before, "\n"), strerror(-end_err));
+	return err ? workload_file_message(path, err) : STATUS_OK;
+}
+
+static int replay_touch(const struct replay_options *options, const struct recorded_file *file,
+			struct replayed *replayed)
+{
+	struct mapping mapping = MAPPING_NONE;
+	struct options run = options->run;
+	struct pattern pattern;
+	struct listening listening = { &mapping, replayed->classes };
+	struct cpus cpus;
+	struct run_plan plan = {
+		.options = &run,
+		.pattern = &pattern,
+		.mapping = &mapping,
+		.policy = &options->policy,
+		.cpus = &cpus,
+		.number = 1,
+		.listener = replay_take_fault,
+		.listener_context = &listening,
+	};
+	int status, err;
+
+	run.file = options->target ?: file->path;
+	plan.name = run.file;
+	replayed->path = run.file;
+	err = cpus_read(&cpus);
+	if (err)
+		return message(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
+	status = open_target(&options->policy, run.file, &mapping);
+	if (status)
+		return status;
+	replay_pattern(&pattern, &file->replay, mapping.bytes, options->paced);
+	status = run_once(&plan, &replayed->result);
+	replayed->nr_advices = file->replay.nr_advices;
+	replayed->nr_refused = replay_refused(&replayed->refused_errno);
+	mapping_close(&mapping);
+	return status;
+}
+
+static int replay_print(const struct replay_options *options, const struct recorded_file *file,
+			const struct replayed *replayed)
+{
+	int err = replay_report_print(stdout, file, replayed, options->json);
+	int status = err ? message_of_stdout(err, "the result") : STATUS_OK;
+	int accounts = result_check(&replayed->result, 1);
+
+	return status ? status : accounts;
+}
+
+static int cmd_replay(int argc, char **argv)
+{
+	struct recorded_file file = { 0 };
+	struct replay_options options;
+	struct replayed replayed = { 0 };
+	int status;
+
+	replay_parse(&options, argc, argv);
+	signals_init();
+	status = recorded_file_read(&file, options.recording, options.path);
+	replayed.advised = options.policy.advice >= 0;
+	if (replayed.advised)
+		replay_forget_advice(&file.replay);
+	if (!status)
+		status = replay_touch(&options, &file, &replayed);
+	if (!status)
+		status = replay_print(&options, &file, &replayed);
+	result_free(&replayed.result);
+	recorded_file_exit(&file);
+	return status;
+}
+
+const struct subcommand replay_command = {
+	.name = "replay",
+	.title = "pfdrive replay",
+	.group = COMMAND_MEASURE,
+	.summary = "touch a recorded file's pages under another policy",
+	.run = cmd_replay,
+	.argp = &replay_argp,
+};

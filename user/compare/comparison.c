@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Turns the batches of two sides into rows of means, and judges which rows changed. The compare
+ * command adds the runs and prints the rows. Only rows with enough faults on a side are judged.
+ * The probability that any row of equal programs is called a change stays below the requested one.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "compare/comparison.h"
+#include "util/array.h"
+
+/* Share of the permitted probability of an error that is for the total time of all faults. */
+#define TOTAL_WEIGHT 0.9
+
+const char *comparison_measure_name(const struct comparison_row *row)
+{
+	static const char *const parts[] = PART_NAMES;
+
+	switch (row->measure) {
+	case COMPARISON_TOTAL:
+		return "total";
+	case COMPARISON_READ:
+		return "read";
+	case COMPARISON_FAULTS:
+		return "faults";
+	case COMPARISON_MAJOR:
+		return "major";
+	case COMPARISON_TIME:
+		break;
+	}
+	return row->part == NR_PARTS ? "whole" : parts[row->part];
+}
+
+const char *comparison_unit(const struct comparison_row *row, bool rates)
+{
+	switch (row->measure) {
+	case COMPARISON_TOTAL:
+		return rates ? "ns/s" : "ns";
+	case COMPARISON_READ:
+		return rates ? "bytes/s" : "bytes";
+	case COMPARISON_FAULTS:
+	case COMPARISON_MAJOR:
+		return rates ? "faults/s" : "faults";
+	case COMPARISON_TIME:
+		break;
+	}
+	return "ns";
+}
+
+static struct comparison_row *add_row(struct comparison *comparison, const char *class,
+				      enum comparison_measure measure)
+{
+	struct comparison_row *row = &comparison->rows[comparison->nr++];
+
+	*row = (struct comparison_row){
+		.class = class,
+		.measure = measure,
+		.part = NR_PARTS,
+		.a = { .value = NAN },
+		.b = { .value = NAN },
+	};
+	return row;
+}
+
+static uint64_t side_sum(const struct comparison_side *side, enum batch_sum sum)
+{
+	uint64_t total = 0;
+	size_t i;
+
+	for (i = 0; i < side->nr; i++)
+		total += side->runs[i].faults->sums[sum];
+	return total;
+}
+
+static uint64_t side_requests(const struct comparison_side *side)
+{
+	uint64_t total = 0;
+	size_t i;
+
+	for (i = 0; i < side->nr; i++)
+		total += side->runs[i].reads->requests;
+	return total;
+}
+
+static struct estimate estimate_of(const struct comparison_run *run,
+				   enum comparison_measure measure, enum part part)
+{
+	switch (measure) {
+	case COMPARISON_TOTAL:
+		return estimate_sum(run->faults, BATCH_TIME + NR_PARTS, run->seconds);
+	case COMPARISON_READ:
+		return estimate_reads(run->reads, run->seconds);
+	case COMPARISON_FAULTS:
+		return estimate_sum(run->faults, BATCH_FAULTS, run->seconds);
+	case COMPARISON_MAJOR:
+		return estimate_sum(run->faults, BATCH_MAJOR, run->seconds);
+	case COMPARISON_TIME:
+		break;
+	}
+	return estimate_mean(run->faults, part);
+}
+
+static struct run_mean side_mean(const struct comparison_side *side,
+				 const struct comparison_row *row)
+{
+	struct estimate runs[COMPARISON_MAX_RUNS];
+	size_t i;
+
+	for (i = 0; i < side->nr; i++)
+		runs[i] = estimate_of(&side->runs[i], row->measure, row->part);
+	return run_mean_of(runs, side->nr);
+}
+
+static void row_fill(struct comparison_row *row, const struct comparison_side *a,
+		     const struct comparison_side *b)
+{
+	row->a = side_mean(a, row);
+	row->b = side_mean(b, row);
+}
+
+/* Too few only if both sides have few: none or few against many is certain. */
+static void add_sum(struct comparison *comparison, const char *class,
+		    enum comparison_measure measure, const struct comparison_side *a,
+		    const struct comparison_side *b)
+{
+	const enum batch_sum sum = measure == COMPARISON_MAJOR ? BATCH_MAJOR : BATCH_FAULTS;
+	struct comparison_row *row = add_row(comparison, class, measure);
+
+	row_fill(row, a, b);
+	if (side_sum(a, sum) < COMPARISON_FEW && side_sum(b, sum) < COMPARISON_FEW)
+		row->verdict = COMPARISON_TOO_FEW;
+}
+
+static bool knows_reads(const struct comparison_side *side)
+{
+	size_t i;
+
+	for (i = 0; i < side->nr; i++)
+		if (!side->runs[i].reads)
+			return false;
+	return true;
+}
+
+static void add_reads(struct comparison *comparison, const char *class,
+		      const struct comparison_side *a, const struct comparison_side *b)
+{
+	struct comparison_row *row;
+
+	if (!knows_reads(a) || !knows_reads(b))
+		return;
+	row = add_row(comparison, class, COMPARISON_READ);
+	row_fill(row, a, b);
+	if (side_requests(a) < COMPARISON_FEW && side_requests(b) < COMPARISON_FEW)
+		row->verdict = COMPARISON_TOO_FEW;
+}
+
+static void add_time(struct comparison *comparison, const char *class, enum part part,
+		     const struct comparison_side *a, const struct comparison_side *b, bool known)
+{
+	struct comparison_row *row = add_row(comparison, class, COMPARISON_TIME);
+
+	row->part = part;
+	row->verdict = COMPARISON_UNKNOWN;
+	if (!known)
+		return;
+	row_fill(row, a, b);
+	row->verdict = side_sum(a, BATCH_FAULTS) < COMPARISON_FEW ||
+				       side_sum(b, BATCH_FAULTS) < COMPARISON_FEW ?
+			       COMPARISON_TOO_FEW :
+			       COMPARISON_SAME;
+}
+
+void comparison_add(struct comparison *comparison, const char *class,
+		    const struct comparison_side *a, const struct comparison_side *b,
+		    unsigned int known)
+{
+	enum part part;
+
+	comparison->several |= a->nr > 1 || b->nr > 1;
+	if (!side_sum(a, BATCH_FAULTS) && !side_sum(b, BATCH_FAULTS))
+		return;
+	if (known & COMPARISON_WHOLE)
+		add_sum(comparison, class, COMPARISON_TOTAL, a, b);
+	else
+		add_row(comparison, class, COMPARISON_TOTAL)->verdict = COMPARISON_UNKNOWN;
+	add_reads(comparison, class, a, b);
+	add_sum(comparison, class, COMPARISON_FAULTS, a, b);
+	if (side_sum(a, BATCH_MAJOR) || side_sum(b, BATCH_MAJOR))
+		add_sum(comparison, class, COMPARISON_MAJOR, a, b);
+	add_time(comparison, class, NR_PARTS, a, b, known & COMPARISON_WHOLE);
+	for (part = 0; part < NR_PARTS; part++)
+		add_time(comparison, class, part, a, b, known & 1U << part);
+}
+
+void comparison_add_unknown(struct comparison *comparison, const char *class)
+{
+	static const enum comparison_measure measures[] = { COMPARISON_TOTAL, COMPARISON_FAULTS,
+							    COMPARISON_TIME };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(measures); i++)
+		add_row(comparison, class, measures[i])->verdict = COMPARISON_UNKNOWN;
+}
+
+/* A part that is 0 on both sides cannot differ. */
+static bool can_change(const struct comparison_row *row)
+{
+	return row->verdict == COMPARISON_SAME && (row->a.value > 0 || row->b.value > 0);
+}
+
+static bool has_one_run_a_side(const struct comparison_row *row)
+{
+	return row->a.nr <= 1 && row->b.nr <= 1;
+}
+
+static void leave_unjudged(struct comparison *comparison, enum comparison_verdict verdict)
+{
+	struct comparison_row *row;
+
+	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
+		if (row->verdict != COMPARISON_SAME)
+			continue;
+		row->verdict = verdict;
+		row->interval.difference = interval_relative(row->a.value, row->b.value);
+	}
+}
+
+/* A class that occurs in one run of each side shows no variation, although there are more runs. */
+static void drop_single_means(struct comparison *comparison)
+{
+	struct comparison_row *row;
+
+	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++)
+		if (can_change(row) && has_one_run_a_side(row))
+			row->verdict = COMPARISON_TOO_FEW;
+}
+
+static double weight_of(const struct comparison *comparison, const struct comparison_row *row,
+			const struct comparison_row *total)
+{
+	return row == total ? TOTAL_WEIGHT : (1 - TOTAL_WEIGHT) / comparison->nr_judged;
+}
+
+/* @open: rows that do not differ so far. Returns false if no further row differs. */
+static bool judge_step(struct comparison *comparison, const struct comparison_rules *rules,
+		       bool *open, const struct comparison_row *total)
+{
+	struct comparison_row *row;
+	double weights = 0, weight;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < comparison->nr; i++)
+		weights += open[i] ? weight_of(comparison, &comparison->rows[i], total) : 0;
+	for (i = 0; i < comparison->nr; i++) {
+		row = &comparison->rows[i];
+		if (!open[i])
+			continue;
+		weight = weight_of(comparison, row, total);
+		row->confidence = 1 - (1 - rules->confidence) * weight / weights;
+		row->interval = run_mean_interval(&row->a, &row->b, row->confidence);
+		if (row->interval.low <= 0 && row->interval.high >= 0)
+			continue;
+		open[i] = false;
+		any = true;
+	}
+	return any;
+}
+
+static void judge_rows(struct comparison *comparison, const struct comparison_rules *rules)
+{
+	const struct comparison_row *total = comparison_total(comparison);
+	const double threshold = rules->threshold + comparison->lost;
+	bool open[COMPARISON_MAX_ROWS] = { false };
+	struct comparison_row *row;
+	size_t i;
+
+	for (i = 0; i < comparison->nr; i++) {
+		open[i] = can_change(&comparison->rows[i]);
+		comparison->nr_judged += open[i];
+	}
+	while (judge_step(comparison, rules, open, total))
+		;
+	for (i = 0; i < comparison->nr; i++) {
+		row = &comparison->rows[i];
+		if (!row->confidence || open[i] || row->interval.difference == 0 ||
+		    fabs(row->interval.difference) < threshold)
+			continue;
+		row->verdict = COMPARISON_CHANGE;
+		comparison->change = true;
+	}
+}
+
+void comparison_judge(struct comparison *comparison, const struct comparison_rules *rules)
+{
+	const bool single = !comparison->several;
+
+	comparison->nr_judged = 0;
+	comparison->change = false;
+	comparison->lost = rules->lost[0] + rules->lost[1];
+	comparison->incomplete = fmax(rules->lost[0], rules->lost[1]) > rules->threshold;
+	comparison->not_judged = single && !rules->single && !comparison->incomplete;
+	if (!single)
+		drop_single_means(comparison);
+	if (comparison->incomplete)
+		leave_unjudged(comparison, COMPARISON_INCOMPLETE);
+	else if (comparison->not_judged)
+		leave_unjudged(comparison, COMPARISON_NOT_JUDGED);
+	else
+		judge_rows(comparison, rules);
+}
+
+const struct comparison_row *comparison_total(const struct comparison *comparison)
+{
+	const struct comparison_row *row;
+
+	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++)
+		if (row->measure == COMPARISON_TOTAL && !strcmp(row->class, "all"))
+			return row;
+	return NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One measured run of this program's own accesses: from the plan to the result. */
+#ifndef PFSTAT_USER_RUN_H
+#define PFSTAT_USER_RUN_H
+
+#include "drive/run_options.h"
+#include "run/result.h"
+#include "system/cpus.h"
+#include "util/subcommand.h"
+#include "workload/mapping.h"
+
+struct pressure;
+
+struct run_plan {
+	const struct options *options;
+	const struct pattern *pattern; /* fitted to the file */
+	struct mapping *mapping;       /* open, not mapped */
+	const char *name;	       /* of it, in sentences */
+	struct pressure *pressure;     /* the memory pressure; NULL: none */
+	const struct policy *policy;   /* applied when the accesses begin; NULL: none */
+	const struct cpus *cpus;       /* where pfdrive may run, except for the accesses */
+	unsigned int number;	       /* of this run, from 1 */
+	explain_sink listener;	       /* receives every logical fault; NULL: none */
+	void *listener_context;
+};
+
+/* STATUS_OK, or the exit status after a message. The result must be freed in any case. */
+int run_once(const struct run_plan *plan, struct result *result);
+
+extern const struct subcommand run_command, study_pressure_command;
+
+#endif

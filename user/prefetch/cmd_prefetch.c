@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pfdrive prefetch: makes a list of the pages that a start needs from recordings of it, reads the
+ * list into the page cache, or does that and then starts the program.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "prefetch/prefetch.h"
+#include "prefetch/prefetch_make.h"
+#include "prefetch/prefetch_read.h"
+#include "prefetch/prefetch_report.h"
+#include "privilege/invoker.h"
+#include "privilege/named_files.h"
+#include "privilege/output_file.h"
+#include "system/fd_limit.h"
+#include "util/argument.h"
+#include "util/message.h"
+#include "util/page_size.h"
+#include "util/signals.h"
+
+enum prefetch_action { PREFETCH_MAKE, PREFETCH_APPLY, PREFETCH_RUN, PREFETCH_NO_ACTION };
+
+struct prefetch_options {
+	enum prefetch_action action;
+	const char *list;   /* of apply and run */
+	const char *output; /* of make */
+	char *recordings[PREFETCH_RUNS_MAX];
+	unsigned int runs;
+	unsigned int min_runs; /* 0: not given */
+	uint64_t max_bytes;    /* UINT64_MAX: not given */
+	unsigned int threads;  /* 0: not given */
+	char *const *command;
+};
+
+enum key {
+	KEY_MAX_SIZE = 3000,
+	KEY_MIN_RUNS,
+	KEY_THREADS,
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "make:", 1 },
+	{ "output", 'o', "FILE", 0, "write the list to FILE", 1 },
+	{ "max-size", KEY_MAX_SIZE, "SIZE", 0,
+	  "keep only the extents that avoid most time for their size, up to SIZE bytes", 1 },
+	{ "min-runs", KEY_MIN_RUNS, "K", 0,
+	  "take the pages that at least K recordings need (default: more than half of them)", 1 },
+	{ NULL, 0, NULL, 0, "apply and run:", 2 },
+	{ "threads", KEY_THREADS, "N", 0, "read with N threads (default 8)", 2 },
+	{ 0 },
+};
+
+static void prefetch_take_action(struct prefetch_options *options, const struct argp_state *state,
+				 const char *word)
+{
+	static const char *const words[] = { "make", "apply", "run" };
+	int action;
+
+	for (action = PREFETCH_MAKE; action < PREFETCH_NO_ACTION; action++)
+		if (!strcmp(word, words[action]))
+			break;
+	if (action == PREFETCH_NO_ACTION)
+		usage(state, "'%s' is not one of make, apply and run", word);
+	options->action = action;
+}
+
+static void prefetch_take_argument(struct prefetch_options *options, struct argp_state *state,
+				   char *text)
+{
+	if (options->action == PREFETCH_NO_ACTION) {
+		prefetch_take_action(options, state, text);
+	} else if (options->action == PREFETCH_MAKE) {
+		if (options->runs == PREFETCH_RUNS_MAX)
+			usage(state, "a list is made of at most %u recordings; leave out '%s'",
+			      PREFETCH_RUNS_MAX, text);
+		if (!strcmp(text, "-"))
+			usage(state, "cannot use standard input; name the recordings");
+		options->recordings[options->runs++] = text;
+	} else if (!options->list) {
+		options->list = text;
+	} else if (options->action == PREFETCH_APPLY) {
+		usage(state, "unexpected argument '%s'; give one LIST", text);
+	} else {
+		options->command = state->argv + state->next - 1;
+		state->next = state->argc;
+	}
+}
+
+static void prefetch_check_make(const struct prefetch_options *options,
+				const struct argp_state *state)
+{
+	unsigned int i;
+
+	if (!options->runs)
+		usage(state, "no recording was given; see --help");
+	if (!options->output)
+		usage(state, "no list was named; use --output FILE");
+	if (options->threads)
+		usage(state, "--threads is for apply and run");
+	if (options->min_runs > options->runs)
+		usage(state, "--min-runs %u exceeds the number of recordings, which is %u",
+		      options->min_runs, options->runs);
+	for (i = 0; i < options->runs; i++)
+		named_files_input(state, "the recording", options->recordings[i]);
+	named_files_output(state, "--output", options->output);
+}
+
+static void prefetch_check(const struct prefetch_options *options, const struct argp_state *state)
+{
+	if (options->action == PREFETCH_NO_ACTION)
+		usage(state, "no action was given; choose from make, apply and run");
+	if (options->action == PREFETCH_MAKE) {
+		prefetch_check_make(options, state);
+		return;
+	}
+	if (options->output || options->min_runs || options->max_bytes != UINT64_MAX)
+		usage(state, "--output, --max-size and --min-runs are for make");
+	if (!options->list)
+		usage(state, "no LIST was given; see --help");
+	if (options->action == PREFETCH_RUN && !options->command)
+		usage(state, "no COMMAND was given; see --help");
+}
+
+static error_t prefetch_parse_option(int key, char *text, struct argp_state *state)
+{
+	struct prefetch_options *options = state->input;
+
+	switch (key) {
+	case 'o':
+		options->output = text;
+		return 0;
+	case KEY_MAX_SIZE:
+		options->max_bytes =
+			argument_size(state, "max-size", text, page_size(), 1ULL << 50);
+		return 0;
+	case KEY_MIN_RUNS:
+		options->min_runs = argument_number(state, "min-runs", text, 1, PREFETCH_RUNS_MAX);
+		return 0;
+	case KEY_THREADS:
+		options->threads = argument_number(state, "threads", text, 1, PREFETCH_THREADS_MAX);
+		return 0;
+	case ARGP_KEY_ARG:
+		prefetch_take_argument(options, state, text);
+		return 0;
+	case ARGP_KEY_END:
+		prefetch_check(options, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp prefetch_argp = {
+	.options = argp_options,
+	.parser = prefetch_parse_option,
+	.args_doc = "make RECORDING... -o LIST\napply LIST\nrun LIST [--] COMMAND [ARGUMENT...]",
+	.doc = "Makes a list of the parts of files that the start of a program needs, and reads "
+	       "them into the page cache before the start.\v"
+	       "Record with a cold page cache, since pages that are cached leave no trace. run "
+	       "reads the list completely, and then executes COMMAND. Exit status of apply: 3, if "
+	       "a file is missing or changed; of run: that of COMMAND. Requires neither root nor "
+	       "the module.",
+};
+
+static int prefetch_write_list(const struct prefetch_made *made, const char *path)
+{
+	struct output *output;
+	int err = output_open(&output, path);
+
+	if (!err) {
+		prefetch_list_write(output_stream(output), &made->list);
+		err = output_commit(output);
+	}
+	return err ? message(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
+		     STATUS_OK;
+}
+
+static int prefetch_do_make(const struct prefetch_options *options)
+{
+	const struct prefetch_wish wish = {
+		.recordings = options->recordings,
+		.runs = options->runs,
+		.min_runs = options->min_runs,
+		.max_bytes = options->max_bytes,
+	};
+	struct prefetch_made made;
+	int status, err;
+
+	status = prefetch_make(&made, &wish);
+	if (!status && !made.all.extents)
+		status = message(STATUS_FAILED, "cannot make a list: the recordings have no page "
+						"of a file that exists; record the start with a "
+						"cold page cache");
+	if (!status)
+		status = prefetch_write_list(&made, options->output);
+	if (!status) {
+		err = prefetch_report_made(stdout, &made, options->output);
+		status = err ? message_of_stdout(err, "the size-benefit curve") : STATUS_OK;
+	}
+	prefetch_made_exit(&made);
+	return status;
+}
+
+static int prefetch_do_read(const struct prefetch_options *options, struct prefetch_result *result)
+{
+	struct prefetch_list list;
+	int status = prefetch_list_open(&list, options->list);
+
+	if (!status)
+		status = prefetch_read(&list, options->threads ?: PREFETCH_THREADS_DEFAULT, result);
+	prefetch_list_exit(&list);
+	return status;
+}
+
+static int prefetch_do_apply(const struct prefetch_options *options)
+{
+	struct prefetch_result result;
+	int status = prefetch_do_read(options, &result), err;
+
+	if (status)
+		return status;
+	err = prefetch_report_read(stdout, &result);
+	if (err)
+		return message_of_stdout(err, "the result");
+	return result.left_out ? STATUS_MISSING : STATUS_OK;
+}
+
+/* Files that were left out do not keep the program from starting. */
+static int prefetch_do_run(const struct prefetch_options *options)
+{
+	struct prefetch_result result;
+	int status = prefetch_do_read(options, &result);
+
+	if (status)
+		return status;
+	signals_default();
+	descriptors_restore();
+	execvp(options->command[0], options->command);
+	return message(errno == ENOENT ? 127 : 126, "cannot execute %s: %s", options->command[0],
+		       strerror(errno));
+}
+
+static int cmd_prefetch(int argc, char **argv)
+{
+	struct prefetch_options options = {
+		.action = PREFETCH_NO_ACTION,
+		.max_bytes = UINT64_MAX,
+	};
+	int err;
+
+	argp_parse(&prefetch_argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
+	signals_init();
+	/* Nothing here needs the privileges of sudo. */
+	err = invoker_become();
+	if (err)
+		return message(STATUS_FAILED, "cannot become %s: %s", invoker_name(),
+			       strerror(-err));
+	switch (options.action) {
+	case PREFETCH_MAKE:
+		return prefetch_do_make(&options);
+	case PREFETCH_APPLY:
+		return prefetch_do_apply(&options);
+	default:
+		return prefetch_do_run(&options);
+	}
+}
+
+const struct subcommand prefetch_command = {
+	.name = "prefetch",
+	.title = "pfdrive prefetch",
+	.group = COMMAND_MEASURE,
+	.summary = "read the pages of a start ahead of it",
+	.run = cmd_prefetch,
+	.argp = &prefetch_argp,
+};

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Feeds each recording to the analysis, which names files by their mappings, and to
+ * needed_pages. Files that were only read, not mapped, are searched by inode in the file systems.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/analysis.h"
+#include "prefetch/prefetch_sources.h"
+#include "print/json/json_head.h"
+#include "recording/counters_json.h"
+#include "recording/reader.h"
+#include "report/report.h"
+#include "util/message.h"
+#include "util/page_size.h"
+#include "util/signals.h"
+
+struct source_reading {
+	struct prefetch_sources *sources;
+	struct prefetch_source *source;
+	struct analysis *analysis;
+	struct needed_pages *needed;
+	bool may_start; /* a command was recorded, and it has not been executed yet */
+};
+
+static int source_take_fault(void *context, const struct explained *fault)
+{
+	struct source_reading *reading = context;
+
+	return needed_pages_add_fault(reading->needed, fault);
+}
+
+static int source_take_item(void *context, const struct item *item)
+{
+	struct source_reading *reading = context;
+	int err = analysis_add(reading->analysis, item);
+
+	/* Before that, the process is a copy of pfdrive. */
+	if (reading->may_start && item->type == ITEM_MAP && !item->map->bytes) {
+		needed_pages_start(reading->needed, item->ns);
+		reading->may_start = false;
+	}
+	if (err || item->type != ITEM_EVENT || item->event->type != PFSTAT_EVENT_BLOCK)
+		return err;
+	return needed_pages_add_block(reading->needed, (const struct pfstat_block *)item->event);
+}
+
+static int compare_pages(const void *a, const void *b)
+{
+	const struct needed_page *left = a, *right = b;
+
+	if (left->dev != right->dev)
+		return left->dev < right->dev ? -1 : 1;
+	return left->inode < right->inode ? -1 : left->inode > right->inode;
+}
+
+/* The name of a file that the recording does not know has the form "(device ...)". */
+static int source_name_file(const struct source_reading *reading, struct inode_path *file)
+{
+	char *name;
+
+	if (file->path)
+		return 0;
+	name = analysis_file_name(reading->analysis, file->dev, file->inode);
+	if (!name)
+		return -ENOMEM;
+	if (name[0] == '/')
+		file->path = name;
+	else
+		free(name);
+	return 0;
+}
+
+/* Adds the files of the recording that are new, and names those that have no name yet. */
+static int source_add_files(struct source_reading *reading)
+{
+	struct prefetch_sources *sources = reading->sources;
+	const struct prefetch_source *source = reading->source;
+	struct needed_page *pages = malloc((source->nr_pages + 1) * sizeof(*pages));
+	size_t known = sources->nr_files, i;
+	struct inode_path *files, key;
+	int err = 0;
+
+	files = reallocarray(sources->files, known + source->nr_pages + 1, sizeof(*files));
+	if (files)
+		sources->files = files;
+	if (!files || !pages) {
+		free(pages);
+		return -ENOMEM;
+	}
+	memcpy(pages, source->pages, source->nr_pages * sizeof(*pages));
+	qsort(pages, source->nr_pages, sizeof(*pages), compare_pages);
+	for (i = 0; i < source->nr_pages && !err; i++) {
+		if (i && !compare_pages(&pages[i], &pages[i - 1]))
+			continue;
+		key = (struct inode_path){ .inode = pages[i].inode, .dev = pages[i].dev };
+		if (!bsearch(&key, files, known, sizeof(key), inode_path_compare))
+			files[sources->nr_files++] = key;
+	}
+	free(pages);
+	qsort(files, sources->nr_files, sizeof(*files), inode_path_compare);
+	for (i = 0; i < sources->nr_files && !err; i++)
+		err = source_name_file(reading, &files[i]);
+	return err;
+}
+
+static int source_take_pages(struct source_reading *reading)
+{
+	struct prefetch_source *source = reading->source;
+	const struct needed_page *pages;
+	int err;
+
+	err = needed_pages_finish(reading->needed, &pages, &source->nr_pages, &source->figures);
+	if (err)
+		return err;
+	source->pages = malloc((source->nr_pages + 1) * sizeof(*pages));
+	if (!source->pages)
+		return -ENOMEM;
+	if (source->nr_pages)
+		memcpy(source->pages, pages, source->nr_pages * sizeof(*pages));
+	return source_add_files(reading);
+}
+
+/* A recording that is cut, or that lost events, lacks pages. */
+static void source_check_losses(const struct prefetch_source *source,
+				const struct recording_reader *reader)
+{
+	struct run_counters counters;
+	uint64_t lost;
+
+	if (recording_damage(reader))
+		message(STATUS_OK, "%s", recording_damage(reader));
+	if (counters_from_json(&counters, recording_tail(reader)))
+		return;
+	lost = counters.lost != COUNT_NA ? counters.lost : 0;
+	if (counters.have_bpf && counters.counts[PFSTAT_COUNT_EVENTS_LOST] != COUNT_NA)
+		lost += counters.counts[PFSTAT_COUNT_EVENTS_LOST];
+	if (lost)
+		message(STATUS_OK,
+			"%s lost %llu records and events, whose pages may be missing; record again "
+			"with a larger --ring-size",
+			source->recording, (unsigned long long)lost);
+	run_counters_exit(&counters);
+}
+
+static int source_read_head(struct source_reading *reading, const struct recording_reader *reader)
+{
+	struct prefetch_source *source = reading->source;
+	struct report report;
+	int err;
+
+	report_init(&report);
+	err = head_from_json(&report, recording_head(reader));
+	source->started_s = report.environment.started_s;
+	source->has_requests = report.bpf.known;
+	reading->may_start = report.environment.command[0];
+	report_exit(&report);
+	return err ? message(STATUS_FAILED, "cannot use %s: its head is not complete",
+			     source->recording) :
+		     STATUS_OK;
+}
+
+static int source_read_items(struct source_reading *reading, struct recording_reader *reader)
+{
+	struct prefetch_source *source = reading->source;
+	int err;
+
+	err = analysis_listen(reading->analysis, source_take_fault, reading);
+	if (!err)
+		err = recording_feed(reader, source_take_item, reading, &signals_caught);
+	if (!err)
+		err = analysis_finish(reading->analysis);
+	if (!err)
+		err = source_take_pages(reading);
+	if (signals_caught)
+		return 128 + signals_caught;
+	if (err == -E2BIG)
+		return message(STATUS_FAILED,
+			       "cannot use %s: it has more than %u faults or pages; record only "
+			       "the start",
+			       source->recording, NEEDED_PAGES_MAX);
+	if (err)
+		return message(STATUS_FAILED, "cannot use %s: %s", source->recording,
+			       strerror(-err));
+	source_check_losses(source, reader);
+	return STATUS_OK;
+}
+
+static int source_read(struct prefetch_sources *sources, struct prefetch_source *source)
+{
+	struct source_reading reading = {
+		.sources = sources,
+		.source = source,
+		.analysis = analysis_new(true, page_size(), 1U << GROUP_BY_FILE),
+		.needed = needed_pages_new(page_size()),
+	};
+	struct recording_reader *reader = NULL;
+	char why[512];
+	int status = STATUS_OK;
+
+	if (!reading.analysis || !reading.needed)
+		status = message(STATUS_FAILED, "out of memory");
+	else if (recording_open(&reader, source->recording, why, sizeof(why)))
+		status = signals_caught ? 128 + signals_caught : message(STATUS_FAILED, "%s", why);
+	if (!status)
+		status = recording_require_pages(reader);
+	if (!status)
+		status = source_read_head(&reading, reader);
+	if (!status)
+		analysis_expect_spans(reading.analysis, recording_has_spans(reader));
+	if (!status)
+		status = source_read_items(&reading, reader);
+	recording_close(reader);
+	needed_pages_free(reading.needed);
+	analysis_free(reading.analysis);
+	return status;
+}
+
+int prefetch_sources_read(struct prefetch_sources *sources, char *const *recordings,
+			  unsigned int nr)
+{
+	unsigned int i;
+	int status, err;
+
+	*sources = (struct prefetch_sources){ .runs = calloc(nr, sizeof(*sources->runs)) };
+	if (!sources->runs)
+		return message(STATUS_FAILED, "out of memory");
+	sources->nr_runs = nr;
+	for (i = 0; i < nr; i++) {
+		sources->runs[i].recording = recordings[i];
+		status = source_read(sources, &sources->runs[i]);
+		if (status)
+			return status;
+	}
+	err = inode_paths_find(sources->files, sources->nr_files, &signals_caught);
+	if (signals_caught)
+		return 128 + signals_caught;
+	return err ? message(STATUS_FAILED, "cannot find the recorded files: %s", strerror(-err)) :
+		     STATUS_OK;
+}
+
+void prefetch_sources_exit(struct prefetch_sources *sources)
+{
+	size_t i;
+
+	for (i = 0; i < sources->nr_runs; i++)
+		free(sources->runs[i].pages);
+	for (i = 0; i < sources->nr_files; i++)
+		free(sources->files[i].path);
+	free(sources->runs);
+	free(sources->files);
+	*sources = (struct prefetch_sources){ 0 };
+}
+
+size_t prefetch_sources_file(const struct prefetch_sources *sources, const struct needed_page *page)
+{
+	const struct inode_path key = { .inode = page->inode, .dev = page->dev };
+
+	return (struct inode_path *)bsearch(&key, sources->files, sources->nr_files, sizeof(key),
+					    inode_path_compare) -
+	       sources->files;
+}
