@@ -209,8 +209,7 @@ CASES = (
     Case("monitored", "The server stalls while the monitoring agent reads its smaps.",
          ("influxdata/telegraf#15295", "ncabatoff/process-exporter#246"),
          Variant("monitored 400", attach=True),
-         # With one CPU the agent seldom runs into a fault: then the pages of each request cost most.
-         ("mmap-lock", "contention", "first-touch", "touched-again"), (),
+         ("mmap-lock", "contention", "first-touch"), (),
          (r"memory\.pressure", "nothing is wrong"),
          perf=("touched-again", "faulted-again", "first-touch"), may_be="lock"),
     Case("snapshot_memory", "After a restore the first commands are slow.",

@@ -17,10 +17,9 @@ THERE = {
 }
 SOURCES = {"module": ("the module",), "ebpf": ()}
 
-# The programs touch each 4 KiB. Under the instruction clock their figures do not depend on the load
-# of the host.
-pytestmark = [pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB"), pytest.mark.deterministic,
-              pytest.mark.long]
+# The programs touch each 4 KiB. Their figures depend on the load of the host, so that a part of
+# these tests may fail on a busy one: make check leaves them out.
+pytestmark = [pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB"), pytest.mark.named]
 
 
 def marks(what):
