@@ -24,6 +24,7 @@ static char folder[64], data[128];
 static char names[3][16];
 static struct recording_writer *writer;
 static struct prefetch_made made;
+static uint32_t hooks;
 static FILE *out;
 
 /* Sets the modification time. */
@@ -164,6 +165,7 @@ static void begin(unsigned int run, int64_t started_s, bool have_bpf)
 	report.environment.page_bytes = page_size();
 	report.environment.started_s = started_s;
 	report.bpf.known = have_bpf;
+	report.bpf.hooks = hooks;
 	head = head_to_json(&report);
 	ck_assert_ptr_nonnull(head);
 	out = fopen(names[run], "w");
@@ -304,10 +306,23 @@ START_TEST(test_cached_pages_are_not_counted_without_ebpf)
 }
 END_TEST
 
+/* perf has no requests, so a page without one may have been read for the fault. */
+START_TEST(test_cached_pages_are_not_counted_in_recordings_of_perf)
+{
+	hooks = 1U << HOOK_PERF;
+	record_two(0, NOW, true);
+	make(1);
+	hooks = 0;
+	ck_assert_uint_eq(made.cached, 0);
+	ck_assert_uint_eq(made.without_requests, 1);
+}
+END_TEST
+
 RUN_TESTS_WITH("prefetch make", make_folder, remove_folder,
 	       test_a_list_has_the_file_as_it_is_now_and_ends_with_it,
 	       test_a_file_that_no_mapping_names_is_found_by_its_inode,
 	       test_a_file_that_is_gone_is_counted_with_its_pages,
 	       test_another_file_with_the_name_is_left_out,
 	       test_a_file_that_changed_after_any_recording_began_is_left_out,
-	       test_cached_pages_are_not_counted_without_ebpf)
+	       test_cached_pages_are_not_counted_without_ebpf,
+	       test_cached_pages_are_not_counted_in_recordings_of_perf)

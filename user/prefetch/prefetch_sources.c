@@ -13,6 +13,7 @@
 #include "recording/counters_json.h"
 #include "recording/reader.h"
 #include "report/report.h"
+#include "report/view.h"
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
@@ -154,7 +155,7 @@ static int source_read_head(struct source_reading *reading, const struct recordi
 	report_init(&report);
 	err = head_from_json(&report, recording_head(reader));
 	source->started_s = report.environment.started_s;
-	source->has_requests = report.bpf.known;
+	source->has_requests = report.bpf.known && !view_source_is_perf(&report);
 	reading->may_start = report.environment.command[0];
 	report_exit(&report);
 	return err ? message(STATUS_FAILED, "cannot use %s: its head is not complete",
