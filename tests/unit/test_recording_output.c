@@ -150,6 +150,22 @@ START_TEST(test_an_older_file_is_kept)
 }
 END_TEST
 
+START_TEST(test_a_file_may_get_its_name_when_it_is_complete)
+{
+	struct recording_reader *reader;
+
+	text_file_write("run.pfs", "older");
+	begin();
+	ck_assert_uint_eq(add(10), 10);
+	check_text("run.pfs", "older");
+	ck_assert_int_eq(end(NULL), 0);
+	check_text("run.pfs.old", "older");
+	ck_assert_uint_eq(read_back(&reader), 10);
+	ck_assert_ptr_null(recording_damage(reader));
+	recording_close(reader);
+}
+END_TEST
+
 START_TEST(test_an_older_file_that_is_empty_is_replaced)
 {
 	text_file_write("run.pfs", "");
@@ -286,6 +302,7 @@ END_TEST
 
 RUN_TESTS_WITH("recording_output", make_folder, remove_folder,
 	       test_complete_recording_has_no_damage, test_an_older_file_is_kept,
+	       test_a_file_may_get_its_name_when_it_is_complete,
 	       test_an_older_file_that_is_empty_is_replaced,
 	       test_failed_rename_is_an_error_without_data_loss,
 	       test_recording_that_never_started_keeps_the_older_file,

@@ -99,7 +99,6 @@ int kept_recording_write(const struct kept_recording *kept)
 		status = recording_output_report(&sink.output, "");
 	} else {
 		err = recent_feed(kept->recent, kept_add, &sink, &part);
-		recording_output_go(&sink.output);
 		status = kept_finish(&sink, kept, &part, err);
 	}
 	recording_output_close(&sink.output);

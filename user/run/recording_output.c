@@ -135,15 +135,20 @@ int recording_output_map(item_sink sink, void *context, const struct mapping *ma
 	return err;
 }
 
+static void recording_give_name(struct recording_output *recording)
+{
+	recording->name_err = output_name_now(recording->output);
+	if (recording->name_err)
+		message(STATUS_FAILED, "cannot rename the recording: %s; it is in %s",
+			invoker_strerror(recording->name_err), output_path(recording->output));
+}
+
 void recording_output_go(struct recording_output *recording)
 {
 	if (!recording->writer)
 		return;
 	recording->going = true;
-	recording->name_err = output_name_now(recording->output);
-	if (recording->name_err)
-		message(STATUS_FAILED, "cannot rename the recording: %s; it is in %s",
-			invoker_strerror(recording->name_err), output_path(recording->output));
+	recording_give_name(recording);
 }
 
 int recording_output_item(struct recording_output *recording, const struct item *item)
@@ -253,6 +258,8 @@ int recording_output_end(struct recording_output *recording, const json_t *symbo
 		tail_err = recording_put_cut_end(recording, counters, cut);
 	written = recording_written(recording->writer).items;
 	recording_abandon(recording->writer);
+	if (!recording->going && !fflush(output_stream(recording->output)))
+		recording_give_name(recording);
 	commit_err = output_commit(recording->output);
 	recording->writer = NULL;
 	recording->output = NULL;

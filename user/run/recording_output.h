@@ -55,6 +55,7 @@ void recording_output_go(struct recording_output *recording);
 int recording_output_item(struct recording_output *recording, const struct item *item);
 /*
  * Writes the names of the code (NULL: they are not known) and the counters, and closes the file.
+ * Without recording_output_go() the file gets its name here, so that it is complete under its name.
  * Returns the exit status, after a message if the recording is incomplete.
  * @cut: reason why the recording is incomplete, as a clause; NULL: it is complete
  */
