@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Each test runs as an ordinary user and, if root runs the tests, as root too. A test of a caller
-to whom perf_event_open() is denied is skipped."""
+to whom perf_event_open() is denied is skipped, and a test marked needs(CONDITION, WHAT) without it."""
 import functools
 import os
 import shutil
@@ -36,27 +36,43 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("caller", NAMES, indirect=True)
 
 
+def caller_name(item):
+    return item.callspec.params.get("caller") if hasattr(item, "callspec") else None
+
+
 def may_sample(item):
-    return caller_of(item.callspec.params["caller"]).may_sample()
+    return not caller_name(item) or caller_of(caller_name(item)).may_sample()
+
+
+def missing_needs(item):
+    return [mark.args[1] for mark in item.iter_markers("needs") if not mark.args[0]]
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "needs(condition, what): skipped without it")
 
 
 def pytest_collection_modifyitems(config, items):
-    config.skipped = [item for item in items if not may_sample(item)]
-    config.hook.pytest_deselected(items=config.skipped)
-    items[:] = [item for item in items if item not in config.skipped]
+    config.denied = [item for item in items if not may_sample(item)]
+    config.lacking = [item for item in items if missing_needs(item) and item not in config.denied]
+    skipped = config.denied + config.lacking
+    config.hook.pytest_deselected(items=skipped)
+    items[:] = [item for item in items if item not in skipped]
 
 
 def pytest_report_collectionfinish(config):
-    if not config.skipped:
-        return []
+    lines = [f"SKIPPED {item.nodeid}: needs {' and '.join(missing_needs(item))}"
+             for item in config.lacking]
+    if not config.denied:
+        return lines
     denied = [caller_of(name) for name in NAMES if not caller_of(name).may_sample()]
     callers = " and to ".join(f"{caller.name} ({caller.sampling})" for caller in denied)
-    return [f"{len(config.skipped)} skipped: perf_event_open() is denied to {callers}"]
+    return [f"{len(config.denied)} skipped: perf_event_open() is denied to {callers}", *lines]
 
 
 def pytest_sessionfinish(session, exitstatus):
     """If all tests were skipped, that is no failure."""
-    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and session.config.skipped:
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (session.config.denied or session.config.lacking):
         session.exitstatus = pytest.ExitCode.OK
 
 

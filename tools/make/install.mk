@@ -21,10 +21,15 @@ man_files	= $(foreach page,$(man_pages),$(page):$(mandir)/$(notdir $(page)))
 schema_files	= $(foreach schema,$(schemas),$(schema):$(schemadir)/$(notdir $(schema)))
 completion_files = $(BUILD)/completion/pfdrive.bash:$(PREFIX)/share/bash-completion/completions/pfdrive \
 	$(BUILD)/completion/_pfdrive:$(PREFIX)/share/zsh/site-functions/_pfdrive
-# The units of systemd: all services, or one.
-units		= $(addprefix $(BUILD)/,pfdrive-export.service pfdrive-export@.service)
-unit_files	= $(foreach unit,$(units),$(unit):$(PREFIX)/lib/systemd/system/$(notdir $(unit)))
-data_files	= $(schema_files) $(unit_files) $(completion_files)
+# The units of systemd, each for all services, and for one.
+units		= $(addprefix $(BUILD)/,pfdrive-export.service pfdrive-export@.service \
+	pfdrive-record.service pfdrive-record@.service)
+unit_files	= $(foreach unit,$(units),$(unit):$(PREFIX)/lib/systemd/system/$(notdir $(unit))) \
+	packaging/pfstat.tmpfiles.conf:$(PREFIX)/lib/tmpfiles.d/pfstat.conf
+# Rules for Prometheus, and a dashboard for Grafana.
+monitoring_files = $(foreach file,pfstat.rules.yml pfstat.dashboard.json,\
+	packaging/monitoring/$(file):$(schemadir)/$(file))
+data_files	= $(schema_files) $(unit_files) $(monitoring_files) $(completion_files)
 # With both, install-module signs the module for Secure Boot: a private key, and its certificate.
 SIGN_KEY	?=
 SIGN_CERT	?=
