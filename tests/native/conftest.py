@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Each test runs as an ordinary user and, if root runs the tests, as root too. A test of a caller
-to whom perf_event_open() is denied is skipped, and a test marked needs(CONDITION, WHAT) without it."""
+to whom perf_event_open() is denied is skipped, and so is one marked needs(CONDITION, WHAT) without
+it."""
 import functools
 import os
 import shutil
@@ -72,7 +73,8 @@ def pytest_report_collectionfinish(config):
 
 def pytest_sessionfinish(session, exitstatus):
     """If all tests were skipped, that is no failure."""
-    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (session.config.denied or session.config.lacking):
+    skipped = session.config.denied + session.config.lacking
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and skipped:
         session.exitstatus = pytest.ExitCode.OK
 
 

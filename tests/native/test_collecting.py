@@ -98,4 +98,5 @@ def test_a_unit_writes_parts_with_host_service_and_time(caller, churn, folder, u
     for part in finished(folder):
         assert re.fullmatch(rf"{re.escape(socket.gethostname())}-{service}-20\d{{6}}T\d{{6}}Z\.pfs",
                             part.name)
-        assert pfstat.report_of(caller.run("report", "--format", "json", part).stdout)["damage"] is None
+        result = pfstat.report_of(caller.run("report", "--format", "json", part).stdout)
+        assert result["damage"] is None
