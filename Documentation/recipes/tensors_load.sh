@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
 [ -z "${PFSTAT_KO-}" ] || [ -e /sys/module/pfstat ] || insmod "$PFSTAT_KO"
 
-# The pages of the model are no longer in memory.
+# Drops the pages of the model from the page cache.
 cold() {
 	dd if=model iflag=nocache count=0 2>/dev/null
 }

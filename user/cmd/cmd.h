@@ -26,10 +26,10 @@ int subcommand_print_list(void);
 /* Reports a word that is not a command or, with @or_file, a file; names the nearest command. */
 int subcommand_unknown(const char *word, bool or_file);
 
-/* Those without a folder of their own. */
+/* Commands without a folder of their own; the other folders declare theirs. */
 extern const struct subcommand help_command, helper_command, maps_command, record_command,
 	report_command;
-/* pfbench makes the studies. */
+/* The studies. */
 extern const struct subcommand bench_command, study_io_command, study_pressure_command,
 	study_rss_command;
 
