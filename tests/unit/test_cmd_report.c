@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -682,8 +683,8 @@ START_TEST(test_range_limits_profiles_and_requests_of_traces)
 	size_t i;
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
-	ck_assert_int_eq(RUN("run.pfs", "-f", "speedscope", "--from", "200us", "--to", "1ms"), 0);
-	text_file_check("out", "\"weights\":[1000,1000,100000,1000]");
+	ck_assert_int_eq(RUN("run.pfs", "-f", "firefox", "--from", "200us", "--to", "1ms"), 0);
+	text_file_check("out", "\"weight\":[0.001000,0.001000,0.100000,0.001000]");
 	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "200us", "--to", "1ms"), 0);
 	json = json_of("out");
 	json_array_foreach(json_object_get(json, "traceEvents"), i, event) {
@@ -728,8 +729,8 @@ END_TEST
 
 START_TEST(test_each_format_is_compressed_if_the_name_ends_with_gz)
 {
-	static char *const formats[] = { "table",      "json",	       "csv",	     "trace",
-					 "faults-csv", "faults-jsonl", "speedscope", "firefox" };
+	static char *const formats[] = { "table",      "json",	       "csv",	 "trace",
+					 "faults-csv", "faults-jsonl", "firefox" };
 	static char text[1 << 20];
 	gzFile in;
 	size_t i;
@@ -751,27 +752,28 @@ START_TEST(test_each_format_is_compressed_if_the_name_ends_with_gz)
 }
 END_TEST
 
-START_TEST(test_speedscope_has_the_time_of_all_faults)
+START_TEST(test_a_profile_has_the_time_of_all_faults)
 {
-	json_t *json, *profiles, *weights, *weight;
+	json_t *json, *threads, *weights, *weight;
 	json_int_t total_ns = 0;
 	unsigned int faults = 0;
 	size_t i, j;
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
-	ck_assert_int_eq(RUN("run.pfs", "--format", "speedscope", "-o", "trace.json", "--json",
+	ck_assert_int_eq(RUN("run.pfs", "--format", "firefox", "-o", "trace.json", "--json",
 			     "run.json"),
 			 0);
 	json = json_of("trace.json");
-	profiles = json_object_get(json, "profiles");
-	for (i = 0; i < json_array_size(profiles); i++) {
-		weights = json_object_get(json_array_get(profiles, i), "weights");
+	threads = json_object_get(json, "threads");
+	for (i = 0; i < json_array_size(threads); i++) {
+		weights = json_object_get(json_object_get(json_array_get(threads, i), "samples"),
+					  "weight");
 		json_array_foreach(weights, j, weight)
-			total_ns += json_integer_value(weight);
+			total_ns += llround(json_real_value(weight) * 1e6);
 		faults += json_array_size(weights);
 	}
 	json_decref(json);
-	ck_assert_ptr_nonnull(strstr(text_file_read("trace.json"), "{\"name\":\"main\","));
+	ck_assert_ptr_nonnull(strstr(text_file_read("trace.json"), "\"main\""));
 	json = json_of("run.json");
 	ck_assert_uint_eq(faults, 3 * FAULTS);
 	ck_assert_int_eq(total_ns, at(json, "parts.all.total_ns"));
@@ -782,8 +784,8 @@ END_TEST
 /* The reader exits early, as head(1) does: the requested files are complete, without a message. */
 START_TEST(test_files_are_written_if_stdout_is_closed)
 {
-	static char *const formats[] = { "table",    "csv",   "json",	   "trace",
-					 "perfetto", "pprof", "speedscope" };
+	static char *const formats[] = { "table",    "csv",   "json",	"trace",
+					 "perfetto", "pprof", "firefox" };
 	json_t *json;
 	size_t i;
 
@@ -935,7 +937,7 @@ RUN_TESTS_WITH("cmd_report", make_folder, remove_folder, test_recording_is_expla
 	       test_range_limits_profiles_and_requests_of_traces,
 	       test_folded_has_the_time_of_each_path, test_trace_has_the_faults,
 	       test_each_format_is_compressed_if_the_name_ends_with_gz,
-	       test_speedscope_has_the_time_of_all_faults,
+	       test_a_profile_has_the_time_of_all_faults,
 	       test_files_are_written_if_stdout_is_closed,
 	       test_a_full_output_does_not_stop_the_others,
 	       test_record_writes_its_json_if_stdout_is_closed, test_recording_comes_through_a_pipe,

@@ -148,7 +148,6 @@ static int profile_find_thread(struct profile *profile, const struct explained *
 	}
 	thread = &profile->threads[*found];
 	thread->faults++;
-	thread->total_ns += fault->end_ns - fault->start_ns;
 	if (name[0])
 		snprintf(thread->name, sizeof(thread->name), "%s", name);
 	return 0;

@@ -3,7 +3,7 @@
  * The faults of a run as a profile: each fault is a sample with a call path and its time. It is
  * the model of all formats of profilers, which print it as it is.
  *
- *	item, fault -> profile -> profile_finish() -> printers of pprof, speedscope, Firefox
+ *	item, fault -> profile -> profile_finish() -> printers of pprof, Firefox
  *
  * Memory grows with the number of faults, by 48 bytes each, rounded up to a power of two. Sorting
  * and adding up them takes as much again. Viewers draw every fault.
@@ -50,7 +50,7 @@ struct profile_thread {
 	uint32_t pid, tid;
 	char name[16];	  /* "": not known */
 	char process[16]; /* the name of its process; "": not known */
-	uint64_t faults, total_ns;
+	uint64_t faults;
 	bool ended; /* its tid may belong to another thread by now */
 };
 

@@ -102,7 +102,6 @@ static int end_profile(struct fault_stream *stream, const struct report *report,
 	static int (*const printers[])(FILE *out, const struct profile *profile,
 				       const struct profile_head *head) = {
 		[STREAM_PPROF] = pprof_print,
-		[STREAM_SPEEDSCOPE] = speedscope_print,
 		[STREAM_FIREFOX] = firefox_print,
 	};
 	char *missing = warnings_of(report);

@@ -40,12 +40,11 @@ static const struct argp_option argp_options[] = {
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
 	  "subtract the module's own time, as calibrated, from the times of calls", 4 },
 	{ "format", KEY_FORMAT,
-	  "table|csv|json|folded|trace|perfetto|faults-csv|faults-jsonl|pprof|speedscope|firefox",
-	  0,
+	  "table|csv|json|folded|trace|perfetto|faults-csv|faults-jsonl|pprof|firefox", 0,
 	  "format of standard output (default table); folded: time by call path, for flame graphs. "
 	  "Only for a recording: trace (JSON) and perfetto (its own, smaller format) for Perfetto's "
 	  "viewer, one row for each fault, and profiles "
-	  "for pprof, speedscope and the Firefox Profiler",
+	  "for pprof and the Firefox Profiler",
 	  4 },
 	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 4 },
 	{ "full", KEY_FULL, NULL, 0, "print all tables, also those that are empty", 4 },
@@ -75,7 +74,6 @@ static void set_format(const struct argp_state *state, struct report_options *op
 					     [REPORT_FOLDED + STREAM_FAULTS_CSV] = "faults-csv",
 					     [REPORT_FOLDED + STREAM_FAULTS_JSONL] = "faults-jsonl",
 					     [REPORT_FOLDED + STREAM_PPROF] = "pprof",
-					     [REPORT_FOLDED + STREAM_SPEEDSCOPE] = "speedscope",
 					     [REPORT_FOLDED + STREAM_FIREFOX] = "firefox",
 					     NULL };
 	const unsigned int format = argument_word(state, "format", text, words);

@@ -17,8 +17,6 @@ struct profile_head {
 
 /* pprof: a message Profile of profile.proto, compressed by gzip. */
 int pprof_print(FILE *out, const struct profile *profile, const struct profile_head *head);
-/* speedscope: JSON, a sampled profile for each thread. */
-int speedscope_print(FILE *out, const struct profile *profile, const struct profile_head *head);
 /* Firefox Profiler: JSON, its processed format. */
 int firefox_print(FILE *out, const struct profile *profile, const struct profile_head *head);
 
