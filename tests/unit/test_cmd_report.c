@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "perfetto_events.h"
 #include "runner.h"
 #include "sample_run.h"
 #include "text_file.h"
@@ -281,6 +282,19 @@ static json_t *json_of(const char *path)
 
 	ck_assert_msg(json, "%s: %s", path, error.text);
 	return json;
+}
+
+static json_t *trace_of(const char *path)
+{
+	static char bytes[1 << 20];
+	FILE *in = fopen(path, "r");
+	size_t nr;
+
+	ck_assert_msg(in, "no %s", path);
+	nr = fread(bytes, 1, sizeof(bytes), in);
+	ck_assert(feof(in));
+	fclose(in);
+	return perfetto_events(bytes, nr);
 }
 
 /* The value at a path of keys, for example "parts.all.count"; -1: it is null. */
@@ -652,25 +666,25 @@ START_TEST(test_range_without_faults_is_refused)
 	json_t *json;
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
-	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "150us", "--to", "160us", "-o",
+	ck_assert_int_eq(RUN("run.pfs", "-f", "perfetto", "--from", "150us", "--to", "160us", "-o",
 			     "trace.json"),
 			 1);
 	text_file_check("err", "no fault of run.pfs is in the range of --from and --to; the ");
 	ck_assert_int_eq(access("trace.json", F_OK), -1);
-	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "150us", "--to", "160us"), 1);
-	json = json_of("out"); /* it is complete */
-	ck_assert(json_is_null(json_object_get(json_object_get(json, "otherData"), "damage")));
+	ck_assert_int_eq(RUN("run.pfs", "-f", "perfetto", "--from", "150us", "--to", "160us"), 1);
+	json = trace_of("out"); /* it is complete */
+	ck_assert_ptr_null(json_object_get(json_object_get(json, "end"), "damage"));
 	json_decref(json);
-	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "1s"), 1);
+	ck_assert_int_eq(RUN("run.pfs", "-f", "perfetto", "--from", "1s"), 1);
 	text_file_check("err", "--from is after the end of run.pfs, which lasts 0.12");
-	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "2us", "--to", "2us"), 2);
+	ck_assert_int_eq(RUN("run.pfs", "-f", "perfetto", "--from", "2us", "--to", "2us"), 2);
 	text_file_check("err", "--to is not after --from; the range is empty");
-	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "2"), 2);
+	ck_assert_int_eq(RUN("run.pfs", "-f", "perfetto", "--from", "2"), 2);
 	text_file_check("err", "--from: '2' is not a time; give a number with its unit");
-	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "-1s"), 2);
+	ck_assert_int_eq(RUN("run.pfs", "-f", "perfetto", "--from", "-1s"), 2);
 	ck_assert_int_eq(RUN("run.pfs", "--from", "1ms"), 2);
 	text_file_check("err", "--from and --to require a format with every fault");
-	ck_assert_int_eq(RUN("-", "-f", "trace", "--from", "1ms"), 2);
+	ck_assert_int_eq(RUN("-", "-f", "perfetto", "--from", "1ms"), 2);
 	text_file_check("err", "cannot read standard input twice");
 }
 END_TEST
@@ -685,9 +699,9 @@ START_TEST(test_range_limits_profiles_and_requests_of_traces)
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "-f", "firefox", "--from", "200us", "--to", "1ms"), 0);
 	text_file_check("out", "\"weight\":[0.001000,0.001000,0.100000,0.001000]");
-	ck_assert_int_eq(RUN("run.pfs", "-f", "trace", "--from", "200us", "--to", "1ms"), 0);
-	json = json_of("out");
-	json_array_foreach(json_object_get(json, "traceEvents"), i, event) {
+	ck_assert_int_eq(RUN("run.pfs", "-f", "perfetto", "--from", "200us", "--to", "1ms"), 0);
+	json = trace_of("out");
+	json_array_foreach(json_object_get(json, "events"), i, event) {
 		category = json_string_value(json_object_get(event, "cat"));
 		requests += category && !strcmp(category, "block") &&
 			    !strcmp(json_string_value(json_object_get(event, "name")), "read");
@@ -715,9 +729,9 @@ START_TEST(test_trace_has_the_faults)
 	size_t i;
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
-	ck_assert_int_eq(RUN("run.pfs", "--format", "trace", "-o", "trace.json"), 0);
-	json = json_of("trace.json");
-	events = json_object_get(json, "traceEvents");
+	ck_assert_int_eq(RUN("run.pfs", "--format", "perfetto", "-o", "trace.json"), 0);
+	json = trace_of("trace.json");
+	events = json_object_get(json, "events");
 	json_array_foreach(events, i, event) {
 		name = json_string_value(json_object_get(event, "name"));
 		faults += name && !strcmp(name, "disk");
@@ -729,7 +743,7 @@ END_TEST
 
 START_TEST(test_each_format_is_compressed_if_the_name_ends_with_gz)
 {
-	static char *const formats[] = { "table",      "json",	       "csv",	 "trace",
+	static char *const formats[] = { "table",      "json",	       "csv",
 					 "faults-csv", "faults-jsonl", "firefox" };
 	static char text[1 << 20];
 	gzFile in;
@@ -784,8 +798,7 @@ END_TEST
 /* The reader exits early, as head(1) does: the requested files are complete, without a message. */
 START_TEST(test_files_are_written_if_stdout_is_closed)
 {
-	static char *const formats[] = { "table",    "csv",   "json",	"trace",
-					 "perfetto", "pprof", "firefox" };
+	static char *const formats[] = { "table", "csv", "json", "perfetto", "pprof", "firefox" };
 	json_t *json;
 	size_t i;
 

@@ -219,13 +219,16 @@ START_TEST(test_a_wrong_argument_is_refused_with_one_sentence)
 		  "--record and --json are the same file, 'x'; name another file for the output" },
 		{ ARGUMENTS("run", "--record", "r.pfs", "--repeat", "2", "x"),
 		  "--record: a recording holds one run, not 2; leave out --repeat" },
-		{ ARGUMENTS("record", "--format", "trace", "--", "ls"),
-		  "--format trace requires a recording; use 'pfdrive record --output', then "
+		{ ARGUMENTS("record", "--format", "perfetto", "--", "ls"),
+		  "--format perfetto requires a recording; use 'pfdrive record --output', then "
 		  "'pfdrive report'" },
 		{ ARGUMENTS("record", "--stacks", "--no-bpf", "--", "ls"),
 		  "--stacks requires eBPF; leave --no-bpf out" },
 		{ ARGUMENTS("top", "--interval", "0", "--", "ls"),
 		  "--interval: '0' is not a number of seconds from 0.1 to 3600" },
+		{ ARGUMENTS("report", "--format", "trace", "x"),
+		  "--format: 'trace' is not one of table, csv, json, folded, perfetto, "
+		  "faults-csv, faults-jsonl, pprof, firefox" },
 		{ ARGUMENTS("report", "--file", "a", "-"),
 		  "--file: cannot read standard input twice; name a recording" },
 		{ ARGUMENTS("report", "--plot", "-", "--format", "json", "x"),

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import perfetto
 import pfstat
 
 PAGES = 256     # pages of small_file
@@ -90,10 +91,9 @@ def test_thread_and_code_have_names(small_file, recording, options):
     code = pfstat.report(recording, "--by", "code")["groups"]["rows"]
     names = [row["name"] for row in code]
     assert names and all("pfdrive" in name and not name.startswith("0x") for name in names), names
-    lanes = json.loads(pfstat.run(pfstat.PFDRIVE, "report", "--format", "trace",
-                                  recording).stdout)["traceEvents"]
-    names = [event["args"]["name"] for event in lanes if event["name"] == "thread_name"]
-    assert "pfdrive" in names
+    trace = recording.with_name("run.pftrace")
+    pfstat.run(pfstat.PFDRIVE, "report", "--format", "perfetto", "-o", trace, recording)
+    assert "pfdrive" in perfetto.read(trace).thread_names
 
 
 def test_module_cost_is_subtracted_on_request(small_file, recording):

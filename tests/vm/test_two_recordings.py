@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Two real recordings: their comparison, and one of them as a trace."""
 import json
+import pathlib
 
 import pytest
 
+import perfetto
 import pfstat
 
 PAGES = 512
@@ -63,66 +65,58 @@ def test_reading_without_read_ahead_is_a_change(recordings):
     assert row(result, "disk", "major")["b"] == PAGES
 
 
-def nanoseconds(us):
-    return round(us * 1000)
-
-
-def slices_of(events):
-    """For each track its slices (start, end, event), parents before their children."""
+def tracks_of(trace):
+    """The slices of each thread or lane, parents before their children."""
     tracks = {}
-    for event in events:
-        if event["ph"] == "X":
-            start = nanoseconds(event["ts"])
-            tracks.setdefault((event["pid"], event["tid"]), []).append(
-                (start, start + nanoseconds(event["dur"]), event))
+    for each in trace.slices:
+        tracks.setdefault(each.thread, []).append(each)
     for slices in tracks.values():
-        slices.sort(key=lambda s: s[0])     # stable, so that parents stay before their children
+        slices.sort(key=lambda each: each.start_ns)     # stable
     return tracks
 
 
 def check_nesting(slices):
     """Perfetto drops a slice that crosses the end of an open one."""
     stack = []
-    for start, end, event in slices:
-        while stack and stack[-1][1] <= start:
+    for each in slices:
+        while stack and stack[-1].end_ns <= each.start_ns:
             stack.pop()
-        assert not stack or end <= stack[-1][1], (event, stack[-1][2])
-        if event["cat"] == "part":
-            assert stack[-1][2]["cat"] == "fault"
-        stack.append((start, end, event))
+        assert not stack or each.end_ns <= stack[-1].end_ns, (each, stack[-1])
+        if each.category == "part":
+            assert stack[-1].category == "fault"
+        stack.append(each)
 
 
-def has_open(slices, ns, category):
-    return any(start <= ns < end and event["cat"] == category for start, end, event in slices)
+def has_open(tracks, arrow, category):
+    return any(each.start_ns <= arrow.ns < each.end_ns and each.category == category
+               for each in tracks[arrow.thread])
+
+
+def time_of(slices):
+    return sum(each.end_ns - each.start_ns for each in slices)
 
 
 @pytest.mark.smoke
 def test_trace_nests_and_its_arrows_meet(recordings):
-    path = "/tmp/trace.json"
-    pfstat.run(pfstat.PFDRIVE, "report", recordings["without"], "--format", "trace", "-o", path)
-    with open(path) as file:
-        trace = json.load(file)
-    events = trace["traceEvents"]
-    tracks = slices_of(events)
+    path = pathlib.Path("/tmp/run.pftrace")
+    pfstat.run(pfstat.PFDRIVE, "report", recordings["without"], "--format", "perfetto", "-o", path)
+    trace = perfetto.read(path)
+    tracks = tracks_of(trace)
     for slices in tracks.values():
         check_nesting(slices)
-    disk = [e for e in events if e.get("cat") == "fault" and e["name"] == "disk"]
-    assert len(disk) == PAGES
+    faults = trace.of("fault")
+    assert len([each for each in faults if each.name == "disk"]) == PAGES
     # The parts fill their faults to the nanosecond.
-    assert sum(nanoseconds(e["dur"]) for e in events if e.get("cat") == "part") == sum(
-        nanoseconds(e["dur"]) for e in events
-        if e.get("cat") == "fault" and len(e["args"].get("parts", ())) > 1)
-    starts = {e["id"]: e for e in events if e["ph"] == "s"}
-    ends = {e["id"]: e for e in events if e["ph"] == "f"}
+    assert time_of(trace.of("part")) == time_of(
+        each for each in faults if len(each.arguments.get("parts", ())) > 1)
     # A request that completes before its thread sleeps has no arrow: a few requests, a tenth of
     # them on four emulated CPUs, most on the debug kernel.
-    slept = [e for e in events
-             if e.get("cat") == "fault" and "device_ns" in e["args"].get("parts", ())]
-    assert starts.keys() == ends.keys() and starts
-    assert len(starts) + trace["otherData"]["arrows_left_out"] == len(slept)
-    for ident, start in starts.items():
-        end = ends[ident]
-        assert start["ts"] <= end["ts"]
-        assert has_open(tracks[start["pid"], start["tid"]], nanoseconds(start["ts"]), "block")
-        assert has_open(tracks[end["pid"], end["tid"]], nanoseconds(end["ts"]), "fault")
-    assert trace["otherData"]["damage"] is None
+    slept = [each for each in faults if "device_ns" in each.arguments.get("parts", ())]
+    assert trace.starts.keys() == trace.ends.keys() and trace.starts
+    assert len(trace.starts) + trace.end["arrows_left_out"] == len(slept)
+    for ident, start in trace.starts.items():
+        end = trace.ends[ident]
+        assert start.ns <= end.ns
+        assert has_open(tracks, start, "block")
+        assert has_open(tracks, end, "fault")
+    assert "damage" not in trace.end

@@ -71,7 +71,7 @@ static void report_check_range(const struct argp_state *state, const struct repo
 {
 	if (!options->report.stream)
 		usage(state, "--from and --to require a format with every fault; add --format "
-			     "trace, for example");
+			     "perfetto, for example");
 	if (!strcmp(options->recording, "-"))
 		usage(state, "--from and --to: cannot read standard input twice; name a recording");
 	if (options->range.to_ns <= options->range.from_ns)

@@ -10,8 +10,6 @@
 #include "cmd/fault_stream.h"
 #include "print/print_report.h"
 #include "print/profile/profile_formats.h"
-#include "print/trace/trace_json.h"
-#include "print/trace/trace_perfetto.h"
 #include "util/version.h"
 
 static bool is_profile(const struct fault_stream *stream)
@@ -25,12 +23,8 @@ int fault_stream_open(struct fault_stream *stream, enum report_stream format, FI
 	*stream = (struct fault_stream){ .format = format, .out = out, .range = *range };
 	if (is_profile(stream))
 		return profile_init(&stream->profile, analysis);
-	if (format == STREAM_TRACE)
-		return trace_begin(&stream->trace, analysis_page_bytes(analysis),
-				   trace_json_new(out));
 	if (format == STREAM_PERFETTO)
-		return trace_begin(&stream->trace, analysis_page_bytes(analysis),
-				   trace_perfetto_new(out));
+		return trace_begin(&stream->trace, analysis_page_bytes(analysis), out);
 	return fault_rows_begin(&stream->rows, out, analysis, format == STREAM_FAULTS_JSONL);
 }
 

@@ -40,10 +40,9 @@ static const struct argp_option argp_options[] = {
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
 	  "subtract the module's own time, as calibrated, from the times of calls", 4 },
 	{ "format", KEY_FORMAT,
-	  "table|csv|json|folded|trace|perfetto|faults-csv|faults-jsonl|pprof|firefox", 0,
+	  "table|csv|json|folded|perfetto|faults-csv|faults-jsonl|pprof|firefox", 0,
 	  "format of standard output (default table); folded: time by call path, for flame graphs. "
-	  "Only for a recording: trace (JSON) and perfetto (its own, smaller format) for Perfetto's "
-	  "viewer, one row for each fault, and profiles "
+	  "Only for a recording: a trace for Perfetto's viewer, one row for each fault, and profiles "
 	  "for pprof and the Firefox Profiler",
 	  4 },
 	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 4 },
@@ -69,7 +68,6 @@ static void set_format(const struct argp_state *state, struct report_options *op
 					     [REPORT_CSV] = "csv",
 					     [REPORT_JSON] = "json",
 					     [REPORT_FOLDED] = "folded",
-					     [REPORT_FOLDED + STREAM_TRACE] = "trace",
 					     [REPORT_FOLDED + STREAM_PERFETTO] = "perfetto",
 					     [REPORT_FOLDED + STREAM_FAULTS_CSV] = "faults-csv",
 					     [REPORT_FOLDED + STREAM_FAULTS_JSONL] = "faults-jsonl",

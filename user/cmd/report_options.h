@@ -12,7 +12,6 @@
 /* A format with something for each fault. Not NONE: report_options.format is meaningless. */
 enum report_stream {
 	STREAM_NONE,
-	STREAM_TRACE,
 	STREAM_PERFETTO,
 	STREAM_FAULTS_CSV,
 	STREAM_FAULTS_JSONL,

@@ -12,8 +12,8 @@
 
 #include "compare/print_compare.h"
 #include "print/json/json_spread.h"
+#include "print/json_text.h"
 #include "print/print_report.h"
-#include "print/trace/trace_json.h"
 #include "report/view.h"
 #include "util/array.h"
 #include "util/json_value.h"
@@ -387,7 +387,7 @@ static json_t *compare_rows_of(const struct compare_report *report)
 
 static json_t *text_or_null(const char *bytes)
 {
-	return bytes ? trace_json_text(bytes) : json_null();
+	return bytes ? json_text_value(bytes) : json_null();
 }
 
 static json_t *compare_run_of(const struct compare_run *run)

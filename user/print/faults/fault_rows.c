@@ -12,7 +12,7 @@
 
 #include "print/csv_text.h"
 #include "print/faults/fault_rows.h"
-#include "print/trace/trace_json.h"
+#include "print/json_text.h"
 
 static const char *const part_names[NR_PARTS] = PART_NAMES;
 
@@ -144,8 +144,8 @@ static void print_json_parts(FILE *out, const struct explained *fault)
 static int print_json_row(const struct fault_rows *rows, const struct explained *fault,
 			  const char *file)
 {
-	char *name = trace_json_string(file);
-	char *thread = trace_json_string(analysis_thread_name(rows->analysis, fault->tid));
+	char *name = json_text_string(file);
+	char *thread = json_text_string(analysis_thread_name(rows->analysis, fault->tid));
 	FILE *out = rows->out;
 
 	if (name && thread) {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print/json_text.h"
 #include "print/profile/profile_formats.h"
-#include "print/trace/trace_json.h"
 
 #define FORMAT_VERSION 60
 #define GECKO_VERSION  33 /* of the format that Firefox would have written */
@@ -27,7 +27,7 @@ struct firefox {
 
 static void firefox_text(struct firefox *firefox, const char *text)
 {
-	char *json = trace_json_string(text);
+	char *json = json_text_string(text);
 
 	fputs(json ?: "null", firefox->out);
 	if (!json)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Prints a run as a trace for Perfetto's viewer while it streams by: faults, off-CPU intervals and
- * requests. The sink decides on the format. Memory is bounded.
+ * requests. Memory is bounded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "analyze/groups/address_spaces.h"
+#include "print/trace/perfetto.h"
 #include "print/trace/trace_lanes.h"
 #include "print/trace/trace_print.h"
 #include "print/trace/trace_threads.h"
-#include "print/trace/trace_sink.h"
 #include "util/array.h"
 
 struct trace_writer {
-	struct trace_sink *sink;
+	struct perfetto *perfetto;
 	struct trace_lanes *lanes;
 	struct spaces *spaces;
 	struct trace_threads *threads;
@@ -32,24 +32,21 @@ static void trace_free(struct trace_writer *trace)
 	trace_lanes_free(trace->lanes);
 	address_spaces_free(trace->spaces);
 	trace_threads_free(trace->threads);
-	trace->sink->ops->free(trace->sink);
+	perfetto_free(trace->perfetto);
 	free(trace);
 }
 
-int trace_begin(struct trace_writer **opened, uint64_t page_bytes, struct trace_sink *sink)
+int trace_begin(struct trace_writer **opened, uint64_t page_bytes, FILE *out)
 {
-	struct trace_writer *trace = sink ? calloc(1, sizeof(*trace)) : NULL;
+	struct trace_writer *trace = calloc(1, sizeof(*trace));
 
 	*opened = NULL;
-	if (!trace) {
-		if (sink)
-			sink->ops->free(sink);
+	if (!trace)
 		return -ENOMEM;
-	}
-	trace->sink = sink;
+	trace->perfetto = perfetto_new(out);
 	trace->lanes = trace_lanes_new();
 	trace->spaces = address_spaces_new(page_bytes);
-	trace->threads = trace_threads_new(sink);
+	trace->threads = trace->perfetto ? trace_threads_new(trace->perfetto) : NULL;
 	if (!trace->lanes || !trace->spaces || !trace->threads) {
 		trace_free(trace);
 		return -ENOMEM;
@@ -69,7 +66,7 @@ static int trace_task(struct trace_writer *trace, const struct pfstat_task *task
 		return 0;
 	}
 	if (task->event.flags & PFSTAT_TASK_FORK)
-		trace_sink_begin_thread(trace->sink, task->event.tid);
+		perfetto_begin_thread(trace->perfetto, task->event.tid);
 	err = address_spaces_add_task(trace->spaces, task);
 	/* Without flags, the thread existed at the start. */
 	if (err ||
@@ -78,8 +75,8 @@ static int trace_task(struct trace_writer *trace, const struct pfstat_task *task
 		return err;
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(task->comm), task->comm);
 	if (track.pid == track.tid)
-		trace->sink->ops->name(trace->sink, TRACE_NAMED_PROCESS, track, comm);
-	trace->sink->ops->name(trace->sink, TRACE_NAMED_THREAD, track, comm);
+		perfetto_name_process(trace->perfetto, track.pid, comm);
+	perfetto_name_thread(trace->perfetto, track, comm);
 	return 0;
 }
 
@@ -93,66 +90,65 @@ static struct trace_track track_of_lane(const struct trace_lane *lane)
 
 static void name_lane(struct trace_writer *trace, const struct trace_lane *lane)
 {
-	const struct trace_track devices = { TRACE_DEVICES_PID, TRACE_DEVICES_PID, false };
-	struct trace_sink *sink = trace->sink;
+	struct perfetto *perfetto = trace->perfetto;
 	char name[64];
 
 	if (!trace->devices_named)
-		sink->ops->name(sink, TRACE_NAMED_PROCESS, devices, "block devices");
+		perfetto_name_process(perfetto, TRACE_DEVICES_PID, "block devices");
 	trace->devices_named = true;
 	snprintf(name, sizeof(name), "%u:%u #%u", lane->dev >> 20, lane->dev & 0xfffff,
 		 lane->number + 1);
-	sink->ops->name(sink, TRACE_NAMED_THREAD, track_of_lane(lane), name);
+	perfetto_name_thread(perfetto, track_of_lane(lane), name);
 }
 
 static void print_file(struct trace_writer *trace, uint32_t path, uint32_t dev, uint64_t inode,
 		       uint64_t pgoff)
 {
-	struct trace_sink *sink = trace->sink;
+	struct perfetto *perfetto = trace->perfetto;
 	char text[64];
 
 	if (path) {
-		sink->ops->text(sink, "file", address_spaces_path(trace->spaces, path));
+		perfetto_text(perfetto, "file", address_spaces_path(trace->spaces, path));
 	} else {
 		snprintf(text, sizeof(text), "%u:%u inode %" PRIu64, dev >> 20, dev & 0xfffff,
 			 inode);
-		sink->ops->word(sink, "file", text);
+		perfetto_text(perfetto, "file", text);
 	}
-	sink->ops->number(sink, "pgoff", pgoff);
+	perfetto_number(perfetto, "pgoff", pgoff);
 }
 
 /* Arguments with their usual value are left out: a trace has millions of them. */
-static void print_if(struct trace_sink *sink, bool unusual, const char *key, bool value)
+static void print_if(struct perfetto *perfetto, bool unusual, const char *key, bool value)
 {
 	if (unusual)
-		sink->ops->boolean(sink, key, value);
+		perfetto_boolean(perfetto, key, value);
 }
 
 static void print_request(struct trace_writer *trace, const struct pfstat_block *block)
 {
 	const uint32_t flags = block->event.flags;
-	struct trace_sink *sink = trace->sink;
+	struct perfetto *perfetto = trace->perfetto;
 
-	sink->ops->number(sink, "sector", block->sector);
-	sink->ops->number(sink, "bytes", block->bytes);
-	sink->ops->number(sink, "tid", block->event.tid);
+	perfetto_number(perfetto, "sector", block->sector);
+	perfetto_number(perfetto, "bytes", block->bytes);
+	perfetto_number(perfetto, "tid", block->event.tid);
 	if (flags & PFSTAT_BLOCK_FILE)
 		print_file(trace,
 			   address_spaces_file_path(trace->spaces, block->fs_dev, block->inode),
 			   block->fs_dev, block->inode, block->pgoff);
-	print_if(sink, flags & PFSTAT_BLOCK_READAHEAD, "readahead", true);
-	print_if(sink, flags & PFSTAT_BLOCK_SWAP, "swap", true);
-	print_if(sink, flags & PFSTAT_BLOCK_ERROR, "error", true);
-	sink->ops->args_end(sink);
+	print_if(perfetto, flags & PFSTAT_BLOCK_READAHEAD, "readahead", true);
+	print_if(perfetto, flags & PFSTAT_BLOCK_SWAP, "swap", true);
+	print_if(perfetto, flags & PFSTAT_BLOCK_ERROR, "error", true);
+	perfetto_args_end(perfetto);
 }
 
 /* A slice without arguments, and without slices inside of it. */
-static void plain_slice(struct trace_sink *sink, struct trace_track track, const char *category,
+static void plain_slice(struct perfetto *perfetto, struct trace_track track, const char *category,
 			const char *name, uint64_t from_ns, uint64_t to_ns)
 {
-	sink->ops->slice(sink, track, category, name, from_ns, to_ns);
-	sink->ops->args_end(sink);
-	sink->ops->slice_end(sink, track, to_ns);
+	perfetto_slice(perfetto, track, category, name, from_ns);
+	perfetto_args_end(perfetto);
+	perfetto_slice_end(perfetto, track, to_ns);
 }
 
 static uint64_t earliest(uint64_t a_ns, uint64_t b_ns)
@@ -171,7 +167,7 @@ static int trace_block(struct trace_writer *trace, const struct pfstat_block *bl
 	const uint64_t start_ns = trace_lanes_start(block);
 	const uint64_t end_ns = latest(start_ns, block->event.ns);
 	const uint64_t issue_ns = latest(start_ns, earliest(block->issue_ns, end_ns));
-	struct trace_sink *sink = trace->sink;
+	struct perfetto *perfetto = trace->perfetto;
 	struct trace_lane lane;
 	struct trace_track track;
 	int err;
@@ -186,15 +182,14 @@ static int trace_block(struct trace_writer *trace, const struct pfstat_block *bl
 	if (lane.fresh)
 		name_lane(trace, &lane);
 	track = track_of_lane(&lane);
-	sink->ops->slice(sink, track, "block",
-			 block->event.flags & PFSTAT_BLOCK_WRITE ? "write" : "read", start_ns,
-			 end_ns);
+	perfetto_slice(perfetto, track, "block",
+		       block->event.flags & PFSTAT_BLOCK_WRITE ? "write" : "read", start_ns);
 	print_request(trace, block);
 	if (start_ns != block->issue_ns) {
-		plain_slice(sink, track, "block", "queue", start_ns, issue_ns);
-		plain_slice(sink, track, "block", "device", issue_ns, end_ns);
+		plain_slice(perfetto, track, "block", "queue", start_ns, issue_ns);
+		plain_slice(perfetto, track, "block", "device", issue_ns, end_ns);
 	}
-	sink->ops->slice_end(sink, track, end_ns);
+	perfetto_slice_end(perfetto, track, end_ns);
 	return 0;
 }
 
@@ -219,7 +214,7 @@ static int forget_gone(struct trace_writer *trace)
 		return 0;
 	trace->gone.event.size = 0;
 	trace_threads_end(trace->threads, trace->gone.event.tid);
-	trace_sink_end_thread(trace->sink, trace->gone.event.tid);
+	perfetto_end_thread(trace->perfetto, trace->gone.event.tid);
 	return address_spaces_add_task(trace->spaces, &trace->gone);
 }
 
@@ -230,16 +225,14 @@ int trace_item(void *context, const struct item *item)
 
 	if (err)
 		return err;
-	if (item->ns) /* else it existed at the start */
-		trace_sink_begin(trace->sink, item->ns);
 	if (item->type == ITEM_EVENT)
 		err = trace_event(trace, item->event);
 	else if (item->type == ITEM_MAP)
 		err = address_spaces_add_map(trace->spaces, item->map);
-	return err ? err : trace_sink_state(trace->sink);
+	return err ? err : perfetto_state(trace->perfetto);
 }
 
-static void print_result(struct trace_sink *sink, uint32_t result)
+static void print_result(struct perfetto *perfetto, uint32_t result)
 {
 	static const struct {
 		uint32_t bit;
@@ -267,7 +260,7 @@ static void print_result(struct trace_sink *sink, uint32_t result)
 			*at++ = '|';
 		at = stpcpy(at, names[i].name);
 	}
-	sink->ops->word(sink, "result", text);
+	perfetto_text(perfetto, "result", text);
 }
 
 static const char *part_name(enum part part)
@@ -277,26 +270,26 @@ static const char *part_name(enum part part)
 	return names[part];
 }
 
-static void print_parts(struct trace_sink *sink, const struct explained *fault)
+static void print_parts(struct perfetto *perfetto, const struct explained *fault)
 {
 	enum part part;
 	char key[32];
 
 	if (!fault->parts_known) {
-		sink->ops->word(sink, "parts", "n/a");
+		perfetto_text(perfetto, "parts", "n/a");
 		return;
 	}
 	/* All of it is cpu_before. */
 	if (!fault->nr_spans && !fault->parts_ns[PART_MM])
 		return;
-	sink->ops->dict(sink, "parts");
+	perfetto_dict(perfetto, "parts");
 	for (part = 0; part < NR_PARTS; part++) {
 		if (!fault->parts_ns[part])
 			continue;
 		snprintf(key, sizeof(key), "%s_ns", part_name(part));
-		sink->ops->number(sink, key, fault->parts_ns[part]);
+		perfetto_number(perfetto, key, fault->parts_ns[part]);
 	}
-	sink->ops->dict_end(sink);
+	perfetto_dict_end(perfetto);
 }
 
 /* Falls back to the mapping at the address, because the two device numbers differ on btrfs. */
@@ -313,24 +306,24 @@ static uint32_t path_of(const struct trace_writer *trace, const struct explained
 
 static void print_fault(struct trace_writer *trace, const struct explained *fault)
 {
-	struct trace_sink *sink = trace->sink;
+	struct perfetto *perfetto = trace->perfetto;
 
-	sink->ops->address(sink, "address", fault->address);
+	perfetto_address(perfetto, "address", fault->address);
 	if (fault->inode)
 		print_file(trace, path_of(trace, fault), fault->dev, fault->inode, fault->pgoff);
 	if (fault->ip)
-		sink->ops->address(sink, "ip", fault->ip);
+		perfetto_address(perfetto, "ip", fault->ip);
 	if (fault->attempts != 1)
-		sink->ops->number(sink, "attempts", fault->attempts);
+		perfetto_number(perfetto, "attempts", fault->attempts);
 	/* Then a missing "write" does not mean a read. */
-	print_if(sink, fault->perf, "perf", true);
-	print_if(sink, fault->flags & PFSTAT_FLAG_WRITE, "write", true);
-	print_if(sink, fault->major, "major", true);
-	print_if(sink, !fault->solved, "solved", false);
-	print_if(sink, !fault->whole, "whole", false);
-	print_result(sink, fault->result);
-	print_parts(sink, fault);
-	sink->ops->args_end(sink);
+	print_if(perfetto, fault->perf, "perf", true);
+	print_if(perfetto, fault->flags & PFSTAT_FLAG_WRITE, "write", true);
+	print_if(perfetto, fault->major, "major", true);
+	print_if(perfetto, !fault->solved, "solved", false);
+	print_if(perfetto, !fault->whole, "whole", false);
+	print_result(perfetto, fault->result);
+	print_parts(perfetto, fault);
+	perfetto_args_end(perfetto);
 }
 
 static void part_slice(struct trace_writer *trace, const struct explained *fault, enum part part,
@@ -339,7 +332,7 @@ static void part_slice(struct trace_writer *trace, const struct explained *fault
 	const struct trace_track track = { fault->pid, fault->tid, false };
 
 	if (from_ns < to_ns)
-		plain_slice(trace->sink, track, "part", part_name(part), from_ns, to_ns);
+		plain_slice(trace->perfetto, track, "part", part_name(part), from_ns, to_ns);
 }
 
 /*
@@ -426,7 +419,7 @@ static void arrow(struct trace_writer *trace, const struct explained *fault)
 {
 	const struct pfstat_block *request = &fault->request;
 	const struct trace_track thread = { fault->pid, fault->tid, false };
-	struct trace_sink *sink = trace->sink;
+	struct perfetto *perfetto = trace->perfetto;
 	uint64_t from_ns = request->event.ns - 1, to_ns = request->event.ns;
 	struct trace_lane lane;
 
@@ -440,43 +433,39 @@ static void arrow(struct trace_writer *trace, const struct explained *fault)
 		return;
 	}
 	trace->arrows++;
-	sink->ops->arrow(sink, 's', track_of_lane(&lane), trace->arrows, from_ns);
-	sink->ops->arrow(sink, 'f', thread, trace->arrows, to_ns);
+	perfetto_arrow(perfetto, 's', track_of_lane(&lane), trace->arrows, from_ns);
+	perfetto_arrow(perfetto, 'f', thread, trace->arrows, to_ns);
 }
 
 int trace_fault(void *context, const struct explained *fault)
 {
 	struct trace_writer *trace = context;
 	const struct trace_track track = { fault->pid, fault->tid, false };
-	struct trace_sink *sink = trace->sink;
+	struct perfetto *perfetto = trace->perfetto;
 
-	trace_sink_begin(sink, fault->start_ns);
 	trace_threads_fault(trace->threads, fault);
-	sink->ops->slice(sink, track, "fault", fault_class_name(fault->class), fault->start_ns,
-			 fault->end_ns);
+	perfetto_slice(perfetto, track, "fault", fault_class_name(fault->class), fault->start_ns);
 	print_fault(trace, fault);
 	part_slices(trace, fault);
-	sink->ops->slice_end(sink, track, fault->end_ns);
+	perfetto_slice_end(perfetto, track, fault->end_ns);
 	if (fault->request.event.size)
 		arrow(trace, fault);
-	return trace_sink_state(sink);
+	return perfetto_state(perfetto);
 }
 
 int trace_end(struct trace_writer *trace, const struct trace_missing *known)
 {
 	struct trace_missing missing = *known;
-	struct trace_sink *sink = trace->sink;
+	struct perfetto *perfetto = trace->perfetto;
 	int err;
 
 	missing.requests_left_out = trace->requests_left_out;
 	missing.arrows_left_out = trace->arrows_left_out;
 	err = trace_threads_finish(trace->threads);
 	if (!err)
-		sink->ops->finish(sink, &missing);
-	if (!err && fflush(sink->out))
-		err = -errno;
+		perfetto_finish(perfetto, &missing);
 	if (!err)
-		err = trace_sink_state(sink);
+		err = perfetto_state(perfetto);
 	trace_free(trace);
 	return err;
 }

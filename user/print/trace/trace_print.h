@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A run for trace viewers, in the format of a sink. It is written while the run is streamed:
+ * A run for Perfetto's viewer. It is written while the run is streamed:
  *
  *	item  -> trace_item()	names of processes and threads; block requests, and
  *				off-CPU intervals outside of faults, as slices
@@ -16,25 +16,20 @@
 #include "analyze/fault/explain.h"
 #include "model/counters.h"
 #include "model/item.h"
-#include "print/trace/trace_sink.h"
+#include "print/trace/perfetto.h"
 
-/*
- * The process whose threads are the lanes, and the tid of the first lane. Both are above the tids
- * of the kernel (PID_MAX_LIMIT is 2^22).
- */
-#define TRACE_DEVICES_PID (1U << 23)
 #define TRACE_MAX_DEVICES 64
 #define TRACE_MAX_LANES	  1024 /* for each device; more concurrent requests are omitted */
 
 struct trace_writer;
 
-/* Takes the sink, also if it fails; NULL: no memory for one. 0 or a negative errno. */
-int trace_begin(struct trace_writer **trace, uint64_t page_bytes, struct trace_sink *sink);
+/* The caller still owns @out. 0 or a negative errno. */
+int trace_begin(struct trace_writer **trace, uint64_t page_bytes, FILE *out);
 /* An item_sink. Call it before the analysis has the item, so that arrows find their requests. */
 int trace_item(void *trace, const struct item *item);
 /* An explain_sink. */
 int trace_fault(void *trace, const struct explained *fault);
-/* Completes the trace, and frees the writer and the sink in any case. */
+/* Completes the trace, and frees the writer in any case. */
 int trace_end(struct trace_writer *trace, const struct trace_missing *missing);
 
 #endif

@@ -25,16 +25,16 @@ struct thread {
 };
 
 struct trace_threads {
-	struct trace_sink *sink;
+	struct perfetto *perfetto;
 	struct hash threads; /* key: tid */
 };
 
-struct trace_threads *trace_threads_new(struct trace_sink *sink)
+struct trace_threads *trace_threads_new(struct perfetto *perfetto)
 {
 	struct trace_threads *threads = calloc(1, sizeof(*threads));
 
 	if (threads)
-		threads->sink = sink;
+		threads->perfetto = perfetto;
 	return threads;
 }
 
@@ -55,27 +55,26 @@ static const char *off_cpu_name(const struct pfstat_off_cpu *interval)
 	return "sleep";
 }
 
-static void draw(struct trace_sink *sink, const struct pfstat_off_cpu *interval)
+static void draw(struct perfetto *perfetto, const struct pfstat_off_cpu *interval)
 {
 	const struct trace_track track = { interval->event.pid, interval->event.tid, true };
 
 	if (interval->off_ns >= interval->event.ns)
 		return;
-	sink->ops->slice(sink, track, "off-CPU", off_cpu_name(interval), interval->off_ns,
-			 interval->event.ns);
-	sink->ops->number(sink, "state", interval->state);
+	perfetto_slice(perfetto, track, "off-CPU", off_cpu_name(interval), interval->off_ns);
+	perfetto_number(perfetto, "state", interval->state);
 	if (interval->event.flags & PFSTAT_OFF_CPU_WOKEN &&
 	    interval->event.ns >= interval->woken_ns)
-		sink->ops->number(sink, "runnable_ns", interval->event.ns - interval->woken_ns);
+		perfetto_number(perfetto, "runnable_ns", interval->event.ns - interval->woken_ns);
 	if (interval->waker)
-		sink->ops->number(sink, "waker", interval->waker);
-	sink->ops->args_end(sink);
-	sink->ops->slice_end(sink, track, interval->event.ns);
+		perfetto_number(perfetto, "waker", interval->waker);
+	perfetto_args_end(perfetto);
+	perfetto_slice_end(perfetto, track, interval->event.ns);
 }
 
 static void draw_oldest(struct trace_threads *threads, struct thread *thread)
 {
-	draw(threads->sink, &thread->kept[thread->first]);
+	draw(threads->perfetto, &thread->kept[thread->first]);
 	thread->first = (thread->first + 1) % NR_KEPT;
 	thread->count--;
 }

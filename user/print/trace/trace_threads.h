@@ -8,11 +8,11 @@
 #define PFSTAT_USER_TRACE_THREADS_H
 
 #include "analyze/fault/explain.h"
-#include "print/trace/trace_sink.h"
+#include "print/trace/perfetto.h"
 
 struct trace_threads;
 
-struct trace_threads *trace_threads_new(struct trace_sink *sink);
+struct trace_threads *trace_threads_new(struct perfetto *perfetto);
 /* Does not print the intervals that are still kept. */
 void trace_threads_free(struct trace_threads *threads);
 

@@ -14,9 +14,7 @@
 #include <zlib.h>
 
 #include "model/counters.h"
-#include "print/trace/trace_perfetto.h"
-#include "print/trace/trace_print.h"
-#include "util/array.h"
+#include "print/trace/perfetto.h"
 #include "util/hash.h"
 #include "util/protobuf.h"
 
@@ -79,14 +77,17 @@ enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 #define CLOCK_ID_MONO	  3  /* CLOCK_MONOTONIC */
 #define CLOCK_ID_DELTA	  64 /* the first one of a sequence's own clocks */
 #define STRINGS_MAX	  8192U
+#define OWNER_ENDED	  0x80
+#define OWNERS_MAX	  0x7f /* later owners share one number */
 #define BLOCK_BYTES	  (256U << 10)
 #define COMPRESSION_LEVEL 3
 
 /* Kinds of tracks; the uuid of a track is made from its number and its kind, and is not 0. */
 enum { UUID_THREAD, UUID_OFF_CPU, UUID_PROCESS, UUID_RECORDING, NR_UUID };
 
-struct trace_perfetto {
-	struct trace_sink sink; /* the first member */
+struct perfetto {
+	FILE *out; /* owned by the caller */
+	int err;   /* the first one */
 	struct protobuf block, packet, part, inner;
 	struct protobuf event, dict, interned;
 	struct hash strings[NR_INTERNED]; /* iid of a text by its hash */
@@ -96,16 +97,75 @@ struct trace_perfetto {
 	uint64_t clock_ns;   /* of the last packet with a difference */
 	uint64_t end_ns;     /* the latest time of an event */
 	bool started;	     /* clock_ns is set */
+	uint8_t *owners;     /* indexed by tid, see perfetto_end_thread(); or NULL */
 	uint16_t *described; /* indexed by tid: owners of described tracks, see is_described() */
 	uint8_t *compressed;
 };
 
-static struct trace_perfetto *perfetto_of(struct trace_sink *sink)
+struct perfetto *perfetto_new(FILE *out)
 {
-	return (struct trace_perfetto *)sink;
+	struct perfetto *perfetto = calloc(1, sizeof(*perfetto));
+
+	if (perfetto)
+		perfetto->out = out;
+	return perfetto;
 }
 
-static void perfetto_write_block(struct trace_perfetto *perfetto)
+void perfetto_free(struct perfetto *perfetto)
+{
+	size_t i;
+
+	if (!perfetto)
+		return;
+	protobuf_exit(&perfetto->block);
+	protobuf_exit(&perfetto->packet);
+	protobuf_exit(&perfetto->part);
+	protobuf_exit(&perfetto->inner);
+	protobuf_exit(&perfetto->event);
+	protobuf_exit(&perfetto->dict);
+	protobuf_exit(&perfetto->interned);
+	for (i = 0; i < NR_INTERNED; i++)
+		hash_exit(&perfetto->strings[i], NULL);
+	free(perfetto->described);
+	free(perfetto->compressed);
+	free(perfetto->owners);
+	free(perfetto);
+}
+
+int perfetto_state(const struct perfetto *perfetto)
+{
+	return ferror(perfetto->out) ? -EIO : perfetto->err;
+}
+
+void perfetto_end_thread(struct perfetto *perfetto, uint32_t tid)
+{
+	/* calloc() of many pages: the kernel allocates only the pages that are written. */
+	if (!perfetto->owners)
+		perfetto->owners = calloc(TRACE_NUMBERS, 1);
+	if (!perfetto->owners)
+		perfetto->err = -ENOMEM;
+	else if (tid < TRACE_NUMBERS)
+		perfetto->owners[tid] |= OWNER_ENDED;
+}
+
+void perfetto_begin_thread(struct perfetto *perfetto, uint32_t tid)
+{
+	uint8_t *owner = perfetto->owners && tid < TRACE_NUMBERS ? &perfetto->owners[tid] : NULL;
+
+	if (!owner || !(*owner & OWNER_ENDED))
+		return;
+	*owner &= ~OWNER_ENDED;
+	*owner += *owner < OWNERS_MAX;
+}
+
+static uint32_t thread_number(const struct perfetto *perfetto, uint32_t tid)
+{
+	return perfetto->owners && tid < TRACE_NUMBERS ?
+		       tid + (perfetto->owners[tid] & OWNERS_MAX) * TRACE_NEXT_OWNER :
+		       tid;
+}
+
+static void perfetto_write_block(struct perfetto *perfetto)
 {
 	uLongf bytes = compressBound(perfetto->block.used);
 	uint8_t *grown = realloc(perfetto->compressed, bytes);
@@ -114,7 +174,7 @@ static void perfetto_write_block(struct trace_perfetto *perfetto)
 	perfetto->compressed = grown ?: perfetto->compressed;
 	if (!grown || compress2(grown, &bytes, perfetto->block.bytes, perfetto->block.used,
 				COMPRESSION_LEVEL) != Z_OK) {
-		perfetto->sink.err = -ENOMEM;
+		perfetto->err = -ENOMEM;
 		return;
 	}
 	protobuf_clear(part);
@@ -122,30 +182,30 @@ static void perfetto_write_block(struct trace_perfetto *perfetto)
 	protobuf_clear(&perfetto->packet);
 	protobuf_message(&perfetto->packet, TRACE_PACKET, part);
 	if (perfetto->packet.failed) {
-		perfetto->sink.err = -ENOMEM;
+		perfetto->err = -ENOMEM;
 		return;
 	}
-	fwrite(perfetto->packet.bytes, perfetto->packet.used, 1, perfetto->sink.out);
+	fwrite(perfetto->packet.bytes, perfetto->packet.used, 1, perfetto->out);
 	protobuf_clear(&perfetto->block);
 }
 
-static struct protobuf *packet_begin(struct trace_perfetto *perfetto)
+static struct protobuf *packet_begin(struct perfetto *perfetto)
 {
 	protobuf_clear(&perfetto->packet);
 	protobuf_number(&perfetto->packet, PACKET_SEQUENCE_ID, SEQUENCE);
 	return &perfetto->packet;
 }
 
-static void packet_end(struct trace_perfetto *perfetto)
+static void packet_end(struct perfetto *perfetto)
 {
 	protobuf_message(&perfetto->block, TRACE_PACKET, &perfetto->packet);
 	if (perfetto->block.failed || perfetto->event.failed || perfetto->part.failed)
-		perfetto->sink.err = -ENOMEM;
+		perfetto->err = -ENOMEM;
 	else if (perfetto->block.used >= BLOCK_BYTES)
 		perfetto_write_block(perfetto);
 }
 
-static void snapshot_clock(struct trace_perfetto *perfetto, unsigned int id, uint64_t ns)
+static void snapshot_clock(struct perfetto *perfetto, unsigned int id, uint64_t ns)
 {
 	protobuf_clear(&perfetto->inner);
 	protobuf_number(&perfetto->inner, CLOCK_FIELD_ID, id);
@@ -156,7 +216,7 @@ static void snapshot_clock(struct trace_perfetto *perfetto, unsigned int id, uin
 }
 
 /* Begins the sequence, or begins it again with an empty table of strings. */
-static void sequence_start(struct trace_perfetto *perfetto, uint64_t ns)
+static void sequence_start(struct perfetto *perfetto, uint64_t ns)
 {
 	struct protobuf *packet = packet_begin(perfetto);
 	unsigned int table;
@@ -179,8 +239,7 @@ static void sequence_start(struct trace_perfetto *perfetto, uint64_t ns)
 }
 
 /* Returns the iid of a text. If it is new, the next packet has it. */
-static uint64_t perfetto_iid(struct trace_perfetto *perfetto, enum perfetto_table table,
-			     const char *text)
+static uint64_t perfetto_iid(struct perfetto *perfetto, enum perfetto_table table, const char *text)
 {
 	const uint64_t hash = hash_of(text, strlen(text));
 	struct hash *strings = &perfetto->strings[table];
@@ -190,7 +249,7 @@ static uint64_t perfetto_iid(struct trace_perfetto *perfetto, enum perfetto_tabl
 		return iid;
 	iid = strings->count + 1;
 	if (hash_add(strings, hash, (void *)(uintptr_t)iid))
-		perfetto->sink.err = -ENOMEM;
+		perfetto->err = -ENOMEM;
 	perfetto->nr_strings++;
 	protobuf_clear(&perfetto->inner);
 	protobuf_number(&perfetto->inner, INTERNED_IID, iid);
@@ -199,17 +258,17 @@ static uint64_t perfetto_iid(struct trace_perfetto *perfetto, enum perfetto_tabl
 	return iid;
 }
 
-static uint64_t uuid_of(const struct trace_sink *sink, uint32_t number, unsigned int kind)
+static uint64_t uuid_of(const struct perfetto *perfetto, uint32_t number, unsigned int kind)
 {
-	return ((uint64_t)trace_sink_number(sink, number) + 1) * NR_UUID + kind;
+	return ((uint64_t)thread_number(perfetto, number) + 1) * NR_UUID + kind;
 }
 
-static uint64_t uuid_of_track(const struct trace_sink *sink, struct trace_track track)
+static uint64_t uuid_of_track(const struct perfetto *perfetto, struct trace_track track)
 {
-	return uuid_of(sink, track.tid, track.off_cpu ? UUID_OFF_CPU : UUID_THREAD);
+	return uuid_of(perfetto, track.tid, track.off_cpu ? UUID_OFF_CPU : UUID_THREAD);
 }
 
-static void descriptor_end(struct trace_perfetto *perfetto)
+static void descriptor_end(struct perfetto *perfetto)
 {
 	struct protobuf *packet = packet_begin(perfetto);
 
@@ -218,29 +277,24 @@ static void descriptor_end(struct trace_perfetto *perfetto)
 }
 
 /* @name: NULL if it is not known */
-static void describe_thread(struct trace_perfetto *perfetto, struct trace_track track,
-			    const char *name)
+static void describe_thread(struct perfetto *perfetto, struct trace_track track, const char *name)
 {
-	const struct trace_sink *sink = &perfetto->sink;
-
 	protobuf_clear(&perfetto->inner);
-	protobuf_number(&perfetto->inner, THREAD_PID, trace_sink_number(sink, track.pid));
-	protobuf_number(&perfetto->inner, THREAD_TID, trace_sink_number(sink, track.tid));
+	protobuf_number(&perfetto->inner, THREAD_PID, thread_number(perfetto, track.pid));
+	protobuf_number(&perfetto->inner, THREAD_TID, thread_number(perfetto, track.tid));
 	if (name)
 		protobuf_text(&perfetto->inner, THREAD_NAME, name);
 	protobuf_clear(&perfetto->part);
-	protobuf_number(&perfetto->part, TRACK_UUID, uuid_of(sink, track.tid, UUID_THREAD));
+	protobuf_number(&perfetto->part, TRACK_UUID, uuid_of(perfetto, track.tid, UUID_THREAD));
 	protobuf_message(&perfetto->part, TRACK_THREAD, &perfetto->inner);
 	descriptor_end(perfetto);
 }
 
-static void describe_off_cpu(struct trace_perfetto *perfetto, struct trace_track track)
+static void describe_off_cpu(struct perfetto *perfetto, struct trace_track track)
 {
-	const struct trace_sink *sink = &perfetto->sink;
-
 	protobuf_clear(&perfetto->part);
-	protobuf_number(&perfetto->part, TRACK_UUID, uuid_of(sink, track.tid, UUID_OFF_CPU));
-	protobuf_number(&perfetto->part, TRACK_PARENT, uuid_of(sink, track.tid, UUID_THREAD));
+	protobuf_number(&perfetto->part, TRACK_UUID, uuid_of(perfetto, track.tid, UUID_OFF_CPU));
+	protobuf_number(&perfetto->part, TRACK_PARENT, uuid_of(perfetto, track.tid, UUID_THREAD));
 	protobuf_text(&perfetto->part, TRACK_NAME, "off-CPU");
 	descriptor_end(perfetto);
 }
@@ -250,19 +304,18 @@ static void describe_off_cpu(struct trace_perfetto *perfetto, struct trace_track
  * the thread's number plus 1, the high byte the same for its track of off-CPU intervals. Lanes of
  * devices are described by their names.
  */
-static bool is_described(struct trace_perfetto *perfetto, struct trace_track track)
+static bool is_described(struct perfetto *perfetto, struct trace_track track)
 {
 	const unsigned int shift = track.off_cpu ? 8 : 0;
-	const struct trace_sink *sink = &perfetto->sink;
 	unsigned int owner;
 
 	if (!perfetto->described)
 		perfetto->described = calloc(TRACE_NUMBERS, sizeof(*perfetto->described));
 	if (!perfetto->described)
-		perfetto->sink.err = -ENOMEM;
+		perfetto->err = -ENOMEM;
 	if (!perfetto->described || track.tid >= TRACE_NUMBERS)
 		return track.pid == TRACE_DEVICES_PID;
-	owner = (trace_sink_number(sink, track.tid) / TRACE_NEXT_OWNER) + 1;
+	owner = (thread_number(perfetto, track.tid) / TRACE_NEXT_OWNER) + 1;
 	if ((perfetto->described[track.tid] >> shift & 0xff) == owner)
 		return true;
 	perfetto->described[track.tid] &= ~(0xff << shift);
@@ -270,7 +323,7 @@ static bool is_described(struct trace_perfetto *perfetto, struct trace_track tra
 	return false;
 }
 
-static void perfetto_describe(struct trace_perfetto *perfetto, struct trace_track track)
+static void perfetto_describe(struct perfetto *perfetto, struct trace_track track)
 {
 	const struct trace_track thread = { track.pid, track.tid, false };
 
@@ -280,26 +333,24 @@ static void perfetto_describe(struct trace_perfetto *perfetto, struct trace_trac
 		describe_off_cpu(perfetto, track);
 }
 
-static void perfetto_name(struct trace_sink *sink, enum trace_named named, struct trace_track track,
-			  const char *name)
+void perfetto_name_thread(struct perfetto *perfetto, struct trace_track track, const char *name)
 {
-	struct trace_perfetto *perfetto = perfetto_of(sink);
+	is_described(perfetto, track);
+	describe_thread(perfetto, track, name);
+}
 
-	if (named == TRACE_NAMED_THREAD) {
-		is_described(perfetto, track);
-		describe_thread(perfetto, track, name);
-		return;
-	}
+void perfetto_name_process(struct perfetto *perfetto, uint32_t pid, const char *name)
+{
 	protobuf_clear(&perfetto->inner);
-	protobuf_number(&perfetto->inner, PROCESS_PID, trace_sink_number(sink, track.pid));
+	protobuf_number(&perfetto->inner, PROCESS_PID, thread_number(perfetto, pid));
 	protobuf_text(&perfetto->inner, PROCESS_NAME, name);
 	protobuf_clear(&perfetto->part);
-	protobuf_number(&perfetto->part, TRACK_UUID, uuid_of(sink, track.pid, UUID_PROCESS));
+	protobuf_number(&perfetto->part, TRACK_UUID, uuid_of(perfetto, pid, UUID_PROCESS));
 	protobuf_message(&perfetto->part, TRACK_PROCESS, &perfetto->inner);
 	descriptor_end(perfetto);
 }
 
-static void event_begin(struct trace_perfetto *perfetto, uint64_t uuid, uint64_t ns)
+static void event_begin(struct perfetto *perfetto, uint64_t uuid, uint64_t ns)
 {
 	if (!perfetto->started || perfetto->nr_strings >= STRINGS_MAX)
 		sequence_start(perfetto, perfetto->started ? perfetto->clock_ns : ns);
@@ -310,7 +361,7 @@ static void event_begin(struct trace_perfetto *perfetto, uint64_t uuid, uint64_t
 	protobuf_number(&perfetto->event, EVENT_TRACK_UUID, uuid);
 }
 
-static void event_names(struct trace_perfetto *perfetto, const char *category, const char *name)
+static void event_names(struct perfetto *perfetto, const char *category, const char *name)
 {
 	protobuf_number(&perfetto->event, EVENT_CATEGORY_IID,
 			perfetto_iid(perfetto, INTERNED_CATEGORIES, category));
@@ -319,7 +370,7 @@ static void event_names(struct trace_perfetto *perfetto, const char *category, c
 }
 
 /* The clock of differences cannot go back, so an earlier event has its absolute time. */
-static void event_end(struct trace_perfetto *perfetto)
+static void event_end(struct perfetto *perfetto)
 {
 	struct protobuf *packet = packet_begin(perfetto);
 	const uint64_t ns = perfetto->event_ns;
@@ -339,36 +390,30 @@ static void event_end(struct trace_perfetto *perfetto)
 	packet_end(perfetto);
 }
 
-static void perfetto_slice(struct trace_sink *sink, struct trace_track track, const char *category,
-			   const char *name, uint64_t start_ns, uint64_t end_ns)
+void perfetto_slice(struct perfetto *perfetto, struct trace_track track, const char *category,
+		    const char *name, uint64_t start_ns)
 {
-	struct trace_perfetto *perfetto = perfetto_of(sink);
-
-	(void)end_ns;
 	perfetto_describe(perfetto, track);
-	event_begin(perfetto, uuid_of_track(sink, track), start_ns);
+	event_begin(perfetto, uuid_of_track(perfetto, track), start_ns);
 	protobuf_number(&perfetto->event, EVENT_TYPE, TYPE_BEGIN);
 	event_names(perfetto, category, name);
 }
 
-static void perfetto_args_end(struct trace_sink *sink)
+void perfetto_args_end(struct perfetto *perfetto)
 {
-	event_end(perfetto_of(sink));
+	event_end(perfetto);
 }
 
-static void perfetto_slice_end(struct trace_sink *sink, struct trace_track track, uint64_t end_ns)
+void perfetto_slice_end(struct perfetto *perfetto, struct trace_track track, uint64_t end_ns)
 {
-	struct trace_perfetto *perfetto = perfetto_of(sink);
-
-	event_begin(perfetto, uuid_of_track(sink, track), end_ns);
+	event_begin(perfetto, uuid_of_track(perfetto, track), end_ns);
 	protobuf_number(&perfetto->event, EVENT_TYPE, TYPE_END);
 	event_end(perfetto);
 }
 
-static void annotate(struct trace_sink *sink, const char *key, enum perfetto_annotation field,
+static void annotate(struct perfetto *perfetto, const char *key, enum perfetto_annotation field,
 		     uint64_t value)
 {
-	struct trace_perfetto *perfetto = perfetto_of(sink);
 	const uint64_t iid = perfetto_iid(perfetto, INTERNED_ANNOTATION_NAMES, key);
 
 	protobuf_clear(&perfetto->part);
@@ -380,52 +425,46 @@ static void annotate(struct trace_sink *sink, const char *key, enum perfetto_ann
 		protobuf_message(&perfetto->event, EVENT_ANNOTATION, &perfetto->part);
 }
 
-static void perfetto_text(struct trace_sink *sink, const char *key, const char *text)
+void perfetto_text(struct perfetto *perfetto, const char *key, const char *text)
 {
-	annotate(sink, key, ANNOTATION_STRING_IID,
-		 perfetto_iid(perfetto_of(sink), INTERNED_STRINGS, text));
+	annotate(perfetto, key, ANNOTATION_STRING_IID,
+		 perfetto_iid(perfetto, INTERNED_STRINGS, text));
 }
 
-static void perfetto_number(struct trace_sink *sink, const char *key, uint64_t value)
+void perfetto_number(struct perfetto *perfetto, const char *key, uint64_t value)
 {
-	annotate(sink, key, ANNOTATION_UINT, value);
+	annotate(perfetto, key, ANNOTATION_UINT, value);
 }
 
-static void perfetto_address(struct trace_sink *sink, const char *key, uint64_t value)
+void perfetto_address(struct perfetto *perfetto, const char *key, uint64_t value)
 {
-	annotate(sink, key, ANNOTATION_POINTER, value);
+	annotate(perfetto, key, ANNOTATION_POINTER, value);
 }
 
-static void perfetto_boolean(struct trace_sink *sink, const char *key, bool value)
+void perfetto_boolean(struct perfetto *perfetto, const char *key, bool value)
 {
-	annotate(sink, key, ANNOTATION_BOOL, value);
+	annotate(perfetto, key, ANNOTATION_BOOL, value);
 }
 
-static void perfetto_dict(struct trace_sink *sink, const char *key)
+void perfetto_dict(struct perfetto *perfetto, const char *key)
 {
-	struct trace_perfetto *perfetto = perfetto_of(sink);
-
 	perfetto->dict_key = key;
 	protobuf_clear(&perfetto->dict);
 	protobuf_number(&perfetto->dict, ANNOTATION_NAME_IID,
 			perfetto_iid(perfetto, INTERNED_ANNOTATION_NAMES, key));
 }
 
-static void perfetto_dict_end(struct trace_sink *sink)
+void perfetto_dict_end(struct perfetto *perfetto)
 {
-	struct trace_perfetto *perfetto = perfetto_of(sink);
-
 	perfetto->dict_key = NULL;
 	protobuf_message(&perfetto->event, EVENT_ANNOTATION, &perfetto->dict);
 }
 
 /* A viewer binds both ends to the slices that are open at their times. */
-static void perfetto_arrow(struct trace_sink *sink, char phase, struct trace_track track,
-			   uint64_t id, uint64_t ns)
+void perfetto_arrow(struct perfetto *perfetto, char phase, struct trace_track track, uint64_t id,
+		    uint64_t ns)
 {
-	struct trace_perfetto *perfetto = perfetto_of(sink);
-
-	event_begin(perfetto, uuid_of_track(sink, track), ns);
+	event_begin(perfetto, uuid_of_track(perfetto, track), ns);
 	event_names(perfetto, "wait", "request");
 	protobuf_clear(&perfetto->part);
 	protobuf_number(&perfetto->part, LEGACY_PHASE, phase);
@@ -436,19 +475,16 @@ static void perfetto_arrow(struct trace_sink *sink, char phase, struct trace_tra
 	event_end(perfetto);
 }
 
-static void perfetto_lost(struct trace_sink *sink, const char *key, uint64_t lost)
+static void perfetto_lost(struct perfetto *perfetto, const char *key, uint64_t lost)
 {
 	if (lost == COUNT_NA)
-		perfetto_text(sink, key, "n/a");
+		perfetto_text(perfetto, key, "n/a");
 	else
-		perfetto_number(sink, key, lost);
+		perfetto_number(perfetto, key, lost);
 }
 
-/* Prints the missing data as an instant at the end of the trace, on a track of its own. */
-static void perfetto_finish(struct trace_sink *sink, const struct trace_missing *missing)
+void perfetto_finish(struct perfetto *perfetto, const struct trace_missing *missing)
 {
-	struct trace_perfetto *perfetto = perfetto_of(sink);
-
 	protobuf_clear(&perfetto->part);
 	protobuf_number(&perfetto->part, TRACK_UUID, UUID_RECORDING);
 	protobuf_text(&perfetto->part, TRACK_NAME, "pfstat");
@@ -456,59 +492,15 @@ static void perfetto_finish(struct trace_sink *sink, const struct trace_missing 
 	event_begin(perfetto, UUID_RECORDING, perfetto->end_ns);
 	protobuf_number(&perfetto->event, EVENT_TYPE, TYPE_INSTANT);
 	event_names(perfetto, "recording", "end of the recording");
-	perfetto_number(sink, "requests_left_out", missing->requests_left_out);
-	perfetto_number(sink, "arrows_left_out", missing->arrows_left_out);
-	perfetto_lost(sink, "lost", missing->lost);
-	perfetto_lost(sink, "events_lost", missing->events_lost);
+	perfetto_number(perfetto, "requests_left_out", missing->requests_left_out);
+	perfetto_number(perfetto, "arrows_left_out", missing->arrows_left_out);
+	perfetto_lost(perfetto, "lost", missing->lost);
+	perfetto_lost(perfetto, "events_lost", missing->events_lost);
 	if (missing->damage)
-		perfetto_text(sink, "damage", missing->damage);
+		perfetto_text(perfetto, "damage", missing->damage);
 	event_end(perfetto);
-	if (!sink->err)
+	if (!perfetto->err)
 		perfetto_write_block(perfetto);
-}
-
-static void perfetto_free(struct trace_sink *sink)
-{
-	struct trace_perfetto *perfetto = perfetto_of(sink);
-	struct protobuf *const messages[] = {
-		&perfetto->block, &perfetto->packet, &perfetto->part,	  &perfetto->inner,
-		&perfetto->event, &perfetto->dict,   &perfetto->interned,
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(messages); i++)
-		protobuf_exit(messages[i]);
-	for (i = 0; i < NR_INTERNED; i++)
-		hash_exit(&perfetto->strings[i], NULL);
-	free(perfetto->described);
-	free(perfetto->compressed);
-	trace_sink_exit(sink);
-	free(perfetto);
-}
-
-struct trace_sink *trace_perfetto_new(FILE *out)
-{
-	static const struct trace_sink_ops ops = {
-		.name = perfetto_name,
-		.slice = perfetto_slice,
-		.slice_end = perfetto_slice_end,
-		.text = perfetto_text,
-		.word = perfetto_text,
-		.number = perfetto_number,
-		.address = perfetto_address,
-		.boolean = perfetto_boolean,
-		.dict = perfetto_dict,
-		.dict_end = perfetto_dict_end,
-		.args_end = perfetto_args_end,
-		.arrow = perfetto_arrow,
-		.finish = perfetto_finish,
-		.free = perfetto_free,
-	};
-	struct trace_perfetto *perfetto = calloc(1, sizeof(*perfetto));
-
-	if (!perfetto)
-		return NULL;
-	perfetto->sink.ops = &ops;
-	perfetto->sink.out = out;
-	return &perfetto->sink;
+	if (!perfetto->err && fflush(perfetto->out))
+		perfetto->err = -errno;
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Converts names of files and threads, which may hold any bytes, to JSON strings. If a name is not
+ * valid UTF-8, each byte that is not ASCII becomes a question mark. NULL: no memory.
+ */
+#ifndef PFSTAT_USER_JSON_TEXT_H
+#define PFSTAT_USER_JSON_TEXT_H
+
+#include <jansson.h>
+
+json_t *json_text_value(const char *bytes);
+/* The same as text with quotes, without control characters. The caller frees it. */
+char *json_text_string(const char *bytes);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Writes a trace in Perfetto's own format: packets of Protocol Buffers (TracePacket), in compressed
+ * blocks. Memory is bounded. Times are exact, on CLOCK_MONOTONIC.
+ *
+ * The trace has names of tracks, slices with arguments, and arrows, one at a time. A slice is
+ * printed in this order, on a track where slices nest:
+ *
+ *	slice, its arguments, args_end, slices inside of it, slice_end
+ *
+ * An error stops nothing: perfetto_state() returns it.
+ */
+#ifndef PFSTAT_USER_PERFETTO_H
+#define PFSTAT_USER_PERFETTO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct perfetto;
+
+struct trace_track {
+	uint32_t pid, tid;
+	/*
+	 * The intervals outside of faults, which are printed later than the faults around them.
+	 * The ends of slices are ordered by their place in the file, so these have a track of
+	 * their own.
+	 */
+	bool off_cpu;
+};
+
+/* Warnings for the reader of the trace about missing data. */
+struct trace_missing {
+	const char *damage;			     /* one clause, or NULL */
+	uint64_t lost;				     /* lost records; COUNT_NA: not known */
+	uint64_t events_lost;			     /* lost events; COUNT_NA: not known */
+	uint64_t requests_left_out, arrows_left_out; /* set by trace_end() */
+};
+
+/*
+ * Viewers assign all slices with one number to one thread. If a tid is reused after its thread
+ * exited, the printed number is the tid plus TRACE_NEXT_OWNER for each earlier owner. Linux tids
+ * are below TRACE_NUMBERS (PID_MAX_LIMIT).
+ */
+#define TRACE_NUMBERS	 (1U << 22)
+#define TRACE_NEXT_OWNER (1U << 24)
+/* The process whose threads are the lanes of devices; the first lane is the next number. */
+#define TRACE_DEVICES_PID (1U << 23)
+
+/* The caller still owns @out. NULL: no memory. */
+struct perfetto *perfetto_new(FILE *out);
+void perfetto_free(struct perfetto *perfetto);
+/* 0, or the first error of the trace or of its stream. */
+int perfetto_state(const struct perfetto *perfetto);
+
+void perfetto_begin_thread(struct perfetto *perfetto, uint32_t tid);
+void perfetto_end_thread(struct perfetto *perfetto, uint32_t tid);
+void perfetto_name_process(struct perfetto *perfetto, uint32_t pid, const char *name);
+void perfetto_name_thread(struct perfetto *perfetto, struct trace_track track, const char *name);
+
+/* @category, @name and all keys are string constants. */
+void perfetto_slice(struct perfetto *perfetto, struct trace_track track, const char *category,
+		    const char *name, uint64_t start_ns);
+void perfetto_slice_end(struct perfetto *perfetto, struct trace_track track, uint64_t end_ns);
+/* Arguments. A text may hold any bytes. */
+void perfetto_text(struct perfetto *perfetto, const char *key, const char *text);
+void perfetto_number(struct perfetto *perfetto, const char *key, uint64_t value);
+void perfetto_address(struct perfetto *perfetto, const char *key, uint64_t value);
+void perfetto_boolean(struct perfetto *perfetto, const char *key, bool value);
+/* The arguments between are one argument with that key. They do not nest. */
+void perfetto_dict(struct perfetto *perfetto, const char *key);
+void perfetto_dict_end(struct perfetto *perfetto);
+void perfetto_args_end(struct perfetto *perfetto);
+/* Prints one end of an arrow: 's' is its start, 'f' its end, in a slice at that time. */
+void perfetto_arrow(struct perfetto *perfetto, char phase, struct trace_track track, uint64_t id,
+		    uint64_t ns);
+/* Prints the missing data as an instant at the end of the trace, on a track of its own. */
+void perfetto_finish(struct perfetto *perfetto, const struct trace_missing *missing);
+
+#endif
