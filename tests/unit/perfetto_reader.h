@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reads a trace of Perfetto's format back, as its viewer does; fails the test if it is malformed. */
+/* Reads a trace of Perfetto's format back, as its viewer does. A malformed one fails the test. */
 #ifndef PFSTAT_TESTS_PERFETTO_READER_H
 #define PFSTAT_TESTS_PERFETTO_READER_H
 

@@ -6,7 +6,7 @@
 
 #include "protobuf_reader.h"
 #include "sample_profile.h"
-#include "user/print/profile/profile_formats.h"
+#include "user/print/printers.h"
 #include "user/util/protobuf.h"
 
 static const struct profile_head head = {

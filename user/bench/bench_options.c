@@ -125,9 +125,6 @@ static void bench_options_add_name(const struct argp_state *state, struct bench_
 
 static error_t bench_options_parse_one(int key, char *text, struct argp_state *state)
 {
-	static const char *const formats[] = {
-		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
-	};
 	struct bench_command *command = state->input;
 
 	note_measuring(command, key, text);
@@ -167,7 +164,7 @@ static error_t bench_options_parse_one(int key, char *text, struct argp_state *s
 		command->predict = text;
 		return 0;
 	case KEY_FORMAT:
-		command->format = argument_word(state, "format", text, formats);
+		command->format = argument_word(state, "format", text, result_format_words);
 		return 0;
 	case KEY_JSON:
 		command->json = text;

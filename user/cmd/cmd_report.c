@@ -69,7 +69,7 @@ static void report_name_files(const struct argp_state *state, const struct repor
 
 static void report_check_range(const struct argp_state *state, const struct report_command *options)
 {
-	if (!options->report.stream)
+	if (!report_format_has_faults(options->report.format))
 		usage(state, "--from and --to require a format with every fault; add --format "
 			     "perfetto, for example");
 	if (!strcmp(options->recording, "-"))
@@ -80,11 +80,11 @@ static void report_check_range(const struct argp_state *state, const struct repo
 
 static void report_check_text(const struct argp_state *state, const struct report_command *options)
 {
-	const enum report_stream stream = options->report.stream;
+	const enum report_format format = options->report.format;
 
-	if (stream == STREAM_PPROF || stream == STREAM_PERFETTO)
+	if (report_format_is_binary(format))
 		usage(state, "--format %s is not text; name a file with --output",
-		      stream == STREAM_PPROF ? "pprof" : "perfetto");
+		      report_format_words[format]);
 }
 
 static error_t report_parse_option(int key, char *text, struct argp_state *state)
@@ -129,8 +129,7 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 			usage(state, "--file: cannot read standard input twice; name a recording");
 		if (options->ranged)
 			report_check_range(state, options);
-		if (figures_as_text(&options->figures) &&
-		    (options->report.stream || options->report.format != REPORT_TABLE))
+		if (figures_as_text(&options->figures) && options->report.format != REPORT_TABLE)
 			usage(state, "--plot - prints figures in place of the table; leave "
 				     "--format out");
 		if (!options->output && isatty(STDOUT_FILENO))
@@ -175,7 +174,7 @@ static const struct argp report_argp = {
 static void report_parse(struct report_command *options, int argc, char **argv)
 {
 	report_options_init(&options->report);
-	options->report.may_stream = true;
+	options->report.of_recording = true;
 	options->range = TIME_RANGE_ALL;
 	argp_parse(&report_argp, argc, argv, 0, NULL, options);
 }
@@ -262,7 +261,7 @@ static bool report_wants_gzip(const struct report_command *options)
 	const size_t length = options->output ? strlen(options->output) : 0;
 
 	return length > 3 && !strcmp(options->output + length - 3, ".gz") &&
-	       options->report.stream != STREAM_PPROF;
+	       !report_format_is_compressed(options->report.format);
 }
 
 static int open_main_output(struct reading *reading)
@@ -321,10 +320,10 @@ static int open_analysis(struct reading *reading)
 		analysis_expect_spans(reading->analysis, recording_has_spans(reading->reader));
 	if (!err && has_figures(reading))
 		err = figures_open(&reading->figures, reading->analysis);
-	if (!err && options->stream)
-		err = fault_stream_open(&reading->stream, options->stream, stream_of(reading),
+	if (!err && report_format_has_faults(options->format))
+		err = fault_stream_open(&reading->stream, options->format, stream_of(reading),
 					reading->analysis, &reading->range);
-	if (!err && options->stream)
+	if (!err && report_format_has_faults(options->format))
 		err = analysis_listen(reading->analysis, reading_add_fault, reading);
 	return err ? message(STATUS_FAILED, "cannot prepare the report: %s", strerror(-err)) :
 		     STATUS_OK;
@@ -356,7 +355,7 @@ static int message_of_print(const struct reading *reading, int err)
 {
 	const char *output = reading->options.output;
 
-	if (err == -ENOMEM && reading->options.report.stream)
+	if (err == -ENOMEM && report_format_has_faults(reading->options.report.format))
 		return message(STATUS_FAILED,
 			       "out of memory: %s has too many faults; select some "
 			       "with --from and --to, or with --file",
@@ -458,7 +457,7 @@ static int reading_print_main(struct reading *reading)
 	FILE *out = stream_of(reading);
 	int err;
 
-	if (reading->options.report.stream)
+	if (report_format_has_faults(reading->options.report.format))
 		return fault_stream_end(&reading->stream, report, reading->counters.start_ns);
 	if (!figures_as_text(&reading->options.figures))
 		return report_print(out, reading->options.report.format, report, 1);

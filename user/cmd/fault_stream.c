@@ -9,35 +9,32 @@
 
 #include "cmd/fault_stream.h"
 #include "print/print_report.h"
-#include "print/profile/profile_formats.h"
+#include "print/printers.h"
 #include "util/version.h"
 
-static bool is_profile(const struct fault_stream *stream)
-{
-	return stream->format >= STREAM_PPROF && stream->format <= STREAM_FIREFOX;
-}
-
-int fault_stream_open(struct fault_stream *stream, enum report_stream format, FILE *out,
+int fault_stream_open(struct fault_stream *stream, enum report_format format, FILE *out,
 		      struct analysis *analysis, const struct time_range *range)
 {
-	*stream = (struct fault_stream){ .format = format, .out = out, .range = *range };
-	if (is_profile(stream))
+	*stream = (struct fault_stream){ .format = report_format_row(format),
+					 .out = out,
+					 .range = *range };
+	if (stream->format->print_profile)
 		return profile_init(&stream->profile, analysis);
-	if (format == STREAM_PERFETTO)
-		return trace_begin(&stream->trace, analysis_page_bytes(analysis), out);
-	return fault_rows_begin(&stream->rows, out, analysis, format == STREAM_FAULTS_JSONL);
+	return stream->format->faults->open(&stream->data, out, analysis);
 }
 
 int fault_stream_before(struct fault_stream *stream, const struct item *item)
 {
-	if (stream->trace && !stream->err && time_range_has_item(&stream->range, item))
-		stream->err = trace_item(stream->trace, item);
+	const struct fault_printer *faults = stream->data ? stream->format->faults : NULL;
+
+	if (faults && faults->item && !stream->err && time_range_has_item(&stream->range, item))
+		stream->err = faults->item(stream->data, item);
 	return stream->err;
 }
 
 int fault_stream_after(struct fault_stream *stream, const struct item *item)
 {
-	if (is_profile(stream) && !stream->err)
+	if (stream->format && stream->format->print_profile && !stream->err)
 		stream->err = profile_add_item(&stream->profile, item);
 	return stream->err;
 }
@@ -47,26 +44,24 @@ int fault_stream_fault(struct fault_stream *stream, const struct explained *faul
 	if (stream->err || !time_range_overlaps(&stream->range, fault->start_ns, fault->end_ns))
 		return stream->err;
 	stream->faults++;
-	if (stream->trace)
-		stream->err = trace_fault(stream->trace, fault);
-	else if (is_profile(stream))
+	if (stream->format->print_profile)
 		stream->err = profile_add_fault(&stream->profile, fault);
 	else
-		stream->err = fault_rows_add(&stream->rows, fault);
+		stream->err = stream->format->faults->fault(stream->data, fault);
 	return stream->err;
 }
 
-static int end_trace(struct fault_stream *stream, const struct report *report)
+static int end_faults(struct fault_stream *stream, const struct report *report)
 {
-	const struct trace_missing missing = {
+	const struct missing_faults missing = {
 		.damage = report->losses.damage,
 		.lost = report->losses.records,
 		.events_lost = report->losses.events,
 	};
-	struct trace_writer *trace = stream->trace;
+	void *data = stream->data;
 
-	stream->trace = NULL;
-	return trace_end(trace, &missing);
+	stream->data = NULL;
+	return stream->format->faults->end(data, &missing);
 }
 
 /* Returns the warnings of a report in one line; the caller frees it. NULL: no memory. */
@@ -93,11 +88,6 @@ static char *warnings_of(const struct report *report)
 
 static int end_profile(struct fault_stream *stream, const struct report *report, uint64_t start_ns)
 {
-	static int (*const printers[])(FILE *out, const struct profile *profile,
-				       const struct profile_head *head) = {
-		[STREAM_PPROF] = pprof_print,
-		[STREAM_FIREFOX] = firefox_print,
-	};
 	char *missing = warnings_of(report);
 	const struct profile_head head = {
 		.command = report->environment.command,
@@ -109,7 +99,7 @@ static int end_profile(struct fault_stream *stream, const struct report *report,
 	int err = missing ? profile_finish(&stream->profile) : -ENOMEM;
 
 	if (!err)
-		err = printers[stream->format](stream->out, &stream->profile, &head);
+		err = stream->format->print_profile(stream->out, &stream->profile, &head);
 	free(missing);
 	return err;
 }
@@ -118,20 +108,18 @@ int fault_stream_end(struct fault_stream *stream, const struct report *report, u
 {
 	int err;
 
-	if (stream->trace)
-		err = end_trace(stream, report);
-	else if (is_profile(stream))
-		err = stream->err ?: end_profile(stream, report, start_ns);
+	if (stream->data)
+		err = end_faults(stream, report);
 	else
-		err = fault_rows_end(&stream->rows);
+		err = stream->err ?: end_profile(stream, report, start_ns);
 	return stream->err ?: err;
 }
 
 void fault_stream_close(struct fault_stream *stream)
 {
-	if (stream->trace)
-		trace_end(stream->trace, &(struct trace_missing){ .damage = "interrupted" });
-	stream->trace = NULL;
-	fault_rows_end(&stream->rows);
+	if (stream->data)
+		stream->format->faults->end(stream->data,
+					    &(struct missing_faults){ .damage = "interrupted" });
+	stream->data = NULL;
 	profile_exit(&stream->profile);
 }

@@ -10,25 +10,22 @@
 #include <stdio.h>
 
 #include "analyze/profile.h"
-#include "cmd/report_options.h"
-#include "print/faults/fault_rows.h"
-#include "print/trace/trace_print.h"
+#include "print/printers.h"
 #include "recording/time_range.h"
 
 /* All zero is closed. */
 struct fault_stream {
-	enum report_stream format;
+	const struct report_format_row *format;
 	FILE *out;
 	struct time_range range; /* the rest is left out */
 	uint64_t faults;	 /* in the range */
 	int err;		 /* the error at which it stopped: later faults have no effect */
-	struct trace_writer *trace;
-	struct fault_rows rows;
+	void *data;		 /* of a format of faults, while it is open */
 	struct profile profile;
 };
 
 /* The caller still owns out and analysis. 0 or a negative errno; both require the close. */
-int fault_stream_open(struct fault_stream *stream, enum report_stream format, FILE *out,
+int fault_stream_open(struct fault_stream *stream, enum report_format format, FILE *out,
 		      struct analysis *analysis, const struct time_range *range);
 /* Call it before the analysis has the item, and then fault_stream_after(). 0 or -errno. */
 int fault_stream_before(struct fault_stream *stream, const struct item *item);

@@ -39,11 +39,9 @@ static const struct argp_option argp_options[] = {
 	  4 },
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
 	  "subtract the module's own time, as calibrated, from the times of calls", 4 },
-	{ "format", KEY_FORMAT,
-	  "table|csv|json|folded|perfetto|faults-csv|faults-jsonl|pprof|firefox", 0,
-	  "format of standard output (default table); folded: time by call path, for flame graphs. "
-	  "Only for a recording: a trace for Perfetto's viewer, one row for each fault, and profiles "
-	  "for pprof and the Firefox Profiler",
+	{ "format", KEY_FORMAT, REPORT_FORMAT_WORDS, 0,
+	  "format of standard output (default table)" REPORT_FORMAT_HELP
+	  ". perfetto and the following require a recording",
 	  4 },
 	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 4 },
 	{ "full", KEY_FULL, NULL, 0, "print all tables, also those that are empty", 4 },
@@ -64,22 +62,8 @@ static void set_by(const struct argp_state *state, struct report_options *option
 static void set_format(const struct argp_state *state, struct report_options *options,
 		       const char *text)
 {
-	static const char *const words[] = { [REPORT_TABLE] = "table",
-					     [REPORT_CSV] = "csv",
-					     [REPORT_JSON] = "json",
-					     [REPORT_FOLDED] = "folded",
-					     [REPORT_FOLDED + STREAM_PERFETTO] = "perfetto",
-					     [REPORT_FOLDED + STREAM_FAULTS_CSV] = "faults-csv",
-					     [REPORT_FOLDED + STREAM_FAULTS_JSONL] = "faults-jsonl",
-					     [REPORT_FOLDED + STREAM_PPROF] = "pprof",
-					     [REPORT_FOLDED + STREAM_FIREFOX] = "firefox",
-					     NULL };
-	const unsigned int format = argument_word(state, "format", text, words);
-
-	options->stream = format > REPORT_FOLDED ? format - REPORT_FOLDED : STREAM_NONE;
-	if (!options->stream)
-		options->format = format;
-	else if (!options->may_stream)
+	options->format = argument_word(state, "format", text, report_format_words);
+	if (report_format_has_faults(options->format) && !options->of_recording)
 		usage(state,
 		      "--format %s requires a recording; use 'pfdrive record --output', then "
 		      "'pfdrive report'",

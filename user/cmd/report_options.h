@@ -9,21 +9,10 @@
 #include "print/print_report.h"
 #include "report/report.h"
 
-/* A format with something for each fault. Not NONE: report_options.format is meaningless. */
-enum report_stream {
-	STREAM_NONE,
-	STREAM_PERFETTO,
-	STREAM_FAULTS_CSV,
-	STREAM_FAULTS_JSONL,
-	STREAM_PPROF,
-	STREAM_FIREFOX,
-};
-
 struct report_options {
 	enum report_format format;
-	bool may_stream; /* set before parsing: formats that are written while reading */
-	enum report_stream stream;
-	bool grouped; /* by something else than class */
+	bool of_recording; /* set before parsing: formats with every fault are possible */
+	bool grouped;	   /* by something else than class */
 	enum group_by by;
 	unsigned int top;     /* rows; 0: all */
 	bool full;	      /* all tables */

@@ -139,9 +139,6 @@ static void compare_name_files(const struct compare_options *options,
 
 static error_t compare_parse_option(int key, char *text, struct argp_state *state)
 {
-	static const char *const formats[] = {
-		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
-	};
 	static const char percentage[] = "a percentage";
 	struct compare_options *options = state->input;
 
@@ -155,7 +152,7 @@ static error_t compare_parse_option(int key, char *text, struct argp_state *stat
 			argument_decimal(state, "confidence", text, percentage, 50, 99);
 		return 0;
 	case 'f':
-		options->format = argument_word(state, "format", text, formats);
+		options->format = argument_word(state, "format", text, result_format_words);
 		return 0;
 	case FIGURES_KEY_HTML:
 		options->figures.html = text;

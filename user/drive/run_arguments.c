@@ -164,9 +164,6 @@ static error_t run_arguments_parse(int key, char *text, struct argp_state *state
 {
 	static const char *const caches[] = { "cold", "warm", NULL };
 	static const char *const around[] = { "keep", "off", NULL };
-	static const char *const formats[] = {
-		[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL
-	};
 	struct options *options = state->input;
 
 	switch (key) {
@@ -196,7 +193,7 @@ static error_t run_arguments_parse(int key, char *text, struct argp_state *state
 		options->cpu = argument_number(state, "cpu", text, 0, CPUS_MAX - 1);
 		return 0;
 	case KEY_FORMAT:
-		options->format = argument_word(state, "format", text, formats);
+		options->format = argument_word(state, "format", text, result_format_words);
 		return 0;
 	case KEY_JSON:
 		options->json = text;

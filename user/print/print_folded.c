@@ -4,6 +4,7 @@
  * path, with its frames from the outermost to the innermost and the time in µs. inferno,
  * flamegraph.pl and speedscope read it.
  */
+#include <errno.h>
 #include <inttypes.h>
 
 #include "print/printers.h"
@@ -15,11 +16,14 @@ static void print_folded_path(FILE *out, const char *path)
 		fputc((unsigned char)*path < ' ' || *path == 0x7f ? '?' : *path, out);
 }
 
-int folded_print(FILE *out, const struct view *view)
+/* Only for one run, with groups, which are call paths. */
+int folded_print(FILE *out, const struct view *views, size_t nr)
 {
-	const struct report *run = view->run;
+	const struct report *run = views->run;
 	size_t i;
 
+	if (nr != 1)
+		return -EINVAL;
 	for (i = 0; i < run->groups.nr; i++) {
 		print_folded_path(out, run->groups.rows[i].name);
 		fprintf(out, " %" PRIu64 "\n", (run->groups.rows[i].total_ns + 500) / 1000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Selects the printer of a format. Names come from recordings, so control characters are replaced
+ * Runs the printer of a format. Names come from recordings, so control characters are replaced
  * before the text is written to a terminal.
  */
 #include <errno.h>
@@ -10,24 +10,9 @@
 
 #include "print/print_report.h"
 #include "print/printers.h"
+#include "print/report_format.h"
 #include "print/text/table.h"
 #include "util/utf8.h"
-
-static int report_print_as(FILE *out, enum report_format format, const struct view *views,
-			   size_t nr)
-{
-	switch (format) {
-	case REPORT_TABLE:
-		return table_print(out, views, nr);
-	case REPORT_CSV:
-		return csv_print(out, views, nr);
-	case REPORT_JSON:
-		return json_print(out, views, nr);
-	case REPORT_FOLDED:
-		return nr == 1 ? folded_print(out, views) : -EINVAL;
-	}
-	return -EINVAL;
-}
 
 /*
  * Makes the text independent of the user's locale: programs need decimal points, and people need
@@ -44,7 +29,7 @@ static int report_print_neutral(FILE *out, enum report_format format, const stru
 	if (!neutral)
 		return -ENOMEM;
 	before = uselocale(neutral);
-	err = report_print_as(out, format, views, nr);
+	err = report_format_row(format)->print(out, views, nr);
 	uselocale(before);
 	freelocale(neutral);
 	return err;
@@ -89,7 +74,7 @@ int report_print(FILE *out, enum report_format format, const struct report *runs
 	size_t i;
 	int err;
 
-	if (!nr_runs)
+	if (!nr_runs || format >= NR_REPORT_FORMATS || report_format_has_faults(format))
 		return -EINVAL;
 	views = calloc(nr_runs, sizeof(*views));
 	if (!views)

@@ -5,15 +5,14 @@
 
 #include <stdio.h>
 
+#include "print/report_format.h"
 #include "report/report.h"
 
-enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON, REPORT_FOLDED };
-
 /*
- * Prints the runs of one command to out. In JSON one run is one object, and several runs are
- * { "runs": [ … ] }. CSV has one header line, then one line for each class and run; for one run
- * with groups it has one line for each group. Returns 0 or a negative errno (ENOMEM, or the error
- * of out).
+ * Prints the runs of one command to out, in a format that requires no recording. In JSON one run
+ * is one object, and several runs are { "runs": [ … ] }. CSV has one header line, then one line
+ * for each class and run; for one run with groups it has one line for each group. Returns 0 or a
+ * negative errno (ENOMEM, or the error of out).
  */
 int report_print(FILE *out, enum report_format format, const struct report *runs, size_t nr_runs);
 /*

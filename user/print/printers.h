@@ -1,14 +1,54 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One printer for each format. Each returns 0 or a negative errno. */
+/* The printers of REPORT_FORMATS, by kind. Each function returns 0 or a negative errno. */
 #ifndef PFSTAT_USER_PRINTERS_H
 #define PFSTAT_USER_PRINTERS_H
 
+#include "analyze/profile.h"
+#include "print/report_format.h"
 #include "report/view.h"
 
-int table_print(FILE *out, const struct view *views, size_t nr);
-int csv_print(FILE *out, const struct view *views, size_t nr);
-/* Only for a run with groups, which are call paths. */
-int folded_print(FILE *out, const struct view *view);
-int json_print(FILE *out, const struct view *views, size_t nr);
+/* Warnings about missing data, for the reader of the faults. */
+struct missing_faults {
+	const char *damage;   /* one clause, or NULL */
+	uint64_t lost;	      /* lost records; COUNT_NA: not known */
+	uint64_t events_lost; /* lost events; COUNT_NA: not known */
+};
+
+/* Prints each fault while a recording is read. */
+struct fault_printer {
+	/* The caller still owns @out and @analysis. */
+	int (*open)(void **data, FILE *out, const struct analysis *analysis);
+	/* An item_sink, called before the analysis has the item; NULL: faults suffice. */
+	int (*item)(void *data, const struct item *item);
+	explain_sink fault;
+	/* Completes the output, and frees @data in any case. */
+	int (*end)(void *data, const struct missing_faults *missing);
+};
+
+struct profile_head {
+	const char *command; /* of the measured program; "": not known */
+	const char *version; /* of pfdrive */
+	int64_t started_s;   /* since 1970, UTC; 0: n/a */
+	uint64_t origin_ns;  /* CLOCK_MONOTONIC at the start of the recording, or 0: n/a */
+	const char *missing; /* warnings about lost data, in one line; "": none */
+};
+
+struct report_format_row {
+	enum { FORMAT_TEXT, FORMAT_BINARY, FORMAT_GZIP } bytes;
+	/* One of these is not NULL. */
+	int (*print)(FILE *out, const struct view *views, size_t nr);
+	const struct fault_printer *faults;
+	int (*print_profile)(FILE *out, const struct profile *profile,
+			     const struct profile_head *head);
+};
+
+const struct report_format_row *report_format_row(enum report_format format);
+
+#define DECLARE_REPORT(printer) int printer(FILE *out, const struct view *views, size_t nr);
+#define DECLARE_FAULTS(printer) extern const struct fault_printer printer;
+#define DECLARE_PROFILE(printer) \
+	int printer(FILE *out, const struct profile *profile, const struct profile_head *head);
+#define DECLARE_PRINTER(name, word, kind, printer, bytes, help) DECLARE_##kind(printer)
+REPORT_FORMATS(DECLARE_PRINTER, DECLARE_PRINTER)
 
 #endif

@@ -13,6 +13,7 @@
 #include "print/csv_text.h"
 #include "print/faults/fault_rows.h"
 #include "print/json_text.h"
+#include "print/printers.h"
 
 static const char *const part_names[NR_PARTS] = PART_NAMES;
 
@@ -196,3 +197,41 @@ int fault_rows_end(struct fault_rows *rows)
 	*rows = (struct fault_rows){ 0 };
 	return out && (fflush(out) || ferror(out)) ? -(errno ?: EIO) : 0;
 }
+
+static int rows_open(void **data, FILE *out, const struct analysis *analysis, bool json)
+{
+	*data = calloc(1, sizeof(struct fault_rows));
+	return *data ? fault_rows_begin(*data, out, analysis, json) : -ENOMEM;
+}
+
+static int csv_rows_open(void **data, FILE *out, const struct analysis *analysis)
+{
+	return rows_open(data, out, analysis, false);
+}
+
+static int json_rows_open(void **data, FILE *out, const struct analysis *analysis)
+{
+	return rows_open(data, out, analysis, true);
+}
+
+/* The report has the warnings about missing data: a row has no place for them. */
+static int rows_end(void *data, const struct missing_faults *missing)
+{
+	int err = fault_rows_end(data);
+
+	(void)missing;
+	free(data);
+	return err;
+}
+
+const struct fault_printer csv_rows_printer = {
+	.open = csv_rows_open,
+	.fault = fault_rows_add,
+	.end = rows_end,
+};
+
+const struct fault_printer json_rows_printer = {
+	.open = json_rows_open,
+	.fault = fault_rows_add,
+	.end = rows_end,
+};

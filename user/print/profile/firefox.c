@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "print/json_text.h"
-#include "print/profile/profile_formats.h"
+#include "print/printers.h"
 
 #define FORMAT_VERSION 60
 #define GECKO_VERSION  33 /* of the format that Firefox would have written */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "print/profile/profile_formats.h"
+#include "print/printers.h"
 #include "util/array.h"
 #include "util/hash.h"
 #include "util/protobuf.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyze/groups/address_spaces.h"
+#include "print/printers.h"
 #include "print/trace/perfetto.h"
 #include "print/trace/trace_lanes.h"
 #include "print/trace/trace_print.h"
@@ -469,3 +470,30 @@ int trace_end(struct trace_writer *trace, const struct trace_missing *known)
 	trace_free(trace);
 	return err;
 }
+
+static int perfetto_printer_open(void **data, FILE *out, const struct analysis *analysis)
+{
+	struct trace_writer *trace;
+	int err = trace_begin(&trace, analysis_page_bytes(analysis), out);
+
+	*data = trace;
+	return err;
+}
+
+static int perfetto_printer_end(void *data, const struct missing_faults *missing)
+{
+	const struct trace_missing known = {
+		.damage = missing->damage,
+		.lost = missing->lost,
+		.events_lost = missing->events_lost,
+	};
+
+	return trace_end(data, &known);
+}
+
+const struct fault_printer perfetto_printer = {
+	.open = perfetto_printer_open,
+	.item = trace_item,
+	.fault = trace_fault,
+	.end = perfetto_printer_end,
+};
