@@ -15,21 +15,47 @@
 /* Where pfdrive pins its maps and programs while it runs. */
 #define PFSTAT_PIN_DIR "/sys/fs/bpf/pfstat"
 
-enum pfstat_event_type {
-	PFSTAT_EVENT_OFF_CPU_1, /* only in old recordings: without total_ns, 48 bytes */
-	PFSTAT_EVENT_BLOCK,
-	PFSTAT_EVENT_FAULT,
-	PFSTAT_EVENT_PAGE,
-	PFSTAT_EVENT_TASK,
-	PFSTAT_EVENT_STACK,
-	PFSTAT_EVENT_OFF_CPU,
-	PFSTAT_EVENT_ADVICE,
-	PFSTAT_EVENT_RECLAIM,
-	PFSTAT_EVENT_WAIT,
-	PFSTAT_EVENT_MAPPING,
-	PFSTAT_EVENT_CALL,
-	PFSTAT_NR_EVENTS
-};
+/*
+ * The events: EVENT(name, spelling); struct pfstat_SPELLING is the event. All other code takes
+ * the types and their sizes from this table. A new event is appended, so that the numbers in older
+ * recordings keep their meaning.
+ */
+#define PFSTAT_EVENTS(EVENT)                                              \
+	/* only in old recordings: pfstat_off_cpu without total_ns */     \
+	EVENT(OFF_CPU_1, off_cpu_1)                                       \
+	/* a request to a block device */                                 \
+	EVENT(BLOCK, block)                                               \
+	/* a call of handle_mm_fault() */                                 \
+	EVENT(FAULT, fault)                                               \
+	/* pages left the page cache */                                   \
+	EVENT(PAGE, page)                                                 \
+	/* a thread starts, executes a program, changes its name, ends */ \
+	EVENT(TASK, task)                                                 \
+	/* the user stack of a fault */                                   \
+	EVENT(STACK, stack)                                               \
+	/* a thread was off the CPU */                                    \
+	EVENT(OFF_CPU, off_cpu)                                           \
+	/* a madvise(2) that changes which pages are read */              \
+	EVENT(ADVICE, advice)                                             \
+	/* a thread freed memory for its own allocation */                \
+	EVENT(RECLAIM, reclaim)                                           \
+	/* the kernel stack of a sleep in a fault */                      \
+	EVENT(WAIT, wait)                                                 \
+	/* the state of a mapping */                                      \
+	EVENT(MAPPING, mapping)                                           \
+	/* a system call that shapes mappings */                          \
+	EVENT(CALL, call)
+
+#define PFSTAT_EVENT_ENUM(name, spelling) PFSTAT_EVENT_##name,
+enum pfstat_event_type { PFSTAT_EVENTS(PFSTAT_EVENT_ENUM) PFSTAT_NR_EVENTS };
+
+#define PFSTAT_EVENT_SIZE(name, spelling) sizeof(struct pfstat_##spelling),
+
+#define PFSTAT_EVENT_SIZES { PFSTAT_EVENTS(PFSTAT_EVENT_SIZE) }
+
+#define PFSTAT_EVENT_SPELLING(name, spelling) #spelling,
+
+#define PFSTAT_EVENT_NAMES { PFSTAT_EVENTS(PFSTAT_EVENT_SPELLING) }
 
 /* The header of every event. */
 struct pfstat_event {
@@ -62,6 +88,15 @@ struct pfstat_off_cpu {
 	 * more than this interval if an event was lost in between. 0: not known.
 	 */
 	__u64 total_ns;
+};
+
+/* pfstat_off_cpu in recordings of version 1. */
+struct pfstat_off_cpu_1 {
+	struct pfstat_event event;
+	__u64 off_ns;
+	__u64 woken_ns;
+	__u32 state;
+	__u32 waker;
 };
 
 /* pfstat_block.event.flags */
@@ -455,6 +490,7 @@ _Static_assert(PFSTAT_FAULT_OTHER == 5, "ABI");
 _Static_assert(PFSTAT_CONTENT_PRESENT == PFSTAT_PAGE_CONTENT_MASK, "ABI");
 _Static_assert(sizeof(struct pfstat_event) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_off_cpu) == 56, "ABI");
+_Static_assert(sizeof(struct pfstat_off_cpu_1) == 48, "ABI");
 _Static_assert(sizeof(struct pfstat_block) == 80, "ABI");
 _Static_assert(sizeof(struct pfstat_fault) == 80, "ABI");
 _Static_assert(sizeof(struct pfstat_missed) == 16, "ABI");

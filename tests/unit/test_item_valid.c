@@ -25,14 +25,7 @@ static void make(enum pfstat_event_type type, size_t size)
 
 START_TEST(test_each_event_has_its_size)
 {
-	static const size_t sizes[PFSTAT_NR_EVENTS] = {
-		[PFSTAT_EVENT_OFF_CPU_1] = 48, [PFSTAT_EVENT_OFF_CPU] = 56,
-		[PFSTAT_EVENT_BLOCK] = 80,     [PFSTAT_EVENT_FAULT] = 80,
-		[PFSTAT_EVENT_PAGE] = 64,      [PFSTAT_EVENT_TASK] = 48,
-		[PFSTAT_EVENT_STACK] = 552,    [PFSTAT_EVENT_ADVICE] = 56,
-		[PFSTAT_EVENT_RECLAIM] = 40,   [PFSTAT_EVENT_WAIT] = 360,
-		[PFSTAT_EVENT_MAPPING] = 56,   [PFSTAT_EVENT_CALL] = 104,
-	};
+	static const size_t sizes[] = PFSTAT_EVENT_SIZES;
 	enum pfstat_event_type type;
 
 	for (type = 0; type < PFSTAT_NR_EVENTS; type++) {

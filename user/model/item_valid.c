@@ -3,7 +3,6 @@
  * Validates items where they enter the program, from the collectors and from recordings.
  * Consumers index arrays with fields of an item, so every such field is bounded here.
  */
-#include <stddef.h>
 #include <string.h>
 
 #include "model/item_valid.h"
@@ -12,20 +11,7 @@
 /* The order of the largest folio, a huge page of 1 GiB. */
 #define ORDER_MAX 18
 
-static const size_t event_sizes[PFSTAT_NR_EVENTS] = {
-	[PFSTAT_EVENT_OFF_CPU_1] = offsetof(struct pfstat_off_cpu, total_ns),
-	[PFSTAT_EVENT_OFF_CPU] = sizeof(struct pfstat_off_cpu),
-	[PFSTAT_EVENT_BLOCK] = sizeof(struct pfstat_block),
-	[PFSTAT_EVENT_FAULT] = sizeof(struct pfstat_fault),
-	[PFSTAT_EVENT_PAGE] = sizeof(struct pfstat_page),
-	[PFSTAT_EVENT_TASK] = sizeof(struct pfstat_task),
-	[PFSTAT_EVENT_STACK] = sizeof(struct pfstat_stack),
-	[PFSTAT_EVENT_ADVICE] = sizeof(struct pfstat_advice),
-	[PFSTAT_EVENT_RECLAIM] = sizeof(struct pfstat_reclaim),
-	[PFSTAT_EVENT_WAIT] = sizeof(struct pfstat_wait),
-	[PFSTAT_EVENT_MAPPING] = sizeof(struct pfstat_mapping),
-	[PFSTAT_EVENT_CALL] = sizeof(struct pfstat_call),
-};
+static const size_t event_sizes[] = PFSTAT_EVENT_SIZES;
 
 bool item_record_is_known(const struct pfstat_record *record)
 {

@@ -10,7 +10,6 @@
  *	c7 c6 … c0	00 00 … 02		00 00 00 …	(byte 7: left out)
  */
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,20 +24,12 @@ typedef uint64_t __attribute__((may_alias)) word;
 
 #define TILE 8 /* items encoded at a time: one for each byte of a word */
 
+#define EVENT_WORDS(name, spelling) \
+	[ITEMS_KIND_EVENT(PFSTAT_EVENT_##name)] = sizeof(struct pfstat_##spelling) / sizeof(word),
+
 static const uint8_t nr_words[ITEMS_NR_FIXED] = {
-	[ITEMS_KIND_RECORD] = sizeof(struct pfstat_record) / 8,
-	[ITEMS_KIND_EVENT(PFSTAT_EVENT_OFF_CPU_1)] = offsetof(struct pfstat_off_cpu, total_ns) / 8,
-	[ITEMS_KIND_EVENT(PFSTAT_EVENT_OFF_CPU)] = sizeof(struct pfstat_off_cpu) / 8,
-	[ITEMS_KIND_EVENT(PFSTAT_EVENT_BLOCK)] = sizeof(struct pfstat_block) / 8,
-	[ITEMS_KIND_EVENT(PFSTAT_EVENT_FAULT)] = sizeof(struct pfstat_fault) / 8,
-	[ITEMS_KIND_EVENT(PFSTAT_EVENT_PAGE)] = sizeof(struct pfstat_page) / 8,
-	[ITEMS_KIND_EVENT(PFSTAT_EVENT_TASK)] = sizeof(struct pfstat_task) / 8,
-	[ITEMS_KIND_EVENT(PFSTAT_EVENT_STACK)] = sizeof(struct pfstat_stack) / 8,
-	[ITEMS_KIND_EVENT(PFSTAT_EVENT_ADVICE)] = sizeof(struct pfstat_advice) / 8,
-	[ITEMS_KIND_EVENT(PFSTAT_EVENT_RECLAIM)] = sizeof(struct pfstat_reclaim) / 8,
-	[ITEMS_KIND_EVENT(PFSTAT_EVENT_WAIT)] = sizeof(struct pfstat_wait) / 8,
-	[ITEMS_KIND_EVENT(PFSTAT_EVENT_MAPPING)] = sizeof(struct pfstat_mapping) / 8,
-	[ITEMS_KIND_EVENT(PFSTAT_EVENT_CALL)] = sizeof(struct pfstat_call) / 8,
+	[ITEMS_KIND_RECORD] = sizeof(struct pfstat_record) / sizeof(word),
+	PFSTAT_EVENTS(EVENT_WORDS)
 };
 
 static int pile_add(struct items_pile *pile, const void *bytes, size_t size)

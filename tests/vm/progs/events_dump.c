@@ -40,15 +40,17 @@ struct plan {
 
 static FILE *out;
 
-static void print_head(const struct pfstat_event *event, const char *type)
+static void print_head(const struct pfstat_event *event)
 {
+	static const char *const types[] = PFSTAT_EVENT_NAMES;
+
 	fprintf(out, "{\"type\": \"%s\", \"flags\": %u, \"pid\": %u, \"tid\": %u, \"ns\": %llu",
-		type, event->flags, event->pid, event->tid, event->ns);
+		types[event->type], event->flags, event->pid, event->tid, event->ns);
 }
 
 static void print_off_cpu(const struct pfstat_off_cpu *stay)
 {
-	print_head(&stay->event, "off_cpu");
+	print_head(&stay->event);
 	fprintf(out,
 		", \"off_ns\": %llu, \"woken_ns\": %llu, \"state\": %u, \"waker\": %u, "
 		"\"total_ns\": %llu}\n",
@@ -57,7 +59,7 @@ static void print_off_cpu(const struct pfstat_off_cpu *stay)
 
 static void print_block(const struct pfstat_block *block)
 {
-	print_head(&block->event, "block");
+	print_head(&block->event);
 	fprintf(out,
 		", \"insert_ns\": %llu, \"issue_ns\": %llu, \"sector\": %llu, "
 		"\"inode\": %llu, \"pgoff\": %llu, \"dev\": %u, \"fs_dev\": %u, \"bytes\": %u, "
@@ -70,7 +72,7 @@ static void print_stack(const struct pfstat_stack *stack)
 {
 	unsigned int i;
 
-	print_head(&stack->event, "stack");
+	print_head(&stack->event);
 	fprintf(out, ", \"address\": %llu, \"ips\": [", stack->address);
 	for (i = 0; i < stack->frames; i++)
 		fprintf(out, "%s%llu", i ? ", " : "", stack->ips[i]);
@@ -81,7 +83,7 @@ static void print_fault(const struct pfstat_fault *fault)
 {
 	static const char *const kinds[] = PFSTAT_FAULT_KIND_NAMES;
 
-	print_head(&fault->event, "fault");
+	print_head(&fault->event);
 	fprintf(out,
 		", \"kind\": \"%s\", \"start_ns\": %llu, \"address\": %llu, \"ip\": %llu, "
 		"\"pgoff\": %llu, \"inode\": %llu, \"dev\": %u, \"fault_flags\": %u, "
@@ -93,7 +95,7 @@ static void print_fault(const struct pfstat_fault *fault)
 
 static void print_page(const struct pfstat_page *page)
 {
-	print_head(&page->event, "page");
+	print_head(&page->event);
 	fprintf(out,
 		", \"inode\": %llu, \"pgoff\": %llu, \"dev\": %u, \"pages\": %u, "
 		"\"comm\": \"%s\"}\n",
@@ -102,13 +104,13 @@ static void print_page(const struct pfstat_page *page)
 
 static void print_task(const struct pfstat_task *task)
 {
-	print_head(&task->event, "task");
+	print_head(&task->event);
 	fprintf(out, ", \"parent\": %u, \"comm\": \"%s\"}\n", task->parent, task->comm);
 }
 
 static void print_advice(const struct pfstat_advice *advice)
 {
-	print_head(&advice->event, "advice");
+	print_head(&advice->event);
 	fprintf(out,
 		", \"start_ns\": %llu, \"address\": %llu, \"bytes\": %llu, "
 		"\"advice\": %u}\n",
@@ -117,20 +119,20 @@ static void print_advice(const struct pfstat_advice *advice)
 
 static void print_reclaim(const struct pfstat_reclaim *reclaim)
 {
-	print_head(&reclaim->event, "reclaim");
+	print_head(&reclaim->event);
 	fprintf(out, ", \"start_ns\": %llu, \"pages\": %llu}\n", reclaim->start_ns, reclaim->pages);
 }
 
 static void print_wait(const struct pfstat_wait *wait)
 {
-	print_head(&wait->event, "wait");
+	print_head(&wait->event);
 	fprintf(out, ", \"named\": %u, \"functions\": \"%s\"}\n", wait->event.flags,
 		wait->functions);
 }
 
 static void print_mapping(const struct pfstat_mapping *mapping)
 {
-	print_head(&mapping->event, "mapping");
+	print_head(&mapping->event);
 	fprintf(out,
 		", \"address\": %llu, \"bytes\": %llu, \"advice\": %u, \"ra_pages\": %u, "
 		"\"mmap_miss\": %u}\n",
@@ -140,48 +142,27 @@ static void print_mapping(const struct pfstat_mapping *mapping)
 
 static void print_call(const struct pfstat_call *call)
 {
-	print_head(&call->event, "call");
+	print_head(&call->event);
 	fprintf(out, ", \"kind\": %u, \"result\": %lld, \"caller\": %llu}\n", call->kind,
 		call->result, call->caller);
 }
+
+/* No program sends it. */
+static void print_off_cpu_1(const struct pfstat_off_cpu_1 *interval)
+{
+	(void)interval;
+}
+
+#define PRINT_EVENT(name, spelling)                                        \
+	case PFSTAT_EVENT_##name:                                          \
+		print_##spelling((const struct pfstat_##spelling *)event); \
+		break;
 
 static int print_event(void *context, const struct pfstat_event *event)
 {
 	(void)context;
 	switch (event->type) {
-	case PFSTAT_EVENT_OFF_CPU:
-		print_off_cpu((const struct pfstat_off_cpu *)event);
-		break;
-	case PFSTAT_EVENT_BLOCK:
-		print_block((const struct pfstat_block *)event);
-		break;
-	case PFSTAT_EVENT_FAULT:
-		print_fault((const struct pfstat_fault *)event);
-		break;
-	case PFSTAT_EVENT_PAGE:
-		print_page((const struct pfstat_page *)event);
-		break;
-	case PFSTAT_EVENT_TASK:
-		print_task((const struct pfstat_task *)event);
-		break;
-	case PFSTAT_EVENT_STACK:
-		print_stack((const struct pfstat_stack *)event);
-		break;
-	case PFSTAT_EVENT_ADVICE:
-		print_advice((const struct pfstat_advice *)event);
-		break;
-	case PFSTAT_EVENT_WAIT:
-		print_wait((const struct pfstat_wait *)event);
-		break;
-	case PFSTAT_EVENT_RECLAIM:
-		print_reclaim((const struct pfstat_reclaim *)event);
-		break;
-	case PFSTAT_EVENT_MAPPING:
-		print_mapping((const struct pfstat_mapping *)event);
-		break;
-	case PFSTAT_EVENT_CALL:
-		print_call((const struct pfstat_call *)event);
-		break;
+		PFSTAT_EVENTS(PRINT_EVENT)
 	}
 	return ferror(out) ? -EIO : 0;
 }
