@@ -17,31 +17,48 @@
 
 #define COUNT_NA UINT64_MAX
 
-/* Optional hooks of eBPF. Each is a bit in counters.hooks. */
-enum bpf_hook {
-	HOOK_WAKEUP,	   /* sched_waking: the run-queue part */
-	HOOK_BLOCK_INSERT, /* the queue part */
-	HOOK_BLOCK,	   /* issue and completion: the device part */
-	HOOK_FAULT,	   /* handle_mm_fault: the kernel's own count; also if the module counts */
-	HOOK_SWAP,	   /* do_swap_page: separates swap-ins from other faults */
-	HOOK_WP,	   /* do_wp_page: separates copies on write */
-	HOOK_PAGE_DELETE,  /* mm_filemap_delete_from_page_cache: the fate of pages that were read */
-	HOOK_SWAP_IO,	   /* swap cache and reads: which process swapped out whose pages */
-	HOOK_RECLAIM,	   /* direct reclaim, of a cgroup too, and compaction: the reclaim part */
-	HOOK_WAIT_STACK,   /* sched_switch: the kernel stacks of sleeps in faults */
-	HOOK_UNMAP,	   /* uprobe_munmap: the last state of mappings of files */
-	HOOK_THROTTLE,	   /* mem_cgroup_handle_over_high(): time asleep above memory.high */
-	HOOK_SIGNAL,	   /* signal_generate: faults that end as SIGSEGV */
-	HOOK_PERF,	   /* no eBPF: perf's software events, see collect/fault_source_perf.h */
-	NR_HOOKS
-};
+/*
+ * Optional hooks of eBPF: HOOK(name, spelling). Each is a bit in counters.hooks. The last one is no
+ * eBPF, see collect/fault_source_perf.h. collect/bpf_programs.c lists the programs of each.
+ */
+#define HOOKS(HOOK)                                                               \
+	/* sched_waking: the run-queue part */                                    \
+	HOOK(WAKEUP, "wakeup")                                                    \
+	/* the queue part */                                                      \
+	HOOK(BLOCK_INSERT, "block_insert")                                        \
+	/* issue and completion: the device part */                               \
+	HOOK(BLOCK, "block")                                                      \
+	/* handle_mm_fault: the kernel's own count; also if the module counts */  \
+	HOOK(FAULT, "fault")                                                      \
+	/* do_swap_page: separates swap-ins from other faults */                  \
+	HOOK(SWAP, "swap")                                                        \
+	/* do_wp_page: separates copies on write */                               \
+	HOOK(WP, "wp")                                                            \
+	/* mm_filemap_delete_from_page_cache: the fate of pages that were read */ \
+	HOOK(PAGE_DELETE, "page_delete")                                          \
+	/* swap cache and reads: which process swapped out whose pages */         \
+	HOOK(SWAP_IO, "swap_io")                                                  \
+	/* direct reclaim, of a cgroup too, and compaction: the reclaim part */   \
+	HOOK(RECLAIM, "reclaim")                                                  \
+	/* sched_switch: the kernel stacks of sleeps in faults */                 \
+	HOOK(WAIT_STACK, "wait_stack")                                            \
+	/* uprobe_munmap: the last state of mappings of files */                  \
+	HOOK(UNMAP, "unmap")                                                      \
+	/* mem_cgroup_handle_over_high(): time asleep above memory.high */        \
+	HOOK(THROTTLE, "throttle")                                                \
+	/* signal_generate: faults that end as SIGSEGV */                         \
+	HOOK(SIGNAL, "signal")                                                    \
+	/* perf's software events */                                              \
+	HOOK(PERF, "perf")
+
+#define HOOK_ENUM(name, spelling) HOOK_##name,
+enum bpf_hook { HOOKS(HOOK_ENUM) NR_HOOKS };
 
 /* Those of eBPF. */
 #define BPF_HOOKS ((1U << HOOK_PERF) - 1)
 
-#define HOOK_NAMES                                                                               \
-	{ "wakeup",  "block_insert", "block",	   "fault", "swap",	"wp",	  "page_delete", \
-	  "swap_io", "reclaim",	     "wait_stack", "unmap", "throttle", "signal", "perf" }
+#define HOOK_SPELLING(name, spelling) spelling,
+#define HOOK_NAMES		      { HOOKS(HOOK_SPELLING) }
 
 struct syscall_row {
 	uint32_t number;
