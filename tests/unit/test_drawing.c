@@ -162,7 +162,7 @@ START_TEST(test_every_colour_has_a_dark_variant)
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		ck_assert_ptr_nonnull(palette_find(fault_classes[class].rgb));
 	for (part = 0; part < NR_PARTS; part++)
-		ck_assert_ptr_nonnull(palette_find(palette_part(part)));
+		ck_assert_ptr_nonnull(palette_find(part_rows[part].rgb));
 	for (i = 0; i < PALETTE_LEVELS; i++)
 		ck_assert_ptr_nonnull(palette_find(palette_levels[i]));
 	ck_assert_uint_eq(fault_classes[FAULT_DISK].rgb, 0);

@@ -50,7 +50,7 @@ static void check_whole(const struct explained *fault)
 	}
 	require(last_ns <= fault->end_ns);
 	for (i = 0; i < NR_PARTS; i++)
-		if (PARTS_ON_CPU & 1U << i)
+		if (part_has(i, PART_ON_CPU))
 			sum -= fault->parts_ns[i];
 	require(fault->calls || !fault->parts_ns[PART_MM]);
 	require(fault->whole || !fault->parts_ns[PART_MM]);

@@ -420,12 +420,6 @@ static uint64_t side_faults(const struct comparison_side *side)
 	return faults;
 }
 
-/* Parts that include reclaim in a run without the hook for it. */
-#define PARTS_WITH_RECLAIM                                                                     \
-	(1U << PART_CPU_BEFORE | 1U << PART_CPU_AFTER | 1U << PART_QUEUE | 1U << PART_DEVICE | \
-	 1U << PART_COMPLETION | 1U << PART_FOREIGN | 1U << PART_BLOCKED | 1U << PART_MM |     \
-	 1U << PART_RESIDUE)
-
 /* The parts and classes that all runs know. */
 struct known {
 	unsigned int parts, classes;
@@ -455,7 +449,7 @@ static struct known known_by(const struct compare_input *input)
 			known.reads &= compared_run_has_hook(run, HOOK_BLOCK);
 		}
 	if (has_reclaim && !(known.parts & 1U << PART_RECLAIM))
-		known.parts &= ~PARTS_WITH_RECLAIM;
+		known.parts &= ~parts_with(PART_TAKES_RECLAIM);
 	return known;
 }
 

@@ -3,10 +3,10 @@
  * The hooks of a recording, which are in its counters, decide which parts and classes it has.
  * cmd_compare.c asks for each recording.
  */
-#include "analyze/fault/explain.h"
 #include "compare/comparable.h"
 #include "model/counters.h"
 #include "model/fault_class.h"
+#include "model/part.h"
 
 static bool comparable_has_hook(struct comparable seen, enum bpf_hook hook)
 {
@@ -19,23 +19,25 @@ bool comparable_is_whole(struct comparable seen)
 	       (seen.has_spans || comparable_has_hook(seen, HOOK_PERF));
 }
 
+static bool comparable_part(struct comparable seen, enum part part)
+{
+	const uint32_t hooks = part_rows[part].hooks |
+			       (part_has(part, PART_TAKES_REQUESTS) ? 1U << HOOK_BLOCK : 0);
+
+	if (part_has(part, PART_OUTSIDE_CALLS) &&
+	    (!seen.has_spans || comparable_has_hook(seen, HOOK_PERF)))
+		return false;
+	return !(hooks & ~seen.hooks);
+}
+
 unsigned int comparable_parts(struct comparable seen)
 {
-	unsigned int parts = (1U << NR_PARTS) - 1;
+	unsigned int parts = 0;
+	enum part part;
 
-	if (!seen.have_bpf)
-		return 0;
-	if (!comparable_has_hook(seen, HOOK_BLOCK))
-		parts &= ~(1U << PART_QUEUE | 1U << PART_DEVICE | 1U << PART_COMPLETION |
-			   1U << PART_FOREIGN);
-	if (!comparable_has_hook(seen, HOOK_BLOCK_INSERT))
-		parts &= ~(1U << PART_QUEUE);
-	if (!comparable_has_hook(seen, HOOK_WAKEUP))
-		parts &= ~(1U << PART_COMPLETION | 1U << PART_RUNQUEUE);
-	if (!comparable_has_hook(seen, HOOK_RECLAIM))
-		parts &= ~(1U << PART_RECLAIM);
-	if (!comparable_is_whole(seen) || comparable_has_hook(seen, HOOK_PERF))
-		parts &= ~(1U << PART_MM);
+	for (part = 0; part < NR_PARTS && seen.have_bpf; part++)
+		if (comparable_part(seen, part))
+			parts |= 1U << part;
 	return parts;
 }
 

@@ -15,8 +15,6 @@
 
 const char *comparison_measure_name(const struct comparison_row *row)
 {
-	static const char *const parts[] = PART_NAMES;
-
 	switch (row->measure) {
 	case COMPARISON_TOTAL:
 		return "total";
@@ -29,7 +27,7 @@ const char *comparison_measure_name(const struct comparison_row *row)
 	case COMPARISON_TIME:
 		break;
 	}
-	return row->part == NR_PARTS ? "whole" : parts[row->part];
+	return row->part == NR_PARTS ? "whole" : part_name(row->part);
 }
 
 const char *comparison_unit(const struct comparison_row *row, bool rates)

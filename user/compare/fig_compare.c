@@ -78,7 +78,7 @@ static const char *fig_compare_name_of(const struct comparison_row *row)
 	case COMPARISON_MAJOR:
 		return "major faults";
 	default:
-		return row->part == NR_PARTS ? "mean time" : view_part_title(row->part);
+		return row->part == NR_PARTS ? "mean time" : part_title(row->part);
 	}
 }
 
@@ -97,7 +97,7 @@ static void fig_compare_describe(const struct comparison_row *row, char *text, s
 
 	snprintf(text, size, "%s%s%s%s, %s%s%s%s", fig_compare_class_of(row), all ? "" : " (",
 		 all ? "" : row->class, all ? "" : ")", fig_compare_name_of(row), part ? " (" : "",
-		 part ? view_part_name(row->part) : "", part ? ")" : "");
+		 part ? part_name(row->part) : "", part ? ")" : "");
 }
 
 static void fig_compare_write_labels(FILE *script, const struct comparison *comparison, size_t rows)

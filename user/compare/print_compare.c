@@ -184,7 +184,7 @@ static int print_rows(FILE *out, const struct compare_report *report)
 		grid_title(&grid, class < NR_FAULT_CLASSES ? fault_classes[class].title : NULL);
 		grid_cell(&grid, "%s", comparison_measure_name(row));
 		grid_title(&grid, row->measure == COMPARISON_TIME && row->part < NR_PARTS ?
-					  view_part_title(row->part) :
+					  part_title(row->part) :
 					  NULL);
 		cell_value(&grid, row, row->a.value, report->rates);
 		cell_value(&grid, row, row->b.value, report->rates);

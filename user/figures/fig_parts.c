@@ -29,7 +29,7 @@ static unsigned int fig_parts_write_data(struct drawing *drawing, const struct r
 		for (part = 0, from = 0; part < NR_PARTS; from += faults->parts[part++].total_ns)
 			if (faults->parts[part].total_ns)
 				fprintf(csv, "%u,%s,%s,%.4f,%.4f,%.6f,%.6f\n", row,
-					fault_class_name(class), view_part_name(part),
+					fault_class_name(class), part_name(part),
 					100.0 * from / faults->whole.total_ns,
 					100.0 * (from + faults->parts[part].total_ns) /
 						faults->whole.total_ns,
@@ -66,8 +66,7 @@ static void fig_parts_write_script(struct drawing *drawing, const struct report 
 	char title[64];
 
 	for (part = 0; part < NR_PARTS; part++) {
-		snprintf(title, sizeof(title), "%s (%s)", view_part_title(part),
-			 view_part_name(part));
+		snprintf(title, sizeof(title), "%s (%s)", part_title(part), part_name(part));
 		if (report->faults.all.parts[part].total_ns)
 			drawing_key(drawing, title);
 	}
@@ -85,8 +84,8 @@ static void fig_parts_write_script(struct drawing *drawing, const struct report 
 			"%s'parts.csv' skip 1 using ($4+$5)/2:(strcol(3) eq '%s' ? $1 : NaN)"
 			":4:5:($1-0.36):($1+0.36) \\\n"
 			"\twith boxxyerror fc rgb '#%06x' title '%s (%s)'",
-			separator, view_part_name(part), palette_part(part), view_part_title(part),
-			view_part_name(part));
+			separator, part_name(part), part_rows[part].rgb, part_title(part),
+			part_name(part));
 		separator = ", \\\n\t";
 	}
 	fputc('\n', script);
@@ -116,7 +115,7 @@ static void fig_parts_write_caption(struct drawing *drawing, const struct report
 		    PLURAL(most->count), fault_classes[costliest].title,
 		    fault_class_name(costliest),
 		    100.0 * most->parts[longest].total_ns / most->whole.total_ns,
-		    view_part_title(longest), view_part_name(longest));
+		    part_title(longest), part_name(longest));
 	drawing_say(drawing, DRAWING_AMOUNT,
 		    "%" PRIu64 " logical fault%s; %s%.2f %% of their time is "
 		    "unexplained (residue).",

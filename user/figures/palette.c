@@ -55,17 +55,3 @@ unsigned int palette_level(uint64_t count, uint64_t most)
 	level = PALETTE_LEVELS * log(count) / log(most);
 	return level < last ? level : last;
 }
-
-uint32_t palette_part(enum part part)
-{
-	static const uint32_t colours[NR_PARTS] = {
-		[PART_RECLAIM] = COLOUR_GREEN,	 [PART_CPU_BEFORE] = COLOUR_BLUE,
-		[PART_QUEUE] = COLOUR_YELLOW,	 [PART_DEVICE] = COLOUR_BLACK,
-		[PART_FOREIGN] = COLOUR_PURPLE,	 [PART_BLOCKED] = COLOUR_VERMILLION,
-		[PART_RUNQUEUE] = COLOUR_ORANGE, [PART_CPU_AFTER] = COLOUR_SKY,
-		[PART_RESIDUE] = COLOUR_GREY,	 [PART_ASLEEP] = COLOUR_BLACK,
-		[PART_MM] = COLOUR_WINE,	 [PART_COMPLETION] = COLOUR_OLIVE,
-	};
-
-	return colours[part];
-}

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/fault/explain.h"
 #include "model/colour.h"
 
 struct palette_colour {
@@ -25,7 +24,5 @@ const struct palette_colour *palette_find(uint32_t rgb);
 extern const uint32_t palette_levels[PALETTE_LEVELS];
 /* Level 0 … PALETTE_LEVELS - 1 of a count from 1 to most, on a scale of powers. */
 unsigned int palette_level(uint64_t count, uint64_t most);
-
-uint32_t palette_part(enum part part);
 
 #endif

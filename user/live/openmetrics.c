@@ -118,13 +118,13 @@ static void metrics_faults(const struct metrics_page *page)
 
 static void metrics_row_parts(const struct metrics_page *page, const struct openmetrics_row *row)
 {
-	static const char *const names[NR_PARTS] = PART_NAMES;
 	enum part part;
 
 	for (part = 0; part < NR_PARTS; part++) {
 		if (!view_part_known(row->report, part))
 			continue;
-		metrics_sample(page, "fault_part_seconds_total", row->value, "part", names[part]);
+		metrics_sample(page, "fault_part_seconds_total", row->value, "part",
+			       part_name(part));
 		metrics_print_seconds(page, row->report->faults.all.parts[part].total_ns);
 	}
 }

@@ -69,7 +69,7 @@ static void print_group_header(FILE *out)
 	for (i = 0; i < NR_FAULT_CLASSES; i++)
 		fprintf(out, ",%s", fault_class_name(i));
 	for (i = 0; i < NR_PARTS; i++)
-		fprintf(out, ",%s_ns", view_part_name(i));
+		fprintf(out, ",%s_ns", part_name(i));
 	fputs(",lost_records,lost_events\n", out);
 }
 

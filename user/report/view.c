@@ -250,23 +250,10 @@ bool view_part_known(const struct report *run, enum part part)
 	if (!run->faults.parts_known)
 		return false;
 	if (view_source_is_perf(run))
-		return PARTS_OF_PERF & 1U << part;
-	switch (part) {
-	case PART_QUEUE:
-		return view_has_hook(run, HOOK_BLOCK) && view_has_hook(run, HOOK_BLOCK_INSERT);
-	case PART_DEVICE:
-		return view_has_hook(run, HOOK_BLOCK);
-	case PART_COMPLETION:
-		return view_has_hook(run, HOOK_BLOCK) && view_has_hook(run, HOOK_WAKEUP);
-	case PART_RUNQUEUE:
-		return view_has_hook(run, HOOK_WAKEUP);
-	case PART_RECLAIM:
-		return view_has_hook(run, HOOK_RECLAIM);
-	case PART_MM:
-		return run->faults.has_spans && view_has_hook(run, HOOK_FAULT);
-	default:
-		return true;
-	}
+		return part_has(part, PART_BY_PERF);
+	if (part_has(part, PART_OUTSIDE_CALLS) && !run->faults.has_spans)
+		return false;
+	return !(part_rows[part].hooks & ~(run->bpf.known ? run->bpf.hooks : 0));
 }
 
 bool view_class_known(const struct report *run, enum fault_class class)
@@ -304,21 +291,6 @@ enum part view_main_part(const struct group *group)
 		if (group->parts_ns[part] > group->parts_ns[longest])
 			longest = part;
 	return longest;
-}
-
-const char *view_part_name(enum part part)
-{
-	static const char *const names[NR_PARTS] = PART_NAMES;
-
-	return names[part];
-}
-
-const char *view_part_title(enum part part)
-{
-	static const char *const titles[] = PART_TITLES;
-
-	_Static_assert(sizeof(titles) / sizeof(titles[0]) == NR_PARTS, "a part lacks a title");
-	return titles[part];
 }
 
 const char *view_group_name(enum group_by by)

@@ -92,10 +92,6 @@ bool view_cpu_at_most(const struct report *run);
 /* The part with the largest share of the group's time. */
 enum part view_main_part(const struct group *group);
 
-/* Names of enum part and enum group_by, as used in all formats. */
-const char *view_part_name(enum part part);
-/* The part in words. */
-const char *view_part_title(enum part part);
 /* The read-ahead of a mapping's group. NULL, COUNT_NA: not known. */
 const char *view_advice_name(const struct group *group);
 uint64_t view_ra_bytes(const struct report *run, const struct group *group);

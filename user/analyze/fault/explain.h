@@ -2,7 +2,7 @@
 /*
  * Where the time of one fault went. The attempts of a logical fault become one. Its time lasts
  * from the entry of its first handle_mm_fault() to the return of its last one, and is split into
- * parts, which always add up to it.
+ * parts, which model/part.h describes.
  *
  *   records of the     eBPF: returns of      eBPF: off-CPU      eBPF: block requests
  *   module             handle_mm_fault()     intervals          that completed
@@ -29,25 +29,6 @@
  *        |
  *        v  the last attempt ends: explain_sink gets one struct explained
  *
- *	cpu_before	on the CPU in calls of file operations, before the first sleep or reclaim
- *	queue		asleep, while the request that it waited for was in the queue
- *	device		asleep, while that request was at the device
- *	completion	asleep, from the end of the last of these requests to the wake-up: the
- *			kernel decrypts, decompresses or verifies what was read
- *	foreign		asleep in I/O wait, but no request of a target is known for it: the read
- *			of another process, or writeback
- *	blocked		asleep, but not in I/O wait: uninterruptibly, or with a kernel stack that
- *			has a cause: a lock, a FUSE server, a handler of userfaultfd
- *	reclaim		on the CPU or asleep, in direct reclaim or compaction
- *	asleep		asleep for a reason that perf does not report, with the wait for a CPU
- *			after the wake-up; eBPF reports the reason instead
- *	runqueue	woken, or preempted, and not yet running
- *	cpu_after	on the CPU in calls, after the first sleep or reclaim
- *	mm		on the CPU in the memory manager, outside of the calls: private copy, charge
- *			and allocation, page tables, balance_dirty_pages() and the like
- *	residue		unaccounted: any other sleep, a sleep that only the record has seen,
- *			off-CPU time whose event was lost
- *
  * A fault without a call has its time on the CPU in cpu_before and cpu_after. So has a fault for
  * which no item reports the span of each handle_mm_fault(): its time is that of its calls, and
  * `whole` is false.
@@ -64,49 +45,7 @@
 
 #include "model/fault_class.h"
 #include "model/item.h"
-
-enum part {
-	PART_CPU_BEFORE,
-	PART_QUEUE,
-	PART_DEVICE,
-	PART_COMPLETION,
-	PART_FOREIGN,
-	PART_BLOCKED,
-	PART_RECLAIM,
-	PART_ASLEEP,
-	PART_RUNQUEUE,
-	PART_CPU_AFTER,
-	PART_MM,
-	PART_RESIDUE,
-	NR_PARTS
-};
-
-#define PART_NAMES                                                                \
-	{ "cpu_before", "queue",  "device",   "completion", "foreign", "blocked", \
-	  "reclaim",	"asleep", "runqueue", "cpu_after",  "mm",      "residue" }
-
-/* The parts in words, in the same order. */
-#define PART_TITLES                        \
-	{ "CPU, before any wait",          \
-	  "asleep, request in the queue",  \
-	  "asleep, request at the device", \
-	  "asleep, until woken after it",  \
-	  "asleep, I/O of others",         \
-	  "asleep, lock or server",        \
-	  "freeing memory",                \
-	  "asleep, reason not known",      \
-	  "ready, waiting for a CPU",      \
-	  "CPU, after a wait",             \
-	  "CPU, memory manager",           \
-	  "not explained" }
-
-/* Bits of the parts that are on the CPU throughout. */
-#define PARTS_ON_CPU (1U << PART_CPU_BEFORE | 1U << PART_CPU_AFTER | 1U << PART_MM)
-
-/* Bits of the parts that faults of perf have; perf does not report the others. */
-#define PARTS_OF_PERF                                                                             \
-	(1U << PART_CPU_BEFORE | 1U << PART_ASLEEP | 1U << PART_RUNQUEUE | 1U << PART_CPU_AFTER | \
-	 1U << PART_RESIDUE)
+#include "model/part.h"
 
 /* What ran on the CPU right before the thread that waited for it. */
 enum cpu_wait {
@@ -187,7 +126,7 @@ struct explain;
 
 /*
  * Called when an off-CPU event reveals that earlier ones were lost. Faults emitted since may
- * have spent that time: up to ns of this part of theirs, of PARTS_ON_CPU, are PART_RESIDUE.
+ * have spent that time: up to ns of this part of theirs, a PART_ON_CPU, are PART_RESIDUE.
  */
 typedef void (*explain_correction)(void *context, enum fault_class class, enum part part,
 				   uint64_t ns);

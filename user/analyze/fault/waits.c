@@ -54,12 +54,6 @@ int waits_find(struct waits *waits, const char *functions, uint32_t *id)
 	return 0;
 }
 
-static bool is_unexplained(enum part part)
-{
-	return part == PART_FOREIGN || part == PART_BLOCKED || part == PART_RECLAIM ||
-	       part == PART_RESIDUE;
-}
-
 /* A sleep may have several spans, one after the other. @slept_ns: in its earlier spans. */
 static uint64_t waits_add_span(struct wait_row *row, const struct explain_span *span,
 			       enum fault_class class, uint64_t slept_ns)
@@ -86,7 +80,7 @@ void waits_add_fault(struct waits *waits, const struct explained *fault)
 		span = &fault->spans[i];
 		if (!i || span[-1].wait != span->wait || span[-1].to_ns != span->from_ns)
 			slept_ns = 0;
-		if (!span->wait || !is_unexplained(span->part))
+		if (!span->wait || !part_has(span->part, PART_HAS_STACK))
 			continue;
 		slept_ns =
 			waits_add_span(&waits->rows[span->wait - 1], span, fault->class, slept_ns);

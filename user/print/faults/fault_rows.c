@@ -15,8 +15,6 @@
 #include "print/json_text.h"
 #include "print/printers.h"
 
-static const char *const part_names[NR_PARTS] = PART_NAMES;
-
 int fault_rows_begin(struct fault_rows *rows, FILE *out, const struct analysis *analysis, bool json)
 {
 	const int fd = fileno(out);
@@ -31,7 +29,7 @@ int fault_rows_begin(struct fault_rows *rows, FILE *out, const struct analysis *
 	      "page,code",
 	      out);
 	for (part = 0; part < NR_PARTS; part++)
-		fprintf(out, ",%s_ns", part_names[part]);
+		fprintf(out, ",%s_ns", part_name(part));
 	fputs(",read_bytes,calls_ns,whole\n", out);
 	return ferror(out) ? -EIO : 0;
 }
@@ -77,10 +75,10 @@ static bool fault_rows_has_time(const struct explained *fault)
 
 static bool fault_rows_has_part(const struct explained *fault, enum part part)
 {
-	if (part == PART_MM && !fault->whole)
+	if (part_has(part, PART_OUTSIDE_CALLS) && !fault->whole)
 		return false;
 	return fault->parts_known && fault_rows_has_time(fault) &&
-	       (!fault->perf || PARTS_OF_PERF & 1U << part);
+	       (!fault->perf || part_has(part, PART_BY_PERF));
 }
 
 static bool fault_rows_has_bytes(const struct explained *fault)
@@ -136,7 +134,7 @@ static void print_json_parts(FILE *out, const struct explained *fault)
 	enum part part;
 
 	for (part = 0; part < NR_PARTS; part++) {
-		snprintf(key, sizeof(key), ",\"%s_ns\":", part_names[part]);
+		snprintf(key, sizeof(key), ",\"%s_ns\":", part_name(part));
 		fault_rows_number(out, key, fault_rows_has_part(fault, part), fault->parts_ns[part],
 				  "null");
 	}

@@ -25,7 +25,7 @@ static json_t *group_parts_of(const struct report *run, const struct group *grou
 	enum part part;
 
 	for (part = 0; part < NR_PARTS; part++)
-		parts = value_with(parts, view_part_name(part),
+		parts = value_with(parts, part_name(part),
 				   value_count_if(view_part_known(run, part),
 						  group->parts_ns[part]));
 	return parts;

@@ -5,7 +5,6 @@
  */
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
-#include "util/array.h"
 #include "util/json_value.h"
 
 /* @known: the part can be measured. A part that no fault has gets a total, and the rest is null. */
@@ -35,7 +34,7 @@ static json_t *fault_parts_of(const struct report *run, const struct fault_figur
 		times = times_of(&faults->parts[part], faults->count, seen);
 		times = value_with(times, "faults",
 				   value_count_if(seen, faults->parts[part].faults));
-		parts = value_with(parts, view_part_name(part), times);
+		parts = value_with(parts, part_name(part), times);
 	}
 	return parts;
 }
@@ -153,10 +152,10 @@ json_t *json_functions(const char *functions)
 
 json_t *json_waits(const struct report *run)
 {
-	static const enum part parts[] = { PART_FOREIGN, PART_BLOCKED, PART_RECLAIM, PART_RESIDUE };
 	const struct wait_row *row;
 	json_t *array, *object, *sums;
-	size_t i, part;
+	enum part part;
+	size_t i;
 
 	if (!view_has_hook(run, HOOK_WAIT_STACK))
 		return json_null();
@@ -164,9 +163,10 @@ json_t *json_waits(const struct report *run)
 	for (i = 0; i < run->waits.nr; i++) {
 		row = &run->waits.rows[i];
 		sums = json_object();
-		for (part = 0; part < ARRAY_SIZE(parts); part++)
-			sums = value_with(sums, view_part_name(parts[part]),
-					  value_count(row->parts_ns[parts[part]]));
+		for (part = 0; part < NR_PARTS; part++)
+			if (part_has(part, PART_HAS_STACK))
+				sums = value_with(sums, part_name(part),
+						  value_count(row->parts_ns[part]));
 		object = json_pack("{so so so so so}", "cause",
 				   row->cause ? value_text(row->cause) : json_null(), "functions",
 				   json_functions(row->functions), "sleeps",

@@ -47,7 +47,7 @@ static json_t *longest_part_of(const struct longest_fault *fault)
 {
 	if (!fault->parts_known)
 		return json_null();
-	return json_pack("{so so}", "name", value_text(view_part_name(fault->part)), "total_ns",
+	return json_pack("{so so}", "name", value_text(part_name(fault->part)), "total_ns",
 			 value_count(fault->part_ns));
 }
 

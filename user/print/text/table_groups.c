@@ -17,9 +17,9 @@ static void main_part_cell(struct grid *grid, const struct report *run, const st
 	if (!run->faults.parts_known || !view_part_known(run, part) || !group->total_ns) {
 		grid_cell(grid, "n/a");
 	} else {
-		grid_cell(grid, "%s %.0f%%", view_part_name(part),
+		grid_cell(grid, "%s %.0f%%", part_name(part),
 			  100 * view_share(group->parts_ns[part], group->total_ns));
-		grid_title(grid, view_part_title(part));
+		grid_title(grid, part_title(part));
 	}
 }
 

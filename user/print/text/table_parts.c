@@ -25,7 +25,7 @@ static void part_row(struct grid *grid, const struct report *run, enum part part
 		     const struct fault_figures *faults, double least)
 {
 	const struct part_figures *figures = &faults->parts[part];
-	const bool is_cpu = PARTS_ON_CPU & 1U << part;
+	const bool is_cpu = part_has(part, PART_ON_CPU);
 
 	/* A note below the table lists the parts that are n/a. For perf these are most of them. */
 	if (view_part_known(run, part) ?
@@ -33,9 +33,9 @@ static void part_row(struct grid *grid, const struct report *run, enum part part
 		    !slept(faults) || view_source_is_perf(run))
 		return;
 	grid_row(grid);
-	grid_cell(grid, "  %s%s", view_part_name(part),
+	grid_cell(grid, "  %s%s", part_name(part),
 		  is_cpu && view_cpu_at_most(run) ? ", at most" : "");
-	grid_title(grid, view_part_title(part));
+	grid_title(grid, part_title(part));
 	if (!view_part_known(run, part)) {
 		cells_text(grid, "", 2);
 		cells_text(grid, "n/a", 7);
@@ -193,7 +193,7 @@ static void missing_note(FILE *out, const struct report *run)
 		/* A note of its own has the reason. */
 		if (view_part_known(run, part) || (part == PART_MM && run->faults.all.calls_only))
 			continue;
-		missing_add(&list, view_part_name(part));
+		missing_add(&list, part_name(part));
 	}
 	for (class = FAULT_FIRST_OTHER; class < NR_FAULT_CLASSES; class++)
 		if (!view_class_known(run, class) && !is_of_other_source(run, class))

@@ -35,9 +35,9 @@ static void where_cells(struct grid *grid, const struct view *view, const char *
 	if (!run->faults.parts_known || !view_part_known(run, longest) || !total_ns) {
 		grid_cell(grid, "n/a");
 	} else {
-		grid_cell(grid, "%s %.0f%%", view_part_name(longest),
+		grid_cell(grid, "%s %.0f%%", part_name(longest),
 			  100 * view_share(parts_ns[longest], total_ns));
-		grid_title(grid, view_part_title(longest));
+		grid_title(grid, part_title(longest));
 	}
 }
 

@@ -264,13 +264,6 @@ static void print_result(struct perfetto *perfetto, uint32_t result)
 	perfetto_text(perfetto, "result", text);
 }
 
-static const char *part_name(enum part part)
-{
-	static const char *const names[NR_PARTS] = PART_NAMES;
-
-	return names[part];
-}
-
 static void print_parts(struct perfetto *perfetto, const struct explained *fault)
 {
 	enum part part;

@@ -132,7 +132,7 @@ bool verdict_copy_unknown(const struct verdict *verdict, const struct report *ru
 	(void)verdict;
 	if (run->contents.by[PFSTAT_CONTENT_UNKNOWN].count < MAIN_SHARE * cow->count ||
 	    cow->count < FEW_COPIES ||
-	    !verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_COW), PARTS_ON_CPU))
+	    !verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_COW), parts_with(PART_ON_CPU)))
 		return false;
 	cause->certain = false;
 	verdict_state(cause,

@@ -82,7 +82,7 @@ static void add_longest(const struct report *run, struct verdict_cause *cause)
 	if (longest->parts_known)
 		verdict_add(cause, ", %.0f %% of it %s",
 			    100.0 * longest->part_ns / longest->duration_ns,
-			    view_part_name(longest->part));
+			    part_name(longest->part));
 	if (names->cause)
 		verdict_add(cause, ", waiting for %s", names->cause);
 	verdict_add(cause, ".");

@@ -33,7 +33,7 @@
 /* The work on a page after the device has delivered it: by the thread, or by another one for it. */
 #define AFTER_PARTS (VERDICT_PART(PART_CPU_AFTER) | VERDICT_PART(PART_COMPLETION))
 #define WAIT_PARTS  (VERDICT_PART(PART_QUEUE) | VERDICT_PART(PART_DEVICE))
-#define READ_PARTS  (PARTS_ON_CPU | AFTER_PARTS | WAIT_PARTS)
+#define READ_PARTS  (parts_with(PART_ON_CPU) | AFTER_PARTS | WAIT_PARTS)
 
 static double read_share(const struct report *run)
 {

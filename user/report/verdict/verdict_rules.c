@@ -224,7 +224,6 @@ const char *verdict_span(char *text, uint64_t ns)
 static void state_unknown(const struct verdict *verdict, const struct report *run,
 			  struct verdict_cause *cause)
 {
-	static const char *const names[NR_PARTS] = PART_NAMES;
 	enum part part, longest = 0;
 
 	for (part = 0; part < NR_PARTS; part++)
@@ -236,7 +235,7 @@ static void state_unknown(const struct verdict *verdict, const struct report *ru
 	verdict_state(cause, "no rule names a cause; most of the time is class %s (%.0f %%)",
 		      fault_class_name(verdict->class), 100 * verdict->class_share);
 	if (run->faults.parts_known)
-		verdict_add(cause, " and part %s (%.0f %%)", names[longest],
+		verdict_add(cause, " and part %s (%.0f %%)", part_name(longest),
 			    100 * verdict_part_share(run, longest));
 	verdict_add(cause, ".");
 	verdict_advise(

@@ -36,7 +36,7 @@ static bool knows_first_touches(const struct report *run)
 /* Microseconds on the CPU for each fault of the class. */
 static double cpu_us(const struct report *run, enum fault_class class)
 {
-	const struct verdict_claim claim = { VERDICT_CLASS(class), PARTS_ON_CPU };
+	const struct verdict_claim claim = { VERDICT_CLASS(class), parts_with(PART_ON_CPU) };
 
 	return verdict_claimed_ns(run, claim) / 1e3 / run->faults.classes[class].count;
 }
@@ -66,7 +66,7 @@ static bool claim_touches(struct verdict_cause *cause, const struct report *run,
 	if (class == FAULT_ANON ? touched_bytes(run, &huge_bytes) < least_bytes :
 				  run->faults.classes[class].count < FEW_TOUCHES)
 		return false;
-	return verdict_claim_time(cause, run, VERDICT_CLASS(class), PARTS_ON_CPU);
+	return verdict_claim_time(cause, run, VERDICT_CLASS(class), parts_with(PART_ON_CPU));
 }
 
 static void state_unseen_touches(const struct report *run, struct verdict_cause *cause)
@@ -267,7 +267,8 @@ bool verdict_hugetlb(const struct verdict *verdict, const struct report *run,
 	(void)verdict;
 	if (!huge)
 		return false;
-	cause->claim = (struct verdict_claim){ VERDICT_CLASS(FAULT_OTHER), PARTS_ON_CPU };
+	cause->claim =
+		(struct verdict_claim){ VERDICT_CLASS(FAULT_OTHER), parts_with(PART_ON_CPU) };
 	cause->weight = verdict_share_of(run, sum->total_ns - sum->off_cpu_ns);
 	if (cause->weight < VERDICT_CAUSE_SHARE)
 		return false;

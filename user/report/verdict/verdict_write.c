@@ -42,8 +42,8 @@ bool verdict_holes(const struct verdict *verdict, const struct report *run,
 		run->faults.classes[FAULT_DISK].count + run->faults.classes[FAULT_READAHEAD].count;
 
 	(void)verdict;
-	if (!verdict_claim_time(cause, run, classes, PARTS_ON_CPU) || faults < FEW_FAULTS ||
-	    pages_were_read(run) || !(run->bpf.hooks & 1U << HOOK_BLOCK) ||
+	if (!verdict_claim_time(cause, run, classes, parts_with(PART_ON_CPU)) ||
+	    faults < FEW_FAULTS || pages_were_read(run) || !(run->bpf.hooks & 1U << HOOK_BLOCK) ||
 	    sleep_share(run) >= VERDICT_CAUSE_SHARE)
 		return false;
 	verdict_state(cause,
@@ -125,7 +125,7 @@ bool verdict_cached(const struct verdict *verdict, const struct report *run,
 	(void)verdict;
 	cause->claim =
 		(struct verdict_claim){ VERDICT_CLASS(FAULT_LONG) | VERDICT_CLASS(FAULT_AROUND),
-					PARTS_ON_CPU };
+					parts_with(PART_ON_CPU) };
 	cause->weight = verdict_share_of(run, reads->total_ns - reads->off_cpu_ns);
 	if (!verdict_is_worth(run, cause->weight) || reads->count < FEW_CACHED ||
 	    verdict_is_dax(run))
