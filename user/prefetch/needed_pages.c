@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "analyze/pages/page_chunks.h"
+#include "model/block_pages.h"
 #include "prefetch/needed_pages.h"
 
 /* No kernel maps more pages in one fault of a file (a huge page of 2 MiB), */
@@ -177,7 +177,7 @@ static void needed_sort(const struct needed_pile *pile, size_t size,
 
 int needed_pages_add_block(struct needed_pages *needed, const struct pfstat_block *block)
 {
-	const uint64_t pages = page_chunks_read_by(block, needed->page_bytes);
+	const uint64_t pages = block_pages_read(block, needed->page_bytes);
 	struct read_seen *read;
 	int err;
 
@@ -241,7 +241,7 @@ int needed_pages_add_fault(struct needed_pages *needed, const struct explained *
 	};
 	if (request->event.size && seen->waited) {
 		seen->request = (struct page_id){ request->inode, request->pgoff, request->fs_dev };
-		seen->request_pages = page_chunks_read_by(request, needed->page_bytes);
+		seen->request_pages = block_pages_read(request, needed->page_bytes);
 	}
 	set_window(seen, fault);
 	needed->pages_mapped += seen->around_pages;

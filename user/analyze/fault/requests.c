@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "analyze/fault/requests.h"
-#include "analyze/pages/page_chunks.h"
+#include "model/block_pages.h"
 #include "util/hash.h"
 
 /* Requests are found by the range of their pages. One with more pages is found from all ranges. */
@@ -70,7 +70,7 @@ static void requests_link_pages(struct requests *requests, struct request_slot *
 				uint64_t serial)
 {
 	const struct pfstat_block *block = &slot->block;
-	const uint64_t pages = page_chunks_moved_by(block, requests->page_bytes);
+	const uint64_t pages = block_pages_moved(block, requests->page_bytes);
 	const uint64_t last = (block->pgoff + pages - 1) >> RANGE_SHIFT;
 	uint64_t range = block->pgoff >> RANGE_SHIFT;
 	unsigned int i;
@@ -112,7 +112,7 @@ static bool moves_page(const struct requests *requests, const struct pfstat_bloc
 {
 	return wait->inode && request->inode == wait->inode && request->fs_dev == wait->dev &&
 	       wait->pgoff >= request->pgoff &&
-	       wait->pgoff - request->pgoff < page_chunks_moved_by(request, requests->page_bytes);
+	       wait->pgoff - request->pgoff < block_pages_moved(request, requests->page_bytes);
 }
 
 static bool is_by_thread(const struct pfstat_block *request, const struct requests_wait *wait)

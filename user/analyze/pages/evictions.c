@@ -14,6 +14,7 @@
 #include "analyze/pages/evictions.h"
 #include "analyze/pages/page_chunks.h"
 #include "analyze/pages/page_marks.h"
+#include "model/block_pages.h"
 #include "util/folding.h"
 #include "util/hash.h"
 
@@ -372,7 +373,7 @@ int evictions_add_read(struct evictions *evictions, const struct pfstat_block *b
 	struct chunk_marks *marks;
 	int err = 0;
 
-	for (left = page_chunks_read_by(block, evictions->page_bytes); left && !err;
+	for (left = block_pages_read(block, evictions->page_bytes); left && !err;
 	     left -= nr, pgoff += nr) {
 		nr = page_chunks_within(&evictions->chunks, pgoff, left);
 		marks = page_chunks_find(&evictions->chunks, block->fs_dev, block->inode, pgoff);

@@ -12,8 +12,6 @@
 
 #include "analyze/pages/page_chunks.h"
 
-#define SECTOR_BYTES 512
-
 /* Memory of a chunk beside its state: the allocation, and its share of the hash table. */
 #define CHUNK_MEMORY (sizeof(struct page_chunk) + 16 + 4 * sizeof(struct hash_slot))
 
@@ -270,40 +268,4 @@ int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, ui
 		return -ENOMEM;
 	*kept = chunk->kept;
 	return 0;
-}
-
-uint64_t page_chunks_in_page(const struct pfstat_block *block, uint64_t page_bytes)
-{
-	const uint32_t sectors = block->event.flags >> PFSTAT_BLOCK_IN_PAGE_SHIFT &
-				 PFSTAT_BLOCK_IN_PAGE_MASK;
-
-	/* A corrupt recording may have more than a page. */
-	return sectors * SECTOR_BYTES % page_bytes;
-}
-
-/* A corrupt recording may have file_bytes above bytes. */
-static uint64_t page_chunks_bytes(const struct pfstat_block *block)
-{
-	return block->file_bytes < block->bytes ? block->file_bytes : block->bytes;
-}
-
-uint64_t page_chunks_moved_by(const struct pfstat_block *block, uint64_t page_bytes)
-{
-	const uint64_t bytes = page_chunks_bytes(block);
-
-	if (!(block->event.flags & PFSTAT_BLOCK_FILE) || !bytes)
-		return 0;
-	return (page_chunks_in_page(block, page_bytes) + bytes + page_bytes - 1) / page_bytes;
-}
-
-bool page_chunks_ends_in_page(const struct pfstat_block *block, uint64_t page_bytes)
-{
-	return (page_chunks_in_page(block, page_bytes) + page_chunks_bytes(block)) % page_bytes;
-}
-
-uint64_t page_chunks_read_by(const struct pfstat_block *block, uint64_t page_bytes)
-{
-	if (block->event.flags & (PFSTAT_BLOCK_WRITE | PFSTAT_BLOCK_ERROR))
-		return 0;
-	return page_chunks_moved_by(block, page_bytes);
 }

@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <pfstat/event.h>
-
 #include "util/hash.h"
 
 /* Chunks that were looked up, or known to be missing, are found again without the hash table. */
@@ -78,16 +76,5 @@ void page_chunks_settle(struct page_chunks *chunks, void *kept, bool settled);
 void page_chunks_visit(const struct page_chunks *chunks,
 		       void (*visit)(void *owner, void *kept, const void *context),
 		       const void *context);
-
-/* The bytes of page pgoff before the transfer, and whether it ends within a page. */
-uint64_t page_chunks_in_page(const struct pfstat_block *block, uint64_t page_bytes);
-bool page_chunks_ends_in_page(const struct pfstat_block *block, uint64_t page_bytes);
-/*
- * Returns the pages of its file that a request transfers, wholly or in part, from pgoff on; 0: not
- * a file.
- */
-uint64_t page_chunks_moved_by(const struct pfstat_block *block, uint64_t page_bytes);
-/* The same for a successful read, else 0. */
-uint64_t page_chunks_read_by(const struct pfstat_block *block, uint64_t page_bytes);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "analyze/pages/page_chunks.h"
 #include "analyze/pages/readahead.h"
+#include "model/block_pages.h"
 
 #define CHUNK_PAGES 8192U /* at most 1 KiB of bits, 32 MiB of a file */
 #define WORD_BITS   64U
@@ -308,10 +309,10 @@ static bool is_unused(struct readahead *readahead, const struct range *range, ui
 static void trim_parts(struct readahead *readahead, const struct pfstat_block *block,
 		       struct range *range)
 {
-	if (range->pages && page_chunks_ends_in_page(block, readahead->page_bytes) &&
+	if (range->pages && block_pages_ends_in_page(block, readahead->page_bytes) &&
 	    is_unused(readahead, range, range->pgoff + range->pages - 1))
 		range->pages--;
-	if (range->pages && page_chunks_in_page(block, readahead->page_bytes) &&
+	if (range->pages && block_pages_in_page(block, readahead->page_bytes) &&
 	    is_unused(readahead, range, range->pgoff)) {
 		range->pgoff++;
 		range->pages--;
@@ -324,7 +325,7 @@ int readahead_add_block(struct readahead *readahead, const struct pfstat_block *
 		.dev = block->fs_dev,
 		.inode = block->inode,
 		.pgoff = block->pgoff,
-		.pages = page_chunks_read_by(block, readahead->page_bytes),
+		.pages = block_pages_read(block, readahead->page_bytes),
 	};
 
 	trim_parts(readahead, block, &range);
