@@ -4,7 +4,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/analyze/stats/batches.h"
+#include "user/analyze/batches.h"
 
 #define PAIRS	   200
 #define TINY	   0.000000001

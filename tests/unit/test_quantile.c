@@ -4,7 +4,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/analyze/stats/quantile.h"
+#include "user/util/quantile.h"
 
 #define MAX_TIMES 20000
 

@@ -24,10 +24,10 @@
 #include "analyze/pages/evictions.h"
 #include "analyze/pages/readahead.h"
 #include "analyze/shaping_calls.h"
-#include "analyze/stats/quantile.h"
 #include "analyze/summary.h"
 #include "model/counters.h"
 #include "model/item.h"
+#include "util/quantile.h"
 
 struct analysis;
 

@@ -9,9 +9,9 @@
 
 #include "analyze/fault/attempt_chain.h"
 #include "analyze/record_off_cpu.h"
-#include "analyze/stats/quantile.h"
 #include "analyze/summary.h"
 #include "util/hash.h"
+#include "util/quantile.h"
 
 /* Beyond this number of threads, those in no fault are dropped. They return when they fault. */
 #define THREADS_MAX 16384U

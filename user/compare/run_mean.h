@@ -21,7 +21,7 @@
 
 #include <stddef.h>
 
-#include "analyze/stats/batches.h"
+#include "analyze/batches.h"
 
 struct run_mean {
 	double value;	     /* mean of the runs; NAN: n/a */

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/stats/quantile.h"
+#include "util/quantile.h"
 
 #define RANGE_BITS 10
 #define RANGE_SIZE (1U << RANGE_BITS) /* number of buckets */
