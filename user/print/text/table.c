@@ -4,7 +4,6 @@
  * file of its own.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,44 +12,6 @@
 #include "print/text/table_cells.h"
 #include "print/text/table_extras.h"
 #include "util/array.h"
-
-static void class_row(struct grid *grid, const struct view *view, const char *name,
-		      const char *title, const struct class_figures *figures)
-{
-	grid_row(grid);
-	grid_cell(grid, "%s", name);
-	grid_title(grid, title);
-	grid_cell(grid, "%" PRIu64, figures->count);
-	cell_share(grid, view_share(figures->count, view->every.count));
-	cell_scaled(grid, view_mean_ns(figures) / 1e3);
-	cell_scaled(grid, figures->count ? figures->p50_ns / 1e3 : NAN);
-	cell_scaled(grid, figures->count ? figures->p99_ns / 1e3 : NAN);
-	cell_scaled(grid, figures->count ? figures->max_ns / 1e3 : NAN);
-	cell_scaled(grid, figures->total_ns / 1e6);
-	if (!view->run->bpf.known)
-		grid_cell(grid, "n/a");
-	else
-		cell_share(grid, view_share(figures->off_cpu_ns, figures->total_ns));
-}
-
-int table_classes(FILE *out, const struct view *view)
-{
-	static const char *const headings[] = { "<Class",   ">Calls",	 ">Share",
-						">Mean µs", ">p50 µs",	 ">p99 µs",
-						">Max µs",  ">Total ms", ">Off-CPU" };
-	enum pfstat_class class;
-	struct grid grid;
-
-	if (table_no_calls(out, view->run, "Calls of file operations"))
-		return 0;
-	grid_open(&grid, headings, ARRAY_SIZE(headings));
-	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
-		if (view->figures.classes[class].count)
-			class_row(&grid, view, fault_class_name((enum fault_class) class),
-				  fault_classes[class].title, &view->figures.classes[class]);
-	class_row(&grid, view, "all calls", NULL, &view->every);
-	return grid_close(&grid, out);
-}
 
 static int table_counts(FILE *out, const struct view *view)
 {

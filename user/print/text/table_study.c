@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The study's table of one run: disk faults, short and long non-disk faults and their sum, from
- * the view's columns. And the line that stands in place of a table that needs eBPF.
+ * Tables of the calls of file operations: the study's, with disk faults, short and long non-disk
+ * faults and their sum, and the table by class. And the line in place of a table that needs eBPF.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "print/text/table.h"
@@ -39,6 +40,44 @@ int table_study(FILE *out, const struct view *view)
 	grid_cell(&grid, "Total fault cost (ms)");
 	for (column = 0; column < STUDY_NR_COLUMNS; column++)
 		cell_scaled(&grid, view->study[column].total_ns / 1e6);
+	return grid_close(&grid, out);
+}
+
+static void class_row(struct grid *grid, const struct view *view, const char *name,
+		      const char *title, const struct class_figures *figures)
+{
+	grid_row(grid);
+	grid_cell(grid, "%s", name);
+	grid_title(grid, title);
+	grid_cell(grid, "%" PRIu64, figures->count);
+	cell_share(grid, view_share(figures->count, view->every.count));
+	cell_scaled(grid, view_mean_ns(figures) / 1e3);
+	cell_scaled(grid, figures->count ? figures->p50_ns / 1e3 : NAN);
+	cell_scaled(grid, figures->count ? figures->p99_ns / 1e3 : NAN);
+	cell_scaled(grid, figures->count ? figures->max_ns / 1e3 : NAN);
+	cell_scaled(grid, figures->total_ns / 1e6);
+	if (!view->run->bpf.known)
+		grid_cell(grid, "n/a");
+	else
+		cell_share(grid, view_share(figures->off_cpu_ns, figures->total_ns));
+}
+
+int table_classes(FILE *out, const struct view *view)
+{
+	static const char *const headings[] = { "<Class",   ">Calls",	 ">Share",
+						">Mean µs", ">p50 µs",	 ">p99 µs",
+						">Max µs",  ">Total ms", ">Off-CPU" };
+	enum pfstat_class class;
+	struct grid grid;
+
+	if (table_no_calls(out, view->run, "Calls of file operations"))
+		return 0;
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
+	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
+		if (view->figures.classes[class].count)
+			class_row(&grid, view, fault_class_name((enum fault_class) class),
+				  fault_classes[class].title, &view->figures.classes[class]);
+	class_row(&grid, view, "all calls", NULL, &view->every);
 	return grid_close(&grid, out);
 }
 
