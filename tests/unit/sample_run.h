@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sample_calls.h"
 #include "user/print/print_report.h"
 #include "user/report/report.h"
 
@@ -23,6 +24,7 @@
 
 struct sample_run {
 	struct report report;
+	struct explain *calls; /* report.summary is theirs */
 	struct syscall_row syscalls[3];
 	struct group groups[3];
 };
@@ -70,9 +72,9 @@ static inline enum pfstat_class sample_class(unsigned int page)
  * Each retried call takes disk_ns and is off the CPU for all but 5 µs of it; each retry takes 300
  * ns and each other call 6500 ns.
  */
-static inline struct summary *sample_summary(uint64_t disk_ns)
+static inline struct explain *sample_calls(uint64_t disk_ns)
 {
-	struct summary *summary = summary_new(4096);
+	struct explain *calls = calls_new();
 	struct pfstat_record record;
 	struct pfstat_off_cpu stay = { .event = { .type = PFSTAT_EVENT_OFF_CPU, .tid = 1 } };
 	uint64_t now = 1;
@@ -92,8 +94,8 @@ static inline struct summary *sample_summary(uint64_t disk_ns)
 			record.result = PFSTAT_RESULT_RETRY;
 			stay.off_ns = now + 5000;
 			stay.event.ns = now + disk_ns;
-			ck_assert_int_eq(summary_add_off_cpu(summary, &stay), 0);
-			ck_assert_int_eq(summary_add_record(summary, &record), 0);
+			ck_assert_int_eq(explain_event(calls, &stay.event), 0);
+			ck_assert_int_eq(explain_record(calls, &record), 0);
 			record.earlier_ns = now;
 			record.start_ns = now += disk_ns + 100;
 			record.duration_ns = 300;
@@ -101,9 +103,9 @@ static inline struct summary *sample_summary(uint64_t disk_ns)
 			record.result = PFSTAT_RESULT_LOCKED;
 			record.flags = PFSTAT_FLAG_TRIED;
 		}
-		ck_assert_int_eq(summary_add_record(summary, &record), 0);
+		ck_assert_int_eq(explain_record(calls, &record), 0);
 	}
-	return summary;
+	return calls;
 }
 
 static inline void sample_details(struct sample_run *run)
@@ -296,7 +298,8 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 	report_init(&run->report);
 	run->report.full = true;
 	sample_environment(&run->report.environment);
-	run->report.summary = sample_summary(disk_ns);
+	run->calls = sample_calls(disk_ns);
+	run->report.summary = explain_summary(run->calls);
 	run->report.time.elapsed_ns = 1234567890;
 	run->report.time.counted_ns = 1234567890;
 	run->report.cost.calls = SAMPLE_CALLS;
@@ -353,12 +356,13 @@ static inline void sample_open_empty(struct sample_run *run)
 	run->report.full = true;
 	sample_without_bpf(&run->report);
 	run->report.environment.version[0] = '\0';
-	run->report.summary = summary_new(4096);
+	run->calls = calls_new();
+	run->report.summary = explain_summary(run->calls);
 }
 
 static inline void sample_close(struct sample_run *run)
 {
-	summary_free((struct summary *)run->report.summary);
+	explain_free(run->calls);
 }
 
 /* The caller frees the result. Inlined, gcc 12 would warn falsely of a dangling pointer. */

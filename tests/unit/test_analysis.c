@@ -1126,8 +1126,29 @@ START_TEST(test_page_mkwrite_after_the_return_is_a_fault_in_the_summary_also)
 }
 END_TEST
 
+/* An event of another fault proves that the first one has returned, in an old recording also. */
+START_TEST(test_page_mkwrite_after_another_fault_is_a_fault_without_spans)
+{
+	struct summary_figures summary;
+	struct fault_figures figures;
+
+	analysis = analysis_new(true, 4096, 0);
+	add_shared_write(PFSTAT_OP_FAULT, 1000);
+	add_return(PFSTAT_FAULT_ANON, 5, 1100, 1150);
+	add_shared_write(PFSTAT_OP_PAGE_MKWRITE, 1200);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	summary_figures(analysis_summary(analysis), &summary);
+	analysis_all_faults(analysis, &figures);
+	ck_assert_uint_eq(summary.sequels, 0);
+	ck_assert_uint_eq(summary.faults, 2);
+	ck_assert_uint_eq(figures.count, 3);
+	analysis_free(analysis);
+}
+END_TEST
+
 RUN_TESTS("analysis", test_faults_with_the_time_of_their_calls_only_are_counted,
 	  test_page_mkwrite_after_the_return_is_a_fault_in_the_summary_also,
+	  test_page_mkwrite_after_another_fault_is_a_fault_without_spans,
 	  test_the_time_of_lost_off_cpu_events_is_residue, test_a_reused_number_is_another_thread,
 	  test_a_renamed_thread_is_one_thread_with_its_last_name,
 	  test_a_fault_open_at_exit_belongs_to_the_exiting_thread,

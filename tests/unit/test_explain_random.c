@@ -9,7 +9,7 @@
 #include "random.h"
 #include "runner.h"
 #include "user/analyze/fault/explain.h"
-#include "user/analyze/summary.h"
+#include "user/analyze/fault/summary.h"
 
 #define INODE 77
 #define DEV   9
@@ -88,6 +88,7 @@ static struct attempt attempts[3];
 static unsigned int nr_attempts;
 static uint64_t fault_pgoff;
 static unsigned int nr_checked;
+static uint64_t off_cpu_ns; /* in calls */
 
 static bool waits_for(const struct pfstat_block *request, uint64_t start_ns, uint64_t from_ns,
 		      bool in_iowait)
@@ -331,6 +332,17 @@ static uint64_t make_attempt(struct attempt *attempt, uint64_t ns)
 	return below(3) ? attempt->to_ns + below(20) : make_stay(attempt->to_ns + below(30));
 }
 
+static uint64_t off_cpu_within(uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t sum = 0, ns;
+	size_t i;
+
+	for (ns = from_ns; ns < to_ns; ns++)
+		for (i = 0; i < nr_stays; i++)
+			sum += ns >= stays[i].off_ns && ns < stays[i].event.ns;
+	return sum;
+}
+
 static void tell_call(const struct attempt *attempt, unsigned int call, bool again, bool last)
 {
 	const bool pass = call + 1 < attempt->nr_calls;
@@ -356,6 +368,7 @@ static void tell_call(const struct attempt *attempt, unsigned int call, bool aga
 				     attempt->calls_ns[call][0] - attempt->from_ns,
 	};
 
+	off_cpu_ns += off_cpu_within(record.start_ns, record.start_ns + record.duration_ns);
 	require(!explain_record(explain, &record));
 }
 
@@ -408,16 +421,24 @@ static uint64_t add_known_fault(uint64_t ns)
 
 START_TEST(test_parts_equal_every_nanosecond)
 {
+	struct summary_figures figures;
+	enum pfstat_class class;
 	uint64_t ns = 1000;
 	unsigned int i;
 
 	state = 3;
 	nr_checked = 0;
+	off_cpu_ns = 0;
 	explain = explain_new(true, 4096, check_every_ns, NULL);
 	explain_expect_spans(explain);
 	for (i = 0; i < 20000; i++)
 		ns = add_known_fault(ns);
 	ck_assert_int_eq(explain_finish(explain), 0);
+	summary_figures(explain_summary(explain), &figures);
+	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
+		off_cpu_ns -= figures.classes[class].off_cpu_ns;
+	ck_assert_uint_eq(off_cpu_ns, 0);
+	ck_assert_uint_eq(figures.off_cpu_partial, 0);
 	explain_free(explain);
 	ck_assert_uint_eq(nr_checked, 20000);
 }
@@ -456,7 +477,7 @@ static void add_any_span(struct pfstat_record *record)
 		record->fault_ns = random_next(&state);
 }
 
-static void add_any_record(struct summary *summary, uint64_t now)
+static void add_any_record(uint64_t now)
 {
 	static const uint32_t results[] = {
 		PFSTAT_RESULT_RETRY,  PFSTAT_RESULT_LOCKED,
@@ -486,7 +507,6 @@ static void add_any_record(struct summary *summary, uint64_t now)
 	record.start_ns = now - record.duration_ns;
 	if (below(2))
 		add_any_span(&record);
-	require(!summary_add_record(summary, &record));
 	require(!explain_record(explain, &record));
 }
 
@@ -549,7 +569,7 @@ static void add_any_fault(uint32_t first_tid, uint64_t now)
 	add_event(&fault.event);
 }
 
-static void add_any_end(struct summary *summary, uint64_t now)
+static void add_any_end(uint64_t now)
 {
 	const struct pfstat_task exit = {
 		.event = {
@@ -558,12 +578,12 @@ static void add_any_end(struct summary *summary, uint64_t now)
 		},
 	};
 
-	summary_end_thread(summary, exit.event.tid);
 	add_event(&exit.event);
 }
 
 /* @fault_tid: the first thread of the events of faults; 1: those of the records */
-static struct tally add_random_items(struct summary *summary, bool spans, uint32_t fault_tid)
+static struct tally add_random_items(bool spans, uint32_t fault_tid,
+				     struct summary_figures *figures)
 {
 	struct tally tally = { 0 };
 	uint64_t now = 10000;
@@ -576,7 +596,7 @@ static struct tally add_random_items(struct summary *summary, bool spans, uint32
 	for (i = 0; i < 200000; i++, now += below(60)) {
 		what = below(100);
 		if (what < 45)
-			add_any_record(summary, now);
+			add_any_record(now);
 		else if (what < 65)
 			add_any_stay(now);
 		else if (what < 70)
@@ -586,20 +606,19 @@ static struct tally add_random_items(struct summary *summary, bool spans, uint32
 		else if (what < 99)
 			add_any_fault(fault_tid, now);
 		else
-			add_any_end(summary, now);
+			add_any_end(now);
 	}
 	ck_assert_int_eq(explain_finish(explain), 0);
+	summary_figures(explain_summary(explain), figures);
 	explain_free(explain);
 	return tally;
 }
 
 static void check_random_items(bool spans)
 {
-	struct summary *summary = summary_new(4096);
 	struct summary_figures figures;
-	const struct tally tally = add_random_items(summary, spans, 4);
+	const struct tally tally = add_random_items(spans, 4, &figures);
 
-	summary_figures(summary, &figures);
 	ck_assert_uint_eq(tally.solved, figures.faults);
 	ck_assert_uint_eq(tally.major, figures.major);
 	ck_assert_uint_eq(tally.unsolved - tally.errors, figures.unfinished);
@@ -607,7 +626,6 @@ static void check_random_items(bool spans)
 	ck_assert_uint_gt(tally.major, 1000);
 	ck_assert_uint_gt(figures.unfinished, 1000);
 	ck_assert_uint_gt(tally.others, 1000);
-	summary_free(summary);
 }
 
 START_TEST(test_parts_of_random_events_add_up)
@@ -624,10 +642,9 @@ END_TEST
 
 START_TEST(test_calls_and_faults_of_one_thread_in_any_order_add_up)
 {
-	struct summary *summary = summary_new(4096);
+	struct summary_figures figures;
 
-	add_random_items(summary, true, 1);
-	summary_free(summary);
+	add_random_items(true, 1, &figures);
 }
 END_TEST
 
@@ -635,7 +652,7 @@ END_TEST
 
 #define THREADS 1000000
 
-static void add_thread(struct summary *summary, uint32_t tid, uint64_t now)
+static void add_thread(uint32_t tid, uint64_t now)
 {
 	const struct pfstat_record record = {
 		.class = PFSTAT_CLASS_LONG,
@@ -645,11 +662,10 @@ static void add_thread(struct summary *summary, uint32_t tid, uint64_t now)
 		.result = PFSTAT_RESULT_LOCKED,
 	};
 
-	require(!summary_add_record(summary, &record));
 	require(!explain_record(explain, &record));
 }
 
-static void end_thread(struct summary *summary, uint32_t tid)
+static void end_thread(uint32_t tid)
 {
 	const struct pfstat_task exit = {
 		.event = {
@@ -657,7 +673,6 @@ static void end_thread(struct summary *summary, uint32_t tid)
 		},
 	};
 
-	summary_end_thread(summary, tid);
 	add_event(&exit.event);
 }
 
@@ -671,7 +686,6 @@ static size_t memory(void)
 static void check_threads(bool told, bool spans, size_t limit)
 {
 	const size_t before = memory();
-	struct summary *summary = summary_new(4096);
 	struct tally tally = { 0 };
 	struct pfstat_off_cpu stay = {
 		.event = { .type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay) },
@@ -686,11 +700,10 @@ static void check_threads(bool told, bool spans, size_t limit)
 		stay.event.tid = tid;
 		stay.off_ns = 100 * tid + 50;
 		stay.event.ns = 100 * tid + 60;
-		add_thread(summary, tid, 100 * tid);
+		add_thread(tid, 100 * tid);
 		add_event(&stay.event);
-		require(!summary_add_off_cpu(summary, &stay));
 		if (told)
-			end_thread(summary, tid);
+			end_thread(tid);
 		if (tid % 1000 == 0 && memory() > highest)
 			highest = memory();
 	}
@@ -699,7 +712,6 @@ static void check_threads(bool told, bool spans, size_t limit)
 	if (highest)
 		ck_assert_uint_le(highest - before, limit);
 	explain_free(explain);
-	summary_free(summary);
 }
 
 START_TEST(test_a_million_short_lived_threads_leave_no_memory)

@@ -70,9 +70,7 @@ static bool starts_loud(const char *text)
 
 static void add_record(const struct sample_run *run, const struct pfstat_record *record)
 {
-	struct summary *summary = (struct summary *)run->report.summary;
-
-	ck_assert_int_eq(summary_add_record(summary, record), 0);
+	ck_assert_int_eq(explain_record(run->calls, record), 0);
 }
 
 static char *print_table(const struct sample_run *run)
@@ -1175,16 +1173,16 @@ END_TEST
 START_TEST(test_partial_off_cpu_times_are_a_warning)
 {
 	struct sample_run run;
-	struct pfstat_off_cpu stay = { .event = { .tid = 2, .ns = 10 } };
+	struct pfstat_off_cpu stay = {
+		.event = { .type = PFSTAT_EVENT_OFF_CPU, .tid = 2, .ns = 10 },
+	};
 	const struct pfstat_record record = { .tid = 2, .duration_ns = 10 };
-	struct summary *summary;
 	unsigned int i;
 	char *text;
 
 	sample_open(&run, 150000);
-	summary = (struct summary *)run.report.summary;
 	for (i = 0; i < 70000; i++)
-		ck_assert_int_eq(summary_add_off_cpu(summary, &stay), 0);
+		ck_assert_int_eq(explain_event(run.calls, &stay.event), 0);
 	add_record(&run, &record);
 	run.report.cost.calls += 1;
 	text = print_table(&run);

@@ -5,7 +5,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/analyze/summary.h"
+#include "sample_calls.h"
 
 #define RETRY  PFSTAT_RESULT_RETRY
 #define LOCKED PFSTAT_RESULT_LOCKED
@@ -28,53 +28,47 @@ static struct pfstat_record record_of(uint32_t tid, enum pfstat_class class, uin
 	};
 }
 
-static void add(struct summary *summary, const struct pfstat_record *record)
+static void add(struct explain *calls, const struct pfstat_record *record)
 {
-	ck_assert_int_eq(summary_add_record(summary, record), 0);
+	ck_assert_int_eq(explain_record(calls, record), 0);
 }
 
-static void add_stay(struct summary *summary, uint32_t tid, uint64_t off_ns, uint64_t on_ns)
+static void add_stay(struct explain *calls, uint32_t tid, uint64_t off_ns, uint64_t on_ns)
 {
 	const struct pfstat_off_cpu stay = {
 		.event = { .type = PFSTAT_EVENT_OFF_CPU, .tid = tid, .ns = on_ns },
 		.off_ns = off_ns,
 	};
 
-	ck_assert_int_eq(summary_add_off_cpu(summary, &stay), 0);
+	ck_assert_int_eq(explain_event(calls, &stay.event), 0);
 }
 
 START_TEST(test_empty_summary_is_zero)
 {
-	struct summary *summary = summary_new(4096);
+	struct explain *calls = calls_new();
 	const struct summary_figures zero = { 0 };
 	struct summary_figures figures;
 
-	summary_figures(summary, &figures);
+	calls_figures(calls, &figures);
 	ck_assert_mem_eq(&figures, &zero, sizeof(zero));
-	summary_free(summary);
-}
-END_TEST
-
-START_TEST(test_free_accepts_null)
-{
-	summary_free(NULL);
+	explain_free(calls);
 }
 END_TEST
 
 START_TEST(test_figures_of_a_class_are_its_own)
 {
-	struct summary *summary = summary_new(4096);
+	struct explain *calls = calls_new();
 	struct summary_figures figures;
 	struct pfstat_record record;
 	uint64_t i;
 
 	for (i = 1; i <= 100; i++) {
 		record = record_of(1, PFSTAT_CLASS_LONG, 1000 * i, i);
-		add(summary, &record);
+		add(calls, &record);
 	}
 	record = record_of(1, PFSTAT_CLASS_DISK, 200000, 123456);
-	add(summary, &record);
-	summary_figures(summary, &figures);
+	add(calls, &record);
+	calls_figures(calls, &figures);
 	ck_assert_uint_eq(figures.calls, 101);
 	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_LONG].count, 100);
 	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_LONG].total_ns, 5050);
@@ -84,13 +78,13 @@ START_TEST(test_figures_of_a_class_are_its_own)
 	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_DISK].count, 1);
 	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_DISK].max_ns, 123456);
 	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_SHORT].count, 0);
-	summary_free(summary);
+	explain_free(calls);
 }
 END_TEST
 
 START_TEST(test_combined_classes_are_one_population)
 {
-	struct summary *summary = summary_new(4096);
+	struct explain *calls = calls_new();
 	struct class_figures figures;
 	struct pfstat_record record;
 	uint64_t i;
@@ -98,106 +92,106 @@ START_TEST(test_combined_classes_are_one_population)
 	/* 1 … 90 in disk, 91 … 100 in wait: neither class has the combined median. */
 	for (i = 1; i <= 100; i++) {
 		record = record_of(1, i <= 90 ? PFSTAT_CLASS_DISK : PFSTAT_CLASS_WAIT, 1000 * i, i);
-		add(summary, &record);
+		add(calls, &record);
 	}
 	record = record_of(1, PFSTAT_CLASS_LONG, 200000, 7);
-	add(summary, &record);
-	summary_combine(summary, study_disk, 3, &figures);
+	add(calls, &record);
+	summary_combine(explain_summary(calls), study_disk, 3, &figures);
 	ck_assert_uint_eq(figures.count, 100);
 	ck_assert_uint_eq(figures.total_ns, 5050);
 	ck_assert_uint_eq(figures.p50_ns, 50);
 	ck_assert_uint_eq(figures.p99_ns, 99);
 	ck_assert_uint_eq(figures.max_ns, 100);
-	summary_combine(summary, study_disk, 0, &figures);
+	summary_combine(explain_summary(calls), study_disk, 0, &figures);
 	ck_assert_uint_eq(figures.count, 0);
-	summary_free(summary);
+	explain_free(calls);
 }
 END_TEST
 
 START_TEST(test_off_cpu_time_counts_for_its_class_and_thread)
 {
-	struct summary *summary = summary_new(4096);
+	struct explain *calls = calls_new();
 	struct summary_figures figures;
 	struct pfstat_record disk = record_of(1, PFSTAT_CLASS_DISK, 1000, 500);
 	struct pfstat_record shorter = record_of(1, PFSTAT_CLASS_SHORT, 1600, 10);
 	struct pfstat_record other = record_of(2, PFSTAT_CLASS_LONG, 1000, 500);
 	struct class_figures combined;
 
-	add_stay(summary, 1, 1100, 1400);
-	add_stay(summary, 3, 1000, 1500);
-	add(summary, &disk);
-	add(summary, &other);
-	add(summary, &shorter);
-	summary_figures(summary, &figures);
+	add_stay(calls, 1, 1100, 1400);
+	add_stay(calls, 3, 1000, 1500);
+	add(calls, &disk);
+	add(calls, &other);
+	add(calls, &shorter);
+	calls_figures(calls, &figures);
 	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_DISK].off_cpu_ns, 300);
 	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_SHORT].off_cpu_ns, 0);
 	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_LONG].off_cpu_ns, 0);
 	ck_assert_uint_eq(figures.off_cpu_partial, 0);
-	summary_combine(summary, study_disk, 3, &combined);
+	summary_combine(explain_summary(calls), study_disk, 3, &combined);
 	ck_assert_uint_eq(combined.off_cpu_ns, 300);
-	summary_free(summary);
+	explain_free(calls);
 }
 END_TEST
 
 START_TEST(test_dropped_intervals_mark_only_the_records_they_concern)
 {
-	struct summary *summary = summary_new(4096);
+	struct explain *calls = calls_new();
 	struct pfstat_record early = record_of(1, PFSTAT_CLASS_DISK, 1, 9);
 	struct pfstat_record recent = record_of(1, PFSTAT_CLASS_DISK, 7000000, 100);
 	struct summary_figures figures;
 	uint64_t i;
 
 	for (i = 1; i < 70000; i++)
-		add_stay(summary, 1, 100 * i, 100 * i + 50);
-	add(summary, &early);
-	add(summary, &recent);
-	summary_figures(summary, &figures);
+		add_stay(calls, 1, 100 * i, 100 * i + 50);
+	add(calls, &early);
+	add(calls, &recent);
+	calls_figures(calls, &figures);
 	ck_assert_uint_eq(figures.off_cpu_partial, 1);
-	summary_free(summary);
+	explain_free(calls);
 }
 END_TEST
 
 START_TEST(test_late_record_is_counted_as_late)
 {
-	struct summary *summary = summary_new(4096);
+	struct explain *calls = calls_new();
 	struct pfstat_record record;
 	struct summary_figures figures;
 
 	record = record_of(1, PFSTAT_CLASS_LONG, 2000, 10);
-	add(summary, &record);
+	add(calls, &record);
 	record = record_of(2, PFSTAT_CLASS_LONG, 1000, 10); /* off-CPU time of another thread */
-	add(summary, &record);
+	add(calls, &record);
 	record = record_of(1, PFSTAT_CLASS_LONG, 1000, 10);
-	add(summary, &record);
+	add(calls, &record);
 	record = record_of(1, PFSTAT_CLASS_LONG, 1500, 10); /* still before 2000 */
-	add(summary, &record);
+	add(calls, &record);
 	record = record_of(1, PFSTAT_CLASS_LONG, 2000, 10); /* at the same time is not late */
-	add(summary, &record);
-	summary_figures(summary, &figures);
+	add(calls, &record);
+	calls_figures(calls, &figures);
 	ck_assert_uint_eq(figures.late, 2);
 	ck_assert_uint_eq(figures.calls, 5);
-	summary_free(summary);
+	explain_free(calls);
 }
 END_TEST
 
 START_TEST(test_unknown_class_is_refused_and_not_counted)
 {
-	struct summary *summary = summary_new(4096);
+	struct explain *calls = calls_new();
 	struct pfstat_record record = record_of(1, PFSTAT_NR_CLASSES, 1000, 10);
 	struct summary_figures figures;
 
-	ck_assert_int_eq(summary_add_record(summary, &record), -EINVAL);
-	summary_figures(summary, &figures);
+	ck_assert_int_eq(explain_record(calls, &record), -EINVAL);
+	calls_figures(calls, &figures);
 	ck_assert_uint_eq(figures.calls, 0);
 	ck_assert_uint_eq(figures.faults, 0);
-	summary_free(summary);
+	explain_free(calls);
 }
 END_TEST
 
 /* The study's random experiment: 6198 of 11299 pages from disk. */
 START_TEST(test_random_experiment_of_the_study_has_exact_counts)
 {
-	struct summary *summary = summary_new(4096);
+	struct explain *calls = calls_new();
 	struct pfstat_record record;
 	struct summary_figures figures;
 	uint64_t page, now = 1;
@@ -208,17 +202,17 @@ START_TEST(test_random_experiment_of_the_study_has_exact_counts)
 		if (page < 6198) {
 			record.class = PFSTAT_CLASS_DISK;
 			record.result = PFSTAT_RESULT_MAJOR | RETRY;
-			add(summary, &record);
+			add(calls, &record);
 			record.earlier_ns = now;
 			record.start_ns = now += 150000;
 			record.class = PFSTAT_CLASS_SHORT;
 			record.result = LOCKED;
 			record.flags = PFSTAT_FLAG_TRIED;
 		}
-		add(summary, &record);
+		add(calls, &record);
 		now += 10000;
 	}
-	summary_figures(summary, &figures);
+	calls_figures(calls, &figures);
 	ck_assert_uint_eq(figures.calls, 17497);
 	ck_assert_uint_eq(figures.retried, 6198);
 	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_SHORT].count, 6198);
@@ -227,7 +221,7 @@ START_TEST(test_random_experiment_of_the_study_has_exact_counts)
 	ck_assert_uint_eq(figures.major, 6198);
 	ck_assert_uint_eq(figures.unfinished, 0);
 	ck_assert_uint_eq(figures.late, 0);
-	summary_free(summary);
+	explain_free(calls);
 }
 END_TEST
 
@@ -235,7 +229,7 @@ END_TEST
 START_TEST(test_threads_do_not_mix)
 {
 	enum { THREADS = 5000, RECORDS = 200000 };
-	struct summary *summary = summary_new(4096);
+	struct explain *calls = calls_new();
 	static uint64_t retry_at[THREADS];
 	struct summary_figures figures;
 	struct pfstat_record record;
@@ -257,20 +251,20 @@ START_TEST(test_threads_do_not_mix)
 			retry_at[thread] = 0;
 			faults++;
 		}
-		add_stay(summary, record.tid, now, now + 1 + thread % 5);
-		add(summary, &record);
+		add_stay(calls, record.tid, now, now + 1 + thread % 5);
+		add(calls, &record);
 	}
-	summary_figures(summary, &figures);
+	calls_figures(calls, &figures);
 	ck_assert_uint_eq(figures.faults, faults);
 	ck_assert_uint_eq(figures.unfinished, open);
 	ck_assert_uint_eq(figures.late, 0);
 	ck_assert_uint_gt(figures.classes[PFSTAT_CLASS_LONG].off_cpu_ns, RECORDS);
-	summary_free(summary);
+	explain_free(calls);
 }
 END_TEST
 
-RUN_TESTS("summary", test_empty_summary_is_zero, test_free_accepts_null,
-	  test_figures_of_a_class_are_its_own, test_combined_classes_are_one_population,
+RUN_TESTS("summary", test_empty_summary_is_zero, test_figures_of_a_class_are_its_own,
+	  test_combined_classes_are_one_population,
 	  test_off_cpu_time_counts_for_its_class_and_thread,
 	  test_dropped_intervals_mark_only_the_records_they_concern,
 	  test_late_record_is_counted_as_late, test_unknown_class_is_refused_and_not_counted,

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "sample_calls.h"
 #include "sample_verdict.h"
 #include "user/model/wait_cause.h"
 
@@ -517,7 +518,7 @@ static struct pfstat_record mkwrite_record(uint64_t sequence)
 START_TEST(test_page_mkwrite_counts_in_faults_of_other_classes)
 {
 	struct pfstat_record record;
-	struct summary *summary = summary_new(4096);
+	struct explain *calls = calls_new();
 	struct sample s;
 	uint64_t i;
 
@@ -525,14 +526,14 @@ START_TEST(test_page_mkwrite_counts_in_faults_of_other_classes)
 	add_class(&s, FAULT_LONG, 100, PART_CPU_BEFORE, 190 * MS);
 	for (i = 1; i <= 100; i++) {
 		record = mkwrite_record(i);
-		ck_assert_int_eq(summary_add_record(summary, &record), 0);
+		ck_assert_int_eq(explain_record(calls, &record), 0);
 	}
-	s.report.summary = summary;
+	s.report.summary = explain_summary(calls);
 	check_cause(&s, "page-mkwrite", true,
 		    "100 pages of shared file mappings became writable (page_mkwrite), 500.0 µs "
 		    "each, 26 % of the faults' time.");
 	check_no_cause(&s, "cached-pages"); /* no fault read */
-	summary_free(summary);
+	explain_free(calls);
 }
 END_TEST
 

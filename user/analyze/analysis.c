@@ -30,7 +30,6 @@ struct block_state {
 };
 
 struct analysis {
-	struct summary *summary;
 	struct explain *explain;
 	struct grouping grouping;
 	struct readahead *readahead;
@@ -95,7 +94,6 @@ static const struct analysis_limits analysis_limits_small = {
 static bool open_parts(struct analysis *analysis, bool have_bpf, uint64_t page_bytes,
 		       unsigned int groups, const struct analysis_limits *limits)
 {
-	analysis->summary = summary_new(page_bytes);
 	analysis->explain = explain_new(have_bpf, page_bytes, take_fault, analysis);
 	if (analysis->explain) {
 		explain_listen_corrections(analysis->explain, correct_class, analysis);
@@ -107,7 +105,7 @@ static bool open_parts(struct analysis *analysis, bool have_bpf, uint64_t page_b
 		return false;
 	address_spaces_limit_names(analysis->grouping.spaces, limits->names);
 	address_spaces_limit_maps(analysis->grouping.spaces, limits->maps);
-	return analysis->summary && analysis->explain && analysis->readahead && analysis->evictions;
+	return analysis->explain && analysis->readahead && analysis->evictions;
 }
 
 static struct analysis *analysis_new_limited(bool have_bpf, uint64_t page_bytes,
@@ -156,7 +154,6 @@ void analysis_free(struct analysis *analysis)
 
 	if (!analysis)
 		return;
-	summary_free(analysis->summary);
 	explain_free(analysis->explain);
 	grouping_exit(&analysis->grouping);
 	readahead_free(analysis->readahead);
@@ -249,8 +246,6 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 	const uint32_t ended = ends ? task->event.tid : task->parent;
 	int err;
 
-	if (ends || begins)
-		summary_end_thread(analysis->summary, ended);
 	/* First emit the thread's last faults, which need its maps, its stacks and its name. */
 	err = explain_event(analysis->explain, &task->event);
 	contents_add_task(&analysis->contents, task);
@@ -274,8 +269,7 @@ static int add_off_cpu(struct analysis *analysis, const struct pfstat_off_cpu *i
 	else
 		analysis->voluntary++;
 	analysis->off_cpu_ns += item_elapsed(interval->off_ns, interval->event.ns);
-	return evidence_add_off_cpu(&analysis->evidence, interval) ?:
-		       summary_add_off_cpu(analysis->summary, interval);
+	return evidence_add_off_cpu(&analysis->evidence, interval);
 }
 
 /* A range may span several mappings. A call succeeds only without gaps between them. */
@@ -358,8 +352,6 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		evidence_add_reclaim(&analysis->evidence, (const struct pfstat_reclaim *)event);
 		break;
 	case PFSTAT_EVENT_FAULT:
-		if (analysis->has_spans)
-			summary_end_attempt(analysis->summary, event->tid);
 		break;
 	default:
 		return -EINVAL;
@@ -369,13 +361,10 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 
 static int add_record(struct analysis *analysis, const struct pfstat_record *record)
 {
-	int err;
-
 	if (record->order > ORDER_MAX)
 		return -EINVAL;
 	contents_add_record(&analysis->contents, record);
-	err = summary_add_record(analysis->summary, record);
-	return err ? err : explain_record(analysis->explain, record);
+	return explain_record(analysis->explain, record);
 }
 
 /* First emit the last fault of the thread, which needs the earlier mappings. */
@@ -421,7 +410,7 @@ int analysis_finish(struct analysis *analysis)
 
 const struct summary *analysis_summary(const struct analysis *analysis)
 {
-	return analysis->summary;
+	return explain_summary(analysis->explain);
 }
 
 void analysis_faults(const struct analysis *analysis, enum fault_class class,

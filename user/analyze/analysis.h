@@ -24,7 +24,7 @@
 #include "analyze/pages/evictions.h"
 #include "analyze/pages/readahead.h"
 #include "analyze/shaping_calls.h"
-#include "analyze/summary.h"
+#include "analyze/fault/summary.h"
 #include "model/counters.h"
 #include "model/item.h"
 #include "util/quantile.h"

@@ -20,7 +20,7 @@
 #include "analyze/groups/groups.h"
 #include "analyze/pages/competition.h"
 #include "analyze/pages/readahead.h"
-#include "analyze/summary.h"
+#include "analyze/fault/summary.h"
 #include "model/counters.h"
 #include "model/environment.h"
 #include "system/vma_kind.h"

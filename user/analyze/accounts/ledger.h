@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/summary.h"
+#include "analyze/fault/summary.h"
 #include "model/counters.h"
 
 struct ledger_count {

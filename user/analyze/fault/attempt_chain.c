@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Decides from a record and the record before it, of the same thread, whether both are attempts
- * of one fault. explain.c and summary.c each feed a chain of their own.
+ * of one fault. explain.c has a chain for each thread.
  */
 #include "analyze/fault/attempt_chain.h"
 

@@ -14,6 +14,7 @@
 #include "analyze/fault/fault_builder.h"
 #include "analyze/fault/off_cpu.h"
 #include "analyze/fault/requests.h"
+#include "analyze/fault/summary.h"
 #include "analyze/fault/thread_state.h"
 #include "util/hash.h"
 
@@ -24,6 +25,7 @@ struct explain {
 	explain_sink sink;
 	void *context;
 	struct thread_table threads;
+	struct summary summary;	    /* of the records */
 	struct requests requests;   /* of all threads */
 	struct fault_builder *free; /* one for each thread that was in a fault at the same time */
 };
@@ -75,7 +77,13 @@ void explain_free(struct explain *explain)
 		free(builder);
 	}
 	requests_exit(&explain->requests);
+	summary_exit(&explain->summary);
 	free(explain);
+}
+
+const struct summary *explain_summary(const struct explain *explain)
+{
+	return &explain->summary;
 }
 
 static struct fault_builder *explain_begin(struct explain *explain, enum fault_class class,
@@ -294,17 +302,37 @@ static int explain_add_late_call(struct explain *explain, struct thread_state *t
 	return thread->chain.open ? 0 : explain_emit_as_is(explain, thread);
 }
 
+/* Adds the record to the summary. Its off-CPU intervals have arrived before it. */
+static int explain_sum_up(struct explain *explain, struct thread_state *thread,
+			  const struct pfstat_record *record)
+{
+	struct summary *summary = &explain->summary;
+	bool partial;
+	const uint64_t off_cpu_ns = off_cpu_queue_count(&thread->off_cpu, record->start_ns,
+							record->start_ns + record->duration_ns,
+							&partial);
+
+	summary->off_cpu_partial += partial;
+	summary->late += record->start_ns < thread->last_ns;
+	if (record->start_ns > thread->last_ns)
+		thread->last_ns = record->start_ns;
+	return summary_add(summary, record, off_cpu_ns);
+}
+
 int explain_record(struct explain *explain, const struct pfstat_record *record)
 {
 	struct thread_state *thread = thread_table_get(&explain->threads, record->tid);
-	struct attempt_chain_counts counts = { 0 }; /* unused: the summary counts */
 	uint64_t from_ns, to_ns;
 	enum attempt_role role;
 	int err;
 
 	if (!thread)
 		return -ENOMEM;
-	role = attempt_chain_add(&thread->chain, record, explain->page_bytes, &counts);
+	err = explain_sum_up(explain, thread, record);
+	if (err)
+		return err;
+	role = attempt_chain_add(&thread->chain, record, explain->page_bytes,
+				 &explain->summary.chains);
 	if (is_in_last_span(thread->fault, record))
 		return explain_add_late_call(explain, thread, record);
 	if (thread->fault && !explain_continues(explain, thread->fault, record, role)) {
@@ -481,7 +509,7 @@ int explain_leave(struct explain *explain, uint32_t tid)
 {
 	struct thread_state *thread = hash_find(&explain->threads.threads, tid);
 
-	/* A page_mkwrite would join it, as in the summary. */
+	/* A page_mkwrite would join it. */
 	return thread && thread->fault && thread->fault->complete && !thread->chain.shared_write ?
 		       explain_emit_as_is(explain, thread) :
 		       0;
@@ -518,6 +546,7 @@ static int explain_restart_thread(struct explain *explain, uint32_t tid)
 		return 0;
 	err = explain_close_faults(explain, thread);
 	thread->chain = (struct attempt_chain){ 0 };
+	thread->last_ns = 0;
 	return err;
 }
 

@@ -11,7 +11,8 @@
  *   +- thread_state.h, for each thread ---------------------+  +- requests.h, for all -+
  *   | attempt_chain  is the next attempt of the same fault? |  | the last 4096         |
  *   | fault          a fault_builder, if it is in a fault   |  +-----------------------+
- *   | off_cpu        queue of intervals no fault has used   |              |
+ *   | off_cpu        queue of intervals, for faults and     |              |
+ *   |                for the summary of the records         |              |
  *   | reclaims       the same, of direct reclaim            |              |
  *   | unconfirmed    CPU time that a lost event may refute  |              |
  *   +-------------------------------------------------------+              |
@@ -123,6 +124,7 @@ static inline uint64_t explained_cpu_ns(const struct explained *fault)
 typedef int (*explain_sink)(void *context, const struct explained *fault);
 
 struct explain;
+struct summary;
 
 /*
  * Called when an off-CPU event reveals that earlier ones were lost. Faults emitted since may
@@ -145,7 +147,13 @@ void explain_limit_requests(struct explain *explain, uint32_t max);
 void explain_listen_corrections(struct explain *explain, explain_correction correction,
 				void *context);
 
-/* Adds items in time order, see item.h. Returns the sink's error, or -ENOMEM. */
+/* The counts and times of the records by class. Valid until explain_free(). */
+const struct summary *explain_summary(const struct explain *explain);
+
+/*
+ * Adds items in time order, see item.h. Returns the sink's error, -ENOMEM, or -EINVAL for a record
+ * whose class this version does not know.
+ */
 int explain_record(struct explain *explain, const struct pfstat_record *record);
 int explain_event(struct explain *explain, const struct pfstat_event *event);
 /* The thread went to sleep at off_ns with the kernel stack `wait`; its interval follows. */

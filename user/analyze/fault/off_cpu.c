@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The queue holds the events of sched_switch that bpf/ sends for one thread, in time order; the
- * faults of the thread take them from it (explain.c). bpf/ also sends the sum of all intervals
- * of the thread, so a gap in that sum reveals events that were lost.
+ * faults and the records of the thread use them (explain.c). bpf/ also sends the sum of all
+ * intervals of the thread, so a gap in that sum reveals events that were lost.
  *
  * The split knows three kinds of edges: the wake-up, and the insertion, issue and completion of
  * each request that was waited for. Between two edges the thread waited for one thing.
@@ -61,15 +61,39 @@ static uint64_t lost_before(const struct off_cpu_queue *queue, const struct pfst
 	return grown_ns > own_ns ? grown_ns - own_ns : 0;
 }
 
-/* The next interval inherits the time that was lost before the dropped one. */
+static uint64_t later_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Makes room. The next interval inherits the time that was lost before an unused one. */
 static void off_cpu_queue_drop(struct off_cpu_queue *queue)
 {
-	const struct off_cpu_interval *oldest = off_cpu_queue_oldest(queue);
-	struct off_cpu_interval *second = off_cpu_queue_at(queue, 1);
+	const struct off_cpu_interval *oldest = off_cpu_queue_at(queue, 0);
 
-	queue->dropped_ns = oldest->event.event.ns;
-	second->lost_ns += oldest->lost_ns;
-	off_cpu_queue_pop(queue);
+	if (queue->used) {
+		queue->used--;
+	} else {
+		queue->dropped_ns = oldest->event.event.ns;
+		off_cpu_queue_at(queue, 1)->lost_ns += oldest->lost_ns;
+	}
+	if (queue->counted)
+		queue->counted--;
+	else
+		queue->counted_ns = later_of(queue->counted_ns, oldest->event.event.ns);
+	queue->first = (queue->first + 1) & (queue->capacity - 1);
+	queue->count--;
+}
+
+/* Removes the intervals that were used and counted. */
+static void off_cpu_queue_trim(struct off_cpu_queue *queue)
+{
+	const size_t done = queue->used < queue->counted ? queue->used : queue->counted;
+
+	queue->first = (queue->first + done) & (queue->capacity - 1);
+	queue->count -= done;
+	queue->used -= done;
+	queue->counted -= done;
 }
 
 int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *event,
@@ -101,13 +125,45 @@ int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *
 
 const struct off_cpu_interval *off_cpu_queue_oldest(const struct off_cpu_queue *queue)
 {
-	return queue->count ? off_cpu_queue_at(queue, 0) : NULL;
+	return queue->used < queue->count ? off_cpu_queue_at(queue, queue->used) : NULL;
 }
 
 void off_cpu_queue_pop(struct off_cpu_queue *queue)
 {
-	queue->first = (queue->first + 1) & (queue->capacity - 1);
-	queue->count--;
+	queue->used++;
+	off_cpu_queue_trim(queue);
+}
+
+static uint64_t overlap_of(const struct pfstat_off_cpu *event, uint64_t start_ns, uint64_t end_ns)
+{
+	const uint64_t to = event->event.ns < end_ns ? event->event.ns : end_ns;
+
+	return item_elapsed(later_of(event->off_ns, start_ns), to);
+}
+
+uint64_t off_cpu_queue_count(struct off_cpu_queue *queue, uint64_t start_ns, uint64_t end_ns,
+			     bool *partial)
+{
+	const struct pfstat_off_cpu *event;
+	uint64_t sum = 0;
+	size_t i;
+
+	*partial = start_ns < queue->counted_ns;
+	for (i = queue->counted; i < queue->count; i++) {
+		event = &off_cpu_queue_at(queue, i)->event;
+		if (event->off_ns >= end_ns)
+			break;
+		sum += overlap_of(event, start_ns, end_ns);
+	}
+	while (queue->counted < queue->count) {
+		event = &off_cpu_queue_at(queue, queue->counted)->event;
+		if (event->event.ns > end_ns)
+			break;
+		queue->counted_ns = later_of(queue->counted_ns, event->event.ns);
+		queue->counted++;
+	}
+	off_cpu_queue_trim(queue);
+	return sum;
 }
 
 bool off_cpu_queue_has_sleep(const struct off_cpu_queue *queue, uint64_t from_ns, uint64_t to_ns)
@@ -115,7 +171,7 @@ bool off_cpu_queue_has_sleep(const struct off_cpu_queue *queue, uint64_t from_ns
 	const struct pfstat_off_cpu *event;
 	size_t i;
 
-	for (i = 0; i < queue->count; i++) {
+	for (i = queue->used; i < queue->count; i++) {
 		event = &off_cpu_queue_at(queue, i)->event;
 		if (event->off_ns < to_ns && event->event.ns > from_ns &&
 		    !(event->event.flags & PFSTAT_OFF_CPU_PREEMPTED))
@@ -124,10 +180,11 @@ bool off_cpu_queue_has_sleep(const struct off_cpu_queue *queue, uint64_t from_ns
 	return false;
 }
 
-uint64_t off_cpu_queue_latest_ns(const struct off_cpu_queue *queue)
+uint64_t off_cpu_queue_unused_ns(const struct off_cpu_queue *queue)
 {
-	return queue->count ? off_cpu_queue_at(queue, queue->count - 1)->event.event.ns :
-			      queue->dropped_ns;
+	return queue->used < queue->count ?
+		       off_cpu_queue_at(queue, queue->count - 1)->event.event.ns :
+		       queue->dropped_ns;
 }
 
 struct sleep {

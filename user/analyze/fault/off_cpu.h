@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Off-CPU intervals: the queue of those that no fault of their thread has used yet, and the split
- * of one interval into the parts of explain.h.
+ * Off-CPU intervals: the queue of those that a fault or a record of their thread may still need,
+ * and the split of one interval into the parts of explain.h.
  */
 #ifndef PFSTAT_USER_OFF_CPU_H
 #define PFSTAT_USER_OFF_CPU_H
@@ -24,28 +24,48 @@ struct off_cpu_interval {
 	uint64_t lost_from_ns; /* the lost intervals lie between lost_from_ns and event.off_ns */
 };
 
-/* All zero is an empty queue. */
+/*
+ * A fault uses each interval once, and the records count the part of it that lies within them. An
+ * interval leaves the ring after both. All zero is an empty queue.
+ */
 struct off_cpu_queue {
 	struct off_cpu_interval *ring; /* oldest at `first` */
 	size_t capacity;	       /* 0 or a power of two */
 	size_t first, count;
+	size_t used;	     /* by faults: the oldest of `count` */
+	size_t counted;	     /* by records: the oldest of `count` */
 	uint64_t dropped_ns; /* intervals up to here were dropped unused */
-	uint64_t last_ns;    /* the end of the last interval added */
-	uint64_t total_ns;   /* total_ns of the last interval added */
-	bool total_unknown;  /* the thread had other intervals before the first one added */
+	uint64_t
+		counted_ns; /* intervals up to here were counted or dropped: see off_cpu_queue_count() */
+	uint64_t last_ns;   /* the end of the last interval added */
+	uint64_t total_ns;  /* total_ns of the last interval added */
+	bool total_unknown; /* the thread had other intervals before the first one added */
 };
 
 void off_cpu_queue_exit(struct off_cpu_queue *queue);
 /* Intervals come in time order. A full queue drops its oldest. Returns 0 or -ENOMEM. */
 int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *event,
 		      uint32_t wait, bool has_cause);
-/* Returns the oldest interval, valid until the next call; NULL: the queue is empty. */
+/* Returns the oldest unused interval, valid until the next call; NULL: there is none. */
 const struct off_cpu_interval *off_cpu_queue_oldest(const struct off_cpu_queue *queue);
+/* A fault has used the oldest unused interval, or no fault will. */
 void off_cpu_queue_pop(struct off_cpu_queue *queue);
-/* True if an interval in which the thread slept overlaps [from_ns, to_ns). */
+/*
+ * Returns the off-CPU time within the record [start_ns, end_ns). The records of a thread must come
+ * in time order, and not overlap. *partial: the result is a lower bound, because an interval that
+ * may lie within the record was counted before or dropped.
+ */
+uint64_t off_cpu_queue_count(struct off_cpu_queue *queue, uint64_t start_ns, uint64_t end_ns,
+			     bool *partial);
+/* True if an unused interval in which the thread slept overlaps [from_ns, to_ns). */
 bool off_cpu_queue_has_sleep(const struct off_cpu_queue *queue, uint64_t from_ns, uint64_t to_ns);
-/* Returns the end of the latest interval ever added; 0: none. */
-uint64_t off_cpu_queue_latest_ns(const struct off_cpu_queue *queue);
+/* Returns the end of the latest interval that no fault used; 0: none. */
+uint64_t off_cpu_queue_unused_ns(const struct off_cpu_queue *queue);
+/* Returns the end of the latest interval; 0: none. */
+static inline uint64_t off_cpu_queue_latest_ns(const struct off_cpu_queue *queue)
+{
+	return queue->last_ns > queue->counted_ns ? queue->last_ns : queue->counted_ns;
+}
 
 /* Upper bound of the spans: each request has three edges, the interval has three more. */
 #define OFF_CPU_SPLIT_MAX (3 * REQUESTS_MATCHES + 3)

@@ -75,18 +75,22 @@ static bool thread_table_keep(void *context, void *value)
 {
 	struct thread_table *table = context;
 	struct thread_state *thread = value;
-	uint64_t latest_ns;
+	uint64_t unused_ns, latest_ns;
 	int err;
 
-	if (thread->fault && (!thread->fault->complete || thread->chain.shared_write))
+	if (thread->chain.open || thread->chain.shared_write ||
+	    (thread->fault && !thread->fault->complete))
 		return true;
 	if (thread->fault) {
 		err = table->close(table->close_context, thread);
 		table->close_err = table->close_err ?: err;
 	}
+	unused_ns = off_cpu_queue_unused_ns(&thread->off_cpu);
+	if (unused_ns > table->dropped_ns)
+		table->dropped_ns = unused_ns;
 	latest_ns = off_cpu_queue_latest_ns(&thread->off_cpu);
-	if (latest_ns > table->dropped_ns)
-		table->dropped_ns = latest_ns;
+	if (latest_ns > table->counted_ns)
+		table->counted_ns = latest_ns;
 	table->any_dropped = true;
 	thread_state_drop_intervals(table, thread);
 	thread_state_free(thread);
@@ -119,6 +123,7 @@ static struct thread_state *thread_table_add(struct thread_table *table, uint32_
 		return NULL;
 	thread->tid = tid;
 	thread->off_cpu.dropped_ns = table->dropped_ns;
+	thread->off_cpu.counted_ns = table->counted_ns;
 	thread->off_cpu.total_unknown = table->any_dropped;
 	if (!hash_add(&table->threads, tid, thread))
 		return thread;

@@ -19,11 +19,12 @@
 
 struct thread_state {
 	uint32_t tid;
-	struct off_cpu_queue off_cpu; /* intervals that no fault has used */
-	struct reclaims reclaims;     /* the same */
-	uint64_t wait_off_ns;	      /* the interval that the last kernel stack belongs to */
-	bool wait_has_cause;	      /* it is in model/wait_cause.c */
-	uint32_t wait;		      /* this stack, see waits.h */
+	uint64_t last_ns; /* the start of the latest record */
+	struct off_cpu_queue off_cpu;
+	struct reclaims reclaims; /* that no fault has used */
+	uint64_t wait_off_ns;	  /* the interval that the last kernel stack belongs to */
+	bool wait_has_cause;	  /* it is in model/wait_cause.c */
+	uint32_t wait;		  /* this stack, see waits.h */
 	struct attempt_chain chain;
 	struct fault_builder *fault; /* NULL: in no fault */
 	/*
@@ -39,12 +40,13 @@ typedef int (*thread_state_closer)(void *context, struct thread_state *thread);
 
 /* All zero is an empty table, with `close` to be set. */
 struct thread_table {
-	struct hash threads;	       /* by tid */
-	size_t max;		       /* with more threads, those in no fault are dropped */
-	int close_err;		       /* the first of `close` */
-	uint64_t dropped_ns;	       /* the latest end of an interval of a dropped thread */
-	bool any_dropped;	       /* a new thread may have been known before */
-	struct thread_state *last;     /* found last: records come in runs */
+	struct hash threads;	   /* by tid */
+	size_t max;		   /* with more threads, those in no fault are dropped */
+	int close_err;		   /* the first of `close` */
+	uint64_t dropped_ns;	   /* the latest end of an unused interval of a dropped thread */
+	uint64_t counted_ns;	   /* the latest end of any interval of one */
+	bool any_dropped;	   /* a new thread may have been known before */
+	struct thread_state *last; /* found last: records come in runs */
 	explain_correction correction; /* or NULL */
 	void *correction_context;
 	thread_state_closer close;

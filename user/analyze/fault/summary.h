@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The counts, times and quantiles of a run by class. Pure: no I/O, no clock, no globals. Its
- * input is records and off-CPU intervals. Memory is bounded: it grows with the number of
- * threads, never with the number of records.
+ * The counts, times and quantiles of the calls of a run, by class. explain.c adds each record, and
+ * the reports read the figures. Pure: no I/O, no clock, no globals. The memory does not grow with
+ * the number of records.
  */
 #ifndef PFSTAT_USER_SUMMARY_H
 #define PFSTAT_USER_SUMMARY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include <pfstat/event.h>
 #include <pfstat/record.h>
+
+#include "analyze/fault/attempt_chain.h"
+#include "util/quantile.h"
 
 struct class_figures {
 	uint64_t count; /* attempts */
@@ -32,29 +33,27 @@ struct summary_figures {
 	uint64_t late;	  /* records that arrived out of time order */
 	/* Chains whose next attempt never came: a signal, or another thread mapped the page. */
 	uint64_t unfinished;
-	/* Records whose off_cpu_ns is a lower bound, see record_off_cpu.h. */
+	/* Records whose off_cpu_ns is a lower bound, see off_cpu_queue_count(). */
 	uint64_t off_cpu_partial;
 };
 
-struct summary;
+/* All zero is an empty one. */
+struct summary {
+	struct {
+		struct quantiles quantiles;
+		uint64_t total_ns;
+		uint64_t off_cpu_ns;
+	} classes[PFSTAT_NR_CLASSES];
+	struct attempt_chain_counts chains;
+	uint64_t calls, retried, late, off_cpu_partial;
+};
 
-/* Returns NULL without memory. */
-struct summary *summary_new(uint64_t page_bytes);
-void summary_free(struct summary *summary);
-
+void summary_exit(struct summary *summary);
 /*
- * Adds items in time order for each thread: first the off-CPU intervals up to some moment, then
- * the records that ended before it. Returns 0, -ENOMEM, or -EINVAL for a class that this version
- * does not know.
+ * Adds a record, of which off_cpu_ns were off the CPU. Returns 0, -ENOMEM, or -EINVAL for a class
+ * that this version does not know. The caller counts chains, late and partial records.
  */
-int summary_add_off_cpu(struct summary *summary, const struct pfstat_off_cpu *interval);
-int summary_add_record(struct summary *summary, const struct pfstat_record *record);
-
-/* A handle_mm_fault() of the thread returned that no record describes. */
-void summary_end_attempt(struct summary *summary, uint32_t tid);
-
-/* Drops the state of an exited thread, because its number may be reused. */
-void summary_end_thread(struct summary *summary, uint32_t tid);
+int summary_add(struct summary *summary, const struct pfstat_record *record, uint64_t off_cpu_ns);
 
 void summary_figures(const struct summary *summary, struct summary_figures *figures);
 /* Computes the figures of several classes as one (a column of the study). */
