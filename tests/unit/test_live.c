@@ -17,9 +17,12 @@ static struct group files[200], threads[200];
 static void group_set(struct group *group, const char *name, uint64_t inode, uint64_t faults,
 		      uint64_t total_ns)
 {
-	*group = (struct group){
-		.inode = inode, .dev = 1, .faults = faults, .total_ns = total_ns, .name = name
-	};
+	*group = (struct group){ .inode = inode,
+				 .dev = 1,
+				 .number = inode,
+				 .faults = faults,
+				 .total_ns = total_ns,
+				 .name = name };
 }
 
 static void thread_set(struct group *group, const char *name, uint32_t tid, uint64_t faults,
@@ -539,7 +542,26 @@ START_TEST(test_a_reused_number_is_another_row)
 }
 END_TEST
 
-RUN_TESTS("live", test_a_reused_number_is_another_row,
+/* The row of the second file contains nothing of the first, which keeps its row in the groups. */
+START_TEST(test_a_reused_inode_is_another_row)
+{
+	struct live_snapshot snapshot = sample();
+	struct live *live = live_of(BY_FILE, &snapshot, SECOND);
+	char *text;
+
+	group_set(&files[2], "/data/new", 10, 20, 4000000);
+	files[2].number = 12;
+	snapshot.nr[GROUP_BY_FILE] = 3;
+	ck_assert_int_eq(live_take(live, &snapshot, START + 2 * SECOND), 0);
+	text = print(live, false, 0, 0);
+	ck_assert_ptr_null(strstr(text, "/data/a"));
+	ck_assert_ptr_nonnull(strstr(text, "       4.0          20.0        200.00  /data/new\n"));
+	free(text);
+	live_free(live);
+}
+END_TEST
+
+RUN_TESTS("live", test_a_reused_number_is_another_row, test_a_reused_inode_is_another_row,
 	  test_first_update_covers_the_time_since_the_start,
 	  test_second_update_shows_only_new_faults,
 	  test_quiet_interval_prints_zero_and_empty_tables,

@@ -56,6 +56,7 @@ static void check_map(const struct item_map *map)
 	ck_assert_uint_eq(map->address, 0x7f0000000000);
 	ck_assert_uint_eq(map->bytes, 65536);
 	ck_assert_uint_eq(map->inode, 12);
+	ck_assert_uint_eq(map->generation, 0);
 	ck_assert_str_eq(map->path, "/lib/a.so");
 }
 

@@ -118,17 +118,23 @@ static void exit_thread(uint32_t tid, uint64_t ns)
 	add(PERF_RECORD_EXIT, 0, words, 5);
 }
 
-static void add_map(uint64_t address, uint64_t pages, uint64_t inode, uint32_t prot,
-		    const char *path)
+static void add_file_map(uint64_t address, uint64_t pages, uint64_t inode, uint64_t generation,
+			 uint32_t prot, const char *path)
 {
 	uint64_t words[14] = {
-		id(1, 1), address, pages * PAGE, 2 * PAGE, 8 | 1ULL << 32, inode, 0, prot,
+		id(1, 1), address, pages * PAGE, 2 * PAGE, 8 | 1ULL << 32, inode, generation, prot,
 	};
 
 	strcpy((char *)(words + 8), path);
 	words[12] = id(1, 1);
 	words[13] = 50;
 	add(PERF_RECORD_MMAP2, 0, words, 14);
+}
+
+static void add_map(uint64_t address, uint64_t pages, uint64_t inode, uint32_t prot,
+		    const char *path)
+{
+	add_file_map(address, pages, inode, 0, prot, path);
 }
 
 START_TEST(test_fault_lasts_from_its_start_to_its_end)
@@ -322,6 +328,18 @@ START_TEST(test_only_new_memory_is_touched_for_the_first_time)
 }
 END_TEST
 
+/* It looks as if the mapping of the deleted file had grown. */
+START_TEST(test_a_new_file_with_the_inode_of_another_is_new_memory)
+{
+	add_file_map(BASE, 16, 77, 5, PROT_READ, "/data/old");
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE), PFSTAT_FAULT_FILE);
+	add_file_map(BASE, 32, 77, 5, PROT_READ, "/data/old");
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE), PFSTAT_FAULT_AGAIN);
+	add_file_map(BASE, 48, 77, 6, PROT_READ, "/data/new");
+	ck_assert_uint_eq(kind_of_fault(1, 1, BASE), PFSTAT_FAULT_FILE);
+}
+END_TEST
+
 START_TEST(test_fault_of_the_kernel_has_no_instruction_of_the_program)
 {
 	const uint64_t words[] = { 0xffffffff81000000, id(1, 1), 100, BASE };
@@ -345,4 +363,5 @@ RUN_TESTS_WITH("perf stream", setup, teardown, test_fault_lasts_from_its_start_t
 	       test_kind_comes_from_the_mapping_and_from_history,
 	       test_child_faults_again_on_a_page_of_its_parent,
 	       test_only_new_memory_is_touched_for_the_first_time,
+	       test_a_new_file_with_the_inode_of_another_is_new_memory,
 	       test_fault_of_the_kernel_has_no_instruction_of_the_program)

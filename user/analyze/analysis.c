@@ -367,11 +367,22 @@ static int add_record(struct analysis *analysis, const struct pfstat_record *rec
 	return explain_record(analysis->explain, record);
 }
 
+/* What is known of the file stays; the next file with its inode begins with nothing. */
+static int analysis_end_file(struct analysis *analysis, uint32_t dev, uint64_t inode)
+{
+	return explain_end_file(analysis->explain, dev, inode)		   ?:
+		       grouping_end_file(&analysis->grouping, dev, inode)  ?:
+		       readahead_end_file(analysis->readahead, dev, inode) ?:
+		       evictions_end_file(analysis->evictions, dev, inode);
+}
+
 /* First emit the last fault of the thread, which needs the earlier mappings. */
 static int analysis_add_map(struct analysis *analysis, const struct item_map *map)
 {
 	int err = explain_leave(analysis->explain, map->tid);
 
+	if (!err && address_spaces_is_reused(analysis->grouping.spaces, map))
+		err = analysis_end_file(analysis, map->dev, map->inode);
 	return err ? err : address_spaces_add_map(analysis->grouping.spaces, map);
 }
 

@@ -37,6 +37,8 @@ static void perf_memory_new_range(const struct perf_memory *memory, const struct
 
 	*start = map->address;
 	*end = map->address + map->bytes;
+	if (address_spaces_is_reused(memory->spaces, map))
+		return; /* another file's pages */
 	old = address_spaces_find(memory->spaces, map->pid, *start);
 	if (old && old->prot != map->prot && old->inode == map->inode && old->end >= *end)
 		*end = *start; /* mprotect(2) */

@@ -387,25 +387,9 @@ static uint64_t perf_time_of_next(const struct perf_buffer *buffer)
 static int perf_pass(struct perf_maps *maps, maps_sink sink, void *context)
 {
 	const struct record_mmap2 *mmap2 = (const void *)maps->record;
-	const size_t time_at = mmap2->header.size - sizeof(uint64_t);
-	const size_t path_bytes = strnlen(mmap2->path, time_at - sizeof(*mmap2)) + 1;
 	struct item_map *map = (void *)maps->map;
 
-	*map = (struct item_map){
-		.ns = maps->record[time_at / 8],
-		.address = mmap2->address,
-		.bytes = mmap2->bytes,
-		.pgoff = mmap2->offset / sysconf(_SC_PAGESIZE),
-		.inode = mmap2->inode,
-		.dev = mmap2->dev_major << 20 | mmap2->dev_minor,
-		.pid = mmap2->pid,
-		.tid = mmap2->tid,
-		.prot = mmap2->prot,
-		.flags = mmap2->flags,
-		.path_bytes = path_bytes,
-	};
-	memcpy(map->path, mmap2->path, path_bytes - 1);
-	map->path[path_bytes - 1] = '\0';
+	perf_record_map(mmap2, sizeof(uint64_t), sysconf(_SC_PAGESIZE), map);
 	code_files_see(maps->files, map);
 	return sink(context, map);
 }

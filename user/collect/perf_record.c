@@ -1,8 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Time and thread of perf's records. All but samples and losses end with both (sample_id_all). */
 #include <stddef.h>
+#include <string.h>
 
 #include "collect/perf_record.h"
+
+void perf_record_map(const struct record_mmap2 *mmap2, size_t id_bytes, uint64_t page_bytes,
+		     struct item_map *map)
+{
+	const size_t path_room = mmap2->header.size - id_bytes - sizeof(*mmap2);
+	const size_t path_bytes = strnlen(mmap2->path, path_room) + 1;
+
+	*map = (struct item_map){
+		.ns = perf_record_ns(&mmap2->header),
+		.address = mmap2->address,
+		.bytes = mmap2->bytes,
+		.pgoff = mmap2->offset / page_bytes,
+		.inode = mmap2->inode,
+		.dev = mmap2->dev_major << 20 | mmap2->dev_minor,
+		.pid = mmap2->pid,
+		.tid = mmap2->tid,
+		.prot = mmap2->prot,
+		.generation = item_generation(mmap2->generation),
+		.flags = mmap2->flags,
+		.path_bytes = path_bytes,
+	};
+	memcpy(map->path, mmap2->path, path_bytes - 1);
+	map->path[path_bytes - 1] = '\0';
+}
 
 uint64_t perf_record_ns(const struct perf_event_header *record)
 {

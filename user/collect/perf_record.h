@@ -7,7 +7,10 @@
 #define PFSTAT_USER_PERF_RECORD_H
 
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "model/item.h"
 
 /*
  * The fields of each sample. They differ so that the size of a record shows its event: an
@@ -84,6 +87,12 @@ _Static_assert(sizeof(struct sample_start) == 40 && sizeof(struct sample_end) ==
 		       sizeof(struct sample_major) == 32,
 	       "each event has samples of another size");
 
+/*
+ * Describes a mapping, with the time of its record. @id_bytes: behind the path, see sample_id_all.
+ * The map has room for PERF_RECORD_MAX bytes of path.
+ */
+void perf_record_map(const struct record_mmap2 *mmap2, size_t id_bytes, uint64_t page_bytes,
+		     struct item_map *map);
 /* The time of a record in nanoseconds of CLOCK_MONOTONIC; 0: it has none. */
 uint64_t perf_record_ns(const struct perf_event_header *record);
 /* The thread of a record that has a time. */

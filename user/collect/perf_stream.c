@@ -338,25 +338,9 @@ int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, 
 
 static int perf_stream_add_mmap2(struct perf_stream *stream, const struct record_mmap2 *record)
 {
-	const size_t time_at = record->header.size - sizeof(struct record_id);
-	const size_t path_bytes = strnlen(record->path, time_at - sizeof(*record)) + 1;
 	struct item_map *map = (void *)stream->map;
 
-	*map = (struct item_map){
-		.ns = perf_record_ns(&record->header),
-		.address = record->address,
-		.bytes = record->bytes,
-		.pgoff = record->offset / stream->memory.page_bytes,
-		.inode = record->inode,
-		.dev = record->dev_major << 20 | record->dev_minor,
-		.pid = record->pid,
-		.tid = record->tid,
-		.prot = record->prot,
-		.flags = record->flags,
-		.path_bytes = path_bytes,
-	};
-	memcpy(map->path, record->path, path_bytes - 1);
-	map->path[path_bytes - 1] = '\0';
+	perf_record_map(record, sizeof(struct record_id), stream->memory.page_bytes, map);
 	return perf_stream_add_map(stream, map, stream->sink, stream->context);
 }
 

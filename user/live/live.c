@@ -49,24 +49,20 @@ static struct live_seen seen_of(enum group_by by, const struct group *group)
 
 	/*
 	 * Compares by identity, not by name: a thread's name changes at exec, and its tid may be
-	 * reused. The name of a file does not change. The group "(others)" has only a name.
+	 * reused, as the inode of a file. The group "(others)" has only a name.
 	 */
-	if (by == GROUP_BY_THREAD && group->tid) {
-		seen.key[0] = group->number;
-	} else {
-		seen.key[0] = group->inode ? group->inode :
-					     hash_of(group->name, strlen(group->name));
-		seen.key[1] = group->dev;
-	}
+	if ((by == GROUP_BY_THREAD && group->tid) || group->inode)
+		seen.key = group->number;
+	else
+		seen.key = hash_of(group->name, strlen(group->name));
 	return seen;
 }
 
 static int by_key(const void *a, const void *b)
 {
 	const struct live_seen *x = a, *y = b;
-	int i = x->key[0] == y->key[0];
 
-	return (x->key[i] > y->key[i]) - (x->key[i] < y->key[i]);
+	return (x->key > y->key) - (x->key < y->key);
 }
 
 /*

@@ -36,7 +36,7 @@ struct live_snapshot {
 
 /* A group as it was in the last snapshot. */
 struct live_seen {
-	uint64_t key[2];
+	uint64_t key;
 	uint64_t faults, total_ns;
 };
 

@@ -27,6 +27,8 @@ enum item_type {
 #define ITEM_MAP_RANDOM	    0x40000000U
 #define ITEM_MAP_SEQUENTIAL 0x80000000U
 
+#define ITEM_MAP_GENERATION_BITS 29
+
 /*
  * A mapping of a process, as PERF_RECORD_MMAP2 of perf or /proc/PID/maps report it.
  * bytes 0: the process executed a program, and its earlier mappings are gone.
@@ -40,7 +42,9 @@ struct item_map {
 	uint32_t dev;	/* major << 20 | minor; may differ from a record's (btrfs) */
 	uint32_t pid;
 	uint32_t tid;
-	uint32_t prot;	     /* PROT_* */
+	uint32_t prot : 3; /* PROT_* */
+	/* Of item_generation(), 0: not known. Another one of the same inode: another file. */
+	uint32_t generation : ITEM_MAP_GENERATION_BITS;
 	uint32_t flags;	     /* MAP_*, ITEM_MAP_* */
 	uint32_t path_bytes; /* with the final 0 */
 	char path[];	     /* "" or "//anon" and the like: no file */
@@ -55,6 +59,17 @@ struct item {
 		const struct item_map *map;
 	};
 };
+
+/*
+ * Reduces the generation that a file system gives an inode to the bits of item_map. File systems
+ * without generations have 0.
+ */
+static inline uint32_t item_generation(uint64_t generation)
+{
+	const uint32_t values = (1U << ITEM_MAP_GENERATION_BITS) - 1;
+
+	return generation ? 1 + generation % values : 0;
+}
 
 /* Returns 0 if the end precedes the start: clocks of CPUs differ, and recordings may be corrupt. */
 static inline uint64_t item_elapsed(uint64_t from_ns, uint64_t to_ns)

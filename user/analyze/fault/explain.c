@@ -515,6 +515,30 @@ int explain_leave(struct explain *explain, uint32_t tid)
 		       0;
 }
 
+struct ended_file {
+	struct explain *explain;
+	uint64_t inode;
+	uint32_t dev;
+};
+
+static int explain_leave_file(void *context, void *value)
+{
+	const struct ended_file *file = context;
+	struct thread_state *thread = value;
+	const struct fault_builder *builder = thread->fault;
+
+	return builder && builder->fault.inode == file->inode && builder->fault.dev == file->dev ?
+		       explain_emit_as_is(file->explain, thread) :
+		       0;
+}
+
+int explain_end_file(struct explain *explain, uint32_t dev, uint64_t inode)
+{
+	struct ended_file file = { explain, inode, dev };
+
+	return hash_visit_sorted(&explain->threads.threads, explain_leave_file, &file);
+}
+
 static int explain_close_faults(struct explain *explain, struct thread_state *thread)
 {
 	int err = explain_emit_as_is(explain, thread);

@@ -161,6 +161,8 @@ int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_
 		 bool has_cause);
 /* The thread does something else, so its fault is over unless it is to be retried. */
 int explain_leave(struct explain *explain, uint32_t tid);
+/* Emits the faults of a file whose inode belongs to another file from now on. */
+int explain_end_file(struct explain *explain, uint32_t dev, uint64_t inode);
 /* Emits the faults that are still open as not solved. */
 int explain_finish(struct explain *explain);
 

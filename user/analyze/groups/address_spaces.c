@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyze/groups/address_spaces.h"
+#include "analyze/groups/file_names.h"
 #include "util/hash.h"
 
 /* Limit on distinct names, and on files. */
@@ -42,17 +43,12 @@ struct path {
 	char text[];
 };
 
-struct file_path {
-	uint32_t dev, path;
-	uint64_t inode;
-};
-
 struct spaces {
 	uint64_t page_bytes;
-	struct hash spaces;	/* by pid */
-	struct hash names;	/* by tid */
-	struct hash paths;	/* by hash of the text */
-	struct hash files;	/* by dev and inode */
+	struct hash spaces; /* by pid */
+	struct hash names;  /* by tid */
+	struct hash paths;  /* by hash of the text */
+	struct file_names files;
 	struct path **numbered; /* [0] is unused, [ADDRESS_SPACES_OTHERS] is all others */
 	uint32_t nr_paths, max_paths;
 	size_t capacity; /* sum over all spaces; shared maps count once */
@@ -97,7 +93,7 @@ void address_spaces_free(struct spaces *spaces)
 	hash_exit(&spaces->spaces, space_free);
 	hash_exit(&spaces->names, free);
 	hash_exit(&spaces->paths, path_free);
-	hash_exit(&spaces->files, free);
+	file_names_exit(&spaces->files);
 	if (spaces->numbered)
 		free(spaces->numbered[ADDRESS_SPACES_OTHERS]);
 	free(spaces->numbered);
@@ -194,35 +190,6 @@ static void note_inode(struct path *path, uint64_t inode)
 		path->inode = inode;
 	else if (path->inode != inode)
 		path->inode = ADDRESS_SPACES_INODES_DIFFER;
-}
-
-static uint64_t file_key(uint32_t dev, uint64_t inode)
-{
-	const uint64_t file[] = { dev, inode };
-
-	return hash_of(file, sizeof(file));
-}
-
-/* Sets a file's latest name. If two files have the same hash, the first one keeps it. */
-static int name_file(struct spaces *spaces, uint32_t dev, uint64_t inode, uint32_t path)
-{
-	struct file_path *file = hash_find(&spaces->files, file_key(dev, inode));
-
-	if (file) {
-		if (file->dev == dev && file->inode == inode)
-			file->path = path;
-		return 0;
-	}
-	if (spaces->files.count >= spaces->max_paths)
-		return 0;
-	file = malloc(sizeof(*file));
-	if (!file)
-		return -ENOMEM;
-	*file = (struct file_path){ .dev = dev, .path = path, .inode = inode };
-	if (!hash_add(&spaces->files, file_key(dev, inode), file))
-		return 0;
-	free(file);
-	return -ENOMEM;
 }
 
 static struct space *space_find(struct spaces *spaces, uint32_t pid)
@@ -325,9 +292,14 @@ int address_spaces_add_map(struct spaces *spaces, const struct item_map *map)
 				       &added.path);
 	if (!err && space_map_has_file(&added)) {
 		note_inode(spaces->numbered[added.path], map->inode);
-		err = name_file(spaces, map->dev, map->inode, added.path);
+		err = file_names_set(&spaces->files, map, added.path, spaces->max_paths);
 	}
 	return err ? err : address_spaces_insert(spaces, space, &added);
+}
+
+bool address_spaces_is_reused(const struct spaces *spaces, const struct item_map *map)
+{
+	return file_names_is_reused(&spaces->files, map);
 }
 
 static int copy_space(struct spaces *spaces, uint32_t from, uint32_t to)
@@ -467,6 +439,7 @@ static int visit_map(void *context, const struct space_map *map)
 {
 	struct spaces_visit *visit = context;
 	const char *path = address_spaces_path(visit->spaces, map->path);
+	const struct file_name *file = file_names_find(&visit->spaces->files, map->dev, map->inode);
 	const size_t bytes = strlen(path) + 1;
 	struct item item = { .type = ITEM_MAP };
 
@@ -482,6 +455,7 @@ static int visit_map(void *context, const struct space_map *map)
 		.pid = visit->pid,
 		.tid = visit->pid,
 		.prot = map->prot,
+		.generation = file ? file->generation : 0,
 		.flags = map->flags,
 		.path_bytes = bytes,
 	};
@@ -573,9 +547,9 @@ uint64_t address_spaces_path_inode(const struct spaces *spaces, uint32_t path)
 
 uint32_t address_spaces_file_path(const struct spaces *spaces, uint32_t dev, uint64_t inode)
 {
-	const struct file_path *file = hash_find(&spaces->files, file_key(dev, inode));
+	const struct file_name *file = file_names_find(&spaces->files, dev, inode);
 
-	return file && file->dev == dev && file->inode == inode ? file->path : 0;
+	return file ? file->path : 0;
 }
 
 uint64_t address_spaces_dropped(const struct spaces *spaces)

@@ -25,12 +25,18 @@ void address_spaces_free(struct spaces *spaces);
 
 /* Adds a map, which replaces the maps that it overlaps. Returns 0 or -ENOMEM. */
 int address_spaces_add_map(struct spaces *spaces, const struct item_map *map);
+/*
+ * True if the map, which is not added yet, shows that the inode belongs to another file than in the
+ * maps before: the generation differs. The old file and all its mappings are gone.
+ */
+bool address_spaces_is_reused(const struct spaces *spaces, const struct item_map *map);
 /* Adds a fork, exec or exit. A child inherits its parent's maps; an exited process has none. */
 int address_spaces_add_task(struct spaces *spaces, const struct pfstat_task *task);
 
 /*
  * Passes every mapping and name to sink, as items that existed before a recording (ns 0). The
- * process of a name is not known: its pid is the tid.
+ * process of a name is not known: its pid is the tid. A mapping has the latest generation of its
+ * inode, also if it is that of an earlier file: perf does not report that such a mapping is gone.
  */
 int address_spaces_visit(const struct spaces *spaces, item_sink sink, void *context);
 

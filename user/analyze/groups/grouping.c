@@ -242,6 +242,19 @@ int grouping_close_thread(struct grouping *grouping, const struct pfstat_task *t
 	return 0;
 }
 
+int grouping_end_file(struct grouping *grouping, uint32_t dev, uint64_t inode)
+{
+	const struct group_key key = { .inode = inode, .dev = dev };
+	struct cell *cell = grouping_find_cell(grouping, GROUP_BY_FILE, &key);
+	uint32_t path;
+
+	if (!cell)
+		return 0;
+	path = address_spaces_file_path(grouping->spaces, dev, inode);
+	cell->path = path ? path : cell->path;
+	return groups_close(grouping->groups[GROUP_BY_FILE], &key);
+}
+
 static const char *grouping_path_or(const struct grouping *grouping, uint32_t path,
 				    const char *other)
 {
@@ -251,7 +264,10 @@ static const char *grouping_path_or(const struct grouping *grouping, uint32_t pa
 static void grouping_print_file(FILE *names, const struct grouping *grouping,
 				const struct cell *cell)
 {
-	uint32_t path = address_spaces_file_path(grouping->spaces, cell->key.dev, cell->key.inode);
+	const uint32_t path =
+		cell->closed ?
+			0 :
+			address_spaces_file_path(grouping->spaces, cell->key.dev, cell->key.inode);
 
 	if (!cell->key.inode)
 		fputs("(anonymous memory)", names);
@@ -397,8 +413,7 @@ static int grouping_list_cell(void *context, struct cell *cell)
 	struct group *group = &listing->groups[listing->nr++];
 
 	grouping_fill_group(group, cell);
-	if (listing->by == GROUP_BY_STACK || listing->by == GROUP_BY_THREAD ||
-	    listing->by == GROUP_BY_COMM)
+	if (listing->by != GROUP_BY_VMA && listing->by != GROUP_BY_CODE)
 		group->address = 0;
 	grouping_print_name(listing, cell);
 	return 0;
@@ -460,7 +475,7 @@ static int grouping_costliest_first(const void *a, const void *b)
 
 	if (left->total_ns != right->total_ns)
 		return left->total_ns < right->total_ns ? 1 : -1;
-	/* Two threads that had the same number may have the same name. */
+	/* Two threads or files that had the same number may have the same name. */
 	return strcmp(left->name, right->name) ?:
 		       (left->number > right->number) - (left->number < right->number);
 }

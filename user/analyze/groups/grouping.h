@@ -31,6 +31,11 @@ int grouping_add_fault(struct grouping *grouping, const struct explained *fault)
 void grouping_add_mapping(struct grouping *grouping, const struct pfstat_mapping *mapping);
 /* Closes the group of a thread that exited, or whose number another thread takes. */
 int grouping_close_thread(struct grouping *grouping, const struct pfstat_task *task);
+/*
+ * Closes the group of a file whose inode belongs to another file from now on. Call it before
+ * address_spaces_add_map().
+ */
+int grouping_end_file(struct grouping *grouping, uint32_t dev, uint64_t inode);
 /* Renames a thread that has a new name. Call it after address_spaces_add_task(). */
 void grouping_rename_thread(struct grouping *grouping, const struct pfstat_task *task);
 

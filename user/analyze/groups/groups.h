@@ -77,8 +77,8 @@ static inline bool group_is_others(const struct group *group)
 /* Identifies a group within its dimension. Unused members are 0. No padding. */
 struct group_key {
 	uint64_t address; /* VMA: start; code: offset in the file, or the address itself; */
-			  /* stack: its number, see stacks.h; thread: 0 until it exits; */
-			  /* comm: its first 8 bytes */
+			  /* stack: its number, see stacks.h; comm: its first 8 bytes; */
+			  /* thread, file: 0 until it is closed */
 	uint64_t end;	  /* VMA; comm: its last 8 bytes */
 	uint64_t inode;	  /* file */
 	uint32_t dev;	  /* file */
@@ -93,8 +93,8 @@ struct cell {
 	struct cell *next; /* another cell with the same hash */
 	uint64_t number;   /* from 1 */
 	uint64_t floor_ns; /* limit on its time in "(others)" */
-	bool closed;	   /* thread: it exited */
-	uint32_t path;	   /* file: its name when it was first seen */
+	bool closed;	   /* thread: it exited; file: another file has its inode */
+	uint32_t path;	   /* file: its name when it was first seen; closed: the last one */
 	char comm[16];	   /* thread: its name */
 	char *symbol;	   /* code address: its name, or NULL */
 	uint64_t faults, major, fetches, total_ns, max_ns, kernel_ns, read_bytes;
@@ -124,8 +124,9 @@ void groups_free(struct groups *groups);
 int groups_add(struct groups *groups, const struct group_key *key, const struct explained *fault,
 	       struct cell **made);
 /*
- * Closes the group of a thread that exited. It keeps its sums. If the kernel reuses the thread's
- * number, the new thread gets a group of its own. Returns 0 or -ENOMEM.
+ * Closes the group of a thread that exited, or of a file that was deleted. It keeps its sums. If the
+ * kernel reuses the thread's or the inode's number, the new one gets a group of its own. Returns 0
+ * or -ENOMEM.
  */
 int groups_close(struct groups *groups, const struct group_key *key);
 /* Adds the sums of a cell to those of another. */

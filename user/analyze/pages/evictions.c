@@ -383,6 +383,24 @@ int evictions_add_read(struct evictions *evictions, const struct pfstat_block *b
 	return err;
 }
 
+static int evictions_end_chunk(void *owner, void *kept, uint32_t dev, uint64_t inode,
+			       uint64_t pgoff)
+{
+	struct chunk_marks *marks = kept;
+
+	(void)owner;
+	(void)dev;
+	(void)inode;
+	(void)pgoff;
+	marks->open = 0;
+	return 0;
+}
+
+int evictions_end_file(struct evictions *evictions, uint32_t dev, uint64_t inode)
+{
+	return page_chunks_end_file(&evictions->chunks, dev, inode, evictions_end_chunk);
+}
+
 static bool waited(const struct explained *fault)
 {
 	/* The kernel also counts a fault as major if it retried for a lock. */

@@ -76,6 +76,8 @@ void evictions_free(struct evictions *evictions);
 /* Adds items in time order. Returns 0 or -ENOMEM. */
 int evictions_remove(struct evictions *evictions, const struct pfstat_page *page);
 int evictions_add_read(struct evictions *evictions, const struct pfstat_block *block);
+/* Another file has the inode from now on: the pages of the old one cannot come back. */
+int evictions_end_file(struct evictions *evictions, uint32_t dev, uint64_t inode);
 int evictions_add_fault(struct evictions *evictions, const struct explained *fault);
 
 void evictions_figures(const struct evictions *evictions, struct evictions_figures *figures);

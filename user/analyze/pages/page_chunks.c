@@ -181,6 +181,15 @@ static struct page_chunk *page_chunks_next_dropped(struct page_chunks *chunks,
 	return found ?: page_chunks_first_unused(chunks, &chunks->settled, except);
 }
 
+static void page_chunks_remove(struct page_chunks *chunks, struct page_chunk *chunk)
+{
+	page_chunks_take_out(chunks, chunk);
+	page_chunks_unlink(chunks, chunk);
+	chunks->nr--;
+	chunks->used_memory -= CHUNK_MEMORY + chunks->bytes;
+	page_chunks_free(chunks, chunk);
+}
+
 static void page_chunks_limit(struct page_chunks *chunks, const struct page_chunk *except)
 {
 	struct page_chunk *chunk;
@@ -189,12 +198,54 @@ static void page_chunks_limit(struct page_chunks *chunks, const struct page_chun
 		chunk = page_chunks_next_dropped(chunks, except);
 		if (!chunk)
 			return;
-		page_chunks_take_out(chunks, chunk);
-		page_chunks_unlink(chunks, chunk);
-		chunks->nr--;
-		chunks->used_memory -= CHUNK_MEMORY + chunks->bytes;
-		page_chunks_free(chunks, chunk);
+		page_chunks_remove(chunks, chunk);
 	}
+}
+
+static int page_chunks_end_one(struct page_chunks *chunks, struct page_chunk *chunk,
+			       page_chunks_end end)
+{
+	const uint64_t pgoff = chunk->number << __builtin_ctz(chunks->pages);
+	int err = end(chunks->owner, chunk->kept, chunk->dev, chunk->inode, pgoff);
+
+	if (!err)
+		page_chunks_remove(chunks, chunk);
+	return err;
+}
+
+/* The list is that of the chunk before end(), which may settle it. */
+static int page_chunks_end_in_list(struct page_chunks *chunks, struct page_chunks_list *list,
+				   uint32_t dev, uint64_t inode, page_chunks_end end)
+{
+	struct page_chunk *chunk, *newer;
+	int err = 0;
+
+	for (chunk = list->first; chunk && !err; chunk = newer) {
+		newer = chunk->newer;
+		if (chunk->dev == dev && chunk->inode == inode)
+			err = page_chunks_end_one(chunks, chunk, end);
+	}
+	return err;
+}
+
+/* Looks each number up, or visits all chunks if they are fewer. */
+int page_chunks_end_file(struct page_chunks *chunks, uint32_t dev, uint64_t inode,
+			 page_chunks_end end)
+{
+	struct page_chunk *chunk;
+	uint64_t number;
+	int err = 0;
+
+	if (chunks->nr < chunks->end) {
+		err = page_chunks_end_in_list(chunks, &chunks->open, dev, inode, end);
+		return err ?: page_chunks_end_in_list(chunks, &chunks->settled, dev, inode, end);
+	}
+	for (number = 0; number < chunks->end && !err; number++) {
+		chunk = page_chunks_look_up(chunks, dev, inode, number);
+		if (chunk)
+			err = page_chunks_end_one(chunks, chunk, end);
+	}
+	return err;
 }
 
 void page_chunks_resized(struct page_chunks *chunks, void *kept, ptrdiff_t bytes)
@@ -247,6 +298,8 @@ static struct page_chunk *page_chunks_make(struct page_chunks *chunks, uint32_t 
 		return NULL;
 	}
 	chunks->nr++;
+	if (chunks->end <= number)
+		chunks->end = number + 1;
 	chunks->used_memory += CHUNK_MEMORY + chunks->bytes;
 	page_chunks_append(chunks, chunk);
 	page_chunks_recent_of(chunks, inode, number)->known =

@@ -39,6 +39,7 @@ struct page_chunks {
 	void *owner;
 	size_t used_memory; /* in bytes, with that of page_chunks_resized() */
 	size_t nr;
+	uint64_t end; /* all chunks have lower numbers */
 	/* The next one to be dropped is the first. */
 	struct page_chunks_list open, settled;
 	struct hash first; /* the first chunk of each hash */
@@ -72,6 +73,15 @@ int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, ui
 void page_chunks_resized(struct page_chunks *chunks, void *kept, ptrdiff_t bytes);
 /* A settled chunk has nothing that is still needed, unless it changes again. */
 void page_chunks_settle(struct page_chunks *chunks, void *kept, bool settled);
+/* @pgoff: page at which the chunk begins */
+typedef int (*page_chunks_end)(void *owner, void *kept, uint32_t dev, uint64_t inode,
+			       uint64_t pgoff);
+/*
+ * Drops the chunks of a file whose inode belongs to another file from now on, and calls end() for
+ * each before that. Returns 0 or the first error of end(), which keeps the rest.
+ */
+int page_chunks_end_file(struct page_chunks *chunks, uint32_t dev, uint64_t inode,
+			 page_chunks_end end);
 /* Calls visit() for each chunk's state, in any order. */
 void page_chunks_visit(const struct page_chunks *chunks,
 		       void (*visit)(void *owner, void *kept, const void *context),

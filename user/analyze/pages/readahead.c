@@ -271,6 +271,28 @@ static int remove_pages(struct readahead *readahead, const struct range *range)
 	return end_unused(readahead, READAHEAD_EVICTED, range, &readahead->figures.evicted_unused);
 }
 
+static int readahead_end_chunk(void *owner, void *kept, uint32_t dev, uint64_t inode,
+			       uint64_t pgoff)
+{
+	struct readahead *readahead = owner;
+	const struct readahead_chunk *chunk = kept;
+	uint64_t *evicted = &readahead->figures.evicted_unused;
+	/* All pages that have bits. */
+	const struct range range = {
+		.dev = dev,
+		.inode = inode,
+		.pgoff = pgoff,
+		.pages = (uint64_t)chunk->words * WORD_BITS,
+	};
+
+	return end_unused(readahead, READAHEAD_EVICTED, &range, evicted);
+}
+
+int readahead_end_file(struct readahead *readahead, uint32_t dev, uint64_t inode)
+{
+	return page_chunks_end_file(&readahead->unused, dev, inode, readahead_end_chunk);
+}
+
 static int map_pages(struct readahead *readahead, const struct range *range)
 {
 	return end_unused(readahead, READAHEAD_MAPPED, range, &readahead->figures.mapped);

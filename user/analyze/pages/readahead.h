@@ -54,6 +54,11 @@ void readahead_free(struct readahead *readahead);
 /* Adds the pages of a file that a completed request read. */
 int readahead_add_block(struct readahead *readahead, const struct pfstat_block *block);
 int readahead_remove_page(struct readahead *readahead, const struct pfstat_page *page);
+/*
+ * Another file has the inode from now on. The pages of the old one that are still unused were
+ * removed without an event.
+ */
+int readahead_end_file(struct readahead *readahead, uint32_t dev, uint64_t inode);
 int readahead_add_fault(struct readahead *readahead, const struct explained *fault);
 /* Calls the sink for all later changes. */
 void readahead_listen(struct readahead *readahead, readahead_sink sink, void *context);
