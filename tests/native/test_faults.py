@@ -160,3 +160,33 @@ def test_the_report_counts_what_the_rows_list(caller):
     assert {name: row["count"] for name, row in parts["classes"].items() if row["count"]} == \
         dict(collections.Counter(row["class"] for row in rows))
     assert parts["all"]["total_ns"] == sum(int(row["duration_ns"] or 0) for row in rows)
+
+
+REUSING = """
+import mmap, os, pathlib, sys
+seen = {}
+for number in range(1000):
+    path = f"{sys.argv[1]}/reused-{number}"
+    with open(path, "w+b") as file:
+        file.write(bytes(4 * mmap.PAGESIZE))
+        file.flush()
+        inode = os.fstat(file.fileno()).st_ino
+        with mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED) as mapping:
+            mapping[0] = 1
+    if inode in seen:
+        pathlib.Path(sys.argv[2]).write_text(f"{seen[inode]} {path}")
+        break
+    seen[inode] = path
+    os.unlink(path)
+"""
+
+
+def test_a_new_file_with_the_inode_of_a_deleted_one_has_its_own_row(caller):
+    found = caller.folder / "found"
+    found.unlink(missing_ok=True)
+    recording = caller.record(native.PYTHON, "-c", REUSING, caller.folder, found)
+    if not found.exists():
+        pytest.skip("this file system does not give the inode of a deleted file to a new one")
+    rows = {row["name"]: row for row in recording.report("--by", "file")["groups"]["rows"]}
+    old, new = (rows[path] for path in found.read_text().split())
+    assert old["inode"] == new["inode"] and old["faults"] == new["faults"] == 1
