@@ -5,6 +5,8 @@
  *	rare_faults refused THREADS	each thread accesses a page that is not mapped, reads one
  *					without rights and writes to one that can only be read, and
  *					survives SIGSEGV
+ *	rare_faults fails WAY NUMBER	reads a page NUMBER times, and survives each signal. WAY:
+ *					unmapped, denied (PROT_NONE), beyond (the file's end)
  *	rare_faults dies		writes to a page that is not mapped
  *	rare_faults direct FILE		reads FILE with io_uring and O_DIRECT into memory that was
  *					never touched, then reads each page of that memory
@@ -74,16 +76,21 @@ static void on_signal(int number)
 	siglongjmp(before_access, 1);
 }
 
-/* The line is printed first: the system call may touch other pages. */
-static void access_refused(volatile char *address, int write)
+static void survive_access(volatile char *address, int write)
 {
-	announce(address);
 	if (sigsetjmp(before_access, 1))
 		return;
 	if (write)
 		*address = 1;
 	else
 		(void)*address;
+}
+
+/* The line is printed first: the system call may touch other pages. */
+static void access_refused(volatile char *address, int write)
+{
+	announce(address);
+	survive_access(address, write);
 }
 
 static void *refused_main(void *argument)
@@ -116,6 +123,38 @@ static void run_refused(int count)
 	for (i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
 	free(threads);
+}
+
+static char *page_that_fails(const char *way)
+{
+	char *map = NULL;
+	int file;
+
+	if (!strcmp(way, "unmapped"))
+		return (char *)(PAGE / 2);
+	if (!strcmp(way, "denied"))
+		return map_memory(PAGE, PROT_NONE);
+	if (!strcmp(way, "beyond")) {
+		file = memfd_create("beyond", 0);
+		map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+		if (file < 0 || map == MAP_FAILED)
+			die("map of an empty file");
+	} else {
+		errno = EINVAL;
+		die(way);
+	}
+	return map;
+}
+
+static void run_fails(const char *way, int number)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	char *page = page_that_fails(way);
+
+	if (sigaction(SIGSEGV, &action, NULL) || sigaction(SIGBUS, &action, NULL))
+		die("sigaction");
+	while (number--)
+		survive_access(page, 0);
 }
 
 static void run_dies(void)
@@ -345,6 +384,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "refused"))
 		run_refused(number);
+	else if (!strcmp(what, "fails") && argc > 3)
+		run_fails(argv[2], strtoul(argv[3], NULL, 10));
 	else if (!strcmp(what, "dies"))
 		run_dies();
 	else if (!strcmp(what, "direct") && argc > 2)
