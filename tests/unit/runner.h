@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The main() of a unit test: one suite with all its tests. */
+/*
+ * A unit test registers itself before main():
+ *
+ *	TEST(test_sum_of_nothing_is_zero)
+ *	{
+ *		ck_assert_int_eq(sum_of(NULL, 0), 0);
+ *	}
+ *
+ * Each test runs in a process of its own. The assertions are those of Check. Members of struct
+ * unit_test may follow the name: TEST(test_bad_order_aborts, .signal = SIGABRT).
+ */
 #ifndef PFSTAT_TESTS_RUNNER_H
 #define PFSTAT_TESTS_RUNNER_H
 
@@ -10,60 +20,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file that PFSTAT_SKIP names has lines "TEST: REASON" of tests that cannot work there. */
-static inline bool is_skipped(const char *test)
-{
-	const char *path = getenv("PFSTAT_SKIP");
-	FILE *file = path ? fopen(path, "re") : NULL;
-	const size_t length = strlen(test);
-	bool skipped = false;
-	char line[256];
+/* Functions that run before and after each test of a file, in the process of the test. */
+struct unit_fixture {
+	SFun setup, teardown; /* NULL: none */
+};
 
-	if (path && !file) {
-		perror(path);
-		exit(EXIT_FAILURE);
-	}
-	while (file && !skipped && fgets(line, sizeof(line), file))
-		skipped = !strncmp(line, test, length) && line[length] == ':';
-	if (skipped)
-		printf("SKIPPED %s", line);
-	if (file)
-		fclose(file);
-	return skipped;
-}
+struct unit_test {
+	struct TTest check; /* name, function, file and line */
+	const struct unit_fixture *fixture;
+	int signal; /* which ends the test, or 0 */
+	int loops;  /* the test runs with _i = 0 … loops - 1; 0: once */
+	struct unit_test *next;
+};
 
-/* @setup, @teardown: run before and after each test, in its process; may be NULL */
-static inline int run_tests(const char *name, SFun setup, SFun teardown,
-			    const struct TTest *const *tests, size_t nr)
-{
-	Suite *suite = suite_create(name);
-	TCase *tcase = tcase_create(name);
-	SRunner *runner;
-	int failed;
-	size_t i;
+void unit_test_register(struct unit_test *test);
 
-	if (setup)
-		tcase_add_checked_fixture(tcase, setup, teardown);
-	for (i = 0; i < nr; i++)
-		if (!is_skipped(tests[i]->name))
-			tcase_add_test(tcase, tests[i]);
-	tcase_set_timeout(tcase, 60); /* Sanitizers are slow on a loaded machine. */
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	/* CK_VERBOSITY=verbose prints the name of each test. */
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+/* The fixture of this file. */
+#define FIXTURE(before, after) \
+	static struct unit_fixture file_fixture = { .setup = (before), .teardown = (after) }
 
-#define RUN_TESTS(name, ...) RUN_TESTS_WITH(name, NULL, NULL, __VA_ARGS__)
+static struct unit_fixture file_fixture __attribute__((unused));
 
-#define RUN_TESTS_WITH(name, setup, teardown, ...)                                             \
-	int main(void)                                                                         \
-	{                                                                                      \
-		const struct TTest *const tests[] = { __VA_ARGS__ };                           \
-		exit(run_tests(name, setup, teardown, tests, sizeof(tests) / sizeof(*tests))); \
-	}
+#define TEST(test_name, ...)                                                                    \
+	static void test_name(int _i);                                                          \
+	__attribute__((constructor)) static void test_name##_register(void)                     \
+	{                                                                                       \
+		static struct unit_test test = { { #test_name, test_name, __FILE__, __LINE__ }, \
+						 .fixture = &file_fixture,                      \
+						 ##__VA_ARGS__ };                               \
+		unit_test_register(&test);                                                      \
+	}                                                                                       \
+	static void test_name(int _i __attribute__((unused)))
 
 #endif

@@ -56,7 +56,7 @@ static void check_steps(size_t thread, const struct plan_step *expected, size_t 
 	check_steps(thread, (const struct plan_step[]){ __VA_ARGS__ }, \
 		    sizeof((const struct plan_step[]){ __VA_ARGS__ }) / sizeof(struct plan_step))
 
-START_TEST(test_time_of_faults_is_left_out_and_time_between_them_is_kept)
+TEST(test_time_of_faults_is_left_out_and_time_between_them_is_kept)
 {
 	add(1, PLAN_EVENT_TOUCH, 5000, 6000, 8);
 	add(1, PLAN_EVENT_TOUCH, 2000, 3000, 7);
@@ -67,9 +67,8 @@ START_TEST(test_time_of_faults_is_left_out_and_time_between_them_is_kept)
 		    { .type = PLAN_RUN, .value = 500 });
 	ck_assert_uint_eq(plan.nr_touches, 2);
 }
-END_TEST
 
-START_TEST(test_the_cost_of_the_instruments_is_no_time_of_the_program)
+TEST(test_the_cost_of_the_instruments_is_no_time_of_the_program)
 {
 	plan.fault_extra_ns = 300;
 	add(1, PLAN_EVENT_TOUCH, 2000, 3000, 7);
@@ -79,9 +78,8 @@ START_TEST(test_the_cost_of_the_instruments_is_no_time_of_the_program)
 	CHECK_STEPS(0, { .type = PLAN_RUN, .value = 1000 }, { .type = PLAN_TOUCH, .value = 7 },
 		    { .type = PLAN_TOUCH, .value = 8 }, { .type = PLAN_RUN, .value = 700 });
 }
-END_TEST
 
-START_TEST(test_a_sleep_outside_of_faults_is_repeated_until_its_wake_up)
+TEST(test_a_sleep_outside_of_faults_is_repeated_until_its_wake_up)
 {
 	add(1, PLAN_EVENT_TOUCH, 2000, 3000, 7);
 	sleep_of(1, 2100, 2800, 2900, 0); /* within the fault */
@@ -92,9 +90,8 @@ START_TEST(test_a_sleep_outside_of_faults_is_repeated_until_its_wake_up)
 		    { .type = PLAN_RUN, .value = 500 }, { .type = PLAN_SLEEP, .value = 1000 },
 		    { .type = PLAN_RUN, .value = 300 }, { .type = PLAN_TOUCH, .value = 8 });
 }
-END_TEST
 
-START_TEST(test_time_on_the_run_queue_is_left_out)
+TEST(test_time_on_the_run_queue_is_left_out)
 {
 	const struct plan_event preempted = {
 		.type = PLAN_EVENT_OFF_CPU, .start_ns = 1500, .end_ns = 1900, .runnable = true
@@ -105,9 +102,8 @@ START_TEST(test_time_on_the_run_queue_is_left_out)
 	ck_assert_int_eq(access_plan_build(&plan), 0);
 	CHECK_STEPS(0, { .type = PLAN_RUN, .value = 600 }, { .type = PLAN_TOUCH, .value = 7 });
 }
-END_TEST
 
-START_TEST(test_a_wait_for_another_thread_ends_with_that_thread_and_not_with_its_time)
+TEST(test_a_wait_for_another_thread_ends_with_that_thread_and_not_with_its_time)
 {
 	add(1, PLAN_EVENT_TOUCH, 1500, 1600, 1);
 	sleep_of(1, 2000, 5000, 5100, 2);
@@ -120,9 +116,8 @@ START_TEST(test_a_wait_for_another_thread_ends_with_that_thread_and_not_with_its
 		    { .type = PLAN_RUN, .value = 1000 }, { .type = PLAN_SIGNAL },
 		    { .type = PLAN_RUN, .value = 200 });
 }
-END_TEST
 
-START_TEST(test_a_thread_starts_when_its_parent_starts_it)
+TEST(test_a_thread_starts_when_its_parent_starts_it)
 {
 	add(1, PLAN_EVENT_TOUCH, 1500, 1600, 1);
 	ck_assert_int_eq(access_plan_fork(&plan, 2, 1, 2000), 0);
@@ -133,10 +128,9 @@ START_TEST(test_a_thread_starts_when_its_parent_starts_it)
 	CHECK_STEPS(1, { .type = PLAN_WAIT }, { .type = PLAN_RUN, .value = 300 },
 		    { .type = PLAN_TOUCH, .value = 3 });
 }
-END_TEST
 
 /* Threads that wake each other at the same moment. */
-START_TEST(test_a_signal_precedes_a_wait_of_the_same_time)
+TEST(test_a_signal_precedes_a_wait_of_the_same_time)
 {
 	sleep_of(1, 2000, 3000, 3000, 2);
 	sleep_of(2, 2000, 3000, 3000, 1);
@@ -150,9 +144,8 @@ START_TEST(test_a_signal_precedes_a_wait_of_the_same_time)
 		    { .type = PLAN_WAIT, .mapping = 1 }, { .type = PLAN_RUN, .value = 1000 },
 		    { .type = PLAN_TOUCH, .value = 2 });
 }
-END_TEST
 
-START_TEST(test_faults_within_advice_are_no_accesses)
+TEST(test_faults_within_advice_are_no_accesses)
 {
 	struct plan_event advice = { .type = PLAN_EVENT_ADVICE,
 				     .start_ns = 2000,
@@ -168,9 +161,8 @@ START_TEST(test_faults_within_advice_are_no_accesses)
 		    { .type = PLAN_RUN, .value = 500 }, { .type = PLAN_TOUCH, .value = 5 });
 	ck_assert_int_eq(plan.threads[0]->steps[1].advice, MADV_POPULATE_READ);
 }
-END_TEST
 
-START_TEST(test_time_of_faults_that_are_left_out_stays_as_recorded)
+TEST(test_time_of_faults_that_are_left_out_stays_as_recorded)
 {
 	static const bool left_out[] = { true };
 
@@ -182,18 +174,16 @@ START_TEST(test_time_of_faults_that_are_left_out_stays_as_recorded)
 	CHECK_STEPS(0, { .type = PLAN_RUN, .value = 1100 }, { .type = PLAN_SLEEP, .value = 700 },
 		    { .type = PLAN_RUN, .value = 600 });
 }
-END_TEST
 
-START_TEST(test_without_ebpf_a_thread_sleeps_between_its_faults)
+TEST(test_without_ebpf_a_thread_sleeps_between_its_faults)
 {
 	plan.have_off_cpu = false;
 	add(1, PLAN_EVENT_TOUCH, 2000, 3000, 7);
 	ck_assert_int_eq(access_plan_build(&plan), 0);
 	CHECK_STEPS(0, { .type = PLAN_SLEEP, .value = 1000 }, { .type = PLAN_TOUCH, .value = 7 });
 }
-END_TEST
 
-START_TEST(test_a_thread_number_that_is_used_again_is_another_thread)
+TEST(test_a_thread_number_that_is_used_again_is_another_thread)
 {
 	add(1, PLAN_EVENT_TOUCH, 1500, 1600, 1);
 	ck_assert_int_eq(access_plan_fork(&plan, 2, 1, 2000), 0);
@@ -207,17 +197,5 @@ START_TEST(test_a_thread_number_that_is_used_again_is_another_thread)
 	CHECK_STEPS(2, { .type = PLAN_WAIT, .mapping = 1 }, { .type = PLAN_RUN, .value = 300 },
 		    { .type = PLAN_TOUCH, .value = 4 });
 }
-END_TEST
 
-RUN_TESTS_WITH("access plan", begin, end,
-	       test_time_of_faults_is_left_out_and_time_between_them_is_kept,
-	       test_the_cost_of_the_instruments_is_no_time_of_the_program,
-	       test_a_sleep_outside_of_faults_is_repeated_until_its_wake_up,
-	       test_time_on_the_run_queue_is_left_out,
-	       test_a_wait_for_another_thread_ends_with_that_thread_and_not_with_its_time,
-	       test_a_thread_starts_when_its_parent_starts_it,
-	       test_a_signal_precedes_a_wait_of_the_same_time,
-	       test_faults_within_advice_are_no_accesses,
-	       test_time_of_faults_that_are_left_out_stays_as_recorded,
-	       test_without_ebpf_a_thread_sleeps_between_its_faults,
-	       test_a_thread_number_that_is_used_again_is_another_thread)
+FIXTURE(begin, end);

@@ -59,7 +59,7 @@ static void check(uint64_t life_ns, uint64_t active_ns, uint64_t active_max_ns)
 	ck_assert_uint_eq(figures.active_max_ns, active_max_ns);
 }
 
-START_TEST(test_a_forked_thread_that_exits_has_an_exact_active_time)
+TEST(test_a_forked_thread_that_exits_has_an_exact_active_time)
 {
 	add_task(PFSTAT_TASK_FORK, 5, 2000);
 	add_interval(5, 2500, 5000, 5100, 0); /* slept 2500, waited 100 for a CPU */
@@ -70,9 +70,8 @@ START_TEST(test_a_forked_thread_that_exits_has_an_exact_active_time)
 	ck_assert_uint_eq(figures.threads, 1);
 	activity_exit(&activity);
 }
-END_TEST
 
-START_TEST(test_a_thread_that_was_there_before_has_bounds)
+TEST(test_a_thread_that_was_there_before_has_bounds)
 {
 	add_task(0, 5, 0);
 	add_task(0, 6, 0); /* sleeps all the time */
@@ -83,9 +82,8 @@ START_TEST(test_a_thread_that_was_there_before_has_bounds)
 	ck_assert_uint_eq(figures.threads, 2);
 	activity_exit(&activity);
 }
-END_TEST
 
-START_TEST(test_the_time_of_lost_intervals_is_not_active)
+TEST(test_the_time_of_lost_intervals_is_not_active)
 {
 	add_task(PFSTAT_TASK_FORK, 5, 1000);
 	add_interval(5, 2000, 3000, 3000, 1000);
@@ -94,9 +92,8 @@ START_TEST(test_the_time_of_lost_intervals_is_not_active)
 	check(10000, 6000, 6000);
 	activity_exit(&activity);
 }
-END_TEST
 
-START_TEST(test_the_thread_that_stalled_most_may_have_ended)
+TEST(test_the_thread_that_stalled_most_may_have_ended)
 {
 	add_task(PFSTAT_TASK_FORK, 5, 2000);
 	add_fault(5, 2000, 2400, 400, 0); /* 400 of 1000 */
@@ -115,9 +112,8 @@ START_TEST(test_the_thread_that_stalled_most_may_have_ended)
 	ck_assert_uint_eq(figures.stalled.fault_ns, 5000);
 	activity_exit(&activity);
 }
-END_TEST
 
-START_TEST(test_a_thread_that_executes_a_program_stays_the_same_thread)
+TEST(test_a_thread_that_executes_a_program_stays_the_same_thread)
 {
 	add_task(PFSTAT_TASK_FORK, 5, 1000);
 	add_task(PFSTAT_TASK_FORK, 6, 1000);
@@ -131,9 +127,8 @@ START_TEST(test_a_thread_that_executes_a_program_stays_the_same_thread)
 	ck_assert_uint_eq(figures.stalled.fault_ns, 3000);
 	activity_exit(&activity);
 }
-END_TEST
 
-START_TEST(test_threads_without_end_take_bounded_memory)
+TEST(test_threads_without_end_take_bounded_memory)
 {
 	uint32_t tid;
 
@@ -146,11 +141,3 @@ START_TEST(test_threads_without_end_take_bounded_memory)
 	ck_assert_uint_eq(figures.active_ns, 500000);
 	activity_exit(&activity);
 }
-END_TEST
-
-RUN_TESTS("activity", test_a_forked_thread_that_exits_has_an_exact_active_time,
-	  test_a_thread_that_was_there_before_has_bounds,
-	  test_the_time_of_lost_intervals_is_not_active,
-	  test_the_thread_that_stalled_most_may_have_ended,
-	  test_a_thread_that_executes_a_program_stays_the_same_thread,
-	  test_threads_without_end_take_bounded_memory)

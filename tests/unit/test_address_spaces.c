@@ -56,7 +56,7 @@ static void check(uint32_t pid, uint64_t address, const char *path, uint64_t pgo
 	ck_assert_uint_eq(map->pgoff + ((address - map->start) >> 12), pgoff);
 }
 
-START_TEST(test_addresses_map_to_their_mapping_up_to_its_edges)
+TEST(test_addresses_map_to_their_mapping_up_to_its_edges)
 {
 	spaces = address_spaces_new(4096);
 	check(1, 0x1000, NULL, 0);
@@ -71,9 +71,8 @@ START_TEST(test_addresses_map_to_their_mapping_up_to_its_edges)
 	check(2, 0x1000, NULL, 0);
 	address_spaces_free(spaces);
 }
-END_TEST
 
-START_TEST(test_a_new_map_replaces_the_overlapped_parts)
+TEST(test_a_new_map_replaces_the_overlapped_parts)
 {
 	spaces = address_spaces_new(4096);
 	add_map(1, 0x10000, 0x10000, 0, 10, "/a");
@@ -92,9 +91,8 @@ START_TEST(test_a_new_map_replaces_the_overlapped_parts)
 	check(1, 0x15000, "/d", 5);
 	address_spaces_free(spaces);
 }
-END_TEST
 
-START_TEST(test_fork_copies_mappings_and_exec_drops_them)
+TEST(test_fork_copies_mappings_and_exec_drops_them)
 {
 	spaces = address_spaces_new(4096);
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
@@ -120,9 +118,8 @@ START_TEST(test_fork_copies_mappings_and_exec_drops_them)
 	ck_assert_uint_eq(address_spaces_path_number(spaces, "/c"), 0);
 	address_spaces_free(spaces);
 }
-END_TEST
 
-START_TEST(test_a_process_outlives_its_first_thread)
+TEST(test_a_process_outlives_its_first_thread)
 {
 	spaces = address_spaces_new(4096);
 	add_map(2, 0x1000, 0x1000, 0, 10, "/a");
@@ -135,9 +132,8 @@ START_TEST(test_a_process_outlives_its_first_thread)
 	check(2, 0x1000, NULL, 0);
 	address_spaces_free(spaces);
 }
-END_TEST
 
-START_TEST(test_exec_ends_the_other_threads)
+TEST(test_exec_ends_the_other_threads)
 {
 	spaces = address_spaces_new(4096);
 	add_map(2, 0x1000, 0x1000, 0, 10, "/a");
@@ -159,10 +155,9 @@ START_TEST(test_exec_ends_the_other_threads)
 	check(2, 0x1000, NULL, 0);
 	address_spaces_free(spaces);
 }
-END_TEST
 
 /* The exit event was lost, and another process has the same pid now. */
-START_TEST(test_a_reused_pid_has_no_mappings_of_the_former_process)
+TEST(test_a_reused_pid_has_no_mappings_of_the_former_process)
 {
 	uint64_t i;
 
@@ -176,9 +171,8 @@ START_TEST(test_a_reused_pid_has_no_mappings_of_the_former_process)
 	check(2, 0x1000, "/a", 0);
 	address_spaces_free(spaces);
 }
-END_TEST
 
-START_TEST(test_a_path_has_the_inode_of_its_last_mapping)
+TEST(test_a_path_has_the_inode_of_its_last_mapping)
 {
 	spaces = address_spaces_new(4096);
 	add_map(1, 0x1000, 0x1000, 0, 10, "/a");
@@ -198,9 +192,8 @@ START_TEST(test_a_path_has_the_inode_of_its_last_mapping)
 			  ADDRESS_SPACES_INODES_DIFFER);
 	address_spaces_free(spaces);
 }
-END_TEST
 
-START_TEST(test_malformed_map_events_are_ignored)
+TEST(test_malformed_map_events_are_ignored)
 {
 	spaces = address_spaces_new(4096);
 	add_map(1, ~0ULL - 4096, 8192, 0, 1, "/wraps");
@@ -208,10 +201,9 @@ START_TEST(test_malformed_map_events_are_ignored)
 	address_spaces_free(spaces);
 	address_spaces_free(NULL);
 }
-END_TEST
 
 /* A new mapping finds the table full; the mappings that it replaced must be gone all the same. */
-START_TEST(test_a_full_table_gives_no_wrong_names)
+TEST(test_a_full_table_gives_no_wrong_names)
 {
 	uint64_t i;
 
@@ -227,10 +219,9 @@ START_TEST(test_a_full_table_gives_no_wrong_names)
 	check(1, (5 << 13) + 0x1000, NULL, 0);
 	address_spaces_free(spaces);
 }
-END_TEST
 
 /* Maps of a process equal an array with the file of each page, in any order of arrival. */
-START_TEST(test_maps_equal_a_file_for_each_page)
+TEST(test_maps_equal_a_file_for_each_page)
 {
 	static uint16_t files[4096];
 	uint64_t state = 3, random;
@@ -256,10 +247,9 @@ START_TEST(test_maps_equal_a_file_for_each_page)
 	}
 	address_spaces_free(spaces);
 }
-END_TEST
 
 /* The kernel places mappings downwards. vm.max_map_count may be a million. */
-START_TEST(test_a_process_may_have_many_mappings)
+TEST(test_a_process_may_have_many_mappings)
 {
 	const uint64_t nr = 1000000;
 	uint64_t i;
@@ -272,7 +262,6 @@ START_TEST(test_a_process_may_have_many_mappings)
 	ck_assert_uint_eq(address_spaces_dropped(spaces), 0);
 	address_spaces_free(spaces);
 }
-END_TEST
 
 /* The table of one process may take 3 MB. */
 static void fill_first(void)
@@ -284,7 +273,7 @@ static void fill_first(void)
 		add_map(1, (uint64_t)i << 13, 0x2000, 0, 10, "/old");
 }
 
-START_TEST(test_children_share_maps_until_one_changes)
+TEST(test_children_share_maps_until_one_changes)
 {
 	size_t before;
 	uint32_t i;
@@ -311,9 +300,8 @@ START_TEST(test_children_share_maps_until_one_changes)
 	ck_assert_uint_eq(address_spaces_dropped(spaces), 0);
 	address_spaces_free(spaces);
 }
-END_TEST
 
-START_TEST(test_total_size_of_all_tables_is_bounded)
+TEST(test_total_size_of_all_tables_is_bounded)
 {
 	uint32_t i;
 
@@ -335,9 +323,8 @@ START_TEST(test_total_size_of_all_tables_is_bounded)
 	check(81, 5 << 13, "/new", 0);
 	address_spaces_free(spaces);
 }
-END_TEST
 
-START_TEST(test_number_of_processes_and_names_is_bounded)
+TEST(test_number_of_processes_and_names_is_bounded)
 {
 	size_t before = 0;
 	uint32_t i;
@@ -356,9 +343,8 @@ START_TEST(test_number_of_processes_and_names_is_bounded)
 	ck_assert_uint_gt(address_spaces_dropped(spaces), 200000);
 	address_spaces_free(spaces);
 }
-END_TEST
 
-START_TEST(test_names_beyond_the_limit_are_dropped)
+TEST(test_names_beyond_the_limit_are_dropped)
 {
 	const struct space_map *map;
 	char path[16];
@@ -379,14 +365,3 @@ START_TEST(test_names_beyond_the_limit_are_dropped)
 			 "");
 	address_spaces_free(spaces);
 }
-END_TEST
-
-RUN_TESTS("spaces", test_addresses_map_to_their_mapping_up_to_its_edges,
-	  test_a_new_map_replaces_the_overlapped_parts,
-	  test_fork_copies_mappings_and_exec_drops_them, test_a_process_outlives_its_first_thread,
-	  test_exec_ends_the_other_threads, test_a_reused_pid_has_no_mappings_of_the_former_process,
-	  test_a_path_has_the_inode_of_its_last_mapping, test_malformed_map_events_are_ignored,
-	  test_a_full_table_gives_no_wrong_names, test_maps_equal_a_file_for_each_page,
-	  test_a_process_may_have_many_mappings, test_children_share_maps_until_one_changes,
-	  test_number_of_processes_and_names_is_bounded, test_total_size_of_all_tables_is_bounded,
-	  test_names_beyond_the_limit_are_dropped)

@@ -44,7 +44,7 @@ static bool prints(const char *text)
 	return found;
 }
 
-START_TEST(test_faults_that_are_not_replayed_are_in_the_total)
+TEST(test_faults_that_are_not_replayed_are_in_the_total)
 {
 	advise.accesses.unplaced = 2;
 	advise.accesses.unplaced_ns = 2000;
@@ -52,32 +52,28 @@ START_TEST(test_faults_that_are_not_replayed_are_in_the_total)
 	advise.accesses.not_repeated_ns = 1000;
 	ck_assert(prints("replayed: 3 of 10 faults of files, 50.0 % of their time"));
 }
-END_TEST
 
-START_TEST(test_the_best_candidate_has_its_interval)
+TEST(test_the_best_candidate_has_its_interval)
 {
 	ck_assert(prints("Best: random saves 0.001 ms +- 0.000 ms of 0.010 ms (5.0 %)"));
 }
-END_TEST
 
-START_TEST(test_an_upper_bound_leaves_the_best_policy_open)
+TEST(test_an_upper_bound_leaves_the_best_policy_open)
 {
 	rows[0].at_most = true;
 	advise.ranking.best = advise.ranking.nr;
 	ck_assert(prints("Best: not known. The largest saving is only an upper bound"));
 }
-END_TEST
 
-START_TEST(test_the_recorded_policy_is_best_if_none_is_better)
+TEST(test_the_recorded_policy_is_best_if_none_is_better)
 {
 	advise.ranking.best = advise.ranking.nr;
 	ck_assert(prints("Best: the recorded policy."));
 	advise.options.rounds = 1;
 	ck_assert(prints("Best: not known. One round has no interval"));
 }
-END_TEST
 
-START_TEST(test_a_replay_of_another_length_is_reported)
+TEST(test_a_replay_of_another_length_is_reported)
 {
 	advise.ranking.anchor_ns = 11400;
 	ck_assert(!prints("THE REPLAY TAKES"));
@@ -86,10 +82,5 @@ START_TEST(test_a_replay_of_another_length_is_reported)
 	advise.ranking.anchor_ns = 8000;
 	ck_assert(prints("THE REPLAY TAKES 20.0 % LESS TIME THAN THE RECORDING"));
 }
-END_TEST
 
-RUN_TESTS_WITH("advise print", begin, NULL, test_faults_that_are_not_replayed_are_in_the_total,
-	       test_the_best_candidate_has_its_interval,
-	       test_an_upper_bound_leaves_the_best_policy_open,
-	       test_the_recorded_policy_is_best_if_none_is_better,
-	       test_a_replay_of_another_length_is_reported)
+FIXTURE(begin, NULL);

@@ -159,7 +159,7 @@ static void add_run(void)
 	ck_assert_int_eq(analysis_finish(analysis), 0);
 }
 
-START_TEST(test_figures_are_summed_by_class_and_part)
+TEST(test_figures_are_summed_by_class_and_part)
 {
 	struct fault_figures figures;
 	struct block_figures blocks;
@@ -193,10 +193,9 @@ START_TEST(test_figures_are_summed_by_class_and_part)
 	ck_assert_uint_eq(analysis_histogram(analysis, FAULT_LONG, PART_DEVICE)->count, 99);
 	analysis_free(analysis);
 }
-END_TEST
 
 /* A wait outside of faults does not count. */
-START_TEST(test_waits_for_a_cpu_in_faults_are_summed)
+TEST(test_waits_for_a_cpu_in_faults_are_summed)
 {
 	struct pfstat_off_cpu stay = {
 		.event = {
@@ -222,9 +221,8 @@ START_TEST(test_waits_for_a_cpu_in_faults_are_summed)
 	ck_assert_uint_eq(evidence.waiting_ns, 370);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_reclaims_are_counted_in_and_outside_of_faults)
+TEST(test_reclaims_are_counted_in_and_outside_of_faults)
 {
 	struct evidence_figures evidence;
 	const struct evidence_reclaims *reclaims = &evidence.reclaims[PFSTAT_RECLAIM_CGROUP];
@@ -245,7 +243,6 @@ START_TEST(test_reclaims_are_counted_in_and_outside_of_faults)
 	ck_assert_uint_eq(figures.reclaim_cpu_ns, 400);
 	analysis_free(analysis);
 }
-END_TEST
 
 static void add_wait(uint32_t tid, uint64_t off_ns, const char *functions)
 {
@@ -262,7 +259,7 @@ static void add_wait(uint32_t tid, uint64_t off_ns, const char *functions)
 }
 
 /* A shorter fault comes before and after it. */
-START_TEST(test_the_longest_fault_has_its_names_and_the_cause_of_its_wait)
+TEST(test_the_longest_fault_has_its_names_and_the_cause_of_its_wait)
 {
 	struct evidence_figures evidence;
 	const struct longest_fault *longest = &evidence.tail.longest;
@@ -299,7 +296,6 @@ START_TEST(test_the_longest_fault_has_its_names_and_the_cause_of_its_wait)
 	longest_names_exit(&names);
 	analysis_free(analysis);
 }
-END_TEST
 
 static struct group *groups_of(enum group_by by, size_t expected, uint64_t all_faults)
 {
@@ -330,7 +326,7 @@ static int count_place(void *context, const struct code_place *place)
 }
 
 /* A read that had to wait; the call that completes it also maps the pages around. */
-START_TEST(test_a_disk_fault_also_maps_the_pages_around)
+TEST(test_a_disk_fault_also_maps_the_pages_around)
 {
 	const struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK,
@@ -378,9 +374,8 @@ START_TEST(test_a_disk_fault_also_maps_the_pages_around)
 	ck_assert_uint_eq(figures.idle, 16);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_groups_by_file_vma_and_thread_have_names)
+TEST(test_groups_by_file_vma_and_thread_have_names)
 {
 	struct group *groups;
 	int places = 0;
@@ -412,10 +407,9 @@ START_TEST(test_groups_by_file_vma_and_thread_have_names)
 	free(groups);
 	analysis_free(analysis);
 }
-END_TEST
 
 /* The 300 short-lived processes of a build are one row. */
-START_TEST(test_threads_of_one_name_are_one_group)
+TEST(test_threads_of_one_name_are_one_group)
 {
 	struct group *groups;
 	uint32_t pid;
@@ -441,9 +435,8 @@ START_TEST(test_threads_of_one_name_are_one_group)
 	free(groups);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_long_names_are_kept_in_full)
+TEST(test_long_names_are_kept_in_full)
 {
 	struct group *groups;
 	char path[4096], other[4096];
@@ -470,7 +463,6 @@ START_TEST(test_long_names_are_kept_in_full)
 	free(groups);
 	analysis_free(analysis);
 }
-END_TEST
 
 static struct mapping_state state_of_mapping(size_t nr_groups, uint64_t address)
 {
@@ -487,7 +479,7 @@ static struct mapping_state state_of_mapping(size_t nr_groups, uint64_t address)
 	return state;
 }
 
-START_TEST(test_a_mapping_has_its_last_advice_and_readahead)
+TEST(test_a_mapping_has_its_last_advice_and_readahead)
 {
 	struct mapping_state state;
 
@@ -507,9 +499,8 @@ START_TEST(test_a_mapping_has_its_last_advice_and_readahead)
 	ck_assert_uint_eq(state.mmap_miss, 3);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_advice_for_a_part_of_a_mapping_is_mixed)
+TEST(test_advice_for_a_part_of_a_mapping_is_mixed)
 {
 	analysis = analysis_new(true, 4096, 1U << GROUP_BY_VMA);
 	add_map(1, 0x100000, 1 << 20, INODE, "/data");
@@ -527,7 +518,6 @@ START_TEST(test_advice_for_a_part_of_a_mapping_is_mixed)
 	ck_assert_uint_eq(state_of_mapping(1, 0x100000).advice, MAPPING_RANDOM);
 	analysis_free(analysis);
 }
-END_TEST
 
 /* The faults of a process at address, one of each page. */
 static void touch(uint64_t address, uint64_t now)
@@ -564,7 +554,7 @@ static void check_vmas(size_t nr, const char *const *names, const uint64_t *faul
 	analysis_free(analysis);
 }
 
-START_TEST(test_a_mapping_that_grows_is_one_row)
+TEST(test_a_mapping_that_grows_is_one_row)
 {
 	analysis = analysis_new(true, 4096, 1U << GROUP_BY_VMA);
 	add_map(1, 0x100000, 0x10000, 0, "//anon");
@@ -589,9 +579,8 @@ START_TEST(test_a_mapping_that_grows_is_one_row)
 					  "1 130000-140000 (anonymous memory)" },
 		   (const uint64_t[]){ 4, 1, 1, 1 });
 }
-END_TEST
 
-START_TEST(test_parts_of_a_file_that_continue_are_one_row)
+TEST(test_parts_of_a_file_that_continue_are_one_row)
 {
 	analysis = analysis_new(true, 4096, 1U << GROUP_BY_VMA);
 	add_map_at(1, 0x100000, 0x10000, 0, INODE, "/data");
@@ -608,9 +597,8 @@ START_TEST(test_parts_of_a_file_that_continue_are_one_row)
 					  "1 130000-140000 /other" },
 		   (const uint64_t[]){ 2, 1, 1 });
 }
-END_TEST
 
-START_TEST(test_groups_that_were_not_requested_are_refused)
+TEST(test_groups_that_were_not_requested_are_refused)
 {
 	struct group *groups;
 	int places = 0;
@@ -626,9 +614,8 @@ START_TEST(test_groups_that_were_not_requested_are_refused)
 	add_task(PFSTAT_TASK_EXEC, 2, 2, "other"); /* no thread of this id to rename */
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_groups_beyond_the_limit_are_summed_as_others)
+TEST(test_groups_beyond_the_limit_are_summed_as_others)
 {
 	struct group *groups;
 	uint64_t faults = 0;
@@ -650,9 +637,8 @@ START_TEST(test_groups_beyond_the_limit_are_summed_as_others)
 	free(groups);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_a_fork_server_takes_no_more_memory)
+TEST(test_a_fork_server_takes_no_more_memory)
 {
 	uint64_t i, now = 0;
 	size_t peaks[2] = { 0 }, *peak; /* of each half */
@@ -671,13 +657,12 @@ START_TEST(test_a_fork_server_takes_no_more_memory)
 	ck_assert_uint_le(peaks[1], peaks[0] + peaks[0] / 16);
 	analysis_free(analysis);
 }
-END_TEST
 
 /*
  * Each fault has a file and a thread of its own, and its page is read and evicted. The manual pages
  * of pfdrive-top and pfdrive-export have this figure.
  */
-START_TEST(test_an_analysis_takes_at_most_80_mb)
+TEST(test_an_analysis_takes_at_most_80_mb)
 {
 	const struct mallinfo2 before = mallinfo2();
 	struct mallinfo2 after;
@@ -736,7 +721,6 @@ START_TEST(test_an_analysis_takes_at_most_80_mb)
 			  before.uordblks + before.hblkhd + 80000000);
 	analysis_free(analysis);
 }
-END_TEST
 
 static int count_fault(void *context, const struct explained *fault)
 {
@@ -744,7 +728,7 @@ static int count_fault(void *context, const struct explained *fault)
 	return ++*(int *)context == 5 ? -ECANCELED : 0;
 }
 
-START_TEST(test_error_of_a_listener_stops_the_analysis)
+TEST(test_error_of_a_listener_stops_the_analysis)
 {
 	struct pfstat_record record = { .class = PFSTAT_CLASS_LONG, .result = 0x200 };
 	struct item item = { .type = ITEM_RECORD, .record = &record };
@@ -757,9 +741,8 @@ START_TEST(test_error_of_a_listener_stops_the_analysis)
 	ck_assert_int_eq(analysis_add(analysis, &item), -ECANCELED);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_unknown_events_are_refused)
+TEST(test_unknown_events_are_refused)
 {
 	struct pfstat_event event = { .type = PFSTAT_NR_EVENTS };
 	const struct pfstat_record record = { .class = PFSTAT_CLASS_LONG, .order = 64 };
@@ -773,9 +756,8 @@ START_TEST(test_unknown_events_are_refused)
 	ck_assert_int_eq(analysis_add(analysis, &bad_item), -EINVAL);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_figures_are_correct_while_the_run_continues)
+TEST(test_figures_are_correct_while_the_run_continues)
 {
 	struct fault_figures before, after;
 
@@ -793,10 +775,9 @@ START_TEST(test_figures_are_correct_while_the_run_continues)
 	ck_assert_mem_eq(&before, &after, sizeof(before));
 	analysis_free(analysis);
 }
-END_TEST
 
 /* On btrfs, map events carry another device number than records. */
-START_TEST(test_file_with_another_device_number_gets_the_mapped_name)
+TEST(test_file_with_another_device_number_gets_the_mapped_name)
 {
 	struct group *groups;
 	size_t nr;
@@ -837,9 +818,8 @@ START_TEST(test_file_with_another_device_number_gets_the_mapped_name)
 	free(groups);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_a_fault_open_at_the_end_still_has_its_mapping)
+TEST(test_a_fault_open_at_the_end_still_has_its_mapping)
 {
 	const struct pfstat_record record = {
 		.class = PFSTAT_CLASS_DISK,
@@ -870,13 +850,12 @@ START_TEST(test_a_fault_open_at_the_end_still_has_its_mapping)
 	free(groups);
 	analysis_free(analysis);
 }
-END_TEST
 
 /*
  * 20 disk faults of 1000 us, each asleep for 100 us and for 880 us; the events of the second
  * sleeps are lost. The event of the next fault reveals each of them but the last.
  */
-START_TEST(test_the_time_of_lost_off_cpu_events_is_residue)
+TEST(test_the_time_of_lost_off_cpu_events_is_residue)
 {
 	struct pfstat_off_cpu stay = {
 		.event = {
@@ -908,9 +887,8 @@ START_TEST(test_the_time_of_lost_off_cpu_events_is_residue)
 			  20 * 20000 + 880000);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_a_run_without_a_fault_has_no_groups)
+TEST(test_a_run_without_a_fault_has_no_groups)
 {
 	enum group_by by;
 
@@ -919,9 +897,8 @@ START_TEST(test_a_run_without_a_fault_has_no_groups)
 		free(groups_of(by, 0, 0));
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_times_that_run_backwards_count_as_zero)
+TEST(test_times_that_run_backwards_count_as_zero)
 {
 	struct block_figures blocks;
 	uint64_t voluntary, preempted, off_ns;
@@ -939,7 +916,6 @@ START_TEST(test_times_that_run_backwards_count_as_zero)
 	ck_assert_uint_eq(off_ns, 0);
 	analysis_free(analysis);
 }
-END_TEST
 
 static void by_thread(const char *const *names, const uint64_t *faults, size_t nr)
 {
@@ -966,7 +942,7 @@ static void add_faults(uint32_t tid, uint64_t nr, uint64_t start_ns)
 }
 
 /* The kernel reuses the id of a thread that exited. */
-START_TEST(test_a_reused_number_is_another_thread)
+TEST(test_a_reused_number_is_another_thread)
 {
 	static const char *const names[] = { "backup.sh (1)", "postgres (1)", "sh (1)" };
 	static const uint64_t faults[] = { 10, 8, 4 };
@@ -985,9 +961,8 @@ START_TEST(test_a_reused_number_is_another_thread)
 	by_thread(names, faults, 3);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_a_renamed_thread_is_one_thread_with_its_last_name)
+TEST(test_a_renamed_thread_is_one_thread_with_its_last_name)
 {
 	static const char *const names[] = { "compactor (1)" };
 	static const uint64_t faults[] = { 14 };
@@ -1010,10 +985,9 @@ START_TEST(test_a_renamed_thread_is_one_thread_with_its_last_name)
 	free(groups);
 	analysis_free(analysis);
 }
-END_TEST
 
 /* The last fault of a thread is handed over when the thread exits, and still belongs to it. */
-START_TEST(test_a_fault_open_at_exit_belongs_to_the_exiting_thread)
+TEST(test_a_fault_open_at_exit_belongs_to_the_exiting_thread)
 {
 	static const char *const names[] = { "first (1)", "second (1)" };
 	static const uint64_t faults[] = { 4, 2 };
@@ -1041,7 +1015,6 @@ START_TEST(test_a_fault_open_at_exit_belongs_to_the_exiting_thread)
 	by_thread(names, faults, 2);
 	analysis_free(analysis);
 }
-END_TEST
 
 static void add_return(enum pfstat_fault_kind kind, uint64_t page, uint64_t start_ns, uint64_t ns)
 {
@@ -1057,7 +1030,7 @@ static void add_return(enum pfstat_fault_kind kind, uint64_t page, uint64_t star
 	add(ITEM_EVENT, &fault);
 }
 
-START_TEST(test_faults_with_the_time_of_their_calls_only_are_counted)
+TEST(test_faults_with_the_time_of_their_calls_only_are_counted)
 {
 	struct fault_figures figures;
 
@@ -1080,7 +1053,6 @@ START_TEST(test_faults_with_the_time_of_their_calls_only_are_counted)
 	ck_assert_uint_eq(figures.parts[PART_CPU_BEFORE].total_ns, 200);
 	analysis_free(analysis);
 }
-END_TEST
 
 static void add_shared_write(enum pfstat_op op, uint64_t start_ns)
 {
@@ -1101,7 +1073,7 @@ static void add_shared_write(enum pfstat_op op, uint64_t start_ns)
 }
 
 /* The ledger compares the calls and faults of the summary. */
-START_TEST(test_page_mkwrite_after_the_return_is_a_fault_in_the_summary_also)
+TEST(test_page_mkwrite_after_the_return_is_a_fault_in_the_summary_also)
 {
 	struct summary_figures summary;
 	struct fault_figures figures;
@@ -1124,10 +1096,9 @@ START_TEST(test_page_mkwrite_after_the_return_is_a_fault_in_the_summary_also)
 	ck_assert_uint_eq(figures.unsolved, 0);
 	analysis_free(analysis);
 }
-END_TEST
 
 /* An event of another fault proves that the first one has returned, in an old recording also. */
-START_TEST(test_page_mkwrite_after_another_fault_is_a_fault_without_spans)
+TEST(test_page_mkwrite_after_another_fault_is_a_fault_without_spans)
 {
 	struct summary_figures summary;
 	struct fault_figures figures;
@@ -1144,27 +1115,3 @@ START_TEST(test_page_mkwrite_after_another_fault_is_a_fault_without_spans)
 	ck_assert_uint_eq(figures.count, 3);
 	analysis_free(analysis);
 }
-END_TEST
-
-RUN_TESTS("analysis", test_faults_with_the_time_of_their_calls_only_are_counted,
-	  test_page_mkwrite_after_the_return_is_a_fault_in_the_summary_also,
-	  test_page_mkwrite_after_another_fault_is_a_fault_without_spans,
-	  test_the_time_of_lost_off_cpu_events_is_residue, test_a_reused_number_is_another_thread,
-	  test_a_renamed_thread_is_one_thread_with_its_last_name,
-	  test_a_fault_open_at_exit_belongs_to_the_exiting_thread,
-	  test_times_that_run_backwards_count_as_zero, test_figures_are_summed_by_class_and_part,
-	  test_waits_for_a_cpu_in_faults_are_summed,
-	  test_reclaims_are_counted_in_and_outside_of_faults,
-	  test_the_longest_fault_has_its_names_and_the_cause_of_its_wait,
-	  test_a_run_without_a_fault_has_no_groups, test_a_disk_fault_also_maps_the_pages_around,
-	  test_groups_by_file_vma_and_thread_have_names, test_long_names_are_kept_in_full,
-	  test_threads_of_one_name_are_one_group, test_groups_that_were_not_requested_are_refused,
-	  test_a_mapping_has_its_last_advice_and_readahead,
-	  test_advice_for_a_part_of_a_mapping_is_mixed, test_a_mapping_that_grows_is_one_row,
-	  test_parts_of_a_file_that_continue_are_one_row,
-	  test_groups_beyond_the_limit_are_summed_as_others,
-	  test_a_fork_server_takes_no_more_memory, test_an_analysis_takes_at_most_80_mb,
-	  test_error_of_a_listener_stops_the_analysis, test_unknown_events_are_refused,
-	  test_figures_are_correct_while_the_run_continues,
-	  test_file_with_another_device_number_gets_the_mapped_name,
-	  test_a_fault_open_at_the_end_still_has_its_mapping)

@@ -53,7 +53,7 @@ static void check_model(const char *expected)
 	ck_assert_str_eq(model, expected);
 }
 
-START_TEST(test_model_has_each_kind_of_core_once_and_the_machine)
+TEST(test_model_has_each_kind_of_core_once_and_the_machine)
 {
 	check_model("");
 	write_below_root("/proc/cpuinfo", CORE("0x41", "0xd0c") CORE("0x41", "0xd0c"));
@@ -65,9 +65,8 @@ START_TEST(test_model_has_each_kind_of_core_once_and_the_machine)
 	write_below_root("/sys/firmware/devicetree/base/model", "Board");
 	check_model("Cortex-A55 + Cortex-A76 (Board)");
 }
-END_TEST
 
-START_TEST(test_unknown_core_has_its_numbers)
+TEST(test_unknown_core_has_its_numbers)
 {
 	/* The part number is Arm's own only with Arm's implementer. */
 	write_below_root("/proc/cpuinfo", CORE("0x61", "0xd0c"));
@@ -75,7 +74,6 @@ START_TEST(test_unknown_core_has_its_numbers)
 	write_below_root("/proc/cpuinfo", CORE("0x41", "0xfff"));
 	check_model("implementer 0x41, part 0xfff");
 }
-END_TEST
 
 static void check_virtualization(const char *expected)
 {
@@ -85,7 +83,7 @@ static void check_virtualization(const char *expected)
 	ck_assert_str_eq(name, expected);
 }
 
-START_TEST(test_hypervisor_is_the_one_that_firmware_describes)
+TEST(test_hypervisor_is_the_one_that_firmware_describes)
 {
 	check_virtualization("");
 	write_below_root("/sys/class/dmi/id/sys_vendor", "QEMU\n");
@@ -97,7 +95,6 @@ START_TEST(test_hypervisor_is_the_one_that_firmware_describes)
 	write_below_root("/sys/firmware/devicetree/base/hypervisor/compatible", "xen,xen-4.17");
 	check_virtualization("xen");
 }
-END_TEST
 
 static void check_call(const char *architecture, const char *name, int number)
 {
@@ -112,14 +109,13 @@ static void check_call(const char *architecture, const char *name, int number)
 	ck_assert_int_eq(view_syscall_number(&run, name), number);
 }
 
-START_TEST(test_system_call_has_the_name_of_the_measured_machine)
+TEST(test_system_call_has_the_name_of_the_measured_machine)
 {
 	check_call("x86_64", "madvise", 28);
 	check_call("aarch64", "madvise", 233);
 	check_call("x86_64", "set_robust_list", 273);
 	check_call("aarch64", "set_robust_list", 99);
 }
-END_TEST
 
 static const char *environment_text(const char *clocksource, uint64_t counter_hz)
 {
@@ -138,7 +134,7 @@ static const char *environment_text(const char *clocksource, uint64_t counter_hz
 	return text;
 }
 
-START_TEST(test_report_states_the_tick_of_a_slow_counter)
+TEST(test_report_states_the_tick_of_a_slow_counter)
 {
 	const char *text = environment_text("arch_sys_counter", 24000000);
 
@@ -148,11 +144,5 @@ START_TEST(test_report_states_the_tick_of_a_slow_counter)
 	/* Another clock does not tick as the counter does. */
 	ck_assert_ptr_null(strstr(environment_text("jiffies", 24000000), "tick"));
 }
-END_TEST
 
-RUN_TESTS_WITH("arm64", make_root, remove_root,
-	       test_model_has_each_kind_of_core_once_and_the_machine,
-	       test_unknown_core_has_its_numbers,
-	       test_hypervisor_is_the_one_that_firmware_describes,
-	       test_system_call_has_the_name_of_the_measured_machine,
-	       test_report_states_the_tick_of_a_slow_counter)
+FIXTURE(make_root, remove_root);

@@ -65,17 +65,16 @@ static struct pfstat_record shared_write(enum pfstat_op op, uint64_t address, ui
 	return record;
 }
 
-START_TEST(test_cached_read_is_one_minor_fault)
+TEST(test_cached_read_is_one_minor_fault)
 {
 	struct thread thread = { 0 };
 
 	tell(&thread, attempt(PFSTAT_OP_MAP_PAGES, AT(1), NOPAGE), false);
 	expect(&thread, 1, 0, 0);
 }
-END_TEST
 
 /* ->map_pages gets the address of the page, ->fault that of the byte. */
-START_TEST(test_attempts_on_a_page_of_16_kib_are_one_fault)
+TEST(test_attempts_on_a_page_of_16_kib_are_one_fault)
 {
 	static const struct {
 		uint64_t page_bytes, faults;
@@ -92,9 +91,8 @@ START_TEST(test_attempts_on_a_page_of_16_kib_are_one_fault)
 		ck_assert_uint_eq(thread.counts.faults + thread.counts.unfinished, sizes[i].faults);
 	}
 }
-END_TEST
 
-START_TEST(test_cold_read_is_one_major_fault)
+TEST(test_cold_read_is_one_major_fault)
 {
 	struct thread thread = { 0 };
 
@@ -106,9 +104,8 @@ START_TEST(test_cold_read_is_one_major_fault)
 	     true);
 	expect(&thread, 1, 1, 0);
 }
-END_TEST
 
-START_TEST(test_cold_read_without_fault_around_is_one_major_fault)
+TEST(test_cold_read_without_fault_around_is_one_major_fault)
 {
 	struct thread thread = { 0 };
 
@@ -116,9 +113,8 @@ START_TEST(test_cold_read_without_fault_around_is_one_major_fault)
 	tell(&thread, with_flags(attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), PFSTAT_FLAG_TRIED), true);
 	expect(&thread, 1, 1, 0);
 }
-END_TEST
 
-START_TEST(test_read_that_waits_under_the_lock_is_one_major_fault)
+TEST(test_read_that_waits_under_the_lock_is_one_major_fault)
 {
 	struct thread thread = { 0 };
 
@@ -126,9 +122,8 @@ START_TEST(test_read_that_waits_under_the_lock_is_one_major_fault)
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), MAJOR | LOCKED), false);
 	expect(&thread, 1, 1, 0);
 }
-END_TEST
 
-START_TEST(test_wait_counts_as_major_only_when_its_retry_is_tried)
+TEST(test_wait_counts_as_major_only_when_its_retry_is_tried)
 {
 	struct thread v6_1 = { 0 }, v6_12 = { 0 };
 
@@ -140,9 +135,8 @@ START_TEST(test_wait_counts_as_major_only_when_its_retry_is_tried)
 	tell(&v6_12, attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), true);
 	expect(&v6_12, 1, 0, 0);
 }
-END_TEST
 
-START_TEST(test_major_flag_of_an_attempt_that_retries_is_ignored)
+TEST(test_major_flag_of_an_attempt_that_retries_is_ignored)
 {
 	struct thread thread = { 0 };
 
@@ -151,9 +145,8 @@ START_TEST(test_major_flag_of_an_attempt_that_retries_is_ignored)
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), true);
 	expect(&thread, 1, 0, 0);
 }
-END_TEST
 
-START_TEST(test_unlinked_pass_and_fault_are_one_fault)
+TEST(test_unlinked_pass_and_fault_are_one_fault)
 {
 	struct thread thread = { 0 };
 
@@ -162,9 +155,8 @@ START_TEST(test_unlinked_pass_and_fault_are_one_fault)
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1) + 123, LOCKED), false);
 	expect(&thread, 1, 0, 0);
 }
-END_TEST
 
-START_TEST(test_huge_fault_that_falls_back_is_not_a_separate_fault)
+TEST(test_huge_fault_that_falls_back_is_not_a_separate_fault)
 {
 	struct thread thread = { 0 };
 	struct pfstat_record record = attempt(PFSTAT_OP_HUGE_FAULT, AT(1), PFSTAT_RESULT_FALLBACK);
@@ -175,9 +167,8 @@ START_TEST(test_huge_fault_that_falls_back_is_not_a_separate_fault)
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), true);
 	expect(&thread, 1, 0, 0);
 }
-END_TEST
 
-START_TEST(test_many_retries_are_one_fault)
+TEST(test_many_retries_are_one_fault)
 {
 	struct thread thread = { 0 };
 	int i;
@@ -189,9 +180,8 @@ START_TEST(test_many_retries_are_one_fault)
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), true);
 	expect(&thread, 1, 0, 0);
 }
-END_TEST
 
-START_TEST(test_chain_without_its_retry_is_unfinished)
+TEST(test_chain_without_its_retry_is_unfinished)
 {
 	struct thread thread = { 0 };
 
@@ -206,9 +196,8 @@ START_TEST(test_chain_without_its_retry_is_unfinished)
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(3), LOCKED), false);
 	expect(&thread, 2, 0, 2);
 }
-END_TEST
 
-START_TEST(test_another_page_never_continues_a_chain)
+TEST(test_another_page_never_continues_a_chain)
 {
 	struct thread thread = { 0 };
 
@@ -220,9 +209,8 @@ START_TEST(test_another_page_never_continues_a_chain)
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(4), LOCKED), false);
 	expect(&thread, 2, 0, 2);
 }
-END_TEST
 
-START_TEST(test_lost_record_in_a_chain_loses_no_fault)
+TEST(test_lost_record_in_a_chain_loses_no_fault)
 {
 	struct thread thread = { 0 };
 
@@ -234,9 +222,8 @@ START_TEST(test_lost_record_in_a_chain_loses_no_fault)
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(2), LOCKED), true);
 	expect(&thread, 2, 0, 0);
 }
-END_TEST
 
-START_TEST(test_error_is_not_counted_as_a_fault)
+TEST(test_error_is_not_counted_as_a_fault)
 {
 	struct thread thread = { 0 };
 
@@ -246,9 +233,8 @@ START_TEST(test_error_is_not_counted_as_a_fault)
 	tell(&thread, with_flags(attempt(PFSTAT_OP_FAULT, AT(1), SIGBUS), PFSTAT_FLAG_TRIED), true);
 	expect(&thread, 0, 0, 0);
 }
-END_TEST
 
-START_TEST(test_first_shared_write_and_its_mkwrite_are_one_fault)
+TEST(test_first_shared_write_and_its_mkwrite_are_one_fault)
 {
 	struct thread thread = { 0 };
 
@@ -256,9 +242,8 @@ START_TEST(test_first_shared_write_and_its_mkwrite_are_one_fault)
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
 	expect(&thread, 1, 0, 0);
 }
-END_TEST
 
-START_TEST(test_write_to_a_page_mapped_read_only_is_a_fault)
+TEST(test_write_to_a_page_mapped_read_only_is_a_fault)
 {
 	struct thread thread = { 0 };
 
@@ -266,9 +251,8 @@ START_TEST(test_write_to_a_page_mapped_read_only_is_a_fault)
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
 	expect(&thread, 2, 0, 0);
 }
-END_TEST
 
-START_TEST(test_second_mkwrite_of_a_page_is_a_fault)
+TEST(test_second_mkwrite_of_a_page_is_a_fault)
 {
 	struct thread thread = { 0 };
 
@@ -280,9 +264,8 @@ START_TEST(test_second_mkwrite_of_a_page_is_a_fault)
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
 	expect(&thread, 3, 0, 0);
 }
-END_TEST
 
-START_TEST(test_mkwrite_of_another_page_is_a_fault)
+TEST(test_mkwrite_of_another_page_is_a_fault)
 {
 	struct thread thread = { 0 };
 
@@ -290,9 +273,8 @@ START_TEST(test_mkwrite_of_another_page_is_a_fault)
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(2), LOCKED), false);
 	expect(&thread, 2, 0, 0);
 }
-END_TEST
 
-START_TEST(test_mkwrite_after_another_record_is_a_fault)
+TEST(test_mkwrite_after_another_record_is_a_fault)
 {
 	struct thread thread = { 0 };
 
@@ -301,9 +283,8 @@ START_TEST(test_mkwrite_after_another_record_is_a_fault)
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
 	expect(&thread, 3, 0, 0);
 }
-END_TEST
 
-START_TEST(test_mkwrite_after_a_shared_read_is_a_fault)
+TEST(test_mkwrite_after_a_shared_read_is_a_fault)
 {
 	struct thread thread = { 0 };
 	struct pfstat_record record = shared_write(PFSTAT_OP_FAULT, AT(1), LOCKED);
@@ -313,9 +294,8 @@ START_TEST(test_mkwrite_after_a_shared_read_is_a_fault)
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
 	expect(&thread, 2, 0, 0);
 }
-END_TEST
 
-START_TEST(test_mkwrite_after_an_attempt_that_retries_is_a_fault)
+TEST(test_mkwrite_after_an_attempt_that_retries_is_a_fault)
 {
 	struct thread thread = { 0 };
 
@@ -324,9 +304,8 @@ START_TEST(test_mkwrite_after_an_attempt_that_retries_is_a_fault)
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
 	expect(&thread, 2, 0, 1);
 }
-END_TEST
 
-START_TEST(test_mkwrite_after_a_private_write_is_a_fault)
+TEST(test_mkwrite_after_a_private_write_is_a_fault)
 {
 	struct thread thread = { 0 };
 
@@ -335,9 +314,8 @@ START_TEST(test_mkwrite_after_a_private_write_is_a_fault)
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
 	expect(&thread, 2, 0, 0);
 }
-END_TEST
 
-START_TEST(test_pfn_mkwrite_is_a_fault)
+TEST(test_pfn_mkwrite_is_a_fault)
 {
 	struct thread thread = { 0 };
 
@@ -346,9 +324,8 @@ START_TEST(test_pfn_mkwrite_is_a_fault)
 	tell(&thread, shared_write(PFSTAT_OP_PFN_MKWRITE, AT(1), NOPAGE), false);
 	expect(&thread, 2, 0, 0);
 }
-END_TEST
 
-START_TEST(test_cold_shared_write_is_one_major_fault)
+TEST(test_cold_shared_write_is_one_major_fault)
 {
 	struct thread thread = { 0 };
 	struct pfstat_record record = shared_write(PFSTAT_OP_FAULT, AT(1), LOCKED);
@@ -361,9 +338,8 @@ START_TEST(test_cold_shared_write_is_one_major_fault)
 	tell(&thread, record, false);
 	expect(&thread, 1, 1, 0);
 }
-END_TEST
 
-START_TEST(test_mkwrite_error_takes_the_fault_back)
+TEST(test_mkwrite_error_takes_the_fault_back)
 {
 	struct thread thread = { 0 };
 
@@ -373,9 +349,8 @@ START_TEST(test_mkwrite_error_takes_the_fault_back)
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), SIGBUS), false);
 	expect(&thread, 0, 0, 0);
 }
-END_TEST
 
-START_TEST(test_mkwrite_nopage_makes_a_major_fault_minor)
+TEST(test_mkwrite_nopage_makes_a_major_fault_minor)
 {
 	struct thread thread = { 0 };
 
@@ -384,9 +359,8 @@ START_TEST(test_mkwrite_nopage_makes_a_major_fault_minor)
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), NOPAGE), false);
 	expect(&thread, 1, 0, 0);
 }
-END_TEST
 
-START_TEST(test_mkwrite_retry_continues_the_same_fault)
+TEST(test_mkwrite_retry_continues_the_same_fault)
 {
 	struct thread thread = { 0 };
 
@@ -397,24 +371,3 @@ START_TEST(test_mkwrite_retry_continues_the_same_fault)
 	tell(&thread, shared_write(PFSTAT_OP_PAGE_MKWRITE, AT(1), LOCKED), false);
 	expect(&thread, 1, 0, 0);
 }
-END_TEST
-
-RUN_TESTS("chain", test_cached_read_is_one_minor_fault,
-	  test_attempts_on_a_page_of_16_kib_are_one_fault, test_cold_read_is_one_major_fault,
-	  test_cold_read_without_fault_around_is_one_major_fault,
-	  test_read_that_waits_under_the_lock_is_one_major_fault,
-	  test_wait_counts_as_major_only_when_its_retry_is_tried,
-	  test_major_flag_of_an_attempt_that_retries_is_ignored,
-	  test_unlinked_pass_and_fault_are_one_fault,
-	  test_huge_fault_that_falls_back_is_not_a_separate_fault, test_many_retries_are_one_fault,
-	  test_chain_without_its_retry_is_unfinished, test_another_page_never_continues_a_chain,
-	  test_lost_record_in_a_chain_loses_no_fault, test_error_is_not_counted_as_a_fault,
-	  test_first_shared_write_and_its_mkwrite_are_one_fault,
-	  test_write_to_a_page_mapped_read_only_is_a_fault,
-	  test_second_mkwrite_of_a_page_is_a_fault, test_mkwrite_of_another_page_is_a_fault,
-	  test_mkwrite_after_another_record_is_a_fault, test_mkwrite_after_a_shared_read_is_a_fault,
-	  test_mkwrite_after_an_attempt_that_retries_is_a_fault,
-	  test_mkwrite_after_a_private_write_is_a_fault, test_pfn_mkwrite_is_a_fault,
-	  test_cold_shared_write_is_one_major_fault, test_mkwrite_error_takes_the_fault_back,
-	  test_mkwrite_nopage_makes_a_major_fault_minor,
-	  test_mkwrite_retry_continues_the_same_fault)

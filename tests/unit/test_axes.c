@@ -24,7 +24,7 @@ static void ends_with(FILE *out, const char *expected)
 	free(text);
 }
 
-START_TEST(test_a_count_has_no_fractions)
+TEST(test_a_count_has_no_fractions)
 {
 	FILE *out = begin();
 
@@ -34,9 +34,8 @@ START_TEST(test_a_count_has_no_fractions)
 	axes_whole(out, 'y', 7, 9);
 	ends_with(out, "set yrange [7:9] noextend\nset ytics ('7' 7, '8' 8, '9' 9)\n");
 }
-END_TEST
 
-START_TEST(test_a_single_page_is_in_the_middle)
+TEST(test_a_single_page_is_in_the_middle)
 {
 	FILE *out = begin();
 
@@ -46,9 +45,8 @@ START_TEST(test_a_single_page_is_in_the_middle)
 	axes_whole_around(out, 'y', 5, 5);
 	ends_with(out, "set yrange [4:6] noextend\nset ytics ('4' 4, '5' 5, '6' 6)\n");
 }
-END_TEST
 
-START_TEST(test_large_counts_have_no_exponent)
+TEST(test_large_counts_have_no_exponent)
 {
 	FILE *out = begin();
 
@@ -61,9 +59,8 @@ START_TEST(test_large_counts_have_no_exponent)
 	ends_with(out, "set logscale y\nset yrange [0.5:1e4] noextend\nset ytics ('1' 1e0, "
 		       "'10' 1e1, '100' 1e2, '1 000' 1e3, '10 000' 1e4)\n");
 }
-END_TEST
 
-START_TEST(test_a_time_has_the_unit_of_its_range)
+TEST(test_a_time_has_the_unit_of_its_range)
 {
 	FILE *out = begin();
 
@@ -80,9 +77,8 @@ START_TEST(test_a_time_has_the_unit_of_its_range)
 	ends_with(out, "set xlabel 'time (µs)'\nset xrange [0:500] noextend\nset xtics ('0' 0, "
 		       "'100' 100, '200' 200, '300' 300, '400' 400, '500' 500)\n");
 }
-END_TEST
 
-START_TEST(test_decades_of_time_have_units)
+TEST(test_decades_of_time_have_units)
 {
 	FILE *out = begin();
 
@@ -102,9 +98,8 @@ START_TEST(test_decades_of_time_have_units)
 		       "'100 ns' 1e-1, '10 µs' 1e1, '1 ms' 1e3, '100 ms' 1e5, '10 s' 1e7, "
 		       "'1000 s' 1e9)\n");
 }
-END_TEST
 
-START_TEST(test_a_short_range_of_ratios_is_in_per_cent)
+TEST(test_a_short_range_of_ratios_is_in_per_cent)
 {
 	FILE *out = begin();
 
@@ -116,8 +111,3 @@ START_TEST(test_a_short_range_of_ratios_is_in_per_cent)
 	ends_with(out, "set logscale x\nset xrange [0.9:50] noextend\n"
 		       "set xtics ('=' 1, '×2' 2, '×10' 10)\n");
 }
-END_TEST
-
-RUN_TESTS("axes", test_a_short_range_of_ratios_is_in_per_cent, test_a_count_has_no_fractions,
-	  test_a_single_page_is_in_the_middle, test_large_counts_have_no_exponent,
-	  test_a_time_has_the_unit_of_its_range, test_decades_of_time_have_units)

@@ -72,7 +72,7 @@ static void give_many(struct log *log, unsigned int nr, unsigned int max_threads
 		ck_assert_uint_eq(log->delivered[i], i + 1);
 }
 
-START_TEST(test_work_is_delivered_in_order)
+TEST(test_work_is_delivered_in_order)
 {
 	static struct log log;
 	unsigned int threads;
@@ -85,10 +85,9 @@ START_TEST(test_work_is_delivered_in_order)
 		give_many(&log, 100, threads);
 	}
 }
-END_TEST
 
 /* A producer that never blocks needs only one thread; without work no thread starts. */
-START_TEST(test_threads_start_only_when_work_waits)
+TEST(test_threads_start_only_when_work_waits)
 {
 	static struct log log;
 	struct background background;
@@ -113,10 +112,9 @@ START_TEST(test_threads_start_only_when_work_waits)
 	background_exit(&background);
 	ck_assert_uint_eq(log.nr, 40); /* queued work is finished first */
 }
-END_TEST
 
 /* Without the privilege nothing changes; with it, threads that start later inherit the priority. */
-START_TEST(test_raised_priority_is_inherited_and_restored)
+TEST(test_raised_priority_is_inherited_and_restored)
 {
 	const int before = getpriority(PRIO_PROCESS, 0);
 	static struct log log;
@@ -137,7 +135,3 @@ START_TEST(test_raised_priority_is_inherited_and_restored)
 	background_exit(&background);
 	ck_assert_int_eq(log.nice, raised);
 }
-END_TEST
-
-RUN_TESTS("background", test_work_is_delivered_in_order, test_threads_start_only_when_work_waits,
-	  test_raised_priority_is_inherited_and_restored)

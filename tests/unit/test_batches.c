@@ -78,32 +78,29 @@ static unsigned int nr_missed(size_t nr, double stretch, uint64_t seed)
 }
 
 /* 10 of 200 are expected; fewer than 3 or more than 18 have a probability of 1 %. */
-START_TEST(test_interval_of_equal_runs_misses_zero_in_5_percent)
+TEST(test_interval_of_equal_runs_misses_zero_in_5_percent)
 {
 	unsigned int missed = nr_missed(300, 1, 11);
 
 	ck_assert_uint_ge(missed, 3);
 	ck_assert_uint_le(missed, 18);
 }
-END_TEST
 
-START_TEST(test_interval_misses_a_true_difference_in_5_percent)
+TEST(test_interval_misses_a_true_difference_in_5_percent)
 {
 	unsigned int missed = nr_missed(300, 1.2, 12);
 
 	ck_assert_uint_ge(missed, 3);
 	ck_assert_uint_le(missed, 18);
 }
-END_TEST
 
-START_TEST(test_interval_of_few_faults_misses_in_5_percent)
+TEST(test_interval_of_few_faults_misses_in_5_percent)
 {
 	ck_assert_uint_le(nr_missed(10, 1, 13), 18);
 }
-END_TEST
 
 /* Only sums over batches are kept, and they add up to the run. */
-START_TEST(test_batches_hold_every_fault_of_a_long_run)
+TEST(test_batches_hold_every_fault_of_a_long_run)
 {
 	struct run run = { 0 };
 	uint64_t faults = 0, ns = 0, by_time = 0;
@@ -124,10 +121,9 @@ START_TEST(test_batches_hold_every_fault_of_a_long_run)
 	ck_assert_uint_eq(run.batches.by_number.length, 4096);
 	ck_assert_uint_eq(run.batches.by_number.nr, 25);
 }
-END_TEST
 
 /* A program that starts slowly does so in every run. */
-START_TEST(test_phases_do_not_widen_the_interval)
+TEST(test_phases_do_not_widen_the_interval)
 {
 	uint64_t state = 14;
 	struct run steady = { 0 }, phases = { 0 };
@@ -144,9 +140,8 @@ START_TEST(test_phases_do_not_widen_the_interval)
 	ck_assert_double_lt(sqrt(two.variance), 2000);
 	ck_assert_double_lt(sqrt(one.variance), 150);
 }
-END_TEST
 
-START_TEST(test_bursts_widen_the_interval)
+TEST(test_bursts_widen_the_interval)
 {
 	uint64_t state = 15;
 	struct run bursts = { 0 };
@@ -163,9 +158,8 @@ START_TEST(test_bursts_widen_the_interval)
 					estimate_mean(&bursts.batches, NR_PARTS).value,
 				0.026, 0.008);
 }
-END_TEST
 
-START_TEST(test_constant_times_differ_by_their_exact_difference)
+TEST(test_constant_times_differ_by_their_exact_difference)
 {
 	struct run a = { 0 }, b = { 0 };
 	struct interval interval;
@@ -180,10 +174,9 @@ START_TEST(test_constant_times_differ_by_their_exact_difference)
 	ck_assert_double_eq_tol(interval.low, 0.0007, TINY);
 	ck_assert_double_eq_tol(interval.high, 0.0007, TINY);
 }
-END_TEST
 
 /* One fault of a thousand met a lock; the next thousand may meet none. */
-START_TEST(test_a_single_slow_fault_is_not_significant)
+TEST(test_a_single_slow_fault_is_not_significant)
 {
 	struct run a = { 0 }, b = { 0 };
 	struct interval interval;
@@ -209,9 +202,8 @@ START_TEST(test_a_single_slow_fault_is_not_significant)
 	ck_assert(isinf(interval.low));
 	ck_assert_double_eq(means(&b, &a).high, -1);
 }
-END_TEST
 
-START_TEST(test_zero_time_in_both_runs_is_not_a_difference)
+TEST(test_zero_time_in_both_runs_is_not_a_difference)
 {
 	struct run a = { 0 };
 	struct interval interval;
@@ -224,7 +216,6 @@ START_TEST(test_zero_time_in_both_runs_is_not_a_difference)
 	ck_assert_double_eq(interval.low, 0);
 	ck_assert_double_eq(interval.high, 0);
 }
-END_TEST
 
 #define ESTIMATE(mean, square, degrees)                               \
 	(struct estimate)                                             \
@@ -233,7 +224,7 @@ END_TEST
 	}
 
 /* The interval excludes 0 exactly if a test of the difference is significant. */
-START_TEST(test_interval_agrees_with_the_test_of_the_difference)
+TEST(test_interval_agrees_with_the_test_of_the_difference)
 {
 	const struct estimate a = ESTIMATE(100, 16, 30), near = ESTIMATE(112, 16, 30),
 			      far = ESTIMATE(113, 16, 30);
@@ -250,9 +241,8 @@ START_TEST(test_interval_agrees_with_the_test_of_the_difference)
 	interval = interval_of(&a, &ESTIMATE(88, 16, 30), CONFIDENCE);
 	ck_assert_double_lt(interval.high, 0);
 }
-END_TEST
 
-START_TEST(test_ratio_to_a_value_near_zero_has_no_upper_bound)
+TEST(test_ratio_to_a_value_near_zero_has_no_upper_bound)
 {
 	const struct estimate a = ESTIMATE(1, 4, 30), b = ESTIMATE(100, 4, 30);
 	struct interval interval = interval_of(&a, &b, CONFIDENCE);
@@ -264,10 +254,9 @@ START_TEST(test_ratio_to_a_value_near_zero_has_no_upper_bound)
 	ck_assert_double_eq(interval.low, -1);
 	ck_assert_double_lt(interval.high, 0);
 }
-END_TEST
 
 /* The faults of a watched program come in bursts, so their rate varies with the bursts. */
-START_TEST(test_rates_vary_by_bursts_in_time)
+TEST(test_rates_vary_by_bursts_in_time)
 {
 	struct fault_batches batches = { 0 };
 	struct explained fault = { 0 };
@@ -292,10 +281,9 @@ START_TEST(test_rates_vary_by_bursts_in_time)
 	ck_assert_double_gt(sqrt(rate.variance) / rate.value, 0.045);
 	ck_assert_double_lt(sqrt(rate.variance) / rate.value, 0.1);
 }
-END_TEST
 
 /* Nine short ones beside it are no matter: the long one makes the sum. */
-START_TEST(test_grain_is_the_part_of_the_sum_that_one_fault_makes)
+TEST(test_grain_is_the_part_of_the_sum_that_one_fault_makes)
 {
 	struct run run = { 0 };
 	int i;
@@ -310,9 +298,8 @@ START_TEST(test_grain_is_the_part_of_the_sum_that_one_fault_makes)
 	ck_assert_double_eq(estimate_sum(&run.batches, BATCH_FAULTS, 0).grain, 1);
 	ck_assert_double_eq(estimate_sum(&run.batches, BATCH_FAULTS, 4).grain, 0.25);
 }
-END_TEST
 
-START_TEST(test_bytes_read_vary_by_requests)
+TEST(test_bytes_read_vary_by_requests)
 {
 	struct read_batches reads = { 0 };
 	struct estimate estimate;
@@ -327,15 +314,3 @@ START_TEST(test_bytes_read_vary_by_requests)
 	ck_assert_double_eq(estimate.grain, 4096);
 	ck_assert_double_eq(estimate_reads(&reads, 0.0001).value, 4096000000);
 }
-END_TEST
-
-RUN_TESTS("batches", test_interval_of_equal_runs_misses_zero_in_5_percent,
-	  test_interval_misses_a_true_difference_in_5_percent,
-	  test_interval_of_few_faults_misses_in_5_percent,
-	  test_batches_hold_every_fault_of_a_long_run, test_phases_do_not_widen_the_interval,
-	  test_bursts_widen_the_interval, test_constant_times_differ_by_their_exact_difference,
-	  test_a_single_slow_fault_is_not_significant,
-	  test_zero_time_in_both_runs_is_not_a_difference,
-	  test_interval_agrees_with_the_test_of_the_difference,
-	  test_ratio_to_a_value_near_zero_has_no_upper_bound, test_rates_vary_by_bursts_in_time,
-	  test_grain_is_the_part_of_the_sum_that_one_fault_makes, test_bytes_read_vary_by_requests)

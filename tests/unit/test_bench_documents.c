@@ -95,7 +95,7 @@ static bool is_term(const struct document *document, size_t line)
 	return family && text[family] == '.' && document->lines[line + 1][0] == ' ';
 }
 
-START_TEST(test_guide_describes_each_operation_once)
+TEST(test_guide_describes_each_operation_once)
 {
 	static struct document document;
 	const char *name;
@@ -112,7 +112,6 @@ START_TEST(test_guide_describes_each_operation_once)
 	}
 	check_all_found_once(&document);
 }
-END_TEST
 
 /* Joins the indented lines that follow. */
 static void read_title(const struct document *document, size_t line, char *title, size_t size)
@@ -127,7 +126,7 @@ static void read_title(const struct document *document, size_t line, char *title
 	}
 }
 
-START_TEST(test_man_page_lists_each_operation_with_its_title)
+TEST(test_man_page_lists_each_operation_with_its_title)
 {
 	static struct document document;
 	char title[512];
@@ -143,7 +142,3 @@ START_TEST(test_man_page_lists_each_operation_with_its_title)
 	}
 	check_all_found_once(&document);
 }
-END_TEST
-
-RUN_TESTS("bench documents", test_guide_describes_each_operation_once,
-	  test_man_page_lists_each_operation_with_its_title)

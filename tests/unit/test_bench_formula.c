@@ -51,7 +51,7 @@ static void check_refused(const char *text, int err, const char *words)
 	ck_assert(isnan(value));
 }
 
-START_TEST(test_operators_have_the_usual_precedence)
+TEST(test_operators_have_the_usual_precedence)
 {
 	ck_assert_double_eq_tol(value_of("1 + 2 * 3"), 7, TINY);
 	ck_assert_double_eq_tol(value_of("(1 + 2) * 3"), 9, TINY);
@@ -60,25 +60,22 @@ START_TEST(test_operators_have_the_usual_precedence)
 	ck_assert_double_eq_tol(value_of("-3 + .5"), -2.5, TINY);
 	ck_assert_double_eq_tol(value_of("2*-(1+1)"), -4, TINY);
 }
-END_TEST
 
-START_TEST(test_units_are_converted_to_nanoseconds)
+TEST(test_units_are_converted_to_nanoseconds)
 {
 	ck_assert_double_eq_tol(value_of("7 ns"), 7, TINY);
 	ck_assert_double_eq_tol(value_of("1.5us"), 1500, TINY);
 	ck_assert_double_eq_tol(value_of("2 ms + 1 s"), 1002000000, TINY);
 	ck_assert_double_eq_tol(value_of("20000 cycles"), 10000, TINY);
 }
-END_TEST
 
-START_TEST(test_names_refer_to_other_rows)
+TEST(test_names_refer_to_other_rows)
 {
 	ck_assert_double_eq_tol(value_of("2 * cpu.syscall"), 200, TINY);
 	ck_assert_double_eq_tol(value_of("cpu.syscall/memory.latency:32K:64"), 25, TINY);
 }
-END_TEST
 
-START_TEST(test_errors_name_the_wrong_part)
+TEST(test_errors_name_the_wrong_part)
 {
 	check_refused("", -EINVAL, "expected a number");
 	check_refused("1 +", -EINVAL, "expected a number");
@@ -92,9 +89,8 @@ START_TEST(test_errors_name_the_wrong_part)
 	check_refused("1 / (2 - 2)", -ENODATA, "0");
 	check_refused("inf", -ENOENT, "inf");
 }
-END_TEST
 
-START_TEST(test_nesting_depth_is_limited)
+TEST(test_nesting_depth_is_limited)
 {
 	char text[100001];
 
@@ -104,8 +100,3 @@ START_TEST(test_nesting_depth_is_limited)
 	memset(text, '-', sizeof(text) - 1);
 	check_refused(text, -EINVAL, "deep");
 }
-END_TEST
-
-RUN_TESTS("bench formula", test_operators_have_the_usual_precedence,
-	  test_units_are_converted_to_nanoseconds, test_names_refer_to_other_rows,
-	  test_errors_name_the_wrong_part, test_nesting_depth_is_limited)

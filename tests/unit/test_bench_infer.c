@@ -55,38 +55,34 @@ static void check_caches(const struct machine *machine, uint64_t to, size_t expe
 		ck_assert_uint_eq(sizes[i], machine->bytes[i]);
 }
 
-START_TEST(test_three_caches_are_found)
+TEST(test_three_caches_are_found)
 {
 	check_caches(&ordinary, 512 * M, 3);
 }
-END_TEST
 
-START_TEST(test_caches_beyond_the_sweep_are_not_found)
+TEST(test_caches_beyond_the_sweep_are_not_found)
 {
 	check_caches(&ordinary, 16 * M, 2);
 	check_caches(&ordinary, 512 * K, 1);
 	check_caches(&ordinary, 16 * K, 0);
 }
-END_TEST
 
-START_TEST(test_two_caches_are_not_reported_as_three)
+TEST(test_two_caches_are_not_reported_as_three)
 {
 	static const struct machine small = { { 48 * K, 2 * M, 0 }, { 1.4, 5, 90, 0 } };
 
 	check_caches(&small, 256 * M, 2);
 }
-END_TEST
 
-START_TEST(test_constant_latency_shows_no_cache)
+TEST(test_constant_latency_shows_no_cache)
 {
 	static const struct machine flat = { { 0 }, { 3, 0, 0, 0 } };
 
 	check_caches(&flat, 256 * M, 0);
 }
-END_TEST
 
 /* The TLB's reach ends within the second cache: a third more time is not the end of a cache. */
-START_TEST(test_a_small_step_is_not_a_cache)
+TEST(test_a_small_step_is_not_a_cache)
 {
 	struct infer_point points[MOST];
 	uint64_t sizes[INFER_LEVELS];
@@ -100,7 +96,6 @@ START_TEST(test_a_small_step_is_not_a_cache)
 	ck_assert_uint_eq(sizes[1], 1 * M);
 	ck_assert_uint_eq(sizes[2], 32 * M);
 }
-END_TEST
 
 /* True if the next size costs about as much; false where a cache ends. */
 static bool is_level(const struct infer_point *points, size_t i)
@@ -109,7 +104,7 @@ static bool is_level(const struct infer_point *points, size_t i)
 }
 
 /* Other load makes single sizes up to ten times slower; it only adds time. */
-START_TEST(test_disturbed_sizes_do_not_change_the_result)
+TEST(test_disturbed_sizes_do_not_change_the_result)
 {
 	struct random random = random_begin(3, 0);
 	struct infer_point points[MOST];
@@ -134,9 +129,8 @@ START_TEST(test_disturbed_sizes_do_not_change_the_result)
 	}
 	ck_assert_uint_ge(disturbed, 200);
 }
-END_TEST
 
-START_TEST(test_a_line_ends_where_the_second_load_misses)
+TEST(test_a_line_ends_where_the_second_load_misses)
 {
 	static const struct infer_point lines_of_64[] = {
 		{ 8, 5.4 }, { 16, 5.5 }, { 32, 5.4 }, { 64, 8.2 }, { 128, 7.8 }, { 256, 7.9 },
@@ -152,9 +146,3 @@ START_TEST(test_a_line_ends_where_the_second_load_misses)
 	ck_assert_uint_eq(infer_line(lines_of_128, 6), 128);
 	ck_assert_uint_eq(infer_line(none, 6), 0);
 }
-END_TEST
-
-RUN_TESTS("bench infer", test_three_caches_are_found, test_caches_beyond_the_sweep_are_not_found,
-	  test_two_caches_are_not_reported_as_three, test_constant_latency_shows_no_cache,
-	  test_a_small_step_is_not_a_cache, test_disturbed_sizes_do_not_change_the_result,
-	  test_a_line_ends_where_the_second_load_misses)

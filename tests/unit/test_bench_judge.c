@@ -23,47 +23,42 @@ static bool agrees(uint64_t switches, uint64_t syscalls, uint64_t faults, double
 	return judge_counts(&a_switch, &counts, 1000, 0, share, why, sizeof(why));
 }
 
-START_TEST(test_counts_within_the_claim_are_accepted)
+TEST(test_counts_within_the_claim_are_accepted)
 {
 	ck_assert(agrees(1000, 2000, 0, 1));
 	ck_assert(agrees(1003, 2004, 1, 1));
 	ck_assert_str_eq(why, "");
 	ck_assert(agrees(COUNT_NA, COUNT_NA, 0, 1));
 }
-END_TEST
 
-START_TEST(test_switch_operation_without_switches_is_marked)
+TEST(test_switch_operation_without_switches_is_marked)
 {
 	ck_assert(!agrees(0, 2000, 0, 1));
 	ck_assert_ptr_nonnull(strstr(why, "context switches"));
 	ck_assert(!agrees(500, 2000, 0, 1));
 }
-END_TEST
 
 /* getrusage(2) of one partner counts only its own half of the switches. */
-START_TEST(test_partial_count_is_accepted_if_only_a_share_is_visible)
+TEST(test_partial_count_is_accepted_if_only_a_share_is_visible)
 {
 	ck_assert(agrees(500, COUNT_NA, 0, 0.5));
 	ck_assert(!agrees(100, COUNT_NA, 0, 0.5));
 }
-END_TEST
 
-START_TEST(test_syscall_operation_without_syscalls_is_marked)
+TEST(test_syscall_operation_without_syscalls_is_marked)
 {
 	ck_assert(!agrees(1000, 3, 0, 1));
 	ck_assert_ptr_nonnull(strstr(why, "system calls"));
 }
-END_TEST
 
-START_TEST(test_unclaimed_events_are_marked)
+TEST(test_unclaimed_events_are_marked)
 {
 	ck_assert(!agrees(1000, 2000, 900, 1));
 	ck_assert_ptr_nonnull(strstr(why, "page faults"));
 	ck_assert(!agrees(1000, 9000, 0, 1));
 }
-END_TEST
 
-START_TEST(test_preemptions_are_accepted_and_other_events_are_not)
+TEST(test_preemptions_are_accepted_and_other_events_are_not)
 {
 	static const struct bench_claim none = { .made = true };
 	struct bench_counts counts = { .event = { 200, 0, 0, 0 } };
@@ -75,16 +70,14 @@ START_TEST(test_preemptions_are_accepted_and_other_events_are_not)
 	counts.event[BENCH_SYSCALLS] = 200;
 	ck_assert(!judge_counts(&none, &counts, 100, SECOND, 1, why, sizeof(why)));
 }
-END_TEST
 
-START_TEST(test_operation_without_a_claim_accepts_all_counts)
+TEST(test_operation_without_a_claim_accepts_all_counts)
 {
 	static const struct bench_claim nothing;
 	const struct bench_counts counts = { .event = { 9, 9, 9, 9 } };
 
 	ck_assert(judge_counts(&nothing, &counts, 1, 0, 1, why, sizeof(why)));
 }
-END_TEST
 
 static bool quiet(size_t runs, size_t outliers, double value, double half_width)
 {
@@ -93,7 +86,7 @@ static bool quiet(size_t runs, size_t outliers, double value, double half_width)
 	return judge_noise(&statistics, value, half_width, why, sizeof(why));
 }
 
-START_TEST(test_noisy_statistics_are_refused_with_a_reason)
+TEST(test_noisy_statistics_are_refused_with_a_reason)
 {
 	ck_assert(quiet(30, 2, 100, 5));
 	ck_assert(!quiet(30, 2, 100, 11));
@@ -106,12 +99,3 @@ START_TEST(test_noisy_statistics_are_refused_with_a_reason)
 	ck_assert_ptr_nonnull(strstr(why, "subtracted"));
 	ck_assert(!quiet(30, 0, NAN, 5));
 }
-END_TEST
-
-RUN_TESTS("bench judge", test_counts_within_the_claim_are_accepted,
-	  test_switch_operation_without_switches_is_marked,
-	  test_partial_count_is_accepted_if_only_a_share_is_visible,
-	  test_syscall_operation_without_syscalls_is_marked, test_unclaimed_events_are_marked,
-	  test_preemptions_are_accepted_and_other_events_are_not,
-	  test_operation_without_a_claim_accepts_all_counts,
-	  test_noisy_statistics_are_refused_with_a_reason)

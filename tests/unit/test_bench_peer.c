@@ -92,7 +92,7 @@ static int open_service(struct bench *bench, enum peer_service service)
 	return err ? err : peer_open(bench, &address, service);
 }
 
-START_TEST(test_a_byte_is_echoed)
+TEST(test_a_byte_is_echoed)
 {
 	struct bench bench = some_bench();
 	char byte = 'x';
@@ -111,9 +111,8 @@ START_TEST(test_a_byte_is_echoed)
 	close(fd);
 	stop_server();
 }
-END_TEST
 
-START_TEST(test_server_acknowledges_only_whole_chunks)
+TEST(test_server_acknowledges_only_whole_chunks)
 {
 	static char chunk[PEER_CHUNK];
 	struct bench bench = some_bench();
@@ -131,10 +130,9 @@ START_TEST(test_server_acknowledges_only_whole_chunks)
 	close(fd);
 	stop_server();
 }
-END_TEST
 
 /* A half-closed socket shows that the server ends the connection with a reset. */
-START_TEST(test_a_closed_connection_is_reset)
+TEST(test_a_closed_connection_is_reset)
 {
 	struct bench bench = some_bench();
 	char byte;
@@ -148,7 +146,6 @@ START_TEST(test_a_closed_connection_is_reset)
 	close(fd);
 	stop_server();
 }
-END_TEST
 
 /* Sends raw bytes and returns the length of the answer; 0: the server closed the connection. */
 static size_t answer_to(const void *hello, size_t bytes, struct peer_answer *answer)
@@ -167,7 +164,7 @@ static size_t answer_to(const void *hello, size_t bytes, struct peer_answer *ans
 	return got < 0 ? 0 : got;
 }
 
-START_TEST(test_server_refuses_other_versions_and_services)
+TEST(test_server_refuses_other_versions_and_services)
 {
 	struct peer_hello hello = { PEER_MAGIC, htonl(PEER_VERSION + 1), htonl(PEER_ECHO) };
 	struct peer_answer answer;
@@ -182,9 +179,8 @@ START_TEST(test_server_refuses_other_versions_and_services)
 	ck_assert_uint_eq(answer_to("GET / HTTP/1.1\r\n\r\n", 18, &answer), 0);
 	stop_server();
 }
-END_TEST
 
-START_TEST(test_the_server_bounds_its_connections)
+TEST(test_the_server_bounds_its_connections)
 {
 	struct bench bench = some_bench();
 	int fds[PEER_MOST], i, fd;
@@ -213,7 +209,6 @@ START_TEST(test_the_server_bounds_its_connections)
 	close(fd);
 	stop_server();
 }
-END_TEST
 
 /* A fake server that sends these bytes to two clients and exits. */
 static void pretend(const void *answer, size_t bytes)
@@ -245,7 +240,7 @@ static void check_refused(const void *answer, size_t bytes, const char *words)
 	ck_assert_int_eq(waitpid(server, NULL, 0), server);
 }
 
-START_TEST(test_client_refuses_other_servers)
+TEST(test_client_refuses_other_servers)
 {
 	const struct peer_answer newer = { PEER_MAGIC, htonl(7), htonl(PEER_OTHER_VERSION) };
 
@@ -254,9 +249,8 @@ START_TEST(test_client_refuses_other_servers)
 	check_refused("", 0, "closed the connection");
 	check_refused(&newer, sizeof(newer), "version 7 of the protocol, but this pfdrive uses");
 }
-END_TEST
 
-START_TEST(test_missing_peer_is_named_in_the_error)
+TEST(test_missing_peer_is_named_in_the_error)
 {
 	static const struct bench_options nowhere = { .peer = "nowhere.invalid", .port = port };
 	static const struct bench_options none = { .port = port };
@@ -272,9 +266,3 @@ START_TEST(test_missing_peer_is_named_in_the_error)
 	ck_assert_int_lt(open_service(&bench, PEER_ECHO), 0);
 	ck_assert_ptr_nonnull(strstr(why, "--peer HOST"));
 }
-END_TEST
-
-RUN_TESTS("bench peer", test_a_byte_is_echoed, test_server_acknowledges_only_whole_chunks,
-	  test_a_closed_connection_is_reset, test_server_refuses_other_versions_and_services,
-	  test_the_server_bounds_its_connections, test_client_refuses_other_servers,
-	  test_missing_peer_is_named_in_the_error)

@@ -44,7 +44,7 @@ static double predicted_with(struct bench_results *results, const char *text, co
 	return bench_results_find(results, name)->predicted.value;
 }
 
-START_TEST(test_names_families_and_patterns_select_rows)
+TEST(test_names_families_and_patterns_select_rows)
 {
 	static char *const names[] = { (char *)"switch.*" }, *const call[] = { (char *)"cpu.call" };
 	static char *const family[] = { (char *)"fault" }, *const none[] = { (char *)"fau" };
@@ -66,9 +66,8 @@ START_TEST(test_names_families_and_patterns_select_rows)
 	ck_assert_int_eq(bench_plan_rows(&results, none, 1, &unknown), -ENOENT);
 	ck_assert_str_eq(unknown, "fau");
 }
-END_TEST
 
-START_TEST(test_subtraction_combines_both_uncertainties)
+TEST(test_subtraction_combines_both_uncertainties)
 {
 	static char *const names[] = { (char *)"switch.thread" };
 	struct bench_results results;
@@ -85,9 +84,8 @@ START_TEST(test_subtraction_combines_both_uncertainties)
 	ck_assert_str_ne(row->contradiction, ""); /* 3 switches in 10000 */
 	bench_results_free(&results);
 }
-END_TEST
 
-START_TEST(test_row_is_missing_without_the_subtracted_row)
+TEST(test_row_is_missing_without_the_subtracted_row)
 {
 	static char *const names[] = { (char *)"switch.thread" };
 	struct bench_results results;
@@ -98,9 +96,8 @@ START_TEST(test_row_is_missing_without_the_subtracted_row)
 	ck_assert_ptr_nonnull(strstr(row->missing, "pipe.self"));
 	bench_results_free(&results);
 }
-END_TEST
 
-START_TEST(test_bandwidth_is_bytes_by_time)
+TEST(test_bandwidth_is_bytes_by_time)
 {
 	static char *const names[] = { (char *)"memory.read" };
 	struct bench_results results;
@@ -112,9 +109,8 @@ START_TEST(test_bandwidth_is_bytes_by_time)
 	ck_assert_double_eq_tol(row->figures.min, 10000 / 1.1, 0.000001);
 	bench_results_free(&results);
 }
-END_TEST
 
-START_TEST(test_formulas_of_a_file_replace_the_built_in_ones)
+TEST(test_formulas_of_a_file_replace_the_built_in_ones)
 {
 	static char *const names[] = { (char *)"cpu", (char *)"pipe" };
 	struct bench_results results;
@@ -144,10 +140,9 @@ START_TEST(test_formulas_of_a_file_replace_the_built_in_ones)
 				TINY);
 	bench_results_free(&results);
 }
-END_TEST
 
 /* Its results are sizes, so it has no cycles. */
-START_TEST(test_cache_size_is_predicted_from_available_memory)
+TEST(test_cache_size_is_predicted_from_available_memory)
 {
 	static char *const names[] = { (char *)"file.cache_size" };
 	struct bench_results results;
@@ -160,9 +155,8 @@ START_TEST(test_cache_size_is_predicted_from_available_memory)
 	ck_assert(isnan(row->cycles));
 	bench_results_free(&results);
 }
-END_TEST
 
-START_TEST(test_formula_over_an_unmeasured_row_is_na)
+TEST(test_formula_over_an_unmeasured_row_is_na)
 {
 	static char *const names[] = { (char *)"pipe.self" };
 	struct bench_results results;
@@ -172,9 +166,8 @@ START_TEST(test_formula_over_an_unmeasured_row_is_na)
 	ck_assert_str_eq(results.rows[0].predicted.why, "cpu.syscall has no value here");
 	bench_results_free(&results);
 }
-END_TEST
 
-START_TEST(test_prediction_of_an_unknown_point_is_reported)
+TEST(test_prediction_of_an_unknown_point_is_reported)
 {
 	static char *const names[] = { (char *)"cpu.call" };
 	static const char text[] =
@@ -195,9 +188,8 @@ START_TEST(test_prediction_of_an_unknown_point_is_reported)
 	bench_results_free(&results);
 	fclose(in);
 }
-END_TEST
 
-START_TEST(test_bad_files_are_refused_with_their_line)
+TEST(test_bad_files_are_refused_with_their_line)
 {
 	check_refused("cpu.loop = 1\ncpu.loop\n", "line 2", "NAME = FORMULA");
 	check_refused("cpu.lop = 1\n", "line 1", "cpu.lop");
@@ -206,7 +198,6 @@ START_TEST(test_bad_files_are_refused_with_their_line)
 	check_refused("cpu.loop:3 = 1\n", "line 1", "cpu.loop:3");
 	check_refused("cpu.loop =\n", "line 1", "expected a number");
 }
-END_TEST
 
 /* The sweep of a machine whose caches end at 32K and 1M. */
 static double sweep_ns(const char *point)
@@ -217,7 +208,7 @@ static double sweep_ns(const char *point)
 	return bytes <= 32768 ? 1 : bytes <= 1 << 20 ? 4 : 80;
 }
 
-START_TEST(test_caches_and_lines_are_derived)
+TEST(test_caches_and_lines_are_derived)
 {
 	static char *const names[] = { (char *)"memory.*" };
 	struct bench_results results;
@@ -243,9 +234,8 @@ START_TEST(test_caches_and_lines_are_derived)
 	ck_assert_double_eq_tol(bench_results_find(&results, "memory.dram")->figures.min, 80, TINY);
 	bench_results_free(&results);
 }
-END_TEST
 
-START_TEST(test_row_derived_from_noisy_rows_is_noisy)
+TEST(test_row_derived_from_noisy_rows_is_noisy)
 {
 	static char *const names[] = { (char *)"memory.line" };
 	struct bench_results results;
@@ -265,9 +255,8 @@ START_TEST(test_row_derived_from_noisy_rows_is_noisy)
 	ck_assert_ptr_nonnull(strstr(bench_results_find(&results, "memory.line")->noise, "noisy"));
 	bench_results_free(&results);
 }
-END_TEST
 
-START_TEST(test_sweep_within_the_caches_gives_no_dram_latency)
+TEST(test_sweep_within_the_caches_gives_no_dram_latency)
 {
 	static char *const names[] = { (char *)"memory.dram" };
 	struct bench_results results;
@@ -282,14 +271,3 @@ START_TEST(test_sweep_within_the_caches_gives_no_dram_latency)
 				     "beyond the caches"));
 	bench_results_free(&results);
 }
-END_TEST
-
-RUN_TESTS("bench predict", test_prediction_of_an_unknown_point_is_reported,
-	  test_names_families_and_patterns_select_rows,
-	  test_subtraction_combines_both_uncertainties,
-	  test_row_is_missing_without_the_subtracted_row, test_bandwidth_is_bytes_by_time,
-	  test_formulas_of_a_file_replace_the_built_in_ones,
-	  test_cache_size_is_predicted_from_available_memory,
-	  test_formula_over_an_unmeasured_row_is_na, test_bad_files_are_refused_with_their_line,
-	  test_caches_and_lines_are_derived, test_row_derived_from_noisy_rows_is_noisy,
-	  test_sweep_within_the_caches_gives_no_dram_latency)

@@ -66,7 +66,7 @@ static bool accepted(struct schema *schema, const json_t *json)
 	return schema_accepts(schema, schema->root, json, "$");
 }
 
-START_TEST(test_json_matches_the_schema_and_needs_every_key)
+TEST(test_json_matches_the_schema_and_needs_every_key)
 {
 	struct schema schema = { .root = json_load_file(SCHEMA, 0, NULL) };
 	char *text = print(bench_print_json);
@@ -81,7 +81,6 @@ START_TEST(test_json_matches_the_schema_and_needs_every_key)
 	json_decref((json_t *)schema.root);
 	free(text);
 }
-END_TEST
 
 static const json_t *row_of(const json_t *json, const char *name)
 {
@@ -95,7 +94,7 @@ static const json_t *row_of(const json_t *json, const char *name)
 	return NULL;
 }
 
-START_TEST(test_json_holds_the_figures)
+TEST(test_json_holds_the_figures)
 {
 	char *text = print(bench_print_json);
 	json_t *json = json_loads(text, 0, NULL);
@@ -115,7 +114,6 @@ START_TEST(test_json_holds_the_figures)
 	json_decref(json);
 	free(text);
 }
-END_TEST
 
 /* Counts the commas outside quotes. */
 static unsigned int columns_of(const char *line)
@@ -130,7 +128,7 @@ static unsigned int columns_of(const char *line)
 	return nr;
 }
 
-START_TEST(test_csv_has_all_columns_in_each_line)
+TEST(test_csv_has_all_columns_in_each_line)
 {
 	char *text = print(bench_print_csv), *line = text;
 	const unsigned int columns = columns_of(text);
@@ -143,9 +141,8 @@ START_TEST(test_csv_has_all_columns_in_each_line)
 	ck_assert_ptr_nonnull(strstr(text, "\"it says \"\"no\"\", twice\""));
 	free(text);
 }
-END_TEST
 
-START_TEST(test_table_begins_with_warnings_and_ends_with_missing_rows)
+TEST(test_table_begins_with_warnings_and_ends_with_missing_rows)
 {
 	char *text = print(bench_print_table);
 
@@ -160,9 +157,8 @@ START_TEST(test_table_begins_with_warnings_and_ends_with_missing_rows)
 					   "switch.process: it was not its turn\n"));
 	free(text);
 }
-END_TEST
 
-START_TEST(test_report_has_a_section_for_each_operation)
+TEST(test_report_has_a_section_for_each_operation)
 {
 	static const char *const words[] = {
 		"\ncpu.syscall\n===========\n",
@@ -184,10 +180,9 @@ START_TEST(test_report_has_a_section_for_each_operation)
 		ck_assert_msg(strstr(text, words[i]), "no '%s' in %s", words[i], text);
 	free(text);
 }
-END_TEST
 
 /* 1 and 1000 ns on a logarithmic axis: bars of one decade and of four. */
-START_TEST(test_report_draws_points_on_a_logarithmic_axis)
+TEST(test_report_draws_points_on_a_logarithmic_axis)
 {
 	static char *const names[] = { (char *)"file.random" };
 	struct bench_results results;
@@ -207,9 +202,8 @@ START_TEST(test_report_draws_points_on_a_logarithmic_axis)
 	bench_results_free(&results);
 	free(text);
 }
-END_TEST
 
-START_TEST(test_scaling_has_a_table_of_its_own)
+TEST(test_scaling_has_a_table_of_its_own)
 {
 	static char *const names[] = { (char *)"scale.anon_own", (char *)"scale.cached_own" };
 	struct bench_results results;
@@ -234,10 +228,9 @@ START_TEST(test_scaling_has_a_table_of_its_own)
 	bench_results_free(&results);
 	free(text);
 }
-END_TEST
 
 /* Many noisy rows have the same cause, the machine, so they share one line. */
-START_TEST(test_many_noisy_rows_are_one_line)
+TEST(test_many_noisy_rows_are_one_line)
 {
 	static char *const names[] = { (char *)"cpu" };
 	struct bench_results results;
@@ -255,11 +248,3 @@ START_TEST(test_many_noisy_rows_are_one_line)
 	bench_results_free(&results);
 	free(text);
 }
-END_TEST
-
-RUN_TESTS("bench print", test_json_matches_the_schema_and_needs_every_key,
-	  test_json_holds_the_figures, test_csv_has_all_columns_in_each_line,
-	  test_table_begins_with_warnings_and_ends_with_missing_rows,
-	  test_many_noisy_rows_are_one_line, test_scaling_has_a_table_of_its_own,
-	  test_report_has_a_section_for_each_operation,
-	  test_report_draws_points_on_a_logarithmic_axis)

@@ -22,7 +22,7 @@ static struct bins_cell sum_of(const struct bins *bins)
 	return sum;
 }
 
-START_TEST(test_few_points_stay_as_they_are)
+TEST(test_few_points_stay_as_they_are)
 {
 	struct bins bins = { .max_columns = 100, .max_rows = 100, .max_cells = 100 };
 	struct bins_cell *cells;
@@ -47,9 +47,8 @@ START_TEST(test_few_points_stay_as_they_are)
 	free(cells);
 	bins_exit(&bins);
 }
-END_TEST
 
-START_TEST(test_wide_ranges_become_coarse_in_their_direction)
+TEST(test_wide_ranges_become_coarse_in_their_direction)
 {
 	struct bins bins = { .max_columns = 8, .max_rows = 4, .max_cells = 32 };
 
@@ -66,10 +65,9 @@ START_TEST(test_wide_ranges_become_coarse_in_their_direction)
 	ck_assert_uint_eq(sum_of(&bins).count, 5);
 	bins_exit(&bins);
 }
-END_TEST
 
 /* Columns also count from the first one, and a range may span all 64 bits. */
-START_TEST(test_a_late_first_column_is_not_a_wide_range)
+TEST(test_a_late_first_column_is_not_a_wide_range)
 {
 	struct bins bins = { .max_columns = 8, .max_rows = 4, .max_cells = 32 };
 
@@ -88,10 +86,9 @@ START_TEST(test_a_late_first_column_is_not_a_wide_range)
 	ck_assert_uint_eq(sum_of(&bins).count, 2);
 	bins_exit(&bins);
 }
-END_TEST
 
 /* Random points of three kinds: all are counted, and the number of cells stays bounded. */
-START_TEST(test_many_points_are_all_counted)
+TEST(test_many_points_are_all_counted)
 {
 	struct bins bins = { .max_columns = 512, .max_rows = 256, .max_cells = 500 };
 	uint64_t state = 1, random, values = 0, columns = 0;
@@ -112,9 +109,8 @@ START_TEST(test_many_points_are_all_counted)
 	ck_assert_uint_ge(bins.nr_cells, 125);
 	bins_exit(&bins);
 }
-END_TEST
 
-START_TEST(test_a_note_goes_to_the_cell_that_now_holds_the_point)
+TEST(test_a_note_goes_to_the_cell_that_now_holds_the_point)
 {
 	struct bins bins = { .max_columns = 4, .max_rows = 4, .max_cells = 16 };
 	uint64_t x;
@@ -130,9 +126,8 @@ START_TEST(test_a_note_goes_to_the_cell_that_now_holds_the_point)
 		ck_assert_uint_eq(bins.slots[x].sum, bins.slots[x].count);
 	bins_exit(&bins);
 }
-END_TEST
 
-START_TEST(test_bins_without_values_are_empty)
+TEST(test_bins_without_values_are_empty)
 {
 	struct bins bins = { .max_columns = 4, .max_rows = 4, .max_cells = 16 };
 	struct bins_cell *cells = bins_sorted(&bins);
@@ -143,9 +138,3 @@ START_TEST(test_bins_without_values_are_empty)
 	free(cells);
 	bins_exit(&bins);
 }
-END_TEST
-
-RUN_TESTS("bins", test_few_points_stay_as_they_are,
-	  test_wide_ranges_become_coarse_in_their_direction,
-	  test_a_late_first_column_is_not_a_wide_range, test_many_points_are_all_counted,
-	  test_a_note_goes_to_the_cell_that_now_holds_the_point, test_bins_without_values_are_empty)

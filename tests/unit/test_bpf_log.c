@@ -36,7 +36,7 @@ static void check_dumped(const char *expected)
 	free(text);
 }
 
-START_TEST(test_debug_messages_are_printed_once_on_request)
+TEST(test_debug_messages_are_printed_once_on_request)
 {
 	unsetenv("PFDRIVE_DEBUG");
 	keep(LIBBPF_WARN, "prog '%s': failed\n", "on_exit");
@@ -47,9 +47,8 @@ START_TEST(test_debug_messages_are_printed_once_on_request)
 	check_dumped("prog 'on_exit': failed\na detail\n");
 	check_dumped("");
 }
-END_TEST
 
-START_TEST(test_the_end_of_a_long_log_is_kept)
+TEST(test_the_end_of_a_long_log_is_kept)
 {
 	char *text;
 	int i;
@@ -62,7 +61,3 @@ START_TEST(test_the_end_of_a_long_log_is_kept)
 	ck_assert_pstr_eq(text + BPF_LOG_BYTES - strlen("line 19999\n"), "line 19999\n");
 	free(text);
 }
-END_TEST
-
-RUN_TESTS("bpf_log", test_debug_messages_are_printed_once_on_request,
-	  test_the_end_of_a_long_log_is_kept)

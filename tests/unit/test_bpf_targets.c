@@ -3,7 +3,7 @@
 #include "runner.h"
 #include "user/collect/bpf_targets.h"
 
-START_TEST(test_several_measurements_of_a_process_register_their_handlers)
+TEST(test_several_measurements_of_a_process_register_their_handlers)
 {
 	struct bpf_targets *targets;
 	int i;
@@ -13,6 +13,3 @@ START_TEST(test_several_measurements_of_a_process_register_their_handlers)
 		bpf_targets_close(targets);
 	}
 }
-END_TEST
-
-RUN_TESTS("bpf_targets", test_several_measurements_of_a_process_register_their_handlers)

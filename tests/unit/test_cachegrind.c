@@ -48,7 +48,7 @@ static void read_lines(struct cachegrind *cachegrind, const char *const *lines, 
 	ck_assert_int_eq(cachegrind_check(cachegrind), 0);
 }
 
-START_TEST(test_functions_are_added_up_over_files)
+TEST(test_functions_are_added_up_over_files)
 {
 	struct cachegrind cachegrind = { 0 };
 
@@ -63,9 +63,8 @@ START_TEST(test_functions_are_added_up_over_files)
 	ck_assert_int_eq(cachegrind.summary[CACHEGRIND_DW], 50);
 	cachegrind_exit(&cachegrind);
 }
-END_TEST
 
-START_TEST(test_the_difference_of_two_runs_is_the_loop)
+TEST(test_the_difference_of_two_runs_is_the_loop)
 {
 	struct cachegrind cachegrind = { 0 }, without = { 0 };
 
@@ -84,9 +83,8 @@ START_TEST(test_the_difference_of_two_runs_is_the_loop)
 	cachegrind_exit(&cachegrind);
 	cachegrind_exit(&without);
 }
-END_TEST
 
-START_TEST(test_subtracting_an_equal_run_leaves_nothing)
+TEST(test_subtracting_an_equal_run_leaves_nothing)
 {
 	struct cachegrind cachegrind = { 0 }, same = { 0 };
 
@@ -98,9 +96,8 @@ START_TEST(test_subtracting_an_equal_run_leaves_nothing)
 	cachegrind_exit(&cachegrind);
 	cachegrind_exit(&same);
 }
-END_TEST
 
-START_TEST(test_a_file_that_is_cut_or_does_not_add_up_is_refused)
+TEST(test_a_file_that_is_cut_or_does_not_add_up_is_refused)
 {
 	static const char *const wrong = "summary: 4108 4 4 1050 905 505 50 13 5\n";
 	struct cachegrind cachegrind = { 0 };
@@ -114,9 +111,8 @@ START_TEST(test_a_file_that_is_cut_or_does_not_add_up_is_refused)
 			 -EPROTO); /* second line of events */
 	cachegrind_exit(&cachegrind);
 }
-END_TEST
 
-START_TEST(test_malformed_lines_are_refused)
+TEST(test_malformed_lines_are_refused)
 {
 	static const char *const lines[] = {
 		"some words\n",
@@ -142,8 +138,3 @@ START_TEST(test_malformed_lines_are_refused)
 			      lines[i]);
 	cachegrind_exit(&cachegrind);
 }
-END_TEST
-
-RUN_TESTS("cachegrind", test_functions_are_added_up_over_files,
-	  test_the_difference_of_two_runs_is_the_loop, test_subtracting_an_equal_run_leaves_nothing,
-	  test_a_file_that_is_cut_or_does_not_add_up_is_refused, test_malformed_lines_are_refused)

@@ -90,7 +90,7 @@ static uint64_t faults_of(const char *name)
 	return figures.count;
 }
 
-START_TEST(test_each_fault_counts_in_its_cgroup_only)
+TEST(test_each_fault_counts_in_its_cgroup_only)
 {
 	strcpy(kernel[1], "/a");
 	strcpy(kernel[2], "/b");
@@ -102,9 +102,8 @@ START_TEST(test_each_fault_counts_in_its_cgroup_only)
 	ck_assert_uint_eq(faults_of("/a"), 2);
 	ck_assert_uint_eq(faults_of("/b"), 1);
 }
-END_TEST
 
-START_TEST(test_a_child_begins_in_the_cgroup_of_its_parent)
+TEST(test_a_child_begins_in_the_cgroup_of_its_parent)
 {
 	strcpy(kernel[1], "/a");
 	add_task(PFSTAT_TASK_FORK, 5, 5, 1); /* it ends before anyone looks it up */
@@ -113,9 +112,8 @@ START_TEST(test_a_child_begins_in_the_cgroup_of_its_parent)
 	add_task(PFSTAT_TASK_FORK, 1, 6, 1); /* a thread */
 	ck_assert_uint_eq(find("/a")->processes, 2);
 }
-END_TEST
 
-START_TEST(test_a_process_moves_at_exec_and_at_an_update)
+TEST(test_a_process_moves_at_exec_and_at_an_update)
 {
 	strcpy(kernel[1], "/a");
 	add_fault(1, 1000);
@@ -130,9 +128,8 @@ START_TEST(test_a_process_moves_at_exec_and_at_an_update)
 	ck_assert_uint_eq(faults_of("/b"), 1);
 	ck_assert_uint_eq(faults_of("/c"), 1);
 }
-END_TEST
 
-START_TEST(test_the_last_faults_of_a_process_that_is_gone_keep_their_cgroup)
+TEST(test_the_last_faults_of_a_process_that_is_gone_keep_their_cgroup)
 {
 	strcpy(kernel[1], "/a");
 	add_fault(1, 1000);
@@ -146,9 +143,8 @@ START_TEST(test_the_last_faults_of_a_process_that_is_gone_keep_their_cgroup)
 	add_fault(1, 3000);
 	ck_assert_uint_eq(faults_of(CGROUP_UNKNOWN), 1);
 }
-END_TEST
 
-START_TEST(test_a_number_that_is_reused_begins_anew)
+TEST(test_a_number_that_is_reused_begins_anew)
 {
 	strcpy(kernel[1], "/a");
 	strcpy(kernel[2], "/b");
@@ -159,9 +155,8 @@ START_TEST(test_a_number_that_is_reused_begins_anew)
 	ck_assert_uint_eq(faults_of("/b"), 1);
 	ck_assert_uint_eq(find("/b")->processes, 0);
 }
-END_TEST
 
-START_TEST(test_a_fault_knows_the_request_of_another_cgroup)
+TEST(test_a_fault_knows_the_request_of_another_cgroup)
 {
 	const struct pfstat_off_cpu sleep = {
 		.event = {
@@ -194,7 +189,6 @@ START_TEST(test_a_fault_knows_the_request_of_another_cgroup)
 	analysis_blocks(find("/a")->analysis, &blocks);
 	ck_assert_uint_eq(blocks.reads, 1);
 }
-END_TEST
 
 static void add_cgroups(pid_t from, pid_t to)
 {
@@ -206,16 +200,15 @@ static void add_cgroups(pid_t from, pid_t to)
 	}
 }
 
-START_TEST(test_too_many_cgroups_share_one)
+TEST(test_too_many_cgroups_share_one)
 {
 	add_cgroups(1, CGROUP_ANALYSES_MAX + 10);
 	ck_assert_uint_eq(cgroups.nr, CGROUP_ANALYSES_MAX);
 	ck_assert_uint_eq(faults_of(CGROUP_OTHERS), 10);
 	ck_assert_uint_eq(faults_of("/1"), 1);
 }
-END_TEST
 
-START_TEST(test_a_new_cgroup_replaces_the_one_that_has_been_empty_longest)
+TEST(test_a_new_cgroup_replaces_the_one_that_has_been_empty_longest)
 {
 	add_cgroups(1, CGROUP_ANALYSES_MAX);
 	kernel[7][0] = '\0';
@@ -231,7 +224,6 @@ START_TEST(test_a_new_cgroup_replaces_the_one_that_has_been_empty_longest)
 	add_cgroups(502, 503);
 	ck_assert_uint_eq(faults_of(CGROUP_OTHERS), 1);
 }
-END_TEST
 
 /* A thread that ends and a file of its own for each fault; a page of it is read and evicted. */
 static void add_short_thread(uint32_t pid, uint32_t i)
@@ -301,7 +293,7 @@ static size_t bytes_used(void)
 }
 
 /* The manual page of pfdrive-export has this figure. */
-START_TEST(test_a_cgroup_takes_at_most_2500_kb)
+TEST(test_a_cgroup_takes_at_most_2500_kb)
 {
 	const unsigned int nr = 8;
 	const size_t before = bytes_used();
@@ -315,12 +307,5 @@ START_TEST(test_a_cgroup_takes_at_most_2500_kb)
 	ck_assert_uint_eq(cgroups.nr, nr);
 	ck_assert_uint_le(bytes_used() - before, nr * 2500000);
 }
-END_TEST
 
-RUN_TESTS_WITH("cgroup_analyses", begin, end, test_each_fault_counts_in_its_cgroup_only,
-	       test_a_cgroup_takes_at_most_2500_kb, test_a_child_begins_in_the_cgroup_of_its_parent,
-	       test_a_process_moves_at_exec_and_at_an_update,
-	       test_the_last_faults_of_a_process_that_is_gone_keep_their_cgroup,
-	       test_a_number_that_is_reused_begins_anew,
-	       test_a_fault_knows_the_request_of_another_cgroup, test_too_many_cgroups_share_one,
-	       test_a_new_cgroup_replaces_the_one_that_has_been_empty_longest)
+FIXTURE(begin, end);

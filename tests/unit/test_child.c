@@ -26,7 +26,7 @@ static void check_refused(const char *line)
 	ck_assert_mem_eq(&command, &before, sizeof(before));
 }
 
-START_TEST(test_every_command_is_understood)
+TEST(test_every_command_is_understood)
 {
 	ck_assert_int_eq(parse("pid 123").verb, PFSTAT_VERB_PID);
 	ck_assert_uint_eq(parse("pid 123").number, 123);
@@ -55,25 +55,22 @@ START_TEST(test_every_command_is_understood)
 	ck_assert_int_eq(parse("stop").verb, PFSTAT_VERB_STOP);
 	ck_assert_int_eq(parse("clear").verb, PFSTAT_VERB_CLEAR);
 }
-END_TEST
 
-START_TEST(test_blanks_do_not_matter)
+TEST(test_blanks_do_not_matter)
 {
 	ck_assert_uint_eq(parse("  pid \t 123  now \r").number, 123);
 	ck_assert_int_eq(parse("").verb, PFSTAT_VERB_NONE);
 	ck_assert_int_eq(parse(" \t\r ").verb, PFSTAT_VERB_NONE);
 }
-END_TEST
 
-START_TEST(test_sizes_accept_units)
+TEST(test_sizes_accept_units)
 {
 	ck_assert_uint_eq(parse("ring_size 4K").number, 4096);
 	ck_assert_uint_eq(parse("ring_size 3M").number, 3 << 20);
 	ck_assert_uint_eq(parse("ring_size 1G").number, 1 << 30);
 }
-END_TEST
 
-START_TEST(test_sizes_outside_their_bounds_are_refused)
+TEST(test_sizes_outside_their_bounds_are_refused)
 {
 	check_refused("ring_size 0");
 	check_refused("ring_size 4095");
@@ -84,9 +81,8 @@ START_TEST(test_sizes_outside_their_bounds_are_refused)
 	/* 2^54 K would be 2^64, that is 0 when it wraps. */
 	check_refused("ring_size 18014398509481984K");
 }
-END_TEST
 
-START_TEST(test_numbers_must_be_numbers)
+TEST(test_numbers_must_be_numbers)
 {
 	check_refused("pid -1");
 	check_refused("pid +1");
@@ -102,9 +98,8 @@ START_TEST(test_numbers_must_be_numbers)
 	check_refused("ring_size 4k");
 	check_refused("file 99999999999");
 }
-END_TEST
 
-START_TEST(test_unknown_words_are_refused)
+TEST(test_unknown_words_are_refused)
 {
 	check_refused("start");
 	check_refused("faults");
@@ -119,9 +114,8 @@ START_TEST(test_unknown_words_are_refused)
 	check_refused("mode keep");
 	check_refused("follow 1 now");
 }
-END_TEST
 
-START_TEST(test_too_few_and_too_many_words_are_refused)
+TEST(test_too_few_and_too_many_words_are_refused)
 {
 	check_refused("pid");
 	check_refused("mode");
@@ -130,9 +124,8 @@ START_TEST(test_too_few_and_too_many_words_are_refused)
 	check_refused("pid 1 now now");
 	check_refused("pid 1 now now now");
 }
-END_TEST
 
-START_TEST(test_longest_word_is_refused_not_cut)
+TEST(test_longest_word_is_refused_not_cut)
 {
 	char line[5000];
 
@@ -143,9 +136,8 @@ START_TEST(test_longest_word_is_refused_not_cut)
 	line[sizeof(line) - 1] = '\0';
 	check_refused(line);
 }
-END_TEST
 
-START_TEST(test_a_refused_line_gets_the_form_of_its_command)
+TEST(test_a_refused_line_gets_the_form_of_its_command)
 {
 	ck_assert_str_eq(pfstat_command_usage("ring_size 1"), "ring_size SIZE, from 4K to 1G");
 	ck_assert_str_eq(pfstat_command_usage(" pid\t1 later"), "pid PID [now]");
@@ -154,10 +146,9 @@ START_TEST(test_a_refused_line_gets_the_form_of_its_command)
 	ck_assert_ptr_nonnull(strstr(pfstat_command_usage("pids 1"), "pid, follow, file"));
 	ck_assert_ptr_nonnull(strstr(pfstat_command_usage(""), "pid, follow, file"));
 }
-END_TEST
 
 /* The sanitizers check that no line, however odd, is accessed beyond its end. */
-START_TEST(test_random_lines_are_refused_or_give_a_valid_command)
+TEST(test_random_lines_are_refused_or_give_a_valid_command)
 {
 	static const char letters[] = "pidfollowstopclearmodering_size 0123456789KMG \t\r-\xff";
 	struct pfstat_command command;
@@ -176,11 +167,3 @@ START_TEST(test_random_lines_are_refused_or_give_a_valid_command)
 		free(line);
 	}
 }
-END_TEST
-
-RUN_TESTS("command", test_every_command_is_understood, test_blanks_do_not_matter,
-	  test_sizes_accept_units, test_sizes_outside_their_bounds_are_refused,
-	  test_numbers_must_be_numbers, test_unknown_words_are_refused,
-	  test_too_few_and_too_many_words_are_refused, test_longest_word_is_refused_not_cut,
-	  test_a_refused_line_gets_the_form_of_its_command,
-	  test_random_lines_are_refused_or_give_a_valid_command)

@@ -31,7 +31,7 @@ static enum pfstat_class classify(enum pfstat_op op, enum pfstat_before before, 
 	return pfstat_classify(&facts);
 }
 
-START_TEST(test_errors_take_precedence_over_other_results)
+TEST(test_errors_take_precedence_over_other_results)
 {
 	static const __u32 errors[] = {
 		PFSTAT_RESULT_OOM,	PFSTAT_RESULT_SIGBUS,	      PFSTAT_RESULT_SIGSEGV,
@@ -46,9 +46,8 @@ START_TEST(test_errors_take_precedence_over_other_results)
 						  errors[i] | MAJOR | RETRY),
 					 PFSTAT_CLASS_ERROR);
 }
-END_TEST
 
-START_TEST(test_mkwrite_operations_have_their_own_class)
+TEST(test_mkwrite_operations_have_their_own_class)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_PAGE_MKWRITE, 0, NONE, false, LOCKED),
 			 PFSTAT_CLASS_MKWRITE);
@@ -56,9 +55,8 @@ START_TEST(test_mkwrite_operations_have_their_own_class)
 	ck_assert_int_eq(classify(PFSTAT_OP_PAGE_MKWRITE, 0, PFSTAT_CLASS_DISK, true, NOPAGE),
 			 PFSTAT_CLASS_MKWRITE);
 }
-END_TEST
 
-START_TEST(test_huge_fault_that_falls_back_passes)
+TEST(test_huge_fault_that_falls_back_passes)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_HUGE_FAULT, PFSTAT_BEFORE_ABSENT, NONE, false,
 				  FALLBACK),
@@ -67,16 +65,14 @@ START_TEST(test_huge_fault_that_falls_back_passes)
 				  true, FALLBACK),
 			 PFSTAT_CLASS_PASS);
 }
-END_TEST
 
-START_TEST(test_map_pages_that_maps_is_around)
+TEST(test_map_pages_that_maps_is_around)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_MAP_PAGES, 0, NONE, false, NOPAGE),
 			 PFSTAT_CLASS_AROUND);
 }
-END_TEST
 
-START_TEST(test_map_pages_that_maps_after_a_cause_is_short)
+TEST(test_map_pages_that_maps_after_a_cause_is_short)
 {
 	size_t i;
 
@@ -84,18 +80,16 @@ START_TEST(test_map_pages_that_maps_after_a_cause_is_short)
 		ck_assert_int_eq(classify(PFSTAT_OP_MAP_PAGES, 0, causes[i], false, NOPAGE),
 				 PFSTAT_CLASS_SHORT);
 }
-END_TEST
 
-START_TEST(test_map_pages_that_maps_nothing_passes)
+TEST(test_map_pages_that_maps_nothing_passes)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_MAP_PAGES, 0, NONE, false, 0), PFSTAT_CLASS_PASS);
 	/* Also in a retry: the page was evicted again. */
 	ck_assert_int_eq(classify(PFSTAT_OP_MAP_PAGES, 0, PFSTAT_CLASS_DISK, false, 0),
 			 PFSTAT_CLASS_PASS);
 }
-END_TEST
 
-START_TEST(test_major_faults_are_disk_whatever_the_look_up_found)
+TEST(test_major_faults_are_disk_whatever_the_look_up_found)
 {
 	unsigned int before;
 	size_t i;
@@ -110,9 +104,8 @@ START_TEST(test_major_faults_are_disk_whatever_the_look_up_found)
 					 PFSTAT_CLASS_DISK);
 		}
 }
-END_TEST
 
-START_TEST(test_retry_at_the_mark_is_readahead)
+TEST(test_retry_at_the_mark_is_readahead)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_MARKED, NONE, false, RETRY),
 			 PFSTAT_CLASS_READAHEAD);
@@ -120,9 +113,8 @@ START_TEST(test_retry_at_the_mark_is_readahead)
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_MARKED, NONE, true, RETRY),
 			 PFSTAT_CLASS_READAHEAD);
 }
-END_TEST
 
-START_TEST(test_retry_for_a_page_absent_or_in_flight_is_wait)
+TEST(test_retry_for_a_page_absent_or_in_flight_is_wait)
 {
 	static const enum pfstat_before states[] = {
 		PFSTAT_BEFORE_ABSENT,
@@ -138,9 +130,8 @@ START_TEST(test_retry_for_a_page_absent_or_in_flight_is_wait)
 				 PFSTAT_CLASS_WAIT);
 	}
 }
-END_TEST
 
-START_TEST(test_retry_for_an_up_to_date_page_is_lock)
+TEST(test_retry_for_an_up_to_date_page_is_lock)
 {
 	size_t i;
 
@@ -155,9 +146,8 @@ START_TEST(test_retry_for_an_up_to_date_page_is_lock)
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_RECLAIM, NONE, true, RETRY),
 			 PFSTAT_CLASS_LOCK);
 }
-END_TEST
 
-START_TEST(test_retry_without_evidence_is_not_a_disk_fault)
+TEST(test_retry_without_evidence_is_not_a_disk_fault)
 {
 	for (size_t i = 0; i < COUNT(causes); i++) {
 		ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_UNKNOWN, causes[i], true,
@@ -168,18 +158,16 @@ START_TEST(test_retry_without_evidence_is_not_a_disk_fault)
 				 PFSTAT_CLASS_PASS);
 	}
 }
-END_TEST
 
-START_TEST(test_retry_for_the_flag_of_reclaim_without_sleep_is_pass)
+TEST(test_retry_for_the_flag_of_reclaim_without_sleep_is_pass)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_RECLAIM, NONE, false, RETRY),
 			 PFSTAT_CLASS_PASS);
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_RECLAIM, NONE, false, LOCKED),
 			 PFSTAT_CLASS_LONG);
 }
-END_TEST
 
-START_TEST(test_second_read_of_a_page_whose_first_read_failed_is_disk)
+TEST(test_second_read_of_a_page_whose_first_read_failed_is_disk)
 {
 	/* MAJOR is not set, and the thread does not sleep if the device answers at once. */
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_STALE, NONE, true, RETRY),
@@ -193,9 +181,8 @@ START_TEST(test_second_read_of_a_page_whose_first_read_failed_is_disk)
 				  PFSTAT_RESULT_SIGBUS),
 			 PFSTAT_CLASS_ERROR);
 }
-END_TEST
 
-START_TEST(test_fault_that_mapped_no_page_of_the_cache_is_raced)
+TEST(test_fault_that_mapped_no_page_of_the_cache_is_raced)
 {
 	size_t i;
 
@@ -210,10 +197,9 @@ START_TEST(test_fault_that_mapped_no_page_of_the_cache_is_raced)
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_UNKNOWN, NONE, false, NOPAGE),
 			 PFSTAT_CLASS_LONG);
 }
-END_TEST
 
 /* A wait of 277 us without off-CPU time is possible: the thread had submitted readahead. */
-START_TEST(test_mark_on_a_page_in_flight_without_sleep_is_readahead)
+TEST(test_mark_on_a_page_in_flight_without_sleep_is_readahead)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_IN_FLIGHT_MARKED, NONE, false,
 				  RETRY),
@@ -225,9 +211,8 @@ START_TEST(test_mark_on_a_page_in_flight_without_sleep_is_readahead)
 				  LOCKED),
 			 PFSTAT_CLASS_WAIT);
 }
-END_TEST
 
-START_TEST(test_page_in_flight_that_was_slept_for_is_wait)
+TEST(test_page_in_flight_that_was_slept_for_is_wait)
 {
 	size_t i;
 
@@ -239,16 +224,14 @@ START_TEST(test_page_in_flight_that_was_slept_for_is_wait)
 					  LOCKED),
 				 PFSTAT_CLASS_WAIT);
 }
-END_TEST
 
-START_TEST(test_page_in_flight_without_sleep_is_not_a_wait)
+TEST(test_page_in_flight_without_sleep_is_not_a_wait)
 {
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_IN_FLIGHT, NONE, false, LOCKED),
 			 PFSTAT_CLASS_LONG);
 }
-END_TEST
 
-START_TEST(test_sleep_without_a_page_in_flight_is_not_a_wait)
+TEST(test_sleep_without_a_page_in_flight_is_not_a_wait)
 {
 	/* The thread slept for a lock or for memory. */
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_CACHED, NONE, true, LOCKED),
@@ -257,9 +240,8 @@ START_TEST(test_sleep_without_a_page_in_flight_is_not_a_wait)
 				  LOCKED),
 			 PFSTAT_CLASS_SHORT);
 }
-END_TEST
 
-START_TEST(test_solved_after_a_cause_is_short)
+TEST(test_solved_after_a_cause_is_short)
 {
 	size_t op, i;
 
@@ -269,9 +251,8 @@ START_TEST(test_solved_after_a_cause_is_short)
 						  false, LOCKED),
 					 PFSTAT_CLASS_SHORT);
 }
-END_TEST
 
-START_TEST(test_solved_at_once_is_long)
+TEST(test_solved_at_once_is_long)
 {
 	size_t i;
 
@@ -282,21 +263,3 @@ START_TEST(test_solved_at_once_is_long)
 	ck_assert_int_eq(classify(PFSTAT_OP_FAULT, PFSTAT_BEFORE_MARKED, NONE, false, LOCKED),
 			 PFSTAT_CLASS_LONG);
 }
-END_TEST
-
-RUN_TESTS("classify", test_errors_take_precedence_over_other_results,
-	  test_mkwrite_operations_have_their_own_class, test_huge_fault_that_falls_back_passes,
-	  test_map_pages_that_maps_is_around, test_map_pages_that_maps_after_a_cause_is_short,
-	  test_map_pages_that_maps_nothing_passes,
-	  test_major_faults_are_disk_whatever_the_look_up_found,
-	  test_retry_at_the_mark_is_readahead, test_retry_for_a_page_absent_or_in_flight_is_wait,
-	  test_retry_for_an_up_to_date_page_is_lock,
-	  test_retry_without_evidence_is_not_a_disk_fault,
-	  test_retry_for_the_flag_of_reclaim_without_sleep_is_pass,
-	  test_second_read_of_a_page_whose_first_read_failed_is_disk,
-	  test_fault_that_mapped_no_page_of_the_cache_is_raced,
-	  test_mark_on_a_page_in_flight_without_sleep_is_readahead,
-	  test_page_in_flight_that_was_slept_for_is_wait,
-	  test_page_in_flight_without_sleep_is_not_a_wait,
-	  test_sleep_without_a_page_in_flight_is_not_a_wait, test_solved_after_a_cause_is_short,
-	  test_solved_at_once_is_long)

@@ -292,7 +292,7 @@ static double number_of(const json_t *root, const char *class, const char *measu
 	return json_number_value(json_object_get(row_of(root, class, measure), key));
 }
 
-START_TEST(test_same_recording_twice_has_no_change)
+TEST(test_same_recording_twice_has_no_change)
 {
 	json_t *root, *rows, *row;
 	size_t i;
@@ -317,9 +317,8 @@ START_TEST(test_same_recording_twice_has_no_change)
 	ck_assert_double_eq(number_of(root, "all", "major", "a"), 1000);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_two_runs_of_one_workload_have_no_change)
+TEST(test_two_runs_of_one_workload_have_no_change)
 {
 	const struct plan a = with_seed(2), b = with_seed(3);
 
@@ -329,9 +328,8 @@ START_TEST(test_two_runs_of_one_workload_have_no_change)
 	ck_assert_int_eq(RUN("-t", "5", "--confidence", "99", "--format", "csv", "a.pfs", "b.pfs"),
 			 0);
 }
-END_TEST
 
-START_TEST(test_slower_disk_is_a_change_of_the_device_part)
+TEST(test_slower_disk_is_a_change_of_the_device_part)
 {
 	const struct plan a = with_seed(4);
 	struct plan b = with_seed(5);
@@ -354,9 +352,8 @@ START_TEST(test_slower_disk_is_a_change_of_the_device_part)
 	json_decref(root);
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs", "--threshold=50"), 0);
 }
-END_TEST
 
-START_TEST(test_parts_are_not_compared_without_ebpf)
+TEST(test_parts_are_not_compared_without_ebpf)
 {
 	struct plan b = with_seed(6);
 	json_t *root;
@@ -371,7 +368,6 @@ START_TEST(test_parts_are_not_compared_without_ebpf)
 	ck_assert_str_eq(verdict_of(root, "disk", "whole"), "same");
 	json_decref(root);
 }
-END_TEST
 
 static void check_parts(const char *cpu, const char *reclaim, const char *runqueue)
 {
@@ -385,7 +381,7 @@ static void check_parts(const char *cpu, const char *reclaim, const char *runque
 }
 
 /* Recordings of earlier versions have reclaim in the other parts. */
-START_TEST(test_reclaim_is_compared_only_with_reclaim)
+TEST(test_reclaim_is_compared_only_with_reclaim)
 {
 	struct plan a = with_seed(5), b = with_seed(6);
 
@@ -404,10 +400,9 @@ START_TEST(test_reclaim_is_compared_only_with_reclaim)
 	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 0);
 	check_parts("same", "same", "same");
 }
-END_TEST
 
 /* Nothing was observed, because nothing was attached: the value is not 0. */
-START_TEST(test_classes_that_a_run_could_not_see_are_not_compared)
+TEST(test_classes_that_a_run_could_not_see_are_not_compared)
 {
 	struct plan a = with_seed(5), b = with_seed(6);
 	json_t *root;
@@ -438,7 +433,6 @@ START_TEST(test_classes_that_a_run_could_not_see_are_not_compared)
 	ck_assert_str_eq(verdict_of(root, "all", "faults"), "change");
 	json_decref(root);
 }
-END_TEST
 
 static void check_is_incomplete(void)
 {
@@ -455,7 +449,7 @@ static void check_is_incomplete(void)
 }
 
 /* 800 of 2000 records are missing in A: it seems to have less time in faults. */
-START_TEST(test_cut_and_lossy_recordings_are_not_judged)
+TEST(test_cut_and_lossy_recordings_are_not_judged)
 {
 	struct plan a = with_seed(7), b = with_seed(8);
 	const json_t *side;
@@ -485,9 +479,8 @@ START_TEST(test_cut_and_lossy_recordings_are_not_judged)
 	ck_assert(json_is_null(json_object_get(root, "lost_percent")));
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_few_losses_are_judged)
+TEST(test_few_losses_are_judged)
 {
 	struct plan a = with_seed(7), b = with_seed(8);
 	json_t *root;
@@ -502,9 +495,8 @@ START_TEST(test_few_losses_are_judged)
 	/* Any loss is above a threshold of 0. */
 	ck_assert_int_eq(RUN("-t", "0", "a.pfs", "b.pfs"), 4);
 }
-END_TEST
 
-START_TEST(test_one_run_on_each_side_is_judged_only_with_a_threshold)
+TEST(test_one_run_on_each_side_is_judged_only_with_a_threshold)
 {
 	struct plan a = with_seed(7), b = with_seed(8);
 	json_t *root;
@@ -520,10 +512,9 @@ START_TEST(test_one_run_on_each_side_is_judged_only_with_a_threshold)
 	json_decref(root);
 	ck_assert_int_eq(RUN("-t", "5", "a.pfs", "b.pfs", "--format", "json"), 3);
 }
-END_TEST
 
 /* The device is twice as slow in both runs of B. */
-START_TEST(test_doubled_time_is_found_with_two_runs_on_each_side)
+TEST(test_doubled_time_is_found_with_two_runs_on_each_side)
 {
 	static const char *const paths[] = { "a.pfs", "b.pfs", "c.pfs", "d.pfs" };
 	struct plan plan = usual;
@@ -542,9 +533,8 @@ START_TEST(test_doubled_time_is_found_with_two_runs_on_each_side)
 	json_decref(root);
 	ck_assert_int_eq(RUN("a.pfs", "c.pfs", "--", "b.pfs", "d.pfs"), 0);
 }
-END_TEST
 
-START_TEST(test_few_faults_give_no_verdict)
+TEST(test_few_faults_give_no_verdict)
 {
 	struct plan a = with_seed(9), b = with_seed(10);
 	json_t *root;
@@ -561,9 +551,8 @@ START_TEST(test_few_faults_give_no_verdict)
 	ck_assert_str_eq(verdict_of(root, "all", "whole"), "same");
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_bad_command_lines_and_files_are_refused)
+TEST(test_bad_command_lines_and_files_are_refused)
 {
 	FILE *file = fopen("b.pfs", "w");
 
@@ -585,7 +574,6 @@ START_TEST(test_bad_command_lines_and_files_are_refused)
 	ck_assert_int_eq(RUN("a.pfs", "none.pfs"), 1);
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 1);
 }
-END_TEST
 
 /* The planned faults, some of them equally long in each run, some not. */
 static void record_side(const char *const *paths, double device_us, uint64_t seed)
@@ -604,7 +592,7 @@ static size_t nr_runs(const json_t *root, const char *side)
 	return json_array_size(json_object_get(json_object_get(root, side), "runs"));
 }
 
-START_TEST(test_each_side_may_have_several_runs)
+TEST(test_each_side_may_have_several_runs)
 {
 	static const char *const paths[] = { "a.pfs", "b.pfs", "c.pfs", NULL };
 	json_t *root;
@@ -629,10 +617,9 @@ START_TEST(test_each_side_may_have_several_runs)
 	ck_assert_uint_eq(nr_runs(root, "b"), 2);
 	json_decref(root);
 }
-END_TEST
 
 /* A process that faults at a constant rate, watched once, and then for twice as long. */
-START_TEST(test_duration_of_the_recording_makes_no_change)
+TEST(test_duration_of_the_recording_makes_no_change)
 {
 	struct plan a = with_seed(30), b = with_seed(31);
 	const json_t *difference;
@@ -659,7 +646,6 @@ START_TEST(test_duration_of_the_recording_makes_no_change)
 	ck_assert_str_eq(json_string_value(json_object_get(difference, "key")), "kernel");
 	json_decref(root);
 }
-END_TEST
 
 static void check_says_nothing(void)
 {
@@ -669,16 +655,15 @@ static void check_says_nothing(void)
 	ck_assert_int_eq(stat_buffer.st_size, 0);
 }
 
-START_TEST(test_closed_stdout_is_not_reported)
+TEST(test_closed_stdout_is_not_reported)
 {
 	record_run("a.pfs", &usual);
 	ck_assert_int_eq(status_of(START(true, "a.pfs", "a.pfs")), 128 + SIGPIPE);
 	check_says_nothing();
 }
-END_TEST
 
 /* It reads a FIFO whose writer pauses. */
-START_TEST(test_signal_during_the_open_exits_with_its_status)
+TEST(test_signal_during_the_open_exits_with_its_status)
 {
 	pid_t child;
 	int fd;
@@ -693,7 +678,6 @@ START_TEST(test_signal_during_the_open_exits_with_its_status)
 	ck_assert_int_eq(status_of(child), 128 + SIGTERM);
 	check_says_nothing();
 }
-END_TEST
 
 static ino_t inode_of(const char *path)
 {
@@ -703,7 +687,7 @@ static ino_t inode_of(const char *path)
 	return status.st_ino;
 }
 
-START_TEST(test_html_page_does_not_overwrite_a_recording)
+TEST(test_html_page_does_not_overwrite_a_recording)
 {
 	ino_t before;
 
@@ -719,18 +703,5 @@ START_TEST(test_html_page_does_not_overwrite_a_recording)
 	ck_assert_uint_eq(inode_of("b.pfs"), before);
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 0);
 }
-END_TEST
 
-RUN_TESTS_WITH("cmd_compare", make_folder, remove_folder, test_same_recording_twice_has_no_change,
-	       test_two_runs_of_one_workload_have_no_change,
-	       test_slower_disk_is_a_change_of_the_device_part,
-	       test_reclaim_is_compared_only_with_reclaim, test_parts_are_not_compared_without_ebpf,
-	       test_classes_that_a_run_could_not_see_are_not_compared,
-	       test_cut_and_lossy_recordings_are_not_judged, test_few_losses_are_judged,
-	       test_one_run_on_each_side_is_judged_only_with_a_threshold,
-	       test_doubled_time_is_found_with_two_runs_on_each_side,
-	       test_few_faults_give_no_verdict, test_each_side_may_have_several_runs,
-	       test_duration_of_the_recording_makes_no_change,
-	       test_bad_command_lines_and_files_are_refused, test_closed_stdout_is_not_reported,
-	       test_signal_during_the_open_exits_with_its_status,
-	       test_html_page_does_not_overwrite_a_recording)
+FIXTURE(make_folder, remove_folder);

@@ -309,7 +309,7 @@ static json_int_t at(json_t *json, const char *path)
 	return json_is_null(json) ? -1 : json_integer_value(json);
 }
 
-START_TEST(test_recording_is_explained_again)
+TEST(test_recording_is_explained_again)
 {
 	json_t *json;
 
@@ -337,9 +337,8 @@ START_TEST(test_recording_is_explained_again)
 	ck_assert_int_eq(at(json, "rusage.nvcsw"), -1);
 	json_decref(json);
 }
-END_TEST
 
-START_TEST(test_groups_have_the_recorded_names)
+TEST(test_groups_have_the_recorded_names)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--by", "file"), 0);
@@ -352,10 +351,9 @@ START_TEST(test_groups_have_the_recorded_names)
 	ck_assert_int_eq(RUN("run.pfs", "--by", "class"), 0);
 	ck_assert_ptr_null(strstr(text_file_read("out"), "costliest first"));
 }
-END_TEST
 
 /* 600 faults, in turn of two files, every third from disk. */
-START_TEST(test_report_can_be_limited_to_one_file)
+TEST(test_report_can_be_limited_to_one_file)
 {
 	json_t *json;
 
@@ -384,7 +382,6 @@ START_TEST(test_report_can_be_limited_to_one_file)
 	ck_assert_int_eq(at(json, "elapsed_ns"), 2000000);
 	json_decref(json);
 }
-END_TEST
 
 static double mean_of_disk(const char *name)
 {
@@ -396,7 +393,7 @@ static double mean_of_disk(const char *name)
 	return mean;
 }
 
-START_TEST(test_module_cost_is_also_subtracted_for_one_file)
+TEST(test_module_cost_is_also_subtracted_for_one_file)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/second.so", "--json", "run.json"), 0);
@@ -407,9 +404,8 @@ START_TEST(test_module_cost_is_also_subtracted_for_one_file)
 	ck_assert_double_eq_tol(mean_of_disk("less.json"), mean_of_disk("run.json") - 13, 0.001);
 	unlink("less.json");
 }
-END_TEST
 
-START_TEST(test_one_file_of_a_cut_recording_is_reported)
+TEST(test_one_file_of_a_cut_recording_is_reported)
 {
 	json_t *json;
 
@@ -421,9 +417,8 @@ START_TEST(test_one_file_of_a_cut_recording_is_reported)
 	ck_assert_int_eq(at(json, "parts.classes.disk.parts.device.total_ns"), DISK / 2 * 78000);
 	json_decref(json);
 }
-END_TEST
 
-START_TEST(test_file_missing_in_the_recording_is_refused)
+TEST(test_file_missing_in_the_recording_is_refused)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/third.so", "-o", "report.txt"), 1);
@@ -433,9 +428,8 @@ START_TEST(test_file_missing_in_the_recording_is_refused)
 	ck_assert_int_eq(RUN("-", "--file", "/lib/first.so"), 2);
 	text_file_check("err", "pfdrive: --file: ");
 }
-END_TEST
 
-START_TEST(test_top_reports_the_rows_that_it_omits)
+TEST(test_top_reports_the_rows_that_it_omits)
 {
 	json_t *json;
 
@@ -448,9 +442,8 @@ START_TEST(test_top_reports_the_rows_that_it_omits)
 	ck_assert_int_eq(RUN("run.pfs", "--by", "file", "--top", "0"), 0);
 	ck_assert_ptr_null(strstr(text_file_read("out"), "Not shown"));
 }
-END_TEST
 
-START_TEST(test_cut_recording_is_printed_with_a_warning)
+TEST(test_cut_recording_is_printed_with_a_warning)
 {
 	json_t *json;
 
@@ -470,18 +463,16 @@ START_TEST(test_cut_recording_is_printed_with_a_warning)
 	ck_assert_int_eq(at(json, "parts.classes.disk.parts.device.total_ns"), DISK * 78000);
 	json_decref(json);
 }
-END_TEST
 
-START_TEST(test_torn_recording_is_printed_with_a_warning)
+TEST(test_torn_recording_is_printed_with_a_warning)
 {
 	make_recording(ALL_HOOKS, DAMAGE_TORN);
 	ck_assert_int_eq(RUN("run.pfs"), 0);
 	text_file_check("err", "pfdrive: run.pfs ");
 	ck_assert(!strncmp(text_file_read("out"), "THE RECORDING IS INCOMPLETE; ", 28));
 }
-END_TEST
 
-START_TEST(test_malformed_counts_are_reported_as_unknown)
+TEST(test_malformed_counts_are_reported_as_unknown)
 {
 	json_t *json;
 
@@ -493,10 +484,9 @@ START_TEST(test_malformed_counts_are_reported_as_unknown)
 	ck_assert_int_eq(at(json, "calls"), -1);
 	json_decref(json);
 }
-END_TEST
 
 /* The head of a recording is written before the hooks are attached. */
-START_TEST(test_events_of_a_cut_recording_prove_their_hooks)
+TEST(test_events_of_a_cut_recording_prove_their_hooks)
 {
 	json_t *json;
 
@@ -514,9 +504,8 @@ START_TEST(test_events_of_a_cut_recording_prove_their_hooks)
 	ck_assert_int_eq(at(json, "readahead.idle"), -1);
 	json_decref(json);
 }
-END_TEST
 
-START_TEST(test_output_must_differ_from_the_recording)
+TEST(test_output_must_differ_from_the_recording)
 {
 	struct stat before, after;
 
@@ -539,10 +528,9 @@ START_TEST(test_output_must_differ_from_the_recording)
 	ck_assert_int_eq(before.st_ino, after.st_ino);
 	ck_assert_int_eq(before.st_size, after.st_size);
 }
-END_TEST
 
 /* Also if the files do not exist yet and their folder has two names. */
-START_TEST(test_two_outputs_must_be_different_files)
+TEST(test_two_outputs_must_be_different_files)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(symlink(".", "here"), 0);
@@ -557,10 +545,9 @@ START_TEST(test_two_outputs_must_be_different_files)
 	ck_assert_int_eq(RUN("run.pfs", "-o", "/dev/null", "--json", "/dev/null"), 0);
 	unlink("here");
 }
-END_TEST
 
 /* /dev/stdout is a pipe then, which realpath(3) cannot resolve. */
-START_TEST(test_an_output_may_be_a_pipe)
+TEST(test_an_output_may_be_a_pipe)
 {
 	char path[32], text[256];
 	ssize_t length;
@@ -577,9 +564,8 @@ START_TEST(test_an_output_may_be_a_pipe)
 	close(ends[0]);
 	close(ends[1]);
 }
-END_TEST
 
-START_TEST(test_figures_do_not_overwrite_the_recording)
+TEST(test_figures_do_not_overwrite_the_recording)
 {
 	struct stat before, after;
 
@@ -593,7 +579,6 @@ START_TEST(test_figures_do_not_overwrite_the_recording)
 	ck_assert_int_eq(before.st_ino, after.st_ino);
 	unlink("cost.csv");
 }
-END_TEST
 
 static unsigned int lines_of(const char *text)
 {
@@ -604,7 +589,7 @@ static unsigned int lines_of(const char *text)
 	return lines;
 }
 
-START_TEST(test_faults_have_a_row_each)
+TEST(test_faults_have_a_row_each)
 {
 	static const char head[] = "start_ns,duration_ns,pid,tid,thread,class,major,solved,kernel,";
 	json_int_t total_ns = 0, major = 0, read_bytes = 0;
@@ -640,7 +625,6 @@ START_TEST(test_faults_have_a_row_each)
 	ck_assert_int_eq(read_bytes, at(json, "requests.bytes_read"));
 	json_decref(json);
 }
-END_TEST
 
 static unsigned int rows_from_to(char *from, char *to)
 {
@@ -649,7 +633,7 @@ static unsigned int rows_from_to(char *from, char *to)
 }
 
 /* A fault begins every 200 µs. The first and every third take 100 µs, the others 1 µs. */
-START_TEST(test_range_has_the_faults_that_overlap_it)
+TEST(test_range_has_the_faults_that_overlap_it)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_uint_eq(rows_from_to("200us", "1ms"), 4);
@@ -659,9 +643,8 @@ START_TEST(test_range_has_the_faults_that_overlap_it)
 	make_recording(ALL_HOOKS, DAMAGE_CUT);
 	ck_assert_uint_eq(rows_from_to("0s", "1s"), 3 * FAULTS);
 }
-END_TEST
 
-START_TEST(test_range_without_faults_is_refused)
+TEST(test_range_without_faults_is_refused)
 {
 	json_t *json;
 
@@ -687,9 +670,8 @@ START_TEST(test_range_without_faults_is_refused)
 	ck_assert_int_eq(RUN("-", "-f", "perfetto", "--from", "1ms"), 2);
 	text_file_check("err", "cannot read standard input twice");
 }
-END_TEST
 
-START_TEST(test_range_limits_profiles_and_requests_of_traces)
+TEST(test_range_limits_profiles_and_requests_of_traces)
 {
 	json_t *json, *event;
 	unsigned int requests = 0;
@@ -709,9 +691,8 @@ START_TEST(test_range_limits_profiles_and_requests_of_traces)
 	ck_assert_uint_eq(requests, 1);
 	json_decref(json);
 }
-END_TEST
 
-START_TEST(test_folded_has_the_time_of_each_path)
+TEST(test_folded_has_the_time_of_each_path)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--format", "folded", "--by", "code"), 0);
@@ -719,9 +700,8 @@ START_TEST(test_folded_has_the_time_of_each_path)
 	ck_assert_int_eq(RUN("run.pfs", "--format", "folded"), 1);
 	text_file_check("err", "has no call paths; record with --stacks, or add --by code");
 }
-END_TEST
 
-START_TEST(test_trace_has_the_faults)
+TEST(test_trace_has_the_faults)
 {
 	json_t *json, *events, *event;
 	unsigned int faults = 0;
@@ -739,9 +719,8 @@ START_TEST(test_trace_has_the_faults)
 	ck_assert_uint_eq(faults, DISK);
 	json_decref(json);
 }
-END_TEST
 
-START_TEST(test_each_format_is_compressed_if_the_name_ends_with_gz)
+TEST(test_each_format_is_compressed_if_the_name_ends_with_gz)
 {
 	static char *const formats[] = { "table",      "json",	       "csv",
 					 "faults-csv", "faults-jsonl", "firefox" };
@@ -764,9 +743,8 @@ START_TEST(test_each_format_is_compressed_if_the_name_ends_with_gz)
 		ck_assert_str_eq(text, text_file_read("trace.json"));
 	}
 }
-END_TEST
 
-START_TEST(test_a_profile_has_the_time_of_all_faults)
+TEST(test_a_profile_has_the_time_of_all_faults)
 {
 	json_t *json, *threads, *weights, *weight;
 	json_int_t total_ns = 0;
@@ -793,10 +771,9 @@ START_TEST(test_a_profile_has_the_time_of_all_faults)
 	ck_assert_int_eq(total_ns, at(json, "parts.all.total_ns"));
 	json_decref(json);
 }
-END_TEST
 
 /* The reader exits early, as head(1) does: the requested files are complete, without a message. */
-START_TEST(test_files_are_written_if_stdout_is_closed)
+TEST(test_files_are_written_if_stdout_is_closed)
 {
 	static char *const formats[] = { "table", "csv", "json", "perfetto", "pprof", "firefox" };
 	json_t *json;
@@ -816,9 +793,8 @@ START_TEST(test_files_are_written_if_stdout_is_closed)
 	}
 	ck_assert_int_eq(RUN_UNREAD("run.pfs", "-o", "report.txt"), 0);
 }
-END_TEST
 
-START_TEST(test_a_full_output_does_not_stop_the_others)
+TEST(test_a_full_output_does_not_stop_the_others)
 {
 	json_t *json;
 
@@ -830,7 +806,6 @@ START_TEST(test_a_full_output_does_not_stop_the_others)
 	ck_assert_int_eq(at(json, "calls"), 2 * FAULTS);
 	json_decref(json);
 }
-END_TEST
 
 /* The output of `pfdrive record' at its end. */
 static int print_unread(void)
@@ -852,7 +827,7 @@ static int print_unread(void)
 	return WEXITSTATUS(status);
 }
 
-START_TEST(test_record_writes_its_json_if_stdout_is_closed)
+TEST(test_record_writes_its_json_if_stdout_is_closed)
 {
 	json_t *json;
 
@@ -860,9 +835,8 @@ START_TEST(test_record_writes_its_json_if_stdout_is_closed)
 	json = json_of("run.json");
 	json_decref(json);
 }
-END_TEST
 
-START_TEST(test_recording_comes_through_a_pipe)
+TEST(test_recording_comes_through_a_pipe)
 {
 	int in = dup(0);
 
@@ -873,9 +847,8 @@ START_TEST(test_recording_comes_through_a_pipe)
 	dup2(in, 0);
 	close(in);
 }
-END_TEST
 
-START_TEST(test_non_recording_is_refused_without_output)
+TEST(test_non_recording_is_refused_without_output)
 {
 	json_t *head = json_object();
 	FILE *out;
@@ -897,9 +870,8 @@ START_TEST(test_non_recording_is_refused_without_output)
 	ck_assert_int_eq(RUN("run.pfs", "-o", "no/such/folder"), 1);
 	text_file_check("err", "pfdrive: cannot write no/such/folder: No such file or directory\n");
 }
-END_TEST
 
-START_TEST(test_wrong_options_are_refused)
+TEST(test_wrong_options_are_refused)
 {
 	ck_assert_int_eq(RUN("--by", "colour", "run.pfs"), 2);
 	ck_assert_int_eq(RUN("--top", "-1", "run.pfs"), 2);
@@ -909,7 +881,6 @@ START_TEST(test_wrong_options_are_refused)
 	ck_assert_int_eq(run((char *[]){ "pfdrive", NULL }), 2);
 	text_file_check("err", "pfdrive: no RECORDING was given; see --help\n");
 }
-END_TEST
 
 static void make_folder(void)
 {
@@ -933,25 +904,4 @@ static void remove_folder(void)
 	strcpy(strchr(folder, '\0') - 6, "XXXXXX");
 }
 
-RUN_TESTS_WITH("cmd_report", make_folder, remove_folder, test_recording_is_explained_again,
-	       test_groups_have_the_recorded_names, test_report_can_be_limited_to_one_file,
-	       test_module_cost_is_also_subtracted_for_one_file,
-	       test_one_file_of_a_cut_recording_is_reported,
-	       test_file_missing_in_the_recording_is_refused,
-	       test_top_reports_the_rows_that_it_omits,
-	       test_cut_recording_is_printed_with_a_warning,
-	       test_torn_recording_is_printed_with_a_warning,
-	       test_malformed_counts_are_reported_as_unknown,
-	       test_events_of_a_cut_recording_prove_their_hooks,
-	       test_output_must_differ_from_the_recording, test_two_outputs_must_be_different_files,
-	       test_an_output_may_be_a_pipe, test_figures_do_not_overwrite_the_recording,
-	       test_faults_have_a_row_each, test_range_has_the_faults_that_overlap_it,
-	       test_range_without_faults_is_refused,
-	       test_range_limits_profiles_and_requests_of_traces,
-	       test_folded_has_the_time_of_each_path, test_trace_has_the_faults,
-	       test_each_format_is_compressed_if_the_name_ends_with_gz,
-	       test_a_profile_has_the_time_of_all_faults,
-	       test_files_are_written_if_stdout_is_closed,
-	       test_a_full_output_does_not_stop_the_others,
-	       test_record_writes_its_json_if_stdout_is_closed, test_recording_comes_through_a_pipe,
-	       test_non_recording_is_refused_without_output, test_wrong_options_are_refused)
+FIXTURE(make_folder, remove_folder);

@@ -80,7 +80,7 @@ static void check_text(struct code_files *files, uint64_t inode, const char *exp
 	close(fd);
 }
 
-START_TEST(test_the_mapped_file_is_found_by_path_and_inode)
+TEST(test_the_mapped_file_is_found_by_path_and_inode)
 {
 	struct code_files *files = code_files_new();
 	uint64_t inode = see(files, getpid(), PROT_READ | PROT_EXEC, 0);
@@ -90,9 +90,8 @@ START_TEST(test_the_mapped_file_is_found_by_path_and_inode)
 	ck_assert_int_lt(code_files_open(files, other, inode), 0);
 	code_files_free(files);
 }
-END_TEST
 
-START_TEST(test_a_file_that_replaces_it_is_not_taken_for_it)
+TEST(test_a_file_that_replaces_it_is_not_taken_for_it)
 {
 	struct code_files *files = code_files_new();
 	uint64_t inode = see(files, getpid(), PROT_READ | PROT_EXEC, 0);
@@ -102,10 +101,9 @@ START_TEST(test_a_file_that_replaces_it_is_not_taken_for_it)
 	check_text(files, inode, "first");
 	code_files_free(files);
 }
-END_TEST
 
 /* A daemon goes on with the program that a new package has replaced. */
-START_TEST(test_the_program_of_a_process_is_found_after_its_removal)
+TEST(test_the_program_of_a_process_is_found_after_its_removal)
 {
 	struct code_files *files = code_files_new();
 	char copy[80], deleted[96] = "", from[128];
@@ -159,9 +157,8 @@ START_TEST(test_the_program_of_a_process_is_found_after_its_removal)
 	free(map);
 	code_files_free(files);
 }
-END_TEST
 
-START_TEST(test_a_file_that_was_written_since_has_no_names)
+TEST(test_a_file_that_was_written_since_has_no_names)
 {
 	struct code_files *files = code_files_new();
 	uint64_t inode = see(files, getpid(), PROT_READ | PROT_EXEC, 0);
@@ -170,9 +167,8 @@ START_TEST(test_a_file_that_was_written_since_has_no_names)
 	ck_assert_int_lt(code_files_open(files, path, inode), 0);
 	code_files_free(files);
 }
-END_TEST
 
-START_TEST(test_non_executable_file_is_not_kept_open)
+TEST(test_non_executable_file_is_not_kept_open)
 {
 	struct code_files *files = code_files_new();
 	uint64_t inode = see(files, getpid(), PROT_READ, 0);
@@ -180,10 +176,9 @@ START_TEST(test_non_executable_file_is_not_kept_open)
 	ck_assert_int_lt(code_files_open(files, path, inode), 0);
 	code_files_free(files);
 }
-END_TEST
 
 /* The same path and inode number on another device is another file. */
-START_TEST(test_another_device_is_another_file)
+TEST(test_another_device_is_another_file)
 {
 	struct code_files *files = code_files_new();
 	struct statfs status;
@@ -198,9 +193,8 @@ START_TEST(test_another_device_is_another_file)
 		ck_assert_int_lt(code_files_open(files, path, inode), 0);
 	code_files_free(files);
 }
-END_TEST
 
-START_TEST(test_files_of_an_exited_process_are_found)
+TEST(test_files_of_an_exited_process_are_found)
 {
 	struct code_files *files = code_files_new();
 	uint64_t inode = see(files, 1 << 30, PROT_READ | PROT_EXEC, 0);
@@ -208,10 +202,9 @@ START_TEST(test_files_of_an_exited_process_are_found)
 	check_text(files, inode, "first");
 	code_files_free(files);
 }
-END_TEST
 
 /* More files than are kept open; one of them is mapped again and again. */
-START_TEST(test_files_that_were_mapped_last_are_kept)
+TEST(test_files_that_were_mapped_last_are_kept)
 {
 	struct code_files *files = code_files_new();
 	const unsigned int nr = 600;
@@ -238,9 +231,8 @@ START_TEST(test_files_that_were_mapped_last_are_kept)
 	snprintf(path, sizeof(path), "%s/program", folder);
 	code_files_free(files);
 }
-END_TEST
 
-START_TEST(test_a_device_is_not_opened)
+TEST(test_a_device_is_not_opened)
 {
 	struct code_files *files = code_files_new();
 	uint64_t inode;
@@ -251,12 +243,5 @@ START_TEST(test_a_device_is_not_opened)
 	ck_assert_int_lt(code_files_open(files, path, inode), 0);
 	code_files_free(files);
 }
-END_TEST
 
-RUN_TESTS_WITH("code files", setup, teardown, test_the_mapped_file_is_found_by_path_and_inode,
-	       test_a_file_that_replaces_it_is_not_taken_for_it,
-	       test_the_program_of_a_process_is_found_after_its_removal,
-	       test_a_file_that_was_written_since_has_no_names,
-	       test_non_executable_file_is_not_kept_open, test_another_device_is_another_file,
-	       test_files_of_an_exited_process_are_found, test_files_that_were_mapped_last_are_kept,
-	       test_a_device_is_not_opened)
+FIXTURE(setup, teardown);

@@ -166,7 +166,7 @@ static size_t through_recording(const json_t *symbols)
 	return nr;
 }
 
-START_TEST(test_code_gets_its_names)
+TEST(test_code_gets_its_names)
 {
 	json_t *symbols;
 	uint64_t left_out;
@@ -180,7 +180,6 @@ START_TEST(test_code_gets_its_names)
 	json_decref(symbols);
 	analysis_free(analysis);
 }
-END_TEST
 
 static size_t find(const char *path, uint64_t nr, json_t **symbols, uint64_t *left_out)
 {
@@ -191,7 +190,7 @@ static size_t find(const char *path, uint64_t nr, json_t **symbols, uint64_t *le
 }
 
 /* Each takes 23 KiB of JSON; three times as many as fit. */
-START_TEST(test_names_that_do_not_fit_are_counted)
+TEST(test_names_that_do_not_fit_are_counted)
 {
 	uint64_t all, left_out;
 	char path[PATH_MAX];
@@ -212,7 +211,6 @@ START_TEST(test_names_that_do_not_fit_are_counted)
 	json_decref(symbols);
 	remove_alias();
 }
-END_TEST
 
 /* An analysis of one fault by code of this process outside any file. */
 static void add_jitted_fault(void)
@@ -266,7 +264,7 @@ static json_t *find_jitted(const struct code_files *files)
 	return symbols;
 }
 
-START_TEST(test_code_of_a_jit_has_the_names_of_its_process)
+TEST(test_code_of_a_jit_has_the_names_of_its_process)
 {
 	struct code_files *files = code_files_new();
 	char path[64], expected[64];
@@ -287,9 +285,8 @@ START_TEST(test_code_of_a_jit_has_the_names_of_its_process)
 	unlink(path);
 	code_files_free(files);
 }
-END_TEST
 
-START_TEST(test_foreign_file_is_not_used_as_a_jit_map)
+TEST(test_foreign_file_is_not_used_as_a_jit_map)
 {
 	struct code_files *files = code_files_new();
 	char path[64], target[64];
@@ -313,8 +310,3 @@ START_TEST(test_foreign_file_is_not_used_as_a_jit_map)
 	unlink(path);
 	code_files_free(files);
 }
-END_TEST
-
-RUN_TESTS("code_names", test_code_of_a_jit_has_the_names_of_its_process,
-	  test_foreign_file_is_not_used_as_a_jit_map, test_code_gets_its_names,
-	  test_names_that_do_not_fit_are_counted)

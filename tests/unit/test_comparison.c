@@ -88,7 +88,7 @@ static struct comparison compare(const struct sample *a, const struct sample *b,
 	return comparison;
 }
 
-START_TEST(test_same_run_twice_has_no_change_even_without_a_threshold)
+TEST(test_same_run_twice_has_no_change_even_without_a_threshold)
 {
 	struct comparison comparison;
 	struct sample a;
@@ -109,9 +109,8 @@ START_TEST(test_same_run_twice_has_no_change_even_without_a_threshold)
 			ck_assert_double_eq(comparison.rows[i].a.value, comparison.rows[i].b.value);
 	}
 }
-END_TEST
 
-START_TEST(test_slower_device_changes_only_the_device_part)
+TEST(test_slower_device_changes_only_the_device_part)
 {
 	struct comparison comparison;
 	const struct comparison_row *row;
@@ -132,9 +131,8 @@ START_TEST(test_slower_device_changes_only_the_device_part)
 	ck_assert_int_eq(find(&comparison, "disk", "faults")->verdict, COMPARISON_SAME);
 	ck_assert_int_eq(find(&comparison, "disk", "blocked")->verdict, COMPARISON_SAME);
 }
-END_TEST
 
-START_TEST(test_difference_below_the_threshold_is_not_a_change)
+TEST(test_difference_below_the_threshold_is_not_a_change)
 {
 	struct comparison comparison;
 	struct sample a, b;
@@ -146,13 +144,12 @@ START_TEST(test_difference_below_the_threshold_is_not_a_change)
 	ck_assert(!comparison.change);
 	ck_assert_double_gt(find(&comparison, "disk", "device")->interval.low, 0);
 }
-END_TEST
 
 /*
  * 15 rows for each pair: with 95 % for each row, nearly half of all pairs would have a verdict
  * "changed".
  */
-START_TEST(test_equal_runs_are_seldom_reported_as_changed)
+TEST(test_equal_runs_are_seldom_reported_as_changed)
 {
 	enum { PAIRS = 30 };
 	struct comparison comparison;
@@ -175,10 +172,9 @@ START_TEST(test_equal_runs_are_seldom_reported_as_changed)
 	/* 1.5 of 30 are expected at most; more than 5 have a probability of 0.3 %. */
 	ck_assert_uint_le(changed, 5);
 }
-END_TEST
 
 /* Nine faults on each side allow no verdict, however much they differ. */
-START_TEST(test_few_faults_give_no_verdict)
+TEST(test_few_faults_give_no_verdict)
 {
 	struct comparison comparison;
 	struct sample a, b;
@@ -193,9 +189,8 @@ START_TEST(test_few_faults_give_no_verdict)
 	ck_assert_int_eq(find(&comparison, "disk", "whole")->verdict, COMPARISON_TOO_FEW);
 	ck_assert_int_eq(find(&comparison, "disk", "device")->verdict, COMPARISON_TOO_FEW);
 }
-END_TEST
 
-START_TEST(test_class_of_one_run_only_is_a_change_by_count)
+TEST(test_class_of_one_run_only_is_a_change_by_count)
 {
 	struct comparison comparison;
 	const struct comparison_row *row;
@@ -217,9 +212,8 @@ START_TEST(test_class_of_one_run_only_is_a_change_by_count)
 	ck_assert_int_eq(row->verdict, COMPARISON_CHANGE);
 	ck_assert(isinf(row->interval.difference));
 }
-END_TEST
 
-START_TEST(test_class_of_neither_run_has_no_rows)
+TEST(test_class_of_neither_run_has_no_rows)
 {
 	struct comparison comparison;
 	struct sample a;
@@ -230,9 +224,8 @@ START_TEST(test_class_of_neither_run_has_no_rows)
 	ck_assert_uint_eq(comparison.nr, 0);
 	ck_assert(!comparison.change);
 }
-END_TEST
 
-START_TEST(test_part_unknown_in_one_run_has_no_verdict)
+TEST(test_part_unknown_in_one_run_has_no_verdict)
 {
 	struct comparison comparison = { 0 };
 	const struct comparison_row *row;
@@ -250,9 +243,8 @@ START_TEST(test_part_unknown_in_one_run_has_no_verdict)
 	ck_assert_int_eq(find(&comparison, "disk", "cpu_before")->verdict, COMPARISON_SAME);
 	ck_assert_int_eq(find(&comparison, "disk", "whole")->verdict, COMPARISON_CHANGE);
 }
-END_TEST
 
-START_TEST(test_times_of_calls_are_not_compared_with_those_of_whole_faults)
+TEST(test_times_of_calls_are_not_compared_with_those_of_whole_faults)
 {
 	struct comparison comparison = { 0 };
 	struct sample a, b;
@@ -267,9 +259,8 @@ START_TEST(test_times_of_calls_are_not_compared_with_those_of_whole_faults)
 	ck_assert_int_eq(find(&comparison, "disk", "faults")->verdict, COMPARISON_SAME);
 	ck_assert(!comparison.change);
 }
-END_TEST
 
-START_TEST(test_number_of_major_faults_is_compared)
+TEST(test_number_of_major_faults_is_compared)
 {
 	struct comparison comparison;
 	struct sample a, b;
@@ -281,10 +272,9 @@ START_TEST(test_number_of_major_faults_is_compared)
 	ck_assert_int_eq(find(&comparison, "disk", "major")->verdict, COMPARISON_CHANGE);
 	ck_assert_int_eq(find(&comparison, "disk", "faults")->verdict, COMPARISON_SAME);
 }
-END_TEST
 
 /* With more rows, each row needs a higher confidence. */
-START_TEST(test_confidence_is_shared_by_the_rows)
+TEST(test_confidence_is_shared_by_the_rows)
 {
 	struct comparison one = { 0 }, both = { 0 };
 	struct sample a, b;
@@ -302,10 +292,9 @@ START_TEST(test_confidence_is_shared_by_the_rows)
 	ck_assert_double_gt(find(&both, "disk", "whole")->interval.high,
 			    find(&one, "disk", "whole")->interval.high);
 }
-END_TEST
 
 /* The total of all faults has nine tenths, and leaves them to the others once it differs. */
-START_TEST(test_total_of_all_faults_is_tested_first)
+TEST(test_total_of_all_faults_is_tested_first)
 {
 	struct comparison comparison = { 0 };
 	struct sample a, b;
@@ -329,9 +318,8 @@ START_TEST(test_total_of_all_faults_is_tested_first)
 	ck_assert_int_eq(find(&comparison, "all", "faults")->verdict, COMPARISON_SAME);
 	ck_assert_double_eq_tol(find(&comparison, "all", "faults")->confidence, 1 - 0.05 / 2, TINY);
 }
-END_TEST
 
-START_TEST(test_one_run_on_each_side_is_not_judged)
+TEST(test_one_run_on_each_side_is_not_judged)
 {
 	const struct comparison_rules rules = { .confidence = 0.95, .threshold = 0.05 };
 	struct comparison comparison = { 0 };
@@ -347,9 +335,8 @@ START_TEST(test_one_run_on_each_side_is_not_judged)
 	ck_assert_int_eq(find(&comparison, "all", "total")->verdict, COMPARISON_NOT_JUDGED);
 	ck_assert_double_gt(find(&comparison, "all", "total")->interval.difference, 0.8);
 }
-END_TEST
 
-START_TEST(test_runs_with_losses_above_the_threshold_are_not_judged)
+TEST(test_runs_with_losses_above_the_threshold_are_not_judged)
 {
 	struct comparison_rules rules = { .confidence = 0.95, .threshold = 0.05, .single = true };
 	const double losses[] = { 0.4, 0.051, INFINITY };
@@ -376,10 +363,9 @@ START_TEST(test_runs_with_losses_above_the_threshold_are_not_judged)
 	comparison_judge(&comparison, &rules);
 	ck_assert(comparison.incomplete);
 }
-END_TEST
 
 /* 9 % fewer faults in B, of which 4 % may be lost ones. */
-START_TEST(test_losses_below_the_threshold_add_to_it)
+TEST(test_losses_below_the_threshold_add_to_it)
 {
 	struct comparison_rules rules = { .confidence = 0.95, .threshold = 0.05, .single = true };
 	struct comparison comparison = { 0 };
@@ -399,10 +385,9 @@ START_TEST(test_losses_below_the_threshold_add_to_it)
 	ck_assert(!comparison.incomplete);
 	ck_assert_int_eq(find(&comparison, "all", "faults")->verdict, COMPARISON_SAME);
 }
-END_TEST
 
 /* Fewer but longer faults may cost less in total, so the total comes first. */
-START_TEST(test_total_time_is_the_first_row)
+TEST(test_total_time_is_the_first_row)
 {
 	struct comparison comparison = { 0 };
 	const struct comparison_row *row;
@@ -421,9 +406,8 @@ START_TEST(test_total_time_is_the_first_row)
 	ck_assert_double_lt(row->interval.high, 0);
 	ck_assert_double_gt(find(&comparison, "all", "whole")->interval.low, 0);
 }
-END_TEST
 
-START_TEST(test_bytes_read_are_compared_if_all_runs_know_them)
+TEST(test_bytes_read_are_compared_if_all_runs_know_them)
 {
 	struct comparison comparison = { 0 };
 	struct read_batches reads[2] = { 0 };
@@ -450,10 +434,9 @@ START_TEST(test_bytes_read_are_compared_if_all_runs_know_them)
 	ck_assert_double_eq_tol(comparison.rows[1].interval.difference, -31.0 / 32, TINY);
 	ck_assert_str_eq(comparison_unit(&comparison.rows[1], false), "bytes");
 }
-END_TEST
 
 /* The same rate, watched for 10 and for 20 seconds. */
-START_TEST(test_rates_of_runs_of_different_length_are_the_same)
+TEST(test_rates_of_runs_of_different_length_are_the_same)
 {
 	struct comparison sums = { 0 }, rates = { 0 };
 	struct sample a, b;
@@ -475,7 +458,6 @@ START_TEST(test_rates_of_runs_of_different_length_are_the_same)
 	ck_assert_str_eq(comparison_unit(find(&rates, "all", "faults"), true), "faults/s");
 	ck_assert_str_eq(comparison_unit(find(&rates, "all", "whole"), true), "ns");
 }
-END_TEST
 
 /* Faults of one burst are correlated; lognormal, 0.5 between bursts and 0.3 within. */
 static void fill_bursts(struct sample *sample, size_t burst, double slower, uint64_t *state)
@@ -507,7 +489,7 @@ static const size_t bursts[] = { 1, 50, 500, 700 };
 #define NR_BURSTS   (sizeof(bursts) / sizeof(bursts[0]))
 #define BURST_PAIRS 20
 
-START_TEST(test_equal_bursty_runs_are_seldom_reported_as_changed)
+TEST(test_equal_bursty_runs_are_seldom_reported_as_changed)
 {
 	unsigned int pair, nr, nr_at_zero;
 	struct sample a, b;
@@ -527,9 +509,8 @@ START_TEST(test_equal_bursty_runs_are_seldom_reported_as_changed)
 			      bursts[i], nr, nr_at_zero, BURST_PAIRS);
 	}
 }
-END_TEST
 
-START_TEST(test_change_of_bursty_runs_is_found)
+TEST(test_change_of_bursty_runs_is_found)
 {
 	static const size_t lengths[] = { 1, 50 };
 	unsigned int pair, nr;
@@ -547,7 +528,6 @@ START_TEST(test_change_of_bursty_runs_is_found)
 		ck_assert_msg(nr >= BURST_PAIRS - 1, "bursts of %zu: %u", lengths[i], nr);
 	}
 }
-END_TEST
 
 #define RUNS 5
 
@@ -564,7 +544,7 @@ static void fill_runs(struct sample *samples, struct comparison_side *side, doub
 	}
 }
 
-START_TEST(test_several_runs_reveal_the_variation_between_runs)
+TEST(test_several_runs_reveal_the_variation_between_runs)
 {
 	static struct sample a[RUNS], b[RUNS];
 	struct comparison_side side_a, side_b;
@@ -584,20 +564,3 @@ START_TEST(test_several_runs_reveal_the_variation_between_runs)
 	ck_assert_uint_le(equal, 1);
 	ck_assert_uint_ge(found, BURST_PAIRS / 2 - 1);
 }
-END_TEST
-
-RUN_TESTS("comparison", test_same_run_twice_has_no_change_even_without_a_threshold,
-	  test_slower_device_changes_only_the_device_part,
-	  test_difference_below_the_threshold_is_not_a_change,
-	  test_equal_runs_are_seldom_reported_as_changed, test_few_faults_give_no_verdict,
-	  test_class_of_one_run_only_is_a_change_by_count, test_class_of_neither_run_has_no_rows,
-	  test_part_unknown_in_one_run_has_no_verdict, test_number_of_major_faults_is_compared,
-	  test_times_of_calls_are_not_compared_with_those_of_whole_faults,
-	  test_confidence_is_shared_by_the_rows, test_total_of_all_faults_is_tested_first,
-	  test_one_run_on_each_side_is_not_judged,
-	  test_runs_with_losses_above_the_threshold_are_not_judged,
-	  test_losses_below_the_threshold_add_to_it, test_total_time_is_the_first_row,
-	  test_bytes_read_are_compared_if_all_runs_know_them,
-	  test_rates_of_runs_of_different_length_are_the_same,
-	  test_equal_bursty_runs_are_seldom_reported_as_changed,
-	  test_change_of_bursty_runs_is_found, test_several_runs_reveal_the_variation_between_runs)

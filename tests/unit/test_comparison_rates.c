@@ -145,7 +145,7 @@ static const struct plan programs[] = {
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
 /* 10 of 200 are permitted; more than 20 have a probability of 0.1 % then. */
-START_TEST(test_equal_programs_are_called_changed_in_5_percent_at_most)
+TEST(test_equal_programs_are_called_changed_in_5_percent_at_most)
 {
 	unsigned int program, noise, side, changed, sum = 0;
 	struct plan plan;
@@ -168,7 +168,6 @@ START_TEST(test_equal_programs_are_called_changed_in_5_percent_at_most)
 	/* Of all pairs together. */
 	ck_assert_uint_le(sum, 0.055 * PAIRS * NR(programs) * NR(noises) * NR(sides));
 }
-END_TEST
 
 /* Share of pairs with a longer time in B that is found. */
 static double found(double noise, size_t nr, double change)
@@ -185,7 +184,7 @@ static double found(double noise, size_t nr, double change)
 	return (double)nr_changed(&plan) / PAIRS;
 }
 
-START_TEST(test_doubled_time_is_found_with_two_runs_a_side)
+TEST(test_doubled_time_is_found_with_two_runs_a_side)
 {
 	state = 2;
 	ck_assert_double_eq(found(0, 2, 2), 1);
@@ -193,9 +192,8 @@ START_TEST(test_doubled_time_is_found_with_two_runs_a_side)
 	/* The best test of two and two numbers with 10 % of noise finds 93 %. */
 	ck_assert_double_ge(found(0.1, 2, 2), 0.8);
 }
-END_TEST
 
-START_TEST(test_doubled_time_is_found_with_three_runs_a_side)
+TEST(test_doubled_time_is_found_with_three_runs_a_side)
 {
 	unsigned int noise;
 
@@ -203,10 +201,9 @@ START_TEST(test_doubled_time_is_found_with_three_runs_a_side)
 	for (noise = 0; noise < NR(noises); noise++)
 		ck_assert_double_ge(found(noises[noise], 3, 2), 0.98);
 }
-END_TEST
 
 /* The other times are too noisy for a verdict, and the numbers are the same in all runs. */
-START_TEST(test_number_of_faults_is_compared_without_the_noise_of_their_times)
+TEST(test_number_of_faults_is_compared_without_the_noise_of_their_times)
 {
 	struct plan plan = {
 		.faults = { 500, 2000, 2500 }, .noise = 0.3, .change = 1, .more = 1.1
@@ -228,9 +225,8 @@ START_TEST(test_number_of_faults_is_compared_without_the_noise_of_their_times)
 		ck_assert_int_eq(row->verdict, COMPARISON_CHANGE);
 	}
 }
-END_TEST
 
-START_TEST(test_equal_numbers_of_faults_in_all_runs_are_the_same)
+TEST(test_equal_numbers_of_faults_in_all_runs_are_the_same)
 {
 	const struct plan plan = {
 		.faults = { 50, 200, 250 }, .change = 4, .more = 1, .a = 2, .b = 2
@@ -245,10 +241,9 @@ START_TEST(test_equal_numbers_of_faults_in_all_runs_are_the_same)
 		if (row->measure == COMPARISON_FAULTS || row->measure == COMPARISON_MAJOR)
 			ck_assert_int_eq(row->verdict, COMPARISON_SAME);
 }
-END_TEST
 
 /* A kind that only one side has, in each of the runs. */
-START_TEST(test_faults_of_one_side_only_are_a_change_by_number)
+TEST(test_faults_of_one_side_only_are_a_change_by_number)
 {
 	struct comparison comparison = { 0 };
 	struct plan plan = { .faults = { 0, 300, 0 }, .change = 1, .more = 1, .a = 3, .b = 3 };
@@ -273,21 +268,11 @@ START_TEST(test_faults_of_one_side_only_are_a_change_by_number)
 	/* There is no time to compare with. */
 	ck_assert_int_eq(comparison.rows[comparison.nr - 1].verdict, COMPARISON_TOO_FEW);
 }
-END_TEST
 
-START_TEST(test_time_longer_by_a_third_is_found_with_five_runs_a_side)
+TEST(test_time_longer_by_a_third_is_found_with_five_runs_a_side)
 {
 	state = 4;
 	ck_assert_double_ge(found(0, 5, 1.3), 1);
 	ck_assert_double_ge(found(0.05, 5, 1.3), 0.98);
 	ck_assert_double_ge(found(0.1, 10, 1.3), 0.98);
 }
-END_TEST
-
-RUN_TESTS("comparison_rates", test_equal_programs_are_called_changed_in_5_percent_at_most,
-	  test_doubled_time_is_found_with_two_runs_a_side,
-	  test_doubled_time_is_found_with_three_runs_a_side,
-	  test_time_longer_by_a_third_is_found_with_five_runs_a_side,
-	  test_number_of_faults_is_compared_without_the_noise_of_their_times,
-	  test_equal_numbers_of_faults_in_all_runs_are_the_same,
-	  test_faults_of_one_side_only_are_a_change_by_number)

@@ -10,7 +10,7 @@
 #include "user/compete/compete_options.h"
 #include "user/analyze/pages/competition.h"
 
-START_TEST(test_a_size_has_a_unit_and_a_ratio_does_not)
+TEST(test_a_size_has_a_unit_and_a_ratio_does_not)
 {
 	struct compete_options options = { 0 };
 
@@ -25,9 +25,8 @@ START_TEST(test_a_size_has_a_unit_and_a_ratio_does_not)
 	ck_assert_double_eq(options.ratio, 2);
 	ck_assert(!options.sequential);
 }
-END_TEST
 
-START_TEST(test_malformed_competitors_are_refused)
+TEST(test_malformed_competitors_are_refused)
 {
 	static const char *const wrong[] = {
 		"",
@@ -58,7 +57,6 @@ START_TEST(test_malformed_competitors_are_refused)
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		ck_assert_msg(compete_parse(wrong[i], &options), "'%s' was taken", wrong[i]);
 }
-END_TEST
 
 static void read_text(const char *text, enum competition_file which, uint64_t *counts)
 {
@@ -68,7 +66,7 @@ static void read_text(const char *text, enum competition_file which, uint64_t *c
 	fclose(file);
 }
 
-START_TEST(test_counts_in_kernel_files_are_found_by_name)
+TEST(test_counts_in_kernel_files_are_found_by_name)
 {
 	uint64_t before[NR_COMPETITION_FIGURES], after[NR_COMPETITION_FIGURES];
 	struct competition_side side;
@@ -89,9 +87,8 @@ START_TEST(test_counts_in_kernel_files_are_found_by_name)
 	ck_assert_uint_eq(side.figures[COMPETITION_LIMIT_HITS], COUNT_NA);
 	ck_assert_uint_eq(side.figures[COMPETITION_MAJFLT], COUNT_NA);
 }
-END_TEST
 
-START_TEST(test_every_figure_has_a_name_and_a_source)
+TEST(test_every_figure_has_a_name_and_a_source)
 {
 	const struct competition_name *name;
 
@@ -102,9 +99,8 @@ START_TEST(test_every_figure_has_a_name_and_a_source)
 		ck_assert(!name->file == !name->line);
 	}
 }
-END_TEST
 
-START_TEST(test_matrix_of_roles_adds_up_to_all_pages)
+TEST(test_matrix_of_roles_adds_up_to_all_pages)
 {
 	static const pid_t competitors[] = { 20, 21 };
 	struct swap_row rows[] = {
@@ -139,8 +135,3 @@ START_TEST(test_matrix_of_roles_adds_up_to_all_pages)
 	ck_assert(!swap_role_owns(&matrix, SWAP_KSWAPD) && swap_role_evicts(&matrix, SWAP_KSWAPD));
 	ck_assert(!swap_role_evicts(&matrix, SWAP_SEVERAL));
 }
-END_TEST
-
-RUN_TESTS("competition", test_a_size_has_a_unit_and_a_ratio_does_not,
-	  test_malformed_competitors_are_refused, test_counts_in_kernel_files_are_found_by_name,
-	  test_every_figure_has_a_name_and_a_source, test_matrix_of_roles_adds_up_to_all_pages)

@@ -89,7 +89,7 @@ static bool has_option(const char *part, const char *option)
 	return false;
 }
 
-START_TEST(test_script_has_every_option_of_every_command)
+TEST(test_script_has_every_option_of_every_command, .loops = 2)
 {
 	const char *shell = shells[_i];
 	char line[256], option[64], *part, *at;
@@ -119,9 +119,8 @@ START_TEST(test_script_has_every_option_of_every_command)
 		ck_assert_uint_ge(options, 5);
 	}
 }
-END_TEST
 
-START_TEST(test_script_has_every_command_and_no_helper)
+TEST(test_script_has_every_command_and_no_helper, .loops = 2)
 {
 	const char *name;
 	char word[64];
@@ -138,9 +137,8 @@ START_TEST(test_script_has_every_command_and_no_helper)
 	ck_assert_ptr_null(strstr(text, "cgroup-reaper"));
 	ck_assert_ptr_null(strstr(text, "bare-loop"));
 }
-END_TEST
 
-START_TEST(test_the_shell_accepts_it)
+TEST(test_the_shell_accepts_it, .loops = 2)
 {
 	char path[] = "/tmp/pfstat-completion-XXXXXX", line[256];
 	const int fd = mkstemp(path);
@@ -153,7 +151,6 @@ START_TEST(test_the_shell_accepts_it)
 	ck_assert_int_eq(system(line), 0);
 	unlink(path);
 }
-END_TEST
 
 /* The words that bash offers for the last word. */
 static const char *offered(const char *path, const char *words)
@@ -173,7 +170,7 @@ static const char *offered(const char *path, const char *words)
 	return text;
 }
 
-START_TEST(test_bash_offers_commands_options_and_values)
+TEST(test_bash_offers_commands_options_and_values)
 {
 	static const struct {
 		const char *words, *offered;
@@ -210,30 +207,8 @@ START_TEST(test_bash_offers_commands_options_and_values)
 		ck_assert_str_eq(offered(path, cases[i].words), cases[i].offered);
 	unlink(path);
 }
-END_TEST
 
-START_TEST(test_another_shell_is_refused)
+TEST(test_another_shell_is_refused)
 {
 	ck_assert(!completion_print(stdout, "fish"));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("completion");
-	TCase *tcase = tcase_create("completion");
-	SRunner *runner = srunner_create(suite);
-	int failed;
-
-	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, test_script_has_every_option_of_every_command, 0, 2);
-	tcase_add_loop_test(tcase, test_script_has_every_command_and_no_helper, 0, 2);
-	tcase_add_loop_test(tcase, test_the_shell_accepts_it, 0, 2);
-	tcase_add_test(tcase, test_bash_offers_commands_options_and_values);
-	tcase_add_test(tcase, test_another_shell_is_refused);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

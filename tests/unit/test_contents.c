@@ -44,7 +44,7 @@ static uint64_t after_fork(void)
 	return figures.after_fork.count;
 }
 
-START_TEST(test_copies_are_counted_by_their_origin)
+TEST(test_copies_are_counted_by_their_origin)
 {
 	struct explained explained = { .class = FAULT_ANON, .solved = true };
 
@@ -64,9 +64,8 @@ START_TEST(test_copies_are_counted_by_their_origin)
 	ck_assert_uint_eq(figures.by[PFSTAT_CONTENT_UNKNOWN].count, 1);
 	ck_assert_uint_eq(figures.by[PFSTAT_CONTENT_NEW].count, 0);
 }
-END_TEST
 
-START_TEST(test_a_copy_follows_a_fork_of_its_own_process_only)
+TEST(test_a_copy_follows_a_fork_of_its_own_process_only)
 {
 	reset();
 	fault(1, 90, PFSTAT_CONTENT_FORK); /* of a fork before the recording */
@@ -84,9 +83,8 @@ START_TEST(test_a_copy_follows_a_fork_of_its_own_process_only)
 	ck_assert_uint_eq(figures.fork_pid, 1);
 	ck_assert_uint_eq(figures.fork_pid_count, 2);
 }
-END_TEST
 
-START_TEST(test_a_new_thread_is_no_fork)
+TEST(test_a_new_thread_is_no_fork)
 {
 	reset();
 	task(PFSTAT_TASK_FORK, 100, 1, 1, 7);
@@ -94,9 +92,8 @@ START_TEST(test_a_new_thread_is_no_fork)
 	ck_assert_uint_eq(after_fork(), 0);
 	ck_assert_uint_eq(figures.fork_pid, 0);
 }
-END_TEST
 
-START_TEST(test_exec_ends_what_two_processes_share)
+TEST(test_exec_ends_what_two_processes_share)
 {
 	reset();
 	task(PFSTAT_TASK_FORK, 100, 1, 2, 2);
@@ -112,10 +109,9 @@ START_TEST(test_exec_ends_what_two_processes_share)
 	fault(1, 170, PFSTAT_CONTENT_FORK);
 	ck_assert_uint_eq(after_fork(), 2);
 }
-END_TEST
 
 /* The kernel copies pages of large folios also if the other process has ended. */
-START_TEST(test_exit_leaves_the_fork_to_the_other_process)
+TEST(test_exit_leaves_the_fork_to_the_other_process)
 {
 	reset();
 	task(PFSTAT_TASK_FORK, 100, 1, 2, 2);
@@ -131,9 +127,8 @@ START_TEST(test_exit_leaves_the_fork_to_the_other_process)
 	ck_assert_uint_eq(after_fork(), 2);
 	ck_assert_uint_eq(figures.fork_pid, 1);
 }
-END_TEST
 
-START_TEST(test_the_process_whose_forks_cost_most_copies_is_named)
+TEST(test_the_process_whose_forks_cost_most_copies_is_named)
 {
 	uint64_t i;
 
@@ -147,10 +142,9 @@ START_TEST(test_the_process_whose_forks_cost_most_copies_is_named)
 	ck_assert_uint_eq(figures.fork_pid, 5);
 	ck_assert_uint_eq(figures.fork_pid_count, 3);
 }
-END_TEST
 
 /* A server forks for each request: its children end, and one entry is left of them. */
-START_TEST(test_a_server_that_forks_for_days_is_one_entry)
+TEST(test_a_server_that_forks_for_days_is_one_entry)
 {
 	uint32_t i;
 
@@ -166,9 +160,8 @@ START_TEST(test_a_server_that_forks_for_days_is_one_entry)
 	fault(9, 150, PFSTAT_CONTENT_FORK);
 	ck_assert_uint_eq(after_fork(), 2);
 }
-END_TEST
 
-START_TEST(test_more_living_children_than_entries_drop_the_oldest)
+TEST(test_more_living_children_than_entries_drop_the_oldest)
 {
 	uint32_t i;
 
@@ -179,9 +172,8 @@ START_TEST(test_more_living_children_than_entries_drop_the_oldest)
 		fault(1000 + i, 10000, PFSTAT_CONTENT_FORK);
 	ck_assert_uint_eq(after_fork(), CONTENTS_FORKS);
 }
-END_TEST
 
-START_TEST(test_huge_pages_are_counted_by_size)
+TEST(test_huge_pages_are_counted_by_size)
 {
 	static const uint8_t orders[] = { 18, 9, 9, 4, 9, 6, 2 };
 	struct explained explained = { .end_ns = 100, .solved = true };
@@ -204,9 +196,8 @@ START_TEST(test_huge_pages_are_counted_by_size)
 	ck_assert_uint_eq(figures.huge[3].order, 18);
 	ck_assert_uint_eq(figures.by[PFSTAT_CONTENT_UNKNOWN].count, 0);
 }
-END_TEST
 
-START_TEST(test_single_pages_of_dax_are_counted)
+TEST(test_single_pages_of_dax_are_counted)
 {
 	struct pfstat_record record = { .op = PFSTAT_OP_FAULT, .result = PFSTAT_RESULT_NOPAGE };
 
@@ -225,12 +216,3 @@ START_TEST(test_single_pages_of_dax_are_counted)
 	contents_figures(&contents, &figures);
 	ck_assert_uint_eq(figures.dax_small, 1);
 }
-END_TEST
-
-RUN_TESTS("contents", test_copies_are_counted_by_their_origin,
-	  test_a_copy_follows_a_fork_of_its_own_process_only, test_a_new_thread_is_no_fork,
-	  test_exec_ends_what_two_processes_share, test_exit_leaves_the_fork_to_the_other_process,
-	  test_the_process_whose_forks_cost_most_copies_is_named,
-	  test_a_server_that_forks_for_days_is_one_entry,
-	  test_more_living_children_than_entries_drop_the_oldest,
-	  test_huge_pages_are_counted_by_size, test_single_pages_of_dax_are_counted)

@@ -7,7 +7,7 @@
 #include "user/system/cpus.h"
 #include "user/system/cpus_online.h"
 
-START_TEST(test_a_cpu_beyond_1024_is_in_the_set)
+TEST(test_a_cpu_beyond_1024_is_in_the_set)
 {
 	const struct cpus last = cpus_only(CPUS_MAX - 1), high = cpus_only(1024);
 
@@ -16,9 +16,8 @@ START_TEST(test_a_cpu_beyond_1024_is_in_the_set)
 	ck_assert(cpus_has(&high, 1024) && !cpus_has(&high, 0));
 	ck_assert(!cpus_has(&high, CPUS_MAX));
 }
-END_TEST
 
-START_TEST(test_cpu_set_of_a_thread_is_its_affinity)
+TEST(test_cpu_set_of_a_thread_is_its_affinity)
 {
 	struct cpus before, after;
 	int cpu = sched_getcpu();
@@ -32,9 +31,8 @@ START_TEST(test_cpu_set_of_a_thread_is_its_affinity)
 	ck_assert(cpus_has(&after, cpu));
 	ck_assert_int_eq(cpus_confine(0, &before), 0);
 }
-END_TEST
 
-START_TEST(test_a_list_of_cpus_is_parsed)
+TEST(test_a_list_of_cpus_is_parsed)
 {
 	static const char *const wrong[] = {
 		"", "\n", "-1", "3-1", "1,", "x", "1 2", "8192", "0-"
@@ -51,9 +49,8 @@ START_TEST(test_a_list_of_cpus_is_parsed)
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		ck_assert_int_eq(cpus_parse(&cpus, wrong[i]), -EINVAL);
 }
-END_TEST
 
-START_TEST(test_only_a_changed_set_is_reported)
+TEST(test_only_a_changed_set_is_reported)
 {
 	struct cpus_online online;
 
@@ -66,7 +63,3 @@ START_TEST(test_only_a_changed_set_is_reported)
 	cpus_online_close(&online);
 	ck_assert(!cpus_online_changed(&online));
 }
-END_TEST
-
-RUN_TESTS("cpus", test_a_list_of_cpus_is_parsed, test_only_a_changed_set_is_reported,
-	  test_a_cpu_beyond_1024_is_in_the_set, test_cpu_set_of_a_thread_is_its_affinity)

@@ -171,7 +171,7 @@ static void check_line(const char *name, enum doctor_state state, const char *te
 	}
 }
 
-START_TEST(test_a_healthy_system_has_only_lines_that_are_ok)
+TEST(test_a_healthy_system_has_only_lines_that_are_ok)
 {
 	FILE *out = fopen(in_root("/out"), "w");
 	const char *text;
@@ -183,9 +183,8 @@ START_TEST(test_a_healthy_system_has_only_lines_that_are_ok)
 	ck_assert_ptr_nonnull(strstr(text, "17 ok, 0 limited, 0 missing\n"));
 	ck_assert_ptr_null(strstr(text, "run:"));
 }
-END_TEST
 
-START_TEST(test_each_missing_thing_changes_its_line_and_no_other)
+TEST(test_each_missing_thing_changes_its_line_and_no_other)
 {
 	static const struct {
 		struct file file;
@@ -321,9 +320,8 @@ START_TEST(test_each_missing_thing_changes_its_line_and_no_other)
 			ck_assert_int_eq(rename(in_root("/sys/firmware"), in_root("/firmware")), 0);
 	}
 }
-END_TEST
 
-START_TEST(test_a_module_that_is_not_loaded_has_the_command_that_loads_it)
+TEST(test_a_module_that_is_not_loaded_has_the_command_that_loads_it)
 {
 	const struct file loaded = { "/sys/module/pfstat", NULL };
 	char fix[PATH_MAX];
@@ -344,7 +342,6 @@ START_TEST(test_a_module_that_is_not_loaded_has_the_command_that_loads_it)
 	check_line("module", DOCTOR_LIMITED, "neither loaded, nor installed",
 		   "make && sudo make install && sudo modprobe pfstat");
 }
-END_TEST
 
 /* The line of one check, for facts that a test has changed. */
 static const struct doctor_line *line_of(const char *name)
@@ -397,7 +394,7 @@ static void check_answer(const char *expected)
 #define PARTS "the parts of each fault, disk requests"
 #define CALLS "each call of a file operation"
 
-START_TEST(test_the_answer_to_root_names_the_sources_that_work)
+TEST(test_the_answer_to_root_names_the_sources_that_work)
 {
 	read_facts_of_x86_64();
 	check_answer("pfdrive measures here with the module and eBPF: " CALLS ", " PARTS);
@@ -420,9 +417,8 @@ START_TEST(test_the_answer_to_root_names_the_sources_that_work)
 		     "watch a process, perf is needed too: a filter of system calls (seccomp) "
 		     "refuses perf_event_open(2)");
 }
-END_TEST
 
-START_TEST(test_the_answer_to_a_user_names_what_root_could_gain)
+TEST(test_the_answer_to_a_user_names_what_root_could_gain)
 {
 	read_facts_of_x86_64();
 	facts.loaded = false;
@@ -458,9 +454,8 @@ START_TEST(test_the_answer_to_a_user_names_what_root_could_gain)
 	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
 		     "no disk requests; with sudo perhaps these too, and perhaps eBPF: " PARTS);
 }
-END_TEST
 
-START_TEST(test_paranoid_3_and_4_leave_a_user_nothing_to_measure_with)
+TEST(test_paranoid_3_and_4_leave_a_user_nothing_to_measure_with)
 {
 	char answer[DOCTOR_ANSWER_SIZE], fix[] = "sudo sysctl kernel.perf_event_paranoid=2";
 	int paranoid;
@@ -481,9 +476,8 @@ START_TEST(test_paranoid_3_and_4_leave_a_user_nothing_to_measure_with)
 		CHECK_LINE("eBPF", DOCTOR_MISSING, "without CAP_BPF");
 	}
 }
-END_TEST
 
-START_TEST(test_a_filter_of_system_calls_is_named_as_the_reason)
+TEST(test_a_filter_of_system_calls_is_named_as_the_reason)
 {
 	read_facts_of_x86_64();
 	facts.loaded = false;
@@ -516,9 +510,8 @@ START_TEST(test_a_filter_of_system_calls_is_named_as_the_reason)
 	ck_assert_str_eq(line_of("perf")->fix,
 			 "the container with --security-opt seccomp=unconfined");
 }
-END_TEST
 
-START_TEST(test_root_without_any_source_gets_all_reasons)
+TEST(test_root_without_any_source_gets_all_reasons)
 {
 	read_facts_of_x86_64();
 	facts.loaded = false;
@@ -529,9 +522,8 @@ START_TEST(test_root_without_any_source_gets_all_reasons)
 		     "(CONFIG_PERF_EVENTS); use another kernel, or the lab (tools/lab shell)");
 	CHECK_LINE("perf", DOCTOR_MISSING, "no perf_event_open(2)");
 }
-END_TEST
 
-START_TEST(test_a_copied_machine_is_judged_by_its_files)
+TEST(test_a_copied_machine_is_judged_by_its_files)
 {
 	doctor_facts_read(&facts, root, NULL);
 	check_answer("nothing was tried; by the files, pfdrive measures here with the module and "
@@ -548,9 +540,8 @@ START_TEST(test_a_copied_machine_is_judged_by_its_files)
 	facts.perf_event_paranoid = 2;
 	CHECK_LINE("perf", DOCTOR_LIMITED, "no faults in system calls");
 }
-END_TEST
 
-START_TEST(test_with_perf_each_path_can_be_measured)
+TEST(test_with_perf_each_path_can_be_measured)
 {
 	read_facts_of_x86_64();
 	facts.loaded = false;
@@ -560,9 +551,8 @@ START_TEST(test_with_perf_each_path_can_be_measured)
 	CHECK_LINE("path", DOCTOR_OK, "'/x' is on tmpfs: perf samples the faults of all");
 	CHECK_LINE("all faults", DOCTOR_OK, "except those of get_user_pages()");
 }
-END_TEST
 
-START_TEST(test_headers_are_installed_with_the_command_of_the_distribution)
+TEST(test_headers_are_installed_with_the_command_of_the_distribution)
 {
 	static const struct {
 		const char *os_release, *release, *fix;
@@ -595,9 +585,8 @@ START_TEST(test_headers_are_installed_with_the_command_of_the_distribution)
 	facts.root = false;
 	ck_assert_str_eq(line_of("headers")->fix, "sudo apt install linux-headers-6.12.1_1");
 }
-END_TEST
 
-START_TEST(test_kernels_outside_of_the_tested_range_are_reported)
+TEST(test_kernels_outside_of_the_tested_range_are_reported)
 {
 	read_facts_of_x86_64();
 	strcpy(facts.release, "4.19.0-27-amd64");
@@ -616,9 +605,8 @@ START_TEST(test_kernels_outside_of_the_tested_range_are_reported)
 	facts.page_size = 131072;
 	CHECK_LINE("page size", DOCTOR_MISSING, "131072 bytes");
 }
-END_TEST
 
-START_TEST(test_a_kernel_without_the_module_is_measured_with_ebpf)
+TEST(test_a_kernel_without_the_module_is_measured_with_ebpf)
 {
 	read_facts_of_x86_64();
 	facts.tries.made = false;
@@ -638,9 +626,8 @@ START_TEST(test_a_kernel_without_the_module_is_measured_with_ebpf)
 	CHECK_LINE("kernel", DOCTOR_MISSING, "the module cannot be built");
 	CHECK_LINE("module", DOCTOR_MISSING, "not for this kernel");
 }
-END_TEST
 
-START_TEST(test_pfdrive_without_ebpf_needs_the_module_or_perf)
+TEST(test_pfdrive_without_ebpf_needs_the_module_or_perf)
 {
 	read_facts_of_x86_64();
 	facts.without_bpf = true;
@@ -653,9 +640,8 @@ START_TEST(test_pfdrive_without_ebpf_needs_the_module_or_perf)
 	facts.tries.perf.access = PERF_ACCESS_NONE;
 	CHECK_LINE("module", DOCTOR_MISSING, "not loaded");
 }
-END_TEST
 
-START_TEST(test_the_file_system_of_a_path_decides_its_line)
+TEST(test_the_file_system_of_a_path_decides_its_line)
 {
 	static const struct {
 		const char *type;
@@ -682,9 +668,8 @@ START_TEST(test_the_file_system_of_a_path_decides_its_line)
 		CHECK_LINE("path", cases[i].state, cases[i].text);
 	}
 }
-END_TEST
 
-START_TEST(test_containers_and_missing_privileges_are_reported)
+TEST(test_containers_and_missing_privileges_are_reported)
 {
 	unlink(in_root("/proc/self/ns/pid"));
 	link_file("/proc/self/ns/pid", "pid:[4026532189]");
@@ -704,10 +689,9 @@ START_TEST(test_containers_and_missing_privileges_are_reported)
 	facts.debugfs_readable = false;
 	CHECK_LINE("debugfs", DOCTOR_LIMITED, "cannot read it");
 }
-END_TEST
 
 /* As podman and docker mark and mount it, without options. */
-START_TEST(test_a_container_is_told_the_options_that_it_lacks)
+TEST(test_a_container_is_told_the_options_that_it_lacks)
 {
 	static const struct {
 		const char *line;
@@ -743,7 +727,6 @@ START_TEST(test_a_container_is_told_the_options_that_it_lacks)
 		ck_assert_str_eq(line_of(cases[i].line)->fix, cases[i].fix);
 	}
 }
-END_TEST
 
 static void write_secure_boot(unsigned char value)
 {
@@ -754,7 +737,7 @@ static void write_secure_boot(unsigned char value)
 	fclose(file);
 }
 
-START_TEST(test_secure_boot_requires_an_enrolled_key)
+TEST(test_secure_boot_requires_an_enrolled_key)
 {
 	write_file(EFI, "");
 	write_secure_boot(0);
@@ -770,16 +753,14 @@ START_TEST(test_secure_boot_requires_an_enrolled_key)
 	check_line("lockdown", DOCTOR_LIMITED, "not known",
 		   "mount -t securityfs none /sys/kernel/security");
 }
-END_TEST
 
-START_TEST(test_a_folder_that_is_not_the_root_of_a_system_is_refused)
+TEST(test_a_folder_that_is_not_the_root_of_a_system_is_refused)
 {
 	ck_assert_int_eq(doctor_facts_read(&facts, in_root("/etc"), NULL), -ENOENT);
 	ck_assert_int_eq(doctor_facts_read(&facts, root, NULL), 0);
 }
-END_TEST
 
-START_TEST(test_the_report_has_versions_and_options)
+TEST(test_the_report_has_versions_and_options)
 {
 	FILE *out = fopen(in_root("/out"), "w");
 
@@ -792,25 +773,5 @@ START_TEST(test_the_report_has_versions_and_options)
 	text_file_check(in_root("/out"), "CONFIG_KPROBES=y\n");
 	text_file_check(in_root("/out"), "CONFIG_PREEMPT_RT=n\n");
 }
-END_TEST
 
-RUN_TESTS_WITH("doctor", make_root, remove_root, test_a_healthy_system_has_only_lines_that_are_ok,
-	       test_each_missing_thing_changes_its_line_and_no_other,
-	       test_a_module_that_is_not_loaded_has_the_command_that_loads_it,
-	       test_the_answer_to_root_names_the_sources_that_work,
-	       test_the_answer_to_a_user_names_what_root_could_gain,
-	       test_paranoid_3_and_4_leave_a_user_nothing_to_measure_with,
-	       test_a_filter_of_system_calls_is_named_as_the_reason,
-	       test_root_without_any_source_gets_all_reasons,
-	       test_a_copied_machine_is_judged_by_its_files,
-	       test_with_perf_each_path_can_be_measured,
-	       test_headers_are_installed_with_the_command_of_the_distribution,
-	       test_kernels_outside_of_the_tested_range_are_reported,
-	       test_a_kernel_without_the_module_is_measured_with_ebpf,
-	       test_pfdrive_without_ebpf_needs_the_module_or_perf,
-	       test_the_file_system_of_a_path_decides_its_line,
-	       test_containers_and_missing_privileges_are_reported,
-	       test_a_container_is_told_the_options_that_it_lacks,
-	       test_secure_boot_requires_an_enrolled_key,
-	       test_a_folder_that_is_not_the_root_of_a_system_is_refused,
-	       test_the_report_has_versions_and_options)
+FIXTURE(make_root, remove_root);

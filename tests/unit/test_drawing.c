@@ -28,27 +28,25 @@ static void ends_with(FILE *out, const char *expected)
 	free(text);
 }
 
-START_TEST(test_a_csv_cell_never_splits)
+TEST(test_a_csv_cell_never_splits)
 {
 	FILE *out = begin();
 
 	drawing_cell(out, "a,b \"c\"\nf\x7f é");
 	ends_with(out, "\"a,b 'c'?f? é\"");
 }
-END_TEST
 
 /* gnuplot executes `…` and $(…) in a script, and its strings end at a quote. */
-START_TEST(test_a_label_is_never_executed)
+TEST(test_a_label_is_never_executed)
 {
 	FILE *out = begin();
 
 	drawing_label(out, "it's `id` $(id) \"x\" \\n @m {^2} a-b_c (7): é");
 	ends_with(out, "'it?s ?id? ?(id) ?x? ?n ?m ??2? a-b_c (7): é'");
 }
-END_TEST
 
 /* The kernel cuts a thread's name after 15 bytes, possibly within a character. */
-START_TEST(test_a_label_is_utf8)
+TEST(test_a_label_is_utf8)
 {
 	FILE *out = begin();
 
@@ -58,9 +56,8 @@ START_TEST(test_a_label_is_utf8)
 	drawing_label(out, "\xff.\xe2\x82 \xc0.\xbc \xef\xbf\xbf€😀\xf0\x9f\x98 ");
 	ends_with(out, "'?.?? ?.? ???€😀??? '");
 }
-END_TEST
 
-START_TEST(test_text_of_a_page_is_escaped)
+TEST(test_text_of_a_page_is_escaped)
 {
 	FILE *out = begin();
 
@@ -68,10 +65,9 @@ START_TEST(test_text_of_a_page_is_escaped)
 	ends_with(out,
 		  "&lt;b a=&#39;x&#39; c=&quot;y&quot;&gt;&amp;amp;\xef\xbf\xbd\xef\xbf\xbd é€😀");
 }
-END_TEST
 
 /* Overlong forms, surrogates, too large or cut off: none of them is a valid character. */
-START_TEST(test_invalid_utf8_is_replaced)
+TEST(test_invalid_utf8_is_replaced)
 {
 	static const char *const bad[] = {
 		"\xc0\xbc", "\xe0\x80\xbc", "\xed\xa0\x80", "\xf4\x90\x80\x80",
@@ -89,7 +85,6 @@ START_TEST(test_invalid_utf8_is_replaced)
 		free(text);
 	}
 }
-END_TEST
 
 static void svg_becomes(const char *svg, const char *expected)
 {
@@ -108,7 +103,7 @@ static void svg_becomes(const char *svg, const char *expected)
 	drawing_free(&drawing);
 }
 
-START_TEST(test_colours_of_a_drawing_follow_the_page)
+TEST(test_colours_of_a_drawing_follow_the_page)
 {
 	svg_becomes("<svg viewBox='0 0 1 1'><g fill=\"none\" color=\"black\">"
 		    "<use xlink:href='#gpPt6' transform='translate(1.5,2) scale(3)' "
@@ -122,9 +117,8 @@ START_TEST(test_colours_of_a_drawing_follow_the_page)
 	svg_becomes("<svg><polygon points='1,2 3,4\n5,6\t7,8'/></svg>",
 		    "<polygon points=\"1,2 3,4 5,6 7,8\"/>\n</svg>\n");
 }
-END_TEST
 
-START_TEST(test_only_drawing_elements_of_an_svg_are_kept)
+TEST(test_only_drawing_elements_of_an_svg_are_kept)
 {
 	svg_becomes("<?xml version='1.0'?><!-- x --><svg><title>t</title><desc>d</desc>"
 		    "<script>alert(1)</script><rect fill='#ffffff'/><g></g>"
@@ -135,9 +129,8 @@ START_TEST(test_only_drawing_elements_of_an_svg_are_kept)
 	/* Cut off in the middle: only the bytes that existed are replaced. */
 	svg_becomes("<svg><path d='M0", "</svg>\n");
 }
-END_TEST
 
-START_TEST(test_levels_are_logarithmic_and_all_are_used)
+TEST(test_levels_are_logarithmic_and_all_are_used)
 {
 	uint64_t count;
 	unsigned int last = 0, level;
@@ -151,9 +144,8 @@ START_TEST(test_levels_are_logarithmic_and_all_are_used)
 	}
 	ck_assert_uint_eq(last, PALETTE_LEVELS - 1);
 }
-END_TEST
 
-START_TEST(test_every_colour_has_a_dark_variant)
+TEST(test_every_colour_has_a_dark_variant)
 {
 	enum fault_class class;
 	enum part part;
@@ -167,7 +159,6 @@ START_TEST(test_every_colour_has_a_dark_variant)
 		ck_assert_ptr_nonnull(palette_find(palette_levels[i]));
 	ck_assert_uint_eq(fault_classes[FAULT_DISK].rgb, 0);
 }
-END_TEST
 
 static unsigned int nr_exits;
 
@@ -185,7 +176,7 @@ static void count_one(struct places *places, uint64_t inode, uint64_t weight)
 	ck_assert_int_eq(places_get(places, &place, weight, &data), 0);
 }
 
-START_TEST(test_places_that_are_not_kept_are_counted)
+TEST(test_places_that_are_not_kept_are_counted)
 {
 	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
 	const struct place_data *largest;
@@ -203,10 +194,9 @@ START_TEST(test_places_that_are_not_kept_are_counted)
 	places_exit(&places);
 	ck_assert_uint_eq(nr_exits, PLACES_MAX);
 }
-END_TEST
 
 /* Two places come last and alternate: both find a slot, and all but their first calls count. */
-START_TEST(test_late_places_do_not_displace_each_other)
+TEST(test_late_places_do_not_displace_each_other)
 {
 	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
 	const struct place_data *largest;
@@ -222,10 +212,9 @@ START_TEST(test_late_places_do_not_displace_each_other)
 	ck_assert_uint_eq(places_others(&places), PLACES_MAX + 10000 + 200);
 	places_exit(&places);
 }
-END_TEST
 
 /* All places have equal counts: the one that is drawn has nearly all of its calls. */
-START_TEST(test_equal_places_do_not_displace_each_other)
+TEST(test_equal_places_do_not_displace_each_other)
 {
 	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
 	const struct place_data *largest;
@@ -239,10 +228,9 @@ START_TEST(test_equal_places_do_not_displace_each_other)
 	ck_assert_uint_lt(largest->before, 10);
 	places_exit(&places);
 }
-END_TEST
 
 /* Some places with equal counts, then a late one, between calls of all others. */
-START_TEST(test_largest_place_is_nearly_the_most_frequent_one)
+TEST(test_largest_place_is_nearly_the_most_frequent_one)
 {
 	struct places places;
 	uint64_t state = 1, had[64], most;
@@ -268,7 +256,6 @@ START_TEST(test_largest_place_is_nearly_the_most_frequent_one)
 		places_exit(&places);
 	}
 }
-END_TEST
 
 static unsigned int lines_with(const char *needle)
 {
@@ -282,7 +269,7 @@ static unsigned int lines_with(const char *needle)
 	return nr;
 }
 
-START_TEST(test_a_terminal_shows_disk_faults_apart)
+TEST(test_a_terminal_shows_disk_faults_apart)
 {
 	struct drawing drawing;
 	FILE *out = begin();
@@ -306,9 +293,8 @@ START_TEST(test_a_terminal_shows_disk_faults_apart)
 	free(text);
 	drawing_free(&drawing);
 }
-END_TEST
 
-START_TEST(test_terminal_drawing_has_no_control_characters)
+TEST(test_terminal_drawing_has_no_control_characters)
 {
 	struct drawing drawing;
 	FILE *out = begin();
@@ -326,9 +312,8 @@ START_TEST(test_terminal_drawing_has_no_control_characters)
 	free(text);
 	drawing_free(&drawing);
 }
-END_TEST
 
-START_TEST(test_times_have_three_digits_and_a_unit)
+TEST(test_times_have_three_digits_and_a_unit)
 {
 	ck_assert_str_eq(drawing_time(0).text, "0 ns");
 	ck_assert_str_eq(drawing_time(999).text, "999 ns");
@@ -339,14 +324,3 @@ START_TEST(test_times_have_three_digits_and_a_unit)
 	ck_assert_str_eq(drawing_time(12e9).text, "12.0 s");
 	ck_assert_str_eq(drawing_time(86400e9).text, "86400 s");
 }
-END_TEST
-
-RUN_TESTS("drawing", test_times_have_three_digits_and_a_unit, test_a_csv_cell_never_splits,
-	  test_a_label_is_never_executed, test_a_label_is_utf8, test_text_of_a_page_is_escaped,
-	  test_invalid_utf8_is_replaced, test_colours_of_a_drawing_follow_the_page,
-	  test_only_drawing_elements_of_an_svg_are_kept,
-	  test_levels_are_logarithmic_and_all_are_used, test_every_colour_has_a_dark_variant,
-	  test_places_that_are_not_kept_are_counted, test_late_places_do_not_displace_each_other,
-	  test_equal_places_do_not_displace_each_other,
-	  test_largest_place_is_nearly_the_most_frequent_one,
-	  test_terminal_drawing_has_no_control_characters, test_a_terminal_shows_disk_faults_apart)

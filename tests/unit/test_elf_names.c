@@ -15,32 +15,29 @@ static void check_printed(const char *symbol, const char *expected)
 	free(name);
 }
 
-START_TEST(test_cpp_names_are_demangled_without_parameters)
+TEST(test_cpp_names_are_demangled_without_parameters)
 {
 	check_printed("_ZN3foo3barEiPKc", "foo::bar+0x1f");
 	check_printed("_ZNSt6vectorIiSaIiEE9push_backERKi",
 		      "std::vector<int, std::allocator<int> >::push_back+0x1f");
 }
-END_TEST
 
-START_TEST(test_rust_names_are_demangled_without_their_hash)
+TEST(test_rust_names_are_demangled_without_their_hash)
 {
 	check_printed("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
 		      "core::fmt::Formatter::pad+0x1f");
 	check_printed("_RNvC7mycrate3foo", "mycrate::foo+0x1f");
 }
-END_TEST
 
-START_TEST(test_c_names_are_unchanged)
+TEST(test_c_names_are_unchanged)
 {
 	check_printed("main", "main+0x1f");
 	check_printed("_dl_start", "_dl_start+0x1f");
 	check_printed("_Z", "_Z+0x1f");
 	check_printed("", "+0x1f");
 }
-END_TEST
 
-START_TEST(test_a_long_name_is_cut_between_characters)
+TEST(test_a_long_name_is_cut_between_characters)
 {
 	char symbol[401], *name;
 
@@ -52,8 +49,3 @@ START_TEST(test_a_long_name_is_cut_between_characters)
 	ck_assert_pstr_eq(name + 219, "...+0x0");
 	free(name);
 }
-END_TEST
-
-RUN_TESTS("elf_names", test_cpp_names_are_demangled_without_parameters,
-	  test_rust_names_are_demangled_without_their_hash, test_c_names_are_unchanged,
-	  test_a_long_name_is_cut_between_characters)

@@ -117,20 +117,18 @@ static int compare_loaded(struct dl_phdr_info *info, size_t size, void *context)
 	return 0;
 }
 
-START_TEST(test_every_symbol_of_this_program_has_the_name_that_libdwfl_finds)
+TEST(test_every_symbol_of_this_program_has_the_name_that_libdwfl_finds)
 {
 	ck_assert_uint_gt(compare_with_walk("/proc/self/exe"), 100);
 }
-END_TEST
 
-START_TEST(test_every_symbol_of_its_libraries_has_the_name_that_libdwfl_finds)
+TEST(test_every_symbol_of_its_libraries_has_the_name_that_libdwfl_finds)
 {
 	unsigned int compared = 0;
 
 	dl_iterate_phdr(compare_loaded, &compared);
 	ck_assert_uint_gt(compared, 1000);
 }
-END_TEST
 
 /* Labels of code without a size; the second looks like a mapping symbol. */
 __asm__(".pushsection .text.labels, \"ax\"\n"
@@ -186,13 +184,8 @@ static void check_label(uint16_t machine, const char *expected)
 	unlink(path);
 }
 
-START_TEST(test_mapping_symbols_name_no_code)
+TEST(test_mapping_symbols_name_no_code)
 {
 	check_label(EM_X86_64, "$x.mapping");
 	check_label(EM_AARCH64, "label_of_code");
 }
-END_TEST
-
-RUN_TESTS("elf_symbols", test_mapping_symbols_name_no_code,
-	  test_every_symbol_of_this_program_has_the_name_that_libdwfl_finds,
-	  test_every_symbol_of_its_libraries_has_the_name_that_libdwfl_finds)

@@ -79,7 +79,7 @@ static void close_evictions(void)
 	evictions_free(evictions);
 }
 
-START_TEST(test_refault_is_attributed_to_the_evictor)
+TEST(test_refault_is_attributed_to_the_evictor)
 {
 	struct evictions_figures figures;
 
@@ -108,9 +108,8 @@ START_TEST(test_refault_is_attributed_to_the_evictor)
 	ck_assert_uint_eq(figures.overflow, 0);
 	close_evictions();
 }
-END_TEST
 
-START_TEST(test_one_eviction_is_attributed_once)
+TEST(test_one_eviction_is_attributed_once)
 {
 	evictions = evictions_new(4096, EVICTIONS_MEMORY);
 	evict(5, "hog", 10, 1);
@@ -127,9 +126,8 @@ START_TEST(test_one_eviction_is_attributed_once)
 	ck_assert_uint_eq(pairs[0].pages, 2);
 	close_evictions();
 }
-END_TEST
 
-START_TEST(test_reads_without_an_eviction_are_not_refaults)
+TEST(test_reads_without_an_eviction_are_not_refaults)
 {
 	evictions = evictions_new(4096, EVICTIONS_MEMORY);
 	/* Never evicted; evicted and not read; written, failed, without a file. */
@@ -142,7 +140,6 @@ START_TEST(test_reads_without_an_eviction_are_not_refaults)
 	list(0);
 	close_evictions();
 }
-END_TEST
 
 static void check_sum(const struct evictions_sum *sum, uint64_t pages, uint64_t faults, uint64_t ns)
 {
@@ -151,7 +148,7 @@ static void check_sum(const struct evictions_sum *sum, uint64_t pages, uint64_t 
 	ck_assert_uint_eq(sum->total_ns, ns);
 }
 
-START_TEST(test_reclaimed_and_dropped_pages_are_two_sums)
+TEST(test_reclaimed_and_dropped_pages_are_two_sums)
 {
 	struct evictions_figures figures;
 
@@ -182,9 +179,8 @@ START_TEST(test_reclaimed_and_dropped_pages_are_two_sums)
 	check_sum(&figures.again[EVICTIONS_UNKNOWN], 1, 0, 0);
 	close_evictions();
 }
-END_TEST
 
-START_TEST(test_the_rest_keeps_its_reason)
+TEST(test_the_rest_keeps_its_reason)
 {
 	struct evictions_figures figures;
 	uint32_t i;
@@ -205,9 +201,8 @@ START_TEST(test_the_rest_keeps_its_reason)
 	check_sum(&figures.again[EVICTIONS_DROPPED], EVICTIONS_MAX_PAIRS / 2 + 5, 0, 0);
 	close_evictions();
 }
-END_TEST
 
-START_TEST(test_evictors_beyond_the_limit_are_summed_as_others)
+TEST(test_evictors_beyond_the_limit_are_summed_as_others)
 {
 	uint64_t pages = 0;
 	uint32_t i;
@@ -229,10 +224,9 @@ START_TEST(test_evictors_beyond_the_limit_are_summed_as_others)
 	ck_assert(!evictions_is_others(&pairs[1]));
 	close_evictions();
 }
-END_TEST
 
 /* Each of many short processes evicts a page; then one evicts much. */
-START_TEST(test_late_evictor_with_many_pages_is_named)
+TEST(test_late_evictor_with_many_pages_is_named)
 {
 	uint64_t pages = 0;
 	uint32_t i;
@@ -260,9 +254,8 @@ START_TEST(test_late_evictor_with_many_pages_is_named)
 	ck_assert_uint_eq(pairs[at].pages, 5 * EVICTIONS_MAX_EVICTORS - 20);
 	close_evictions();
 }
-END_TEST
 
-START_TEST(test_pairs_beyond_the_limit_are_summed_as_others)
+TEST(test_pairs_beyond_the_limit_are_summed_as_others)
 {
 	uint64_t pages = 0;
 	uint32_t i;
@@ -287,7 +280,6 @@ START_TEST(test_pairs_beyond_the_limit_are_summed_as_others)
 	ck_assert(!evictions_is_itself(&pairs[0]));
 	close_evictions();
 }
-END_TEST
 
 static void evict_of_file(uint64_t inode, uint64_t pgoff, uint32_t pages)
 {
@@ -312,7 +304,7 @@ static uint64_t overflow(void)
 }
 
 /* 400 GiB, evicted in pieces of 8 MiB; then a few pages of each piece are read again. */
-START_TEST(test_evictions_of_a_large_file_are_remembered)
+TEST(test_evictions_of_a_large_file_are_remembered)
 {
 	uint64_t i;
 
@@ -329,9 +321,8 @@ START_TEST(test_evictions_of_a_large_file_are_remembered)
 	ck_assert_uint_eq(pairs[0].faults, 51200);
 	close_evictions();
 }
-END_TEST
 
-START_TEST(test_small_files_take_little_memory)
+TEST(test_small_files_take_little_memory)
 {
 	uint64_t i;
 
@@ -341,9 +332,8 @@ START_TEST(test_small_files_take_little_memory)
 	ck_assert_uint_eq(overflow(), 0);
 	close_evictions();
 }
-END_TEST
 
-START_TEST(test_oldest_evictions_are_dropped_and_counted)
+TEST(test_oldest_evictions_are_dropped_and_counted)
 {
 	struct evictions_figures figures;
 	uint64_t i;
@@ -362,10 +352,9 @@ START_TEST(test_oldest_evictions_are_dropped_and_counted)
 	ck_assert_uint_eq(pairs[0].pages, 15000 - figures.overflow);
 	close_evictions();
 }
-END_TEST
 
 /* Pages that were read again need no memory, so those that were not are kept. */
-START_TEST(test_settled_pieces_are_dropped_first)
+TEST(test_settled_pieces_are_dropped_first)
 {
 	uint64_t i;
 
@@ -387,10 +376,9 @@ START_TEST(test_settled_pieces_are_dropped_first)
 	ck_assert_uint_eq(pairs[1].faults, 5000);
 	close_evictions();
 }
-END_TEST
 
 /* Ranges of pages are compared with a mark for each page. */
-START_TEST(test_ranges_equal_the_sum_of_their_pages)
+TEST(test_ranges_equal_the_sum_of_their_pages)
 {
 	static uint8_t evictor[1 << 14]; /* 0: not evicted, or read again since */
 	uint64_t expected[4] = { 0 }, found[4] = { 0 }, what, pgoff, page, state = 5;
@@ -422,14 +410,3 @@ START_TEST(test_ranges_equal_the_sum_of_their_pages)
 	ck_assert_mem_eq(found, expected, sizeof(found));
 	close_evictions();
 }
-END_TEST
-
-RUN_TESTS("evictions", test_ranges_equal_the_sum_of_their_pages,
-	  test_refault_is_attributed_to_the_evictor, test_one_eviction_is_attributed_once,
-	  test_reads_without_an_eviction_are_not_refaults,
-	  test_evictors_beyond_the_limit_are_summed_as_others,
-	  test_pairs_beyond_the_limit_are_summed_as_others,
-	  test_reclaimed_and_dropped_pages_are_two_sums, test_the_rest_keeps_its_reason,
-	  test_late_evictor_with_many_pages_is_named, test_evictions_of_a_large_file_are_remembered,
-	  test_small_files_take_little_memory, test_oldest_evictions_are_dropped_and_counted,
-	  test_settled_pieces_are_dropped_first)

@@ -23,7 +23,7 @@ static uint64_t busy_of(const struct evidence *evidence)
 	return figures.busy_ns;
 }
 
-START_TEST(test_overlapping_faults_count_once)
+TEST(test_overlapping_faults_count_once)
 {
 	static struct evidence evidence;
 
@@ -39,10 +39,9 @@ START_TEST(test_overlapping_faults_count_once)
 	add(&evidence, 20, 100); /* touches both neighbours */
 	ck_assert_uint_eq(busy_of(&evidence), 590);
 }
-END_TEST
 
 /* A long fault arrives at its end, after many short ones of another thread. */
-START_TEST(test_a_long_fault_among_short_ones_counts_whole)
+TEST(test_a_long_fault_among_short_ones_counts_whole)
 {
 	static struct evidence evidence;
 	struct evidence_figures figures;
@@ -56,9 +55,8 @@ START_TEST(test_a_long_fault_among_short_ones_counts_whole)
 	ck_assert_uint_eq(figures.busy_max_ns, 1000000000);
 	evidence_exit(&evidence);
 }
-END_TEST
 
-START_TEST(test_waiting_for_a_cpu_is_a_preemption_or_follows_a_wakeup)
+TEST(test_waiting_for_a_cpu_is_a_preemption_or_follows_a_wakeup)
 {
 	static struct evidence evidence;
 	struct evidence_figures figures;
@@ -73,9 +71,8 @@ START_TEST(test_waiting_for_a_cpu_is_a_preemption_or_follows_a_wakeup)
 	evidence_figures(&evidence, &figures);
 	ck_assert_uint_eq(figures.waiting_ns, 100 + 600);
 }
-END_TEST
 
-START_TEST(test_kernel_faults_forks_and_advice_are_counted)
+TEST(test_kernel_faults_forks_and_advice_are_counted)
 {
 	static struct evidence evidence;
 	struct explained fault = { .start_ns = 10, .end_ns = 30 };
@@ -99,9 +96,8 @@ START_TEST(test_kernel_faults_forks_and_advice_are_counted)
 	ck_assert_uint_eq(figures.advices[MADV_RANDOM], 1);
 	ck_assert_uint_eq(figures.advices[MADV_NORMAL], 0);
 }
-END_TEST
 
-START_TEST(test_the_longest_fault_and_all_of_1_ms_are_the_tail)
+TEST(test_the_longest_fault_and_all_of_1_ms_are_the_tail)
 {
 	struct fault_tail tail = { 0 };
 	struct explained fault = { .start_ns = 5, .end_ns = 5 + 999999, .pid = 7, .tid = 8 };
@@ -135,10 +131,3 @@ START_TEST(test_the_longest_fault_and_all_of_1_ms_are_the_tail)
 	ck_assert_uint_eq(tail.count, 2);
 	ck_assert_uint_eq(tail.total_ns, 6000000);
 }
-END_TEST
-
-RUN_TESTS("evidence", test_overlapping_faults_count_once,
-	  test_a_long_fault_among_short_ones_counts_whole,
-	  test_the_longest_fault_and_all_of_1_ms_are_the_tail,
-	  test_waiting_for_a_cpu_is_a_preemption_or_follows_a_wakeup,
-	  test_kernel_faults_forks_and_advice_are_counted)

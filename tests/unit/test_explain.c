@@ -20,7 +20,7 @@ static void add_disk_fault(void)
 	add_record(&record);
 }
 
-START_TEST(test_a_disk_fault_is_split_into_parts)
+TEST(test_a_disk_fault_is_split_into_parts)
 {
 	open_explain(true);
 	add_disk_fault();
@@ -40,9 +40,8 @@ START_TEST(test_a_disk_fault_is_split_into_parts)
 	ck_assert_uint_eq(faults[0].spans[1].from_ns, 1060);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_fault_has_the_bytes_that_its_own_thread_read_in_it)
+TEST(test_a_fault_has_the_bytes_that_its_own_thread_read_in_it)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1200, LOCKED);
 
@@ -60,9 +59,8 @@ START_TEST(test_a_fault_has_the_bytes_that_its_own_thread_read_in_it)
 	ck_assert_uint_eq(faults[1].read_bytes, 0);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_off_cpu_interval_outside_belongs_to_no_fault)
+TEST(test_off_cpu_interval_outside_belongs_to_no_fault)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 500, 510, LOCKED);
 
@@ -73,9 +71,8 @@ START_TEST(test_off_cpu_interval_outside_belongs_to_no_fault)
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 10);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_off_cpu_interval_between_attempts_belongs_to_the_fault)
+TEST(test_off_cpu_interval_between_attempts_belongs_to_the_fault)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 1, 100, 110, RETRY);
 
@@ -91,9 +88,8 @@ START_TEST(test_off_cpu_interval_between_attempts_belongs_to_the_fault)
 	ck_assert_uint_eq(faults[0].parts_ns[PART_CPU_AFTER], 20);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_request_for_another_page_is_not_the_faults)
+TEST(test_request_for_another_page_is_not_the_faults)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 20, 1000, 1200, RETRY);
 
@@ -105,9 +101,8 @@ START_TEST(test_request_for_another_page_is_not_the_faults)
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_FOREIGN] = 130, [PART_RUNQUEUE] = 10,
 		    [PART_CPU_AFTER] = 10);
 }
-END_TEST
 
-START_TEST(test_read_of_the_page_by_another_process_is_recognized)
+TEST(test_read_of_the_page_by_another_process_is_recognized)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 11, 1000, 1200, RETRY);
 
@@ -119,9 +114,8 @@ START_TEST(test_read_of_the_page_by_another_process_is_recognized)
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 50, [PART_DEVICE] = 120, [PART_COMPLETION] = 10,
 		    [PART_RUNQUEUE] = 10, [PART_CPU_AFTER] = 10);
 }
-END_TEST
 
-START_TEST(test_sleep_without_an_off_cpu_interval_is_residue)
+TEST(test_sleep_without_an_off_cpu_interval_is_residue)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 1, 1000, 1200, RETRY);
 
@@ -134,9 +128,8 @@ START_TEST(test_sleep_without_an_off_cpu_interval_is_residue)
 	CHECK_PARTS(&faults[0], [PART_RESIDUE] = 200, [PART_CPU_AFTER] = 15);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_parts_are_unknown_without_ebpf)
+TEST(test_parts_are_unknown_without_ebpf)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 1, 1000, 1200, LOCKED);
 
@@ -147,9 +140,8 @@ START_TEST(test_parts_are_unknown_without_ebpf)
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 200);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_pass_and_fault_are_one_fault)
+TEST(test_pass_and_fault_are_one_fault)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_PASS, 3, 100, 101, 0);
 
@@ -165,9 +157,8 @@ START_TEST(test_pass_and_fault_are_one_fault)
 	ck_assert_uint_eq(faults[0].handler_ns, 8);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_page_mkwrite_joins_its_fault)
+TEST(test_page_mkwrite_joins_its_fault)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 3, 100, 110, LOCKED);
 
@@ -187,10 +178,9 @@ START_TEST(test_page_mkwrite_joins_its_fault)
 	close_explain();
 	ck_assert_uint_eq(nr_faults, 1);
 }
-END_TEST
 
 /* One page of a large folio, or all of its pages; page_mkwrite does not report which. */
-START_TEST(test_a_folio_counts_where_the_kernel_maps_it)
+TEST(test_a_folio_counts_where_the_kernel_maps_it)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 3, 100, 110, LOCKED);
 
@@ -216,9 +206,8 @@ START_TEST(test_a_folio_counts_where_the_kernel_maps_it)
 	ck_assert_uint_eq(faults[2].order, 0);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_write_without_page_mkwrite_is_complete)
+TEST(test_write_without_page_mkwrite_is_complete)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 3, 100, 110, LOCKED);
 
@@ -232,9 +221,8 @@ START_TEST(test_write_without_page_mkwrite_is_complete)
 	ck_assert(faults[0].solved && faults[1].solved);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_fault_without_a_retry_is_unsolved)
+TEST(test_fault_without_a_retry_is_unsolved)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 3, 100, 200, RETRY);
 	const struct pfstat_task exit = {
@@ -255,9 +243,8 @@ START_TEST(test_fault_without_a_retry_is_unsolved)
 	close_explain();
 	ck_assert_uint_eq(nr_faults, 2);
 }
-END_TEST
 
-START_TEST(test_an_error_solves_nothing)
+TEST(test_an_error_solves_nothing)
 {
 	struct pfstat_record record =
 		attempt_of(PFSTAT_CLASS_ERROR, 3, 100, 200, PFSTAT_RESULT_SIGBUS);
@@ -268,7 +255,6 @@ START_TEST(test_an_error_solves_nothing)
 	ck_assert(!faults[0].solved);
 	close_explain();
 }
-END_TEST
 
 /* A sleep in I/O wait, with the thread's total off-CPU time. */
 static void add_sleep_of_total(uint64_t off_ns, uint64_t on_ns, uint64_t total_ns)
@@ -301,7 +287,7 @@ static void add_correction(void *context, enum fault_class class, enum part part
 	corrected_ns[class][part] += ns;
 }
 
-START_TEST(test_a_lost_off_cpu_event_is_residue_when_the_next_one_is_in_the_fault)
+TEST(test_a_lost_off_cpu_event_is_residue_when_the_next_one_is_in_the_fault)
 {
 	open_explain(true);
 	add_sleep_of_total(500, 600, 100);
@@ -314,9 +300,8 @@ START_TEST(test_a_lost_off_cpu_event_is_residue_when_the_next_one_is_in_the_faul
 		    [PART_CPU_AFTER] = 400);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on)
+TEST(test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on)
 {
 	memset(corrected_ns, 0, sizeof(corrected_ns));
 	open_explain(true);
@@ -338,9 +323,8 @@ START_TEST(test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on)
 	ck_assert_uint_eq(corrected_ns[PFSTAT_CLASS_DISK][PART_CPU_AFTER], 600);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_total_that_restarts_belongs_to_another_thread)
+TEST(test_a_total_that_restarts_belongs_to_another_thread)
 {
 	open_explain(true);
 	add_sleep_of_total(1100, 1200, 5000); /* the first one: 4900 were lost before it */
@@ -352,7 +336,6 @@ START_TEST(test_a_total_that_restarts_belongs_to_another_thread)
 		    [PART_CPU_AFTER] = 100);
 	close_explain();
 }
-END_TEST
 
 static void add_preemption(uint64_t off_ns, uint64_t on_ns)
 {
@@ -367,7 +350,7 @@ static void add_preemption(uint64_t off_ns, uint64_t on_ns)
 	ck_assert_int_eq(explain_event(explain, &stay.event), 0);
 }
 
-START_TEST(test_a_lost_off_cpu_interval_is_residue_in_all_cases)
+TEST(test_a_lost_off_cpu_interval_is_residue_in_all_cases)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_WAIT, 1, 1000, 1100, RETRY);
 
@@ -384,9 +367,8 @@ START_TEST(test_a_lost_off_cpu_interval_is_residue_in_all_cases)
 		    [PART_CPU_AFTER] = 50, [PART_RESIDUE] = 100);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_off_cpu_intervals_beyond_the_limit_are_residue)
+TEST(test_off_cpu_intervals_beyond_the_limit_are_residue)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 101000, LOCKED);
 	uint64_t i;
@@ -402,9 +384,8 @@ START_TEST(test_off_cpu_intervals_beyond_the_limit_are_residue)
 	ck_assert_uint_eq(faults[0].nr_spans, EXPLAIN_MAX_SPANS);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_off_cpu_intervals_never_overlap_or_exceed_the_fault)
+TEST(test_off_cpu_intervals_never_overlap_or_exceed_the_fault)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 1100, LOCKED);
 	uint64_t i;
@@ -418,9 +399,8 @@ START_TEST(test_off_cpu_intervals_never_overlap_or_exceed_the_fault)
 	CHECK_PARTS(&faults[0], [PART_RUNQUEUE] = 61, [PART_CPU_AFTER] = 39);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_one_sleep_may_wait_for_two_requests)
+TEST(test_one_sleep_may_wait_for_two_requests)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1300, LOCKED);
 
@@ -435,9 +415,8 @@ START_TEST(test_one_sleep_may_wait_for_two_requests)
 	ck_assert_uint_eq(faults[0].request.pgoff, 5);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_events_at_equal_times_are_ordered)
+TEST(test_events_at_equal_times_are_ordered)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1200, LOCKED);
 
@@ -457,9 +436,8 @@ START_TEST(test_events_at_equal_times_are_ordered)
 	CHECK_PARTS(&faults[1], [PART_FOREIGN] = 50, [PART_CPU_AFTER] = 10);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_exec_closes_open_faults)
+TEST(test_exec_closes_open_faults)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 3, 100, 200, RETRY);
 	const struct pfstat_task exec = {
@@ -478,9 +456,8 @@ START_TEST(test_exec_closes_open_faults)
 	close_explain();
 	ck_assert_uint_eq(nr_faults, 1);
 }
-END_TEST
 
-START_TEST(test_faults_outside_the_module_are_counted)
+TEST(test_faults_outside_the_module_are_counted)
 {
 	static const struct {
 		enum pfstat_fault_kind kind;
@@ -506,9 +483,8 @@ START_TEST(test_faults_outside_the_module_are_counted)
 	ck_assert_uint_eq(nr_faults, 5);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_the_content_is_that_of_the_last_attempt)
+TEST(test_the_content_is_that_of_the_last_attempt)
 {
 	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_OTHER, 100, 110, PFSTAT_OUTCOME_RETRY);
 
@@ -527,9 +503,8 @@ START_TEST(test_the_content_is_that_of_the_last_attempt)
 	ck_assert_uint_eq(faults[1].huge_order, 0);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_private_write_of_a_recorded_file_copies_its_page)
+TEST(test_a_private_write_of_a_recorded_file_copies_its_page)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 5, 1000, 1200, LOCKED);
 
@@ -543,9 +518,8 @@ START_TEST(test_a_private_write_of_a_recorded_file_copies_its_page)
 	ck_assert_uint_eq(faults[1].content, PFSTAT_CONTENT_UNKNOWN);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_swap_in_waits_for_its_own_request)
+TEST(test_a_swap_in_waits_for_its_own_request)
 {
 	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_SWAP, 1000, 1100, PFSTAT_OUTCOME_RETRY);
 	struct pfstat_block block = {
@@ -569,9 +543,8 @@ START_TEST(test_a_swap_in_waits_for_its_own_request)
 		    [PART_RUNQUEUE] = 5, [PART_CPU_AFTER] = 30);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_retry_elsewhere_leaves_a_fault_unsolved)
+TEST(test_a_retry_elsewhere_leaves_a_fault_unsolved)
 {
 	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_ANON, 100, 110, PFSTAT_OUTCOME_RETRY);
 
@@ -586,9 +559,8 @@ START_TEST(test_a_retry_elsewhere_leaves_a_fault_unsolved)
 	ck_assert_uint_eq(faults[0].class, FAULT_ANON);
 	ck_assert_uint_eq(faults[1].class, FAULT_COW);
 }
-END_TEST
 
-START_TEST(test_fault_takes_the_kind_of_its_last_attempt)
+TEST(test_fault_takes_the_kind_of_its_last_attempt)
 {
 	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_OTHER, 100, 110, PFSTAT_OUTCOME_RETRY);
 
@@ -600,10 +572,9 @@ START_TEST(test_fault_takes_the_kind_of_its_last_attempt)
 	ck_assert_uint_eq(nr_faults, 1);
 	ck_assert_uint_eq(faults[0].class, FAULT_SWAP);
 }
-END_TEST
 
 /* A signal ended the fault; seconds later the page is touched again. */
-START_TEST(test_an_abandoned_fault_is_not_joined_to_the_pages_next_fault)
+TEST(test_an_abandoned_fault_is_not_joined_to_the_pages_next_fault)
 {
 	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_SWAP, 100, 110, PFSTAT_OUTCOME_RETRY);
 	struct pfstat_record record =
@@ -622,9 +593,8 @@ START_TEST(test_an_abandoned_fault_is_not_joined_to_the_pages_next_fault)
 	ck_assert_uint_eq(faults[0].end_ns, 110);
 	ck_assert_uint_eq(faults[2].end_ns - faults[2].start_ns, 10);
 }
-END_TEST
 
-START_TEST(test_reclaim_is_a_part_on_the_cpu_and_asleep)
+TEST(test_reclaim_is_a_part_on_the_cpu_and_asleep)
 {
 	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
 
@@ -639,10 +609,9 @@ START_TEST(test_reclaim_is_a_part_on_the_cpu_and_asleep)
 	ck_assert_uint_eq(faults[0].nr_spans, 4);
 	close_explain();
 }
-END_TEST
 
 /* The thread's own read-ahead is complete long before the lock is free. */
-START_TEST(test_a_lock_after_a_read_ahead_is_blocked)
+TEST(test_a_lock_after_a_read_ahead_is_blocked)
 {
 	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 9000, LOCKED);
 	struct pfstat_off_cpu stay = {
@@ -669,9 +638,8 @@ START_TEST(test_a_lock_after_a_read_ahead_is_blocked)
 		    [PART_RUNQUEUE] = 10, [PART_CPU_AFTER] = 990);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_sleep_with_a_known_cause_is_blocked)
+TEST(test_a_sleep_with_a_known_cause_is_blocked)
 {
 	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
 	struct pfstat_off_cpu stay = {
@@ -694,9 +662,8 @@ START_TEST(test_a_sleep_with_a_known_cause_is_blocked)
 		    [PART_CPU_AFTER] = 550);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_waits_for_an_idle_cpu_are_apart)
+TEST(test_waits_for_an_idle_cpu_are_apart)
 {
 	static const uint32_t flags[] = {
 		PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_AFTER_IDLE,
@@ -728,9 +695,8 @@ START_TEST(test_waits_for_an_idle_cpu_are_apart)
 	ck_assert_uint_eq(faults[0].cpu_waits[CPU_WAIT_TASK], 1);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_stack_belongs_to_the_sleep_that_follows_it)
+TEST(test_a_stack_belongs_to_the_sleep_that_follows_it)
 {
 	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
 
@@ -746,10 +712,9 @@ START_TEST(test_a_stack_belongs_to_the_sleep_that_follows_it)
 	ck_assert_uint_eq(faults[0].spans[1].wait, 0);
 	close_explain();
 }
-END_TEST
 
 /* The thread writes pages out and waits for them: its own requests do not make it a device wait. */
-START_TEST(test_a_wait_for_writeback_in_reclaim_is_reclaim)
+TEST(test_a_wait_for_writeback_in_reclaim_is_reclaim)
 {
 	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
 
@@ -762,9 +727,8 @@ START_TEST(test_a_wait_for_writeback_in_reclaim_is_reclaim)
 		    [PART_COMPLETION] = 100, [PART_CPU_AFTER] = 300);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_reclaims_beyond_the_limit_are_residue)
+TEST(test_reclaims_beyond_the_limit_are_residue)
 {
 	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 101000, LOCKED);
 	uint64_t i;
@@ -778,32 +742,3 @@ START_TEST(test_reclaims_beyond_the_limit_are_residue)
 		    [PART_CPU_AFTER] = 100000 - 13710 - 1720);
 	close_explain();
 }
-END_TEST
-
-RUN_TESTS("explain", test_the_content_is_that_of_the_last_attempt,
-	  test_a_private_write_of_a_recorded_file_copies_its_page,
-	  test_reclaim_is_a_part_on_the_cpu_and_asleep, test_reclaims_beyond_the_limit_are_residue,
-	  test_a_stack_belongs_to_the_sleep_that_follows_it,
-	  test_a_lock_after_a_read_ahead_is_blocked, test_waits_for_an_idle_cpu_are_apart,
-	  test_a_sleep_with_a_known_cause_is_blocked,
-	  test_a_wait_for_writeback_in_reclaim_is_reclaim, test_a_disk_fault_is_split_into_parts,
-	  test_a_fault_has_the_bytes_that_its_own_thread_read_in_it,
-	  test_off_cpu_interval_outside_belongs_to_no_fault,
-	  test_off_cpu_interval_between_attempts_belongs_to_the_fault,
-	  test_request_for_another_page_is_not_the_faults,
-	  test_read_of_the_page_by_another_process_is_recognized,
-	  test_sleep_without_an_off_cpu_interval_is_residue, test_parts_are_unknown_without_ebpf,
-	  test_pass_and_fault_are_one_fault, test_page_mkwrite_joins_its_fault,
-	  test_a_folio_counts_where_the_kernel_maps_it, test_write_without_page_mkwrite_is_complete,
-	  test_fault_without_a_retry_is_unsolved, test_an_error_solves_nothing,
-	  test_faults_outside_the_module_are_counted, test_a_swap_in_waits_for_its_own_request,
-	  test_a_lost_off_cpu_interval_is_residue_in_all_cases,
-	  test_a_lost_off_cpu_event_is_residue_when_the_next_one_is_in_the_fault,
-	  test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on,
-	  test_a_total_that_restarts_belongs_to_another_thread,
-	  test_off_cpu_intervals_beyond_the_limit_are_residue,
-	  test_off_cpu_intervals_never_overlap_or_exceed_the_fault,
-	  test_one_sleep_may_wait_for_two_requests, test_events_at_equal_times_are_ordered,
-	  test_exec_closes_open_faults, test_a_retry_elsewhere_leaves_a_fault_unsolved,
-	  test_fault_takes_the_kind_of_its_last_attempt,
-	  test_an_abandoned_fault_is_not_joined_to_the_pages_next_fault)

@@ -419,7 +419,7 @@ static uint64_t add_known_fault(uint64_t ns)
 	return ns + 200;
 }
 
-START_TEST(test_parts_equal_every_nanosecond)
+TEST(test_parts_equal_every_nanosecond)
 {
 	struct summary_figures figures;
 	enum pfstat_class class;
@@ -442,7 +442,6 @@ START_TEST(test_parts_equal_every_nanosecond)
 	explain_free(explain);
 	ck_assert_uint_eq(nr_checked, 20000);
 }
-END_TEST
 
 /* ---- random events, sorted by end, with losses and clocks that differ ---- */
 
@@ -628,25 +627,22 @@ static void check_random_items(bool spans)
 	ck_assert_uint_gt(tally.others, 1000);
 }
 
-START_TEST(test_parts_of_random_events_add_up)
+TEST(test_parts_of_random_events_add_up)
 {
 	check_random_items(false);
 }
-END_TEST
 
-START_TEST(test_parts_of_random_spans_add_up)
+TEST(test_parts_of_random_spans_add_up)
 {
 	check_random_items(true);
 }
-END_TEST
 
-START_TEST(test_calls_and_faults_of_one_thread_in_any_order_add_up)
+TEST(test_calls_and_faults_of_one_thread_in_any_order_add_up)
 {
 	struct summary_figures figures;
 
 	add_random_items(true, 1, &figures);
 }
-END_TEST
 
 /* ---- a million threads ---- */
 
@@ -714,27 +710,17 @@ static void check_threads(bool told, bool spans, size_t limit)
 	explain_free(explain);
 }
 
-START_TEST(test_a_million_short_lived_threads_leave_no_memory)
+TEST(test_a_million_short_lived_threads_leave_no_memory)
 {
 	check_threads(true, false, 64 << 10);
 }
-END_TEST
 
-START_TEST(test_a_million_threads_without_exit_need_bounded_memory)
+TEST(test_a_million_threads_without_exit_need_bounded_memory)
 {
 	check_threads(false, false, 24 << 20);
 }
-END_TEST
 
-START_TEST(test_a_million_threads_that_are_not_watched_need_bounded_memory)
+TEST(test_a_million_threads_that_are_not_watched_need_bounded_memory)
 {
 	check_threads(false, true, 64 << 20);
 }
-END_TEST
-
-RUN_TESTS("explain_random", test_parts_equal_every_nanosecond, test_parts_of_random_events_add_up,
-	  test_parts_of_random_spans_add_up,
-	  test_calls_and_faults_of_one_thread_in_any_order_add_up,
-	  test_a_million_short_lived_threads_leave_no_memory,
-	  test_a_million_threads_without_exit_need_bounded_memory,
-	  test_a_million_threads_that_are_not_watched_need_bounded_memory)

@@ -45,7 +45,7 @@ static void check_time(const struct explained *fault, uint64_t start_ns, uint64_
 	ck_assert_uint_eq(fault->handler_ns, handler_ns);
 }
 
-START_TEST(test_the_private_copy_after_the_call_is_mm)
+TEST(test_the_private_copy_after_the_call_is_mm)
 {
 	const struct pfstat_record record =
 		call_of(PFSTAT_CLASS_LONG, 1000, 1010, 1030, 1130, LOCKED);
@@ -60,10 +60,9 @@ START_TEST(test_the_private_copy_after_the_call_is_mm)
 	ck_assert_uint_eq(faults[0].call_spans[0].from_ns, 1010);
 	close_explain();
 }
-END_TEST
 
 /* balance_dirty_pages() */
-START_TEST(test_a_sleep_after_the_call_is_explained)
+TEST(test_a_sleep_after_the_call_is_explained)
 {
 	const struct pfstat_record record =
 		call_of(PFSTAT_CLASS_MKWRITE, 1000, 1010, 1030, 2000, LOCKED);
@@ -75,9 +74,8 @@ START_TEST(test_a_sleep_after_the_call_is_explained)
 		    [PART_MM] = 180);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_reclaim_before_the_call_is_explained)
+TEST(test_a_reclaim_before_the_call_is_explained)
 {
 	const struct pfstat_record record =
 		call_of(PFSTAT_CLASS_LONG, 1000, 1500, 1530, 1550, LOCKED);
@@ -89,9 +87,8 @@ START_TEST(test_a_reclaim_before_the_call_is_explained)
 	ck_assert_uint_eq(faults[0].reclaim_cpu_ns, 300);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_sleep_before_the_first_of_two_calls_is_explained)
+TEST(test_a_sleep_before_the_first_of_two_calls_is_explained)
 {
 	struct pfstat_record pass = attempt_of(PFSTAT_CLASS_PASS, 5, 1500, 1510, 0);
 	const struct pfstat_record record =
@@ -108,9 +105,8 @@ START_TEST(test_a_sleep_before_the_first_of_two_calls_is_explained)
 		    [PART_MM] = 320);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_wait_between_two_spans_belongs_to_the_fault)
+TEST(test_a_wait_between_two_spans_belongs_to_the_fault)
 {
 	struct pfstat_record record = call_of(PFSTAT_CLASS_DISK, 1000, 1010, 1110, 1120, RETRY);
 
@@ -128,10 +124,9 @@ START_TEST(test_a_wait_between_two_spans_belongs_to_the_fault)
 		    [PART_CPU_AFTER] = 10, [PART_MM] = 80);
 	close_explain();
 }
-END_TEST
 
 /* The per-VMA lock did not suffice. */
-START_TEST(test_a_retry_without_a_call_is_part_of_the_fault)
+TEST(test_a_retry_without_a_call_is_part_of_the_fault)
 {
 	const struct pfstat_record record =
 		call_of(PFSTAT_CLASS_LONG, 1200, 1210, 1230, 1240, LOCKED);
@@ -150,10 +145,9 @@ START_TEST(test_a_retry_without_a_call_is_part_of_the_fault)
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 20, [PART_MM] = 220);
 	close_explain();
 }
-END_TEST
 
 /* map_pages found nothing, and ->fault needs the mmap lock. */
-START_TEST(test_a_retry_after_a_pass_is_part_of_the_fault)
+TEST(test_a_retry_after_a_pass_is_part_of_the_fault)
 {
 	struct pfstat_record record = call_of(PFSTAT_CLASS_PASS, 1000, 1010, 1020, 1030, 0);
 
@@ -168,9 +162,8 @@ START_TEST(test_a_retry_after_a_pass_is_part_of_the_fault)
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 30, [PART_MM] = 50);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_retried_call_and_a_page_that_another_thread_mapped_are_one_fault)
+TEST(test_a_retried_call_and_a_page_that_another_thread_mapped_are_one_fault)
 {
 	const struct pfstat_record record =
 		call_of(PFSTAT_CLASS_DISK, 1000, 1010, 1110, 1120, RETRY);
@@ -186,10 +179,9 @@ START_TEST(test_a_retried_call_and_a_page_that_another_thread_mapped_are_one_fau
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 100, [PART_MM] = 120);
 	close_explain();
 }
-END_TEST
 
 /* A signal ended the first one. */
-START_TEST(test_another_fault_of_the_page_is_not_joined_to_a_retried_call)
+TEST(test_another_fault_of_the_page_is_not_joined_to_a_retried_call)
 {
 	const struct pfstat_record record =
 		call_of(PFSTAT_CLASS_DISK, 1000, 1010, 1110, 1120, RETRY);
@@ -203,10 +195,9 @@ START_TEST(test_another_fault_of_the_page_is_not_joined_to_a_retried_call)
 	CHECK_PARTS(&faults[1], [PART_CPU_BEFORE] = 20);
 	close_explain();
 }
-END_TEST
 
 /* The module has calls, and eBPF has the returns of handle_mm_fault(). */
-START_TEST(test_an_event_has_the_span_of_the_calls_within_it)
+TEST(test_an_event_has_the_span_of_the_calls_within_it)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_PASS, 5, 1010, 1020, 0);
 
@@ -228,10 +219,9 @@ START_TEST(test_an_event_has_the_span_of_the_calls_within_it)
 	close_explain();
 	ck_assert_uint_eq(nr_faults, 1);
 }
-END_TEST
 
 /* Of a clock that did not advance between the end of the call and the return. */
-START_TEST(test_an_event_precedes_the_call_that_ends_at_the_same_time)
+TEST(test_an_event_precedes_the_call_that_ends_at_the_same_time)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1010, 1130, RETRY);
 
@@ -252,9 +242,8 @@ START_TEST(test_an_event_precedes_the_call_that_ends_at_the_same_time)
 	close_explain();
 	ck_assert_uint_eq(nr_faults, 1);
 }
-END_TEST
 
-START_TEST(test_a_retry_whose_span_is_an_event_stays_open)
+TEST(test_a_retry_whose_span_is_an_event_stays_open)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1010, 1110, RETRY);
 
@@ -272,10 +261,9 @@ START_TEST(test_a_retry_whose_span_is_an_event_stays_open)
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 110, [PART_MM] = 130);
 	close_explain();
 }
-END_TEST
 
 /* Its thread is not watched, only the mapping. */
-START_TEST(test_a_fault_without_a_span_waits_for_the_next_fault)
+TEST(test_a_fault_without_a_span_waits_for_the_next_fault)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1100, LOCKED);
 
@@ -297,9 +285,8 @@ START_TEST(test_a_fault_without_a_span_waits_for_the_next_fault)
 	ck_assert_uint_eq(nr_faults, 4);
 	ck_assert(!faults[3].whole && faults[3].solved);
 }
-END_TEST
 
-START_TEST(test_a_fault_with_one_attempt_of_unknown_span_is_not_whole)
+TEST(test_a_fault_with_one_attempt_of_unknown_span_is_not_whole)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1100, RETRY);
 
@@ -314,10 +301,9 @@ START_TEST(test_a_fault_with_one_attempt_of_unknown_span_is_not_whole)
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 230);
 	close_explain();
 }
-END_TEST
 
 /* Of version 8: a HOOKED event repeats what the records hold. */
-START_TEST(test_an_old_recording_has_the_time_of_the_calls)
+TEST(test_an_old_recording_has_the_time_of_the_calls)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 5, 1010, 1030, LOCKED);
 
@@ -331,7 +317,6 @@ START_TEST(test_an_old_recording_has_the_time_of_the_calls)
 	check_time(&faults[0], 1010, 1030, 20);
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 20);
 }
-END_TEST
 
 static void add_sleep_of_total(uint64_t off_ns, uint64_t on_ns, uint64_t total_ns)
 {
@@ -356,7 +341,7 @@ static void add_correction(void *context, enum fault_class class, enum part part
 }
 
 /* A sleep of 300 after the call was lost, which the next event of the thread reveals. */
-START_TEST(test_a_lost_sleep_outside_of_the_call_is_not_mm)
+TEST(test_a_lost_sleep_outside_of_the_call_is_not_mm)
 {
 	struct pfstat_record record = call_of(PFSTAT_CLASS_LONG, 1000, 1100, 1150, 1500, LOCKED);
 
@@ -375,9 +360,8 @@ START_TEST(test_a_lost_sleep_outside_of_the_call_is_not_mm)
 	ck_assert_uint_le(corrected_ns[PART_CPU_BEFORE], 50);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_a_lost_sleep_in_an_open_fault_is_residue_outside_of_the_call)
+TEST(test_a_lost_sleep_in_an_open_fault_is_residue_outside_of_the_call)
 {
 	const struct pfstat_record record =
 		call_of(PFSTAT_CLASS_LONG, 1000, 1100, 1150, 2000, LOCKED);
@@ -390,10 +374,9 @@ START_TEST(test_a_lost_sleep_in_an_open_fault_is_residue_outside_of_the_call)
 		    [PART_MM] = 550);
 	close_explain();
 }
-END_TEST
 
 /* do_shared_fault() */
-START_TEST(test_page_mkwrite_after_its_fault_is_in_one_span)
+TEST(test_page_mkwrite_after_its_fault_is_in_one_span)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 5, 1010, 1030, LOCKED);
 
@@ -413,10 +396,9 @@ START_TEST(test_page_mkwrite_after_its_fault_is_in_one_span)
 	close_explain();
 	ck_assert_uint_eq(nr_faults, 1);
 }
-END_TEST
 
 /* The file system has no page_mkwrite for the first write; the later one is do_wp_page()'s. */
-START_TEST(test_page_mkwrite_in_another_handle_mm_fault_is_a_fault_of_its_own)
+TEST(test_page_mkwrite_in_another_handle_mm_fault_is_a_fault_of_its_own)
 {
 	struct pfstat_record record = call_of(PFSTAT_CLASS_LONG, 1000, 1010, 1030, 1040, LOCKED);
 
@@ -432,9 +414,8 @@ START_TEST(test_page_mkwrite_in_another_handle_mm_fault_is_a_fault_of_its_own)
 	ck_assert_uint_eq(faults[1].class, PFSTAT_CLASS_MKWRITE);
 	close_explain();
 }
-END_TEST
 
-START_TEST(test_page_mkwrite_has_the_mode_of_its_fault_if_it_is_known)
+TEST(test_page_mkwrite_has_the_mode_of_its_fault_if_it_is_known)
 {
 	struct pfstat_record record = call_of(PFSTAT_CLASS_MKWRITE, 1000, 1010, 1030, 1040, LOCKED);
 
@@ -453,9 +434,8 @@ START_TEST(test_page_mkwrite_has_the_mode_of_its_fault_if_it_is_known)
 	ck_assert(faults[1].flags & PFSTAT_FLAG_WRITE);
 	ck_assert(faults[2].flags & PFSTAT_FLAG_USER); /* not known */
 }
-END_TEST
 
-START_TEST(test_the_time_of_a_fault_without_a_call_is_not_mm)
+TEST(test_the_time_of_a_fault_without_a_call_is_not_mm)
 {
 	open_with_spans();
 	add_return(PFSTAT_FAULT_ANON, 1000, 1100, 0, PFSTAT_OUTCOME_MINOR);
@@ -468,9 +448,8 @@ START_TEST(test_the_time_of_a_fault_without_a_call_is_not_mm)
 	ck_assert_uint_eq(faults[1].class, FAULT_OTHER);
 	CHECK_PARTS(&faults[1], [PART_CPU_BEFORE] = 100);
 }
-END_TEST
 
-START_TEST(test_an_impossible_span_is_not_believed)
+TEST(test_an_impossible_span_is_not_believed)
 {
 	struct pfstat_record record = call_of(PFSTAT_CLASS_LONG, 1000, 1010, 1030, 1040, LOCKED);
 
@@ -489,10 +468,9 @@ START_TEST(test_an_impossible_span_is_not_believed)
 	check_time(&faults[1], 1010, 1030, 20);
 	check_time(&faults[2], 1000, 1030, 20);
 }
-END_TEST
 
 /* More calls than a fault keeps until a sleep; none is forgotten. */
-START_TEST(test_many_calls_in_one_fault_are_not_mm)
+TEST(test_many_calls_in_one_fault_are_not_mm)
 {
 	struct pfstat_record record;
 	uint64_t i;
@@ -508,26 +486,3 @@ START_TEST(test_many_calls_in_one_fault_are_not_mm)
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 3000, [PART_MM] = 10000 - 10 - 3000);
 	close_explain();
 }
-END_TEST
-
-RUN_TESTS("explain_span", test_the_private_copy_after_the_call_is_mm,
-	  test_a_sleep_after_the_call_is_explained, test_a_reclaim_before_the_call_is_explained,
-	  test_a_sleep_before_the_first_of_two_calls_is_explained,
-	  test_a_wait_between_two_spans_belongs_to_the_fault,
-	  test_a_retry_without_a_call_is_part_of_the_fault,
-	  test_a_retry_after_a_pass_is_part_of_the_fault,
-	  test_a_retried_call_and_a_page_that_another_thread_mapped_are_one_fault,
-	  test_another_fault_of_the_page_is_not_joined_to_a_retried_call,
-	  test_an_event_has_the_span_of_the_calls_within_it,
-	  test_an_event_precedes_the_call_that_ends_at_the_same_time,
-	  test_a_retry_whose_span_is_an_event_stays_open,
-	  test_a_fault_without_a_span_waits_for_the_next_fault,
-	  test_a_fault_with_one_attempt_of_unknown_span_is_not_whole,
-	  test_an_old_recording_has_the_time_of_the_calls,
-	  test_a_lost_sleep_outside_of_the_call_is_not_mm,
-	  test_a_lost_sleep_in_an_open_fault_is_residue_outside_of_the_call,
-	  test_page_mkwrite_after_its_fault_is_in_one_span,
-	  test_page_mkwrite_in_another_handle_mm_fault_is_a_fault_of_its_own,
-	  test_page_mkwrite_has_the_mode_of_its_fault_if_it_is_known,
-	  test_the_time_of_a_fault_without_a_call_is_not_mm,
-	  test_an_impossible_span_is_not_believed, test_many_calls_in_one_fault_are_not_mm)

@@ -39,7 +39,7 @@ static void check_classes(json_t *schema, const char *name, size_t nr)
 	}
 }
 
-START_TEST(test_schema_names_the_classes_of_the_tables)
+TEST(test_schema_names_the_classes_of_the_tables)
 {
 	json_t *schema = json_load_file(SCHEMA, 0, NULL);
 
@@ -49,9 +49,8 @@ START_TEST(test_schema_names_the_classes_of_the_tables)
 	check_classes(schema, "group_classes", NR_FAULT_CLASSES);
 	json_decref(schema);
 }
-END_TEST
 
-START_TEST(test_rows_and_layers_hold_each_class_once)
+TEST(test_rows_and_layers_hold_each_class_once)
 {
 	unsigned int rows = 0, layers = 0;
 	size_t i;
@@ -63,10 +62,9 @@ START_TEST(test_rows_and_layers_hold_each_class_once)
 	ck_assert_uint_eq(rows, (1U << NR_FAULT_CLASSES) - 1);
 	ck_assert_uint_eq(layers, (1U << NR_FAULT_CLASSES) - 1);
 }
-END_TEST
 
 /* A reader knows a class in a figure by its title, its mark and its line. */
-START_TEST(test_each_class_has_a_title_a_mark_and_a_line_of_its_own)
+TEST(test_each_class_has_a_title_a_mark_and_a_line_of_its_own)
 {
 	const struct fault_class_traits *one, *other;
 
@@ -81,9 +79,8 @@ START_TEST(test_each_class_has_a_title_a_mark_and_a_line_of_its_own)
 		}
 	}
 }
-END_TEST
 
-START_TEST(test_a_class_is_found_by_its_name)
+TEST(test_a_class_is_found_by_its_name)
 {
 	enum fault_class class;
 
@@ -91,10 +88,9 @@ START_TEST(test_a_class_is_found_by_its_name)
 		ck_assert_int_eq(fault_class_find(fault_class_name(class)), class);
 	ck_assert_int_eq(fault_class_find("all"), NR_FAULT_CLASSES);
 }
-END_TEST
 
 /* So a replay that was recorded with the same source compares all faults. */
-START_TEST(test_each_source_has_the_classes_that_it_reports)
+TEST(test_each_source_has_the_classes_that_it_reports)
 {
 	const uint32_t perf = 1U << HOOK_FAULT | 1U << HOOK_PERF;
 
@@ -109,8 +105,3 @@ START_TEST(test_each_source_has_the_classes_that_it_reports)
 	ck_assert(fault_class_known(FAULT_ANON, perf));
 	ck_assert(fault_class_known(FAULT_AGAIN, perf));
 }
-END_TEST
-
-RUN_TESTS("fault_class", test_each_class_has_a_title_a_mark_and_a_line_of_its_own,
-	  test_a_class_is_found_by_its_name, test_each_source_has_the_classes_that_it_reports,
-	  test_schema_names_the_classes_of_the_tables, test_rows_and_layers_hold_each_class_once)

@@ -75,7 +75,7 @@ static void check_null(json_t *json, const char *key)
 	ck_assert_msg(json_is_null(json_object_get(json, key)), "%s is not null", key);
 }
 
-START_TEST(test_csv_of_perf_has_empty_cells_for_values_that_perf_does_not_report)
+TEST(test_csv_of_perf_has_empty_cells_for_values_that_perf_does_not_report)
 {
 	struct explained fault = solved;
 
@@ -98,9 +98,8 @@ START_TEST(test_csv_of_perf_has_empty_cells_for_values_that_perf_does_not_report
 	ck_assert_str_eq(cell("cpu_after_ns"), "0");
 	ck_assert_str_eq(cell("residue_ns"), "0");
 }
-END_TEST
 
-START_TEST(test_json_of_perf_has_null_for_values_that_perf_does_not_report)
+TEST(test_json_of_perf_has_null_for_values_that_perf_does_not_report)
 {
 	struct explained fault = solved;
 	json_t *json;
@@ -115,10 +114,9 @@ START_TEST(test_json_of_perf_has_null_for_values_that_perf_does_not_report)
 	ck_assert_int_eq(json_integer_value(json_object_get(json, "asleep_ns")), 2000);
 	json_decref(json);
 }
-END_TEST
 
 /* perf has no event at the end of a fault that failed. */
-START_TEST(test_failed_fault_of_perf_has_no_duration)
+TEST(test_failed_fault_of_perf_has_no_duration)
 {
 	struct explained fault = solved;
 	json_t *json;
@@ -137,9 +135,8 @@ START_TEST(test_failed_fault_of_perf_has_no_duration)
 	check_null(json, "cpu_before_ns");
 	json_decref(json);
 }
-END_TEST
 
-START_TEST(test_fault_of_another_source_has_each_value)
+TEST(test_fault_of_another_source_has_each_value)
 {
 	struct explained fault = solved;
 	json_t *json;
@@ -158,9 +155,8 @@ START_TEST(test_fault_of_another_source_has_each_value)
 	ck_assert_int_eq(json_integer_value(json_object_get(json, "read_bytes")), 4096);
 	json_decref(json);
 }
-END_TEST
 
-START_TEST(test_row_without_events_has_no_parts)
+TEST(test_row_without_events_has_no_parts)
 {
 	struct explained fault = solved;
 
@@ -171,9 +167,8 @@ START_TEST(test_row_without_events_has_no_parts)
 	ck_assert_str_eq(cell("write"), "0");
 	ck_assert_str_eq(cell("duration_ns"), "3000");
 }
-END_TEST
 
-START_TEST(test_row_has_the_time_of_the_calls_and_whether_it_is_all_of_the_fault)
+TEST(test_row_has_the_time_of_the_calls_and_whether_it_is_all_of_the_fault)
 {
 	struct explained fault = solved;
 	json_t *json;
@@ -202,10 +197,3 @@ START_TEST(test_row_has_the_time_of_the_calls_and_whether_it_is_all_of_the_fault
 	ck_assert(json_is_false(json_object_get(json, "whole")));
 	json_decref(json);
 }
-END_TEST
-
-RUN_TESTS("fault rows", test_csv_of_perf_has_empty_cells_for_values_that_perf_does_not_report,
-	  test_json_of_perf_has_null_for_values_that_perf_does_not_report,
-	  test_failed_fault_of_perf_has_no_duration, test_fault_of_another_source_has_each_value,
-	  test_row_without_events_has_no_parts,
-	  test_row_has_the_time_of_the_calls_and_whether_it_is_all_of_the_fault)

@@ -21,7 +21,7 @@ static bool has(const struct drawing *drawing, enum drawing_text text, const cha
 	return strstr(drawing->texts[text], expected);
 }
 
-START_TEST(test_figure_has_points_by_size_and_stride)
+TEST(test_figure_has_points_by_size_and_stride)
 {
 	struct bench_row rows[] = {
 		row(&latency, "4K:64", 1.5), row(&latency, "4K:4K", 1.25), row(&other, "64", 7),
@@ -53,9 +53,8 @@ START_TEST(test_figure_has_points_by_size_and_stride)
 	ck_assert(has(&drawing, DRAWING_SCRIPT, "title 'stride 4096 bytes'"));
 	drawing_free(&drawing);
 }
-END_TEST
 
-START_TEST(test_figure_needs_points)
+TEST(test_figure_needs_points)
 {
 	struct bench_row rows[] = { row(&other, "64", 7) };
 	const struct bench_results results = { .rows = rows, .nr = 1 };
@@ -66,6 +65,3 @@ START_TEST(test_figure_needs_points)
 	ck_assert_str_eq(drawing.texts[DRAWING_MISSING], "no memory.latency was measured");
 	drawing_free(&drawing);
 }
-END_TEST
-
-RUN_TESTS("memory figure", test_figure_has_points_by_size_and_stride, test_figure_needs_points)

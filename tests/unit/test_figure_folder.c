@@ -71,7 +71,7 @@ static pid_t pid_of_gnuplot(void)
 	return pid;
 }
 
-START_TEST(test_hanging_gnuplot_is_killed)
+TEST(test_hanging_gnuplot_is_killed)
 {
 	folder.gnuplot_seconds = 1;
 	ck_assert_int_eq(folder_draw(&folder, &drawing, 1), -ETIMEDOUT);
@@ -79,18 +79,16 @@ START_TEST(test_hanging_gnuplot_is_killed)
 				     "seconds and was killed");
 	ck_assert(!pid_of_gnuplot() || kill(pid_of_gnuplot(), 0));
 }
-END_TEST
 
 /* The signal arrives between fork(2) and the wait. */
-START_TEST(test_signal_before_the_wait_kills_gnuplot)
+TEST(test_signal_before_the_wait_kills_gnuplot)
 {
 	raise(SIGTERM);
 	ck_assert_int_eq(folder_draw(&folder, &drawing, 1), -EINTR);
 	ck_assert(!pid_of_gnuplot() || kill(pid_of_gnuplot(), 0));
 }
-END_TEST
 
-START_TEST(test_signal_during_the_wait_kills_gnuplot)
+TEST(test_signal_during_the_wait_kills_gnuplot)
 {
 	int status;
 	pid_t child = fork();
@@ -106,7 +104,5 @@ START_TEST(test_signal_during_the_wait_kills_gnuplot)
 	ck_assert_int_eq(WEXITSTATUS(status), 0);
 	ck_assert_int_eq(kill(pid_of_gnuplot(), 0), -1);
 }
-END_TEST
 
-RUN_TESTS_WITH("figure folder", bring_gnuplot, remove_gnuplot, test_hanging_gnuplot_is_killed,
-	       test_signal_before_the_wait_kills_gnuplot, test_signal_during_the_wait_kills_gnuplot)
+FIXTURE(bring_gnuplot, remove_gnuplot);

@@ -176,7 +176,7 @@ static double last_of(const char *name, unsigned int column)
 	return strtod(cell, NULL);
 }
 
-START_TEST(test_order_counts_steps_forward_and_back)
+TEST(test_order_counts_steps_forward_and_back)
 {
 	uint64_t page;
 
@@ -199,10 +199,9 @@ START_TEST(test_order_counts_steps_forward_and_back)
 	     "1.00 µs on average");
 	end();
 }
-END_TEST
 
 /* The table below subtracts them, so its means differ from those of the figure. */
-START_TEST(test_figure_notes_times_that_are_not_subtracted)
+TEST(test_figure_notes_times_that_are_not_subtracted)
 {
 	static const char told[] = "These times include the module's own time";
 
@@ -225,9 +224,8 @@ START_TEST(test_figure_notes_times_that_are_not_subtracted)
 	ck_assert_ptr_null(strstr(drawing_of("cost")->texts[DRAWING_READING], told));
 	end();
 }
-END_TEST
 
-START_TEST(test_a_class_of_one_bin_is_drawn)
+TEST(test_a_class_of_one_bin_is_drawn)
 {
 	const char *csv;
 
@@ -240,10 +238,9 @@ START_TEST(test_a_class_of_one_bin_is_drawn)
 			      "long,0.8611,1.0240,1\nlong,1.0240,1.2177,0\n");
 	end();
 }
-END_TEST
 
 /* gnuplot 6 fills the style "histeps", and gnuplot 5 does not. */
-START_TEST(test_no_version_of_gnuplot_fills_a_distribution)
+TEST(test_no_version_of_gnuplot_fills_a_distribution)
 {
 	begin();
 	fault(1, 1, 1000, PFSTAT_CLASS_LONG);
@@ -253,9 +250,8 @@ START_TEST(test_no_version_of_gnuplot_fills_a_distribution)
 				     "with lines"));
 	end();
 }
-END_TEST
 
-START_TEST(test_pages_of_memory_count_from_the_first)
+TEST(test_pages_of_memory_count_from_the_first)
 {
 	const uint64_t address = 0x7f3400001000;
 	struct pfstat_fault event = {
@@ -282,9 +278,8 @@ START_TEST(test_pages_of_memory_count_from_the_first)
 				     "set yrange [0:3] noextend\n"));
 	end();
 }
-END_TEST
 
-START_TEST(test_boxes_of_few_reads_are_wide_enough_to_be_seen)
+TEST(test_boxes_of_few_reads_are_wide_enough_to_be_seen)
 {
 	begin();
 	read_pages(0, 8);
@@ -296,10 +291,9 @@ START_TEST(test_boxes_of_few_reads_are_wide_enough_to_be_seen)
 				     ":(1*$1):(1*($2 > $1 + 6."));
 	end();
 }
-END_TEST
 
 /* Half a million calls in random order: fewer marks, but all calls are counted. */
-START_TEST(test_many_calls_become_fewer_marks)
+TEST(test_many_calls_become_fewer_marks)
 {
 	uint64_t i, state = 1;
 
@@ -318,9 +312,8 @@ START_TEST(test_many_calls_become_fewer_marks)
 	says("order", DRAWING_AMOUNT, "500000 calls in ");
 	end();
 }
-END_TEST
 
-START_TEST(test_readahead_counts_mapped_evicted_and_unused_pages)
+TEST(test_readahead_counts_mapped_evicted_and_unused_pages)
 {
 	uint64_t page;
 
@@ -346,10 +339,9 @@ START_TEST(test_readahead_counts_mapped_evicted_and_unused_pages)
 	     "pages; 1 disk fault started a read.");
 	end();
 }
-END_TEST
 
 /* Pages that were read before a file was dropped are not in the boxes that it gets later. */
-START_TEST(test_a_restored_file_has_none_of_its_former_pages)
+TEST(test_a_restored_file_has_none_of_its_former_pages)
 {
 	uint64_t inode, page;
 
@@ -376,9 +368,8 @@ START_TEST(test_a_restored_file_has_none_of_its_former_pages)
 	says("readahead", DRAWING_AMOUNT, " 720 pages of other files are not drawn");
 	end();
 }
-END_TEST
 
-START_TEST(test_pages_of_a_run_of_days_keep_their_time)
+TEST(test_pages_of_a_run_of_days_keep_their_time)
 {
 	const uint64_t hour_ns = 3600 * 1000 * MS;
 	uint64_t page, read_ns;
@@ -399,9 +390,8 @@ START_TEST(test_pages_of_a_run_of_days_keep_their_time)
 	ck_assert_double_ge(last_of("readahead", 1), (read_ns - 1000 * MS) / 1e6);
 	end();
 }
-END_TEST
 
-START_TEST(test_where_the_time_went_adds_up)
+TEST(test_where_the_time_went_adds_up)
 {
 	const struct pfstat_off_cpu stay = {
 		.event = { .type = PFSTAT_EVENT_OFF_CPU,
@@ -430,7 +420,6 @@ START_TEST(test_where_the_time_went_adds_up)
 	     "70.0 % of that to “asleep, I/O of others” (foreign).");
 	end();
 }
-END_TEST
 
 /* Time that the lanes show in a state, or in all states (NULL). */
 static double drawn_ms(const char *state)
@@ -451,7 +440,7 @@ static double drawn_ms(const char *state)
 }
 
 /* Columns are merged while the run continues: a lane still has all of its time. */
-START_TEST(test_a_lane_has_all_of_its_threads_time)
+TEST(test_a_lane_has_all_of_its_threads_time)
 {
 	uint64_t i;
 
@@ -466,10 +455,9 @@ START_TEST(test_a_lane_has_all_of_its_threads_time)
 	says("timeline", DRAWING_AMOUNT, "400 logical faults and 0 off-CPU intervals of 2 threads");
 	end();
 }
-END_TEST
 
 /* Also if its share of a column is tiny, and if it took no time at all. */
-START_TEST(test_short_faults_of_a_long_run_are_drawn)
+TEST(test_short_faults_of_a_long_run_are_drawn)
 {
 	unsigned int i;
 
@@ -488,10 +476,9 @@ START_TEST(test_short_faults_of_a_long_run_are_drawn)
 	says("timeline", DRAWING_MISSING, "no page fault took any time");
 	end();
 }
-END_TEST
 
 /* Faults arrive in the order of their ends. */
-START_TEST(test_timeline_orders_faults_by_their_start)
+TEST(test_timeline_orders_faults_by_their_start)
 {
 	begin();
 	now_ns += 90 * MS;
@@ -509,9 +496,8 @@ START_TEST(test_timeline_orders_faults_by_their_start)
 	ck_assert_double_eq_tol(last_of("heat", 0), 109, 1.5);
 	end();
 }
-END_TEST
 
-START_TEST(test_threads_without_a_lane_are_counted_separately)
+TEST(test_threads_without_a_lane_are_counted_separately)
 {
 	unsigned int i;
 
@@ -524,9 +510,8 @@ START_TEST(test_threads_without_a_lane_are_counted_separately)
 	says("timeline", DRAWING_AMOUNT, " 80 faults of other threads are not drawn.");
 	end();
 }
-END_TEST
 
-START_TEST(test_timeline_without_ebpf_has_no_cpu_time)
+TEST(test_timeline_without_ebpf_has_no_cpu_time)
 {
 	begin();
 	counters.have_bpf = false;
@@ -538,10 +523,9 @@ START_TEST(test_timeline_without_ebpf_has_no_cpu_time)
 	ck_assert_ptr_null(strstr(drawing_of("timeline")->texts[DRAWING_SCRIPT], "off the CPU"));
 	end();
 }
-END_TEST
 
 /* The fault has more off-CPU intervals than the limit. */
-START_TEST(test_all_sleeps_of_a_fault_count_as_off_cpu)
+TEST(test_all_sleeps_of_a_fault_count_as_off_cpu)
 {
 	struct pfstat_off_cpu stay = {
 		.event = { .type = PFSTAT_EVENT_OFF_CPU,
@@ -573,9 +557,8 @@ START_TEST(test_all_sleeps_of_a_fault_count_as_off_cpu)
 	ck_assert_double_eq(drawn_ms("2"), 0);
 	end();
 }
-END_TEST
 
-START_TEST(test_heat_distinguishes_bursts_from_an_even_stream)
+TEST(test_heat_distinguishes_bursts_from_an_even_stream)
 {
 	uint64_t i;
 
@@ -607,10 +590,9 @@ START_TEST(test_heat_distinguishes_bursts_from_an_even_stream)
 	ck_assert_str_eq(drawing_of("heat")->texts[DRAWING_READING], "/f.");
 	end();
 }
-END_TEST
 
 /* Boxes of one to seven faults: none has the second level, since ln 2 / ln 7 is in the third. */
-START_TEST(test_an_unused_level_is_not_in_the_key)
+TEST(test_an_unused_level_is_not_in_the_key)
 {
 	unsigned int box, i;
 
@@ -626,9 +608,8 @@ START_TEST(test_an_unused_level_is_not_in_the_key)
 	says("heat", DRAWING_SCRIPT, "title '2'");
 	end();
 }
-END_TEST
 
-START_TEST(test_evictions_name_the_evictors)
+TEST(test_evictions_name_the_evictors)
 {
 	begin();
 	read_pages(0, 16);
@@ -644,13 +625,12 @@ START_TEST(test_evictions_name_the_evictors)
 	says("evictions", DRAWING_SCRIPT, "'1: hog (2)' 1");
 	end();
 }
-END_TEST
 
 /*
  * The evictors beyond the limit are unknown; whether the process evicted its own pages is unknown,
  * too.
  */
-START_TEST(test_evictions_count_pages_of_unknown_evictors)
+TEST(test_evictions_count_pages_of_unknown_evictors)
 {
 	uint32_t i;
 
@@ -669,9 +649,8 @@ START_TEST(test_evictions_count_pages_of_unknown_evictors)
 	ck_assert_double_eq(sum_where("evictions", 5, 4, "2"), 512);
 	end();
 }
-END_TEST
 
-START_TEST(test_figures_without_data_are_not_drawn)
+TEST(test_figures_without_data_are_not_drawn)
 {
 	unsigned int i;
 
@@ -686,7 +665,6 @@ START_TEST(test_figures_without_data_are_not_drawn)
 	says("evictions", DRAWING_MISSING, "no page was evicted");
 	end();
 }
-END_TEST
 
 static void task(uint32_t flags, uint32_t tid, const char *comm)
 {
@@ -704,7 +682,7 @@ static void task(uint32_t flags, uint32_t tid, const char *comm)
 	add(ITEM_EVENT, &event);
 }
 
-START_TEST(test_a_reused_number_is_another_lane)
+TEST(test_a_reused_number_is_another_lane)
 {
 	const char *csv;
 
@@ -722,10 +700,9 @@ START_TEST(test_a_reused_number_is_another_lane)
 	ck_assert_ptr_nonnull(strstr(csv, "backup.sh (7)"));
 	end();
 }
-END_TEST
 
 /* Threads without a fault leave their slots to threads that have some. */
-START_TEST(test_threads_that_ended_without_a_fault_take_no_lane)
+TEST(test_threads_that_ended_without_a_fault_take_no_lane)
 {
 	uint32_t tid;
 
@@ -739,21 +716,3 @@ START_TEST(test_threads_that_ended_without_a_fault_take_no_lane)
 	says("timeline", DRAWING_AMOUNT, "1 logical fault and 0 off-CPU intervals of 1 thread,");
 	end();
 }
-END_TEST
-
-RUN_TESTS("figures", test_a_reused_number_is_another_lane,
-	  test_threads_that_ended_without_a_fault_take_no_lane,
-	  test_order_counts_steps_forward_and_back, test_figure_notes_times_that_are_not_subtracted,
-	  test_many_calls_become_fewer_marks, test_readahead_counts_mapped_evicted_and_unused_pages,
-	  test_a_restored_file_has_none_of_its_former_pages, test_a_class_of_one_bin_is_drawn,
-	  test_no_version_of_gnuplot_fills_a_distribution,
-	  test_pages_of_memory_count_from_the_first,
-	  test_boxes_of_few_reads_are_wide_enough_to_be_seen,
-	  test_pages_of_a_run_of_days_keep_their_time, test_where_the_time_went_adds_up,
-	  test_a_lane_has_all_of_its_threads_time, test_short_faults_of_a_long_run_are_drawn,
-	  test_timeline_orders_faults_by_their_start,
-	  test_threads_without_a_lane_are_counted_separately,
-	  test_timeline_without_ebpf_has_no_cpu_time, test_all_sleeps_of_a_fault_count_as_off_cpu,
-	  test_heat_distinguishes_bursts_from_an_even_stream,
-	  test_an_unused_level_is_not_in_the_key, test_evictions_name_the_evictors,
-	  test_evictions_count_pages_of_unknown_evictors, test_figures_without_data_are_not_drawn)

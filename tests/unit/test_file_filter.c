@@ -59,7 +59,7 @@ static bool block_passes(uint32_t flags, uint32_t fs_dev, uint64_t inode)
 	return passes(ITEM_EVENT, &block);
 }
 
-START_TEST(test_a_file_is_identified_by_device_and_inode)
+TEST(test_a_file_is_identified_by_device_and_inode)
 {
 	ck_assert(record_passes(DEV, INODE));
 	ck_assert(record_passes(DEV, INODE + 1));
@@ -71,9 +71,8 @@ START_TEST(test_a_file_is_identified_by_device_and_inode)
 	ck_assert(page_passes(DEV, INODE));
 	ck_assert(!page_passes(DEV, INODE + 2));
 }
-END_TEST
 
-START_TEST(test_requests_of_unknown_files_pass)
+TEST(test_requests_of_unknown_files_pass)
 {
 	ck_assert(block_passes(PFSTAT_BLOCK_FILE, DEV, INODE));
 	ck_assert(!block_passes(PFSTAT_BLOCK_FILE, DEV + 1, INODE));
@@ -81,9 +80,8 @@ START_TEST(test_requests_of_unknown_files_pass)
 	ck_assert(block_passes(0, 0, 0));
 	ck_assert(!block_passes(PFSTAT_BLOCK_SWAP, 0, 0));
 }
-END_TEST
 
-START_TEST(test_events_without_a_file_pass)
+TEST(test_events_without_a_file_pass)
 {
 	const struct pfstat_event stay = { .type = PFSTAT_EVENT_OFF_CPU };
 	const struct pfstat_event task = { .type = PFSTAT_EVENT_TASK };
@@ -93,9 +91,8 @@ START_TEST(test_events_without_a_file_pass)
 	ck_assert(passes(ITEM_EVENT, &task));
 	ck_assert(passes(ITEM_MAP, &map));
 }
-END_TEST
 
-START_TEST(test_no_filter_lets_all_pass)
+TEST(test_no_filter_lets_all_pass)
 {
 	const struct pfstat_record record = { .dev = DEV, .inode = INODE + 2 };
 	const struct item item = { .type = ITEM_RECORD, .record = &record };
@@ -103,8 +100,3 @@ START_TEST(test_no_filter_lets_all_pass)
 
 	ck_assert(file_filter_passes(&none, &item));
 }
-END_TEST
-
-RUN_TESTS("file_filter", test_a_file_is_identified_by_device_and_inode,
-	  test_requests_of_unknown_files_pass, test_events_without_a_file_pass,
-	  test_no_filter_lets_all_pass)

@@ -25,7 +25,7 @@ static struct cell *add(const struct group_key *key, uint64_t whole_ns, bool maj
 	return made;
 }
 
-START_TEST(test_groups_sum_counts_and_times)
+TEST(test_groups_sum_counts_and_times)
 {
 	const struct group_key key = { .inode = 5, .dev = 1 }, other = { .inode = 6, .dev = 1 };
 	const struct cell *cell;
@@ -49,7 +49,6 @@ START_TEST(test_groups_sum_counts_and_times)
 	ck_assert_uint_eq(cell->classes[FAULT_SWAP], 0);
 	groups_free(groups);
 }
-END_TEST
 
 static void add_read(const struct group_key *key, uint64_t page, uint32_t bytes)
 {
@@ -65,7 +64,7 @@ static void add_read(const struct group_key *key, uint64_t page, uint32_t bytes)
 	ck_assert_int_eq(groups_add(groups, key, &fault, &made), 0);
 }
 
-START_TEST(test_reads_of_next_pages_are_counted_in_four_places)
+TEST(test_reads_of_next_pages_are_counted_in_four_places)
 {
 	static const uint64_t pages[] = { 0, 1, 100, 2, 101, 200, 300, 3, 104, 400, 500, 301 };
 	const struct group_key key = { .inode = 5, .dev = 1 };
@@ -82,13 +81,12 @@ START_TEST(test_reads_of_next_pages_are_counted_in_four_places)
 	ck_assert_uint_eq(cell->reads.bytes, 11 * 4096);
 	groups_free(groups);
 }
-END_TEST
 
 /*
  * A key that differs in one field is another group. All fields but `path` and `pid` have a low and
  * a high half.
  */
-START_TEST(test_every_field_of_the_key_counts)
+TEST(test_every_field_of_the_key_counts)
 {
 	static const struct group_key keys[] = {
 		{ 0 },
@@ -115,9 +113,8 @@ START_TEST(test_every_field_of_the_key_counts)
 	ck_assert_uint_eq(groups_count(groups), nr);
 	groups_free(groups);
 }
-END_TEST
 
-START_TEST(test_keys_with_equal_hashes_are_separate_groups)
+TEST(test_keys_with_equal_hashes_are_separate_groups)
 {
 	/* The hash is the exclusive or of the fields, so both keys have the same hash. */
 	const struct group_key a = { .inode = 1 }, b = { .address = 1 << 20 },
@@ -135,7 +132,6 @@ START_TEST(test_keys_with_equal_hashes_are_separate_groups)
 	ck_assert_uint_eq(groups_count(groups), 3);
 	groups_free(groups);
 }
-END_TEST
 
 static int sum_up(void *context, struct cell *cell)
 {
@@ -217,16 +213,15 @@ static void check_order(int order)
 	groups_free(groups);
 }
 
-START_TEST(test_each_group_above_the_share_has_a_row_in_any_order)
+TEST(test_each_group_above_the_share_has_a_row_in_any_order)
 {
 	int order;
 
 	for (order = 0; order < NR_ORDERS; order++)
 		check_order(order);
 }
-END_TEST
 
-START_TEST(test_costly_newcomer_gets_a_row_in_a_full_table)
+TEST(test_costly_newcomer_gets_a_row_in_a_full_table)
 {
 	const struct group_key hot = { .tid = 1 << 20 };
 	uint32_t i;
@@ -240,10 +235,9 @@ START_TEST(test_costly_newcomer_gets_a_row_in_a_full_table)
 	ck_assert_uint_eq(groups_find(groups, &hot)->total_ns, 1000000);
 	groups_free(groups);
 }
-END_TEST
 
 /* A thread that exited gets no more faults. */
-START_TEST(test_closed_groups_are_folded_before_live_ones)
+TEST(test_closed_groups_are_folded_before_live_ones)
 {
 	uint32_t i;
 
@@ -259,7 +253,6 @@ START_TEST(test_closed_groups_are_folded_before_live_ones)
 	ck_assert_uint_eq(groups_others(groups)->faults, SMALL_MAX / 4);
 	groups_free(groups);
 }
-END_TEST
 
 static int stop(void *context, struct cell *cell)
 {
@@ -267,7 +260,7 @@ static int stop(void *context, struct cell *cell)
 	return ++*(int *)context == 2 ? -ECANCELED : 0;
 }
 
-START_TEST(test_a_visit_may_stop_early)
+TEST(test_a_visit_may_stop_early)
 {
 	int visited = 0;
 	uint32_t i;
@@ -280,11 +273,3 @@ START_TEST(test_a_visit_may_stop_early)
 	groups_free(groups);
 	groups_free(NULL);
 }
-END_TEST
-
-RUN_TESTS("groups", test_groups_sum_counts_and_times,
-	  test_reads_of_next_pages_are_counted_in_four_places, test_every_field_of_the_key_counts,
-	  test_keys_with_equal_hashes_are_separate_groups,
-	  test_each_group_above_the_share_has_a_row_in_any_order,
-	  test_costly_newcomer_gets_a_row_in_a_full_table,
-	  test_closed_groups_are_folded_before_live_ones, test_a_visit_may_stop_early)

@@ -12,7 +12,7 @@
 
 #define NR_NUMBERS 200000U
 
-START_TEST(test_the_text_is_read_back)
+TEST(test_the_text_is_read_back)
 {
 	char path[] = "/tmp/pfstat-gzip.XXXXXX";
 	uint64_t seed = 1, number;
@@ -42,9 +42,8 @@ START_TEST(test_the_text_is_read_back)
 	ck_assert_int_eq(gzclose(in), Z_OK);
 	remove(path);
 }
-END_TEST
 
-START_TEST(test_a_full_disk_is_an_error)
+TEST(test_a_full_disk_is_an_error)
 {
 	FILE *out = fopen("/dev/full", "w"), *gzip;
 	uint64_t seed = 1;
@@ -59,9 +58,8 @@ START_TEST(test_a_full_disk_is_an_error)
 	ck_assert_int_ne(fclose(gzip), 0);
 	fclose(out);
 }
-END_TEST
 
-START_TEST(test_a_full_disk_at_the_end_is_an_error)
+TEST(test_a_full_disk_at_the_end_is_an_error)
 {
 	FILE *out = fopen("/dev/full", "w"), *gzip;
 
@@ -74,7 +72,3 @@ START_TEST(test_a_full_disk_at_the_end_is_an_error)
 	ck_assert_int_eq(errno, ENOSPC);
 	fclose(out);
 }
-END_TEST
-
-RUN_TESTS("gzip_stream", test_the_text_is_read_back, test_a_full_disk_is_an_error,
-	  test_a_full_disk_at_the_end_is_an_error)

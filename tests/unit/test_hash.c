@@ -20,7 +20,7 @@ static void no_free(void *value)
 	(void)value;
 }
 
-START_TEST(test_random_operations_match_an_array)
+TEST(test_random_operations_match_an_array)
 {
 	static char values[KEYS];
 	bool there[KEYS] = { false };
@@ -52,14 +52,13 @@ START_TEST(test_random_operations_match_an_array)
 	ck_assert_uint_le(hash.nr_slots, 4 * KEYS);
 	hash_exit(&hash, no_free);
 }
-END_TEST
 
 static bool keep_even(void *context, void *value)
 {
 	return (*(char **)context - (char *)value) % 2 == 0;
 }
 
-START_TEST(test_filter_removes_the_rejected_entries)
+TEST(test_filter_removes_the_rejected_entries)
 {
 	static char values[KEYS];
 	const char *first = values;
@@ -75,6 +74,3 @@ START_TEST(test_filter_removes_the_rejected_entries)
 		ck_assert_ptr_eq(hash_find(&hash, i << 12), i % 2 ? NULL : &values[i]);
 	hash_exit(&hash, no_free);
 }
-END_TEST
-
-RUN_TESTS("hash", test_random_operations_match_an_array, test_filter_removes_the_rejected_entries)

@@ -46,14 +46,13 @@ static uid_t owner_of_files(pid_t pid)
 	return stat_buffer.st_uid;
 }
 
-START_TEST(test_command_runs_when_released)
+TEST(test_command_runs_when_released)
 {
 	ck_assert_int_eq(run_shell("exit 7"), 7);
 }
-END_TEST
 
 /* A program may try all descriptors up to its soft limit. */
-START_TEST(test_command_gets_the_original_descriptor_limit)
+TEST(test_command_gets_the_original_descriptor_limit)
 {
 	struct rlimit limit;
 
@@ -68,12 +67,11 @@ START_TEST(test_command_gets_the_original_descriptor_limit)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	ck_assert_uint_eq(limit.rlim_cur, limit.rlim_max);
 }
-END_TEST
 
 /* Prints which of SIGHUP (1) and SIGCHLD (65536) the shell ignores, as a sum. */
 #define IGNORED "$((0x$(sed -n 's/^SigIgn:\t*//p' /proc/self/status) & 0x10001))"
 
-START_TEST(test_command_ignores_the_signals_that_pfdrive_ignored)
+TEST(test_command_ignores_the_signals_that_pfdrive_ignored)
 {
 	/* The caller of this test may have ignored SIGHUP. */
 	ck_assert_ptr_ne(signal(SIGHUP, SIG_DFL), SIG_ERR);
@@ -86,9 +84,8 @@ START_TEST(test_command_ignores_the_signals_that_pfdrive_ignored)
 	ck_assert_ptr_eq(signal(SIGHUP, SIG_IGN), SIG_IGN);
 	ck_assert_int_eq(run_shell("test " IGNORED " = 1"), 0);
 }
-END_TEST
 
-START_TEST(test_held_command_that_is_closed_never_runs)
+TEST(test_held_command_that_is_closed_never_runs)
 {
 	char *const argv[] = { "sh", "-c", "exit 7", NULL };
 	struct command command;
@@ -99,17 +96,15 @@ START_TEST(test_held_command_that_is_closed_never_runs)
 	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
 	ck_assert_int_eq(errno, ECHILD);
 }
-END_TEST
 
 /* An ignored signal stays ignored after exec, unless pfdrive resets it. */
-START_TEST(test_command_is_killed_by_sigpipe)
+TEST(test_command_is_killed_by_sigpipe)
 {
 	signals_init();
 	ck_assert_int_eq(run_shell("kill -PIPE $$; exit 7"), -1);
 }
-END_TEST
 
-START_TEST(test_killed_command_cannot_be_released)
+TEST(test_killed_command_cannot_be_released)
 {
 	char *const argv[] = { "true", NULL };
 	struct command command;
@@ -123,9 +118,8 @@ START_TEST(test_killed_command_cannot_be_released)
 	ck_assert_int_eq(command.pid, 0);
 	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
 }
-END_TEST
 
-START_TEST(test_failed_exec_returns_its_errno)
+TEST(test_failed_exec_returns_its_errno)
 {
 	char *const absent[] = { "/no/such/command", NULL }, *const folder[] = { "/", NULL };
 	struct command command;
@@ -135,10 +129,9 @@ START_TEST(test_failed_exec_returns_its_errno)
 	ck_assert_int_eq(command_hold(&command, folder), 0);
 	ck_assert_int_eq(command_go(&command), -EACCES);
 }
-END_TEST
 
 /* Check and its caller leave some descriptors open: from the next free one on, none is open. */
-START_TEST(test_command_inherits_no_descriptor)
+TEST(test_command_inherits_no_descriptor)
 {
 	const int first = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	char script[256];
@@ -155,9 +148,8 @@ START_TEST(test_command_inherits_no_descriptor)
 	close(first);
 	ck_assert_int_eq(status, 0);
 }
-END_TEST
 
-START_TEST(test_held_command_already_runs_as_the_user)
+TEST(test_held_command_already_runs_as_the_user)
 {
 	char *const argv[] = { "sh", "-c",
 			       "test $(id -u) = 12345 -a $(id -G) = 54321 -a "
@@ -177,9 +169,8 @@ START_TEST(test_held_command_already_runs_as_the_user)
 	ck_assert_uint_eq(getuid(), 0);
 	ck_assert_str_eq(getenv("SUDO_UID"), "12345");
 }
-END_TEST
 
-START_TEST(test_command_is_not_held_without_the_privilege_to_change_user)
+TEST(test_command_is_not_held_without_the_privilege_to_change_user)
 {
 	char *const argv[] = { "true", NULL };
 	struct command command;
@@ -192,12 +183,3 @@ START_TEST(test_command_is_not_held_without_the_privilege_to_change_user)
 	ck_assert_int_eq(command.pid, 0);
 	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
 }
-END_TEST
-
-RUN_TESTS("held command", test_command_runs_when_released,
-	  test_command_gets_the_original_descriptor_limit,
-	  test_command_ignores_the_signals_that_pfdrive_ignored,
-	  test_held_command_that_is_closed_never_runs, test_failed_exec_returns_its_errno,
-	  test_command_inherits_no_descriptor, test_held_command_already_runs_as_the_user,
-	  test_command_is_not_held_without_the_privilege_to_change_user,
-	  test_command_is_killed_by_sigpipe, test_killed_command_cannot_be_released)

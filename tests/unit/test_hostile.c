@@ -72,7 +72,7 @@ static void evict_range(uint64_t pgoff, uint32_t pages, uint64_t ns)
 	add(ITEM_EVENT, &page, ns);
 }
 
-START_TEST(test_evictions_of_a_gigabyte_each_are_cheap)
+TEST(test_evictions_of_a_gigabyte_each_are_cheap)
 {
 	struct evictions_figures evictions;
 	uint64_t i;
@@ -84,9 +84,8 @@ START_TEST(test_evictions_of_a_gigabyte_each_are_cheap)
 	ck_assert_uint_eq(evictions.evicted, 60000ULL << 18);
 	end();
 }
-END_TEST
 
-START_TEST(test_reads_with_more_pages_than_bytes_are_cheap)
+TEST(test_reads_with_more_pages_than_bytes_are_cheap)
 {
 	struct readahead_figures pages;
 	uint64_t i;
@@ -98,9 +97,8 @@ START_TEST(test_reads_with_more_pages_than_bytes_are_cheap)
 	ck_assert_uint_eq(pages.read, 50000);
 	end();
 }
-END_TEST
 
-START_TEST(test_alternating_reads_and_evictions_of_gigabytes_are_cheap)
+TEST(test_alternating_reads_and_evictions_of_gigabytes_are_cheap)
 {
 	struct readahead_figures pages;
 	struct evictions_pair *pairs;
@@ -123,10 +121,9 @@ START_TEST(test_alternating_reads_and_evictions_of_gigabytes_are_cheap)
 	free(pairs);
 	end();
 }
-END_TEST
 
 /* Each has 2^18 pages of a folio. */
-START_TEST(test_faults_that_map_a_gigabyte_each_are_cheap)
+TEST(test_faults_that_map_a_gigabyte_each_are_cheap)
 {
 	struct pfstat_record record = {
 		.op = PFSTAT_OP_FAULT,
@@ -153,10 +150,9 @@ START_TEST(test_faults_that_map_a_gigabyte_each_are_cheap)
 	ck_assert_uint_eq(pages.mapped, 1 << 18);
 	end();
 }
-END_TEST
 
 /* All files would have the same key with dev << 40 ^ inode << 20. */
-START_TEST(test_files_with_colliding_keys_are_cheap)
+TEST(test_files_with_colliding_keys_are_cheap)
 {
 	struct pfstat_record record = {
 		.op = PFSTAT_OP_FAULT,
@@ -177,10 +173,9 @@ START_TEST(test_files_with_colliding_keys_are_cheap)
 	}
 	end();
 }
-END_TEST
 
 /* All threads would share one slot: the ids undo the multiplication by the golden ratio. */
-START_TEST(test_threads_with_colliding_ids_are_cheap)
+TEST(test_threads_with_colliding_ids_are_cheap)
 {
 	struct hash hash = { 0 };
 	const uint64_t inverse = 0xf1de83e19937733dULL;
@@ -196,7 +191,6 @@ START_TEST(test_threads_with_colliding_ids_are_cheap)
 	free(hash.slots);
 	end();
 }
-END_TEST
 
 static void fork_task(uint32_t pid, uint64_t ns)
 {
@@ -212,7 +206,7 @@ static void fork_task(uint32_t pid, uint64_t ns)
 }
 
 /* Each fork would copy 3 MB. */
-START_TEST(test_forks_of_a_process_with_many_mappings_are_cheap)
+TEST(test_forks_of_a_process_with_many_mappings_are_cheap)
 {
 	union {
 		struct item_map map;
@@ -230,11 +224,3 @@ START_TEST(test_forks_of_a_process_with_many_mappings_are_cheap)
 	ck_assert_uint_eq(address_spaces_dropped(analysis_spaces(analysis)), 0);
 	end();
 }
-END_TEST
-
-RUN_TESTS("hostile", test_forks_of_a_process_with_many_mappings_are_cheap,
-	  test_evictions_of_a_gigabyte_each_are_cheap,
-	  test_reads_with_more_pages_than_bytes_are_cheap,
-	  test_alternating_reads_and_evictions_of_gigabytes_are_cheap,
-	  test_faults_that_map_a_gigabyte_each_are_cheap, test_files_with_colliding_keys_are_cheap,
-	  test_threads_with_colliding_ids_are_cheap)

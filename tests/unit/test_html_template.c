@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The template of HTML pages: slots are filled in order, and misuse aborts. */
-#include <check.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runner.h"
 #include "user/print/html/html_template.h"
 
 static char *text;
@@ -22,7 +22,7 @@ static void free_memory(void)
 	free(text);
 }
 
-START_TEST(test_slot_is_replaced_and_a_part_ends_before_the_next)
+TEST(test_slot_is_replaced_and_a_part_ends_before_the_next)
 {
 	struct html_part part = html_part("fact");
 
@@ -34,9 +34,8 @@ START_TEST(test_slot_is_replaced_and_a_part_ends_before_the_next)
 	fclose(out);
 	ck_assert_str_eq(text, "<div><dt>Faults</dt><dd>7</dd></div>\n");
 }
-END_TEST
 
-START_TEST(test_name_that_begins_another_is_not_that_part)
+TEST(test_name_that_begins_another_is_not_that_part)
 {
 	struct html_part part = html_part("figure");
 
@@ -44,9 +43,8 @@ START_TEST(test_name_that_begins_another_is_not_that_part)
 	fclose(out);
 	ck_assert_str_eq(text, "<figure id=\"");
 }
-END_TEST
 
-START_TEST(test_style_has_colours_of_both_themes)
+TEST(test_style_has_colours_of_both_themes)
 {
 	struct html_part style = html_stylesheet();
 
@@ -57,48 +55,25 @@ START_TEST(test_style_has_colours_of_both_themes)
 	ck_assert_ptr_nonnull(strstr(text, ":root{color-scheme:light dark;"));
 	ck_assert_ptr_null(strchr(text, '$'));
 }
-END_TEST
 
-START_TEST(test_slot_out_of_order_aborts)
+TEST(test_slot_out_of_order_aborts, .signal = SIGABRT)
 {
 	struct html_part part = html_part("fact");
 
 	html_part_to(out, &part, "value");
 }
-END_TEST
 
-START_TEST(test_slot_that_is_not_filled_aborts)
+TEST(test_slot_that_is_not_filled_aborts, .signal = SIGABRT)
 {
 	struct html_part part = html_part("fact");
 
 	html_part_to(out, &part, "name");
 	html_part_end(out, &part);
 }
-END_TEST
 
-START_TEST(test_part_that_does_not_exist_aborts)
+TEST(test_part_that_does_not_exist_aborts, .signal = SIGABRT)
 {
 	html_part("facts");
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("html_template");
-	TCase *tcase = tcase_create("html_template");
-	SRunner *runner = srunner_create(suite);
-	int failed;
-
-	tcase_add_checked_fixture(tcase, open_memory, free_memory);
-	tcase_add_test(tcase, test_slot_is_replaced_and_a_part_ends_before_the_next);
-	tcase_add_test(tcase, test_name_that_begins_another_is_not_that_part);
-	tcase_add_test(tcase, test_style_has_colours_of_both_themes);
-	tcase_add_test_raise_signal(tcase, test_slot_out_of_order_aborts, SIGABRT);
-	tcase_add_test_raise_signal(tcase, test_slot_that_is_not_filled_aborts, SIGABRT);
-	tcase_add_test_raise_signal(tcase, test_part_that_does_not_exist_aborts, SIGABRT);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
-}
+FIXTURE(open_memory, free_memory);

@@ -15,7 +15,7 @@
 #include "user/analyze/accounts/hw_counts.h"
 #include "user/system/cpu_cache.h"
 
-START_TEST(test_counts_are_scaled_to_the_enabled_time)
+TEST(test_counts_are_scaled_to_the_enabled_time)
 {
 	ck_assert_uint_eq(hw_scale(1000, 200, 100), 2000);
 	ck_assert_uint_eq(hw_scale(1000, 100, 100), 1000);
@@ -24,9 +24,8 @@ START_TEST(test_counts_are_scaled_to_the_enabled_time)
 	/* The product exceeds 64 bits. */
 	ck_assert_uint_eq(hw_scale(1ULL << 62, 1ULL << 40, 1ULL << 40), 1ULL << 62);
 }
-END_TEST
 
-START_TEST(test_a_group_gives_each_member_its_value)
+TEST(test_a_group_gives_each_member_its_value)
 {
 	const uint64_t words[] = { 2, 1000, 250, 400, 10 };
 	struct hw_counts counts = { 0 };
@@ -40,9 +39,8 @@ START_TEST(test_a_group_gives_each_member_its_value)
 	ck_assert_double_eq_tol(hw_miss_rate(&counts, HW_L1D, HW_READ), 0.025, 0.000000001);
 	ck_assert_double_eq_tol(hw_counted_share(&read[HW_MISS]), 0.25, 0.000000001);
 }
-END_TEST
 
-START_TEST(test_a_group_that_never_ran_is_missing_and_not_0)
+TEST(test_a_group_that_never_ran_is_missing_and_not_0)
 {
 	const uint64_t words[] = { 1, 1000, 0, 0 };
 	struct hw_counts counts = { 0 };
@@ -53,9 +51,8 @@ START_TEST(test_a_group_that_never_ran_is_missing_and_not_0)
 	ck_assert(isnan(hw_counted_share(members[0])));
 	ck_assert(isnan(hw_miss_rate(&counts, HW_DTLB, HW_WRITE)));
 }
-END_TEST
 
-START_TEST(test_malformed_group_is_refused)
+TEST(test_malformed_group_is_refused)
 {
 	const uint64_t short_one[] = { 2, 1000, 250, 400 };
 	const uint64_t other_size[] = { 1, 1000, 250, 400, 10 };
@@ -68,9 +65,8 @@ START_TEST(test_malformed_group_is_refused)
 	ck_assert_int_eq(hw_counts_take(longer_than_enabled, 5, members, 2), -EPROTO);
 	ck_assert_uint_eq(a.raw + b.raw, 0);
 }
-END_TEST
 
-START_TEST(test_a_rate_needs_misses_and_accesses)
+TEST(test_a_rate_needs_misses_and_accesses)
 {
 	struct hw_counts counts = { 0 };
 	struct hw_count *read = counts.counts[HW_L1D][HW_READ];
@@ -82,9 +78,8 @@ START_TEST(test_a_rate_needs_misses_and_accesses)
 	strcpy(read[HW_MISS].missing, "no");
 	ck_assert(isnan(hw_miss_rate(&counts, HW_L1D, HW_READ)));
 }
-END_TEST
 
-START_TEST(test_common_reason_is_reported_once)
+TEST(test_common_reason_is_reported_once)
 {
 	struct hw_counts counts = { 0 };
 	struct hw_count *all = &counts.counts[0][0][0];
@@ -100,9 +95,8 @@ START_TEST(test_common_reason_is_reported_once)
 	all[nr - 1].missing[0] = '\0';
 	ck_assert_ptr_null(hw_all_missing(&counts));
 }
-END_TEST
 
-START_TEST(test_open_errors_have_an_explanation)
+TEST(test_open_errors_have_an_explanation)
 {
 	char why[128];
 
@@ -113,10 +107,9 @@ START_TEST(test_open_errors_have_an_explanation)
 	perf_hardware_explain(-EMFILE, why, sizeof(why));
 	ck_assert_ptr_nonnull(strstr(why, strerror(EMFILE)));
 }
-END_TEST
 
 /* As perf_event_open(2) spells them: cache | operation << 8 | result << 16. */
-START_TEST(test_event_numbers_match_the_manual)
+TEST(test_event_numbers_match_the_manual)
 {
 	static const struct {
 		enum hw_cache cache;
@@ -138,7 +131,6 @@ START_TEST(test_event_numbers_match_the_manual)
 		ck_assert_uint_eq(attr.config, events[i].config);
 	}
 }
-END_TEST
 
 /*
  * Events that every kernel has, through all the code that opens, starts, stops and reads groups:
@@ -154,7 +146,7 @@ static void choose_software(struct perf_event_attr *attr, enum hw_cache cache, e
 		attr->config = 1 << 20;
 }
 
-START_TEST(test_groups_count_only_between_begin_and_end)
+TEST(test_groups_count_only_between_begin_and_end)
 {
 	const size_t page = sysconf(_SC_PAGESIZE), nr = 64;
 	struct hw_counts counts = { 0 };
@@ -187,7 +179,6 @@ START_TEST(test_groups_count_only_between_begin_and_end)
 	perf_hardware_close(hardware);
 	free((void *)memory);
 }
-END_TEST
 
 static void write_file(const char *folder, const char *name, const char *text)
 {
@@ -212,7 +203,7 @@ static void make_index(const char *folder, int index, const char *type, const ch
 	write_file(path, "size", size);
 }
 
-START_TEST(test_size_of_l1d_is_that_of_the_level_1_data_cache)
+TEST(test_size_of_l1d_is_that_of_the_level_1_data_cache)
 {
 	char folder[] = "/tmp/pfstat-cache.XXXXXX", command[64];
 
@@ -226,9 +217,8 @@ START_TEST(test_size_of_l1d_is_that_of_the_level_1_data_cache)
 	snprintf(command, sizeof(command), "rm -r %s", folder);
 	ck_assert_int_eq(system(command), 0);
 }
-END_TEST
 
-START_TEST(test_walk_covers_twice_the_cache_and_needs_its_size)
+TEST(test_walk_covers_twice_the_cache_and_needs_its_size)
 {
 	struct cpu_cache_walk walk;
 
@@ -241,13 +231,3 @@ START_TEST(test_walk_covers_twice_the_cache_and_needs_its_size)
 	cpu_cache_walk(&walk);
 	cpu_cache_walk_close(&walk);
 }
-END_TEST
-
-RUN_TESTS("hw_counts", test_counts_are_scaled_to_the_enabled_time,
-	  test_a_group_gives_each_member_its_value,
-	  test_a_group_that_never_ran_is_missing_and_not_0, test_malformed_group_is_refused,
-	  test_a_rate_needs_misses_and_accesses, test_common_reason_is_reported_once,
-	  test_open_errors_have_an_explanation, test_event_numbers_match_the_manual,
-	  test_groups_count_only_between_begin_and_end,
-	  test_size_of_l1d_is_that_of_the_level_1_data_cache,
-	  test_walk_covers_twice_the_cache_and_needs_its_size)

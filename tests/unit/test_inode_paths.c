@@ -57,7 +57,7 @@ static struct inode_path entry_of(const char *path)
 	};
 }
 
-START_TEST(test_regular_files_are_found_and_links_are_not_followed)
+TEST(test_regular_files_are_found_and_links_are_not_followed)
 {
 	struct inode_path entries[] = { entry_of(second), entry_of(first) };
 	struct inode_path of_first = entries[1];
@@ -71,9 +71,8 @@ START_TEST(test_regular_files_are_found_and_links_are_not_followed)
 		free(entries[i].path);
 	}
 }
-END_TEST
 
-START_TEST(test_folders_and_unknown_inodes_are_not_found)
+TEST(test_folders_and_unknown_inodes_are_not_found)
 {
 	struct inode_path entries[] = { entry_of(inner), entry_of(first) };
 
@@ -82,9 +81,8 @@ START_TEST(test_folders_and_unknown_inodes_are_not_found)
 	ck_assert_ptr_null(entries[0].path);
 	ck_assert_ptr_null(entries[1].path);
 }
-END_TEST
 
-START_TEST(test_a_known_path_is_kept)
+TEST(test_a_known_path_is_kept)
 {
 	struct inode_path entry = entry_of(first);
 	char known[] = "/known";
@@ -93,9 +91,8 @@ START_TEST(test_a_known_path_is_kept)
 	ck_assert_int_eq(inode_paths_find(&entry, 1, &stop), 0);
 	ck_assert_ptr_eq(entry.path, known);
 }
-END_TEST
 
-START_TEST(test_a_signal_ends_the_search)
+TEST(test_a_signal_ends_the_search)
 {
 	struct inode_path entry = entry_of(first);
 
@@ -103,9 +100,5 @@ START_TEST(test_a_signal_ends_the_search)
 	ck_assert_int_eq(inode_paths_find(&entry, 1, &stop), -EINTR);
 	ck_assert_ptr_null(entry.path);
 }
-END_TEST
 
-RUN_TESTS_WITH("inode paths", setup, teardown,
-	       test_regular_files_are_found_and_links_are_not_followed,
-	       test_folders_and_unknown_inodes_are_not_found, test_a_known_path_is_kept,
-	       test_a_signal_ends_the_search)
+FIXTURE(setup, teardown);

@@ -23,7 +23,7 @@ static struct io_method only_way(const char *text)
 	return methods[0];
 }
 
-START_TEST(test_access_methods_are_parsed)
+TEST(test_access_methods_are_parsed)
 {
 	struct io_method methods[2];
 	unsigned int nr = 0;
@@ -36,9 +36,8 @@ START_TEST(test_access_methods_are_parsed)
 	ck_assert_uint_eq(only_way("write:64K").block, 65536);
 	ck_assert(only_way("write:64K").write);
 }
-END_TEST
 
-START_TEST(test_malformed_access_methods_are_refused)
+TEST(test_malformed_access_methods_are_refused)
 {
 	static const char *const names[] = {
 		"", "mmap:4K", "read", "write", "reads:512", "pread:1K",
@@ -56,7 +55,6 @@ START_TEST(test_malformed_access_methods_are_refused)
 		ck_assert_int_eq(io_method_parse(sizes[i], methods, &nr), -EINVAL);
 	ck_assert_uint_eq(nr, 0);
 }
-END_TEST
 
 static void check_name(struct io_method method, const char *expected)
 {
@@ -66,7 +64,7 @@ static void check_name(struct io_method method, const char *expected)
 	ck_assert_str_eq(name, expected);
 }
 
-START_TEST(test_access_methods_are_printed_as_given)
+TEST(test_access_methods_are_printed_as_given)
 {
 	check_name(only_way("read:512"), "read:512");
 	check_name(only_way("write:4096"), "write:4K");
@@ -75,9 +73,8 @@ START_TEST(test_access_methods_are_printed_as_given)
 	check_name((struct io_method){ .map = true }, "mmap, read");
 	check_name((struct io_method){ .map = true, .write = true }, "mmap, write");
 }
-END_TEST
 
-START_TEST(test_meminfo_is_parsed)
+TEST(test_meminfo_is_parsed)
 {
 	char text[] = "MemTotal:        2021804 kB\nMemFree:         1754624 kB\n"
 		      "MemAvailable:    1818308 kB\nBuffers:            2660 kB\n"
@@ -96,7 +93,6 @@ START_TEST(test_meminfo_is_parsed)
 	ck_assert_uint_eq(meminfo.cached, COUNT_NA);
 	ck_assert_uint_eq(meminfo.available, COUNT_NA);
 }
-END_TEST
 
 /* Four rows: 25 files of 10 MiB; three passes of 1, 2 and 3 s, and an observed one of 3 s. */
 struct sample_via {
@@ -165,7 +161,7 @@ static __attribute__((noinline)) char *print_via(const struct io_report *report,
 	return text;
 }
 
-START_TEST(test_rates_overheads_and_system_calls_are_computed)
+TEST(test_rates_overheads_and_system_calls_are_computed)
 {
 	struct sample_via via;
 
@@ -179,9 +175,8 @@ START_TEST(test_rates_overheads_and_system_calls_are_computed)
 	ck_assert_uint_eq(io_syscalls(&via.without.report), COUNT_NA);
 	sample_via_close(&via);
 }
-END_TEST
 
-START_TEST(test_json_matches_its_schema_in_both_directions)
+TEST(test_json_matches_its_schema_in_both_directions)
 {
 	struct sample_via via;
 	json_error_t error;
@@ -209,9 +204,8 @@ START_TEST(test_json_matches_its_schema_in_both_directions)
 	free(text);
 	sample_via_close(&via);
 }
-END_TEST
 
-START_TEST(test_table_prints_na_instead_of_0)
+TEST(test_table_prints_na_instead_of_0)
 {
 	struct sample_via via;
 	char *text, *line;
@@ -228,9 +222,8 @@ START_TEST(test_table_prints_na_instead_of_0)
 	free(text);
 	sample_via_close(&via);
 }
-END_TEST
 
-START_TEST(test_losses_are_printed_first)
+TEST(test_losses_are_printed_first)
 {
 	struct sample_via via;
 	struct report *seen;
@@ -249,9 +242,8 @@ START_TEST(test_losses_are_printed_first)
 	free(text);
 	sample_via_close(&via);
 }
-END_TEST
 
-START_TEST(test_lines_have_at_most_110_columns)
+TEST(test_lines_have_at_most_110_columns)
 {
 	struct sample_via via;
 	char *text, *line, *rest;
@@ -264,10 +256,3 @@ START_TEST(test_lines_have_at_most_110_columns)
 	free(text);
 	sample_via_close(&via);
 }
-END_TEST
-
-RUN_TESTS("io", test_access_methods_are_parsed, test_malformed_access_methods_are_refused,
-	  test_access_methods_are_printed_as_given, test_meminfo_is_parsed,
-	  test_rates_overheads_and_system_calls_are_computed,
-	  test_json_matches_its_schema_in_both_directions, test_table_prints_na_instead_of_0,
-	  test_losses_are_printed_first, test_lines_have_at_most_110_columns)

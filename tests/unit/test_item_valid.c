@@ -23,7 +23,7 @@ static void make(enum pfstat_event_type type, size_t size)
 	any.event.size = size;
 }
 
-START_TEST(test_each_event_has_its_size)
+TEST(test_each_event_has_its_size)
 {
 	static const size_t sizes[] = PFSTAT_EVENT_SIZES;
 	enum pfstat_event_type type;
@@ -43,9 +43,8 @@ START_TEST(test_each_event_has_its_size)
 	make(0, 48);
 	ck_assert(!item_event_is_known(&any.event, 0));
 }
-END_TEST
 
-START_TEST(test_array_indexes_out_of_bounds_are_refused)
+TEST(test_array_indexes_out_of_bounds_are_refused)
 {
 	struct pfstat_record record = { 0 };
 
@@ -79,9 +78,8 @@ START_TEST(test_array_indexes_out_of_bounds_are_refused)
 	any.stack.frames = PFSTAT_STACK_FRAMES + 1;
 	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
 }
-END_TEST
 
-START_TEST(test_names_without_an_end_are_refused)
+TEST(test_names_without_an_end_are_refused)
 {
 	make(PFSTAT_EVENT_TASK, sizeof(any.task));
 	memset(any.task.comm, 'x', sizeof(any.task.comm));
@@ -95,10 +93,9 @@ START_TEST(test_names_without_an_end_are_refused)
 	memset(any.page.comm, 'x', sizeof(any.page.comm));
 	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
 }
-END_TEST
 
 /* fuzz_events found this: a loop over the pages took a minute. */
-START_TEST(test_no_folio_has_more_pages_than_a_huge_page)
+TEST(test_no_folio_has_more_pages_than_a_huge_page)
 {
 	struct pfstat_record record = { .order = 18 };
 
@@ -113,9 +110,8 @@ START_TEST(test_no_folio_has_more_pages_than_a_huge_page)
 	any.page.pages = UINT32_MAX;
 	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
 }
-END_TEST
 
-START_TEST(test_path_must_end_at_its_size)
+TEST(test_path_must_end_at_its_size)
 {
 	union {
 		struct item_map map;
@@ -132,8 +128,3 @@ START_TEST(test_path_must_end_at_its_size)
 	map.bytes[sizeof(struct item_map) + 1] = 'x';
 	ck_assert(!item_map_is_known(&map.map));
 }
-END_TEST
-
-RUN_TESTS("item_known", test_each_event_has_its_size, test_array_indexes_out_of_bounds_are_refused,
-	  test_names_without_an_end_are_refused, test_no_folio_has_more_pages_than_a_huge_page,
-	  test_path_must_end_at_its_size)

@@ -24,7 +24,7 @@ static void read_text(const char *text, size_t bytes)
 	fclose(file);
 }
 
-START_TEST(test_addresses_get_the_names_of_their_functions)
+TEST(test_addresses_get_the_names_of_their_functions)
 {
 	const char *text = "1000 10 first\n1010 ff0 Builtin: the second ~/a b.js:1\n";
 
@@ -33,9 +33,8 @@ START_TEST(test_addresses_get_the_names_of_their_functions)
 	ck_assert_pstr_eq(places[1].name, "Builtin: the second ~/a b.js:1+0x0");
 	ck_assert_ptr_null(places[2].name);
 }
-END_TEST
 
-START_TEST(test_the_last_compiled_function_gives_the_name)
+TEST(test_the_last_compiled_function_gives_the_name)
 {
 	const char *text = "1000 1001 old\n1008 20 new\n";
 
@@ -44,9 +43,8 @@ START_TEST(test_the_last_compiled_function_gives_the_name)
 	ck_assert_pstr_eq(places[1].name, "new+0x8");
 	ck_assert_pstr_eq(places[2].name, "old+0x1000");
 }
-END_TEST
 
-START_TEST(test_malformed_lines_are_skipped)
+TEST(test_malformed_lines_are_skipped)
 {
 	const char *text = "\n1000\n1000 10\n1000 10 \nx 10 a\n1000 -1 b\nffffffffffffffff 2 c\n"
 			   "1000 0 d\n-1000 10 e\n2000 1 end";
@@ -55,9 +53,8 @@ START_TEST(test_malformed_lines_are_skipped)
 	ck_assert_ptr_null(places[1].name);
 	ck_assert_pstr_eq(places[2].name, "end+0x0");
 }
-END_TEST
 
-START_TEST(test_an_overlong_line_is_read_as_one_line)
+TEST(test_an_overlong_line_is_read_as_one_line)
 {
 	char *text = malloc(20000);
 
@@ -71,8 +68,3 @@ START_TEST(test_an_overlong_line_is_read_as_one_line)
 	ck_assert_pstr_eq(places[2].name, "next+0x0");
 	free(text);
 }
-END_TEST
-
-RUN_TESTS("perf_map", test_addresses_get_the_names_of_their_functions,
-	  test_the_last_compiled_function_gives_the_name, test_malformed_lines_are_skipped,
-	  test_an_overlong_line_is_read_as_one_line)

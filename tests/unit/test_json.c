@@ -79,7 +79,7 @@ static void check_real(json_t *json, const char *path, double value)
 	ck_assert_double_eq_tol(json_number_value(at(json, path)), value, 0.001);
 }
 
-START_TEST(test_one_run_matches_the_schema)
+TEST(test_one_run_matches_the_schema)
 {
 	struct sample_run run;
 	json_t *json;
@@ -90,9 +90,8 @@ START_TEST(test_one_run_matches_the_schema)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_empty_run_matches_the_schema)
+TEST(test_empty_run_matches_the_schema)
 {
 	struct sample_run run;
 	json_t *json;
@@ -103,9 +102,8 @@ START_TEST(test_empty_run_matches_the_schema)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_several_runs_match_the_schema)
+TEST(test_several_runs_match_the_schema)
 {
 	struct sample_run runs[2];
 	struct report reports[2];
@@ -121,9 +119,8 @@ START_TEST(test_several_runs_match_the_schema)
 	sample_close(&runs[0]);
 	sample_close(&runs[1]);
 }
-END_TEST
 
-START_TEST(test_schema_refuses_each_unknown_and_each_missing_key)
+TEST(test_schema_refuses_each_unknown_and_each_missing_key)
 {
 	struct schema schema = schema_load();
 	struct sample_run run;
@@ -139,9 +136,8 @@ START_TEST(test_schema_refuses_each_unknown_and_each_missing_key)
 	json_decref((json_t *)schema.root);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_schema_refuses_wrong_types)
+TEST(test_schema_refuses_wrong_types)
 {
 	struct schema schema = schema_load();
 	struct sample_run run;
@@ -166,9 +162,8 @@ START_TEST(test_schema_refuses_wrong_types)
 	json_decref((json_t *)schema.root);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_figures_match_the_run)
+TEST(test_figures_match_the_run)
 {
 	struct sample_run run;
 	json_t *json;
@@ -203,9 +198,8 @@ START_TEST(test_figures_match_the_run)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_own_cost_covers_all_calls)
+TEST(test_own_cost_covers_all_calls)
 {
 	struct sample_run run;
 	double added_ns;
@@ -251,9 +245,8 @@ START_TEST(test_own_cost_covers_all_calls)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_own_cost_is_subtracted_on_request)
+TEST(test_own_cost_is_subtracted_on_request)
 {
 	struct sample_run run;
 	json_t *json;
@@ -283,9 +276,8 @@ START_TEST(test_own_cost_is_subtracted_on_request)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_study_columns_are_sums_of_classes)
+TEST(test_study_columns_are_sums_of_classes)
 {
 	struct sample_run run;
 	json_t *json;
@@ -304,9 +296,8 @@ START_TEST(test_study_columns_are_sums_of_classes)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_study_omits_calls_that_are_not_faults)
+TEST(test_study_omits_calls_that_are_not_faults)
 {
 	struct sample_run run;
 	struct pfstat_record record = { .tid = 1, .duration_ns = 10 };
@@ -328,9 +319,8 @@ START_TEST(test_study_omits_calls_that_are_not_faults)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_unmeasured_values_are_null)
+TEST(test_unmeasured_values_are_null)
 {
 	struct sample_run run;
 	json_t *json;
@@ -366,9 +356,8 @@ START_TEST(test_unmeasured_values_are_null)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_empty_class_has_a_total_of_0_and_no_mean)
+TEST(test_empty_class_has_a_total_of_0_and_no_mean)
 {
 	struct sample_run run;
 	json_t *json;
@@ -386,9 +375,8 @@ START_TEST(test_empty_class_has_a_total_of_0_and_no_mean)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_read_ahead_of_zero_is_zero)
+TEST(test_read_ahead_of_zero_is_zero)
 {
 	struct sample_run run;
 	json_t *json;
@@ -401,9 +389,8 @@ START_TEST(test_read_ahead_of_zero_is_zero)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_arbitrary_file_names_give_valid_json)
+TEST(test_arbitrary_file_names_give_valid_json)
 {
 	struct sample_run run;
 	const char *name;
@@ -417,9 +404,8 @@ START_TEST(test_arbitrary_file_names_give_valid_json)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_seed_keeps_all_its_bits)
+TEST(test_seed_keeps_all_its_bits)
 {
 	struct sample_run run;
 	json_t *json;
@@ -436,9 +422,8 @@ START_TEST(test_seed_keeps_all_its_bits)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_system_calls_have_names_results_and_histograms)
+TEST(test_system_calls_have_names_results_and_histograms)
 {
 	struct sample_run run;
 	json_t *json, *list, *call;
@@ -466,9 +451,8 @@ START_TEST(test_system_calls_have_names_results_and_histograms)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_no_system_calls_is_an_empty_list)
+TEST(test_no_system_calls_is_an_empty_list)
 {
 	struct sample_run run;
 	json_t *json;
@@ -481,9 +465,8 @@ START_TEST(test_no_system_calls_is_an_empty_list)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_parts_match_the_run)
+TEST(test_parts_match_the_run)
 {
 	struct sample_run run;
 	json_t *json;
@@ -516,7 +499,6 @@ START_TEST(test_parts_match_the_run)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
 static const struct contents_figures some_contents = {
 	.by = {
@@ -531,7 +513,7 @@ static const struct contents_figures some_contents = {
 	.dax_small = 3,
 };
 
-START_TEST(test_contents_have_copies_forks_and_huge_pages)
+TEST(test_contents_have_copies_forks_and_huge_pages)
 {
 	struct sample_run run;
 	json_t *json;
@@ -566,9 +548,8 @@ START_TEST(test_contents_have_copies_forks_and_huge_pages)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_values_without_their_hook_are_null)
+TEST(test_values_without_their_hook_are_null)
 {
 	struct sample_run run;
 	json_t *json;
@@ -598,7 +579,6 @@ START_TEST(test_values_without_their_hook_are_null)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
 static void open_perf_run(struct sample_run *run)
 {
@@ -607,7 +587,7 @@ static void open_perf_run(struct sample_run *run)
 	run->report.bpf.hooks = 1U << HOOK_FAULT | 1U << HOOK_PERF;
 }
 
-START_TEST(test_values_that_perf_does_not_report_are_null)
+TEST(test_values_that_perf_does_not_report_are_null)
 {
 	struct sample_run runs[2];
 	struct report reports[2];
@@ -650,9 +630,8 @@ START_TEST(test_values_that_perf_does_not_report_are_null)
 	sample_close(&runs[0]);
 	sample_close(&runs[1]);
 }
-END_TEST
 
-START_TEST(test_requests_and_pages_match_the_run)
+TEST(test_requests_and_pages_match_the_run)
 {
 	struct sample_run run;
 	json_t *json;
@@ -673,9 +652,8 @@ START_TEST(test_requests_and_pages_match_the_run)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_ledger_has_counts_differences_and_reasons)
+TEST(test_ledger_has_counts_differences_and_reasons)
 {
 	struct sample_run run;
 	json_t *json, *list, *difference;
@@ -707,9 +685,8 @@ START_TEST(test_ledger_has_counts_differences_and_reasons)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_groups_are_the_top_rows_and_the_sum_of_the_rest)
+TEST(test_groups_are_the_top_rows_and_the_sum_of_the_rest)
 {
 	struct sample_run run;
 	json_t *json, *rows;
@@ -750,9 +727,8 @@ START_TEST(test_groups_are_the_top_rows_and_the_sum_of_the_rest)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_cut_recording_has_null_counts)
+TEST(test_cut_recording_has_null_counts)
 {
 	struct sample_run run;
 	struct report *report = &run.report;
@@ -792,9 +768,8 @@ START_TEST(test_cut_recording_has_null_counts)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_several_runs_have_mean_and_deviation)
+TEST(test_several_runs_have_mean_and_deviation)
 {
 	struct sample_run runs[2];
 	struct report reports[2];
@@ -824,9 +799,8 @@ START_TEST(test_several_runs_have_mean_and_deviation)
 	sample_close(&runs[0]);
 	sample_close(&runs[1]);
 }
-END_TEST
 
-START_TEST(test_the_longest_fault_has_its_place_and_its_wait)
+TEST(test_the_longest_fault_has_its_place_and_its_wait)
 {
 	char file[] = "/mnt/disk/log", none[] = "", code[] = "f+0x1 (/bin/p)";
 	char functions[] = "jbd2_log_wait_commit<ext4_page_mkwrite";
@@ -866,20 +840,3 @@ START_TEST(test_the_longest_fault_has_its_place_and_its_wait)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
-
-RUN_TESTS("json", test_the_longest_fault_has_its_place_and_its_wait,
-	  test_one_run_matches_the_schema, test_empty_run_matches_the_schema,
-	  test_several_runs_match_the_schema, test_schema_refuses_each_unknown_and_each_missing_key,
-	  test_schema_refuses_wrong_types, test_figures_match_the_run,
-	  test_own_cost_covers_all_calls, test_own_cost_is_subtracted_on_request,
-	  test_study_columns_are_sums_of_classes, test_study_omits_calls_that_are_not_faults,
-	  test_unmeasured_values_are_null, test_empty_class_has_a_total_of_0_and_no_mean,
-	  test_read_ahead_of_zero_is_zero, test_arbitrary_file_names_give_valid_json,
-	  test_seed_keeps_all_its_bits, test_system_calls_have_names_results_and_histograms,
-	  test_no_system_calls_is_an_empty_list, test_parts_match_the_run,
-	  test_values_without_their_hook_are_null, test_contents_have_copies_forks_and_huge_pages,
-	  test_values_that_perf_does_not_report_are_null, test_requests_and_pages_match_the_run,
-	  test_ledger_has_counts_differences_and_reasons,
-	  test_groups_are_the_top_rows_and_the_sum_of_the_rest, test_cut_recording_has_null_counts,
-	  test_several_runs_have_mean_and_deviation)

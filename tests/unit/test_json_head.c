@@ -79,26 +79,24 @@ static void check_same(const struct report *report)
 	json_decref(json);
 }
 
-START_TEST(test_head_of_a_record_survives_a_round_trip)
+TEST(test_head_of_a_record_survives_a_round_trip)
 {
 	struct report report;
 
 	sample_record(&report);
 	check_same(&report);
 }
-END_TEST
 
-START_TEST(test_head_of_a_drive_survives_a_round_trip)
+TEST(test_head_of_a_drive_survives_a_round_trip)
 {
 	struct report report;
 
 	sample_drive(&report);
 	check_same(&report);
 }
-END_TEST
 
 /* Anonymous memory has no page cache, which differs from 0 cached pages. */
-START_TEST(test_unknown_resident_pages_differ_from_zero)
+TEST(test_unknown_resident_pages_differ_from_zero)
 {
 	struct report report;
 
@@ -108,9 +106,8 @@ START_TEST(test_unknown_resident_pages_differ_from_zero)
 	report.environment.resident_pages = 0;
 	check_same(&report);
 }
-END_TEST
 
-START_TEST(test_malformed_head_is_refused)
+TEST(test_malformed_head_is_refused)
 {
 	static const char *const texts[] = {
 		"[]",
@@ -132,7 +129,6 @@ START_TEST(test_malformed_head_is_refused)
 	}
 	ck_assert_int_eq(head_from_json(&report, NULL), -EINVAL);
 }
-END_TEST
 
 static void take(struct report *report, const char *text)
 {
@@ -145,7 +141,7 @@ static void take(struct report *report, const char *text)
 	json_decref(json);
 }
 
-START_TEST(test_missing_members_are_unknown)
+TEST(test_missing_members_are_unknown)
 {
 	struct report report;
 
@@ -159,9 +155,8 @@ START_TEST(test_missing_members_are_unknown)
 	ck_assert(!report.bpf.known);
 	ck_assert_uint_eq(report.bpf.hooks, 0);
 }
-END_TEST
 
-START_TEST(test_impossible_values_are_read_as_unknown)
+TEST(test_impossible_values_are_read_as_unknown)
 {
 	char text[20480] = "", name[8192];
 	struct report report;
@@ -192,9 +187,3 @@ START_TEST(test_impossible_values_are_read_as_unknown)
 	ck_assert_uint_eq(report.bpf.hooks, 1U << HOOK_WAKEUP);
 	ck_assert_uint_eq(report.drive.pages_touched, COUNT_NA);
 }
-END_TEST
-
-RUN_TESTS("head_json", test_head_of_a_record_survives_a_round_trip,
-	  test_head_of_a_drive_survives_a_round_trip, test_unknown_resident_pages_differ_from_zero,
-	  test_malformed_head_is_refused, test_missing_members_are_unknown,
-	  test_impossible_values_are_read_as_unknown)

@@ -102,7 +102,7 @@ static const struct btf_type *find(const struct btf *btf, const char *name, __u3
 	return number > 0 ? btf__type_by_id(btf, number) : NULL;
 }
 
-START_TEST(test_a_type_is_found_by_name_and_kind)
+TEST(test_a_type_is_found_by_name_and_kind)
 {
 	struct btf *kernel = kernel_btf();
 	struct kernel_types *types = open_types(kernel);
@@ -132,9 +132,8 @@ START_TEST(test_a_type_is_found_by_name_and_kind)
 	kernel_types_close(types);
 	btf__free(kernel);
 }
-END_TEST
 
-START_TEST(test_a_program_gets_the_types_that_it_names_and_what_they_contain)
+TEST(test_a_program_gets_the_types_that_it_names_and_what_they_contain)
 {
 	struct btf *program = btf__new_empty(), *subset;
 	const struct btf_type *task;
@@ -160,9 +159,8 @@ START_TEST(test_a_program_gets_the_types_that_it_names_and_what_they_contain)
 	btf__free(subset);
 	btf__free(program);
 }
-END_TEST
 
-START_TEST(test_a_pointer_brings_no_other_type)
+TEST(test_a_pointer_brings_no_other_type)
 {
 	struct btf *program = btf__new_empty(), *subset;
 	const struct btf_type *list;
@@ -176,9 +174,8 @@ START_TEST(test_a_pointer_brings_no_other_type)
 	btf__free(subset);
 	btf__free(program);
 }
-END_TEST
 
-START_TEST(test_values_of_an_enum_keep_their_names)
+TEST(test_values_of_an_enum_keep_their_names)
 {
 	struct btf *program = btf__new_empty(), *subset;
 	const struct btf_type *state;
@@ -192,10 +189,9 @@ START_TEST(test_values_of_an_enum_keep_their_names)
 	btf__free(subset);
 	btf__free(program);
 }
-END_TEST
 
 /* Each cut and each changed byte of the header is refused, or read within its bounds. */
-START_TEST(test_damaged_types_are_refused)
+TEST(test_damaged_types_are_refused)
 {
 	struct btf *kernel = kernel_btf();
 	struct kernel_symbol symbol = { "no such name", BTF_KIND_FUNC, 0, 0, 0 };
@@ -218,9 +214,3 @@ START_TEST(test_damaged_types_are_refused)
 	free(copy);
 	btf__free(kernel);
 }
-END_TEST
-
-RUN_TESTS("kernel_types", test_a_type_is_found_by_name_and_kind,
-	  test_a_program_gets_the_types_that_it_names_and_what_they_contain,
-	  test_a_pointer_brings_no_other_type, test_values_of_an_enum_keep_their_names,
-	  test_damaged_types_are_refused)

@@ -74,7 +74,7 @@ static int64_t reason(const struct ledger_difference *difference, const char *na
 	return 0;
 }
 
-START_TEST(test_differences_of_a_complete_run_have_reasons)
+TEST(test_differences_of_a_complete_run_have_reasons)
 {
 	const struct ledger_difference *difference;
 	size_t i, r;
@@ -104,9 +104,8 @@ START_TEST(test_differences_of_a_complete_run_have_reasons)
 	difference = find("page-faults", "minor-faults + major-faults");
 	ck_assert_int_eq(reason(difference, "error"), 3);
 }
-END_TEST
 
-START_TEST(test_difference_without_a_reason_is_unexplained)
+TEST(test_difference_without_a_reason_is_unexplained)
 {
 	open_books();
 	counters.usage.minflt += 2;
@@ -120,9 +119,8 @@ START_TEST(test_difference_without_a_reason_is_unexplained)
 	ck_assert_int_eq(find("minflt", "handle_mm_fault() minor")->unexplained, -2);
 	ck_assert_uint_eq(ledger.unexplained, 4);
 }
-END_TEST
 
-START_TEST(test_lost_records_hide_faults_but_no_more_than_were_lost)
+TEST(test_lost_records_hide_faults_but_no_more_than_were_lost)
 {
 	open_books();
 	counters.lost = 3;
@@ -136,9 +134,8 @@ START_TEST(test_lost_records_hide_faults_but_no_more_than_were_lost)
 				 ->unexplained,
 			 2);
 }
-END_TEST
 
-START_TEST(test_unfinished_chains_explain_missing_faults)
+TEST(test_unfinished_chains_explain_missing_faults)
 {
 	open_books();
 	figures.faults -= 1;
@@ -151,9 +148,8 @@ START_TEST(test_unfinished_chains_explain_missing_faults)
 			 1);
 	ck_assert_uint_eq(ledger.unexplained, 0);
 }
-END_TEST
 
-START_TEST(test_unknown_counts_are_not_compared)
+TEST(test_unknown_counts_are_not_compared)
 {
 	open_books();
 	counters.perf_minor = COUNT_NA;
@@ -170,9 +166,8 @@ START_TEST(test_unknown_counts_are_not_compared)
 	ck_assert(find("majflt", "handle_mm_fault() major")->known);
 	ck_assert_uint_eq(ledger.unexplained, 0);
 }
-END_TEST
 
-START_TEST(test_task_counters_reveal_skipped_programs)
+TEST(test_task_counters_reveal_skipped_programs)
 {
 	open_books();
 	counters.task_minor += 3;
@@ -183,9 +178,8 @@ START_TEST(test_task_counters_reveal_skipped_programs)
 	ck_assert_int_eq(find("maj_flt", "handle_mm_fault() major")->unexplained, -1);
 	ck_assert_uint_eq(ledger.unexplained, 4);
 }
-END_TEST
 
-START_TEST(test_skipped_programs_explain_at_most_their_number)
+TEST(test_skipped_programs_explain_at_most_their_number)
 {
 	const char *const name = "skipped";
 
@@ -209,9 +203,8 @@ START_TEST(test_skipped_programs_explain_at_most_their_number)
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 1);
 }
-END_TEST
 
-START_TEST(test_without_ebpf_only_the_drivers_loop_is_compared)
+TEST(test_without_ebpf_only_the_drivers_loop_is_compared)
 {
 	open_books();
 	counters.have_bpf = false;
@@ -225,9 +218,8 @@ START_TEST(test_without_ebpf_only_the_drivers_loop_is_compared)
 	ck_assert_int_eq(find("majflt", "logical faults, major")->unexplained, 0);
 	ck_assert_uint_eq(ledger.unexplained, 1);
 }
-END_TEST
 
-START_TEST(test_running_threads_explain_differences_at_the_edges)
+TEST(test_running_threads_explain_differences_at_the_edges)
 {
 	open_books();
 	counters.edges = true;
@@ -236,9 +228,8 @@ START_TEST(test_running_threads_explain_differences_at_the_edges)
 	ck_assert_int_eq(reason(find("minflt", "handle_mm_fault() minor"), "edges"), 2);
 	ck_assert_uint_eq(ledger.unexplained, 0);
 }
-END_TEST
 
-START_TEST(test_edges_do_not_explain_a_lost_call)
+TEST(test_edges_do_not_explain_a_lost_call)
 {
 	open_books();
 	counters.edges = true;
@@ -247,9 +238,8 @@ START_TEST(test_edges_do_not_explain_a_lost_call)
 	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 1);
 	ck_assert_uint_eq(ledger.unexplained, 1);
 }
-END_TEST
 
-START_TEST(test_faults_are_unknown_without_their_hook)
+TEST(test_faults_are_unknown_without_their_hook)
 {
 	size_t i;
 
@@ -262,9 +252,8 @@ START_TEST(test_faults_are_unknown_without_their_hook)
 	ck_assert(!find("minflt", "logical faults, minor")->known);
 	ck_assert_uint_eq(ledger.unexplained, 0);
 }
-END_TEST
 
-START_TEST(test_exceptions_without_a_fault_are_unexplained)
+TEST(test_exceptions_without_a_fault_are_unexplained)
 {
 	open_books();
 	counters.perf_faults += 6; /* accesses to bad addresses */
@@ -272,9 +261,8 @@ START_TEST(test_exceptions_without_a_fault_are_unexplained)
 	ck_assert_int_eq(find("page-faults", "minor-faults + major-faults")->unexplained, 6);
 	ck_assert_uint_eq(ledger.unexplained, 6);
 }
-END_TEST
 
-START_TEST(test_unknown_number_of_losses_explains_nothing)
+TEST(test_unknown_number_of_losses_explains_nothing)
 {
 	open_books();
 	counters.lost = COUNT_NA;
@@ -286,9 +274,8 @@ START_TEST(test_unknown_number_of_losses_explains_nothing)
 	ck_assert(!find("wrapper calls", "logical faults")->known);
 	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 0);
 }
-END_TEST
 
-START_TEST(test_unknown_reason_leaves_the_difference_unknown)
+TEST(test_unknown_reason_leaves_the_difference_unknown)
 {
 	open_books();
 	*returns(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_GUP, PFSTAT_OUTCOME_MINOR) = COUNT_NA;
@@ -299,9 +286,8 @@ START_TEST(test_unknown_reason_leaves_the_difference_unknown)
 	ck_assert(find("majflt", "handle_mm_fault() major")->known);
 	ck_assert_uint_eq(ledger.unexplained, 0);
 }
-END_TEST
 
-START_TEST(test_unknown_counts_give_an_empty_ledger)
+TEST(test_unknown_counts_give_an_empty_ledger)
 {
 	size_t i;
 
@@ -317,18 +303,3 @@ START_TEST(test_unknown_counts_give_an_empty_ledger)
 		ck_assert(!ledger.differences[i].known);
 	ck_assert_uint_eq(ledger.unexplained, 0);
 }
-END_TEST
-
-RUN_TESTS("ledger", test_differences_of_a_complete_run_have_reasons,
-	  test_difference_without_a_reason_is_unexplained,
-	  test_lost_records_hide_faults_but_no_more_than_were_lost,
-	  test_unfinished_chains_explain_missing_faults, test_unknown_counts_are_not_compared,
-	  test_task_counters_reveal_skipped_programs,
-	  test_skipped_programs_explain_at_most_their_number,
-	  test_without_ebpf_only_the_drivers_loop_is_compared,
-	  test_running_threads_explain_differences_at_the_edges,
-	  test_edges_do_not_explain_a_lost_call, test_faults_are_unknown_without_their_hook,
-	  test_exceptions_without_a_fault_are_unexplained,
-	  test_unknown_number_of_losses_explains_nothing,
-	  test_unknown_reason_leaves_the_difference_unknown,
-	  test_unknown_counts_give_an_empty_ledger)

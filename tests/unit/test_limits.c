@@ -45,7 +45,7 @@ static unsigned int check(uint64_t major, uint64_t fault_ns, double share)
 	return check_limits(&limits);
 }
 
-START_TEST(test_limits_that_are_just_kept)
+TEST(test_limits_that_are_just_kept)
 {
 	begin();
 	ck_assert_uint_eq(check(10, 60000000, 0.05), 0);
@@ -53,9 +53,8 @@ START_TEST(test_limits_that_are_just_kept)
 			       "ok         time in faults: 60.000 ms, at most 60.000 ms\n"
 			       "ok         share of the run: 5.00 %, at most 5.00 %\n");
 }
-END_TEST
 
-START_TEST(test_limits_that_are_just_exceeded)
+TEST(test_limits_that_are_just_exceeded)
 {
 	begin();
 	ck_assert_uint_eq(check(9, 59999999, 0.0499), 3);
@@ -63,9 +62,8 @@ START_TEST(test_limits_that_are_just_exceeded)
 	ck_assert_uint_eq(check(9, COUNT_NA, 0.5), 1);
 	ck_assert_ptr_null(strstr(text, "time in faults"));
 }
-END_TEST
 
-START_TEST(test_a_run_with_losses_keeps_no_limit)
+TEST(test_a_run_with_losses_keeps_no_limit)
 {
 	begin();
 	report.losses.events = 1;
@@ -73,9 +71,8 @@ START_TEST(test_a_run_with_losses_keeps_no_limit)
 	ck_assert_ptr_nonnull(strstr(text, "NOT KNOWN  major faults: 10"));
 	ck_assert_ptr_nonnull(strstr(text, "EXCEEDED   share of the run"));
 }
-END_TEST
 
-START_TEST(test_a_share_between_its_bounds_is_not_known)
+TEST(test_a_share_between_its_bounds_is_not_known)
 {
 	begin();
 	report.evidence.busy_max_ns = 50500000;
@@ -83,9 +80,8 @@ START_TEST(test_a_share_between_its_bounds_is_not_known)
 	ck_assert_str_eq(text, "NOT KNOWN  share of the run: 5.00 %, at most 5.02 %\n");
 	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.0506), 0);
 }
-END_TEST
 
-START_TEST(test_the_longest_fault_has_a_limit)
+TEST(test_the_longest_fault_has_a_limit)
 {
 	struct limits limits;
 
@@ -100,9 +96,8 @@ START_TEST(test_the_longest_fault_has_a_limit)
 	ck_assert_uint_eq(check_limits(&limits), 1);
 	ck_assert_ptr_nonnull(strstr(text, "EXCEEDED   longest fault: 21.000 ms"));
 }
-END_TEST
 
-START_TEST(test_failed_faults_have_a_limit_that_may_be_unknown)
+TEST(test_failed_faults_have_a_limit_that_may_be_unknown)
 {
 	struct limits limits;
 
@@ -118,17 +113,15 @@ START_TEST(test_failed_faults_have_a_limit_that_may_be_unknown)
 	ck_assert_uint_eq(check_limits(&limits), 1);
 	ck_assert_str_eq(text, "EXCEEDED   failed faults: 1, at most 0\n");
 }
-END_TEST
 
-START_TEST(test_an_unknown_duration_exceeds_a_share)
+TEST(test_an_unknown_duration_exceeds_a_share)
 {
 	begin();
 	report.time.counted_ns = COUNT_NA;
 	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 1), 1);
 }
-END_TEST
 
-START_TEST(test_sums_exceed_only_limits_that_are_set)
+TEST(test_sums_exceed_only_limits_that_are_set)
 {
 	const struct limit_sums sums = { .major = 3, .fault_ns = 400, .busy_ns = 50 };
 	struct limits limits;
@@ -149,7 +142,6 @@ START_TEST(test_sums_exceed_only_limits_that_are_set)
 	limits.max_major = 2;
 	ck_assert(limits_exceeded(&limits, &sums, 1000));
 }
-END_TEST
 
 /* Adds the sums of a program with one major fault of 10 ns in each ns. */
 static struct limit_sums add_at(struct limit_window *window, uint64_t ns)
@@ -159,7 +151,7 @@ static struct limit_sums add_at(struct limit_window *window, uint64_t ns)
 					.major = ns, .fault_ns = 10 * ns, .busy_ns = ns });
 }
 
-START_TEST(test_a_window_has_the_growth_of_its_length_at_most)
+TEST(test_a_window_has_the_growth_of_its_length_at_most)
 {
 	struct limit_window window;
 	struct limit_sums sums;
@@ -178,9 +170,8 @@ START_TEST(test_a_window_has_the_growth_of_its_length_at_most)
 	ck_assert_uint_eq(add_at(&window, 5000).major, 0);
 	limit_window_close(&window);
 }
-END_TEST
 
-START_TEST(test_a_window_with_more_marks_than_expected_is_shorter)
+TEST(test_a_window_with_more_marks_than_expected_is_shorter)
 {
 	struct limit_window window;
 	struct limit_sums sums = { 0 };
@@ -192,11 +183,3 @@ START_TEST(test_a_window_with_more_marks_than_expected_is_shorter)
 	ck_assert_uint_eq(sums.major, window.size - 1);
 	limit_window_close(&window);
 }
-END_TEST
-
-RUN_TESTS("limits", test_sums_exceed_only_limits_that_are_set,
-	  test_a_window_has_the_growth_of_its_length_at_most,
-	  test_a_window_with_more_marks_than_expected_is_shorter, test_limits_that_are_just_kept,
-	  test_limits_that_are_just_exceeded, test_a_run_with_losses_keeps_no_limit,
-	  test_the_longest_fault_has_a_limit, test_failed_faults_have_a_limit_that_may_be_unknown,
-	  test_a_share_between_its_bounds_is_not_known, test_an_unknown_duration_exceeds_a_share)

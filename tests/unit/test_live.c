@@ -85,7 +85,7 @@ static struct live *live_of(unsigned int by, const struct live_snapshot *snapsho
 	return live;
 }
 
-START_TEST(test_first_update_covers_the_time_since_the_start)
+TEST(test_first_update_covers_the_time_since_the_start)
 {
 	static const char right[] =
 		"2.0 s  1250.0 faults/s  250.0 major/s  28.0 ms/s  lost: 0 records, n/a events\n"
@@ -104,9 +104,8 @@ START_TEST(test_first_update_covers_the_time_since_the_start)
 	check_prints(live, right);
 	live_free(live);
 }
-END_TEST
 
-START_TEST(test_second_update_shows_only_new_faults)
+TEST(test_second_update_shows_only_new_faults)
 {
 	static const char right[] =
 		"1.5 s  20.0 faults/s  8.0 major/s  4.0 ms/s  lost: 3 records, n/a events\n"
@@ -131,9 +130,8 @@ START_TEST(test_second_update_shows_only_new_faults)
 	check_prints(live, right);
 	live_free(live);
 }
-END_TEST
 
-START_TEST(test_quiet_interval_prints_zero_and_empty_tables)
+TEST(test_quiet_interval_prints_zero_and_empty_tables)
 {
 	static const char right[] =
 		"2.0 s  0.0 faults/s  0.0 major/s  0.0 ms/s  lost: 0 records, n/a events\n"
@@ -147,9 +145,8 @@ START_TEST(test_quiet_interval_prints_zero_and_empty_tables)
 	check_prints(live, right);
 	live_free(live);
 }
-END_TEST
 
-START_TEST(test_view_without_the_module_states_its_source)
+TEST(test_view_without_the_module_states_its_source)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live;
@@ -163,9 +160,8 @@ START_TEST(test_view_without_the_module_states_its_source)
 	free(text);
 	live_free(live);
 }
-END_TEST
 
-START_TEST(test_only_requested_tables_are_shown)
+TEST(test_only_requested_tables_are_shown)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live = live_of(BY_THREAD, &snapshot, SECOND);
@@ -176,10 +172,9 @@ START_TEST(test_only_requested_tables_are_shown)
 	free(text);
 	live_free(live);
 }
-END_TEST
 
 /* Rows are sorted by the interval's cost; the analysis sorts by the total. */
-START_TEST(test_costliest_of_the_interval_comes_first)
+TEST(test_costliest_of_the_interval_comes_first)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live = live_of(BY_FILE, &snapshot, SECOND);
@@ -193,10 +188,9 @@ START_TEST(test_costliest_of_the_interval_comes_first)
 	free(text);
 	live_free(live);
 }
-END_TEST
 
 /* 200 groups, each 1 ns more expensive than the one before, in shuffled order. */
-START_TEST(test_many_groups_keep_the_costliest)
+TEST(test_many_groups_keep_the_costliest)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live;
@@ -232,9 +226,8 @@ START_TEST(test_many_groups_keep_the_costliest)
 	free(text);
 	live_free(live);
 }
-END_TEST
 
-START_TEST(test_groups_without_a_file_are_distinguished_by_name)
+TEST(test_groups_without_a_file_are_distinguished_by_name)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live;
@@ -251,10 +244,9 @@ START_TEST(test_groups_without_a_file_are_distinguished_by_name)
 	free(text);
 	live_free(live);
 }
-END_TEST
 
 /* "(others)" takes over what was printed as growth of other groups before. */
-START_TEST(test_folded_group_is_no_growth_of_others)
+TEST(test_folded_group_is_no_growth_of_others)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live;
@@ -272,10 +264,9 @@ START_TEST(test_folded_group_is_no_growth_of_others)
 	free(text);
 	live_free(live);
 }
-END_TEST
 
 /* The group was dropped and came back without its former figures. */
-START_TEST(test_dropped_group_restarts_from_zero)
+TEST(test_dropped_group_restarts_from_zero)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live = live_of(BY_FILE, &snapshot, SECOND);
@@ -288,7 +279,6 @@ START_TEST(test_dropped_group_restarts_from_zero)
 	free(text);
 	live_free(live);
 }
-END_TEST
 
 /* Width of a line on a terminal, without escape sequences. */
 static unsigned int width_of(const char *line, size_t length)
@@ -322,7 +312,7 @@ static void check_fits(const char *text, unsigned int rows, unsigned int columns
 	ck_assert_uint_lt(lines, rows);
 }
 
-START_TEST(test_terminal_is_never_overrun)
+TEST(test_terminal_is_never_overrun)
 {
 	struct live_snapshot snapshot = sample();
 	unsigned int rows, columns;
@@ -349,9 +339,8 @@ START_TEST(test_terminal_is_never_overrun)
 	}
 	live_free(live);
 }
-END_TEST
 
-START_TEST(test_terminal_of_24_rows_is_shared_by_both_tables)
+TEST(test_terminal_of_24_rows_is_shared_by_both_tables)
 {
 	struct live_snapshot snapshot = sample();
 	unsigned int nr_files = 0, nr_threads = 0;
@@ -377,9 +366,8 @@ START_TEST(test_terminal_of_24_rows_is_shared_by_both_tables)
 	free(text);
 	live_free(live);
 }
-END_TEST
 
-START_TEST(test_file_name_cannot_control_the_terminal)
+TEST(test_file_name_cannot_control_the_terminal)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live;
@@ -392,9 +380,8 @@ START_TEST(test_file_name_cannot_control_the_terminal)
 	free(text);
 	live_free(live);
 }
-END_TEST
 
-START_TEST(test_longest_name_is_printed_in_full)
+TEST(test_longest_name_is_printed_in_full)
 {
 	struct live_snapshot snapshot = sample();
 	char name[4096], line[sizeof(name) + 8];
@@ -412,7 +399,6 @@ START_TEST(test_longest_name_is_printed_in_full)
 	free(text);
 	live_free(live);
 }
-END_TEST
 
 static void analyse(struct analysis *analysis, uint32_t tid, uint64_t start_ns,
 		    uint64_t duration_ns)
@@ -436,7 +422,7 @@ static void analyse(struct analysis *analysis, uint32_t tid, uint64_t start_ns,
 	ck_assert_int_eq(analysis_add(analysis, &item), 0);
 }
 
-START_TEST(test_update_reads_a_running_analysis)
+TEST(test_update_reads_a_running_analysis)
 {
 	static const char right[] =
 		"2.0 s  3.0 faults/s  0.0 major/s  0.0 ms/s  lost: 5 records, 6 events\n"
@@ -462,9 +448,8 @@ START_TEST(test_update_reads_a_running_analysis)
 	live_free(live);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_verdict_is_below_the_rates_and_leaves_room_for_the_tables)
+TEST(test_verdict_is_below_the_rates_and_leaves_room_for_the_tables)
 {
 	const struct live_counters counters = { 0 };
 	struct analysis *analysis = analysis_new(false, 4096, GROUP_BY_ALL);
@@ -493,9 +478,8 @@ START_TEST(test_verdict_is_below_the_rates_and_leaves_room_for_the_tables)
 	live_free(live);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_empty_interval_has_no_rates)
+TEST(test_empty_interval_has_no_rates)
 {
 	static const char right[] =
 		"0.0 s  0.0 faults/s  0.0 major/s  0.0 ms/s  lost: 0 records, 0 events\n"
@@ -508,9 +492,8 @@ START_TEST(test_empty_interval_has_no_rates)
 	check_prints(live, right);
 	live_free(live);
 }
-END_TEST
 
-START_TEST(test_output_that_cannot_be_written_is_an_error)
+TEST(test_output_that_cannot_be_written_is_an_error)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live = live_of(BY_FILE, &snapshot, SECOND);
@@ -521,10 +504,9 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 	fclose(full);
 	live_free(live);
 }
-END_TEST
 
 /* No row of the second thread contains figures of the first. */
-START_TEST(test_a_reused_number_is_another_row)
+TEST(test_a_reused_number_is_another_row)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live = live_of(BY_THREAD, &snapshot, SECOND);
@@ -540,10 +522,9 @@ START_TEST(test_a_reused_number_is_another_row)
 	free(text);
 	live_free(live);
 }
-END_TEST
 
 /* The row of the second file contains nothing of the first, which keeps its row in the groups. */
-START_TEST(test_a_reused_inode_is_another_row)
+TEST(test_a_reused_inode_is_another_row)
 {
 	struct live_snapshot snapshot = sample();
 	struct live *live = live_of(BY_FILE, &snapshot, SECOND);
@@ -559,18 +540,3 @@ START_TEST(test_a_reused_inode_is_another_row)
 	free(text);
 	live_free(live);
 }
-END_TEST
-
-RUN_TESTS("live", test_a_reused_number_is_another_row, test_a_reused_inode_is_another_row,
-	  test_first_update_covers_the_time_since_the_start,
-	  test_second_update_shows_only_new_faults,
-	  test_quiet_interval_prints_zero_and_empty_tables,
-	  test_view_without_the_module_states_its_source, test_only_requested_tables_are_shown,
-	  test_costliest_of_the_interval_comes_first, test_many_groups_keep_the_costliest,
-	  test_groups_without_a_file_are_distinguished_by_name,
-	  test_folded_group_is_no_growth_of_others, test_dropped_group_restarts_from_zero,
-	  test_terminal_is_never_overrun, test_terminal_of_24_rows_is_shared_by_both_tables,
-	  test_file_name_cannot_control_the_terminal, test_longest_name_is_printed_in_full,
-	  test_update_reads_a_running_analysis,
-	  test_verdict_is_below_the_rates_and_leaves_room_for_the_tables,
-	  test_empty_interval_has_no_rates, test_output_that_cannot_be_written_is_an_error)

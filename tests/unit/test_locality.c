@@ -32,7 +32,7 @@ static uint64_t run_over(const struct pattern *pattern, uint8_t *data)
 	return sum;
 }
 
-START_TEST(test_defaults_are_those_of_the_study)
+TEST(test_defaults_are_those_of_the_study)
 {
 	struct pattern pattern = fitted("locality", 1 << 30, 0);
 
@@ -43,10 +43,9 @@ START_TEST(test_defaults_are_those_of_the_study)
 	ck_assert_uint_ne(fitted("locality:sequential", 1 << 30, 0).argument, pattern.argument);
 	ck_assert_uint_eq(pattern_repeats(&pattern), 5);
 }
-END_TEST
 
 /* One round, in order: lines 512 … 1023; a store to every eighth line, 15 loads of 1 … */
-START_TEST(test_a_round_touches_512_lines_16_times)
+TEST(test_a_round_touches_512_lines_16_times)
 {
 	struct pattern pattern = fitted("locality:sequential", 3 * SET, LOCALITY_ROUND);
 	static uint8_t data[3 * SET];
@@ -62,10 +61,9 @@ START_TEST(test_a_round_touches_512_lines_16_times)
 			ck_assert_uint_eq(data[i], 3);
 	}
 }
-END_TEST
 
 /* The bases are 512, 1024, then 0 (1536 is not a base, since there are 2048 lines), 512 … */
-START_TEST(test_sequential_sets_follow_each_other)
+TEST(test_sequential_sets_follow_each_other)
 {
 	static const uint64_t bases[] = { 512, 1024, 0, 512 };
 	static uint8_t data[4 * SET];
@@ -83,10 +81,9 @@ START_TEST(test_sequential_sets_follow_each_other)
 		before = after;
 	}
 }
-END_TEST
 
 /* Each line below bytes / 64 - 512 may be a base: 2000 rounds visit all 8 of them. */
-START_TEST(test_random_sets_begin_at_any_line)
+TEST(test_random_sets_begin_at_any_line)
 {
 	const uint64_t bytes = SET + 8 * LINE;
 	struct pattern pattern = fitted("locality", bytes, 2000 * LOCALITY_ROUND);
@@ -98,9 +95,8 @@ START_TEST(test_random_sets_begin_at_any_line)
 	for (line = 0; line < bytes / LINE; line++)
 		ck_assert_uint_eq(data[line * LINE], line < 512);
 }
-END_TEST
 
-START_TEST(test_random_follows_the_seed)
+TEST(test_random_follows_the_seed)
 {
 	static uint8_t first[64 * SET], second[64 * SET];
 	struct pattern pattern = fitted("locality", sizeof(first), LOCALITY_ROUND);
@@ -112,7 +108,6 @@ START_TEST(test_random_follows_the_seed)
 	run_over(&pattern, second);
 	ck_assert_int_ne(memcmp(first, second, sizeof(first)), 0);
 }
-END_TEST
 
 static uint64_t changed(const uint8_t *data, uint64_t bytes, uint8_t what)
 {
@@ -127,7 +122,7 @@ static uint64_t changed(const uint8_t *data, uint64_t bytes, uint8_t what)
 }
 
 /* A store leaves a 1, so the written pages are those that contain a 1. */
-START_TEST(test_pages_written_are_those_that_a_run_writes)
+TEST(test_pages_written_are_those_that_a_run_writes)
 {
 	static const uint64_t sizes[] = { LOCALITY_MIN_BYTES, SET + 5000, 10 * SET + 77, 64 * SET };
 	static const uint64_t accesses[] = {
@@ -154,9 +149,8 @@ START_TEST(test_pages_written_are_those_that_a_run_writes)
 		}
 	}
 }
-END_TEST
 
-START_TEST(test_pattern_counts_the_pages_it_visits)
+TEST(test_pattern_counts_the_pages_it_visits)
 {
 	struct pattern pattern;
 	uint64_t pages;
@@ -174,9 +168,8 @@ START_TEST(test_pattern_counts_the_pages_it_visits)
 	ck_assert_int_eq(pattern_pages(&pattern, &go_on, &pages), 0);
 	ck_assert_uint_eq(pages, page_size_count(SET));
 }
-END_TEST
 
-START_TEST(test_malformed_localities_are_refused)
+TEST(test_malformed_localities_are_refused)
 {
 	struct pattern pattern;
 
@@ -187,9 +180,8 @@ START_TEST(test_malformed_localities_are_refused)
 	ck_assert_int_eq(pattern_fit(&pattern, LOCALITY_MIN_BYTES - 1, 0, 1), -EMSGSIZE);
 	ck_assert_int_eq(pattern_fit(&pattern, LOCALITY_MIN_BYTES, 0, 1), 0);
 }
-END_TEST
 
-START_TEST(test_stop_ends_a_run_and_a_count)
+TEST(test_stop_ends_a_run_and_a_count)
 {
 	const volatile sig_atomic_t stop = 1;
 	struct pattern_watch watch = { .stop = &stop };
@@ -202,10 +194,3 @@ START_TEST(test_stop_ends_a_run_and_a_count)
 	ck_assert_int_eq(pattern_pages(&pattern, &stop, &pages), -EINTR);
 	pattern_warm_up(&pattern);
 }
-END_TEST
-
-RUN_TESTS("locality", test_defaults_are_those_of_the_study, test_a_round_touches_512_lines_16_times,
-	  test_sequential_sets_follow_each_other, test_random_sets_begin_at_any_line,
-	  test_random_follows_the_seed, test_pages_written_are_those_that_a_run_writes,
-	  test_pattern_counts_the_pages_it_visits, test_malformed_localities_are_refused,
-	  test_stop_ends_a_run_and_a_count)

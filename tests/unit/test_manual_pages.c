@@ -59,7 +59,7 @@ static void term_of(const struct argp_option *option, char *term, size_t size)
 		 option->arg ?: "", optional ? "]" : "");
 }
 
-START_TEST(test_each_option_is_in_the_manual_page)
+TEST(test_each_option_is_in_the_manual_page)
 {
 	char term[256], line[280], reference[128];
 	const char *page;
@@ -78,7 +78,6 @@ START_TEST(test_each_option_is_in_the_manual_page)
 		}
 	}
 }
-END_TEST
 
 static bool is_option(const char *term, size_t length)
 {
@@ -100,7 +99,7 @@ static bool is_term(const char *line)
 				  (line[1] == '-' && isalpha((unsigned char)line[2])));
 }
 
-START_TEST(test_each_option_of_a_manual_page_exists_and_has_an_example)
+TEST(test_each_option_of_a_manual_page_exists_and_has_an_example)
 {
 	const char *line, *end, *example, *name;
 	unsigned int terms;
@@ -129,9 +128,8 @@ START_TEST(test_each_option_of_a_manual_page_exists_and_has_an_example)
 		ck_assert_uint_ge(terms, 2);
 	}
 }
-END_TEST
 
-START_TEST(test_each_manual_page_has_examples)
+TEST(test_each_manual_page_has_examples)
 {
 	size_t i;
 
@@ -140,8 +138,3 @@ START_TEST(test_each_manual_page_has_examples)
 			ck_assert_msg(strstr(page_of(subcommands[i]), "\nEXAMPLES\n========\n"),
 				      "the page of %s has no examples", subcommands[i]->name);
 }
-END_TEST
-
-RUN_TESTS("manual pages", test_each_option_is_in_the_manual_page,
-	  test_each_option_of_a_manual_page_exists_and_has_an_example,
-	  test_each_manual_page_has_examples)

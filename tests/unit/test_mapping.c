@@ -73,7 +73,7 @@ static void fill_mapped(enum mapping_kind kind, const char *file)
 	mapping_close(&mapping);
 }
 
-START_TEST(test_a_shared_mapping_writes_the_file)
+TEST(test_a_shared_mapping_writes_the_file)
 {
 	struct place place = place_make();
 
@@ -81,9 +81,8 @@ START_TEST(test_a_shared_mapping_writes_the_file)
 	ck_assert_uint_ne(first_byte_of(place.file), 7);
 	place_remove(&place);
 }
-END_TEST
 
-START_TEST(test_a_private_mapping_leaves_the_file)
+TEST(test_a_private_mapping_leaves_the_file)
 {
 	struct place place = place_make();
 
@@ -93,9 +92,8 @@ START_TEST(test_a_private_mapping_leaves_the_file)
 	ck_assert_uint_eq(first_byte_of(place.file), 7);
 	place_remove(&place);
 }
-END_TEST
 
-START_TEST(test_fill_stops_on_a_signal)
+TEST(test_fill_stops_on_a_signal)
 {
 	const volatile sig_atomic_t stop = 1;
 	struct mapping mapping;
@@ -109,16 +107,14 @@ START_TEST(test_fill_stops_on_a_signal)
 	ck_assert_uint_ne(mapping.data[BYTES - 1], 0);
 	mapping_close(&mapping);
 }
-END_TEST
 
-START_TEST(test_warm_up_may_be_repeated)
+TEST(test_warm_up_may_be_repeated)
 {
 	mapping_warm_up();
 	mapping_warm_up();
 }
-END_TEST
 
-START_TEST(test_a_scratch_file_has_content_and_no_name)
+TEST(test_a_scratch_file_has_content_and_no_name)
 {
 	struct place place = place_make();
 	struct stat stat;
@@ -135,9 +131,8 @@ START_TEST(test_a_scratch_file_has_content_and_no_name)
 	place_remove(&place); /* while the file is open */
 	close(fd);
 }
-END_TEST
 
-START_TEST(test_scratch_file_fails_with_the_errno)
+TEST(test_scratch_file_fails_with_the_errno)
 {
 	const volatile sig_atomic_t stop = 1;
 	struct place place = place_make();
@@ -147,9 +142,8 @@ START_TEST(test_scratch_file_fails_with_the_errno)
 	ck_assert_int_eq(scratch_make(place.folder, 4096, &stop), -EINTR);
 	place_remove(&place);
 }
-END_TEST
 
-START_TEST(test_sigbus_is_explained_by_disk_or_truncation)
+TEST(test_sigbus_is_explained_by_disk_or_truncation)
 {
 	struct place place = place_make();
 	struct mapping mapping;
@@ -161,9 +155,3 @@ START_TEST(test_sigbus_is_explained_by_disk_or_truncation)
 	mapping_close(&mapping);
 	place_remove(&place);
 }
-END_TEST
-
-RUN_TESTS("mapping", test_a_shared_mapping_writes_the_file, test_a_private_mapping_leaves_the_file,
-	  test_fill_stops_on_a_signal, test_warm_up_may_be_repeated,
-	  test_a_scratch_file_has_content_and_no_name, test_scratch_file_fails_with_the_errno,
-	  test_sigbus_is_explained_by_disk_or_truncation)

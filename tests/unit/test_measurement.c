@@ -195,7 +195,7 @@ static void measure(struct measurement *measurement, unsigned int nr)
 		put_record();
 }
 
-START_TEST(test_the_report_has_the_records_of_the_source)
+TEST(test_the_report_has_the_records_of_the_source)
 {
 	struct measurement_options options;
 	struct measurement measurement;
@@ -217,7 +217,6 @@ START_TEST(test_the_report_has_the_records_of_the_source)
 	ck_assert_int_eq(result_check(&result, 1), STATUS_OK);
 	tear_down(&measurement, &result);
 }
-END_TEST
 
 static int check_fault(void *context, const struct item *item)
 {
@@ -239,7 +238,7 @@ static int check_fault(void *context, const struct item *item)
 	return 0;
 }
 
-START_TEST(test_a_fault_that_the_source_records_is_an_event)
+TEST(test_a_fault_that_the_source_records_is_an_event)
 {
 	struct measurement_options options;
 	struct cpus cpus;
@@ -270,9 +269,8 @@ START_TEST(test_a_fault_that_the_source_records_is_an_event)
 	ck_assert_int_eq(chdir("/"), 0);
 	ck_assert_int_eq(rmdir(folder), 0);
 }
-END_TEST
 
-START_TEST(test_refusal_of_the_source_is_the_reason)
+TEST(test_refusal_of_the_source_is_the_reason)
 {
 	struct measurement_options options;
 	struct measurement measurement;
@@ -285,9 +283,8 @@ START_TEST(test_refusal_of_the_source_is_the_reason)
 	ck_assert_str_eq(measurement.why, "the source is not there");
 	tear_down(&measurement, &result);
 }
-END_TEST
 
-START_TEST(test_an_error_at_the_end_marks_the_report_as_damaged)
+TEST(test_an_error_at_the_end_marks_the_report_as_damaged)
 {
 	struct measurement_options options;
 	struct measurement measurement;
@@ -305,7 +302,6 @@ START_TEST(test_an_error_at_the_end_marks_the_report_as_damaged)
 	ck_assert_str_eq(result.report.losses.damage, "cannot stop the fake: Input/output error");
 	tear_down(&measurement, &result);
 }
-END_TEST
 
 static int drop_all(void *context, const struct item *item)
 {
@@ -314,7 +310,7 @@ static int drop_all(void *context, const struct item *item)
 	return 1;
 }
 
-START_TEST(test_an_observer_may_take_all_events)
+TEST(test_an_observer_may_take_all_events)
 {
 	struct measurement_options options;
 	struct measurement measurement;
@@ -333,9 +329,8 @@ START_TEST(test_an_observer_may_take_all_events)
 	ck_assert(!result.filled);
 	tear_down(&measurement, &result);
 }
-END_TEST
 
-START_TEST(test_a_recording_that_is_not_finished_is_kept)
+TEST(test_a_recording_that_is_not_finished_is_kept)
 {
 	struct measurement_options options;
 	struct measurement measurement;
@@ -351,9 +346,8 @@ START_TEST(test_a_recording_that_is_not_finished_is_kept)
 	ck_assert_int_eq(access("run.pfs", F_OK), 0);
 	tear_down(&measurement, &result);
 }
-END_TEST
 
-START_TEST(test_a_recording_that_has_not_begun_is_removed)
+TEST(test_a_recording_that_has_not_begun_is_removed)
 {
 	struct measurement_options options;
 	struct measurement measurement;
@@ -366,9 +360,8 @@ START_TEST(test_a_recording_that_has_not_begun_is_removed)
 	ck_assert_int_ne(access("run.pfs", F_OK), 0);
 	tear_down(&measurement, &result);
 }
-END_TEST
 
-START_TEST(test_a_recording_that_cannot_begin_does_not_end_the_run)
+TEST(test_a_recording_that_cannot_begin_does_not_end_the_run)
 {
 	struct measurement_options options;
 	struct measurement measurement;
@@ -386,9 +379,8 @@ START_TEST(test_a_recording_that_cannot_begin_does_not_end_the_run)
 	ck_assert_int_eq(result_status(&result), STATUS_FAILED);
 	tear_down(&measurement, &result);
 }
-END_TEST
 
-START_TEST(test_a_recording_of_a_missing_folder_ends_the_run)
+TEST(test_a_recording_of_a_missing_folder_ends_the_run)
 {
 	struct measurement_options options;
 	struct measurement measurement;
@@ -399,13 +391,3 @@ START_TEST(test_a_recording_of_a_missing_folder_ends_the_run)
 	ck_assert_int_eq(measurement_record(&measurement, "missing/run.pfs"), STATUS_FAILED);
 	tear_down(&measurement, &result);
 }
-END_TEST
-
-RUN_TESTS("measurement", test_the_report_has_the_records_of_the_source,
-	  test_a_fault_that_the_source_records_is_an_event,
-	  test_refusal_of_the_source_is_the_reason,
-	  test_an_error_at_the_end_marks_the_report_as_damaged,
-	  test_an_observer_may_take_all_events, test_a_recording_that_is_not_finished_is_kept,
-	  test_a_recording_that_has_not_begun_is_removed,
-	  test_a_recording_that_cannot_begin_does_not_end_the_run,
-	  test_a_recording_of_a_missing_folder_ends_the_run)

@@ -101,7 +101,7 @@ static void add_disk_fault(void)
 	add(&fault);
 }
 
-START_TEST(test_pages_that_read_ahead_brought_are_needed_only_if_they_were_mapped)
+TEST(test_pages_that_read_ahead_brought_are_needed_only_if_they_were_mapped)
 {
 	size_t i;
 
@@ -112,9 +112,8 @@ START_TEST(test_pages_that_read_ahead_brought_are_needed_only_if_they_were_mappe
 		ck_assert_uint_eq(pages[i].pgoff, 96 + i);
 	ck_assert_uint_eq(figures.cached, 0);
 }
-END_TEST
 
-START_TEST(test_the_time_of_a_fault_is_divided_among_the_needed_pages_of_its_request)
+TEST(test_the_time_of_a_fault_is_divided_among_the_needed_pages_of_its_request)
 {
 	struct explained later = fault_of(7, 20000, 20500, 5, 127);
 	uint64_t sum = 0;
@@ -131,9 +130,8 @@ START_TEST(test_the_time_of_a_fault_is_divided_among_the_needed_pages_of_its_req
 	ck_assert_uint_eq(sum, 8000);
 	ck_assert_uint_eq(figures.fault_ns, 8000);
 }
-END_TEST
 
-START_TEST(test_absent_pages_of_the_window_are_not_needed)
+TEST(test_absent_pages_of_the_window_are_not_needed)
 {
 	struct explained fault = fault_of(7, 5000, 6000, 5, 2);
 
@@ -147,9 +145,8 @@ START_TEST(test_absent_pages_of_the_window_are_not_needed)
 	CHECK_ORDER(2, 0);
 	ck_assert_uint_eq(pages[1].inode, 6);
 }
-END_TEST
 
-START_TEST(test_a_page_that_no_request_read_counts_as_cached_with_its_window)
+TEST(test_a_page_that_no_request_read_counts_as_cached_with_its_window)
 {
 	struct explained fault = fault_of(7, 5000, 6000, 5, 2);
 
@@ -161,9 +158,8 @@ START_TEST(test_a_page_that_no_request_read_counts_as_cached_with_its_window)
 	CHECK_ORDER(1, 2, 3);
 	ck_assert_uint_eq(figures.cached, 1);
 }
-END_TEST
 
-START_TEST(test_reads_outside_of_faults_are_needed_and_have_their_own_time)
+TEST(test_reads_outside_of_faults_are_needed_and_have_their_own_time)
 {
 	struct explained fault = fault_of(7, 5000, 6000, 9, 0);
 
@@ -180,9 +176,8 @@ START_TEST(test_reads_outside_of_faults_are_needed_and_have_their_own_time)
 	ck_assert_uint_eq(figures.read_ns, 700);
 	ck_assert_uint_eq(figures.fault_ns, 0);
 }
-END_TEST
 
-START_TEST(test_a_fault_before_the_last_of_its_thread_still_owns_its_requests)
+TEST(test_a_fault_before_the_last_of_its_thread_still_owns_its_requests)
 {
 	struct explained first = fault_of(7, 1000, 2000, 5, 0),
 			 last = fault_of(7, 3000, 4000, 5, 1);
@@ -193,9 +188,8 @@ START_TEST(test_a_fault_before_the_last_of_its_thread_still_owns_its_requests)
 	finish();
 	CHECK_ORDER(0, 1);
 }
-END_TEST
 
-START_TEST(test_pages_are_ordered_by_their_first_use)
+TEST(test_pages_are_ordered_by_their_first_use)
 {
 	struct explained fault;
 	unsigned int i;
@@ -210,9 +204,8 @@ START_TEST(test_pages_are_ordered_by_their_first_use)
 	finish();
 	CHECK_ORDER(9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
 }
-END_TEST
 
-START_TEST(test_unsolved_faults_writes_and_memory_are_not_needed)
+TEST(test_unsolved_faults_writes_and_memory_are_not_needed)
 {
 	struct explained fault = fault_of(1, 1, 2, 5, 0);
 	struct pfstat_block block = request(1, 10, 20, 5, 7, 1);
@@ -231,9 +224,8 @@ START_TEST(test_unsolved_faults_writes_and_memory_are_not_needed)
 	finish();
 	ck_assert_uint_eq(nr, 0);
 }
-END_TEST
 
-START_TEST(test_faults_before_the_program_is_executed_do_not_count)
+TEST(test_faults_before_the_program_is_executed_do_not_count)
 {
 	struct explained fault = fault_of(1, 100, 200, 5, 1);
 
@@ -248,9 +240,8 @@ START_TEST(test_faults_before_the_program_is_executed_do_not_count)
 	CHECK_ORDER(3, 2);
 	ck_assert_uint_eq(figures.fault_ns, 0);
 }
-END_TEST
 
-START_TEST(test_a_large_folio_is_needed_as_a_whole_if_it_was_read)
+TEST(test_a_large_folio_is_needed_as_a_whole_if_it_was_read)
 {
 	struct explained fault = fault_of(1, 100, 200, 5, 70);
 
@@ -262,9 +253,8 @@ START_TEST(test_a_large_folio_is_needed_as_a_whole_if_it_was_read)
 	ck_assert_uint_eq(nr, 16);
 	ck_assert_uint_eq(pages[0].pgoff, 64);
 }
-END_TEST
 
-START_TEST(test_hostile_items_are_refused_or_cost_little)
+TEST(test_hostile_items_are_refused_or_cost_little)
 {
 	struct explained fault = fault_of(1, UINT64_MAX, 0, UINT64_MAX, UINT64_MAX);
 	struct pfstat_block block = request(1, 50, 10, 5, UINT64_MAX - 1, 4);
@@ -285,17 +275,5 @@ START_TEST(test_hostile_items_are_refused_or_cost_little)
 		err = needed_pages_add_block(needed, &block);
 	ck_assert_int_eq(err, -E2BIG);
 }
-END_TEST
 
-RUN_TESTS_WITH("needed pages", setup, teardown,
-	       test_pages_that_read_ahead_brought_are_needed_only_if_they_were_mapped,
-	       test_the_time_of_a_fault_is_divided_among_the_needed_pages_of_its_request,
-	       test_absent_pages_of_the_window_are_not_needed,
-	       test_a_page_that_no_request_read_counts_as_cached_with_its_window,
-	       test_reads_outside_of_faults_are_needed_and_have_their_own_time,
-	       test_a_fault_before_the_last_of_its_thread_still_owns_its_requests,
-	       test_pages_are_ordered_by_their_first_use,
-	       test_unsolved_faults_writes_and_memory_are_not_needed,
-	       test_faults_before_the_program_is_executed_do_not_count,
-	       test_a_large_folio_is_needed_as_a_whole_if_it_was_read,
-	       test_hostile_items_are_refused_or_cost_little)
+FIXTURE(setup, teardown);

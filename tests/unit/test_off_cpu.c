@@ -51,7 +51,7 @@ static void check(const struct pfstat_off_cpu *stay, const struct pfstat_block *
 #define CHECK(stay, requests, nr, ...) \
 	check(stay, requests, nr, (const uint64_t[]){ __VA_ARGS__, NR_PARTS })
 
-START_TEST(test_own_request_splits_into_queue_and_device)
+TEST(test_own_request_splits_into_queue_and_device)
 {
 	const struct pfstat_off_cpu stay = stay_of(100, 190, 200);
 	const struct pfstat_block request = request_of(80, 110, 180);
@@ -59,18 +59,16 @@ START_TEST(test_own_request_splits_into_queue_and_device)
 	CHECK(&stay, &request, 1, PART_QUEUE, 100, 110, PART_DEVICE, 110, 180, PART_COMPLETION, 180,
 	      190, PART_RUNQUEUE, 190, 200);
 }
-END_TEST
 
-START_TEST(test_request_issued_before_the_sleep_is_device_time)
+TEST(test_request_issued_before_the_sleep_is_device_time)
 {
 	const struct pfstat_off_cpu stay = stay_of(100, 180, 200);
 	const struct pfstat_block request = request_of(50, 50, 180);
 
 	CHECK(&stay, &request, 1, PART_DEVICE, 100, 180, PART_RUNQUEUE, 180, 200);
 }
-END_TEST
 
-START_TEST(test_preempted_is_run_queue)
+TEST(test_preempted_is_run_queue)
 {
 	struct pfstat_off_cpu stay = stay_of(100, 0, 200);
 	const struct pfstat_block request = request_of(50, 60, 180);
@@ -80,9 +78,8 @@ START_TEST(test_preempted_is_run_queue)
 	CHECK(&stay, &request, 1, PART_RUNQUEUE, 100, 200);
 	CHECK(&stay, NULL, 0, PART_RUNQUEUE, 100, 200);
 }
-END_TEST
 
-START_TEST(test_sleep_without_a_request_is_split_by_its_state)
+TEST(test_sleep_without_a_request_is_split_by_its_state)
 {
 	struct pfstat_off_cpu stay = stay_of(100, 170, 200);
 
@@ -94,9 +91,8 @@ START_TEST(test_sleep_without_a_request_is_split_by_its_state)
 	stay.state = S_STATE;
 	CHECK(&stay, NULL, 0, PART_RESIDUE, 100, 170, PART_RUNQUEUE, 170, 200);
 }
-END_TEST
 
-START_TEST(test_an_interruptible_sleep_with_a_known_cause_is_blocked)
+TEST(test_an_interruptible_sleep_with_a_known_cause_is_blocked)
 {
 	struct pfstat_off_cpu stay = stay_of(100, 170, 200);
 
@@ -108,10 +104,9 @@ START_TEST(test_an_interruptible_sleep_with_a_known_cause_is_blocked)
 	CHECK(&stay, NULL, 0, PART_FOREIGN, 100, 170, PART_RUNQUEUE, 170, 200);
 	has_cause = false;
 }
-END_TEST
 
 /* A thread that waits for a page calls io_schedule(). */
-START_TEST(test_a_sleep_for_a_lock_is_no_completion)
+TEST(test_a_sleep_for_a_lock_is_no_completion)
 {
 	struct pfstat_off_cpu stay = stay_of(100, 900, 950);
 	const struct pfstat_block request = request_of(90, 95, 150);
@@ -122,9 +117,8 @@ START_TEST(test_a_sleep_for_a_lock_is_no_completion)
 	stay.event.flags = 0; /* the wake-up is not known */
 	CHECK(&stay, &request, 1, PART_DEVICE, 100, 150, PART_BLOCKED, 150, 950);
 }
-END_TEST
 
-START_TEST(test_run_queue_is_unknown_without_the_wake_hook)
+TEST(test_run_queue_is_unknown_without_the_wake_hook)
 {
 	struct pfstat_off_cpu stay = stay_of(100, 0, 200);
 	const struct pfstat_block request = request_of(90, 95, 150);
@@ -133,9 +127,8 @@ START_TEST(test_run_queue_is_unknown_without_the_wake_hook)
 	CHECK(&stay, NULL, 0, PART_FOREIGN, 100, 200);
 	CHECK(&stay, &request, 1, PART_DEVICE, 100, 150, PART_RUNQUEUE, 150, 200);
 }
-END_TEST
 
-START_TEST(test_device_wins_over_queue)
+TEST(test_device_wins_over_queue)
 {
 	const struct pfstat_off_cpu stay = stay_of(100, 400, 410);
 	const struct pfstat_block requests[] = {
@@ -146,9 +139,8 @@ START_TEST(test_device_wins_over_queue)
 	CHECK(&stay, requests, 2, PART_QUEUE, 100, 150, PART_DEVICE, 150, 250, PART_QUEUE, 250, 300,
 	      PART_DEVICE, 300, 400, PART_RUNQUEUE, 400, 410);
 }
-END_TEST
 
-START_TEST(test_sleep_outside_of_requests_is_foreign)
+TEST(test_sleep_outside_of_requests_is_foreign)
 {
 	const struct pfstat_off_cpu stay = stay_of(100, 400, 400);
 	const struct pfstat_block requests[] = {
@@ -159,9 +151,8 @@ START_TEST(test_sleep_outside_of_requests_is_foreign)
 	CHECK(&stay, requests, 2, PART_FOREIGN, 100, 150, PART_DEVICE, 150, 200, PART_FOREIGN, 200,
 	      300, PART_DEVICE, 300, 390, PART_COMPLETION, 390, 400);
 }
-END_TEST
 
-START_TEST(test_a_request_that_outlasts_the_sleep_fills_it)
+TEST(test_a_request_that_outlasts_the_sleep_fills_it)
 {
 	/* Another event wakes the thread: from then on it only waits for a CPU. */
 	const struct pfstat_off_cpu stay = stay_of(100, 150, 200);
@@ -169,12 +160,3 @@ START_TEST(test_a_request_that_outlasts_the_sleep_fills_it)
 
 	CHECK(&stay, &request, 1, PART_DEVICE, 100, 150, PART_RUNQUEUE, 150, 200);
 }
-END_TEST
-
-RUN_TESTS("off_cpu", test_own_request_splits_into_queue_and_device,
-	  test_request_issued_before_the_sleep_is_device_time, test_preempted_is_run_queue,
-	  test_sleep_without_a_request_is_split_by_its_state,
-	  test_an_interruptible_sleep_with_a_known_cause_is_blocked,
-	  test_a_sleep_for_a_lock_is_no_completion, test_run_queue_is_unknown_without_the_wake_hook,
-	  test_device_wins_over_queue, test_sleep_outside_of_requests_is_foreign,
-	  test_a_request_that_outlasts_the_sleep_fills_it)

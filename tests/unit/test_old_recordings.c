@@ -114,17 +114,12 @@ static void check_recording(const uint8_t *bytes, size_t size, uint64_t total_ns
 	recording_close(reader);
 }
 
-START_TEST(test_version_1_is_read_without_the_total_off_cpu_time)
+TEST(test_version_1_is_read_without_the_total_off_cpu_time)
 {
 	check_recording(version_1, sizeof(version_1), 0);
 }
-END_TEST
 
-START_TEST(test_version_2_is_read)
+TEST(test_version_2_is_read)
 {
 	check_recording(version_2, sizeof(version_2), 4321);
 }
-END_TEST
-
-RUN_TESTS("old_recordings", test_version_1_is_read_without_the_total_off_cpu_time,
-	  test_version_2_is_read)

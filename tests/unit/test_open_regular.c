@@ -29,7 +29,7 @@ static void end(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
-START_TEST(test_file_is_opened_with_the_requested_flags)
+TEST(test_file_is_opened_with_the_requested_flags)
 {
 	char byte = 'x';
 	int fd;
@@ -47,9 +47,8 @@ START_TEST(test_file_is_opened_with_the_requested_flags)
 	close(fd);
 	end();
 }
-END_TEST
 
-START_TEST(test_non_regular_files_are_refused)
+TEST(test_non_regular_files_are_refused)
 {
 	begin();
 	ck_assert_int_eq(regular_open("pipe", O_RDONLY), -EMEDIUMTYPE);
@@ -59,7 +58,3 @@ START_TEST(test_non_regular_files_are_refused)
 	ck_assert_int_eq(regular_open("missing", O_RDONLY), -ENOENT);
 	end();
 }
-END_TEST
-
-RUN_TESTS("regular", test_file_is_opened_with_the_requested_flags,
-	  test_non_regular_files_are_refused)

@@ -65,7 +65,7 @@ static void check_line(const char *line)
 	ck_assert_msg(strstr(text, line), "no %s in %s", line, text);
 }
 
-START_TEST(test_counters_have_their_labels_and_exact_seconds)
+TEST(test_counters_have_their_labels_and_exact_seconds)
 {
 	print("/system.slice/a.service");
 	check_line("# TYPE pfstat_faults counter\n# HELP pfstat_faults Page faults by class.\n");
@@ -81,9 +81,8 @@ START_TEST(test_counters_have_their_labels_and_exact_seconds)
 		   "4096\n");
 	ck_assert_str_eq(text + strlen(text) - 6, "# EOF\n");
 }
-END_TEST
 
-START_TEST(test_a_value_that_is_not_known_has_no_sample)
+TEST(test_a_value_that_is_not_known_has_no_sample)
 {
 	report.bpf.known = false;
 	report.faults.parts_known = false;
@@ -97,9 +96,8 @@ START_TEST(test_a_value_that_is_not_known_has_no_sample)
 	print("a");
 	ck_assert_ptr_null(strstr(text, "stalled_seconds"));
 }
-END_TEST
 
-START_TEST(test_each_row_has_its_label_and_each_family_is_there_once)
+TEST(test_each_row_has_its_label_and_each_family_is_there_once)
 {
 	const char *family;
 
@@ -117,18 +115,16 @@ START_TEST(test_each_row_has_its_label_and_each_family_is_there_once)
 	ck_assert_ptr_nonnull(family);
 	ck_assert_ptr_null(strstr(family + 1, "# TYPE pfstat_faults counter"));
 }
-END_TEST
 
-START_TEST(test_a_part_without_its_hook_has_no_sample)
+TEST(test_a_part_without_its_hook_has_no_sample)
 {
 	report.bpf.hooks &= ~(1U << HOOK_RECLAIM);
 	print("a");
 	ck_assert_ptr_null(strstr(text, "part=\"reclaim\""));
 	check_line("part=\"device\"} 0.000000005\n");
 }
-END_TEST
 
-START_TEST(test_a_class_that_perf_does_not_report_has_no_sample)
+TEST(test_a_class_that_perf_does_not_report_has_no_sample)
 {
 	strcpy(report.environment.source, "perf");
 	report.bpf.hooks = 1U << HOOK_FAULT | 1U << HOOK_PERF;
@@ -138,16 +134,14 @@ START_TEST(test_a_class_that_perf_does_not_report_has_no_sample)
 	ck_assert_ptr_null(strstr(text, "class=\"swap\""));
 	check_line("\npfstat_faults_total{cgroup=\"a\",class=\"again\"} 4\n");
 }
-END_TEST
 
-START_TEST(test_names_are_escaped)
+TEST(test_names_are_escaped)
 {
 	print("a\"b\\c\nx\xff\xc3\xa4");
 	check_line("\npfstat_lost_records_total{cgroup=\"a\\\"b\\\\c\\nx?\xc3\xa4\"} 7\n");
 }
-END_TEST
 
-START_TEST(test_output_that_cannot_be_written_is_an_error)
+TEST(test_output_that_cannot_be_written_is_an_error)
 {
 	const struct openmetrics metrics = { .label = "pid", .value = "1" };
 	FILE *full = fopen("/dev/full", "w");
@@ -156,12 +150,5 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 	ck_assert_int_eq(openmetrics_print(full, &metrics), -ENOSPC);
 	fclose(full);
 }
-END_TEST
 
-RUN_TESTS_WITH("openmetrics", make_report, exit_report,
-	       test_counters_have_their_labels_and_exact_seconds,
-	       test_a_value_that_is_not_known_has_no_sample,
-	       test_each_row_has_its_label_and_each_family_is_there_once,
-	       test_a_part_without_its_hook_has_no_sample,
-	       test_a_class_that_perf_does_not_report_has_no_sample, test_names_are_escaped,
-	       test_output_that_cannot_be_written_is_an_error)
+FIXTURE(make_report, exit_report);

@@ -130,7 +130,7 @@ static void exchange_for_ever(void)
 	}
 }
 
-START_TEST(test_another_user_cannot_exchange_the_output_for_a_link)
+TEST(test_another_user_cannot_exchange_the_output_for_a_link)
 {
 	unsigned int i, written = 0;
 	struct stat status;
@@ -155,9 +155,8 @@ START_TEST(test_another_user_cannot_exchange_the_output_for_a_link)
 	waitpid(pid, NULL, 0);
 	ck_assert_uint_gt(written, 0);
 }
-END_TEST
 
-START_TEST(test_a_link_of_another_user_in_a_shared_folder_is_refused)
+TEST(test_a_link_of_another_user_in_a_shared_folder_is_refused)
 {
 	if (geteuid())
 		return;
@@ -165,18 +164,16 @@ START_TEST(test_a_link_of_another_user_in_a_shared_folder_is_refused)
 	ck_assert_int_eq(write_output("shared/out"), -EACCES);
 	check_victim();
 }
-END_TEST
 
-START_TEST(test_a_pipe_of_another_user_in_a_shared_folder_is_refused)
+TEST(test_a_pipe_of_another_user_in_a_shared_folder_is_refused)
 {
 	if (geteuid())
 		return;
 	attack_once(make_pipe);
 	ck_assert_int_eq(write_output("shared/out"), -EACCES);
 }
-END_TEST
 
-START_TEST(test_a_file_of_another_user_is_replaced_with_mode_0600)
+TEST(test_a_file_of_another_user_is_replaced_with_mode_0600)
 {
 	struct stat status;
 
@@ -189,10 +186,9 @@ START_TEST(test_a_file_of_another_user_is_replaced_with_mode_0600)
 	ck_assert_uint_eq(status.st_mode & 07777, 0600);
 	text_file_check("shared/out", "o");
 }
-END_TEST
 
 /* A user may link a file that all users may write, where fs.protected_hardlinks is set, too. */
-START_TEST(test_a_file_with_two_names_does_not_pass_on_its_mode)
+TEST(test_a_file_with_two_names_does_not_pass_on_its_mode)
 {
 	text_file_write("wide", "w");
 	ck_assert_int_eq(chmod("wide", 0666), 0);
@@ -201,17 +197,15 @@ START_TEST(test_a_file_with_two_names_does_not_pass_on_its_mode)
 	ck_assert_uint_eq(mode_of("shared/out"), S_IFREG | 0600);
 	text_file_check("wide", "w");
 }
-END_TEST
 
-START_TEST(test_an_own_file_passes_on_its_mode)
+TEST(test_an_own_file_passes_on_its_mode)
 {
 	ck_assert_int_eq(chmod("victim", 0640), 0);
 	ck_assert_int_eq(write_output("victim"), 0);
 	ck_assert_uint_eq(mode_of("victim"), S_IFREG | 0640);
 }
-END_TEST
 
-START_TEST(test_own_links_are_kept_and_their_target_is_replaced)
+TEST(test_own_links_are_kept_and_their_target_is_replaced)
 {
 	ck_assert_int_eq(symlink("../second", "shared/first"), 0);
 	ck_assert_int_eq(symlink("victim", "second"), 0);
@@ -220,9 +214,8 @@ START_TEST(test_own_links_are_kept_and_their_target_is_replaced)
 	text_file_check("victim", "o");
 	ck_assert_uint_eq(mode_of("victim"), S_IFREG | 0600);
 }
-END_TEST
 
-START_TEST(test_a_link_to_another_folder_names_the_temporary_file_there)
+TEST(test_a_link_to_another_folder_names_the_temporary_file_there)
 {
 	struct output *output;
 
@@ -236,9 +229,8 @@ START_TEST(test_a_link_to_another_folder_names_the_temporary_file_there)
 	ck_assert_int_eq(rmdir("shared"), 0); /* no temporary file is left */
 	ck_assert_int_eq(mkdir("shared", 0700), 0);
 }
-END_TEST
 
-START_TEST(test_links_without_a_target_and_loops_are_refused)
+TEST(test_links_without_a_target_and_loops_are_refused)
 {
 	ck_assert_int_eq(symlink("nothing", "dangling"), 0);
 	ck_assert_int_eq(symlink("nothing/at/all", "far"), 0);
@@ -248,9 +240,8 @@ START_TEST(test_links_without_a_target_and_loops_are_refused)
 	ck_assert_int_eq(write_output("loop"), -ELOOP);
 	ck_assert(S_ISLNK(mode_of("far")));
 }
-END_TEST
 
-START_TEST(test_folders_and_missing_folders_are_refused)
+TEST(test_folders_and_missing_folders_are_refused)
 {
 	ck_assert_int_eq(write_output("shared"), -EISDIR);
 	ck_assert_int_eq(write_output("shared/"), -EISDIR);
@@ -260,9 +251,8 @@ START_TEST(test_folders_and_missing_folders_are_refused)
 	ck_assert_int_eq(write_output("none/"), -ENOENT);
 	ck_assert_int_eq(write_output("victim/out"), -ENOTDIR);
 }
-END_TEST
 
-START_TEST(test_pipes_and_devices_are_written_directly)
+TEST(test_pipes_and_devices_are_written_directly)
 {
 	char letter = 0;
 	int fd;
@@ -281,7 +271,6 @@ START_TEST(test_pipes_and_devices_are_written_directly)
 	ck_assert_int_eq(write_output("/dev/null"), 0);
 	ck_assert(S_ISCHR(mode_of("/dev/null")));
 }
-END_TEST
 
 static bool keeps_mode(const char *path)
 {
@@ -294,7 +283,7 @@ static bool keeps_mode(const char *path)
 	return keeps;
 }
 
-START_TEST(test_only_a_new_file_has_no_mode_to_keep)
+TEST(test_only_a_new_file_has_no_mode_to_keep)
 {
 	ck_assert(!keeps_mode("new"));
 	ck_assert(keeps_mode("victim"));
@@ -303,7 +292,6 @@ START_TEST(test_only_a_new_file_has_no_mode_to_keep)
 	/* The mode of a device is not to be changed. */
 	ck_assert(keeps_mode("/dev/null"));
 }
-END_TEST
 
 /* Runs in a process of its own, so that the test keeps its standard output. */
 static int write_to_stdout(int fd)
@@ -318,7 +306,7 @@ static int write_to_stdout(int fd)
 	return -WEXITSTATUS(status);
 }
 
-START_TEST(test_the_standard_output_has_any_kind_of_file)
+TEST(test_the_standard_output_has_any_kind_of_file)
 {
 	int ends[2], fd;
 	char letter = 0;
@@ -338,19 +326,5 @@ START_TEST(test_the_standard_output_has_any_kind_of_file)
 	ck_assert_int_eq(write_to_stdout(fd), -ENOENT);
 	ck_assert_int_eq(access("gone (deleted)", F_OK), -1);
 }
-END_TEST
 
-RUN_TESTS_WITH("output_file", make_folders, remove_folders,
-	       test_another_user_cannot_exchange_the_output_for_a_link,
-	       test_a_link_of_another_user_in_a_shared_folder_is_refused,
-	       test_a_pipe_of_another_user_in_a_shared_folder_is_refused,
-	       test_a_file_of_another_user_is_replaced_with_mode_0600,
-	       test_a_file_with_two_names_does_not_pass_on_its_mode,
-	       test_an_own_file_passes_on_its_mode,
-	       test_own_links_are_kept_and_their_target_is_replaced,
-	       test_a_link_to_another_folder_names_the_temporary_file_there,
-	       test_links_without_a_target_and_loops_are_refused,
-	       test_folders_and_missing_folders_are_refused,
-	       test_pipes_and_devices_are_written_directly,
-	       test_only_a_new_file_has_no_mode_to_keep,
-	       test_the_standard_output_has_any_kind_of_file)
+FIXTURE(make_folders, remove_folders);

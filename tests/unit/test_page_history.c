@@ -26,7 +26,7 @@ static bool was_there(uint32_t pid, uint64_t page)
 	return before;
 }
 
-START_TEST(test_page_is_there_after_its_first_fault)
+TEST(test_page_is_there_after_its_first_fault)
 {
 	ck_assert(!was_there(1, 7));
 	ck_assert(was_there(1, 7));
@@ -34,9 +34,8 @@ START_TEST(test_page_is_there_after_its_first_fault)
 	ck_assert(!was_there(1, 7 + 512));
 	ck_assert(!was_there(2, 7));
 }
-END_TEST
 
-START_TEST(test_child_has_the_pages_of_its_parent_before_the_fork_only)
+TEST(test_child_has_the_pages_of_its_parent_before_the_fork_only)
 {
 	was_there(1, 7);
 	ck_assert_int_eq(page_history_fork(history, 1, 2), 0);
@@ -47,9 +46,8 @@ START_TEST(test_child_has_the_pages_of_its_parent_before_the_fork_only)
 	ck_assert_int_eq(page_history_fork(history, 2, 3), 0);
 	ck_assert(was_there(3, 8));
 }
-END_TEST
 
-START_TEST(test_new_mapping_removes_only_its_pages)
+TEST(test_new_mapping_removes_only_its_pages)
 {
 	uint64_t page;
 
@@ -64,9 +62,8 @@ START_TEST(test_new_mapping_removes_only_its_pages)
 	ck_assert_int_eq(page_history_remove(history, 1, 0, 1ULL << 47), 0);
 	ck_assert(!was_there(1, 509));
 }
-END_TEST
 
-START_TEST(test_child_that_executes_a_program_leaves_the_parent_its_pages)
+TEST(test_child_that_executes_a_program_leaves_the_parent_its_pages)
 {
 	was_there(1, 7);
 	page_history_fork(history, 1, 2);
@@ -76,9 +73,8 @@ START_TEST(test_child_that_executes_a_program_leaves_the_parent_its_pages)
 	page_history_end(history, 1);
 	ck_assert(!was_there(1, 7));
 }
-END_TEST
 
-START_TEST(test_pages_beyond_the_limit_are_counted_and_new)
+TEST(test_pages_beyond_the_limit_are_counted_and_new)
 {
 	uint64_t chunk;
 
@@ -88,10 +84,5 @@ START_TEST(test_pages_beyond_the_limit_are_counted_and_new)
 	ck_assert(was_there(1, 0));
 	ck_assert(!was_there(1, ((1 << 20) + 3) * 512ULL));
 }
-END_TEST
 
-RUN_TESTS_WITH("page history", setup, teardown, test_page_is_there_after_its_first_fault,
-	       test_child_has_the_pages_of_its_parent_before_the_fork_only,
-	       test_new_mapping_removes_only_its_pages,
-	       test_child_that_executes_a_program_leaves_the_parent_its_pages,
-	       test_pages_beyond_the_limit_are_counted_and_new)
+FIXTURE(setup, teardown);

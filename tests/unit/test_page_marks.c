@@ -39,7 +39,7 @@ static uint16_t without_3(const void *context, uint16_t mark)
 	return mark == *(const uint16_t *)context ? 1 : mark;
 }
 
-START_TEST(test_runs_equal_a_mark_for_each_page)
+TEST(test_runs_equal_a_mark_for_each_page)
 {
 	const uint16_t three = 3;
 	uint64_t state = 1, random;
@@ -60,9 +60,8 @@ START_TEST(test_runs_equal_a_mark_for_each_page)
 	}
 	page_marks_exit(&marks);
 }
-END_TEST
 
-START_TEST(test_chunk_with_equal_marks_takes_one_run)
+TEST(test_chunk_with_equal_marks_takes_one_run)
 {
 	memset(expected, 0, sizeof(expected));
 	set(3, 10, 0);
@@ -76,7 +75,3 @@ START_TEST(test_chunk_with_equal_marks_takes_one_run)
 	check_equal();
 	page_marks_exit(&marks);
 }
-END_TEST
-
-RUN_TESTS("page_marks", test_runs_equal_a_mark_for_each_page,
-	  test_chunk_with_equal_marks_takes_one_run)

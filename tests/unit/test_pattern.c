@@ -64,7 +64,7 @@ static void check_stride_order(const char *text, uint64_t stride, uint64_t bytes
 	}
 }
 
-START_TEST(test_stride_accesses_come_in_order)
+TEST(test_stride_accesses_come_in_order)
 {
 	char pages[32];
 
@@ -76,9 +76,8 @@ START_TEST(test_stride_accesses_come_in_order)
 	check_stride_order(pages, 3 * PAGE, 8 * PAGE);
 	check_stride_order(pages, 3 * PAGE, 3 * PAGE);
 }
-END_TEST
 
-START_TEST(test_patterns_access_every_byte_once)
+TEST(test_patterns_access_every_byte_once)
 {
 	static const char *const patterns[] = {
 		"sequential", "stride:1", "stride:3", "stride:4K", "stride:4097", "stride:16K",
@@ -100,7 +99,6 @@ START_TEST(test_patterns_access_every_byte_once)
 		}
 	}
 }
-END_TEST
 
 /* Pages that a run adds to an empty memory file, as a reference for pattern_pages(). */
 static uint64_t pages_seen(const struct pattern *pattern)
@@ -124,7 +122,7 @@ static uint64_t pages_seen(const struct pattern *pattern)
 	return seen;
 }
 
-START_TEST(test_page_count_matches_the_pages_of_a_run)
+TEST(test_page_count_matches_the_pages_of_a_run)
 {
 	static const char *const patterns[] = {
 		"random",      "sequential",  "stride:1",   "stride:100",  "stride:4K",
@@ -152,10 +150,9 @@ START_TEST(test_page_count_matches_the_pages_of_a_run)
 		}
 	}
 }
-END_TEST
 
 /* All bytes of the file are equally likely: chi-square over 256 parts. */
-START_TEST(test_random_accesses_are_uniform)
+TEST(test_random_accesses_are_uniform)
 {
 	const uint64_t parts = 256, accesses = 1 << 20;
 	const double expected = (double)accesses / parts;
@@ -173,9 +170,8 @@ START_TEST(test_random_accesses_are_uniform)
 	ck_assert_double_lt(chi_square, 391);
 	ck_assert_double_gt(chi_square, 119);
 }
-END_TEST
 
-START_TEST(test_random_follows_the_seed)
+TEST(test_random_follows_the_seed)
 {
 	static uint8_t data[10000];
 	struct pattern_watch watch = { .stop = &go_on };
@@ -189,9 +185,8 @@ START_TEST(test_random_follows_the_seed)
 	other = pattern_run(&pattern, data, &watch);
 	ck_assert_uint_ne(other, first);
 }
-END_TEST
 
-START_TEST(test_stop_ends_a_run_and_a_count)
+TEST(test_stop_ends_a_run_and_a_count)
 {
 	const volatile sig_atomic_t stop = 1;
 	struct pattern_watch watch = { .stop = &stop };
@@ -203,9 +198,8 @@ START_TEST(test_stop_ends_a_run_and_a_count)
 	ck_assert_uint_eq(watch.done, 0);
 	ck_assert_int_ne(pattern_pages(&pattern, &stop, &pages), 0);
 }
-END_TEST
 
-START_TEST(test_warm_up_takes_every_pattern)
+TEST(test_warm_up_takes_every_pattern)
 {
 	struct pattern pattern;
 
@@ -218,9 +212,8 @@ START_TEST(test_warm_up_takes_every_pattern)
 	pattern = fitted("stride:1G", 1ULL << 40, 1);
 	pattern_warm_up(&pattern);
 }
-END_TEST
 
-START_TEST(test_malformed_patterns_are_refused)
+TEST(test_malformed_patterns_are_refused)
 {
 	static const char *const arguments[] = {
 		"random:",
@@ -247,9 +240,3 @@ START_TEST(test_malformed_patterns_are_refused)
 	ck_assert_int_eq(pattern_parse(&pattern, "stride:4097"), 0);
 	ck_assert_int_eq(pattern_fit(&pattern, 4096, 0, 1), -ERANGE);
 }
-END_TEST
-
-RUN_TESTS("pattern", test_stride_accesses_come_in_order, test_patterns_access_every_byte_once,
-	  test_page_count_matches_the_pages_of_a_run, test_random_accesses_are_uniform,
-	  test_random_follows_the_seed, test_stop_ends_a_run_and_a_count,
-	  test_warm_up_takes_every_pattern, test_malformed_patterns_are_refused)

@@ -12,7 +12,7 @@
 #include "user/util/page_size.h"
 #include "user/util/time_ns.h"
 
-START_TEST(test_gaps_are_between_faults)
+TEST(test_gaps_are_between_faults)
 {
 	struct replay replay = { 0 };
 
@@ -31,9 +31,8 @@ START_TEST(test_gaps_are_between_faults)
 	ck_assert_uint_eq(replay.visits[3].end_ns, 500);
 	replay_exit(&replay);
 }
-END_TEST
 
-START_TEST(test_visits_touch_their_pages_and_no_other)
+TEST(test_visits_touch_their_pages_and_no_other)
 {
 	static uint8_t data[8 * PAGE_SIZE_MAX];
 	const volatile sig_atomic_t stop = 0;
@@ -59,9 +58,8 @@ START_TEST(test_visits_touch_their_pages_and_no_other)
 	pattern_warm_up(&pattern);
 	replay_exit(&replay);
 }
-END_TEST
 
-START_TEST(test_pace_is_never_faster_than_recorded)
+TEST(test_pace_is_never_faster_than_recorded)
 {
 	static const uint8_t data[PAGE_SIZE_MAX];
 	const volatile sig_atomic_t stop = 0;
@@ -80,7 +78,6 @@ START_TEST(test_pace_is_never_faster_than_recorded)
 	ck_assert_uint_ge(clock_monotonic_ns() - start_ns, 3050000);
 	replay_exit(&replay);
 }
-END_TEST
 
 static volatile sig_atomic_t stopped;
 
@@ -98,7 +95,7 @@ static uint64_t cpu_ns(void)
 }
 
 /* In a gap of centuries, the loop neither sleeps nor spins to the end. */
-START_TEST(test_stop_ends_a_gap)
+TEST(test_stop_ends_a_gap)
 {
 	static const uint8_t data[PAGE_SIZE_MAX];
 	const struct sigaction action = { .sa_handler = stop_it };
@@ -121,10 +118,9 @@ START_TEST(test_stop_ends_a_gap)
 	ck_assert_uint_lt(cpu_ns() - used_ns, 40000000);
 	replay_exit(&replay);
 }
-END_TEST
 
 /* A signal that does not stop the run neither ends a gap nor makes it spin. */
-START_TEST(test_a_gap_outlasts_other_signals)
+TEST(test_a_gap_outlasts_other_signals)
 {
 	static const uint8_t data[PAGE_SIZE_MAX];
 	const volatile sig_atomic_t stop = 0;
@@ -146,9 +142,8 @@ START_TEST(test_a_gap_outlasts_other_signals)
 	ck_assert_uint_lt(cpu_ns() - used_ns, 100000000);
 	replay_exit(&replay);
 }
-END_TEST
 
-START_TEST(test_empty_recording_has_no_accesses)
+TEST(test_empty_recording_has_no_accesses)
 {
 	struct replay replay = { 0 };
 
@@ -156,10 +151,9 @@ START_TEST(test_empty_recording_has_no_accesses)
 	ck_assert_uint_eq(replay.count, 0);
 	replay_exit(&replay);
 }
-END_TEST
 
 /* DONTNEED zeroes anonymous memory, which shows when it was called. */
-START_TEST(test_advice_is_repeated_at_its_place)
+TEST(test_advice_is_repeated_at_its_place)
 {
 	const size_t bytes = 4 * page_size();
 	uint8_t *data =
@@ -200,9 +194,8 @@ START_TEST(test_advice_is_repeated_at_its_place)
 	replay_exit(&replay);
 	munmap(data, bytes);
 }
-END_TEST
 
-START_TEST(test_time_after_an_early_advice_is_waited_for)
+TEST(test_time_after_an_early_advice_is_waited_for)
 {
 	struct replay replay = { 0 };
 
@@ -214,9 +207,8 @@ START_TEST(test_time_after_an_early_advice_is_waited_for)
 	ck_assert_uint_eq(replay.visits[0].end_ns, 3500);
 	replay_exit(&replay);
 }
-END_TEST
 
-START_TEST(test_refused_advice_is_counted)
+TEST(test_refused_advice_is_counted)
 {
 	uint8_t *data = mmap(NULL, page_size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const volatile sig_atomic_t stop = 0;
@@ -236,10 +228,3 @@ START_TEST(test_refused_advice_is_counted)
 	replay_exit(&replay);
 	munmap(data, page_size());
 }
-END_TEST
-
-RUN_TESTS("replay", test_advice_is_repeated_at_its_place,
-	  test_time_after_an_early_advice_is_waited_for, test_refused_advice_is_counted,
-	  test_gaps_are_between_faults, test_visits_touch_their_pages_and_no_other,
-	  test_pace_is_never_faster_than_recorded, test_stop_ends_a_gap,
-	  test_a_gap_outlasts_other_signals, test_empty_recording_has_no_accesses)

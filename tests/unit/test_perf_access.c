@@ -7,7 +7,7 @@
 #include "runner.h"
 #include "user/system/perf_access.h"
 
-START_TEST(test_each_refusal_has_its_reason_and_remedy)
+TEST(test_each_refusal_has_its_reason_and_remedy)
 {
 	static const struct {
 		struct perf_trial trial;
@@ -51,16 +51,11 @@ START_TEST(test_each_refusal_has_its_reason_and_remedy)
 		ck_assert_str_eq(why, cases[i].why);
 	}
 }
-END_TEST
 
-START_TEST(test_a_trial_has_an_error_unless_all_faults_are_seen)
+TEST(test_a_trial_has_an_error_unless_all_faults_are_seen)
 {
 	struct perf_trial trial;
 
 	perf_access_try(&trial);
 	ck_assert_int_eq(trial.access == PERF_ACCESS_ALL, trial.err == 0);
 }
-END_TEST
-
-RUN_TESTS("perf_access", test_each_refusal_has_its_reason_and_remedy,
-	  test_a_trial_has_an_error_unless_all_faults_are_seen)

@@ -74,7 +74,7 @@ static void *drain_all_along(void *argument)
 	return NULL;
 }
 
-START_TEST(test_process_can_be_added_while_a_thread_drains)
+TEST(test_process_can_be_added_while_a_thread_drains)
 {
 	struct drain drain = { .maps = open_maps() };
 	unsigned int of_one = 0, i;
@@ -97,7 +97,6 @@ START_TEST(test_process_can_be_added_while_a_thread_drains)
 	end(pid);
 	perf_maps_close(drain.maps);
 }
-END_TEST
 
 static unsigned int open_files(void)
 {
@@ -148,7 +147,7 @@ static pid_t mother(int *make, int *map, int *over)
 	return pid;
 }
 
-START_TEST(test_watching_a_process_takes_no_descriptor)
+TEST(test_watching_a_process_takes_no_descriptor)
 {
 	struct perf_maps *maps = open_maps();
 	unsigned int before;
@@ -164,9 +163,8 @@ START_TEST(test_watching_a_process_takes_no_descriptor)
 	end(pid);
 	perf_maps_close(maps);
 }
-END_TEST
 
-START_TEST(test_children_of_an_exited_process_are_watched)
+TEST(test_children_of_an_exited_process_are_watched)
 {
 	struct perf_maps *maps = open_maps();
 	unsigned int made = 0;
@@ -191,7 +189,6 @@ START_TEST(test_children_of_an_exited_process_are_watched)
 	close(end);
 	perf_maps_close(maps);
 }
-END_TEST
 
 static int find_other(void *context, const struct item_map *map)
 {
@@ -201,7 +198,7 @@ static int find_other(void *context, const struct item_map *map)
 	return 0;
 }
 
-START_TEST(test_only_mappings_of_watched_processes_are_reported)
+TEST(test_only_mappings_of_watched_processes_are_reported)
 {
 	struct perf_maps *maps = open_maps();
 	unsigned int i;
@@ -218,10 +215,9 @@ START_TEST(test_only_mappings_of_watched_processes_are_reported)
 	end(pid);
 	perf_maps_close(maps);
 }
-END_TEST
 
 /* A process that is added between two mappings: the first mapping is not reported. */
-START_TEST(test_mappings_from_before_the_watch_are_not_new)
+TEST(test_mappings_from_before_the_watch_are_not_new)
 {
 	struct perf_maps *maps = open_maps();
 	const unsigned int executable = PROT_READ | PROT_EXEC;
@@ -241,10 +237,9 @@ START_TEST(test_mappings_from_before_the_watch_are_not_new)
 	end(other);
 	perf_maps_close(maps);
 }
-END_TEST
 
 /* Files of code must be opened while their process lives, so even a few records wake the reader. */
-START_TEST(test_each_batch_of_records_wakes_the_reader)
+TEST(test_each_batch_of_records_wakes_the_reader)
 {
 	struct perf_maps *maps = open_maps();
 	struct pollfd polled;
@@ -259,11 +254,3 @@ START_TEST(test_each_batch_of_records_wakes_the_reader)
 	}
 	perf_maps_close(maps);
 }
-END_TEST
-
-RUN_TESTS("maps", test_each_batch_of_records_wakes_the_reader,
-	  test_process_can_be_added_while_a_thread_drains,
-	  test_watching_a_process_takes_no_descriptor,
-	  test_children_of_an_exited_process_are_watched,
-	  test_only_mappings_of_watched_processes_are_reported,
-	  test_mappings_from_before_the_watch_are_not_new)

@@ -137,7 +137,7 @@ static void add_map(uint64_t address, uint64_t pages, uint64_t inode, uint32_t p
 	add_file_map(address, pages, inode, 0, prot, path);
 }
 
-START_TEST(test_fault_lasts_from_its_start_to_its_end)
+TEST(test_fault_lasts_from_its_start_to_its_end)
 {
 	add_map(BASE, 16, 77, PROT_READ, "/data/f");
 	start_at(1, 100, BASE + 3 * PAGE + 9);
@@ -157,9 +157,8 @@ START_TEST(test_fault_lasts_from_its_start_to_its_end)
 	ck_assert_uint_eq(faults[1].outcome, PFSTAT_OUTCOME_MAJOR);
 	ck_assert_uint_eq(faults[1].event.ns - faults[1].start_ns, 9000);
 }
-END_TEST
 
-START_TEST(test_start_without_an_end_is_a_fault_that_failed)
+TEST(test_start_without_an_end_is_a_fault_that_failed)
 {
 	start_at(1, 100, 0x10);
 	start_at(1, 900, 0x5010);
@@ -175,9 +174,8 @@ START_TEST(test_start_without_an_end_is_a_fault_that_failed)
 	ck_assert_uint_eq(faults[2].event.tid, 2);
 	ck_assert_uint_eq(perf_stream_counts(stream)->failed, 2);
 }
-END_TEST
 
-START_TEST(test_fault_open_at_the_end_has_not_failed)
+TEST(test_fault_open_at_the_end_has_not_failed)
 {
 	start_at(1, 100, 0x10);
 	perf_stream_finish(stream);
@@ -185,9 +183,8 @@ START_TEST(test_fault_open_at_the_end_has_not_failed)
 	ck_assert_uint_eq(perf_stream_counts(stream)->failed, 0);
 	ck_assert_uint_eq(perf_stream_counts(stream)->at_edges, 1);
 }
-END_TEST
 
-START_TEST(test_end_of_a_fault_that_started_before_the_watch_is_at_the_edge)
+TEST(test_end_of_a_fault_that_started_before_the_watch_is_at_the_edge)
 {
 	end_minor(1, 100);
 	ck_assert_uint_eq(perf_stream_counts(stream)->at_edges, 1);
@@ -195,10 +192,9 @@ START_TEST(test_end_of_a_fault_that_started_before_the_watch_is_at_the_edge)
 	ck_assert_uint_eq(perf_stream_counts(stream)->unpaired, 1);
 	ck_assert_uint_eq(nr_faults, 0);
 }
-END_TEST
 
 /* The end of the first and the start of the second fault were lost: their times are unknown. */
-START_TEST(test_pair_with_a_loss_in_between_is_no_fault)
+TEST(test_pair_with_a_loss_in_between_is_no_fault)
 {
 	start_at(1, 100, BASE);
 	lose(2, 500);
@@ -210,9 +206,8 @@ START_TEST(test_pair_with_a_loss_in_between_is_no_fault)
 	end_minor(1, 800);
 	ck_assert_uint_eq(nr_faults, 1);
 }
-END_TEST
 
-START_TEST(test_loss_belongs_to_the_thread_on_both_sides_of_the_gap)
+TEST(test_loss_belongs_to_the_thread_on_both_sides_of_the_gap)
 {
 	const struct perf_stream_counts *counts = perf_stream_counts(stream);
 
@@ -228,9 +223,8 @@ START_TEST(test_loss_belongs_to_the_thread_on_both_sides_of_the_gap)
 	ck_assert_uint_eq(counts->threads[0].tid, 1);
 	ck_assert_uint_eq(counts->threads[0].samples, 9);
 }
-END_TEST
 
-START_TEST(test_start_with_a_loss_after_it_has_not_failed)
+TEST(test_start_with_a_loss_after_it_has_not_failed)
 {
 	start_at(1, 100, BASE);
 	lose(1, 500);
@@ -240,9 +234,8 @@ START_TEST(test_start_with_a_loss_after_it_has_not_failed)
 	ck_assert_uint_eq(perf_stream_counts(stream)->failed, 0);
 	ck_assert_uint_eq(perf_stream_counts(stream)->unpaired, 1);
 }
-END_TEST
 
-START_TEST(test_switches_are_sleeps_or_preemptions)
+TEST(test_switches_are_sleeps_or_preemptions)
 {
 	start_at(1, 100, BASE);
 	switch_out(1, 150, false);
@@ -257,10 +250,9 @@ START_TEST(test_switches_are_sleeps_or_preemptions)
 	ck_assert_uint_eq(intervals[1].event.flags, PFSTAT_OFF_CPU_PREEMPTED);
 	ck_assert_uint_eq(nr_faults, 1);
 }
-END_TEST
 
 /* A thread that comes back to a CPU it never left: the end of its fault may be lost too. */
-START_TEST(test_lost_switch_makes_the_fault_doubtful)
+TEST(test_lost_switch_makes_the_fault_doubtful)
 {
 	start_at(1, 100, BASE);
 	switch_in(1, 250);
@@ -268,7 +260,6 @@ START_TEST(test_lost_switch_makes_the_fault_doubtful)
 	ck_assert_uint_eq(nr_faults, 0);
 	ck_assert_uint_eq(perf_stream_counts(stream)->unpaired, 2);
 }
-END_TEST
 
 static uint32_t kind_of_fault(uint32_t pid, uint32_t tid, uint64_t address)
 {
@@ -282,7 +273,7 @@ static uint32_t kind_of_fault(uint32_t pid, uint32_t tid, uint64_t address)
 	return faults[0].event.flags;
 }
 
-START_TEST(test_kind_comes_from_the_mapping_and_from_history)
+TEST(test_kind_comes_from_the_mapping_and_from_history)
 {
 	add_map(BASE, 16, 77, PROT_READ, "/data/f");
 	add_map(BASE + 16 * PAGE, 16, 0, PROT_READ | PROT_WRITE, "//anon");
@@ -297,9 +288,8 @@ START_TEST(test_kind_comes_from_the_mapping_and_from_history)
 	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + 99 * PAGE), PFSTAT_FAULT_OTHER);
 	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + 99 * PAGE), PFSTAT_FAULT_OTHER);
 }
-END_TEST
 
-START_TEST(test_child_faults_again_on_a_page_of_its_parent)
+TEST(test_child_faults_again_on_a_page_of_its_parent)
 {
 	add_map(BASE, 16, 0, PROT_READ | PROT_WRITE, "//anon");
 	kind_of_fault(1, 1, BASE);
@@ -309,10 +299,9 @@ START_TEST(test_child_faults_again_on_a_page_of_its_parent)
 	ck_assert_uint_eq(tasks[0].event.flags, PFSTAT_TASK_FORK);
 	ck_assert_uint_eq(tasks[0].parent_pid, 1);
 }
-END_TEST
 
 /* perf reports the whole mapping when it grows or changes its rights, and munmap() not at all. */
-START_TEST(test_only_new_memory_is_touched_for_the_first_time)
+TEST(test_only_new_memory_is_touched_for_the_first_time)
 {
 	add_map(BASE, 16, 0, PROT_READ | PROT_WRITE, "//anon");
 	kind_of_fault(1, 1, BASE + PAGE);
@@ -326,10 +315,9 @@ START_TEST(test_only_new_memory_is_touched_for_the_first_time)
 	add_map(BASE, 16, 0, PROT_READ, "//anon"); /* munmap() and mmap() */
 	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + PAGE), PFSTAT_FAULT_ANON);
 }
-END_TEST
 
 /* It looks as if the mapping of the deleted file had grown. */
-START_TEST(test_a_new_file_with_the_inode_of_another_is_new_memory)
+TEST(test_a_new_file_with_the_inode_of_another_is_new_memory)
 {
 	add_file_map(BASE, 16, 77, 5, PROT_READ, "/data/old");
 	ck_assert_uint_eq(kind_of_fault(1, 1, BASE), PFSTAT_FAULT_FILE);
@@ -338,9 +326,8 @@ START_TEST(test_a_new_file_with_the_inode_of_another_is_new_memory)
 	add_file_map(BASE, 48, 77, 6, PROT_READ, "/data/new");
 	ck_assert_uint_eq(kind_of_fault(1, 1, BASE), PFSTAT_FAULT_FILE);
 }
-END_TEST
 
-START_TEST(test_fault_of_the_kernel_has_no_instruction_of_the_program)
+TEST(test_fault_of_the_kernel_has_no_instruction_of_the_program)
 {
 	const uint64_t words[] = { 0xffffffff81000000, id(1, 1), 100, BASE };
 
@@ -350,18 +337,5 @@ START_TEST(test_fault_of_the_kernel_has_no_instruction_of_the_program)
 	ck_assert_uint_eq(faults[0].ip, 0);
 	ck_assert_uint_eq(faults[0].fault_flags & PFSTAT_FLAG_USER, 0);
 }
-END_TEST
 
-RUN_TESTS_WITH("perf stream", setup, teardown, test_fault_lasts_from_its_start_to_its_end,
-	       test_start_without_an_end_is_a_fault_that_failed,
-	       test_fault_open_at_the_end_has_not_failed,
-	       test_end_of_a_fault_that_started_before_the_watch_is_at_the_edge,
-	       test_pair_with_a_loss_in_between_is_no_fault,
-	       test_loss_belongs_to_the_thread_on_both_sides_of_the_gap,
-	       test_start_with_a_loss_after_it_has_not_failed,
-	       test_switches_are_sleeps_or_preemptions, test_lost_switch_makes_the_fault_doubtful,
-	       test_kind_comes_from_the_mapping_and_from_history,
-	       test_child_faults_again_on_a_page_of_its_parent,
-	       test_only_new_memory_is_touched_for_the_first_time,
-	       test_a_new_file_with_the_inode_of_another_is_new_memory,
-	       test_fault_of_the_kernel_has_no_instruction_of_the_program)
+FIXTURE(setup, teardown);

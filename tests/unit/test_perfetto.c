@@ -129,7 +129,7 @@ static void slice(struct trace_track on, const char *name, uint64_t from_ns, uin
 	perfetto_slice_end(perfetto, on, T0 + to_ns);
 }
 
-START_TEST(test_a_fault_has_exact_times_arguments_and_parts)
+TEST(test_a_fault_has_exact_times_arguments_and_parts)
 {
 	const struct explained fault = {
 		.class = FAULT_DISK,
@@ -185,9 +185,8 @@ START_TEST(test_a_fault_has_exact_times_arguments_and_parts)
 	ck_assert(!viewer_next(&event));
 	free(text);
 }
-END_TEST
 
-START_TEST(test_an_earlier_event_has_its_absolute_time)
+TEST(test_an_earlier_event_has_its_absolute_time)
 {
 	begin();
 	slice(thread_11, "first", 1000, 2000);
@@ -205,9 +204,8 @@ START_TEST(test_an_earlier_event_has_its_absolute_time)
 	expect(END, T0 + 2500, "");
 	ck_assert_uint_eq(nr_absolute, 2);
 }
-END_TEST
 
-START_TEST(test_the_end_states_what_the_trace_lacks)
+TEST(test_the_end_states_what_the_trace_lacks)
 {
 	struct trace_event event;
 
@@ -223,9 +221,8 @@ START_TEST(test_the_end_states_what_the_trace_lacks)
 	ck_assert_str_eq(text_of(&event, "events_lost"), "n/a");
 	ck_assert_str_eq(text_of(&event, "damage"), "cut");
 }
-END_TEST
 
-START_TEST(test_an_empty_recording_still_has_its_end)
+TEST(test_an_empty_recording_still_has_its_end)
 {
 	struct trace_event event;
 
@@ -234,10 +231,9 @@ START_TEST(test_an_empty_recording_still_has_its_end)
 	event = expect(INSTANT, 0, "end of the recording");
 	ck_assert(!viewer_next(&event));
 }
-END_TEST
 
 /* Else the end of an interval could close a fault that begins at that time. */
-START_TEST(test_off_cpu_intervals_have_a_track_below_their_thread)
+TEST(test_off_cpu_intervals_have_a_track_below_their_thread)
 {
 	struct trace_event fault, interval;
 	struct trace_track off_cpu = thread_11;
@@ -254,9 +250,8 @@ START_TEST(test_off_cpu_intervals_have_a_track_below_their_thread)
 	ck_assert_uint_eq(protobuf_find(viewer_track(interval.uuid), 5).number, fault.uuid);
 	check_text(viewer_track(interval.uuid), 2, "off-CPU");
 }
-END_TEST
 
-START_TEST(test_a_reused_number_is_another_track)
+TEST(test_a_reused_number_is_another_track)
 {
 	struct trace_event first, second;
 
@@ -273,9 +268,8 @@ START_TEST(test_a_reused_number_is_another_track)
 	check_thread(first.uuid, 10, 11);
 	check_thread(second.uuid, 10, 11 + TRACE_NEXT_OWNER);
 }
-END_TEST
 
-START_TEST(test_an_arrow_has_one_id_at_both_ends)
+TEST(test_an_arrow_has_one_id_at_both_ends)
 {
 	const struct trace_track lane = { TRACE_DEVICES_PID, TRACE_DEVICES_PID + 1, false };
 	struct trace_event from, to;
@@ -300,10 +294,9 @@ START_TEST(test_an_arrow_has_one_id_at_both_ends)
 	check_thread(from.uuid, TRACE_DEVICES_PID, TRACE_DEVICES_PID + 1);
 	check_thread(to.uuid, 10, 11);
 }
-END_TEST
 
 /* A recording may name any number of files. */
-START_TEST(test_many_strings_take_bounded_memory)
+TEST(test_many_strings_take_bounded_memory)
 {
 	enum { FILES = 8500 };
 	struct trace_event event;
@@ -327,9 +320,8 @@ START_TEST(test_many_strings_take_bounded_memory)
 	}
 	ck_assert_uint_eq(nr_starts, 2);
 }
-END_TEST
 
-START_TEST(test_output_that_cannot_be_written_is_an_error)
+TEST(test_output_that_cannot_be_written_is_an_error)
 {
 	FILE *full = fopen("/dev/full", "w");
 	struct trace_writer *trace;
@@ -339,11 +331,3 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 	ck_assert_int_lt(trace_end(trace, &(struct trace_missing){ 0 }), 0);
 	fclose(full);
 }
-END_TEST
-
-RUN_TESTS("perfetto", test_a_fault_has_exact_times_arguments_and_parts,
-	  test_an_earlier_event_has_its_absolute_time, test_the_end_states_what_the_trace_lacks,
-	  test_an_empty_recording_still_has_its_end,
-	  test_off_cpu_intervals_have_a_track_below_their_thread,
-	  test_a_reused_number_is_another_track, test_an_arrow_has_one_id_at_both_ends,
-	  test_many_strings_take_bounded_memory, test_output_that_cannot_be_written_is_an_error)

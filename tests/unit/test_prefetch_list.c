@@ -32,7 +32,7 @@ static char *write_list(void)
 	return text;
 }
 
-START_TEST(test_a_list_is_read_as_it_was_written)
+TEST(test_a_list_is_read_as_it_was_written)
 {
 	static const char text[] = HEAD LS
 		"file 0:39 18446744073709551615 9223372036854775807 -5.123456789 /a b/\\134\\012ä\n"
@@ -56,17 +56,15 @@ START_TEST(test_a_list_is_read_as_it_was_written)
 	free(again);
 	prefetch_list_exit(&list);
 }
-END_TEST
 
-START_TEST(test_an_empty_list_is_valid)
+TEST(test_an_empty_list_is_valid)
 {
 	ck_assert_int_eq(parse(HEAD "end 0 0\n"), 0);
 	ck_assert_uint_eq(list.nr_files, 0);
 	prefetch_list_exit(&list);
 }
-END_TEST
 
-START_TEST(test_a_wrong_line_is_refused_with_its_number)
+TEST(test_a_wrong_line_is_refused_with_its_number)
 {
 	static const struct {
 		const char *text;
@@ -118,18 +116,16 @@ START_TEST(test_a_wrong_line_is_refused_with_its_number)
 		ck_assert_uint_eq(list.nr_files, 0);
 	}
 }
-END_TEST
 
-START_TEST(test_a_nul_byte_is_refused)
+TEST(test_a_nul_byte_is_refused)
 {
 	static const char text[] = HEAD "file 1:1 7 1 1.000000000 /a\0b\nend 1 0\n";
 
 	ck_assert_int_eq(prefetch_list_parse(&list, text, sizeof(text) - 1, &line, &why), -EINVAL);
 	ck_assert_uint_eq(line, 2);
 }
-END_TEST
 
-START_TEST(test_a_path_has_at_most_4095_bytes)
+TEST(test_a_path_has_at_most_4095_bytes)
 {
 	char text[8192], path[4098];
 
@@ -143,10 +139,9 @@ START_TEST(test_a_path_has_at_most_4095_bytes)
 	ck_assert_int_eq(parse(text), 0);
 	prefetch_list_exit(&list);
 }
-END_TEST
 
 /* Each change of a byte is refused, or gives a list that is written as it was read. */
-START_TEST(test_a_damaged_list_is_never_read_as_another_text)
+TEST(test_a_damaged_list_is_never_read_as_another_text)
 {
 	static const char text[] = HEAD LS "read 1 4096 8192\nread 1 0 4096\nend 1 2\n";
 	char damaged[sizeof(text)], *again;
@@ -164,8 +159,3 @@ START_TEST(test_a_damaged_list_is_never_read_as_another_text)
 		prefetch_list_exit(&list);
 	}
 }
-END_TEST
-
-RUN_TESTS("prefetch list", test_a_list_is_read_as_it_was_written, test_an_empty_list_is_valid,
-	  test_a_wrong_line_is_refused_with_its_number, test_a_nul_byte_is_refused,
-	  test_a_path_has_at_most_4095_bytes, test_a_damaged_list_is_never_read_as_another_text)

@@ -222,7 +222,7 @@ static void check_read(size_t index, uint64_t offset, uint64_t bytes)
 	ck_assert_uint_eq(made.list.reads[index].bytes, bytes);
 }
 
-START_TEST(test_a_list_has_the_file_as_it_is_now_and_ends_with_it)
+TEST(test_a_list_has_the_file_as_it_is_now_and_ends_with_it)
 {
 	begin(0, NOW, true);
 	add_map();
@@ -241,9 +241,8 @@ START_TEST(test_a_list_has_the_file_as_it_is_now_and_ends_with_it)
 	ck_assert_uint_eq(made.cached, 1);
 	ck_assert_uint_eq(made.without_requests, 0);
 }
-END_TEST
 
-START_TEST(test_a_file_that_no_mapping_names_is_found_by_its_inode)
+TEST(test_a_file_that_no_mapping_names_is_found_by_its_inode)
 {
 	begin(0, NOW, true);
 	add_request(0, 2);
@@ -253,9 +252,8 @@ START_TEST(test_a_file_that_no_mapping_names_is_found_by_its_inode)
 	ck_assert_uint_eq(made.list.nr_files, 1);
 	ck_assert_str_eq(made.list.files[0].path, data);
 }
-END_TEST
 
-START_TEST(test_a_file_that_is_gone_is_counted_with_its_pages)
+TEST(test_a_file_that_is_gone_is_counted_with_its_pages)
 {
 	begin(0, NOW, true);
 	add_request(0, 2);
@@ -266,9 +264,8 @@ START_TEST(test_a_file_that_is_gone_is_counted_with_its_pages)
 	ck_assert_uint_eq(made.unnamed_pages, 2);
 	ck_assert_uint_eq(made.list.nr_files, 0);
 }
-END_TEST
 
-START_TEST(test_another_file_with_the_name_is_left_out)
+TEST(test_another_file_with_the_name_is_left_out)
 {
 	record_two(0, NOW, true);
 	ck_assert_int_eq(rename(data, names[1]), 0); /* the inode stays in use */
@@ -277,10 +274,9 @@ START_TEST(test_another_file_with_the_name_is_left_out)
 	ck_assert_uint_eq(made.changed_files, 1);
 	ck_assert_uint_eq(made.list.nr_files, 0);
 }
-END_TEST
 
 /* Also if enough recordings began after the change. */
-START_TEST(test_a_file_that_changed_after_any_recording_began_is_left_out)
+TEST(test_a_file_that_changed_after_any_recording_began_is_left_out)
 {
 	record_two(0, NOW - 500, true);
 	record_two(1, NOW, true);
@@ -294,9 +290,8 @@ START_TEST(test_a_file_that_changed_after_any_recording_began_is_left_out)
 	ck_assert_uint_eq(made.list.nr_files, 0);
 	ck_assert_uint_eq(made.pages_seen, 0);
 }
-END_TEST
 
-START_TEST(test_cached_pages_are_not_counted_without_ebpf)
+TEST(test_cached_pages_are_not_counted_without_ebpf)
 {
 	record_two(0, NOW, true);
 	record_two(1, NOW, false);
@@ -304,10 +299,9 @@ START_TEST(test_cached_pages_are_not_counted_without_ebpf)
 	ck_assert_uint_eq(made.cached, 2); /* of the first recording, which has no request */
 	ck_assert_uint_eq(made.without_requests, 1);
 }
-END_TEST
 
 /* perf has no requests, so a page without one may have been read for the fault. */
-START_TEST(test_cached_pages_are_not_counted_in_recordings_of_perf)
+TEST(test_cached_pages_are_not_counted_in_recordings_of_perf)
 {
 	hooks = 1U << HOOK_PERF;
 	record_two(0, NOW, true);
@@ -316,13 +310,5 @@ START_TEST(test_cached_pages_are_not_counted_in_recordings_of_perf)
 	ck_assert_uint_eq(made.cached, 0);
 	ck_assert_uint_eq(made.without_requests, 1);
 }
-END_TEST
 
-RUN_TESTS_WITH("prefetch make", make_folder, remove_folder,
-	       test_a_list_has_the_file_as_it_is_now_and_ends_with_it,
-	       test_a_file_that_no_mapping_names_is_found_by_its_inode,
-	       test_a_file_that_is_gone_is_counted_with_its_pages,
-	       test_another_file_with_the_name_is_left_out,
-	       test_a_file_that_changed_after_any_recording_began_is_left_out,
-	       test_cached_pages_are_not_counted_without_ebpf,
-	       test_cached_pages_are_not_counted_in_recordings_of_perf)
+FIXTURE(make_folder, remove_folder);

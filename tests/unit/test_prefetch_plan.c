@@ -39,7 +39,7 @@ static void teardown(void)
 	prefetch_plan_exit(&plan);
 }
 
-START_TEST(test_pages_that_follow_each_other_become_one_extent_at_the_first_use)
+TEST(test_pages_that_follow_each_other_become_one_extent_at_the_first_use)
 {
 	use(0, 0, 1, 50, 0);
 	use(0, 1, 0, 12, 0);
@@ -52,9 +52,8 @@ START_TEST(test_pages_that_follow_each_other_become_one_extent_at_the_first_use)
 	check(1, 0, 10, 3);
 	check(2, 0, 14, 1);
 }
-END_TEST
 
-START_TEST(test_an_extent_ends_at_each_mebibyte)
+TEST(test_an_extent_ends_at_each_mebibyte)
 {
 	uint64_t page;
 
@@ -66,9 +65,8 @@ START_TEST(test_an_extent_ends_at_each_mebibyte)
 	check(1, 0, 256, 256);
 	check(2, 0, 250, 6);
 }
-END_TEST
 
-START_TEST(test_pages_of_too_few_recordings_are_left_out)
+TEST(test_pages_of_too_few_recordings_are_left_out)
 {
 	use(0, 0, 0, 1, 0);
 	use(1, 0, 0, 1, 0);
@@ -78,9 +76,8 @@ START_TEST(test_pages_of_too_few_recordings_are_left_out)
 	check(0, 0, 1, 1);
 	ck_assert_uint_eq(plan.pages_seen, 2);
 }
-END_TEST
 
-START_TEST(test_the_order_is_that_of_the_median_rank)
+TEST(test_the_order_is_that_of_the_median_rank)
 {
 	/* Page 10 is first in one recording, and late in the two others. */
 	use(0, 0, 0, 10, 0);
@@ -97,7 +94,6 @@ START_TEST(test_the_order_is_that_of_the_median_rank)
 	ck_assert_uint_eq(plan.extents[1].rank, 83);
 	check(2, 0, 10, 1);
 }
-END_TEST
 
 /* The pages of run 0, in a shuffled order. */
 static void add_shuffled(uint64_t seed, uint32_t runs)
@@ -136,7 +132,7 @@ static void check_equal(const struct prefetch_extent *a, const struct prefetch_e
 	ck_assert_int_eq(a->kept, b->kept);
 }
 
-START_TEST(test_the_list_does_not_depend_on_the_order_of_the_input)
+TEST(test_the_list_does_not_depend_on_the_order_of_the_input)
 {
 	struct prefetch_plan first;
 	uint64_t seed;
@@ -156,7 +152,6 @@ START_TEST(test_the_list_does_not_depend_on_the_order_of_the_input)
 	}
 	plan = first;
 }
-END_TEST
 
 static void add_three_extents(void)
 {
@@ -171,7 +166,7 @@ static void add_three_extents(void)
 	ck_assert_uint_eq(plan.nr_extents, 3);
 }
 
-START_TEST(test_the_curve_begins_with_the_extents_that_save_most_for_their_size)
+TEST(test_the_curve_begins_with_the_extents_that_save_most_for_their_size)
 {
 	static const unsigned int percents[] = { 0, 50, 51, 90, 91, 100 };
 	static const uint64_t pages[] = { 0, 1, 6, 6, 16, 16 };
@@ -185,9 +180,8 @@ START_TEST(test_the_curve_begins_with_the_extents_that_save_most_for_their_size)
 	ck_assert_uint_eq(sums[5].fault_ns, 1000);
 	ck_assert_uint_eq(sums[2].extents, 2);
 }
-END_TEST
 
-START_TEST(test_a_cut_keeps_the_best_extents_and_the_order)
+TEST(test_a_cut_keeps_the_best_extents_and_the_order)
 {
 	struct prefetch_sum kept, cut;
 
@@ -210,18 +204,16 @@ START_TEST(test_a_cut_keeps_the_best_extents_and_the_order)
 	ck_assert_int_eq(prefetch_plan_cut(&plan, 0), 0);
 	ck_assert_uint_eq(prefetch_plan_sum(&plan, true).pages, 0);
 }
-END_TEST
 
-START_TEST(test_the_time_is_the_mean_over_all_recordings)
+TEST(test_the_time_is_the_mean_over_all_recordings)
 {
 	use(0, 0, 0, 1, 900);
 	use(1, 0, 0, 1, 600);
 	make(3, 1); /* the third one did not need the page */
 	ck_assert_uint_eq(plan.extents[0].fault_ns, 500);
 }
-END_TEST
 
-START_TEST(test_no_page_makes_an_empty_plan)
+TEST(test_no_page_makes_an_empty_plan)
 {
 	static const unsigned int percents[] = { 100 };
 	struct prefetch_sum sum;
@@ -232,13 +224,5 @@ START_TEST(test_no_page_makes_an_empty_plan)
 	ck_assert_int_eq(prefetch_plan_curve(&plan, percents, 1, &sum), 0);
 	ck_assert_uint_eq(sum.pages, 0);
 }
-END_TEST
 
-RUN_TESTS_WITH("prefetch plan", NULL, teardown,
-	       test_pages_that_follow_each_other_become_one_extent_at_the_first_use,
-	       test_an_extent_ends_at_each_mebibyte, test_pages_of_too_few_recordings_are_left_out,
-	       test_the_order_is_that_of_the_median_rank,
-	       test_the_list_does_not_depend_on_the_order_of_the_input,
-	       test_the_curve_begins_with_the_extents_that_save_most_for_their_size,
-	       test_a_cut_keeps_the_best_extents_and_the_order,
-	       test_the_time_is_the_mean_over_all_recordings, test_no_page_makes_an_empty_plan)
+FIXTURE(NULL, teardown);

@@ -99,7 +99,7 @@ static void check_left_out(const char *reason)
 	ck_assert_msg(strstr(errors, path), "%s is not in: %s", path, errors);
 }
 
-START_TEST(test_all_extents_are_read_with_any_number_of_threads)
+TEST(test_all_extents_are_read_with_any_number_of_threads)
 {
 	static const unsigned int threads[] = { 1, 2, 8, 64 };
 	size_t i;
@@ -113,61 +113,53 @@ START_TEST(test_all_extents_are_read_with_any_number_of_threads)
 		ck_assert_str_eq(errors, "");
 	}
 }
-END_TEST
 
-START_TEST(test_a_missing_file_is_left_out)
+TEST(test_a_missing_file_is_left_out)
 {
 	unlink(path);
 	check_left_out("No such file");
 }
-END_TEST
 
-START_TEST(test_a_file_of_another_inode_is_left_out)
+TEST(test_a_file_of_another_inode_is_left_out)
 {
 	make_file(other, BYTES);
 	ck_assert_int_eq(rename(other, path), 0);
 	check_left_out("another file");
 }
-END_TEST
 
-START_TEST(test_a_file_that_grew_is_left_out)
+TEST(test_a_file_that_grew_is_left_out)
 {
 	ck_assert_int_eq(truncate(path, BYTES + 1), 0);
 	check_left_out("changed");
 }
-END_TEST
 
-START_TEST(test_a_file_of_another_time_is_left_out)
+TEST(test_a_file_of_another_time_is_left_out)
 {
 	list.files[0].mtime_ns ^= 1;
 	check_left_out("changed");
 }
-END_TEST
 
-START_TEST(test_a_file_of_another_device_is_left_out)
+TEST(test_a_file_of_another_device_is_left_out)
 {
 	list.files[0].dev_major = 77;
 	check_left_out("another file");
 }
-END_TEST
 
-START_TEST(test_a_symbolic_link_to_the_file_is_left_out)
+TEST(test_a_symbolic_link_to_the_file_is_left_out)
 {
 	ck_assert_int_eq(rename(path, other), 0);
 	ck_assert_int_eq(symlink(other, path), 0);
 	check_left_out("symbolic link");
 }
-END_TEST
 
-START_TEST(test_a_fifo_is_left_out_and_not_opened)
+TEST(test_a_fifo_is_left_out_and_not_opened)
 {
 	unlink(path);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
 	check_left_out("not a regular file");
 }
-END_TEST
 
-START_TEST(test_other_files_are_read_if_one_is_stale)
+TEST(test_other_files_are_read_if_one_is_stale)
 {
 	make_file(other, 5000);
 	list_file(other);
@@ -178,17 +170,15 @@ START_TEST(test_other_files_are_read_if_one_is_stale)
 	ck_assert_uint_eq(result.files, 1);
 	ck_assert_uint_eq(result.left_out, 1);
 }
-END_TEST
 
-START_TEST(test_extents_of_any_length_are_refused_before_memory_is_used)
+TEST(test_extents_of_any_length_are_refused_before_memory_is_used)
 {
 	list_read(0, 0, INT64_MAX);
 	ck_assert_int_eq(apply(8), STATUS_FAILED);
 	ck_assert_ptr_nonnull(strstr(errors, "2 TiB"));
 }
-END_TEST
 
-START_TEST(test_a_list_that_is_no_regular_file_is_refused)
+TEST(test_a_list_that_is_no_regular_file_is_refused)
 {
 	struct prefetch_list none;
 
@@ -196,14 +186,5 @@ START_TEST(test_a_list_that_is_no_regular_file_is_refused)
 	ck_assert_int_eq(prefetch_list_open(&none, folder), STATUS_FAILED);
 	ck_assert_int_eq(prefetch_list_open(&none, path), STATUS_FAILED); /* zeros */
 }
-END_TEST
 
-RUN_TESTS_WITH("prefetch read", setup, teardown,
-	       test_all_extents_are_read_with_any_number_of_threads,
-	       test_a_missing_file_is_left_out, test_a_file_of_another_inode_is_left_out,
-	       test_a_file_that_grew_is_left_out, test_a_file_of_another_time_is_left_out,
-	       test_a_file_of_another_device_is_left_out,
-	       test_a_symbolic_link_to_the_file_is_left_out, test_a_fifo_is_left_out_and_not_opened,
-	       test_other_files_are_read_if_one_is_stale,
-	       test_extents_of_any_length_are_refused_before_memory_is_used,
-	       test_a_list_that_is_no_regular_file_is_refused)
+FIXTURE(setup, teardown);

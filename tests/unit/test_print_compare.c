@@ -120,7 +120,7 @@ static void check_contains(const char *text, const char *part)
 	ck_assert_msg(strstr(text, part), "'%s' is not in:\n%s", part, text);
 }
 
-START_TEST(test_table_has_values_differences_and_verdicts)
+TEST(test_table_has_values_differences_and_verdicts)
 {
 	static const char right[] =
 		"A: a.pfs, 1003 faults in 10.000 s\n"
@@ -148,9 +148,8 @@ START_TEST(test_table_has_values_differences_and_verdicts)
 	ck_assert_str_eq(text, right);
 	free(text);
 }
-END_TEST
 
-START_TEST(test_table_has_runs_rates_and_differences_of_conditions)
+TEST(test_table_has_runs_rates_and_differences_of_conditions)
 {
 	const char *const names[] = { "6.1", "6.12" };
 	json_t *differences = json_pack("[{ss s[s] s[ss]}]", "key", "kernel", "a", names[0], "b",
@@ -172,10 +171,9 @@ START_TEST(test_table_has_runs_rates_and_differences_of_conditions)
 	free(text);
 	json_decref(differences);
 }
-END_TEST
 
 /* The sentence is about the total, not about the most expensive row. */
-START_TEST(test_last_sentence_is_about_the_total_time)
+TEST(test_last_sentence_is_about_the_total_time)
 {
 	struct compare_report report = sample();
 	char *text = compare_sentence(&report);
@@ -193,9 +191,8 @@ START_TEST(test_last_sentence_is_about_the_total_time)
 	ck_assert_str_eq(text, "Total time in faults: there were no faults.");
 	free(text);
 }
-END_TEST
 
-START_TEST(test_table_warns_of_losses_and_damage)
+TEST(test_table_warns_of_losses_and_damage)
 {
 	struct compare_report report = sample();
 	char *text;
@@ -212,9 +209,8 @@ START_TEST(test_table_warns_of_losses_and_damage)
 			     "A: a.pfs, ");
 	free(text);
 }
-END_TEST
 
-START_TEST(test_csv_has_every_row)
+TEST(test_csv_has_every_row)
 {
 	static const char right[] =
 		"class,measure,unit,a,b,difference_percent,low_percent,high_percent,verdict\n"
@@ -233,7 +229,6 @@ START_TEST(test_csv_has_every_row)
 	ck_assert_str_eq(text, right);
 	free(text);
 }
-END_TEST
 
 static json_t *print_and_parse(const struct compare_report *report)
 {
@@ -254,7 +249,7 @@ static double number_of(const json_t *object, const char *key)
 	return json_number_value(value);
 }
 
-START_TEST(test_json_has_the_figures)
+TEST(test_json_has_the_figures)
 {
 	struct compare_report report = sample();
 	json_t *root, *row;
@@ -291,9 +286,8 @@ START_TEST(test_json_has_the_figures)
 	ck_assert_double_eq_tol(number_of(row, "b"), 180300, TINY);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_json_of_several_runs_is_a_list)
+TEST(test_json_of_several_runs_is_a_list)
 {
 	struct compare_report report = sample();
 	json_t *root, *runs;
@@ -305,10 +299,9 @@ START_TEST(test_json_of_several_runs_is_a_list)
 	ck_assert_double_eq(number_of(json_array_get(runs, 1), "faults"), 1100);
 	json_decref(root);
 }
-END_TEST
 
 /* Unknown and infinite values are null, never 0. */
-START_TEST(test_json_is_null_where_there_is_no_number)
+TEST(test_json_is_null_where_there_is_no_number)
 {
 	const struct compare_report report = sample();
 	json_t *root = print_and_parse(&report), *row;
@@ -323,9 +316,8 @@ START_TEST(test_json_is_null_where_there_is_no_number)
 	ck_assert(json_is_null(json_object_get(row, "b")));
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_no_change_is_printed_too)
+TEST(test_no_change_is_printed_too)
 {
 	struct compare_report report = sample();
 	char *text;
@@ -335,7 +327,6 @@ START_TEST(test_no_change_is_printed_too)
 	check_contains(text, "Any row: no change. Total");
 	free(text);
 }
-END_TEST
 
 static void check_unjudged(struct compare_report *report, enum comparison_verdict verdict,
 			   const char *word, const char *reason)
@@ -369,7 +360,7 @@ static void check_unjudged(struct compare_report *report, enum comparison_verdic
 	json_decref(root);
 }
 
-START_TEST(test_rows_that_are_not_judged_have_a_difference_without_an_interval)
+TEST(test_rows_that_are_not_judged_have_a_difference_without_an_interval)
 {
 	struct compare_report report = sample();
 	struct drawing drawing;
@@ -388,9 +379,8 @@ START_TEST(test_rows_that_are_not_judged_have_a_difference_without_an_interval)
 		       "Nothing is judged: a recording is cut or damaged, or lost more than 5 % of "
 		       "its records or events.");
 }
-END_TEST
 
-START_TEST(test_table_has_the_threshold_with_the_losses)
+TEST(test_table_has_the_threshold_with_the_losses)
 {
 	struct compare_report report = sample();
 	char *text;
@@ -400,9 +390,8 @@ START_TEST(test_table_has_the_threshold_with_the_losses)
 	check_contains(text, "A change is a difference of at least 6.25 % whose");
 	free(text);
 }
-END_TEST
 
-START_TEST(test_output_that_cannot_be_written_is_an_error)
+TEST(test_output_that_cannot_be_written_is_an_error)
 {
 	const struct compare_report report = sample();
 	enum report_format format;
@@ -416,10 +405,9 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 	}
 	ck_assert_int_eq(compare_print(stdout, (enum report_format)3, &report), -EINVAL);
 }
-END_TEST
 
 /* Counts and mean times; infinite ratios are drawn at the edge. */
-START_TEST(test_figure_clips_infinite_ratios_at_the_edge)
+TEST(test_figure_clips_infinite_ratios_at_the_edge)
 {
 	const struct compare_report report = sample();
 	struct drawing drawing;
@@ -444,10 +432,9 @@ START_TEST(test_figure_clips_infinite_ratios_at_the_edge)
 	ck_assert_ptr_nonnull(strstr(drawing.texts[DRAWING_SCRIPT], "'all faults: total time' 5,"));
 	drawing_free(&drawing);
 }
-END_TEST
 
 /* A change that is only in the table is named, too. */
-START_TEST(test_figure_names_a_change_that_it_does_not_draw)
+TEST(test_figure_names_a_change_that_it_does_not_draw)
 {
 	const struct compare_report report = sample();
 	struct drawing drawing;
@@ -464,9 +451,8 @@ START_TEST(test_figure_names_a_change_that_it_does_not_draw)
 				     "wait (cpu_before), +90.0 % (from +80.0 % to +100.0 %)."));
 	drawing_free(&drawing);
 }
-END_TEST
 
-START_TEST(test_heads_that_differ_are_listed)
+TEST(test_heads_that_differ_are_listed)
 {
 	json_t *heads[3], *differences, *right;
 	unsigned int i;
@@ -494,16 +480,3 @@ START_TEST(test_heads_that_differ_are_listed)
 	for (i = 0; i < 3; i++)
 		json_decref(heads[i]);
 }
-END_TEST
-
-RUN_TESTS("compare", test_table_has_values_differences_and_verdicts,
-	  test_table_has_runs_rates_and_differences_of_conditions,
-	  test_last_sentence_is_about_the_total_time, test_heads_that_differ_are_listed,
-	  test_json_of_several_runs_is_a_list, test_table_warns_of_losses_and_damage,
-	  test_csv_has_every_row, test_json_has_the_figures,
-	  test_json_is_null_where_there_is_no_number, test_no_change_is_printed_too,
-	  test_rows_that_are_not_judged_have_a_difference_without_an_interval,
-	  test_table_has_the_threshold_with_the_losses,
-	  test_output_that_cannot_be_written_is_an_error,
-	  test_figure_clips_infinite_ratios_at_the_edge,
-	  test_figure_names_a_change_that_it_does_not_draw)

@@ -29,7 +29,7 @@ static int see(void *context, const struct item_map *map)
 	return seen->count == 8 ? -ECANCELED : 0;
 }
 
-START_TEST(test_lines_become_mappings)
+TEST(test_lines_become_mappings)
 {
 	static const char *const lines[] = {
 		"7f0000000000-7f0000003000 r-xp 00020000 103:02 77 /usr/lib/libc.so.6\n",
@@ -69,9 +69,8 @@ START_TEST(test_lines_become_mappings)
 	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0); /* handed over only once */
 	ck_assert_uint_eq(seen.count, 4);
 }
-END_TEST
 
-START_TEST(test_malformed_lines_are_refused)
+TEST(test_malformed_lines_are_refused)
 {
 	struct procmaps maps = { 0 };
 
@@ -82,9 +81,8 @@ START_TEST(test_malformed_lines_are_refused)
 	ck_assert_uint_eq(maps.used, 0);
 	procmaps_exit(&maps);
 }
-END_TEST
 
-START_TEST(test_error_of_the_consumer_stops_the_hand_over)
+TEST(test_error_of_the_consumer_stops_the_hand_over)
 {
 	struct procmaps maps = { 0 };
 	struct seen seen = { 0 };
@@ -95,9 +93,8 @@ START_TEST(test_error_of_the_consumer_stops_the_hand_over)
 	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), -ECANCELED);
 	ck_assert_uint_eq(seen.count, 8);
 }
-END_TEST
 
-START_TEST(test_appended_maps_follow_the_first)
+TEST(test_appended_maps_follow_the_first)
 {
 	struct procmaps maps = { 0 }, more = { 0 };
 	struct seen seen = { 0 };
@@ -117,9 +114,8 @@ START_TEST(test_appended_maps_follow_the_first)
 	ck_assert_uint_eq(seen.maps[2].pid, 2);
 	procmaps_exit(&more);
 }
-END_TEST
 
-START_TEST(test_read_of_a_missing_process_fails)
+TEST(test_read_of_a_missing_process_fails)
 {
 	struct procmaps maps = { 0 };
 
@@ -128,9 +124,8 @@ START_TEST(test_read_of_a_missing_process_fails)
 	ck_assert_uint_gt(maps.used, sizeof(struct item_map));
 	procmaps_exit(&maps);
 }
-END_TEST
 
-START_TEST(test_flags_apply_to_the_mapping_before_them)
+TEST(test_flags_apply_to_the_mapping_before_them)
 {
 	struct procmaps maps = { 0 };
 	struct seen seen = { 0 };
@@ -150,7 +145,6 @@ START_TEST(test_flags_apply_to_the_mapping_before_them)
 	ck_assert_uint_eq(seen.maps[1].flags, MAP_SHARED | ITEM_MAP_SEQUENTIAL);
 	ck_assert_uint_eq(seen.maps[2].flags, MAP_SHARED);
 }
-END_TEST
 
 static struct pfstat_mapping state_of(uint32_t pid, uint64_t address, uint64_t bytes,
 				      uint32_t advice)
@@ -163,7 +157,7 @@ static struct pfstat_mapping state_of(uint32_t pid, uint64_t address, uint64_t b
 	};
 }
 
-START_TEST(test_advice_that_a_source_knows_applies_to_its_mappings)
+TEST(test_advice_that_a_source_knows_applies_to_its_mappings)
 {
 	struct pfstat_mapping states[] = {
 		state_of(43, 0x1000, 0x1000, MAPPING_SEQUENTIAL),
@@ -195,10 +189,9 @@ START_TEST(test_advice_that_a_source_knows_applies_to_its_mappings)
 	for (i = 0; i < 5; i++)
 		ck_assert_uint_eq(seen.maps[i].flags, expected[i]);
 }
-END_TEST
 
 /* For smaps the kernel walks all page tables, and the process cannot map anything meanwhile. */
-START_TEST(test_smaps_of_another_process_is_not_read)
+TEST(test_smaps_of_another_process_is_not_read)
 {
 	struct procmaps maps = { 0 };
 	const struct item_map *map;
@@ -214,9 +207,8 @@ START_TEST(test_smaps_of_another_process_is_not_read)
 	ck_assert_uint_gt(unknown, 0);
 	procmaps_exit(&maps);
 }
-END_TEST
 
-START_TEST(test_advice_of_this_process_is_read)
+TEST(test_advice_of_this_process_is_read)
 {
 	const size_t bytes = 4 * sysconf(_SC_PAGESIZE);
 	char *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -237,10 +229,3 @@ START_TEST(test_advice_of_this_process_is_read)
 	procmaps_exit(&maps);
 	munmap(map, bytes);
 }
-END_TEST
-
-RUN_TESTS("procmaps", test_lines_become_mappings, test_flags_apply_to_the_mapping_before_them,
-	  test_advice_that_a_source_knows_applies_to_its_mappings,
-	  test_smaps_of_another_process_is_not_read, test_advice_of_this_process_is_read,
-	  test_malformed_lines_are_refused, test_error_of_the_consumer_stops_the_hand_over,
-	  test_appended_maps_follow_the_first, test_read_of_a_missing_process_fails)

@@ -77,7 +77,7 @@ static void remove_groups(void)
 	ck_assert_int_eq(system(command), 0);
 }
 
-START_TEST(test_relative_path_starts_at_the_cgroup_root)
+TEST(test_relative_path_starts_at_the_cgroup_root)
 {
 	struct visited visited = { 0 };
 	pid_t pid;
@@ -89,9 +89,8 @@ START_TEST(test_relative_path_starts_at_the_cgroup_root)
 		ck_assert(has(&visited, pid));
 	remove_groups();
 }
-END_TEST
 
-START_TEST(test_a_removed_group_does_not_stop_the_walk)
+TEST(test_a_removed_group_does_not_stop_the_walk)
 {
 	struct visited visited = { .removed = "top/a/cgroup.procs" };
 	pid_t pid;
@@ -103,9 +102,8 @@ START_TEST(test_a_removed_group_does_not_stop_the_walk)
 		ck_assert_int_eq(has(&visited, pid), pid != 2);
 	remove_groups();
 }
-END_TEST
 
-START_TEST(test_path_outside_cgroupfs_is_refused)
+TEST(test_path_outside_cgroupfs_is_refused)
 {
 	struct visited visited = { 0 };
 
@@ -113,9 +111,8 @@ START_TEST(test_path_outside_cgroupfs_is_refused)
 	ck_assert_int_eq(processes_in_cgroup("/proc/self/fd", visit, &visited), -ENOENT);
 	ck_assert_uint_eq(visited.count, 0);
 }
-END_TEST
 
-START_TEST(test_an_unreadable_group_is_an_error)
+TEST(test_an_unreadable_group_is_an_error)
 {
 	struct visited visited = { 0 };
 
@@ -127,7 +124,6 @@ START_TEST(test_an_unreadable_group_is_an_error)
 	ck_assert_uint_eq(visited.count, 0);
 	remove_groups();
 }
-END_TEST
 
 /* A child that maps the file; it exits when its parent closes the pipe. */
 static pid_t map_in_child(int fd, int *line)
@@ -175,19 +171,17 @@ static void check_who_maps(off_t size)
 	unlink(path);
 }
 
-START_TEST(test_processes_that_map_a_file_are_found)
+TEST(test_processes_that_map_a_file_are_found)
 {
 	check_who_maps(10000);
 }
-END_TEST
 
-START_TEST(test_processes_that_map_an_empty_file_are_found)
+TEST(test_processes_that_map_an_empty_file_are_found)
 {
 	check_who_maps(0);
 }
-END_TEST
 
-START_TEST(test_folder_cannot_be_mapped)
+TEST(test_folder_cannot_be_mapped)
 {
 	struct visited visited = { 0 };
 	int fd = open("/tmp", O_RDONLY);
@@ -195,7 +189,6 @@ START_TEST(test_folder_cannot_be_mapped)
 	ck_assert_int_eq(processes_that_map(fd, visit, &visited), -ENODEV);
 	close(fd);
 }
-END_TEST
 
 static uint64_t since_boot_ns(void)
 {
@@ -205,7 +198,7 @@ static uint64_t since_boot_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-START_TEST(test_birth_has_parent_and_start_time)
+TEST(test_birth_has_parent_and_start_time)
 {
 	const uint64_t tick_ns = 1000000000 / sysconf(_SC_CLK_TCK), before = since_boot_ns();
 	struct process_birth birth;
@@ -221,18 +214,10 @@ START_TEST(test_birth_has_parent_and_start_time)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	ck_assert_int_eq(process_birth(pid, &birth), -ESRCH);
 }
-END_TEST
 
-START_TEST(test_process_1_is_the_first_of_its_namespace)
+TEST(test_process_1_is_the_first_of_its_namespace)
 {
 	ck_assert(process_is_first(1));
 	ck_assert(!process_is_first(getpid()));
 	ck_assert(!process_is_first(1 << 23));
 }
-END_TEST
-
-RUN_TESTS("processes", test_relative_path_starts_at_the_cgroup_root,
-	  test_a_removed_group_does_not_stop_the_walk, test_path_outside_cgroupfs_is_refused,
-	  test_an_unreadable_group_is_an_error, test_processes_that_map_a_file_are_found,
-	  test_processes_that_map_an_empty_file_are_found, test_folder_cannot_be_mapped,
-	  test_birth_has_parent_and_start_time, test_process_1_is_the_first_of_its_namespace)

@@ -2,7 +2,7 @@
 /* The faults as a profile: samples, sums, names and calls. */
 #include "sample_profile.h"
 
-START_TEST(test_each_fault_is_a_sample_of_its_thread)
+TEST(test_each_fault_is_a_sample_of_its_thread)
 {
 	const struct profile_sample *samples = profile.samples;
 
@@ -20,10 +20,9 @@ START_TEST(test_each_fault_is_a_sample_of_its_thread)
 	ck_assert_uint_eq(profile.start_ns, T0);
 	ck_assert_uint_eq(profile.end_ns, now_ns - 100);
 }
-END_TEST
 
 /* The number 11 belongs to two threads, one after the other. */
-START_TEST(test_reused_number_is_another_thread)
+TEST(test_reused_number_is_another_thread)
 {
 	ck_assert_uint_eq(profile.threads[1].tid, 11);
 	ck_assert_uint_eq(profile.threads[2].tid, 11);
@@ -33,9 +32,8 @@ START_TEST(test_reused_number_is_another_thread)
 	ck_assert_uint_eq(profile.samples[5].thread, 2);
 	ck_assert_uint_eq(profile.samples[5].duration_ns, 5);
 }
-END_TEST
 
-START_TEST(test_equal_samples_are_summed_up)
+TEST(test_equal_samples_are_summed_up)
 {
 	uint64_t faults = 0, total_ns = 0;
 	size_t i;
@@ -50,7 +48,6 @@ START_TEST(test_equal_samples_are_summed_up)
 	ck_assert_uint_eq(profile.sums[0].faults, 2);
 	ck_assert_uint_eq(profile.sums[0].total_ns, 1200);
 }
-END_TEST
 
 /* Returns "innermost<…<outermost", with the function of each frame. */
 static const char *path_of(uint32_t stack)
@@ -68,7 +65,7 @@ static const char *path_of(uint32_t stack)
 	return names;
 }
 
-START_TEST(test_frames_have_the_names_of_their_functions)
+TEST(test_frames_have_the_names_of_their_functions)
 {
 	ck_assert_str_eq(path_of(profile.samples[0].stack), "memset<main");
 	ck_assert_str_eq(path_of(profile.samples[1].stack), "memset<0x30 (program)");
@@ -82,9 +79,8 @@ START_TEST(test_frames_have_the_names_of_their_functions)
 	ck_assert_str_eq(profile.objects[1].path, "/lib/libc.so");
 	ck_assert_uint_eq(profile.objects[1].end, 0x19);
 }
-END_TEST
 
-START_TEST(test_stacks_share_their_outer_calls)
+TEST(test_stacks_share_their_outer_calls)
 {
 	const struct profile_call *calls = profile.calls;
 	const uint32_t memset_call = profile.stacks[profile.samples[0].stack].call;
@@ -97,8 +93,5 @@ START_TEST(test_stacks_share_their_outer_calls)
 	for (i = 0; i < profile.nr_calls; i++)
 		ck_assert(calls[i].parent == PROFILE_NONE || calls[i].parent < i);
 }
-END_TEST
 
-RUN_TESTS_WITH("profile", make_profile, free_profile, test_each_fault_is_a_sample_of_its_thread,
-	       test_reused_number_is_another_thread, test_equal_samples_are_summed_up,
-	       test_frames_have_the_names_of_their_functions, test_stacks_share_their_outer_calls)
+FIXTURE(make_profile, free_profile);

@@ -70,7 +70,7 @@ static const char *firefox_function(json_t *shared, json_int_t stack)
 	return string_at(shared, cell(json_object_get(shared, "funcTable"), "name", func));
 }
 
-START_TEST(test_firefox_tables_have_columns_of_equal_length)
+TEST(test_firefox_tables_have_columns_of_equal_length)
 {
 	static const char *const tables[] = { "stackTable",    "frameTable",	"funcTable",
 					      "resourceTable", "nativeSymbols", "sources" };
@@ -90,9 +90,8 @@ START_TEST(test_firefox_tables_have_columns_of_equal_length)
 	ck_assert_uint_eq(json_array_size(json_object_get(json, "libs")), 2);
 	json_decref(json);
 }
-END_TEST
 
-START_TEST(test_firefox_has_a_weighted_sample_and_a_marker_of_each_fault)
+TEST(test_firefox_has_a_weighted_sample_and_a_marker_of_each_fault)
 {
 	json_t *json = firefox(), *shared = json_object_get(json, "shared");
 	json_t *thread = json_array_get(json_object_get(json, "threads"), 0), *data;
@@ -129,9 +128,8 @@ START_TEST(test_firefox_has_a_weighted_sample_and_a_marker_of_each_fault)
 	ck_assert_ptr_null(json_object_get(data, "page"));
 	json_decref(json);
 }
-END_TEST
 
-START_TEST(test_firefox_names_no_access_of_a_fault_of_perf)
+TEST(test_firefox_names_no_access_of_a_fault_of_perf)
 {
 	size_t i;
 
@@ -142,10 +140,9 @@ START_TEST(test_firefox_names_no_access_of_a_fault_of_perf)
 	ck_assert_ptr_null(strstr(text, "\"access\":\"read"));
 	ck_assert_ptr_null(strstr(text, "\"access\":\"write"));
 }
-END_TEST
 
 /* Without a time, a command and a start: a recording of an older version, or a cut one. */
-START_TEST(test_profiles_need_no_facts_of_the_recording)
+TEST(test_profiles_need_no_facts_of_the_recording)
 {
 	const struct profile_head none = { .command = "", .version = "1.2", .missing = "" };
 	FILE *out = open_text();
@@ -160,7 +157,6 @@ START_TEST(test_profiles_need_no_facts_of_the_recording)
 	ck_assert_ptr_nonnull(strstr(text, "\"startTime\":[0.000000,"));
 	json_decref(json);
 }
-END_TEST
 
 /* Uncompresses what pprof_print() wrote. */
 static struct protobuf_reader pprof(uint8_t *bytes, size_t size)
@@ -206,7 +202,7 @@ static void check_type(struct protobuf_reader all, const struct protobuf_reader 
 	ck_assert_str_eq(pprof_text(all, protobuf_find(inner, 2).number), unit);
 }
 
-START_TEST(test_pprof_has_types_and_comments)
+TEST(test_pprof_has_types_and_comments)
 {
 	uint8_t bytes[65536];
 	struct protobuf_reader all = pprof(bytes, sizeof(bytes)), at = all;
@@ -228,7 +224,6 @@ START_TEST(test_pprof_has_types_and_comments)
 	ck_assert_uint_eq(protobuf_find(all, 10).number, profile.end_ns - profile.start_ns);
 	ck_assert_str_eq(pprof_text(all, protobuf_find(all, 14).number), "fault_time");
 }
-END_TEST
 
 /* The message of that kind whose field 1, its id, has that value. */
 static struct protobuf_reader pprof_by_id(struct protobuf_reader all, unsigned int kind,
@@ -264,7 +259,7 @@ static const char *label_of(struct protobuf_reader all, struct protobuf_reader s
 	ck_abort_msg("no label %s", key);
 }
 
-START_TEST(test_pprof_has_sums_with_paths_and_labels)
+TEST(test_pprof_has_sums_with_paths_and_labels)
 {
 	uint8_t bytes[65536];
 	struct protobuf_reader all = pprof(bytes, sizeof(bytes)), at = all, sample, packed, found;
@@ -296,10 +291,9 @@ START_TEST(test_pprof_has_sums_with_paths_and_labels)
 	ck_assert_uint_eq(faults, 6);
 	ck_assert_uint_eq(total_ns, 8285);
 }
-END_TEST
 
 /* pprof refuses a location outside of its mapping. */
-START_TEST(test_pprof_locations_are_inside_of_their_mappings)
+TEST(test_pprof_locations_are_inside_of_their_mappings)
 {
 	uint8_t bytes[65536];
 	struct protobuf_reader all = pprof(bytes, sizeof(bytes)), at = all, location, mapping;
@@ -325,9 +319,8 @@ START_TEST(test_pprof_locations_are_inside_of_their_mappings)
 	ck_assert_uint_eq(mapped, 5);
 	ck_assert_uint_eq(others, 1);
 }
-END_TEST
 
-START_TEST(test_protobuf_numbers_and_texts_come_back)
+TEST(test_protobuf_numbers_and_texts_come_back)
 {
 	static const uint64_t numbers[] = { 0, 1, 127, 128, 300, UINT32_MAX, UINT64_MAX };
 	struct protobuf message = { 0 };
@@ -352,9 +345,8 @@ START_TEST(test_protobuf_numbers_and_texts_come_back)
 	ck_assert(!protobuf_next(&at));
 	protobuf_exit(&message);
 }
-END_TEST
 
-START_TEST(test_output_that_cannot_be_written_is_an_error)
+TEST(test_output_that_cannot_be_written_is_an_error)
 {
 	FILE *full = fopen("/dev/full", "w");
 
@@ -363,7 +355,6 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 	ck_assert_int_lt(firefox_print(full, &profile, &head), 0);
 	fclose(full);
 }
-END_TEST
 
 static void free_all(void)
 {
@@ -372,12 +363,4 @@ static void free_all(void)
 	free_profile();
 }
 
-RUN_TESTS_WITH("profile formats", make_profile, free_all,
-	       test_firefox_tables_have_columns_of_equal_length,
-	       test_firefox_has_a_weighted_sample_and_a_marker_of_each_fault,
-	       test_firefox_names_no_access_of_a_fault_of_perf,
-	       test_profiles_need_no_facts_of_the_recording, test_pprof_has_types_and_comments,
-	       test_pprof_has_sums_with_paths_and_labels,
-	       test_pprof_locations_are_inside_of_their_mappings,
-	       test_protobuf_numbers_and_texts_come_back,
-	       test_output_that_cannot_be_written_is_an_error)
+FIXTURE(make_profile, free_all);

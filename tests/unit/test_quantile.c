@@ -66,7 +66,7 @@ static void check_against_sorted(struct sample *sample)
 	quantile_exit(&quantiles);
 }
 
-START_TEST(test_every_nanosecond_below_2048_is_exact)
+TEST(test_every_nanosecond_below_2048_is_exact)
 {
 	static struct sample sample;
 	uint64_t i;
@@ -75,9 +75,8 @@ START_TEST(test_every_nanosecond_below_2048_is_exact)
 		put(&sample, i * 1021 % 2048); /* each value once, shuffled */
 	check_against_sorted(&sample);
 }
-END_TEST
 
-START_TEST(test_quantiles_near_powers_of_two_are_within_tolerance)
+TEST(test_quantiles_near_powers_of_two_are_within_tolerance)
 {
 	static struct sample sample;
 	unsigned int bit;
@@ -89,9 +88,8 @@ START_TEST(test_quantiles_near_powers_of_two_are_within_tolerance)
 	}
 	check_against_sorted(&sample);
 }
-END_TEST
 
-START_TEST(test_edges_of_buckets_have_exact_quantiles)
+TEST(test_edges_of_buckets_have_exact_quantiles)
 {
 	static struct sample sample;
 	uint64_t bucket;
@@ -103,9 +101,8 @@ START_TEST(test_edges_of_buckets_have_exact_quantiles)
 	}
 	check_against_sorted(&sample);
 }
-END_TEST
 
-START_TEST(test_quantiles_of_two_distant_modes_are_within_tolerance)
+TEST(test_quantiles_of_two_distant_modes_are_within_tolerance)
 {
 	static struct sample sample;
 	size_t i;
@@ -118,9 +115,8 @@ START_TEST(test_quantiles_of_two_distant_modes_are_within_tolerance)
 	put(&sample, 1ULL << 40);
 	check_against_sorted(&sample);
 }
-END_TEST
 
-START_TEST(test_quantiles_over_all_magnitudes_are_within_tolerance)
+TEST(test_quantiles_over_all_magnitudes_are_within_tolerance)
 {
 	static struct sample sample;
 	uint64_t state = 1;
@@ -130,18 +126,16 @@ START_TEST(test_quantiles_over_all_magnitudes_are_within_tolerance)
 		put(&sample, random_next(&state) >> (random_next(&state) % 64));
 	check_against_sorted(&sample);
 }
-END_TEST
 
-START_TEST(test_one_time_is_every_quantile)
+TEST(test_one_time_is_every_quantile)
 {
 	static struct sample sample;
 
 	put(&sample, 123456789);
 	check_against_sorted(&sample);
 }
-END_TEST
 
-START_TEST(test_equal_times_are_never_overstated)
+TEST(test_equal_times_are_never_overstated)
 {
 	static struct sample sample;
 	struct quantiles quantiles = { 0 };
@@ -155,9 +149,8 @@ START_TEST(test_equal_times_are_never_overstated)
 	ck_assert_uint_eq(quantile_of(&one, 1, 990), 1000001);
 	quantile_exit(&quantiles);
 }
-END_TEST
 
-START_TEST(test_few_times_use_the_nearest_rank)
+TEST(test_few_times_use_the_nearest_rank)
 {
 	struct quantiles quantiles = { 0 };
 	const struct quantiles *one = &quantiles;
@@ -173,9 +166,8 @@ START_TEST(test_few_times_use_the_nearest_rank)
 	ck_assert_uint_eq(quantile_of(&one, 1, 990), 40);
 	quantile_exit(&quantiles);
 }
-END_TEST
 
-START_TEST(test_empty_histogram_has_quantile_zero)
+TEST(test_empty_histogram_has_quantile_zero)
 {
 	struct quantiles quantiles = { 0 };
 	const struct quantiles *one = &quantiles;
@@ -184,9 +176,8 @@ START_TEST(test_empty_histogram_has_quantile_zero)
 	ck_assert_uint_eq(quantile_of(NULL, 0, 500), 0);
 	quantile_exit(&quantiles);
 }
-END_TEST
 
-START_TEST(test_merged_histograms_equal_a_single_one)
+TEST(test_merged_histograms_equal_a_single_one)
 {
 	static struct sample sample;
 	struct quantiles whole = { 0 }, parts[3] = { 0 };
@@ -209,9 +200,8 @@ START_TEST(test_merged_histograms_equal_a_single_one)
 		quantile_exit(&parts[i]);
 	quantile_exit(&whole);
 }
-END_TEST
 
-START_TEST(test_memory_grows_with_magnitudes_only)
+TEST(test_memory_grows_with_magnitudes_only)
 {
 	struct quantiles quantiles = { 0 };
 	uint64_t state = 3;
@@ -226,10 +216,9 @@ START_TEST(test_memory_grows_with_magnitudes_only)
 	ck_assert_uint_eq(quantiles.count, 1000000);
 	quantile_exit(&quantiles);
 }
-END_TEST
 
 /* When both are in order, each time lies in the bucket of the same index. */
-START_TEST(test_buckets_hold_every_time_once_in_order)
+TEST(test_buckets_hold_every_time_once_in_order)
 {
 	static struct sample sample;
 	struct quantiles quantiles = { 0 };
@@ -259,13 +248,3 @@ START_TEST(test_buckets_hold_every_time_once_in_order)
 	ck_assert(!quantile_next(&quantiles, &cursor, &bucket));
 	quantile_exit(&quantiles);
 }
-END_TEST
-
-RUN_TESTS("quantile", test_every_nanosecond_below_2048_is_exact,
-	  test_quantiles_near_powers_of_two_are_within_tolerance,
-	  test_edges_of_buckets_have_exact_quantiles,
-	  test_quantiles_of_two_distant_modes_are_within_tolerance,
-	  test_quantiles_over_all_magnitudes_are_within_tolerance, test_one_time_is_every_quantile,
-	  test_equal_times_are_never_overstated, test_few_times_use_the_nearest_rank,
-	  test_empty_histogram_has_quantile_zero, test_merged_histograms_equal_a_single_one,
-	  test_memory_grows_with_magnitudes_only, test_buckets_hold_every_time_once_in_order)

@@ -37,7 +37,7 @@ static const uint64_t drifting[ROUNDS][NR] = { { 1000, 1100, 400, 700 },
 					       { 2000, 2110, 1400, 1690 },
 					       { 3000, 3090, 2400, 2710 } };
 
-START_TEST(test_candidates_are_in_the_order_of_their_savings)
+TEST(test_candidates_are_in_the_order_of_their_savings)
 {
 	static const size_t order[] = { 2, 3, 0, 1 };
 	size_t i;
@@ -54,10 +54,9 @@ START_TEST(test_candidates_are_in_the_order_of_their_savings)
 	ck_assert(isnan(ranking.rows[0].read_bytes));
 	ranking_exit(&ranking);
 }
-END_TEST
 
 /* The drift of 1000 ns a round is in both, so it is not in their difference. */
-START_TEST(test_the_interval_is_of_the_differences_within_rounds)
+TEST(test_the_interval_is_of_the_differences_within_rounds)
 {
 	const double stddev = 10; /* of 300, 310, 290 */
 
@@ -69,9 +68,8 @@ START_TEST(test_the_interval_is_of_the_differences_within_rounds)
 				0.01);
 	ranking_exit(&ranking);
 }
-END_TEST
 
-START_TEST(test_a_saving_within_its_interval_is_no_best_one)
+TEST(test_a_saving_within_its_interval_is_no_best_one)
 {
 	static const uint64_t noisy[ROUNDS][NR] = { { 1000, 1000, 900, 1000 },
 						    { 1000, 1000, 1050, 1000 },
@@ -83,9 +81,8 @@ START_TEST(test_a_saving_within_its_interval_is_no_best_one)
 	ck_assert_uint_eq(ranking.best, ranking.nr);
 	ranking_exit(&ranking);
 }
-END_TEST
 
-START_TEST(test_an_upper_bound_and_an_untried_candidate_are_no_best_ones)
+TEST(test_an_upper_bound_and_an_untried_candidate_are_no_best_ones)
 {
 	static const bool bound[NR] = { false, false, true, false };
 	static const bool tried[NR] = { true, true, true, false };
@@ -101,9 +98,8 @@ START_TEST(test_an_upper_bound_and_an_untried_candidate_are_no_best_ones)
 	ck_assert_uint_eq(ranking.best, ranking.nr);
 	ranking_exit(&ranking);
 }
-END_TEST
 
-START_TEST(test_predicted_times_start_from_the_recorded_conditions)
+TEST(test_predicted_times_start_from_the_recorded_conditions)
 {
 	replayed(drifting);
 	rank(all, none, 1);
@@ -115,9 +111,8 @@ START_TEST(test_predicted_times_start_from_the_recorded_conditions)
 	ck_assert_double_eq_tol(ranking.rows[2].predicted_ns, 5000 - 100, 0.001);
 	ranking_exit(&ranking);
 }
-END_TEST
 
-START_TEST(test_one_round_has_no_interval_and_no_best_candidate)
+TEST(test_one_round_has_no_interval_and_no_best_candidate)
 {
 	replayed(drifting);
 	ck_assert_int_eq(ranking_make(&ranking, figures, NR, 1, all, none, 0, 5000), 0);
@@ -125,7 +120,6 @@ START_TEST(test_one_round_has_no_interval_and_no_best_candidate)
 	ck_assert_uint_eq(ranking.best, ranking.nr);
 	ranking_exit(&ranking);
 }
-END_TEST
 
 static const struct candidate *candidate_of(const struct candidate *candidates, size_t nr,
 					    const char *name)
@@ -138,7 +132,7 @@ static const struct candidate *candidate_of(const struct candidate *candidates, 
 	return NULL;
 }
 
-START_TEST(test_candidates_leave_out_the_settings_of_the_machine)
+TEST(test_candidates_leave_out_the_settings_of_the_machine)
 {
 	const struct candidate_settings settings = { 128 << 10, 64 << 10 };
 	struct candidate candidates[CANDIDATES_MAX];
@@ -156,9 +150,8 @@ START_TEST(test_candidates_leave_out_the_settings_of_the_machine)
 	ck_assert(candidate_of(candidates, nr, "fault-around 4K")->maps_less);
 	ck_assert(!candidate_of(candidates, nr, "willneed")->maps_less);
 }
-END_TEST
 
-START_TEST(test_each_candidate_names_the_change_to_make)
+TEST(test_each_candidate_names_the_change_to_make)
 {
 	const struct candidate_settings settings = { 0 };
 	struct candidate candidates[CANDIDATES_MAX];
@@ -183,13 +176,3 @@ START_TEST(test_each_candidate_names_the_change_to_make)
 		ck_assert_str_eq(text, cases[i].remedy);
 	}
 }
-END_TEST
-
-RUN_TESTS("ranking", test_candidates_are_in_the_order_of_their_savings,
-	  test_the_interval_is_of_the_differences_within_rounds,
-	  test_a_saving_within_its_interval_is_no_best_one,
-	  test_an_upper_bound_and_an_untried_candidate_are_no_best_ones,
-	  test_predicted_times_start_from_the_recorded_conditions,
-	  test_one_round_has_no_interval_and_no_best_candidate,
-	  test_candidates_leave_out_the_settings_of_the_machine,
-	  test_each_candidate_names_the_change_to_make)

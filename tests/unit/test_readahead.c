@@ -60,7 +60,7 @@ static void check(uint64_t read, uint64_t mapped, uint64_t evicted, uint64_t idl
 	ck_assert_uint_eq(figures.overflow, 0);
 }
 
-START_TEST(test_page_is_counted_once_until_it_is_read_again)
+TEST(test_page_is_counted_once_until_it_is_read_again)
 {
 	readahead = readahead_new(4096, READAHEAD_MEMORY);
 	read_pages(5, 0, 32);
@@ -78,9 +78,8 @@ START_TEST(test_page_is_counted_once_until_it_is_read_again)
 	check(33, 2, 7, 24);
 	readahead_free(readahead);
 }
-END_TEST
 
-START_TEST(test_fault_around_and_folios_use_several_pages)
+TEST(test_fault_around_and_folios_use_several_pages)
 {
 	readahead = readahead_new(4096, READAHEAD_MEMORY);
 	read_pages(5, 10, 20);
@@ -92,9 +91,8 @@ START_TEST(test_fault_around_and_folios_use_several_pages)
 	check(20, 14, 0, 6);
 	readahead_free(readahead);
 }
-END_TEST
 
-START_TEST(test_fates_add_up_to_the_pages_read)
+TEST(test_fates_add_up_to_the_pages_read)
 {
 	struct readahead_figures figures;
 	uint64_t state = 7;
@@ -118,9 +116,8 @@ START_TEST(test_fates_add_up_to_the_pages_read)
 	ck_assert_uint_gt(figures.evicted_unused, 1000);
 	readahead_free(readahead);
 }
-END_TEST
 
-START_TEST(test_files_beyond_the_limit_are_counted_as_overflow)
+TEST(test_files_beyond_the_limit_are_counted_as_overflow)
 {
 	struct readahead_figures figures;
 	uint64_t i;
@@ -138,9 +135,8 @@ START_TEST(test_files_beyond_the_limit_are_counted_as_overflow)
 	ck_assert_uint_eq(figures.mapped, 1);
 	readahead_free(readahead);
 }
-END_TEST
 
-START_TEST(test_small_files_and_large_ones_are_followed)
+TEST(test_small_files_and_large_ones_are_followed)
 {
 	struct readahead_figures figures;
 	uint64_t i;
@@ -155,10 +151,9 @@ START_TEST(test_small_files_and_large_ones_are_followed)
 	ck_assert_uint_eq(figures.read, 20000 + 32000);
 	readahead_free(readahead);
 }
-END_TEST
 
 /* Pages whose fate is known need no memory. */
-START_TEST(test_mapped_pages_do_not_displace_idle_ones)
+TEST(test_mapped_pages_do_not_displace_idle_ones)
 {
 	uint64_t i;
 
@@ -172,9 +167,8 @@ START_TEST(test_mapped_pages_do_not_displace_idle_ones)
 	check(20 * 100 + 5000, 5000, 0, 20 * 100);
 	readahead_free(readahead);
 }
-END_TEST
 
-START_TEST(test_writes_errors_and_other_pages_are_ignored)
+TEST(test_writes_errors_and_other_pages_are_ignored)
 {
 	struct pfstat_block block = {
 		.event = { .flags = PFSTAT_BLOCK_FILE | PFSTAT_BLOCK_WRITE },
@@ -197,7 +191,6 @@ START_TEST(test_writes_errors_and_other_pages_are_ignored)
 	check(2, 0, 0, 2);
 	readahead_free(readahead);
 }
-END_TEST
 
 /* @at, @bytes: in a file with pages of 16 KiB */
 static void read_bytes(uint64_t at, uint32_t bytes)
@@ -216,7 +209,7 @@ static void read_bytes(uint64_t at, uint32_t bytes)
 }
 
 /* The file system has blocks of 4 KiB. */
-START_TEST(test_a_page_that_is_read_in_parts_is_counted_once)
+TEST(test_a_page_that_is_read_in_parts_is_counted_once)
 {
 	static const unsigned int orders[][4] = { { 0, 1, 2, 3 }, { 3, 1, 0, 2 } };
 	unsigned int i, part;
@@ -240,9 +233,8 @@ START_TEST(test_a_page_that_is_read_in_parts_is_counted_once)
 		readahead_free(readahead);
 	}
 }
-END_TEST
 
-START_TEST(test_the_first_part_of_a_page_may_be_a_hole)
+TEST(test_the_first_part_of_a_page_may_be_a_hole)
 {
 	readahead = readahead_new(16384, READAHEAD_MEMORY);
 	read_bytes(4096, 4096);
@@ -253,10 +245,9 @@ START_TEST(test_the_first_part_of_a_page_may_be_a_hole)
 	check(3, 0, 1, 2);
 	readahead_free(readahead);
 }
-END_TEST
 
 /* Both files have the same key with the weak hash dev << 40 ^ inode << 20 ^ chunk. */
-START_TEST(test_files_with_equal_keys_are_separate_and_bounded)
+TEST(test_files_with_equal_keys_are_separate_and_bounded)
 {
 	const uint64_t other = 5 ^ 1 << 20; /* on device 0; collides with inode 5 on device 1 */
 	struct pfstat_block block = {
@@ -284,7 +275,6 @@ START_TEST(test_files_with_equal_keys_are_separate_and_bounded)
 	ck_assert_uint_gt(figures.overflow, 8000);
 	readahead_free(readahead);
 }
-END_TEST
 
 /* Sums of the pages in the sink's calls, by fate. */
 struct told {
@@ -302,7 +292,7 @@ static int count_pages(void *context, const struct readahead_pages *pages)
 	return 0;
 }
 
-START_TEST(test_ranges_equal_the_sum_of_their_pages)
+TEST(test_ranges_equal_the_sum_of_their_pages)
 {
 	static bool unused[4 << 14];
 	struct readahead_figures figures;
@@ -347,9 +337,8 @@ START_TEST(test_ranges_equal_the_sum_of_their_pages)
 	ck_assert_uint_gt(mapped, 100000);
 	readahead_free(readahead);
 }
-END_TEST
 
-START_TEST(test_the_sink_is_called_for_each_range)
+TEST(test_the_sink_is_called_for_each_range)
 {
 	struct told told = { 0 };
 
@@ -362,10 +351,9 @@ START_TEST(test_the_sink_is_called_for_each_range)
 	ck_assert_uint_eq(told.pages[READAHEAD_EVICTED], 1 << 18);
 	readahead_free(readahead);
 }
-END_TEST
 
 /* In 32 bits, the sum of file_bytes and 4095 would wrap to at most 4094. */
-START_TEST(test_a_request_of_almost_4_gib_does_not_overflow)
+TEST(test_a_request_of_almost_4_gib_does_not_overflow)
 {
 	struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
@@ -380,9 +368,8 @@ START_TEST(test_a_request_of_almost_4_gib_does_not_overflow)
 	check(1 << 20, 0, 0, 1 << 20);
 	readahead_free(readahead);
 }
-END_TEST
 
-START_TEST(test_a_request_reads_no_more_than_its_bytes)
+TEST(test_a_request_reads_no_more_than_its_bytes)
 {
 	struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
@@ -397,9 +384,8 @@ START_TEST(test_a_request_reads_no_more_than_its_bytes)
 	check(2, 0, 0, 2);
 	readahead_free(readahead);
 }
-END_TEST
 
-START_TEST(test_unsolved_fault_maps_nothing)
+TEST(test_unsolved_fault_maps_nothing)
 {
 	struct explained explained = { .inode = 5, .dev = 1, .pgoff = 3 };
 
@@ -412,10 +398,9 @@ START_TEST(test_unsolved_fault_maps_nothing)
 	check(32, 0, 0, 32);
 	readahead_free(readahead);
 }
-END_TEST
 
 /* A window, and the pages of a file, may span several chunks. */
-START_TEST(test_ranges_may_cross_chunks)
+TEST(test_ranges_may_cross_chunks)
 {
 	readahead = readahead_new(4096, READAHEAD_MEMORY);
 	read_pages(5, 8192 - 8, 16);
@@ -427,7 +412,6 @@ START_TEST(test_ranges_may_cross_chunks)
 	check(17, 9, 8, 0);
 	readahead_free(readahead);
 }
-END_TEST
 
 static void check_faulted(uint64_t read, uint64_t evicted)
 {
@@ -438,7 +422,7 @@ static void check_faulted(uint64_t read, uint64_t evicted)
 	ck_assert_uint_eq(figures.faulted_evicted, evicted);
 }
 
-START_TEST(test_files_that_no_fault_maps_are_apart)
+TEST(test_files_that_no_fault_maps_are_apart)
 {
 	readahead = readahead_new(4096, READAHEAD_MEMORY);
 	read_pages(1, 0, 100);
@@ -456,16 +440,3 @@ START_TEST(test_files_that_no_fault_maps_are_apart)
 	check(200, 2, 15, 183);
 	readahead_free(readahead);
 }
-END_TEST
-
-RUN_TESTS("readahead", test_page_is_counted_once_until_it_is_read_again,
-	  test_fault_around_and_folios_use_several_pages, test_fates_add_up_to_the_pages_read,
-	  test_files_beyond_the_limit_are_counted_as_overflow,
-	  test_small_files_and_large_ones_are_followed, test_mapped_pages_do_not_displace_idle_ones,
-	  test_a_page_that_is_read_in_parts_is_counted_once,
-	  test_the_first_part_of_a_page_may_be_a_hole,
-	  test_writes_errors_and_other_pages_are_ignored, test_ranges_equal_the_sum_of_their_pages,
-	  test_the_sink_is_called_for_each_range, test_a_request_of_almost_4_gib_does_not_overflow,
-	  test_a_request_reads_no_more_than_its_bytes,
-	  test_files_with_equal_keys_are_separate_and_bounded, test_unsolved_fault_maps_nothing,
-	  test_ranges_may_cross_chunks, test_files_that_no_fault_maps_are_apart)

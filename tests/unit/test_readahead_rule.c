@@ -30,7 +30,7 @@ static void check_faults(uint64_t first, uint64_t last, enum fault_class class)
 			      "page %lu is not of class %s", page, fault_class_name(class));
 }
 
-START_TEST(test_miss_reads_around_itself)
+TEST(test_miss_reads_around_itself)
 {
 	open_rule(&(struct readahead_rule_options){ .pages = PAGES, .window = WINDOW });
 	check_faults(100, 100, FAULT_DISK);
@@ -41,9 +41,8 @@ START_TEST(test_miss_reads_around_itself)
 	check_faults(83, 83, FAULT_DISK);
 	readahead_rule_close(&rule);
 }
-END_TEST
 
-START_TEST(test_mark_submits_the_next_window)
+TEST(test_mark_submits_the_next_window)
 {
 	open_rule(&(struct readahead_rule_options){ .pages = PAGES, .window = WINDOW });
 	check_faults(0, 0, FAULT_DISK);
@@ -54,9 +53,8 @@ START_TEST(test_mark_submits_the_next_window)
 	check_faults(128, 128, FAULT_DISK);
 	readahead_rule_close(&rule);
 }
-END_TEST
 
-START_TEST(test_mark_of_an_earlier_window_continues_behind_the_cache)
+TEST(test_mark_of_an_earlier_window_continues_behind_the_cache)
 {
 	open_rule(&(struct readahead_rule_options){ .pages = PAGES, .window = WINDOW });
 	check_faults(100, 100, FAULT_DISK);
@@ -67,7 +65,6 @@ START_TEST(test_mark_of_an_earlier_window_continues_behind_the_cache)
 	check_faults(117, 147, FAULT_LONG);
 	readahead_rule_close(&rule);
 }
-END_TEST
 
 /* A window of pages is cached behind the mark, so the search for a missing page ends. */
 static void meet_mark_in_the_cache(bool linux_6_1, enum fault_class behind)
@@ -82,14 +79,13 @@ static void meet_mark_in_the_cache(bool linux_6_1, enum fault_class behind)
 	readahead_rule_close(&rule);
 }
 
-START_TEST(test_cached_window_behind_a_mark_ends_the_search)
+TEST(test_cached_window_behind_a_mark_ends_the_search)
 {
 	meet_mark_in_the_cache(false, FAULT_DISK);
 	meet_mark_in_the_cache(true, FAULT_LONG);
 }
-END_TEST
 
-START_TEST(test_more_than_a_hundred_misses_read_single_pages)
+TEST(test_more_than_a_hundred_misses_read_single_pages)
 {
 	unsigned int i;
 
@@ -103,17 +99,15 @@ START_TEST(test_more_than_a_hundred_misses_read_single_pages)
 	check_faults(10202, 10202, FAULT_LONG);
 	readahead_rule_close(&rule);
 }
-END_TEST
 
-START_TEST(test_no_read_ahead_reads_single_pages)
+TEST(test_no_read_ahead_reads_single_pages)
 {
 	open_rule(&(struct readahead_rule_options){ .pages = 64 });
 	check_faults(0, 63, FAULT_DISK);
 	readahead_rule_close(&rule);
 }
-END_TEST
 
-START_TEST(test_window_is_cut_at_the_end_of_the_file)
+TEST(test_window_is_cut_at_the_end_of_the_file)
 {
 	open_rule(&(struct readahead_rule_options){ .pages = 110, .window = WINDOW });
 	check_faults(100, 100, FAULT_DISK);
@@ -123,7 +117,6 @@ START_TEST(test_window_is_cut_at_the_end_of_the_file)
 	check_faults(103, 109, FAULT_LONG);
 	readahead_rule_close(&rule);
 }
-END_TEST
 
 static void check_run(const char *pattern, const char *cache, const char *kernel, uint64_t disk,
 		      uint64_t marks, uint64_t longs)
@@ -147,7 +140,7 @@ static void check_run(const char *pattern, const char *cache, const char *kernel
 }
 
 /* Figures of Documentation/studies.rst. */
-START_TEST(test_five_experiments_are_predicted_exactly)
+TEST(test_five_experiments_are_predicted_exactly)
 {
 	check_run("random", "cold", "6.12.118-amd64", 5428, 260, 5836);
 	check_run("random", "warm", "6.12.118-amd64", 0, 0, 11264);
@@ -155,9 +148,8 @@ START_TEST(test_five_experiments_are_predicted_exactly)
 	check_run("stride:4K", "cold", "6.12.118-amd64", 353, 352, 10911);
 	check_run("stride:256K", "cold", "6.12.118-amd64", 658, 354, 10606);
 }
-END_TEST
 
-START_TEST(test_linux_6_1_reads_another_window)
+TEST(test_linux_6_1_reads_another_window)
 {
 	check_run("random", "cold", "6.1.0-56-cloud-amd64", 4945, 247, 6319);
 	check_run("sequential", "cold", "6.1.0-56-cloud-amd64", 353, 352, 10911);
@@ -165,7 +157,6 @@ START_TEST(test_linux_6_1_reads_another_window)
 	check_run("random", "cold", "5.15.0-204-generic", 4945, 247, 6319);
 	check_run("stride:256K", "cold", "5.15.0-204-generic", 660, 354, 10604);
 }
-END_TEST
 
 static void check_variation(size_t row, enum fault_order order, uint64_t least, uint64_t most)
 {
@@ -177,7 +168,7 @@ static void check_variation(size_t row, enum fault_order order, uint64_t least, 
 	ck_assert_uint_eq(variation.most, most);
 }
 
-START_TEST(test_order_of_sweeps_decides_the_misses)
+TEST(test_order_of_sweeps_decides_the_misses)
 {
 	check_variation(0, FAULT_ORDER_STEPPED, 308, 308);
 	check_variation(1, FAULT_ORDER_STEPPED, 5000, 5000);
@@ -187,9 +178,8 @@ START_TEST(test_order_of_sweeps_decides_the_misses)
 	check_variation(5, FAULT_ORDER_RANDOM, 474, 6860);
 	check_variation(6, FAULT_ORDER_RANDOM, 61, 68);
 }
-END_TEST
 
-START_TEST(test_unknown_pattern_is_not_simulated)
+TEST(test_unknown_pattern_is_not_simulated)
 {
 	struct fault_run run = {
 		.environment = { .pattern = "spiral", .file_bytes = 4096, .page_bytes = 4096 }
@@ -198,12 +188,3 @@ START_TEST(test_unknown_pattern_is_not_simulated)
 
 	ck_assert_int_eq(fault_run_simulate(&run, &counts), -EINVAL);
 }
-END_TEST
-
-RUN_TESTS("readahead_rule", test_miss_reads_around_itself, test_mark_submits_the_next_window,
-	  test_mark_of_an_earlier_window_continues_behind_the_cache,
-	  test_cached_window_behind_a_mark_ends_the_search,
-	  test_more_than_a_hundred_misses_read_single_pages, test_no_read_ahead_reads_single_pages,
-	  test_window_is_cut_at_the_end_of_the_file, test_five_experiments_are_predicted_exactly,
-	  test_linux_6_1_reads_another_window, test_order_of_sweeps_decides_the_misses,
-	  test_unknown_pattern_is_not_simulated)

@@ -151,7 +151,7 @@ static void add_seconds(uint64_t from_s, uint64_t to_s)
 		ck_assert_int_eq(add_record(ns), 0);
 }
 
-START_TEST(test_a_short_recording_is_kept_whole)
+TEST(test_a_short_recording_is_kept_whole)
 {
 	struct recent_part part;
 
@@ -167,9 +167,8 @@ START_TEST(test_a_short_recording_is_kept_whole)
 	ck_assert_uint_eq(fed.first_ns, START + 1);
 	ck_assert_uint_eq(fed.maps_before, 1);
 }
-END_TEST
 
-START_TEST(test_the_kept_time_is_there_and_little_more)
+TEST(test_the_kept_time_is_there_and_little_more)
 {
 	struct recent_part part;
 
@@ -182,9 +181,8 @@ START_TEST(test_the_kept_time_is_there_and_little_more)
 	ck_assert_uint_eq(fed.records, part.records);
 	ck_assert_uint_eq(fed.records, (START + 100 * SECOND - fed.first_ns) / (SECOND / 100) + 1);
 }
-END_TEST
 
-START_TEST(test_it_goes_on_after_it_was_read)
+TEST(test_it_goes_on_after_it_was_read)
 {
 	open_recent(64 << 20);
 	add_seconds(0, 20);
@@ -198,9 +196,8 @@ START_TEST(test_it_goes_on_after_it_was_read)
 	feed();
 	ck_assert_uint_gt(fed.first_ns, START + 46 * SECOND);
 }
-END_TEST
 
-START_TEST(test_mappings_and_names_of_the_past_are_kept)
+TEST(test_mappings_and_names_of_the_past_are_kept)
 {
 	const struct space_map *map;
 
@@ -229,9 +226,8 @@ START_TEST(test_mappings_and_names_of_the_past_are_kept)
 	ck_assert_str_eq(address_spaces_comm(fed.spaces, 2), "child");
 	ck_assert_str_eq(address_spaces_comm(fed.spaces, 3), "");
 }
-END_TEST
 
-START_TEST(test_a_mapping_that_covers_another_replaces_it)
+TEST(test_a_mapping_that_covers_another_replaces_it)
 {
 	open_recent(64 << 20);
 	add_map(START + 1, 1, 0x1000, 0x4000);
@@ -242,9 +238,8 @@ START_TEST(test_a_mapping_that_covers_another_replaces_it)
 	ck_assert_uint_eq(address_spaces_find(fed.spaces, 1, 0x3000)->pgoff,
 			  9 + 0x2000 / page_size());
 }
-END_TEST
 
-START_TEST(test_memory_limits_the_kept_time)
+TEST(test_memory_limits_the_kept_time)
 {
 	struct recent_part part;
 	uint64_t i;
@@ -257,9 +252,8 @@ START_TEST(test_memory_limits_the_kept_time)
 	ck_assert_uint_eq(fed.last_ns, START + 300000 * 1000);
 	ck_assert_uint_gt(fed.records, 10000);
 }
-END_TEST
 
-START_TEST(test_only_losses_of_the_kept_part_are_its_own)
+TEST(test_only_losses_of_the_kept_part_are_its_own)
 {
 	struct recent_part part;
 
@@ -278,7 +272,6 @@ START_TEST(test_only_losses_of_the_kept_part_are_its_own)
 	part = feed();
 	ck_assert_uint_eq(part.lost_records, COUNT_NA);
 }
-END_TEST
 
 static int refuse(void *context, const struct item *item)
 {
@@ -287,7 +280,7 @@ static int refuse(void *context, const struct item *item)
 	return -ENOSPC;
 }
 
-START_TEST(test_an_error_of_the_reader_loses_nothing)
+TEST(test_an_error_of_the_reader_loses_nothing)
 {
 	struct recent_part part;
 
@@ -297,11 +290,5 @@ START_TEST(test_an_error_of_the_reader_loses_nothing)
 	feed();
 	ck_assert_uint_eq(fed.records, 500);
 }
-END_TEST
 
-RUN_TESTS_WITH("recent", forget, close_recent, test_a_short_recording_is_kept_whole,
-	       test_the_kept_time_is_there_and_little_more, test_it_goes_on_after_it_was_read,
-	       test_mappings_and_names_of_the_past_are_kept,
-	       test_a_mapping_that_covers_another_replaces_it, test_memory_limits_the_kept_time,
-	       test_only_losses_of_the_kept_part_are_its_own,
-	       test_an_error_of_the_reader_loses_nothing)
+FIXTURE(forget, close_recent);

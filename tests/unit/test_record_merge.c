@@ -127,7 +127,7 @@ static uint64_t merge_test_steps(unsigned int nr_rings, uint64_t distance_ns, bo
 static const uint64_t distances_ns[] = { 1, 300, 100000, 1000000000 };
 
 /* With a binary heap, random order makes it 4 times as many comparisons. */
-START_TEST(test_a_record_of_128_cpus_costs_as_much_as_one_of_4)
+TEST(test_a_record_of_128_cpus_costs_as_much_as_one_of_4)
 {
 	uint64_t few, many;
 	unsigned int i;
@@ -139,23 +139,20 @@ START_TEST(test_a_record_of_128_cpus_costs_as_much_as_one_of_4)
 		ck_assert_uint_le(many, 1500);
 	}
 }
-END_TEST
 
-START_TEST(test_a_record_of_512_cpus_costs_as_much_as_one_of_4)
+TEST(test_a_record_of_512_cpus_costs_as_much_as_one_of_4)
 {
 	const uint64_t few = merge_test_steps(4, 300, false);
 
 	ck_assert_uint_le(merge_test_steps(512, 300, false), few + few / 10);
 }
-END_TEST
 
-START_TEST(test_records_of_one_busy_cpu_are_not_sorted)
+TEST(test_records_of_one_busy_cpu_are_not_sorted)
 {
 	ck_assert_uint_le(merge_test_steps(1, 300, false), 150);
 }
-END_TEST
 
-START_TEST(test_later_records_wait_for_the_next_pass)
+TEST(test_later_records_wait_for_the_next_pass)
 {
 	struct merge_test *test = merge_test_begin(2);
 
@@ -174,10 +171,9 @@ START_TEST(test_later_records_wait_for_the_next_pass)
 	ck_assert_uint_eq(test->passed, 5);
 	merge_test_end(test);
 }
-END_TEST
 
 /* No window is narrow enough for them, so they pass in several. */
-START_TEST(test_more_records_of_one_nanosecond_than_a_window_holds_pass)
+TEST(test_more_records_of_one_nanosecond_than_a_window_holds_pass)
 {
 	struct merge_test *test = merge_test_begin(1);
 	unsigned int i;
@@ -189,9 +185,8 @@ START_TEST(test_more_records_of_one_nanosecond_than_a_window_holds_pass)
 	ck_assert_uint_eq(test->passed, 5001);
 	merge_test_end(test);
 }
-END_TEST
 
-START_TEST(test_an_error_of_the_sink_ends_the_pass)
+TEST(test_an_error_of_the_sink_ends_the_pass)
 {
 	struct merge_test *test = merge_test_begin(4);
 
@@ -201,9 +196,8 @@ START_TEST(test_an_error_of_the_sink_ends_the_pass)
 	ck_assert_uint_eq(test->passed, 5);
 	merge_test_end(test);
 }
-END_TEST
 
-START_TEST(test_a_torn_record_ends_the_pass)
+TEST(test_a_torn_record_ends_the_pass)
 {
 	struct merge_test *test = merge_test_begin(2);
 
@@ -215,10 +209,3 @@ START_TEST(test_a_torn_record_ends_the_pass)
 	ck_assert_uint_eq(test->passed, 2);
 	merge_test_end(test);
 }
-END_TEST
-
-RUN_TESTS("record_merge", test_a_record_of_128_cpus_costs_as_much_as_one_of_4,
-	  test_a_record_of_512_cpus_costs_as_much_as_one_of_4,
-	  test_records_of_one_busy_cpu_are_not_sorted, test_later_records_wait_for_the_next_pass,
-	  test_more_records_of_one_nanosecond_than_a_window_holds_pass,
-	  test_an_error_of_the_sink_ends_the_pass, test_a_torn_record_ends_the_pass)

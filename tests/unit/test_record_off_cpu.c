@@ -29,7 +29,7 @@ static void add(struct off_cpu_queue *off_cpu, uint64_t off_ns, uint64_t on_ns)
 			off_cpu_queue_pop(off_cpu);
 }
 
-START_TEST(test_off_cpu_interval_inside_counts_in_full)
+TEST(test_off_cpu_interval_inside_counts_in_full)
 {
 	struct off_cpu_queue off_cpu = { 0 };
 
@@ -37,9 +37,8 @@ START_TEST(test_off_cpu_interval_inside_counts_in_full)
 	ck_assert_uint_eq(take(&off_cpu, 100, 200), 40);
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
 
-START_TEST(test_off_cpu_interval_from_before_the_record_is_clipped)
+TEST(test_off_cpu_interval_from_before_the_record_is_clipped)
 {
 	struct off_cpu_queue off_cpu = { 0 };
 
@@ -47,9 +46,8 @@ START_TEST(test_off_cpu_interval_from_before_the_record_is_clipped)
 	ck_assert_uint_eq(take(&off_cpu, 100, 200), 50);
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
 
-START_TEST(test_off_cpu_interval_beyond_the_record_is_clipped)
+TEST(test_off_cpu_interval_beyond_the_record_is_clipped)
 {
 	struct off_cpu_queue off_cpu = { 0 };
 
@@ -57,9 +55,8 @@ START_TEST(test_off_cpu_interval_beyond_the_record_is_clipped)
 	ck_assert_uint_eq(take(&off_cpu, 100, 200), 50);
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
 
-START_TEST(test_off_cpu_interval_over_two_records_is_split)
+TEST(test_off_cpu_interval_over_two_records_is_split)
 {
 	struct off_cpu_queue off_cpu = { 0 };
 
@@ -70,9 +67,8 @@ START_TEST(test_off_cpu_interval_over_two_records_is_split)
 	ck_assert_uint_eq(take(&off_cpu, 400, 500), 0);
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
 
-START_TEST(test_off_cpu_interval_between_records_is_not_counted)
+TEST(test_off_cpu_interval_between_records_is_not_counted)
 {
 	struct off_cpu_queue off_cpu = { 0 };
 
@@ -82,9 +78,8 @@ START_TEST(test_off_cpu_interval_between_records_is_not_counted)
 	ck_assert_uint_eq(take(&off_cpu, 300, 400), 0);
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
 
-START_TEST(test_two_off_cpu_intervals_in_a_record_are_summed)
+TEST(test_two_off_cpu_intervals_in_a_record_are_summed)
 {
 	struct off_cpu_queue off_cpu = { 0 };
 
@@ -93,9 +88,8 @@ START_TEST(test_two_off_cpu_intervals_in_a_record_are_summed)
 	ck_assert_uint_eq(take(&off_cpu, 100, 200), 50);
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
 
-START_TEST(test_off_cpu_interval_that_runs_backwards_is_ignored)
+TEST(test_off_cpu_interval_that_runs_backwards_is_ignored)
 {
 	struct off_cpu_queue off_cpu = { 0 };
 
@@ -103,9 +97,8 @@ START_TEST(test_off_cpu_interval_that_runs_backwards_is_ignored)
 	ck_assert_uint_eq(take(&off_cpu, 100, 200), 0);
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
 
-START_TEST(test_early_off_cpu_intervals_are_kept)
+TEST(test_early_off_cpu_intervals_are_kept)
 {
 	struct off_cpu_queue off_cpu = { 0 };
 	uint64_t i;
@@ -118,9 +111,8 @@ START_TEST(test_early_off_cpu_intervals_are_kept)
 	ck_assert_uint_eq(off_cpu.count, 0);
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
 
-START_TEST(test_off_cpu_intervals_keep_their_order_when_memory_grows)
+TEST(test_off_cpu_intervals_keep_their_order_when_memory_grows)
 {
 	struct off_cpu_queue off_cpu = { 0 };
 	uint64_t i;
@@ -137,9 +129,8 @@ START_TEST(test_off_cpu_intervals_keep_their_order_when_memory_grows)
 		ck_assert_uint_eq(take(&off_cpu, 100 * i, 100 * i + 90), i);
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
 
-START_TEST(test_memory_does_not_grow_with_records)
+TEST(test_memory_does_not_grow_with_records)
 {
 	struct off_cpu_queue off_cpu = { 0 };
 	uint64_t i;
@@ -151,9 +142,8 @@ START_TEST(test_memory_does_not_grow_with_records)
 	ck_assert_uint_le(off_cpu.capacity, 16);
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
 
-START_TEST(test_off_cpu_intervals_beyond_the_limit_drop_the_oldest)
+TEST(test_off_cpu_intervals_beyond_the_limit_drop_the_oldest)
 {
 	struct off_cpu_queue off_cpu = { 0 };
 	const uint64_t nr = OFF_CPU_QUEUE_MAX + 3;
@@ -174,9 +164,8 @@ START_TEST(test_off_cpu_intervals_beyond_the_limit_drop_the_oldest)
 		ck_assert_uint_eq(take(&off_cpu, 100 * i, 100 * i + 90), 20);
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
 
-START_TEST(test_late_record_is_reported_as_partial)
+TEST(test_late_record_is_reported_as_partial)
 {
 	struct off_cpu_queue off_cpu = { 0 };
 	bool partial;
@@ -187,10 +176,9 @@ START_TEST(test_late_record_is_reported_as_partial)
 	ck_assert(partial);
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
 
 /* Random off-CPU intervals and records of a thread, compared with a bit for each nanosecond. */
-START_TEST(test_random_off_cpu_intervals_match_a_bitmap)
+TEST(test_random_off_cpu_intervals_match_a_bitmap)
 {
 	static unsigned char off[8000]; /* contains fewer intervals than the limit */
 	struct off_cpu_queue off_cpu = { 0 };
@@ -211,17 +199,3 @@ START_TEST(test_random_off_cpu_intervals_match_a_bitmap)
 	}
 	off_cpu_queue_exit(&off_cpu);
 }
-END_TEST
-
-RUN_TESTS("off_cpu", test_off_cpu_interval_inside_counts_in_full,
-	  test_off_cpu_interval_from_before_the_record_is_clipped,
-	  test_off_cpu_interval_beyond_the_record_is_clipped,
-	  test_off_cpu_interval_over_two_records_is_split,
-	  test_off_cpu_interval_between_records_is_not_counted,
-	  test_two_off_cpu_intervals_in_a_record_are_summed,
-	  test_off_cpu_interval_that_runs_backwards_is_ignored,
-	  test_early_off_cpu_intervals_are_kept,
-	  test_off_cpu_intervals_keep_their_order_when_memory_grows,
-	  test_memory_does_not_grow_with_records,
-	  test_off_cpu_intervals_beyond_the_limit_drop_the_oldest,
-	  test_late_record_is_reported_as_partial, test_random_off_cpu_intervals_match_a_bitmap)

@@ -78,7 +78,7 @@ static uint64_t take(struct record_ring *ring, uint64_t first)
 	return nr;
 }
 
-START_TEST(test_reading_frees_space)
+TEST(test_reading_frees_space)
 {
 	struct writer writer = writer_begin();
 	uint64_t read = 0, round, i;
@@ -95,9 +95,8 @@ START_TEST(test_reading_frees_space)
 	record_ring_close(&ring);
 	writer_end(&writer);
 }
-END_TEST
 
-START_TEST(test_read_and_lost_records_add_up)
+TEST(test_read_and_lost_records_add_up)
 {
 	struct writer writer = writer_begin();
 	struct record_ring ring;
@@ -111,9 +110,8 @@ START_TEST(test_read_and_lost_records_add_up)
 	record_ring_close(&ring);
 	writer_end(&writer);
 }
-END_TEST
 
-START_TEST(test_going_back_returns_to_the_first_unpublished_record)
+TEST(test_going_back_returns_to_the_first_unpublished_record)
 {
 	struct writer writer = writer_begin();
 	struct record_ring ring;
@@ -137,9 +135,8 @@ START_TEST(test_going_back_returns_to_the_first_unpublished_record)
 	record_ring_close(&ring);
 	writer_end(&writer);
 }
-END_TEST
 
-START_TEST(test_records_after_the_look_are_read_next_time)
+TEST(test_records_after_the_look_are_read_next_time)
 {
 	struct writer writer = writer_begin();
 	struct record_ring ring;
@@ -154,9 +151,8 @@ START_TEST(test_records_after_the_look_are_read_next_time)
 	record_ring_close(&ring);
 	writer_end(&writer);
 }
-END_TEST
 
-START_TEST(test_reader_continues_where_the_last_one_stopped)
+TEST(test_reader_continues_where_the_last_one_stopped)
 {
 	struct writer writer = writer_begin();
 	struct record_ring ring;
@@ -171,9 +167,8 @@ START_TEST(test_reader_continues_where_the_last_one_stopped)
 	record_ring_close(&ring);
 	writer_end(&writer);
 }
-END_TEST
 
-START_TEST(test_a_torn_record_is_an_error)
+TEST(test_a_torn_record_is_an_error)
 {
 	struct writer writer = writer_begin();
 	struct record_ring ring;
@@ -188,9 +183,8 @@ START_TEST(test_a_torn_record_is_an_error)
 	record_ring_close(&ring);
 	writer_end(&writer);
 }
-END_TEST
 
-START_TEST(test_unknown_header_is_refused)
+TEST(test_unknown_header_is_refused)
 {
 	struct writer writer = writer_begin();
 	struct record_ring ring;
@@ -208,9 +202,8 @@ START_TEST(test_unknown_header_is_refused)
 	ck_assert_int_eq(record_ring_open(&ring, "/nonexistent"), -ENOENT);
 	writer_end(&writer);
 }
-END_TEST
 
-START_TEST(test_a_record_that_is_counted_but_not_complete_is_read_later)
+TEST(test_a_record_that_is_counted_but_not_complete_is_read_later)
 {
 	struct writer writer = writer_begin();
 	struct record_ring ring;
@@ -231,11 +224,3 @@ START_TEST(test_a_record_that_is_counted_but_not_complete_is_read_later)
 	ck_assert_uint_eq(writer.header->head, 200);
 	writer_end(&writer);
 }
-END_TEST
-
-RUN_TESTS("record_ring", test_a_record_that_is_counted_but_not_complete_is_read_later,
-	  test_reading_frees_space, test_read_and_lost_records_add_up,
-	  test_going_back_returns_to_the_first_unpublished_record,
-	  test_records_after_the_look_are_read_next_time,
-	  test_reader_continues_where_the_last_one_stopped, test_a_torn_record_is_an_error,
-	  test_unknown_header_is_refused)

@@ -194,7 +194,7 @@ static void read_recording(void)
 	ck_assert_int_eq(recorded_accesses_read(&accesses, "run.pfs"), STATUS_OK);
 }
 
-START_TEST(test_accesses_of_all_threads_have_their_mappings)
+TEST(test_accesses_of_all_threads_have_their_mappings)
 {
 	begin_recording();
 	add_map(1500, MAPPED, 0, PROT_READ);
@@ -218,9 +218,8 @@ START_TEST(test_accesses_of_all_threads_have_their_mappings)
 	ck_assert_uint_eq(accesses.plan.threads[0]->steps[3].value, 3);
 	ck_assert_uint_eq(accesses.plan.threads[1]->steps[2].value, 5);
 }
-END_TEST
 
-START_TEST(test_file_with_a_major_fault_of_perf_is_cold)
+TEST(test_file_with_a_major_fault_of_perf_is_cold)
 {
 	begin_recording();
 	add_map(1500, MAPPED, 0, PROT_READ);
@@ -233,9 +232,8 @@ START_TEST(test_file_with_a_major_fault_of_perf_is_cold)
 	ck_assert_uint_eq(accesses.lost, 0);
 	ck_assert(!accesses.have_advice);
 }
-END_TEST
 
-START_TEST(test_file_with_only_minor_faults_of_perf_is_not_cold)
+TEST(test_file_with_only_minor_faults_of_perf_is_not_cold)
 {
 	begin_recording();
 	add_map(1500, MAPPED, 0, PROT_READ);
@@ -244,9 +242,8 @@ START_TEST(test_file_with_only_minor_faults_of_perf_is_not_cold)
 	read_recording();
 	ck_assert(!accesses.files[0].cold);
 }
-END_TEST
 
-START_TEST(test_a_process_has_its_parents_mappings_and_its_own_accesses)
+TEST(test_a_process_has_its_parents_mappings_and_its_own_accesses)
 {
 	begin_recording();
 	add_map(0, MAPPED, 0, PROT_READ);
@@ -259,9 +256,8 @@ START_TEST(test_a_process_has_its_parents_mappings_and_its_own_accesses)
 	ck_assert(!accesses.mappings[0].used);
 	ck_assert_uint_eq(accesses.unplaced, 0);
 }
-END_TEST
 
-START_TEST(test_a_later_mapping_hides_an_earlier_one)
+TEST(test_a_later_mapping_hides_an_earlier_one)
 {
 	begin_recording();
 	add_map(0, MAPPED, 0, PROT_READ);
@@ -273,7 +269,6 @@ START_TEST(test_a_later_mapping_hides_an_earlier_one)
 	ck_assert_uint_eq(accesses.nr_mappings, 2);
 	ck_assert(accesses.mappings[0].used && accesses.mappings[1].used);
 }
-END_TEST
 
 /* An exec is a mapping without bytes, as the kernel's hooks record it. */
 static void add_exec(uint64_t ns)
@@ -287,7 +282,7 @@ static void add_exec(uint64_t ns)
 	free(copy);
 }
 
-START_TEST(test_a_new_program_has_no_mapping_of_the_old_one)
+TEST(test_a_new_program_has_no_mapping_of_the_old_one)
 {
 	begin_recording();
 	add_map(0, MAPPED, 0, PROT_READ);
@@ -299,10 +294,9 @@ START_TEST(test_a_new_program_has_no_mapping_of_the_old_one)
 	ck_assert_uint_eq(accesses.files[0].faults, 1);
 	ck_assert_uint_eq(accesses.unplaced, 1);
 }
-END_TEST
 
 /* The page in the middle is mapped again; the pages before and after it stay where they are. */
-START_TEST(test_the_rest_of_a_cut_mapping_is_replayed_at_its_own_pages)
+TEST(test_the_rest_of_a_cut_mapping_is_replayed_at_its_own_pages)
 {
 	begin_recording();
 	add_map(0, MAPPED, 0, PROT_READ);
@@ -318,10 +312,9 @@ START_TEST(test_the_rest_of_a_cut_mapping_is_replayed_at_its_own_pages)
 	ck_assert_uint_eq(accesses.mappings[2].pgoff, 6);
 	ck_assert_uint_eq(accesses.mappings[2].bytes, 10 * page_size());
 }
-END_TEST
 
 /* A fork takes a few bytes of a recording, however many mappings the child has. */
-START_TEST(test_mappings_that_no_child_uses_take_no_memory)
+TEST(test_mappings_that_no_child_uses_take_no_memory)
 {
 	enum { MAPS = 1000, FORKS = 1000 };
 	unsigned int i;
@@ -339,9 +332,8 @@ START_TEST(test_mappings_that_no_child_uses_take_no_memory)
 	ck_assert_uint_eq(accesses.mappings[MAPS].pid, 100 + FORKS - 1);
 	ck_assert_uint_eq(accesses.mappings[MAPS].pgoff, 3 * PAGES);
 }
-END_TEST
 
-START_TEST(test_faults_without_a_mapping_are_counted)
+TEST(test_faults_without_a_mapping_are_counted)
 {
 	begin_recording();
 	add_fault(50, 50, 2000, 3, PFSTAT_CLASS_LONG);
@@ -350,9 +342,8 @@ START_TEST(test_faults_without_a_mapping_are_counted)
 	ck_assert_uint_eq(accesses.unplaced, 1);
 	ck_assert_int_eq(advise_files_check(&accesses, NULL), STATUS_FAILED);
 }
-END_TEST
 
-START_TEST(test_stores_to_mapped_pages_are_counted_as_not_repeated)
+TEST(test_stores_to_mapped_pages_are_counted_as_not_repeated)
 {
 	begin_recording();
 	add_map(0, MAPPED, 0, PROT_READ | PROT_WRITE);
@@ -364,7 +355,6 @@ START_TEST(test_stores_to_mapped_pages_are_counted_as_not_repeated)
 	ck_assert_uint_eq(accesses.not_repeated, 1);
 	ck_assert_uint_eq(accesses.not_repeated_ns, 300);
 }
-END_TEST
 
 static void add_advice(uint64_t address, uint64_t bytes)
 {
@@ -417,7 +407,7 @@ static const struct accessed_mapping *read_mapping(uint32_t flags, bool advised,
 	return accesses.mappings;
 }
 
-START_TEST(test_advice_from_before_the_recording_is_that_at_the_end_if_no_call_changed_it)
+TEST(test_advice_from_before_the_recording_is_that_at_the_end_if_no_call_changed_it)
 {
 	const struct accessed_mapping *mapping;
 
@@ -434,9 +424,8 @@ START_TEST(test_advice_from_before_the_recording_is_that_at_the_end_if_no_call_c
 	mapping = read_mapping(ITEM_MAP_SEQUENTIAL, false, MAPPING_NORMAL);
 	ck_assert_int_eq(mapping->initial_advice, MADV_SEQUENTIAL);
 }
-END_TEST
 
-START_TEST(test_the_advice_of_a_childs_mapping_is_as_unknown_as_that_of_its_parent)
+TEST(test_the_advice_of_a_childs_mapping_is_as_unknown_as_that_of_its_parent)
 {
 	begin_recording();
 	map_flags = ITEM_MAP_NO_ADVICE;
@@ -449,10 +438,9 @@ START_TEST(test_the_advice_of_a_childs_mapping_is_as_unknown_as_that_of_its_pare
 	ck_assert_uint_eq(accesses.nr_mappings, 2);
 	ck_assert(accesses.mappings[1].inherited && accesses.mappings[1].no_advice);
 }
-END_TEST
 
 /* A damaged or forged recording may have a mapping that ends beyond the last address. */
-START_TEST(test_mapping_beyond_the_last_address_takes_no_advice)
+TEST(test_mapping_beyond_the_last_address_takes_no_advice)
 {
 	begin_recording();
 	add_map(0, UINT64_MAX - 4095, 0, PROT_READ);
@@ -462,9 +450,8 @@ START_TEST(test_mapping_beyond_the_last_address_takes_no_advice)
 	read_recording();
 	ck_assert_uint_eq(accesses.advices, 0);
 }
-END_TEST
 
-START_TEST(test_code_is_replayed_and_not_advised)
+TEST(test_code_is_replayed_and_not_advised)
 {
 	begin_recording();
 	add_map(0, MAPPED, 0, PROT_READ | PROT_EXEC);
@@ -476,7 +463,6 @@ START_TEST(test_code_is_replayed_and_not_advised)
 	read_recording();
 	ck_assert_int_eq(advise_files_check(&accesses, path), STATUS_OK);
 }
-END_TEST
 
 static const char *reason_now(void)
 {
@@ -487,7 +473,7 @@ static const char *reason_now(void)
 	return accesses.files[0].left_out;
 }
 
-START_TEST(test_a_file_that_is_not_the_recorded_one_is_left_out)
+TEST(test_a_file_that_is_not_the_recorded_one_is_left_out)
 {
 	begin_recording();
 	add_map(0, MAPPED, 0, PROT_READ);
@@ -501,28 +487,10 @@ START_TEST(test_a_file_that_is_not_the_recorded_one_is_left_out)
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_str_eq(reason_now(), "it does not exist any more");
 }
-END_TEST
 
-START_TEST(test_a_missing_recording_is_refused)
+TEST(test_a_missing_recording_is_refused)
 {
 	ck_assert_int_eq(recorded_accesses_read(&accesses, "none.pfs"), STATUS_FAILED);
 }
-END_TEST
 
-RUN_TESTS_WITH("recorded accesses", make_folder, remove_folder,
-	       test_accesses_of_all_threads_have_their_mappings,
-	       test_file_with_a_major_fault_of_perf_is_cold,
-	       test_file_with_only_minor_faults_of_perf_is_not_cold,
-	       test_a_process_has_its_parents_mappings_and_its_own_accesses,
-	       test_a_later_mapping_hides_an_earlier_one,
-	       test_a_new_program_has_no_mapping_of_the_old_one,
-	       test_the_rest_of_a_cut_mapping_is_replayed_at_its_own_pages,
-	       test_mappings_that_no_child_uses_take_no_memory,
-	       test_faults_without_a_mapping_are_counted,
-	       test_stores_to_mapped_pages_are_counted_as_not_repeated,
-	       test_advice_from_before_the_recording_is_that_at_the_end_if_no_call_changed_it,
-	       test_the_advice_of_a_childs_mapping_is_as_unknown_as_that_of_its_parent,
-	       test_mapping_beyond_the_last_address_takes_no_advice,
-	       test_code_is_replayed_and_not_advised,
-	       test_a_file_that_is_not_the_recorded_one_is_left_out,
-	       test_a_missing_recording_is_refused)
+FIXTURE(make_folder, remove_folder);

@@ -140,7 +140,7 @@ static void make_recording(const char *path, uint64_t inode)
 	json_decref(tail);
 }
 
-START_TEST(test_the_costliest_file_is_found)
+TEST(test_the_costliest_file_is_found)
 {
 	struct recorded_file file;
 
@@ -154,9 +154,8 @@ START_TEST(test_the_costliest_file_is_found)
 	ck_assert_uint_eq(file.replay.visits[1].end_ns, 7000);
 	recorded_file_exit(&file);
 }
-END_TEST
 
-START_TEST(test_advice_of_the_file_is_taken)
+TEST(test_advice_of_the_file_is_taken)
 {
 	struct recorded_file file;
 
@@ -177,9 +176,8 @@ START_TEST(test_advice_of_the_file_is_taken)
 	ck_assert_uint_eq(file.replay.visits[0].end_ns, 10000);
 	recorded_file_exit(&file);
 }
-END_TEST
 
-START_TEST(test_mappings_with_unknown_advice_are_counted)
+TEST(test_mappings_with_unknown_advice_are_counted)
 {
 	struct recorded_file file;
 
@@ -189,9 +187,8 @@ START_TEST(test_mappings_with_unknown_advice_are_counted)
 	ck_assert_uint_eq(file.no_advice, 1);
 	recorded_file_exit(&file);
 }
-END_TEST
 
-START_TEST(test_an_old_recording_does_not_know_the_advice)
+TEST(test_an_old_recording_does_not_know_the_advice)
 {
 	struct recorded_file file;
 
@@ -201,9 +198,8 @@ START_TEST(test_an_old_recording_does_not_know_the_advice)
 	ck_assert_uint_eq(file.replay.nr_advices, 0);
 	recorded_file_exit(&file);
 }
-END_TEST
 
-START_TEST(test_a_file_without_faults_is_refused)
+TEST(test_a_file_without_faults_is_refused)
 {
 	struct recorded_file file;
 
@@ -213,10 +209,9 @@ START_TEST(test_a_file_without_faults_is_refused)
 	ck_assert_int_eq(recorded_file_read(&file, "none.pfs", NULL), STATUS_FAILED);
 	recorded_file_exit(&file);
 }
-END_TEST
 
 /* The file is replayed by name, and a truncated name would be another file's. */
-START_TEST(test_a_name_that_is_too_long_is_refused)
+TEST(test_a_name_that_is_too_long_is_refused)
 {
 	struct recorded_file file;
 	char path[5000];
@@ -228,9 +223,8 @@ START_TEST(test_a_name_that_is_too_long_is_refused)
 	ck_assert_int_eq(recorded_file_read(&file, "run.pfs", NULL), STATUS_FAILED);
 	recorded_file_exit(&file);
 }
-END_TEST
 
-START_TEST(test_a_signal_ends_the_reading)
+TEST(test_a_signal_ends_the_reading)
 {
 	struct recorded_file file;
 
@@ -240,7 +234,6 @@ START_TEST(test_a_signal_ends_the_reading)
 	recorded_file_exit(&file);
 	signals_caught = 0;
 }
-END_TEST
 
 /* Waits until a reader has closed the pipe. */
 static void await_close(int watch)
@@ -300,7 +293,7 @@ static pid_t make_changing(void)
 }
 
 /* The number of visits is a divisor. */
-START_TEST(test_file_without_visits_is_refused)
+TEST(test_file_without_visits_is_refused)
 {
 	const pid_t child = make_changing();
 	struct recorded_file file;
@@ -313,10 +306,5 @@ START_TEST(test_file_without_visits_is_refused)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
 }
-END_TEST
 
-RUN_TESTS_WITH("recorded_file", make_folder, remove_folder, test_advice_of_the_file_is_taken,
-	       test_mappings_with_unknown_advice_are_counted,
-	       test_an_old_recording_does_not_know_the_advice, test_the_costliest_file_is_found,
-	       test_a_file_without_faults_is_refused, test_a_name_that_is_too_long_is_refused,
-	       test_a_signal_ends_the_reading, test_file_without_visits_is_refused)
+FIXTURE(make_folder, remove_folder);

@@ -232,7 +232,7 @@ static void assert_round_trip(uint64_t count, unsigned int kinds)
 	free(file.bytes);
 }
 
-START_TEST(test_events_survive_a_round_trip)
+TEST(test_events_survive_a_round_trip)
 {
 	static const uint64_t counts[] = {
 		0, 1, 2, 7, 8, 9, 63, 64, 65, ITEMS_FULL - 1, ITEMS_FULL, ITEMS_FULL + 1, 20000,
@@ -244,9 +244,8 @@ START_TEST(test_events_survive_a_round_trip)
 		assert_round_trip(counts[i], ALL_KINDS);
 	}
 }
-END_TEST
 
-START_TEST(test_each_kind_survives_a_round_trip_alone)
+TEST(test_each_kind_survives_a_round_trip_alone)
 {
 	struct items items = { 0 };
 	struct items_decoder *decoder = malloc(sizeof(*decoder));
@@ -271,10 +270,9 @@ START_TEST(test_each_kind_survives_a_round_trip_alone)
 	items_exit(&items);
 	free(decoder);
 }
-END_TEST
 
 /* The example of Documentation/formats/recording.rst. */
-START_TEST(test_bytes_of_a_block_match_the_documentation)
+TEST(test_bytes_of_a_block_match_the_documentation)
 {
 	static const uint8_t expected[] = {
 		2, 0, 0, 0, /* items */
@@ -315,7 +313,6 @@ START_TEST(test_bytes_of_a_block_match_the_documentation)
 	ck_assert_mem_eq(raw, expected, sizeof(expected));
 	items_exit(&items);
 }
-END_TEST
 
 static int add_path(size_t length)
 {
@@ -350,17 +347,16 @@ static int add_path(size_t length)
 	return err;
 }
 
-START_TEST(test_paths_up_to_the_limit_are_accepted)
+TEST(test_paths_up_to_the_limit_are_accepted)
 {
 	ck_assert_int_eq(add_path(0), 0);
 	ck_assert_int_eq(add_path(4095), 0);
 	ck_assert_int_eq(add_path(ITEMS_PATH_MAX - 1), 0);
 	ck_assert_int_eq(add_path(ITEMS_PATH_MAX), -ENAMETOOLONG);
 }
-END_TEST
 
 /* Long paths fill a block before it has its full number of items. */
-START_TEST(test_long_paths_may_fill_a_block_early)
+TEST(test_long_paths_may_fill_a_block_early)
 {
 	struct recording_writer *writer;
 	struct recording_reader *reader;
@@ -389,9 +385,8 @@ START_TEST(test_long_paths_may_fill_a_block_early)
 	json_decref(empty);
 	free(file.bytes);
 }
-END_TEST
 
-START_TEST(test_malformed_event_is_not_written)
+TEST(test_malformed_event_is_not_written)
 {
 	struct pfstat_record record = { .class = PFSTAT_NR_CLASSES };
 	struct pfstat_page page = {
@@ -410,10 +405,9 @@ START_TEST(test_malformed_event_is_not_written)
 	ck_assert_int_eq(items_add(&items, &item), -EINVAL);
 	ck_assert_uint_eq(items.count, 0);
 }
-END_TEST
 
 /* A recording cut at any byte is a recording without an end, or not a recording. */
-START_TEST(test_recording_cut_at_any_byte_is_read_up_to_there)
+TEST(test_recording_cut_at_any_byte_is_read_up_to_there)
 {
 	struct file file = write_items(50, ALL_KINDS);
 	struct recording_reader *reader;
@@ -442,10 +436,9 @@ START_TEST(test_recording_cut_at_any_byte_is_read_up_to_there)
 	ck_assert_uint_eq(most, 50); /* without the tail, all items are read */
 	free(file.bytes);
 }
-END_TEST
 
 /* Each changed byte is detected. */
-START_TEST(test_any_flipped_bit_is_detected)
+TEST(test_any_flipped_bit_is_detected)
 {
 	struct file file = write_items(50, ALL_KINDS);
 	struct recording_reader *reader;
@@ -464,9 +457,8 @@ START_TEST(test_any_flipped_bit_is_detected)
 	}
 	free(file.bytes);
 }
-END_TEST
 
-START_TEST(test_damage_reports_its_offset_and_the_events_before)
+TEST(test_damage_reports_its_offset_and_the_events_before)
 {
 	struct file file = write_items(2 * ITEMS_FULL, 1);
 	struct recording_reader *reader;
@@ -492,9 +484,8 @@ START_TEST(test_damage_reports_its_offset_and_the_events_before)
 	recording_close(reader);
 	free(file.bytes);
 }
-END_TEST
 
-START_TEST(test_data_after_the_end_is_damage)
+TEST(test_data_after_the_end_is_damage)
 {
 	struct file file = write_items(5, 1);
 	struct recording_reader *reader;
@@ -507,7 +498,6 @@ START_TEST(test_data_after_the_end_is_damage)
 	recording_close(reader);
 	free(file.bytes);
 }
-END_TEST
 
 static void assert_refused(size_t at, uint32_t number, const char *reason)
 {
@@ -521,7 +511,7 @@ static void assert_refused(size_t at, uint32_t number, const char *reason)
 }
 
 /* test_old_recordings.c has a real one, with the shorter records from before version 9. */
-START_TEST(test_records_of_older_versions_are_accepted)
+TEST(test_records_of_older_versions_are_accepted)
 {
 	struct file file = write_items(5, 1);
 	uint32_t abi;
@@ -537,9 +527,8 @@ START_TEST(test_records_of_older_versions_are_accepted)
 	}
 	free(file.bytes);
 }
-END_TEST
 
-START_TEST(test_unknown_versions_are_refused_by_name)
+TEST(test_unknown_versions_are_refused_by_name)
 {
 	char reason[256];
 
@@ -561,7 +550,6 @@ START_TEST(test_unknown_versions_are_refused_by_name)
 	assert_refused(offsetof(struct recording_header, abi), 3, reason);
 	assert_refused(0, 0x464c457f, "run.pfs is not a recording of pfdrive");
 }
-END_TEST
 
 /* Appends a block with arbitrary contents, as an attacker would. */
 static void put_block(FILE *out, uint32_t version, struct recording_block block, const void *raw,
@@ -638,7 +626,7 @@ static void assert_damage(struct recording_block block, const void *raw, size_t 
 }
 
 /* A block of pfdrive 0.1: 48 bytes, without total_ns. Tid 3 is folded to 6. */
-START_TEST(test_an_off_cpu_event_of_version_1_is_converted)
+TEST(test_an_off_cpu_event_of_version_1_is_converted)
 {
 	static const uint8_t raw[] = {
 		1,    0,    0, 0,   1,	   /* one item: off-CPU */
@@ -672,7 +660,6 @@ START_TEST(test_an_off_cpu_event_of_version_1_is_converted)
 	recording_close(reader);
 	free(file.bytes);
 }
-END_TEST
 
 /* Compresses each block again, as version 2 did. */
 static struct file as_version_2(const struct file *file)
@@ -700,7 +687,7 @@ static struct file as_version_2(const struct file *file)
 	return older;
 }
 
-START_TEST(test_a_recording_of_version_2_has_the_same_items)
+TEST(test_a_recording_of_version_2_has_the_same_items)
 {
 	struct file file = write_items(3 * ITEMS_FULL, ALL_KINDS), older = as_version_2(&file);
 	struct recording_reader *reader;
@@ -714,9 +701,8 @@ START_TEST(test_a_recording_of_version_2_has_the_same_items)
 	free(older.bytes);
 	free(file.bytes);
 }
-END_TEST
 
-START_TEST(test_a_payload_of_two_frames_is_damage)
+TEST(test_a_payload_of_two_frames_is_damage)
 {
 	struct uncompress uncompress = { 0 };
 	char frames[64], raw[4];
@@ -730,9 +716,8 @@ START_TEST(test_a_payload_of_two_frames_is_damage)
 	ck_assert_int_eq(uncompress_all(&uncompress, frames, one - 1, raw, 2), -EBADMSG);
 	uncompress_exit(&uncompress);
 }
-END_TEST
 
-START_TEST(test_impossible_block_sizes_are_refused)
+TEST(test_impossible_block_sizes_are_refused)
 {
 	const struct recording_block items = { .type = RECORDING_ITEMS };
 	static const uint8_t many[] = { 0xff, 0xff, 0xff, 0xff, 0, 0, 0 };
@@ -751,9 +736,8 @@ START_TEST(test_impossible_block_sizes_are_refused)
 	assert_damage(block, many, sizeof(many), "run.pfs was cut: it has no end");
 	assert_damage(items, many, sizeof(many), "the items do not fit into the block");
 }
-END_TEST
 
-START_TEST(test_malformed_events_are_damage)
+TEST(test_malformed_events_are_damage)
 {
 	const struct recording_block items = { .type = RECORDING_ITEMS };
 	/* one item each; then a byte for each word, which states what follows */
@@ -775,9 +759,8 @@ START_TEST(test_malformed_events_are_damage)
 	assert_damage(items, map_of_no_path, sizeof(map_of_no_path),
 		      "the block has an invalid item");
 }
-END_TEST
 
-START_TEST(test_unexpected_blocks_are_refused)
+TEST(test_unexpected_blocks_are_refused)
 {
 	assert_damage((struct recording_block){ .type = RECORDING_HEAD }, "{}", 2, "a second head");
 	assert_damage((struct recording_block){ .type = RECORDING_SYMBOLS }, "{}", 2, "no");
@@ -787,7 +770,6 @@ START_TEST(test_unexpected_blocks_are_refused)
 		      "more data follows");
 	assert_damage((struct recording_block){ .type = 77 }, "x", 1, NULL); /* skipped */
 }
-END_TEST
 
 /* A stream whose disk fails after that many bytes. */
 struct failing {
@@ -855,17 +837,16 @@ static int feed(struct feeding *feeding, unsigned int percent)
 	return err;
 }
 
-START_TEST(test_all_events_are_fed)
+TEST(test_all_events_are_fed)
 {
 	struct feeding feeding = { 0 };
 
 	ck_assert_int_eq(feed(&feeding, 100), 0);
 	ck_assert_uint_eq(feeding.taken, 20000);
 }
-END_TEST
 
 /* The sink gets no item that was not read. */
-START_TEST(test_a_disk_that_fails_is_an_error)
+TEST(test_a_disk_that_fails_is_an_error)
 {
 	struct feeding feeding = { 0 };
 
@@ -873,18 +854,16 @@ START_TEST(test_a_disk_that_fails_is_an_error)
 	ck_assert_uint_gt(feeding.taken, 0);
 	ck_assert_uint_lt(feeding.taken, 20000);
 }
-END_TEST
 
-START_TEST(test_feeding_stops_when_the_sink_refuses)
+TEST(test_feeding_stops_when_the_sink_refuses)
 {
 	struct feeding feeding = { .refused = 5000 };
 
 	ck_assert_int_eq(feed(&feeding, 100), -ENOBUFS);
 	ck_assert_uint_eq(feeding.taken, 5000);
 }
-END_TEST
 
-START_TEST(test_feeding_stops_on_a_signal)
+TEST(test_feeding_stops_on_a_signal)
 {
 	struct feeding during = { .stopped = 5000 }, before = { .stop = 1 };
 
@@ -893,7 +872,6 @@ START_TEST(test_feeding_stops_on_a_signal)
 	ck_assert_int_eq(feed(&before, 100), -EINTR);
 	ck_assert_uint_eq(before.taken, 0);
 }
-END_TEST
 
 /* @page_bytes: a value of JSON; NULL: the head has none. 0: the recording cannot be opened. */
 static uint64_t pages_of_head(const char *page_bytes, char *why)
@@ -923,7 +901,7 @@ static uint64_t pages_of_head(const char *page_bytes, char *why)
 	return pages;
 }
 
-START_TEST(test_a_recording_states_the_size_of_its_pages)
+TEST(test_a_recording_states_the_size_of_its_pages)
 {
 	static const struct {
 		const char *text;
@@ -944,9 +922,8 @@ START_TEST(test_a_recording_states_the_size_of_its_pages)
 		ck_assert_ptr_nonnull(strstr(why, "a page has an unknown size"));
 	}
 }
-END_TEST
 
-START_TEST(test_a_full_disk_is_an_error)
+TEST(test_a_full_disk_is_an_error)
 {
 	json_t *head = json_object();
 	struct recording_writer *writer;
@@ -957,7 +934,6 @@ START_TEST(test_a_full_disk_is_an_error)
 	fclose(full);
 	json_decref(head);
 }
-END_TEST
 
 /* A stream that accepts that many bytes. */
 static ssize_t write_some(void *left, const char *bytes, size_t size)
@@ -974,7 +950,7 @@ static ssize_t write_some(void *left, const char *bytes, size_t size)
 }
 
 /* Another thread detects the error; the writer reports it at most a few blocks later. */
-START_TEST(test_full_disk_error_persists)
+TEST(test_full_disk_error_persists)
 {
 	const uint64_t many = 400000;
 	json_t *head = json_object();
@@ -1000,9 +976,8 @@ START_TEST(test_full_disk_error_persists)
 	fclose(out);
 	json_decref(head);
 }
-END_TEST
 
-START_TEST(test_open_error_names_the_file)
+TEST(test_open_error_names_the_file)
 {
 	struct recording_reader *reader;
 	char why[256];
@@ -1014,7 +989,6 @@ START_TEST(test_open_error_names_the_file)
 	ck_assert_int_eq(recording_open(&reader, "/", why, sizeof(why)), -EISDIR);
 	ck_assert_str_eq(why, "cannot read /: Is a directory");
 }
-END_TEST
 
 /* Each member gets a different number, so that a mix-up is detected. */
 static void make_counters(struct run_counters *counters)
@@ -1090,7 +1064,7 @@ static int counters_through_text(struct run_counters *copy, const struct run_cou
 }
 
 /* A block holds 4 MiB; each symbol has a path of 24 KiB in JSON, so 512 take 12 MiB. */
-START_TEST(test_long_symbols_span_several_blocks)
+TEST(test_long_symbols_span_several_blocks)
 {
 	struct recording_writer *writer;
 	struct recording_reader *reader;
@@ -1119,9 +1093,8 @@ START_TEST(test_long_symbols_span_several_blocks)
 	json_decref(empty);
 	free(file.bytes);
 }
-END_TEST
 
-START_TEST(test_counters_survive_a_round_trip)
+TEST(test_counters_survive_a_round_trip)
 {
 	struct run_counters counters, copy;
 
@@ -1135,9 +1108,8 @@ START_TEST(test_counters_survive_a_round_trip)
 	counters.nr_syscalls = 0;
 	ck_assert_mem_eq(&copy, &counters, sizeof(counters));
 }
-END_TEST
 
-START_TEST(test_unknown_counters_stay_unknown)
+TEST(test_unknown_counters_stay_unknown)
 {
 	struct run_counters counters, copy, none;
 	json_t *json = json_object();
@@ -1154,9 +1126,8 @@ START_TEST(test_unknown_counters_stay_unknown)
 	ck_assert_mem_eq(&copy, &none, sizeof(none));
 	json_decref(json);
 }
-END_TEST
 
-START_TEST(test_malformed_counters_are_refused)
+TEST(test_malformed_counters_are_refused)
 {
 	static const char *const texts[] = {
 		"[]",
@@ -1189,21 +1160,3 @@ START_TEST(test_malformed_counters_are_refused)
 		json_decref(json);
 	}
 }
-END_TEST
-
-RUN_TESTS("recording", test_events_survive_a_round_trip, test_each_kind_survives_a_round_trip_alone,
-	  test_bytes_of_a_block_match_the_documentation, test_paths_up_to_the_limit_are_accepted,
-	  test_long_paths_may_fill_a_block_early, test_malformed_event_is_not_written,
-	  test_recording_cut_at_any_byte_is_read_up_to_there, test_any_flipped_bit_is_detected,
-	  test_damage_reports_its_offset_and_the_events_before, test_data_after_the_end_is_damage,
-	  test_records_of_older_versions_are_accepted, test_unknown_versions_are_refused_by_name,
-	  test_an_off_cpu_event_of_version_1_is_converted,
-	  test_a_recording_of_version_2_has_the_same_items, test_a_payload_of_two_frames_is_damage,
-	  test_impossible_block_sizes_are_refused, test_malformed_events_are_damage,
-	  test_unexpected_blocks_are_refused, test_all_events_are_fed,
-	  test_a_disk_that_fails_is_an_error, test_feeding_stops_when_the_sink_refuses,
-	  test_feeding_stops_on_a_signal, test_a_recording_states_the_size_of_its_pages,
-	  test_a_full_disk_is_an_error, test_full_disk_error_persists,
-	  test_open_error_names_the_file, test_long_symbols_span_several_blocks,
-	  test_counters_survive_a_round_trip, test_unknown_counters_stay_unknown,
-	  test_malformed_counters_are_refused)

@@ -118,7 +118,7 @@ static void check_text(const char *path, const char *expected)
 	ck_assert_str_eq(text, expected);
 }
 
-START_TEST(test_complete_recording_has_no_damage)
+TEST(test_complete_recording_has_no_damage)
 {
 	struct recording_reader *reader;
 	struct stat status;
@@ -135,9 +135,8 @@ START_TEST(test_complete_recording_has_no_damage)
 	ck_assert_int_lt(512 * status.st_blocks, status.st_size + 32768);
 	check_text("err", "");
 }
-END_TEST
 
-START_TEST(test_an_older_file_is_kept)
+TEST(test_an_older_file_is_kept)
 {
 	text_file_write("run.pfs", "older");
 	text_file_write("run.pfs.old", "oldest");
@@ -148,9 +147,8 @@ START_TEST(test_an_older_file_is_kept)
 	ck_assert_int_eq(end(NULL), 0);
 	check_text("run.pfs.old", "older");
 }
-END_TEST
 
-START_TEST(test_a_file_may_get_its_name_when_it_is_complete)
+TEST(test_a_file_may_get_its_name_when_it_is_complete)
 {
 	struct recording_reader *reader;
 
@@ -164,9 +162,8 @@ START_TEST(test_a_file_may_get_its_name_when_it_is_complete)
 	ck_assert_ptr_null(recording_damage(reader));
 	recording_close(reader);
 }
-END_TEST
 
-START_TEST(test_an_older_file_that_is_empty_is_replaced)
+TEST(test_an_older_file_that_is_empty_is_replaced)
 {
 	text_file_write("run.pfs", "");
 	begin();
@@ -174,10 +171,9 @@ START_TEST(test_an_older_file_that_is_empty_is_replaced)
 	ck_assert_int_eq(end(NULL), 0);
 	ck_assert_int_eq(access("run.pfs.old", F_OK), -1);
 }
-END_TEST
 
 /* FILE.old cannot be replaced: the recording keeps its temporary name. */
-START_TEST(test_failed_rename_is_an_error_without_data_loss)
+TEST(test_failed_rename_is_an_error_without_data_loss)
 {
 	char name[64] = "";
 	struct stat status;
@@ -197,9 +193,8 @@ START_TEST(test_failed_rename_is_an_error_without_data_loss)
 	unlink(name);
 	rmdir("run.pfs.old");
 }
-END_TEST
 
-START_TEST(test_recording_that_never_started_keeps_the_older_file)
+TEST(test_recording_that_never_started_keeps_the_older_file)
 {
 	text_file_write("run.pfs", "older");
 	begin();
@@ -207,9 +202,8 @@ START_TEST(test_recording_that_never_started_keeps_the_older_file)
 	check_text("run.pfs", "older");
 	ck_assert_int_eq(access("run.pfs.old", F_OK), -1);
 }
-END_TEST
 
-START_TEST(test_a_killed_recorder_leaves_the_file)
+TEST(test_a_killed_recorder_leaves_the_file)
 {
 	struct recording_reader *reader;
 	unsigned int nr;
@@ -229,10 +223,9 @@ START_TEST(test_a_killed_recorder_leaves_the_file)
 	ck_assert_ptr_nonnull(strstr(recording_damage(reader), "was cut: it has no end"));
 	recording_close(reader);
 }
-END_TEST
 
 /* EFBIG; a full disk fails in the same way. */
-START_TEST(test_full_disk_keeps_the_first_events_and_counts_the_rest)
+TEST(test_full_disk_keeps_the_first_events_and_counts_the_rest)
 {
 	const struct rlimit limit = { LIMIT, LIMIT };
 	struct recording_reader *reader;
@@ -258,10 +251,9 @@ START_TEST(test_full_disk_keeps_the_first_events_and_counts_the_rest)
 	fflush(stderr);
 	text_file_check("err", text);
 }
-END_TEST
 
 /* Whatever the error of the measurement is, all items are in the file. */
-START_TEST(test_an_error_of_the_measurement_is_in_the_file)
+TEST(test_an_error_of_the_measurement_is_in_the_file)
 {
 	struct recording_reader *reader;
 
@@ -280,9 +272,8 @@ START_TEST(test_an_error_of_the_measurement_is_in_the_file)
 		"pfdrive: run.pfs is incomplete: cannot stop the module: Input/output error; "
 		"'pfdrive report' can read its 10 items\n");
 }
-END_TEST
 
-START_TEST(test_a_refused_event_ends_the_recording_after_the_previous_ones)
+TEST(test_a_refused_event_ends_the_recording_after_the_previous_ones)
 {
 	struct pfstat_record bad = { .class = PFSTAT_NR_CLASSES };
 	const struct item item = { .type = ITEM_RECORD, .record = &bad };
@@ -298,15 +289,5 @@ START_TEST(test_a_refused_event_ends_the_recording_after_the_previous_ones)
 	ck_assert_ptr_nonnull(strstr(recording_damage(reader), "was cut: "));
 	recording_close(reader);
 }
-END_TEST
 
-RUN_TESTS_WITH("recording_output", make_folder, remove_folder,
-	       test_complete_recording_has_no_damage, test_an_older_file_is_kept,
-	       test_a_file_may_get_its_name_when_it_is_complete,
-	       test_an_older_file_that_is_empty_is_replaced,
-	       test_failed_rename_is_an_error_without_data_loss,
-	       test_recording_that_never_started_keeps_the_older_file,
-	       test_a_killed_recorder_leaves_the_file,
-	       test_full_disk_keeps_the_first_events_and_counts_the_rest,
-	       test_an_error_of_the_measurement_is_in_the_file,
-	       test_a_refused_event_ends_the_recording_after_the_previous_ones)
+FIXTURE(make_folder, remove_folder);

@@ -12,7 +12,7 @@ static void add(struct queue *queue, uint64_t ns, uint32_t tid)
 	ck_assert_int_eq(queue_add(queue, ITEM_EVENT, ns, &event, sizeof(event)), 0);
 }
 
-START_TEST(test_events_leave_by_time_then_by_arrival)
+TEST(test_events_leave_by_time_then_by_arrival)
 {
 	static const uint64_t times[] = { 5, 3, 9, 3, 1, 7 };
 	static const uint32_t expected[] = { 4, 1, 3, 0, 5, 2 };
@@ -33,10 +33,9 @@ START_TEST(test_events_leave_by_time_then_by_arrival)
 	ck_assert(!queue_any(&queue));
 	queue_exit(&queue);
 }
-END_TEST
 
 /* Also with an empty queue, for the sanitizers. */
-START_TEST(test_empty_queue_has_no_next_event)
+TEST(test_empty_queue_has_no_next_event)
 {
 	struct queue queue = { 0 };
 
@@ -45,9 +44,8 @@ START_TEST(test_empty_queue_has_no_next_event)
 	ck_assert_uint_eq(queue_next_ns(&queue), UINT64_MAX);
 	queue_exit(&queue);
 }
-END_TEST
 
-START_TEST(test_memory_does_not_grow)
+TEST(test_memory_does_not_grow)
 {
 	struct queue queue = { 0 };
 	uint64_t i;
@@ -62,7 +60,6 @@ START_TEST(test_memory_does_not_grow)
 	ck_assert_uint_le(queue.capacity, 1024);
 	queue_exit(&queue);
 }
-END_TEST
 
 /* Takes all items; checks time order, and order of arrival at equal times; returns their number. */
 static uint64_t take_all(struct queue *queue)
@@ -82,7 +79,7 @@ static uint64_t take_all(struct queue *queue)
 }
 
 /* CPUs overtake each other by short times. */
-START_TEST(test_nearly_sorted_events_are_cheap)
+TEST(test_nearly_sorted_events_are_cheap)
 {
 	struct queue queue = { 0 };
 	uint32_t i;
@@ -93,10 +90,9 @@ START_TEST(test_nearly_sorted_events_are_cheap)
 	ck_assert_uint_eq(take_all(&queue), 100000);
 	queue_exit(&queue);
 }
-END_TEST
 
 /* The existing mappings of a process arrive after the events of a ring. */
-START_TEST(test_many_old_events_after_new_ones_are_sorted)
+TEST(test_many_old_events_after_new_ones_are_sorted)
 {
 	struct queue queue = { 0 };
 	uint32_t i;
@@ -109,10 +105,9 @@ START_TEST(test_many_old_events_after_new_ones_are_sorted)
 	ck_assert_uint_eq(take_all(&queue), 100000);
 	queue_exit(&queue);
 }
-END_TEST
 
 /* Items left by one drain precede those of the next, also at equal times. */
-START_TEST(test_leftover_events_precede_new_ones_of_equal_time)
+TEST(test_leftover_events_precede_new_ones_of_equal_time)
 {
 	struct queue queue = { 0 };
 	uint32_t i;
@@ -127,9 +122,3 @@ START_TEST(test_leftover_events_precede_new_ones_of_equal_time)
 	ck_assert_uint_eq(take_all(&queue), 3999);
 	queue_exit(&queue);
 }
-END_TEST
-
-RUN_TESTS("queue", test_events_leave_by_time_then_by_arrival, test_empty_queue_has_no_next_event,
-	  test_memory_does_not_grow, test_nearly_sorted_events_are_cheap,
-	  test_many_old_events_after_new_ones_are_sorted,
-	  test_leftover_events_precede_new_ones_of_equal_time)

@@ -49,7 +49,7 @@ static int repeat(struct repetition_figures *figures)
 	return repetition_run(&accesses, &control, figures, why, sizeof(why));
 }
 
-START_TEST(test_a_replay_takes_at_least_the_time_of_its_steps)
+TEST(test_a_replay_takes_at_least_the_time_of_its_steps)
 {
 	struct repetition_figures figures;
 
@@ -58,7 +58,6 @@ START_TEST(test_a_replay_takes_at_least_the_time_of_its_steps)
 	ck_assert_uint_ge(figures.elapsed_ns, SECOND_NS / 100);
 	ck_assert_uint_eq(figures.refused, 0);
 }
-END_TEST
 
 /* Sends a signal to this process after a while. */
 static pid_t signal_after(uint64_t ns)
@@ -74,7 +73,7 @@ static pid_t signal_after(uint64_t ns)
 }
 
 /* The replay would last longer than the test may. */
-START_TEST(test_a_signal_at_any_moment_of_the_start_ends_the_replay)
+TEST(test_a_signal_at_any_moment_of_the_start_ends_the_replay)
 {
 	struct repetition_figures figures;
 	uint64_t ns;
@@ -89,10 +88,9 @@ START_TEST(test_a_signal_at_any_moment_of_the_start_ends_the_replay)
 		ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	}
 }
-END_TEST
 
 /* A program on tmpfs beside data on a disk. */
-START_TEST(test_a_file_without_a_read_ahead_setting_is_replayed_as_it_is)
+TEST(test_a_file_without_a_read_ahead_setting_is_replayed_as_it_is)
 {
 	const struct candidate readahead = { .name = "read-ahead 0",
 					     .advice = CANDIDATE_KEEP,
@@ -120,8 +118,5 @@ START_TEST(test_a_file_without_a_read_ahead_setting_is_replayed_as_it_is)
 	close(fd);
 	unlink(path);
 }
-END_TEST
 
-RUN_TESTS_WITH("repetition", begin, end, test_a_replay_takes_at_least_the_time_of_its_steps,
-	       test_a_file_without_a_read_ahead_setting_is_replayed_as_it_is,
-	       test_a_signal_at_any_moment_of_the_start_ends_the_replay)
+FIXTURE(begin, end);

@@ -81,7 +81,7 @@ static char *print_table(const struct sample_run *run)
 	return text;
 }
 
-START_TEST(test_table_matches_the_study)
+TEST(test_table_matches_the_study)
 {
 	struct sample_run run;
 	char *text;
@@ -96,9 +96,8 @@ START_TEST(test_table_matches_the_study)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_prints_a_dash_for_averages_of_nothing)
+TEST(test_table_prints_a_dash_for_averages_of_nothing)
 {
 	struct sample_run run;
 	char *text;
@@ -114,9 +113,8 @@ START_TEST(test_table_prints_a_dash_for_averages_of_nothing)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_small_share_is_not_printed_as_zero)
+TEST(test_small_share_is_not_printed_as_zero)
 {
 	struct sample_run run;
 	struct pfstat_record record = { .tid = 1, .duration_ns = 10, .class = PFSTAT_CLASS_LONG };
@@ -133,9 +131,8 @@ START_TEST(test_small_share_is_not_printed_as_zero)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_of_classes_omits_those_that_did_not_occur)
+TEST(test_table_of_classes_omits_those_that_did_not_occur)
 {
 	struct sample_run run;
 	char *text;
@@ -153,9 +150,8 @@ START_TEST(test_table_of_classes_omits_those_that_did_not_occur)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_shows_mkwrite_pass_and_error_when_they_occurred)
+TEST(test_table_shows_mkwrite_pass_and_error_when_they_occurred)
 {
 	struct sample_run run;
 	struct pfstat_record record = { .tid = 1, .start_ns = 1, .duration_ns = 10 };
@@ -171,9 +167,8 @@ START_TEST(test_table_shows_mkwrite_pass_and_error_when_they_occurred)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_without_ebpf_prints_na_and_the_reason)
+TEST(test_table_without_ebpf_prints_na_and_the_reason)
 {
 	struct sample_run run;
 	char *text;
@@ -194,9 +189,8 @@ START_TEST(test_table_without_ebpf_prints_na_and_the_reason)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_prints_the_conditions_of_the_run)
+TEST(test_table_prints_the_conditions_of_the_run)
 {
 	static const char *const parts[] = {
 		"6.1.0-32-amd64",
@@ -228,9 +222,8 @@ START_TEST(test_table_prints_the_conditions_of_the_run)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_prints_na_for_unknown_properties_of_the_machine)
+TEST(test_table_prints_na_for_unknown_properties_of_the_machine)
 {
 	struct sample_run run;
 	char *text;
@@ -246,9 +239,8 @@ START_TEST(test_table_prints_na_for_unknown_properties_of_the_machine)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_puts_counts_side_by_side)
+TEST(test_table_puts_counts_side_by_side)
 {
 	struct sample_run run;
 	char *text;
@@ -262,9 +254,8 @@ START_TEST(test_table_puts_counts_side_by_side)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_states_the_source_and_its_cost)
+TEST(test_table_states_the_source_and_its_cost)
 {
 	struct sample_run run;
 	char *text;
@@ -287,7 +278,6 @@ START_TEST(test_table_states_the_source_and_its_cost)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
 static void open_costly(struct sample_run *run)
 {
@@ -304,7 +294,7 @@ static void check_cost(struct sample_run *run, const char *line)
 	free(text);
 }
 
-START_TEST(test_own_cost_is_one_figure)
+TEST(test_own_cost_is_one_figure)
 {
 	struct sample_run run;
 
@@ -323,9 +313,8 @@ START_TEST(test_own_cost_is_one_figure)
 	check_cost(&run, "Own cost: 2.6 ms added to the faults; without system calls and sleeps");
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_own_cost_that_is_not_known_has_its_reason)
+TEST(test_own_cost_that_is_not_known_has_its_reason)
 {
 	struct sample_run run;
 
@@ -341,9 +330,8 @@ START_TEST(test_own_cost_that_is_not_known_has_its_reason)
 	check_cost(&run, "Own cost: n/a, the module could not measure the cost of a call");
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_own_cost_names_what_counts_all_faults)
+TEST(test_own_cost_names_what_counts_all_faults)
 {
 	struct sample_run run;
 	char *text;
@@ -384,9 +372,8 @@ START_TEST(test_own_cost_names_what_counts_all_faults)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_parts_of_each_class_add_up)
+TEST(test_parts_of_each_class_add_up)
 {
 	struct sample_run run;
 	char *text, *class;
@@ -408,9 +395,8 @@ START_TEST(test_parts_of_each_class_add_up)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_parts_that_a_class_lacks_are_omitted)
+TEST(test_parts_that_a_class_lacks_are_omitted)
 {
 	struct sample_run run;
 	char *text;
@@ -427,9 +413,8 @@ START_TEST(test_parts_that_a_class_lacks_are_omitted)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_time_outside_of_the_calls_has_a_row)
+TEST(test_time_outside_of_the_calls_has_a_row)
 {
 	struct sample_run run;
 	struct part_figures *mm;
@@ -444,9 +429,8 @@ START_TEST(test_time_outside_of_the_calls_has_a_row)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_faults_with_the_time_of_their_calls_only_are_counted)
+TEST(test_faults_with_the_time_of_their_calls_only_are_counted)
 {
 	struct sample_run run;
 	char *text;
@@ -471,9 +455,8 @@ START_TEST(test_faults_with_the_time_of_their_calls_only_are_counted)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_full_report_names_the_origin_of_pages)
+TEST(test_full_report_names_the_origin_of_pages)
 {
 	struct sample_run run;
 	char *text;
@@ -517,9 +500,8 @@ START_TEST(test_full_report_names_the_origin_of_pages)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_parts_without_their_hook_are_na)
+TEST(test_parts_without_their_hook_are_na)
 {
 	struct sample_run run;
 	char *text, *class;
@@ -554,9 +536,8 @@ START_TEST(test_parts_without_their_hook_are_na)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_all_hooks_leave_nothing_na)
+TEST(test_all_hooks_leave_nothing_na)
 {
 	struct sample_run run;
 	char *text;
@@ -567,9 +548,8 @@ START_TEST(test_all_hooks_leave_nothing_na)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_kernel_stacks_of_sleeps_are_printed)
+TEST(test_kernel_stacks_of_sleeps_are_printed)
 {
 	struct wait_row rows[] = {
 		{ .cause = "the NFS server",
@@ -614,9 +594,8 @@ START_TEST(test_kernel_stacks_of_sleeps_are_printed)
 	run.report.waits = (struct report_waits){ 0 };
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_residue_above_2_percent_is_a_warning)
+TEST(test_residue_above_2_percent_is_a_warning)
 {
 	struct sample_run run;
 	struct fault_figures *all = &run.report.faults.all;
@@ -642,9 +621,8 @@ START_TEST(test_residue_above_2_percent_is_a_warning)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_lost_events_make_the_time_on_the_cpu_a_maximum)
+TEST(test_lost_events_make_the_time_on_the_cpu_a_maximum)
 {
 	struct sample_run run;
 	struct fault_figures *all = &run.report.faults.all;
@@ -670,9 +648,8 @@ START_TEST(test_lost_events_make_the_time_on_the_cpu_a_maximum)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_unsolved_faults_are_printed)
+TEST(test_unsolved_faults_are_printed)
 {
 	struct sample_run run;
 	char *text;
@@ -687,9 +664,8 @@ START_TEST(test_unsolved_faults_are_printed)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_requests_and_pages_have_their_figures)
+TEST(test_requests_and_pages_have_their_figures)
 {
 	struct sample_run run;
 	char *text, *from;
@@ -713,9 +689,8 @@ START_TEST(test_requests_and_pages_have_their_figures)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_prints_rare_counts_only_if_not_0)
+TEST(test_table_prints_rare_counts_only_if_not_0)
 {
 	struct sample_run run;
 	char *text;
@@ -749,9 +724,8 @@ START_TEST(test_table_prints_rare_counts_only_if_not_0)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_ledger_has_each_count_and_its_source)
+TEST(test_ledger_has_each_count_and_its_source)
 {
 	struct sample_run run;
 	char *text, *ledger;
@@ -765,9 +739,8 @@ START_TEST(test_ledger_has_each_count_and_its_source)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_ledger_names_the_reasons_of_every_difference)
+TEST(test_ledger_names_the_reasons_of_every_difference)
 {
 	struct sample_run run;
 	char *text;
@@ -783,9 +756,8 @@ START_TEST(test_ledger_names_the_reasons_of_every_difference)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_unexplained_difference_is_a_warning)
+TEST(test_unexplained_difference_is_a_warning)
 {
 	struct sample_run run;
 	struct ledger *ledger = &run.report.ledger;
@@ -807,9 +779,8 @@ START_TEST(test_unexplained_difference_is_a_warning)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_wrapped_text_is_complete_and_in_its_column)
+TEST(test_wrapped_text_is_complete_and_in_its_column)
 {
 	struct sample_run run;
 	char *text;
@@ -824,9 +795,8 @@ START_TEST(test_wrapped_text_is_complete_and_in_its_column)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_groups_are_printed_with_their_main_part)
+TEST(test_groups_are_printed_with_their_main_part)
 {
 	struct sample_run run;
 	char *text;
@@ -857,9 +827,8 @@ START_TEST(test_groups_are_printed_with_their_main_part)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_main_part_without_its_hook_is_na)
+TEST(test_main_part_without_its_hook_is_na)
 {
 	struct sample_run run;
 	char *text;
@@ -877,9 +846,8 @@ START_TEST(test_main_part_without_its_hook_is_na)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_readahead_is_below_its_mapping)
+TEST(test_readahead_is_below_its_mapping)
 {
 	struct sample_run run;
 	char *text;
@@ -897,9 +865,8 @@ START_TEST(test_readahead_is_below_its_mapping)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_empty_groups_are_printed_as_none)
+TEST(test_empty_groups_are_printed_as_none)
 {
 	struct sample_run run;
 	char *text;
@@ -912,9 +879,8 @@ START_TEST(test_empty_groups_are_printed_as_none)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_of_a_recording_names_the_watched_command)
+TEST(test_table_of_a_recording_names_the_watched_command)
 {
 	struct sample_run run;
 	struct environment *e = &run.report.environment;
@@ -949,9 +915,8 @@ START_TEST(test_table_of_a_recording_names_the_watched_command)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_damage_is_a_warning_and_unknown_counts_are_na)
+TEST(test_damage_is_a_warning_and_unknown_counts_are_na)
 {
 	struct sample_run run;
 	char *text;
@@ -975,9 +940,8 @@ START_TEST(test_damage_is_a_warning_and_unknown_counts_are_na)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_names_system_calls_and_errors)
+TEST(test_table_names_system_calls_and_errors)
 {
 	struct sample_run run;
 	char *text;
@@ -1000,9 +964,8 @@ START_TEST(test_table_names_system_calls_and_errors)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_no_loss_gives_no_warning)
+TEST(test_no_loss_gives_no_warning)
 {
 	struct sample_run run;
 	char *text;
@@ -1014,9 +977,8 @@ START_TEST(test_no_loss_gives_no_warning)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_lost_records_are_a_warning)
+TEST(test_lost_records_are_a_warning)
 {
 	struct sample_run run;
 	char *text;
@@ -1030,9 +992,8 @@ START_TEST(test_lost_records_are_a_warning)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_omitted_names_are_a_warning)
+TEST(test_omitted_names_are_a_warning)
 {
 	struct sample_run run;
 	char *text;
@@ -1049,10 +1010,9 @@ START_TEST(test_omitted_names_are_a_warning)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
 /* With one file out of many, the number of calls is unknown. */
-START_TEST(test_lost_records_are_a_warning_when_calls_are_unknown)
+TEST(test_lost_records_are_a_warning_when_calls_are_unknown)
 {
 	struct sample_run run;
 	char *text;
@@ -1069,9 +1029,8 @@ START_TEST(test_lost_records_are_a_warning_when_calls_are_unknown)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_calls_that_do_not_add_up_are_a_warning)
+TEST(test_calls_that_do_not_add_up_are_a_warning)
 {
 	struct sample_run run;
 	char *text;
@@ -1084,9 +1043,8 @@ START_TEST(test_calls_that_do_not_add_up_are_a_warning)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_lost_events_are_a_warning)
+TEST(test_lost_events_are_a_warning)
 {
 	struct sample_run run;
 	char *text;
@@ -1099,10 +1057,9 @@ START_TEST(test_lost_events_are_a_warning)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
 /* For output that is not a table, for example figures. */
-START_TEST(test_warnings_are_printed_without_a_table)
+TEST(test_warnings_are_printed_without_a_table)
 {
 	struct sample_run run;
 	char *text = NULL;
@@ -1119,9 +1076,8 @@ START_TEST(test_warnings_are_printed_without_a_table)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_events_that_were_sent_but_not_read_are_a_warning)
+TEST(test_events_that_were_sent_but_not_read_are_a_warning)
 {
 	struct sample_run run;
 	char *text;
@@ -1135,9 +1091,8 @@ START_TEST(test_events_that_were_sent_but_not_read_are_a_warning)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_events_skipped_by_the_kernel_are_reported_separately)
+TEST(test_events_skipped_by_the_kernel_are_reported_separately)
 {
 	struct sample_run run;
 	char *text;
@@ -1151,9 +1106,8 @@ START_TEST(test_events_skipped_by_the_kernel_are_reported_separately)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_late_records_are_a_warning)
+TEST(test_late_records_are_a_warning)
 {
 	struct sample_run run;
 	const struct pfstat_record record = { .tid = 1, .duration_ns = 10 };
@@ -1168,9 +1122,8 @@ START_TEST(test_late_records_are_a_warning)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_partial_off_cpu_times_are_a_warning)
+TEST(test_partial_off_cpu_times_are_a_warning)
 {
 	struct sample_run run;
 	struct pfstat_off_cpu stay = {
@@ -1191,9 +1144,8 @@ START_TEST(test_partial_off_cpu_times_are_a_warning)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_file_name_cannot_break_the_table)
+TEST(test_file_name_cannot_break_the_table)
 {
 	struct sample_run run;
 	char *text;
@@ -1207,9 +1159,8 @@ START_TEST(test_file_name_cannot_break_the_table)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_several_runs_have_a_table_each_and_their_mean)
+TEST(test_several_runs_have_a_table_each_and_their_mean)
 {
 	struct sample_run runs[2];
 	struct report reports[2];
@@ -1241,7 +1192,6 @@ START_TEST(test_several_runs_have_a_table_each_and_their_mean)
 	sample_close(&runs[0]);
 	sample_close(&runs[1]);
 }
-END_TEST
 
 /* Splits a line of CSV without quotes; returns the number of fields. */
 static size_t split(char *line, char *fields[MAX_FIELDS])
@@ -1293,7 +1243,7 @@ static void sample_open_short(struct sample_run *run)
 	run->report.evidence.busy_ns = 900000000;
 }
 
-START_TEST(test_short_report_has_the_verdict_first_and_few_lines)
+TEST(test_short_report_has_the_verdict_first_and_few_lines)
 {
 	struct sample_run run;
 	char *text;
@@ -1320,9 +1270,8 @@ START_TEST(test_short_report_has_the_verdict_first_and_few_lines)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_short_report_of_a_pattern_has_the_studys_tables)
+TEST(test_short_report_of_a_pattern_has_the_studys_tables)
 {
 	struct sample_run run;
 	char *text;
@@ -1335,9 +1284,8 @@ START_TEST(test_short_report_of_a_pattern_has_the_studys_tables)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_short_report_prints_a_ledger_that_does_not_close)
+TEST(test_short_report_prints_a_ledger_that_does_not_close)
 {
 	struct sample_run run;
 	char *text;
@@ -1353,9 +1301,8 @@ START_TEST(test_short_report_prints_a_ledger_that_does_not_close)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_short_report_of_no_faults)
+TEST(test_short_report_of_no_faults)
 {
 	struct sample_run run;
 	char *text;
@@ -1368,9 +1315,8 @@ START_TEST(test_short_report_of_no_faults)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_csv_has_a_header_and_a_line_for_each_class_and_run)
+TEST(test_csv_has_a_header_and_a_line_for_each_class_and_run)
 {
 	struct sample_run run;
 	struct report reports[2];
@@ -1393,9 +1339,8 @@ START_TEST(test_csv_has_a_header_and_a_line_for_each_class_and_run)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_csv_has_the_figures_and_na)
+TEST(test_csv_has_the_figures_and_na)
 {
 	struct sample_run run;
 	char *text;
@@ -1413,9 +1358,8 @@ START_TEST(test_csv_has_the_figures_and_na)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_csv_quotes_text_that_holds_a_comma)
+TEST(test_csv_quotes_text_that_holds_a_comma)
 {
 	struct sample_run run;
 	char *text;
@@ -1427,9 +1371,8 @@ START_TEST(test_csv_quotes_text_that_holds_a_comma)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
+TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
 {
 	struct sample_run run;
 	char *text;
@@ -1459,9 +1402,8 @@ START_TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_locale_of_the_caller_is_unchanged)
+TEST(test_locale_of_the_caller_is_unchanged)
 {
 	struct sample_run run;
 	locale_t before = uselocale((locale_t)0);
@@ -1475,9 +1417,8 @@ START_TEST(test_locale_of_the_caller_is_unchanged)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_output_that_cannot_be_written_is_an_error)
+TEST(test_output_that_cannot_be_written_is_an_error)
 {
 	struct sample_run run;
 	enum report_format format;
@@ -1492,9 +1433,8 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 	}
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_missing_run_and_missing_format_are_refused)
+TEST(test_missing_run_and_missing_format_are_refused)
 {
 	struct sample_run run;
 
@@ -1503,46 +1443,3 @@ START_TEST(test_missing_run_and_missing_format_are_refused)
 	ck_assert_int_eq(report_print(stdout, (enum report_format)4, &run.report, 1), -EINVAL);
 	sample_close(&run);
 }
-END_TEST
-
-RUN_TESTS("report", test_short_report_has_the_verdict_first_and_few_lines,
-	  test_short_report_of_a_pattern_has_the_studys_tables,
-	  test_short_report_prints_a_ledger_that_does_not_close, test_short_report_of_no_faults,
-	  test_table_matches_the_study, test_table_prints_a_dash_for_averages_of_nothing,
-	  test_small_share_is_not_printed_as_zero,
-	  test_table_of_classes_omits_those_that_did_not_occur,
-	  test_table_shows_mkwrite_pass_and_error_when_they_occurred,
-	  test_table_without_ebpf_prints_na_and_the_reason,
-	  test_table_prints_the_conditions_of_the_run,
-	  test_table_prints_na_for_unknown_properties_of_the_machine,
-	  test_table_puts_counts_side_by_side, test_table_states_the_source_and_its_cost,
-	  test_own_cost_is_one_figure, test_own_cost_that_is_not_known_has_its_reason,
-	  test_own_cost_names_what_counts_all_faults, test_parts_of_each_class_add_up,
-	  test_parts_that_a_class_lacks_are_omitted, test_parts_without_their_hook_are_na,
-	  test_full_report_names_the_origin_of_pages, test_time_outside_of_the_calls_has_a_row,
-	  test_faults_with_the_time_of_their_calls_only_are_counted,
-	  test_all_hooks_leave_nothing_na, test_kernel_stacks_of_sleeps_are_printed,
-	  test_residue_above_2_percent_is_a_warning,
-	  test_lost_events_make_the_time_on_the_cpu_a_maximum, test_unsolved_faults_are_printed,
-	  test_requests_and_pages_have_their_figures, test_table_prints_rare_counts_only_if_not_0,
-	  test_ledger_has_each_count_and_its_source,
-	  test_ledger_names_the_reasons_of_every_difference,
-	  test_unexplained_difference_is_a_warning, test_wrapped_text_is_complete_and_in_its_column,
-	  test_groups_are_printed_with_their_main_part, test_main_part_without_its_hook_is_na,
-	  test_readahead_is_below_its_mapping, test_empty_groups_are_printed_as_none,
-	  test_table_of_a_recording_names_the_watched_command,
-	  test_damage_is_a_warning_and_unknown_counts_are_na,
-	  test_table_names_system_calls_and_errors, test_no_loss_gives_no_warning,
-	  test_lost_records_are_a_warning, test_omitted_names_are_a_warning,
-	  test_lost_records_are_a_warning_when_calls_are_unknown,
-	  test_calls_that_do_not_add_up_are_a_warning, test_lost_events_are_a_warning,
-	  test_warnings_are_printed_without_a_table,
-	  test_events_skipped_by_the_kernel_are_reported_separately,
-	  test_events_that_were_sent_but_not_read_are_a_warning, test_late_records_are_a_warning,
-	  test_partial_off_cpu_times_are_a_warning, test_file_name_cannot_break_the_table,
-	  test_several_runs_have_a_table_each_and_their_mean,
-	  test_csv_has_a_header_and_a_line_for_each_class_and_run, test_csv_has_the_figures_and_na,
-	  test_csv_quotes_text_that_holds_a_comma,
-	  test_csv_of_groups_has_a_row_each_and_one_of_the_rest,
-	  test_locale_of_the_caller_is_unchanged, test_output_that_cannot_be_written_is_an_error,
-	  test_missing_run_and_missing_format_are_refused)

@@ -154,7 +154,7 @@ static void check_line(const char *text, const char *begins, const char *whole)
 	ck_assert_str_eq(line, whole);
 }
 
-START_TEST(test_tables_of_one_run)
+TEST(test_tables_of_one_run)
 {
 	struct sample sample;
 	char *text;
@@ -186,9 +186,8 @@ START_TEST(test_tables_of_one_run)
 	free(text);
 	sample_close(&sample.run);
 }
-END_TEST
 
-START_TEST(test_extras_are_printed_only_on_request)
+TEST(test_extras_are_printed_only_on_request)
 {
 	struct sample_run run;
 	char *text;
@@ -203,9 +202,8 @@ START_TEST(test_extras_are_printed_only_on_request)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_missing_pmu_is_reported_once)
+TEST(test_missing_pmu_is_reported_once)
 {
 	struct sample sample;
 	struct hw_count *all;
@@ -226,9 +224,8 @@ START_TEST(test_missing_pmu_is_reported_once)
 	free(text);
 	sample_close(&sample.run);
 }
-END_TEST
 
-START_TEST(test_runs_have_mean_and_deviation)
+TEST(test_runs_have_mean_and_deviation)
 {
 	struct sample sample, other;
 	struct report reports[2];
@@ -252,7 +249,6 @@ START_TEST(test_runs_have_mean_and_deviation)
 	sample_close(&sample.run);
 	sample_close(&other.run);
 }
-END_TEST
 
 static void check_schema(const char *text)
 {
@@ -266,7 +262,7 @@ static void check_schema(const char *text)
 	json_decref((json_t *)schema.root);
 }
 
-START_TEST(test_json_matches_the_schema)
+TEST(test_json_matches_the_schema)
 {
 	struct sample samples[2];
 	struct report reports[2];
@@ -285,9 +281,8 @@ START_TEST(test_json_matches_the_schema)
 	sample_close(&samples[0].run);
 	sample_close(&samples[1].run);
 }
-END_TEST
 
-START_TEST(test_a_memory_map_alone_matches_the_schema)
+TEST(test_a_memory_map_alone_matches_the_schema)
 {
 	struct sample sample;
 	json_t *json;
@@ -301,9 +296,8 @@ START_TEST(test_a_memory_map_alone_matches_the_schema)
 	json_decref(json);
 	sample_close(&sample.run);
 }
-END_TEST
 
-START_TEST(test_json_has_figures_and_null_for_missing_counters)
+TEST(test_json_has_figures_and_null_for_missing_counters)
 {
 	struct sample sample;
 	json_t *json, *operation, *line;
@@ -333,9 +327,3 @@ START_TEST(test_json_has_figures_and_null_for_missing_counters)
 	json_decref(json);
 	sample_close(&sample.run);
 }
-END_TEST
-
-RUN_TESTS("measures", test_tables_of_one_run, test_extras_are_printed_only_on_request,
-	  test_missing_pmu_is_reported_once, test_runs_have_mean_and_deviation,
-	  test_json_matches_the_schema, test_a_memory_map_alone_matches_the_schema,
-	  test_json_has_figures_and_null_for_missing_counters)

@@ -73,7 +73,7 @@ static void fill(struct fixture *fixture)
 	ck_assert_int_eq(report_fill(&fixture->report, fixture->analysis, &fixture->counters), 0);
 }
 
-START_TEST(test_faults_and_parts_match_the_analysis)
+TEST(test_faults_and_parts_match_the_analysis)
 {
 	struct fixture fixture;
 	const struct fault_figures *disk;
@@ -93,9 +93,8 @@ START_TEST(test_faults_and_parts_match_the_analysis)
 	ck_assert_uint_eq(fixture.report.faults.all.whole.total_ns, 105000);
 	fixture_close(&fixture);
 }
-END_TEST
 
-START_TEST(test_counters_are_copied)
+TEST(test_counters_are_copied)
 {
 	struct fixture fixture;
 	struct report *report = &fixture.report;
@@ -129,9 +128,8 @@ START_TEST(test_counters_are_copied)
 	ck_assert_uint_eq(report->ledger.counts[0].value, 2);
 	fixture_close(&fixture);
 }
-END_TEST
 
-START_TEST(test_known_time_is_not_replaced)
+TEST(test_known_time_is_not_replaced)
 {
 	struct fixture fixture;
 
@@ -144,9 +142,8 @@ START_TEST(test_known_time_is_not_replaced)
 	ck_assert_uint_eq(fixture.report.time.counted_ns, 7);
 	fixture_close(&fixture);
 }
-END_TEST
 
-START_TEST(test_steps_before_the_accesses_are_counted)
+TEST(test_steps_before_the_accesses_are_counted)
 {
 	struct fixture fixture;
 
@@ -160,10 +157,9 @@ START_TEST(test_steps_before_the_accesses_are_counted)
 	ck_assert_uint_eq(fixture.report.time.counted_ns, 2400);
 	fixture_close(&fixture);
 }
-END_TEST
 
 /* A cut recording has its head, but no counters. */
-START_TEST(test_without_counters_hooks_come_from_the_head)
+TEST(test_without_counters_hooks_come_from_the_head)
 {
 	struct fixture fixture;
 	struct report *report = &fixture.report;
@@ -183,9 +179,8 @@ START_TEST(test_without_counters_hooks_come_from_the_head)
 			  80000);
 	fixture_close(&fixture);
 }
-END_TEST
 
-START_TEST(test_parts_need_ebpf)
+TEST(test_parts_need_ebpf)
 {
 	struct fixture fixture;
 
@@ -196,9 +191,8 @@ START_TEST(test_parts_need_ebpf)
 	ck_assert_str_eq(fixture.report.bpf.missing, "--no-bpf was given");
 	fixture_close(&fixture);
 }
-END_TEST
 
-START_TEST(test_groups_are_filled_on_request)
+TEST(test_groups_are_filled_on_request)
 {
 	struct fixture fixture;
 	struct report *report = &fixture.report;
@@ -216,10 +210,9 @@ START_TEST(test_groups_are_filled_on_request)
 	ck_assert_uint_eq(report->groups.rows[1].inode, 8);
 	fixture_close(&fixture);
 }
-END_TEST
 
 /* A recording may have more mappings than the limit: the report counts those without a name. */
-START_TEST(test_mappings_beyond_the_limit_are_counted_as_lost)
+TEST(test_mappings_beyond_the_limit_are_counted_as_lost)
 {
 	struct item_map *map = calloc(1, sizeof(*map) + 1);
 	const struct item item = { .type = ITEM_MAP, .map = map };
@@ -242,10 +235,3 @@ START_TEST(test_mappings_beyond_the_limit_are_counted_as_lost)
 	fixture_close(&fixture);
 	free(map);
 }
-END_TEST
-
-RUN_TESTS("fill", test_mappings_beyond_the_limit_are_counted_as_lost,
-	  test_faults_and_parts_match_the_analysis, test_counters_are_copied,
-	  test_known_time_is_not_replaced, test_steps_before_the_accesses_are_counted,
-	  test_without_counters_hooks_come_from_the_head, test_parts_need_ebpf,
-	  test_groups_are_filled_on_request)

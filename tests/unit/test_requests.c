@@ -64,7 +64,7 @@ static uint32_t random_pages(uint64_t random)
 	return random % 50 ? 1 + random % 64 : 400 + random % 700;
 }
 
-START_TEST(test_matches_equal_those_of_a_walk_over_all)
+TEST(test_matches_equal_those_of_a_walk_over_all)
 {
 	uint64_t state = 1, random, ns;
 	struct requests_wait wait;
@@ -106,6 +106,3 @@ START_TEST(test_matches_equal_those_of_a_walk_over_all)
 	}
 	requests_exit(&requests);
 }
-END_TEST
-
-RUN_TESTS("requests", test_matches_equal_those_of_a_walk_over_all)

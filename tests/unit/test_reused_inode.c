@@ -113,7 +113,7 @@ static struct group *list_files(size_t expected)
 	return files;
 }
 
-START_TEST(test_each_file_has_a_row_of_its_own)
+TEST(test_each_file_has_a_row_of_its_own)
 {
 	struct group *files;
 	char *name;
@@ -141,9 +141,8 @@ START_TEST(test_each_file_has_a_row_of_its_own)
 	free(files);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_a_generation_that_is_not_known_is_no_change)
+TEST(test_a_generation_that_is_not_known_is_no_change)
 {
 	struct group *files;
 
@@ -161,10 +160,9 @@ START_TEST(test_a_generation_that_is_not_known_is_no_change)
 	free(files);
 	analysis_free(analysis);
 }
-END_TEST
 
 /* Its thread is in the fault for the analysis until it does something else. */
-START_TEST(test_the_last_fault_of_another_thread_is_of_the_old_file)
+TEST(test_the_last_fault_of_another_thread_is_of_the_old_file)
 {
 	const struct pfstat_fault fault = {
 		.event = {
@@ -187,9 +185,8 @@ START_TEST(test_the_last_fault_of_another_thread_is_of_the_old_file)
 	free(files);
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_each_reuse_is_one_file_more)
+TEST(test_each_reuse_is_one_file_more)
 {
 	struct group *files;
 	char path[16];
@@ -210,7 +207,6 @@ START_TEST(test_each_reuse_is_one_file_more)
 	free(files);
 	analysis_free(analysis);
 }
-END_TEST
 
 static void check_pages(uint64_t read, uint64_t mapped, uint64_t evicted, uint64_t idle)
 {
@@ -243,14 +239,13 @@ static void check_fate(uint64_t first_page)
 	analysis_free(analysis);
 }
 
-START_TEST(test_pages_that_were_read_are_those_of_one_file)
+TEST(test_pages_that_were_read_are_those_of_one_file)
 {
 	check_fate(0);
 	check_fate(100000);
 }
-END_TEST
 
-START_TEST(test_a_page_of_the_new_file_does_not_come_back)
+TEST(test_a_page_of_the_new_file_does_not_come_back)
 {
 	struct evictions_figures figures;
 	uint64_t page;
@@ -275,7 +270,6 @@ START_TEST(test_a_page_of_the_new_file_does_not_come_back)
 		analysis_free(analysis);
 	}
 }
-END_TEST
 
 static int see_map(void *context, const struct item *item)
 {
@@ -286,7 +280,7 @@ static int see_map(void *context, const struct item *item)
 }
 
 /* A flight recorder begins again with the mappings that it knows. */
-START_TEST(test_mappings_are_passed_on_with_their_generation)
+TEST(test_mappings_are_passed_on_with_their_generation)
 {
 	struct spaces *spaces = address_spaces_new(4096);
 	struct item_map *map = map_new(5, "/data");
@@ -304,9 +298,8 @@ START_TEST(test_mappings_are_passed_on_with_their_generation)
 	free(map);
 	address_spaces_free(spaces);
 }
-END_TEST
 
-START_TEST(test_a_known_generation_is_never_0_and_differs_from_the_next)
+TEST(test_a_known_generation_is_never_0_and_differs_from_the_next)
 {
 	const uint32_t last = (1U << ITEM_MAP_GENERATION_BITS) - 1;
 	uint64_t generation;
@@ -320,12 +313,3 @@ START_TEST(test_a_known_generation_is_never_0_and_differs_from_the_next)
 	ck_assert_uint_ne(item_generation(last), 0);
 	ck_assert_uint_ne(item_generation(UINT32_MAX), 0);
 }
-END_TEST
-
-RUN_TESTS("reused inode", test_each_file_has_a_row_of_its_own,
-	  test_a_generation_that_is_not_known_is_no_change,
-	  test_the_last_fault_of_another_thread_is_of_the_old_file,
-	  test_each_reuse_is_one_file_more, test_pages_that_were_read_are_those_of_one_file,
-	  test_a_page_of_the_new_file_does_not_come_back,
-	  test_mappings_are_passed_on_with_their_generation,
-	  test_a_known_generation_is_never_0_and_differs_from_the_next)

@@ -23,7 +23,7 @@ static const char *names_of(uint64_t set)
 	return names;
 }
 
-START_TEST(test_capabilities_are_listed_by_name)
+TEST(test_capabilities_are_listed_by_name)
 {
 	ck_assert_str_eq(names_of(0), "");
 	ck_assert_str_eq(names_of(CAPABILITY(CAP_BPF)), "CAP_BPF");
@@ -34,9 +34,8 @@ START_TEST(test_capabilities_are_listed_by_name)
 			 "CAP_KILL, CAP_SETUID and CAP_BPF");
 	ck_assert_str_eq(names_of(CAPABILITY(CAP_MKNOD)), "CAP_MKNOD");
 }
-END_TEST
 
-START_TEST(test_overlong_lists_of_names_are_cut)
+TEST(test_overlong_lists_of_names_are_cut)
 {
 	char small[12], none[1];
 
@@ -45,10 +44,9 @@ START_TEST(test_overlong_lists_of_names_are_cut)
 	capabilities_name(ALL_CAPABILITIES, none, sizeof(none));
 	ck_assert_str_eq(none, "");
 }
-END_TEST
 
 /* Capabilities belong to a process, so each test of them runs in a child that Check forks. */
-START_TEST(test_dropped_capabilities_are_lacking)
+TEST(test_dropped_capabilities_are_lacking)
 {
 	char names[CAPABILITY_NAMES_SIZE];
 
@@ -60,9 +58,8 @@ START_TEST(test_dropped_capabilities_are_lacking)
 	ck_assert_uint_eq(capabilities_lack(0, names, sizeof(names)), 0);
 	ck_assert_str_eq(names, "");
 }
-END_TEST
 
-START_TEST(test_a_child_drops_its_own_capabilities)
+TEST(test_a_child_drops_its_own_capabilities)
 {
 	char names[CAPABILITY_NAMES_SIZE];
 	const unsigned int lacking = capabilities_lack(ALL_CAPABILITIES, names, sizeof(names));
@@ -78,9 +75,8 @@ START_TEST(test_a_child_drops_its_own_capabilities)
 	ck_assert_int_eq(status, 0);
 	ck_assert_uint_eq(capabilities_lack(ALL_CAPABILITIES, names, sizeof(names)), lacking);
 }
-END_TEST
 
-START_TEST(test_cap_sys_admin_includes_cap_bpf_and_cap_perfmon)
+TEST(test_cap_sys_admin_includes_cap_bpf_and_cap_perfmon)
 {
 	char names[CAPABILITY_NAMES_SIZE];
 
@@ -93,9 +89,8 @@ START_TEST(test_cap_sys_admin_includes_cap_bpf_and_cap_perfmon)
 			  1);
 	ck_assert_str_eq(names, "CAP_KILL");
 }
-END_TEST
 
-START_TEST(test_lockdown_level_is_the_one_in_brackets)
+TEST(test_lockdown_level_is_the_one_in_brackets)
 {
 	char word[32];
 
@@ -111,9 +106,8 @@ START_TEST(test_lockdown_level_is_the_one_in_brackets)
 	ck_assert_ptr_null(lockdown_parse("]none[", word, 32));
 	ck_assert_ptr_null(lockdown_parse("[integrity]", word, 9));
 }
-END_TEST
 
-START_TEST(test_malformed_ids_of_sudo_are_refused)
+TEST(test_malformed_ids_of_sudo_are_refused)
 {
 	static const char *const wrong[] = {
 		"", "-1", "+1", " 1", "1 ", "1x", "root", "4294967295", "99999999999999999999",
@@ -130,9 +124,8 @@ START_TEST(test_malformed_ids_of_sudo_are_refused)
 	/* For a user without an entry, the group is unknown. */
 	ck_assert_int_eq(invoker_init("54321", NULL), -EINVAL);
 }
-END_TEST
 
-START_TEST(test_only_root_acts_for_the_caller_of_sudo)
+TEST(test_only_root_acts_for_the_caller_of_sudo)
 {
 	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
 	ck_assert_int_eq(invoker_is_other(), !geteuid());
@@ -143,9 +136,8 @@ START_TEST(test_only_root_acts_for_the_caller_of_sudo)
 	ck_assert_int_eq(invoker_init("0", "0"), 0);
 	ck_assert(!invoker_is_other());
 }
-END_TEST
 
-START_TEST(test_a_user_is_chosen_by_name_or_number)
+TEST(test_a_user_is_chosen_by_name_or_number)
 {
 	ck_assert_int_eq(invoker_choose("no such user"), -ENOENT);
 	ck_assert_int_eq(invoker_choose("4294967294"), -ENOENT);
@@ -162,9 +154,8 @@ START_TEST(test_a_user_is_chosen_by_name_or_number)
 	ck_assert_int_eq(invoker_choose("root"), 0);
 	ck_assert(!invoker_is_other());
 }
-END_TEST
 
-START_TEST(test_a_child_becomes_the_user_permanently)
+TEST(test_a_child_becomes_the_user_permanently)
 {
 	gid_t groups[8];
 	int status;
@@ -190,7 +181,6 @@ START_TEST(test_a_child_becomes_the_user_permanently)
 	ck_assert_int_eq(WEXITSTATUS(status), 0);
 	ck_assert_uint_eq(getuid(), 0);
 }
-END_TEST
 
 static void write_output(const char *path)
 {
@@ -201,7 +191,7 @@ static void write_output(const char *path)
 	ck_assert_int_eq(output_commit(output), 0);
 }
 
-START_TEST(test_output_belongs_to_the_invoking_user_with_mode_0600)
+TEST(test_output_belongs_to_the_invoking_user_with_mode_0600)
 {
 	char folder[] = "/tmp/pfstat-rights.XXXXXX", path[64];
 	struct stat status;
@@ -225,9 +215,8 @@ START_TEST(test_output_belongs_to_the_invoking_user_with_mode_0600)
 	unlink(path);
 	rmdir(folder);
 }
-END_TEST
 
-START_TEST(test_output_respects_the_permissions_of_the_user)
+TEST(test_output_respects_the_permissions_of_the_user)
 {
 	char folder[] = "/tmp/pfstat-rights.XXXXXX", path[64];
 	struct output *output;
@@ -246,13 +235,3 @@ START_TEST(test_output_respects_the_permissions_of_the_user)
 	unlink(path);
 	rmdir(folder);
 }
-END_TEST
-
-RUN_TESTS("rights", test_capabilities_are_listed_by_name, test_overlong_lists_of_names_are_cut,
-	  test_dropped_capabilities_are_lacking, test_a_child_drops_its_own_capabilities,
-	  test_cap_sys_admin_includes_cap_bpf_and_cap_perfmon,
-	  test_lockdown_level_is_the_one_in_brackets, test_malformed_ids_of_sudo_are_refused,
-	  test_only_root_acts_for_the_caller_of_sudo, test_a_user_is_chosen_by_name_or_number,
-	  test_a_child_becomes_the_user_permanently,
-	  test_output_belongs_to_the_invoking_user_with_mode_0600,
-	  test_output_respects_the_permissions_of_the_user)

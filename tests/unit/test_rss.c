@@ -55,7 +55,7 @@ static void add(struct rss_report *report, uint64_t start_ns, enum fault_class c
 	rss_add_fault(report, &fault);
 }
 
-START_TEST(test_a_fault_belongs_to_the_step_in_which_it_began)
+TEST(test_a_fault_belongs_to_the_step_in_which_it_began)
 {
 	struct rss_report report = sample();
 	unsigned int i;
@@ -73,9 +73,8 @@ START_TEST(test_a_fault_belongs_to_the_step_in_which_it_began)
 	ck_assert_uint_eq(report.steps[2].faults[0].ns, 1500);
 	ck_assert_uint_eq(report.steps[3].nr_faults, RSS_FAULTS_MAX + 2);
 }
-END_TEST
 
-START_TEST(test_sizes_grow_with_mapped_and_touched_pages)
+TEST(test_sizes_grow_with_mapped_and_touched_pages)
 {
 	struct sizes before, mapped, touched;
 	struct sizes_files files;
@@ -102,7 +101,6 @@ START_TEST(test_sizes_grow_with_mapped_and_touched_pages)
 	close(files.rollup);
 	close(files.pagemap);
 }
-END_TEST
 
 typedef int (*touch_printer)(FILE *out, const struct rss_report *report);
 
@@ -117,7 +115,7 @@ static char *printed(const struct rss_report *report, touch_printer print)
 	return text;
 }
 
-START_TEST(test_table_has_steps_faults_and_growth)
+TEST(test_table_has_steps_faults_and_growth)
 {
 	struct rss_report report = sample();
 	char *text;
@@ -150,9 +148,8 @@ START_TEST(test_table_has_steps_faults_and_growth)
 	ck_assert_ptr_nonnull(strstr(text, "fault-around off"));
 	free(text);
 }
-END_TEST
 
-START_TEST(test_json_matches_the_schema)
+TEST(test_json_matches_the_schema)
 {
 	struct rss_report report = sample();
 	json_error_t error;
@@ -171,10 +168,9 @@ START_TEST(test_json_matches_the_schema)
 	json_decref((json_t *)schema.root);
 	free(text);
 }
-END_TEST
 
 /* The error has its own message and is not reported as a lack of memory. */
-START_TEST(test_json_returns_the_write_error)
+TEST(test_json_returns_the_write_error)
 {
 	struct rss_report report = sample();
 	FILE *full = fopen("/dev/full", "w");
@@ -184,8 +180,3 @@ START_TEST(test_json_returns_the_write_error)
 	ck_assert_int_eq(rss_json(full, &report), -ENOSPC);
 	fclose(full);
 }
-END_TEST
-
-RUN_TESTS("rss", test_a_fault_belongs_to_the_step_in_which_it_began,
-	  test_sizes_grow_with_mapped_and_touched_pages, test_table_has_steps_faults_and_growth,
-	  test_json_matches_the_schema, test_json_returns_the_write_error)

@@ -23,7 +23,7 @@ static struct run_mean side_of(const double *values, size_t nr, double grain)
 	side_of((const double[]){ __VA_ARGS__ }, \
 		sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double), grain)
 
-START_TEST(test_mean_leaves_out_runs_without_the_figure)
+TEST(test_mean_leaves_out_runs_without_the_figure)
 {
 	const struct run_mean mean = SIDE(2, 90, NAN, 110);
 
@@ -33,9 +33,8 @@ START_TEST(test_mean_leaves_out_runs_without_the_figure)
 	ck_assert_uint_eq(mean.nr, 2);
 	ck_assert(isnan(SIDE(1, NAN, NAN).value));
 }
-END_TEST
 
-START_TEST(test_variance_of_both_sides_is_pooled)
+TEST(test_variance_of_both_sides_is_pooled)
 {
 	const struct run_mean a = SIDE(0, 98, 102), b = SIDE(0, 190, 200, 210), one = SIDE(0, 99);
 	const double spread = sqrt((2 * 0.02 * 0.02 + 2 * 0.05 * 0.05) / 3 * (1.0 / 2 + 1.0 / 3));
@@ -50,9 +49,8 @@ START_TEST(test_variance_of_both_sides_is_pooled)
 	ck_assert_uint_eq(run_mean_freedom(&one, &a), 1);
 	ck_assert_uint_eq(run_mean_freedom(&one, &one), 0);
 }
-END_TEST
 
-START_TEST(test_equal_numbers_in_all_runs_differ_by_more_than_their_grain)
+TEST(test_equal_numbers_in_all_runs_differ_by_more_than_their_grain)
 {
 	const struct run_mean a = SIDE(1, 5000, 5000), b = SIDE(1, 5500, 5500);
 	const struct run_mean few = SIDE(1, 10, 10), more = SIDE(1, 12, 12);
@@ -64,9 +62,8 @@ START_TEST(test_equal_numbers_in_all_runs_differ_by_more_than_their_grain)
 	ck_assert_double_lt(interval.low, 0);
 	ck_assert_double_gt(interval.high, interval.difference);
 }
-END_TEST
 
-START_TEST(test_side_without_any_fault_differs_from_one_with_many)
+TEST(test_side_without_any_fault_differs_from_one_with_many)
 {
 	const struct run_mean none = SIDE(0, 0, 0), many = SIDE(1, 140, 150), one = SIDE(1, 1, 0);
 	struct interval interval = run_mean_interval(&none, &many, CONFIDENCE);
@@ -81,9 +78,8 @@ START_TEST(test_side_without_any_fault_differs_from_one_with_many)
 	interval = run_mean_interval(&none, &none, CONFIDENCE);
 	ck_assert(interval.difference == 0 && interval.low == 0 && interval.high == 0);
 }
-END_TEST
 
-START_TEST(test_interval_without_an_end_is_infinite)
+TEST(test_interval_without_an_end_is_infinite)
 {
 	const struct run_mean a = SIDE(10, 1, 9), b = SIDE(10, 100, 1);
 	const struct interval interval = run_mean_interval(&a, &b, 0.99);
@@ -91,10 +87,3 @@ START_TEST(test_interval_without_an_end_is_infinite)
 	ck_assert(isinf(interval.high));
 	ck_assert_double_eq(interval.low, -1);
 }
-END_TEST
-
-RUN_TESTS("run_mean", test_mean_leaves_out_runs_without_the_figure,
-	  test_variance_of_both_sides_is_pooled,
-	  test_equal_numbers_in_all_runs_differ_by_more_than_their_grain,
-	  test_side_without_any_fault_differs_from_one_with_many,
-	  test_interval_without_an_end_is_infinite)

@@ -75,7 +75,7 @@ static int64_t difference_of(const struct fixture *fixture, enum usage_name name
 	return difference;
 }
 
-START_TEST(test_lost_events_are_the_reason_for_differences)
+TEST(test_lost_events_are_the_reason_for_differences)
 {
 	struct fixture f;
 
@@ -92,10 +92,9 @@ START_TEST(test_lost_events_are_the_reason_for_differences)
 	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason, "the kernel skipped eBPF programs");
 	ck_assert_str_eq(f.lines[USAGE_MAJFLT].reason, "the kernel skipped eBPF programs");
 }
-END_TEST
 
 /* The counts of perf are those of its samples. */
-START_TEST(test_faults_without_a_perf_event_are_the_reason_if_no_sample_is_lost)
+TEST(test_faults_without_a_perf_event_are_the_reason_if_no_sample_is_lost)
 {
 	struct fixture f;
 
@@ -113,9 +112,8 @@ START_TEST(test_faults_without_a_perf_event_are_the_reason_if_no_sample_is_lost)
 	compare(&f);
 	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason);
 }
-END_TEST
 
-START_TEST(test_each_figure_is_compared_with_its_counterpart)
+TEST(test_each_figure_is_compared_with_its_counterpart)
 {
 	struct fixture f;
 
@@ -133,9 +131,8 @@ START_TEST(test_each_figure_is_compared_with_its_counterpart)
 	ck_assert_uint_eq(f.lines[USAGE_UTIME].rusage, 3000);
 	ck_assert_uint_eq(f.lines[USAGE_UTIME].ebpf, COUNT_NA);
 }
-END_TEST
 
-START_TEST(test_every_line_has_a_name_a_key_and_a_source)
+TEST(test_every_line_has_a_name_a_key_and_a_source)
 {
 	struct fixture f;
 	size_t i;
@@ -148,9 +145,8 @@ START_TEST(test_every_line_has_a_name_a_key_and_a_source)
 		ck_assert_str_ne(f.lines[i].source, "");
 	}
 }
-END_TEST
 
-START_TEST(test_values_of_ebpf_are_na_without_it)
+TEST(test_values_of_ebpf_are_na_without_it)
 {
 	struct fixture f;
 	int64_t difference;
@@ -164,9 +160,8 @@ START_TEST(test_values_of_ebpf_are_na_without_it)
 		ck_assert(!usage_difference(&f.lines[i], &difference));
 	}
 }
-END_TEST
 
-START_TEST(test_a_missing_hook_makes_its_lines_na)
+TEST(test_a_missing_hook_makes_its_lines_na)
 {
 	struct fixture f;
 
@@ -177,9 +172,8 @@ START_TEST(test_a_missing_hook_makes_its_lines_na)
 	ck_assert_uint_eq(f.lines[USAGE_INBLOCK].ebpf, COUNT_NA);
 	ck_assert_uint_eq(f.lines[USAGE_NVCSW].ebpf, 7);
 }
-END_TEST
 
-START_TEST(test_cpu_time_is_known_only_for_a_single_thread)
+TEST(test_cpu_time_is_known_only_for_a_single_thread)
 {
 	struct fixture f;
 
@@ -192,9 +186,8 @@ START_TEST(test_cpu_time_is_known_only_for_a_single_thread)
 	compare(&f);
 	ck_assert_uint_eq(f.lines[USAGE_CPU].ebpf, COUNT_NA);
 }
-END_TEST
 
-START_TEST(test_differences_of_faults_are_explained_only_at_the_edges)
+TEST(test_differences_of_faults_are_explained_only_at_the_edges)
 {
 	struct fixture f;
 
@@ -205,9 +198,8 @@ START_TEST(test_differences_of_faults_are_explained_only_at_the_edges)
 	compare(&f);
 	ck_assert_ptr_nonnull(f.lines[USAGE_MINFLT].reason);
 }
-END_TEST
 
-START_TEST(test_calls_are_summed_whatever_their_result)
+TEST(test_calls_are_summed_whatever_their_result)
 {
 	const struct syscall_row rows[] = {
 		{ .number = 3, .value = { .count = 10, .total_ns = 500 } },
@@ -237,9 +229,8 @@ START_TEST(test_calls_are_summed_whatever_their_result)
 	ck_assert_uint_eq(sum.total_ns, 2800);
 	free(totals);
 }
-END_TEST
 
-START_TEST(test_no_calls_give_no_totals)
+TEST(test_no_calls_give_no_totals)
 {
 	struct syscall_total *totals;
 	size_t nr;
@@ -249,12 +240,3 @@ START_TEST(test_no_calls_give_no_totals)
 	ck_assert_uint_eq(nr, 0);
 	ck_assert_uint_eq(syscall_totals_sum(totals, nr).calls, 0);
 }
-END_TEST
-
-RUN_TESTS("usage", test_each_figure_is_compared_with_its_counterpart,
-	  test_lost_events_are_the_reason_for_differences,
-	  test_faults_without_a_perf_event_are_the_reason_if_no_sample_is_lost,
-	  test_every_line_has_a_name_a_key_and_a_source, test_values_of_ebpf_are_na_without_it,
-	  test_a_missing_hook_makes_its_lines_na, test_cpu_time_is_known_only_for_a_single_thread,
-	  test_differences_of_faults_are_explained_only_at_the_edges,
-	  test_calls_are_summed_whatever_their_result, test_no_calls_give_no_totals)

@@ -62,7 +62,7 @@ static void check_caller(size_t row, const char *expected)
 	free(caller);
 }
 
-START_TEST(test_calls_are_summed_by_call_advice_and_caller)
+TEST(test_calls_are_summed_by_call_advice_and_caller)
 {
 	const struct shaping_calls *calls;
 
@@ -88,7 +88,6 @@ START_TEST(test_calls_are_summed_by_call_advice_and_caller)
 	check_caller(3, "(not known)");
 	analysis_free(analysis);
 }
-END_TEST
 
 static int count_place(void *context, const struct code_place *place)
 {
@@ -98,7 +97,7 @@ static int count_place(void *context, const struct code_place *place)
 	return 0;
 }
 
-START_TEST(test_calls_for_files_have_rows_of_their_own)
+TEST(test_calls_for_files_have_rows_of_their_own)
 {
 	const struct shaping_calls *calls;
 
@@ -119,9 +118,8 @@ START_TEST(test_calls_for_files_have_rows_of_their_own)
 	ck_assert_str_eq(analysis_call_file(analysis, &calls->rows[4]), "");
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_callers_get_names)
+TEST(test_callers_get_names)
 {
 	int places = 0;
 
@@ -140,9 +138,8 @@ START_TEST(test_callers_get_names)
 	check_caller(2, "jit (pid 1)");
 	analysis_free(analysis);
 }
-END_TEST
 
-START_TEST(test_rows_are_bounded)
+TEST(test_rows_are_bounded)
 {
 	const struct shaping_calls *calls;
 	unsigned int i;
@@ -157,7 +154,6 @@ START_TEST(test_rows_are_bounded)
 	ck_assert_uint_eq(calls->rows[0].count, 2);
 	analysis_free(analysis);
 }
-END_TEST
 
 static void check_detail(enum pfstat_call_kind kind, uint64_t detail, const char *expected)
 {
@@ -167,7 +163,7 @@ static void check_detail(enum pfstat_call_kind kind, uint64_t detail, const char
 	ck_assert_str_eq(text, expected);
 }
 
-START_TEST(test_advice_and_flags_have_names)
+TEST(test_advice_and_flags_have_names)
 {
 	check_detail(PFSTAT_CALL_MADVISE, MADV_SEQUENTIAL, "MADV_SEQUENTIAL");
 	check_detail(PFSTAT_CALL_MADVISE, 99, "99");
@@ -179,8 +175,3 @@ START_TEST(test_advice_and_flags_have_names)
 	check_detail(PFSTAT_CALL_MLOCK, 0, "");
 	check_detail(PFSTAT_CALL_MLOCK2, 0, "");
 }
-END_TEST
-
-RUN_TESTS("shaping_calls", test_calls_are_summed_by_call_advice_and_caller,
-	  test_calls_for_files_have_rows_of_their_own, test_callers_get_names,
-	  test_rows_are_bounded, test_advice_and_flags_have_names)

@@ -19,19 +19,15 @@ static void becomes(const char *word, const char *expected)
 	free(text);
 }
 
-START_TEST(test_plain_words_are_not_quoted)
+TEST(test_plain_words_are_not_quoted)
 {
 	becomes("--pattern=stride:256K", "--pattern=stride:256K");
 	becomes("/mnt/disk/run.pfs", "/mnt/disk/run.pfs");
 }
-END_TEST
 
-START_TEST(test_special_characters_are_quoted)
+TEST(test_special_characters_are_quoted)
 {
 	becomes("", "''");
 	becomes("a b;x.pfs", "'a b;x.pfs'");
 	becomes("it's $HOME `id`", "'it'\\''s $HOME `id`'");
 }
-END_TEST
-
-RUN_TESTS("shell_word", test_plain_words_are_not_quoted, test_special_characters_are_quoted)

@@ -95,7 +95,7 @@ static const struct {
 	{ 64, 30, 24 }, { 64, 36, 30 }, { 64, 12, 36 }, { 3, 40, 40 },
 };
 
-START_TEST(test_bounds_differ_by_a_64th_if_spans_arrive_at_their_ends)
+TEST(test_bounds_differ_by_a_64th_if_spans_arrive_at_their_ends)
 {
 	uint64_t exact_ns;
 	size_t kind, i;
@@ -116,9 +116,8 @@ START_TEST(test_bounds_differ_by_a_64th_if_spans_arrive_at_their_ends)
 		span_union_exit(&tested);
 	}
 }
-END_TEST
 
-START_TEST(test_bounds_hold_in_any_order)
+TEST(test_bounds_hold_in_any_order)
 {
 	static const uint64_t late_ns[] = { 1000, MS, 1000 * MS, UINT64_MAX / 4 };
 	uint64_t exact_ns;
@@ -137,10 +136,9 @@ START_TEST(test_bounds_hold_in_any_order)
 		}
 	}
 }
-END_TEST
 
 /* One thread waits 10 times for 1 s in one span; another has a short one each 50 us. */
-START_TEST(test_a_long_span_after_many_short_ones_is_whole)
+TEST(test_a_long_span_after_many_short_ones_is_whole)
 {
 	uint64_t start_ns = 1000, ns, i;
 
@@ -156,9 +154,8 @@ START_TEST(test_a_long_span_after_many_short_ones_is_whole)
 	ck_assert_uint_le(max_ns - min_ns, 10000 * MS / SPAN_UNION_FINENESS);
 	span_union_exit(&tested);
 }
-END_TEST
 
-START_TEST(test_few_spans_are_exact)
+TEST(test_few_spans_are_exact)
 {
 	size_t i;
 
@@ -175,7 +172,3 @@ START_TEST(test_few_spans_are_exact)
 	ck_assert_uint_eq(max_ns, UINT64_MAX);
 	span_union_exit(&tested);
 }
-END_TEST
-
-RUN_TESTS("span_union", test_few_spans_are_exact, test_a_long_span_after_many_short_ones_is_whole,
-	  test_bounds_differ_by_a_64th_if_spans_arrive_at_their_ends, test_bounds_hold_in_any_order)

@@ -98,7 +98,7 @@ static void name_is(uint64_t number, const char *expected)
 static const uint64_t main_calls[] = { 0x400010, 0x400021, LIBRARY + 0x101, 0 };
 static const uint64_t other_calls[] = { 0x400010, 0x400031, LIBRARY + 0x101, 0 };
 
-START_TEST(test_a_fault_has_the_stack_that_it_began_with)
+TEST(test_a_fault_has_the_stack_that_it_began_with)
 {
 	uint64_t first, second;
 
@@ -118,10 +118,9 @@ START_TEST(test_a_fault_has_the_stack_that_it_began_with)
 	name_is(STACKS_NONE, "(not known)");
 	close_stacks();
 }
-END_TEST
 
 /* The table is full of threads; one of them exits, and its slot can be reused. */
-START_TEST(test_threads_beyond_the_limit_have_no_stack)
+TEST(test_threads_beyond_the_limit_have_no_stack)
 {
 	static const uint64_t ips[] = { 0x400100, 0 };
 	uint32_t i;
@@ -137,9 +136,8 @@ START_TEST(test_threads_beyond_the_limit_have_no_stack)
 	ck_assert_uint_ne(number_of(1, 0x5000, 103), STACKS_NONE);
 	close_stacks();
 }
-END_TEST
 
-START_TEST(test_equal_stacks_are_stored_once)
+TEST(test_equal_stacks_are_stored_once)
 {
 	uint64_t first;
 
@@ -160,7 +158,6 @@ START_TEST(test_equal_stacks_are_stored_once)
 	ck_assert_uint_eq(number_of(7, 0x1000, 105), STACKS_NONE);
 	close_stacks();
 }
-END_TEST
 
 static int name_library(void *context, const struct stack_place *place)
 {
@@ -172,7 +169,7 @@ static int name_library(void *context, const struct stack_place *place)
 	return stacks_name_place(stacks, place, "operator+(S, S)+0x3f");
 }
 
-START_TEST(test_symbols_name_the_frames)
+TEST(test_symbols_name_the_frames)
 {
 	int places = 0;
 	uint64_t number;
@@ -185,9 +182,8 @@ START_TEST(test_symbols_name_the_frames)
 	name_is(number, "operator+(S, S);0x20 (program);0x10 (program)");
 	close_stacks();
 }
-END_TEST
 
-START_TEST(test_truncated_stack_is_marked)
+TEST(test_truncated_stack_is_marked)
 {
 	uint64_t ips[PFSTAT_STACK_FRAMES + 1] = { 0 };
 	uint64_t number;
@@ -208,9 +204,8 @@ START_TEST(test_truncated_stack_is_marked)
 	free(name);
 	close_stacks();
 }
-END_TEST
 
-START_TEST(test_stacks_beyond_the_limit_are_others)
+TEST(test_stacks_beyond_the_limit_are_others)
 {
 	uint64_t i, number = 0;
 
@@ -223,7 +218,6 @@ START_TEST(test_stacks_beyond_the_limit_are_others)
 	name_is(number, "(others)");
 	close_stacks();
 }
-END_TEST
 
 static int count_place(void *context, const struct stack_place *place)
 {
@@ -233,7 +227,7 @@ static int count_place(void *context, const struct stack_place *place)
 }
 
 /* Without frame pointers, frames are random: each one is new. */
-START_TEST(test_a_full_table_of_stacks_adds_no_frames)
+TEST(test_a_full_table_of_stacks_adds_no_frames)
 {
 	size_t places = 0;
 	uint64_t i, first;
@@ -254,9 +248,3 @@ START_TEST(test_a_full_table_of_stacks_adds_no_frames)
 	ck_assert_uint_eq(number_of(1, 0x1000, 200 * i + 5), STACKS_OTHER);
 	close_stacks();
 }
-END_TEST
-
-RUN_TESTS("stacks", test_a_fault_has_the_stack_that_it_began_with,
-	  test_threads_beyond_the_limit_have_no_stack, test_equal_stacks_are_stored_once,
-	  test_symbols_name_the_frames, test_truncated_stack_is_marked,
-	  test_stacks_beyond_the_limit_are_others, test_a_full_table_of_stacks_adds_no_frames)

@@ -19,7 +19,7 @@ static struct statistics of(const double *values, size_t nr)
 }
 
 /* Table 26.10 of Abramowitz and Stegun, to its three decimals. */
-START_TEST(test_quantiles_match_the_published_ones)
+TEST(test_quantiles_match_the_published_ones)
 {
 	static const struct {
 		unsigned int freedom;
@@ -37,9 +37,8 @@ START_TEST(test_quantiles_match_the_published_ones)
 	ck_assert_double_eq_tol(student_quantile(0.95, 7), 1.895, 0.0005);
 	ck_assert_double_eq_tol(student_quantile(0.5, 7), 0, TINY);
 }
-END_TEST
 
-START_TEST(test_statistics_match_a_worked_example)
+TEST(test_statistics_match_a_worked_example)
 {
 	static const double values[] = { 2, 4, 4, 4, 5, 5, 7, 9 };
 	const struct statistics statistics = of(values, 8);
@@ -52,9 +51,8 @@ START_TEST(test_statistics_match_a_worked_example)
 	ck_assert_double_eq_tol(statistics.min, 2, TINY);
 	ck_assert_double_eq_tol(statistics.max, 9, TINY);
 }
-END_TEST
 
-START_TEST(test_order_does_not_matter)
+TEST(test_order_does_not_matter)
 {
 	static const double one[] = { 3, 1, 2, 100, 5 }, other[] = { 100, 5, 1, 2, 3 };
 	const struct statistics a = of(one, 5), b = of(other, 5);
@@ -63,9 +61,8 @@ START_TEST(test_order_does_not_matter)
 	ck_assert_double_eq_tol(a.half_width, b.half_width, TINY);
 	ck_assert_uint_eq(a.outliers, b.outliers);
 }
-END_TEST
 
-START_TEST(test_outliers_are_counted_and_kept)
+TEST(test_outliers_are_counted_and_kept)
 {
 	static const double values[] = { 10, 11, 10, 12, 11, 10, 11, 12, 1000, 0.001 };
 	const struct statistics statistics = of(values, 10);
@@ -74,9 +71,8 @@ START_TEST(test_outliers_are_counted_and_kept)
 	ck_assert_double_gt(statistics.mean, 100);
 	ck_assert_double_le(statistics.median, 11);
 }
-END_TEST
 
-START_TEST(test_one_run_has_no_spread)
+TEST(test_one_run_has_no_spread)
 {
 	static const double value = 7;
 	const struct statistics statistics = of(&value, 1);
@@ -85,7 +81,6 @@ START_TEST(test_one_run_has_no_spread)
 	ck_assert_double_eq_tol(statistics.mean, 7, TINY);
 	ck_assert_uint_eq(statistics.outliers, 0);
 }
-END_TEST
 
 static double uniform(struct random *random)
 {
@@ -99,7 +94,7 @@ static double normal(struct random *random)
 }
 
 /* 95 % of 4000 intervals: the share that holds the mean is within 1.4 % of it (4 sigma). */
-START_TEST(test_intervals_hold_the_mean_as_often_as_promised)
+TEST(test_intervals_hold_the_mean_as_often_as_promised)
 {
 	struct random random = random_begin(7, 0);
 	struct statistics statistics;
@@ -114,10 +109,9 @@ START_TEST(test_intervals_hold_the_mean_as_often_as_promised)
 	}
 	ck_assert_double_eq_tol((double)held / SAMPLES, 0.95, 0.014);
 }
-END_TEST
 
 /* Of 4000 intervals, at most 7 % miss the mean: few values are not quite Student's. */
-START_TEST(test_intervals_of_trimmed_means_hold_the_mean_nearly_as_often_as_promised)
+TEST(test_intervals_of_trimmed_means_hold_the_mean_nearly_as_often_as_promised)
 {
 	struct random random = random_begin(7, 0);
 	struct trimmed_mean trimmed;
@@ -133,10 +127,9 @@ START_TEST(test_intervals_of_trimmed_means_hold_the_mean_nearly_as_often_as_prom
 	}
 	ck_assert_double_lt((double)missed / SAMPLES, 0.07);
 }
-END_TEST
 
 /* Worked by hand: 2, 3 and 4 remain; winsorized 2 2 3 4 4 has the squares 4. */
-START_TEST(test_a_trimmed_mean_leaves_out_a_fifth_on_each_side)
+TEST(test_a_trimmed_mean_leaves_out_a_fifth_on_each_side)
 {
 	static const double values[] = { 1000, 3, 2, -50, 4 };
 	struct trimmed_mean trimmed;
@@ -146,9 +139,8 @@ START_TEST(test_a_trimmed_mean_leaves_out_a_fifth_on_each_side)
 	ck_assert_double_eq_tol(trimmed.standard_error, sqrt(4.0 / (3 * 2)), TINY);
 	ck_assert_uint_eq(trimmed.freedom, 2);
 }
-END_TEST
 
-START_TEST(test_a_trimmed_mean_of_few_values_is_their_mean)
+TEST(test_a_trimmed_mean_of_few_values_is_their_mean)
 {
 	static const double values[] = { 4, 1, 7 };
 	struct statistics all = of(values, 3);
@@ -162,12 +154,3 @@ START_TEST(test_a_trimmed_mean_of_few_values_is_their_mean)
 	ck_assert(isnan(trimmed.standard_error));
 	ck_assert_uint_eq(trimmed.freedom, 0);
 }
-END_TEST
-
-RUN_TESTS("statistics", test_quantiles_match_the_published_ones,
-	  test_statistics_match_a_worked_example, test_order_does_not_matter,
-	  test_outliers_are_counted_and_kept, test_one_run_has_no_spread,
-	  test_intervals_hold_the_mean_as_often_as_promised,
-	  test_intervals_of_trimmed_means_hold_the_mean_nearly_as_often_as_promised,
-	  test_a_trimmed_mean_leaves_out_a_fifth_on_each_side,
-	  test_a_trimmed_mean_of_few_values_is_their_mean)

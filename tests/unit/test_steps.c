@@ -56,7 +56,7 @@ static void check_line(const struct report *runs, size_t nr, const char *words, 
 	free(text);
 }
 
-START_TEST(test_each_step_that_ran_has_a_row)
+TEST(test_each_step_that_ran_has_a_row)
 {
 	struct sample_run run;
 	char *text;
@@ -71,9 +71,8 @@ START_TEST(test_each_step_that_ran_has_a_row)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_a_drive_that_only_reads_has_no_steps)
+TEST(test_a_drive_that_only_reads_has_no_steps)
 {
 	struct sample_run run;
 	char *text;
@@ -89,9 +88,8 @@ START_TEST(test_a_drive_that_only_reads_has_no_steps)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_names_the_target_of_stores)
+TEST(test_table_names_the_target_of_stores)
 {
 	struct sample_run run;
 
@@ -108,9 +106,8 @@ START_TEST(test_table_names_the_target_of_stores)
 	check_line(&run.report, 1, "Memory", "anonymous; transparent huge pages: madvise");
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_table_has_mean_and_deviation_of_steps)
+TEST(test_table_has_mean_and_deviation_of_steps)
 {
 	struct sample_run runs[2];
 	struct report reports[2];
@@ -129,7 +126,6 @@ START_TEST(test_table_has_mean_and_deviation_of_steps)
 	sample_close(&runs[0]);
 	sample_close(&runs[1]);
 }
-END_TEST
 
 static json_t *print_json(const struct report *runs, size_t nr)
 {
@@ -150,7 +146,7 @@ static json_int_t integer_of(json_t *step, const char *key)
 	return json_integer_value(json_object_get(json_object_get(step, "rusage"), key));
 }
 
-START_TEST(test_json_has_the_usage_of_each_step)
+TEST(test_json_has_the_usage_of_each_step)
 {
 	struct sample_run run;
 	json_t *json, *steps, *environment;
@@ -170,10 +166,9 @@ START_TEST(test_json_has_the_usage_of_each_step)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
 /* A record, and a drive of memory without a file, lack such figures: null, not 0. */
-START_TEST(test_values_that_do_not_apply_are_null)
+TEST(test_values_that_do_not_apply_are_null)
 {
 	struct sample_run run;
 	json_t *json, *environment;
@@ -198,9 +193,8 @@ START_TEST(test_values_that_do_not_apply_are_null)
 	json_decref(json);
 	sample_close(&run);
 }
-END_TEST
 
-START_TEST(test_json_has_the_mean_of_steps)
+TEST(test_json_has_the_mean_of_steps)
 {
 	struct sample_run runs[2];
 	struct report reports[2];
@@ -217,9 +211,3 @@ START_TEST(test_json_has_the_mean_of_steps)
 	sample_close(&runs[0]);
 	sample_close(&runs[1]);
 }
-END_TEST
-
-RUN_TESTS("steps", test_each_step_that_ran_has_a_row, test_a_drive_that_only_reads_has_no_steps,
-	  test_table_names_the_target_of_stores, test_table_has_mean_and_deviation_of_steps,
-	  test_json_has_the_usage_of_each_step, test_values_that_do_not_apply_are_null,
-	  test_json_has_the_mean_of_steps)

@@ -18,7 +18,7 @@ static uint64_t share_of(const char *text)
 	return share;
 }
 
-START_TEST(test_shares_are_fractions_or_percentages)
+TEST(test_shares_are_fractions_or_percentages)
 {
 	static const char *const wrong[] = {
 		"",	"x",	"-0.5", "+1", " 1", "nan",   "inf",  "0x1p-3",
@@ -42,9 +42,8 @@ START_TEST(test_shares_are_fractions_or_percentages)
 	/* Less than one access in 2^33 is not 0, but a store would never occur. */
 	ck_assert_int_eq(stores_parse("0.00000000001", &share), -ERANGE);
 }
-END_TEST
 
-START_TEST(test_stores_are_spread_evenly_from_the_first_access)
+TEST(test_stores_are_spread_evenly_from_the_first_access)
 {
 	static const struct {
 		uint64_t share;
@@ -66,9 +65,8 @@ START_TEST(test_stores_are_spread_evenly_from_the_first_access)
 			ck_assert_int_eq(stores_next(&stores), *c == 'S');
 	}
 }
-END_TEST
 
-START_TEST(test_share_of_stores_is_exact)
+TEST(test_share_of_stores_is_exact)
 {
 	static const double ratios[] = { 0.1, 1.0 / 3, 0.9, 0.001 };
 	struct stores stores;
@@ -83,7 +81,6 @@ START_TEST(test_share_of_stores_is_exact)
 		ck_assert_uint_le(made, 1000000 * ratios[i] + 2);
 	}
 }
-END_TEST
 
 static struct pattern storing(const char *text, uint64_t bytes, uint64_t accesses, uint64_t share)
 {
@@ -105,7 +102,7 @@ static uint64_t run_over(const struct pattern *pattern, uint8_t *data)
 }
 
 /* The bytes with the value 1 are those stored to; all others are unchanged. */
-START_TEST(test_half_share_stores_to_every_second_byte)
+TEST(test_half_share_stores_to_every_second_byte)
 {
 	struct pattern pattern = storing("sequential", 10000, 10000, STORES_ALL / 2);
 	static uint8_t data[10000];
@@ -116,9 +113,8 @@ START_TEST(test_half_share_stores_to_every_second_byte)
 	for (i = 0; i < sizeof(data); i++)
 		ck_assert_uint_eq(data[i], i % 2 ? 7 : 1);
 }
-END_TEST
 
-START_TEST(test_a_run_without_stores_writes_nothing)
+TEST(test_a_run_without_stores_writes_nothing)
 {
 	static const char *const patterns[] = { "random", "sequential", "stride:4K" };
 	static uint8_t data[30000];
@@ -136,7 +132,6 @@ START_TEST(test_a_run_without_stores_writes_nothing)
 	for (j = 0; j < sizeof(data); j++)
 		ck_assert_uint_eq(data[j], 7);
 }
-END_TEST
 
 static uint64_t pages_stored_to(const uint8_t *data, uint64_t bytes)
 {
@@ -149,7 +144,7 @@ static uint64_t pages_stored_to(const uint8_t *data, uint64_t bytes)
 	return pages;
 }
 
-START_TEST(test_pages_written_are_those_that_a_run_writes)
+TEST(test_pages_written_are_those_that_a_run_writes)
 {
 	static const char *const patterns[] = {
 		"random",    "sequential",  "stride:1",	  "stride:100",
@@ -175,10 +170,9 @@ START_TEST(test_pages_written_are_those_that_a_run_writes)
 		}
 	}
 }
-END_TEST
 
 /* The order of accesses is the same with and without stores. */
-START_TEST(test_stores_do_not_change_the_order)
+TEST(test_stores_do_not_change_the_order)
 {
 	static const char *const patterns[] = { "random", "sequential", "stride:4K" };
 	static uint8_t data[50000];
@@ -198,9 +192,8 @@ START_TEST(test_stores_do_not_change_the_order)
 		ck_assert_uint_eq(pages, same);
 	}
 }
-END_TEST
 
-START_TEST(test_warm_up_takes_stores)
+TEST(test_warm_up_takes_stores)
 {
 	struct pattern pattern;
 
@@ -211,10 +204,3 @@ START_TEST(test_warm_up_takes_stores)
 	pattern = storing("stride:1G", 1ULL << 40, 1, STORES_ALL / 3);
 	pattern_warm_up(&pattern);
 }
-END_TEST
-
-RUN_TESTS("stores", test_shares_are_fractions_or_percentages,
-	  test_stores_are_spread_evenly_from_the_first_access, test_share_of_stores_is_exact,
-	  test_half_share_stores_to_every_second_byte, test_a_run_without_stores_writes_nothing,
-	  test_pages_written_are_those_that_a_run_writes, test_stores_do_not_change_the_order,
-	  test_warm_up_takes_stores)

@@ -47,7 +47,7 @@ static int run(char **arguments)
 
 #define RUN(...) run((char *[]){ "pfdrive", ##__VA_ARGS__, NULL })
 
-START_TEST(test_an_unknown_word_is_refused_with_the_nearest_command)
+TEST(test_an_unknown_word_is_refused_with_the_nearest_command)
 {
 	static const struct {
 		char *word;
@@ -82,9 +82,8 @@ START_TEST(test_an_unknown_word_is_refused_with_the_nearest_command)
 		ck_assert_str_eq(out, "");
 	}
 }
-END_TEST
 
-START_TEST(test_a_word_that_resembles_no_command_is_refused)
+TEST(test_a_word_that_resembles_no_command_is_refused)
 {
 	static const char long_word[] = "a-word-that-is-longer-than-any-command-could-ever-be";
 
@@ -95,19 +94,17 @@ START_TEST(test_a_word_that_resembles_no_command_is_refused)
 	ck_assert_ptr_nonnull(strstr(err, "neither a command nor a file"));
 	ck_assert_int_eq(RUN(""), STATUS_USAGE);
 }
-END_TEST
 
-START_TEST(test_a_pattern_in_place_of_a_command_is_refused_with_its_option)
+TEST(test_a_pattern_in_place_of_a_command_is_refused_with_its_option)
 {
 	ck_assert_int_eq(RUN("stride:256K", "file.bin"), STATUS_USAGE);
 	ck_assert_str_eq(err, "pfdrive: 'stride:256K' is a pattern; use --pattern stride:256K\n");
 	ck_assert_int_eq(RUN("sequential"), STATUS_USAGE);
 	ck_assert_ptr_nonnull(strstr(err, "--pattern sequential"));
 }
-END_TEST
 
 /* Common mistakes. Each is refused before the measurement begins. */
-START_TEST(test_a_wrong_argument_is_refused_with_one_sentence)
+TEST(test_a_wrong_argument_is_refused_with_one_sentence)
 {
 #define ARGUMENTS(...) { "pfdrive", ##__VA_ARGS__, NULL }
 	static struct {
@@ -288,17 +285,15 @@ START_TEST(test_a_wrong_argument_is_refused_with_one_sentence)
 		ck_assert_str_eq(out, "");
 	}
 }
-END_TEST
 
-START_TEST(test_an_offset_beyond_the_file_is_refused)
+TEST(test_an_offset_beyond_the_file_is_refused)
 {
 	ck_assert_int_eq(RUN("study", "rss", "README.md", "1G"), STATUS_USAGE);
 	ck_assert_ptr_nonnull(strstr(err, "pfdrive: cannot touch byte 1073741824 of README.md: it "
 					  "has only "));
 }
-END_TEST
 
-START_TEST(test_more_methods_than_a_study_can_hold_are_refused)
+TEST(test_more_methods_than_a_study_can_hold_are_refused)
 {
 	char methods[33][16], *arguments[37] = { "pfdrive", "study", "io" };
 	size_t i;
@@ -315,10 +310,9 @@ START_TEST(test_more_methods_than_a_study_can_hold_are_refused)
 	ck_assert_int_eq(run(arguments), STATUS_USAGE);
 	ck_assert_ptr_nonnull(strstr(err, "leave out 'mmap'\n"));
 }
-END_TEST
 
 /* The path or the file is wrong, not the usage, so the status is that of a failure. */
-START_TEST(test_a_file_that_cannot_be_used_is_refused_with_the_reason)
+TEST(test_a_file_that_cannot_be_used_is_refused_with_the_reason)
 {
 	static struct {
 		char *arguments[10];
@@ -348,19 +342,17 @@ START_TEST(test_a_file_that_cannot_be_used_is_refused_with_the_reason)
 		ck_assert_str_eq(out, "");
 	}
 }
-END_TEST
 
-START_TEST(test_an_unknown_study_is_refused_with_the_choices)
+TEST(test_an_unknown_study_is_refused_with_the_choices)
 {
 	ck_assert_int_eq(RUN("study"), STATUS_USAGE);
 	ck_assert_str_eq(err, "pfdrive: no study was given; choose from io, rss, pressure\n");
 	ck_assert_int_eq(RUN("study", "rest"), STATUS_USAGE);
 	ck_assert_str_eq(err, "pfdrive: unknown study 'rest'; choose from io, rss, pressure\n");
 }
-END_TEST
 
 /* run refuses these itself; they are not unknown words. */
-START_TEST(test_a_path_or_an_option_selects_run)
+TEST(test_a_path_or_an_option_selects_run)
 {
 	ck_assert_int_eq(RUN("./missing"), STATUS_FAILED);
 	ck_assert_str_eq(err, "pfdrive: there is no file ./missing; make one, or name another\n");
@@ -371,9 +363,8 @@ START_TEST(test_a_path_or_an_option_selects_run)
 	ck_assert_int_eq(RUN("Documentation"), STATUS_FAILED); /* the tests run at the top */
 	ck_assert_str_eq(err, "pfdrive: Documentation is a folder; name a file\n");
 }
-END_TEST
 
-START_TEST(test_a_file_that_is_named_like_a_command_needs_a_folder)
+TEST(test_a_file_that_is_named_like_a_command_needs_a_folder)
 {
 	char folder[] = "/tmp/pfstat-commands-XXXXXX";
 	FILE *file;
@@ -392,9 +383,8 @@ START_TEST(test_a_file_that_is_named_like_a_command_needs_a_folder)
 	ck_assert_int_eq(remove("report"), 0);
 	ck_assert_int_eq(rmdir(folder), 0);
 }
-END_TEST
 
-START_TEST(test_the_list_has_a_line_for_each_command)
+TEST(test_the_list_has_a_line_for_each_command)
 {
 	char line[256];
 	size_t i;
@@ -411,9 +401,8 @@ START_TEST(test_the_list_has_a_line_for_each_command)
 	}
 	ck_assert_str_eq(err, "");
 }
-END_TEST
 
-START_TEST(test_a_missing_command_is_refused_with_the_list)
+TEST(test_a_missing_command_is_refused_with_the_list)
 {
 	static char listed[sizeof(out)];
 
@@ -423,10 +412,9 @@ START_TEST(test_a_missing_command_is_refused_with_the_list)
 	ck_assert_str_eq(err, listed);
 	ck_assert_str_eq(out, "");
 }
-END_TEST
 
 /* Searches for man(1) in an empty folder, whatever the host has. */
-START_TEST(test_help_prints_the_options_of_a_command_without_a_manual)
+TEST(test_help_prints_the_options_of_a_command_without_a_manual)
 {
 	setenv("MANPATH", "/nowhere", 1);
 	ck_assert_int_eq(RUN("help", "study", "io"), STATUS_OK);
@@ -440,9 +428,8 @@ START_TEST(test_help_prints_the_options_of_a_command_without_a_manual)
 	ck_assert_int_eq(RUN("help", "study"), STATUS_OK);
 	ck_assert_ptr_nonnull(strstr(out, "Usage: pfdrive COMMAND"));
 }
-END_TEST
 
-START_TEST(test_each_command_has_a_manual_page)
+TEST(test_each_command_has_a_manual_page)
 {
 	char path[128], *space;
 	size_t i;
@@ -458,9 +445,8 @@ START_TEST(test_each_command_has_a_manual_page)
 		ck_assert_msg(!access(path, R_OK), "there is no %s", path);
 	}
 }
-END_TEST
 
-START_TEST(test_helpers_refuse_foreign_arguments)
+TEST(test_helpers_refuse_foreign_arguments)
 {
 	ck_assert_int_eq(RUN("helper"), STATUS_USAGE);
 	ck_assert_int_eq(RUN("helper", "nothing"), STATUS_USAGE);
@@ -470,9 +456,8 @@ START_TEST(test_helpers_refuse_foreign_arguments)
 	ck_assert_int_eq(RUN("helper", "competitor"), STATUS_USAGE);
 	ck_assert_int_eq(RUN("loop"), STATUS_USAGE);
 }
-END_TEST
 
-START_TEST(test_an_unknown_item_of_with_is_refused_with_the_choices)
+TEST(test_an_unknown_item_of_with_is_refused_with_the_choices)
 {
 	ck_assert_int_eq(RUN("--with", "rusage,hwc", "x"), STATUS_USAGE);
 	ck_assert_str_eq(err, "pfdrive: --with: 'hwc' is not one of hw, cachegrind, rusage, "
@@ -484,9 +469,8 @@ START_TEST(test_an_unknown_item_of_with_is_refused_with_the_choices)
 	ck_assert_int_eq(RUN("--with", "maps,rusage", "--with", "hw", "./missing"), STATUS_FAILED);
 	ck_assert_ptr_nonnull(strstr(err, "there is no file"));
 }
-END_TEST
 
-START_TEST(test_each_command_prints_its_own_help)
+TEST(test_each_command_prints_its_own_help)
 {
 	char words[64], usage[128], *second;
 	size_t i;
@@ -504,22 +488,3 @@ START_TEST(test_each_command_prints_its_own_help)
 		ck_assert_ptr_nonnull(strstr(out, usage));
 	}
 }
-END_TEST
-
-RUN_TESTS("subcommands", test_an_unknown_word_is_refused_with_the_nearest_command,
-	  test_a_word_that_resembles_no_command_is_refused,
-	  test_a_pattern_in_place_of_a_command_is_refused_with_its_option,
-
-	  test_an_unknown_study_is_refused_with_the_choices,
-	  test_a_wrong_argument_is_refused_with_one_sentence,
-	  test_an_offset_beyond_the_file_is_refused,
-	  test_more_methods_than_a_study_can_hold_are_refused,
-	  test_a_file_that_cannot_be_used_is_refused_with_the_reason,
-	  test_a_path_or_an_option_selects_run,
-	  test_a_file_that_is_named_like_a_command_needs_a_folder,
-	  test_the_list_has_a_line_for_each_command,
-	  test_a_missing_command_is_refused_with_the_list,
-	  test_help_prints_the_options_of_a_command_without_a_manual,
-	  test_each_command_has_a_manual_page, test_helpers_refuse_foreign_arguments,
-	  test_an_unknown_item_of_with_is_refused_with_the_choices,
-	  test_each_command_prints_its_own_help)

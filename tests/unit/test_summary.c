@@ -43,7 +43,7 @@ static void add_stay(struct explain *calls, uint32_t tid, uint64_t off_ns, uint6
 	ck_assert_int_eq(explain_event(calls, &stay.event), 0);
 }
 
-START_TEST(test_empty_summary_is_zero)
+TEST(test_empty_summary_is_zero)
 {
 	struct explain *calls = calls_new();
 	const struct summary_figures zero = { 0 };
@@ -53,9 +53,8 @@ START_TEST(test_empty_summary_is_zero)
 	ck_assert_mem_eq(&figures, &zero, sizeof(zero));
 	explain_free(calls);
 }
-END_TEST
 
-START_TEST(test_figures_of_a_class_are_its_own)
+TEST(test_figures_of_a_class_are_its_own)
 {
 	struct explain *calls = calls_new();
 	struct summary_figures figures;
@@ -80,9 +79,8 @@ START_TEST(test_figures_of_a_class_are_its_own)
 	ck_assert_uint_eq(figures.classes[PFSTAT_CLASS_SHORT].count, 0);
 	explain_free(calls);
 }
-END_TEST
 
-START_TEST(test_combined_classes_are_one_population)
+TEST(test_combined_classes_are_one_population)
 {
 	struct explain *calls = calls_new();
 	struct class_figures figures;
@@ -106,9 +104,8 @@ START_TEST(test_combined_classes_are_one_population)
 	ck_assert_uint_eq(figures.count, 0);
 	explain_free(calls);
 }
-END_TEST
 
-START_TEST(test_off_cpu_time_counts_for_its_class_and_thread)
+TEST(test_off_cpu_time_counts_for_its_class_and_thread)
 {
 	struct explain *calls = calls_new();
 	struct summary_figures figures;
@@ -131,9 +128,8 @@ START_TEST(test_off_cpu_time_counts_for_its_class_and_thread)
 	ck_assert_uint_eq(combined.off_cpu_ns, 300);
 	explain_free(calls);
 }
-END_TEST
 
-START_TEST(test_dropped_intervals_mark_only_the_records_they_concern)
+TEST(test_dropped_intervals_mark_only_the_records_they_concern)
 {
 	struct explain *calls = calls_new();
 	struct pfstat_record early = record_of(1, PFSTAT_CLASS_DISK, 1, 9);
@@ -149,9 +145,8 @@ START_TEST(test_dropped_intervals_mark_only_the_records_they_concern)
 	ck_assert_uint_eq(figures.off_cpu_partial, 1);
 	explain_free(calls);
 }
-END_TEST
 
-START_TEST(test_late_record_is_counted_as_late)
+TEST(test_late_record_is_counted_as_late)
 {
 	struct explain *calls = calls_new();
 	struct pfstat_record record;
@@ -172,9 +167,8 @@ START_TEST(test_late_record_is_counted_as_late)
 	ck_assert_uint_eq(figures.calls, 5);
 	explain_free(calls);
 }
-END_TEST
 
-START_TEST(test_unknown_class_is_refused_and_not_counted)
+TEST(test_unknown_class_is_refused_and_not_counted)
 {
 	struct explain *calls = calls_new();
 	struct pfstat_record record = record_of(1, PFSTAT_NR_CLASSES, 1000, 10);
@@ -186,10 +180,9 @@ START_TEST(test_unknown_class_is_refused_and_not_counted)
 	ck_assert_uint_eq(figures.faults, 0);
 	explain_free(calls);
 }
-END_TEST
 
 /* The study's random experiment: 6198 of 11299 pages from disk. */
-START_TEST(test_random_experiment_of_the_study_has_exact_counts)
+TEST(test_random_experiment_of_the_study_has_exact_counts)
 {
 	struct explain *calls = calls_new();
 	struct pfstat_record record;
@@ -223,10 +216,9 @@ START_TEST(test_random_experiment_of_the_study_has_exact_counts)
 	ck_assert_uint_eq(figures.late, 0);
 	explain_free(calls);
 }
-END_TEST
 
 /* Chains of many threads interleaved at random: each thread is kept apart. */
-START_TEST(test_threads_do_not_mix)
+TEST(test_threads_do_not_mix)
 {
 	enum { THREADS = 5000, RECORDS = 200000 };
 	struct explain *calls = calls_new();
@@ -261,11 +253,3 @@ START_TEST(test_threads_do_not_mix)
 	ck_assert_uint_gt(figures.classes[PFSTAT_CLASS_LONG].off_cpu_ns, RECORDS);
 	explain_free(calls);
 }
-END_TEST
-
-RUN_TESTS("summary", test_empty_summary_is_zero, test_figures_of_a_class_are_its_own,
-	  test_combined_classes_are_one_population,
-	  test_off_cpu_time_counts_for_its_class_and_thread,
-	  test_dropped_intervals_mark_only_the_records_they_concern,
-	  test_late_record_is_counted_as_late, test_unknown_class_is_refused_and_not_counted,
-	  test_random_experiment_of_the_study_has_exact_counts, test_threads_do_not_mix)

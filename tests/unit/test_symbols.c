@@ -58,7 +58,7 @@ static unsigned int open_descriptors(void)
 	return count;
 }
 
-START_TEST(test_function_of_this_program_is_found)
+TEST(test_function_of_this_program_is_found)
 {
 	struct symbols *symbols;
 	char path[4096], *name;
@@ -74,10 +74,9 @@ START_TEST(test_function_of_this_program_is_found)
 	free(name);
 	symbols_close(symbols);
 }
-END_TEST
 
 /* Stripped of all symbols but the exported ones. */
-START_TEST(test_function_of_a_library_is_found)
+TEST(test_function_of_a_library_is_found)
 {
 	struct symbols *symbols;
 	char path[4096], *name;
@@ -91,9 +90,8 @@ START_TEST(test_function_of_a_library_is_found)
 	free(name);
 	symbols_close(symbols);
 }
-END_TEST
 
-START_TEST(test_addresses_without_a_symbol_have_no_name)
+TEST(test_addresses_without_a_symbol_have_no_name)
 {
 	static const char *const paths[] = {
 		"",	     "//anon",		"[vdso]", "/nonexistent",
@@ -111,10 +109,9 @@ START_TEST(test_addresses_without_a_symbol_have_no_name)
 	ck_assert_ptr_null(symbols_name(symbols, path, 0, 0)); /* the ELF header */
 	symbols_close(symbols);
 }
-END_TEST
 
 /* The file that has the name now, or in this mount namespace, is another program. */
-START_TEST(test_names_of_another_file_are_not_used)
+TEST(test_names_of_another_file_are_not_used)
 {
 	struct symbols *symbols;
 	char path[4096], *name;
@@ -130,10 +127,9 @@ START_TEST(test_names_of_another_file_are_not_used)
 	free(name);
 	symbols_close(symbols);
 }
-END_TEST
 
 /* libdwfl would allocate the size that the header states. */
-START_TEST(test_a_compressed_file_is_not_unpacked)
+TEST(test_a_compressed_file_is_not_unpacked)
 {
 	char folder[] = "/tmp/pfstat-symbols-XXXXXX", path[64], own[4096], buffer[4096];
 	const unsigned int before = open_descriptors();
@@ -159,9 +155,8 @@ START_TEST(test_a_compressed_file_is_not_unpacked)
 	unlink(path);
 	rmdir(folder);
 }
-END_TEST
 
-START_TEST(test_lookup_does_not_wait_for_a_pipe)
+TEST(test_lookup_does_not_wait_for_a_pipe)
 {
 	char folder[] = "/tmp/pfstat-symbols-XXXXXX", path[64];
 	struct symbols *symbols;
@@ -175,10 +170,9 @@ START_TEST(test_lookup_does_not_wait_for_a_pipe)
 	unlink(path);
 	rmdir(folder);
 }
-END_TEST
 
 /* Many names of one file; each name counts as a separate file. */
-START_TEST(test_few_files_stay_open)
+TEST(test_few_files_stay_open)
 {
 	const unsigned int before = open_descriptors();
 	char path[4096], alias[4200], *name;
@@ -201,10 +195,9 @@ START_TEST(test_few_files_stay_open)
 	symbols_close(symbols);
 	ck_assert_uint_eq(open_descriptors(), before);
 }
-END_TEST
 
 /* A recorder must neither wait for a network nor disclose the programs that run. */
-START_TEST(test_lookup_contacts_no_server)
+TEST(test_lookup_contacts_no_server)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
 	socklen_t size = sizeof(address);
@@ -227,7 +220,6 @@ START_TEST(test_lookup_contacts_no_server)
 	symbols_close(symbols);
 	close(server);
 }
-END_TEST
 
 static pid_t only_child(void)
 {
@@ -241,7 +233,7 @@ static pid_t only_child(void)
 }
 
 /* The next file gets names, because a new child reads it. */
-START_TEST(test_a_child_that_dies_costs_only_names)
+TEST(test_a_child_that_dies_costs_only_names)
 {
 	struct symbols *symbols;
 	char path[4096], *name;
@@ -261,9 +253,8 @@ START_TEST(test_a_child_that_dies_costs_only_names)
 	free(name);
 	symbols_close(symbols);
 }
-END_TEST
 
-START_TEST(test_children_are_not_started_without_end)
+TEST(test_children_are_not_started_without_end)
 {
 	struct symbols *symbols;
 	char path[4096], *name;
@@ -285,11 +276,3 @@ START_TEST(test_children_are_not_started_without_end)
 	ck_assert_ptr_null(symbols_name(symbols, path, 0, offset));
 	symbols_close(symbols);
 }
-END_TEST
-
-RUN_TESTS("symbols", test_a_child_that_dies_costs_only_names,
-	  test_children_are_not_started_without_end, test_function_of_this_program_is_found,
-	  test_function_of_a_library_is_found, test_addresses_without_a_symbol_have_no_name,
-	  test_names_of_another_file_are_not_used, test_a_compressed_file_is_not_unpacked,
-	  test_lookup_does_not_wait_for_a_pipe, test_lookup_contacts_no_server,
-	  test_few_files_stay_open)

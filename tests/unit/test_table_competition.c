@@ -78,7 +78,7 @@ static void check_line(const char *begin, const char *expected)
 	free(copy);
 }
 
-START_TEST(test_table_of_one_run_has_all_figures)
+TEST(test_table_of_one_run_has_all_figures)
 {
 	make();
 	print(1);
@@ -94,9 +94,8 @@ START_TEST(test_table_of_one_run_has_all_figures)
 		   "Read from swap: 10 pages; the eviction of 3 of them was not seen, for example "
 		   "before the run");
 }
-END_TEST
 
-START_TEST(test_table_of_two_runs_has_means_and_deviations)
+TEST(test_table_of_two_runs_has_means_and_deviations)
 {
 	make();
 	print(2);
@@ -104,9 +103,8 @@ START_TEST(test_table_of_two_runs_has_means_and_deviations)
 	check_line("competitor 1  ", "competitor 1 500.5 ± 0.7 11.0 ± 0.0 9000.0 ± 0.0");
 	check_line("pswpin", "pswpin n/a n/a /proc/vmstat, the machine");
 }
-END_TEST
 
-START_TEST(test_matrix_needs_its_hooks)
+TEST(test_matrix_needs_its_hooks)
 {
 	make();
 	competitions[0].have_matrix = false;
@@ -116,9 +114,8 @@ START_TEST(test_matrix_needs_its_hooks)
 	ck_assert_ptr_nonnull(strstr(text, "NO LIMIT (--unsafe)"));
 	ck_assert_ptr_null(strstr(text, "Read from swap"));
 }
-END_TEST
 
-START_TEST(test_json_adds_up_and_unknown_values_are_null)
+TEST(test_json_adds_up_and_unknown_values_are_null)
 {
 	json_t *json, *side, *swapped;
 
@@ -144,8 +141,3 @@ START_TEST(test_json_adds_up_and_unknown_values_are_null)
 	ck_assert(json_is_null(json));
 	json_decref(json);
 }
-END_TEST
-
-RUN_TESTS("table_competition", test_table_of_one_run_has_all_figures,
-	  test_table_of_two_runs_has_means_and_deviations, test_matrix_needs_its_hooks,
-	  test_json_adds_up_and_unknown_values_are_null)

@@ -55,7 +55,7 @@ static void *wait_with_odd_name(void *context)
 	return NULL;
 }
 
-START_TEST(test_each_thread_has_its_name)
+TEST(test_each_thread_has_its_name)
 {
 	struct found found = { 0 };
 	struct waiting waiting;
@@ -75,22 +75,16 @@ START_TEST(test_each_thread_has_its_name)
 	ck_assert_uint_eq(found.odd, 1);
 	ck_assert_int_eq(found.odd_tid, tid);
 }
-END_TEST
 
-START_TEST(test_error_of_a_visitor_is_returned)
+TEST(test_error_of_a_visitor_is_returned)
 {
 	ck_assert_int_eq(thread_names_visit(getpid(), visit_fail, NULL), -ENOSPC);
 }
-END_TEST
 
-START_TEST(test_process_that_has_exited_has_no_threads)
+TEST(test_process_that_has_exited_has_no_threads)
 {
 	struct found found = { 0 };
 
 	ck_assert_int_eq(thread_names_visit(INT_MAX, visit, &found), 0);
 	ck_assert_uint_eq(found.all, 0);
 }
-END_TEST
-
-RUN_TESTS("thread_names", test_each_thread_has_its_name, test_error_of_a_visitor_is_returned,
-	  test_process_that_has_exited_has_no_threads)

@@ -11,7 +11,7 @@
 #define NR_ITEMS   100000
 
 /* Each source has items in time order, some of them at equal times. */
-START_TEST(test_events_of_many_sources_come_in_time_order)
+TEST(test_events_of_many_sources_come_in_time_order)
 {
 	static uint64_t next_ns[NR_SOURCES];
 	uint64_t seed = 1, last_ns = 0;
@@ -34,9 +34,8 @@ START_TEST(test_events_of_many_sources_come_in_time_order)
 	}
 	time_heap_exit(&heap);
 }
-END_TEST
 
-START_TEST(test_a_source_that_ends_leaves_the_others_in_order)
+TEST(test_a_source_that_ends_leaves_the_others_in_order)
 {
 	struct time_heap heap;
 	unsigned int i;
@@ -51,9 +50,8 @@ START_TEST(test_a_source_that_ends_leaves_the_others_in_order)
 	ck_assert_uint_eq(heap.count, 0);
 	time_heap_exit(&heap);
 }
-END_TEST
 
-START_TEST(test_at_equal_times_the_lowest_source_is_first)
+TEST(test_at_equal_times_the_lowest_source_is_first)
 {
 	struct time_heap heap;
 	unsigned int i;
@@ -67,8 +65,3 @@ START_TEST(test_at_equal_times_the_lowest_source_is_first)
 	}
 	time_heap_exit(&heap);
 }
-END_TEST
-
-RUN_TESTS("time_heap", test_events_of_many_sources_come_in_time_order,
-	  test_a_source_that_ends_leaves_the_others_in_order,
-	  test_at_equal_times_the_lowest_source_is_first)

@@ -318,7 +318,7 @@ static struct pfstat_task task(uint32_t flags, uint32_t pid, uint32_t tid, const
 	return event;
 }
 
-START_TEST(test_fault_is_a_slice_with_its_facts)
+TEST(test_fault_is_a_slice_with_its_facts)
 {
 	json_t *root = one_fault(), *slice = find(root, "X", "fault", "disk"), *args, *parts;
 
@@ -340,9 +340,8 @@ START_TEST(test_fault_is_a_slice_with_its_facts)
 	ck_assert_int_eq(number_of(parts, "device_ns"), 600);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_fault_of_perf_is_marked)
+TEST(test_fault_of_perf_is_marked)
 {
 	const struct pfstat_block block = { 0 };
 	struct explained fault = disk_fault(&block);
@@ -357,9 +356,8 @@ START_TEST(test_fault_of_perf_is_marked)
 	ck_assert_ptr_null(json_object_get(args, "write"));
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_parts_are_slices_that_fill_the_fault)
+TEST(test_parts_are_slices_that_fill_the_fault)
 {
 	json_t *root = one_fault();
 
@@ -373,7 +371,6 @@ START_TEST(test_parts_are_slices_that_fill_the_fault)
 	check_nesting(root);
 	json_decref(root);
 }
-END_TEST
 
 static json_t *find_at(const json_t *root, const char *part, uint64_t start_ns)
 {
@@ -402,7 +399,7 @@ static struct explained fault_with_mm(void)
 	return fault;
 }
 
-START_TEST(test_time_outside_of_the_calls_has_slices)
+TEST(test_time_outside_of_the_calls_has_slices)
 {
 	const struct explained fault = fault_with_mm();
 	json_t *root;
@@ -418,9 +415,8 @@ START_TEST(test_time_outside_of_the_calls_has_slices)
 	check_nesting(root);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_fault_without_a_sleep_has_slices_of_its_calls)
+TEST(test_fault_without_a_sleep_has_slices_of_its_calls)
 {
 	struct explained fault = fault_with_mm();
 	json_t *root;
@@ -440,9 +436,8 @@ START_TEST(test_fault_without_a_sleep_has_slices_of_its_calls)
 	check_slice(find_at(root, "mm", 1050), 1050, 1100);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_fault_with_the_time_of_its_calls_only_is_marked)
+TEST(test_fault_with_the_time_of_its_calls_only_is_marked)
 {
 	const struct pfstat_block none = { 0 };
 	struct explained fault = disk_fault(&none);
@@ -456,10 +451,9 @@ START_TEST(test_fault_with_the_time_of_its_calls_only_is_marked)
 						"whole")));
 	json_decref(root);
 }
-END_TEST
 
 /* A double of µs would be off by nanoseconds; a sleep may last a year. */
-START_TEST(test_times_are_exact_after_years)
+TEST(test_times_are_exact_after_years)
 {
 	const uint64_t years = 1000 * DAY + 12345;
 	struct pfstat_off_cpu off = stay(0, 0, 0);
@@ -481,9 +475,8 @@ START_TEST(test_times_are_exact_after_years)
 	ck_assert_uint_eq(end_of(json_array_get(events_of(root), 0)), years + DAY + 678);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_request_is_a_slice_of_its_device)
+TEST(test_request_is_a_slice_of_its_device)
 {
 	json_t *root = one_fault(), *slice = find(root, "X", "block", "read"), *args, *name;
 
@@ -503,9 +496,8 @@ START_TEST(test_request_is_a_slice_of_its_device)
 	ck_assert_str_eq(string_of(args_of(name), "name"), "8:1 #1");
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_arrow_leads_from_the_request_to_the_fault)
+TEST(test_arrow_leads_from_the_request_to_the_fault)
 {
 	json_t *root = one_fault();
 
@@ -514,9 +506,8 @@ START_TEST(test_arrow_leads_from_the_request_to_the_fault)
 	ck_assert_uint_eq(start_of(find(root, "f", "wait", "request")), T0 + 900);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_two_waiters_for_one_request_have_an_arrow_each)
+TEST(test_two_waiters_for_one_request_have_an_arrow_each)
 {
 	const struct pfstat_block block = request(130, 300, 900, 4096);
 	struct explained fault = disk_fault(&block);
@@ -531,9 +522,8 @@ START_TEST(test_two_waiters_for_one_request_have_an_arrow_each)
 	ck_assert_uint_eq(check_arrows(root), 2);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_arrow_of_an_unknown_request_is_omitted_and_counted)
+TEST(test_arrow_of_an_unknown_request_is_omitted_and_counted)
 {
 	const struct pfstat_block block = request(130, 300, 900, 4096);
 	const struct explained fault = disk_fault(&block);
@@ -546,10 +536,9 @@ START_TEST(test_arrow_of_an_unknown_request_is_omitted_and_counted)
 	ck_assert_int_eq(number_of(json_object_get(root, "end"), "arrows_left_out"), 1);
 	json_decref(root);
 }
-END_TEST
 
 /* The request ended after the fault, because its page was ready before: the arrow stays inside. */
-START_TEST(test_arrow_stays_in_a_fault_that_ended_first)
+TEST(test_arrow_stays_in_a_fault_that_ended_first)
 {
 	const struct pfstat_block block = request(130, 300, 2000, 4096);
 	const struct explained fault = disk_fault(&block);
@@ -563,9 +552,8 @@ START_TEST(test_arrow_stays_in_a_fault_that_ended_first)
 	ck_assert_uint_eq(start_of(find(root, "f", "wait", "request")), T0 + 1099);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_fault_with_unknown_parts_has_no_part_slices)
+TEST(test_fault_with_unknown_parts_has_no_part_slices)
 {
 	struct pfstat_block none = { 0 };
 	struct explained fault = disk_fault(&none);
@@ -580,10 +568,9 @@ START_TEST(test_fault_with_unknown_parts_has_no_part_slices)
 	ck_assert_str_eq(string_of(args_of(find(root, "X", "fault", "disk")), "parts"), "n/a");
 	json_decref(root);
 }
-END_TEST
 
 /* Residue, or spans beyond the limit: the time between them is not reported as CPU time. */
-START_TEST(test_gaps_of_uncertain_cpu_time_have_no_slice)
+TEST(test_gaps_of_uncertain_cpu_time_have_no_slice)
 {
 	const struct pfstat_block none = { 0 };
 	struct explained fault = disk_fault(&none);
@@ -598,9 +585,8 @@ START_TEST(test_gaps_of_uncertain_cpu_time_have_no_slice)
 	check_slice(find(root, "X", "part", "device"), 300, 900);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_off_cpu_intervals_outside_of_faults_are_slices)
+TEST(test_off_cpu_intervals_outside_of_faults_are_slices)
 {
 	const struct pfstat_block none = { 0 };
 	const struct explained fault = disk_fault(&none);
@@ -631,10 +617,9 @@ START_TEST(test_off_cpu_intervals_outside_of_faults_are_slices)
 	ck_assert_uint_eq(nr_of(root, "X"), 1 + 5 + 5);
 	json_decref(root);
 }
-END_TEST
 
 /* A fault that waits for its retry is reported after the thread's next fault, of another kind. */
-START_TEST(test_fault_reported_late_still_gets_its_off_cpu_intervals)
+TEST(test_fault_reported_late_still_gets_its_off_cpu_intervals)
 {
 	const struct pfstat_block none = { 0 };
 	const struct pfstat_off_cpu before = stay(10, 15, 20), in = stay(150, 910, 980);
@@ -654,9 +639,8 @@ START_TEST(test_fault_reported_late_still_gets_its_off_cpu_intervals)
 	check_slice(find(root, "X", "off-CPU", "I/O wait"), 10, 20);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_off_cpu_interval_names_the_waker_and_the_runnable_time)
+TEST(test_off_cpu_interval_names_the_waker_and_the_runnable_time)
 {
 	const struct pfstat_off_cpu off = stay(10, 15, 22);
 	const struct pfstat_task gone = task(PFSTAT_TASK_EXIT, 10, 11, "");
@@ -673,10 +657,9 @@ START_TEST(test_off_cpu_interval_names_the_waker_and_the_runnable_time)
 	ck_assert_int_eq(number_of(args_of(slice), "waker"), 12);
 	json_decref(root);
 }
-END_TEST
 
 /* A thread that sleeps and never faults: all its off-CPU intervals are drawn, few are kept. */
-START_TEST(test_all_off_cpu_intervals_without_a_fault_are_drawn)
+TEST(test_all_off_cpu_intervals_without_a_fault_are_drawn)
 {
 	struct pfstat_off_cpu off;
 	json_t *root;
@@ -693,10 +676,9 @@ START_TEST(test_all_off_cpu_intervals_without_a_fault_are_drawn)
 	ck_assert_uint_eq(nr_of(root, "X"), 30000);
 	json_decref(root);
 }
-END_TEST
 
 /* Preempted, then asleep: the CPU time between the two precedes the sleep. */
-START_TEST(test_cpu_time_between_preemption_and_sleep_is_cpu_before)
+TEST(test_cpu_time_between_preemption_and_sleep_is_cpu_before)
 {
 	const struct pfstat_block none = { 0 };
 	struct explained fault = disk_fault(&none);
@@ -720,7 +702,6 @@ START_TEST(test_cpu_time_between_preemption_and_sleep_is_cpu_before)
 	check_slice(find(root, "X", "part", "cpu_after"), 1000, 1100);
 	json_decref(root);
 }
-END_TEST
 
 static const char *track_name(const json_t *root, const char *kind, json_int_t tid)
 {
@@ -734,7 +715,7 @@ static const char *track_name(const json_t *root, const char *kind, json_int_t t
 	return name;
 }
 
-START_TEST(test_tracks_have_the_names_of_tasks)
+TEST(test_tracks_have_the_names_of_tasks)
 {
 	const struct pfstat_task tasks[] = {
 		task(PFSTAT_TASK_FORK, 10, 10, "sh"),
@@ -756,9 +737,8 @@ START_TEST(test_tracks_have_the_names_of_tasks)
 	ck_assert_ptr_null(track_name(root, "process_name", 11));
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_file_without_a_map_is_named_by_inode)
+TEST(test_file_without_a_map_is_named_by_inode)
 {
 	const struct pfstat_block none = { 0 };
 	struct explained fault = disk_fault(&none);
@@ -773,10 +753,9 @@ START_TEST(test_file_without_a_map_is_named_by_inode)
 			 "8:1 inode 77");
 	json_decref(root);
 }
-END_TEST
 
 /* A btrfs subvolume has another device number in /proc/PID/maps than in the file's inode. */
-START_TEST(test_file_with_another_device_number_is_found_by_its_map)
+TEST(test_file_with_another_device_number_is_found_by_its_map)
 {
 	const struct pfstat_block none = { 0 };
 	struct explained fault = disk_fault(&none);
@@ -791,10 +770,9 @@ START_TEST(test_file_with_another_device_number_is_found_by_its_map)
 			 "/btrfs/file");
 	json_decref(root);
 }
-END_TEST
 
 /* Slices that are open when the recording stops are omitted; the file is complete. */
-START_TEST(test_cut_recording_gives_a_complete_file_with_the_damage)
+TEST(test_cut_recording_gives_a_complete_file_with_the_damage)
 {
 	const struct pfstat_off_cpu off = stay(150, 910, 980);
 	json_t *root;
@@ -813,7 +791,6 @@ START_TEST(test_cut_recording_gives_a_complete_file_with_the_damage)
 	ck_assert_str_eq(string_of(json_object_get(root, "end"), "events_lost"), "n/a");
 	json_decref(root);
 }
-END_TEST
 
 /* Four threads, each with one request at a time; some wait for another thread's request. */
 #define NR_ROUNDS 60
@@ -855,7 +832,7 @@ static void feed_round(uint64_t base, uint64_t *state)
 	}
 }
 
-START_TEST(test_concurrent_requests_and_faults_nest_on_every_track)
+TEST(test_concurrent_requests_and_faults_nest_on_every_track)
 {
 	uint64_t state = 1;
 	unsigned int i;
@@ -873,7 +850,6 @@ START_TEST(test_concurrent_requests_and_faults_nest_on_every_track)
 	ck_assert_uint_eq(nr_of(root, "M"), 1 + 4);
 	json_decref(root);
 }
-END_TEST
 
 static void analyse(struct analysis *analysis, enum item_type type, uint64_t ns, const void *data)
 {
@@ -928,7 +904,7 @@ static void analyse_cold_read(struct analysis *analysis, uint64_t base, uint64_t
 }
 
 /* The retry is missing; the fault is drawn when its thread exits, with the sleep in it. */
-START_TEST(test_last_fault_of_a_thread_is_drawn_at_its_exit)
+TEST(test_last_fault_of_a_thread_is_drawn_at_its_exit)
 {
 	const struct pfstat_task gone = task(PFSTAT_TASK_EXIT, 10, 11, "");
 	const struct pfstat_task next = task(PFSTAT_TASK_FORK, 10, 12, "next");
@@ -952,10 +928,9 @@ START_TEST(test_last_fault_of_a_thread_is_drawn_at_its_exit)
 	ck_assert_str_eq(string_of(last_event, "name"), "thread_name");
 	json_decref(root);
 }
-END_TEST
 
 /* A trace of analyzed events: the parts fill each fault to the nanosecond. */
-START_TEST(test_analyzed_run_is_drawn_completely)
+TEST(test_analyzed_run_is_drawn_completely)
 {
 	enum { FAULTS = 50 };
 	struct analysis *analysis = analysis_new(true, 4096, GROUP_BY_ALL);
@@ -989,9 +964,8 @@ START_TEST(test_analyzed_run_is_drawn_completely)
 	ck_assert_uint_eq(nr_of(root, "X"), FAULTS * (1 + 6 + 3));
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_consecutive_requests_share_a_lane)
+TEST(test_consecutive_requests_share_a_lane)
 {
 	struct pfstat_block block;
 	json_t *root;
@@ -1008,9 +982,8 @@ START_TEST(test_consecutive_requests_share_a_lane)
 	ck_assert_uint_eq(nr_of(root, "M"), 1 + 1);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_requests_without_a_lane_are_omitted_and_counted)
+TEST(test_requests_without_a_lane_are_omitted_and_counted)
 {
 	struct pfstat_block block;
 	json_t *root;
@@ -1031,9 +1004,8 @@ START_TEST(test_requests_without_a_lane_are_omitted_and_counted)
 	ck_assert_uint_eq(nr_of(root, "X"), TRACE_MAX_LANES + TRACE_MAX_DEVICES);
 	json_decref(root);
 }
-END_TEST
 
-START_TEST(test_output_that_cannot_be_written_is_an_error)
+TEST(test_output_that_cannot_be_written_is_an_error)
 {
 	const struct pfstat_block block = request(130, 300, 900, 4096);
 	const struct explained fault = disk_fault(&block);
@@ -1048,10 +1020,9 @@ START_TEST(test_output_that_cannot_be_written_is_an_error)
 	ck_assert_int_lt(trace_end(trace, &(struct trace_missing){ 0 }), 0);
 	fclose(full);
 }
-END_TEST
 
 /* A viewer would merge the two threads. */
-START_TEST(test_a_reused_number_is_another_track)
+TEST(test_a_reused_number_is_another_track)
 {
 	const struct pfstat_task events[] = {
 		task(PFSTAT_TASK_FORK, 100, 100, "postgres"),
@@ -1078,10 +1049,9 @@ START_TEST(test_a_reused_number_is_another_track)
 	ck_assert_str_eq(string_of(args_of(json_array_get(names, 3)), "name"), "backup.sh");
 	json_decref(root);
 }
-END_TEST
 
 /* 17 KB of a recording can hold the off-CPU intervals of 300000 threads. */
-START_TEST(test_off_cpu_intervals_of_many_threads_take_bounded_memory)
+TEST(test_off_cpu_intervals_of_many_threads_take_bounded_memory)
 {
 	struct pfstat_off_cpu off = stay(0, 0, 10);
 	size_t before = 0, bytes;
@@ -1103,30 +1073,3 @@ START_TEST(test_off_cpu_intervals_of_many_threads_take_bounded_memory)
 	ck_assert_int_eq(trace_end(trace, &(struct trace_missing){ 0 }), 0);
 	fclose(out);
 }
-END_TEST
-
-RUN_TESTS("trace", test_off_cpu_intervals_of_many_threads_take_bounded_memory,
-	  test_a_reused_number_is_another_track, test_fault_is_a_slice_with_its_facts,
-	  test_fault_of_perf_is_marked, test_parts_are_slices_that_fill_the_fault,
-	  test_time_outside_of_the_calls_has_slices,
-	  test_fault_without_a_sleep_has_slices_of_its_calls,
-	  test_fault_with_the_time_of_its_calls_only_is_marked, test_times_are_exact_after_years,
-	  test_request_is_a_slice_of_its_device, test_arrow_leads_from_the_request_to_the_fault,
-	  test_two_waiters_for_one_request_have_an_arrow_each,
-	  test_arrow_of_an_unknown_request_is_omitted_and_counted,
-	  test_arrow_stays_in_a_fault_that_ended_first,
-	  test_fault_with_unknown_parts_has_no_part_slices,
-	  test_gaps_of_uncertain_cpu_time_have_no_slice,
-	  test_off_cpu_intervals_outside_of_faults_are_slices,
-	  test_fault_reported_late_still_gets_its_off_cpu_intervals,
-	  test_off_cpu_interval_names_the_waker_and_the_runnable_time,
-	  test_all_off_cpu_intervals_without_a_fault_are_drawn,
-	  test_cpu_time_between_preemption_and_sleep_is_cpu_before,
-	  test_tracks_have_the_names_of_tasks, test_file_without_a_map_is_named_by_inode,
-	  test_file_with_another_device_number_is_found_by_its_map,
-	  test_cut_recording_gives_a_complete_file_with_the_damage,
-	  test_concurrent_requests_and_faults_nest_on_every_track,
-	  test_last_fault_of_a_thread_is_drawn_at_its_exit, test_analyzed_run_is_drawn_completely,
-	  test_consecutive_requests_share_a_lane,
-	  test_requests_without_a_lane_are_omitted_and_counted,
-	  test_output_that_cannot_be_written_is_an_error)

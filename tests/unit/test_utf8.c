@@ -26,7 +26,7 @@ static void becomes(const char *text, const char *expected)
 	free(printed);
 }
 
-START_TEST(test_control_characters_are_replaced)
+TEST(test_control_characters_are_replaced)
 {
 	becomes("", "");
 	becomes("/data/é€😀 x", "/data/é€😀 x");
@@ -35,10 +35,9 @@ START_TEST(test_control_characters_are_replaced)
 	becomes("\302\2002J \302\237.", "??2J ??.");
 	becomes("\2332J \342\202 \302", "?2J ?? ?");
 }
-END_TEST
 
 /* A message may contain a file name of a recording. */
-START_TEST(test_a_message_is_one_line_without_control_characters)
+TEST(test_a_message_is_one_line_without_control_characters)
 {
 	FILE *file = tmpfile();
 	const int kept = dup(STDERR_FILENO);
@@ -56,10 +55,9 @@ START_TEST(test_a_message_is_one_line_without_control_characters)
 	ck_assert_str_eq(line, "pfdrive: cannot open a?c???b: 7 µs\n");
 	fclose(file);
 }
-END_TEST
 
 /* The reason for missing eBPF is text of the recording. */
-START_TEST(test_a_table_has_no_control_character)
+TEST(test_a_table_has_no_control_character)
 {
 	struct sample_run run;
 	char *text;
@@ -75,10 +73,9 @@ START_TEST(test_a_table_has_no_control_character)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
 /* U+202E: the terminal shows the text after it from right to left. */
-START_TEST(test_bidirectional_control_characters_are_not_printed)
+TEST(test_bidirectional_control_characters_are_not_printed)
 {
 	char text[] = "a\u202egnp.exe\u2066b\u2069\u2027\u202f";
 
@@ -86,7 +83,6 @@ START_TEST(test_bidirectional_control_characters_are_not_printed)
 	utf8_hide_bidi(text);
 	ck_assert_str_eq(text, "a?gnp.exe?b?\u2027\u202f");
 }
-END_TEST
 
 /* The report as a terminal receives it, with the newlines restored. The caller frees it. */
 static char *on_terminal(enum report_format format, const struct report *run)
@@ -125,7 +121,7 @@ static void check_harmless(const char *text)
 
 #define HOSTILE "=a\033[31m\nb\177\302\233\u202e"
 
-START_TEST(test_no_format_controls_the_terminal)
+TEST(test_no_format_controls_the_terminal)
 {
 	struct group group = { .name = HOSTILE, .pid = 1, .tid = 1, .faults = 1 };
 	struct sample_run run;
@@ -151,10 +147,9 @@ START_TEST(test_no_format_controls_the_terminal)
 	free(text);
 	sample_close(&run);
 }
-END_TEST
 
 /* A file contains names in full; only formulas are quoted. */
-START_TEST(test_a_csv_file_has_full_names_but_no_formulas)
+TEST(test_a_csv_file_has_full_names_but_no_formulas)
 {
 	struct group group = { .pid = 1, .tid = 1, .faults = 1 };
 	static const char *const names[][2] = {
@@ -178,10 +173,9 @@ START_TEST(test_a_csv_file_has_full_names_but_no_formulas)
 	}
 	sample_close(&run);
 }
-END_TEST
 
 /* Both sides of a comparison may be files of any name. */
-START_TEST(test_a_comparison_has_no_control_character)
+TEST(test_a_comparison_has_no_control_character)
 {
 	struct comparison comparison = { 0 };
 	const struct compare_run a = { .file = HOSTILE, .damage = HOSTILE };
@@ -202,11 +196,3 @@ START_TEST(test_a_comparison_has_no_control_character)
 	ck_assert_ptr_nonnull(strstr(text, "A: =a?[31m?b??????\nA: =a?[31m?b??????, 0 faults\n"));
 	free(text);
 }
-END_TEST
-
-RUN_TESTS("utf8", test_control_characters_are_replaced,
-	  test_bidirectional_control_characters_are_not_printed,
-	  test_no_format_controls_the_terminal, test_a_csv_file_has_full_names_but_no_formulas,
-	  test_a_comparison_has_no_control_character,
-	  test_a_message_is_one_line_without_control_characters,
-	  test_a_table_has_no_control_character)

@@ -7,7 +7,7 @@
 #include "sample_verdict.h"
 #include "user/model/wait_cause.h"
 
-START_TEST(test_few_faults_are_not_the_cause)
+TEST(test_few_faults_are_not_the_cause)
 {
 	struct sample s;
 
@@ -18,9 +18,8 @@ START_TEST(test_few_faults_are_not_the_cause)
 	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 51 * MS);
 	check_no_cause(&s, "nothing-wrong");
 }
-END_TEST
 
-START_TEST(test_faults_of_an_idle_program_are_not_dismissed)
+TEST(test_faults_of_an_idle_program_are_not_dismissed)
 {
 	struct activity_figures *activity;
 	struct sample s;
@@ -45,9 +44,8 @@ START_TEST(test_faults_of_an_idle_program_are_not_dismissed)
 	activity->active_ns = COUNT_NA;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 }
-END_TEST
 
-START_TEST(test_many_threads_that_work_are_not_slowed)
+TEST(test_many_threads_that_work_are_not_slowed)
 {
 	struct activity_figures *activity;
 	struct sample s;
@@ -77,9 +75,8 @@ START_TEST(test_many_threads_that_work_are_not_slowed)
 		(struct thread_activity){ .tid = 7, .life_ns = 100 * MS, .fault_ns = 6 * MS };
 	check_cause(&s, "first-touch", true, "1000 first touches");
 }
-END_TEST
 
-START_TEST(test_thread_that_stands_still_is_not_dismissed)
+TEST(test_thread_that_stands_still_is_not_dismissed)
 {
 	struct thread_activity *stalled;
 	struct sample s;
@@ -99,9 +96,8 @@ START_TEST(test_thread_that_stands_still_is_not_dismissed)
 	*stalled = (struct thread_activity){ .tid = 7, .life_ns = 9 * MS, .fault_ns = 9 * MS };
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong"); /* less than 1 % of the run */
 }
-END_TEST
 
-START_TEST(test_faults_that_failed_are_not_dismissed)
+TEST(test_faults_that_failed_are_not_dismissed)
 {
 	struct sample s;
 
@@ -130,9 +126,8 @@ START_TEST(test_faults_that_failed_are_not_dismissed)
 	s.report.evidence.failed_faults = COUNT_NA;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 }
-END_TEST
 
-START_TEST(test_few_long_faults_are_not_dismissed)
+TEST(test_few_long_faults_are_not_dismissed)
 {
 	struct fault_tail *tail;
 	struct sample s;
@@ -163,9 +158,8 @@ START_TEST(test_few_long_faults_are_not_dismissed)
 	tail->longest.duration_ns = 4 * MS;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 }
-END_TEST
 
-START_TEST(test_unseen_faults_make_the_verdict_uncertain)
+TEST(test_unseen_faults_make_the_verdict_uncertain)
 {
 	struct sample s;
 
@@ -174,7 +168,6 @@ START_TEST(test_unseen_faults_make_the_verdict_uncertain)
 	s.report.bpf.hooks = 0;
 	check_cause(&s, "nothing-wrong", false, "only faults of hooked files are known");
 }
-END_TEST
 
 static void read_in_order(struct sample *s, uint64_t next, uint64_t bytes)
 {
@@ -192,7 +185,7 @@ static void read_in_order(struct sample *s, uint64_t next, uint64_t bytes)
 	s->report.places[GROUP_BY_FILE].nr = 1;
 }
 
-START_TEST(test_pages_in_order_without_read_ahead)
+TEST(test_pages_in_order_without_read_ahead)
 {
 	struct report_call calls[] = {
 		{ { .kind = PFSTAT_CALL_MADVISE, .detail = MADV_NORMAL, .count = 9, .place = 1 },
@@ -237,9 +230,8 @@ START_TEST(test_pages_in_order_without_read_ahead)
 	read_in_order(&s, 940, 131072);
 	check_no_cause(&s, "no-read-ahead");
 }
-END_TEST
 
-START_TEST(test_state_of_the_mapping_shows_why_read_ahead_is_off)
+TEST(test_state_of_the_mapping_shows_why_read_ahead_is_off)
 {
 	struct group mappings[] = {
 		{ .name = "7 1000-2000 /data/other-big.bin",
@@ -262,9 +254,8 @@ START_TEST(test_state_of_the_mapping_shows_why_read_ahead_is_off)
 	mappings[1].state.known = false;
 	check_cause(&s, "no-read-ahead", true, "by MADV_RANDOM, or a read-ahead of 0");
 }
-END_TEST
 
-START_TEST(test_read_pages_that_are_not_mapped)
+TEST(test_read_pages_that_are_not_mapped)
 {
 	struct sample s;
 
@@ -287,9 +278,8 @@ START_TEST(test_read_pages_that_are_not_mapped)
 	s.report.pages.readahead.mapped = 13000;
 	check_no_cause(&s, "read-amplification");
 }
-END_TEST
 
-START_TEST(test_files_that_only_read_uses_prove_nothing)
+TEST(test_files_that_only_read_uses_prove_nothing)
 {
 	struct sample s;
 
@@ -303,7 +293,6 @@ START_TEST(test_files_that_only_read_uses_prove_nothing)
 	s.report.pages.readahead.faulted_read = 5200;
 	check_cause(&s, "read-amplification", false, "20.3 MiB of mapped files were read");
 }
-END_TEST
 
 static void read_at_random(struct sample *s, uint64_t next, uint64_t bytes, uint64_t faults)
 {
@@ -313,7 +302,7 @@ static void read_at_random(struct sample *s, uint64_t next, uint64_t bytes, uint
 	s->report.blocks = (struct block_figures){ .reads = 1000, .bytes_read = 1000 * bytes };
 }
 
-START_TEST(test_pages_around_random_faults)
+TEST(test_pages_around_random_faults)
 {
 	struct sample s;
 
@@ -353,7 +342,6 @@ START_TEST(test_pages_around_random_faults)
 	s.pairs[0].total_ns = 199 * MS;
 	check_cause(&s, "read-around", true, "read at random");
 }
-END_TEST
 
 /* A file whose faults waited for its own requests. */
 static void add_cold_file(struct sample *s, const char *name, uint64_t total_ns, uint64_t waited_ns)
@@ -373,7 +361,7 @@ static void add_cold_file(struct sample *s, const char *name, uint64_t total_ns,
 	s->report.places[GROUP_BY_FILE].nr = 1;
 }
 
-START_TEST(test_files_that_are_not_in_the_page_cache)
+TEST(test_files_that_are_not_in_the_page_cache)
 {
 	struct sample s;
 
@@ -401,9 +389,8 @@ START_TEST(test_files_that_are_not_in_the_page_cache)
 	s.report.blocks.reads = 1000;
 	check_no_cause(&s, "cold-file");
 }
-END_TEST
 
-START_TEST(test_reads_of_another_file_prove_nothing)
+TEST(test_reads_of_another_file_prove_nothing)
 {
 	struct sample s;
 
@@ -422,9 +409,8 @@ START_TEST(test_reads_of_another_file_prove_nothing)
 	check_no_cause(&s, "cold-file");
 	check_cause(&s, "foreign-read", false, "no watched thread had submitted");
 }
-END_TEST
 
-START_TEST(test_work_on_the_cpu_after_a_read_is_not_the_device)
+TEST(test_work_on_the_cpu_after_a_read_is_not_the_device)
 {
 	struct sample s;
 
@@ -445,9 +431,8 @@ START_TEST(test_work_on_the_cpu_after_a_read_is_not_the_device)
 	s.report.faults.classes[FAULT_DISK].parts[PART_CPU_AFTER].total_ns = 99 * MS;
 	check_no_cause(&s, "decompression");
 }
-END_TEST
 
-START_TEST(test_waits_in_the_queue_of_the_device)
+TEST(test_waits_in_the_queue_of_the_device)
 {
 	struct sample s;
 
@@ -463,9 +448,8 @@ START_TEST(test_waits_in_the_queue_of_the_device)
 	add_class(&s, FAULT_DISK, 1000, PART_DEVICE, 901 * MS);
 	check_no_cause(&s, "device-queue");
 }
-END_TEST
 
-START_TEST(test_pages_of_a_hole_are_not_read)
+TEST(test_pages_of_a_hole_are_not_read)
 {
 	struct sample s;
 
@@ -482,9 +466,8 @@ START_TEST(test_pages_of_a_hole_are_not_read)
 	add_class(&s, FAULT_READAHEAD, 0, PART_FOREIGN, 100 * MS); /* a server */
 	check_no_cause(&s, "file-holes");
 }
-END_TEST
 
-START_TEST(test_pages_that_become_writable)
+TEST(test_pages_that_become_writable)
 {
 	struct sample s;
 
@@ -498,7 +481,6 @@ START_TEST(test_pages_that_become_writable)
 	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 301 * MS);
 	check_no_cause(&s, "page-mkwrite");
 }
-END_TEST
 
 static struct pfstat_record mkwrite_record(uint64_t sequence)
 {
@@ -515,7 +497,7 @@ static struct pfstat_record mkwrite_record(uint64_t sequence)
 }
 
 /* A store to a page that is not mapped is one fault of class long, with both calls. */
-START_TEST(test_page_mkwrite_counts_in_faults_of_other_classes)
+TEST(test_page_mkwrite_counts_in_faults_of_other_classes)
 {
 	struct pfstat_record record;
 	struct explain *calls = calls_new();
@@ -535,9 +517,8 @@ START_TEST(test_page_mkwrite_counts_in_faults_of_other_classes)
 	check_no_cause(&s, "cached-pages"); /* no fault read */
 	explain_free(calls);
 }
-END_TEST
 
-START_TEST(test_many_faults_of_cached_pages)
+TEST(test_many_faults_of_cached_pages)
 {
 	struct sample s;
 
@@ -553,9 +534,8 @@ START_TEST(test_many_faults_of_cached_pages)
 	s.report.evidence.cached_reads = (struct evidence_sum){ 50000, 100 * MS, 76 * MS };
 	check_no_cause(&s, "cached-pages"); /* they waited */
 }
-END_TEST
 
-START_TEST(test_waits_for_a_cpu)
+TEST(test_waits_for_a_cpu)
 {
 	static const char *const texts[NR_CPU_WAITS] = {
 		[CPU_WAIT_UNKNOWN] = "another task ran there, or the CPU had to wake up",
@@ -578,9 +558,8 @@ START_TEST(test_waits_for_a_cpu)
 	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 301 * MS);
 	check_no_cause(&s, "cpu-wait");
 }
-END_TEST
 
-START_TEST(test_locks_are_not_certain)
+TEST(test_locks_are_not_certain)
 {
 	struct sample s;
 
@@ -593,9 +572,8 @@ START_TEST(test_locks_are_not_certain)
 	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 301 * MS);
 	check_no_cause(&s, "contention");
 }
-END_TEST
 
-START_TEST(test_kernel_stacks_name_the_lock_or_the_server)
+TEST(test_kernel_stacks_name_the_lock_or_the_server)
 {
 	struct wait_row rows[] = {
 		{ .cause = "a mutex", .parts_ns = { [PART_BLOCKED] = 20 * MS } },
@@ -634,9 +612,8 @@ START_TEST(test_kernel_stacks_name_the_lock_or_the_server)
 	rows[2].parts_ns[PART_FOREIGN] = 39 * MS;
 	check_cause(&s, "foreign-read", false, "a kernel thread or a server");
 }
-END_TEST
 
-START_TEST(test_reclaim_names_its_kind)
+TEST(test_reclaim_names_its_kind)
 {
 	struct sample s;
 
@@ -657,9 +634,8 @@ START_TEST(test_reclaim_names_its_kind)
 	s.report.bpf.hooks &= ~(1U << HOOK_RECLAIM);
 	check_no_cause(&s, "reclaim");
 }
-END_TEST
 
-START_TEST(test_reads_of_others_and_of_servers)
+TEST(test_reads_of_others_and_of_servers)
 {
 	struct sample s;
 
@@ -673,9 +649,8 @@ START_TEST(test_reads_of_others_and_of_servers)
 	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 301 * MS);
 	check_no_cause(&s, "remote-server");
 }
-END_TEST
 
-START_TEST(test_kernel_stacks_show_servers_handlers_and_locks)
+TEST(test_kernel_stacks_show_servers_handlers_and_locks)
 {
 	static const struct {
 		const char *wait, *rule, *text, *remedy;
@@ -709,9 +684,8 @@ START_TEST(test_kernel_stacks_show_servers_handlers_and_locks)
 		check_no_cause(&s, waits[i].rule);
 	}
 }
-END_TEST
 
-START_TEST(test_calls_that_change_mappings_are_named_with_their_lock)
+TEST(test_calls_that_change_mappings_are_named_with_their_lock)
 {
 	struct wait_row row = { .cause = WAIT_MMAP_LOCK,
 				.parts_ns = { [PART_BLOCKED] = 40 * MS },
@@ -730,9 +704,8 @@ START_TEST(test_calls_that_change_mappings_are_named_with_their_lock)
 	check_cause(&s, "mmap-lock", true, "and faults wait behind them.");
 	ck_assert_ptr_null(strstr(cause_of(&s, "mmap-lock")->text, "costliest"));
 }
-END_TEST
 
-START_TEST(test_faults_in_system_calls)
+TEST(test_faults_in_system_calls)
 {
 	struct sample s;
 
@@ -766,9 +739,8 @@ START_TEST(test_faults_in_system_calls)
 		    " 51 % of the faults' time is in system calls, mostly from __madvise "
 		    "(/lib/libc.so.6).");
 }
-END_TEST
 
-START_TEST(test_code_is_a_function_with_all_its_instructions)
+TEST(test_code_is_a_function_with_all_its_instructions)
 {
 	struct sample s;
 
@@ -789,9 +761,8 @@ START_TEST(test_code_is_a_function_with_all_its_instructions)
 	judge(&s);
 	ck_assert_str_eq(s.verdict.code.name, "0x1652 (/bin/stripped)");
 }
-END_TEST
 
-START_TEST(test_no_rule_is_an_uncertain_verdict)
+TEST(test_no_rule_is_an_uncertain_verdict)
 {
 	struct sample s;
 
@@ -800,9 +771,8 @@ START_TEST(test_no_rule_is_an_uncertain_verdict)
 	check_cause(&s, "unknown", false,
 		    "most of the time is class other (100 %) and part cpu_before (100 %)");
 }
-END_TEST
 
-START_TEST(test_lost_events_make_no_cause_certain)
+TEST(test_lost_events_make_no_cause_certain)
 {
 	struct sample s;
 
@@ -812,9 +782,8 @@ START_TEST(test_lost_events_make_no_cause_certain)
 	s.report.losses.events = 1;
 	check_cause(&s, "swap", false, "swap-ins");
 }
-END_TEST
 
-START_TEST(test_causes_have_times_of_their_own)
+TEST(test_causes_have_times_of_their_own)
 {
 	struct sample s;
 
@@ -830,9 +799,8 @@ START_TEST(test_causes_have_times_of_their_own)
 	ck_assert_double_eq_tol(s.verdict.causes[0].weight, 0.4, 1e-9);
 	ck_assert_double_eq_tol(s.verdict.causes[1].weight, 0.6, 1e-9);
 }
-END_TEST
 
-START_TEST(test_a_certain_cause_comes_before_an_uncertain_one)
+TEST(test_a_certain_cause_comes_before_an_uncertain_one)
 {
 	struct sample s;
 
@@ -846,7 +814,6 @@ START_TEST(test_a_certain_cause_comes_before_an_uncertain_one)
 	ck_assert_str_eq(s.verdict.causes[1].rule, "contention");
 	ck_assert(!s.verdict.causes[1].certain);
 }
-END_TEST
 
 static char *print(const struct sample *s)
 {
@@ -859,7 +826,7 @@ static char *print(const struct sample *s)
 	return text;
 }
 
-START_TEST(test_the_verdict_is_printed_as_sentences)
+TEST(test_the_verdict_is_printed_as_sentences)
 {
 	struct sample s;
 	char *text;
@@ -884,9 +851,8 @@ START_TEST(test_the_verdict_is_printed_as_sentences)
 	ck_assert_ptr_nonnull(strstr(text, "1000 faults took 400.0 ms of the threads' time."));
 	free(text);
 }
-END_TEST
 
-START_TEST(test_without_a_duration_there_is_no_verdict)
+TEST(test_without_a_duration_there_is_no_verdict)
 {
 	struct sample s;
 	char *text;
@@ -899,27 +865,3 @@ START_TEST(test_without_a_duration_there_is_no_verdict)
 	ck_assert_str_eq(text, "No verdict: the duration of the run is not known.\n");
 	free(text);
 }
-END_TEST
-
-RUN_TESTS("verdict", test_few_faults_are_not_the_cause,
-	  test_faults_of_an_idle_program_are_not_dismissed,
-	  test_many_threads_that_work_are_not_slowed,
-	  test_thread_that_stands_still_is_not_dismissed, test_faults_that_failed_are_not_dismissed,
-	  test_few_long_faults_are_not_dismissed, test_unseen_faults_make_the_verdict_uncertain,
-	  test_pages_in_order_without_read_ahead, test_read_pages_that_are_not_mapped,
-	  test_files_that_only_read_uses_prove_nothing, test_pages_around_random_faults,
-	  test_files_that_are_not_in_the_page_cache, test_waits_in_the_queue_of_the_device,
-	  test_pages_of_a_hole_are_not_read, test_pages_that_become_writable,
-	  test_many_faults_of_cached_pages, test_waits_for_a_cpu, test_locks_are_not_certain,
-	  test_reclaim_names_its_kind, test_kernel_stacks_name_the_lock_or_the_server,
-	  test_reads_of_others_and_of_servers, test_faults_in_system_calls,
-	  test_no_rule_is_an_uncertain_verdict, test_lost_events_make_no_cause_certain,
-	  test_causes_have_times_of_their_own, test_a_certain_cause_comes_before_an_uncertain_one,
-	  test_code_is_a_function_with_all_its_instructions,
-	  test_kernel_stacks_show_servers_handlers_and_locks,
-	  test_calls_that_change_mappings_are_named_with_their_lock,
-	  test_state_of_the_mapping_shows_why_read_ahead_is_off,
-	  test_reads_of_another_file_prove_nothing,
-	  test_work_on_the_cpu_after_a_read_is_not_the_device,
-	  test_page_mkwrite_counts_in_faults_of_other_classes,
-	  test_the_verdict_is_printed_as_sentences, test_without_a_duration_there_is_no_verdict)

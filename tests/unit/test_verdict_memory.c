@@ -16,7 +16,7 @@ static void add_copies(struct sample *s, enum pfstat_content content, uint64_t c
 	s->report.contents.by[content].total_ns += total_ns;
 }
 
-START_TEST(test_copies_after_forks)
+TEST(test_copies_after_forks)
 {
 	struct sample s;
 
@@ -37,9 +37,8 @@ START_TEST(test_copies_after_forks)
 	s.report.evidence.forks = 1;
 	check_no_cause(&s, "copy-after-fork");
 }
-END_TEST
 
-START_TEST(test_copies_of_pages_that_no_fork_shared)
+TEST(test_copies_of_pages_that_no_fork_shared)
 {
 	static const struct {
 		enum pfstat_content content;
@@ -67,9 +66,8 @@ START_TEST(test_copies_of_pages_that_no_fork_shared)
 	add_copies(&s, PFSTAT_CONTENT_UNKNOWN, 16400, 100 * MS);
 	check_cause(&s, "copy", false, "origin is not known");
 }
-END_TEST
 
-START_TEST(test_swap_in_memory_and_on_a_device)
+TEST(test_swap_in_memory_and_on_a_device)
 {
 	struct sample s;
 
@@ -88,9 +86,8 @@ START_TEST(test_swap_in_memory_and_on_a_device)
 	add_class(&s, FAULT_ANON, 1, PART_CPU_BEFORE, 5401 * MS);
 	check_no_cause(&s, "swap");
 }
-END_TEST
 
-START_TEST(test_limit_of_memory_is_named_if_the_program_met_it)
+TEST(test_limit_of_memory_is_named_if_the_program_met_it)
 {
 	struct evidence_reclaims *reclaims;
 	struct sample s;
@@ -109,7 +106,6 @@ START_TEST(test_limit_of_memory_is_named_if_the_program_met_it)
 	check_cause(&s, "swap", true,
 		    "The limit is the memory of the machine: the program had to free 8193 pages");
 }
-END_TEST
 
 static void add_return(struct sample *s, enum evictions_reason reason, uint64_t total_ns)
 {
@@ -124,7 +120,7 @@ static void add_return(struct sample *s, enum evictions_reason reason, uint64_t 
 	s->report.pages.nr_pairs = 1;
 }
 
-START_TEST(test_evicted_pages_that_are_read_again)
+TEST(test_evicted_pages_that_are_read_again)
 {
 	struct sample s;
 
@@ -142,9 +138,8 @@ START_TEST(test_evicted_pages_that_are_read_again)
 	add_return(&s, EVICTIONS_UNKNOWN, 110 * MS);
 	check_cause(&s, "refaults", false, "memory was too small, or another program dropped");
 }
-END_TEST
 
-START_TEST(test_dropped_pages_are_no_lack_of_memory)
+TEST(test_dropped_pages_are_no_lack_of_memory)
 {
 	struct sample s;
 
@@ -162,10 +157,9 @@ START_TEST(test_dropped_pages_are_no_lack_of_memory)
 	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count = 1;
 	check_no_cause(&s, "dropped-pages");
 }
-END_TEST
 
 /* A file that was evicted is not in the page cache, but to read it before does not help. */
-START_TEST(test_pages_that_return_are_not_a_cold_file)
+TEST(test_pages_that_return_are_not_a_cold_file)
 {
 	struct sample s;
 
@@ -186,9 +180,8 @@ START_TEST(test_pages_that_return_are_not_a_cold_file)
 	s.pairs[0].total_ns = 501 * MS;
 	check_no_cause(&s, "cold-file");
 }
-END_TEST
 
-START_TEST(test_first_touches)
+TEST(test_first_touches)
 {
 	struct sample s;
 
@@ -213,9 +206,8 @@ START_TEST(test_first_touches)
 	add_class(&s, FAULT_ANON, 255, PART_CPU_BEFORE, 100 * MS);
 	check_no_cause(&s, "first-touch");
 }
-END_TEST
 
-START_TEST(test_memory_that_is_given_back_and_touched_again)
+TEST(test_memory_that_is_given_back_and_touched_again)
 {
 	struct report_call call = { { .kind = PFSTAT_CALL_MADVISE,
 				      .detail = MADV_DONTNEED,
@@ -256,9 +248,8 @@ START_TEST(test_memory_that_is_given_back_and_touched_again)
 	s.files[0].name = "7 10000000-13201000 (anonymous memory)";
 	check_no_cause(&s, "touched-again");
 }
-END_TEST
 
-START_TEST(test_time_above_memory_high_is_not_dismissed)
+TEST(test_time_above_memory_high_is_not_dismissed)
 {
 	struct evidence_reclaims *throttled;
 	struct sample s;
@@ -277,9 +268,8 @@ START_TEST(test_time_above_memory_high_is_not_dismissed)
 	throttled->total_ns = 49 * MS;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 }
-END_TEST
 
-START_TEST(test_huge_pages_are_few_faults)
+TEST(test_huge_pages_are_few_faults)
 {
 	struct sample s;
 
@@ -307,9 +297,8 @@ START_TEST(test_huge_pages_are_few_faults)
 	s.report.contents.huge[0].anon.total_ns = 49 * MS;
 	check_cause(&s, "first-touch", true, "60 first touches");
 }
-END_TEST
 
-START_TEST(test_dax_file_that_cannot_have_huge_pages)
+TEST(test_dax_file_that_cannot_have_huge_pages)
 {
 	struct sample s;
 
@@ -325,9 +314,8 @@ START_TEST(test_dax_file_that_cannot_have_huge_pages)
 	s.report.contents.dax_small = 499;
 	check_no_cause(&s, "dax-fallback");
 }
-END_TEST
 
-START_TEST(test_shared_memory_is_touched_mapped_or_swapped_in)
+TEST(test_shared_memory_is_touched_mapped_or_swapped_in)
 {
 	struct sample s;
 
@@ -359,12 +347,3 @@ START_TEST(test_shared_memory_is_touched_mapped_or_swapped_in)
 	s.report.faults.classes[FAULT_FILE].major = 0;
 	check_cause(&s, "shared-memory", true, ": first touches, for each of which");
 }
-END_TEST
-
-RUN_TESTS("verdict_memory", test_copies_after_forks, test_copies_of_pages_that_no_fork_shared,
-	  test_swap_in_memory_and_on_a_device, test_limit_of_memory_is_named_if_the_program_met_it,
-	  test_evicted_pages_that_are_read_again, test_dropped_pages_are_no_lack_of_memory,
-	  test_pages_that_return_are_not_a_cold_file, test_first_touches,
-	  test_memory_that_is_given_back_and_touched_again, test_huge_pages_are_few_faults,
-	  test_time_above_memory_high_is_not_dismissed, test_dax_file_that_cannot_have_huge_pages,
-	  test_shared_memory_is_touched_mapped_or_swapped_in)

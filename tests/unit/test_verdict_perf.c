@@ -45,7 +45,7 @@ static void add_cached(struct sample *s, uint64_t count, uint64_t total_ns, uint
 	perf->writable = (struct evidence_sum){ count, writable_ns, 0 };
 }
 
-START_TEST(test_reads_of_a_file_at_random)
+TEST(test_reads_of_a_file_at_random)
 {
 	struct sample s;
 
@@ -55,9 +55,8 @@ START_TEST(test_reads_of_a_file_at_random)
 	check_cause(&s, "cold-file", true, "pages of /data/big.bin were not in memory: 400 major");
 	check_cause(&s, "cold-file", true, "read at random");
 }
-END_TEST
 
-START_TEST(test_reads_of_adjacent_pages_lack_read_ahead)
+TEST(test_reads_of_adjacent_pages_lack_read_ahead)
 {
 	struct sample s;
 
@@ -70,10 +69,9 @@ START_TEST(test_reads_of_adjacent_pages_lack_read_ahead)
 	s.files[0].reads.adjacent = 10;
 	check_cause(&s, "cold-file", true, "read mostly in order");
 }
-END_TEST
 
 /* A hole of a file is a major fault too, but nothing waits for it. */
-START_TEST(test_major_faults_without_a_sleep_are_not_certain)
+TEST(test_major_faults_without_a_sleep_are_not_certain)
 {
 	struct sample s;
 
@@ -81,9 +79,8 @@ START_TEST(test_major_faults_without_a_sleep_are_not_certain)
 	add_reads(&s, 400, 10 * MS, 490 * MS);
 	check_cause(&s, "cold-file", false, "pages of several files were not in memory");
 }
-END_TEST
 
-START_TEST(test_pages_that_return_are_not_cold)
+TEST(test_pages_that_return_are_not_cold)
 {
 	struct sample s;
 
@@ -92,9 +89,8 @@ START_TEST(test_pages_that_return_are_not_cold)
 	s.report.evidence.perf.read_again.count = 300;
 	check_cause(&s, "cold-file", false, "they were evicted, or dropped");
 }
-END_TEST
 
-START_TEST(test_cached_pages_are_certain_only_in_mappings_that_are_not_written)
+TEST(test_cached_pages_are_certain_only_in_mappings_that_are_not_written)
 {
 	struct sample s;
 
@@ -104,9 +100,8 @@ START_TEST(test_cached_pages_are_certain_only_in_mappings_that_are_not_written)
 	s.report.evidence.perf.writable.total_ns = 200 * MS;
 	check_cause(&s, "cached-pages", false, "67 % of that in mappings that may be written");
 }
-END_TEST
 
-START_TEST(test_pages_that_fault_again_have_several_causes)
+TEST(test_pages_that_fault_again_have_several_causes)
 {
 	struct sample s;
 
@@ -116,9 +111,8 @@ START_TEST(test_pages_that_fault_again_have_several_causes)
 	s.report.evidence.forks = 1;
 	check_cause(&s, "faulted-again", false, "or its parent before a fork,");
 }
-END_TEST
 
-START_TEST(test_first_touches_are_certain_if_no_touch_was_unseen)
+TEST(test_first_touches_are_certain_if_no_touch_was_unseen)
 {
 	struct sample s;
 
@@ -134,9 +128,8 @@ START_TEST(test_first_touches_are_certain_if_no_touch_was_unseen)
 	s.report.environment.command[0] = '\0'; /* a process that ran before */
 	check_cause(&s, "first-touch", false, "not seen to fault before");
 }
-END_TEST
 
-START_TEST(test_memory_without_a_mapping_was_moved)
+TEST(test_memory_without_a_mapping_was_moved)
 {
 	struct sample s;
 
@@ -146,9 +139,8 @@ START_TEST(test_memory_without_a_mapping_was_moved)
 	s.report.bpf.hooks &= ~(1U << HOOK_PERF);
 	check_no_cause(&s, "moved-memory");
 }
-END_TEST
 
-START_TEST(test_minor_faults_that_sleep_wait_for_an_unknown_reason)
+TEST(test_minor_faults_that_sleep_wait_for_an_unknown_reason)
 {
 	struct sample s;
 
@@ -157,9 +149,8 @@ START_TEST(test_minor_faults_that_sleep_wait_for_an_unknown_reason)
 	s.report.evidence.perf.minor = (struct evidence_sum){ 100, 300 * MS, 300 * MS };
 	check_cause(&s, "asleep", false, "off the CPU in minor faults");
 }
-END_TEST
 
-START_TEST(test_faults_in_system_calls_that_perf_hides_may_cost_more)
+TEST(test_faults_in_system_calls_that_perf_hides_may_cost_more)
 {
 	struct sample s;
 
@@ -169,9 +160,8 @@ START_TEST(test_faults_in_system_calls_that_perf_hides_may_cost_more)
 	s.report.bpf.user_only = true;
 	check_cause(&s, "nothing-wrong", false, "those in system calls are not among them");
 }
-END_TEST
 
-START_TEST(test_lost_samples_make_a_cause_uncertain)
+TEST(test_lost_samples_make_a_cause_uncertain)
 {
 	struct sample s;
 
@@ -180,10 +170,9 @@ START_TEST(test_lost_samples_make_a_cause_uncertain)
 	s.report.losses.events = 3;
 	check_cause(&s, "cold-file", false, "were not in memory");
 }
-END_TEST
 
 /* The kernel counts faults in get_user_pages() without an event. */
-START_TEST(test_faults_that_perf_does_not_show_are_not_dismissed)
+TEST(test_faults_that_perf_does_not_show_are_not_dismissed)
 {
 	struct sample s;
 
@@ -197,15 +186,3 @@ START_TEST(test_faults_that_perf_does_not_show_are_not_dismissed)
 	s.report.usage.majflt = COUNT_NA;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 }
-END_TEST
-
-RUN_TESTS("verdict of perf", test_faults_that_perf_does_not_show_are_not_dismissed,
-	  test_reads_of_a_file_at_random, test_reads_of_adjacent_pages_lack_read_ahead,
-	  test_major_faults_without_a_sleep_are_not_certain, test_pages_that_return_are_not_cold,
-	  test_cached_pages_are_certain_only_in_mappings_that_are_not_written,
-	  test_pages_that_fault_again_have_several_causes,
-	  test_first_touches_are_certain_if_no_touch_was_unseen,
-	  test_memory_without_a_mapping_was_moved,
-	  test_minor_faults_that_sleep_wait_for_an_unknown_reason,
-	  test_faults_in_system_calls_that_perf_hides_may_cost_more,
-	  test_lost_samples_make_a_cause_uncertain)

@@ -80,7 +80,7 @@ static void read_everything(struct map_list *list)
 			 0);
 }
 
-START_TEST(test_each_kind_of_line_is_recognized)
+TEST(test_each_kind_of_line_is_recognized)
 {
 	struct map_list list;
 	size_t i;
@@ -94,9 +94,8 @@ START_TEST(test_each_kind_of_line_is_recognized)
 	ck_assert_int_eq(list.lines[7].thread, 43);
 	map_list_exit(&list);
 }
-END_TEST
 
-START_TEST(test_every_line_has_its_description)
+TEST(test_every_line_has_its_description)
 {
 	static const struct {
 		size_t line;
@@ -127,9 +126,8 @@ START_TEST(test_every_line_has_its_description)
 	}
 	map_list_exit(&list);
 }
-END_TEST
 
-START_TEST(test_figures_belong_to_the_preceding_line)
+TEST(test_figures_belong_to_the_preceding_line)
 {
 	struct map_list list = { .pid = PID };
 
@@ -164,7 +162,6 @@ START_TEST(test_figures_belong_to_the_preceding_line)
 	ck_assert(list.lines[1].shared && !list.lines[0].shared);
 	map_list_exit(&list);
 }
-END_TEST
 
 static void check_description(const char *flags, const char *text)
 {
@@ -179,16 +176,15 @@ static void check_description(const char *flags, const char *text)
 	map_list_exit(&list);
 }
 
-START_TEST(test_advice_of_a_mapping_is_in_its_description)
+TEST(test_advice_of_a_mapping_is_in_its_description)
 {
 	check_description("VmFlags: rd mr me ms sd\n", "mapped file: /a b");
 	check_description("VmFlags: rd mr me ms rr sd\n",
 			  "mapped file: /a b; MADV_RANDOM: no read-ahead");
 	check_description("VmFlags: rd mr me ms sr sd\n", "mapped file: /a b; MADV_SEQUENTIAL");
 }
-END_TEST
 
-START_TEST(test_malformed_lines_are_refused)
+TEST(test_malformed_lines_are_refused)
 {
 	struct map_list list = { .pid = PID };
 
@@ -197,9 +193,8 @@ START_TEST(test_malformed_lines_are_refused)
 	ck_assert_int_eq(smaps_add_line(&list, "nonsense\n"), -EPROTO);
 	map_list_exit(&list);
 }
-END_TEST
 
-START_TEST(test_stack_of_a_running_thread_is_unknown)
+TEST(test_stack_of_a_running_thread_is_unknown)
 {
 	struct map_list list = { .pid = PID };
 
@@ -213,9 +208,8 @@ START_TEST(test_stack_of_a_running_thread_is_unknown)
 	ck_assert_uint_eq(list.threads[0].stack_pointer, 0x7e0000000100);
 	map_list_exit(&list);
 }
-END_TEST
 
-START_TEST(test_hooked_mappings_come_from_the_targets_of_the_module)
+TEST(test_hooked_mappings_come_from_the_targets_of_the_module)
 {
 	struct map_list list;
 	size_t i;
@@ -237,9 +231,8 @@ START_TEST(test_hooked_mappings_come_from_the_targets_of_the_module)
 	}
 	map_list_exit(&list);
 }
-END_TEST
 
-START_TEST(test_measured_range_may_be_anonymous_memory)
+TEST(test_measured_range_may_be_anonymous_memory)
 {
 	struct map_list list;
 	char text[256];
@@ -253,10 +246,9 @@ START_TEST(test_measured_range_may_be_anonymous_memory)
 	ck_assert_str_eq(text, "under measurement: anonymous memory");
 	map_list_exit(&list);
 }
-END_TEST
 
 /* This process, as the kernel reports it. */
-START_TEST(test_map_of_this_process_has_its_kinds)
+TEST(test_map_of_this_process_has_its_kinds)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 	volatile char *memory =
@@ -284,10 +276,3 @@ START_TEST(test_map_of_this_process_has_its_kinds)
 	munmap((void *)memory, 8 * page);
 	ck_assert_int_eq(smaps_read(&list, 0x7fffffff), -ESRCH);
 }
-END_TEST
-
-RUN_TESTS("map_kind", test_each_kind_of_line_is_recognized, test_every_line_has_its_description,
-	  test_figures_belong_to_the_preceding_line, test_advice_of_a_mapping_is_in_its_description,
-	  test_malformed_lines_are_refused, test_stack_of_a_running_thread_is_unknown,
-	  test_hooked_mappings_come_from_the_targets_of_the_module,
-	  test_measured_range_may_be_anonymous_memory, test_map_of_this_process_has_its_kinds)

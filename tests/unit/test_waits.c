@@ -7,7 +7,7 @@
 #include "user/analyze/fault/waits.h"
 #include "user/model/wait_cause.h"
 
-START_TEST(test_servers_and_journals_come_before_the_locks)
+TEST(test_servers_and_journals_come_before_the_locks)
 {
 	static const char *const samples[][2] = {
 		{ "wait_transaction_locked<add_transaction_credits<start_this_handle",
@@ -33,7 +33,6 @@ START_TEST(test_servers_and_journals_come_before_the_locks)
 	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
 		ck_assert_ptr_null(wait_cause_of(unknown[i]));
 }
-END_TEST
 
 static void add_span(struct waits *waits, uint32_t id, enum part part, uint64_t ns)
 {
@@ -44,7 +43,7 @@ static void add_span(struct waits *waits, uint32_t id, enum part part, uint64_t 
 	waits_add_fault(waits, &fault);
 }
 
-START_TEST(test_stacks_get_the_time_that_no_request_explains)
+TEST(test_stacks_get_the_time_that_no_request_explains)
 {
 	struct waits waits = { 0 };
 	struct wait_row *rows;
@@ -74,9 +73,8 @@ START_TEST(test_stacks_get_the_time_that_no_request_explains)
 	free(rows);
 	waits_exit(&waits);
 }
-END_TEST
 
-START_TEST(test_a_sleep_of_several_parts_is_one_sleep)
+TEST(test_a_sleep_of_several_parts_is_one_sleep)
 {
 	struct waits waits = { 0 };
 	struct explained fault = {
@@ -103,9 +101,8 @@ START_TEST(test_a_sleep_of_several_parts_is_one_sleep)
 	free(rows);
 	waits_exit(&waits);
 }
-END_TEST
 
-START_TEST(test_too_many_stacks_are_not_distinguished)
+TEST(test_too_many_stacks_are_not_distinguished)
 {
 	struct waits waits = { 0 };
 	char functions[32];
@@ -125,8 +122,3 @@ START_TEST(test_too_many_stacks_are_not_distinguished)
 	ck_assert_uint_eq(id, 8);
 	waits_exit(&waits);
 }
-END_TEST
-
-RUN_TESTS("waits", test_servers_and_journals_come_before_the_locks,
-	  test_stacks_get_the_time_that_no_request_explains,
-	  test_a_sleep_of_several_parts_is_one_sleep, test_too_many_stacks_are_not_distinguished)

@@ -15,36 +15,54 @@ CHECKS		?= unit native docs browser course vm arm64 unit-san
 
 unit_tests	:= $(filter-out $(if $(without_bpf),$(bpf_tests)), \
 		   $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c)))
-# Pure parts of the kernel side, compiled for the host from the same source.
-unit_module	:= common/classify.c module/command.c
-SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# Beside the tests: main(), and pure parts of the kernel side, compiled for the host.
+unit_other	:= tests/unit/runner.c common/classify.c module/command.c
+# Libraries that the tests are linked with, in the order of the linker.
+unit_libs	:= libpfdrive.a
+SANITIZE	:= -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-# $(1): build folder, $(2): extra flags, $(3): the library
+link_tests	= $(CC) -o $@ $^ $(user_libs) $(shell $(PKG_CONFIG) --libs check)
+
+# all_tests has the tests of all files, test_NAME those of tests/unit/test_NAME.c.
+# $(1): build folder, $(2): extra flags, $(3): folder of the libraries
 define unit_rules
 $(1)/%.o: %.c $(configuration) | $(generated)
 	$$(call say,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(user_cflags) -Imodule -I. $(2) $$(shell $$(PKG_CONFIG) --cflags check) -c -o $$@ $$<
 
-$(1)/test_%: $(1)/tests/unit/test_%.o $(unit_module:%.c=$(1)/%.o) $(3)
+$(1)/all_tests: $(unit_tests:%=$(1)/tests/unit/%.o) $(unit_other:%.c=$(1)/%.o) $(unit_libs:%=$(3)/%)
 	$$(call say,LINK,$$@)
-	$$(Q)$$(CC) $(2) -o $$@ $$^ $$(user_libs) $$(shell $$(PKG_CONFIG) --libs check)
+	$$(Q)$$(link_tests) $(2)
 
--include $(unit_module:%.c=$(1)/%.d) $(unit_tests:%=$(1)/tests/unit/%.d)
+$(1)/test_%: $(1)/tests/unit/test_%.o $(unit_other:%.c=$(1)/%.o) $(unit_libs:%=$(3)/%)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(link_tests) $(2)
+
+-include $(unit_other:%.c=$(1)/%.d) $(unit_tests:%=$(1)/tests/unit/%.d)
 endef
-san_lib	:= $(BUILD)/unit-san/libpfdrive.a
-$(eval $(call unit_rules,$(BUILD)/unit,,$(lib)))
-$(eval $(call unit_rules,$(BUILD)/unit-san,$(SANITIZE),$(san_lib)))
+$(eval $(call unit_rules,$(BUILD)/unit,,$(BUILD)))
+$(eval $(call unit_rules,$(BUILD)/unit-san,$(SANITIZE),$(BUILD)/unit-san))
 
-$(san_lib): $(lib_src:%.c=$(BUILD)/unit-san/%.o)
+$(BUILD)/unit-san/libpfdrive.a: $(lib_src:%.c=$(BUILD)/unit-san/%.o)
+$(unit_libs:%=$(BUILD)/unit-san/%):
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 -include $(lib_src:%.c=$(BUILD)/unit-san/%.d)
 .SECONDARY:
 
-unit_plain := $(unit_tests:%=$(BUILD)/unit/%)
-unit_runs := $(unit_plain) $(unit_tests:%=$(BUILD)/unit-san/%)
+# The programs of make check-unit; check-cross has no sanitizers.
+.PHONY: unit-tests unit-tests-plain
+unit-tests-plain: $(BUILD)/unit/all_tests
+unit-tests: unit-tests-plain $(BUILD)/unit-san/all_tests
+
+# Runs the unit tests on this machine, without sanitizers: all, or the files TESTS, each as a program
+# of its own, which is linked in less time.
+.PHONY: unit
+unit_programs := $(or $(patsubst %,$(BUILD)/unit/%,$(basename $(notdir $(TESTS)))),$(BUILD)/unit/all_tests)
+unit: $(unit_programs)
+	$(Q)$(unit_programs:%=% &&) true
 
 check:
 	$(Q)tools/check --kernels "$(KERNELS)" $(CHECKS)
@@ -83,12 +101,6 @@ check-debug:
 
 check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
-
-# The unit tests, for check-unit and, without sanitizers, for check-cross.
-.PHONY: unit-tests unit-tests-plain
-unit-tests: $(unit_runs)
-unit-tests-plain: $(unit_plain)
-
 
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
 	touch_pages rare_faults contents advised shaping_calls frame_spy other_tool.bpf.o \
