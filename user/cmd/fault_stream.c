@@ -15,7 +15,7 @@
 int fault_stream_open(struct fault_stream *stream, enum report_format format, FILE *out,
 		      struct analysis *analysis, const struct time_range *range)
 {
-	*stream = (struct fault_stream){ .format = report_format_row(format),
+	*stream = (struct fault_stream){ .format = report_printer(format),
 					 .out = out,
 					 .range = *range };
 	if (stream->format->print_profile)

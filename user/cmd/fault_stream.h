@@ -15,7 +15,7 @@
 
 /* All zero is closed. */
 struct fault_stream {
-	const struct report_format_row *format;
+	const struct report_printer *format;
 	FILE *out;
 	struct time_range range; /* the rest is left out */
 	uint64_t faults;	 /* in the range */

@@ -29,7 +29,7 @@ static int report_print_neutral(FILE *out, enum report_format format, const stru
 	if (!neutral)
 		return -ENOMEM;
 	before = uselocale(neutral);
-	err = report_format_row(format)->print(out, views, nr);
+	err = report_printer(format)->print(out, views, nr);
 	uselocale(before);
 	freelocale(neutral);
 	return err;

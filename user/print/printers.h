@@ -33,8 +33,7 @@ struct profile_head {
 	const char *missing; /* warnings about lost data, in one line; "": none */
 };
 
-struct report_format_row {
-	enum { FORMAT_TEXT, FORMAT_BINARY, FORMAT_GZIP } bytes;
+struct report_printer {
 	/* One of these is not NULL. */
 	int (*print)(FILE *out, const struct view *views, size_t nr);
 	const struct fault_printer *faults;
@@ -42,7 +41,7 @@ struct report_format_row {
 			     const struct profile_head *head);
 };
 
-const struct report_format_row *report_format_row(enum report_format format);
+const struct report_printer *report_printer(enum report_format format);
 
 #define DECLARE_REPORT(printer) int printer(FILE *out, const struct view *views, size_t nr);
 #define DECLARE_FAULTS(printer) extern const struct fault_printer printer;
