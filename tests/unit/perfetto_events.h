@@ -169,9 +169,10 @@ static json_t *perfetto_events(const char *text, size_t length)
 		else
 			add_trace_event(&events, &event);
 	}
-	json_object_foreach(events.tracks, uuid, track)
+	json_object_foreach(events.tracks, uuid, track) {
 		ck_assert_msg(!json_array_size(json_object_get(track, "open")),
 			      "track %s has a slice without an end", uuid);
+	}
 	json_decref(events.tracks);
 	ck_assert_msg(json_object_get(events.root, "end"), "the trace has no end");
 	return events.root;

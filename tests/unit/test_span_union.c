@@ -68,7 +68,7 @@ static uint64_t random_ns(uint64_t *seed, unsigned int log2)
 static void make_spans(uint64_t seed, unsigned int threads, unsigned int log2_span,
 		       unsigned int log2_gap, uint64_t late_ns)
 {
-	uint64_t now_ns[64];
+	uint64_t now_ns[64] = { 0 };
 	unsigned int thread;
 	size_t i;
 

@@ -174,7 +174,7 @@ void drawing_script_begin(struct drawing *drawing, unsigned int height)
 	      script);
 	fprintf(script,
 		"set tmargin at screen %.4f\nset key at screen 0.5,screen %.4f center top vertical "
-		"Left reverse samplen 1.5 maxrows %u font ',%u'\n",
+		"Left reverse samplen 1.5 maxrows %u font ',%d'\n",
 		1 - (double)space / drawing->height, 1 - KEY_SPACE / 3.0 / drawing->height, rows,
 		KEY_FONT);
 }

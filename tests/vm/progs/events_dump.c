@@ -153,17 +153,14 @@ static void print_off_cpu_1(const struct pfstat_off_cpu_1 *interval)
 	(void)interval;
 }
 
-#define PRINT_EVENT(name, spelling)                                        \
-	case PFSTAT_EVENT_##name:                                          \
-		print_##spelling((const struct pfstat_##spelling *)event); \
-		break;
+#define PRINT_EVENT(name, spelling)             \
+	if (event->type == PFSTAT_EVENT_##name) \
+		print_##spelling((const struct pfstat_##spelling *)event);
 
 static int print_event(void *context, const struct pfstat_event *event)
 {
 	(void)context;
-	switch (event->type) {
-		PFSTAT_EVENTS(PRINT_EVENT)
-	}
+	PFSTAT_EVENTS(PRINT_EVENT)
 	return ferror(out) ? -EIO : 0;
 }
 

@@ -35,8 +35,8 @@ struct off_cpu_queue {
 	size_t used;	     /* by faults: the oldest of `count` */
 	size_t counted;	     /* by records: the oldest of `count` */
 	uint64_t dropped_ns; /* intervals up to here were dropped unused */
-	uint64_t
-		counted_ns; /* intervals up to here were counted or dropped: see off_cpu_queue_count() */
+	/* Intervals up to here were counted or dropped: see off_cpu_queue_count(). */
+	uint64_t counted_ns;
 	uint64_t last_ns;   /* the end of the last interval added */
 	uint64_t total_ns;  /* total_ns of the last interval added */
 	bool total_unknown; /* the thread had other intervals before the first one added */

@@ -124,9 +124,9 @@ void groups_free(struct groups *groups);
 int groups_add(struct groups *groups, const struct group_key *key, const struct explained *fault,
 	       struct cell **made);
 /*
- * Closes the group of a thread that exited, or of a file that was deleted. It keeps its sums. If the
- * kernel reuses the thread's or the inode's number, the new one gets a group of its own. Returns 0
- * or -ENOMEM.
+ * Closes the group of a thread that exited, or of a file that was deleted. It keeps its sums. If
+ * the kernel reuses the thread's or the inode's number, the new one gets a group of its own.
+ * Returns 0 or -ENOMEM.
  */
 int groups_close(struct groups *groups, const struct group_key *key);
 /* Adds the sums of a cell to those of another. */
