@@ -26,6 +26,7 @@ help:
 #: make lint     style and static checks; lists tools that are not installed
 #: make demo, smoke, check-vm, check-long, bench, stress, lab-image ARCH=arm64    the same in emulated VMs of arm64
 #: make unit [TESTS=test_bins]    unit tests, without sanitizers: all, or those of one file, in seconds
+#: make accept    writes what pfdrive prints now into the golden files of the unit tests (tests/unit/golden)
 #: make check-unit, check-native, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #: make check-long    tests that take five seconds each, or a minute, in VMs; make check omits them
 #: make check-cross    pfdrive and its unit tests for riscv64 and ppc64le, in an emulator (10 minutes)

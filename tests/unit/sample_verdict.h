@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "golden.h"
 #include "runner.h"
 #include "user/report/verdict/verdict.h"
 
@@ -64,9 +65,14 @@ static inline const struct verdict_cause *cause_of(const struct sample *s, const
 	return NULL;
 }
 
-static inline void check_cause(struct sample *s, const char *rule, bool certain, const char *text)
+/* The cause and its remedy are in the golden file of the verdict, too. */
+#define check_cause(s, rule, certain, text) check_cause_of(s, rule, certain, text, __func__)
+
+static inline void check_cause_of(struct sample *s, const char *rule, bool certain,
+				  const char *text, const char *test)
 {
 	const struct verdict_cause *cause;
+	char *printed;
 
 	judge(s);
 	cause = cause_of(s, rule);
@@ -75,6 +81,11 @@ static inline void check_cause(struct sample *s, const char *rule, bool certain,
 	ck_assert_msg(strstr(cause->text, text), "\"%s\" is not in: %s", text, cause->text);
 	ck_assert_int_eq(cause->certain, certain);
 	ck_assert_uint_gt(strlen(cause->remedy), 10);
+	ck_assert_int_ge(asprintf(&printed, "%s, %s\n%s\n%s\n", rule,
+				  certain ? "certain" : "not certain", cause->text, cause->remedy),
+			 0);
+	golden_check_of("verdict", test, printed);
+	free(printed);
 }
 
 static inline void check_no_cause(struct sample *s, const char *rule)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden.h"
 #include "runner.h"
 #include "user/compare/compare_heads.h"
 #include "user/compare/fig_compare.h"
@@ -122,30 +123,10 @@ static void check_contains(const char *text, const char *part)
 
 TEST(test_table_has_values_differences_and_verdicts)
 {
-	static const char right[] =
-		"A: a.pfs, 1003 faults in 10.000 s\n"
-		"B: b.pfs, 1050 faults\n"
-		"\n"
-		"Class  Measure               A            B  Difference     From      To  Verdict\n"
-		"all    total       2518.000 ms  1556.124 ms      -38.2%   -45.0%  -30.0%  change\n"
-		"all    read         1024.0 KiB      4.0 KiB      -99.6%  -100.0%       ∞  change\n"
-		"disk   faults             1000         1050       +5.0%    -7.0%  +18.0%  same\n"
-		"disk   major                 0           40           ∞        ∞       ∞  change\n"
-		"disk   whole         150.25 µs    180.30 µs      +20.0%   +19.0%  +21.3%  change\n"
-		"long   whole           3.50 µs          n/a                               too few\n"
-		"long   cpu_before      3.50 µs      3.50 µs        0.0%    -1.0%   +1.0%  same\n"
-		"Each side has only one run: the intervals do not include differences between "
-		"runs.\n"
-		"\n"
-		"From … To: intervals of 4 rows. With 95 % confidence no row of equal programs is a "
-		"change.\n"
-		"A change is a difference of at least 5 % whose interval excludes 0.\n"
-		"Any row: change. Total time in faults: 2518.000 ms in A, 1556.124 ms in B, "
-		"-38.2% (from -45.0% to -30.0%): change.\n";
 	const struct compare_report report = sample();
 	char *text = print(REPORT_TABLE, &report);
 
-	ck_assert_str_eq(text, right);
+	golden_check("compare", text);
 	free(text);
 }
 
@@ -212,21 +193,10 @@ TEST(test_table_warns_of_losses_and_damage)
 
 TEST(test_csv_has_every_row)
 {
-	static const char right[] =
-		"class,measure,unit,a,b,difference_percent,low_percent,high_percent,verdict\n"
-		"all,total,ns,2518000000,1556124000,-38.2,-45,-30,change\n"
-		"all,read,bytes,1048576,4096.5,-99.6,-100,inf,change\n"
-		"disk,faults,faults,1000,1050,5,-7,18,same\n"
-		"disk,major,faults,0,40,inf,inf,inf,change\n"
-		"disk,whole,ns,150250,180300,20,19,21.25,change\n"
-		"disk,queue,ns,n/a,n/a,n/a,n/a,n/a,n/a\n"
-		"disk,blocked,ns,0,0,0,0,0,same\n"
-		"long,whole,ns,3500,n/a,n/a,n/a,n/a,too few\n"
-		"long,cpu_before,ns,3500,3500,-0.01,-1,1,same\n";
 	const struct compare_report report = sample();
 	char *text = print(REPORT_CSV, &report);
 
-	ck_assert_str_eq(text, right);
+	golden_check("compare", text);
 	free(text);
 }
 

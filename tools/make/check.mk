@@ -64,6 +64,14 @@ unit_programs := $(or $(patsubst %,$(BUILD)/unit/%,$(basename $(notdir $(TESTS))
 unit: $(unit_programs)
 	$(Q)$(unit_programs:%=% &&) true
 
+# Writes what pfdrive prints now into the golden files of the unit tests. Look at git diff.
+.PHONY: accept
+accept: $(BUILD)/unit/all_tests
+	$(Q)rm -f tests/unit/golden/*.txt
+	$(Q)mkdir -p tests/unit/golden
+	$(Q)PFSTAT_ACCEPT=1 $<
+	$(Q)git diff --stat -- tests/unit/golden
+
 check:
 	$(Q)tools/check --kernels "$(KERNELS)" $(CHECKS)
 
