@@ -27,7 +27,7 @@ help:
 #: make demo, smoke, check-vm, check-long, bench, stress, lab-image ARCH=arm64    the same in emulated VMs of arm64
 #: make unit [TESTS=test_bins]    unit tests, without sanitizers: all, or those of one file, in seconds
 #: make accept    writes what pfdrive prints now into the golden files of the unit tests (tests/unit/golden)
-#: make check-unit, check-native, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
+#: make check-unit, check-native, check-python, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #: make check-long    tests that take five seconds each, or a minute, in VMs; make check omits them
 #: make check-cross    pfdrive and its unit tests for riscv64 and ppc64le, in an emulator (10 minutes)
 #: make check-recipes    the commands of recipes that need more packages, in a lab that has these
@@ -51,6 +51,7 @@ help:
 #: make pfdrive BPF=no    pfdrive without eBPF: needs no clang, bpftool and libbpf
 #: make pfdrive BPF=no CROSS=riscv64-linux-gnu- BUILD=build/riscv64    for another architecture; see install.rst
 #: make pfdrive-static    pfdrive as one file without libraries, to copy to another machine
+#: make wheel     pfstat for Python, with pfdrive-static, in build/wheel [ARCH=arm64]
 #: make docs      the documents as HTML, in build/docs/html
 #: make man       the man pages, if rst2man is installed
 #: make completion    completion of pfdrive's command line for bash and zsh, in build/completion
@@ -85,6 +86,7 @@ include tools/make/stress.mk
 include tools/make/install.mk
 include tools/make/docs.mk
 include tools/make/package.mk
+include tools/make/python.mk
 include tools/make/course.mk
 
 # The programs that the lab builds for its guests, including those that tests run there.

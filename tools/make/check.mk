@@ -11,7 +11,7 @@ check-kernels: KERNELS += $(addprefix $(lastword $(shell LAB_ARCH=$(ARCH) tools/
 TESTS		?=
 # Words of tools/check. unit-san comes last: its short jobs use the CPUs that the last VM leaves
 # idle.
-CHECKS		?= unit native docs browser course vm arm64 unit-san
+CHECKS		?= unit native python docs browser course vm arm64 unit-san
 
 unit_tests	:= $(filter-out $(if $(without_bpf),$(bpf_tests)), \
 		   $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c)))
@@ -82,6 +82,10 @@ check-unit:
 .PHONY: check-native
 check-native:
 	$(Q)tools/check native
+
+.PHONY: check-python
+check-python:
+	$(Q)tools/check python
 
 check-vm:
 	$(Q)tools/check --kernels "$(KERNELS)" --tests "$(TESTS)" vm

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Finds and runs pfdrive. Its sentences become exceptions and warnings."""
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Iterator
+from typing import IO, Union
+
+Path = Union[str, "os.PathLike[str]"]
+
+OWN = pathlib.Path(__file__).with_name("bin") / "pfdrive"
+
+
+class PfdriveError(Exception):
+    """pfdrive failed: its sentence, without the name of the program in front."""
+
+
+class RecordingWarning(UserWarning):
+    """A recording is not complete."""
+
+
+def pfdrive() -> str:
+    """The path of pfdrive: that of the variable PFDRIVE, of the wheel, or of PATH."""
+    named = os.environ.get("PFDRIVE")
+    if named:
+        return named
+    found = str(OWN) if OWN.exists() else shutil.which("pfdrive")
+    if not found:
+        raise PfdriveError("cannot find pfdrive: it is neither in this package nor in PATH; set "
+                           "the variable PFDRIVE to its path")
+    return found
+
+
+def sentence_of(messages: str) -> str:
+    """What pfdrive printed on standard error, without its name."""
+    lines = [line[len("pfdrive: "):] if line.startswith("pfdrive: ") else line
+             for line in messages.strip().splitlines()]
+    return "\n".join(lines) or "pfdrive failed and printed no reason"
+
+
+def argument(path: Path) -> str:
+    """A path that pfdrive does not take for an option or for standard input."""
+    text = os.fspath(path)
+    return f"./{text}" if text.startswith("-") else text
+
+
+def start(words: list[str], out: int, messages: IO[bytes]) -> "subprocess.Popen[bytes]":
+    """Starts pfdrive. It gets no Ctrl-C of the terminal."""
+    program = pfdrive()
+    try:
+        return subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=out,
+                                stderr=messages, start_new_session=True)
+    except OSError as error:
+        raise PfdriveError(f"cannot run {program}: {error.strerror}") from error
+
+
+def messages_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="backslashreplace")
+
+
+def warn(text: str) -> None:
+    """Warns at the line that called this package."""
+    level, frame = 2, inspect.currentframe()
+    frame = frame and frame.f_back
+    while frame and frame.f_globals.get("__name__", "").split(".")[0] in ("pfstat", "contextlib"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, RecordingWarning, stacklevel=level)
+
+
+@contextlib.contextmanager
+def output_of(*words: str) -> Iterator[IO[bytes]]:
+    """Standard output of pfdrive, which the block reads to its end. If pfdrive fails, that is the
+    error, whatever the block made of the output. A message of pfdrive that does not fail is a
+    warning."""
+    with tempfile.TemporaryFile() as messages:
+        process = start(list(words), subprocess.PIPE, messages)
+        out = process.stdout
+        assert out is not None
+        try:
+            yield out
+        except Exception as error:
+            # At the end of the output pfdrive has its status; else it would wait for its reader.
+            if not out.read(1) and process.wait():
+                raise PfdriveError(sentence_of(messages_of(messages))) from error
+            raise
+        finally:
+            if process.poll() is None and out.read(1):
+                process.kill()
+            out.close()
+            process.wait()
+        text = messages_of(messages)
+    if process.returncode:
+        raise PfdriveError(sentence_of(text))
+    if text:
+        warn(sentence_of(text))

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Records the calling process and its children, from inside."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import IO
+
+from .program import Path, PfdriveError, argument, messages_of, sentence_of, start
+
+# Between two looks at the recorder while it starts.
+LOOK_S = 0.005
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """The file that has this name now. None: there is none."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+class Recorder:
+    """pfdrive record of this process, from start() to stop(). A context manager does both."""
+
+    def __init__(self, path: Path, source: str = "perf", options: Sequence[str] = ()) -> None:
+        self.path = os.path.abspath(path)
+        self.summary = ""       # pfdrive's last sentence: what was recorded and lost
+        self._words: list[str] = ["record", "--source", source, *options, "-p", str(os.getpid()),
+                                  "-o", argument(self.path)]
+        self._pid = os.getpid()
+        self._process: "subprocess.Popen[bytes] | None" = None
+        self._messages: IO[bytes] | None = None
+
+    def start(self) -> None:
+        """Returns when pfdrive watches this process: a recording then has its final name."""
+        if self._process:
+            raise RuntimeError(f"{self.path} is being recorded already")
+        before = identity(self.path)
+        self._messages = tempfile.TemporaryFile()
+        self._process = start(self._words, subprocess.DEVNULL, self._messages)
+        try:
+            while identity(self.path) in (None, before) and self._process.poll() is None:
+                time.sleep(LOOK_S)
+        except BaseException:
+            self._end()
+            raise
+        if self._process.poll() is not None:
+            status, text = self._end()
+            raise PfdriveError(sentence_of(text))
+
+    def stop(self) -> None:
+        """Ends the recording, which is complete and on the disk when this returns."""
+        if not self._process:
+            raise RuntimeError(f"{self.path} is not being recorded")
+        # A child that forked inherits this object, but the recorder belongs to its parent.
+        if os.getpid() != self._pid:
+            return
+        status, text = self._end()
+        self.summary = sentence_of(text)
+        if status:
+            raise PfdriveError(self.summary)
+
+    def _end(self) -> tuple[int, str]:
+        process, messages = self._process, self._messages
+        assert process and messages
+        self._process = self._messages = None
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        status = process.wait()
+        with messages:
+            return status, messages_of(messages)
+
+    def __enter__(self) -> "Recorder":
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.stop()
+
+
+def record(path: Path, *, source: str = "perf", options: Sequence[str] = ()) -> Recorder:
+    """Records the page faults of this process, and of its children, in a with block.
+
+    source is that of pfdrive record: perf needs no privilege; module and ebpf need root. options
+    are further options of pfdrive record, for example ["--ring-size", "1M"].
+    """
+    return Recorder(path, source, options)

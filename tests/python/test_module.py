@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The module: it records from inside, and recordings are tables and verdicts."""
+import csv
+import dataclasses
+import io
+import json
+import os
+import subprocess
+import warnings
+
+import pandas as pd
+import pytest
+
+import pfstat
+from conftest import BUILD
+from pfstat import columns
+
+TOUCH = """
+import mmap, os, pfstat, sys
+
+PAGES = 200
+
+def touch():
+    memory = mmap.mmap(-1, PAGES * mmap.PAGESIZE, mmap.MAP_PRIVATE)
+    try:
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+    except OSError:
+        pass        # this kernel has no huge pages
+    for page in range(PAGES):
+        memory[page * mmap.PAGESIZE] = 1
+"""
+
+
+def csv_of(recording, kind="faults"):
+    text = subprocess.run([BUILD / "pfdrive", "report", "--format", f"{kind}-csv", recording],
+                          check=True, capture_output=True, text=True).stdout
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def json_of(recording):
+    return json.loads(subprocess.run([BUILD / "pfdrive", "report", "--format", "json", recording],
+                                     check=True, capture_output=True).stdout)
+
+
+def test_a_process_records_itself_and_its_children(user):
+    printed = user.script(TOUCH + """
+with pfstat.record("self.pfs") as recorder:
+    touch()
+    if not os.fork():
+        touch()
+        os._exit(0)
+    os.wait()
+faults = pfstat.faults("self.pfs")
+for by_process in (faults["pid"] == os.getpid(), faults["pid"] != os.getpid()):
+    print((by_process & (faults["class"] == "anon")).sum() >= PAGES)
+print(recorder.summary)
+""").splitlines()
+    assert printed[:2] == ["True", "True"]
+    assert "samples lost, in" in printed[2] and printed[2].endswith("self.pfs")
+
+
+def test_a_recording_covers_all_of_the_block_and_nothing_else(user):
+    pages = user.script(TOUCH + """
+touch()
+with pfstat.record("block.pfs"):
+    first = mmap.mmap(-1, mmap.PAGESIZE, mmap.MAP_PRIVATE)
+    first[0] = 1
+touch()
+faults = pfstat.faults("block.pfs")
+print(len(faults) > 0, (faults["class"] == "anon").sum() < PAGES)
+""")
+    assert pages == "True True\n"
+
+
+def test_a_child_that_leaves_the_block_does_not_end_the_recording(user):
+    assert user.script(TOUCH + """
+with pfstat.record("fork.pfs"):
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        touch()
+if not child:
+    os._exit(0)
+faults = pfstat.faults("fork.pfs")
+print(((faults["pid"] == os.getpid()) & (faults["class"] == "anon")).sum() >= PAGES)
+""") == "True\n"
+
+
+def test_an_error_in_the_block_keeps_the_recording(user):
+    assert user.script(TOUCH + """
+try:
+    with pfstat.record("error.pfs"):
+        touch()
+        raise KeyError("mine")
+except KeyError as error:
+    print(error, len(pfstat.faults("error.pfs")) >= PAGES)
+""") == "'mine' True\n"
+
+
+def test_an_older_recording_of_that_name_is_kept(user):
+    assert user.script("""
+import pfstat
+for _ in range(2):
+    with pfstat.record("twice.pfs"):
+        pass
+print(len(pfstat.faults("twice.pfs.old")) >= 0)
+""") == "True\n"
+
+
+def test_recording_fails_with_the_sentence_of_pfdrive(user):
+    assert user.script("""
+import pfstat
+for path, options in (("/nowhere/run.pfs", {}), ("run.pfs", {"source": "magic"}),
+                      ("run.pfs", {"source": "module"})):
+    try:
+        with pfstat.record(path, **options):
+            pass
+    except pfstat.PfdriveError as error:
+        print(error)
+""").splitlines()[0] == "cannot write /nowhere/run.pfs: No such file or directory"
+
+
+def cell_of(value, kind):
+    """A cell of the DataFrame as CSV has it."""
+    if value is pd.NA or value != value:
+        return ""
+    if kind == "address":
+        return hex(value) if value else "0"
+    return str(int(value)) if kind in ("flag", "ns", "number", "id") else value
+
+
+@pytest.mark.parametrize("name", ["recorded", "made"])
+def test_a_row_has_the_cells_of_the_csv(name, request):
+    recording = request.getfixturevalue(name)
+    faults, rows = pfstat.faults(recording), csv_of(recording)
+    assert len(faults) == len(rows) > 0
+    for column in columns.FAULTS:
+        cells = [cell_of(value, column.kind) for value in faults[column.name].tolist()]
+        expected = [row[column.name] for row in rows]
+        if column.kind == "word":
+            expected = [columns.name_of(cell) for cell in expected]
+        assert cells == expected, column.name
+
+
+def test_the_columns_are_those_of_pfdrive(made):
+    assert [column.name for column in columns.FAULTS] == list(csv_of(made)[0])
+
+
+def test_words_are_categories_and_a_range_selects(made):
+    faults = pfstat.faults(made)
+    assert all(faults[name].dtype == "category" for name in ("thread", "class", "file"))
+    assert 0 < len(pfstat.faults(made, to="1ms")) < len(faults)
+    name = faults["file"].value_counts().index[0]
+    assert set(pfstat.faults(made, file=name)["file"]) == {name}
+
+
+def test_chunks_of_rows_are_one_table(made, monkeypatch):
+    whole = pfstat.faults(made)
+    monkeypatch.setattr("pfstat.rows.CHUNK", 7)
+    pd.testing.assert_frame_equal(pfstat.faults(made), whole, check_categorical=False)
+
+
+def test_the_verdict_is_that_of_the_report(recorded):
+    found, expected = pfstat.verdict(recorded), json_of(recorded)["verdict"]
+    assert dataclasses.asdict(found) | {"class": dataclasses.asdict(found)["fault_class"]} == \
+        dataclasses.asdict(found) | expected | {"causes": tuple(expected["causes"])}
+    table = subprocess.run([BUILD / "pfdrive", "report", recorded], check=True,
+                           capture_output=True, text=True).stdout
+    assert table.startswith(f"{found}\n\n")
+
+
+def test_a_file_that_is_not_a_recording_is_an_error_of_pfdrive(tmp_path):
+    (tmp_path / "text").write_text("text", encoding="utf-8")
+    for read in (pfstat.faults, pfstat.verdict):
+        with pytest.raises(pfstat.PfdriveError, match="^cannot open .*: No such file"):
+            read(tmp_path / "nothing")
+        with pytest.raises(pfstat.PfdriveError, match="text is not a recording of pfdrive"):
+            read(tmp_path / "text")
+
+
+def test_a_recording_that_was_cut_is_read_with_a_warning(made, tmp_path):
+    cut = tmp_path / "cut.pfs"
+    cut.write_bytes(made.read_bytes()[:-100])
+    with pytest.warns(pfstat.RecordingWarning, match="cut.pfs was cut") as caught:
+        faults = pfstat.faults(cut)
+    assert caught[0].filename == __file__
+    assert len(faults) == len(csv_of(cut)) > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(pfstat.PfdriveError, match="No verdict: the duration"):
+            pfstat.verdict(cut)
+
+
+def test_names_are_as_they_were_recorded():
+    assert [columns.name_of(text) for text in ("/a", "'=1", "'", "'a", "")] == \
+        ["/a", "=1", "'", "'a", ""]
+
+
+def test_another_pfdrive_is_named_by_a_variable(made, monkeypatch):
+    monkeypatch.setenv("PFDRIVE", "/nowhere/pfdrive")
+    with pytest.raises(pfstat.PfdriveError, match="cannot run /nowhere/pfdrive: No such file"):
+        pfstat.faults(made)
+    monkeypatch.setenv("PFDRIVE", os.fspath(BUILD / "pfdrive"))
+    assert len(pfstat.faults(made)) == len(csv_of(made))

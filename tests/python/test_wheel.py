@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The wheel: its name, its programs and its types."""
+import os
+import pathlib
+import subprocess
+import zipfile
+
+from conftest import BUILD, ENVIRONMENT
+
+TREE = pathlib.Path(__file__).parents[2]
+VERSION = (TREE / "VERSION").read_text(encoding="utf-8").strip()
+
+
+def the_wheel():
+    path, = (BUILD / "wheel" / os.uname().machine).glob("*.whl")
+    return path
+
+
+def test_its_name_has_the_version_and_the_machine():
+    name = the_wheel().name
+    assert name.startswith(f"pfstat-{VERSION}-py3-none-manylinux")
+    assert name.endswith(f"_{os.uname().machine}.whl")
+
+
+def test_it_has_pfdrive_its_types_and_the_license():
+    with zipfile.ZipFile(the_wheel()) as wheel:
+        program = wheel.getinfo("pfstat/bin/pfdrive")
+        assert program.external_attr >> 16 & 0o111
+        names = wheel.namelist()
+    modules = {f"pfstat/{path.name}" for path in (TREE / "python/pfstat").glob("*.py")}
+    assert modules <= set(names) and "pfstat/py.typed" in names
+    assert f"pfstat-{VERSION}.dist-info/licenses/LICENSE" in names
+
+
+def test_pfdrive_is_a_command_of_the_environment(user):
+    for command in ([user.program("pfdrive")], [user.python, "-m", "pfstat"]):
+        done = user.run(*command, "--version")
+        assert (done.returncode, done.stdout.split(",")[0]) == (0, f"pfdrive {VERSION}")
+        done = user.run(*command, "report", "/nowhere")
+        assert (done.returncode, done.stderr) == \
+            (1, "pfdrive: cannot open /nowhere: No such file or directory\n")
+
+
+def mypy(*words, folder):
+    return subprocess.run([ENVIRONMENT / "bin/python", "-m", "mypy", "--strict", "--cache-dir",
+                           BUILD / "wheel/mypy", *words], cwd=folder, check=False, text=True,
+                          capture_output=True)
+
+
+def test_the_package_passes_strict_type_checks():
+    done = mypy("pfstat", folder=TREE / "python")
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_caller_sees_the_types(tmp_path):
+    (tmp_path / "caller.py").write_text(
+        'import pfstat\n'
+        'rows: int = len(pfstat.faults("run.pfs"))\n'
+        'share: str = pfstat.verdict("run.pfs").share\n', encoding="utf-8")
+    done = mypy("caller.py", folder=tmp_path)
+    wrong, = (line for line in done.stdout.splitlines() if ": error:" in line)
+    assert wrong.startswith("caller.py:3:") and 'expression has type "float | None"' in wrong
