@@ -87,7 +87,8 @@ static inline void golden_compare(const char *path, const char *heading, const c
 	golden = golden_read(file);
 	fclose(file);
 	at = golden_find(golden, heading, &next);
-	ck_assert_msg(at < next, "%s lacks this section; 'make accept' writes it: %s", path, heading);
+	ck_assert_msg(at < next, "%s lacks this section; 'make accept' writes it: %s", path,
+		      heading);
 	at += strlen(heading);
 	while (at + same < next && text[same] == at[same])
 		same++;

@@ -722,8 +722,10 @@ TEST(test_trace_has_the_faults)
 
 TEST(test_each_format_is_compressed_if_the_name_ends_with_gz)
 {
-	static char *const formats[] = { "table",      "json",	       "csv",
-					 "faults-csv", "faults-jsonl", "firefox" };
+	static char *const formats[] = {
+		"table",	"json",	   "csv",	   "faults-csv",
+		"faults-jsonl", "firefox", "requests-csv", "mappings-csv"
+	};
 	static char text[1 << 20];
 	gzFile in;
 	size_t i;

@@ -18,6 +18,7 @@ static void sample_record(struct report *report)
 		.command = "sh -c \"cat x\"",
 		.pid = 4711,
 		.cgroup = "/a/b",
+		.host = "made",
 		.only_file = "/mnt/disk/\"data\"",
 		.kernel = "6.12.0",
 		.architecture = "aarch64",

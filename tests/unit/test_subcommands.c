@@ -225,7 +225,7 @@ TEST(test_a_wrong_argument_is_refused_with_one_sentence)
 		  "--interval: '0' is not a number of seconds from 0.1 to 3600" },
 		{ ARGUMENTS("report", "--format", "trace", "x"),
 		  "--format: 'trace' is not one of table, csv, json, folded, perfetto, "
-		  "faults-csv, faults-jsonl, pprof, firefox" },
+		  "faults-csv, faults-jsonl, requests-csv, mappings-csv, pprof, firefox" },
 		{ ARGUMENTS("report", "--file", "a", "-"),
 		  "--file: cannot read standard input twice; name a recording" },
 		{ ARGUMENTS("report", "--plot", "-", "--format", "json", "x"),

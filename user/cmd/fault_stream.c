@@ -46,7 +46,7 @@ int fault_stream_fault(struct fault_stream *stream, const struct explained *faul
 	stream->faults++;
 	if (stream->format->print_profile)
 		stream->err = profile_add_fault(&stream->profile, fault);
-	else
+	else if (stream->format->faults->fault)
 		stream->err = stream->format->faults->fault(stream->data, fault);
 	return stream->err;
 }

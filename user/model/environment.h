@@ -23,6 +23,7 @@ struct environment {
 	uint32_t pid;	       /* 0: none */
 	char cgroup[4096];
 	char only_file[4096];  /* only the faults of this file; "": of any file */
+	char host[72];	       /* uname -n; "": n/a */
 	char kernel[128];      /* uname -r */
 	char architecture[16]; /* uname -m; "": n/a */
 	char machine[128];     /* CPU model */

@@ -14,13 +14,13 @@ struct missing_faults {
 	uint64_t events_lost; /* lost events; COUNT_NA: not known */
 };
 
-/* Prints each fault while a recording is read. */
+/* Prints each fault, or some kind of item, while a recording is read. */
 struct fault_printer {
 	/* The caller still owns @out and @analysis. */
 	int (*open)(void **data, FILE *out, const struct analysis *analysis);
 	/* An item_sink, called before the analysis has the item; NULL: faults suffice. */
 	int (*item)(void *data, const struct item *item);
-	explain_sink fault;
+	explain_sink fault; /* NULL: items suffice */
 	/* Completes the output, and frees @data in any case. */
 	int (*end)(void *data, const struct missing_faults *missing);
 };

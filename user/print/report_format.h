@@ -13,7 +13,7 @@
  * the type of its printer, which printers.h declares:
  *
  *	REPORT	a function that prints filled reports
- *	FAULTS	a struct fault_printer, which prints each fault while a recording is read
+ *	FAULTS	a struct fault_printer, which prints each fault or item while a recording is read
  *	PROFILE	a function that prints the profile of a recording
  *
  * The bytes are TEXT, BINARY (not for a terminal), or GZIP (also compressed already).
@@ -26,6 +26,10 @@
 	NEXT(PERFETTO, "perfetto", FAULTS, perfetto_printer, BINARY, "a trace for its viewer")    \
 	NEXT(FAULTS_CSV, "faults-csv", FAULTS, csv_rows_printer, TEXT, "a row for each fault")    \
 	NEXT(FAULTS_JSONL, "faults-jsonl", FAULTS, json_rows_printer, TEXT, "the same as JSON")   \
+	NEXT(REQUESTS_CSV, "requests-csv", FAULTS, requests_csv_printer, TEXT,                    \
+	     "a row for each request of a block device")                                          \
+	NEXT(MAPPINGS_CSV, "mappings-csv", FAULTS, mappings_csv_printer, TEXT,                    \
+	     "a row for each mapping")                                                            \
 	NEXT(PPROF, "pprof", PROFILE, pprof_print, GZIP, "a profile for pprof")                   \
 	NEXT(FIREFOX, "firefox", PROFILE, firefox_print, TEXT, "for the Firefox Profiler")
 

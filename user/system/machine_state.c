@@ -156,6 +156,7 @@ void environment_read_machine(struct environment *environment)
 	char text[32];
 
 	if (!uname(&uts)) {
+		copy(environment->host, sizeof(environment->host), uts.nodename);
 		copy(environment->kernel, sizeof(environment->kernel), uts.release);
 		copy(environment->architecture, sizeof(environment->architecture), uts.machine);
 	}

@@ -46,6 +46,7 @@ static const struct field {
 	FIELD(pid, TYPE_COUNT32, false),
 	FIELD(cgroup, TYPE_TEXT, false),
 	FIELD(only_file, TYPE_TEXT, false),
+	FIELD(host, TYPE_TEXT, false),
 	FIELD(kernel, TYPE_TEXT, false),
 	FIELD(architecture, TYPE_TEXT, false),
 	FIELD(machine, TYPE_TEXT, false),
