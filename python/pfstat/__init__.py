@@ -14,13 +14,16 @@ from .recorder import Recorder, record
 from .verdicts import Cause, Place, Verdict, verdict
 
 if TYPE_CHECKING:
+    from .dataset import SCHEMA_VERSION, to_parquet
     from .rows import faults
 
-__all__ = ["Cause", "PfdriveError", "Place", "Recorder", "RecordingWarning", "Verdict", "faults",
-           "load_ipython_extension", "pfdrive", "record", "verdict"]
+__all__ = ["Cause", "PfdriveError", "Place", "Recorder", "RecordingWarning", "SCHEMA_VERSION",
+           "Verdict", "faults", "load_ipython_extension", "pfdrive", "record", "to_parquet",
+           "verdict"]
 
-# pandas takes a second to load, so that only its users load it: name, and the module that has it.
-LATE = {"faults": "rows"}
+# pandas and pyarrow take a second to load, so that only their users load them: a name, and its
+# module.
+LATE = {"SCHEMA_VERSION": "dataset", "faults": "rows", "to_parquet": "dataset"}
 
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 
 class Column(NamedTuple):
-    """kind is that of a cell: ns, number and page (integers), id (32 bits), address (hexadecimal),
-    flag (0 or 1), word (few different texts). unknown: the cell may be empty."""
+    """kind is that of a cell: ns and number (integers), id (32 bits), address (hexadecimal),
+    flag (0 or 1), word (few different texts); in the environment also time and share. unknown: the
+    cell may be empty."""
 
     name: str
     kind: str
@@ -45,3 +46,58 @@ SHIELDED = ("=", "+", "-", "@", "\t", "\r")
 def name_of(text: str) -> str:
     """A name as it was recorded."""
     return text[1:] if text[:1] == "'" and text[1:2] in SHIELDED else text
+
+REQUESTS = (
+    Column("start_ns", "ns"),
+    Column("duration_ns", "ns"),
+    Column("pid", "id"),
+    Column("tid", "id"),
+    Column("thread", "word", True),
+    *(Column(name, "flag") for name in ("write", "readahead", "swap", "error")),
+    Column("device", "word"),
+    Column("sector", "number"),
+    Column("bytes", "number"),
+    Column("queue_ns", "ns"),
+    Column("device_ns", "ns"),
+    Column("file", "word", True),
+    Column("page", "number", True),
+)
+
+MAPPINGS = (
+    Column("start_ns", "ns"),
+    Column("pid", "id"),
+    Column("tid", "id"),
+    Column("address", "address"),
+    Column("bytes", "number"),
+    *(Column(name, "flag") for name in ("read", "write", "execute", "shared")),
+    Column("advice", "word", True),
+    Column("device", "word", True),
+    Column("file", "word", True),
+    Column("page", "number", True),
+)
+
+# A row for each recording. The host and the day are in the names of the folders.
+ENVIRONMENT = (
+    Column("path", "word"),
+    Column("service", "word", True),
+    Column("release", "word", True),
+    Column("started", "time"),
+    *(Column(name, "word", True) for name in ("source", "command", "cgroup", "only_file", "kernel",
+                                              "architecture", "machine")),
+    Column("pid", "number", True),
+    *(Column(name, "number", True) for name in ("cpus", "memory_bytes", "page_bytes")),
+    *(Column(name, "word", True) for name in ("virtualization", "pfdrive")),
+    Column("elapsed_ns", "ns", True),
+    Column("faults", "number"),
+    Column("requests", "number", True),
+    Column("mappings", "number"),
+    *(Column(name, "number", True) for name in ("records_lost", "events_lost")),
+    Column("damage", "word", True),
+    Column("busy_ns", "ns", True),
+    Column("share", "share", True),
+    Column("at_least", "flag", True),
+    Column("cause", "word", True),
+    Column("cause_certain", "flag", True),
+    Column("cause_text", "word", True),
+    Column("remedy", "word", True),
+)

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Recordings as a dataset of Parquet: Documentation/formats/dataset.rst has its schema.
+
+Each recording is streamed in batches, so that memory does not grow with it. The files of a
+recording get their names when all of them are complete, and replace those of the same recording.
+"""
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+import pathlib
+import tempfile
+import urllib.parse
+from collections.abc import Iterator
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+from tqdm import tqdm
+
+from .columns import ENVIRONMENT, FAULTS, MAPPINGS, REQUESTS, Column, name_of
+from .program import Path, PfdriveError, argument, output_of
+from .rows import header_of
+from .verdicts import report_of
+
+SCHEMA_VERSION = 1
+# Bytes of CSV that are in memory at the same time, and rows of a group of a file.
+BLOCK_BYTES = 8 << 20
+GROUP_ROWS = 250_000
+
+TYPES = {"id": pa.uint32(), "flag": pa.bool_(), "ns": pa.int64(), "number": pa.int64(),
+         "address": pa.uint64(), "word": pa.string(), "time": pa.timestamp("us", tz="UTC"),
+         "share": pa.float64()}
+# Names may hold any bytes, so they are read as such.
+READ = TYPES | {"word": pa.binary()}
+TABLES = {"faults": FAULTS, "requests": REQUESTS, "mappings": MAPPINGS}
+
+
+def schema_of(table: str, columns: tuple[Column, ...]) -> Any:
+    fields = [pa.field("recording", pa.string(), nullable=False)]
+    fields += [pa.field(column.name, TYPES[column.kind], nullable=column.unknown)
+               for column in columns]
+    return pa.schema(fields, {"pfstat.schema": str(SCHEMA_VERSION), "pfstat.table": table})
+
+
+def words_of(cells: Any, column: Column) -> Any:
+    """Names as text: few different ones in a batch, of which each is decoded once."""
+    coded = cells.dictionary_encode()
+    names = [name_of(name.decode(errors="backslashreplace"))
+             for name in coded.dictionary.to_pylist()]
+    texts = pa.array([name or None if column.unknown else name for name in names], pa.string())
+    return texts.take(coded.indices)
+
+
+def batches_of(out: IO[bytes], columns: tuple[Column, ...]) -> Iterator[Any]:
+    """The rows of CSV in batches, in the types of the dataset without `recording`."""
+    names = header_of(out, columns)
+    reader = pa.csv.open_csv(
+        out, pa.csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, column_names=names),
+        pa.csv.ParseOptions(newlines_in_values=True),
+        pa.csv.ConvertOptions(column_types={column.name: READ[column.kind] for column in columns},
+                              include_columns=[column.name for column in columns],
+                              null_values=[""], strings_can_be_null=False, check_utf8=False))
+    for batch in reader:
+        yield [words_of(batch[column.name], column) if column.kind == "word"
+               else batch[column.name] for column in columns]
+
+
+class Files:
+    """The files of one recording, below FOLDER/TABLE/host=HOST/day=DAY. They have their final
+    names after commit(), and otherwise are removed."""
+
+    def __init__(self, folder: Path, host: str, day: str, recording: str) -> None:
+        self.folder, self.recording = pathlib.Path(folder), recording
+        self._place = pathlib.Path(f"host={urllib.parse.quote(host, safe='')}", f"day={day}")
+        self._moves: list[tuple[pathlib.Path, pathlib.Path]] = []
+
+    def new(self, table: str) -> pathlib.Path:
+        """The path to which a table is written. Engines skip names that begin with a dot."""
+        home = self.folder / table / self._place
+        home.mkdir(parents=True, exist_ok=True)
+        temporary = home / f".{self.recording}.parquet.part"
+        self._moves.append((temporary, home / f"{self.recording}.parquet"))
+        return temporary
+
+    def commit(self) -> None:
+        for temporary, path in self._moves:
+            os.replace(temporary, path)
+        self._moves.clear()
+
+    def __enter__(self) -> "Files":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for temporary, _path in self._moves:
+            temporary.unlink(missing_ok=True)
+
+
+def write_rows(files: Files, table: str, recording: Path, bar: Any) -> int:
+    """Streams a table of a recording into its file. Returns the number of rows."""
+    columns, rows = TABLES[table], 0
+    schema = schema_of(table, columns)
+    with output_of("report", "--format", f"{table}-csv", argument(recording)) as out, \
+            pa.parquet.ParquetWriter(files.new(table), schema, compression="zstd") as writer:
+        try:
+            for cells in batches_of(out, columns):
+                name = pa.repeat(pa.scalar(files.recording), len(cells[0]))
+                writer.write_table(pa.table([name, *cells], schema=schema),
+                                   row_group_size=GROUP_ROWS)
+                rows += len(cells[0])
+                bar.update(len(cells[0]))
+        except pa.ArrowInvalid as error:
+            # A table without rows is not an error.
+            if "Empty CSV file" not in str(error):
+                raise
+    return rows
+
+
+def digest_of(recording: Path) -> str:
+    """The name of a recording: equal files are one recording."""
+    digest = hashlib.sha256()
+    with open(recording, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()[:32]
+
+
+def time_of(text: str) -> datetime.datetime:
+    return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(
+        tzinfo=datetime.timezone.utc)
+
+
+def total_of(report: dict[str, Any]) -> int:
+    """The number of faults, as the report counts them."""
+    count = report["parts"]["all"]["count"]
+    return int(count)
+
+
+def write_environment(files: Files, recording: Path, report: dict[str, Any],
+                      own: dict[str, Any]) -> None:
+    """A row with the machine, the run, its losses and its verdict."""
+    environment, found = report["environment"], report["verdict"]
+    cause = (found or {}).get("causes") or [{}]
+    values = environment | own | {
+        "started": time_of(environment["started"]),
+        "path": os.path.abspath(os.fspath(recording)),
+        "elapsed_ns": report["elapsed_ns"], "records_lost": report["lost"],
+        "events_lost": report["events_lost"], "damage": report["damage"],
+        "busy_ns": found["busy_ns"] if found else None,
+        "share": found["share"] if found else None,
+        "at_least": found["at_least"] if found else None,
+        "cause": cause[0].get("rule"), "cause_certain": cause[0].get("certain"),
+        "cause_text": cause[0].get("text"), "remedy": cause[0].get("remedy")}
+    row = {column.name: values[column.name] for column in ENVIRONMENT}
+    table = pa.Table.from_pylist([{"recording": files.recording} | row],
+                                 schema_of("environment", ENVIRONMENT))
+    pa.parquet.write_table(table, files.new("environment"), compression="zstd")
+
+
+def add_recording(folder: Path, recording: Path, own: dict[str, Any], progress: bool | None) -> None:
+    name = digest_of(recording)
+    report, _ = report_of(recording)
+    environment = report["environment"]
+    own["host"] = own["host"] or environment["host"]
+    if not own["host"]:
+        raise PfdriveError(f"{os.fspath(recording)} does not have the name of its host, as an older "
+                           "pfdrive recorded it; add host=NAME")
+    if not environment["started"]:
+        raise PfdriveError(f"{os.fspath(recording)} does not have the time of its start")
+    bar = tqdm(desc=os.path.basename(os.fspath(recording)), total=total_of(report), unit="fault",
+               unit_scale=True, disable=None if progress is None else not progress)
+    with bar, Files(folder, own["host"], environment["started"][:10], name) as files:
+        own["faults"] = write_rows(files, "faults", recording, bar)
+        for table in ("requests", "mappings"):
+            with tqdm(disable=True) as silent:
+                rows = write_rows(files, table, recording, silent)
+            own[table] = rows if table != "requests" or environment["source"] != "perf" else None
+        write_environment(files, recording, report, own)
+        files.commit()
+
+
+def to_parquet(folder: Path, *recordings: Path, host: str | None = None,
+               service: str | None = None, release: str | None = None,
+               progress: bool | None = None) -> None:
+    """Adds recordings to the dataset in a folder: faults, requests, mappings and environment.
+
+    host replaces the name of the host in the recordings; service and release are columns of the
+    environment for a roll-out. progress: a bar on standard error; None: if that is a terminal.
+    """
+    for recording in recordings:
+        add_recording(folder, recording, {"host": host, "service": service, "release": release},
+                      progress)
