@@ -242,6 +242,8 @@ $(BUILD)/make_run $(BUILD)/make_classes: $(BUILD)/make_%: $(BUILD)/unit/tests/br
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(user_libs)
 
+-include $(patsubst %,$(BUILD)/unit/tests/browser/%.d,make_run make_classes)
+
 check-browser:
 	$(Q)tools/check browser
 
