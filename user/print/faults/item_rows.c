@@ -52,7 +52,7 @@ static uint64_t request_start_ns(const struct pfstat_block *block)
 									block->issue_ns;
 }
 
-static int print_request(const struct item_rows *rows, const struct pfstat_block *block)
+static int print_request_row(const struct item_rows *rows, const struct pfstat_block *block)
 {
 	const bool of_file = block->event.flags & PFSTAT_BLOCK_FILE;
 	const uint64_t start_ns = request_start_ns(block);
@@ -96,7 +96,7 @@ static const char *mapping_advice(const struct item_map *map)
 	return map->ns || map->flags & ITEM_MAP_NO_ADVICE ? "" : "normal";
 }
 
-static int print_mapping(FILE *out, const struct item_map *map)
+static int print_mapping_row(FILE *out, const struct item_map *map)
 {
 	/* The process executed a program: that is not a mapping. */
 	if (!map->bytes)
@@ -127,7 +127,7 @@ static int requests_item(void *data, const struct item *item)
 {
 	if (item->type != ITEM_EVENT || item->event->type != PFSTAT_EVENT_BLOCK)
 		return 0;
-	return print_request(data, (const struct pfstat_block *)item->event);
+	return print_request_row(data, (const struct pfstat_block *)item->event);
 }
 
 static int mappings_begin(void **data, FILE *out, const struct analysis *analysis)
@@ -141,7 +141,7 @@ static int mappings_item(void *data, const struct item *item)
 {
 	const struct item_rows *rows = data;
 
-	return item->type == ITEM_MAP ? print_mapping(rows->out, item->map) : 0;
+	return item->type == ITEM_MAP ? print_mapping_row(rows->out, item->map) : 0;
 }
 
 const struct fault_printer requests_csv_printer = {
