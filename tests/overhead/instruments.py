@@ -306,17 +306,21 @@ def perf_trace(pid):
                  "-o", text], count, text)
 
 
-def perf_source(stopped):
-    """pfdrive without module and eBPF. stopped: it reads its buffers after the run."""
+NOTED = re.compile(r"(\d+) (?:faults|calls of file operations) recorded, (\d+) (?:samples )?lost")
+
+
+def without_module(source, is_attached, stopped, calls=True):
+    """pfdrive without the module. stopped: it reads its buffers after the run. calls: pfdrive
+    states the number of faults."""
     @contextlib.contextmanager
     def attached(pid):
         seen, output, recording = {}, [], SCRATCH / "run.pfs"
         rmmod()
-        command = [BUILD / "pfdrive", "record", "--source", "perf", "--ring-size", "16M", "-p",
+        command = [BUILD / "pfdrive", "record", "--source", source, "--ring-size", "16M", "-p",
                    str(pid), "-o", recording]
 
         def is_ready(_, pfdrive_pid):
-            if not has_events(pfdrive_pid):
+            if not is_attached(pfdrive_pid):
                 return False
             time.sleep(2)
             if stopped:
@@ -330,12 +334,25 @@ def perf_source(stopped):
             for pfdrive_pid in held:
                 os.kill(pfdrive_pid, signal.SIGCONT)
         said = (SCRATCH / "errors").read_text(errors="replace")
-        found = re.search(r"(\d+) faults recorded, (\d+) samples lost", said)
+        found = NOTED.search(said)
         if not found or int(found[2]):
-            raise RuntimeError(f"pfdrive lost samples, or did not end: {said}")
-        seen["faults"] = int(found[1])
+            raise RuntimeError(f"pfdrive lost faults, or did not end: {said}")
+        if calls:
+            seen["faults"] = int(found[1])
         recording.unlink()
     return attached
+
+
+def is_pinned(_):
+    return any(pathlib.Path("/sys/fs/bpf/pfstat").glob("*"))
+
+
+def by_perf(stopped=False):
+    return without_module("perf", has_events, stopped)
+
+
+def by_ebpf(stopped=False, calls=True):
+    return without_module("ebpf", is_pinned, stopped, calls)
 
 
 ROWS = {
@@ -358,15 +375,22 @@ ROWS = {
                        bpftrace(*KFUNC, printed_lines)(PRINT)),
     "graph": Row("ftrace function_graph of filemap_fault", "each", function_graph),
     "tracepoint": Row("ftrace event exceptions:page_fault_user", "none", page_fault_user),
-    "perf-source": Row("all of pfdrive record --source perf", "each", perf_source(False)),
-    "perf-source-thread": Row("the same, read after the run", "each", perf_source(True)),
+    "ebpf": Row("all of pfdrive record --source ebpf", "each", by_ebpf()),
+    "ebpf-thread": Row("the same, read after the run", "each", by_ebpf(stopped=True)),
+    "bare-anon": Row("no instrument, anonymous memory", "-", bare, 1, "bare-anon"),
+    "ebpf-anon": Row("pfdrive record --source ebpf, anonymous memory", "each",
+                     by_ebpf(calls=False), 1, "bare-anon"),
+    "ebpf-anon-thread": Row("the same, read after the run", "each",
+                            by_ebpf(stopped=True, calls=False), 1, "bare-anon"),
+    "perf-source": Row("all of pfdrive record --source perf", "each", by_perf()),
+    "perf-source-thread": Row("the same, read after the run", "each", by_perf(stopped=True)),
     "perf-record": Row("perf record -e page-faults -c 1 -d", "none", perf_record),
     "perf-trace": Row("perf trace -F all", "none", perf_trace),
 }
 
 # These must report every fault; a peer may lose some, which its row states.
-EXACT = ("pfstat", "pfdrive", "pfdrive-ebpf", "pfstat-around", "fentry", "perf-source",
-         "perf-source-thread")
+EXACT = ("pfstat", "pfdrive", "pfdrive-ebpf", "pfstat-around", "fentry", "ebpf", "ebpf-thread",
+         "perf-source", "perf-source-thread")
 
-# Rows whose faults call ->fault, as the faults of all others do.
-WITHOUT_AROUND = [name for name, row in ROWS.items() if row.window == 1]
+# Rows of the same faults as those of pfstat.
+WITHOUT_AROUND = [name for name, row in ROWS.items() if row.bare == "bare"]

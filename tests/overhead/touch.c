@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The workload of `make bench`: ROUNDS rounds, each with a new mapping, that read each
- * page of a file in the page cache once.
+ * page of a file in the page cache once, or write to each page of as much anonymous memory.
  *
- *	touch FILE ROUNDS
+ *	touch FILE ROUNDS [anon]
  *
  * Prints its pid, waits for a line (while an instrument is attached), and prints for
  * each round: faults, elapsed ns, ns of its own CPU time.
@@ -50,24 +50,41 @@ static struct round take(void)
 	};
 }
 
-static void touch_all(const volatile char *memory, size_t size)
+/* Anonymous memory if `fd` is -1, in pages of one size. */
+static volatile char *map(int fd, size_t size)
+{
+	char *memory;
+
+	if (fd >= 0)
+		return mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory != MAP_FAILED)
+		madvise(memory, size, MADV_NOHUGEPAGE); /* a kernel without them refuses */
+	return memory;
+}
+
+static void touch_all(volatile char *memory, size_t size, bool write)
 {
 	const size_t page = PAGE;
 	size_t at;
 
-	for (at = 0; at < size; at += page)
-		(void)memory[at];
+	for (at = 0; at < size; at += page) {
+		if (write)
+			memory[at] = 1;
+		else
+			(void)memory[at];
+	}
 }
 
 static bool make_round(int fd, size_t size, struct round *round)
 {
-	const volatile char *memory = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	volatile char *memory = map(fd, size);
 	struct round before, after;
 
 	if (memory == MAP_FAILED)
 		return false;
 	before = take();
-	touch_all(memory, size);
+	touch_all(memory, size, fd < 0);
 	after = take();
 	munmap((void *)memory, size);
 	*round = (struct round){
@@ -86,10 +103,9 @@ int main(int argc, char **argv)
 	struct stat file;
 	int i, fd, nr;
 
-	nr = argc == 3 ? atoi(argv[2]) : 0;
-	if (nr < 1 || nr > MAX_ROUNDS) {
-		fprintf(stderr, "usage: touch FILE ROUNDS, of which there are at most %d\n",
-			MAX_ROUNDS);
+	nr = argc >= 3 ? atoi(argv[2]) : 0;
+	if (nr < 1 || nr > MAX_ROUNDS || argc > 4) {
+		fprintf(stderr, "usage: touch FILE ROUNDS [anon]; at most %d rounds\n", MAX_ROUNDS);
 		return 2;
 	}
 	fd = open(argv[1], O_RDONLY);
@@ -102,7 +118,7 @@ int main(int argc, char **argv)
 	if (getchar() == EOF)
 		return 1;
 	for (i = 0; i < nr; i++)
-		if (!make_round(fd, file.st_size, &rounds[i])) {
+		if (!make_round(argc == 4 ? -1 : fd, file.st_size, &rounds[i])) {
 			perror("mmap");
 			return 1;
 		}
