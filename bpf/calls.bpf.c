@@ -19,6 +19,7 @@
 #include <pfstat/record.h>
 
 #include "arch.bpf.h"
+#include "call_folio.bpf.h"
 #include "fault_state.bpf.h"
 #include "graph_probe.bpf.h"
 #include "page.bpf.h"
@@ -32,8 +33,6 @@ struct pfstat_facts;
 static __always_inline enum pfstat_class pfstat_classify(const struct pfstat_facts *facts);
 #include "common/classify.c"
 
-#define VM_UFFD_WP 0x1000UL /* the only use of userfaultfd for the pages of a file */
-
 const volatile bool record_calls;
 const volatile __u32 record_rings = 1, record_mask;
 __u32 record_named_files;
@@ -42,8 +41,6 @@ __u32 record_named_files;
 struct vm_fault___number {
 	unsigned int flags;
 } __attribute__((preserve_access_index));
-
-#define PAGE_BIT(flag) (1UL << bpf_core_enum_value(enum pageflags, flag))
 
 static __always_inline __u64 completed_faults(const struct task_struct *task)
 {
@@ -105,7 +102,7 @@ static __noinline void record_store_earlier(struct fault_state *state)
 static __always_inline struct fault_state *call_begins(const struct vm_fault *vmf, __u8 op)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
-	struct fault_state *state = fault_state_now();
+	struct fault_state *state = fault_state_now_of(task);
 	struct call_state *call;
 
 	if (!state || !state->call.is_recordable || !is_in_fault(state, vmf))
@@ -125,16 +122,8 @@ static __always_inline struct fault_state *call_begins(const struct vm_fault *vm
 	call->flags_before = PAGE_NOT_CACHED;
 	call->switches = task->nvcsw;
 	call->preempted = task->nivcsw;
-	call_resume(state, vmf->address >> page_shift, task);
+	call_resume(state, state->record.address >> page_shift, task);
 	return state;
-}
-
-/* NULL: the current thread is in no call that is recorded. */
-static __always_inline struct fault_state *state_in_call(void)
-{
-	struct fault_state *state = fault_state_now();
-
-	return state && state->call.stage == CALL_BEGUN ? state : NULL;
 }
 
 /* The clock is read last. */
@@ -204,7 +193,6 @@ static __always_inline int call_ends(struct fault_state *state, __u64 now)
 	if (stopped)
 		return 0;
 	record->duration_ns = now - record->start_ns;
-	record->pfn = PFSTAT_NO_PFN;
 	record->class = pfstat_classify(&facts);
 	record->before = facts.before;
 	record->facts |= (slept ? PFSTAT_FACT_SLEPT : 0) |
@@ -223,70 +211,6 @@ static __always_inline __u32 flags_of_call(const struct vm_fault *vmf)
 	return bpf_core_field_exists(vmf->flags) ? (__u32)vmf->flags : number->flags;
 }
 
-/* log2 of the pages of a folio. */
-static __always_inline __u8 order_of(__u32 pages)
-{
-	__u8 order = 0;
-
-	while (pages >> 1 && order < 20) {
-		pages >>= 1;
-		order++;
-	}
-	return order;
-}
-
-/*
- * The folio of a page, and how many pages into it that is. The verifier allows no arithmetic with a
- * pointer of the kernel, but with a number that was stored: here, for a moment, in place of the
- * frame.
- */
-static __always_inline const struct folio *call_folio(struct fault_state *state,
-						      const struct page *page, __u64 *pages_in)
-{
-	*(volatile __u64 *)&state->record.pfn = (__u64)page;
-	page = (const struct page *)*(volatile __u64 *)&state->record.pfn;
-	return page_folio(page, pages_in);
-}
-
-/* As is_mapped_whole() in module/attempt.c. */
-static __always_inline bool is_mapped_whole(const struct vm_fault *vmf, __u64 before, __u64 pages)
-{
-	const struct folio___v6_18 *folio = NULL;
-	const struct vm_area_struct *vma = vmf->vma;
-	const __u64 in_vma = vmf->pgoff - vma->vm_pgoff;
-	/* The entries of a page table, of 8 bytes, fill a page. */
-	const __u64 table_pages = 1ULL << (page_shift - 3);
-	const __u64 in_table = vmf->address >> page_shift & (table_pages - 1);
-
-	/* v6.18 also made the flags of a folio a structure. */
-	if (!bpf_core_field_exists(folio->flags.f) || pages == 1 || vma->vm_flags & VM_UFFD_WP)
-		return false;
-	return before <= in_vma &&
-	       in_vma - before + pages <= (vma->vm_end - vma->vm_start) >> page_shift &&
-	       before <= in_table && in_table - before + pages <= table_pages &&
-	       (vmf->pgoff - before + pages - 1) << page_shift <
-		       (__u64)vma->vm_file->f_inode->i_size;
-}
-
-/* The call kept the lock, so the VMA still exists. The page may be the copy for a private write. */
-static __always_inline void call_set_folio(struct fault_state *state, const struct vm_fault *vmf,
-					   const struct page *page)
-{
-	__u64 pages_in;
-	const __u32 pages = folio_pages(call_folio(state, page, &pages_in));
-
-	state->record.order = order_of(pages);
-	if (is_mapped_whole(vmf, pages_in, pages))
-		state->record.facts |= PFSTAT_FACT_FOLIO;
-}
-
-static __always_inline __u8 order_of_page(struct fault_state *state, const struct page *page)
-{
-	__u64 pages_in;
-
-	return order_of(folio_pages(call_folio(state, page, &pages_in)));
-}
-
 /* The call has mapped the page at the offset, which is in the page cache. */
 static __always_inline __u8 order_of_cached(const struct vm_fault *vmf)
 {
@@ -299,16 +223,17 @@ static __always_inline __u8 order_of_cached(const struct vm_fault *vmf)
 	return folio ? order_of(folio_pages(folio)) : 0;
 }
 
-/*
- * A mark counts only if on_call_readahead() meets it. A retried call does not return RETRY, and the
- * mapping on which pfdrive times the programs has no file.
- */
+/* A mark counts only if on_call_readahead() meets it. A retried call does not return RETRY. */
 static __always_inline __u64 flags_before(const struct vm_fault *vmf)
 {
-	const struct file *file = vmf->vma->vm_file;
+	const struct file *file;
 	__u64 flags;
 
-	if (!file || flags_of_call(vmf) & PFSTAT_FLAG_TRIED)
+	if (flags_of_call(vmf) & PFSTAT_FLAG_TRIED)
+		return PAGE_NOT_CACHED;
+	/* The mapping on which pfdrive times the programs has no file. */
+	file = vmf->vma->vm_file;
+	if (!file)
 		return PAGE_NOT_CACHED;
 	flags = cached_flags(file->f_mapping, vmf->pgoff);
 	return flags == PAGE_NOT_CACHED ? flags : flags & ~folio_readahead_flag();
@@ -337,13 +262,15 @@ static __always_inline void call_set_result(struct fault_state *state, __u32 res
 static __always_inline int fault_call_ends(struct fault_state *state, const struct vm_fault *vmf,
 					   __u32 result, __u64 now)
 {
-	const struct page *page;
+	const struct page *page = NULL;
 
 	if (!state)
 		return 0;
 	call_set_result(state, result, flags_of_call(vmf));
 	if (!(result & (PFSTAT_RESULT_ERROR | PFSTAT_RESULT_NOPAGE | PFSTAT_RESULT_RETRY))) {
-		page = vmf->cow_page;
+		/* Only a write to a private mapping has it. */
+		if (state->record.flags & PFSTAT_FLAG_WRITE)
+			page = vmf->cow_page;
 		if (page)
 			state->record.facts = PFSTAT_FACT_COW;
 		else
@@ -416,16 +343,6 @@ static __always_inline const struct vm_fault *vmf_of_call(const struct fault_sta
 	return KERNEL_OBJECT(state->call.vmf, vm_fault);
 }
 
-/* The call met the mark; another thread may have cleared it since. */
-static __always_inline int readahead_begins(const struct folio *folio)
-{
-	struct fault_state *state = state_in_call();
-
-	if (state)
-		state->call.marked_flags = folio_flags(folio) | folio_readahead_flag();
-	return 0;
-}
-
 SEC("?fentry/__do_fault")
 int BPF_PROG(on_call_fault, struct vm_fault *vmf)
 {
@@ -467,12 +384,6 @@ int BPF_PROG(on_call_mkwrite_done, struct vm_fault *vmf)
 	const __u64 now = bpf_ktime_get_ns();
 
 	return mkwrite_ends(state_in_call(), vmf, mkwrite_result(ctx), now);
-}
-
-SEC("?fentry/page_cache_async_ra")
-int BPF_PROG(on_call_readahead, void *control, struct folio *folio)
-{
-	return readahead_begins(folio);
 }
 
 /*
@@ -522,12 +433,6 @@ int BPF_PROG(on_call_mkwrite_done_again, struct vm_fault *vmf)
 	return mkwrite_ends(state_in_call(), vmf, mkwrite_result(ctx), now);
 }
 
-SEC("?fentry/page_cache_async_ra")
-int BPF_PROG(on_call_readahead_again, void *control, struct folio *folio)
-{
-	return readahead_begins(folio);
-}
-
 /*
  * Instead of these, on a kernel that preempts its own code and has such probes: see
  * graph_probe.bpf.h.
@@ -575,12 +480,6 @@ int BPF_KRETPROBE(on_call_mkwrite_done_kprobe, unsigned int result)
 	struct fault_state *state = state_in_call();
 
 	return state ? mkwrite_ends(state, vmf_of_call(state), result, now) : 0;
-}
-
-SEC("?kprobe.multi/page_cache_async_ra")
-int BPF_KPROBE(on_call_readahead_kprobe, void *control, struct folio *folio)
-{
-	return readahead_begins(folio);
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -91,6 +91,12 @@ extern struct pfstat_missed missed;
 
 static const struct fault_state no_fault;
 
+/* Two loads cost less than the helper for it. */
+static __always_inline __u64 task_id(const struct task_struct *task)
+{
+	return (__u64)task->tgid << 32 | (__u32)task->pid;
+}
+
 static __always_inline struct fault_state *fault_slot_of(__u32 tid)
 {
 	__u32 index = tid % NR_FAULT_SLOTS;
@@ -116,11 +122,24 @@ static __always_inline struct fault_state *fault_state_find(__u64 id)
 }
 
 /* NULL: the current thread is not a target, or not in a fault. */
-static __always_inline struct fault_state *fault_state_now(void)
+static __always_inline struct fault_state *fault_state_now_of(const struct task_struct *task)
 {
-	struct fault_state *state = fault_state_find(bpf_get_current_pid_tgid());
+	struct fault_state *state = fault_state_find(task_id(task));
 
 	return state && state->start_ns ? state : NULL;
+}
+
+static __always_inline struct fault_state *fault_state_now(void)
+{
+	return fault_state_now_of((const void *)bpf_get_current_task_btf());
+}
+
+/* NULL: the current thread is in no call that is recorded. */
+static __always_inline struct fault_state *state_in_call(void)
+{
+	struct fault_state *state = fault_state_now();
+
+	return state && state->call.stage == CALL_BEGUN ? state : NULL;
 }
 
 /* A free slot belongs to the first thread that writes its id there. */
@@ -198,6 +217,7 @@ static __noinline struct fault_state *fault_state_slow(__u64 id)
 		state->id = id;
 		state->record.tid = id;
 		state->record.pid = id >> 32;
+		state->record.pfn = PFSTAT_NO_PFN;
 		state->exiting = task->flags & PF_EXITING ? 1 : 0;
 		fault_state_read_counts(state, task);
 	} else if (state->ignored != ignored || state->born != (__u32)task->start_time) {
@@ -213,9 +233,9 @@ static __noinline struct fault_state *fault_state_slow(__u64 id)
  * NULL: the thread is not a target. The entry stays, so that it is made once for each thread,
  * not for each fault. It also marks the thread as a target.
  */
-static __always_inline struct fault_state *fault_state_of(__u64 id)
+static __always_inline struct fault_state *fault_state_of(const struct task_struct *task)
 {
-	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+	const __u64 id = task_id(task);
 	struct fault_state *slot = fault_slot_of(id);
 
 	if (slot && slot->id == id && slot->ignored == ignored &&

@@ -134,7 +134,8 @@ static __noinline void record_store_late(struct fault_state *state)
 static __always_inline struct fault_state *fault_begins(void *ctx, const struct vm_area_struct *vma,
 							unsigned long address, unsigned int flags)
 {
-	struct fault_state *state = fault_state_of(bpf_get_current_pid_tgid());
+	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+	struct fault_state *state = fault_state_of(task);
 
 	if (!state)
 		return NULL;

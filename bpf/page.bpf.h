@@ -72,6 +72,10 @@ struct folio___v6_18 {
 	struct memdesc_flags___v6_18 flags;
 } __attribute__((preserve_access_index));
 
+struct page___v6_18 {
+	struct memdesc_flags___v6_18 flags;
+} __attribute__((preserve_access_index));
+
 enum pageflags {
 	PG_locked,
 	PG_uptodate,
@@ -83,6 +87,8 @@ enum pageflags {
 	PG_writeback,
 	PG_anon_exclusive, /* v5.19 */
 };
+
+#define PAGE_BIT(flag) (1UL << bpf_core_enum_value(enum pageflags, flag))
 
 /* Of address_space.flags: numbers of bits. */
 enum mapping_flags {
