@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Page faults, as the memory manager handles them. Every return of handle_mm_fault() of a
- * target is counted by kind, origin and outcome in the map `faults`, and sent as an event unless a
- * record of calls.bpf.c has its time. The state of a thread's fault is in fault_state.bpf.h.
+ * target is counted by kind, origin and outcome in the map `faults`. It is sent as an event, or
+ * recorded if calls are: unless a record of calls.bpf.c has its time, in a record of its own. The state of a thread's fault is in fault_state.bpf.h.
  */
 #include <linux/ptrace.h>
 
@@ -38,9 +38,9 @@ struct {
 
 static __always_inline bool is_hooked(const struct vm_operations_struct *ops)
 {
-	__u64 fault = (__u64)ops->fault;
+	const __u64 is = wrapper;
 
-	return fault == wrapper && fault;
+	return is && (__u64)ops->fault == is;
 }
 
 /* The VMA must exist: after a return with RETRY it may be gone. */
@@ -49,14 +49,18 @@ static __always_inline void fault_set_page(struct fault_state *state,
 {
 	const struct file *file = vma->vm_file;
 
-	state->record.inode = 0;
-	state->record.dev = 0;
-	state->record.pgoff = address >> page_shift;
+	const struct inode *inode;
+
 	state->record.address = address;
-	if (!file)
+	if (!file) {
+		state->record.inode = 0;
+		state->record.dev = 0;
+		state->record.pgoff = address >> page_shift;
 		return;
-	state->record.inode = file->f_inode->i_ino;
-	state->record.dev = file->f_inode->i_sb->s_dev;
+	}
+	inode = file->f_inode;
+	state->record.inode = inode->i_ino;
+	state->record.dev = inode->i_sb->s_dev;
 	state->record.pgoff = ((address - vma->vm_start) >> page_shift) + vma->vm_pgoff;
 }
 
@@ -257,6 +261,7 @@ struct returned {
 	__u32 result;
 	__u32 origin;
 	__u32 outcome;
+	__u64 ip; /* of the program, as user_ip() */
 };
 
 static __always_inline __u64 user_ip(void)
@@ -292,7 +297,7 @@ static __always_inline void fault_send(const struct fault_state *state, __u64 no
 		},
 		.start_ns = state->start_ns,
 		.address = returned->address,
-		.ip = user_ip(),
+		.ip = returned->ip,
 		.pgoff = state->record.pgoff,
 		.inode = state->record.inode,
 		.dev = state->record.dev,
@@ -304,6 +309,44 @@ static __always_inline void fault_send(const struct fault_state *state, __u64 no
 	};
 
 	event_send(&fault, sizeof(fault));
+}
+
+/* The same as a record, which costs less. */
+static __always_inline void fault_record(const struct fault_state *state, __u64 now,
+					 const struct returned *returned)
+{
+	const __u32 cpu = bpf_get_smp_processor_id();
+	struct pfstat_record *record;
+	__u64 sequence;
+
+	record = record_reserve(cpu, false, &sequence);
+	if (!record)
+		return;
+	record->start_ns = state->start_ns;
+	record->duration_ns = now - state->start_ns;
+	record->earlier_ns = 0;
+	record->address = returned->address;
+	record->pgoff = state->record.pgoff;
+	record->pfn = PFSTAT_NO_PFN;
+	record->inode = state->record.inode;
+	record->tid = state->record.tid;
+	record->pid = state->record.pid;
+	record->dev = state->record.dev;
+	record->result = returned->result;
+	record->op = PFSTAT_OP_MM_FAULT;
+	record->class = state->kind;
+	record->order = returned->outcome;
+	record->before = returned->origin;
+	record->facts = 0;
+	record->page = PFSTAT_PAGE(state->content, state->huge_order);
+	record->around_before = 0;
+	record->cpu = cpu;
+	record->around_pages = 0;
+	record->flags = returned->flags;
+	record->ip = returned->ip;
+	record->fault_ns = 0;
+	record->before_ns = 0;
+	record_commit(record, sequence);
 }
 
 /*
@@ -406,7 +449,14 @@ static __always_inline void fault_find_content(struct fault_state *state,
 	}
 }
 
-/* The fault's time is in the record of its last call, or in an event. */
+/* A fault on another process's memory has no instruction; record_ip() decides, if that may be. */
+static __always_inline __u64 call_ip(const struct fault_state *state,
+				     const struct returned *returned)
+{
+	return returned->flags & PFSTAT_FLAG_USER ? returned->ip : record_ip(state);
+}
+
+/* The fault's time is in the record of its last call, in a record of its own, or in an event. */
 static __always_inline int fault_ends(struct fault_state *state, const struct vm_area_struct *vma,
 				      const struct returned *returned)
 {
@@ -422,7 +472,9 @@ static __always_inline int fault_ends(struct fault_state *state, const struct vm
 		__sync_fetch_and_add(&value->total_ns, now - state->start_ns);
 	count_own(state, returned->outcome);
 	if (record_calls && state->call.stage == CALL_WAITING)
-		record_store(state, record_ip(state), now);
+		record_store(state, call_ip(state, returned), now);
+	else if (record_calls)
+		fault_record(state, now, returned);
 	else
 		fault_send(state, now, returned);
 	state->start_ns = 0;
@@ -433,7 +485,7 @@ static __always_inline int fault_ends(struct fault_state *state, const struct vm
 
 SEC("fexit/handle_mm_fault")
 int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
-	     void *regs, unsigned int result)
+	     const struct pt_regs___kernel *regs, unsigned int result)
 {
 	struct fault_state *state = fault_state_now();
 	struct returned returned;
@@ -447,6 +499,8 @@ int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, u
 		.result = result,
 		.origin = origin_of(flags, regs),
 		.outcome = outcome_of(flags, result),
+		/* A program's own exception: these are its registers. */
+		.ip = regs && flags & PFSTAT_FLAG_USER ? regs->ARCH_IP : user_ip(),
 	};
 	return fault_ends(state, vma, &returned);
 }
@@ -468,6 +522,7 @@ int BPF_KRETPROBE(on_fault_exit_kprobe, unsigned int result)
 		.result = result,
 		.origin = origin_of(state->flags, state->has_regs),
 		.outcome = outcome_of(state->flags, result),
+		.ip = user_ip(),
 	};
 	return fault_ends(state, KERNEL_OBJECT(state->vma, vm_area_struct), &returned);
 }

@@ -28,7 +28,9 @@ extern const volatile __u32 record_rings, record_mask;
 /* Two CPUs share no cache line. */
 struct record_header {
 	struct pfstat_ring_header header;
-	__u8 reserved[56];
+	/* Records of op PFSTAT_OP_MM_FAULT: stored (header.head counts them too), and lost. */
+	__u64 faults, faults_lost;
+	__u8 reserved[40];
 };
 
 struct {
@@ -60,10 +62,17 @@ static __always_inline void record_wake_reader(void)
 		bpf_ringbuf_discard(nothing, BPF_RB_FORCE_WAKEUP);
 }
 
-/* NULL: the ring is full, which is counted. */
-static __always_inline struct pfstat_record *record_reserve(__u32 cpu, __u64 *sequence)
+/* A CPU that came online later shares the ring of another one. */
+static __always_inline __u32 record_ring_of(__u32 cpu)
 {
-	__u32 ring = cpu % record_rings, index = ring;
+	return cpu < record_rings ? cpu : cpu % record_rings;
+}
+
+/* NULL: the ring is full, which is counted. */
+static __always_inline struct pfstat_record *record_reserve(__u32 cpu, bool is_call,
+							    __u64 *sequence)
+{
+	__u32 ring = record_ring_of(cpu), index = ring;
 	struct record_header *slot = bpf_map_lookup_elem(&record_headers, &index);
 	struct pfstat_ring_header *header = &slot->header;
 	__u64 begun;
@@ -71,9 +80,11 @@ static __always_inline struct pfstat_record *record_reserve(__u32 cpu, __u64 *se
 	if (!slot)
 		return NULL;
 	if (header->head + RECORD_SLACK > header->tail + record_mask) {
-		__sync_fetch_and_add(&header->lost, 1);
+		__sync_fetch_and_add(is_call ? &header->lost : &slot->faults_lost, 1);
 		return NULL;
 	}
+	if (!is_call)
+		__sync_fetch_and_add(&slot->faults, 1);
 	begun = __sync_fetch_and_add(&header->head, 1);
 	*sequence = begun + 1;
 	index = ring * (record_mask + 1) + (begun & record_mask);
@@ -113,7 +124,7 @@ static __always_inline void record_store(struct fault_state *state, __u64 ip, __
 	int i;
 
 	state->call.stage = CALL_NONE;
-	record = record_reserve(cpu, &sequence);
+	record = record_reserve(cpu, true, &sequence);
 	if (!record)
 		return;
 	/* In words; memcpy() copies bytes. */

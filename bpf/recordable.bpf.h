@@ -72,20 +72,29 @@ static __always_inline bool is_recordable_file(const struct fault_state *state,
 static __always_inline void fault_set_recordable(struct fault_state *state,
 						 const struct vm_area_struct *vma)
 {
-	const struct file *file = vma->vm_file;
 	struct call_state *call = &state->call;
+	const struct inode *inode;
+	const struct file *file;
+	__u64 vm_flags;
 
 	call->left_record = 0;
 	call->stage = CALL_NONE;
-	call->shared = vma->vm_flags & VM_SHARED ? 1 : 0;
 	call->is_dax = 0;
 	/* pfdrive makes the mapping on which it times the programs a hooked one. */
 	call->is_recordable = state->vma_kind == PFSTAT_FAULT_HOOKED;
-	if (call->is_recordable || !file || !vma->vm_ops || !vma->vm_ops->fault ||
-	    vma->vm_flags & (VM_HUGETLB | VM_PFNMAP | VM_IO))
+	/* Anonymous memory has no operations. */
+	if (state->vma_kind == PFSTAT_FAULT_ANON)
 		return;
-	call->is_dax = file->f_inode->i_flags & INODE_DAX ? 1 : 0;
-	call->is_recordable = is_recordable_file(state, file->f_inode);
+	vm_flags = vma->vm_flags;
+	call->shared = vm_flags & VM_SHARED ? 1 : 0;
+	if (call->is_recordable || vm_flags & (VM_HUGETLB | VM_PFNMAP | VM_IO))
+		return;
+	file = vma->vm_file;
+	if (!file || !vma->vm_ops->fault)
+		return;
+	inode = file->f_inode;
+	call->is_dax = inode->i_flags & INODE_DAX ? 1 : 0;
+	call->is_recordable = is_recordable_file(state, inode);
 }
 
 #endif

@@ -29,7 +29,8 @@
 /* As struct record_header in bpf/record_ring.bpf.h. */
 struct bpf_record_header {
 	struct pfstat_ring_header header;
-	uint8_t reserved[56];
+	uint64_t faults, faults_lost;
+	uint8_t reserved[40];
 };
 
 /* The key of the map recorded_files: struct file_key in bpf/page.bpf.h. */
@@ -154,19 +155,29 @@ void bpf_records_ring(const struct bpf_records *records, unsigned int number,
 			  records->records + (uint64_t)number * records->capacity);
 }
 
-void bpf_records_count(const struct bpf_records *records, uint64_t *calls, uint64_t *lost)
+static void bpf_records_read(const struct bpf_records *records, struct bpf_record_counts *counts)
 {
-	const struct pfstat_ring_header *header;
+	const struct bpf_record_header *header;
 	unsigned int i;
 
-	*calls = -records->begun - records->lost;
-	*lost = -records->lost;
+	*counts = (struct bpf_record_counts){ 0 };
 	for (i = 0; i < records->nr_rings; i++) {
-		header = &records->headers[i].header;
-		*calls += __atomic_load_n(&header->head, __ATOMIC_RELAXED) +
-			  __atomic_load_n(&header->lost, __ATOMIC_RELAXED);
-		*lost += __atomic_load_n(&header->lost, __ATOMIC_RELAXED);
+		header = &records->headers[i];
+		counts->calls += __atomic_load_n(&header->header.head, __ATOMIC_RELAXED);
+		counts->lost += __atomic_load_n(&header->header.lost, __ATOMIC_RELAXED);
+		counts->faults += __atomic_load_n(&header->faults, __ATOMIC_RELAXED);
+		counts->faults_lost += __atomic_load_n(&header->faults_lost, __ATOMIC_RELAXED);
 	}
+	counts->calls += counts->lost - counts->faults;
+}
+
+void bpf_records_count(const struct bpf_records *records, struct bpf_record_counts *counts)
+{
+	bpf_records_read(records, counts);
+	counts->calls -= records->before.calls;
+	counts->lost -= records->before.lost;
+	counts->faults -= records->before.faults;
+	counts->faults_lost -= records->before.faults_lost;
 }
 
 void bpf_records_forget(struct bpf_records *records)
@@ -174,14 +185,11 @@ void bpf_records_forget(struct bpf_records *records)
 	struct pfstat_ring_header *header;
 	unsigned int i;
 
-	records->begun = 0;
-	records->lost = 0;
 	for (i = 0; i < records->nr_rings; i++) {
 		header = &records->headers[i].header;
 		__atomic_store_n(&header->tail, header->head, __ATOMIC_RELEASE);
-		records->begun += header->head;
-		records->lost += header->lost;
 	}
+	bpf_records_read(records, &records->before);
 }
 
 void bpf_records_name_files(struct pfstat_bpf *bpf)

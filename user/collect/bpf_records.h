@@ -26,15 +26,20 @@ int bpf_records_configure(struct pfstat_bpf *bpf, const struct bpf_targets *targ
  */
 uint64_t bpf_records_inside_ps(struct pfstat_bpf *bpf);
 
+struct bpf_record_counts {
+	uint64_t calls;
+	uint64_t lost;		      /* of these, found no room */
+	uint64_t faults, faults_lost; /* records of other faults: stored, and without room */
+};
+
 /* The rings, as the programs and this process share them. */
 struct bpf_records {
 	struct bpf_record_header *headers;
 	const struct pfstat_record *records;
 	uint64_t headers_bytes, records_bytes;
 	unsigned int nr_rings;
-	uint32_t capacity; /* records of a ring */
-	uint64_t begun;	   /* counts of bpf_records_forget(): to be subtracted */
-	uint64_t lost;
+	uint32_t capacity;		 /* records of a ring */
+	struct bpf_record_counts before; /* at bpf_records_forget(): to be subtracted */
 };
 
 /* After the load, before the programs are attached. 0 or a negative errno. */
@@ -45,8 +50,8 @@ void bpf_records_ring(const struct bpf_records *records, unsigned int number,
 
 /* Drops all records so far; none may be under way. */
 void bpf_records_forget(struct bpf_records *records);
-/* Calls since then, and those of them that found no room. */
-void bpf_records_count(const struct bpf_records *records, uint64_t *calls, uint64_t *lost);
+/* Since then. */
+void bpf_records_count(const struct bpf_records *records, struct bpf_record_counts *counts);
 
 /* From now on only calls of files that were added are recorded. */
 void bpf_records_name_files(struct pfstat_bpf *bpf);

@@ -35,6 +35,8 @@ struct fault_source_counters {
 	uint64_t lost;	       /* of these, not stored */
 	uint64_t call_cost_ps; /* see struct run_counters */
 	uint64_t inside_ps;
+	/* Records of faults without a call, which are passed as events: stored, and lost. */
+	uint64_t events, events_lost;
 };
 
 /* Each source embeds it at the beginning of a struct of its own. */

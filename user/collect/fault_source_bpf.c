@@ -170,12 +170,17 @@ static int bpf_source_counters(const struct fault_source *source,
 			       struct fault_source_counters *counters)
 {
 	const struct bpf_source *bpf = bpf_source_of(source);
+	struct bpf_record_counts counts;
 
+	bpf_records_count(&bpf->records, &counts);
 	*counters = (struct fault_source_counters){
 		.call_cost_ps = COUNT_NA,
 		.inside_ps = bpf->inside_ps,
+		.calls = counts.calls,
+		.lost = counts.lost,
+		.events = counts.faults,
+		.events_lost = counts.faults_lost,
 	};
-	bpf_records_count(&bpf->records, &counters->calls, &counters->lost);
 	return 0;
 }
 

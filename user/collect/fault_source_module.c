@@ -389,7 +389,12 @@ static int module_counters(const struct fault_source *source,
 	int err;
 
 	(void)source;
-	*counters = (struct fault_source_counters){ COUNT_NA, COUNT_NA, COUNT_NA, COUNT_NA };
+	*counters = (struct fault_source_counters){
+		.calls = COUNT_NA,
+		.lost = COUNT_NA,
+		.call_cost_ps = COUNT_NA,
+		.inside_ps = COUNT_NA,
+	};
 	if (!file)
 		return -errno;
 	while (fgets(line, sizeof(line), file)) {

@@ -402,12 +402,31 @@ void instruments_count_swap(struct instruments *instruments, bool count)
 		events_count_swap(instruments->events, count);
 }
 
+/* Faults without a call, which eBPF records next to the calls. */
+static int instruments_add_recorded(const struct instruments *instruments,
+				    struct run_counters *counters)
+{
+	const struct fault_source *source = instruments->source;
+	struct fault_source_counters read;
+	int err = source->ops->counters(source, &read);
+
+	if (err)
+		return err;
+	counters->counts[PFSTAT_COUNT_EVENTS] += read.events;
+	counters->counts[PFSTAT_COUNT_EVENTS_LOST] += read.events_lost;
+	return 0;
+}
+
 static int instruments_event_counts(const struct instruments *instruments,
 				    struct run_counters *counters)
 {
 	int err = instruments->events ? events_counters(instruments->events, counters) : -ENODATA;
 
-	return err ? err : all_faults_counters(&instruments->faults, counters);
+	if (!err)
+		err = all_faults_counters(&instruments->faults, counters);
+	return err || !instruments->source->ops->use_events ?
+		       err :
+		       instruments_add_recorded(instruments, counters);
 }
 
 int instruments_counts(const struct instruments *instruments, struct run_counters *counters)
