@@ -1,36 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* pfdrive: sets up what all subcommands share, and runs the one that the command line names. */
-#include <errno.h>
-#include <locale.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+/* pfdrive: runs the subcommand that the command line names. */
 #include "cmd/cmd.h"
-#include "privilege/invoker.h"
 #include "util/message.h"
-
-static int find_invoker(void)
-{
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
-	int err = invoker_init(uid, gid);
-
-	if (err == -EINVAL)
-		return message(
-			STATUS_FAILED,
-			"SUDO_UID '%s' and SUDO_GID '%s' are not the numbers of a user; unset "
-			"them, or use sudo",
-			uid, gid ?: "");
-	return err ? message(STATUS_FAILED, "cannot find the user that called sudo: %s",
-			     strerror(-err)) :
-		     STATUS_OK;
-}
 
 int main(int argc, char **argv)
 {
-	/* UTF-8 for people (µs), also if LANG is not set; numbers stay as programs read them. */
-	setlocale(LC_CTYPE, "C.UTF-8");
-	if (find_invoker())
-		return STATUS_FAILED;
-	return command_line(argc, argv);
+	return program_start() ? STATUS_FAILED : command_line(argc, argv);
 }

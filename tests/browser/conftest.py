@@ -11,9 +11,9 @@ from selenium.webdriver.chrome.service import Service
 BUILD = pathlib.Path(os.environ["PFSTAT_BUILD"])
 
 
-def pfdrive(*arguments, status=0, **options):
-    """Runs pfdrive; returns its (standard output, standard error)."""
-    done = subprocess.run([BUILD / "pfdrive", *map(str, arguments)], capture_output=True,
+def pfdrive(*arguments, status=0, program="pfdrive", **options):
+    """Runs pfdrive, or pfbench; returns its (standard output, standard error)."""
+    done = subprocess.run([BUILD / program, *map(str, arguments)], capture_output=True,
                           text=True, check=False, **options)
     assert done.returncode == status, (arguments, done.stdout[-2000:], done.stderr)
     return done.stdout, done.stderr

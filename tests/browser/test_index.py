@@ -42,7 +42,7 @@ def fixture_runs(tmp_path):
 
 def index_of(runs):
     page = runs / "index.html"
-    page.write_text(pfdrive("helper", "fault-index", runs)[0])
+    page.write_text(pfdrive("faults", runs, program="pfbench")[0])
     return page
 
 
@@ -108,5 +108,5 @@ def test_index_fits_into_the_window(browser, runs, width, dark):
 
 def test_missing_run_is_an_error(runs):
     (runs / "sequential.json").unlink()
-    _, error = pfdrive("helper", "fault-index", runs, status=1)
+    _, error = pfdrive("faults", runs, program="pfbench", status=1)
     assert "sequential.json: No such file or directory; run make demo" in error

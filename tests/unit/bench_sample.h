@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "user/bench/bench_plan.h"
-#include "user/bench/bench_results.h"
-#include "user/bench/suite.h"
+#include "bench/suite/bench_plan.h"
+#include "bench/suite/bench_results.h"
+#include "bench/suite/suite.h"
 #include "user/model/counters.h"
 
 /* The selected rows; none of them has been measured yet. */

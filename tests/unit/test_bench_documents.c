@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/suite/ops/op_registry.h"
 #include "runner.h"
-#include "user/bench/ops/op_registry.h"
 
 /* The tests run at the top of the tree. */
 #define GUIDE	       "Documentation/user/bench.rst"

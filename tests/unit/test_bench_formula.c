@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/suite/core/formula.h"
 #include "runner.h"
-#include "user/bench/core/formula.h"
 
 #define TINY 0.000000001
 

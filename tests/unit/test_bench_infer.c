@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "bench/suite/core/infer.h"
 #include "runner.h"
-#include "user/bench/core/infer.h"
 #include "user/util/random.h"
 
 #define K    1024ULL

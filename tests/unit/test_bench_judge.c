@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/suite/core/judge.h"
 #include "runner.h"
-#include "user/bench/core/judge.h"
 #include "user/model/counters.h"
 #include "user/util/time_ns.h"
 

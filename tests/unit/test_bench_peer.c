@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/suite/ops/peer_protocol.h"
+#include "bench/suite/ops/peer_server.h"
+#include "bench/suite/ops/stream.h"
 #include "runner.h"
-#include "user/bench/ops/peer_protocol.h"
-#include "user/bench/ops/peer_server.h"
-#include "user/bench/ops/stream.h"
 #include "user/util/signals.h"
 
 static char port[8];

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "bench/suite/derived.h"
+#include "bench/suite/predict.h"
 #include "bench_sample.h"
 #include "runner.h"
-#include "user/bench/derived.h"
-#include "user/bench/predict.h"
 
 #define TINY 0.000000001
 

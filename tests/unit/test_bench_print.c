@@ -2,11 +2,11 @@
 /* Output of pfdrive bench: JSON against its schema, columns of the CSV, words of the table. */
 #include <stdlib.h>
 
+#include "bench/suite/predict.h"
+#include "bench/suite/print/bench_print.h"
 #include "bench_sample.h"
 #include "runner.h"
 #include "schema.h"
-#include "user/bench/predict.h"
-#include "user/bench/print/bench_print.h"
 
 #define SCHEMA "Documentation/formats/pfdrive.schema.json" /* the tests run at the top */
 

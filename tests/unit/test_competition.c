@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/pressure/compete_options.h"
+#include "bench/pressure/competition.h"
 #include "runner.h"
-#include "user/compete/compete_options.h"
-#include "user/analyze/pages/competition.h"
 
 TEST(test_a_size_has_a_unit_and_a_ratio_does_not)
 {

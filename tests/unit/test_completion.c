@@ -6,19 +6,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/pfbench.h"
 #include "runner.h"
 #include "user/cmd/cmd.h"
 #include "user/cmd/completion.h"
 
 static const char *const shells[] = { "bash", "zsh" };
 static char text[65536];
+static const struct subcommand *commands[BENCH_MAX_COMMANDS];
+static size_t nr_commands;
+
+static void list_commands(void)
+{
+	nr_commands = bench_all_commands(commands);
+}
 
 static void write_script(const char *shell, const char *path)
 {
 	FILE *file = fopen(path, "w");
 
 	ck_assert_ptr_nonnull(file);
-	ck_assert(completion_print(file, shell));
+	ck_assert(completion_print(file, shell, commands, nr_commands));
 	ck_assert_int_eq(fclose(file), 0);
 }
 
@@ -32,7 +40,7 @@ static void read_script(const char *shell)
 	FILE *file = tmpfile();
 
 	ck_assert_ptr_nonnull(file);
-	ck_assert(completion_print(file, shell));
+	ck_assert(completion_print(file, shell, commands, nr_commands));
 	rewind(file);
 	read_all(file);
 	fclose(file);
@@ -97,11 +105,11 @@ TEST(test_script_has_every_option_of_every_command, .loops = 2)
 	FILE *help;
 	size_t i;
 
-	for (i = 0; i < nr_subcommands; i++) {
-		if (!subcommands[i]->argp)
+	for (i = 0; i < nr_commands; i++) {
+		if (!commands[i]->argp)
 			continue;
-		part = part_of(shell, subcommands[i]->name);
-		help = help_of(subcommands[i]);
+		part = part_of(shell, commands[i]->name);
+		help = help_of(commands[i]);
 		options = 0;
 		while (fgets(line, sizeof(line), help)) {
 			at = line + strspn(line, " ");
@@ -112,7 +120,7 @@ TEST(test_script_has_every_option_of_every_command, .loops = 2)
 			snprintf(option, sizeof(option), "%.*s",
 				 (int)strspn(at, "abcdefghijklmnopqrstuvwxyz-"), at);
 			ck_assert_msg(has_option(part, option), "%s: %s of %s is missing", shell,
-				      option, subcommands[i]->name);
+				      option, commands[i]->name);
 			options++;
 		}
 		fclose(help);
@@ -127,11 +135,11 @@ TEST(test_script_has_every_command_and_no_helper, .loops = 2)
 	size_t i;
 
 	read_script(shells[_i]);
-	for (i = 0; i < nr_subcommands; i++) {
-		name = strchr(subcommands[i]->name, ' ');
-		name = name ? name + 1 : subcommands[i]->name;
+	for (i = 0; i < nr_commands; i++) {
+		name = strchr(commands[i]->name, ' ');
+		name = name ? name + 1 : commands[i]->name;
 		snprintf(word, sizeof(word), _i ? "\t'%s:" : "%s ", name);
-		ck_assert(!!strstr(text, word) == (subcommands[i]->group != COMMAND_HIDDEN) ||
+		ck_assert(!!strstr(text, word) == (commands[i]->group != COMMAND_HIDDEN) ||
 			  !strcmp(name, "helper"));
 	}
 	ck_assert_ptr_null(strstr(text, "cgroup-reaper"));
@@ -210,5 +218,7 @@ TEST(test_bash_offers_commands_options_and_values)
 
 TEST(test_another_shell_is_refused)
 {
-	ck_assert(!completion_print(stdout, "fish"));
+	ck_assert(!completion_print(stdout, "fish", commands, nr_commands));
 }
+
+FIXTURE(list_commands, NULL);

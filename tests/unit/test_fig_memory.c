@@ -2,8 +2,8 @@
 /* The figure of memory.latency: points from rows, and marks of known caches. */
 #include <string.h>
 
+#include "bench/suite/fig_memory.h"
 #include "runner.h"
-#include "user/bench/fig_memory.h"
 
 static const struct bench_operation latency = { .name = "memory.latency" };
 static const struct bench_operation other = { .name = "memory.pair" };

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "bench/io/io_report.h"
 #include "runner.h"
 #include "sample_run.h"
 #include "schema.h"
-#include "user/study/io/io_report.h"
 
 #define SCHEMA	"Documentation/formats/pfdrive-study-io.schema.json" /* the tests run at the top */
 #define NR_ROWS 4

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "bench/pfbench.h"
 #include "runner.h"
 #include "text_file.h"
 #include "user/cmd/cmd.h"
@@ -15,6 +16,13 @@
 
 static const struct argp_option *options[MOST_OPTIONS];
 static size_t nr_options;
+static const struct subcommand *commands[BENCH_MAX_COMMANDS];
+static size_t nr_commands;
+
+static void list_commands(void)
+{
+	nr_commands = bench_all_commands(commands);
+}
 
 static void collect(const struct argp *argp)
 {
@@ -65,16 +73,16 @@ TEST(test_each_option_is_in_the_manual_page)
 	const char *page;
 	size_t i, j;
 
-	for (i = 0; i < nr_subcommands; i++) {
-		if (!subcommands[i]->argp)
+	for (i = 0; i < nr_commands; i++) {
+		if (!commands[i]->argp)
 			continue;
-		page = page_of(subcommands[i]);
+		page = page_of(commands[i]);
 		for (j = 0; j < nr_options; j++) {
 			term_of(options[j], term, sizeof(term));
 			snprintf(line, sizeof(line), "\n%s\n    ", term);
 			snprintf(reference, sizeof(reference), "**--%s**", options[j]->name);
 			ck_assert_msg(strstr(page, line) || strstr(page, reference),
-				      "the page of %s lacks %s", subcommands[i]->name, term);
+				      "the page of %s lacks %s", commands[i]->name, term);
 		}
 	}
 }
@@ -105,12 +113,12 @@ TEST(test_each_option_of_a_manual_page_exists_and_has_an_example)
 	unsigned int terms;
 	size_t i;
 
-	for (i = 0; i < nr_subcommands; i++) {
-		if (!subcommands[i]->argp)
+	for (i = 0; i < nr_commands; i++) {
+		if (!commands[i]->argp)
 			continue;
-		name = subcommands[i]->name;
+		name = commands[i]->name;
 		terms = 0;
-		for (line = page_of(subcommands[i]); line; line = end ? end + 1 : NULL) {
+		for (line = page_of(commands[i]); line; line = end ? end + 1 : NULL) {
 			end = strchr(line, '\n');
 			if (!end || !is_term(line) || strncmp(end, "\n    ", strlen("\n    ")) ||
 			    !strncmp(line, "--help", strlen("--help")))
@@ -133,8 +141,10 @@ TEST(test_each_manual_page_has_examples)
 {
 	size_t i;
 
-	for (i = 0; i < nr_subcommands; i++)
-		if (subcommands[i]->argp)
-			ck_assert_msg(strstr(page_of(subcommands[i]), "\nEXAMPLES\n========\n"),
-				      "the page of %s has no examples", subcommands[i]->name);
+	for (i = 0; i < nr_commands; i++)
+		if (commands[i]->argp)
+			ck_assert_msg(strstr(page_of(commands[i]), "\nEXAMPLES\n========\n"),
+				      "the page of %s has no examples", commands[i]->name);
 }
+
+FIXTURE(list_commands, NULL);

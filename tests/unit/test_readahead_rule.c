@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/faults/fault_experiments.h"
+#include "bench/faults/fault_variations.h"
 #include "runner.h"
-#include "user/study/faults/fault_experiments.h"
-#include "user/study/faults/fault_variations.h"
 
 #define PAGES  11264U
 #define WINDOW 32U

@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bench/rss/rss_steps.h"
 #include "runner.h"
 #include "schema.h"
-#include "user/study/rss/rss_steps.h"
 #include "user/util/page_size.h"
 
 #define SCHEMA "Documentation/formats/pfdrive-study-rss.schema.json" /* the tests run at the top */

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/pressure/competition.h"
+#include "bench/pressure/json_competition.h"
 #include "runner.h"
-#include "user/print/json/json_competition.h"
 #include "user/print/text/table.h"
 
 static struct competition competitions[2];
@@ -42,7 +43,7 @@ static void make(void)
 		competition->with.major[FAULT_SWAP] = 60;
 		competition->matrix.pages[SWAP_RUN][SWAP_COMPETITOR] = 2;
 		competition->matrix.pages[SWAP_COMPETITOR][SWAP_SEVERAL] = 5;
-		reports[i].extras.competition = competition;
+		reports[i].extras.study = &competition->study;
 		views[i].run = &reports[i];
 	}
 }
@@ -55,7 +56,7 @@ static void print(size_t nr)
 	free(text);
 	out = open_memstream(&text, &size);
 	fputc('\n', out); /* so that all lines begin alike */
-	ck_assert_int_eq(table_competition(out, views, nr), 0);
+	ck_assert_int_eq(competition_print_table(out, views, nr), 0);
 	fclose(out);
 }
 
@@ -120,7 +121,7 @@ TEST(test_json_adds_up_and_unknown_values_are_null)
 	json_t *json, *side, *swapped;
 
 	make();
-	json = json_competition(reports[0].extras.competition);
+	json = competition_json(reports[0].extras.study);
 	ck_assert_ptr_nonnull(json);
 	side = json_object_get(json_object_get(json, "with"), "figures");
 	ck_assert_uint_eq(json_object_size(side), NR_COMPETITION_FIGURES);
@@ -133,11 +134,7 @@ TEST(test_json_adds_up_and_unknown_values_are_null)
 	ck_assert_ptr_null(json_object_get(swapped, "kswapd"));
 	json_decref(json);
 	competitions[0].have_matrix = false;
-	json = json_competition(reports[0].extras.competition);
+	json = competition_json(reports[0].extras.study);
 	ck_assert(json_is_null(json_object_get(json, "swapped")));
-	json_decref(json);
-	reports[0].extras.competition = NULL;
-	json = json_competition(reports[0].extras.competition);
-	ck_assert(json_is_null(json));
 	json_decref(json);
 }

@@ -53,7 +53,7 @@ def test_counts_add_up(name):
 def test_read_ahead_rule_predicts_each_count(tmp_path):
     for name in EXPERIMENTS:
         (tmp_path / f"{name}.json").write_text(json.dumps(experiment(name)))
-    page = pfstat.run(pfstat.PFDRIVE, "helper", "fault-index", tmp_path).stdout
+    page = pfstat.run(pfstat.PFBENCH, "faults", tmp_path).stdout
     assert "In all five experiments this run counts exactly" in page
     assert page.count("<td>equal</td>") == len(EXPERIMENTS)
 

@@ -125,7 +125,7 @@ def test_read_ahead_rule_predicts_each_count(tmp_path):
     """The index page of the demo compares these runs with a model of the kernel's rule."""
     for name in EXPERIMENTS:
         (tmp_path / f"{name}.json").write_text(json.dumps(experiment(name)))
-    page = pfstat.run(pfstat.PFDRIVE, "helper", "fault-index", tmp_path).stdout
+    page = pfstat.run(pfstat.PFBENCH, "faults", tmp_path).stdout
     # The rule has no time. A read-ahead of 128 KiB has 32 pages of 4 KiB, whose faults take as long
     # as its read; a fault may meet the last of fewer pages before they are read.
     waits = [count(experiment(name), "wait") for name in EXPERIMENTS]

@@ -18,7 +18,7 @@ unit_tests	:= $(filter-out $(if $(without_bpf),$(bpf_tests)), \
 # Beside the tests: main(), and pure parts of the kernel side, compiled for the host.
 unit_other	:= tests/unit/runner.c common/classify.c module/command.c
 # Libraries that the tests are linked with, in the order of the linker.
-unit_libs	:= libpfdrive.a
+unit_libs	:= libpfbench.a libpfdrive.a
 SANITIZE	:= -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 link_tests	= $(CC) -o $@ $^ $(user_libs) $(shell $(PKG_CONFIG) --libs check)
@@ -45,11 +45,12 @@ $(eval $(call unit_rules,$(BUILD)/unit,,$(BUILD)))
 $(eval $(call unit_rules,$(BUILD)/unit-san,$(SANITIZE),$(BUILD)/unit-san))
 
 $(BUILD)/unit-san/libpfdrive.a: $(lib_src:%.c=$(BUILD)/unit-san/%.o)
+$(BUILD)/unit-san/libpfbench.a: $(bench_src:%.c=$(BUILD)/unit-san/%.o)
 $(unit_libs:%=$(BUILD)/unit-san/%):
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
--include $(lib_src:%.c=$(BUILD)/unit-san/%.d)
+-include $(lib_src:%.c=$(BUILD)/unit-san/%.d) $(bench_src:%.c=$(BUILD)/unit-san/%.d)
 .SECONDARY:
 
 # The programs of make check-unit; check-cross has no sanitizers.

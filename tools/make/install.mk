@@ -7,7 +7,7 @@ mandir		:= $(PREFIX)/share/man/man1
 schemadir	:= $(PREFIX)/share/pfstat
 RST2MAN		?= $(firstword $(foreach c,rst2man rst2man.py,$(shell command -v $(c))))
 
-man_src		:= $(sort $(wildcard Documentation/man/pfdrive*.1.rst))
+man_src		:= $(sort $(wildcard Documentation/man/*.1.rst))
 man_pages	:= $(man_src:Documentation/man/%.rst=$(BUILD)/man/%)
 schemas		:= $(sort $(wildcard Documentation/formats/*.schema.json))
 # The kernel for which the module is built; it may differ from the running one.
@@ -16,7 +16,7 @@ release		= $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 			$(notdir $(patsubst %/build,%,$(KDIR))))
 
 # Pairs FILE:DESTINATION.
-program_files	= $(BUILD)/pfdrive:$(SBINDIR)/pfdrive
+program_files	= $(BUILD)/pfdrive:$(SBINDIR)/pfdrive $(BUILD)/pfbench:$(SBINDIR)/pfbench
 man_files	= $(foreach page,$(man_pages),$(page):$(mandir)/$(notdir $(page)))
 schema_files	= $(foreach schema,$(schemas),$(schema):$(schemadir)/$(notdir $(schema)))
 completion_files = $(BUILD)/completion/pfdrive.bash:$(PREFIX)/share/bash-completion/completions/pfdrive \
@@ -84,8 +84,8 @@ $(units): $(BUILD)/%: packaging/% force
 	$(Q)sed 's,@SBINDIR@,$(SBINDIR),' $< > $@
 
 .PHONY: force
-install-user: $(BUILD)/pfdrive $(units) man completion
-	$(call install_pair,755,$(program_files))
+install-user: $(BUILD)/pfdrive $(BUILD)/pfbench $(units) man completion
+	$(foreach pair,$(program_files),$(call install_pair,755,$(pair)))
 	$(if $(RST2MAN),$(call install_data,$(man_files)))
 	$(call install_data,$(data_files))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The eBPF programs and pfdrive.
+# The eBPF programs, pfdrive and pfbench.
 
 # CROSS=riscv64-linux-gnu- compiles for another architecture, with Debian's cross compiler and the
 # libraries of that architecture, which dpkg installs beside this machine's.
@@ -27,6 +27,9 @@ user_obj	:= $(user_src:%.c=$(BUILD)/%.o)
 # Everything but main(), for pfdrive, the unit tests and the tools.
 lib_src		:= $(filter-out user/main.c,$(user_src))
 lib		:= $(BUILD)/libpfdrive.a
+# The measurements of the studies, without main().
+bench_src	:= $(filter-out bench/main.c,$(sort $(shell find bench -name '*.c')))
+bench_lib	:= $(BUILD)/libpfbench.a
 bpf_src		:= $(wildcard bpf/*.bpf.c)
 bpf_obj		:= $(bpf_src:%.c=$(BUILD)/%.o)
 
@@ -52,11 +55,19 @@ $(configuration): always
 	$(Q)mkdir -p $(@D)
 	$(Q)echo 'BPF=$(BPF) CC=$(CC)' | cmp -s - $@ || echo 'BPF=$(BPF) CC=$(CC)' > $@
 
-pfdrive: $(BUILD)/pfdrive
+pfdrive: $(BUILD)/pfdrive $(BUILD)/pfbench
 
 $(lib): $(lib_src:%.c=$(BUILD)/%.o)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(bench_lib): $(bench_src:%.c=$(BUILD)/%.o)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/pfbench: $(BUILD)/bench/main.o $(bench_lib) $(lib)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
 $(BUILD)/pfdrive: $(BUILD)/user/main.o $(lib)
 	$(call say,LINK,$@)
@@ -80,6 +91,11 @@ $(BUILD)/user/%.o: user/%.c $(configuration) | $(generated)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -c -o $@ $<
 
+$(BUILD)/bench/%.o: bench/%.c $(configuration) | $(generated)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(user_cflags) -I. -c -o $@ $<
+
 # Completion of pfdrive's command line, generated from its tables of commands and options.
 completions	:= $(BUILD)/completion/pfdrive.bash $(BUILD)/completion/_pfdrive
 
@@ -88,7 +104,7 @@ completion: $(completions)
 
 $(BUILD)/completion/pfdrive.bash: shell := bash
 $(BUILD)/completion/_pfdrive: shell := zsh
-$(completions): $(BUILD)/pfdrive
+$(completions): $(BUILD)/pfbench
 	$(call say,COMPLETE,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$< helper completion $(shell) > $@
@@ -130,4 +146,4 @@ $(BUILD)/util/version.h: VERSION tools/kernels/list tools/make/user.mk $(configu
 		OLDEST_KERNEL $(firstword $(releases)) NEWEST_KERNEL $(lastword $(releases)) \
 		BUILT_WITHOUT '$(if $(without_bpf),$(comma) without eBPF)' > $@
 
--include $(user_obj:.o=.d) $(bpf_obj:.o=.d)
+-include $(user_obj:.o=.d) $(bpf_obj:.o=.d) $(bench_src:%.c=$(BUILD)/%.d) $(BUILD)/bench/main.d

@@ -217,6 +217,7 @@ static int replay_touch(const struct replay_options *options, const struct recor
 	struct listening listening = { &mapping, replayed->classes };
 	struct cpus cpus;
 	struct run_plan plan = {
+		.last = true,
 		.options = &run,
 		.pattern = &pattern,
 		.mapping = &mapping,

@@ -14,6 +14,8 @@
 extern const struct subcommand *const subcommands[];
 extern const size_t nr_subcommands;
 
+/* STATUS_OK, or STATUS_FAILED after a message. */
+int program_start(void);
 /*
  * The whole command line: runs the command that it names, or `pfdrive run' if it begins with
  * an option or a file. Returns the exit status.

@@ -72,7 +72,8 @@ static int cmd_help(int argc, char **argv)
 		return subcommand_print_list();
 	if (!command)
 		return subcommand_unknown(argv[1], false);
-	return command->argp ? help_for(command) : subcommand_print_list();
+	return command->argp || command->group == COMMAND_STUDY ? help_for(command) :
+								  subcommand_print_list();
 }
 
 const struct subcommand help_command = {

@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
 #include "cmd/completion.h"
 #include "util/array.h"
 #include "workload/advice.h"
@@ -28,6 +27,11 @@ static const struct argp_option common_options[] = {
 	{ "usage", 1, NULL, 0, "print a short usage message", 0 },
 	{ "version", 'V', NULL, 0, "print the version", 0 },
 	{ 0 },
+};
+
+struct commands {
+	const struct subcommand *const *rows;
+	size_t nr;
 };
 
 typedef void (*option_printer)(FILE *out, const char *command, const struct argp_option *option);
@@ -102,14 +106,14 @@ static bool takes_file(const struct argp_option *option)
 }
 
 /* Prints the names of commands, or only the words after "study ". */
-static void print_names(FILE *out, const char *separator, bool studies)
+static void print_names(FILE *out, const struct commands *all, const char *separator, bool studies)
 {
 	const struct subcommand *command;
 	const char *space;
 	size_t i;
 
-	for (i = 0; i < nr_subcommands; i++) {
-		command = subcommands[i];
+	for (i = 0; i < all->nr; i++) {
+		command = all->rows[i];
 		space = strchr(command->name, ' ');
 		if (!strcmp(command->name, "helper") || !space == studies)
 			continue;
@@ -138,10 +142,10 @@ static void bash_values(FILE *out, const char *command, const struct argp_option
 	fprintf(out, ") echo '%s%s' ;;\n", takes_list(option) ? ", " : "", words);
 }
 
-static void bash_print(FILE *out)
+static void bash_print(FILE *out, const struct commands *all)
 {
 	static const char begin[] =
-		"# bash completion of pfdrive, made by 'pfdrive helper completion bash'.\n\n"
+		"# bash completion of pfdrive, made by 'pfbench helper completion bash'.\n\n"
 		"# _pfdrive_words COMMAND [OPTION]: options of a command, or values of an option.\n"
 		"# A comma first: several of them, separated by commas.\n"
 		"_pfdrive_words()\n{\n\tcase $* in\n";
@@ -184,17 +188,17 @@ static void bash_print(FILE *out)
 
 	fputs(begin, out);
 	fputs("\tcommands) echo '", out);
-	print_names(out, " ", false);
+	print_names(out, all, " ", false);
 	fputs("study' ;;\n\tstudy) echo '", out);
-	print_names(out, " ", true);
+	print_names(out, all, " ", true);
 	fputs("' ;;\n", out);
-	for (i = 0; i < nr_subcommands; i++) {
-		if (!subcommands[i]->argp)
+	for (i = 0; i < all->nr; i++) {
+		if (!all->rows[i]->argp)
 			continue;
-		fprintf(out, "\t'%s') echo '", subcommands[i]->name);
-		visit_command(out, subcommands[i], bash_option);
+		fprintf(out, "\t'%s') echo '", all->rows[i]->name);
+		visit_command(out, all->rows[i], bash_option);
 		fputs("' ;;\n", out);
-		visit_command(out, subcommands[i], bash_values);
+		visit_command(out, all->rows[i], bash_values);
 	}
 	fputs(end, out);
 }
@@ -247,15 +251,15 @@ static void zsh_option(FILE *out, const char *command, const struct argp_option 
 	fputs("' \\\n", out);
 }
 
-static void zsh_describe(FILE *out, const char *array, bool studies)
+static void zsh_describe(FILE *out, const struct commands *all, const char *array, bool studies)
 {
 	const struct subcommand *command;
 	const char *space;
 	size_t i;
 
 	fprintf(out, "\tlocal -a %s=(\n", array);
-	for (i = 0; i < nr_subcommands; i++) {
-		command = subcommands[i];
+	for (i = 0; i < all->nr; i++) {
+		command = all->rows[i];
 		space = strchr(command->name, ' ');
 		if (!strcmp(command->name, "helper") || !space == studies)
 			continue;
@@ -268,16 +272,16 @@ static void zsh_describe(FILE *out, const char *array, bool studies)
 	fputs("\t)\n", out);
 }
 
-static void zsh_print(FILE *out)
+static void zsh_print(FILE *out, const struct commands *all)
 {
 	size_t i;
 
 	fputs("#compdef pfdrive\n"
-	      "# zsh completion of pfdrive, made by 'pfdrive helper completion zsh'.\n\n"
+	      "# zsh completion of pfdrive, made by 'pfbench helper completion zsh'.\n\n"
 	      "_pfdrive()\n{\n\tlocal subcommand=run\n",
 	      out);
-	zsh_describe(out, "subcommands", false);
-	zsh_describe(out, "studies", true);
+	zsh_describe(out, all, "subcommands", false);
+	zsh_describe(out, all, "studies", true);
 	fputs("\n\tif (( CURRENT == 2 )); then\n"
 	      "\t\t_describe command subcommands\n"
 	      "\t\t_files\n"
@@ -304,22 +308,24 @@ static void zsh_print(FILE *out)
 	      "\tfi\n\n"
 	      "\tcase $subcommand in\n",
 	      out);
-	for (i = 0; i < nr_subcommands; i++) {
-		if (!subcommands[i]->argp)
+	for (i = 0; i < all->nr; i++) {
+		if (!all->rows[i]->argp)
 			continue;
-		fprintf(out, "\t'%s')\n\t\t_arguments -s \\\n", subcommands[i]->name);
-		visit_command(out, subcommands[i], zsh_option);
+		fprintf(out, "\t'%s')\n\t\t_arguments -s \\\n", all->rows[i]->name);
+		visit_command(out, all->rows[i], zsh_option);
 		fputs("\t\t\t'*:argument:_files' ;;\n", out);
 	}
 	fputs("\tesac\n}\n\n_pfdrive \"$@\"\n", out);
 }
 
-bool completion_print(FILE *out, const char *shell)
+bool completion_print(FILE *out, const char *shell, const struct subcommand *const *rows, size_t nr)
 {
+	const struct commands all = { rows, nr };
+
 	if (!strcmp(shell, "bash"))
-		bash_print(out);
+		bash_print(out, &all);
 	else if (!strcmp(shell, "zsh"))
-		zsh_print(out);
+		zsh_print(out, &all);
 	else
 		return false;
 	return true;

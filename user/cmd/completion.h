@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "util/subcommand.h"
+
 /* Prints the script that completes pfdrive's command line. false: not bash or zsh. */
-bool completion_print(FILE *out, const char *shell);
+bool completion_print(FILE *out, const char *shell, const struct subcommand *const *rows,
+		      size_t nr);
 
 #endif

@@ -212,7 +212,6 @@ int command_line(int argc, char **argv)
 	const struct subcommand *command;
 	int words;
 
-	argp_err_exit_status = STATUS_USAGE;
 	if (argc < 2) {
 		subcommand_list(stderr);
 		return STATUS_USAGE;

@@ -1,193 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * pfdrive run and pfdrive study pressure: open the memory, make the accesses as often as
- * --repeat requests, and print the reports of all runs together.
- */
-#include <errno.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "drive/cachegrind_run.h"
-#include "drive/run.h"
+/* pfdrive run: its arguments. */
+#include "drive/drive.h"
 #include "drive/run_arguments.h"
-#include "drive/run_memory.h"
-#include "drive/run_pressure.h"
-#include "print/print_report.h"
-#include "privilege/invoker.h"
-#include "privilege/output_file.h"
-#include "system/cpus.h"
-#include "util/message.h"
-#include "util/signals.h"
-
-struct drive {
-	struct options options;
-	struct run_memory memory;
-	struct output *json;
-	struct cache_simulation simulation;
-	struct cpus cpus; /* where pfdrive was allowed to run */
-	struct result *results;
-	unsigned int nr_results;
-};
-
-static int run_open_json(struct drive *drive)
-{
-	const char *path = drive->options.json;
-	int err;
-
-	if (!path)
-		return STATUS_OK;
-	err = output_open(&drive->json, path);
-	return err ? message(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err)) :
-		     STATUS_OK;
-}
-
-static int stay_on_cpu(struct drive *drive)
-{
-	struct cpus one;
-	int cpu, err = cpus_read(&drive->cpus);
-
-	if (err)
-		return message(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
-	/* The counters are of the caches of one CPU. */
-	if (drive->options.cpu < 0 && drive->options.extras.counters)
-		drive->options.cpu = sched_getcpu();
-	cpu = drive->options.cpu;
-	if (cpu < 0)
-		return STATUS_OK;
-	one = cpus_only(cpu);
-	err = cpus_confine(0, &one);
-	if (err)
-		return message(STATUS_FAILED, "cannot run on CPU %d: %s; name an online CPU", cpu,
-			       strerror(-err));
-	return STATUS_OK;
-}
-
-/* Once for all runs, because the simulation counts the same in each. */
-static int run_simulation(struct drive *drive, char *const *arguments)
-{
-	if (!drive->options.extras.simulate)
-		return STATUS_OK;
-	return simulate_caches(&drive->simulation, arguments);
-}
-
-static int run_all(struct drive *drive)
-{
-	struct run_plan plan = {
-		.options = &drive->options,
-		.pattern = &drive->memory.pattern,
-		.mapping = &drive->memory.mapping,
-		.name = drive->memory.name,
-		.cpus = &drive->cpus,
-	};
-	int status = STATUS_OK;
-
-	drive->results = calloc(drive->options.repeats, sizeof(*drive->results));
-	if (!drive->results)
-		return message(STATUS_FAILED, "out of memory");
-	while (!status && drive->nr_results < drive->options.repeats) {
-		plan.number = drive->nr_results + 1;
-		status = run_pressure(&plan, &drive->results[drive->nr_results++]);
-	}
-	return status;
-}
-
-static int run_print_to(FILE *out, enum report_format format, const struct drive *drive)
-{
-	const bool simulated = drive->options.extras.simulate;
-	struct report *reports = calloc(drive->nr_results, sizeof(*reports));
-	unsigned int i;
-	int err;
-
-	if (!reports)
-		return -ENOMEM;
-	for (i = 0; i < drive->nr_results; i++) {
-		reports[i] = drive->results[i].report;
-		reports[i].cost.subtract = drive->options.subtract;
-		reports[i].full = drive->options.full;
-		reports[i].extras.simulation = simulated ? &drive->simulation : NULL;
-	}
-	err = report_print(out, format, reports, drive->nr_results);
-	free(reports);
-	if (!err && (fflush(out) || ferror(out)))
-		err = errno ? -errno : -EIO;
-	return err;
-}
-
-static int run_write_json(struct drive *drive)
-{
-	int err;
-
-	if (!drive->json)
-		return STATUS_OK;
-	err = run_print_to(output_stream(drive->json), REPORT_JSON, drive);
-	if (!err) {
-		err = output_commit(drive->json);
-		drive->json = NULL;
-	}
-	return err ? message(STATUS_FAILED, "cannot write %s: %s", drive->options.json,
-			     invoker_strerror(err)) :
-		     STATUS_OK;
-}
-
-static int run_print_results(struct drive *drive)
-{
-	int err = run_print_to(stdout, drive->options.format, drive);
-	int status = run_write_json(drive);
-
-	return err ? message_of_stdout(err, "the results") : status;
-}
-
-static int check_accounts(const struct drive *drive)
-{
-	int status = STATUS_OK, one;
-	unsigned int i;
-
-	for (i = 0; i < drive->nr_results; i++) {
-		one = result_check(&drive->results[i], i + 1) ?: result_status(&drive->results[i]);
-		status = status ? status : one;
-	}
-	return status;
-}
-
-static int drive_steps(struct drive *drive, char *const *arguments)
-{
-	int status, accounts;
-
-	status = run_memory_open(&drive->memory, &drive->options);
-	if (!status)
-		status = run_open_json(drive);
-	if (!status)
-		status = run_simulation(drive, arguments);
-	if (!status)
-		status = stay_on_cpu(drive);
-	if (!status)
-		status = run_all(drive);
-	if (status)
-		return status;
-	status = run_print_results(drive);
-	/* Checked after printing, so that the JSON has the numbers. */
-	accounts = check_accounts(drive);
-	return status ? status : accounts;
-}
-
-/* simulation_arguments: the arguments of the loop that valgrind runs, without argv[0]. */
-static int drive_run(struct drive *drive, char *const *simulation_arguments)
-{
-	unsigned int i;
-	int status;
-
-	signals_init();
-	status = drive_steps(drive, simulation_arguments);
-	for (i = 0; i < drive->nr_results; i++)
-		result_free(&drive->results[i]);
-	free(drive->results);
-	simulate_exit(&drive->simulation);
-	output_close(drive->json);
-	run_memory_close(&drive->memory);
-	return status;
-}
 
 static const struct argp_child run_children[] = { { &run_arguments_argp, 0, NULL, 0 }, { 0 } };
 
@@ -203,35 +17,11 @@ static const struct argp run_argp = {
 
 static int cmd_run(int argc, char **argv)
 {
-	struct drive drive = { .memory = RUN_MEMORY_NONE };
+	struct options options;
 
-	run_arguments_init(&drive.options);
-	argp_parse(&run_argp, argc, argv, 0, NULL, &drive.options);
-	return drive_run(&drive, argv + 1);
-}
-
-static const struct argp_child study_pressure_children[] = {
-	{ &pressure_arguments_argp, 0, NULL, 0 },
-	{ 0 },
-};
-
-static const struct argp study_pressure_argp = {
-	.children = study_pressure_children,
-	.args_doc = "[FILE]",
-	.doc = "Makes each run twice, alone and with processes that compete for memory, and "
-	       "compares the page faults.\vNumbers take the suffixes K, M and G (1024). FILE is "
-	       "only read unless --allow-write is given. Requires root, the pfstat module or "
-	       "eBPF, and swap for the memory above the limit.",
-};
-
-static int cmd_study_pressure(int argc, char **argv)
-{
-	struct drive drive = { .memory = RUN_MEMORY_NONE };
-
-	run_arguments_init(&drive.options);
-	compete_parse(COMPETE_DEFAULT, &drive.options.compete);
-	argp_parse(&study_pressure_argp, argc, argv, 0, NULL, &drive.options);
-	return drive_run(&drive, argv + 1);
+	run_arguments_init(&options);
+	argp_parse(&run_argp, argc, argv, 0, NULL, &options);
+	return drive_main(&(struct drive_plan){ .options = &options, .arguments = argv + 1 });
 }
 
 const struct subcommand run_command = {
@@ -241,13 +31,4 @@ const struct subcommand run_command = {
 	.summary = "touch a file or memory, and measure its page faults",
 	.run = cmd_run,
 	.argp = &run_argp,
-};
-
-const struct subcommand study_pressure_command = {
-	.name = "study pressure",
-	.title = "pfdrive study pressure",
-	.group = COMMAND_STUDY,
-	.summary = "run beside processes that compete for memory",
-	.run = cmd_study_pressure,
-	.argp = &study_pressure_argp,
 };

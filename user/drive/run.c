@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A run of a pattern over a mapping, as a client of a measurement: prepare the page cache (and
- * the memory pressure), hook the mapping, make the phases, store what only this process knows.
- * Everything that can be refused is refused before the page cache is touched.
+ * A run of a pattern over a mapping, as a client of a measurement: prepare the page cache, hook the
+ * mapping, make the phases, store what only this process knows. Everything that can be refused is refused before the page cache is touched.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +11,6 @@
 
 #include <pfstat/control.h>
 
-#include "compete/pressure.h"
 #include "drive/phases.h"
 #include "drive/progress.h"
 #include "drive/run.h"
@@ -90,7 +88,6 @@ static int run_open(struct run *run)
 {
 	const struct run_plan *plan = run->plan;
 	const struct options *options = plan->options;
-	const bool last = plan->number == options->repeats && !options->compete.text;
 	const struct measurement_options measurement_options = {
 		.instruments = {
 			.source = options->source,
@@ -99,20 +96,20 @@ static int run_open(struct run *run)
 			.bpf = options->bpf,
 			.bpf_missing = "--no-bpf was given",
 			.events = {
-				.pages = true, .swap = plan->pressure,
+				.pages = true, .swap = plan->beside,
 				.ring_bytes = run_events_ring_bytes(plan->mapping),
 			},
 			.ring_size = options->ring_size,
 			.fault_around = options->fault_around,
 			.only_fd = -1,
-			.detach_later = last,
+			.detach_later = plan->last,
 			.cpus = plan->cpus,
 			.tick_ms = progress_tick_ms(),
 			.tick = progress_tick,
 			.tick_context = &run->progress,
 		},
 		.hooks_nothing = plan->mapping->kind == MAPPING_ANON,
-		.keeps_privileges = !last,
+		.keeps_privileges = !plan->last,
 		.groups = options->record ? REPORT_PLACES :
 					    1U << GROUP_BY_FILE | 1U << GROUP_BY_THREAD,
 		.listener = plan->listener,
@@ -207,22 +204,22 @@ static int run_make_phases(struct run *run)
 	return phases_make(&run->phases, &phases_plan);
 }
 
-/* Swap is counted only while the pressure presses. */
-static int run_make_pressure(struct run *run)
+/* Swap is counted only while something competes for memory. */
+static int run_make_beside(struct run *run)
 {
-	struct pressure *pressure = run->plan->pressure;
+	struct beside *beside = run->plan->beside;
 	int status;
 
-	if (!pressure)
+	if (!beside)
 		return run_make_phases(run);
-	status = pressure_begin(pressure);
+	status = beside->begin(beside);
 	if (status)
 		return status;
 	instruments_count_swap(run->measurement.instruments, true);
-	pressure_go(pressure);
-	status = run_make_phases(run) ?: pressure_end(pressure);
+	beside->go(beside);
+	status = run_make_phases(run) ?: beside->end(beside);
 	instruments_count_swap(run->measurement.instruments, false);
-	return status ?: pressure_close(pressure);
+	return status ?: beside->close(beside);
 }
 
 static int run_gather_extras(struct run *run)
@@ -245,8 +242,8 @@ static void run_fill_counters(struct run *run)
 	phases_fill_counters(&run->phases, counters);
 	/* Copies of a private mapping's pages are not the file's faults. */
 	counters->hooked_only = mapping->kind == MAPPING_SHARED || !mapping->writable;
-	/* Under pressure this program's own memory may be swapped, also at the phases' edges. */
-	if (run->plan->pressure) {
+	/* This program's own memory may be swapped then, also at the phases' edges. */
+	if (run->plan->beside) {
 		counters->hooked_only = false;
 		counters->edges = true;
 	}
@@ -263,20 +260,20 @@ static int run_finish(struct run *run)
 	return measurement_finish(&run->measurement);
 }
 
-/* The instruments' memory is not under pressure: they are opened before. */
+/* The instruments are opened before enter(), so that nothing competes with their memory. */
 static int run_make(struct run *run)
 {
-	struct pressure *pressure = run->plan->pressure;
+	struct beside *beside = run->plan->beside;
 
-	return run_open(run)						 ?:
-		       (pressure ? pressure_enter(pressure) : STATUS_OK) ?:
-		       run_prepare_cache(run)				 ?:
-		       run_record(run)					 ?:
-		       run_hook(run)					 ?:
-		       run_start(run)					 ?:
-		       run_make_pressure(run)				 ?:
-		       run_gather_extras(run)				 ?:
-									   run_finish(run);
+	return run_open(run)					    ?:
+		       (beside ? beside->enter(beside) : STATUS_OK) ?:
+		       run_prepare_cache(run)			    ?:
+		       run_record(run)				    ?:
+		       run_hook(run)				    ?:
+		       run_start(run)				    ?:
+		       run_make_beside(run)			    ?:
+		       run_gather_extras(run)			    ?:
+								      run_finish(run);
 }
 
 int run_once(const struct run_plan *plan, struct result *result)

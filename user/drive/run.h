@@ -9,17 +9,29 @@
 #include "util/subcommand.h"
 #include "workload/mapping.h"
 
-struct pressure;
+/*
+ * What runs beside the accesses, such as processes that compete for memory. The functions are
+ * called in this order; those that return an int return STATUS_OK, or the exit status after a
+ * message. After end() nothing moves while it is counted; close() leaves nothing.
+ */
+struct beside {
+	int (*enter)(struct beside *beside); /* before the page cache is prepared */
+	int (*begin)(struct beside *beside); /* the mapping is hooked */
+	void (*go)(struct beside *beside);   /* the accesses begin */
+	int (*end)(struct beside *beside);
+	int (*close)(struct beside *beside);
+};
 
 struct run_plan {
 	const struct options *options;
 	const struct pattern *pattern; /* fitted to the file */
 	struct mapping *mapping;       /* open, not mapped */
 	const char *name;	       /* of it, in sentences */
-	struct pressure *pressure;     /* the memory pressure; NULL: none */
+	struct beside *beside;	       /* NULL: nothing */
 	const struct policy *policy;   /* applied when the accesses begin; NULL: none */
 	const struct cpus *cpus;       /* where pfdrive may run, except for the accesses */
 	unsigned int number;	       /* of this run, from 1 */
+	bool last;		       /* no other run follows */
 	explain_sink listener;	       /* receives every logical fault; NULL: none */
 	void *listener_context;
 };
@@ -27,6 +39,6 @@ struct run_plan {
 /* STATUS_OK, or the exit status after a message. The result must be freed in any case. */
 int run_once(const struct run_plan *plan, struct result *result);
 
-extern const struct subcommand run_command, study_pressure_command;
+extern const struct subcommand run_command;
 
 #endif

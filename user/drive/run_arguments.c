@@ -138,7 +138,6 @@ static void set_file(const struct argp_state *state, struct options *options, co
 static void check_arguments(const struct argp_state *state, const struct options *options)
 {
 	workload_check(state, &options->workload, options->file, options->pattern.store_share);
-	compete_check(state, &options->compete);
 	source_option_check(state, options->source, options->bpf, options->fault_around);
 	named_files_input(state, "FILE", options->file);
 	named_files_output(state, "--json", options->json);
@@ -148,10 +147,6 @@ static void check_arguments(const struct argp_state *state, const struct options
 	if (options->record && options->repeats > 1)
 		usage(state, "--record: a recording holds one run, not %u; leave out --repeat",
 		      options->repeats);
-	if (options->record && options->compete.text)
-		usage(state,
-		      "--record: a recording holds one run, and a study makes two; use 'pfdrive "
-		      "run'");
 }
 
 static void set_repeats(struct options *options)
@@ -242,29 +237,6 @@ const struct argp run_arguments_argp = {
 	.options = run_arguments,
 	.parser = run_arguments_parse,
 	.children = run_arguments_children,
-};
-
-static error_t pressure_arguments_parse(int key, char *text, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	(void)text;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = options;
-	state->child_inputs[1] = &options->compete;
-	return 0;
-}
-
-static const struct argp_child pressure_arguments_children[] = {
-	{ &run_arguments_argp, 0, NULL, 0 },
-	{ &compete_argp, 0, NULL, 0 },
-	{ 0 },
-};
-
-const struct argp pressure_arguments_argp = {
-	.parser = pressure_arguments_parse,
-	.children = pressure_arguments_children,
 };
 
 void run_arguments_init(struct options *options)

@@ -13,7 +13,5 @@ void run_arguments_init(struct options *options);
  * STATUS_USAGE if it does not understand an argument, or if two do not go together.
  */
 extern const struct argp run_arguments_argp;
-/* Adds the options of competitors. */
-extern const struct argp pressure_arguments_argp;
 
 #endif

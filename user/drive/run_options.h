@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compete/compete_options.h"
 #include "print/print_report.h"
 #include "report/report.h"
 #include "run/extras.h"
@@ -33,7 +32,6 @@ struct options {
 	unsigned int repeats;
 	int cpu; /* -1: any */
 	struct extras_options extras;
-	struct compete_options compete;
 	enum report_format format;
 	const char *json;   /* NULL: no file */
 	const char *record; /* NULL: none */

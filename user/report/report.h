@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "analyze/accounts/cache_simulation.h"
 #include "analyze/accounts/hw_counts.h"
@@ -18,7 +19,6 @@
 #include "analyze/accounts/syscall_totals.h"
 #include "analyze/analysis.h"
 #include "analyze/groups/groups.h"
-#include "analyze/pages/competition.h"
 #include "analyze/pages/readahead.h"
 #include "analyze/fault/summary.h"
 #include "model/counters.h"
@@ -155,6 +155,20 @@ struct report_waits {
 	uint64_t unknown_ns; /* see struct waits */
 };
 
+struct view;
+struct json_t;
+
+/* Figures that a study adds to a report, and their printers. */
+struct report_study {
+	/* A section at the end of the tables. 0 or a negative errno. */
+	int (*print_table)(FILE *out, const struct view *views, size_t nr);
+	/* The member "competition" of the JSON report; NULL without memory. */
+	struct json_t *(*json)(const struct report_study *study);
+	/* The same, only numbers that vary between runs. */
+	struct json_t *(*json_figures)(const struct report_study *study);
+	void (*free)(struct report_study *study);
+};
+
 /* Optional figures of a run; the session fills them if the user requests them. */
 struct report_extras {
 	bool print_usage, print_syscalls; /* print as tables; JSON always has them */
@@ -165,7 +179,7 @@ struct report_extras {
 	const struct hw_counts *counters;
 	const struct cache_simulation *simulation;
 	const struct map_list *maps;
-	const struct competition *competition;
+	const struct report_study *study; /* NULL: there was none */
 };
 
 struct report {

@@ -41,7 +41,8 @@ int result_status(const struct result *result)
 void result_free(struct result *result)
 {
 	report_exit(&result->report);
-	free(result->competition);
+	if (result->study)
+		result->study->free(result->study);
 	extras_close(&result->extras);
 	analysis_free(result->analysis);
 	run_counters_exit(&result->counters);

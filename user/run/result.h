@@ -12,7 +12,7 @@
 
 struct result {
 	struct report report;
-	struct competition *competition; /* NULL: there was none */
+	struct report_study *study; /* what report.extras points to; NULL: there was none */
 	struct analysis *analysis;
 	struct run_counters counters;
 	struct extras extras;

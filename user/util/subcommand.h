@@ -20,7 +20,7 @@ struct subcommand {
 	enum subcommand_group group;
 	const char *summary;		   /* one line */
 	int (*run)(int argc, char **argv); /* returns the exit status */
-	const struct argp *argp;	   /* NULL: it has no options */
+	const struct argp *argp; /* NULL: it has no options, or another program has them */
 };
 
 #endif

@@ -20,6 +20,7 @@ import schema
 BUILD = pathlib.Path(os.environ.get("PFSTAT_BUILD", "build"))
 MODULE = pathlib.Path(os.environ.get("PFSTAT_KO", BUILD / "pfstat.ko"))
 PFDRIVE = BUILD / "pfdrive"
+PFBENCH = BUILD / "pfbench"
 DEBUGFS = pathlib.Path("/sys/kernel/debug/pfstat")
 DEVICES = pathlib.Path("/dev/pfstat")       # the same files
 PINS = pathlib.Path("/sys/fs/bpf/pfstat")

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "print/json/json_accounts.h"
-#include "print/json/json_competition.h"
 #include "print/json/json_contents.h"
 #include "print/json/json_environment.h"
 #include "print/json/json_extras.h"
@@ -102,6 +101,16 @@ static json_t *syscalls_of(const struct report *run)
 	return array;
 }
 
+static json_t *json_study(const struct report_study *study)
+{
+	return study ? study->json(study) : json_null();
+}
+
+static json_t *json_study_figures(const struct report_study *study)
+{
+	return study ? study->json_figures(study) : json_null();
+}
+
 static json_t *json_of_run(const struct view *view)
 {
 	const struct report *run = view->run;
@@ -151,7 +160,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "ledger", json_ledger(&run->ledger) },
 		{ "syscalls", syscalls_of(run) },
 		{ "syscall_totals", json_syscall_totals(run) },
-		{ "competition", json_competition(run->extras.competition) },
+		{ "competition", json_study(run->extras.study) },
 		{ "maps", json_maps(run->extras.maps) },
 		{ "maps_lost", value_known(run->losses.maps) },
 		{ "maps_late_cpus", value_known(run->losses.maps_late_cpus) },
@@ -196,7 +205,7 @@ static json_t *varying_of(const struct view *view)
 			 "rusage", json_usage(&run->usage), "usage",
 			 json_both_usages_figures(run->extras.usage), "counters",
 			 json_counter_figures(run->extras.counters), "competition",
-			 json_competition_figures(run->extras.competition));
+			 json_study_figures(run->extras.study));
 }
 
 static struct json_spread spread_of_runs(const struct view *views, size_t nr)

@@ -186,8 +186,8 @@ int table_print(FILE *out, const struct view *views, size_t nr)
 	if (err)
 		return err;
 	err = nr == 1 ? table_of_one(out, &views[0]) : table_repeats(out, views, nr);
-	if (err || !views[0].run->extras.competition)
+	if (err || !views[0].run->extras.study)
 		return err;
 	fputc('\n', out);
-	return table_competition(out, views, nr);
+	return views[0].run->extras.study->print_table(out, views, nr);
 }

@@ -63,7 +63,6 @@ int table_ledger(FILE *out, const struct ledger *ledger);
 int table_groups(FILE *out, const struct view *view);
 
 /* For one or more runs with competitors; several runs give means and standard deviations. */
-int table_competition(FILE *out, const struct view *views, size_t nr);
 
 /* For several runs: the study's table of each run, then means and standard deviations. */
 int table_repeats(FILE *out, const struct view *views, size_t nr);

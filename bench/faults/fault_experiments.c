@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads the runs of the demo and simulates them. The file, the pattern, the seed and the read-ahead
+ * come from the run itself, so that the prediction is for exactly that run.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/faults/fault_experiments.h"
+#include "print/json/json_environment.h"
+
+/* Columns "Disk faults" and "Long" of the tables in these figures of the study. */
+const struct fault_experiment fault_experiments[NR_FAULT_EXPERIMENTS] = {
+	[FAULT_RANDOM_COLD] = { "random-cold", "1", { .disk = 6198, .longs = 5101 } },
+	[FAULT_RANDOM_WARM] = { "random-warm", "3", { .disk = 0, .longs = 9412 } },
+	[FAULT_SEQUENTIAL] = { "sequential", "5", { .disk = 1, .longs = 11299 } },
+	[FAULT_STRIDE_4K] = { "stride-4K", "7", { .disk = 58, .longs = 11242 } },
+	[FAULT_STRIDE_256K] = { "stride-256K", "9", { .disk = 7224, .longs = 4075 } },
+};
+
+/* A class without calls is not in the JSON. */
+static uint64_t count_of(const json_t *group, const char *class)
+{
+	return json_integer_value(json_object_get(json_object_get(group, class), "count"));
+}
+
+/* Disabled for the target, or for all programs. */
+static bool is_fault_around_off(const struct environment *e)
+{
+	return !e->fault_around || e->fault_around_bytes == e->page_bytes;
+}
+
+static int take_run(struct fault_run *run, const json_t *json)
+{
+	const json_t *study = json_object_get(json, "study");
+	const json_t *classes = json_object_get(json, "classes");
+
+	if (!json_is_object(study) || !json_is_object(classes) ||
+	    environment_from_json(&run->environment, json_object_get(json, "environment")) ||
+	    !is_fault_around_off(&run->environment))
+		return -ENODATA;
+	run->counts.disk = count_of(study, "disk");
+	run->counts.longs = count_of(study, "long");
+	run->counts.marks = count_of(classes, "readahead");
+	run->waits = count_of(classes, "wait");
+	run->faults = json_integer_value(json_object_get(json, "faults"));
+	run->lost = json_integer_value(json_object_get(json, "lost"));
+	return 0;
+}
+
+int fault_run_load(struct fault_run *run, const char *folder, const char *name)
+{
+	char *path;
+	json_t *json;
+	FILE *file;
+	int err;
+
+	*run = (struct fault_run){ 0 };
+	if (asprintf(&path, "%s/%s.json", folder, name) < 0)
+		return -ENOMEM;
+	file = fopen(path, "re");
+	err = -errno;
+	free(path);
+	if (!file)
+		return err;
+	json = json_loadf(file, 0, NULL);
+	fclose(file);
+	err = json ? take_run(run, json) : -ENODATA;
+	json_decref(json);
+	return err;
+}
+
+static uint64_t fault_pages_of(uint64_t bytes, uint64_t page_bytes)
+{
+	return (bytes + page_bytes - 1) / page_bytes;
+}
+
+int fault_order_of(const struct pattern *pattern, uint32_t **order, uint64_t *pages)
+{
+	const uint64_t all = fault_pages_of(pattern->bytes, pattern->page_bytes);
+	const volatile sig_atomic_t stop = 0;
+	int err;
+
+	*order = calloc(all, sizeof(**order));
+	err = *order ? pattern_page_order(pattern, &stop, *order, pages) : -ENOMEM;
+	if (!err)
+		return 0;
+	free(*order);
+	*order = NULL;
+	return err;
+}
+
+int fault_counts_simulate(struct fault_counts *counts, const struct readahead_rule_options *options,
+			  const uint32_t *order, uint64_t pages)
+{
+	uint64_t classes[NR_FAULT_CLASSES] = { 0 };
+	struct readahead_rule rule;
+	const int err = readahead_rule_open(&rule, options);
+	uint64_t i;
+
+	if (err)
+		return err;
+	for (i = 0; i < pages; i++)
+		classes[readahead_rule_fault(&rule, order[i])]++;
+	readahead_rule_close(&rule);
+	*counts = (struct fault_counts){
+		.disk = classes[FAULT_DISK] + classes[FAULT_READAHEAD],
+		.marks = classes[FAULT_READAHEAD],
+		.longs = classes[FAULT_LONG],
+	};
+	return 0;
+}
+
+int fault_run_simulate(const struct fault_run *run, struct fault_counts *counts)
+{
+	const struct environment *e = &run->environment;
+	struct readahead_rule_options options = {
+		.pages = fault_pages_of(e->file_bytes, e->page_bytes),
+		.window = e->readahead_bytes > 0 ? e->readahead_bytes / (int64_t)e->page_bytes : 0,
+		.warm = !strcmp(e->cache, "warm"),
+	};
+	struct pattern pattern;
+	uint32_t *order;
+	uint64_t pages;
+	int err;
+
+	readahead_rule_set_kernel(&options, e->kernel);
+	if (pattern_parse(&pattern, e->pattern))
+		return -EINVAL;
+	pattern.page_bytes = e->page_bytes;
+	if (pattern_fit(&pattern, e->file_bytes, e->accesses, e->seed))
+		return -EINVAL;
+	err = fault_order_of(&pattern, &order, &pages);
+	if (err)
+		return err;
+	err = fault_counts_simulate(counts, &options, order, pages);
+	free(order);
+	return err;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The five experiments of the page-fault study: its published counts, the counts of a run (the JSON
+ * that pfdrive wrote), and the counts that the kernel's read-ahead rule predicts for that run.
+ */
+#ifndef PFSTAT_USER_FAULT_EXPERIMENTS_H
+#define PFSTAT_USER_FAULT_EXPERIMENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench/faults/readahead_rule.h"
+#include "model/environment.h"
+#include "workload/pattern.h"
+
+struct fault_counts {
+	uint64_t disk;	/* calls that returned without a page: the study's disk faults */
+	uint64_t marks; /* of these: they submitted the next window and did not wait */
+	uint64_t longs; /* the page was in the cache */
+};
+
+enum {
+	FAULT_RANDOM_COLD,
+	FAULT_RANDOM_WARM,
+	FAULT_SEQUENTIAL,
+	FAULT_STRIDE_4K,
+	FAULT_STRIDE_256K,
+	NR_FAULT_EXPERIMENTS
+};
+
+extern const struct fault_experiment {
+	const char *name; /* of the run's files */
+	const char *figure;
+	struct fault_counts published;
+} fault_experiments[NR_FAULT_EXPERIMENTS];
+
+struct fault_run {
+	struct environment environment;
+	struct fault_counts counts;
+	uint64_t waits;	 /* disk faults that met a page which was still read */
+	uint64_t faults; /* page faults; fewer than pages if one fault maps several */
+	uint64_t lost;	 /* records */
+};
+
+/*
+ * Reads FOLDER/NAME.json. -ENODATA: it is not a run, or a run with fault-around. Other results: 0
+ * or a negative errno.
+ */
+int fault_run_load(struct fault_run *run, const char *folder, const char *name);
+
+/* Predicts the counts by the rule of the run's kernel. -EINVAL: unknown pattern; -ENOMEM */
+int fault_run_simulate(const struct fault_run *run, struct fault_counts *counts);
+
+/* Counts for pages that are first accessed in this order. -ENOMEM */
+int fault_counts_simulate(struct fault_counts *counts, const struct readahead_rule_options *options,
+			  const uint32_t *order, uint64_t pages);
+
+/* The order in which a fitted pattern first accesses the pages: free it. -ENOMEM */
+int fault_order_of(const struct pattern *pattern, uint32_t **order, uint64_t *pages);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The comparison with competitors as JSON. NULL without memory. */
+#ifndef PFSTAT_USER_JSON_COMPETITION_H
+#define PFSTAT_USER_JSON_COMPETITION_H
+
+#include <jansson.h>
+
+#include "report/report.h"
+
+json_t *competition_json(const struct report_study *study);
+/* The figures that vary between runs. */
+json_t *competition_json_figures(const struct report_study *study);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Memory pressure for one run: a cgroup and competing processes, made anew for each run, and their
+ * counters.
+ */
+#ifndef PFSTAT_USER_PRESSURE_H
+#define PFSTAT_USER_PRESSURE_H
+
+#include "bench/pressure/compete_options.h"
+#include "bench/pressure/competition.h"
+#include "bench/pressure/competitor.h"
+#include "drive/run.h"
+#include "system/memory_cgroup.h"
+
+struct pressure {
+	struct beside beside; /* its functions; first, so that it is the same address */
+	const struct compete_options *options;
+	bool alone;			/* under the same limit, without competitors */
+	const struct cpus *cpus;	/* where the competitors may run */
+	uint64_t bytes;			/* that the run itself may need of anonymous memory */
+	uint64_t file_bytes;		/* of the file that it maps; 0: none */
+	struct competition competition; /* figures of this run, always in `with` */
+	struct memory_group group;
+	struct competitor competitors[COMPETITORS_MAX];
+	pid_t pids[COMPETITORS_MAX]; /* also when they have ended */
+	uint64_t before[NR_COMPETITION_FIGURES];
+};
+
+/* Fills pressure->beside, too. After run_once() call pressure_close(), also if it failed. */
+void pressure_init(struct pressure *pressure, const struct compete_options *options, bool alone);
+/* Nothing is left of it. STATUS_OK, or the exit status after a message. */
+int pressure_close(struct pressure *pressure);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The process that is watched, and its parent's side of the two pipes. It stores its times and
+ * sizes in shared memory, because any system call between two steps would be measured.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/rss/rss_toucher.h"
+#include "privilege/invoker.h"
+#include "util/signals.h"
+#include "util/time_ns.h"
+
+/* The process's own diary. */
+struct toucher_log {
+	struct rss_marks marks[RSS_STEPS_MAX];
+	unsigned int done; /* steps */
+	int err;
+};
+
+static int toucher_make_step(struct mapping *mapping, const struct rss_step *step,
+			     struct rss_marks *marks)
+{
+	int err = 0;
+
+	marks->start_ns = clock_monotonic_ns();
+	if (step->kind == RSS_MMAP)
+		err = mapping_map(mapping);
+	else if (step->kind == RSS_TOUCH)
+		(void)mapping->data[step->offset];
+	marks->end_ns = clock_monotonic_ns();
+	return err;
+}
+
+/* Touches all that a step needs before the first one: code, stack, and the buffers of reads. */
+static int toucher_warm_up(const struct sizes_files *files, struct mapping *mapping,
+			   struct toucher_log *log)
+{
+	static const uint8_t bytes[1];
+	struct mapping other = *mapping;
+	const struct rss_step step = { .kind = RSS_TOUCH };
+	int err;
+
+	memset(log, 0, sizeof(*log));
+	other.data = bytes;
+	toucher_make_step(&other, &step, &log->marks[0]);
+	err = sizes_read(files, bytes, 1, &log->marks[0].after);
+	if (!err)
+		err = mapping_map(&other);
+	if (!err)
+		mapping_unmap(&other);
+	return err;
+}
+
+static void toucher_make_steps(const struct sizes_files *files, struct mapping *mapping,
+			       const struct rss_step *steps, unsigned int nr,
+			       struct toucher_log *log)
+{
+	int err = 0;
+
+	while (!err && log->done < nr) {
+		struct rss_marks *marks = &log->marks[log->done];
+
+		err = toucher_make_step(mapping, &steps[log->done], marks);
+		if (!err)
+			err = sizes_read(files, mapping->data, mapping->pages, &marks->after);
+		if (!err)
+			log->done++;
+	}
+	log->err = err;
+}
+
+/* Before it holds it is not watched: its preparation belongs to no step. */
+static _Noreturn void toucher_be_child(int go, int ready, const struct mapping *mapping,
+				       const struct rss_step *steps, unsigned int nr,
+				       struct toucher_log *log)
+{
+	struct mapping own = *mapping;
+	struct sizes_files files;
+	char byte;
+	int err;
+
+	/*
+	 * A signal that ends pfdrive ends this process, and so does the SIGBUS of a byte that
+	 * cannot be read.
+	 */
+	signals_default();
+	/* Its own files in /proc belong to root once it is another user. */
+	err = sizes_open(&files);
+	if (!err)
+		err = invoker_become();
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user forgets it */
+	if (!err)
+		err = toucher_warm_up(&files, &own, log);
+	log->err = err;
+	close(ready);
+	/* End of file: pfdrive does not need it any more. */
+	if (!err && read(go, &byte, 1) == 1)
+		toucher_make_steps(&files, &own, steps, nr, log);
+	_exit(0);
+}
+
+/* Waits until the child closes the other end, which no other process holds, or exits. */
+static void toucher_wait_until_ready(int ready)
+{
+	ssize_t got;
+	char byte;
+
+	do
+		got = read(ready, &byte, 1);
+	while (got < 0 && errno == EINTR);
+}
+
+int toucher_hold(struct toucher *toucher, const struct mapping *mapping,
+		 const struct rss_step *steps, unsigned int nr)
+{
+	int go[2], ready[2], err;
+
+	*toucher = TOUCHER_NONE;
+	toucher->log = mmap(NULL, sizeof(*toucher->log), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (toucher->log == MAP_FAILED) {
+		toucher->log = NULL;
+		return -errno;
+	}
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(ready, O_CLOEXEC)) {
+		err = -errno;
+		goto close_go;
+	}
+	toucher->pid = fork();
+	if (!toucher->pid) {
+		close(go[1]);
+		close(ready[0]);
+		toucher_be_child(go[0], ready[1], mapping, steps, nr, toucher->log);
+	}
+	err = toucher->pid < 0 ? -errno : 0;
+	close(ready[1]);
+	if (!err)
+		toucher_wait_until_ready(ready[0]);
+	close(ready[0]);
+	if (err)
+		goto close_go;
+	close(go[0]);
+	toucher->go = go[1];
+	return 0;
+
+close_go:
+	toucher->pid = 0;
+	close(go[0]);
+	close(go[1]);
+	return err;
+}
+
+/* The process may wait for a disk; a signal to pfdrive also terminates it. */
+static int toucher_wait_for(struct toucher *toucher, int *status)
+{
+	while (waitpid(toucher->pid, status, 0) < 0) {
+		if (errno != EINTR)
+			return -errno;
+		if (signals_caught)
+			kill(toucher->pid, SIGKILL);
+	}
+	toucher->pid = 0;
+	return signals_caught ? -EINTR : 0;
+}
+
+int toucher_go(struct toucher *toucher, struct rss_step *steps, unsigned int nr, unsigned int *step)
+{
+	unsigned int i;
+	int status, err;
+
+	/* One that is gone already has left its reason. */
+	if (write(toucher->go, "", 1) < 0 && errno != EPIPE)
+		return -errno;
+	err = toucher_wait_for(toucher, &status);
+	if (err)
+		return err;
+	*step = toucher->log->done;
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status) == SIGBUS ? -EFAULT : -EINTR;
+	if (toucher->log->err)
+		return toucher->log->err;
+	if (*step != nr)
+		return -EPROTO;
+	for (i = 0; i < nr; i++)
+		steps[i].marks = toucher->log->marks[i];
+	return 0;
+}
+
+void toucher_close(struct toucher *toucher)
+{
+	if (toucher->go >= 0)
+		close(toucher->go);
+	if (toucher->pid) {
+		kill(toucher->pid, SIGKILL);
+		waitpid(toucher->pid, NULL, 0);
+	}
+	if (toucher->log)
+		munmap(toucher->log, sizeof(*toucher->log));
+	*toucher = TOUCHER_NONE;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The steps of the process, made once, with the module and eBPF looking on. */
+#ifndef PFSTAT_USER_RSS_WATCHED_H
+#define PFSTAT_USER_RSS_WATCHED_H
+
+#include <stdbool.h>
+
+#include "bench/rss/rss_steps.h"
+#include "workload/mapping.h"
+
+struct rss_plan {
+	const struct mapping *mapping; /* open, not mapped */
+	const char *name;	       /* of it, in sentences */
+	bool warm;		       /* its pages are in the page cache, or none is */
+	bool fault_around, bpf;
+};
+
+/*
+ * report->steps: kind and offset are set; all else of them is filled. STATUS_OK, or the
+ * exit status, after a message.
+ */
+int rss_watched(const struct rss_plan *plan, struct rss_report *report);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The runs of one operation, in its worker process. */
+#ifndef PFSTAT_USER_BENCH_MEASURE_H
+#define PFSTAT_USER_BENCH_MEASURE_H
+
+#include "bench/suite/core/operation.h"
+
+#define MEASURE_MAX_RUNS 64
+
+/* Shared memory of the worker and pfdrive. */
+struct measured {
+	bool finished;
+	int err;
+	char why[BENCH_WHY]; /* reason of err */
+	uint64_t operations; /* per run */
+	uint64_t bytes;	     /* see struct bench */
+	size_t runs;
+	double ns[MEASURE_MAX_RUNS]; /* per operation, of each run */
+	double cycles[MEASURE_MAX_RUNS];
+	uint64_t all_operations;   /* in all runs */
+	struct bench_counts usage; /* counts of getrusage(2) in all runs */
+	uint64_t elapsed_ns;
+	uint64_t brackets; /* timed parts of the last run */
+};
+
+struct measure_plan {
+	uint64_t budget_ns; /* for the whole row; no run begins after it */
+	size_t runs;
+};
+
+/* Calibrates, warms up and repeats. Fills in @measured after each run. */
+void bench_measure(struct bench *bench, const struct measure_plan *plan, struct measured *measured);
+
+#endif

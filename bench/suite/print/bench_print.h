@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The printers of bench_results. Each returns 0 or a negative errno. */
+#ifndef PFSTAT_USER_BENCH_PRINT_H
+#define PFSTAT_USER_BENCH_PRINT_H
+
+#include <stdio.h>
+
+#include "bench/suite/bench_results.h"
+
+int bench_print_table(FILE *out, const struct bench_results *results);
+int bench_print_csv(FILE *out, const struct bench_results *results);
+int bench_print_json(FILE *out, const struct bench_results *results);
+
+/* The skeleton of a report, in reStructuredText. */
+int bench_print_report(FILE *out, const struct bench_results *results);
+
+/* All operations, with unit and title. */
+int bench_print_list(FILE *out);
+
+/* At least three significant digits; "n/a" for NAN. */
+void bench_figure_text(double value, char *text, size_t size);
+
+#endif
