@@ -199,6 +199,7 @@ static json_t *head_of_run(void)
 
 	report_init(&report);
 	strcpy(report.environment.kind, "record");
+	report.environment.started_s = 1767312000;
 	strcpy(report.environment.command, "made up");
 	report.bpf.known = true;
 	report.bpf.hooks = (1U << HOOK_PERF) - 1;

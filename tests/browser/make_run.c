@@ -162,6 +162,7 @@ static void fill_head(struct report *report, bool bare)
 {
 	report_init(report);
 	strcpy(report->environment.kind, "record");
+	report->environment.started_s = 1767225600;
 	strcpy(report->environment.command, "<img src=x onerror=alert(2)> \xff & \"more\"");
 	strcpy(report->environment.invocation, "pfdrive record -o run.pfs -- '<img src=x>'");
 	strcpy(report->environment.machine, "<b>made up</b>");

@@ -2,7 +2,8 @@
 """The wheel in an environment of its own, a user without a privilege, and recordings.
 
 A test with the fixture `user` or `recorded` records; where perf_event_open() is denied, these
-tests are skipped, and one line says so."""
+tests are skipped. Others need an engine. A line states the number and the reason."""
+import collections
 import functools
 import os
 import pathlib
@@ -94,14 +95,31 @@ def denial():
     return done.stderr.strip() if done.returncode else ""
 
 
+@pytest.fixture(name="trace_processor", scope="session")
+def fixture_trace_processor():
+    """Perfetto's program that answers queries."""
+    return shutil.which("trace_processor_shell")
+
+
+def missing(item):
+    """Why a test cannot run here; "": it can."""
+    names = set(item.fixturenames)
+    if "spark" in names and not shutil.which("java"):
+        return "Spark requires java"
+    if "trace_processor" in names and not shutil.which("trace_processor_shell"):
+        return "there is no trace_processor_shell"
+    return denial() if names & set(RECORDS) else ""
+
+
 def pytest_collection_modifyitems(config, items):
-    config.skipped = [item for item in items if set(item.fixturenames) & set(RECORDS) and denial()]
-    config.hook.pytest_deselected(items=config.skipped)
+    config.skipped = {item: missing(item) for item in items if missing(item)}
+    config.hook.pytest_deselected(items=list(config.skipped))
     items[:] = [item for item in items if item not in config.skipped]
 
 
 def pytest_report_collectionfinish(config):
-    return [f"{len(config.skipped)} skipped: {denial()}"] if config.skipped else []
+    reasons = collections.Counter(config.skipped.values())
+    return [f"{count} skipped: {reason}" for reason, count in reasons.items()]
 
 
 def pytest_unconfigure():
