@@ -137,7 +137,7 @@ def pytest_runtest_protocol(item, nextitem):
     reporter.write_line(f"file {name}: {len(passed)} passed, {len(bad)} failed")
 
 
-def results(stats, prefix=""):
+def results(stats, prefix):
     """The tests that passed and those that did not. A skip counts as a failure: tests that a kernel
     cannot run are marked (needs)."""
     bad = {report.nodeid for word in ("failed", "error", "skipped")
@@ -163,14 +163,3 @@ def pytest_sessionfinish(session):
     print()
     for name, seconds in seconds_of_tests(reporter.stats).most_common(LONGEST):
         print(f"{seconds:7.1f} s {name}")
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_unconfigure(config):
-    """Prints the failures and the closing line."""
-    stats = config.pluginmanager.get_plugin("terminalreporter").stats
-    for report in [report for word in ("failed", "error", "skipped")
-                   for report in stats.get(word, [])]:
-        print(f"\n{report.nodeid}\n{report.longreprtext}")
-    passed, bad = results(stats)
-    print(f"{len(passed)} passed, {len(bad)} failed")
