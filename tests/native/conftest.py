@@ -28,6 +28,12 @@ def caller(request):
     return caller_of(request.param)
 
 
+@pytest.fixture
+def empty(caller):
+    with caller.new_folder() as path:
+        yield path
+
+
 def chooses_caller(metafunc):
     return any("caller" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
 

@@ -113,17 +113,36 @@ class Caller:
     def run(self, *words, **kwargs):
         return self.run_program("pfdrive", *words, **kwargs)
 
+    def refused(self, status, *words):
+        """The only message of pfdrive, which prints nothing else and has this exit status."""
+        return pfstat.refused(status, *words, program=self.program("pfdrive"), **self.options)
+
     @contextlib.contextmanager
-    def started(self, name, *words, **kwargs):
-        """A running program, killed at the end of the block unless it has ended."""
+    def started(self, name, *words, terminal=None):
+        """A running program, killed at the end of the block unless it has ended. It has pipes, or
+        a terminal for its input and output."""
+        ends = {"stdin": terminal or subprocess.PIPE, "stdout": terminal or subprocess.PIPE}
         process = subprocess.Popen([self.program(name), *map(str, words)], text=True,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, **self.options, **kwargs)
+                                   stderr=subprocess.PIPE, **ends, **self.options)
         try:
             yield process
         finally:
             process.kill()
             process.communicate()
+
+    @contextlib.contextmanager
+    def recorder(self, *words):
+        """A running `pfdrive record` that watches already, or has failed."""
+        with self.started("pfdrive", "record", "--source", "perf", *words) as process:
+            pfstat.wait_until(lambda: process.poll() is not None or pfstat.watches(process))
+            yield process
+
+    @contextlib.contextmanager
+    def new_folder(self):
+        """An empty folder of the caller."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as name:
+            shutil.chown(name, self.folder.stat().st_uid, self.folder.stat().st_gid)
+            yield pathlib.Path(name)
 
     def new_file(self, name, pages):
         """A file of the caller in the page cache, on the disk, with no two pages alike."""

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The commands that watch a program with perf's events, and those that read a recording of them."""
-import contextlib
 import csv
 import io
 import json
 import os
-import pathlib
 import re
-import signal
 
 import pytest
 
@@ -239,8 +236,9 @@ def test_each_view_of_top_counts_faults_and_states_what_is_not_known(caller, chu
     text = caller.run("top", "--source", "perf", "-p", churn.pid, "-i", "0.2", "-n", 3).stdout
     blocks = text.strip().split("\n\n")
     assert len(blocks) == 3 and "\x1b" not in text
+    # The program may have no CPU for a whole interval.
+    assert max(float(rate) for rate in re.findall(r"([\d.]+) faults/s", text)) > 0
     for block in blocks:
-        assert float(re.search(r"([\d.]+) faults/s", block)[1]) > 0
         assert " 0 events" in block
         assert ("measured with perf: whole faults; their calls and disk requests are n/a" if
                 caller.sampling == "all" else
@@ -248,55 +246,6 @@ def test_each_view_of_top_counts_faults_and_states_what_is_not_known(caller, chu
         assert "Page faults were in progress" in block
         assert "(anonymous memory)" in block
     assert churn.poll() is None
-
-
-@contextlib.contextmanager
-def keeping(caller, path, pid):
-    with caller.started("pfdrive", "record", "--source", "perf", "--keep", 5, "--output", path,
-                        "-p", pid) as process:
-        yield process
-
-
-WRITTEN = re.compile(r"pfdrive: the last ([\d.]+) s are in (\S+): (\d+) items")
-
-
-def await_written(process):
-    """Until pfdrive prints that a part is written; returns its messages so far."""
-    text = ""
-    while not WRITTEN.search(text):
-        line = process.stderr.readline()
-        assert line, text
-        text += line
-    return text
-
-
-def test_the_flight_recorder_writes_at_sigusr1_and_at_the_end(caller, churn):
-    path = caller.folder / "kept.pfs"
-    with keeping(caller, path, churn.pid) as process:
-        pfstat.wait_until(lambda: process.poll() is not None or pfstat.watches(process))
-        # Faults exist before the signal: the counts of the kernel grow.
-        before = minor_faults(churn.pid)
-        pfstat.wait_until(lambda: minor_faults(churn.pid) > before + 4 * PAGES)
-        process.send_signal(signal.SIGUSR1)
-        text = await_written(process)
-        churn.kill()
-        text += process.stderr.read()
-        assert process.wait(pfstat.PATIENCE) == 0, text
-    first, last = WRITTEN.findall(text)
-    assert first[1] == last[1] == str(path)
-    assert {entry.name for entry in caller.folder.glob("kept*")} == {"kept.pfs", "kept.pfs.old"}
-    for name in ("kept.pfs.old", "kept.pfs"):
-        result = pfstat.report_of(caller.run("report", "--format", "json", "--by", "file",
-                                             caller.folder / name).stdout)
-        assert result["lost"] == 0 and not result["events_lost"]
-        rows = {row["name"]: row for row in result["groups"]["rows"]}
-        assert rows["(anonymous memory)"]["faults"] > PAGES
-
-
-def minor_faults(pid):
-    """Of all its threads."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[7])
 
 
 def test_a_recording_is_readable_only_by_its_owner(recording):

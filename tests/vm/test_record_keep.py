@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive record --keep: the last part of a long recording, written when it is asked for."""
+"""pfdrive record --keep with the module, of a mapping that is older than the kept part. tests/native
+has the limits and the options."""
 import contextlib
 import re
-import signal
 import subprocess
 import time
 
@@ -87,68 +87,3 @@ def test_the_last_part_is_written_at_a_signal_and_at_the_end(tmp_path, keep, fau
         rows = {row["name"]: row for row in result["groups"]["rows"]}
         assert str(pfstat.DISK / "keep") in rows, rows
         assert result["lost"] == 0
-
-
-def test_a_long_fault_writes_the_part_at_once(tmp_path, keep, faulting):
-    process = keep("--keep", "100", "--longer-than", "0.001",
-                   target=["-p", str(faulting.pid)])
-    said = await_written(process)
-    assert report(tmp_path / "run.pfs")["classes"]["around"]["count"] >= 1
-    process.send_signal(signal.SIGINT)
-    said += rest_of(process)
-    assert len(WRITTEN.findall(said)) == 2, said     # not again within the kept time
-
-
-@pytest.mark.parametrize("option, most, value_of", [
-    ("--max-fault-time", 0.5, lambda result: result["parts"]["all"]["total_ns"] / 1e6),
-    ("--max-share", 0.0005, lambda result: result["verdict"]["busy_ns"] / 100e9 * 100),
-], ids=["fault-time", "share"])
-def test_an_exceeded_limit_writes_the_part_at_once(tmp_path, keep, faulting, option, most,
-                                                   value_of):
-    process = keep("--keep", "100", option, str(most), target=["-p", str(faulting.pid)])
-    said = await_written(process)
-    assert value_of(report(tmp_path / "run.pfs")) > most
-    process.send_signal(signal.SIGINT)
-    said += rest_of(process)
-    assert len(WRITTEN.findall(said)) == 2, said
-
-
-def test_a_kept_limit_writes_nothing_before_the_end(tmp_path, keep, faulting):
-    process = keep("--keep", "1", "--max-major", "0", "--max-share", "100",
-                   target=["-p", str(faulting.pid)])       # its pages are in memory
-    time.sleep(3)
-    assert not (tmp_path / "run.pfs").exists()
-
-    def written_after_reads():
-        pfstat.drop_cache()     # of the pages that are not mapped now
-        return (tmp_path / "run.pfs").exists()
-    pfstat.wait_until(written_after_reads)
-    process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=pfstat.PATIENCE)[1]
-    assert len(WRITTEN.findall(said)) >= 2, said
-
-
-def test_a_command_that_is_shorter_is_kept_whole(tmp_path, keep):
-    path = pfstat.make_file(pfstat.DISK / "keep", PAGES * pfstat.PAGE, b"a")
-    process = keep("--keep", "1000", target=["--", pfstat.BUILD / "workload", "now", path])
-    said = process.communicate(timeout=pfstat.PATIENCE)[1]
-    assert process.returncode == 0 and len(WRITTEN.findall(said)) == 1, said
-    assert report(tmp_path / "run.pfs")["lost"] == 0
-
-
-def test_the_name_has_the_time(tmp_path):
-    pfstat.run(pfstat.PFDRIVE, "record", "--keep", "10", "-o", tmp_path / "run-%Y.pfs", "--",
-               "true")
-    entry, = tmp_path.iterdir()
-    assert re.fullmatch(r"run-20\d\d\.pfs", entry.name)
-
-
-@pytest.mark.parametrize("options, sentence", [
-    (["--keep", "10"], "--keep requires --output"),
-    (["--keep", "x"], "a number of seconds"),
-    (["-o", "run.pfs", "--longer-than", "5"], "require --keep"),
-    (["-o", "run.pfs", "--keep-memory", "8M"], "require --keep"),
-    (["-o", "run.pfs", "--max-major", "5"], "limits require --keep"),
-])
-def test_options_that_do_not_fit_are_refused(options, sentence):
-    assert sentence in pfstat.refused(2, "record", *options, "--", "true")

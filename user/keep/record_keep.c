@@ -180,6 +180,8 @@ static int keep_open_limits(struct keeping *keeping, bool have_bpf)
 	if (!keeping->analysis)
 		return -ENOMEM;
 	analysis_expect_spans(keeping->analysis, have_bpf);
+	/* From here on: the faults before the first tick count, too. */
+	limit_window_add(&keeping->window, clock_monotonic_ns(), &keeping->sums);
 	return analysis_listen(keeping->analysis, keep_add_fault, keeping);
 }
 

@@ -245,9 +245,9 @@ def record(*command, options=(), check=True):
     return report_of(out.read_text()), process.stdout
 
 
-def refused(status, *words, **kwargs):
+def refused(status, *words, program=PFDRIVE, **kwargs):
     """pfdrive's single message on stderr; checks that stdout is empty, and the exit status."""
-    result = run(PFDRIVE, *words, check=False, **kwargs)
+    result = run(program, *words, check=False, **kwargs)
     assert result.returncode == status, result.stderr
     assert result.stdout == ""
     assert re.match(r"pfdrive( [a-z-]+)*: ", result.stderr) and result.stderr.count("\n") == 1
