@@ -3,6 +3,7 @@
 import contextlib
 import re
 import resource
+import signal
 import subprocess
 
 import pytest
@@ -86,3 +87,20 @@ def test_a_limit_of_file_sizes_keeps_the_first_items(caller, program):
     stderr, result = record(caller, path, program, preexec_fn=set_limit)
     check_cut(caller, path, stderr, "File too large", result)
     assert path.stat().st_size <= limit
+
+
+def test_the_watch_of_a_process_goes_on_after_the_disk_is_full(caller):
+    with full_disk(caller, "64k") as folder, \
+            caller.started("native_faults", "churn", 1, PAGES) as program:
+        assert program.stdout.readline() == f"ready {program.pid}\n"
+        path = folder / "run.pfs"
+        with caller.recorder("-p", program.pid, "-o", path) as process:
+            line = process.stderr.readline()
+            assert line.endswith("; the run goes on, and its report is printed at the end\n"), line
+            process.send_signal(signal.SIGINT)
+            stdout, stderr = process.communicate(timeout=pfstat.PATIENCE)
+        assert process.returncode == 1
+        assert re.search("^Counts: ", stdout, re.MULTILINE)
+        assert f"pfdrive: {path} is incomplete: cannot write to it: No space left on device; " \
+            in stderr
+        assert program.poll() is None

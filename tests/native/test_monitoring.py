@@ -5,11 +5,13 @@ import json
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 
 import pytest
 import yaml
 
+import pfstat
 import promql
 
 TOP = pathlib.Path(__file__).parents[2]
@@ -84,6 +86,45 @@ def test_pages_name_metrics_of_the_exporter(caller):
                                     page.read_text(encoding="utf-8"))}
     assert {entry for entry in named if entry[1] not in known} == set()
     assert {name for page, name in named if page == MAN.name} == known
+
+
+def faults_in(path):
+    """The sum over all classes, or None before the first file."""
+    if not path.exists():
+        return None
+    lines = path.read_text().splitlines()
+    assert lines[-1] == "# EOF"
+    return sum(float(line.split()[-1]) for line in lines if line.startswith("pfstat_faults_total{"))
+
+
+def test_counters_of_a_running_process_grow(caller, empty):
+    path = empty / "pfstat.prom"
+    with caller.started("native_faults", "churn", 2, 64) as program:
+        assert program.stdout.readline() == f"ready {program.pid}\n"
+        with caller.started("pfdrive", "export", "--source", "perf", "--openmetrics", path, "-i",
+                            "0.2", "-p", program.pid) as process:
+            pfstat.wait_until(lambda: process.poll() is not None or faults_in(path))
+            first = faults_in(path)
+            pfstat.wait_until(lambda: process.poll() is not None or faults_in(path) > first)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=pfstat.PATIENCE) == 0
+    assert f'{{pid="{program.pid}"' in path.read_text()
+    # The collector of the node exporter is another user.
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert list(empty.iterdir()) == [path]
+
+
+def test_counters_by_cgroup_require_a_cgroup(caller, empty):
+    assert "--by-cgroup requires --cgroup PATH" in caller.refused(
+        2, "export", "--openmetrics", empty / "x", "--by-cgroup", "--", "true")
+
+
+def test_a_file_that_cannot_be_written_ends_the_export(caller, empty):
+    path = empty / "absent" / "pfstat.prom"
+    process = caller.run("export", "--source", "perf", "--openmetrics", path, "--", "true",
+                         check=False)
+    assert process.returncode == 1
+    assert f"cannot write {path}: No such file or directory" in process.stderr
 
 
 @pytest.mark.parametrize("expression, wrong", [

@@ -73,28 +73,6 @@ def test_the_last_file_has_all_faults_of_a_command(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["pfstat.prom"]
 
 
-def test_counters_of_a_running_process_grow(small_file, tmp_path):
-    metrics = tmp_path / "pfstat.prom"
-    busy = pfstat.Workload("threads", small_file, 2)
-    with subprocess.Popen([pfstat.PFDRIVE, "export", "--openmetrics", metrics, "-i", "0.2",
-                           "-p", str(busy.pid)]) as process:
-        pfstat.wait_until(lambda: process.poll() is not None or pfstat.watches(process))
-        busy.go()
-        pfstat.wait_until(lambda: metrics.exists() and
-                          total(parse(metrics.read_text()), "pfstat_faults_total") > 0)
-        first = parse(metrics.read_text())
-        pfstat.wait_until(lambda: total(parse(metrics.read_text()), "pfstat_faults_total") >
-                          total(first, "pfstat_faults_total"))
-        later = parse(metrics.read_text())
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=pfstat.PATIENCE)
-    busy.kill()
-    assert later["target"] == ("pid", str(busy.pid))
-    counters = [key for key in first if key[0].endswith("_total")]
-    assert len(counters) > 30
-    assert all(later[key] >= first[key] for key in counters)
-
-
 def test_each_cgroup_below_the_watched_one_has_its_own_counters(tmp_path):
     group = pfstat.cgroup("watched")
     metrics = tmp_path / "pfstat.prom"
@@ -137,16 +115,3 @@ def test_each_cgroup_below_the_watched_one_has_its_own_counters(tmp_path):
     # The shell's own. Those of a child before its move may count in either group.
     assert total(whole, "pfstat_faults_total") > 0, text
     assert "(unknown)" not in text
-
-
-def test_counters_by_cgroup_require_a_cgroup(tmp_path):
-    said = pfstat.refused(2, "export", "--openmetrics", tmp_path / "x", "--by-cgroup", "--", "true")
-    assert "--by-cgroup requires --cgroup PATH" in said
-
-
-def test_a_file_that_cannot_be_written_ends_the_export(tmp_path):
-    metrics = tmp_path / "absent" / "pfstat.prom"
-    process = pfstat.run(pfstat.PFDRIVE, "export", "--openmetrics", metrics, "--", "true",
-                         check=False)
-    assert process.returncode == 1
-    assert f"cannot write {metrics}: No such file or directory" in process.stderr

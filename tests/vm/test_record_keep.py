@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive record --keep with the module, of a mapping that is older than the kept part. tests/native
-has the limits and the options."""
+"""pfdrive record --keep with the module, of a mapping that is older than the kept part. The limits
+and the options are tested in tests/native."""
 import contextlib
 import re
 import subprocess

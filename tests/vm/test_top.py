@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive top while a program faults: its output as lines and on a terminal."""
-import os
-import pty
+"""pfdrive top with the module, while a program faults."""
 import re
-import signal
 import subprocess
 
 import pytest
 
 import pfstat
-
-WORKLOAD = pfstat.BUILD / "workload"
 
 
 @pytest.fixture(name="busy")
@@ -27,6 +22,7 @@ def go_when_watched(workload, process):
     workload.go()
 
 
+@pytest.mark.smoke
 def test_each_interval_prints_a_block_of_lines(busy, small_file):
     with subprocess.Popen([pfstat.PFDRIVE, "top", "-p", str(busy.pid), "-i", "0.5", "-n", "3",
                            "--fault-around", "off"], stdout=subprocess.PIPE, text=True) as process:
@@ -43,26 +39,3 @@ def test_each_interval_prints_a_block_of_lines(busy, small_file):
         assert "Page faults were in progress" in block.splitlines()[1]
         assert "lost: 0 records, 0 events" in block
     assert busy.process.poll() is None
-
-
-@pytest.mark.smoke
-def test_a_command_runs_and_its_status_is_returned():
-    result = pfstat.run(pfstat.PFDRIVE, "top", "-i", "0.2", "--", "sh", "-c", "sleep 1; exit 5",
-                        check=False)
-    assert result.returncode == 5 and result.stdout
-
-
-def test_output_on_a_terminal_is_drawn_in_place(busy):
-    outer, inner = pty.openpty()
-    with subprocess.Popen([pfstat.PFDRIVE, "top", "-p", str(busy.pid), "-i", "0.2"],
-                          stdin=inner, stdout=inner) as process:
-        os.close(inner)
-        go_when_watched(busy, process)
-        text = b""
-        while text.count(b"faults/s") < 3:
-            text += os.read(outer, 4096)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 0
-    os.close(outer)
-    assert b"\x1b[" in text
-    assert busy.process.poll() is None and pfstat.hooked() == 0
