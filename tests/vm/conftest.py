@@ -22,10 +22,11 @@ LAST = ["test_debug_kernel.py", "test_lockdown.py"]
 # These depend more on pfdrive than on the kernel, or take long: make check runs them on one kernel
 # (marked one_kernel), make check-kernels on each.
 ONE_KERNEL = {f"test_{name}.py" for name in (
-    "advise", "bench", "bench_peer", "bench_tools", "bpftool", "compare", "complaints", "doctor",
-    "documents", "drive_recording", "lab", "measures", "output", "pfdrive", "pfdrive_injection",
-    "pfdrive_maps", "policy", "privilege", "record", "replay", "simulated_cache", "study_io",
-    "study_pressure", "top", "two_recordings", "verdict", "verdict_programs", "workloads")}
+    "advise", "bench", "bench_peer", "bench_tools", "bpftool", "code_names", "compare", "complaints",
+    "doctor", "documents", "drive_recording", "export", "lab", "measures", "output", "pfdrive",
+    "pfdrive_injection", "pfdrive_maps", "policy", "prefetch", "privilege", "record", "record_keep",
+    "replay", "simulated_cache", "study_io", "study_pressure", "study_rss", "top", "two_recordings",
+    "verdict", "verdict_programs", "workloads")}
 
 # These take five seconds of a VM or more, some a minute: make check leaves them to make check-long,
 # together with tests of other files that are marked long, and with all tests that share one run of
