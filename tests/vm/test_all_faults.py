@@ -18,7 +18,7 @@ pytestmark = pytest.mark.needs(not pfstat.ARM64, "the module's count of all faul
 
 PAGES = 512
 SIZE = PAGES * pfstat.PAGE
-TAKES = 12
+TAKES = 4
 RANDOMIZE = pathlib.Path("/proc/sys/kernel/randomize_va_space")
 HOLD = pathlib.Path("/sys/module/pfstat/parameters/hold_faults")
 TRACING = pathlib.Path("/sys/kernel/tracing")
@@ -110,20 +110,24 @@ while True:
 
 
 def test_no_number_of_stats_is_negative_while_faults_are_recorded(session):
-    """None is a record of a call; `stored` is a difference of two counts that change."""
+    """None is a record of a call; `stored` is a difference of two counts that change. The faults
+    leave a CPU to the reader."""
     session.command("mode overwrite")
-    children = [subprocess.Popen(["python3", "-c", FAULTER], stdout=subprocess.PIPE)
-                for _ in range(2 * os.cpu_count())]
+    children = [subprocess.Popen(["nice", "-n", "19", "python3", "-c", FAULTER],
+                                 stdout=subprocess.PIPE) for _ in range(2)]
+    stats = os.open(pfstat.DEBUGFS / "stats", os.O_RDONLY)
     try:
         for child in children:
             child.stdout.readline()
             session.command(f"watch {child.pid} process")
-        stored = [pfstat.stats()["stored"] for _ in range(4000)]
+        texts = [os.pread(stats, 1 << 16, 0) for _ in range(4000)]
     finally:
+        os.close(stats)
         for child in children:
             child.kill()
             child.communicate()
     assert pfstat.Faults().number("stored") > 0
+    stored = [int(re.search(rb"^stored +(\d+)$", text, re.MULTILINE)[1]) for text in texts]
     # Those that were stored between the two, at most.
     assert max(stored) < 1 << 32
 
@@ -280,7 +284,7 @@ def test_rmmod_works_while_faults_are_counted(file):
     """A thread sleeps in the kernel's function, which returns into the module."""
     workload = Workload("threads", file, 4)
     workload.go()
-    for _ in range(4):
+    for _ in range(2):
         pfstat.load()
         with Session("faults on", f"watch {workload.pid} follow"):
             for _ in range(3):
@@ -289,7 +293,7 @@ def test_rmmod_works_while_faults_are_counted(file):
         pfstat.unload()
         assert not pfstat.loaded() and workload.process.poll() is None
     # Nothing is watched, so the module does not hold itself.
-    for _ in range(4):
+    for _ in range(2):
         pfstat.load()
         Session("faults on").close()
         pfstat.unload()
@@ -316,7 +320,7 @@ def test_processes_may_come_and_go_while_the_function_is_taken():
     """They begin to be watched, fork and end at the same time as the function is given back."""
     with subprocess.Popen(["sh", "-c", "while :; do /bin/true; (/bin/true); done"]) as forks:
         try:
-            for _ in range(TAKES // 4):
+            for _ in range(2):
                 with Session("faults on", f"watch {forks.pid} follow"):
                     wait_until(lambda: pfstat.Faults().of("cow") > 20)
                 # The grace periods take long while processes come and go.

@@ -80,7 +80,7 @@ def stacked(kind):
 def test_no_event_of_a_stacked_disk_is_lost(kind):
     with stacked(kind) as folder:
         path = pfstat.make_file(folder / "file", FILE_MIB * MIB)
-        for _ in range(4):
+        for _ in range(2):
             pfstat.drop_cache()
             result, _ = pfstat.record(pfstat.BUILD / "workload", "now", path,
                                       options=("--source", "ebpf"))

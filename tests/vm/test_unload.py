@@ -97,7 +97,7 @@ def test_rmmod_works_at_once_after_a_session_that_counted_all_faults(small_file,
     """handle_mm_fault() is given back meanwhile, or by rmmod."""
     workload = Workload("threads", small_file, 4)
     workload.go()
-    for _ in range(5):
+    for _ in range(2):
         session = pfstat.Session("faults on", f"watch {workload.pid} process",
                                  f"pid {workload.pid}")
         pfstat.wait_until(lambda: pfstat.stats()["calls"] > 0)
