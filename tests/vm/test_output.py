@@ -16,10 +16,3 @@ def test_pages_touched_do_not_exceed_accesses(small_file):
     run = pfstat.drive("--pattern", f"stride:{pfstat.PAGE}", "--accesses", "10", "--cache", "warm",
                        "--fault-around", "off", small_file)
     assert run["pages_touched"] == 10 == run["calls"]
-
-
-def test_a_small_file_of_a_few_bytes_works(tmp_path):
-    path = pfstat.make_file(pfstat.DISK / "tiny", 3)
-    for pattern in ("random", "sequential"):
-        run = pfstat.drive("--pattern", pattern, "--fault-around", "off", path)
-        assert run["pages_touched"] == 1 == run["faults"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive: its refusals, its state after exit, and counts that add up."""
+"""pfdrive run with the module and eBPF: what it refuses, what it leaves, and counts that add up."""
 import contextlib
 import json
 import os
@@ -34,37 +34,10 @@ def running(small_file):
     process.communicate()
 
 
-def test_a_word_that_is_neither_command_nor_file_is_refused_with_2():
-    assert "unknown command 'reprto'; did you mean 'report'?" in pfstat.refused(2, "reprto")
-    assert "did you mean 'study io'?" in pfstat.refused(2, "via")
-
-
-def test_run_is_the_default_command(small_file):
-    options = "--pattern", "sequential", "--fault-around", "off", small_file
-    first, second = pfstat.drive(*options), pfstat.drive(*options, command=["run"])
-    assert first["faults"] == second["faults"] > 0
-    assert first["classes"].keys() == second["classes"].keys()
-
-
-def test_unknown_option_and_no_file_are_refused_with_2():
-    assert pfstat.run(pfstat.PFDRIVE, "--frobnicate", check=False).returncode == 2
-    assert "no FILE" in pfstat.refused(2, "run")
-
-
-@pytest.mark.parametrize("name, words", [
-    ("missing", "there is no file"),
-    ("folder", "is a folder"),
-    ("empty", "is empty"),
-    ("fifo", "not a regular file"),
-    ("large", "too large"),
-])
-def test_bad_files_are_refused_with_1(name, words, tmp_path):
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "empty").touch()
-    os.mkfifo(tmp_path / "fifo")
+def test_a_file_that_is_too_large_is_refused(tmp_path):
     with open(tmp_path / "large", "wb") as file:
         os.truncate(file.fileno(), 1 << 47)     # sparse, on a tmpfs
-    assert words in pfstat.refused(1, tmp_path / name)
+    assert "too large" in pfstat.refused(1, tmp_path / "large")
 
 
 def test_an_unreadable_file_is_refused(small_file):
@@ -81,13 +54,6 @@ def test_missing_module_is_reported(small_file):
     pfstat.unload()
     for option in ("--fault-around=off", "--source=module"):
         assert f"run 'insmod {pfstat.MODULE}' as root" in pfstat.refused(1, option, small_file)
-
-
-def test_perf_measures_without_module_and_ebpf(small_file):
-    pfstat.unload()
-    result = pfstat.drive("--no-bpf", "--accesses", "10", small_file)
-    assert result["environment"]["source"] == "perf" and result["calls"] is None
-    assert result["ledger"]["unexplained"] == 0
 
 
 def test_the_module_is_reached_without_debugfs(small_file):
@@ -151,11 +117,10 @@ def test_pins_exist_while_it_runs(running):
                                            pfstat.PINS / "on_sched_switch").stdout
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_it_cleanly(running, number):
-    running.send_signal(number)
+def test_a_signal_ends_it_cleanly(running):
+    running.terminate()
     stdout, stderr = running.communicate(timeout=60)
-    assert running.returncode == 128 + number
+    assert running.returncode == 128 + signal.SIGTERM
     assert (stdout, stderr) == ("", "")
     assert not pfstat.PINS.exists()
     assert pfstat.hooked() == 0
@@ -165,27 +130,19 @@ def test_pins_of_a_killed_pfdrive_are_removed(running, small_file):
     assert pfstat.PINS.exists()
     running.kill()
     running.communicate()
-    pfstat.wait_until(lambda: not pfstat.PINS.exists())
+    pfstat.wait_until(lambda: not pfstat.PINS.exists() and not pfstat.hooked())
     pfstat.drive("--accesses", "10", small_file)
-    assert not pfstat.PINS.exists()
-
-
-def test_a_file_truncated_during_the_run_is_reported(running, small_file):
-    os.truncate(small_file, pfstat.PAGE)
-    stdout, stderr = running.communicate(timeout=60)
-    assert running.returncode == 1
-    assert stdout == "" and "truncated the file" in stderr
     assert not pfstat.PINS.exists()
 
 
 PATTERNS = ["random", "sequential", "stride:4K", "stride:64K"]
 
 
-# make check runs each pair of choices, make check-long each combination.
+# Each pair of choices.
 @pytest.mark.parametrize("pattern, around, cache", [
-    pytest.param(pattern, around, cache, marks=[pytest.mark.long] * (
-        (PATTERNS.index(pattern) + (around == "off") + (cache == "warm")) % 2))
-    for pattern in PATTERNS for around in ("keep", "off") for cache in ("cold", "warm")])
+    (pattern, around, cache) for pattern in PATTERNS for around in ("keep", "off")
+    for cache in ("cold", "warm")
+    if not (PATTERNS.index(pattern) + (around == "off") + (cache == "warm")) % 2])
 def test_counts_add_up(pattern, around, cache, small_file):
     result = pfstat.drive("--pattern", pattern, "--cache", cache, "--fault-around", around,
                           small_file)
@@ -241,48 +198,3 @@ def test_only_the_cache_of_this_file_is_dropped(small_file):
         for page in range(64):
             mapping.read(page)
         assert pfstat.classes(pfstat.log()[1]) == {"long": 64}
-
-
-def test_dirty_pages_are_written_then_dropped(small_file):
-    with open(small_file, "r+b") as file:
-        file.write(b"new")
-    result = pfstat.drive("--no-bpf", "--cache", "cold", "--pattern", "sequential", small_file)
-    assert result["environment"]["resident_pages"] == 0
-    assert small_file.read_bytes()[:4] == b"newZ"
-
-
-def test_the_file_is_not_written_to(small_file):
-    before, content = small_file.stat(), small_file.read_bytes()
-    assert "are the same file" in pfstat.refused(2, "--json", small_file, small_file)
-    pfstat.drive(small_file)
-    after = small_file.stat()
-    assert (before.st_mtime_ns, before.st_ctime_ns) == (after.st_mtime_ns, after.st_ctime_ns)
-    assert small_file.read_bytes() == content
-
-
-def test_json_file_is_complete_or_missing(small_file, tmp_path):
-    path = tmp_path / "run.json"
-    pfstat.run(pfstat.PFDRIVE, "--no-bpf", "--json", path, "--accesses", "10", small_file)
-    assert pfstat.report_of(path.read_text())["calls"] > 0
-    before = path.read_text()
-    pfstat.unload()
-    pfstat.refused(1, "--source", "module", "--json", path, small_file)
-    assert path.read_text() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_repeated_runs_are_all_reported(small_file):
-    runs = pfstat.drive("--repeat", "2", "--cpu", "0", small_file)["runs"]
-    assert len(runs) == 2
-    for run in runs:
-        assert run["environment"]["pinned_cpu"] == 0
-        assert run["environment"]["resident_pages"] == 0
-        assert run["calls"] == sum(c["count"] for c in run["classes"].values())
-
-
-def test_full_output_is_an_error(small_file):
-    with open("/dev/full", "w") as full:
-        process = subprocess.run([pfstat.PFDRIVE, "--no-bpf", "--accesses", "10", small_file],
-                                 stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert process.returncode == 1
-    assert "No space left" in process.stderr
