@@ -9,9 +9,9 @@ check-kernels: KERNELS := $(shell LAB_ARCH=$(ARCH) tools/kernel-names check chec
 check-kernels: KERNELS += $(addprefix $(lastword $(shell LAB_ARCH=$(ARCH) tools/kernel-names check))+,\
 	integrity confidentiality)
 TESTS		?=
-# Words of tools/check. unit-san comes last: its short jobs use the CPUs that the last VM leaves
-# idle.
-CHECKS		?= unit native python docs browser course vm arm64 unit-san
+# Words of tools/check. The VMs come early, since they take long: the short jobs after them use the
+# CPUs that the last VM leaves idle.
+CHECKS		?= unit vm arm64 native python docs browser course unit-san
 
 unit_tests	:= $(filter-out $(if $(without_bpf),$(bpf_tests)), \
 		   $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c)))
