@@ -22,14 +22,14 @@ NOBODY = 65534
 PROGRAMS = (pfstat.PFDRIVE, pfstat.PFBENCH, pfstat.BUILD / "native/native_faults")
 COMPLAINTS = pathlib.Path(__file__).parents[1] / "complaints"
 
-Range = collections.namedtuple("Range", "name tid address pages minor major")
+Range = collections.namedtuple("Range", "name tid address pages minor major since")
 
 
 def ranges_of(text):
     """The lines of native_faults; Range has their fields."""
     words = [line.split() for line in text.splitlines() if line.startswith("range ")]
-    return [Range(name, int(tid), int(address, 16), int(pages), int(minor), int(major))
-            for _, name, tid, address, pages, minor, major in words]
+    return [Range(name, int(tid), int(address, 16), *map(int, counts))
+            for _, name, tid, address, *counts in words]
 
 
 def folder_of_all():
@@ -43,7 +43,8 @@ def folder_of_all():
 
 
 def is_in(row, touched):
-    return touched.address <= int(row["address"], 16) < \
+    """Whether it is a fault of this range, and not of a mapping that the loader had there."""
+    return int(row["start_ns"]) >= touched.since and touched.address <= int(row["address"], 16) < \
         touched.address + touched.pages * pfstat.PAGE
 
 

@@ -3,11 +3,12 @@
  * Makes faults whose number and place are known. Each line on stdout names them, so that a test
  * finds the same faults in a recording:
  *
- *	range NAME TID ADDRESS PAGES MINOR MAJOR
+ *	range NAME TID ADDRESS PAGES MINOR MAJOR SINCE
  *
  * means that this thread touched each of these pages once, one after another, and that getrusage()
  * counted so many faults meanwhile. (MINOR and MAJOR are 0 for "failed", "threads" and "fork",
- * where others fault at the same time.)
+ * where others fault at the same time.) SINCE is the start of main() in ns of CLOCK_MONOTONIC:
+ * before it the loader may have had a mapping of its own at this address.
  *
  *	native_faults sampling			"all", "user" (perf shows no faults in system
  *						calls), or the error of perf_event_open()
@@ -41,12 +42,14 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MOST_THREADS  64
 #define MOST_CHILDREN 16
 
 static size_t page_bytes;
+static unsigned long long main_ns;
 
 static void die(const char *what)
 {
@@ -57,8 +60,9 @@ static void die(const char *what)
 static void print_range(const char *name, pid_t tid, const void *map, size_t pages,
 			const struct rusage *from, const struct rusage *to)
 {
-	printf("range %s %d %#lx %zu %ld %ld\n", name, tid, (unsigned long)map, pages,
-	       to ? to->ru_minflt - from->ru_minflt : 0, to ? to->ru_majflt - from->ru_majflt : 0);
+	printf("range %s %d %#lx %zu %ld %ld %llu\n", name, tid, (unsigned long)map, pages,
+	       to ? to->ru_minflt - from->ru_minflt : 0, to ? to->ru_majflt - from->ru_majflt : 0,
+	       main_ns);
 }
 
 static char *map_pages(size_t pages, int prot, int flags, int fd)
@@ -404,6 +408,10 @@ static int run(const char *what, char **words)
 
 int main(int argc, char **argv)
 {
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	main_ns = now.tv_sec * 1000000000ULL + now.tv_nsec;
 	page_bytes = sysconf(_SC_PAGESIZE);
 	return argc > 1 ? run(argv[1], argv + 2) : 2;
 }
