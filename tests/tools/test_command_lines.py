@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Mistakes on the command lines of the tools are refused before anything is built."""
 import pathlib
+import re
 import subprocess
 import unittest
 
@@ -10,6 +11,22 @@ TOP = pathlib.Path(__file__).parents[2]
 def run(*command):
     return subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=60,
                           check=False)
+
+
+class Help(unittest.TestCase):
+    def test_the_help_of_make_fits_a_screen(self):
+        lines = run("make", "--no-print-directory", "help").stdout.splitlines()
+        self.assertIn("make help-all", "\n".join(lines))
+        self.assertLessEqual(len(lines), 24)
+        self.assertEqual([line for line in lines if len(line) > 80], [])
+
+    def test_all_help_has_each_target_of_the_help(self):
+        def targets(name):
+            text = run("make", "--no-print-directory", name).stdout
+            return {word.rstrip(",") for line in text.splitlines() if line.startswith("make ")
+                    for word in re.split(r"  |\[", line)[0].split()[1:]}
+
+        self.assertEqual(targets("help") - targets("help-all") - {"help-all"}, set())
 
 
 class Refused(unittest.TestCase):
