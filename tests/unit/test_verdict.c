@@ -390,6 +390,28 @@ TEST(test_files_that_are_not_in_the_page_cache)
 	check_no_cause(&s, "cold-file");
 }
 
+/* Each file has the share that its row in the table has. */
+TEST(test_a_cold_file_has_no_share_of_other_cold_files)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_DISK, 2000, PART_DEVICE, 950 * MS);
+	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 50 * MS);
+	add_cold_file(&s, "/lib/big.so", 750 * MS, 700 * MS);
+	s.files[1] = s.files[0];
+	s.files[1].name = "/lib/small.so";
+	s.files[1].total_ns = 200 * MS;
+	s.files[1].reads.total_ns = 200 * MS;
+	s.report.places[GROUP_BY_FILE].nr = 2;
+	check_cause(&s, "cold-file", true,
+		    "/lib/big.so was not in the page cache: the faults that read it have 75 % of "
+		    "the time, and those that read other files 20 %.");
+	s.files[0].reads.total_ns = 949 * MS;
+	s.files[1].reads.total_ns = 1 * MS;
+	check_cause(&s, "cold-file", true, "the faults that read it have 95 % of the time.");
+}
+
 TEST(test_reads_of_another_file_prove_nothing)
 {
 	struct sample s;

@@ -25,6 +25,7 @@
 #define REQUEST_SHARE	0.5  /* of a file's disk faults that waited for a request */
 #define DEVICE_SHARE	0.25 /* of the time of a file's reads, in the queue and at the device */
 #define MAIN_SHARE	0.5  /* of the time that a rule claims */
+#define LEAST_PERCENT	0.5  /* less is printed as 0 % */
 #define UNKNOWN_SHARE	0.1  /* of the evicted pages, whose fate is not known */
 #define FEW_MAPPED	16
 #define LONG_WORK	8.0 /* after a read, for each fault that maps a page */
@@ -354,6 +355,29 @@ static void state_reads(const struct report *run, struct verdict_cause *cause)
 		    blocks->device.total_ns / 1e3 / blocks->reads, blocks->bytes_read / MIB);
 }
 
+/* Of a file that has most of it, but not all, the others have a share of their own. */
+static void state_cold(const struct cold_files *cold, struct verdict_cause *cause)
+{
+	const double percent = 100 * cause->weight;
+	const double most = percent * cold->most->reads.total_ns / cold->total_ns;
+
+	if (cold->most->reads.total_ns < MAIN_SHARE * cold->total_ns) {
+		verdict_state(cause,
+			      "several files, most of all %.160s, were not in the page cache: the "
+			      "faults that read them have %.0f %% of the time",
+			      cold->most->name, percent);
+		verdict_add(cause, ", %.0f %% those that read this one.", most);
+		return;
+	}
+	verdict_state(cause,
+		      "%.160s was not in the page cache: the faults that read it have %.0f %% of "
+		      "the time",
+		      cold->most->name, most);
+	if (percent - most >= LEAST_PERCENT)
+		verdict_add(cause, ", and those that read other files %.0f %%", percent - most);
+	verdict_add(cause, ".");
+}
+
 bool verdict_cold(const struct verdict *verdict, const struct report *run,
 		  struct verdict_cause *cause)
 {
@@ -372,17 +396,7 @@ bool verdict_cold(const struct verdict *verdict, const struct report *run,
 	if (!verdict_is_worth(run, cause->weight) || returned > cause->weight)
 		return false;
 	cause->certain = returns_are_known(run);
-	verdict_state(cause,
-		      "%s%.160s %s not in the page cache: the faults that read %s have %.0f %% of "
-		      "the time.",
-		      cold.most->reads.total_ns < MAIN_SHARE * cold.total_ns ?
-			      "several files, most "
-			      "of all " :
-			      "",
-		      cold.most->name,
-		      cold.most->reads.total_ns < MAIN_SHARE * cold.total_ns ? "were" : "was",
-		      cold.most->reads.total_ns < MAIN_SHARE * cold.total_ns ? "them" : "it",
-		      100 * cause->weight);
+	state_cold(&cold, cause);
 	state_reads(run, cause);
 	if (!cause->certain)
 		verdict_add(cause,
