@@ -476,6 +476,8 @@ enum pfstat_count {
 	PFSTAT_COUNT_UNTRACKED,
 	/* SIGSEGV after an access without a mapping, or without the right to it. */
 	PFSTAT_COUNT_SEGV,
+	/* SIGBUS after an access to a page that cannot be read. */
+	PFSTAT_COUNT_BUS,
 	PFSTAT_NR_COUNTS
 };
 

@@ -94,6 +94,31 @@ TEST(test_faults_and_parts_match_the_analysis)
 	fixture_close(&fixture);
 }
 
+/* A fault in a guard page returns VM_FAULT_SIGSEGV, and its signal counts. */
+TEST(test_a_fault_that_fails_with_a_signal_counts_once)
+{
+	struct fixture fixture;
+	struct run_counters *counters = &fixture.counters;
+	struct pfstat_fault_value *errors;
+
+	fixture_open(&fixture, true);
+	counters->have_bpf = true;
+	counters->hooks = 1U << HOOK_FAULT | 1U << HOOK_SIGNAL;
+	memset(counters->faults, 0, sizeof(counters->faults));
+	errors = &counters->faults[PFSTAT_FAULT_INDEX(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_USER,
+						      PFSTAT_OUTCOME_ERROR)];
+	errors->count = 30; /* 20 with SIGSEGV, 10 with SIGBUS */
+	counters->counts[PFSTAT_COUNT_SEGV] = 25;
+	counters->counts[PFSTAT_COUNT_BUS] = 10;
+	ck_assert_uint_eq(run_counters_failed(counters), 35);
+	errors[PFSTAT_NR_OUTCOMES].count = 2; /* the kernel's own access */
+	ck_assert_uint_eq(run_counters_failed(counters), 37);
+	/* A recording of before, which had no guard pages. */
+	counters->counts[PFSTAT_COUNT_BUS] = COUNT_NA;
+	ck_assert_uint_eq(run_counters_failed(counters), 57);
+	fixture_close(&fixture);
+}
+
 TEST(test_counters_are_copied)
 {
 	struct fixture fixture;

@@ -549,6 +549,7 @@ static void events_take_out_forgotten(const struct events *events, struct run_co
 	counters->counts[PFSTAT_COUNT_OFF_CPU] -= before->counts[PFSTAT_COUNT_OFF_CPU];
 	counters->counts[PFSTAT_COUNT_UNTRACKED] -= before->counts[PFSTAT_COUNT_UNTRACKED];
 	counters->counts[PFSTAT_COUNT_SEGV] -= before->counts[PFSTAT_COUNT_SEGV];
+	counters->counts[PFSTAT_COUNT_BUS] -= before->counts[PFSTAT_COUNT_BUS];
 	if (!(events->hooks & 1U << HOOK_FAULT))
 		return;
 	for (i = 0; i < PFSTAT_NR_FAULT_INDICES; i++) {

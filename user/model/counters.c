@@ -65,11 +65,29 @@ uint64_t run_counters_returns(const struct run_counters *counters, enum pfstat_f
 	return sum;
 }
 
-uint64_t run_counters_failed(const struct run_counters *counters)
+static uint64_t run_counters_errors(const struct run_counters *counters,
+				    enum pfstat_fault_origin origin)
 {
 	enum pfstat_fault_kind kind;
-	enum pfstat_fault_origin origin;
-	uint64_t failed = counters->counts[PFSTAT_COUNT_SEGV];
+	uint64_t sum = 0;
+	unsigned int index;
+
+	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++) {
+		index = PFSTAT_FAULT_INDEX(kind, origin, PFSTAT_OUTCOME_ERROR);
+		sum = count_sum(sum, counters->faults[index].count);
+	}
+	return sum;
+}
+
+/*
+ * The kernel's own access ends as EFAULT, a program's as a signal. A program's faults that returned
+ * an error are those with SIGBUS, and in a guard page with SIGSEGV. Recordings of before have only
+ * the SIGSEGV.
+ */
+uint64_t run_counters_failed(const struct run_counters *counters)
+{
+	const uint64_t *counts = counters->counts;
+	uint64_t failed = counts[PFSTAT_COUNT_SEGV];
 
 	if (!counters->have_bpf)
 		return COUNT_NA;
@@ -77,14 +95,10 @@ uint64_t run_counters_failed(const struct run_counters *counters)
 		return counters->perf_failed;
 	if (!(counters->hooks & 1U << HOOK_SIGNAL))
 		return COUNT_NA;
-	for (kind = 0; kind < PFSTAT_NR_FAULT_KINDS; kind++)
-		for (origin = 0; origin < PFSTAT_ORIGIN_GUP; origin++)
-			failed =
-				count_sum(failed,
-					  counters->faults[PFSTAT_FAULT_INDEX(kind, origin,
-									      PFSTAT_OUTCOME_ERROR)]
-						  .count);
-	return failed;
+	failed = count_sum(failed, counts[PFSTAT_COUNT_BUS] != COUNT_NA ?
+					   counts[PFSTAT_COUNT_BUS] :
+					   run_counters_errors(counters, PFSTAT_ORIGIN_USER));
+	return count_sum(failed, run_counters_errors(counters, PFSTAT_ORIGIN_KERNEL));
 }
 
 /* The number to add may be negative. */

@@ -43,6 +43,7 @@ static const char *const count_names[PFSTAT_NR_COUNTS] = {
 	[PFSTAT_COUNT_SYSCALL_LOST] = "syscall_lost",
 	[PFSTAT_COUNT_UNTRACKED] = "untracked_requests",
 	[PFSTAT_COUNT_SEGV] = "segv",
+	[PFSTAT_COUNT_BUS] = "bus",
 };
 
 static const char *const hook_names[NR_HOOKS] = HOOK_NAMES;

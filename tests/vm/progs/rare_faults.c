@@ -6,7 +6,8 @@
  *					without rights and writes to one that can only be read, and
  *					survives SIGSEGV
  *	rare_faults fails WAY NUMBER	reads a page NUMBER times, and survives each signal. WAY:
- *					unmapped, denied (PROT_NONE), beyond (the file's end)
+ *					unmapped, denied (PROT_NONE), guard (MADV_GUARD_INSTALL),
+ *					beyond (the file's end)
  *	rare_faults dies		writes to a page that is not mapped
  *	rare_faults direct FILE		reads FILE with io_uring and O_DIRECT into memory that was
  *					never touched, then reads each page of that memory
@@ -43,6 +44,9 @@
 
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
+#endif
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102 /* Linux 6.13 */
 #endif
 
 #define PAGE   ((size_t)sysconf(_SC_PAGESIZE))
@@ -134,7 +138,11 @@ static char *page_that_fails(const char *way)
 		return (char *)(PAGE / 2);
 	if (!strcmp(way, "denied"))
 		return map_memory(PAGE, PROT_NONE);
-	if (!strcmp(way, "beyond")) {
+	if (!strcmp(way, "guard")) {
+		map = map_memory(PAGE, PROT_READ | PROT_WRITE);
+		if (madvise(map, PAGE, MADV_GUARD_INSTALL))
+			die("madvise(MADV_GUARD_INSTALL)");
+	} else if (!strcmp(way, "beyond")) {
 		file = memfd_create("beyond", 0);
 		map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
 		if (file < 0 || map == MAP_FAILED)
