@@ -26,6 +26,8 @@ TEST(test_copies_after_forks)
 	s.report.evidence.forks = 40;
 	check_cause(&s, "copy-after-fork", true,
 		    "26400 pages (103 MiB), 18.94 µs each, 660 after each of 40 forks");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "copy-after-fork")->remedy,
+				     "gc.freeze() of Python, which does not keep the counts"));
 	s.report.evidence.forks = 0; /* before the recording */
 	s.report.contents.after_fork.count = 0;
 	check_cause(&s, "copy-after-fork", true, "most of them after a fork before the recording");

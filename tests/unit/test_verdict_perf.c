@@ -129,6 +129,21 @@ TEST(test_first_touches_are_certain_if_no_touch_was_unseen)
 	check_cause(&s, "first-touch", false, "not seen to fault before");
 }
 
+/* perf does not report the size of a page: 5000 faults may be 10 GiB of huge pages. */
+TEST(test_huge_pages_are_advised_only_if_they_are_not_there)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_class(&s, FAULT_ANON, 5000, PART_CPU_BEFORE, 300 * MS);
+	judge(&s);
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "first-touch")->remedy,
+				     "if they are not huge pages already"));
+	s.report.bpf.hooks &= ~(1U << HOOK_PERF);
+	judge(&s);
+	ck_assert_ptr_null(strstr(cause_of(&s, "first-touch")->remedy, "if they are"));
+}
+
 TEST(test_memory_without_a_mapping_was_moved)
 {
 	struct sample s;
@@ -148,6 +163,8 @@ TEST(test_minor_faults_that_sleep_wait_for_an_unknown_reason)
 	add_class(&s, FAULT_ANON, 100, PART_ASLEEP, 300 * MS);
 	s.report.evidence.perf.minor = (struct evidence_sum){ 100, 300 * MS, 300 * MS };
 	check_cause(&s, "asleep", false, "off the CPU in minor faults");
+	/* The kernel counts a wait for a read that is in progress as minor. */
+	check_cause(&s, "asleep", false, "a read that read-ahead or MADV_WILLNEED had begun");
 }
 
 TEST(test_faults_in_system_calls_that_perf_hides_may_cost_more)

@@ -64,9 +64,10 @@ bool verdict_copy_after_fork(const struct verdict *verdict, const struct report 
 	else
 		verdict_advise(cause,
 			       "fork before the memory is filled, or keep data that the processes "
-			       "write (counts of references, marks of a collector) apart "
-			       "from shared data: gc.freeze() of Python, Process.warmup of "
-			       "Ruby. MADV_DONTFORK for memory that children do not use.");
+			       "write apart from shared data: counts of references (one array "
+			       "instead of many objects), marks of a collector (gc.freeze() of "
+			       "Python, which does not keep the counts; Process.warmup of Ruby). "
+			       "MADV_DONTFORK for memory that children do not use.");
 	return true;
 }
 

@@ -184,7 +184,8 @@ bool verdict_perf_asleep(const struct verdict *verdict, const struct report *run
 	cause->certain = false;
 	verdict_state(cause,
 		      "for %.0f %% of the faults' time threads were off the CPU in minor faults: "
-		      "they waited for a lock, for the file system, for free memory, or for a CPU.",
+		      "they waited for a lock, for the file system, for a read that read-ahead or "
+		      "MADV_WILLNEED had begun, for free memory, or for a CPU.",
 		      100 * cause->weight);
 	verdict_advise(cause,
 		       "eBPF (pfdrive as root) names the locks and reads behind these waits.");

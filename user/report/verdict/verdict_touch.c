@@ -207,9 +207,14 @@ bool verdict_first_touch(const struct verdict *verdict, const struct report *run
 		      "%" PRIu64 " first touches of anonymous memory, %.2f µs each on the CPU: "
 		      "the kernel clears each new page.",
 		      anon->count, cpu_us(run, FAULT_ANON));
-	verdict_advise(cause, "keep and reuse memory; MADV_HUGEPAGE or "
-			      "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 make fewer and larger faults; "
-			      "MADV_POPULATE_WRITE moves them to one call.");
+	verdict_advise(cause,
+		       "keep and reuse memory; %sMADV_HUGEPAGE or "
+		       "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 make fewer and larger faults; "
+		       "MADV_POPULATE_WRITE moves them to one call.",
+		       run->bpf.hooks & 1U << HOOK_PERF ?
+			       "if they are not huge pages already (AnonHugePages in "
+			       "/proc/PID/smaps_rollup), " :
+			       "");
 	return true;
 }
 
