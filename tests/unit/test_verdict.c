@@ -874,6 +874,31 @@ TEST(test_the_verdict_is_printed_as_sentences)
 	free(text);
 }
 
+/* It is anonymous memory, and no file. */
+TEST(test_memory_without_a_known_mapping_is_not_called_a_file)
+{
+	struct group mapping = { .name = "375 (no mapping known)", .pid = 375 };
+	struct sample s;
+	char *text;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 300 * MS);
+	s.files[0] = (struct group){ .name = "(anonymous memory)", .total_ns = 300 * MS };
+	s.report.places[GROUP_BY_FILE] = (struct report_places){ s.files, 1 };
+	mapping.total_ns = 150 * MS;
+	s.report.places[GROUP_BY_VMA] = (struct report_places){ &mapping, 1 };
+	judge(&s);
+	text = print(&s);
+	ck_assert_ptr_nonnull(strstr(text, "; memory of 375 without a known mapping (most likely "
+					   "of mremap()) 50 %"));
+	free(text);
+	s.report.places[GROUP_BY_VMA].nr = 0;
+	judge(&s);
+	text = print(&s);
+	ck_assert_ptr_nonnull(strstr(text, "; file (anonymous memory) 100 %"));
+	free(text);
+}
+
 TEST(test_without_a_duration_there_is_no_verdict)
 {
 	struct sample s;

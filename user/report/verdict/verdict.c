@@ -34,7 +34,7 @@ static enum fault_class longest_class(const struct report *run)
 	return longest;
 }
 
-/* Anonymous memory has one name for all of it, so its mapping is named instead. */
+/* Anonymous memory has one name for all of it, so its mapping is named instead, if it is known. */
 static const struct group *costliest_place(const struct report *run)
 {
 	const struct group *file = verdict_top(run, GROUP_BY_FILE);
@@ -146,6 +146,22 @@ static void print_place(FILE *out, const char *what, const struct group *group, 
 		print_share_of(out, what, verdict_place_name(group), group->total_ns, all_ns);
 }
 
+/* The row of faults in no known mapping of a process. */
+static bool is_unmapped(const struct group *place)
+{
+	return !place->inode && !place->address && place->pid;
+}
+
+/* perf, which reports mappings to all sources, does not report what mremap() moves or extends. */
+static void print_unmapped(FILE *out, const struct group *place, uint64_t all_ns)
+{
+	if (100 * place->total_ns >= all_ns)
+		fprintf(out,
+			"; memory of %" PRIu32 " without a known mapping (most likely of "
+			"mremap()) %.0f %%",
+			place->pid, 100.0 * place->total_ns / all_ns);
+}
+
 static void print_places(FILE *out, const struct verdict *verdict, const struct report *run)
 {
 	const uint64_t all_ns = run->faults.all.whole.total_ns;
@@ -154,10 +170,13 @@ static void print_places(FILE *out, const struct verdict *verdict, const struct 
 		return;
 	fprintf(out, "Most of it: class %s %.0f %%", fault_class_name(verdict->class),
 		100 * verdict->class_share);
-	if (verdict->place)
-		print_place(out,
-			    verdict->place->inode || !verdict->place->address ? "file" : "mapping",
-			    verdict->place, all_ns);
+	if (verdict->place && verdict->place->inode)
+		print_place(out, "file", verdict->place, all_ns);
+	else if (verdict->place && is_unmapped(verdict->place))
+		print_unmapped(out, verdict->place, all_ns);
+	else if (verdict->place)
+		print_place(out, verdict->place->address ? "mapping" : "file", verdict->place,
+			    all_ns);
 	print_place(out, "thread", verdict->thread, all_ns);
 	if (verdict->code.name[0])
 		print_share_of(out, "code", verdict->code.name, verdict->code.total_ns, all_ns);
