@@ -10,6 +10,7 @@
 
 #include "runner.h"
 #include "user/prefetch/prefetch_make.h"
+#include "user/prefetch/prefetch_report.h"
 #include "user/print/json/json_head.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
@@ -303,12 +304,25 @@ TEST(test_cached_pages_are_not_counted_without_ebpf)
 /* perf has no requests, so a page without one may have been read for the fault. */
 TEST(test_cached_pages_are_not_counted_in_recordings_of_perf)
 {
+	char *text = NULL;
+	size_t length;
+	FILE *printed = open_memstream(&text, &length);
+
 	hooks = 1U << HOOK_PERF;
 	record_two(0, NOW, true);
 	make(1);
 	hooks = 0;
 	ck_assert_uint_eq(made.cached, 0);
 	ck_assert_uint_eq(made.without_requests, 1);
+	ck_assert_uint_eq(made.of_perf, 1);
+	ck_assert_int_eq(prefetch_report_made(printed, &made, "list"), 0);
+	fclose(printed);
+	ck_assert_ptr_nonnull(strstr(text, "Recordings by perf: 1. They have only the page of each "
+					   "fault"));
+	free(text);
+	record_two(0, NOW, true);
+	make(1);
+	ck_assert_uint_eq(made.of_perf, 0);
 }
 
 FIXTURE(make_folder, remove_folder);

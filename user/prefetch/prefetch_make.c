@@ -169,6 +169,7 @@ static int making_add_pages(struct making *making)
 			making->made->cached += source->figures.cached;
 		else
 			making->made->without_requests++;
+		making->made->of_perf += source->is_perf;
 		for (i = 0; i < source->nr_pages && !err; i++)
 			err = making_add_page(making, source, &source->pages[i], i);
 	}

@@ -24,6 +24,7 @@ struct prefetch_made {
 	uint64_t unnamed_files, unnamed_pages; /* read, but their path is not known */
 	uint64_t changed_files;	       /* gone or changed since a recording; a message names each */
 	unsigned int without_requests; /* recordings without eBPF's block requests */
+	unsigned int of_perf;	       /* of these: recordings of perf */
 };
 
 struct prefetch_wish {

@@ -65,6 +65,11 @@ static void print_gaps(FILE *out, const struct prefetch_made *made)
 			"Recordings without eBPF: %u. They lack the files that only read(2) read, "
 			"and may lack pages of others.\n",
 			made->without_requests);
+	if (made->of_perf)
+		fprintf(out,
+			"Recordings by perf: %u. They have only the page of each fault, not those "
+			"that it read or mapped around this page; record as root for these.\n",
+			made->of_perf);
 	if (made->cached)
 		fprintf(out,
 			"Cached before: %" PRIu64 " pages that faulted were in the page cache when "

@@ -155,7 +155,8 @@ static int source_read_head(struct source_reading *reading, const struct recordi
 	report_init(&report);
 	err = head_from_json(&report, recording_head(reader));
 	source->started_s = report.environment.started_s;
-	source->has_requests = report.bpf.known && !view_source_is_perf(&report);
+	source->is_perf = view_source_is_perf(&report);
+	source->has_requests = report.bpf.known && !source->is_perf;
 	reading->may_start = report.environment.command[0];
 	report_exit(&report);
 	return err ? message(STATUS_FAILED, "cannot use %s: its head is not complete",

@@ -18,6 +18,7 @@ struct prefetch_source {
 	size_t nr_pages;
 	struct needed_pages_figures figures;
 	bool has_requests; /* recorded with eBPF; there may have been none */
+	bool is_perf;
 };
 
 struct prefetch_sources {
