@@ -27,6 +27,8 @@ static void add(enum item_type type, const void *data)
 	ck_assert_int_eq(profile_add_item(&profile, &item), 0);
 }
 
+static uint32_t generation; /* of the next mapping's inode */
+
 static void map_file(uint32_t pid, uint64_t address, uint64_t inode, const char *path)
 {
 	struct item_map *map = calloc(1, sizeof(*map) + strlen(path) + 1);
@@ -38,6 +40,7 @@ static void map_file(uint32_t pid, uint64_t address, uint64_t inode, const char 
 		.dev = 9,
 		.pid = pid,
 		.tid = pid,
+		.generation = generation,
 		.path_bytes = strlen(path) + 1,
 	};
 	strcpy(map->path, path);

@@ -33,6 +33,28 @@ TEST(test_reused_number_is_another_thread)
 	ck_assert_uint_eq(profile.samples[5].duration_ns, 5);
 }
 
+/* The first file was deleted, and its inode was given to the second one. */
+TEST(test_reused_inode_is_another_file)
+{
+	free_profile();
+	analysis = analysis_new(true, 4096, 1U << GROUP_BY_FILE);
+	ck_assert_ptr_nonnull(analysis);
+	ck_assert_int_eq(profile_init(&profile, analysis), 0);
+	ck_assert_int_eq(analysis_listen(analysis, profile_add_fault, &profile), 0);
+	generation = 5;
+	map_file(10, LIBRARY + 0x100000, 70, "/data/first");
+	add_fault(10, 10, PFSTAT_FAULT_FILE, 7000, NULL);
+	generation = 6;
+	map_file(10, LIBRARY + 0x100000, 70, "/data/second");
+	add_fault(10, 10, PFSTAT_FAULT_FILE, 6000, NULL);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	ck_assert_int_eq(profile_finish(&profile), 0);
+	ck_assert_uint_eq(profile.nr_targets, 2);
+	ck_assert_str_eq(profile.targets[0].name, "/data/first");
+	ck_assert_str_eq(profile.targets[1].name, "/data/second");
+	ck_assert_uint_eq(profile.samples[1].target, 1);
+}
+
 TEST(test_equal_samples_are_summed_up)
 {
 	uint64_t faults = 0, total_ns = 0;

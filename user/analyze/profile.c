@@ -153,20 +153,35 @@ static int profile_find_thread(struct profile *profile, const struct explained *
 	return 0;
 }
 
+/* True if the target has the fault, whose inode has a generation and a path now. */
+static bool profile_is_target(struct profile_target *target, const uint64_t *key,
+			      uint32_t generation, const char *path)
+{
+	if (target->inode != key[0] || target->dev != key[1] ||
+	    (target->generation && target->generation != generation))
+		return false;
+	target->generation = generation;
+	target->path = generation ? path : NULL;
+	return true;
+}
+
 static int profile_find_target(struct profile *profile, const struct explained *fault,
 			       uint32_t *found)
 {
 	const uint64_t key[] = { fault->inode, fault->inode ? fault->dev : 0 };
 	uint64_t hash = hash_of(key, sizeof(key));
-	const struct profile_target *target;
+	const char *path = NULL;
+	const uint32_t generation =
+		key[0] ? address_spaces_file_now(analysis_spaces(profile->analysis), key[1], key[0],
+						 &path) :
+			 0;
 	const void *value;
 	int err;
 
 	/* Another target may have the same hash: then the next one is tried. */
 	for (; (value = hash_find(&profile->index->targets, hash)); hash++) {
 		*found = number_from_value(value);
-		target = &profile->targets[*found];
-		if (target->inode == key[0] && target->dev == key[1])
+		if (profile_is_target(&profile->targets[*found], key, generation, path))
 			return 0;
 	}
 	*found = profile->nr_targets;
@@ -175,7 +190,10 @@ static int profile_find_target(struct profile *profile, const struct explained *
 		err = hash_add(&profile->index->targets, hash, number_to_value(*found));
 	if (!err)
 		profile->targets[profile->nr_targets++] =
-			(struct profile_target){ .inode = key[0], .dev = key[1] };
+			(struct profile_target){ .inode = key[0],
+						 .dev = key[1],
+						 .generation = generation,
+						 .path = generation ? path : NULL };
 	return err;
 }
 
@@ -436,6 +454,18 @@ static int profile_add_up(struct profile *profile)
 	return 0;
 }
 
+/* If a later file has the inode, its name is not that of the target. */
+static char *profile_name_target(const struct profile *profile, const struct profile_target *target)
+{
+	const char *path;
+
+	if (target->generation &&
+	    target->generation != address_spaces_file_now(analysis_spaces(profile->analysis),
+							  target->dev, target->inode, &path))
+		return strdup(target->path);
+	return analysis_file_name(profile->analysis, target->dev, target->inode);
+}
+
 /* A process has the name of its first thread, the latest one if its number was reused. */
 static int profile_name_processes(struct profile *profile)
 {
@@ -472,7 +502,7 @@ int profile_finish(struct profile *profile)
 		err = profile_finish_stack(profile, &profile->stacks[i]);
 	for (i = 0; i < profile->nr_targets && !err; i++) {
 		target = &profile->targets[i];
-		target->name = analysis_file_name(profile->analysis, target->dev, target->inode);
+		target->name = profile_name_target(profile, target);
 		err = target->name ? 0 : -ENOMEM;
 	}
 	if (!err)

@@ -58,6 +58,8 @@ struct profile_thread {
 struct profile_target {
 	uint64_t inode;
 	uint32_t dev;
+	uint32_t generation; /* of the inode; 0: not known */
+	const char *path;    /* at the latest fault; NULL without a generation */
 	char *name;
 };
 

@@ -552,6 +552,15 @@ uint32_t address_spaces_file_path(const struct spaces *spaces, uint32_t dev, uin
 	return file ? file->path : 0;
 }
 
+uint32_t address_spaces_file_now(const struct spaces *spaces, uint32_t dev, uint64_t inode,
+				 const char **path)
+{
+	const struct file_name *file = file_names_find(&spaces->files, dev, inode);
+
+	*path = address_spaces_path(spaces, file ? file->path : 0);
+	return file ? file->generation : 0;
+}
+
 uint64_t address_spaces_dropped(const struct spaces *spaces)
 {
 	return spaces->dropped;

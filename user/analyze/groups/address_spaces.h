@@ -59,6 +59,12 @@ uint64_t address_spaces_path_inode(const struct spaces *spaces, uint32_t path);
 uint32_t address_spaces_path_number(const struct spaces *spaces, const char *path);
 /* Returns the latest path of a file; 0: none is known. */
 uint32_t address_spaces_file_path(const struct spaces *spaces, uint32_t dev, uint64_t inode);
+/*
+ * Returns the generation of the file that has the inode now, and its path, which is valid as long
+ * as the spaces. A later file may have the same inode, and another generation. 0: not known.
+ */
+uint32_t address_spaces_file_now(const struct spaces *spaces, uint32_t dev, uint64_t inode,
+				 const char **path);
 /* Returns the number of mappings, processes and names of threads that exceeded the limits. */
 uint64_t address_spaces_dropped(const struct spaces *spaces);
 /* Returns the task's name; "": not known. */
