@@ -6,6 +6,8 @@
 #include "runner.h"
 #include "user/analyze/analysis.h"
 #include "user/analyze/groups/address_spaces.h"
+#include "user/figures/calls.h"
+#include "user/print/faults/fault_rows.h"
 
 #define DEV   9
 #define INODE 77
@@ -140,6 +142,57 @@ TEST(test_each_file_has_a_row_of_its_own)
 	free(name);
 	free(files);
 	analysis_free(analysis);
+}
+
+static int add_row(void *rows, const struct explained *fault)
+{
+	return fault_rows_add(rows, fault);
+}
+
+/* Each row is written when its fault ends, so it has the name of its time. */
+TEST(test_rows_of_faults_have_the_name_of_their_file)
+{
+	char *text = NULL, *at;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct fault_rows rows;
+
+	begin();
+	ck_assert_int_eq(fault_rows_begin(&rows, out, analysis, false), 0);
+	ck_assert_int_eq(analysis_listen(analysis, add_row, &rows), 0);
+	add_map(1, "/data/old");
+	add_fault(1, 0, 100, 30);
+	add_map(2, "/data/new");
+	add_fault(1, 0, 300, 5);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	ck_assert_int_eq(fault_rows_end(&rows), 0);
+	fclose(out);
+	at = strstr(text, "/data/old");
+	ck_assert_ptr_nonnull(at);
+	ck_assert_ptr_nonnull(strstr(at, "/data/new"));
+	free(text);
+	analysis_free(analysis);
+}
+
+/* The map of a file's pages has those of both files. */
+TEST(test_a_figure_of_a_file_names_the_file_before)
+{
+	const struct call_place place = { .inode = INODE, .dev = DEV };
+	struct report report;
+	char *name;
+
+	report_init(&report);
+	begin();
+	add_map(1, "/data/old");
+	name = place_name(&place, &report, analysis);
+	ck_assert_str_eq(name, "/data/old");
+	free(name);
+	add_map(2, "/data/new");
+	name = place_name(&place, &report, analysis);
+	ck_assert_str_eq(name, "/data/new and a deleted file that had its inode");
+	free(name);
+	analysis_free(analysis);
+	report_exit(&report);
 }
 
 TEST(test_a_generation_that_is_not_known_is_no_change)

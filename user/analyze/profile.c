@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/groups/address_spaces.h"
 #include "analyze/profile.h"
 #include "util/hash.h"
 

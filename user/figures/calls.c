@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/groups/address_spaces.h"
 #include "figures/calls.h"
 
 #define REGION_SHIFT 20 /* unit: 2^20 pages, 4 GiB */
@@ -75,6 +76,17 @@ bool place_is(const struct call_place *a, const struct call_place *b)
 	       a->region == b->region;
 }
 
+/* The pages of a place are those of each file that had its inode. Frees the name. */
+static char *place_with_earlier(char *name)
+{
+	char *both;
+
+	if (asprintf(&both, "%s and a deleted file that had its inode", name) < 0)
+		both = NULL;
+	free(name);
+	return both;
+}
+
 char *place_name(const struct call_place *place, const struct report *report,
 		 const struct analysis *analysis)
 {
@@ -88,6 +100,9 @@ char *place_name(const struct call_place *place, const struct report *report,
 			       NULL :
 			       name;
 	name = analysis_file_name(analysis, place->dev, place->inode);
+	if (name &&
+	    address_spaces_file_was_reused(analysis_spaces(analysis), place->dev, place->inode))
+		return place_with_earlier(name);
 	/* If no mapping gives the name, the report of a drive has it: a drive uses one file. */
 	if (!name || *name == '/' || strcmp(report->environment.kind, "drive") ||
 	    !report->environment.file[0])

@@ -561,6 +561,13 @@ uint32_t address_spaces_file_now(const struct spaces *spaces, uint32_t dev, uint
 	return file ? file->generation : 0;
 }
 
+bool address_spaces_file_was_reused(const struct spaces *spaces, uint32_t dev, uint64_t inode)
+{
+	const struct file_name *file = file_names_find(&spaces->files, dev, inode);
+
+	return file && file->was_reused;
+}
+
 uint64_t address_spaces_dropped(const struct spaces *spaces)
 {
 	return spaces->dropped;

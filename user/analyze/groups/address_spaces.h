@@ -65,6 +65,8 @@ uint32_t address_spaces_file_path(const struct spaces *spaces, uint32_t dev, uin
  */
 uint32_t address_spaces_file_now(const struct spaces *spaces, uint32_t dev, uint64_t inode,
 				 const char **path);
+/* True if an earlier file had the inode of this one. */
+bool address_spaces_file_was_reused(const struct spaces *spaces, uint32_t dev, uint64_t inode);
 /* Returns the number of mappings, processes and names of threads that exceeded the limits. */
 uint64_t address_spaces_dropped(const struct spaces *spaces);
 /* Returns the task's name; "": not known. */

@@ -34,6 +34,14 @@ const struct file_name *file_names_find(const struct file_names *names, uint32_t
 	return file_names_get(names, dev, inode);
 }
 
+bool file_names_is_reused(const struct file_names *names, const struct item_map *map)
+{
+	const struct file_name *name =
+		map->generation ? file_names_get(names, map->dev, map->inode) : NULL;
+
+	return name && name->generation && name->generation != map->generation;
+}
+
 int file_names_set(struct file_names *names, const struct item_map *map, uint32_t path,
 		   uint32_t max)
 {
@@ -41,6 +49,7 @@ int file_names_set(struct file_names *names, const struct item_map *map, uint32_
 	struct file_name *name = file_names_get(names, map->dev, map->inode);
 
 	if (name) {
+		name->was_reused |= file_names_is_reused(names, map);
 		name->path = path;
 		if (map->generation)
 			name->generation = map->generation;
@@ -61,12 +70,4 @@ int file_names_set(struct file_names *names, const struct item_map *map, uint32_
 		return 0;
 	free(name);
 	return -ENOMEM;
-}
-
-bool file_names_is_reused(const struct file_names *names, const struct item_map *map)
-{
-	const struct file_name *name =
-		map->generation ? file_names_get(names, map->dev, map->inode) : NULL;
-
-	return name && name->generation && name->generation != map->generation;
 }

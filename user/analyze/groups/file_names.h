@@ -17,6 +17,7 @@ struct file_name {
 	uint32_t dev;
 	uint32_t path;	     /* its number in address_spaces.h */
 	uint32_t generation; /* of struct item_map */
+	bool was_reused;     /* an earlier file had the inode */
 };
 
 /* All zero is empty. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/groups/address_spaces.h"
 #include "print/csv_text.h"
 #include "print/faults/fault_rows.h"
 #include "print/json_text.h"
@@ -37,17 +38,22 @@ int fault_rows_begin(struct fault_rows *rows, FILE *out, const struct analysis *
 /* Returns the name of the fault's file, or NULL without memory. Memory without a file has none. */
 static const char *fault_rows_file(struct fault_rows *rows, const struct explained *fault)
 {
+	const struct spaces *spaces = analysis_spaces(rows->analysis);
+	const char *path;
+	const uint32_t generation =
+		fault->inode ? address_spaces_file_now(spaces, fault->dev, fault->inode, &path) : 0;
 	char *at;
 
 	/* The mapping that names a file may arrive after its first faults. */
 	if (rows->file && rows->file[0] != '(' && rows->inode == fault->inode &&
-	    rows->dev == fault->dev)
+	    rows->dev == fault->dev && rows->generation == generation)
 		return rows->file;
 	free(rows->file);
 	rows->file = fault->inode ? analysis_file_name(rows->analysis, fault->dev, fault->inode) :
 				    strdup("");
 	rows->inode = fault->inode;
 	rows->dev = fault->dev;
+	rows->generation = generation;
 	for (at = rows->file; rows->terminal && at && *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			*at = '?';

@@ -15,7 +15,7 @@ struct fault_rows {
 	bool terminal; /* control characters in names are replaced */
 	/* The last file: faults come in runs. */
 	uint64_t inode;
-	uint32_t dev;
+	uint32_t dev, generation;
 	char *file;
 };
 
