@@ -46,7 +46,7 @@ class Refused(unittest.TestCase):
                      "--tests", "test_nope.py", "6.12", "7.2")
 
     def test_unknown_words_are_refused(self):
-        self.refuses("unknown word 'nope'; choose from unit unit-san native docs browser course "
+        self.refuses("unknown word 'nope'; choose from unit unit-san native python docs browser course "
                      "vm arm64 smoke recipes long debug stress fuzz", "tools/check", "unit", "nope")
         self.refuses("unknown word '--nope'", "tools/lint", "--nope")
 
