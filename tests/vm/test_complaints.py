@@ -60,7 +60,8 @@ def test_remedy_makes_fewer(case, source, recorded):
     results = [recorded(variant, source) for variant in (case.variant, case.after)]
     before, after = (result.count(case) for result in results)
     assert before > 0 and after <= before * complaints.REMEDY, (before, after)
-    if case.fewer == "faults":
+    # Of a process that ran before, compare has faults a second: fewer may take less time, too.
+    if case.fewer == "faults" and not case.variant.attach:
         assert faults_change(*results) == ("change", before, after)
 
 
