@@ -68,7 +68,7 @@ static void print_gaps(FILE *out, const struct prefetch_made *made)
 	if (made->of_perf)
 		fprintf(out,
 			"Recordings by perf: %u. They have only the page of each fault, not those "
-			"that it read or mapped around this page; record as root for these.\n",
+			"that it read or mapped around this page, which eBPF (as root) records.\n",
 			made->of_perf);
 	if (made->cached)
 		fprintf(out,
