@@ -247,6 +247,8 @@ TEST(test_memory_that_is_given_back_and_touched_again)
 				     .classes = { [FAULT_ANON] = 25600 } };
 	s.report.places[GROUP_BY_VMA] = (struct report_places){ s.files, 1 };
 	check_cause(&s, "touched-again", true, "100 MiB of it in mappings of 50.0 MiB.");
+	s.files[0].name = "7 10000000-10002000 (anonymous memory)";
+	check_cause(&s, "touched-again", true, "100 MiB of it in mappings of 8.0 KiB.");
 	s.files[0].name = "7 10000000-13201000 (anonymous memory)";
 	check_no_cause(&s, "touched-again");
 }

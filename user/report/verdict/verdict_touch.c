@@ -12,6 +12,7 @@
 #include "report/verdict/verdict_rules.h"
 #include "util/array.h"
 
+#define KIB 1024.0
 #define MIB (1024.0 * 1024)
 
 #define FEW_TOUCHES 256
@@ -153,8 +154,10 @@ bool verdict_touched_again(const struct verdict *verdict, const struct report *r
 		      is_again ? "" : ", it seems,", anon->count, bytes / MIB,
 		      cpu_us(run, FAULT_ANON));
 	if (mappings.touched >= MAIN_SHARE * bytes)
-		verdict_add(cause, "; %.0f MiB of it in mappings of %.1f MiB",
-			    mappings.touched / MIB, mappings.size / MIB);
+		verdict_add(cause, "; %.0f MiB of it in mappings of %.1f %s",
+			    mappings.touched / MIB,
+			    mappings.size / (mappings.size < MIB ? KIB : MIB),
+			    mappings.size < MIB ? "KiB" : "MiB");
 	else if (is_again)
 		verdict_add(cause, "; at most %.0f MiB were resident at once",
 			    run->usage.maxrss_bytes / MIB);
