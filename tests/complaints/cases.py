@@ -209,7 +209,7 @@ CASES = (
     Case("monitored", "The server stalls while the monitoring agent reads its smaps.",
          ("influxdata/telegraf#15295", "ncabatoff/process-exporter#246"),
          Variant("monitored 400", attach=True),
-         ("mmap-lock", "contention", "first-touch"), (),
+         ("mmap-lock", "contention", "first-touch", "touched-again"), (),
          (r"memory\.pressure", "nothing is wrong"),
          perf=("touched-again", "faulted-again", "first-touch"), may_be="lock"),
     Case("snapshot_memory", "After a restore the first commands are slow.",
