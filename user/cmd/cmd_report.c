@@ -13,14 +13,13 @@
 #include "analyze/required_hooks.h"
 #include "cmd/cmd.h"
 #include "cmd/fault_stream.h"
-#include "cmd/report_options.h"
+#include "cmd/report_arguments.h"
 #include "figures/figures.h"
 #include "figures/report_figures.h"
 #include "print/html/html.h"
 #include "print/json/json_head.h"
 #include "print/print_report.h"
 #include "privilege/invoker.h"
-#include "privilege/named_files.h"
 #include "privilege/output_file.h"
 #include "recording/counters_json.h"
 #include "recording/file_filter.h"
@@ -32,18 +31,8 @@
 #include "util/message.h"
 #include "util/signals.h"
 
-struct report_command {
-	struct report_options report;
-	struct figures_options figures;
-	const char *recording;
-	const char *file;	 /* NULL: faults of all files and of memory */
-	const char *output;	 /* NULL: standard output */
-	struct time_range range; /* relative to the start of the recording */
-	bool ranged;
-};
-
 struct reading {
-	struct report_command options;
+	struct report_arguments options;
 	struct recording_reader *reader;
 	struct file_filter filter;
 	struct time_range range;
@@ -57,127 +46,6 @@ struct reading {
 	uint32_t hooks_seen; /* 1 << enum bpf_hook: hooks whose events are in the recording */
 	char damage[512];    /* "": none */
 };
-
-enum report_key { KEY_FILE = 3000, KEY_FROM, KEY_TO };
-
-static void report_name_files(const struct argp_state *state, const struct report_command *options)
-{
-	named_files_input(state, "the recording", options->recording);
-	named_files_output(state, "--output", options->output);
-	named_files_output(state, "--html", options->figures.html);
-}
-
-static void report_check_range(const struct argp_state *state, const struct report_command *options)
-{
-	if (!report_format_has_faults(options->report.format))
-		usage(state, "--from and --to require a format with every fault; add --format "
-			     "perfetto, for example");
-	if (!strcmp(options->recording, "-"))
-		usage(state, "--from and --to: cannot read standard input twice; name a recording");
-	if (options->range.to_ns <= options->range.from_ns)
-		usage(state, "--to is not after --from; the range is empty");
-}
-
-static void report_check_text(const struct argp_state *state, const struct report_command *options)
-{
-	const enum report_format format = options->report.format;
-
-	if (report_format_is_binary(format))
-		usage(state, "--format %s is not text; name a file with --output",
-		      report_format_words[format]);
-}
-
-static error_t report_parse_option(int key, char *text, struct argp_state *state)
-{
-	struct report_command *options = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->report;
-		return 0;
-	case 'o':
-		options->output = text;
-		return 0;
-	case KEY_FILE:
-		options->file = text;
-		return 0;
-	case KEY_FROM:
-		options->range.from_ns = argument_time(state, "from", text);
-		options->ranged = true;
-		return 0;
-	case KEY_TO:
-		options->range.to_ns = argument_time(state, "to", text);
-		options->ranged = true;
-		return 0;
-	case FIGURES_KEY_HTML:
-		options->figures.html = text;
-		return 0;
-	case FIGURES_KEY_PLOT:
-		options->figures.plot = text;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->recording)
-			usage(state, "unexpected argument '%s'; give one RECORDING", text);
-		options->recording = text;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		usage(state, "no RECORDING was given; see --help");
-		return 0;
-	case ARGP_KEY_SUCCESS:
-		report_name_files(state, options);
-		if (options->file && !strcmp(options->recording, "-"))
-			usage(state, "--file: cannot read standard input twice; name a recording");
-		if (options->ranged)
-			report_check_range(state, options);
-		if (figures_as_text(&options->figures) && options->report.format != REPORT_TABLE)
-			usage(state, "--plot - prints figures in place of the table; leave "
-				     "--format out");
-		if (!options->output && isatty(STDOUT_FILENO))
-			report_check_text(state, options);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_option argp_options[] = {
-	{ "file", KEY_FILE, "PATH", 0, "only the faults of this file, named as --by file prints it",
-	  1 },
-	{ "from", KEY_FROM, "TIME", 0,
-	  "only faults from this time on, counted from the start of the recording: 1.5s, 200ms",
-	  1 },
-	{ "to", KEY_TO, "TIME", 0, "only faults before this time", 1 },
-	{ "output", 'o', "FILE", 0, "print to FILE instead of standard output", 4 },
-	FIGURES_OPTIONS_HTML,
-	{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0,
-	  "also write the figures to this folder (SVG, PNG, data, scripts); -: print two of them "
-	  "as text",
-	  4 },
-	{ 0 },
-};
-
-static const struct argp_child report_children[] = {
-	{ &report_options_argp, 0, NULL, 0 },
-	{ 0 },
-};
-
-static const struct argp report_argp = {
-	.options = argp_options,
-	.parser = report_parse_option,
-	.children = report_children,
-	.args_doc = "RECORDING",
-	.doc = "Prints a recording: the time of its page faults and the reasons for it."
-	       "\vRECORDING is a file written by 'pfdrive record', or - for standard input. "
-	       "Requires neither root nor the recorded machine.",
-};
-
-static void report_parse(struct report_command *options, int argc, char **argv)
-{
-	report_options_init(&options->report);
-	options->report.of_recording = true;
-	options->range = TIME_RANGE_ALL;
-	argp_parse(&report_argp, argc, argv, 0, NULL, options);
-}
 
 static int open_recording(struct reading *reading)
 {
@@ -200,7 +68,7 @@ static int message_of_items(const struct reading *reading, int err)
 static int open_filter(struct reading *reading)
 {
 	struct environment *environment = &reading->report.environment;
-	const struct report_command *options = &reading->options;
+	const struct report_arguments *options = &reading->options;
 	int err;
 
 	if (!options->file)
@@ -227,7 +95,7 @@ static int open_filter(struct reading *reading)
 
 static int open_range(struct reading *reading)
 {
-	const struct report_command *options = &reading->options;
+	const struct report_arguments *options = &reading->options;
 	int err;
 
 	reading->range = options->range;
@@ -256,7 +124,7 @@ static int open_output(struct output **output, const char *path)
 }
 
 /* A profile for pprof is compressed by its printer. */
-static bool report_wants_gzip(const struct report_command *options)
+static bool report_wants_gzip(const struct report_arguments *options)
 {
 	const size_t length = options->output ? strlen(options->output) : 0;
 
@@ -587,7 +455,7 @@ static int cmd_report(int argc, char **argv)
 	struct reading reading = { 0 };
 	int status;
 
-	report_parse(&reading.options, argc, argv);
+	report_arguments_parse(&reading.options, argc, argv);
 	signals_init();
 	report_init(&reading.report);
 	run_counters_init(&reading.counters);
@@ -611,5 +479,5 @@ const struct subcommand report_command = {
 	.group = COMMAND_EXPLAIN,
 	.summary = "print a recording: tables, figures or a trace",
 	.run = cmd_report,
-	.argp = &report_argp,
+	.argp = &report_arguments_argp,
 };
