@@ -7,8 +7,22 @@
 #include "runner.h"
 #include "sample_run.h"
 #include "schema.h"
+#include "util/json_value.h"
 
 #define SCHEMA "Documentation/formats/pfdrive.schema.json" /* the tests run at the top */
+
+static char key_set_twice[64];
+
+/*
+ * Takes the place of jansson's function in the program under test. An object keeps only the last
+ * value of a key, so a parser of the printed text cannot see that a key was set twice.
+ */
+int json_object_set_new(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_get(object, key))
+		snprintf(key_set_twice, sizeof(key_set_twice), "%s", key);
+	return json_object_set_new_nocheck(object, key, value);
+}
 
 static json_t *parse(const char *text)
 {
@@ -89,6 +103,27 @@ TEST(test_one_run_matches_the_schema)
 	check_schema(json);
 	json_decref(json);
 	sample_close(&run);
+}
+
+TEST(test_each_key_is_set_once)
+{
+	struct sample_run run;
+
+	sample_open(&run, 150000);
+	sample_groups(&run, GROUP_BY_FILE);
+	json_decref(print_and_parse(&run.report, 1));
+	ck_assert_str_eq(key_set_twice, "");
+	sample_close(&run);
+}
+
+TEST(test_a_key_that_is_set_twice_is_found)
+{
+	json_t *object = value_with(json_object(), "late", json_null());
+
+	ck_assert_str_eq(key_set_twice, "");
+	object = value_with(object, "late", json_true());
+	ck_assert_str_eq(key_set_twice, "late");
+	json_decref(object);
 }
 
 TEST(test_empty_run_matches_the_schema)

@@ -142,7 +142,6 @@ static json_t *json_of_run(const struct view *view)
 		{ "parts", json_parts(run) },
 		{ "groups", json_groups(view) },
 		{ "requests", json_requests(run) },
-		{ "failed_faults", value_known(run->evidence.failed_faults) },
 		{ "cpu_waits", json_cpu_waits(run) },
 		{ "reclaims", json_reclaims(run) },
 		{ "contents", json_contents(run) },
