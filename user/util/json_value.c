@@ -51,6 +51,15 @@ json_t *value_with(json_t *object, const char *key, json_t *member)
 	return NULL;
 }
 
+json_t *value_object(const struct value_member *members)
+{
+	json_t *object = json_object();
+
+	for (; members->key; members++)
+		object = value_with(object, members->key, members->value);
+	return object;
+}
+
 /* A file name may hold any bytes but JSON is UTF-8, so invalid bytes become U+FFFD. */
 static json_t *replaced(const char *text)
 {

@@ -22,6 +22,14 @@ json_t *value_appended(json_t *array, json_t *item);
 /* Adds @member and returns @object; NULL if either is NULL. */
 json_t *value_with(json_t *object, const char *key, json_t *member);
 
+struct value_member {
+	const char *key;
+	json_t *value;
+};
+
+/* An object of @members in their order, up to a NULL key; NULL if a value is NULL. */
+json_t *value_object(const struct value_member *members);
+
 /*
  * Prints the value and a newline, and releases it. On a terminal, control characters are
  * escaped. Returns 0, -ENOMEM (also if @value is NULL) or -errno.

@@ -13,7 +13,6 @@
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
 #include "print/printers.h"
-#include "util/array.h"
 #include "util/json_value.h"
 
 /* Calls of file operations are not known from perf. */
@@ -116,10 +115,7 @@ static json_t *json_of_run(const struct view *view)
 	const struct report *run = view->run;
 	const struct summary_figures *figures = &view->figures;
 	const bool calls_known = !view_source_is_perf(run);
-	const struct {
-		const char *key;
-		json_t *value;
-	} members[] = {
+	const struct value_member members[] = {
 		{ "environment", environment_to_json(&run->environment) },
 		{ "damage", value_text(run->losses.damage) },
 		{ "repeat", value_count(run->drive.repeat) },
@@ -178,13 +174,10 @@ static json_t *json_of_run(const struct view *view)
 		{ "bpf_missing", view_source_is_perf(run) || !run->bpf.known ?
 					 value_text(run->bpf.missing) :
 					 json_null() },
+		{ NULL },
 	};
-	json_t *object = json_object();
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(members); i++)
-		object = value_with(object, members[i].key, members[i].value);
-	return object;
+	return value_object(members);
 }
 
 /* Members that are numbers in every run, and that may vary between runs. */
@@ -192,19 +185,25 @@ static json_t *varying_of(const struct view *view)
 {
 	const struct report *run = view->run;
 	const bool calls_known = !view_source_is_perf(run);
+	const struct value_member members[] = {
+		{ "elapsed_ns", value_known(run->time.elapsed_ns) },
+		{ "study", study_of(view) },
+		{ "classes", calls_by_class(view) },
+		{ "calls", value_known(run->cost.calls) },
+		{ "lost", value_known(run->losses.records) },
+		{ "retried", value_count_if(calls_known, view->figures.retried) },
+		{ "faults", value_count_if(calls_known, view->figures.faults) },
+		{ "major", value_count_if(calls_known, view->figures.major) },
+		{ "pages_touched", value_known(run->drive.pages_touched) },
+		{ "steps", json_steps(&run->drive) },
+		{ "rusage", json_usage(&run->usage) },
+		{ "usage", json_both_usages_figures(run->extras.usage) },
+		{ "counters", json_counter_figures(run->extras.counters) },
+		{ "competition", json_study_figures(run->extras.study) },
+		{ NULL },
+	};
 
-	return json_pack("{so so so so so so so so so so so so so so}", "elapsed_ns",
-			 value_known(run->time.elapsed_ns), "study", study_of(view), "classes",
-			 calls_by_class(view), "calls", value_known(run->cost.calls), "lost",
-			 value_known(run->losses.records), "retried",
-			 value_count_if(calls_known, view->figures.retried), "faults",
-			 value_count_if(calls_known, view->figures.faults), "major",
-			 value_count_if(calls_known, view->figures.major), "pages_touched",
-			 value_known(run->drive.pages_touched), "steps", json_steps(&run->drive),
-			 "rusage", json_usage(&run->usage), "usage",
-			 json_both_usages_figures(run->extras.usage), "counters",
-			 json_counter_figures(run->extras.counters), "competition",
-			 json_study_figures(run->extras.study));
+	return value_object(members);
 }
 
 static struct json_spread spread_of_runs(const struct view *views, size_t nr)

@@ -15,13 +15,20 @@ static json_t *usage_in(uint64_t count, uint64_t unit)
 
 json_t *json_usage(const struct usage *usage)
 {
-	return json_pack("{so so so so so so so so so}", "utime_us",
-			 usage_in(usage->utime_ns, 1000), "stime_us",
-			 usage_in(usage->stime_ns, 1000), "maxrss_kb",
-			 usage_in(usage->maxrss_bytes, 1024), "minflt", value_known(usage->minflt),
-			 "majflt", value_known(usage->majflt), "inblock",
-			 value_known(usage->inblock), "oublock", value_known(usage->oublock),
-			 "nvcsw", value_known(usage->nvcsw), "nivcsw", value_known(usage->nivcsw));
+	const struct value_member members[] = {
+		{ "utime_us", usage_in(usage->utime_ns, 1000) },
+		{ "stime_us", usage_in(usage->stime_ns, 1000) },
+		{ "maxrss_kb", usage_in(usage->maxrss_bytes, 1024) },
+		{ "minflt", value_known(usage->minflt) },
+		{ "majflt", value_known(usage->majflt) },
+		{ "inblock", value_known(usage->inblock) },
+		{ "oublock", value_known(usage->oublock) },
+		{ "nvcsw", value_known(usage->nvcsw) },
+		{ "nivcsw", value_known(usage->nivcsw) },
+		{ NULL },
+	};
+
+	return value_object(members);
 }
 
 static json_t *usage_of_step(const struct step_figures *step)
@@ -103,19 +110,23 @@ json_t *json_cost(const struct report *run)
 {
 	const struct report_cost *cost = &run->cost;
 	const struct own_cost own = view_own_cost(run);
+	const struct value_member members[] = {
+		{ "call_ns", json_real_or_null(own.call_ns) },
+		{ "inside_ns", json_real_or_null(own.inside_ns) },
+		{ "total_ns", json_real_or_null(own.total_ns) },
+		{ "bpf_hooked_ns", json_real_or_null(own.hooked_ns) },
+		{ "bpf_again_ns", json_real_or_null(own.again_ns) },
+		{ "bpf_other_ns", json_real_or_null(own.other_ns) },
+		{ "bpf_hooked", value_known(cost->bpf_hooked) },
+		{ "bpf_again", value_known(cost->bpf_again) },
+		{ "bpf_other", value_known(cost->bpf_other) },
+		{ "bpf_total_ns", json_real_or_null(own.bpf_total_ns) },
+		{ "added_ns", json_real_or_null(own.added_ns) },
+		{ "added_percent", json_real_or_null(100 * own.added_share) },
+		{ "missing", own.missing ? json_string(own.missing) : json_null() },
+		{ "subtracted", json_boolean(cost->subtract && cost->inside_ps != COUNT_NA) },
+		{ NULL },
+	};
 
-	return json_pack("{so so so so so so so so so so so so so sb}", "call_ns",
-			 json_real_or_null(own.call_ns), "inside_ns",
-			 json_real_or_null(own.inside_ns), "total_ns",
-			 json_real_or_null(own.total_ns), "bpf_hooked_ns",
-			 json_real_or_null(own.hooked_ns), "bpf_again_ns",
-			 json_real_or_null(own.again_ns), "bpf_other_ns",
-			 json_real_or_null(own.other_ns), "bpf_hooked",
-			 value_known(cost->bpf_hooked), "bpf_again", value_known(cost->bpf_again),
-			 "bpf_other", value_known(cost->bpf_other), "bpf_total_ns",
-			 json_real_or_null(own.bpf_total_ns), "added_ns",
-			 json_real_or_null(own.added_ns), "added_percent",
-			 json_real_or_null(100 * own.added_share), "missing",
-			 own.missing ? json_string(own.missing) : json_null(), "subtracted",
-			 cost->subtract && cost->inside_ps != COUNT_NA);
+	return value_object(members);
 }

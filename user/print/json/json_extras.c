@@ -220,31 +220,57 @@ json_t *json_simulation(const struct cache_simulation *simulation)
 			 functions_of(&simulation->loop));
 }
 
-static json_t *line_of(const struct map_line *line, const struct map_list *maps)
+static json_t *protection_of(const struct map_line *line)
 {
 	const char rights[] = { line->prot & PROT_READ ? 'r' : '-',
 				line->prot & PROT_WRITE ? 'w' : '-',
 				line->prot & PROT_EXEC ? 'x' : '-', line->shared ? 's' : 'p',
 				'\0' };
-	static const char *const advices[] = MAPPING_ADVICE_NAMES;
+
+	return json_string(rights);
+}
+
+static json_t *explanation_of(const struct map_line *line, const struct map_list *maps)
+{
 	char text[4352];
 
 	map_line_explain(line, maps, text, sizeof(text));
-	return json_pack("{so so so so so so so so so so so so so so so so so so so}", "address",
-			 value_wide(line->start), "bytes", value_count(line->end - line->start),
-			 "rights", json_string(rights), "offset", value_wide(line->offset), "inode",
-			 line->inode ? value_wide(line->inode) : json_null(), "dev",
-			 value_count_if(line->inode, line->dev), "path", value_text(line->path),
-			 "kind", json_string(map_kind_name(line->kind)), "explanation",
-			 value_text(text), "tid", value_count_if(line->thread, line->thread),
-			 "resident_bytes", value_known(line->resident), "pss_bytes",
-			 value_known(line->pss), "dirty_bytes", value_known(line->dirty),
-			 "anonymous_bytes", value_known(line->anonymous), "swapped_bytes",
-			 value_known(line->swapped), "hooked",
-			 maps->hooks_known ? json_boolean(line->hooked) : json_null(), "advice",
-			 line->advice_known ? json_string(advices[line->advice]) : json_null(),
-			 "readahead_bytes", value_known(map_line_ra_bytes(line)), "mmap_miss",
-			 value_known(line->mmap_miss));
+	return value_text(text);
+}
+
+static json_t *map_advice_of(const struct map_line *line)
+{
+	static const char *const advices[] = MAPPING_ADVICE_NAMES;
+
+	return line->advice_known ? json_string(advices[line->advice]) : json_null();
+}
+
+static json_t *line_of(const struct map_line *line, const struct map_list *maps)
+{
+	const struct value_member members[] = {
+		{ "address", value_wide(line->start) },
+		{ "bytes", value_count(line->end - line->start) },
+		{ "rights", protection_of(line) },
+		{ "offset", value_wide(line->offset) },
+		{ "inode", line->inode ? value_wide(line->inode) : json_null() },
+		{ "dev", value_count_if(line->inode, line->dev) },
+		{ "path", value_text(line->path) },
+		{ "kind", json_string(map_kind_name(line->kind)) },
+		{ "explanation", explanation_of(line, maps) },
+		{ "tid", value_count_if(line->thread, line->thread) },
+		{ "resident_bytes", value_known(line->resident) },
+		{ "pss_bytes", value_known(line->pss) },
+		{ "dirty_bytes", value_known(line->dirty) },
+		{ "anonymous_bytes", value_known(line->anonymous) },
+		{ "swapped_bytes", value_known(line->swapped) },
+		{ "hooked", maps->hooks_known ? json_boolean(line->hooked) : json_null() },
+		{ "advice", map_advice_of(line) },
+		{ "readahead_bytes", value_known(map_line_ra_bytes(line)) },
+		{ "mmap_miss", value_known(line->mmap_miss) },
+		{ NULL },
+	};
+
+	return value_object(members);
 }
 
 static json_t *lines_of(const struct map_list *maps)
