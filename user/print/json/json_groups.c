@@ -34,25 +34,30 @@ static json_t *group_parts_of(const struct report *run, const struct group *grou
 static json_t *group_row_of(const struct report *run, const struct group *group)
 {
 	const char *advice = view_advice_name(group);
+	const struct value_member members[] = {
+		{ "name", value_text(group->name) },
+		{ "pid", value_count_if(group->pid, group->pid) },
+		{ "tid", value_count_if(group->tid, group->tid) },
+		{ "address", group->address ? value_wide(group->address) : json_null() },
+		{ "inode", group->inode ? value_wide(group->inode) : json_null() },
+		{ "dev", value_count_if(group->inode, group->dev) },
+		{ "faults", value_count(group->faults) },
+		{ "major", value_count(group->major) },
+		{ "total_ns", value_count(group->total_ns) },
+		{ "max_ns", value_count(group->max_ns) },
+		{ "mean_ns", json_real_or_null(view_share(group->total_ns, group->faults)) },
+		{ "read_bytes", value_count_if(view_has_hook(run, HOOK_BLOCK), group->read_bytes) },
+		{ "classes", group_classes_of(run, group) },
+		{ "parts", group_parts_of(run, group) },
+		{ "advice", advice ? json_string(advice) : json_null() },
+		{ "readahead_bytes", value_known(view_ra_bytes(run, group)) },
+		{ "mmap_miss", value_known(view_mmap_miss(group)) },
+		{ "folded", value_count_if(group->folded, group->folded) },
+		{ "others_max_ns", value_count(group->others_max_ns) },
+		{ NULL },
+	};
 
-	return json_pack("{so so so so so so so so so so so so so so so so so so so}", "name",
-			 value_text(group->name), "pid", value_count_if(group->pid, group->pid),
-			 "tid", value_count_if(group->tid, group->tid), "address",
-			 group->address ? value_wide(group->address) : json_null(), "inode",
-			 group->inode ? value_wide(group->inode) : json_null(), "dev",
-			 value_count_if(group->inode, group->dev), "faults",
-			 value_count(group->faults), "major", value_count(group->major), "total_ns",
-			 value_count(group->total_ns), "max_ns", value_count(group->max_ns),
-			 "mean_ns", json_real_or_null(view_share(group->total_ns, group->faults)),
-			 "read_bytes",
-			 value_count_if(view_has_hook(run, HOOK_BLOCK), group->read_bytes),
-			 "classes", group_classes_of(run, group), "parts",
-			 group_parts_of(run, group), "advice",
-			 advice ? json_string(advice) : json_null(), "readahead_bytes",
-			 value_known(view_ra_bytes(run, group)), "mmap_miss",
-			 value_known(view_mmap_miss(group)), "folded",
-			 value_count_if(group->folded, group->folded), "others_max_ns",
-			 value_count(group->others_max_ns));
+	return value_object(members);
 }
 
 json_t *json_groups(const struct view *view)

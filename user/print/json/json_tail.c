@@ -54,24 +54,30 @@ static json_t *longest_part_of(const struct longest_fault *fault)
 static json_t *longest_of(const struct longest_fault *fault, const struct longest_names *names)
 {
 	const bool has_file = fault->inode;
+	const struct value_member members[] = {
+		{ "start_ns", value_count(fault->start_ns) },
+		{ "duration_ns", value_count(fault->duration_ns) },
+		{ "pid", value_count(fault->pid) },
+		{ "tid", value_count(fault->tid) },
+		{ "thread", value_text(names->thread) },
+		{ "class", value_text(fault_class_name(fault->class)) },
+		{ "file", value_text(names->file) },
+		{ "mapping", value_text(names->mapping) },
+		{ "inode", has_file ? value_wide(fault->inode) : json_null() },
+		{ "dev", value_count_if(has_file, fault->dev) },
+		{ "page", value_count_if(has_file, fault->pgoff) },
+		{ "address", value_wide(fault->address) },
+		{ "code", value_text(names->code) },
+		{ "ip", fault->ip ? value_wide(fault->ip) : json_null() },
+		{ "major", fault->solved ? json_boolean(fault->major) : json_null() },
+		{ "solved", json_boolean(fault->solved) },
+		{ "part", longest_part_of(fault) },
+		{ "wait", longest_wait_of(fault, names) },
+		{ "kernel", json_boolean(!(fault->flags & PFSTAT_FLAG_USER)) },
+		{ NULL },
+	};
 
-	if (!fault->duration_ns)
-		return json_null();
-	return json_pack("{so so so so so so so so so so so so so so so sb so so so}", "start_ns",
-			 value_count(fault->start_ns), "duration_ns",
-			 value_count(fault->duration_ns), "pid", value_count(fault->pid), "tid",
-			 value_count(fault->tid), "thread", value_text(names->thread), "class",
-			 value_text(fault_class_name(fault->class)), "file",
-			 value_text(names->file), "mapping", value_text(names->mapping), "inode",
-			 has_file ? value_wide(fault->inode) : json_null(), "dev",
-			 value_count_if(has_file, fault->dev), "page",
-			 value_count_if(has_file, fault->pgoff), "address",
-			 value_wide(fault->address), "code", value_text(names->code), "ip",
-			 fault->ip ? value_wide(fault->ip) : json_null(), "major",
-			 fault->solved ? json_boolean(fault->major) : json_null(), "solved",
-			 fault->solved, "part", longest_part_of(fault), "wait",
-			 longest_wait_of(fault, names), "kernel",
-			 json_boolean(!(fault->flags & PFSTAT_FLAG_USER)));
+	return value_object(members);
 }
 
 json_t *json_tail(const struct report *run)
@@ -80,5 +86,7 @@ json_t *json_tail(const struct report *run)
 
 	return json_pack("{so so so so}", "at_least_ns", value_count(FAULT_TAIL_NS), "count",
 			 value_count(tail->count), "total_ns", value_count(tail->total_ns),
-			 "longest", longest_of(&tail->longest, &run->longest));
+			 "longest",
+			 tail->longest.duration_ns ? longest_of(&tail->longest, &run->longest) :
+						     json_null());
 }
