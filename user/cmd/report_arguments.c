@@ -10,14 +10,16 @@
 
 enum report_key { KEY_FILE = 3000, KEY_FROM, KEY_TO };
 
-static void report_name_files(const struct argp_state *state, const struct report_arguments *options)
+static void report_name_files(const struct argp_state *state,
+			      const struct report_arguments *options)
 {
 	named_files_input(state, "the recording", options->recording);
 	named_files_output(state, "--output", options->output);
 	named_files_output(state, "--html", options->figures.html);
 }
 
-static void report_check_range(const struct argp_state *state, const struct report_arguments *options)
+static void report_check_range(const struct argp_state *state,
+			       const struct report_arguments *options)
 {
 	if (!report_format_has_faults(options->report.format))
 		usage(state, "--from and --to require a format with every fault; add --format "
@@ -28,7 +30,8 @@ static void report_check_range(const struct argp_state *state, const struct repo
 		usage(state, "--to is not after --from; the range is empty");
 }
 
-static void report_check_text(const struct argp_state *state, const struct report_arguments *options)
+static void report_check_text(const struct argp_state *state,
+			      const struct report_arguments *options)
 {
 	const enum report_format format = options->report.format;
 

@@ -10,34 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "model/environment.h"
 #include "recording/background.h"
 #include "recording/items.h"
 #include "recording/reader.h"
+#include "recording/reader_block.h"
 #include "recording/recording.h"
-#include "recording/uncompress.h"
 #include "util/message.h"
 #include "util/page_size.h"
 
-struct buffer {
-	uint8_t *bytes;
-	size_t room;
-};
-
 /* Blocks in memory, with the one that is decoded. */
 #define NR_BLOCKS 4
-
-/* A block on its way: first the head and the stored bytes are read, then it is unpacked. */
-struct reader_block {
-	struct recording_block head;
-	ssize_t got; /* bytes of the head that the file had, or a negative errno */
-	ssize_t got_stored;
-	struct buffer stored, raw;
-	int unpacked; /* enum unpacked, or a negative errno */
-	struct uncompress uncompress;
-};
 
 struct recording_reader {
 	FILE *file;
@@ -58,8 +42,6 @@ struct recording_reader {
 	char damage[256];
 	struct items_decoder items;
 };
-
-enum unpacked { UNPACKED, UNPACKED_CHECK, UNPACKED_CODEC };
 
 /* Result of reading a block. */
 enum {
@@ -97,103 +79,13 @@ static int was_cut(struct recording_reader *reader)
 	return BLOCK_END;
 }
 
-/* Returns the number of bytes read, fewer at the end of the file, or a negative errno. */
-static ssize_t read_bytes(struct recording_reader *reader, void *bytes, size_t size)
-{
-	size_t got;
-
-	errno = 0;
-	got = fread(bytes, 1, size, reader->file);
-	if (got < size && ferror(reader->file))
-		return errno ? -errno : -EIO;
-	return got;
-}
-
-static int reader_make_room(struct buffer *buffer, size_t size)
-{
-	if (size <= buffer->room)
-		return 0;
-	free(buffer->bytes);
-	buffer->bytes = malloc(size);
-	buffer->room = buffer->bytes ? size : 0;
-	return buffer->bytes ? 0 : -ENOMEM;
-}
-
-/* Larger ones are damaged: nothing behind the head is read. */
-static bool head_is_sound(const struct recording_block *head)
-{
-	return head->magic == RECORDING_BLOCK_MAGIC && head->raw <= RECORDING_BLOCK_MAX &&
-	       head->stored <= RECORDING_BLOCK_MAX;
-}
-
-static bool block_is_whole(const struct reader_block *block)
-{
-	return block->got == sizeof(block->head) && head_is_sound(&block->head) &&
-	       block->got_stored == block->head.stored;
-}
-
-/* Reads the next block of the file. Errors are kept until it is the block's turn. */
-static void read_ahead(struct recording_reader *reader, struct reader_block *block)
-{
-	const struct recording_block *head = &block->head;
-
-	block->got = 0;
-	block->got_stored = 0;
-	if (reader->ended)
-		return;
-	block->got = read_bytes(reader, &block->head, sizeof(block->head));
-	if (block->got == sizeof(*head) && head_is_sound(head)) {
-		/* malloc(0) may return NULL. */
-		block->got_stored = reader_make_room(&block->stored, head->stored + 1);
-		if (!block->got_stored)
-			block->got_stored = read_bytes(reader, block->stored.bytes, head->stored);
-	}
-	reader->ended = !block_is_whole(block);
-}
-
-static bool check_fits(const struct recording_block *head, const uint8_t *stored)
-{
-	struct recording_block unchecked = *head;
-	uint32_t check;
-
-	unchecked.check = 0;
-	check = crc32(0, (const void *)&unchecked, sizeof(unchecked));
-	return crc32(check, stored, head->stored) == head->check;
-}
-
-static bool type_is_known(uint32_t type)
-{
-	return type >= RECORDING_HEAD && type <= RECORDING_TAIL;
-}
-
-static int uncompress_block(struct reader_block *block)
-{
-	const struct recording_block *head = &block->head;
-	int err = reader_make_room(&block->raw, head->raw + ITEMS_PADDING);
-
-	if (!err)
-		err = uncompress_all(&block->uncompress, block->stored.bytes, head->stored,
-				     block->raw.bytes, head->raw);
-	if (err)
-		return err == -EBADMSG ? UNPACKED_CODEC : err;
-	memset(block->raw.bytes + head->raw, 0, ITEMS_PADDING);
-	return UNPACKED;
-}
-
 /* In another thread. */
 static void unpack(void *context, unsigned int thread, unsigned int number)
 {
 	struct recording_reader *reader = context;
-	struct reader_block *block = &reader->blocks[number];
 
 	(void)thread;
-	block->unpacked = UNPACKED;
-	if (!block_is_whole(block))
-		return;
-	if (!check_fits(&block->head, block->stored.bytes))
-		block->unpacked = UNPACKED_CHECK;
-	else if (type_is_known(block->head.type))
-		block->unpacked = uncompress_block(block);
+	reader_block_unpack(&reader->blocks[number]);
 }
 
 static void unpack_done(void *context, unsigned int thread, unsigned int number)
@@ -219,7 +111,7 @@ static int look_at_head(struct recording_reader *reader, const struct reader_blo
 		return damaged(reader, "more data follows its end");
 	if (head->magic != RECORDING_BLOCK_MAGIC)
 		return damaged(reader, "no block begins here");
-	if (!head_is_sound(head))
+	if (!reader_block_is_sound(head))
 		return damaged(reader, "a block has %" PRIu32 " bytes, too many",
 			       head->raw > head->stored ? head->raw : head->stored);
 	return BLOCK_READ;
@@ -338,7 +230,7 @@ static int take_block(struct recording_reader *reader, const struct reader_block
 {
 	if (!reader->head && block->head.type != RECORDING_HEAD)
 		return damaged(reader, "the head is not the first block");
-	if (!type_is_known(block->head.type)) /* written by a later pfdrive */
+	if (!reader_block_is_known(&block->head)) /* written by a later pfdrive */
 		return BLOCK_READ;
 	if (block->unpacked < 0)
 		return block->unpacked;
@@ -359,7 +251,12 @@ static int take_block(struct recording_reader *reader, const struct reader_block
 /* The blocks are given in order, so the one that is taken next is the oldest. */
 static int give_block(struct recording_reader *reader, unsigned int number)
 {
-	read_ahead(reader, &reader->blocks[number]);
+	struct reader_block *block = &reader->blocks[number];
+
+	if (reader->ended)
+		reader_block_empty(block);
+	else
+		reader->ended = !reader_block_read(block, reader->file);
 	return background_give(&reader->background);
 }
 
@@ -430,7 +327,7 @@ static int check_header(const struct recording_header *header, const char *name,
 static int read_header(struct recording_reader *reader, char *why, size_t size)
 {
 	struct recording_header header = { 0 };
-	const ssize_t got = read_bytes(reader, &header, sizeof(header));
+	const ssize_t got = reader_block_bytes(reader->file, &header, sizeof(header));
 
 	if (got < 0) {
 		snprintf(why, size, "cannot read %s: %s", reader->name, strerror(-got));
@@ -545,11 +442,8 @@ void recording_close(struct recording_reader *reader)
 	if (!reader)
 		return;
 	background_exit(&reader->background);
-	for (i = 0; i < NR_BLOCKS; i++) {
-		uncompress_exit(&reader->blocks[i].uncompress);
-		free(reader->blocks[i].stored.bytes);
-		free(reader->blocks[i].raw.bytes);
-	}
+	for (i = 0; i < NR_BLOCKS; i++)
+		reader_block_exit(&reader->blocks[i]);
 	if (reader->file)
 		fclose(reader->file);
 	json_decref(reader->head);

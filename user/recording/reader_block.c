@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "recording/items.h"
+#include "recording/reader_block.h"
+
+ssize_t reader_block_bytes(FILE *file, void *bytes, size_t size)
+{
+	size_t got;
+
+	errno = 0;
+	got = fread(bytes, 1, size, file);
+	if (got < size && ferror(file))
+		return errno ? -errno : -EIO;
+	return got;
+}
+
+static int reader_make_room(struct reader_buffer *buffer, size_t size)
+{
+	if (size <= buffer->room)
+		return 0;
+	free(buffer->bytes);
+	buffer->bytes = malloc(size);
+	buffer->room = buffer->bytes ? size : 0;
+	return buffer->bytes ? 0 : -ENOMEM;
+}
+
+bool reader_block_is_sound(const struct recording_block *head)
+{
+	return head->magic == RECORDING_BLOCK_MAGIC && head->raw <= RECORDING_BLOCK_MAX &&
+	       head->stored <= RECORDING_BLOCK_MAX;
+}
+
+bool reader_block_is_known(const struct recording_block *head)
+{
+	return head->type >= RECORDING_HEAD && head->type <= RECORDING_TAIL;
+}
+
+static bool block_is_whole(const struct reader_block *block)
+{
+	return block->got == sizeof(block->head) && reader_block_is_sound(&block->head) &&
+	       block->got_stored == block->head.stored;
+}
+
+void reader_block_empty(struct reader_block *block)
+{
+	block->got = 0;
+	block->got_stored = 0;
+}
+
+/* Errors are kept until it is the block's turn. */
+bool reader_block_read(struct reader_block *block, FILE *file)
+{
+	const struct recording_block *head = &block->head;
+
+	reader_block_empty(block);
+	block->got = reader_block_bytes(file, &block->head, sizeof(block->head));
+	if (block->got == sizeof(*head) && reader_block_is_sound(head)) {
+		/* malloc(0) may return NULL. */
+		block->got_stored = reader_make_room(&block->stored, head->stored + 1);
+		if (!block->got_stored)
+			block->got_stored =
+				reader_block_bytes(file, block->stored.bytes, head->stored);
+	}
+	return block_is_whole(block);
+}
+
+static bool check_fits(const struct recording_block *head, const uint8_t *stored)
+{
+	struct recording_block unchecked = *head;
+	uint32_t check;
+
+	unchecked.check = 0;
+	check = crc32(0, (const void *)&unchecked, sizeof(unchecked));
+	return crc32(check, stored, head->stored) == head->check;
+}
+
+static int uncompress_block(struct reader_block *block)
+{
+	const struct recording_block *head = &block->head;
+	int err = reader_make_room(&block->raw, head->raw + ITEMS_PADDING);
+
+	if (!err)
+		err = uncompress_all(&block->uncompress, block->stored.bytes, head->stored,
+				     block->raw.bytes, head->raw);
+	if (err)
+		return err == -EBADMSG ? UNPACKED_CODEC : err;
+	memset(block->raw.bytes + head->raw, 0, ITEMS_PADDING);
+	return UNPACKED;
+}
+
+void reader_block_unpack(struct reader_block *block)
+{
+	block->unpacked = UNPACKED;
+	if (!block_is_whole(block))
+		return;
+	if (!check_fits(&block->head, block->stored.bytes))
+		block->unpacked = UNPACKED_CHECK;
+	else if (reader_block_is_known(&block->head))
+		block->unpacked = uncompress_block(block);
+}
+
+void reader_block_exit(struct reader_block *block)
+{
+	uncompress_exit(&block->uncompress);
+	free(block->stored.bytes);
+	free(block->raw.bytes);
+}
