@@ -18,6 +18,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,10 +151,20 @@ static void run_fork(size_t bytes, int waits)
 	wait(NULL);
 }
 
+/*
+ * On one CPU: the kernel copies a page, also of one process only, while the batch of another CPU for
+ * the LRU lists holds it.
+ */
 static void run_reused(size_t bytes)
 {
 	char *map = map_memory(bytes);
+	const int cpu = sched_getcpu();
+	cpu_set_t one;
 
+	CPU_ZERO(&one);
+	CPU_SET(cpu < 0 ? 0 : cpu, &one);
+	if (cpu < 0 || sched_setaffinity(0, sizeof(one), &one))
+		die("sched_setaffinity");
 	write_each(map, bytes, PAGE);
 	close(fork_waiting());
 	wait(NULL);
