@@ -18,6 +18,9 @@ THP = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 # The loader and the C library write to pages of their files, and pfdrive's child to pages that it
 # shares with pfdrive until it executes the program.
 NOISE = 100
+# If pfdrive copies such a page during the child's copy, the child's page is free at the end of the
+# copy, and nothing shows what it was. That was seen for one page, on a loaded machine.
+RACES = 3
 
 
 @pytest.fixture(name="source", params=[
@@ -62,7 +65,7 @@ def test_a_page_that_was_read_before_it_was_written_is_a_copy_of_zeros(source):
     found = contents(source, "zero", PAGES)
     assert is_about(found["zero"]["count"])
     assert found["fork"]["count"] < NOISE
-    assert counts(found, "ksm", "unknown") == {"ksm": 0, "unknown": 0}
+    assert found["ksm"]["count"] == 0 and found["unknown"]["count"] < RACES
     assert found["zero"]["total_ns"] > 0
 
 
@@ -72,7 +75,7 @@ def test_a_page_that_was_merged_is_a_copy_of_ksm(source):
          setting(KSM / "run", "1"):
         found = contents(source, "ksm", PAGES)
     assert is_about(found["ksm"]["count"])
-    assert found["fork"]["count"] < NOISE and found["unknown"]["count"] == 0
+    assert found["fork"]["count"] < NOISE and found["unknown"]["count"] < RACES
 
 
 @pytest.mark.parametrize("how", ["file", "copy"])
@@ -81,7 +84,7 @@ def test_a_private_page_of_a_file_is_a_copy_of_it(how, source):
     found = contents(source, how, PAGES, path)
     assert is_about(found["file"]["count"])
     assert found["fork"]["count"] < NOISE
-    assert counts(found, "ksm", "unknown") == {"ksm": 0, "unknown": 0}
+    assert found["ksm"]["count"] == 0 and found["unknown"]["count"] < RACES
 
 
 def test_copies_follow_a_fork_of_the_run(source):
@@ -89,7 +92,7 @@ def test_copies_follow_a_fork_of_the_run(source):
     assert is_about(found["fork"]["count"])
     assert PAGES <= found["after_fork"]["count"] <= found["fork"]["count"]
     assert found["fork_pid"] and found["fork_pid_count"] == found["after_fork"]["count"]
-    assert counts(found, "ksm", "unknown") == {"ksm": 0, "unknown": 0}
+    assert found["ksm"]["count"] == 0 and found["unknown"]["count"] < RACES
 
 
 def test_copies_of_a_fork_before_the_run_follow_none(source, tmp_path):
@@ -111,7 +114,7 @@ def test_a_page_that_no_other_process_has_any_more_is_not_copied(source):
     found = contents(source, "reused", PAGES)
     assert is_about(found["reused"]["count"])
     # Before it ends, the child and its parent write to some pages.
-    assert found["fork"]["count"] < NOISE and found["unknown"]["count"] == 0
+    assert found["fork"]["count"] < NOISE and found["unknown"]["count"] < RACES
 
 
 def test_new_pages_of_shared_memory_are_counted_apart_from_present_ones(source):
