@@ -13,7 +13,7 @@
 #include "runner.h"
 
 /* Sanitizers are slow on a loaded machine. CK_TIMEOUT_MULTIPLIER extends it. */
-#define TIMEOUT_S  60
+#define TIMEOUT_S  240
 #define NAME_BYTES 64
 #define MAX_FILES  512
 

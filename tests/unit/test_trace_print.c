@@ -666,14 +666,14 @@ TEST(test_all_off_cpu_intervals_without_a_fault_are_drawn)
 	int i;
 
 	begin();
-	for (i = 0; i < 30000; i++) {
+	for (i = 0; i < 10000; i++) {
 		off = stay(i * 10, i * 10 + 2, i * 10 + 5);
 		feed(&off);
 	}
 	fflush(stream);
 	ck_assert_uint_gt(length, 0); /* blocks of 256 KiB */
 	root = end(NULL);
-	ck_assert_uint_eq(nr_of(root, "X"), 30000);
+	ck_assert_uint_eq(nr_of(root, "X"), 10000);
 	json_decref(root);
 }
 
