@@ -5,12 +5,19 @@ it."""
 import functools
 import os
 import shutil
+import signal
 
 import pytest
 
 import native
 
 NAMES = ("user", "root") if os.geteuid() == 0 else ("user",)
+
+# nohup, and a shell without job control, start programs that ignore these. pfdrive then ignores
+# them, too.
+for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @functools.lru_cache(maxsize=None)
