@@ -174,7 +174,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "bpf_missing", view_source_is_perf(run) || !run->bpf.known ?
 					 value_text(run->bpf.missing) :
 					 json_null() },
-		{ NULL },
+		{ NULL, NULL },
 	};
 
 	return value_object(members);
@@ -200,7 +200,7 @@ static json_t *varying_of(const struct view *view)
 		{ "usage", json_both_usages_figures(run->extras.usage) },
 		{ "counters", json_counter_figures(run->extras.counters) },
 		{ "competition", json_study_figures(run->extras.study) },
-		{ NULL },
+		{ NULL, NULL },
 	};
 
 	return value_object(members);

@@ -25,7 +25,7 @@ json_t *json_usage(const struct usage *usage)
 		{ "oublock", value_known(usage->oublock) },
 		{ "nvcsw", value_known(usage->nvcsw) },
 		{ "nivcsw", value_known(usage->nivcsw) },
-		{ NULL },
+		{ NULL, NULL },
 	};
 
 	return value_object(members);
@@ -125,7 +125,7 @@ json_t *json_cost(const struct report *run)
 		{ "added_percent", json_real_or_null(100 * own.added_share) },
 		{ "missing", own.missing ? json_string(own.missing) : json_null() },
 		{ "subtracted", json_boolean(cost->subtract && cost->inside_ps != COUNT_NA) },
-		{ NULL },
+		{ NULL, NULL },
 	};
 
 	return value_object(members);

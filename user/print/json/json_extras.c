@@ -267,7 +267,7 @@ static json_t *line_of(const struct map_line *line, const struct map_list *maps)
 		{ "advice", map_advice_of(line) },
 		{ "readahead_bytes", value_known(map_line_ra_bytes(line)) },
 		{ "mmap_miss", value_known(line->mmap_miss) },
-		{ NULL },
+		{ NULL, NULL },
 	};
 
 	return value_object(members);

@@ -54,7 +54,7 @@ static json_t *group_row_of(const struct report *run, const struct group *group)
 		{ "mmap_miss", value_known(view_mmap_miss(group)) },
 		{ "folded", value_count_if(group->folded, group->folded) },
 		{ "others_max_ns", value_count(group->others_max_ns) },
-		{ NULL },
+		{ NULL, NULL },
 	};
 
 	return value_object(members);

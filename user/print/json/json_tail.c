@@ -74,7 +74,7 @@ static json_t *longest_of(const struct longest_fault *fault, const struct longes
 		{ "part", longest_part_of(fault) },
 		{ "wait", longest_wait_of(fault, names) },
 		{ "kernel", json_boolean(!(fault->flags & PFSTAT_FLAG_USER)) },
-		{ NULL },
+		{ NULL, NULL },
 	};
 
 	return value_object(members);
