@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Page faults, as the memory manager handles them. Every return of handle_mm_fault() of a
- * target is counted by kind, origin and outcome in the map `faults`. It is sent as an event, or
- * recorded if calls are: unless a record of calls.bpf.c has its time, in a record of its own. The state of a thread's fault is in fault_state.bpf.h.
+ * target is counted by kind, origin and outcome in the map `faults`. If calls are recorded, its time
+ * is in the record of its last call, or in a record of its own. If not, it is sent as an event. The
+ * state of a thread's fault is in fault_state.bpf.h.
  */
 #include <linux/ptrace.h>
 
@@ -48,7 +49,6 @@ static __always_inline void fault_set_page(struct fault_state *state,
 					   const struct vm_area_struct *vma, __u64 address)
 {
 	const struct file *file = vma->vm_file;
-
 	const struct inode *inode;
 
 	state->record.address = address;

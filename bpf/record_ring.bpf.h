@@ -83,9 +83,10 @@ static __always_inline struct pfstat_record *record_reserve(__u32 cpu, bool is_c
 		__sync_fetch_and_add(is_call ? &header->lost : &slot->faults_lost, 1);
 		return NULL;
 	}
+	begun = __sync_fetch_and_add(&header->head, 1);
+	/* Afterwards, so that a reader never finds more faults than records. */
 	if (!is_call)
 		__sync_fetch_and_add(&slot->faults, 1);
-	begun = __sync_fetch_and_add(&header->head, 1);
 	*sequence = begun + 1;
 	index = ring * (record_mask + 1) + (begun & record_mask);
 	return bpf_map_lookup_elem(&records, &index);

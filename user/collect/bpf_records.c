@@ -163,9 +163,10 @@ static void bpf_records_read(const struct bpf_records *records, struct bpf_recor
 	*counts = (struct bpf_record_counts){ 0 };
 	for (i = 0; i < records->nr_rings; i++) {
 		header = &records->headers[i];
+		/* Before head, which a program increments first: the difference is not negative. */
+		counts->faults += __atomic_load_n(&header->faults, __ATOMIC_ACQUIRE);
 		counts->calls += __atomic_load_n(&header->header.head, __ATOMIC_RELAXED);
 		counts->lost += __atomic_load_n(&header->header.lost, __ATOMIC_RELAXED);
-		counts->faults += __atomic_load_n(&header->faults, __ATOMIC_RELAXED);
 		counts->faults_lost += __atomic_load_n(&header->faults_lost, __ATOMIC_RELAXED);
 	}
 	counts->calls += counts->lost - counts->faults;
