@@ -35,8 +35,8 @@ static int pfbench_complete(int argc, char **argv)
 	return err ? message_of_stdout(err, "the completion") : STATUS_OK;
 }
 
-/* Programs that pfbench or the build starts, and no user. The others are those of pfdrive. */
-static int pfbench_help_itself(int argc, char **argv)
+/* Commands that pfbench and the build start. Others are helpers of pfdrive. */
+static int pfbench_helper(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
 
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 		return (*command)->run(argc - 1, argv + 1);
 	}
 	if (!strcmp(word, "helper"))
-		return pfbench_help_itself(argc - 1, argv + 1);
+		return pfbench_helper(argc - 1, argv + 1);
 	if (!strcmp(word, "--help"))
 		return pfbench_usage(stdout, STATUS_OK);
 	return pfbench_usage(stderr, STATUS_USAGE);

@@ -138,9 +138,9 @@ static int pressure_start_all(struct pressure *pressure)
 	return STATUS_OK;
 }
 
-static int pressure_enter(struct beside *beside)
+static int pressure_enter(struct run_load *load)
 {
-	struct pressure *pressure = (struct pressure *)beside;
+	struct pressure *pressure = (struct pressure *)load;
 	struct sysinfo info;
 	char why[512];
 	int status;
@@ -196,22 +196,22 @@ static unsigned int pressure_nr_processes(const struct pressure *pressure)
 	return pressure->alone ? 0 : pressure->competition.nr;
 }
 
-static void pressure_go(struct beside *beside)
+static void pressure_go(struct run_load *load)
 {
-	const struct pressure *pressure = (const struct pressure *)beside;
+	const struct pressure *pressure = (const struct pressure *)load;
 	unsigned int i;
 
 	for (i = 0; i < pressure_nr_processes(pressure); i++)
 		competitor_go(&pressure->competitors[i]);
 }
 
-static int pressure_begin(struct beside *beside)
+static int pressure_begin(struct run_load *load)
 {
-	struct pressure *pressure = (struct pressure *)beside;
+	struct pressure *pressure = (struct pressure *)load;
 	unsigned int i;
 	int err, status;
 
-	pressure_go(beside);
+	pressure_go(load);
 	for (i = 0; i < pressure_nr_processes(pressure); i++) {
 		err = competitor_await(&pressure->competitors[i], &signals_caught, &status);
 		if (err == -EINTR)
@@ -241,9 +241,9 @@ static void pressure_fill_competitor(struct competitor_figures *figures,
 	figures->accesses = after.accesses - figures->accesses;
 }
 
-static int pressure_end(struct beside *beside)
+static int pressure_end(struct run_load *load)
 {
-	struct pressure *pressure = (struct pressure *)beside;
+	struct pressure *pressure = (struct pressure *)load;
 	struct competition *competition = &pressure->competition;
 	uint64_t after[NR_COMPETITION_FIGURES];
 	unsigned int i;
@@ -274,9 +274,9 @@ int pressure_close(struct pressure *pressure)
 		     STATUS_OK;
 }
 
-static int pressure_close_beside(struct beside *beside)
+static int pressure_close_load(struct run_load *load)
 {
-	return pressure_close((struct pressure *)beside);
+	return pressure_close((struct pressure *)load);
 }
 
 void pressure_init(struct pressure *pressure, const struct compete_options *options, bool alone)
@@ -284,12 +284,12 @@ void pressure_init(struct pressure *pressure, const struct compete_options *opti
 	unsigned int i;
 
 	*pressure = (struct pressure){
-		.beside = {
+		.load = {
 			.enter = pressure_enter,
 			.begin = pressure_begin,
 			.go = pressure_go,
 			.end = pressure_end,
-			.close = pressure_close_beside,
+			.close = pressure_close_load,
 		},
 		.options = options,
 		.alone = alone,

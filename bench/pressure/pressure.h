@@ -13,7 +13,7 @@
 #include "system/memory_cgroup.h"
 
 struct pressure {
-	struct beside beside; /* its functions; first, so that it is the same address */
+	struct run_load load; /* its functions; first, so that it is the same address */
 	const struct compete_options *options;
 	bool alone;			/* under the same limit, without competitors */
 	const struct cpus *cpus;	/* where the competitors may run */
@@ -26,7 +26,7 @@ struct pressure {
 	uint64_t before[NR_COMPETITION_FIGURES];
 };
 
-/* Fills pressure->beside, too. After run_once() call pressure_close(), also if it failed. */
+/* Fills pressure->load as well. After run_once() call pressure_close(), also if it failed. */
 void pressure_init(struct pressure *pressure, const struct compete_options *options, bool alone);
 /* Nothing is left of it. STATUS_OK, or the exit status after a message. */
 int pressure_close(struct pressure *pressure);

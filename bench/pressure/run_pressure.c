@@ -76,9 +76,9 @@ static int run_pressure_run_one(struct run_plan *plan, struct result *result,
 		pressure.bytes = plan->mapping->bytes;
 	if (plan->mapping->kind != MAPPING_ANON)
 		pressure.file_bytes = plan->mapping->bytes;
-	plan->beside = &pressure.beside;
+	plan->load = &pressure.load;
 	status = run_once(plan, result);
-	plan->beside = NULL;
+	plan->load = NULL;
 	closed = pressure_close(&pressure);
 	if (!status)
 		status = closed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A run beside competing processes. */
+/* A run while other processes compete for memory. */
 #ifndef PFSTAT_USER_RUN_PRESSURE_H
 #define PFSTAT_USER_RUN_PRESSURE_H
 

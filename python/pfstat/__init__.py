@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Page faults of programs: records them with pfdrive, and returns recordings as tables.
 
-An error of pfdrive is a PfdriveError with the sentence that pfdrive prints. What a recording lacks
+An error of pfdrive is a PfdriveError with the sentence that pfdrive prints. Data that a recording lacks
 is a RecordingWarning.
 """
 from __future__ import annotations

@@ -22,7 +22,7 @@ static void read_text(FILE *file, char *text, size_t size)
 	fclose(file);
 }
 
-/* Runs a command of pfbench here, because pfbench is not beside this program. */
+/* Runs a command of pfbench in this process, because the folder of this program has no pfbench. */
 static int run_line(int argc, char **argv)
 {
 	const unsigned int words = argc > 2 && !strcmp(argv[1], "study") ? 2 : 1;

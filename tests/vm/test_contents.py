@@ -19,7 +19,7 @@ THP = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 # shares with pfdrive until it executes the program.
 NOISE = 100
 # If pfdrive copies such a page during the child's copy, the child's page is free at the end of the
-# copy, and nothing shows what it was. That was seen for one page, on a loaded machine.
+# copy, and eBPF cannot find its origin. This happened to one page on a loaded machine.
 RACES = 3
 
 

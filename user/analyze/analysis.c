@@ -367,7 +367,7 @@ static int add_record(struct analysis *analysis, const struct pfstat_record *rec
 	return explain_record(analysis->explain, record);
 }
 
-/* What is known of the file stays; the next file with its inode begins with nothing. */
+/* Keeps the figures of the file. The next file with its inode begins without any. */
 static int analysis_end_file(struct analysis *analysis, uint32_t dev, uint64_t inode)
 {
 	return explain_end_file(analysis->explain, dev, inode)		   ?:

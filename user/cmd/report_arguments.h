@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the command line of pfdrive report asks for. */
+/* The parsed command line of pfdrive report. */
 #ifndef PFSTAT_USER_REPORT_ARGUMENTS_H
 #define PFSTAT_USER_REPORT_ARGUMENTS_H
 

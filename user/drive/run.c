@@ -96,7 +96,7 @@ static int run_open(struct run *run)
 			.bpf = options->bpf,
 			.bpf_missing = "--no-bpf was given",
 			.events = {
-				.pages = true, .swap = plan->beside,
+				.pages = true, .swap = plan->load,
 				.ring_bytes = run_events_ring_bytes(plan->mapping),
 			},
 			.ring_size = options->ring_size,
@@ -207,19 +207,19 @@ static int run_make_phases(struct run *run)
 /* Swap is counted only while something competes for memory. */
 static int run_make_beside(struct run *run)
 {
-	struct beside *beside = run->plan->beside;
+	struct run_load *load = run->plan->load;
 	int status;
 
-	if (!beside)
+	if (!load)
 		return run_make_phases(run);
-	status = beside->begin(beside);
+	status = load->begin(load);
 	if (status)
 		return status;
 	instruments_count_swap(run->measurement.instruments, true);
-	beside->go(beside);
-	status = run_make_phases(run) ?: beside->end(beside);
+	load->go(load);
+	status = run_make_phases(run) ?: load->end(load);
 	instruments_count_swap(run->measurement.instruments, false);
-	return status ?: beside->close(beside);
+	return status ?: load->close(load);
 }
 
 static int run_gather_extras(struct run *run)
@@ -243,7 +243,7 @@ static void run_fill_counters(struct run *run)
 	/* Copies of a private mapping's pages are not the file's faults. */
 	counters->hooked_only = mapping->kind == MAPPING_SHARED || !mapping->writable;
 	/* This program's own memory may be swapped then, also at the phases' edges. */
-	if (run->plan->beside) {
+	if (run->plan->load) {
 		counters->hooked_only = false;
 		counters->edges = true;
 	}
@@ -263,17 +263,17 @@ static int run_finish(struct run *run)
 /* The instruments are opened before enter(), so that nothing competes with their memory. */
 static int run_make(struct run *run)
 {
-	struct beside *beside = run->plan->beside;
+	struct run_load *load = run->plan->load;
 
-	return run_open(run)					    ?:
-		       (beside ? beside->enter(beside) : STATUS_OK) ?:
-		       run_prepare_cache(run)			    ?:
-		       run_record(run)				    ?:
-		       run_hook(run)				    ?:
-		       run_start(run)				    ?:
-		       run_make_beside(run)			    ?:
-		       run_gather_extras(run)			    ?:
-								      run_finish(run);
+	return run_open(run)				      ?:
+		       (load ? load->enter(load) : STATUS_OK) ?:
+		       run_prepare_cache(run)		      ?:
+		       run_record(run)			      ?:
+		       run_hook(run)			      ?:
+		       run_start(run)			      ?:
+		       run_make_beside(run)		      ?:
+		       run_gather_extras(run)		      ?:
+								run_finish(run);
 }
 
 int run_once(const struct run_plan *plan, struct result *result)

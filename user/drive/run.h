@@ -10,16 +10,16 @@
 #include "workload/mapping.h"
 
 /*
- * What runs beside the accesses, such as processes that compete for memory. The functions are
- * called in this order; those that return an int return STATUS_OK, or the exit status after a
+ * A load on the machine during the accesses, such as processes that compete for memory. The
+ * functions are called in this order; those that return an int return STATUS_OK, or the exit status after a
  * message. After end() nothing moves while it is counted; close() leaves nothing.
  */
-struct beside {
-	int (*enter)(struct beside *beside); /* before the page cache is prepared */
-	int (*begin)(struct beside *beside); /* the mapping is hooked */
-	void (*go)(struct beside *beside);   /* the accesses begin */
-	int (*end)(struct beside *beside);
-	int (*close)(struct beside *beside);
+struct run_load {
+	int (*enter)(struct run_load *load); /* before the page cache is prepared */
+	int (*begin)(struct run_load *load); /* the mapping is hooked */
+	void (*go)(struct run_load *load);   /* the accesses begin */
+	int (*end)(struct run_load *load);
+	int (*close)(struct run_load *load);
 };
 
 struct run_plan {
@@ -27,7 +27,7 @@ struct run_plan {
 	const struct pattern *pattern; /* fitted to the file */
 	struct mapping *mapping;       /* open, not mapped */
 	const char *name;	       /* of it, in sentences */
-	struct beside *beside;	       /* NULL: nothing */
+	struct run_load *load;	       /* NULL: nothing */
 	const struct policy *policy;   /* applied when the accesses begin; NULL: none */
 	const struct cpus *cpus;       /* where pfdrive may run, except for the accesses */
 	unsigned int number;	       /* of this run, from 1 */

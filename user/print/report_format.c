@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the options of commands need to know of REPORT_FORMATS. */
+/* The words and properties of REPORT_FORMATS, for the options of commands. */
 #include <stddef.h>
 
 #include "print/report_format.h"

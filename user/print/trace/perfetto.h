@@ -29,7 +29,7 @@ struct trace_track {
 	bool off_cpu;
 };
 
-/* What the trace lacks: missing from the recording, and left out by the printer. */
+/* Counts of data that the trace lacks: lost in the recording, or left out by the printer. */
 struct trace_missing {
 	const char *damage;			     /* one clause, or NULL */
 	uint64_t lost;				     /* lost records; COUNT_NA: not known */
