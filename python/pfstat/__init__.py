@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Page faults of programs: records them with pfdrive, and returns recordings as tables.
 
-An error of pfdrive is a PfdriveError with the sentence that pfdrive prints. Data that a recording lacks
-is a RecordingWarning.
+An error of pfdrive is a PfdriveError with the sentence that pfdrive prints. A
+RecordingWarning names the data that a recording lacks.
 """
 from __future__ import annotations
 

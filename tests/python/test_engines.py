@@ -135,10 +135,29 @@ def test_a_cut_recording_is_incomplete(duck):
     assert row["host"] == "c" and row["damage"]
 
 
-def test_a_prefetch_list_has_files_of_all_hosts(duck, fleet):
-    on_all = set.intersection(*({row["file"] for row in csv_of(path) if row["major"] == "1"}
-                                for path in (fleet.run, fleet.cut)))
-    assert {row["file"] for row in answer(duck, "prefetch")} <= on_all
+def test_services_have_the_time_of_each_release(duck, fleet):
+    times = {path: sum(int(row["duration_ns"]) for row in csv_of(path)) / 1e6
+             for path in (fleet.run, fleet.classes, fleet.cut)}
+    both = pytest.approx(times[fleet.run] + times[fleet.classes], abs=0.001)
+    found = {(row["service"], row["release"]): row["fault_ms"] for row in answer(duck, "services")}
+    assert found == {("search", "2.0"): both, ("search", "2.1"): both,
+                     ("batch", "1"): pytest.approx(times[fleet.cut], abs=0.001)}
+
+
+def pages_read_at_the_start(path):
+    rows = csv_of(path)
+    begun_ns = min(int(row["start_ns"]) for row in rows)
+    return {(row["file"], row["page"]) for row in rows if row["major"] == "1" and row["file"]
+            and int(row["start_ns"]) < begun_ns + 10 ** 10}
+
+
+def test_a_prefetch_list_has_the_pages_of_files_that_all_hosts_read(duck, fleet):
+    run, classes, cut = map(pages_read_at_the_start, (fleet.run, fleet.classes, fleet.cut))
+    pages = run | classes | cut
+    on_all = {file for file, _ in run | classes} & {file for file, _ in cut}
+    assert on_all
+    assert {row["file"]: row["pages"] for row in answer(duck, "prefetch")} == \
+        {file: len({page for name, page in pages if name == file}) for file in on_all}
 
 
 def test_the_trace_processor_agrees_with_the_rows(fleet, trace_processor):
