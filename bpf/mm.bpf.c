@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Page faults, as the memory manager handles them. Every return of handle_mm_fault() of a
- * target is counted by kind, origin and outcome in the map `faults`. If calls are recorded, its time
- * is in the record of its last call, or in a record of its own. If not, it is sent as an event. The
- * state of a thread's fault is in fault_state.bpf.h.
+ * target is counted by kind, origin and outcome in the map `faults`. If calls are recorded, its
+ * time is in the record of its last call, or in a record of its own. If not, it is sent as an
+ * event. The state of a thread's fault is in fault_state.bpf.h.
  */
 #include <linux/ptrace.h>
 

@@ -25,12 +25,14 @@ static void read_text(FILE *file, char *text, size_t size)
 /* Runs a command of pfbench in this process, because the folder of this program has no pfbench. */
 static int run_line(int argc, char **argv)
 {
-	const unsigned int words = argc > 2 && !strcmp(argv[1], "study") ? 2 : 1;
+	const int words = argc > 2 && !strcmp(argv[1], "study") ? 2 : 1;
 	const struct subcommand *const *command;
+	char name[64];
 
+	snprintf(name, sizeof(name), "%s%s%s", argc > 1 ? argv[1] : "", words == 2 ? " " : "",
+		 words == 2 ? argv[2] : "");
 	for (command = bench_commands; *command; command++) {
-		if (argc <= (int)words || ((words == 2) == !strcmp((*command)->name, "bench")) ||
-		    strcmp(argv[words], words == 2 ? bench_command_word(*command) : "bench"))
+		if (strcmp(name, (*command)->name))
 			continue;
 		argv[words] = (*command)->title;
 		return (*command)->run(argc - words, argv + words);

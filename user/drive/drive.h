@@ -9,8 +9,8 @@ struct drive_plan {
 	const struct options *options;
 	char *const *arguments; /* of the command, after argv[0]: valgrind repeats the accesses */
 	/*
-	 * Makes one run and its result; NULL: run_once(). Returns STATUS_OK, or the exit status after
-	 * a message.
+	 * Makes one run and its result; NULL: run_once(). Returns STATUS_OK, or the exit status
+	 * after a message.
 	 */
 	int (*make)(struct run_plan *plan, struct result *result, const void *context);
 	const void *context;

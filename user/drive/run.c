@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A run of a pattern over a mapping, as a client of a measurement: prepare the page cache, hook the
- * mapping, make the phases, store what only this process knows. Everything that can be refused is refused before the page cache is touched.
+ * mapping, make the phases, store what only this process knows. All checks of the request come
+ * before the page cache is changed.
  */
 #include <errno.h>
 #include <inttypes.h>

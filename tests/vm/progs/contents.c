@@ -152,8 +152,8 @@ static void run_fork(size_t bytes, int waits)
 }
 
 /*
- * On one CPU: the kernel copies a page, also of one process only, while the batch of another CPU for
- * the LRU lists holds it.
+ * On one CPU: the kernel copies a page, also of one process only, while the batch of another CPU
+ * for the LRU lists holds it.
  */
 static void run_reused(size_t bytes)
 {

@@ -153,9 +153,10 @@ static void print_off_cpu_1(const struct pfstat_off_cpu_1 *interval)
 	(void)interval;
 }
 
-#define PRINT_EVENT(name, spelling)             \
-	if (event->type == PFSTAT_EVENT_##name) \
-		print_##spelling((const struct pfstat_##spelling *)event);
+#define PRINT_EVENT(name, spelling)                                         \
+	event->type == PFSTAT_EVENT_##name ?                                \
+		print_##spelling((const struct pfstat_##spelling *)event) : \
+		(void)0;
 
 static int print_event(void *context, const struct pfstat_event *event)
 {
