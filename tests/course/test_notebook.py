@@ -1,41 +1,66 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The cells of the notebook run, in their order, on the rows of a recording."""
-import contextlib
-import io
+"""The notebook runs in IPython, cell by cell: on a recording, and with a cell that records."""
 import json
 import os
 import pathlib
 import subprocess
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["PFSTAT_BUILD"])
 NOTEBOOK = TREE / "course/notebook/faults.ipynb"
 
 
-@pytest.fixture(name="rows")
-def fixture_rows(tmp_path, monkeypatch):
-    """A file of rows, named to the notebook as a student would."""
-    recording, rows = tmp_path / "run.pfs", tmp_path / "faults.csv"
-    subprocess.run([BUILD / "make_run", recording], check=True)
-    subprocess.run([BUILD / "pfdrive", "report", "--format", "faults-csv", "-o", rows, recording],
-                   check=True)
-    monkeypatch.setenv("FAULTS_CSV", str(rows))
-    return rows
+def sources(records):
+    """The code of the cells in their order: of those that record, or of the others."""
+    for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code" and ("records" in cell["metadata"].get("tags", ())) == records:
+            yield "".join(cell["source"])
 
 
-def test_the_cells_run_and_the_parts_add_up(rows):
-    scope, text = {}, io.StringIO()
-    with contextlib.redirect_stdout(text):
-        for number, cell in enumerate(json.loads(NOTEBOOK.read_text())["cells"]):
-            if cell["cell_type"] == "code":
-                code = compile("".join(cell["source"]), f"cell {number}", "exec")
-                exec(code, scope)       # pylint: disable=exec-used  # it is the subject of the test
-    faults = len(rows.read_text().splitlines()) - 1
-    assert faults > 0 and f"{faults} faults of" in text.getvalue()
+@pytest.fixture(name="notebook")
+def fixture_notebook(tmp_path, monkeypatch):
+    """A folder of a student with a recording, and a function that runs cells there. It returns
+    the variables of the notebook."""
+    subprocess.run([BUILD / "make_run", tmp_path / "run.pfs"], check=True)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.chdir(tmp_path)
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+
+    def run(cells):
+        for source in cells:
+            shell.run_cell(source).raise_error()
+        return shell.user_ns
+    yield run
+    InteractiveShell.clear_instance()
+
+
+def test_the_cells_run_and_the_parts_add_up(notebook, capsys):
+    scope, printed = notebook(sources(records=False)), capsys.readouterr().out
+    rows = subprocess.run([BUILD / "pfdrive", "report", "--format", "faults-csv", "run.pfs"],
+                          check=True, capture_output=True).stdout.splitlines()
+    faults = len(rows) - 1
+    assert faults > 0 and f"{faults} faults of" in printed
+    assert printed.startswith("Page faults were in progress")
     assert scope["difference"] == 0
     assert scope["by_class"]["count"].sum() == faults
     assert scope["by_class"]["share"].sum() == pytest.approx(1)
     assert len(scope["plt"].get_fignums()) == 3
     assert len(scope["waited"]) > 2 and scope["slope"] > 0
+
+
+def test_a_cell_of_the_notebook_is_recorded(notebook, capsys, perf):
+    """And the other cells run on a recording of perf, which lacks most parts."""
+    del perf
+    scope = notebook([next(sources(records=False)), *sources(records=True)])
+    printed = capsys.readouterr().out
+    assert "faults recorded, 0 samples lost, in" in printed
+    assert 0 < len(scope["of_file"]) <= len(scope["touched"])
+    assert f"{len(scope['of_file'])} faults for {len(scope['touched'])} pages" in printed
+    os.replace("cell.pfs", "run.pfs")
+    scope = notebook(sources(records=False))
+    assert scope["difference"] == 0 and "device_ns" not in scope["parts"]
+    assert len(scope["faults"]) == len(scope["cell"]) and not len(scope["waited"])
