@@ -9,27 +9,28 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .columns import SCHEMA_VERSION
+from .parquet import to_parquet
 from .program import PfdriveError, RecordingWarning, pfdrive
 from .recorder import Recorder, record
 from .verdicts import Cause, Place, Verdict, verdict
 
 if TYPE_CHECKING:
-    from .dataset import SCHEMA_VERSION, to_parquet
     from .rows import faults
 
 __all__ = ["Cause", "PfdriveError", "Place", "Recorder", "RecordingWarning", "SCHEMA_VERSION",
            "Verdict", "faults", "load_ipython_extension", "pfdrive", "record", "to_parquet",
            "verdict"]
 
-# pandas and pyarrow take a second to load, so that only their users load them: a name, and its
-# module.
-LATE = {"SCHEMA_VERSION": "dataset", "faults": "rows", "to_parquet": "dataset"}
-
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
-        if name not in LATE:
+        """pandas takes a second to load, so that only users of faults() load it."""
+        if name != "faults":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(f".{LATE[name]}", __name__), name)
+        return importlib.import_module(".rows", __name__).faults
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), "faults"})
 
 
 def load_ipython_extension(shell: Any) -> None:

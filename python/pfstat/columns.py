@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+# Of the dataset of Parquet.
+SCHEMA_VERSION = 1
+
 
 class Column(NamedTuple):
     """kind is that of a cell: ns and number (integers), id (32 bits), address (hexadecimal),

@@ -20,12 +20,11 @@ import pyarrow.csv
 import pyarrow.parquet
 from tqdm import tqdm
 
-from .columns import ENVIRONMENT, FAULTS, MAPPINGS, REQUESTS, Column, name_of
+from .columns import ENVIRONMENT, FAULTS, MAPPINGS, REQUESTS, SCHEMA_VERSION, Column, name_of
 from .program import Path, PfdriveError, argument, output_of
 from .rows import header_of
 from .verdicts import report_of
 
-SCHEMA_VERSION = 1
 # Bytes of CSV that are in memory at the same time, and rows of a group of a file.
 BLOCK_BYTES = 8 << 20
 GROUP_ROWS = 250_000
@@ -179,16 +178,3 @@ def add_recording(folder: Path, recording: Path, own: dict[str, Any], progress: 
             own[table] = rows if table != "requests" or environment["source"] != "perf" else None
         write_environment(files, recording, report, own)
         files.commit()
-
-
-def to_parquet(folder: Path, *recordings: Path, host: str | None = None,
-               service: str | None = None, release: str | None = None,
-               progress: bool | None = None) -> None:
-    """Adds recordings to the dataset in a folder: faults, requests, mappings and environment.
-
-    host replaces the name of the host in the recordings; service and release are columns of the
-    environment for a roll-out. progress: a bar on standard error; None: if that is a terminal.
-    """
-    for recording in recordings:
-        add_recording(folder, recording, {"host": host, "service": service, "release": release},
-                      progress)

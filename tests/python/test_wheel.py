@@ -41,6 +41,23 @@ def test_pfdrive_is_a_command_of_the_environment(user):
             (1, "pfdrive: cannot open /nowhere: No such file or directory\n")
 
 
+def test_all_names_are_there_with_the_required_packages_only(user):
+    """pyarrow is not one of them, and a call that needs it names the command that installs it."""
+    printed = user.script("""
+import pydoc
+import pfstat
+from pfstat import *
+listed = set(pfstat.__all__) <= set(dir(pfstat))
+print(listed, "The faults of a recording, a row each" in pydoc.render_doc(pfstat))
+try:
+    to_parquet("dataset", "run.pfs")
+except ImportError as error:
+    print(error)
+""")
+    assert printed.splitlines() == ["True True", "to_parquet() requires pyarrow; run pip install "
+                                    "'pfstat[parquet]'"]
+
+
 def mypy(*words, folder):
     return subprocess.run([ENVIRONMENT / "bin/python", "-m", "mypy", "--strict", "--cache-dir",
                            BUILD / "wheel/mypy", *words], cwd=folder, check=False, text=True,
