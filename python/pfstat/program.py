@@ -78,7 +78,7 @@ def warn(text: str) -> None:
 @contextlib.contextmanager
 def output_of(*words: str) -> Iterator[IO[bytes]]:
     """Standard output of pfdrive, which the block reads to its end. If pfdrive fails, that is the
-    error, whatever the block made of the output. A message of pfdrive that does not fail is a
+    error, and not what the block made of the output. A message of pfdrive that does not fail is a
     warning."""
     with tempfile.TemporaryFile() as messages:
         process = start(list(words), subprocess.PIPE, messages)
@@ -86,10 +86,10 @@ def output_of(*words: str) -> Iterator[IO[bytes]]:
         assert out is not None
         try:
             yield out
-        except Exception as error:
+        except Exception:
             # At the end of the output pfdrive has its status; else it would wait for its reader.
             if not out.read(1) and process.wait():
-                raise PfdriveError(sentence_of(messages_of(messages))) from error
+                raise PfdriveError(sentence_of(messages_of(messages))) from None
             raise
         finally:
             if process.poll() is None and out.read(1):

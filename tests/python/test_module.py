@@ -178,6 +178,14 @@ def test_a_file_that_is_not_a_recording_is_an_error_of_pfdrive(tmp_path):
             read(tmp_path / "text")
 
 
+def test_an_error_of_pfdrive_is_shown_alone(tmp_path):
+    """Without what its empty output was taken for."""
+    with pytest.raises(pfstat.PfdriveError) as caught:
+        pfstat.faults(tmp_path / "nothing")
+    assert "No such file" in str(caught.getrepr(chain=True))
+    assert "prints no column" not in str(caught.getrepr(chain=True))
+
+
 def test_a_recording_that_was_cut_is_read_with_a_warning(made, tmp_path):
     cut = tmp_path / "cut.pfs"
     cut.write_bytes(made.read_bytes()[:-100])
