@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The queries of Documentation/recipes/fleet.rst: DuckDB and Spark answer alike, and rightly."""
+import contextlib
 import decimal
 import pathlib
 import re
 import subprocess
+import textwrap
 
 import duckdb
 import pytest
@@ -14,7 +16,8 @@ from test_module import csv_of, json_of
 
 PAGE = pathlib.Path(__file__).parents[2] / "Documentation/recipes/fleet.rst"
 BLOCK = re.compile(r"^\.\. code-block:: \w+\n    :name: ([\w-]+)\n\n((?:    .*\n|\n)+)", re.MULTILINE)
-TEXTS = dict(BLOCK.findall(PAGE.read_text(encoding="utf-8") + "\n"))
+TEXTS = {name: textwrap.dedent(text)
+         for name, text in BLOCK.findall(PAGE.read_text(encoding="utf-8") + "\n")}
 QUERIES = {name: text for name, text in TEXTS.items()
            if not name.endswith("-views") and not name.startswith("perfetto-")}
 
@@ -43,28 +46,27 @@ def fixture_fleet(tmp_path_factory):
 
 @pytest.fixture(name="duck", scope="session")
 def fixture_duck(fleet):
-    """Runs a query with DuckDB: (names of columns, rows)."""
-    connection = duckdb.connect()
-    connection.execute(TEXTS["duckdb-views"].replace("'dataset/", f"'{fleet.folder}/dataset/"))
+    """Runs a query with DuckDB as the page does: (names of columns, rows)."""
+    with contextlib.chdir(fleet.folder):
+        duckdb.sql(TEXTS["duckdb-views"])
 
     def run(query):
-        found = connection.execute(query)
-        return [column[0] for column in found.description], found.fetchall()
-    yield run
-    connection.close()
+        with contextlib.chdir(fleet.folder):
+            found = duckdb.sql(query)
+            return found.columns, found.fetchall()
+    return run
 
 
 @pytest.fixture(name="spark", scope="session")
 def fixture_spark(fleet):
-    """The same with Spark on this machine."""
-    from pyspark.sql import SparkSession
-    session = SparkSession.builder.master("local[2]").appName("pfstat") \
-        .config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2") \
-        .config("spark.sql.warehouse.dir", str(fleet.folder / "warehouse")).getOrCreate()
+    """The same with Spark on this machine, without its web server."""
+    scope = {}
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(fleet.folder):
+        patch.setenv("PYSPARK_SUBMIT_ARGS", "--conf spark.ui.enabled=false pyspark-shell")
+        exec(TEXTS["spark-views"], scope)   # pylint: disable=exec-used
+    session = scope["spark"]
     session.sparkContext.setLogLevel("ERROR")
-    exec(TEXTS["spark-views"].replace("    for table", "for table", 1)
-         .replace("        spark", "    spark").replace('"dataset/', f'"{fleet.folder}/dataset/'),
-         {"spark": session})
+    session.conf.set("spark.sql.shuffle.partitions", "2")
 
     def run(query):
         found = session.sql(query)
