@@ -57,6 +57,13 @@ class Refused(unittest.TestCase):
         for tool in (["tools/lab", "kernels"], ["tools/lab-image"], ["tools/deps", "--check"]):
             self.refuses("--arch takes x86-64 or arm64, not mips", *tool, "--arch", "mips")
 
+    def test_malformed_names_of_packages_are_refused(self):
+        for names in ("pip:", "fio,", "pip:a pip:b", "apt:fio"):
+            self.refuses(f"--packages takes names with commas between, not {names}",
+                         "tools/lab", "run", "--packages", names, "--", "true")
+        self.refuses("--packages pip:NAME is for guests of x86-64", "tools/lab", "run", "--arch",
+                     "arm64", "--packages", "pip:pyarrow", "--", "true")
+
     def test_an_unknown_level_of_lockdown_is_refused(self):
         for kernel in "6.12+tight", "6.12+integrity+":
             self.refuses(f"--kernel takes K+integrity or K+confidentiality, not {kernel}",

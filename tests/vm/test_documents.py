@@ -4,6 +4,7 @@
 A command runs on the kernel that the page shows. Recipes take long: `make check-long` runs
 them, and `make check-recipes` those that need packages, in a lab that has these.
 """
+import pathlib
 import subprocess
 
 import pytest
@@ -13,6 +14,8 @@ import pfstat
 
 
 def installed(package):
+    if package.startswith("pip:"):
+        return pathlib.Path("/opt/python", package.removeprefix("pip:")).exists()
     done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Abbrev}", package],
                           capture_output=True, text=True, check=False)
     return done.stdout.startswith("ii")

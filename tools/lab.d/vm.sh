@@ -3,8 +3,8 @@
 # Boots the guest in QEMU and carries COMMAND, its output and its status across.
 #
 # Disks: vda the root, vdb the tree, vdc what this run brings and takes (a tar
-# each way). Ports: 1 stdout, 2 stderr, 3 control, on which the guest writes
-# "ready" and later "status N whole|lost".
+# each way), vdd packages of Python (python.sh). Ports: 1 stdout, 2 stderr, 3
+# control, on which the guest writes "ready" and later "status N whole|lost".
 
 BOOT_SECONDS=300	# a boot takes 3 to 20 s
 DEBUG_BOOT_SECONDS=900	# of a debug kernel 2 to 3 minutes, on a busy machine twice that
@@ -149,6 +149,7 @@ qemu_options()
 		-drive "file=$root_home/root.img,snapshot=on,$disk"
 		-drive "file=$work/tree.img,snapshot=on,$disk"
 		-drive "file=$work/transfer,$disk"
+		${python_image:+-drive "file=$python_image,snapshot=on,$disk"}
 		-chardev "file,id=console,path=$work/console.log" -serial chardev:console
 		-device virtio-serial)
 }

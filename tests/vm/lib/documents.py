@@ -10,7 +10,7 @@ behind it any other: one run takes 900 ms, the next 1.1 s.
 
 Comments above a block (`.. exact` in a page, `<!-- exact -->` in README.md): `exact`: numbers
 must match as well; `status: N`: its last command exits with N, not with 0. Comments of a
-page: `lab: OPTIONS` of tools/lab, `packages: A B` that the lab's root must have besides.
+page: `lab: OPTIONS` of tools/lab, `packages: A pip:B` that the lab must have besides.
 """
 import pathlib
 import re
