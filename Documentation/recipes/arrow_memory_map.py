@@ -5,7 +5,6 @@ usage: arrow_memory_map.py FILE make | mapped | read | column
 """
 import sys
 
-import numpy
 import pyarrow
 import pyarrow.compute
 import pyarrow.feather
@@ -14,9 +13,9 @@ ROWS = 1 << 20                  # 8 MiB a column
 
 path, mode = sys.argv[1:]
 if mode == "make":
-    pyarrow.feather.write_feather(
-        pyarrow.table({f"c{number}": numpy.arange(ROWS) + number for number in range(8)}), path,
-        compression="uncompressed")
+    first = pyarrow.array(range(ROWS))
+    columns = {f"c{number}": pyarrow.compute.add(first, number) for number in range(8)}
+    pyarrow.feather.write_feather(pyarrow.table(columns), path, compression="uncompressed")
 else:
     table = pyarrow.feather.read_table(path, memory_map=mode == "mapped",
                                        columns=["c3"] if mode == "column" else None)

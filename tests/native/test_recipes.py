@@ -122,10 +122,3 @@ def test_pandas_maps_with_memory_map_and_touches_less_for_one_column(recipe):
     assert ran.faults("before.pfs", "table.csv")
     assert not ran.faults("read.pfs", "table.csv") + ran.faults("after.pfs", "table.csv")
     assert len(ran.faults("after.pfs")) < len(ran.faults("read.pfs"))
-
-
-@needs("pyarrow", "pyarrow (pip install pyarrow)")
-def test_arrow_maps_the_file_only_with_memory_map(recipe):
-    ran = recipe("arrow_memory_map")
-    assert ran.faults("before.pfs", "table.arrow")
-    assert not ran.faults("read.pfs", "table.arrow") + ran.faults("after.pfs", "table.arrow")
