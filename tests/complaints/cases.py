@@ -18,7 +18,7 @@ CASES = (
     Case("torrent", "libtorrent 2 maps its files and is slow; memory is full of dirty pages.",
          ("arvidn/libtorrent#6667",),
          Variant("torrent {file} 1000", ("new_file", {})),
-         ("file-holes", "page-mkwrite"), (r"new|hole|block",),
+         ("file-holes", "page-mkwrite"), (r"new|hole|block|page_mkwrite",),
          (POPULATE, r"\bread\(\)", "nothing is wrong"),
          perf=("page-mkwrite", "file-holes"), may_be="write|stores|page cache",
          after=Variant("torrent {file} 1000 pwrite", ("new_file", {})), remedy=("write",)),

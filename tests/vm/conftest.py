@@ -90,7 +90,6 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "deterministic: needs the instruction clock")
     config.addinivalue_line("markers", "one_kernel: see ONE_KERNEL")
     config.addinivalue_line("markers", "long: see LONG")
-    config.addinivalue_line("markers", "named: only runs if make check-vm TESTS=… names the file")
     config.addinivalue_line("markers", "packages: of a page that needs packages of its own")
     config.addinivalue_line("markers", "smoke: make smoke runs it")
     config.addinivalue_line("markers", "no_module: needs no module; only these run on a kernel "
