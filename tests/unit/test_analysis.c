@@ -263,11 +263,11 @@ TEST(test_the_longest_fault_has_its_names_and_the_cause_of_its_wait)
 {
 	struct evidence_figures evidence;
 	const struct longest_fault *longest = &evidence.tail.longest;
-	struct longest_names names;
+	const struct slow_fault *slow;
+	struct slow_names names;
 
 	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
-	ck_assert_int_eq(analysis_longest(analysis, &names), 0);
-	ck_assert_ptr_null(names.file);
+	ck_assert_ptr_null(slowest_longest(analysis_slowest(analysis)));
 	add_map(1, 0x4000, 0x1000, 5, "/bin/p");
 	add_map(1, 0x100000, 0x100000, INODE, "/data");
 	add_task(0, 1, 4, "writer");
@@ -286,14 +286,16 @@ TEST(test_the_longest_fault_has_its_names_and_the_cause_of_its_wait)
 	ck_assert_uint_eq(longest->pgoff, 1);
 	ck_assert_uint_eq(longest->tid, 4);
 	ck_assert_uint_eq(longest->wait_ns, 1997000);
-	ck_assert_int_eq(analysis_longest(analysis, &names), 0);
-	ck_assert_str_eq(names.file, "/data");
-	ck_assert_str_eq(names.mapping, "/data");
-	ck_assert_str_eq(names.code, "store+0x4 (/bin/p)");
-	ck_assert_str_eq(names.thread, "writer");
-	ck_assert_str_eq(names.cause, "the journal of ext4 (jbd2)");
-	ck_assert_str_eq(names.functions, "jbd2_log_wait_commit<ext4_page_mkwrite");
-	longest_names_exit(&names);
+	slow = slowest_longest(analysis_slowest(analysis));
+	ck_assert_uint_eq(slow->fault.start_ns, longest->start_ns);
+	ck_assert_int_eq(analysis_slow_names(analysis, slow, &names), 0);
+	ck_assert_str_eq(names.place.file, "/data");
+	ck_assert_str_eq(names.place.mapping, "/data");
+	ck_assert_str_eq(names.place.code, "store+0x4 (/bin/p)");
+	ck_assert_str_eq(names.place.thread, "writer");
+	ck_assert_str_eq(names.place.cause, "the journal of ext4 (jbd2)");
+	ck_assert_str_eq(names.place.functions, "jbd2_log_wait_commit<ext4_page_mkwrite");
+	slow_names_exit(&names);
 	analysis_free(analysis);
 }
 

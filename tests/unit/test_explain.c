@@ -742,3 +742,26 @@ TEST(test_reclaims_beyond_the_limit_are_residue)
 		    [PART_CPU_AFTER] = 100000 - 13710 - 1720);
 	close_explain();
 }
+
+/* It sleeps for a request of its page, and then for those that it submits after that. */
+TEST(test_each_request_that_a_fault_slept_for_is_noted_once)
+{
+	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 3, 1000, 50000, LOCKED);
+	unsigned int i;
+
+	open_explain(true);
+	add_request(1, 3, 1, 1100, 1200, 5000);
+	add_stay(1, 1150, 3000, 3100); /* woken in between */
+	add_stay(1, 3150, 5000, 5100);
+	for (i = 0; i < EXPLAIN_MAX_REQUESTS; i++)
+		add_request(1, 100 + i, 1, 6000, 6100 + i, 20000 + i);
+	add_stay(1, 6500, 30000, 30100);
+	add_record(&record);
+	close_explain();
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert_uint_eq(faults[0].nr_requests, EXPLAIN_MAX_REQUESTS);
+	ck_assert_uint_eq(faults[0].requests[0].event.ns, 5000);
+	for (i = 1; i < EXPLAIN_MAX_REQUESTS; i++)
+		ck_assert_uint_eq(faults[0].requests[i].event.ns, 20000 + i - 1);
+	ck_assert(faults[0].more_requests);
+}

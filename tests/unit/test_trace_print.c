@@ -686,8 +686,8 @@ TEST(test_cpu_time_between_preemption_and_sleep_is_cpu_before)
 	size_t i, nr = 0;
 
 	fault.nr_spans = 2;
-	fault.spans[0] = (struct explain_span){ T0 + 200, T0 + 300, PART_RUNQUEUE, false, 0 };
-	fault.spans[1] = (struct explain_span){ T0 + 400, T0 + 1000, PART_DEVICE, false, 0 };
+	fault.spans[0] = (struct explain_span){ T0 + 200, T0 + 300, PART_RUNQUEUE, false, 0, 0 };
+	fault.spans[1] = (struct explain_span){ T0 + 400, T0 + 1000, PART_DEVICE, false, 0, 0 };
 	memset(fault.parts_ns, 0, sizeof(fault.parts_ns));
 	fault.parts_ns[PART_CPU_BEFORE] = 200;
 	fault.parts_ns[PART_RUNQUEUE] = 100;
@@ -814,12 +814,15 @@ static void feed_round(uint64_t base, uint64_t *state)
 		fault.tid = 11 + i;
 		fault.start_ns = T0 + base + 150 + random_next(state) % 50;
 		fault.end_ns = T0 + base + 1600 + random_next(state) % 50;
-		fault.spans[0] = (struct explain_span){ off.off_ns, blocks[j].issue_ns, PART_QUEUE,
-							false, 0 };
-		fault.spans[1] = (struct explain_span){ blocks[j].issue_ns, blocks[j].event.ns,
-							PART_DEVICE, false, 0 };
-		fault.spans[2] = (struct explain_span){ blocks[j].event.ns, off.event.ns,
-							PART_RUNQUEUE, false, 0 };
+		fault.spans[0] = (struct explain_span){ off.off_ns, blocks[j].issue_ns,
+							PART_QUEUE, false,
+							0,	    0 };
+		fault.spans[1] = (struct explain_span){
+			blocks[j].issue_ns, blocks[j].event.ns, PART_DEVICE, false, 0, 0
+		};
+		fault.spans[2] = (struct explain_span){
+			blocks[j].event.ns, off.event.ns, PART_RUNQUEUE, false, 0, 0
+		};
 		memset(fault.parts_ns, 0, sizeof(fault.parts_ns));
 		for (j = 0; j < 3; j++)
 			fault.parts_ns[fault.spans[j].part] =

@@ -35,7 +35,7 @@ struct analysis {
 	struct readahead *readahead;
 	struct evictions *evictions;
 	struct evidence evidence;
-	struct longest_place longest;
+	struct slowest slowest;
 	struct contents contents;
 	struct waits waits;
 	struct shaping_calls calls;
@@ -160,6 +160,7 @@ void analysis_free(struct analysis *analysis)
 	evictions_free(analysis->evictions);
 	evidence_exit(&analysis->evidence);
 	waits_exit(&analysis->waits);
+	slowest_exit(&analysis->slowest);
 	shaping_calls_exit(&analysis->calls);
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		class_faults_exit(&analysis->classes[class]);
@@ -196,9 +197,10 @@ static int take_fault(void *context, const struct explained *fault)
 
 	contents_add_fault(&analysis->contents, fault);
 	waits_add_fault(&analysis->waits, fault);
-	if (fault_tail_add(&analysis->evidence.figures.tail, fault))
-		longest_place_set(&analysis->longest, &analysis->grouping, fault);
-	err = evidence_add_fault(&analysis->evidence, fault);
+	fault_tail_add(&analysis->evidence.figures.tail, fault);
+	err = slowest_add_fault(&analysis->slowest, fault, &analysis->grouping);
+	if (!err)
+		err = evidence_add_fault(&analysis->evidence, fault);
 	if (!err)
 		err = class_faults_add(&analysis->classes[fault->class], fault);
 	if (!err)
@@ -217,8 +219,10 @@ static int add_block(struct analysis *analysis, const struct pfstat_block *block
 	struct block_figures *figures = &analysis->blocks.figures;
 	const uint64_t queue_ns = item_elapsed(block->insert_ns, block->issue_ns);
 	const uint64_t device_ns = item_elapsed(block->issue_ns, block->event.ns);
-	int err;
+	int err = slowest_add_block(&analysis->slowest, block);
 
+	if (err)
+		return err;
 	figures->errors += !!(block->event.flags & PFSTAT_BLOCK_ERROR);
 	if (block->event.flags & PFSTAT_BLOCK_WRITE) {
 		figures->writes++;
@@ -272,37 +276,13 @@ static int add_off_cpu(struct analysis *analysis, const struct pfstat_off_cpu *i
 	return evidence_add_off_cpu(&analysis->evidence, interval);
 }
 
-/* A range may span several mappings. A call succeeds only without gaps between them. */
 static int add_advice(struct analysis *analysis, const struct pfstat_advice *advice)
 {
-	const uint64_t end = advice->address + advice->bytes;
-	const uint64_t page_bytes = analysis_page_bytes(analysis);
-	uint64_t address = advice->address, until;
-	const struct space_map *map;
-	int err = 0;
-
 	evidence_add_advice(&analysis->evidence, advice);
-	while (analysis->advice_sink && address < end && !err) {
-		map = address_spaces_find(analysis->grouping.spaces, advice->event.pid, address);
-		if (!map)
-			return 0;
-		until = map->end < end ? map->end : end;
-		if (space_map_has_file(map))
-			err = analysis->advice_sink(
-				analysis->advice_context,
-				&(struct file_advice){
-					.path = address_spaces_path(analysis->grouping.spaces,
-								    map->path),
-					.inode = map->inode,
-					.page = map->pgoff + (address - map->start) / page_bytes,
-					.pages = (until - address + page_bytes - 1) / page_bytes,
-					.start_ns = advice->start_ns,
-					.end_ns = advice->event.ns,
-					.advice = advice->advice,
-				});
-		address = until;
-	}
-	return err;
+	return analysis->advice_sink ?
+		       file_advice_visit(analysis->grouping.spaces, advice, analysis->advice_sink,
+					 analysis->advice_context) :
+		       0;
 }
 
 /* A stack whose functions have no name counts as unknown. */
@@ -316,6 +296,12 @@ static int add_wait(struct analysis *analysis, const struct pfstat_wait *wait)
 	return err ? err :
 		     explain_wait(analysis->explain, wait->event.tid, wait->off_ns, id,
 				  id && analysis->waits.rows[id - 1].cause);
+}
+
+static int add_call(struct analysis *analysis, const struct pfstat_call *call)
+{
+	return shaping_calls_add(&analysis->calls, analysis->grouping.spaces, call) ?:
+		       slowest_add_call(&analysis->slowest, call, &analysis->grouping);
 }
 
 static int add_event(struct analysis *analysis, const struct pfstat_event *event)
@@ -343,8 +329,7 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 	case PFSTAT_EVENT_WAIT:
 		return add_wait(analysis, (const struct pfstat_wait *)event);
 	case PFSTAT_EVENT_CALL:
-		return shaping_calls_add(&analysis->calls, analysis->grouping.spaces,
-					 (const struct pfstat_call *)event);
+		return add_call(analysis, (const struct pfstat_call *)event);
 	case PFSTAT_EVENT_MAPPING:
 		grouping_add_mapping(&analysis->grouping, (const struct pfstat_mapping *)event);
 		return 0;
@@ -404,7 +389,8 @@ int analysis_add(void *context, const struct item *item)
 
 int analysis_add_foreign(struct analysis *analysis, const struct pfstat_block *block)
 {
-	return explain_event(analysis->explain, &block->event);
+	return slowest_add_block(&analysis->slowest, block) ?:
+		       explain_event(analysis->explain, &block->event);
 }
 
 int analysis_finish(struct analysis *analysis)
@@ -475,10 +461,20 @@ void analysis_activity(const struct analysis *analysis, uint64_t from_ns, uint64
 	activity_figures(&analysis->evidence.activity, from_ns, to_ns, figures);
 }
 
-int analysis_longest(const struct analysis *analysis, struct longest_names *names)
+void analysis_keep_slowest(struct analysis *analysis, unsigned int nr)
 {
-	return longest_names_fill(names, &analysis->evidence.figures.tail.longest,
-				  &analysis->longest, &analysis->grouping, &analysis->waits);
+	analysis->slowest.max = nr;
+}
+
+const struct slowest *analysis_slowest(const struct analysis *analysis)
+{
+	return &analysis->slowest;
+}
+
+int analysis_slow_names(const struct analysis *analysis, const struct slow_fault *slow,
+			struct slow_names *names)
+{
+	return slow_names_fill(names, slow, &analysis->grouping, &analysis->waits);
 }
 
 void analysis_contents(const struct analysis *analysis, struct contents_figures *figures)

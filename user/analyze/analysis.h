@@ -18,12 +18,15 @@
 #include "analyze/evidence.h"
 #include "analyze/fault/explain.h"
 #include "analyze/fault/waits.h"
+#include "analyze/file_advice.h"
 #include "analyze/groups/grouping.h"
 #include "analyze/groups/groups.h"
 #include "analyze/longest_names.h"
 #include "analyze/pages/evictions.h"
 #include "analyze/pages/readahead.h"
 #include "analyze/shaping_calls.h"
+#include "analyze/slow_names.h"
+#include "analyze/slowest.h"
 #include "analyze/fault/summary.h"
 #include "model/counters.h"
 #include "model/item.h"
@@ -56,15 +59,6 @@ int analysis_listen(struct analysis *analysis, explain_sink sink, void *context)
 /* Sets the only sink for pages that are read, mapped, or evicted unused. */
 void analysis_listen_pages(struct analysis *analysis, readahead_sink sink, void *context);
 
-/* A range of a file that madvise(2) was called for. */
-struct file_advice {
-	const char *path;
-	uint64_t inode;
-	uint64_t page, pages;
-	uint64_t start_ns, end_ns;
-	int advice; /* MADV_* */
-};
-typedef int (*advice_sink)(void *context, const struct file_advice *advice);
 /* Sets the only sink for ranges of files that madvise(2) was called for. */
 void analysis_listen_advice(struct analysis *analysis, advice_sink sink, void *context);
 
@@ -105,8 +99,12 @@ void analysis_contents(const struct analysis *analysis, struct contents_figures 
 void analysis_activity(const struct analysis *analysis, uint64_t from_ns, uint64_t to_ns,
 		       struct activity_figures *figures);
 
-/* See longest_names_fill(). */
-int analysis_longest(const struct analysis *analysis, struct longest_names *names);
+/* The number of longest faults that are kept, before the first item: see slowest.h. */
+void analysis_keep_slowest(struct analysis *analysis, unsigned int nr);
+const struct slowest *analysis_slowest(const struct analysis *analysis);
+/* See slow_names_fill(). */
+int analysis_slow_names(const struct analysis *analysis, const struct slow_fault *slow,
+			struct slow_names *names);
 
 /* The kernel stacks of sleeps in faults, see waits_list() and struct waits. */
 int analysis_waits(const struct analysis *analysis, struct wait_row **rows, size_t *nr,

@@ -31,7 +31,7 @@ static void longest_fault_set_wait(struct longest_fault *longest, const struct e
 	}
 }
 
-static void longest_fault_set(struct longest_fault *longest, const struct explained *fault)
+void longest_fault_set(struct longest_fault *longest, const struct explained *fault)
 {
 	enum part part;
 
@@ -58,7 +58,7 @@ static void longest_fault_set(struct longest_fault *longest, const struct explai
 	longest_fault_set_wait(longest, fault);
 }
 
-bool fault_tail_add(struct fault_tail *tail, const struct explained *fault)
+void fault_tail_add(struct fault_tail *tail, const struct explained *fault)
 {
 	const uint64_t duration_ns = fault->end_ns - fault->start_ns;
 
@@ -67,7 +67,6 @@ bool fault_tail_add(struct fault_tail *tail, const struct explained *fault)
 		tail->total_ns += duration_ns;
 	}
 	if (duration_ns <= tail->longest.duration_ns)
-		return false;
+		return;
 	longest_fault_set(&tail->longest, fault);
-	return true;
 }

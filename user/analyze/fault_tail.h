@@ -32,7 +32,7 @@ struct fault_tail {
 	struct longest_fault longest;
 };
 
-/* Returns true if the fault is the longest up to now. */
-bool fault_tail_add(struct fault_tail *tail, const struct explained *fault);
+void longest_fault_set(struct longest_fault *longest, const struct explained *fault);
+void fault_tail_add(struct fault_tail *tail, const struct explained *fault);
 
 #endif

@@ -155,6 +155,20 @@ struct report_waits {
 	uint64_t unknown_ns; /* see struct waits */
 };
 
+/* One of the longest faults, which the analysis owns. */
+struct report_slow {
+	const struct slow_fault *slow;
+	struct slow_names names;
+};
+
+/* Longest first. report_exit() frees them. */
+struct report_slowest {
+	bool wanted;	   /* a text report has them, in place of the tables */
+	uint64_t start_ns; /* CLOCK_MONOTONIC at the start of the run; COUNT_NA: not known */
+	struct report_slow *rows;
+	size_t nr;
+};
+
 struct view;
 struct json_t;
 
@@ -199,7 +213,8 @@ struct report {
 	struct report_groups groups;
 	struct report_places places[NR_GROUP_BY];
 	struct evidence_figures evidence;
-	struct longest_names longest; /* of evidence.tail.longest; freed by report_exit() */
+	struct report_slowest slowest;
+	struct longest_names longest; /* of evidence.tail.longest: those of the first of slowest */
 	struct contents_figures contents;
 	struct report_waits waits;
 	struct report_calls calls;

@@ -50,6 +50,7 @@ void report_init(struct report *report)
 			.failed_faults = COUNT_NA,
 			.activity = { .active_ns = COUNT_NA, .active_max_ns = COUNT_NA },
 		},
+		.slowest.start_ns = COUNT_NA,
 		.top = REPORT_TOP,
 	};
 	usage_init(&report->usage);
@@ -68,6 +69,17 @@ static void report_exit_calls(struct report_calls *calls)
 	*calls = (struct report_calls){ 0 };
 }
 
+static void report_exit_slowest(struct report_slowest *slowest)
+{
+	size_t i;
+
+	for (i = 0; i < slowest->nr; i++)
+		slow_names_exit(&slowest->rows[i].names);
+	free(slowest->rows);
+	slowest->rows = NULL;
+	slowest->nr = 0;
+}
+
 void report_exit(struct report *report)
 {
 	enum group_by by;
@@ -83,7 +95,8 @@ void report_exit(struct report *report)
 	free(report->pages.pairs);
 	report->pages.pairs = NULL;
 	report->pages.nr_pairs = 0;
-	longest_names_exit(&report->longest);
+	report_exit_slowest(&report->slowest);
+	report->longest = (struct longest_names){ 0 };
 	free(report->waits.rows);
 	report->waits = (struct report_waits){ 0 };
 	free(report->extras.syscalls);
@@ -260,6 +273,30 @@ static int fill_calls(struct report_calls *calls, const struct analysis *analysi
 	return 0;
 }
 
+static int fill_slowest(struct report *report, const struct analysis *analysis,
+			const struct run_counters *counters)
+{
+	struct report_slowest *slowest = &report->slowest;
+	const unsigned int nr = analysis_slowest(analysis)->nr;
+	const struct slow_fault **sorted;
+	int err = slowest_list(analysis_slowest(analysis), &sorted);
+
+	slowest->start_ns = counters->start_ns ?: COUNT_NA;
+	slowest->rows = calloc(nr + 1, sizeof(*slowest->rows));
+	if (!slowest->rows)
+		err = -ENOMEM;
+	while (!err && slowest->nr < nr) {
+		slowest->rows[slowest->nr].slow = sorted[slowest->nr];
+		err = analysis_slow_names(analysis, sorted[slowest->nr],
+					  &slowest->rows[slowest->nr].names);
+		slowest->nr++;
+	}
+	free(sorted);
+	if (slowest->nr)
+		report->longest = slowest->rows[0].names.place;
+	return err;
+}
+
 static void fill_evidence(struct report *report, const struct analysis *analysis,
 			  const struct run_counters *counters)
 {
@@ -299,7 +336,7 @@ int report_fill(struct report *report, const struct analysis *analysis,
 	fill_evidence(report, analysis, counters);
 	analysis_contents(analysis, &report->contents);
 	return fill_pages(&report->pages, analysis)					?:
-		       analysis_longest(analysis, &report->longest)			?:
+		       fill_slowest(report, analysis, counters)				?:
 		       analysis_waits(analysis, &report->waits.rows, &report->waits.nr,
 				      &report->waits.unknown_ns) ?:
 		       fill_places(report->places, analysis)				?:

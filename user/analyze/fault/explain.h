@@ -60,15 +60,17 @@ enum cpu_wait {
 
 #define CPU_WAIT_NAMES { "unknown", "task", "idle", "preempted_idle" }
 
-#define EXPLAIN_MAX_SPANS 32
-#define EXPLAIN_MAX_CALLS 8
+#define EXPLAIN_MAX_SPANS    32
+#define EXPLAIN_MAX_CALLS    8
+#define EXPLAIN_MAX_REQUESTS 8
 
 /* Time of a fault off the CPU, or in reclaim, that belongs to one part. In time order. */
 struct explain_span {
 	uint64_t from_ns, to_ns;
 	enum part part;
-	bool on_cpu;   /* reclaim only; the other parts are off the CPU */
-	uint32_t wait; /* the kernel stack of a sleep, see waits.h; 0: not known */
+	bool on_cpu;	/* reclaim only; the other parts are off the CPU */
+	uint32_t wait;	/* the kernel stack of a sleep, see waits.h; 0: not known */
+	uint32_t waker; /* the thread that ended the sleep; 0: not known, or not a thread */
 };
 
 /* A call of a file operation. Calls do not overlap; in time order. */
@@ -105,12 +107,16 @@ struct explained {
 	uint8_t content;    /* enum pfstat_content */
 	uint8_t huge_order; /* log2 of the pages of the huge page that was mapped; 0: none */
 	struct pfstat_block request; /* the last one waited for; event.size 0: none */
+	unsigned int nr_requests;    /* of `requests` */
+	bool more_requests;	     /* it waited for others, which are not stored */
 	/* More than EXPLAIN_MAX_CALLS are not stored, nor those that take no time. */
 	unsigned int nr_call_spans;
 	/* More than EXPLAIN_MAX_SPANS are not stored. 0: all is cpu_before and mm. */
 	unsigned int nr_spans;
 	struct explain_call call_spans[EXPLAIN_MAX_CALLS];
 	struct explain_span spans[EXPLAIN_MAX_SPANS];
+	/* The first ones that it slept for, in the order of completion for each sleep. */
+	struct pfstat_block requests[EXPLAIN_MAX_REQUESTS];
 };
 
 /* The time on the CPU, without that of PART_RECLAIM. */

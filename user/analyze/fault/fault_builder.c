@@ -182,6 +182,35 @@ static enum cpu_wait cpu_wait_of(const struct pfstat_off_cpu *event)
 							       CPU_WAIT_IDLE;
 }
 
+static bool is_same_request(const struct pfstat_block *request, const struct pfstat_block *other)
+{
+	return request->issue_ns == other->issue_ns && request->sector == other->sector &&
+	       request->dev == other->dev && request->event.ns == other->event.ns;
+}
+
+static void fault_builder_note_request(struct explained *fault, const struct pfstat_block *request)
+{
+	unsigned int i;
+
+	for (i = 0; i < fault->nr_requests; i++)
+		if (is_same_request(&fault->requests[i], request))
+			return;
+	if (fault->nr_requests < EXPLAIN_MAX_REQUESTS)
+		fault->requests[fault->nr_requests++] = *request;
+	else
+		fault->more_requests = true;
+}
+
+/* @matches: the latest is first. Those that were submitted after the sleep belong to a later one. */
+static void fault_builder_note_requests(struct explained *fault,
+					const struct pfstat_block *const *matches, size_t nr,
+					uint64_t until_ns)
+{
+	while (nr--)
+		if (matches[nr]->insert_ns < until_ns)
+			fault_builder_note_request(fault, matches[nr]);
+}
+
 void fault_builder_add_interval(struct fault_builder *builder,
 				const struct off_cpu_interval *interval,
 				const struct requests *requests, const struct reclaims *reclaims)
@@ -213,9 +242,11 @@ void fault_builder_add_interval(struct fault_builder *builder,
 	}
 	if (nr_matches)
 		fault->request = *matches[0];
+	fault_builder_note_requests(fault, matches, nr_matches, to_ns);
 	nr = off_cpu_split(&inside, matches, nr_matches, spans);
 	for (i = 0; i < nr; i++) {
 		spans[i].wait = interval->wait;
+		spans[i].waker = spans[i].part == PART_RUNQUEUE ? 0 : event->waker;
 		if (spans[i].part == PART_RUNQUEUE) {
 			fault->cpu_waits[cpu_wait_of(event)]++;
 			fault->cpu_waits_ns[cpu_wait_of(event)] +=
@@ -227,7 +258,7 @@ void fault_builder_add_interval(struct fault_builder *builder,
 
 void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns)
 {
-	struct explain_span span = { from_ns, to_ns, PART_RESIDUE, false, 0 };
+	struct explain_span span = { from_ns, to_ns, PART_RESIDUE, false, 0, 0 };
 
 	if (fault_builder_clip(builder, &span.from_ns, &span.to_ns))
 		fault_builder_add_span(builder, &span);
@@ -236,7 +267,7 @@ void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_
 uint64_t fault_builder_add_lost(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns,
 				uint64_t lost_ns)
 {
-	struct explain_span span = { from_ns, to_ns, PART_RESIDUE, false, 0 };
+	struct explain_span span = { from_ns, to_ns, PART_RESIDUE, false, 0, 0 };
 
 	if (!lost_ns || !fault_builder_clip(builder, &span.from_ns, &span.to_ns))
 		return 0;

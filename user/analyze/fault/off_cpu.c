@@ -311,7 +311,7 @@ size_t off_cpu_split(const struct off_cpu_interval *interval,
 			spans[nr - 1].to_ns = edges[i + 1];
 		else
 			spans[nr++] =
-				(struct explain_span){ edges[i], edges[i + 1], part, false, 0 };
+				(struct explain_span){ edges[i], edges[i + 1], part, false, 0, 0 };
 	}
 	return nr;
 }

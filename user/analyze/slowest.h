@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The longest faults of a run, each with what else the items report of its time: its place, the
+ * requests of its device, and the calls of its process that change mappings. Pure, in bounded
+ * memory: about 3 KiB for each of the faults, and 56 KiB.
+ */
+#ifndef PFSTAT_USER_SLOWEST_H
+#define PFSTAT_USER_SLOWEST_H
+
+#include <stdint.h>
+
+#include "analyze/device_load.h"
+#include "analyze/fault/explain.h"
+#include "analyze/longest_names.h"
+
+#define SLOWEST_FAULTS 10U
+#define SLOWEST_MAX    1000U
+
+#define SLOWEST_RECENT_CALLS 256U
+
+#define SLOW_CALLS   4
+#define SLOW_THREADS 8
+
+/* The name of a thread when the fault ended, or when its call was added. */
+struct slow_thread {
+	uint32_t tid;
+	char comm[16]; /* "": not known */
+};
+
+struct slow_fault {
+	struct explained fault;
+	struct longest_place place;
+	uint64_t order; /* of the faults of a run; of equal ones, the first stays */
+	/*
+	 * Of each of fault.requests: the requests that its disk had when it was passed to the
+	 * driver, itself included. Only those of the recorded threads. 0: not known
+	 */
+	uint32_t in_flight[EXPLAIN_MAX_REQUESTS];
+	/*
+	 * Calls of other threads of the process that shape mappings, during the fault: the ones
+	 * that share most time with it.
+	 */
+	struct pfstat_call calls[SLOW_CALLS];
+	unsigned int nr_calls, calls_left_out;
+	struct slow_thread threads[SLOW_THREADS]; /* wakers and callers; the first nr_threads */
+	unsigned int nr_threads;
+};
+
+/* All zero is empty. */
+struct slowest {
+	unsigned int max; /* faults that are kept; 0: SLOWEST_FAULTS */
+	unsigned int nr;
+	struct slow_fault **heap; /* the shortest at [0] */
+	uint64_t order;
+	uint64_t end_ns; /* the latest end of a kept fault */
+	struct device_load load;
+	struct pfstat_call *calls; /* a ring of the last SLOWEST_RECENT_CALLS */
+	uint64_t nr_calls;	   /* number ever added */
+};
+
+void slowest_exit(struct slowest *slowest);
+/*
+ * These return 0 or -ENOMEM. @grouping: has the names of places and threads. Without it, they are
+ * not noted. Items come in time order.
+ */
+int slowest_add_fault(struct slowest *slowest, const struct explained *fault,
+		      const struct grouping *grouping);
+int slowest_add_block(struct slowest *slowest, const struct pfstat_block *block);
+int slowest_add_call(struct slowest *slowest, const struct pfstat_call *call,
+		     const struct grouping *grouping);
+
+/* NULL: there was no fault. */
+const struct slow_fault *slowest_longest(const struct slowest *slowest);
+
+/* Sets *sorted to the faults, longest first. The caller frees the array. 0 or -ENOMEM. */
+int slowest_list(const struct slowest *slowest, const struct slow_fault ***sorted);
+
+/* "": not known. */
+const char *slow_fault_thread(const struct slow_fault *slow, uint32_t tid);
+
+/* The time that the call shares with the fault. */
+uint64_t slow_fault_shared_ns(const struct slow_fault *slow, const struct pfstat_call *call);
+
+static inline uint64_t slow_fault_ns(const struct slow_fault *slow)
+{
+	return slow->fault.end_ns - slow->fault.start_ns;
+}
+
+#endif
