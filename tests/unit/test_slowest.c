@@ -2,8 +2,10 @@
 /* The longest faults of a run, and what else happened in their time. */
 #include <string.h>
 
+#include "golden.h"
 #include "random.h"
 #include "runner.h"
+#include "sample_run.h"
 #include "user/analyze/analysis.h"
 #include "user/analyze/slowest.h"
 
@@ -268,6 +270,7 @@ static void add_story(struct analysis *analysis)
 		.start_ns = 100000,
 		.duration_ns = 900000,
 		.result = PFSTAT_RESULT_MAJOR | PFSTAT_RESULT_LOCKED,
+		.flags = PFSTAT_FLAG_USER,
 	};
 
 	add_name(analysis, 7, "reader");
@@ -315,4 +318,110 @@ TEST(test_a_slow_fault_has_its_requests_its_wakers_and_its_stacks)
 	ck_assert_str_eq(slow_fault_thread(slow, 9), "");
 	slow_names_exit(&names);
 	analysis_free(analysis);
+}
+
+/* A madvise() of thread 8 during the fault, and a shorter fault of memory. */
+static void add_rest(struct analysis *analysis)
+{
+	const struct pfstat_call call = {
+		.event = { .type = PFSTAT_EVENT_CALL,
+			   .size = sizeof(call),
+			   .pid = 1,
+			   .tid = 8,
+			   .ns = 1200000 },
+		.start_ns = 200000,
+		.args = { 0x10000000, 4096, 4 },
+		.kind = PFSTAT_CALL_MADVISE,
+	};
+	const struct pfstat_fault fault = {
+		.event = { .type = PFSTAT_EVENT_FAULT,
+			   .size = sizeof(fault),
+			   .flags = PFSTAT_FAULT_ANON,
+			   .pid = 1,
+			   .tid = 8,
+			   .ns = 1500000 },
+		.start_ns = 1490000,
+		.address = 0x7f0000000010,
+		.fault_flags = PFSTAT_FLAG_WRITE,
+		.result = PFSTAT_RESULT_OOM,
+		.outcome = PFSTAT_OUTCOME_ERROR,
+	};
+
+	add_item(analysis, ITEM_EVENT, &call, 1200000);
+	add_item(analysis, ITEM_EVENT, &fault, 1500000);
+}
+
+struct printed_story {
+	struct sample_run run;
+	struct analysis *analysis;
+	struct report_slow rows[2];
+};
+
+/* A sample run with the faults of the story as its longest. */
+static void story_open(struct printed_story *story)
+{
+	struct report_slowest *printed = &story->run.report.slowest;
+	const struct slow_fault **sorted;
+
+	sample_open(&story->run, 100000);
+	story->analysis = analysis_new(true, 4096, 0);
+	ck_assert_ptr_nonnull(story->analysis);
+	add_story(story->analysis);
+	add_rest(story->analysis);
+	ck_assert_int_eq(analysis_finish(story->analysis), 0);
+	ck_assert_int_eq(slowest_list(analysis_slowest(story->analysis), &sorted), 0);
+	for (printed->nr = 0; printed->nr < 2; printed->nr++) {
+		story->rows[printed->nr].slow = sorted[printed->nr];
+		ck_assert_int_eq(analysis_slow_names(story->analysis, sorted[printed->nr],
+						     &story->rows[printed->nr].names),
+				 0);
+	}
+	free(sorted);
+	printed->rows = story->rows;
+	printed->start_ns = 60000;
+	printed->wanted = true;
+}
+
+static void story_close(struct printed_story *story)
+{
+	slow_names_exit(&story->rows[0].names);
+	slow_names_exit(&story->rows[1].names);
+	analysis_free(story->analysis);
+	sample_close(&story->run);
+}
+
+static void check_story(const char *test, struct printed_story *story, enum report_format format)
+{
+	char *text = sample_print(format, &story->run.report, 1);
+
+	golden_check_of("slowest", test, text);
+	free(text);
+}
+
+TEST(test_the_longest_faults_are_printed_with_what_they_waited_for)
+{
+	static struct printed_story story;
+
+	story_open(&story);
+	check_story(__func__, &story, REPORT_TABLE);
+	story.run.report.slowest.start_ns = COUNT_NA;
+	story.run.report.bpf.hooks &= ~(1U << HOOK_BLOCK | 1U << HOOK_WAIT_STACK);
+	check_story(__func__, &story, REPORT_TABLE);
+	story_close(&story);
+}
+
+TEST(test_what_perf_cannot_know_of_the_longest_faults_is_named)
+{
+	static struct printed_story story;
+	struct explained *fault;
+
+	story_open(&story);
+	story.run.report.bpf.hooks = 1U << HOOK_PERF;
+	fault = &((struct slow_fault *)story.rows[0].slow)->fault;
+	fault->perf = PFSTAT_PERF_SAMPLED;
+	fault->nr_requests = 0;
+	check_story(__func__, &story, REPORT_TABLE);
+	story.run.report.slowest.nr = 0;
+	check_story(__func__, &story, REPORT_TABLE);
+	story_close(&story);
 }

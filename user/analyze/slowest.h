@@ -2,7 +2,7 @@
 /*
  * The longest faults of a run, each with what else the items report of its time: its place, the
  * requests of its device, and the calls of its process that change mappings. Pure, in bounded
- * memory: about 3 KiB for each of the faults, and 56 KiB.
+ * memory: about 3 KiB for each of the faults, and 50 KiB.
  */
 #ifndef PFSTAT_USER_SLOWEST_H
 #define PFSTAT_USER_SLOWEST_H

@@ -186,6 +186,8 @@ static int open_analysis(struct reading *reading)
 	err = reading->analysis ? 0 : -ENOMEM;
 	if (!err)
 		analysis_expect_spans(reading->analysis, recording_has_spans(reading->reader));
+	if (!err)
+		analysis_keep_slowest(reading->analysis, reading->options.slowest);
 	if (!err && has_figures(reading))
 		err = figures_open(&reading->figures, reading->analysis);
 	if (!err && report_format_has_faults(options->format))
@@ -311,6 +313,7 @@ static int reading_fill(struct reading *reading)
 	if (!reading->counters.have_bpf && report->bpf.known)
 		report->bpf.hooks |= reading->hooks_seen;
 	report_options_apply(&reading->options.report, report);
+	report->slowest.wanted = reading->options.slowest;
 	err = code_names_take(reading->analysis, recording_symbols(reading->reader));
 	if (!err)
 		err = report_fill(report, reading->analysis, &reading->counters);

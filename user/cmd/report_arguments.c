@@ -8,7 +8,7 @@
 #include "util/argument.h"
 #include "util/message.h"
 
-enum report_key { KEY_FILE = 3000, KEY_FROM, KEY_TO };
+enum report_key { KEY_FILE = 3000, KEY_FROM, KEY_TO, KEY_SLOWEST };
 
 static void report_name_files(const struct argp_state *state,
 			      const struct report_arguments *options)
@@ -28,6 +28,20 @@ static void report_check_range(const struct argp_state *state,
 		usage(state, "--from and --to: cannot read standard input twice; name a recording");
 	if (options->range.to_ns <= options->range.from_ns)
 		usage(state, "--to is not after --from; the range is empty");
+}
+
+static void report_check_slowest(const struct argp_state *state,
+				 const struct report_arguments *options)
+{
+	const enum report_format format = options->report.format;
+
+	if (figures_as_text(&options->figures))
+		usage(state, "--slowest and --plot - both replace the table; choose one");
+	if (format != REPORT_TABLE && format != REPORT_JSON && format != REPORT_PERFETTO)
+		usage(state,
+		      "--slowest: --format %s has no longest faults; choose table, json or "
+		      "perfetto",
+		      report_format_words[format]);
 }
 
 static void report_check_text(const struct argp_state *state,
@@ -62,6 +76,9 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 		options->range.to_ns = argument_time(state, "to", text);
 		options->ranged = true;
 		return 0;
+	case KEY_SLOWEST:
+		options->slowest = argument_number(state, "slowest", text, 1, SLOWEST_MAX);
+		return 0;
 	case FIGURES_KEY_HTML:
 		options->figures.html = text;
 		return 0;
@@ -82,6 +99,8 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 			usage(state, "--file: cannot read standard input twice; name a recording");
 		if (options->ranged)
 			report_check_range(state, options);
+		if (options->slowest)
+			report_check_slowest(state, options);
 		if (figures_as_text(&options->figures) && options->report.format != REPORT_TABLE)
 			usage(state, "--plot - prints figures in place of the table; leave "
 				     "--format out");
@@ -100,6 +119,10 @@ static const struct argp_option argp_options[] = {
 	  "only faults from this time on, counted from the start of the recording: 1.5s, 200ms",
 	  1 },
 	{ "to", KEY_TO, "TIME", 0, "only faults before this time", 1 },
+	{ "slowest", KEY_SLOWEST, "N", 0,
+	  "print the N longest faults and what each waited for, in place of the tables; JSON and "
+	  "the page have as many (default 10)",
+	  1 },
 	{ "output", 'o', "FILE", 0, "print to FILE instead of standard output", 4 },
 	FIGURES_OPTIONS_HTML,
 	{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0,

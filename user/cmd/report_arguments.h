@@ -17,6 +17,7 @@ struct report_arguments {
 	const char *output;	 /* NULL: standard output */
 	struct time_range range; /* relative to the start of the recording */
 	bool ranged;
+	unsigned int slowest; /* the longest faults that are printed; 0: not requested */
 };
 
 extern const struct argp report_arguments_argp;

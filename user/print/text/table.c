@@ -175,6 +175,8 @@ int table_print(FILE *out, const struct view *views, size_t nr)
 
 	for (i = 0; i < nr; i++)
 		table_warnings(out, &views[i], nr > 1 ? i + 1 : 0);
+	if (nr == 1 && views[0].run->slowest.wanted)
+		return table_slowest(out, &views[0]);
 	if (nr == 1) {
 		err = table_verdict(out, &views[0]);
 		fputc('\n', out);

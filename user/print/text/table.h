@@ -36,6 +36,10 @@ int table_all_parts(FILE *out, const struct view *view);
 /* Kernel stacks of the sleeps in faults; the short form has one line for each of the longest. */
 int table_waits(FILE *out, const struct report *run);
 void table_waits_short(FILE *out, const struct report *run);
+/* Words of a kernel stack, innermost first: "a < b < ...", as many as fit into the bytes. */
+void table_functions(char *text, size_t size, const char *functions);
+/* The longest faults: a table of them, then each with its parts, sleeps and requests. */
+int table_slowest(FILE *out, const struct view *view);
 int table_requests(FILE *out, const struct report *run);
 int table_readahead(FILE *out, const struct report *run);
 int table_evictions(FILE *out, const struct report *run);
