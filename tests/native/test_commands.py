@@ -207,6 +207,37 @@ def test_the_longest_fault_is_one_of_the_rows(recording):
         int(row["duration_ns"]) >= result["tail"]["at_least_ns"] for row in rows)
 
 
+def test_the_slowest_faults_are_the_longest_rows(recording):
+    # Of equal ones, any may be among them.
+    durations = sorted((int(row["duration_ns"]) for row in recording.rows), reverse=True)
+    text = recording.caller.run("report", "--slowest", 3, recording.path).stdout
+    assert f"The longest 3 of {len(durations)} faults: {sum(durations[:3]) / 1e6:.3f} ms" in text
+    assert "n/a, because perf does not report it: the requests of devices" in text
+    assert [float(ms) for ms in re.findall(r"^\d+\. ([\d.]+) ms in thread ", text, re.M)] == [
+        round(duration / 1e6, 3) for duration in durations[:3]]
+    for number, wanted in ((12, 12), (None, 10)):
+        options = () if number is None else ("--slowest", number)
+        report = json.loads(recording.caller.run("report", "--format", "json", *options,
+                                                 recording.path).stdout)
+        slowest = report["slowest"]["faults"]
+        assert [fault["duration_ns"] for fault in slowest] == durations[:wanted]
+        longest = report["tail"]["longest"]
+        assert longest.items() <= slowest[0].items()
+        for fault in slowest:
+            assert any((fault["start_ns"], fault["tid"], fault["address"]) ==
+                       (int(row["start_ns"]), int(row["tid"]), int(row["address"], 16))
+                       for row in recording.rows)
+            assert sum(ns or 0 for ns in fault["parts"].values()) == fault["duration_ns"]
+            assert fault["requests"] is None and fault["calls"] is None
+
+
+def test_slowest_refuses_formats_without_the_longest_faults(recording):
+    for options in (("--format", "csv"), ("--plot", "-"), ("--format", "faults-csv")):
+        result = recording.caller.run("report", "--slowest", 3, *options, recording.path,
+                                      check=False)
+        assert result.returncode == 2 and "--slowest" in result.stderr
+
+
 def test_the_activity_of_threads_is_within_their_lives(recording):
     activity = recording.report()["activity"]
     assert activity["threads"] == len({(row["pid"], row["tid"]) for row in recording.rows})

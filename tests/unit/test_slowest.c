@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The longest faults of a run, and what else happened in their time. */
+#include <jansson.h>
 #include <string.h>
 
 #include "golden.h"
 #include "random.h"
 #include "runner.h"
 #include "sample_run.h"
+#include "schema.h"
 #include "user/analyze/analysis.h"
 #include "user/analyze/slowest.h"
 
@@ -410,6 +412,37 @@ TEST(test_the_longest_faults_are_printed_with_what_they_waited_for)
 	story_close(&story);
 }
 
+static void check_slowest_in_json(const char *test, struct printed_story *story)
+{
+	char *text = sample_print(REPORT_JSON, &story->run.report, 1), *list, *line;
+	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	struct schema schema = {
+		.root = json_load_file("Documentation/formats/pfdrive.schema.json", 0, NULL),
+	};
+
+	ck_assert_ptr_nonnull(json);
+	ck_assert_ptr_nonnull(schema.root);
+	ck_assert_msg(schema_accepts(&schema, schema.root, json, "$"), "%s", schema.why);
+	list = json_dumps(json_object_get(json, "slowest"), JSON_INDENT(1));
+	ck_assert_ptr_nonnull(list);
+	ck_assert_int_gt(asprintf(&line, "%s\n", list), 0);
+	golden_check_of("slowest", test, line);
+	free(line);
+	free(list);
+	free(text);
+	json_decref(json);
+	json_decref((json_t *)schema.root);
+}
+
+TEST(test_the_longest_faults_are_in_json)
+{
+	static struct printed_story story;
+
+	story_open(&story);
+	check_slowest_in_json(__func__, &story);
+	story_close(&story);
+}
+
 TEST(test_what_perf_cannot_know_of_the_longest_faults_is_named)
 {
 	static struct printed_story story;
@@ -420,6 +453,7 @@ TEST(test_what_perf_cannot_know_of_the_longest_faults_is_named)
 	fault = &((struct slow_fault *)story.rows[0].slow)->fault;
 	fault->perf = PFSTAT_PERF_SAMPLED;
 	fault->nr_requests = 0;
+	check_slowest_in_json(__func__, &story);
 	check_story(__func__, &story, REPORT_TABLE);
 	story.run.report.slowest.nr = 0;
 	check_story(__func__, &story, REPORT_TABLE);

@@ -135,6 +135,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "busy", json_busy(run) },
 		{ "activity", json_activity(run) },
 		{ "tail", json_tail(run) },
+		{ "slowest", json_slowest(run) },
 		{ "parts", json_parts(run) },
 		{ "groups", json_groups(view) },
 		{ "requests", json_requests(run) },

@@ -30,6 +30,10 @@ json_t *json_busy(const struct report *run);
 json_t *json_activity(const struct report *run);
 /* The long faults. */
 json_t *json_tail(const struct report *run);
+/* The longest faults, each with what it waited for. */
+json_t *json_slowest(const struct report *run);
+/* One fault with its place, its longest part, and its longest sleep. */
+json_t *json_longest(const struct longest_fault *fault, const struct longest_names *names);
 /* A list. @functions: as in struct pfstat_wait */
 json_t *json_functions(const char *functions);
 

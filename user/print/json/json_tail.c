@@ -51,7 +51,7 @@ static json_t *longest_part_of(const struct longest_fault *fault)
 			 value_count(fault->part_ns));
 }
 
-static json_t *longest_of(const struct longest_fault *fault, const struct longest_names *names)
+json_t *json_longest(const struct longest_fault *fault, const struct longest_names *names)
 {
 	const bool has_file = fault->inode;
 	const struct value_member members[] = {
@@ -87,6 +87,6 @@ json_t *json_tail(const struct report *run)
 	return json_pack("{so so so so}", "at_least_ns", value_count(FAULT_TAIL_NS), "count",
 			 value_count(tail->count), "total_ns", value_count(tail->total_ns),
 			 "longest",
-			 tail->longest.duration_ns ? longest_of(&tail->longest, &run->longest) :
+			 tail->longest.duration_ns ? json_longest(&tail->longest, &run->longest) :
 						     json_null());
 }
