@@ -149,6 +149,8 @@ static inline void sample_faults(struct report *report, enum fault_class class, 
 			.p50_ns = parts_ns[part],
 			.p99_ns = parts_ns[part],
 			.max_ns = parts_ns[part],
+			.p999_ns = count < P999_LEAST ? COUNT_NA : parts_ns[part],
+			.p9999_ns = count < P9999_LEAST ? COUNT_NA : parts_ns[part],
 		};
 		all->parts[part].faults += faults->parts[part].faults;
 		all->parts[part].total_ns += count * parts_ns[part];
@@ -162,13 +164,17 @@ static inline void sample_faults(struct report *report, enum fault_class class, 
 		.p50_ns = whole_ns,
 		.p99_ns = whole_ns,
 		.max_ns = whole_ns,
+		.p999_ns = count < P999_LEAST ? COUNT_NA : whole_ns,
+		.p9999_ns = count < P9999_LEAST ? COUNT_NA : whole_ns,
 	};
+	all->count += count;
 	all->whole.faults += count;
 	all->whole.total_ns += count * whole_ns;
 	all->whole.p50_ns = whole_ns;
 	all->whole.p99_ns = whole_ns;
 	all->whole.max_ns = whole_ns;
-	all->count += count;
+	all->whole.p999_ns = all->count < P999_LEAST ? COUNT_NA : whole_ns;
+	all->whole.p9999_ns = all->count < P9999_LEAST ? COUNT_NA : whole_ns;
 	all->pages += count;
 	all->major += faults->major;
 }
@@ -200,8 +206,8 @@ static inline void sample_parts(struct report *report)
 		.bytes_read = 6048 * 4096,
 		.writes = 2,
 		.bytes_written = 1 << 20,
-		.queue = { 6048, 6048 * 100, 100, 200, 300 },
-		.device = { 6048, 6048ULL * 130000, 130000, 140000, 150000 },
+		.queue = { 6048, 6048 * 100, 100, 200, 300, 250, COUNT_NA },
+		.device = { 6048, 6048ULL * 130000, 130000, 140000, 150000, 145000, COUNT_NA },
 	};
 	report->pages.readahead = (struct readahead_figures){
 		.read = 8000,

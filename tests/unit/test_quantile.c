@@ -4,6 +4,8 @@
 
 #include "random.h"
 #include "runner.h"
+#include "user/analyze/class_faults.h"
+#include "user/util/array.h"
 #include "user/util/quantile.h"
 
 #define MAX_TIMES 20000
@@ -27,9 +29,9 @@ static int compare(const void *a, const void *b)
 }
 
 /* The definition of quantile.h, applied to the sorted times. */
-static uint64_t exact(const struct sample *sorted, unsigned int per_mille)
+static uint64_t exact(const struct sample *sorted, unsigned int per_10000)
 {
-	size_t rank = (sorted->nr * per_mille + 999) / 1000;
+	size_t rank = (sorted->nr * per_10000 + 9999) / 10000;
 
 	return sorted->times[rank ? rank - 1 : 0];
 }
@@ -48,20 +50,20 @@ static void check_against_sorted(struct sample *sample)
 	struct quantiles quantiles = { 0 };
 	const struct quantiles *one = &quantiles;
 	uint64_t right, found;
-	unsigned int per_mille;
+	unsigned int per_10000;
 
 	fill(&quantiles, sample);
 	qsort(sample->times, sample->nr, sizeof(sample->times[0]), compare);
-	for (per_mille = 0; per_mille <= 1000; per_mille++) {
-		right = exact(sample, per_mille);
-		found = quantile_of(&one, 1, per_mille);
+	for (per_10000 = 0; per_10000 <= 10000; per_10000++) {
+		right = exact(sample, per_10000);
+		found = quantile_of(&one, 1, per_10000);
 		ck_assert_uint_ge(found, right);
 		if (right < 2048)
 			ck_assert_uint_eq(found, right);
 		else
 			ck_assert_double_lt((double)(found - right) / right, 0.001);
 	}
-	ck_assert_uint_eq(quantile_of(&one, 1, 1000), sample->times[sample->nr - 1]);
+	ck_assert_uint_eq(quantile_of(&one, 1, 10000), sample->times[sample->nr - 1]);
 	ck_assert_uint_eq(quantiles.max_ns, sample->times[sample->nr - 1]);
 	quantile_exit(&quantiles);
 }
@@ -145,8 +147,8 @@ TEST(test_equal_times_are_never_overstated)
 	for (i = 0; i < 1000; i++)
 		put(&sample, 1000001);
 	fill(&quantiles, &sample);
-	ck_assert_uint_eq(quantile_of(&one, 1, 1), 1000001);
-	ck_assert_uint_eq(quantile_of(&one, 1, 990), 1000001);
+	ck_assert_uint_eq(quantile_of(&one, 1, 10), 1000001);
+	ck_assert_uint_eq(quantile_of(&one, 1, 9900), 1000001);
 	quantile_exit(&quantiles);
 }
 
@@ -160,10 +162,10 @@ TEST(test_few_times_use_the_nearest_rank)
 	for (ns = 10; ns <= 40; ns += 10)
 		ck_assert_int_eq(quantile_add(&quantiles, ns), 0);
 	ck_assert_uint_eq(quantile_of(&one, 1, 0), 10);
-	ck_assert_uint_eq(quantile_of(&one, 1, 250), 10);
-	ck_assert_uint_eq(quantile_of(&one, 1, 251), 20);
-	ck_assert_uint_eq(quantile_of(&one, 1, 500), 20);
-	ck_assert_uint_eq(quantile_of(&one, 1, 990), 40);
+	ck_assert_uint_eq(quantile_of(&one, 1, 2500), 10);
+	ck_assert_uint_eq(quantile_of(&one, 1, 2510), 20);
+	ck_assert_uint_eq(quantile_of(&one, 1, 5000), 20);
+	ck_assert_uint_eq(quantile_of(&one, 1, 9900), 40);
 	quantile_exit(&quantiles);
 }
 
@@ -172,8 +174,8 @@ TEST(test_empty_histogram_has_quantile_zero)
 	struct quantiles quantiles = { 0 };
 	const struct quantiles *one = &quantiles;
 
-	ck_assert_uint_eq(quantile_of(&one, 1, 500), 0);
-	ck_assert_uint_eq(quantile_of(NULL, 0, 500), 0);
+	ck_assert_uint_eq(quantile_of(&one, 1, 5000), 0);
+	ck_assert_uint_eq(quantile_of(NULL, 0, 5000), 0);
 	quantile_exit(&quantiles);
 }
 
@@ -184,7 +186,7 @@ TEST(test_merged_histograms_equal_a_single_one)
 	const struct quantiles *one = &whole;
 	const struct quantiles *several[] = { &parts[0], &parts[1], &parts[2] };
 	uint64_t state = 2;
-	unsigned int per_mille;
+	unsigned int per_10000;
 	size_t i;
 
 	for (i = 0; i < 9000; i++)
@@ -193,9 +195,9 @@ TEST(test_merged_histograms_equal_a_single_one)
 	/* Unequal parts, one of which stays empty. */
 	for (i = 0; i < sample.nr; i++)
 		ck_assert_int_eq(quantile_add(&parts[i % 7 ? 0 : 1], sample.times[i]), 0);
-	for (per_mille = 0; per_mille <= 1000; per_mille++)
-		ck_assert_uint_eq(quantile_of(several, 3, per_mille),
-				  quantile_of(&one, 1, per_mille));
+	for (per_10000 = 0; per_10000 <= 10000; per_10000++)
+		ck_assert_uint_eq(quantile_of(several, 3, per_10000),
+				  quantile_of(&one, 1, per_10000));
 	for (i = 0; i < 3; i++)
 		quantile_exit(&parts[i]);
 	quantile_exit(&whole);
@@ -247,4 +249,40 @@ TEST(test_buckets_hold_every_time_once_in_order)
 	ck_assert_uint_eq(bucket.high_ns, UINT64_MAX);
 	ck_assert(!quantile_next(&quantiles, &cursor, &bucket));
 	quantile_exit(&quantiles);
+}
+
+TEST(test_a_percentile_needs_enough_values_to_be_one)
+{
+	static const struct {
+		uint64_t count, p999_ns, p9999_ns;
+	} wanted[] = {
+		{ P999_LEAST - 1, COUNT_NA, COUNT_NA }, { P999_LEAST, 999, COUNT_NA },
+		{ P9999_LEAST - 1, 9990, COUNT_NA },	{ P9999_LEAST, 9990, 9999 },
+		{ 2 * P9999_LEAST, 19980, 19998 },
+	};
+	struct quantiles one = { 0 };
+	const struct quantiles *all = &one;
+	struct part_figures figures = { 0 };
+	uint64_t ns;
+	size_t i;
+
+	for (i = 0, ns = 1; i < ARRAY_SIZE(wanted); i++) {
+		for (; ns <= wanted[i].count; ns++)
+			ck_assert_int_eq(quantile_add(&one, ns), 0);
+		part_figures_fill(&figures, &all, 1, wanted[i].count, 0);
+		if (wanted[i].p999_ns == COUNT_NA)
+			ck_assert_uint_eq(figures.p999_ns, COUNT_NA);
+		else
+			ck_assert_double_eq_tol(figures.p999_ns, wanted[i].p999_ns,
+						wanted[i].p999_ns / 1e3);
+		if (wanted[i].p9999_ns == COUNT_NA)
+			ck_assert_uint_eq(figures.p9999_ns, COUNT_NA);
+		else
+			ck_assert_double_eq_tol(figures.p9999_ns, wanted[i].p9999_ns,
+						wanted[i].p9999_ns / 1e3);
+	}
+	/* A part that half of the faults did not have. */
+	part_figures_fill(&figures, &all, 1, 2 * one.count, 0);
+	ck_assert_double_eq_tol(figures.p9999_ns, one.count - 4, 20);
+	quantile_exit(&one);
 }

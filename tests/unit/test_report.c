@@ -422,7 +422,7 @@ TEST(test_time_outside_of_the_calls_has_a_row)
 
 	sample_open(&run, 150000);
 	mm = &run.report.faults.classes[FAULT_LONG].parts[PART_MM];
-	*mm = (struct part_figures){ 5000, 5000 * 4000, 4000, 4000, 4000 };
+	*mm = (struct part_figures){ 5000, 5000 * 4000, 4000, 4000, 4000, 4000, COUNT_NA };
 	text = print_table(&run);
 	check_line(text, "  mm", "mm 5000 20.0 2.1% 61.5% 4.00 4.00 4.00 4.00");
 	check_lacks(text, "With the time of their calls only");

@@ -4,6 +4,7 @@
  * up to its whole time.
  */
 #include "analyze/class_faults.h"
+#include "model/counters.h"
 
 void class_faults_exit(struct class_faults *class)
 {
@@ -71,8 +72,12 @@ void part_figures_fill(struct part_figures *figures, const struct quantiles *con
 			figures->max_ns = several[i]->max_ns;
 	}
 	figures->total_ns = total_ns;
-	figures->p50_ns = quantile_with_zeros(several, nr, zeros, 500);
-	figures->p99_ns = quantile_with_zeros(several, nr, zeros, 990);
+	figures->p50_ns = quantile_with_zeros(several, nr, zeros, 5000);
+	figures->p99_ns = quantile_with_zeros(several, nr, zeros, 9900);
+	figures->p999_ns = count < P999_LEAST ? COUNT_NA :
+						quantile_with_zeros(several, nr, zeros, 9990);
+	figures->p9999_ns = count < P9999_LEAST ? COUNT_NA :
+						  quantile_with_zeros(several, nr, zeros, 9999);
 }
 
 void class_faults_fill(const struct class_faults *classes, size_t nr, struct fault_figures *figures)

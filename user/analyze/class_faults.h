@@ -17,7 +17,12 @@ struct part_figures {
 	uint64_t total_ns;
 	uint64_t p50_ns, p99_ns; /* over the faults of the class, those with 0 included */
 	uint64_t max_ns;
+	uint64_t p999_ns, p9999_ns; /* the same; COUNT_NA: too few faults */
 };
+
+/* With fewer values, the percentile is only the longest one. */
+#define P999_LEAST  1000U
+#define P9999_LEAST 10000U
 
 /* The logical faults of one class. */
 struct fault_figures {

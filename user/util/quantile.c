@@ -90,21 +90,21 @@ static uint64_t count_at(const struct quantiles *const *several, size_t nr,
 	return count;
 }
 
-static uint64_t rank_of(uint64_t count, unsigned int per_mille)
+static uint64_t rank_of(uint64_t count, unsigned int per_10000)
 {
 	/* 128 bits: the product must not overflow. */
-	uint64_t rank = ((__uint128_t)count * per_mille + 999) / 1000;
+	uint64_t rank = ((__uint128_t)count * per_10000 + 9999) / 10000;
 
 	return rank ? rank : 1;
 }
 
-uint64_t quantile_of(const struct quantiles *const *several, size_t nr, unsigned int per_mille)
+uint64_t quantile_of(const struct quantiles *const *several, size_t nr, unsigned int per_10000)
 {
-	return quantile_with_zeros(several, nr, 0, per_mille);
+	return quantile_with_zeros(several, nr, 0, per_10000);
 }
 
 uint64_t quantile_with_zeros(const struct quantiles *const *several, size_t nr, uint64_t zeros,
-			     unsigned int per_mille)
+			     unsigned int per_10000)
 {
 	uint64_t count = zeros, max_ns = 0, below = zeros, rank, edge;
 	struct quantile_place place;
@@ -118,7 +118,7 @@ uint64_t quantile_with_zeros(const struct quantiles *const *several, size_t nr, 
 	if (!count)
 		return 0;
 
-	rank = rank_of(count, per_mille);
+	rank = rank_of(count, per_10000);
 	if (rank <= zeros)
 		return 0;
 	for (place.range = 0; place.range < QUANTILE_RANGES; place.range++) {

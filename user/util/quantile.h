@@ -32,13 +32,13 @@ int quantile_add_many(struct quantiles *quantiles, uint64_t ns, uint64_t times);
 
 /*
  * The quantile of all times of `nr` histograms together, by nearest rank: of n sorted times the
- * one of rank ceil(per_mille / 1000 * n), counted from 1. Returns the upper edge of its bucket,
+ * one of rank ceil(per_10000 / 10000 * n), counted from 1. Returns the upper edge of its bucket,
  * but never more than the greatest time, so the result is 0 to 0.1 % too high. 0 if n is 0.
  */
-uint64_t quantile_of(const struct quantiles *const *several, size_t nr, unsigned int per_mille);
+uint64_t quantile_of(const struct quantiles *const *several, size_t nr, unsigned int per_10000);
 /* The same with 0 added `zeros` times more. */
 uint64_t quantile_with_zeros(const struct quantiles *const *several, size_t nr, uint64_t zeros,
-			     unsigned int per_mille);
+			     unsigned int per_10000);
 
 /* The times from low_ns to high_ns, both included. Below 2048 ns it is one time. */
 struct quantile_bucket {

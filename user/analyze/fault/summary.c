@@ -50,8 +50,8 @@ void summary_combine(const struct summary *summary, const enum pfstat_class *cla
 		if (several[i]->max_ns > figures->max_ns)
 			figures->max_ns = several[i]->max_ns;
 	}
-	figures->p50_ns = quantile_of(several, nr_classes, 500);
-	figures->p99_ns = quantile_of(several, nr_classes, 990);
+	figures->p50_ns = quantile_of(several, nr_classes, 5000);
+	figures->p99_ns = quantile_of(several, nr_classes, 9900);
 }
 
 void summary_figures(const struct summary *summary, struct summary_figures *figures)

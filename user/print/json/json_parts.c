@@ -12,12 +12,14 @@ static json_t *times_of(const struct part_figures *figures, uint64_t count, bool
 {
 	const bool any = known && count;
 
-	return json_pack("{so so so so so}", "total_ns", value_count_if(known, figures->total_ns),
-			 "mean_ns",
+	return json_pack("{so so so so so so so}", "total_ns",
+			 value_count_if(known, figures->total_ns), "mean_ns",
 			 any ? json_real_or_null(view_share(figures->total_ns, count)) :
 			       json_null(),
 			 "p50_ns", value_count_if(any, figures->p50_ns), "p99_ns",
-			 value_count_if(any, figures->p99_ns), "max_ns",
+			 value_count_if(any, figures->p99_ns), "p999_ns",
+			 any ? value_known(figures->p999_ns) : json_null(), "p9999_ns",
+			 any ? value_known(figures->p9999_ns) : json_null(), "max_ns",
 			 value_count_if(any, figures->max_ns));
 }
 

@@ -147,6 +147,10 @@ int table_run(FILE *out, const struct view *view)
 	if (!err)
 		err = table_parts(out, view);
 	fputc('\n', out);
+	if (!err && view->run->faults.all.count) {
+		err = table_percentiles(out, view->run);
+		fputc('\n', out);
+	}
 	if (!err && view->run->groups.wanted) {
 		err = table_groups(out, view);
 		fputc('\n', out);

@@ -40,6 +40,9 @@ void table_waits_short(FILE *out, const struct report *run);
 void table_functions(char *text, size_t size, const char *functions);
 /* The longest faults: a table of them, then each with its parts, sleeps and requests. */
 int table_slowest(FILE *out, const struct view *view);
+/* The percentiles of whole faults by class; the line has the tail of all faults. */
+int table_percentiles(FILE *out, const struct report *run);
+void table_tail_line(FILE *out, const struct report *run);
 int table_requests(FILE *out, const struct report *run);
 int table_readahead(FILE *out, const struct report *run);
 int table_evictions(FILE *out, const struct report *run);

@@ -243,6 +243,7 @@ int table_all_parts(FILE *out, const struct view *view)
 	err = grid_close(&grid, out);
 	parts_notes(out, view->run, "");
 	table_waits_short(out, view->run);
+	table_tail_line(out, view->run);
 	return err;
 }
 

@@ -435,6 +435,8 @@ int table_slowest(FILE *out, const struct view *view)
 		slow_row(&grid, run, i);
 	err = grid_close(&grid, out);
 	err = err ?: slow_missing_text(out, run);
+	fputc('\n', out);
+	err = err ?: table_percentiles(out, run);
 	for (i = 0; i < slowest->nr && !err; i++) {
 		fputc('\n', out);
 		err = slow_fault_print(out, run, i);
