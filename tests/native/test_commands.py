@@ -131,6 +131,8 @@ def test_a_page_with_figures_is_written(recording):
     text = page.read_text()
     assert "<svg" in text
     assert "<dt>Disk faults</dt><dd>n/a</dd>" in text
+    assert "<caption>The longest 10 of " in text and "<caption>Percentiles of a fault" in text
+    assert len(re.findall(r"\n<p class=\"note\">\d+\. [\d.]+ ms in thread ", text)) == 10
 
 
 def test_a_recording_equals_itself_and_differs_from_one_with_more_faults(caller):

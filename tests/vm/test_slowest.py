@@ -54,7 +54,7 @@ def test_a_slow_disk_is_the_reason_of_the_longest_fault(source):
     interval = max(longest["intervals"], key=lambda interval: interval["duration_ns"])
     assert interval["part"] == "device" and not interval["on_cpu"]
     assert f"{path}, offset {hex(page * pfstat.PAGE)} (page {page})" in text
-    assert "Request that it waited for" in text
+    assert "Requests that it waited for" in text
 
 
 def test_the_thread_that_ends_the_longest_fault_is_named(source):

@@ -335,6 +335,11 @@ static int html_print_run(FILE *out, const void *context)
 	return table_run(out, context);
 }
 
+static int html_print_slowest(FILE *out, const void *context)
+{
+	return table_slowest(out, context, SIZE_MAX);
+}
+
 static void say_report_command(FILE *out, const char *recording)
 {
 	char *word = NULL;
@@ -380,6 +385,8 @@ static int print_of_run(FILE *out, const void *context)
 	err = err ?: html_tables(out, print_environment, &view);
 	html_part_to(out, &part, "figures");
 	err = err ?: html_print_figures(out, page->drawings, page->svgs, page->nr);
+	html_part_to(out, &part, "slowest");
+	err = err ?: html_tables(out, html_print_slowest, &view);
 	html_part_to(out, &part, "tables");
 	err = err ?: html_tables(out, html_print_run, &view);
 	html_part_to(out, &part, "invocation");

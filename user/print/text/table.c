@@ -172,6 +172,15 @@ static int table_of_one(FILE *out, const struct view *view)
 	return view->run->full ? table_run(out, view) : table_run_short(out, view);
 }
 
+static int table_tail(FILE *out, const struct view *view)
+{
+	int err = table_percentiles(out, view->run);
+
+	if (view->run->faults.all.count)
+		fputc('\n', out);
+	return err ?: table_slowest(out, view, GRID_WIDTH);
+}
+
 int table_print(FILE *out, const struct view *views, size_t nr)
 {
 	size_t i;
@@ -180,7 +189,7 @@ int table_print(FILE *out, const struct view *views, size_t nr)
 	for (i = 0; i < nr; i++)
 		table_warnings(out, &views[i], nr > 1 ? i + 1 : 0);
 	if (nr == 1 && views[0].run->slowest.wanted)
-		return table_slowest(out, &views[0]);
+		return table_tail(out, &views[0]);
 	if (nr == 1) {
 		err = table_verdict(out, &views[0]);
 		fputc('\n', out);

@@ -46,12 +46,12 @@ static void __attribute__((format(printf, 2, 3))) slow_text_add(struct slow_text
 	va_end(arguments);
 }
 
-static int slow_text_close(struct slow_text *text)
+static int slow_text_close(struct slow_text *text, size_t columns)
 {
 	int err = text->memory && !fclose(text->memory) ? 0 : -ENOMEM;
 
 	if (!err)
-		wrap_text(text->out, text->text, GRID_WIDTH);
+		wrap_text(text->out, text->text, columns);
 	free(text->text);
 	return err;
 }
@@ -262,8 +262,8 @@ static void slow_waker_cell(struct grid *grid, const struct slow_fault *slow, ui
 /* perf reports only that the thread was off the CPU. */
 static int slow_spans(FILE *out, const struct report *run, const struct report_slow *row)
 {
-	static const char *const headings[] = { ">At µs", ">Took µs", "<Off the CPU, or in reclaim",
-						"<Woken by", "<For, by stack" };
+	static const char *const headings[] = { ">At µs", ">Took µs", "<Part", "<Woken by",
+						"<For, by stack" };
 	const struct explained *fault = &row->slow->fault;
 	const bool has_reasons = !view_source_is_perf(run);
 	const struct explain_span *span;
@@ -273,6 +273,7 @@ static int slow_spans(FILE *out, const struct report *run, const struct report_s
 
 	if (!fault->nr_spans)
 		return 0;
+	fputs("Off the CPU, or in reclaim\n", out);
 	grid_open(&grid, headings, has_reasons ? ARRAY_SIZE(headings) : 3);
 	for (i = 0; i < fault->nr_spans; i++) {
 		span = &fault->spans[i];
@@ -280,6 +281,7 @@ static int slow_spans(FILE *out, const struct report *run, const struct report_s
 		grid_cell(&grid, "%.1f", (span->from_ns - fault->start_ns) / 1e3);
 		cell_scaled(&grid, (span->to_ns - span->from_ns) / 1e3);
 		grid_cell(&grid, "%s", part_name(span->part));
+		grid_title(&grid, part_title(span->part));
 		if (!has_reasons)
 			continue;
 		slow_waker_cell(&grid, row->slow, span->waker);
@@ -323,13 +325,8 @@ static void slow_request_row(struct grid *grid, const struct report *run,
 
 static int slow_requests(FILE *out, const struct report *run, const struct report_slow *row)
 {
-	static const char *const headings[] = { ">At µs",
-						">Queue µs",
-						">Device µs",
-						">KiB",
-						">In flight",
-						"<Disk",
-						"<Request that it waited for" };
+	static const char *const headings[] = { ">At µs",     ">Queue µs", ">Device µs", ">KiB",
+						">In flight", "<Disk",	   "<Kind" };
 	const struct explained *fault = &row->slow->fault;
 	struct grid grid;
 	unsigned int i;
@@ -337,6 +334,7 @@ static int slow_requests(FILE *out, const struct report *run, const struct repor
 
 	if (!fault->nr_requests)
 		return 0;
+	fputs("Requests that it waited for\n", out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < fault->nr_requests; i++)
 		slow_request_row(&grid, run, row, i);
@@ -346,7 +344,7 @@ static int slow_requests(FILE *out, const struct report *run, const struct repor
 	return err;
 }
 
-static int slow_fault_print(FILE *out, const struct report *run, size_t i)
+static int slow_fault_print(FILE *out, const struct report *run, size_t i, size_t columns)
 {
 	const struct report_slow *row = &run->slowest.rows[i];
 	const struct explained *fault = &row->slow->fault;
@@ -363,7 +361,7 @@ static int slow_fault_print(FILE *out, const struct report *run, size_t i)
 	if (!view_source_is_perf(run))
 		slow_cpu_text(&text, fault);
 	slow_calls_text(&text, row->slow);
-	err = slow_text_close(&text);
+	err = slow_text_close(&text, columns);
 	err = err ?: slow_spans(out, run, row);
 	return err ?: slow_requests(out, run, row);
 }
@@ -389,7 +387,7 @@ static void slow_no_hook_text(struct slow_text *text, const struct report *run)
 	}
 }
 
-static int slow_missing_text(FILE *out, const struct report *run)
+static int slow_missing_text(FILE *out, const struct report *run, size_t columns)
 {
 	struct slow_text text;
 	int err;
@@ -404,13 +402,13 @@ static int slow_missing_text(FILE *out, const struct report *run)
 				     "kernel stacks of sleeps, the threads that ended them");
 	else
 		slow_no_hook_text(&text, run);
-	err = slow_text_close(&text);
+	err = slow_text_close(&text, columns);
 	if (view_has_hook(run, HOOK_BLOCK))
 		fputs("Requests in flight are those of the recorded threads.\n", out);
 	return err;
 }
 
-int table_slowest(FILE *out, const struct view *view)
+int table_slowest(FILE *out, const struct view *view, size_t columns)
 {
 	static const char *const headings[] = { ">#",	   ">Took ms", ">At s", "<Class",
 						"<Mostly", "<Thread",  "<Place" };
@@ -434,12 +432,10 @@ int table_slowest(FILE *out, const struct view *view)
 	for (i = 0; i < slowest->nr; i++)
 		slow_row(&grid, run, i);
 	err = grid_close(&grid, out);
-	err = err ?: slow_missing_text(out, run);
-	fputc('\n', out);
-	err = err ?: table_percentiles(out, run);
+	err = err ?: slow_missing_text(out, run, columns);
 	for (i = 0; i < slowest->nr && !err; i++) {
 		fputc('\n', out);
-		err = slow_fault_print(out, run, i);
+		err = slow_fault_print(out, run, i, columns);
 	}
 	return err;
 }
