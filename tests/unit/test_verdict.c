@@ -127,6 +127,39 @@ TEST(test_faults_that_failed_are_not_dismissed)
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 }
 
+/* Half of the run in faults, most of it in few of them; another cause is named before the tail. */
+TEST(test_few_faults_with_most_of_the_time_are_the_tail)
+{
+	struct fault_tail *tail;
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 900, PART_CPU_BEFORE, 240 * MS);
+	add_class(&s, FAULT_DISK, 100, PART_DEVICE, 260 * MS);
+	tail = &s.report.evidence.tail;
+	*tail = (struct fault_tail){ .count = 10,
+				     .total_ns = 250 * MS,
+				     .longest = { .duration_ns = 60 * MS,
+						  .class = FAULT_DISK,
+						  .part = PART_DEVICE,
+						  .part_ns = 60 * MS,
+						  .parts_known = true } };
+	check_cause(&s, "slow-tail", false,
+		    "10 faults (1 %) took 1 ms or more, and 50 % of the faults' time. The longest "
+		    "took 60.0 ms: class disk");
+	ck_assert_str_ne(s.verdict.causes[0].rule, "slow-tail");
+	ck_assert_ptr_nonnull(strstr(s.verdict.causes[s.verdict.nr_causes - 1].remedy,
+				     "pfdrive report --slowest 10"));
+	tail->count = 11;
+	check_no_cause(&s, "slow-tail");
+	tail->count = 10;
+	tail->total_ns = 249 * MS;
+	check_no_cause(&s, "slow-tail");
+	tail->total_ns = 250 * MS;
+	tail->longest.duration_ns = 4 * MS;
+	check_no_cause(&s, "slow-tail");
+}
+
 TEST(test_few_long_faults_are_not_dismissed)
 {
 	struct fault_tail *tail;
@@ -151,6 +184,7 @@ TEST(test_few_long_faults_are_not_dismissed)
 		&s, "slow-tail", true,
 		"2 of them were over 1 ms (15.0 ms). The longest took 12.0 ms: class mkwrite (page "
 		"becomes writable) of /data/queue, in thread writer (5), 75 % of it blocked, waiting for the journal");
+	ck_assert_ptr_nonnull(strstr(s.verdict.causes[0].remedy, "pfdrive report --slowest 10"));
 	check_no_cause(&s, "nothing-wrong");
 	tail->total_ns = 4 * MS;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");

@@ -16,6 +16,8 @@
 #define FAILED_RATE  100.0 /* in a second */
 #define TAIL_SHARE   0.005 /* of the run */
 #define TAIL_NS	     5000000ULL
+#define TAIL_FAULTS  0.01 /* of all faults, with … */
+#define TAIL_MOST    0.5  /* … of their time */
 
 static const struct syscall_total *find_calls(const struct report *run, const char *name)
 {
@@ -88,15 +90,43 @@ static void add_longest(const struct report *run, struct verdict_cause *cause)
 	verdict_add(cause, ".");
 }
 
+static void advise_slowest(struct verdict_cause *cause)
+{
+	verdict_advise(cause, "pfdrive report --slowest 10 RECORDING describes the waits of the "
+			      "longest ones; pfdrive check --max-fault MS guards a limit.");
+}
+
+/* Few faults with most of the faults' time. Other rules know what they waited for. */
+static bool verdict_tail_has_most(const struct report *run, struct verdict_cause *cause)
+{
+	const struct fault_tail *tail = &run->evidence.tail;
+	const double share = (double)tail->count / run->faults.all.count;
+
+	if (!run->faults.all.count || share > TAIL_FAULTS ||
+	    verdict_share_of(run, tail->total_ns) < TAIL_MOST)
+		return false;
+	cause->certain = false;
+	cause->general = true;
+	cause->weight = verdict_share_of(run, tail->total_ns);
+	verdict_state(cause,
+		      "the tail has most of the time: %" PRIu64
+		      " faults (%.2g %%) took 1 ms or more, and %.0f %% of the faults' time.",
+		      tail->count, 100 * share, 100 * cause->weight);
+	add_longest(run, cause);
+	advise_slowest(cause);
+	return true;
+}
+
 bool verdict_slow_tail(const struct verdict *verdict, const struct report *run,
 		       struct verdict_cause *cause)
 {
 	const struct fault_tail *tail = &run->evidence.tail;
 	char span[VERDICT_SPAN];
 
-	if ((!verdict->small && isnan(verdict->idle_share)) ||
-	    tail->longest.duration_ns < TAIL_NS || tail->total_ns < TAIL_SHARE * verdict->wall_ns)
+	if (tail->longest.duration_ns < TAIL_NS || tail->total_ns < TAIL_SHARE * verdict->wall_ns)
 		return false;
+	if (!verdict->small && isnan(verdict->idle_share))
+		return verdict_tail_has_most(run, cause);
 	cause->outside = true;
 	cause->weight = verdict_share_of(run, tail->total_ns);
 	verdict_state(cause,
@@ -104,8 +134,7 @@ bool verdict_slow_tail(const struct verdict *verdict, const struct report *run,
 		      tail->count, tail->count == 1 ? "was" : "were",
 		      verdict_span(span, tail->total_ns));
 	add_longest(run, cause);
-	verdict_advise(cause, "pfdrive report --format faults-csv RECORDING lists each of them; "
-			      "pfdrive check --max-fault MS guards a limit.");
+	advise_slowest(cause);
 	return true;
 }
 
