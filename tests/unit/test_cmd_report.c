@@ -701,22 +701,35 @@ TEST(test_folded_has_the_time_of_each_path)
 	text_file_check("err", "has no call paths; record with --stacks, or add --by code");
 }
 
-TEST(test_trace_has_the_faults)
+static unsigned int count_of_category(json_t *events, const char *category, const char *name)
 {
-	json_t *json, *events, *event;
-	unsigned int faults = 0;
-	const char *name;
+	unsigned int count = 0;
+	json_t *event;
 	size_t i;
+
+	json_array_foreach(events, i, event)
+		count += json_is_string(json_object_get(event, "cat")) &&
+			 !strcmp(json_string_value(json_object_get(event, "cat")), category) &&
+			 !strcmp(json_string_value(json_object_get(event, "name")), name);
+	return count;
+}
+
+TEST(test_trace_has_the_faults_and_the_longest_ones_again)
+{
+	json_t *json, *events;
 
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--format", "perfetto", "-o", "trace.json"), 0);
 	json = trace_of("trace.json");
 	events = json_object_get(json, "events");
-	json_array_foreach(events, i, event) {
-		name = json_string_value(json_object_get(event, "name"));
-		faults += name && !strcmp(name, "disk");
-	}
-	ck_assert_uint_eq(faults, DISK);
+	ck_assert_uint_eq(count_of_category(events, "fault", "disk"), DISK);
+	ck_assert_uint_eq(count_of_category(events, "longest", "disk"), SLOWEST_FAULTS);
+	json_decref(json);
+	ck_assert_int_eq(RUN("run.pfs", "--format", "perfetto", "-o", "trace.json", "--slowest",
+			     "3"),
+			 0);
+	json = trace_of("trace.json");
+	ck_assert_uint_eq(count_of_category(json_object_get(json, "events"), "longest", "disk"), 3);
 	json_decref(json);
 }
 

@@ -1076,3 +1076,39 @@ TEST(test_off_cpu_intervals_of_many_threads_take_bounded_memory)
 	ck_assert_int_eq(trace_end(trace, &(struct trace_missing){ 0 }), 0);
 	fclose(out);
 }
+
+TEST(test_the_longest_faults_are_repeated_on_tracks_of_their_own)
+{
+	const struct pfstat_block block = request(150, 300, 900, 1);
+	struct explained fault = disk_fault(&block);
+	const uint64_t durations[] = { 700, 900, 100, 800 };
+	const json_t *event;
+	unsigned int longest = 0;
+	size_t i;
+	json_t *root;
+
+	begin();
+	trace_repeat_slowest(trace, 3);
+	fault.parts_known = false;
+	fault.nr_spans = 0;
+	fault.request.event.size = 0;
+	for (i = 0; i < 4; i++) {
+		fault.start_ns = T0 + 1000 * i;
+		fault.end_ns = fault.start_ns + durations[i];
+		ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	}
+	root = end(NULL);
+	json_array_foreach(events_of(root), i, event) {
+		if (strcmp(string_of(event, "cat"), "longest"))
+			continue;
+		longest++;
+		ck_assert_int_eq(number_of(event, "pid"), TRACE_SLOWEST_PID);
+		ck_assert_int_eq(number_of(event, "tid"), TRACE_SLOWEST_PID + longest);
+		ck_assert_int_eq(number_of(args_of(event), "tid"), 11);
+		ck_assert_int_eq(number_of(args_of(event), "pgoff"), 5);
+		ck_assert_uint_eq(end_of(event) - start_of(event), 1000 - 100 * longest);
+		ck_assert_str_eq(string_of(event, "name"), "disk");
+	}
+	ck_assert_uint_eq(longest, 3);
+	json_decref(root);
+}

@@ -302,7 +302,7 @@ static void describe_off_cpu(struct perfetto *perfetto, struct trace_track track
 /*
  * Notes that a track is described, and returns whether it was before. The low byte is the owner of
  * the thread's number plus 1, the high byte the same for its track of off-CPU intervals. Lanes of
- * devices are described by their names.
+ * devices, and the longest faults, are described by their names.
  */
 static bool is_described(struct perfetto *perfetto, struct trace_track track)
 {
@@ -314,7 +314,7 @@ static bool is_described(struct perfetto *perfetto, struct trace_track track)
 	if (!perfetto->described)
 		perfetto->err = -ENOMEM;
 	if (!perfetto->described || track.tid >= TRACE_NUMBERS)
-		return track.pid == TRACE_DEVICES_PID;
+		return track.pid == TRACE_DEVICES_PID || track.pid == TRACE_SLOWEST_PID;
 	owner = (thread_number(perfetto, track.tid) / TRACE_NEXT_OWNER) + 1;
 	if ((perfetto->described[track.tid] >> shift & 0xff) == owner)
 		return true;

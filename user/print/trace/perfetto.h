@@ -46,6 +46,8 @@ struct trace_missing {
 #define TRACE_NEXT_OWNER (1U << 24)
 /* The process whose threads are the lanes of devices; the first lane is the next number. */
 #define TRACE_DEVICES_PID (1U << 23)
+/* The same for the longest faults: each has a thread. */
+#define TRACE_SLOWEST_PID TRACE_NUMBERS
 
 /* The caller still owns @out. NULL: no memory. */
 struct perfetto *perfetto_new(FILE *out);

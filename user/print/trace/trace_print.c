@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyze/groups/address_spaces.h"
+#include "analyze/slowest.h"
 #include "print/printers.h"
 #include "print/trace/perfetto.h"
 #include "print/trace/trace_lanes.h"
@@ -25,6 +26,7 @@ struct trace_writer {
 	uint64_t requests_left_out;
 	uint64_t arrows_left_out;
 	struct pfstat_task gone; /* event.size 0: none */
+	struct slowest slowest;	 /* of the faults that were printed; none if its max is 0 */
 	bool devices_named;
 };
 
@@ -34,6 +36,7 @@ static void trace_free(struct trace_writer *trace)
 	address_spaces_free(trace->spaces);
 	trace_threads_free(trace->threads);
 	perfetto_free(trace->perfetto);
+	slowest_exit(&trace->slowest);
 	free(trace);
 }
 
@@ -54,6 +57,11 @@ int trace_begin(struct trace_writer **opened, uint64_t page_bytes, FILE *out)
 	}
 	*opened = trace;
 	return 0;
+}
+
+void trace_repeat_slowest(struct trace_writer *trace, unsigned int nr)
+{
+	trace->slowest.max = nr;
 }
 
 static int trace_task(struct trace_writer *trace, const struct pfstat_task *task)
@@ -444,7 +452,45 @@ int trace_fault(void *context, const struct explained *fault)
 	perfetto_slice_end(perfetto, track, fault->end_ns);
 	if (fault->request.event.size)
 		arrow(trace, fault);
+	if (trace->slowest.max && slowest_add_fault(&trace->slowest, fault, NULL))
+		return -ENOMEM;
 	return perfetto_state(perfetto);
+}
+
+/* A slice with the same arguments on a track of its own. It has no parts: they are on its thread. */
+static void trace_slow_fault(struct trace_writer *trace, const struct slow_fault *slow,
+			     unsigned int rank)
+{
+	const struct explained *fault = &slow->fault;
+	const struct trace_track track = { TRACE_SLOWEST_PID, TRACE_SLOWEST_PID + rank, false };
+	struct perfetto *perfetto = trace->perfetto;
+	char name[64];
+
+	snprintf(name, sizeof(name), "#%u: %.3f ms", rank, slow_fault_ns(slow) / 1e6);
+	perfetto_name_thread(perfetto, track, name);
+	perfetto_slice(perfetto, track, "longest", fault_class_name(fault->class), fault->start_ns);
+	perfetto_number(perfetto, "pid", fault->pid);
+	perfetto_number(perfetto, "tid", fault->tid);
+	print_fault(trace, fault);
+	perfetto_slice_end(perfetto, track, fault->end_ns);
+}
+
+static int trace_slowest(struct trace_writer *trace)
+{
+	const struct slow_fault **sorted;
+	unsigned int i;
+	int err;
+
+	if (!trace->slowest.nr)
+		return 0;
+	err = slowest_list(&trace->slowest, &sorted);
+	if (err)
+		return err;
+	perfetto_name_process(trace->perfetto, TRACE_SLOWEST_PID, "longest faults");
+	for (i = 0; i < trace->slowest.nr; i++)
+		trace_slow_fault(trace, sorted[i], i + 1);
+	free(sorted);
+	return 0;
 }
 
 int trace_end(struct trace_writer *trace, const struct trace_missing *known)
@@ -456,6 +502,8 @@ int trace_end(struct trace_writer *trace, const struct trace_missing *known)
 	missing.requests_left_out = trace->requests_left_out;
 	missing.arrows_left_out = trace->arrows_left_out;
 	err = trace_threads_finish(trace->threads);
+	if (!err)
+		err = trace_slowest(trace);
 	if (!err)
 		perfetto_finish(perfetto, &missing);
 	if (!err)
@@ -469,6 +517,8 @@ static int perfetto_printer_open(void **data, FILE *out, const struct analysis *
 	struct trace_writer *trace;
 	int err = trace_begin(&trace, analysis_page_bytes(analysis), out);
 
+	if (!err)
+		trace_repeat_slowest(trace, analysis_slowest(analysis)->max ?: SLOWEST_FAULTS);
 	*data = trace;
 	return err;
 }

@@ -5,7 +5,8 @@
  *	item  -> trace_item()	names of processes and threads; block requests, and
  *				off-CPU intervals outside of faults, as slices
  *	fault -> trace_fault()	a slice on its thread, its parts as slices in it, and an
- *				arrow from the request that it waited for
+ *				arrow from the request that it waited for; at the end, the
+ *				longest ones again, each on a track of its own
  *
  * Slices of one track must nest. A device processes several requests at once, so each request goes
  * to the first lane of the device that is free. Memory is bounded.
@@ -25,6 +26,8 @@ struct trace_writer;
 
 /* The caller still owns @out. 0 or a negative errno. */
 int trace_begin(struct trace_writer **trace, uint64_t page_bytes, FILE *out);
+/* The end of the trace has the longest faults again. Call it before the first fault. */
+void trace_repeat_slowest(struct trace_writer *trace, unsigned int nr);
 /* An item_sink. Call it before the analysis has the item, so that arrows find their requests. */
 int trace_item(void *trace, const struct item *item);
 /* An explain_sink. */
