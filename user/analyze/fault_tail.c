@@ -4,13 +4,19 @@
  */
 #include "analyze/fault_tail.h"
 
+/* A request explains the rest, also if the stack is that of a wait for a page. */
+static bool has_stack(const struct explain_span *span)
+{
+	return span->wait && part_has(span->part, PART_HAS_STACK);
+}
+
 static uint64_t slept_with(const struct explained *fault, uint32_t wait)
 {
 	uint64_t slept_ns = 0;
 	unsigned int i;
 
 	for (i = 0; i < fault->nr_spans; i++)
-		if (fault->spans[i].wait == wait)
+		if (fault->spans[i].wait == wait && has_stack(&fault->spans[i]))
 			slept_ns += fault->spans[i].to_ns - fault->spans[i].from_ns;
 	return slept_ns;
 }
@@ -21,7 +27,7 @@ static void longest_fault_set_wait(struct longest_fault *longest, const struct e
 	unsigned int i;
 
 	for (i = 0; i < fault->nr_spans; i++) {
-		if (!fault->spans[i].wait)
+		if (!has_stack(&fault->spans[i]))
 			continue;
 		slept_ns = slept_with(fault, fault->spans[i].wait);
 		if (slept_ns > longest->wait_ns) {
