@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The longest faults have the causes that were made on purpose, from the module and from eBPF."""
+"""The longest faults have the causes that were made on purpose, from the module and from eBPF. On a
+busy host any other fault may be longer, so the tests look for theirs."""
 import pathlib
 
 import pytest
@@ -27,43 +28,58 @@ def fixture_source(request):
 
 
 def slowest(source, *command):
-    """The longest faults of a command in JSON, and the text of the longest one."""
+    """The longest faults of a command in JSON, and as text."""
     run(PFDRIVE, "record", "--source", source, "-o", RECORDING, "--", *command)
-    result = pfstat.report(RECORDING)
-    text = run(PFDRIVE, "report", "--slowest", 1, RECORDING).stdout
-    return result["slowest"], text
+    found = pfstat.report(RECORDING, "--slowest", 1000)["slowest"]
+    durations = [fault["duration_ns"] for fault in found["faults"]]
+    assert durations == sorted(durations, reverse=True) and durations
+    return found, run(PFDRIVE, "report", "--slowest", 1000, RECORDING).stdout
 
 
-def test_a_slow_disk_is_the_reason_of_the_longest_fault(source):
+def longest_interval(fault):
+    return max(fault["intervals"], key=lambda interval: interval["duration_ns"])
+
+
+def test_a_slow_disk_is_the_reason_of_a_long_fault(source):
     page = 5
     with pfstat.mounted_disk("slow", LATENCY_NS, readahead_kb=4) as folder:
         path = pfstat.make_file(folder / "data", 16 * pfstat.PAGE)
         pfstat.evict(path)
         found, text = slowest(source, "python3", "-c", READ.format(path=path, page=page))
-    longest = found["faults"][0]
-    assert longest["file"] == str(path) and longest["page"] == page, longest
-    assert longest["class"] == "disk" and longest["major"] and not longest["kernel"]
-    assert longest["start_ns"] > found["run_start_ns"]
-    assert longest["part"]["name"] == "device"
-    assert sum(ns or 0 for ns in longest["parts"].values()) == longest["duration_ns"]
-    assert not longest["more_requests"] and not longest["more_intervals"]
-    request = next(request for request in longest["requests"] if request["file"] == str(path))
+    fault, = (fault for fault in found["faults"]
+              if fault["file"] == str(path) and fault["page"] == page)
+    assert fault["class"] == "disk" and fault["major"] and not fault["kernel"]
+    assert fault["start_ns"] > found["run_start_ns"]
+    assert sum(ns or 0 for ns in fault["parts"].values()) == fault["duration_ns"] >= LATENCY_NS
+    assert fault["parts"]["device"] > 0
+    assert not fault["more_requests"] and not fault["more_intervals"]
+    request = next(request for request in fault["requests"] if request["file"] == str(path))
     assert request["page"] <= page < request["page"] + request["bytes"] // pfstat.PAGE
-    assert request["device_ns"] >= LATENCY_NS and request["tid"] == longest["tid"]
+    assert request["device_ns"] >= LATENCY_NS and request["tid"] == fault["tid"]
     assert request["in_flight"] >= 1 and not request["write"] and not request["error"]
-    interval = max(longest["intervals"], key=lambda interval: interval["duration_ns"])
-    assert interval["part"] == "device" and not interval["on_cpu"]
-    assert f"{path}, offset {hex(page * pfstat.PAGE)} (page {page})" in text
+    device = [interval for interval in fault["intervals"] if interval["part"] == "device"]
+    assert device and not any(interval["on_cpu"] or interval["cause"] for interval in device)
+    assert f"{path}, offset {hex(page * pfstat.PAGE)} (page {page})" in " ".join(text.split())
     assert "Requests that it waited for" in text
 
 
-def test_the_thread_that_ends_the_longest_fault_is_named(source):
-    found, text = slowest(source, "python3", "-c", USERFAULT)
-    longest = found["faults"][0]
-    interval = max(longest["intervals"], key=lambda interval: interval["duration_ns"])
-    assert interval["cause"] == "a handler of userfaultfd", longest
-    assert interval["functions"][0] == "handle_userfault"
-    assert interval["waker"] == longest["pid"] != longest["tid"]
+def test_the_thread_that_ends_a_long_fault_is_named(source):
+    # The handler calls madvise() while the other thread is in the fault.
+    program = USERFAULT.replace("time.sleep(0.05)", "mmap.mmap(-1, mmap.PAGESIZE)"
+                                ".madvise(mmap.MADV_RANDOM); time.sleep(0.05)")
+    assert "MADV_RANDOM" in program
+    found, text = slowest(source, "python3", "-c", program)
+    fault, = (fault for fault in found["faults"] if fault["intervals"] and
+              longest_interval(fault)["cause"] == "a handler of userfaultfd")
+    interval = longest_interval(fault)
+    assert interval["functions"][0] == "handle_userfault" and interval["part"] == "blocked"
+    assert interval["waker"] == fault["pid"] != fault["tid"]
     assert interval["waker_thread"] == "python3"
-    assert longest["requests"] == []
-    assert f"python3 ({longest['pid']})  a handler of userfaultfd: handle_userfault" in text
+    assert fault["requests"] == []
+    # clone(), which began the thread, may overlap its fault too.
+    call, = (call for call in fault["calls"] if call["detail"] == "MADV_RANDOM")
+    assert call["call"] == "madvise"
+    assert call["tid"] == fault["pid"] and call["thread"] == "python3"
+    assert call["shared_ns"] == call["duration_ns"] > 0
+    assert f"python3 ({fault['pid']})  a handler of userfaultfd: handle_userfault" in text
+    assert f"thread python3 ({fault['pid']}) in madvise(MADV_RANDOM), " in " ".join(text.split())
