@@ -212,6 +212,19 @@ static void add_name(struct analysis *analysis, uint32_t tid, const char *comm)
 	add_item(analysis, ITEM_EVENT, &task, 0);
 }
 
+static void add_wait(struct analysis *analysis, uint64_t off_ns, const char *functions)
+{
+	struct pfstat_wait wait = { .event = { .type = PFSTAT_EVENT_WAIT,
+					       .size = sizeof(wait),
+					       .tid = 7,
+					       .flags = PFSTAT_WAIT_NAMED,
+					       .ns = off_ns },
+				    .off_ns = off_ns };
+
+	strcpy(wait.functions, functions);
+	add_item(analysis, ITEM_EVENT, &wait, off_ns);
+}
+
 /* Thread 7 sleeps for a request of its page, then for a lock that thread 8 releases. */
 static void add_story(struct analysis *analysis)
 {
@@ -242,12 +255,6 @@ static void add_story(struct analysis *analysis)
 		.woken_ns = 300000,
 		.state = 2,
 	};
-	struct pfstat_wait wait = { .event = { .type = PFSTAT_EVENT_WAIT,
-					       .size = sizeof(wait),
-					       .tid = 7,
-					       .flags = PFSTAT_WAIT_NAMED,
-					       .ns = 330000 },
-				    .off_ns = 330000 };
 	const struct pfstat_off_cpu lock = {
 		.event = { .type = PFSTAT_EVENT_OFF_CPU,
 			   .size = sizeof(lock),
@@ -277,10 +284,10 @@ static void add_story(struct analysis *analysis)
 
 	add_name(analysis, 7, "reader");
 	add_name(analysis, 8, "writer");
+	add_wait(analysis, 115000, "folio_wait_bit_common<filemap_fault");
 	add_item(analysis, ITEM_EVENT, &block, 300000);
 	add_item(analysis, ITEM_EVENT, &disk, 320000);
-	strcpy(wait.functions, "rwsem_down_read_slowpath<lock_mm_and_find_vma");
-	add_item(analysis, ITEM_EVENT, &wait, 330000);
+	add_wait(analysis, 330000, "rwsem_down_read_slowpath<lock_mm_and_find_vma");
 	add_item(analysis, ITEM_EVENT, &lock, 950000);
 	add_item(analysis, ITEM_RECORD, &record, 1000000);
 }
@@ -309,6 +316,9 @@ TEST(test_a_slow_fault_has_its_requests_its_wakers_and_its_stacks)
 	for (i = 0; i < fault->nr_spans; i++) {
 		if (fault->spans[i].part != PART_BLOCKED) {
 			ck_assert_uint_eq(fault->spans[i].waker, 0);
+			/* A request, or the lack of a CPU, explains it. */
+			ck_assert_uint_ne(fault->spans[i].wait, 0);
+			ck_assert_ptr_null(names.waits[i]);
 			continue;
 		}
 		locks++;

@@ -30,7 +30,10 @@ struct longest_names {
 
 void longest_place_set(struct longest_place *place, const struct grouping *grouping,
 		       const struct explained *fault);
-/* Without a fault all names are NULL, and the place too. Returns 0 or -ENOMEM. longest_names_exit() frees them. */
+/*
+ * Without a fault all names are NULL, and the place may be NULL. Returns 0 or -ENOMEM.
+ * longest_names_exit() frees them.
+ */
 int longest_names_fill(struct longest_names *names, const struct longest_fault *fault,
 		       const struct longest_place *place, const struct grouping *grouping,
 		       const struct waits *waits);

@@ -7,7 +7,10 @@
 
 struct slow_names {
 	struct longest_names place;
-	/* The kernel stack of each of fault.spans; NULL: not known. They belong to the waits. */
+	/*
+	 * The kernel stack of each of fault.spans; NULL: not known, or a request explains it. They
+	 * belong to the waits.
+	 */
 	const struct wait_row *waits[EXPLAIN_MAX_SPANS];
 	/* The file of each of fault.requests; NULL: that of the fault, none, or not known. */
 	char *files[EXPLAIN_MAX_REQUESTS];

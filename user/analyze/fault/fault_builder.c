@@ -201,7 +201,7 @@ static void fault_builder_note_request(struct explained *fault, const struct pfs
 		fault->more_requests = true;
 }
 
-/* @matches: the latest is first. Those that were submitted after the sleep belong to a later one. */
+/* @matches: the latest is first. Some were submitted after the sleep, and belong to a later one. */
 static void fault_builder_note_requests(struct explained *fault,
 					const struct pfstat_block *const *matches, size_t nr,
 					uint64_t until_ns)

@@ -67,9 +67,7 @@ static json_t *slow_intervals(const struct report_slow *row)
 	array = json_array();
 	for (i = 0; i < fault->nr_spans; i++)
 		array = value_appended(array, slow_interval(row->slow, &fault->spans[i],
-							    fault->spans[i].part == PART_RUNQUEUE ?
-								    NULL :
-								    row->names.waits[i]));
+							    row->names.waits[i]));
 	return array;
 }
 

@@ -86,6 +86,23 @@ static void cell_since_start(struct grid *grid, const struct report *run, uint64
 		grid_cell(grid, "%.6f", seconds);
 }
 
+static void slow_thread_cell(struct grid *grid, const char *name, uint32_t tid)
+{
+	if (name[0])
+		grid_cell(grid, "%s (%" PRIu32 ")", name, tid);
+	else
+		grid_cell(grid, "thread %" PRIu32, tid);
+}
+
+static void slow_thread_text(struct slow_text *text, const char *name, uint32_t tid)
+{
+	slow_text_add(text, "thread ");
+	if (name[0])
+		slow_text_add(text, "%s (%" PRIu32 ")", name, tid);
+	else
+		slow_text_add(text, "%" PRIu32, tid);
+}
+
 static const char *slow_place(const struct report_slow *row)
 {
 	const struct longest_names *place = &row->names.place;
@@ -115,7 +132,7 @@ static void slow_row(struct grid *grid, const struct report *run, size_t i)
 	} else {
 		grid_cell(grid, "n/a");
 	}
-	grid_cell(grid, "%s (%" PRIu32 ")", row->names.place.thread, fault->tid);
+	slow_thread_cell(grid, row->names.place.thread, fault->tid);
 	for (rest = grid_text(grid, PLACE_WIDTH, slow_place(row)); *rest;) {
 		grid_row(grid);
 		cells_text(grid, "", 6);
@@ -217,13 +234,9 @@ static void slow_calls_text(struct slow_text *text, const struct slow_fault *slo
 	for (i = 0; i < slow->nr_calls; i++) {
 		call = &slow->calls[i];
 		call_kind_print_detail(call->kind, call_kind_detail(call), detail, sizeof(detail));
-		slow_text_add(text,
-			      "%s thread %" PRIu32 "%s%s%s in %s(%s), %.1f µs, of which %.1f µs in "
-			      "this fault",
-			      i ? ";" : "\nMeanwhile in its process:", call->event.tid,
-			      slow_fault_thread(slow, call->event.tid)[0] ? " (" : "",
-			      slow_fault_thread(slow, call->event.tid),
-			      slow_fault_thread(slow, call->event.tid)[0] ? ")" : "",
+		slow_text_add(text, i ? "; " : "\nMeanwhile in its process: ");
+		slow_thread_text(text, slow_fault_thread(slow, call->event.tid), call->event.tid);
+		slow_text_add(text, " in %s(%s), %.1f µs, of which %.1f µs in this fault",
 			      call_kind_name(call->kind), detail,
 			      item_elapsed(call->start_ns, call->event.ns) / 1e3,
 			      slow_fault_shared_ns(slow, call) / 1e3);
@@ -245,18 +258,6 @@ static void slow_wait_cell(struct grid *grid, const struct wait_row *row)
 	}
 	table_functions(functions, sizeof(functions), row->functions);
 	grid_cell(grid, "%s%s%s", row->cause ?: "", row->cause ? ": " : "", functions);
-}
-
-static void slow_waker_cell(struct grid *grid, const struct slow_fault *slow, uint32_t waker)
-{
-	const char *name = slow_fault_thread(slow, waker);
-
-	if (!waker)
-		grid_cell(grid, "%s", "");
-	else if (name[0])
-		grid_cell(grid, "%s (%" PRIu32 ")", name, waker);
-	else
-		grid_cell(grid, "thread %" PRIu32, waker);
 }
 
 /* perf reports only that the thread was off the CPU. */
@@ -284,9 +285,12 @@ static int slow_spans(FILE *out, const struct report *run, const struct report_s
 		grid_title(&grid, part_title(span->part));
 		if (!has_reasons)
 			continue;
-		slow_waker_cell(&grid, row->slow, span->waker);
-		/* A wait for a CPU has the stack of the sleep before it. */
-		slow_wait_cell(&grid, span->part == PART_RUNQUEUE ? NULL : row->names.waits[i]);
+		if (span->waker)
+			slow_thread_cell(&grid, slow_fault_thread(row->slow, span->waker),
+					 span->waker);
+		else
+			grid_cell(&grid, "%s", "");
+		slow_wait_cell(&grid, row->names.waits[i]);
 	}
 	err = grid_close(&grid, out);
 	if (fault->nr_spans == EXPLAIN_MAX_SPANS)
@@ -352,9 +356,9 @@ static int slow_fault_print(FILE *out, const struct report *run, size_t i, size_
 	int err;
 
 	slow_text_open(&text, out);
-	slow_text_add(&text, "%zu. %.3f ms in thread %s (%" PRIu32 ") of process %" PRIu32 ": ",
-		      i + 1, slow_fault_ns(row->slow) / 1e6, row->names.place.thread, fault->tid,
-		      fault->pid);
+	slow_text_add(&text, "%zu. %.3f ms in ", i + 1, slow_fault_ns(row->slow) / 1e6);
+	slow_thread_text(&text, row->names.place.thread, fault->tid);
+	slow_text_add(&text, " of process %" PRIu32 ": ", fault->pid);
 	slow_place_text(&text, run, row);
 	slow_kind_text(&text, run, fault);
 	slow_parts_text(&text, run, fault);

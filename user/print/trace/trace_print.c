@@ -457,7 +457,7 @@ int trace_fault(void *context, const struct explained *fault)
 	return perfetto_state(perfetto);
 }
 
-/* A slice with the same arguments on a track of its own. It has no parts: they are on its thread. */
+/* A slice with the same arguments on a track of its own. Its parts are only on its thread. */
 static void trace_slow_fault(struct trace_writer *trace, const struct slow_fault *slow,
 			     unsigned int rank)
 {
