@@ -233,11 +233,18 @@ def test_the_slowest_faults_are_the_longest_rows(recording):
             assert fault["requests"] is None and fault["calls"] is None
 
 
-def test_slowest_refuses_formats_without_the_longest_faults(recording):
-    for options in (("--format", "csv"), ("--plot", "-"), ("--format", "faults-csv")):
+def test_slowest_refuses_options_of_other_outputs(recording):
+    for options in (("--format", "csv"), ("--plot", "-"), ("--format", "faults-csv"),
+                    ("--by", "file"), ("--with", "rusage"), ("--full",)):
         result = recording.caller.run("report", "--slowest", 3, *options, recording.path,
                                       check=False)
         assert result.returncode == 2 and "--slowest" in result.stderr
+    for number in (0, 1001):
+        result = recording.caller.run("report", "--slowest", number, recording.path, check=False)
+        assert result.returncode == 2 and "--slowest" in result.stderr
+    report = json.loads(recording.caller.run("report", "--slowest", 1, "--format", "json", "--by",
+                                             "file", recording.path).stdout)
+    assert len(report["slowest"]["faults"]) == 1 and report["groups"]["rows"]
 
 
 def test_the_activity_of_threads_is_within_their_lives(recording):

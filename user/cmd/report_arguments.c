@@ -33,10 +33,14 @@ static void report_check_range(const struct argp_state *state,
 static void report_check_slowest(const struct argp_state *state,
 				 const struct report_arguments *options)
 {
-	const enum report_format format = options->report.format;
+	const struct report_options *report = &options->report;
+	const enum report_format format = report->format;
 
 	if (figures_as_text(&options->figures))
 		usage(state, "--slowest and --plot - both replace the table; choose one");
+	if (format == REPORT_TABLE &&
+	    (report->grouped || report->full || report->usage || report->syscalls))
+		usage(state, "--slowest replaces the tables; leave --by, --with and --full out");
 	if (format != REPORT_TABLE && format != REPORT_JSON && format != REPORT_PERFETTO)
 		usage(state,
 		      "--slowest: --format %s has no longest faults; choose table, json or "
