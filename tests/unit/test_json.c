@@ -548,6 +548,47 @@ static const struct contents_figures some_contents = {
 	.dax_small = 3,
 };
 
+TEST(test_standstill_has_the_bounds_that_are_known)
+{
+	struct sample_run run;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	json = print_and_parse(&run.report, 1);
+	check_null(json, "standstill");
+	json_decref(json);
+	run.report.evidence.depth = 3;
+	run.report.evidence.depth_max = 4;
+	run.report.evidence.standstill = (struct standstill_figures){
+		.most = { .pid = 12,
+			  .name = "sorter",
+			  .threads = 5,
+			  .still = { 600000, 700000 },
+			  .several = { 50000, 60000 } },
+		.processes = 2,
+		.complete = true,
+		.wakeups_known = true,
+	};
+	run.report.losses.events = 0;
+	run.report.losses.records = 0;
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	ck_assert_int_eq(integer_at(json, "in_flight.most_min"), 3);
+	ck_assert_int_eq(integer_at(json, "in_flight.most_max"), 4);
+	ck_assert_int_eq(integer_at(json, "standstill.pid"), 12);
+	ck_assert_int_eq(integer_at(json, "standstill.threads"), 5);
+	ck_assert_int_eq(integer_at(json, "standstill.still.min_ns"), 600000);
+	ck_assert_int_eq(integer_at(json, "standstill.several.max_ns"), 60000);
+	json_decref(json);
+	run.report.evidence.standstill.wakeups_known = false;
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	check_null(json, "standstill.still.min_ns");
+	ck_assert_int_eq(integer_at(json, "standstill.still.max_ns"), 700000);
+	json_decref(json);
+	sample_close(&run);
+}
+
 TEST(test_contents_have_copies_forks_and_huge_pages)
 {
 	struct sample_run run;

@@ -10,9 +10,6 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
-#include "analyze/class_faults.h"
-#include "analyze/contents.h"
-#include "analyze/evidence.h"
 #include "analyze/fault/requests.h"
 #include "analyze/fault/waits.h"
 #include "analyze/fault_tail.h"
@@ -71,6 +68,7 @@ struct analysis_limits {
 	uint32_t requests;			 /* completed ones that a wait is matched with */
 	uint32_t names;				 /* of files */
 	size_t maps;				 /* mappings of all living processes */
+	bool small_evidence;			 /* see evidence_make_small() */
 };
 
 static const struct analysis_limits analysis_limits_normal = {
@@ -89,6 +87,7 @@ static const struct analysis_limits analysis_limits_small = {
 	.requests = 1024,
 	.names = 1024,
 	.maps = 1 << 18,
+	.small_evidence = true,
 };
 
 static bool open_parts(struct analysis *analysis, bool have_bpf, uint64_t page_bytes,
@@ -99,6 +98,8 @@ static bool open_parts(struct analysis *analysis, bool have_bpf, uint64_t page_b
 		explain_listen_corrections(analysis->explain, correct_class, analysis);
 		explain_limit_requests(analysis->explain, limits->requests);
 	}
+	if (limits->small_evidence)
+		evidence_make_small(&analysis->evidence);
 	analysis->readahead = readahead_new(page_bytes, limits->readahead_bytes);
 	analysis->evictions = evictions_new(page_bytes, limits->evictions_bytes);
 	if (grouping_init(&analysis->grouping, page_bytes, groups, limits->groups))
@@ -398,7 +399,7 @@ int analysis_finish(struct analysis *analysis)
 	enum fault_class class;
 	int err;
 
-	err = explain_finish(analysis->explain);
+	err = explain_finish(analysis->explain) ?: evidence_finish(&analysis->evidence);
 	for (class = 0; class < NR_FAULT_CLASSES && !err; class++)
 		if (analysis->classes[class].count)
 			err = class_faults_add_zeros(&analysis->classes[class]);

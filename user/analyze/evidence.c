@@ -40,8 +40,15 @@ static void evidence_add_cpu_waits(struct evidence_cpu_wait *waits, const struct
 
 void evidence_exit(struct evidence *evidence)
 {
-	span_union_exit(&evidence->busy);
+	fault_overlap_exit(&evidence->busy);
 	activity_exit(&evidence->activity);
+	standstill_exit(&evidence->standstill);
+}
+
+void evidence_make_small(struct evidence *evidence)
+{
+	evidence->small = true;
+	evidence->busy.chunks_max = FAULT_OVERLAP_CHUNKS / 4;
 }
 
 int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
@@ -58,8 +65,9 @@ int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 		evidence->figures.kernel_faults++;
 		evidence->figures.kernel_ns += fault->end_ns - fault->start_ns;
 	}
-	return span_union_add(&evidence->busy, fault->start_ns, fault->end_ns) ?:
-		       activity_add_fault(&evidence->activity, fault);
+	return fault_overlap_add(&evidence->busy, fault->start_ns, fault->end_ns) ?:
+		       activity_add_fault(&evidence->activity, fault)		  ?:
+		       (evidence->small ? 0 : standstill_add_fault(&evidence->standstill, fault));
 }
 
 int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval)
@@ -69,7 +77,9 @@ int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu 
 	else if (interval->event.flags & PFSTAT_OFF_CPU_WOKEN)
 		evidence->figures.waiting_ns +=
 			item_elapsed(interval->woken_ns, interval->event.ns);
-	return activity_add_off_cpu(&evidence->activity, interval);
+	return activity_add_off_cpu(&evidence->activity, interval) ?:
+								     (evidence->small ? 0 :
+											standstill_add_off_cpu(&evidence->standstill, interval));
 }
 
 int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task)
@@ -78,7 +88,8 @@ int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task)
 		evidence->figures.forks++;
 	if (task->event.flags & PFSTAT_TASK_EXEC)
 		evidence->figures.execs++;
-	return activity_add_task(&evidence->activity, task);
+	return activity_add_task(&evidence->activity, task) ?:
+		       (evidence->small ? 0 : standstill_add_task(&evidence->standstill, task));
 }
 
 void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *advice)
@@ -96,9 +107,21 @@ void evidence_add_reclaim(struct evidence *evidence, const struct pfstat_reclaim
 	reclaims->pages += reclaim->pages;
 }
 
+int evidence_finish(struct evidence *evidence)
+{
+	return standstill_finish(&evidence->standstill);
+}
+
 void evidence_figures(const struct evidence *evidence, struct evidence_figures *figures)
 {
+	struct overlap_figures overlap;
+
 	*figures = evidence->figures;
 	figures->failed_faults = COUNT_NA;
-	span_union_covered(&evidence->busy, &figures->busy_ns, &figures->busy_max_ns);
+	fault_overlap_figures(&evidence->busy, 0, UINT64_MAX, &overlap);
+	figures->busy_ns = overlap.faults.min_ns;
+	figures->busy_max_ns = overlap.faults.max_ns;
+	figures->depth = overlap.depth;
+	figures->depth_max = overlap.depth_max;
+	standstill_figures(&evidence->standstill, &figures->standstill);
 }

@@ -6,6 +6,7 @@
 #ifndef PFSTAT_USER_EVIDENCE_H
 #define PFSTAT_USER_EVIDENCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,8 +14,9 @@
 
 #include "analyze/activity.h"
 #include "analyze/fault/explain.h"
+#include "analyze/fault_overlap.h"
 #include "analyze/fault_tail.h"
-#include "analyze/span_union.h"
+#include "analyze/standstill.h"
 
 /* The kernel's advices that are counted: MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED. */
 #define EVIDENCE_ADVICES 5
@@ -46,9 +48,10 @@ struct evidence_perf {
 struct evidence_figures {
 	/*
 	 * At least one thread was in a fault: between busy_ns and busy_max_ns, which differ by at
-	 * most about 1/64, see span_union.h.
+	 * most about 1/64, if small by 1/16, see fault_overlap.h.
 	 */
 	uint64_t busy_ns, busy_max_ns;
+	uint32_t depth, depth_max; /* bounds of the most faults at once */
 	/* Faults that the kernel took in a system call, or in get_user_pages(). */
 	uint64_t kernel_faults, kernel_ns;
 	uint64_t forks; /* new processes, not threads */
@@ -62,6 +65,7 @@ struct evidence_figures {
 	struct evidence_sum cached_reads;   /* faults of class long and around that do not store */
 	struct evidence_sum anon_reads;	    /* faults of class anon that do not store */
 	struct evidence_perf perf;
+	struct standstill_figures standstill;
 	struct fault_tail tail;		  /* filled by its owner */
 	struct activity_figures activity; /* filled by its owner, see activity_figures() */
 };
@@ -71,10 +75,14 @@ void evidence_sum_add(struct evidence_sum *sum, const struct explained *fault);
 /* A zeroed struct has no evidence. */
 struct evidence {
 	struct evidence_figures figures; /* without busy_ns and busy_max_ns */
-	struct span_union busy;
+	struct fault_overlap busy;
 	struct activity activity;
+	struct standstill standstill;
+	bool small;
 };
 
+/* Keeps no standstill, and the rest in less memory. Before the first item. */
+void evidence_make_small(struct evidence *evidence);
 void evidence_exit(struct evidence *evidence);
 /* These return 0 or -ENOMEM. Add the exit of a thread after the thread's last fault. */
 int evidence_add_fault(struct evidence *evidence, const struct explained *fault);
@@ -82,6 +90,8 @@ int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu 
 int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task);
 void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *advice);
 void evidence_add_reclaim(struct evidence *evidence, const struct pfstat_reclaim *reclaim);
+/* No item follows. */
+int evidence_finish(struct evidence *evidence);
 void evidence_figures(const struct evidence *evidence, struct evidence_figures *figures);
 
 #endif

@@ -133,6 +133,8 @@ static json_t *json_of_run(const struct view *view)
 		{ "unfinished", value_count_if(calls_known, figures->unfinished) },
 		{ "failed_faults", value_known(run->evidence.failed_faults) },
 		{ "busy", json_busy(run) },
+		{ "in_flight", json_in_flight(run) },
+		{ "standstill", json_standstill(run) },
 		{ "activity", json_activity(run) },
 		{ "tail", json_tail(run) },
 		{ "slowest", json_slowest(run) },

@@ -26,6 +26,8 @@ json_t *json_groups(const struct view *view);
 
 /* The time with a fault in progress. */
 json_t *json_busy(const struct report *run);
+json_t *json_in_flight(const struct report *run);
+json_t *json_standstill(const struct report *run);
 /* The threads' active time, and the thread that spent most of its life in faults. */
 json_t *json_activity(const struct report *run);
 /* The long faults. */

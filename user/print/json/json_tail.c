@@ -3,12 +3,43 @@
 #include <string.h>
 
 #include "print/json/json_parts.h"
+#include "print/json/json_spread.h"
+#include "report/standstill_text.h"
 #include "util/json_value.h"
 
 json_t *json_busy(const struct report *run)
 {
 	return json_pack("{so so}", "min_ns", value_count(run->evidence.busy_ns), "max_ns",
 			 value_count(run->evidence.busy_max_ns));
+}
+
+json_t *json_in_flight(const struct report *run)
+{
+	return json_pack("{so so so}", "mean", json_real_or_null(standstill_text_in_flight(run)),
+			 "most_min", value_count(run->evidence.depth), "most_max",
+			 value_count(run->evidence.depth_max));
+}
+
+static json_t *bounds_of(const struct report *run, const struct overlap_time *time)
+{
+	const struct overlap_time bounds = standstill_text_bounds(run, time);
+
+	return json_pack("{so so}", "min_ns", value_known(bounds.min_ns), "max_ns",
+			 value_known(bounds.max_ns));
+}
+
+json_t *json_standstill(const struct report *run)
+{
+	const struct standstill_figures *figures = &run->evidence.standstill;
+	const struct process_standstill *most = &figures->most;
+
+	if (!standstill_text_known(run))
+		return json_null();
+	return json_pack("{so so so so so so sb}", "pid", value_count(most->pid), "process",
+			 value_text(most->name), "threads", value_count(most->threads), "still",
+			 bounds_of(run, &most->still), "several", bounds_of(run, &most->several),
+			 "processes", value_count(figures->processes), "complete",
+			 figures->complete);
 }
 
 static json_t *stalled_of(const struct thread_activity *thread)

@@ -10,6 +10,7 @@
 
 #include "print/text/table.h"
 #include "print/text/table_cells.h"
+#include "report/standstill_text.h"
 #include "util/array.h"
 #include "util/wrap_text.h"
 
@@ -209,6 +210,7 @@ static void parts_notes(FILE *out, const struct report *run, const char *rows_no
 {
 	if (!run->faults.parts_known) {
 		table_no_bpf(out, run, "Parts");
+		standstill_text_notes(out, run);
 		calls_only_note(out, run);
 		return;
 	}
@@ -216,6 +218,7 @@ static void parts_notes(FILE *out, const struct report *run, const char *rows_no
 	residue_note(out, run);
 	calls_only_note(out, run);
 	failed_note(out, run);
+	standstill_text_notes(out, run);
 	cpu_wait_note(out, run);
 	reclaim_note(out, run);
 	missing_note(out, run);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/standstill_text.h"
 #include "report/verdict/verdict.h"
 #include "report/verdict/verdict_rules.h"
 
@@ -210,6 +211,7 @@ void verdict_print(FILE *out, const struct verdict *verdict, const struct report
 		return;
 	}
 	print_share(out, verdict, run);
+	standstill_text_verdict(out, run, verdict->wall_ns);
 	if (!verdict->small)
 		print_places(out, verdict, run);
 	for (i = 0; i < verdict->nr_causes; i++) {

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The overlap of spans that arrive at their ends or later: see the picture in the header. The
+ * bounds of each chunk hold at any time, whatever the order of the spans.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/fault_overlap.h"
+
+#define CHUNKS_FIRST 64U
+
+struct overlap_span {
+	uint64_t from_ns, to_ns;
+	bool runs; /* else a fault */
+};
+
+void fault_overlap_exit(struct fault_overlap *overlap)
+{
+	free(overlap->chunks);
+	*overlap = (struct fault_overlap){ 0 };
+}
+
+static uint64_t overlap_less(uint64_t ns, uint64_t by_ns)
+{
+	return ns > by_ns ? ns - by_ns : 0;
+}
+
+static uint64_t overlap_least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t overlap_most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t chunk_width(const struct overlap_chunk *chunk)
+{
+	return chunk->to_ns - chunk->from_ns;
+}
+
+static struct overlap_time overlap_exactly(uint64_t ns)
+{
+	return (struct overlap_time){ ns, ns };
+}
+
+/* @depth: faults in progress; 0: a thread runs */
+static struct overlap_chunk chunk_uniform(uint64_t from_ns, uint64_t to_ns, uint32_t depth)
+{
+	const uint64_t width_ns = to_ns - from_ns;
+
+	return (struct overlap_chunk){
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.runs = overlap_exactly(depth ? 0 : width_ns),
+		.faults = overlap_exactly(depth ? width_ns : 0),
+		.several = overlap_exactly(depth > 1 ? width_ns : 0),
+		.depth = depth,
+		.depth_max = depth,
+		.uniform = true,
+	};
+}
+
+static bool chunks_continue(const struct overlap_chunk *older, const struct overlap_chunk *newer)
+{
+	return older->uniform && newer->uniform && older->depth == newer->depth &&
+	       older->to_ns == newer->from_ns;
+}
+
+static void time_add(struct overlap_time *sum, struct overlap_time more)
+{
+	sum->min_ns += more.min_ns;
+	sum->max_ns += more.max_ns;
+}
+
+static void chunk_merge(struct overlap_chunk *older, const struct overlap_chunk *newer)
+{
+	older->uniform = chunks_continue(older, newer);
+	older->to_ns = newer->to_ns;
+	time_add(&older->runs, newer->runs);
+	time_add(&older->faults, newer->faults);
+	time_add(&older->several, newer->several);
+	older->depth = overlap_most(older->depth, newer->depth);
+	older->depth_max = overlap_most(older->depth_max, newer->depth_max);
+}
+
+/* The wider two neighbours are, the older they must be to become one chunk. */
+static bool chunks_may_merge(const struct fault_overlap *overlap, const struct overlap_chunk *older,
+			     const struct overlap_chunk *newer)
+{
+	const uint64_t age_ns = overlap->latest_ns - newer->to_ns;
+
+	return chunks_continue(older, newer) ||
+	       newer->to_ns - older->from_ns <=
+		       age_ns / (FAULT_OVERLAP_FINENESS >> overlap->coarsened);
+}
+
+static void chunks_merge(struct fault_overlap *overlap)
+{
+	struct overlap_chunk *last = overlap->chunks;
+	size_t i;
+
+	for (i = 1; i < overlap->nr; i++) {
+		if (chunks_may_merge(overlap, last, &overlap->chunks[i]))
+			chunk_merge(last, &overlap->chunks[i]);
+		else
+			*++last = overlap->chunks[i];
+	}
+	overlap->nr = last - overlap->chunks + 1;
+}
+
+static size_t chunks_max_of(const struct fault_overlap *overlap)
+{
+	return overlap->chunks_max ?: FAULT_OVERLAP_CHUNKS;
+}
+
+/* With a quarter free, a merge is needed only once for many spans. */
+static void chunks_limit(struct fault_overlap *overlap)
+{
+	const size_t max = chunks_max_of(overlap);
+
+	if (overlap->nr <= max)
+		return;
+	chunks_merge(overlap);
+	while (overlap->nr > max - max / 4 && FAULT_OVERLAP_FINENESS >> overlap->coarsened > 1) {
+		overlap->coarsened++;
+		chunks_merge(overlap);
+	}
+}
+
+static int chunks_reserve(struct fault_overlap *overlap, size_t more)
+{
+	size_t capacity = overlap->capacity ?: CHUNKS_FIRST;
+	struct overlap_chunk *grown;
+
+	while (capacity < overlap->nr + more)
+		capacity += capacity < chunks_max_of(overlap) ? capacity : capacity / 4;
+	if (capacity == overlap->capacity)
+		return 0;
+	grown = reallocarray(overlap->chunks, capacity, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	overlap->chunks = grown;
+	overlap->capacity = capacity;
+	return 0;
+}
+
+/* A fault covers the chunk: it adds to the faults that were there, wherever they were. */
+static void chunk_add_fault(struct overlap_chunk *chunk)
+{
+	if (chunk->runs.min_ns == chunk_width(chunk))
+		return;
+	chunk->several = chunk->faults;
+	chunk->faults.min_ns = chunk_width(chunk) - chunk->runs.max_ns;
+	chunk->faults.max_ns = chunk_width(chunk) - chunk->runs.min_ns;
+	chunk->depth++;
+	chunk->depth_max++;
+}
+
+/* The fault is within the chunk, but where the chunk has others is not known. */
+static void chunk_add_fault_inside(struct overlap_chunk *chunk, uint64_t span_ns)
+{
+	const uint64_t width_ns = chunk_width(chunk), faults_max_ns = chunk->faults.max_ns;
+
+	chunk->several.min_ns =
+		overlap_most(chunk->several.min_ns,
+			     overlap_less(span_ns + chunk->faults.min_ns, width_ns));
+	chunk->several.max_ns = overlap_least(chunk->several.max_ns + span_ns, faults_max_ns);
+	chunk->faults.min_ns =
+		overlap_most(chunk->faults.min_ns, overlap_less(span_ns, chunk->runs.max_ns));
+	chunk->faults.max_ns =
+		overlap_least(faults_max_ns + span_ns, width_ns - chunk->runs.min_ns);
+	chunk->depth = chunk->depth ?: chunk->faults.min_ns != 0;
+	chunk->depth_max++;
+}
+
+static void chunk_add_run_inside(struct overlap_chunk *chunk, uint64_t span_ns)
+{
+	const uint64_t width_ns = chunk_width(chunk);
+
+	chunk->runs.min_ns = overlap_most(chunk->runs.min_ns, span_ns);
+	chunk->runs.max_ns = overlap_least(chunk->runs.max_ns + span_ns, width_ns);
+	chunk->faults.min_ns = overlap_less(chunk->faults.min_ns, span_ns);
+	chunk->faults.max_ns = overlap_least(chunk->faults.max_ns, width_ns - chunk->runs.min_ns);
+	chunk->several.min_ns = overlap_less(chunk->several.min_ns, span_ns);
+	chunk->several.max_ns = overlap_least(chunk->several.max_ns, chunk->faults.max_ns);
+	chunk->depth = chunk->faults.min_ns != 0;
+}
+
+/* The chunks behind `at` are still to be rewritten; there is room between them and `at`. */
+static void chunks_emit(struct fault_overlap *overlap, size_t *at,
+			const struct overlap_chunk *chunk)
+{
+	if (chunk->from_ns == chunk->to_ns)
+		return;
+	if (chunk->depth > overlap->depth)
+		overlap->depth = chunk->depth;
+	if (*at && chunks_continue(&overlap->chunks[*at - 1], chunk))
+		chunk_merge(&overlap->chunks[*at - 1], chunk);
+	else
+		overlap->chunks[(*at)++] = *chunk;
+}
+
+static void chunks_emit_uniform(struct fault_overlap *overlap, size_t *at, uint64_t from_ns,
+				uint64_t to_ns, uint32_t depth)
+{
+	const struct overlap_chunk chunk = chunk_uniform(from_ns, to_ns, depth);
+
+	chunks_emit(overlap, at, &chunk);
+}
+
+/* Emits a chunk that the span overlaps, with the span. */
+static void chunks_emit_covered(struct fault_overlap *overlap, size_t *at,
+				struct overlap_chunk chunk, const struct overlap_span *span)
+{
+	const uint64_t from_ns = overlap_most(chunk.from_ns, span->from_ns);
+	const uint64_t to_ns = overlap_least(chunk.to_ns, span->to_ns);
+	const bool whole = to_ns - from_ns == chunk_width(&chunk);
+
+	if (span->runs && (whole || chunk.uniform)) {
+		chunks_emit_uniform(overlap, at, chunk.from_ns, from_ns, chunk.depth);
+		chunks_emit_uniform(overlap, at, from_ns, to_ns, 0);
+		chunks_emit_uniform(overlap, at, to_ns, chunk.to_ns, chunk.depth);
+		return;
+	}
+	if (chunk.uniform && !whole) {
+		chunks_emit_uniform(overlap, at, chunk.from_ns, from_ns, chunk.depth);
+		chunks_emit_uniform(overlap, at, from_ns, to_ns, chunk.depth ? chunk.depth + 1 : 0);
+		chunks_emit_uniform(overlap, at, to_ns, chunk.to_ns, chunk.depth);
+		return;
+	}
+	if (span->runs)
+		chunk_add_run_inside(&chunk, to_ns - from_ns);
+	else if (whole)
+		chunk_add_fault(&chunk);
+	else
+		chunk_add_fault_inside(&chunk, to_ns - from_ns);
+	chunks_emit(overlap, at, &chunk);
+}
+
+/* The first chunk that ends after ns. */
+static size_t chunks_find(const struct fault_overlap *overlap, uint64_t ns)
+{
+	size_t low = 0, high = overlap->nr, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (overlap->chunks[middle].to_ns > ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/*
+ * Each chunk that the span overlaps becomes at most two: itself, and the gap before it; and there
+ * are up to three more, at the ends of the span. So a gap of this size before these chunks lets
+ * them be rewritten in place.
+ */
+static int overlap_add(struct fault_overlap *overlap, const struct overlap_span *span)
+{
+	const size_t first = chunks_find(overlap, span->from_ns);
+	size_t end = first, room, at = first, i;
+	uint64_t until_ns = span->from_ns;
+	struct overlap_chunk chunk;
+
+	if (span->from_ns >= span->to_ns)
+		return 0;
+	while (end < overlap->nr && overlap->chunks[end].from_ns < span->to_ns)
+		end++;
+	room = end - first + 3;
+	if (chunks_reserve(overlap, room))
+		return -ENOMEM;
+	if (span->to_ns > overlap->latest_ns)
+		overlap->latest_ns = span->to_ns;
+	memmove(overlap->chunks + first + room, overlap->chunks + first,
+		(overlap->nr - first) * sizeof(chunk));
+	for (i = first; i < end; i++) {
+		chunk = overlap->chunks[i + room];
+		if (chunk.from_ns > until_ns)
+			chunks_emit_uniform(overlap, &at, until_ns, chunk.from_ns, !span->runs);
+		until_ns = chunk.to_ns;
+		chunks_emit_covered(overlap, &at, chunk, span);
+	}
+	if (until_ns < span->to_ns)
+		chunks_emit_uniform(overlap, &at, until_ns, span->to_ns, !span->runs);
+	memmove(overlap->chunks + at, overlap->chunks + end + room,
+		(overlap->nr - end) * sizeof(chunk));
+	overlap->nr = at + overlap->nr - end;
+	chunks_limit(overlap);
+	return 0;
+}
+
+int fault_overlap_add(struct fault_overlap *overlap, uint64_t from_ns, uint64_t to_ns)
+{
+	return overlap_add(overlap, &(struct overlap_span){ from_ns, to_ns, false });
+}
+
+int fault_overlap_add_run(struct fault_overlap *overlap, uint64_t from_ns, uint64_t to_ns)
+{
+	return overlap_add(overlap, &(struct overlap_span){ from_ns, to_ns, true });
+}
+
+void fault_overlap_figures(const struct fault_overlap *overlap, uint64_t from_ns, uint64_t to_ns,
+			   struct overlap_figures *figures)
+{
+	const struct overlap_chunk *chunk = overlap->chunks;
+	uint64_t outside_ns;
+
+	*figures = (struct overlap_figures){ .depth = overlap->depth, .depth_max = overlap->depth };
+	for (; chunk < overlap->chunks + overlap->nr; chunk++) {
+		outside_ns = overlap_less(overlap_least(from_ns, chunk->to_ns), chunk->from_ns) +
+			     overlap_less(chunk->to_ns, overlap_most(to_ns, chunk->from_ns));
+		figures->faults.min_ns += overlap_less(chunk->faults.min_ns, outside_ns);
+		figures->faults.max_ns += chunk->faults.max_ns;
+		figures->several.min_ns += overlap_less(chunk->several.min_ns, outside_ns);
+		figures->several.max_ns += chunk->several.max_ns;
+		figures->depth_max = overlap_most(figures->depth_max, chunk->depth_max);
+	}
+}
