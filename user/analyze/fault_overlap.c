@@ -256,20 +256,29 @@ static size_t chunks_find(const struct fault_overlap *overlap, uint64_t ns)
 	return low;
 }
 
+/* The span follows all others. */
+static int overlap_append(struct fault_overlap *overlap, const struct overlap_span *span)
+{
+	if (chunks_reserve(overlap, 1))
+		return -ENOMEM;
+	overlap->latest_ns = span->to_ns;
+	chunks_emit_uniform(overlap, &overlap->nr, span->from_ns, span->to_ns, !span->runs);
+	chunks_limit(overlap);
+	return 0;
+}
+
 /*
  * Each chunk that the span overlaps becomes at most two: itself, and the gap before it; and there
  * are up to three more, at the ends of the span. So a gap of this size before these chunks lets
  * them be rewritten in place.
  */
-static int overlap_add(struct fault_overlap *overlap, const struct overlap_span *span)
+static int overlap_insert(struct fault_overlap *overlap, const struct overlap_span *span)
 {
 	const size_t first = chunks_find(overlap, span->from_ns);
 	size_t end = first, room, at = first, i;
 	uint64_t until_ns = span->from_ns;
 	struct overlap_chunk chunk;
 
-	if (span->from_ns >= span->to_ns)
-		return 0;
 	while (end < overlap->nr && overlap->chunks[end].from_ns < span->to_ns)
 		end++;
 	room = end - first + 3;
@@ -293,6 +302,15 @@ static int overlap_add(struct fault_overlap *overlap, const struct overlap_span 
 	overlap->nr = at + overlap->nr - end;
 	chunks_limit(overlap);
 	return 0;
+}
+
+static int overlap_add(struct fault_overlap *overlap, const struct overlap_span *span)
+{
+	if (span->from_ns >= span->to_ns)
+		return 0;
+	if (span->from_ns >= overlap->latest_ns)
+		return overlap_append(overlap, span);
+	return overlap_insert(overlap, span);
 }
 
 int fault_overlap_add(struct fault_overlap *overlap, uint64_t from_ns, uint64_t to_ns)

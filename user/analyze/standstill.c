@@ -21,10 +21,10 @@ struct still_interval {
 struct still_process {
 	uint32_t pid;
 	char name[16];
-	uint64_t threads;	    /* with signs of life, ended ones too */
-	uint64_t living;	    /* of these, alive */
-	uint64_t known_from_ns;	    /* the latest first sign of a thread that is older than it */
-	uint64_t missed_ns;	    /* runs in it may be none */
+	uint64_t threads;	/* with signs of life, ended ones too */
+	uint64_t living;	/* of these, alive */
+	uint64_t known_from_ns; /* the latest first sign of a thread that is older than it */
+	uint64_t missed_ns;	/* runs in it may be none */
 	bool faulted;
 	struct fault_overlap overlap;
 };
@@ -32,10 +32,10 @@ struct still_process {
 struct still_thread {
 	struct still_process *process;
 	uint32_t tid;
-	uint64_t first_ns;   /* the first sign of life */
-	uint64_t settled_ns; /* up to here its runs and faults are in the overlap */
-	uint64_t last_ns;    /* the last sign of life */
-	uint64_t total_ns;   /* of the last interval */
+	uint64_t first_ns;		  /* the first sign of life */
+	uint64_t settled_ns;		  /* up to here its runs and faults are in the overlap */
+	uint64_t last_ns;		  /* the last sign of life */
+	uint64_t total_ns;		  /* of the last interval */
 	struct still_interval *intervals; /* not settled, in time order */
 	size_t nr;
 };
@@ -300,8 +300,7 @@ static int standstill_begin_thread(struct standstill *standstill, const struct p
 	if (event->pid == event->tid) {
 		process = hash_find(&standstill->processes, event->pid);
 		if (process && !process->living)
-			standstill_close(standstill,
-					 hash_take(&standstill->processes, event->pid));
+			standstill_close(standstill, hash_take(&standstill->processes, event->pid));
 	}
 	return standstill_add_thread(standstill, event->pid, event->tid, event->ns, true, &thread);
 }

@@ -53,8 +53,8 @@ struct standstill_figures {
 
 /* All zero is empty. */
 struct standstill {
-	struct hash threads;   /* by tid */
-	struct hash processes; /* by pid */
+	struct hash threads;		/* by tid */
+	struct hash processes;		/* by pid */
 	struct process_standstill most; /* of the processes that ended */
 	uint64_t ended;
 	bool wakeup_missing, incomplete;
