@@ -19,7 +19,8 @@ import pfstat
 # Debian's; another python may come first in PATH, and be a script.
 PYTHON = pathlib.Path("/usr/bin/python3")
 NOBODY = 65534
-PROGRAMS = (pfstat.PFDRIVE, pfstat.PFBENCH, pfstat.BUILD / "native/native_faults")
+PROGRAMS = (pfstat.PFDRIVE, pfstat.PFBENCH, pfstat.BUILD / "native/native_faults",
+            pfstat.BUILD / "overlapping_faults")
 COMPLAINTS = pathlib.Path(__file__).parents[1] / "complaints"
 
 Range = collections.namedtuple("Range", "name tid address pages minor major since")

@@ -49,7 +49,10 @@ static void asleep(uint32_t tid, uint64_t off_ns, uint64_t ns)
 static void fault(uint32_t tid, uint64_t start_ns, uint64_t end_ns)
 {
 	const struct explained added = {
-		.pid = pid, .tid = tid, .start_ns = start_ns, .end_ns = end_ns,
+		.pid = pid,
+		.tid = tid,
+		.start_ns = start_ns,
+		.end_ns = end_ns,
 	};
 
 	ck_assert_int_eq(standstill_add_fault(&standstill, &added), 0);
@@ -251,7 +254,9 @@ TEST(test_lost_intervals_widen_the_bounds)
 {
 	struct pfstat_off_cpu interval = {
 		.event = { .pid = 1, .tid = 2, .ns = 60, .flags = PFSTAT_OFF_CPU_WOKEN },
-		.off_ns = 50, .woken_ns = 60, .total_ns = 10,
+		.off_ns = 50,
+		.woken_ns = 60,
+		.total_ns = 10,
 	};
 
 	start(1, 0);

@@ -59,7 +59,7 @@ TEST(test_close_bounds_print_as_one_time)
 		      "slept outside of them; for 700.0 ms two or more were in faults. 3.2 faults "
 		      "were in flight on average, 4 at most.\n",
 		      "Faults in flight: 3.2 on average while there was any, 4 at most\n"
-		      "Stood still: sorter (1234) for 905.0 ms, two or more threads in faults for "
+		      "Stood still: sorter (1234) for 905.0 ms, two or more in faults for "
 		      "700.0 ms\n");
 }
 
@@ -71,7 +71,7 @@ TEST(test_a_thread_that_may_have_run_makes_two_bounds)
 		      "faults, or slept outside of them; for 0.0 ms to 700.0 ms two or more were "
 		      "in faults. 3.2 faults were in flight on average, 4 at most.\n",
 		      "Faults in flight: 3.2 on average while there was any, 4 at most\n"
-		      "Stood still: sorter (1234) for 400.0 ms to 905.0 ms, two or more threads in "
+		      "Stood still: sorter (1234) for 400.0 ms to 905.0 ms, two or more in "
 		      "faults for 0.0 ms to 700.0 ms\n");
 }
 
@@ -94,7 +94,7 @@ TEST(test_perf_knows_an_upper_bound)
 		      "or slept outside of them; for at most 700.0 ms two or more were in faults. "
 		      "3.2 faults were in flight on average, 4 at most.\n",
 		      "Faults in flight: 3.2 on average while there was any, 4 at most\n"
-		      "Stood still: process 1234 for at most 905.0 ms, two or more threads in "
+		      "Stood still: process 1234 for at most 905.0 ms, two or more in "
 		      "faults for at most 700.0 ms\n");
 }
 
@@ -105,7 +105,7 @@ TEST(test_lost_events_leave_a_lower_bound)
 		      "faults, or slept outside of them; for at least 700.0 ms two or more were in "
 		      "faults.\n",
 		      "Faults in flight: at least 4 at once; some were lost\n"
-		      "Stood still: sorter (1234) for at least 900.0 ms, two or more threads in "
+		      "Stood still: sorter (1234) for at least 900.0 ms, two or more in "
 		      "faults for at least 700.0 ms\n");
 	report.bpf.hooks = 1U << HOOK_PERF;
 	free(printed);

@@ -116,7 +116,7 @@ check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
 
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
-	touch_pages rare_faults contents advised shaping_calls frame_spy other_tool.bpf.o \
+	touch_pages rare_faults overlapping_faults contents advised shaping_calls frame_spy other_tool.bpf.o \
 	other_tool_exit.bpf.o)
 
 # Prints the events of the eBPF programs as text.
@@ -173,6 +173,12 @@ $(BUILD)/frame_spy: tests/vm/progs/frame_spy.c
 	$(Q)$(CC) $(user_cflags) -o $@ $<
 
 $(BUILD)/rare_faults: tests/vm/progs/rare_faults.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+
+# It runs in the guest, and on this machine.
+$(BUILD)/overlapping_faults: tests/vm/progs/overlapping_faults.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread

@@ -11,8 +11,8 @@
 #include "report/view.h"
 
 #define FEW_NS	    50000 /* prints as 0.0 ms */
-#define LARGE_SHARE 0.1	 /* of the run */
-#define SAME_SHARE  0.02 /* bounds that differ by less print as one time */
+#define LARGE_SHARE 0.1	  /* of the run */
+#define SAME_SHARE  0.02  /* bounds that differ by less print as one time */
 
 static bool standstill_has_losses(const struct report *run)
 {
@@ -50,7 +50,8 @@ double standstill_text_in_flight(const struct report *run)
 	return (double)run->faults.all.whole.total_ns / run->evidence.busy_ns;
 }
 
-static const char *standstill_span(char *text, const struct report *run, const struct overlap_time *time)
+static const char *standstill_span(char *text, const struct report *run,
+				   const struct overlap_time *time)
 {
 	const struct overlap_time bounds = standstill_text_bounds(run, time);
 	char least[VERDICT_SPAN], most[VERDICT_SPAN];
@@ -119,7 +120,7 @@ void standstill_text_notes(FILE *out, const struct report *run)
 	standstill_print_process(out, most);
 	fprintf(out, " for %s", standstill_span(text, run, &most->still));
 	if (most->several.max_ns >= FEW_NS)
-		fprintf(out, ", two or more threads in faults for %s",
+		fprintf(out, ", two or more in faults for %s",
 			standstill_span(text, run, &most->several));
 	fputc('\n', out);
 }
