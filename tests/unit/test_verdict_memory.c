@@ -3,6 +3,8 @@
  * The rules of the verdict about memory: evidence that proves the cause of each, and evidence that
  * just does not.
  */
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -38,6 +40,34 @@ TEST(test_copies_after_forks)
 	add_copies(&s, PFSTAT_CONTENT_FORK, 255, 500 * MS);
 	s.report.evidence.forks = 1;
 	check_no_cause(&s, "copy-after-fork");
+}
+
+TEST(test_time_of_forks_is_that_of_calls_that_copy_the_address_space)
+{
+	struct report_call calls[] = {
+		{ .sum = { .kind = PFSTAT_CALL_CLONE,
+			   .detail = SIGCHLD,
+			   .count = 2,
+			   .total_ns = 80 * MS } },
+		{ .sum = { .kind = PFSTAT_CALL_CLONE,
+			   .detail = CLONE_VM | CLONE_THREAD,
+			   .count = 9,
+			   .total_ns = 500 * MS } },
+		{ .sum = { .kind = PFSTAT_CALL_FORK, .count = 1, .total_ns = 10 * MS } },
+		{ .sum = { .kind = PFSTAT_CALL_VFORK, .count = 1, .total_ns = 700 * MS } },
+	};
+	struct sample s;
+
+	sample_begin(&s);
+	add_copies(&s, PFSTAT_CONTENT_FORK, 26400, 500 * MS);
+	s.report.contents.after_fork.count = 26400;
+	s.report.evidence.forks = 3;
+	s.report.calls = (struct report_calls){ .rows = calls, .nr = 4 };
+	check_cause(&s, "copy-after-fork", true, " The calls of fork() took 90.0 ms.");
+	calls[0].sum.total_ns = 1000;
+	calls[2].sum.total_ns = 1000;
+	judge(&s);
+	ck_assert_ptr_null(strstr(cause_of(&s, "copy-after-fork")->text, "took"));
 }
 
 TEST(test_copies_of_pages_that_no_fork_shared)

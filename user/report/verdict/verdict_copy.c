@@ -4,6 +4,7 @@
  * shared, the zero page, a page that KSM merged, or a page of a file.
  */
 #include <inttypes.h>
+#include <sched.h>
 
 #include "report/verdict/verdict_rules.h"
 
@@ -13,6 +14,7 @@
 #define FEW_PRIVATE   1024 /* fewer are the data segments of a program that starts */
 #define COPIES_A_FORK 64   /* fewer are the child's stack and data before it executes a program */
 #define MAIN_SHARE    0.5
+#define LONG_FORKS_NS 1000000ULL
 
 /* Claims the time of copies of one content, on the CPU. */
 static bool claim_copies(struct verdict_cause *cause, const struct report *run,
@@ -32,6 +34,31 @@ static double copied_mib(const struct report *run, uint64_t pages)
 static double copy_us(const struct evidence_sum *sum)
 {
 	return sum->count ? sum->total_ns / 1e3 / sum->count : 0;
+}
+
+/* clone(2) without CLONE_VM is a fork. The flags of clone3(2) are not known. */
+static bool is_fork(const struct shaping_call *call)
+{
+	return call->kind == PFSTAT_CALL_FORK ||
+	       (call->kind == PFSTAT_CALL_CLONE && !(call->detail & CLONE_VM));
+}
+
+/* The call copies the page tables; the program's thread does nothing else meanwhile. */
+static void add_fork_time(const struct report *run, struct verdict_cause *cause)
+{
+	const struct report_call *row = run->calls.rows;
+	uint64_t count = 0, total_ns = 0;
+	char span[VERDICT_SPAN];
+
+	for (; row < run->calls.rows + run->calls.nr; row++) {
+		if (!is_fork(&row->sum))
+			continue;
+		count += row->sum.count;
+		total_ns += row->sum.total_ns;
+	}
+	if (count && total_ns >= LONG_FORKS_NS)
+		verdict_add(cause, " The call%s of fork() took %s.", count == 1 ? "" : "s",
+			    verdict_span(span, total_ns));
 }
 
 bool verdict_copy_after_fork(const struct verdict *verdict, const struct report *run,
@@ -57,6 +84,7 @@ bool verdict_copy_after_fork(const struct verdict *verdict, const struct report 
 			    (double)followed / forks, forks, forks == 1 ? "" : "s");
 	else
 		verdict_add(cause, ", most of them after a fork before the recording.");
+	add_fork_time(run, cause);
 	if (forks && execs >= MAIN_SHARE * forks)
 		verdict_advise(cause,
 			       "posix_spawn() or vfork() for a child that executes a program; "
