@@ -48,7 +48,7 @@ void evidence_exit(struct evidence *evidence)
 void evidence_make_small(struct evidence *evidence)
 {
 	evidence->small = true;
-	evidence->busy.chunks_max = FAULT_OVERLAP_CHUNKS / 4;
+	evidence->busy.chunks_max = FAULT_OVERLAP_CHUNKS / 8;
 }
 
 int evidence_add_fault(struct evidence *evidence, const struct explained *fault)

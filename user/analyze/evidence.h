@@ -48,7 +48,7 @@ struct evidence_perf {
 struct evidence_figures {
 	/*
 	 * At least one thread was in a fault: between busy_ns and busy_max_ns, which differ by at
-	 * most about 1/64, if small by 1/16, see fault_overlap.h.
+	 * most about 1/64, if small by 1/8, see fault_overlap.h.
 	 */
 	uint64_t busy_ns, busy_max_ns;
 	uint32_t depth, depth_max; /* bounds of the most faults at once */
