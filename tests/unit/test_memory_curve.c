@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The curve of the pages that are out is that of a model which runs an LRU of each size. */
+/* What the curve says of more memory is what a cache of that size does, with an LRU or a FIFO. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,60 +9,84 @@
 #include "user/analyze/pages/memory_curve.h"
 
 #define MAX_PAGES 8192U
+#define HIT_NS	  20
+#define MISS_NS	  1000
 
 static struct memory_curve *curve;
 static unsigned int inode = 70;
 static struct memory_curve_figures figures;
+static uint64_t now_ns;
 
-/* An LRU by brute force: the pages in memory, newest first. */
-struct lru {
+enum policy { LRU, FIFO, NR_POLICIES };
+
+/* A cache by brute force: the pages in memory, newest first. */
+struct cache {
 	unsigned int pages[MAX_PAGES];
 	unsigned int nr, size;
+	enum policy policy;
 	bool seen[MAX_PAGES];
 	uint64_t refaults;
 };
 
-/* Returns the evicted page, or -1. Sets *returned if the page was in memory before. */
-static int lru_access(struct lru *lru, unsigned int page, bool *returned)
-{
-	unsigned int at;
-	int evicted = -1;
+struct access {
+	bool hit, returned;
+	int evicted; /* -1: none */
+};
 
-	for (at = 0; at < lru->nr && lru->pages[at] != page; at++)
+static struct access cache_access(struct cache *cache, unsigned int page)
+{
+	struct access access = { .evicted = -1 };
+	unsigned int at;
+
+	for (at = 0; at < cache->nr && cache->pages[at] != page; at++)
 		;
-	*returned = at == lru->nr && lru->seen[page];
-	lru->refaults += *returned;
-	lru->seen[page] = true;
-	if (at == lru->nr && lru->nr == lru->size)
-		evicted = lru->pages[--at];
-	else if (at == lru->nr)
-		lru->nr++;
-	memmove(&lru->pages[1], lru->pages, at * sizeof(lru->pages[0]));
-	lru->pages[0] = page;
-	return evicted;
+	access.hit = at < cache->nr;
+	access.returned = !access.hit && cache->seen[page];
+	cache->refaults += access.returned;
+	cache->seen[page] = true;
+	if (access.hit && cache->policy == FIFO)
+		return access;
+	if (!access.hit && cache->nr == cache->size)
+		access.evicted = cache->pages[--at];
+	else if (!access.hit)
+		cache->nr++;
+	memmove(&cache->pages[1], cache->pages, at * sizeof(cache->pages[0]));
+	cache->pages[0] = page;
+	return access;
 }
 
 static struct memory_curve_page page_of(unsigned int index)
 {
-	return (struct memory_curve_page){ .space = 8, .inode = inode, .index = index };
+	return (struct memory_curve_page){ .dev = 8, .inode = inode, .index = index };
 }
 
 static void evict(unsigned int index)
 {
 	const struct memory_curve_page page = page_of(index);
 
-	ck_assert_int_eq(memory_curve_evict(curve, &page), 0);
+	ck_assert_int_eq(memory_curve_evict(curve, &page, now_ns++), 0);
 }
 
-static void return_page(unsigned int index, uint64_t ns)
+static void return_page(unsigned int index, uint64_t total_ns)
 {
 	const struct memory_curve_page page = page_of(index);
 
-	memory_curve_return(curve, &page, ns);
+	memory_curve_return(curve, &page, now_ns++);
+	if (total_ns)
+		memory_curve_fault(curve, &page, total_ns);
+}
+
+static struct memory_curve_point point_of(uint64_t pages)
+{
+	struct memory_curve_point point = { .pages = pages };
+
+	memory_curve_points(curve, &point, 1);
+	return point;
 }
 
 static void open_curve(void)
 {
+	now_ns = 1;
 	curve = memory_curve_new(MAX_PAGES);
 }
 
@@ -73,66 +97,99 @@ static void close_curve(void)
 
 FIXTURE(open_curve, close_curve);
 
-enum pattern { LOOP, RANDOM, HOT_AND_COLD, NR_PATTERNS };
+enum pattern { LOOP, RANDOM, HOT_AND_COLD, SKEWED, NR_PATTERNS };
 
 static unsigned int next_page(enum pattern pattern, unsigned int i, unsigned int nr,
 			      uint64_t *state)
 {
 	const uint64_t value = random_next(state);
+	const double unit = (double)(value >> 11) / (1ULL << 53);
 
-	if (pattern == LOOP)
+	switch (pattern) {
+	case LOOP:
 		return i % nr;
-	if (pattern == HOT_AND_COLD && value % 10 < 8)
-		return (value >> 8) % (nr / 5);
-	return (value >> 8) % nr;
+	case SKEWED:
+		return nr * unit * unit * unit;
+	case HOT_AND_COLD:
+		if (value % 10 < 8)
+			return (value >> 8) % (nr / 5);
+		return nr / 5 + (value >> 8) % (nr - nr / 5);
+	default:
+		return (value >> 8) % nr;
+	}
 }
 
 /* One recording at the first of the sizes gives the curve; the others are run. */
-static void run_sizes(enum pattern pattern, unsigned int nr, unsigned int accesses,
-		      const unsigned int sizes[4], uint64_t refaults[4])
+static void run_sizes(enum pattern pattern, enum policy policy, unsigned int nr,
+		      unsigned int accesses, const unsigned int sizes[4], uint64_t refaults[4])
 {
-	struct lru *lru = calloc(4, sizeof(*lru));
+	struct cache *caches = calloc(4, sizeof(*caches));
 	uint64_t state = inode + pattern;
+	struct access access;
 	unsigned int i, j, page;
-	bool returned;
-	int evicted;
 
-	for (j = 0; j < 4; j++)
-		lru[j].size = sizes[j];
+	for (j = 0; j < 4; j++) {
+		caches[j].size = sizes[j];
+		caches[j].policy = policy;
+	}
 	for (i = 0; i < accesses; i++) {
 		page = next_page(pattern, i, nr, &state);
 		for (j = 1; j < 4; j++)
-			lru_access(&lru[j], page, &returned);
-		evicted = lru_access(&lru[0], page, &returned);
+			cache_access(&caches[j], page);
+		access = cache_access(&caches[0], page);
+		now_ns += access.hit ? HIT_NS : MISS_NS;
 		/* In this order the rank does not count the page that makes room. */
-		if (returned)
+		if (access.returned)
 			return_page(page, 5);
-		if (evicted >= 0)
-			evict(evicted);
+		if (access.evicted >= 0)
+			evict(access.evicted);
 	}
 	for (j = 0; j < 4; j++)
-		refaults[j] = lru[j].refaults;
-	free(lru);
+		refaults[j] = caches[j].refaults;
+	free(caches);
 }
 
-TEST(test_curve_is_that_of_an_lru_of_each_size, .loops = NR_PATTERNS)
+TEST(test_an_lru_of_each_size_is_within_the_curve, .loops = NR_PATTERNS)
 {
 	/* At most 84 more pages: below 128 a distance is exact. */
 	const unsigned int sizes[4] = { 20, 40, 56, 104 };
-	struct memory_curve_sum avoided;
+	struct memory_curve_point point;
 	uint64_t refaults[4];
+	double avoided;
 	unsigned int i;
 
-	run_sizes(_i, 120, 20000, sizes, refaults);
+	run_sizes(_i, LRU, 120, 20000, sizes, refaults);
 	memory_curve_figures(curve, &figures);
-	ck_assert_uint_gt(figures.all.returns, 1000);
-	ck_assert_uint_eq(figures.all.returns, refaults[0]);
-	ck_assert_uint_eq(figures.all.total_ns, 5 * refaults[0]);
+	ck_assert_uint_gt(figures.faults, 1000);
+	ck_assert_uint_eq(figures.faults, refaults[0]);
+	ck_assert_uint_eq(figures.total_ns, 5 * refaults[0]);
 	ck_assert_uint_eq(figures.one_of, 1);
+	ck_assert_int_eq(figures.is_regular, _i == LOOP);
 	for (i = 1; i < 4; i++) {
-		avoided = memory_curve_avoided(curve, sizes[i] - sizes[0]);
-		ck_assert_uint_eq(figures.all.returns - avoided.returns, refaults[i]);
-		ck_assert_uint_eq(avoided.total_ns, 5 * avoided.returns);
+		point = point_of(sizes[i] - sizes[0]);
+		avoided = 1 - (double)refaults[i] / refaults[0];
+		ck_assert_double_le(point.least.faults, avoided + 1e-9);
+		ck_assert_double_ge(point.most.faults, avoided - 1e-9);
+		ck_assert_double_le(fabs(point.most.faults - point.most.total_ns), 1e-9);
+	}
+}
+
+/* The pages that are used often leave, too, and come back at once. */
+TEST(test_a_fifo_of_each_size_is_near_the_curve, .loops = NR_PATTERNS)
+{
+	const unsigned int sizes[4] = { 350, 450, 550, 650 };
+	struct memory_curve_point point;
+	uint64_t refaults[4];
+	double faults;
+	unsigned int i;
+
+	run_sizes(_i, FIFO, 1000, 100000, sizes, refaults);
+	memory_curve_figures(curve, &figures);
+	for (i = 1; i < 4; i++) {
+		point = point_of(sizes[i] - sizes[0]);
+		faults = (double)refaults[i] / refaults[0];
+		ck_assert_double_le(1 - point.most.faults, 1.06 * faults);
+		ck_assert_double_ge(1 - point.least.faults, 0.94 * faults);
 	}
 }
 
@@ -141,48 +198,50 @@ TEST(test_loop_needs_all_of_its_pages)
 	const unsigned int sizes[4] = { 20, 40, 56, 104 };
 	uint64_t refaults[4];
 
-	run_sizes(LOOP, 120, 2000, sizes, refaults);
-	ck_assert_uint_eq(memory_curve_pages(curve, 1), 100);
-	ck_assert_uint_eq(memory_curve_pages(curve, 100), 100);
-	ck_assert_uint_eq(memory_curve_avoided(curve, 99).returns, 0);
+	run_sizes(LOOP, LRU, 120, 2000, sizes, refaults);
+	ck_assert_double_eq(point_of(99).most.faults, 0);
+	ck_assert_double_eq(point_of(100).least.faults, 1);
+	memory_curve_figures(curve, &figures);
+	ck_assert_uint_eq(figures.most_out, 100);
 }
 
 /* Each loop has another sample: other pages, and another order of accesses. */
 TEST(test_sample_of_the_pages_estimates_the_shares, .loops = 20)
 {
-	/* At most 1024 of up to 3700 pages are kept. */
+	/* At most 1024 of up to 4000 pages are kept. */
 	const unsigned int sizes[4] = { 300, 1000, 2000, 3000 };
+	struct memory_curve_point point;
 	uint64_t refaults[4];
-	double share;
+	double avoided;
 	unsigned int i;
 
 	memory_curve_free(curve);
 	curve = memory_curve_new(1024);
 	inode = 70 + _i;
-	run_sizes(RANDOM, 4000, 60000, sizes, refaults);
+	run_sizes(RANDOM, LRU, 4000, 60000, sizes, refaults);
 	memory_curve_figures(curve, &figures);
 	ck_assert_uint_ge(figures.one_of, 4);
-	ck_assert_uint_le(figures.out, 1024);
-	ck_assert_uint_lt(figures.observed, refaults[0]);
+	ck_assert_uint_le(figures.sampled, 1024);
 	for (i = 1; i < 4; i++) {
-		share = (double)memory_curve_avoided(curve, sizes[i] - sizes[0]).returns /
-			figures.all.returns;
-		ck_assert_double_lt(fabs(share - 1 + (double)refaults[i] / refaults[0]), 0.06);
+		point = point_of(sizes[i] - sizes[0]);
+		avoided = 1 - (double)refaults[i] / refaults[0];
+		ck_assert_double_le(point.least.faults, avoided + 0.06);
+		ck_assert_double_ge(point.most.faults, avoided - 0.06);
 	}
 }
 
-TEST(test_forgotten_page_neither_returns_nor_counts)
+TEST(test_pages_of_an_ended_file_neither_return_nor_count)
 {
-	const struct memory_curve_page gone = page_of(2);
-
 	evict(1);
+	inode++;
 	evict(2);
-	memory_curve_forget(curve, &gone);
+	memory_curve_end_file(curve, 8, inode);
 	return_page(2, 5);
+	inode--;
 	return_page(1, 5);
 	memory_curve_figures(curve, &figures);
-	ck_assert_uint_eq(figures.all.returns, 1);
-	ck_assert_uint_eq(memory_curve_pages(curve, 100), 1);
+	ck_assert_uint_eq(figures.faults, 1);
+	ck_assert_double_eq(point_of(1).most.faults, 1);
 }
 
 TEST(test_page_evicted_twice_is_out_once)
@@ -191,9 +250,21 @@ TEST(test_page_evicted_twice_is_out_once)
 	evict(2);
 	evict(1);
 	memory_curve_figures(curve, &figures);
-	ck_assert_uint_eq(figures.out, 2);
-	return_page(2, 0);
-	ck_assert_uint_eq(memory_curve_pages(curve, 100), 2);
+	ck_assert_uint_eq(figures.most_out, 2);
+	ck_assert_uint_eq(figures.evicted, 3);
+	return_page(2, 5);
+	ck_assert_double_eq(point_of(1).least.faults, 0);
+	ck_assert_double_eq(point_of(2).most.faults, 1);
+}
+
+/* Read-ahead brings pages back that no fault waits for. */
+TEST(test_page_that_no_fault_waits_for_returns_without_a_fault)
+{
+	evict(1);
+	return_page(1, 0);
+	memory_curve_figures(curve, &figures);
+	ck_assert_uint_eq(figures.returned, 1);
+	ck_assert_uint_eq(figures.faults, 0);
 }
 
 TEST(test_nothing_returned_has_no_curve)
@@ -201,6 +272,6 @@ TEST(test_nothing_returned_has_no_curve)
 	evict(1);
 	return_page(2, 5);
 	memory_curve_figures(curve, &figures);
-	ck_assert_uint_eq(figures.all.returns, 0);
-	ck_assert_uint_eq(memory_curve_pages(curve, 90), 0);
+	ck_assert_uint_eq(figures.returned, 0);
+	ck_assert_double_eq(point_of(90).most.faults, 0);
 }

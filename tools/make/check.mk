@@ -116,8 +116,8 @@ check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
 
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
-	touch_pages rare_faults overlapping_faults contents advised shaping_calls frame_spy other_tool.bpf.o \
-	other_tool_exit.bpf.o)
+	touch_pages accesses rare_faults overlapping_faults contents advised shaping_calls frame_spy \
+	other_tool.bpf.o other_tool_exit.bpf.o)
 
 # Prints the events of the eBPF programs as text.
 $(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
@@ -162,6 +162,12 @@ $(BUILD)/fuzz_debugfs: tests/vm/progs/fuzz_debugfs.c tests/unit/random.h
 	$(Q)$(CC) $(user_cflags) -o $@ $<
 
 $(BUILD)/touch_pages: tests/vm/progs/touch_pages.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
+
+# For test_memory_curve.py.
+$(BUILD)/accesses: tests/vm/progs/accesses.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<

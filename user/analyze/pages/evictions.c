@@ -27,6 +27,9 @@
 #define EVICTOR_MASK 0x1fffU
 #define OTHERS	     EVICTIONS_MAX_EVICTORS
 
+/* A page of the curve takes at most so many bytes, half of what the marks may take. */
+#define CURVE_PAGE_BYTES 512U
+
 struct chunk_marks {
 	struct page_marks pages;
 	uint32_t open; /* pages that were evicted and not read again since */
@@ -58,6 +61,7 @@ struct evictions {
 	uint64_t pair_floor;
 	struct evictions_pair other_pairs[EVICTIONS_NR_REASONS]; /* sums of folded ones */
 	struct evictions_figures figures;
+	struct memory_curve *curve; /* of reclaimed pages */
 };
 
 /* Pages that are still open lose their evictor, so their fate is not known. */
@@ -80,6 +84,11 @@ struct evictions *evictions_new(uint64_t page_bytes, size_t memory)
 	if (!evictions)
 		return NULL;
 	evictions->page_bytes = page_bytes;
+	evictions->curve = memory_curve_new(memory / CURVE_PAGE_BYTES);
+	if (!evictions->curve) {
+		free(evictions);
+		return NULL;
+	}
 	evictions->chunks = (struct page_chunks){
 		.pages = CHUNK_PAGES,
 		.bytes = sizeof(struct chunk_marks),
@@ -103,6 +112,7 @@ void evictions_free(struct evictions *evictions)
 	page_chunks_exit(&evictions->chunks);
 	hash_exit(&evictions->evictor_of, NULL);
 	hash_exit(&evictions->pair_of, NULL);
+	memory_curve_free(evictions->curve);
 	free(evictions);
 }
 
@@ -257,6 +267,16 @@ static enum evictions_reason evictions_reason_of(const struct pfstat_page *page)
 	return page->event.flags & PFSTAT_PAGE_DROPPED ? EVICTIONS_DROPPED : EVICTIONS_UNKNOWN;
 }
 
+static int evict_from_curve(struct evictions *evictions, const struct pfstat_page *page)
+{
+	struct memory_curve_page evicted = { page->dev, page->inode, page->pgoff };
+	int err = 0;
+
+	for (; evicted.index < page->pgoff + page->pages && !err; evicted.index++)
+		err = memory_curve_evict(evictions->curve, &evicted, page->event.ns);
+	return err;
+}
+
 int evictions_remove(struct evictions *evictions, const struct pfstat_page *page)
 {
 	uint64_t pgoff = page->pgoff, left, nr;
@@ -275,6 +295,8 @@ int evictions_remove(struct evictions *evictions, const struct pfstat_page *page
 		if (!err)
 			err = set_marks(evictions, marks, pgoff, nr, mark);
 	}
+	if (!err && evictions_reason_of(page) == EVICTIONS_RECLAIMED)
+		err = evict_from_curve(evictions, page);
 	return err;
 }
 
@@ -369,12 +391,15 @@ static int read_marks(struct evictions *evictions, struct chunk_marks *marks, ui
 
 int evictions_add_read(struct evictions *evictions, const struct pfstat_block *block)
 {
+	const uint64_t pages = block_pages_read(block, evictions->page_bytes);
+	struct memory_curve_page returned = { block->fs_dev, block->inode, block->pgoff };
 	uint64_t pgoff = block->pgoff, left, nr;
 	struct chunk_marks *marks;
 	int err = 0;
 
-	for (left = block_pages_read(block, evictions->page_bytes); left && !err;
-	     left -= nr, pgoff += nr) {
+	for (; returned.index < pgoff + pages; returned.index++)
+		memory_curve_return(evictions->curve, &returned, block->event.ns);
+	for (left = pages; left && !err; left -= nr, pgoff += nr) {
 		nr = page_chunks_within(&evictions->chunks, pgoff, left);
 		marks = page_chunks_find(&evictions->chunks, block->fs_dev, block->inode, pgoff);
 		if (marks)
@@ -398,6 +423,7 @@ static int evictions_end_chunk(void *owner, void *kept, uint32_t dev, uint64_t i
 
 int evictions_end_file(struct evictions *evictions, uint32_t dev, uint64_t inode)
 {
+	memory_curve_end_file(evictions->curve, dev, inode);
 	return page_chunks_end_file(&evictions->chunks, dev, inode, evictions_end_chunk);
 }
 
@@ -411,6 +437,7 @@ static bool waited(const struct explained *fault)
 
 int evictions_add_fault(struct evictions *evictions, const struct explained *fault)
 {
+	const struct memory_curve_page page = { fault->dev, fault->inode, fault->pgoff };
 	struct chunk_marks *marks = fault->inode && fault->solved ?
 					    page_chunks_find(&evictions->chunks, fault->dev,
 							     fault->inode, fault->pgoff) :
@@ -418,6 +445,8 @@ int evictions_add_fault(struct evictions *evictions, const struct explained *fau
 	struct evictions_pair *pair;
 	uint16_t mark;
 
+	if (page.inode && fault->solved && waited(fault))
+		memory_curve_fault(evictions->curve, &page, fault->end_ns - fault->start_ns);
 	if (!marks)
 		return 0;
 	page_marks_run(&marks->pages, fault->pgoff % CHUNK_PAGES, 1, &mark);
@@ -443,11 +472,25 @@ static void evictions_add_pair(struct evictions_figures *figures, const struct e
 	sum->total_ns += pair->total_ns;
 }
 
+static void fill_curve(const struct evictions *evictions, struct evictions_curve *curve)
+{
+	uint64_t most;
+	size_t i;
+
+	memory_curve_figures(evictions->curve, &curve->figures);
+	most = curve->figures.most_out;
+	curve->nr_points = curve->figures.faults ? EVICTIONS_POINTS : 0;
+	for (i = 0; i < curve->nr_points; i++)
+		curve->points[i].pages = (most * (i + 1) + EVICTIONS_POINTS - 1) / EVICTIONS_POINTS;
+	memory_curve_points(evictions->curve, curve->points, curve->nr_points);
+}
+
 void evictions_figures(const struct evictions *evictions, struct evictions_figures *figures)
 {
 	size_t i;
 
 	*figures = evictions->figures;
+	fill_curve(evictions, &figures->curve);
 	for (i = 0; i < evictions->nr_pairs; i++)
 		evictions_add_pair(figures, &evictions->pairs[i].sum);
 	for (i = 0; i < EVICTIONS_NR_REASONS; i++)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analyze/fault/explain.h"
+#include "analyze/pages/memory_curve.h"
 
 /*
  * Evictors and pairs that are counted separately, even numbers. If there are more, those with the
@@ -58,15 +59,29 @@ static inline bool evictions_is_itself(const struct evictions_pair *pair)
 	return pair->evictor == pair->victim && !evictions_is_others(pair);
 }
 
+#define EVICTIONS_POINTS 32
+
+/* Which faults on reclaimed pages more memory would have avoided, see memory_curve.h. */
+struct evictions_curve {
+	struct memory_curve_figures figures;
+	/* Equal steps up to as many pages as were out at once; none without such faults. */
+	struct memory_curve_point points[EVICTIONS_POINTS];
+	size_t nr_points;
+};
+
 struct evictions_figures {
 	uint64_t evicted;  /* removed pages that a target had read, for any evictor */
 	uint64_t overflow; /* of these, no longer stored: their fate is not known */
 	struct evictions_sum again[EVICTIONS_NR_REASONS]; /* of all pairs */
+	struct evictions_curve curve;
 };
 
 struct evictions;
 
-/* Memory of marks by default: 8 MiB of a file take about 200 bytes if they are evicted at once. */
+/*
+ * Memory of marks by default: 8 MiB of a file take about 200 bytes if they are evicted at once. The
+ * curve of more memory takes half as much besides.
+ */
 #define EVICTIONS_MEMORY (16U << 20)
 
 /* @memory: limit on that of all marks, in bytes */

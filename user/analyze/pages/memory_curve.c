@@ -2,10 +2,11 @@
 /*
  * Slots hold the pages that are out, in the order of their evictions. A Fenwick tree counts the
  * used slots, so a rank takes O(log n). A returning page leaves its slot empty. If no slot is
- * left, the pages move together; if too many pages are out, half of them are sampled away.
+ * left, the pages move together. Each page of the sample also has the times that it was in and
+ * out of memory, for the second model.
  */
 #include <errno.h>
-#include <stdbool.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,29 +18,53 @@
 #define BUCKETS	    (1U << BUCKETS_LOG)
 #define NR_BUCKETS  ((64 - BUCKETS_LOG) * BUCKETS + BUCKETS)
 
-struct out_page {
-	uint64_t key;
-	bool used;
+/* The FIFO is computed for stays that are longer by the run's time / LONGER^i. */
+#define NR_STAYS 96U
+#define LONGER	 1.125
+
+/* Returns at regular intervals: the variance of a page's time out, relative to its mean squared. */
+#define REGULAR 0.1
+#define TWICE	0.1 /* of the pages that returned */
+
+/*
+ * The kernel's choices lie outside of both models, too. In test_memory_curve.py a share that was
+ * measured was between these multiples of the models' shares.
+ */
+#define LEAST 0.7
+#define MOST  1.2
+
+struct page_cycles {
+	uint64_t key, file;
+	struct page_cycles *next_of_file;
+	uint64_t since_ns;     /* of the last eviction or return */
+	uint32_t slot, bucket; /* plus one; 0: the page is not out, or no fault may wait for it */
+	uint32_t evictions, returns, stays;
+	uint32_t faults;
+	uint64_t total_ns;
+	double out_ns, out_square, in_ns;
 };
 
 struct memory_curve {
-	struct out_page *slots;
-	uint32_t *tree; /* Fenwick tree of the used slots, numbered from 1 */
-	size_t nr_slots, next_slot, max_out;
-	struct hash slot_of; /* struct out_page by key */
-	unsigned int shift;  /* one of 1 << shift pages is in the sample */
-	uint64_t observed;
-	struct memory_curve_sum all, sums[NR_BUCKETS]; /* by distance */
+	struct hash pages;	    /* struct page_cycles by key */
+	struct hash files;	    /* the newest page of each file */
+	struct page_cycles **slots; /* NULL: empty */
+	uint32_t *tree;		    /* Fenwick tree of the used slots, numbered from 1 */
+	size_t nr_slots, next_slot, max_pages;
+	uint64_t nr_out;
+	unsigned int shift; /* one of 1 << shift pages is in the sample */
+	uint64_t first_ns, last_ns;
+	struct memory_curve_figures figures;
+	struct memory_curve_sums all, sums[NR_BUCKETS]; /* by distance */
 };
 
-struct memory_curve *memory_curve_new(size_t max_out)
+struct memory_curve *memory_curve_new(size_t max_pages)
 {
 	struct memory_curve *curve = calloc(1, sizeof(*curve));
 
 	if (!curve)
 		return NULL;
-	curve->max_out = max_out;
-	curve->nr_slots = 2 * max_out;
+	curve->max_pages = max_pages;
+	curve->nr_slots = 2 * max_pages;
 	curve->slots = calloc(curve->nr_slots, sizeof(*curve->slots));
 	curve->tree = calloc(curve->nr_slots + 1, sizeof(*curve->tree));
 	if (curve->slots && curve->tree)
@@ -52,7 +77,8 @@ void memory_curve_free(struct memory_curve *curve)
 {
 	if (!curve)
 		return;
-	hash_exit(&curve->slot_of, NULL);
+	hash_exit(&curve->files, NULL);
+	hash_exit(&curve->pages, free);
 	free(curve->slots);
 	free(curve->tree);
 	free(curve);
@@ -66,13 +92,17 @@ static uint64_t memory_curve_mix(uint64_t z)
 	return z ^ z >> 31;
 }
 
-/* Two of n pages share a key with a probability of about n^2 / 2^65. */
+/* Two of n files share a key with a probability of about n^2 / 2^65. So do two of n pages. */
+static uint64_t curve_file_key(uint64_t dev, uint64_t inode)
+{
+	return memory_curve_mix(memory_curve_mix(dev + 0x9e3779b97f4a7c15) + inode +
+				0x9e3779b97f4a7c15);
+}
+
 static uint64_t page_key(const struct memory_curve_page *page)
 {
-	uint64_t key = memory_curve_mix(page->space + 0x9e3779b97f4a7c15);
-
-	key = memory_curve_mix(key + page->inode + 0x9e3779b97f4a7c15);
-	return memory_curve_mix(key + page->index + 0x9e3779b97f4a7c15);
+	return memory_curve_mix(curve_file_key(page->dev, page->inode) + page->index +
+				0x9e3779b97f4a7c15);
 }
 
 static bool is_sampled(const struct memory_curve *curve, uint64_t key)
@@ -99,64 +129,130 @@ static uint64_t tree_count(const struct memory_curve *curve, size_t slot)
 	return count;
 }
 
-static int slot_take(struct memory_curve *curve, uint64_t key)
+static void slot_take(struct memory_curve *curve, struct page_cycles *page)
 {
-	const size_t slot = curve->next_slot;
-	int err = hash_add(&curve->slot_of, key, &curve->slots[slot]);
-
-	if (err)
-		return err;
-	curve->next_slot++;
-	curve->slots[slot] = (struct out_page){ .key = key, .used = true };
-	tree_add(curve, slot, 1);
-	return 0;
+	curve->slots[curve->next_slot] = page;
+	tree_add(curve, curve->next_slot, 1);
+	page->slot = ++curve->next_slot;
+	curve->nr_out++;
 }
 
-static void slot_clear(struct memory_curve *curve, struct out_page *out)
+static void slot_clear(struct memory_curve *curve, struct page_cycles *page)
 {
-	hash_take(&curve->slot_of, out->key);
-	out->used = false;
-	tree_add(curve, out - curve->slots, -1);
+	if (!page->slot)
+		return;
+	curve->slots[page->slot - 1] = NULL;
+	tree_add(curve, page->slot - 1, -1);
+	page->slot = 0;
+	curve->nr_out--;
 }
 
-/* Moves the pages of the sample together, in their order. Returns 0 or -ENOMEM. */
-static int slots_compact(struct memory_curve *curve)
+/* Moves the pages that are out together, in their order. */
+static void slots_compact(struct memory_curve *curve)
 {
 	const size_t nr = curve->next_slot;
-	struct out_page out;
+	struct page_cycles *page;
 	size_t i;
-	int err = 0;
 
-	hash_exit(&curve->slot_of, NULL);
 	memset(curve->tree, 0, (curve->nr_slots + 1) * sizeof(*curve->tree));
 	curve->next_slot = 0;
-	for (i = 0; i < nr && !err; i++) {
-		out = curve->slots[i];
-		curve->slots[i].used = false;
-		if (out.used && is_sampled(curve, out.key))
-			err = slot_take(curve, out.key);
+	curve->nr_out = 0;
+	for (i = 0; i < nr; i++) {
+		page = curve->slots[i];
+		curve->slots[i] = NULL;
+		if (page)
+			slot_take(curve, page);
 	}
-	return err;
 }
 
-int memory_curve_evict(struct memory_curve *curve, const struct memory_curve_page *page)
+/* Returns 0 or -ENOMEM. */
+static int add_to_file(struct memory_curve *curve, struct page_cycles *page)
+{
+	page->next_of_file = hash_take(&curve->files, page->file);
+	return hash_add(&curve->files, page->file, page);
+}
+
+static bool keep_sampled(void *context, void *value)
+{
+	struct memory_curve *curve = context;
+	struct page_cycles *page = value;
+
+	if (is_sampled(curve, page->key))
+		return true;
+	slot_clear(curve, page);
+	free(page);
+	return false;
+}
+
+static int add_each_to_file(void *context, void *page)
+{
+	return add_to_file(context, page);
+}
+
+/* Removes half of the pages. Returns 0 or -ENOMEM. */
+static int sample_less(struct memory_curve *curve)
+{
+	int err;
+
+	curve->shift++;
+	hash_exit(&curve->files, NULL);
+	err = hash_filter(&curve->pages, keep_sampled, curve);
+	return err ?: hash_visit(&curve->pages, add_each_to_file, curve);
+}
+
+/* NULL with *err = 0: the page is not in the sample. */
+static struct page_cycles *page_get(struct memory_curve *curve,
+				    const struct memory_curve_page *page, int *err)
 {
 	const uint64_t key = page_key(page);
-	struct out_page *out = hash_find(&curve->slot_of, key);
-	int err = 0;
+	struct page_cycles *cycles = hash_find(&curve->pages, key);
 
-	/* Its return was not seen. */
-	if (out)
-		slot_clear(curve, out);
-	while (!err && is_sampled(curve, key) && curve->slot_of.count == curve->max_out) {
-		curve->shift++;
-		err = slots_compact(curve);
+	*err = 0;
+	if (cycles)
+		return cycles;
+	while (!*err && is_sampled(curve, key) && curve->pages.count >= curve->max_pages)
+		*err = sample_less(curve);
+	if (*err || !is_sampled(curve, key))
+		return NULL;
+	cycles = calloc(1, sizeof(*cycles));
+	*err = cycles ? hash_add(&curve->pages, key, cycles) : -ENOMEM;
+	if (*err) {
+		free(cycles);
+		return NULL;
 	}
-	if (err || !is_sampled(curve, key))
+	cycles->key = key;
+	cycles->file = curve_file_key(page->dev, page->inode);
+	*err = add_to_file(curve, cycles);
+	return *err ? NULL : cycles;
+}
+
+int memory_curve_evict(struct memory_curve *curve, const struct memory_curve_page *page,
+		       uint64_t ns)
+{
+	struct page_cycles *cycles;
+	int err;
+
+	if (!curve->figures.evicted++)
+		curve->first_ns = ns;
+	curve->last_ns = ns;
+	cycles = page_get(curve, page, &err);
+	if (!cycles)
 		return err;
+	if (cycles->returns && !cycles->slot) {
+		cycles->stays++;
+		cycles->in_ns += ns - cycles->since_ns;
+	}
+	/* If it is out, its return was not seen. */
+	slot_clear(curve, cycles);
+	cycles->since_ns = ns;
+	cycles->evictions++;
+	cycles->bucket = 0;
 	if (curve->next_slot == curve->nr_slots)
-		err = slots_compact(curve);
-	return err ?: slot_take(curve, key);
+		slots_compact(curve);
+	slot_take(curve, cycles);
+	if (curve->nr_out << curve->shift > curve->figures.most_out)
+		curve->figures.most_out = curve->nr_out << curve->shift;
+	return 0;
 }
 
 static unsigned int bucket_of(uint64_t distance)
@@ -178,62 +274,245 @@ static uint64_t bucket_end(unsigned int bucket)
 void memory_curve_return(struct memory_curve *curve, const struct memory_curve_page *page,
 			 uint64_t ns)
 {
-	struct out_page *out = hash_find(&curve->slot_of, page_key(page));
-	struct memory_curve_sum *sum;
+	struct page_cycles *cycles = hash_find(&curve->pages, page_key(page));
 	uint64_t newer;
+	double out_ns;
 
-	if (!out)
+	if (!cycles || !cycles->slot)
 		return;
-	newer = curve->slot_of.count - tree_count(curve, out - curve->slots);
+	newer = curve->nr_out - tree_count(curve, cycles->slot - 1);
 	/* Each newer page of the sample stands for 1 << shift pages. */
-	sum = &curve->sums[bucket_of((newer << curve->shift) + 1)];
-	sum->returns += 1ULL << curve->shift;
-	sum->total_ns += ns << curve->shift;
-	curve->all.returns += 1ULL << curve->shift;
-	curve->all.total_ns += ns << curve->shift;
-	curve->observed++;
-	slot_clear(curve, out);
+	cycles->bucket = bucket_of((newer << curve->shift) + 1) + 1;
+	slot_clear(curve, cycles);
+	out_ns = ns - cycles->since_ns;
+	cycles->since_ns = ns;
+	cycles->returns++;
+	cycles->out_ns += out_ns;
+	cycles->out_square += out_ns * out_ns;
+	curve->last_ns = ns;
+	curve->figures.returned += 1ULL << curve->shift;
 }
 
-void memory_curve_forget(struct memory_curve *curve, const struct memory_curve_page *page)
+void memory_curve_fault(struct memory_curve *curve, const struct memory_curve_page *page,
+			uint64_t total_ns)
 {
-	struct out_page *out = hash_find(&curve->slot_of, page_key(page));
+	struct page_cycles *cycles = hash_find(&curve->pages, page_key(page));
+	struct memory_curve_sums *sum;
 
-	if (out)
-		slot_clear(curve, out);
+	if (!cycles || !cycles->bucket)
+		return;
+	sum = &curve->sums[cycles->bucket - 1];
+	cycles->faults++;
+	cycles->total_ns += total_ns;
+	sum->faults += 1ULL << curve->shift;
+	sum->total_ns += (double)(total_ns << curve->shift);
+	curve->all.faults += 1ULL << curve->shift;
+	curve->all.total_ns += (double)(total_ns << curve->shift);
+}
+
+void memory_curve_end_file(struct memory_curve *curve, uint64_t dev, uint64_t inode)
+{
+	struct page_cycles *page = hash_find(&curve->files, curve_file_key(dev, inode));
+
+	for (; page; page = page->next_of_file) {
+		slot_clear(curve, page);
+		page->bucket = 0;
+	}
+}
+
+/* Variances are unbiased: divided by the number of values less one. */
+struct out_times {
+	double within, means_square; /* sums over the pages that returned twice or more */
+	double returned, returned_twice;
+	double sum, square, count; /* of all times */
+};
+
+static int add_out_times(void *context, void *value)
+{
+	const struct page_cycles *page = value;
+	struct out_times *times = context;
+	double mean;
+
+	if (!page->returns)
+		return 0;
+	times->returned++;
+	times->sum += page->out_ns;
+	times->square += page->out_square;
+	times->count += page->returns;
+	if (page->returns < 2)
+		return 0;
+	mean = page->out_ns / page->returns;
+	times->returned_twice++;
+	times->within += (page->out_square - page->out_ns * mean) / (page->returns - 1);
+	times->means_square += mean * mean;
+	return 0;
+}
+
+/* If few pages returned twice, their intervals say little, and the times of all pages count. */
+static bool is_regular(const struct memory_curve *curve)
+{
+	struct out_times times = { 0 };
+	double mean;
+
+	hash_visit(&curve->pages, add_out_times, &times);
+	if (times.returned_twice > TWICE * times.returned)
+		return times.within < REGULAR * times.means_square;
+	if (times.count < 2)
+		return false;
+	mean = times.sum / times.count;
+	return (times.square - times.sum * mean) / (times.count - 1) < REGULAR * mean * mean;
 }
 
 void memory_curve_figures(const struct memory_curve *curve, struct memory_curve_figures *figures)
 {
-	*figures = (struct memory_curve_figures){
-		.all = curve->all,
-		.observed = curve->observed,
-		.one_of = 1ULL << curve->shift,
-		.out = curve->slot_of.count,
+	*figures = curve->figures;
+	figures->faults = (uint64_t)curve->all.faults;
+	figures->total_ns = (uint64_t)curve->all.total_ns;
+	figures->sampled = curve->pages.count;
+	figures->one_of = 1ULL << curve->shift;
+	figures->is_regular = is_regular(curve);
+}
+
+/* The FIFO whose pages stay longer by so long. */
+struct fifo {
+	double longer_ns, mean_stay_ns;
+	uint64_t end_ns;
+	double pages; /* of memory more, on average, in the sample */
+	struct memory_curve_sums all, avoided;
+};
+
+/*
+ * The first stay of a page is not known, since it may have begun before the recording. The mean of
+ * all pages stands for it. A page that is still out at the end counts with the time until then.
+ */
+static int add_to_fifo(void *context, void *value)
+{
+	const struct page_cycles *page = value;
+	struct fifo *fifo = context;
+	double out_ns = page->out_ns, mean_out, stay, share;
+
+	if (page->slot)
+		out_ns += fifo->end_ns - page->since_ns;
+	if (!page->returns) {
+		fifo->pages += fmin(fifo->longer_ns * page->evictions, out_ns);
+		return 0;
+	}
+	mean_out = out_ns / page->returns;
+	stay = (page->in_ns + fifo->mean_stay_ns) / (page->stays + 1);
+	share = fifo->longer_ns / (stay + fifo->longer_ns + mean_out);
+	/* It is out for @mean_out each time that it still returns. */
+	fifo->pages += out_ns * share;
+	fifo->all.faults += page->faults;
+	fifo->all.total_ns += page->total_ns;
+	fifo->avoided.faults += page->faults * share;
+	fifo->avoided.total_ns += page->total_ns * share;
+	return 0;
+}
+
+static int add_stays(void *context, void *value)
+{
+	const struct page_cycles *page = value;
+	double *sums = context;
+
+	sums[0] += page->in_ns;
+	sums[1] += page->stays;
+	return 0;
+}
+
+/* Fills @fifos from short to long stays. */
+static void fifos_fill(const struct memory_curve *curve, struct fifo fifos[NR_STAYS])
+{
+	const double span_ns = curve->last_ns - curve->first_ns;
+	double stays[2] = { 0 };
+	struct fifo *fifo;
+	unsigned int i;
+
+	hash_visit(&curve->pages, add_stays, stays);
+	for (i = 0; i < NR_STAYS; i++) {
+		fifo = &fifos[i];
+		*fifo = (struct fifo){
+			.longer_ns = span_ns * pow(LONGER, (double)i + 1 - NR_STAYS),
+			.mean_stay_ns = stays[1] ? stays[0] / stays[1] : 0,
+			.end_ns = curve->last_ns,
+		};
+		hash_visit(&curve->pages, add_to_fifo, fifo);
+		fifo->pages *= span_ns ? (double)(1ULL << curve->shift) / span_ns : 0;
+	}
+}
+
+static double between(double from, double to, double weight)
+{
+	return from + (to - from) * weight;
+}
+
+/* Between two stays, the shares are interpolated. With more pages than the longest: its shares. */
+static struct memory_curve_sums fifo_shares(const struct fifo fifos[NR_STAYS], uint64_t pages)
+{
+	static const struct fifo none;
+	const struct fifo *from = &none, *to = fifos;
+	const struct fifo *last = &fifos[NR_STAYS - 1];
+	double weight;
+
+	for (; to < last && to->pages < pages; to++)
+		from = to;
+	weight = to->pages > from->pages ? (pages - from->pages) / (to->pages - from->pages) : 1;
+	weight = fmin(weight, 1);
+	return (struct memory_curve_sums){
+		.faults = last->all.faults ?
+				  between(from->avoided.faults, to->avoided.faults, weight) /
+					  last->all.faults :
+				  0,
+		.total_ns = last->all.total_ns ?
+				    between(from->avoided.total_ns, to->avoided.total_ns, weight) /
+					    last->all.total_ns :
+				    0,
 	};
 }
 
-struct memory_curve_sum memory_curve_avoided(const struct memory_curve *curve, uint64_t pages)
+static struct memory_curve_sums lru_shares(const struct memory_curve *curve, uint64_t pages)
 {
-	struct memory_curve_sum sum = { 0 };
+	struct memory_curve_sums sums = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < NR_BUCKETS && bucket_end(i) <= pages; i++) {
-		sum.returns += curve->sums[i].returns;
-		sum.total_ns += curve->sums[i].total_ns;
+		sums.faults += curve->sums[i].faults;
+		sums.total_ns += curve->sums[i].total_ns;
 	}
-	return sum;
+	if (curve->all.faults)
+		sums.faults /= curve->all.faults;
+	if (curve->all.total_ns)
+		sums.total_ns /= curve->all.total_ns;
+	return sums;
 }
 
-uint64_t memory_curve_pages(const struct memory_curve *curve, unsigned int percent)
+/* A share of the faults and one of the time. */
+static struct memory_curve_sums chosen(double (*choose)(double, double), double factor,
+				       struct memory_curve_sums a, struct memory_curve_sums b)
 {
-	uint64_t returns = 0;
-	unsigned int i;
+	return (struct memory_curve_sums){
+		.faults = fmin(1, factor * choose(a.faults, b.faults)),
+		.total_ns = fmin(1, factor * choose(a.total_ns, b.total_ns)),
+	};
+}
 
-	for (i = 0; i < NR_BUCKETS && curve->all.returns; i++) {
-		returns += curve->sums[i].returns;
-		if ((double)returns * 100 >= (double)curve->all.returns * percent)
-			return bucket_end(i);
+void memory_curve_points(const struct memory_curve *curve, struct memory_curve_point *points,
+			 size_t nr)
+{
+	static const struct memory_curve_sums all = { 1, 1 };
+	struct fifo fifos[NR_STAYS] = { 0 };
+	struct memory_curve_sums lru, fifo;
+	const bool has_fifo = nr && !is_regular(curve);
+	size_t i;
+
+	if (has_fifo)
+		fifos_fill(curve, fifos);
+	for (i = 0; i < nr; i++) {
+		lru = lru_shares(curve, points[i].pages);
+		fifo = has_fifo ? fifo_shares(fifos, points[i].pages) : lru;
+		points[i].least = chosen(fmin, has_fifo ? LEAST : 1, lru, fifo);
+		points[i].most = chosen(fmax, has_fifo ? MOST : 1, lru, fifo);
+		/* With as many more pages none had left. */
+		if (curve->all.faults && points[i].pages >= curve->figures.most_out)
+			points[i].least = points[i].most = all;
 	}
-	return 0;
 }

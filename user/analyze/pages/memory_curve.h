@@ -1,55 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The distance of each page that returns to memory: its rank among the pages that are still out,
- * newest first. With as many more pages of memory, an exact LRU would have kept the page. The
- * kernel's LRU is not exact, so the curve is what an LRU would do, and real figures can be worse.
+ * How many faults on evicted pages more memory would avoid, from one recording. Two models bound
+ * the kernel's choice of pages to evict, which lies between them:
+ *
+ * - LRU: the page that was not used for the longest time leaves. A page that returns has a
+ *   distance: its rank among the pages that are still out, newest first. With as many more pages
+ *   of memory an LRU would have kept it. A distance is exact below 128, else rounded up by at most
+ *   1/64.
+ * - FIFO: the use of a page does not keep it in memory. A page of n returns that stays in memory
+ *   for the time R and is out for the time O returns n (R + O) / (R + D + O) times if each page
+ *   stays longer by D. It takes that the times of use of a page are independent. Pages that return
+ *   at regular intervals, as in a loop, contradict this, and the LRU alone counts.
+ *
  * Pure, in bounded memory: above a limit, half of the pages are sampled away (SHARDS: Waldspurger
- * et al., "Efficient MRC Construction with SHARDS", FAST 2015).
+ * et al., "Efficient MRC Construction with SHARDS", FAST 2015). With s pages in the sample a share
+ * has an error of about 1 / sqrt(s).
  */
 #ifndef PFSTAT_USER_MEMORY_CURVE_H
 #define PFSTAT_USER_MEMORY_CURVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A page of a file, or of anonymous memory: space and index are then the caller's choice. */
+/* A page of a file. */
 struct memory_curve_page {
-	uint64_t space; /* device, or process */
-	uint64_t inode; /* 0: none */
-	uint64_t index; /* of the page */
+	uint64_t dev;
+	uint64_t inode;
+	uint64_t index;
 };
 
-struct memory_curve_sum {
-	/* If sampled, use shares of these sums: an error in the size of the sample cancels out. */
-	uint64_t returns;
-	uint64_t total_ns; /* of the faults that waited for them */
+struct memory_curve_sums {
+	double faults;
+	double total_ns;
 };
 
 struct memory_curve_figures {
-	struct memory_curve_sum all; /* returns at any distance */
-	uint64_t observed;	     /* returns of pages in the sample */
-	uint64_t one_of;	     /* at the end, one of so many pages is in the sample; 1: all */
-	uint64_t out;		     /* pages of the sample that are still out */
+	uint64_t evicted, returned; /* pages, counted each time */
+	uint64_t faults;	    /* that waited for a page that returned */
+	uint64_t total_ns;	    /* of these faults */
+	uint64_t sampled;	    /* pages in the sample */
+	uint64_t one_of;	    /* one of so many pages is in the sample; 1: all */
+	uint64_t most_out;	    /* pages that were out at once */
+	bool is_regular;	    /* the LRU alone counts */
+};
+
+/* Shares of the faults and of their time, 0 to 1, that so many more pages avoid. */
+struct memory_curve_point {
+	uint64_t pages;
+	struct memory_curve_sums least, most;
 };
 
 struct memory_curve;
 
-/* @max_out: limit on the sampled pages that are out, at least 2. NULL: no memory */
-struct memory_curve *memory_curve_new(size_t max_out);
+/* @max_pages: limit on the pages in the sample, at least 2. NULL: no memory */
+struct memory_curve *memory_curve_new(size_t max_pages);
 void memory_curve_free(struct memory_curve *curve);
 
-/* Adds events in time order. Returns 0 or -ENOMEM. */
-int memory_curve_evict(struct memory_curve *curve, const struct memory_curve_page *page);
-/* @ns: time of the faults that waited for the page, or 0. A page that is not out is ignored. */
+/* Adds events in time order, in nanoseconds. Returns 0 or -ENOMEM. */
+int memory_curve_evict(struct memory_curve *curve, const struct memory_curve_page *page,
+		       uint64_t ns);
+/* A page that is not out is ignored. */
 void memory_curve_return(struct memory_curve *curve, const struct memory_curve_page *page,
 			 uint64_t ns);
-/* The page cannot return: its file was truncated, or its process exited. */
-void memory_curve_forget(struct memory_curve *curve, const struct memory_curve_page *page);
+/* A fault waited for the return of the page for so long. */
+void memory_curve_fault(struct memory_curve *curve, const struct memory_curve_page *page,
+			uint64_t total_ns);
+/* Another file has the inode from now on: the pages of the old one do not return. */
+void memory_curve_end_file(struct memory_curve *curve, uint64_t dev, uint64_t inode);
 
 void memory_curve_figures(const struct memory_curve *curve, struct memory_curve_figures *figures);
-/* Sums the returns that so many more pages avoid. A distance is rounded up by at most 1/64. */
-struct memory_curve_sum memory_curve_avoided(const struct memory_curve *curve, uint64_t pages);
-/* Returns the fewest pages that avoid @percent of the returns, 1 to 100; 0: nothing returned. */
-uint64_t memory_curve_pages(const struct memory_curve *curve, unsigned int percent);
+/* Fills @points for the given numbers of @pages, in any order. */
+void memory_curve_points(const struct memory_curve *curve, struct memory_curve_point *points,
+			 size_t nr);
 
 #endif

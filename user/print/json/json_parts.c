@@ -4,6 +4,7 @@
  * figures come from the report; those that need a missing eBPF hook are null.
  */
 #include "print/json/json_parts.h"
+#include "report/more_memory.h"
 #include "print/json/json_spread.h"
 #include "util/json_value.h"
 
@@ -221,6 +222,32 @@ static json_t *json_again(const struct evictions_figures *figures)
 	return object;
 }
 
+static json_t *json_point(const struct report *run, const struct memory_curve_point *point)
+{
+	return json_pack("{so sf sf sf sf}", "bytes",
+			 value_count(point->pages * run->environment.page_bytes), "faults_least",
+			 point->least.faults, "faults_most", point->most.faults, "time_least",
+			 point->least.total_ns, "time_most", point->most.total_ns);
+}
+
+static json_t *json_more_memory(const struct report *run)
+{
+	const struct evictions_curve *curve = &run->pages.evictions.curve;
+	json_t *points;
+	size_t i;
+
+	if (!curve->nr_points)
+		return json_null();
+	points = json_array();
+	for (i = 0; i < curve->nr_points; i++)
+		points = value_appended(points, json_point(run, &curve->points[i]));
+	return json_pack("{so so sb sb so so so}", "faults", value_count(curve->figures.faults),
+			 "total_ns", value_count(curve->figures.total_ns), "regular",
+			 curve->figures.is_regular, "shared", more_memory_is_shared(run),
+			 "sampled_pages", value_count(curve->figures.sampled), "one_of",
+			 value_count(curve->figures.one_of), "points", points);
+}
+
 json_t *json_evictions(const struct report *run)
 {
 	json_t *pairs;
@@ -231,8 +258,10 @@ json_t *json_evictions(const struct report *run)
 	pairs = json_array();
 	for (i = 0; i < run->pages.nr_pairs; i++)
 		pairs = value_appended(pairs, pair_of(&run->pages.pairs[i]));
-	return json_pack("{so so so so so}", "evicted", value_count(run->pages.evictions.evicted),
-			 "overflow", value_count(run->pages.evictions.overflow),
-			 "untracked_requests", value_known(run->pages.untracked), "again",
-			 json_again(&run->pages.evictions), "blame", pairs);
+	return json_pack("{so so so so so so}", "evicted",
+			 value_count(run->pages.evictions.evicted), "overflow",
+			 value_count(run->pages.evictions.overflow), "untracked_requests",
+			 value_known(run->pages.untracked), "again",
+			 json_again(&run->pages.evictions), "more_memory", json_more_memory(run),
+			 "blame", pairs);
 }

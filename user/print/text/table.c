@@ -123,6 +123,8 @@ static int table_system(FILE *out, const struct report *run)
 		if (!err)
 			err = table_evictions(out, run);
 		fputc('\n', out);
+		if (!err)
+			err = table_more_memory(out, run);
 	}
 	if (!err)
 		err = table_syscalls(out, run);

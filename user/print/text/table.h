@@ -49,6 +49,8 @@ void table_tail_line(FILE *out, const struct report *run);
 int table_requests(FILE *out, const struct report *run);
 int table_readahead(FILE *out, const struct report *run);
 int table_evictions(FILE *out, const struct report *run);
+/* Prints nothing if no fault waited for a page that was reclaimed. */
+int table_more_memory(FILE *out, const struct report *run);
 int table_calls(FILE *out, const struct report *run);
 
 /* The steps of a drive. table_has_steps() is false if the drive only read. */

@@ -5,8 +5,10 @@
  * evictions by process and reason, and the reclaims of the program's own threads.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "report/more_memory.h"
 #include "report/verdict/verdict_rules.h"
 #include "util/array.h"
 
@@ -19,6 +21,7 @@
 #define THROTTLE_SHARE 0.05 /* of the run */
 #define FEW_MAJOR      0.1  /* of the swap faults */
 #define FEW_SWAP_INS   64
+#define FEW_RETURNS    100 /* of pages: fewer say nothing of the share that memory avoids */
 
 /* Names the limit at which the program itself had to free memory, if it did. */
 static void state_limit(const struct report *run, struct verdict_cause *cause)
@@ -167,12 +170,39 @@ static bool is_program_text(const struct report *run)
 	return file && verdict_is_program(file);
 }
 
+static double mib_of_point(const struct report *run, const struct memory_curve_point *point)
+{
+	return point->pages * run->environment.page_bytes / MIB;
+}
+
+/* Writes a comma, or how much more memory avoids which share of the faults. */
+static void state_more_memory(const struct report *run, char *text, size_t size)
+{
+	const char *least = more_memory_is_shared(run) ? "at least " : "";
+	const struct memory_curve_point *half, *all;
+
+	snprintf(text, size, ",");
+	if (run->pages.evictions.curve.figures.faults < FEW_RETURNS)
+		return;
+	half = more_memory_for(run, 0.5);
+	all = more_memory_for(run, 1);
+	if (half == all)
+		snprintf(text, size, ": %s%.3g MiB more avoid these faults;", least,
+			 mib_of_point(run, all));
+	else
+		snprintf(text, size,
+			 ": %s%.3g MiB more avoid %.0f to %.0f %% of these faults, %.3g MiB all;",
+			 least, mib_of_point(run, half), 100 * half->least.faults,
+			 100 * half->most.faults, mib_of_point(run, all));
+}
+
 /* "memory was too small" needs a process that reclaimed: a drop has the same events. */
 bool verdict_refault(const struct verdict *verdict, const struct report *run,
 		     struct verdict_cause *cause)
 {
 	const struct returns returns = find_returns(run, false);
 	const struct evictions_figures *evictions = &run->pages.evictions;
+	char more[128];
 
 	(void)verdict;
 	cause->weight = verdict_share_of(run, returns.total_ns);
@@ -198,9 +228,11 @@ bool verdict_refault(const struct verdict *verdict, const struct report *run,
 			    "more.",
 			    evictions->overflow);
 	state_limit(run, cause);
+	state_more_memory(run, more, sizeof(more));
 	verdict_advise(cause,
-		       "raise the limit, or %s; memory.events of the cgroup counts how "
-		       "often memory.max was met.",
+		       "raise the limit%s or %s; memory.events of the cgroup counts how often "
+		       "memory.max was met.",
+		       more,
 		       is_program_text(run) ? "use less memory beside the program's text, which "
 					      "memory.low of its cgroup protects" :
 					      "map less at a time");

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How many faults more memory avoids: predicted from one recording, and measured with more."""
+import pathlib
+import re
+
+import pytest
+
+import pfstat
+
+MIB = 1 << 20
+LIMIT = 8 * MIB
+MORE = (2 * MIB, 4 * MIB)
+FILE = 16 * MIB
+ACCESSES = 24000
+PROGRAM = pfstat.BUILD / "accesses"
+LRU_GEN = pathlib.Path("/sys/kernel/mm/lru_gen/enabled")
+# Of the major faults: the limit also holds page tables, and the order of two processes differs.
+TOLERANCE = 0.05
+
+pytestmark = [pytest.mark.long, pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB")]
+
+
+@pytest.fixture(name="disk", scope="module")
+def fixture_disk():
+    with pfstat.mounted_disk("curve", 20_000) as disk:
+        for name in ("file", "second"):
+            pfstat.make_file(disk / name, FILE)
+        yield disk
+
+
+@pytest.fixture(params=("y", "n"), ids=("generations", "two lists"), scope="module", name="lru")
+def fixture_lru(request):
+    """Which of the two LRUs of the kernel reclaims."""
+    if not LRU_GEN.exists():
+        pytest.skip("this kernel has one LRU only")
+    before = LRU_GEN.read_text()
+    LRU_GEN.write_text(request.param)
+    yield request.param
+    LRU_GEN.write_text(str(int(before, 16) & 1))
+
+
+def accesses(disk, pattern):
+    one = f"{PROGRAM} {{}} {ACCESSES} {disk}/{{}}"
+    if pattern == "two processes":
+        return f"{one.format('random', 'file')} & {one.format('skewed', 'second')}; wait"
+    return one.format(pattern, "file")
+
+
+def majors_of(disk, pattern, limit, record=()):
+    """The major faults of the programs in a cgroup of their own."""
+    group = pfstat.cgroup("curve", "memory")
+    (group / "memory.max").write_text(str(limit))
+    for name in ("file", "second"):
+        pfstat.evict(disk / name)
+    output = pfstat.run(*record, "sh", "-c",
+                        f"echo 0 >{group}/cgroup.procs; {accesses(disk, pattern)}").stdout
+    group.rmdir()
+    return sum(map(int, re.findall(r"majors=(\d+)", output)))
+
+
+def point_at(curve, more):
+    return min(curve["points"], key=lambda point: abs(point["bytes"] - more))
+
+
+@pytest.mark.parametrize("pattern", ("random", "loop", "hot-and-cold", "skewed", "two processes"))
+def test_faults_with_more_memory_are_as_predicted(disk, lru, pattern):
+    recording = pathlib.Path("/tmp/curve.pfs")
+    measured = majors_of(disk, pattern, LIMIT,
+                         (pfstat.PFDRIVE, "record", "--source", "ebpf", "-o", recording, "--"))
+    report = pfstat.report_of(pfstat.run(pfstat.PFDRIVE, "report", "--format", "json",
+                                         recording).stdout)
+    curve = report["evictions"]["more_memory"]
+    assert curve["regular"] == (pattern == "loop") and not curve["shared"] and curve["one_of"] == 1
+    found = {}
+    for more in MORE:
+        point = point_at(curve, more)
+        # The points are MiB apart from the limits by less than one step.
+        real = majors_of(disk, pattern, LIMIT + point["bytes"] // pfstat.PAGE * pfstat.PAGE)
+        least, most = (measured - curve["faults"] * point[f"faults_{bound}"]
+                       for bound in ("most", "least"))
+        found[more] = (lru, measured, curve["faults"], least, real, most)
+        print(pattern, found[more])
+    for _, _, _, least, real, most in found.values():
+        assert least * (1 - TOLERANCE) <= real <= most * (1 + TOLERANCE), found
+
+
+def test_remedy_names_the_memory_that_avoids_all_faults(disk):
+    """A loop over a file that is larger than the memory: half of it does not help."""
+    recording = pathlib.Path("/tmp/curve.pfs")
+    majors_of(disk, "loop", LIMIT,
+              (pfstat.PFDRIVE, "record", "--source", "ebpf", "-o", recording, "--"))
+    text = pfstat.run(pfstat.PFDRIVE, "report", recording).stdout
+    found = re.search(r"raise the limit: ([\d.]+) MiB more avoid these faults", " ".join(text.split()))
+    assert found, text
+    more = float(found[1]) * MIB
+    assert FILE - LIMIT - MIB <= more <= FILE - LIMIT + 3 * MIB
+    assert majors_of(disk, "loop", LIMIT + int(more) + MIB) < 1.05 * FILE // pfstat.PAGE

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which faults on reclaimed pages would not have occurred with more memory: three sizes of the
+ * curve that the report has.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "print/text/table.h"
+#include "print/text/table_cells.h"
+#include "report/more_memory.h"
+#include "util/array.h"
+
+static void range_cell(struct grid *grid, double least, double most, const char *unit)
+{
+	if (round(least * 10) == round(most * 10))
+		grid_cell(grid, "%.3g%s", most, unit);
+	else
+		grid_cell(grid, "%.2g to %.2g%s", least, most, unit);
+}
+
+static void more_memory_row(struct grid *grid, const struct report *run,
+			    const struct memory_curve_point *point)
+{
+	const double ms = run->pages.evictions.curve.figures.total_ns / 1e6;
+
+	grid_row(grid);
+	grid_cell(grid, "%.1f MiB", point->pages * run->environment.page_bytes / 0x1p20);
+	range_cell(grid, 100 * point->least.faults, 100 * point->most.faults, " %");
+	range_cell(grid, ms * point->least.total_ns, ms * point->most.total_ns, "");
+}
+
+int table_more_memory(FILE *out, const struct report *run)
+{
+	static const char *const headings[] = { ">More memory", ">Faults avoided", ">Their ms" };
+	static const double shares[] = { 0.25, 0.5, 1 };
+	const struct memory_curve_figures *figures = &run->pages.evictions.curve.figures;
+	const struct memory_curve_point *point, *last = NULL;
+	struct grid grid;
+	size_t i;
+	int err;
+
+	if (!run->pages.evictions.curve.nr_points)
+		return 0;
+	fprintf(out,
+		"More memory would avoid, of %" PRIu64 " faults on reclaimed pages in %.3g ms\n",
+		figures->faults, figures->total_ns / 1e6);
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
+	for (i = 0; i < ARRAY_SIZE(shares); i++) {
+		point = more_memory_for(run, shares[i]);
+		if (point && point != last)
+			more_memory_row(&grid, run, point);
+		last = point ?: last;
+	}
+	err = grid_close(&grid, out);
+	if (more_memory_is_shared(run))
+		fputs("Processes without such faults reclaimed some of these pages: their own "
+		      "pages may need a part of this memory.\n",
+		      out);
+	if (figures->one_of > 1)
+		fprintf(out, "Estimated from one of %" PRIu64 " pages, %" PRIu64 " in all.\n",
+			figures->one_of, figures->sampled);
+	fputc('\n', out);
+	return err;
+}
