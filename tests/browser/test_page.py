@@ -13,7 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from conftest import pfdrive
 
 FIGURES = ("order", "cost", "latency", "cumulative", "parts", "heat", "readahead", "timeline",
-           "evictions")
+           "evictions", "more_memory")
 # In these figures each row of data is one mark.
 MARKED = ("order", "cost", "parts", "heat", "readahead", "timeline", "evictions")
 DESKTOP, PHONE = 1280, 360

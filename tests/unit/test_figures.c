@@ -82,11 +82,12 @@ static void read_pages(uint64_t page, uint32_t pages)
 	read_pages_of(5, page, pages);
 }
 
-static void evict_pages_by(uint32_t pid, uint64_t page, uint32_t pages)
+static void remove_pages(uint32_t pid, uint64_t page, uint32_t pages, uint32_t flags)
 {
 	const struct pfstat_page event = {
 		.event = { .type = PFSTAT_EVENT_PAGE,
 			   .size = sizeof(event),
+			   .flags = flags,
 			   .pid = pid,
 			   .tid = pid,
 			   .ns = now_ns },
@@ -98,6 +99,16 @@ static void evict_pages_by(uint32_t pid, uint64_t page, uint32_t pages)
 	};
 
 	add(ITEM_EVENT, &event);
+}
+
+static void evict_pages_by(uint32_t pid, uint64_t page, uint32_t pages)
+{
+	remove_pages(pid, page, pages, 0);
+}
+
+static void reclaim_page(uint64_t page)
+{
+	remove_pages(1, page, 1, PFSTAT_PAGE_RECLAIMED);
 }
 
 static void evict_pages(uint64_t page, uint32_t pages)
@@ -623,6 +634,45 @@ TEST(test_evictions_name_the_evictors)
 	     "16 pages were evicted, 8 read again, 100.0 % of these "
 	     "after another process had evicted them; 1 fault waited 100 µs");
 	says("evictions", DRAWING_SCRIPT, "'1: hog (2)' 1");
+	end();
+}
+
+/* One page is out at a time. */
+TEST(test_memory_that_avoids_each_fault_is_named)
+{
+	unsigned int i;
+
+	begin();
+	read_pages(0, 2);
+	for (i = 0; i < 8; i++) {
+		reclaim_page(i % 2);
+		read_pages(i % 2, 1);
+		fault(1, i % 2, 100000, PFSTAT_CLASS_DISK);
+	}
+	draw();
+	says("more_memory", DRAWING_READING,
+	     "With 4.0 KiB more, none of 8 faults that waited 800 µs for reclaimed pages would "
+	     "have been.");
+	ck_assert_double_eq(sum_where("more_memory", 1, 0, "0.004"), 100);
+	end();
+}
+
+TEST(test_lines_of_more_memory_enclose_what_it_avoids)
+{
+	unsigned int i;
+
+	begin();
+	read_pages(0, 300);
+	for (i = 0; i < 300; i++)
+		reclaim_page(i);
+	for (i = 0; i < 300; i++) {
+		read_pages(299 - i, 1);
+		fault(1, 299 - i, 100000, PFSTAT_CLASS_DISK);
+	}
+	draw();
+	says("more_memory", DRAWING_SCRIPT, "title 'at least'");
+	says("more_memory", DRAWING_AMOUNT, "32 sizes, and none.");
+	ck_assert_double_eq(sum_where("more_memory", 2, 0, "0.000"), 0);
 	end();
 }
 

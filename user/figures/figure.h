@@ -42,7 +42,8 @@ struct figure {
 	FIGURE(heat)       \
 	FIGURE(readahead)  \
 	FIGURE(timeline)   \
-	FIGURE(evictions)
+	FIGURE(evictions)  \
+	FIGURE(more_memory)
 
 #define FIGURE_DECLARATION(name) extern const struct figure figure_##name;
 FIGURES(FIGURE_DECLARATION)

@@ -103,6 +103,8 @@ def compiled(schema):
             f"{value!r} is not one of {values}",
         "minimum": lambda _, least: lambda value: f"{value} is less than {least}"
             if number(value) and value < least else None,
+        "maximum": lambda _, most: lambda value: f"{value} is more than {most}"
+            if number(value) and value > most else None,
         "minItems": lambda _, least: lambda value: "it has too few items"
             if isinstance(value, list) and len(value) < least else None,
         "maxItems": lambda _, most: lambda value: "it has too many items"

@@ -479,9 +479,10 @@ static void fill_curve(const struct evictions *evictions, struct evictions_curve
 
 	memory_curve_figures(evictions->curve, &curve->figures);
 	most = curve->figures.most_out;
-	curve->nr_points = curve->figures.faults ? EVICTIONS_POINTS : 0;
+	if (curve->figures.faults)
+		curve->nr_points = most < EVICTIONS_POINTS ? most : EVICTIONS_POINTS;
 	for (i = 0; i < curve->nr_points; i++)
-		curve->points[i].pages = (most * (i + 1) + EVICTIONS_POINTS - 1) / EVICTIONS_POINTS;
+		curve->points[i].pages = most * (i + 1) / curve->nr_points;
 	memory_curve_points(evictions->curve, curve->points, curve->nr_points);
 }
 

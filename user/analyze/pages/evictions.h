@@ -64,7 +64,7 @@ static inline bool evictions_is_itself(const struct evictions_pair *pair)
 /* Which faults on reclaimed pages more memory would have avoided, see memory_curve.h. */
 struct evictions_curve {
 	struct memory_curve_figures figures;
-	/* Equal steps up to as many pages as were out at once; none without such faults. */
+	/* Equal steps up to as many pages as were out at once. None without such faults. */
 	struct memory_curve_point points[EVICTIONS_POINTS];
 	size_t nr_points;
 };
