@@ -151,14 +151,14 @@ static void run_sizes(enum pattern pattern, enum policy policy, unsigned int nr,
 
 TEST(test_an_lru_of_each_size_is_within_the_curve, .loops = NR_PATTERNS)
 {
-	/* At most 84 more pages: below 128 a distance is exact. */
-	const unsigned int sizes[4] = { 20, 40, 56, 104 };
+	/* At most 63 more pages: below 64 a distance is exact. */
+	const unsigned int sizes[4] = { 57, 67, 86, 120 };
 	struct memory_curve_point point;
 	uint64_t refaults[4];
 	double avoided;
 	unsigned int i;
 
-	run_sizes(_i, LRU, 120, 20000, sizes, refaults);
+	run_sizes(_i, LRU, 125, 20000, sizes, refaults);
 	memory_curve_figures(curve, &figures);
 	ck_assert_uint_gt(figures.faults, 1000);
 	ck_assert_uint_eq(figures.faults, refaults[0]);

@@ -13,13 +13,14 @@
 #include "analyze/pages/memory_curve.h"
 #include "util/hash.h"
 
-/* Buckets per power of two; distances below 2 * BUCKETS are exact. */
-#define BUCKETS_LOG 6
-#define BUCKETS	    (1U << BUCKETS_LOG)
-#define NR_BUCKETS  ((64 - BUCKETS_LOG) * BUCKETS + BUCKETS)
+/* Buckets per power of two; distances below 2 * BUCKETS are exact. The last one has all beyond. */
+#define BUCKETS_LOG  5
+#define BUCKETS	     (1U << BUCKETS_LOG)
+#define DISTANCE_LOG 40
+#define NR_BUCKETS   ((DISTANCE_LOG - BUCKETS_LOG) * BUCKETS + BUCKETS)
 
-/* The FIFO is computed for stays that are longer by the run's time / LONGER^i. */
-#define NR_STAYS 96U
+/* A FIFO i keeps pages longer by the run's time / LONGER^i. */
+#define NR_FIFOS 96U
 #define LONGER	 1.125
 
 /* Returns at regular intervals: the variance of a page's time out, relative to its mean squared. */
@@ -38,7 +39,7 @@ struct page_cycles {
 	struct page_cycles *next_of_file;
 	uint64_t since_ns;     /* of the last eviction or return */
 	uint32_t slot, bucket; /* plus one; 0: the page is not out, or no fault may wait for it */
-	uint32_t evictions, returns, stays;
+	uint32_t evictions, returns, periods;
 	uint32_t faults;
 	uint64_t total_ns;
 	double out_ns, out_square, in_ns;
@@ -239,7 +240,7 @@ int memory_curve_evict(struct memory_curve *curve, const struct memory_curve_pag
 	if (!cycles)
 		return err;
 	if (cycles->returns && !cycles->slot) {
-		cycles->stays++;
+		cycles->periods++;
 		cycles->in_ns += ns - cycles->since_ns;
 	}
 	/* If it is out, its return was not seen. */
@@ -260,7 +261,9 @@ static unsigned int bucket_of(uint64_t distance)
 	const unsigned int bits = 64 - __builtin_clzll(distance | 1);
 	const unsigned int shift = bits > BUCKETS_LOG + 1 ? bits - BUCKETS_LOG - 1 : 0;
 
-	return shift * BUCKETS + (distance >> shift);
+	const unsigned int bucket = shift * BUCKETS + (distance >> shift);
+
+	return bucket < NR_BUCKETS ? bucket : NR_BUCKETS - 1;
 }
 
 /* The largest distance of a bucket. */
@@ -373,23 +376,23 @@ void memory_curve_figures(const struct memory_curve *curve, struct memory_curve_
 	figures->is_regular = is_regular(curve);
 }
 
-/* The FIFO whose pages stay longer by so long. */
+/* The FIFO that keeps pages longer by @longer_ns. */
 struct fifo {
-	double longer_ns, mean_stay_ns;
+	double longer_ns, mean_period_ns;
 	uint64_t end_ns;
 	double pages; /* of memory more, on average, in the sample */
 	struct memory_curve_sums all, avoided;
 };
 
 /*
- * The first stay of a page is not known, since it may have begun before the recording. The mean of
- * all pages stands for it. A page that is still out at the end counts with the time until then.
+ * The first period of a page in memory may have begun before the recording. The mean of all pages
+ * stands for it. A page that is still out at the end counts with the time until then.
  */
 static int add_to_fifo(void *context, void *value)
 {
 	const struct page_cycles *page = value;
 	struct fifo *fifo = context;
-	double out_ns = page->out_ns, mean_out, stay, share;
+	double out_ns = page->out_ns, mean_out, period, share;
 
 	if (page->slot)
 		out_ns += fifo->end_ns - page->since_ns;
@@ -398,8 +401,8 @@ static int add_to_fifo(void *context, void *value)
 		return 0;
 	}
 	mean_out = out_ns / page->returns;
-	stay = (page->in_ns + fifo->mean_stay_ns) / (page->stays + 1);
-	share = fifo->longer_ns / (stay + fifo->longer_ns + mean_out);
+	period = (page->in_ns + fifo->mean_period_ns) / (page->periods + 1);
+	share = fifo->longer_ns / (period + fifo->longer_ns + mean_out);
 	/* It is out for @mean_out each time that it still returns. */
 	fifo->pages += out_ns * share;
 	fifo->all.faults += page->faults;
@@ -409,30 +412,30 @@ static int add_to_fifo(void *context, void *value)
 	return 0;
 }
 
-static int add_stays(void *context, void *value)
+static int add_periods(void *context, void *value)
 {
 	const struct page_cycles *page = value;
 	double *sums = context;
 
 	sums[0] += page->in_ns;
-	sums[1] += page->stays;
+	sums[1] += page->periods;
 	return 0;
 }
 
-/* Fills @fifos from short to long stays. */
-static void fifos_fill(const struct memory_curve *curve, struct fifo fifos[NR_STAYS])
+/* Fills @fifos from those that keep pages for a short time on. */
+static void fifos_fill(const struct memory_curve *curve, struct fifo fifos[NR_FIFOS])
 {
 	const double span_ns = curve->last_ns - curve->first_ns;
-	double stays[2] = { 0 };
+	double periods[2] = { 0 };
 	struct fifo *fifo;
 	unsigned int i;
 
-	hash_visit(&curve->pages, add_stays, stays);
-	for (i = 0; i < NR_STAYS; i++) {
+	hash_visit(&curve->pages, add_periods, periods);
+	for (i = 0; i < NR_FIFOS; i++) {
 		fifo = &fifos[i];
 		*fifo = (struct fifo){
-			.longer_ns = span_ns * pow(LONGER, (double)i + 1 - NR_STAYS),
-			.mean_stay_ns = stays[1] ? stays[0] / stays[1] : 0,
+			.longer_ns = span_ns * pow(LONGER, (double)i + 1 - NR_FIFOS),
+			.mean_period_ns = periods[1] ? periods[0] / periods[1] : 0,
 			.end_ns = curve->last_ns,
 		};
 		hash_visit(&curve->pages, add_to_fifo, fifo);
@@ -445,12 +448,12 @@ static double between(double from, double to, double weight)
 	return from + (to - from) * weight;
 }
 
-/* Between two stays, the shares are interpolated. With more pages than the longest: its shares. */
-static struct memory_curve_sums fifo_shares(const struct fifo fifos[NR_STAYS], uint64_t pages)
+/* Interpolates between two FIFOs. With more pages than the last one: its shares. */
+static struct memory_curve_sums fifo_shares(const struct fifo fifos[NR_FIFOS], uint64_t pages)
 {
 	static const struct fifo none;
 	const struct fifo *from = &none, *to = fifos;
-	const struct fifo *last = &fifos[NR_STAYS - 1];
+	const struct fifo *last = &fifos[NR_FIFOS - 1];
 	double weight;
 
 	for (; to < last && to->pages < pages; to++)
@@ -499,7 +502,7 @@ void memory_curve_points(const struct memory_curve *curve, struct memory_curve_p
 			 size_t nr)
 {
 	static const struct memory_curve_sums all = { 1, 1 };
-	struct fifo fifos[NR_STAYS] = { 0 };
+	struct fifo fifos[NR_FIFOS] = { 0 };
 	struct memory_curve_sums lru, fifo;
 	const bool has_fifo = nr && !is_regular(curve);
 	size_t i;

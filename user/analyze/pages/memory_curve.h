@@ -5,11 +5,11 @@
  *
  * - LRU: the page that was not used for the longest time leaves. A page that returns has a
  *   distance: its rank among the pages that are still out, newest first. With as many more pages
- *   of memory an LRU would have kept it. A distance is exact below 128, else rounded up by at most
- *   1/64.
- * - FIFO: the use of a page does not keep it in memory. A page of n returns that stays in memory
- *   for the time R and is out for the time O returns n (R + O) / (R + D + O) times if each page
- *   stays longer by D. It takes that the times of use of a page are independent. Pages that return
+ *   of memory an LRU would have kept it. A distance is exact below 64, else rounded up by at most
+ *   1/32.
+ * - FIFO: the use of a page does not keep it in memory. A page of n returns that is in memory for
+ *   the time R and out for the time O returns n (R + O) / (R + D + O) times if each page leaves
+ *   later by D. It takes that the times of use of a page are independent. Pages that return
  *   at regular intervals, as in a loop, contradict this, and the LRU alone counts.
  *
  * Pure, in bounded memory: above a limit, half of the pages are sampled away (SHARDS: Waldspurger
