@@ -11,6 +11,7 @@
 
 #include "analyze/fault/attempt_chain.h"
 #include "analyze/fault/explain.h"
+#include "analyze/fault/fault_attempt.h"
 #include "analyze/fault/fault_builder.h"
 #include "analyze/fault/off_cpu.h"
 #include "analyze/fault/requests.h"
@@ -216,60 +217,14 @@ static bool sleep_is_missing(const struct explain *explain, const struct thread_
 					record->start_ns + record->duration_ns);
 }
 
-/*
- * do_page_mkwrite() replaces the flags of the fault. A record that describes its handle_mm_fault()
- * has those of the fault; otherwise its mode is not known, and nearly all are the program's.
- */
-static uint32_t flags_of_record(const struct pfstat_record *record)
-{
-	return record->op == PFSTAT_OP_PAGE_MKWRITE && !record->fault_ns ?
-		       record->flags | PFSTAT_FLAG_USER :
-		       record->flags;
-}
-
-static void describe_record(struct explained *fault, const struct pfstat_record *record)
-{
-	fault->pid = record->pid;
-	fault->tid = record->tid;
-	fault->address = record->address;
-	fault->flags = flags_of_record(record);
-	fault->ip = record->ip;
-}
-
 static void explain_add_call(struct explain *explain, struct thread_state *thread,
 			     const struct pfstat_record *record)
 {
 	struct fault_builder *builder = thread->fault;
-	struct explained *fault = &builder->fault;
 
-	if (fault->class == FAULT_PASS || fault->class >= FAULT_FIRST_OTHER)
-		fault->class = (enum fault_class)record->class;
-	fault->pgoff = record->pgoff;
-	fault->inode = record->inode;
-	fault->dev = record->dev;
-	fault->handler_ns += record->duration_ns;
-	fault->result = record->result;
-	/* ->page_mkwrite maps no page: ->fault mapped it before, if it was called. */
-	if (record->op != PFSTAT_OP_PAGE_MKWRITE && record->op != PFSTAT_OP_PFN_MKWRITE)
-		fault->order = record->facts & PFSTAT_FACT_FOLIO ? record->order : 0;
-	fault->content = record->facts & PFSTAT_FACT_COW ? PFSTAT_CONTENT_FILE :
-							   PFSTAT_CONTENT_UNKNOWN;
-	fault->huge_order = 0;
-	fault->attempts++;
-	fault->around_before = record->around_before;
-	fault->around_pages = record->around_pages;
-	builder->by_event = false;
-	builder->last_flags = record->flags;
-	fault_builder_add_call(builder, record->start_ns, record->start_ns + record->duration_ns,
-			       sleep_is_missing(explain, thread, record));
+	fault_attempt_add_call(builder, record, sleep_is_missing(explain, thread, record));
 	builder->complete = !thread->chain.open && !(record->result & PFSTAT_RESULT_ERROR);
-	fault->major = builder->complete && thread->chain.major;
-}
-
-/* The kernel repeats a fault with TRIED, or under the mmap lock if the per-VMA lock did not do. */
-static bool is_repeated(const struct fault_builder *builder, uint32_t flags)
-{
-	return flags & PFSTAT_FLAG_TRIED || (builder->last_flags & ~flags & PFSTAT_FLAG_VMA_LOCK);
+	builder->fault.major = builder->complete && thread->chain.major;
 }
 
 /* Whether the call is part of the fault that the thread is in. */
@@ -278,15 +233,8 @@ static bool explain_continues(const struct explain *explain, const struct fault_
 {
 	if (!explain_is_same_page(explain, builder->fault.address, record->address))
 		return false;
-	return role != CHAIN_FIRST || (builder->by_event && is_repeated(builder, record->flags));
-}
-
-/* Events come before records of the same time, so the event that describes it may precede it. */
-static bool is_in_last_span(const struct fault_builder *builder, const struct pfstat_record *record)
-{
-	return builder && builder->by_event && !record->fault_ns &&
-	       record->start_ns >= builder->last_from_ns &&
-	       record->start_ns + record->duration_ns == builder->last_to_ns;
+	return role != CHAIN_FIRST ||
+	       (builder->by_event && fault_attempt_is_repeated(builder, record->flags));
 }
 
 static int explain_add_late_call(struct explain *explain, struct thread_state *thread,
@@ -333,7 +281,7 @@ int explain_record(struct explain *explain, const struct pfstat_record *record)
 		return err;
 	role = attempt_chain_add(&thread->chain, record, explain->page_bytes,
 				 &explain->summary.chains);
-	if (is_in_last_span(thread->fault, record))
+	if (fault_attempt_is_in_last_span(thread->fault, record))
 		return explain_add_late_call(explain, thread, record);
 	if (thread->fault && !explain_continues(explain, thread->fault, record, role)) {
 		err = explain_emit_as_is(explain, thread);
@@ -345,7 +293,7 @@ int explain_record(struct explain *explain, const struct pfstat_record *record)
 			explain_begin(explain, (enum fault_class)record->class, record->start_ns);
 		if (!thread->fault)
 			return -ENOMEM;
-		describe_record(&thread->fault->fault, record);
+		fault_attempt_describe_record(&thread->fault->fault, record);
 	}
 	explain_add_call(explain, thread, record);
 	if (item_record_span(record, &from_ns, &to_ns))
@@ -357,57 +305,6 @@ int explain_record(struct explain *explain, const struct pfstat_record *record)
 	if (thread->chain.open || thread->chain.shared_write)
 		return 0;
 	return explain_emit_as_is(explain, thread);
-}
-
-static void describe_event(struct explained *fault, const struct pfstat_fault *event)
-{
-	fault->pid = event->event.pid;
-	fault->tid = event->event.tid;
-	fault->address = event->address;
-	fault->pgoff = event->pgoff;
-	fault->inode = event->inode;
-	fault->dev = event->dev;
-	fault->flags = event->fault_flags;
-	fault->ip = event->ip;
-	fault->perf = event->perf;
-}
-
-/* Without a call, the class of a hooked file's fault is not known. */
-static enum fault_class class_of_event(const struct pfstat_fault *event)
-{
-	return event->event.flags == PFSTAT_FAULT_HOOKED ? FAULT_OTHER :
-							   fault_class_of_kind(event->event.flags);
-}
-
-/* Adds an attempt that made no call. */
-static void explain_add_return(struct fault_builder *builder, const struct pfstat_fault *event)
-{
-	struct explained *fault = &builder->fault;
-
-	/* A first attempt may have returned before the kernel determined the kind. */
-	if (fault->class == FAULT_OTHER || fault->class == FAULT_PASS)
-		fault->class = class_of_event(event);
-	fault->attempts++;
-	fault->result = event->result;
-	fault->content = event->page & PFSTAT_PAGE_CONTENT_MASK;
-	fault->huge_order = event->page >> PFSTAT_PAGE_ORDER_SHIFT;
-	fault->order = 0;
-	fault->around_pages = 0;
-	fault->major = event->outcome == PFSTAT_OUTCOME_MAJOR;
-	builder->complete = event->outcome <= PFSTAT_OUTCOME_MAJOR;
-	builder->by_event = true;
-	builder->last_flags = event->fault_flags;
-	builder->last_from_ns = event->start_ns;
-	builder->last_to_ns = event->event.flags == PFSTAT_FAULT_HOOKED ? event->event.ns : 0;
-	if (!(event->perf & PFSTAT_PERF_NO_END))
-		builder->without_call_ns += item_elapsed(event->start_ns, event->event.ns);
-}
-
-/* The event describes the handle_mm_fault() of the pending calls. */
-static bool event_has_calls(const struct fault_builder *builder, const struct pfstat_fault *event)
-{
-	return builder && builder->nr_pending && builder->last_from_ns >= event->start_ns &&
-	       builder->last_to_ns <= event->event.ns;
 }
 
 static int explain_add_span(struct explain *explain, struct thread_state *thread,
@@ -439,7 +336,7 @@ static bool explain_is_return_of(const struct explain *explain, const struct fau
 	if (builder->complete ||
 	    !explain_is_same_page(explain, builder->fault.address, event->address))
 		return false;
-	return !builder->fault.calls || is_repeated(builder, event->fault_flags);
+	return !builder->fault.calls || fault_attempt_is_repeated(builder, event->fault_flags);
 }
 
 static int explain_add_fault(struct explain *explain, const struct pfstat_fault *event)
@@ -452,7 +349,7 @@ static int explain_add_fault(struct explain *explain, const struct pfstat_fault 
 	if (!thread)
 		return -ENOMEM;
 	attempt_chain_returned(&thread->chain);
-	if (event_has_calls(thread->fault, event))
+	if (fault_attempt_has_calls(thread->fault, event))
 		return explain_add_span(explain, thread, event);
 	if (thread->fault && !explain_is_return_of(explain, thread->fault, event)) {
 		err = explain_emit_as_is(explain, thread);
@@ -460,13 +357,13 @@ static int explain_add_fault(struct explain *explain, const struct pfstat_fault 
 			return err;
 	}
 	if (!thread->fault) {
-		thread->fault = explain_begin(explain, class_of_event(event), event->start_ns);
+		thread->fault = explain_begin(explain, fault_attempt_class(event), event->start_ns);
 		if (!thread->fault)
 			return -ENOMEM;
-		describe_event(&thread->fault->fault, event);
+		fault_attempt_describe_event(&thread->fault->fault, event);
 	}
 	explain_end_calls(explain, thread);
-	explain_add_return(thread->fault, event);
+	fault_attempt_add_return(thread->fault, event);
 	explain_end_span(explain, thread, event->start_ns, end_ns);
 	if (event->outcome == PFSTAT_OUTCOME_RETRY)
 		return 0;
