@@ -42,7 +42,7 @@ MODULE_PARM_DESC(self_test,
  * or never will, after the first grace period; rcu_tasks takes sleeping for leaving, so
  * calls asleep in I/O are waited for by their count; the second grace period covers the
  * few instructions between their last count and the return. There are none or few such
- * calls: the module has held itself until its calls were over (session.c).
+ * calls: the module has held itself until its calls were over (settle.c).
  */
 static void drain_calls(void)
 {

@@ -2,24 +2,20 @@
 /*
  * The recorder; see session.h. Commands come from the debugfs files. They start and stop recording
  * and watch processes and files; after a stop every shadow leads to the original operations. All
- * state is under session_mutex; session_lock has the copies that readers and work items use.
+ * state is under session_mutex; session_lock protects the copy that readers use.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 
 #include <linux/dcache.h>
-#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/jiffies.h>
 #include <linux/kernel.h>
-#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/path.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/spinlock.h>
-#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "attempt.h"
@@ -38,15 +34,10 @@
 #include "retry.h"
 #include "ring.h"
 #include "session.h"
+#include "settle.h"
 #include "shadow.h"
 #include "tally.h"
 #include "target.h"
-
-/* How long stop waits for faults that are inside their handler, in I/O mostly. */
-#define SESSION_DRAIN_MS 5000
-/* How long it waits then until the targets are unhooked; and how often that is tried. */
-#define SESSION_SETTLE_MS 1000
-#define SESSION_RETRY_MS  100
 
 #define SESSION_DEFAULTS { .fault_around = true, .ring_size = PFSTAT_RING_SIZE_DEFAULT }
 
@@ -59,19 +50,9 @@ static const struct session_state session_defaults = SESSION_DEFAULTS;
 static DEFINE_MUTEX(session_mutex);
 static struct session_state session = SESSION_DEFAULTS;
 
-/* For the small things below, which readers and work items use without the mutex. */
+/* Protects session_shown, which readers use without the mutex. */
 static DEFINE_SPINLOCK(session_lock);
 static struct session_state session_shown = SESSION_DEFAULTS;
-
-/*
- * The module holds a reference to itself from the first target until nothing is hooked any
- * more and no call is inside a wrapper. Both can take as long as a file system hangs: rmmod
- * is refused then, instead of waiting in the kernel.
- */
-static bool session_pinned;
-static bool session_active; /* between session_start() and session_stop() */
-static unsigned int session_stops;
-static DECLARE_WAIT_QUEUE_HEAD(session_settled);
 
 /*
  * Only this file's mappings are hooked; no dentry: those of any. A path, not a file: the
@@ -92,72 +73,6 @@ static void session_unlock(void)
 	session_shown = session;
 	spin_unlock(&session_lock);
 	mutex_unlock(&session_mutex);
-}
-
-/* Waits until no call is inside a wrapper; false: some take too long, or current was killed. */
-static bool session_drain(void)
-{
-	const unsigned long end = jiffies + msecs_to_jiffies(SESSION_DRAIN_MS);
-
-	while (pfstat_in_flight_sum()) {
-		if (time_after(jiffies, end) || fatal_signal_pending(current))
-			return false;
-		usleep_range(1000, 2000);
-	}
-	return true;
-}
-
-static void session_pin(void)
-{
-	spin_lock(&session_lock);
-	/* The caller has a file of this module open, so the module cannot go. */
-	if (!session_pinned)
-		__module_get(THIS_MODULE);
-	session_pinned = true;
-	session_active = true;
-	spin_unlock(&session_lock);
-}
-
-/* stops: session_stops, before the caller found that nothing is hooked or inside. */
-static void session_unpin(unsigned int stops)
-{
-	bool put;
-
-	spin_lock(&session_lock);
-	put = session_pinned && !session_active && session_stops == stops;
-	if (put)
-		session_pinned = false;
-	spin_unlock(&session_lock);
-	if (!put)
-		return;
-	wake_up_all(&session_settled);
-	module_put(THIS_MODULE); /* pfstat_session_exit() waits for this work item */
-}
-
-static void session_settle(struct work_struct *work);
-static DECLARE_DELAYED_WORK(session_settle_work, session_settle);
-
-/* Unhooks the targets of ended sessions whose locks are free, until none is left. */
-static void session_settle(struct work_struct *work)
-{
-	const unsigned int stops = READ_ONCE(session_stops);
-
-	if (pfstat_hook_undo() && !pfstat_in_flight_sum() && !pfstat_mm_counts_in_flight())
-		session_unpin(stops);
-	if (pfstat_target_retired() || (READ_ONCE(session_pinned) && !READ_ONCE(session_active)))
-		schedule_delayed_work(&session_settle_work, msecs_to_jiffies(SESSION_RETRY_MS));
-}
-
-static bool session_is_settled(void)
-{
-	return !READ_ONCE(session_pinned) || READ_ONCE(session_active);
-}
-
-/* After a stop, without the mutex: so that rmmod works at once, if nothing hangs. */
-static void session_wait_settled(void)
-{
-	wait_event_killable_timeout(session_settled, session_is_settled(),
-				    msecs_to_jiffies(SESSION_SETTLE_MS));
 }
 
 static void session_reset_figures(void)
@@ -207,7 +122,7 @@ static int session_start(void)
 	session_reset_figures();
 	if (session_only.dentry)
 		only = file_of(session_only.dentry);
-	session_pin();
+	pfstat_settle_hold();
 	pfstat_target_open(session.fault_around, &only);
 	session.recording = true;
 	return 0;
@@ -223,7 +138,7 @@ static void session_stop_recording(void)
 	pfstat_shadow_shut();
 	pfstat_follow_stop();
 	pfstat_target_retire();
-	if (!session_drain())
+	if (!pfstat_settle_drain())
 		pr_info("%ld faults have not ended and leave no record\n", pfstat_in_flight_sum());
 	pfstat_attempt_record(false);
 	pfstat_mm_fault_flush(true);
@@ -233,11 +148,7 @@ static void session_stop_recording(void)
 	/* No new fault enters, so that the count of those in flight only falls from here on. */
 	pfstat_mm_ignore_all();
 	session.recording = false;
-	spin_lock(&session_lock);
-	session_active = false;
-	session_stops++;
-	spin_unlock(&session_lock);
-	schedule_delayed_work(&session_settle_work, 0);
+	pfstat_settle_stop();
 }
 
 static void session_stop(void)
@@ -312,7 +223,7 @@ void pfstat_session_close(void)
 	mutex_lock(&session_mutex);
 	session_release();
 	session_unlock();
-	session_wait_settled();
+	pfstat_settle_wait();
 }
 
 /* A program that it executed since mm was looked up may have mapped before it was in the table. */
@@ -352,7 +263,7 @@ static int watch_mm(struct task_struct *task, struct pid *pid, struct mm_struct 
 	err = pfstat_hook_mm(mm, NULL, &result);
 	if (err && !known) {
 		pfstat_target_forget(pid, mm);
-		schedule_delayed_work(&session_settle_work, 0);
+		pfstat_settle_soon();
 	}
 	return err;
 }
@@ -570,7 +481,7 @@ int pfstat_session_command(enum session_user user, const char *line, bool frames
 	err = mutex_lock_killable(&session_mutex);
 	if (err)
 		return err;
-	stops = session_stops;
+	stops = pfstat_settle_stops();
 	err = session_claim(user);
 	if (err)
 		goto unlock;
@@ -587,10 +498,10 @@ int pfstat_session_command(enum session_user user, const char *line, bool frames
 	if (user == SESSION_CONTROL)
 		session.user = session.recording ? SESSION_CONTROL : SESSION_NOBODY;
 unlock:
-	stops -= session_stops;
+	stops -= pfstat_settle_stops();
 	session_unlock();
 	if (stops)
-		session_wait_settled();
+		pfstat_settle_wait();
 	return err;
 }
 
@@ -598,6 +509,6 @@ unlock:
 void pfstat_session_exit(void)
 {
 	cancel_work_sync(&session_idle_work);
-	cancel_delayed_work_sync(&session_settle_work);
+	pfstat_settle_exit();
 	session_set_only((struct path){});
 }
