@@ -12,16 +12,15 @@
 #include "util/folding.h"
 #include "util/hash.h"
 
-/* A group that was found is found again here, without the hash table. A power of two. */
-#define RECENT_CELLS 64U
-
 struct groups {
 	struct hash cells; /* by hash of the key */
 	size_t count, max;
 	uint64_t admitted; /* groups ever */
 	uint64_t folded;   /* groups in `others`; each one counts as often as it was folded */
 	uint64_t floor_ns;
-	struct cell *recent[RECENT_CELLS]; /* NULL: none */
+	/* A group that was found is found again here, without the hash table. NULL: none. */
+	struct cell **recent;
+	size_t nr_recent; /* a power of two */
 	struct cell others;
 };
 
@@ -29,9 +28,17 @@ struct groups *groups_new(size_t max)
 {
 	struct groups *groups = calloc(1, sizeof(*groups));
 
-	if (groups)
-		groups->max = max;
-	return groups;
+	if (!groups)
+		return NULL;
+	groups->max = max;
+	groups->nr_recent = 1;
+	while (groups->nr_recent < max)
+		groups->nr_recent *= 2;
+	groups->recent = calloc(groups->nr_recent, sizeof(*groups->recent));
+	if (groups->recent)
+		return groups;
+	free(groups);
+	return NULL;
 }
 
 static void free_cells(void *value)
@@ -50,6 +57,7 @@ void groups_free(struct groups *groups)
 	if (!groups)
 		return;
 	hash_exit(&groups->cells, free_cells);
+	free(groups->recent);
 	free(groups);
 }
 
@@ -65,12 +73,12 @@ static struct cell *find_in(struct cell *cell, const struct group_key *key)
 	return cell;
 }
 
-/* Faults come in runs of one file, one thread, one code; neighbours have neighbouring places. */
+/* Threads, files and code of neighbouring numbers have neighbouring places. */
 static struct cell **groups_recent(struct groups *groups, const struct group_key *key)
 {
 	const uint64_t mixed = key->address + key->inode + key->tid;
 
-	return &groups->recent[(mixed ^ mixed >> 12) % RECENT_CELLS];
+	return &groups->recent[(mixed ^ mixed >> 12) & (groups->nr_recent - 1)];
 }
 
 struct cell *groups_find(const struct groups *groups, const struct group_key *key)
@@ -136,7 +144,7 @@ int groups_close(struct groups *groups, const struct group_key *key)
 
 	if (!cell)
 		return 0;
-	memset(groups->recent, 0, sizeof(groups->recent));
+	*groups_recent(groups, key) = NULL;
 	err = groups_take_out(groups, cell);
 	cell->closed = true;
 	cell->key.address = cell->number;
@@ -271,7 +279,7 @@ static int groups_fold(struct groups *groups)
 		return -ENOMEM;
 	hash_visit(&groups->cells, groups_collect, &next);
 	nr = folding_choose(entries, groups->count, &groups->floor_ns);
-	memset(groups->recent, 0, sizeof(groups->recent));
+	memset(groups->recent, 0, groups->nr_recent * sizeof(*groups->recent));
 	for (i = 0; i < nr && !err; i++)
 		err = groups_fold_cell(groups, entries[i].value);
 	free(entries);
