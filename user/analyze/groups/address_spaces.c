@@ -25,9 +25,10 @@
  */
 struct space {
 	uint32_t pid;
-	struct space_maps *maps;      /* NULL: none */
-	const struct space_map *last; /* the mapping found last, or NULL */
-	uint32_t threads;	      /* known threads, not counting the first */
+	struct space_maps *maps; /* NULL: none */
+	/* Those found last, or NULL: a fault looks up its address, then its instruction. */
+	const struct space_map *last[2];
+	uint32_t threads; /* known threads, not counting the first */
 	bool first_ended;
 };
 
@@ -58,13 +59,19 @@ struct spaces {
 	struct space *last;
 };
 
+static void space_forget_last(struct space *space)
+{
+	space->last[0] = NULL;
+	space->last[1] = NULL;
+}
+
 /* Removes all maps of the space, and returns the capacity that becomes free. */
 static size_t release_maps(struct space *space)
 {
 	const size_t freed = space_maps_put(space->maps);
 
 	space->maps = NULL;
-	space->last = NULL;
+	space_forget_last(space);
 	return freed;
 }
 
@@ -254,7 +261,7 @@ static int address_spaces_insert(struct spaces *spaces, struct space *space,
 	if (err)
 		return err;
 	before = space->maps->capacity;
-	space->last = NULL;
+	space_forget_last(space);
 	err = space_maps_replace(space->maps, map, spaces->page_bytes,
 				 spaces->max_capacity - spaces->capacity + before);
 	spaces->capacity += space->maps->capacity - before;
@@ -503,14 +510,18 @@ const struct space_map *address_spaces_find(struct spaces *spaces, uint32_t pid,
 {
 	struct space *space = space_find(spaces, pid);
 	const struct space_map *map;
+	unsigned int i;
 
 	if (!space || !space->maps)
 		return NULL;
-	map = space->last;
-	if (!map || address < map->start || address >= map->end) {
-		map = space_maps_first_after(space->maps, address);
-		space->last = map;
+	for (i = 0; i < 2; i++) {
+		map = space->last[i];
+		if (map && address >= map->start && address < map->end)
+			return map;
 	}
+	map = space_maps_first_after(space->maps, address);
+	space->last[1] = space->last[0];
+	space->last[0] = map;
 	return map && address >= map->start ? map : NULL;
 }
 
