@@ -26,7 +26,7 @@ static int pfbench_usage(FILE *out, int status)
 static int pfbench_complete(int argc, char **argv)
 {
 	const struct subcommand *all[BENCH_MAX_COMMANDS];
-	const size_t nr = bench_all_commands(all);
+	const size_t nr = bench_commands_all(all);
 	int err;
 
 	if (argc != 2 || !completion_print(stdout, argv[1], all, nr))

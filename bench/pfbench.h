@@ -21,7 +21,7 @@ const char *bench_command_word(const struct subcommand *command);
  * The commands of pfdrive, where those that pfbench runs have their options, too. Returns their
  * number.
  */
-size_t bench_all_commands(const struct subcommand *all[BENCH_MAX_COMMANDS]);
+size_t bench_commands_all(const struct subcommand *all[BENCH_MAX_COMMANDS]);
 
 /* The accesses of a study of memory pressure alone, see drive_accesses(). */
 int pressure_accesses(int argc, char **argv, bool bare);

@@ -5,5 +5,5 @@
 
 int main(int argc, char **argv)
 {
-	return program_start() ? STATUS_FAILED : command_line(argc, argv);
+	return program_start() ? STATUS_FAILED : subcommands_run(argc, argv);
 }

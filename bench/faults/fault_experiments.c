@@ -39,7 +39,7 @@ static int take_run(struct fault_run *run, const json_t *json)
 	const json_t *classes = json_object_get(json, "classes");
 
 	if (!json_is_object(study) || !json_is_object(classes) ||
-	    environment_from_json(&run->environment, json_object_get(json, "environment")) ||
+	    json_environment_parse(&run->environment, json_object_get(json, "environment")) ||
 	    !is_fault_around_off(&run->environment))
 		return -ENODATA;
 	run->counts.disk = count_of(study, "disk");
@@ -78,7 +78,7 @@ static uint64_t fault_pages_of(uint64_t bytes, uint64_t page_bytes)
 	return (bytes + page_bytes - 1) / page_bytes;
 }
 
-int fault_order_of(const struct pattern *pattern, uint32_t **order, uint64_t *pages)
+int fault_experiment_order(const struct pattern *pattern, uint32_t **order, uint64_t *pages)
 {
 	const uint64_t all = fault_pages_of(pattern->bytes, pattern->page_bytes);
 	const volatile sig_atomic_t stop = 0;
@@ -133,7 +133,7 @@ int fault_run_simulate(const struct fault_run *run, struct fault_counts *counts)
 	pattern.page_bytes = e->page_bytes;
 	if (pattern_fit(&pattern, e->file_bytes, e->accesses, e->seed))
 		return -EINVAL;
-	err = fault_order_of(&pattern, &order, &pages);
+	err = fault_experiment_order(&pattern, &order, &pages);
 	if (err)
 		return err;
 	err = fault_counts_simulate(counts, &options, order, pages);

@@ -56,6 +56,6 @@ int fault_counts_simulate(struct fault_counts *counts, const struct readahead_ru
 			  const uint32_t *order, uint64_t pages);
 
 /* The order in which a fitted pattern first accesses the pages: free it. -ENOMEM */
-int fault_order_of(const struct pattern *pattern, uint32_t **order, uint64_t *pages);
+int fault_experiment_order(const struct pattern *pattern, uint32_t **order, uint64_t *pages);
 
 #endif

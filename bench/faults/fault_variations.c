@@ -66,7 +66,7 @@ static int order_of_pattern(const char *text, uint64_t seed, uint32_t **order, u
 
 	pattern.page_bytes = STUDY_PAGE;
 	err = err ?: pattern_fit(&pattern, (uint64_t)STUDY_PAGES * STUDY_PAGE, 0, seed);
-	return err ?: fault_order_of(&pattern, order, pages);
+	return err ?: fault_experiment_order(&pattern, order, pages);
 }
 
 static int order_of_run(const struct fault_variation *variation, uint64_t run, uint32_t **order,

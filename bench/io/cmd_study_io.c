@@ -179,7 +179,7 @@ static void study_io_parse(struct via_options *options, int argc, char **argv)
 static int check_folder(const struct via_options *options)
 {
 	int fd = open(options->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool memory = options->caches[IO_COLD] && fd >= 0 && cache_is_all(fd);
+	bool memory = options->caches[IO_COLD] && fd >= 0 && file_cache_is_all(fd);
 
 	if (fd >= 0)
 		close(fd);

@@ -18,7 +18,7 @@
 static int io_files_make_one(struct io_files *files, const char *folder,
 			     const volatile sig_atomic_t *stop)
 {
-	int fd = scratch_make(folder, files->bytes, stop);
+	int fd = scratch_file_make(folder, files->bytes, stop);
 	int err;
 
 	if (fd < 0)
@@ -73,7 +73,7 @@ unsigned int io_files_that_fit(const struct io_files *files, uint64_t available_
 static int io_files_read_once(const struct mapping *mapping, const volatile sig_atomic_t *stop)
 {
 	uint64_t resident;
-	int err = cache_make_warm(mapping, stop, &resident);
+	int err = file_cache_make_warm(mapping, stop, &resident);
 
 	return err == -ENOBUFS ? 0 : err;
 }
@@ -85,11 +85,11 @@ static int io_files_prepare_one(const struct mapping *mapping, enum io_cache cac
 
 	switch (cache) {
 	case IO_COLD:
-		return cache_make_cold(mapping, stop, &resident);
+		return file_cache_make_cold(mapping, stop, &resident);
 	case IO_WARM:
 		return io_files_read_once(mapping, stop);
 	default:
-		return cache_make_warm(mapping, stop, &resident);
+		return file_cache_make_warm(mapping, stop, &resident);
 	}
 }
 
@@ -112,7 +112,7 @@ int io_files_resident(const struct io_files *files, unsigned int nr, uint64_t *p
 
 	*pages = 0;
 	for (i = 0; i < nr && !err; i++) {
-		err = cache_resident(&files->mappings[i], &resident);
+		err = file_cache_resident(&files->mappings[i], &resident);
 		*pages += resident;
 	}
 	return err;

@@ -26,7 +26,7 @@ struct io_files {
 
 /*
  * They are on the disk when it returns. -ENOSPC; -EINTR: a signal; -EMFILE: more than may be open
- * at a time; and others as scratch_make().
+ * at a time; and others as scratch_file_make().
  */
 int io_files_make(struct io_files *files, const char *folder, unsigned int nr, uint64_t bytes,
 		  const volatile sig_atomic_t *stop);

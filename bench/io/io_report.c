@@ -7,7 +7,7 @@
 
 #define MIB (1024.0 * 1024)
 
-double io_rate(const struct io_row *row, const struct io_pass *pass)
+double io_report_rate(const struct io_row *row, const struct io_pass *pass)
 {
 	const double seconds = io_pass_ns(pass) / 1e9;
 	const double bytes = (double)row->nr_files * row->bytes;
@@ -21,7 +21,7 @@ static bool io_is_own_syscall(uint32_t number)
 	return number == SYS_getrusage || number == SYS_clock_gettime;
 }
 
-uint64_t io_syscalls(const struct report *seen)
+uint64_t io_report_syscalls(const struct report *seen)
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -34,7 +34,7 @@ uint64_t io_syscalls(const struct report *seen)
 	return sum;
 }
 
-double io_overhead(const struct io_row *row)
+double io_report_overhead(const struct io_row *row)
 {
 	double mean = 0;
 	unsigned int i;

@@ -30,11 +30,11 @@ struct io_report {
 };
 
 /* MiB/s of a pass: its bytes in the time of its phases. */
-double io_rate(const struct io_row *row, const struct io_pass *pass);
+double io_report_rate(const struct io_row *row, const struct io_pass *pass);
 /* System calls of the watched pass, without the instrument's own; COUNT_NA: n/a. */
-uint64_t io_syscalls(const struct report *seen);
+uint64_t io_report_syscalls(const struct report *seen);
 /* By how much watching made the pass longer, against the mean of the bare ones; NAN: n/a. */
-double io_overhead(const struct io_row *row);
+double io_report_overhead(const struct io_row *row);
 
 /* Each returns 0 or a negative errno. */
 int io_table(FILE *out, const struct io_report *report);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/io/io_report.h"
-#include "print/text/table_cells.h"
+#include "print/text/cells.h"
 #include "util/array.h"
 #include "util/page_size.h"
 
@@ -157,7 +157,7 @@ static int io_table_rates(FILE *out, const struct io_report *report)
 		row = &report->rows[i];
 		io_table_begin_row(&grid, row);
 		grid_cell(&grid, "%.4g", (double)row->nr_files * row->bytes / (1 << 20));
-		io_table_spread_cell(&grid, row, io_rate, true);
+		io_table_spread_cell(&grid, row, io_report_rate, true);
 		io_table_spread_cell(&grid, row, io_table_took_ms, true);
 		io_table_spread_cell(&grid, row, io_table_sync_ms, true);
 	}
@@ -194,16 +194,16 @@ static void io_table_seen_row(struct grid *grid, const struct io_row *row)
 
 	io_table_begin_row(grid, row);
 	summary_figures(seen->summary, &figures);
-	cell_count(grid, io_syscalls(seen));
+	cell_count(grid, io_report_syscalls(seen));
 	cell_count(grid, seen->bpf.off_cpu_count);
 	cell_count(grid, figures.faults);
 	cell_count(grid, figures.major);
 	cell_count(grid, figures.classes[PFSTAT_CLASS_MKWRITE].count);
 	cell_count(grid, seen->ledger.unexplained);
-	if (isnan(io_overhead(row)))
+	if (isnan(io_report_overhead(row)))
 		grid_cell(grid, "n/a");
 	else
-		grid_cell(grid, "%+.1f%%", 100 * io_overhead(row));
+		grid_cell(grid, "%+.1f%%", 100 * io_report_overhead(row));
 }
 
 /* As the report's warnings: lost events are missing in the row's counts. */

@@ -28,7 +28,7 @@ static error_t study_pressure_parse_option(int key, char *text, struct argp_stat
 		state->child_inputs[1] = &arguments->compete;
 		return 0;
 	case ARGP_KEY_SUCCESS:
-		compete_check(state, &arguments->compete);
+		compete_options_check(state, &arguments->compete);
 		if (arguments->run.record)
 			usage(state,
 			      "--record: a recording holds one run, and a study makes two; use "
@@ -59,7 +59,7 @@ static void pressure_parse(struct pressure_arguments *arguments, int argc, char 
 {
 	*arguments = (struct pressure_arguments){ 0 };
 	run_arguments_init(&arguments->run);
-	compete_parse(COMPETE_DEFAULT, &arguments->compete);
+	compete_options_parse(COMPETE_DEFAULT, &arguments->compete);
 	argp_parse(&study_pressure_argp, argc, argv, 0, NULL, arguments);
 }
 

@@ -64,7 +64,7 @@ static int compete_parse_amount(const char *text, struct compete_options *option
 	return *end || options->ratio <= 0 || options->ratio > RATIO_MAX ? -EINVAL : 0;
 }
 
-int compete_parse(const char *text, struct compete_options *options)
+int compete_options_parse(const char *text, struct compete_options *options)
 {
 	const size_t length = strcspn(text, ":");
 	char amount[32];
@@ -86,7 +86,7 @@ static error_t compete_parse_option(int key, char *text, struct argp_state *stat
 
 	switch (key) {
 	case KEY_COMPETE:
-		if (compete_parse(text, options))
+		if (compete_options_parse(text, options))
 			usage(state,
 			      "--compete: '%s' is neither a size (96M) nor a ratio (1.5), "
 			      "with or without :random or :sequential",
@@ -109,7 +109,7 @@ static error_t compete_parse_option(int key, char *text, struct argp_state *stat
 
 const struct argp compete_argp = { .options = argp_options, .parser = compete_parse_option };
 
-void compete_check(const struct argp_state *state, const struct compete_options *options)
+void compete_options_check(const struct argp_state *state, const struct compete_options *options)
 {
 	if (options->unsafe && options->limit)
 		usage(state, "give only one of --unsafe and --memory-limit");

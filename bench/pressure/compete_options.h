@@ -26,12 +26,12 @@ struct compete_options {
 extern const struct argp compete_argp; /* input: a struct compete_options */
 
 /* SIZE (with K, M or G) or RATIO, each with or without :random or :sequential. -EINVAL. */
-int compete_parse(const char *text, struct compete_options *options);
+int compete_options_parse(const char *text, struct compete_options *options);
 
 /*
  * Checks that the options fit together and with the run's. Otherwise exits with a message and
  * STATUS_USAGE.
  */
-void compete_check(const struct argp_state *state, const struct compete_options *options);
+void compete_options_check(const struct argp_state *state, const struct compete_options *options);
 
 #endif

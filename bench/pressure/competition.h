@@ -95,6 +95,6 @@ struct competition {
 };
 
 /* A section of the tables, of runs that all have a competition. 0 or a negative errno. */
-int competition_print_table(FILE *out, const struct view *views, size_t nr);
+int table_competition(FILE *out, const struct view *views, size_t nr);
 
 #endif

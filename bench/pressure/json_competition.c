@@ -94,7 +94,7 @@ static json_t *matrix_of(const struct competition *competition)
 			 "evicted", value_count(matrix->evicted));
 }
 
-json_t *competition_json(const struct report_study *study)
+json_t *json_competition(const struct report_study *study)
 {
 	const struct competition *competition = (const struct competition *)study;
 
@@ -107,7 +107,7 @@ json_t *competition_json(const struct report_study *study)
 			 competitors_of(competition), "swapped", matrix_of(competition));
 }
 
-json_t *competition_json_figures(const struct report_study *study)
+json_t *json_competition_figures(const struct report_study *study)
 {
 	const struct competition *competition = (const struct competition *)study;
 

@@ -7,8 +7,8 @@
 
 #include "report/report.h"
 
-json_t *competition_json(const struct report_study *study);
+json_t *json_competition(const struct report_study *study);
 /* The figures that vary between runs. */
-json_t *competition_json_figures(const struct report_study *study);
+json_t *json_competition_figures(const struct report_study *study);
 
 #endif

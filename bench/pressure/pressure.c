@@ -153,8 +153,8 @@ static int pressure_enter(struct run_load *load)
 	if (status)
 		return status;
 	if (!pressure->options->unsafe &&
-	    memory_group_enter(&pressure->group, pressure->competition.limit,
-			       "use --unsafe to compete without a limit", why, sizeof(why)))
+	    memory_cgroup_enter(&pressure->group, pressure->competition.limit,
+				"use --unsafe to compete without a limit", why, sizeof(why)))
 		return message(STATUS_FAILED, "--compete: %s", why);
 	return pressure->alone ? STATUS_OK : pressure_start_all(pressure);
 }
@@ -182,11 +182,11 @@ static void pressure_read_file(FILE *file, enum competition_file which, uint64_t
 
 static void pressure_read_counts(const struct pressure *pressure, uint64_t *counts)
 {
-	const struct memory_group *group = &pressure->group;
+	const struct memory_cgroup *group = &pressure->group;
 
-	pressure_read_file(memory_group_open(group, "memory.stat"), COMPETITION_MEMORY_STAT,
+	pressure_read_file(memory_cgroup_open(group, "memory.stat"), COMPETITION_MEMORY_STAT,
 			   counts);
-	pressure_read_file(memory_group_open(group, "memory.events"), COMPETITION_MEMORY_EVENTS,
+	pressure_read_file(memory_cgroup_open(group, "memory.events"), COMPETITION_MEMORY_EVENTS,
 			   counts);
 	pressure_read_file(fopen("/proc/vmstat", "re"), COMPETITION_VMSTAT, counts);
 }
@@ -268,7 +268,7 @@ int pressure_close(struct pressure *pressure)
 	for (i = 0; i < COMPETITORS_MAX; i++)
 		competitor_stop(&pressure->competitors[i]);
 	strcpy(path, pressure->group.path);
-	err = memory_group_leave(&pressure->group);
+	err = memory_cgroup_leave(&pressure->group);
 	return err ? message(STATUS_FAILED, "cannot leave and remove the cgroup %s: %s", path,
 			     strerror(-err)) :
 		     STATUS_OK;

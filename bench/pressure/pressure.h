@@ -20,7 +20,7 @@ struct pressure {
 	uint64_t bytes;			/* that the run itself may need of anonymous memory */
 	uint64_t file_bytes;		/* of the file that it maps; 0: none */
 	struct competition competition; /* figures of this run, always in `with` */
-	struct memory_group group;
+	struct memory_cgroup group;
 	struct competitor competitors[COMPETITORS_MAX];
 	pid_t pids[COMPETITORS_MAX]; /* also when they have ended */
 	uint64_t before[NR_COMPETITION_FIGURES];

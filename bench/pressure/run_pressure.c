@@ -112,9 +112,9 @@ int run_pressure(struct run_plan *plan, struct result *result, const void *optio
 	status = run_pressure_run_one(plan, result, options, false, both);
 	both->alone = alone.with;
 	both->study = (struct report_study){
-		.print_table = competition_print_table,
-		.json = competition_json,
-		.json_figures = competition_json_figures,
+		.print_table = table_competition,
+		.json = json_competition,
+		.json_figures = json_competition_figures,
 		.free = run_pressure_free,
 	};
 	result->study = &both->study;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "bench/pressure/competition.h"
-#include "print/text/table_cells.h"
+#include "print/text/cells.h"
 #include "util/array.h"
 
 #define MIB (1024.0 * 1024)
@@ -263,7 +263,7 @@ static void competition_heading(FILE *out, const struct runs *runs)
 	fputc('\n', out);
 }
 
-int competition_print_table(FILE *out, const struct view *views, size_t nr)
+int table_competition(FILE *out, const struct view *views, size_t nr)
 {
 	struct runs runs = { .views = views, .nr = nr, .values = calloc(nr, sizeof(double)) };
 	int (*const tables[])(FILE *out,

@@ -17,7 +17,7 @@ static struct rss_step *rss_step_at(struct rss_report *report, uint64_t ns)
 	return NULL;
 }
 
-void rss_add_fault(struct rss_report *report, const struct explained *fault)
+void rss_steps_add_fault(struct rss_report *report, const struct explained *fault)
 {
 	struct rss_step *step = rss_step_at(report, fault->start_ns);
 

@@ -49,7 +49,7 @@ struct rss_report {
 };
 
 /* Adds a fault to the step in which it began. A fault outside of all steps is dropped. */
-void rss_add_fault(struct rss_report *report, const struct explained *fault);
+void rss_steps_add_fault(struct rss_report *report, const struct explained *fault);
 
 /* Each returns 0 or a negative errno. */
 int rss_table(FILE *out, const struct rss_report *report);

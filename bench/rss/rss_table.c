@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/rss/rss_steps.h"
-#include "print/text/table_cells.h"
+#include "print/text/cells.h"
 #include "util/array.h"
 
 static const char *rss_table_known(const char *text)

@@ -51,7 +51,7 @@ static int toucher_warm_up(const struct sizes_files *files, struct mapping *mapp
 	memset(log, 0, sizeof(*log));
 	other.data = bytes;
 	toucher_make_step(&other, &step, &log->marks[0]);
-	err = sizes_read(files, bytes, 1, &log->marks[0].after);
+	err = proc_self_size_read(files, bytes, 1, &log->marks[0].after);
 	if (!err)
 		err = mapping_map(&other);
 	if (!err)
@@ -70,7 +70,8 @@ static void toucher_make_steps(const struct sizes_files *files, struct mapping *
 
 		err = toucher_make_step(mapping, &steps[log->done], marks);
 		if (!err)
-			err = sizes_read(files, mapping->data, mapping->pages, &marks->after);
+			err = proc_self_size_read(files, mapping->data, mapping->pages,
+						  &marks->after);
 		if (!err)
 			log->done++;
 	}
@@ -93,7 +94,7 @@ static _Noreturn void toucher_be_child(int go, int ready, const struct mapping *
 	 */
 	signals_default();
 	/* Its own files in /proc belong to root once it is another user. */
-	err = sizes_open(&files);
+	err = proc_self_size_open(&files);
 	if (!err)
 		err = invoker_become();
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user forgets it */
@@ -118,8 +119,8 @@ static void toucher_wait_until_ready(int ready)
 	while (got < 0 && errno == EINTR);
 }
 
-int toucher_hold(struct toucher *toucher, const struct mapping *mapping,
-		 const struct rss_step *steps, unsigned int nr)
+int rss_toucher_hold(struct rss_toucher *toucher, const struct mapping *mapping,
+		     const struct rss_step *steps, unsigned int nr)
 {
 	int go[2], ready[2], err;
 
@@ -161,7 +162,7 @@ close_go:
 }
 
 /* The process may wait for a disk; a signal to pfdrive also terminates it. */
-static int toucher_wait_for(struct toucher *toucher, int *status)
+static int toucher_wait_for(struct rss_toucher *toucher, int *status)
 {
 	while (waitpid(toucher->pid, status, 0) < 0) {
 		if (errno != EINTR)
@@ -173,7 +174,8 @@ static int toucher_wait_for(struct toucher *toucher, int *status)
 	return signals_caught ? -EINTR : 0;
 }
 
-int toucher_go(struct toucher *toucher, struct rss_step *steps, unsigned int nr, unsigned int *step)
+int rss_toucher_go(struct rss_toucher *toucher, struct rss_step *steps, unsigned int nr,
+		   unsigned int *step)
 {
 	unsigned int i;
 	int status, err;
@@ -196,7 +198,7 @@ int toucher_go(struct toucher *toucher, struct rss_step *steps, unsigned int nr,
 	return 0;
 }
 
-void toucher_close(struct toucher *toucher)
+void rss_toucher_close(struct rss_toucher *toucher)
 {
 	if (toucher->go >= 0)
 		close(toucher->go);

@@ -11,27 +11,27 @@
 #include "bench/rss/rss_steps.h"
 #include "workload/mapping.h"
 
-struct toucher {
+struct rss_toucher {
 	pid_t pid;		 /* 0: none */
 	int go;			 /* -1: it has been let go */
 	struct toucher_log *log; /* shared with it */
 };
 
-#define TOUCHER_NONE ((struct toucher){ .go = -1 })
+#define TOUCHER_NONE ((struct rss_toucher){ .go = -1 })
 
 /*
  * Starts it; it holds before its first step. steps: kind and offset are read; both they
  * and mapping must not change any more. 0 or a negative errno.
  */
-int toucher_hold(struct toucher *toucher, const struct mapping *mapping,
-		 const struct rss_step *steps, unsigned int nr);
+int rss_toucher_hold(struct rss_toucher *toucher, const struct mapping *mapping,
+		     const struct rss_step *steps, unsigned int nr);
 /*
  * Releases it and waits for its end. 0: every step's marks are filled; -EFAULT: the byte of *step
  * could not be read (SIGBUS); other errors are the process's own; -EINTR: a signal, and it is gone.
  */
-int toucher_go(struct toucher *toucher, struct rss_step *steps, unsigned int nr,
-	       unsigned int *step);
+int rss_toucher_go(struct rss_toucher *toucher, struct rss_step *steps, unsigned int nr,
+		   unsigned int *step);
 /* Ends it, if it is still there. */
-void toucher_close(struct toucher *toucher);
+void rss_toucher_close(struct rss_toucher *toucher);
 
 #endif

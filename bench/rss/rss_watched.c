@@ -20,7 +20,7 @@
 struct watched {
 	const struct rss_plan *plan;
 	struct rss_report *report;
-	struct toucher toucher;
+	struct rss_toucher toucher;
 	struct measurement measurement;
 	struct result result;
 	struct explained kept[KEPT_MAX];
@@ -64,7 +64,7 @@ static int rss_prepare_cache(const struct watched *watched)
 	const struct rss_plan *plan = watched->plan;
 	uint64_t resident;
 
-	return page_cache_prepare(plan->mapping, plan->name, plan->warm, &resident);
+	return cache_state_prepare(plan->mapping, plan->name, plan->warm, &resident);
 }
 
 static int rss_hold(struct watched *watched)
@@ -73,8 +73,8 @@ static int rss_hold(struct watched *watched)
 	struct measurement *measurement = &watched->measurement;
 	int err;
 
-	err = toucher_hold(&watched->toucher, watched->plan->mapping, report->steps,
-			   report->nr_steps);
+	err = rss_toucher_hold(&watched->toucher, watched->plan->mapping, report->steps,
+			       report->nr_steps);
 	if (err)
 		return message(STATUS_FAILED, "cannot start a process: %s", strerror(-err));
 	err = measurement_follow(measurement, watched->toucher.pid, false) ?:
@@ -89,7 +89,7 @@ static int rss_touch(struct watched *watched)
 	unsigned int step = 0;
 	int err;
 
-	err = toucher_go(&watched->toucher, report->steps, report->nr_steps, &step);
+	err = rss_toucher_go(&watched->toucher, report->steps, report->nr_steps, &step);
 	if (err == -EINTR)
 		return signals_caught ? 128 + signals_caught :
 					message(STATUS_FAILED,
@@ -124,7 +124,7 @@ static int rss_gather(struct watched *watched)
 				counters->counts[PFSTAT_COUNT_SYSCALL_LOST];
 	report->bpf_missing = watched->plan->bpf ? NULL : "--no-bpf was given";
 	for (i = 0; i < watched->nr_kept; i++)
-		rss_add_fault(report, &watched->kept[i]);
+		rss_steps_add_fault(report, &watched->kept[i]);
 	return STATUS_OK;
 }
 
@@ -144,7 +144,7 @@ int rss_watched(const struct rss_plan *plan, struct rss_report *report)
 			 rss_hold(&watched)	     ?:
 			 rss_touch(&watched)	     ?:
 						       rss_gather(&watched);
-	toucher_close(&watched.toucher);
+	rss_toucher_close(&watched.toucher);
 	measurement_close(&watched.measurement);
 	result_free(&watched.result);
 	return status;

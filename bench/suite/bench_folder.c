@@ -24,7 +24,7 @@ static void bench_folder_read_names(struct bench_folder *facts, int fd)
 
 	if (fstat(fd, &stat_buffer))
 		return;
-	environment_read_file(&environment, facts->directory, fd, stat_buffer.st_dev);
+	machine_state_read_file(&environment, facts->directory, fd, stat_buffer.st_dev);
 	snprintf(facts->filesystem, sizeof(facts->filesystem), "%s", environment.filesystem);
 	snprintf(facts->device, sizeof(facts->device), "%s", environment.device);
 }

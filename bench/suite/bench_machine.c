@@ -129,7 +129,7 @@ static void bench_machine_read_memory(struct bench_machine *machine,
 	const uint64_t available = bench_machine_read_available();
 
 	machine->limit_bytes = bench_machine_room(machine->memory_bytes, available);
-	machine->available_bytes = least(available, memory_group_limit());
+	machine->available_bytes = least(available, memory_cgroup_limit());
 	if (options->quick)
 		machine->available_bytes = least(machine->available_bytes, FILECACHE_QUICK_BYTES);
 }
@@ -199,7 +199,7 @@ int bench_machine_read(struct bench_machine *machine, struct bench_machine_state
 	err = bench_machine_choose_cpu(machine, options->cpu);
 	if (err)
 		return err;
-	environment_read_machine(&state->environment);
+	machine_state_read(&state->environment);
 	if (getloadavg(&state->load, 1) != 1)
 		state->load = NAN;
 	if (cpu_identity_counter_is_readable())

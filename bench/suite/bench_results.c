@@ -17,8 +17,8 @@ const char *bench_row_mark(const struct bench_row *row)
 	return row->contradiction[0] ? "contradicted" : row->noise[0] ? "noisy" : "";
 }
 
-double bench_per_operation(const struct bench_counts *counts, enum bench_event event,
-			   uint64_t operations)
+double bench_results_per_operation(const struct bench_counts *counts, enum bench_event event,
+				   uint64_t operations)
 {
 	if (counts->event[event] == COUNT_NA || !operations)
 		return NAN;

@@ -100,8 +100,8 @@ static inline bool bench_row_watched(const struct bench_row *row)
 /* "contradicted", "noisy" or "". */
 const char *bench_row_mark(const struct bench_row *row);
 /* NAN: the event was not counted. */
-double bench_per_operation(const struct bench_counts *counts, enum bench_event event,
-			   uint64_t operations);
+double bench_results_per_operation(const struct bench_counts *counts, enum bench_event event,
+				   uint64_t operations);
 struct bench_scaling bench_row_scaling(const struct bench_row *row);
 struct bench_noise bench_results_noise(const struct bench_results *results);
 

@@ -20,7 +20,7 @@
 #include "figures/report_figures.h"
 #include "print/print_report.h"
 #include "privilege/invoker.h"
-#include "privilege/output_file.h"
+#include "privilege/output.h"
 #include "util/message.h"
 #include "util/signals.h"
 
@@ -43,7 +43,7 @@ static int bench_read_predictions(struct bench_run *run)
 	in = fopen(path, "re");
 	if (!in)
 		return message(STATUS_FAILED, "cannot read %s: %s", path, strerror(errno));
-	err = predictions_read(&run->predictions, in, why, sizeof(why));
+	err = predict_read(&run->predictions, in, why, sizeof(why));
 	fclose(in);
 	if (err == -ENOMEM)
 		return message(STATUS_FAILED, "out of memory");
@@ -114,7 +114,7 @@ static void warn_of_predictions(const struct bench_run *run)
 	const struct prediction *prediction;
 	size_t next = 0;
 
-	while ((prediction = predictions_unmatched(&run->predictions, &run->results, &next)))
+	while ((prediction = predict_unmatched(&run->predictions, &run->results, &next)))
 		message(STATUS_OK, "%s: there is no operation %s here; its prediction is ignored",
 			run->command.predict, prediction->name);
 }
@@ -143,11 +143,11 @@ static int bench_print_to(FILE *out, const struct bench_results *results, enum r
 	int err;
 
 	if (format == REPORT_JSON)
-		err = bench_print_json(out, results);
+		err = bench_json_print(out, results);
 	else if (format == REPORT_CSV)
-		err = bench_print_csv(out, results);
+		err = bench_csv_print(out, results);
 	else
-		err = bench_print_table(out, results);
+		err = bench_table_print(out, results);
 	if (!err && (fflush(out) || ferror(out)))
 		err = errno ? -errno : -EIO;
 	return err;
@@ -181,7 +181,7 @@ static int bench_write_figure(const struct bench_run *run)
 		return STATUS_OK;
 	status = fig_memory_draw(&drawing, &run->results) ?
 			 message(STATUS_FAILED, "out of memory") :
-			 figures_write(&options, &drawing, 1, NULL, NULL);
+			 report_figures_write(&options, &drawing, 1, NULL, NULL);
 	if (!status && !drawing_is_drawn(&drawing))
 		message(STATUS_OK, "cannot draw the figure: %s", drawing.texts[DRAWING_MISSING]);
 	drawing_free(&drawing);
@@ -194,9 +194,9 @@ static int bench_write_files(struct bench_run *run)
 	const struct bench_command *command = &run->command;
 	int status;
 
-	status = bench_write_file(&run->json, command->json, bench_print_json, &run->results);
+	status = bench_write_file(&run->json, command->json, bench_json_print, &run->results);
 	if (!status)
-		status = bench_write_file(&run->report, command->report, bench_print_report,
+		status = bench_write_file(&run->report, command->report, course_report_print,
 					  &run->results);
 	if (!status)
 		status = bench_write_figure(run);
@@ -215,7 +215,7 @@ static int bench_print_results(struct bench_run *run)
 
 static int bench_list_names(void)
 {
-	int err = bench_print_list(stdout);
+	int err = bench_table_print_list(stdout);
 
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
@@ -254,7 +254,7 @@ static int cmd_bench(int argc, char **argv)
 	status = bench_run_steps(&run);
 	output_close(run.json);
 	output_close(run.report);
-	predictions_free(&run.predictions);
+	predict_free(&run.predictions);
 	bench_results_free(&run.results);
 	free(run.command.names);
 	return status;

@@ -112,7 +112,7 @@ static int predictions_add(struct predictions *predictions, const struct predict
 	return 0;
 }
 
-int predictions_read(struct predictions *predictions, FILE *in, char *why, size_t size)
+int predict_read(struct predictions *predictions, FILE *in, char *why, size_t size)
 {
 	struct prediction prediction;
 	unsigned int number = 0;
@@ -135,11 +135,11 @@ int predictions_read(struct predictions *predictions, FILE *in, char *why, size_
 	}
 	free(line);
 	if (err)
-		predictions_free(predictions);
+		predict_free(predictions);
 	return err;
 }
 
-void predictions_free(struct predictions *predictions)
+void predict_free(struct predictions *predictions)
 {
 	free(predictions->all);
 	*predictions = (struct predictions){ 0 };
@@ -157,8 +157,8 @@ static bool predict_is_measured(const struct bench_results *results, const char 
 	return false;
 }
 
-const struct prediction *predictions_unmatched(const struct predictions *predictions,
-					       const struct bench_results *results, size_t *next)
+const struct prediction *predict_unmatched(const struct predictions *predictions,
+					   const struct bench_results *results, size_t *next)
 {
 	const struct prediction *prediction;
 	size_t length;

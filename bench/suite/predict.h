@@ -20,15 +20,15 @@ struct predictions {
  * Reads lines NAME = FORMULA or NAME.hardware = FORMULA; # begins a comment. Returns 0 or a
  * negative errno; then why holds a clause with the line and the error.
  */
-int predictions_read(struct predictions *predictions, FILE *in, char *why, size_t size);
-void predictions_free(struct predictions *predictions);
+int predict_read(struct predictions *predictions, FILE *in, char *why, size_t size);
+void predict_free(struct predictions *predictions);
 
 /*
  * Iterates over the predictions of points that a measured operation does not have; they may
  * exist on another machine or without --quick. NULL: no more.
  */
-const struct prediction *predictions_unmatched(const struct predictions *predictions,
-					       const struct bench_results *results, size_t *next);
+const struct prediction *predict_unmatched(const struct predictions *predictions,
+					   const struct bench_results *results, size_t *next);
 
 /* Fills hardware and predicted of every row. The user's formulas replace the operation's. */
 void predict_rows(struct bench_results *results, const struct predictions *predictions);

@@ -203,7 +203,7 @@ static json_t *head_of_run(void)
 	strcpy(report.environment.command, "made up");
 	report.bpf.known = true;
 	report.bpf.hooks = (1U << HOOK_PERF) - 1;
-	return head_to_json(&report);
+	return json_head(&report);
 }
 
 int main(int argc, char **argv)
@@ -228,7 +228,7 @@ int main(int argc, char **argv)
 	add_faults(&maker, classes, strtoul(argv[3], NULL, 10), strtod(argv[4], NULL),
 		   strtod(argv[5], NULL));
 	fill_counters(&counters, &maker);
-	tail = counters_to_json(&counters);
+	tail = counters_json(&counters);
 	if (!tail || recording_end(maker.writer, tail) || fclose(out))
 		return 1;
 	json_decref(head);

@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 	if (!out)
 		return 2;
 	fill_head(&report, maker.bare);
-	head = head_to_json(&report);
+	head = json_head(&report);
 	if (!head || recording_begin(&maker.writer, out, head))
 		return 1;
 	begin_process(&maker, 100);
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 	evict(&maker, 101);
 	read_file(&maker, 100, EVICTED);
 	fill_counters(&counters, &maker, PAGES - WINDOW / 2 + EVICTED);
-	tail = counters_to_json(&counters);
+	tail = counters_json(&counters);
 	if (!tail || recording_end(maker.writer, tail) || fclose(out))
 		return 1;
 	json_decref(head);

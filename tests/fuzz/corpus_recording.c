@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 	counters.have_bpf = true;
 	counters.syscalls = &row;
 	counters.nr_syscalls = 1;
-	tail = counters_to_json(&counters);
+	tail = counters_json(&counters);
 	write_file(argv[1], tail);
 	write_blocks(argv[1], "blocks", 'B', tail);
 	write_blocks(argv[1], "blocks_2", '2', tail);

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "user/print/print_report.h"
+#include "user/print/fuzz_report.h"
 #include "user/system/proc_maps.h"
 #include "user/collect/reorder_queue.h"
 #include "user/collect/record_ring.h"
@@ -62,7 +62,7 @@ static void read_ring(struct record_ring *ring, size_t most)
 		if (record->sequence != ring->next + 1 || record < ring->data ||
 		    record >= ring->data + ring->capacity)
 			abort();
-		(void)item_record_is_known(record);
+		(void)item_valid_record(record);
 		record_ring_next(ring);
 	}
 	if (err && err != -EBADMSG)
@@ -89,7 +89,7 @@ static void fuzz_ring(const uint8_t *data, size_t size)
 static int check_map(void *context, const struct item_map *map)
 {
 	(void)context;
-	if (!item_map_is_known(map) || !map->bytes)
+	if (!item_valid_map(map) || !map->bytes)
 		abort();
 	return 0;
 }
@@ -97,45 +97,46 @@ static int check_map(void *context, const struct item_map *map)
 static void fuzz_lines(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1), *line, *rest;
-	struct procmaps maps = { 0 };
+	struct proc_maps maps = { 0 };
 	int err;
 
 	memcpy(text, data, size);
 	text[size] = '\0';
 	rest = text;
 	while ((line = strsep(&rest, "\n"))) {
-		err = procmaps_add_line(&maps, 100, line);
+		err = proc_maps_add_line(&maps, 100, line);
 		if (err && err != -EINVAL)
 			abort();
 	}
-	if (procmaps_hand_over(&maps, check_map, NULL))
+	if (proc_maps_hand_over(&maps, check_map, NULL))
 		abort();
-	procmaps_exit(&maps);
+	proc_maps_exit(&maps);
 	free(text);
 }
 
-static void add_record(struct queue *queue, const uint8_t *data, size_t size)
+static void add_record(struct reorder_queue *queue, const uint8_t *data, size_t size)
 {
 	struct pfstat_record record = { 0 };
 
 	memcpy(&record, data, size < sizeof(record) ? size : sizeof(record));
-	if (item_record_is_known(&record) &&
-	    queue_add(queue, ITEM_RECORD, item_record_end_ns(&record), &record, sizeof(record)))
+	if (item_valid_record(&record) &&
+	    reorder_queue_add(queue, ITEM_RECORD, item_record_end_ns(&record), &record,
+			      sizeof(record)))
 		abort();
 }
 
-static void add_event(struct queue *queue, const uint8_t *data, size_t size)
+static void add_event(struct reorder_queue *queue, const uint8_t *data, size_t size)
 {
 	struct pfstat_event *event = malloc(size ?: 1); /* the sanitizer detects a read beyond it */
 
 	memcpy(event, data, size);
-	if (item_event_is_known(event, size) &&
-	    queue_add(queue, ITEM_EVENT, event->ns, event, event->size))
+	if (item_valid_event(event, size) &&
+	    reorder_queue_add(queue, ITEM_EVENT, event->ns, event, event->size))
 		abort();
 	free(event);
 }
 
-static void add_map(struct queue *queue, const uint8_t *data, size_t size)
+static void add_map(struct reorder_queue *queue, const uint8_t *data, size_t size)
 {
 	struct item_map *map;
 
@@ -144,14 +145,15 @@ static void add_map(struct queue *queue, const uint8_t *data, size_t size)
 	map = malloc(size);
 	memcpy(map, data, size);
 	map->path_bytes = size - sizeof(*map);
-	if (item_map_is_known(map) && queue_add(queue, ITEM_MAP, map->ns, map, size))
+	if (item_valid_map(map) && reorder_queue_add(queue, ITEM_MAP, map->ns, map, size))
 		abort();
 	free(map);
 }
 
-static void fill_queue(struct queue *queue, const uint8_t *data, size_t left)
+static void fill_queue(struct reorder_queue *queue, const uint8_t *data, size_t left)
 {
-	static void (*const adders[])(struct queue *queue, const uint8_t *data, size_t size) = {
+	static void (*const adders[])(struct reorder_queue *queue, const uint8_t *data,
+				      size_t size) = {
 		add_record,
 		add_event,
 		add_map,
@@ -166,10 +168,10 @@ static void fill_queue(struct queue *queue, const uint8_t *data, size_t left)
 		data += 3 + size;
 		left -= 3 + size;
 	}
-	queue_sort(queue);
+	reorder_queue_sort(queue);
 }
 
-static void print_report(struct analysis *analysis, enum report_format format, enum group_by by)
+static void fuzz_report(struct analysis *analysis, enum report_format format, enum group_by by)
 {
 	static FILE *nowhere;
 	struct run_counters counters;
@@ -182,7 +184,7 @@ static void print_report(struct analysis *analysis, enum report_format format, e
 	report.bpf.known = true;
 	report.groups.wanted = true;
 	report.groups.by = by;
-	if (report_fill(&report, analysis, &counters) || report_print(nowhere, format, &report, 1))
+	if (report_fill(&report, analysis, &counters) || print_report(nowhere, format, &report, 1))
 		abort();
 	report_exit(&report);
 	run_counters_exit(&counters);
@@ -193,15 +195,15 @@ static void fuzz_stream(const uint8_t *data, size_t size)
 	const enum report_format format = data[0] % (REPORT_JSON + 1);
 	const enum group_by by = data[0] / 16 % NR_GROUP_BY;
 	struct analysis *analysis = analysis_new(true, 4096, 1U << by);
-	struct queue queue = { 0 };
+	struct reorder_queue queue = { 0 };
 	uint64_t before = 0;
 	struct item item;
 	int err = 0;
 
 	analysis_expect_spans(analysis, size % 2);
 	fill_queue(&queue, data + 1, size - 1);
-	while (!err && queue_any(&queue)) {
-		item = queue_take(&queue);
+	while (!err && reorder_queue_any(&queue)) {
+		item = reorder_queue_take(&queue);
 		if (item.ns < before)
 			abort();
 		before = item.ns;
@@ -211,9 +213,9 @@ static void fuzz_stream(const uint8_t *data, size_t size)
 	if ((err && err != -EINVAL) || analysis_finish(analysis))
 		abort();
 	if (data[0] & PRINT)
-		print_report(analysis, format, by);
+		fuzz_report(analysis, format, by);
 	analysis_free(analysis);
-	queue_exit(&queue);
+	reorder_queue_exit(&queue);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -104,7 +104,7 @@ static void read_all(struct recording_reader *reader)
 	}
 	if (ret || (!recording_tail(reader) && !recording_damage(reader)))
 		abort();
-	if (recording_tail(reader) && !counters_from_json(&counters, recording_tail(reader)))
+	if (recording_tail(reader) && !counters_json_parse(&counters, recording_tail(reader)))
 		run_counters_exit(&counters);
 }
 

@@ -102,8 +102,8 @@ int main(int argc, char **argv)
 	run_counters_init(&counters);
 	counters.calls = records;
 	counters.lost = 0;
-	head = head_to_json(&report);
-	tail = counters_to_json(&counters);
+	head = json_head(&report);
+	tail = counters_json(&counters);
 	if (recording_begin(&writer, out, head))
 		return 1;
 	add_faults(writer, records, seed);

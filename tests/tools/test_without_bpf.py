@@ -25,14 +25,14 @@ class WithoutBpf(unittest.TestCase):
         made = commands("BPF=no")
         self.assertEqual(made.returncode, 0, made.stderr)
         self.assertIn("bpf_none.c", made.stdout)
-        for word in ("/none/", "-lbpf", "bpf_load.c", "skel.h"):
+        for word in ("/none/", "-lbpf", "collect/events.c", "skel.h"):
             self.assertNotIn(word, made.stdout)
 
     def test_bpf_yes_uses_them(self):
         made = commands()
         self.assertEqual(made.returncode, 0, made.stderr)
         self.assertNotIn("bpf_none.c", made.stdout)
-        for word in ("/none/clang", "/none/bpftool", "-lbpf", "bpf_load.c"):
+        for word in ("/none/clang", "/none/bpftool", "-lbpf", "collect/events.c"):
             self.assertIn(word, made.stdout)
 
     def test_bpf_takes_yes_or_no(self):

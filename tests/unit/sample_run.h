@@ -380,7 +380,7 @@ static __attribute__((noinline, unused)) char *sample_print(enum report_format f
 	FILE *out = open_memstream(&text, &length);
 
 	ck_assert_ptr_nonnull(out);
-	ck_assert_int_eq(report_print(out, format, runs, nr), 0);
+	ck_assert_int_eq(print_report(out, format, runs, nr), 0);
 	ck_assert_int_eq(fclose(out), 0);
 	return text;
 }

@@ -50,10 +50,10 @@ static struct run run_of(size_t nr, double stretch, uint64_t *state)
 
 static struct interval means(const struct run *a, const struct run *b)
 {
-	const struct estimate of_a = estimate_mean(&a->batches, NR_PARTS);
-	const struct estimate of_b = estimate_mean(&b->batches, NR_PARTS);
+	const struct estimate of_a = batches_estimate_mean(&a->batches, NR_PARTS);
+	const struct estimate of_b = batches_estimate_mean(&b->batches, NR_PARTS);
 
-	return interval_of(&of_a, &of_b, CONFIDENCE);
+	return batches_interval(&of_a, &of_b, CONFIDENCE);
 }
 
 static bool excludes(const struct interval *interval, double truth)
@@ -134,8 +134,8 @@ TEST(test_phases_do_not_widen_the_interval)
 		put(&steady, 110000 - 10000 * log(uniform(&state)));
 	for (i = 0; i < 20480; i++)
 		put(&phases, i * 10 - 10000 * log(uniform(&state)));
-	one = estimate_mean(&steady.batches, NR_PARTS);
-	two = estimate_mean(&phases.batches, NR_PARTS);
+	one = batches_estimate_mean(&steady.batches, NR_PARTS);
+	two = batches_estimate_mean(&phases.batches, NR_PARTS);
 	/* Batches deviate by 59 µs from their mean; ignoring their order, the error is 13 µs. */
 	ck_assert_double_lt(sqrt(two.variance), 2000);
 	ck_assert_double_lt(sqrt(one.variance), 150);
@@ -154,8 +154,8 @@ TEST(test_bursts_widen_the_interval)
 		put(&bursts, 100000 * fate);
 	}
 	/* 410 bursts of relative deviation 0.53: 2.6 %. */
-	ck_assert_double_eq_tol(sqrt(estimate_mean(&bursts.batches, NR_PARTS).variance) /
-					estimate_mean(&bursts.batches, NR_PARTS).value,
+	ck_assert_double_eq_tol(sqrt(batches_estimate_mean(&bursts.batches, NR_PARTS).variance) /
+					batches_estimate_mean(&bursts.batches, NR_PARTS).value,
 				0.026, 0.008);
 }
 
@@ -229,28 +229,28 @@ TEST(test_interval_agrees_with_the_test_of_the_difference)
 	const struct estimate a = ESTIMATE(100, 16, 30), near = ESTIMATE(112, 16, 30),
 			      far = ESTIMATE(113, 16, 30);
 	/* t of 60 degrees of freedom, 97.5 %: 2.000; times sqrt(32): 11.31. */
-	struct interval interval = interval_of(&a, &near, CONFIDENCE);
+	struct interval interval = batches_interval(&a, &near, CONFIDENCE);
 
 	ck_assert_double_gt(interval.low, 0);
-	interval = interval_of(&a, &far, CONFIDENCE);
+	interval = batches_interval(&a, &far, CONFIDENCE);
 	ck_assert_double_gt(interval.low, 0);
-	interval = interval_of(&a, &ESTIMATE(111, 16, 30), CONFIDENCE);
+	interval = batches_interval(&a, &ESTIMATE(111, 16, 30), CONFIDENCE);
 	ck_assert_double_lt(interval.low, 0);
-	interval = interval_of(&a, &ESTIMATE(89, 16, 30), CONFIDENCE);
+	interval = batches_interval(&a, &ESTIMATE(89, 16, 30), CONFIDENCE);
 	ck_assert_double_gt(interval.high, 0);
-	interval = interval_of(&a, &ESTIMATE(88, 16, 30), CONFIDENCE);
+	interval = batches_interval(&a, &ESTIMATE(88, 16, 30), CONFIDENCE);
 	ck_assert_double_lt(interval.high, 0);
 }
 
 TEST(test_ratio_to_a_value_near_zero_has_no_upper_bound)
 {
 	const struct estimate a = ESTIMATE(1, 4, 30), b = ESTIMATE(100, 4, 30);
-	struct interval interval = interval_of(&a, &b, CONFIDENCE);
+	struct interval interval = batches_interval(&a, &b, CONFIDENCE);
 
 	ck_assert(isinf(interval.high));
 	ck_assert_double_gt(interval.low, 0);
 	ck_assert(isfinite(interval.low));
-	interval = interval_of(&b, &a, CONFIDENCE);
+	interval = batches_interval(&b, &a, CONFIDENCE);
 	ck_assert_double_eq(interval.low, -1);
 	ck_assert_double_lt(interval.high, 0);
 }
@@ -272,10 +272,10 @@ TEST(test_rates_vary_by_bursts_in_time)
 		}
 	}
 	fault_batches_end(&batches, 0, 10000000000);
-	poisson = estimate_sum(&batches, BATCH_FAULTS, 0);
+	poisson = batches_estimate_sum(&batches, BATCH_FAULTS, 0);
 	ck_assert_double_eq(poisson.value, 20000);
 	ck_assert_double_eq(poisson.variance, 20000);
-	rate = estimate_sum(&batches, BATCH_FAULTS, 10);
+	rate = batches_estimate_sum(&batches, BATCH_FAULTS, 10);
 	ck_assert_double_eq(rate.value, 2000);
 	/* 200 bursts: 7 %, not 0.7 % */
 	ck_assert_double_gt(sqrt(rate.variance) / rate.value, 0.045);
@@ -290,13 +290,13 @@ TEST(test_grain_is_the_part_of_the_sum_that_one_fault_makes)
 
 	for (i = 0; i < 10; i++)
 		put(&run, i ? 10 : 1000);
-	ck_assert_double_eq_tol(estimate_sum(&run.batches, BATCH_TIME + NR_PARTS, 0).grain,
+	ck_assert_double_eq_tol(batches_estimate_sum(&run.batches, BATCH_TIME + NR_PARTS, 0).grain,
 				(1000 * 1000 + 9 * 100) / 1090.0, TINY);
-	ck_assert_double_eq_tol(estimate_mean(&run.batches, PART_CPU_BEFORE).grain,
+	ck_assert_double_eq_tol(batches_estimate_mean(&run.batches, PART_CPU_BEFORE).grain,
 				(1000 * 1000 + 9 * 100) / 10900.0, TINY);
-	ck_assert_double_eq(estimate_mean(&run.batches, PART_DEVICE).grain, 0);
-	ck_assert_double_eq(estimate_sum(&run.batches, BATCH_FAULTS, 0).grain, 1);
-	ck_assert_double_eq(estimate_sum(&run.batches, BATCH_FAULTS, 4).grain, 0.25);
+	ck_assert_double_eq(batches_estimate_mean(&run.batches, PART_DEVICE).grain, 0);
+	ck_assert_double_eq(batches_estimate_sum(&run.batches, BATCH_FAULTS, 0).grain, 1);
+	ck_assert_double_eq(batches_estimate_sum(&run.batches, BATCH_FAULTS, 4).grain, 0.25);
 }
 
 TEST(test_bytes_read_vary_by_requests)
@@ -308,9 +308,9 @@ TEST(test_bytes_read_vary_by_requests)
 	for (i = 0; i < 100; i++)
 		read_batches_add(&reads, 4096, 1000 * i, 0);
 	read_batches_end(&reads, 0, 100000);
-	estimate = estimate_reads(&reads, 0);
+	estimate = batches_estimate_reads(&reads, 0);
 	ck_assert_double_eq(estimate.value, 409600);
 	ck_assert_double_eq(sqrt(estimate.variance), 40960);
 	ck_assert_double_eq(estimate.grain, 4096);
-	ck_assert_double_eq(estimate_reads(&reads, 0.0001).value, 4096000000);
+	ck_assert_double_eq(batches_estimate_reads(&reads, 0.0001).value, 4096000000);
 }

@@ -19,7 +19,7 @@ static int read_from(struct predictions *predictions, const char *text)
 
 	why[0] = '\0';
 	ck_assert_ptr_nonnull(in);
-	err = predictions_read(predictions, in, why, sizeof(why));
+	err = predict_read(predictions, in, why, sizeof(why));
 	fclose(in);
 	return err;
 }
@@ -40,7 +40,7 @@ static double predicted_with(struct bench_results *results, const char *text, co
 
 	ck_assert_int_eq(read_from(&predictions, text), 0);
 	predict_rows(results, &predictions);
-	predictions_free(&predictions);
+	predict_free(&predictions);
 	return bench_results_find(results, name)->predicted.value;
 }
 
@@ -179,12 +179,12 @@ TEST(test_prediction_of_an_unknown_point_is_reported)
 	size_t next = 0;
 
 	bench_sample_open(&results, names, 1);
-	ck_assert_int_eq(predictions_read(&predictions, in, why, sizeof(why)), 0);
-	found = predictions_unmatched(&predictions, &results, &next);
+	ck_assert_int_eq(predict_read(&predictions, in, why, sizeof(why)), 0);
+	found = predict_unmatched(&predictions, &results, &next);
 	ck_assert_ptr_nonnull(found);
 	ck_assert_str_eq(found->name, "cpu.call:99");
-	ck_assert_ptr_null(predictions_unmatched(&predictions, &results, &next));
-	predictions_free(&predictions);
+	ck_assert_ptr_null(predict_unmatched(&predictions, &results, &next));
+	predict_free(&predictions);
 	bench_results_free(&results);
 	fclose(in);
 }

@@ -69,7 +69,7 @@ static bool accepted(struct schema *schema, const json_t *json)
 TEST(test_json_matches_the_schema_and_needs_every_key)
 {
 	struct schema schema = { .root = json_load_file(SCHEMA, 0, NULL) };
-	char *text = print(bench_print_json);
+	char *text = print(bench_json_print);
 	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
 	ck_assert_ptr_nonnull(schema.root);
@@ -96,7 +96,7 @@ static const json_t *row_of(const json_t *json, const char *name)
 
 TEST(test_json_holds_the_figures)
 {
-	char *text = print(bench_print_json);
+	char *text = print(bench_json_print);
 	json_t *json = json_loads(text, 0, NULL);
 	const json_t *row = row_of(json, "switch.thread");
 	const json_t *measured = json_object_get(row, "measured");
@@ -130,7 +130,7 @@ static unsigned int columns_of(const char *line)
 
 TEST(test_csv_has_all_columns_in_each_line)
 {
-	char *text = print(bench_print_csv), *line = text;
+	char *text = print(bench_csv_print), *line = text;
 	const unsigned int columns = columns_of(text);
 	unsigned int lines = 0;
 
@@ -144,7 +144,7 @@ TEST(test_csv_has_all_columns_in_each_line)
 
 TEST(test_table_begins_with_warnings_and_ends_with_missing_rows)
 {
-	char *text = print(bench_print_table);
+	char *text = print(bench_table_print);
 
 	ck_assert_int_eq(strncmp(text, "CONTRADICTED: switch.thread", 27), 0);
 	ck_assert_ptr_nonnull(strstr(text, "NOISY: do not trust switch.thread: it says"));
@@ -173,7 +173,7 @@ TEST(test_report_has_a_section_for_each_operation)
 		"\"Governor\",\"n/a\"",
 		"(to be written)",
 	};
-	char *text = print(bench_print_report);
+	char *text = print(course_report_print);
 	size_t i;
 
 	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
@@ -193,7 +193,7 @@ TEST(test_report_draws_points_on_a_logarithmic_axis)
 	bench_sample_open(&results, names, 1);
 	bench_sample_measure(&results, "file.random:1M", 1);
 	bench_sample_measure(&results, "file.random:4M", 1000);
-	ck_assert_int_eq(bench_print_report(out, &results), 0);
+	ck_assert_int_eq(course_report_print(out, &results), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "logarithmic::\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n           1M |############### 1.00\n"));
@@ -218,7 +218,7 @@ TEST(test_scaling_has_a_table_of_its_own)
 	row->seen.mmap_lock_share = 0.25;
 	row = bench_sample_measure(&results, "scale.cached_own:1", 1000 / 1.01);
 	row->seen.mmap_lock_share = 0.25; /* ignored, because the row was not watched */
-	ck_assert_int_eq(bench_print_table(out, &results), 0);
+	ck_assert_int_eq(bench_table_print(out, &results), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "\nFaults by several threads at once\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\nscale.anon_own          2    500000"));
@@ -241,7 +241,7 @@ TEST(test_many_noisy_rows_are_one_line)
 	bench_sample_open(&results, names, 1);
 	for (i = 0; i < results.nr; i++)
 		snprintf(results.rows[i].noise, BENCH_WHY, "somebody else was busy");
-	ck_assert_int_eq(bench_print_table(out, &results), 0);
+	ck_assert_int_eq(bench_table_print(out, &results), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "NOISY: do not trust 13 of the 13 rows"));
 	ck_assert_ptr_null(strstr(text, "somebody"));

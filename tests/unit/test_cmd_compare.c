@@ -196,7 +196,7 @@ static void record_run(const char *path, const struct plan *plan)
 		counters.start_ns = 500000;
 		counters.end_ns = counters.start_ns + plan->watched_ns;
 	}
-	tail = counters_to_json(&counters);
+	tail = counters_json(&counters);
 	ck_assert_int_eq(recording_end(writer, tail), 0);
 	if (plan->cut)
 		ck_assert_int_eq(ftruncate(fileno(out), ftell(out) - 1), 0);

@@ -157,7 +157,7 @@ static json_t *make_head(uint32_t hooks)
 	strcpy(report.environment.command, "wc -l");
 	report.bpf.known = true;
 	report.bpf.hooks = hooks;
-	return head_to_json(&report);
+	return json_head(&report);
 }
 
 static json_t *make_tail(void)
@@ -186,7 +186,7 @@ static json_t *make_tail(void)
 		FAULTS;
 	counters.usage.majflt = DISK;
 	counters.usage.minflt = 3 * FAULTS - DISK;
-	tail = counters_to_json(&counters);
+	tail = counters_json(&counters);
 	run_counters_exit(&counters);
 	return tail;
 }

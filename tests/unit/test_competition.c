@@ -14,14 +14,14 @@ TEST(test_a_size_has_a_unit_and_a_ratio_does_not)
 {
 	struct compete_options options = { 0 };
 
-	ck_assert_int_eq(compete_parse("96M", &options), 0);
+	ck_assert_int_eq(compete_options_parse("96M", &options), 0);
 	ck_assert_uint_eq(options.bytes, 96 << 20);
 	ck_assert(!options.sequential);
-	ck_assert_int_eq(compete_parse("1.5:sequential", &options), 0);
+	ck_assert_int_eq(compete_options_parse("1.5:sequential", &options), 0);
 	ck_assert_uint_eq(options.bytes, 0);
 	ck_assert_double_eq(options.ratio, 1.5);
 	ck_assert(options.sequential);
-	ck_assert_int_eq(compete_parse("2:random", &options), 0);
+	ck_assert_int_eq(compete_options_parse("2:random", &options), 0);
 	ck_assert_double_eq(options.ratio, 2);
 	ck_assert(!options.sequential);
 }
@@ -55,7 +55,8 @@ TEST(test_malformed_competitors_are_refused)
 	size_t i;
 
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		ck_assert_msg(compete_parse(wrong[i], &options), "'%s' was taken", wrong[i]);
+		ck_assert_msg(compete_options_parse(wrong[i], &options), "'%s' was taken",
+			      wrong[i]);
 }
 
 static void read_text(const char *text, enum competition_file which, uint64_t *counts)

@@ -18,7 +18,7 @@ static size_t nr_commands;
 
 static void list_commands(void)
 {
-	nr_commands = bench_all_commands(commands);
+	nr_commands = bench_commands_all(commands);
 }
 
 static void write_script(const char *shell, const char *path)

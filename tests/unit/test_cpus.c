@@ -40,14 +40,14 @@ TEST(test_a_list_of_cpus_is_parsed)
 	struct cpus cpus;
 	unsigned int i;
 
-	ck_assert_int_eq(cpus_parse(&cpus, "0-3,5,8190-8191\n"), 0);
+	ck_assert_int_eq(cpus_online_parse(&cpus, "0-3,5,8190-8191\n"), 0);
 	ck_assert_uint_eq(cpus_count(&cpus), 7);
 	ck_assert(cpus_has(&cpus, 3) && !cpus_has(&cpus, 4) && cpus_has(&cpus, 5));
 	ck_assert(cpus_has(&cpus, 8191));
-	ck_assert_int_eq(cpus_parse(&cpus, "0"), 0);
+	ck_assert_int_eq(cpus_online_parse(&cpus, "0"), 0);
 	ck_assert_uint_eq(cpus_count(&cpus), 1);
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		ck_assert_int_eq(cpus_parse(&cpus, wrong[i]), -EINVAL);
+		ck_assert_int_eq(cpus_online_parse(&cpus, wrong[i]), -EINVAL);
 }
 
 TEST(test_only_a_changed_set_is_reported)

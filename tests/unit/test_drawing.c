@@ -168,17 +168,17 @@ static void count_exit(void *data)
 	nr_exits++;
 }
 
-static void count_one(struct places *places, uint64_t inode, uint64_t weight)
+static void count_one(struct call_places *places, uint64_t inode, uint64_t weight)
 {
 	const struct call_place place = { .dev = 1, .inode = inode };
 	void *data;
 
-	ck_assert_int_eq(places_get(places, &place, weight, &data), 0);
+	ck_assert_int_eq(call_places_get(places, &place, weight, &data), 0);
 }
 
 TEST(test_places_that_are_not_kept_are_counted)
 {
-	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
+	struct call_places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
 	const struct place_data *largest;
 	unsigned int i;
 
@@ -186,19 +186,19 @@ TEST(test_places_that_are_not_kept_are_counted)
 		count_one(&places, 1, 3);
 		count_one(&places, 2 + i, 3);
 	}
-	largest = places_largest(&places);
+	largest = call_places_largest(&places);
 	ck_assert_uint_eq(largest->place.inode, 1);
 	ck_assert_uint_eq(largest->count, 100);
 	ck_assert_uint_eq(places.nr, PLACES_MAX);
-	ck_assert_uint_eq(places_others(&places), 100);
-	places_exit(&places);
+	ck_assert_uint_eq(call_places_others(&places), 100);
+	call_places_exit(&places);
 	ck_assert_uint_eq(nr_exits, PLACES_MAX);
 }
 
 /* Two places come last and alternate: both find a slot, and all but their first calls count. */
 TEST(test_late_places_do_not_displace_each_other)
 {
-	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
+	struct call_places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
 	const struct place_data *largest;
 	unsigned int i;
 
@@ -206,39 +206,40 @@ TEST(test_late_places_do_not_displace_each_other)
 		count_one(&places, 100 + i, 100);
 	for (i = 0; i < 20000; i++)
 		count_one(&places, 7 + i % 2, 1);
-	largest = places_largest(&places);
+	largest = call_places_largest(&places);
 	ck_assert_uint_eq(largest->count, 10000 - 200);
 	ck_assert_uint_eq(largest->before, 200);
-	ck_assert_uint_eq(places_others(&places), PLACES_MAX + 10000 + 200);
-	places_exit(&places);
+	ck_assert_uint_eq(call_places_others(&places), PLACES_MAX + 10000 + 200);
+	call_places_exit(&places);
 }
 
 /* All places have equal counts: the one that is drawn has nearly all of its calls. */
 TEST(test_equal_places_do_not_displace_each_other)
 {
-	struct places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
+	struct call_places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
 	const struct place_data *largest;
 	uint64_t state = 1;
 	unsigned int i;
 
 	for (i = 0; i < 100000; i++)
 		count_one(&places, 1 + random_next(&state) % 100, 1);
-	largest = places_largest(&places);
+	largest = call_places_largest(&places);
 	ck_assert_uint_ge(largest->count, 1000);
 	ck_assert_uint_lt(largest->before, 10);
-	places_exit(&places);
+	call_places_exit(&places);
 }
 
 /* Some places with equal counts, then a late one, between calls of all others. */
 TEST(test_largest_place_is_nearly_the_most_frequent_one)
 {
-	struct places places;
+	struct call_places places;
 	uint64_t state = 1, had[64], most;
 	const struct place_data *largest;
 	unsigned int i, nr, at;
 
 	for (nr = 1; nr < 64; nr++) {
-		places = (struct places){ .bytes = sizeof(struct place_data), .exit = count_exit };
+		places = (struct call_places){ .bytes = sizeof(struct place_data),
+					       .exit = count_exit };
 		memset(had, 0, sizeof(had));
 		for (i = 0, most = 0; i < 200 * nr; i++) {
 			at = i < 100 * nr || random_next(&state) % 4 == 0 ?
@@ -247,13 +248,13 @@ TEST(test_largest_place_is_nearly_the_most_frequent_one)
 			count_one(&places, 1 + at, 1);
 			had[at]++;
 			most = had[at] > most ? had[at] : most;
-			largest = places_largest(&places);
+			largest = call_places_largest(&places);
 			ck_assert_uint_le(largest->weight + largest->before,
 					  had[largest->place.inode - 1]);
 			ck_assert_uint_le(most, largest->weight + (i + 1) / 7);
-			ck_assert_uint_eq(places_others(&places) + largest->count, i + 1);
+			ck_assert_uint_eq(call_places_others(&places) + largest->count, i + 1);
 		}
-		places_exit(&places);
+		call_places_exit(&places);
 	}
 }
 
@@ -283,7 +284,7 @@ TEST(test_a_terminal_shows_disk_faults_apart)
 	drawing_say(&drawing, DRAWING_AMOUNT, "é\n\302\2331m\233.");
 	ck_assert_int_eq(drawing_end(&drawing), 0);
 	ck_assert_uint_eq(drawing_rows(&drawing), 4);
-	ck_assert_int_eq(text_figure(out, &drawing, 60, false), 0);
+	ck_assert_int_eq(ascii_plot_print(out, &drawing, 60, false), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "2 us of ?[2J?\n????1m?.\n\npage\n"));
 	ck_assert_uint_eq(lines_with("|"), 20);
@@ -306,7 +307,7 @@ TEST(test_terminal_drawing_has_no_control_characters)
 	drawing_say(&drawing, DRAWING_READING, "2 µs of \033[2J\x7f");
 	drawing_say(&drawing, DRAWING_AMOUNT, "é\n\302\2331m\233.");
 	ck_assert_int_eq(drawing_end(&drawing), 0);
-	ck_assert_int_eq(text_figure(out, &drawing, 60, true), 0);
+	ck_assert_int_eq(ascii_plot_print(out, &drawing, 60, true), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "2 µs of ?[2J?\né???1m?.\n\npage\n"));
 	free(text);

@@ -17,7 +17,7 @@
 
 static char place[32]; /* the fake gnuplot of the tests, and the folder of figures */
 static char started[64];
-static struct folder folder;
+static struct figure_folder folder;
 static struct drawing drawing;
 
 static void bring_gnuplot(void)
@@ -41,7 +41,7 @@ static void bring_gnuplot(void)
 	signals_init();
 	ck_assert_int_eq(drawing_begin(&drawing, "figure", "A figure"), 0);
 	ck_assert_int_eq(drawing_end(&drawing), 0);
-	ck_assert_int_eq(folder_open(&folder, NULL), 0);
+	ck_assert_int_eq(figure_folder_open(&folder, NULL), 0);
 }
 
 /* No other file may be left in the folder. */
@@ -49,7 +49,7 @@ static void remove_gnuplot(void)
 {
 	char path[64];
 
-	folder_close(&folder);
+	figure_folder_close(&folder);
 	drawing_free(&drawing);
 	snprintf(path, sizeof(path), "%s/gnuplot", place);
 	unlink(path);
@@ -74,7 +74,7 @@ static pid_t pid_of_gnuplot(void)
 TEST(test_hanging_gnuplot_is_killed)
 {
 	folder.gnuplot_seconds = 1;
-	ck_assert_int_eq(folder_draw(&folder, &drawing, 1), -ETIMEDOUT);
+	ck_assert_int_eq(figure_folder_draw(&folder, &drawing, 1), -ETIMEDOUT);
 	ck_assert_str_eq(folder.why, "cannot draw figure.gnuplot: gnuplot did not end within 1 "
 				     "seconds and was killed");
 	ck_assert(!pid_of_gnuplot() || kill(pid_of_gnuplot(), 0));
@@ -84,7 +84,7 @@ TEST(test_hanging_gnuplot_is_killed)
 TEST(test_signal_before_the_wait_kills_gnuplot)
 {
 	raise(SIGTERM);
-	ck_assert_int_eq(folder_draw(&folder, &drawing, 1), -EINTR);
+	ck_assert_int_eq(figure_folder_draw(&folder, &drawing, 1), -EINTR);
 	ck_assert(!pid_of_gnuplot() || kill(pid_of_gnuplot(), 0));
 }
 
@@ -95,7 +95,7 @@ TEST(test_signal_during_the_wait_kills_gnuplot)
 
 	ck_assert_int_ge(child, 0);
 	if (!child)
-		_exit(folder_draw(&folder, &drawing, 1) == -EINTR ? 0 : 1);
+		_exit(figure_folder_draw(&folder, &drawing, 1) == -EINTR ? 0 : 1);
 	while (!pid_of_gnuplot())
 		usleep(1000);
 	ck_assert_int_eq(kill(child, SIGTERM), 0);

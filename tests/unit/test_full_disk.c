@@ -119,7 +119,7 @@ static void read_back(struct outcome *outcome, long limit)
 					 "run.pfs was cut: cannot write to it: File too large" :
 					 "run.pfs was cut: it has no end");
 	if (outcome->have_tail) {
-		ck_assert_int_eq(counters_from_json(&counters, recording_tail(reader)), 0);
+		ck_assert_int_eq(counters_json_parse(&counters, recording_tail(reader)), 0);
 		ck_assert_uint_eq(counters.lost, NR_ITEMS - outcome->items);
 		run_counters_exit(&counters);
 	}

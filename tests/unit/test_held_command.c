@@ -16,7 +16,7 @@
 #include "user/privilege/invoker.h"
 #include "user/run/child.h"
 
-static int status_of(struct command *command)
+static int status_of(struct child *command)
 {
 	int status;
 
@@ -28,10 +28,10 @@ static int status_of(struct command *command)
 static int run_shell(char *script)
 {
 	char *const argv[] = { "sh", "-c", script, NULL };
-	struct command command;
+	struct child command;
 
-	ck_assert_int_eq(command_hold(&command, argv), 0);
-	ck_assert_int_eq(command_go(&command), 0);
+	ck_assert_int_eq(child_hold(&command, argv), 0);
+	ck_assert_int_eq(child_go(&command), 0);
 	return status_of(&command);
 }
 
@@ -59,8 +59,8 @@ TEST(test_command_gets_the_original_descriptor_limit)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	limit.rlim_cur = 300;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	descriptors_raise();
-	descriptors_raise();
+	fd_limit_raise();
+	fd_limit_raise();
 	getrlimit(RLIMIT_NOFILE, &limit);
 	ck_assert_uint_eq(limit.rlim_cur, limit.rlim_max);
 	ck_assert_int_eq(run_shell("test $(ulimit -Sn) = 300"), 0);
@@ -88,10 +88,10 @@ TEST(test_command_ignores_the_signals_that_pfdrive_ignored)
 TEST(test_held_command_that_is_closed_never_runs)
 {
 	char *const argv[] = { "sh", "-c", "exit 7", NULL };
-	struct command command;
+	struct child command;
 
-	ck_assert_int_eq(command_hold(&command, argv), 0);
-	command_close(&command);
+	ck_assert_int_eq(child_hold(&command, argv), 0);
+	child_close(&command);
 	ck_assert_int_eq(command.pid, 0);
 	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
 	ck_assert_int_eq(errno, ECHILD);
@@ -107,14 +107,14 @@ TEST(test_command_is_killed_by_sigpipe)
 TEST(test_killed_command_cannot_be_released)
 {
 	char *const argv[] = { "true", NULL };
-	struct command command;
+	struct child command;
 	siginfo_t info;
 
 	signals_init();
-	ck_assert_int_eq(command_hold(&command, argv), 0);
+	ck_assert_int_eq(child_hold(&command, argv), 0);
 	kill(command.pid, SIGKILL);
 	ck_assert_int_eq(waitid(P_PID, command.pid, &info, WEXITED | WNOWAIT), 0);
-	ck_assert_int_eq(command_go(&command), -EPIPE);
+	ck_assert_int_eq(child_go(&command), -EPIPE);
 	ck_assert_int_eq(command.pid, 0);
 	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
 }
@@ -122,12 +122,12 @@ TEST(test_killed_command_cannot_be_released)
 TEST(test_failed_exec_returns_its_errno)
 {
 	char *const absent[] = { "/no/such/command", NULL }, *const folder[] = { "/", NULL };
-	struct command command;
+	struct child command;
 
-	ck_assert_int_eq(command_hold(&command, absent), 0);
-	ck_assert_int_eq(command_go(&command), -ENOENT);
-	ck_assert_int_eq(command_hold(&command, folder), 0);
-	ck_assert_int_eq(command_go(&command), -EACCES);
+	ck_assert_int_eq(child_hold(&command, absent), 0);
+	ck_assert_int_eq(child_go(&command), -ENOENT);
+	ck_assert_int_eq(child_hold(&command, folder), 0);
+	ck_assert_int_eq(child_go(&command), -EACCES);
 }
 
 /* Check and its caller leave some descriptors open: from the next free one on, none is open. */
@@ -155,16 +155,16 @@ TEST(test_held_command_already_runs_as_the_user)
 			       "test $(id -u) = 12345 -a $(id -G) = 54321 -a "
 			       "\"$HOME\" = / -a -z \"$SUDO_UID\"",
 			       NULL };
-	struct command command;
+	struct child command;
 
 	if (geteuid())
 		return; /* only root can become another user */
 	setenv("SUDO_UID", "12345", 1);
 	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
-	ck_assert_int_eq(command_hold(&command, argv), 0);
+	ck_assert_int_eq(child_hold(&command, argv), 0);
 	/* It is still a copy of pfdrive, with all its open files. */
 	ck_assert_uint_eq(owner_of_files(command.pid), 0);
-	ck_assert_int_eq(command_go(&command), 0);
+	ck_assert_int_eq(child_go(&command), 0);
 	ck_assert_int_eq(status_of(&command), 0);
 	ck_assert_uint_eq(getuid(), 0);
 	ck_assert_str_eq(getenv("SUDO_UID"), "12345");
@@ -173,13 +173,13 @@ TEST(test_held_command_already_runs_as_the_user)
 TEST(test_command_is_not_held_without_the_privilege_to_change_user)
 {
 	char *const argv[] = { "true", NULL };
-	struct command command;
+	struct child command;
 
 	if (geteuid())
 		return;
 	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
 	ck_assert_int_eq(capabilities_keep(0), 0);
-	ck_assert_int_eq(command_hold(&command, argv), -EPERM);
+	ck_assert_int_eq(child_hold(&command, argv), -EPERM);
 	ck_assert_int_eq(command.pid, 0);
 	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
 }

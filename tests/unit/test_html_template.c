@@ -46,7 +46,7 @@ TEST(test_name_that_begins_another_is_not_that_part)
 
 TEST(test_style_has_colours_of_both_themes)
 {
-	struct html_part style = html_stylesheet();
+	struct html_part style = html_template_stylesheet();
 
 	html_part_to(out, &style, "light_palette");
 	html_part_to(out, &style, "dark_palette");

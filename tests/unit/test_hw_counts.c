@@ -17,12 +17,12 @@
 
 TEST(test_counts_are_scaled_to_the_enabled_time)
 {
-	ck_assert_uint_eq(hw_scale(1000, 200, 100), 2000);
-	ck_assert_uint_eq(hw_scale(1000, 100, 100), 1000);
-	ck_assert_uint_eq(hw_scale(0, 100, 1), 0);
-	ck_assert_uint_eq(hw_scale(1, 3, 2), 2); /* 1.5, rounded */
+	ck_assert_uint_eq(hw_count_scale(1000, 200, 100), 2000);
+	ck_assert_uint_eq(hw_count_scale(1000, 100, 100), 1000);
+	ck_assert_uint_eq(hw_count_scale(0, 100, 1), 0);
+	ck_assert_uint_eq(hw_count_scale(1, 3, 2), 2); /* 1.5, rounded */
 	/* The product exceeds 64 bits. */
-	ck_assert_uint_eq(hw_scale(1ULL << 62, 1ULL << 40, 1ULL << 40), 1ULL << 62);
+	ck_assert_uint_eq(hw_count_scale(1ULL << 62, 1ULL << 40, 1ULL << 40), 1ULL << 62);
 }
 
 TEST(test_a_group_gives_each_member_its_value)
@@ -36,8 +36,8 @@ TEST(test_a_group_gives_each_member_its_value)
 	ck_assert_uint_eq(read[HW_ACCESS].raw, 400);
 	ck_assert_uint_eq(read[HW_ACCESS].value, 1600);
 	ck_assert_uint_eq(read[HW_MISS].value, 40);
-	ck_assert_double_eq_tol(hw_miss_rate(&counts, HW_L1D, HW_READ), 0.025, 0.000000001);
-	ck_assert_double_eq_tol(hw_counted_share(&read[HW_MISS]), 0.25, 0.000000001);
+	ck_assert_double_eq_tol(hw_counts_miss_rate(&counts, HW_L1D, HW_READ), 0.025, 0.000000001);
+	ck_assert_double_eq_tol(hw_count_share(&read[HW_MISS]), 0.25, 0.000000001);
 }
 
 TEST(test_a_group_that_never_ran_is_missing_and_not_0)
@@ -48,8 +48,8 @@ TEST(test_a_group_that_never_ran_is_missing_and_not_0)
 
 	ck_assert_int_eq(hw_counts_take(words, 4, members, 1), 0);
 	ck_assert_str_ne(members[0]->missing, "");
-	ck_assert(isnan(hw_counted_share(members[0])));
-	ck_assert(isnan(hw_miss_rate(&counts, HW_DTLB, HW_WRITE)));
+	ck_assert(isnan(hw_count_share(members[0])));
+	ck_assert(isnan(hw_counts_miss_rate(&counts, HW_DTLB, HW_WRITE)));
 }
 
 TEST(test_malformed_group_is_refused)
@@ -72,11 +72,11 @@ TEST(test_a_rate_needs_misses_and_accesses)
 	struct hw_count *read = counts.counts[HW_L1D][HW_READ];
 
 	read[HW_MISS].value = 5;
-	ck_assert(isnan(hw_miss_rate(&counts, HW_L1D, HW_READ))); /* without an access */
+	ck_assert(isnan(hw_counts_miss_rate(&counts, HW_L1D, HW_READ))); /* without an access */
 	read[HW_ACCESS].value = 10;
-	ck_assert_double_eq(hw_miss_rate(&counts, HW_L1D, HW_READ), 0.5);
+	ck_assert_double_eq(hw_counts_miss_rate(&counts, HW_L1D, HW_READ), 0.5);
 	strcpy(read[HW_MISS].missing, "no");
-	ck_assert(isnan(hw_miss_rate(&counts, HW_L1D, HW_READ)));
+	ck_assert(isnan(hw_counts_miss_rate(&counts, HW_L1D, HW_READ)));
 }
 
 TEST(test_common_reason_is_reported_once)
@@ -86,14 +86,14 @@ TEST(test_common_reason_is_reported_once)
 	const size_t nr = sizeof(counts.counts) / sizeof(*all);
 	size_t i;
 
-	ck_assert_ptr_null(hw_all_missing(&counts));
+	ck_assert_ptr_null(hw_counts_all_missing(&counts));
 	for (i = 0; i < nr; i++)
 		strcpy(all[i].missing, "no PMU");
-	ck_assert_str_eq(hw_all_missing(&counts), "no PMU");
+	ck_assert_str_eq(hw_counts_all_missing(&counts), "no PMU");
 	strcpy(all[nr - 1].missing, "another");
-	ck_assert_ptr_null(hw_all_missing(&counts));
+	ck_assert_ptr_null(hw_counts_all_missing(&counts));
 	all[nr - 1].missing[0] = '\0';
-	ck_assert_ptr_null(hw_all_missing(&counts));
+	ck_assert_ptr_null(hw_counts_all_missing(&counts));
 }
 
 TEST(test_open_errors_have_an_explanation)

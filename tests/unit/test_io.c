@@ -166,13 +166,13 @@ TEST(test_rates_overheads_and_system_calls_are_computed)
 	struct sample_via via;
 
 	sample_via_open(&via);
-	ck_assert_double_eq_tol(io_rate(&via.rows[0], &via.passes[0]), 250, 0.000001);
-	ck_assert_double_eq_tol(io_rate(&via.rows[0], &via.passes[1]), 125, 0.000001);
+	ck_assert_double_eq_tol(io_report_rate(&via.rows[0], &via.passes[0]), 250, 0.000001);
+	ck_assert_double_eq_tol(io_report_rate(&via.rows[0], &via.passes[1]), 125, 0.000001);
 	/* 3 s, compared with the mean of 1, 2 and 3 s */
-	ck_assert_double_eq_tol(io_overhead(&via.rows[0]), 0.5, 0.000001);
+	ck_assert_double_eq_tol(io_report_overhead(&via.rows[0]), 0.5, 0.000001);
 	/* 12 read and 1 clock_nanosleep; the getrusage call is the instrument's own. */
-	ck_assert_uint_eq(io_syscalls(&via.run.report), 13);
-	ck_assert_uint_eq(io_syscalls(&via.without.report), COUNT_NA);
+	ck_assert_uint_eq(io_report_syscalls(&via.run.report), 13);
+	ck_assert_uint_eq(io_report_syscalls(&via.without.report), COUNT_NA);
 	sample_via_close(&via);
 }
 

@@ -30,68 +30,68 @@ TEST(test_each_event_has_its_size)
 
 	for (type = 0; type < PFSTAT_NR_EVENTS; type++) {
 		make(type, sizes[type]);
-		ck_assert(item_event_is_known(&any.event, sizes[type]));
-		ck_assert(item_event_is_known(&any.event, sizes[type] + 8));
-		ck_assert(!item_event_is_known(&any.event, sizes[type] - 1));
+		ck_assert(item_valid_event(&any.event, sizes[type]));
+		ck_assert(item_valid_event(&any.event, sizes[type] + 8));
+		ck_assert(!item_valid_event(&any.event, sizes[type] - 1));
 		any.event.size--;
-		ck_assert(!item_event_is_known(&any.event, sizes[type]));
+		ck_assert(!item_valid_event(&any.event, sizes[type]));
 		any.event.size += 2;
-		ck_assert(!item_event_is_known(&any.event, sizes[type] + 8));
+		ck_assert(!item_valid_event(&any.event, sizes[type] + 8));
 	}
 	make(PFSTAT_NR_EVENTS, 48);
-	ck_assert(!item_event_is_known(&any.event, 48));
+	ck_assert(!item_valid_event(&any.event, 48));
 	make(0, 48);
-	ck_assert(!item_event_is_known(&any.event, 0));
+	ck_assert(!item_valid_event(&any.event, 0));
 }
 
 TEST(test_array_indexes_out_of_bounds_are_refused)
 {
 	struct pfstat_record record = { 0 };
 
-	ck_assert(item_record_is_known(&record));
+	ck_assert(item_valid_record(&record));
 	record.op = PFSTAT_NR_OPS;
-	ck_assert(!item_record_is_known(&record));
+	ck_assert(!item_valid_record(&record));
 	record = (struct pfstat_record){ .class = PFSTAT_NR_CLASSES };
-	ck_assert(!item_record_is_known(&record));
+	ck_assert(!item_valid_record(&record));
 	record = (struct pfstat_record){ .before = PFSTAT_NR_BEFORE };
-	ck_assert(!item_record_is_known(&record));
+	ck_assert(!item_valid_record(&record));
 
 	make(PFSTAT_EVENT_FAULT, sizeof(any.fault));
 	any.event.flags = PFSTAT_NR_FAULT_KINDS;
-	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_FAULT, sizeof(any.fault));
 	any.fault.outcome = PFSTAT_NR_OUTCOMES;
-	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_WAIT, sizeof(struct pfstat_wait));
 	any.wait.frames = PFSTAT_WAIT_FRAMES + 1;
-	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_RECLAIM, sizeof(struct pfstat_reclaim));
 	any.event.flags = PFSTAT_NR_RECLAIM_KINDS;
-	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_MAPPING, sizeof(any.mapping));
 	any.mapping.advice = 3;
-	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_CALL, sizeof(any.call));
 	any.call.kind = PFSTAT_NR_CALLS;
-	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_STACK, sizeof(any.stack));
 	any.stack.frames = PFSTAT_STACK_FRAMES + 1;
-	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 }
 
 TEST(test_names_without_an_end_are_refused)
 {
 	make(PFSTAT_EVENT_TASK, sizeof(any.task));
 	memset(any.task.comm, 'x', sizeof(any.task.comm));
-	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_WAIT, sizeof(any.wait));
 	memset(any.wait.functions, 'x', sizeof(any.wait.functions));
-	ck_assert(item_event_is_known(&any.event, sizeof(any))); /* addresses */
+	ck_assert(item_valid_event(&any.event, sizeof(any))); /* addresses */
 	any.event.flags = PFSTAT_WAIT_NAMED;
-	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_PAGE, sizeof(any.page));
 	memset(any.page.comm, 'x', sizeof(any.page.comm));
-	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 }
 
 /* fuzz_events found this: a loop over the pages took a minute. */
@@ -99,16 +99,16 @@ TEST(test_no_folio_has_more_pages_than_a_huge_page)
 {
 	struct pfstat_record record = { .order = 18 };
 
-	ck_assert(item_record_is_known(&record));
+	ck_assert(item_valid_record(&record));
 	record.order = 19;
-	ck_assert(!item_record_is_known(&record));
+	ck_assert(!item_valid_record(&record));
 	make(PFSTAT_EVENT_PAGE, sizeof(any.page));
 	any.page.pages = 1 << 18;
-	ck_assert(item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(item_valid_event(&any.event, sizeof(any)));
 	any.page.pages++;
-	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 	any.page.pages = UINT32_MAX;
-	ck_assert(!item_event_is_known(&any.event, sizeof(any)));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 }
 
 TEST(test_path_must_end_at_its_size)
@@ -118,13 +118,13 @@ TEST(test_path_must_end_at_its_size)
 		char bytes[sizeof(struct item_map) + 8];
 	} map = { 0 };
 
-	ck_assert(!item_map_is_known(&map.map));
+	ck_assert(!item_valid_map(&map.map));
 	map.map.path_bytes = 1;
-	ck_assert(item_map_is_known(&map.map));
+	ck_assert(item_valid_map(&map.map));
 	map.map.path_bytes = 2;
-	ck_assert(!item_map_is_known(&map.map));
+	ck_assert(!item_valid_map(&map.map));
 	map.bytes[sizeof(struct item_map)] = 'x';
-	ck_assert(item_map_is_known(&map.map));
+	ck_assert(item_valid_map(&map.map));
 	map.bytes[sizeof(struct item_map) + 1] = 'x';
-	ck_assert(!item_map_is_known(&map.map));
+	ck_assert(!item_valid_map(&map.map));
 }

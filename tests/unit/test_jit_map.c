@@ -7,7 +7,7 @@
 #include "runner.h"
 #include "user/system/jit_map.h"
 
-static struct perf_map_place places[3];
+static struct jit_map_place places[3];
 
 /* Prints the names of 0x1000, 0x1010 and 0x2000 from a map file with this text. */
 static void read_text(const char *text, size_t bytes)
@@ -18,9 +18,9 @@ static void read_text(const char *text, size_t bytes)
 
 	for (i = 0; i < 3; i++) {
 		free(places[i].name);
-		places[i] = (struct perf_map_place){ .address = addresses[i] };
+		places[i] = (struct jit_map_place){ .address = addresses[i] };
 	}
-	ck_assert_int_eq(perf_map_read(file, places, 3), 0);
+	ck_assert_int_eq(jit_map_read(file, places, 3), 0);
 	fclose(file);
 }
 

@@ -66,12 +66,12 @@ static void sample_drive(struct report *report)
 
 static void check_same(const struct report *report)
 {
-	json_t *json = head_to_json(report);
+	json_t *json = json_head(report);
 	struct report copy;
 
 	ck_assert_ptr_nonnull(json);
 	report_init(&copy);
-	ck_assert_int_eq(head_from_json(&copy, json), 0);
+	ck_assert_int_eq(json_head_parse(&copy, json), 0);
 	ck_assert_mem_eq(&copy.environment, &report->environment, sizeof(copy.environment));
 	ck_assert_int_eq(copy.bpf.known, report->bpf.known);
 	ck_assert_str_eq(copy.bpf.missing, report->bpf.missing);
@@ -125,10 +125,10 @@ TEST(test_malformed_head_is_refused)
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		report_init(&report);
 		json = json_loads(texts[i], 0, NULL);
-		ck_assert_int_eq(head_from_json(&report, json), -EINVAL);
+		ck_assert_int_eq(json_head_parse(&report, json), -EINVAL);
 		json_decref(json);
 	}
-	ck_assert_int_eq(head_from_json(&report, NULL), -EINVAL);
+	ck_assert_int_eq(json_head_parse(&report, NULL), -EINVAL);
 }
 
 static void take(struct report *report, const char *text)
@@ -138,7 +138,7 @@ static void take(struct report *report, const char *text)
 
 	ck_assert_msg(json, "%s", error.text);
 	report_init(report);
-	ck_assert_int_eq(head_from_json(report, json), 0);
+	ck_assert_int_eq(json_head_parse(report, json), 0);
 	json_decref(json);
 }
 

@@ -21,7 +21,7 @@ static size_t nr_commands;
 
 static void list_commands(void)
 {
-	nr_commands = bench_all_commands(commands);
+	nr_commands = bench_commands_all(commands);
 }
 
 static void collect(const struct argp *argp)

@@ -119,7 +119,7 @@ TEST(test_a_scratch_file_has_content_and_no_name)
 	struct place place = place_make();
 	struct stat stat;
 	uint8_t byte;
-	int fd = scratch_make(place.folder, 3 * (1 << 20) + 5, &go_on);
+	int fd = scratch_file_make(place.folder, 3 * (1 << 20) + 5, &go_on);
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(fstat(fd, &stat), 0);
@@ -137,9 +137,9 @@ TEST(test_scratch_file_fails_with_the_errno)
 	const volatile sig_atomic_t stop = 1;
 	struct place place = place_make();
 
-	ck_assert_int_eq(scratch_make("/nowhere/at/all", 4096, &go_on), -ENOENT);
-	ck_assert_int_eq(scratch_make(place.file, 4096, &go_on), -ENOTDIR);
-	ck_assert_int_eq(scratch_make(place.folder, 4096, &stop), -EINTR);
+	ck_assert_int_eq(scratch_file_make("/nowhere/at/all", 4096, &go_on), -ENOENT);
+	ck_assert_int_eq(scratch_file_make(place.file, 4096, &go_on), -ENOTDIR);
+	ck_assert_int_eq(scratch_file_make(place.folder, 4096, &stop), -EINTR);
 	place_remove(&place);
 }
 

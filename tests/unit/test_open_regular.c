@@ -35,12 +35,12 @@ TEST(test_file_is_opened_with_the_requested_flags)
 	int fd;
 
 	begin();
-	fd = regular_open("link", O_RDWR);
+	fd = open_regular("link", O_RDWR);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
 	ck_assert_int_eq(write(fd, &byte, 1), 1);
 	close(fd);
-	fd = regular_open("file", O_RDONLY | O_NOFOLLOW);
+	fd = open_regular("file", O_RDONLY | O_NOFOLLOW);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, &byte, 1), -1);
 	ck_assert_int_eq(read(fd, &byte, 1), 1);
@@ -51,10 +51,10 @@ TEST(test_file_is_opened_with_the_requested_flags)
 TEST(test_non_regular_files_are_refused)
 {
 	begin();
-	ck_assert_int_eq(regular_open("pipe", O_RDONLY), -EMEDIUMTYPE);
-	ck_assert_int_eq(regular_open("/dev/null", O_RDWR), -EMEDIUMTYPE);
-	ck_assert_int_eq(regular_open(".", O_RDONLY), -EISDIR);
-	ck_assert_int_eq(regular_open("link", O_RDONLY | O_NOFOLLOW), -ELOOP);
-	ck_assert_int_eq(regular_open("missing", O_RDONLY), -ENOENT);
+	ck_assert_int_eq(open_regular("pipe", O_RDONLY), -EMEDIUMTYPE);
+	ck_assert_int_eq(open_regular("/dev/null", O_RDWR), -EMEDIUMTYPE);
+	ck_assert_int_eq(open_regular(".", O_RDONLY), -EISDIR);
+	ck_assert_int_eq(open_regular("link", O_RDONLY | O_NOFOLLOW), -ELOOP);
+	ck_assert_int_eq(open_regular("missing", O_RDONLY), -ENOENT);
 	end();
 }

@@ -156,9 +156,9 @@ TEST(test_a_fault_has_exact_times_arguments_and_parts)
 
 	stream = open_memstream(&text, &length);
 	ck_assert_ptr_nonnull(stream);
-	ck_assert_int_eq(trace_begin(&trace, 4096, stream), 0);
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
-	ck_assert_int_eq(trace_end(trace, &(struct trace_missing){ 0 }), 0);
+	ck_assert_int_eq(trace_print_begin(&trace, 4096, stream), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_end(trace, &(struct trace_missing){ 0 }), 0);
 	fclose(stream);
 	viewer_open(text, length);
 	event = expect(BEGIN, T0 + 100, "disk");
@@ -327,7 +327,7 @@ TEST(test_output_that_cannot_be_written_is_an_error)
 	struct trace_writer *trace;
 
 	ck_assert_ptr_nonnull(full);
-	ck_assert_int_eq(trace_begin(&trace, 4096, full), 0);
-	ck_assert_int_lt(trace_end(trace, &(struct trace_missing){ 0 }), 0);
+	ck_assert_int_eq(trace_print_begin(&trace, 4096, full), 0);
+	ck_assert_int_lt(trace_print_end(trace, &(struct trace_missing){ 0 }), 0);
 	fclose(full);
 }

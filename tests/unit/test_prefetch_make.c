@@ -167,7 +167,7 @@ static void begin(unsigned int run, int64_t started_s, bool have_bpf)
 	report.environment.started_s = started_s;
 	report.bpf.known = have_bpf;
 	report.bpf.hooks = hooks;
-	head = head_to_json(&report);
+	head = json_head(&report);
 	ck_assert_ptr_nonnull(head);
 	out = fopen(names[run], "w");
 	ck_assert_ptr_nonnull(out);
@@ -186,7 +186,7 @@ static void end(bool have_bpf)
 	counters.end_ns = 90000;
 	counters.have_bpf = have_bpf;
 	counters.lost = 0;
-	tail = counters_to_json(&counters);
+	tail = counters_json(&counters);
 	ck_assert_int_eq(recording_end(writer, tail), 0);
 	ck_assert_int_eq(fclose(out), 0);
 	run_counters_exit(&counters);

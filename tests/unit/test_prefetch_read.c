@@ -182,9 +182,9 @@ TEST(test_a_list_that_is_no_regular_file_is_refused)
 {
 	struct prefetch_list none;
 
-	ck_assert_int_eq(prefetch_list_open(&none, "/dev/zero"), STATUS_FAILED);
-	ck_assert_int_eq(prefetch_list_open(&none, folder), STATUS_FAILED);
-	ck_assert_int_eq(prefetch_list_open(&none, path), STATUS_FAILED); /* zeros */
+	ck_assert_int_eq(prefetch_read_list(&none, "/dev/zero"), STATUS_FAILED);
+	ck_assert_int_eq(prefetch_read_list(&none, folder), STATUS_FAILED);
+	ck_assert_int_eq(prefetch_read_list(&none, path), STATUS_FAILED); /* zeros */
 }
 
 FIXTURE(setup, teardown);

@@ -37,13 +37,13 @@ TEST(test_lines_become_mappings)
 		"7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0                  [stack]\n",
 		"1000-2000 ---s 00000000 08:11 18446744073709551615 /a b\\012c (deleted)",
 	};
-	struct procmaps maps = { 0 };
+	struct proc_maps maps = { 0 };
 	struct seen seen = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < 4; i++)
-		ck_assert_int_eq(procmaps_add_line(&maps, 42, lines[i]), 0);
-	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0);
+		ck_assert_int_eq(proc_maps_add_line(&maps, 42, lines[i]), 0);
+	ck_assert_int_eq(proc_maps_hand_over(&maps, see, &seen), 0);
 	ck_assert_uint_eq(seen.count, 4);
 
 	ck_assert_uint_eq(seen.maps[0].ns, 0);
@@ -66,80 +66,80 @@ TEST(test_lines_become_mappings)
 	ck_assert_uint_eq(seen.maps[3].inode, UINT64_MAX);
 	ck_assert_str_eq(seen.paths[3], "/a b\nc (deleted)");
 
-	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0); /* handed over only once */
+	ck_assert_int_eq(proc_maps_hand_over(&maps, see, &seen), 0); /* handed over only once */
 	ck_assert_uint_eq(seen.count, 4);
 }
 
 TEST(test_malformed_lines_are_refused)
 {
-	struct procmaps maps = { 0 };
+	struct proc_maps maps = { 0 };
 
-	ck_assert_int_eq(procmaps_add_line(&maps, 1, ""), -EINVAL);
-	ck_assert_int_eq(procmaps_add_line(&maps, 1, "2000-1000 r--p 0 0:0 0 "), -EINVAL);
-	ck_assert_int_eq(procmaps_add_line(&maps, 1, "1000-2000 r 0 0:0 0 "), -EINVAL);
-	ck_assert_int_eq(procmaps_add_line(&maps, 1, "1000-2000 r--p"), -EINVAL);
+	ck_assert_int_eq(proc_maps_add_line(&maps, 1, ""), -EINVAL);
+	ck_assert_int_eq(proc_maps_add_line(&maps, 1, "2000-1000 r--p 0 0:0 0 "), -EINVAL);
+	ck_assert_int_eq(proc_maps_add_line(&maps, 1, "1000-2000 r 0 0:0 0 "), -EINVAL);
+	ck_assert_int_eq(proc_maps_add_line(&maps, 1, "1000-2000 r--p"), -EINVAL);
 	ck_assert_uint_eq(maps.used, 0);
-	procmaps_exit(&maps);
+	proc_maps_exit(&maps);
 }
 
 TEST(test_error_of_the_consumer_stops_the_hand_over)
 {
-	struct procmaps maps = { 0 };
+	struct proc_maps maps = { 0 };
 	struct seen seen = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < 1000; i++)
-		ck_assert_int_eq(procmaps_add_line(&maps, 1, "1000-2000 r--p 0 0:0 0 /x\n"), 0);
-	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), -ECANCELED);
+		ck_assert_int_eq(proc_maps_add_line(&maps, 1, "1000-2000 r--p 0 0:0 0 /x\n"), 0);
+	ck_assert_int_eq(proc_maps_hand_over(&maps, see, &seen), -ECANCELED);
 	ck_assert_uint_eq(seen.count, 8);
 }
 
 TEST(test_appended_maps_follow_the_first)
 {
-	struct procmaps maps = { 0 }, more = { 0 };
+	struct proc_maps maps = { 0 }, more = { 0 };
 	struct seen seen = { 0 };
 
-	ck_assert_int_eq(procmaps_append(&maps, &more), 0); /* appends nothing to nothing */
-	ck_assert_int_eq(procmaps_add_line(&more, 1, "1000-2000 r--p 0 0:0 0 /x\n"), 0);
-	ck_assert_int_eq(procmaps_append(&maps, &more), 0);
+	ck_assert_int_eq(proc_maps_append(&maps, &more), 0); /* appends nothing to nothing */
+	ck_assert_int_eq(proc_maps_add_line(&more, 1, "1000-2000 r--p 0 0:0 0 /x\n"), 0);
+	ck_assert_int_eq(proc_maps_append(&maps, &more), 0);
 	ck_assert_ptr_null(more.bytes);
-	ck_assert_int_eq(procmaps_add_line(&more, 2, "3000-4000 r--p 0 0:0 0 /long/path\n"), 0);
-	ck_assert_int_eq(procmaps_add_line(&more, 2, "5000-6000 r--p 0 0:0 0 \n"), 0);
-	ck_assert_int_eq(procmaps_append(&maps, &more), 0);
-	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0);
+	ck_assert_int_eq(proc_maps_add_line(&more, 2, "3000-4000 r--p 0 0:0 0 /long/path\n"), 0);
+	ck_assert_int_eq(proc_maps_add_line(&more, 2, "5000-6000 r--p 0 0:0 0 \n"), 0);
+	ck_assert_int_eq(proc_maps_append(&maps, &more), 0);
+	ck_assert_int_eq(proc_maps_hand_over(&maps, see, &seen), 0);
 	ck_assert_uint_eq(seen.count, 3);
 	ck_assert_str_eq(seen.paths[0], "/x");
 	ck_assert_str_eq(seen.paths[1], "/long/path");
 	ck_assert_uint_eq(seen.maps[2].address, 0x5000);
 	ck_assert_uint_eq(seen.maps[2].pid, 2);
-	procmaps_exit(&more);
+	proc_maps_exit(&more);
 }
 
 TEST(test_read_of_a_missing_process_fails)
 {
-	struct procmaps maps = { 0 };
+	struct proc_maps maps = { 0 };
 
-	ck_assert_int_eq(procmaps_read(&maps, 1 << 23), -ESRCH);
-	ck_assert_int_eq(procmaps_read(&maps, getpid()), 0);
+	ck_assert_int_eq(proc_maps_read(&maps, 1 << 23), -ESRCH);
+	ck_assert_int_eq(proc_maps_read(&maps, getpid()), 0);
 	ck_assert_uint_gt(maps.used, sizeof(struct item_map));
-	procmaps_exit(&maps);
+	proc_maps_exit(&maps);
 }
 
 TEST(test_flags_apply_to_the_mapping_before_them)
 {
-	struct procmaps maps = { 0 };
+	struct proc_maps maps = { 0 };
 	struct seen seen = { 0 };
 
 	/* before the first mapping, so they belong to none */
-	procmaps_add_flags(&maps, "VmFlags: rd rr\n");
-	ck_assert_int_eq(procmaps_add_line(&maps, 42, "1000-2000 r--s 0 08:11 7 /a\n"), 0);
-	procmaps_add_flags(&maps, "VmFlags: rd sh mr mw me ms rr \n");
-	ck_assert_int_eq(procmaps_add_line(&maps, 42, "3000-4000 r--s 0 08:11 7 /a\n"), 0);
-	procmaps_add_flags(&maps, "Rss:                   4 kB\n");
-	procmaps_add_flags(&maps, "VmFlags: rd sh mr mw me ms sr \n");
-	ck_assert_int_eq(procmaps_add_line(&maps, 42, "5000-6000 r--s 0 08:11 7 /a\n"), 0);
-	procmaps_add_flags(&maps, "VmFlags: rd sh mr mw me ms \n");
-	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0);
+	proc_maps_add_flags(&maps, "VmFlags: rd rr\n");
+	ck_assert_int_eq(proc_maps_add_line(&maps, 42, "1000-2000 r--s 0 08:11 7 /a\n"), 0);
+	proc_maps_add_flags(&maps, "VmFlags: rd sh mr mw me ms rr \n");
+	ck_assert_int_eq(proc_maps_add_line(&maps, 42, "3000-4000 r--s 0 08:11 7 /a\n"), 0);
+	proc_maps_add_flags(&maps, "Rss:                   4 kB\n");
+	proc_maps_add_flags(&maps, "VmFlags: rd sh mr mw me ms sr \n");
+	ck_assert_int_eq(proc_maps_add_line(&maps, 42, "5000-6000 r--s 0 08:11 7 /a\n"), 0);
+	proc_maps_add_flags(&maps, "VmFlags: rd sh mr mw me ms \n");
+	ck_assert_int_eq(proc_maps_hand_over(&maps, see, &seen), 0);
 	ck_assert_uint_eq(seen.count, 3);
 	ck_assert_uint_eq(seen.maps[0].flags, MAP_SHARED | ITEM_MAP_RANDOM);
 	ck_assert_uint_eq(seen.maps[1].flags, MAP_SHARED | ITEM_MAP_SEQUENTIAL);
@@ -175,16 +175,16 @@ TEST(test_advice_that_a_source_knows_applies_to_its_mappings)
 		"5000-6000 r--s 0 08:11 7 /a\n", "7000-9000 r--s 0 08:11 7 /a\n",
 		"a000-b000 r--s 0 08:11 7 /a\n",
 	};
-	struct procmaps maps = { 0 };
+	struct proc_maps maps = { 0 };
 	struct seen seen = { 0 };
 	unsigned int i;
 
-	procmaps_set_advice(&maps, states, 5); /* of no mapping */
+	proc_maps_set_advice(&maps, states, 5); /* of no mapping */
 	for (i = 0; i < 5; i++)
-		ck_assert_int_eq(procmaps_add_line(&maps, 42, lines[i]), 0);
-	procmaps_set_advice(&maps, NULL, 0);
-	procmaps_set_advice(&maps, states, 5);
-	ck_assert_int_eq(procmaps_hand_over(&maps, see, &seen), 0);
+		ck_assert_int_eq(proc_maps_add_line(&maps, 42, lines[i]), 0);
+	proc_maps_set_advice(&maps, NULL, 0);
+	proc_maps_set_advice(&maps, states, 5);
+	ck_assert_int_eq(proc_maps_hand_over(&maps, see, &seen), 0);
 	ck_assert_uint_eq(seen.count, 5);
 	for (i = 0; i < 5; i++)
 		ck_assert_uint_eq(seen.maps[i].flags, expected[i]);
@@ -193,39 +193,39 @@ TEST(test_advice_that_a_source_knows_applies_to_its_mappings)
 /* For smaps the kernel walks all page tables, and the process cannot map anything meanwhile. */
 TEST(test_smaps_of_another_process_is_not_read)
 {
-	struct procmaps maps = { 0 };
+	struct proc_maps maps = { 0 };
 	const struct item_map *map;
 	unsigned int unknown = 0;
 	size_t at;
 
-	ck_assert_int_eq(procmaps_read(&maps, getppid()), 0);
+	ck_assert_int_eq(proc_maps_read(&maps, getppid()), 0);
 	for (at = 0; at < maps.used; at += (sizeof(*map) + map->path_bytes + 7) & ~7UL) {
 		map = (const void *)(maps.bytes + at);
 		ck_assert(!map->inode == !(map->flags & ITEM_MAP_NO_ADVICE));
 		unknown += map->flags & ITEM_MAP_NO_ADVICE ? 1 : 0;
 	}
 	ck_assert_uint_gt(unknown, 0);
-	procmaps_exit(&maps);
+	proc_maps_exit(&maps);
 }
 
 TEST(test_advice_of_this_process_is_read)
 {
 	const size_t bytes = 4 * sysconf(_SC_PAGESIZE);
 	char *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct procmaps maps = { 0 };
+	struct proc_maps maps = { 0 };
 	const struct item_map *found;
 	uint32_t flags = 0;
 	size_t at;
 
 	ck_assert_ptr_ne(map, MAP_FAILED);
 	ck_assert_int_eq(madvise(map, bytes, MADV_RANDOM), 0);
-	ck_assert_int_eq(procmaps_read_self(&maps), 0);
+	ck_assert_int_eq(proc_maps_read_self(&maps), 0);
 	for (at = 0; at < maps.used; at += (sizeof(*found) + found->path_bytes + 7) & ~7UL) {
 		found = (const void *)(maps.bytes + at);
 		if (found->address == (uintptr_t)map)
 			flags = found->flags;
 	}
 	ck_assert_uint_eq(flags, MAP_PRIVATE | ITEM_MAP_RANDOM);
-	procmaps_exit(&maps);
+	proc_maps_exit(&maps);
 	munmap(map, bytes);
 }

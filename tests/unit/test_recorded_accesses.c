@@ -157,7 +157,7 @@ static void end_recording_of(uint32_t hooks, uint64_t lost)
 	counters.have_bpf = true;
 	counters.hooks = hooks;
 	counters.lost = lost;
-	tail = counters_to_json(&counters);
+	tail = counters_json(&counters);
 	ck_assert_int_eq(recording_end(writer, tail), 0);
 	ck_assert_int_eq(fclose(out), 0);
 	run_counters_exit(&counters);

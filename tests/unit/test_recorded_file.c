@@ -132,7 +132,7 @@ static void make_recording(const char *path, uint64_t inode)
 	counters.have_advice = with_advice;
 	counters.counts[PFSTAT_COUNT_EVENTS_LOST] = 5;
 	counters.counts[PFSTAT_COUNT_SYSCALL_LOST] = 3;
-	tail = counters_to_json(&counters);
+	tail = counters_json(&counters);
 	ck_assert_int_eq(recording_end(writer, tail), 0);
 	ck_assert_int_eq(fclose(out), 0);
 	run_counters_exit(&counters);

@@ -1051,12 +1051,12 @@ static void make_counters(struct run_counters *counters)
 /* A round trip through the text form of the file. */
 static int counters_through_text(struct run_counters *copy, const struct run_counters *counters)
 {
-	json_t *json = counters_to_json(counters), *read;
+	json_t *json = counters_json(counters), *read;
 	char *text = json_dumps(json, 0);
 	int err;
 
 	read = json_loads(text, 0, NULL);
-	err = counters_from_json(copy, read);
+	err = counters_json_parse(copy, read);
 	free(text);
 	json_decref(json);
 	json_decref(read);
@@ -1122,7 +1122,7 @@ TEST(test_unknown_counters_stay_unknown)
 	ck_assert_int_eq(counters_through_text(&copy, &counters), 0);
 	ck_assert_mem_eq(&copy, &counters, sizeof(counters));
 	run_counters_init(&none);
-	ck_assert_int_eq(counters_from_json(&copy, json), 0);
+	ck_assert_int_eq(counters_json_parse(&copy, json), 0);
 	ck_assert_mem_eq(&copy, &none, sizeof(none));
 	json_decref(json);
 }
@@ -1155,7 +1155,7 @@ TEST(test_malformed_counters_are_refused)
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		json = json_loads(texts[i], 0, NULL);
 		ck_assert_ptr_nonnull(json);
-		ck_assert_msg(counters_from_json(&counters, json) == -EINVAL, "%s", texts[i]);
+		ck_assert_msg(counters_json_parse(&counters, json) == -EINVAL, "%s", texts[i]);
 		ck_assert_ptr_null(counters.syscalls);
 		json_decref(json);
 	}

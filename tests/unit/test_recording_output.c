@@ -12,7 +12,7 @@
 #include "runner.h"
 #include "text_file.h"
 #include "user/util/signals.h"
-#include "user/privilege/output_file.h"
+#include "user/privilege/output.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/reader.h"
 #include "user/run/recording_output.h"
@@ -242,7 +242,7 @@ TEST(test_full_disk_keeps_the_first_events_and_counts_the_rest)
 	ck_assert_uint_gt(nr, 0);
 	ck_assert_str_eq(recording_damage(reader),
 			 "run.pfs was cut: cannot write to it: File too large");
-	ck_assert_int_eq(counters_from_json(&read, recording_tail(reader)), 0);
+	ck_assert_int_eq(counters_json_parse(&read, recording_tail(reader)), 0);
 	ck_assert_uint_eq(read.calls, NR_ITEMS);
 	ck_assert_uint_eq(read.lost, NR_ITEMS - nr);
 	recording_close(reader);

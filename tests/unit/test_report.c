@@ -1067,10 +1067,10 @@ TEST(test_warnings_are_printed_without_a_table)
 	FILE *out = open_memstream(&text, &size);
 
 	sample_open(&run, 150000);
-	ck_assert_int_eq(report_print_warnings(out, &run.report), 0);
+	ck_assert_int_eq(print_report_warnings(out, &run.report), 0);
 	ck_assert_int_eq(ftell(out), 0);
 	run.report.losses.events = 3;
-	ck_assert_int_eq(report_print_warnings(out, &run.report), 0);
+	ck_assert_int_eq(print_report_warnings(out, &run.report), 0);
 	fclose(out);
 	ck_assert(!strncmp(text, "LOST 3 EVENTS", 13));
 	free(text);
@@ -1428,7 +1428,7 @@ TEST(test_output_that_cannot_be_written_is_an_error)
 	for (format = REPORT_TABLE; format <= REPORT_JSON; format++) {
 		full = fopen("/dev/full", "w");
 		ck_assert_ptr_nonnull(full);
-		ck_assert_int_eq(report_print(full, format, &run.report, 1), -ENOSPC);
+		ck_assert_int_eq(print_report(full, format, &run.report, 1), -ENOSPC);
 		fclose(full);
 	}
 	sample_close(&run);
@@ -1439,7 +1439,7 @@ TEST(test_missing_run_and_missing_format_are_refused)
 	struct sample_run run;
 
 	sample_open_empty(&run);
-	ck_assert_int_eq(report_print(stdout, REPORT_TABLE, &run.report, 0), -EINVAL);
-	ck_assert_int_eq(report_print(stdout, (enum report_format)4, &run.report, 1), -EINVAL);
+	ck_assert_int_eq(print_report(stdout, REPORT_TABLE, &run.report, 0), -EINVAL);
+	ck_assert_int_eq(print_report(stdout, (enum report_format)4, &run.report, 1), -EINVAL);
 	sample_close(&run);
 }

@@ -184,11 +184,11 @@ TEST(test_a_figure_of_a_file_names_the_file_before)
 	report_init(&report);
 	begin();
 	add_map(1, "/data/old");
-	name = place_name(&place, &report, analysis);
+	name = call_place_name(&place, &report, analysis);
 	ck_assert_str_eq(name, "/data/old");
 	free(name);
 	add_map(2, "/data/new");
-	name = place_name(&place, &report, analysis);
+	name = call_place_name(&place, &report, analysis);
 	ck_assert_str_eq(name, "/data/new and a deleted file that had its inode");
 	free(name);
 	analysis_free(analysis);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/privilege/output_file.h"
+#include "user/privilege/output.h"
 #include "user/privilege/capabilities.h"
 #include "user/privilege/invoker.h"
 #include "user/privilege/lockdown.h"

@@ -52,7 +52,7 @@ static void add(struct rss_report *report, uint64_t start_ns, enum fault_class c
 		.solved = true,
 	};
 
-	rss_add_fault(report, &fault);
+	rss_steps_add_fault(report, &fault);
 }
 
 TEST(test_a_fault_belongs_to_the_step_in_which_it_began)
@@ -80,17 +80,17 @@ TEST(test_sizes_grow_with_mapped_and_touched_pages)
 	struct sizes_files files;
 	volatile char *range;
 
-	ck_assert_int_eq(sizes_open(&files), 0);
-	ck_assert_int_eq(sizes_read(&files, NULL, 0, &before), 0);
-	ck_assert_int_eq(sizes_read(&files, NULL, 0, &before), 0);
+	ck_assert_int_eq(proc_self_size_open(&files), 0);
+	ck_assert_int_eq(proc_self_size_read(&files, NULL, 0, &before), 0);
+	ck_assert_int_eq(proc_self_size_read(&files, NULL, 0, &before), 0);
 	range = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne((void *)range, MAP_FAILED);
-	ck_assert_int_eq(sizes_read(&files, range, 64, &mapped), 0);
+	ck_assert_int_eq(proc_self_size_read(&files, range, 64, &mapped), 0);
 	ck_assert_uint_eq(mapped.virtual_bytes, before.virtual_bytes + 64 * PAGE);
 	ck_assert_uint_eq(mapped.mapped_pages, 0);
 	range[0] = 1;
 	range[3 * PAGE] = 1;
-	ck_assert_int_eq(sizes_read(&files, range, 64, &touched), 0);
+	ck_assert_int_eq(proc_self_size_read(&files, range, 64, &touched), 0);
 	ck_assert_uint_eq(touched.virtual_bytes, mapped.virtual_bytes);
 	/* Large folios may map more pages at once; then both figures grow. */
 	ck_assert_uint_ge(touched.mapped_pages, 2);

@@ -64,14 +64,14 @@ static void open_fixture(struct fixture *fixture)
 
 static void compare(struct fixture *fixture)
 {
-	usage_compare(fixture->lines, &fixture->counters, &fixture->seen);
+	rusage_check_compare(fixture->lines, &fixture->counters, &fixture->seen);
 }
 
 static int64_t difference_of(const struct fixture *fixture, enum usage_name name)
 {
 	int64_t difference = INT64_MAX;
 
-	ck_assert(usage_difference(&fixture->lines[name], &difference));
+	ck_assert(rusage_check_difference(&fixture->lines[name], &difference));
 	return difference;
 }
 
@@ -157,7 +157,7 @@ TEST(test_values_of_ebpf_are_na_without_it)
 	compare(&f);
 	for (i = 0; i < USAGE_NR; i++) {
 		ck_assert_uint_eq(f.lines[i].ebpf, COUNT_NA);
-		ck_assert(!usage_difference(&f.lines[i], &difference));
+		ck_assert(!rusage_check_difference(&f.lines[i], &difference));
 	}
 }
 

@@ -13,7 +13,7 @@ static void becomes(const char *word, const char *expected)
 	FILE *out = open_memstream(&text, &bytes);
 
 	ck_assert_ptr_nonnull(out);
-	shell_word(out, word);
+	shell_quote(out, word);
 	fclose(out);
 	ck_assert_str_eq(text, expected);
 	free(text);

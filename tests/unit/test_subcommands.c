@@ -37,7 +37,7 @@ static int run_line(int argc, char **argv)
 		argv[words] = (*command)->title;
 		return (*command)->run(argc - words, argv + words);
 	}
-	return command_line(argc, argv);
+	return subcommands_run(argc, argv);
 }
 
 /* Returns the exit status; the output goes to out and err. */
@@ -450,7 +450,7 @@ TEST(test_each_command_has_a_manual_page)
 {
 	char path[128], *space;
 	const struct subcommand *all[BENCH_MAX_COMMANDS];
-	const size_t nr = bench_all_commands(all);
+	const size_t nr = bench_commands_all(all);
 	size_t i;
 
 	for (i = 0; i < nr; i++) {

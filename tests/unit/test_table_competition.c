@@ -56,7 +56,7 @@ static void print(size_t nr)
 	free(text);
 	out = open_memstream(&text, &size);
 	fputc('\n', out); /* so that all lines begin alike */
-	ck_assert_int_eq(competition_print_table(out, views, nr), 0);
+	ck_assert_int_eq(table_competition(out, views, nr), 0);
 	fclose(out);
 }
 
@@ -121,7 +121,7 @@ TEST(test_json_adds_up_and_unknown_values_are_null)
 	json_t *json, *side, *swapped;
 
 	make();
-	json = competition_json(reports[0].extras.study);
+	json = json_competition(reports[0].extras.study);
 	ck_assert_ptr_nonnull(json);
 	side = json_object_get(json_object_get(json, "with"), "figures");
 	ck_assert_uint_eq(json_object_size(side), NR_COMPETITION_FIGURES);
@@ -134,7 +134,7 @@ TEST(test_json_adds_up_and_unknown_values_are_null)
 	ck_assert_ptr_null(json_object_get(swapped, "kswapd"));
 	json_decref(json);
 	competitions[0].have_matrix = false;
-	json = competition_json(reports[0].extras.study);
+	json = json_competition(reports[0].extras.study);
 	ck_assert(json_is_null(json_object_get(json, "swapped")));
 	json_decref(json);
 }

@@ -26,7 +26,7 @@ static void begin(void)
 {
 	stream = open_memstream(&text, &length);
 	ck_assert_ptr_nonnull(stream);
-	ck_assert_int_eq(trace_begin(&trace, 4096, stream), 0);
+	ck_assert_int_eq(trace_print_begin(&trace, 4096, stream), 0);
 }
 
 static json_t *end(const char *damage)
@@ -38,7 +38,7 @@ static json_t *end(const char *damage)
 	};
 	json_t *root;
 
-	ck_assert_int_eq(trace_end(trace, &missing), 0);
+	ck_assert_int_eq(trace_print_end(trace, &missing), 0);
 	fclose(stream);
 	root = perfetto_events(text, length);
 	free(text);
@@ -50,7 +50,7 @@ static void feed(const void *event)
 	const struct pfstat_event *head = event;
 	const struct item item = { .type = ITEM_EVENT, .ns = head->ns, .event = head };
 
-	ck_assert_int_eq(trace_item(trace, &item), 0);
+	ck_assert_int_eq(trace_print_item(trace, &item), 0);
 }
 
 static void feed_map(uint32_t dev, uint64_t inode, const char *path)
@@ -66,7 +66,7 @@ static void feed_map(uint32_t dev, uint64_t inode, const char *path)
 	map->inode = inode;
 	map->path_bytes = strlen(path) + 1;
 	strcpy(map->path, path);
-	ck_assert_int_eq(trace_item(trace, &item), 0);
+	ck_assert_int_eq(trace_print_item(trace, &item), 0);
 	free(map);
 }
 
@@ -299,7 +299,7 @@ static json_t *one_fault(void)
 	feed_map(DISK, 77, "/mnt/disk/demo.bin");
 	feed(&block);
 	feed(&off);
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	return end(NULL);
 }
 
@@ -349,7 +349,7 @@ TEST(test_fault_of_perf_is_marked)
 
 	fault.perf = PFSTAT_PERF_SAMPLED;
 	begin();
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	args = args_of(find(root, "X", "fault", "disk"));
 	ck_assert(json_is_true(json_object_get(args, "perf")));
@@ -405,7 +405,7 @@ TEST(test_time_outside_of_the_calls_has_slices)
 	json_t *root;
 
 	begin();
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	check_slice(find_at(root, "mm", 100), 100, 120);
 	check_slice(find_at(root, "cpu_before", 120), 120, 150);
@@ -426,7 +426,7 @@ TEST(test_fault_without_a_sleep_has_slices_of_its_calls)
 	fault.parts_ns[PART_CPU_BEFORE] = 880;
 	fault.parts_ns[PART_MM] = 120;
 	begin();
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	ck_assert_uint_eq(nr_of(root, "X"), 1 + 5);
 	check_slice(find_at(root, "mm", 100), 100, 120);
@@ -445,7 +445,7 @@ TEST(test_fault_with_the_time_of_its_calls_only_is_marked)
 
 	fault.whole = false;
 	begin();
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	ck_assert(json_is_false(json_object_get(args_of(find(root, "X", "fault", "disk")),
 						"whole")));
@@ -515,9 +515,9 @@ TEST(test_two_waiters_for_one_request_have_an_arrow_each)
 
 	begin();
 	feed(&block);
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	fault.tid = 12;
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	ck_assert_uint_eq(check_arrows(root), 2);
 	json_decref(root);
@@ -530,7 +530,7 @@ TEST(test_arrow_of_an_unknown_request_is_omitted_and_counted)
 	json_t *root;
 
 	begin();
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	ck_assert_uint_eq(check_arrows(root), 0);
 	ck_assert_int_eq(number_of(json_object_get(root, "end"), "arrows_left_out"), 1);
@@ -546,7 +546,7 @@ TEST(test_arrow_stays_in_a_fault_that_ended_first)
 
 	begin();
 	feed(&block);
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	ck_assert_uint_eq(check_arrows(root), 1);
 	ck_assert_uint_eq(start_of(find(root, "f", "wait", "request")), T0 + 1099);
@@ -562,7 +562,7 @@ TEST(test_fault_with_unknown_parts_has_no_part_slices)
 	fault.parts_known = false;
 	fault.nr_spans = 0;
 	begin();
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	ck_assert_uint_eq(nr_of(root, "X"), 1);
 	ck_assert_str_eq(string_of(args_of(find(root, "X", "fault", "disk")), "parts"), "n/a");
@@ -579,7 +579,7 @@ TEST(test_gaps_of_uncertain_cpu_time_have_no_slice)
 	fault.parts_ns[PART_CPU_AFTER] = 20;
 	fault.parts_ns[PART_RESIDUE] = 100;
 	begin();
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	ck_assert_uint_eq(nr_of(root, "X"), 1 + 3);
 	check_slice(find(root, "X", "part", "device"), 300, 900);
@@ -605,7 +605,7 @@ TEST(test_off_cpu_intervals_outside_of_faults_are_slices)
 	begin();
 	for (i = 0; i < 4; i++)
 		feed(&stays[i]);
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	/* One arrives after the fault but begins within it; the other is separate. */
 	stays[2] = stay(1095, 1110, 1120);
 	feed(&stays[2]);
@@ -633,8 +633,8 @@ TEST(test_fault_reported_late_still_gets_its_off_cpu_intervals)
 	begin();
 	feed(&before);
 	feed(&in);
-	ck_assert_int_eq(trace_fault(trace, &next), 0);
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &next), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	check_slice(find(root, "X", "off-CPU", "I/O wait"), 10, 20);
 	json_decref(root);
@@ -694,7 +694,7 @@ TEST(test_cpu_time_between_preemption_and_sleep_is_cpu_before)
 	fault.parts_ns[PART_DEVICE] = 600;
 	fault.parts_ns[PART_CPU_AFTER] = 100;
 	begin();
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	json_array_foreach(events_of(root), i, event)
 		nr += !strcmp(string_of(event, "name"), "cpu_before");
@@ -747,7 +747,7 @@ TEST(test_file_without_a_map_is_named_by_inode)
 	begin();
 	feed_map(DISK + 1, 77, "/another/file");
 	feed_map(DISK, 78, "/and/another");
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	ck_assert_str_eq(string_of(args_of(find(root, "X", "fault", "disk")), "file"),
 			 "8:1 inode 77");
@@ -764,7 +764,7 @@ TEST(test_file_with_another_device_number_is_found_by_its_map)
 	fault.address = 0x7f0000001000;
 	begin();
 	feed_map(DISK + 1, 77, "/btrfs/file");
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	root = end(NULL);
 	ck_assert_str_eq(string_of(args_of(find(root, "X", "fault", "disk")), "file"),
 			 "/btrfs/file");
@@ -831,7 +831,7 @@ static void feed_round(uint64_t base, uint64_t *state)
 		fault.parts_ns[PART_CPU_AFTER] = fault.end_ns - off.event.ns;
 		feed(&blocks[i]);
 		feed(&off);
-		ck_assert_int_eq(trace_fault(trace, &fault), 0);
+		ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	}
 }
 
@@ -859,7 +859,7 @@ static void analyse(struct analysis *analysis, enum item_type type, uint64_t ns,
 	struct item item = { .type = type, .ns = ns };
 
 	item.record = data;
-	ck_assert_int_eq(trace_item(trace, &item), 0);
+	ck_assert_int_eq(trace_print_item(trace, &item), 0);
 	ck_assert_int_eq(analysis_add(analysis, &item), 0);
 }
 
@@ -923,7 +923,7 @@ TEST(test_last_fault_of_a_thread_is_drawn_at_its_exit)
 	feed(&off);
 	feed(&last);
 	feed(&gone);
-	ck_assert_int_eq(trace_fault(trace, &fault), 0);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	feed(&next);
 	root = end(NULL);
 	check_slice(find(root, "X", "off-CPU", "I/O wait"), 1200, 1230);
@@ -943,7 +943,7 @@ TEST(test_analyzed_run_is_drawn_completely)
 
 	ck_assert_ptr_nonnull(analysis);
 	begin();
-	ck_assert_int_eq(analysis_listen(analysis, trace_fault, trace), 0);
+	ck_assert_int_eq(analysis_listen(analysis, trace_print_fault, trace), 0);
 	for (i = 0; i < FAULTS; i++)
 		analyse_cold_read(analysis, 5000 * i, i);
 	ck_assert_int_eq(analysis_finish(analysis), 0);
@@ -1016,11 +1016,11 @@ TEST(test_output_that_cannot_be_written_is_an_error)
 	int i, err = 0;
 
 	ck_assert_ptr_nonnull(full);
-	ck_assert_int_eq(trace_begin(&trace, 4096, full), 0);
+	ck_assert_int_eq(trace_print_begin(&trace, 4096, full), 0);
 	for (i = 0; i < 10000 && !err; i++)
-		err = trace_fault(trace, &fault);
+		err = trace_print_fault(trace, &fault);
 	ck_assert_int_eq(err, -EIO);
-	ck_assert_int_lt(trace_end(trace, &(struct trace_missing){ 0 }), 0);
+	ck_assert_int_lt(trace_print_end(trace, &(struct trace_missing){ 0 }), 0);
 	fclose(full);
 }
 
@@ -1062,7 +1062,7 @@ TEST(test_off_cpu_intervals_of_many_threads_take_bounded_memory)
 	FILE *out = fopen("/dev/null", "w");
 
 	ck_assert_ptr_nonnull(out);
-	ck_assert_int_eq(trace_begin(&trace, 4096, out), 0);
+	ck_assert_int_eq(trace_print_begin(&trace, 4096, out), 0);
 	for (i = 1; i <= 100000; i++) {
 		off.event.pid = i;
 		off.event.tid = i;
@@ -1073,7 +1073,7 @@ TEST(test_off_cpu_intervals_of_many_threads_take_bounded_memory)
 	}
 	bytes = mallinfo2().uordblks;
 	ck_assert_uint_le(bytes, before + (32 << 20));
-	ck_assert_int_eq(trace_end(trace, &(struct trace_missing){ 0 }), 0);
+	ck_assert_int_eq(trace_print_end(trace, &(struct trace_missing){ 0 }), 0);
 	fclose(out);
 }
 
@@ -1095,7 +1095,7 @@ TEST(test_the_longest_faults_are_repeated_on_tracks_of_their_own)
 	for (i = 0; i < 4; i++) {
 		fault.start_ns = T0 + 1000 * i;
 		fault.end_ns = fault.start_ns + durations[i];
-		ck_assert_int_eq(trace_fault(trace, &fault), 0);
+		ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
 	}
 	root = end(NULL);
 	json_array_foreach(events_of(root), i, event) {

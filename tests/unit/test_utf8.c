@@ -8,7 +8,7 @@
 
 #include "runner.h"
 #include "sample_run.h"
-#include "user/compare/print_compare.h"
+#include "user/compare/compare_print.h"
 #include "user/print/print_report.h"
 #include "user/util/message.h"
 #include "user/util/utf8.h"
@@ -99,7 +99,7 @@ static char *on_terminal(enum report_format format, const struct report *run)
 	if (!child) {
 		close(master);
 		out = fdopen(slave, "w");
-		_exit(!out || report_print(out, format, run, 1) || fclose(out));
+		_exit(!out || print_report(out, format, run, 1) || fclose(out));
 	}
 	close(slave);
 	/* When the last writer closes the terminal, read() fails with EIO. */

@@ -20,7 +20,7 @@ import users
 from users import sudo, without
 
 CLOEXEC = 0o2000000
-# capabilities(7): user/privilege/reduce.c keeps these if root works for itself.
+# capabilities(7): user/privilege/privilege.c keeps these if root works for itself.
 DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL, SETGID, SETUID = 1, 2, 3, 5, 6, 7
 SYS_PTRACE, PERFMON = 19, 38
 KEPT = sum(1 << number for number in

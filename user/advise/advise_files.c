@@ -42,9 +42,9 @@ static const char *cold_reason(const struct mapping *mapping)
 {
 	uint64_t resident = 0;
 
-	if (!cache_is_visible(mapping->fd))
+	if (!file_cache_is_visible(mapping->fd))
 		return "the kernel does not report its cached pages to this user; run as root";
-	switch (cache_make_cold(mapping, &signals_caught, &resident)) {
+	switch (file_cache_make_cold(mapping, &signals_caught, &resident)) {
 	case 0:
 	case -EINTR:
 		return NULL;
@@ -84,7 +84,7 @@ static void file_check(const struct recorded_accesses *accesses, struct accessed
 	}
 	take_setting(file, mapping.fd);
 	file->changed = is_changed(accesses, &mapping);
-	if (cache_is_all(mapping.fd))
+	if (file_cache_is_all(mapping.fd))
 		file->cold = false;
 	if (mapping.inode != file->inode)
 		file->left_out = "another file has its name now";
@@ -211,7 +211,7 @@ static int file_drop(const struct accessed_file *file)
 	int err = mapping_open(&mapping, file->path, false);
 
 	if (!err)
-		err = cache_make_cold(&mapping, &signals_caught, &resident);
+		err = file_cache_make_cold(&mapping, &signals_caught, &resident);
 	mapping_close(&mapping);
 	if (signals_caught)
 		return 128 + signals_caught;

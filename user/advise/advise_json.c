@@ -92,7 +92,7 @@ static json_t *advise_hidden_json(const struct recorded_accesses *accesses)
 			 "populated", accesses->populated);
 }
 
-int advise_print_json(FILE *out, const struct advise *advise)
+int advise_json_print(FILE *out, const struct advise *advise)
 {
 	const struct recorded_accesses *accesses = &advise->accesses;
 

@@ -9,7 +9,7 @@
 #include "advise/advise_print.h"
 #include "model/counters.h"
 #include "util/array.h"
-#include "util/table_grid.h"
+#include "util/grid.h"
 #include "util/utf8.h"
 
 #define REMEDY_SIZE    5000

@@ -9,6 +9,6 @@
 /* Prints the ranking as a table. Returns 0 or a negative errno. */
 int advise_print_table(FILE *out, const struct advise *advise);
 /* The same as JSON, see Documentation/formats/json.rst. */
-int advise_print_json(FILE *out, const struct advise *advise);
+int advise_json_print(FILE *out, const struct advise *advise);
 
 #endif

@@ -78,7 +78,7 @@ static const struct argp advise_argp = {
 
 static int advise_print(const struct advise_arguments *arguments, const struct advise *advise)
 {
-	int err = arguments->json ? advise_print_json(stdout, advise) :
+	int err = arguments->json ? advise_json_print(stdout, advise) :
 				    advise_print_table(stdout, advise);
 
 	return err ? message_of_stdout(err, "the ranking") : STATUS_OK;

@@ -189,7 +189,7 @@ static int message_of_readahead(const char *path, int err)
 	return workload_file_message(path, err);
 }
 
-/* A file takes its read-ahead from the device when it is opened, see advice.h. */
+/* A file takes its read-ahead from the device when it is opened, see policy.h. */
 static int open_target(const struct policy *policy, const char *path, struct mapping *mapping)
 {
 	const int64_t bytes = policy->readahead_bytes;

@@ -382,7 +382,7 @@ static int accesses_take_head(struct recorded_accesses *accesses, const json_t *
 		return -ENOMEM;
 	accesses->fault_around = true;
 	report_init(report);
-	if (!head_from_json(report, head)) {
+	if (!json_head_parse(report, head)) {
 		accesses->started_s = report->environment.started_s;
 		accesses->fault_around = report->environment.fault_around &&
 					 report->environment.fault_around_bytes != page_size();
@@ -419,7 +419,7 @@ static void accesses_take_tail(struct recorded_accesses *accesses, const json_t 
 	accesses->start_ns = reading->first_ns;
 	accesses->end_ns = reading->last_ns;
 	accesses->plan.have_off_cpu = accesses->have_bpf;
-	if (!counters_from_json(&counters, tail)) {
+	if (!counters_json_parse(&counters, tail)) {
 		/* perf has no records of calls; its samples are events. */
 		accesses->lost = counters.hooks & 1U << HOOK_PERF ? 0 : counters.lost;
 		accesses->have_bpf = counters.have_bpf;

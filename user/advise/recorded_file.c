@@ -23,7 +23,7 @@ static void recorded_file_take_losses(struct recorded_file *file, const json_t *
 
 	file->lost = COUNT_NA;
 	file->events_lost = COUNT_NA;
-	if (counters_from_json(&counters, tail))
+	if (counters_json_parse(&counters, tail))
 		return;
 	file->lost = counters.lost;
 	if (counters.have_bpf)

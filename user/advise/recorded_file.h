@@ -3,7 +3,7 @@
 #ifndef PFSTAT_USER_RECORDED_FILE_H
 #define PFSTAT_USER_RECORDED_FILE_H
 
-#include "advise/pattern_replay.h"
+#include "advise/replay.h"
 #include "analyze/fault/explain.h"
 
 /* Faults by class, as they are added up. */

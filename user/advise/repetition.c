@@ -25,7 +25,7 @@
 #include "util/page_size.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
-#include "workload/advice.h"
+#include "workload/policy.h"
 
 #define STACK_BYTES (128U << 10)
 
@@ -65,7 +65,7 @@ static int child_fails(struct replay_child *child, int err, const char *operatio
 }
 
 /*
- * A file takes its read-ahead from the device's setting when it is opened, see advice.h. A file
+ * A file takes its read-ahead from the device's setting when it is opened, see policy.h. A file
  * whose file system has no such setting (tmpfs: the program itself may be there) keeps what it has.
  * advise.c does not try such a candidate if the most important file has no setting.
  */
@@ -78,7 +78,7 @@ static int open_with_readahead(struct replay_child *child, const char *path, int
 		err = policy_readahead_begin(&readahead, path, child->candidate->readahead_bytes);
 	if (err && err != -EOPNOTSUPP)
 		return child_fails(child, err, "change the read-ahead of", path);
-	*fd = regular_open(path, O_RDONLY);
+	*fd = open_regular(path, O_RDONLY);
 	end_err = policy_readahead_end(&readahead);
 	if (end_err)
 		return child_fails(child, end_err, "restore", readahead.path);
@@ -170,10 +170,11 @@ static void *thread_main(void *argument)
 {
 	struct replay_thread *thread = argument;
 
-	steps_warm_up();
+	step_runner_warm_up();
 	__atomic_fetch_add(thread->ready, 1, __ATOMIC_RELEASE);
-	steps_wait(thread->go);
-	steps_run(thread->context, thread->plan->steps, thread->plan->nr_steps, &thread->figures);
+	step_runner_wait(thread->go);
+	step_runner_run(thread->context, thread->plan->steps, thread->plan->nr_steps,
+			&thread->figures);
 	return NULL;
 }
 
@@ -228,7 +229,7 @@ static void advise_earlier(struct replay_child *child, struct step_runner_figure
 	for (i = 0; i < accesses->nr_mappings; i++)
 		if (child->mappings[i].data &&
 		    (accesses->mappings[i].before || accesses->mappings[i].inherited))
-			steps_advise_all(&child->mappings[i], figures);
+			step_runner_advise_all(&child->mappings[i], figures);
 }
 
 static void take_thread(struct repetition_figures *sum, const struct step_runner_figures *figures,
@@ -254,7 +255,7 @@ static void child_replay(struct replay_child *child)
 	size_t i;
 
 	advise_earlier(child, &earlier);
-	steps_signal(&child->go);
+	step_runner_signal(&child->go);
 	for (i = 0; i < child->accesses->plan.nr_threads; i++)
 		pthread_join(child->threads[i].thread, NULL);
 	take_thread(sum, &earlier, &end_ns);

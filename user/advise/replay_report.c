@@ -12,7 +12,7 @@
 #include "report/view.h"
 #include "util/array.h"
 #include "util/json_value.h"
-#include "util/table_grid.h"
+#include "util/grid.h"
 #include "util/utf8.h"
 
 /* Faults of a class, recorded or replayed. known: false if that side could not see them. */

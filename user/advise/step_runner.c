@@ -44,7 +44,7 @@ static void sleep_for(uint64_t ns)
 	}
 }
 
-void steps_wait(uint32_t *number)
+void step_runner_wait(uint32_t *number)
 {
 	const struct timespec second = { .tv_sec = 1 };
 
@@ -52,7 +52,7 @@ void steps_wait(uint32_t *number)
 		syscall(SYS_futex, number, FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
 }
 
-void steps_signal(uint32_t *number)
+void step_runner_signal(uint32_t *number)
 {
 	__atomic_store_n(number, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, number, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
@@ -73,7 +73,8 @@ static void advise_range(const struct replayed_mapping *mapping, uint64_t page, 
 	figures->fault_ns += clock_monotonic_ns() - start;
 }
 
-void steps_advise_all(const struct replayed_mapping *mapping, struct step_runner_figures *figures)
+void step_runner_advise_all(const struct replayed_mapping *mapping,
+			    struct step_runner_figures *figures)
 {
 	if (mapping->advice >= 0)
 		advise_range(mapping, 0, UINT64_MAX / page_size(), mapping->advice, figures);
@@ -113,19 +114,19 @@ static void step_run(const struct step_context *context, const struct plan_step 
 		advise_as_recorded(&context->mappings[step->mapping], step, figures);
 		break;
 	case PLAN_MAPPED:
-		steps_advise_all(&context->mappings[step->mapping], figures);
+		step_runner_advise_all(&context->mappings[step->mapping], figures);
 		break;
 	case PLAN_SIGNAL:
-		steps_signal(&context->signals[step->mapping]);
+		step_runner_signal(&context->signals[step->mapping]);
 		break;
 	case PLAN_WAIT:
-		steps_wait(&context->signals[step->mapping]);
+		step_runner_wait(&context->signals[step->mapping]);
 		break;
 	}
 }
 
-void steps_run(const struct step_context *context, const struct plan_step *steps, size_t nr,
-	       struct step_runner_figures *figures)
+void step_runner_run(const struct step_context *context, const struct plan_step *steps, size_t nr,
+		     struct step_runner_figures *figures)
 {
 	struct rusage before, after;
 	size_t i;
@@ -139,7 +140,7 @@ void steps_run(const struct step_context *context, const struct plan_step *steps
 	figures->major += after.ru_majflt - before.ru_majflt;
 }
 
-void steps_warm_up(void)
+void step_runner_warm_up(void)
 {
 	static uint8_t page[2 * PAGE_SIZE_MAX];
 	static const struct plan_step steps[] = {
@@ -157,5 +158,5 @@ void steps_warm_up(void)
 	const struct step_context context = { &mapping, &sent };
 	struct step_runner_figures figures = { 0 };
 
-	steps_run(&context, steps, ARRAY_SIZE(steps), &figures);
+	step_runner_run(&context, steps, ARRAY_SIZE(steps), &figures);
 }

@@ -28,17 +28,18 @@ struct step_runner_figures {
 };
 
 /* Runs until the last step, or until signals_caught. */
-void steps_run(const struct step_context *context, const struct plan_step *steps, size_t nr,
-	       struct step_runner_figures *figures);
+void step_runner_run(const struct step_context *context, const struct plan_step *steps, size_t nr,
+		     struct step_runner_figures *figures);
 /*
  * Runs a step of each type on memory of its own, so that faults on the code and the stack of
- * steps_run() are not counted later.
+ * step_runner_run() are not counted later.
  */
-void steps_warm_up(void);
+void step_runner_warm_up(void);
 /* Calls madvise(2) for all of a mapping, and counts the time and a failure. */
-void steps_advise_all(const struct replayed_mapping *mapping, struct step_runner_figures *figures);
+void step_runner_advise_all(const struct replayed_mapping *mapping,
+			    struct step_runner_figures *figures);
 /* Waits until *number is 1, or for signals_caught. */
-void steps_wait(uint32_t *number);
-void steps_signal(uint32_t *number);
+void step_runner_wait(uint32_t *number);
+void step_runner_signal(uint32_t *number);
 
 #endif

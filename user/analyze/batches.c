@@ -134,7 +134,7 @@ static double grain_of(const struct fault_batches *batches, enum part part)
 	return sum ? batches->squares[part] / sum : 0;
 }
 
-struct estimate estimate_mean(const struct fault_batches *batches, enum part part)
+struct estimate batches_estimate_mean(const struct fault_batches *batches, enum part part)
 {
 	const enum batch_sum sum = BATCH_TIME + part;
 	const struct batches *by_number = &batches->by_number;
@@ -193,8 +193,8 @@ static struct estimate batches_per_second(struct estimate total, const struct ba
 	return total;
 }
 
-struct estimate estimate_sum(const struct fault_batches *batches, enum batch_sum sum,
-			     double seconds)
+struct estimate batches_estimate_sum(const struct fault_batches *batches, enum batch_sum sum,
+				     double seconds)
 {
 	const double value = batches->sums[sum], count = batches->sums[BATCH_FAULTS];
 	struct estimate mean, total = { value, value, FREEDOM_MAX, 1 };
@@ -203,14 +203,14 @@ struct estimate estimate_sum(const struct fault_batches *batches, enum batch_sum
 		total.grain = grain_of(batches, sum - BATCH_TIME);
 	if (sum >= BATCH_TIME && count > 0) {
 		/* Both the number of faults and their durations vary by chance. */
-		mean = estimate_mean(batches, sum - BATCH_TIME);
+		mean = batches_estimate_mean(batches, sum - BATCH_TIME);
 		total.variance = count * count * mean.variance + count * mean.value * mean.value;
 		total.freedom = mean.freedom;
 	}
 	return batches_per_second(total, &batches->by_time, sum, seconds);
 }
 
-struct estimate estimate_reads(const struct read_batches *batches, double seconds)
+struct estimate batches_estimate_reads(const struct read_batches *batches, double seconds)
 {
 	const struct estimate total = {
 		.value = batches->bytes,
@@ -227,7 +227,7 @@ static double square(double x)
 	return x * x;
 }
 
-double interval_relative(double a, double b)
+double batches_interval_relative(double a, double b)
 {
 	return a == b ? 0 : b / a - 1;
 }
@@ -244,7 +244,8 @@ static double student_of(const struct estimate *a, const struct estimate *b, dou
 	return student_quantile((1 + confidence) / 2, fmin(fmax(freedom, 1), FREEDOM_MAX));
 }
 
-struct interval interval_of(const struct estimate *a, const struct estimate *b, double confidence)
+struct interval batches_interval(const struct estimate *a, const struct estimate *b,
+				 double confidence)
 {
 	const double t = student_of(a, b, confidence);
 	/* Positive if the value differs from 0 with the given confidence. */
@@ -252,7 +253,7 @@ struct interval interval_of(const struct estimate *a, const struct estimate *b, 
 	const double q = square(b->value) - square(t) * b->variance;
 	const double product = a->value * b->value;
 	struct interval interval = {
-		.difference = interval_relative(a->value, b->value),
+		.difference = batches_interval_relative(a->value, b->value),
 		.low = -1,
 		.high = INFINITY,
 	};

@@ -69,15 +69,15 @@ struct estimate {
 };
 
 /* Mean time of a fault. */
-struct estimate estimate_mean(const struct fault_batches *batches, enum part part);
+struct estimate batches_estimate_mean(const struct fault_batches *batches, enum part part);
 /*
  * A sum over the run, or its rate per second. seconds is 0 for a program that ran to its end;
  * then the number of its faults is taken as a Poisson number. Otherwise the program was watched
  * for that long, so variation in time also varies the rate.
  */
-struct estimate estimate_sum(const struct fault_batches *batches, enum batch_sum sum,
-			     double seconds);
-struct estimate estimate_reads(const struct read_batches *batches, double seconds);
+struct estimate batches_estimate_sum(const struct fault_batches *batches, enum batch_sum sum,
+				     double seconds);
+struct estimate batches_estimate_reads(const struct read_batches *batches, double seconds);
 
 /* Relative: 0.1 is 10 % more. May be INFINITY. */
 struct interval {
@@ -86,13 +86,14 @@ struct interval {
 };
 
 /* b / a - 1; 0 if they are equal. */
-double interval_relative(double a, double b);
+double batches_interval_relative(double a, double b);
 
 /*
  * The interval of b relative to a: E. C. Fieller, "Some Problems in Interval Estimation",
  * Journal of the Royal Statistical Society B 16(2), 1954. It includes 0 exactly if a two-sided
  * test finds no difference. @confidence: between 0 and 1.
  */
-struct interval interval_of(const struct estimate *a, const struct estimate *b, double confidence);
+struct interval batches_interval(const struct estimate *a, const struct estimate *b,
+				 double confidence);
 
 #endif

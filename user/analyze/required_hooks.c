@@ -7,7 +7,7 @@
 #include "model/counters.h"
 #include "model/fault_class.h"
 
-uint32_t event_hooks(const struct pfstat_event *event)
+uint32_t required_hooks(const struct pfstat_event *event)
 {
 	const struct pfstat_block *block = (const struct pfstat_block *)event;
 

@@ -7,6 +7,6 @@
 #include <pfstat/event.h>
 
 /* Returns the optional hooks without which the event cannot exist, as 1 << enum bpf_hook. */
-uint32_t event_hooks(const struct pfstat_event *event);
+uint32_t required_hooks(const struct pfstat_event *event);
 
 #endif

@@ -20,7 +20,7 @@ int program_start(void);
  * The whole command line: runs the command that it names, or `pfdrive run' if it begins with
  * an option or a file. Returns the exit status.
  */
-int command_line(int argc, char **argv);
+int subcommands_run(int argc, char **argv);
 /* The command that argv begins with; *words is the number of its words. NULL: none. */
 const struct subcommand *subcommand_find(int argc, char *const *argv, int *words);
 /* Prints all of them in groups. Returns the exit status, as the next one does. */

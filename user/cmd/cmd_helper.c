@@ -44,7 +44,7 @@ static int helper_cgroup_reaper(int argc, char **argv)
 {
 	if (argc != 2)
 		return STATUS_USAGE;
-	switch (memory_group_keep(argv[1])) {
+	switch (memory_cgroup_keep(argv[1])) {
 	case 0:
 		return STATUS_OK;
 	case -EINVAL:
@@ -61,7 +61,7 @@ static int helper_unpin(int argc, char **argv)
 
 	if (argc != 2 || sscanf(argv[1], "%" SCNu64, &inode) != 1)
 		return STATUS_USAGE;
-	return pins_keep(inode) ? STATUS_FAILED : STATUS_OK;
+	return bpf_pins_keep(inode) ? STATUS_FAILED : STATUS_OK;
 }
 
 static int cmd_helper(int argc, char **argv)

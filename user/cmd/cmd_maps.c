@@ -9,7 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "print/json/json_extras.h"
-#include "print/text/table_extras.h"
+#include "print/text/table_measures.h"
 #include "system/proc_smaps.h"
 #include "util/argument.h"
 #include "util/json_value.h"
@@ -100,7 +100,7 @@ static int cmd_maps(int argc, char **argv)
 	int err, status;
 
 	argp_parse(&maps_argp, argc, argv, 0, NULL, &options);
-	err = smaps_read(&maps, options.pid);
+	err = proc_smaps_read(&maps, options.pid);
 	if (err)
 		return message_of_process(options.pid, err);
 	map_list_explain(&maps);

@@ -150,7 +150,7 @@ static void join_command(char *text, size_t size, char *const *argv)
 	text[0] = '\0';
 	for (; out && *argv; argv++, separator = " ") {
 		fputs(separator, out);
-		shell_word(out, *argv);
+		shell_quote(out, *argv);
 	}
 	if (out)
 		fclose(out);
@@ -168,7 +168,7 @@ static void record_describe(struct record *record)
 	struct environment *environment = &record->result.report.environment;
 	char resolved[PATH_MAX];
 
-	environment_read_machine(environment);
+	machine_state_read(environment);
 	strcpy(environment->kind, "record");
 	environment->started_s = time(NULL);
 	if (options->command)

@@ -20,7 +20,7 @@
 #include "print/json/json_head.h"
 #include "print/print_report.h"
 #include "privilege/invoker.h"
-#include "privilege/output_file.h"
+#include "privilege/output.h"
 #include "recording/counters_json.h"
 #include "recording/file_filter.h"
 #include "recording/reader.h"
@@ -54,7 +54,7 @@ static int open_recording(struct reading *reading)
 
 	if (recording_open(&reading->reader, path, why, sizeof(why)))
 		return message(STATUS_FAILED, "%s", why);
-	if (head_from_json(&reading->report, recording_head(reading->reader)))
+	if (json_head_parse(&reading->report, recording_head(reading->reader)))
 		return message(STATUS_FAILED, "cannot explain %s: its head is not complete", path);
 	return STATUS_OK;
 }
@@ -209,7 +209,7 @@ static int reading_add_item(void *context, const struct item *item)
 	int err = 0;
 
 	if (item->type == ITEM_EVENT)
-		reading->hooks_seen |= event_hooks(item->event);
+		reading->hooks_seen |= required_hooks(item->event);
 	if (!file_filter_passes(&reading->filter, item))
 		return 0;
 	if (has_figures(reading))
@@ -252,7 +252,7 @@ static void reading_read_tail(struct reading *reading)
 {
 	const json_t *tail = recording_tail(reading->reader);
 	const char *damage = recording_damage(reading->reader);
-	int err = tail ? counters_from_json(&reading->counters, tail) : 0;
+	int err = tail ? counters_json_parse(&reading->counters, tail) : 0;
 
 	if (damage)
 		snprintf(reading->damage, sizeof(reading->damage), "%s", damage);
@@ -330,10 +330,10 @@ static int reading_print_main(struct reading *reading)
 
 	if (report_format_has_faults(reading->options.report.format))
 		return fault_stream_end(&reading->stream, report, reading->counters.start_ns);
-	if (!figures_as_text(&reading->options.figures))
-		return report_print(out, reading->options.report.format, report, 1);
-	err = report_print_warnings(out, report);
-	return err ? err : figures_print_text(out, reading->figures.drawings, FIGURES_NR);
+	if (!report_figures_as_text(&reading->options.figures))
+		return print_report(out, reading->options.report.format, report, 1);
+	err = print_report_warnings(out, report);
+	return err ? err : report_figures_print_text(out, reading->figures.drawings, FIGURES_NR);
 }
 
 static int commit(struct output **output)
@@ -384,7 +384,7 @@ static int reading_write_json(struct reading *reading)
 
 	if (!reading->json)
 		return STATUS_OK;
-	err = report_print(output_stream(reading->json), REPORT_JSON, &reading->report, 1);
+	err = print_report(output_stream(reading->json), REPORT_JSON, &reading->report, 1);
 	if (!err)
 		err = commit(&reading->json);
 	return err ? message(STATUS_FAILED, "cannot write %s: %s", reading->options.report.json,
@@ -410,8 +410,8 @@ static int reading_write_figures(struct reading *reading)
 {
 	if (!has_figures(reading))
 		return STATUS_OK;
-	return figures_write(&reading->options.figures, reading->figures.drawings, FIGURES_NR,
-			     reading_print_page, reading);
+	return report_figures_write(&reading->options.figures, reading->figures.drawings,
+				    FIGURES_NR, reading_print_page, reading);
 }
 
 /* Writes all outputs, also if one of them fails. */

@@ -8,7 +8,7 @@
 
 #include "cmd/completion.h"
 #include "util/array.h"
-#include "workload/advice.h"
+#include "workload/policy.h"
 #include "workload/pattern.h"
 
 #define WORDS_SIZE 256

@@ -74,7 +74,7 @@ static char *warnings_of(const struct report *report)
 
 	if (!out)
 		return NULL;
-	err = report_print_warnings(out, report);
+	err = print_report_warnings(out, report);
 	if (fclose(out) || err) {
 		free(text);
 		return NULL;

@@ -36,7 +36,7 @@ static void report_check_slowest(const struct argp_state *state,
 	const struct report_options *report = &options->report;
 	const enum report_format format = report->format;
 
-	if (figures_as_text(&options->figures))
+	if (report_figures_as_text(&options->figures))
 		usage(state, "--slowest and --plot - both replace the table; choose one");
 	if (format == REPORT_TABLE &&
 	    (report->grouped || report->full || report->usage || report->syscalls))
@@ -105,7 +105,8 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 			report_check_range(state, options);
 		if (options->slowest)
 			report_check_slowest(state, options);
-		if (figures_as_text(&options->figures) && options->report.format != REPORT_TABLE)
+		if (report_figures_as_text(&options->figures) &&
+		    options->report.format != REPORT_TABLE)
 			usage(state, "--plot - prints figures in place of the table; leave "
 				     "--format out");
 		if (!options->output && isatty(STDOUT_FILENO))

@@ -11,7 +11,7 @@
 #include "print/print_report.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
-#include "privilege/output_file.h"
+#include "privilege/output.h"
 #include "util/argument.h"
 #include "util/message.h"
 
@@ -134,7 +134,7 @@ int report_options_write(const struct report_options *options, const struct repo
 		return STATUS_OK;
 	err = output_open(&output, options->json);
 	if (!err) {
-		err = report_print(output_stream(output), REPORT_JSON, report, 1);
+		err = print_report(output_stream(output), REPORT_JSON, report, 1);
 		if (err)
 			output_close(output);
 		else
@@ -158,7 +158,7 @@ void report_options_apply(const struct report_options *options, struct report *r
 
 int report_options_print(const struct report_options *options, const struct report *report)
 {
-	int err = report_print(stdout, options->format, report, 1);
+	int err = print_report(stdout, options->format, report, 1);
 	int printed, written;
 
 	if (!err && (fflush(stdout) || ferror(stdout)))

@@ -207,7 +207,7 @@ int subcommand_print_list(void)
 		       STATUS_OK;
 }
 
-int command_line(int argc, char **argv)
+int subcommands_run(int argc, char **argv)
 {
 	const struct subcommand *command;
 	int words;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "collect/bpf_load.h"
+#include "collect/events.h"
 #include "collect/fault_source.h"
 #include "model/counters.h"
 

@@ -13,7 +13,7 @@
 
 #include "collect/bpf_counters.h"
 
-int bpf_next_key(int fd, const void *before, void *key)
+int bpf_counters_next_key(int fd, const void *before, void *key)
 {
 	int err = bpf_map_get_next_key(fd, before, key);
 
@@ -115,7 +115,7 @@ static int bpf_read_syscalls(int fd, struct syscall_row **rows, size_t *nr_rows)
 	values = calloc(nr_cpus, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	while (!err && (next = bpf_next_key(fd, before, &key)) > 0) {
+	while (!err && (next = bpf_counters_next_key(fd, before, &key)) > 0) {
 		before = &key;
 		err = bpf_map_lookup_elem(fd, &key, values);
 		if (!err)
@@ -139,7 +139,7 @@ int bpf_counters_read(const struct event_maps *maps, struct run_counters *counte
 		     bpf_read_syscalls(maps->syscalls, &counters->syscalls, &counters->nr_syscalls);
 }
 
-uint64_t swap_total_pages(void)
+uint64_t bpf_counters_swap_pages(void)
 {
 	struct sysinfo info;
 
@@ -170,7 +170,7 @@ static int swap_rows_compare(const void *a, const void *b)
 							  left->pair.evictor > right->pair.evictor;
 }
 
-int swap_counters_read(int pairs, int names, struct run_counters *counters)
+int bpf_counters_read_swap(int pairs, int names, struct run_counters *counters)
 {
 	struct pfstat_swap_pair *before = NULL, key;
 	struct swap_row row;
@@ -179,7 +179,7 @@ int swap_counters_read(int pairs, int names, struct run_counters *counters)
 	free(counters->swap_rows);
 	counters->swap_rows = NULL;
 	counters->nr_swap_rows = 0;
-	while (!err && (next = bpf_next_key(pairs, before, &key)) > 0) {
+	while (!err && (next = bpf_counters_next_key(pairs, before, &key)) > 0) {
 		row = (struct swap_row){ .pair = key };
 		before = &key;
 		/* A process whose name was not kept has none. */

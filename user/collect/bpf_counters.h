@@ -17,11 +17,11 @@ struct event_maps {
 int bpf_counters_read(const struct event_maps *maps, struct run_counters *counters);
 
 /* The size of all swap areas. */
-uint64_t swap_total_pages(void);
+uint64_t bpf_counters_swap_pages(void);
 /* By the file descriptors of the maps; fills swap_rows. 0 or a negative errno. */
-int swap_counters_read(int pairs, int names, struct run_counters *counters);
+int bpf_counters_read_swap(int pairs, int names, struct run_counters *counters);
 
 /* The key behind `before` (NULL: the first). 1, 0 when there is none, or a negative errno. */
-int bpf_next_key(int fd, const void *before, void *key);
+int bpf_counters_next_key(int fd, const void *before, void *key);
 
 #endif

@@ -26,7 +26,7 @@ const char *bpf_explain_missing(void)
 	if (!pid_namespace_is_initial())
 		return "cannot use eBPF in this container: it has process ids of its own; run "
 		       "pfdrive outside of it, or use --no-bpf";
-	if (!pins_possible())
+	if (!bpf_pins_possible())
 		return "cannot pin the eBPF maps: no bpf file system is mounted; run mount -t bpf "
 		       "-o mode=700 bpf /sys/fs/bpf, or use --no-bpf";
 	return NULL;

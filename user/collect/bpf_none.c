@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "collect/bpf_load.h"
+#include "collect/events.h"
 #include "collect/bpf_pins.h"
 #include "collect/fault_source_bpf.h"
 
@@ -127,7 +127,7 @@ int events_counters(const struct events *events, struct run_counters *counters)
 	return -EOPNOTSUPP;
 }
 
-int pins_keep(uint64_t inode)
+int bpf_pins_keep(uint64_t inode)
 {
 	(void)inode;
 	return -EOPNOTSUPP;

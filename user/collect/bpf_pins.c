@@ -30,7 +30,7 @@
 
 #define MAX_LINKS 64
 
-bool pins_possible(void)
+bool bpf_pins_possible(void)
 {
 	struct statfs statfs_buffer;
 
@@ -39,7 +39,7 @@ bool pins_possible(void)
 }
 
 /* The lock is on a file that every kernel with eBPF has, and that no other program locks. */
-int pins_claim(void)
+int bpf_pins_claim(void)
 {
 	const int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
 	int err;
@@ -124,7 +124,7 @@ static bool pins_folder_is(uint64_t inode)
 }
 
 /* The keeper double-forks, so that wait4(-1) neither reaps it nor counts its rusage. */
-static int pins_spawn_keeper(struct pins *pins, int its_end, const struct stat *folder)
+static int pins_spawn_keeper(struct bpf_pins *pins, int its_end, const struct stat *folder)
 {
 	char inode[24];
 	char *const arguments[] = { "pfdrive", "helper", "unpin", inode, NULL };
@@ -148,7 +148,7 @@ static int pins_spawn_keeper(struct pins *pins, int its_end, const struct stat *
 }
 
 /* Its first process exits when the keeper is ready. */
-static int pins_await_keeper(struct pins *pins)
+static int pins_await_keeper(struct bpf_pins *pins)
 {
 	int status;
 
@@ -159,7 +159,7 @@ static int pins_await_keeper(struct pins *pins)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EAGAIN;
 }
 
-static int pins_start_keeper(struct pins *pins)
+static int pins_start_keeper(struct bpf_pins *pins)
 {
 	struct stat folder;
 	int ends[2], err;
@@ -176,7 +176,7 @@ static int pins_start_keeper(struct pins *pins)
 	return err;
 }
 
-int pins_open(struct pins *pins)
+int bpf_pins_open(struct bpf_pins *pins)
 {
 	int err;
 
@@ -189,13 +189,13 @@ int pins_open(struct pins *pins)
 	return err;
 }
 
-int pins_make(struct pins *pins, struct bpf_object *object)
+int bpf_pins_make(struct bpf_pins *pins, struct bpf_object *object)
 {
 	/* Before the first pin: this process may be killed right after it. */
 	return pins_await_keeper(pins) ?: pins_pin_all(object);
 }
 
-void pins_remove(const struct pins *pins)
+void bpf_pins_remove(const struct bpf_pins *pins)
 {
 	if (pins->keeper >= 0)
 		pins_remove_folder();
@@ -218,7 +218,7 @@ static unsigned int pins_find_links(const struct bpf_object_skeleton *skeleton, 
 	return nr;
 }
 
-void pins_give_links(const struct pins *pins, const struct bpf_object_skeleton *skeleton)
+void bpf_pins_give_links(const struct bpf_pins *pins, const struct bpf_object_skeleton *skeleton)
 {
 	int links[MAX_LINKS];
 	const size_t bytes = pins_find_links(skeleton, links) * sizeof(*links);
@@ -241,7 +241,7 @@ void pins_give_links(const struct pins *pins, const struct bpf_object_skeleton *
 	sendmsg(pins->keeper, &message, MSG_NOSIGNAL);
 }
 
-void pins_close(struct pins *pins)
+void bpf_pins_close(struct bpf_pins *pins)
 {
 	if (pins->keeper < 0)
 		return;
@@ -293,12 +293,12 @@ static void pins_leave_the_run(void)
 	fclose(file);
 }
 
-int pins_keep(uint64_t inode)
+int bpf_pins_keep(uint64_t inode)
 {
 	pid_t child;
 	int lock;
 
-	interrupt_ignore();
+	signals_ignore();
 	pins_leave_the_run();
 	/*
 	 * It closes the descriptors that pfdrive inherited, so that it keeps no file of others

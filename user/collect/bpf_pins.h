@@ -11,40 +11,40 @@ struct bpf_object;
 struct bpf_object_skeleton;
 
 /* Is there a bpf file system to pin in? */
-bool pins_possible(void);
+bool bpf_pins_possible(void);
 /*
  * One process at a time measures with eBPF, with any fault source. Returns a descriptor that holds
  * the claim. -EBUSY: another process has it; or another negative errno.
  */
-int pins_claim(void);
-struct pins {
+int bpf_pins_claim(void);
+struct bpf_pins {
 	int keeper;	/* a socket; -1: there is no folder */
 	pid_t starting; /* the keeper's first process; 0: it has been reaped */
 };
 
-#define PINS_NONE ((struct pins){ .keeper = -1 })
+#define PINS_NONE ((struct bpf_pins){ .keeper = -1 })
 
 /*
  * Makes the folder and starts a keeper process, which removes the folder when this process is
  * killed. The caller goes on while the keeper starts. 0 or a negative errno; then both are gone.
  */
-int pins_open(struct pins *pins);
+int bpf_pins_open(struct bpf_pins *pins);
 /* Pins everything, once the keeper is ready. 0 or a negative errno. */
-int pins_make(struct pins *pins, struct bpf_object *object);
+int bpf_pins_make(struct bpf_pins *pins, struct bpf_object *object);
 /* Removes the folder with all pins. */
-void pins_remove(const struct pins *pins);
+void bpf_pins_remove(const struct bpf_pins *pins);
 /*
  * The kernel detaches a program when the last descriptor of its link is closed. For each function
  * that had a program it waits a tenth of a second for all tasks. So the keeper gets copies of the
  * descriptors, and closes them when it is released. If it does not get them, this process waits.
  */
-void pins_give_links(const struct pins *pins, const struct bpf_object_skeleton *skeleton);
+void bpf_pins_give_links(const struct bpf_pins *pins, const struct bpf_object_skeleton *skeleton);
 /* Lets the keeper exit. */
-void pins_close(struct pins *pins);
+void bpf_pins_close(struct bpf_pins *pins);
 /*
  * The keeper's program: waits until its standard input is closed, then removes the folder if it
  * still has that inode. -errno in the caller if it cannot fork.
  */
-int pins_keep(uint64_t inode);
+int bpf_pins_keep(uint64_t inode);
 
 #endif

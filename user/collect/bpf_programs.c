@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Decides which eBPF programs are loaded, from the kernel's BTF, its tracing files and the
- * options of the caller. bpf_load.c loads the programs that are selected here.
+ * options of the caller. events.c loads the programs that are selected here.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -298,7 +298,7 @@ static struct bpf_link *hooks_attach_program(const struct bpf_program *program)
 	return bpf_program__attach_kprobe_multi_opts(program, NULL, &options);
 }
 
-int hooks_attach(const struct bpf_object_skeleton *skeleton)
+int bpf_programs_attach(const struct bpf_object_skeleton *skeleton)
 {
 	const struct bpf_program *program;
 	struct bpf_link *link;
@@ -371,7 +371,7 @@ static int hooks_add_skipped(const struct bpf_object *object, const struct bpf_p
 	return err;
 }
 
-int hooks_read_skipped(const struct bpf_object *object, uint64_t *skipped)
+int bpf_programs_read_skipped(const struct bpf_object *object, uint64_t *skipped)
 {
 	const bool preempts = hooks_kernel_preempts_itself();
 	struct bpf_program *program;
@@ -385,8 +385,8 @@ int hooks_read_skipped(const struct bpf_object *object, uint64_t *skipped)
 	return err;
 }
 
-int hooks_choose(struct bpf_object *object, const struct bpf_targets *targets, uint32_t without,
-		 uint32_t *hooks)
+int bpf_programs_choose(struct bpf_object *object, const struct bpf_targets *targets,
+			uint32_t without, uint32_t *hooks)
 {
 	struct hook_search search = { .object = object, .targets = targets, .missing = without };
 	int err = hooks_find_missing(&search);
@@ -401,7 +401,7 @@ int hooks_choose(struct bpf_object *object, const struct bpf_targets *targets, u
 	return err;
 }
 
-int hooks_choose_records(struct bpf_object *object, const struct bpf_targets *targets)
+int bpf_programs_choose_records(struct bpf_object *object, const struct bpf_targets *targets)
 {
 	struct bpf_program *program;
 	size_t i;

@@ -18,19 +18,19 @@ struct bpf_targets;
  * enum bpf_hook), of hooks that the kernel does not have, and of hooks that are useless without a
  * missing one. Sets *hooks to the rest; 0 or a negative errno.
  */
-int hooks_choose(struct bpf_object *object, const struct bpf_targets *targets, uint32_t without,
-		 uint32_t *hooks);
+int bpf_programs_choose(struct bpf_object *object, const struct bpf_targets *targets,
+			uint32_t without, uint32_t *hooks);
 
 /*
  * Loads the programs that record calls, too. -EOPNOTSUPP: the kernel does not have the function of
  * one. 0 or a negative errno.
  */
-int hooks_choose_records(struct bpf_object *object, const struct bpf_targets *targets);
+int bpf_programs_choose_records(struct bpf_object *object, const struct bpf_targets *targets);
 
 /* Attaches the loaded programs of kprobe.multi. 0 or a negative errno. */
-int hooks_attach(const struct bpf_object_skeleton *skeleton);
+int bpf_programs_attach(const struct bpf_object_skeleton *skeleton);
 
 /* Events that were lost because the kernel left out a program so far. 0 or a negative errno. */
-int hooks_read_skipped(const struct bpf_object *object, uint64_t *skipped);
+int bpf_programs_read_skipped(const struct bpf_object *object, uint64_t *skipped);
 
 #endif

@@ -58,7 +58,7 @@ int bpf_records_configure(struct pfstat_bpf *bpf, const struct bpf_targets *targ
 {
 	const unsigned int nr_rings = get_nprocs();
 	const uint32_t capacity = bpf_records_capacity(ring_bytes, nr_rings);
-	int err = hooks_choose_records(bpf->obj, targets);
+	int err = bpf_programs_choose_records(bpf->obj, targets);
 
 	if (err)
 		return err;

@@ -92,7 +92,7 @@ static int code_files_add_root(struct code_files *files, const char *path)
 
 	if (root.fd < 0)
 		return -errno;
-	if (code_files_root_identify(&root) || descriptors_are_short(root.fd))
+	if (code_files_root_identify(&root) || fd_limit_is_near(root.fd))
 		goto close_root;
 	for (i = 0; i < files->nr_roots; i++)
 		if (files->roots[i].mount == root.mount && files->roots[i].inode == root.inode)
@@ -270,7 +270,7 @@ static int code_files_open_below(int root, const char *path, uint64_t resolve)
 
 	if (place < 0)
 		return -errno;
-	fd = regular_open_place(place, O_RDONLY);
+	fd = open_regular_place(place, O_RDONLY);
 	close(place);
 	return fd;
 }
@@ -285,7 +285,7 @@ static bool code_files_take(struct code_file *file, int fd, const struct item_ma
 
 	if (fd < 0)
 		return false;
-	if (descriptors_are_short(fd) || !check(fd, map, &stat)) {
+	if (fd_limit_is_near(fd) || !check(fd, map, &stat)) {
 		close(fd);
 		return false;
 	}
@@ -304,7 +304,7 @@ static bool code_files_try_root(struct code_file *file, int root, const struct i
 /*
  * These links lead to the mapped inode itself, so no later file can have its number; the time of
  * its last change is that of its removal. The first link needs CAP_CHECKPOINT_RESTORE, which
- * pfdrive has only until the watching begins (reduce.c); the other exists for programs only.
+ * pfdrive has only until the watching begins (privilege.c); the other exists for programs only.
  */
 static bool code_files_try_links(struct code_file *file, const struct item_map *map)
 {
@@ -312,10 +312,10 @@ static bool code_files_try_links(struct code_file *file, const struct item_map *
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, map->pid,
 		 map->address, map->address + map->bytes);
-	if (code_files_take(file, regular_open(path, O_RDONLY), map, code_files_has_its_number))
+	if (code_files_take(file, open_regular(path, O_RDONLY), map, code_files_has_its_number))
 		return true;
 	snprintf(path, sizeof(path), "/proc/%u/exe", map->pid);
-	return code_files_take(file, regular_open(path, O_RDONLY), map, code_files_has_its_number);
+	return code_files_take(file, open_regular(path, O_RDONLY), map, code_files_has_its_number);
 }
 
 void code_files_see(struct code_files *files, const struct item_map *map)
@@ -431,7 +431,7 @@ int code_files_open_perf_map(const struct code_files *files, pid_t pid)
 
 static int code_files_open_own(const char *path, uint64_t inode)
 {
-	const int fd = regular_open(path, O_RDONLY);
+	const int fd = open_regular(path, O_RDONLY);
 	struct stat stat;
 
 	if (fd < 0 || (!fstat(fd, &stat) && (!inode || stat.st_ino == inode)))

@@ -29,7 +29,7 @@ struct collector {
 	int err;	 /* the first; the thread's until it is joined */
 	uint64_t faults; /* of the records, those of PFSTAT_OP_MM_FAULT */
 	struct record_merge merge;
-	struct queue queue; /* events whose turn has not come */
+	struct reorder_queue queue; /* events whose turn has not come */
 };
 
 static int collector_pass_events(struct collector *collector, uint64_t until_ns)
@@ -37,9 +37,9 @@ static int collector_pass_events(struct collector *collector, uint64_t until_ns)
 	struct item item;
 	int err = 0;
 
-	while (!err && queue_any(&collector->queue) &&
-	       queue_next_ns(&collector->queue) <= until_ns) {
-		item = queue_take(&collector->queue);
+	while (!err && reorder_queue_any(&collector->queue) &&
+	       reorder_queue_next_ns(&collector->queue) <= until_ns) {
+		item = reorder_queue_take(&collector->queue);
 		err = collector->options.sink(collector->options.sink_context, &item);
 	}
 	return err;
@@ -109,14 +109,15 @@ static int collector_keep_event(void *context, const struct pfstat_event *event)
 {
 	struct collector *collector = context;
 
-	return queue_add(&collector->queue, ITEM_EVENT, event->ns, event, event->size);
+	return reorder_queue_add(&collector->queue, ITEM_EVENT, event->ns, event, event->size);
 }
 
 static int collector_keep_map(void *context, const struct item_map *map)
 {
 	struct collector *collector = context;
 
-	return queue_add(&collector->queue, ITEM_MAP, map->ns, map, sizeof(*map) + map->path_bytes);
+	return reorder_queue_add(&collector->queue, ITEM_MAP, map->ns, map,
+				 sizeof(*map) + map->path_bytes);
 }
 
 static int collector_read_events(struct collector *collector)
@@ -127,7 +128,7 @@ static int collector_read_events(struct collector *collector)
 		err = events_drain(collector->options.events, collector_keep_event, collector);
 	if (!err && collector->options.maps)
 		err = perf_maps_drain(collector->options.maps, collector_keep_map, collector);
-	queue_sort(&collector->queue);
+	reorder_queue_sort(&collector->queue);
 	return err;
 }
 
@@ -162,7 +163,7 @@ static int collector_drain_maps(struct collector *collector)
 {
 	const int err = perf_maps_drain(collector->options.maps, collector_keep_map, collector);
 
-	queue_sort(&collector->queue);
+	reorder_queue_sort(&collector->queue);
 	return err;
 }
 
@@ -299,7 +300,7 @@ void collector_close(struct collector *collector)
 	if (collector->stop >= 0)
 		close(collector->stop);
 	record_merge_exit(&collector->merge);
-	queue_exit(&collector->queue);
+	reorder_queue_exit(&collector->queue);
 	free(collector->polled);
 	free(collector);
 }

@@ -16,9 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collect/bpf_load.h"
+#include "collect/events.h"
 #include "collect/fault_source.h"
-#include "collect/perf_mmap.h"
+#include "collect/perf_maps.h"
 #include "model/item.h"
 #include "system/cpus.h"
 

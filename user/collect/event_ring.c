@@ -91,7 +91,7 @@ const struct pfstat_event *event_ring_peek(struct event_ring *ring, int *err)
 		}
 		event = (const void *)(event_ring_header_of(ring) +
 				       BPF_RINGBUF_HDR_SZ / sizeof(uint32_t));
-		if (item_event_is_known(event, length))
+		if (item_valid_event(event, length))
 			return event;
 		*err = -EPROTO;
 		return NULL;

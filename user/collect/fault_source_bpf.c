@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collect/bpf_load.h"
+#include "collect/events.h"
 #include "collect/bpf_records.h"
 #include "collect/fault_source_bpf.h"
 #include "model/counters.h"

@@ -84,7 +84,7 @@ static void module_explain_busy(char *why, size_t size)
 		snprintf(why, size,
 			 "the recorder is held by the targets of %s/%s; write 'stop' to that file "
 			 "first",
-			 module_folder(), PFSTAT_FILE_CONTROL);
+			 module_file_folder(), PFSTAT_FILE_CONTROL);
 	else
 		snprintf(why, size, "the recorder is held by another process; try again");
 }
@@ -110,7 +110,7 @@ static void module_explain_refusal(char *why, size_t size)
 {
 	char names[CAPABILITY_NAMES_SIZE];
 
-	if (lockdown_level() && !strcmp(module_folder(), PFSTAT_DEBUGFS))
+	if (lockdown_level() && !strcmp(module_file_folder(), PFSTAT_DEBUGFS))
 		snprintf(
 			why, size,
 			"the kernel is locked down (%s), which closes %s, and there is no %s; make "
@@ -126,7 +126,7 @@ static void module_explain_refusal(char *why, size_t size)
 		snprintf(why, size,
 			 "cannot open %s/%s: permission denied, although root owns it; run "
 			 "pfdrive doctor",
-			 module_folder(), PFSTAT_FILE_SESSION);
+			 module_file_folder(), PFSTAT_FILE_SESSION);
 }
 
 /* A build has the module next to pfdrive; otherwise make install puts it where modprobe looks. */
@@ -166,8 +166,8 @@ static void module_explain_open(int err, char *why, size_t size)
 	else if (err == -EPERM)
 		module_explain_refusal(why, size);
 	else
-		snprintf(why, size, "cannot open %s/%s: %s", module_folder(), PFSTAT_FILE_SESSION,
-			 strerror(-err));
+		snprintf(why, size, "cannot open %s/%s: %s", module_file_folder(),
+			 PFSTAT_FILE_SESSION, strerror(-err));
 }
 
 static int module_set_options(const struct fault_source *source,
@@ -300,7 +300,8 @@ static int module_open_rings(struct fault_source *source, int nr_cpus)
 	if (!source->rings)
 		return -ENOMEM;
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
-		snprintf(path, sizeof(path), "%s/%s/cpu%d", module_folder(), PFSTAT_DIR_RING, cpu);
+		snprintf(path, sizeof(path), "%s/%s/cpu%d", module_file_folder(), PFSTAT_DIR_RING,
+			 cpu);
 		err = record_ring_open(&source->rings[source->nr_rings], path);
 		if (err == -ENODATA || err == -ENOENT)
 			continue; /* a CPU that the machine does not have */

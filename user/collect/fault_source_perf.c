@@ -29,9 +29,9 @@ struct perf_source {
 	struct perf_sampler *sampler;
 	struct perf_stream *stream;
 	struct code_files *files;
-	struct procmaps existing; /* passed with the next drain */
-	pthread_mutex_t lock;	  /* of existing */
-	item_sink sink;		  /* of the drain */
+	struct proc_maps existing; /* passed with the next drain */
+	pthread_mutex_t lock;	   /* of existing */
+	item_sink sink;		   /* of the drain */
 	void *context;
 	uint64_t cost_ps; /* of a fault */
 	bool stopped;
@@ -151,7 +151,7 @@ static void perf_source_close(struct fault_source *source)
 		perf_sampler_close(perf->sampler);
 	perf_stream_free(perf->stream);
 	code_files_free(perf->files);
-	procmaps_exit(&perf->existing);
+	proc_maps_exit(&perf->existing);
 	pthread_mutex_destroy(&perf->lock);
 	free(perf);
 }
@@ -159,15 +159,15 @@ static void perf_source_close(struct fault_source *source)
 /* Read without the lock: it may take long, and the drain would wait. */
 static int perf_source_add_maps(struct perf_source *perf, pid_t pid)
 {
-	struct procmaps found = { 0 };
-	int err = pid == getpid() ? procmaps_read_self(&found) : procmaps_read(&found, pid);
+	struct proc_maps found = { 0 };
+	int err = pid == getpid() ? proc_maps_read_self(&found) : proc_maps_read(&found, pid);
 
 	if (!err) {
 		pthread_mutex_lock(&perf->lock);
-		err = procmaps_append(&perf->existing, &found);
+		err = proc_maps_append(&perf->existing, &found);
 		pthread_mutex_unlock(&perf->lock);
 	}
-	procmaps_exit(&found);
+	proc_maps_exit(&found);
 	return err;
 }
 
@@ -285,13 +285,13 @@ static int perf_source_pass_existing(void *context, const struct item_map *map)
 
 static int perf_source_drain_existing(struct perf_source *perf)
 {
-	struct procmaps existing;
+	struct proc_maps existing;
 
 	pthread_mutex_lock(&perf->lock);
 	existing = perf->existing;
-	perf->existing = (struct procmaps){ 0 };
+	perf->existing = (struct proc_maps){ 0 };
 	pthread_mutex_unlock(&perf->lock);
-	return procmaps_hand_over(&existing, perf_source_pass_existing, perf);
+	return proc_maps_hand_over(&existing, perf_source_pass_existing, perf);
 }
 
 static int perf_source_add(void *context, unsigned int cpu, const struct perf_event_header *record)
@@ -331,7 +331,7 @@ static void perf_source_see_code(struct fault_source *source)
 {
 	struct perf_source *perf = perf_source_of(source);
 
-	procmaps_visit(&perf->existing, perf_source_see_map, perf->files);
+	proc_maps_visit(&perf->existing, perf_source_see_map, perf->files);
 }
 
 static bool perf_source_user_only(const struct fault_source *source)

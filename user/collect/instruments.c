@@ -490,7 +490,7 @@ void instruments_close(struct instruments *instruments)
 	collector_close(instruments->collector);
 	events_close(instruments->events);
 	if (instruments->events && !instruments->options.detach_later)
-		pins_await_detached();
+		pins_lock_await_detached();
 	perf_maps_close(instruments->maps);
 	perf_faults_close(instruments->counters);
 	if (instruments->source)

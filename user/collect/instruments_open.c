@@ -64,7 +64,7 @@ static int instruments_open_events(struct instruments *instruments, char *why, s
 	if (instruments->source->ops->stream)
 		return 0;
 	if (!options->bpf) {
-		pins_await_detached();
+		pins_lock_await_detached();
 		return 0;
 	}
 	all_faults_init(&instruments->faults, instruments->source, &options->events);
@@ -125,7 +125,7 @@ static void instruments_close_source(struct instruments *instruments)
 	perf_faults_close(instruments->counters);
 	events_close(instruments->events);
 	if (instruments->events)
-		pins_await_detached();
+		pins_lock_await_detached();
 	if (instruments->source)
 		instruments->source->ops->close(instruments->source);
 	instruments->maps = NULL;

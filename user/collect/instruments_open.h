@@ -8,7 +8,7 @@
 #include "collect/collector.h"
 #include "collect/instruments.h"
 #include "collect/perf_faults.h"
-#include "collect/perf_mmap.h"
+#include "collect/perf_maps.h"
 #include "system/priority.h"
 
 struct instruments {

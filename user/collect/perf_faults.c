@@ -11,7 +11,7 @@
 #include "collect/perf_faults.h"
 #include "model/counters.h"
 #include "system/fd_limit.h"
-#include "system/perf_event.h"
+#include "system/perf.h"
 #include "system/proc_threads.h"
 
 #define NR_EVENTS 3
@@ -58,7 +58,7 @@ static int perf_faults_open_group(struct perf_faults *counters, pid_t tid)
 		attr.disabled = leader < 0;
 		fd = perf_open_in_group(&attr, tid, -1, leader);
 		err = fd < 0 ? fd : perf_fds_add(&counters->fds, fd);
-		if (!err && descriptors_are_short(fd))
+		if (!err && fd_limit_is_near(fd))
 			err = -EMFILE;
 		if (leader < 0)
 			leader = fd;
@@ -105,7 +105,7 @@ int perf_faults_watch(struct perf_faults *counters, pid_t pid, bool inherit)
 
 	counters->before = counters->fds.count;
 	counters->inherit = inherit;
-	err = tids_each(pid, &action, counters);
+	err = proc_threads_each(pid, &action, counters);
 	if (err)
 		counters->incomplete = true;
 	return err;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "collect/perf_hardware.h"
-#include "system/perf_event.h"
+#include "system/perf.h"
 #include "util/array.h"
 
 #define NR_GROUPS (HW_NR_CACHES * HW_NR_OPS)

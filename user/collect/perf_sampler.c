@@ -20,7 +20,7 @@
 #include "collect/perf_sampler.h"
 #include "collect/time_heap.h"
 #include "system/fd_limit.h"
-#include "system/perf_event.h"
+#include "system/perf.h"
 #include "system/priority.h"
 #include "system/proc_threads.h"
 #include "util/page_size.h"
@@ -204,7 +204,7 @@ static int sampler_open_event(struct perf_sampler *sampler, enum perf_sample whi
 	if (fd < 0)
 		return fd;
 	err = perf_fds_add(&sampler->fds, fd);
-	if (!err && descriptors_are_short(fd))
+	if (!err && fd_limit_is_near(fd))
 		err = -EMFILE;
 	return err ?: fd;
 }
@@ -322,7 +322,7 @@ int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid)
 	sampler->before = sampler->fds.count;
 	sampler->inherit = true;
 	sampler->off = false;
-	return tids_each(pid, &action, sampler);
+	return proc_threads_each(pid, &action, sampler);
 }
 
 int perf_sampler_hold_thread(struct perf_sampler *sampler, pid_t tid)

@@ -20,7 +20,7 @@ int pins_lock(int operation)
 	return fd;
 }
 
-void pins_await_detached(void)
+void pins_lock_await_detached(void)
 {
 	const int fd = pins_lock(LOCK_EX);
 

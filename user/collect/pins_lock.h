@@ -17,6 +17,6 @@ int pins_lock(int operation);
  * Returns when no program of an earlier measurement is attached any more: it would make each fault
  * dearer. The caller holds the fault source or the claim, so that all keepers have been released.
  */
-void pins_await_detached(void);
+void pins_lock_await_detached(void);
 
 #endif

@@ -22,11 +22,11 @@ struct queue_entry {
 /* Comparisons for each entry, above which the new ones are not nearly in order. */
 #define INSERT_MAX 16
 
-void queue_exit(struct queue *queue)
+void reorder_queue_exit(struct reorder_queue *queue)
 {
 	free(queue->entries);
 	free(queue->bytes);
-	*queue = (struct queue){ 0 };
+	*queue = (struct reorder_queue){ 0 };
 }
 
 static int queue_grow(void **array, size_t *capacity, size_t needed, size_t first, size_t size)
@@ -46,8 +46,8 @@ static int queue_grow(void **array, size_t *capacity, size_t needed, size_t firs
 	return 0;
 }
 
-static int queue_append(struct queue *queue, enum item_type type, uint64_t ns, const void *data,
-			size_t size)
+static int queue_append(struct reorder_queue *queue, enum item_type type, uint64_t ns,
+			const void *data, size_t size)
 {
 	const size_t aligned = (size + 7) & ~(size_t)7;
 	int err;
@@ -74,32 +74,33 @@ static int queue_append(struct queue *queue, enum item_type type, uint64_t ns, c
  * Removes the entries that were taken. Their bytes lie among those of the rest, which is small: it
  * is what one drain leaves to the next.
  */
-static int queue_forget_taken(struct queue *queue)
+static int queue_forget_taken(struct reorder_queue *queue)
 {
-	struct queue rest = { 0 };
+	struct reorder_queue rest = { 0 };
 	struct item item;
 	size_t size;
 	int err = 0;
 
 	if (!queue->first)
 		return 0;
-	if (!queue_any(queue)) {
+	if (!reorder_queue_any(queue)) {
 		queue->first = 0;
 		queue->count = 0;
 		queue->used = 0;
 		return 0;
 	}
-	while (!err && queue_any(queue)) {
+	while (!err && reorder_queue_any(queue)) {
 		size = queue->entries[queue->first].size;
-		item = queue_take(queue);
+		item = reorder_queue_take(queue);
 		err = queue_append(&rest, item.type, item.ns, item.event, size);
 	}
-	queue_exit(queue);
+	reorder_queue_exit(queue);
 	*queue = rest;
 	return err;
 }
 
-int queue_add(struct queue *queue, enum item_type type, uint64_t ns, const void *data, size_t size)
+int reorder_queue_add(struct reorder_queue *queue, enum item_type type, uint64_t ns,
+		      const void *data, size_t size)
 {
 	int err = queue_forget_taken(queue);
 
@@ -134,7 +135,7 @@ static uint64_t queue_insert(struct queue_entry *entries, size_t number)
  * New entries are nearly sorted, and inserted. But the mappings that a process had when it was
  * found have time 0, and lie behind a ring of events: each would be moved past all of these.
  */
-uint64_t queue_sort(struct queue *queue)
+uint64_t reorder_queue_sort(struct reorder_queue *queue)
 {
 	const size_t count = queue->count - queue->first;
 	struct queue_entry *entries;
@@ -151,17 +152,17 @@ uint64_t queue_sort(struct queue *queue)
 	return compared;
 }
 
-bool queue_any(const struct queue *queue)
+bool reorder_queue_any(const struct reorder_queue *queue)
 {
 	return queue->first < queue->count;
 }
 
-uint64_t queue_next_ns(const struct queue *queue)
+uint64_t reorder_queue_next_ns(const struct reorder_queue *queue)
 {
-	return queue_any(queue) ? queue->entries[queue->first].ns : UINT64_MAX;
+	return reorder_queue_any(queue) ? queue->entries[queue->first].ns : UINT64_MAX;
 }
 
-struct item queue_take(struct queue *queue)
+struct item reorder_queue_take(struct reorder_queue *queue)
 {
 	const struct queue_entry *entry = &queue->entries[queue->first++];
 	const void *data = queue->bytes + entry->offset;

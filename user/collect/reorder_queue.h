@@ -15,23 +15,24 @@
 struct queue_entry;
 
 /* All zero is an empty one. */
-struct queue {
+struct reorder_queue {
 	struct queue_entry *entries; /* first … count: still here */
 	size_t first, count, capacity;
 	char *bytes; /* of all entries */
 	size_t used, room;
 };
 
-void queue_exit(struct queue *queue);
+void reorder_queue_exit(struct reorder_queue *queue);
 
 /* Copies `size` bytes of an event or map. -ENOMEM. */
-int queue_add(struct queue *queue, enum item_type type, uint64_t ns, const void *data, size_t size);
+int reorder_queue_add(struct reorder_queue *queue, enum item_type type, uint64_t ns,
+		      const void *data, size_t size);
 /* Sorts the added entries; to be called before the next two. Returns the number of comparisons. */
-uint64_t queue_sort(struct queue *queue);
-bool queue_any(const struct queue *queue);
+uint64_t reorder_queue_sort(struct reorder_queue *queue);
+bool reorder_queue_any(const struct reorder_queue *queue);
 /* The oldest's time; UINT64_MAX: there is none. */
-uint64_t queue_next_ns(const struct queue *queue);
+uint64_t reorder_queue_next_ns(const struct reorder_queue *queue);
 /* The oldest, which stays until something is added; there must be one. */
-struct item queue_take(struct queue *queue);
+struct item reorder_queue_take(struct reorder_queue *queue);
 
 #endif

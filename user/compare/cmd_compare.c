@@ -17,7 +17,7 @@
 #include "compare/compare_lost.h"
 #include "compare/compare_page.h"
 #include "compare/fig_compare.h"
-#include "compare/print_compare.h"
+#include "compare/compare_print.h"
 #include "figures/report_figures.h"
 #include "print/print_report.h"
 #include "privilege/named_files.h"
@@ -159,7 +159,7 @@ static error_t compare_parse_option(int key, char *text, struct argp_state *stat
 		return 0;
 	case FIGURES_KEY_PLOT:
 		options->figures.plot = text;
-		if (figures_as_text(&options->figures))
+		if (report_figures_as_text(&options->figures))
 			usage(state, "--plot: cannot draw a comparison as text; name a folder");
 		return 0;
 	case ARGP_KEY_ARG:
@@ -203,7 +203,7 @@ static void compare_add_event(struct compared_run *run, const struct pfstat_even
 {
 	run->events++;
 	run->have_bpf = true;
-	run->hooks |= event_hooks(event);
+	run->hooks |= required_hooks(event);
 	if (event->type == PFSTAT_EVENT_BLOCK && !(event->flags & PFSTAT_BLOCK_WRITE))
 		read_batches_add(&run->reads, ((const struct pfstat_block *)event)->bytes,
 				 event->ns, run->start_ns);
@@ -242,7 +242,7 @@ static int compare_read_counters(struct compared_run *run)
 
 	if (!tail)
 		return 0;
-	err = counters_from_json(&run->counters, tail);
+	err = counters_json_parse(&run->counters, tail);
 	if (err)
 		return err;
 	run->have_counters = true;
@@ -375,12 +375,13 @@ static int compare_write_figure(const struct compare_options *options,
 
 	if (!options->figures.html && !options->figures.plot)
 		return STATUS_OK;
-	sentence = compare_sentence(report);
+	sentence = compare_print_sentence(report);
 	if (!sentence)
 		return message(STATUS_FAILED, "out of memory");
-	status = compare_figure(&drawing, report, sentence) ?
+	status = fig_compare_draw(&drawing, report, sentence) ?
 			 message(STATUS_FAILED, "out of memory") :
-			 figures_write(&options->figures, &drawing, 1, compare_print_page, &page);
+			 report_figures_write(&options->figures, &drawing, 1, compare_print_page,
+					      &page);
 	drawing_free(&drawing);
 	free(sentence);
 	return status;

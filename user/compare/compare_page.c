@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "compare/compare_page.h"
-#include "compare/print_compare.h"
+#include "compare/compare_print.h"
 #include "print/html/html.h"
 #include "print/html/html_template.h"
 

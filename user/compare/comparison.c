@@ -86,17 +86,17 @@ static struct estimate estimate_of(const struct comparison_run *run,
 {
 	switch (measure) {
 	case COMPARISON_TOTAL:
-		return estimate_sum(run->faults, BATCH_TIME + NR_PARTS, run->seconds);
+		return batches_estimate_sum(run->faults, BATCH_TIME + NR_PARTS, run->seconds);
 	case COMPARISON_READ:
-		return estimate_reads(run->reads, run->seconds);
+		return batches_estimate_reads(run->reads, run->seconds);
 	case COMPARISON_FAULTS:
-		return estimate_sum(run->faults, BATCH_FAULTS, run->seconds);
+		return batches_estimate_sum(run->faults, BATCH_FAULTS, run->seconds);
 	case COMPARISON_MAJOR:
-		return estimate_sum(run->faults, BATCH_MAJOR, run->seconds);
+		return batches_estimate_sum(run->faults, BATCH_MAJOR, run->seconds);
 	case COMPARISON_TIME:
 		break;
 	}
-	return estimate_mean(run->faults, part);
+	return batches_estimate_mean(run->faults, part);
 }
 
 static struct run_mean side_mean(const struct comparison_side *side,
@@ -220,7 +220,7 @@ static void leave_unjudged(struct comparison *comparison, enum comparison_verdic
 		if (row->verdict != COMPARISON_SAME)
 			continue;
 		row->verdict = verdict;
-		row->interval.difference = interval_relative(row->a.value, row->b.value);
+		row->interval.difference = batches_interval_relative(row->a.value, row->b.value);
 	}
 }
 

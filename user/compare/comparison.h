@@ -71,7 +71,7 @@ struct comparison {
 struct comparison_run {
 	const struct fault_batches *faults;
 	const struct read_batches *reads; /* NULL: these rows have none */
-	double seconds;			  /* 0: see estimate_sum() */
+	double seconds;			  /* 0: see batches_estimate_sum() */
 };
 
 struct comparison_side {

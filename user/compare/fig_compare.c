@@ -252,8 +252,8 @@ static const char *fig_compare_why_none(const struct comparison *comparison)
 	return "the runs have too few faults to compare";
 }
 
-int compare_figure(struct drawing *drawing, const struct compare_report *report,
-		   const char *sentence)
+int fig_compare_draw(struct drawing *drawing, const struct compare_report *report,
+		     const char *sentence)
 {
 	const size_t rows = count_drawn(report->comparison);
 	int err = drawing_begin(drawing, "comparison", "Differences between the two runs");

@@ -7,7 +7,7 @@
 #include "figures/drawing.h"
 
 /* Calls drawing_begin() and drawing_end(). @sentence: the verdict in words. 0 or -ENOMEM. */
-int compare_figure(struct drawing *drawing, const struct compare_report *report,
-		   const char *sentence);
+int fig_compare_draw(struct drawing *drawing, const struct compare_report *report,
+		     const char *sentence);
 
 #endif

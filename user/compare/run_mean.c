@@ -109,7 +109,7 @@ static struct interval interval_of_runs(const struct run_mean *a, const struct r
 	const struct ratio_noise noise = ratio_noise_of(a, b, grain_a, grain_b, confidence);
 	const double ratio = positive_of(b, grain_b) / positive_of(a, grain_a);
 	struct interval interval = {
-		.difference = interval_relative(a->value, b->value),
+		.difference = batches_interval_relative(a->value, b->value),
 		.low = ratio * exp(-ratio_reach(noise.of_b, noise.of_a, noise.between)) - 1,
 		.high = ratio * exp(ratio_reach(noise.of_a, noise.of_b, noise.between)) - 1,
 	};
@@ -127,7 +127,7 @@ struct interval run_mean_interval(const struct run_mean *a, const struct run_mea
 				  double confidence)
 {
 	if (!run_mean_freedom(a, b))
-		return interval_of(&a->one, &b->one, confidence);
+		return batches_interval(&a->one, &b->one, confidence);
 	if (!(a->value > 0) && !(b->value > 0))
 		return (struct interval){ 0 };
 	return interval_of_runs(a, b, confidence);

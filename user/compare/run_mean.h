@@ -39,7 +39,7 @@ size_t run_mean_freedom(const struct run_mean *a, const struct run_mean *b);
 
 /*
  * The interval of b relative to a. It excludes 0 exactly if a two-sided test finds a difference.
- * With one run on each side it is that of the variation within the runs, see interval_of().
+ * With one run on each side it is that of the variation within the runs, see batches_interval().
  */
 struct interval run_mean_interval(const struct run_mean *a, const struct run_mean *b,
 				  double confidence);

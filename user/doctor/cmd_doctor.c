@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/bpf_load.h"
+#include "collect/events.h"
 #include "doctor/doctor.h"
 #include "doctor/doctor_facts.h"
 #include "doctor/doctor_print.h"

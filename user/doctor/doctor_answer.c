@@ -35,7 +35,7 @@ static __attribute__((format(printf, 2, 3))) void answer_add(struct answer *answ
 /* Why this process cannot use eBPF; NULL: only its user is known to be in the way. */
 static const char *bpf_reason(const struct doctor_facts *facts)
 {
-	const char *obstacle = doctor_bpf_obstacle(facts);
+	const char *obstacle = doctor_source_bpf_obstacle(facts);
 
 	if (obstacle || !facts->root)
 		return obstacle;
@@ -58,7 +58,7 @@ static const char *surely(const struct doctor_facts *facts)
 /* What root may use beyond perf; NULL: nothing. */
 static const char *hope_of(const struct doctor_facts *facts, const char *obstacle)
 {
-	if (facts->loaded && !facts->pid_namespace && !doctor_module_works(facts))
+	if (facts->loaded && !facts->pid_namespace && !doctor_source_module_works(facts))
 		return obstacle ? "the module (with --no-bpf)" : "the module and eBPF";
 	return obstacle ? NULL : "eBPF";
 }
@@ -67,7 +67,7 @@ static const char *hope_of(const struct doctor_facts *facts, const char *obstacl
 static void answer_add_perf_gain(struct answer *answer, const struct doctor_facts *facts,
 				 const char *obstacle)
 {
-	const bool part = doctor_perf_access(facts) == PERF_ACCESS_USER;
+	const bool part = doctor_source_perf_access(facts) == PERF_ACCESS_USER;
 	const char *hope = hope_of(facts, obstacle);
 
 	if (part)
@@ -85,9 +85,10 @@ static void answer_add_perf(struct answer *answer, const struct doctor_facts *fa
 	const char *obstacle = bpf_reason(facts);
 
 	answer_add(answer, " with perf: whole faults%s, no disk requests",
-		   doctor_perf_access(facts) == PERF_ACCESS_USER ? " except those in system calls" :
-								   "");
-	if (doctor_module_works(facts))
+		   doctor_source_perf_access(facts) == PERF_ACCESS_USER ?
+			   " except those in system calls" :
+			   "");
+	if (doctor_source_module_works(facts))
 		answer_add(answer, "; with --no-bpf the module: " CALLS);
 	if (can_gain(facts))
 		answer_add_perf_gain(answer, facts, obstacle);
@@ -191,8 +192,8 @@ void doctor_answer(const struct doctor_facts *facts, char *text, size_t size)
 			answer_add_nothing(&answer, facts);
 		break;
 	}
-	/* Mappings come from perf, whatever the source: see perf_mmap.c. */
-	if (source != DOCTOR_SOURCE_NONE && !doctor_perf_access(facts)) {
+	/* Mappings come from perf, whatever the source: see perf_maps.c. */
+	if (source != DOCTOR_SOURCE_NONE && !doctor_source_perf_access(facts)) {
 		answer_add(&answer, "; to watch a process, perf is needed too: ");
 		answer_add_perf_reason(&answer, facts);
 	}

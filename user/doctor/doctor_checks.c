@@ -22,7 +22,7 @@
 
 static const char *instead_or_other(const struct doctor_facts *facts)
 {
-	const char *other = doctor_instead(facts);
+	const char *other = doctor_line_instead(facts);
 
 	return other[0] ? other : "; use another kernel";
 }
@@ -43,25 +43,25 @@ static void check_kernel(const struct doctor_facts *facts, struct doctor_line *l
 	const char *release = facts->release;
 
 	if (strcmp(facts->architecture, "x86_64") && strcmp(facts->architecture, "aarch64"))
-		doctor_line_set(line, doctor_without_source(facts),
+		doctor_line_set(line, doctor_line_without_source(facts),
 				"%s: the module and eBPF are for x86-64 and arm64 only%s",
-				facts->architecture, doctor_instead(facts));
+				facts->architecture, doctor_line_instead(facts));
 	else if (number < kernel_release_number(OLDEST_BPF_KERNEL))
 		doctor_line_set(
-			line, doctor_without_source(facts),
+			line, doctor_line_without_source(facts),
 			"Linux %s is older than %s, the oldest for eBPF; use a newer kernel, or the "
 			"lab (tools/lab shell)%s",
-			release, OLDEST_BPF_KERNEL, doctor_instead(facts));
+			release, OLDEST_BPF_KERNEL, doctor_line_instead(facts));
 	else if (doctor_is_too_old_for_module(facts))
-		doctor_line_set(line, doctor_without_source(facts),
+		doctor_line_set(line, doctor_line_without_source(facts),
 				"Linux %s is older than %s, so the module cannot be built%s",
-				release, OLDEST_KERNEL, doctor_instead(facts));
+				release, OLDEST_KERNEL, doctor_line_instead(facts));
 	else if (option_that_lacks(facts))
-		doctor_line_set(line, doctor_without_source(facts),
+		doctor_line_set(line, doctor_line_without_source(facts),
 				"Linux %s was built without %s, which the module needs%s", release,
 				option_that_lacks(facts), instead_or_other(facts));
 	else if (facts->options[CONFIG_PREEMPT_RT] == OPTION_ON)
-		doctor_line_set(line, doctor_without_source(facts),
+		doctor_line_set(line, doctor_line_without_source(facts),
 				"Linux %s has PREEMPT_RT, for which the module cannot be built%s",
 				release, instead_or_other(facts));
 	else if (number > kernel_release_number(NEWEST_KERNEL))
@@ -121,7 +121,7 @@ static void check_headers(const struct doctor_facts *facts, struct doctor_line *
 			"not installed for this kernel; a module exists, but it cannot be built again");
 		fix_headers(facts, line);
 	} else {
-		doctor_line_set(line, doctor_without_source(facts),
+		doctor_line_set(line, doctor_line_without_source(facts),
 				"not installed for this kernel, so the module cannot be built");
 		fix_headers(facts, line);
 	}
@@ -196,17 +196,17 @@ static void check_capabilities(const struct doctor_facts *facts, struct doctor_l
 	capabilities_name(lacks, names, sizeof(names));
 	if (facts->user_namespace) {
 		doctor_line_set(
-			line, doctor_without_source(facts),
+			line, doctor_line_without_source(facts),
 			"this process is in a user namespace, where no capability counts; run "
 			"pfdrive outside of it, as root");
 	} else if (!facts->root && lacks & CAPABILITY(CAP_PERFMON)) {
 		doctor_line_set(
-			line, doctor_without_source(facts),
+			line, doctor_line_without_source(facts),
 			"the module and eBPF are for root, or for a process with CAP_PERFMON and "
 			"CAP_BPF");
 		snprintf(line->fix, sizeof(line->fix), "sudo pfdrive doctor");
 	} else if (lacks & CAPABILITY(CAP_PERFMON)) {
-		doctor_line_set(line, doctor_without_source(facts),
+		doctor_line_set(line, doctor_line_without_source(facts),
 				"lacks %s; the module requires CAP_PERFMON", names);
 		if (facts->container)
 			doctor_line_fix_container(line, "--cap-add=PERFMON --cap-add=BPF");
@@ -347,7 +347,7 @@ static void check_symbols(const struct doctor_facts *facts, struct doctor_line *
 {
 	if (!facts->kallsyms)
 		doctor_line_set(
-			line, doctor_without_source(facts),
+			line, doctor_line_without_source(facts),
 			"this kernel was built without CONFIG_KALLSYMS, so no probe can be set; use "
 			"another kernel");
 	else if (facts->kptr_restrict > 0 && facts->kptr_restrict != INT_MAX)
@@ -383,16 +383,16 @@ static void check_clock(const struct doctor_facts *facts, struct doctor_line *li
 const struct doctor_check doctor_checks[] = {
 	{ "kernel", check_kernel },
 	{ "headers", check_headers },
-	{ "module", doctor_check_module },
-	{ "all faults", doctor_check_all_faults },
+	{ "module", source_check_module },
+	{ "all faults", source_check_all_faults },
 	{ "lockdown", check_lockdown },
 	{ "secure boot", check_secure_boot },
 	{ "capabilities", check_capabilities },
 	{ "debugfs", check_debugfs },
-	{ "eBPF", doctor_check_bpf },
-	{ "bpffs", doctor_check_bpffs },
+	{ "eBPF", source_check_bpf },
+	{ "bpffs", source_check_bpffs },
 	{ "namespace", check_namespace },
-	{ "perf", doctor_check_perf },
+	{ "perf", source_check_perf },
 	{ "symbols", check_symbols },
 	{ "cgroup v2", check_cgroup },
 	{ "swap", check_swap },

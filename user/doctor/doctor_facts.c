@@ -358,7 +358,7 @@ static void read_path(struct doctor_facts *facts, const char *path)
 	} else {
 		environment = calloc(1, sizeof(*environment));
 		if (environment) {
-			environment_read_file(environment, path, fd, status.st_dev);
+			machine_state_read_file(environment, path, fd, status.st_dev);
 			strcpy(facts->filesystem, environment->filesystem);
 			strcpy(facts->device, environment->device);
 		} else {

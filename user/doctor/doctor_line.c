@@ -35,14 +35,14 @@ void doctor_line_fix_container(struct doctor_line *line, const char *option)
 	snprintf(line->fix, sizeof(line->fix), "the container with %s", option);
 }
 
-enum doctor_state doctor_without_source(const struct doctor_facts *facts)
+enum doctor_state doctor_line_without_source(const struct doctor_facts *facts)
 {
 	return doctor_source_of(facts) == DOCTOR_SOURCE_NONE ? DOCTOR_MISSING : DOCTOR_LIMITED;
 }
 
-const char *doctor_instead(const struct doctor_facts *facts)
+const char *doctor_line_instead(const struct doctor_facts *facts)
 {
-	if (doctor_bpf_works(facts))
+	if (doctor_source_bpf_works(facts))
 		return "; pfdrive uses eBPF instead";
-	return doctor_perf_access(facts) ? "; pfdrive uses perf instead" : "";
+	return doctor_source_perf_access(facts) ? "; pfdrive uses perf instead" : "";
 }

@@ -19,8 +19,8 @@ void doctor_line_fix_as_root(struct doctor_line *line, const struct doctor_facts
 void doctor_line_fix_container(struct doctor_line *line, const char *option);
 
 /* The state of a line about something that a fault source needs. */
-enum doctor_state doctor_without_source(const struct doctor_facts *facts);
+enum doctor_state doctor_line_without_source(const struct doctor_facts *facts);
 /* What pfdrive uses if it cannot use the module: "; pfdrive uses eBPF instead", or "". */
-const char *doctor_instead(const struct doctor_facts *facts);
+const char *doctor_line_instead(const struct doctor_facts *facts);
 
 #endif

@@ -59,7 +59,7 @@ void doctor_print_machine(FILE *out, const struct doctor_facts *facts)
 	doctor_print_fact(out, "kernel", facts->release);
 	doctor_print_fact(out, "architecture", facts->architecture);
 	if (environment) {
-		environment_read_machine(environment);
+		machine_state_read(environment);
 		doctor_print_fact(out, "processor", environment->machine);
 		fprintf(out, "%-14s %u\n", "CPUs", environment->cpus);
 		fprintf(out, "%-14s %llu MiB\n", "memory",

@@ -36,7 +36,7 @@ bool doctor_is_too_old_for_module(const struct doctor_facts *facts)
 }
 
 /* In a PID namespace mappings cannot be matched: see instruments.c. */
-bool doctor_module_works(const struct doctor_facts *facts)
+bool doctor_source_module_works(const struct doctor_facts *facts)
 {
 	const struct doctor_tries *tries = &facts->tries;
 
@@ -47,17 +47,17 @@ bool doctor_module_works(const struct doctor_facts *facts)
 	return !doctor_lacks(facts, CAPABILITY(CAP_PERFMON)) && !facts->user_namespace;
 }
 
-bool doctor_bpf_works(const struct doctor_facts *facts)
+bool doctor_source_bpf_works(const struct doctor_facts *facts)
 {
 	if (facts->without_bpf || !facts->bpffs || facts->pid_namespace)
 		return false;
 	if (facts->tries.made)
 		return !facts->tries.bpf.err;
-	return !doctor_bpf_obstacle(facts) &&
+	return !doctor_source_bpf_obstacle(facts) &&
 	       !doctor_lacks(facts, CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON));
 }
 
-enum perf_access doctor_perf_access(const struct doctor_facts *facts)
+enum perf_access doctor_source_perf_access(const struct doctor_facts *facts)
 {
 	const int paranoid = facts->perf_event_paranoid;
 
@@ -74,11 +74,11 @@ enum perf_access doctor_perf_access(const struct doctor_facts *facts)
 
 enum doctor_source doctor_source_of(const struct doctor_facts *facts)
 {
-	const bool module = doctor_module_works(facts);
+	const bool module = doctor_source_module_works(facts);
 
-	if (doctor_bpf_works(facts))
+	if (doctor_source_bpf_works(facts))
 		return module ? DOCTOR_SOURCE_MODULE_AND_BPF : DOCTOR_SOURCE_BPF;
-	if (doctor_perf_access(facts))
+	if (doctor_source_perf_access(facts))
 		return DOCTOR_SOURCE_PERF;
 	return module ? DOCTOR_SOURCE_MODULE : DOCTOR_SOURCE_NONE;
 }
@@ -109,7 +109,7 @@ static const char *doctor_bpf_refusal(const struct doctor_facts *facts)
 	return NULL;
 }
 
-const char *doctor_bpf_obstacle(const struct doctor_facts *facts)
+const char *doctor_source_bpf_obstacle(const struct doctor_facts *facts)
 {
 	if (facts->without_bpf)
 		return "this pfdrive was built without it (BPF=no)";

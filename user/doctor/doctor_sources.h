@@ -18,9 +18,9 @@ enum doctor_source {
 };
 
 /* Without a try (--root), the files decide. A source that is busy works. */
-bool doctor_module_works(const struct doctor_facts *facts);
-bool doctor_bpf_works(const struct doctor_facts *facts);
-enum perf_access doctor_perf_access(const struct doctor_facts *facts);
+bool doctor_source_module_works(const struct doctor_facts *facts);
+bool doctor_source_bpf_works(const struct doctor_facts *facts);
+enum perf_access doctor_source_perf_access(const struct doctor_facts *facts);
 enum doctor_source doctor_source_of(const struct doctor_facts *facts);
 
 /* Those of @wanted that the process lacks. CAP_SYS_ADMIN implies CAP_BPF and CAP_PERFMON. */
@@ -31,6 +31,6 @@ bool doctor_is_too_old_for_module(const struct doctor_facts *facts);
  * Why eBPF works for no user of this system, one clause; NULL: nothing known forbids it to root.
  * Static text.
  */
-const char *doctor_bpf_obstacle(const struct doctor_facts *facts);
+const char *doctor_source_bpf_obstacle(const struct doctor_facts *facts);
 
 #endif

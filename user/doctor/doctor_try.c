@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "collect/bpf_load.h"
+#include "collect/events.h"
 #include "collect/fault_source_module.h"
 #include "doctor/doctor_try.h"
 #include "system/bpf_call.h"

@@ -16,7 +16,7 @@ static void check_loaded_module(const struct doctor_facts *facts, struct doctor_
 
 	if (!strcmp(facts->loaded_version, PFDRIVE_VERSION)) {
 		if (attempt->err)
-			doctor_line_set(line, doctor_without_source(facts),
+			doctor_line_set(line, doctor_line_without_source(facts),
 					"loaded, version %s, but %s", facts->loaded_version,
 					attempt->why);
 		else
@@ -32,42 +32,43 @@ static void check_loaded_module(const struct doctor_facts *facts, struct doctor_
 	doctor_line_fix_as_root(line, facts, "rmmod pfstat");
 }
 
-void doctor_check_module(const struct doctor_facts *facts, struct doctor_line *line)
+void source_check_module(const struct doctor_facts *facts, struct doctor_line *line)
 {
 	const bool built = facts->built[0] && !strcmp(facts->built_for, facts->release);
 
 	if (facts->loaded) {
 		check_loaded_module(facts, line);
 	} else if (facts->options[CONFIG_PREEMPT_RT] == OPTION_ON) {
-		doctor_line_set(line, doctor_without_source(facts),
-				"cannot be built for PREEMPT_RT%s", doctor_instead(facts));
+		doctor_line_set(line, doctor_line_without_source(facts),
+				"cannot be built for PREEMPT_RT%s", doctor_line_instead(facts));
 	} else if (doctor_is_too_old_for_module(facts)) {
-		doctor_line_set(line, doctor_without_source(facts), "not for this kernel%s",
-				doctor_instead(facts));
+		doctor_line_set(line, doctor_line_without_source(facts), "not for this kernel%s",
+				doctor_line_instead(facts));
 	} else if (built) {
-		doctor_line_set(line, doctor_without_source(facts),
+		doctor_line_set(line, doctor_line_without_source(facts),
 				"built for this kernel%s, but not loaded%s",
-				facts->built_signed ? " and signed" : "", doctor_instead(facts));
+				facts->built_signed ? " and signed" : "",
+				doctor_line_instead(facts));
 		doctor_line_fix_as_root(line, facts, "insmod %s", facts->built);
 	} else if (facts->installed[0]) {
-		doctor_line_set(line, doctor_without_source(facts),
+		doctor_line_set(line, doctor_line_without_source(facts),
 				"installed (%s), but not loaded%s", facts->installed,
-				doctor_instead(facts));
+				doctor_line_instead(facts));
 		doctor_line_fix_as_root(line, facts, "modprobe pfstat");
 	} else if (facts->built[0]) {
 		doctor_line_set(
-			line, doctor_without_source(facts),
+			line, doctor_line_without_source(facts),
 			"%s is for Linux %s, which is not running; build it again in the source "
 			"tree%s",
 			facts->built, facts->built_for[0] ? facts->built_for : "(unknown)",
-			doctor_instead(facts));
+			doctor_line_instead(facts));
 		snprintf(line->fix, sizeof(line->fix), "make module");
 	} else {
 		doctor_line_set(
-			line, doctor_without_source(facts),
+			line, doctor_line_without_source(facts),
 			"neither loaded, nor installed for this kernel, nor built beside pfdrive; "
 			"build it in the source tree%s",
-			doctor_instead(facts));
+			doctor_line_instead(facts));
 		snprintf(line->fix, sizeof(line->fix),
 			 "make && sudo make install && sudo modprobe "
 			 "pfstat");
@@ -75,7 +76,7 @@ void doctor_check_module(const struct doctor_facts *facts, struct doctor_line *l
 }
 
 /* Other tools may take the function, so the module may still not get it. */
-void doctor_check_all_faults(const struct doctor_facts *facts, struct doctor_line *line)
+void source_check_all_faults(const struct doctor_facts *facts, struct doctor_line *line)
 {
 	if (doctor_source_of(facts) == DOCTOR_SOURCE_PERF) {
 		doctor_line_set(line, DOCTOR_OK,
@@ -105,41 +106,41 @@ void doctor_check_all_faults(const struct doctor_facts *facts, struct doctor_lin
 	}
 }
 
-void doctor_check_bpf(const struct doctor_facts *facts, struct doctor_line *line)
+void source_check_bpf(const struct doctor_facts *facts, struct doctor_line *line)
 {
 	const struct doctor_tries *tries = &facts->tries;
-	const char *obstacle = doctor_bpf_obstacle(facts);
+	const char *obstacle = doctor_source_bpf_obstacle(facts);
 
 	if (facts->without_bpf)
 		doctor_line_set(
-			line, doctor_without_source(facts),
+			line, doctor_line_without_source(facts),
 			"this pfdrive was built without eBPF (BPF=no), so a report has no parts; "
 			"build it with BPF=yes");
 	else if (!facts->btf)
 		doctor_line_set(
-			line, doctor_without_source(facts),
+			line, doctor_line_without_source(facts),
 			"this kernel was built without CONFIG_DEBUG_INFO_BTF, so a report has no "
 			"parts; use another kernel");
 	else if (!tries->made && obstacle)
-		doctor_line_set(line, doctor_without_source(facts), "not tried: %s", obstacle);
+		doctor_line_set(line, doctor_line_without_source(facts), "not tried: %s", obstacle);
 	else if (!tries->made)
 		doctor_line_set(line, DOCTOR_OK,
 				"not tried; the kernel has BTF, which the programs need");
 	else if (tries->bpf.err)
-		doctor_line_set(line, doctor_without_source(facts), "%s%s%s", tries->bpf.why,
+		doctor_line_set(line, doctor_line_without_source(facts), "%s%s%s", tries->bpf.why,
 				obstacle && !facts->root ? "; root cannot either: " : "",
 				obstacle && !facts->root ? obstacle : "");
 	else
 		doctor_line_set(line, DOCTOR_OK, "tried: the programs can be loaded");
 }
 
-void doctor_check_bpffs(const struct doctor_facts *facts, struct doctor_line *line)
+void source_check_bpffs(const struct doctor_facts *facts, struct doctor_line *line)
 {
 	if (facts->bpffs) {
 		doctor_line_set(line, DOCTOR_OK, "mounted: the eBPF maps can be pinned");
 		return;
 	}
-	doctor_line_set(line, doctor_without_source(facts),
+	doctor_line_set(line, doctor_line_without_source(facts),
 			"not mounted: pfdrive cannot use eBPF, so a report has no parts");
 	if (facts->container)
 		doctor_line_fix_container(line, "-v /sys/fs/bpf:/sys/fs/bpf");
@@ -170,7 +171,7 @@ static void check_tried_perf(const struct doctor_facts *facts, struct doctor_lin
 			doctor_line_fix_as_root(line, facts, "sysctl kernel.perf_event_paranoid=1");
 	} else {
 		doctor_line_set(
-			line, doctor_without_source(facts),
+			line, doctor_line_without_source(facts),
 			"tried: this user can sample no faults, and mappings are not recorded: %s",
 			reason);
 		if (refused && trial->paranoid > 2)
@@ -180,23 +181,23 @@ static void check_tried_perf(const struct doctor_facts *facts, struct doctor_lin
 	}
 }
 
-void doctor_check_perf(const struct doctor_facts *facts, struct doctor_line *line)
+void source_check_perf(const struct doctor_facts *facts, struct doctor_line *line)
 {
 	const int paranoid = facts->perf_event_paranoid;
 
 	if (facts->tries.made) {
 		check_tried_perf(facts, line);
 	} else if (paranoid == INT_MAX) {
-		doctor_line_set(line, doctor_without_source(facts),
+		doctor_line_set(line, doctor_line_without_source(facts),
 				"this kernel has no perf_event_open(2): mappings are not recorded");
-	} else if (!doctor_perf_access(facts)) {
+	} else if (!doctor_source_perf_access(facts)) {
 		doctor_line_set(
-			line, doctor_without_source(facts),
+			line, doctor_line_without_source(facts),
 			"%d: Debian's kernels then demand CAP_SYS_ADMIN to record faults and "
 			"mappings",
 			paranoid);
 		doctor_line_fix_as_root(line, facts, "sysctl kernel.perf_event_paranoid=2");
-	} else if (doctor_perf_access(facts) == PERF_ACCESS_USER) {
+	} else if (doctor_source_perf_access(facts) == PERF_ACCESS_USER) {
 		doctor_line_set(line, DOCTOR_LIMITED,
 				"%d: this user can sample no faults in system calls", paranoid);
 		doctor_line_fix_as_root(line, facts, "sysctl kernel.perf_event_paranoid=1");

@@ -5,10 +5,10 @@
 
 #include "doctor/doctor_checks.h"
 
-void doctor_check_module(const struct doctor_facts *facts, struct doctor_line *line);
-void doctor_check_all_faults(const struct doctor_facts *facts, struct doctor_line *line);
-void doctor_check_bpf(const struct doctor_facts *facts, struct doctor_line *line);
-void doctor_check_bpffs(const struct doctor_facts *facts, struct doctor_line *line);
-void doctor_check_perf(const struct doctor_facts *facts, struct doctor_line *line);
+void source_check_module(const struct doctor_facts *facts, struct doctor_line *line);
+void source_check_all_faults(const struct doctor_facts *facts, struct doctor_line *line);
+void source_check_bpf(const struct doctor_facts *facts, struct doctor_line *line);
+void source_check_bpffs(const struct doctor_facts *facts, struct doctor_line *line);
+void source_check_perf(const struct doctor_facts *facts, struct doctor_line *line);
 
 #endif

@@ -72,7 +72,7 @@ static FILE *cachegrind_open_result(const char *path)
 	FILE *file;
 
 	if (!fd) {
-		fd = regular_open(path, O_RDONLY | O_NOFOLLOW);
+		fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
 		invoker_end();
 	}
 	if (fd < 0) {
@@ -236,7 +236,7 @@ static int cachegrind_simulate(const struct workplace *place, struct cachegrind 
 	return status ? status : cachegrind_read_out(place, cachegrind);
 }
 
-int simulate_caches(struct cache_simulation *simulation, char *const *arguments)
+int cachegrind_run(struct cache_simulation *simulation, char *const *arguments)
 {
 	struct cachegrind without = { 0 };
 	struct workplace place = { 0 };
@@ -262,7 +262,7 @@ int simulate_caches(struct cache_simulation *simulation, char *const *arguments)
 	return status;
 }
 
-void simulate_exit(struct cache_simulation *simulation)
+void cachegrind_run_exit(struct cache_simulation *simulation)
 {
 	cachegrind_exit(&simulation->loop);
 }

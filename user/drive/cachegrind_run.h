@@ -10,7 +10,7 @@
 #include "analyze/accounts/cache_simulation.h"
 
 /* arguments: the drive's, ended by NULL. STATUS_OK, or the exit status after a message. */
-int simulate_caches(struct cache_simulation *simulation, char *const *arguments);
-void simulate_exit(struct cache_simulation *simulation);
+int cachegrind_run(struct cache_simulation *simulation, char *const *arguments);
+void cachegrind_run_exit(struct cache_simulation *simulation);
 
 #endif

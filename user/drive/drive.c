@@ -15,7 +15,7 @@
 #include "drive/run_memory.h"
 #include "print/print_report.h"
 #include "privilege/invoker.h"
-#include "privilege/output_file.h"
+#include "privilege/output.h"
 #include "system/cpus.h"
 #include "util/message.h"
 #include "util/signals.h"
@@ -69,7 +69,7 @@ static int run_simulation(struct drive *drive, char *const *arguments)
 {
 	if (!drive->options.extras.simulate)
 		return STATUS_OK;
-	return simulate_caches(&drive->simulation, arguments);
+	return cachegrind_run(&drive->simulation, arguments);
 }
 
 static int drive_make(const struct drive_plan *plan, struct run_plan *run, struct result *result)
@@ -114,7 +114,7 @@ static int run_print_to(FILE *out, enum report_format format, const struct drive
 		reports[i].full = drive->options.full;
 		reports[i].extras.simulation = simulated ? &drive->simulation : NULL;
 	}
-	err = report_print(out, format, reports, drive->nr_results);
+	err = print_report(out, format, reports, drive->nr_results);
 	free(reports);
 	if (!err && (fflush(out) || ferror(out)))
 		err = errno ? -errno : -EIO;
@@ -193,7 +193,7 @@ int drive_main(const struct drive_plan *plan)
 	for (i = 0; i < drive.nr_results; i++)
 		result_free(&drive.results[i]);
 	free(drive.results);
-	simulate_exit(&drive.simulation);
+	cachegrind_run_exit(&drive.simulation);
 	output_close(drive.json);
 	run_memory_close(&drive.memory);
 	return status;

@@ -20,7 +20,7 @@
 #include "util/message.h"
 #include "util/signals.h"
 #include "workload/cache_state.h"
-#include "workload/store_mix.h"
+#include "workload/stores.h"
 
 #define EVENTS_RING_MIN (1U << 20)
 #define EVENTS_RING_MAX (16U << 20)
@@ -144,7 +144,7 @@ static int run_prepare_cache(struct run *run)
 	*resident = COUNT_NA;
 	if (plan->mapping->kind == MAPPING_ANON)
 		return STATUS_OK;
-	return page_cache_prepare(plan->mapping, plan->name, plan->options->warm, resident);
+	return cache_state_prepare(plan->mapping, plan->name, plan->options->warm, resident);
 }
 
 /* The head of a recording holds all that is known before the first event. */

@@ -153,7 +153,7 @@ static void print_line(FILE *out, const char *text, bool unicode)
 	fputc('\n', out);
 }
 
-int text_figure(FILE *out, const struct drawing *drawing, unsigned int width, bool unicode)
+int ascii_plot_print(FILE *out, const struct drawing *drawing, unsigned int width, bool unicode)
 {
 	const unsigned int columns = (width < NARROWEST ? NARROWEST : width) - MARGIN;
 	struct plot_marks marks = { .log = !strcmp(drawing->name, "cost") };

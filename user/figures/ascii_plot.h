@@ -12,6 +12,6 @@
  * Reads the data of `order` or `cost` and draws it `width` columns wide. @unicode: the terminal
  * can show UTF-8. 0 or -ENOMEM.
  */
-int text_figure(FILE *out, const struct drawing *drawing, unsigned int width, bool unicode);
+int ascii_plot_print(FILE *out, const struct drawing *drawing, unsigned int width, bool unicode);
 
 #endif

@@ -65,12 +65,12 @@ bool call_is_disk(enum fault_class class)
 	       fault_class_column((enum pfstat_class) class) == PFSTAT_COLUMN_DISK;
 }
 
-struct call_place place_of_fault(const struct explained *fault, uint64_t page_bytes)
+struct call_place call_place_of_fault(const struct explained *fault, uint64_t page_bytes)
 {
 	return calls_place_of(fault->dev, fault->inode, fault->pid, fault->address / page_bytes);
 }
 
-bool place_is(const struct call_place *a, const struct call_place *b)
+bool call_place_is(const struct call_place *a, const struct call_place *b)
 {
 	return a->inode == b->inode && a->dev == b->dev && a->pid == b->pid &&
 	       a->region == b->region;
@@ -87,8 +87,8 @@ static char *place_with_earlier(char *name)
 	return both;
 }
 
-char *place_name(const struct call_place *place, const struct report *report,
-		 const struct analysis *analysis)
+char *call_place_name(const struct call_place *place, const struct report *report,
+		      const struct analysis *analysis)
 {
 	char *name;
 
@@ -111,7 +111,7 @@ char *place_name(const struct call_place *place, const struct report *report,
 	return strdup(report->environment.file);
 }
 
-void places_exit(struct places *places)
+void call_places_exit(struct call_places *places)
 {
 	while (places->nr) {
 		places->exit(places->data[--places->nr]);
@@ -125,7 +125,7 @@ static uint64_t had(const struct place_data *data)
 	return data->before + data->weight;
 }
 
-static size_t lightest(const struct places *places)
+static size_t lightest(const struct call_places *places)
 {
 	size_t i, least = 0;
 
@@ -139,12 +139,12 @@ static size_t lightest(const struct places *places)
  * Space-Saving (A. Metwally and others, 2005). A place that is not in the list replaces the
  * lightest entry and inherits its weight, because it may have had as much before.
  */
-static struct place_waiting *waiting_of(struct places *places, const struct call_place *place)
+static struct place_waiting *waiting_of(struct call_places *places, const struct call_place *place)
 {
 	struct place_waiting *waiting, *least = places->waiting;
 
 	for (waiting = places->waiting; waiting < places->waiting + PLACES_WAITING; waiting++) {
-		if (place_is(&waiting->place, place))
+		if (call_place_is(&waiting->place, place))
 			return waiting;
 		if (waiting->total < least->total)
 			least = waiting;
@@ -155,7 +155,7 @@ static struct place_waiting *waiting_of(struct places *places, const struct call
 }
 
 /* The evicted place takes the waiting entry of the place that replaces it. */
-static void give_up(struct places *places, size_t at, struct place_waiting *waiting)
+static void give_up(struct call_places *places, size_t at, struct place_waiting *waiting)
 {
 	struct place_data *data = places->data[at];
 
@@ -166,7 +166,7 @@ static void give_up(struct places *places, size_t at, struct place_waiting *wait
 	free(data);
 }
 
-static int calls_add(struct places *places, const struct call_place *place, uint64_t nr,
+static int calls_add(struct call_places *places, const struct call_place *place, uint64_t nr,
 		     uint64_t weight, struct place_data **added)
 {
 	struct place_waiting *waiting = NULL;
@@ -204,7 +204,7 @@ static int calls_add(struct places *places, const struct call_place *place, uint
 	return 0;
 }
 
-static struct place_data *calls_find(struct places *places, const struct call_place *place)
+static struct place_data *calls_find(struct call_places *places, const struct call_place *place)
 {
 	struct place_data *data;
 	size_t i;
@@ -212,12 +212,12 @@ static struct place_data *calls_find(struct places *places, const struct call_pl
 	/* Most calls are for the same place as the call before. */
 	if (places->nr) {
 		data = places->data[places->last];
-		if (place_is(&data->place, place))
+		if (call_place_is(&data->place, place))
 			return data;
 	}
 	for (i = 0; i < places->nr; i++) {
 		data = places->data[i];
-		if (!place_is(&data->place, place))
+		if (!call_place_is(&data->place, place))
 			continue;
 		places->last = i;
 		return data;
@@ -225,8 +225,8 @@ static struct place_data *calls_find(struct places *places, const struct call_pl
 	return NULL;
 }
 
-int places_get_many(struct places *places, const struct call_place *place, uint64_t nr,
-		    uint64_t weight, void **found)
+int call_places_get_many(struct call_places *places, const struct call_place *place, uint64_t nr,
+			 uint64_t weight, void **found)
 {
 	struct place_data *data = calls_find(places, place);
 	int err = data ? 0 : calls_add(places, place, nr, weight, &data);
@@ -239,12 +239,13 @@ int places_get_many(struct places *places, const struct call_place *place, uint6
 	return err;
 }
 
-int places_get(struct places *places, const struct call_place *place, uint64_t weight, void **found)
+int call_places_get(struct call_places *places, const struct call_place *place, uint64_t weight,
+		    void **found)
 {
-	return places_get_many(places, place, 1, weight, found);
+	return call_places_get_many(places, place, 1, weight, found);
 }
 
-void *places_largest(const struct places *places)
+void *call_places_largest(const struct call_places *places)
 {
 	struct place_data *data, *largest = NULL;
 	size_t i;
@@ -257,9 +258,9 @@ void *places_largest(const struct places *places)
 	return largest;
 }
 
-uint64_t places_others(const struct places *places)
+uint64_t call_places_others(const struct call_places *places)
 {
-	const struct place_data *largest = places_largest(places), *data;
+	const struct place_data *largest = call_places_largest(places), *data;
 	uint64_t others = places->not_kept;
 	size_t i;
 

@@ -31,11 +31,11 @@ struct call {
 bool call_of_item(const struct item *item, uint64_t page_bytes, struct call *call);
 bool call_is_disk(enum fault_class class);
 
-struct call_place place_of_fault(const struct explained *fault, uint64_t page_bytes);
-bool place_is(const struct call_place *a, const struct call_place *b);
+struct call_place call_place_of_fault(const struct explained *fault, uint64_t page_bytes);
+bool call_place_is(const struct call_place *a, const struct call_place *b);
 /* The name of a place in a sentence; the caller frees it. NULL: no memory. */
-char *place_name(const struct call_place *place, const struct report *report,
-		 const struct analysis *analysis);
+char *call_place_name(const struct call_place *place, const struct report *report,
+		      const struct analysis *analysis);
 
 /*
  * Data of several places. The caller chooses the size of each place's data, which begins with
@@ -63,7 +63,7 @@ struct place_waiting {
 	uint64_t unsure; /* the part that may belong to other places */
 };
 
-struct places {
+struct call_places {
 	size_t bytes;
 	void (*exit)(void *data);
 	void *data[PLACES_MAX];
@@ -72,16 +72,16 @@ struct places {
 	uint64_t not_kept; /* calls of places that are not kept */
 };
 
-void places_exit(struct places *places);
+void call_places_exit(struct call_places *places);
 /* Counts one call of that weight. *found is NULL if its place is not kept. -ENOMEM. */
-int places_get(struct places *places, const struct call_place *place, uint64_t weight,
-	       void **found);
+int call_places_get(struct call_places *places, const struct call_place *place, uint64_t weight,
+		    void **found);
 /* Counts nr calls that have that weight together. */
-int places_get_many(struct places *places, const struct call_place *place, uint64_t nr,
-		    uint64_t weight, void **found);
+int call_places_get_many(struct call_places *places, const struct call_place *place, uint64_t nr,
+			 uint64_t weight, void **found);
 /* The place with the most weight, or NULL without places. */
-void *places_largest(const struct places *places);
+void *call_places_largest(const struct call_places *places);
 /* The calls of all other places. */
-uint64_t places_others(const struct places *places);
+uint64_t call_places_others(const struct call_places *places);
 
 #endif

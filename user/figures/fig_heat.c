@@ -19,7 +19,7 @@ struct fig_heat_place {
 
 struct heat {
 	uint64_t page_bytes;
-	struct places places;
+	struct call_places places;
 	uint64_t origin_ns; /* start of the first fault; UINT64_MAX: no fault yet */
 };
 
@@ -48,14 +48,14 @@ static void close_heat(void *data)
 {
 	struct heat *heat = data;
 
-	places_exit(&heat->places);
+	call_places_exit(&heat->places);
 	free(heat);
 }
 
 static int fig_heat_add_fault(void *data, const struct explained *fault)
 {
 	struct heat *heat = data;
-	const struct call_place at = place_of_fault(fault, heat->page_bytes);
+	const struct call_place at = call_place_of_fault(fault, heat->page_bytes);
 	const uint64_t page = fault->inode ? fault->pgoff : fault->address / heat->page_bytes;
 	struct fig_heat_place *place;
 	void *kept;
@@ -64,7 +64,7 @@ static int fig_heat_add_fault(void *data, const struct explained *fault)
 	/* Faults are reported when they end, so one that began earlier may arrive later. */
 	if (fault->start_ns < heat->origin_ns)
 		heat->origin_ns = fault->start_ns;
-	err = places_get(&heat->places, &at, fault->end_ns - fault->start_ns, &kept);
+	err = call_places_get(&heat->places, &at, fault->end_ns - fault->start_ns, &kept);
 	if (err || !kept)
 		return err;
 	place = kept;
@@ -231,7 +231,7 @@ static void fig_heat_write_caption(struct drawing *drawing, const struct heat *h
 				   const struct bins_cell *cells, const char *name)
 {
 	const struct bins *bins = &place->bins;
-	const uint64_t others = places_others(&heat->places);
+	const uint64_t others = call_places_others(&heat->places);
 	const uint64_t stretch = stretch_of(bins);
 
 	drawing_say(drawing, DRAWING_AMOUNT,
@@ -255,7 +255,7 @@ static void fig_heat_write_caption(struct drawing *drawing, const struct heat *h
 static int fig_heat_draw(void *data, const struct figure_source *source, struct drawing *drawing)
 {
 	const struct heat *heat = data;
-	const struct fig_heat_place *place = places_largest(&heat->places);
+	const struct fig_heat_place *place = call_places_largest(&heat->places);
 	struct bins_cell *cells;
 	uint64_t first;
 	char *name;
@@ -264,7 +264,7 @@ static int fig_heat_draw(void *data, const struct figure_source *source, struct 
 		drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
 		return 0;
 	}
-	name = place_name(&place->head.place, source->report, source->analysis);
+	name = call_place_name(&place->head.place, source->report, source->analysis);
 	cells = bins_sorted(&place->bins);
 	if (name && cells) {
 		fig_heat_write_caption(drawing, heat, place, cells, name);

@@ -22,7 +22,7 @@ struct fig_order_place {
 
 struct order {
 	uint64_t page_bytes;
-	struct places places;
+	struct call_places places;
 	uint64_t calls;
 };
 
@@ -50,7 +50,7 @@ static void close_order(void *data)
 {
 	struct order *order = data;
 
-	places_exit(&order->places);
+	call_places_exit(&order->places);
 	free(order);
 }
 
@@ -76,7 +76,7 @@ static int fig_order_add_item(void *data, const struct item *item)
 	if (!call_of_item(item, order->page_bytes, &call))
 		return 0;
 	number = order->calls++;
-	err = places_get(&order->places, &call.place, call.ns, &kept);
+	err = call_places_get(&order->places, &call.place, call.ns, &kept);
 	if (err || !kept)
 		return err;
 	place = kept;
@@ -124,7 +124,7 @@ static void fig_order_write_caption(struct drawing *drawing, const struct order 
 				    const struct fig_order_place *place, const char *name)
 {
 	const uint64_t steps = place->next + place->ahead + place->back;
-	const uint64_t others = places_others(&order->places);
+	const uint64_t others = call_places_others(&order->places);
 	char row[32];
 
 	snprintf(row, sizeof(row), "%" PRIu64 " pages", (uint64_t)1 << place->bins.y_shift);
@@ -153,7 +153,7 @@ static void fig_order_write_caption(struct drawing *drawing, const struct order 
 static int fig_order_draw(void *data, const struct figure_source *source, struct drawing *drawing)
 {
 	const struct order *order = data;
-	const struct fig_order_place *place = places_largest(&order->places);
+	const struct fig_order_place *place = call_places_largest(&order->places);
 	uint64_t first;
 	char *name;
 
@@ -161,7 +161,7 @@ static int fig_order_draw(void *data, const struct figure_source *source, struct
 		drawing_say(drawing, DRAWING_MISSING, "no page fault was recorded");
 		return 0;
 	}
-	name = place_name(&place->head.place, source->report, source->analysis);
+	name = call_place_name(&place->head.place, source->report, source->analysis);
 	if (!name)
 		return -ENOMEM;
 	fig_order_write_caption(drawing, order, place, name);

@@ -43,7 +43,7 @@ struct piece_times {
 };
 
 struct readahead_map {
-	struct places places;
+	struct call_places places;
 	struct page_chunks times;
 	uint64_t nr_places; /* including places that were evicted */
 	uint64_t origin_ns, now_ns;
@@ -64,8 +64,8 @@ static void *open_map(uint64_t page_bytes)
 	(void)page_bytes;
 	if (!map)
 		return NULL;
-	map->places = (struct places){ .bytes = sizeof(struct fig_readahead_place),
-				       .exit = fig_readahead_free_place };
+	map->places = (struct call_places){ .bytes = sizeof(struct fig_readahead_place),
+					    .exit = fig_readahead_free_place };
 	map->times = (struct page_chunks){
 		.pages = CHUNK_PAGES,
 		.bytes = sizeof(struct piece_times),
@@ -78,7 +78,7 @@ static void close_map(void *data)
 {
 	struct readahead_map *map = data;
 
-	places_exit(&map->places);
+	call_places_exit(&map->places);
 	page_chunks_exit(&map->times);
 	free(map);
 }
@@ -142,7 +142,7 @@ static int fig_readahead_add_read(struct readahead_map *map, const struct readah
 		map->overflow += pages->pages;
 		return 0;
 	}
-	err = places_get_many(&map->places, &at, pages->pages, pages->pages, &kept_place);
+	err = call_places_get_many(&map->places, &at, pages->pages, pages->pages, &kept_place);
 	if (err || !kept_place)
 		return err;
 	place = kept_place;
@@ -170,7 +170,7 @@ static struct fig_readahead_place *fig_readahead_find_place(const struct readahe
 
 	for (i = 0; i < map->places.nr; i++) {
 		place = map->places.data[i];
-		if (place_is(&place->head.place, &at))
+		if (call_place_is(&place->head.place, &at))
 			return place;
 	}
 	return NULL;
@@ -335,9 +335,9 @@ static int fig_readahead_write_caption(struct drawing *drawing, const struct rea
 				       const struct fig_readahead_place *place,
 				       const struct figure_source *source)
 {
-	const uint64_t others = places_others(&map->places);
+	const uint64_t others = call_places_others(&map->places);
 	const struct bins *bins = &place->bins;
-	char *name = place_name(&place->head.place, source->report, source->analysis);
+	char *name = call_place_name(&place->head.place, source->report, source->analysis);
 
 	if (!name)
 		return -ENOMEM;
@@ -366,7 +366,7 @@ static int fig_readahead_draw(void *data, const struct figure_source *source,
 			      struct drawing *drawing)
 {
 	const struct readahead_map *map = data;
-	const struct fig_readahead_place *place = places_largest(&map->places);
+	const struct fig_readahead_place *place = call_places_largest(&map->places);
 	unsigned int kinds = 0;
 	int err;
 

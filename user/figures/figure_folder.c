@@ -33,10 +33,10 @@
 static const char *const endings[] = { "csv", "gnuplot", "svg", "png" };
 #define NR_ENDINGS ARRAY_SIZE(endings)
 
-static int figure_folder_fail(struct folder *folder, int err, const char *format, ...)
+static int figure_folder_fail(struct figure_folder *folder, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int figure_folder_fail(struct folder *folder, int err, const char *format, ...)
+static int figure_folder_fail(struct figure_folder *folder, int err, const char *format, ...)
 {
 	va_list arguments;
 
@@ -46,12 +46,12 @@ static int figure_folder_fail(struct folder *folder, int err, const char *format
 	return err;
 }
 
-static int make_folder(struct folder *folder, const char *keep)
+static int make_folder(struct figure_folder *folder, const char *keep)
 {
 	const char *parent = keep ?: getenv("TMPDIR") ?: "/tmp";
 	int err;
 
-	*folder = (struct folder){ .keep = keep, .gnuplot_seconds = GNUPLOT_SECONDS };
+	*folder = (struct figure_folder){ .keep = keep, .gnuplot_seconds = GNUPLOT_SECONDS };
 	if (keep && mkdir(keep, 0700) && errno != EEXIST)
 		return figure_folder_fail(folder, -errno, "cannot make the folder %s: %s", keep,
 					  invoker_strerror(-errno));
@@ -68,11 +68,11 @@ static int make_folder(struct folder *folder, const char *keep)
 				  invoker_strerror(err));
 }
 
-int folder_open(struct folder *folder, const char *keep)
+int figure_folder_open(struct figure_folder *folder, const char *keep)
 {
 	int err = invoker_begin();
 
-	*folder = (struct folder){ 0 };
+	*folder = (struct figure_folder){ 0 };
 	if (err)
 		return figure_folder_fail(folder, err, "cannot make a folder: %s",
 					  invoker_strerror(err));
@@ -102,8 +102,8 @@ static FILE *make_file(const char *path)
 	return file;
 }
 
-static int write_file(struct folder *folder, const struct drawing *drawing, const char *ending,
-		      enum drawing_text text)
+static int write_file(struct figure_folder *folder, const struct drawing *drawing,
+		      const char *ending, enum drawing_text text)
 {
 	char *path = figure_folder_path_of(folder->path, drawing->name, ending);
 	FILE *file;
@@ -124,7 +124,7 @@ static int write_file(struct folder *folder, const struct drawing *drawing, cons
 }
 
 /* Runs in the child. Skips the user's start-up files, so that only the script draws. */
-static void become_gnuplot(const struct folder *folder, const char *script)
+static void become_gnuplot(const struct figure_folder *folder, const char *script)
 {
 	int messages;
 
@@ -142,7 +142,7 @@ static void become_gnuplot(const struct folder *folder, const char *script)
 	_exit(errno == ENOENT ? EXIT_ABSENT : 1);
 }
 
-static void read_messages(const struct folder *folder, char *line, size_t size)
+static void read_messages(const struct figure_folder *folder, char *line, size_t size)
 {
 	char *path = figure_folder_path_of(folder->path, MESSAGES, NULL);
 	FILE *file = path ? fopen(path, "re") : NULL;
@@ -185,7 +185,7 @@ static bool is_whole(const char *path, const char *end, size_t end_bytes)
 }
 
 /* gnuplot exits with success even if the disk is full. */
-static int check_whole(struct folder *folder, const struct drawing *drawing)
+static int check_whole(struct figure_folder *folder, const struct drawing *drawing)
 {
 	const size_t nr = folder->keep ? 2 : 1; /* see become_gnuplot() */
 	char *path;
@@ -247,7 +247,7 @@ static int await_end(pid_t pid, unsigned int seconds, const sigset_t *mask)
 }
 
 /* Starts gnuplot and waits for it. Returns its wait status, or a negative errno. */
-static int run_gnuplot(const struct folder *folder, const char *script)
+static int run_gnuplot(const struct figure_folder *folder, const char *script)
 {
 	int status, err;
 	sigset_t before;
@@ -268,7 +268,7 @@ static int run_gnuplot(const struct folder *folder, const char *script)
 	return err ? err : status;
 }
 
-static int draw_one(struct folder *folder, const struct drawing *drawing)
+static int draw_one(struct figure_folder *folder, const struct drawing *drawing)
 {
 	char script[64], messages[256];
 	int status;
@@ -297,7 +297,7 @@ static int draw_one(struct folder *folder, const struct drawing *drawing)
 }
 
 /* The command line has no names for files in a folder, so they are checked here. */
-static int check_name(struct folder *folder, const char *name, const char *ending)
+static int check_name(struct figure_folder *folder, const char *name, const char *ending)
 {
 	char *path = figure_folder_path_of(folder->keep, name, ending);
 	const char *what = path ? named_files_find(path) : NULL;
@@ -311,7 +311,7 @@ static int check_name(struct folder *folder, const char *name, const char *endin
 	return err;
 }
 
-static int check_names(struct folder *folder, const struct drawing *drawings, size_t nr)
+static int check_names(struct figure_folder *folder, const struct drawing *drawings, size_t nr)
 {
 	size_t i, ending;
 	int err = 0;
@@ -322,7 +322,7 @@ static int check_names(struct folder *folder, const struct drawing *drawings, si
 	return err;
 }
 
-static int figure_folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr)
+static int draw_all(struct figure_folder *folder, const struct drawing *drawings, size_t nr)
 {
 	size_t i;
 	int err = 0;
@@ -339,7 +339,7 @@ static int figure_folder_draw(struct folder *folder, const struct drawing *drawi
 	return err;
 }
 
-int folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr)
+int figure_folder_draw(struct figure_folder *folder, const struct drawing *drawings, size_t nr)
 {
 	int err = invoker_begin();
 
@@ -348,12 +348,12 @@ int folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr
 					  invoker_strerror(err));
 	err = folder->keep ? check_names(folder, drawings, nr) : 0;
 	if (!err)
-		err = figure_folder_draw(folder, drawings, nr);
+		err = draw_all(folder, drawings, nr);
 	invoker_end();
 	return err;
 }
 
-int folder_read(struct folder *folder, const struct drawing *drawing, char **svg)
+int figure_folder_read(struct figure_folder *folder, const struct drawing *drawing, char **svg)
 {
 	char *path = figure_folder_path_of(folder->path, drawing->name, "svg");
 	FILE *file = path ? fopen(path, "re") : NULL;
@@ -381,7 +381,7 @@ int folder_read(struct folder *folder, const struct drawing *drawing, char **svg
 				  drawing->name, strerror(-err));
 }
 
-static int keep_one(struct folder *folder, const struct drawing *drawing, const char *ending)
+static int keep_one(struct figure_folder *folder, const struct drawing *drawing, const char *ending)
 {
 	char *from = figure_folder_path_of(folder->path, drawing->name, ending);
 	char *to = figure_folder_path_of(folder->keep, drawing->name, ending);
@@ -401,7 +401,7 @@ static int keep_one(struct folder *folder, const struct drawing *drawing, const 
 	return err;
 }
 
-static int keep_all(struct folder *folder, const struct drawing *drawings, size_t nr)
+static int keep_all(struct figure_folder *folder, const struct drawing *drawings, size_t nr)
 {
 	size_t i, ending;
 	int err = 0;
@@ -412,7 +412,7 @@ static int keep_all(struct folder *folder, const struct drawing *drawings, size_
 	return err;
 }
 
-int folder_keep(struct folder *folder, const struct drawing *drawings, size_t nr)
+int figure_folder_keep(struct figure_folder *folder, const struct drawing *drawings, size_t nr)
 {
 	int err = invoker_begin();
 
@@ -424,7 +424,7 @@ int folder_keep(struct folder *folder, const struct drawing *drawings, size_t nr
 	return err;
 }
 
-static void remove_folder(const struct folder *folder)
+static void remove_folder(const struct figure_folder *folder)
 {
 	struct dirent *entry;
 	DIR *directory;
@@ -438,7 +438,7 @@ static void remove_folder(const struct folder *folder)
 	rmdir(folder->path);
 }
 
-void folder_close(struct folder *folder)
+void figure_folder_close(struct figure_folder *folder)
 {
 	if (!folder->path)
 		return;

@@ -11,7 +11,7 @@
 
 #include "figures/drawing.h"
 
-struct folder {
+struct figure_folder {
 	const char *keep;	      /* destination; NULL: the files are read and removed */
 	char *path;		      /* the temporary folder; NULL: not open */
 	unsigned int gnuplot_seconds; /* limit for each figure; then gnuplot is killed */
@@ -23,13 +23,13 @@ struct folder {
  * Creates `keep`, if it does not exist, and the temporary folder. All functions return 0 or a
  * negative errno.
  */
-int folder_open(struct folder *folder, const char *keep);
+int figure_folder_open(struct figure_folder *folder, const char *keep);
 /* Skips a figure that is marked as missing. */
-int folder_draw(struct folder *folder, const struct drawing *drawings, size_t nr);
+int figure_folder_draw(struct figure_folder *folder, const struct drawing *drawings, size_t nr);
 /* The caller frees *svg. */
-int folder_read(struct folder *folder, const struct drawing *drawing, char **svg);
+int figure_folder_read(struct figure_folder *folder, const struct drawing *drawing, char **svg);
 /* Replaces files of these names, and removes old files of figures that are missing now. */
-int folder_keep(struct folder *folder, const struct drawing *drawings, size_t nr);
-void folder_close(struct folder *folder);
+int figure_folder_keep(struct figure_folder *folder, const struct drawing *drawings, size_t nr);
+void figure_folder_close(struct figure_folder *folder);
 
 #endif

@@ -15,18 +15,18 @@
 #include "figures/figure_folder.h"
 #include "figures/report_figures.h"
 #include "privilege/invoker.h"
-#include "privilege/output_file.h"
+#include "privilege/output.h"
 #include "util/message.h"
 #include "util/signals.h"
 
 #define WIDTH 80 /* if the terminal does not report its width */
 
-bool figures_as_text(const struct figures_options *options)
+bool report_figures_as_text(const struct figures_options *options)
 {
 	return options->plot && !strcmp(options->plot, "-");
 }
 
-static int message_of_folder(const struct folder *folder)
+static int message_of_folder(const struct figure_folder *folder)
 {
 	return signals_caught ? 128 + signals_caught : message(STATUS_FAILED, "%s", folder->why);
 }
@@ -63,19 +63,19 @@ static int write_page(const char *path, page_printer print_page, void *context, 
 		     STATUS_OK;
 }
 
-static int figures_read_svgs(struct folder *folder, const struct drawing *drawings, size_t nr,
-			     char **svgs)
+static int figures_read_svgs(struct figure_folder *folder, const struct drawing *drawings,
+			     size_t nr, char **svgs)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < nr && !err; i++)
 		if (drawing_is_drawn(&drawings[i]))
-			err = folder_read(folder, &drawings[i], &svgs[i]);
+			err = figure_folder_read(folder, &drawings[i], &svgs[i]);
 	return err;
 }
 
-static int figures_page_of(struct folder *folder, const struct figures_options *options,
+static int figures_page_of(struct figure_folder *folder, const struct figures_options *options,
 			   const struct drawing *drawings, size_t nr, page_printer print_page,
 			   void *context)
 {
@@ -94,24 +94,24 @@ static int figures_page_of(struct folder *folder, const struct figures_options *
 	return status;
 }
 
-int figures_write(const struct figures_options *options, const struct drawing *drawings, size_t nr,
-		  page_printer print_page, void *context)
+int report_figures_write(const struct figures_options *options, const struct drawing *drawings,
+			 size_t nr, page_printer print_page, void *context)
 {
-	const char *keep = figures_as_text(options) ? NULL : options->plot;
-	struct folder folder;
+	const char *keep = report_figures_as_text(options) ? NULL : options->plot;
+	struct figure_folder folder;
 	int status = STATUS_OK;
 
 	if (!keep && !options->html)
 		return STATUS_OK;
-	if (folder_open(&folder, keep) || folder_draw(&folder, drawings, nr))
+	if (figure_folder_open(&folder, keep) || figure_folder_draw(&folder, drawings, nr))
 		status = message_of_folder(&folder);
 	else if (options->html && !folder.no_gnuplot)
 		status = figures_page_of(&folder, options, drawings, nr, print_page, context);
-	if (!status && keep && folder_keep(&folder, drawings, nr))
+	if (!status && keep && figure_folder_keep(&folder, drawings, nr))
 		status = message_of_folder(&folder);
 	if (!status && folder.no_gnuplot)
 		status = message_of_gnuplot(options, keep);
-	folder_close(&folder);
+	figure_folder_close(&folder);
 	return status;
 }
 
@@ -137,7 +137,7 @@ static bool terminal_has_unicode(void)
 	return has;
 }
 
-int figures_print_text(FILE *out, const struct drawing *drawings, size_t nr)
+int report_figures_print_text(FILE *out, const struct drawing *drawings, size_t nr)
 {
 	const bool unicode = terminal_has_unicode();
 	size_t i;
@@ -145,7 +145,7 @@ int figures_print_text(FILE *out, const struct drawing *drawings, size_t nr)
 
 	for (i = 0; i < nr && !err; i++)
 		if (!strcmp(drawings[i].name, "order") || !strcmp(drawings[i].name, "cost"))
-			err = text_figure(out, &drawings[i], terminal_width(out), unicode);
+			err = ascii_plot_print(out, &drawings[i], terminal_width(out), unicode);
 	errno = 0;
 	if (!err && (fflush(out) || ferror(out)))
 		err = errno ? -errno : -EIO;

@@ -33,7 +33,7 @@ struct figures_options {
 	  "also write the figures to this folder: SVG, PNG, data, scripts", \
 	  4 }
 
-bool figures_as_text(const struct figures_options *options);
+bool report_figures_as_text(const struct figures_options *options);
 
 /* Writes the page, given the figures as SVG (NULL: one that is not drawn). */
 typedef int (*page_printer)(FILE *out, void *context, char *const *svgs);
@@ -42,9 +42,9 @@ typedef int (*page_printer)(FILE *out, void *context, char *const *svgs);
  * Draws the figures and writes the requested outputs; a page is written whole or not at all.
  * Returns the exit status.
  */
-int figures_write(const struct figures_options *options, const struct drawing *drawings, size_t nr,
-		  page_printer print_page, void *context);
+int report_figures_write(const struct figures_options *options, const struct drawing *drawings,
+			 size_t nr, page_printer print_page, void *context);
 /* The two of the study, as wide as the terminal. 0 or a negative errno. */
-int figures_print_text(FILE *out, const struct drawing *drawings, size_t nr);
+int report_figures_print_text(FILE *out, const struct drawing *drawings, size_t nr);
 
 #endif

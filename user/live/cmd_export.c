@@ -16,7 +16,7 @@
 #include "live/openmetrics.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
-#include "privilege/output_file.h"
+#include "privilege/output.h"
 #include "report/view.h"
 #include "run/watch_options.h"
 #include "system/processes.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Keeps the last snapshot of a running analysis, and computes the rows of an interval from the
- * difference to the next snapshot. print_live.c prints them. Pure: no clock and no terminal.
+ * difference to the next snapshot. live_print.c prints them. Pure: no clock and no terminal.
  */
 #include <errno.h>
 #include <stdlib.h>

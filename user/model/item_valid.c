@@ -13,7 +13,7 @@
 
 static const size_t event_sizes[] = PFSTAT_EVENT_SIZES;
 
-bool item_record_is_known(const struct pfstat_record *record)
+bool item_valid_record(const struct pfstat_record *record)
 {
 	return record->op < PFSTAT_NR_OPS && record->class < PFSTAT_NR_CLASSES &&
 	       record->before < PFSTAT_NR_BEFORE && record->order <= ORDER_MAX;
@@ -32,7 +32,7 @@ static bool wait_is_known(const struct pfstat_wait *wait)
 		       wait->frames <= PFSTAT_WAIT_FRAMES;
 }
 
-bool item_event_is_known(const struct pfstat_event *event, size_t size)
+bool item_valid_event(const struct pfstat_event *event, size_t size)
 {
 	const struct pfstat_stack *stack = (const void *)event;
 	const struct pfstat_task *task = (const void *)event;
@@ -64,7 +64,7 @@ bool item_event_is_known(const struct pfstat_event *event, size_t size)
 	}
 }
 
-bool item_map_is_known(const struct item_map *map)
+bool item_valid_map(const struct item_map *map)
 {
 	return map->path_bytes && strnlen(map->path, map->path_bytes) == map->path_bytes - 1;
 }

@@ -11,10 +11,10 @@
 
 #include "model/item.h"
 
-bool item_record_is_known(const struct pfstat_record *record);
+bool item_valid_record(const struct pfstat_record *record);
 /* @size: number of readable bytes at @event; it may be less than an event header */
-bool item_event_is_known(const struct pfstat_event *event, size_t size);
+bool item_valid_event(const struct pfstat_event *event, size_t size);
 /* All path_bytes of the path must be readable. */
-bool item_map_is_known(const struct item_map *map);
+bool item_valid_map(const struct item_map *map);
 
 #endif

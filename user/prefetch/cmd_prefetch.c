@@ -16,7 +16,7 @@
 #include "prefetch/prefetch_report.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
-#include "privilege/output_file.h"
+#include "privilege/output.h"
 #include "system/fd_limit.h"
 #include "util/argument.h"
 #include "util/message.h"
@@ -209,7 +209,7 @@ static int prefetch_do_make(const struct prefetch_options *options)
 static int prefetch_do_read(const struct prefetch_options *options, struct prefetch_result *result)
 {
 	struct prefetch_list list;
-	int status = prefetch_list_open(&list, options->list);
+	int status = prefetch_read_list(&list, options->list);
 
 	if (!status)
 		status = prefetch_read(&list, options->threads ?: PREFETCH_THREADS_DEFAULT, result);
@@ -239,7 +239,7 @@ static int prefetch_do_run(const struct prefetch_options *options)
 	if (status)
 		return status;
 	signals_default();
-	descriptors_restore();
+	fd_limit_restore();
 	execvp(options->command[0], options->command);
 	return message(errno == ENOENT ? 127 : 126, "cannot execute %s: %s", options->command[0],
 		       strerror(errno));

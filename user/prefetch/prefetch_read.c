@@ -127,7 +127,7 @@ static void open_one(struct prefetch_reading *reading, size_t item, void *buffer
 	struct stat status;
 
 	(void)buffer;
-	file->fd = regular_open(listed->path, O_RDONLY | O_NOFOLLOW);
+	file->fd = open_regular(listed->path, O_RDONLY | O_NOFOLLOW);
 	if (file->fd < 0) {
 		set_error(file, file->fd);
 		file->fd = -1;
@@ -272,7 +272,7 @@ int prefetch_read(const struct prefetch_list *list, unsigned int threads,
 	int err;
 
 	*result = (struct prefetch_result){ 0 };
-	descriptors_raise();
+	fd_limit_raise();
 	err = prefetch_read_all(&reading, threads);
 	if (reading.files)
 		finish(&reading, result);
@@ -308,9 +308,9 @@ static int prefetch_read_text(int fd, char **text, size_t *size)
 	return 0;
 }
 
-int prefetch_list_open(struct prefetch_list *list, const char *path)
+int prefetch_read_list(struct prefetch_list *list, const char *path)
 {
-	const int fd = regular_open(path, O_RDONLY);
+	const int fd = open_regular(path, O_RDONLY);
 	const char *why = NULL;
 	char *text = NULL;
 	size_t size, line;

@@ -22,7 +22,7 @@ struct prefetch_result {
 };
 
 /* Opens and parses a list. STATUS_OK, or STATUS_FAILED after a message. */
-int prefetch_list_open(struct prefetch_list *list, const char *path);
+int prefetch_read_list(struct prefetch_list *list, const char *path);
 /*
  * Reads everything, and returns when it is in the page cache. STATUS_OK, also if files were left
  * out; STATUS_FAILED after a message; or 128 + the signal.

@@ -9,7 +9,7 @@
 #include "prefetch/prefetch_report.h"
 #include "util/array.h"
 #include "util/page_size.h"
-#include "util/table_grid.h"
+#include "util/grid.h"
 #include "util/time_ns.h"
 
 static double mib(double bytes)

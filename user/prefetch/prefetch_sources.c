@@ -133,7 +133,7 @@ static void source_check_losses(const struct prefetch_source *source,
 
 	if (recording_damage(reader))
 		message(STATUS_OK, "%s", recording_damage(reader));
-	if (counters_from_json(&counters, recording_tail(reader)))
+	if (counters_json_parse(&counters, recording_tail(reader)))
 		return;
 	lost = counters.lost != COUNT_NA ? counters.lost : 0;
 	if (counters.have_bpf && counters.counts[PFSTAT_COUNT_EVENTS_LOST] != COUNT_NA)
@@ -153,7 +153,7 @@ static int source_read_head(struct source_reading *reading, const struct recordi
 	int err;
 
 	report_init(&report);
-	err = head_from_json(&report, recording_head(reader));
+	err = json_head_parse(&report, recording_head(reader));
 	source->started_s = report.environment.started_s;
 	source->is_perf = view_source_is_perf(&report);
 	source->has_requests = report.bpf.known && !source->is_perf;

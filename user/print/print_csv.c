@@ -110,7 +110,7 @@ static void print_groups(FILE *out, const struct view *view)
 		print_group(out, view->run, &view->left_out);
 }
 
-int csv_print(FILE *out, const struct view *views, size_t nr)
+int print_csv(FILE *out, const struct view *views, size_t nr)
 {
 	if (nr == 1 && views[0].run->groups.wanted)
 		print_groups(out, &views[0]);

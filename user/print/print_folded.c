@@ -17,7 +17,7 @@ static void print_folded_path(FILE *out, const char *path)
 }
 
 /* Only for one run, with groups, which are call paths. */
-int folded_print(FILE *out, const struct view *views, size_t nr)
+int print_folded(FILE *out, const struct view *views, size_t nr)
 {
 	const struct report *run = views->run;
 	size_t i;

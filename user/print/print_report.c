@@ -35,7 +35,7 @@ static int report_print_neutral(FILE *out, enum report_format format, const stru
 	return err;
 }
 
-int report_write(FILE *out, enum report_format format, const char *text, size_t length)
+int print_report_write(FILE *out, enum report_format format, const char *text, size_t length)
 {
 	const bool terminal = isatty(fileno(out));
 
@@ -63,12 +63,12 @@ static int print_at_once(FILE *out, enum report_format format, const struct view
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
 	if (!err)
-		err = report_write(out, format, text, length);
+		err = print_report_write(out, format, text, length);
 	free(text);
 	return err;
 }
 
-int report_print(FILE *out, enum report_format format, const struct report *runs, size_t nr_runs)
+int print_report(FILE *out, enum report_format format, const struct report *runs, size_t nr_runs)
 {
 	struct view *views;
 	size_t i;
@@ -86,7 +86,7 @@ int report_print(FILE *out, enum report_format format, const struct report *runs
 	return err;
 }
 
-int report_print_warnings(FILE *out, const struct report *run)
+int print_report_warnings(FILE *out, const struct report *run)
 {
 	struct view *view = calloc(1, sizeof(*view));
 

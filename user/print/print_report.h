@@ -14,13 +14,13 @@
  * for each class and run; for one run with groups it has one line for each group. Returns 0 or a
  * negative errno (ENOMEM, or the error of out).
  */
-int report_print(FILE *out, enum report_format format, const struct report *runs, size_t nr_runs);
+int print_report(FILE *out, enum report_format format, const struct report *runs, size_t nr_runs);
 /*
  * Writes a report that was printed to memory. Names in it come from recordings. Therefore a
  * table, and any format on a terminal, has no control characters. 0 or -errno.
  */
-int report_write(FILE *out, enum report_format format, const char *text, size_t length);
+int print_report_write(FILE *out, enum report_format format, const char *text, size_t length);
 /* Prints the warnings at the start of a table about lost data; usually there are none. */
-int report_print_warnings(FILE *out, const struct report *run);
+int print_report_warnings(FILE *out, const struct report *run);
 
 #endif

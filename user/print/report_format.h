@@ -20,9 +20,9 @@
  */
 #define REPORT_FORMATS(FIRST, NEXT)                                                               \
 	FIRST(TABLE, "table", REPORT, table_print, TEXT, "for people")                            \
-	NEXT(CSV, "csv", REPORT, csv_print, TEXT, "a line for each class or group")               \
+	NEXT(CSV, "csv", REPORT, print_csv, TEXT, "a line for each class or group")               \
 	NEXT(JSON, "json", REPORT, json_print, TEXT, "everything")                                \
-	NEXT(FOLDED, "folded", REPORT, folded_print, TEXT, "time by call path, for flame graphs") \
+	NEXT(FOLDED, "folded", REPORT, print_folded, TEXT, "time by call path, for flame graphs") \
 	NEXT(PERFETTO, "perfetto", FAULTS, perfetto_printer, BINARY, "a trace for its viewer")    \
 	NEXT(FAULTS_CSV, "faults-csv", FAULTS, csv_rows_printer, TEXT, "a row for each fault")    \
 	NEXT(FAULTS_JSONL, "faults-jsonl", FAULTS, json_rows_printer, TEXT, "the same as JSON")   \

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "privilege/named_files.h"
-#include "privilege/output_file.h"
+#include "privilege/output.h"
 #include "util/argument.h"
 
 /* Above the maximum of any subcommand: compare has 64 recordings on each side. */

@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "privilege/reduce.h"
+#include "privilege/privilege.h"
 #include "privilege/sandbox.h"
 #include "util/array.h"
 

@@ -214,7 +214,7 @@ static uint64_t number_at(const struct run_counters *counters, const struct numb
 	return *(const uint64_t *)((const char *)counters + number->offset);
 }
 
-json_t *counters_to_json(const struct run_counters *counters)
+json_t *counters_json(const struct run_counters *counters)
 {
 	const bool by_perf = counters->hooks & 1U << HOOK_PERF;
 	json_t *json = json_object();
@@ -443,7 +443,7 @@ static int read_counters(const json_t *json, struct run_counters *counters)
 				  sizeof(counters->module_faults_missing));
 }
 
-int counters_from_json(struct run_counters *counters, const json_t *json)
+int counters_json_parse(struct run_counters *counters, const json_t *json)
 {
 	int err;
 

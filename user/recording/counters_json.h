@@ -8,11 +8,11 @@
 #include "model/counters.h"
 
 /* NULL: no memory. */
-json_t *counters_to_json(const struct run_counters *counters);
+json_t *counters_json(const struct run_counters *counters);
 /*
  * counters need not be initialised. Missing values are COUNT_NA. Returns -EINVAL if json is not a
  * tail, or -ENOMEM; then all counters are unknown, and there is nothing to free.
  */
-int counters_from_json(struct run_counters *counters, const json_t *json);
+int counters_json_parse(struct run_counters *counters, const json_t *json);
 
 #endif

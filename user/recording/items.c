@@ -66,7 +66,7 @@ static int add_map(struct items *items, const struct item_map *map)
 
 	if (map->path_bytes > ITEMS_PATH_MAX)
 		return -ENAMETOOLONG;
-	if (!item_map_is_known(map))
+	if (!item_valid_map(map))
 		return -EINVAL;
 	err = pile_add(&items->maps, map, sizeof(*map) + map->path_bytes);
 	if (!err)
@@ -78,12 +78,12 @@ int items_add(struct items *items, const struct item *item)
 {
 	switch (item->type) {
 	case ITEM_RECORD:
-		return item_record_is_known(item->record) ?
+		return item_valid_record(item->record) ?
 			       add_fixed(items, ITEMS_KIND_RECORD, item->record) :
 			       -EINVAL;
 	case ITEM_EVENT:
 		return item->event->type != PFSTAT_EVENT_OFF_CPU_1 &&
-				       item_event_is_known(item->event, item->event->size) ?
+				       item_valid_event(item->event, item->event->size) ?
 			       add_fixed(items, ITEMS_KIND_EVENT(item->event->type), item->event) :
 			       -EINVAL;
 	case ITEM_MAP:
@@ -382,7 +382,7 @@ static const struct item_map *take_map(struct items_decoder *decoder)
 		return NULL;
 	memcpy(map->path, decoder->maps + sizeof(*map), map->path_bytes);
 	decoder->maps += size;
-	return item_map_is_known(map) ? map : NULL;
+	return item_valid_map(map) ? map : NULL;
 }
 
 static int next_map(struct items_decoder *decoder, struct item *item)
@@ -412,8 +412,7 @@ static int next_event(struct items_decoder *decoder, unsigned int kind, struct i
 {
 	const struct pfstat_event *event = take_fixed(&decoder->fixed[kind], nr_words[kind]);
 
-	if (ITEMS_KIND_EVENT(event->type) != kind ||
-	    !item_event_is_known(event, 8 * nr_words[kind]))
+	if (ITEMS_KIND_EVENT(event->type) != kind || !item_valid_event(event, 8 * nr_words[kind]))
 		return -EBADMSG;
 	if (event->type == PFSTAT_EVENT_OFF_CPU_1)
 		event = with_total(decoder, event);
@@ -431,7 +430,7 @@ static int next_record(struct items_decoder *decoder, struct item *item)
 		memcpy(&decoder->record, record, words * sizeof(word));
 		record = &decoder->record;
 	}
-	if (!item_record_is_known(record))
+	if (!item_valid_record(record))
 		return -EBADMSG;
 	*item = (struct item){
 		.type = ITEM_RECORD,

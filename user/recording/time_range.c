@@ -29,7 +29,7 @@ static void time_range_read_tail(struct time_bounds *bounds, const json_t *tail)
 {
 	struct run_counters counters;
 
-	if (!tail || counters_from_json(&counters, tail))
+	if (!tail || counters_json_parse(&counters, tail))
 		return;
 	if (counters.start_ns != COUNT_NA && counters.start_ns)
 		bounds->first_ns = counters.start_ns;

@@ -23,7 +23,7 @@
 #include "analyze/fault/summary.h"
 #include "model/counters.h"
 #include "model/environment.h"
-#include "system/vma_kind.h"
+#include "system/map_list.h"
 
 /* The steps of a drive, in this order. */
 enum step { STEP_POPULATE, STEP_MEMSET, STEP_MSYNC, STEP_ACCESS, NR_STEPS };

@@ -54,7 +54,7 @@ static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 	int err;
 
 	command_default_signals();
-	descriptors_restore();
+	fd_limit_restore();
 	err = invoker_become();
 	command_send(failed, err);
 	if (err)
@@ -69,11 +69,11 @@ static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 	_exit(127);
 }
 
-int command_hold(struct command *command, char *const *argv)
+int child_hold(struct child *command, char *const *argv)
 {
 	int go[2], failed[2], err;
 
-	*command = COMMAND_NONE;
+	*command = CHILD_NONE;
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
 	if (pipe2(failed, O_CLOEXEC)) {
@@ -96,7 +96,7 @@ int command_hold(struct command *command, char *const *argv)
 	command->failed = failed[0];
 	err = command_receive(command->failed);
 	if (err)
-		command_close(command);
+		child_close(command);
 	return err;
 
 close_failed:
@@ -108,7 +108,7 @@ close_go:
 	return err;
 }
 
-int command_go(struct command *command)
+int child_go(struct child *command)
 {
 	int err = write(command->go, "", 1) < 0 ? -errno : command_receive(command->failed);
 
@@ -123,12 +123,12 @@ int command_go(struct command *command)
 	return err;
 }
 
-void command_close(struct command *command)
+void child_close(struct child *command)
 {
 	if (command->go < 0)
 		return;
 	close(command->go); /* the end of file ends it */
 	close(command->failed);
 	waitpid(command->pid, NULL, 0);
-	*command = COMMAND_NONE;
+	*command = CHILD_NONE;
 }

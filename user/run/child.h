@@ -6,22 +6,22 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct command {
+struct child {
 	pid_t pid;  /* 0: none */
 	int go;	    /* releases it when it is written to or closed */
 	int failed; /* reports that it is ready, or the error of its exec */
 };
 
-#define COMMAND_NONE ((struct command){ .go = -1, .failed = -1 })
+#define CHILD_NONE ((struct child){ .go = -1, .failed = -1 })
 
 /* Forks; the child becomes the user for whom pfdrive works, and waits. 0 or a negative errno. */
-int command_hold(struct command *command, char *const *argv);
+int child_hold(struct child *command, char *const *argv);
 /*
  * Releases it. 0, or the negative errno of its exec: then it is gone. -EPIPE, with SIGPIPE ignored:
  * it was gone before.
  */
-int command_go(struct command *command);
+int child_go(struct child *command);
 /* A command that was never released is ended; one that runs continues. */
-void command_close(struct command *command);
+void child_close(struct child *command);
 
 #endif

@@ -29,7 +29,7 @@ void extras_prepare(const struct extras *extras)
 
 static int extras_read_maps(struct extras *extras, const struct mapping *mapping)
 {
-	int err = smaps_read(&extras->maps, getpid());
+	int err = proc_smaps_read(&extras->maps, getpid());
 
 	if (err)
 		return err;

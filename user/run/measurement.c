@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "privilege/reduce.h"
+#include "privilege/privilege.h"
 #include "recording/block_sink.h"
 #include "run/measurement.h"
 #include "symbols/code_names.h"

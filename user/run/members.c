@@ -62,7 +62,7 @@ static int member_open_pidfd(pid_t pid, char *why, size_t size)
 {
 	int pidfd = pidfd_open(pid, 0), err = pidfd < 0 ? -errno : 0;
 
-	if (!err && descriptors_are_short(pidfd)) {
+	if (!err && fd_limit_is_near(pidfd)) {
 		close(pidfd);
 		err = -EMFILE;
 	}

@@ -14,7 +14,7 @@
 
 #include "print/json/json_head.h"
 #include "privilege/invoker.h"
-#include "privilege/output_file.h"
+#include "privilege/output.h"
 #include "recording/block_sink.h"
 #include "recording/counters_json.h"
 #include "recording/recording.h"
@@ -59,7 +59,7 @@ int recording_output_begin(struct recording_output *recording, const char *path,
 	recording->err = output_open(&recording->output, path);
 	if (recording->err)
 		return recording->err;
-	head = head_to_json(report);
+	head = json_head(report);
 	recording->err =
 		head ? recording_begin(&recording->writer, output_stream(recording->output), head) :
 		       -ENOMEM;
@@ -85,7 +85,7 @@ static int recording_add_own_map(void *context, const struct item_map *map)
 int recording_output_self(item_sink sink, void *context)
 {
 	struct own_maps own = { .sink = sink, .context = context };
-	struct procmaps maps = { 0 };
+	struct proc_maps maps = { 0 };
 	struct pfstat_task task = {
 		.event = {
 			.type = PFSTAT_EVENT_TASK, .size = sizeof(task),
@@ -93,14 +93,14 @@ int recording_output_self(item_sink sink, void *context)
 		},
 	};
 	const struct item item = { .type = ITEM_EVENT, .event = &task.event };
-	int err = procmaps_read_self(&maps);
+	int err = proc_maps_read_self(&maps);
 
 	prctl(PR_GET_NAME, task.comm);
 	if (!err)
-		err = procmaps_hand_over(&maps, recording_add_own_map, &own);
+		err = proc_maps_hand_over(&maps, recording_add_own_map, &own);
 	if (!err)
 		err = sink(context, &item);
-	procmaps_exit(&maps);
+	proc_maps_exit(&maps);
 	return err;
 }
 
@@ -184,7 +184,7 @@ static json_t *recording_tail_of(const struct recording_output *recording,
 
 	if (cut)
 		recording_add_losses(recording, &copy);
-	tail = counters_to_json(&copy);
+	tail = counters_json(&copy);
 	if (tail && cut && json_object_set_new(tail, RECORDING_TAIL_CUT, json_string(cut))) {
 		json_decref(tail);
 		return NULL;

@@ -31,7 +31,7 @@ struct watch {
 	struct watch_options options;
 	struct result *result;
 	struct measurement measurement;
-	struct command command;
+	struct child command;
 	struct members members;
 	struct file_events file;
 	int end;      /* eventfd */
@@ -71,7 +71,7 @@ static int watch_prepare(struct watch *watch)
 	const char *file = watch->options.file;
 	int err;
 
-	descriptors_raise();
+	fd_limit_raise();
 	watch->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (watch->end < 0)
 		return message(STATUS_FAILED, "cannot open an eventfd: %s", strerror(errno));
@@ -119,7 +119,7 @@ static int watch_hold_command(struct watch *watch)
 		return message(STATUS_FAILED, "cannot open a signalfd: %s", strerror(errno));
 	/* Its orphans become ours, so that their getrusage is not lost. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	err = command_hold(&watch->command, watch->options.command);
+	err = child_hold(&watch->command, watch->options.command);
 	if (err)
 		return message(STATUS_FAILED, "cannot start a process: %s", invoker_strerror(err));
 	return members_follow(&watch->members, watch->command.pid);
@@ -173,7 +173,7 @@ int watch_open(struct watch **opened, const struct watch_options *options, struc
 	watch->options = *options;
 	watch->result = result;
 	watch->measurement = MEASUREMENT_NONE;
-	watch->command = COMMAND_NONE;
+	watch->command = CHILD_NONE;
 	watch->file = FILE_EVENTS_ALL;
 	watch->end = -1;
 	watch->children = -1;
@@ -197,7 +197,7 @@ static int watch_let_command_go(struct watch *watch)
 	if (signals_caught)
 		return 128 + signals_caught; /* it has not begun, and never will */
 	name = watch->options.command[0];
-	err = command_go(&watch->command);
+	err = child_go(&watch->command);
 	if (err == -ENOENT)
 		return message(127, "there is no command %s", name);
 	if (err == -EPIPE)
@@ -430,7 +430,7 @@ void watch_close(struct watch *watch)
 	if (!watch)
 		return;
 	measurement_close(&watch->measurement);
-	command_close(&watch->command);
+	child_close(&watch->command);
 	members_exit(&watch->members);
 	file_events_close(&watch->file);
 	if (watch->end >= 0)

@@ -124,7 +124,7 @@ static int look_up_all_in_files(struct search *search)
 	return err;
 }
 
-static int name_jitted(struct search *search, uint32_t pid, const struct perf_map_place *places,
+static int name_jitted(struct search *search, uint32_t pid, const struct jit_map_place *places,
 		       size_t nr)
 {
 	size_t i;
@@ -148,7 +148,7 @@ static int name_jitted(struct search *search, uint32_t pid, const struct perf_ma
 static int look_up_jitted(struct search *search, const struct code_place *jitted, size_t nr)
 {
 	const int fd = code_files_open_perf_map(search->files, jitted->pid);
-	struct perf_map_place *places = fd < 0 ? NULL : calloc(nr, sizeof(*places));
+	struct jit_map_place *places = fd < 0 ? NULL : calloc(nr, sizeof(*places));
 	FILE *file = places ? fdopen(fd, "r") : NULL;
 	size_t i;
 	int err;
@@ -157,7 +157,7 @@ static int look_up_jitted(struct search *search, const struct code_place *jitted
 		return 0;
 	for (i = 0; places && i < nr; i++)
 		places[i].address = jitted[i].offset;
-	err = file ? perf_map_read(file, places, nr) : -ENOMEM;
+	err = file ? jit_map_read(file, places, nr) : -ENOMEM;
 	if (!err)
 		err = name_jitted(search, jitted->pid, places, nr);
 	for (i = 0; places && i < nr; i++)

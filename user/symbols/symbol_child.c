@@ -214,7 +214,7 @@ static int open_debug(const struct packet *packet)
 	for (i = 1; i < packet->text_bytes; i++)
 		used += sprintf(path + used, "%02x", packet->text[i]);
 	strcpy(path + used, ".debug");
-	return regular_open(path, O_RDONLY);
+	return open_regular(path, O_RDONLY);
 }
 
 static int answer_debug(const struct symbol_child *child, struct packet *packet)

@@ -33,7 +33,7 @@ static unsigned long parse_cpu(const char *text, char **end)
 	return cpu < CPUS_MAX ? cpu : CPUS_MAX;
 }
 
-int cpus_parse(struct cpus *cpus, const char *list)
+int cpus_online_parse(struct cpus *cpus, const char *list)
 {
 	unsigned long from, to;
 	char *end;
@@ -64,7 +64,7 @@ bool cpus_online_changed(struct cpus_online *online)
 	if (bytes <= 0)
 		return false;
 	text[bytes] = '\0';
-	if (!strcmp(text, online->text) || cpus_parse(&cpus, text))
+	if (!strcmp(text, online->text) || cpus_online_parse(&cpus, text))
 		return false;
 	strcpy(online->text, text);
 	online->cpus = cpus;

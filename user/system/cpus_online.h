@@ -20,6 +20,6 @@ void cpus_online_close(struct cpus_online *online);
 /* Reads the file again. True: the set has changed, or is read for the first time. */
 bool cpus_online_changed(struct cpus_online *online);
 /* Parses a list such as "0-3,5". -EINVAL: it is none, or has a CPU beyond CPUS_MAX. */
-int cpus_parse(struct cpus *cpus, const char *list);
+int cpus_online_parse(struct cpus *cpus, const char *list);
 
 #endif

@@ -12,7 +12,7 @@
 static struct rlimit before;
 static bool raised;
 
-void descriptors_raise(void)
+void fd_limit_raise(void)
 {
 	struct rlimit limit;
 
@@ -23,7 +23,7 @@ void descriptors_raise(void)
 	raised = !setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void descriptors_restore(void)
+void fd_limit_restore(void)
 {
 	if (raised)
 		setrlimit(RLIMIT_NOFILE, &before);
@@ -31,7 +31,7 @@ void descriptors_restore(void)
 }
 
 /* The kernel returns the lowest free number, so @fd shows how many are in use. */
-bool descriptors_are_short(int fd)
+bool fd_limit_is_near(int fd)
 {
 	struct rlimit limit;
 

@@ -9,14 +9,14 @@
 #include <stdbool.h>
 
 /* Raises the soft limit to the hard limit; has no effect if that fails. */
-void descriptors_raise(void);
+void fd_limit_raise(void);
 /* Restores the original limit, for exec'd children that rely on it. */
-void descriptors_restore(void);
+void fd_limit_restore(void);
 /*
  * True if @fd, which was just opened, is among the last that the limit permits. Callers
  * that open an unbounded number of descriptors stop here, because listing processes and
  * writing the results need some as well.
  */
-bool descriptors_are_short(int fd);
+bool fd_limit_is_near(int fd);
 
 #endif

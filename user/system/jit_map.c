@@ -34,7 +34,7 @@ static bool parse_line(char *line, struct function *function)
 }
 
 /* Index of the first place at or after the address. */
-static size_t first_from(const struct perf_map_place *places, size_t nr, uint64_t address)
+static size_t first_from(const struct jit_map_place *places, size_t nr, uint64_t address)
 {
 	size_t low = 0, high = nr, middle;
 
@@ -48,7 +48,7 @@ static size_t first_from(const struct perf_map_place *places, size_t nr, uint64_
 	return low;
 }
 
-static int name_places(const struct function *function, struct perf_map_place *places, size_t nr)
+static int name_places(const struct function *function, struct jit_map_place *places, size_t nr)
 {
 	size_t i = first_from(places, nr, function->start);
 
@@ -72,7 +72,7 @@ static void skip_line(FILE *file, size_t *left)
 	} while (byte != EOF && byte != '\n' && *left);
 }
 
-int perf_map_read(FILE *file, struct perf_map_place *places, size_t nr)
+int jit_map_read(FILE *file, struct jit_map_place *places, size_t nr)
 {
 	size_t left = PERF_MAP_BYTES_MAX, length;
 	char line[LINE_BYTES];

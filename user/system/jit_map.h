@@ -13,7 +13,7 @@
 
 #define PERF_MAP_BYTES_MAX (64U << 20)
 
-struct perf_map_place {
+struct jit_map_place {
 	uint64_t address;
 	char *name; /* "name+0x1f", freed by the caller; NULL: in no function */
 };
@@ -23,6 +23,6 @@ struct perf_map_place {
  * PERF_MAP_BYTES_MAX and skips lines of any other form. If functions overlap, the last one
  * in the file wins because it was compiled last. Returns 0 or -ENOMEM.
  */
-int perf_map_read(FILE *file, struct perf_map_place *places, size_t nr);
+int jit_map_read(FILE *file, struct jit_map_place *places, size_t nr);
 
 #endif

@@ -136,7 +136,7 @@ static void read_invocation(char *text, size_t size)
 	text[0] = '\0';
 	while (file && out && getdelim(&word, &room, '\0', file) > 0) {
 		fputs(separator, out);
-		shell_word(out, word);
+		shell_quote(out, word);
 		separator = " ";
 	}
 	free(word);
@@ -149,7 +149,7 @@ static void read_invocation(char *text, size_t size)
 		text[0] = '\0';
 }
 
-void environment_read_machine(struct environment *environment)
+void machine_state_read(struct environment *environment)
 {
 	struct utsname uts;
 	struct sysinfo info;
@@ -177,7 +177,7 @@ void environment_read_machine(struct environment *environment)
 	environment->fault_around_bytes = strtoull(text, NULL, 10);
 }
 
-void environment_read_file(struct environment *environment, const char *path, int fd, dev_t dev)
+void machine_state_read_file(struct environment *environment, const char *path, int fd, dev_t dev)
 {
 	char resolved[PATH_MAX];
 
@@ -185,7 +185,7 @@ void environment_read_file(struct environment *environment, const char *path, in
 	read_place(environment, fd, dev);
 }
 
-void environment_read_huge_pages(struct environment *environment)
+void machine_state_read_huge_pages(struct environment *environment)
 {
 	read_huge_pages(environment->transparent_hugepage,
 			sizeof(environment->transparent_hugepage));

@@ -8,7 +8,7 @@
 #include "model/environment.h"
 
 /* Reads the fields of the machine and fault_around_bytes, but none of a file or a CPU. */
-void environment_read_machine(struct environment *environment);
+void machine_state_read(struct environment *environment);
 
 /*
  * Reads the file's name, file system, device and read-ahead. A value that cannot be read
@@ -16,9 +16,9 @@ void environment_read_machine(struct environment *environment);
  * @fd: the open file
  * @dev: its device number
  */
-void environment_read_file(struct environment *environment, const char *path, int fd, dev_t dev);
+void machine_state_read_file(struct environment *environment, const char *path, int fd, dev_t dev);
 
 /* Reads the setting of transparent huge pages, for anonymous memory. */
-void environment_read_huge_pages(struct environment *environment);
+void machine_state_read_huge_pages(struct environment *environment);
 
 #endif

@@ -77,7 +77,7 @@ static bool has_word(const char *folder, const char *name, const char *word)
 	return found;
 }
 
-static int find_home(struct memory_group *group, const char *mount)
+static int find_home(struct memory_cgroup *group, const char *mount)
 {
 	char *cgroup = process_cgroup(getpid());
 
@@ -88,7 +88,7 @@ static int find_home(struct memory_group *group, const char *mount)
 	return 0;
 }
 
-static int start_keeper(struct memory_group *group)
+static int start_keeper(struct memory_cgroup *group)
 {
 	char *const arguments[] = { "pfdrive", "helper", "cgroup-reaper", group->path, NULL };
 	posix_spawn_file_actions_t actions;
@@ -118,7 +118,7 @@ static int start_keeper(struct memory_group *group)
 	return 0;
 }
 
-static int set_limit(const struct memory_group *group, uint64_t limit)
+static int set_limit(const struct memory_cgroup *group, uint64_t limit)
 {
 	char text[32];
 
@@ -161,7 +161,7 @@ static int need_controller(const char *mount, const struct refusal *refusal)
 		     0;
 }
 
-static int memory_cgroup_make(struct memory_group *group, uint64_t limit,
+static int memory_cgroup_make(struct memory_cgroup *group, uint64_t limit,
 			      const struct refusal *refusal)
 {
 	char mount[200];
@@ -191,14 +191,14 @@ static int memory_cgroup_make(struct memory_group *group, uint64_t limit,
 	return err ? memory_cgroup_say(refusal, err, "cannot limit the memory of", group->path) : 0;
 }
 
-static int disable_huge_pages(struct memory_group *group)
+static int disable_huge_pages(struct memory_cgroup *group)
 {
 	group->huge_pages_were = !prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
 	return prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) ? -errno : 0;
 }
 
-int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise, char *why,
-		       size_t size)
+int memory_cgroup_enter(struct memory_cgroup *group, uint64_t limit, const char *otherwise,
+			char *why, size_t size)
 {
 	const struct refusal refusal = { .otherwise = otherwise, .why = why, .size = size };
 	int err = memory_cgroup_make(group, limit, &refusal);
@@ -214,7 +214,7 @@ int memory_group_enter(struct memory_group *group, uint64_t limit, const char *o
 }
 
 /* True if the keeper removed the group. */
-static bool end_keeper(struct memory_group *group)
+static bool end_keeper(struct memory_cgroup *group)
 {
 	int status;
 	pid_t got;
@@ -228,7 +228,7 @@ static bool end_keeper(struct memory_group *group)
 	return got == group->keeper && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-int memory_group_leave(struct memory_group *group)
+int memory_cgroup_leave(struct memory_cgroup *group)
 {
 	int err = 0;
 
@@ -242,12 +242,12 @@ int memory_group_leave(struct memory_group *group)
 	if (err)
 		return err; /* the keeper removes the group when this process exits */
 	if (!end_keeper(group))
-		err = memory_group_remove(group->path);
+		err = memory_cgroup_remove(group->path);
 	*group = MEMORY_GROUP_NONE;
 	return err;
 }
 
-FILE *memory_group_open(const struct memory_group *group, const char *name)
+FILE *memory_cgroup_open(const struct memory_cgroup *group, const char *name)
 {
 	char path[PATH_MAX];
 
@@ -257,7 +257,7 @@ FILE *memory_group_open(const struct memory_group *group, const char *name)
 	return fopen(path, "re");
 }
 
-int memory_group_remove(const char *path)
+int memory_cgroup_remove(const char *path)
 {
 	unsigned int i;
 
@@ -290,10 +290,10 @@ static uint64_t limit_of(const char *folder)
 	return limit;
 }
 
-uint64_t memory_group_limit(void)
+uint64_t memory_cgroup_limit(void)
 {
 	uint64_t least = UINT64_MAX, limit;
-	struct memory_group group;
+	struct memory_cgroup group;
 	char mount[200];
 
 	if (find_mount(mount, sizeof(mount)) || find_home(&group, mount))
@@ -306,16 +306,16 @@ uint64_t memory_group_limit(void)
 	return least;
 }
 
-int memory_group_keep(const char *path)
+int memory_cgroup_keep(const char *path)
 {
 	ssize_t got;
 	char byte;
 
 	if (!strstr(path, "/" GROUP_PREFIX))
 		return -EINVAL;
-	interrupt_ignore();
+	signals_ignore();
 	do
 		got = read(STDIN_FILENO, &byte, 1);
 	while (got > 0 || (got < 0 && errno == EINTR));
-	return memory_group_remove(path);
+	return memory_cgroup_remove(path);
 }

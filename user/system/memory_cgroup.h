@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-struct memory_group {
+struct memory_cgroup {
 	char path[256];	     /* "": none */
 	char home[PATH_MAX]; /* folder of the original cgroup of this process */
 	pid_t keeper;
@@ -22,7 +22,7 @@ struct memory_group {
 	bool huge_pages_were; /* enabled for this process before */
 };
 
-#define MEMORY_GROUP_NONE ((struct memory_group){ .keeper_fd = -1 })
+#define MEMORY_GROUP_NONE ((struct memory_cgroup){ .keeper_fd = -1 })
 
 /*
  * Creates a cgroup with this limit and moves this process into it; children inherit it.
@@ -30,22 +30,22 @@ struct memory_group {
  * in the group: khugepaged would charge it for memory of this process that is older. Returns 0, or
  * a negative errno and a clause in @why that ends with the alternative, @otherwise.
  */
-int memory_group_enter(struct memory_group *group, uint64_t limit, const char *otherwise, char *why,
-		       size_t size);
+int memory_cgroup_enter(struct memory_cgroup *group, uint64_t limit, const char *otherwise,
+			char *why, size_t size);
 /* Leaves the group; the keeper kills other members and removes it. -errno: it still exists. */
-int memory_group_leave(struct memory_group *group);
+int memory_cgroup_leave(struct memory_cgroup *group);
 /* Opens a file of the cgroup; NULL if it cannot be read. */
-FILE *memory_group_open(const struct memory_group *group, const char *name);
+FILE *memory_cgroup_open(const struct memory_cgroup *group, const char *name);
 
 /* Lowest limit of this process's cgroup and its ancestors; UINT64_MAX if there is none. */
-uint64_t memory_group_limit(void);
+uint64_t memory_cgroup_limit(void);
 
 /* Kills all members and removes the cgroup. */
-int memory_group_remove(const char *path);
+int memory_cgroup_remove(const char *path);
 /*
  * Main function of the keeper: waits for end of file on standard input, then removes the
  * cgroup. Returns -EINVAL if the path is not a cgroup made by pfdrive.
  */
-int memory_group_keep(const char *path);
+int memory_cgroup_keep(const char *path);
 
 #endif

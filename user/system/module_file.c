@@ -8,7 +8,7 @@
 
 #include "system/module_file.h"
 
-const char *module_folder(void)
+const char *module_file_folder(void)
 {
 	return access(PFSTAT_DEVICES "/" PFSTAT_FILE_SESSION, F_OK) ? PFSTAT_DEBUGFS :
 								      PFSTAT_DEVICES;
@@ -16,7 +16,7 @@ const char *module_folder(void)
 
 void module_file_path(char path[MODULE_FILE_PATH_SIZE], const char *name)
 {
-	snprintf(path, MODULE_FILE_PATH_SIZE, "%s/%s", module_folder(), name);
+	snprintf(path, MODULE_FILE_PATH_SIZE, "%s/%s", module_file_folder(), name);
 }
 
 int module_file_open(const char *name, int flags)

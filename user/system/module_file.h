@@ -9,7 +9,7 @@
 #define MODULE_FILE_PATH_SIZE 64
 
 /* The folder of the files; a static string. */
-const char *module_folder(void);
+const char *module_file_folder(void);
 void module_file_path(char path[MODULE_FILE_PATH_SIZE], const char *name);
 /* A descriptor that closes on exec, or a negative errno. */
 int module_file_open(const char *name, int flags);

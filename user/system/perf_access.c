@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "system/perf_access.h"
-#include "system/perf_event.h"
+#include "system/perf.h"
 #include "system/syscall_filter.h"
 
 /* The largest value of upstream kernels. Debian's refuse more from 3 on, Ubuntu's from 4 on. */

@@ -15,10 +15,10 @@
 #include "model/mapping_state.h"
 #include "system/proc_maps.h"
 
-void procmaps_exit(struct procmaps *maps)
+void proc_maps_exit(struct proc_maps *maps)
 {
 	free(maps->bytes);
-	*maps = (struct procmaps){ 0 };
+	*maps = (struct proc_maps){ 0 };
 }
 
 static size_t size_of(size_t path_bytes)
@@ -27,7 +27,7 @@ static size_t size_of(size_t path_bytes)
 }
 
 /* Reserves zeroed space for a mapping without advancing `used`. NULL: out of memory. */
-static struct item_map *proc_maps_make_room(struct procmaps *maps, size_t size)
+static struct item_map *proc_maps_make_room(struct proc_maps *maps, size_t size)
 {
 	size_t room = maps->room ? maps->room : 16384;
 	char *grown;
@@ -66,7 +66,7 @@ static uint32_t prot_of(const char *permissions)
 	       (permissions[2] == 'x' ? PROT_EXEC : 0);
 }
 
-int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line)
+int proc_maps_add_line(struct proc_maps *maps, pid_t pid, const char *line)
 {
 	uint64_t from, to, offset, inode;
 	unsigned int dev_major, dev_minor;
@@ -103,7 +103,7 @@ int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line)
 }
 
 /* Each flag has two letters: "VmFlags: rd mr mw me rr". */
-uint32_t procmaps_advice(const char *line)
+uint32_t proc_maps_advice(const char *line)
 {
 	if (strstr(line, " rr"))
 		return MAPPING_RANDOM;
@@ -122,24 +122,24 @@ static uint32_t flag_of(uint32_t advice)
 	}
 }
 
-void procmaps_add_flags(struct procmaps *maps, const char *line)
+void proc_maps_add_flags(struct proc_maps *maps, const char *line)
 {
 	static const char name[] = "VmFlags:";
 	struct item_map *map = (void *)(maps->bytes + maps->last);
 
 	if (strncmp(line, name, sizeof(name) - 1) || !maps->used)
 		return;
-	map->flags = (map->flags & ~ITEM_MAP_NO_ADVICE) | flag_of(procmaps_advice(line));
+	map->flags = (map->flags & ~ITEM_MAP_NO_ADVICE) | flag_of(proc_maps_advice(line));
 }
 
 /* A field of a mapping begins with a capital letter, a mapping with a hexadecimal digit. */
-static int add_smaps_line(struct procmaps *maps, pid_t pid, const char *line)
+static int add_smaps_line(struct proc_maps *maps, pid_t pid, const char *line)
 {
 	if (*line >= 'A' && *line <= 'Z') {
-		procmaps_add_flags(maps, line);
+		proc_maps_add_flags(maps, line);
 		return 0;
 	}
-	return procmaps_add_line(maps, pid, line);
+	return proc_maps_add_line(maps, pid, line);
 }
 
 static int by_process_and_start(const void *a, const void *b)
@@ -151,7 +151,7 @@ static int by_process_and_start(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-void procmaps_set_advice(struct procmaps *maps, struct pfstat_mapping *states, size_t nr)
+void proc_maps_set_advice(struct proc_maps *maps, struct pfstat_mapping *states, size_t nr)
 {
 	const struct pfstat_mapping *state;
 	struct pfstat_mapping key = { 0 };
@@ -171,7 +171,7 @@ void procmaps_set_advice(struct procmaps *maps, struct pfstat_mapping *states, s
 	}
 }
 
-static int proc_maps_read_file(struct procmaps *maps, pid_t pid, const char *name)
+static int proc_maps_read_file(struct proc_maps *maps, pid_t pid, const char *name)
 {
 	char path[64], *line = NULL;
 	size_t size = 0;
@@ -190,17 +190,17 @@ static int proc_maps_read_file(struct procmaps *maps, pid_t pid, const char *nam
 	return err;
 }
 
-int procmaps_read(struct procmaps *maps, pid_t pid)
+int proc_maps_read(struct proc_maps *maps, pid_t pid)
 {
 	return proc_maps_read_file(maps, pid, "maps");
 }
 
-int procmaps_read_self(struct procmaps *maps)
+int proc_maps_read_self(struct proc_maps *maps)
 {
 	return proc_maps_read_file(maps, getpid(), "smaps");
 }
 
-int procmaps_append(struct procmaps *maps, struct procmaps *more)
+int proc_maps_append(struct proc_maps *maps, struct proc_maps *more)
 {
 	if (!more->used)
 		return 0;
@@ -208,12 +208,12 @@ int procmaps_append(struct procmaps *maps, struct procmaps *more)
 		return -ENOMEM;
 	memcpy(maps->bytes + maps->used, more->bytes, more->used);
 	maps->used += more->used;
-	procmaps_exit(more);
+	proc_maps_exit(more);
 	return 0;
 }
 
-void procmaps_visit(const struct procmaps *maps,
-		    void (*visit)(void *context, const struct item_map *map), void *context)
+void proc_maps_visit(const struct proc_maps *maps,
+		     void (*visit)(void *context, const struct item_map *map), void *context)
 {
 	const struct item_map *map;
 	size_t next;
@@ -224,8 +224,8 @@ void procmaps_visit(const struct procmaps *maps,
 	}
 }
 
-int procmaps_hand_over(struct procmaps *maps,
-		       int (*sink)(void *context, const struct item_map *map), void *context)
+int proc_maps_hand_over(struct proc_maps *maps,
+			int (*sink)(void *context, const struct item_map *map), void *context)
 {
 	const struct item_map *map;
 	size_t next = 0;
@@ -236,6 +236,6 @@ int procmaps_hand_over(struct procmaps *maps,
 		next += size_of(map->path_bytes);
 		err = sink(context, map);
 	}
-	procmaps_exit(maps);
+	proc_maps_exit(maps);
 	return err;
 }

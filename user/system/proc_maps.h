@@ -9,38 +9,38 @@
 #include "model/item.h"
 
 /* All zero is an empty list. */
-struct procmaps {
+struct proc_maps {
 	char *bytes; /* struct item_map and its path, one after the other */
 	size_t used, room;
 	size_t last; /* offset of the mapping that was added last */
 };
 
 /* Appends the mappings of a process. Returns -ESRCH if it is gone, or -ENOMEM. */
-int procmaps_read(struct procmaps *maps, pid_t pid);
+int proc_maps_read(struct proc_maps *maps, pid_t pid);
 /*
  * The same for pfdrive itself, with the advice. It reads smaps, for which the kernel walks the page
  * tables; meanwhile mmap(2) waits, 10 ms for each GiB. So no other process is read like this.
  */
-int procmaps_read_self(struct procmaps *maps);
+int proc_maps_read_self(struct proc_maps *maps);
 /* Appends a line of /proc/PID/maps, with or without its newline. -EINVAL: not a mapping. */
-int procmaps_add_line(struct procmaps *maps, pid_t pid, const char *line);
+int proc_maps_add_line(struct proc_maps *maps, pid_t pid, const char *line);
 /* The advice in a VmFlags line: enum mapping_advice. */
-uint32_t procmaps_advice(const char *line);
+uint32_t proc_maps_advice(const char *line);
 /* Applies a VmFlags line to the mapping that was added last; ignores other lines. */
-void procmaps_add_flags(struct procmaps *maps, const char *line);
+void proc_maps_add_flags(struct proc_maps *maps, const char *line);
 /*
  * Sets the advice of the mappings that @states describe, by process and address; the others keep
  * ITEM_MAP_NO_ADVICE, which those of files begin with. Sorts @states.
  */
-void procmaps_set_advice(struct procmaps *maps, struct pfstat_mapping *states, size_t nr);
+void proc_maps_set_advice(struct proc_maps *maps, struct pfstat_mapping *states, size_t nr);
 /* Moves all of @more to the end of @maps. On -ENOMEM, @more keeps them. */
-int procmaps_append(struct procmaps *maps, struct procmaps *more);
+int proc_maps_append(struct proc_maps *maps, struct proc_maps *more);
 /* Passes each mapping to @visit, and keeps it. */
-void procmaps_visit(const struct procmaps *maps,
-		    void (*visit)(void *context, const struct item_map *map), void *context);
+void proc_maps_visit(const struct proc_maps *maps,
+		     void (*visit)(void *context, const struct item_map *map), void *context);
 /* Passes each mapping to @sink, in the order in which they were read, and empties the list. */
-int procmaps_hand_over(struct procmaps *maps,
-		       int (*sink)(void *context, const struct item_map *map), void *context);
-void procmaps_exit(struct procmaps *maps);
+int proc_maps_hand_over(struct proc_maps *maps,
+			int (*sink)(void *context, const struct item_map *map), void *context);
+void proc_maps_exit(struct proc_maps *maps);
 
 #endif

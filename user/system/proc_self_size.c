@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads the size of the calling process from /proc/self. Files and buffers are prepared by
- * sizes_open(), so that a later reading causes no page fault that would change the result.
+ * proc_self_size_open(), so that a later reading causes no page fault that would change the result.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +16,14 @@
 
 #define PRESENT (1ULL << 63) /* bit of an entry, Documentation/admin-guide/mm/pagemap.rst */
 
-/* Static buffers, written in sizes_open(): a later reading must not fault on a new stack page. */
+/*
+ * Static buffers, written in proc_self_size_open(): a later reading must not fault on a new stack
+ * page.
+ */
 static char text[4096];
 static uint64_t entries[4096];
 
-int sizes_open(struct sizes_files *files)
+int proc_self_size_open(struct sizes_files *files)
 {
 	files->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	files->rollup = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
@@ -87,8 +90,8 @@ static int read_mapped(int fd, const volatile void *range, size_t pages, uint64_
 	return 0;
 }
 
-int sizes_read(const struct sizes_files *files, const volatile void *range, size_t pages,
-	       struct sizes *sizes)
+int proc_self_size_read(const struct sizes_files *files, const volatile void *range, size_t pages,
+			struct sizes *sizes)
 {
 	int err = read_virtual(files->statm, &sizes->virtual_bytes);
 

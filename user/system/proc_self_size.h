@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Exact size of the calling process. After sizes_open(), a reading causes no page fault itself. */
+/*
+ * Exact size of the calling process. After proc_self_size_open(), a reading causes no page fault
+ * itself.
+ */
 #ifndef PFSTAT_USER_PROC_SELF_SIZE_H
 #define PFSTAT_USER_PROC_SELF_SIZE_H
 
@@ -21,12 +24,12 @@ struct sizes_files {
 };
 
 /* Call it in the process itself, after fork(). Returns 0 or a negative errno. */
-int sizes_open(struct sizes_files *files);
+int proc_self_size_open(struct sizes_files *files);
 /*
  * @range: may be NULL if @pages is not needed. Returns 0 or a negative errno; -EPROTO if a
  * file does not have the format of proc(5).
  */
-int sizes_read(const struct sizes_files *files, const volatile void *range, size_t pages,
-	       struct sizes *sizes);
+int proc_self_size_read(const struct sizes_files *files, const volatile void *range, size_t pages,
+			struct sizes *sizes);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fills a map_list from /proc/PID/smaps, /proc/PID/task/TID/syscall and the module's file
- * `targets`. It stores values only; vma_kind.c classifies the lines later. On failure the
+ * `targets`. It stores values only; map_list.c classifies the lines later. On failure the
  * list is empty.
  */
 #include <dirent.h>
@@ -76,7 +76,7 @@ static int add_figure(struct map_list *list, const char *line)
 	uint64_t kilobytes;
 
 	if (!strncmp(line, "VmFlags:", strlen("VmFlags:"))) {
-		last->advice = procmaps_advice(line);
+		last->advice = proc_maps_advice(line);
 		last->advice_known = true;
 	}
 	if (sscanf(line, "%31[A-Za-z_]: %" SCNu64 " %3s", name, &kilobytes, unit) < 3 ||
@@ -95,20 +95,20 @@ static int add_figure(struct map_list *list, const char *line)
 	return 0;
 }
 
-int smaps_add_line(struct map_list *list, const char *line)
+int proc_smaps_add_line(struct map_list *list, const char *line)
 {
-	struct procmaps one = { 0 };
-	int err = procmaps_add_line(&one, list->pid, line);
+	struct proc_maps one = { 0 };
+	int err = proc_maps_add_line(&one, list->pid, line);
 
 	if (err == -EINVAL)
 		return list->nr_lines ? add_figure(list, line) : -EPROTO;
 	if (err)
 		return err;
-	return procmaps_hand_over(&one, proc_smaps_append, list);
+	return proc_maps_hand_over(&one, proc_smaps_append, list);
 }
 
 /* The line holds the system call number, six arguments, stack pointer and program counter. */
-int smaps_add_thread(struct map_list *list, pid_t tid, const char *line)
+int proc_smaps_add_thread(struct map_list *list, pid_t tid, const char *line)
 {
 	struct map_thread *grown;
 	uint64_t stack_pointer;
@@ -129,7 +129,7 @@ int smaps_add_thread(struct map_list *list, pid_t tid, const char *line)
 	return 0;
 }
 
-int smaps_add_target(struct map_list *list, const char *line)
+int proc_smaps_add_target(struct map_list *list, const char *line)
 {
 	struct hooked_mapping mapping, *grown;
 
@@ -182,7 +182,7 @@ static int read_threads(struct map_list *list)
 		if (!file)
 			continue;
 		if (fgets(line, sizeof(line), file))
-			err = smaps_add_thread(list, strtol(entry->d_name, NULL, 10), line);
+			err = proc_smaps_add_thread(list, strtol(entry->d_name, NULL, 10), line);
 		fclose(file);
 	}
 	closedir(tasks);
@@ -205,19 +205,19 @@ static int read_targets(struct map_list *list)
 	int err;
 
 	module_file_path(path, PFSTAT_FILE_TARGETS);
-	err = read_lines(list, path, smaps_add_target);
+	err = read_lines(list, path, proc_smaps_add_target);
 	list->hooks_known = !err;
 	return err == -ENOMEM ? err : 0;
 }
 
-int smaps_read(struct map_list *list, pid_t pid)
+int proc_smaps_read(struct map_list *list, pid_t pid)
 {
 	char path[64];
 	int err;
 
 	*list = (struct map_list){ .pid = pid };
 	snprintf(path, sizeof(path), "/proc/%d/smaps", pid);
-	err = read_lines(list, path, smaps_add_line);
+	err = read_lines(list, path, proc_smaps_add_line);
 	if (err == -ENOENT)
 		err = -ESRCH;
 	if (!err && !list->nr_lines)

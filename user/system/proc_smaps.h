@@ -9,23 +9,23 @@
 
 #include <sys/types.h>
 
-#include "system/vma_kind.h"
+#include "system/map_list.h"
 
 /*
  * Fills @list except `measured` and the fields set by map_list_explain(). Returns -ESRCH if
  * the process does not exist, -ENODATA if it has no memory of its own (a kernel thread),
  * -EACCES or -ENOMEM.
  */
-int smaps_read(struct map_list *list, pid_t pid);
+int proc_smaps_read(struct map_list *list, pid_t pid);
 
 /* Adds a line of smaps: a mapping, or a field of the last mapping. -EPROTO: neither. */
-int smaps_add_line(struct map_list *list, const char *line);
+int proc_smaps_add_line(struct map_list *list, const char *line);
 /*
  * Adds a line of /proc/PID/task/TID/syscall: "running", or numbers with the stack pointer
  * last but one.
  */
-int smaps_add_thread(struct map_list *list, pid_t tid, const char *line);
+int proc_smaps_add_thread(struct map_list *list, pid_t tid, const char *line);
 /* Adds a line of `targets`; ignores lines of other processes. Returns 0 or -ENOMEM. */
-int smaps_add_target(struct map_list *list, const char *line);
+int proc_smaps_add_target(struct map_list *list, const char *line);
 
 #endif

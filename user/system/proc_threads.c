@@ -104,7 +104,7 @@ static int try_each(pid_t pid, struct tids *before, struct tids *after,
 	return !err && any_new(before, after) ? -EAGAIN : err;
 }
 
-int tids_each(pid_t pid, const struct tids_action *action, void *context)
+int proc_threads_each(pid_t pid, const struct tids_action *action, void *context)
 {
 	struct tids before = { 0 }, after = { 0 };
 	int err = -EAGAIN, try;

@@ -11,7 +11,7 @@
 struct tids_action {
 	/* Returns 0, -ESRCH if the thread is gone, or another negative errno. */
 	int (*begin)(void *context, pid_t tid);
-	/* Undoes every begin() of this call of tids_each(). */
+	/* Undoes every begin() of this call of proc_threads_each(). */
 	void (*undo)(void *context);
 };
 
@@ -21,6 +21,6 @@ struct tids_action {
  * happened at every attempt (the last attempt is not undone), -ESRCH if the process does
  * not exist, or the error of begin().
  */
-int tids_each(pid_t pid, const struct tids_action *action, void *context);
+int proc_threads_each(pid_t pid, const struct tids_action *action, void *context);
 
 #endif

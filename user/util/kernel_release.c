@@ -14,7 +14,7 @@ unsigned int kernel_release_number(const char *release)
 	return version * 1000 + level;
 }
 
-bool kernel_is_before(const char *release)
+bool kernel_release_is_before(const char *release)
 {
 	struct utsname name;
 

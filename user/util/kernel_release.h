@@ -8,6 +8,6 @@
 /* "6.12.1-amd64" is 6012; 0: no release. */
 unsigned int kernel_release_number(const char *release);
 /* Whether the running kernel is older than that release. */
-bool kernel_is_before(const char *release);
+bool kernel_release_is_before(const char *release);
 
 #endif

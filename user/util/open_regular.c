@@ -35,21 +35,21 @@ static int open_again(int place, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-int regular_open_place(int place, int flags)
+int open_regular_place(int place, int flags)
 {
 	int err = open_regular_check_kind(place);
 
 	return err ?: open_again(place, flags & ~O_NOFOLLOW);
 }
 
-int regular_open(const char *path, int flags)
+int open_regular(const char *path, int flags)
 {
 	const int place = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
 	int fd;
 
 	if (place < 0)
 		return -errno;
-	fd = regular_open_place(place, flags);
+	fd = open_regular_place(place, flags);
 	close(place);
 	return fd;
 }

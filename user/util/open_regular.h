@@ -11,8 +11,8 @@
  * symbolic link with O_NOFOLLOW; or an error of open(2).
  * @flags: as for open(2); O_CLOEXEC and O_NOCTTY are added
  */
-int regular_open(const char *path, int flags);
-/* Like regular_open(), for a file that is open with O_PATH. */
-int regular_open_place(int place, int flags);
+int open_regular(const char *path, int flags);
+/* Like open_regular(), for a file that is open with O_PATH. */
+int open_regular_place(int place, int flags);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "util/shell_quote.h"
 
-void shell_word(FILE *out, const char *word)
+void shell_quote(FILE *out, const char *word)
 {
 	const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 			    "-_./:=,+@%";

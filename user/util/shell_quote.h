@@ -5,6 +5,6 @@
 #include <stdio.h>
 
 /* Prints one word of a command line, with quotes if a shell needs them. */
-void shell_word(FILE *out, const char *word);
+void shell_quote(FILE *out, const char *word);
 
 #endif

@@ -102,7 +102,7 @@ void signals_default(void)
 	signal(SIGXFSZ, SIG_DFL);
 }
 
-void interrupt_ignore(void)
+void signals_ignore(void)
 {
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);

@@ -43,6 +43,6 @@ void signals_default(void);
  * For a process that cleans up after another: ignores the usual termination signals, and SIGUSR1,
  * because pidof(8) finds this process too.
  */
-void interrupt_ignore(void);
+void signals_ignore(void);
 
 #endif

@@ -37,25 +37,25 @@ static int message_of(const struct mapping *mapping, const char *name, bool warm
 	}
 }
 
-int page_cache_prepare(const struct mapping *mapping, const char *name, bool warm,
-		       uint64_t *resident)
+int cache_state_prepare(const struct mapping *mapping, const char *name, bool warm,
+			uint64_t *resident)
 {
 	uint64_t pages = 0;
 	int err;
 
-	if (!warm && cache_is_all(mapping->fd))
+	if (!warm && file_cache_is_all(mapping->fd))
 		return message(STATUS_FAILED,
 			       "%s is on a tmpfs, which has no disk; use a file on one", name);
-	if (!cache_is_visible(mapping->fd))
+	if (!file_cache_is_visible(mapping->fd))
 		return message(STATUS_FAILED,
 			       "cannot look up the pages of %s in the page cache: "
 			       "the kernel reports them only to the file's owner and to those who "
 			       "may write to it; run as root",
 			       name);
 	if (warm)
-		err = cache_make_warm(mapping, &signals_caught, &pages);
+		err = file_cache_make_warm(mapping, &signals_caught, &pages);
 	else
-		err = cache_make_cold(mapping, &signals_caught, &pages);
+		err = file_cache_make_cold(mapping, &signals_caught, &pages);
 	if (err)
 		return message_of(mapping, name, warm, err, pages);
 	*resident = pages;

@@ -14,7 +14,7 @@
  * and returns the exit status.
  * @name: name of the file in messages
  */
-int page_cache_prepare(const struct mapping *mapping, const char *name, bool warm,
-		       uint64_t *resident);
+int cache_state_prepare(const struct mapping *mapping, const char *name, bool warm,
+			uint64_t *resident);
 
 #endif

@@ -29,7 +29,7 @@
 #define COLD_ATTEMPTS 40
 #define COLD_WAIT_NS  50000000L
 
-bool cache_is_all(int fd)
+bool file_cache_is_all(int fd)
 {
 	struct statfs statfs;
 
@@ -38,7 +38,7 @@ bool cache_is_all(int fd)
 }
 
 /* Applies the rules of the kernel's can_do_mincore(). */
-bool cache_is_visible(int fd)
+bool file_cache_is_visible(int fd)
 {
 	char path[64], names[CAPABILITY_NAMES_SIZE];
 	struct stat stat;
@@ -68,7 +68,7 @@ static int resident_in_window(const struct mapping *mapping, uint64_t offset, ui
 	return err;
 }
 
-int cache_resident(const struct mapping *mapping, uint64_t *pages)
+int file_cache_resident(const struct mapping *mapping, uint64_t *pages)
 {
 	unsigned char *vector = malloc(WINDOW_BYTES / page_size());
 	uint64_t offset, bytes;
@@ -103,8 +103,8 @@ static int drop(const struct mapping *mapping)
 	return -posix_fadvise(mapping->fd, 0, 0, POSIX_FADV_DONTNEED);
 }
 
-int cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *stop,
-		    uint64_t *resident)
+int file_cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *stop,
+			 uint64_t *resident)
 {
 	const struct timespec wait = { .tv_nsec = COLD_WAIT_NS };
 	int attempt, err;
@@ -116,7 +116,7 @@ int cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *
 			return -EINTR;
 		err = drop(mapping);
 		if (!err)
-			err = cache_resident(mapping, resident);
+			err = file_cache_resident(mapping, resident);
 		if (err || !*resident)
 			return err;
 	}
@@ -144,8 +144,8 @@ static int read_all(const struct mapping *mapping, const volatile sig_atomic_t *
 	return 0;
 }
 
-int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *stop,
-		    uint64_t *resident)
+int file_cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *stop,
+			 uint64_t *resident)
 {
 	int err = 0;
 
@@ -155,7 +155,7 @@ int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *
 	if (!err)
 		err = read_all(mapping, stop);
 	if (!err)
-		err = cache_resident(mapping, resident);
+		err = file_cache_resident(mapping, resident);
 	if (!err && *resident < mapping->pages)
 		err = -ENOBUFS;
 	return err;

@@ -13,31 +13,31 @@
 #include "workload/mapping.h"
 
 /* Counts the pages of the file that are in the cache now (mincore). */
-int cache_resident(const struct mapping *mapping, uint64_t *pages);
+int file_cache_resident(const struct mapping *mapping, uint64_t *pages);
 
 /* True if the file is on a file system that keeps files only in memory. */
-bool cache_is_all(int fd);
+bool file_cache_is_all(int fd);
 
 /*
  * True if the kernel reports to this process which pages are cached. It does so only for
  * the file's owner and for those who may write to the file; for others mincore(2) reports
  * all pages as cached.
  */
-bool cache_is_visible(int fd);
+bool file_cache_is_visible(int fd);
 
 /*
  * Writes back dirty pages, drops all pages of the file, and verifies it. The file must not
  * be mapped in this process. Returns 0; -EBUSY if *resident pages cannot be dropped; -EINTR
  * after @stop.
  */
-int cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *stop,
-		    uint64_t *resident);
+int file_cache_make_cold(const struct mapping *mapping, const volatile sig_atomic_t *stop,
+			 uint64_t *resident);
 
 /*
  * Reads the whole file, and verifies that it is cached. A file that will be stored to is
  * clean afterwards. -ENOBUFS: only *resident pages fit into memory.
  */
-int cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *stop,
-		    uint64_t *resident);
+int file_cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *stop,
+			 uint64_t *resident);
 
 #endif

@@ -7,7 +7,7 @@
 #define PFSTAT_USER_LOOP_STORING_H
 
 #include "workload/loop.h"
-#include "workload/store_mix.h"
+#include "workload/stores.h"
 
 /* The byte that a store writes, as in the study. */
 #define STORED_BYTE 1

@@ -40,7 +40,7 @@ static int mapping_check_kind(const struct stat *stat)
 
 int mapping_open(struct mapping *mapping, const char *path, bool write)
 {
-	int fd = regular_open(path, write ? O_RDWR : O_RDONLY);
+	int fd = open_regular(path, write ? O_RDWR : O_RDONLY);
 
 	*mapping = MAPPING_NONE;
 	return fd < 0 ? fd : mapping_take(mapping, fd);
@@ -181,11 +181,11 @@ const char *mapping_loss(const struct mapping *mapping)
 void mapping_describe(const struct mapping *mapping, const char *path,
 		      struct environment *environment)
 {
-	environment_read_machine(environment);
+	machine_state_read(environment);
 	environment->file_bytes = mapping->bytes;
 	environment->file_pages = mapping->pages;
 	if (mapping->kind == MAPPING_ANON)
-		environment_read_huge_pages(environment);
+		machine_state_read_huge_pages(environment);
 	else
-		environment_read_file(environment, path, mapping->fd, mapping->dev);
+		machine_state_read_file(environment, path, mapping->fd, mapping->dev);
 }

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "model/environment.h"
-#include "workload/advice.h"
+#include "workload/policy.h"
 
 enum mapping_kind {
 	MAPPING_SHARED,	 /* stores go to the file */

@@ -10,7 +10,7 @@
 #include "util/bitmap.h"
 #include "util/page_size.h"
 #include "workload/pattern_engine.h"
-#include "workload/store_mix.h"
+#include "workload/stores.h"
 
 static const struct {
 	const char *name;

@@ -6,7 +6,7 @@
  * PATTERNS is the table of all patterns. A new one is a file pattern_NAME.c, which defines
  * pattern_NAME (see pattern_engine.h), and one line here. Its name, the option's help, the
  * messages and the completion of shells come from this line. Each pattern describes itself at
- * the top of its file. A share of the accesses may store (store_mix.h).
+ * the top of its file. A share of the accesses may store (stores.h).
  */
 #ifndef PFSTAT_USER_PATTERN_H
 #define PFSTAT_USER_PATTERN_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Creates an unnamed file in a folder, allocates its blocks and writes them once. The file
- * is created with the rights of the invoker and has no name when scratch_make() returns.
+ * is created with the rights of the invoker and has no name when scratch_file_make() returns.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static int make_named(const char *folder)
 	return fd < 0 ? err : fd;
 }
 
-static int scratch_file_make(const char *folder)
+static int make_unnamed(const char *folder)
 {
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
@@ -74,14 +74,14 @@ static int give_content(int fd, uint64_t bytes, const volatile sig_atomic_t *sto
 	return err;
 }
 
-int scratch_make(const char *folder, uint64_t bytes, const volatile sig_atomic_t *stop)
+int scratch_file_make(const char *folder, uint64_t bytes, const volatile sig_atomic_t *stop)
 {
 	int err = invoker_begin();
 	int fd;
 
 	if (err)
 		return err;
-	fd = scratch_file_make(folder);
+	fd = make_unnamed(folder);
 	invoker_end();
 	if (fd < 0)
 		return fd;

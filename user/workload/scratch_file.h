@@ -18,6 +18,6 @@
  * Creates the file in @folder; it is on disk on return. Returns a descriptor, -ENOSPC,
  * -EINTR after @stop, or an error of open(2), posix_fallocate(3), write(2) or fsync(2).
  */
-int scratch_make(const char *folder, uint64_t bytes, const volatile sig_atomic_t *stop);
+int scratch_file_make(const char *folder, uint64_t bytes, const volatile sig_atomic_t *stop);
 
 #endif

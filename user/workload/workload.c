@@ -12,7 +12,7 @@
 #include "util/message.h"
 #include "util/signals.h"
 #include "workload/scratch_file.h"
-#include "workload/store_mix.h"
+#include "workload/stores.h"
 #include "workload/workload.h"
 
 enum key {
@@ -187,7 +187,7 @@ static int open_scratch(const struct workload *workload, struct mapping *mapping
 			size_t size)
 {
 	const char *folder = workload->scratch_dir ?: ".";
-	int fd = scratch_make(folder, workload->scratch, &signals_caught);
+	int fd = scratch_file_make(folder, workload->scratch, &signals_caught);
 	int err = fd < 0 ? fd : mapping_take(mapping, fd);
 
 	snprintf(name, size, "the scratch file in %s", folder);

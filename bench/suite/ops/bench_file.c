@@ -133,7 +133,7 @@ int bench_file_cool(struct bench *bench, int fd, uint64_t bytes)
 {
 	const struct mapping mapping = bench_file_as_mapping(fd, bytes);
 	uint64_t resident;
-	int err = cache_make_cold(&mapping, &never, &resident);
+	int err = file_cache_make_cold(&mapping, &never, &resident);
 
 	if (err == -EBUSY)
 		return bench_refuse(bench, err,

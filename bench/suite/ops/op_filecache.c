@@ -36,7 +36,7 @@ struct op_filecache_filler {
 	uint64_t step, most;
 	uint64_t end_ns;
 	char *buffer;
-	struct memory_group group; /* --quick */
+	struct memory_cgroup group; /* --quick */
 };
 
 static int op_filecache_limit_memory(struct bench *bench)
@@ -47,8 +47,8 @@ static int op_filecache_limit_memory(struct bench *bench)
 
 	if (!bench->options->quick)
 		return 0;
-	err = memory_group_enter(&filler->group, FILECACHE_QUICK_BYTES,
-				 "leave --quick out to use all memory", why, sizeof(why));
+	err = memory_cgroup_enter(&filler->group, FILECACHE_QUICK_BYTES,
+				  "leave --quick out to use all memory", why, sizeof(why));
 	return err ? bench_refuse(bench, err, "--quick needs a memory cgroup of its own: %s", why) :
 		     0;
 }
@@ -107,7 +107,7 @@ static int op_filecache_is_resident(const struct op_filecache_filler *filler, ui
 		.pages = bytes / page_size(),
 	};
 	uint64_t resident;
-	int err = cache_resident(&mapping, &resident);
+	int err = file_cache_resident(&mapping, &resident);
 
 	return err ?: resident + mapping.pages / TOLERATED >= mapping.pages;
 }
@@ -154,7 +154,7 @@ static void op_filecache_finish(struct bench *bench)
 	struct op_filecache_filler *filler = bench->state;
 
 	if (filler)
-		memory_group_leave(&filler->group);
+		memory_cgroup_leave(&filler->group);
 }
 
 const struct bench_operation op_file_cache_size = {

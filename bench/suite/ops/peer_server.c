@@ -19,7 +19,7 @@
 #include "bench/suite/ops/peer_protocol.h"
 #include "bench/suite/ops/peer_server.h"
 #include "bench/suite/ops/stream.h"
-#include "privilege/reduce.h"
+#include "privilege/privilege.h"
 #include "util/message.h"
 #include "util/signals.h"
 #include "util/time_ns.h"

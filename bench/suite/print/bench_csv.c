@@ -73,7 +73,7 @@ static void bench_csv_row(FILE *out, const struct bench_row *row)
 	fputc('\n', out);
 }
 
-int bench_print_csv(FILE *out, const struct bench_results *results)
+int bench_csv_print(FILE *out, const struct bench_results *results)
 {
 	size_t i;
 

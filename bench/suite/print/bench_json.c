@@ -147,7 +147,7 @@ static json_t *bench_json_results(const struct bench_results *results)
 			 value_text(results->not_watched), "rows", rows);
 }
 
-int bench_print_json(FILE *out, const struct bench_results *results)
+int bench_json_print(FILE *out, const struct bench_results *results)
 {
 	return value_print(out, bench_json_results(results));
 }

@@ -7,17 +7,17 @@
 
 #include "bench/suite/bench_results.h"
 
-int bench_print_table(FILE *out, const struct bench_results *results);
-int bench_print_csv(FILE *out, const struct bench_results *results);
-int bench_print_json(FILE *out, const struct bench_results *results);
+int bench_table_print(FILE *out, const struct bench_results *results);
+int bench_csv_print(FILE *out, const struct bench_results *results);
+int bench_json_print(FILE *out, const struct bench_results *results);
 
 /* The skeleton of a report, in reStructuredText. */
-int bench_print_report(FILE *out, const struct bench_results *results);
+int course_report_print(FILE *out, const struct bench_results *results);
 
 /* All operations, with unit and title. */
-int bench_print_list(FILE *out);
+int bench_table_print_list(FILE *out);
 
 /* At least three significant digits; "n/a" for NAN. */
-void bench_figure_text(double value, char *text, size_t size);
+void bench_table_figure(double value, char *text, size_t size);
 
 #endif

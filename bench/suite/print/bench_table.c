@@ -13,13 +13,13 @@
 #include "util/array.h"
 #include "util/counter.h"
 #include "util/size.h"
-#include "util/table_grid.h"
+#include "util/grid.h"
 
 #define MOST_REASONS 10 /* noisy rows with a line each */
 #define MOST_STRIDES 15 /* columns of the latencies */
 #define SCALE_FAMILY "scale."
 
-void bench_figure_text(double value, char *text, size_t size)
+void bench_table_figure(double value, char *text, size_t size)
 {
 	const double much = fabs(value);
 
@@ -33,7 +33,7 @@ static void bench_table_figure_cell(struct grid *grid, double value)
 {
 	char text[32];
 
-	bench_figure_text(value, text, sizeof(text));
+	bench_table_figure(value, text, sizeof(text));
 	grid_cell(grid, "%s", text);
 }
 
@@ -355,8 +355,8 @@ static void bench_table_usage_cells(struct grid *grid, const struct bench_row *r
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(events); i++)
-		bench_table_count_cell(grid, bench_per_operation(&row->usage, events[i],
-								 row->all_operations));
+		bench_table_count_cell(grid, bench_results_per_operation(&row->usage, events[i],
+									 row->all_operations));
 }
 
 static void bench_table_watched_cells(struct grid *grid, const struct bench_row *row)
@@ -366,8 +366,8 @@ static void bench_table_watched_cells(struct grid *grid, const struct bench_row 
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(events); i++)
-		bench_table_count_cell(grid, bench_per_operation(&row->seen.counts, events[i],
-								 operations));
+		bench_table_count_cell(grid, bench_results_per_operation(&row->seen.counts,
+									 events[i], operations));
 }
 
 static void bench_table_seen_row(struct grid *grid, const struct bench_row *row)
@@ -440,7 +440,7 @@ static void bench_table_print_prediction(FILE *out, const struct bench_row *row,
 		return;
 	fprintf(out, "  %s%s = %s", row->point_name[0] ? row->operation->name : row->name, what,
 		figure->formula);
-	bench_figure_text(figure->value, text, sizeof(text));
+	bench_table_figure(figure->value, text, sizeof(text));
 	if (isnan(figure->value))
 		fprintf(out, " = n/a: %s", figure->why);
 	else if (!row->point_name[0])
@@ -491,7 +491,7 @@ static void bench_table_print_missing(FILE *out, const struct bench_results *res
 		fprintf(out, ": %s\n", before->missing);
 }
 
-int bench_print_table(FILE *out, const struct bench_results *results)
+int bench_table_print(FILE *out, const struct bench_results *results)
 {
 	int err;
 
@@ -513,7 +513,7 @@ int bench_print_table(FILE *out, const struct bench_results *results)
 	return 0;
 }
 
-int bench_print_list(FILE *out)
+int bench_table_print_list(FILE *out)
 {
 	static const char *const headings[] = { "<Name", "<Unit", "<One operation is" };
 	struct grid grid;

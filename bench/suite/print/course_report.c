@@ -31,7 +31,7 @@ static void course_report_value(const struct bench_row *row, double value, char 
 	if (row->operation->unit == BENCH_BYTES && !isnan(value))
 		size_name(value, text, SIZE_TEXT);
 	else
-		bench_figure_text(value, text, SIZE_TEXT);
+		bench_table_figure(value, text, SIZE_TEXT);
 }
 
 static void course_report_print_fact(FILE *out, const char *what, const char *value)
@@ -136,7 +136,7 @@ static void course_report_print_result(FILE *out, const struct bench_row *row)
 	course_report_value(row, row->figures.mean, mean);
 	course_report_value(row, row->half_width, half_width);
 	course_report_value(row, row->figures.stddev, stddev);
-	bench_figure_text(row->cycles, cycles, sizeof(cycles));
+	bench_table_figure(row->cycles, cycles, sizeof(cycles));
 	fprintf(out, ",\"%s\",\"%s\",\"%s\",\"%s\"", mean, half_width, stddev, cycles);
 	if (row->operation->derived_from)
 		fputs(",\"-\",\"-\"", out);
@@ -250,7 +250,7 @@ static void course_report_print_section(FILE *out, const struct bench_row *rows,
 	fputs(TO_WRITE "\n", out);
 }
 
-int bench_print_report(FILE *out, const struct bench_results *results)
+int course_report_print(FILE *out, const struct bench_results *results)
 {
 	size_t first, next;
 

@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "user/collect/bpf_load.h"
+#include "user/collect/events.h"
 #include "user/collect/bpf_pins.h"
 #include "user/run/child.h"
 
@@ -321,8 +321,7 @@ static int finish(struct events *events, int status)
 	return err;
 }
 
-static int watch(struct events *events, struct command *command, const struct plan *plan,
-		 int *status)
+static int watch(struct events *events, struct child *command, const struct plan *plan, int *status)
 {
 	struct pollfd ended = { .fd = pidfd_open(command->pid, 0), .events = POLLIN };
 	int err;
@@ -332,7 +331,7 @@ static int watch(struct events *events, struct command *command, const struct pl
 	events_set_wrapper(events, plan->wrapper);
 	err = events_watch(events, command->pid, plan->how);
 	if (!err)
-		err = command_go(command);
+		err = child_go(command);
 	while (!err && !poll(&ended, 1, plan->read_ms))
 		err = events_drain(events, print_event, NULL);
 	close(ended.fd);
@@ -342,7 +341,7 @@ static int watch(struct events *events, struct command *command, const struct pl
 
 static int dump(const struct plan *plan, char *const *argv)
 {
-	struct command command = COMMAND_NONE;
+	struct child command = CHILD_NONE;
 	struct events *events;
 	char why[512];
 	int err, status = 0;
@@ -358,14 +357,14 @@ static int dump(const struct plan *plan, char *const *argv)
 		events_close(events);
 		return err;
 	}
-	err = command_hold(&command, argv);
+	err = child_hold(&command, argv);
 	if (!err)
 		err = watch(events, &command, plan, &status);
 	if (!err)
 		err = finish(events, status);
 	if (err)
 		fprintf(stderr, "events_dump: %s\n", strerror(-err));
-	command_close(&command);
+	child_close(&command);
 	events_close(events);
 	return err;
 }
@@ -377,7 +376,7 @@ int main(int argc, char **argv)
 
 	/* This program is also the helper that removes the pins: helper unpin INODE. */
 	if (argc == 4 && !strcmp(argv[1], "helper"))
-		return pins_keep(strtoull(argv[3], NULL, 10)) ? EXIT_FAILURE : EXIT_SUCCESS;
+		return bpf_pins_keep(strtoull(argv[3], NULL, 10)) ? EXIT_FAILURE : EXIT_SUCCESS;
 	while ((option = getopt(argc, argv, "+pscoW:w:r:ni:")) > 0) {
 		switch (option) {
 		case 'p':

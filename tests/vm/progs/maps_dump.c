@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the reports of user/collect/perf_mmap.h and perf_faults.h as text:
+ * Prints the reports of user/collect/perf_maps.h and perf_faults.h as text:
  *
  *	maps_dump run COMMAND…	of a command, from before its exec
  *	maps_dump pid PID	of a running process: prints "ready" and runs until a
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "user/collect/perf_faults.h"
-#include "user/collect/perf_mmap.h"
+#include "user/collect/perf_maps.h"
 #include "user/model/counters.h"
 #include "user/system/processes.h"
 

@@ -10,7 +10,7 @@
 
 #include "analyze/accounts/hw_counts.h"
 
-uint64_t hw_scale(uint64_t raw, uint64_t enabled_ns, uint64_t running_ns)
+uint64_t hw_count_scale(uint64_t raw, uint64_t enabled_ns, uint64_t running_ns)
 {
 	return ((__uint128_t)raw * enabled_ns + running_ns / 2) / running_ns;
 }
@@ -27,7 +27,7 @@ int hw_counts_take(const uint64_t *words, size_t nr_words, struct hw_count **mem
 		members[i]->running_ns = words[2];
 		members[i]->raw = words[3 + i];
 		if (words[2])
-			members[i]->value = hw_scale(words[3 + i], words[1], words[2]);
+			members[i]->value = hw_count_scale(words[3 + i], words[1], words[2]);
 		else /* without running time a 0 is not a count */
 			snprintf(members[i]->missing, sizeof(members[i]->missing),
 				 "no counter was free for it during the run");
@@ -35,7 +35,7 @@ int hw_counts_take(const uint64_t *words, size_t nr_words, struct hw_count **mem
 	return 0;
 }
 
-double hw_miss_rate(const struct hw_counts *counts, enum hw_cache cache, enum hw_op op)
+double hw_counts_miss_rate(const struct hw_counts *counts, enum hw_cache cache, enum hw_op op)
 {
 	const struct hw_count *access = &counts->counts[cache][op][HW_ACCESS];
 	const struct hw_count *miss = &counts->counts[cache][op][HW_MISS];
@@ -45,14 +45,14 @@ double hw_miss_rate(const struct hw_counts *counts, enum hw_cache cache, enum hw
 	return (double)miss->value / access->value;
 }
 
-double hw_counted_share(const struct hw_count *count)
+double hw_count_share(const struct hw_count *count)
 {
 	if (count->missing[0] || !count->enabled_ns)
 		return NAN;
 	return (double)count->running_ns / count->enabled_ns;
 }
 
-const char *hw_all_missing(const struct hw_counts *counts)
+const char *hw_counts_all_missing(const struct hw_counts *counts)
 {
 	const struct hw_count *all = &counts->counts[0][0][0];
 	const size_t nr = sizeof(counts->counts) / sizeof(*all);

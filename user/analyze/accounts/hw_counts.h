@@ -44,13 +44,13 @@ int hw_counts_take(const uint64_t *words, size_t nr_words, struct hw_count **mem
 		   size_t nr_members);
 
 /* Returns raw * enabled / running, rounded; running must not be 0. */
-uint64_t hw_scale(uint64_t raw, uint64_t enabled_ns, uint64_t running_ns);
+uint64_t hw_count_scale(uint64_t raw, uint64_t enabled_ns, uint64_t running_ns);
 
 /* From 0 to 1; NAN: not available. */
-double hw_miss_rate(const struct hw_counts *counts, enum hw_cache cache, enum hw_op op);
-double hw_counted_share(const struct hw_count *count);
+double hw_counts_miss_rate(const struct hw_counts *counts, enum hw_cache cache, enum hw_op op);
+double hw_count_share(const struct hw_count *count);
 
 /* Returns the reason if it is the same for all counts, else NULL. */
-const char *hw_all_missing(const struct hw_counts *counts);
+const char *hw_counts_all_missing(const struct hw_counts *counts);
 
 #endif

@@ -195,8 +195,8 @@ static void fill_losses(struct usage_line *lines, const struct run_counters *cou
 	}
 }
 
-void usage_compare(struct usage_line lines[USAGE_NR], const struct run_counters *counters,
-		   const struct usage_seen *seen)
+void rusage_check_compare(struct usage_line lines[USAGE_NR], const struct run_counters *counters,
+			  const struct usage_seen *seen)
 {
 	fill_times(lines, counters, seen);
 	fill_memory(lines, counters);
@@ -205,7 +205,7 @@ void usage_compare(struct usage_line lines[USAGE_NR], const struct run_counters 
 	fill_losses(lines, counters);
 }
 
-bool usage_difference(const struct usage_line *line, int64_t *difference)
+bool rusage_check_difference(const struct usage_line *line, int64_t *difference)
 {
 	if (line->rusage == COUNT_NA || line->ebpf == COUNT_NA)
 		return false;

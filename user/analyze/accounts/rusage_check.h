@@ -44,10 +44,10 @@ struct usage_line {
 	const char *reason;    /* for a difference; NULL: none is known */
 };
 
-void usage_compare(struct usage_line lines[USAGE_NR], const struct run_counters *counters,
-		   const struct usage_seen *seen);
+void rusage_check_compare(struct usage_line lines[USAGE_NR], const struct run_counters *counters,
+			  const struct usage_seen *seen);
 
 /* Computes rusage - ebpf. False: one of them is n/a. */
-bool usage_difference(const struct usage_line *line, int64_t *difference);
+bool rusage_check_difference(const struct usage_line *line, int64_t *difference);
 
 #endif

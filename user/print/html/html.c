@@ -82,7 +82,7 @@ static void print_palette(FILE *out, bool is_dark)
 
 static void print_style(FILE *out)
 {
-	struct html_part style = html_stylesheet();
+	struct html_part style = html_template_stylesheet();
 
 	html_part_to(out, &style, "light_palette");
 	print_palette(out, false);
@@ -347,7 +347,7 @@ static void say_report_command(FILE *out, const char *recording)
 	FILE *memory = open_memstream(&word, &bytes);
 
 	if (memory) {
-		shell_word(memory, recording);
+		shell_quote(memory, recording);
 		fclose(memory);
 	}
 	say(out, "pfdrive report %s --html report.html --plot figures", word ?: "(out of memory)");

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "print/html/html_text.h"
-#include "util/table_grid.h"
+#include "util/grid.h"
 
 #define CAPTION_MAX 90 /* a longer line before a table is a sentence, not a caption */
 

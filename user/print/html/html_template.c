@@ -54,7 +54,7 @@ struct html_part html_part(const char *name)
 	return (struct html_part){ text, next ?: html_page_file_end };
 }
 
-struct html_part html_stylesheet(void)
+struct html_part html_template_stylesheet(void)
 {
 	return (struct html_part){ html_style_file, html_style_file_end };
 }

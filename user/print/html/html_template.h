@@ -15,7 +15,7 @@ struct html_part {
 
 /* A part or slot that page.html lacks is a bug. All these functions abort in that case. */
 struct html_part html_part(const char *name);
-struct html_part html_stylesheet(void);
+struct html_part html_template_stylesheet(void);
 
 /* Prints the text before the next slot, which must have this name, and skips the slot. */
 void html_part_to(FILE *out, struct html_part *part, const char *slot);

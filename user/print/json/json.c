@@ -116,7 +116,7 @@ static json_t *json_of_run(const struct view *view)
 	const struct summary_figures *figures = &view->figures;
 	const bool calls_known = !view_source_is_perf(run);
 	const struct value_member members[] = {
-		{ "environment", environment_to_json(&run->environment) },
+		{ "environment", json_environment(&run->environment) },
 		{ "damage", value_text(run->losses.damage) },
 		{ "repeat", value_count(run->drive.repeat) },
 		{ "elapsed_ns", value_known(run->time.elapsed_ns) },

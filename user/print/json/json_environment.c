@@ -125,7 +125,7 @@ static json_t *member_of(enum type type, const void *at)
 	return NULL;
 }
 
-json_t *environment_to_json(const struct environment *environment)
+json_t *json_environment(const struct environment *environment)
 {
 	const bool drive = strcmp(environment->kind, "record");
 	json_t *object = json_object();
@@ -202,7 +202,7 @@ static void environment_take(const struct field *field, void *at, const json_t *
 	}
 }
 
-int environment_from_json(struct environment *environment, const json_t *json)
+int json_environment_parse(struct environment *environment, const json_t *json)
 {
 	size_t i;
 

@@ -8,11 +8,11 @@
 #include "report/report.h"
 
 /* NULL: no memory. */
-json_t *environment_to_json(const struct environment *environment);
+json_t *json_environment(const struct environment *environment);
 /*
  * Missing values, and values that are too long or of another type, become n/a. -EINVAL: json is
  * not an environment.
  */
-int environment_from_json(struct environment *environment, const json_t *json);
+int json_environment_parse(struct environment *environment, const json_t *json);
 
 #endif

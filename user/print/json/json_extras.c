@@ -17,7 +17,7 @@ static json_t *reason_of(const struct usage_line *line)
 {
 	int64_t difference;
 
-	if (!usage_difference(line, &difference) || !difference)
+	if (!rusage_check_difference(line, &difference) || !difference)
 		return json_null();
 	return value_text(line->reason ?: "unexplained");
 }
@@ -25,7 +25,7 @@ static json_t *reason_of(const struct usage_line *line)
 static json_t *usage_of(const struct usage_line *line)
 {
 	int64_t difference;
-	const bool known = usage_difference(line, &difference);
+	const bool known = rusage_check_difference(line, &difference);
 
 	return json_pack("{so so so ss so}", "rusage", value_known(line->rusage), "ebpf",
 			 value_known(line->ebpf), "difference",
@@ -105,7 +105,7 @@ static json_t *operation_of(const struct hw_counts *counts, enum hw_cache cache,
 
 	return json_pack("{so so so}", "accesses", hw_count_of(&group[HW_ACCESS]), "misses",
 			 hw_count_of(&group[HW_MISS]), "miss_rate",
-			 json_real_or_null(hw_miss_rate(counts, cache, op)));
+			 json_real_or_null(hw_counts_miss_rate(counts, cache, op)));
 }
 
 static json_t *operations_of(const struct hw_counts *counts, enum hw_cache cache)
@@ -136,7 +136,7 @@ static json_t *hw_figures_of(const struct hw_counts *counts, enum hw_cache cache
 	return json_pack("{so so so}", "accesses",
 			 value_count_if(!group[HW_ACCESS].missing[0], group[HW_ACCESS].value),
 			 "misses", value_count_if(!group[HW_MISS].missing[0], group[HW_MISS].value),
-			 "miss_rate", json_real_or_null(hw_miss_rate(counts, cache, op)));
+			 "miss_rate", json_real_or_null(hw_counts_miss_rate(counts, cache, op)));
 }
 
 json_t *json_counter_figures(const struct hw_counts *counts)

@@ -23,13 +23,12 @@ static json_t *hooks_of(const struct report_bpf *bpf)
 	return names;
 }
 
-json_t *head_to_json(const struct report *report)
+json_t *json_head(const struct report *report)
 {
 	const bool by_perf = report->bpf.hooks & 1U << HOOK_PERF;
 
-	return json_pack("{so sb so so so}", "environment",
-			 environment_to_json(&report->environment), "have_bpf",
-			 report->bpf.known && !by_perf, "bpf_missing",
+	return json_pack("{so sb so so so}", "environment", json_environment(&report->environment),
+			 "have_bpf", report->bpf.known && !by_perf, "bpf_missing",
 			 value_text(report->bpf.missing), "hooks", hooks_of(&report->bpf),
 			 "pages_touched", value_known(report->drive.pages_touched));
 }
@@ -60,13 +59,13 @@ static bool is_kind(const struct environment *environment)
 	return !strcmp(environment->kind, "drive") || !strcmp(environment->kind, "record");
 }
 
-int head_from_json(struct report *report, const json_t *json)
+int json_head_parse(struct report *report, const json_t *json)
 {
 	const char *missing = json_string_value(json_object_get(json, "bpf_missing"));
 	const json_t *pages = json_object_get(json, "pages_touched");
 	int err;
 
-	err = environment_from_json(&report->environment, json_object_get(json, "environment"));
+	err = json_environment_parse(&report->environment, json_object_get(json, "environment"));
 	if (err)
 		return err;
 	if (!is_kind(&report->environment))

@@ -11,8 +11,8 @@
  * Returns the environment, have_bpf, bpf_missing, hooks and pages_touched. If have_bpf is true
  * and hooks is 0, the hooks are not known yet. NULL: no memory.
  */
-json_t *head_to_json(const struct report *report);
+json_t *json_head(const struct report *report);
 /* Fills a report that report_init() has initialised. -EINVAL: json is not a head. */
-int head_from_json(struct report *report, const json_t *json);
+int json_head_parse(struct report *report, const json_t *json);
 
 #endif

@@ -9,8 +9,8 @@
 
 #include "print/printers.h"
 #include "print/text/table.h"
-#include "print/text/table_cells.h"
-#include "print/text/table_extras.h"
+#include "print/text/cells.h"
+#include "print/text/table_measures.h"
 #include "util/array.h"
 
 static int table_counts(FILE *out, const struct view *view)
@@ -115,10 +115,10 @@ static int table_system(FILE *out, const struct report *run)
 		err = table_waits(out, run);
 		fputc('\n', out);
 		if (!err)
-			err = table_requests(out, run);
+			err = table_parts_requests(out, run);
 		fputc('\n', out);
 		if (!err)
-			err = table_readahead(out, run);
+			err = table_parts_readahead(out, run);
 		fputc('\n', out);
 		if (!err)
 			err = table_evictions(out, run);
@@ -136,7 +136,7 @@ int table_run(FILE *out, const struct view *view)
 {
 	int err = 0;
 
-	if (table_has_steps(view->run)) {
+	if (table_steps_exist(view->run)) {
 		err = table_steps(out, view->run);
 		fputc('\n', out);
 	}
@@ -171,7 +171,7 @@ int table_run(FILE *out, const struct view *view)
 
 static int table_of_one(FILE *out, const struct view *view)
 {
-	return view->run->full ? table_run(out, view) : table_run_short(out, view);
+	return view->run->full ? table_run(out, view) : table_short_run(out, view);
 }
 
 static int table_tail(FILE *out, const struct view *view)
@@ -195,7 +195,7 @@ int table_print(FILE *out, const struct view *views, size_t nr)
 	if (nr == 1) {
 		err = table_verdict(out, &views[0]);
 		fputc('\n', out);
-		err = err ? err : table_where(out, &views[0]);
+		err = err ? err : table_short_where(out, &views[0]);
 		fputc('\n', out);
 	}
 	err = err ? err : table_environment(out, views[0].run);

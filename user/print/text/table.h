@@ -17,12 +17,12 @@ int table_environment(FILE *out, const struct report *run);
 int table_study(FILE *out, const struct view *view);
 
 /* Three rows each for the classes, the files or mappings, and the threads with most time. */
-int table_where(FILE *out, const struct view *view);
+int table_short_where(FILE *out, const struct view *view);
 
 /* All tables of one run except the environment. */
 int table_run(FILE *out, const struct view *view);
 /* The tables and lines of the short report, without those that would be empty. */
-int table_run_short(FILE *out, const struct view *view);
+int table_short_run(FILE *out, const struct view *view);
 
 /* The calls by class, as the module counts them. */
 int table_classes(FILE *out, const struct view *view);
@@ -32,7 +32,7 @@ int table_parts(FILE *out, const struct view *view);
 /* Prints nothing if no fault has such a figure. */
 void table_contents(FILE *out, const struct report *run);
 /* The same without the classes and the small parts. */
-int table_all_parts(FILE *out, const struct view *view);
+int table_parts_all(FILE *out, const struct view *view);
 /* Kernel stacks of the sleeps in faults; the short form has one line for each of the longest. */
 int table_waits(FILE *out, const struct report *run);
 void table_waits_short(FILE *out, const struct report *run);
@@ -46,15 +46,15 @@ int table_slowest(FILE *out, const struct view *view, size_t columns);
 /* The percentiles of whole faults by class; the line has the tail of all faults. */
 int table_percentiles(FILE *out, const struct report *run);
 void table_tail_line(FILE *out, const struct report *run);
-int table_requests(FILE *out, const struct report *run);
-int table_readahead(FILE *out, const struct report *run);
+int table_parts_requests(FILE *out, const struct report *run);
+int table_parts_readahead(FILE *out, const struct report *run);
 int table_evictions(FILE *out, const struct report *run);
 /* Prints nothing if no fault waited for a page that was reclaimed. */
 int table_more_memory(FILE *out, const struct report *run);
 int table_calls(FILE *out, const struct report *run);
 
-/* The steps of a drive. table_has_steps() is false if the drive only read. */
-bool table_has_steps(const struct report *run);
+/* The steps of a drive. table_steps_exist() is false if the drive only read. */
+bool table_steps_exist(const struct report *run);
 int table_steps(FILE *out, const struct report *run);
 /* For several runs with the same steps: mean ± standard deviation. */
 int table_steps_spread(FILE *out, const struct view *views, size_t nr);

@@ -7,7 +7,7 @@
 
 #include "model/call_kind.h"
 #include "print/text/table.h"
-#include "print/text/table_cells.h"
+#include "print/text/cells.h"
 #include "util/array.h"
 
 static void call_row(struct grid *grid, const struct report_call *row)

@@ -11,7 +11,7 @@
 
 #include "print/text/table.h"
 #include "util/array.h"
-#include "util/table_grid.h"
+#include "util/grid.h"
 
 #define TEXT_WIDTH 84 /* width of the text, without the names of the lines */
 

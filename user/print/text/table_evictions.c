@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "print/text/table.h"
-#include "print/text/table_cells.h"
+#include "print/text/cells.h"
 #include "util/array.h"
 
 static void pair_row(struct grid *grid, const struct evictions_pair *pair)

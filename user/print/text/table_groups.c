@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "print/text/table.h"
-#include "print/text/table_cells.h"
+#include "print/text/cells.h"
 #include "util/array.h"
 
 static void main_part_cell(struct grid *grid, const struct report *run, const struct group *group)

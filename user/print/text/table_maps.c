@@ -4,8 +4,8 @@
  */
 #include <inttypes.h>
 
-#include "print/text/table_cells.h"
-#include "print/text/table_extras.h"
+#include "print/text/cells.h"
+#include "print/text/table_measures.h"
 #include "util/array.h"
 #include "util/utf8.h"
 

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "print/text/table.h"
-#include "print/text/table_cells.h"
+#include "print/text/cells.h"
 #include "report/more_memory.h"
 #include "util/array.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "print/text/table.h"
-#include "print/text/table_cells.h"
+#include "print/text/cells.h"
 #include "report/standstill_text.h"
 #include "util/array.h"
 #include "util/wrap_text.h"
@@ -234,7 +234,7 @@ static const char *all_name(const struct report *run)
 	return view_has_hook(run, HOOK_FAULT) ? "all faults" : "all hooked";
 }
 
-int table_all_parts(FILE *out, const struct view *view)
+int table_parts_all(FILE *out, const struct view *view)
 {
 	struct grid grid;
 	int err;
@@ -301,7 +301,7 @@ static void service_row(struct grid *grid, const char *name, const struct part_f
 	cells_times(grid, figures, count);
 }
 
-int table_requests(FILE *out, const struct report *run)
+int table_parts_requests(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = { "<Block requests", ">Count",   ">MiB",
 						">Total ms",	   ">Mean µs", ">p50 µs",
@@ -347,7 +347,7 @@ static void page_row(struct grid *grid, const char *name, uint64_t pages, uint64
 	grid_cell(grid, "%s", meaning);
 }
 
-int table_readahead(FILE *out, const struct report *run)
+int table_parts_readahead(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = { "<Page cache", ">Pages", ">Share", "<Meaning" };
 	const struct readahead_figures *pages = &run->pages.readahead;

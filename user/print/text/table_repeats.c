@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "print/text/table.h"
-#include "print/text/table_cells.h"
-#include "print/text/table_extras.h"
+#include "print/text/cells.h"
+#include "print/text/table_measures.h"
 #include "util/array.h"
 
 enum row { ROW_COUNT, ROW_PERCENT, ROW_MEAN, ROW_TOTAL, NR_ROWS };
@@ -88,7 +88,7 @@ int table_repeats(FILE *out, const struct view *views, size_t nr)
 		fputc('\n', out);
 	}
 	fprintf(out, "Mean ± standard deviation of %zu runs\n", nr);
-	if (table_has_steps(views[0].run)) {
+	if (table_steps_exist(views[0].run)) {
 		err = table_steps_spread(out, views, nr);
 		if (err)
 			return err;

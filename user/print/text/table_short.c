@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "print/text/table.h"
-#include "print/text/table_cells.h"
-#include "print/text/table_extras.h"
+#include "print/text/cells.h"
+#include "print/text/table_measures.h"
 #include "util/array.h"
 
 #define KIB (1024.0)
@@ -94,7 +94,7 @@ static void where_groups(struct grid *grid, const struct view *view, const char 
 	}
 }
 
-int table_where(FILE *out, const struct view *view)
+int table_short_where(FILE *out, const struct view *view)
 {
 	static const char *const headings[] = { "<Where",   ">Total ms", ">Share", ">Faults",
 						">Mean µs", "<Mostly",	 "<Name" };
@@ -196,11 +196,11 @@ static void cost_line(FILE *out, const struct report *run)
 	fputs("; all tables: --full\n", out);
 }
 
-int table_run_short(FILE *out, const struct view *view)
+int table_short_run(FILE *out, const struct view *view)
 {
 	int err = 0;
 
-	if (table_has_steps(view->run)) {
+	if (table_steps_exist(view->run)) {
 		err = table_steps(out, view->run);
 		fputc('\n', out);
 	}
@@ -212,7 +212,7 @@ int table_run_short(FILE *out, const struct view *view)
 		fputc('\n', out);
 	}
 	if (!err && view->run->faults.all.count) {
-		err = table_all_parts(out, view);
+		err = table_parts_all(out, view);
 		fputc('\n', out);
 	}
 	if (!err && view->run->groups.wanted) {

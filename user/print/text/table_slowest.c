@@ -12,7 +12,7 @@
 
 #include "model/call_kind.h"
 #include "print/text/table.h"
-#include "print/text/table_cells.h"
+#include "print/text/cells.h"
 #include "util/array.h"
 #include "util/wrap_text.h"
 

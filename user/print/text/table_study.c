@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "print/text/table.h"
-#include "print/text/table_cells.h"
+#include "print/text/cells.h"
 #include "util/array.h"
 #include "util/utf8.h"
 

@@ -4,7 +4,7 @@
  * which a class has too few faults is n/a.
  */
 #include "print/text/table.h"
-#include "print/text/table_cells.h"
+#include "print/text/cells.h"
 #include "util/array.h"
 
 static void cell_percentile(struct grid *grid, uint64_t ns)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "print/text/table.h"
-#include "util/table_grid.h"
+#include "util/grid.h"
 #include "util/wrap_text.h"
 
 int table_verdict(FILE *out, const struct view *view)

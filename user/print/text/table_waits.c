@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "print/text/table.h"
-#include "print/text/table_cells.h"
+#include "print/text/cells.h"
 #include "util/array.h"
 
 #define SHORT_ROWS    3

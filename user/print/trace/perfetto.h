@@ -34,7 +34,7 @@ struct trace_missing {
 	const char *damage;			     /* one clause, or NULL */
 	uint64_t lost;				     /* lost records; COUNT_NA: not known */
 	uint64_t events_lost;			     /* lost events; COUNT_NA: not known */
-	uint64_t requests_left_out, arrows_left_out; /* set by trace_end() */
+	uint64_t requests_left_out, arrows_left_out; /* set by trace_print_end() */
 };
 
 /*

@@ -40,7 +40,7 @@ static void trace_free(struct trace_writer *trace)
 	free(trace);
 }
 
-int trace_begin(struct trace_writer **opened, uint64_t page_bytes, FILE *out)
+int trace_print_begin(struct trace_writer **opened, uint64_t page_bytes, FILE *out)
 {
 	struct trace_writer *trace = calloc(1, sizeof(*trace));
 
@@ -227,7 +227,7 @@ static int forget_gone(struct trace_writer *trace)
 	return address_spaces_add_task(trace->spaces, &trace->gone);
 }
 
-int trace_item(void *context, const struct item *item)
+int trace_print_item(void *context, const struct item *item)
 {
 	struct trace_writer *trace = context;
 	int err = forget_gone(trace);
@@ -439,7 +439,7 @@ static void arrow(struct trace_writer *trace, const struct explained *fault)
 	perfetto_arrow(perfetto, 'f', thread, trace->arrows, to_ns);
 }
 
-int trace_fault(void *context, const struct explained *fault)
+int trace_print_fault(void *context, const struct explained *fault)
 {
 	struct trace_writer *trace = context;
 	const struct trace_track track = { fault->pid, fault->tid, false };
@@ -493,7 +493,7 @@ static int trace_slowest(struct trace_writer *trace)
 	return 0;
 }
 
-int trace_end(struct trace_writer *trace, const struct trace_missing *known)
+int trace_print_end(struct trace_writer *trace, const struct trace_missing *known)
 {
 	struct trace_missing missing = *known;
 	struct perfetto *perfetto = trace->perfetto;
@@ -515,7 +515,7 @@ int trace_end(struct trace_writer *trace, const struct trace_missing *known)
 static int perfetto_printer_open(void **data, FILE *out, const struct analysis *analysis)
 {
 	struct trace_writer *trace;
-	int err = trace_begin(&trace, analysis_page_bytes(analysis), out);
+	int err = trace_print_begin(&trace, analysis_page_bytes(analysis), out);
 
 	if (!err)
 		trace_repeat_slowest(trace, analysis_slowest(analysis)->max ?: SLOWEST_FAULTS);
@@ -531,12 +531,12 @@ static int perfetto_printer_end(void *data, const struct missing_faults *missing
 		.events_lost = missing->events_lost,
 	};
 
-	return trace_end(data, &known);
+	return trace_print_end(data, &known);
 }
 
 const struct fault_printer perfetto_printer = {
 	.open = perfetto_printer_open,
-	.item = trace_item,
-	.fault = trace_fault,
+	.item = trace_print_item,
+	.fault = trace_print_fault,
 	.end = perfetto_printer_end,
 };

@@ -2,9 +2,9 @@
 /*
  * A run for Perfetto's viewer. It is written while the run is streamed:
  *
- *	item  -> trace_item()	names of processes and threads; block requests, and
+ *	item  -> trace_print_item()	names of processes and threads; block requests, and
  *				off-CPU intervals outside of faults, as slices
- *	fault -> trace_fault()	a slice on its thread, its parts as slices in it, and an
+ *	fault -> trace_print_fault()	a slice on its thread, its parts as slices in it, and an
  *				arrow from the request that it waited for; at the end, the
  *				longest ones again, each on a track of its own
  *
@@ -25,14 +25,14 @@
 struct trace_writer;
 
 /* The caller still owns @out. 0 or a negative errno. */
-int trace_begin(struct trace_writer **trace, uint64_t page_bytes, FILE *out);
+int trace_print_begin(struct trace_writer **trace, uint64_t page_bytes, FILE *out);
 /* The end of the trace has the longest faults again. Call it before the first fault. */
 void trace_repeat_slowest(struct trace_writer *trace, unsigned int nr);
 /* An item_sink. Call it before the analysis has the item, so that arrows find their requests. */
-int trace_item(void *trace, const struct item *item);
+int trace_print_item(void *trace, const struct item *item);
 /* An explain_sink. */
-int trace_fault(void *trace, const struct explained *fault);
+int trace_print_fault(void *trace, const struct explained *fault);
 /* Completes the trace, and frees the writer in any case. */
-int trace_end(struct trace_writer *trace, const struct trace_missing *missing);
+int trace_print_end(struct trace_writer *trace, const struct trace_missing *missing);
 
 #endif

@@ -115,7 +115,7 @@ void verdict_make(struct verdict *verdict, const struct report *run)
 	verdict->class_share = verdict_class_share(run, verdict->class);
 	verdict->place = costliest_place(run);
 	verdict->thread = verdict_top(run, GROUP_BY_THREAD);
-	verdict_find_code(&verdict->code, run);
+	verdict_code_find(&verdict->code, run);
 	verdict_find_causes(verdict, run);
 }
 

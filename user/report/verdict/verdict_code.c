@@ -87,7 +87,7 @@ static void verdict_find_function(struct verdict_code *code, const struct report
 	}
 }
 
-const struct group *verdict_thread(const struct report *run, uint32_t tid)
+const struct group *verdict_code_thread(const struct report *run, uint32_t tid)
 {
 	const struct report_places *threads = &run->places[GROUP_BY_THREAD];
 	size_t i;
@@ -98,7 +98,7 @@ const struct group *verdict_thread(const struct report *run, uint32_t tid)
 	return NULL;
 }
 
-void verdict_find_code(struct verdict_code *code, const struct report *run)
+void verdict_code_find(struct verdict_code *code, const struct report *run)
 {
 	verdict_find_function(code, run, verdict_total_ns);
 }
@@ -150,7 +150,7 @@ static void verdict_add_syscall(struct verdict_cause *cause, const struct report
 	free(name);
 }
 
-void verdict_add_caller(struct verdict_cause *cause, const struct report *run)
+void verdict_code_add_caller(struct verdict_cause *cause, const struct report *run)
 {
 	struct verdict_code caller;
 
@@ -160,8 +160,8 @@ void verdict_add_caller(struct verdict_cause *cause, const struct report *run)
 		verdict_add(cause, ", mostly from %.120s", caller.name);
 }
 
-void verdict_advisers(const struct report *run, const char *file, int advice,
-		      struct verdict_callers *found)
+void verdict_code_advisers(const struct report *run, const char *file, int advice,
+			   struct verdict_callers *found)
 {
 	const struct report_call *row;
 	uint64_t succeeded;
@@ -192,7 +192,7 @@ static void verdict_add_code(struct verdict_cause *cause, const char *place)
 		verdict_add(cause, "%.160s", place);
 }
 
-void verdict_add_place(struct verdict_cause *cause, const struct verdict_callers *found)
+void verdict_code_add_place(struct verdict_cause *cause, const struct verdict_callers *found)
 {
 	if (!found->place)
 		return;

@@ -133,7 +133,7 @@ bool verdict_copy_ksm(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-bool verdict_private_copy(const struct verdict *verdict, const struct report *run,
+bool verdict_copy_private(const struct verdict *verdict, const struct report *run,
 			  struct verdict_cause *cause)
 {
 	const struct evidence_sum *sum = &run->contents.by[PFSTAT_CONTENT_FILE];

@@ -65,8 +65,8 @@ static void state_migration(const struct report *run, struct verdict_cause *caus
 		       "kernel.numa_balancing=0 and numactl keep pages on their node.");
 }
 
-bool verdict_swap(const struct verdict *verdict, const struct report *run,
-		  struct verdict_cause *cause)
+bool verdict_memory_swap(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
 {
 	const struct fault_figures *swap = &run->faults.classes[FAULT_SWAP];
 	const double share = verdict_class_share(run, FAULT_SWAP);
@@ -98,13 +98,13 @@ bool verdict_swap(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-bool verdict_shared_swap(const struct verdict *verdict, const struct report *run,
-			 struct verdict_cause *cause)
+bool verdict_memory_shared_swap(const struct verdict *verdict, const struct report *run,
+				struct verdict_cause *cause)
 {
 	const struct fault_figures *faults = &run->faults.classes[FAULT_FILE];
 
 	/* The only device of shared memory is swap. */
-	if (!verdict_is_shared_memory(verdict->place) || faults->major < FEW_SWAP_INS ||
+	if (!verdict_touch_is_shared_memory(verdict->place) || faults->major < FEW_SWAP_INS ||
 	    !verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_FILE), VERDICT_ALL))
 		return false;
 	cause->certain = !(run->bpf.hooks & 1U << HOOK_PERF);
@@ -167,7 +167,7 @@ static bool is_program_text(const struct report *run)
 {
 	const struct group *file = verdict_top(run, GROUP_BY_FILE);
 
-	return file && verdict_is_program(file);
+	return file && verdict_read_is_program(file);
 }
 
 static double mib_of_point(const struct report *run, const struct memory_curve_point *point)
@@ -197,8 +197,8 @@ static void state_more_memory(const struct report *run, char *text, size_t size)
 }
 
 /* "memory was too small" needs a process that reclaimed: a drop has the same events. */
-bool verdict_refault(const struct verdict *verdict, const struct report *run,
-		     struct verdict_cause *cause)
+bool verdict_memory_refault(const struct verdict *verdict, const struct report *run,
+			    struct verdict_cause *cause)
 {
 	const struct returns returns = find_returns(run, false);
 	const struct evictions_figures *evictions = &run->pages.evictions;
@@ -239,8 +239,8 @@ bool verdict_refault(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-bool verdict_dropped(const struct verdict *verdict, const struct report *run,
-		     struct verdict_cause *cause)
+bool verdict_memory_dropped(const struct verdict *verdict, const struct report *run,
+			    struct verdict_cause *cause)
 {
 	const struct returns returns = find_returns(run, true);
 
@@ -278,8 +278,8 @@ static enum pfstat_reclaim_kind longest_reclaim(const struct report *run)
 	return longest;
 }
 
-bool verdict_reclaim(const struct verdict *verdict, const struct report *run,
-		     struct verdict_cause *cause)
+bool verdict_memory_reclaim(const struct verdict *verdict, const struct report *run,
+			    struct verdict_cause *cause)
 {
 	static const char *const remedies[PFSTAT_NR_RECLAIM_KINDS] = {
 		[PFSTAT_RECLAIM_DIRECT] = "use less memory, or raise vm.watermark_scale_factor, so "
@@ -311,8 +311,8 @@ bool verdict_reclaim(const struct verdict *verdict, const struct report *run,
 }
 
 /* It is outside of the faults, so the weight is a share of the run, and of one thread at most. */
-bool verdict_throttled(const struct verdict *verdict, const struct report *run,
-		       struct verdict_cause *cause)
+bool verdict_memory_throttled(const struct verdict *verdict, const struct report *run,
+			      struct verdict_cause *cause)
 {
 	const struct evidence_reclaims *throttled =
 		&run->evidence.reclaims[PFSTAT_RECLAIM_THROTTLE];

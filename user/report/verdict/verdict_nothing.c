@@ -43,8 +43,8 @@ static void add_calls(const struct report *run, struct verdict_cause *cause, con
  * Their time is not known: the kernel has none of these faults handled. The weight is their share
  * of all faults.
  */
-bool verdict_failed(const struct verdict *verdict, const struct report *run,
-		    struct verdict_cause *cause)
+bool verdict_nothing_failed(const struct verdict *verdict, const struct report *run,
+			    struct verdict_cause *cause)
 {
 	const uint64_t failed = run->evidence.failed_faults;
 	const uint64_t all = run->faults.all.count;
@@ -117,8 +117,8 @@ static bool verdict_tail_has_most(const struct report *run, struct verdict_cause
 	return true;
 }
 
-bool verdict_slow_tail(const struct verdict *verdict, const struct report *run,
-		       struct verdict_cause *cause)
+bool verdict_nothing_slow_tail(const struct verdict *verdict, const struct report *run,
+			       struct verdict_cause *cause)
 {
 	const struct fault_tail *tail = &run->evidence.tail;
 	char span[VERDICT_SPAN];
@@ -142,8 +142,8 @@ bool verdict_slow_tail(const struct verdict *verdict, const struct report *run,
 #define STALLED_SHARE 0.25 /* of the thread's life */
 #define STALLED_RUN   0.01 /* of the run, in this thread's faults */
 
-bool verdict_stalled(const struct verdict *verdict, const struct report *run,
-		     struct verdict_cause *cause)
+bool verdict_nothing_stalled(const struct verdict *verdict, const struct report *run,
+			     struct verdict_cause *cause)
 {
 	const struct thread_activity *stalled = &run->evidence.activity.stalled;
 	char faults[VERDICT_SPAN], life[VERDICT_SPAN];
@@ -155,7 +155,7 @@ bool verdict_stalled(const struct verdict *verdict, const struct report *run,
 		return false;
 	cause->certain = false;
 	cause->weight = verdict_share_of(run, stalled->fault_ns);
-	thread = verdict_thread(run, stalled->tid);
+	thread = verdict_code_thread(run, stalled->tid);
 	verdict_state(cause, "faults took little of the run, but %.0f %% of one thread's time: ",
 		      100.0 * stalled->fault_ns / stalled->life_ns);
 	if (thread)
@@ -181,7 +181,7 @@ static uint64_t hidden_from_perf(const struct report *run)
 	return counted > run->faults.all.count ? counted - run->faults.all.count : 0;
 }
 
-void verdict_state_nothing(const struct verdict *verdict, const struct report *run,
+void verdict_nothing_state(const struct verdict *verdict, const struct report *run,
 			   struct verdict_cause *cause)
 {
 	cause->rule = "nothing-wrong";

@@ -120,7 +120,7 @@ bool verdict_perf_cached(const struct verdict *verdict, const struct report *run
 
 	if (share < VERDICT_CAUSE_SHARE || cached->count < FEW_SMALL ||
 	    cached->off_cpu_ns > VERDICT_CAUSE_SHARE * cached->total_ns ||
-	    verdict_shared_memory(verdict, run, &other))
+	    verdict_touch_shared_memory(verdict, run, &other))
 		return false;
 	cause->weight = share;
 	cause->certain = perf->writable.total_ns <= (1 - MOST) * cached->total_ns;

@@ -41,7 +41,7 @@ static double read_share(const struct report *run)
 	return verdict_class_share(run, FAULT_DISK) + verdict_class_share(run, FAULT_WAIT);
 }
 
-bool verdict_is_program(const struct group *file)
+bool verdict_read_is_program(const struct group *file)
 {
 	return file->inode && file->fetches >= MAIN_SHARE * file->faults;
 }
@@ -113,12 +113,12 @@ static void add_advisers(const struct report *run, const struct group *file,
 {
 	struct verdict_callers found;
 
-	verdict_advisers(run, file->name, MADV_RANDOM, &found);
+	verdict_code_advisers(run, file->name, MADV_RANDOM, &found);
 	verdict_add(cause, ", by madvise(MADV_RANDOM)");
 	if (found.calls) {
 		verdict_add(cause, ", %" PRIu64 " call%s", found.calls,
 			    found.calls == 1 ? "" : "s");
-		verdict_add_place(cause, &found);
+		verdict_code_add_place(cause, &found);
 	}
 	verdict_add(cause, ".");
 }
@@ -133,7 +133,7 @@ static void state_why_off(const struct report *run, const struct group *file,
 	const struct mapping_state *state = state_of(run, file);
 	struct verdict_callers found;
 
-	verdict_advisers(run, file->name, MADV_RANDOM, &found);
+	verdict_code_advisers(run, file->name, MADV_RANDOM, &found);
 	if (found.calls || (state && state->advice == MAPPING_RANDOM)) {
 		add_advisers(run, file, cause);
 		verdict_advise(cause, "pfdrive replay --advise normal RECORDING shows the saving; "
@@ -157,8 +157,8 @@ static void state_why_off(const struct report *run, const struct group *file,
 			      "for the range.");
 }
 
-bool verdict_no_readahead(const struct verdict *verdict, const struct report *run,
-			  struct verdict_cause *cause)
+bool verdict_read_no_readahead(const struct verdict *verdict, const struct report *run,
+			       struct verdict_cause *cause)
 {
 	const struct group *file = page_by_page_file(run);
 
@@ -184,9 +184,9 @@ static double returned_share(const struct verdict *verdict, const struct report 
 	struct verdict_cause refaults = { 0 }, dropped = { 0 };
 	double share = 0;
 
-	if (verdict_refault(verdict, run, &refaults))
+	if (verdict_memory_refault(verdict, run, &refaults))
 		share += refaults.weight;
-	if (verdict_dropped(verdict, run, &dropped))
+	if (verdict_memory_dropped(verdict, run, &dropped))
 		share += dropped.weight;
 	return share;
 }
@@ -215,7 +215,7 @@ bool verdict_read_around(const struct verdict *verdict, const struct report *run
 		      "served few other faults.",
 		      file->name, file->classes[FAULT_DISK], file->faults,
 		      file->reads.bytes / KIB / file->reads.requests);
-	if (verdict_is_program(file))
+	if (verdict_read_is_program(file))
 		verdict_advise(cause,
 			       "pfdrive prefetch make RECORDING -o LIST lists these pages of "
 			       "the program; pfdrive prefetch apply LIST reads them in one "
@@ -233,8 +233,8 @@ static double mib_of_pages(const struct report *run, uint64_t pages)
 	return pages * (double)run->environment.page_bytes / MIB;
 }
 
-bool verdict_amplified(const struct verdict *verdict, const struct report *run,
-		       struct verdict_cause *cause)
+bool verdict_read_amplified(const struct verdict *verdict, const struct report *run,
+			    struct verdict_cause *cause)
 {
 	const struct readahead_figures *pages = &run->pages.readahead;
 
@@ -337,9 +337,9 @@ static bool cold_has_a_reason(const struct verdict *verdict, const struct report
 {
 	struct verdict_cause other = { .certain = true };
 
-	return verdict_no_readahead(verdict, run, &other) ||
+	return verdict_read_no_readahead(verdict, run, &other) ||
 	       verdict_read_around(verdict, run, &other) ||
-	       (verdict_amplified(verdict, run, &other) && other.certain);
+	       (verdict_read_amplified(verdict, run, &other) && other.certain);
 }
 
 static void state_reads(const struct report *run, struct verdict_cause *cause)
@@ -378,8 +378,8 @@ static void state_cold(const struct cold_files *cold, struct verdict_cause *caus
 	verdict_add(cause, ".");
 }
 
-bool verdict_cold(const struct verdict *verdict, const struct report *run,
-		  struct verdict_cause *cause)
+bool verdict_read_cold(const struct verdict *verdict, const struct report *run,
+		       struct verdict_cause *cause)
 {
 	const struct cold_files cold = cold_files(run);
 	const double returned = returned_share(verdict, run);
@@ -388,7 +388,7 @@ bool verdict_cold(const struct verdict *verdict, const struct report *run,
 
 	if (!cold.total_ns || is_after_the_read(run) || cold_has_a_reason(verdict, run))
 		return false;
-	if (verdict_queue(verdict, run, &queue))
+	if (verdict_read_queue(verdict, run, &queue))
 		parts &= ~VERDICT_PART(PART_QUEUE);
 	verdict_claim_time(cause, run, VERDICT_READ_CLASSES, parts);
 	cause->weight = cause->weight * cold.total_ns / (cold.total_ns + cold.unproved_ns);
@@ -403,7 +403,7 @@ bool verdict_cold(const struct verdict *verdict, const struct report *run,
 			    " Some pages may have been evicted before: the fate of %" PRIu64
 			    " is not known.",
 			    run->pages.evictions.overflow);
-	if (verdict_is_program(cold.most))
+	if (verdict_read_is_program(cold.most))
 		verdict_advise(cause,
 			       "pfdrive prefetch make RECORDING -o LIST lists the pages, and "
 			       "pfdrive prefetch apply LIST reads them before the program "
@@ -441,8 +441,8 @@ bool verdict_read_cpu(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-bool verdict_queue(const struct verdict *verdict, const struct report *run,
-		   struct verdict_cause *cause)
+bool verdict_read_queue(const struct verdict *verdict, const struct report *run,
+			struct verdict_cause *cause)
 {
 	const struct block_figures *blocks = &run->blocks;
 

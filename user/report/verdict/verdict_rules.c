@@ -16,43 +16,43 @@
 #define ALWAYS_RULES 4
 
 static const struct verdict_rule verdict_rules[] = {
-	{ "failed-faults", verdict_failed },
-	{ "memory-throttle", verdict_throttled },
-	{ "slow-tail", verdict_slow_tail },
-	{ "stalled-thread", verdict_stalled },
-	{ "no-read-ahead", verdict_no_readahead },
+	{ "failed-faults", verdict_nothing_failed },
+	{ "memory-throttle", verdict_memory_throttled },
+	{ "slow-tail", verdict_nothing_slow_tail },
+	{ "stalled-thread", verdict_nothing_stalled },
+	{ "no-read-ahead", verdict_read_no_readahead },
 	{ "read-around", verdict_read_around },
-	{ "read-amplification", verdict_amplified },
-	{ "cold-file", verdict_cold },
+	{ "read-amplification", verdict_read_amplified },
+	{ "cold-file", verdict_read_cold },
 	{ "decompression", verdict_read_cpu },
-	{ "device-queue", verdict_queue },
-	{ "file-holes", verdict_holes },
-	{ "page-mkwrite", verdict_page_mkwrite },
-	{ "cached-pages", verdict_cached },
-	{ "private-copy", verdict_private_copy },
+	{ "device-queue", verdict_read_queue },
+	{ "file-holes", verdict_write_holes },
+	{ "page-mkwrite", verdict_write_page_mkwrite },
+	{ "cached-pages", verdict_write_cached },
+	{ "private-copy", verdict_copy_private },
 	{ "copy-after-fork", verdict_copy_after_fork },
 	{ "copy-zero-page", verdict_copy_zero },
 	{ "copy-ksm", verdict_copy_ksm },
 	{ "copy", verdict_copy_unknown },
-	{ "swap", verdict_swap },
-	{ "refaults", verdict_refault },
-	{ "dropped-pages", verdict_dropped },
-	{ "touched-again", verdict_touched_again },
-	{ "first-touch", verdict_first_touch },
-	{ "huge-pages", verdict_huge_pages },
-	{ "huge-pages", verdict_hugetlb },
-	{ "dax-fallback", verdict_dax },
-	{ "shared-memory", verdict_shared_memory },
-	{ "swap", verdict_shared_swap },
-	{ "cpu-wait", verdict_runqueue },
-	{ "userfaultfd", verdict_userfaultfd },
-	{ "mmap-lock", verdict_mmap_lock },
-	{ "writeback-throttle", verdict_writeback },
-	{ "remote-server", verdict_server },
-	{ "contention", verdict_contention },
-	{ "page-lock", verdict_page_lock },
-	{ "reclaim", verdict_reclaim },
-	{ "foreign-read", verdict_foreign },
+	{ "swap", verdict_memory_swap },
+	{ "refaults", verdict_memory_refault },
+	{ "dropped-pages", verdict_memory_dropped },
+	{ "touched-again", verdict_touch_again },
+	{ "first-touch", verdict_touch_first },
+	{ "huge-pages", verdict_touch_huge_pages },
+	{ "huge-pages", verdict_touch_hugetlb },
+	{ "dax-fallback", verdict_touch_dax },
+	{ "shared-memory", verdict_touch_shared_memory },
+	{ "swap", verdict_memory_shared_swap },
+	{ "cpu-wait", verdict_wait_runqueue },
+	{ "userfaultfd", verdict_wait_userfaultfd },
+	{ "mmap-lock", verdict_wait_mmap_lock },
+	{ "writeback-throttle", verdict_write_writeback },
+	{ "remote-server", verdict_wait_server },
+	{ "contention", verdict_wait_contention },
+	{ "page-lock", verdict_wait_page_lock },
+	{ "reclaim", verdict_memory_reclaim },
+	{ "foreign-read", verdict_wait_foreign },
 	{ "cold-file", verdict_perf_cold },
 	{ "cached-pages", verdict_perf_cached },
 	{ "faulted-again", verdict_perf_again },
@@ -255,7 +255,7 @@ static bool state_kernel(const struct verdict *verdict, const struct report *run
 			 struct verdict_cause *cause)
 {
 	*cause = (struct verdict_cause){ .rule = "kernel-mode", .certain = true };
-	return verdict_kernel(verdict, run, cause);
+	return verdict_wait_kernel(verdict, run, cause);
 }
 
 static void add_kernel(const struct report *run, struct verdict_cause *cause)
@@ -265,7 +265,7 @@ static void add_kernel(const struct report *run, struct verdict_cause *cause)
 	if (share < VERDICT_WAIT_SHARE)
 		return;
 	verdict_add(cause, " %.0f %% of the faults' time is in system calls", 100 * share);
-	verdict_add_caller(cause, run);
+	verdict_code_add_caller(cause, run);
 	verdict_add(cause, ".");
 }
 
@@ -375,7 +375,7 @@ void verdict_find_causes(struct verdict *verdict, const struct report *run)
 	}
 	verdict->nr_causes = 1;
 	if (verdict->small || !isnan(verdict->idle_share))
-		verdict_state_nothing(verdict, run, &verdict->causes[0]);
+		verdict_nothing_state(verdict, run, &verdict->causes[0]);
 	else if (!state_kernel(verdict, run, &verdict->causes[0]))
 		state_unknown(verdict, run, &verdict->causes[0]);
 	verdict->causes[0].certain = verdict->causes[0].certain && !has_losses(&run->losses);

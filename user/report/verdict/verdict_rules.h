@@ -34,44 +34,44 @@ struct verdict_rule {
 #define VERDICT_RULE(function)                                                 \
 	bool function(const struct verdict *verdict, const struct report *run, \
 		      struct verdict_cause *cause)
-VERDICT_RULE(verdict_no_readahead);
+VERDICT_RULE(verdict_read_no_readahead);
 VERDICT_RULE(verdict_read_around);
-VERDICT_RULE(verdict_amplified);
-VERDICT_RULE(verdict_cold);
+VERDICT_RULE(verdict_read_amplified);
+VERDICT_RULE(verdict_read_cold);
 VERDICT_RULE(verdict_read_cpu);
-VERDICT_RULE(verdict_queue);
-VERDICT_RULE(verdict_holes);
-VERDICT_RULE(verdict_page_mkwrite);
-VERDICT_RULE(verdict_cached);
-VERDICT_RULE(verdict_private_copy);
+VERDICT_RULE(verdict_read_queue);
+VERDICT_RULE(verdict_write_holes);
+VERDICT_RULE(verdict_write_page_mkwrite);
+VERDICT_RULE(verdict_write_cached);
+VERDICT_RULE(verdict_copy_private);
 VERDICT_RULE(verdict_copy_after_fork);
 VERDICT_RULE(verdict_copy_zero);
 VERDICT_RULE(verdict_copy_ksm);
 VERDICT_RULE(verdict_copy_unknown);
-VERDICT_RULE(verdict_swap);
-VERDICT_RULE(verdict_refault);
-VERDICT_RULE(verdict_dropped);
-VERDICT_RULE(verdict_touched_again);
-VERDICT_RULE(verdict_first_touch);
-VERDICT_RULE(verdict_huge_pages);
-VERDICT_RULE(verdict_hugetlb);
-VERDICT_RULE(verdict_dax);
-VERDICT_RULE(verdict_shared_memory);
-VERDICT_RULE(verdict_shared_swap);
-VERDICT_RULE(verdict_runqueue);
-VERDICT_RULE(verdict_userfaultfd);
-VERDICT_RULE(verdict_mmap_lock);
-VERDICT_RULE(verdict_writeback);
-VERDICT_RULE(verdict_server);
-VERDICT_RULE(verdict_contention);
-VERDICT_RULE(verdict_page_lock);
-VERDICT_RULE(verdict_reclaim);
-VERDICT_RULE(verdict_foreign);
-VERDICT_RULE(verdict_kernel);
-VERDICT_RULE(verdict_failed);
-VERDICT_RULE(verdict_throttled);
-VERDICT_RULE(verdict_slow_tail);
-VERDICT_RULE(verdict_stalled);
+VERDICT_RULE(verdict_memory_swap);
+VERDICT_RULE(verdict_memory_refault);
+VERDICT_RULE(verdict_memory_dropped);
+VERDICT_RULE(verdict_touch_again);
+VERDICT_RULE(verdict_touch_first);
+VERDICT_RULE(verdict_touch_huge_pages);
+VERDICT_RULE(verdict_touch_hugetlb);
+VERDICT_RULE(verdict_touch_dax);
+VERDICT_RULE(verdict_touch_shared_memory);
+VERDICT_RULE(verdict_memory_shared_swap);
+VERDICT_RULE(verdict_wait_runqueue);
+VERDICT_RULE(verdict_wait_userfaultfd);
+VERDICT_RULE(verdict_wait_mmap_lock);
+VERDICT_RULE(verdict_write_writeback);
+VERDICT_RULE(verdict_wait_server);
+VERDICT_RULE(verdict_wait_contention);
+VERDICT_RULE(verdict_wait_page_lock);
+VERDICT_RULE(verdict_memory_reclaim);
+VERDICT_RULE(verdict_wait_foreign);
+VERDICT_RULE(verdict_wait_kernel);
+VERDICT_RULE(verdict_nothing_failed);
+VERDICT_RULE(verdict_memory_throttled);
+VERDICT_RULE(verdict_nothing_slow_tail);
+VERDICT_RULE(verdict_nothing_stalled);
 /* Only for perf's faults. */
 VERDICT_RULE(verdict_perf_cold);
 VERDICT_RULE(verdict_perf_cached);
@@ -82,7 +82,7 @@ VERDICT_RULE(verdict_perf_moved);
 /* Applies all rules to a report whose shares are in the verdict, and keeps the causes. */
 void verdict_find_causes(struct verdict *verdict, const struct report *run);
 /* No rule applies to a run in which faults took little time. */
-void verdict_state_nothing(const struct verdict *verdict, const struct report *run,
+void verdict_nothing_state(const struct verdict *verdict, const struct report *run,
 			   struct verdict_cause *cause);
 
 void verdict_state(struct verdict_cause *cause, const char *format, ...)
@@ -114,7 +114,7 @@ bool verdict_claim_time(struct verdict_cause *cause, const struct report *run, u
  * The same for sleeps of which the kernel stacks show one of these causes, see model/wait_cause.h;
  * ends with NULL. The claim has the parts of which they are the most.
  */
-bool verdict_claim_wait(struct verdict_cause *cause, const struct report *run,
+bool verdict_wait_claim(struct verdict_cause *cause, const struct report *run,
 			const char *const *waits);
 
 /* Shares of all faults' time; 0 if the part or the class is not known. */
@@ -132,13 +132,13 @@ const char *verdict_class_wait_cause(const struct report *run, enum fault_class 
 double verdict_mean_us(const struct report *run, enum fault_class class);
 
 /* The group of a thread. NULL: not known */
-const struct group *verdict_thread(const struct report *run, uint32_t tid);
-void verdict_find_code(struct verdict_code *code, const struct report *run);
+const struct group *verdict_code_thread(const struct report *run, uint32_t tid);
+void verdict_code_find(struct verdict_code *code, const struct report *run);
 /*
  * Adds the system call in which the kernel faulted, and the function that made it, as far as they
  * are known.
  */
-void verdict_add_caller(struct verdict_cause *cause, const struct report *run);
+void verdict_code_add_caller(struct verdict_cause *cause, const struct report *run);
 
 /* Calls of a kind that succeeded, and the place in the code that made most of them. */
 struct verdict_callers {
@@ -148,17 +148,17 @@ struct verdict_callers {
 };
 
 /* Finds the calls of madvise() with an advice. @file: NULL: for any memory */
-void verdict_advisers(const struct report *run, const char *file, int advice,
-		      struct verdict_callers *found);
+void verdict_code_advisers(const struct report *run, const char *file, int advice,
+			   struct verdict_callers *found);
 /* Adds " in PLACE", or ", 3 of them in PLACE", if the place is known. */
-void verdict_add_place(struct verdict_cause *cause, const struct verdict_callers *found);
+void verdict_code_add_place(struct verdict_cause *cause, const struct verdict_callers *found);
 
 /* Most faults of the file fetched instructions: it is the text of a program. */
-bool verdict_is_program(const struct group *file);
+bool verdict_read_is_program(const struct group *file);
 /* Memory that is shared without a file on a disk. @file: NULL: none */
-bool verdict_is_shared_memory(const struct group *file);
+bool verdict_touch_is_shared_memory(const struct group *file);
 /* Most faults are those of a DAX file, which has no page cache, and got no huge page. */
-bool verdict_is_dax(const struct report *run);
+bool verdict_touch_is_dax(const struct report *run);
 
 #define VERDICT_SPAN 32
 /* "3.21 s", "12.3 ms". Returns text, which has VERDICT_SPAN bytes. */

@@ -86,8 +86,8 @@ static uint64_t given_back(const struct report *run, struct verdict_callers *mos
 {
 	struct verdict_callers freed;
 
-	verdict_advisers(run, NULL, MADV_DONTNEED, most);
-	verdict_advisers(run, NULL, MADV_FREE, &freed);
+	verdict_code_advisers(run, NULL, MADV_DONTNEED, most);
+	verdict_code_advisers(run, NULL, MADV_FREE, &freed);
 	if (freed.bytes > most->bytes)
 		*most = freed;
 	return most->bytes;
@@ -127,8 +127,8 @@ static struct again touched_mappings(const struct report *run)
 	return again;
 }
 
-bool verdict_touched_again(const struct verdict *verdict, const struct report *run,
-			   struct verdict_cause *cause)
+bool verdict_touch_again(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
 {
 	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
 	uint64_t huge_bytes;
@@ -166,7 +166,7 @@ bool verdict_touched_again(const struct verdict *verdict, const struct report *r
 	if (back >= MAIN_SHARE * bytes) {
 		verdict_add(cause, "; madvise() gave back %.0f MiB, %" PRIu64 " call%s", back / MIB,
 			    callers.calls, callers.calls == 1 ? "" : "s");
-		verdict_add_place(cause, &callers);
+		verdict_code_add_place(cause, &callers);
 	}
 	verdict_add(cause, ".");
 	verdict_advise(cause, "keep the memory: GLIBC_TUNABLES=glibc.malloc.trim_threshold=N:"
@@ -189,14 +189,14 @@ static void state_reads_of_nothing(const struct report *run, struct verdict_caus
 		       "range, or MADV_HUGEPAGE, whose zero page is 2 MiB.");
 }
 
-bool verdict_first_touch(const struct verdict *verdict, const struct report *run,
+bool verdict_touch_first(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
 	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
 	struct verdict_cause again = { 0 };
 
-	if (!claim_touches(cause, run, FAULT_ANON) || verdict_touched_again(verdict, run, &again) ||
-	    verdict_huge_pages(verdict, run, &again))
+	if (!claim_touches(cause, run, FAULT_ANON) || verdict_touch_again(verdict, run, &again) ||
+	    verdict_touch_huge_pages(verdict, run, &again))
 		return false;
 	if (!knows_first_touches(run)) {
 		state_unseen_touches(run, cause);
@@ -252,22 +252,22 @@ static void state_huge(const struct report *run, const struct contents_huge *hug
 }
 
 /* Transparent huge pages of anonymous memory. */
-bool verdict_huge_pages(const struct verdict *verdict, const struct report *run,
-			struct verdict_cause *cause)
+bool verdict_touch_huge_pages(const struct verdict *verdict, const struct report *run,
+			      struct verdict_cause *cause)
 {
 	const struct evidence_sum *sum;
 	const struct contents_huge *huge = main_huge(run, false, &sum);
 	struct verdict_cause again = { 0 };
 
 	if (!huge || sum->total_ns < MAIN_SHARE * run->faults.classes[FAULT_ANON].whole.total_ns ||
-	    !claim_touches(cause, run, FAULT_ANON) || verdict_touched_again(verdict, run, &again))
+	    !claim_touches(cause, run, FAULT_ANON) || verdict_touch_again(verdict, run, &again))
 		return false;
 	state_huge(run, huge, sum, cause);
 	return true;
 }
 
-bool verdict_hugetlb(const struct verdict *verdict, const struct report *run,
-		     struct verdict_cause *cause)
+bool verdict_touch_hugetlb(const struct verdict *verdict, const struct report *run,
+			   struct verdict_cause *cause)
 {
 	const struct evidence_sum *sum;
 	const struct contents_huge *huge = main_huge(run, true, &sum);
@@ -284,16 +284,16 @@ bool verdict_hugetlb(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-bool verdict_is_dax(const struct report *run)
+bool verdict_touch_is_dax(const struct report *run)
 {
 	return run->contents.dax_small &&
 	       run->contents.dax_small >= FEW_SHARE * run->faults.all.count;
 }
 
-bool verdict_dax(const struct verdict *verdict, const struct report *run,
-		 struct verdict_cause *cause)
+bool verdict_touch_dax(const struct verdict *verdict, const struct report *run,
+		       struct verdict_cause *cause)
 {
-	if (!verdict_is_dax(run) || !verdict->place)
+	if (!verdict_touch_is_dax(run) || !verdict->place)
 		return false;
 	cause->weight = verdict_share_of(run, verdict->place->total_ns);
 	if (cause->weight < VERDICT_CAUSE_SHARE)
@@ -310,7 +310,7 @@ bool verdict_dax(const struct verdict *verdict, const struct report *run,
 }
 
 /* Files of the kernel's shared memory: MAP_SHARED without a file, tmpfs, memfd, System V. */
-bool verdict_is_shared_memory(const struct group *file)
+bool verdict_touch_is_shared_memory(const struct group *file)
 {
 	static const char *const names[] = { "/dev/zero", "/dev/shm/", "/memfd:", "/SYSV" };
 	size_t i;
@@ -349,17 +349,18 @@ static void state_shared_touches(const struct report *run, struct verdict_cause 
 	}
 }
 
-bool verdict_shared_memory(const struct verdict *verdict, const struct report *run,
-			   struct verdict_cause *cause)
+bool verdict_touch_shared_memory(const struct verdict *verdict, const struct report *run,
+				 struct verdict_cause *cause)
 {
 	const struct evidence_sum *made = &run->contents.by[PFSTAT_CONTENT_NEW];
 	const struct evidence_sum *present = &run->contents.by[PFSTAT_CONTENT_PRESENT];
 	const uint64_t known = made->count + present->count;
 	struct verdict_cause swap = { 0 };
 
-	if ((!verdict_is_shared_memory(verdict->place) &&
+	if ((!verdict_touch_is_shared_memory(verdict->place) &&
 	     known < MAIN_SHARE * run->faults.classes[FAULT_FILE].count) ||
-	    !claim_touches(cause, run, FAULT_FILE) || verdict_shared_swap(verdict, run, &swap))
+	    !claim_touches(cause, run, FAULT_FILE) ||
+	    verdict_memory_shared_swap(verdict, run, &swap))
 		return false;
 	verdict_state(cause, "%" PRIu64 " faults of shared memory, %.2f µs each on the CPU",
 		      run->faults.classes[FAULT_FILE].count, cpu_us(run, FAULT_FILE));

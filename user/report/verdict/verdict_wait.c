@@ -14,7 +14,7 @@
 
 #define KERNEL_SHARE 0.5
 
-bool verdict_claim_wait(struct verdict_cause *cause, const struct report *run,
+bool verdict_wait_claim(struct verdict_cause *cause, const struct report *run,
 			const char *const *waits)
 {
 	const struct fault_figures *all = &run->faults.all;
@@ -54,8 +54,8 @@ static enum cpu_wait main_cpu_wait(const struct report *run)
 	return CPU_WAIT_UNKNOWN;
 }
 
-bool verdict_runqueue(const struct verdict *verdict, const struct report *run,
-		      struct verdict_cause *cause)
+bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *run,
+			   struct verdict_cause *cause)
 {
 	static const struct {
 		const char *text, *remedy;
@@ -90,11 +90,11 @@ bool verdict_runqueue(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-bool verdict_userfaultfd(const struct verdict *verdict, const struct report *run,
-			 struct verdict_cause *cause)
+bool verdict_wait_userfaultfd(const struct verdict *verdict, const struct report *run,
+			      struct verdict_cause *cause)
 {
 	(void)verdict;
-	if (!verdict_claim_wait(cause, run, (const char *const[]){ WAIT_USERFAULTFD, NULL }))
+	if (!verdict_wait_claim(cause, run, (const char *const[]){ WAIT_USERFAULTFD, NULL }))
 		return false;
 	verdict_state(cause,
 		      "for %.0f %% of the faults' time threads waited for a handler of "
@@ -126,14 +126,14 @@ static const struct syscall_total *changes_of_mappings(const struct report *run,
 	return most;
 }
 
-bool verdict_mmap_lock(const struct verdict *verdict, const struct report *run,
-		       struct verdict_cause *cause)
+bool verdict_wait_mmap_lock(const struct verdict *verdict, const struct report *run,
+			    struct verdict_cause *cause)
 {
 	const struct syscall_total *call;
 	const char *name;
 
 	(void)verdict;
-	if (!verdict_claim_wait(cause, run,
+	if (!verdict_wait_claim(cause, run,
 				(const char *const[]){ WAIT_MMAP_LOCK, WAIT_VMA_LOCK, NULL }))
 		return false;
 	verdict_state(cause,
@@ -175,15 +175,15 @@ static bool is_on_server(const struct report *run, const struct server *server)
 			strlen(server->filesystem));
 }
 
-bool verdict_server(const struct verdict *verdict, const struct report *run,
-		    struct verdict_cause *cause)
+bool verdict_wait_server(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
 {
 	const struct server *server = servers, *end = servers + ARRAY_SIZE(servers);
 
 	(void)verdict;
 	for (; server < end; server++) {
 		*cause = (struct verdict_cause){ .rule = cause->rule, .certain = true };
-		if (verdict_claim_wait(cause, run, (const char *const[]){ server->wait, NULL }))
+		if (verdict_wait_claim(cause, run, (const char *const[]){ server->wait, NULL }))
 			break;
 		if (is_on_server(run, server) &&
 		    verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_FOREIGN)))
@@ -211,8 +211,8 @@ static bool has_own_rule(const char *wait)
 	return false;
 }
 
-bool verdict_contention(const struct verdict *verdict, const struct report *run,
-			struct verdict_cause *cause)
+bool verdict_wait_contention(const struct verdict *verdict, const struct report *run,
+			     struct verdict_cause *cause)
 {
 	const char *waited_for = verdict_wait_cause(run, PART_BLOCKED);
 
@@ -238,8 +238,8 @@ bool verdict_contention(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-bool verdict_page_lock(const struct verdict *verdict, const struct report *run,
-		       struct verdict_cause *cause)
+bool verdict_wait_page_lock(const struct verdict *verdict, const struct report *run,
+			    struct verdict_cause *cause)
 {
 	const uint32_t waits = VERDICT_PART(PART_FOREIGN) | VERDICT_PART(PART_BLOCKED);
 
@@ -257,8 +257,8 @@ bool verdict_page_lock(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-bool verdict_foreign(const struct verdict *verdict, const struct report *run,
-		     struct verdict_cause *cause)
+bool verdict_wait_foreign(const struct verdict *verdict, const struct report *run,
+			  struct verdict_cause *cause)
 {
 	const char *waited_for = verdict_wait_cause(run, PART_FOREIGN);
 
@@ -286,8 +286,8 @@ bool verdict_foreign(const struct verdict *verdict, const struct report *run,
 }
 
 /* Only if no other rule names a cause, see verdict_rules.c. */
-bool verdict_kernel(const struct verdict *verdict, const struct report *run,
-		    struct verdict_cause *cause)
+bool verdict_wait_kernel(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
 {
 	(void)verdict;
 	cause->weight = verdict_share_of(run, run->evidence.kernel_ns);
@@ -297,7 +297,7 @@ bool verdict_kernel(const struct verdict *verdict, const struct report *run,
 		      "%.0f %% of the faults' time was taken in system calls: the kernel copied to "
 		      "or from memory that was not mapped, pinned it, or populated it",
 		      100 * cause->weight);
-	verdict_add_caller(cause, run);
+	verdict_code_add_caller(cause, run);
 	verdict_add(cause, ".");
 	verdict_advise(cause, "pfdrive report --with syscalls has the times of the calls; reuse "
 			      "buffers that are mapped already.");

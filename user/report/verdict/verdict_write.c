@@ -34,8 +34,8 @@ static double sleep_share(const struct report *run)
 	       (disk + ahead);
 }
 
-bool verdict_holes(const struct verdict *verdict, const struct report *run,
-		   struct verdict_cause *cause)
+bool verdict_write_holes(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
 {
 	const uint32_t classes = VERDICT_CLASS(FAULT_DISK) | VERDICT_CLASS(FAULT_READAHEAD);
 	const uint64_t faults =
@@ -69,8 +69,8 @@ static uint64_t mkwrite_ns(const struct report *run, uint64_t *calls)
 	return call->total_ns > class->whole.total_ns ? call->total_ns : class->whole.total_ns;
 }
 
-bool verdict_page_mkwrite(const struct verdict *verdict, const struct report *run,
-			  struct verdict_cause *cause)
+bool verdict_write_page_mkwrite(const struct verdict *verdict, const struct report *run,
+				struct verdict_cause *cause)
 {
 	const char *waited_for = verdict_class_wait_cause(run, FAULT_MKWRITE);
 	struct verdict_cause writeback = { 0 };
@@ -79,9 +79,9 @@ bool verdict_page_mkwrite(const struct verdict *verdict, const struct report *ru
 
 	verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_MKWRITE), VERDICT_ALL);
 	cause->weight = verdict_share_of(run, ns);
-	if (verdict_writeback(verdict, run, &writeback))
+	if (verdict_write_writeback(verdict, run, &writeback))
 		cause->weight -= writeback.weight;
-	if (!verdict_is_worth(run, cause->weight) || verdict_is_dax(run))
+	if (!verdict_is_worth(run, cause->weight) || verdict_touch_is_dax(run))
 		return false;
 	verdict_state(cause,
 		      "%" PRIu64
@@ -100,11 +100,11 @@ bool verdict_page_mkwrite(const struct verdict *verdict, const struct report *ru
 	return true;
 }
 
-bool verdict_writeback(const struct verdict *verdict, const struct report *run,
-		       struct verdict_cause *cause)
+bool verdict_write_writeback(const struct verdict *verdict, const struct report *run,
+			     struct verdict_cause *cause)
 {
 	(void)verdict;
-	if (!verdict_claim_wait(cause, run, (const char *const[]){ WAIT_WRITEBACK, NULL }))
+	if (!verdict_wait_claim(cause, run, (const char *const[]){ WAIT_WRITEBACK, NULL }))
 		return false;
 	verdict_state(cause,
 		      "too many pages are dirty: for %.0f %% of the faults' time the kernel put "
@@ -117,8 +117,8 @@ bool verdict_writeback(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-bool verdict_cached(const struct verdict *verdict, const struct report *run,
-		    struct verdict_cause *cause)
+bool verdict_write_cached(const struct verdict *verdict, const struct report *run,
+			  struct verdict_cause *cause)
 {
 	const struct evidence_sum *reads = &run->evidence.cached_reads;
 
@@ -128,7 +128,7 @@ bool verdict_cached(const struct verdict *verdict, const struct report *run,
 					parts_with(PART_ON_CPU) };
 	cause->weight = verdict_share_of(run, reads->total_ns - reads->off_cpu_ns);
 	if (!verdict_is_worth(run, cause->weight) || reads->count < FEW_CACHED ||
-	    verdict_is_dax(run))
+	    verdict_touch_is_dax(run))
 		return false;
 	verdict_state(cause,
 		      "%" PRIu64 " small faults mapped pages that were in the page cache, %.2f µs "

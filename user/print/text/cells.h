@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Figures as cells of a grid, with one format for each kind of number. */
+#ifndef PFSTAT_USER_CELLS_H
+#define PFSTAT_USER_CELLS_H
+
+#include <stdint.h>
+
+#include "analyze/analysis.h"
+#include "report/view.h"
+#include "util/grid.h"
+
+/* Prints n/a for COUNT_NA. */
+void cell_count(struct grid *grid, uint64_t count);
+/* Prints at least two digits, and three where the study would have printed 0.1. NAN: a dash. */
+void cell_scaled(struct grid *grid, double value);
+/* Prints per cent. A small share is never printed as 0. NAN: a dash. */
+void cell_share(struct grid *grid, double share);
+/* Prints mean ± standard deviation. @fine: with as many digits as the deviation needs. */
+void cell_spread(struct grid *grid, struct spread spread, bool fine);
+void cells_text(struct grid *grid, const char *text, unsigned int times);
+/* Prints four cells in µs: the mean over count, p50, p99 and max; dashes if count is 0. */
+void cells_times(struct grid *grid, const struct part_figures *figures, uint64_t count);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Tables of the extras. Each returns 0 or a negative errno. */
+#ifndef PFSTAT_USER_TABLE_MEASURES_H
+#define PFSTAT_USER_TABLE_MEASURES_H
+
+#include <stdio.h>
+
+#include "report/view.h"
+
+/* The requested tables, with an empty line before each. */
+int table_measures(FILE *out, const struct report *run);
+/* For several runs: means and standard deviations, then the tables of each run that have none. */
+int table_measures_of_runs(FILE *out, const struct view *views, size_t nr);
+
+int table_maps(FILE *out, const struct map_list *maps);
+
+#endif

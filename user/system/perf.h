@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * perf_event_open(2), for which glibc has no wrapper, the setting that restricts it, and a growing
+ * list of descriptors.
+ */
+#ifndef PFSTAT_USER_PERF_H
+#define PFSTAT_USER_PERF_H
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Returns a descriptor with close-on-exec, or a negative errno. */
+int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu);
+/* Like perf_open(), in the event group of @leader, an open descriptor; -1: a new group. */
+int perf_open_in_group(struct perf_event_attr *attr, pid_t tid, int cpu, int leader);
+
+/* kernel.perf_event_paranoid as text, "n/a" if it cannot be read. */
+const char *perf_paranoid(void);
+
+struct perf_fds {
+	int *fds;
+	size_t count, room;
+};
+
+/* Takes ownership of @fd: closes it on failure, which is -ENOMEM. */
+int perf_fds_add(struct perf_fds *fds, int fd);
+/* Closes all descriptors after the first @count. */
+void perf_fds_cut(struct perf_fds *fds, size_t count);
+void perf_fds_exit(struct perf_fds *fds);
+
+#endif

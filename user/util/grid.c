@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Builds a table cell by cell, and prints it or passes it to a printer of another format. The first
+ * error is kept and returned by grid_close(), so that callers need not check each cell.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+#include <wctype.h>
+
+#include "util/grid.h"
+#include "util/utf8.h"
+
+#define GRID_SEPARATOR "  "
+
+static struct {
+	grid_taker take;
+	void *context;
+} redirection;
+
+void grid_redirect(grid_taker take, void *context)
+{
+	redirection.take = take;
+	redirection.context = context;
+}
+
+void grid_open(struct grid *grid, const char *const *headings, size_t nr)
+{
+	size_t i;
+
+	*grid = (struct grid){ .headings = calloc(nr, sizeof(*grid->headings)), .nr_columns = nr };
+	if (!grid->headings)
+		grid->err = -ENOMEM;
+	for (i = 0; !grid->err && i < nr; i++) {
+		grid->headings[i] = strdup(headings[i]);
+		if (!grid->headings[i])
+			grid->err = -ENOMEM;
+	}
+}
+
+static int grid_grow(struct grid *grid, size_t size)
+{
+	char **cells = realloc(grid->cells, size * sizeof(*cells));
+	const char **titles;
+
+	if (!cells)
+		return -ENOMEM;
+	grid->cells = cells;
+	titles = realloc(grid->titles, size * sizeof(*titles));
+	if (!titles)
+		return -ENOMEM;
+	grid->titles = titles;
+	grid->size = size;
+	return 0;
+}
+
+void grid_row(struct grid *grid)
+{
+	const size_t first = grid->nr_rows * grid->nr_columns, needed = first + grid->nr_columns;
+
+	grid->column = 0;
+	if (!grid->err && needed > grid->size)
+		grid->err = grid_grow(grid, 2 * needed);
+	if (grid->err)
+		return;
+	memset(grid->cells + first, 0, grid->nr_columns * sizeof(*grid->cells));
+	memset(grid->titles + first, 0, grid->nr_columns * sizeof(*grid->titles));
+	grid->nr_rows++;
+}
+
+void grid_cell(struct grid *grid, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
+		grid->err = -ENOMEM;
+	}
+	va_end(arguments);
+	/* grid_print_cell() escapes control characters, but not these. */
+	if (text)
+		utf8_hide_bidi(text);
+	if (!grid->err && (!grid->nr_rows || grid->column == grid->nr_columns))
+		grid->err = -EINVAL;
+	if (grid->err)
+		free(text);
+	else
+		grid->cells[(grid->nr_rows - 1) * grid->nr_columns + grid->column++] = text;
+}
+
+void grid_title(struct grid *grid, const char *title)
+{
+	if (!grid->err && grid->column)
+		grid->titles[(grid->nr_rows - 1) * grid->nr_columns + grid->column - 1] = title;
+}
+
+const char *grid_text(struct grid *grid, size_t width, const char *text)
+{
+	const char *blank, *end = NULL;
+
+	/* Other formats have no limit on the length of a line. */
+	if (strlen(text) <= width || redirection.take)
+		end = text + strlen(text);
+	for (blank = strchr(text, ' '); blank && !end; blank = strchr(blank + 1, ' '))
+		/* A word that is longer than the width is not broken. */
+		if (strcspn(blank + 1, " ") + (blank + 1 - text) > width)
+			end = blank;
+	if (!end)
+		end = text + strlen(text);
+	grid_cell(grid, "%.*s", (int)(end - text), text);
+	return *end ? end + 1 : end;
+}
+
+bool grid_is_right(const struct grid *grid, size_t column)
+{
+	return grid->headings[column][0] == '>';
+}
+
+const char *grid_heading(const struct grid *grid, size_t column)
+{
+	return grid->headings[column] + 1;
+}
+
+const char *grid_at(const struct grid *grid, size_t row, size_t column)
+{
+	return grid->cells[row * grid->nr_columns + column] ?: "";
+}
+
+const char *grid_title_at(const struct grid *grid, size_t row, size_t column)
+{
+	return grid->titles[row * grid->nr_columns + column];
+}
+
+/*
+ * Returns the length of a character that is printable, or 0, and its width in columns. A system
+ * without locale files knows the width of ASCII only; the others then count as 1.
+ */
+static size_t grid_character(const char *text, size_t bytes, size_t *width)
+{
+	mbstate_t state = { 0 };
+	wchar_t character;
+	size_t length;
+
+	*width = 1;
+	if (MB_CUR_MAX == 1)
+		return utf8_printable(text, bytes);
+	length = mbrtowc(&character, text, bytes, &state);
+	if (!length || length > bytes || !iswprint(character))
+		return 0;
+	*width = wcwidth(character) > 0 ? wcwidth(character) : 0;
+	return length;
+}
+
+/*
+ * Prints a cell, or only counts if out is NULL. Returns its width in columns. Each byte of a
+ * character that is not printable is shown as \xHH, and so is a backslash before an x.
+ */
+static size_t grid_print_cell(FILE *out, const char *text)
+{
+	size_t total = 0, bytes = strlen(text), length, width;
+
+	for (; bytes; text += length, bytes -= length) {
+		length = text[0] == '\\' && text[1] == 'x' ? 0 :
+							     grid_character(text, bytes, &width);
+		if (length) {
+			total += width;
+			if (out)
+				fwrite(text, length, 1, out);
+			continue;
+		}
+		length = 1;
+		total += 4;
+		if (out)
+			fprintf(out, "\\x%02x", (unsigned char)*text);
+	}
+	return total;
+}
+
+static size_t grid_column_width(const struct grid *grid, size_t column)
+{
+	size_t widest = grid->no_headings ? 0 : grid_print_cell(NULL, grid_heading(grid, column));
+	size_t row, width;
+
+	/* An empty column has one blank. */
+	widest = widest ?: 1;
+	for (row = 0; row < grid->nr_rows; row++) {
+		width = grid_print_cell(NULL, grid_at(grid, row, column));
+		widest = width > widest ? width : widest;
+	}
+	return widest;
+}
+
+/* Prints a row without blanks at its end. @row: SIZE_MAX for the headings. */
+static void grid_print_row(const struct grid *grid, FILE *out, size_t row, const size_t *widths)
+{
+	size_t column, pad, blanks = 0;
+	const char *text;
+
+	for (column = 0; column < grid->nr_columns; column++) {
+		text = row == SIZE_MAX ? grid_heading(grid, column) : grid_at(grid, row, column);
+		pad = widths[column] - grid_print_cell(NULL, text);
+		if (grid_is_right(grid, column))
+			blanks += pad;
+		if (*text) {
+			fprintf(out, "%*s", (int)blanks, "");
+			grid_print_cell(out, text);
+			blanks = 0;
+		}
+		if (!grid_is_right(grid, column))
+			blanks += pad;
+		blanks += strlen(GRID_SEPARATOR);
+	}
+	fputc('\n', out);
+}
+
+static int grid_print(const struct grid *grid, FILE *out)
+{
+	size_t *widths, i;
+
+	if (!grid->nr_rows)
+		return 0;
+	widths = calloc(grid->nr_columns, sizeof(*widths));
+	if (!widths)
+		return -ENOMEM;
+	for (i = 0; i < grid->nr_columns; i++)
+		widths[i] = grid_column_width(grid, i);
+	if (!grid->no_headings)
+		grid_print_row(grid, out, SIZE_MAX, widths);
+	for (i = 0; i < grid->nr_rows; i++)
+		grid_print_row(grid, out, i, widths);
+	free(widths);
+	return 0;
+}
+
+int grid_close(struct grid *grid, FILE *out)
+{
+	int err = grid->err;
+	size_t i;
+
+	if (!err && redirection.take)
+		err = redirection.take(redirection.context, grid, out);
+	else if (!err)
+		err = grid_print(grid, out);
+	for (i = 0; i < grid->nr_rows * grid->nr_columns; i++)
+		free(grid->cells[i]);
+	free(grid->cells);
+	free(grid->titles);
+	for (i = 0; grid->headings && i < grid->nr_columns; i++)
+		free(grid->headings[i]);
+	free(grid->headings);
+	return err;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Settings of a mapping: advice, read-ahead, populate. */
+#ifndef PFSTAT_USER_POLICY_H
+#define PFSTAT_USER_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "system/readahead_setting.h"
+
+#define POLICY_ADVICE_NAMES "normal, random, sequential, willneed"
+
+struct policy {
+	int advice;		 /* MADV_*; -1: no advice */
+	int64_t readahead_bytes; /* of the file when it is opened; -1: the device's */
+	bool populate;		 /* all pages, before the first access */
+};
+
+#define POLICY_NONE ((struct policy){ .advice = -1, .readahead_bytes = -1 })
+
+/* Parses one of POLICY_ADVICE_NAMES; otherwise -EINVAL. */
+int policy_parse_advice(struct policy *policy, const char *text);
+
+/*
+ * A file copies its read-ahead when it is opened (f_ra, file_ra_state_init()), mostly from
+ * its device. So change the device's setting only for that moment: begin, open the file,
+ * end. A lock admits one program at a time.
+ * @bytes: a multiple of the page size. -EOPNOTSUPP: the file system has no setting of its
+ * own.
+ */
+struct policy_readahead {
+	char path[READAHEAD_SETTING_PATH];
+	char before[32];
+	int fd; /* of the setting, locked; -1: nothing to restore */
+};
+
+#define POLICY_READAHEAD_NONE ((struct policy_readahead){ .fd = -1 })
+
+int policy_readahead_begin(struct policy_readahead *readahead, const char *file, int64_t bytes);
+/* Returns 0, or the reason why the old setting could not be restored. */
+int policy_readahead_end(struct policy_readahead *readahead);
+
+#endif
