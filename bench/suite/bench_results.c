@@ -66,17 +66,6 @@ struct bench_row *bench_results_find(const struct bench_results *results, const 
 	return NULL;
 }
 
-const char *bench_unit_name(enum bench_unit unit)
-{
-	static const char *const names[] = {
-		[BENCH_NS] = "ns",
-		[BENCH_MBS] = "MB/s",
-		[BENCH_BYTES] = "bytes",
-	};
-
-	return names[unit];
-}
-
 void bench_results_free(struct bench_results *results)
 {
 	free(results->rows);

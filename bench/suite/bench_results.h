@@ -107,7 +107,6 @@ struct bench_noise bench_results_noise(const struct bench_results *results);
 
 /* NULL: no row has that name. */
 struct bench_row *bench_results_find(const struct bench_results *results, const char *name);
-const char *bench_unit_name(enum bench_unit unit);
 void bench_results_free(struct bench_results *results);
 
 #endif

@@ -5,11 +5,133 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <pfstat/event.h>
+
 #include "collect/event_rings.h"
+#include "model/item_valid.h"
+
+/*
+ * One BPF ring buffer, read in place. libbpf's reader has one order only, ring after ring, and
+ * cannot stop at a position (ring__consume_n() came with 1.5); here the events of all CPUs are
+ * merged by time. The kernel maps the data and its position read-only; the consumer position is in
+ * a separate page that this reader writes. The layout is that of the kernel's <linux/bpf.h>.
+ */
+struct event_ring {
+	int fd;
+	uint64_t *consumed;	  /* the page that the reader writes */
+	const uint64_t *produced; /* the kernel's page; the data follow it, mapped twice */
+	const char *data;
+	uint64_t bytes;
+	uint64_t next;	/* position of the event to be read next */
+	uint64_t limit; /* position when event_ring_look() was called */
+};
+
+static void event_ring_close(struct event_ring *ring)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+
+	if (ring->consumed)
+		munmap(ring->consumed, page);
+	if (ring->produced)
+		munmap((void *)ring->produced, page + 2 * ring->bytes);
+	if (ring->fd >= 0)
+		close(ring->fd);
+	*ring = (struct event_ring){ .fd = -1 };
+}
+
+/* A ring of so many bytes, a power of two of pages. A negative errno. */
+static int event_ring_open(struct event_ring *ring, uint32_t bytes)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	void *pages;
+
+	*ring = (struct event_ring){ .bytes = bytes };
+	ring->fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "event_ring", 0, 0, bytes, NULL);
+	if (ring->fd < 0)
+		return -errno;
+	pages = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+	if (pages != MAP_FAILED)
+		ring->consumed = pages;
+	pages = mmap(NULL, page + 2 * ring->bytes, PROT_READ, MAP_SHARED, ring->fd, page);
+	if (pages != MAP_FAILED)
+		ring->produced = pages;
+	ring->data = (const char *)pages + page;
+	if (ring->consumed && ring->produced)
+		return 0;
+	event_ring_close(ring);
+	return -ENOMEM;
+}
+
+/* From here on event_ring_peek() returns the events that are in the ring by now. */
+static void event_ring_look(struct event_ring *ring)
+{
+	/* Pairs with the kernel's release: the headers of the events before it are there. */
+	ring->limit = __atomic_load_n(ring->produced, __ATOMIC_ACQUIRE);
+}
+
+static const uint32_t *event_ring_header_of(const struct event_ring *ring)
+{
+	return (const uint32_t *)(ring->data + (ring->next & (ring->bytes - 1)));
+}
+
+/* The header of the next entry. */
+static uint32_t event_ring_length_of(const struct event_ring *ring)
+{
+	/* Pairs with the kernel's exchange: the event is complete. */
+	return __atomic_load_n(event_ring_header_of(ring), __ATOMIC_ACQUIRE);
+}
+
+static void event_ring_skip(struct event_ring *ring, uint32_t length)
+{
+	const uint32_t bytes = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+	ring->next += (bytes + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
+	/* Pairs with the kernel's acquire: the event was read. */
+	__atomic_store_n(ring->consumed, ring->next, __ATOMIC_RELEASE);
+}
+
+/*
+ * The oldest unread event, in place: it stays until event_ring_next(). It waits for an event
+ * that a program is still writing. NULL: there is none, or *err is -EPROTO and it is not an
+ * event as <pfstat/event.h> has it.
+ */
+static const struct pfstat_event *event_ring_peek(struct event_ring *ring, int *err)
+{
+	const struct pfstat_event *event;
+	uint32_t length;
+
+	while (ring->next < ring->limit) {
+		length = event_ring_length_of(ring);
+		if (length & BPF_RINGBUF_BUSY_BIT) {
+			sched_yield();
+			continue;
+		}
+		if (length & BPF_RINGBUF_DISCARD_BIT) {
+			event_ring_skip(ring, length);
+			continue;
+		}
+		event = (const void *)(event_ring_header_of(ring) +
+				       BPF_RINGBUF_HDR_SZ / sizeof(uint32_t));
+		if (item_valid_event(event, length))
+			return event;
+		*err = -EPROTO;
+		return NULL;
+	}
+	return NULL;
+}
+
+static void event_ring_next(struct event_ring *ring)
+{
+	event_ring_skip(ring, event_ring_length_of(ring));
+}
 
 static int event_rings_add(const struct event_rings *rings, const struct event_ring *ring)
 {

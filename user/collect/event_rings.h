@@ -7,8 +7,9 @@
 
 #include <pfstat/event.h>
 
-#include "collect/event_ring.h"
 #include "collect/time_heap.h"
+
+struct event_ring;
 
 struct event_rings {
 	struct event_ring *rings;

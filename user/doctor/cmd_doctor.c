@@ -6,16 +6,47 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collect/events.h"
+#include "collect/fault_source_module.h"
 #include "doctor/doctor.h"
 #include "doctor/doctor_facts.h"
 #include "doctor/doctor_print.h"
-#include "doctor/doctor_try.h"
+#include "system/bpf_call.h"
+#include "system/syscall_filter.h"
 #include "util/argument.h"
 #include "util/message.h"
+
+static void doctor_try_module(struct doctor_attempt *attempt)
+{
+	const struct fault_source_options options = { .fault_around = true, .only_fd = -1 };
+	struct fault_source *source;
+
+	attempt->err =
+		fault_source_module.open(&source, &options, attempt->why, sizeof(attempt->why));
+	if (!attempt->err)
+		fault_source_module.close(source);
+}
+
+/*
+ * Fills facts->tries. Call it after doctor_facts_read() of the running system. It opens and closes
+ * the module's session, loads and unloads the eBPF programs, and opens and closes an event of perf.
+ */
+static void doctor_try_sources(struct doctor_facts *facts)
+{
+	struct doctor_tries *tries = &facts->tries;
+
+	tries->made = true;
+	tries->filtered = syscall_filter_is_set();
+	tries->bpf_call = bpf_call_try();
+	perf_access_try(&tries->perf);
+	doctor_try_module(&tries->module);
+	/* Without BTF, libbpf has no types to load them with. */
+	tries->bpf.err = facts->btf ? events_try(tries->bpf.why, sizeof(tries->bpf.why)) : -ENOENT;
+}
 
 struct doctor_options {
 	const char *root, *path;

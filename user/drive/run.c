@@ -6,6 +6,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,14 +16,51 @@
 #include <pfstat/control.h>
 
 #include "drive/phases.h"
-#include "drive/progress.h"
 #include "drive/run.h"
 #include "run/measurement.h"
 #include "system/machine_state.h"
 #include "util/message.h"
 #include "util/signals.h"
 #include "workload/cache_state.h"
+#include "workload/pattern.h"
 #include "workload/stores.h"
+
+/* The collector's thread prints the progress at each tick; the accesses only count. */
+struct progress {
+	const struct pattern_watch *watch;
+	uint64_t accesses;
+	unsigned int number, of;
+	bool shown;
+};
+
+#define TICK_MS 500
+
+/* Returns -1 if standard error is not a terminal, so no tick is needed. */
+static int progress_tick_ms(void)
+{
+	return isatty(STDERR_FILENO) ? TICK_MS : -1;
+}
+
+static void progress_tick(void *context)
+{
+	struct progress *progress = context;
+	unsigned int percent = 100.0 * progress->watch->done / progress->accesses;
+
+	fputs("\r", stderr);
+	if (progress->of > 1)
+		fprintf(stderr, "run %u of %u, ", progress->number, progress->of);
+	fprintf(stderr, "%u %% ", percent);
+	fflush(stderr);
+	progress->shown = true;
+}
+
+/* Removes the line. */
+static void progress_end(struct progress *progress)
+{
+	if (progress->shown)
+		fputs("\r\033[K", stderr);
+	progress->shown = false;
+}
 
 #define EVENTS_RING_MIN (1U << 20)
 #define EVENTS_RING_MAX (16U << 20)

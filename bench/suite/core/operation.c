@@ -87,3 +87,14 @@ pid_t bench_fork(void)
 		_exit(EXIT_FAILURE);
 	return 0;
 }
+
+const char *bench_unit_name(enum bench_unit unit)
+{
+	static const char *const names[] = {
+		[BENCH_NS] = "ns",
+		[BENCH_MBS] = "MB/s",
+		[BENCH_BYTES] = "bytes",
+	};
+
+	return names[unit];
+}

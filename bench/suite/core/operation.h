@@ -124,4 +124,6 @@ pid_t bench_fork(void);
 /* Makes the compiler assume that the value is used and changed. */
 #define bench_use(value) __asm__ volatile("" : "+r"(value) : : "memory")
 
+const char *bench_unit_name(enum bench_unit unit);
+
 #endif
