@@ -51,12 +51,14 @@ static void check_choice(size_t nr, uint64_t weights, unsigned int open, uint64_
 	uint64_t floor = random_next(state) % weights, sorted_floor = floor;
 	size_t folded, i;
 
-	for (i = 0; i < nr; i++)
-		sorted[i] = entries[i] = (struct folding_entry){
+	for (i = 0; i < nr; i++) {
+		entries[i] = (struct folding_entry){
 			.weight = random_next(state) % weights,
 			.number = i + 1,
 			.closed = random_next(state) % open == 0,
 		};
+		sorted[i] = entries[i];
+	}
 	folded = choose_sorted(sorted, nr, &sorted_floor);
 	ck_assert_uint_eq(folding_choose(entries, nr, &floor), folded);
 	ck_assert_uint_eq(floor, sorted_floor);

@@ -24,9 +24,9 @@ struct folding_entry {
 };
 
 /*
- * Moves those to be folded to the front, in any order, and raises *floor. Returns their number: half
- * of all, or the closed ones among these if they are half of them. At least one if there are two
- * entries.
+ * Moves those to be folded to the front, in any order, and raises *floor. Returns their number:
+ * half of all, or the closed ones among these if they are half of them. At least one if there are
+ * two entries.
  */
 size_t folding_choose(struct folding_entry *entries, size_t nr, uint64_t *floor);
 
