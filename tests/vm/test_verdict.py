@@ -22,15 +22,21 @@ for number in random.Random(1).sample(range(len(data) // mmap.PAGESIZE // 16), 1
         data[(number * 16 + page) * mmap.PAGESIZE]
 """
 
+# The child ends after the writes: once it is gone, the pages are no longer shared.
 FORKS = """
 import mmap, os
 data = bytearray(4 << 20)
 for i in range(30):
+    read, write = os.pipe()
     child = os.fork()
     if not child:
+        os.close(write)
+        os.read(read, 1)
         os._exit(0)
     for page in range(0, len(data), mmap.PAGESIZE):
         data[page] = i
+    os.close(read)
+    os.close(write)
     os.waitpid(child, 0)
 """
 
@@ -87,12 +93,13 @@ def test_the_report_begins_with_the_verdict():
     assert "Page faults were in progress" in lines[0], lines[:6]
     assert any(line.startswith("Cause: ") for line in lines[:6])
     assert any(line.startswith("Try: ") for line in lines[:8])
-    assert len(lines) <= 45
+    assert len(lines) <= 48
 
 
 def test_copies_after_forks_are_named():
     result, _ = record("python3", "-c", FORKS)
-    cause = causes(result)["copy-after-fork"]
+    cause = causes(result).get("copy-after-fork")
+    assert cause, result["verdict"]
     assert "each of 30 forks" in cause["text"]
     assert cause["certain"]
 
