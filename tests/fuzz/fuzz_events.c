@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "user/print/fuzz_report.h"
+#include "user/print/print_report.h"
 #include "user/system/proc_maps.h"
 #include "user/collect/reorder_queue.h"
 #include "user/collect/record_ring.h"
