@@ -1088,7 +1088,7 @@ TEST(test_the_longest_faults_are_repeated_on_tracks_of_their_own)
 	json_t *root;
 
 	begin();
-	trace_repeat_slowest(trace, 3);
+	trace_print_repeat_slowest(trace, 3);
 	fault.parts_known = false;
 	fault.nr_spans = 0;
 	fault.request.event.size = 0;

@@ -150,7 +150,7 @@ int table_run(FILE *out, const struct view *view)
 		err = table_parts(out, view);
 	fputc('\n', out);
 	if (!err && view->run->faults.all.count) {
-		err = table_percentiles(out, view->run);
+		err = table_tail_percentiles(out, view->run);
 		fputc('\n', out);
 	}
 	if (!err && view->run->groups.wanted) {
@@ -176,7 +176,7 @@ static int table_of_one(FILE *out, const struct view *view)
 
 static int table_tail(FILE *out, const struct view *view)
 {
-	int err = table_percentiles(out, view->run);
+	int err = table_tail_percentiles(out, view->run);
 
 	if (view->run->faults.all.count)
 		fputc('\n', out);

@@ -37,14 +37,14 @@ int table_parts_all(FILE *out, const struct view *view);
 int table_waits(FILE *out, const struct report *run);
 void table_waits_short(FILE *out, const struct report *run);
 /* Words of a kernel stack, innermost first: "a < b < ...", as many as fit into the bytes. */
-void table_functions(char *text, size_t size, const char *functions);
+void table_waits_functions(char *text, size_t size, const char *functions);
 /*
  * The longest faults: a table of them, then each with its parts, sleeps and requests. Sentences
  * are wrapped to the columns.
  */
 int table_slowest(FILE *out, const struct view *view, size_t columns);
 /* The percentiles of whole faults by class; the line has the tail of all faults. */
-int table_percentiles(FILE *out, const struct report *run);
+int table_tail_percentiles(FILE *out, const struct report *run);
 void table_tail_line(FILE *out, const struct report *run);
 int table_parts_requests(FILE *out, const struct report *run);
 int table_parts_readahead(FILE *out, const struct report *run);

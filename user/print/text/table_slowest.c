@@ -256,7 +256,7 @@ static void slow_wait_cell(struct grid *grid, const struct wait_row *row)
 		grid_cell(grid, "%s", "");
 		return;
 	}
-	table_functions(functions, sizeof(functions), row->functions);
+	table_waits_functions(functions, sizeof(functions), row->functions);
 	grid_cell(grid, "%s%s%s", row->cause ?: "", row->cause ? ": " : "", functions);
 }
 

@@ -29,7 +29,7 @@ static void percentiles_row(struct grid *grid, const char *name, const char *tit
 	cell_percentile(grid, faults->whole.max_ns);
 }
 
-int table_percentiles(FILE *out, const struct report *run)
+int table_tail_percentiles(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = { "<Class",    ">Faults",	   ">p50 µs", ">p99 µs",
 						">p99.9 µs", ">p99.99 µs", ">Max µs" };

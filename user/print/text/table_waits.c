@@ -15,7 +15,7 @@
 #define SMALL_WAIT    0.01 /* of the faults' time; left out of the short report */
 #define FULL_COLUMNS  54
 
-void table_functions(char *text, size_t size, const char *functions)
+void table_waits_functions(char *text, size_t size, const char *functions)
 {
 	size_t length, used = 0;
 
@@ -53,7 +53,7 @@ void table_waits_short(FILE *out, const struct report *run)
 		row = &run->waits.rows[i];
 		if (row->total_ns < SMALL_WAIT * whole_ns)
 			break;
-		table_functions(functions, sizeof(functions), row->functions);
+		table_waits_functions(functions, sizeof(functions), row->functions);
 		fprintf(out, "Slept %.2f ms, %" PRIu64 " time%s, ", row->total_ns / 1e6,
 			row->sleeps, row->sleeps == 1 ? "" : "s");
 		if (row->cause)
@@ -71,7 +71,7 @@ static void wait_row_print(struct grid *grid, const struct report *run, const st
 	char functions[2 * PFSTAT_WAIT_BYTES];
 	const char *rest;
 
-	table_functions(functions, sizeof(functions), row->functions);
+	table_waits_functions(functions, sizeof(functions), row->functions);
 	grid_row(grid);
 	cell_count(grid, row->sleeps);
 	cell_scaled(grid, row->total_ns / 1e6);

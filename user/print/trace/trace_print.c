@@ -59,7 +59,7 @@ int trace_print_begin(struct trace_writer **opened, uint64_t page_bytes, FILE *o
 	return 0;
 }
 
-void trace_repeat_slowest(struct trace_writer *trace, unsigned int nr)
+void trace_print_repeat_slowest(struct trace_writer *trace, unsigned int nr)
 {
 	trace->slowest.max = nr;
 }
@@ -518,7 +518,8 @@ static int perfetto_printer_open(void **data, FILE *out, const struct analysis *
 	int err = trace_print_begin(&trace, analysis_page_bytes(analysis), out);
 
 	if (!err)
-		trace_repeat_slowest(trace, analysis_slowest(analysis)->max ?: SLOWEST_FAULTS);
+		trace_print_repeat_slowest(trace,
+					   analysis_slowest(analysis)->max ?: SLOWEST_FAULTS);
 	*data = trace;
 	return err;
 }

@@ -27,7 +27,7 @@ struct trace_writer;
 /* The caller still owns @out. 0 or a negative errno. */
 int trace_print_begin(struct trace_writer **trace, uint64_t page_bytes, FILE *out);
 /* The end of the trace has the longest faults again. Call it before the first fault. */
-void trace_repeat_slowest(struct trace_writer *trace, unsigned int nr);
+void trace_print_repeat_slowest(struct trace_writer *trace, unsigned int nr);
 /* An item_sink. Call it before the analysis has the item, so that arrows find their requests. */
 int trace_print_item(void *trace, const struct item *item);
 /* An explain_sink. */
