@@ -143,6 +143,8 @@ static int still_thread_runs(struct still_thread *thread, uint64_t from_ns, uint
 
 static void still_thread_drop_intervals(struct still_thread *thread, size_t nr)
 {
+	if (!nr)
+		return;
 	thread->nr -= nr;
 	memmove(thread->intervals, thread->intervals + nr, thread->nr * sizeof(*thread->intervals));
 }
