@@ -126,7 +126,7 @@ def test_missing_figures_state_the_reason(browser, bare):
     missing = {figure.get_attribute("id"): figure.text
                for figure in browser.find_elements(By.TAG_NAME, "figure")
                if not figure.find_elements(By.TAG_NAME, "svg")}
-    assert set(missing) == {"parts", "readahead", "evictions"}
+    assert set(missing) == {"parts", "readahead", "evictions", "more_memory"}
     assert "no block I/O was traced" in missing["readahead"]
     assert "there was no eBPF" in missing["parts"]
 
