@@ -48,7 +48,7 @@ def test_figures_of_another_recording_are_removed(small, bare, tmp_path):
     (plots / "mine.txt").write_text("mine")
     pfdrive("report", bare.recording, "--plot", plots)
     there = {path.split(".")[0] for path in files(plots)}
-    assert there == set(FIGURES) - {"parts", "readahead", "evictions"} | {"mine"}
+    assert there == set(FIGURES) - {"parts", "readahead", "evictions", "more_memory"} | {"mine"}
 
 
 @pytest.fixture
