@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from conftest import pfdrive
-from test_page import FIGURES
+from test_page import FIGURES, SMALL
 
 ENDINGS = ("csv", "gnuplot", "png", "svg")
 
@@ -23,14 +23,14 @@ def no_gnuplot(tmp_path):
 
 
 def test_folder_has_exactly_the_expected_files(small):
-    assert files(small.plots) == sorted(f"{name}.{end}" for name in FIGURES for end in ENDINGS)
-    for name in FIGURES:
+    assert files(small.plots) == sorted(f"{name}.{end}" for name in SMALL for end in ENDINGS)
+    for name in SMALL:
         assert (small.plots / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
 def test_scripts_run_by_themselves(small, tmp_path):
     """They produce the same drawings."""
-    for name in FIGURES:
+    for name in SMALL:
         for end in ("csv", "gnuplot"):
             shutil.copy(small.plots / f"{name}.{end}", tmp_path)
         done = subprocess.run(["gnuplot", "-d", f"{name}.gnuplot"], cwd=tmp_path,
@@ -81,7 +81,7 @@ def test_without_gnuplot_data_and_scripts_are_written(small, tmp_path, no_gnuplo
     plots = tmp_path / "plots"
     _, said = pfdrive("report", small.recording, "--plot", plots, env=no_gnuplot, status=1)
     assert said.count("\n") == 1 and "gnuplot is not installed" in said
-    assert files(plots) == sorted(f"{name}.{end}" for name in FIGURES
+    assert files(plots) == sorted(f"{name}.{end}" for name in SMALL
                                   for end in ("csv", "gnuplot"))
 
 
