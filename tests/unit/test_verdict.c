@@ -414,6 +414,12 @@ TEST(test_files_that_are_not_in_the_page_cache)
 	check_cause(&s, "cold-file", false, "the fate of 11 is not known");
 	s.report.pages.evictions.overflow = 10;
 	check_cause(&s, "cold-file", true, "was not in the page cache");
+	/* The longest of these reads are the same time. */
+	s.report.evidence.tail =
+		(struct fault_tail){ .count = 10,
+				     .total_ns = 250 * MS,
+				     .longest = { .duration_ns = 60 * MS, .class = FAULT_DISK } };
+	check_no_cause(&s, "slow-tail");
 	s.files[0].fetches = 1000;
 	judge(&s);
 	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cold-file")->remedy, "prefetch apply"));

@@ -96,7 +96,7 @@ static void advise_slowest(struct verdict_cause *cause)
 			      "longest ones; pfdrive check --max-fault MS guards a limit.");
 }
 
-/* Few faults with most of the faults' time. Other rules know what they waited for. */
+/* Few faults have most of the faults' time. A cause of this time stands in place of the tail. */
 static bool verdict_tail_has_most(const struct report *run, struct verdict_cause *cause)
 {
 	const struct fault_tail *tail = &run->evidence.tail;
@@ -107,6 +107,7 @@ static bool verdict_tail_has_most(const struct report *run, struct verdict_cause
 		return false;
 	cause->certain = false;
 	cause->general = true;
+	cause->claim = (struct verdict_claim){ VERDICT_CLASS(tail->longest.class), VERDICT_ALL };
 	cause->weight = verdict_share_of(run, tail->total_ns);
 	verdict_state(cause,
 		      "the tail has most of the time: %" PRIu64
