@@ -9,13 +9,10 @@
 #include "user/analyze/pages/memory_curve.h"
 
 #define MAX_PAGES 8192U
-#define HIT_NS	  20
-#define MISS_NS	  1000
 
 static struct memory_curve *curve;
 static unsigned int inode = 70;
 static struct memory_curve_figures figures;
-static uint64_t now_ns;
 
 enum policy { LRU, FIFO, NR_POLICIES };
 
@@ -64,14 +61,14 @@ static void evict(unsigned int index)
 {
 	const struct memory_curve_page page = page_of(index);
 
-	ck_assert_int_eq(memory_curve_evict(curve, &page, now_ns++), 0);
+	ck_assert_int_eq(memory_curve_evict(curve, &page), 0);
 }
 
 static void return_page(unsigned int index, uint64_t total_ns)
 {
 	const struct memory_curve_page page = page_of(index);
 
-	memory_curve_return(curve, &page, now_ns++);
+	memory_curve_return(curve, &page);
 	if (total_ns)
 		memory_curve_fault(curve, &page, total_ns);
 }
@@ -86,7 +83,6 @@ static struct memory_curve_point point_of(uint64_t pages)
 
 static void open_curve(void)
 {
-	now_ns = 1;
 	curve = memory_curve_new(MAX_PAGES);
 }
 
@@ -137,7 +133,6 @@ static void run_sizes(enum pattern pattern, enum policy policy, unsigned int nr,
 		for (j = 1; j < 4; j++)
 			cache_access(&caches[j], page);
 		access = cache_access(&caches[0], page);
-		now_ns += access.hit ? HIT_NS : MISS_NS;
 		/* In this order the rank does not count the page that makes room. */
 		if (access.returned)
 			return_page(page, 5);

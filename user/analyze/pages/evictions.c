@@ -273,7 +273,7 @@ static int evict_from_curve(struct evictions *evictions, const struct pfstat_pag
 	int err = 0;
 
 	for (; evicted.index < page->pgoff + page->pages && !err; evicted.index++)
-		err = memory_curve_evict(evictions->curve, &evicted, page->event.ns);
+		err = memory_curve_evict(evictions->curve, &evicted);
 	return err;
 }
 
@@ -398,7 +398,7 @@ int evictions_add_read(struct evictions *evictions, const struct pfstat_block *b
 	int err = 0;
 
 	for (; returned.index < pgoff + pages; returned.index++)
-		memory_curve_return(evictions->curve, &returned, block->event.ns);
+		memory_curve_return(evictions->curve, &returned);
 	for (left = pages; left && !err; left -= nr, pgoff += nr) {
 		nr = page_chunks_within(&evictions->chunks, pgoff, left);
 		marks = page_chunks_find(&evictions->chunks, block->fs_dev, block->inode, pgoff);

@@ -2,8 +2,8 @@
 /*
  * Slots hold the pages that are out, in the order of their evictions. A Fenwick tree counts the
  * used slots, so a rank takes O(log n). A returning page leaves its slot empty. If no slot is
- * left, the pages move together. Each page of the sample also has the times that it was in and
- * out of memory, for the second model.
+ * left, the pages move together. Each page of the sample also has the times in and out of memory,
+ * for the second model. The unit of these times is an eviction, so that pauses do not count.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,7 +19,7 @@
 #define DISTANCE_LOG 40
 #define NR_BUCKETS   ((DISTANCE_LOG - BUCKETS_LOG) * BUCKETS + BUCKETS)
 
-/* A FIFO i keeps pages longer by the run's time / LONGER^i. */
+/* Each of so many FIFOs keeps pages LONGER times as much longer as the one before. */
 #define NR_FIFOS 96U
 #define LONGER	 1.125
 
@@ -37,12 +37,12 @@
 struct page_cycles {
 	uint64_t key, file;
 	struct page_cycles *next_of_file;
-	uint64_t since_ns;     /* of the last eviction or return */
+	uint64_t since;	       /* the last eviction or return */
 	uint32_t slot, bucket; /* plus one; 0: the page is not out, or no fault may wait for it */
 	uint32_t evictions, returns, periods;
 	uint32_t faults;
 	uint64_t total_ns;
-	double out_ns, out_square, in_ns;
+	double out, out_square, in; /* times, in evictions */
 };
 
 struct memory_curve {
@@ -53,7 +53,6 @@ struct memory_curve {
 	size_t nr_slots, next_slot, max_pages;
 	uint64_t nr_out;
 	unsigned int shift; /* one of 1 << shift pages is in the sample */
-	uint64_t first_ns, last_ns;
 	struct memory_curve_figures figures;
 	struct memory_curve_sums all, sums[NR_BUCKETS]; /* by distance */
 };
@@ -227,25 +226,22 @@ static struct page_cycles *page_get(struct memory_curve *curve,
 	return *err ? NULL : cycles;
 }
 
-int memory_curve_evict(struct memory_curve *curve, const struct memory_curve_page *page,
-		       uint64_t ns)
+int memory_curve_evict(struct memory_curve *curve, const struct memory_curve_page *page)
 {
 	struct page_cycles *cycles;
 	int err;
 
-	if (!curve->figures.evicted++)
-		curve->first_ns = ns;
-	curve->last_ns = ns;
+	curve->figures.evicted++;
 	cycles = page_get(curve, page, &err);
 	if (!cycles)
 		return err;
 	if (cycles->returns && !cycles->slot) {
 		cycles->periods++;
-		cycles->in_ns += ns - cycles->since_ns;
+		cycles->in += curve->figures.evicted - cycles->since;
 	}
 	/* If it is out, its return was not seen. */
 	slot_clear(curve, cycles);
-	cycles->since_ns = ns;
+	cycles->since = curve->figures.evicted;
 	cycles->evictions++;
 	cycles->bucket = 0;
 	if (curve->next_slot == curve->nr_slots)
@@ -274,12 +270,11 @@ static uint64_t bucket_end(unsigned int bucket)
 	return ((uint64_t)(bucket - shift * BUCKETS + 1) << shift) - 1;
 }
 
-void memory_curve_return(struct memory_curve *curve, const struct memory_curve_page *page,
-			 uint64_t ns)
+void memory_curve_return(struct memory_curve *curve, const struct memory_curve_page *page)
 {
 	struct page_cycles *cycles = hash_find(&curve->pages, page_key(page));
 	uint64_t newer;
-	double out_ns;
+	double out;
 
 	if (!cycles || !cycles->slot)
 		return;
@@ -287,12 +282,11 @@ void memory_curve_return(struct memory_curve *curve, const struct memory_curve_p
 	/* Each newer page of the sample stands for 1 << shift pages. */
 	cycles->bucket = bucket_of((newer << curve->shift) + 1) + 1;
 	slot_clear(curve, cycles);
-	out_ns = ns - cycles->since_ns;
-	cycles->since_ns = ns;
+	out = curve->figures.evicted - cycles->since;
+	cycles->since = curve->figures.evicted;
 	cycles->returns++;
-	cycles->out_ns += out_ns;
-	cycles->out_square += out_ns * out_ns;
-	curve->last_ns = ns;
+	cycles->out += out;
+	cycles->out_square += out * out;
 	curve->figures.returned += 1ULL << curve->shift;
 }
 
@@ -339,14 +333,14 @@ static int add_out_times(void *context, void *value)
 	if (!page->returns)
 		return 0;
 	times->returned++;
-	times->sum += page->out_ns;
+	times->sum += page->out;
 	times->square += page->out_square;
 	times->count += page->returns;
 	if (page->returns < 2)
 		return 0;
-	mean = page->out_ns / page->returns;
+	mean = page->out / page->returns;
 	times->returned_twice++;
-	times->within += (page->out_square - page->out_ns * mean) / (page->returns - 1);
+	times->within += (page->out_square - page->out * mean) / (page->returns - 1);
 	times->means_square += mean * mean;
 	return 0;
 }
@@ -376,10 +370,10 @@ void memory_curve_figures(const struct memory_curve *curve, struct memory_curve_
 	figures->is_regular = is_regular(curve);
 }
 
-/* The FIFO that keeps pages longer by @longer_ns. */
+/* The FIFO that keeps pages longer by @longer. */
 struct fifo {
-	double longer_ns, mean_period_ns;
-	uint64_t end_ns;
+	double longer, mean_period;
+	uint64_t end;
 	double pages; /* of memory more, on average, in the sample */
 	struct memory_curve_sums all, avoided;
 };
@@ -392,19 +386,19 @@ static int add_to_fifo(void *context, void *value)
 {
 	const struct page_cycles *page = value;
 	struct fifo *fifo = context;
-	double out_ns = page->out_ns, mean_out, period, share;
+	double out = page->out, mean_out, period, share;
 
 	if (page->slot)
-		out_ns += fifo->end_ns - page->since_ns;
+		out += fifo->end - page->since;
 	if (!page->returns) {
-		fifo->pages += fmin(fifo->longer_ns * page->evictions, out_ns);
+		fifo->pages += fmin(fifo->longer * page->evictions, out);
 		return 0;
 	}
-	mean_out = out_ns / page->returns;
-	period = (page->in_ns + fifo->mean_period_ns) / (page->periods + 1);
-	share = fifo->longer_ns / (period + fifo->longer_ns + mean_out);
+	mean_out = out / page->returns;
+	period = (page->in + fifo->mean_period) / (page->periods + 1);
+	share = fifo->longer / (period + fifo->longer + mean_out);
 	/* It is out for @mean_out each time that it still returns. */
-	fifo->pages += out_ns * share;
+	fifo->pages += out * share;
 	fifo->all.faults += page->faults;
 	fifo->all.total_ns += page->total_ns;
 	fifo->avoided.faults += page->faults * share;
@@ -417,7 +411,7 @@ static int add_periods(void *context, void *value)
 	const struct page_cycles *page = value;
 	double *sums = context;
 
-	sums[0] += page->in_ns;
+	sums[0] += page->in;
 	sums[1] += page->periods;
 	return 0;
 }
@@ -425,7 +419,7 @@ static int add_periods(void *context, void *value)
 /* Fills @fifos from those that keep pages for a short time on. */
 static void fifos_fill(const struct memory_curve *curve, struct fifo fifos[NR_FIFOS])
 {
-	const double span_ns = curve->last_ns - curve->first_ns;
+	const double span = curve->figures.evicted;
 	double periods[2] = { 0 };
 	struct fifo *fifo;
 	unsigned int i;
@@ -434,12 +428,12 @@ static void fifos_fill(const struct memory_curve *curve, struct fifo fifos[NR_FI
 	for (i = 0; i < NR_FIFOS; i++) {
 		fifo = &fifos[i];
 		*fifo = (struct fifo){
-			.longer_ns = span_ns * pow(LONGER, (double)i + 1 - NR_FIFOS),
-			.mean_period_ns = periods[1] ? periods[0] / periods[1] : 0,
-			.end_ns = curve->last_ns,
+			.longer = span * pow(LONGER, (double)i + 1 - NR_FIFOS),
+			.mean_period = periods[1] ? periods[0] / periods[1] : 0,
+			.end = curve->figures.evicted,
 		};
 		hash_visit(&curve->pages, add_to_fifo, fifo);
-		fifo->pages *= span_ns ? (double)(1ULL << curve->shift) / span_ns : 0;
+		fifo->pages *= span ? (double)(1ULL << curve->shift) / span : 0;
 	}
 }
 

@@ -57,12 +57,10 @@ struct memory_curve;
 struct memory_curve *memory_curve_new(size_t max_pages);
 void memory_curve_free(struct memory_curve *curve);
 
-/* Adds events in time order, in nanoseconds. Returns 0 or -ENOMEM. */
-int memory_curve_evict(struct memory_curve *curve, const struct memory_curve_page *page,
-		       uint64_t ns);
+/* Adds events in time order. Returns 0 or -ENOMEM. */
+int memory_curve_evict(struct memory_curve *curve, const struct memory_curve_page *page);
 /* A page that is not out is ignored. */
-void memory_curve_return(struct memory_curve *curve, const struct memory_curve_page *page,
-			 uint64_t ns);
+void memory_curve_return(struct memory_curve *curve, const struct memory_curve_page *page);
 /* A fault waited for the return of the page for so long. */
 void memory_curve_fault(struct memory_curve *curve, const struct memory_curve_page *page,
 			uint64_t total_ns);
