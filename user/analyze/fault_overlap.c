@@ -326,11 +326,13 @@ int fault_overlap_add_run(struct fault_overlap *overlap, uint64_t from_ns, uint6
 void fault_overlap_figures(const struct fault_overlap *overlap, uint64_t from_ns, uint64_t to_ns,
 			   struct overlap_figures *figures)
 {
-	const struct overlap_chunk *chunk = overlap->chunks;
+	const struct overlap_chunk *chunk;
 	uint64_t outside_ns;
+	size_t i;
 
 	*figures = (struct overlap_figures){ .depth = overlap->depth, .depth_max = overlap->depth };
-	for (; chunk < overlap->chunks + overlap->nr; chunk++) {
+	for (i = 0; i < overlap->nr; i++) {
+		chunk = &overlap->chunks[i];
 		outside_ns = overlap_less(overlap_least(from_ns, chunk->to_ns), chunk->from_ns) +
 			     overlap_less(chunk->to_ns, overlap_most(to_ns, chunk->from_ns));
 		figures->faults.min_ns += overlap_less(chunk->faults.min_ns, outside_ns);

@@ -30,8 +30,10 @@ bool more_memory_is_shared(const struct report *run)
 	const struct report_pages *pages = &run->pages;
 	const struct evictions_pair *pair;
 	uint64_t all = 0, others = 0;
+	size_t i;
 
-	for (pair = pages->pairs; pair < pages->pairs + pages->nr_pairs; pair++) {
+	for (i = 0; i < pages->nr_pairs; i++) {
+		pair = &pages->pairs[i];
 		if (pair->reason != EVICTIONS_RECLAIMED)
 			continue;
 		all += pair->pages;

@@ -46,11 +46,13 @@ static bool is_fork(const struct shaping_call *call)
 /* The call copies the page tables; the program's thread does nothing else meanwhile. */
 static void add_fork_time(const struct report *run, struct verdict_cause *cause)
 {
-	const struct report_call *row = run->calls.rows;
+	const struct report_call *row;
 	uint64_t count = 0, total_ns = 0;
 	char span[VERDICT_SPAN];
+	size_t i;
 
-	for (; row < run->calls.rows + run->calls.nr; row++) {
+	for (i = 0; i < run->calls.nr; i++) {
+		row = &run->calls.rows[i];
 		if (!is_fork(&row->sum))
 			continue;
 		count += row->sum.count;
