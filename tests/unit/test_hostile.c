@@ -63,8 +63,8 @@ static void evict_range(uint64_t pgoff, uint32_t pages, uint64_t ns)
 {
 	const struct pfstat_page page = {
 		.event = {
-			.type = PFSTAT_EVENT_PAGE, .size = sizeof(page), .pid = 2, .tid = 2,
-			.ns = ns,
+			.type = PFSTAT_EVENT_PAGE, .size = sizeof(page),
+			.flags = PFSTAT_PAGE_RECLAIMED, .pid = 2, .tid = 2, .ns = ns,
 		},
 		.inode = INODE, .pgoff = pgoff, .dev = DEV, .pages = pages, .comm = "hog",
 	};

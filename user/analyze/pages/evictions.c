@@ -29,6 +29,12 @@
 
 /* A page of the curve takes at most so many bytes, half of what the marks may take. */
 #define CURVE_PAGE_BYTES 512U
+/*
+ * The largest folio of the page cache, and more than a device reads at once. A damaged recording may
+ * have more, which would take minutes.
+ */
+#define CURVE_FOLIO 2048U
+#define CURVE_READ  16384U
 
 struct chunk_marks {
 	struct page_marks pages;
@@ -295,7 +301,7 @@ int evictions_remove(struct evictions *evictions, const struct pfstat_page *page
 		if (!err)
 			err = set_marks(evictions, marks, pgoff, nr, mark);
 	}
-	if (!err && evictions_reason_of(page) == EVICTIONS_RECLAIMED)
+	if (!err && evictions_reason_of(page) == EVICTIONS_RECLAIMED && page->pages <= CURVE_FOLIO)
 		err = evict_from_curve(evictions, page);
 	return err;
 }
@@ -397,7 +403,7 @@ int evictions_add_read(struct evictions *evictions, const struct pfstat_block *b
 	struct chunk_marks *marks;
 	int err = 0;
 
-	for (; returned.index < pgoff + pages; returned.index++)
+	for (; returned.index < pgoff + pages && pages <= CURVE_READ; returned.index++)
 		memory_curve_return(evictions->curve, &returned);
 	for (left = pages; left && !err; left -= nr, pgoff += nr) {
 		nr = page_chunks_within(&evictions->chunks, pgoff, left);

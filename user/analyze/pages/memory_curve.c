@@ -23,6 +23,9 @@
 #define NR_FIFOS 96U
 #define LONGER	 1.125
 
+/* Of curve->shift: no recording has more than 2^32 times the pages of a sample. */
+#define SHIFT_MAX 32U
+
 /* Returns at regular intervals: the variance of a page's time out, relative to its mean squared. */
 #define REGULAR 0.1
 #define TWICE	0.1 /* of the pages that returned */
@@ -210,9 +213,10 @@ static struct page_cycles *page_get(struct memory_curve *curve,
 	*err = 0;
 	if (cycles)
 		return cycles;
-	while (!*err && is_sampled(curve, key) && curve->pages.count >= curve->max_pages)
+	while (!*err && is_sampled(curve, key) && curve->pages.count >= curve->max_pages &&
+	       curve->shift < SHIFT_MAX)
 		*err = sample_less(curve);
-	if (*err || !is_sampled(curve, key))
+	if (*err || !is_sampled(curve, key) || curve->pages.count >= curve->max_pages)
 		return NULL;
 	cycles = calloc(1, sizeof(*cycles));
 	*err = cycles ? hash_add(&curve->pages, key, cycles) : -ENOMEM;
