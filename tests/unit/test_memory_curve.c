@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the curve says of more memory is what a cache of that size does, with an LRU or a FIFO. */
+/* The curve is compared with caches of larger sizes, with an LRU or a FIFO. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -298,7 +298,7 @@ TEST(test_more_living_processes_than_the_limit_are_left_out)
 	ck_assert_uint_eq(figures.processes, STANDSTILL_PROCESSES + 1);
 }
 
-/* What a thread does at each moment: it runs, sleeps, or is in a fault. */
+/* The state of a thread at each moment: it runs, sleeps, or is in a fault. */
 enum state { RUNS, SLEEPS, FAULTS };
 
 #define THREADS 5

@@ -90,7 +90,8 @@ def test_remedy_names_the_memory_that_avoids_all_faults(disk):
     majors_of(disk, "loop", LIMIT,
               (pfstat.PFDRIVE, "record", "--source", "ebpf", "-o", recording, "--"))
     text = pfstat.run(pfstat.PFDRIVE, "report", recording).stdout
-    found = re.search(r"raise the limit: ([\d.]+) MiB more avoid these faults", " ".join(text.split()))
+    found = re.search(r"raise the limit: ([\d.]+) MiB more avoid these faults",
+                      " ".join(text.split()))
     assert found, text
     more = float(found[1]) * MIB
     assert FILE - LIMIT - MIB <= more <= FILE - LIMIT + 3 * MIB

@@ -22,7 +22,7 @@ for number in random.Random(1).sample(range(len(data) // mmap.PAGESIZE // 16), 1
         data[(number * 16 + page) * mmap.PAGESIZE]
 """
 
-# The child ends after the writes: once it is gone, the pages are no longer shared.
+# The child ends after the writes. A child that ended before would no longer share the pages.
 FORKS = """
 import mmap, os
 data = bytearray(4 << 20)

@@ -43,8 +43,8 @@ struct analysis;
 struct analysis *analysis_new(bool have_bpf, uint64_t page_bytes, unsigned int groups);
 
 /*
- * Like analysis_new(), with small tables. The memory does not exceed 2.6 MB and what the living
- * processes take: 2 KiB for each thread, and 120 bytes for each mapping.
+ * Like analysis_new(), with small tables. They take at most 2.6 MB. The living processes take
+ * 2 KiB more for each thread, and 120 bytes for each mapping.
  */
 struct analysis *analysis_new_small(bool have_bpf, uint64_t page_bytes, unsigned int groups);
 void analysis_free(struct analysis *analysis);

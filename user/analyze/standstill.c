@@ -222,7 +222,7 @@ static bool standstill_drop_process(void *context, void *value)
 	return false;
 }
 
-/* Of threads that live, no more is known: what is not settled counts as asleep. */
+/* The state of living threads is dropped: time that is not settled yet counts as sleep. */
 static int standstill_start_anew(struct standstill *standstill)
 {
 	return hash_filter(&standstill->threads, standstill_drop_thread, NULL) ?:

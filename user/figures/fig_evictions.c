@@ -174,12 +174,11 @@ static int fig_evictions_draw(void *data, const struct figure_source *source,
 			      struct drawing *drawing)
 {
 	const struct report *report = source->report;
+	const char *lack = view_lacks_evictions(report);
 
 	(void)data;
-	if (!view_has_hook(report, HOOK_PAGE_DELETE) || !view_has_hook(report, HOOK_BLOCK)) {
-		drawing_say(drawing, DRAWING_MISSING,
-			    view_source_is_perf(report) ? "perf does not report evictions" :
-							  "evictions or reads were not recorded");
+	if (lack) {
+		drawing_say(drawing, DRAWING_MISSING, "%s", lack);
 		return 0;
 	}
 	/* A pair without pages has faults that waited for a read that was not recorded. */

@@ -7,7 +7,7 @@
 
 /*
  * False if the scheduler's events are not known, or if no process has two threads: then its faults
- * say the same. Lost events leave only a lower bound, and perf has none.
+ * have the same time. Lost events leave only a lower bound, and perf has none.
  */
 bool standstill_text_known(const struct report *run);
 /* The bounds that the evidence supports; COUNT_NA: none. */

@@ -245,6 +245,14 @@ bool view_has_hook(const struct report *run, enum bpf_hook hook)
 	return run->bpf.known && run->bpf.hooks & 1U << hook;
 }
 
+const char *view_lacks_evictions(const struct report *run)
+{
+	if (view_has_hook(run, HOOK_PAGE_DELETE) && view_has_hook(run, HOOK_BLOCK))
+		return NULL;
+	return view_source_is_perf(run) ? "perf does not report evictions" :
+					  "evictions or reads were not recorded";
+}
+
 bool view_part_known(const struct report *run, enum part part)
 {
 	if (!run->faults.parts_known)

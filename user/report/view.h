@@ -76,6 +76,8 @@ bool view_source_is_perf(const struct report *run);
 
 /* True if eBPF had the hook. Without it, a part or a class of faults cannot be measured. */
 bool view_has_hook(const struct report *run, enum bpf_hook hook);
+/* Why it is not known which pages were evicted and read again; NULL: it is known. */
+const char *view_lacks_evictions(const struct report *run);
 bool view_part_known(const struct report *run, enum part part);
 bool view_class_known(const struct report *run, enum fault_class class);
 

@@ -2,8 +2,8 @@
 /*
  * overlapping_faults alone|computes|sleeps|children ROUNDS: four threads touch a page of their own
  * in each round. A handler of userfaultfd waits until all four are in faults, sleeps for 20 ms, and
- * installs the four pages. So nothing runs in these 20 ms: alone. A fifth thread computes, or
- * sleeps, for all that time. With children, a child process computes instead.
+ * installs the four pages. With alone, nothing runs in these 20 ms. With computes or sleeps, a fifth
+ * thread does that for all the time. With children, a child process computes instead.
  */
 #include <err.h>
 #include <linux/userfaultfd.h>

@@ -27,11 +27,11 @@
 #define EVICTOR_MASK 0x1fffU
 #define OTHERS	     EVICTIONS_MAX_EVICTORS
 
-/* A page of the curve takes at most so many bytes, half of what the marks may take. */
+/* The limit on the marks allows one page of the curve for so many bytes. It takes less than half. */
 #define CURVE_PAGE_BYTES 512U
 /*
- * The largest folio of the page cache, and more than a device reads at once. A damaged recording may
- * have more, which would take minutes.
+ * The largest folio of the page cache, and more than a device reads at once. More pages, in a
+ * damaged recording, would take minutes.
  */
 #define CURVE_FOLIO 2048U
 #define CURVE_READ  16384U

@@ -80,7 +80,7 @@ struct evictions;
 
 /*
  * Memory of marks by default: 8 MiB of a file take about 200 bytes if they are evicted at once. The
- * curve of more memory takes half as much besides.
+ * curve of more memory takes up to half as much in addition.
  */
 #define EVICTIONS_MEMORY (16U << 20)
 

@@ -349,7 +349,7 @@ static int add_out_times(void *context, void *value)
 	return 0;
 }
 
-/* If few pages returned twice, their intervals say little, and the times of all pages count. */
+/* If few pages returned twice, their intervals prove little. Then the times of all pages count. */
 static bool is_regular(const struct memory_curve *curve)
 {
 	struct out_times times = { 0 };

@@ -10,7 +10,7 @@
  * - FIFO: the use of a page does not keep it in memory. A page of n returns that is in memory for
  *   the time R and out for the time O returns n (R + O) / (R + D + O) times if each page leaves
  *   later by D. It takes that the times of use of a page are independent. Pages that return
- *   at regular intervals, as in a loop, contradict this, and the LRU alone counts.
+ *   at regular intervals, as in a loop, contradict this. Then only the LRU counts.
  *
  * Pure, in bounded memory: above a limit, half of the pages are sampled away (SHARDS: Waldspurger
  * et al., "Efficient MRC Construction with SHARDS", FAST 2015). With s pages in the sample a share

@@ -253,7 +253,7 @@ json_t *json_evictions(const struct report *run)
 	json_t *pairs;
 	size_t i;
 
-	if (!view_has_hook(run, HOOK_PAGE_DELETE) || !view_has_hook(run, HOOK_BLOCK))
+	if (view_lacks_evictions(run))
 		return json_null();
 	pairs = json_array();
 	for (i = 0; i < run->pages.nr_pairs; i++)

@@ -32,7 +32,7 @@ json_t *json_standstill(const struct report *run);
 json_t *json_activity(const struct report *run);
 /* The long faults. */
 json_t *json_tail(const struct report *run);
-/* The longest faults, each with what it waited for. */
+/* The longest faults, each with its waits. */
 json_t *json_slowest(const struct report *run);
 /* One fault with its place, its longest part, and its longest sleep. */
 json_t *json_longest(const struct longest_fault *fault, const struct longest_names *names);

@@ -73,7 +73,7 @@ int table_evictions(FILE *out, const struct report *run)
 	size_t i;
 	int err;
 
-	if (!view_has_hook(run, HOOK_PAGE_DELETE) || !view_has_hook(run, HOOK_BLOCK)) {
+	if (view_lacks_evictions(run)) {
 		fputs("Pages evicted and read again: n/a\n", out);
 		return 0;
 	}

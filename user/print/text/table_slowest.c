@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The longest faults: first a row for each, then what is known of each one's time. The figures come
+ * The longest faults: first a row for each, then the story of each one's time. The figures come
  * from the report. A source that cannot know something is named once, below the first table.
  */
 #include <errno.h>
