@@ -148,6 +148,7 @@ def test_reclaim_for_lack_of_free_memory_is_counted():
     assert " reclaims for lack of free memory, " in text
 
 
+@pytest.mark.deterministic
 def test_the_kernel_stack_names_what_a_fault_waited_for():
     result, text = record("python3", "-c", USERFAULT)
     wait = result["waits"]["stacks"][0]

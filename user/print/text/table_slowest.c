@@ -414,7 +414,7 @@ static int slow_missing_text(FILE *out, const struct report *run, size_t columns
 
 int table_slowest(FILE *out, const struct view *view, size_t columns)
 {
-	static const char *const headings[] = { ">#",	   ">Took ms", ">At s", "<Class",
+	static const char *const headings[] = { ">No",	   ">Took ms", ">At s", "<Class",
 						"<Mostly", "<Thread",  "<Place" };
 	const struct report *run = view->run;
 	const struct report_slowest *slowest = &run->slowest;
