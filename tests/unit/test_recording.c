@@ -266,6 +266,7 @@ TEST(test_each_kind_survives_a_round_trip_alone)
 		ck_assert_int_eq(items_next(decoder, &read), 1);
 		assert_equal(&read, &item);
 		ck_assert_int_eq(items_next(decoder, &read), 0);
+		items_clear(&items);
 	}
 	items_exit(&items);
 	free(decoder);

@@ -15,6 +15,7 @@
 #include "user/privilege/output.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/reader.h"
+#include "user/recording/writer.h"
 #include "user/run/recording_output.h"
 
 #define NR_ITEMS 200000U
@@ -134,6 +135,64 @@ TEST(test_complete_recording_has_no_damage)
 	ck_assert_int_eq(stat("run.pfs", &status), 0);
 	ck_assert_int_lt(512 * status.st_blocks, status.st_size + 32768);
 	check_text("err", "");
+}
+
+/* Counts the items, which must come in order. */
+static int expect_next(void *context, const struct item *item)
+{
+	unsigned int *nr = context;
+	const struct pfstat_record expected = record_number((*nr)++);
+
+	return item->type == ITEM_RECORD && !memcmp(item->record, &expected, sizeof(expected)) ?
+		       0 :
+		       -EINVAL;
+}
+
+TEST(test_a_replay_has_all_items_and_the_recording_goes_on)
+{
+	struct recording_reader *reader;
+	unsigned int nr = 0;
+
+	begin();
+	recording_output_go(&recording);
+	ck_assert_uint_eq(add(50000), 50000);
+	ck_assert_int_eq(recording_output_replay(&recording, expect_next, &nr), 0);
+	ck_assert_uint_eq(nr, 50000);
+	ck_assert_int_eq(end(NULL), 0);
+	ck_assert_uint_eq(read_back(&reader), 50000);
+	ck_assert_ptr_null(recording_damage(reader));
+	recording_close(reader);
+}
+
+TEST(test_a_replay_reports_the_error_of_its_sink)
+{
+	unsigned int nr = 1; /* of another item */
+
+	begin();
+	ck_assert_uint_eq(add(10), 10);
+	ck_assert_int_eq(recording_output_replay(&recording, expect_next, &nr), -EINVAL);
+	ck_assert_uint_eq(nr, 2);
+	recording_output_close(&recording);
+}
+
+/* Some blocks did not fit, others were not tried. */
+TEST(test_a_replay_has_the_items_that_did_not_fit_on_the_disk)
+{
+	const struct rlimit limit = { LIMIT, LIMIT };
+	unsigned int accepted, nr = 0;
+	uint64_t written;
+
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	begin();
+	recording_output_go(&recording);
+	accepted = add(NR_ITEMS);
+	ck_assert_uint_lt(accepted, NR_ITEMS);
+	ck_assert_int_eq(recording_output_replay(&recording, expect_next, &nr), 0);
+	ck_assert_uint_eq(nr, accepted);
+	written = recording_written(recording.writer).items;
+	ck_assert_uint_gt(written, 0);
+	ck_assert_uint_lt(written, accepted);
+	recording_output_close(&recording);
 }
 
 TEST(test_an_older_file_is_kept)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive record: watches a program, analyzes its events as they come, writes them to a
- * recording, and prints a report. A recording is completed even if the analysis fails.
- * record_keep.c is used instead if only the last part is to be kept.
+ * pfdrive record: watches a program, and prints a report of its events, or writes them to a
+ * recording, which is analyzed when it has all of them. A recording is completed even if the
+ * analysis fails. record_keep.c is used instead if only the last part is to be kept.
  */
 #include <argp.h>
 #include <inttypes.h>

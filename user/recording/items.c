@@ -221,22 +221,28 @@ static uint8_t *encode_fixed(uint8_t *raw, const struct items_pile *pile, size_t
 	return planes;
 }
 
-size_t items_encode(struct items *items, uint8_t *raw)
+size_t items_encode(const struct items *items, uint8_t *raw)
 {
 	const uint8_t *const begin = raw;
 	unsigned int kind;
 
 	raw = mempcpy(raw, &items->count, sizeof(items->count));
 	raw = mempcpy(raw, items->kinds, items->count);
-	for (kind = 0; kind < ITEMS_NR_FIXED; kind++) {
+	for (kind = 0; kind < ITEMS_NR_FIXED; kind++)
 		raw = encode_fixed(raw, &items->fixed[kind], nr_words[kind]);
-		items->fixed[kind].used = 0;
-	}
 	if (items->maps.used)
 		raw = mempcpy(raw, items->maps.bytes, items->maps.used);
+	return raw - begin;
+}
+
+void items_clear(struct items *items)
+{
+	unsigned int kind;
+
+	for (kind = 0; kind < ITEMS_NR_FIXED; kind++)
+		items->fixed[kind].used = 0;
 	items->maps.used = 0;
 	items->count = 0;
-	return raw - begin;
 }
 
 /* Returns the address after the planes of this kind, or NULL if the data is too short. */

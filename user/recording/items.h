@@ -47,8 +47,10 @@ int items_add(struct items *items, const struct item *item);
 bool items_full(const struct items *items);
 /* Upper limit of the bytes that items_encode() writes. */
 size_t items_size(const struct items *items);
-/* Encodes into items_size() bytes, returns the number of bytes used, and empties items. */
-size_t items_encode(struct items *items, uint8_t *raw);
+/* Encodes into items_size() bytes, and returns the number of bytes used. The items stay. */
+size_t items_encode(const struct items *items, uint8_t *raw);
+/* Removes all items, but keeps the memory for the next ones. */
+void items_clear(struct items *items);
 void items_exit(struct items *items);
 
 /* Number of items decoded at a time. */

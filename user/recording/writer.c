@@ -59,6 +59,7 @@ struct recording_writer {
 	struct items blocks[BLOCKS];
 	struct recording_counts counts[BLOCKS]; /* number of items in each block */
 	struct recording_counts added, written;
+	uint64_t nr_whole, whole_items; /* blocks that were written as a whole, and their items */
 	struct block_mark marks[MARKS]; /* of the last blocks of items or symbols */
 	uint64_t nr_marks; /* since the beginning; all before first_mark are overwritten */
 	uint64_t first_mark;
@@ -153,7 +154,7 @@ static int encode_block(struct encoder *encoder, enum recording_block_type type,
 	return 0;
 }
 
-static int encode_items(struct encoder *encoder, struct items *items)
+static int encode_items(struct encoder *encoder, const struct items *items)
 {
 	/* It may be decoded again, see put_chunks(). */
 	int err = writer_make_room(&encoder->raw, &encoder->raw_room,
@@ -228,7 +229,10 @@ static int chunk_fill(struct item_chunk *chunk, const struct encoder *block, uin
 {
 	struct item item;
 	uint32_t i;
-	int err = items_begin(&chunk->decoder, PFSTAT_ABI_VERSION, block->raw, block->block.raw);
+	int err;
+
+	items_clear(&chunk->items);
+	err = items_begin(&chunk->decoder, PFSTAT_ABI_VERSION, block->raw, block->block.raw);
 
 	chunk->counts = (struct recording_counts){ 0 };
 	for (i = 0; !err && i < from + nr; i++) {
@@ -291,10 +295,15 @@ static void deliver_block(void *context, unsigned int thread, unsigned int numbe
 	writer->last = encoder;
 	writer->last_offset = writer->sink.whole;
 	err = put_encoded(writer, encoder);
-	if (!err)
-		counts_add(&writer->written, &writer->counts[number]);
-	else if (fail(writer, err) == err && block_sink_is_full(err))
-		put_chunks(writer, encoder);
+	if (err) {
+		if (fail(writer, err) == err && block_sink_is_full(err))
+			put_chunks(writer, encoder);
+		return;
+	}
+	counts_add(&writer->written, &writer->counts[number]);
+	writer->nr_whole++;
+	writer->whole_items += writer->counts[number].items;
+	items_clear(&writer->blocks[number]);
 }
 
 /* Passes the filled block to the threads, and takes the next one. */
@@ -395,7 +404,9 @@ int recording_add(void *context, const struct item *item)
 		return err ? err : writer->refused;
 	counts_add_item(&writer->counts[writer->filled - writer->blocks], item);
 	counts_add_item(&writer->added, item);
-	return items_full(writer->filled) ? hand_on_block(writer) : 0;
+	if (items_full(writer->filled))
+		hand_on_block(writer); /* an error is that of the next call */
+	return 0;
 }
 
 int recording_flush(struct recording_writer *writer)
@@ -403,6 +414,47 @@ int recording_flush(struct recording_writer *writer)
 	int err = flush_items(writer);
 
 	return err ? err : writer->refused;
+}
+
+/* Passes the items of the block to sink, without the first `skip`. */
+static int feed_block(struct recording_writer *writer, struct items_decoder *decoder,
+		      const struct items *items, uint64_t skip, item_sink sink, void *context)
+{
+	struct encoder *own = &writer->own;
+	struct item item;
+	uint64_t i;
+	int err = writer_make_room(&own->raw, &own->raw_room, items_size(items) + ITEMS_PADDING);
+
+	if (!err)
+		err = items_begin(decoder, PFSTAT_ABI_VERSION, own->raw,
+				  items_encode(items, own->raw));
+	for (i = 0; !err && i < items->count; i++) {
+		if (items_next(decoder, &item) != 1)
+			return -EBADMSG;
+		if (i >= skip)
+			err = sink(context, &item);
+	}
+	return err;
+}
+
+/* The blocks after the last whole one are in their order; put_chunks() may have written a part. */
+int recording_feed_unwritten(struct recording_writer *writer, item_sink sink, void *context)
+{
+	struct items_decoder *decoder = malloc(sizeof(*decoder));
+	uint64_t skip = writer->written.items - writer->whole_items;
+	const struct items *items;
+	unsigned int i;
+	int err = decoder ? 0 : -ENOMEM;
+
+	for (i = 0; i < BLOCKS && !err; i++) {
+		items = &writer->blocks[(writer->nr_whole + i) % BLOCKS];
+		if (!items->count)
+			break;
+		err = feed_block(writer, decoder, items, skip, sink, context);
+		skip = 0;
+	}
+	free(decoder);
+	return err;
 }
 
 struct recording_counts recording_added(const struct recording_writer *writer)

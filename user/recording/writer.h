@@ -20,7 +20,7 @@ struct recording_counts {
 
 /* Writes the head at once. The caller still owns out. 0 or a negative errno. */
 int recording_begin(struct recording_writer **writer, FILE *out, const json_t *head);
-/* An item_sink. */
+/* An item_sink. After an error, which may be that of an earlier item, the item was not added. */
 int recording_add(void *writer, const struct item *item);
 /* Adds symbols as a block of their own. Call it between items. */
 int recording_add_symbols(struct recording_writer *writer, const json_t *symbols);
@@ -36,6 +36,11 @@ int recording_flush(struct recording_writer *writer);
 /* Counts the accepted items. After recording_flush(), these are the items in the file. */
 struct recording_counts recording_added(const struct recording_writer *writer);
 struct recording_counts recording_written(const struct recording_writer *writer);
+/*
+ * After recording_flush(): passes the items that were added but are not in the file to sink, in
+ * order. 0, the error of sink, or -ENOMEM.
+ */
+int recording_feed_unwritten(struct recording_writer *writer, item_sink sink, void *context);
 /* Writes the remaining items and, without an error, the tail. Frees the writer in any case. */
 int recording_end(struct recording_writer *writer, const json_t *tail);
 /*

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Events come from the instruments, in time order and in the collector's thread; they go to the
- * client's observer, then to the recording, then to the analysis. The counters, the analysis and
- * the report are stored in the client's struct result. Errors are kept where they happen: the
- * first one is reported, and no later step reads errno.
+ * client's observer, then to the recording, then to the analysis. If the client wants it, the
+ * analysis reads the recording instead, at the end or when the recording fails. The counters, the
+ * analysis and the report are stored in the client's struct result. Errors are kept where they
+ * happen: the first one is reported, and no later step reads errno.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,6 +55,27 @@ static void measurement_note_failure(struct measurement *measurement)
 	result->recording_failed = true;
 }
 
+static int measurement_analyze(void *context, const struct item *item)
+{
+	struct measurement *measurement = context;
+
+	if (measurement->result->analysis && !measurement->analysis_err)
+		measurement->analysis_err = analysis_add(measurement->result->analysis, item);
+	return measurement->analysis_err;
+}
+
+/* From now on items are analyzed as they come. */
+static void measurement_analyze_recorded(struct measurement *measurement)
+{
+	int err;
+
+	if (!measurement->later)
+		return;
+	measurement->later = false;
+	err = recording_output_replay(&measurement->recording, measurement_analyze, measurement);
+	measurement->analysis_err = measurement->analysis_err ?: err;
+}
+
 /* The recording cannot begin. Its file is useful to no reader, and is removed. */
 static int measurement_go_without(struct measurement *measurement)
 {
@@ -76,10 +98,12 @@ static int measurement_add(void *context, const struct item *item)
 		if (err)
 			return err;
 	}
-	if (recording_output_item(&measurement->recording, item))
+	if (recording_output_item(&measurement->recording, item)) {
 		measurement_note_failure(measurement);
-	if (measurement->result->analysis && !measurement->analysis_err)
-		measurement->analysis_err = analysis_add(measurement->result->analysis, item);
+		measurement_analyze_recorded(measurement);
+	}
+	if (!measurement->later)
+		measurement_analyze(measurement, item);
 	/* A recording can be analysed later. */
 	return measurement->recording.writer ? 0 : measurement->analysis_err;
 }
@@ -150,6 +174,7 @@ int measurement_record(struct measurement *measurement, const char *path)
 	struct recording_output *recording = &measurement->recording;
 	int err = recording_output_begin(recording, path, &measurement->result->report);
 
+	measurement->later = measurement->options.analyzes_later && recording->again;
 	if (!err)
 		return STATUS_OK;
 	if (!block_sink_is_full(err) && err != -EIO)
@@ -247,6 +272,7 @@ int measurement_stop(struct measurement *measurement)
 					       sizeof(measurement->why));
 	if (err)
 		strcpy(result->damage, measurement->why);
+	measurement_analyze_recorded(measurement);
 	if (result->analysis && !measurement->analysis_err)
 		measurement->analysis_err = analysis_finish(result->analysis);
 	return err;
@@ -323,6 +349,7 @@ static void measurement_cut_recording(struct measurement *measurement)
 
 	if (!measurement->recording.going || !measurement->recording.writer)
 		return;
+	measurement->later = false; /* no report is made */
 	measurement_stop(measurement);
 	recording_output_end(&measurement->recording, NULL, &result->counters,
 			     signals_caught    ? "it was interrupted" :

@@ -32,6 +32,8 @@ struct measurement_options {
 	bool keeps_privileges;			/* more is to be set up after it */
 	bool exact;	       /* it fails if an event that eBPF sent was not read */
 	bool without_analysis; /* the observer takes all events */
+	/* If there is a recording, its items are analyzed when it has all of them. */
+	bool analyzes_later;
 	unsigned int groups;   /* of the analysis */
 	explain_sink listener; /* receives every logical fault; NULL: none */
 	void *listener_context;
@@ -50,6 +52,7 @@ struct measurement {
 	int nothing_fd;	  /* /dev/null; -1: a file or a process is watched */
 	int analysis_err; /* the first; a recording goes on without the analysis */
 	bool running;	  /* between start and stop */
+	bool later;	  /* no item was analyzed so far: the recording has them */
 	char why[512];
 };
 

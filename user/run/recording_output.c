@@ -4,11 +4,14 @@
  * tail are written by the main one, before and after.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -17,6 +20,7 @@
 #include "privilege/output.h"
 #include "recording/block_sink.h"
 #include "recording/counters_json.h"
+#include "recording/reader.h"
 #include "recording/recording.h"
 #include "recording/writer.h"
 #include "run/recording_output.h"
@@ -48,6 +52,18 @@ int recording_output_report(const struct recording_output *recording, const char
 		       invoker_strerror(recording->err), then);
 }
 
+/* The writer and the reader need an offset each. A pipe or a terminal cannot be read again. */
+static FILE *recording_open_again(FILE *written)
+{
+	struct stat status;
+	char path[32];
+
+	if (fstat(fileno(written), &status) || !S_ISREG(status.st_mode))
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(written));
+	return fopen(path, "re");
+}
+
 int recording_output_begin(struct recording_output *recording, const char *path,
 			   const struct report *report)
 {
@@ -66,7 +82,16 @@ int recording_output_begin(struct recording_output *recording, const char *path,
 	json_decref(head);
 	if (recording->err)
 		recording_output_close(recording);
+	else
+		recording->again = recording_open_again(output_stream(recording->output));
 	return recording->err;
+}
+
+static void recording_close_again(struct recording_output *recording)
+{
+	if (recording->again)
+		fclose(recording->again);
+	recording->again = NULL;
 }
 
 struct own_maps {
@@ -160,6 +185,48 @@ int recording_output_item(struct recording_output *recording, const struct item 
 		recording->err = recording_add(recording->writer, item);
 	recording->refused_events += recording->err && item->type == ITEM_EVENT;
 	return recording->err;
+}
+
+struct recorded_items {
+	item_sink sink;
+	void *context;
+	uint64_t nr;
+};
+
+static int recorded_items_pass(void *context, const struct item *item)
+{
+	struct recorded_items *items = context;
+
+	items->nr++;
+	return items->sink(items->context, item);
+}
+
+/* The file has no end yet, so its damage says nothing. A signal does not stop this. */
+static int recording_replay_file(struct recording_output *recording, struct recorded_items *items)
+{
+	static const volatile sig_atomic_t never;
+	struct recording_reader *reader;
+	char why[256];
+	int err = recording_open_file(&reader, recording->again, recording->path, why, sizeof(why));
+
+	recording->again = NULL;
+	if (err)
+		return err;
+	err = recording_feed(reader, recorded_items_pass, items, &never);
+	recording_close(reader);
+	return err;
+}
+
+int recording_output_replay(struct recording_output *recording, item_sink sink, void *context)
+{
+	struct recorded_items items = { .sink = sink, .context = context };
+	int err;
+
+	recording_flush(recording->writer); /* its error is that of recording_output_end() */
+	err = recording_replay_file(recording, &items);
+	if (!err && items.nr != recording_written(recording->writer).items)
+		err = -EIO;
+	return err ?: recording_feed_unwritten(recording->writer, sink, context);
 }
 
 /* Items that were counted but are not in the file are lost to its readers. */
@@ -258,6 +325,7 @@ int recording_output_end(struct recording_output *recording, const json_t *symbo
 		tail_err = recording_put_cut_end(recording, counters, cut);
 	written = recording_written(recording->writer).items;
 	recording_abandon(recording->writer);
+	recording_close_again(recording);
 	if (!recording->going && !fflush(output_stream(recording->output)))
 		recording_give_name(recording);
 	commit_err = output_commit(recording->output);
@@ -277,6 +345,7 @@ void recording_output_close(struct recording_output *recording)
 {
 	if (recording->writer)
 		recording_abandon(recording->writer);
+	recording_close_again(recording);
 	output_close(recording->output);
 	recording->writer = NULL;
 	recording->output = NULL;

@@ -10,6 +10,7 @@
 #define PFSTAT_USER_RECORDING_OUTPUT_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "model/counters.h"
 #include "model/item.h"
@@ -23,6 +24,7 @@ struct recording_output {
 	const char *path; /* as the user typed it */
 	struct output *output;
 	struct recording_writer *writer;
+	FILE *again;		 /* reads the file from its start, once; NULL: it cannot be read */
 	int err;		 /* the first: no item is written after it */
 	uint64_t items;		 /* all that came, also after that error */
 	int name_err;		 /* it has not got its name */
@@ -53,6 +55,12 @@ int recording_output_self(item_sink sink, void *context);
 void recording_output_go(struct recording_output *recording);
 /* 0, or the negative errno of the first item that could not be written. */
 int recording_output_item(struct recording_output *recording, const struct item *item);
+/*
+ * Passes all items that came before the first error to sink, from the file, then from memory those
+ * that could not be written. Once, if recording->again is not NULL. 0, the error of sink, or a
+ * negative errno.
+ */
+int recording_output_replay(struct recording_output *recording, item_sink sink, void *context);
 /*
  * Writes the names of the code (NULL: they are not known) and the counters, and closes the file.
  * Without recording_output_go() the file gets its name here, so that it is complete under its name.

@@ -87,6 +87,7 @@ static int watch_open_measurement(struct watch *watch)
 		.tap = watch->options.tap,
 		.tap_context = watch->options.tap_context,
 		.without_analysis = watch->options.tap,
+		.analyzes_later = true,
 		.observer = watch_observe,
 		.observer_context = watch,
 	};
