@@ -84,6 +84,28 @@ TEST(test_a_copy_follows_a_fork_of_its_own_process_only)
 	ck_assert_uint_eq(figures.fork_pid_count, 2);
 }
 
+TEST(test_a_page_in_use_again_follows_a_fork_whose_child_has_ended_or_executed)
+{
+	reset();
+	task(PFSTAT_TASK_FORK, 100, 1, 2, 2);
+	task(PFSTAT_TASK_EXEC, 105, 1, 2, 2);
+	fault(1, 110, PFSTAT_CONTENT_REUSED);
+	fault(1, 110, PFSTAT_CONTENT_FORK); /* the child has other memory, so of another fork */
+	fault(2, 110, PFSTAT_CONTENT_REUSED);
+	task(PFSTAT_TASK_FORK, 120, 3, 4, 4);
+	task(PFSTAT_TASK_EXIT, 125, 3, 4, 4);
+	fault(3, 130, PFSTAT_CONTENT_REUSED);
+	fault(5, 130, PFSTAT_CONTENT_REUSED);
+	contents_figures(&contents, &figures);
+	ck_assert_uint_eq(figures.by[PFSTAT_CONTENT_REUSED].count, 4);
+	ck_assert_uint_eq(figures.reused_after_fork.count, 2);
+	ck_assert_uint_eq(figures.after_fork.count, 0);
+	task(PFSTAT_TASK_EXEC, 140, 0, 1, 1);
+	fault(1, 150, PFSTAT_CONTENT_REUSED);
+	contents_figures(&contents, &figures);
+	ck_assert_uint_eq(figures.reused_after_fork.count, 2);
+}
+
 TEST(test_a_new_thread_is_no_fork)
 {
 	reset();

@@ -42,6 +42,27 @@ TEST(test_copies_after_forks)
 	check_no_cause(&s, "copy-after-fork");
 }
 
+TEST(test_pages_that_a_fork_left_write_protected)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_copies(&s, PFSTAT_CONTENT_REUSED, 25600, 500 * MS);
+	s.report.contents.reused_after_fork.count = 25600;
+	s.report.evidence.forks = 2;
+	check_cause(&s, "writable-after-fork", true,
+		    "a fork write-protected 25600 pages (100 MiB), and the first write to each is "
+		    "a fault, 19.53 µs each");
+	s.report.faults.classes[FAULT_SWAP].count = 12800; /* read from swap, then written */
+	check_cause(&s, "writable-after-fork", false, "a fork write-protected 25600 pages");
+	s.report.faults.classes[FAULT_SWAP].count = 0;
+	s.report.contents.reused_after_fork.count = 12000;
+	check_no_cause(&s, "writable-after-fork");
+	s.report.contents.reused_after_fork.count = 25600;
+	s.report.evidence.forks = 401; /* few pages each: a shell that starts programs */
+	check_no_cause(&s, "writable-after-fork");
+}
+
 TEST(test_time_of_forks_is_that_of_calls_that_copy_the_address_space)
 {
 	struct report_call calls[] = {

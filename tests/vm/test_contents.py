@@ -113,6 +113,7 @@ def test_copies_of_a_fork_before_the_run_follow_none(source, tmp_path):
 def test_a_page_that_no_other_process_has_any_more_is_not_copied(source):
     found = contents(source, "reused", PAGES)
     assert is_about(found["reused"]["count"])
+    assert is_about(found["reused_after_fork"]["count"])
     # Before it ends, the child and its parent write to some pages.
     assert found["fork"]["count"] < NOISE and found["unknown"]["count"] < RACES
 

@@ -3,7 +3,8 @@
  * Adds up faults by the content of their page. Input: logical faults, tasks, and records of calls.
  * A copy of a page that a fork had shared is attributed to a fork if its process is the parent or
  * the child of one that came before it. An exec ends that: the process has other memory, and its
- * former parent shares no more with it.
+ * former parent shares no more with it. The parent's pages stay write-protected, and the next write
+ * to each is attributed to the fork as a page in use again.
  */
 #include <string.h>
 
@@ -21,7 +22,7 @@ static bool contents_is_of(const struct contents_fork *fork, uint32_t pid)
 	return fork->child == pid || (fork->has_parent && fork->parent == pid);
 }
 
-/* The process has new memory. */
+/* The number is in use again, by a process with memory of its own. */
 static void contents_forget(struct contents *contents, uint32_t pid)
 {
 	size_t i = contents->nr_forks;
@@ -34,17 +35,21 @@ static void contents_forget(struct contents *contents, uint32_t pid)
 /* One fork of a child that has ended is enough to know that its parent had forked: the earliest. */
 static bool contents_is_first_ended(const struct contents *contents, size_t nr)
 {
+	const struct contents_fork *fork = &contents->forks[nr];
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		if (!contents->forks[i].child &&
-		    contents->forks[i].parent == contents->forks[nr].parent)
+		if (!contents->forks[i].child && contents->forks[i].parent == fork->parent &&
+		    contents->forks[i].child_executed == fork->child_executed)
 			return false;
 	return true;
 }
 
-/* The pages that it shared with its parent and its children, these may still have to copy. */
-static void contents_end_process(struct contents *contents, uint32_t pid)
+/*
+ * The process has no memory any more, or other memory. The pages that it shared with its parent and
+ * its children, these may still have to copy, or to make writable.
+ */
+static void contents_end_memory(struct contents *contents, uint32_t pid, bool by_exec)
 {
 	struct contents_fork *fork;
 	size_t i = 0;
@@ -53,8 +58,10 @@ static void contents_end_process(struct contents *contents, uint32_t pid)
 		fork = &contents->forks[i];
 		if (fork->parent == pid)
 			fork->has_parent = false;
-		if (fork->child == pid)
+		if (fork->child == pid) {
 			fork->child = 0;
+			fork->child_executed = by_exec;
+		}
 		if (fork->child || (fork->has_parent && contents_is_first_ended(contents, i)))
 			i++;
 		else
@@ -80,12 +87,12 @@ void contents_add_task(struct contents *contents, const struct pfstat_task *task
 	const uint32_t pid = task->event.pid;
 
 	if (task->event.flags & PFSTAT_TASK_EXEC) {
-		contents_forget(contents, pid);
+		contents_end_memory(contents, pid, true);
 	} else if (task->event.tid == pid && task->event.flags & PFSTAT_TASK_FORK) {
 		contents_forget(contents, pid); /* the number is in use again */
 		contents_add_fork(contents, task);
 	} else if (task->event.tid == pid && task->event.flags & PFSTAT_TASK_EXIT) {
-		contents_end_process(contents, pid);
+		contents_end_memory(contents, pid, false);
 	}
 }
 
@@ -95,10 +102,13 @@ static const struct contents_fork *contents_fork_before(const struct contents *c
 {
 	size_t i = contents->nr_forks;
 
-	while (i--)
+	while (i--) {
+		if (contents->forks[i].child_executed && fault->content == PFSTAT_CONTENT_FORK)
+			continue;
 		if (contents_is_of(&contents->forks[i], fault->pid) &&
 		    contents->forks[i].ns <= fault->start_ns)
 			return &contents->forks[i];
+	}
 	return NULL;
 }
 
@@ -153,6 +163,8 @@ void contents_add_fault(struct contents *contents, const struct explained *fault
 		evidence_sum_add(&contents->figures.by[fault->content], fault);
 	if (fault->content == PFSTAT_CONTENT_FORK)
 		contents_add_copy(contents, fault);
+	if (fault->content == PFSTAT_CONTENT_REUSED && contents_fork_before(contents, fault))
+		evidence_sum_add(&contents->figures.reused_after_fork, fault);
 	huge = fault->huge_order ? contents_huge_of(&contents->figures, fault->huge_order) : NULL;
 	if (huge)
 		evidence_sum_add(fault->class == FAULT_ANON ? &huge->anon : &huge->hugetlb, fault);

@@ -31,6 +31,8 @@ struct contents_figures {
 	struct evidence_sum by[PFSTAT_NR_CONTENTS];
 	/* Of PFSTAT_CONTENT_FORK: the process had forked before, or been forked, in the run. */
 	struct evidence_sum after_fork;
+	/* The same for PFSTAT_CONTENT_REUSED; the other process may also have executed a program. */
+	struct evidence_sum reused_after_fork;
 	uint32_t fork_pid;	 /* most of these followed forks of this process; 0: none */
 	uint64_t fork_pid_count; /* how many */
 	struct contents_huge huge[CONTENTS_HUGE]; /* smallest first */
@@ -45,7 +47,8 @@ struct contents_fork {
 	uint64_t ns;
 	uint32_t parent; /* also after its exit: it names the fork */
 	uint32_t child;	 /* 0: it has ended, and the parent may still have pages to copy */
-	bool has_parent; /* it is running, without exec */
+	bool child_executed; /* child is 0, and the parent's pages are not shared any more */
+	bool has_parent;     /* it is running, without exec */
 };
 
 struct contents_forker {

@@ -40,6 +40,7 @@ json_t *json_contents(const struct report *run)
 	for (i = 0; i < PFSTAT_NR_CONTENTS; i++)
 		object = value_with(object, names[i], sum_of(&contents->by[i]));
 	object = value_with(object, "after_fork", sum_of(&contents->after_fork));
+	object = value_with(object, "reused_after_fork", sum_of(&contents->reused_after_fork));
 	object = value_with(object, "fork_pid",
 			    value_count_if(contents->fork_pid, contents->fork_pid));
 	object = value_with(object, "fork_pid_count", value_count(contents->fork_pid_count));

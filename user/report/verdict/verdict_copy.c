@@ -101,6 +101,35 @@ bool verdict_copy_after_fork(const struct verdict *verdict, const struct report 
 	return true;
 }
 
+/*
+ * A page that was read from swap is also write-protected until the first write. Without a fork in
+ * the run the kernel may have protected the pages for another reason: soft-dirty, userfaultfd.
+ */
+bool verdict_copy_reused(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
+{
+	const struct evidence_sum *sum = &run->contents.by[PFSTAT_CONTENT_REUSED];
+	const uint64_t followed = run->contents.reused_after_fork.count;
+	const uint64_t forks = run->evidence.forks;
+
+	(void)verdict;
+	if (!claim_copies(cause, run, PFSTAT_CONTENT_REUSED) || followed < MAIN_SHARE * sum->count ||
+	    followed < COPIES_A_FORK * forks)
+		return false;
+	cause->certain = run->faults.classes[FAULT_SWAP].count < MAIN_SHARE * followed;
+	verdict_state(cause,
+		      "a fork write-protected %" PRIu64
+		      " pages (%.0f MiB), and the first write to each is a fault, %.2f µs each. "
+		      "Nothing was copied, because the other process had ended or executed a "
+		      "program.",
+		      followed, copied_mib(run, followed), copy_us(sum));
+	add_fork_time(run, cause);
+	verdict_advise(cause, "posix_spawn() or vfork() for a child that executes a program; else "
+			      "fork before the memory is filled. MADV_DONTFORK for memory that "
+			      "children do not use.");
+	return true;
+}
+
 bool verdict_copy_zero(const struct verdict *verdict, const struct report *run,
 		       struct verdict_cause *cause)
 {

@@ -31,6 +31,7 @@ static const struct verdict_rule verdict_rules[] = {
 	{ "cached-pages", verdict_write_cached },
 	{ "private-copy", verdict_copy_private },
 	{ "copy-after-fork", verdict_copy_after_fork },
+	{ "writable-after-fork", verdict_copy_reused },
 	{ "copy-zero-page", verdict_copy_zero },
 	{ "copy-ksm", verdict_copy_ksm },
 	{ "copy", verdict_copy_unknown },

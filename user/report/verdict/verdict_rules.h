@@ -45,6 +45,7 @@ VERDICT_RULE(verdict_write_page_mkwrite);
 VERDICT_RULE(verdict_write_cached);
 VERDICT_RULE(verdict_copy_private);
 VERDICT_RULE(verdict_copy_after_fork);
+VERDICT_RULE(verdict_copy_reused);
 VERDICT_RULE(verdict_copy_zero);
 VERDICT_RULE(verdict_copy_ksm);
 VERDICT_RULE(verdict_copy_unknown);
