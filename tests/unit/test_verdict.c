@@ -97,6 +97,38 @@ TEST(test_thread_that_stands_still_is_not_dismissed)
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong"); /* less than 1 % of the run */
 }
 
+TEST(test_calls_that_populate_memory_without_faults_are_not_dismissed)
+{
+	struct report_call calls[] = {
+		{ .sum = { .kind = PFSTAT_CALL_MADVISE,
+			   .detail = MADV_POPULATE_WRITE,
+			   .count = 2,
+			   .total_ns = 100 * MS } },
+		{ .sum = { .kind = PFSTAT_CALL_MADVISE,
+			   .detail = MADV_WILLNEED,
+			   .count = 1,
+			   .total_ns = 900 * MS } },
+	};
+	struct sample s;
+
+	sample_begin(&s);
+	strcpy(s.report.environment.kernel, "6.1.0-31-amd64");
+	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, MS);
+	s.report.calls = (struct report_calls){ .rows = calls, .nr = 2 };
+	check_cause(&s, "populating-calls", false,
+		    "took 100.0 ms, most of it outside of known faults: 2, the longest of "
+		    "madvise(MADV_POPULATE_WRITE). Before Linux 6.5 such a call fills memory of "
+		    "hugetlbfs without a fault.");
+	s.report.evidence.kernel_ns = 51 * MS;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	s.report.evidence.kernel_ns = 0;
+	calls[0].sum.total_ns = 49 * MS;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	calls[0].sum.total_ns = 50 * MS;
+	strcpy(s.report.environment.kernel, "6.12.0");
+	check_cause(&s, "populating-calls", false, "longest of madvise(MADV_POPULATE_WRITE).");
+}
+
 TEST(test_faults_that_failed_are_not_dismissed)
 {
 	struct sample s;

@@ -45,8 +45,8 @@ struct contents_figures {
 /* A fork whose processes may still share memory. A number that is in use again is 0. */
 struct contents_fork {
 	uint64_t ns;
-	uint32_t parent; /* also after its exit: it names the fork */
-	uint32_t child;	 /* 0: it has ended, and the parent may still have pages to copy */
+	uint32_t parent;     /* also after its exit: it names the fork */
+	uint32_t child;	     /* 0: it has ended, and the parent may still have pages to copy */
 	bool child_executed; /* child is 0, and the parent's pages are not shared any more */
 	bool has_parent;     /* it is running, without exec */
 };

@@ -113,8 +113,8 @@ bool verdict_copy_reused(const struct verdict *verdict, const struct report *run
 	const uint64_t forks = run->evidence.forks;
 
 	(void)verdict;
-	if (!claim_copies(cause, run, PFSTAT_CONTENT_REUSED) || followed < MAIN_SHARE * sum->count ||
-	    followed < COPIES_A_FORK * forks)
+	if (!claim_copies(cause, run, PFSTAT_CONTENT_REUSED) ||
+	    followed < MAIN_SHARE * sum->count || followed < COPIES_A_FORK * forks)
 		return false;
 	cause->certain = run->faults.classes[FAULT_SWAP].count < MAIN_SHARE * followed;
 	verdict_state(cause,

@@ -6,10 +6,13 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <sys/mman.h>
 
+#include "model/call_kind.h"
 #include "model/fault_class.h"
 #include "report/verdict/verdict_rules.h"
 #include "report/view.h"
+#include "util/kernel_release.h"
 
 #define FEW_FAILED   100
 #define FAILED_SHARE 0.1   /* of all faults */
@@ -167,6 +170,63 @@ bool verdict_nothing_stalled(const struct verdict *verdict, const struct report 
 		    verdict_span(life, stalled->life_ns), verdict_span(faults, stalled->fault_ns));
 	verdict_advise(cause, "pfdrive report --by thread RECORDING; a recording of that thread's "
 			      "process alone, while it runs, names the cause.");
+	return true;
+}
+
+static bool does_populate(const struct shaping_call *call)
+{
+	switch (call->kind) {
+	case PFSTAT_CALL_MADVISE:
+	case PFSTAT_CALL_PROCESS_MADVISE:
+		return call->detail == MADV_POPULATE_READ || call->detail == MADV_POPULATE_WRITE;
+	case PFSTAT_CALL_MMAP:
+		return call->detail & MAP_POPULATE;
+	case PFSTAT_CALL_MLOCK:
+	case PFSTAT_CALL_MLOCK2:
+	case PFSTAT_CALL_MLOCKALL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Before Linux 6.5 get_user_pages() fills memory of hugetlbfs without handle_mm_fault(), so the
+ * program's longest work may have no fault.
+ */
+bool verdict_nothing_populating(const struct verdict *verdict, const struct report *run,
+				struct verdict_cause *cause)
+{
+	const unsigned int release = kernel_release_number(run->environment.kernel);
+	const struct shaping_call *call, *longest = NULL;
+	char detail[128], span[VERDICT_SPAN];
+	uint64_t count = 0, total_ns = 0;
+	size_t i;
+
+	for (i = 0; i < run->calls.nr; i++) {
+		call = &run->calls.rows[i].sum;
+		if (!does_populate(call))
+			continue;
+		count += call->count;
+		total_ns += call->total_ns;
+		if (!longest || call->total_ns > longest->total_ns)
+			longest = call;
+	}
+	if (!verdict->small || total_ns < VERDICT_WRONG_SHARE * verdict->wall_ns ||
+	    run->evidence.kernel_ns > total_ns / 2)
+		return false;
+	call_kind_print_detail(longest->kind, longest->detail, detail, sizeof(detail));
+	cause->certain = false;
+	cause->weight = (double)total_ns / verdict->wall_ns;
+	verdict_state(cause,
+		      "faults took little of the run, but calls that populate memory took %s, most "
+		      "of it outside of known faults: %" PRIu64 ", the longest of %s(%s).",
+		      verdict_span(span, total_ns), count, call_kind_name(longest->kind), detail);
+	if (release && release < 6005)
+		verdict_add(cause, " Before Linux 6.5 such a call fills memory of hugetlbfs "
+				   "without a fault.");
+	verdict_advise(cause, "the table of calls names their callers; perf record -a -g shows the "
+			      "work in them.");
 	return true;
 }
 

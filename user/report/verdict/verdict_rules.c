@@ -13,13 +13,14 @@
 #include "util/array.h"
 
 /* The first ones are also checked if the faults' share of the run is small. */
-#define ALWAYS_RULES 4
+#define ALWAYS_RULES 5
 
 static const struct verdict_rule verdict_rules[] = {
 	{ "failed-faults", verdict_nothing_failed },
 	{ "memory-throttle", verdict_memory_throttled },
 	{ "slow-tail", verdict_nothing_slow_tail },
 	{ "stalled-thread", verdict_nothing_stalled },
+	{ "populating-calls", verdict_nothing_populating },
 	{ "no-read-ahead", verdict_read_no_readahead },
 	{ "read-around", verdict_read_around },
 	{ "read-amplification", verdict_read_amplified },

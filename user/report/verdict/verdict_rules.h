@@ -73,6 +73,7 @@ VERDICT_RULE(verdict_nothing_failed);
 VERDICT_RULE(verdict_memory_throttled);
 VERDICT_RULE(verdict_nothing_slow_tail);
 VERDICT_RULE(verdict_nothing_stalled);
+VERDICT_RULE(verdict_nothing_populating);
 /* Only for perf's faults. */
 VERDICT_RULE(verdict_perf_cold);
 VERDICT_RULE(verdict_perf_cached);
