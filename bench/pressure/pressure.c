@@ -16,6 +16,7 @@
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
+#include "util/why.h"
 
 #define MIB	      (1024.0 * 1024)
 #define PROCESS_PAGES 192.0
@@ -81,21 +82,22 @@ static int pressure_report_room(const struct pressure *pressure, double processe
 				double swap)
 {
 	const struct compete_options *options = pressure->options;
-	char why[160] = "";
+	struct why why = { "" };
 
 	if (!options->bytes)
-		snprintf(why, sizeof(why),
-			 ": --compete %g is a ratio, %g times the %s, and a size "
-			 "has a unit (%gM)",
-			 options->ratio, options->ratio,
-			 options->unsafe ? "machine's memory" : "limit", options->ratio);
+		why_set(&why,
+			": --compete %g is a ratio, %g times the %s, and a size "
+			"has a unit (%gM)",
+			options->ratio, options->ratio,
+			options->unsafe ? "machine's memory" : "limit", options->ratio);
 	else if (processes <= memory)
-		snprintf(why, sizeof(why), ": the kernel could evict pages of the file only");
+		why_set(&why, ": the kernel could evict pages of the file only");
 	return message(STATUS_FAILED,
 		       "--compete: cannot fit %.1f MiB of processes and %.1f MiB of "
 		       "file into %.1f MiB of memory and %.1f MiB of free swap%s; add swap "
 		       "(swapon), or compete for less",
-		       processes / MIB, pressure->file_bytes / MIB, memory / MIB, swap / MIB, why);
+		       processes / MIB, pressure->file_bytes / MIB, memory / MIB, swap / MIB,
+		       why.text);
 }
 
 /*
@@ -142,7 +144,7 @@ static int pressure_enter(struct run_load *load)
 {
 	struct pressure *pressure = (struct pressure *)load;
 	struct sysinfo info;
-	char why[512];
+	struct why why;
 	int status;
 
 	if (sysinfo(&info))
@@ -154,8 +156,8 @@ static int pressure_enter(struct run_load *load)
 		return status;
 	if (!pressure->options->unsafe &&
 	    memory_cgroup_enter(&pressure->group, pressure->competition.limit,
-				"use --unsafe to compete without a limit", why, sizeof(why)))
-		return message(STATUS_FAILED, "--compete: %s", why);
+				"use --unsafe to compete without a limit", &why))
+		return message(STATUS_FAILED, "--compete: %s", why.text);
 	return pressure->alone ? STATUS_OK : pressure_start_all(pressure);
 }
 

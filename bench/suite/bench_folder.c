@@ -54,13 +54,12 @@ void bench_folder_read(struct bench_folder *facts, const char *directory)
 		return;
 	fd = bench_file_make_in(directory, BLOCK);
 	if (fd < 0) {
-		snprintf(facts->no_direct, sizeof(facts->no_direct), "cannot make a file: %s",
-			 strerror(-fd));
+		why_set(&facts->no_direct, "cannot make a file: %s", strerror(-fd));
 		return;
 	}
 	bench_folder_read_names(facts, fd);
 	err = bench_folder_try_direct(fd);
 	if (err)
-		snprintf(facts->no_direct, sizeof(facts->no_direct), "%s", strerror(-err));
+		why_set(&facts->no_direct, "%s", strerror(-err));
 	close(fd);
 }

@@ -4,13 +4,14 @@
 #define PFSTAT_USER_BENCH_FOLDER_H
 
 #include "bench/suite/core/operation.h"
+#include "util/why.h"
 
 struct bench_folder {
 	const char *directory; /* NULL: not used */
 	char filesystem[32];   /* ext4, nfs4, …; "": n/a */
 	char device[64];       /* the disk below it; "": n/a or none */
 	/* Why O_DIRECT does not work there; "": it works. */
-	char no_direct[BENCH_WHY];
+	struct why no_direct;
 };
 
 /* Makes a file there and reads it with O_DIRECT. @directory: may be NULL */

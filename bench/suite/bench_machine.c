@@ -174,19 +174,16 @@ static void bench_machine_read_caches(struct bench_machine *machine,
 	hwloc_topology_t topology;
 
 	if (hwloc_topology_init(&topology)) {
-		snprintf(state->caches_missing, sizeof(state->caches_missing),
-			 "hwloc is out of memory");
+		why_set(&state->caches_missing, "hwloc is out of memory");
 		return;
 	}
 	if (hwloc_topology_load(topology))
-		snprintf(state->caches_missing, sizeof(state->caches_missing),
-			 "hwloc cannot read the topology");
+		why_set(&state->caches_missing, "hwloc cannot read the topology");
 	else
 		bench_machine_read_levels(machine, topology);
 	hwloc_topology_destroy(topology);
-	if (!state->caches_missing[0] && !machine->cache_bytes[0])
-		snprintf(state->caches_missing, sizeof(state->caches_missing),
-			 "hwloc reports no caches");
+	if (!state->caches_missing.text[0] && !machine->cache_bytes[0])
+		why_set(&state->caches_missing, "hwloc reports no caches");
 }
 
 int bench_machine_read(struct bench_machine *machine, struct bench_machine_state *state,

@@ -5,6 +5,7 @@
 
 #include "bench/suite/core/operation.h"
 #include "report/report.h"
+#include "util/why.h"
 
 struct bench_machine_state {
 	struct environment environment; /* only the fields of the machine */
@@ -13,7 +14,7 @@ struct bench_machine_state {
 	char turbo[8];			/* on, off; "": n/a */
 	uint64_t frequency_khz;		/* at the start; 0: n/a */
 	double load;			/* of the minute before the first row; NAN: n/a */
-	char caches_missing[BENCH_WHY]; /* why hwloc reports no caches */
+	struct why caches_missing;	/* why hwloc reports no caches */
 };
 
 /* Returns 0, -EINVAL (the chosen CPU is not allowed) or another negative errno. */

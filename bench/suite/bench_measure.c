@@ -140,7 +140,7 @@ void bench_measure(struct bench *bench, const struct measure_plan *plan, struct 
 	const uint64_t end_ns = clock_monotonic_ns() + plan->budget_ns;
 	int err;
 
-	bench->why = measured->why;
+	bench->why = &measured->why;
 	err = operation->prepare ? operation->prepare(bench) : 0;
 	if (!err && operation->unit == BENCH_BYTES)
 		err = bench_measure_sizes(bench, plan, end_ns, measured);
@@ -149,7 +149,7 @@ void bench_measure(struct bench *bench, const struct measure_plan *plan, struct 
 	if (operation->finish)
 		operation->finish(bench);
 	measured->bytes = bench->bytes;
-	if (err && !measured->why[0])
+	if (err && !measured->why.text[0])
 		bench_refuse(bench, err, "%s", strerror(-err));
 	measured->err = err;
 	measured->finished = true;

@@ -4,6 +4,7 @@
 #define PFSTAT_USER_BENCH_MEASURE_H
 
 #include "bench/suite/core/operation.h"
+#include "util/why.h"
 
 #define MEASURE_MAX_RUNS 64
 
@@ -11,7 +12,7 @@
 struct measured {
 	bool finished;
 	int err;
-	char why[BENCH_WHY]; /* reason of err */
+	struct why why;	     /* reason of err */
 	uint64_t operations; /* per run */
 	uint64_t bytes;	     /* see struct bench */
 	size_t runs;

@@ -14,7 +14,7 @@
 
 const char *bench_row_mark(const struct bench_row *row)
 {
-	return row->contradiction[0] ? "contradicted" : row->noise[0] ? "noisy" : "";
+	return row->contradiction.text[0] ? "contradicted" : row->noise.text[0] ? "noisy" : "";
 }
 
 double bench_results_per_operation(const struct bench_counts *counts, enum bench_event event,
@@ -44,7 +44,7 @@ struct bench_noise bench_results_noise(const struct bench_results *results)
 
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
-		noisy = row->noise[0];
+		noisy = row->noise.text[0];
 		if (row->operation == &op_latency) {
 			noise.points += noisy;
 			noise.all_points++;

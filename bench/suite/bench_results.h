@@ -14,18 +14,19 @@
 #include "bench/suite/bench_machine.h"
 #include "bench/suite/core/operation.h"
 #include "util/statistics.h"
+#include "util/why.h"
 
 /* A value that is compared with the measured one. */
 struct bench_figure {
 	double value;	   /* NAN: n/a; then why holds the reason, if any */
 	char formula[256]; /* "": none */
 	bool given;	   /* by the user, with --predict */
-	char why[BENCH_WHY];
+	struct why why;
 };
 
 /* One more run of the same operations, watched by eBPF and a fault source. */
 struct bench_seen {
-	char missing[BENCH_WHY]; /* "": it was watched */
+	struct why missing; /* "": it was watched */
 	uint64_t operations;
 	struct bench_counts counts;
 	uint64_t lost; /* dropped events and records */
@@ -43,7 +44,7 @@ struct bench_row {
 	size_t point;
 	char point_name[32];	 /* "": the operation has only one */
 	char name[FORMULA_NAME]; /* operation, or operation:point */
-	char missing[BENCH_WHY]; /* "": it was measured */
+	struct why missing;	 /* "": it was measured */
 	/* In the operation's unit, after the subtraction. */
 	struct statistics figures;
 	double half_width;	   /* includes that of the subtracted row */
@@ -55,8 +56,8 @@ struct bench_row {
 	uint64_t elapsed_ns;	   /* of all runs */
 	struct bench_figure hardware, predicted;
 	struct bench_seen seen;
-	char noise[BENCH_WHY];	       /* not "": why the row cannot be trusted */
-	char contradiction[BENCH_WHY]; /* not "": how the kernel contradicts the claim */
+	struct why noise;	  /* not "": why the row cannot be trusted */
+	struct why contradiction; /* not "": how the kernel contradicts the claim */
 };
 
 struct bench_results {
@@ -66,7 +67,7 @@ struct bench_results {
 	struct bench_folder files, nfs; /* the folders of --directory and --nfs */
 	struct bench_row *rows;
 	size_t nr;
-	char not_watched[BENCH_WHY]; /* why no row was watched; "": they were */
+	struct why not_watched; /* why no row was watched; "": they were */
 };
 
 /* Noisy rows; the points of memory.latency are counted apart. */
@@ -83,7 +84,7 @@ struct bench_scaling {
 
 static inline bool bench_row_measured(const struct bench_row *row)
 {
-	return !row->missing[0];
+	return !row->missing.text[0];
 }
 
 /* Measured in runs of its own, not derived from other rows. */
@@ -94,7 +95,7 @@ static inline bool bench_row_repeated(const struct bench_row *row)
 
 static inline bool bench_row_watched(const struct bench_row *row)
 {
-	return row->seen.operations && !row->seen.missing[0];
+	return row->seen.operations && !row->seen.missing.text[0];
 }
 
 /* "contradicted", "noisy" or "". */

@@ -34,7 +34,7 @@ struct bench_run {
 static int bench_read_predictions(struct bench_run *run)
 {
 	const char *path = run->command.predict;
-	char why[2 * BENCH_WHY];
+	struct why why;
 	FILE *in;
 	int err;
 
@@ -43,11 +43,11 @@ static int bench_read_predictions(struct bench_run *run)
 	in = fopen(path, "re");
 	if (!in)
 		return message(STATUS_FAILED, "cannot read %s: %s", path, strerror(errno));
-	err = predict_read(&run->predictions, in, why, sizeof(why));
+	err = predict_read(&run->predictions, in, &why);
 	fclose(in);
 	if (err == -ENOMEM)
 		return message(STATUS_FAILED, "out of memory");
-	return err ? message(STATUS_FAILED, "%s, %s", path, why) : STATUS_OK;
+	return err ? message(STATUS_FAILED, "%s, %s", path, why.text) : STATUS_OK;
 }
 
 static int bench_open_file(struct output **output, const char *path)
@@ -129,7 +129,7 @@ static int bench_measure_all(struct bench_run *run)
 	if (!err && run->command.watch)
 		err = witness_watch(results);
 	else if (!err)
-		strcpy(results->not_watched, "--no-bpf was given");
+		why_set(&results->not_watched, "--no-bpf was given");
 	if (err == -EINTR)
 		return 128 + signals_caught;
 	if (err)

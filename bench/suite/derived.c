@@ -55,13 +55,13 @@ static void derived_gather(struct derived *derived)
 		if (row->operation == &op_pair &&
 		    derived_point(row, &derived->pairs[derived->nr_pairs])) {
 			derived->nr_pairs++;
-			derived->noisy_pairs += row->noise[0] != '\0';
+			derived->noisy_pairs += row->noise.text[0] != '\0';
 		}
 		if (row->operation != &op_latency ||
 		    !derived_point(row, &derived->sweep[derived->nr_sweep]))
 			continue;
 		derived->nr_sweep++;
-		derived->noisy_sweep += row->noise[0] != '\0';
+		derived->noisy_sweep += row->noise.text[0] != '\0';
 		derived->largest = row;
 	}
 }
@@ -77,28 +77,26 @@ static void derived_fill_value(struct bench_row *row, double value)
 		.half_width = NAN,
 	};
 	row->half_width = NAN;
-	row->missing[0] = '\0';
+	row->missing.text[0] = '\0';
 }
 
 /* A few noisy points are harmless, since the others outweigh them. */
 static void derived_mark_noise(struct bench_row *row, size_t noisy, size_t all)
 {
-	row->noise[0] = '\0';
+	row->noise.text[0] = '\0';
 	if (noisy > MOST_NOISY * all)
-		snprintf(row->noise, sizeof(row->noise),
-			 "%zu of the %zu points used for it are noisy", noisy, all);
+		why_set(&row->noise, "%zu of the %zu points used for it are noisy", noisy, all);
 }
 
 static void derived_fill_cache(struct derived *derived, struct bench_row *row, size_t level)
 {
 	if (!derived->nr_sweep) {
-		snprintf(row->missing, sizeof(row->missing), "memory.latency was not measured");
+		why_set(&row->missing, "memory.latency was not measured");
 		return;
 	}
 	if (level >= derived->nr_caches) {
-		snprintf(row->missing, sizeof(row->missing),
-			 "the sweep up to %s shows no step at its end",
-			 derived->largest->point_name);
+		why_set(&row->missing, "the sweep up to %s shows no step at its end",
+			derived->largest->point_name);
 		return;
 	}
 	derived_fill_value(row, derived->caches[level]);
@@ -108,12 +106,11 @@ static void derived_fill_cache(struct derived *derived, struct bench_row *row, s
 static void derived_fill_line(struct derived *derived, struct bench_row *row)
 {
 	if (!derived->nr_pairs) {
-		snprintf(row->missing, sizeof(row->missing), "memory.pair was not measured");
+		why_set(&row->missing, "memory.pair was not measured");
 		return;
 	}
 	if (!derived->line) {
-		snprintf(row->missing, sizeof(row->missing),
-			 "no distance costs more than the others");
+		why_set(&row->missing, "no distance costs more than the others");
 		return;
 	}
 	derived_fill_value(row, derived->line);
@@ -138,24 +135,24 @@ static void derived_fill_dram(struct derived *derived, struct bench_row *row)
 	const struct bench_row *largest = derived->largest;
 
 	if (!largest) {
-		snprintf(row->missing, sizeof(row->missing), "memory.latency was not measured");
+		why_set(&row->missing, "memory.latency was not measured");
 		return;
 	}
 	if (!cache) {
-		snprintf(row->missing, sizeof(row->missing),
-			 "the sizes of the caches are unknown, so the sweep may end within them");
+		why_set(&row->missing,
+			"the sizes of the caches are unknown, so the sweep may end within them");
 		return;
 	}
 	if (derived->sweep[derived->nr_sweep - 1].bytes < 2 * cache) {
-		snprintf(row->missing, sizeof(row->missing),
-			 "the sweep up to %s does not go beyond the caches", largest->point_name);
+		why_set(&row->missing, "the sweep up to %s does not go beyond the caches",
+			largest->point_name);
 		return;
 	}
-	row->missing[0] = '\0';
+	row->missing.text[0] = '\0';
 	row->figures = largest->figures;
 	row->half_width = largest->half_width;
 	row->cycles = largest->cycles;
-	strcpy(row->noise, largest->noise);
+	row->noise = largest->noise;
 }
 
 static void derived_fill_row(struct derived *derived, struct bench_row *row)

@@ -61,7 +61,8 @@ static size_t fig_memory_write_data(struct drawing *drawing, const struct bench_
 		if (!fig_memory_parse_point(&results->rows[i], &point))
 			continue;
 		fprintf(csv, "%" PRIu64 ",%" PRIu64 ",%.4f,%.4f,%d\n", point.stride, point.bytes,
-			point.ns, results->rows[i].half_width, results->rows[i].noise[0] != '\0');
+			point.ns, results->rows[i].half_width,
+			results->rows[i].noise.text[0] != '\0');
 		nr++;
 	}
 	return nr;

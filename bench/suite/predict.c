@@ -49,8 +49,7 @@ static char *trim(char *text)
 	return text;
 }
 
-static int predictions_set_name(struct prediction *prediction, const char *name, char *why,
-				size_t size)
+static int predictions_set_name(struct prediction *prediction, const char *name, struct why *why)
 {
 	const size_t length = strlen(name), ending = strlen(HARDWARE);
 	size_t kept = length;
@@ -62,12 +61,12 @@ static int predictions_set_name(struct prediction *prediction, const char *name,
 	snprintf(prediction->name, sizeof(prediction->name), "%.*s", (int)kept, name);
 	if (kept < sizeof(prediction->name) && bench_plan_knows(prediction->name))
 		return 0;
-	snprintf(why, size, "unknown operation %.*s", (int)kept, name);
+	why_set(why, "unknown operation %.*s", (int)kept, name);
 	return -ENOENT;
 }
 
 /* An empty line leaves the formula empty. */
-static int predictions_parse_line(char *line, struct prediction *prediction, char *why, size_t size)
+static int predictions_parse_line(char *line, struct prediction *prediction, struct why *why)
 {
 	const struct formula_names names = { .lookup = predict_lookup_any, .cycle_ns = 1 };
 	char *formula, *name;
@@ -81,18 +80,18 @@ static int predictions_parse_line(char *line, struct prediction *prediction, cha
 		return 0;
 	formula = strchr(name, '=');
 	if (!formula) {
-		snprintf(why, size, "expected NAME = FORMULA");
+		why_set(why, "expected NAME = FORMULA");
 		return -EINVAL;
 	}
 	*formula++ = '\0';
 	formula = trim(formula);
-	err = predictions_set_name(prediction, trim(name), why, size);
+	err = predictions_set_name(prediction, trim(name), why);
 	if (!err && strlen(formula) >= sizeof(prediction->formula)) {
-		snprintf(why, size, "the formula is too long");
+		why_set(why, "the formula is too long");
 		err = -EINVAL;
 	}
 	if (!err)
-		err = formula_evaluate(formula, &names, &value, why, size);
+		err = formula_evaluate(formula, &names, &value, why);
 	if (err == -ENODATA) /* a division by 0 of the placeholder values */
 		err = 0;
 	if (!err)
@@ -112,26 +111,27 @@ static int predictions_add(struct predictions *predictions, const struct predict
 	return 0;
 }
 
-int predict_read(struct predictions *predictions, FILE *in, char *why, size_t size)
+int predict_read(struct predictions *predictions, FILE *in, struct why *why)
 {
 	struct prediction prediction;
 	unsigned int number = 0;
-	char *line = NULL, what[BENCH_WHY];
+	struct why what;
+	char *line = NULL;
 	size_t room = 0;
 	int err = 0;
 
 	*predictions = (struct predictions){ 0 };
 	while (!err && getline(&line, &room, in) >= 0) {
 		number++;
-		err = predictions_parse_line(line, &prediction, what, sizeof(what));
+		err = predictions_parse_line(line, &prediction, &what);
 		if (err)
-			snprintf(why, size, "line %u: %s", number, what);
+			why_set(why, "line %u: %s", number, what.text);
 		else if (prediction.formula[0])
 			err = predictions_add(predictions, &prediction);
 	}
 	if (!err && ferror(in)) {
 		err = -EIO;
-		snprintf(why, size, "cannot read the file");
+		why_set(why, "cannot read the file");
 	}
 	free(line);
 	if (err)
@@ -228,7 +228,7 @@ static void predict_figure(struct bench_results *results, struct bench_row *row,
 	if (!formula)
 		return;
 	snprintf(figure->formula, sizeof(figure->formula), "%s", formula);
-	formula_evaluate(formula, &names, &figure->value, figure->why, sizeof(figure->why));
+	formula_evaluate(formula, &names, &figure->value, &figure->why);
 }
 
 /* The user's formula for the row, or else for its operation; the last one wins. */

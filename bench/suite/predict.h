@@ -4,6 +4,7 @@
 #define PFSTAT_USER_PREDICT_H
 
 #include "bench/suite/bench_results.h"
+#include "util/why.h"
 
 struct prediction {
 	char name[FORMULA_NAME]; /* of a row, or of an operation with all its rows */
@@ -20,7 +21,7 @@ struct predictions {
  * Reads lines NAME = FORMULA or NAME.hardware = FORMULA; # begins a comment. Returns 0 or a
  * negative errno; then why holds a clause with the line and the error.
  */
-int predict_read(struct predictions *predictions, FILE *in, char *why, size_t size);
+int predict_read(struct predictions *predictions, FILE *in, struct why *why);
 void predict_free(struct predictions *predictions);
 
 /*

@@ -84,8 +84,7 @@ static void suite_subtract(struct bench_results *results, struct bench_row *row,
 	if (!name)
 		return;
 	if (!other || !bench_row_measured(other)) {
-		snprintf(row->missing, sizeof(row->missing),
-			 "%s, which it subtracts, was not measured", name);
+		why_set(&row->missing, "%s, which it subtracts, was not measured", name);
 		return;
 	}
 	row->subtracted_ns = other->figures.mean;
@@ -106,10 +105,9 @@ static void suite_judge(struct bench_row *row)
 {
 	const struct bench_operation *operation = row->operation;
 
-	judge_noise(&row->figures, row->figures.mean, row->half_width, row->noise,
-		    sizeof(row->noise));
+	judge_noise(&row->figures, row->figures.mean, row->half_width, &row->noise);
 	judge_counts(&operation->claim, &row->usage, row->all_operations, row->elapsed_ns,
-		     operation->own_share ?: 1, row->contradiction, sizeof(row->contradiction));
+		     operation->own_share ?: 1, &row->contradiction);
 }
 
 int suite_fill(struct bench_results *results, struct bench_row *row,
@@ -161,7 +159,7 @@ static int suite_measure_row(struct bench_results *results, struct bench_row *ro
 	int err;
 
 	if (now >= end_ns) {
-		snprintf(row->missing, sizeof(row->missing), "no time was left for it");
+		why_set(&row->missing, "no time was left for it");
 		return 0;
 	}
 	if (now + job.limit_ns > end_ns)
@@ -170,7 +168,7 @@ static int suite_measure_row(struct bench_results *results, struct bench_row *ro
 	if (err)
 		return err;
 	if (measured.err) {
-		snprintf(row->missing, sizeof(row->missing), "%s", measured.why);
+		row->missing = measured.why;
 		return 0;
 	}
 	return suite_fill(results, row, &measured);

@@ -16,6 +16,7 @@
 #include "run/measurement.h"
 #include "system/vma_lock.h"
 #include "util/time_ns.h"
+#include "util/why.h"
 
 #define MOST_OPERATIONS 1000 /* in a watched run: the rings must hold their events */
 #define ATTEMPTS	3    /* runs, until one loses no event */
@@ -244,7 +245,7 @@ static int witness_look_on(struct witness *witness, const struct bench_row *row,
 }
 
 /* The first target creates the rings, so the measurement starts after it. */
-static int witness_follow(struct witness *witness, pid_t pid, char *why, size_t size)
+static int witness_follow(struct witness *witness, pid_t pid, struct why *why)
 {
 	struct measurement *measurement = &witness->measurement;
 	int err = measurement_follow(measurement, pid, false);
@@ -252,7 +253,7 @@ static int witness_follow(struct witness *witness, pid_t pid, char *why, size_t 
 	if (!err && !measurement->running)
 		err = measurement_start(measurement);
 	if (err)
-		snprintf(why, size, "%.*s", (int)size - 1, measurement->why);
+		*why = measurement->why;
 	return err;
 }
 
@@ -283,20 +284,19 @@ static int witness_watch_once(struct witness *witness, struct bench_row *row)
 	row->seen = (struct bench_seen){ 0 };
 	err = worker_begin(&worker, &job, n);
 	if (!err)
-		err = witness_follow(witness, worker.pid, row->seen.missing,
-				     sizeof(row->seen.missing));
+		err = witness_follow(witness, worker.pid, &row->seen.missing);
 	if (!err)
 		err = witness_look_on(witness, row, &worker, &job, &tally);
 	if (!err && worker.measured->err)
-		snprintf(row->seen.missing, sizeof(row->seen.missing), "%s",
-			 worker.measured->why[0] ? worker.measured->why :
-						   strerror(-worker.measured->err));
+		why_set(&row->seen.missing, "%s",
+			worker.measured->why.text[0] ? worker.measured->why.text :
+						       strerror(-worker.measured->err));
 	else if (!err)
 		witness_fill_seen(&row->seen, &tally, worker.measured, n);
 	if (!err)
 		witness->fault_ns[row - witness->results->rows] = tally.fault_ns;
-	if (err && err != -EINTR && !row->seen.missing[0])
-		snprintf(row->seen.missing, sizeof(row->seen.missing), "%s", strerror(-err));
+	if (err && err != -EINTR && !row->seen.missing.text[0])
+		why_set(&row->seen.missing, "%s", strerror(-err));
 	worker_end(&worker);
 	return err == -EINTR ? err : 0;
 }
@@ -336,13 +336,11 @@ static int witness_watch_rows(struct witness *witness)
 		if (!bench_row_repeated(row))
 			continue;
 		if (row->operation->unit == BENCH_BYTES) {
-			snprintf(row->seen.missing, sizeof(row->seen.missing),
-				 "its result is not a time");
+			why_set(&row->seen.missing, "its result is not a time");
 			continue;
 		}
 		if (witness_points_of(results, row) > MOST_POINTS)
-			snprintf(row->seen.missing, sizeof(row->seen.missing),
-				 "a sweep is not watched");
+			why_set(&row->seen.missing, "a sweep is not watched");
 		else
 			err = witness_watch_row(witness, row);
 	}
@@ -410,13 +408,13 @@ static void witness_fill_kernel(struct witness *witness, struct bench_row *row)
 
 static void witness_judge(struct bench_row *row)
 {
-	char why[BENCH_WHY];
+	struct why why;
 
-	if (row->contradiction[0] || row->seen.missing[0])
+	if (row->contradiction.text[0] || row->seen.missing.text[0])
 		return;
 	if (!judge_counts(&row->operation->claim, &row->seen.counts, row->seen.operations,
-			  row->seen.watched_ns * row->seen.operations, 1, why, sizeof(why)))
-		snprintf(row->contradiction, sizeof(row->contradiction), "%.200s (eBPF)", why);
+			  row->seen.watched_ns * row->seen.operations, 1, &why))
+		why_set(&row->contradiction, "%s (eBPF)", why.text);
 }
 
 static void witness_conclude(struct witness *witness)
@@ -454,7 +452,7 @@ static int witness_measure(struct witness *witness)
 	if (!failed && !err)
 		failed = measurement_stop(measurement);
 	if (failed)
-		snprintf(results->not_watched, BENCH_WHY, "%.*s", BENCH_WHY - 1, measurement->why);
+		results->not_watched = measurement->why;
 	else if (!err)
 		witness_conclude(witness);
 	return err;

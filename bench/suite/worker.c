@@ -104,10 +104,9 @@ static void worker_explain_end(struct measured *measured, int err, uint64_t limi
 		return;
 	measured->err = err ? err : -ECHILD;
 	if (err == -ETIMEDOUT)
-		snprintf(measured->why, sizeof(measured->why), "it did not finish within %.0f s",
-			 limit_ns / 1e9);
-	else if (!measured->why[0])
-		snprintf(measured->why, sizeof(measured->why), "its process exited unexpectedly");
+		why_set(&measured->why, "it did not finish within %.0f s", limit_ns / 1e9);
+	else if (!measured->why.text[0])
+		why_set(&measured->why, "its process exited unexpectedly");
 }
 
 int worker_measure(const struct worker_job *job, struct measured *measured)
@@ -170,7 +169,7 @@ static void worker_run_watched(struct bench *bench, struct measured *measured, u
 	const struct bench_operation *operation = bench->operation;
 	int err;
 
-	bench->why = measured->why;
+	bench->why = &measured->why;
 	worker_await_go(ends->in);
 	err = operation->prepare ? operation->prepare(bench) : 0;
 	if (!err)

@@ -111,14 +111,14 @@ static void read_all(struct recording_reader *reader)
 static void read_file(char *bytes, size_t size)
 {
 	struct recording_reader *reader;
-	char why[256] = "";
+	struct why why = { "" };
 	FILE *file = fmemopen(bytes, size, "r");
 
 	if (!file)
 		return;
-	if (!recording_open_file(&reader, file, "run.pfs", why, sizeof(why)))
+	if (!recording_open_file(&reader, file, "run.pfs", &why))
 		read_all(reader);
-	else if (!why[0])
+	else if (!why.text[0])
 		abort();
 	recording_close(reader);
 }

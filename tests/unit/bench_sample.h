@@ -32,7 +32,7 @@ static inline void bench_sample_open(struct bench_results *results, char *const 
 	};
 	ck_assert_int_eq(bench_plan_rows(results, names, nr, &unknown), 0);
 	for (i = 0; i < results->nr; i++)
-		snprintf(results->rows[i].missing, BENCH_WHY, "it was not its turn");
+		why_set(&results->rows[i].missing, "it was not its turn");
 }
 
 /* Ten runs of 1000 operations of that duration; the last run takes 10 % longer. */
@@ -55,7 +55,7 @@ static inline struct bench_row *bench_sample_measure(struct bench_results *resul
 		measured.cycles[i] = 2 * ns;
 	}
 	measured.ns[9] = 1.1 * ns;
-	row->missing[0] = '\0';
+	row->missing.text[0] = '\0';
 	ck_assert_int_eq(suite_fill(results, row, &measured), 0);
 	return row;
 }

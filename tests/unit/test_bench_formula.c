@@ -10,7 +10,7 @@
 
 #define TINY 0.000000001
 
-static char why[256];
+static struct why why;
 
 static int lookup(void *context, const char *name, double *value)
 {
@@ -30,15 +30,15 @@ static int evaluate(const char *text, double cycle_ns, double *value)
 {
 	const struct formula_names names = { .lookup = lookup, .cycle_ns = cycle_ns };
 
-	why[0] = '\0';
-	return formula_evaluate(text, &names, value, why, sizeof(why));
+	why.text[0] = '\0';
+	return formula_evaluate(text, &names, value, &why);
 }
 
 static double value_of(const char *text)
 {
 	double value;
 
-	ck_assert_msg(!evaluate(text, 0.5, &value), "%s: %s", text, why);
+	ck_assert_msg(!evaluate(text, 0.5, &value), "%s: %s", text, why.text);
 	return value;
 }
 
@@ -47,7 +47,7 @@ static void check_refused(const char *text, int err, const char *words)
 	double value = 1;
 
 	ck_assert_int_eq(evaluate(text, NAN, &value), err);
-	ck_assert_msg(strstr(why, words), "%s: '%s' lacks '%s'", text, why, words);
+	ck_assert_msg(strstr(why.text, words), "%s: '%s' lacks '%s'", text, why.text, words);
 	ck_assert(isnan(value));
 }
 

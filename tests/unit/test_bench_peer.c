@@ -76,12 +76,12 @@ static void stop_server(void)
 }
 
 static const struct bench_options options = { .peer = "127.0.0.1", .port = port };
-static char why[BENCH_WHY];
+static struct why why;
 
 static struct bench some_bench(void)
 {
-	why[0] = '\0';
-	return (struct bench){ .options = &options, .why = why };
+	why.text[0] = '\0';
+	return (struct bench){ .options = &options, .why = &why };
 }
 
 static int open_service(struct bench *bench, enum peer_service service)
@@ -100,7 +100,7 @@ TEST(test_a_byte_is_echoed)
 
 	start_server();
 	fd = open_service(&bench, PEER_ECHO);
-	ck_assert_msg(fd >= 0, "%s", why);
+	ck_assert_msg(fd >= 0, "%s", why.text);
 	for (i = 0; i < 100; i++) {
 		byte = i;
 		ck_assert_int_eq(stream_write(fd, &byte, 1), 0);
@@ -121,7 +121,7 @@ TEST(test_server_acknowledges_only_whole_chunks)
 
 	start_server();
 	fd = open_service(&bench, PEER_SINK);
-	ck_assert_msg(fd >= 0, "%s", why);
+	ck_assert_msg(fd >= 0, "%s", why.text);
 	ck_assert_int_eq(stream_write(fd, chunk, PEER_CHUNK - 1), 0);
 	stream_limit(fd, 1);
 	ck_assert_int_eq(stream_read(fd, &byte, 1), -EAGAIN);
@@ -140,7 +140,7 @@ TEST(test_a_closed_connection_is_reset)
 
 	start_server();
 	fd = open_service(&bench, PEER_CLOSE);
-	ck_assert_msg(fd >= 0, "%s", why);
+	ck_assert_msg(fd >= 0, "%s", why.text);
 	shutdown(fd, SHUT_WR);
 	ck_assert_int_eq(stream_read(fd, &byte, 1), -ECONNRESET);
 	close(fd);
@@ -192,10 +192,10 @@ TEST(test_the_server_bounds_its_connections)
 
 		ck_assert_int_eq(peer_find(&bench, &address, false), 0);
 		fds[i] = peer_open(&bench, &address, PEER_ECHO);
-		ck_assert_msg(fds[i] >= 0, "%d: %s", i, why);
+		ck_assert_msg(fds[i] >= 0, "%d: %s", i, why.text);
 	}
 	ck_assert_int_lt(open_service(&bench, PEER_ECHO), 0);
-	ck_assert_ptr_nonnull(strstr(why, "its limit of 32 connections"));
+	ck_assert_ptr_nonnull(strstr(why.text, "its limit of 32 connections"));
 	/* Existing connections are still served, and a closed one makes space for another. */
 	ck_assert_int_eq(stream_write(fds[0], &byte, 1), 0);
 	ck_assert_int_eq(stream_read(fds[0], &byte, 1), 0);
@@ -205,7 +205,7 @@ TEST(test_the_server_bounds_its_connections)
 		usleep(20000);
 		fd = open_service(&bench, PEER_ECHO);
 	}
-	ck_assert_msg(fd >= 0, "%s", why);
+	ck_assert_msg(fd >= 0, "%s", why.text);
 	close(fd);
 	stop_server();
 }
@@ -236,7 +236,7 @@ static void check_refused(const void *answer, size_t bytes, const char *words)
 
 	pretend(answer, bytes);
 	ck_assert_int_lt(open_service(&bench, PEER_ECHO), 0);
-	ck_assert_msg(strstr(why, words), "%s", why);
+	ck_assert_msg(strstr(why.text, words), "%s", why.text);
 	ck_assert_int_eq(waitpid(server, NULL, 0), server);
 }
 
@@ -258,11 +258,11 @@ TEST(test_missing_peer_is_named_in_the_error)
 
 	close(open_listener());
 	ck_assert_int_eq(open_service(&bench, PEER_ECHO), -ECONNREFUSED);
-	ck_assert_ptr_nonnull(strstr(why, "nothing listens there; run pfdrive bench --serve"));
+	ck_assert_ptr_nonnull(strstr(why.text, "nothing listens there; run pfdrive bench --serve"));
 	bench.options = &nowhere;
 	ck_assert_int_lt(open_service(&bench, PEER_ECHO), 0);
-	ck_assert_ptr_nonnull(strstr(why, "nowhere.invalid"));
+	ck_assert_ptr_nonnull(strstr(why.text, "nowhere.invalid"));
 	bench.options = &none;
 	ck_assert_int_lt(open_service(&bench, PEER_ECHO), 0);
-	ck_assert_ptr_nonnull(strstr(why, "--peer HOST"));
+	ck_assert_ptr_nonnull(strstr(why.text, "--peer HOST"));
 }

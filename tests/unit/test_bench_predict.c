@@ -10,16 +10,16 @@
 
 #define TINY 0.000000001
 
-static char why[512];
+static struct why why;
 
 static int read_from(struct predictions *predictions, const char *text)
 {
 	FILE *in = fmemopen((char *)text, strlen(text), "r");
 	int err;
 
-	why[0] = '\0';
+	why.text[0] = '\0';
 	ck_assert_ptr_nonnull(in);
-	err = predict_read(predictions, in, why, sizeof(why));
+	err = predict_read(predictions, in, &why);
 	fclose(in);
 	return err;
 }
@@ -29,8 +29,8 @@ static void check_refused(const char *text, const char *line, const char *words)
 	struct predictions predictions;
 
 	ck_assert_int_lt(read_from(&predictions, text), 0);
-	ck_assert_msg(strstr(why, line) && strstr(why, words), "'%s' lacks %s, %s", why, line,
-		      words);
+	ck_assert_msg(strstr(why.text, line) && strstr(why.text, words), "'%s' lacks %s, %s",
+		      why.text, line, words);
 	ck_assert_ptr_null(predictions.all);
 }
 
@@ -81,7 +81,7 @@ TEST(test_subtraction_combines_both_uncertainties)
 	ck_assert_double_eq_tol(row->cycles, 2 * 500 - 101 / 0.5, TINY);
 	ck_assert_double_eq_tol(row->half_width, hypot(row->figures.half_width, pipe->half_width),
 				TINY);
-	ck_assert_str_ne(row->contradiction, ""); /* 3 switches in 10000 */
+	ck_assert_str_ne(row->contradiction.text, ""); /* 3 switches in 10000 */
 	bench_results_free(&results);
 }
 
@@ -93,7 +93,7 @@ TEST(test_row_is_missing_without_the_subtracted_row)
 
 	bench_sample_open(&results, names, 1);
 	row = bench_sample_measure(&results, "switch.thread", 500);
-	ck_assert_ptr_nonnull(strstr(row->missing, "pipe.self"));
+	ck_assert_ptr_nonnull(strstr(row->missing.text, "pipe.self"));
 	bench_results_free(&results);
 }
 
@@ -163,7 +163,7 @@ TEST(test_formula_over_an_unmeasured_row_is_na)
 
 	bench_sample_open(&results, names, 1);
 	ck_assert(isnan(predicted_with(&results, "", "pipe.self")));
-	ck_assert_str_eq(results.rows[0].predicted.why, "cpu.syscall has no value here");
+	ck_assert_str_eq(results.rows[0].predicted.why.text, "cpu.syscall has no value here");
 	bench_results_free(&results);
 }
 
@@ -179,7 +179,7 @@ TEST(test_prediction_of_an_unknown_point_is_reported)
 	size_t next = 0;
 
 	bench_sample_open(&results, names, 1);
-	ck_assert_int_eq(predict_read(&predictions, in, why, sizeof(why)), 0);
+	ck_assert_int_eq(predict_read(&predictions, in, &why), 0);
 	found = predict_unmatched(&predictions, &results, &next);
 	ck_assert_ptr_nonnull(found);
 	ck_assert_str_eq(found->name, "cpu.call:99");
@@ -227,7 +227,7 @@ TEST(test_caches_and_lines_are_derived)
 				TINY);
 	ck_assert_double_eq_tol(bench_results_find(&results, "memory.l2")->figures.mean, 1 << 20,
 				TINY);
-	ck_assert_ptr_nonnull(strstr(bench_results_find(&results, "memory.l3")->missing,
+	ck_assert_ptr_nonnull(strstr(bench_results_find(&results, "memory.l3")->missing.text,
 				     "no step"));
 	ck_assert_double_eq_tol(bench_results_find(&results, "memory.line")->figures.mean, 64,
 				TINY);
@@ -249,10 +249,11 @@ TEST(test_row_derived_from_noisy_rows_is_noisy)
 		row = bench_sample_measure(&results, results.rows[i].name,
 					   atoi(results.rows[i].point_name) < 64 ? 5 : 8);
 		if (i % 2)
-			strcpy(row->noise, "somebody else was busy");
+			strcpy(row->noise.text, "somebody else was busy");
 	}
 	ck_assert_int_eq(derived_fill(&results), 0);
-	ck_assert_ptr_nonnull(strstr(bench_results_find(&results, "memory.line")->noise, "noisy"));
+	ck_assert_ptr_nonnull(strstr(bench_results_find(&results, "memory.line")->noise.text,
+				     "noisy"));
 	bench_results_free(&results);
 }
 
@@ -267,7 +268,7 @@ TEST(test_sweep_within_the_caches_gives_no_dram_latency)
 		if (!strcmp(results.rows[i].point_name, "4K:64"))
 			bench_sample_measure(&results, results.rows[i].name, 1);
 	ck_assert_int_eq(derived_fill(&results), 0);
-	ck_assert_ptr_nonnull(strstr(bench_results_find(&results, "memory.dram")->missing,
+	ck_assert_ptr_nonnull(strstr(bench_results_find(&results, "memory.dram")->missing.text,
 				     "beyond the caches"));
 	bench_results_free(&results);
 }

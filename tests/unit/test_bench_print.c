@@ -27,7 +27,7 @@ static void open_results(struct bench_results *results)
 	results->nfs = (struct bench_folder){
 		.directory = "/far",
 		.filesystem = "nfs4",
-		.no_direct = "Invalid argument",
+		.no_direct = { "Invalid argument" },
 	};
 	results->options.peer = "far.example";
 	results->options.port = "7373";
@@ -43,7 +43,7 @@ static void open_results(struct bench_results *results)
 		.kernel_ns = 345.5,
 		.mmap_lock_share = 0.125,
 	};
-	snprintf(row->noise, sizeof(row->noise), "it says \"no\", twice");
+	why_set(&row->noise, "it says \"no\", twice");
 	predict_rows(results, &none);
 }
 
@@ -240,7 +240,7 @@ TEST(test_many_noisy_rows_are_one_line)
 
 	bench_sample_open(&results, names, 1);
 	for (i = 0; i < results.nr; i++)
-		snprintf(results.rows[i].noise, BENCH_WHY, "somebody else was busy");
+		why_set(&results.rows[i].noise, "somebody else was busy");
 	ck_assert_int_eq(bench_table_print(out, &results), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "NOISY: do not trust 13 of the 13 rows"));

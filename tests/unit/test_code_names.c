@@ -16,6 +16,7 @@
 #include "user/recording/reader.h"
 #include "user/recording/recording.h"
 #include "user/recording/writer.h"
+#include "util/why.h"
 
 #define MAPPED 0x7f0000000000ULL
 #define JITTED 0x7e0000000000ULL
@@ -149,7 +150,7 @@ static size_t through_recording(const json_t *symbols)
 	struct recording_reader *reader;
 	json_t *empty = json_object();
 	struct item item;
-	char why[256];
+	struct why why;
 	FILE *file = tmpfile();
 	size_t nr;
 
@@ -158,7 +159,7 @@ static size_t through_recording(const json_t *symbols)
 	ck_assert_int_eq(recording_end(writer, empty), 0);
 	json_decref(empty);
 	rewind(file);
-	ck_assert_int_eq(recording_open_file(&reader, file, "run.pfs", why, sizeof(why)), 0);
+	ck_assert_int_eq(recording_open_file(&reader, file, "run.pfs", &why), 0);
 	ck_assert_int_eq(recording_next(reader, &item), 0);
 	ck_assert_ptr_null(recording_damage(reader));
 	nr = json_array_size(recording_symbols(reader));

@@ -363,7 +363,7 @@ static const struct doctor_line *line_of(const char *name)
 static void refuse(struct doctor_attempt *attempt, int err, const char *why)
 {
 	attempt->err = err;
-	strcpy(attempt->why, why);
+	why_set(&attempt->why, "%s", why);
 }
 
 /* As uid 1000 without capabilities finds them: paranoid -EACCES from 3 on, all else by this. */

@@ -34,8 +34,8 @@ TEST(test_figure_has_points_by_size_and_stride)
 	};
 	struct drawing drawing;
 
-	strcpy(rows[3].noise, "too noisy");
-	strcpy(rows[4].missing, "no memory");
+	why_set(&rows[3].noise, "too noisy");
+	why_set(&rows[4].missing, "no memory");
 	ck_assert_int_eq(fig_memory_draw(&drawing, &results), 0);
 	ck_assert(drawing_is_drawn(&drawing));
 	ck_assert_str_eq(drawing.texts[DRAWING_CSV],

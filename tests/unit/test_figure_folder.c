@@ -75,8 +75,9 @@ TEST(test_hanging_gnuplot_is_killed)
 {
 	folder.gnuplot_seconds = 1;
 	ck_assert_int_eq(figure_folder_draw(&folder, &drawing, 1), -ETIMEDOUT);
-	ck_assert_str_eq(folder.why, "cannot draw figure.gnuplot: gnuplot did not end within 1 "
-				     "seconds and was killed");
+	ck_assert_str_eq(folder.why.text,
+			 "cannot draw figure.gnuplot: gnuplot did not end within 1 "
+			 "seconds and was killed");
 	ck_assert(!pid_of_gnuplot() || kill(pid_of_gnuplot(), 0));
 }
 

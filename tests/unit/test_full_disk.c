@@ -16,6 +16,7 @@
 #include "user/recording/counters_json.h"
 #include "user/recording/reader.h"
 #include "user/run/recording_output.h"
+#include "util/why.h"
 
 #define NR_ITEMS  40U
 #define TAIL_ROOM (16U << 10) /* of block_sink.c */
@@ -101,10 +102,10 @@ static void read_back(struct outcome *outcome, long limit)
 	struct pfstat_record expected;
 	struct run_counters counters;
 	struct item item;
-	char why[256];
+	struct why why;
 	int more;
 
-	ck_assert_msg(!recording_open(&reader, "run.pfs", why, sizeof(why)), "%ld: %s", limit, why);
+	ck_assert_msg(!recording_open(&reader, "run.pfs", &why), "%ld: %s", limit, why.text);
 	while ((more = recording_next(reader, &item)) == 1) {
 		expected = record_number(outcome->items++);
 		ck_assert_int_eq(item.type, ITEM_RECORD);

@@ -14,6 +14,7 @@
 #include "user/collect/perf_hardware.h"
 #include "user/analyze/accounts/hw_counts.h"
 #include "user/system/cpu_cache.h"
+#include "util/why.h"
 
 TEST(test_counts_are_scaled_to_the_enabled_time)
 {
@@ -98,14 +99,14 @@ TEST(test_common_reason_is_reported_once)
 
 TEST(test_open_errors_have_an_explanation)
 {
-	char why[128];
+	struct why why;
 
-	perf_hardware_explain(-EACCES, why, sizeof(why));
-	ck_assert_ptr_nonnull(strstr(why, "perf_event_paranoid is "));
-	perf_hardware_explain(-ENOENT, why, sizeof(why));
-	ck_assert_ptr_nonnull(strstr(why, "ENOENT"));
-	perf_hardware_explain(-EMFILE, why, sizeof(why));
-	ck_assert_ptr_nonnull(strstr(why, strerror(EMFILE)));
+	perf_hardware_explain(-EACCES, &why);
+	ck_assert_ptr_nonnull(strstr(why.text, "perf_event_paranoid is "));
+	perf_hardware_explain(-ENOENT, &why);
+	ck_assert_ptr_nonnull(strstr(why.text, "ENOENT"));
+	perf_hardware_explain(-EMFILE, &why);
+	ck_assert_ptr_nonnull(strstr(why.text, strerror(EMFILE)));
 }
 
 /* As perf_event_open(2) spells them: cache | operation << 8 | result << 16. */

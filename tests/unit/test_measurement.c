@@ -14,6 +14,7 @@
 #include "user/util/page_size.h"
 #include "user/util/signals.h"
 #include "user/util/time_ns.h"
+#include "util/why.h"
 
 #define CAPACITY 39U /* capacity of a ring of one page */
 
@@ -28,22 +29,21 @@ static struct {
 } fake;
 
 static int fake_open(struct fault_source **source, const struct fault_source_options *options,
-		     char *why, size_t size)
+		     struct why *why)
 {
 	(void)options;
 	if (fake.open_err) {
-		snprintf(why, size, "the source is not there");
+		why_set(why, "the source is not there");
 		return fake.open_err;
 	}
 	*source = &fake.source;
 	return 0;
 }
 
-static int fake_hook_nothing(struct fault_source *source, char *why, size_t size)
+static int fake_hook_nothing(struct fault_source *source, struct why *why)
 {
 	(void)source;
 	(void)why;
-	(void)size;
 	fake.hooked_nothing = true;
 	return 0;
 }
@@ -280,7 +280,7 @@ TEST(test_refusal_of_the_source_is_the_reason)
 	fake.open_err = -ENODEV;
 	errno = EIO;
 	ck_assert_int_eq(measurement_open(&measurement, &options, &result), -ENODEV);
-	ck_assert_str_eq(measurement.why, "the source is not there");
+	ck_assert_str_eq(measurement.why.text, "the source is not there");
 	tear_down(&measurement, &result);
 }
 

@@ -9,6 +9,7 @@
 
 #include "runner.h"
 #include "user/recording/reader.h"
+#include "util/why.h"
 
 /* Version 1 of the format, version 5 of the records. */
 static const uint8_t version_1[] = {
@@ -97,9 +98,9 @@ static void check_recording(const uint8_t *bytes, size_t size, uint64_t total_ns
 	FILE *file = fmemopen((void *)bytes, size, "r");
 	struct recording_reader *reader;
 	struct item item;
-	char why[256];
+	struct why why;
 
-	ck_assert_msg(!recording_open_file(&reader, file, "run.pfs", why, sizeof(why)), "%s", why);
+	ck_assert_msg(!recording_open_file(&reader, file, "run.pfs", &why), "%s", why.text);
 	ck_assert_str_eq(json_string_value(json_object_get(recording_head(reader), "machine")),
 			 "old");
 	next(reader, &item, ITEM_MAP);

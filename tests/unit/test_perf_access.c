@@ -6,6 +6,7 @@
 
 #include "runner.h"
 #include "user/system/perf_access.h"
+#include "util/why.h"
 
 TEST(test_each_refusal_has_its_reason_and_remedy)
 {
@@ -43,12 +44,12 @@ TEST(test_each_refusal_has_its_reason_and_remedy)
 		{ { PERF_ACCESS_NONE, -EMFILE, 2, false },
 		  "cannot open perf's page-fault events: Too many open files" },
 	};
-	char why[512];
+	struct why why;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		perf_access_explain(&cases[i].trial, why, sizeof(why));
-		ck_assert_str_eq(why, cases[i].why);
+		perf_access_explain(&cases[i].trial, &why);
+		ck_assert_str_eq(why.text, cases[i].why);
 	}
 }
 

@@ -15,17 +15,18 @@
 
 #include "runner.h"
 #include "user/collect/perf_maps.h"
+#include "util/why.h"
 
 #define ROUNDS 300
 
 static struct perf_maps *open_maps(void)
 {
 	struct perf_maps *maps;
-	char why[256];
+	struct why why;
 
-	if (!perf_maps_open(&maps, why, sizeof(why)))
+	if (!perf_maps_open(&maps, &why))
 		return maps;
-	printf("not tested: %s\n", why);
+	printf("not tested: %s\n", why.text);
 	return NULL;
 }
 

@@ -15,6 +15,7 @@
 #include "user/recording/uncompress.h"
 #include "user/recording/writer.h"
 #include "user/util/array.h"
+#include "util/why.h"
 
 /* A recording in memory. */
 struct file {
@@ -179,18 +180,18 @@ static struct file write_items(uint64_t count, unsigned int kinds)
 }
 
 /* NULL if the recording cannot be opened; the reason is in @why. */
-static struct recording_reader *open_bytes(const char *bytes, size_t size, char *why)
+static struct recording_reader *open_bytes(const char *bytes, size_t size, struct why *why)
 {
 	/* fmemopen() refuses a size of 0. */
 	FILE *file = size ? fmemopen((void *)bytes, size, "r") : fopen("/dev/null", "r");
 	struct recording_reader *reader;
 	int err;
 
-	why[0] = '\0';
-	err = recording_open_file(&reader, file, "run.pfs", why, 256);
+	why->text[0] = '\0';
+	err = recording_open_file(&reader, file, "run.pfs", why);
 	ck_assert((err == 0) == !!reader);
 	ck_assert_int_le(err, 0);
-	ck_assert((err == 0) == (why[0] == '\0'));
+	ck_assert((err == 0) == (why->text[0] == '\0'));
 	return reader;
 }
 
@@ -218,10 +219,10 @@ static void assert_round_trip(uint64_t count, unsigned int kinds)
 {
 	struct file file = write_items(count, kinds);
 	struct recording_reader *reader;
-	char why[256];
+	struct why why;
 
-	reader = open_bytes(file.bytes, file.size, why);
-	ck_assert_msg(reader, "%s", why);
+	reader = open_bytes(file.bytes, file.size, &why);
+	ck_assert_msg(reader, "%s", why.text);
 	ck_assert_str_eq(json_string_value(json_object_get(recording_head(reader), "machine")),
 			 "test");
 	ck_assert_uint_eq(read_items(reader, kinds), count);
@@ -323,7 +324,7 @@ static int add_path(size_t length)
 	json_t *empty = json_object();
 	struct recording_reader *reader;
 	struct item item, read;
-	char why[256];
+	struct why why;
 	uint64_t seed = 1;
 	union any *any = malloc(sizeof(*any) + 1);
 	int err;
@@ -335,7 +336,7 @@ static int add_path(size_t length)
 	ck_assert_int_eq(recording_end(writer, empty), err);
 	fclose(out);
 	if (!err) {
-		reader = open_bytes(file.bytes, file.size, why);
+		reader = open_bytes(file.bytes, file.size, &why);
 		ck_assert_int_eq(recording_next(reader, &read), 1);
 		assert_equal(&read, &item);
 		ck_assert_int_eq(recording_next(reader, &read), 0);
@@ -366,7 +367,7 @@ TEST(test_long_paths_may_fill_a_block_early)
 	FILE *out = open_memstream(&file.bytes, &file.size);
 	struct item item;
 	uint64_t seed = 1;
-	char why[256];
+	struct why why;
 	union any any;
 	int i;
 
@@ -377,7 +378,7 @@ TEST(test_long_paths_may_fill_a_block_early)
 		ck_assert_int_eq(recording_add(writer, &item), 0);
 	ck_assert_int_eq(recording_end(writer, empty), 0);
 	fclose(out);
-	reader = open_bytes(file.bytes, file.size, why);
+	reader = open_bytes(file.bytes, file.size, &why);
 	for (i = 0; i < 2000; i++)
 		ck_assert_int_eq(recording_next(reader, &item), 1);
 	ck_assert_int_eq(recording_next(reader, &item), 0);
@@ -413,18 +414,18 @@ TEST(test_recording_cut_at_any_byte_is_read_up_to_there)
 	struct file file = write_items(50, ALL_KINDS);
 	struct recording_reader *reader;
 	uint64_t count, most = 0;
-	char why[256];
+	struct why why;
 	size_t size;
 
 	for (size = 0; size < file.size; size++) {
-		reader = open_bytes(file.bytes, size, why);
+		reader = open_bytes(file.bytes, size, &why);
 		if (!reader) {
 			if (size < sizeof(RECORDING_MAGIC) - 1)
-				ck_assert_str_eq(why,
+				ck_assert_str_eq(why.text,
 						 size ? "run.pfs is not a recording of pfdrive" :
 							"cannot read run.pfs: it is empty");
 			else
-				ck_assert_str_eq(why, "run.pfs was cut: it has no end");
+				ck_assert_str_eq(why.text, "run.pfs was cut: it has no end");
 			continue;
 		}
 		count = read_items(reader, ALL_KINDS);
@@ -443,12 +444,12 @@ TEST(test_any_flipped_bit_is_detected)
 {
 	struct file file = write_items(50, ALL_KINDS);
 	struct recording_reader *reader;
-	char why[256];
+	struct why why;
 	size_t at;
 
 	for (at = 0; at < file.size; at++) {
 		file.bytes[at] ^= 1 << at % 8;
-		reader = open_bytes(file.bytes, file.size, why);
+		reader = open_bytes(file.bytes, file.size, &why);
 		if (reader) {
 			ck_assert_uint_le(read_items(reader, ALL_KINDS), 50);
 			ck_assert_ptr_nonnull(recording_damage(reader));
@@ -463,7 +464,8 @@ TEST(test_damage_reports_its_offset_and_the_events_before)
 {
 	struct file file = write_items(2 * ITEMS_FULL, 1);
 	struct recording_reader *reader;
-	char why[256], expected[256];
+	char expected[256];
+	struct why why;
 	struct recording_block block;
 	size_t at = sizeof(struct recording_header);
 	unsigned int i;
@@ -474,7 +476,7 @@ TEST(test_damage_reports_its_offset_and_the_events_before)
 		at += sizeof(block) + block.stored;
 	}
 	file.bytes[at + sizeof(block) + 5] ^= 4;
-	reader = open_bytes(file.bytes, file.size, why);
+	reader = open_bytes(file.bytes, file.size, &why);
 	ck_assert_uint_eq(read_items(reader, 1), ITEMS_FULL + 1);
 	snprintf(expected, sizeof(expected),
 		 "run.pfs is damaged at byte %zu: the checksum of the "
@@ -490,10 +492,10 @@ TEST(test_data_after_the_end_is_damage)
 {
 	struct file file = write_items(5, 1);
 	struct recording_reader *reader;
-	char why[256];
+	struct why why;
 
 	/* open_memstream() appends a 0 byte. */
-	reader = open_bytes(file.bytes, file.size + 1, why);
+	reader = open_bytes(file.bytes, file.size + 1, &why);
 	ck_assert_uint_eq(read_items(reader, 1), 5);
 	ck_assert_ptr_nonnull(strstr(recording_damage(reader), "more data follows its end"));
 	recording_close(reader);
@@ -503,11 +505,11 @@ TEST(test_data_after_the_end_is_damage)
 static void assert_refused(size_t at, uint32_t number, const char *reason)
 {
 	struct file file = write_items(5, 1);
-	char why[256];
+	struct why why;
 
 	memcpy(file.bytes + at, &number, sizeof(number));
-	ck_assert_ptr_null(open_bytes(file.bytes, file.size, why));
-	ck_assert_str_eq(why, reason);
+	ck_assert_ptr_null(open_bytes(file.bytes, file.size, &why));
+	ck_assert_str_eq(why.text, reason);
 	free(file.bytes);
 }
 
@@ -516,14 +518,14 @@ TEST(test_records_of_older_versions_are_accepted)
 {
 	struct file file = write_items(5, 1);
 	uint32_t abi;
-	char why[256];
+	struct why why;
 
 	for (abi = PFSTAT_ABI_OLDEST; abi <= PFSTAT_ABI_VERSION; abi++) {
 		struct recording_reader *reader;
 
 		memcpy(file.bytes + offsetof(struct recording_header, abi), &abi, sizeof(abi));
-		reader = open_bytes(file.bytes, file.size, why);
-		ck_assert_msg(reader, "%s", why);
+		reader = open_bytes(file.bytes, file.size, &why);
+		ck_assert_msg(reader, "%s", why.text);
 		recording_close(reader);
 	}
 	free(file.bytes);
@@ -593,15 +595,15 @@ static void assert_damage_of(uint32_t version, struct recording_block block, con
 	FILE *out = open_memstream(&file.bytes, &file.size);
 	struct recording_reader *reader;
 	struct item item;
-	char why[256];
+	struct why why;
 	int ret;
 
 	put_begin(out, version);
 	put_block(out, version, block, raw, size);
 	put_block(out, version, (struct recording_block){ .type = RECORDING_TAIL }, "{}", 2);
 	fclose(out);
-	reader = open_bytes(file.bytes, file.size, why);
-	ck_assert_msg(reader, "%s", why);
+	reader = open_bytes(file.bytes, file.size, &why);
+	ck_assert_msg(reader, "%s", why.text);
 	do
 		ret = recording_next(reader, &item);
 	while (ret == 1);
@@ -639,14 +641,14 @@ TEST(test_an_off_cpu_event_of_version_1_is_converted)
 	const struct pfstat_off_cpu *stay;
 	struct recording_reader *reader;
 	struct item item;
-	char why[256];
+	struct why why;
 
 	put_begin(out, 1);
 	put_block(out, 1, (struct recording_block){ .type = RECORDING_ITEMS }, raw, sizeof(raw));
 	put_block(out, 1, (struct recording_block){ .type = RECORDING_TAIL }, "{}", 2);
 	fclose(out);
-	reader = open_bytes(file.bytes, file.size, why);
-	ck_assert_msg(reader, "%s", why);
+	reader = open_bytes(file.bytes, file.size, &why);
+	ck_assert_msg(reader, "%s", why.text);
 	ck_assert_int_eq(recording_next(reader, &item), 1);
 	stay = (const void *)item.event;
 	ck_assert_uint_eq(stay->event.type, PFSTAT_EVENT_OFF_CPU);
@@ -692,10 +694,10 @@ TEST(test_a_recording_of_version_2_has_the_same_items)
 {
 	struct file file = write_items(3 * ITEMS_FULL, ALL_KINDS), older = as_version_2(&file);
 	struct recording_reader *reader;
-	char why[256];
+	struct why why;
 
-	reader = open_bytes(older.bytes, older.size, why);
-	ck_assert_msg(reader, "%s", why);
+	reader = open_bytes(older.bytes, older.size, &why);
+	ck_assert_msg(reader, "%s", why.text);
 	ck_assert_uint_eq(read_items(reader, ALL_KINDS), 3 * ITEMS_FULL);
 	ck_assert_ptr_null(recording_damage(reader));
 	recording_close(reader);
@@ -828,10 +830,10 @@ static int feed(struct feeding *feeding, unsigned int percent)
 	};
 	FILE *in = fopencookie(&failing, "r", (cookie_io_functions_t){ .read = read_some });
 	struct recording_reader *reader;
-	char why[256];
+	struct why why;
 	int err;
 
-	ck_assert_int_eq(recording_open_file(&reader, in, "run.pfs", why, sizeof(why)), 0);
+	ck_assert_int_eq(recording_open_file(&reader, in, "run.pfs", &why), 0);
 	err = recording_feed(reader, take, feeding, &feeding->stop);
 	recording_close(reader);
 	free(file.bytes);
@@ -875,7 +877,7 @@ TEST(test_feeding_stops_on_a_signal)
 }
 
 /* @page_bytes: a value of JSON; NULL: the head has none. 0: the recording cannot be opened. */
-static uint64_t pages_of_head(const char *page_bytes, char *why)
+static uint64_t pages_of_head(const char *page_bytes, struct why *why)
 {
 	struct recording_writer *writer;
 	struct recording_reader *reader;
@@ -913,14 +915,14 @@ TEST(test_a_recording_states_the_size_of_its_pages)
 		      { "16384", 16384 },
 		      { "65536", 65536 } };
 	static const char *const wrong[] = { "0", "5000", "-4096", "131072", "\"4096\"" };
-	char why[256];
+	struct why why;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(heads); i++)
-		ck_assert_uint_eq(pages_of_head(heads[i].text, why), heads[i].page_bytes);
+		ck_assert_uint_eq(pages_of_head(heads[i].text, &why), heads[i].page_bytes);
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
-		ck_assert_uint_eq(pages_of_head(wrong[i], why), 0);
-		ck_assert_ptr_nonnull(strstr(why, "a page has an unknown size"));
+		ck_assert_uint_eq(pages_of_head(wrong[i], &why), 0);
+		ck_assert_ptr_nonnull(strstr(why.text, "a page has an unknown size"));
 	}
 }
 
@@ -981,14 +983,13 @@ TEST(test_full_disk_error_persists)
 TEST(test_open_error_names_the_file)
 {
 	struct recording_reader *reader;
-	char why[256];
+	struct why why;
 
-	ck_assert_int_eq(recording_open(&reader, "/nonexistent/run.pfs", why, sizeof(why)),
-			 -ENOENT);
-	ck_assert_str_eq(why, "cannot open /nonexistent/run.pfs: No such file or directory");
+	ck_assert_int_eq(recording_open(&reader, "/nonexistent/run.pfs", &why), -ENOENT);
+	ck_assert_str_eq(why.text, "cannot open /nonexistent/run.pfs: No such file or directory");
 	ck_assert_ptr_null(reader);
-	ck_assert_int_eq(recording_open(&reader, "/", why, sizeof(why)), -EISDIR);
-	ck_assert_str_eq(why, "cannot read /: Is a directory");
+	ck_assert_int_eq(recording_open(&reader, "/", &why), -EISDIR);
+	ck_assert_str_eq(why.text, "cannot read /: Is a directory");
 }
 
 /* Each member gets a different number, so that a mix-up is detected. */
@@ -1072,7 +1073,8 @@ TEST(test_long_symbols_span_several_blocks)
 	struct file file = { 0 };
 	FILE *out = open_memstream(&file.bytes, &file.size);
 	json_t *empty = json_object(), *symbols = json_array();
-	char path[4096], why[256];
+	char path[4096];
+	struct why why;
 	struct item item;
 	size_t i;
 
@@ -1085,7 +1087,7 @@ TEST(test_long_symbols_span_several_blocks)
 	ck_assert_int_eq(recording_add_all_symbols(writer, symbols), 0);
 	ck_assert_int_eq(recording_end(writer, empty), 0);
 	fclose(out);
-	reader = open_bytes(file.bytes, file.size, why);
+	reader = open_bytes(file.bytes, file.size, &why);
 	ck_assert_int_eq(recording_next(reader, &item), 0);
 	ck_assert_ptr_null(recording_damage(reader));
 	ck_assert(json_equal(recording_symbols(reader), symbols));

@@ -17,6 +17,7 @@
 #include "user/recording/reader.h"
 #include "user/recording/writer.h"
 #include "user/run/recording_output.h"
+#include "util/why.h"
 
 #define NR_ITEMS 200000U
 #define LIMIT	 (1U << 20) /* limit of the file's size: fewer items fit */
@@ -96,9 +97,9 @@ static unsigned int read_back(struct recording_reader **reader)
 	struct pfstat_record expected;
 	unsigned int nr = 0;
 	struct item item;
-	char why[256];
+	struct why why;
 
-	ck_assert_int_eq(recording_open(reader, "run.pfs", why, sizeof(why)), 0);
+	ck_assert_int_eq(recording_open(reader, "run.pfs", &why), 0);
 	while (recording_next(*reader, &item) == 1) {
 		expected = record_number(nr++);
 		/* Each ck_assert() writes to a file of Check, which RLIMIT_FSIZE also limits. */

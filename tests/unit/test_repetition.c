@@ -13,6 +13,7 @@
 #include "user/advise/repetition.h"
 #include "user/util/page_size.h"
 #include "user/util/signals.h"
+#include "util/why.h"
 
 #define SECOND_NS 1000000000ULL
 
@@ -44,9 +45,9 @@ static void plan_run(uint64_t ns)
 
 static int repeat(struct repetition_figures *figures)
 {
-	char why[256];
+	struct why why;
 
-	return repetition_run(&accesses, &control, figures, why, sizeof(why));
+	return repetition_run(&accesses, &control, figures, &why);
 }
 
 TEST(test_a_replay_takes_at_least_the_time_of_its_steps)
@@ -96,7 +97,8 @@ TEST(test_a_file_without_a_read_ahead_setting_is_replayed_as_it_is)
 					     .advice = CANDIDATE_KEEP,
 					     .readahead_bytes = 0,
 					     .around_bytes = CANDIDATE_KEEP };
-	char path[] = "/dev/shm/pfstat-repetition-XXXXXX", why[256];
+	char path[] = "/dev/shm/pfstat-repetition-XXXXXX";
+	struct why why;
 	struct accessed_file file = { .path = path, .faults = 1 };
 	struct accessed_mapping mapping = {
 		.bytes = page_size(), .pid = 1, .initial_advice = -1, .used = true
@@ -113,7 +115,7 @@ TEST(test_a_file_without_a_read_ahead_setting_is_replayed_as_it_is)
 	accesses.nr_mappings = 1;
 	ck_assert_int_eq(access_plan_add(&accesses.plan, 1, &touch), 0);
 	plan_run(1000);
-	ck_assert_int_eq(repetition_run(&accesses, &readahead, &figures, why, sizeof(why)), 0);
+	ck_assert_int_eq(repetition_run(&accesses, &readahead, &figures, &why), 0);
 	ck_assert_uint_ge(figures.minor, 1);
 	close(fd);
 	unlink(path);

@@ -18,6 +18,7 @@
 #include "util/page_size.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
+#include "util/why.h"
 
 static void advise_untried(struct candidate *candidate, const char *setting, int err)
 {
@@ -102,7 +103,7 @@ static int advise_replay(struct advise *advise, struct fault_around_setting *aro
 			 struct repetition_figures *figures)
 {
 	const struct candidate *candidate = &advise->candidates[number];
-	char why[256];
+	struct why why;
 	int status, err = 0, restore_err;
 
 	status = advise_files_prepare(&advise->accesses);
@@ -113,12 +114,12 @@ static int advise_replay(struct advise *advise, struct fault_around_setting *aro
 	if (err)
 		return message(STATUS_FAILED, "cannot change %s: %s", FAULT_AROUND_SETTING,
 			       strerror(-err));
-	err = repetition_run(&advise->accesses, candidate, figures, why, sizeof(why));
+	err = repetition_run(&advise->accesses, candidate, figures, &why);
 	restore_err = fault_around_setting_restore(around);
 	if (restore_err)
 		return message(STATUS_FAILED, "cannot restore %s to %" PRIu64 ": %s",
 			       FAULT_AROUND_SETTING, around->before, strerror(-restore_err));
-	return err || signals_caught ? message_of_repetition(candidate, why, err) : STATUS_OK;
+	return err || signals_caught ? message_of_repetition(candidate, why.text, err) : STATUS_OK;
 }
 
 /* Each round has all candidates, so that a drift of the machine affects all of them. */

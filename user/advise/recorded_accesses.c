@@ -20,6 +20,7 @@
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
+#include "util/why.h"
 
 /* The replay repeats neither stores to pages that are mapped already nor failed faults. */
 static bool is_access(const struct explained *fault)
@@ -469,12 +470,13 @@ static int accesses_feed(struct recorded_accesses *accesses, struct recording_re
 int recorded_accesses_read(struct recorded_accesses *accesses, const char *recording)
 {
 	struct recording_reader *reader;
-	char why[512];
+	struct why why;
 	int status;
 
 	*accesses = (struct recorded_accesses){ 0 };
-	if (recording_open(&reader, recording, why, sizeof(why)))
-		return signals_caught ? 128 + signals_caught : message(STATUS_FAILED, "%s", why);
+	if (recording_open(&reader, recording, &why))
+		return signals_caught ? 128 + signals_caught :
+					message(STATUS_FAILED, "%s", why.text);
 	status = recording_require_pages(reader);
 	if (!status)
 		status = accesses_feed(accesses, reader, recording);

@@ -16,6 +16,7 @@
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
+#include "util/why.h"
 
 static void recorded_file_take_losses(struct recorded_file *file, const json_t *tail)
 {
@@ -40,12 +41,12 @@ static int recorded_file_read_items(const char *recording, struct analysis *anal
 				    bool first)
 {
 	struct recording_reader *reader;
-	char why[512];
+	struct why why;
 	int err;
 
-	err = recording_open(&reader, recording, why, sizeof(why));
+	err = recording_open(&reader, recording, &why);
 	if (err && !signals_caught)
-		return message(STATUS_FAILED, "%s", why);
+		return message(STATUS_FAILED, "%s", why.text);
 	if (err)
 		return 128 + signals_caught;
 	if (recording_require_pages(reader)) {

@@ -25,6 +25,7 @@
 #include "util/page_size.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
+#include "util/why.h"
 #include "workload/policy.h"
 
 #define STACK_BYTES (128U << 10)
@@ -33,7 +34,7 @@
 struct outcome {
 	struct repetition_figures figures;
 	int err;
-	char why[256];
+	struct why why;
 };
 
 struct replay_thread {
@@ -60,8 +61,7 @@ static int child_fails(struct replay_child *child, int err, const char *operatio
 		       const char *object)
 {
 	child->outcome->err = err;
-	snprintf(child->outcome->why, sizeof(child->outcome->why), "%s %s", operation, object);
-	return err;
+	return why_fail(&child->outcome->why, err, "%s %s", operation, object);
 }
 
 /*
@@ -300,19 +300,19 @@ static int child_await(pid_t pid, const sigset_t *mask, int *status)
 }
 
 static int outcome_take(const struct outcome *outcome, int wait_status,
-			struct repetition_figures *figures, char *why, size_t size)
+			struct repetition_figures *figures, struct why *why)
 {
 	if (WIFSIGNALED(wait_status)) {
-		snprintf(why, size, "read a page of a file");
+		why_set(why, "read a page of a file");
 		return WTERMSIG(wait_status) == SIGBUS ? -EIO : WTERMSIG(wait_status);
 	}
-	snprintf(why, size, "%s", outcome->why);
+	*why = outcome->why;
 	*figures = outcome->figures;
 	return outcome->err;
 }
 
 int repetition_run(const struct recorded_accesses *accesses, const struct candidate *candidate,
-		   struct repetition_figures *figures, char *why, size_t size)
+		   struct repetition_figures *figures, struct why *why)
 {
 	struct replay_child child = { .accesses = accesses, .candidate = candidate };
 	int status = 0, err;
@@ -321,7 +321,7 @@ int repetition_run(const struct recorded_accesses *accesses, const struct candid
 
 	child.outcome = mmap(NULL, sizeof(*child.outcome), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	snprintf(why, size, "start a child");
+	why_set(why, "start a child");
 	if (child.outcome == MAP_FAILED)
 		return -errno;
 	signals_block(&before);
@@ -331,7 +331,7 @@ int repetition_run(const struct recorded_accesses *accesses, const struct candid
 	err = pid < 0 ? -errno : child_await(pid, &before, &status);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!err)
-		err = outcome_take(child.outcome, status, figures, why, size);
+		err = outcome_take(child.outcome, status, figures, why);
 	munmap(child.outcome, sizeof(*child.outcome));
 	return signals_caught ? signals_caught : err;
 }

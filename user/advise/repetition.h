@@ -6,6 +6,7 @@
 #include "advise/candidate.h"
 #include "advise/ranking.h"
 #include "advise/recorded_accesses.h"
+#include "util/why.h"
 
 /*
  * The child has a thread for each recorded one, and a mapping for each recorded mapping. The
@@ -14,6 +15,6 @@
  * its object.
  */
 int repetition_run(const struct recorded_accesses *accesses, const struct candidate *candidate,
-		   struct repetition_figures *figures, char *why, size_t size);
+		   struct repetition_figures *figures, struct why *why);
 
 #endif

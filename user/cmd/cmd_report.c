@@ -30,6 +30,7 @@
 #include "util/gzip_stream.h"
 #include "util/message.h"
 #include "util/signals.h"
+#include "util/why.h"
 
 struct reading {
 	struct report_arguments options;
@@ -50,10 +51,10 @@ struct reading {
 static int open_recording(struct reading *reading)
 {
 	const char *path = reading->options.recording;
-	char why[512];
+	struct why why;
 
-	if (recording_open(&reading->reader, path, why, sizeof(why)))
-		return message(STATUS_FAILED, "%s", why);
+	if (recording_open(&reading->reader, path, &why))
+		return message(STATUS_FAILED, "%s", why.text);
 	if (json_head_parse(&reading->report, recording_head(reading->reader)))
 		return message(STATUS_FAILED, "cannot explain %s: its head is not complete", path);
 	return STATUS_OK;

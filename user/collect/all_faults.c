@@ -36,15 +36,19 @@ static uint32_t all_faults_read_hooks(const struct all_faults *faults)
 bool all_faults_take(struct all_faults *faults)
 {
 	const struct fault_source_fault_ops *ops = faults->source->ops->faults;
+	struct why why;
 
 	/* If a session of before still holds the function, eBPF would find it busy. */
 	if (ops && !faults->by_source)
 		ops->drop(faults->source);
 	if (!faults->by_source)
 		return true;
-	faults->by_source = !ops->take(faults->source, faults->missing, sizeof(faults->missing));
+	faults->by_source = !ops->take(faults->source, &why);
 	if (faults->by_source)
 		faults->source_hooks = all_faults_read_hooks(faults);
+	else
+		snprintf(faults->missing, sizeof(faults->missing), "%.*s",
+			 (int)sizeof(faults->missing) - 1, why.text);
 	return faults->by_source;
 }
 

@@ -17,6 +17,7 @@
 #include "system/pid_namespace.h"
 #include "system/syscall_filter.h"
 #include "util/version.h"
+#include "util/why.h"
 
 const char *bpf_explain_missing(void)
 {
@@ -32,7 +33,7 @@ const char *bpf_explain_missing(void)
 	return NULL;
 }
 
-void bpf_explain(const char *step, int err, char *why, size_t size)
+void bpf_explain(const char *step, int err, struct why *why)
 {
 	const uint64_t needed = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
 	const char *level = lockdown_level();
@@ -40,42 +41,37 @@ void bpf_explain(const char *step, int err, char *why, size_t size)
 
 	bpf_log_dump(stderr);
 	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
-		snprintf(why, size, "cannot %s without %s; run as root with it, or use --no-bpf",
-			 step, names);
+		why_set(why, "cannot %s without %s; run as root with it, or use --no-bpf", step,
+			names);
 	else if (syscall_filter_is_set() && bpf_call_try())
-		snprintf(why, size,
-			 "cannot %s: a filter of system calls (seccomp) refuses bpf(2); start the "
-			 "container with --security-opt seccomp=unconfined, or use --no-bpf",
-			 step);
+		why_set(why,
+			"cannot %s: a filter of system calls (seccomp) refuses bpf(2); start the "
+			"container with --security-opt seccomp=unconfined, or use --no-bpf",
+			step);
 	else if (level && !strcmp(level, "confidentiality"))
-		snprintf(why, size,
-			 "cannot load the eBPF programs: the kernel is locked down "
-			 "(confidentiality), so that eBPF cannot read its memory; use --no-bpf");
+		why_set(why,
+			"cannot load the eBPF programs: the kernel is locked down "
+			"(confidentiality), so that eBPF cannot read its memory; use --no-bpf");
 	else if (err == -ENOSYS)
-		snprintf(why, size,
-			 "cannot load the eBPF programs: this kernel is older than "
-			 "Linux " OLDEST_BPF_KERNEL "; use a newer kernel");
+		why_set(why, "cannot load the eBPF programs: this kernel is older than "
+			     "Linux " OLDEST_BPF_KERNEL "; use a newer kernel");
 	else if (err == -EOPNOTSUPP)
-		snprintf(
-			why, size,
+		why_set(why,
 			"cannot load the eBPF programs: this kernel has no direct calls of ftrace "
 			"(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS; on arm64 since 6.4); use another "
 			"kernel, or --no-bpf");
 	else if (err == -EACCES && !geteuid())
-		snprintf(why, size,
-			 "cannot load the eBPF programs: this kernel's verifier rejects them; "
-			 "report a bug with the verifier's log, which PFDRIVE_DEBUG=1 in the "
-			 "environment prints, and use --no-bpf until then");
+		why_set(why, "cannot load the eBPF programs: this kernel's verifier rejects them; "
+			     "report a bug with the verifier's log, which PFDRIVE_DEBUG=1 in the "
+			     "environment prints, and use --no-bpf until then");
 	else if (err == -EPERM && !geteuid())
-		snprintf(
-			why, size,
+		why_set(why,
 			"cannot %s: permission denied, although this process has the capabilities; "
 			"a security module of the kernel may refuse it; use --no-bpf",
 			step);
 	else if (err == -EPERM || err == -EACCES)
-		snprintf(why, size, "cannot %s: permission denied; run as root, or use --no-bpf",
-			 step);
+		why_set(why, "cannot %s: permission denied; run as root, or use --no-bpf", step);
 	else
-		snprintf(why, size, "cannot %s: %s; use --no-bpf to measure without eBPF", step,
-			 strerror(-err));
+		why_set(why, "cannot %s: %s; use --no-bpf to measure without eBPF", step,
+			strerror(-err));
 }

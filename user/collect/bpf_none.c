@@ -9,31 +9,31 @@
 #include "collect/events.h"
 #include "collect/bpf_pins.h"
 #include "collect/fault_source_bpf.h"
+#include "util/why.h"
 
 #define BUILT_WITHOUT "pfdrive was built without eBPF (BPF=no)"
 
 const bool bpf_is_built_in = false;
 
-int events_open(struct events **events, const struct events_options *options, char *why,
-		size_t size)
+int events_open(struct events **events, const struct events_options *options, struct why *why)
 {
 	(void)options;
 	*events = NULL;
-	snprintf(why, size, "cannot load the eBPF programs: " BUILT_WITHOUT "; use --no-bpf");
-	return -EOPNOTSUPP;
+	return why_fail(why, -EOPNOTSUPP,
+			"cannot load the eBPF programs: " BUILT_WITHOUT "; use --no-bpf");
 }
 
-int events_try(char *why, size_t size)
+int events_try(struct why *why)
 {
-	snprintf(why, size, "cannot load the eBPF programs: " BUILT_WITHOUT "; use --no-bpf");
-	return -EOPNOTSUPP;
+	return why_fail(why, -EOPNOTSUPP,
+			"cannot load the eBPF programs: " BUILT_WITHOUT "; use --no-bpf");
 }
 
-int events_attach(struct events *events, char *why, size_t size)
+int events_attach(struct events *events, struct why *why)
 {
 	(void)events;
-	snprintf(why, size, "cannot attach the eBPF programs: " BUILT_WITHOUT "; use --no-bpf");
-	return -EOPNOTSUPP;
+	return why_fail(why, -EOPNOTSUPP,
+			"cannot attach the eBPF programs: " BUILT_WITHOUT "; use --no-bpf");
 }
 
 /* After a failed events_open(), too. */
@@ -134,14 +134,13 @@ int bpf_pins_keep(uint64_t inode)
 }
 
 static int bpf_none_open(struct fault_source **source, const struct fault_source_options *options,
-			 char *why, size_t size)
+			 struct why *why)
 {
 	(void)options;
 	*source = NULL;
-	snprintf(why, size,
-		 "cannot record calls with eBPF: " BUILT_WITHOUT
-		 "; load the pfstat module and use --no-bpf");
-	return -EOPNOTSUPP;
+	return why_fail(why, -EOPNOTSUPP,
+			"cannot record calls with eBPF: " BUILT_WITHOUT
+			"; load the pfstat module and use --no-bpf");
 }
 
 /* The instruments read the name and word of a source before they open it. */

@@ -33,6 +33,7 @@
 #include "collect/pins_lock.h"
 #include "pfstat.skel.h"
 #include "util/page_size.h"
+#include "util/why.h"
 
 /* A slot takes 16 bytes. */
 #define MAX_SWAP_SLOTS (1U << 22)
@@ -255,20 +256,20 @@ static int events_open_rings(struct events *events, const char **step)
 					bpf_map__max_entries(map));
 }
 
-static int events_claim(struct events *events, char *why, size_t size)
+static int events_claim(struct events *events, struct why *why)
 {
 	events->claim = bpf_pins_claim();
 	if (events->claim >= 0)
 		return 0;
 	if (events->claim == -EBUSY)
-		snprintf(why, size, "another pfdrive measures with eBPF; wait until it ends");
+		why_set(why, "another pfdrive measures with eBPF; wait until it ends");
 	else
-		bpf_explain("claim eBPF for this measurement", events->claim, why, size);
+		bpf_explain("claim eBPF for this measurement", events->claim, why);
 	return events->claim;
 }
 
-static int events_open_parts(struct events *events, const struct events_options *options, char *why,
-			     size_t size)
+static int events_open_parts(struct events *events, const struct events_options *options,
+			     struct why *why)
 {
 	const char *step;
 	int err = events_load(events, options, &step);
@@ -283,17 +284,17 @@ static int events_open_parts(struct events *events, const struct events_options 
 	if (!err)
 		err = events_open_rings(events, &step);
 	if (err)
-		bpf_explain(step, err, why, size);
+		bpf_explain(step, err, why);
 	return err;
 }
 
 /* NULL with a reason. */
-static struct events *events_new(char *why, size_t size)
+static struct events *events_new(struct why *why)
 {
 	struct events *events = calloc(1, sizeof(*events));
 
 	if (!events) {
-		bpf_explain("load the eBPF programs", -ENOMEM, why, size);
+		bpf_explain("load the eBPF programs", -ENOMEM, why);
 		return NULL;
 	}
 	events->rings = EVENT_RINGS_NONE;
@@ -304,22 +305,19 @@ static struct events *events_new(char *why, size_t size)
 	return events;
 }
 
-int events_open(struct events **opened, const struct events_options *options, char *why,
-		size_t size)
+int events_open(struct events **opened, const struct events_options *options, struct why *why)
 {
 	const char *lacking = bpf_explain_missing();
 	struct events *events;
 	int err;
 
 	*opened = NULL;
-	if (lacking) {
-		snprintf(why, size, "%s", lacking);
-		return -EOPNOTSUPP;
-	}
-	events = events_new(why, size);
+	if (lacking)
+		return why_fail(why, -EOPNOTSUPP, "%s", lacking);
+	events = events_new(why);
 	if (!events)
 		return -ENOMEM;
-	err = events_claim(events, why, size) ?: events_open_parts(events, options, why, size);
+	err = events_claim(events, why) ?: events_open_parts(events, options, why);
 	if (err)
 		events_close(events);
 	else
@@ -327,7 +325,7 @@ int events_open(struct events **opened, const struct events_options *options, ch
 	return err;
 }
 
-int events_try(char *why, size_t size)
+int events_try(struct why *why)
 {
 	/* The programs of all sources, with the smallest rings. */
 	const struct events_options options = {
@@ -336,7 +334,7 @@ int events_try(char *why, size_t size)
 		.record_bytes = 1,
 		.ring_bytes = RING_BYTES_MIN,
 	};
-	struct events *events = events_new(why, size);
+	struct events *events = events_new(why);
 	const char *step;
 	int err;
 
@@ -344,24 +342,24 @@ int events_try(char *why, size_t size)
 		return -ENOMEM;
 	err = events_load(events, &options, &step);
 	if (err)
-		bpf_explain(step, err, why, size);
+		bpf_explain(step, err, why);
 	events_close(events);
 	return err;
 }
 
-int events_attach(struct events *events, char *why, size_t size)
+int events_attach(struct events *events, struct why *why)
 {
 	int err = bpf_targets_attach(events->bpf->skeleton);
 
 	if (!err)
 		err = bpf_programs_attach(events->bpf->skeleton);
 	if (err) {
-		bpf_explain("attach the eBPF programs", err, why, size);
+		bpf_explain("attach the eBPF programs", err, why);
 		return err;
 	}
 	err = bpf_pins_make(&events->pins, events->bpf->obj);
 	if (err)
-		bpf_explain("pin the eBPF maps under " PFSTAT_PIN_DIR, err, why, size);
+		bpf_explain("pin the eBPF maps under " PFSTAT_PIN_DIR, err, why);
 	return err;
 }
 

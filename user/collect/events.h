@@ -12,6 +12,7 @@
 
 #include "collect/event_rings.h"
 #include "model/counters.h"
+#include "util/why.h"
 
 struct events;
 struct pfstat_bpf;
@@ -37,19 +38,18 @@ struct events_options {
  * Loads the programs; none runs yet. On failure returns a negative errno, and `why` is one clause
  * with the reason and the remedy.
  */
-int events_open(struct events **events, const struct events_options *options, char *why,
-		size_t size);
+int events_open(struct events **events, const struct events_options *options, struct why *why);
 /*
  * Loads the programs and unloads them again: no claim, no pin, and none is attached. Fails as
  * events_open() does.
  */
-int events_try(char *why, size_t size);
+int events_try(struct why *why);
 /*
  * Attaches the programs and pins them under PFSTAT_PIN_DIR, from which pins of an earlier, killed
  * program are removed. Nothing is a target yet. The caller holds the fault source, so that the pins
  * of no living program are there. Fails as events_open() does.
  */
-int events_attach(struct events *events, char *why, size_t size);
+int events_attach(struct events *events, struct why *why);
 /* Unpins and frees. The programs are detached later, see pins_lock_await_detached(). */
 void events_close(struct events *events);
 

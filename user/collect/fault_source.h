@@ -22,6 +22,7 @@
 
 #include "collect/record_ring.h"
 #include "model/item.h"
+#include "util/why.h"
 
 struct fault_source_options {
 	uint64_t ring_size; /* bytes; 0: the default of the source */
@@ -66,7 +67,7 @@ struct fault_source_faults {
  */
 struct fault_source_fault_ops {
 	/* After open. On failure why is one clause with the reason. */
-	int (*take)(struct fault_source *source, char *why, size_t size);
+	int (*take)(struct fault_source *source, struct why *why);
 	/* Others may attach to handle_mm_fault() from now on; also without an earlier take(). */
 	int (*drop)(struct fault_source *source);
 	/* A tid, or a tgid. */
@@ -109,18 +110,15 @@ struct fault_source_ops {
 	const struct fault_source_stream_ops *stream; /* NULL: it has rings */
 	const struct fault_source_fault_ops *faults;  /* NULL: it cannot */
 	int (*open)(struct fault_source **source, const struct fault_source_options *options,
-		    char *why, size_t size);
+		    struct why *why);
 	/* After the programs are loaded. NULL: the source needs no eBPF. */
-	int (*use_events)(struct fault_source *source, struct events *events, char *why,
-			  size_t size);
+	int (*use_events)(struct fault_source *source, struct events *events, struct why *why);
 	/* This process's mappings of the file that is open as fd. */
-	int (*hook_file)(struct fault_source *source, int fd, const char *path, char *why,
-			 size_t size);
+	int (*hook_file)(struct fault_source *source, int fd, const char *path, struct why *why);
 	/* No mapping: only_fd is a file that this process does not map. */
-	int (*hook_nothing)(struct fault_source *source, char *why, size_t size);
+	int (*hook_nothing)(struct fault_source *source, struct why *why);
 	/* A process, and its children from now on; `existing`: it runs its program already. */
-	int (*follow)(struct fault_source *source, pid_t pid, bool existing, char *why,
-		      size_t size);
+	int (*follow)(struct fault_source *source, pid_t pid, bool existing, struct why *why);
 	int (*start)(struct fault_source *source);
 	/* The address of ->fault in hooked VMAs, by which eBPF recognises their faults. */
 	int (*wrapper)(const struct fault_source *source, uint64_t *address);

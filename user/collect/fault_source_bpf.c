@@ -17,6 +17,7 @@
 #include "collect/fault_source_bpf.h"
 #include "model/counters.h"
 #include "util/page_size.h"
+#include "util/why.h"
 
 struct bpf_source {
 	struct fault_source source;
@@ -32,23 +33,19 @@ static struct bpf_source *bpf_source_of(const struct fault_source *source)
 }
 
 static int bpf_source_open(struct fault_source **opened, const struct fault_source_options *options,
-			   char *why, size_t size)
+			   struct why *why)
 {
 	struct bpf_source *bpf;
 
-	if (!options->fault_around) {
-		snprintf(why, size,
-			 "eBPF cannot disable fault-around for one program; load the pfstat "
-			 "module, or write %" PRIu64
-			 " to /sys/kernel/debug/fault_around_bytes for all programs",
-			 page_size());
-		return -EOPNOTSUPP;
-	}
+	if (!options->fault_around)
+		return why_fail(why, -EOPNOTSUPP,
+				"eBPF cannot disable fault-around for one program; load the pfstat "
+				"module, or write %" PRIu64
+				" to /sys/kernel/debug/fault_around_bytes for all programs",
+				page_size());
 	bpf = calloc(1, sizeof(*bpf));
-	if (!bpf) {
-		snprintf(why, size, "out of memory");
-		return -ENOMEM;
-	}
+	if (!bpf)
+		return why_fail(why, -ENOMEM, "out of memory");
 	bpf->source.ops = &fault_source_bpf;
 	bpf->only_fd = options->only_fd;
 	*opened = &bpf->source;
@@ -79,8 +76,8 @@ static int bpf_source_add_file(const struct bpf_source *bpf, int fd)
 	return err ? err : bpf_records_add_file(events_object(bpf->events), query.inode, query.dev);
 }
 
-static int bpf_source_use_events(struct fault_source *source, struct events *events, char *why,
-				 size_t size)
+static int bpf_source_use_events(struct fault_source *source, struct events *events,
+				 struct why *why)
 {
 	struct bpf_source *bpf = bpf_source_of(source);
 	int err;
@@ -88,37 +85,35 @@ static int bpf_source_use_events(struct fault_source *source, struct events *eve
 	bpf->events = events;
 	err = bpf_records_open(&bpf->records, events_object(events));
 	if (err)
-		snprintf(why, size, "cannot map the rings of records: %s", strerror(-err));
-	return err;
+		return why_fail(why, err, "cannot map the rings of records: %s", strerror(-err));
+	return 0;
 }
 
-static int bpf_source_explain(int err, const char *what, char *why, size_t size)
+static int bpf_source_explain(int err, const char *what, struct why *why)
 {
 	if (err)
-		snprintf(why, size, "eBPF cannot watch %s: %s", what, strerror(-err));
-	return err;
+		return why_fail(why, err, "eBPF cannot watch %s: %s", what, strerror(-err));
+	return 0;
 }
 
-static int bpf_source_hook_file(struct fault_source *source, int fd, const char *path, char *why,
-				size_t size)
+static int bpf_source_hook_file(struct fault_source *source, int fd, const char *path,
+				struct why *why)
 {
 	const struct bpf_source *bpf = bpf_source_of(source);
 
 	bpf_records_name_files(events_object(bpf->events));
-	return bpf_source_explain(bpf_source_add_file(bpf, fd), path, why, size);
+	return bpf_source_explain(bpf_source_add_file(bpf, fd), path, why);
 }
 
-static int bpf_source_hook_nothing(struct fault_source *source, char *why, size_t size)
+static int bpf_source_hook_nothing(struct fault_source *source, struct why *why)
 {
 	(void)why;
-	(void)size;
 	bpf_records_name_files(events_object(bpf_source_of(source)->events));
 	return 0;
 }
 
 /* The instruments name the process for all programs. */
-static int bpf_source_follow(struct fault_source *source, pid_t pid, bool existing, char *why,
-			     size_t size)
+static int bpf_source_follow(struct fault_source *source, pid_t pid, bool existing, struct why *why)
 {
 	struct bpf_source *bpf = bpf_source_of(source);
 	int err = 0;
@@ -130,7 +125,7 @@ static int bpf_source_follow(struct fault_source *source, pid_t pid, bool existi
 	bpf_records_name_files(events_object(bpf->events));
 	err = bpf_source_add_file(bpf, bpf->only_fd);
 	bpf->only_fd = -1;
-	return bpf_source_explain(err, "the file of --file", why, size);
+	return bpf_source_explain(err, "the file of --file", why);
 }
 
 /* Calls on which the cost of the programs was measured are dropped. */

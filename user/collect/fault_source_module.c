@@ -27,6 +27,7 @@
 #include "system/hooked_mapping.h"
 #include "system/module_file.h"
 #include "util/time_ns.h"
+#include "util/why.h"
 
 #define DEBUGFS "/sys/kernel/debug"
 /* PROC_USER_INIT_INO: the inode of the initial user namespace. */
@@ -66,7 +67,7 @@ int module_command(const struct fault_source *source, const char *format, ...)
 }
 
 /* `targets` begins with "recorder PID COMMAND" or "recorder control". */
-static void module_explain_busy(char *why, size_t size)
+static void module_explain_busy(struct why *why)
 {
 	FILE *file = module_read_file(PFSTAT_FILE_TARGETS);
 	char line[128] = "", holder[64] = "";
@@ -78,15 +79,15 @@ static void module_explain_busy(char *why, size_t size)
 		fclose(file);
 	}
 	if (sscanf(line, "recorder %d %63[^\n]", &pid, holder) == 2)
-		snprintf(why, size, "the recorder is held by %s (pid %d); wait until it ends",
-			 holder, pid);
+		why_set(why, "the recorder is held by %s (pid %d); wait until it ends", holder,
+			pid);
 	else if (!strncmp(line, "recorder control", strlen("recorder control")))
-		snprintf(why, size,
-			 "the recorder is held by the targets of %s/%s; write 'stop' to that file "
-			 "first",
-			 module_file_folder(), PFSTAT_FILE_CONTROL);
+		why_set(why,
+			"the recorder is held by the targets of %s/%s; write 'stop' to that file "
+			"first",
+			module_file_folder(), PFSTAT_FILE_CONTROL);
 	else
-		snprintf(why, size, "the recorder is held by another process; try again");
+		why_set(why, "the recorder is held by another process; try again");
 }
 
 static bool is_debugfs(void)
@@ -106,31 +107,29 @@ static bool in_user_namespace(void)
 }
 
 /* Root is refused by the kernel's lockdown, or by the module, which requires a capability. */
-static void module_explain_refusal(char *why, size_t size)
+static void module_explain_refusal(struct why *why)
 {
 	char names[CAPABILITY_NAMES_SIZE];
 
 	if (lockdown_level() && !strcmp(module_file_folder(), PFSTAT_DEBUGFS))
-		snprintf(
-			why, size,
+		why_set(why,
 			"the kernel is locked down (%s), which closes %s, and there is no %s; make "
 			"the devices of the host visible here",
 			lockdown_level(), PFSTAT_DEBUGFS, PFSTAT_DEVICES);
 	else if (capabilities_lack(CAPABILITY(CAP_PERFMON), names, sizeof(names)))
-		snprintf(why, size, "the pfstat module requires %s; run pfdrive with it", names);
+		why_set(why, "the pfstat module requires %s; run pfdrive with it", names);
 	else if (in_user_namespace())
-		snprintf(why, size,
-			 "the pfstat module refuses processes of a user namespace; run pfdrive "
-			 "outside of it, as root");
+		why_set(why, "the pfstat module refuses processes of a user namespace; run pfdrive "
+			     "outside of it, as root");
 	else
-		snprintf(why, size,
-			 "cannot open %s/%s: permission denied, although root owns it; run "
-			 "pfdrive doctor",
-			 module_file_folder(), PFSTAT_FILE_SESSION);
+		why_set(why,
+			"cannot open %s/%s: permission denied, although root owns it; run "
+			"pfdrive doctor",
+			module_file_folder(), PFSTAT_FILE_SESSION);
 }
 
 /* A build has the module next to pfdrive; otherwise make install puts it where modprobe looks. */
-static void module_explain_absence(char *why, size_t size)
+static void module_explain_absence(struct why *why)
 {
 	char path[256], *end;
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - sizeof("pfstat.ko"));
@@ -139,39 +138,39 @@ static void module_explain_absence(char *why, size_t size)
 	end = strrchr(path, '/');
 	if (end)
 		strcpy(end + 1, "pfstat.ko");
-	snprintf(why, size,
-		 "the pfstat module is not loaded; run '%s%s' as root%s%s; if that fails, run "
-		 "pfdrive doctor",
-		 end && !access(path, F_OK) ? "insmod " : "modprobe ",
-		 end && !access(path, F_OK) ? path : "pfstat",
-		 geteuid() ? ", and pfdrive with sudo" : "",
-		 lockdown_level() ? " (the kernel is locked down and requires a signed module; see "
-				    "Documentation/user/security.rst)" :
-				    "");
+	why_set(why,
+		"the pfstat module is not loaded; run '%s%s' as root%s%s; if that fails, run "
+		"pfdrive doctor",
+		end && !access(path, F_OK) ? "insmod " : "modprobe ",
+		end && !access(path, F_OK) ? path : "pfstat",
+		geteuid() ? ", and pfdrive with sudo" : "",
+		lockdown_level() ? " (the kernel is locked down and requires a signed module; see "
+				   "Documentation/user/security.rst)" :
+				   "");
 }
 
-static void module_explain_open(int err, char *why, size_t size)
+static void module_explain_open(int err, struct why *why)
 {
 	if (err == -EBUSY)
-		module_explain_busy(why, size);
+		module_explain_busy(why);
 	else if (access("/sys/module/pfstat", F_OK))
-		module_explain_absence(why, size);
+		module_explain_absence(why);
 	else if (err == -EACCES || geteuid())
-		snprintf(why, size,
-			 "the pfstat module requires root or CAP_PERFMON; run pfdrive with sudo");
+		why_set(why,
+			"the pfstat module requires root or CAP_PERFMON; run pfdrive with sudo");
 	else if (err == -ENOENT && !is_debugfs())
-		snprintf(why, size,
-			 "there is no %s, and debugfs is not mounted; run mount -t debugfs none %s",
-			 PFSTAT_DEVICES, DEBUGFS);
+		why_set(why,
+			"there is no %s, and debugfs is not mounted; run mount -t debugfs none %s",
+			PFSTAT_DEVICES, DEBUGFS);
 	else if (err == -EPERM)
-		module_explain_refusal(why, size);
+		module_explain_refusal(why);
 	else
-		snprintf(why, size, "cannot open %s/%s: %s", module_file_folder(),
-			 PFSTAT_FILE_SESSION, strerror(-err));
+		why_set(why, "cannot open %s/%s: %s", module_file_folder(), PFSTAT_FILE_SESSION,
+			strerror(-err));
 }
 
 static int module_set_options(const struct fault_source *source,
-			      const struct fault_source_options *options, char *why, size_t size)
+			      const struct fault_source_options *options, struct why *why)
 {
 	int err = 0;
 
@@ -182,11 +181,12 @@ static int module_set_options(const struct fault_source *source,
 	if (!err && options->only_fd >= 0)
 		err = module_command(source, "only %d", options->only_fd);
 	if (err)
-		snprintf(why, size,
-			 "the module refuses an option: %s; load the module that was built with "
-			 "this pfdrive",
-			 strerror(-err));
-	return err;
+		return why_fail(
+			why, err,
+			"the module refuses an option: %s; load the module that was built with "
+			"this pfdrive",
+			strerror(-err));
+	return 0;
 }
 
 static void module_close_rings(struct fault_source *source)
@@ -208,22 +208,20 @@ static void module_close(struct fault_source *source)
 }
 
 static int module_open(struct fault_source **opened, const struct fault_source_options *options,
-		       char *why, size_t size)
+		       struct why *why)
 {
 	struct module_source *module = calloc(1, sizeof(*module));
 	int err;
 
-	if (!module) {
-		snprintf(why, size, "out of memory");
-		return -ENOMEM;
-	}
+	if (!module)
+		return why_fail(why, -ENOMEM, "out of memory");
 	module->source.ops = &fault_source_module;
 	module->fd = module_file_open(PFSTAT_FILE_SESSION, O_RDWR);
 	if (module->fd < 0) {
 		err = module->fd;
-		module_explain_open(err, why, size);
+		module_explain_open(err, why);
 	} else {
-		err = module_set_options(&module->source, options, why, size);
+		err = module_set_options(&module->source, options, why);
 	}
 	if (err)
 		module_close(&module->source);
@@ -232,53 +230,51 @@ static int module_open(struct fault_source **opened, const struct fault_source_o
 	return err;
 }
 
-static int module_explain_target(int err, const char *what, char *why, size_t size)
+static int module_explain_target(int err, const char *what, struct why *why)
 {
 	switch (err) {
 	case 0:
 		break;
 	case -EOPNOTSUPP:
-		snprintf(why, size,
-			 "the module cannot watch %s: it does not support this kind of file; use "
-			 "one on a disk's file system",
-			 what);
+		why_set(why,
+			"the module cannot watch %s: it does not support this kind of file; use "
+			"one on a disk's file system",
+			what);
 		break;
 	case -ENOMEM:
-		snprintf(why, size,
-			 "cannot allocate the module's rings, one for each CPU: they exceed the "
-			 "memory that the module may use (its parameter ring_limit); use a smaller "
-			 "--ring-size");
+		why_set(why,
+			"cannot allocate the module's rings, one for each CPU: they exceed the "
+			"memory that the module may use (its parameter ring_limit); use a smaller "
+			"--ring-size");
 		break;
 	case -ENODEV:
-		snprintf(why, size,
-			 "the module cannot watch %s: its kprobes do not work; the kernel log "
-			 "(dmesg) states the reason and the remedy",
-			 what);
+		why_set(why,
+			"the module cannot watch %s: its kprobes do not work; the kernel log "
+			"(dmesg) states the reason and the remedy",
+			what);
 		break;
 	case -ESRCH:
-		snprintf(why, size, "there is no %s", what);
+		why_set(why, "there is no %s", what);
 		break;
 	default:
-		snprintf(why, size, "the module cannot watch %s: %s", what, strerror(-err));
+		why_set(why, "the module cannot watch %s: %s", what, strerror(-err));
 	}
 	return err;
 }
 
-static int module_hook_file(struct fault_source *source, int fd, const char *path, char *why,
-			    size_t size)
+static int module_hook_file(struct fault_source *source, int fd, const char *path, struct why *why)
 {
-	return module_explain_target(module_command(source, "file %d", fd), path, why, size);
+	return module_explain_target(module_command(source, "file %d", fd), path, why);
 }
 
 /* The module has rings only while it has a target. */
-static int module_hook_nothing(struct fault_source *source, char *why, size_t size)
+static int module_hook_nothing(struct fault_source *source, struct why *why)
 {
 	return module_explain_target(module_command(source, "pid %d now", getpid()),
-				     "pfdrive itself", why, size);
+				     "pfdrive itself", why);
 }
 
-static int module_follow(struct fault_source *source, pid_t pid, bool existing, char *why,
-			 size_t size)
+static int module_follow(struct fault_source *source, pid_t pid, bool existing, struct why *why)
 {
 	int err = module_command(source, "follow %d", pid);
 	char what[32];
@@ -286,9 +282,8 @@ static int module_follow(struct fault_source *source, pid_t pid, bool existing, 
 	(void)existing;
 	snprintf(what, sizeof(what), "process %d", pid);
 	if (err != -EPERM)
-		return module_explain_target(err, what, why, size);
-	snprintf(why, size, "%s is a kernel thread: it has no memory of its own", what);
-	return err;
+		return module_explain_target(err, what, why);
+	return why_fail(why, err, "%s is a kernel thread: it has no memory of its own", what);
 }
 
 static int module_open_rings(struct fault_source *source, int nr_cpus)

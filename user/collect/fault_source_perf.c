@@ -20,6 +20,7 @@
 #include "system/priority.h"
 #include "system/proc_maps.h"
 #include "util/page_size.h"
+#include "util/why.h"
 
 /* Room for the samples of the calibration. */
 #define CALIBRATION_BYTES (64U << 10)
@@ -44,31 +45,29 @@ static struct perf_source *perf_source_of(const struct fault_source *source)
 	return (struct perf_source *)source;
 }
 
-static int perf_source_explain(int err, pid_t pid, char *why, size_t size)
+static int perf_source_explain(int err, pid_t pid, struct why *why)
 {
 	if (!err)
 		return 0;
 	if (err == -EPERM || err == -EACCES)
-		snprintf(
-			why, size,
+		why_set(why,
 			"cannot sample the faults of process %d: it is another user's; run pfdrive "
 			"with sudo",
 			pid);
 	else if (err == -ENOBUFS)
-		snprintf(
-			why, size,
+		why_set(why,
 			"this user may not lock more memory for perf's buffers, perhaps because "
 			"another recorder has them; raise kernel.perf_event_mlock_kb or ulimit -l");
 	else if (err == -EMFILE)
-		snprintf(why, size,
-			 "perf needs three descriptors for each thread of process %d and each "
-			 "CPU, and the limit is too low; raise it with ulimit -n",
-			 pid);
+		why_set(why,
+			"perf needs three descriptors for each thread of process %d and each "
+			"CPU, and the limit is too low; raise it with ulimit -n",
+			pid);
 	else if (err == -ESRCH)
-		snprintf(why, size, "there is no process %d", pid);
+		why_set(why, "there is no process %d", pid);
 	else
-		snprintf(why, size, "cannot sample the faults of process %d with perf: %s", pid,
-			 strerror(-err));
+		why_set(why, "cannot sample the faults of process %d with perf: %s", pid,
+			strerror(-err));
 	return err;
 }
 
@@ -97,26 +96,25 @@ static int perf_source_calibrate(struct perf_source *perf)
 	return err;
 }
 
-static int perf_source_check(const struct fault_source_options *options, char *why, size_t size)
+static int perf_source_check(const struct fault_source_options *options, struct why *why)
 {
 	struct perf_trial trial;
 
-	if (!options->fault_around) {
-		snprintf(why, size, "perf cannot disable fault-around; load the pfstat module");
-		return -EOPNOTSUPP;
-	}
+	if (!options->fault_around)
+		return why_fail(why, -EOPNOTSUPP,
+				"perf cannot disable fault-around; load the pfstat module");
 	perf_access_try(&trial);
 	if (trial.access != PERF_ACCESS_NONE)
 		return 0;
-	perf_access_explain(&trial, why, size);
+	perf_access_explain(&trial, why);
 	return trial.err;
 }
 
 static int perf_source_open(struct fault_source **opened,
-			    const struct fault_source_options *options, char *why, size_t size)
+			    const struct fault_source_options *options, struct why *why)
 {
 	struct perf_source *perf;
-	int err = perf_source_check(options, why, size);
+	int err = perf_source_check(options, why);
 
 	if (err)
 		return err;
@@ -134,7 +132,7 @@ static int perf_source_open(struct fault_source **opened,
 	if (!err)
 		err = perf_source_calibrate(perf);
 	if (err) {
-		perf_source_explain(err, getpid(), why, size);
+		perf_source_explain(err, getpid(), why);
 		if (perf)
 			perf->source.ops->close(&perf->source);
 		return err;
@@ -171,41 +169,39 @@ static int perf_source_add_maps(struct perf_source *perf, pid_t pid)
 	return err;
 }
 
-static int perf_source_follow(struct fault_source *source, pid_t pid, bool existing, char *why,
-			      size_t size)
+static int perf_source_follow(struct fault_source *source, pid_t pid, bool existing,
+			      struct why *why)
 {
 	struct perf_source *perf = perf_source_of(source);
 	int err = perf_sampler_watch(perf->sampler, pid);
 
 	if (err)
-		return perf_source_explain(err, pid, why, size);
+		return perf_source_explain(err, pid, why);
 	(void)existing;
 	/*
 	 * First the watch, then the existing mappings: so none is missed in between. A command that
 	 * is held has some too, until it executes its program.
 	 */
 	if (perf_source_add_maps(perf, pid) == -ESRCH)
-		return perf_source_explain(-ESRCH, pid, why, size);
+		return perf_source_explain(-ESRCH, pid, why);
 	return 0;
 }
 
 /* The thread of a drive is held and begun; its mappings are read then. */
-static int perf_source_hook_file(struct fault_source *source, int fd, const char *path, char *why,
-				 size_t size)
+static int perf_source_hook_file(struct fault_source *source, int fd, const char *path,
+				 struct why *why)
 {
 	(void)source;
 	(void)fd;
 	(void)path;
 	(void)why;
-	(void)size;
 	return 0;
 }
 
-static int perf_source_hook_nothing(struct fault_source *source, char *why, size_t size)
+static int perf_source_hook_nothing(struct fault_source *source, struct why *why)
 {
 	(void)source;
 	(void)why;
-	(void)size;
 	return 0;
 }
 

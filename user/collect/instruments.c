@@ -14,18 +14,7 @@
 #include "collect/pins_lock.h"
 #include "collect/instruments_open.h"
 #include "privilege/capabilities.h"
-
-static int instruments_explain(int err, char *why, size_t size, const char *what)
-{
-	snprintf(why, size, "%s: %s", what, strerror(-err));
-	return err;
-}
-
-static int instruments_out_of_memory(char *why, size_t size)
-{
-	snprintf(why, size, "out of memory");
-	return -ENOMEM;
-}
+#include "util/why.h"
 
 const struct fault_source_ops *instruments_source(const struct instruments *instruments)
 {
@@ -50,14 +39,14 @@ const char *instruments_bpf_missing(const struct instruments *instruments)
 }
 
 int instruments_open(struct instruments **opened, const struct instruments_options *options,
-		     char *why, size_t size)
+		     struct why *why)
 {
 	struct instruments *instruments = calloc(1, sizeof(*instruments));
 	int err = 0;
 
 	*opened = NULL;
 	if (!instruments)
-		return instruments_out_of_memory(why, size);
+		return why_fail(why, -ENOMEM, "out of memory");
 	instruments->options = *options;
 	instruments->bpf_cost = BPF_COST_NONE;
 	if (options->cpus)
@@ -65,9 +54,9 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 	else
 		err = cpus_read(&instruments->cpus);
 	if (err)
-		instruments_explain(err, why, size, "cannot read the CPU affinity");
+		why_errno(why, err, "cannot read the CPU affinity");
 	else
-		err = instruments_open_all(instruments, why, size);
+		err = instruments_open_all(instruments, why);
 	if (err) {
 		instruments_close(instruments);
 		return err;
@@ -77,14 +66,13 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 }
 
 /* eBPF recognises the faults of hooked files by the address. */
-static int instruments_set_wrapper(struct instruments *instruments, char *why, size_t size)
+static int instruments_set_wrapper(struct instruments *instruments, struct why *why)
 {
 	uint64_t address;
 	int err = instruments->source->ops->wrapper(instruments->source, &address);
 
 	if (err)
-		return instruments_explain(err, why, size,
-					   "cannot read the wrapper's address from the module");
+		return why_errno(why, err, "cannot read the wrapper's address from the module");
 	events_set_wrapper(instruments->events, address);
 	return 0;
 }
@@ -95,7 +83,7 @@ static int instruments_set_wrapper(struct instruments *instruments, char *why, s
  * collector's thread is raised here, before privileges are given up; no process is created until
  * instruments_go().
  */
-static int instruments_open_collector(struct instruments *instruments, char *why, size_t size)
+static int instruments_open_collector(struct instruments *instruments, struct why *why)
 {
 	const struct instruments_options *options = &instruments->options;
 	const struct collector_options collector_options = {
@@ -119,48 +107,47 @@ static int instruments_open_collector(struct instruments *instruments, char *why
 	err = instruments->source->ops->start(instruments->source) ?:
 		      collector_open(&instruments->collector, &collector_options);
 	if (err)
-		return instruments_explain(err, why, size, "cannot read the rings of records");
+		return why_errno(why, err, "cannot read the rings of records");
 	if (!instruments->source->ops->stream)
 		priority_raise(&instruments->priority);
-	return instruments->events ? instruments_set_wrapper(instruments, why, size) : 0;
+	return instruments->events ? instruments_set_wrapper(instruments, why) : 0;
 }
 
-int instruments_hook_file(struct instruments *instruments, int fd, const char *path, char *why,
-			  size_t size)
+int instruments_hook_file(struct instruments *instruments, int fd, const char *path,
+			  struct why *why)
 {
 	struct fault_source *source = instruments->source;
-	int err = source->ops->hook_file(source, fd, path, why, size);
+	int err = source->ops->hook_file(source, fd, path, why);
 
-	return err ?: instruments_open_collector(instruments, why, size);
+	return err ?: instruments_open_collector(instruments, why);
 }
 
-int instruments_hook_nothing(struct instruments *instruments, char *why, size_t size)
+int instruments_hook_nothing(struct instruments *instruments, struct why *why)
 {
 	struct fault_source *source = instruments->source;
-	int err = source->ops->hook_nothing(source, why, size);
+	int err = source->ops->hook_nothing(source, why);
 
-	return err ?: instruments_open_collector(instruments, why, size);
+	return err ?: instruments_open_collector(instruments, why);
 }
 
 /* /proc hides another user's process from a reader without the right to trace it. */
-static int instruments_explain_maps(int err, pid_t pid, char *why, size_t size)
+static int instruments_explain_maps(int err, pid_t pid, struct why *why)
 {
 	const uint64_t needed = CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_PERFMON);
 	char names[CAPABILITY_NAMES_SIZE];
 
 	if ((err == -EACCES || err == -EPERM) && capabilities_lack(needed, names, sizeof(names)))
-		snprintf(why, size,
-			 "cannot watch the mappings of process %d without %s; run as root with it",
-			 pid, names);
+		why_set(why,
+			"cannot watch the mappings of process %d without %s; run as root with it",
+			pid, names);
 	else
-		snprintf(why, size, "cannot watch the mappings of process %d: %s", pid,
-			 strerror(-err));
+		why_set(why, "cannot watch the mappings of process %d: %s", pid, strerror(-err));
 	return err;
 }
 
 /* perf's counts are a second opinion: without them they are n/a. */
 static int instruments_watch_maps(struct instruments *instruments, pid_t pid, bool existing,
-				  char *why, size_t size)
+				  struct why *why)
 {
 	int err = 0;
 
@@ -168,28 +155,27 @@ static int instruments_watch_maps(struct instruments *instruments, pid_t pid, bo
 		err = perf_maps_watch(instruments->maps, pid, existing);
 	if (instruments->counters)
 		perf_faults_watch(instruments->counters, pid, true);
-	return err ? instruments_explain_maps(err, pid, why, size) : 0;
+	return err ? instruments_explain_maps(err, pid, why) : 0;
 }
 
-int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, char *why,
-		       size_t size)
+int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, struct why *why)
 {
 	struct fault_source *source = instruments->source;
 	int err, maps_err;
 
-	err = source->ops->follow(source, pid, existing, why, size);
+	err = source->ops->follow(source, pid, existing, why);
 	if (!err)
-		err = instruments_open_collector(instruments, why, size);
+		err = instruments_open_collector(instruments, why);
 	if (err)
 		return err;
 	/* Its faults are worth more than names, once others are recorded. */
-	maps_err = instruments_watch_maps(instruments, pid, existing, why, size);
+	maps_err = instruments_watch_maps(instruments, pid, existing, why);
 	if (maps_err && (!instruments->going || maps_err == -ESRCH))
 		return maps_err;
 	if (instruments->events)
 		err = all_faults_watch(&instruments->faults, pid, PFSTAT_TARGET_FOLLOW);
 	if (err)
-		return instruments_explain(err, why, size, "cannot add a process to eBPF");
+		return why_errno(why, err, "cannot add a process to eBPF");
 	return maps_err ? 1 : 0;
 }
 
@@ -246,7 +232,7 @@ static void instruments_set_advice(struct instruments *instruments)
 	instruments->nr_mappings = 0;
 }
 
-int instruments_go(struct instruments *instruments, char *why, size_t size)
+int instruments_go(struct instruments *instruments, struct why *why)
 {
 	int err;
 
@@ -254,9 +240,7 @@ int instruments_go(struct instruments *instruments, char *why, size_t size)
 	err = collector_start(instruments->collector);
 	priority_restore(&instruments->priority);
 	instruments->going = !err;
-	return err ? instruments_explain(err, why, size,
-					 "cannot start the thread that reads the rings") :
-		     0;
+	return err ? why_errno(why, err, "cannot start the thread that reads the rings") : 0;
 }
 
 static int instruments_take_events(struct instruments *instruments, struct run_counters *counters)
@@ -268,14 +252,13 @@ static int instruments_take_events(struct instruments *instruments, struct run_c
 
 struct first_error {
 	int err;
-	char *why;
-	size_t size;
+	struct why *why;
 };
 
 static void instruments_note(struct first_error *first, int err, const char *what)
 {
 	if (err && !first->err)
-		first->err = instruments_explain(err, first->why, first->size, what);
+		first->err = why_errno(first->why, err, what);
 }
 
 static int instruments_take_source_counters(const struct instruments *instruments,
@@ -321,11 +304,11 @@ static int instruments_pass_mappings(const struct instruments *instruments)
  * The source knows its mappings until it is stopped. No other step needs an earlier one: all are
  * made, and the first error is reported.
  */
-int instruments_stop(struct instruments *instruments, struct run_counters *counters, char *why,
-		     size_t size)
+int instruments_stop(struct instruments *instruments, struct run_counters *counters,
+		     struct why *why)
 {
 	const struct fault_source *source = instruments->source;
-	struct first_error first = { .why = why, .size = size };
+	struct first_error first = { .why = why };
 	char stop[64], counts[64];
 
 	snprintf(stop, sizeof(stop), "cannot stop %s", source->ops->name);
@@ -361,17 +344,16 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 	return first.err;
 }
 
-int instruments_check_events(const struct run_counters *counters, char *why, size_t size)
+int instruments_check_events(const struct run_counters *counters, struct why *why)
 {
 	const uint64_t sent = counters->counts[PFSTAT_COUNT_EVENTS];
 
 	if (!counters->have_bpf || sent == counters->events_received)
 		return 0;
-	snprintf(why, size,
-		 "eBPF sent %" PRIu64 " events, but %" PRIu64
-		 " were read; do not trust these figures, and report a bug",
-		 sent, counters->events_received);
-	return -EPROTO;
+	return why_fail(why, -EPROTO,
+			"eBPF sent %" PRIu64 " events, but %" PRIu64
+			" were read; do not trust these figures, and report a bug",
+			sent, counters->events_received);
 }
 
 uint32_t instruments_hooks(const struct instruments *instruments)

@@ -19,6 +19,7 @@
 #include "model/counters.h"
 #include "model/item.h"
 #include "system/cpus.h"
+#include "util/why.h"
 
 struct code_files;
 struct instruments;
@@ -50,7 +51,7 @@ struct instruments_options {
 
 /* All return 0, or a negative errno; then why is one clause with the reason and the remedy. */
 int instruments_open(struct instruments **instruments, const struct instruments_options *options,
-		     char *why, size_t size);
+		     struct why *why);
 /* The source that was opened. */
 const struct fault_source_ops *instruments_source(const struct instruments *instruments);
 /* True if eBPF or perf reports off-CPU intervals and all faults. */
@@ -60,19 +61,18 @@ bool instruments_user_only(const struct instruments *instruments);
 /* One clause: why eBPF is not used; "" if it is. */
 const char *instruments_bpf_missing(const struct instruments *instruments);
 /* This process's mappings of the file that is open as fd. */
-int instruments_hook_file(struct instruments *instruments, int fd, const char *path, char *why,
-			  size_t size);
+int instruments_hook_file(struct instruments *instruments, int fd, const char *path,
+			  struct why *why);
 /*
  * Hooks nothing, for a run without mapped files that only eBPF and the counters watch.
  * options.only_fd must be a file that this process does not map.
  */
-int instruments_hook_nothing(struct instruments *instruments, char *why, size_t size);
+int instruments_hook_nothing(struct instruments *instruments, struct why *why);
 /*
  * A process and its children; `existing`: its present mappings are read too. 1, and why:
  * after instruments_go() its mappings could not be read; all else of it is watched.
  */
-int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, char *why,
-		       size_t size);
+int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, struct why *why);
 /*
  * Opens the files of code that the processes execute now, which needs more privileges than the
  * watching. Before instruments_go().
@@ -82,16 +82,16 @@ void instruments_see_code(struct instruments *instruments);
 const struct code_files *instruments_code_files(const struct instruments *instruments);
 /* True if eBPF watches it already, as a child of a process that is watched. */
 bool instruments_are_on(const struct instruments *instruments, pid_t pid);
-int instruments_go(struct instruments *instruments, char *why, size_t size);
+int instruments_go(struct instruments *instruments, struct why *why);
 /*
  * Ends the watching; all events have passed the sink. Fills the counts of the source, eBPF and
  * perf; counters must be initialised. After an error, counters holds the counts that could be read,
  * and why the first reason.
  */
-int instruments_stop(struct instruments *instruments, struct run_counters *counters, char *why,
-		     size_t size);
+int instruments_stop(struct instruments *instruments, struct run_counters *counters,
+		     struct why *why);
 /* For callers whose output has no room for the warning. -EPROTO: events were sent and not read. */
-int instruments_check_events(const struct run_counters *counters, char *why, size_t size);
+int instruments_check_events(const struct run_counters *counters, struct why *why);
 /* Mask of 1 << enum bpf_hook: eBPF's, and the source's if it counts all faults. 0 without eBPF. */
 uint32_t instruments_hooks(const struct instruments *instruments);
 /* So far; COUNT_NA: not known. From any thread. */

@@ -14,9 +14,10 @@
 #include "collect/fault_source_perf.h"
 #include "collect/instruments_open.h"
 #include "system/pid_namespace.h"
+#include "util/why.h"
 
 static int instruments_open_source(struct instruments *instruments,
-				   const struct fault_source_ops *source, char *why, size_t size)
+				   const struct fault_source_ops *source, struct why *why)
 {
 	const struct instruments_options *options = &instruments->options;
 	const struct fault_source_options source_options = {
@@ -25,11 +26,11 @@ static int instruments_open_source(struct instruments *instruments,
 		.only_fd = options->only_fd,
 	};
 
-	return source->open(&instruments->source, &source_options, why, size);
+	return source->open(&instruments->source, &source_options, why);
 }
 
 /* Without the programs for all faults, if the source counts them. */
-static int instruments_load_events(struct instruments *instruments, char *why, size_t size)
+static int instruments_load_events(struct instruments *instruments, struct why *why)
 {
 	const struct fault_source_ops *source = instruments->source->ops;
 	struct events_options options = instruments->options.events;
@@ -38,24 +39,24 @@ static int instruments_load_events(struct instruments *instruments, char *why, s
 	options.records = source->use_events;
 	options.record_bytes = instruments->options.ring_size;
 	options.without |= instruments->faults.by_source ? ALL_FAULTS_HOOKS : 0;
-	err = events_open(&instruments->events, &options, why, size);
+	err = events_open(&instruments->events, &options, why);
 	instruments->faults.events = instruments->events;
 	if (err || !source->use_events)
 		return err;
-	return source->use_events(instruments->source, instruments->events, why, size);
+	return source->use_events(instruments->source, instruments->events, why);
 }
 
 /* Whether the source can take handle_mm_fault() shows only when it does. */
-static int instruments_choose_faults(struct instruments *instruments, char *why, size_t size)
+static int instruments_choose_faults(struct instruments *instruments, struct why *why)
 {
 	if (all_faults_take(&instruments->faults))
 		return 0;
 	events_close(instruments->events);
-	return instruments_load_events(instruments, why, size);
+	return instruments_load_events(instruments, why);
 }
 
 /* Loads and attaches before anything is watched, and when no earlier program is attached. */
-static int instruments_open_events(struct instruments *instruments, char *why, size_t size)
+static int instruments_open_events(struct instruments *instruments, struct why *why)
 {
 	const struct instruments_options *options = &instruments->options;
 	struct bpf_cost *cost = &instruments->bpf_cost;
@@ -68,53 +69,50 @@ static int instruments_open_events(struct instruments *instruments, char *why, s
 		return 0;
 	}
 	all_faults_init(&instruments->faults, instruments->source, &options->events);
-	err = instruments_load_events(instruments, why, size);
+	err = instruments_load_events(instruments, why);
 	if (err)
 		return err;
 	bpf_cost_begin(cost);
-	err = instruments_choose_faults(instruments, why, size);
+	err = instruments_choose_faults(instruments, why);
 	if (!err)
-		err = events_attach(instruments->events, why, size);
+		err = events_attach(instruments->events, why);
 	if (err)
 		return err;
 	err = bpf_cost_end(cost, &instruments->faults, !options->no_counters);
 	if (err)
-		snprintf(why, size, "cannot measure the cost of eBPF: %s", strerror(-err));
-	return err;
+		return why_fail(why, err, "cannot measure the cost of eBPF: %s", strerror(-err));
+	return 0;
 }
 
 /* Perf names processes as this namespace does, the module and eBPF as the initial one. */
-static int instruments_check_namespace(const struct instruments *instruments, char *why,
-				       size_t size)
+static int instruments_check_namespace(const struct instruments *instruments, struct why *why)
 {
 	if (!instruments->options.maps || instruments->source->ops->stream ||
 	    pid_namespace_is_initial())
 		return 0;
-	snprintf(why, size,
-		 "cannot match mappings to faults in this PID namespace: the module "
-		 "records process ids of the initial one; run pfdrive outside of the container");
-	return -EOPNOTSUPP;
+	return why_fail(
+		why, -EOPNOTSUPP,
+		"cannot match mappings to faults in this PID namespace: the module "
+		"records process ids of the initial one; run pfdrive outside of the container");
 }
 
 /* Opens a source with the instruments that it needs. */
 static int instruments_open_with(struct instruments *instruments,
-				 const struct fault_source_ops *source, char *why, size_t size)
+				 const struct fault_source_ops *source, struct why *why)
 {
-	int err = instruments_open_source(instruments, source, why, size);
+	int err = instruments_open_source(instruments, source, why);
 
 	if (!err)
-		err = instruments_check_namespace(instruments, why, size);
+		err = instruments_check_namespace(instruments, why);
 	if (!err)
-		err = instruments_open_events(instruments, why, size);
+		err = instruments_open_events(instruments, why);
 	bpf_cost_close(&instruments->bpf_cost);
 	if (err || source->stream)
 		return err;
 	if (instruments->options.maps)
-		err = perf_maps_open(&instruments->maps, why, size);
-	if (!err && !instruments->options.no_counters && perf_faults_open(&instruments->counters)) {
-		snprintf(why, size, "out of memory");
-		err = -ENOMEM;
-	}
+		err = perf_maps_open(&instruments->maps, why);
+	if (!err && !instruments->options.no_counters && perf_faults_open(&instruments->counters))
+		err = why_fail(why, -ENOMEM, "out of memory");
 	return err;
 }
 
@@ -142,50 +140,51 @@ static bool instruments_may_replace(int err)
 }
 
 /* The reason of the best source comes first if perf does not work either. */
-static int instruments_open_perf(struct instruments *instruments, char *why, size_t size)
+static int instruments_open_perf(struct instruments *instruments, struct why *why)
 {
-	char better[sizeof(instruments->bpf_missing)], reason[256];
+	const struct why better = *why;
+	struct why reason;
 	int err;
 
-	snprintf(better, sizeof(better), "%s", why);
-	strcpy(instruments->bpf_missing,
-	       instruments->options.bpf ? better : instruments->options.bpf_missing);
+	snprintf(instruments->bpf_missing, sizeof(instruments->bpf_missing), "%.*s",
+		 (int)sizeof(instruments->bpf_missing) - 1,
+		 instruments->options.bpf ? better.text : instruments->options.bpf_missing);
 	instruments_close_source(instruments);
-	err = instruments_open_with(instruments, &fault_source_perf, reason, sizeof(reason));
-	if (err && better[0])
-		snprintf(why, size, "%s (and perf does not work either: %s)", better, reason);
+	err = instruments_open_with(instruments, &fault_source_perf, &reason);
+	if (err && better.text[0])
+		why_set(why, "%s (and perf does not work either: %s)", better.text, reason.text);
 	else if (err)
-		snprintf(why, size, "%s", reason);
+		*why = reason;
 	return err;
 }
 
 /* Which source works shows only when it is opened. */
-static int instruments_open_best(struct instruments *instruments, char *why, size_t size)
+static int instruments_open_best(struct instruments *instruments, struct why *why)
 {
 	const struct instruments_options *options = &instruments->options;
 	const bool loaded = !access("/sys/module/pfstat", F_OK);
 	const bool needs_module = !options->fault_around ||
 				  (!options->bpf && !options->whole_faults);
-	char reason[256] = "";
+	struct why reason = { "" };
 	int err = -ENOENT;
 
-	why[0] = '\0';
+	why->text[0] = '\0';
 	if (loaded || needs_module)
-		err = instruments_open_with(instruments, &fault_source_module, why, size);
+		err = instruments_open_with(instruments, &fault_source_module, why);
 	if (!instruments_may_replace(err) || needs_module)
 		return err;
 	if (options->bpf) {
 		instruments_close_source(instruments);
-		err = instruments_open_with(instruments, &fault_source_bpf, reason, sizeof(reason));
+		err = instruments_open_with(instruments, &fault_source_bpf, &reason);
 		if (err && !loaded)
-			snprintf(why, size, "%s", reason);
+			*why = reason;
 	}
 	if (!instruments_may_replace(err) || !options->whole_faults || options->events.stacks)
 		return err;
-	return instruments_open_perf(instruments, why, size);
+	return instruments_open_perf(instruments, why);
 }
 
-int instruments_open_all(struct instruments *instruments, char *why, size_t size)
+int instruments_open_all(struct instruments *instruments, struct why *why)
 {
 	const struct instruments_options *options = &instruments->options;
 
@@ -195,6 +194,6 @@ int instruments_open_all(struct instruments *instruments, char *why, size_t size
 					"");
 	if (options->source == &fault_source_perf)
 		strcpy(instruments->bpf_missing, "--source perf was given");
-	return options->source ? instruments_open_with(instruments, options->source, why, size) :
-				 instruments_open_best(instruments, why, size);
+	return options->source ? instruments_open_with(instruments, options->source, why) :
+				 instruments_open_best(instruments, why);
 }

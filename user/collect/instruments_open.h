@@ -10,6 +10,7 @@
 #include "collect/perf_faults.h"
 #include "collect/perf_maps.h"
 #include "system/priority.h"
+#include "util/why.h"
 
 struct instruments {
 	struct instruments_options options;
@@ -33,6 +34,6 @@ struct instruments {
  * Opens the source and the instruments that it needs. Returns 0, or a negative errno and a clause;
  * instruments_close() closes them in both cases.
  */
-int instruments_open_all(struct instruments *instruments, char *why, size_t size);
+int instruments_open_all(struct instruments *instruments, struct why *why);
 
 #endif

@@ -13,6 +13,7 @@
 #include "collect/module_faults.h"
 #include "system/module_file.h"
 #include "util/array.h"
+#include "util/why.h"
 
 static const char *const kind_names[PFSTAT_NR_FAULT_KINDS] = PFSTAT_FAULT_KIND_NAMES;
 static const char *const origin_names[PFSTAT_NR_ORIGINS] = PFSTAT_FAULT_ORIGIN_NAMES;
@@ -34,13 +35,11 @@ static const char *module_faults_reason(int err)
 	}
 }
 
-static int module_faults_take(struct fault_source *source, char *why, size_t size)
+static int module_faults_take(struct fault_source *source, struct why *why)
 {
 	int err = module_command(source, "faults on");
 
-	if (err)
-		snprintf(why, size, "%s", module_faults_reason(err));
-	return err;
+	return err ? why_fail(why, err, "%s", module_faults_reason(err)) : 0;
 }
 
 static int module_faults_drop(struct fault_source *source)

@@ -13,6 +13,7 @@
 #include "collect/perf_hardware.h"
 #include "system/perf.h"
 #include "util/array.h"
+#include "util/why.h"
 
 #define NR_GROUPS (HW_NR_CACHES * HW_NR_OPS)
 
@@ -41,27 +42,27 @@ static bool perf_hardware_have_pmu(void)
 	return false;
 }
 
-void perf_hardware_explain(int err, char *why, size_t size)
+void perf_hardware_explain(int err, struct why *why)
 {
 	switch (err) {
 	case -EACCES:
 	case -EPERM:
-		snprintf(why, size, "permission denied (perf_event_paranoid is %s); run as root",
-			 perf_paranoid());
+		why_set(why, "permission denied (perf_event_paranoid is %s); run as root",
+			perf_paranoid());
 		break;
 	case -ENOENT:
 	case -EINVAL:
 	case -EOPNOTSUPP:
 	case -ENODEV:
 		if (perf_hardware_have_pmu())
-			snprintf(why, size, "this processor does not count it (%s)",
-				 strerrorname_np(-err));
+			why_set(why, "this processor does not count it (%s)",
+				strerrorname_np(-err));
 		else
-			snprintf(why, size, "this machine has no PMU, like most VMs (%s)",
-				 strerrorname_np(-err));
+			why_set(why, "this machine has no PMU, like most VMs (%s)",
+				strerrorname_np(-err));
 		break;
 	default:
-		snprintf(why, size, "perf_event_open: %s", strerror(-err));
+		why_set(why, "perf_event_open: %s", strerror(-err));
 	}
 }
 
@@ -89,6 +90,7 @@ void perf_hardware_choose_cache(struct perf_event_attr *attr, enum hw_cache cach
 static void perf_hardware_open_member(struct hw_group *group, struct perf_event_attr *attr,
 				      struct hw_count *count)
 {
+	struct why why;
 	int fd;
 
 	attr->exclude_kernel = 1;
@@ -98,7 +100,9 @@ static void perf_hardware_open_member(struct hw_group *group, struct perf_event_
 			    PERF_FORMAT_TOTAL_TIME_RUNNING;
 	fd = perf_open_in_group(attr, 0, -1, group->nr ? group->fds[0] : -1);
 	if (fd < 0) {
-		perf_hardware_explain(fd, count->missing, sizeof(count->missing));
+		perf_hardware_explain(fd, &why);
+		snprintf(count->missing, sizeof(count->missing), "%.*s",
+			 (int)sizeof(count->missing) - 1, why.text);
 		return;
 	}
 	group->fds[group->nr] = fd;

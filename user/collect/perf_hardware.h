@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 
 #include "analyze/accounts/hw_counts.h"
+#include "util/why.h"
 
 struct perf_hardware;
 
@@ -39,6 +40,6 @@ int perf_hardware_read(struct perf_hardware *hardware);
 void perf_hardware_close(struct perf_hardware *hardware);
 
 /* Explains an error of perf_event_open(2) in one clause. */
-void perf_hardware_explain(int err, char *why, size_t size);
+void perf_hardware_explain(int err, struct why *why);
 
 #endif

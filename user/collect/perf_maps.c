@@ -31,6 +31,7 @@
 #include "system/perf.h"
 #include "system/proc_maps.h"
 #include "util/time_ns.h"
+#include "util/why.h"
 
 /* Room for a thousand mappings of long paths. Power of two. */
 #define BUFFER_BYTES (256U << 10)
@@ -173,37 +174,34 @@ static int perf_open_buffers(struct perf_maps *maps)
 	return err;
 }
 
-static void perf_explain(int err, char *why, size_t size)
+static void perf_explain(int err, struct why *why)
 {
 	char name[CAPABILITY_NAMES_SIZE];
 
 	if ((err == -EPERM || err == -EACCES) && atoi(perf_paranoid()) > 2 &&
 	    capabilities_lack(CAPABILITY(CAP_SYS_ADMIN), name, sizeof(name)))
-		snprintf(why, size,
-			 "cannot watch mappings with perf_event_open: permission denied, because "
-			 "kernel.perf_event_paranoid is %s; run as root with %s, or "
-			 "sysctl kernel.perf_event_paranoid=2",
-			 perf_paranoid(), name);
+		why_set(why,
+			"cannot watch mappings with perf_event_open: permission denied, because "
+			"kernel.perf_event_paranoid is %s; run as root with %s, or "
+			"sysctl kernel.perf_event_paranoid=2",
+			perf_paranoid(), name);
 	else if (err == -EPERM && prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER)
-		snprintf(
-			why, size,
+		why_set(why,
 			"cannot watch mappings with perf_event_open: permission denied, perhaps by "
 			"the container's filter of system calls; run the container with "
 			"--security-opt seccomp=unconfined");
 	else if (err == -EPERM || err == -EACCES)
-		snprintf(why, size,
-			 "cannot watch mappings with perf_event_open: permission denied; run as "
-			 "root (with CAP_PERFMON and CAP_IPC_LOCK)");
+		why_set(why,
+			"cannot watch mappings with perf_event_open: permission denied; run as "
+			"root (with CAP_PERFMON and CAP_IPC_LOCK)");
 	else if (err == -ENOENT || err == -ENOSYS || err == -EOPNOTSUPP)
-		snprintf(why, size,
-			 "cannot watch mappings: this kernel has no perf_event_open "
-			 "(CONFIG_PERF_EVENTS); use another kernel");
+		why_set(why, "cannot watch mappings: this kernel has no perf_event_open "
+			     "(CONFIG_PERF_EVENTS); use another kernel");
 	else
-		snprintf(why, size, "cannot watch mappings with perf_event_open: %s",
-			 strerror(-err));
+		why_set(why, "cannot watch mappings with perf_event_open: %s", strerror(-err));
 }
 
-int perf_maps_open(struct perf_maps **opened, char *why, size_t size)
+int perf_maps_open(struct perf_maps **opened, struct why *why)
 {
 	struct perf_maps *maps = calloc(1, sizeof(*maps));
 	int err = -ENOMEM;
@@ -221,7 +219,7 @@ int perf_maps_open(struct perf_maps **opened, char *why, size_t size)
 			err = perf_open_buffers(maps);
 	}
 	if (err) {
-		perf_explain(err, why, size);
+		perf_explain(err, why);
 		perf_maps_close(maps);
 		return err;
 	}

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "model/item.h"
+#include "util/why.h"
 
 struct code_files;
 struct perf_maps;
@@ -22,7 +23,7 @@ struct perf_maps;
 typedef int (*maps_sink)(void *context, const struct item_map *map);
 
 /* On failure returns a negative errno, and `why` is one clause with the reason and the remedy. */
-int perf_maps_open(struct perf_maps **maps, char *why, size_t size);
+int perf_maps_open(struct perf_maps **maps, struct why *why);
 void perf_maps_close(struct perf_maps *maps);
 
 /*

@@ -26,6 +26,7 @@
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/signals.h"
+#include "util/why.h"
 
 struct compare_options {
 	const char *files[2][COMPARISON_MAX_RUNS];
@@ -271,16 +272,16 @@ static void take_duration(struct compared_run *run)
 
 static int compared_run_read(struct compared_run *run, const char *path)
 {
-	char why[256];
+	struct why why;
 	int err;
 
 	run->path = path;
 	run_counters_init(&run->counters);
-	err = recording_open(&run->reader, path, why, sizeof(why));
+	err = recording_open(&run->reader, path, &why);
 	if (err && signals_caught)
 		return 128 + signals_caught;
 	if (err)
-		return message(STATUS_FAILED, "%s", why);
+		return message(STATUS_FAILED, "%s", why.text);
 	/* Without eBPF all time is on the CPU; parts are not compared then. */
 	run->analysis = analysis_new(true, recording_page_bytes(run->reader), 0);
 	if (!run->analysis)

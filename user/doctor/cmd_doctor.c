@@ -19,14 +19,14 @@
 #include "system/syscall_filter.h"
 #include "util/argument.h"
 #include "util/message.h"
+#include "util/why.h"
 
 static void doctor_try_module(struct doctor_attempt *attempt)
 {
 	const struct fault_source_options options = { .fault_around = true, .only_fd = -1 };
 	struct fault_source *source;
 
-	attempt->err =
-		fault_source_module.open(&source, &options, attempt->why, sizeof(attempt->why));
+	attempt->err = fault_source_module.open(&source, &options, &attempt->why);
 	if (!attempt->err)
 		fault_source_module.close(source);
 }
@@ -45,7 +45,7 @@ static void doctor_try_sources(struct doctor_facts *facts)
 	perf_access_try(&tries->perf);
 	doctor_try_module(&tries->module);
 	/* Without BTF, libbpf has no types to load them with. */
-	tries->bpf.err = facts->btf ? events_try(tries->bpf.why, sizeof(tries->bpf.why)) : -ENOENT;
+	tries->bpf.err = facts->btf ? events_try(&tries->bpf.why) : -ENOENT;
 }
 
 struct doctor_options {

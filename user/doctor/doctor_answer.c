@@ -109,11 +109,11 @@ static void answer_add_module(struct answer *answer, const struct doctor_facts *
 
 static void answer_add_perf_reason(struct answer *answer, const struct doctor_facts *facts)
 {
-	char reason[PERF_ACCESS_TEXT_SIZE] = "";
+	struct why reason = { "" };
 
 	if (facts->tries.made)
-		perf_access_reason(&facts->tries.perf, reason, sizeof(reason));
-	answer_add(answer, "%s", reason[0] ? reason : "this user may not use perf");
+		perf_access_reason(&facts->tries.perf, &reason);
+	answer_add(answer, "%s", reason.text[0] ? reason.text : "this user may not use perf");
 }
 
 static bool is_perf_for_root(const struct doctor_facts *facts)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "system/perf_access.h"
+#include "util/why.h"
 
 enum kernel_option {
 	OPTION_UNKNOWN, /* the configuration of the kernel cannot be read */
@@ -53,8 +54,8 @@ enum secure_boot {
 };
 
 struct doctor_attempt {
-	int err;       /* 0: it works */
-	char why[512]; /* one clause, with the remedy */
+	int err;	/* 0: it works */
+	struct why why; /* one clause, with the remedy */
 };
 
 /* What doctor_try_sources() found as this user. */

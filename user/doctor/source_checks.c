@@ -18,7 +18,7 @@ static void check_loaded_module(const struct doctor_facts *facts, struct doctor_
 		if (attempt->err)
 			doctor_line_set(line, doctor_line_without_source(facts),
 					"loaded, version %s, but %s", facts->loaded_version,
-					attempt->why);
+					attempt->why.text);
 		else
 			doctor_line_set(line, DOCTOR_OK, "loaded, version %s%s",
 					facts->loaded_version,
@@ -127,7 +127,8 @@ void source_check_bpf(const struct doctor_facts *facts, struct doctor_line *line
 		doctor_line_set(line, DOCTOR_OK,
 				"not tried; the kernel has BTF, which the programs need");
 	else if (tries->bpf.err)
-		doctor_line_set(line, doctor_line_without_source(facts), "%s%s%s", tries->bpf.why,
+		doctor_line_set(line, doctor_line_without_source(facts), "%s%s%s",
+				tries->bpf.why.text,
 				obstacle && !facts->root ? "; root cannot either: " : "",
 				obstacle && !facts->root ? obstacle : "");
 	else
@@ -153,9 +154,9 @@ static void check_tried_perf(const struct doctor_facts *facts, struct doctor_lin
 {
 	const struct perf_trial *trial = &facts->tries.perf;
 	const bool refused = trial->err == -EACCES;
-	char reason[PERF_ACCESS_TEXT_SIZE];
+	struct why reason;
 
-	perf_access_reason(trial, reason, sizeof(reason));
+	perf_access_reason(trial, &reason);
 	if (trial->access == PERF_ACCESS_ALL) {
 		doctor_line_set(
 			line, DOCTOR_OK,
@@ -166,14 +167,14 @@ static void check_tried_perf(const struct doctor_facts *facts, struct doctor_lin
 			line, DOCTOR_LIMITED,
 			"tried: this user can sample the faults of its own processes, except those "
 			"in system calls: %s",
-			reason);
+			reason.text);
 		if (refused)
 			doctor_line_fix_as_root(line, facts, "sysctl kernel.perf_event_paranoid=1");
 	} else {
 		doctor_line_set(
 			line, doctor_line_without_source(facts),
 			"tried: this user can sample no faults, and mappings are not recorded: %s",
-			reason);
+			reason.text);
 		if (refused && trial->paranoid > 2)
 			doctor_line_fix_as_root(line, facts, "sysctl kernel.perf_event_paranoid=2");
 		else if (trial->filtered && facts->container)

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -33,19 +32,6 @@
 static const char *const endings[] = { "csv", "gnuplot", "svg", "png" };
 #define NR_ENDINGS ARRAY_SIZE(endings)
 
-static int figure_folder_fail(struct figure_folder *folder, int err, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int figure_folder_fail(struct figure_folder *folder, int err, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(folder->why, sizeof(folder->why), format, arguments);
-	va_end(arguments);
-	return err;
-}
-
 static int make_folder(struct figure_folder *folder, const char *keep)
 {
 	const char *parent = keep ?: getenv("TMPDIR") ?: "/tmp";
@@ -53,19 +39,18 @@ static int make_folder(struct figure_folder *folder, const char *keep)
 
 	*folder = (struct figure_folder){ .keep = keep, .gnuplot_seconds = GNUPLOT_SECONDS };
 	if (keep && mkdir(keep, 0700) && errno != EEXIST)
-		return figure_folder_fail(folder, -errno, "cannot make the folder %s: %s", keep,
-					  invoker_strerror(-errno));
+		return why_fail(&folder->why, -errno, "cannot make the folder %s: %s", keep,
+				invoker_strerror(-errno));
 	if (asprintf(&folder->path, "%s/.pfdrive-XXXXXX", parent) < 0) {
 		folder->path = NULL;
-		return figure_folder_fail(folder, -ENOMEM, "out of memory");
+		return why_fail(&folder->why, -ENOMEM, "out of memory");
 	}
 	if (mkdtemp(folder->path))
 		return 0;
 	err = -errno;
 	free(folder->path);
 	folder->path = NULL;
-	return figure_folder_fail(folder, err, "cannot write to %s: %s", parent,
-				  invoker_strerror(err));
+	return why_fail(&folder->why, err, "cannot write to %s: %s", parent, invoker_strerror(err));
 }
 
 int figure_folder_open(struct figure_folder *folder, const char *keep)
@@ -74,8 +59,8 @@ int figure_folder_open(struct figure_folder *folder, const char *keep)
 
 	*folder = (struct figure_folder){ 0 };
 	if (err)
-		return figure_folder_fail(folder, err, "cannot make a folder: %s",
-					  invoker_strerror(err));
+		return why_fail(&folder->why, err, "cannot make a folder: %s",
+				invoker_strerror(err));
 	err = make_folder(folder, keep);
 	invoker_end();
 	return err;
@@ -117,8 +102,8 @@ static int write_file(struct figure_folder *folder, const struct drawing *drawin
 	if (file && fclose(file) && !err)
 		err = -errno;
 	if (err)
-		figure_folder_fail(folder, err, "cannot write %s: %s", path ?: drawing->name,
-				   strerror(-err));
+		why_fail(&folder->why, err, "cannot write %s: %s", path ?: drawing->name,
+			 strerror(-err));
 	free(path);
 	return err;
 }
@@ -195,11 +180,11 @@ static int check_whole(struct figure_folder *folder, const struct drawing *drawi
 	for (i = 0; i < nr && !err; i++) {
 		path = figure_folder_path_of(folder->path, drawing->name, drawing_ends[i].ending);
 		if (!is_whole(path, drawing_ends[i].end, drawing_ends[i].bytes))
-			err = figure_folder_fail(folder, -EIO,
-						 "gnuplot wrote no whole %s.%s into %s: is there "
-						 "no space left?",
-						 drawing->name, drawing_ends[i].ending,
-						 folder->keep ?: folder->path);
+			err = why_fail(&folder->why, -EIO,
+				       "gnuplot wrote no whole %s.%s into %s: is there "
+				       "no space left?",
+				       drawing->name, drawing_ends[i].ending,
+				       folder->keep ?: folder->path);
 		free(path);
 	}
 	return err;
@@ -276,13 +261,12 @@ static int draw_one(struct figure_folder *folder, const struct drawing *drawing)
 	snprintf(script, sizeof(script), "%s.gnuplot", drawing->name);
 	status = run_gnuplot(folder, script);
 	if (status == -ETIMEDOUT)
-		return figure_folder_fail(folder, status,
-					  "cannot draw %s: gnuplot did not end within %u seconds "
-					  "and was killed",
-					  script, folder->gnuplot_seconds);
+		return why_fail(&folder->why, status,
+				"cannot draw %s: gnuplot did not end within %u seconds "
+				"and was killed",
+				script, folder->gnuplot_seconds);
 	if (status < 0)
-		return figure_folder_fail(folder, status, "cannot run gnuplot: %s",
-					  strerror(-status));
+		return why_fail(&folder->why, status, "cannot run gnuplot: %s", strerror(-status));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_ABSENT) {
 		folder->no_gnuplot = true;
 		return 0;
@@ -290,10 +274,10 @@ static int draw_one(struct figure_folder *folder, const struct drawing *drawing)
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return check_whole(folder, drawing);
 	if (WIFSIGNALED(status))
-		return figure_folder_fail(folder, -EINTR, "gnuplot was ended by signal %d",
-					  WTERMSIG(status));
+		return why_fail(&folder->why, -EINTR, "gnuplot was ended by signal %d",
+				WTERMSIG(status));
 	read_messages(folder, messages, sizeof(messages));
-	return figure_folder_fail(folder, -EIO, "gnuplot cannot draw %s: %s", script, messages);
+	return why_fail(&folder->why, -EIO, "gnuplot cannot draw %s: %s", script, messages);
 }
 
 /* The command line has no names for files in a folder, so they are checked here. */
@@ -301,12 +285,11 @@ static int check_name(struct figure_folder *folder, const char *name, const char
 {
 	char *path = figure_folder_path_of(folder->keep, name, ending);
 	const char *what = path ? named_files_find(path) : NULL;
-	int err = path ? 0 : figure_folder_fail(folder, -ENOMEM, "out of memory");
+	int err = path ? 0 : why_fail(&folder->why, -ENOMEM, "out of memory");
 
 	if (what)
-		err = figure_folder_fail(folder, -EEXIST,
-					 "cannot write %s: it is %s; name another folder", path,
-					 what);
+		err = why_fail(&folder->why, -EEXIST,
+			       "cannot write %s: it is %s; name another folder", path, what);
 	free(path);
 	return err;
 }
@@ -344,8 +327,8 @@ int figure_folder_draw(struct figure_folder *folder, const struct drawing *drawi
 	int err = invoker_begin();
 
 	if (err)
-		return figure_folder_fail(folder, err, "cannot write figures: %s",
-					  invoker_strerror(err));
+		return why_fail(&folder->why, err, "cannot write figures: %s",
+				invoker_strerror(err));
 	err = folder->keep ? check_names(folder, drawings, nr) : 0;
 	if (!err)
 		err = draw_all(folder, drawings, nr);
@@ -377,8 +360,8 @@ int figure_folder_read(struct figure_folder *folder, const struct drawing *drawi
 		return 0;
 	free(*svg);
 	*svg = NULL;
-	return figure_folder_fail(folder, err, "cannot read what gnuplot drew of %s: %s",
-				  drawing->name, strerror(-err));
+	return why_fail(&folder->why, err, "cannot read what gnuplot drew of %s: %s", drawing->name,
+			strerror(-err));
 }
 
 static int keep_one(struct figure_folder *folder, const struct drawing *drawing, const char *ending)
@@ -394,8 +377,8 @@ static int keep_one(struct figure_folder *folder, const struct drawing *drawing,
 	else if (unlink(to) && errno != ENOENT)
 		err = -errno;
 	if (err)
-		figure_folder_fail(folder, err, "cannot write %s: %s", to ?: drawing->name,
-				   strerror(-err));
+		why_fail(&folder->why, err, "cannot write %s: %s", to ?: drawing->name,
+			 strerror(-err));
 	free(from);
 	free(to);
 	return err;
@@ -417,8 +400,8 @@ int figure_folder_keep(struct figure_folder *folder, const struct drawing *drawi
 	int err = invoker_begin();
 
 	if (err)
-		return figure_folder_fail(folder, err, "cannot write figures: %s",
-					  invoker_strerror(err));
+		return why_fail(&folder->why, err, "cannot write figures: %s",
+				invoker_strerror(err));
 	err = keep_all(folder, drawings, nr);
 	invoker_end();
 	return err;

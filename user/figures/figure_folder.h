@@ -10,13 +10,14 @@
 #include <stddef.h>
 
 #include "figures/drawing.h"
+#include "util/why.h"
 
 struct figure_folder {
 	const char *keep;	      /* destination; NULL: the files are read and removed */
 	char *path;		      /* the temporary folder; NULL: not open */
 	unsigned int gnuplot_seconds; /* limit for each figure; then gnuplot is killed */
 	bool no_gnuplot;	      /* gnuplot is not installed: only data and scripts exist */
-	char why[512];		      /* reason of a failure, one clause */
+	struct why why;		      /* reason of a failure, one clause */
 };
 
 /*

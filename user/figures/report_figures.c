@@ -28,7 +28,8 @@ bool report_figures_as_text(const struct figures_options *options)
 
 static int message_of_folder(const struct figure_folder *folder)
 {
-	return signals_caught ? 128 + signals_caught : message(STATUS_FAILED, "%s", folder->why);
+	return signals_caught ? 128 + signals_caught :
+				message(STATUS_FAILED, "%s", folder->why.text);
 }
 
 static int message_of_gnuplot(const struct figures_options *options, bool kept)

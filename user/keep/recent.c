@@ -26,6 +26,7 @@
 #include "recording/reader.h"
 #include "recording/writer.h"
 #include "util/page_size.h"
+#include "util/why.h"
 
 /* So many make up the kept time, and the memory. */
 #define PARTS 4
@@ -276,7 +277,7 @@ static int part_feed(const struct part *part, item_sink sink, void *context)
 	const int fd = dup(fileno(part->file));
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	struct recording_reader *reader;
-	char why[256];
+	struct why why;
 	int err;
 
 	if (!file) {
@@ -286,7 +287,7 @@ static int part_feed(const struct part *part, item_sink sink, void *context)
 		return err;
 	}
 	rewind(file);
-	err = recording_open_file(&reader, file, "the kept part", why, sizeof(why));
+	err = recording_open_file(&reader, file, "the kept part", &why);
 	if (err)
 		return err;
 	err = recording_feed(reader, sink, context, &never);

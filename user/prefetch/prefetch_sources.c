@@ -17,6 +17,7 @@
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
+#include "util/why.h"
 
 struct source_reading {
 	struct prefetch_sources *sources;
@@ -199,13 +200,14 @@ static int source_read(struct prefetch_sources *sources, struct prefetch_source 
 		.needed = needed_pages_new(page_size()),
 	};
 	struct recording_reader *reader = NULL;
-	char why[512];
+	struct why why;
 	int status = STATUS_OK;
 
 	if (!reading.analysis || !reading.needed)
 		status = message(STATUS_FAILED, "out of memory");
-	else if (recording_open(&reader, source->recording, why, sizeof(why)))
-		status = signals_caught ? 128 + signals_caught : message(STATUS_FAILED, "%s", why);
+	else if (recording_open(&reader, source->recording, &why))
+		status = signals_caught ? 128 + signals_caught :
+					  message(STATUS_FAILED, "%s", why.text);
 	if (!status)
 		status = recording_require_pages(reader);
 	if (!status)

@@ -11,6 +11,7 @@
 #include "analyze/analysis.h"
 #include "recording/file_filter.h"
 #include "recording/reader.h"
+#include "util/why.h"
 
 static int read_items(struct recording_reader *reader, struct analysis *analysis,
 		      const volatile sig_atomic_t *stop)
@@ -50,11 +51,11 @@ int file_filter_open(struct file_filter *filter, const char *recording, const ch
 {
 	struct recording_reader *reader;
 	struct analysis *analysis;
-	char why[512];
+	struct why why;
 	int err;
 
 	*filter = (struct file_filter){ 0 };
-	err = recording_open(&reader, recording, why, sizeof(why));
+	err = recording_open(&reader, recording, &why);
 	if (err)
 		return err;
 	analysis = analysis_new(true, recording_page_bytes(reader), 1U << GROUP_BY_FILE);

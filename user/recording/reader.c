@@ -19,6 +19,7 @@
 #include "recording/recording.h"
 #include "util/message.h"
 #include "util/page_size.h"
+#include "util/why.h"
 
 /* Blocks in memory, with the one that is decoded. */
 #define NR_BLOCKS 4
@@ -304,52 +305,46 @@ static int read_block(struct recording_reader *reader)
 	return ret;
 }
 
-static int check_header(const struct recording_header *header, const char *name, char *why,
-			size_t size)
+static int check_header(const struct recording_header *header, const char *name, struct why *why)
 {
 	if (header->version > RECORDING_VERSION)
-		snprintf(why, size,
-			 "cannot read %s: it has version %" PRIu32
-			 ", and this pfdrive reads versions up to %u; use a newer pfdrive",
-			 name, header->version, RECORDING_VERSION);
+		why_set(why,
+			"cannot read %s: it has version %" PRIu32
+			", and this pfdrive reads versions up to %u; use a newer pfdrive",
+			name, header->version, RECORDING_VERSION);
 	else if (!header->version)
-		snprintf(why, size, "%s is damaged at byte 8: there is no version 0", name);
+		why_set(why, "%s is damaged at byte 8: there is no version 0", name);
 	else if (header->abi < PFSTAT_ABI_OLDEST || header->abi > PFSTAT_ABI_VERSION)
-		snprintf(why, size,
-			 "cannot read %s: its records have version %" PRIu32
-			 ", and this pfdrive reads versions %u to %u; use another pfdrive",
-			 name, header->abi, PFSTAT_ABI_OLDEST, PFSTAT_ABI_VERSION);
+		why_set(why,
+			"cannot read %s: its records have version %" PRIu32
+			", and this pfdrive reads versions %u to %u; use another pfdrive",
+			name, header->abi, PFSTAT_ABI_OLDEST, PFSTAT_ABI_VERSION);
 	else
 		return 0;
 	return -EPROTO;
 }
 
-static int read_header(struct recording_reader *reader, char *why, size_t size)
+static int read_header(struct recording_reader *reader, struct why *why)
 {
 	struct recording_header header = { 0 };
 	const ssize_t got = reader_block_bytes(reader->file, &header, sizeof(header));
 
 	if (got < 0) {
-		snprintf(why, size, "cannot read %s: %s", reader->name, strerror(-got));
+		why_set(why, "cannot read %s: %s", reader->name, strerror(-got));
 		return got;
 	}
-	if (!got) {
-		snprintf(why, size, "cannot read %s: it is empty", reader->name);
-		return -EPROTO;
-	}
-	if (memcmp(header.magic, RECORDING_MAGIC, sizeof(header.magic))) {
-		snprintf(why, size, "%s is not a recording of pfdrive", reader->name);
-		return -EPROTO;
-	}
+	if (!got)
+		return why_fail(why, -EPROTO, "cannot read %s: it is empty", reader->name);
+	if (memcmp(header.magic, RECORDING_MAGIC, sizeof(header.magic)))
+		return why_fail(why, -EPROTO, "%s is not a recording of pfdrive", reader->name);
 	if ((size_t)got < sizeof(header)) {
 		was_cut(reader);
-		snprintf(why, size, "%s", reader->damage);
-		return -EPROTO;
+		return why_fail(why, -EPROTO, "%s", reader->damage);
 	}
 	reader->offset = sizeof(header);
 	reader->version = header.version;
 	reader->abi = header.abi;
-	return check_header(&header, reader->name, why, size);
+	return check_header(&header, reader->name, why);
 }
 
 /* Blocks are unpacked at the same time. */
@@ -363,9 +358,9 @@ static int reader_open_codecs(struct recording_reader *reader)
 }
 
 /* Nothing can be interpreted without the head, so it must come first. */
-static int read_first(struct recording_reader *reader, char *why, size_t size)
+static int read_first(struct recording_reader *reader, struct why *why)
 {
-	int ret = read_header(reader, why, size);
+	int ret = read_header(reader, why);
 
 	if (ret)
 		return ret;
@@ -375,9 +370,9 @@ static int read_first(struct recording_reader *reader, char *why, size_t size)
 	if (ret == BLOCK_READ)
 		return 0;
 	if (ret == BLOCK_END)
-		snprintf(why, size, "%s", reader->damage);
+		why_set(why, "%s", reader->damage);
 	else
-		snprintf(why, size, "cannot read %s: %s", reader->name, strerror(-ret));
+		why_set(why, "cannot read %s: %s", reader->name, strerror(-ret));
 	return ret == BLOCK_END ? -EPROTO : ret;
 }
 
@@ -400,19 +395,19 @@ static struct recording_reader *reader_new(FILE *file, const char *name)
 	return reader;
 }
 
-int recording_open_file(struct recording_reader **opened, FILE *file, const char *name, char *why,
-			size_t size)
+int recording_open_file(struct recording_reader **opened, FILE *file, const char *name,
+			struct why *why)
 {
 	struct recording_reader *reader = reader_new(file, name);
 	int err;
 
 	*opened = NULL;
 	if (!reader) {
-		snprintf(why, size, "cannot read %s: %s", name, strerror(ENOMEM));
+		why_set(why, "cannot read %s: %s", name, strerror(ENOMEM));
 		fclose(file);
 		return -ENOMEM;
 	}
-	err = read_first(reader, why, size);
+	err = read_first(reader, why);
 	if (err)
 		recording_close(reader);
 	else
@@ -420,7 +415,7 @@ int recording_open_file(struct recording_reader **opened, FILE *file, const char
 	return err;
 }
 
-int recording_open(struct recording_reader **opened, const char *path, char *why, size_t size)
+int recording_open(struct recording_reader **opened, const char *path, struct why *why)
 {
 	const bool is_stdin = !strcmp(path, "-");
 	FILE *file = is_stdin ? stdin : fopen(path, "re");
@@ -429,10 +424,9 @@ int recording_open(struct recording_reader **opened, const char *path, char *why
 	if (!file) {
 		err = -errno;
 		*opened = NULL;
-		snprintf(why, size, "cannot open %s: %s", path, strerror(-err));
-		return err;
+		return why_fail(why, err, "cannot open %s: %s", path, strerror(-err));
 	}
-	return recording_open_file(opened, file, reader_codec_name(path), why, size);
+	return recording_open_file(opened, file, reader_codec_name(path), why);
 }
 
 void recording_close(struct recording_reader *reader)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "model/item.h"
+#include "util/why.h"
 
 struct recording_reader;
 
@@ -17,13 +18,13 @@ struct recording_reader;
  * Opens the file and reads the head. On failure returns a negative errno and a clause in why
  * ("run.pfs is not a recording of pfdrive"). "-" is standard input.
  */
-int recording_open(struct recording_reader **reader, const char *path, char *why, size_t size);
+int recording_open(struct recording_reader **reader, const char *path, struct why *why);
 /*
  * Like recording_open(), for an open file. @name: its name in messages. Closes the file, also on
  * failure.
  */
-int recording_open_file(struct recording_reader **reader, FILE *file, const char *name, char *why,
-			size_t size);
+int recording_open_file(struct recording_reader **reader, FILE *file, const char *name,
+			struct why *why);
 void recording_close(struct recording_reader *reader);
 
 const json_t *recording_head(const struct recording_reader *reader);

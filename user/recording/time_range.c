@@ -8,6 +8,7 @@
 #include "recording/counters_json.h"
 #include "recording/reader.h"
 #include "recording/time_range.h"
+#include "util/why.h"
 
 struct time_bounds {
 	uint64_t first_ns, last_ns;
@@ -48,10 +49,10 @@ int time_range_open(struct time_range *range, const char *recording,
 {
 	struct recording_reader *reader;
 	struct time_bounds bounds = { 0 };
-	char why[512];
+	struct why why;
 	int err;
 
-	err = recording_open(&reader, recording, why, sizeof(why));
+	err = recording_open(&reader, recording, &why);
 	if (err)
 		return err;
 	err = recording_feed(reader, time_range_see, &bounds, stop);

@@ -21,27 +21,17 @@
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
+#include "util/why.h"
 
 #define NAMED_GROUPS (1U << GROUP_BY_CODE | 1U << GROUP_BY_STACK)
-
-static int measurement_fail(struct measurement *measurement, int err, const char *what)
-{
-	snprintf(measurement->why, sizeof(measurement->why), "%s: %s", what, strerror(-err));
-	return err;
-}
-
-static int measurement_out_of_memory(struct measurement *measurement)
-{
-	strcpy(measurement->why, "out of memory");
-	return -ENOMEM;
-}
 
 int measurement_status(const struct measurement *measurement, int err)
 {
 	if (!err)
 		return STATUS_OK;
 	/* A step that has printed its own message leaves none. */
-	return measurement->why[0] ? message(STATUS_FAILED, "%s", measurement->why) : STATUS_FAILED;
+	return measurement->why.text[0] ? message(STATUS_FAILED, "%s", measurement->why.text) :
+					  STATUS_FAILED;
 }
 
 /* The run goes on without its recording; recording_output_end() reports how much is in the file. */
@@ -119,7 +109,7 @@ static int measurement_open_analysis(struct measurement *measurement)
 	if (!result->analysis ||
 	    (options->listener &&
 	     analysis_listen(result->analysis, options->listener, options->listener_context)))
-		return measurement_out_of_memory(measurement);
+		return why_fail(&measurement->why, -ENOMEM, "out of memory");
 	analysis_expect_spans(result->analysis,
 			      instruments_hooks(measurement->instruments) & 1U << HOOK_FAULT);
 	return 0;
@@ -148,13 +138,12 @@ static int measurement_open_instruments(struct measurement *measurement)
 	if (measurement->options.hooks_nothing) {
 		measurement->nothing_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		if (measurement->nothing_fd < 0)
-			return measurement_fail(measurement, -errno, "cannot open /dev/null");
+			return why_errno(&measurement->why, -errno, "cannot open /dev/null");
 		options->only_fd = measurement->nothing_fd;
 	}
 	options->sink = measurement_add;
 	options->sink_context = measurement;
-	err = instruments_open(&measurement->instruments, options, measurement->why,
-			       sizeof(measurement->why));
+	err = instruments_open(&measurement->instruments, options, &measurement->why);
 	if (!err)
 		measurement_describe(measurement);
 	return err;
@@ -188,7 +177,7 @@ int measurement_record_maps(struct measurement *measurement, const struct mappin
 	int err = recording_output_self(measurement_add, measurement) ?:
 			  recording_output_map(measurement_add, measurement, mapping, path);
 
-	return err ? measurement_fail(measurement, err, "cannot record") : 0;
+	return err ? why_errno(&measurement->why, err, "cannot record") : 0;
 }
 
 struct thread_naming {
@@ -216,38 +205,35 @@ int measurement_name_threads(struct measurement *measurement, pid_t pid)
 	struct thread_naming naming = { measurement, pid };
 	int err = thread_names_visit(pid, measurement_add_name, &naming);
 
-	return err ? measurement_fail(measurement, err, "cannot record") : 0;
+	return err ? why_errno(&measurement->why, err, "cannot record") : 0;
 }
 
 int measurement_hook_file(struct measurement *measurement, int fd, const char *path)
 {
-	return instruments_hook_file(measurement->instruments, fd, path, measurement->why,
-				     sizeof(measurement->why));
+	return instruments_hook_file(measurement->instruments, fd, path, &measurement->why);
 }
 
 int measurement_hook_nothing(struct measurement *measurement)
 {
-	return instruments_hook_nothing(measurement->instruments, measurement->why,
-					sizeof(measurement->why));
+	return instruments_hook_nothing(measurement->instruments, &measurement->why);
 }
 
 int measurement_follow(struct measurement *measurement, pid_t pid, bool existing)
 {
-	return instruments_follow(measurement->instruments, pid, existing, measurement->why,
-				  sizeof(measurement->why));
+	return instruments_follow(measurement->instruments, pid, existing, &measurement->why);
 }
 
 int measurement_start(struct measurement *measurement)
 {
 	int err;
 
-	measurement->why[0] = '\0';
+	measurement->why.text[0] = '\0';
 	instruments_see_code(measurement->instruments);
 	/* Each thread has capabilities of its own: before the collector's is made. */
 	if (!measurement->options.keeps_privileges && privilege_reduce())
 		return -EPERM;
 	measurement->result->report.bpf.user_only = instruments_user_only(measurement->instruments);
-	err = instruments_go(measurement->instruments, measurement->why, sizeof(measurement->why));
+	err = instruments_go(measurement->instruments, &measurement->why);
 	measurement->running = !err;
 	return err;
 }
@@ -265,13 +251,11 @@ int measurement_stop(struct measurement *measurement)
 	if (!measurement->running)
 		return 0;
 	measurement->running = false;
-	err = instruments_stop(measurement->instruments, &result->counters, measurement->why,
-			       sizeof(measurement->why));
+	err = instruments_stop(measurement->instruments, &result->counters, &measurement->why);
 	if (!err && measurement->options.exact)
-		err = instruments_check_events(&result->counters, measurement->why,
-					       sizeof(measurement->why));
+		err = instruments_check_events(&result->counters, &measurement->why);
 	if (err)
-		strcpy(result->damage, measurement->why);
+		strcpy(result->damage, measurement->why.text);
 	measurement_analyze_recorded(measurement);
 	if (result->analysis && !measurement->analysis_err)
 		measurement->analysis_err = analysis_finish(result->analysis);

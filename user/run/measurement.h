@@ -25,6 +25,7 @@
 #include "collect/instruments.h"
 #include "run/recording_output.h"
 #include "run/result.h"
+#include "util/why.h"
 
 struct measurement_options {
 	struct instruments_options instruments; /* its sink is the measurement's */
@@ -53,7 +54,7 @@ struct measurement {
 	int analysis_err; /* the first; a recording goes on without the analysis */
 	bool running;	  /* between start and stop */
 	bool later;	  /* no item was analyzed so far: the recording has them */
-	char why[512];
+	struct why why;
 };
 
 #define MEASUREMENT_NONE ((struct measurement){ .nothing_fd = -1 })

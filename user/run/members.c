@@ -17,6 +17,7 @@
 #include "system/fd_limit.h"
 #include "util/message.h"
 #include "util/time_ns.h"
+#include "util/why.h"
 
 static const struct member *members_find(const struct members *members, pid_t pid)
 {
@@ -58,7 +59,7 @@ static struct member *members_slot(struct members *members)
 	return members_append(members) ? NULL : &members->list[members->nr - 1];
 }
 
-static int member_open_pidfd(pid_t pid, char *why, size_t size)
+static int member_open_pidfd(pid_t pid, struct why *why)
 {
 	int pidfd = pidfd_open(pid, 0), err = pidfd < 0 ? -errno : 0;
 
@@ -67,10 +68,10 @@ static int member_open_pidfd(pid_t pid, char *why, size_t size)
 		err = -EMFILE;
 	}
 	if (err)
-		snprintf(why, size,
-			 err == -ESRCH ? "there is no process %d" :
-					 "cannot watch for the end of process %d: %s",
-			 pid, strerror(-err));
+		why_set(why,
+			err == -ESRCH ? "there is no process %d" :
+					"cannot watch for the end of process %d: %s",
+			pid, strerror(-err));
 	return err ?: pidfd;
 }
 
@@ -78,7 +79,7 @@ static int member_open_pidfd(pid_t pid, char *why, size_t size)
 static int members_try(struct members *members, pid_t pid)
 {
 	struct measurement *measurement = members->measurement;
-	const int pidfd = member_open_pidfd(pid, measurement->why, sizeof(measurement->why));
+	const int pidfd = member_open_pidfd(pid, &measurement->why);
 	struct member *member;
 	int err, unmapped;
 
@@ -94,8 +95,7 @@ static int members_try(struct members *members, pid_t pid)
 		goto close_pidfd;
 	member = members_slot(members);
 	if (!member) {
-		strcpy(measurement->why, "out of memory");
-		err = -ENOMEM;
+		err = why_fail(&measurement->why, -ENOMEM, "out of memory");
 		goto close_pidfd;
 	}
 	*member = (struct member){
@@ -118,7 +118,7 @@ static void members_count_unmapped(struct members *members)
 		message(STATUS_OK,
 			"%s; its faults are recorded, but the names of files and code that it has "
 			"mapped may be missing",
-			members->measurement->why);
+			members->measurement->why.text);
 }
 
 int members_follow(struct members *members, pid_t pid)
@@ -192,7 +192,7 @@ static int members_visit(void *context, pid_t pid)
 		return 0;
 	}
 	if (members->started) {
-		members_warn(members, members->measurement->why);
+		members_warn(members, members->measurement->why.text);
 		return 0;
 	}
 	measurement_status(members->measurement, err);
@@ -231,12 +231,12 @@ int members_follow_cgroup(struct members *members, const char *path)
 void members_update_cgroup(struct members *members, const char *path)
 {
 	int err = processes_in_cgroup(path, members_visit, members);
-	char why[512];
+	struct why why;
 
 	if (!err || err == -ENOENT)
 		return;
-	snprintf(why, sizeof(why), "cannot list the processes of %s: %s", path, strerror(-err));
-	members_warn(members, why);
+	why_set(&why, "cannot list the processes of %s: %s", path, strerror(-err));
+	members_warn(members, why.text);
 }
 
 int members_follow_mappers(struct members *members, int fd, const char *path)

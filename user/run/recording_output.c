@@ -26,6 +26,7 @@
 #include "run/recording_output.h"
 #include "system/proc_maps.h"
 #include "util/message.h"
+#include "util/why.h"
 
 /*
  * So many blocks of the file are given up for its TAIL, on a file system that cannot reserve room
@@ -206,8 +207,8 @@ static int recording_replay_file(struct recording_output *recording, struct reco
 {
 	static const volatile sig_atomic_t never;
 	struct recording_reader *reader;
-	char why[256];
-	int err = recording_open_file(&reader, recording->again, recording->path, why, sizeof(why));
+	struct why why;
+	int err = recording_open_file(&reader, recording->again, recording->path, &why);
 
 	recording->again = NULL;
 	if (err)
@@ -310,7 +311,7 @@ int recording_output_end(struct recording_output *recording, const json_t *symbo
 {
 	int err, tail_err = 0, commit_err, status = STATUS_OK;
 	uint64_t written;
-	char why[256];
+	struct why why;
 
 	if (!recording->writer)
 		return STATUS_OK;
@@ -318,8 +319,8 @@ int recording_output_end(struct recording_output *recording, const json_t *symbo
 	if (!err && !cut)
 		err = recording_put_end(recording, counters, NULL);
 	if (err && !cut) {
-		snprintf(why, sizeof(why), "cannot write to it: %s", strerror(-err));
-		cut = why;
+		why_set(&why, "cannot write to it: %s", strerror(-err));
+		cut = why.text;
 	}
 	if (cut)
 		tail_err = recording_put_cut_end(recording, counters, cut);
@@ -333,8 +334,8 @@ int recording_output_end(struct recording_output *recording, const json_t *symbo
 	recording->output = NULL;
 	err = err ?: tail_err ?: commit_err;
 	if (err && !cut) {
-		snprintf(why, sizeof(why), "cannot write its end: %s", strerror(-err));
-		cut = why;
+		why_set(&why, "cannot write its end: %s", strerror(-err));
+		cut = why.text;
 	}
 	if (cut)
 		status = recording_report_cut(recording, cut, written, err);

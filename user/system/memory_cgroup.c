@@ -19,6 +19,7 @@
 #include "system/memory_cgroup.h"
 #include "system/processes.h"
 #include "util/signals.h"
+#include "util/why.h"
 
 #define GROUP_PREFIX "pfdrive-"
 
@@ -129,8 +130,7 @@ static int set_limit(const struct memory_cgroup *group, uint64_t limit)
 /* Where to write the reason of a failure, and the alternative to suggest. */
 struct refusal {
 	const char *otherwise;
-	char *why;
-	size_t size;
+	struct why *why;
 };
 
 static int memory_cgroup_say(const struct refusal *refusal, int err, const char *what,
@@ -138,9 +138,8 @@ static int memory_cgroup_say(const struct refusal *refusal, int err, const char 
 {
 	const bool rights = err == -EACCES || err == -EPERM || err == -EROFS;
 
-	snprintf(refusal->why, refusal->size, "%s %s: %s; %s%s", what, where, strerror(-err),
-		 rights ? "run as root, or " : "", refusal->otherwise);
-	return err;
+	return why_fail(refusal->why, err, "%s %s: %s; %s%s", what, where, strerror(-err),
+			rights ? "run as root, or " : "", refusal->otherwise);
 }
 
 /* A controller is available in child groups only if the parent enables it. */
@@ -148,12 +147,10 @@ static int need_controller(const char *mount, const struct refusal *refusal)
 {
 	int err;
 
-	if (!has_word(mount, "cgroup.controllers", "memory")) {
-		snprintf(refusal->why, refusal->size,
-			 "cgroup v2 in %s has no memory controller; boot with it, or %s", mount,
-			 refusal->otherwise);
-		return -EOPNOTSUPP;
-	}
+	if (!has_word(mount, "cgroup.controllers", "memory"))
+		return why_fail(refusal->why, -EOPNOTSUPP,
+				"cgroup v2 in %s has no memory controller; boot with it, or %s",
+				mount, refusal->otherwise);
 	if (has_word(mount, "cgroup.subtree_control", "memory"))
 		return 0;
 	err = write_text(mount, "cgroup.subtree_control", "+memory");
@@ -167,13 +164,11 @@ static int memory_cgroup_make(struct memory_cgroup *group, uint64_t limit,
 	char mount[200];
 	int err = find_mount(mount, sizeof(mount));
 
-	if (err) {
-		snprintf(
-			refusal->why, refusal->size,
+	if (err)
+		return why_fail(
+			refusal->why, err,
 			"cgroup v2 is not mounted; run mount -t cgroup2 none /sys/fs/cgroup, or %s",
 			refusal->otherwise);
-		return err;
-	}
 	err = need_controller(mount, refusal);
 	if (err)
 		return err;
@@ -198,9 +193,9 @@ static int disable_huge_pages(struct memory_cgroup *group)
 }
 
 int memory_cgroup_enter(struct memory_cgroup *group, uint64_t limit, const char *otherwise,
-			char *why, size_t size)
+			struct why *why)
 {
-	const struct refusal refusal = { .otherwise = otherwise, .why = why, .size = size };
+	const struct refusal refusal = { .otherwise = otherwise, .why = why };
 	int err = memory_cgroup_make(group, limit, &refusal);
 
 	if (err)

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "util/why.h"
+
 struct memory_cgroup {
 	char path[256];	     /* "": none */
 	char home[PATH_MAX]; /* folder of the original cgroup of this process */
@@ -31,7 +33,7 @@ struct memory_cgroup {
  * a negative errno and a clause in @why that ends with the alternative, @otherwise.
  */
 int memory_cgroup_enter(struct memory_cgroup *group, uint64_t limit, const char *otherwise,
-			char *why, size_t size);
+			struct why *why);
 /* Leaves the group; the keeper kills other members and removes it. -errno: it still exists. */
 int memory_cgroup_leave(struct memory_cgroup *group);
 /* Opens a file of the cgroup; NULL if it cannot be read. */

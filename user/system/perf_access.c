@@ -15,6 +15,7 @@
 #include "system/perf_access.h"
 #include "system/perf.h"
 #include "system/syscall_filter.h"
+#include "util/why.h"
 
 /* The largest value of upstream kernels. Debian's refuse more from 3 on, Ubuntu's from 4 on. */
 #define PARANOID_UPSTREAM 2
@@ -76,34 +77,33 @@ static bool perf_access_is_refused(int err)
 }
 
 /* EACCES is the kernel's answer, EPERM and ENOSYS are those of the filters of containers. */
-void perf_access_reason(const struct perf_trial *trial, char *text, size_t size)
+void perf_access_reason(const struct perf_trial *trial, struct why *why)
 {
 	const int err = trial->err, paranoid = trial->paranoid;
 
 	if (!err)
-		text[0] = '\0';
+		why->text[0] = '\0';
 	else if (trial->filtered && (err == -EPERM || err == -ENOSYS))
-		snprintf(text, size,
-			 "a filter of system calls (seccomp) refuses perf_event_open(2)");
+		why_set(why, "a filter of system calls (seccomp) refuses perf_event_open(2)");
 	else if (paranoid == INT_MAX || err == -ENOSYS)
-		snprintf(text, size, "this kernel has no perf_event_open(2) (CONFIG_PERF_EVENTS)");
+		why_set(why, "this kernel has no perf_event_open(2) (CONFIG_PERF_EVENTS)");
 	else if (perf_access_is_refused(err) && trial->access == PERF_ACCESS_USER && paranoid > 1)
-		snprintf(text, size,
-			 "kernel.perf_event_paranoid is %d, which hides the kernel from users "
-			 "without CAP_PERFMON",
-			 paranoid);
+		why_set(why,
+			"kernel.perf_event_paranoid is %d, which hides the kernel from users "
+			"without CAP_PERFMON",
+			paranoid);
 	else if (perf_access_is_refused(err) && paranoid > PARANOID_UPSTREAM)
-		snprintf(text, size,
-			 "kernel.perf_event_paranoid is %d, with which this kernel refuses perf "
-			 "events to users without CAP_SYS_ADMIN",
-			 paranoid);
+		why_set(why,
+			"kernel.perf_event_paranoid is %d, with which this kernel refuses perf "
+			"events to users without CAP_SYS_ADMIN",
+			paranoid);
 	else if (perf_access_is_refused(err))
-		snprintf(text, size,
-			 "%s, although kernel.perf_event_paranoid is %d: a security module of the "
-			 "kernel refuses it",
-			 strerror(-err), paranoid);
+		why_set(why,
+			"%s, although kernel.perf_event_paranoid is %d: a security module of the "
+			"kernel refuses it",
+			strerror(-err), paranoid);
 	else
-		snprintf(text, size, "%s", strerror(-err));
+		why_set(why, "%s", strerror(-err));
 }
 
 static const char *perf_access_remedy(const struct perf_trial *trial)
@@ -119,19 +119,19 @@ static const char *perf_access_remedy(const struct perf_trial *trial)
 	return "";
 }
 
-void perf_access_explain(const struct perf_trial *trial, char *why, size_t size)
+void perf_access_explain(const struct perf_trial *trial, struct why *why)
 {
 	static const char *const tasks[] = {
 		[PERF_ACCESS_NONE] = "open perf's page-fault events",
 		[PERF_ACCESS_USER] = "see the faults in system calls",
 	};
-	char reason[PERF_ACCESS_TEXT_SIZE];
+	struct why reason;
 
 	if (trial->access == PERF_ACCESS_ALL) {
-		why[0] = '\0';
+		why->text[0] = '\0';
 		return;
 	}
-	perf_access_reason(trial, reason, sizeof(reason));
-	snprintf(why, size, "cannot %s: %s%s", tasks[trial->access], reason,
-		 perf_access_remedy(trial));
+	perf_access_reason(trial, &reason);
+	why_set(why, "cannot %s: %s%s", tasks[trial->access], reason.text,
+		perf_access_remedy(trial));
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "util/why.h"
+
 enum perf_access {
 	PERF_ACCESS_NONE,
 	PERF_ACCESS_USER, /* faults of user mode, not those in system calls */
@@ -20,17 +22,14 @@ struct perf_trial {
 	bool filtered; /* this process has a filter of system calls */
 };
 
-/* Room for each text below. */
-#define PERF_ACCESS_TEXT_SIZE 256
-
 /* Opens an event for this thread on its CPU, in both modes, and closes it. Nothing is sampled. */
 void perf_access_try(struct perf_trial *trial);
 /* One clause: the reason of trial->err, "" if it is 0. */
-void perf_access_reason(const struct perf_trial *trial, char *text, size_t size);
+void perf_access_reason(const struct perf_trial *trial, struct why *why);
 /*
  * "cannot open perf's page-fault events: REASON; DO THIS" for PERF_ACCESS_NONE, "cannot see the
  * faults in system calls: …" for PERF_ACCESS_USER, "" for PERF_ACCESS_ALL.
  */
-void perf_access_explain(const struct perf_trial *trial, char *why, size_t size);
+void perf_access_explain(const struct perf_trial *trial, struct why *why);
 
 #endif

@@ -20,8 +20,7 @@ struct formula_parser {
 	const struct formula_names *names;
 	unsigned int depth;
 	int err; /* the first */
-	char *why;
-	size_t size;
+	struct why *why;
 };
 
 static double formula_sum(struct formula_parser *parser);
@@ -30,7 +29,7 @@ static double formula_fail(struct formula_parser *parser, int err, const char *w
 			   const char *name)
 {
 	if (!parser->err)
-		snprintf(parser->why, parser->size, what, name);
+		why_set(parser->why, what, name);
 	if (!parser->err)
 		parser->err = err;
 	return NAN;
@@ -177,10 +176,10 @@ static double formula_sum(struct formula_parser *parser)
 	return value;
 }
 
-int formula_evaluate(const char *text, const struct formula_names *names, double *value, char *why,
-		     size_t size)
+int formula_evaluate(const char *text, const struct formula_names *names, double *value,
+		     struct why *why)
 {
-	struct formula_parser parser = { .at = text, .names = names, .why = why, .size = size };
+	struct formula_parser parser = { .at = text, .names = names, .why = why };
 
 	*value = formula_sum(&parser);
 	if (!parser.err && formula_next(&parser))

@@ -11,6 +11,8 @@
 
 #include <stddef.h>
 
+#include "util/why.h"
+
 #define FORMULA_NAME 64 /* bytes of a row's name, including the NUL */
 
 struct formula_names {
@@ -24,7 +26,7 @@ struct formula_names {
  * Returns 0, -EINVAL (syntax), -ENOENT (unknown name) or -ENODATA (a value is missing); on an
  * error, why holds a clause that describes it.
  */
-int formula_evaluate(const char *text, const struct formula_names *names, double *value, char *why,
-		     size_t size);
+int formula_evaluate(const char *text, const struct formula_names *names, double *value,
+		     struct why *why);
 
 #endif

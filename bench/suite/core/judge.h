@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "util/statistics.h"
+#include "util/why.h"
 
 enum bench_event { BENCH_SWITCHES, BENCH_SYSCALLS, BENCH_FAULTS, BENCH_MAJOR, BENCH_NR_EVENTS };
 
@@ -38,13 +39,13 @@ struct bench_counts {
  * Returns false, and a clause in why, if the counts contradict the claim.
  */
 bool judge_counts(const struct bench_claim *claim, const struct bench_counts *counts,
-		  uint64_t operations, uint64_t elapsed_ns, double share, char *why, size_t size);
+		  uint64_t operations, uint64_t elapsed_ns, double share, struct why *why);
 
 /*
  * @value: the mean as printed, after the subtraction
  * Returns false, and a clause in why, if the runs differ too much.
  */
-bool judge_noise(const struct statistics *statistics, double value, double half_width, char *why,
-		 size_t size);
+bool judge_noise(const struct statistics *statistics, double value, double half_width,
+		 struct why *why);
 
 #endif

@@ -70,7 +70,7 @@ int bench_refuse(struct bench *bench, int err, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(bench->why, BENCH_WHY, format, arguments);
+	why_vset(bench->why, format, arguments);
 	va_end(arguments);
 	return err;
 }

@@ -21,6 +21,7 @@
 #include "bench/suite/core/formula.h"
 #include "bench/suite/core/judge.h"
 #include "system/cpus.h"
+#include "util/why.h"
 
 enum bench_unit {
 	BENCH_NS,  /* per operation */
@@ -100,13 +101,11 @@ struct bench {
 	struct bench_window window;
 	struct bench_counts before; /* at the start of the timed part */
 	uint64_t start_ns, start_cycles;
-	char *why; /* BENCH_WHY bytes */
+	struct why *why;
 	/* Called at the start and the end of each timed part; NULL unless watched. */
 	void (*at_bracket)(void *context, bool starts);
 	void *bracket_context;
 };
-
-#define BENCH_WHY 256
 
 /* The memory limit of file.cache_size with --quick. */
 #define FILECACHE_QUICK_BYTES (32ULL << 20)

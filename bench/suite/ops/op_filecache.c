@@ -24,6 +24,7 @@
 #include "util/page_size.h"
 #include "util/size.h"
 #include "util/time_ns.h"
+#include "util/why.h"
 #include "workload/file_cache.h"
 
 #define AT_ONCE	   (256ULL << 10)
@@ -42,14 +43,15 @@ struct op_filecache_filler {
 static int op_filecache_limit_memory(struct bench *bench)
 {
 	struct op_filecache_filler *filler = bench->state;
-	char why[256];
+	struct why why;
 	int err;
 
 	if (!bench->options->quick)
 		return 0;
 	err = memory_cgroup_enter(&filler->group, FILECACHE_QUICK_BYTES,
-				  "leave --quick out to use all memory", why, sizeof(why));
-	return err ? bench_refuse(bench, err, "--quick needs a memory cgroup of its own: %s", why) :
+				  "leave --quick out to use all memory", &why);
+	return err ? bench_refuse(bench, err, "--quick needs a memory cgroup of its own: %s",
+				  why.text) :
 		     0;
 }
 

@@ -65,11 +65,11 @@ static void bench_csv_row(FILE *out, const struct bench_row *row)
 	bench_csv_real(out, watched && row->seen.kernel_source ? row->seen.kernel_ns : NAN);
 	bench_csv_real(out, watched && row->seen.kernel_source ? row->seen.mmap_lock_share : NAN);
 	fputc(',', out);
-	bench_csv_text(out, row->noise);
+	bench_csv_text(out, row->noise.text);
 	fputc(',', out);
-	bench_csv_text(out, row->contradiction);
+	bench_csv_text(out, row->contradiction.text);
 	fputc(',', out);
-	bench_csv_text(out, row->missing);
+	bench_csv_text(out, row->missing.text);
 	fputc('\n', out);
 }
 

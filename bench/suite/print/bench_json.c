@@ -56,7 +56,7 @@ static json_t *bench_json_folder(const struct bench_folder *facts)
 		return json_null();
 	return json_pack("{so so so so}", "directory", value_text(facts->directory), "filesystem",
 			 value_text(facts->filesystem), "device", value_text(facts->device),
-			 "no_direct", value_text(facts->no_direct));
+			 "no_direct", value_text(facts->no_direct.text));
 }
 
 static json_t *bench_json_peer(const struct bench_options *options)
@@ -71,7 +71,7 @@ static json_t *bench_json_figure(const struct bench_figure *figure)
 {
 	return json_pack("{so so so so}", "value", bench_json_real(figure->value), "formula",
 			 value_text(figure->formula), "given", json_boolean(figure->given),
-			 "missing", value_text(figure->why));
+			 "missing", value_text(figure->why.text));
 }
 
 static json_t *bench_json_counts(const struct bench_counts *counts)
@@ -127,9 +127,9 @@ static json_t *bench_json_row(const struct bench_row *row)
 			 value_text(row->operation->method), "hardware",
 			 bench_json_figure(&row->hardware), "predicted",
 			 bench_json_figure(&row->predicted), "measured", bench_json_measured(row),
-			 "missing", value_text(row->missing), "watched", bench_json_watched(row),
-			 "noise", value_text(row->noise), "contradiction",
-			 value_text(row->contradiction));
+			 "missing", value_text(row->missing.text), "watched",
+			 bench_json_watched(row), "noise", value_text(row->noise.text),
+			 "contradiction", value_text(row->contradiction.text));
 }
 
 static json_t *bench_json_results(const struct bench_results *results)
@@ -144,7 +144,7 @@ static json_t *bench_json_results(const struct bench_results *results)
 			 bench_json_folder(&results->files), "nfs",
 			 bench_json_folder(&results->nfs), "peer",
 			 bench_json_peer(&results->options), "not_watched",
-			 value_text(results->not_watched), "rows", rows);
+			 value_text(results->not_watched.text), "rows", rows);
 }
 
 int bench_json_print(FILE *out, const struct bench_results *results)

@@ -69,8 +69,8 @@ static void bench_table_print_caches(FILE *out, const struct bench_results *resu
 	size_t i;
 
 	fputs("Caches        ", out);
-	if (results->state.caches_missing[0]) {
-		fprintf(out, "n/a: %s\n", results->state.caches_missing);
+	if (results->state.caches_missing.text[0]) {
+		fprintf(out, "n/a: %s\n", results->state.caches_missing.text);
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(machine->cache_bytes); i++) {
@@ -113,8 +113,8 @@ static void bench_table_print_machine(FILE *out, const struct bench_results *res
 	fprintf(out, "Measured      %s, on CPU %d of %u allowed; load %.2f before\n",
 		results->options.quick ? "with --quick" : "in full", results->machine.cpu,
 		results->machine.nr_cpus, results->state.load);
-	if (results->not_watched[0])
-		fprintf(out, "Not watched   %s\n", results->not_watched);
+	if (results->not_watched.text[0])
+		fprintf(out, "Not watched   %s\n", results->not_watched.text);
 }
 
 static void bench_table_print_folder(FILE *out, const char *what, const struct bench_folder *facts)
@@ -125,8 +125,8 @@ static void bench_table_print_folder(FILE *out, const char *what, const struct b
 		facts->filesystem[0] ? facts->filesystem : "file system n/a");
 	if (facts->device[0])
 		fprintf(out, " on %s", facts->device);
-	if (facts->no_direct[0])
-		fprintf(out, ", no O_DIRECT: %s\n", facts->no_direct);
+	if (facts->no_direct.text[0])
+		fprintf(out, ", no O_DIRECT: %s\n", facts->no_direct.text);
 	else
 		fputs(", O_DIRECT\n", out);
 }
@@ -156,8 +156,8 @@ static void bench_table_print_noise(FILE *out, const struct bench_results *resul
 			noise.rows, noise.all_rows);
 	for (i = 0; i < results->nr && noise.rows <= MOST_REASONS; i++) {
 		row = &results->rows[i];
-		if (row->noise[0] && row->operation != &op_latency)
-			fprintf(out, "NOISY: do not trust %s: %s\n", row->name, row->noise);
+		if (row->noise.text[0] && row->operation != &op_latency)
+			fprintf(out, "NOISY: do not trust %s: %s\n", row->name, row->noise.text);
 	}
 	if (noise.points)
 		fprintf(out, "NOISY: do not trust %zu of the %zu points of memory.latency\n",
@@ -171,9 +171,9 @@ static void bench_table_print_warnings(FILE *out, const struct bench_results *re
 
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
-		if (row->contradiction[0])
+		if (row->contradiction.text[0])
 			fprintf(out, "CONTRADICTED: %s: the kernel saw %s\n", row->name,
-				row->contradiction);
+				row->contradiction.text);
 	}
 	bench_table_print_noise(out, results);
 }
@@ -436,13 +436,14 @@ static void bench_table_print_prediction(FILE *out, const struct bench_row *row,
 
 	if (!figure->formula[0])
 		return;
-	if (!strcmp(figure->formula, before->formula) && !strcmp(figure->why, before->why))
+	if (!strcmp(figure->formula, before->formula) &&
+	    !strcmp(figure->why.text, before->why.text))
 		return;
 	fprintf(out, "  %s%s = %s", row->point_name[0] ? row->operation->name : row->name, what,
 		figure->formula);
 	bench_table_figure(figure->value, text, sizeof(text));
 	if (isnan(figure->value))
-		fprintf(out, " = n/a: %s", figure->why);
+		fprintf(out, " = n/a: %s", figure->why.text);
 	else if (!row->point_name[0])
 		fprintf(out, " = %s %s", text, bench_unit_name(row->operation->unit));
 	fputs(figure->given ? " (given)\n" : "\n", out);
@@ -481,14 +482,14 @@ static void bench_table_print_missing(FILE *out, const struct bench_results *res
 			continue;
 		if (!before)
 			fprintf(out, "\nNot measured\n  %s", row->name);
-		else if (strcmp(before->missing, row->missing))
-			fprintf(out, ": %s\n  %s", before->missing, row->name);
+		else if (strcmp(before->missing.text, row->missing.text))
+			fprintf(out, ": %s\n  %s", before->missing.text, row->name);
 		else if (before->operation != row->operation)
 			fprintf(out, ", %s", row->name);
 		before = row;
 	}
 	if (before)
-		fprintf(out, ": %s\n", before->missing);
+		fprintf(out, ": %s\n", before->missing.text);
 }
 
 int bench_table_print(FILE *out, const struct bench_results *results)

@@ -55,7 +55,7 @@ static void course_report_print_folder(FILE *out, const char *what,
 		return;
 	fprintf(out, "   \"%s %s\",\"%s%s%s, %s\"\n", what, facts->directory,
 		facts->filesystem[0] ? facts->filesystem : "n/a", facts->device[0] ? " on " : "",
-		facts->device, facts->no_direct[0] ? "no O_DIRECT" : "O_DIRECT");
+		facts->device, facts->no_direct.text[0] ? "no O_DIRECT" : "O_DIRECT");
 }
 
 static void course_report_print_machine(FILE *out, const struct bench_results *results)
@@ -97,7 +97,7 @@ static void course_report_print_figure(FILE *out, const char *what,
 		return;
 	fprintf(out, "%s: ``%s``%s", what, figure->formula, figure->given ? ", as given" : "");
 	if (isnan(figure->value))
-		fprintf(out, "; n/a: %s", figure->why);
+		fprintf(out, "; n/a: %s", figure->why.text);
 	fputs(".\n", out);
 }
 
@@ -129,7 +129,7 @@ static void course_report_print_result(FILE *out, const struct bench_row *row)
 	fprintf(out, "   \"%s\",\"%s\",\"%s\"", row->name, hardware, predicted);
 	if (!bench_row_measured(row)) {
 		fputs(",\"n/a: ", out);
-		course_report_print_quoted(out, row->missing);
+		course_report_print_quoted(out, row->missing.text);
 		fputs("\"\n", out);
 		return;
 	}

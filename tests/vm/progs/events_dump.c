@@ -343,17 +343,17 @@ static int dump(const struct plan *plan, char *const *argv)
 {
 	struct child command = CHILD_NONE;
 	struct events *events;
-	char why[512];
+	struct why why;
 	int err, status = 0;
 
-	err = events_open(&events, &plan->events, why, sizeof(why));
+	err = events_open(&events, &plan->events, &why);
 	if (err) {
-		fprintf(stderr, "events_dump: %s\n", why);
+		fprintf(stderr, "events_dump: %s\n", why.text);
 		return err;
 	}
-	err = events_attach(events, why, sizeof(why));
+	err = events_attach(events, &why);
 	if (err) {
-		fprintf(stderr, "events_dump: %s\n", why);
+		fprintf(stderr, "events_dump: %s\n", why.text);
 		events_close(events);
 		return err;
 	}

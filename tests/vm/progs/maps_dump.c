@@ -134,13 +134,13 @@ static void attach(pid_t pid)
 
 int main(int argc, char **argv)
 {
-	char why[256];
+	struct why why;
 
 	if (argc < 3)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0); /* the command also writes to stdout */
-	if (perf_maps_open(&maps, why, sizeof(why))) {
-		fprintf(stderr, "maps_dump: %s\n", why);
+	if (perf_maps_open(&maps, &why)) {
+		fprintf(stderr, "maps_dump: %s\n", why.text);
 		return 1;
 	}
 	must(perf_faults_open(&counters), "counters");

@@ -74,13 +74,13 @@ int main(int argc, char **argv)
 {
 	struct recording_reader *reader;
 	struct item item;
-	char why[256];
+	struct why why;
 	const bool faults = argc == 3 && !strcmp(argv[2], "faults");
 	int got;
 
-	if (argc != 2 + faults || recording_open(&reader, argv[1], why, sizeof(why))) {
+	if (argc != 2 + faults || recording_open(&reader, argv[1], &why)) {
 		fprintf(stderr, "records_dump: %s\n",
-			argc == 2 + faults ? why : "give one recording");
+			argc == 2 + faults ? why.text : "give one recording");
 		return 1;
 	}
 	if (!faults)
