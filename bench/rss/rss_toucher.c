@@ -119,10 +119,33 @@ static void toucher_wait_until_ready(int ready)
 	while (got < 0 && errno == EINTR);
 }
 
+static int toucher_fork(struct rss_toucher *toucher, const int *go, const struct mapping *mapping,
+			const struct rss_step *steps, unsigned int nr)
+{
+	int ready[2], err;
+
+	if (pipe2(ready, O_CLOEXEC))
+		return -errno;
+	toucher->pid = fork();
+	if (!toucher->pid) {
+		close(go[1]);
+		close(ready[0]);
+		toucher_be_child(go[0], ready[1], mapping, steps, nr, toucher->log);
+	}
+	err = toucher->pid < 0 ? -errno : 0;
+	close(ready[1]);
+	if (err)
+		toucher->pid = 0;
+	else
+		toucher_wait_until_ready(ready[0]);
+	close(ready[0]);
+	return err;
+}
+
 int rss_toucher_hold(struct rss_toucher *toucher, const struct mapping *mapping,
 		     const struct rss_step *steps, unsigned int nr)
 {
-	int go[2], ready[2], err;
+	int go[2], err;
 
 	*toucher = TOUCHER_NONE;
 	toucher->log = mmap(NULL, sizeof(*toucher->log), PROT_READ | PROT_WRITE,
@@ -133,31 +156,12 @@ int rss_toucher_hold(struct rss_toucher *toucher, const struct mapping *mapping,
 	}
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
-	if (pipe2(ready, O_CLOEXEC)) {
-		err = -errno;
-		goto close_go;
-	}
-	toucher->pid = fork();
-	if (!toucher->pid) {
-		close(go[1]);
-		close(ready[0]);
-		toucher_be_child(go[0], ready[1], mapping, steps, nr, toucher->log);
-	}
-	err = toucher->pid < 0 ? -errno : 0;
-	close(ready[1]);
-	if (!err)
-		toucher_wait_until_ready(ready[0]);
-	close(ready[0]);
+	err = toucher_fork(toucher, go, mapping, steps, nr);
+	close(go[0]);
 	if (err)
-		goto close_go;
-	close(go[0]);
-	toucher->go = go[1];
-	return 0;
-
-close_go:
-	toucher->pid = 0;
-	close(go[0]);
-	close(go[1]);
+		close(go[1]);
+	else
+		toucher->go = go[1];
 	return err;
 }
 

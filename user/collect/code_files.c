@@ -84,31 +84,33 @@ static int code_files_root_identify(struct root *root)
 	return 0;
 }
 
+/* Its index, or the number of roots. */
+static unsigned int code_files_find_root(const struct code_files *files, const struct root *root)
+{
+	unsigned int i;
+
+	for (i = 0; i < files->nr_roots; i++)
+		if (files->roots[i].mount == root->mount && files->roots[i].inode == root->inode)
+			break;
+	return i;
+}
+
 /* The root is added to those that are kept, or is there already. Its index, or negative. */
 static int code_files_add_root(struct code_files *files, const char *path)
 {
 	struct root root = { .fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) };
-	unsigned int i;
+	unsigned int i = ROOTS_MAX;
 
 	if (root.fd < 0)
 		return -errno;
-	if (code_files_root_identify(&root) || fd_limit_is_near(root.fd))
-		goto close_root;
-	for (i = 0; i < files->nr_roots; i++)
-		if (files->roots[i].mount == root.mount && files->roots[i].inode == root.inode)
-			break;
-	if (i < files->nr_roots) {
-		close(root.fd);
+	if (!code_files_root_identify(&root) && !fd_limit_is_near(root.fd))
+		i = code_files_find_root(files, &root);
+	if (i == files->nr_roots && i < ROOTS_MAX) {
+		files->roots[files->nr_roots++] = root;
 		return i;
 	}
-	if (files->nr_roots == ROOTS_MAX)
-		goto close_root;
-	files->roots[files->nr_roots] = root;
-	return files->nr_roots++;
-
-close_root:
 	close(root.fd);
-	return -EMFILE;
+	return i < ROOTS_MAX ? (int)i : -EMFILE;
 }
 
 struct code_files *code_files_new(void)

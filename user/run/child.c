@@ -69,42 +69,45 @@ static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 	_exit(127);
 }
 
-int child_hold(struct child *command, char *const *argv)
+static int child_fork(struct child *command, const int *go, char *const *argv)
 {
-	int go[2], failed[2], err;
+	int failed[2], err;
 
-	*command = CHILD_NONE;
-	if (pipe2(go, O_CLOEXEC))
+	if (pipe2(failed, O_CLOEXEC))
 		return -errno;
-	if (pipe2(failed, O_CLOEXEC)) {
-		err = -errno;
-		goto close_go;
-	}
 	command->pid = fork();
-	if (command->pid < 0) {
-		err = -errno;
-		command->pid = 0;
-		goto close_failed;
-	}
 	if (!command->pid) {
 		close(go[1]);
 		command_be_child(go[0], failed[1], argv);
 	}
-	close(go[0]);
+	err = command->pid < 0 ? -errno : 0;
 	close(failed[1]);
-	command->go = go[1];
+	if (err) {
+		command->pid = 0;
+		close(failed[0]);
+		return err;
+	}
 	command->failed = failed[0];
+	return 0;
+}
+
+int child_hold(struct child *command, char *const *argv)
+{
+	int go[2], err;
+
+	*command = CHILD_NONE;
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	err = child_fork(command, go, argv);
+	close(go[0]);
+	if (err) {
+		close(go[1]);
+		return err;
+	}
+	command->go = go[1];
 	err = command_receive(command->failed);
 	if (err)
 		child_close(command);
-	return err;
-
-close_failed:
-	close(failed[0]);
-	close(failed[1]);
-close_go:
-	close(go[0]);
-	close(go[1]);
 	return err;
 }
 

@@ -75,29 +75,22 @@ static int member_open_pidfd(pid_t pid, struct why *why)
 	return err ?: pidfd;
 }
 
-/* 0; 1 if all but its mappings is watched; or a negative errno. measurement->why is the reason. */
-static int members_try(struct members *members, pid_t pid)
+static int members_add(struct members *members, pid_t pid, int pidfd)
 {
 	struct measurement *measurement = members->measurement;
-	const int pidfd = member_open_pidfd(pid, &measurement->why);
 	struct member *member;
 	int err, unmapped;
 
-	if (pidfd < 0)
-		return pidfd;
-	err = measurement_follow(measurement, pid, !members->held);
-	if (err < 0)
-		goto close_pidfd;
-	unmapped = err;
+	unmapped = measurement_follow(measurement, pid, !members->held);
+	if (unmapped < 0)
+		return unmapped;
 	/* Later, the items come from the collector's thread. */
 	err = members->started || members->held ? 0 : measurement_name_threads(measurement, pid);
 	if (err)
-		goto close_pidfd;
+		return err;
 	member = members_slot(members);
-	if (!member) {
-		err = why_fail(&measurement->why, -ENOMEM, "out of memory");
-		goto close_pidfd;
-	}
+	if (!member)
+		return why_fail(&measurement->why, -ENOMEM, "out of memory");
 	*member = (struct member){
 		.pid = pid,
 		.pidfd = pidfd,
@@ -105,9 +98,19 @@ static int members_try(struct members *members, pid_t pid)
 	};
 	member->counted = !process_counts(pid, &member->before);
 	return unmapped;
+}
 
-close_pidfd:
-	close(pidfd);
+/* 0; 1 if all but its mappings is watched; or a negative errno. measurement->why is the reason. */
+static int members_try(struct members *members, pid_t pid)
+{
+	const int pidfd = member_open_pidfd(pid, &members->measurement->why);
+	int err;
+
+	if (pidfd < 0)
+		return pidfd;
+	err = members_add(members, pid, pidfd);
+	if (err < 0)
+		close(pidfd);
 	return err;
 }
 

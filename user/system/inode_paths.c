@@ -171,23 +171,13 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-int inode_paths_find(struct inode_path *entries, size_t nr, const volatile sig_atomic_t *stop)
+static int inode_walk_mounts(struct inode_walk *walk, FILE *mounts)
 {
-	struct inode_walk *walk = calloc(1, sizeof(*walk));
 	unsigned int major_number, minor_number;
-	FILE *mounts = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL, mount[PATH_MAX];
 	size_t size = 0;
 	int err = 0;
 
-	if (!mounts || !walk) {
-		err = mounts ? -ENOMEM : -errno;
-		goto out;
-	}
-	qsort(entries, nr, sizeof(*entries), inode_path_compare);
-	walk->entries = entries;
-	walk->nr = nr;
-	walk->stop = stop;
 	while (!err && getline(&line, &size, mounts) > 0) {
 		if (sscanf(line, "%*d %*d %u:%u %*s %4095s", &major_number, &minor_number, mount) !=
 		    3)
@@ -198,8 +188,25 @@ int inode_paths_find(struct inode_path *entries, size_t nr, const volatile sig_a
 		if (walk->missing)
 			err = walk_mount(walk, mount);
 	}
-out:
 	free(line);
+	return err;
+}
+
+int inode_paths_find(struct inode_path *entries, size_t nr, const volatile sig_atomic_t *stop)
+{
+	struct inode_walk *walk = calloc(1, sizeof(*walk));
+	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	int err;
+
+	if (!mounts || !walk) {
+		err = mounts ? -ENOMEM : -errno;
+	} else {
+		qsort(entries, nr, sizeof(*entries), inode_path_compare);
+		walk->entries = entries;
+		walk->nr = nr;
+		walk->stop = stop;
+		err = inode_walk_mounts(walk, mounts);
+	}
 	free(walk);
 	if (mounts)
 		fclose(mounts);

@@ -42,23 +42,20 @@ size_t space_maps_put(struct space_maps *maps)
 	return freed;
 }
 
-struct space_maps *space_maps_copy(const struct space_maps *maps)
+static int space_maps_copy_leaves(struct space_maps *copy, const struct space_maps *maps)
 {
-	struct space_maps *copy = space_maps_new();
 	const struct space_leaf *from;
 	struct space_leaf *to;
 
-	if (!copy || !maps->nr_leaves)
-		return copy;
 	copy->leaves = calloc(maps->nr_leaves, sizeof(*copy->leaves));
 	if (!copy->leaves)
-		goto no_memory;
+		return -ENOMEM;
 	copy->leaves_capacity = maps->nr_leaves;
 	for (from = maps->leaves; from < maps->leaves + maps->nr_leaves; from++) {
 		to = &copy->leaves[copy->nr_leaves];
 		to->maps = reallocarray(NULL, from->capacity, sizeof(*to->maps));
 		if (!to->maps)
-			goto no_memory;
+			return -ENOMEM;
 		memcpy(to->maps, from->maps, from->nr * sizeof(*to->maps));
 		to->nr = from->nr;
 		to->capacity = from->capacity;
@@ -66,11 +63,18 @@ struct space_maps *space_maps_copy(const struct space_maps *maps)
 	}
 	copy->nr = maps->nr;
 	copy->capacity = maps->capacity;
-	return copy;
+	return 0;
+}
 
-no_memory:
-	space_maps_put(copy);
-	return NULL;
+struct space_maps *space_maps_copy(const struct space_maps *maps)
+{
+	struct space_maps *copy = space_maps_new();
+
+	if (copy && maps->nr_leaves && space_maps_copy_leaves(copy, maps)) {
+		space_maps_put(copy);
+		return NULL;
+	}
+	return copy;
 }
 
 static struct space_position space_maps_find(const struct space_maps *maps, uint64_t address)
