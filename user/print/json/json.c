@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "print/json/json_accounts.h"
-#include "print/json/json_contents.h"
 #include "print/json/json_environment.h"
 #include "print/json/json_extras.h"
 #include "print/json/json_parts.h"

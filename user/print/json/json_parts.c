@@ -3,9 +3,11 @@
  * Logical faults in JSON by class, with the parts of their time, the requests and the pages. The
  * figures come from the report; those that need a missing eBPF hook are null.
  */
+#include "model/call_kind.h"
 #include "print/json/json_parts.h"
-#include "report/more_memory.h"
 #include "print/json/json_spread.h"
+#include "report/more_memory.h"
+#include "util/array.h"
 #include "util/json_value.h"
 
 /* @known: the part can be measured. A part that no fault has gets a total, and the rest is null. */
@@ -264,4 +266,77 @@ json_t *json_evictions(const struct report *run)
 			 value_known(run->pages.untracked), "again",
 			 json_again(&run->pages.evictions), "more_memory", json_more_memory(run),
 			 "blame", pairs);
+}
+
+static json_t *sum_of(const struct evidence_sum *sum)
+{
+	return json_pack("{so so}", "count", value_count(sum->count), "total_ns",
+			 value_count(sum->total_ns));
+}
+
+static json_t *huge_of(const struct report *run)
+{
+	const struct contents_huge *huge;
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(run->contents.huge) && run->contents.huge[i].order; i++) {
+		huge = &run->contents.huge[i];
+		array = value_appended(array, json_pack("{so so so}", "bytes",
+							value_count(run->environment.page_bytes
+								    << huge->order),
+							"anon", sum_of(&huge->anon), "hugetlb",
+							sum_of(&huge->hugetlb)));
+	}
+	return array;
+}
+
+/* The member of a run's JSON about the pages that faults copied or made. */
+json_t *json_contents(const struct report *run)
+{
+	static const char *const names[PFSTAT_NR_CONTENTS] = PFSTAT_CONTENT_NAMES;
+	const struct contents_figures *contents = &run->contents;
+	json_t *object;
+	size_t i;
+
+	if (!view_has_hook(run, HOOK_FAULT) || view_source_is_perf(run))
+		return json_null();
+	object = json_object();
+	for (i = 0; i < PFSTAT_NR_CONTENTS; i++)
+		object = value_with(object, names[i], sum_of(&contents->by[i]));
+	object = value_with(object, "after_fork", sum_of(&contents->after_fork));
+	object = value_with(object, "reused_after_fork", sum_of(&contents->reused_after_fork));
+	object = value_with(object, "fork_pid",
+			    value_count_if(contents->fork_pid, contents->fork_pid));
+	object = value_with(object, "fork_pid_count", value_count(contents->fork_pid_count));
+	object = value_with(object, "huge", huge_of(run));
+	return value_with(object, "dax_small", value_count(contents->dax_small));
+}
+
+static json_t *json_call(const struct report_call *row)
+{
+	char detail[256];
+
+	call_kind_print_detail(row->sum.kind, row->sum.detail, detail, sizeof(detail));
+	return json_pack("{ss so so so so so so so so so so}", "name",
+			 call_kind_name(row->sum.kind), "detail", value_wide(row->sum.detail),
+			 "detail_name", value_text(detail), "file", value_text(row->file), "caller",
+			 value_text(row->caller), "count", value_count(row->sum.count), "failed",
+			 value_count(row->sum.failed), "bytes", value_wide(row->sum.bytes),
+			 "total_ns", value_count(row->sum.total_ns), "first_ns",
+			 value_count(row->sum.first_ns), "last_ns", value_count(row->sum.last_ns));
+}
+
+/* The calls that shape mappings in JSON, in the order of their first calls. */
+json_t *json_calls(const struct report *run)
+{
+	json_t *rows;
+	size_t i;
+
+	if (!run->bpf.known || view_source_is_perf(run))
+		return json_null();
+	rows = json_array();
+	for (i = 0; i < run->calls.nr; i++)
+		rows = value_appended(rows, json_call(&run->calls.rows[i]));
+	return json_pack("{so so}", "rows", rows, "left_out", value_count(run->calls.left_out));
 }
