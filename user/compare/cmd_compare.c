@@ -14,7 +14,6 @@
 #include "compare/comparable.h"
 #include "compare/compare.h"
 #include "compare/compare_heads.h"
-#include "compare/compare_lost.h"
 #include "compare/compare_page.h"
 #include "compare/fig_compare.h"
 #include "compare/compare_print.h"
@@ -524,8 +523,8 @@ static int compare_runs(const struct compare_options *options, struct compare_in
 	add_all(&comparison, input);
 	report.a = (struct compare_side){ input->printed[0], input->nr[0] };
 	report.b = (struct compare_side){ input->printed[1], input->nr[1] };
-	rules.lost[0] = compare_lost_share(&report.a);
-	rules.lost[1] = compare_lost_share(&report.b);
+	rules.lost[0] = comparable_lost_share(&report.a);
+	rules.lost[1] = comparable_lost_share(&report.b);
 	comparison_judge(&comparison, &rules);
 	report.rates = input->rates;
 	report.differences = input->differences;

@@ -3,6 +3,8 @@
  * The hooks of a recording, which are in its counters, decide which parts and classes it has.
  * cmd_compare.c asks for each recording.
  */
+#include <math.h>
+
 #include "compare/comparable.h"
 #include "model/counters.h"
 #include "model/fault_class.h"
@@ -54,4 +56,23 @@ unsigned int comparable_classes(struct comparable seen)
 	if (classes == (every_class & ~(1U << FAULT_OTHER)))
 		classes = every_class;
 	return classes;
+}
+
+static double lost_share_of(uint64_t lost, uint64_t seen)
+{
+	return lost ? (double)lost / ((double)lost + seen) : 0;
+}
+
+double comparable_lost_share(const struct compare_side *side)
+{
+	const struct compare_run *run;
+	double lost = 0;
+
+	for (run = side->runs; run < side->runs + side->nr; run++) {
+		if (run->damage || run->lost_records == COUNT_NA || run->lost_events == COUNT_NA)
+			return INFINITY;
+		lost = fmax(lost, lost_share_of(run->lost_records, run->records));
+		lost = fmax(lost, lost_share_of(run->lost_events, run->events));
+	}
+	return lost;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "compare/compare.h"
+
 struct comparable {
 	uint32_t hooks; /* 1 << enum bpf_hook */
 	bool have_bpf;	/* events of eBPF or perf */
@@ -18,5 +20,11 @@ bool comparable_is_whole(struct comparable seen);
 unsigned int comparable_parts(struct comparable seen);
 /* 1 << enum fault_class of each class that it distinguishes. */
 unsigned int comparable_classes(struct comparable seen);
+
+/*
+ * The largest share of a run's records, or of its events, that is lost. INFINITY if a recording is
+ * cut or damaged, because it lacks an unknown share.
+ */
+double comparable_lost_share(const struct compare_side *side);
 
 #endif
