@@ -13,7 +13,6 @@
 #include "collect/bpf_pins.h"
 #include "privilege/capabilities.h"
 #include "privilege/lockdown.h"
-#include "system/bpf_call.h"
 #include "system/pid_namespace.h"
 #include "system/syscall_filter.h"
 #include "util/version.h"
@@ -43,7 +42,7 @@ void bpf_explain(const char *step, int err, struct why *why)
 	if ((err == -EPERM || err == -EACCES) && capabilities_lack(needed, names, sizeof(names)))
 		why_set(why, "cannot %s without %s; run as root with it, or use --no-bpf", step,
 			names);
-	else if (syscall_filter_is_set() && bpf_call_try())
+	else if (syscall_filter_is_set() && syscall_filter_try_bpf())
 		why_set(why,
 			"cannot %s: a filter of system calls (seccomp) refuses bpf(2); start the "
 			"container with --security-opt seccomp=unconfined, or use --no-bpf",

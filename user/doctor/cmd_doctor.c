@@ -15,7 +15,6 @@
 #include "doctor/doctor.h"
 #include "doctor/doctor_facts.h"
 #include "doctor/doctor_print.h"
-#include "system/bpf_call.h"
 #include "system/syscall_filter.h"
 #include "util/argument.h"
 #include "util/message.h"
@@ -41,7 +40,7 @@ static void doctor_try_sources(struct doctor_facts *facts)
 
 	tries->made = true;
 	tries->filtered = syscall_filter_is_set();
-	tries->bpf_call = bpf_call_try();
+	tries->bpf_call = syscall_filter_try_bpf();
 	perf_access_try(&tries->perf);
 	doctor_try_module(&tries->module);
 	/* Without BTF, libbpf has no types to load them with. */

@@ -63,7 +63,7 @@ struct doctor_tries {
 	bool made; /* not of another machine (--root) */
 	struct doctor_attempt module;
 	struct doctor_attempt bpf;
-	int bpf_call;  /* bpf_call_try() */
+	int bpf_call;  /* syscall_filter_try_bpf() */
 	bool filtered; /* this process has a filter of system calls */
 	struct perf_trial perf;
 };

@@ -3,8 +3,13 @@
  * /proc/self/status has the mode. prctl(PR_GET_SECCOMP) has it too, but a filter may kill its
  * caller.
  */
+#include <errno.h>
+#include <limits.h>
+#include <linux/bpf.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "system/syscall_filter.h"
 
@@ -21,4 +26,13 @@ bool syscall_filter_is_set(void)
 			break;
 	fclose(file);
 	return mode == SECCOMP_MODE_FILTER;
+}
+
+int syscall_filter_try_bpf(void)
+{
+	union bpf_attr attr = { 0 };
+
+	if (syscall(SYS_bpf, INT_MAX, &attr, sizeof(attr)) >= 0)
+		return 0;
+	return errno == EPERM || errno == EACCES || errno == ENOSYS ? -errno : 0;
 }
