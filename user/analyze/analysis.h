@@ -25,7 +25,6 @@
 #include "analyze/pages/evictions.h"
 #include "analyze/pages/readahead.h"
 #include "analyze/shaping_calls.h"
-#include "analyze/slow_names.h"
 #include "analyze/slowest.h"
 #include "analyze/fault/summary.h"
 #include "model/counters.h"
