@@ -13,10 +13,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_refused(const struct prefetch_list *list, int err, size_t line, const char *why)
+static void check_refused(const struct prefetch_list *list, int err, size_t line,
+			  const struct why *why)
 {
-	if (err != -EINVAL || !line || !why || list->nr_files || list->nr_reads || list->files ||
-	    list->reads)
+	if (err != -EINVAL || !line || !why->text[0] || list->nr_files || list->nr_reads ||
+	    list->files || list->reads)
 		abort();
 }
 
@@ -55,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1); /* the sanitizer detects an access beyond it */
 	struct prefetch_list list;
-	const char *why;
+	struct why why = { "" };
 	size_t line;
 	int err;
 
@@ -63,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	err = prefetch_list_parse(&list, text, size, &line, &why);
 	if (err) {
-		check_refused(&list, err, line, why);
+		check_refused(&list, err, line, &why);
 	} else {
 		check_bounds(&list);
 		check_text(&list, text, size);

@@ -298,7 +298,7 @@ static bool prefetch_parse_line(struct parser *parser, size_t number)
 }
 
 int prefetch_list_parse(struct prefetch_list *list, const char *text, size_t size, size_t *line,
-			const char **why)
+			struct why *why)
 {
 	const char *const end = text + size;
 	struct parser parser = { .list = list };
@@ -323,9 +323,8 @@ int prefetch_list_parse(struct prefetch_list *list, const char *text, size_t siz
 	}
 	if (!parser.why && !parser.err && !ended)
 		refuse(&parser, "the list has no end: it was cut");
-	*why = parser.why;
 	if (!parser.why && !parser.err)
 		return 0;
 	prefetch_list_exit(list);
-	return parser.why ? -EINVAL : parser.err;
+	return parser.why ? why_fail(why, -EINVAL, "%s", parser.why) : parser.err;
 }

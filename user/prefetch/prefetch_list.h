@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "util/why.h"
+
 #define PREFETCH_LIST_HEAD	"pfstat-prefetch 1"
 #define PREFETCH_LIST_BYTES_MAX (64U << 20)
 #define PREFETCH_LIST_FILES_MAX 65536U
@@ -48,6 +50,6 @@ void prefetch_list_write(FILE *out, const struct prefetch_list *list);
  * -ENOMEM.
  */
 int prefetch_list_parse(struct prefetch_list *list, const char *text, size_t size, size_t *line,
-			const char **why);
+			struct why *why);
 
 #endif

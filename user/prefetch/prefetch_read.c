@@ -311,7 +311,7 @@ static int prefetch_read_text(int fd, char **text, size_t *size)
 int prefetch_read_list(struct prefetch_list *list, const char *path)
 {
 	const int fd = open_regular(path, O_RDONLY);
-	const char *why = NULL;
+	struct why why = { "" };
 	char *text = NULL;
 	size_t size, line;
 	int err = fd < 0 ? fd : prefetch_read_text(fd, &text, &size);
@@ -322,8 +322,8 @@ int prefetch_read_list(struct prefetch_list *list, const char *path)
 	if (!err)
 		err = prefetch_list_parse(list, text, size, &line, &why);
 	free(text);
-	if (why)
-		return message(STATUS_FAILED, "cannot use %s: line %zu: %s", path, line, why);
+	if (why.text[0])
+		return message(STATUS_FAILED, "cannot use %s: line %zu: %s", path, line, why.text);
 	if (err)
 		return message(STATUS_FAILED, "cannot read %s: %s", path,
 			       err == -EMEDIUMTYPE ? "it is not a regular file" : strerror(-err));

@@ -23,6 +23,7 @@
 #include "util/message.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
+#include "util/why.h"
 
 #define BUFFER		      (256U << 10) /* bytes per read(2) */
 #define SERVE_DEFAULT_ADDRESS "127.0.0.1"
@@ -216,7 +217,7 @@ static int peer_server_listen(const struct addrinfo *info)
 }
 
 /* IPv6 addresses go first, since such a socket also accepts IPv4. */
-static int peer_server_open(const char *address, const char *port, const char **why)
+static int peer_server_open(const char *address, const char *port, struct why *why)
 {
 	const struct addrinfo hints = {
 		.ai_socktype = SOCK_STREAM,
@@ -228,27 +229,25 @@ static int peer_server_open(const char *address, const char *port, const char **
 	size_t i;
 
 	err = getaddrinfo(address, port, &hints, &found);
-	if (err) {
-		*why = gai_strerror(err);
-		return -1;
-	}
+	if (err)
+		return why_fail(why, -1, "%s", gai_strerror(err));
 	for (i = 0; i < 2 && fd < 0; i++)
 		for (each = found; each && fd < 0; each = each->ai_next)
 			if (each->ai_family == families[i])
 				fd = peer_server_listen(each);
 	freeaddrinfo(found);
-	*why = fd < 0 ? strerror(-fd) : "";
-	return fd;
+	return fd < 0 ? why_fail(why, fd, "%s", strerror(-fd)) : fd;
 }
 
 int peer_server_run(const char *chosen, const char *port)
 {
-	const char *address = chosen ?: SERVE_DEFAULT_ADDRESS, *why;
+	const char *address = chosen ?: SERVE_DEFAULT_ADDRESS;
+	struct why why;
 	int listener = peer_server_open(address, port, &why), err;
 
 	if (listener < 0)
 		return message(STATUS_FAILED, "cannot listen on port %s of %s: %s", port, address,
-			       why);
+			       why.text);
 	/* Clients are not trusted: drop all privileges before the first one. */
 	err = privilege_drop();
 	if (err) {
