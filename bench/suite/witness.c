@@ -15,6 +15,7 @@
 #include "report/view.h"
 #include "run/measurement.h"
 #include "system/vma_lock.h"
+#include "util/array.h"
 #include "util/time_ns.h"
 #include "util/why.h"
 
@@ -91,15 +92,9 @@ static struct witness_call witness_call_of_fault(const struct pfstat_fault *faul
 
 static int witness_add_call(struct witness *witness, const struct witness_call *call)
 {
-	struct witness_call *grown;
-
-	if (witness->nr_calls == witness->room) {
-		witness->room = witness->room ? 2 * witness->room : 4096;
-		grown = reallocarray(witness->calls, witness->room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		witness->calls = grown;
-	}
+	if (array_reserve((void **)&witness->calls, witness->nr_calls, &witness->room,
+			  sizeof(*call)))
+		return -ENOMEM;
 	witness->calls[witness->nr_calls++] = *call;
 	return 0;
 }

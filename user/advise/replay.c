@@ -10,43 +10,29 @@
 #include <time.h>
 
 #include "advise/replay.h"
+#include "util/array.h"
 #include "util/bitmap.h"
 #include "util/page_size.h"
 #include "util/time_ns.h"
 #include "workload/pattern_engine.h"
 
-#define FIRST_CAPACITY 4096
 /* Shorter gaps are spent spinning, because a sleep would overshoot by about this much. */
 #define SPIN_NS 100000
 
 int replay_add(struct replay *replay, uint64_t page, uint64_t start_ns, uint64_t end_ns)
 {
-	size_t capacity = replay->capacity ? 2 * replay->capacity : FIRST_CAPACITY;
-	struct replay_visit *visits;
-
-	if (replay->count == replay->capacity) {
-		visits = reallocarray(replay->visits, capacity, sizeof(*visits));
-		if (!visits)
-			return -ENOMEM;
-		replay->visits = visits;
-		replay->capacity = capacity;
-	}
+	if (array_reserve((void **)&replay->visits, replay->count, &replay->capacity,
+			  sizeof(*replay->visits)))
+		return -ENOMEM;
 	replay->visits[replay->count++] = (struct replay_visit){ page, start_ns, end_ns };
 	return 0;
 }
 
 int replay_advise(struct replay *replay, const struct replay_advice *advice)
 {
-	size_t capacity = replay->advice_capacity ? 2 * replay->advice_capacity : 16;
-	struct replay_advice *advices;
-
-	if (replay->nr_advices == replay->advice_capacity) {
-		advices = reallocarray(replay->advices, capacity, sizeof(*advices));
-		if (!advices)
-			return -ENOMEM;
-		replay->advices = advices;
-		replay->advice_capacity = capacity;
-	}
+	if (array_reserve((void **)&replay->advices, replay->nr_advices, &replay->advice_capacity,
+			  sizeof(*advice)))
+		return -ENOMEM;
 	replay->advices[replay->nr_advices++] = *advice;
 	return 0;
 }

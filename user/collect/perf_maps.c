@@ -30,6 +30,7 @@
 #include "system/cpus_online.h"
 #include "system/perf.h"
 #include "system/proc_maps.h"
+#include "util/array.h"
 #include "util/time_ns.h"
 #include "util/why.h"
 
@@ -266,19 +267,11 @@ static void perf_enable_all(struct perf_maps *maps, bool enable)
 /* The time is taken with the lock: so they are in its order. */
 static int perf_join_watch(struct perf_maps *maps, pid_t pid)
 {
-	const size_t room = maps->room_joined ? 2 * maps->room_joined : 16;
-	struct joined *grown;
-	int err = 0;
+	int err;
 
 	pthread_mutex_lock(&maps->lock);
-	if (maps->nr_joined == maps->room_joined) {
-		grown = reallocarray(maps->joined, room, sizeof(*grown));
-		err = grown ? 0 : -ENOMEM;
-		if (grown) {
-			maps->joined = grown;
-			maps->room_joined = room;
-		}
-	}
+	err = array_reserve((void **)&maps->joined, maps->nr_joined, &maps->room_joined,
+			    sizeof(*maps->joined));
 	if (!err)
 		maps->joined[maps->nr_joined++] = (struct joined){ clock_monotonic_ns(), pid };
 	pthread_mutex_unlock(&maps->lock);

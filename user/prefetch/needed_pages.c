@@ -10,6 +10,7 @@
 
 #include "model/block_pages.h"
 #include "prefetch/needed_pages.h"
+#include "util/array.h"
 
 /* No kernel maps more pages in one fault of a file (a huge page of 2 MiB), */
 #define WINDOW_MAX 512
@@ -91,24 +92,10 @@ void needed_pages_start(struct needed_pages *needed, uint64_t ns)
 /* Returns the new entry, or NULL and *err. */
 static void *needed_add(struct needed_pile *pile, size_t size, int *err)
 {
-	const size_t room = pile->room ? 2 * pile->room : 1024;
-	void *entries;
-
-	*err = 0;
-	if (pile->nr == NEEDED_PAGES_MAX) {
-		*err = -E2BIG;
-		return NULL;
-	}
-	if (pile->nr == pile->room) {
-		entries = reallocarray(pile->entries, room, size);
-		if (!entries) {
-			*err = -ENOMEM;
-			return NULL;
-		}
-		pile->entries = entries;
-		pile->room = room;
-	}
-	return (char *)pile->entries + size * pile->nr++;
+	*err = pile->nr == NEEDED_PAGES_MAX ?
+		       -E2BIG :
+		       array_reserve(&pile->entries, pile->nr, &pile->room, size);
+	return *err ? NULL : (char *)pile->entries + size * pile->nr++;
 }
 
 static int compare_ids(const struct page_id *a, const struct page_id *b)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "prefetch/prefetch_plan.h"
+#include "util/array.h"
 
 void prefetch_plan_exit(struct prefetch_plan *plan)
 {
@@ -17,18 +18,10 @@ void prefetch_plan_exit(struct prefetch_plan *plan)
 
 int prefetch_plan_add(struct prefetch_plan *plan, const struct prefetch_use *use)
 {
-	const size_t room = plan->room ? 2 * plan->room : 1024;
-	struct prefetch_use *uses;
-
 	if (plan->nr_uses == PREFETCH_USES_MAX)
 		return -E2BIG;
-	if (plan->nr_uses == plan->room) {
-		uses = reallocarray(plan->uses, room, sizeof(*uses));
-		if (!uses)
-			return -ENOMEM;
-		plan->uses = uses;
-		plan->room = room;
-	}
+	if (array_reserve((void **)&plan->uses, plan->nr_uses, &plan->room, sizeof(*plan->uses)))
+		return -ENOMEM;
 	plan->uses[plan->nr_uses++] = *use;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "symbols/code_names.h"
 #include "symbols/symbols.h"
 #include "system/jit_map.h"
+#include "util/array.h"
 #include "util/message.h"
 
 /* A recording limits its JSON. Names beyond these bounds are left out and counted. */
@@ -57,16 +58,8 @@ static int code_names_keep(struct search *search, json_t *entry)
 
 static int add_place(struct code_places *places, const struct code_place *place)
 {
-	const size_t room = places->room ? 2 * places->room : 64;
-	struct code_place *grown;
-
-	if (places->nr == places->room) {
-		grown = reallocarray(places->list, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		places->list = grown;
-		places->room = room;
-	}
+	if (array_reserve((void **)&places->list, places->nr, &places->room, sizeof(*place)))
+		return -ENOMEM;
 	places->list[places->nr++] = *place;
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "symbols/elf_symbols.h"
+#include "util/array.h"
 
 static void list_exit(struct elf_symbol_list *list)
 {
@@ -26,16 +27,8 @@ void elf_symbols_exit(struct elf_symbols *symbols)
 
 static int list_add(struct elf_symbol_list *list, const struct elf_symbol *symbol)
 {
-	const size_t room = list->room ? 2 * list->room : 256;
-	struct elf_symbol *grown;
-
-	if (list->nr == list->room) {
-		grown = reallocarray(list->symbols, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		list->symbols = grown;
-		list->room = room;
-	}
+	if (array_reserve((void **)&list->symbols, list->nr, &list->room, sizeof(*symbol)))
+		return -ENOMEM;
 	list->symbols[list->nr++] = *symbol;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "system/perf.h"
+#include "util/array.h"
 
 int perf_open_in_group(struct perf_event_attr *attr, pid_t tid, int cpu, int leader)
 {
@@ -38,17 +39,9 @@ const char *perf_paranoid(void)
 
 int perf_fds_add(struct perf_fds *fds, int fd)
 {
-	size_t room = fds->room ? 2 * fds->room : 16;
-	int *grown;
-
-	if (fds->count == fds->room) {
-		grown = reallocarray(fds->fds, room, sizeof(*grown));
-		if (!grown) {
-			close(fd);
-			return -ENOMEM;
-		}
-		fds->fds = grown;
-		fds->room = room;
+	if (array_reserve((void **)&fds->fds, fds->count, &fds->room, sizeof(fd))) {
+		close(fd);
+		return -ENOMEM;
 	}
 	fds->fds[fds->count++] = fd;
 	return 0;

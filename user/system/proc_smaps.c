@@ -19,28 +19,14 @@
 #include "system/module_file.h"
 #include "system/proc_maps.h"
 #include "system/proc_smaps.h"
-
-static int proc_smaps_grow(struct map_list *list)
-{
-	const size_t room = list->room ? 2 * list->room : 64;
-	struct map_line *grown;
-
-	if (list->nr_lines < list->room)
-		return 0;
-	grown = reallocarray(list->lines, room, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	list->lines = grown;
-	list->room = room;
-	return 0;
-}
+#include "util/array.h"
 
 static int proc_smaps_append(void *context, const struct item_map *map)
 {
 	struct map_list *list = context;
 	char *path;
 
-	if (proc_smaps_grow(list))
+	if (array_reserve((void **)&list->lines, list->nr_lines, &list->room, sizeof(*list->lines)))
 		return -ENOMEM;
 	path = strdup(map->path);
 	if (!path)

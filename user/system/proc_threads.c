@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "system/proc_threads.h"
+#include "util/array.h"
 
 #define MAX_TRIES 20
 
@@ -21,16 +22,8 @@ struct tids {
 
 static int proc_threads_append(struct tids *tids, pid_t tid)
 {
-	size_t room = tids->room ? 2 * tids->room : 16;
-	pid_t *grown;
-
-	if (tids->count == tids->room) {
-		grown = reallocarray(tids->ids, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		tids->ids = grown;
-		tids->room = room;
-	}
+	if (array_reserve((void **)&tids->ids, tids->count, &tids->room, sizeof(tid)))
+		return -ENOMEM;
 	tids->ids[tids->count++] = tid;
 	return 0;
 }

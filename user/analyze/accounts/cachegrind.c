@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/accounts/cachegrind.h"
+#include "util/array.h"
 
 void cachegrind_exit(struct cachegrind *cachegrind)
 {
@@ -24,7 +25,6 @@ void cachegrind_exit(struct cachegrind *cachegrind)
 /* Sets current. A name occurs again if code of another file is inlined. */
 static int find_function(struct cachegrind *cachegrind, const char *name, size_t length)
 {
-	const size_t room = cachegrind->room ? 2 * cachegrind->room : 64;
 	struct cachegrind_function *grown;
 	size_t i;
 
@@ -35,13 +35,9 @@ static int find_function(struct cachegrind *cachegrind, const char *name, size_t
 	cachegrind->current = i;
 	if (i < cachegrind->nr)
 		return 0;
-	if (cachegrind->nr == cachegrind->room) {
-		grown = reallocarray(cachegrind->functions, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		cachegrind->functions = grown;
-		cachegrind->room = room;
-	}
+	if (array_reserve((void **)&cachegrind->functions, cachegrind->nr, &cachegrind->room,
+			  sizeof(*cachegrind->functions)))
+		return -ENOMEM;
 	grown = &cachegrind->functions[i];
 	*grown = (struct cachegrind_function){ .name = strndup(name, length) };
 	if (!grown->name)

@@ -9,8 +9,7 @@
 
 #include "analyze/fault/waits.h"
 #include "model/wait_cause.h"
-
-#define FIRST_ROOM 16U
+#include "util/array.h"
 
 void waits_exit(struct waits *waits)
 {
@@ -19,29 +18,16 @@ void waits_exit(struct waits *waits)
 	*waits = (struct waits){ 0 };
 }
 
-static int waits_grow(struct waits *waits)
-{
-	const size_t room = waits->room ? 2 * waits->room : FIRST_ROOM;
-	struct wait_row *grown = reallocarray(waits->rows, room, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	waits->rows = grown;
-	waits->room = room;
-	return 0;
-}
-
 int waits_find(struct waits *waits, const char *functions, uint32_t *id)
 {
 	const uint64_t key = hash_of(functions, strlen(functions));
 	struct wait_row *row;
-	int err = 0;
+	int err;
 
 	*id = (uintptr_t)hash_find(&waits->ids, key);
 	if (*id || !functions[0] || waits->nr == WAITS_MAX)
 		return 0;
-	if (waits->nr == waits->room)
-		err = waits_grow(waits);
+	err = array_reserve((void **)&waits->rows, waits->nr, &waits->room, sizeof(*row));
 	if (!err)
 		err = hash_add(&waits->ids, key, (void *)(uintptr_t)(waits->nr + 1));
 	if (err)
