@@ -7,9 +7,9 @@
 #define PFSTAT_USER_IO_PASS_H
 
 #include "bench/io/io_transfer.h"
+#include "bench/meminfo.h"
 #include "run/result.h"
 #include "system/cpus.h"
-#include "system/meminfo.h"
 
 struct io_pass_plan {
 	const struct io_method *method;

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/meminfo.h"
 #include "bench/pressure/pressure.h"
-#include "system/meminfo.h"
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"

@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #include "analyze/fault/explain.h"
+#include "bench/rss/proc_self_size.h"
 #include "report/report.h"
-#include "system/proc_self_size.h"
 
 #define RSS_TOUCHES_MAX 32
 #define RSS_STEPS_MAX	(RSS_TOUCHES_MAX + 2)

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "bench/suite/suite.h"
+#include "bench/suite/vma_lock.h"
 #include "bench/suite/witness.h"
 #include "report/view.h"
 #include "run/measurement.h"
-#include "system/vma_lock.h"
 #include "util/array.h"
 #include "util/time_ns.h"
 #include "util/why.h"

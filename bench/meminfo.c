@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/meminfo.h"
 #include "model/counters.h"
-#include "system/meminfo.h"
 
 /* A line has the form "Cached:            19472 kB". */
 static void meminfo_take_line(const char *line, const char *name, uint64_t *value)

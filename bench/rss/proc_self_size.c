@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "system/proc_self_size.h"
+#include "bench/rss/proc_self_size.h"
 #include "util/array.h"
 #include "util/page_size.h"
 

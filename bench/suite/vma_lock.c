@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "system/vma_lock.h"
+#include "bench/suite/vma_lock.h"
 
 #define BTF "/sys/kernel/btf/vmlinux"
 
