@@ -33,6 +33,15 @@ int io_transfer_open(struct io_transfer *transfer, const struct io_method *metho
 	return 0;
 }
 
+/* Unmaps the files that a failed phase left mapped. */
+static void io_transfer_unmap(struct io_transfer *transfer)
+{
+	unsigned int i;
+
+	for (i = 0; transfer->files && i < transfer->nr; i++)
+		mapping_unmap(&transfer->files->mappings[i]);
+}
+
 void io_transfer_close(struct io_transfer *transfer)
 {
 	io_transfer_unmap(transfer);
@@ -165,14 +174,6 @@ int io_transfer_move(struct io_transfer *transfer)
 int io_transfer_sync(struct io_transfer *transfer)
 {
 	return transfer->method->write ? io_files_sync(transfer->files, transfer->nr) : 0;
-}
-
-void io_transfer_unmap(struct io_transfer *transfer)
-{
-	unsigned int i;
-
-	for (i = 0; transfer->files && i < transfer->nr; i++)
-		mapping_unmap(&transfer->files->mappings[i]);
 }
 
 int io_transfer_warm_up(const struct io_method *method)

@@ -37,8 +37,6 @@ void io_transfer_close(struct io_transfer *transfer);
 int io_transfer_map(struct io_transfer *transfer);
 int io_transfer_move(struct io_transfer *transfer);
 int io_transfer_sync(struct io_transfer *transfer);
-/* Unmaps the files that a failed phase left mapped. */
-void io_transfer_unmap(struct io_transfer *transfer);
 
 /*
  * Runs the same code over one page of memory, so that a pass has no faults on its own code

@@ -118,9 +118,9 @@ TEST(test_a_note_goes_to_the_cell_that_now_holds_the_point)
 	for (x = 0; x < 64; x++)
 		add(&bins, x, 0, 0, 0);
 	for (x = 0; x < 64; x++)
-		bins_note(&bins, x, 0, 0, 1);
-	bins_note(&bins, 0, 9, 0, 100); /* no point was added there */
-	bins_note(&bins, 0, 0, 1, 100);
+		bins_note_rows(&bins, x, 0, 1, 0, 1);
+	bins_note_rows(&bins, 0, 9, 1, 0, 100); /* no point was added there */
+	bins_note_rows(&bins, 0, 0, 1, 1, 100);
 	ck_assert_uint_eq(sum_of(&bins).sum, 64);
 	for (x = 0; x < bins.nr_slots; x++)
 		ck_assert_uint_eq(bins.slots[x].sum, bins.slots[x].count);
@@ -132,7 +132,7 @@ TEST(test_bins_without_values_are_empty)
 	struct bins bins = { .max_columns = 4, .max_rows = 4, .max_cells = 16 };
 	struct bins_cell *cells = bins_sorted(&bins);
 
-	bins_note(&bins, 0, 0, 0, 1);
+	bins_note_rows(&bins, 0, 0, 1, 0, 1);
 	ck_assert_ptr_nonnull(cells);
 	ck_assert_uint_eq(bins.count, 0);
 	free(cells);

@@ -159,11 +159,6 @@ bool perf_sampler_is_user_only(const struct perf_sampler *sampler)
 	return sampler->user_only;
 }
 
-uint64_t perf_sampler_ring_bytes(const struct perf_sampler *sampler)
-{
-	return sampler->fds.count ? sampler->ring_bytes : 0;
-}
-
 /* Edges: readable once for each part of the buffer that fills. */
 static int sampler_add_polled(const struct perf_sampler *sampler, int fd)
 {

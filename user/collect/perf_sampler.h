@@ -29,8 +29,6 @@ void perf_sampler_close(struct perf_sampler *sampler);
  * first watch.
  */
 bool perf_sampler_is_user_only(const struct perf_sampler *sampler);
-/* The size of a CPU's buffer; 0 before the first watch. */
-uint64_t perf_sampler_ring_bytes(const struct perf_sampler *sampler);
 
 /*
  * Samples all threads of a process, and all that it creates. 0 or a negative errno; -ENOBUFS: the

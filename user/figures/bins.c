@@ -66,7 +66,8 @@ static int rebuild(struct bins *bins, size_t nr_slots, unsigned int x_by, unsign
 	return 0;
 }
 
-int bins_coarsen_x(struct bins *bins)
+/* Merges pairs of columns, or of rows. */
+static int bins_coarsen_x(struct bins *bins)
 {
 	int err = rebuild(bins, bins->nr_slots ?: FIRST_SLOTS, 1, 0);
 
@@ -74,7 +75,7 @@ int bins_coarsen_x(struct bins *bins)
 	return err;
 }
 
-int bins_coarsen_y(struct bins *bins)
+static int bins_coarsen_y(struct bins *bins)
 {
 	int err = rebuild(bins, bins->nr_slots ?: FIRST_SLOTS, 0, 1);
 
@@ -202,11 +203,6 @@ void bins_note_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint
 		if (at->count)
 			at->sum += value * rows;
 	}
-}
-
-void bins_note(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t value)
-{
-	bins_note_rows(bins, x, y, 1, kind, value);
 }
 
 static int in_order(const void *a, const void *b)

@@ -36,7 +36,6 @@ int bins_add(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t 
 int bins_add_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint64_t kind,
 		  uint64_t value);
 /* Adds to the sum of a cell that already has points; otherwise does nothing. */
-void bins_note(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t value);
 void bins_note_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint64_t kind,
 		    uint64_t value);
 /*
@@ -44,10 +43,6 @@ void bins_note_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint
  * caller frees it. NULL: no memory.
  */
 struct bins_cell *bins_sorted(const struct bins *bins);
-
-/* Merges pairs of columns, or of rows. */
-int bins_coarsen_x(struct bins *bins);
-int bins_coarsen_y(struct bins *bins);
 
 /* Number of columns from the lowest x to the highest. */
 uint64_t bins_columns(const struct bins *bins);

@@ -223,6 +223,22 @@ static bool end_keeper(struct memory_cgroup *group)
 	return got == group->keeper && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
+/* Kills all members and removes the cgroup. */
+static int memory_cgroup_remove(const char *path)
+{
+	unsigned int i;
+
+	for (i = 0; i < REMOVE_TRIES; i++) {
+		if (!rmdir(path) || errno == ENOENT)
+			return 0;
+		if (errno != EBUSY)
+			return -errno;
+		write_text(path, "cgroup.kill", "1");
+		usleep(REMOVE_PAUSE_US);
+	}
+	return -EBUSY;
+}
+
 int memory_cgroup_leave(struct memory_cgroup *group)
 {
 	int err = 0;
@@ -250,21 +266,6 @@ FILE *memory_cgroup_open(const struct memory_cgroup *group, const char *name)
 		return NULL;
 	snprintf(path, sizeof(path), "%s/%s", group->path, name);
 	return fopen(path, "re");
-}
-
-int memory_cgroup_remove(const char *path)
-{
-	unsigned int i;
-
-	for (i = 0; i < REMOVE_TRIES; i++) {
-		if (!rmdir(path) || errno == ENOENT)
-			return 0;
-		if (errno != EBUSY)
-			return -errno;
-		write_text(path, "cgroup.kill", "1");
-		usleep(REMOVE_PAUSE_US);
-	}
-	return -EBUSY;
 }
 
 /* UINT64_MAX if the limit is "max", or if the group has no such file (the root). */

@@ -42,8 +42,6 @@ FILE *memory_cgroup_open(const struct memory_cgroup *group, const char *name);
 /* Lowest limit of this process's cgroup and its ancestors; UINT64_MAX if there is none. */
 uint64_t memory_cgroup_limit(void);
 
-/* Kills all members and removes the cgroup. */
-int memory_cgroup_remove(const char *path);
 /*
  * Main function of the keeper: waits for end of file on standard input, then removes the
  * cgroup. Returns -EINVAL if the path is not a cgroup made by pfdrive.

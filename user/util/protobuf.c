@@ -9,7 +9,7 @@
 #include "util/protobuf.h"
 #include "util/utf8.h"
 
-enum wire_type { WIRE_NUMBER = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
+enum wire_type { WIRE_NUMBER = 0, WIRE_BYTES = 2 };
 
 void protobuf_exit(struct protobuf *message)
 {
@@ -66,17 +66,6 @@ void protobuf_number(struct protobuf *message, unsigned int field, uint64_t valu
 {
 	protobuf_key(message, field, WIRE_NUMBER);
 	protobuf_element(message, value);
-}
-
-void protobuf_fixed64(struct protobuf *message, unsigned int field, uint64_t value)
-{
-	uint8_t *space;
-	size_t i;
-
-	protobuf_key(message, field, WIRE_FIXED64);
-	space = protobuf_extend(message, 8);
-	for (i = 0; space && i < 8; i++)
-		space[i] = value >> 8 * i;
 }
 
 /* Returns space for the value of the field, or NULL. */

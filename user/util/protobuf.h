@@ -23,7 +23,6 @@ void protobuf_clear(struct protobuf *message);
 
 /* Fields, also if the value is 0. A number that is negative is passed as its two's complement. */
 void protobuf_number(struct protobuf *message, unsigned int field, uint64_t value);
-void protobuf_fixed64(struct protobuf *message, unsigned int field, uint64_t value);
 void protobuf_bytes(struct protobuf *message, unsigned int field, const void *bytes, size_t nr);
 /* Text is UTF-8: each byte of an invalid character becomes a question mark. */
 void protobuf_text(struct protobuf *message, unsigned int field, const char *text);
