@@ -11,8 +11,8 @@
 
 /*
  * A load on the machine during the accesses, such as processes that compete for memory. The
- * functions are called in this order; those that return an int return STATUS_OK, or the exit status after a
- * message. After end() nothing moves while it is counted; close() leaves nothing.
+ * functions are called in this order; those that return an int return STATUS_OK, or the exit
+ * status after a message. After end() nothing moves while it is counted; close() leaves nothing.
  */
 struct run_load {
 	int (*enter)(struct run_load *load); /* before the page cache is prepared */

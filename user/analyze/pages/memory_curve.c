@@ -513,7 +513,9 @@ void memory_curve_points(const struct memory_curve *curve, struct memory_curve_p
 		points[i].least = chosen(fmin, has_fifo ? LEAST : 1, lru, fifo);
 		points[i].most = chosen(fmax, has_fifo ? MOST : 1, lru, fifo);
 		/* With as many more pages none had left. */
-		if (curve->all.faults && points[i].pages >= curve->figures.most_out)
-			points[i].least = points[i].most = all;
+		if (curve->all.faults && points[i].pages >= curve->figures.most_out) {
+			points[i].least = all;
+			points[i].most = all;
+		}
 	}
 }

@@ -50,7 +50,8 @@ int table_more_memory(FILE *out, const struct report *run)
 		point = more_memory_for(run, shares[i]);
 		if (point && point != last)
 			more_memory_row(&grid, run, point);
-		last = point ?: last;
+		if (point)
+			last = point;
 	}
 	err = grid_close(&grid, out);
 	if (more_memory_is_shared(run))
