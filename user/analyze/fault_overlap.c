@@ -190,46 +190,51 @@ static void chunk_add_run_inside(struct overlap_chunk *chunk, uint64_t span_ns)
 	chunk->depth = chunk->faults.min_ns != 0;
 }
 
-/* The chunks behind `at` are still to be rewritten; there is room between them and `at`. */
-static void chunks_emit(struct fault_overlap *overlap, size_t *at,
-			const struct overlap_chunk *chunk)
+/* Chunks in time order and apart from each other. */
+struct chunk_list {
+	struct overlap_chunk *chunks;
+	size_t nr;
+	uint32_t depth; /* the most faults that certainly overlap in one */
+};
+
+/* The list has room for one more. */
+static void chunks_emit(struct chunk_list *list, const struct overlap_chunk *chunk)
 {
 	if (chunk->from_ns == chunk->to_ns)
 		return;
-	if (chunk->depth > overlap->depth)
-		overlap->depth = chunk->depth;
-	if (*at && chunks_continue(&overlap->chunks[*at - 1], chunk))
-		chunk_merge(&overlap->chunks[*at - 1], chunk);
+	list->depth = overlap_most(list->depth, chunk->depth);
+	if (list->nr && chunks_continue(&list->chunks[list->nr - 1], chunk))
+		chunk_merge(&list->chunks[list->nr - 1], chunk);
 	else
-		overlap->chunks[(*at)++] = *chunk;
+		list->chunks[list->nr++] = *chunk;
 }
 
-static void chunks_emit_uniform(struct fault_overlap *overlap, size_t *at, uint64_t from_ns,
-				uint64_t to_ns, uint32_t depth)
+static void chunks_emit_uniform(struct chunk_list *list, uint64_t from_ns, uint64_t to_ns,
+				uint32_t depth)
 {
 	const struct overlap_chunk chunk = chunk_uniform(from_ns, to_ns, depth);
 
-	chunks_emit(overlap, at, &chunk);
+	chunks_emit(list, &chunk);
 }
 
 /* Emits a chunk that the span overlaps, with the span. */
-static void chunks_emit_covered(struct fault_overlap *overlap, size_t *at,
-				struct overlap_chunk chunk, const struct overlap_span *span)
+static void chunks_emit_covered(struct chunk_list *list, struct overlap_chunk chunk,
+				const struct overlap_span *span)
 {
 	const uint64_t from_ns = overlap_most(chunk.from_ns, span->from_ns);
 	const uint64_t to_ns = overlap_least(chunk.to_ns, span->to_ns);
 	const bool whole = to_ns - from_ns == chunk_width(&chunk);
 
 	if (span->runs && (whole || chunk.uniform)) {
-		chunks_emit_uniform(overlap, at, chunk.from_ns, from_ns, chunk.depth);
-		chunks_emit_uniform(overlap, at, from_ns, to_ns, 0);
-		chunks_emit_uniform(overlap, at, to_ns, chunk.to_ns, chunk.depth);
+		chunks_emit_uniform(list, chunk.from_ns, from_ns, chunk.depth);
+		chunks_emit_uniform(list, from_ns, to_ns, 0);
+		chunks_emit_uniform(list, to_ns, chunk.to_ns, chunk.depth);
 		return;
 	}
 	if (chunk.uniform && !whole) {
-		chunks_emit_uniform(overlap, at, chunk.from_ns, from_ns, chunk.depth);
-		chunks_emit_uniform(overlap, at, from_ns, to_ns, chunk.depth ? chunk.depth + 1 : 0);
-		chunks_emit_uniform(overlap, at, to_ns, chunk.to_ns, chunk.depth);
+		chunks_emit_uniform(list, chunk.from_ns, from_ns, chunk.depth);
+		chunks_emit_uniform(list, from_ns, to_ns, chunk.depth ? chunk.depth + 1 : 0);
+		chunks_emit_uniform(list, to_ns, chunk.to_ns, chunk.depth);
 		return;
 	}
 	if (span->runs)
@@ -238,7 +243,7 @@ static void chunks_emit_covered(struct fault_overlap *overlap, size_t *at,
 		chunk_add_fault(&chunk);
 	else
 		chunk_add_fault_inside(&chunk, to_ns - from_ns);
-	chunks_emit(overlap, at, &chunk);
+	chunks_emit(list, &chunk);
 }
 
 /* The first chunk that ends after ns. */
@@ -259,49 +264,77 @@ static size_t chunks_find(const struct fault_overlap *overlap, uint64_t ns)
 /* The span follows all others. */
 static int overlap_append(struct fault_overlap *overlap, const struct overlap_span *span)
 {
+	struct chunk_list all;
+
 	if (chunks_reserve(overlap, 1))
 		return -ENOMEM;
+	all = (struct chunk_list){ overlap->chunks, overlap->nr, overlap->depth };
 	overlap->latest_ns = span->to_ns;
-	chunks_emit_uniform(overlap, &overlap->nr, span->from_ns, span->to_ns, !span->runs);
+	chunks_emit_uniform(&all, span->from_ns, span->to_ns, !span->runs);
+	overlap->nr = all.nr;
+	overlap->depth = all.depth;
 	chunks_limit(overlap);
 	return 0;
 }
 
+/* Replaces the chunks from `first` to `end` by those of the list. */
+static int chunks_replace(struct fault_overlap *overlap, size_t first, size_t end,
+			  const struct chunk_list *list)
+{
+	const size_t size = sizeof(*list->chunks), kept = overlap->nr - end;
+
+	if (chunks_reserve(overlap, list->nr))
+		return -ENOMEM;
+	if (first + list->nr != end)
+		memmove(overlap->chunks + first + list->nr, overlap->chunks + end, kept * size);
+	memcpy(overlap->chunks + first, list->chunks, list->nr * size);
+	overlap->nr = first + list->nr + kept;
+	overlap->depth = list->depth;
+	return 0;
+}
+
+/* Most spans overlap few chunks. */
+#define REWRITTEN_FEW 16
+
 /*
  * Each chunk that the span overlaps becomes at most two: itself, and the gap before it; and there
- * are up to three more, at the ends of the span. So a gap of this size before these chunks lets
- * them be rewritten in place.
+ * are up to three more, at the ends of the span. The chunk before them may be continued. Most spans
+ * change a chunk or two without a new one, so that the chunks behind stay where they are.
  */
 static int overlap_insert(struct fault_overlap *overlap, const struct overlap_span *span)
 {
-	const size_t first = chunks_find(overlap, span->from_ns);
-	size_t end = first, room, at = first, i;
+	const size_t first = chunks_find(overlap, span->from_ns), before = first ? first - 1 : 0;
+	struct overlap_chunk few[2 * REWRITTEN_FEW + 4];
+	struct chunk_list list = { .chunks = few, .depth = overlap->depth };
 	uint64_t until_ns = span->from_ns;
-	struct overlap_chunk chunk;
+	const struct overlap_chunk *chunk;
+	size_t end = first, i;
+	int err;
 
 	while (end < overlap->nr && overlap->chunks[end].from_ns < span->to_ns)
 		end++;
-	room = end - first + 3;
-	if (chunks_reserve(overlap, room))
+	if (end - first > REWRITTEN_FEW)
+		list.chunks = calloc(2 * (end - first) + 4, sizeof(*list.chunks));
+	if (!list.chunks)
 		return -ENOMEM;
-	if (span->to_ns > overlap->latest_ns)
-		overlap->latest_ns = span->to_ns;
-	memmove(overlap->chunks + first + room, overlap->chunks + first,
-		(overlap->nr - first) * sizeof(chunk));
+	if (first)
+		list.chunks[list.nr++] = overlap->chunks[before];
 	for (i = first; i < end; i++) {
-		chunk = overlap->chunks[i + room];
-		if (chunk.from_ns > until_ns)
-			chunks_emit_uniform(overlap, &at, until_ns, chunk.from_ns, !span->runs);
-		until_ns = chunk.to_ns;
-		chunks_emit_covered(overlap, &at, chunk, span);
+		chunk = &overlap->chunks[i];
+		if (chunk->from_ns > until_ns)
+			chunks_emit_uniform(&list, until_ns, chunk->from_ns, !span->runs);
+		until_ns = chunk->to_ns;
+		chunks_emit_covered(&list, *chunk, span);
 	}
 	if (until_ns < span->to_ns)
-		chunks_emit_uniform(overlap, &at, until_ns, span->to_ns, !span->runs);
-	memmove(overlap->chunks + at, overlap->chunks + end + room,
-		(overlap->nr - end) * sizeof(chunk));
-	overlap->nr = at + overlap->nr - end;
-	chunks_limit(overlap);
-	return 0;
+		chunks_emit_uniform(&list, until_ns, span->to_ns, !span->runs);
+	err = chunks_replace(overlap, before, end, &list);
+	if (list.chunks != few)
+		free(list.chunks);
+	overlap->latest_ns = overlap_most(overlap->latest_ns, span->to_ns);
+	if (!err)
+		chunks_limit(overlap);
+	return err;
 }
 
 static int overlap_add(struct fault_overlap *overlap, const struct overlap_span *span)
