@@ -4,6 +4,9 @@
  * 100 files; one fault in fifty is from disk, with its off-CPU interval and its request.
  *
  *	make_recording FILE [MILLIONS [SEED]]	default 10 and 1
+ *	make_recording FILE MILLIONS SEED THREADS FILES MAPPINGS
+ *
+ * In the second form each fault has any of the threads, files and mappings.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +56,48 @@ static void add_disk(struct recording_writer *writer, struct pfstat_record *reco
 	record->facts = PFSTAT_FACT_SLEPT;
 }
 
-static void add_faults(struct recording_writer *writer, uint64_t records, uint64_t seed)
+/* As many as the arguments ask for. 0: the first form. */
+struct made {
+	uint32_t threads, files, mappings;
+};
+
+#define FIRST_ADDRESS 0x7f0000000000ULL
+#define MAPPING_BYTES 0x10000ULL
+
+static void add_mappings(struct recording_writer *writer, const struct made *made)
+{
+	struct {
+		struct item_map map;
+		char path[32];
+	} entry;
+	uint32_t i;
+
+	for (i = 0; i < made->mappings; i++) {
+		memset(&entry, 0, sizeof(entry));
+		entry.map.ns = 1;
+		entry.map.pid = 1;
+		entry.map.tid = 1;
+		entry.map.address = FIRST_ADDRESS + i * MAPPING_BYTES;
+		entry.map.bytes = MAPPING_BYTES / 2;
+		entry.map.inode = 1 + i % made->files;
+		entry.map.dev = 1;
+		entry.map.prot = 1;
+		entry.map.flags = 1;
+		entry.map.path_bytes = 1 + sprintf(entry.map.path, "/data/%07u", i % made->files);
+		add(writer, ITEM_MAP, entry.map.ns, &entry);
+	}
+}
+
+static void scatter(struct pfstat_record *record, const struct made *made, uint64_t random)
+{
+	record->tid = 1 + random % made->threads;
+	record->inode = 1 + (random >> 8) % made->files;
+	record->address = FIRST_ADDRESS + (random >> 10) % made->mappings * MAPPING_BYTES +
+			  (random >> 40 & 7) * 4096;
+}
+
+static void add_faults(struct recording_writer *writer, uint64_t records, uint64_t seed,
+		       const struct made *made)
 {
 	uint64_t state = seed, now_ns = 1, random, i;
 	struct pfstat_record record;
@@ -75,6 +119,8 @@ static void add_faults(struct recording_writer *writer, uint64_t records, uint64
 			.ip = 0x400000 + (random >> 50 & 63),
 			.pfn = random >> 40,
 		};
+		if (made->threads)
+			scatter(&record, made, random);
 		if (i % 50 == 0)
 			add_disk(writer, &record);
 		now_ns += record.duration_ns;
@@ -85,15 +131,18 @@ static void add_faults(struct recording_writer *writer, uint64_t records, uint64
 
 int main(int argc, char **argv)
 {
-	const uint64_t records = (argc > 2 ? strtoull(argv[2], NULL, 10) : 10) * 1000000;
+	const uint64_t records = (argc > 2 ? strtod(argv[2], NULL) : 10) * 1000000;
 	const uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
+	struct made made = { 0 };
 	FILE *out = argc > 1 ? fopen(argv[1], "w") : NULL;
 	struct recording_writer *writer;
 	struct report report;
 	struct run_counters counters;
 	json_t *head, *tail;
 
-	if (!out)
+	if (argc == 7)
+		made = (struct made){ atoi(argv[4]), atoi(argv[5]), atoi(argv[6]) };
+	if (!out || (argc > 4 && (!made.threads || !made.files || !made.mappings)))
 		return 2;
 	report_init(&report);
 	strcpy(report.environment.kind, "record");
@@ -106,7 +155,8 @@ int main(int argc, char **argv)
 	tail = counters_json(&counters);
 	if (recording_begin(&writer, out, head))
 		return 1;
-	add_faults(writer, records, seed);
+	add_mappings(writer, &made);
+	add_faults(writer, records, seed, &made);
 	if (recording_end(writer, tail) || fclose(out))
 		return 1;
 	json_decref(head);

@@ -74,3 +74,27 @@ TEST(test_filter_removes_the_rejected_entries)
 		ck_assert_ptr_eq(hash_find(&hash, i << 12), i % 2 ? NULL : &values[i]);
 	hash_exit(&hash, no_free);
 }
+
+static bool keep_none_in_order(void *context, void *value)
+{
+	char **next = context;
+
+	ck_assert_ptr_eq(value, (*next)++);
+	return false;
+}
+
+TEST(test_sorted_filter_visits_the_entries_in_ascending_order_of_keys)
+{
+	static char values[KEYS];
+	char *next = values;
+	struct hash hash = { 0 };
+	size_t i;
+
+	ck_assert_int_eq(hash_filter_sorted(&hash, keep_none_in_order, &next), 0);
+	for (i = KEYS; i-- > 0;)
+		ck_assert_int_eq(hash_add(&hash, i << 12, &values[i]), 0);
+	ck_assert_int_eq(hash_filter_sorted(&hash, keep_none_in_order, &next), 0);
+	ck_assert_ptr_eq(next, values + KEYS);
+	ck_assert_uint_eq(hash.count, 0);
+	hash_exit(&hash, no_free);
+}

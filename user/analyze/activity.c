@@ -69,10 +69,13 @@ static double thread_stalled_share(const struct thread_activity *thread)
 	return thread->life_ns ? (double)thread->fault_ns / thread->life_ns : 0;
 }
 
+/* Of threads with the same share, the one with the lowest number. They come in any order. */
 static void activity_note_stalled(struct thread_activity *most,
 				  const struct thread_activity *thread)
 {
-	if (!most->tid || thread_stalled_share(thread) > thread_stalled_share(most))
+	const double share = thread_stalled_share(thread), most_share = thread_stalled_share(most);
+
+	if (!most->tid || share > most_share || (share == most_share && thread->tid < most->tid))
 		*most = *thread;
 }
 

@@ -196,7 +196,7 @@ static int still_thread_settle_all(void *context, void *value)
 
 int standstill_finish(struct standstill *standstill)
 {
-	return hash_visit(&standstill->threads, still_thread_settle_all, standstill);
+	return hash_visit_sorted(&standstill->threads, still_thread_settle_all, standstill);
 }
 
 static void standstill_end_thread(struct standstill *standstill, uint32_t tid)

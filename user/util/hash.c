@@ -135,46 +135,72 @@ static int hash_by_key(const void *a, const void *b)
 	return (left->key > right->key) - (left->key < right->key);
 }
 
+/* Returns the entries in ascending order of keys; the caller frees them. NULL: no memory. */
+static struct hash_slot *hash_sorted(const struct hash *hash)
+{
+	struct hash_slot *sorted = calloc(hash->count + 1, sizeof(*sorted));
+	size_t nr = 0, i;
+
+	if (!sorted)
+		return NULL;
+	for (i = 0; i < hash->nr_slots; i++)
+		if (hash->slots[i].value)
+			sorted[nr++] = hash->slots[i];
+	qsort(sorted, nr, sizeof(*sorted), hash_by_key);
+	return sorted;
+}
+
 int hash_visit_sorted(const struct hash *hash, int (*visit)(void *context, void *value),
 		      void *context)
 {
-	struct hash_slot *slots = calloc(hash->count + 1, sizeof(*slots));
-	size_t nr = 0, i;
+	struct hash_slot *sorted = hash_sorted(hash);
 	int err = 0;
+	size_t i;
 
-	if (!slots)
+	if (!sorted)
 		return -ENOMEM;
-	for (i = 0; i < hash->nr_slots; i++)
-		if (hash->slots[i].value)
-			slots[nr++] = hash->slots[i];
-	qsort(slots, nr, sizeof(*slots), hash_by_key);
-	for (i = 0; i < nr && !err; i++)
-		err = visit(context, slots[i].value);
-	free(slots);
+	for (i = 0; i < hash->count && !err; i++)
+		err = visit(context, sorted[i].value);
+	free(sorted);
 	return err;
 }
 
-int hash_filter(struct hash *hash, bool (*keep)(void *context, void *value), void *context)
+/* Keeps those of the given entries for which keep() returns true. Free slots are skipped. */
+static int hash_refill(struct hash *hash, const struct hash_slot *entries, size_t nr,
+		       bool (*keep)(void *context, void *value), void *context)
 {
-	struct hash_slot *slots, *slot;
+	struct hash_slot *slots = calloc(hash->nr_slots, sizeof(*slots));
 	size_t i;
 
-	if (!hash->nr_slots)
-		return 0;
-	slots = calloc(hash->nr_slots, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
 	hash->count = 0;
-	for (i = 0; i < hash->nr_slots; i++) {
-		slot = &hash->slots[i];
-		if (!slot->value || !keep(context, slot->value))
+	for (i = 0; i < nr; i++) {
+		if (!entries[i].value || !keep(context, entries[i].value))
 			continue;
-		*hash_slot_of(slots, hash->nr_slots, slot->key) = *slot;
+		*hash_slot_of(slots, hash->nr_slots, entries[i].key) = entries[i];
 		hash->count++;
 	}
 	free(hash->slots);
 	hash->slots = slots;
 	return 0;
+}
+
+int hash_filter(struct hash *hash, bool (*keep)(void *context, void *value), void *context)
+{
+	return hash->nr_slots ? hash_refill(hash, hash->slots, hash->nr_slots, keep, context) : 0;
+}
+
+int hash_filter_sorted(struct hash *hash, bool (*keep)(void *context, void *value), void *context)
+{
+	struct hash_slot *sorted = hash->nr_slots ? hash_sorted(hash) : NULL;
+	int err;
+
+	if (!sorted)
+		return hash->nr_slots ? -ENOMEM : 0;
+	err = hash_refill(hash, sorted, hash->count, keep, context);
+	free(sorted);
+	return err;
 }
 
 void hash_exit(struct hash *hash, void (*free_value)(void *value))

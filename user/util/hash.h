@@ -46,6 +46,8 @@ int hash_visit_sorted(const struct hash *hash, int (*visit)(void *context, void 
 		      void *context);
 /* Removes each entry for which keep() returns false; keep() frees it. -ENOMEM: nothing changed. */
 int hash_filter(struct hash *hash, bool (*keep)(void *context, void *value), void *context);
+/* Like hash_filter(), in ascending order of keys, which must not come from hash_of(). */
+int hash_filter_sorted(struct hash *hash, bool (*keep)(void *context, void *value), void *context);
 /* free_value may be NULL. */
 void hash_exit(struct hash *hash, void (*free_value)(void *value));
 

@@ -99,14 +99,15 @@ static bool thread_table_keep(void *context, void *value)
 
 /*
  * Drops threads in no open fault. Threads exit without an event if eBPF is missing or lost the
- * event; others are not watched, so that their last fault waits for a span that never comes.
+ * event; others are not watched, so that their last fault waits for a span that never comes. Such
+ * faults are emitted in the order of their threads, so that reports do not differ.
  */
 static int thread_table_shrink(struct thread_table *table)
 {
 	int err;
 
 	table->last = NULL;
-	err = hash_filter(&table->threads, thread_table_keep, table);
+	err = hash_filter_sorted(&table->threads, thread_table_keep, table);
 	table->max = 2 * table->threads.count;
 	return err ?: table->close_err;
 }
