@@ -457,11 +457,15 @@ int perf_sampler_start(struct perf_sampler *sampler)
 
 void perf_sampler_stop(struct perf_sampler *sampler)
 {
+	/* The thread would only wake when the period ends, or when all targets have. */
+	static const struct itimerspec at_once = { .it_value = { .tv_nsec = 1 } };
+
 	sampler_control(sampler, 0, PERF_EVENT_IOC_DISABLE);
 	if (!sampler->running)
 		return;
 	__atomic_store_n(&sampler->stopping, 1, __ATOMIC_RELAXED);
-	pthread_join(sampler->thread, NULL); /* the timer wakes it */
+	timerfd_settime(sampler->timer, 0, &at_once, NULL);
+	pthread_join(sampler->thread, NULL);
 	sampler->running = false;
 }
 
