@@ -17,6 +17,7 @@ BUILD = pathlib.Path(os.environ["PFSTAT_BUILD"])
 DEBUGFS = pathlib.Path("/sys/kernel/debug/pfstat")
 TRACING = pathlib.Path("/sys/kernel/tracing")
 SCRATCH = pathlib.Path("/tmp")
+RECORDING = SCRATCH / "run.pfs"
 
 # what: description. latency: of each fault, as a histogram, or none. window: the pages of
 # fault-around; 1 is off. bare: the row without an instrument that has the same window.
@@ -130,33 +131,31 @@ def await_detached():
     os.close(folder)
 
 
-@contextlib.contextmanager
-def pfdrive(pid):
+def pfdrive(*options, module_counts=True):
     """All of it, as in `pfdrive record`; it reads while module and eBPF write."""
-    seen, output = {}, []
-    insmod()
-    command = [BUILD / "pfdrive", "record", "--ring-size", "16M", "-p", str(pid)]
+    @contextlib.contextmanager
+    def attached(pid):
+        seen, output = {}, []
+        insmod(*([] if module_counts else ["hold_faults=N"]))
+        command = [BUILD / "pfdrive", "record", "--ring-size", "16M", "-p", str(pid), *options]
 
-    def attached(*_):
-        # eBPF is attached before the module, and the targets of the process come last.
-        if not is_hooked(pid):
-            return False
-        time.sleep(1)
-        return True
+        def is_attached(*_):
+            # eBPF is attached before the module, and the targets of the process come last.
+            if not is_hooked(pid):
+                return False
+            time.sleep(1)
+            return True
 
-    with running(command, output, attached):
-        yield seen
-    seen["faults"] = stats()["stored"]
-    await_detached()
-    rmmod()
+        with running(command, output, is_attached):
+            yield seen
+        seen["faults"] = stats()["stored"]
+        RECORDING.unlink(missing_ok=True)
+        await_detached()
+        rmmod()
+    return attached
 
 
-@contextlib.contextmanager
-def pfdrive_by_ebpf(pid):
-    """The same, if the module must not count all faults."""
-    insmod("hold_faults=N")
-    with pfdrive(pid) as seen:
-        yield seen
+STORED = ("-o", RECORDING)
 
 
 def of_other(instrument):
@@ -314,10 +313,10 @@ def without_module(source, is_attached, stopped, calls=True):
     states the number of faults."""
     @contextlib.contextmanager
     def attached(pid):
-        seen, output, recording = {}, [], SCRATCH / "run.pfs"
+        seen, output = {}, []
         rmmod()
         command = [BUILD / "pfdrive", "record", "--source", source, "--ring-size", "16M", "-p",
-                   str(pid), "-o", recording]
+                   str(pid), *STORED]
 
         def is_ready(_, pfdrive_pid):
             if not is_attached(pfdrive_pid):
@@ -339,7 +338,7 @@ def without_module(source, is_attached, stopped, calls=True):
             raise RuntimeError(f"pfdrive lost faults, or did not end: {said}")
         if calls:
             seen["faults"] = int(found[1])
-        recording.unlink()
+        RECORDING.unlink()
     return attached
 
 
@@ -359,10 +358,15 @@ ROWS = {
     "bare": Row("no instrument", "-", bare),
     "loaded": Row("pfstat loaded, nothing watched", "-", loaded),
     "pfstat": Row("pfstat: whole records into the rings", "each", pfstat),
-    "pfdrive": Row("all of pfdrive record: the module counts all faults", "each", pfdrive),
-    "pfdrive-ebpf": Row("the same, but eBPF counts all faults", "each", pfdrive_by_ebpf),
-    "other": Row("pfdrive record of another process", "-", of_other(pfdrive)),
-    "other-ebpf": Row("the same, but eBPF counts all faults", "-", of_other(pfdrive_by_ebpf)),
+    "pfdrive": Row("all of pfdrive record: the module counts all faults", "each", pfdrive()),
+    "pfdrive-file": Row("all of pfdrive record -o FILE", "each", pfdrive(*STORED)),
+    "pfdrive-ebpf": Row("pfdrive record, if eBPF counts all faults", "each",
+                        pfdrive(module_counts=False)),
+    "pfdrive-ebpf-file": Row("pfdrive record -o FILE, if eBPF counts all faults", "each",
+                             pfdrive(*STORED, module_counts=False)),
+    "other": Row("pfdrive record of another process", "-", of_other(pfdrive())),
+    "other-ebpf": Row("the same, but eBPF counts all faults", "-",
+                      of_other(pfdrive(module_counts=False))),
     "bare-around": Row("no instrument, fault-around of two pages", "-", bare, 2, "bare-around"),
     "pfstat-around": Row("pfstat, each call of map_pages", "each", pfstat, 2, "bare-around"),
     "fentry": Row("libbpf: fentry and fexit of filemap_fault, ring buffer", "each",
@@ -389,8 +393,8 @@ ROWS = {
 }
 
 # These must report every fault; a peer may lose some, which its row states.
-EXACT = ("pfstat", "pfdrive", "pfdrive-ebpf", "pfstat-around", "fentry", "ebpf", "ebpf-thread",
-         "perf-source", "perf-source-thread")
+EXACT = ("pfstat", "pfdrive", "pfdrive-file", "pfdrive-ebpf", "pfdrive-ebpf-file", "pfstat-around",
+         "fentry", "ebpf", "ebpf-thread", "perf-source", "perf-source-thread")
 
 # Rows of the same faults as those of pfstat.
 WITHOUT_AROUND = [name for name, row in ROWS.items() if row.bare == "bare"]
