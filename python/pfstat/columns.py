@@ -18,8 +18,8 @@ class Column(NamedTuple):
     unknown: bool = False
 
 
-PARTS = ("cpu_before", "queue", "device", "completion", "foreign", "blocked", "reclaim", "asleep",
-         "runqueue", "cpu_after", "mm", "residue")
+PARTS = ("cpu_before", "queue", "device", "completion", "foreign", "blocked", "handler",
+         "reclaim", "asleep", "runqueue", "cpu_after", "mm", "residue")
 
 FAULTS = (
     Column("start_ns", "ns"),

@@ -14,7 +14,8 @@ import pfstat
 
 PAGES = 64
 # Columns of faults-csv that perf has no event for.
-UNKNOWN = ("write", "queue_ns", "device_ns", "foreign_ns", "blocked_ns", "reclaim_ns", "read_bytes")
+UNKNOWN = ("write", "queue_ns", "device_ns", "foreign_ns", "blocked_ns",
+           "handler_ns", "reclaim_ns", "read_bytes")
 
 
 @pytest.fixture(name="recording")
@@ -77,7 +78,7 @@ def test_json_has_null_for_all_that_perf_does_not_report(recording):
     result = recording.report()
     parts = result["parts"]["all"]["parts"]
     assert {name for name, part in parts.items() if set(leaves(part)) == {None}} == \
-        {"queue", "device", "completion", "foreign", "blocked", "reclaim", "mm"}
+        {"queue", "device", "completion", "foreign", "blocked", "handler", "reclaim", "mm"}
     assert set(leaves(result["classes"])) == {None}
     for name in ("calls", "faults", "major", "retried", "unfinished", "late", "requests",
                  "readahead", "evictions", "syscalls"):

@@ -651,7 +651,7 @@ TEST(test_a_sleep_with_a_known_cause_is_blocked)
 	};
 
 	open_explain(true);
-	ck_assert_int_eq(explain_wait(explain, 1, 1200, 8, true), 0);
+	ck_assert_int_eq(explain_wait(explain, 1, 1200, 8, WAIT_KNOWN), 0);
 	ck_assert_int_eq(explain_event(explain, &stay.event), 0);
 	stay.off_ns = 1400; /* its stack is lost */
 	stay.woken_ns = 1550;
@@ -660,6 +660,38 @@ TEST(test_a_sleep_with_a_known_cause_is_blocked)
 	add_record(&record);
 	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 200, [PART_BLOCKED] = 100, [PART_RESIDUE] = 150,
 		    [PART_CPU_AFTER] = 550);
+	close_explain();
+}
+
+TEST(test_a_read_ahead_in_progress_is_not_what_a_handler_does)
+{
+	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
+	const struct pfstat_block request = {
+		.event = { .type = PFSTAT_EVENT_BLOCK,
+			   .size = sizeof(request),
+			   .tid = 1,
+			   .flags = PFSTAT_BLOCK_READAHEAD,
+			   .ns = 1250 },
+		.insert_ns = 1150,
+		.issue_ns = 1160,
+	};
+	const struct pfstat_off_cpu stay = {
+		.event = {
+			.type = PFSTAT_EVENT_OFF_CPU, .size = sizeof(stay), .tid = 1,
+			.flags = PFSTAT_OFF_CPU_WOKEN, .ns = 1320,
+		},
+		.off_ns = 1200, .woken_ns = 1300, .state = 1, .waker = 7,
+	};
+
+	open_explain(true);
+	ck_assert_int_eq(explain_wait(explain, 1, 1200, 8, WAIT_OF_HANDLER), 0);
+	ck_assert_int_eq(explain_event(explain, &request.event), 0);
+	ck_assert_int_eq(explain_event(explain, &stay.event), 0);
+	add_record(&record);
+	CHECK_PARTS(&faults[0], [PART_CPU_BEFORE] = 200, [PART_HANDLER] = 100, [PART_RUNQUEUE] = 20,
+		    [PART_CPU_AFTER] = 680);
+	ck_assert_uint_eq(faults[0].spans[0].waker, 7);
+	ck_assert_uint_eq(faults[0].nr_requests, 0);
 	close_explain();
 }
 
@@ -701,9 +733,10 @@ TEST(test_a_stack_belongs_to_the_sleep_that_follows_it)
 	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
 
 	open_explain(true);
-	ck_assert_int_eq(explain_wait(explain, 1, 1100, 7, false), 0); /* its interval is lost */
-	ck_assert_int_eq(explain_wait(explain, 2, 1150, 9, false), 0);
-	ck_assert_int_eq(explain_wait(explain, 1, 1200, 8, false), 0);
+	ck_assert_int_eq(explain_wait(explain, 1, 1100, 7, WAIT_UNKNOWN),
+			 0); /* its interval is lost */
+	ck_assert_int_eq(explain_wait(explain, 2, 1150, 9, WAIT_UNKNOWN), 0);
+	ck_assert_int_eq(explain_wait(explain, 1, 1200, 8, WAIT_UNKNOWN), 0);
 	add_stay(1, 1200, 1300, 1300);
 	add_stay(1, 1400, 1500, 1510); /* its stack is lost */
 	add_record(&record);

@@ -6,7 +6,7 @@
 #define D_STATE 2
 #define S_STATE 1
 
-static bool has_cause; /* of the kernel stack */
+static enum wait_kind kind; /* of the kernel stack */
 
 static struct pfstat_off_cpu stay_of(uint64_t off_ns, uint64_t woken_ns, uint64_t on_ns)
 {
@@ -31,7 +31,7 @@ static struct pfstat_block request_of(uint64_t insert_ns, uint64_t issue_ns, uin
 static void check(const struct pfstat_off_cpu *stay, const struct pfstat_block *requests,
 		  size_t nr_requests, const uint64_t *expected)
 {
-	const struct off_cpu_interval interval = { .event = *stay, .has_cause = has_cause };
+	const struct off_cpu_interval interval = { .event = *stay, .kind = kind };
 	const struct pfstat_block *pointers[REQUESTS_MATCHES];
 	struct explain_span spans[OFF_CPU_SPLIT_MAX];
 	size_t nr, i;
@@ -98,11 +98,25 @@ TEST(test_an_interruptible_sleep_with_a_known_cause_is_blocked)
 
 	stay.event.flags = PFSTAT_OFF_CPU_WOKEN;
 	stay.state = S_STATE;
-	has_cause = true;
+	kind = WAIT_KNOWN;
 	CHECK(&stay, NULL, 0, PART_BLOCKED, 100, 170, PART_RUNQUEUE, 170, 200);
 	stay.event.flags |= PFSTAT_OFF_CPU_IOWAIT;
 	CHECK(&stay, NULL, 0, PART_FOREIGN, 100, 170, PART_RUNQUEUE, 170, 200);
-	has_cause = false;
+	kind = WAIT_UNKNOWN;
+}
+
+/* Of a handler in user mode the thread waits interruptibly, else it can only be killed. */
+TEST(test_a_sleep_for_a_handler_of_userfaultfd_is_its_own_part)
+{
+	struct pfstat_off_cpu stay = stay_of(100, 170, 200);
+
+	stay.event.flags = PFSTAT_OFF_CPU_WOKEN;
+	kind = WAIT_OF_HANDLER;
+	stay.state = S_STATE;
+	CHECK(&stay, NULL, 0, PART_HANDLER, 100, 170, PART_RUNQUEUE, 170, 200);
+	stay.state = 0x102; /* TASK_KILLABLE */
+	CHECK(&stay, NULL, 0, PART_HANDLER, 100, 170, PART_RUNQUEUE, 170, 200);
+	kind = WAIT_UNKNOWN;
 }
 
 /* A thread that waits for a page calls io_schedule(). */

@@ -528,9 +528,10 @@ TEST(test_parts_without_their_hook_are_na)
 	class = strstr(text, "\nWhere the time");
 	check_line(class, "  queue", "queue n/a n/a n/a n/a n/a n/a n/a");
 	check_line(class, "  device", "device n/a n/a n/a n/a n/a n/a n/a");
-	check_contains(text,
-		       "\nn/a, because eBPF had no hook: queue, device, completion, reclaim, swap, "
-		       "cow\n");
+	check_contains(
+		text,
+		"\nn/a, because eBPF had no hook: queue, device, completion, handler, reclaim, "
+		"swap, cow\n");
 	check_contains(text, "\nBlock requests: n/a\n");
 	check_contains(text, "\nPages read into the page cache: n/a\n");
 	free(text);
@@ -588,7 +589,7 @@ TEST(test_kernel_stacks_of_sleeps_are_printed)
 	free(text);
 	run.report.bpf.hooks &= ~(1U << HOOK_WAIT_STACK);
 	text = sample_print(REPORT_TABLE, &run.report, 1);
-	check_contains(text, "because eBPF had no hook: kernel stacks of sleeps\n");
+	check_contains(text, "because eBPF had no hook: handler, kernel stacks of sleeps\n");
 	check_lacks(text, "Slept ");
 	free(text);
 	run.report.waits = (struct report_waits){ 0 };
@@ -1386,12 +1387,12 @@ TEST(test_csv_of_groups_has_a_row_each_and_one_of_the_rest)
 		"by,name,pid,tid,address,inode,dev,faults,major,total_ns,mean_ns,"
 		"max_ns,disk,wait,readahead,short,long,around,mkwrite,pass,error,lock,raced,"
 		"file,anon,swap,cow,other,again,cpu_before_ns,queue_ns,device_ns,completion_ns,foreign_ns,"
-		"blocked_ns,reclaim_ns,asleep_ns,runqueue_ns,cpu_after_ns,mm_ns,residue_ns,"
+		"blocked_ns,handler_ns,reclaim_ns,asleep_ns,runqueue_ns,cpu_after_ns,mm_ns,residue_ns,"
 		"lost_records,lost_events");
 	check_contains(text,
 		       "\nfile,/mnt/disk/demo.bin,77,n/a,139637976727552,12,8388609,6000,"
 		       "6000,900000000,150000.000,160000,6000,0,0,0,0,0,0,0,0,0,0,0,0,n/a,0,0,"
-		       "n/a,90000000,0,810000000,n/a,0,0,0,0,n/a,0,0,0,0,0\n");
+		       "n/a,90000000,0,810000000,n/a,0,0,0,0,0,n/a,0,0,0,0,0\n");
 	check_contains(text, "\nfile,\"/lib/a,b\"\"\n.so\",n/a,n/a,n/a,18446744073709551615,0,2,1,"
 			     "5000,");
 	free(text);

@@ -759,16 +759,18 @@ TEST(test_kernel_stacks_show_servers_handlers_and_locks)
 		{ WAIT_WRITEBACK, "writeback-throttle", "too many pages are dirty",
 		  "vm.dirty_background_bytes" },
 	};
-	struct wait_row row = { .parts_ns = { [PART_BLOCKED] = 40 * MS }, .total_ns = 40 * MS };
+	struct wait_row row;
 	struct sample s;
 	size_t i;
 
 	for (i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
-		row.cause = waits[i].wait;
-		row.total_ns = 40 * MS;
+		const enum part part = i == 2 ? PART_HANDLER : PART_BLOCKED;
+
+		row = (struct wait_row){ .cause = waits[i].wait, .total_ns = 40 * MS };
+		row.parts_ns[part] = 40 * MS;
 		sample_begin(&s);
 		s.report.waits = (struct report_waits){ .rows = &row, .nr = 1 };
-		add_class(&s, FAULT_ANON, 1000, PART_BLOCKED, 40 * MS);
+		add_class(&s, FAULT_ANON, 1000, part, 40 * MS);
 		add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 60 * MS);
 		check_cause(&s, waits[i].rule, true, waits[i].text);
 		ck_assert_ptr_nonnull(strstr(cause_of(&s, waits[i].rule)->remedy, waits[i].remedy));

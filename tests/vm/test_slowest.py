@@ -72,7 +72,7 @@ def test_the_thread_that_ends_a_long_fault_is_named(source):
     fault, = (fault for fault in found["faults"] if fault["intervals"] and
               longest_interval(fault)["cause"] == "a handler of userfaultfd")
     interval = longest_interval(fault)
-    assert interval["functions"][0] == "handle_userfault" and interval["part"] == "blocked"
+    assert interval["functions"][0] == "handle_userfault" and interval["part"] == "handler"
     assert interval["waker"] == fault["pid"] != fault["tid"]
     assert interval["waker_thread"] == "python3"
     assert fault["requests"] == []

@@ -296,7 +296,7 @@ static int add_wait(struct analysis *analysis, const struct pfstat_wait *wait)
 		err = waits_find(&analysis->waits, wait->functions, &id);
 	return err ? err :
 		     explain_wait(analysis->explain, wait->event.tid, wait->off_ns, id,
-				  id && analysis->waits.rows[id - 1].cause);
+				  wait_kind_of(id ? analysis->waits.rows[id - 1].cause : NULL));
 }
 
 static int add_call(struct analysis *analysis, const struct pfstat_call *call)

@@ -18,6 +18,7 @@ const struct palette_colour palette[] = {
 	{ "--purple", COLOUR_PURPLE, 0xdf9cc2 },
 	{ "--yellow", COLOUR_YELLOW, 0xf0e442 },
 	{ "--wine", COLOUR_WINE, 0xb0608c },
+	{ "--rose", COLOUR_ROSE, 0xe08593 },
 	{ "--olive", COLOUR_OLIVE, 0xb9b958 },
 	{ "--grey", COLOUR_GREY, 0x9a9a9a },
 	{ "--grid", COLOUR_GRID, 0x4a4a4a },

@@ -16,6 +16,7 @@
 #define COLOUR_PURPLE	  0xcc79a7
 #define COLOUR_YELLOW	  0xf0e442
 #define COLOUR_WINE	  0x882255
+#define COLOUR_ROSE	  0xcc6677
 #define COLOUR_OLIVE	  0x999933
 #define COLOUR_GREY	  0x8c8c8c
 #define COLOUR_GRID	  0xc0c0c0

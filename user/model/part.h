@@ -45,6 +45,9 @@ enum part_trait {
 	/* asleep, not in I/O wait: uninterruptibly, or by its stack for a lock or a server */   \
 	PART(BLOCKED, "blocked", "asleep, lock or server", COLOUR_VERMILLION, 0,                 \
 	     PART_HAS_STACK | PART_TAKES_RECLAIM)                                                \
+	/* asleep until a handler of userfaultfd has brought the page, by its stack */           \
+	PART(HANDLER, "handler", "asleep, userfaultfd handler", COLOUR_ROSE,                     \
+	     1U << HOOK_WAIT_STACK, PART_HAS_STACK | PART_TAKES_RECLAIM)                         \
 	/* on the CPU or asleep, in direct reclaim or compaction */                              \
 	PART(RECLAIM, "reclaim", "freeing memory", COLOUR_GREEN, 1U << HOOK_RECLAIM,             \
 	     PART_HAS_STACK)                                                                     \

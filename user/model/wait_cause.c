@@ -100,3 +100,10 @@ const char *wait_cause_of(const char *functions)
 			return causes[i].cause;
 	return NULL;
 }
+
+enum wait_kind wait_kind_of(const char *cause)
+{
+	if (!cause)
+		return WAIT_UNKNOWN;
+	return strcmp(cause, WAIT_USERFAULTFD) ? WAIT_KNOWN : WAIT_OF_HANDLER;
+}

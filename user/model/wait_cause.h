@@ -14,10 +14,19 @@
 #define WAIT_9P		 "the 9p server"
 #define WAIT_CEPH	 "the Ceph servers"
 
+/* What is known of a sleep from its kernel stack. */
+enum wait_kind {
+	WAIT_UNKNOWN,	/* no stack, or none of the table's functions is on it */
+	WAIT_KNOWN,	/* its cause is in the table */
+	WAIT_OF_HANDLER /* WAIT_USERFAULTFD */
+};
+
 /*
  * @functions: as in struct pfstat_wait, "innermost<caller<…"
  * Returns a noun that fits after "waited for". NULL: the table has none of the functions.
  */
 const char *wait_cause_of(const char *functions);
+/* @cause: from wait_cause_of(), or NULL */
+enum wait_kind wait_kind_of(const char *cause);
 
 #endif

@@ -378,19 +378,19 @@ static int explain_add_interval(struct explain *explain, const struct pfstat_off
 	if (!thread)
 		return -ENOMEM;
 	if (thread->wait_off_ns != event->off_ns)
-		return off_cpu_queue_add(&thread->off_cpu, event, 0, false);
-	return off_cpu_queue_add(&thread->off_cpu, event, thread->wait, thread->wait_has_cause);
+		return off_cpu_queue_add(&thread->off_cpu, event, 0, WAIT_UNKNOWN);
+	return off_cpu_queue_add(&thread->off_cpu, event, thread->wait, thread->wait_kind);
 }
 
 int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_t wait,
-		 bool has_cause)
+		 enum wait_kind kind)
 {
 	struct thread_state *thread = thread_table_get(&explain->threads, tid);
 
 	if (!thread)
 		return -ENOMEM;
 	thread->wait = wait;
-	thread->wait_has_cause = has_cause;
+	thread->wait_kind = kind;
 	thread->wait_off_ns = off_ns;
 	return 0;
 }

@@ -47,6 +47,7 @@
 #include "model/fault_class.h"
 #include "model/item.h"
 #include "model/part.h"
+#include "model/wait_cause.h"
 
 /* What ran on the CPU right before the thread that waited for it. */
 enum cpu_wait {
@@ -164,7 +165,7 @@ int explain_record(struct explain *explain, const struct pfstat_record *record);
 int explain_event(struct explain *explain, const struct pfstat_event *event);
 /* The thread went to sleep at off_ns with the kernel stack `wait`; its interval follows. */
 int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_t wait,
-		 bool has_cause);
+		 enum wait_kind kind);
 /* The thread does something else, so its fault is over unless it is to be retried. */
 int explain_leave(struct explain *explain, uint32_t tid);
 /* Emits the faults of a file whose inode belongs to another file from now on. */

@@ -227,7 +227,7 @@ void fault_builder_add_interval(struct fault_builder *builder,
 		return;
 	inside.event.off_ns = from_ns;
 	inside.event.event.ns = to_ns;
-	if (!(event->event.flags & PFSTAT_OFF_CPU_PREEMPTED)) {
+	if (!(event->event.flags & PFSTAT_OFF_CPU_PREEMPTED) && interval->kind != WAIT_OF_HANDLER) {
 		const struct requests_wait wait = {
 			.dev = fault->dev,
 			.tid = fault->tid,

@@ -97,7 +97,7 @@ static void off_cpu_queue_trim(struct off_cpu_queue *queue)
 }
 
 int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *event,
-		      uint32_t wait, bool has_cause)
+		      uint32_t wait, enum wait_kind kind)
 {
 	int err;
 
@@ -112,7 +112,7 @@ int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *
 		.event = *event,
 		.lost_ns = lost_before(queue, event),
 		.wait = wait,
-		.has_cause = has_cause,
+		.kind = kind,
 		.lost_from_ns = queue->last_ns,
 	};
 	queue->last_ns = event->event.ns;
@@ -189,7 +189,7 @@ uint64_t off_cpu_queue_unused_ns(const struct off_cpu_queue *queue)
 
 struct sleep {
 	const struct pfstat_off_cpu *event;
-	bool has_cause;
+	enum wait_kind kind;
 	const struct pfstat_block *const *requests;
 	size_t nr_requests;
 	uint64_t last_complete_ns; /* 0: it does not wait for a request's completion */
@@ -201,12 +201,13 @@ static enum part part_of_sleep(const struct sleep *sleep)
 {
 	const struct pfstat_off_cpu *event = sleep->event;
 
+	if (sleep->kind == WAIT_OF_HANDLER)
+		return PART_HANDLER;
 	if (event->event.flags & PFSTAT_OFF_CPU_ASLEEP)
 		return PART_ASLEEP;
 	if (event->event.flags & PFSTAT_OFF_CPU_IOWAIT)
 		return PART_FOREIGN;
-	return event->state & STATE_UNINTERRUPTIBLE || sleep->has_cause ? PART_BLOCKED :
-									  PART_RESIDUE;
+	return event->state & STATE_UNINTERRUPTIBLE || sleep->kind ? PART_BLOCKED : PART_RESIDUE;
 }
 
 /* The part of the moment that begins at ns. */
@@ -292,7 +293,7 @@ size_t off_cpu_split(const struct off_cpu_interval *interval,
 {
 	struct sleep sleep = {
 		.event = &interval->event,
-		.has_cause = interval->has_cause,
+		.kind = interval->kind,
 		.requests = requests,
 		.nr_requests = nr_requests,
 	};

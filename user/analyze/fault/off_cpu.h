@@ -20,7 +20,7 @@ struct off_cpu_interval {
 	struct pfstat_off_cpu event;
 	uint64_t lost_ns; /* off-CPU time before it, by its total_ns, for which there is no event */
 	uint32_t wait;	  /* its kernel stack, see waits.h; 0: not known */
-	bool has_cause;	  /* the stack is in model/wait_cause.c */
+	enum wait_kind kind;   /* by this stack */
 	uint64_t lost_from_ns; /* the lost intervals lie between lost_from_ns and event.off_ns */
 };
 
@@ -45,7 +45,7 @@ struct off_cpu_queue {
 void off_cpu_queue_exit(struct off_cpu_queue *queue);
 /* Intervals come in time order. A full queue drops its oldest. Returns 0 or -ENOMEM. */
 int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *event,
-		      uint32_t wait, bool has_cause);
+		      uint32_t wait, enum wait_kind kind);
 /* Returns the oldest unused interval, valid until the next call; NULL: there is none. */
 const struct off_cpu_interval *off_cpu_queue_oldest(const struct off_cpu_queue *queue);
 /* A fault has used the oldest unused interval, or no fault will. */

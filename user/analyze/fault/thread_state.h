@@ -23,8 +23,8 @@ struct thread_state {
 	struct off_cpu_queue off_cpu;
 	struct reclaims reclaims; /* that no fault has used */
 	uint64_t wait_off_ns;	  /* the interval that the last kernel stack belongs to */
-	bool wait_has_cause;	  /* it is in model/wait_cause.c */
 	uint32_t wait;		  /* this stack, see waits.h */
+	enum wait_kind wait_kind; /* by this stack */
 	struct attempt_chain chain;
 	struct fault_builder *fault; /* NULL: in no fault */
 	/*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The kernel stacks with which threads slept in faults, and the time of each. Only time that no
- * block request explains is added: the parts foreign, blocked, reclaim and residue. Bounded.
+ * block request explains is added: the parts foreign, blocked, handler, reclaim and
+ * residue. Bounded.
  */
 #ifndef PFSTAT_USER_WAITS_H
 #define PFSTAT_USER_WAITS_H
