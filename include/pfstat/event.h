@@ -44,7 +44,9 @@
 	/* the state of a mapping */                                      \
 	EVENT(MAPPING, mapping)                                           \
 	/* a system call that shapes mappings */                          \
-	EVENT(CALL, call)
+	EVENT(CALL, call)                                                 \
+	/* a handler of userfaultfd has read a fault */                   \
+	EVENT(USERFAULT, userfault)
 
 #define PFSTAT_EVENT_ENUM(name, spelling) PFSTAT_EVENT_##name,
 enum pfstat_event_type { PFSTAT_EVENTS(PFSTAT_EVENT_ENUM) PFSTAT_NR_EVENTS };
@@ -434,6 +436,18 @@ struct pfstat_call {
 	__u32 reserved;
 };
 
+/*
+ * A handler of userfaultfd has read a fault of a target. event.pid, .tid: the handler's thread,
+ * which is often no target. event.ns: its read(2) returns. event.flags: 0.
+ */
+struct pfstat_userfault {
+	struct pfstat_event event;
+	__u64 address; /* as the handler got it: the start of the page, mostly */
+	__u32 target;  /* the process that faulted */
+	__u32 reserved;
+	char comm[16]; /* of the handler's process */
+};
+
 /* Key of the map `syscalls`. error: 0 for success, or a positive errno. */
 struct pfstat_syscall_key {
 	__u32 number;
@@ -504,6 +518,7 @@ _Static_assert(sizeof(struct pfstat_reclaim) == 40, "ABI");
 _Static_assert(sizeof(struct pfstat_wait) == 40 + PFSTAT_WAIT_BYTES, "ABI");
 _Static_assert(sizeof(struct pfstat_mapping) == 56, "ABI");
 _Static_assert(sizeof(struct pfstat_call) == 104, "ABI");
+_Static_assert(sizeof(struct pfstat_userfault) == 56, "ABI");
 _Static_assert(sizeof(struct pfstat_swap_pair) == 8, "ABI");
 _Static_assert(sizeof(struct pfstat_swap_counts) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_syscall_key) == 8, "ABI");

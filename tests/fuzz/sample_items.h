@@ -96,6 +96,13 @@ static void give_events(taker take, void *context, uint64_t ns)
 		.kind = PFSTAT_CALL_MADVISE,
 	};
 
+	const struct pfstat_userfault userfault = {
+		.event = { PFSTAT_EVENT_USERFAULT, sizeof(userfault), 0, 200, 201, ns },
+		.address = 0x7f0000001000,
+		.target = 100,
+		.comm = "restore",
+	};
+
 	give(take, context, ITEM_EVENT, &off_cpu);
 	give(take, context, ITEM_EVENT, &block);
 	give(take, context, ITEM_EVENT, &span);
@@ -108,6 +115,7 @@ static void give_events(taker take, void *context, uint64_t ns)
 	give(take, context, ITEM_EVENT, &wait);
 	give(take, context, ITEM_EVENT, &mapping);
 	give(take, context, ITEM_EVENT, &call);
+	give(take, context, ITEM_EVENT, &userfault);
 }
 
 static void give_map(taker take, void *context, uint64_t ns)

@@ -258,6 +258,32 @@ static void add_wait(uint32_t tid, uint64_t off_ns, const char *functions)
 	add(ITEM_EVENT, &wait);
 }
 
+TEST(test_a_wait_for_userfaultfd_has_its_handler)
+{
+	const struct pfstat_userfault read = {
+		.event = { PFSTAT_EVENT_USERFAULT, sizeof(read), 0, 70, 71, 500000 },
+		.address = 0x101000,
+		.target = 1,
+		.comm = "restore",
+	};
+	struct evidence_figures evidence;
+
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
+	add_task(0, 1, 4, "reader");
+	add_wait(4, 3000, "handle_userfault<shmem_fault");
+	add(ITEM_EVENT, &read);
+	add_stay(4, 3000, 2000000);
+	add_fault(4, 1, 2000, 2000000, PFSTAT_CLASS_LONG);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	analysis_evidence(analysis, &evidence);
+	ck_assert_uint_eq(evidence.handlers.nr, 1);
+	ck_assert_uint_eq(evidence.handlers.rows[0].pid, 70);
+	ck_assert_uint_eq(evidence.handlers.rows[0].queue_ns, 497000);
+	ck_assert_uint_gt(evidence.handlers.rows[0].work_ns, 0);
+	ck_assert_uint_eq(evidence.handlers.rows[0].unread, 0);
+	analysis_free(analysis);
+}
+
 /* A shorter fault comes before and after it. */
 TEST(test_the_longest_fault_has_its_names_and_the_cause_of_its_wait)
 {

@@ -14,6 +14,7 @@ static union {
 	struct pfstat_wait wait;
 	struct pfstat_mapping mapping;
 	struct pfstat_call call;
+	struct pfstat_userfault userfault;
 } any;
 
 static void make(enum pfstat_event_type type, size_t size)
@@ -83,6 +84,9 @@ TEST(test_names_without_an_end_are_refused)
 {
 	make(PFSTAT_EVENT_TASK, sizeof(any.task));
 	memset(any.task.comm, 'x', sizeof(any.task.comm));
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
+	make(PFSTAT_EVENT_USERFAULT, sizeof(any.userfault));
+	memset(any.userfault.comm, 'x', sizeof(any.userfault.comm));
 	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_WAIT, sizeof(any.wait));
 	memset(any.wait.functions, 'x', sizeof(any.wait.functions));

@@ -35,6 +35,7 @@ union any {
 	struct pfstat_wait wait;
 	struct pfstat_mapping mapping;
 	struct pfstat_call call;
+	struct pfstat_userfault userfault;
 	struct item_map map;
 	uint8_t bytes[sizeof(struct item_map) + ITEMS_PATH_MAX];
 };
@@ -77,6 +78,8 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 		any->page.event.flags %= PFSTAT_NR_RECLAIM_KINDS;
 	if (type == PFSTAT_EVENT_CALL)
 		any->call.kind %= PFSTAT_NR_CALLS;
+	if (type == PFSTAT_EVENT_USERFAULT)
+		any->userfault.comm[15] = '\0';
 	if (type == PFSTAT_EVENT_MAPPING)
 		any->mapping.advice %= 3;
 	if (type == PFSTAT_EVENT_FAULT) {

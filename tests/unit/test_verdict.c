@@ -781,6 +781,40 @@ TEST(test_kernel_stacks_show_servers_handlers_and_locks)
 	}
 }
 
+TEST(test_the_handler_of_userfaultfd_is_named_with_its_queue)
+{
+	struct wait_row row = { .cause = WAIT_USERFAULTFD,
+				.parts_ns = { [PART_HANDLER] = 60 * MS },
+				.total_ns = 60 * MS };
+	struct handler_row *handler;
+	struct sample s;
+
+	sample_begin(&s);
+	s.report.waits = (struct report_waits){ .rows = &row, .nr = 1 };
+	add_class(&s, FAULT_ANON, 1000, PART_HANDLER, 60 * MS);
+	s.report.evidence.handlers.nr = 1;
+	handler = s.report.evidence.handlers.rows;
+	*handler = (struct handler_row){ .pid = 77,
+					 .name = "restore",
+					 .threads = 1,
+					 .total_ns = 60 * MS,
+					 .queue_ns = 45 * MS,
+					 .work_ns = 15 * MS };
+	check_cause(&s, "userfaultfd", true,
+		    ": 60.0 ms for restore (pid 77). 45.0 ms passed until it had read the faults, "
+		    "and 15.0 ms from then until it had brought the pages.");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "userfaultfd")->remedy,
+				     "more threads that read and answer faults (1 did)"));
+	handler->queue_ns = 10 * MS;
+	handler->work_ns = 40 * MS;
+	handler->unread_ns = 10 * MS;
+	check_cause(&s, "userfaultfd", true, "No read is known for 10.0 ms of the waits.");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "userfaultfd")->remedy, "perf trace -p 77"));
+	handler->pid = 0;
+	check_cause(&s, "userfaultfd", true, "which must bring each page.");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "userfaultfd")->remedy, "more handler threads"));
+}
+
 TEST(test_calls_that_change_mappings_are_named_with_their_lock)
 {
 	struct wait_row row = { .cause = WAIT_MMAP_LOCK,

@@ -116,8 +116,8 @@ check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
 
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
-	touch_pages accesses rare_faults overlapping_faults contents advised shaping_calls frame_spy \
-	other_tool.bpf.o other_tool_exit.bpf.o)
+	touch_pages accesses rare_faults overlapping_faults page_server contents advised shaping_calls \
+	frame_spy other_tool.bpf.o other_tool_exit.bpf.o)
 
 # Prints the events of the eBPF programs as text.
 $(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
@@ -185,6 +185,11 @@ $(BUILD)/rare_faults: tests/vm/progs/rare_faults.c
 
 # It runs in the guest, and on this machine.
 $(BUILD)/overlapping_faults: tests/vm/progs/overlapping_faults.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+
+$(BUILD)/page_server: tests/vm/progs/page_server.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread

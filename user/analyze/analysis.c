@@ -98,6 +98,7 @@ static bool open_parts(struct analysis *analysis, bool have_bpf, uint64_t page_b
 		explain_listen_corrections(analysis->explain, correct_class, analysis);
 		explain_limit_requests(analysis->explain, limits->requests);
 	}
+	analysis->evidence.handlers.page_bytes = page_bytes;
 	if (limits->small_evidence)
 		evidence_make_small(&analysis->evidence);
 	analysis->readahead = readahead_new(page_bytes, limits->readahead_bytes);
@@ -331,6 +332,8 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		return add_wait(analysis, (const struct pfstat_wait *)event);
 	case PFSTAT_EVENT_CALL:
 		return add_call(analysis, (const struct pfstat_call *)event);
+	case PFSTAT_EVENT_USERFAULT:
+		return handlers_add_read(&analysis->evidence.handlers, (const void *)event);
 	case PFSTAT_EVENT_MAPPING:
 		grouping_add_mapping(&analysis->grouping, (const struct pfstat_mapping *)event);
 		return 0;

@@ -43,6 +43,7 @@ void evidence_exit(struct evidence *evidence)
 	fault_overlap_exit(&evidence->busy);
 	activity_exit(&evidence->activity);
 	standstill_exit(&evidence->standstill);
+	handlers_exit(&evidence->handlers);
 }
 
 void evidence_make_small(struct evidence *evidence)
@@ -56,6 +57,7 @@ int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 	if (fault->perf && fault->solved)
 		evidence_add_perf(&evidence->figures.perf, fault);
 	evidence_add_cpu_waits(evidence->figures.cpu_waits, fault);
+	handlers_add_fault(&evidence->handlers, fault);
 	if ((fault->class == FAULT_LONG || fault->class == FAULT_AROUND) &&
 	    !(fault->flags & PFSTAT_FLAG_WRITE))
 		evidence_sum_add(&evidence->figures.cached_reads, fault);
@@ -124,4 +126,5 @@ void evidence_figures(const struct evidence *evidence, struct evidence_figures *
 	figures->depth = overlap.depth;
 	figures->depth_max = overlap.depth_max;
 	standstill_figures(&evidence->standstill, &figures->standstill);
+	handlers_figures(&evidence->handlers, &figures->handlers);
 }

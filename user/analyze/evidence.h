@@ -16,6 +16,7 @@
 #include "analyze/fault/explain.h"
 #include "analyze/fault_overlap.h"
 #include "analyze/fault_tail.h"
+#include "analyze/handlers.h"
 #include "analyze/standstill.h"
 
 /* The kernel's advices that are counted: MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED. */
@@ -66,6 +67,7 @@ struct evidence_figures {
 	struct evidence_sum anon_reads;	    /* faults of class anon that do not store */
 	struct evidence_perf perf;
 	struct standstill_figures standstill;
+	struct handlers_figures handlers;
 	struct fault_tail tail;		  /* filled by its owner */
 	struct activity_figures activity; /* filled by its owner, see activity_figures() */
 };
@@ -78,6 +80,7 @@ struct evidence {
 	struct fault_overlap busy;
 	struct activity activity;
 	struct standstill standstill;
+	struct handlers handlers; /* its page_bytes are set before the first item */
 	bool small;
 };
 

@@ -75,6 +75,9 @@ static const char *const of_records[] = {
 /* What the faults have besides their kinds. Without one, that is not known of any fault. */
 static const char *const of_faults[] = { "on_new_shared_page", "on_huge_page" };
 
+/* One of them, by the kernel. Without it, the queue of a handler of userfaultfd is not known. */
+static const char *const of_handlers[] = { "on_userfault_read", "on_userfault_read_iter" };
+
 /*
  * The kernel skips a program that is already running on the same CPU. That happens
  *
@@ -224,6 +227,21 @@ static int hooks_choose_of_faults(const struct hook_search *search)
 			return -ENOENT;
 		err = bpf_program__set_autoload(program, counts && bpf_targets_has(search->targets,
 										   program));
+	}
+	return err;
+}
+
+static int hooks_choose_of_handlers(const struct hook_search *search)
+{
+	struct bpf_program *program;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(of_handlers) && !err; i++) {
+		program = bpf_object__find_program_by_name(search->object, of_handlers[i]);
+		if (!program)
+			return -ENOENT;
+		err = bpf_program__set_autoload(program, bpf_targets_has(search->targets, program));
 	}
 	return err;
 }
@@ -395,6 +413,8 @@ int bpf_programs_choose(struct bpf_object *object, const struct bpf_targets *tar
 		err = hooks_leave_out(object, search.missing);
 	if (!err)
 		err = hooks_choose_of_faults(&search);
+	if (!err)
+		err = hooks_choose_of_handlers(&search);
 	if (!err)
 		err = hooks_choose_doubles(&search);
 	*hooks = BPF_HOOKS & ~search.missing;

@@ -37,6 +37,7 @@ bool item_valid_event(const struct pfstat_event *event, size_t size)
 	const struct pfstat_stack *stack = (const void *)event;
 	const struct pfstat_task *task = (const void *)event;
 	const struct pfstat_page *page = (const void *)event;
+	const struct pfstat_userfault *userfault = (const void *)event;
 
 	if (size < sizeof(*event) || event->type >= PFSTAT_NR_EVENTS || event->size > size ||
 	    event->size != event_sizes[event->type])
@@ -57,6 +58,8 @@ bool item_valid_event(const struct pfstat_event *event, size_t size)
 		return event->flags < PFSTAT_NR_RECLAIM_KINDS;
 	case PFSTAT_EVENT_CALL:
 		return ((const struct pfstat_call *)event)->kind < PFSTAT_NR_CALLS;
+	case PFSTAT_EVENT_USERFAULT:
+		return memchr(userfault->comm, '\0', sizeof(userfault->comm));
 	case PFSTAT_EVENT_MAPPING:
 		return ((const struct pfstat_mapping *)event)->advice < MAPPING_NR_ADVICES;
 	default:

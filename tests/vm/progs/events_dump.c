@@ -147,6 +147,13 @@ static void print_call(const struct pfstat_call *call)
 		call->result, call->caller);
 }
 
+static void print_userfault(const struct pfstat_userfault *userfault)
+{
+	print_head(&userfault->event);
+	fprintf(out, ", \"address\": %llu, \"target\": %u, \"comm\": \"%s\"}\n", userfault->address,
+		userfault->target, userfault->comm);
+}
+
 /* No program sends it. */
 static void print_off_cpu_1(const struct pfstat_off_cpu_1 *interval)
 {

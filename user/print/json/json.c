@@ -144,6 +144,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "reclaims", json_reclaims(run) },
 		{ "contents", json_contents(run) },
 		{ "waits", json_waits(run) },
+		{ "handlers", json_handlers(run) },
 		{ "readahead", json_readahead(run) },
 		{ "evictions", json_evictions(run) },
 		{ "shaping_calls", json_calls(run) },

@@ -183,6 +183,31 @@ json_t *json_waits(const struct report *run)
 			 value_count(run->waits.unknown_ns));
 }
 
+json_t *json_handlers(const struct report *run)
+{
+	const struct handlers_figures *handlers = &run->evidence.handlers;
+	const struct handler_row *row = handlers->rows;
+	json_t *array, *object;
+
+	if (!view_has_hook(run, HOOK_WAIT_STACK))
+		return json_null();
+	array = json_array();
+	for (; row < handlers->rows + handlers->nr; row++) {
+		object = json_pack("{so so so so so so so so so so so}", "pid",
+				   value_count_if(row->pid, row->pid), "name",
+				   row->pid ? value_text(row->name) : json_null(), "threads",
+				   value_count_if(row->pid, row->threads), "reads",
+				   value_count(row->reads), "waits", value_count(row->waits),
+				   "total_ns", value_count(row->total_ns), "max_ns",
+				   value_count(row->max_ns), "queue_ns", value_count(row->queue_ns),
+				   "work_ns", value_count(row->work_ns), "unread",
+				   value_count(row->unread), "unread_ns",
+				   value_count(row->unread_ns));
+		array = value_appended(array, object);
+	}
+	return array;
+}
+
 json_t *json_readahead(const struct report *run)
 {
 	const struct readahead_figures *pages = &run->pages.readahead;

@@ -115,6 +115,8 @@ static int table_system(FILE *out, const struct report *run)
 		err = table_waits(out, run);
 		fputc('\n', out);
 		if (!err)
+			err = table_handlers(out, run);
+		if (!err)
 			err = table_parts_requests(out, run);
 		fputc('\n', out);
 		if (!err)

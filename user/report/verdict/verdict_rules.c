@@ -47,7 +47,7 @@ static const struct verdict_rule verdict_rules[] = {
 	{ "shared-memory", verdict_touch_shared_memory },
 	{ "swap", verdict_memory_shared_swap },
 	{ "cpu-wait", verdict_wait_runqueue },
-	{ "userfaultfd", verdict_wait_userfaultfd },
+	{ "userfaultfd", verdict_userfault_handler },
 	{ "mmap-lock", verdict_wait_mmap_lock },
 	{ "writeback-throttle", verdict_write_writeback },
 	{ "remote-server", verdict_wait_server },

@@ -60,7 +60,7 @@ VERDICT_RULE(verdict_touch_dax);
 VERDICT_RULE(verdict_touch_shared_memory);
 VERDICT_RULE(verdict_memory_shared_swap);
 VERDICT_RULE(verdict_wait_runqueue);
-VERDICT_RULE(verdict_wait_userfaultfd);
+VERDICT_RULE(verdict_userfault_handler);
 VERDICT_RULE(verdict_wait_mmap_lock);
 VERDICT_RULE(verdict_write_writeback);
 VERDICT_RULE(verdict_wait_server);

@@ -90,22 +90,6 @@ bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *r
 	return true;
 }
 
-bool verdict_wait_userfaultfd(const struct verdict *verdict, const struct report *run,
-			      struct verdict_cause *cause)
-{
-	(void)verdict;
-	if (!verdict_wait_claim(cause, run, (const char *const[]){ WAIT_USERFAULTFD, NULL }))
-		return false;
-	verdict_state(cause,
-		      "for %.0f %% of the faults' time threads waited for a handler of "
-		      "userfaultfd, which must bring each page.",
-		      100 * cause->weight);
-	verdict_advise(cause, "more handler threads; UFFDIO_COPY of many pages at once, also of "
-			      "those that are needed next; top -H shows if the handler has a CPU "
-			      "to itself.");
-	return true;
-}
-
 /* The costliest call of those that take mmap_lock to change mappings. NULL: none is known. */
 static const struct syscall_total *changes_of_mappings(const struct report *run, const char **name)
 {

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Four threads fault at once, and a handler of userfaultfd in another process brings the pages. The
+report names the handler, and how long the faults waited until it had read them."""
+import pytest
+
+import pfstat
+
+PROGRAM = pfstat.BUILD / "page_server"
+THREADS = 4
+ROUNDS = 20
+
+
+@pytest.fixture(name="source", params=[
+    pytest.param("module", marks=pytest.mark.needs(not pfstat.ARM64 and pfstat.has_module(),
+                                                   "the module's count of all faults")),
+    "ebpf"])
+def fixture_source(request):
+    return request.param
+
+
+def record(source, servers):
+    result, text = pfstat.record(PROGRAM, servers, ROUNDS, options=("--source", source, "--full"))
+    pfstat.assert_nothing_lost(result)
+    handler, = result["handlers"]
+    assert handler["name"] == "page_source" and handler["threads"] == servers
+    # A thread that is answered before it sleeps does not wait.
+    assert handler["reads"] == THREADS * ROUNDS >= handler["waits"] > THREADS * ROUNDS / 2
+    assert handler["unread"] == handler["unread_ns"] == 0
+    assert handler["queue_ns"] + handler["work_ns"] == handler["total_ns"]
+    assert handler["total_ns"] == result["parts"]["all"]["parts"]["handler"]["total_ns"]
+    assert handler["max_ns"] <= handler["total_ns"]
+    return result, handler, " ".join(text.split())
+
+
+def cause_of(result):
+    return next(cause for cause in result["verdict"]["causes"] if cause["rule"] == "userfaultfd")
+
+
+@pytest.mark.smoke
+def test_the_queue_of_a_handler_is_shorter_with_more_threads(source):
+    one, alone, text = record(source, 1)
+    four, several, _ = record(source, THREADS)
+    # Three of four faults are read after the spin for another.
+    assert alone["queue_ns"] / alone["total_ns"] > several["queue_ns"] / several["total_ns"]
+    assert alone["queue_ns"] > alone["work_ns"]
+    assert several["queue_ns"] < several["work_ns"]
+    assert "more threads that read and answer faults (1 did)" in cause_of(one)["remedy"]
+    assert "perf trace -p" in cause_of(four)["remedy"]
+    for result, handler in (one, alone), (four, several):
+        cause = cause_of(result)
+        assert cause["certain"]
+        assert f"for page_source (pid {handler['pid']})" in cause["text"]
+    assert "Handlers of userfaultfd for which faults waited" in text
+    assert f"page_source {alone['pid']} 1 {alone['waits']} " in text
