@@ -13,6 +13,7 @@
 #include "common.bpf.h"
 #include "fault_state.bpf.h"
 #include "graph_probe.bpf.h"
+#include "guest.bpf.h"
 #include "page.bpf.h"
 #include "preempt.bpf.h"
 #include "record_ring.bpf.h"
@@ -456,6 +457,13 @@ static __always_inline __u64 call_ip(const struct fault_state *state,
 	return returned->flags & PFSTAT_FLAG_USER ? returned->ip : record_ip(state);
 }
 
+static __always_inline void fault_store_call(struct fault_state *state, __u64 now,
+					     const struct returned *returned)
+{
+	state->record.flags |= returned->flags & PFSTAT_FLAG_GUEST;
+	record_store(state, call_ip(state, returned), now);
+}
+
 /* The fault's time is in the record of its last call, in a record of its own, or in an event. */
 static __always_inline int fault_ends(struct fault_state *state, const struct vm_area_struct *vma,
 				      const struct returned *returned)
@@ -472,7 +480,7 @@ static __always_inline int fault_ends(struct fault_state *state, const struct vm
 		__sync_fetch_and_add(&value->total_ns, now - state->start_ns);
 	count_own(state, returned->outcome);
 	if (record_calls && state->call.stage == CALL_WAITING)
-		record_store(state, call_ip(state, returned), now);
+		fault_store_call(state, now, returned);
 	else if (record_calls)
 		fault_record(state, now, returned);
 	else
@@ -495,7 +503,7 @@ int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, u
 		return 0;
 	returned = (struct returned){
 		.address = address,
-		.flags = flags,
+		.flags = flags | guest_flag(regs),
 		.result = result,
 		.origin = origin_of(flags, regs),
 		.outcome = outcome_of(flags, result),
@@ -518,7 +526,7 @@ int BPF_KRETPROBE(on_fault_exit_kprobe, unsigned int result)
 		return 0;
 	returned = (struct returned){
 		.address = state->record.address,
-		.flags = state->flags,
+		.flags = state->flags | guest_flag(state->has_regs),
 		.result = result,
 		.origin = origin_of(state->flags, state->has_regs),
 		.outcome = outcome_of(state->flags, result),

@@ -114,6 +114,19 @@ static __always_inline unsigned long compat_traced_argument(struct ftrace_regs *
 #endif
 }
 
+/*
+ * The current thread runs a virtual CPU: only KVM uses notifiers of preemption, while it has loaded
+ * the CPU. Without KVM the kernel has none.
+ */
+static inline bool compat_runs_guest(void)
+{
+#ifdef CONFIG_PREEMPT_NOTIFIERS
+	return !hlist_empty(&current->preempt_notifiers);
+#else
+	return false;
+#endif
+}
+
 /* v6.4: text, data and the rest of a module lie apart. */
 static inline size_t compat_module_bytes(const struct module *module)
 {

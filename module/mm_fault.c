@@ -218,6 +218,11 @@ static u8 mm_origin_of(const struct mm_call *call)
 	return call->flags & FAULT_FLAG_USER ? PFSTAT_ORIGIN_USER : PFSTAT_ORIGIN_KERNEL;
 }
 
+static u32 mm_guest_flag(const struct mm_call *call)
+{
+	return !call->has_regs && compat_runs_guest() ? PFSTAT_FLAG_GUEST : 0;
+}
+
 /* As the kernel's mm_account_fault() decides. */
 static u8 mm_outcome_of(const struct mm_call *call)
 {
@@ -258,7 +263,7 @@ static void mm_store_return(const struct mm_call *call, u8 origin, u8 outcome)
 	record->page = call->content;
 	record->around_before = 0;
 	record->around_pages = 0;
-	record->flags = call->flags;
+	record->flags = call->flags | mm_guest_flag(call);
 	record->ip = instruction_pointer(task_pt_regs(current));
 	record->fault_ns = 0;
 	record->before_ns = 0;
@@ -272,6 +277,7 @@ static void mm_store_call(const struct mm_call *call)
 
 	if (record->op == PFSTAT_OP_PAGE_MKWRITE || record->op == PFSTAT_OP_PFN_MKWRITE)
 		record->flags = call->flags | FAULT_FLAG_WRITE; /* the kernel replaced them */
+	record->flags |= mm_guest_flag(call);
 	record->fault_ns = call->duration_ns;
 	record->before_ns = record->start_ns - min(record->start_ns, call->start_ns);
 	pfstat_mm_record_store(call->thread);

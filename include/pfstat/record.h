@@ -126,6 +126,11 @@ enum pfstat_before {
 #define PFSTAT_FLAG_REMOTE	0x0080
 #define PFSTAT_FLAG_INSTRUCTION 0x0100
 #define PFSTAT_FLAG_VMA_LOCK	0x1000 /* since v6.4 */
+/*
+ * No flag of the kernel: a fault of get_user_pages() by a thread that runs a virtual CPU of KVM, so
+ * on the guest's memory. Since version 10; not of calls whose handle_mm_fault() is not recorded.
+ */
+#define PFSTAT_FLAG_GUEST 0x80000000
 
 /* pfstat_record.result: the kernel's VM_FAULT_*, unchanged since v5.1. */
 #define PFSTAT_RESULT_OOM	     0x0001

@@ -23,6 +23,25 @@ static uint64_t busy_of(const struct evidence *evidence)
 	return figures.busy_ns;
 }
 
+TEST(test_faults_on_a_guests_memory_are_counted)
+{
+	struct evidence evidence = { 0 };
+	struct evidence_figures figures;
+	struct explained fault = { .class = FAULT_ANON, .start_ns = 100, .end_ns = 150 };
+
+	fault.flags = PFSTAT_FLAG_GUEST;
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.flags = 0;
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.flags = PFSTAT_FLAG_USER;
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	evidence_figures(&evidence, &figures);
+	ck_assert_uint_eq(figures.guest_faults, 1);
+	ck_assert_uint_eq(figures.guest_ns, 50);
+	ck_assert_uint_eq(figures.kernel_faults, 2);
+	evidence_exit(&evidence);
+}
+
 TEST(test_overlapping_faults_count_once)
 {
 	static struct evidence evidence;

@@ -781,6 +781,33 @@ TEST(test_kernel_stacks_show_servers_handlers_and_locks)
 	}
 }
 
+TEST(test_faults_on_a_guests_memory_are_no_system_calls)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 100 * MS);
+	s.report.evidence.kernel_ns = 95 * MS;
+	s.report.evidence.guest_ns = 90 * MS;
+	check_cause(&s, "first-touch", true,
+		    "90 % of the faults' time is on the memory of a guest, taken by its virtual "
+		    "CPUs (KVM).");
+	ck_assert_ptr_null(strstr(cause_of(&s, "first-touch")->text, "system calls"));
+}
+
+TEST(test_a_run_of_only_a_guests_faults_has_no_system_call_to_look_at)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_OTHER, 1000, PART_CPU_BEFORE, 100 * MS);
+	s.report.evidence.kernel_ns = 100 * MS;
+	s.report.evidence.guest_ns = 100 * MS;
+	check_cause(&s, "kernel-mode", true,
+		    "100 % of the faults' time is on the memory of a guest");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "kernel-mode")->remedy, "prealloc=on"));
+}
+
 TEST(test_the_handler_of_userfaultfd_is_named_with_its_queue)
 {
 	struct wait_row row = { .cause = WAIT_USERFAULTFD,

@@ -116,7 +116,7 @@ check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
 
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
-	touch_pages accesses rare_faults overlapping_faults page_server contents advised shaping_calls \
+	touch_pages accesses rare_faults overlapping_faults page_server kvm_guest contents advised shaping_calls \
 	frame_spy other_tool.bpf.o other_tool_exit.bpf.o)
 
 # Prints the events of the eBPF programs as text.
@@ -193,6 +193,11 @@ $(BUILD)/page_server: tests/vm/progs/page_server.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+
+$(BUILD)/kvm_guest: tests/vm/progs/kvm_guest.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
 
 $(BUILD)/contents: tests/vm/progs/contents.c
 	$(call say,CC,$@)

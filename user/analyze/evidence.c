@@ -67,6 +67,10 @@ int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 		evidence->figures.kernel_faults++;
 		evidence->figures.kernel_ns += fault->end_ns - fault->start_ns;
 	}
+	if (fault->flags & PFSTAT_FLAG_GUEST) {
+		evidence->figures.guest_faults++;
+		evidence->figures.guest_ns += fault->end_ns - fault->start_ns;
+	}
 	return fault_overlap_add(&evidence->busy, fault->start_ns, fault->end_ns) ?:
 		       activity_add_fault(&evidence->activity, fault)		  ?:
 		       (evidence->small ? 0 : standstill_add_fault(&evidence->standstill, fault));

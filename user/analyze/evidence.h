@@ -55,7 +55,8 @@ struct evidence_figures {
 	uint32_t depth, depth_max; /* bounds of the most faults at once */
 	/* Faults that the kernel took in a system call, or in get_user_pages(). */
 	uint64_t kernel_faults, kernel_ns;
-	uint64_t forks; /* new processes, not threads */
+	uint64_t guest_faults, guest_ns; /* of these, on the memory of a guest of KVM */
+	uint64_t forks;			 /* new processes, not threads */
 	uint64_t execs;
 	/* Threads could run and had no CPU, in faults and outside of them. */
 	uint64_t waiting_ns;

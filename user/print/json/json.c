@@ -131,6 +131,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "major", value_count_if(calls_known, figures->major) },
 		{ "unfinished", value_count_if(calls_known, figures->unfinished) },
 		{ "failed_faults", value_known(run->evidence.failed_faults) },
+		{ "guest", json_guest(run) },
 		{ "busy", json_busy(run) },
 		{ "in_flight", json_in_flight(run) },
 		{ "standstill", json_standstill(run) },

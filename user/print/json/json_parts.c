@@ -183,6 +183,14 @@ json_t *json_waits(const struct report *run)
 			 value_count(run->waits.unknown_ns));
 }
 
+json_t *json_guest(const struct report *run)
+{
+	if (view_source_is_perf(run) || !view_has_hook(run, HOOK_FAULT))
+		return json_null();
+	return json_pack("{so so}", "faults", value_count(run->evidence.guest_faults), "total_ns",
+			 value_count(run->evidence.guest_ns));
+}
+
 json_t *json_handlers(const struct report *run)
 {
 	const struct handlers_figures *handlers = &run->evidence.handlers;

@@ -15,6 +15,7 @@ json_t *json_cpu_waits(const struct report *run);
 /* Returns a JSON null without the hook for reclaim. */
 json_t *json_reclaims(const struct report *run);
 json_t *json_waits(const struct report *run);
+json_t *json_guest(const struct report *run);
 json_t *json_handlers(const struct report *run);
 json_t *json_readahead(const struct report *run);
 /* Returns a JSON null if not all faults were counted, and for perf. NULL: no memory. */

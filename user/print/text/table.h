@@ -35,6 +35,7 @@ void table_contents(FILE *out, const struct report *run);
 int table_parts_all(FILE *out, const struct view *view);
 /* Kernel stacks of the sleeps in faults; the short form has one line for each of the longest. */
 int table_waits(FILE *out, const struct report *run);
+void table_guest_line(FILE *out, const struct report *run);
 int table_handlers(FILE *out, const struct report *run);
 void table_waits_short(FILE *out, const struct report *run);
 /* Words of a kernel stack, innermost first: "a < b < ...", as many as fit into the bytes. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The handlers of userfaultfd for which faults waited, longest first. The figures come from the
+ * The handlers of userfaultfd for which faults waited, longest first, and the faults on the memory
+ * of a guest. The figures come from the
  * report. Without such waits there is no table; an empty line follows it.
  */
 #include <inttypes.h>
@@ -8,6 +9,15 @@
 #include "print/text/table.h"
 #include "print/text/cells.h"
 #include "util/array.h"
+
+void table_guest_line(FILE *out, const struct report *run)
+{
+	const struct evidence_figures *evidence = &run->evidence;
+
+	if (evidence->guest_faults)
+		fprintf(out, "On the memory of a guest (KVM): %" PRIu64 " faults, %.2f ms\n",
+			evidence->guest_faults, evidence->guest_ns / 1e6);
+}
 
 static void handler_row_print(struct grid *grid, const struct report *run,
 			      const struct handler_row *row)

@@ -245,6 +245,7 @@ int table_parts_all(FILE *out, const struct view *view)
 		    SMALL_PART);
 	err = grid_close(&grid, out);
 	parts_notes(out, view->run, "");
+	table_guest_line(out, view->run);
 	table_waits_short(out, view->run);
 	table_tail_line(out, view->run);
 	return err;
@@ -274,6 +275,7 @@ int table_parts(FILE *out, const struct view *view)
 	parts_notes(out, run,
 		    "The row of a part counts the faults that spent time in it. Its mean, p50 and "
 		    "p99 are\nover all faults of the class.\n");
+	table_guest_line(out, run);
 	table_contents(out, run);
 	return err;
 }

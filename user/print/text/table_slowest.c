@@ -169,7 +169,9 @@ static void slow_kind_text(struct slow_text *text, const struct report *run,
 	if (!fault->perf)
 		slow_text_add(text, " of a %s",
 			      fault->flags & PFSTAT_FLAG_WRITE ? "store" : "load");
-	if (!(fault->flags & PFSTAT_FLAG_USER))
+	if (fault->flags & PFSTAT_FLAG_GUEST)
+		slow_text_add(text, " on the memory of a guest (KVM)");
+	else if (!(fault->flags & PFSTAT_FLAG_USER))
 		slow_text_add(text, " by the kernel, in a system call");
 	if (fault->attempts > 1)
 		slow_text_add(text, ", %u attempts", fault->attempts);

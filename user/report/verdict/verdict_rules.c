@@ -262,8 +262,15 @@ static bool state_kernel(const struct verdict *verdict, const struct report *run
 
 static void add_kernel(const struct report *run, struct verdict_cause *cause)
 {
-	const double share = verdict_share_of(run, run->evidence.kernel_ns);
+	const double guest = verdict_share_of(run, run->evidence.guest_ns);
+	const double share =
+		verdict_share_of(run, run->evidence.kernel_ns - run->evidence.guest_ns);
 
+	if (guest >= VERDICT_WAIT_SHARE)
+		verdict_add(cause,
+			    " %.0f %% of the faults' time is on the memory of a guest, taken by "
+			    "its virtual CPUs (KVM).",
+			    100 * guest);
 	if (share < VERDICT_WAIT_SHARE)
 		return;
 	verdict_add(cause, " %.0f %% of the faults' time is in system calls", 100 * share);

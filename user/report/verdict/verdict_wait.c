@@ -277,6 +277,17 @@ bool verdict_wait_kernel(const struct verdict *verdict, const struct report *run
 	cause->weight = verdict_share_of(run, run->evidence.kernel_ns);
 	if (cause->weight < KERNEL_SHARE)
 		return false;
+	if (run->evidence.guest_ns >= VERDICT_WAIT_SHARE * run->evidence.kernel_ns) {
+		cause->weight = verdict_share_of(run, run->evidence.guest_ns);
+		verdict_state(
+			cause,
+			"%.0f %% of the faults' time is on the memory of a guest, taken by its "
+			"virtual CPUs (KVM).",
+			100 * cause->weight);
+		verdict_advise(cause, "allocate the guest's memory before it starts (QEMU: "
+				      "prealloc=on), or in huge pages.");
+		return true;
+	}
 	verdict_state(cause,
 		      "%.0f %% of the faults' time was taken in system calls: the kernel copied to "
 		      "or from memory that was not mapped, pinned it, or populated it",
