@@ -6,35 +6,12 @@
  */
 #include <linux/ptrace.h>
 
+#include "anon_vma.bpf.h"
 #include "common.bpf.h"
 #include "page.bpf.h"
-#include "rb_tree.bpf.h"
 
 #define MAPPING_ANON 0x1UL /* of MAPPING_FLAGS, and no other */
 #define MAX_PAIRS    4096
-
-struct rb_root_cached {
-	struct rb_root rb_root;
-} __attribute__((preserve_access_index));
-
-/* All mappings that may hold a page, of one process mostly. */
-struct anon_vma {
-	struct rb_root_cached rb_root;
-} __attribute__((preserve_access_index));
-
-/* There only with CONFIG_MEMCG. */
-struct mm_struct___memcg {
-	struct task_struct *owner;
-} __attribute__((preserve_access_index));
-
-struct vm_area_struct___mm {
-	struct mm_struct___memcg *vm_mm;
-} __attribute__((preserve_access_index));
-
-struct anon_vma_chain {
-	struct vm_area_struct___mm *vma;
-	struct rb_node rb;
-} __attribute__((preserve_access_index));
 
 struct slot {
 	__u64 entry; /* 0: none; a swap area's first page is its header */
@@ -102,14 +79,7 @@ static __always_inline void know_name(__u32 pid, const struct task_struct *task)
 /* NULL: the node does not exist, or belongs to no process any more. */
 static __always_inline const struct task_struct *node_owner(const struct rb_node *node)
 {
-	const struct anon_vma_chain *chain;
-	const struct mm_struct___memcg *mm;
-
-	if (!node)
-		return NULL;
-	chain = (const void *)node - bpf_core_field_offset(struct anon_vma_chain, rb);
-	mm = BPF_CORE_READ(chain, vma, vm_mm);
-	return bpf_core_field_exists(mm->owner) ? BPF_CORE_READ(mm, owner) : NULL;
+	return node ? vma_owner(BPF_CORE_READ(chain_of(node), vma)) : NULL;
 }
 
 /*
@@ -118,15 +88,13 @@ static __always_inline const struct task_struct *node_owner(const struct rb_node
  */
 static __always_inline __u32 folio_owner(const struct folio *folio)
 {
-	unsigned long mapping = FOLIO_READ(folio, mapping);
+	const struct anon_vma *anon_vma = folio_anon_vma(folio);
 	const struct task_struct *owner, *other;
-	const struct anon_vma *anon_vma;
 	const struct rb_node *node;
 	__u32 pid;
 
-	if ((mapping & MAPPING_FLAGS) != MAPPING_ANON)
+	if (!anon_vma)
 		return 0;
-	anon_vma = (const void *)(mapping - MAPPING_ANON);
 	node = BPF_CORE_READ(anon_vma, rb_root.rb_root.rb_node);
 	owner = node_owner(node);
 	if (!owner)
