@@ -27,7 +27,7 @@
 	EVENT(BLOCK, block)                                               \
 	/* a call of handle_mm_fault() */                                 \
 	EVENT(FAULT, fault)                                               \
-	/* pages left the page cache */                                   \
+	/* pages left the page cache, or memory for swap */               \
 	EVENT(PAGE, page)                                                 \
 	/* a thread starts, executes a program, changes its name, ends */ \
 	EVENT(TASK, task)                                                 \
@@ -283,16 +283,18 @@ struct pfstat_fault {
 /* pfstat_page.event.flags; neither: not known */
 #define PFSTAT_PAGE_RECLAIMED 0x1 /* memory was short: the thread was in reclaim */
 #define PFSTAT_PAGE_DROPPED   0x2 /* requested: advice, truncation, drop_caches, … */
+#define PFSTAT_PAGE_ANON      0x4 /* anonymous memory: it is in swap only */
 
 /*
- * Pages of a file that a target read from a block device left the page cache.
- * event.pid, .tid: the thread that removed them. event.flags: PFSTAT_PAGE_*.
+ * Pages of a file that a target read from a block device left the page cache, or anonymous pages
+ * of a target left the swap cache. event.pid, .tid: the thread that removed them. event.flags:
+ * PFSTAT_PAGE_*.
  */
 struct pfstat_page {
 	struct pfstat_event event;
-	__u64 inode;
-	__u64 pgoff; /* the first */
-	__u32 dev;
+	__u64 inode; /* ANON: the process that owns the pages */
+	__u64 pgoff; /* the first; ANON: of the address */
+	__u32 dev;   /* ANON: 0 */
 	__u32 pages;
 	char comm[16]; /* of the thread that removed them; it is rarely a target */
 };

@@ -103,6 +103,30 @@ TEST(test_each_fault_counts_in_its_cgroup_only)
 	ck_assert_uint_eq(faults_of("/b"), 1);
 }
 
+/* The evictor is a process of the other cgroup. */
+TEST(test_swapped_out_pages_count_in_the_cgroup_of_their_owner)
+{
+	const struct pfstat_page page = {
+		.event = { .type = PFSTAT_EVENT_PAGE,
+			   .size = sizeof(page),
+			   .flags = PFSTAT_PAGE_ANON | PFSTAT_PAGE_RECLAIMED,
+			   .pid = 1,
+			   .tid = 1 },
+		.inode = 2,
+		.pages = 3,
+	};
+	struct evictions_figures figures;
+
+	strcpy(kernel[1], "/a");
+	strcpy(kernel[2], "/b");
+	add_fault(1, 1000);
+	add_event(&page);
+	analysis_evictions(find("/a")->analysis, &figures);
+	ck_assert_uint_eq(figures.swaps.pages, 0);
+	analysis_evictions(find("/b")->analysis, &figures);
+	ck_assert_uint_eq(figures.swaps.pages, 3);
+}
+
 TEST(test_a_child_begins_in_the_cgroup_of_its_parent)
 {
 	strcpy(kernel[1], "/a");

@@ -255,6 +255,7 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 	/* First emit the thread's last faults, which need its maps, its stacks and its name. */
 	err = explain_event(analysis->explain, &task->event);
 	contents_add_task(&analysis->contents, task);
+	swap_outs_add_task(evictions_swaps(analysis->evictions), task);
 	if (!err)
 		err = evidence_add_task(&analysis->evidence, task);
 	if (ends || begins)
@@ -341,6 +342,7 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		evidence_add_reclaim(&analysis->evidence, (const struct pfstat_reclaim *)event);
 		break;
 	case PFSTAT_EVENT_FAULT:
+		swap_outs_add_return(evictions_swaps(analysis->evictions), (const void *)event);
 		break;
 	default:
 		return -EINVAL;

@@ -22,7 +22,7 @@ uint32_t required_hooks(const struct pfstat_event *event)
 			       1U << HOOK_FAULT :
 			       fault_classes[fault_class_of_kind(event->flags)].hooks;
 	case PFSTAT_EVENT_PAGE:
-		return 1U << HOOK_PAGE_DELETE;
+		return 1U << (event->flags & PFSTAT_PAGE_ANON ? HOOK_SWAP_OUT : HOOK_PAGE_DELETE);
 	case PFSTAT_EVENT_WAIT:
 		return 1U << HOOK_WAIT_STACK;
 	case PFSTAT_EVENT_RECLAIM:

@@ -49,6 +49,8 @@ static const struct {
 	{ "on_over_high_inner", HOOK_THROTTLE },
 	{ "on_over_high_inner_done", HOOK_THROTTLE },
 	{ "on_signal", HOOK_SIGNAL },
+	{ "on_swap_out", HOOK_SWAP_OUT },
+	{ "on_swap_out_inner", HOOK_SWAP_OUT },
 };
 
 /* Programs for the same event on different kernels; one of each pair is enough. */
@@ -59,6 +61,8 @@ static const struct {
 	{ "on_swap_cache_del_folio", "on_swap_cache_delete" },
 	{ "on_swap_read_page", "on_swap_read_folio" },
 	{ "on_swap_read_folio", "on_swap_read_page" },
+	{ "on_swap_out", "on_swap_out_inner" },
+	{ "on_swap_out_inner", "on_swap_out" },
 	{ "on_over_high", "on_over_high_inner" },
 	{ "on_over_high_inner", "on_over_high" },
 	{ "on_over_high_done", "on_over_high_inner_done" },

@@ -129,7 +129,7 @@ static int events_configure(struct events *events, const struct events_options *
 	uint32_t without = options->without;
 	int err = 0;
 
-	without |= options->pages ? 0 : 1U << HOOK_PAGE_DELETE;
+	without |= options->pages ? 0 : 1U << HOOK_PAGE_DELETE | 1U << HOOK_SWAP_OUT;
 	without |= options->swap ? 0 : 1U << HOOK_SWAP_IO;
 	if (options->records)
 		err = bpf_records_configure(bpf, targets, options->record_bytes);

@@ -21,7 +21,7 @@ struct pfstat_bpf;
 extern const bool bpf_is_built_in;
 
 struct events_options {
-	bool pages;	       /* pages that leave the page cache */
+	bool pages;	       /* pages that leave the page cache, or memory for swap */
 	bool swap;	       /* which process evicts pages that are swapped in again */
 	bool stacks;	       /* the user stack of every fault, hooked or not */
 	bool records;	       /* of calls of file operations: see fault_source_bpf.c */

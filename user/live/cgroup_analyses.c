@@ -209,6 +209,13 @@ static int add_to_others(struct cgroup_analyses *cgroups, const struct item *ite
 	return err;
 }
 
+static bool is_anon_page(const struct item *item)
+{
+	return item->type == ITEM_EVENT && item->event->type == PFSTAT_EVENT_PAGE &&
+	       item->event->flags & PFSTAT_PAGE_ANON;
+}
+
+/* The process that the item is about. */
 static pid_t pid_of(const struct item *item)
 {
 	switch (item->type) {
@@ -217,7 +224,8 @@ static pid_t pid_of(const struct item *item)
 	case ITEM_MAP:
 		return item->map->pid;
 	default:
-		return item->event->pid;
+		return is_anon_page(item) ? ((const struct pfstat_page *)item->event)->inode :
+					    item->event->pid;
 	}
 }
 
@@ -228,7 +236,7 @@ int cgroup_analyses_add(void *context, const struct item *item)
 	const struct cgroup_process *process;
 	int err = 0;
 
-	if (is_event && item->event->type == PFSTAT_EVENT_PAGE)
+	if (is_event && item->event->type == PFSTAT_EVENT_PAGE && !is_anon_page(item))
 		return add_to_others(cgroups, item, NULL);
 	if (is_event && item->event->type == PFSTAT_EVENT_TASK)
 		err = follow_task(cgroups, (const struct pfstat_task *)item->event);

@@ -21,34 +21,36 @@
  * Optional hooks of eBPF: HOOK(name, spelling). Each is a bit in counters.hooks. The last one is no
  * eBPF, see collect/fault_source_perf.h. collect/bpf_programs.c lists the programs of each.
  */
-#define HOOKS(HOOK)                                                               \
-	/* sched_waking: the run-queue part */                                    \
-	HOOK(WAKEUP, "wakeup")                                                    \
-	/* the queue part */                                                      \
-	HOOK(BLOCK_INSERT, "block_insert")                                        \
-	/* issue and completion: the device part */                               \
-	HOOK(BLOCK, "block")                                                      \
-	/* handle_mm_fault: the kernel's own count; also if the module counts */  \
-	HOOK(FAULT, "fault")                                                      \
-	/* do_swap_page: separates swap-ins from other faults */                  \
-	HOOK(SWAP, "swap")                                                        \
-	/* do_wp_page: separates copies on write */                               \
-	HOOK(WP, "wp")                                                            \
-	/* mm_filemap_delete_from_page_cache: the fate of pages that were read */ \
-	HOOK(PAGE_DELETE, "page_delete")                                          \
-	/* swap cache and reads: which process swapped out whose pages */         \
-	HOOK(SWAP_IO, "swap_io")                                                  \
-	/* direct reclaim, of a cgroup too, and compaction: the reclaim part */   \
-	HOOK(RECLAIM, "reclaim")                                                  \
-	/* sched_switch: the kernel stacks of sleeps in faults */                 \
-	HOOK(WAIT_STACK, "wait_stack")                                            \
-	/* uprobe_munmap: the last state of mappings of files */                  \
-	HOOK(UNMAP, "unmap")                                                      \
-	/* mem_cgroup_handle_over_high(): time asleep above memory.high */        \
-	HOOK(THROTTLE, "throttle")                                                \
-	/* signal_generate: faults that end as SIGSEGV */                         \
-	HOOK(SIGNAL, "signal")                                                    \
-	/* perf's software events */                                              \
+#define HOOKS(HOOK)                                                                 \
+	/* sched_waking: the run-queue part */                                      \
+	HOOK(WAKEUP, "wakeup")                                                      \
+	/* the queue part */                                                        \
+	HOOK(BLOCK_INSERT, "block_insert")                                          \
+	/* issue and completion: the device part */                                 \
+	HOOK(BLOCK, "block")                                                        \
+	/* handle_mm_fault: the kernel's own count; also if the module counts */    \
+	HOOK(FAULT, "fault")                                                        \
+	/* do_swap_page: separates swap-ins from other faults */                    \
+	HOOK(SWAP, "swap")                                                          \
+	/* do_wp_page: separates copies on write */                                 \
+	HOOK(WP, "wp")                                                              \
+	/* mm_filemap_delete_from_page_cache: the fate of pages that were read */   \
+	HOOK(PAGE_DELETE, "page_delete")                                            \
+	/* swap cache and reads: which process swapped out whose pages */           \
+	HOOK(SWAP_IO, "swap_io")                                                    \
+	/* direct reclaim, of a cgroup too, and compaction: the reclaim part */     \
+	HOOK(RECLAIM, "reclaim")                                                    \
+	/* sched_switch: the kernel stacks of sleeps in faults */                   \
+	HOOK(WAIT_STACK, "wait_stack")                                              \
+	/* uprobe_munmap: the last state of mappings of files */                    \
+	HOOK(UNMAP, "unmap")                                                        \
+	/* mem_cgroup_handle_over_high(): time asleep above memory.high */          \
+	HOOK(THROTTLE, "throttle")                                                  \
+	/* signal_generate: faults that end as SIGSEGV */                           \
+	HOOK(SIGNAL, "signal")                                                      \
+	/* the swap cache: which anonymous pages of the targets were swapped out */ \
+	HOOK(SWAP_OUT, "swap_out")                                                  \
+	/* perf's software events */                                                \
 	HOOK(PERF, "perf")
 
 #define HOOK_ENUM(name, spelling) HOOK_##name,

@@ -2,7 +2,7 @@
 /* Reads the points of the curve, and the evictors of the pairs. */
 #include "report/more_memory.h"
 
-#define SHARED 0.1 /* of the reclaimed pages that came back */
+#define SHARED 0.1 /* of the reclaimed pages that came back, or were swapped out */
 
 const struct memory_curve_point *more_memory_for(const struct report *run, double share)
 {
@@ -29,7 +29,7 @@ bool more_memory_is_shared(const struct report *run)
 {
 	const struct report_pages *pages = &run->pages;
 	const struct evictions_pair *pair;
-	uint64_t all = 0, others = 0;
+	uint64_t all = pages->evictions.swaps.pages, others = pages->evictions.swaps.by_others;
 	size_t i;
 
 	for (i = 0; i < pages->nr_pairs; i++) {
@@ -37,7 +37,7 @@ bool more_memory_is_shared(const struct report *run)
 		if (pair->reason != EVICTIONS_RECLAIMED)
 			continue;
 		all += pair->pages;
-		if (!is_victim(pages, pair->evictor))
+		if (!pair->evictor_swaps && !is_victim(pages, pair->evictor))
 			others += pair->pages;
 	}
 	return others > SHARED * all;

@@ -57,7 +57,7 @@ bool file_events_want(struct file_events *file, const struct item *item)
 	if (event->type == PFSTAT_EVENT_BLOCK && event->flags & PFSTAT_BLOCK_FILE)
 		return file_events_has(file, block->inode);
 	if (event->type == PFSTAT_EVENT_PAGE)
-		return file_events_has(file, page->inode);
+		return !(event->flags & PFSTAT_PAGE_ANON) && file_events_has(file, page->inode);
 	return true;
 }
 

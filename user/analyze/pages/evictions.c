@@ -68,6 +68,7 @@ struct evictions {
 	struct evictions_pair other_pairs[EVICTIONS_NR_REASONS]; /* sums of folded ones */
 	struct evictions_figures figures;
 	struct memory_curve *curve; /* of reclaimed pages */
+	struct swap_outs *swaps;
 };
 
 /* Pages that are still open lose their evictor, so their fate is not known. */
@@ -91,8 +92,10 @@ struct evictions *evictions_new(uint64_t page_bytes, size_t memory)
 		return NULL;
 	evictions->page_bytes = page_bytes;
 	evictions->curve = memory_curve_new(memory / CURVE_PAGE_BYTES);
-	if (!evictions->curve) {
-		free(evictions);
+	if (evictions->curve)
+		evictions->swaps = swap_outs_new(evictions->curve, page_bytes);
+	if (!evictions->swaps) {
+		evictions_free(evictions);
 		return NULL;
 	}
 	evictions->chunks = (struct page_chunks){
@@ -118,6 +121,7 @@ void evictions_free(struct evictions *evictions)
 	page_chunks_exit(&evictions->chunks);
 	hash_exit(&evictions->evictor_of, NULL);
 	hash_exit(&evictions->pair_of, NULL);
+	swap_outs_free(evictions->swaps);
 	memory_curve_free(evictions->curve);
 	free(evictions);
 }
@@ -273,23 +277,16 @@ static enum evictions_reason evictions_reason_of(const struct pfstat_page *page)
 	return page->event.flags & PFSTAT_PAGE_DROPPED ? EVICTIONS_DROPPED : EVICTIONS_UNKNOWN;
 }
 
-static int evict_from_curve(struct evictions *evictions, const struct pfstat_page *page)
-{
-	struct memory_curve_page evicted = { page->dev, page->inode, page->pgoff };
-	int err = 0;
-
-	for (; evicted.index < page->pgoff + page->pages && !err; evicted.index++)
-		err = memory_curve_evict(evictions->curve, &evicted);
-	return err;
-}
-
 int evictions_remove(struct evictions *evictions, const struct pfstat_page *page)
 {
+	const struct memory_curve_page first = { page->dev, page->inode, page->pgoff };
 	uint64_t pgoff = page->pgoff, left, nr;
 	uint16_t evictor, mark;
 	void *marks;
 	int err;
 
+	if (page->event.flags & PFSTAT_PAGE_ANON)
+		return swap_outs_add(evictions->swaps, page);
 	evictions->figures.evicted += page->pages;
 	err = evictor_of(evictions, page, &evictor);
 	if (err)
@@ -302,7 +299,7 @@ int evictions_remove(struct evictions *evictions, const struct pfstat_page *page
 			err = set_marks(evictions, marks, pgoff, nr, mark);
 	}
 	if (!err && evictions_reason_of(page) == EVICTIONS_RECLAIMED && page->pages <= CURVE_FOLIO)
-		err = evict_from_curve(evictions, page);
+		err = memory_curve_evict_range(evictions->curve, &first, page->pages);
 	return err;
 }
 
@@ -441,6 +438,11 @@ static bool waited(const struct explained *fault)
 	return fault->major || fault->class == FAULT_DISK || fault->class == FAULT_WAIT;
 }
 
+struct swap_outs *evictions_swaps(struct evictions *evictions)
+{
+	return evictions->swaps;
+}
+
 int evictions_add_fault(struct evictions *evictions, const struct explained *fault)
 {
 	const struct memory_curve_page page = { fault->dev, fault->inode, fault->pgoff };
@@ -451,7 +453,9 @@ int evictions_add_fault(struct evictions *evictions, const struct explained *fau
 	struct evictions_pair *pair;
 	uint16_t mark;
 
-	if (page.inode && fault->solved && waited(fault))
+	if (fault->class == FAULT_SWAP)
+		swap_outs_add_fault(evictions->swaps, fault);
+	else if (page.inode && fault->solved && waited(fault))
 		memory_curve_fault(evictions->curve, &page, fault->end_ns - fault->start_ns);
 	if (!marks)
 		return 0;
@@ -492,12 +496,24 @@ static void fill_curve(const struct evictions *evictions, struct evictions_curve
 	memory_curve_points(evictions->curve, curve->points, curve->nr_points);
 }
 
+static bool evictions_is_victim(const void *context, uint32_t pid)
+{
+	const struct evictions *evictions = context;
+	size_t i;
+
+	for (i = 0; i < evictions->nr_pairs; i++)
+		if (evictions->pairs[i].sum.victim == pid)
+			return true;
+	return false;
+}
+
 void evictions_figures(const struct evictions *evictions, struct evictions_figures *figures)
 {
 	size_t i;
 
 	*figures = evictions->figures;
 	fill_curve(evictions, &figures->curve);
+	swap_outs_figures(evictions->swaps, evictions_is_victim, evictions, &figures->swaps);
 	for (i = 0; i < evictions->nr_pairs; i++)
 		evictions_add_pair(figures, &evictions->pairs[i].sum);
 	for (i = 0; i < EVICTIONS_NR_REASONS; i++)
@@ -565,6 +581,7 @@ int evictions_pairs(const struct evictions *evictions, struct evictions_pair **p
 			continue;
 		evictor = &evictions->evictors[pair->evictor];
 		(*pairs)[i].evictor = evictor->pid;
+		(*pairs)[i].evictor_swaps = swap_outs_has(evictions->swaps, evictor->pid);
 		memcpy((*pairs)[i].evictor_name, evictor->name, sizeof(evictor->name));
 	}
 	for (i = 0; i < EVICTIONS_NR_REASONS; i++)

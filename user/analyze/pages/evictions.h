@@ -13,6 +13,7 @@
 
 #include "analyze/fault/explain.h"
 #include "analyze/pages/memory_curve.h"
+#include "analyze/pages/swap_outs.h"
 
 /*
  * Evictors and pairs that are counted separately, even numbers. If there are more, those with the
@@ -43,7 +44,8 @@ struct evictions_pair {
 	enum evictions_reason reason;
 	uint32_t evictor; /* process that removed the pages; kswapd is also a process */
 	char evictor_name[16];
-	uint32_t victim; /* process that needed them again; 0: several others */
+	uint32_t victim;    /* process that needed them again; 0: several others */
+	bool evictor_swaps; /* pages of the evictor were swapped out */
 	/* As in struct evictions_sum. */
 	uint64_t pages, faults, total_ns;
 };
@@ -61,7 +63,10 @@ static inline bool evictions_is_itself(const struct evictions_pair *pair)
 
 #define EVICTIONS_POINTS 32
 
-/* Which faults on reclaimed pages more memory would have avoided, see memory_curve.h. */
+/*
+ * Which faults on reclaimed pages, of files and of anonymous memory, more memory would have avoided,
+ * see memory_curve.h.
+ */
 struct evictions_curve {
 	struct memory_curve_figures figures;
 	/* Equal steps up to as many pages as were out at once. None without such faults. */
@@ -73,6 +78,7 @@ struct evictions_figures {
 	uint64_t evicted;  /* removed pages that a target had read, for any evictor */
 	uint64_t overflow; /* of these, no longer stored: their fate is not known */
 	struct evictions_sum again[EVICTIONS_NR_REASONS]; /* of all pairs */
+	struct swap_outs_figures swaps; /* pages of the curve that are no file's */
 	struct evictions_curve curve;
 };
 
@@ -94,6 +100,8 @@ int evictions_add_read(struct evictions *evictions, const struct pfstat_block *b
 /* Another file has the inode from now on: the pages of the old one cannot come back. */
 int evictions_end_file(struct evictions *evictions, uint32_t dev, uint64_t inode);
 int evictions_add_fault(struct evictions *evictions, const struct explained *fault);
+/* What a swap-in or the end of a process changes, see swap_outs.h. */
+struct swap_outs *evictions_swaps(struct evictions *evictions);
 
 void evictions_figures(const struct evictions *evictions, struct evictions_figures *figures);
 /* Returns a copy with most pages first; the caller frees *pairs. Returns 0 or -ENOMEM. */

@@ -256,6 +256,17 @@ int memory_curve_evict(struct memory_curve *curve, const struct memory_curve_pag
 	return 0;
 }
 
+int memory_curve_evict_range(struct memory_curve *curve, const struct memory_curve_page *first,
+			     uint64_t pages)
+{
+	struct memory_curve_page page = *first;
+	int err = 0;
+
+	for (; page.index - first->index < pages && !err; page.index++)
+		err = memory_curve_evict(curve, &page);
+	return err;
+}
+
 static unsigned int bucket_of(uint64_t distance)
 {
 	const unsigned int bits = 64 - __builtin_clzll(distance | 1);
@@ -294,14 +305,17 @@ void memory_curve_return(struct memory_curve *curve, const struct memory_curve_p
 	curve->figures.returned += 1ULL << curve->shift;
 }
 
-void memory_curve_fault(struct memory_curve *curve, const struct memory_curve_page *page,
-			uint64_t total_ns)
+int64_t memory_curve_fault(struct memory_curve *curve, const struct memory_curve_page *page,
+			   uint64_t total_ns)
 {
-	struct page_cycles *cycles = hash_find(&curve->pages, page_key(page));
+	const uint64_t key = page_key(page);
+	struct page_cycles *cycles = hash_find(&curve->pages, key);
 	struct memory_curve_sums *sum;
 
+	if (!is_sampled(curve, key))
+		return 0;
 	if (!cycles || !cycles->bucket)
-		return;
+		return -1;
 	sum = &curve->sums[cycles->bucket - 1];
 	cycles->faults++;
 	cycles->total_ns += total_ns;
@@ -309,6 +323,12 @@ void memory_curve_fault(struct memory_curve *curve, const struct memory_curve_pa
 	sum->total_ns += (double)(total_ns << curve->shift);
 	curve->all.faults += 1ULL << curve->shift;
 	curve->all.total_ns += (double)(total_ns << curve->shift);
+	return 1LL << curve->shift;
+}
+
+bool memory_curve_has_file(const struct memory_curve *curve, uint64_t dev, uint64_t inode)
+{
+	return hash_find(&curve->files, curve_file_key(dev, inode));
 }
 
 void memory_curve_end_file(struct memory_curve *curve, uint64_t dev, uint64_t inode)

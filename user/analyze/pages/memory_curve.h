@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A page of a file. */
+/* A page of a file, or of a process: see swap_outs.c. */
 struct memory_curve_page {
 	uint64_t dev;
 	uint64_t inode;
@@ -59,11 +59,18 @@ void memory_curve_free(struct memory_curve *curve);
 
 /* Adds events in time order. Returns 0 or -ENOMEM. */
 int memory_curve_evict(struct memory_curve *curve, const struct memory_curve_page *page);
+int memory_curve_evict_range(struct memory_curve *curve, const struct memory_curve_page *first,
+			     uint64_t pages);
 /* A page that is not out is ignored. */
 void memory_curve_return(struct memory_curve *curve, const struct memory_curve_page *page);
-/* A fault waited for the return of the page for so long. */
-void memory_curve_fault(struct memory_curve *curve, const struct memory_curve_page *page,
-			uint64_t total_ns);
+/*
+ * A fault waited for the return of the page for so long. Returns the number of faults that it stands
+ * for, 0 if the page is not in the sample, or -1 if it did not return, so that it does not count.
+ */
+int64_t memory_curve_fault(struct memory_curve *curve, const struct memory_curve_page *page,
+			   uint64_t total_ns);
+/* True if pages of the file are in the sample. */
+bool memory_curve_has_file(const struct memory_curve *curve, uint64_t dev, uint64_t inode);
 /* Another file has the inode from now on: the pages of the old one do not return. */
 void memory_curve_end_file(struct memory_curve *curve, uint64_t dev, uint64_t inode);
 

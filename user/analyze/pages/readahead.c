@@ -363,7 +363,7 @@ int readahead_remove_page(struct readahead *readahead, const struct pfstat_page 
 		.pages = page->pages,
 	};
 
-	return by_piece(readahead, range, remove_pages);
+	return page->event.flags & PFSTAT_PAGE_ANON ? 0 : by_piece(readahead, range, remove_pages);
 }
 
 int readahead_add_fault(struct readahead *readahead, const struct explained *fault)

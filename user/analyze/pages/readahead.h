@@ -53,6 +53,7 @@ struct readahead *readahead_new(uint64_t page_bytes, size_t memory);
 void readahead_free(struct readahead *readahead);
 /* Adds the pages of a file that a completed request read. */
 int readahead_add_block(struct readahead *readahead, const struct pfstat_block *block);
+/* Ignores anonymous pages. */
 int readahead_remove_page(struct readahead *readahead, const struct pfstat_page *page);
 /*
  * Another file has the inode from now on. The pages of the old one that are still unused were

@@ -268,6 +268,8 @@ static json_t *json_point(const struct report *run, const struct memory_curve_po
 static json_t *json_more_memory(const struct report *run)
 {
 	const struct evictions_curve *curve = &run->pages.evictions.curve;
+	const struct swap_outs_figures *swaps = &run->pages.evictions.swaps;
+	const bool has_swap = view_has_hook(run, HOOK_SWAP_OUT);
 	json_t *points;
 	size_t i;
 
@@ -276,10 +278,13 @@ static json_t *json_more_memory(const struct report *run)
 	points = json_array();
 	for (i = 0; i < curve->nr_points; i++)
 		points = value_appended(points, json_point(run, &curve->points[i]));
-	return json_pack("{so so sb sb so so so}", "faults", value_count(curve->figures.faults),
-			 "total_ns", value_count(curve->figures.total_ns), "regular",
-			 curve->figures.is_regular, "shared", more_memory_is_shared(run),
-			 "sampled_pages", value_count(curve->figures.sampled), "one_of",
+	return json_pack("{so so so so sb sb so so so}", "faults",
+			 value_count(curve->figures.faults), "swap_ins",
+			 value_count_if(has_swap, swaps->faults), "swap_ins_unknown",
+			 value_count_if(has_swap, swaps->unknown), "total_ns",
+			 value_count(curve->figures.total_ns), "regular", curve->figures.is_regular,
+			 "shared", more_memory_is_shared(run), "sampled_pages",
+			 value_count(curve->figures.sampled), "one_of",
 			 value_count(curve->figures.one_of), "points", points);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which faults on reclaimed pages would not have occurred with more memory: three sizes of the
- * curve that the report has.
+ * curve that the report has, and the swap-ins that the curve does not have.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -9,6 +9,7 @@
 #include "print/text/table.h"
 #include "print/text/cells.h"
 #include "report/more_memory.h"
+#include "report/view.h"
 #include "util/array.h"
 
 static void range_cell(struct grid *grid, double least, double most, const char *unit)
@@ -30,11 +31,27 @@ static void more_memory_row(struct grid *grid, const struct report *run,
 	range_cell(grid, ms * point->least.total_ns, ms * point->most.total_ns, "");
 }
 
+static void state_swap_ins(FILE *out, const struct report *run)
+{
+	const uint64_t unknown = run->pages.evictions.swaps.unknown;
+
+	if (!view_has_hook(run, HOOK_SWAP_OUT) && run->faults.classes[FAULT_SWAP].major)
+		fputs("Swap-ins are not in this table: it was not recorded which pages were "
+		      "swapped out.\n",
+		      out);
+	else if (unknown)
+		fprintf(out,
+			"%" PRIu64 " swap-in%s not in this table: the page left before the "
+			"recording, or processes share it since a fork.\n",
+			unknown, unknown == 1 ? " is" : "s are");
+}
+
 int table_more_memory(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = { ">More memory", ">Faults avoided", ">Their ms" };
 	static const double shares[] = { 0.25, 0.5, 1 };
 	const struct memory_curve_figures *figures = &run->pages.evictions.curve.figures;
+	const uint64_t swap_ins = run->pages.evictions.swaps.faults;
 	const struct memory_curve_point *point, *last = NULL;
 	struct grid grid;
 	size_t i;
@@ -42,9 +59,11 @@ int table_more_memory(FILE *out, const struct report *run)
 
 	if (!run->pages.evictions.curve.nr_points)
 		return 0;
-	fprintf(out,
-		"More memory would avoid, of %" PRIu64 " faults on reclaimed pages in %.3g ms\n",
+	fprintf(out, "More memory would avoid, of %" PRIu64 " faults on reclaimed pages in %.3g ms",
 		figures->faults, figures->total_ns / 1e6);
+	if (swap_ins)
+		fprintf(out, ", %" PRIu64 " of them swap-ins", swap_ins);
+	fputc('\n', out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < ARRAY_SIZE(shares); i++) {
 		point = more_memory_for(run, shares[i]);
@@ -58,6 +77,7 @@ int table_more_memory(FILE *out, const struct report *run)
 		fputs("Processes without such faults reclaimed some of these pages: their own "
 		      "pages may need a part of this memory.\n",
 		      out);
+	state_swap_ins(out, run);
 	if (figures->one_of > 1)
 		fprintf(out, "Estimated from one of %" PRIu64 " pages, %" PRIu64 " in all.\n",
 			figures->one_of, figures->sampled);

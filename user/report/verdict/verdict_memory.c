@@ -21,7 +21,9 @@
 #define THROTTLE_SHARE 0.05 /* of the run */
 #define FEW_MAJOR      0.1  /* of the swap faults */
 #define FEW_SWAP_INS   64
-#define FEW_RETURNS    100 /* of pages: fewer say nothing of the share that memory avoids */
+#define FEW_RETURNS    100  /* of pages: fewer say nothing of the share that memory avoids */
+#define OTHER_SHARE    0.05 /* of the faults on reclaimed pages: not those of the rule */
+#define MORE_BYTES     160  /* of the text about more memory */
 
 /* Names the limit at which the program itself had to free memory, if it did. */
 static void state_limit(const struct report *run, struct verdict_cause *cause)
@@ -65,11 +67,53 @@ static void state_migration(const struct report *run, struct verdict_cause *caus
 		       "kernel.numa_balancing=0 and numactl keep pages on their node.");
 }
 
+static double mib_of_point(const struct report *run, const struct memory_curve_point *point)
+{
+	return point->pages * run->environment.page_bytes / MIB;
+}
+
+/* The faults of the curve: those of the rule, or also others, on files and on anonymous memory. */
+static const char *faults_of_curve(const struct report *run, bool swap)
+{
+	const struct evictions_figures *evictions = &run->pages.evictions;
+	const uint64_t all = evictions->curve.figures.faults;
+	const uint64_t others = swap ? all - evictions->swaps.faults : evictions->swaps.faults;
+
+	return others > OTHER_SHARE * all ? "the faults on reclaimed pages" : "these faults";
+}
+
+/*
+ * Writes how much more memory avoids which share of the faults: swap-ins, or those on pages of
+ * files. Writes nothing if they are few, or if the curve has not enough of the swap-ins.
+ */
+static void state_more_memory(const struct report *run, bool swap, char *text, size_t size)
+{
+	const char *least = more_memory_is_shared(run) ? "at least " : "";
+	const struct swap_outs_figures *swaps = &run->pages.evictions.swaps;
+	const char *faults = faults_of_curve(run, swap);
+	const struct memory_curve_point *half, *all;
+
+	text[0] = 0;
+	if (run->pages.evictions.curve.figures.faults < FEW_RETURNS ||
+	    (swap && swaps->unknown >= UNKNOWN_SHARE * swaps->faults))
+		return;
+	half = more_memory_for(run, 0.5);
+	all = more_memory_for(run, 1);
+	if (half == all)
+		snprintf(text, size, ": %s%.3g MiB more avoid %s;", least, mib_of_point(run, all),
+			 faults);
+	else
+		snprintf(text, size, ": %s%.3g MiB more avoid %.0f to %.0f %% of %s, %.3g MiB all;",
+			 least, mib_of_point(run, half), 100 * half->least.faults,
+			 100 * half->most.faults, faults, mib_of_point(run, all));
+}
+
 bool verdict_memory_swap(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
 	const struct fault_figures *swap = &run->faults.classes[FAULT_SWAP];
 	const double share = verdict_class_share(run, FAULT_SWAP);
+	char more[MORE_BYTES];
 	double device;
 
 	(void)verdict;
@@ -91,10 +135,11 @@ bool verdict_memory_swap(const struct verdict *verdict, const struct report *run
 	else
 		verdict_add(cause, "; %.0f %% of it waited for the swap device.", 100 * device);
 	state_limit(run, cause);
+	state_more_memory(run, true, more, sizeof(more));
 	verdict_advise(cause,
-		       "raise the limit or use less memory. memory.events of the cgroup%s%.200s "
+		       "raise the limit%s or use less memory. memory.events of the cgroup%s%.200s "
 		       "counts how often memory.max was met.",
-		       run->environment.cgroup[0] ? " " : "", run->environment.cgroup);
+		       more, run->environment.cgroup[0] ? " " : "", run->environment.cgroup);
 	return true;
 }
 
@@ -170,39 +215,13 @@ static bool is_program_text(const struct report *run)
 	return file && verdict_read_is_program(file);
 }
 
-static double mib_of_point(const struct report *run, const struct memory_curve_point *point)
-{
-	return point->pages * run->environment.page_bytes / MIB;
-}
-
-/* Writes a comma, or how much more memory avoids which share of the faults. */
-static void state_more_memory(const struct report *run, char *text, size_t size)
-{
-	const char *least = more_memory_is_shared(run) ? "at least " : "";
-	const struct memory_curve_point *half, *all;
-
-	snprintf(text, size, ",");
-	if (run->pages.evictions.curve.figures.faults < FEW_RETURNS)
-		return;
-	half = more_memory_for(run, 0.5);
-	all = more_memory_for(run, 1);
-	if (half == all)
-		snprintf(text, size, ": %s%.3g MiB more avoid these faults;", least,
-			 mib_of_point(run, all));
-	else
-		snprintf(text, size,
-			 ": %s%.3g MiB more avoid %.0f to %.0f %% of these faults, %.3g MiB all;",
-			 least, mib_of_point(run, half), 100 * half->least.faults,
-			 100 * half->most.faults, mib_of_point(run, all));
-}
-
 /* "memory was too small" needs a process that reclaimed: a drop has the same events. */
 bool verdict_memory_refault(const struct verdict *verdict, const struct report *run,
 			    struct verdict_cause *cause)
 {
 	const struct returns returns = find_returns(run, false);
 	const struct evictions_figures *evictions = &run->pages.evictions;
-	char more[128];
+	char more[MORE_BYTES];
 
 	(void)verdict;
 	cause->weight = verdict_share_of(run, returns.total_ns);
@@ -228,11 +247,11 @@ bool verdict_memory_refault(const struct verdict *verdict, const struct report *
 			    "more.",
 			    evictions->overflow);
 	state_limit(run, cause);
-	state_more_memory(run, more, sizeof(more));
+	state_more_memory(run, false, more, sizeof(more));
 	verdict_advise(cause,
 		       "raise the limit%s or %s; memory.events of the cgroup counts how often "
 		       "memory.max was met.",
-		       more,
+		       more[0] ? more : ",",
 		       is_program_text(run) ? "use less memory beside the program's text, which "
 					      "memory.low of its cgroup protects" :
 					      "map less at a time");
