@@ -516,6 +516,19 @@ static struct memory_curve_sums chosen(double (*choose)(double, double), double 
 	};
 }
 
+/*
+ * Pages that return at regular intervals: the kernel acts as the LRU, which avoids nothing until all
+ * fit. With more than half of the missing memory it may do better: at best it keeps as many of the
+ * pages as fit.
+ */
+static struct memory_curve_sums regular_most(const struct memory_curve *curve, uint64_t pages,
+					     struct memory_curve_sums lru)
+{
+	const double kept = (double)pages / curve->figures.most_out;
+
+	return kept > 0.5 ? chosen(fmax, 1, lru, (struct memory_curve_sums){ kept, kept }) : lru;
+}
+
 void memory_curve_points(const struct memory_curve *curve, struct memory_curve_point *points,
 			 size_t nr)
 {
@@ -531,7 +544,8 @@ void memory_curve_points(const struct memory_curve *curve, struct memory_curve_p
 		lru = lru_shares(curve, points[i].pages);
 		fifo = has_fifo ? fifo_shares(fifos, points[i].pages) : lru;
 		points[i].least = chosen(fmin, has_fifo ? LEAST : 1, lru, fifo);
-		points[i].most = chosen(fmax, has_fifo ? MOST : 1, lru, fifo);
+		points[i].most = has_fifo ? chosen(fmax, MOST, lru, fifo) :
+					    regular_most(curve, points[i].pages, lru);
 		/* With as many more pages none had left. */
 		if (curve->all.faults && points[i].pages >= curve->figures.most_out) {
 			points[i].least = all;

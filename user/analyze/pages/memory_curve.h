@@ -10,7 +10,8 @@
  * - FIFO: the use of a page does not keep it in memory. A page of n returns that is in memory for
  *   the time R and out for the time O returns n (R + O) / (R + D + O) times if each page leaves
  *   later by D. It takes that the times of use of a page are independent. Pages that return
- *   at regular intervals, as in a loop, contradict this. Then only the LRU counts.
+ *   at regular intervals, as in a loop, contradict this. Then the LRU counts, and for more than
+ *   half of the missing memory an optimal choice: it keeps as many pages as fit.
  *
  * Pure, in bounded memory: above a limit, half of the pages are sampled away (SHARDS: Waldspurger
  * et al., "Efficient MRC Construction with SHARDS", FAST 2015). With s pages in the sample a share
@@ -42,7 +43,7 @@ struct memory_curve_figures {
 	uint64_t sampled;	    /* pages in the sample */
 	uint64_t one_of;	    /* one of so many pages is in the sample; 1: all */
 	uint64_t most_out;	    /* pages that were out at once */
-	bool is_regular;	    /* the LRU alone counts */
+	bool is_regular;	    /* pages return at regular intervals */
 };
 
 /* Shares of the faults and of their time, 0 to 1, that so many more pages avoid. */
