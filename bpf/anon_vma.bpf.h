@@ -53,8 +53,7 @@ static __always_inline const struct anon_vma_chain *chain_of(const struct rb_nod
 }
 
 /* NULL: the process has ended, or the kernel does not know it. */
-static __always_inline const struct task_struct *
-vma_owner(const struct vm_area_struct___anon *vma)
+static __always_inline const struct task_struct *vma_owner(const struct vm_area_struct___anon *vma)
 {
 	const struct mm_struct___memcg *mm = BPF_CORE_READ(vma, vm_mm);
 

@@ -16,9 +16,9 @@ static void curve_begin(struct sample *s, uint64_t faults, uint64_t swap_ins)
 	evictions->curve.figures = (struct memory_curve_figures){
 		.faults = faults, .total_ns = faults * 90000, .one_of = 1, .most_out = 512
 	};
-	evictions->curve.points[0] = (struct memory_curve_point){
-		.pages = 256, .least = { 0.5, 0.5 }, .most = { 0.75, 0.75 }
-	};
+	evictions->curve.points[0] = (struct memory_curve_point){ .pages = 256,
+								  .least = { 0.5, 0.5 },
+								  .most = { 0.75, 0.75 } };
 	evictions->curve.points[1] =
 		(struct memory_curve_point){ .pages = 512, .least = { 1, 1 }, .most = { 1, 1 } };
 	evictions->curve.nr_points = 2;

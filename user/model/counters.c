@@ -32,6 +32,8 @@ void run_counters_init(struct run_counters *counters)
 		.bpf_hooked_ps = COUNT_NA,
 		.bpf_again_ps = COUNT_NA,
 		.bpf_other_ps = COUNT_NA,
+		.memory_limit = COUNT_NA,
+		.memory_peak = COUNT_NA,
 		.perf_faults = COUNT_NA,
 		.perf_minor = COUNT_NA,
 		.perf_major = COUNT_NA,

@@ -127,6 +127,8 @@ struct run_counters {
 	struct usage usage;
 	/* perf_event_open(2), PERF_TYPE_SOFTWARE. */
 	uint64_t perf_faults, perf_minor, perf_major;
+	/* Of the watched cgroup, or of its parent that has a limit: the limit, and the most used. */
+	uint64_t memory_limit, memory_peak; /* bytes; COUNT_NA: not known, or no limit */
 	/* Of perf as the fault source. */
 	bool perf_user_only;	 /* faults of the kernel in system calls are not seen */
 	uint64_t perf_failed;	 /* faults that mapped no page: a signal followed */

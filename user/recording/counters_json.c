@@ -31,7 +31,8 @@ static const struct number numbers[] = {
 	NUMBER(task_minor),	NUMBER(task_major),	NUMBER(call_cost_ps),
 	NUMBER(inside_ps),	NUMBER(bpf_hooked_ps),	NUMBER(bpf_again_ps),
 	NUMBER(bpf_other_ps),	NUMBER(perf_failed),	NUMBER(perf_unpaired),
-	NUMBER(perf_forgotten), NUMBER(maps_late_cpus),
+	NUMBER(perf_forgotten), NUMBER(maps_late_cpus), NUMBER(memory_limit),
+	NUMBER(memory_peak),
 };
 
 #define NR_NUMBERS ARRAY_SIZE(numbers)

@@ -34,6 +34,7 @@ void report_init(struct report *report)
 		.time = { .elapsed_ns = COUNT_NA, .counted_ns = COUNT_NA },
 		.bpf.off_cpu_count = COUNT_NA,
 		.pages.untracked = COUNT_NA,
+		.memory = { .limit = COUNT_NA, .peak = COUNT_NA },
 		.losses = {
 			.records = COUNT_NA, .maps = COUNT_NA, .names_left_out = COUNT_NA,
 			.events = COUNT_NA, .events_skipped = COUNT_NA,
@@ -171,6 +172,8 @@ static void fill_bpf(struct report *report, const struct run_counters *counters)
 	losses->events_sent = counters->counts[PFSTAT_COUNT_EVENTS];
 	losses->events_received = counters->events_received;
 	fill_bpf_cost(&report->cost, counters);
+	report->memory.limit = counters->memory_limit;
+	report->memory.peak = counters->memory_peak;
 	report->syscalls.rows = counters->syscalls;
 	report->syscalls.nr = counters->nr_syscalls;
 }

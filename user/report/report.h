@@ -117,6 +117,11 @@ struct report_pages {
 	size_t nr_pairs;
 };
 
+/* Of the watched cgroup; see struct run_counters. */
+struct report_memory {
+	uint64_t limit, peak; /* bytes; COUNT_NA: not known */
+};
+
 /* A call that shapes mappings, its caller by name, and the file of its range. */
 struct report_call {
 	struct shaping_call sum; /* without a symbol */
@@ -208,6 +213,7 @@ struct report {
 	struct report_faults faults;
 	struct ledger ledger;
 	struct report_pages pages;
+	struct report_memory memory;
 	struct block_figures blocks;
 	struct report_syscalls syscalls;
 	struct report_groups groups;

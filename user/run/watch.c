@@ -23,6 +23,7 @@
 #include "run/members.h"
 #include "run/watch.h"
 #include "system/fd_limit.h"
+#include "system/memory_cgroup.h"
 #include "util/message.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
@@ -412,6 +413,9 @@ void watch_stop(struct watch *watch)
 	counters->edges = !watch->ended;
 	counters->start_ns = watch->start_ns;
 	counters->end_ns = watch->end_ns;
+	if (watch->options.cgroup)
+		counters->memory_peak =
+			memory_cgroup_peak(watch->options.cgroup, &counters->memory_limit);
 	members_report(&watch->members);
 	counted = watch_read_process(watch, &after);
 	err = measurement_stop(&watch->measurement);

@@ -268,22 +268,27 @@ FILE *memory_cgroup_open(const struct memory_cgroup *group, const char *name)
 	return fopen(path, "re");
 }
 
-/* UINT64_MAX if the limit is "max", or if the group has no such file (the root). */
-static uint64_t limit_of(const char *folder)
+/* UINT64_MAX if the file has no number, or if the group has no such file (the root). */
+static uint64_t number_of(const char *folder, const char *name)
 {
 	char path[PATH_MAX];
-	uint64_t limit = UINT64_MAX;
+	uint64_t number = UINT64_MAX;
 	FILE *file;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/memory.max", folder) >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) >= sizeof(path))
 		return UINT64_MAX;
 	file = fopen(path, "re");
 	if (!file)
 		return UINT64_MAX;
-	if (fscanf(file, "%" SCNu64, &limit) != 1)
-		limit = UINT64_MAX;
+	if (fscanf(file, "%" SCNu64, &number) != 1)
+		number = UINT64_MAX;
 	fclose(file);
-	return limit;
+	return number;
+}
+
+static uint64_t limit_of(const char *folder)
+{
+	return number_of(folder, "memory.max");
 }
 
 uint64_t memory_cgroup_limit(void)
@@ -300,6 +305,21 @@ uint64_t memory_cgroup_limit(void)
 		*strrchr(group.home, '/') = '\0';
 	}
 	return least;
+}
+
+uint64_t memory_cgroup_peak(const char *folder, uint64_t *limit)
+{
+	char path[PATH_MAX];
+
+	*limit = UINT64_MAX;
+	if (!realpath(folder, path))
+		return UINT64_MAX;
+	while (path[0] && *limit == UINT64_MAX) {
+		*limit = limit_of(path);
+		if (*limit == UINT64_MAX)
+			*strrchr(path, '/') = '\0';
+	}
+	return *limit == UINT64_MAX ? UINT64_MAX : number_of(path, "memory.peak");
 }
 
 int memory_cgroup_keep(const char *path)

@@ -43,6 +43,12 @@ FILE *memory_cgroup_open(const struct memory_cgroup *group, const char *name);
 uint64_t memory_cgroup_limit(void);
 
 /*
+ * Returns the most memory that the cgroup of this folder, or else the nearest parent that has a limit,
+ * has used since it exists. UINT64_MAX: there is no limit, or Linux before 5.19. Fills the limit.
+ */
+uint64_t memory_cgroup_peak(const char *folder, uint64_t *limit);
+
+/*
  * Main function of the keeper: waits for end of file on standard input, then removes the
  * cgroup. Returns -EINVAL if the path is not a cgroup made by pfdrive.
  */

@@ -111,7 +111,8 @@ void swap_outs_add_fault(struct swap_outs *swaps, const struct explained *fault)
 
 void swap_outs_add_task(struct swap_outs *swaps, const struct pfstat_task *task)
 {
-	const bool ends = task->event.flags & PFSTAT_TASK_EXIT && task->event.pid == task->event.tid;
+	const bool ends = task->event.flags & PFSTAT_TASK_EXIT &&
+			  task->event.pid == task->event.tid;
 
 	if (ends || task->event.flags & PFSTAT_TASK_EXEC)
 		memory_curve_end_file(swaps->curve, DEV_ANON, task->event.pid);

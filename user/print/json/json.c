@@ -109,6 +109,14 @@ static json_t *json_study_figures(const struct report_study *study)
 	return study ? study->json_figures(study) : json_null();
 }
 
+static json_t *json_cgroup_memory(const struct report_memory *memory)
+{
+	return memory->limit == COUNT_NA ?
+		       json_null() :
+		       json_pack("{so so}", "limit_bytes", value_count(memory->limit), "peak_bytes",
+				 value_known(memory->peak));
+}
+
 static json_t *json_of_run(const struct view *view)
 {
 	const struct report *run = view->run;
@@ -116,6 +124,7 @@ static json_t *json_of_run(const struct view *view)
 	const bool calls_known = !view_source_is_perf(run);
 	const struct value_member members[] = {
 		{ "environment", json_environment(&run->environment) },
+		{ "cgroup_memory", json_cgroup_memory(&run->memory) },
 		{ "damage", value_text(run->losses.damage) },
 		{ "repeat", value_count(run->drive.repeat) },
 		{ "elapsed_ns", value_known(run->time.elapsed_ns) },

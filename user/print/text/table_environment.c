@@ -145,6 +145,21 @@ static void access_line(struct grid *grid, const struct report *run)
 		 e->accesses, time_text(run->time.elapsed_ns, took, sizeof(took)), e->seed, cpu);
 }
 
+/* Rounds up: a limit of that size would not have been met. */
+static void limit_line(struct grid *grid, const struct report_memory *memory)
+{
+	const double limit = memory->limit / 0x1p20, peak = ceil(memory->peak / 0x1p20 * 10) / 10;
+
+	if (memory->limit == COUNT_NA || memory->peak == COUNT_NA)
+		return;
+	if (peak < limit)
+		env_line(grid, "Memory limit",
+			 "%.1f MiB; at most %.1f MiB were used, so %.1f MiB would have done", limit,
+			 peak, peak);
+	else
+		env_line(grid, "Memory limit", "%.1f MiB, and all of it was used", limit);
+}
+
 static void watched_lines(struct grid *grid, const struct report *run)
 {
 	const struct environment *e = &run->environment;
@@ -156,6 +171,7 @@ static void watched_lines(struct grid *grid, const struct report *run)
 		env_line(grid, "Process", "%" PRIu32, e->pid);
 	else if (e->cgroup[0])
 		env_line(grid, "Cgroup", "%s", e->cgroup);
+	limit_line(grid, &run->memory);
 	if (e->only_file[0])
 		env_line(grid, "Only file", "%s", e->only_file);
 	env_line(grid, "Watched", "for %s", time_text(run->time.elapsed_ns, took, sizeof(took)));
