@@ -12,6 +12,7 @@ LIMIT = 8 * MIB
 MORE = (2 * MIB, 4 * MIB)
 FILE = 16 * MIB
 ACCESSES = 24000
+PATTERNS = ("random", "loop", "hot-and-cold", "skewed", "two processes")
 PROGRAM = pfstat.BUILD / "accesses"
 LRU_GEN = pathlib.Path("/sys/kernel/mm/lru_gen/enabled")
 # Of the major faults: the limit also holds page tables, and the order of two processes differs.
@@ -39,7 +40,22 @@ def fixture_lru(request):
     LRU_GEN.write_text(str(int(before, 16) & 1))
 
 
+@pytest.fixture(params=("zram", "disk"), name="swap", scope="module")
+def fixture_swap(request):
+    """Where pages are swapped to: the lab's zram, or a device that is slower."""
+    if request.param == "zram":
+        yield request.param
+        return
+    with pfstat.swap_disk("curveswap", completion_ns=10_000):
+        yield request.param
+
+
 def accesses(disk, pattern):
+    """To files of the disk; None: to anonymous memory."""
+    if not disk and pattern == "two processes":
+        return f"{PROGRAM} turns random {ACCESSES // 2} anonymous {FILE // 2}"
+    if not disk:
+        return f"{PROGRAM} {pattern} {ACCESSES} anonymous {FILE}"
     one = f"{PROGRAM} {{}} {ACCESSES} {disk}/{{}}"
     if pattern == "two processes":
         return f"{one.format('random', 'file')} & {one.format('skewed', 'second')}; wait"
@@ -49,12 +65,14 @@ def accesses(disk, pattern):
 def majors_of(disk, pattern, limit, record=()):
     """The major faults of the programs in a cgroup of their own."""
     group = pfstat.cgroup("curve", "memory")
-    (group / "memory.max").write_text(str(limit))
-    for name in ("file", "second"):
-        pfstat.evict(disk / name)
-    output = pfstat.run(*record, "sh", "-c",
-                        f"echo 0 >{group}/cgroup.procs; {accesses(disk, pattern)}").stdout
-    group.rmdir()
+    try:
+        (group / "memory.max").write_text(str(limit))
+        for name in ("file", "second") if disk else ():
+            pfstat.evict(disk / name)
+        output = pfstat.run(*record, "sh", "-c",
+                            f"echo 0 >{group}/cgroup.procs; {accesses(disk, pattern)}").stdout
+    finally:
+        group.rmdir()
     return sum(map(int, re.findall(r"majors=(\d+)", output)))
 
 
@@ -62,8 +80,8 @@ def point_at(curve, more):
     return min(curve["points"], key=lambda point: abs(point["bytes"] - more))
 
 
-@pytest.mark.parametrize("pattern", ("random", "loop", "hot-and-cold", "skewed", "two processes"))
-def test_faults_with_more_memory_are_as_predicted(disk, lru, pattern):
+def check_prediction(disk, pattern, lru):
+    """Measures with more memory what the recording at the limit predicts. Returns the report."""
     recording = pathlib.Path("/tmp/curve.pfs")
     measured = majors_of(disk, pattern, LIMIT,
                          (pfstat.PFDRIVE, "record", "--source", "ebpf", "-o", recording, "--"))
@@ -82,6 +100,20 @@ def test_faults_with_more_memory_are_as_predicted(disk, lru, pattern):
         print(pattern, found[more])
     for _, _, _, least, real, most in found.values():
         assert least * (1 - TOLERANCE) <= real <= most * (1 + TOLERANCE), found
+    return curve
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_faults_with_more_memory_are_as_predicted(disk, lru, pattern):
+    assert check_prediction(disk, pattern, lru)["swap_ins"] == 0
+
+
+@pytest.mark.deterministic
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_swap_ins_with_more_memory_are_as_predicted(swap, lru, pattern):
+    curve = check_prediction(None, pattern, (lru, swap))
+    assert 0.99 * curve["faults"] <= curve["swap_ins"] <= curve["faults"]
+    assert curve["swap_ins_unknown"] < 0.01 * curve["swap_ins"]
 
 
 def test_remedy_names_the_memory_that_avoids_all_faults(disk):

@@ -405,9 +405,9 @@ def without_swap():
 
 
 @contextlib.contextmanager
-def swap_disk(name, megabytes=128):
-    """Makes such a device the only swap; it takes 100 µs for each request."""
-    with without_swap(), null_disk(name, megabytes, 100_000) as device:
+def swap_disk(name, megabytes=128, completion_ns=100_000):
+    """Makes such a device the only swap; it takes that time for each request."""
+    with without_swap(), null_disk(name, megabytes, completion_ns) as device:
         run("mkswap", device)
         run("swapon", device)
         try:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads single pages of a mapped file, without read-ahead: accesses PATTERN NUMBER FILE.
+ * Reads single pages of a mapped file, without read-ahead: accesses PATTERN NUMBER FILE. With
+ * "anonymous" and a size in place of the file: anonymous memory, which it fills before. With "turns"
+ * before the pattern, two processes read memory of their own in turns: the second one skewed.
  *
  *	random		each page is as likely
  *	loop		page by page, from the start again after the last one
@@ -9,6 +11,7 @@
  */
 #include <err.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* xorshift64*: the same pages in each run. */
@@ -44,23 +48,108 @@ static size_t next_page(const char *pattern, size_t i, size_t pages)
 	return choice < 0.8 ? pages / 5 * unit : pages / 5 + (pages - pages / 5) * unit;
 }
 
-int main(int argc, char **argv)
+static volatile char *map_file(const char *path, size_t *bytes)
 {
-	const size_t page_bytes = sysconf(_SC_PAGESIZE);
-	const int fd = argc == 4 ? open(argv[3], O_RDONLY) : -1;
-	struct rusage usage;
+	const int fd = open(path, O_RDONLY);
 	struct stat stat;
-	volatile char *memory;
-	size_t i;
+	void *memory;
 
 	if (fd < 0 || fstat(fd, &stat))
-		err(1, "%s", argc == 4 ? argv[3] : "three arguments");
-	memory = mmap(NULL, stat.st_size, PROT_READ, MAP_SHARED, fd, 0);
-	if (memory == MAP_FAILED || madvise((void *)memory, stat.st_size, MADV_RANDOM))
-		err(1, "%s", argv[3]);
-	for (i = 0; i < strtoul(argv[2], NULL, 10); i++)
-		(void)memory[page_bytes * next_page(argv[1], i, stat.st_size / page_bytes)];
+		err(1, "%s", path);
+	*bytes = stat.st_size;
+	memory = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED || madvise(memory, *bytes, MADV_RANDOM))
+		err(1, "%s", path);
+	return memory;
+}
+
+/* Each word differs: zram keeps pages of equal words without their content. */
+static volatile char *map_anonymous(const char *size, size_t *bytes)
+{
+	uint64_t *memory;
+	size_t i;
+
+	*bytes = strtoul(size, NULL, 10);
+	memory = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED || madvise(memory, *bytes, MADV_NOHUGEPAGE))
+		err(1, "mmap");
+	for (i = 0; i < *bytes / sizeof(*memory); i++)
+		memory[i] = i;
+	return (volatile char *)memory;
+}
+
+static long majors(void)
+{
+	struct rusage usage;
+
 	getrusage(RUSAGE_SELF, &usage);
-	printf("majors=%ld\n", usage.ru_majflt);
+	return usage.ru_majflt;
+}
+
+#define TURN 16 /* accesses */
+
+static void take_turn(const int *pipes)
+{
+	char turn = 0;
+
+	if (pipes && (write(pipes[1], &turn, 1) != 1 || read(pipes[0], &turn, 1) != 1))
+		errx(1, "the other process has ended");
+}
+
+static long read_pages(const char *pattern, size_t accesses, volatile const char *memory,
+		       size_t bytes, const int *pipes)
+{
+	const size_t page_bytes = sysconf(_SC_PAGESIZE);
+	const long before = majors();
+	size_t i;
+
+	for (i = 0; i < accesses; i++) {
+		if (!(i % TURN))
+			take_turn(pipes);
+		(void)memory[page_bytes * next_page(pattern, i, bytes / page_bytes)];
+	}
+	return majors() - before;
+}
+
+/* Each process reads from one of two pipes, and takes as many turns as the other. */
+static void read_in_turns(char **argv)
+{
+	int pipes[2][2], ends[2];
+	const char *pattern = argv[1];
+	volatile char *memory;
+	size_t bytes;
+	long found;
+	pid_t child;
+
+	if (pipe(pipes[0]) || pipe(pipes[1]))
+		err(1, "pipe");
+	child = fork();
+	if (child < 0)
+		err(1, "fork");
+	ends[0] = pipes[!child][0];
+	ends[1] = pipes[!!child][1];
+	memory = map_anonymous(argv[4], &bytes);
+	found = read_pages(child ? pattern : "skewed", strtoul(argv[2], NULL, 10), memory, bytes,
+			   ends);
+	printf("majors=%ld\n", found);
+	if (child && wait(NULL) < 0)
+		err(1, "wait");
+}
+
+int main(int argc, char **argv)
+{
+	const bool turns = argc == 6 && !strcmp(argv[1], "turns");
+	volatile char *memory;
+	size_t bytes;
+
+	if (turns) {
+		read_in_turns(argv + 1);
+		return 0;
+	}
+	if (argc < 4 || argc > 5)
+		errx(2, "[turns] PATTERN NUMBER FILE, or anonymous SIZE");
+	memory = argc == 4 ? map_file(argv[3], &bytes) : map_anonymous(argv[4], &bytes);
+	printf("majors=%ld\n",
+	       read_pages(argv[1], strtoul(argv[2], NULL, 10), memory, bytes, NULL));
 	return 0;
 }
