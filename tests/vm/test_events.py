@@ -31,6 +31,7 @@ FORK, EXEC, EXIT, RENAME = 1, 2, 4, 8
 SYS_CLONE3 = 435
 HOOKS = ("wakeup", "block_insert", "block", "fault", "swap", "wp", "page_delete",
          "swap_io", "reclaim", "wait_stack", "unmap")
+SWAP_OUT = 13   # the bit of this hook
 
 
 class Dump:
@@ -447,10 +448,30 @@ def test_reads_and_removals_of_pages_are_reported(file):
     assert are_whole(read, "file_bytes") and removed == list(range(PAGES))
 
 
+def test_swapped_out_pages_name_their_owner_and_address():
+    """MADV_PAGEOUT swaps them out on request. The fault that reads a page has the same address."""
+    dump, address = python("""
+data = memory()
+write_each(data)
+print(os.getpid())
+data.madvise(21, PAGE, 100 * PAGE)
+sum(data[page * PAGE] for page in range(PAGES))
+""", options=("-p",))
+    owner = int(dump.stdout.split()[1])
+    out = [event for event in dump.of("page") if event["flags"] & 4]
+    pages = sorted(event["pgoff"] + page for event in out for page in range(event["pages"]))
+    first = address // pfstat.PAGE + 1
+    assert set(range(first, first + 100)) <= set(pages) and len(pages) == len(set(pages))
+    assert {(event["inode"], event["dev"], event["flags"]) for event in out} == {(owner, 0, 2 | 4)}
+    read = {fault["address"] // pfstat.PAGE for fault in within(dump.of("fault"), address)
+            if fault["kind"] == "swap"}
+    assert read == set(range(first, first + 100))
+
+
 def test_page_events_are_reported_only_on_request(file):
     dump = Dump("cat", file)
     assert not dump.of("page")
-    assert not dump.hooks() & {"page_delete"}
+    assert not dump.hooks() & {"page_delete"} and not dump.facts["hooks"] >> SWAP_OUT & 1
 
 
 def test_off_cpu_intervals_are_in_order(file):
