@@ -40,15 +40,15 @@ def cause_of(result):
 def test_the_queue_of_a_handler_is_shorter_with_more_threads(source):
     one, alone, text = record(source, 1)
     four, several, _ = record(source, THREADS)
-    # Three of four faults are read after the spin for another.
+    # With one thread most faults are read after the spin for another.
     assert alone["queue_ns"] / alone["total_ns"] > several["queue_ns"] / several["total_ns"]
-    assert alone["queue_ns"] > alone["work_ns"]
-    assert several["queue_ns"] < several["work_ns"]
-    assert "more threads that read and answer faults (1 did)" in cause_of(one)["remedy"]
-    assert "perf trace -p" in cause_of(four)["remedy"]
     for result, handler in (one, alone), (four, several):
         cause = cause_of(result)
         assert cause["certain"]
         assert f"for page_source (pid {handler['pid']})" in cause["text"]
+        # The remedy is for the longer part, which depends on the host's load.
+        queues = handler["queue_ns"] > handler["work_ns"]
+        assert (f"read and answer faults ({handler['threads']} did)" in cause["remedy"]) == queues
+        assert ("perf trace -p" in cause["remedy"]) != queues
     assert "Handlers of userfaultfd for which faults waited" in text
     assert f"page_source {alone['pid']} 1 {alone['waits']} " in text
