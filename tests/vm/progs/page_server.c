@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * page_server THREADS ROUNDS: four threads touch a page of their own in each round, all at once. A
+ * page_server THREADS ROUNDS [far]: four threads touch a page of their own in each round, all at once. A
  * child process with THREADS threads, "page_source", handles the faults by userfaultfd, as with a
  * snapshot of Firecracker: each thread reads one fault, spins for a fixed count, and copies the
  * page. With several threads, none spins before each has read a fault, so that the order does not
- * depend on the scheduler. Prints the pid of the child.
+ * depend on the scheduler. With far, a thread sleeps for 1 ms instead, as if a page came by a
+ * network. Prints the pid of the child.
  */
 #include <err.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +21,13 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define THREADS 4
 #define SPINS	2000000
 
+static bool far;
 static long page_bytes, rounds, servers;
 static char *memory, *source;
 static int uffd;
@@ -43,6 +47,7 @@ static void *touch(void *arg)
 
 static void *serve(void *arg)
 {
+	const struct timespec millisecond = { .tv_nsec = 1000000 };
 	struct uffdio_copy copy;
 	struct uffd_msg message;
 	long i;
@@ -51,7 +56,9 @@ static void *serve(void *arg)
 		if (read(uffd, &message, sizeof(message)) != sizeof(message))
 			err(1, "read");
 		pthread_barrier_wait(&all_read);
-		for (i = 0; i < SPINS; i++)
+		if (far)
+			nanosleep(&millisecond, NULL);
+		for (i = 0; !far && i < SPINS; i++)
 			asm volatile("");
 		copy = (struct uffdio_copy){
 			.dst = message.arg.pagefault.address & -(unsigned long)page_bytes,
@@ -104,10 +111,11 @@ int main(int argc, char **argv)
 	pid_t child;
 	intptr_t i;
 
-	servers = argc == 3 ? atol(argv[1]) : 0;
-	rounds = argc == 3 ? atol(argv[2]) : 0;
+	servers = argc >= 3 ? atol(argv[1]) : 0;
+	rounds = argc >= 3 ? atol(argv[2]) : 0;
+	far = argc == 4 && !strcmp(argv[3], "far");
 	if (rounds < 1 || (servers != 1 && servers != THREADS))
-		errx(2, "usage: page_server 1|%d ROUNDS", THREADS);
+		errx(2, "usage: page_server 1|%d ROUNDS [far]", THREADS);
 	page_bytes = sysconf(_SC_PAGESIZE);
 	open_memory();
 	child = fork();
