@@ -19,8 +19,16 @@
 struct mm_struct;
 struct reclaim_state;
 
+struct sched_entity {
+	unsigned long long sum_exec_runtime;
+	unsigned long long prev_sum_exec_runtime; /* when the task got its CPU */
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	struct mm_struct *mm;
+	struct task_struct *group_leader;
+	struct sched_entity se;
+	int prio;			     /* below 100: real time, also for a moment */
 	struct reclaim_state *reclaim_state; /* not NULL: in reclaim; kswapd always */
 	int pid;
 	int tgid;
@@ -38,6 +46,7 @@ struct task_struct {
 } __attribute__((preserve_access_index));
 
 #define PF_EXITING 0x4 /* of task_struct.flags */
+#define PF_KTHREAD 0x00200000
 
 /* Threads that are followed at one time; each needs a slot in the maps. */
 #define MAX_THREADS 16384

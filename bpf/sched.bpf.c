@@ -2,7 +2,8 @@
 /*
  * Off-CPU intervals of the targets' threads: when a thread left the CPU, when and by which
  * thread it was woken, and when it ran again. An interval is one event, which is sent when the
- * thread runs again; until then it is in the map of off_cpu.bpf.h.
+ * thread runs again; until then it is in the map of off_cpu.bpf.h. If it waited for its CPU, the
+ * task that ran there is an event before.
  */
 #include "common.bpf.h"
 #include "context.bpf.h"
@@ -16,6 +17,21 @@ const volatile __u32 page_shift = 12;
 /* Without on_sched_waking, the absence of a wake-up has no meaning. */
 const volatile bool have_waking = true;
 const volatile bool have_prev_state;
+
+/* v6.12: a scheduler that is an eBPF program may take over ordinary tasks. */
+struct sched_ext_entity {
+	__u32 flags;
+} __attribute__((preserve_access_index));
+
+struct task_struct___ext {
+	struct sched_ext_entity scx;
+} __attribute__((preserve_access_index));
+
+#define EXT_STATE_SHIFT	  8
+#define EXT_STATE_MASK	  0x3
+#define EXT_STATE_ENABLED 3
+
+#define PRIO_MAX_REAL_TIME 100
 
 /* Returns the thread's entry, or a new one. NULL: the map is full, which is counted. */
 static __always_inline struct off_cpu_start *off_cpu_start_of(const struct task_struct *task)
@@ -74,6 +90,44 @@ static __always_inline __u32 flag_of_prev(const struct task_struct *prev)
 	return prev->pid ? PFSTAT_OFF_CPU_AFTER_TASK : PFSTAT_OFF_CPU_AFTER_IDLE;
 }
 
+/* Only the fair class notes the run time that a task had when it got its CPU. */
+static __always_inline bool is_fair(const struct task_struct *task)
+{
+	const struct task_struct___ext *ext = (const void *)task;
+
+	if (task->prio < PRIO_MAX_REAL_TIME)
+		return false;
+	return !bpf_core_field_exists(ext->scx) ||
+	       (ext->scx.flags >> EXT_STATE_SHIFT & EXT_STATE_MASK) != EXT_STATE_ENABLED;
+}
+
+static __always_inline void cpu_task_send(const struct pfstat_off_cpu *interval,
+					  const struct task_struct *prev)
+{
+	const __u64 from_ns = interval->event.flags & PFSTAT_OFF_CPU_PREEMPTED ? interval->off_ns :
+										 interval->woken_ns;
+	struct pfstat_cpu_task task = {
+		.event = {
+			.type = PFSTAT_EVENT_CPU_TASK,
+			.size = sizeof(task),
+			.flags = prev->flags & PF_KTHREAD ? PFSTAT_CPU_TASK_KERNEL : 0,
+			.pid = interval->event.pid,
+			.tid = interval->event.tid,
+			.ns = interval->event.ns,
+		},
+		.off_ns = interval->off_ns,
+		.task_pid = prev->tgid,
+		.task_tid = prev->pid,
+	};
+
+	if (!prev->pid || !from_ns || interval->event.ns < from_ns + PFSTAT_CPU_TASK_MIN_NS)
+		return;
+	if (is_fair(prev))
+		task.ran_ns = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
+	bpf_probe_read_kernel_str(task.comm, sizeof(task.comm), prev->group_leader->comm);
+	event_send(&task, sizeof(task));
+}
+
 static __always_inline void off_cpu_send(const struct task_struct *task,
 					 const struct task_struct *prev,
 					 struct off_cpu_start *start)
@@ -96,6 +150,7 @@ static __always_inline void off_cpu_send(const struct task_struct *task,
 		start->total_ns += interval.event.ns - interval.off_ns;
 	interval.total_ns = start->total_ns;
 	off_cpu_set_waking(&interval, start);
+	cpu_task_send(&interval, prev);
 	if (event_send(&interval, sizeof(interval)))
 		count(PFSTAT_COUNT_OFF_CPU);
 }

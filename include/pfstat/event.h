@@ -46,7 +46,9 @@
 	/* a system call that shapes mappings */                          \
 	EVENT(CALL, call)                                                 \
 	/* a handler of userfaultfd has read a fault */                   \
-	EVENT(USERFAULT, userfault)
+	EVENT(USERFAULT, userfault)                                       \
+	/* the task that a thread waited for a CPU behind */              \
+	EVENT(CPU_TASK, cpu_task)
 
 #define PFSTAT_EVENT_ENUM(name, spelling) PFSTAT_EVENT_##name,
 enum pfstat_event_type { PFSTAT_EVENTS(PFSTAT_EVENT_ENUM) PFSTAT_NR_EVENTS };
@@ -99,6 +101,29 @@ struct pfstat_off_cpu_1 {
 	__u64 woken_ns;
 	__u32 state;
 	__u32 waker;
+};
+
+/* Shorter waits for a CPU are not sent: a switch of threads takes microseconds. */
+#define PFSTAT_CPU_TASK_MIN_NS 10000
+
+/* pfstat_cpu_task.event.flags */
+#define PFSTAT_CPU_TASK_KERNEL 0x1 /* a thread of the kernel */
+
+/*
+ * The task that ran on a CPU until a target's thread, which could run before, got this CPU. It is
+ * of any process. event.ns: that of the off-CPU interval, whose event follows.
+ */
+struct pfstat_cpu_task {
+	struct pfstat_event event;
+	__u64 off_ns; /* that of the off-CPU interval */
+	/*
+	 * The task had the CPU so long, in one go, until event.ns; at least, because the scheduler
+	 * does not count interrupts. It may be more than the wait. 0: not known.
+	 */
+	__u64 ran_ns;
+	__u32 task_pid;
+	__u32 task_tid;
+	char comm[16]; /* of the first thread of task_pid */
 };
 
 /* pfstat_block.event.flags */
@@ -509,6 +534,7 @@ _Static_assert(PFSTAT_CONTENT_PRESENT == PFSTAT_PAGE_CONTENT_MASK, "ABI");
 _Static_assert(sizeof(struct pfstat_event) == 24, "ABI");
 _Static_assert(sizeof(struct pfstat_off_cpu) == 56, "ABI");
 _Static_assert(sizeof(struct pfstat_off_cpu_1) == 48, "ABI");
+_Static_assert(sizeof(struct pfstat_cpu_task) == 64, "ABI");
 _Static_assert(sizeof(struct pfstat_block) == 80, "ABI");
 _Static_assert(sizeof(struct pfstat_fault) == 80, "ABI");
 _Static_assert(sizeof(struct pfstat_missed) == 16, "ABI");

@@ -95,7 +95,14 @@ static void give_events(taker take, void *context, uint64_t ns)
 		.caller = 0x7f0000000040,
 		.kind = PFSTAT_CALL_MADVISE,
 	};
-
+	const struct pfstat_cpu_task cpu_task = {
+		.event = { PFSTAT_EVENT_CPU_TASK, sizeof(cpu_task), 0, 100, 101, ns },
+		.off_ns = ns - 100000,
+		.ran_ns = 50000,
+		.task_pid = 77,
+		.task_tid = 78,
+		.comm = "other",
+	};
 	const struct pfstat_userfault userfault = {
 		.event = { PFSTAT_EVENT_USERFAULT, sizeof(userfault), 0, 200, 201, ns },
 		.address = 0x7f0000001000,
@@ -103,6 +110,7 @@ static void give_events(taker take, void *context, uint64_t ns)
 		.comm = "restore",
 	};
 
+	give(take, context, ITEM_EVENT, &cpu_task);
 	give(take, context, ITEM_EVENT, &off_cpu);
 	give(take, context, ITEM_EVENT, &block);
 	give(take, context, ITEM_EVENT, &span);

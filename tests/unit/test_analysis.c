@@ -222,6 +222,48 @@ TEST(test_waits_for_a_cpu_in_faults_are_summed)
 	analysis_free(analysis);
 }
 
+/* Two preempted threads got the CPU from a recorded process, and from another one. */
+TEST(test_a_task_on_the_cpu_is_known_as_a_process_of_the_run)
+{
+	static const uint32_t pids[] = { 1, 66 };
+	struct pfstat_cpu_task task = {
+		.event = { .type = PFSTAT_EVENT_CPU_TASK, .size = sizeof(task), .tid = 2 },
+		.comm = "task",
+	};
+	struct pfstat_off_cpu stay = {
+		.event = { .type = PFSTAT_EVENT_OFF_CPU,
+			   .size = sizeof(stay),
+			   .tid = 2,
+			   .flags = PFSTAT_OFF_CPU_PREEMPTED | PFSTAT_OFF_CPU_AFTER_TASK },
+	};
+	struct cpu_task_row *rows;
+	unsigned int i;
+	size_t nr;
+
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
+	add_task(0, 1, 1, "program");
+	for (i = 0; i < 2; i++) {
+		task.off_ns = stay.off_ns = 1100 + 300 * i;
+		task.event.ns = stay.event.ns = stay.off_ns + 100 + i;
+		task.task_pid = pids[i];
+		task.ran_ns = 50;
+		add(ITEM_EVENT, &task);
+		add(ITEM_EVENT, &stay);
+	}
+	add_fault(2, 1, 1000, 1000, PFSTAT_CLASS_LONG);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	ck_assert_int_eq(cpu_tasks_list(&analysis_waits(analysis)->tasks, &rows, &nr), 0);
+	ck_assert_uint_eq(nr, 2);
+	ck_assert_uint_eq(rows[0].pid, 66);
+	ck_assert(!rows[0].recorded && rows[1].recorded);
+	ck_assert_uint_eq(rows[0].total_ns, 101);
+	ck_assert_uint_eq(rows[0].own_ns, 0);
+	ck_assert_uint_eq(rows[1].total_ns, 100);
+	ck_assert_uint_eq(rows[1].own_ns, 100);
+	free(rows);
+	analysis_free(analysis);
+}
+
 TEST(test_reclaims_are_counted_in_and_outside_of_faults)
 {
 	struct evidence_figures evidence;

@@ -728,6 +728,58 @@ TEST(test_waits_for_an_idle_cpu_are_apart)
 	close_explain();
 }
 
+TEST(test_a_task_belongs_to_the_wait_for_a_cpu_that_follows_it)
+{
+	static const struct {
+		uint64_t off_ns, ran_ns;
+		uint32_t task;
+	} tasks[] = {
+		{ 1100, 30, 5 },   /* less than the wait of 50 */
+		{ 1300, 5000, 6 }, /* from before the wait on */
+		{ 1500, 0, 7 },	   /* it is not known how long */
+		{ 1234, 50, 8 },   /* of another wait, whose interval is lost */
+	};
+	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
+	struct pfstat_cpu_task task = {
+		.event = { .type = PFSTAT_EVENT_CPU_TASK, .size = sizeof(task), .tid = 1 },
+	};
+	struct pfstat_off_cpu stay = {
+		.event = { .type = PFSTAT_EVENT_OFF_CPU,
+			   .size = sizeof(stay),
+			   .tid = 1,
+			   .flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_AFTER_TASK },
+		.state = 2,
+	};
+	const struct explain_span *span;
+	unsigned int i;
+
+	open_explain(true);
+	for (i = 0; i < 4; i++) {
+		task.off_ns = tasks[i].off_ns;
+		task.ran_ns = tasks[i].ran_ns;
+		ck_assert_int_eq(explain_cpu_task(explain, &task, tasks[i].task), 0);
+		stay.off_ns = 1100 + 200 * i;
+		stay.woken_ns = stay.off_ns + 10;
+		stay.event.ns = stay.woken_ns + 50;
+		ck_assert_int_eq(explain_event(explain, &stay.event), 0);
+	}
+	add_record(&record);
+	ck_assert_uint_eq(faults[0].nr_spans, 8);
+	for (i = 0; i < 4; i++) {
+		span = &faults[0].spans[2 * i];
+		ck_assert_int_eq(span->part, PART_BLOCKED);
+		ck_assert_uint_eq(span->task, 0);
+		ck_assert_uint_eq(span->task_ran_ns, 0);
+		ck_assert_int_eq(span[1].part, PART_RUNQUEUE);
+		ck_assert_uint_eq(span[1].task, i < 3 ? tasks[i].task : 0);
+	}
+	ck_assert_uint_eq(faults[0].spans[1].task_ran_ns, 30);
+	ck_assert_uint_eq(faults[0].spans[3].task_ran_ns, 50);
+	ck_assert_uint_eq(faults[0].spans[5].task_ran_ns, 0);
+	ck_assert_uint_eq(faults[0].spans[7].task_ran_ns, 0);
+	close_explain();
+}
+
 TEST(test_a_stack_belongs_to_the_sleep_that_follows_it)
 {
 	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);

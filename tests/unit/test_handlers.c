@@ -33,7 +33,13 @@ static void add_wait(uint32_t pid, uint64_t start_ns, uint64_t from_ns, uint64_t
 
 	fault = (struct explained){ .pid = pid, .start_ns = start_ns, .address = address };
 	fault.parts_ns[PART_HANDLER] = to_ns - from_ns;
-	fault.spans[0] = (struct explain_span){ from_ns, to_ns, PART_HANDLER, false, 1, waker };
+	fault.spans[0] = (struct explain_span){
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.part = PART_HANDLER,
+		.wait = 1,
+		.waker = waker,
+	};
 	fault.nr_spans = 1;
 	handlers_add_fault(&handlers, &fault);
 }

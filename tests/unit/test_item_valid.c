@@ -15,6 +15,7 @@ static union {
 	struct pfstat_mapping mapping;
 	struct pfstat_call call;
 	struct pfstat_userfault userfault;
+	struct pfstat_cpu_task cpu_task;
 } any;
 
 static void make(enum pfstat_event_type type, size_t size)
@@ -92,6 +93,9 @@ TEST(test_names_without_an_end_are_refused)
 	memset(any.wait.functions, 'x', sizeof(any.wait.functions));
 	ck_assert(item_valid_event(&any.event, sizeof(any))); /* addresses */
 	any.event.flags = PFSTAT_WAIT_NAMED;
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
+	make(PFSTAT_EVENT_CPU_TASK, sizeof(any.cpu_task));
+	memset(any.cpu_task.comm, 'x', sizeof(any.cpu_task.comm));
 	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 	make(PFSTAT_EVENT_PAGE, sizeof(any.page));
 	memset(any.page.comm, 'x', sizeof(any.page.comm));

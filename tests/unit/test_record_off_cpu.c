@@ -20,9 +20,11 @@ static uint64_t take(struct off_cpu_queue *off_cpu, uint64_t start_ns, uint64_t 
 
 static void add(struct off_cpu_queue *off_cpu, uint64_t off_ns, uint64_t on_ns)
 {
-	const struct pfstat_off_cpu event = { .event.ns = on_ns, .off_ns = off_ns };
+	const struct off_cpu_interval interval = {
+		.event = { .event.ns = on_ns, .off_ns = off_ns },
+	};
 
-	ck_assert_int_eq(off_cpu_queue_add(off_cpu, &event, 0, WAIT_UNKNOWN), 0);
+	ck_assert_int_eq(off_cpu_queue_add(off_cpu, &interval), 0);
 	/* Faults use an interval before its record comes, or after. */
 	if (off_ns % 2)
 		while (off_cpu_queue_oldest(off_cpu))

@@ -36,6 +36,7 @@ union any {
 	struct pfstat_mapping mapping;
 	struct pfstat_call call;
 	struct pfstat_userfault userfault;
+	struct pfstat_cpu_task cpu_task;
 	struct item_map map;
 	uint8_t bytes[sizeof(struct item_map) + ITEMS_PATH_MAX];
 };
@@ -76,6 +77,8 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 	}
 	if (type == PFSTAT_EVENT_RECLAIM)
 		any->page.event.flags %= PFSTAT_NR_RECLAIM_KINDS;
+	if (type == PFSTAT_EVENT_CPU_TASK)
+		any->cpu_task.comm[15] = '\0';
 	if (type == PFSTAT_EVENT_CALL)
 		any->call.kind %= PFSTAT_NR_CALLS;
 	if (type == PFSTAT_EVENT_USERFAULT)

@@ -686,8 +686,12 @@ TEST(test_cpu_time_between_preemption_and_sleep_is_cpu_before)
 	size_t i, nr = 0;
 
 	fault.nr_spans = 2;
-	fault.spans[0] = (struct explain_span){ T0 + 200, T0 + 300, PART_RUNQUEUE, false, 0, 0 };
-	fault.spans[1] = (struct explain_span){ T0 + 400, T0 + 1000, PART_DEVICE, false, 0, 0 };
+	fault.spans[0] = (struct explain_span){ .from_ns = T0 + 200,
+						.to_ns = T0 + 300,
+						.part = PART_RUNQUEUE };
+	fault.spans[1] = (struct explain_span){ .from_ns = T0 + 400,
+						.to_ns = T0 + 1000,
+						.part = PART_DEVICE };
 	memset(fault.parts_ns, 0, sizeof(fault.parts_ns));
 	fault.parts_ns[PART_CPU_BEFORE] = 200;
 	fault.parts_ns[PART_RUNQUEUE] = 100;
@@ -814,15 +818,15 @@ static void feed_round(uint64_t base, uint64_t *state)
 		fault.tid = 11 + i;
 		fault.start_ns = T0 + base + 150 + random_next(state) % 50;
 		fault.end_ns = T0 + base + 1600 + random_next(state) % 50;
-		fault.spans[0] = (struct explain_span){ off.off_ns, blocks[j].issue_ns,
-							PART_QUEUE, false,
-							0,	    0 };
-		fault.spans[1] = (struct explain_span){
-			blocks[j].issue_ns, blocks[j].event.ns, PART_DEVICE, false, 0, 0
-		};
-		fault.spans[2] = (struct explain_span){
-			blocks[j].event.ns, off.event.ns, PART_RUNQUEUE, false, 0, 0
-		};
+		fault.spans[0] = (struct explain_span){ .from_ns = off.off_ns,
+							.to_ns = blocks[j].issue_ns,
+							.part = PART_QUEUE };
+		fault.spans[1] = (struct explain_span){ .from_ns = blocks[j].issue_ns,
+							.to_ns = blocks[j].event.ns,
+							.part = PART_DEVICE };
+		fault.spans[2] = (struct explain_span){ .from_ns = blocks[j].event.ns,
+							.to_ns = off.event.ns,
+							.part = PART_RUNQUEUE };
 		memset(fault.parts_ns, 0, sizeof(fault.parts_ns));
 		for (j = 0; j < 3; j++)
 			fault.parts_ns[fault.spans[j].part] =

@@ -11,7 +11,6 @@
 
 #include "analyze/analysis.h"
 #include "analyze/fault/requests.h"
-#include "analyze/fault/waits.h"
 #include "analyze/fault_tail.h"
 #include "analyze/groups/address_spaces.h"
 #include "analyze/groups/grouping.h"
@@ -282,23 +281,28 @@ static int add_off_cpu(struct analysis *analysis, const struct pfstat_off_cpu *i
 static int add_advice(struct analysis *analysis, const struct pfstat_advice *advice)
 {
 	evidence_add_advice(&analysis->evidence, advice);
-	return analysis->advice_sink ?
-		       file_advice_visit(analysis->grouping.spaces, advice, analysis->advice_sink,
-					 analysis->advice_context) :
-		       0;
+	if (!analysis->advice_sink)
+		return 0;
+	return file_advice_visit(analysis->grouping.spaces, advice, analysis->advice_sink,
+				 analysis->advice_context);
 }
 
-/* A stack whose functions have no name counts as unknown. */
 static int add_wait(struct analysis *analysis, const struct pfstat_wait *wait)
 {
-	uint32_t id = 0;
-	int err = 0;
+	enum wait_kind kind;
+	uint32_t id;
+	int err = waits_find_event(&analysis->waits, wait, &id, &kind);
 
-	if (wait->event.flags & PFSTAT_WAIT_NAMED)
-		err = waits_find(&analysis->waits, wait->functions, &id);
-	return err ? err :
-		     explain_wait(analysis->explain, wait->event.tid, wait->off_ns, id,
-				  wait_kind_of(id ? analysis->waits.rows[id - 1].cause : NULL));
+	return err ? err : explain_wait(analysis->explain, wait->event.tid, wait->off_ns, id, kind);
+}
+
+static int add_cpu_task(struct analysis *analysis, const struct pfstat_cpu_task *task)
+{
+	const char *known = analysis_thread_name(analysis, task->task_pid);
+	uint32_t id;
+	int err = cpu_tasks_find(&analysis->waits.tasks, task, known[0], &id);
+
+	return err ? err : explain_cpu_task(analysis->explain, task, id);
 }
 
 static int add_call(struct analysis *analysis, const struct pfstat_call *call)
@@ -315,10 +319,8 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 	case PFSTAT_EVENT_TASK:
 		return add_task(analysis, (const struct pfstat_task *)event);
 	case PFSTAT_EVENT_PAGE:
-		err = readahead_remove_page(analysis->readahead, (const struct pfstat_page *)event);
-		return err ? err :
-			     evictions_remove(analysis->evictions,
-					      (const struct pfstat_page *)event);
+		return readahead_remove_page(analysis->readahead, (const void *)event) ?:
+			       evictions_remove(analysis->evictions, (const void *)event);
 	case PFSTAT_EVENT_OFF_CPU:
 		err = add_off_cpu(analysis, (const struct pfstat_off_cpu *)event);
 		break;
@@ -331,6 +333,8 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		return stacks_add(analysis->grouping.stacks, (const struct pfstat_stack *)event);
 	case PFSTAT_EVENT_WAIT:
 		return add_wait(analysis, (const struct pfstat_wait *)event);
+	case PFSTAT_EVENT_CPU_TASK:
+		return add_cpu_task(analysis, (const struct pfstat_cpu_task *)event);
 	case PFSTAT_EVENT_CALL:
 		return add_call(analysis, (const struct pfstat_call *)event);
 	case PFSTAT_EVENT_USERFAULT:
@@ -488,11 +492,9 @@ void analysis_contents(const struct analysis *analysis, struct contents_figures 
 	contents_figures(&analysis->contents, figures);
 }
 
-int analysis_waits(const struct analysis *analysis, struct wait_row **rows, size_t *nr,
-		   uint64_t *unknown_ns)
+const struct waits *analysis_waits(const struct analysis *analysis)
 {
-	*unknown_ns = analysis->waits.unknown_ns;
-	return waits_list(&analysis->waits, rows, nr);
+	return &analysis->waits;
 }
 
 void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint64_t *preempted,

@@ -105,9 +105,8 @@ const struct slowest *analysis_slowest(const struct analysis *analysis);
 int analysis_slow_names(const struct analysis *analysis, const struct slow_fault *slow,
 			struct slow_names *names);
 
-/* The kernel stacks of sleeps in faults, see waits_list() and struct waits. */
-int analysis_waits(const struct analysis *analysis, struct wait_row **rows, size_t *nr,
-		   uint64_t *unknown_ns);
+/* The kernel stacks of sleeps in faults, and the tasks before waits for a CPU. */
+const struct waits *analysis_waits(const struct analysis *analysis);
 
 /* Service time (issue to completion) of the requests of targets. */
 struct block_figures {

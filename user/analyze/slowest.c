@@ -264,9 +264,12 @@ int slow_names_fill(struct slow_names *names, const struct slow_fault *slow,
 	*names = (struct slow_names){ 0 };
 	longest_fault_set(&longest, fault);
 	err = longest_names_fill(&names->place, &longest, &slow->place, grouping, waits);
-	for (i = 0; i < fault->nr_spans; i++)
+	for (i = 0; i < fault->nr_spans; i++) {
 		if (fault->spans[i].wait && part_has(fault->spans[i].part, PART_HAS_STACK))
 			names->waits[i] = &waits->rows[fault->spans[i].wait - 1];
+		if (fault->spans[i].task)
+			names->tasks[i] = &waits->tasks.rows[fault->spans[i].task - 1];
+	}
 	for (i = 0; i < fault->nr_requests && !err; i++) {
 		if (!is_of_other_file(fault, &fault->requests[i]))
 			continue;

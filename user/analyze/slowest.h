@@ -94,6 +94,8 @@ struct slow_names {
 	 * belong to the waits.
 	 */
 	const struct wait_row *waits[EXPLAIN_MAX_SPANS];
+	/* The process that had the CPU right before each of fault.spans; NULL: not known. */
+	const struct cpu_task_row *tasks[EXPLAIN_MAX_SPANS];
 	/* The file of each of fault.requests; NULL: that of the fault, none, or not known. */
 	char *files[EXPLAIN_MAX_REQUESTS];
 };

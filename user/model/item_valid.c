@@ -38,6 +38,7 @@ bool item_valid_event(const struct pfstat_event *event, size_t size)
 	const struct pfstat_task *task = (const void *)event;
 	const struct pfstat_page *page = (const void *)event;
 	const struct pfstat_userfault *userfault = (const void *)event;
+	const struct pfstat_cpu_task *cpu_task = (const void *)event;
 
 	if (size < sizeof(*event) || event->type >= PFSTAT_NR_EVENTS || event->size > size ||
 	    event->size != event_sizes[event->type])
@@ -50,6 +51,8 @@ bool item_valid_event(const struct pfstat_event *event, size_t size)
 	case PFSTAT_EVENT_PAGE:
 		return page->pages <= 1U << ORDER_MAX &&
 		       memchr(page->comm, '\0', sizeof(page->comm));
+	case PFSTAT_EVENT_CPU_TASK:
+		return memchr(cpu_task->comm, '\0', sizeof(cpu_task->comm));
 	case PFSTAT_EVENT_STACK:
 		return stack->frames <= PFSTAT_STACK_FRAMES;
 	case PFSTAT_EVENT_WAIT:

@@ -100,6 +100,8 @@ void report_exit(struct report *report)
 	report->longest = (struct longest_names){ 0 };
 	free(report->waits.rows);
 	report->waits = (struct report_waits){ 0 };
+	free(report->cpu_tasks.rows);
+	report->cpu_tasks = (struct report_cpu_tasks){ 0 };
 	free(report->extras.syscalls);
 	report->extras.syscalls = NULL;
 	report->extras.nr_syscalls = 0;
@@ -319,6 +321,16 @@ static void fill_evidence(struct report *report, const struct analysis *analysis
 	evidence->activity.stalled.active_max_ns = COUNT_NA;
 }
 
+static int fill_waits(struct report *report, const struct analysis *analysis)
+{
+	const struct waits *waits = analysis_waits(analysis);
+
+	report->waits.unknown_ns = waits->unknown_ns;
+	return waits_list(waits, &report->waits.rows, &report->waits.nr) ?:
+		       cpu_tasks_list(&waits->tasks, &report->cpu_tasks.rows,
+				      &report->cpu_tasks.nr);
+}
+
 int report_fill(struct report *report, const struct analysis *analysis,
 		const struct run_counters *counters)
 {
@@ -338,12 +350,11 @@ int report_fill(struct report *report, const struct analysis *analysis,
 	analysis_blocks(analysis, &report->blocks);
 	fill_evidence(report, analysis, counters);
 	analysis_contents(analysis, &report->contents);
-	return fill_pages(&report->pages, analysis)					?:
-		       fill_slowest(report, analysis, counters)				?:
-		       analysis_waits(analysis, &report->waits.rows, &report->waits.nr,
-				      &report->waits.unknown_ns) ?:
-		       fill_places(report->places, analysis)				?:
-		       fill_calls(&report->calls, analysis) ?:
-		       fill_extras(report, analysis, counters)				?:
+	return fill_pages(&report->pages, analysis)		?:
+		       fill_slowest(report, analysis, counters) ?:
+		       fill_waits(report, analysis)		?:
+		       fill_places(report->places, analysis)	?:
+		       fill_calls(&report->calls, analysis)	?:
+		       fill_extras(report, analysis, counters)	?:
 		       fill_groups(&report->groups, analysis);
 }

@@ -160,6 +160,15 @@ struct report_waits {
 	uint64_t unknown_ns; /* see struct waits */
 };
 
+/*
+ * The processes that had a CPU right before a thread that waited for it in a fault, the one that
+ * ran longest meanwhile first. report_exit() frees them.
+ */
+struct report_cpu_tasks {
+	struct cpu_task_row *rows;
+	size_t nr;
+};
+
 /* One of the longest faults, which the analysis owns. */
 struct report_slow {
 	const struct slow_fault *slow;
@@ -223,6 +232,7 @@ struct report {
 	struct longest_names longest; /* of evidence.tail.longest: those of the first of slowest */
 	struct contents_figures contents;
 	struct report_waits waits;
+	struct report_cpu_tasks cpu_tasks;
 	struct report_calls calls;
 	bool full;	  /* a text report has all tables, also empty ones */
 	unsigned int top; /* rows printed for groups and for system calls; 0: all */

@@ -154,6 +154,15 @@ static void print_userfault(const struct pfstat_userfault *userfault)
 		userfault->target, userfault->comm);
 }
 
+static void print_cpu_task(const struct pfstat_cpu_task *task)
+{
+	print_head(&task->event);
+	fprintf(out,
+		", \"off_ns\": %llu, \"ran_ns\": %llu, \"task_pid\": %u, \"task_tid\": %u, "
+		"\"comm\": \"%s\"}\n",
+		task->off_ns, task->ran_ns, task->task_pid, task->task_tid, task->comm);
+}
+
 /* No program sends it. */
 static void print_off_cpu_1(const struct pfstat_off_cpu_1 *interval)
 {

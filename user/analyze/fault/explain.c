@@ -374,12 +374,19 @@ static int explain_add_fault(struct explain *explain, const struct pfstat_fault 
 static int explain_add_interval(struct explain *explain, const struct pfstat_off_cpu *event)
 {
 	struct thread_state *thread = thread_table_get(&explain->threads, event->event.tid);
+	struct off_cpu_interval interval = { .event = *event };
 
 	if (!thread)
 		return -ENOMEM;
-	if (thread->wait_off_ns != event->off_ns)
-		return off_cpu_queue_add(&thread->off_cpu, event, 0, WAIT_UNKNOWN);
-	return off_cpu_queue_add(&thread->off_cpu, event, thread->wait, thread->wait_kind);
+	if (thread->wait_off_ns == event->off_ns) {
+		interval.wait = thread->wait;
+		interval.kind = thread->wait_kind;
+	}
+	if (thread->task_off_ns == event->off_ns) {
+		interval.task = thread->task;
+		interval.task_ran_ns = thread->task_ran_ns;
+	}
+	return off_cpu_queue_add(&thread->off_cpu, &interval);
 }
 
 int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_t wait,
@@ -392,6 +399,18 @@ int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_
 	thread->wait = wait;
 	thread->wait_kind = kind;
 	thread->wait_off_ns = off_ns;
+	return 0;
+}
+
+int explain_cpu_task(struct explain *explain, const struct pfstat_cpu_task *event, uint32_t task)
+{
+	struct thread_state *thread = thread_table_get(&explain->threads, event->event.tid);
+
+	if (!thread)
+		return -ENOMEM;
+	thread->task = task;
+	thread->task_ran_ns = event->ran_ns;
+	thread->task_off_ns = event->off_ns;
 	return 0;
 }
 

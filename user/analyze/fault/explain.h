@@ -72,6 +72,9 @@ struct explain_span {
 	bool on_cpu;	/* reclaim only; the other parts are off the CPU */
 	uint32_t wait;	/* the kernel stack of a sleep, see waits.h; 0: not known */
 	uint32_t waker; /* the thread that ended the sleep; 0: not known, or not a thread */
+	/* PART_RUNQUEUE: the task that had the CPU right before, see cpu_tasks.h; 0: not known */
+	uint32_t task;
+	uint64_t task_ran_ns; /* of this span, it ran at least so long */
 };
 
 /* A call of a file operation. Calls do not overlap; in time order. */
@@ -166,6 +169,8 @@ int explain_event(struct explain *explain, const struct pfstat_event *event);
 /* The thread went to sleep at off_ns with the kernel stack `wait`; its interval follows. */
 int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_t wait,
 		 enum wait_kind kind);
+/* `task` had the CPU that the thread got after off_ns. Its interval follows. */
+int explain_cpu_task(struct explain *explain, const struct pfstat_cpu_task *event, uint32_t task);
 /* The thread does something else, so its fault is over unless it is to be retried. */
 int explain_leave(struct explain *explain, uint32_t tid);
 /* Emits the faults of a file whose inode belongs to another file from now on. */

@@ -182,6 +182,23 @@ static enum cpu_wait cpu_wait_of(const struct pfstat_off_cpu *event)
 							       CPU_WAIT_IDLE;
 }
 
+static void fault_builder_note_cpu_wait(struct explained *fault,
+					const struct off_cpu_interval *interval,
+					struct explain_span *span)
+{
+	const struct pfstat_off_cpu *event = &interval->event;
+	const enum cpu_wait kind = cpu_wait_of(event);
+	uint64_t ran_from_ns = item_elapsed(interval->task_ran_ns, event->event.ns);
+
+	fault->cpu_waits[kind]++;
+	fault->cpu_waits_ns[kind] += span->to_ns - span->from_ns;
+	span->task = interval->task;
+	if (ran_from_ns < span->from_ns)
+		ran_from_ns = span->from_ns;
+	if (interval->task && interval->task_ran_ns)
+		span->task_ran_ns = item_elapsed(ran_from_ns, span->to_ns);
+}
+
 static bool is_same_request(const struct pfstat_block *request, const struct pfstat_block *other)
 {
 	return request->issue_ns == other->issue_ns && request->sector == other->sector &&
@@ -246,19 +263,17 @@ void fault_builder_add_interval(struct fault_builder *builder,
 	nr = off_cpu_split(&inside, matches, nr_matches, spans);
 	for (i = 0; i < nr; i++) {
 		spans[i].wait = interval->wait;
-		spans[i].waker = spans[i].part == PART_RUNQUEUE ? 0 : event->waker;
-		if (spans[i].part == PART_RUNQUEUE) {
-			fault->cpu_waits[cpu_wait_of(event)]++;
-			fault->cpu_waits_ns[cpu_wait_of(event)] +=
-				spans[i].to_ns - spans[i].from_ns;
-		}
+		if (spans[i].part == PART_RUNQUEUE)
+			fault_builder_note_cpu_wait(fault, interval, &spans[i]);
+		else
+			spans[i].waker = event->waker;
 		fault_builder_add_asleep(builder, spans[i], reclaims);
 	}
 }
 
 void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns)
 {
-	struct explain_span span = { from_ns, to_ns, PART_RESIDUE, false, 0, 0 };
+	struct explain_span span = { .from_ns = from_ns, .to_ns = to_ns, .part = PART_RESIDUE };
 
 	if (fault_builder_clip(builder, &span.from_ns, &span.to_ns))
 		fault_builder_add_span(builder, &span);
@@ -267,7 +282,7 @@ void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_
 uint64_t fault_builder_add_lost(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns,
 				uint64_t lost_ns)
 {
-	struct explain_span span = { from_ns, to_ns, PART_RESIDUE, false, 0, 0 };
+	struct explain_span span = { .from_ns = from_ns, .to_ns = to_ns, .part = PART_RESIDUE };
 
 	if (!lost_ns || !fault_builder_clip(builder, &span.from_ns, &span.to_ns))
 		return 0;

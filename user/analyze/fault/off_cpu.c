@@ -13,7 +13,7 @@
 #include "analyze/fault/off_cpu.h"
 #include "model/item.h"
 
-#define FIRST_CAPACITY 4U
+#define FIRST_CAPACITY 2U
 
 /* TASK_UNINTERRUPTIBLE, also in TASK_KILLABLE; include/linux/sched.h. */
 #define STATE_UNINTERRUPTIBLE 0x2U
@@ -96,9 +96,10 @@ static void off_cpu_queue_trim(struct off_cpu_queue *queue)
 	queue->counted -= done;
 }
 
-int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *event,
-		      uint32_t wait, enum wait_kind kind)
+int off_cpu_queue_add(struct off_cpu_queue *queue, const struct off_cpu_interval *interval)
 {
+	const struct pfstat_off_cpu *event = &interval->event;
+	struct off_cpu_interval *added;
 	int err;
 
 	if (queue->count == OFF_CPU_QUEUE_MAX)
@@ -108,13 +109,10 @@ int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *
 		if (err)
 			return err;
 	}
-	*off_cpu_queue_at(queue, queue->count++) = (struct off_cpu_interval){
-		.event = *event,
-		.lost_ns = lost_before(queue, event),
-		.wait = wait,
-		.kind = kind,
-		.lost_from_ns = queue->last_ns,
-	};
+	added = off_cpu_queue_at(queue, queue->count++);
+	*added = *interval;
+	added->lost_ns = lost_before(queue, event);
+	added->lost_from_ns = queue->last_ns;
 	queue->last_ns = event->event.ns;
 	if (event->total_ns) {
 		queue->total_ns = event->total_ns;
@@ -311,8 +309,9 @@ size_t off_cpu_split(const struct off_cpu_interval *interval,
 		if (nr && spans[nr - 1].part == part)
 			spans[nr - 1].to_ns = edges[i + 1];
 		else
-			spans[nr++] =
-				(struct explain_span){ edges[i], edges[i + 1], part, false, 0, 0 };
+			spans[nr++] = (struct explain_span){ .from_ns = edges[i],
+							     .to_ns = edges[i + 1],
+							     .part = part };
 	}
 	return nr;
 }

@@ -13,15 +13,17 @@
 #include "analyze/fault/explain.h"
 #include "analyze/fault/requests.h"
 
-/* Intervals in a queue: 18 KiB. A thread may sleep often and never fault. */
+/* Intervals in a queue: 22 KiB. A thread may sleep often and never fault. */
 #define OFF_CPU_QUEUE_MAX 256U
 
 struct off_cpu_interval {
 	struct pfstat_off_cpu event;
 	uint64_t lost_ns; /* off-CPU time before it, by its total_ns, for which there is no event */
-	uint32_t wait;	  /* its kernel stack, see waits.h; 0: not known */
-	enum wait_kind kind;   /* by this stack */
 	uint64_t lost_from_ns; /* the lost intervals lie between lost_from_ns and event.off_ns */
+	uint64_t task_ran_ns;  /* the task, until event.event.ns; 0: not known */
+	uint16_t task;	       /* that had the CPU right before, see cpu_tasks.h; 0: not known */
+	uint16_t wait;	       /* its kernel stack, see waits.h; 0: not known */
+	enum wait_kind kind;   /* by this stack */
 };
 
 /*
@@ -43,9 +45,11 @@ struct off_cpu_queue {
 };
 
 void off_cpu_queue_exit(struct off_cpu_queue *queue);
-/* Intervals come in time order. A full queue drops its oldest. Returns 0 or -ENOMEM. */
-int off_cpu_queue_add(struct off_cpu_queue *queue, const struct pfstat_off_cpu *event,
-		      uint32_t wait, enum wait_kind kind);
+/*
+ * Intervals come in time order, without their lost_ns and lost_from_ns. A full queue drops its
+ * oldest. Returns 0 or -ENOMEM.
+ */
+int off_cpu_queue_add(struct off_cpu_queue *queue, const struct off_cpu_interval *interval);
 /* Returns the oldest unused interval, valid until the next call; NULL: there is none. */
 const struct off_cpu_interval *off_cpu_queue_oldest(const struct off_cpu_queue *queue);
 /* A fault has used the oldest unused interval, or no fault will. */

@@ -23,8 +23,12 @@ struct thread_state {
 	struct off_cpu_queue off_cpu;
 	struct reclaims reclaims; /* that no fault has used */
 	uint64_t wait_off_ns;	  /* the interval that the last kernel stack belongs to */
-	uint32_t wait;		  /* this stack, see waits.h */
+	uint64_t task_off_ns;	  /* the interval that the last task on the CPU belongs to */
+	uint64_t task_ran_ns;
+	uint16_t task;		  /* this task, see cpu_tasks.h */
+	uint16_t wait;		  /* this stack, see waits.h */
 	enum wait_kind wait_kind; /* by this stack */
+	bool any_unconfirmed;
 	struct attempt_chain chain;
 	struct fault_builder *fault; /* NULL: in no fault */
 	/*
@@ -32,7 +36,6 @@ struct thread_state {
 	 * and mm. The next event may reveal that an earlier one was lost.
 	 */
 	uint64_t unconfirmed_ns[NR_FAULT_CLASSES][3];
-	bool any_unconfirmed;
 };
 
 /* Emits the complete fault of a thread that is dropped. Returns 0 or a negative errno. */

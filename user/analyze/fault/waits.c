@@ -15,6 +15,7 @@ void waits_exit(struct waits *waits)
 {
 	hash_exit(&waits->ids, NULL);
 	free(waits->rows);
+	cpu_tasks_exit(&waits->tasks);
 	*waits = (struct waits){ 0 };
 }
 
@@ -40,6 +41,18 @@ int waits_find(struct waits *waits, const char *functions, uint32_t *id)
 	return 0;
 }
 
+int waits_find_event(struct waits *waits, const struct pfstat_wait *event, uint32_t *id,
+		     enum wait_kind *kind)
+{
+	int err = 0;
+
+	*id = 0;
+	if (event->event.flags & PFSTAT_WAIT_NAMED)
+		err = waits_find(waits, event->functions, id);
+	*kind = wait_kind_of(*id ? waits->rows[*id - 1].cause : NULL);
+	return err;
+}
+
 /* A sleep may have several spans, one after the other. @slept_ns: in its earlier spans. */
 static uint64_t waits_add_span(struct wait_row *row, const struct explain_span *span,
 			       enum fault_class class, uint64_t slept_ns)
@@ -62,6 +75,7 @@ void waits_add_fault(struct waits *waits, const struct explained *fault)
 	const struct explain_span *span;
 	unsigned int i;
 
+	cpu_tasks_add_fault(&waits->tasks, fault);
 	for (i = 0; i < fault->nr_spans; i++) {
 		span = &fault->spans[i];
 		if (!i || span[-1].wait != span->wait || span[-1].to_ns != span->from_ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The kernel stacks with which threads slept in faults, and the time of each. Only time that no
- * block request explains is added: the parts foreign, blocked, handler, reclaim and
- * residue. Bounded.
+ * block request explains is added: the parts foreign, blocked, handler, reclaim and residue. Also
+ * the processes for which threads waited for a CPU. Bounded.
  */
 #ifndef PFSTAT_USER_WAITS_H
 #define PFSTAT_USER_WAITS_H
@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/fault/cpu_tasks.h"
 #include "analyze/fault/explain.h"
 #include "util/hash.h"
 
@@ -31,11 +32,15 @@ struct waits {
 	struct wait_row *rows; /* of id 1, 2, … */
 	size_t nr, room;
 	uint64_t unknown_ns; /* of the parts foreign and blocked: no stack is known */
+	struct cpu_tasks tasks;
 };
 
 void waits_exit(struct waits *waits);
 /* Sets *id to the number of a stack, or to 0 if there are too many. Returns 0 or -ENOMEM. */
 int waits_find(struct waits *waits, const char *functions, uint32_t *id);
+/* The stack of an event. One whose functions have no name counts as unknown. 0 or -ENOMEM. */
+int waits_find_event(struct waits *waits, const struct pfstat_wait *event, uint32_t *id,
+		     enum wait_kind *kind);
 void waits_add_fault(struct waits *waits, const struct explained *fault);
 /* A copy of the rows with time, longest first; the caller frees it. Returns 0 or -ENOMEM. */
 int waits_list(const struct waits *waits, struct wait_row **rows, size_t *nr);
