@@ -267,6 +267,18 @@ static void add_story(struct analysis *analysis)
 		.state = 2,
 		.waker = 8,
 	};
+	const struct pfstat_cpu_task task = {
+		.event = { .type = PFSTAT_EVENT_CPU_TASK,
+			   .size = sizeof(task),
+			   .pid = 1,
+			   .tid = 7,
+			   .ns = 950000 },
+		.off_ns = 330000,
+		.ran_ns = 40000,
+		.task_pid = 66,
+		.task_tid = 67,
+		.comm = "compiler",
+	};
 	const struct pfstat_record record = {
 		.op = PFSTAT_OP_FAULT,
 		.class = PFSTAT_CLASS_DISK,
@@ -288,6 +300,7 @@ static void add_story(struct analysis *analysis)
 	add_item(analysis, ITEM_EVENT, &block, 300000);
 	add_item(analysis, ITEM_EVENT, &disk, 320000);
 	add_wait(analysis, 330000, "rwsem_down_read_slowpath<lock_mm_and_find_vma");
+	add_item(analysis, ITEM_EVENT, &task, 950000);
 	add_item(analysis, ITEM_EVENT, &lock, 950000);
 	add_item(analysis, ITEM_RECORD, &record, 1000000);
 }
@@ -319,6 +332,13 @@ TEST(test_a_slow_fault_has_its_requests_its_wakers_and_its_stacks)
 			/* A request, or the lack of a CPU, explains it. */
 			ck_assert_uint_ne(fault->spans[i].wait, 0);
 			ck_assert_ptr_null(names.waits[i]);
+			if (fault->spans[i].to_ns == 950000) {
+				ck_assert_str_eq(names.tasks[i]->comm, "compiler");
+				ck_assert_uint_eq(names.tasks[i]->pid, 66);
+				ck_assert_uint_eq(fault->spans[i].task_ran_ns, 40000);
+			} else {
+				ck_assert_ptr_null(names.tasks[i]);
+			}
 			continue;
 		}
 		locks++;

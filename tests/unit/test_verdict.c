@@ -653,6 +653,50 @@ TEST(test_waits_for_a_cpu)
 	check_no_cause(&s, "cpu-wait");
 }
 
+/* After check_cause() of the same rule. */
+static void check_remedy(struct sample *s, const char *rule, const char *remedy)
+{
+	ck_assert_msg(strstr(cause_of(s, rule)->remedy, remedy), "\"%s\" is not in: %s", remedy,
+		      cause_of(s, rule)->remedy);
+}
+
+TEST(test_a_wait_for_a_cpu_names_the_task_that_ran)
+{
+	struct cpu_task_row rows[] = {
+		{ .pid = 77, .comm = "compiler", .total_ns = 90 * MS, .ran_ns = 80 * MS },
+		{ .pid = 3, .comm = "kworker/0:1", .total_ns = 9 * MS, .ran_ns = MS },
+	};
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 100, PART_RUNQUEUE, 100 * MS);
+	s.report.evidence.cpu_waits[CPU_WAIT_TASK].total_ns = 100 * MS;
+	s.report.cpu_tasks = (struct report_cpu_tasks){ rows, 2 };
+	check_cause(&s, "cpu-wait", true,
+		    "other tasks ran there. Of 100.0 ms of waits, compiler (pid 77) ran there for "
+		    "at least 80.0 ms.");
+	check_remedy(&s, "cpu-wait", "keep compiler (pid 77) off these CPUs");
+	rows[0].recorded = true;
+	check_cause(&s, "cpu-wait", true, "compiler (pid 77) ran there");
+	check_remedy(&s, "cpu-wait", "compiler (pid 77) is of the program itself: fewer threads");
+	rows[0].recorded = false;
+	rows[0].kernel = true;
+	check_cause(&s, "cpu-wait", true, "the kernel thread compiler (pid 77) ran there");
+	check_remedy(&s, "cpu-wait", "fewer threads, or CPUs");
+	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->remedy, "compiler"));
+	rows[0].kernel = false;
+	rows[0].ran_ns = 9 * MS; /* others ran for most of the time */
+	check_cause(&s, "cpu-wait", true, "other tasks ran there.");
+	check_remedy(&s, "cpu-wait", "names these tasks");
+	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->text, "compiler"));
+	rows[0].ran_ns = 80 * MS;
+	s.report.evidence.cpu_waits[CPU_WAIT_TASK].total_ns = 0;
+	s.report.evidence.cpu_waits[CPU_WAIT_IDLE].total_ns = 100 * MS;
+	check_cause(&s, "cpu-wait", true, "no other task ran there");
+	check_remedy(&s, "cpu-wait", "idle states");
+	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->text, "compiler"));
+}
+
 TEST(test_locks_are_not_certain)
 {
 	struct sample s;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/view.h"
+#include "util/utf8.h"
 
 /* If a larger share of the faults' time waited for a CPU, the report prints a warning. */
 #define NOISE_MAX	0.10
@@ -339,4 +340,22 @@ char *view_syscall_name(const struct report *run, uint32_t number)
 int view_syscall_number(const struct report *run, const char *name)
 {
 	return seccomp_syscall_resolve_name_arch(view_architecture(run), name);
+}
+
+const char *view_cpu_task_name(char *text, const struct cpu_task_row *row)
+{
+	const char *kind = row->kernel ? "the kernel thread " : "";
+	const char *name = row->comm[0] ? row->comm : "a process";
+	char printable[sizeof(row->comm)] = { 0 };
+	size_t i, length;
+
+	for (i = 0; name[i]; i += length ?: 1) {
+		length = utf8_printable(name + i, strlen(name + i));
+		if (length)
+			memcpy(printable + i, name + i, length);
+		else
+			printable[i] = '?';
+	}
+	snprintf(text, VIEW_CPU_TASK, "%s%s (pid %" PRIu32 ")", kind, printable, row->pid);
+	return text;
 }

@@ -91,6 +91,10 @@ double view_noise_share(const struct report *run);
 /* True if events were lost, so that time counted as on the CPU may be off-CPU time. */
 bool view_cpu_at_most(const struct report *run);
 
+#define VIEW_CPU_TASK 160
+/* "NAME (pid N)". Returns @text, of VIEW_CPU_TASK bytes. */
+const char *view_cpu_task_name(char *text, const struct cpu_task_row *row);
+
 /* The part with the largest share of the group's time. */
 enum part view_main_part(const struct group *group);
 

@@ -151,6 +151,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "groups", json_groups(view) },
 		{ "requests", json_requests(run) },
 		{ "cpu_waits", json_cpu_waits(run) },
+		{ "cpu_tasks", json_cpu_tasks(run) },
 		{ "reclaims", json_reclaims(run) },
 		{ "contents", json_contents(run) },
 		{ "waits", json_waits(run) },

@@ -12,6 +12,8 @@ json_t *json_parts(const struct report *run);
 json_t *json_requests(const struct report *run);
 /* Returns a JSON null if the part runqueue is not known. */
 json_t *json_cpu_waits(const struct report *run);
+/* The processes that had a CPU before waits for it. */
+json_t *json_cpu_tasks(const struct report *run);
 /* Returns a JSON null without the hook for reclaim. */
 json_t *json_reclaims(const struct report *run);
 json_t *json_waits(const struct report *run);

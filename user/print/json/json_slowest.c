@@ -38,9 +38,12 @@ static json_t *slow_cpu_waits(const struct report *run, const struct explained *
 	return object;
 }
 
-static json_t *slow_interval(const struct slow_fault *slow, const struct explain_span *span,
-			     const struct wait_row *wait)
+static json_t *slow_interval(const struct report_slow *row, unsigned int i)
 {
+	const struct slow_fault *slow = row->slow;
+	const struct explain_span *span = &slow->fault.spans[i];
+	const struct wait_row *wait = row->names.waits[i];
+	const struct cpu_task_row *task = row->names.tasks[i];
 	const struct value_member members[] = {
 		{ "start_ns", value_count(span->from_ns) },
 		{ "duration_ns", value_count(span->to_ns - span->from_ns) },
@@ -50,6 +53,9 @@ static json_t *slow_interval(const struct slow_fault *slow, const struct explain
 		{ "waker_thread", value_text(slow_fault_thread(slow, span->waker)) },
 		{ "cause", value_text(wait ? wait->cause : NULL) },
 		{ "functions", json_functions(wait ? wait->functions : "") },
+		{ "cpu_task", value_count_if(task, task ? task->pid : 0) },
+		{ "cpu_task_name", value_text(task ? task->comm : NULL) },
+		{ "cpu_task_ran_ns", value_count_if(span->task_ran_ns, span->task_ran_ns) },
 		{ NULL, NULL },
 	};
 
@@ -66,8 +72,7 @@ static json_t *slow_intervals(const struct report_slow *row)
 		return json_null();
 	array = json_array();
 	for (i = 0; i < fault->nr_spans; i++)
-		array = value_appended(array, slow_interval(row->slow, &fault->spans[i],
-							    row->names.waits[i]));
+		array = value_appended(array, slow_interval(row, i));
 	return array;
 }
 

@@ -17,6 +17,8 @@
 #define MIB	   (1024.0 * 1024)
 #define SMALL_PART 0.01 /* of the time; left out of the short report */
 
+#define SHORT_CPU_TASKS 3
+
 static bool slept(const struct fault_figures *faults)
 {
 	return faults->whole.total_ns > fault_figures_cpu_ns(faults);
@@ -122,6 +124,29 @@ static void cpu_wait_note(FILE *out, const struct report *run)
 		fputc('\n', out);
 }
 
+/* Of several tasks in one wait, only the last one is known. */
+static void cpu_task_note(FILE *out, const struct report *run)
+{
+	const uint64_t least_ns = run->full ? 0 : SMALL_PART * run->faults.all.whole.total_ns;
+	const struct report_cpu_tasks *tasks = &run->cpu_tasks;
+	const struct cpu_task_row *row;
+	char name[VIEW_CPU_TASK];
+	size_t i, printed = 0;
+
+	for (i = 0; i < tasks->nr && (run->full || printed < SHORT_CPU_TASKS); i++) {
+		row = &tasks->rows[i];
+		if (row->total_ns < least_ns)
+			continue;
+		fprintf(out, "Waited %.2f ms for a CPU that %s had; ", row->total_ns / 1e6,
+			view_cpu_task_name(name, row));
+		if (row->ran_ns)
+			fprintf(out, "it ran for at least %.2f ms of them\n", row->ran_ns / 1e6);
+		else
+			fputs("its time there is not known\n", out);
+		printed++;
+	}
+}
+
 static void reclaim_note(FILE *out, const struct report *run)
 {
 	static const char *const names[PFSTAT_NR_RECLAIM_KINDS] = {
@@ -220,6 +245,7 @@ static void parts_notes(FILE *out, const struct report *run, const char *rows_no
 	failed_note(out, run);
 	standstill_text_notes(out, run);
 	cpu_wait_note(out, run);
+	cpu_task_note(out, run);
 	reclaim_note(out, run);
 	missing_note(out, run);
 }

@@ -205,6 +205,29 @@ static void slow_parts_text(struct slow_text *text, const struct report *run,
 		slow_text_add(text, ".");
 }
 
+static void slow_cpu_task_text(struct slow_text *text, const struct report_slow *row)
+{
+	const struct explained *fault = &row->slow->fault;
+	const struct explain_span *span;
+	const char *separator = "\nHad the CPU right before: ";
+	char name[VIEW_CPU_TASK];
+	unsigned int i;
+
+	for (i = 0; i < fault->nr_spans; i++) {
+		span = &fault->spans[i];
+		if (!row->names.tasks[i])
+			continue;
+		slow_text_add(text, "%s%s", separator,
+			      view_cpu_task_name(name, row->names.tasks[i]));
+		if (span->task_ran_ns)
+			slow_text_add(text, ", for at least %.1f µs of a wait of %.1f µs",
+				      span->task_ran_ns / 1e3, (span->to_ns - span->from_ns) / 1e3);
+		separator = "; ";
+	}
+	if (separator[0] == ';')
+		slow_text_add(text, ".");
+}
+
 static void slow_cpu_text(struct slow_text *text, const struct explained *fault)
 {
 	static const char *const names[NR_CPU_WAITS] = {
@@ -364,8 +387,10 @@ static int slow_fault_print(FILE *out, const struct report *run, size_t i, size_
 	slow_place_text(&text, run, row);
 	slow_kind_text(&text, run, fault);
 	slow_parts_text(&text, run, fault);
-	if (!view_source_is_perf(run))
+	if (!view_source_is_perf(run)) {
 		slow_cpu_text(&text, fault);
+		slow_cpu_task_text(&text, row);
+	}
 	slow_calls_text(&text, row->slow);
 	err = slow_text_close(&text, columns);
 	err = err ?: slow_spans(out, run, row);

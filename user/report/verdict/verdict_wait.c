@@ -13,6 +13,8 @@
 #include "util/array.h"
 
 #define KERNEL_SHARE 0.5
+/* Of the time that threads waited for a CPU, the task ran that is named. */
+#define CPU_TASK_SHARE 0.1
 
 bool verdict_wait_claim(struct verdict_cause *cause, const struct report *run,
 			const char *const *waits)
@@ -54,6 +56,37 @@ static enum cpu_wait main_cpu_wait(const struct report *run)
 	return CPU_WAIT_UNKNOWN;
 }
 
+/* The task that ran for most of the time that threads waited. NULL: none did for long. */
+static const struct cpu_task_row *main_cpu_task(const struct report *run)
+{
+	const struct cpu_task_row *row = run->cpu_tasks.rows;
+	const uint64_t waited_ns = run->faults.all.parts[PART_RUNQUEUE].total_ns;
+
+	/* The longest is the first. */
+	return run->cpu_tasks.nr && row->ran_ns >= CPU_TASK_SHARE * waited_ns ? row : NULL;
+}
+
+static void cpu_task_cause(struct verdict_cause *cause, const struct report *run,
+			   const struct cpu_task_row *task)
+{
+	const uint64_t waited_ns = run->faults.all.parts[PART_RUNQUEUE].total_ns;
+	char ran[VERDICT_SPAN], waited[VERDICT_SPAN], name[VIEW_CPU_TASK];
+
+	view_cpu_task_name(name, task);
+	verdict_add(cause, " Of %s of waits, %s ran there for at least %s.",
+		    verdict_span(waited, waited_ns), name, verdict_span(ran, task->ran_ns));
+	if (task->recorded)
+		verdict_advise(cause,
+			       "%s is of the program itself: fewer threads or processes at "
+			       "once, or CPUs of their own (taskset).",
+			       name);
+	else if (!task->kernel)
+		verdict_advise(cause,
+			       "keep %s off these CPUs (taskset, cpuset.cpus), give it less "
+			       "weight (nice, cpu.weight), or run fewer threads.",
+			       name);
+}
+
 bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *run,
 			   struct verdict_cause *cause)
 {
@@ -77,6 +110,7 @@ bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *r
 					      "cpu.max stopped it." },
 	};
 	const enum cpu_wait kind = main_cpu_wait(run);
+	const struct cpu_task_row *task = main_cpu_task(run);
 
 	(void)verdict;
 	if (!verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_RUNQUEUE)) ||
@@ -87,6 +121,8 @@ bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *r
 		      "for %.0f %% of the faults' time the thread could run, but had no CPU%s",
 		      100 * cause->weight, kinds[kind].text);
 	verdict_advise(cause, "%s", kinds[kind].remedy);
+	if (kind == CPU_WAIT_TASK && task)
+		cpu_task_cause(cause, run, task);
 	return true;
 }
 
