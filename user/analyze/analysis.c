@@ -4,10 +4,7 @@
  * of explain.c to the figures and the listeners. Pure: no I/O, no clock.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/analysis.h"
 #include "analyze/fault/requests.h"
