@@ -50,7 +50,7 @@ TEST(test_faults_that_are_not_replayed_are_in_the_total)
 	advise.accesses.unplaced_ns = 2000;
 	advise.accesses.not_repeated = 5;
 	advise.accesses.not_repeated_ns = 1000;
-	ck_assert(prints("replayed: 3 of 10 faults of files, 50.0 % of their time"));
+	ck_assert(prints("replayed: 3 of 10 file faults, 50.0 % of their time"));
 }
 
 TEST(test_the_best_candidate_has_its_interval)

@@ -163,9 +163,9 @@ TEST(test_each_candidate_names_the_change_to_make)
 		{ "random", "call madvise(address, length, MADV_RANDOM) after the mmap(2) of /f, "
 			    "and remove other advice about it" },
 		{ "read-ahead 512K", "echo 512 > /sys/x before the program opens /f; this applies "
-				     "to all files of the device" },
+				     "to all files on the device" },
 		{ "fault-around 16K", "echo 16384 > /sys/kernel/debug/fault_around_bytes; this "
-				      "applies to all programs of the machine" },
+				      "applies to all programs on the machine" },
 	};
 	char text[512];
 	size_t i;

@@ -483,7 +483,7 @@ TEST(test_a_file_that_is_not_the_recorded_one_is_left_out)
 	ck_assert_str_eq(reason_now(), "it is shorter than it was");
 	make_data("other", PAGES);
 	ck_assert_int_eq(rename("other", path), 0);
-	ck_assert_str_eq(reason_now(), "another file has its name now");
+	ck_assert_str_eq(reason_now(), "another file has this name now");
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_str_eq(reason_now(), "it does not exist any more");
 }

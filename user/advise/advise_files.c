@@ -43,15 +43,15 @@ static const char *cold_reason(const struct mapping *mapping)
 	uint64_t resident = 0;
 
 	if (!file_cache_is_visible(mapping->fd))
-		return "the kernel does not report its cached pages to this user; run as root";
+		return "the kernel does not show this user the cached pages; run as root";
 	switch (file_cache_make_cold(mapping, &signals_caught, &resident)) {
 	case 0:
 	case -EINTR:
 		return NULL;
 	case -EBUSY:
-		return "other processes keep pages of it in the page cache";
+		return "other processes keep the pages in the page cache";
 	default:
-		return "its pages cannot be dropped from the page cache";
+		return "the pages cannot be dropped from the page cache";
 	}
 }
 
@@ -87,7 +87,7 @@ static void file_check(const struct recorded_accesses *accesses, struct accessed
 	if (file_cache_is_all(mapping.fd))
 		file->cold = false;
 	if (mapping.inode != file->inode)
-		file->left_out = "another file has its name now";
+		file->left_out = "another file has this name now";
 	else if (mapping.pages < file->pages)
 		file->left_out = "it is shorter than it was";
 	else if (file->cold)
@@ -154,17 +154,17 @@ static int message_of_none(const struct recorded_accesses *accesses, const char 
 		return message(STATUS_FAILED, "cannot replay %s: %s", file->path, file->left_out);
 	if (path)
 		return message(STATUS_FAILED,
-			       "no fault of %s was recorded; see 'pfdrive report --by file'", path);
+			       "no fault on %s was recorded; see 'pfdrive report --by file'", path);
 	if (any_faults(accesses))
 		return message(STATUS_FAILED,
-			       "no fault of a data file was recorded; name a file with --file, "
+			       "no fault on a data file was recorded; name a file with --file, "
 			       "see 'pfdrive report --by file'");
 	if (accesses->unplaced)
 		return message(STATUS_FAILED,
 			       "cannot replay %" PRIu64 " faults: the recording lacks their "
 			       "mappings; record it again",
 			       accesses->unplaced);
-	return message(STATUS_FAILED, "no fault of a file was recorded");
+	return message(STATUS_FAILED, "no file fault was recorded");
 }
 
 /* Without a path, small files such as that of the dynamic linker are not worth a call. */
@@ -220,7 +220,7 @@ static int file_drop(const struct accessed_file *file)
 			       "%" PRIu64 " pages of %s stay in the page cache; stop the programs "
 			       "that map it",
 			       resident, file->path);
-	return err ? message(STATUS_FAILED, "cannot drop the cached pages of %s: %s", file->path,
+	return err ? message(STATUS_FAILED, "cannot drop %s from the page cache: %s", file->path,
 			     strerror(-err)) :
 		     STATUS_OK;
 }

@@ -46,7 +46,7 @@ static void print_recording(FILE *out, const struct advise *advise)
 	}
 	fprintf(out,
 		"Recorded: %.3f ms; replayed: %" PRIu64 " of %" PRIu64
-		" faults of files, %.1f %% of their time\n",
+		" file faults, %.1f %% of their time\n",
 		recorded_ns(advise) / 1e6, replayed, faults, ns > 0 ? 100 * replayed_ns / ns : 0);
 	fprintf(out, "Replayed as recorded: %.3f ms, in %u rounds\n",
 		advise->ranking.anchor_ns / 1e6, advise->options.rounds);
@@ -60,7 +60,7 @@ static void print_files(FILE *out, const struct recorded_accesses *accesses)
 
 	for (i = 0; i < accesses->nr_files; i++) {
 		file = &accesses->files[i];
-		snprintf(rest, sizeof(rest), "%" PRIu64 " faults of stores are replayed as reads",
+		snprintf(rest, sizeof(rest), "%" PRIu64 " store faults are replayed as reads",
 			 file->stores);
 		if (file->advised)
 			print_file_line(out, "Advised", file->path, file->stores ? rest : "");
@@ -88,8 +88,8 @@ static void print_losses(FILE *out, const struct recorded_accesses *accesses)
 				"LOST %" PRIu64 " EVENTS OF EBPF: SLEEPS MAY BE MISSING\n",
 			accesses->events_lost);
 	if (!accesses->have_bpf)
-		fputs("No eBPF: the program's advice and the waits of its threads for each other "
-		      "are not known, and its time between faults is repeated as sleep\n",
+		fputs("No eBPF: the program's advice and the waits between threads are not known, "
+		      "and the time between faults is repeated as sleep\n",
 		      out);
 	else if (!accesses->have_advice)
 		fputs("The recording does not have the program's advice, so the control has none\n",
@@ -106,15 +106,15 @@ static void print_unknown_advice(FILE *out, const struct recorded_accesses *acce
 			   accesses->files[accesses->mappings[i].file].advised;
 	if (unknown)
 		fprintf(out,
-			"The advice of %zu mappings from before the recording is not known, so the "
-			"control has none for them; record with the module\n",
+			"The advice for %zu mappings from before the recording is not known, so "
+			"the control has none for them; record with the module\n",
 			unknown);
 }
 
 static void print_hidden(FILE *out, const struct recorded_accesses *accesses)
 {
 	if (accesses->populated)
-		fputs("Hidden: the program called MADV_POPULATE_READ, so its accesses caused no "
+		fputs("Hidden: the program called MADV_POPULATE_READ, so accesses caused no "
 		      "faults; all savings are at most these. Record it without that call\n",
 		      out);
 	else if (accesses->around_pages)
@@ -186,7 +186,7 @@ static void print_exceptions(FILE *out, const struct advise *advise)
 	for (i = 0; i < advise->ranking.nr; i++) {
 		row = &advise->ranking.rows[i];
 		if (row->refused)
-			fprintf(out, "REFUSED, under %s: %" PRIu64 " calls of madvise(2): %s\n",
+			fprintf(out, "REFUSED, under %s: %" PRIu64 " madvise(2) calls: %s\n",
 				advise->candidates[row->candidate].name, row->refused,
 				strerror(row->refused_errno));
 	}

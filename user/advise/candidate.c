@@ -105,11 +105,11 @@ void candidate_remedy(const struct candidate *candidate, const char *file, const
 	if (candidate->readahead_bytes >= 0)
 		snprintf(text, size,
 			 "echo %" PRId64 " > %s before the program opens %s; this applies to all "
-			 "files of the device",
+			 "files on the device",
 			 candidate->readahead_bytes / KIB, setting, file);
 	if (candidate->around_bytes >= 0)
 		snprintf(text, size,
 			 "echo %" PRId64 " > " FAULT_AROUND_SETTING
-			 "; this applies to all programs of the machine",
+			 "; this applies to all programs on the machine",
 			 candidate->around_bytes);
 }

@@ -69,11 +69,11 @@ static const struct argp advise_argp = {
 	.options = argp_options,
 	.parser = advise_parse_option,
 	.args_doc = "RECORDING",
-	.doc = "Replays the accesses of all threads and files of a recording under several kinds "
-	       "of advice, read-ahead and fault-around, and ranks these by the run time that each "
+	.doc = "Replays the accesses by all threads to all files in a recording under different "
+	       "advice, read-ahead and fault-around, and ranks these by the run time that each "
 	       "would save.\vThe files are only read. Record with --fault-around off, so that the "
-	       "recording has each accessed page. The module is not required. Settings of the "
-	       "machine are tried only as root, and restored.",
+	       "recording has each accessed page. The module is not required. Machine settings are "
+	       "tried only as root, and restored.",
 };
 
 static int advise_print(const struct advise_arguments *arguments, const struct advise *advise)

@@ -47,17 +47,17 @@ enum key {
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Replay:", 1 },
 	{ "file", KEY_FILE, "PATH", 0,
-	  "replay the faults of this recorded file (default: the one whose faults took longest)",
+	  "replay the faults on this recorded file (default: the one whose faults took longest)",
 	  1 },
 	{ "on", KEY_ON, "PATH", 0, "touch this file instead of the recorded one", 1 },
 	{ "pace", KEY_PACE, "recorded|none", 0,
 	  "keep the recorded time between faults, or none (default recorded)", 1 },
 	{ "cache", KEY_CACHE, "cold|warm", 0,
-	  "state of the page cache before the replay (default cold)", 1 },
+	  "page cache state before the replay (default cold)", 1 },
 	{ NULL, 0, NULL, 0, "Policy:", 2 },
 	{ "advise", KEY_ADVISE, "ADVICE", 0, "madvise(2): " POLICY_ADVICE_NAMES, 2 },
 	{ "read-ahead", KEY_READAHEAD, "SIZE", 0,
-	  "read-ahead of this file, instead of that of its device", 2 },
+	  "read-ahead for this file, instead of the device's", 2 },
 	{ "populate", KEY_POPULATE, NULL, 0, "read and map the whole file first", 2 },
 	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
 	  "off: each page faults separately (default keep)", 2 },
@@ -184,7 +184,7 @@ static int message_of_readahead(const char *path, int err)
 	if (err == -EOPNOTSUPP)
 		return message(STATUS_FAILED,
 			       "--read-ahead: the file system of %s has no "
-			       "read-ahead setting of its own",
+			       "separate read-ahead setting",
 			       path);
 	return workload_file_message(path, err);
 }

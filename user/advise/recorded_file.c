@@ -89,13 +89,13 @@ static int recorded_file_take_name(struct recorded_file *file, const struct grou
 static int recorded_file_report_none(const char *path, bool all_kept)
 {
 	if (!path)
-		return message(STATUS_FAILED, "no fault of a file was recorded");
+		return message(STATUS_FAILED, "no file fault was recorded");
 	if (all_kept)
 		return message(STATUS_FAILED,
-			       "no fault of %s was recorded; see 'pfdrive report --by file'", path);
+			       "no fault on %s was recorded; see 'pfdrive report --by file'", path);
 	return message(
 		STATUS_FAILED,
-		"cannot select %s: a report distinguishes %d files, and this is not one of them; "
+		"cannot select %s: a report distinguishes only %d files, not this one; "
 		"see 'pfdrive report --by file'",
 		path, GROUPS_MAX);
 }
@@ -213,7 +213,7 @@ static int recorded_file_collect(struct recorded_file *file, const char *recordi
 	/* It was read twice: the file of that name may be another one the second time. */
 	if (!status && !file->replay.count)
 		status = message(STATUS_FAILED,
-				 "%s has no fault of %s any more: another process changed it",
+				 "%s has no fault on %s any more: another process changed it",
 				 recording, file->path);
 	replay_order(&file->replay);
 	return status;

@@ -198,7 +198,7 @@ static int start_threads(struct replay_child *child)
 	}
 	pthread_attr_destroy(&attributes);
 	if (err)
-		return child_fails(child, -err, "start", "the threads of the replay");
+		return child_fails(child, -err, "start", "the replay threads");
 	while (__atomic_load_n(&child->ready, __ATOMIC_ACQUIRE) < plan->nr_threads &&
 	       !signals_caught)
 		nanosleep(&moment, NULL);
@@ -303,7 +303,7 @@ static int outcome_take(const struct outcome *outcome, int wait_status,
 			struct repetition_figures *figures, struct why *why)
 {
 	if (WIFSIGNALED(wait_status)) {
-		why_set(why, "read a page of a file");
+		why_set(why, "read a file page");
 		return WTERMSIG(wait_status) == SIGBUS ? -EIO : WTERMSIG(wait_status);
 	}
 	*why = outcome->why;

@@ -127,19 +127,19 @@ static void print_advice(FILE *out, const struct recorded_file *file,
 			 const struct replayed *replayed)
 {
 	if (replayed->advised)
-		fputs("Advice: that of --advise, instead of the program's\n", out);
+		fputs("Advice: from --advise, instead of the program's\n", out);
 	else if (!file->have_advice)
 		fputs("Advice: the program's advice is not known (recorded without eBPF, or by an "
 		      "older pfdrive); if the program called madvise(2), this is not a control\n",
 		      out);
 	else
 		fprintf(out,
-			"Advice: %zu recorded calls of madvise(2) and flags of mappings "
+			"Advice: %zu recorded madvise(2) calls and mapping flags "
 			"repeated\n",
 			replayed->nr_advices);
 	if (!replayed->advised && file->no_advice)
 		fprintf(out,
-			"Advice: that of %zu mappings from before the recording is not known; if "
+			"Advice: not known for %zu mappings from before the recording; if "
 			"they had any, this is not a control\n",
 			file->no_advice);
 	if (replayed->nr_refused)
