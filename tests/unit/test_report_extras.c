@@ -161,11 +161,11 @@ TEST(test_tables_of_one_run)
 
 	open_sample(&sample);
 	text = sample_print(REPORT_TABLE, &sample.run.report, 1);
-	check_line(text, "minflt 1", "minflt 100 98 +2 returns of handle_mm_fault(); differs:");
+	check_line(text, "minflt 1", "minflt 100 98 +2 handle_mm_fault() returns; differs:");
 	ck_assert_ptr_nonnull(strstr(text, "UNEXPLAINED"));
 	check_line(text, "nvcsw 7", "nvcsw 7 7 0 off-CPU intervals, asleep");
 	check_line(text, "maxrss",
-		   "maxrss KiB n/a n/a - maximum of the process; eBPF has no event");
+		   "maxrss KiB n/a n/a - process maximum; eBPF has no event");
 	check_line(text, "L1D read", "L1D read 2000 30 1.5% 50.0%");
 	check_line(text, "L1D write", "L1D write not available not available - -");
 	check_line(text, "dTLB write", "dTLB write not available 0 - 50.0%");

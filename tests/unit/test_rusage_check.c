@@ -82,10 +82,10 @@ TEST(test_lost_events_are_the_reason_for_differences)
 	open_fixture(&f);
 	f.counters.counts[PFSTAT_COUNT_EVENTS_LOST] = 3;
 	compare(&f);
-	ck_assert_str_eq(f.lines[USAGE_NVCSW].reason, "events of eBPF were lost");
-	ck_assert_str_eq(f.lines[USAGE_NIVCSW].reason, "events of eBPF were lost");
-	ck_assert_str_eq(f.lines[USAGE_INBLOCK].reason, "events of eBPF were lost");
-	ck_assert_str_eq(f.lines[USAGE_CPU].reason, "events of eBPF were lost");
+	ck_assert_str_eq(f.lines[USAGE_NVCSW].reason, "eBPF events were lost");
+	ck_assert_str_eq(f.lines[USAGE_NIVCSW].reason, "eBPF events were lost");
+	ck_assert_str_eq(f.lines[USAGE_INBLOCK].reason, "eBPF events were lost");
+	ck_assert_str_eq(f.lines[USAGE_CPU].reason, "eBPF events were lost");
 	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason); /* counted, not sent as events */
 	f.counters.events_skipped = 1;
 	compare(&f);
@@ -102,7 +102,7 @@ TEST(test_faults_without_a_perf_event_are_the_reason_if_no_sample_is_lost)
 	f.counters.hooks = 1U << HOOK_FAULT | 1U << HOOK_PERF;
 	compare(&f);
 	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason,
-			 "perf has no event for faults of get_user_pages()");
+			 "perf has no event for get_user_pages() faults");
 	f.counters.perf_user_only = true;
 	compare(&f);
 	ck_assert_str_eq(f.lines[USAGE_MAJFLT].reason,

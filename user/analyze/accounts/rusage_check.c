@@ -59,8 +59,8 @@ static const char *edge_reason(const struct run_counters *counters)
 		return "the program ran while watching began and ended";
 	return counters->hooked_only ?
 		       "a switch between the two starts or the two ends" :
-		       "getrusage also counts the child before its exec, and the last switch "
-		       "of each process";
+		       "getrusage also counts the child before the exec, and each process's last "
+		       "switch";
 }
 
 static void fill_times(struct usage_line *lines, const struct run_counters *counters,
@@ -80,7 +80,7 @@ static void fill_times(struct usage_line *lines, const struct run_counters *coun
 		"µs",
 		in(count_sum(counters->usage.utime_ns, counters->usage.stime_ns), US),
 		on_cpu_us(counters, seen),
-		seen->one_thread ? "time of the loop minus the time off the CPU" :
+		seen->one_thread ? "loop time minus the time off the CPU" :
 				   "not known for several threads or processes",
 		"getrusage's clock advances at ticks and switches; eBPF includes interrupts"
 	};
@@ -96,20 +96,20 @@ static const char *faults_reason(const struct run_counters *counters)
 	return counters->perf_user_only ?
 		       "perf does not show faults in system calls and get_user_pages() to this "
 		       "user" :
-		       "perf has no event for faults of get_user_pages()";
+		       "perf has no event for get_user_pages() faults";
 }
 
 static void fill_memory(struct usage_line *lines, const struct run_counters *counters)
 {
 	const char *const source = has_hook(counters, HOOK_PERF) ?
 					   "perf's minor-faults and major-faults" :
-					   "returns of handle_mm_fault()";
+					   "handle_mm_fault() returns";
 	const char *const reason = faults_reason(counters);
 
 	lines[USAGE_MAXRSS] =
 		(struct usage_line){ "maxrss", "maxrss_kb",
 				     "KiB",    in(counters->usage.maxrss_bytes, KIB),
-				     COUNT_NA, "maximum of the process; eBPF has no event",
+				     COUNT_NA, "process maximum; eBPF has no event",
 				     NULL };
 	lines[USAGE_MINFLT] = (struct usage_line){ "minflt",
 						   "minflt",
@@ -138,7 +138,7 @@ static void fill_io(struct usage_line *lines, const struct run_counters *counter
 				     "× 512 B",
 				     counters->usage.inblock,
 				     known ? seen->bytes_read / SECTOR : COUNT_NA,
-				     "read requests of its threads",
+				     "read requests by the threads",
 				     "requests not complete at the end, or stacked block devices" };
 	lines[USAGE_OUBLOCK] = (struct usage_line){
 		"oublock",
@@ -146,7 +146,7 @@ static void fill_io(struct usage_line *lines, const struct run_counters *counter
 		"× 512 B",
 		counters->usage.oublock,
 		known ? seen->bytes_written / SECTOR : COUNT_NA,
-		"write requests of its threads",
+		"write requests by the threads",
 		"getrusage counts pages that become dirty; they are written later, by other threads"
 	};
 }
@@ -188,7 +188,7 @@ static void fill_losses(struct usage_line *lines, const struct run_counters *cou
 		return;
 	if (counters->counts[PFSTAT_COUNT_EVENTS_LOST])
 		for (i = 0; i < ARRAY_SIZE(of_events); i++)
-			lines[of_events[i]].reason = "events of eBPF were lost";
+			lines[of_events[i]].reason = "eBPF events were lost";
 	if (counters->events_skipped) {
 		lines[USAGE_MINFLT].reason = "the kernel skipped eBPF programs";
 		lines[USAGE_MAJFLT].reason = lines[USAGE_MINFLT].reason;
