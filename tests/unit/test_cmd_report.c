@@ -422,7 +422,7 @@ TEST(test_file_missing_in_the_recording_is_refused)
 {
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "/lib/third.so", "-o", "report.txt"), 1);
-	text_file_check("err", "pfdrive: no fault of /lib/third.so was recorded; ");
+	text_file_check("err", "pfdrive: no fault on /lib/third.so was recorded; ");
 	ck_assert_int_eq(access("report.txt", F_OK), -1);
 	ck_assert_int_eq(RUN("run.pfs", "--file", "(anonymous memory)"), 1);
 	ck_assert_int_eq(RUN("-", "--file", "/lib/first.so"), 2);
@@ -478,7 +478,7 @@ TEST(test_malformed_counts_are_reported_as_unknown)
 
 	make_recording(ALL_HOOKS, DAMAGE_TAIL);
 	ck_assert_int_eq(RUN("run.pfs", "--format", "json"), 0);
-	text_file_check("err", "pfdrive: the counts at the end of run.pfs are not valid\n");
+	text_file_check("err", "pfdrive: the final counts in run.pfs are not valid\n");
 	json = json_of("out");
 	ck_assert_int_eq(at(json, "parts.classes.disk.count"), DISK);
 	ck_assert_int_eq(at(json, "calls"), -1);
@@ -652,7 +652,7 @@ TEST(test_range_without_faults_is_refused)
 	ck_assert_int_eq(RUN("run.pfs", "-f", "perfetto", "--from", "150us", "--to", "160us", "-o",
 			     "trace.json"),
 			 1);
-	text_file_check("err", "no fault of run.pfs is in the range of --from and --to; the ");
+	text_file_check("err", "no fault in run.pfs is within --from and --to; the ");
 	ck_assert_int_eq(access("trace.json", F_OK), -1);
 	ck_assert_int_eq(RUN("run.pfs", "-f", "perfetto", "--from", "150us", "--to", "160us"), 1);
 	json = trace_of("out"); /* it is complete */
@@ -879,7 +879,7 @@ TEST(test_non_recording_is_refused_without_output)
 	fclose(out);
 	json_decref(head);
 	ck_assert_int_eq(RUN("run.pfs", "-o", "report.txt"), 1);
-	text_file_check("err", "pfdrive: cannot explain run.pfs: its head is not complete\n");
+	text_file_check("err", "pfdrive: cannot explain run.pfs: the head is not complete\n");
 	ck_assert_int_eq(access("report.txt", F_OK), -1);
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	ck_assert_int_eq(RUN("run.pfs", "-o", "no/such/folder"), 1);

@@ -80,6 +80,6 @@ const struct subcommand help_command = {
 	.name = "help",
 	.title = "pfdrive help",
 	.group = COMMAND_LOOK,
-	.summary = "show the manual of a command",
+	.summary = "show a command's manual",
 	.run = cmd_help,
 };

@@ -23,7 +23,7 @@ struct show_options {
 };
 
 static const struct argp_option argp_options[] = {
-	{ "pid", 'p', "PID", 0, "print the memory map of this process", 1 },
+	{ "pid", 'p', "PID", 0, "print this process's memory map", 1 },
 	{ "format", 'f', "table|json", 0, "format of standard output (default table)", 1 },
 	{ 0 },
 };
@@ -60,17 +60,16 @@ static int message_of_process(pid_t pid, int err)
 	case -ENODATA:
 		return message(
 			STATUS_FAILED,
-			"process %d has no memory of its own: it is a kernel thread or has exited",
+			"process %d has no user memory: it is a kernel thread or has exited",
 			pid);
 	case -EACCES:
 	case -EPERM:
-		return message(
-			STATUS_FAILED,
-			"cannot read the memory map of process %d: permission denied; run as its "
-			"owner or as root",
-			pid);
+		return message(STATUS_FAILED,
+			       "cannot read process %d's memory map: permission denied; run as the "
+			       "owner or as root",
+			       pid);
 	default:
-		return message(STATUS_FAILED, "cannot read the memory map of process %d: %s", pid,
+		return message(STATUS_FAILED, "cannot read process %d's memory map: %s", pid,
 			       strerror(-err));
 	}
 }
@@ -88,9 +87,9 @@ static const struct argp maps_argp = {
 	.options = argp_options,
 	.parser = maps_parse_option,
 	.args_doc = "-p PID",
-	.doc = "Prints the memory map of a process, with a description of each mapping, its "
-	       "resident and swapped size, and whether the pfstat module has hooked it.\vThe "
-	       "process of another user, and the column Hooked, require root.",
+	.doc = "Prints the memory map of a process, and describes each mapping, with resident and "
+	       "swapped size, and whether the pfstat module has hooked it.\vAnother "
+	       "user's process, and the column Hooked, require root.",
 };
 
 static int cmd_maps(int argc, char **argv)
@@ -113,7 +112,7 @@ const struct subcommand maps_command = {
 	.name = "maps",
 	.title = "pfdrive maps",
 	.group = COMMAND_LOOK,
-	.summary = "print and explain the memory map of a process",
+	.summary = "print and explain a process's memory map",
 	.run = cmd_maps,
 	.argp = &maps_argp,
 };

@@ -52,7 +52,7 @@ const struct subcommand bench_command = {
 	.name = "bench",
 	.title = "pfdrive bench",
 	.group = COMMAND_STUDY,
-	.summary = "measure what operations of the system cost",
+	.summary = "measure what system operations cost",
 	.run = pfbench_run,
 };
 

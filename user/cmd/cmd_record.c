@@ -127,7 +127,7 @@ static const struct argp record_argp = {
 	       "recording for 'pfdrive report'.\vCtrl-C stops the recording; processes that "
 	       "pfdrive did not start continue. A COMMAND also receives Ctrl-C: the recording "
 	       "stops when it exits, or at a second Ctrl-C. An ordinary user can record "
-	       "processes of that user; the pfstat module and eBPF, which show more of a "
+	       "their own processes; the pfstat module and eBPF, which show more about a "
 	       "fault, require root.",
 };
 
@@ -206,7 +206,7 @@ static void record_print_counts(const struct record *record)
 		return;
 	}
 	fprintf(stderr,
-		"pfdrive: %" PRIu64 " calls of file operations recorded, %" PRIu64 " lost, in %s\n",
+		"pfdrive: %" PRIu64 " file operation calls recorded, %" PRIu64 " lost, in %s\n",
 		counters->calls, counters->lost, record->options.output);
 }
 

@@ -56,7 +56,7 @@ static int open_recording(struct reading *reading)
 	if (recording_open(&reading->reader, path, &why))
 		return message(STATUS_FAILED, "%s", why.text);
 	if (json_head_parse(&reading->report, recording_head(reading->reader)))
-		return message(STATUS_FAILED, "cannot explain %s: its head is not complete", path);
+		return message(STATUS_FAILED, "cannot explain %s: the head is not complete", path);
 	return STATUS_OK;
 }
 
@@ -80,13 +80,13 @@ static int open_filter(struct reading *reading)
 		return 128 + signals_caught;
 	if (err == -ENOENT)
 		return message(STATUS_FAILED,
-			       "no fault of %s was recorded; see 'pfdrive report --by file'",
+			       "no fault on %s was recorded; see 'pfdrive report --by file'",
 			       options->file);
 	if (err == -ENOSPC)
 		return message(
 			STATUS_FAILED,
-			"cannot select %s: a report distinguishes %d files, and this is not one "
-			"of them; see 'pfdrive report --by file'",
+			"cannot select %s: a report distinguishes only %d files, not this "
+			"one; see 'pfdrive report --by file'",
 			options->file, GROUPS_MAX);
 	if (err)
 		return message_of_items(reading, err);
@@ -259,7 +259,7 @@ static void reading_read_tail(struct reading *reading)
 		snprintf(reading->damage, sizeof(reading->damage), "%s", damage);
 	else if (err)
 		snprintf(reading->damage, sizeof(reading->damage),
-			 "the counts at the end of %.200s are not valid",
+			 "the final counts in %.200s are not valid",
 			 reading->options.recording);
 }
 
@@ -371,7 +371,7 @@ static int reading_print(struct reading *reading)
 	/* Standard output has the beginning of a trace by now, so it must also have the end. */
 	if (!err && reading->options.ranged && !reading->stream.faults)
 		return message(STATUS_FAILED,
-			       "no fault of %s is in the range of --from and --to; the recording "
+			       "no fault in %s is within --from and --to; the recording "
 			       "lasts %.9g s",
 			       reading->options.recording, reading->range.length_ns / 1e9);
 	if (!err)

@@ -145,9 +145,9 @@ static void bash_values(FILE *out, const char *command, const struct argp_option
 static void bash_print(FILE *out, const struct commands *all)
 {
 	static const char begin[] =
-		"# bash completion of pfdrive, made by 'pfbench helper completion bash'.\n\n"
-		"# _pfdrive_words COMMAND [OPTION]: options of a command, or values of an option.\n"
-		"# A comma first: several of them, separated by commas.\n"
+		"# bash completion for pfdrive, made by 'pfbench helper completion bash'.\n\n"
+		"# _pfdrive_words COMMAND [OPTION]: a command's options, or an option's values.\n"
+		"# A comma first: several, separated by commas.\n"
 		"_pfdrive_words()\n{\n\tcase $* in\n";
 	static const char end[] =
 		"\tesac\n}\n\n"
@@ -277,7 +277,7 @@ static void zsh_print(FILE *out, const struct commands *all)
 	size_t i;
 
 	fputs("#compdef pfdrive\n"
-	      "# zsh completion of pfdrive, made by 'pfbench helper completion zsh'.\n\n"
+	      "# zsh completion for pfdrive, made by 'pfbench helper completion zsh'.\n\n"
 	      "_pfdrive()\n{\n\tlocal subcommand=run\n",
 	      out);
 	zsh_describe(out, all, "subcommands", false);

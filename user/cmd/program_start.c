@@ -17,7 +17,7 @@ static int find_invoker(void)
 	if (err == -EINVAL)
 		return message(
 			STATUS_FAILED,
-			"SUDO_UID '%s' and SUDO_GID '%s' are not the numbers of a user; unset "
+			"SUDO_UID '%s' and SUDO_GID '%s' are not a user's numbers; unset "
 			"them, or use sudo",
 			uid, gid ?: "");
 	return err ? message(STATUS_FAILED, "cannot find the user that called sudo: %s",

@@ -118,10 +118,10 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 }
 
 static const struct argp_option argp_options[] = {
-	{ "file", KEY_FILE, "PATH", 0, "only the faults of this file, named as --by file prints it",
+	{ "file", KEY_FILE, "PATH", 0, "only faults on this file, named as --by file prints it",
 	  1 },
 	{ "from", KEY_FROM, "TIME", 0,
-	  "only faults from this time on, counted from the start of the recording: 1.5s, 200ms",
+	  "only faults from this time on, counted from the recording's start: 1.5s, 200ms",
 	  1 },
 	{ "to", KEY_TO, "TIME", 0, "only faults before this time", 1 },
 	{ "slowest", KEY_SLOWEST, "N", 0,
@@ -131,8 +131,8 @@ static const struct argp_option argp_options[] = {
 	{ "output", 'o', "FILE", 0, "print to FILE instead of standard output", 4 },
 	FIGURES_OPTIONS_HTML,
 	{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0,
-	  "also write the figures to this folder (SVG, PNG, data, scripts); -: print two of them "
-	  "as text",
+	  "also write the figures to this folder (SVG, PNG, data, scripts); -: print two as "
+	  "text",
 	  4 },
 	{ 0 },
 };
@@ -147,7 +147,7 @@ const struct argp report_arguments_argp = {
 	.parser = report_parse_option,
 	.children = report_children,
 	.args_doc = "RECORDING",
-	.doc = "Prints a recording: the time of its page faults and the reasons for it."
+	.doc = "Prints a recording: how much time page faults took, and why."
 	       "\vRECORDING is a file written by 'pfdrive record', or - for standard input. "
 	       "Requires neither root nor the recorded machine.",
 };

@@ -28,17 +28,17 @@ enum key {
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "by", KEY_BY, "class|file|vma|thread|comm|code|stack", 0,
-	  "add a table of the faults of each file, mapping, thread, …", 4 },
+	  "add a fault table by file, mapping, thread, …", 4 },
 	{ "top", KEY_TOP, "N", 0,
-	  "number of rows of this table and of the system calls, costliest first; 0: all (default "
+	  "number of rows in this table and the system calls, costliest first; 0: all (default "
 	  "20)",
 	  4 },
 	{ "with", KEY_WITH, "rusage,syscalls", 0,
-	  "add tables. rusage: getrusage(2) next to the counts of eBPF. syscalls: system calls as "
+	  "add tables. rusage: getrusage(2) next to the eBPF counts. syscalls: system calls as "
 	  "strace -c lists them",
 	  4 },
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
-	  "subtract the module's own time, as calibrated, from the times of calls", 4 },
+	  "subtract the module's own time, as calibrated, from call times", 4 },
 	{ "format", KEY_FORMAT, REPORT_FORMAT_WORDS, 0,
 	  "format of standard output (default table)" REPORT_FORMAT_HELP
 	  ". perfetto and the following require a recording",

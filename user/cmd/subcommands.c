@@ -181,7 +181,7 @@ static void subcommand_list(FILE *out)
 				fprintf(out, "  %-15s %s\n", subcommands[i]->name,
 					subcommands[i]->summary);
 	}
-	fputs("\npfdrive COMMAND --help lists the options of a command. A FILE that is named like "
+	fputs("\npfdrive COMMAND --help lists the command's options. A FILE that is named like "
 	      "a\ncommand is given as ./FILE.\n",
 	      out);
 }
@@ -203,7 +203,7 @@ int subcommand_print_list(void)
 {
 	subcommand_list(stdout);
 	return fflush(stdout) || ferror(stdout) ?
-		       message_of_stdout(-errno, "the list of commands") :
+		       message_of_stdout(-errno, "the command list") :
 		       STATUS_OK;
 }
 
