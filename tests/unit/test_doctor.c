@@ -225,7 +225,7 @@ TEST(test_each_missing_thing_changes_its_line_and_no_other)
 		{ { "/sys/module/module/parameters/sig_enforce", "Y\n" },
 		  "secure boot",
 		  DOCTOR_LIMITED,
-		  "2 keys of the machine's owner are enrolled",
+		  "2 machine owner keys are enrolled",
 		  "" },
 		{ { EFI, "" },
 		  "secure boot",
@@ -392,7 +392,7 @@ static void check_answer(const char *expected)
 }
 
 #define PARTS "the parts of each fault, disk requests"
-#define CALLS "each call of a file operation"
+#define CALLS "each file operation call"
 
 TEST(test_the_answer_to_root_names_the_sources_that_work)
 {
@@ -414,7 +414,7 @@ TEST(test_the_answer_to_root_names_the_sources_that_work)
 	facts.tries.perf = (struct perf_trial){ PERF_ACCESS_NONE, -EPERM, 2, true };
 	check_answer("pfdrive --no-bpf measures here with the module: " CALLS
 		     ", no parts, no disk requests; no eBPF: no bpf file system is mounted; to "
-		     "watch a process, perf is needed too: a filter of system calls (seccomp) "
+		     "watch a process, perf is needed too: a system call filter (seccomp) "
 		     "refuses perf_event_open(2)");
 }
 
@@ -447,7 +447,7 @@ TEST(test_the_answer_to_a_user_names_what_root_could_gain)
 	refuse(&facts.tries.bpf, -EOPNOTSUPP, "cannot load the eBPF programs");
 	check_answer(
 		"pfdrive measures here with perf: whole faults, no disk requests; no eBPF with "
-		"sudo either: this kernel has no direct calls of ftrace, which the programs "
+		"sudo either: this kernel has no ftrace direct calls, which the programs "
 		"need");
 	facts.container = true;
 	become_user(2);
@@ -485,14 +485,14 @@ TEST(test_a_filter_of_system_calls_is_named_as_the_reason)
 	facts.tries.bpf_call = -EPERM;
 	refuse(&facts.tries.bpf, -EPERM, "cannot load the eBPF programs: a filter");
 	check_answer("pfdrive measures here with perf: whole faults, no disk requests; no eBPF: a "
-		     "filter of system calls (seccomp) refuses bpf(2)");
+		     "system call filter (seccomp) refuses bpf(2)");
 	CHECK_LINE("eBPF", DOCTOR_LIMITED, "cannot load the eBPF programs: a filter");
 	CHECK_LINE("module", DOCTOR_LIMITED, "pfdrive uses perf instead");
 	become_user(2);
 	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
-		     "no disk requests; with sudo: these too; no eBPF: a filter of system calls "
+		     "no disk requests; with sudo: these too; no eBPF: a system call filter "
 		     "(seccomp) refuses bpf(2)");
-	CHECK_LINE("eBPF", DOCTOR_LIMITED, "CAP_BPF; root cannot either: a filter of system calls");
+	CHECK_LINE("eBPF", DOCTOR_LIMITED, "CAP_BPF; root cannot either: a system call filter");
 	/* It refuses all calls of such a user itself. */
 	strcpy(facts.release, "5.15.0-100-generic");
 	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
@@ -504,7 +504,7 @@ TEST(test_a_filter_of_system_calls_is_named_as_the_reason)
 	refuse(&facts.tries.bpf, -ENOSYS, "cannot load the eBPF programs");
 	facts.tries.perf = (struct perf_trial){ PERF_ACCESS_NONE, -EPERM, 2, true };
 	check_answer("pfdrive cannot measure here: the module is not loaded; eBPF: this kernel has "
-		     "no bpf(2) (CONFIG_BPF_SYSCALL); perf: a filter of system calls (seccomp) "
+		     "no bpf(2) (CONFIG_BPF_SYSCALL); perf: a system call filter (seccomp) "
 		     "refuses perf_event_open(2); start the container with the options below");
 	CHECK_LINE("perf", DOCTOR_MISSING, "refuses perf_event_open(2)");
 	ck_assert_str_eq(line_of("perf")->fix,
@@ -548,8 +548,8 @@ TEST(test_with_perf_each_path_can_be_measured)
 	become_user(2);
 	strcpy(facts.path, "/x");
 	strcpy(facts.filesystem, "tmpfs");
-	CHECK_LINE("path", DOCTOR_OK, "'/x' is on tmpfs: perf samples the faults of all");
-	CHECK_LINE("all faults", DOCTOR_OK, "except those of get_user_pages()");
+	CHECK_LINE("path", DOCTOR_OK, "'/x' is on tmpfs: perf samples faults on all");
+	CHECK_LINE("all faults", DOCTOR_OK, "except those in get_user_pages()");
 }
 
 TEST(test_headers_are_installed_with_the_command_of_the_distribution)
@@ -673,7 +673,7 @@ TEST(test_containers_and_missing_privileges_are_reported)
 {
 	unlink(in_root("/proc/self/ns/pid"));
 	link_file("/proc/self/ns/pid", "pid:[4026532189]");
-	check_line("namespace", DOCTOR_LIMITED, "process ids of its own", "");
+	check_line("namespace", DOCTOR_LIMITED, "separate process ids", "");
 	doctor_facts_read(&facts, root, NULL);
 	facts.user_namespace = true;
 	CHECK_LINE("capabilities", DOCTOR_LIMITED, "user namespace");
@@ -700,7 +700,7 @@ TEST(test_a_container_is_told_the_options_that_it_lacks)
 	} cases[] = {
 		{ "capabilities", DOCTOR_MISSING, "CAP_PERFMON",
 		  "the container with --cap-add=PERFMON --cap-add=BPF" },
-		{ "namespace", DOCTOR_LIMITED, "process ids of its own",
+		{ "namespace", DOCTOR_LIMITED, "separate process ids",
 		  "the container with --pid=host" },
 		{ "bpffs", DOCTOR_MISSING, "not mounted",
 		  "the container with -v /sys/fs/bpf:/sys/fs/bpf" },
@@ -743,9 +743,10 @@ TEST(test_secure_boot_requires_an_enrolled_key)
 	write_secure_boot(0);
 	check_line("secure boot", DOCTOR_OK, "off", "");
 	write_secure_boot(1);
-	check_line("secure boot", DOCTOR_LIMITED, "2 keys", "");
+	check_line("secure boot", DOCTOR_LIMITED, "2 machine owner keys", "");
 	write_file("/proc/keys", "0f1e I------ 1 perm 1f0b0000 0 0 keyring .machine: empty\n");
-	check_line("secure boot", DOCTOR_LIMITED, "no key", "mokutil --import MOK.der");
+	check_line("secure boot", DOCTOR_LIMITED, "no machine owner key",
+		   "mokutil --import MOK.der");
 	/* Without its file the level is unknown, if the kernel may have one. */
 	change(&(struct file){ "/boot/config-" RELEASE, NULL });
 	write_secure_boot(0);

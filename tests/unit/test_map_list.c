@@ -105,10 +105,10 @@ TEST(test_every_line_has_its_description)
 		{ 2, "program prog: addresses filled in by the loader (relro)" },
 		{ 4, "prog: variables that begin as 0 (bss)" },
 		{ 5, "[heap] memory that malloc() got from brk(2)" },
-		{ 7, "stack of thread 43" },
+		{ 7, "thread 43's stack" },
 		{ 9, "under measurement: /data/file" },
 		{ 12, "library libx.so: code (text)" },
-		{ 15, "ring buffer of the pfstat module: records of cpu0" },
+		{ 15, "pfstat module ring buffer: records of cpu0" },
 	};
 	struct map_list list;
 	char text[256];

@@ -28,11 +28,11 @@ TEST(test_each_refusal_has_its_reason_and_remedy)
 		  "this kernel refuses perf events to users without CAP_SYS_ADMIN; run pfdrive with "
 		  "sudo, or sysctl kernel.perf_event_paranoid=2 as root" },
 		{ { PERF_ACCESS_NONE, -EPERM, 2, true },
-		  "cannot open perf's page-fault events: a filter of system calls (seccomp) "
+		  "cannot open perf's page-fault events: a system call filter (seccomp) "
 		  "refuses perf_event_open(2); start the container with --security-opt "
 		  "seccomp=unconfined" },
 		{ { PERF_ACCESS_NONE, -ENOSYS, 2, true },
-		  "cannot open perf's page-fault events: a filter of system calls (seccomp) "
+		  "cannot open perf's page-fault events: a system call filter (seccomp) "
 		  "refuses perf_event_open(2); start the container with --security-opt "
 		  "seccomp=unconfined" },
 		{ { PERF_ACCESS_NONE, -ENOSYS, INT_MAX, false },
@@ -40,7 +40,7 @@ TEST(test_each_refusal_has_its_reason_and_remedy)
 		  "(CONFIG_PERF_EVENTS)" },
 		{ { PERF_ACCESS_NONE, -EACCES, 1, false },
 		  "cannot open perf's page-fault events: Permission denied, although "
-		  "kernel.perf_event_paranoid is 1: a security module of the kernel refuses it" },
+		  "kernel.perf_event_paranoid is 1: a kernel security module refuses it" },
 		{ { PERF_ACCESS_NONE, -EMFILE, 2, false },
 		  "cannot open perf's page-fault events: Too many open files" },
 	};

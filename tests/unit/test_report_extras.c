@@ -164,8 +164,7 @@ TEST(test_tables_of_one_run)
 	check_line(text, "minflt 1", "minflt 100 98 +2 handle_mm_fault() returns; differs:");
 	ck_assert_ptr_nonnull(strstr(text, "UNEXPLAINED"));
 	check_line(text, "nvcsw 7", "nvcsw 7 7 0 off-CPU intervals, asleep");
-	check_line(text, "maxrss",
-		   "maxrss KiB n/a n/a - process maximum; eBPF has no event");
+	check_line(text, "maxrss", "maxrss KiB n/a n/a - process maximum; eBPF has no event");
 	check_line(text, "L1D read", "L1D read 2000 30 1.5% 50.0%");
 	check_line(text, "L1D write", "L1D write not available not available - -");
 	check_line(text, "dTLB write", "dTLB write not available 0 - 50.0%");

@@ -33,7 +33,7 @@ LINKS = ("proc/self/ns/user", "proc/self/ns/pid")
 
 PARANOID = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
 PARTS = "the parts of each fault, disk requests"
-CALLS = "each call of a file operation"
+CALLS = "each file operation call"
 WITH_PERF = "pfdrive measures here with perf: whole faults"
 AS_USER = {"user": 65534, "group": 65534, "extra_groups": []}
 
@@ -171,7 +171,7 @@ def test_a_filter_that_refuses_bpf_leaves_perf():
     pfstat.unload()
     refusing = syscall_filter.refusing("bpf")
     answer, checks = whole_doctor(preexec_fn=refusing)
-    reason = "no eBPF: a filter of system calls (seccomp) refuses bpf(2)"
+    reason = "no eBPF: a system call filter (seccomp) refuses bpf(2)"
     assert answer == f"{WITH_PERF}, no disk requests; {reason}"
     assert checks["eBPF"][0] == "limited" and "(seccomp) refuses bpf(2)" in checks["eBPF"][1]
     with paranoid(2):
@@ -184,9 +184,10 @@ def test_a_filter_that_refuses_bpf_and_perf_leaves_nothing(error):
     pfstat.unload()
     refusing = syscall_filter.refusing("bpf", "perf_event_open", error=error)
     answer, checks = whole_doctor(status=3, preexec_fn=refusing)
-    assert answer.startswith("pfdrive cannot measure here: the module is not loaded; eBPF: a filter "
-                             "of system calls (seccomp) refuses bpf(2); perf: a filter of ")
-    assert answer.endswith("; run pfdrive outside of the service or sandbox with this filter")
+    assert answer.startswith("pfdrive cannot measure here: the module is not loaded; eBPF: a "
+                             "system call filter (seccomp) refuses bpf(2); perf: a system call "
+                             "filter (seccomp) ")
+    assert answer.endswith("; run pfdrive outside the service or sandbox with this filter")
     assert {name for name, (state, _) in checks.items() if state == "missing"} >= \
         {"module", "eBPF", "perf"}
 

@@ -280,7 +280,7 @@ for name in {files!r}:
     assert opened.splitlines() == [f"{name} {errno.EPERM}" for name in files]
     result = pfstat.run("unshare", "--user", "--map-root-user", pfstat.PFDRIVE, "record",
                         "--source", "module", "--", "true", check=False)
-    assert "refuses processes of a user namespace" in refused(result)
+    assert "refuses processes in a user namespace" in refused(result)
 
 
 @pytest.mark.parametrize("value", ["0", "91", "-1", "half", "", "4294967297"])

@@ -93,11 +93,10 @@ static int recorded_file_report_none(const char *path, bool all_kept)
 	if (all_kept)
 		return message(STATUS_FAILED,
 			       "no fault on %s was recorded; see 'pfdrive report --by file'", path);
-	return message(
-		STATUS_FAILED,
-		"cannot select %s: a report distinguishes only %d files, not this one; "
-		"see 'pfdrive report --by file'",
-		path, GROUPS_MAX);
+	return message(STATUS_FAILED,
+		       "cannot select %s: a report distinguishes only %d files, not this one; "
+		       "see 'pfdrive report --by file'",
+		       path, GROUPS_MAX);
 }
 
 static int recorded_file_choose(struct recorded_file *file, const struct analysis *analysis,

@@ -58,10 +58,9 @@ static int message_of_process(pid_t pid, int err)
 	case -ESRCH:
 		return message(STATUS_FAILED, "there is no process %d", pid);
 	case -ENODATA:
-		return message(
-			STATUS_FAILED,
-			"process %d has no user memory: it is a kernel thread or has exited",
-			pid);
+		return message(STATUS_FAILED,
+			       "process %d has no user memory: it is a kernel thread or has exited",
+			       pid);
 	case -EACCES:
 	case -EPERM:
 		return message(STATUS_FAILED,

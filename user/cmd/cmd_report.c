@@ -83,11 +83,10 @@ static int open_filter(struct reading *reading)
 			       "no fault on %s was recorded; see 'pfdrive report --by file'",
 			       options->file);
 	if (err == -ENOSPC)
-		return message(
-			STATUS_FAILED,
-			"cannot select %s: a report distinguishes only %d files, not this "
-			"one; see 'pfdrive report --by file'",
-			options->file, GROUPS_MAX);
+		return message(STATUS_FAILED,
+			       "cannot select %s: a report distinguishes only %d files, not this "
+			       "one; see 'pfdrive report --by file'",
+			       options->file, GROUPS_MAX);
 	if (err)
 		return message_of_items(reading, err);
 	snprintf(environment->only_file, sizeof(environment->only_file), "%s", options->file);
@@ -259,8 +258,7 @@ static void reading_read_tail(struct reading *reading)
 		snprintf(reading->damage, sizeof(reading->damage), "%s", damage);
 	else if (err)
 		snprintf(reading->damage, sizeof(reading->damage),
-			 "the final counts in %.200s are not valid",
-			 reading->options.recording);
+			 "the final counts in %.200s are not valid", reading->options.recording);
 }
 
 /*

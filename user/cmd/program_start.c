@@ -15,11 +15,10 @@ static int find_invoker(void)
 	int err = invoker_init(uid, gid);
 
 	if (err == -EINVAL)
-		return message(
-			STATUS_FAILED,
-			"SUDO_UID '%s' and SUDO_GID '%s' are not a user's numbers; unset "
-			"them, or use sudo",
-			uid, gid ?: "");
+		return message(STATUS_FAILED,
+			       "SUDO_UID '%s' and SUDO_GID '%s' are not a user's numbers; unset "
+			       "them, or use sudo",
+			       uid, gid ?: "");
 	return err ? message(STATUS_FAILED, "cannot find the user that called sudo: %s",
 			     strerror(-err)) :
 		     STATUS_OK;

@@ -121,8 +121,7 @@ static const struct argp_option argp_options[] = {
 	{ "file", KEY_FILE, "PATH", 0, "only faults on this file, named as --by file prints it",
 	  1 },
 	{ "from", KEY_FROM, "TIME", 0,
-	  "only faults from this time on, counted from the recording's start: 1.5s, 200ms",
-	  1 },
+	  "only faults from this time on, counted from the recording's start: 1.5s, 200ms", 1 },
 	{ "to", KEY_TO, "TIME", 0, "only faults before this time", 1 },
 	{ "slowest", KEY_SLOWEST, "N", 0,
 	  "print the N longest faults and what each waited for, in place of the tables; JSON and "

@@ -202,9 +202,8 @@ static bool asks_for_help(const char *word)
 int subcommand_print_list(void)
 {
 	subcommand_list(stdout);
-	return fflush(stdout) || ferror(stdout) ?
-		       message_of_stdout(-errno, "the command list") :
-		       STATUS_OK;
+	return fflush(stdout) || ferror(stdout) ? message_of_stdout(-errno, "the command list") :
+						  STATUS_OK;
 }
 
 int subcommands_run(int argc, char **argv)

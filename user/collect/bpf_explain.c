@@ -24,8 +24,8 @@ const char *bpf_explain_missing(void)
 		return "cannot load the eBPF programs: this kernel has no BTF "
 		       "(CONFIG_DEBUG_INFO_BTF); use another kernel, or --no-bpf";
 	if (!pid_namespace_is_initial())
-		return "cannot use eBPF in this container: it has process ids of its own; run "
-		       "pfdrive outside of it, or use --no-bpf";
+		return "cannot use eBPF in this container: it has separate process ids; run "
+		       "pfdrive outside it, or use --no-bpf";
 	if (!bpf_pins_possible())
 		return "cannot pin the eBPF maps: no bpf file system is mounted; run mount -t bpf "
 		       "-o mode=700 bpf /sys/fs/bpf, or use --no-bpf";
@@ -44,29 +44,29 @@ void bpf_explain(const char *step, int err, struct why *why)
 			names);
 	else if (syscall_filter_is_set() && syscall_filter_try_bpf())
 		why_set(why,
-			"cannot %s: a filter of system calls (seccomp) refuses bpf(2); start the "
+			"cannot %s: a system call filter (seccomp) refuses bpf(2); start the "
 			"container with --security-opt seccomp=unconfined, or use --no-bpf",
 			step);
 	else if (level && !strcmp(level, "confidentiality"))
 		why_set(why,
 			"cannot load the eBPF programs: the kernel is locked down "
-			"(confidentiality), so that eBPF cannot read its memory; use --no-bpf");
+			"(confidentiality), so that eBPF cannot read kernel memory; use --no-bpf");
 	else if (err == -ENOSYS)
 		why_set(why, "cannot load the eBPF programs: this kernel is older than "
 			     "Linux " OLDEST_BPF_KERNEL "; use a newer kernel");
 	else if (err == -EOPNOTSUPP)
 		why_set(why,
-			"cannot load the eBPF programs: this kernel has no direct calls of ftrace "
-			"(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS; on arm64 since 6.4); use another "
-			"kernel, or --no-bpf");
+			"cannot load the eBPF programs: this kernel has no ftrace direct calls "
+			"(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS; on arm64 since 6.4); use "
+			"another kernel, or --no-bpf");
 	else if (err == -EACCES && !geteuid())
 		why_set(why, "cannot load the eBPF programs: this kernel's verifier rejects them; "
 			     "report a bug with the verifier's log, which PFDRIVE_DEBUG=1 in the "
 			     "environment prints, and use --no-bpf until then");
 	else if (err == -EPERM && !geteuid())
 		why_set(why,
-			"cannot %s: permission denied, although this process has the capabilities; "
-			"a security module of the kernel may refuse it; use --no-bpf",
+			"cannot %s: permission denied, although this process has the "
+			"capabilities; a kernel security module may refuse it; use --no-bpf",
 			step);
 	else if (err == -EPERM || err == -EACCES)
 		why_set(why, "cannot %s: permission denied; run as root, or use --no-bpf", step);

@@ -85,7 +85,7 @@ static int bpf_source_use_events(struct fault_source *source, struct events *eve
 	bpf->events = events;
 	err = bpf_records_open(&bpf->records, events_object(events));
 	if (err)
-		return why_fail(why, err, "cannot map the rings of records: %s", strerror(-err));
+		return why_fail(why, err, "cannot map the record rings: %s", strerror(-err));
 	return 0;
 }
 

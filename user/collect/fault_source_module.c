@@ -83,7 +83,7 @@ static void module_explain_busy(struct why *why)
 			pid);
 	else if (!strncmp(line, "recorder control", strlen("recorder control")))
 		why_set(why,
-			"the recorder is held by the targets of %s/%s; write 'stop' to that file "
+			"the recorder is held by the targets in %s/%s; write 'stop' to that file "
 			"first",
 			module_file_folder(), PFSTAT_FILE_CONTROL);
 	else
@@ -113,14 +113,14 @@ static void module_explain_refusal(struct why *why)
 
 	if (lockdown_level() && !strcmp(module_file_folder(), PFSTAT_DEBUGFS))
 		why_set(why,
-			"the kernel is locked down (%s), which closes %s, and there is no %s; make "
-			"the devices of the host visible here",
+			"the kernel is locked down (%s), which closes %s, and there is no %s; "
+			"make the host's devices visible here",
 			lockdown_level(), PFSTAT_DEBUGFS, PFSTAT_DEVICES);
 	else if (capabilities_lack(CAPABILITY(CAP_PERFMON), names, sizeof(names)))
 		why_set(why, "the pfstat module requires %s; run pfdrive with it", names);
 	else if (in_user_namespace())
-		why_set(why, "the pfstat module refuses processes of a user namespace; run pfdrive "
-			     "outside of it, as root");
+		why_set(why, "the pfstat module refuses processes in a user namespace; run "
+			     "pfdrive outside it, as root");
 	else
 		why_set(why,
 			"cannot open %s/%s: permission denied, although root owns it; run "
@@ -244,7 +244,7 @@ static int module_explain_target(int err, const char *what, struct why *why)
 	case -ENOMEM:
 		why_set(why,
 			"cannot allocate the module's rings, one for each CPU: they exceed the "
-			"memory that the module may use (its parameter ring_limit); use a smaller "
+			"memory that the module may use (parameter ring_limit); use a smaller "
 			"--ring-size");
 		break;
 	case -ENODEV:
@@ -283,7 +283,7 @@ static int module_follow(struct fault_source *source, pid_t pid, bool existing, 
 	snprintf(what, sizeof(what), "process %d", pid);
 	if (err != -EPERM)
 		return module_explain_target(err, what, why);
-	return why_fail(why, err, "%s is a kernel thread: it has no memory of its own", what);
+	return why_fail(why, err, "%s is a kernel thread: it has no user memory", what);
 }
 
 static int module_open_rings(struct fault_source *source, int nr_cpus)

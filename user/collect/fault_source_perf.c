@@ -51,7 +51,7 @@ static int perf_source_explain(int err, pid_t pid, struct why *why)
 		return 0;
 	if (err == -EPERM || err == -EACCES)
 		why_set(why,
-			"cannot sample the faults of process %d: it is another user's; run pfdrive "
+			"cannot sample faults in process %d: it is another user's; run pfdrive "
 			"with sudo",
 			pid);
 	else if (err == -ENOBUFS)
@@ -60,13 +60,13 @@ static int perf_source_explain(int err, pid_t pid, struct why *why)
 			"another recorder has them; raise kernel.perf_event_mlock_kb or ulimit -l");
 	else if (err == -EMFILE)
 		why_set(why,
-			"perf needs three descriptors for each thread of process %d and each "
-			"CPU, and the limit is too low; raise it with ulimit -n",
+			"perf needs three descriptors for each thread in process %d and each CPU, "
+			"and the limit is too low; raise it with ulimit -n",
 			pid);
 	else if (err == -ESRCH)
 		why_set(why, "there is no process %d", pid);
 	else
-		why_set(why, "cannot sample the faults of process %d with perf: %s", pid,
+		why_set(why, "cannot sample faults in process %d with perf: %s", pid,
 			strerror(-err));
 	return err;
 }

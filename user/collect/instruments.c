@@ -107,7 +107,7 @@ static int instruments_open_collector(struct instruments *instruments, struct wh
 	err = instruments->source->ops->start(instruments->source) ?:
 		      collector_open(&instruments->collector, &collector_options);
 	if (err)
-		return why_errno(why, err, "cannot read the rings of records");
+		return why_errno(why, err, "cannot read the record rings");
 	if (!instruments->source->ops->stream)
 		priority_raise(&instruments->priority);
 	return instruments->events ? instruments_set_wrapper(instruments, why) : 0;
@@ -137,11 +137,10 @@ static int instruments_explain_maps(int err, pid_t pid, struct why *why)
 	char names[CAPABILITY_NAMES_SIZE];
 
 	if ((err == -EACCES || err == -EPERM) && capabilities_lack(needed, names, sizeof(names)))
-		why_set(why,
-			"cannot watch the mappings of process %d without %s; run as root with it",
+		why_set(why, "cannot watch process %d's mappings without %s; run as root with it",
 			pid, names);
 	else
-		why_set(why, "cannot watch the mappings of process %d: %s", pid, strerror(-err));
+		why_set(why, "cannot watch process %d's mappings: %s", pid, strerror(-err));
 	return err;
 }
 
@@ -317,7 +316,7 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 		instruments_note(&first,
 				 source->ops->mappings(source, instruments_keep_mapping,
 						       instruments),
-				 "cannot read the read-ahead of mappings from the module");
+				 "cannot read mapping read-ahead from the module");
 	instruments_note(&first, source->ops->stop(instruments->source), stop);
 	if (instruments->events)
 		events_stop(instruments->events);
@@ -326,7 +325,7 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 	instruments_take_counters(instruments, counters);
 	instruments_note(&first, collector_stop(instruments->collector), "cannot read the records");
 	instruments_note(&first, instruments_pass_mappings(instruments),
-			 "cannot pass on the read-ahead of mappings");
+			 "cannot pass on mapping read-ahead");
 	if (instruments->maps) {
 		counters->maps_lost = perf_maps_lost(instruments->maps);
 		counters->maps_late_cpus = perf_maps_late_cpus(instruments->maps);
@@ -339,7 +338,7 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 		instruments_note(&first, source->ops->stream->fill(source, counters), counts);
 	if (instruments->events)
 		instruments_note(&first, instruments_take_events(instruments, counters),
-				 "cannot read the counts of eBPF");
+				 "cannot read the eBPF counts");
 	strcpy(counters->bpf_missing, instruments->bpf_missing);
 	return first.err;
 }

@@ -80,7 +80,7 @@ static int instruments_open_events(struct instruments *instruments, struct why *
 		return err;
 	err = bpf_cost_end(cost, &instruments->faults, !options->no_counters);
 	if (err)
-		return why_fail(why, err, "cannot measure the cost of eBPF: %s", strerror(-err));
+		return why_fail(why, err, "cannot measure eBPF's cost: %s", strerror(-err));
 	return 0;
 }
 
@@ -90,10 +90,9 @@ static int instruments_check_namespace(const struct instruments *instruments, st
 	if (!instruments->options.maps || instruments->source->ops->stream ||
 	    pid_namespace_is_initial())
 		return 0;
-	return why_fail(
-		why, -EOPNOTSUPP,
-		"cannot match mappings to faults in this PID namespace: the module "
-		"records process ids of the initial one; run pfdrive outside of the container");
+	return why_fail(why, -EOPNOTSUPP,
+			"cannot match mappings to faults in this PID namespace: the module records "
+			"process ids from the initial one; run pfdrive outside the container");
 }
 
 /* Opens a source with the instruments that it needs. */

@@ -189,7 +189,7 @@ static void perf_explain(int err, struct why *why)
 	else if (err == -EPERM && prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER)
 		why_set(why,
 			"cannot watch mappings with perf_event_open: permission denied, perhaps by "
-			"the container's filter of system calls; run the container with "
+			"the container's system call filter; run the container with "
 			"--security-opt seccomp=unconfined");
 	else if (err == -EPERM || err == -EACCES)
 		why_set(why,

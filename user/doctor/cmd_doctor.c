@@ -54,7 +54,7 @@ struct doctor_options {
 
 static const struct argp_option argp_options[] = {
 	{ "report", 'r', NULL, 0, "print also the data for a bug report", 1 },
-	{ "root", 'R', "DIR", 0, "read the files of the system below DIR instead of /", 1 },
+	{ "root", 'R', "DIR", 0, "read the system files below DIR instead of /", 1 },
 	{ 0 },
 };
 

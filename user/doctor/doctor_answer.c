@@ -13,7 +13,7 @@
 #include "doctor/doctor_sources.h"
 #include "privilege/capabilities.h"
 
-#define CALLS "each call of a file operation"
+#define CALLS "each file operation call"
 #define PARTS "the parts of each fault, disk requests"
 
 struct answer {
@@ -127,8 +127,7 @@ static void answer_add_way_out(struct answer *answer, const struct doctor_facts 
 	if (facts->container)
 		answer_add(answer, "; start the container with the options below");
 	else if (facts->tries.filtered)
-		answer_add(answer,
-			   "; run pfdrive outside of the service or sandbox with this filter");
+		answer_add(answer, "; run pfdrive outside the service or sandbox with this filter");
 	else
 		answer_add(answer, "; use another kernel, or the lab (tools/lab shell)");
 }

@@ -170,17 +170,17 @@ static void check_secure_boot(const struct doctor_facts *facts, struct doctor_li
 	} else if (!facts->machine_keys) {
 		doctor_line_set(
 			line, DOCTOR_LIMITED,
-			"%s; no key of the machine's owner is visible to this user. A module needs a "
+			"%s; no machine owner key is visible to this user. A module needs a "
 			"signature; see Documentation/user/security.rst",
 			facts->must_be_signed ? "the kernel refuses unsigned modules" : "on");
 		doctor_line_fix_as_root(line, facts, "mokutil --import MOK.der");
 	} else {
-		doctor_line_set(
-			line, DOCTOR_LIMITED,
-			"%s; %u keys of the machine's owner are enrolled. The module needs a "
-			"signature with one of them; see Documentation/user/security.rst",
-			facts->must_be_signed ? "the kernel refuses unsigned modules" : "on",
-			facts->machine_keys);
+		doctor_line_set(line, DOCTOR_LIMITED,
+				"%s; %u machine owner keys are enrolled. The module needs a "
+				"signature with one of them; see Documentation/user/security.rst",
+				facts->must_be_signed ? "the kernel refuses unsigned modules" :
+							"on",
+				facts->machine_keys);
 	}
 }
 
@@ -198,7 +198,7 @@ static void check_capabilities(const struct doctor_facts *facts, struct doctor_l
 		doctor_line_set(
 			line, doctor_line_without_source(facts),
 			"this process is in a user namespace, where no capability counts; run "
-			"pfdrive outside of it, as root");
+			"pfdrive outside it, as root");
 	} else if (!facts->root && lacks & CAPABILITY(CAP_PERFMON)) {
 		doctor_line_set(
 			line, doctor_line_without_source(facts),
@@ -221,13 +221,13 @@ static void check_capabilities(const struct doctor_facts *facts, struct doctor_l
 static void check_namespace(const struct doctor_facts *facts, struct doctor_line *line)
 {
 	if (!facts->pid_namespace) {
-		doctor_line_set(line, DOCTOR_OK, "the process ids are those of the kernel");
+		doctor_line_set(line, DOCTOR_OK, "the process ids are the kernel's");
 		return;
 	}
 	doctor_line_set(
 		line, DOCTOR_LIMITED,
-		"this container has process ids of its own: neither the module nor eBPF can be "
-		"used; run pfdrive outside of it");
+		"this container has separate process ids: neither the module nor eBPF can be "
+		"used; run pfdrive outside it");
 	if (facts->container)
 		doctor_line_fix_container(line, "--pid=host");
 }
@@ -295,7 +295,7 @@ static void check_page_size(const struct doctor_facts *facts, struct doctor_line
 	else
 		doctor_line_set(line, DOCTOR_MISSING,
 				"%" PRIu64
-				" bytes: pfstat works with pages of 4096 to 65536 bytes only",
+				" bytes: pfstat works only with 4096- to 65536-byte pages",
 				facts->page_size);
 }
 
@@ -320,8 +320,8 @@ static void check_path(const struct doctor_facts *facts, struct doctor_line *lin
 				strerror(-facts->path_error));
 	else if (doctor_source_of(facts) == DOCTOR_SOURCE_PERF)
 		doctor_line_set(line, DOCTOR_OK,
-				"'%.300s' is on %s: perf samples the faults of all file systems",
-				path, type[0] ? type : "an unknown file system");
+				"'%.300s' is on %s: perf samples faults on all file systems", path,
+				type[0] ? type : "an unknown file system");
 	else if (is_in(type, refused))
 		doctor_line_set(
 			line, DOCTOR_MISSING,

@@ -96,12 +96,12 @@ static const char *doctor_bpf_refusal(const struct doctor_facts *facts)
 
 	if (tries->bpf_call && tries->filtered &&
 	    (entitled || !is_older_than(facts, BPF_CALL_KERNEL)))
-		return "a filter of system calls (seccomp) refuses bpf(2)";
+		return "a system call filter (seccomp) refuses bpf(2)";
 	if (tries->made ? tries->bpf_call == -ENOSYS :
 			  facts->options[CONFIG_BPF_SYSCALL] == OPTION_OFF)
 		return "this kernel has no bpf(2) (CONFIG_BPF_SYSCALL)";
 	if (tries->bpf.err == -EOPNOTSUPP)
-		return "this kernel has no direct calls of ftrace, which the programs need";
+		return "this kernel has no ftrace direct calls, which the programs need";
 	if (tries->bpf.err == -EPERM && entitled)
 		return "the kernel refuses to load the programs";
 	if (tries->bpf.err && (entitled || !is_about_privileges(tries->bpf.err)))
@@ -116,7 +116,7 @@ const char *doctor_source_bpf_obstacle(const struct doctor_facts *facts)
 	if (facts->user_namespace)
 		return "no capability counts in this user namespace";
 	if (facts->pid_namespace)
-		return "this container has process ids of its own";
+		return "this container has separate process ids";
 	if (!facts->btf)
 		return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)";
 	if (is_older_than(facts, OLDEST_BPF_KERNEL))

@@ -80,7 +80,7 @@ void source_check_all_faults(const struct doctor_facts *facts, struct doctor_lin
 {
 	if (doctor_source_of(facts) == DOCTOR_SOURCE_PERF) {
 		doctor_line_set(line, DOCTOR_OK,
-				"perf samples them, except those of get_user_pages()");
+				"perf samples them, except those in get_user_pages()");
 	} else if (doctor_is_too_old_for_module(facts) && !facts->loaded) {
 		doctor_line_set(line, DOCTOR_OK, "eBPF counts them");
 	} else if (strcmp(facts->architecture, "x86_64")) {
@@ -165,7 +165,7 @@ static void check_tried_perf(const struct doctor_facts *facts, struct doctor_lin
 	} else if (trial->access == PERF_ACCESS_USER) {
 		doctor_line_set(
 			line, DOCTOR_LIMITED,
-			"tried: this user can sample the faults of its own processes, except those "
+			"tried: this user can sample faults in its own processes, except those "
 			"in system calls: %s",
 			reason.text);
 		if (refused)

@@ -205,18 +205,18 @@ static const char *const explanations[MAP_NR_KINDS] = {
 	[MAP_KIND_RELRO] = "addresses filled in by the loader (relro)",
 	[MAP_KIND_DATA] = "variables (data)",
 	[MAP_KIND_BSS] = "variables that begin as 0 (bss)",
-	[MAP_KIND_GAP] = "no access: keeps its parts at their distance",
+	[MAP_KIND_GAP] = "no access: keeps the parts at their distance",
 	[MAP_KIND_HEAP] = "memory that malloc() got from brk(2)",
-	[MAP_KIND_STACK] = "stack of the first thread",
+	[MAP_KIND_STACK] = "the first thread's stack",
 	[MAP_KIND_VDSO] = "kernel code that the program calls: the clocks",
 	[MAP_KIND_VVAR] = "kernel data for the vdso: the current time",
 	[MAP_KIND_VSYSCALL] = "fixed address of three system calls, for very old programs",
 	[MAP_KIND_UPROBES] = "instructions that a probe has displaced",
-	[MAP_KIND_PFSTAT_RING] = "ring buffer of the pfstat module: records of",
-	[MAP_KIND_BPF] = "a map of eBPF: its events, counts or variables",
-	[MAP_KIND_PERF] = "ring buffer of perf_event_open(2)",
+	[MAP_KIND_PFSTAT_RING] = "pfstat module ring buffer: records of",
+	[MAP_KIND_BPF] = "an eBPF map: events, counts or variables",
+	[MAP_KIND_PERF] = "perf_event_open(2) ring buffer",
 	[MAP_KIND_SHARED] = "memory to be shared with other processes",
-	[MAP_KIND_DEVICE] = "memory of a device",
+	[MAP_KIND_DEVICE] = "device memory",
 	[MAP_KIND_FILE] = "mapped file",
 	[MAP_KIND_NAMED] = "anonymous memory with a name",
 	[MAP_KIND_GUARD] = "no access: a guard, or addresses kept for later",
@@ -242,7 +242,7 @@ static void map_line_name(const struct map_line *line, const struct map_list *li
 		snprintf(text, size, "%s: %s", base_of(line[-1].path), what);
 		break;
 	case MAP_KIND_THREAD_STACK:
-		snprintf(text, size, "stack of thread %d", line->thread);
+		snprintf(text, size, "thread %d's stack", line->thread);
 		break;
 	case MAP_KIND_PFSTAT_RING:
 		snprintf(text, size, "%s %s", what, base_of(line->path));

@@ -174,7 +174,7 @@ static int memory_cgroup_make(struct memory_cgroup *group, uint64_t limit,
 		return err;
 	err = find_home(group, mount);
 	if (err)
-		return memory_cgroup_say(refusal, err, "cannot find the cgroup of this process in",
+		return memory_cgroup_say(refusal, err, "cannot find this process's cgroup in",
 					 mount);
 	snprintf(group->path, sizeof(group->path), "%s/" GROUP_PREFIX "%d", mount, getpid());
 	if (mkdir(group->path, 0755)) {

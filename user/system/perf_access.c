@@ -84,7 +84,7 @@ void perf_access_reason(const struct perf_trial *trial, struct why *why)
 	if (!err)
 		why->text[0] = '\0';
 	else if (trial->filtered && (err == -EPERM || err == -ENOSYS))
-		why_set(why, "a filter of system calls (seccomp) refuses perf_event_open(2)");
+		why_set(why, "a system call filter (seccomp) refuses perf_event_open(2)");
 	else if (paranoid == INT_MAX || err == -ENOSYS)
 		why_set(why, "this kernel has no perf_event_open(2) (CONFIG_PERF_EVENTS)");
 	else if (perf_access_is_refused(err) && trial->access == PERF_ACCESS_USER && paranoid > 1)
@@ -99,8 +99,8 @@ void perf_access_reason(const struct perf_trial *trial, struct why *why)
 			paranoid);
 	else if (perf_access_is_refused(err))
 		why_set(why,
-			"%s, although kernel.perf_event_paranoid is %d: a security module of the "
-			"kernel refuses it",
+			"%s, although kernel.perf_event_paranoid is %d: a kernel security module "
+			"refuses it",
 			strerror(-err), paranoid);
 	else
 		why_set(why, "%s", strerror(-err));

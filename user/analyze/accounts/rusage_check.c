@@ -106,11 +106,10 @@ static void fill_memory(struct usage_line *lines, const struct run_counters *cou
 					   "handle_mm_fault() returns";
 	const char *const reason = faults_reason(counters);
 
-	lines[USAGE_MAXRSS] =
-		(struct usage_line){ "maxrss", "maxrss_kb",
-				     "KiB",    in(counters->usage.maxrss_bytes, KIB),
-				     COUNT_NA, "process maximum; eBPF has no event",
-				     NULL };
+	lines[USAGE_MAXRSS] = (struct usage_line){ "maxrss", "maxrss_kb",
+						   "KiB",    in(counters->usage.maxrss_bytes, KIB),
+						   COUNT_NA, "process maximum; eBPF has no event",
+						   NULL };
 	lines[USAGE_MINFLT] = (struct usage_line){ "minflt",
 						   "minflt",
 						   "",
