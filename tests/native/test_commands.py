@@ -56,10 +56,10 @@ def test_a_report_has_the_same_counts_in_text_and_json(recording):
     assert re.search(rf"^all faults +{count} ", text, re.MULTILINE)
     assert f"Counts: {count} faults, " in text
     not_seen = re.search(r"^Not seen +((?:.+\n)(?:  .+\n)*)", text, re.MULTILINE)[1]
-    assert "calls of file operations, disk requests" in not_seen
+    assert "file operation calls, disk requests" in not_seen
     assert ("system calls" in not_seen) == (recording.caller.sampling == "user")
     full = recording.print("--full")
-    for name in ("Disk, short and long faults", "Calls of file operations", "Block requests",
+    for name in ("Disk, short and long faults", "File operation calls", "Block requests",
                  "Pages read into the page cache", "System calls"):
         assert re.search(rf"^{name}: n/a", full, re.MULTILINE), name
     assert "LOST" not in full and "NOT KNOWN" not in full
@@ -132,7 +132,7 @@ def test_a_page_with_figures_is_written(recording):
     text = page.read_text()
     assert "<svg" in text
     assert "<dt>Disk faults</dt><dd>n/a</dd>" in text
-    assert "<caption>The longest 10 of " in text and "<caption>Percentiles of a fault" in text
+    assert "<caption>The longest 10 of " in text and "<caption>Fault time percentiles" in text
     assert len(re.findall(r"\n<p class=\"note\">\d+\. [\d.]+ ms in thread ", text)) == 10
 
 
@@ -215,7 +215,7 @@ def test_the_slowest_faults_are_the_longest_rows(recording):
     durations = sorted((int(row["duration_ns"]) for row in recording.rows), reverse=True)
     text = recording.caller.run("report", "--slowest", 3, recording.path).stdout
     assert f"The longest 3 of {len(durations)} faults: {sum(durations[:3]) / 1e6:.3f} ms" in text
-    assert "n/a, because perf does not report it: the requests of devices" in text
+    assert "n/a, because perf does not report it: device requests" in text
     assert [float(ms) for ms in re.findall(r"^\d+\. ([\d.]+) ms in thread ", text, re.M)] == [
         round(duration / 1e6, 3) for duration in durations[:3]]
     for number, wanted in ((12, 12), (None, 10)):

@@ -69,7 +69,7 @@ def test_a_recording_cut_in_the_middle_is_reported_up_to_there(caller):
 
 def test_a_file_that_is_not_a_recording_is_refused(caller):
     path = caller.new_file("other", PAGES)
-    assert "is not a recording" in caller.refused(1, "report", path)
+    assert "is not a pfdrive recording" in caller.refused(1, "report", path)
     assert "No such file" in caller.refused(1, "report", caller.folder / "missing.pfs")
 
 

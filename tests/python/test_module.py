@@ -174,7 +174,7 @@ def test_a_file_that_is_not_a_recording_is_an_error_of_pfdrive(tmp_path):
     for read in (pfstat.faults, pfstat.verdict):
         with pytest.raises(pfstat.PfdriveError, match="^cannot open .*: No such file"):
             read(tmp_path / "nothing")
-        with pytest.raises(pfstat.PfdriveError, match="text is not a recording of pfdrive"):
+        with pytest.raises(pfstat.PfdriveError, match="text is not a pfdrive recording"):
             read(tmp_path / "text")
 
 

@@ -361,7 +361,7 @@ TEST(test_the_longest_fault_has_its_names_and_the_cause_of_its_wait)
 	ck_assert_str_eq(names.place.mapping, "/data");
 	ck_assert_str_eq(names.place.code, "store+0x4 (/bin/p)");
 	ck_assert_str_eq(names.place.thread, "writer");
-	ck_assert_str_eq(names.place.cause, "the journal of ext4 (jbd2)");
+	ck_assert_str_eq(names.place.cause, "the ext4 journal (jbd2)");
 	ck_assert_str_eq(names.place.functions, "jbd2_log_wait_commit<ext4_page_mkwrite");
 	slow_names_exit(&names);
 	analysis_free(analysis);

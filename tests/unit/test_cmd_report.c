@@ -663,7 +663,7 @@ TEST(test_range_without_faults_is_refused)
 	ck_assert_int_eq(RUN("run.pfs", "-f", "perfetto", "--from", "2us", "--to", "2us"), 2);
 	text_file_check("err", "--to is not after --from; the range is empty");
 	ck_assert_int_eq(RUN("run.pfs", "-f", "perfetto", "--from", "2"), 2);
-	text_file_check("err", "--from: '2' is not a time; give a number with its unit");
+	text_file_check("err", "--from: '2' is not a time; give a number with a unit");
 	ck_assert_int_eq(RUN("run.pfs", "-f", "perfetto", "--from", "-1s"), 2);
 	ck_assert_int_eq(RUN("run.pfs", "--from", "1ms"), 2);
 	text_file_check("err", "--from and --to require a format with every fault");
@@ -870,7 +870,7 @@ TEST(test_non_recording_is_refused_without_output)
 
 	text_file_write("text", "hello\n");
 	ck_assert_int_eq(RUN("text", "-o", "report.txt"), 1);
-	text_file_check("err", "pfdrive: text is not a recording of pfdrive\n");
+	text_file_check("err", "pfdrive: text is not a pfdrive recording\n");
 	ck_assert_int_eq(RUN("nothing"), 1);
 	text_file_check("err", "pfdrive: cannot open nothing: No such file or directory\n");
 	out = fopen("run.pfs", "w");

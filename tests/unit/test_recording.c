@@ -428,7 +428,7 @@ TEST(test_recording_cut_at_any_byte_is_read_up_to_there)
 		if (!reader) {
 			if (size < sizeof(RECORDING_MAGIC) - 1)
 				ck_assert_str_eq(why.text,
-						 size ? "run.pfs is not a recording of pfdrive" :
+						 size ? "run.pfs is not a pfdrive recording" :
 							"cannot read run.pfs: it is empty");
 			else
 				ck_assert_str_eq(why.text, "run.pfs was cut: it has no end");
@@ -485,8 +485,8 @@ TEST(test_damage_reports_its_offset_and_the_events_before)
 	reader = open_bytes(file.bytes, file.size, &why);
 	ck_assert_uint_eq(read_items(reader, 1), ITEMS_FULL + 1);
 	snprintf(expected, sizeof(expected),
-		 "run.pfs is damaged at byte %zu: the checksum of the "
-		 "block is wrong; 4097 items were read before",
+		 "run.pfs is damaged at byte %zu: the block checksum is wrong; 4097 items were "
+		 "read before",
 		 at);
 	ck_assert_str_eq(recording_damage(reader), expected);
 	ck_assert_uint_eq(json_array_size(recording_symbols(reader)), 1);
@@ -503,7 +503,7 @@ TEST(test_data_after_the_end_is_damage)
 	/* open_memstream() appends a 0 byte. */
 	reader = open_bytes(file.bytes, file.size + 1, &why);
 	ck_assert_uint_eq(read_items(reader, 1), 5);
-	ck_assert_ptr_nonnull(strstr(recording_damage(reader), "more data follows its end"));
+	ck_assert_ptr_nonnull(strstr(recording_damage(reader), "more data follows the end"));
 	recording_close(reader);
 	free(file.bytes);
 }
@@ -548,16 +548,16 @@ TEST(test_unknown_versions_are_refused_by_name)
 	assert_refused(offsetof(struct recording_header, version), 0,
 		       "run.pfs is damaged at byte 8: there is no version 0");
 	snprintf(reason, sizeof(reason),
-		 "cannot read run.pfs: its records have version 1000, and this pfdrive reads "
+		 "cannot read run.pfs: the records have version 1000, and this pfdrive reads "
 		 "versions 4 to %d; use another pfdrive",
 		 PFSTAT_ABI_VERSION);
 	assert_refused(offsetof(struct recording_header, abi), 1000, reason);
 	snprintf(reason, sizeof(reason),
-		 "cannot read run.pfs: its records have version 3, and this pfdrive reads "
+		 "cannot read run.pfs: the records have version 3, and this pfdrive reads "
 		 "versions 4 to %d; use another pfdrive",
 		 PFSTAT_ABI_VERSION);
 	assert_refused(offsetof(struct recording_header, abi), 3, reason);
-	assert_refused(0, 0x464c457f, "run.pfs is not a recording of pfdrive");
+	assert_refused(0, 0x464c457f, "run.pfs is not a pfdrive recording");
 }
 
 /* Appends a block with arbitrary contents, as an attacker would. */

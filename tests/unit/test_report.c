@@ -271,9 +271,9 @@ TEST(test_table_states_the_source_and_its_cost)
 	check_line(text, "Source",
 		   "Source eBPF, without the pfstat module; adds 1693 ns to a fault");
 	ck_assert_int_eq(strncmp(text, "Measured with eBPF, without the pfstat module: ", 47), 0);
-	check_contains(text, "\nThe time of each call contains 27.5 ns of eBPF's own.\n");
+	check_contains(text, "\nEach call's time contains 27.5 ns of eBPF's own.\n");
 	check_lacks(text, "the module records calls");
-	check_contains(text, "\n  27.5 ns of the time of each call are eBPF's own\n");
+	check_contains(text, "\n  27.5 ns of each call's time are eBPF's own\n");
 	check_contains(text, "\n  2250 ns for each fault that calls no file operation\n");
 	free(text);
 	sample_close(&run);
@@ -320,14 +320,14 @@ TEST(test_own_cost_that_is_not_known_has_its_reason)
 
 	open_costly(&run);
 	run.report.cost.bpf_other_ps = COUNT_NA;
-	check_cost(&run, "Own cost: n/a, the timing of this machine varied by more than that when "
-			 "it was measured");
+	check_cost(&run, "Own cost: n/a, this machine's timing varied by more than that when "
+			 "measured");
 	run.report.cost.bpf_other = COUNT_NA;
 	check_cost(&run, "Own cost: n/a, it is not known how many faults there were");
 	run.report.cost.calls = COUNT_NA;
 	check_cost(&run, "Own cost: n/a, it is not known how many calls there were");
 	run.report.cost.call_cost_ps = COUNT_NA;
-	check_cost(&run, "Own cost: n/a, the module could not measure the cost of a call");
+	check_cost(&run, "Own cost: n/a, the module could not measure the call cost");
 	sample_close(&run);
 }
 
@@ -340,15 +340,15 @@ TEST(test_own_cost_names_what_counts_all_faults)
 	text = print_table(&run);
 	check_contains(text, "\n  the module records calls: 260 ns per call, 2.6 ms in total\n");
 	check_contains(text, "\n  all faults counted by eBPF: 1693 ns each, 19.2 ms in "
-			     "total; not in the times of calls\n");
+			     "total; not in call times\n");
 	check_contains(text, "\n  2250 ns for each fault that the module does not record\n");
-	check_contains(text, "\n  27.5 ns of the time of each call are the module's own\n");
+	check_contains(text, "\n  27.5 ns of each call's time are the module's own\n");
 	ck_assert_ptr_null(strstr(text, "for each retry"));
 	free(text);
 	run.report.cost.bpf_again = 1000;
 	text = print_table(&run);
 	check_contains(text, "by eBPF: 1693 ns each, 19.6 ms in total");
-	check_contains(text, "\n  423 ns for each retry of a fault by the kernel\n");
+	check_contains(text, "\n  423 ns for each fault retry by the kernel\n");
 	free(text);
 	run.report.cost.bpf_again_ps = COUNT_NA;
 	text = print_table(&run);
@@ -380,7 +380,7 @@ TEST(test_parts_of_each_class_add_up)
 
 	sample_open(&run, 150000);
 	text = print_table(&run);
-	class = strstr(text, "\nWhere the time of a logical fault went\nClass ");
+	class = strstr(text, "\nWhere a logical fault's time went\nClass ");
 	ck_assert_ptr_nonnull(class);
 	check_line(class, "disk ", "disk 6000 6000 902.4 93.5% 150.4 150.4 150.4 150.4");
 	check_line(class, "  cpu_before", "cpu_before 6000 30.0 3.1% 3.3% 5.00 5.00 5.00 5.00");
@@ -407,8 +407,8 @@ TEST(test_parts_that_a_class_lacks_are_omitted)
 	check_lacks(text, "\nswap ");
 	check_contains(text, "0.30    0.30\nwait ");
 	check_contains(text,
-		       "\nThe row of a part counts the faults that spent time in it. Its mean, p50 "
-		       "and p99 are\nover all faults of the class.\n");
+		       "\nA part's row counts the faults that spent time in it. The mean, p50 "
+		       "and p99 are\nover all faults in the class.\n");
 	check_contains(text, "6.50    6.50    6.50\naround ");
 	free(text);
 	sample_close(&run);
@@ -425,7 +425,7 @@ TEST(test_time_outside_of_the_calls_has_a_row)
 	*mm = (struct part_figures){ 5000, 5000 * 4000, 4000, 4000, 4000, 4000, COUNT_NA };
 	text = print_table(&run);
 	check_line(text, "  mm", "mm 5000 20.0 2.1% 61.5% 4.00 4.00 4.00 4.00");
-	check_lacks(text, "With the time of their calls only");
+	check_lacks(text, "With their call time only");
 	free(text);
 	sample_close(&run);
 }
@@ -438,12 +438,12 @@ TEST(test_faults_with_the_time_of_their_calls_only_are_counted)
 	sample_open(&run, 150000);
 	run.report.faults.all.calls_only = 12;
 	text = print_table(&run);
-	check_contains(text, "\nWith the time of their calls only, without mm: 12 faults "
-			     "(no record of handle_mm_fault())\n");
+	check_contains(text, "\nWith their call time only, without mm: 12 faults "
+			     "(no handle_mm_fault() record)\n");
 	free(text);
 	run.report.faults.has_spans = false;
 	text = print_table(&run);
-	check_line(strstr(text, "\nWhere the time"), "  mm", "mm n/a n/a n/a n/a n/a n/a n/a");
+	check_line(strstr(text, "\nWhere a logical"), "  mm", "mm n/a n/a n/a n/a n/a n/a n/a");
 	check_contains(text, "without mm: 12 faults (an older recording)\n");
 	check_lacks(text, "because eBPF had no hook");
 	free(text);
@@ -486,13 +486,13 @@ TEST(test_full_report_names_the_origin_of_pages)
 		.dax_small = 3,
 	};
 	text = print_table(&run);
-	check_contains(text, "\nCopied when written: 7 of the page of zeros (0.07 ms); "
+	check_contains(text, "\nCopied when written: 7 of the zero page (0.07 ms); "
 			     "9 of pages shared by a fork (0.09 ms)\n");
 	check_contains(text, "\nWritten without a copy: 3 that no other process has any more "
 			     "(0.03 ms)\n");
 	check_contains(text, "\nAfter a fork in this run: 5 of the pages shared by a fork; "
-			     "4 after forks of process 77\n");
-	check_contains(text, "\nPages of shared memory: 11 new (0.11 ms); "
+			     "4 after forks by process 77\n");
+	check_contains(text, "\nShared memory pages: 11 new (0.11 ms); "
 			     "13 there before (0.13 ms)\n");
 	check_contains(text, "\nHuge pages: 2 of 2048 KiB, anonymous (0.60 ms); "
 			     "1 of 2048 KiB, hugetlbfs (0.40 ms)\n");
@@ -509,7 +509,7 @@ TEST(test_parts_without_their_hook_are_na)
 	sample_open(&run, 150000);
 	run.report.bpf.hooks &= ~(1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_SWAP);
 	text = print_table(&run);
-	class = strstr(text, "\nWhere the time");
+	class = strstr(text, "\nWhere a logical");
 	check_line(class, "  queue", "queue n/a n/a n/a n/a n/a n/a n/a");
 	check_line(class, "  device", "device 6000 780.0 80.8% 86.4% 130.0 130.0 130.0 130.0");
 	check_line(class, "  runqueue", "runqueue n/a n/a n/a n/a n/a n/a n/a");
@@ -525,7 +525,7 @@ TEST(test_parts_without_their_hook_are_na)
 	free(text);
 	run.report.bpf.hooks = 1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_FAULT;
 	text = print_table(&run);
-	class = strstr(text, "\nWhere the time");
+	class = strstr(text, "\nWhere a logical");
 	check_line(class, "  queue", "queue n/a n/a n/a n/a n/a n/a n/a");
 	check_line(class, "  device", "device n/a n/a n/a n/a n/a n/a n/a");
 	check_contains(

@@ -243,7 +243,7 @@ TEST(test_runs_have_mean_and_deviation)
 	check_line(text, "minflt 1", "minflt 100.0 ± 0.0 n/a");
 	check_line(text, "L1D read", "L1D read 2000.0 ± 0.0 50.0 ± 28.3 2.5 ± 1.4");
 	check_line(text, "dTLB write", "dTLB write not available not available -");
-	ck_assert_ptr_nonnull(strstr(text, "Run 2 of 2\n\nSystem calls in the format of strace"));
+	ck_assert_ptr_nonnull(strstr(text, "Run 2 of 2\n\nSystem calls in strace -c -w format"));
 	free(text);
 	sample_close(&sample.run);
 	sample_close(&other.run);

@@ -56,7 +56,7 @@ static void check_printed(const char *verdict, const char *notes)
 TEST(test_close_bounds_print_as_one_time)
 {
 	check_printed("For 905.0 ms sorter (1234) stood still: its threads were in faults, or "
-		      "slept outside of them; for 700.0 ms two or more were in faults. 3.2 faults "
+		      "slept outside them; for 700.0 ms two or more were in faults. 3.2 faults "
 		      "were in flight on average, 4 at most.\n",
 		      "Faults in flight: 3.2 on average while there was any, 4 at most\n"
 		      "Stood still: sorter (1234) for 905.0 ms, two or more in faults for "
@@ -68,7 +68,7 @@ TEST(test_a_thread_that_may_have_run_makes_two_bounds)
 	report.evidence.standstill.most.still.min_ns = 400 * MS;
 	report.evidence.standstill.most.several.min_ns = 0;
 	check_printed("For 400.0 ms to 905.0 ms sorter (1234) stood still: its threads were in "
-		      "faults, or slept outside of them; for 0.0 ms to 700.0 ms two or more were "
+		      "faults, or slept outside them; for 0.0 ms to 700.0 ms two or more were "
 		      "in faults. 3.2 faults were in flight on average, 4 at most.\n",
 		      "Faults in flight: 3.2 on average while there was any, 4 at most\n"
 		      "Stood still: sorter (1234) for 400.0 ms to 905.0 ms, two or more in "
@@ -91,7 +91,7 @@ TEST(test_perf_knows_an_upper_bound)
 	report.evidence.standstill.most.several.min_ns = 0;
 	report.evidence.standstill.most.name[0] = '\0';
 	check_printed("For at most 905.0 ms process 1234 stood still: its threads were in faults, "
-		      "or slept outside of them; for at most 700.0 ms two or more were in faults. "
+		      "or slept outside them; for at most 700.0 ms two or more were in faults. "
 		      "3.2 faults were in flight on average, 4 at most.\n",
 		      "Faults in flight: 3.2 on average while there was any, 4 at most\n"
 		      "Stood still: process 1234 for at most 905.0 ms, two or more in "
@@ -102,7 +102,7 @@ TEST(test_lost_events_leave_a_lower_bound)
 {
 	report.losses.events = 5;
 	check_printed("For at least 900.0 ms sorter (1234) stood still: its threads were in "
-		      "faults, or slept outside of them; for at least 700.0 ms two or more were in "
+		      "faults, or slept outside them; for at least 700.0 ms two or more were in "
 		      "faults.\n",
 		      "Faults in flight: at least 4 at once; some were lost\n"
 		      "Stood still: sorter (1234) for at least 900.0 ms, two or more in "

@@ -349,7 +349,7 @@ TEST(test_a_file_that_cannot_be_used_is_refused_with_the_reason)
 		{ ARGUMENTS("report", "/dev/null"),
 		  "pfdrive: cannot read /dev/null: it is empty\n" },
 		{ ARGUMENTS("report", "README.md"),
-		  "pfdrive: README.md is not a recording of pfdrive\n" },
+		  "pfdrive: README.md is not a pfdrive recording\n" },
 		{ ARGUMENTS("compare", "./x", "./y"),
 		  "pfdrive: cannot open ./x: No such file or directory\n" },
 	};

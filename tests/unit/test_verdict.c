@@ -211,11 +211,12 @@ TEST(test_few_long_faults_are_not_dismissed)
 						  .parts_known = true } };
 	s.report.longest.file = (char *)"/data/queue";
 	strcpy(s.report.longest.thread, "writer");
-	s.report.longest.cause = "the journal of ext4 (jbd2)";
+	s.report.longest.cause = "the ext4 journal (jbd2)";
 	check_cause(
 		&s, "slow-tail", true,
 		"2 of them were over 1 ms (15.0 ms). The longest took 12.0 ms: class mkwrite (page "
-		"becomes writable) of /data/queue, in thread writer (5), 75 % of it blocked, waiting for the journal");
+		"becomes writable) of /data/queue, in thread writer (5), 75 % of it blocked, waiting "
+		"for the ext4 journal");
 	ck_assert_ptr_nonnull(strstr(s.verdict.causes[0].remedy, "pfdrive report --slowest 10"));
 	check_no_cause(&s, "nothing-wrong");
 	tail->total_ns = 4 * MS;

@@ -11,9 +11,8 @@ TEST(test_servers_and_journals_come_before_the_locks)
 {
 	static const char *const samples[][2] = {
 		{ "wait_transaction_locked<add_transaction_credits<start_this_handle",
-		  "the journal of ext4 (jbd2)" },
-		{ "__mutex_lock<jbd2_log_wait_commit<ext4_sync_file",
-		  "the journal of ext4 (jbd2)" },
+		  "the ext4 journal (jbd2)" },
+		{ "__mutex_lock<jbd2_log_wait_commit<ext4_sync_file", "the ext4 journal (jbd2)" },
 		{ "rwsem_down_read_slowpath<down_read<nfs_start_io_read", "the NFS server" },
 		{ "request_wait_answer<fuse_simple_request<fuse_getattr", "the FUSE server" },
 		{ "folio_wait_bit_common<filemap_fault<__do_fault",
@@ -23,7 +22,7 @@ TEST(test_servers_and_journals_come_before_the_locks)
 		{ "__mutex_lock", "a mutex" },
 		{ "rwsem_down_read_slowpath<down_read_killable<lock_mm_and_find_vma", "mmap_lock" },
 		{ "percpu_rwsem_wait<__percpu_down_read<ext4_page_mkwrite",
-		  "the end of a freeze of the file system" },
+		  "the end of a file system freeze" },
 	};
 	static const char *const unknown[] = { "folio_wait_bit", "my_fuse_function<mutex", "" };
 	size_t i;

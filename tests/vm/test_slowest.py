@@ -70,7 +70,7 @@ def test_the_thread_that_ends_a_long_fault_is_named(source):
     assert "MADV_RANDOM" in program
     found, text = slowest(source, "python3", "-c", program)
     fault, = (fault for fault in found["faults"] if fault["intervals"] and
-              longest_interval(fault)["cause"] == "a handler of userfaultfd")
+              longest_interval(fault)["cause"] == "a userfaultfd handler")
     interval = longest_interval(fault)
     assert interval["functions"][0] == "handle_userfault" and interval["part"] == "handler"
     assert interval["waker"] == fault["pid"] != fault["tid"]
@@ -81,5 +81,5 @@ def test_the_thread_that_ends_a_long_fault_is_named(source):
     assert call["call"] == "madvise"
     assert call["tid"] == fault["pid"] and call["thread"] == "python3"
     assert call["shared_ns"] == call["duration_ns"] > 0
-    assert f"python3 ({fault['pid']})  a handler of userfaultfd: handle_userfault" in text
+    assert f"python3 ({fault['pid']})  a userfaultfd handler: handle_userfault" in text
     assert f"thread python3 ({fault['pid']}) in madvise(MADV_RANDOM), " in " ".join(text.split())

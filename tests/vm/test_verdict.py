@@ -152,11 +152,11 @@ def test_reclaim_for_lack_of_free_memory_is_counted():
 def test_the_kernel_stack_names_what_a_fault_waited_for():
     result, text = record("python3", "-c", USERFAULT)
     wait = result["waits"]["stacks"][0]
-    assert wait["cause"] == "a handler of userfaultfd", result["waits"]["stacks"][:3]
+    assert wait["cause"] == "a userfaultfd handler", result["waits"]["stacks"][:3]
     assert wait["functions"][0] == "handle_userfault"
     # The sleep is interruptible, and its stack has a known cause: it is explained.
     assert wait["total_ns"] == wait["parts"]["handler"] > 20_000_000
-    assert "for a handler of userfaultfd: handle_userfault" in text
+    assert "for a userfaultfd handler: handle_userfault" in text
 
 
 @pytest.mark.deterministic

@@ -83,7 +83,7 @@ const struct fault_class_traits fault_classes[NR_FAULT_CLASSES] = {
 	[FAULT_OTHER] = {
 		.title = "other, or not known",
 		.rgb = COLOUR_GREY, .point = 10, .size = 0.48, .dash = "(18,5,4,5)", .ascii = '.',
-		.reason = "resolved in the meantime, or a hint of NUMA balancing",
+		.reason = "resolved in the meantime, or a NUMA balancing hint",
 		.hooks = 1U << HOOK_FAULT,
 	},
 	[FAULT_AGAIN] = {

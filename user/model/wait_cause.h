@@ -4,9 +4,9 @@
 #define PFSTAT_USER_WAIT_CAUSE_H
 
 /* Causes that have a rule of the verdict. */
-#define WAIT_USERFAULTFD "a handler of userfaultfd"
+#define WAIT_USERFAULTFD "a userfaultfd handler"
 #define WAIT_MMAP_LOCK	 "mmap_lock"
-#define WAIT_VMA_LOCK	 "the lock of the VMA"
+#define WAIT_VMA_LOCK	 "the VMA lock"
 #define WAIT_WRITEBACK	 "writeback, because too many pages are dirty"
 #define WAIT_NFS	 "the NFS server"
 #define WAIT_FUSE	 "the FUSE server"

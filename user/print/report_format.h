@@ -27,7 +27,7 @@
 	NEXT(FAULTS_CSV, "faults-csv", FAULTS, csv_rows_printer, TEXT, "a row for each fault")    \
 	NEXT(FAULTS_JSONL, "faults-jsonl", FAULTS, json_rows_printer, TEXT, "the same as JSON")   \
 	NEXT(REQUESTS_CSV, "requests-csv", FAULTS, requests_csv_printer, TEXT,                    \
-	     "a row for each request of a block device")                                          \
+	     "a row for each block device request")                                               \
 	NEXT(MAPPINGS_CSV, "mappings-csv", FAULTS, mappings_csv_printer, TEXT,                    \
 	     "a row for each mapping")                                                            \
 	NEXT(PPROF, "pprof", PROFILE, pprof_print, GZIP, "a profile for pprof")                   \

@@ -105,11 +105,11 @@ static int look_at_head(struct recording_reader *reader, const struct reader_blo
 		return block->got;
 	if ((size_t)block->got < sizeof(*head)) {
 		if (reader->tail && block->got)
-			return damaged(reader, "more data follows its end");
+			return damaged(reader, "more data follows the end");
 		return reader->tail ? BLOCK_END : was_cut(reader);
 	}
 	if (reader->tail)
-		return damaged(reader, "more data follows its end");
+		return damaged(reader, "more data follows the end");
 	if (head->magic != RECORDING_BLOCK_MAGIC)
 		return damaged(reader, "no block begins here");
 	if (!reader_block_is_sound(head))
@@ -124,9 +124,8 @@ static int look_at_stored(struct recording_reader *reader, const struct reader_b
 		return block->got_stored;
 	if (block->got_stored < block->head.stored)
 		return was_cut(reader);
-	return block->unpacked == UNPACKED_CHECK ?
-		       damaged(reader, "the checksum of the block is wrong") :
-		       BLOCK_READ;
+	return block->unpacked == UNPACKED_CHECK ? damaged(reader, "the block checksum is wrong") :
+						   BLOCK_READ;
 }
 
 /* Sets json to NULL unless the result is BLOCK_READ. */
@@ -316,7 +315,7 @@ static int check_header(const struct recording_header *header, const char *name,
 		why_set(why, "%s is damaged at byte 8: there is no version 0", name);
 	else if (header->abi < PFSTAT_ABI_OLDEST || header->abi > PFSTAT_ABI_VERSION)
 		why_set(why,
-			"cannot read %s: its records have version %" PRIu32
+			"cannot read %s: the records have version %" PRIu32
 			", and this pfdrive reads versions %u to %u; use another pfdrive",
 			name, header->abi, PFSTAT_ABI_OLDEST, PFSTAT_ABI_VERSION);
 	else
@@ -336,7 +335,7 @@ static int read_header(struct recording_reader *reader, struct why *why)
 	if (!got)
 		return why_fail(why, -EPROTO, "cannot read %s: it is empty", reader->name);
 	if (memcmp(header.magic, RECORDING_MAGIC, sizeof(header.magic)))
-		return why_fail(why, -EPROTO, "%s is not a recording of pfdrive", reader->name);
+		return why_fail(why, -EPROTO, "%s is not a pfdrive recording", reader->name);
 	if ((size_t)got < sizeof(header)) {
 		was_cut(reader);
 		return why_fail(why, -EPROTO, "%s", reader->damage);
@@ -504,8 +503,7 @@ int recording_require_pages(const struct recording_reader *reader)
 	if (reader->page_bytes == page_size())
 		return STATUS_OK;
 	return message(STATUS_FAILED,
-		       "cannot use %s: its pages have %" PRIu64
-		       " bytes, those of this machine %" PRIu64
+		       "cannot use %s: the pages have %" PRIu64 " bytes, this machine's %" PRIu64
 		       "; use it on a machine with the same pages",
 		       reader->name, reader->page_bytes, page_size());
 }

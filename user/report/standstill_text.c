@@ -90,7 +90,7 @@ void standstill_text_verdict(FILE *out, const struct report *run, uint64_t wall_
 		return;
 	fprintf(out, "For %s ", standstill_span(text, run, &most->still));
 	standstill_print_process(out, most);
-	fputs(" stood still: its threads were in faults, or slept outside of them", out);
+	fputs(" stood still: its threads were in faults, or slept outside them", out);
 	if (most->several.max_ns >= FEW_NS)
 		fprintf(out, "; for %s two or more were in faults",
 			standstill_span(text, run, &most->several));

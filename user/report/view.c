@@ -155,7 +155,7 @@ static double cost_of_times(uint64_t count, double ns)
 static const char *cost_of_calls_missing(const struct report_cost *cost)
 {
 	if (cost->call_cost_ps == COUNT_NA)
-		return "the module could not measure the cost of a call";
+		return "the module could not measure the call cost";
 	return cost->calls == COUNT_NA ? "it is not known how many calls there were" : NULL;
 }
 
@@ -168,7 +168,7 @@ static const char *cost_of_faults_missing(const struct report *run, const struct
 	if (cost->bpf_hooked == COUNT_NA || cost->bpf_again == COUNT_NA ||
 	    cost->bpf_other == COUNT_NA)
 		return "it is not known how many faults there were";
-	return "the timing of this machine varied by more than that when it was measured";
+	return "this machine's timing varied by more than that when measured";
 }
 
 /* The programs of eBPF that record calls are in the cost of counting. */
@@ -231,8 +231,8 @@ const char *view_source_note(const struct report *run)
 	if (!view_source_is_perf(run))
 		return NULL;
 	return run->bpf.user_only ?
-		       "measured with perf, without the faults in system calls; calls of file "
-		       "operations and disk requests are n/a" :
+		       "measured with perf, without the faults in system calls; file operation "
+		       "calls and disk requests are n/a" :
 		       "measured with perf: whole faults; their calls and disk requests are n/a";
 }
 

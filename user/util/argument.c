@@ -70,9 +70,8 @@ uint64_t argument_time(const struct argp_state *state, const char *name, const c
 		if (end != text && !strcmp(end, units[i].name) && number >= 0 &&
 		    number * units[i].ns < 1e18)
 			return llround(number * units[i].ns);
-	usage(state,
-	      "--%s: '%s' is not a time; give a number with its unit, as 1.5s, 200ms or 30us", name,
-	      text);
+	usage(state, "--%s: '%s' is not a time; give a number with a unit, as 1.5s, 200ms or 30us",
+	      name, text);
 	return 0;
 }
 

@@ -142,7 +142,7 @@ static void print_facts(FILE *out, const struct view *view)
 	const struct fault_figures *all = &run->faults.all;
 	/* Without eBPF's hook the faults of other mappings are unknown. */
 	const bool every = view_has_hook(run, HOOK_FAULT);
-	const char *const time = every ? "Time of all faults" : "Time of hooked faults";
+	const char *const time = every ? "Time in all faults" : "Time in hooked faults";
 
 	fact(out, every ? "Page faults" : "Hooked page faults", "%" PRIu64, all->count);
 	fact(out, "of them major", "%" PRIu64, all->major);
@@ -154,7 +154,7 @@ static void print_facts(FILE *out, const struct view *view)
 		fact(out, "Disk faults", "%" PRIu64, run->faults.classes[FAULT_DISK].count);
 	fact(out, time, "%.1f ms", all->whole.total_ns / 1e6);
 	if (all->count)
-		fact(out, "Mean of a fault", "%.2f µs", all->whole.total_ns / 1e3 / all->count);
+		fact(out, "Mean fault time", "%.2f µs", all->whole.total_ns / 1e3 / all->count);
 	if (run->time.elapsed_ns != COUNT_NA)
 		fact(out, "Watched for", "%.1f ms", run->time.elapsed_ns / 1e6);
 	else
@@ -178,7 +178,7 @@ static int print_warnings_of(FILE *out, const void *context)
 			"else ran there\n",
 			100 * noise);
 	if (virtual[0] && strcmp(virtual, "none"))
-		fprintf(out, "Measured in a virtual machine (%s): times are those of its clock\n",
+		fprintf(out, "Measured in a virtual machine (%s): times come from its clock\n",
 			virtual);
 	return 0;
 }

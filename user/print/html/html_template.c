@@ -28,7 +28,7 @@ static void require(const void *found, const char *name)
 {
 	if (found)
 		return;
-	fprintf(stderr, "pfdrive: the template of the page lacks %s here\n", name);
+	fprintf(stderr, "pfdrive: the page template lacks %s here\n", name);
 	abort();
 }
 

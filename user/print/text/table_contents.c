@@ -33,11 +33,11 @@ static void contents_copies(FILE *out, const struct contents_figures *contents)
 {
 	struct contents_line line = { .out = out, .separator = "Copied when written: " };
 
-	contents_item(&line, &contents->by[PFSTAT_CONTENT_ZERO], "of the page of zeros");
+	contents_item(&line, &contents->by[PFSTAT_CONTENT_ZERO], "of the zero page");
 	contents_item(&line, &contents->by[PFSTAT_CONTENT_KSM], "of pages merged by KSM");
-	contents_item(&line, &contents->by[PFSTAT_CONTENT_FILE], "of pages of files");
+	contents_item(&line, &contents->by[PFSTAT_CONTENT_FILE], "of file pages");
 	contents_item(&line, &contents->by[PFSTAT_CONTENT_FORK], "of pages shared by a fork");
-	contents_item(&line, &contents->by[PFSTAT_CONTENT_UNKNOWN], "of pages not known");
+	contents_item(&line, &contents->by[PFSTAT_CONTENT_UNKNOWN], "of unknown pages");
 	contents_line_end(&line);
 	line = (struct contents_line){ .out = out, .separator = "Written without a copy: " };
 	contents_item(&line, &contents->by[PFSTAT_CONTENT_REUSED],
@@ -47,7 +47,7 @@ static void contents_copies(FILE *out, const struct contents_figures *contents)
 		return;
 	fprintf(out,
 		"After a fork in this run: %" PRIu64 " of the pages shared by a fork; %" PRIu64
-		" after forks of process %" PRIu32 "\n",
+		" after forks by process %" PRIu32 "\n",
 		contents->after_fork.count, contents->fork_pid_count, contents->fork_pid);
 }
 
@@ -72,7 +72,7 @@ static void contents_huge(FILE *out, const struct report *run)
 void table_contents(FILE *out, const struct report *run)
 {
 	const struct contents_figures *contents = &run->contents;
-	struct contents_line line = { .out = out, .separator = "Pages of shared memory: " };
+	struct contents_line line = { .out = out, .separator = "Shared memory pages: " };
 
 	contents_copies(out, contents);
 	contents_item(&line, &contents->by[PFSTAT_CONTENT_NEW], "new");

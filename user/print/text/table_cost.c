@@ -19,7 +19,7 @@ static void print_again(FILE *out, const struct own_cost *cost)
 		fputs("  an upper bound: each retry by the kernel is counted as a whole fault\n",
 		      out);
 	else
-		fprintf(out, "  %.0f ns for each retry of a fault by the kernel\n", cost->again_ns);
+		fprintf(out, "  %.0f ns for each fault retry by the kernel\n", cost->again_ns);
 }
 
 /* A fault whose calls are recorded has no event of its own. */
@@ -33,7 +33,7 @@ static void print_counting(FILE *out, const struct report *run, const struct own
 	}
 	fprintf(out, "  all faults counted by %s: %.0f ns each", counter, cost->hooked_ns);
 	print_total(out, cost->bpf_total_ns);
-	fputs(view_source_is_bpf(run) ? "\n" : "; not in the times of calls\n", out);
+	fputs(view_source_is_bpf(run) ? "\n" : "; not in call times\n", out);
 	if (run->cost.bpf_again)
 		print_again(out, cost);
 	fprintf(out, "  %.0f ns for each fault that %s\n", cost->other_ns,
@@ -49,8 +49,8 @@ static void print_inside(FILE *out, const struct report *run, const struct own_c
 	const char *of = view_source_is_bpf(run) ? "eBPF's" : "the module's";
 
 	if (!isnan(cost->inside_ns))
-		fprintf(out, "  %.3g ns of the time of each call are %s own%s\n", cost->inside_ns,
-			of, run->cost.subtract ? ", and subtracted above" : "");
+		fprintf(out, "  %.3g ns of each call's time are %s own%s\n", cost->inside_ns, of,
+			run->cost.subtract ? ", and subtracted above" : "");
 }
 
 static void print_module(FILE *out, const struct report *run, const struct own_cost *cost)
@@ -89,8 +89,7 @@ void table_cost(FILE *out, const struct report *run)
 	/* The clock is read at the same point of both samples of a fault: one of them is inside. */
 	if (view_source_is_perf(run)) {
 		if (!isnan(cost.other_ns))
-			fprintf(out,
-				"  perf: %.0f ns per fault; about half is in the times of faults\n",
+			fprintf(out, "  perf: %.0f ns per fault; about half is in fault times\n",
 				cost.other_ns);
 		return;
 	}

@@ -120,7 +120,7 @@ static void memory_line(struct grid *grid, const struct environment *e)
 			 e->fill[0] ? "memset and msync first; " : "", 100 * e->store_share,
 			 to_file ? "the file itself" :
 			 anon	 ? "it" :
-				   "private copies of its pages");
+				   "private page copies");
 	if (strcmp(e->map, "shared") || e->fill[0] || e->store_share > 0)
 		env_line(grid, "Mapping", "%s; %s", known(e->map), stores);
 }
@@ -195,12 +195,11 @@ static void perf_lines(struct grid *grid, const struct report *run, const char *
 		grid, "Source",
 		"perf: whole faults, on and off the CPU; adds %s to a fault, about half to its time",
 		added);
-	env_line(
-		grid, "Not seen",
-		"calls of file operations, disk requests, the reasons of sleeps, get_user_pages()%s",
-		run->bpf.user_only ? ", and faults in system calls (kernel.perf_event_paranoid is "
-				     "above 1)" :
-				     "");
+	env_line(grid, "Not seen",
+		 "file operation calls, disk requests, sleep reasons, get_user_pages()%s",
+		 run->bpf.user_only ? ", and faults in system calls (kernel.perf_event_paranoid is "
+				      "above 1)" :
+				      "");
 	if (run->bpf.missing[0])
 		env_line(grid, "No eBPF", "%s", run->bpf.missing);
 }

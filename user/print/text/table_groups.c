@@ -67,7 +67,7 @@ static void groups_folded_line(FILE *out, const struct view *view)
 		if (groups->rows[i].folded)
 			fprintf(out,
 				GROUP_OTHERS " is the sum of %" PRIu64
-					     " rows that were folded, each with at most %.4g ms\n",
+					     " folded rows, each with at most %.4g ms\n",
 				groups->rows[i].folded, groups->rows[i].others_max_ns / 1e6);
 }
 

@@ -97,7 +97,7 @@ static int table_syscall_totals(FILE *out, const struct report *run)
 		table_no_bpf(out, run, "System calls by name");
 		return 0;
 	}
-	fputs("System calls in the format of strace -c -w. eBPF adds about 1 800 instructions to "
+	fputs("System calls in strace -c -w format. eBPF adds about 1 800 instructions to "
 	      "a\n"
 	      "call; strace adds 23 000 or more (Documentation/user/measures.rst)\n",
 	      out);
@@ -146,15 +146,15 @@ static void hardware_head(FILE *out, const struct report *run)
 {
 	const struct hw_counts *counts = run->extras.counters;
 
-	fprintf(out, "Hardware counters of the access loop in user mode, on CPU %d; ",
+	fprintf(out, "Access loop hardware counters in user mode, on CPU %d; ",
 		run->environment.pinned_cpu);
 	if (counts->walked_bytes)
 		fprintf(out,
-			"L1D of %" PRIu64 " KiB\nwas flushed before: a buffer of %" PRIu64
+			"L1D with %" PRIu64 " KiB\nwas flushed before: a buffer of %" PRIu64
 			" KiB was read\n",
 			counts->l1d_bytes / 1024, counts->walked_bytes / 1024);
 	else
-		fputs("L1D was not\nflushed before, because the kernel does not report its size\n",
+		fputs("L1D was not\nflushed before, because the kernel does not report the size\n",
 		      out);
 }
 

@@ -75,7 +75,7 @@ int table_more_memory(FILE *out, const struct report *run)
 	err = grid_close(&grid, out);
 	if (more_memory_is_shared(run))
 		fputs("Processes without such faults reclaimed some of these pages: their own "
-		      "pages may need a part of this memory.\n",
+		      "pages may need part of this memory.\n",
 		      out);
 	state_swap_ins(out, run);
 	if (figures->one_of > 1)

@@ -155,7 +155,7 @@ static void reclaim_note(FILE *out, const struct report *run)
 		[PFSTAT_RECLAIM_COMPACTION] = "compactions",
 		[PFSTAT_RECLAIM_THROTTLE] = "times throttled by memory.high, after faults",
 	};
-	const char *separator = "Reclaim, compaction and throttling of the program: ";
+	const char *separator = "The program's reclaim, compaction and throttling: ";
 	const struct evidence_reclaims *reclaims;
 	enum pfstat_reclaim_kind kind;
 
@@ -185,11 +185,11 @@ static void calls_only_note(FILE *out, const struct report *run)
 
 	if (!faults)
 		return;
-	fprintf(out, "With the time of their calls only, without mm: %" PRIu64 " fault%s (%s)\n",
-		faults, faults == 1 ? "" : "s",
+	fprintf(out, "With their call time only, without mm: %" PRIu64 " fault%s (%s)\n", faults,
+		faults == 1 ? "" : "s",
 		!run->faults.has_spans		? "an older recording" :
 		!view_has_hook(run, HOOK_FAULT) ? "not all faults were counted" :
-						  "no record of handle_mm_fault()");
+						  "no handle_mm_fault() record");
 }
 
 struct list {
@@ -285,7 +285,7 @@ int table_parts(FILE *out, const struct view *view)
 	size_t i;
 	int err;
 
-	fputs("Where the time of a logical fault went\n", out);
+	fputs("Where a logical fault's time went\n", out);
 	grid_open(&grid, parts_headings, ARRAY_SIZE(parts_headings));
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
 		class = fault_class_rows[i];
@@ -299,8 +299,8 @@ int table_parts(FILE *out, const struct view *view)
 		fprintf(out, "Faults that ended with an error or a signal: %" PRIu64 "\n",
 			run->faults.all.unsolved);
 	parts_notes(out, run,
-		    "The row of a part counts the faults that spent time in it. Its mean, p50 and "
-		    "p99 are\nover all faults of the class.\n");
+		    "A part's row counts the faults that spent time in it. The mean, p50 and p99 "
+		    "are\nover all faults in the class.\n");
 	table_guest_line(out, run);
 	table_contents(out, run);
 	return err;

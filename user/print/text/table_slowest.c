@@ -181,7 +181,7 @@ static void slow_kind_text(struct slow_text *text, const struct report *run,
 	if (!fault->solved)
 		slow_text_add(text, " An error or a signal ended it.");
 	if (!fault->whole && run->faults.has_spans)
-		slow_text_add(text, " Its time is that of its calls only.");
+		slow_text_add(text, " The time covers the calls only.");
 }
 
 static void slow_parts_text(struct slow_text *text, const struct report *run,
@@ -259,7 +259,7 @@ static void slow_calls_text(struct slow_text *text, const struct slow_fault *slo
 	for (i = 0; i < slow->nr_calls; i++) {
 		call = &slow->calls[i];
 		call_kind_print_detail(call->kind, call_kind_detail(call), detail, sizeof(detail));
-		slow_text_add(text, i ? "; " : "\nMeanwhile in its process: ");
+		slow_text_add(text, i ? "; " : "\nMeanwhile in the process: ");
 		slow_thread_text(text, slow_fault_thread(slow, call->event.tid), call->event.tid);
 		slow_text_add(text, " in %s(%s), %.1f µs, of which %.1f µs in this fault",
 			      call_kind_name(call->kind), detail,
@@ -403,7 +403,7 @@ static void slow_no_hook_text(struct slow_text *text, const struct report *run)
 		enum bpf_hook hook;
 		const char *what;
 	} needs[] = {
-		{ HOOK_BLOCK, "the requests of devices" },
+		{ HOOK_BLOCK, "device requests" },
 		{ HOOK_WAIT_STACK, "the kernel stacks of sleeps" },
 		{ HOOK_WAKEUP, "the threads that ended them" },
 	};
@@ -425,17 +425,18 @@ static int slow_missing_text(FILE *out, const struct report *run, size_t columns
 
 	slow_text_open(&text, out);
 	if (view_source_is_perf(run))
-		slow_text_add(&text, "n/a, because perf does not report it: the requests of "
-				     "devices, the kernel stacks of sleeps, the threads that ended "
-				     "them, what ran on the CPU instead");
+		slow_text_add(&text,
+			      "n/a, because perf does not report it: device "
+			      "requests, the kernel stacks of sleeps, the threads that ended "
+			      "them, what ran on the CPU instead");
 	else if (!run->bpf.known)
-		slow_text_add(&text, "n/a, because eBPF did not run: parts, requests of devices, "
+		slow_text_add(&text, "n/a, because eBPF did not run: parts, device requests, "
 				     "kernel stacks of sleeps, the threads that ended them");
 	else
 		slow_no_hook_text(&text, run);
 	err = slow_text_close(&text, columns);
 	if (view_has_hook(run, HOOK_BLOCK))
-		fputs("Requests in flight are those of the recorded threads.\n", out);
+		fputs("Requests in flight are from the recorded threads.\n", out);
 	return err;
 }
 

@@ -70,7 +70,7 @@ int table_classes(FILE *out, const struct view *view)
 	enum pfstat_class class;
 	struct grid grid;
 
-	if (table_no_calls(out, view->run, "Calls of file operations"))
+	if (table_no_calls(out, view->run, "File operation calls"))
 		return 0;
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (class = 0; class < PFSTAT_NR_CLASSES; class++)

@@ -39,7 +39,7 @@ int table_tail_percentiles(FILE *out, const struct report *run)
 
 	if (!run->faults.all.count)
 		return 0;
-	fputs("Percentiles of a fault's time\n", out);
+	fputs("Fault time percentiles\n", out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < NR_FAULT_CLASSES; i++) {
 		class = fault_class_rows[i];

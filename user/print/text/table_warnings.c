@@ -85,7 +85,7 @@ static void warn_of_threads(FILE *out, const struct report_losses *losses)
 		fprintf(out, " (%" PRIu32 ")", losses->threads[i].tid);
 	}
 	if (losses->nr_threads)
-		fputs("; the threads of the others are not known.\n", out);
+		fputs("; the others' threads are not known.\n", out);
 }
 
 static void warn_of_events(FILE *out, const struct report *run, size_t number)
@@ -123,11 +123,9 @@ static void state_limits(FILE *out, const struct report *run)
 	      "fault-around cannot be disabled for one program.\n",
 	      out);
 	if (isnan(cost.inside_ns))
-		fputs("The times of calls contain a share of eBPF's own, which is not known.\n",
-		      out);
+		fputs("Call times contain a share of eBPF's own, which is not known.\n", out);
 	else if (!run->cost.subtract)
-		fprintf(out, "The time of each call contains %.3g ns of eBPF's own.\n",
-			cost.inside_ns);
+		fprintf(out, "Each call's time contains %.3g ns of eBPF's own.\n", cost.inside_ns);
 }
 
 void table_warnings(FILE *out, const struct view *view, size_t number)
