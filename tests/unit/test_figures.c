@@ -376,7 +376,7 @@ TEST(test_a_restored_file_has_none_of_its_former_pages)
 	ck_assert_double_eq(sum_of("readahead", 5), 16);
 	ck_assert_double_eq(sum_of("readahead", 7), 72);
 	says("readahead", DRAWING_AMOUNT, "88 pages of ");
-	says("readahead", DRAWING_AMOUNT, " 720 pages of other files are not drawn");
+	says("readahead", DRAWING_AMOUNT, " 720 pages in other files are not drawn");
 	end();
 }
 
@@ -518,7 +518,7 @@ TEST(test_threads_without_a_lane_are_counted_separately)
 	draw();
 	says("timeline", DRAWING_AMOUNT,
 	     "120 logical faults and 0 off-CPU intervals of 12 threads");
-	says("timeline", DRAWING_AMOUNT, " 80 faults of other threads are not drawn.");
+	says("timeline", DRAWING_AMOUNT, " 80 faults in other threads are not drawn.");
 	end();
 }
 

@@ -189,7 +189,7 @@ TEST(test_a_figure_of_a_file_names_the_file_before)
 	free(name);
 	add_map(2, "/data/new");
 	name = call_place_name(&place, &report, analysis);
-	ck_assert_str_eq(name, "/data/new and a deleted file that had its inode");
+	ck_assert_str_eq(name, "/data/new and a deleted file with the same inode");
 	free(name);
 	analysis_free(analysis);
 	report_exit(&report);

@@ -237,10 +237,9 @@ static void fig_compare_write_caption(struct drawing *drawing, const struct comp
 		    "change. "
 		    "Differences below ÷100 and beyond ×100 are drawn at the edge.",
 		    rows, comparison->nr_judged, report->confidence);
-	drawing_say(
-		drawing, DRAWING_ALT,
-		"One bar per measure: the ratio of B to A, from the lower to the upper end of its "
-		"interval.");
+	drawing_say(drawing, DRAWING_ALT,
+		    "One bar per measure: the B/A ratio, from the lower to the upper end of its "
+		    "interval.");
 }
 
 static const char *fig_compare_why_none(const struct comparison *comparison)

@@ -130,8 +130,7 @@ static void print_dots(FILE *out, const struct plot_marks *marks, const unsigned
 	fprintf(out, "%*s%s", MARGIN - 1, "", unicode ? "└" : "+");
 	for (column = 0; column < columns; column++)
 		fputs(unicode ? "─" : "-", out);
-	fprintf(out, "\n%*s1%*.0f  number of the call\n", MARGIN, "", (int)columns - 23,
-		marks->x_max);
+	fprintf(out, "\n%*s1%*.0f  call number\n", MARGIN, "", (int)columns - 16, marks->x_max);
 	fprintf(out, "%*s%s disk faults   %s others   %s both\n\n", MARGIN, "", signs[DOT_DISK],
 		signs[DOT_OTHER], signs[DOT_DISK | DOT_OTHER]);
 }

@@ -81,7 +81,7 @@ static char *place_with_earlier(char *name)
 {
 	char *both;
 
-	if (asprintf(&both, "%s and a deleted file that had its inode", name) < 0)
+	if (asprintf(&both, "%s and a deleted file with the same inode", name) < 0)
 		both = NULL;
 	free(name);
 	return both;

@@ -157,7 +157,7 @@ void drawing_script_begin(struct drawing *drawing, unsigned int height)
 
 	drawing->height = height + space;
 	fprintf(script,
-		"# %s: draws %s.svg and %s.png of %s.csv. In this folder:\n"
+		"# %s: draws %s.svg and %s.png from %s.csv. In this folder:\n"
 		"#\tgnuplot %s.gnuplot\n\n",
 		drawing->title, name, name, name, name);
 	fprintf(script,

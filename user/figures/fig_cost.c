@@ -89,7 +89,7 @@ static void fig_cost_write_script(struct drawing *drawing, const struct bins *bi
 
 	scatter_key(drawing, bins);
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'number of the call'\nset ylabel 'time of the call'\n", script);
+	fputs("set xlabel 'call number'\nset ylabel 'call time'\n", script);
 	axes_whole(script, 'x', 0, bins->x_max + 1);
 	axes_log_time(script, 'y', exp2((double)bins->y_min / ROWS_AN_OCTAVE) / 1e3,
 		      exp2((double)(bins->y_max + 1) / ROWS_AN_OCTAVE) / 1e3);
@@ -117,8 +117,7 @@ static void fig_cost_write_caption(struct drawing *drawing, const struct cost *c
 		drawing_say(drawing, DRAWING_READING,
 			    "Which faults read from a disk is not known: perf does not report it.");
 	else
-		drawing_say(drawing, DRAWING_READING,
-			    "There was no call of disk, wait or readahead.");
+		drawing_say(drawing, DRAWING_READING, "There was no disk, wait or readahead call.");
 	if (cost->other.count)
 		drawing_say(drawing, DRAWING_READING,
 			    " The%s %" PRIu64 " call%s took %s on average.",
@@ -130,10 +129,9 @@ static void fig_cost_write_caption(struct drawing *drawing, const struct cost *c
 			drawing, DRAWING_READING,
 			" These times include the module's own time; --subtract affects only the "
 			"tables.");
-	drawing_say(
-		drawing, DRAWING_ALT,
-		"Marks by class, on a log scale: the time of each call of a fault handler in µs, "
-		"over the number of the call.");
+	drawing_say(drawing, DRAWING_ALT,
+		    "Marks by class, on a log scale: the time of each fault handler call in µs, "
+		    "over the call number.");
 }
 
 static int fig_cost_draw(void *data, const struct figure_source *source, struct drawing *drawing)

@@ -159,14 +159,14 @@ static void fig_evictions_write_caption(struct drawing *drawing, const struct re
 			    " For %" PRIu64
 			    " page%s the evictor is not known: there were too many to distinguish.",
 			    by[SORT_OTHERS], PLURAL(by[SORT_OTHERS]));
-	drawing_say(drawing, DRAWING_AMOUNT, "%zu pair%s of evictor and victim.",
-		    report->pages.nr_pairs, PLURAL(report->pages.nr_pairs));
+	drawing_say(drawing, DRAWING_AMOUNT, "%zu evictor-victim pair%s.", report->pages.nr_pairs,
+		    PLURAL(report->pages.nr_pairs));
 	if (left_out)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    " %zu of them, with %" PRIu64 " pages, are not drawn.",
 			    report->pages.nr_pairs - MOST_BARS, left_out);
 	drawing_say(drawing, DRAWING_ALT,
-		    "One bar per process and evictor of its pages: the number of pages that the "
+		    "One bar per process and evictor of its pages: the pages that the "
 		    "process read again.");
 }
 

@@ -219,7 +219,7 @@ static void fig_heat_write_script(struct drawing *drawing, const struct heat *he
 
 static void say_how_they_came(struct drawing *drawing, const struct bins *bins, double half)
 {
-	drawing_say(drawing, DRAWING_READING, " Half of its faults fell into %.0f %% of %s: %s.",
+	drawing_say(drawing, DRAWING_READING, " Half the faults fell into %.0f %% of %s: %s.",
 		    100 * half, drawing_time(bins->x_max - bins->x_min).text,
 		    half < 0.25 ? "they came in bursts" :
 		    half < 0.4	? "unevenly" :
@@ -242,14 +242,14 @@ static void fig_heat_write_caption(struct drawing *drawing, const struct heat *h
 	if (others)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    " %" PRIu64
-			    " faults of other files and memory are not drawn; --file draws another "
+			    " faults on other files and memory are not drawn; --file draws another "
 			    "file.",
 			    others);
 	drawing_say(drawing, DRAWING_READING, "%s.", name);
 	if (stretch)
 		say_how_they_came(drawing, bins, half_in(bins, cells, stretch));
 	drawing_say(drawing, DRAWING_ALT,
-		    "A map of boxes, pages of %s over time: darker boxes have more faults.", name);
+		    "A heat map, pages of %s over time: darker boxes have more faults.", name);
 }
 
 static int fig_heat_draw(void *data, const struct figure_source *source, struct drawing *drawing)

@@ -85,8 +85,7 @@ static void begin_lines(struct drawing *drawing, const struct figure_source *sou
 		}
 	}
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'time of a fault'\nset key samplen 3\n",
-	      drawing->streams[DRAWING_SCRIPT]);
+	fputs("set xlabel 'fault time'\nset key samplen 3\n", drawing->streams[DRAWING_SCRIPT]);
 	axes_log_time(drawing->streams[DRAWING_SCRIPT], 'x', edge_us(first), edge_us(last + 1));
 }
 
@@ -163,7 +162,7 @@ static int draw_latency(void *data, const struct figure_source *source, struct d
 		return 0;
 	say_bins(drawing, &source->report->faults.all);
 	drawing_say(drawing, DRAWING_ALT,
-		    "One line per class: the number of faults over their duration, both on log "
+		    "One line per class: the fault count over the duration, both on log "
 		    "scales.");
 	say_latency(source, drawing);
 	latency_data(source, drawing);
@@ -209,12 +208,11 @@ static int draw_cumulative(void *data, const struct figure_source *source, struc
 	if (fig_latency_is_empty(source, drawing))
 		return 0;
 	say_bins(drawing, all);
-	drawing_say(
-		drawing, DRAWING_ALT,
-		"One line per class: the share of its faults up to a duration, from 0 to 100 %%, "
-		"over the duration on a log scale.");
+	drawing_say(drawing, DRAWING_ALT,
+		    "One line per class: the share of faults up to a duration, from 0 to 100 %%, "
+		    "over the duration on a log scale.");
 	drawing_say(drawing, DRAWING_READING,
-		    "Half of the faults took up to %s, 99 in 100 up to %s, which is %.1f times as "
+		    "Half the faults took up to %s, 99 in 100 up to %s, which is %.1f times as "
 		    "long.",
 		    drawing_time(all->whole.p50_ns).text, drawing_time(all->whole.p99_ns).text,
 		    (double)all->whole.p99_ns / (all->whole.p50_ns + !all->whole.p50_ns));

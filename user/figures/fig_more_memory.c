@@ -84,12 +84,12 @@ static void fig_more_memory_write_caption(struct drawing *drawing, const struct 
 			    100 * half->most.faults);
 	if (more_memory_is_shared(report))
 		drawing_say(drawing, DRAWING_READING,
-			    " Processes without such faults reclaimed some of the pages, and may "
-			    "need a part of this memory.");
+			    " Processes without such faults reclaimed some pages, and may "
+			    "need part of this memory.");
 	drawing_say(drawing, DRAWING_AMOUNT, "%zu sizes, and none.", curve->nr_points);
 	drawing_say(drawing, DRAWING_ALT,
-		    "Two lines: the least and the most share of the faults that are avoided, over "
-		    "the memory that is added.");
+		    "Two lines: the least and the most share of faults avoided, over "
+		    "the added memory.");
 }
 
 static int fig_more_memory_draw(void *data, const struct figure_source *source,

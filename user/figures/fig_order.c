@@ -112,7 +112,7 @@ static void fig_order_write_script(struct drawing *drawing, const struct bins *b
 
 	scatter_key(drawing, bins);
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'number of the call'\n", script);
+	fputs("set xlabel 'call number'\n", script);
 	axes_whole(script, 'x', 0, bins->x_max + 1);
 	map_page_label(script, first, page_bytes);
 	axes_whole_around(script, 'y', bins->y_min - first, bins->y_max - first);
@@ -145,8 +145,8 @@ static void fig_order_write_caption(struct drawing *drawing, const struct order 
 			100.0 * place->next / steps, 100.0 * place->ahead / steps,
 			100.0 * place->back / steps);
 	drawing_say(drawing, DRAWING_ALT,
-		    "Marks by class: the page of %s of each call, over the number of the call, in "
-		    "order of time.",
+		    "Marks by class: the page of %s in each call, over the call number, in "
+		    "time order.",
 		    name);
 }
 

@@ -72,7 +72,7 @@ static void fig_parts_write_script(struct drawing *drawing, const struct report 
 	}
 	drawing_script_begin(drawing, 90 + 44 * rows);
 	fprintf(script,
-		"set xlabel 'share of the time of its class (%%)'\nset xrange [0:100]\n"
+		"set xlabel 'share of class time (%%)'\nset xrange [0:100]\n"
 		"set yrange [0.4:%u.6]\nunset grid\n"
 		"set style fill solid border lc rgb '#ffffff'\n",
 		rows);
@@ -122,7 +122,7 @@ static void fig_parts_write_caption(struct drawing *drawing, const struct report
 		    all->count, PLURAL(all->count), view_cpu_at_most(report) ? "at least " : "",
 		    100 * view_residue_share(report));
 	drawing_say(drawing, DRAWING_ALT,
-		    "One bar per class, made of the shares of its time that each "
+		    "One bar per class, with the share of time that each "
 		    "part took: on the CPU, in the queue, at the device, waiting for others, "
 		    "blocked or waiting for a CPU.");
 }

@@ -350,7 +350,7 @@ static int fig_readahead_write_caption(struct drawing *drawing, const struct rea
 	if (others || map->overflow)
 		drawing_say(drawing, DRAWING_AMOUNT,
 			    " %" PRIu64
-			    " pages of other files are not drawn; --file draws another file.",
+			    " pages in other files are not drawn; --file draws another file.",
 			    others + map->overflow);
 	drawing_say(
 		drawing, DRAWING_ALT,

@@ -467,11 +467,11 @@ static void say_amount(struct drawing *drawing, const struct timeline *timeline,
 	if (parts_known)
 		drawing_say(drawing, DRAWING_AMOUNT, " and %" PRIu64 " off-CPU interval%s",
 			    intervals, PLURAL(intervals));
-	drawing_say(drawing, DRAWING_AMOUNT, " of %zu thread%s, added up in columns of %s.", rows,
+	drawing_say(drawing, DRAWING_AMOUNT, " of %zu thread%s, added up in %s columns.", rows,
 		    PLURAL(rows), drawing_time(1ULL << timeline->columns.shift).text);
 	if (left_out)
 		drawing_say(drawing, DRAWING_AMOUNT,
-			    " %" PRIu64 " fault%s of other threads %s not drawn.", left_out,
+			    " %" PRIu64 " fault%s in other threads %s not drawn.", left_out,
 			    PLURAL(left_out), left_out == 1 ? "is" : "are");
 	if (!parts_known)
 		drawing_say(drawing, DRAWING_AMOUNT,
@@ -514,7 +514,7 @@ static int fig_timeline_draw(void *data, const struct figure_source *source,
 
 const struct figure figure_timeline = {
 	.name = "timeline",
-	.title = "States of each thread",
+	.title = "Thread states",
 	.open = open_timeline,
 	.close = close_timeline,
 	.item = fig_timeline_add_item,

@@ -35,7 +35,7 @@ static inline void map_page_label(FILE *script, uint64_t first, uint64_t page_by
 		fprintf(script, "set ylabel 'page, from address %#" PRIx64 " on'\n",
 			first * page_bytes);
 	else
-		fputs("set ylabel 'page of the file'\n", script);
+		fputs("set ylabel 'file page'\n", script);
 }
 
 /* Sets the range of pages, rounded to whole boxes, which count from `first`. */

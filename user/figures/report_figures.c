@@ -42,7 +42,7 @@ static int message_of_gnuplot(const struct figures_options *options, bool kept)
 			options->plot);
 	return message(
 		STATUS_FAILED,
-		"cannot write %s: gnuplot, which draws its figures, is not installed; run apt-get "
+		"cannot write %s: gnuplot, which draws the figures, is not installed; run apt-get "
 		"install gnuplot-nox",
 		options->html);
 }

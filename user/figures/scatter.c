@@ -18,7 +18,7 @@ void scatter_amount(struct drawing *drawing, const struct bins *bins, const char
 		drawing_say(
 			drawing, DRAWING_AMOUNT,
 			"%" PRIu64 " calls in %zu marks; a mark is %" PRIu64
-			" calls wide and %s high, and may represent several calls of its class.",
+			" calls wide and %s high, and may represent several calls of the class.",
 			bins->count, bins->nr_cells, (uint64_t)1 << bins->x_shift, row);
 }
 
