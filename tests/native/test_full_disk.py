@@ -50,7 +50,7 @@ def record(caller, path, program, **kwargs):
 def check_cut(caller, path, stderr, reason, result):
     """The first items are in the file, which says why it ends; returns their number."""
     said = re.search(rf"^pfdrive: {path} is incomplete: cannot write to it: {reason}; "
-                     r"'pfdrive report' can read the first (\d+) of its (\d+) items; ", stderr,
+                     r"'pfdrive report' can read the first (\d+) of (\d+) items; ", stderr,
                      re.MULTILINE)
     assert said, stderr
     assert 0 < int(said[1]) < int(said[2])
@@ -96,7 +96,7 @@ def test_the_watch_of_a_process_goes_on_after_the_disk_is_full(caller):
         path = folder / "run.pfs"
         with caller.recorder("-p", program.pid, "-o", path) as process:
             line = process.stderr.readline()
-            assert line.endswith("; the run goes on, and its report is printed at the end\n"), line
+            assert line.endswith("; the run goes on, and the report is printed at the end\n"), line
             process.send_signal(signal.SIGINT)
             stdout, stderr = process.communicate(timeout=pfstat.PATIENCE)
         assert process.returncode == 1

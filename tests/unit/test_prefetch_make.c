@@ -317,8 +317,8 @@ TEST(test_cached_pages_are_not_counted_in_recordings_of_perf)
 	ck_assert_uint_eq(made.of_perf, 1);
 	ck_assert_int_eq(prefetch_report_made(printed, &made, "list"), 0);
 	fclose(printed);
-	ck_assert_ptr_nonnull(strstr(text, "Recordings by perf: 1. They have only the page of each "
-					   "fault"));
+	ck_assert_ptr_nonnull(strstr(text,
+				     "Recordings by perf: 1. They have only each fault's page"));
 	free(text);
 	record_two(0, NOW, true);
 	make(1);

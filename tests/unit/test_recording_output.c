@@ -306,8 +306,8 @@ TEST(test_full_disk_keeps_the_first_events_and_counts_the_rest)
 	ck_assert_uint_eq(read.calls, NR_ITEMS);
 	ck_assert_uint_eq(read.lost, NR_ITEMS - nr);
 	recording_close(reader);
-	snprintf(text, sizeof(text), "can read the first %u of its %u items; raise the limit", nr,
-		 NR_ITEMS);
+	snprintf(text, sizeof(text), "can read the first %u of %u items; raise the file size limit",
+		 nr, NR_ITEMS);
 	fflush(stderr);
 	text_file_check("err", text);
 }
@@ -330,7 +330,7 @@ TEST(test_an_error_of_the_measurement_is_in_the_file)
 	text_file_check(
 		"err",
 		"pfdrive: run.pfs is incomplete: cannot stop the module: Input/output error; "
-		"'pfdrive report' can read its 10 items\n");
+		"'pfdrive report' can read the 10 items\n");
 }
 
 TEST(test_a_refused_event_ends_the_recording_after_the_previous_ones)

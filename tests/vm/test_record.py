@@ -119,7 +119,7 @@ def test_a_threaded_cgroup_is_watched(cold_file):
     try:
         (group / "cgroup.procs").write_text(str(workload.pid))
         (threads / "cgroup.threads").write_text(str(workload.pid))
-        assert f"cannot list the processes of {threads}: Operation not supported" in \
+        assert f"cannot list the processes in {threads}: Operation not supported" in \
             pfstat.refused(1, "record", "--cgroup", threads)
         process = begin_record("--cgroup", group, "--fault-around", "off", "--json", RECORDING)
         workload.finish()
@@ -252,7 +252,7 @@ def test_a_process_is_not_watched_if_no_descriptors_are_left(cold_file, waiting)
         for other in others:
             kill(other)
         group.rmdir()
-    assert f"cannot watch for the end of process {others[1].pid}" in stderr
+    assert f"cannot watch for process {others[1].pid}'s exit" in stderr
     rows = pfstat.report_of(RECORDING.read_text())["groups"]["rows"]
     assert sum(row["faults"] for row in rows if row["pid"] == waiting.pid) >= PAGES
 
@@ -367,4 +367,4 @@ def test_a_folder_of_cgroup_v1_is_refused(tmp_path):
         words = pfstat.refused(1, "record", "--cgroup", tmp_path)
     finally:
         pfstat.run("umount", tmp_path)
-    assert f"cannot watch {tmp_path}: it is not a folder of cgroup v2" in words
+    assert f"cannot watch {tmp_path}: it is not a cgroup v2 folder" in words

@@ -30,7 +30,7 @@ static const struct argp_option argp_options[] = {
 	  "advise only this recorded file (default: all files that are not executed)", 1 },
 	{ "rounds", KEY_ROUNDS, "N", 0, "replay each policy N times (default 7)", 1 },
 	{ NULL, 0, NULL, 0, "Output:", 2 },
-	{ "format", KEY_FORMAT, "table|json", 0, "format of standard output (default table)", 2 },
+	{ "format", KEY_FORMAT, "table|json", 0, "standard output format (default table)", 2 },
 	{ 0 },
 };
 

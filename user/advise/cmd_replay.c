@@ -62,7 +62,7 @@ static const struct argp_option argp_options[] = {
 	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
 	  "off: each page faults separately (default keep)", 2 },
 	{ NULL, 0, NULL, 0, "Output:", 3 },
-	{ "format", KEY_FORMAT, "table|json", 0, "format of standard output (default table)", 3 },
+	{ "format", KEY_FORMAT, "table|json", 0, "standard output format (default table)", 3 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0, "run without eBPF", 3 },
 	{ 0 },
 };

@@ -24,7 +24,7 @@ struct show_options {
 
 static const struct argp_option argp_options[] = {
 	{ "pid", 'p', "PID", 0, "print this process's memory map", 1 },
-	{ "format", 'f', "table|json", 0, "format of standard output (default table)", 1 },
+	{ "format", 'f', "table|json", 0, "standard output format (default table)", 1 },
 	{ 0 },
 };
 

@@ -40,7 +40,7 @@ static const struct argp_option argp_options[] = {
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
 	  "subtract the module's own time, as calibrated, from call times", 4 },
 	{ "format", KEY_FORMAT, REPORT_FORMAT_WORDS, 0,
-	  "format of standard output (default table)" REPORT_FORMAT_HELP
+	  "standard output format (default table)" REPORT_FORMAT_HELP
 	  ". perfetto and the following require a recording",
 	  4 },
 	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 4 },

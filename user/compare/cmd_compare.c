@@ -69,7 +69,7 @@ static const struct argp_option argp_options[] = {
 	  0 },
 	{ "confidence", 'c', "PERCENT", 0,
 	  "confidence that a change is none by chance (default 95)", 0 },
-	{ "format", 'f', "table|csv|json", 0, "format of standard output (default table)", 0 },
+	{ "format", 'f', "table|csv|json", 0, "standard output format (default table)", 0 },
 	FIGURES_OPTIONS_HTML,
 	FIGURES_OPTIONS_PLOT,
 	{ 0 },
@@ -77,7 +77,7 @@ static const struct argp_option argp_options[] = {
 
 static const char doc[] =
 	"Compares two recordings, or two sides with several recordings each: the total time in "
-	"faults, the bytes read, the number of faults of each class, their mean time and its "
+	"faults, the bytes read, the number of faults per class, their mean time and its "
 	"parts, with confidence intervals.\vExit status: 0 no change, or one run on each side and no "
 	"--threshold; 3 a change; 4 a recording is incomplete; 1 and 2 errors.";
 
@@ -589,7 +589,7 @@ const struct subcommand compare_command = {
 	.name = "compare",
 	.title = "pfdrive compare",
 	.group = COMMAND_EXPLAIN,
-	.summary = "compare the faults of two recordings",
+	.summary = "compare the faults in two recordings",
 	.run = cmd_compare,
 	.argp = &compare_argp,
 };

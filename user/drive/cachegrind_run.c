@@ -169,7 +169,7 @@ static int cachegrind_read_out(const struct workplace *place, struct cachegrind 
 	int err = 0;
 
 	if (!file)
-		return message(STATUS_FAILED, "cannot open the results of valgrind: %s",
+		return message(STATUS_FAILED, "cannot open valgrind's results: %s",
 			       strerror(errno));
 	while (!err && getline(&line, &size, file) > 0)
 		err = cachegrind_add_line(cachegrind, line);
@@ -214,7 +214,7 @@ static int cachegrind_simulate(const struct workplace *place, struct cachegrind 
 
 	if (!argv || length < 0) {
 		free(argv);
-		return message(STATUS_FAILED, "cannot find the path of this program: %s",
+		return message(STATUS_FAILED, "cannot find this program's path: %s",
 			       strerror(errno));
 	}
 	self[length] = '\0';

@@ -8,10 +8,10 @@ static const struct argp_child run_children[] = { { &run_arguments_argp, 0, NULL
 static const struct argp run_argp = {
 	.children = run_children,
 	.args_doc = "[FILE]",
-	.doc = "Maps FILE or memory, touches its bytes in the order of a pattern, and prints the "
-	       "cost of the page faults by class.\vNumbers take the suffixes K, M and G (1024). "
+	.doc = "Maps FILE or memory, touches the bytes in a pattern's order, and prints the "
+	       "page fault cost by class.\vNumbers take the suffixes K, M and G (1024). "
 	       "FILE is only read unless --allow-write is given. An ordinary user measures "
-	       "with perf; the pfstat module and eBPF, which show more of a fault, require "
+	       "with perf; the pfstat module and eBPF, which show more about a fault, require "
 	       "root.",
 };
 
@@ -28,7 +28,7 @@ const struct subcommand run_command = {
 	.name = "run",
 	.title = "pfdrive run",
 	.group = COMMAND_MEASURE,
-	.summary = "touch a file or memory, and measure its page faults",
+	.summary = "touch a file or memory, and measure the page faults",
 	.run = cmd_run,
 	.argp = &run_argp,
 };

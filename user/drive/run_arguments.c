@@ -54,13 +54,12 @@ static const struct argp_option run_arguments[] = {
 	{ NULL, 0, NULL, 0, "Accesses:", 1 },
 	{ "pattern", KEY_PATTERN, "PATTERN", 0, PATTERN_NAMES_AND(" (default random)"), 1 },
 	{ "accesses", KEY_ACCESSES, "N", 0,
-	  "number of accesses, of one byte each (default: the number of bytes; locality: 2^33)",
-	  1 },
-	{ "seed", KEY_SEED, "N", 0, "seed of the random pattern (default 1)", 1 },
+	  "number of one-byte accesses (default: the number of bytes; locality: 2^33)", 1 },
+	{ "seed", KEY_SEED, "N", 0, "random pattern seed (default 1)", 1 },
 	{ "repeat", KEY_REPEAT, "N", 0, "number of runs (default 1; locality: 5)", 1 },
 	{ NULL, 0, NULL, 0, "Conditions:", 5 },
 	{ "cache", KEY_CACHE, "cold|warm", 0,
-	  "state of the page cache before a run: no page of the file, or all of them (default "
+	  "page cache state before a run: no file page, or all (default "
 	  "cold)",
 	  5 },
 	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
@@ -68,8 +67,7 @@ static const struct argp_option run_arguments[] = {
 	{ "cpu", KEY_CPU, "N", 0, "run only on this CPU", 5 },
 	SOURCE_OPTION(KEY_SOURCE, 5),
 	{ NULL, 0, NULL, 0, "Output:", 6 },
-	{ "format", KEY_FORMAT, "table|csv|json", 0, "format of standard output (default table)",
-	  6 },
+	{ "format", KEY_FORMAT, "table|csv|json", 0, "standard output format (default table)", 6 },
 	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 6 },
 	{ "full", KEY_FULL, NULL, 0, "print all tables, also those that are empty", 6 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0,
@@ -77,14 +75,13 @@ static const struct argp_option run_arguments[] = {
 	{ "record", KEY_RECORD, "FILE", 0, "also write a recording to FILE, for 'pfdrive report'",
 	  6 },
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
-	  "subtract the module's own time, as calibrated, from the times of calls", 6 },
-	{ "ring-size", KEY_RING_SIZE, "SIZE", 0,
-	  "size of the ring of records of each CPU (default 4M)", 6 },
+	  "subtract the module's own time, as calibrated, from call times", 6 },
+	{ "ring-size", KEY_RING_SIZE, "SIZE", 0, "each CPU's record ring size (default 4M)", 6 },
 	{ NULL, 0, NULL, 0, "Extra measurements:", 7 },
 	{ "with", KEY_WITH, "hw,cachegrind,rusage,syscalls,maps", 0,
 	  "add tables. hw: L1D and dTLB accesses and misses, counted by the processor. "
-	  "cachegrind: the loop under valgrind, with the caches of the study. rusage: "
-	  "getrusage(2) next to the counts of eBPF. syscalls: system calls as strace -c lists "
+	  "cachegrind: the loop under valgrind, with the study's caches. rusage: "
+	  "getrusage(2) next to the eBPF counts. syscalls: system calls as strace -c lists "
 	  "them. maps: the memory map after the run, explained",
 	  7 },
 	{ 0 },

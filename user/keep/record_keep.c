@@ -49,7 +49,7 @@ static int kept_name(const char *pattern, char path[PATH_MAX])
 	tzset();
 	if (localtime_r(&now, &local) && strftime(path, PATH_MAX, pattern, &local))
 		return STATUS_OK;
-	return message(STATUS_FAILED, "--output: '%s' gives no name of a file", pattern);
+	return message(STATUS_FAILED, "--output: '%s' does not name a file", pattern);
 }
 
 static int kept_add(void *context, const struct item *item)

@@ -56,8 +56,8 @@ static const struct argp check_argp = {
 	.args_doc = "LIMITS [--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
 	.doc = "Watches a program, and checks that its page faults stay within limits.\v"
 	       "Prints a line for each limit. Exit status: 0, all are kept; 3, one is exceeded, or "
-	       "not known because something was lost; that of COMMAND if it failed. An "
-	       "ordinary user can check processes of that user; the pfstat module and eBPF "
+	       "not known because something was lost; COMMAND's if it failed. An "
+	       "ordinary user can check their own processes; the pfstat module and eBPF "
 	       "require root.",
 };
 

@@ -14,16 +14,14 @@ enum key {
 
 static const struct argp_option argp_options[] = {
 	{ "max-major", KEY_MAX_MAJOR, "N", 0, "number of major faults", 0 },
-	{ "max-fault-time", KEY_MAX_FAULT_TIME, "MS", 0,
-	  "sum of the time of all faults, in milliseconds", 0 },
-	{ "max-share", KEY_MAX_SHARE, "PERCENT", 0,
-	  "share of the time in which a fault was in progress", 0 },
+	{ "max-fault-time", KEY_MAX_FAULT_TIME, "MS", 0, "total fault time, in milliseconds", 0 },
+	{ "max-share", KEY_MAX_SHARE, "PERCENT", 0, "share of time with a fault in progress", 0 },
 	{ 0 },
 };
 
 /* Only of check. A flight recorder has --longer-than. */
 static const struct argp_option check_options[] = {
-	{ "max-fault", KEY_MAX_FAULT, "MS", 0, "time of the longest fault, in milliseconds", 0 },
+	{ "max-fault", KEY_MAX_FAULT, "MS", 0, "longest fault time, in milliseconds", 0 },
 	{ "max-failed", KEY_MAX_FAILED, "N", 0, "number of faults that failed: a signal followed",
 	  0 },
 	{ 0 },

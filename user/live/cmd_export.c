@@ -122,11 +122,11 @@ static const struct argp export_argp = {
 	.children = export_children,
 	.args_doc = "--openmetrics FILE [--] COMMAND [ARGUMENT...]\n--openmetrics FILE -p PID\n"
 		    "--openmetrics FILE --cgroup PATH\n--openmetrics FILE --file PATH",
-	.doc = "Writes the counters of a program's page faults at intervals, for monitoring.\v"
-	       "FILE is for the textfile collector of Prometheus' node exporter, in whose folder "
-	       "its name must end with .prom. It is replaced at once, so a reader never sees a part "
-	       "of it. Ctrl-C stops pfdrive. An ordinary user can watch processes of that "
-	       "user; the pfstat module and eBPF, which show more of a fault, require root.",
+	.doc = "Writes a program's page fault counters at intervals, for monitoring.\v"
+	       "FILE is for the Prometheus node exporter's textfile collector, in whose folder "
+	       "the name must end with .prom. It is replaced at once, so a reader never sees part "
+	       "of it. Ctrl-C stops pfdrive. An ordinary user can watch their own processes; the "
+	       "pfstat module and eBPF, which show more about a fault, require root.",
 };
 
 /* The faults of a cgroup, or of all that is watched. */
@@ -330,7 +330,7 @@ const struct subcommand export_command = {
 	.name = "export",
 	.title = "pfdrive export",
 	.group = COMMAND_MEASURE,
-	.summary = "write the counters of a program's faults, for monitoring",
+	.summary = "write a program's fault counters, for monitoring",
 	.run = cmd_export,
 	.argp = &export_argp,
 };

@@ -43,7 +43,7 @@ enum key {
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Output:", 3 },
 	{ "interval", KEY_INTERVAL, "S", 0, "seconds between two screens (default 1)", 3 },
-	{ "count", KEY_COUNT, "N", 0, "exit after this number of screens", 3 },
+	{ "count", KEY_COUNT, "N", 0, "exit after this many screens", 3 },
 	{ "by", KEY_BY, "file|thread", 0, "print only this table (default both)", 3 },
 	{ 0 },
 };
@@ -79,10 +79,10 @@ static const struct argp top_argp = {
 	.parser = top_parse_option,
 	.children = top_children,
 	.args_doc = "[--] COMMAND [ARGUMENT...]\n-p PID\n--cgroup PATH\n--file PATH",
-	.doc = "Shows the current cost of a program's page faults.\vCtrl-C stops pfdrive; "
+	.doc = "Shows a program's current page fault cost.\vCtrl-C stops pfdrive; "
 	       "processes that pfdrive did not start continue. A COMMAND also receives Ctrl-C: "
 	       "pfdrive stops when it exits, or at a second Ctrl-C. An ordinary user can watch "
-	       "processes of that user; the pfstat module and eBPF, which show more of a "
+	       "their own processes; the pfstat module and eBPF, which show more about a "
 	       "fault, require root.",
 };
 
@@ -178,7 +178,7 @@ const struct subcommand top_command = {
 	.name = "top",
 	.title = "pfdrive top",
 	.group = COMMAND_MEASURE,
-	.summary = "show the current cost of a program's faults",
+	.summary = "show a program's current fault cost",
 	.run = cmd_top,
 	.argp = &top_argp,
 };

@@ -112,7 +112,7 @@ static void metrics_faults(const struct metrics_page *page)
 	metrics_family(page, "major_faults", "counter", "Faults that waited for a read, by class.");
 	metrics_classes(page, "major_faults_total", metrics_print_major);
 	metrics_family(page, "fault_seconds", "counter",
-		       "Time of page faults by class, summed over all threads.");
+		       "Page fault time by class, summed over all threads.");
 	metrics_classes(page, "fault_seconds_total", metrics_print_time);
 }
 
@@ -138,7 +138,7 @@ static void metrics_parts(const struct metrics_page *page)
 	if (!metrics->nr_rows || !metrics->rows[0].report->faults.parts_known)
 		return;
 	metrics_family(page, "fault_part_seconds", "counter",
-		       "Time of page faults by its reason, summed over all threads and classes.");
+		       "Page fault time by reason, summed over all threads and classes.");
 	for (i = 0; i < metrics->nr_rows; i++)
 		metrics_row_parts(page, &metrics->rows[i]);
 }
@@ -195,11 +195,11 @@ static void metrics_own_cost(const struct metrics_page *page)
 {
 	const struct openmetrics *metrics = page->metrics;
 
-	metrics_family(page, "exporter_cpu_seconds", "counter", "CPU time of pfdrive itself.");
+	metrics_family(page, "exporter_cpu_seconds", "counter", "pfdrive's own CPU time.");
 	metrics_sample(page, "exporter_cpu_seconds_total", metrics->value, NULL, NULL);
 	metrics_print_seconds(page, metrics->own_cpu_ns);
 	metrics_family(page, "exporter_peak_resident_bytes", "gauge",
-		       "Largest resident memory of pfdrive itself.");
+		       "pfdrive's own peak resident memory.");
 	metrics_sample(page, "exporter_peak_resident_bytes", metrics->value, NULL, NULL);
 	metrics_print_count(page, metrics->own_peak_bytes);
 }
@@ -213,7 +213,7 @@ static int metrics_print_page(const struct metrics_page *page)
 	metrics_parts(page);
 	metrics_stalls(page);
 	metrics_verdicts(page);
-	metrics_lost(page, "lost_records", "Records of faults that found no room.",
+	metrics_lost(page, "lost_records", "Fault records that found no room.",
 		     "lost_records_total", metrics->lost_records);
 	metrics_lost(page, "lost_events", "Events that eBPF could not store.", "lost_events_total",
 		     metrics->lost_events);

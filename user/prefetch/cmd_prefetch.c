@@ -49,7 +49,7 @@ static const struct argp_option argp_options[] = {
 	{ "max-size", KEY_MAX_SIZE, "SIZE", 0,
 	  "keep only the extents that avoid most time for their size, up to SIZE bytes", 1 },
 	{ "min-runs", KEY_MIN_RUNS, "K", 0,
-	  "take the pages that at least K recordings need (default: more than half of them)", 1 },
+	  "take the pages that at least K recordings need (default: more than half)", 1 },
 	{ NULL, 0, NULL, 0, "apply and run:", 2 },
 	{ "threads", KEY_THREADS, "N", 0, "read with N threads (default 8)", 2 },
 	{ 0 },
@@ -76,7 +76,7 @@ static void prefetch_take_argument(struct prefetch_options *options, struct argp
 		prefetch_take_action(options, state, text);
 	} else if (options->action == PREFETCH_MAKE) {
 		if (options->runs == PREFETCH_RUNS_MAX)
-			usage(state, "a list is made of at most %u recordings; leave out '%s'",
+			usage(state, "a list takes at most %u recordings; leave out '%s'",
 			      PREFETCH_RUNS_MAX, text);
 		if (!strcmp(text, "-"))
 			usage(state, "cannot use standard input; name the recordings");
@@ -103,8 +103,8 @@ static void prefetch_check_make(const struct prefetch_options *options,
 	if (options->threads)
 		usage(state, "--threads is for apply and run");
 	if (options->min_runs > options->runs)
-		usage(state, "--min-runs %u exceeds the number of recordings, which is %u",
-		      options->min_runs, options->runs);
+		usage(state, "--min-runs %u exceeds the %u recordings", options->min_runs,
+		      options->runs);
 	for (i = 0; i < options->runs; i++)
 		named_files_input(state, "the recording", options->recordings[i]);
 	named_files_output(state, "--output", options->output);
@@ -159,11 +159,11 @@ static const struct argp prefetch_argp = {
 	.options = argp_options,
 	.parser = prefetch_parse_option,
 	.args_doc = "make RECORDING... -o LIST\napply LIST\nrun LIST [--] COMMAND [ARGUMENT...]",
-	.doc = "Makes a list of the parts of files that the start of a program needs, and reads "
+	.doc = "Makes a list of the file parts that a program's start needs, and reads "
 	       "them into the page cache before the start.\v"
-	       "Record with a cold page cache, since pages that are cached leave no trace. run "
+	       "Record with a cold page cache, since cached pages leave no trace. run "
 	       "reads the list completely, and then executes COMMAND. Exit status of apply: 3, if "
-	       "a file is missing or changed; of run: that of COMMAND. Requires neither root nor "
+	       "a file is missing or changed; of run: COMMAND's. Requires neither root nor "
 	       "the module.",
 };
 
@@ -194,7 +194,7 @@ static int prefetch_do_make(const struct prefetch_options *options)
 	status = prefetch_make(&made, &wish);
 	if (!status && !made.all.extents)
 		status = message(STATUS_FAILED, "cannot make a list: the recordings have no page "
-						"of a file that exists; record the start with a "
+						"of an existing file; record the start with a "
 						"cold page cache");
 	if (!status)
 		status = prefetch_write_list(&made, options->output);

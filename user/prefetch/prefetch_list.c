@@ -148,7 +148,7 @@ static bool take_nanoseconds(struct parser *parser, uint32_t *ns)
 	*ns = 0;
 	for (i = 0; i < 9; i++, parser->at++) {
 		if (parser->at == parser->end || *parser->at < '0' || *parser->at > '9')
-			return refuse(parser, "a time has not nine digits after its point");
+			return refuse(parser, "a time has not nine digits after the point");
 		*ns = 10 * *ns + (*parser->at - '0');
 	}
 	return true;
@@ -242,13 +242,13 @@ static void parse_read(struct parser *parser)
 	    !take_number(parser, INT64_MAX, &read.bytes))
 		return;
 	if (!number || number > parser->list->nr_files) {
-		refuse(parser, "the list has no file of that number");
+		refuse(parser, "the list has no file with that number");
 		return;
 	}
 	read.file = number - 1;
 	end = read.offset + read.bytes;
 	if (!read.bytes || end > parser->list->files[read.file].bytes)
-		refuse(parser, "the extent is empty, or not within its file");
+		refuse(parser, "the extent is empty, or not within the file");
 	else
 		parser->err = prefetch_list_add_read(parser->list, &read);
 }
@@ -261,7 +261,7 @@ static bool parse_end(struct parser *parser)
 	    !take_number(parser, UINT64_MAX, &reads))
 		return false;
 	if (files != parser->list->nr_files || reads != parser->list->nr_reads)
-		return refuse(parser, "the list has other numbers of files and reads");
+		return refuse(parser, "the list has other file and read counts");
 	return true;
 }
 
@@ -282,7 +282,7 @@ static bool prefetch_parse_line(struct parser *parser, size_t number)
 
 	if (number == 1) {
 		if (!begins_with(parser, PREFETCH_LIST_HEAD))
-			refuse(parser, "it is not a prefetch list of version 1");
+			refuse(parser, "it is not a version 1 prefetch list");
 	} else if (begins_with(parser, "file ")) {
 		parse_file(parser);
 	} else if (begins_with(parser, "read ")) {
@@ -307,7 +307,7 @@ int prefetch_list_parse(struct prefetch_list *list, const char *text, size_t siz
 	*list = (struct prefetch_list){ 0 };
 	for (*line = 1; text < end && !parser.why && !parser.err; *line += 1) {
 		if (ended) {
-			refuse(&parser, "it follows the end of the list");
+			refuse(&parser, "it follows the list's end");
 			break;
 		}
 		parser.at = text;

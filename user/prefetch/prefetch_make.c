@@ -42,11 +42,11 @@ static bool describe(struct making *making, const struct inode_path *recorded,
 	const char *why = NULL;
 
 	if (strlen(recorded->path) >= PREFETCH_LIST_PATH_MAX)
-		why = "its path is too long";
+		why = "the path is too long";
 	else if (lstat(recorded->path, &status))
 		why = strerror(errno);
 	else if (!S_ISREG(status.st_mode) || status.st_ino != recorded->inode)
-		why = "another file has its name now";
+		why = "another file has this name now";
 	if (why) {
 		leave_out(making, recorded->path, why);
 		return false;

@@ -67,7 +67,7 @@ static void print_gaps(FILE *out, const struct prefetch_made *made)
 			made->without_requests);
 	if (made->of_perf)
 		fprintf(out,
-			"Recordings by perf: %u. They have only the page of each fault, not those "
+			"Recordings by perf: %u. They have only each fault's page, not those "
 			"that it read or mapped around this page, which eBPF (as root) records.\n",
 			made->of_perf);
 	if (made->cached)

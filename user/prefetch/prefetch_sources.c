@@ -160,7 +160,7 @@ static int source_read_head(struct source_reading *reading, const struct recordi
 	source->has_requests = report.bpf.known && !source->is_perf;
 	reading->may_start = report.environment.command[0];
 	report_exit(&report);
-	return err ? message(STATUS_FAILED, "cannot use %s: its head is not complete",
+	return err ? message(STATUS_FAILED, "cannot use %s: the head is not complete",
 			     source->recording) :
 		     STATUS_OK;
 }

@@ -17,7 +17,7 @@ enum key {
 
 static const struct argp_option argp_options[] = {
 	{ "user", KEY_USER, "NAME", 0,
-	  "run programs and write files as this user (default: the user of sudo)", 8 },
+	  "run programs and write files as this user (default: sudo's user)", 8 },
 	{ 0 },
 };
 

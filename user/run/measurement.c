@@ -41,7 +41,7 @@ static void measurement_note_failure(struct measurement *measurement)
 
 	if (!result->recording_failed)
 		recording_output_report(&measurement->recording,
-					"; the run goes on, and its report is printed at the end");
+					"; the run goes on, and the report is printed at the end");
 	result->recording_failed = true;
 }
 
@@ -338,7 +338,7 @@ static void measurement_cut_recording(struct measurement *measurement)
 	recording_output_end(&measurement->recording, NULL, &result->counters,
 			     signals_caught    ? "it was interrupted" :
 			     result->damage[0] ? result->damage :
-						 "the run failed before its end");
+						 "the run failed before the end");
 }
 
 /* First close the producers of events, then their receivers. */

@@ -70,7 +70,7 @@ static int member_open_pidfd(pid_t pid, struct why *why)
 	if (err)
 		why_set(why,
 			err == -ESRCH ? "there is no process %d" :
-					"cannot watch for the end of process %d: %s",
+					"cannot watch for process %d's exit: %s",
 			pid, strerror(-err));
 	return err ?: pidfd;
 }
@@ -119,8 +119,8 @@ static void members_count_unmapped(struct members *members)
 {
 	if (!members->nr_unmapped++)
 		message(STATUS_OK,
-			"%s; its faults are recorded, but the names of files and code that it has "
-			"mapped may be missing",
+			"%s; the faults are recorded, but the names of mapped files and code may "
+			"be missing",
 			members->measurement->why.text);
 }
 
@@ -216,8 +216,8 @@ int members_follow_cgroup(struct members *members, const char *path)
 
 	if (members_is_not_cgroup2(path))
 		return message(STATUS_FAILED,
-			       "cannot watch %s: it is not a folder of cgroup v2; "
-			       "name one, such as /sys/fs/cgroup/system.slice",
+			       "cannot watch %s: it is not a cgroup v2 folder; name one, such as "
+			       "/sys/fs/cgroup/system.slice",
 			       path);
 	err = processes_in_cgroup(path, members_visit, members);
 	if (err == -ECANCELED)
@@ -225,7 +225,7 @@ int members_follow_cgroup(struct members *members, const char *path)
 	if (err)
 		return message(
 			STATUS_FAILED,
-			"cannot list the processes of %s: %s; name a folder of cgroup v2, such as "
+			"cannot list the processes in %s: %s; name a cgroup v2 folder, such as "
 			"/sys/fs/cgroup/system.slice",
 			path, strerror(-err));
 	return STATUS_OK;
@@ -238,7 +238,7 @@ void members_update_cgroup(struct members *members, const char *path)
 
 	if (!err || err == -ENOENT)
 		return;
-	why_set(&why, "cannot list the processes of %s: %s", path, strerror(-err));
+	why_set(&why, "cannot list the processes in %s: %s", path, strerror(-err));
 	members_warn(members, why.text);
 }
 

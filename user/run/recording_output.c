@@ -41,7 +41,7 @@ static const char *recording_remedy(int err)
 	case -EDQUOT:
 		return "; make room on the disk before the next recording";
 	case -EFBIG:
-		return "; raise the limit of file sizes (ulimit -f) for the next recording";
+		return "; raise the file size limit (ulimit -f) for the next recording";
 	default:
 		return "";
 	}
@@ -292,10 +292,10 @@ static int recording_report_cut(const struct recording_output *recording, const 
 	if (written < recording->items)
 		return message(STATUS_FAILED,
 			       "%s is incomplete: %s; 'pfdrive report' can read the first %" PRIu64
-			       " of its %" PRIu64 " items%s",
+			       " of %" PRIu64 " items%s",
 			       path, cut, written, recording->items, recording_remedy(err));
 	return message(STATUS_FAILED,
-		       "%s is incomplete: %s; 'pfdrive report' can read its %" PRIu64 " items%s",
+		       "%s is incomplete: %s; 'pfdrive report' can read the %" PRIu64 " items%s",
 		       path, cut, written, recording_remedy(err));
 }
 
@@ -334,7 +334,7 @@ int recording_output_end(struct recording_output *recording, const json_t *symbo
 	recording->output = NULL;
 	err = err ?: tail_err ?: commit_err;
 	if (err && !cut) {
-		why_set(&why, "cannot write its end: %s", strerror(-err));
+		why_set(&why, "cannot write the end: %s", strerror(-err));
 		cut = why.text;
 	}
 	if (cut)

@@ -30,15 +30,15 @@ static const char *const kinds[NR_MAPPING_KINDS] = MAPPING_NAMES;
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Memory:", 2 },
 	{ "map", KEY_MAP, "shared|private|anon", 0,
-	  "kind of mapping, with or without +populate (default shared)", 2 },
-	{ "size", KEY_SIZE, "SIZE", 0, "size of the memory of --map anon", 2 },
-	{ "scratch", KEY_SCRATCH, "SIZE", 0, "make a file of this size, and remove it afterwards",
+	  "mapping kind, with or without +populate (default shared)", 2 },
+	{ "size", KEY_SIZE, "SIZE", 0, "memory size for --map anon", 2 },
+	{ "scratch", KEY_SCRATCH, "SIZE", 0, "make a file this large, and remove it afterwards",
 	  2 },
 	{ "scratch-dir", KEY_SCRATCH_DIR, "DIR", 0,
-	  "folder for the file of --scratch (default: the current one)", 2 },
+	  "folder for the --scratch file (default: the current one)", 2 },
 	{ NULL, 0, NULL, 0, "Stores:", 3 },
 	{ "write", KEY_WRITE, "RATIO", 0,
-	  "share of the accesses that are stores: 0 to 1, or in % (default 0)", 3 },
+	  "share of accesses that store: 0 to 1, or in % (default 0)", 3 },
 	{ "fill", KEY_FILL, "msync", 0, "fill the mapping first: memset, then msync(MS_SYNC)", 3 },
 	{ "allow-write", KEY_ALLOW_WRITE, NULL, 0, "allow FILE to be overwritten", 3 },
 	{ 0 },
@@ -162,7 +162,7 @@ int workload_file_message(const char *file, int err)
 			       file);
 	case -EACCES:
 		return message(STATUS_FAILED,
-			       "cannot read %s: permission denied; run as its owner or as root",
+			       "cannot read %s: permission denied; run as the owner or as root",
 			       file);
 	default:
 		return message(STATUS_FAILED, "cannot open %s: %s", file, strerror(-err));
@@ -179,7 +179,7 @@ static int message_of_scratch(const struct workload *workload, const char *folde
 			"--scratch: the disk of %s has no room for %llu bytes; use a smaller size "
 			"or another --scratch-dir",
 			folder, (unsigned long long)workload->scratch);
-	return message(STATUS_FAILED, "--scratch: cannot make a file of %llu bytes in %s: %s",
+	return message(STATUS_FAILED, "--scratch: cannot make a %llu-byte file in %s: %s",
 		       (unsigned long long)workload->scratch, folder, invoker_strerror(err));
 }
 
