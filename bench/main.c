@@ -18,7 +18,7 @@ static int pfbench_usage(FILE *out, int status)
 	fputs("Usage: pfbench COMMAND [OPTION...] [ARGUMENT...]\n\n", out);
 	for (command = bench_commands; *command; command++)
 		fprintf(out, "  %-10s %s\n", bench_command_word(*command), (*command)->summary);
-	fputs("\npfbench COMMAND --help lists the options of a command.\n", out);
+	fputs("\npfbench COMMAND --help lists the command's options.\n", out);
 	return fflush(out) || ferror(out) ? STATUS_FAILED : status;
 }
 

@@ -148,7 +148,7 @@ static const char *order_text(const struct fault_variation *variation)
 	case FAULT_ORDER_SHUFFLED:
 		return "stride:256K, the same sweeps in random orders";
 	case FAULT_ORDER_WRAPPED:
-		return "stride:256K, sweeps that go on across the end of the file";
+		return "stride:256K, sweeps that go on across the file's end";
 	case FAULT_ORDER_RANDOM:
 		break;
 	}
@@ -196,12 +196,12 @@ static void fill_explanation(FILE *out, struct html_part *part, const struct fau
 
 	fill_text(
 		out, part, "explanation",
-		"The order of the sweeps decides how many misses the rule has. If each sweep begins "
-		"a page later, it hits the pages that the sweep before read around: %" PRIu64
+		"The sweep order decides how many misses the rule has. If each sweep begins a "
+		"page later, it hits the pages that the sweep before read around: %" PRIu64
 		" misses. If it goes on where the last one passed the end of the file, it hits few "
 		"of them: %" PRIu64 " to %" PRIu64
-		". The study states neither its order nor the exact size of its file, so this is "
-		"possible, but not proven. The 1 MiB of read-ahead that the study assumes is not "
+		". The study states neither the order nor the exact file size, so this is "
+		"possible, but not proven. The 1 MiB read-ahead that the study assumes is not "
 		"possible: the rule then has %" PRIu64 ".",
 		stepped->least, wrapped->least, wrapped->most, wide->most);
 }
@@ -251,7 +251,7 @@ static void print_index_verdict(FILE *out, const struct fault_index *index)
 	snprintf(text, sizeof(text),
 		 "The study counts other numbers, most of all %" PRIu64
 		 " disk faults with stride:256K "
-		 "instead of %" PRIu64 ". For other orders of its sweeps the same rule has %" PRIu64
+		 "instead of %" PRIu64 ". For other sweep orders the same rule has %" PRIu64
 		 " to %" PRIu64 " misses, a range that %s that number.",
 		 published, index->rows[FAULT_STRIDE_256K].run.counts.disk, wrapped->least,
 		 wrapped->most,
@@ -279,7 +279,7 @@ static void fill_when(FILE *out, struct html_part *part, const struct environmen
 static int print_index_subject(FILE *out, const void *context)
 {
 	(void)context;
-	return fputs("The five experiments of the page-fault study", out) < 0 ? -EIO : 0;
+	return fputs("The page-fault study's five experiments", out) < 0 ? -EIO : 0;
 }
 
 static int print_index_body(FILE *out, const void *context)
@@ -326,7 +326,7 @@ static int cmd_study_faults(int argc, char **argv)
 	int err;
 
 	if (argc != 2)
-		return message(STATUS_USAGE, "name the folder with the runs of make demo");
+		return message(STATUS_USAGE, "name the folder with the make demo runs");
 	err = fault_index_make(&index, argv[1], &failed);
 	if (err)
 		return message(STATUS_FAILED, "cannot read the run %s/%s.json: %s; run make demo",
@@ -341,6 +341,6 @@ const struct subcommand faults_command = {
 	.name = "faults",
 	.title = "pfbench faults",
 	.group = COMMAND_HIDDEN,
-	.summary = "print the index page of the runs of make demo in a folder",
+	.summary = "print the index page for the make demo runs in a folder",
 	.run = cmd_study_faults,
 };

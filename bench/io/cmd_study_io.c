@@ -60,13 +60,13 @@ enum key {
 
 static const struct argp_option argp_options[] = {
 	{ "files", KEY_FILES, "N", 0, "number of files (default 25)", 1 },
-	{ "file-size", KEY_FILE_SIZE, "SIZE", 0, "size of each file (default 10M)", 1 },
+	{ "file-size", KEY_FILE_SIZE, "SIZE", 0, "file size (default 10M)", 1 },
 	{ "scratch-dir", KEY_SCRATCH_DIR, "DIR", 0,
 	  "folder for the files (default: the current one)", 1 },
 	{ "cache", KEY_CACHE, "cold|warm|fit", 0,
-	  "state of the page cache before a pass; may be repeated (default: all)", 1 },
-	{ "repeat", KEY_REPEAT, "N", 0, "number of passes of each method (default 5)", 1 },
-	{ "format", KEY_FORMAT, "table|json", 0, "format of standard output (default table)", 2 },
+	  "page cache state before a pass; may be repeated (default: all)", 1 },
+	{ "repeat", KEY_REPEAT, "N", 0, "number of passes per method (default 5)", 1 },
+	{ "format", KEY_FORMAT, "table|json", 0, "standard output format (default table)", 2 },
 	{ "no-bpf", KEY_NO_BPF, NULL, 0, "run without eBPF; system calls are then n/a", 2 },
 	{ 0 },
 };
@@ -280,8 +280,8 @@ static int choose_files(struct via *via)
 		return STATUS_OK;
 	return message(
 		STATUS_FAILED,
-		"--cache fit: not even one file of %" PRIu64
-		" bytes fits into an eighth of the available memory; use a smaller --file-size",
+		"--cache fit: not even one %" PRIu64
+		"-byte file fits into an eighth of the available memory; use a smaller --file-size",
 		via->options.file_bytes);
 }
 

@@ -157,7 +157,7 @@ static int io_pass_check_before(struct passing *passing)
 
 	if (err == -EBUSY || err == -ENOBUFS)
 		return message(STATUS_FAILED,
-			       "the pages of the files in %s %s in the page cache; use another "
+			       "the file pages in %s %s in the page cache; use another "
 			       "--scratch-dir",
 			       plan->folder, err == -EBUSY ? "stay" : "do not all stay");
 	if (!err)

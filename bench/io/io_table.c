@@ -177,7 +177,7 @@ static int io_table_counts(FILE *out, const struct io_report *report)
 	unsigned int i, j;
 	struct grid grid;
 
-	fputs("Counts of getrusage(2) in the same passes\n", out);
+	fputs("getrusage(2) counts in the same passes\n", out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < report->nr_rows; i++) {
 		io_table_begin_row(&grid, &report->rows[i]);
@@ -232,7 +232,7 @@ static int io_table_seen(FILE *out, const struct io_report *report)
 	unsigned int i;
 	int err;
 
-	fprintf(out, "One more pass of each method, watched by eBPF%s; Longer: its extra time\n",
+	fprintf(out, "One more pass per method, watched by eBPF%s; Longer: the extra time\n",
 		strcmp(report->environment.source, "ebpf") ? " and the module" :
 							     ", without the module");
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
@@ -257,8 +257,8 @@ static int io_table_caches(FILE *out, const struct io_report *report)
 	unsigned int i, j;
 	struct grid grid;
 
-	fputs("Page cache and buffers of the machine (/proc/meminfo), and cached pages of the "
-	      "files\n"
+	fputs("The machine's page cache and buffers (/proc/meminfo), and the files' cached "
+	      "pages\n"
 	      "(mincore), before and after a pass: means in KiB\n",
 	      out);
 	grid_open(&grid, headings, ARRAY_SIZE(headings));

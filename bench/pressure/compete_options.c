@@ -27,14 +27,14 @@ enum key {
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Competitors:", 4 },
 	{ "compete", KEY_COMPETE, "SIZE|RATIO", 0,
-	  "memory of a competitor: SIZE bytes (96M), or RATIO times the limit (default 1.5); it "
-	  "accesses its pages at :random (default) or in :sequential order",
+	  "a competitor's memory: SIZE bytes (96M), or RATIO times the limit (default 1.5); it "
+	  "accesses the pages at :random (default) or in :sequential order",
 	  4 },
 	{ "competitors", KEY_COMPETITORS, "N", 0, "number of competitors (default 1)", 4 },
 	{ "memory-limit", KEY_LIMIT, "SIZE", 0,
-	  "memory limit of the run and the competitors together (default 64M)", 4 },
-	{ "unsafe", KEY_UNSAFE, NULL, 0,
-	  "compete for the memory of the whole machine, without a limit", 4 },
+	  "memory limit for the run and the competitors together (default 64M)", 4 },
+	{ "unsafe", KEY_UNSAFE, NULL, 0, "compete for the whole machine's memory, without a limit",
+	  4 },
 	{ 0 },
 };
 

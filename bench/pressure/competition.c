@@ -10,7 +10,7 @@
 #include "bench/pressure/competition.h"
 
 #define RUSAGE	"getrusage(2), the run's thread"
-#define GROUP	"memory.stat of the cgroup"
+#define GROUP	"the cgroup's memory.stat"
 #define MACHINE "/proc/vmstat, the machine"
 
 const struct competition_name competition_names[NR_COMPETITION_FIGURES] = {
@@ -35,7 +35,7 @@ const struct competition_name competition_names[NR_COMPETITION_FIGURES] = {
 				  "pgscan" },
 	[COMPETITION_RECLAIMED] = { "group_pgsteal", "pgsteal", GROUP, COMPETITION_MEMORY_STAT,
 				    "pgsteal" },
-	[COMPETITION_LIMIT_HITS] = { "group_max", "limit met (max)", "memory.events of the cgroup",
+	[COMPETITION_LIMIT_HITS] = { "group_max", "limit met (max)", "the cgroup's memory.events",
 				     COMPETITION_MEMORY_EVENTS, "max" },
 	[COMPETITION_PSWPIN] = { "pswpin", "pswpin", MACHINE, COMPETITION_VMSTAT, "pswpin" },
 	[COMPETITION_PSWPOUT] = { "pswpout", "pswpout", MACHINE, COMPETITION_VMSTAT, "pswpout" },

@@ -91,7 +91,7 @@ static int pressure_report_room(const struct pressure *pressure, double processe
 			options->ratio, options->ratio,
 			options->unsafe ? "machine's memory" : "limit", options->ratio);
 	else if (processes <= memory)
-		why_set(&why, ": the kernel could evict pages of the file only");
+		why_set(&why, ": the kernel could evict only file pages");
 	return message(STATUS_FAILED,
 		       "--compete: cannot fit %.1f MiB of processes and %.1f MiB of "
 		       "file into %.1f MiB of memory and %.1f MiB of free swap%s; add swap "
@@ -148,8 +148,7 @@ static int pressure_enter(struct run_load *load)
 	int status;
 
 	if (sysinfo(&info))
-		return message(STATUS_FAILED, "cannot read the size of the memory: %s",
-			       strerror(errno));
+		return message(STATUS_FAILED, "cannot read the memory size: %s", strerror(errno));
 	pressure_plan(pressure, &info);
 	status = pressure_check_room(pressure, &info);
 	if (status)

@@ -256,7 +256,7 @@ static void competition_heading(FILE *out, const struct runs *runs)
 	if (competition->limit == COUNT_NA)
 		fputs("NO LIMIT (--unsafe)", out);
 	else
-		fprintf(out, "all under a limit of %.1f MiB", competition->limit / MIB);
+		fprintf(out, "all under a %.1f MiB limit", competition->limit / MIB);
 	fprintf(out, ";\nswap %.1f MiB", competition->swap_bytes / MIB);
 	if (runs->nr > 1)
 		fprintf(out, "; mean ± standard deviation of %zu runs each", runs->nr);

@@ -34,11 +34,11 @@ enum key {
 
 static const struct argp_option argp_options[] = {
 	{ "cache", KEY_CACHE, "cold|warm", 0,
-	  "state of the page cache before: no page of the file, or all of them (default cold)", 1 },
+	  "page cache state before: no file page, or all (default cold)", 1 },
 	{ "fault-around", KEY_FAULT_AROUND, "keep|off", 0,
 	  "off: each page faults separately (default keep)", 1 },
-	{ "format", KEY_FORMAT, "table|json", 0, "format of standard output (default table)", 2 },
-	{ "no-bpf", KEY_NO_BPF, NULL, 0, "run without eBPF; only faults of the file are then seen",
+	{ "format", KEY_FORMAT, "table|json", 0, "standard output format (default table)", 2 },
+	{ "no-bpf", KEY_NO_BPF, NULL, 0, "run without eBPF; only faults on the file are then seen",
 	  2 },
 	{ 0 },
 };
@@ -110,10 +110,10 @@ static const struct argp study_rss_argp = {
 	.parser = study_rss_parse_option,
 	.children = study_rss_children,
 	.args_doc = "FILE [OFFSET...]",
-	.doc = "Maps a file, touches bytes of it, and prints after each step the size of the "
-	       "process and the page fault.\vAn OFFSET is a number of bytes (default 0 and 10000) "
-	       "and takes the suffixes K, M and G (1024). FILE is only read. Requires root; the "
-	       "pfstat module is used if it is loaded.",
+	.doc = "Maps a file, touches bytes in it, and prints the process size and the page fault "
+	       "after each step.\vAn OFFSET is a number of bytes (default 0 and 10000) and takes "
+	       "the suffixes K, M and G (1024). FILE is only read. Requires root; the pfstat "
+	       "module is used if it is loaded.",
 };
 
 /* An OFFSET below 0, which getopt_long() would take for options. */

@@ -34,7 +34,7 @@ static void rss_table_print_head(FILE *out, const struct rss_report *report)
 	if (!strcmp(e->source, "ebpf"))
 		fputs("Source  eBPF, without the pfstat module\n", out);
 	if (report->bpf_missing)
-		fprintf(out, "eBPF    n/a (%s): only faults of the mapped file are known\n",
+		fprintf(out, "eBPF    n/a (%s): only faults on the mapped file are known\n",
 			report->bpf_missing);
 	if (report->lost)
 		fprintf(out, "Lost    %" PRIu64 " records or events: faults are missing below\n",

@@ -48,21 +48,20 @@ static const struct argp_option argp_options[] = {
 	{ "peer", KEY_PEER, "HOST", 0, "also measure the network to HOST", 1 },
 	{ "serve", KEY_SERVE, "ADDRESS", OPTION_ARG_OPTIONAL,
 	  "do not measure; serve as the peer until a signal (default 127.0.0.1)", 1 },
-	{ "port", KEY_PORT, "N", 0, "port of the peer (default " PEER_PORT ")", 1 },
+	{ "port", KEY_PORT, "N", 0, "the peer's port (default " PEER_PORT ")", 1 },
 	{ NULL, 0, NULL, 0, "Predictions and output:", 2 },
 	{ "predict", KEY_PREDICT, "FILE", 0, "read predictions from FILE: lines NAME = FORMULA",
 	  2 },
-	{ "format", KEY_FORMAT, "table|csv|json", 0, "format of standard output (default table)",
-	  2 },
+	{ "format", KEY_FORMAT, "table|csv|json", 0, "standard output format (default table)", 2 },
 	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 2 },
-	{ "report", KEY_REPORT, "FILE", 0, "write the skeleton of a report to FILE", 2 },
+	{ "report", KEY_REPORT, "FILE", 0, "write a report skeleton to FILE", 2 },
 	{ "plot", KEY_PLOT, "FOLDER", 0,
 	  "draw memory.latency into this folder: SVG, PNG, data, script", 2 },
 	{ 0 },
 };
 
 static const char doc[] =
-	"Measures the cost of system operations, and compares it with predictions.\vNAME is an "
+	"Measures what system operations cost, and compares it with predictions.\vNAME is an "
 	"operation, a family (cpu) or a pattern ('switch.*'); default: all. As root, eBPF "
 	"also watches each operation, with the pfstat module if it is loaded.";
 
@@ -78,7 +77,7 @@ static const char *bench_options_port(const struct argp_state *state, const char
 static const char *bench_options_host(const struct argp_state *state, const char *text)
 {
 	if (!*text)
-		usage(state, "--peer requires the name or the address of a host");
+		usage(state, "--peer requires a host's name or address");
 	return text;
 }
 

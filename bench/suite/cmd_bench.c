@@ -115,7 +115,7 @@ static void warn_of_predictions(const struct bench_run *run)
 	size_t next = 0;
 
 	while ((prediction = predict_unmatched(&run->predictions, &run->results, &next)))
-		message(STATUS_OK, "%s: there is no operation %s here; its prediction is ignored",
+		message(STATUS_OK, "%s: there is no operation %s here; the prediction is ignored",
 			run->command.predict, prediction->name);
 }
 
@@ -264,7 +264,7 @@ const struct subcommand suite_command = {
 	.name = "bench",
 	.title = "pfdrive bench",
 	.group = COMMAND_STUDY,
-	.summary = "measure what operations of the system cost",
+	.summary = "measure what system operations cost",
 	.run = cmd_bench,
 	.argp = &bench_argp,
 };

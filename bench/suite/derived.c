@@ -95,7 +95,7 @@ static void derived_fill_cache(struct derived *derived, struct bench_row *row, s
 		return;
 	}
 	if (level >= derived->nr_caches) {
-		why_set(&row->missing, "the sweep up to %s shows no step at its end",
+		why_set(&row->missing, "the sweep up to %s shows no step at the end",
 			derived->largest->point_name);
 		return;
 	}
@@ -140,7 +140,7 @@ static void derived_fill_dram(struct derived *derived, struct bench_row *row)
 	}
 	if (!cache) {
 		why_set(&row->missing,
-			"the sizes of the caches are unknown, so the sweep may end within them");
+			"the cache sizes are unknown, so the sweep may end within them");
 		return;
 	}
 	if (derived->sweep[derived->nr_sweep - 1].bytes < 2 * cache) {

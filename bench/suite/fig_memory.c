@@ -101,7 +101,7 @@ static void fig_memory_write_script(struct drawing *drawing, const struct bench_
 	for (i = 0; i < nr; i++)
 		drawing_key(drawing, "stride of 1000000000 bytes");
 	drawing_script_begin(drawing, DRAWING_HEIGHT);
-	fputs("set xlabel 'size of the memory'\nset ylabel 'ns per load'\nset logscale x 2\n"
+	fputs("set xlabel 'memory size'\nset ylabel 'ns per load'\nset logscale x 2\n"
 	      "set logscale y\nset format y '%g'\nset datafile missing NaN\n"
 	      "set xtics ('4K' 4096, '16K' 16384, '64K' 65536, '256K' 262144, '1M' 1048576, "
 	      "'4M' 4194304, '16M' 16777216, '64M' 67108864, '256M' 268435456, "
@@ -144,13 +144,13 @@ static void fig_memory_write_texts(struct drawing *drawing, const struct bench_r
 	if (missing)
 		drawing_say(drawing, DRAWING_AMOUNT, " %zu more could not be measured.", missing);
 	drawing_say(drawing, DRAWING_ALT,
-		    "One line per stride: the time of a load over the size "
-		    "of the memory, on logarithmic axes, with the sizes of the caches.");
+		    "One line per stride: the load time over the memory size, on "
+		    "logarithmic axes, with the cache sizes.");
 }
 
 int fig_memory_draw(struct drawing *drawing, const struct bench_results *results)
 {
-	int err = drawing_begin(drawing, "memory", "Latency of memory");
+	int err = drawing_begin(drawing, "memory", "Memory latency");
 	size_t nr;
 
 	if (err)

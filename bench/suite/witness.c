@@ -331,7 +331,7 @@ static int witness_watch_rows(struct witness *witness)
 		if (!bench_row_repeated(row))
 			continue;
 		if (row->operation->unit == BENCH_BYTES) {
-			why_set(&row->seen.missing, "its result is not a time");
+			why_set(&row->seen.missing, "the result is not a time");
 			continue;
 		}
 		if (witness_points_of(results, row) > MOST_POINTS)

@@ -106,7 +106,7 @@ static void worker_explain_end(struct measured *measured, int err, uint64_t limi
 	if (err == -ETIMEDOUT)
 		why_set(&measured->why, "it did not finish within %.0f s", limit_ns / 1e9);
 	else if (!measured->why.text[0])
-		why_set(&measured->why, "its process exited unexpectedly");
+		why_set(&measured->why, "the process exited unexpectedly");
 }
 
 int worker_measure(const struct worker_job *job, struct measured *measured)

@@ -247,7 +247,7 @@ TEST(test_client_refuses_other_servers)
 	check_refused("SSH-2.0-OpenSSH_9.2p1 Debian\r\n", 30, "is not pfdrive bench --serve");
 	check_refused("no\n", 3, "is not pfdrive bench --serve");
 	check_refused("", 0, "closed the connection");
-	check_refused(&newer, sizeof(newer), "version 7 of the protocol, but this pfdrive uses");
+	check_refused(&newer, sizeof(newer), "protocol version 7, but this pfdrive uses");
 }
 
 TEST(test_missing_peer_is_named_in_the_error)

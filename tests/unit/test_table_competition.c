@@ -84,7 +84,7 @@ TEST(test_table_of_one_run_has_all_figures)
 	make();
 	print(1);
 	check_line("Competition:", "Competition: 1 × 12.0 MiB, pages at random, every eighth "
-				   "access a store; all under a limit of 16.0 MiB;");
+				   "access a store; all under a 16.0 MiB limit;");
 	check_line("accesses, ms", "accesses, ms n/a 1.50 the clock");
 	check_line("majflt  ", "majflt 40 100 getrusage(2), the run's thread");
 	check_line("pswpin", "pswpin n/a n/a /proc/vmstat, the machine");

@@ -183,9 +183,9 @@ def test_the_runs_own_memory_is_swapped_in_again(swap):
 @pytest.mark.long
 def test_tables_have_all_figures(swap):
     text = pfstat.run(pfstat.PFDRIVE, *STUDY, *ACCESSES, *LIMITED, "--compete", "12M", FILE).stdout
-    for words in ("Competition: 1 × 12.0 MiB, pages at random", "limit of 16.0 MiB",
+    for words in ("Competition: 1 × 12.0 MiB, pages at random", "under a 16.0 MiB limit",
                   "Alone", "With competitors", "Counted by", "pgmajfault",
-                  "memory.stat of the cgroup", "/proc/vmstat, the machine", "competitor 1",
+                  "the cgroup's memory.stat", "/proc/vmstat, the machine", "competitor 1",
                   "Pages swapped out and read again, by the process", "Read from swap:"):
         assert words in text, words
     assert "nan" not in text and "inf " not in text
@@ -282,7 +282,7 @@ def test_file_that_does_not_fit_is_refused_without_swap(size):
     with pfstat.without_swap():
         said = pfstat.refused(1, *STUDY, "--compete", size, *LIMITED, "--pattern",
                               "stride:4K", FILE)
-    assert ("is a ratio" if size == "0.5" else "could evict pages of the file only") in said
+    assert ("is a ratio" if size == "0.5" else "could evict only file pages") in said
     assert nothing_is_left()
 
 

@@ -5,14 +5,14 @@
  */
 #include "bench/suite/ops/op_registry.h"
 
-#define FROM_SWEEP                                                               \
-	"the largest size at which loads with a stride of 64 are as fast as in " \
+#define FROM_SWEEP                                                          \
+	"the largest size at which loads with stride 64 are as fast as in " \
 	"smaller memory"
 
 const struct bench_operation op_l1 = {
 	.name = "memory.l1",
 	.unit = BENCH_BYTES,
-	.title = "size of the first-level cache",
+	.title = "first-level cache size",
 	.method = FROM_SWEEP,
 	.hardware = "cache_1",
 	.derived_from = "memory.latency",
@@ -21,7 +21,7 @@ const struct bench_operation op_l1 = {
 const struct bench_operation op_l2 = {
 	.name = "memory.l2",
 	.unit = BENCH_BYTES,
-	.title = "size of the second-level cache",
+	.title = "second-level cache size",
 	.method = FROM_SWEEP,
 	.hardware = "cache_2",
 	.derived_from = "memory.latency",
@@ -30,7 +30,7 @@ const struct bench_operation op_l2 = {
 const struct bench_operation op_l3 = {
 	.name = "memory.l3",
 	.unit = BENCH_BYTES,
-	.title = "size of the third-level cache that this machine can use",
+	.title = "usable third-level cache size",
 	.method = FROM_SWEEP,
 	.hardware = "cache_3",
 	.derived_from = "memory.latency",
@@ -39,8 +39,8 @@ const struct bench_operation op_l3 = {
 const struct bench_operation op_line = {
 	.name = "memory.line",
 	.unit = BENCH_BYTES,
-	.title = "size of a cache line",
-	.method = "the smallest distance at which the second load of memory.pair misses too",
+	.title = "cache line size",
+	.method = "the smallest distance at which memory.pair's second load misses too",
 	.hardware = "cache_line",
 	.derived_from = "memory.pair",
 };
@@ -48,6 +48,6 @@ const struct bench_operation op_line = {
 const struct bench_operation op_dram = {
 	.name = "memory.dram",
 	.title = "a load that misses all caches",
-	.method = "memory.latency at the largest size with a stride of 64, beyond all caches",
+	.method = "memory.latency at the largest size with stride 64, beyond all caches",
 	.derived_from = "memory.latency",
 };

@@ -123,7 +123,7 @@ static void op_call_name_point(const struct bench_machine *machine,
 const struct bench_operation op_call = {
 	.name = "cpu.call",
 	.title = "a procedure call with that many arguments",
-	.method = "calls of an empty function, not inlined, in a loop",
+	.method = "calls to an empty function, not inlined, in a loop",
 	.hardware = "2 * cycle", /* call and ret: two branches taken */
 	.prediction = "2 * cpu.loop + point * cycle",
 	.subtract = "cpu.loop",

@@ -223,7 +223,7 @@ static int op_fault_run_cold(struct bench *bench, uint64_t n)
 
 const struct bench_operation op_fault_anon = {
 	.name = "fault.anon",
-	.title = "the first write to a page of anonymous memory",
+	.title = "the first write to an anonymous page",
 	.method = "a byte in each page of some MiB, newly mapped in each round, no huge pages",
 	.prediction = "2 * cpu.syscall + 4096000 / memory.write",
 	.claim = { .made = true, .range = { { 0, 0.1 }, BENCH_ANY, { 1, 1 }, { 0, 0 } } },
@@ -234,7 +234,7 @@ const struct bench_operation op_fault_anon = {
 
 const struct bench_operation op_fault_cached = {
 	.name = "fault.cached",
-	.title = "a fault on a page of a file that is in the page cache",
+	.title = "a fault on a file page that is in the page cache",
 	.method = "a byte every 64 KiB of a file, as much as fault-around maps at once",
 	.prediction = "2 * cpu.syscall + 16 * memory.dram",
 	.claim = { .made = true, .range = { { 0, 0.1 }, BENCH_ANY, { 1, 1 }, { 0, 0 } } },
@@ -245,7 +245,7 @@ const struct bench_operation op_fault_cached = {
 
 const struct bench_operation op_fault_cow = {
 	.name = "fault.cow",
-	.title = "the first write to a page of a private mapping, which copies it",
+	.title = "the first write to a private mapping's page, which copies it",
 	.method = "a byte in each page of some MiB of a file, all pages were read before",
 	.prediction = "fault.anon + 4096000 / memory.copy",
 	.claim = { .made = true, .range = { { 0, 0.1 }, BENCH_ANY, { 1, 1 }, { 0, 0 } } },
@@ -256,7 +256,7 @@ const struct bench_operation op_fault_cow = {
 
 const struct bench_operation op_fault_cold = {
 	.name = "fault.cold",
-	.title = "a fault on a page of a file that is on the disk",
+	.title = "a fault on a file page that is on the disk",
 	.method = "a byte in each page of an uncached file, in random order, "
 		  "without readahead (MADV_RANDOM)",
 	.prediction = "fault.cached + file.random:4M",

@@ -267,7 +267,7 @@ static int op_file_run_crowd(struct bench *bench, uint64_t n)
 
 const struct bench_operation op_file_cached = {
 	.name = "file.cached",
-	.title = "pread of 4 KiB of a cached file of that size",
+	.title = "4 KiB pread from a cached file of that size",
 	.method = "block by block, sequentially",
 	.prediction = "cpu.syscall + 4096000 / memory.copy",
 	.claim = { .made = true, .range = { { 0, 0 }, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
@@ -279,7 +279,7 @@ const struct bench_operation op_file_cached = {
 
 const struct bench_operation op_file_dropped = {
 	.name = "file.dropped",
-	.title = "pread of 4 KiB of a file of that size, dropped from the page cache first",
+	.title = "4 KiB pread from a file of that size, dropped from the page cache first",
 	.method = "block by block, sequentially, with the kernel's readahead",
 	.prediction = "file.cached:1M + file.sequential:1M / 32", /* a read of 128 KiB */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
@@ -291,7 +291,7 @@ const struct bench_operation op_file_dropped = {
 
 const struct bench_operation op_file_sequential = {
 	.name = "file.sequential",
-	.title = "pread of 4 KiB from the disk, sequential, in a file of that size",
+	.title = "4 KiB pread from the disk, sequential, in a file of that size",
 	.method = "O_DIRECT, block by block",
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
@@ -302,7 +302,7 @@ const struct bench_operation op_file_sequential = {
 
 const struct bench_operation op_file_random = {
 	.name = "file.random",
-	.title = "pread of 4 KiB from the disk, at random, in a file of that size",
+	.title = "4 KiB pread from the disk, at random, in a file of that size",
 	.method = "O_DIRECT, blocks in random order",
 	.prediction = "file.sequential:1M", /* no seek time */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
@@ -315,7 +315,7 @@ const struct bench_operation op_file_random = {
 const struct bench_operation op_file_contend = {
 	.name = "file.contend",
 	.title = "wall time per block, with that many processes that read at random",
-	.method = "O_DIRECT, 4 KiB at a time, each process in its own file of 4 MiB",
+	.method = "O_DIRECT, 4 KiB at a time, each process in its own 4 MiB file",
 	.prediction = "file.random:4M", /* one after the other */
 	.claim = { .made = true, .range = { BENCH_ANY, { 0.9, 2 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_crowds,
@@ -328,8 +328,8 @@ const struct bench_operation op_file_contend = {
 /* The server still caches what was just written, so NFS adds only the network. */
 const struct bench_operation op_nfs_sequential = {
 	.name = "nfs.sequential",
-	.title = "pread of 4 KiB over NFS, sequential, in a file of that size",
-	.method = "O_DIRECT, block by block; the server has them in its page cache",
+	.title = "4 KiB pread over NFS, sequential, in a file of that size",
+	.method = "O_DIRECT, block by block; the server has them cached",
 	.prediction = "file.cached:1M + peer.tcp_rtt",
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
@@ -341,8 +341,8 @@ const struct bench_operation op_nfs_sequential = {
 
 const struct bench_operation op_nfs_random = {
 	.name = "nfs.random",
-	.title = "pread of 4 KiB over NFS, at random, in a file of that size",
-	.method = "O_DIRECT, random blocks; the server has them in its page cache",
+	.title = "4 KiB pread over NFS, at random, in a file of that size",
+	.method = "O_DIRECT, random blocks; the server has them cached",
 	.prediction = "nfs.sequential:1M",
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
@@ -354,7 +354,7 @@ const struct bench_operation op_nfs_random = {
 
 const struct bench_operation op_nfs_dropped = {
 	.name = "nfs.dropped",
-	.title = "pread of 4 KiB over NFS of a file of that size, dropped from the client's cache",
+	.title = "4 KiB pread over NFS from a file of that size, dropped from the client's cache",
 	.method = "block by block, sequentially, with the kernel's readahead",
 	.prediction = "file.cached:1M + nfs.sequential:1M / 32", /* a read of 128 KiB */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },

@@ -50,7 +50,7 @@ static int op_filecache_limit_memory(struct bench *bench)
 		return 0;
 	err = memory_cgroup_enter(&filler->group, FILECACHE_QUICK_BYTES,
 				  "leave --quick out to use all memory", &why);
-	return err ? bench_refuse(bench, err, "--quick needs a memory cgroup of its own: %s",
+	return err ? bench_refuse(bench, err, "--quick needs a separate memory cgroup: %s",
 				  why.text) :
 		     0;
 }
@@ -164,7 +164,7 @@ const struct bench_operation op_file_cache_size = {
 	.unit = BENCH_BYTES,
 	.title = "the largest file that stays in the page cache as a whole",
 	.method = "read a 64th of the prediction at a time, until mincore(2) misses a page; "
-		  "--quick: in a memory cgroup of 32 MiB",
+		  "--quick: in a 32 MiB memory cgroup",
 	.prediction = "memory_available",
 	.prepare = op_filecache_prepare,
 	.run = op_filecache_run,

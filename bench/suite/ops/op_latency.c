@@ -212,7 +212,7 @@ static int op_latency_run_pairs(struct bench *bench, uint64_t n)
 const struct bench_operation op_latency = {
 	.name = "memory.latency",
 	.title = "a load, in memory of that size, with that stride",
-	.method = "pointers in a random cycle, each load needs the result of the one before",
+	.method = "pointers in a random cycle, each load needs the previous load's result",
 	.claim = { .made = true, .range = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } },
 	.nr_points = op_latency_nr_points,
 	.name_point = op_latency_name_point,

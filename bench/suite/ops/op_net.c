@@ -248,7 +248,7 @@ const struct bench_operation op_net_tcp_rtt = {
 
 const struct bench_operation op_net_icmp_rtt = {
 	.name = "net.icmp_rtt",
-	.title = "an ICMP echo of 56 bytes and its reply, over loopback",
+	.title = "a 56-byte ICMP echo and the reply, over loopback",
 	.method = "the kernel replies; no other process takes part",
 	.prediction = "3 * cpu.syscall",
 	.claim = { .made = true, .range = { { 0, 2 }, { 2, 4 }, { 0, 0 }, { 0, 0 } } },
@@ -270,7 +270,7 @@ const struct bench_operation op_net_tcp_bandwidth = {
 const struct bench_operation op_net_tcp_setup = {
 	.name = "net.tcp_setup",
 	.title = "connect(2) of TCP over loopback",
-	.method = "each connection is timed individually, to a socket of the same process",
+	.method = "each connection is timed individually, to a socket in the same process",
 	.prediction = "net.tcp_rtt",
 	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
 	.prepare = op_net_open,
@@ -279,7 +279,7 @@ const struct bench_operation op_net_tcp_setup = {
 
 const struct bench_operation op_net_tcp_teardown = {
 	.name = "net.tcp_teardown",
-	.title = "close(2) of a TCP connection over loopback",
+	.title = "close(2) on a TCP connection over loopback",
 	.method = "each is timed individually; it sends the FIN, the kernel does the rest",
 	.prediction = "net.tcp_setup / 2", /* one packet of two */
 	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },

@@ -209,7 +209,7 @@ static int op_peer_run_icmp(struct bench *bench, uint64_t n)
 const struct bench_operation op_peer_tcp_rtt = {
 	.name = "peer.tcp_rtt",
 	.title = "a byte to the peer and back, by TCP",
-	.method = "a thread of the server returns each byte, with TCP_NODELAY",
+	.method = "a server thread returns each byte, with TCP_NODELAY",
 	/* The network by an echo, and the extra cost of TCP and a process over ICMP. */
 	.prediction = "peer.icmp_rtt + net.tcp_rtt - net.icmp_rtt",
 	.claim = { .made = true, .range = { { 0, 3 }, { 2, 2 }, { 0, 0.1 }, { 0, 0 } } },
@@ -219,7 +219,7 @@ const struct bench_operation op_peer_tcp_rtt = {
 
 const struct bench_operation op_peer_icmp_rtt = {
 	.name = "peer.icmp_rtt",
-	.title = "an ICMP echo of 56 bytes to the peer and its reply",
+	.title = "a 56-byte ICMP echo to the peer and the reply",
 	.method = "each is timed individually, the peer's kernel replies; lost ones are sent again",
 	.prediction = "net.icmp_rtt", /* the difference is the network */
 	.claim = { .made = true, .range = { { 0, 3 }, { 2, 4 }, { 0, 0.1 }, { 0, 0 } } },
@@ -231,7 +231,7 @@ const struct bench_operation op_peer_tcp_bandwidth = {
 	.name = "peer.tcp_bandwidth",
 	.unit = BENCH_MBS,
 	.title = "bytes to the peer, by TCP",
-	.method = "1 MiB at a time, until the server has acknowledged all bytes of a run",
+	.method = "1 MiB at a time, until the server has acknowledged all bytes in a run",
 	.prediction = "net.tcp_bandwidth", /* a network as fast as loopback */
 	.anywhere = true,
 	.prepare = op_peer_prepare_bandwidth,
@@ -240,7 +240,7 @@ const struct bench_operation op_peer_tcp_bandwidth = {
 
 const struct bench_operation op_peer_tcp_setup = {
 	.name = "peer.tcp_setup",
-	.title = "connect(2) of TCP to the peer",
+	.title = "TCP connect(2) to the peer",
 	.method = "each connection is timed individually",
 	.prediction = "peer.icmp_rtt + net.tcp_setup - net.icmp_rtt",
 	.claim = { .made = true, .range = { { 0, 3 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
@@ -250,7 +250,7 @@ const struct bench_operation op_peer_tcp_setup = {
 
 const struct bench_operation op_peer_tcp_teardown = {
 	.name = "peer.tcp_teardown",
-	.title = "close(2) of a TCP connection to the peer",
+	.title = "close(2) on a TCP connection to the peer",
 	.method = "each is timed individually; it sends the FIN, the kernel does the rest",
 	.prediction = "net.tcp_teardown", /* close(2) does not wait for the peer */
 	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },

@@ -107,8 +107,8 @@ static int op_process_run_vfork_exec(struct bench *bench, uint64_t n)
 
 const struct bench_operation op_fork = {
 	.name = "process.fork",
-	.title = "fork, exit of the child, wait",
-	.method = "the child exits at once; the parent has the memory of a small program",
+	.title = "fork, child exit, wait",
+	.method = "the child exits at once; the parent has a small program's memory",
 	.prediction = "4 * cpu.syscall + 2 * switch.process + 20 * fault.cow",
 	.claim = { .made = true, .range = { { 1, 6 }, { 2, 20 }, BENCH_ANY, { 0, 0 } } },
 	.run = op_process_run_fork,
@@ -116,7 +116,7 @@ const struct bench_operation op_fork = {
 
 const struct bench_operation op_clone = {
 	.name = "process.clone",
-	.title = "clone with shared memory, exit of the child, wait",
+	.title = "clone with shared memory, child exit, wait",
 	.method = "clone(2) with CLONE_VM and a separate stack; the child exits at once",
 	.prediction = "4 * cpu.syscall + 2 * switch.thread",
 	.claim = { .made = true, .range = { { 1, 6 }, { 2, 20 }, BENCH_ANY, { 0, 0 } } },

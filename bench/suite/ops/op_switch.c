@@ -110,7 +110,7 @@ static int op_switch_run_switch(struct bench *bench, uint64_t n)
 const struct bench_operation op_pipe = {
 	.name = "pipe.self",
 	.title = "write a byte into a pipe and read it back",
-	.method = "one process with both ends of the pipe, in a loop",
+	.method = "one process with both pipe ends, in a loop",
 	.prediction = "2 * cpu.syscall",
 	.claim = { .made = true, .range = { { 0, 0 }, { 2, 2 }, { 0, 0 }, { 0, 0 } } },
 	.prepare = op_switch_open_pipes,
@@ -131,7 +131,7 @@ const struct bench_operation op_switch_process = {
 
 const struct bench_operation op_switch_thread = {
 	.name = "switch.thread",
-	.title = "a context switch between two threads of a process",
+	.title = "a context switch between two threads in a process",
 	.method = "half a round of a byte through two pipes between threads on one CPU",
 	.prediction = "2 * cpu.syscall",
 	.subtract = "pipe.self",

@@ -27,7 +27,7 @@ static int op_thread_run(struct bench *bench, uint64_t n)
 
 const struct bench_operation op_thread_create = {
 	.name = "thread.create",
-	.title = "pthread_create, exit of the thread, pthread_join",
+	.title = "pthread_create, thread exit, pthread_join",
 	.method = "the thread exits at once",
 	.prediction = "5 * cpu.syscall + 2 * switch.thread",
 	.claim = { .made = true, .range = { { 1, 6 }, { 1, 30 }, BENCH_ANY, { 0, 0 } } },

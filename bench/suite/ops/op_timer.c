@@ -74,7 +74,7 @@ static int op_timer_run_loop(struct bench *bench, uint64_t n)
 const struct bench_operation op_counter = {
 	.name = "cpu.counter",
 	.title = "read the CPU's counter",
-	.method = "reads one after the other, 16 per iteration of the loop",
+	.method = "reads one after the other, 16 per loop iteration",
 	.claim = USER_MODE_ONLY,
 	.prepare = op_timer_need_counter,
 	.run = op_timer_run_counter,
@@ -83,7 +83,7 @@ const struct bench_operation op_counter = {
 const struct bench_operation op_counter_ordered = {
 	.name = "cpu.counter_ordered",
 	.title = "read the CPU's counter after all earlier instructions",
-	.method = "reads one after the other, 16 per iteration of the loop",
+	.method = "reads one after the other, 16 per loop iteration",
 	.prediction = "cpu.counter",
 	.claim = USER_MODE_ONLY,
 	.prepare = op_timer_need_counter,
@@ -93,7 +93,7 @@ const struct bench_operation op_counter_ordered = {
 const struct bench_operation op_clock_gettime = {
 	.name = "cpu.clock_gettime",
 	.title = "clock_gettime(CLOCK_MONOTONIC)",
-	.method = "calls one after the other, 16 per iteration of the loop",
+	.method = "calls one after the other, 16 per loop iteration",
 	.prediction = "cpu.counter_ordered + 2 * cpu.call:2",
 	.claim = { .made = true, .range = { { 0, 0 }, { 0, 1 }, { 0, 0 }, { 0, 0 } } },
 	.run = op_timer_run_clock_gettime,
@@ -101,7 +101,7 @@ const struct bench_operation op_clock_gettime = {
 
 const struct bench_operation op_loop = {
 	.name = "cpu.loop",
-	.title = "one iteration of an empty loop",
+	.title = "one empty loop iteration",
 	.method = "a counter in a register goes down to 0",
 	.hardware = "cycle",
 	.claim = USER_MODE_ONLY,

@@ -67,7 +67,7 @@ static int peer_check_answer(struct bench *bench, const struct peer_answer *answ
 				    port, host);
 	if (ntohl(answer->version) != PEER_VERSION)
 		return bench_refuse(bench, -EPROTO,
-				    "%s serves version %u of the protocol, but "
+				    "%s serves protocol version %u, but "
 				    "this pfdrive uses version %d",
 				    host, ntohl(answer->version), PEER_VERSION);
 	if (ntohl(answer->status) == PEER_BUSY)

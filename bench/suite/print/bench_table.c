@@ -289,7 +289,7 @@ static int bench_table_print_latencies(FILE *out, const struct bench_results *re
 			 rows[i].point_name + bench_table_colon(&rows[i]) + 1);
 		headings[1 + i] = texts[i];
 	}
-	fputs("\nNanoseconds per load (memory.latency), by size of the memory and stride\n", out);
+	fputs("\nNanoseconds per load (memory.latency), by memory size and stride\n", out);
 	grid_open(&grid, headings, 1 + strides);
 	for (i = 0; i < nr; i += strides)
 		bench_table_latency_row(&grid, &rows[i], nr - i < strides ? nr - i : strides);
@@ -456,7 +456,7 @@ static void bench_table_print_predictions(FILE *out, const struct bench_results 
 	bool again;
 	size_t i;
 
-	fputs("\nFormulas of the predictions\n", out);
+	fputs("\nPrediction formulas\n", out);
 	for (i = 0; i < results->nr; i++) {
 		row = &results->rows[i];
 		before = i ? row - 1 : row;
