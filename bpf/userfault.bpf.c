@@ -49,7 +49,24 @@ static __always_inline __u32 target_of(const struct file *file)
 	return is_target(pid, pid) ? pid : 0;
 }
 
-/* The messages were written right before, so no page of theirs is missing. */
+/*
+ * Sends the event of one message. The verifier checks a global function once, not for each message.
+ * Returns 0, or -1 if the message cannot be read.
+ */
+__noinline int send_message(__u64 address, struct pfstat_userfault *event)
+{
+	struct uffd_msg message;
+
+	if (!event || bpf_probe_read_user(&message, sizeof(message), (const void *)address))
+		return -1;
+	if (message.event != UFFD_EVENT_PAGEFAULT)
+		return 0;
+	event->address = message.arg.pagefault.address;
+	event_send(event, sizeof(*event));
+	return 0;
+}
+
+/* The messages were written just before, so their pages are present. */
 static __always_inline void send_messages(const struct file *file, const struct uffd_msg *messages,
 					  long bytes)
 {
@@ -64,25 +81,18 @@ static __always_inline void send_messages(const struct file *file, const struct 
 			.ns = bpf_ktime_get_ns(),
 		},
 	};
-	struct uffd_msg message;
 	unsigned int i;
 
 	event.target = target_of(file);
 	if (!event.target)
 		return;
 	BPF_CORE_READ_STR_INTO(&event.comm, task, group_leader, comm);
-	for (i = 0; i < MESSAGES_MAX && bytes >= (long)sizeof(message); i++) {
-		if (bpf_probe_read_user(&message, sizeof(message), messages + i)) {
-			count(PFSTAT_COUNT_EVENTS_LOST);
-			return;
-		}
-		bytes -= sizeof(message);
-		if (message.event != UFFD_EVENT_PAGEFAULT)
-			continue;
-		event.address = message.arg.pagefault.address;
-		event_send(&event, sizeof(event));
+	for (i = 0; i < MESSAGES_MAX && bytes >= (long)sizeof(*messages); i++) {
+		if (send_message((__u64)(messages + i), &event))
+			break;
+		bytes -= sizeof(*messages);
 	}
-	if (bytes >= (long)sizeof(message))
+	if (bytes >= (long)sizeof(*messages))
 		count(PFSTAT_COUNT_EVENTS_LOST);
 }
 
