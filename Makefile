@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# pfstat: where the time of page faults goes. `make help` lists the targets.
+# pfstat: where page fault time goes. `make help` lists the targets.
 
 BUILD	?= build
 KDIR	?= /lib/modules/$(shell uname -r)/build
@@ -94,7 +94,7 @@ all: $(module_goal) pfdrive
 .PHONY: help help-all all guest module pfdrive demo policy check check-unit check-vm check-long check-debug check-kernels smoke fuzz lint bpf-stats clean
 .DELETE_ON_ERROR:
 
-# The architecture of VMs, for tools/lab and all that calls it; empty: this machine's.
+# The VM architecture, for tools/lab and all callers, or empty for this machine's.
 ARCH	?=
 export LAB_ARCH := $(ARCH)
 vm_is_arm64	:= $(filter arm64 aarch64,$(or $(ARCH),$(shell uname -m)))
@@ -111,7 +111,7 @@ include tools/make/package.mk
 include tools/make/python.mk
 include tools/make/course.mk
 
-# The programs that the lab builds for its guests, including those that tests run there.
+# The programs the lab builds for guests, including those tests run there.
 guest: all $(guest_programs)
 
 demo:

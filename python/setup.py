@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Names the platform of the wheel, which is that of pfdrive: WHEEL_PLATFORM has it."""
+"""Names the wheel's platform, which is pfdrive's platform, from WHEEL_PLATFORM."""
 import os
 
 from setuptools import setup

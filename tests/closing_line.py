@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A plugin of pytest that prints the failures and a closing line, which tools/check reads."""
+"""A pytest plugin printing the failures and a closing line, which tools/check reads."""
 import pytest
 
 FINISHED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -11,7 +11,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session):
-    """An internal error or an interrupt ends the session, too, before its other tests ran."""
+    """An internal error or an interrupt also ends the session, before the other tests ran."""
     session.config.finished = session.exitstatus in FINISHED
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Page faults of programs: records them with pfdrive, and returns recordings as tables.
 
-An error of pfdrive is a PfdriveError with the sentence that pfdrive prints. A
-RecordingWarning names the data that a recording lacks.
+A pfdrive error is a PfdriveError with the sentence pfdrive prints. A RecordingWarning names the
+data missing in a recording.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Cause", "PfdriveError", "Place", "Recorder", "RecordingWarning", "SC
 
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
-        """pandas takes a second to load, so that only users of faults() load it."""
+        """pandas takes a second to load, so only users of faults() load it."""
         if name != "faults":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return importlib.import_module(".rows", __name__).faults

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs pfdrive with the arguments of this command: python -m pfstat, and pfdrive of the wheel."""
+"""Runs pfdrive with this command's arguments: python -m pfstat, and the wheel's pfdrive."""
 from __future__ import annotations
 
 import os

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# Of the dataset of Parquet.
+# For the Parquet dataset.
 SCHEMA_VERSION = 1
 
 
 class Column(NamedTuple):
-    """kind is that of a cell: ns and number (integers), id (32 bits), address (hexadecimal),
-    flag (0 or 1), word (few different texts); in the environment also time and share. unknown: the
-    cell may be empty."""
+    """kind is a cell's kind: ns and number (integers), id (32 bits), address (hexadecimal), flag (0
+    or 1), word (few different texts), and in the environment also time and share. unknown: the cell
+    may be empty."""
 
     name: str
     kind: str
@@ -42,7 +42,7 @@ FAULTS = (
     Column("whole", "flag"),
 )
 
-# CSV has an apostrophe before a name that begins with one of these: pfdrive-report(1).
+# CSV has an apostrophe before a name beginning with one of these: pfdrive-report(1).
 SHIELDED = ("=", "+", "-", "@", "\t", "\r")
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Recordings as a dataset of Parquet: Documentation/formats/dataset.rst has its schema.
+"""Recordings as a Parquet dataset: Documentation/formats/dataset.rst has the schema.
 
-Each recording is streamed in batches, so that memory does not grow with it. The files of a
-recording get their names when all of them are complete, and replace those of the same recording.
+Each recording is streamed in batches, so memory does not grow with the recording. A recording's
+files get their names when all of them are complete, and replace the same recording's older files.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .program import Path, PfdriveError, argument, output_of
 from .rows import header_of
 from .verdicts import report_of
 
-# Bytes of CSV that are in memory at the same time, and rows of a group of a file.
+# CSV bytes in memory at the same time, and rows in a file's row group.
 BLOCK_BYTES = 8 << 20
 GROUP_ROWS = 250_000
 
@@ -54,7 +54,7 @@ def words_of(cells: Any, column: Column) -> Any:
 
 
 def batches_of(out: IO[bytes], columns: tuple[Column, ...]) -> Iterator[Any]:
-    """The rows of CSV in batches, in the types of the dataset without `recording`."""
+    """The CSV rows in batches, in the dataset's types without `recording`."""
     names = header_of(out, columns)
     reader = pa.csv.open_csv(
         out, pa.csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, column_names=names),
@@ -98,7 +98,7 @@ class Files:
 
 
 def write_rows(files: Files, table: str, recording: Path, bar: Any) -> int:
-    """Streams a table of a recording into its file. Returns the number of rows."""
+    """Streams a recording's table into the table's file. Returns the number of rows."""
     columns, rows = TABLES[table], 0
     schema = schema_of(table, columns)
     with output_of("report", "--format", f"{table}-csv", argument(recording)) as out, \
@@ -118,7 +118,7 @@ def write_rows(files: Files, table: str, recording: Path, bar: Any) -> int:
 
 
 def digest_of(recording: Path) -> str:
-    """The name of a recording: equal files are one recording."""
+    """A recording's name: equal files are one recording."""
     digest = hashlib.sha256()
     with open(recording, "rb") as file:
         while block := file.read(1 << 20):
@@ -132,14 +132,14 @@ def time_of(text: str) -> datetime.datetime:
 
 
 def total_of(report: dict[str, Any]) -> int:
-    """The number of faults, as the report counts them."""
+    """The fault count, as in the report."""
     count = report["parts"]["all"]["count"]
     return int(count)
 
 
 def write_environment(files: Files, recording: Path, report: dict[str, Any],
                       own: dict[str, Any]) -> None:
-    """A row with the machine, the run, its losses and its verdict."""
+    """A row with the machine, the run, the losses and the verdict."""
     environment, found = report["environment"], report["verdict"]
     cause = (found or {}).get("causes") or [{}]
     values = environment | own | {

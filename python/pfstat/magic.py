@@ -15,14 +15,14 @@ from .program import PfdriveError
 from .recorder import record
 from .verdicts import verdict
 
-# Between two states of the progress line.
+# Between two progress line states.
 UPDATE_S = 0.5
 USAGE = "usage: %%pfstat [-o RECORDING] [OPTION OF pfdrive record ...]"
 
 
 class ProgressLine:
-    """A line on standard error that is rewritten until the block ends: the time, and the faults of
-    this process and of its children that ended, as the kernel counts them."""
+    """A line on standard error, rewritten until the block ends: the time, and the faults of this
+    process and exited children, as the kernel counts them."""
 
     def __init__(self) -> None:
         self._out: IO[str] = sys.stderr
@@ -61,7 +61,7 @@ class ProgressLine:
 
 
 def options_of(line: str) -> tuple[str | None, str, list[str]]:
-    """The recording to keep, the source, and the other options of a magic's line."""
+    """The recording to keep, the source, and the other options on a magic's line."""
     kept, source, rest = None, "perf", []
     words = iter(shlex.split(line))
     for word in words:
@@ -88,7 +88,7 @@ def run_cell(shell: Any, line: str, cell: str) -> None:
         with recorder, ProgressLine():
             done = shell.run_cell(cell)
         if not done.success:
-            return      # the shell has printed the error of the cell
+            return      # the shell has printed the cell's error
         try:
             print(verdict(path))
         except PfdriveError as error:
@@ -99,7 +99,7 @@ def run_cell(shell: Any, line: str, cell: str) -> None:
 
 def register(shell: Any) -> None:
     def pfstat(line: str, cell: str) -> None:
-        """Records the page faults of a cell, and prints the verdict below it."""
+        """Records a cell's page faults, and prints the verdict below it."""
         run_cell(shell, line, cell)
 
     shell.register_magic_function(pfstat, magic_kind="cell")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Recordings as a dataset of Parquet, for those who installed what only this needs."""
+"""Recordings as a Parquet dataset, for users with the packages only this needs."""
 from __future__ import annotations
 
 from .program import Path
@@ -10,8 +10,8 @@ def to_parquet(folder: Path, *recordings: Path, host: str | None = None,
                progress: bool | None = None) -> None:
     """Adds recordings to the dataset in a folder: faults, requests, mappings and environment.
 
-    host replaces the name of the host in the recordings; service and release are columns of the
-    environment for a roll-out. progress: a bar on standard error; None: if that is a terminal.
+    host replaces the host name in the recordings. service and release are environment columns for a
+    roll-out. progress: a bar on standard error. None: only if standard error is a terminal.
     """
     try:
         from .dataset import add_recording

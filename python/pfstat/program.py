@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Finds and runs pfdrive. Its sentences become exceptions and warnings."""
+"""Finds and runs pfdrive. pfdrive's sentences become exceptions and warnings."""
 from __future__ import annotations
 
 import contextlib
@@ -19,7 +19,7 @@ OWN = pathlib.Path(__file__).with_name("bin") / "pfdrive"
 
 
 class PfdriveError(Exception):
-    """pfdrive failed: its sentence, without the name of the program in front."""
+    """pfdrive failed: the sentence, without the program name in front."""
 
 
 class RecordingWarning(UserWarning):
@@ -27,7 +27,7 @@ class RecordingWarning(UserWarning):
 
 
 def pfdrive() -> str:
-    """The path of pfdrive: that of the variable PFDRIVE, of the wheel, or of PATH."""
+    """The path to pfdrive: from the variable PFDRIVE, from the wheel, or from PATH."""
     named = os.environ.get("PFDRIVE")
     if named:
         return named
@@ -39,7 +39,7 @@ def pfdrive() -> str:
 
 
 def sentence_of(messages: str) -> str:
-    """What pfdrive printed on standard error, without its name."""
+    """pfdrive's text on standard error, without the program name."""
     lines = [line[len("pfdrive: "):] if line.startswith("pfdrive: ") else line
              for line in messages.strip().splitlines()]
     return "\n".join(lines) or "pfdrive failed and printed no reason"
@@ -52,7 +52,7 @@ def argument(path: Path) -> str:
 
 
 def start(words: list[str], out: int, messages: IO[bytes]) -> "subprocess.Popen[bytes]":
-    """Starts pfdrive. It gets no Ctrl-C of the terminal."""
+    """Starts pfdrive. The terminal's Ctrl-C does not reach it."""
     program = pfdrive()
     try:
         return subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=out,
@@ -77,8 +77,8 @@ def warn(text: str) -> None:
 
 @contextlib.contextmanager
 def output_of(*words: str) -> Iterator[IO[bytes]]:
-    """Standard output of pfdrive, which the block reads to its end. If pfdrive fails, that is the
-    error, and not what the block made of the output. A message of pfdrive that does not fail is a
+    """pfdrive's standard output, which the block reads to the end. If pfdrive fails, that is the
+    error, and not what the block made of the output. A message from a successful pfdrive is a
     warning."""
     with tempfile.TemporaryFile() as messages:
         process = start(list(words), subprocess.PIPE, messages)
@@ -87,7 +87,7 @@ def output_of(*words: str) -> Iterator[IO[bytes]]:
         try:
             yield out
         except Exception:
-            # At the end of the output pfdrive has its status; else it would wait for its reader.
+            # At the end of the output pfdrive has a status. Before, it would wait for the reader.
             if not out.read(1) and process.wait():
                 raise PfdriveError(sentence_of(messages_of(messages))) from None
             raise

@@ -27,7 +27,7 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 class Recorder:
-    """pfdrive record of this process, from start() to stop(). A context manager does both."""
+    """pfdrive record for this process, from start() to stop(). A context manager does both."""
 
     def __init__(self, path: Path, source: str = "perf", options: Sequence[str] = ()) -> None:
         self.path = os.path.abspath(path)
@@ -39,7 +39,7 @@ class Recorder:
         self._messages: IO[bytes] | None = None
 
     def start(self) -> None:
-        """Returns when pfdrive watches this process: a recording then has its final name."""
+        """Returns when pfdrive watches this process: a recording then has the final name."""
         if self._process:
             raise RuntimeError(f"{self.path} is being recorded already")
         before = identity(self.path)
@@ -59,7 +59,7 @@ class Recorder:
         """Ends the recording, which is complete and on the disk when this returns."""
         if not self._process:
             raise RuntimeError(f"{self.path} is not being recorded")
-        # A child that forked inherits this object, but the recorder belongs to its parent.
+        # A forked child inherits this object, but the recorder belongs to the parent.
         if os.getpid() != self._pid:
             return
         status, text = self._end()
@@ -87,9 +87,9 @@ class Recorder:
 
 
 def record(path: Path, *, source: str = "perf", options: Sequence[str] = ()) -> Recorder:
-    """Records the page faults of this process, and of its children, in a with block.
+    """Records the page faults of this process and its children in a with block.
 
-    source is that of pfdrive record: perf needs no privilege; module and ebpf need root. options
-    are further options of pfdrive record, for example ["--ring-size", "1M"].
+    source is the pfdrive record source: perf needs no privilege, module and ebpf need root. options
+    are further pfdrive record options, for example ["--ring-size", "1M"].
     """
     return Recorder(path, source, options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The faults of a recording as a pandas DataFrame."""
+"""A recording's faults as a pandas DataFrame."""
 from __future__ import annotations
 
 import json
@@ -24,7 +24,7 @@ UNKNOWN: dict[str, Any] = {"flag": "boolean", "ns": "Int64", "number": "Int64"}
 
 
 def header_of(out: IO[bytes], columns: Sequence[Column]) -> list[str]:
-    """The names of the columns, which the output begins with."""
+    """The column names at the start of the output."""
     names = out.readline().decode().rstrip("\n").split(",")
     missing = [column.name for column in columns if column.name not in names]
     if missing:
@@ -34,7 +34,7 @@ def header_of(out: IO[bytes], columns: Sequence[Column]) -> list[str]:
 
 
 def typed(cells: Any, column: Column) -> Any:
-    """The column in its final type."""
+    """The column in the final type."""
     if column.kind == "address":
         return cells.map(lambda text: int(text, 16)).astype("uint64")
     if column.kind == "word":
@@ -43,7 +43,7 @@ def typed(cells: Any, column: Column) -> Any:
 
 
 def joined(chunks: list[pd.DataFrame], columns: Sequence[Column]) -> pd.DataFrame:
-    """Chunks of rows as one. Their words differ, so that the categories are those of all."""
+    """Row chunks as one. Their words differ, so the categories are those of all chunks."""
     parts: dict[str, Any] = {}
     for column in columns:
         pieces = [chunk.pop(column.name) for chunk in chunks]
@@ -72,10 +72,10 @@ def warn_of_losses(report: dict[str, Any], recording: Path) -> None:
 
 def faults(recording: Path, *, file: str | None = None, from_: str | None = None,
            to: str | None = None) -> pd.DataFrame:
-    """The faults of a recording, a row each, in the order of their ends.
+    """A recording's faults, one per row, ordered by end time.
 
-    The columns are those of pfdrive report --format faults-csv. file, from_ and to are --file,
-    --from and --to of that command. An unknown value is NA.
+    The columns are those of pfdrive report --format faults-csv. file, from_ and to are that
+    command's --file, --from and --to. An unknown value is NA.
     """
     words = [f"--{name}={value}" for name, value in (("file", file), ("from", from_), ("to", to))
              if value is not None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The verdict of a recording: how much of the run was page faults, where, why, and what to try."""
+"""A recording's verdict: how much of the run was page faults, where, why, and what to try."""
 from __future__ import annotations
 
 import json
@@ -13,7 +13,7 @@ from .program import Path, PfdriveError, argument, output_of
 
 @dataclass(frozen=True)
 class Place:
-    """The class, file, thread or code with most of the faults' time, and its share of that."""
+    """The class, file, thread or code with the most fault time, and the share."""
 
     name: str | None
     share: float | None
@@ -21,7 +21,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Cause:
-    """A rule that explains a share (weight) of the faults' time."""
+    """A rule explaining a share (weight) of the fault time."""
 
     rule: str
     certain: bool
@@ -50,7 +50,7 @@ class Verdict:
 
 
 def report_of(recording: Path) -> tuple[dict[str, Any], str]:
-    """The JSON of a recording, and the text of its report: the file is read once."""
+    """A recording's JSON, and the report text: the file is read once."""
     with tempfile.TemporaryDirectory(prefix="pfstat-") as folder:
         path = os.path.join(folder, "report.json")
         with output_of("report", "--json", path, argument(recording)) as out:

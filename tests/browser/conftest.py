@@ -12,7 +12,7 @@ BUILD = pathlib.Path(os.environ["PFSTAT_BUILD"])
 
 
 def pfdrive(*arguments, status=0, program="pfdrive", **options):
-    """Runs pfdrive, or pfbench; returns its (standard output, standard error)."""
+    """Runs pfdrive or pfbench, and returns (standard output, standard error)."""
     done = subprocess.run([BUILD / program, *map(str, arguments)], capture_output=True,
                           text=True, check=False, **options)
     assert done.returncode == status, (arguments, done.stdout[-2000:], done.stderr)
@@ -20,7 +20,7 @@ def pfdrive(*arguments, status=0, program="pfdrive", **options):
 
 
 class Made:
-    """A recording, its page and its folder of figures."""
+    """A recording, the page and the figure folder."""
     def __init__(self, folder, name, maker, *arguments, plot=True):
         self.recording = folder / f"{name}.pfs"
         self.page = folder / f"{name}.html"
@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def small(folder):
-    """A page of a recording with something for each figure, and with hostile names."""
+    """A recording's page with something for each figure, and with hostile names."""
     return Made(folder, "small", "make_run")
 
 
@@ -48,14 +48,14 @@ def bare(folder):
 
 @pytest.fixture(scope="session")
 def large(folder):
-    """Two million faults of four threads over 100 files."""
+    """Two million faults by four threads over 100 files."""
     return Made(folder, "large", "make_recording", "2")
 
 
 @pytest.fixture(scope="session")
 def browser():
     options = webdriver.ChromeOptions()
-    # In a container Chromium's sandbox does not work as root; the pages run no script anyway.
+    # In a container Chromium's sandbox does not work as root, but the pages run no script anyway.
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                      "--disable-dev-shm-usage", "--force-color-profile=srgb"):
         options.add_argument(argument)

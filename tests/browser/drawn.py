@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a browser draws of a figure, in the units of its data."""
+"""A figure's drawing in a browser, in data units."""
 import csv
 import io
 import math
 import re
 
-# Of each figure: its data, and its drawing in the coordinates of the SVG.
+# Each figure's data and drawing, in SVG coordinates for the drawing.
 COLLECT = r"""
 const numbers = text => (text.match(/-?[\d.]+(e[-+]?\d+)?|nan|inf/gi) || []).map(Number);
 return [...document.querySelectorAll('figure')].map(figure => {
@@ -52,7 +52,7 @@ UNITS = {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6}  # in µs
 
 
 def value_of(label):
-    """The number of a tic, times in µs; None: a name."""
+    """A tic's number, times in µs, or None for a name."""
     ratio = re.fullmatch(r"(=)|÷(\d+)|×(\d+)|([−+])(\d+) %", label.strip())
     if ratio:
         _, divisor, factor, sign, percent = ratio.groups()
@@ -101,7 +101,7 @@ class Drawn:
             len(text["text"]) > 3
 
     def unit(self):
-        """µs in a unit of the x axis; None: not an axis of time."""
+        """µs in an x axis unit, or None if it is not a time axis."""
         for text in self.texts:
             match = re.search(r"^time.*\((ns|µs|ms|s)\)$", text["text"])
             if match:
@@ -117,12 +117,12 @@ class Drawn:
     def y(self):
         tics = [(value_of(tic["text"]), (tic["top"] + tic["bottom"]) / 2) for tic in self.y_tics
                 if value_of(tic["text"]) is not None]
-        # The middle of a text's box is not its tic: the end of the axis corrects it.
+        # The middle of a text's box is not the tic: the end of the axis corrects it.
         axis = Axis(sorted(tics), "y" in self.LOG.get(self.name, ""))
         return axis.at
 
     def rows_y(self, rows, from_row=0.4):
-        """Pixels of the row of a bar, counted from the bottom, where the axis begins."""
+        """Pixels of a bar's row, counted from the bottom, where the axis begins."""
         height = (self.bottom - self.top) / (rows + 1 - 2 * from_row)
         return lambda row: self.bottom - (row - from_row) * height
 
@@ -147,7 +147,7 @@ class Drawn:
 
     @staticmethod
     def points(series):
-        """The points of a line in the plot; the first part of its path is the key's sample."""
+        """The points of a line in the plot. The first part of the path is the key's sample."""
         parts = []
         for line in series["lines"]:
             for part in re.split("M", line["d"])[1:]:

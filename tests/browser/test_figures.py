@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each figure is compared with its data, for 1 to 12 classes, one fault to a million, and times
+"""Each figure is compared with the data, for 1 to 12 classes, one fault to a million, and times
 over up to nine decades."""
 import itertools
 import re
@@ -10,13 +10,13 @@ from conftest import Made, pfdrive
 from drawn import Drawn, collect
 from test_page import FIGURES, show
 
-# classes, faults, decades of their times, length of the run in ms
+# classes, faults, decades of their times, run length in ms
 RUNS = [(1, 1, 0, 10), (1, 1000, 3, 0.001), (2, 2, 9, 1), (3, 60, 2, 86400e3 * 30),
         (4, 4000, 5, 900), (5, 5, 1, 0.01), (6, 3000, 6, 12000), (7, 700, 4, 20),
         (8, 1_000_000, 6, 1e8), (9, 900, 3, 1000), (10, 1000, 8, 3.6e6), (11, 1100, 2, 5),
         (12, 1_000_000, 9, 1000)]
 PIXEL = 1.0
-# The middle of a label is near its tic.
+# The middle of a label is near the tic.
 NEAR = 2.5
 CLASSES = ("latency", "cumulative", "order", "cost")
 
@@ -66,7 +66,7 @@ def check_texts(figure):
             text["top"] < figure.bottom and text["bottom"] > figure.top + 1
         assert not inside, where
     for one, other in itertools.combinations(figure.texts, 2):
-        # Lines of one label touch.
+        # Lines in one label touch.
         assert one["left"] + 1 > other["right"] or other["left"] + 1 > one["right"] or \
             one["top"] + 4 > other["bottom"] or other["top"] + 4 > one["bottom"], \
             (figure.name, one["text"], other["text"])
@@ -155,7 +155,7 @@ def test_cumulative_lines_go_through_each_row(drawn):
         rows = [row for row in figure.rows if row["class"] == short_name(series["title"])]
         _, points = figure.points(series)
         wanted = [(x(float(row["up_to_us"])), y(float(row["percent"]))) for row in rows]
-        # gnuplot leaves out points on top of another.
+        # gnuplot omits points on top of another.
         for point in points:
             assert any(abs(point[0] - at[0]) < NEAR and abs(point[1] - at[1]) < NEAR
                        for at in wanted), (series["title"], point)
@@ -185,7 +185,7 @@ def test_each_mark_is_at_its_call(drawn, name, column):
 
 
 def expected_boxes(figure):
-    """{number of the series: boxes of its rows}"""
+    """{series number: boxes in the series' rows}"""
     x = figure.x()
     last = max((int(row["row"]) for row in figure.rows), default=0) if "row" in figure.rows[0] \
         else 0
@@ -228,7 +228,7 @@ def test_each_box_is_at_its_row(drawn, name):
     for figure in present(drawn, name):
         wanted = expected_boxes(figure)
         if name == "heat":
-            # A level of the key that no box has.
+            # A key level without a box.
             used = [number for number, series in enumerate(figure.series)
                     if figure.boxes(series)[1]]
             wanted = dict(zip(used, (wanted[number] for number in sorted(wanted))))
@@ -263,7 +263,7 @@ def test_differences_are_at_their_ratios(browser, folder, one, other):
     rows_y = figure.rows_y(len(rows), 0.2)
     for tic in figure.x_tics:
         assert figure.left - 1 <= (tic["left"] + tic["right"]) / 2 <= figure.right + 1
-    # The lines of equality and of the threshold are in the plot.
+    # The equality and threshold lines are in the plot.
     for path in figure.frames:
         if len(path) == 4 and path[0] == path[2] and abs(path[1] - path[3]) > 30:
             assert figure.left <= path[0] <= figure.right

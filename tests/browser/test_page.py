@@ -14,9 +14,9 @@ from conftest import pfdrive
 
 FIGURES = ("order", "cost", "latency", "cumulative", "parts", "heat", "readahead", "timeline",
            "evictions", "more_memory")
-# No page of the small recording was reclaimed.
+# No page in the small recording was reclaimed.
 SMALL = FIGURES[:-1]
-# In these figures each row of data is one mark.
+# In these figures each data row is one mark.
 MARKED = ("order", "cost", "parts", "heat", "readahead", "timeline", "evictions")
 DESKTOP, PHONE = 1280, 360
 
@@ -116,7 +116,7 @@ def test_figures_agree_with_the_json(small):
 def test_readings_are_computed(browser, small):
     show(browser, small.page)
     text = browser.find_element(By.CSS_SELECTOR, "#readahead .reading").text
-    # 110 requests of 8 pages read 880 pages; 4 pages of the file are never touched.
+    # 110 requests with 8 pages each read 880 pages. 4 pages of the file are never touched.
     assert text.startswith("880 pages were read, and 99.5 % of them mapped by a fault later.")
     assert "covered 87.4 % of the mapped pages; 110 disk faults started a read." in text
     assert "100.0 % of these after another process had evicted them" in \
@@ -180,7 +180,7 @@ def test_light_and_dark_themes_show_the_same(browser, small):
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_text_has_enough_contrast(browser, small, dark):
-    """WCAG 2.1: a contrast of 4.5 to 1."""
+    """WCAG 2.1: a 4.5 to 1 contrast."""
     def luminance(text):
         parts = [int(part) / 255 for part in text[text.index("(") + 1:-1].split(",")[:3]]
         red, green, blue = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4
@@ -234,7 +234,7 @@ def test_page_works_with_the_keyboard_only(browser, small):
 
 
 def test_printed_page_is_light(browser, small):
-    """Whatever the theme is; closed parts, which cannot be opened on paper, are not printed."""
+    """Whatever the theme is. Closed parts, which cannot be opened on paper, are not printed."""
     show(browser, small.page, DESKTOP, dark=True)
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": [
         {"name": "prefers-color-scheme", "value": "dark"}]})
@@ -255,7 +255,7 @@ def test_page_of_many_faults_is_small(browser, large):
     show(browser, large.page)
     for name in ("order", "cost"):
         assert sum(series(browser, name)) == len(rows_of(large, name)) <= 8000
-    # The page states the number of calls that it does not draw.
+    # The page states the number of calls not drawn.
     drawn = sum(int(row["calls"]) for row in rows_of(large, "order"))
     text = browser.find_element(By.CSS_SELECTOR, "#order .amount").text
     assert f"{drawn} calls in " in text
@@ -272,7 +272,7 @@ def test_page_of_two_runs_shows_the_comparison(browser, folder, small, large):
     with open(plots / "comparison.csv", encoding="utf-8", newline="") as data:
         rows = list(csv.DictReader(data))
     change = sum(row["change"] == "1" for row in rows)
-    # Bars of changed and of unchanged rows, and a point for each.
+    # Bars for changed and unchanged rows, and a point for each.
     assert sorted(series(browser, "comparison")) == sorted([change, len(rows) - change, len(rows)])
     assert all(float(row["low_times"]) <= float(row["times"]) <= float(row["high_times"])
                for row in rows)

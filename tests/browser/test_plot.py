@@ -127,7 +127,7 @@ def test_text_needs_no_gnuplot(small, no_gnuplot, locale, disk):
     assert max(len(line) for line in text.splitlines() if "|" in line or "│" in line) <= 80
     for title in ("The order of the faults", "Cost of each fault"):
         assert title in text
-    # The file is read from its first page to its last, so every row of the order has disk faults.
+    # The file is read from the first page to the last, so every row in the order has disk faults.
     order = text[:text.index("Cost of each fault")].splitlines()
     drawn = [line for line in order if "|" in line or "│" in line]
     assert len(drawn) == 20

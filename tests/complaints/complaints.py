@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Records a program of a complaint in its place, and looks at the first lines of the report."""
+"""Records a complaint's program in the complaint's place, and looks at the report's first lines."""
 import dataclasses
 import json
 import pathlib
@@ -13,9 +13,9 @@ import places
 
 PROGRAMS = pathlib.Path(__file__).parent
 FIRST_LINES = 8
-# The share of the run from which on faults may slow it.
+# The run share from which on faults may slow the run.
 LEAST_OF_RUN = 0.05
-# The remedy leaves at most this share of what the cause counts.
+# The remedy leaves at most this share of the cause's count.
 REMEDY = 2 / 3
 ROOT_PLACES = {"slow_disk", "cgroup", "program_on_disk", "huge_pages", "merging", "squashed",
                "remote", "persistent", "shm"}
@@ -23,10 +23,10 @@ ROOT_PLACES = {"slow_disk", "cgroup", "program_on_disk", "huge_pages", "merging"
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """A command and its place: (name, {option: value})."""
+    """A command and the place for it: (name, {option: value})."""
     command: str
     place: tuple = ("nothing", {})
-    attach: bool = False        # the program waits for a line after its preparation
+    attach: bool = False        # the program waits for a line after the preparation
     idle: float = 0             # and has nothing to do for so many seconds
 
     def needs_root(self):
@@ -38,9 +38,9 @@ class Case:
     """A complaint, the program that repeats it, and what the first lines must say.
 
     rules: the first cause is certain (if certain is not False) and one of these. words: regular
-    expressions that its text has; never: what none of the first lines has. perf: the same rules for
-    a recording with perf's events; a cause that is not certain must have one of these names or
-    `may_be` in its text. after: the remedy applied; fewer: what is then lower (REMEDY): faults,
+    expressions found in the cause's text. never: what none of the first lines has. perf: the same
+    rules for a recording with perf's events, where an uncertain cause must have one of these names
+    or `may_be` in its text. after: the remedy applied. fewer: what is then lower (REMEDY): faults,
     majors, copies, maxrss, or cause, the number of certain causes with these rules.
     """
     name: str
@@ -55,21 +55,21 @@ class Case:
     may_be: str = None
     after: Variant = None
     fewer: str = "faults"
-    remedy: tuple = ()          # words of the first cause's remedy
+    remedy: tuple = ()          # words in the first cause's remedy
     needs: tuple = ()           # ("persistent memory",)
     perf_sees_remedy: bool = True
-    hidden: bool = False        # perf sees little of the faults, so their share proves nothing
+    hidden: bool = False        # perf sees few of the faults, so their share proves nothing
 
 
 def program(name, folder=None):
-    """A compiled program, or a script with its interpreter; folder: it is there."""
+    """A compiled program, or a script with an interpreter. folder: the program's location."""
     if name.endswith(".py"):
         return ["/usr/bin/python3", (folder or PROGRAMS) / name]
     return [(folder or pfstat.BUILD / "complaints") / name]
 
 
 def command_of(variant, place, programs=None):
-    """The words of the command, with those of the place."""
+    """The command's words, with the place's words."""
     first, *rest = variant.command.split()
     start = [place.words["program"]] if "program" in place.words else program(first, programs)
     return [*map(str, place.prefix), *map(str, start),
@@ -84,7 +84,7 @@ def place_of(variant, folder):
 
 
 def attached(words, command, options, idle):
-    """Starts the program, records it from its preparation on, and lets it go."""
+    """Starts the program, records it from the preparation on, and lets it go."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           **options) as target:
         assert target.stdout.readline() == "ready\n"
@@ -100,9 +100,10 @@ def attached(words, command, options, idle):
 
 
 def record(variant, folder, recording, source, programs=None, options=None):
-    """Writes the recording of the variant in its place.
+    """Writes the variant's recording in the variant's place.
 
-    programs: the folder of these, and of pfdrive. options: of subprocess.Popen(), as the user.
+    programs: the folder with these programs and pfdrive. options: for subprocess.Popen(), as the
+    user.
     """
     options = options or {}
     pfdrive = programs / "pfdrive" if programs else pfstat.PFDRIVE
@@ -121,7 +122,7 @@ def record(variant, folder, recording, source, programs=None, options=None):
 
 
 class Result:
-    """A report: its JSON and its first lines."""
+    """A report: the JSON and the first lines."""
 
     def __init__(self, recording, pfdrive=pfstat.PFDRIVE):
         self.recording = recording
@@ -152,7 +153,7 @@ class Result:
 
 
 def misses(result, case):
-    """What the first lines lack, or have against the table; none for a right answer."""
+    """What the first lines lack, or have against the table, or none for a right answer."""
     first = result.causes[0]
     text = first["text"]
     if first["rule"] not in case.rules:
@@ -169,7 +170,7 @@ def misses(result, case):
 def perf_misses(result, case):
     """The same for perf's events, which may leave it open, but name the candidate then.
 
-    A machine that is busy with other programs makes the share of the run small, and so may acquit.
+    A machine busy with other programs makes the run's share small, and so may acquit.
     """
     first, rules = result.causes[0], case.perf
     if first["rule"] == "nothing-wrong" and result.json["verdict"]["share"] < LEAST_OF_RUN and \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A loader of training data with workers that only read its list: loader_workers.py [packed]
 
-CPython writes a reference count into each object that a worker looks at, so each worker copies the
-list's memory after its fork. packed: the list is one object without references.
+CPython writes a reference count into each object a worker looks at, so each worker copies the
+list's memory after the fork. packed: the list is one object without references.
 """
 import os
 import sys

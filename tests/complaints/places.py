@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the programs of the complaints need around them: files, limits, disks, huge pages.
+"""What the complaints' programs need around them: files, limits, disks, huge pages.
 
 A place is a context manager that yields a Place. All but `nothing`, `file` and `new_file` need
 root, and change the kernel's settings until the block ends.
@@ -22,14 +22,14 @@ MEMORY = pathlib.Path("/sys/kernel/mm")
 
 @dataclasses.dataclass
 class Place:
-    """words replace {words} of a command; prefix comes before the command."""
+    """words replace {words} in a command. prefix comes before the command."""
     words: dict = dataclasses.field(default_factory=dict)
     prefix: tuple = ()
 
 
 @contextlib.contextmanager
 def written(*settings):
-    """Writes (path, value) pairs; writes the former values back in the opposite order."""
+    """Writes (path, value) pairs, and writes the former values back in the opposite order."""
     before = [(path, path.read_text().split()[0]) for path, _ in settings]
     for path, value in settings:
         path.write_text(str(value))
@@ -37,7 +37,7 @@ def written(*settings):
         yield
     finally:
         for path, value in reversed(before):
-            with contextlib.suppress(OSError):      # dirty_bytes takes no 0; dirty_ratio is next
+            with contextlib.suppress(OSError):      # dirty_bytes takes no 0, so dirty_ratio is next
                 path.write_text(value)
 
 
@@ -66,7 +66,7 @@ def file(folder, megabytes=16, cold=True):
 
 @contextlib.contextmanager
 def new_file(folder):
-    """The path of a file that the program creates."""
+    """The path of a file the program creates."""
     path = folder / "new"
     try:
         yield Place({"file": path})
@@ -76,7 +76,8 @@ def new_file(folder):
 
 @contextlib.contextmanager
 def slow_disk(_folder, megabytes=16, cold=False, latency_us=2000, dirty_bytes=None):
-    """A file on a disk of that latency. dirty_bytes: from there on writers wait for the disk."""
+    """A file on a disk with this latency. dirty_bytes: the level from which writers wait for the
+    disk."""
     limits = []
     if dirty_bytes:
         limits = [(SETTINGS / f"vm/dirty_{name}bytes", value) for name, value in
@@ -91,7 +92,7 @@ def slow_disk(_folder, megabytes=16, cold=False, latency_us=2000, dirty_bytes=No
 
 @contextlib.contextmanager
 def cgroup(folder, swap=True, **limits):
-    """A group of the memory controller; high=BYTES is its memory.high."""
+    """A memory controller group with memory.high set to high=BYTES."""
     group = pfstat.cgroup("complaint", "memory")
     for name, value in limits.items():
         (group / f"memory.{name}").write_text(str(value))
@@ -153,7 +154,7 @@ def squashed(folder, program):
 
 @contextlib.contextmanager
 def shm(_folder, megabytes):
-    """A folder in memory of that size."""
+    """A folder of this size in memory."""
     folder = pathlib.Path("/mnt/shm")
     folder.mkdir(exist_ok=True)
     run("mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "shm", folder)
@@ -165,14 +166,14 @@ def shm(_folder, megabytes):
 
 @contextlib.contextmanager
 def remote(_folder, megabytes=2):
-    """A file that a server of FUSE reads."""
+    """A file read by a FUSE server."""
     with filesystems.fuse() as fuse, file(fuse.below, megabytes, cold=False):
         yield Place({"file": fuse.folder / "file"})
 
 
 @contextlib.contextmanager
 def persistent(_folder, aligned):
-    """A file with DAX. Its blocks are aligned to 2 MiB, or lie between those of another file."""
+    """A DAX file. The blocks are aligned to 2 MiB, or lie between another file's blocks."""
     with filesystems.dax() as dax:
         path = dax.folder / "pool"
         with open(path, "wb") as pool, open(dax.folder / "other", "wb") as other:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A server that loads its application and forks workers: prefork_server.py [freeze]
 
-The garbage collector of each worker writes marks into the application's objects, and so copies the
-memory that the fork shared. freeze: gc.freeze() before the fork excludes these objects.
+Each worker's garbage collector writes marks into the application's objects, and so copies the
+memory the fork shared. freeze: gc.freeze() before the fork excludes these objects.
 """
 import gc
 import os

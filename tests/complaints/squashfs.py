@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Writes an image of squashfs 4.0 with one file, compressed with xz. The guest has no mksquashfs.
 
-Data blocks, then tables: the inodes of the file and of its folder, the folder, the owner. Each
-table is one block of metadata, not compressed.
+Data blocks, then tables: the inodes for the file and the folder, the folder, the owner. Each table
+is one uncompressed metadata block.
 """
 import lzma
 import struct

@@ -17,7 +17,7 @@ def perf():
 
 
 def denial():
-    """Why this machine does not record; "": it does."""
+    """Why this machine does not record, or "" if it does."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([BUILD / "pfdrive", "record", "--source", "perf", "-o",
                                pathlib.Path(folder, "trial.pfs"), "--", "true"], check=False,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The host's half of the grader, with a lab that prints what a guest would."""
+"""The grader's host half, with a lab printing what a guest would."""
 import json
 import os
 import pathlib
@@ -16,7 +16,7 @@ GRADE = TREE / "course/grade"
 
 @pytest.fixture(name="lab")
 def fixture_lab(tmp_path, monkeypatch):
-    """Sets the shell commands that each boot of the lab runs, in turn."""
+    """Sets the shell commands to run at each lab boot, in turn."""
     def scripts(*boots):
         for number, text in enumerate(boots):
             (tmp_path / f"boot{number}").write_text(textwrap.dedent(text))

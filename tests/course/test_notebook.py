@@ -14,7 +14,7 @@ NOTEBOOK = TREE / "course/notebook/faults.ipynb"
 
 
 def sources(records):
-    """The code of the cells in their order: of those that record, or of the others."""
+    """The cell code in order: either the recording cells, or the others."""
     for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code" and ("records" in cell["metadata"].get("tags", ())) == records:
             yield "".join(cell["source"])
@@ -22,8 +22,8 @@ def sources(records):
 
 @pytest.fixture(name="notebook")
 def fixture_notebook(tmp_path, monkeypatch):
-    """A folder of a student with a recording, and a function that runs cells there. It returns
-    the variables of the notebook."""
+    """A student's folder with a recording, and a function to run cells there. It returns the
+    notebook's variables."""
     subprocess.run([BUILD / "make_run", tmp_path / "run.pfs"], check=True)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.chdir(tmp_path)
@@ -53,7 +53,7 @@ def test_the_cells_run_and_the_parts_add_up(notebook, capsys):
 
 
 def test_a_cell_of_the_notebook_is_recorded(notebook, capsys, perf):
-    """And the other cells run on a recording of perf, which lacks most parts."""
+    """And the other cells run on a perf recording, which lacks most parts."""
     del perf
     scope = notebook([next(sources(records=False)), *sources(records=True)])
     printed = capsys.readouterr().out

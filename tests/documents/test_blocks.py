@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The parser of command blocks, and its comparison of documented with actual output."""
+"""The command block parser, and the comparison between documented and actual output."""
 import pytest
 
 import documents

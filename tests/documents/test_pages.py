@@ -9,7 +9,7 @@ import pytest
 import documents
 
 TOP = pathlib.Path(__file__).parents[2]
-# A file of Documentation/ that a text names (not of the kernel's), and the texts that may.
+# A Documentation/ file named in a text (not the kernel's), and the texts that may.
 NAMED = re.compile(r"\bDocumentation/(?!admin-guide/|arch/)[\w/.-]+\.\w+")
 TEXTS = ("*.md", "Documentation/**/*.rst", "bpf/**/*", "include/**/*", "module/**/*", "tests/**/*",
          "tools/**/*", "user/**/*")

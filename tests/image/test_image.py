@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The archive of make lab-image boots by its own script, greets, measures, and keeps files."""
+"""The make lab-image archive boots by the archive's own script, greets, measures, and keeps
+files."""
 import contextlib
 import os
 import pathlib
@@ -12,12 +13,12 @@ import pytest
 
 ARCHIVE = pathlib.Path(os.environ["PFSTAT_IMAGE"])
 MOST_BYTES = 700 << 20
-BOOT_SECONDS = 900      # ends a boot that failed; a boot takes 10 to 60 s
+BOOT_SECONDS = 900      # ends a failed boot (a boot takes 10 to 60 s)
 PROMPT = re.compile(rb"root@pfstat-lab:[^\n]*# $")
 
 
 class Lab:
-    """A lab, and the text of its console."""
+    """A lab, and the console text."""
 
     def __init__(self, folder, *options):
         self.process = subprocess.Popen(
@@ -26,7 +27,7 @@ class Lab:
         self.greeting = self.until_prompt()
 
     def until_prompt(self):
-        """Returns the text of the console before its next prompt."""
+        """Returns the console text before the next prompt."""
         text, until = b"", time.monotonic() + BOOT_SECONDS
         while not PROMPT.search(text):
             ready, _, _ = select.select([self.process.stdout], [], [], until - time.monotonic())
@@ -36,7 +37,7 @@ class Lab:
         return PROMPT.sub(b"", text).decode().replace("\r", "")
 
     def run(self, line):
-        """Returns the output of LINE."""
+        """Returns LINE's output."""
         self.process.stdin.write(f"{line}\n".encode())
         self.process.stdin.flush()
         return self.until_prompt().split("\n", 1)[1].rstrip("\n")
@@ -68,7 +69,7 @@ def fixture_folder(tmp_path_factory):
 
 @pytest.fixture(name="lab", scope="module")
 def fixture_lab(folder, tmp_path_factory):
-    """A lab with the instruction clock; the file hello is its --in."""
+    """A lab with the instruction clock, and with the file hello for --in."""
     given = tmp_path_factory.mktemp("in")
     (given / "hello").write_text("hello\n", encoding="ascii")
     with booted(folder, "--deterministic", "--discard", "--in", given) as lab:
@@ -116,7 +117,7 @@ def test_files_go_in_and_out(folder, lab, tmp_path):
 
 
 def test_root_keeps_files_until_the_next_start(folder, tmp_path):
-    # QEMU locks a disk that it may change, and others read that of the folder.
+    # QEMU locks a disk it may change, and others read the folder's disk.
     subprocess.run(["cp", "-r", "--sparse=always", folder, tmp_path / "copy"], check=True)
     with booted(tmp_path / "copy") as lab:
         lab.run("echo kept >/root/notes")

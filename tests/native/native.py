@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Callers of pfdrive on this machine, and what the program native_faults says about its faults."""
+"""pfdrive's callers on this machine, and the program native_faults' report about native_faults' own
+faults."""
 import collections
 import contextlib
 import csv
@@ -16,7 +17,7 @@ import pytest
 
 import pfstat
 
-# Debian's; another python may come first in PATH, and be a script.
+# Debian's Python: another python may come first in PATH, and be a script.
 PYTHON = pathlib.Path("/usr/bin/python3")
 NOBODY = 65534
 PROGRAMS = (pfstat.PFDRIVE, pfstat.PFBENCH, pfstat.BUILD / "native/native_faults",
@@ -27,7 +28,7 @@ Range = collections.namedtuple("Range", "name tid address pages minor major sinc
 
 
 def ranges_of(text):
-    """The lines of native_faults; Range has their fields."""
+    """The native_faults lines, with their fields in Range."""
     words = [line.split() for line in text.splitlines() if line.startswith("range ")]
     return [Range(name, int(tid), int(address, 16), *map(int, counts))
             for _, name, tid, address, *counts in words]
@@ -44,7 +45,7 @@ def folder_of_all():
 
 
 def is_in(row, touched):
-    """Whether it is a fault of this range, and not of a mapping that the loader had there."""
+    """Whether it is a fault in this range, and not in a mapping the loader had there."""
     return int(row["start_ns"]) >= touched.since and touched.address <= int(row["address"], 16) < \
         touched.address + touched.pages * pfstat.PAGE
 
@@ -61,7 +62,7 @@ def evict(path):
 
 
 class Recording:
-    """A recording, what the recorded program printed, and the messages of pfdrive."""
+    """A recording, the recorded program's output, and pfdrive's messages."""
 
     def __init__(self, caller, path, process=None):
         self.caller, self.path = caller, path
@@ -72,7 +73,7 @@ class Recording:
         return self.caller.run("report", *options, self.path).stdout
 
     def report(self, *options):
-        """JSON, checked against its schema."""
+        """JSON, checked against the schema."""
         return pfstat.report_of(self.print("--format", "json", *options))
 
     @functools.cached_property
@@ -81,26 +82,26 @@ class Recording:
         return list(csv.DictReader(io.StringIO(self.print("--format", "faults-csv"))))
 
     def rows_of(self, touched):
-        """The faults of the range's process in the range."""
+        """The range's process's faults in the range."""
         pid, = {row["pid"] for row in self.rows if int(row["tid"]) == touched.tid}
         return [row for row in self.rows if row["pid"] == pid and is_in(row, touched)]
 
 
 class Caller:
-    """Root, or an ordinary user, who runs pfdrive with perf's events in a folder of its own."""
+    """Root, or an ordinary user running pfdrive with perf's events in a folder of their own."""
 
     def __init__(self, name, folder):
         self.name, self.programs = name, folder
         self.is_root = name == "root"
         self.folder = folder / name
-        # With sudo, pfdrive would run programs as the user of sudo.
+        # With sudo, pfdrive would run programs as the sudo user.
         self.options = {"cwd": self.folder, "env": {
             word: text for word, text in os.environ.items() if not word.startswith("SUDO_")}}
         self.folder.mkdir()
         if os.geteuid() == 0 and not self.is_root:
             os.chown(self.folder, NOBODY, NOBODY)
             self.options |= {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-        # all: it sees faults in system calls, too; user: it does not; or the error's name.
+        # all: it also sees faults in system calls. user: it does not. Or the error's name.
         self.sampling = self.run_program("native_faults", "sampling").stdout.strip()
 
     def may_sample(self):
@@ -116,13 +117,13 @@ class Caller:
         return self.run_program("pfdrive", *words, **kwargs)
 
     def refused(self, status, *words):
-        """The only message of pfdrive, which prints nothing else and has this exit status."""
+        """pfdrive's only message. pfdrive prints nothing else and has this exit status."""
         return pfstat.refused(status, *words, program=self.program("pfdrive"), **self.options)
 
     @contextlib.contextmanager
     def started(self, name, *words, terminal=None):
-        """A running program, killed at the end of the block unless it has ended. It has pipes, or
-        a terminal for its input and output."""
+        """A running program, killed at the end of the block unless it has ended. It has pipes, or a
+        terminal for input and output."""
         ends = {"stdin": terminal or subprocess.PIPE, "stdout": terminal or subprocess.PIPE}
         process = subprocess.Popen([self.program(name), *map(str, words)], text=True,
                                    stderr=subprocess.PIPE, **ends, **self.options)
@@ -141,7 +142,7 @@ class Caller:
 
     @contextlib.contextmanager
     def new_folder(self):
-        """An empty folder of the caller."""
+        """An empty folder owned by the caller."""
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
             shutil.chown(name, self.folder.stat().st_uid, self.folder.stat().st_gid)
             yield pathlib.Path(name)
@@ -157,7 +158,7 @@ class Caller:
         return path
 
     def record(self, *command, options=()):
-        """Records a program to its end."""
+        """Records a program to the end."""
         path = self.folder / "run.pfs"
         path.unlink(missing_ok=True)
         process = self.run("record", "--source", "perf", "--output", path, *options, "--",
@@ -170,7 +171,7 @@ class Caller:
 
 
 def ledger_of(result):
-    """The counts of the ledger, and the differences as {(left, right): {reason: amount}}."""
+    """The ledger's counts, and the differences as {(left, right): {reason: amount}}."""
     ledger = result["ledger"]
     return ({row["name"]: row["value"] for row in ledger["counts"]},
             {(row["left"], row["right"]): {reason["name"]: reason["amount"]
@@ -179,8 +180,8 @@ def ledger_of(result):
 
 
 def assert_complete(result):
-    """Nothing is lost, every difference of the ledger has its reason, and getrusage() and perf
-    are among what it compares."""
+    """Nothing is lost, every ledger difference has its reason, and getrusage() and perf are among
+    the compared sources."""
     assert result["environment"]["source"] == "perf"
     assert result["damage"] is None
     assert result["lost"] == result["events_lost"] == 0
@@ -202,7 +203,7 @@ def pages_of(rows, touched):
 
 
 def assert_each_page_once(rows, touched, fault_class):
-    """Each page of the range has one fault of this class, in the order of its touches."""
+    """Each page in the range has one fault of this class, in touch order."""
     assert pages_of(rows, touched) == list(range(touched.pages))
     assert {(row["class"], row["tid"]) for row in rows} == {(fault_class, str(touched.tid))}
     assert {row["solved"] for row in rows} == {"1"}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The metrics and labels that expressions of Prometheus, rules and dashboards name.
+"""The metrics and labels named in Prometheus expressions, rules and dashboards.
 
-A family of metrics is known by its labels: {"pfstat_faults_total": {"cgroup", "class"}, …}.
+A metric family is known by labels: {"pfstat_faults_total": {"cgroup", "class"}, …}.
 """
 import re
 
 # Prometheus adds them to each sample.
 SCRAPED = {"instance", "job"}
-# Metrics of other exporters that the rules use, with their labels.
+# Metrics from other exporters used in the rules, with their labels.
 FOREIGN = {"node_textfile_mtime_seconds": {"file"}}
 WORDS = {"and", "or", "unless", "bool", "offset", "group_left", "group_right"}
 GROUPING = re.compile(r"\b(by|without|on|ignoring)\s*\(([^)]*)\)")
@@ -16,24 +16,24 @@ MATCHER = re.compile(r'(\w+)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"')
 
 
 def plain(expression):
-    """Without ranges of time and groupings."""
+    """Without time ranges and groupings."""
     return GROUPING.sub(" ", re.sub(r"\[[^\]]*\]", " ", expression))
 
 
 def selectors(expression):
-    """(metric, [(label, operator, value)]) of each selector."""
+    """(metric, [(label, operator, value)]) for each selector."""
     return [(match[1], MATCHER.findall(match[2] or ""))
             for match in SELECTOR.finditer(plain(expression)) if match[1] not in WORDS]
 
 
 def groupings(expression):
-    """(word, labels) of each grouping."""
+    """(word, labels) for each grouping."""
     return [(word, {label.strip() for label in labels.split(",") if label.strip()})
             for word, labels in GROUPING.findall(expression)]
 
 
 def result_labels(expression, families):
-    """The labels of the result, if it has one grouping, or none."""
+    """The result's labels, if it has one grouping, or none."""
     labels = set().union(*(families.get(name, set()) for name, _ in selectors(expression)))
     for word, grouped in groupings(expression):
         labels = labels & grouped if word == "by" else labels - grouped
@@ -41,7 +41,7 @@ def result_labels(expression, families):
 
 
 def errors(expression, families, values):
-    """Sentences about names that do not exist. values: {label: its values}, where all are known."""
+    """Sentences about missing names. values: {label: the label's values}, where all are known."""
     known = families | FOREIGN
     found, labels = [], set(SCRAPED)
     if not selectors(expression):
@@ -62,13 +62,13 @@ def errors(expression, families, values):
 
 
 def text_errors(text, labels):
-    """The same of an annotation or a legend: {{ $labels.cgroup }}, {{cgroup}}."""
+    """The same for an annotation or a legend: {{ $labels.cgroup }}, {{cgroup}}."""
     named = re.findall(r"\$labels\.(\w+)", text) + re.findall(r"\{\{\s*(\w+)\s*\}\}", text)
     return [f"no label {label} for {text}" for label in named if label not in labels | SCRAPED]
 
 
 def rule_errors(groups, families, values):
-    """Errors of the groups of a file of rules. Recorded metrics are known to later rules."""
+    """Errors in a rule file's groups. Recorded metrics are known to later rules."""
     known, found = dict(families), []
     for rule in (rule for group in groups for rule in group["rules"]):
         found += errors(rule["expr"], known, values)
@@ -81,7 +81,7 @@ def rule_errors(groups, families, values):
 
 
 def dashboard_errors(dashboard, families, values):
-    """Errors of the panels and variables of a dashboard of Grafana."""
+    """Errors in a Grafana dashboard's panels and variables."""
     found = []
     for panel in dashboard["panels"]:
         for target in panel["targets"]:

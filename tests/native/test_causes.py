@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a report of perf names as the cause of the time in faults, and the faults of a python."""
+"""What a perf report names as the cause of the fault time, and a python's faults."""
 import re
 import shutil
 
 import native
 import pfstat
 
-# Random reads of a file, each of them a fault in a page that no other read has touched.
+# Random reads in a file, each a fault in a page no other read has touched.
 RANDOM_READS = """
 import mmap, random, sys
 with open(sys.argv[1], "rb") as file:
@@ -33,8 +33,8 @@ subprocess.run(["/bin/true"], check=True)
 """
 
 
-# A report names causes of a run with this share of its time in faults, and those that have this
-# share of the faults' time. (A run that waits for a CPU has less, so the times decide.)
+# A report names causes for a run with this share of run time in faults, and only causes with this
+# share of the fault time. (A run waiting for a CPU has less, so the times decide.)
 LEAST_OF_RUN = 0.05
 LEAST_OF_FAULTS = 0.25
 
@@ -44,7 +44,7 @@ def is_major(row):
 
 
 def cause_of(recording, rule, is_its_fault):
-    """The sentence of this rule, if the times of its faults are such that the report names it."""
+    """This rule's sentence, if the report names the rule with such fault times."""
     verdict = recording.report()["verdict"]
     text = " ".join(recording.print().split())
     causes = {cause["rule"]: cause for cause in verdict["causes"]}

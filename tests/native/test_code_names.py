@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Names of the code of programs in another root directory."""
+"""Code names for programs in another root directory."""
 import contextlib
 import os
 import pathlib
@@ -24,7 +24,7 @@ def libraries(program):
 
 @pytest.fixture(name="root")
 def fixture_root(caller, empty):
-    """A root directory of its own with the program."""
+    """A separate root directory with the program."""
     program = caller.program("native_faults")
     for source, name in [(program, "opt/native_faults"),
                          *[(path, path.lstrip("/")) for path in libraries(program)]]:
@@ -35,7 +35,7 @@ def fixture_root(caller, empty):
 
 @contextlib.contextmanager
 def program_in(root):
-    """It touches its pages when it gets a line."""
+    """It touches the pages when it gets a line."""
     process = subprocess.Popen(["chroot", root, "/opt/native_faults", "attached", "1", str(PAGES)],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
@@ -47,7 +47,7 @@ def program_in(root):
 
 
 def most_of(text):
-    """The row of the code that had most of the faults."""
+    """The row for the code with most faults."""
     return max(pfstat.report_of(text)["groups"]["rows"], key=lambda row: row["faults"])
 
 
@@ -92,7 +92,7 @@ def test_code_of_a_command_in_another_root_has_names(caller, root):
 
 
 def test_a_replaced_program_file_gives_no_names_of_the_new_one(caller, root):
-    """The new file has the same path but was not executed, so none of its names is correct."""
+    """The new file has the same path but was not executed, so none of the new names is correct."""
     def replace():
         shutil.copy("/bin/true", root / "opt/new")
         os.rename(root / "opt/new", root / "opt/native_faults")

@@ -17,7 +17,7 @@ PAGES = 64
 
 @pytest.fixture(name="churn")
 def fixture_churn(caller):
-    """Two threads that fault until the end of the test."""
+    """Two threads faulting until the end of the test."""
     with caller.started("native_faults", "churn", 2, PAGES) as program:
         assert program.stdout.readline() == f"ready {program.pid}\n"
         yield program
@@ -25,7 +25,7 @@ def fixture_churn(caller):
 
 @pytest.fixture(name="folder")
 def fixture_folder(caller):
-    """An empty folder of the caller's, for recordings."""
+    """An empty folder owned by the caller, for recordings."""
     folder = caller.folder / "collected"
     folder.mkdir()
     os.chown(folder, caller.folder.stat().st_uid, -1)

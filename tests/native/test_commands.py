@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The commands that watch a program with perf's events, and those that read a recording of them."""
+"""The commands watching a program with perf's events, and those reading such a recording."""
 import csv
 import io
 import json
@@ -13,7 +13,7 @@ import perfetto
 import pfstat
 
 PAGES = 64
-# Columns of faults-csv that perf has no event for.
+# faults-csv columns for which perf has no event.
 UNKNOWN = ("write", "queue_ns", "device_ns", "foreign_ns", "blocked_ns",
            "handler_ns", "reclaim_ns", "read_bytes")
 
@@ -25,7 +25,7 @@ def fixture_recording(caller):
 
 @pytest.fixture(name="churn")
 def fixture_churn(caller):
-    """Two threads that fault until the end of the test."""
+    """Two threads faulting until the end of the test."""
     with caller.started("native_faults", "churn", 2, PAGES) as program:
         assert program.stdout.readline() == f"ready {program.pid}\n"
         yield program
@@ -66,7 +66,7 @@ def test_a_report_has_the_same_counts_in_text_and_json(recording):
 
 
 def leaves(value):
-    """All numbers, texts and nulls of a part of a report."""
+    """All numbers, texts and nulls in a report part."""
     if isinstance(value, (dict, list)):
         for one in value.values() if isinstance(value, dict) else value:
             yield from leaves(one)
@@ -211,7 +211,7 @@ def test_the_longest_fault_is_one_of_the_rows(recording):
 
 
 def test_the_slowest_faults_are_the_longest_rows(recording):
-    # Of equal ones, any may be among them.
+    # Among equal ones, any may be there.
     durations = sorted((int(row["duration_ns"]) for row in recording.rows), reverse=True)
     text = recording.caller.run("report", "--slowest", 3, recording.path).stdout
     assert f"The longest 3 of {len(durations)} faults: {sum(durations[:3]) / 1e6:.3f} ms" in text
@@ -304,7 +304,7 @@ def test_a_drive_names_its_file_and_its_thread(caller):
     assert re.search(r"thread\s+pfdrive\s+\(\d+\)", most), text
 
 
-# Daemons are made like this. Each is an orphan when it ends; its new parent is to wait for it.
+# Daemons are made like this. Each is an orphan when it ends, and the new parent is to wait for it.
 DAEMONS = """
 import os, pathlib, sys, time
 for _ in range(200):

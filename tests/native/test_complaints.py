@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""With perf's events the first lines of a report name the cause of a complaint, or state what may
-be the cause, and are not wrong."""
+"""With perf's events a report's first lines name the cause of a complaint, or state what may be the
+cause, and are not wrong."""
 import os
 
 import pytest
@@ -13,7 +13,7 @@ PERF = [case for case in CASES if case.perf is not None]
 
 
 def is_for_root(case):
-    """A user may not have userfaultfd(2); and has no verdict if faults may be hidden from perf."""
+    """A user may not have userfaultfd(2), and has no verdict if faults may be hidden from perf."""
     return case.hidden or case.name == "snapshot_restore"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive run with perf's events: its refusals, its ends, and the file that it reads."""
+"""pfdrive run with perf's events: how it refuses, how it ends, and which file it reads."""
 import os
 import signal
 import subprocess
@@ -21,7 +21,7 @@ def fixture_path(caller):
 
 @pytest.fixture(name="running")
 def fixture_running(caller, path):
-    """A pfdrive that has mapped the file and reads it until the end of the test."""
+    """A pfdrive with the file mapped, reading it until the end of the test."""
     def maps_it(pid):
         with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
             return str(path) in maps.read()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a recording has, what pfdrive says and what runs on after the end of pfdrive or of its
-command, by a signal, by Ctrl-C on a terminal, or because the command cannot begin."""
+"""What a recording has, what pfdrive says and what runs on after pfdrive or its command ends, by a
+signal, by Ctrl-C on a terminal, or because the command cannot begin."""
 import contextlib
 import os
 import pathlib
@@ -17,13 +17,13 @@ PAGES = 64
 
 @pytest.fixture(name="path")
 def fixture_path(empty):
-    """Of a recording that is not there yet."""
+    """For a recording not there yet."""
     return empty / "run.pfs"
 
 
 @pytest.fixture(name="churn")
 def fixture_churn(caller):
-    """A thread that faults until the end of the test."""
+    """A thread faulting until the end of the test."""
     with caller.started("native_faults", "churn", 1, PAGES) as program:
         assert program.stdout.readline() == f"ready {program.pid}\n"
         yield program
@@ -78,7 +78,7 @@ def test_a_signal_ends_the_recording_and_the_command_runs_on(caller, empty, path
 
 
 class Terminal:
-    """pfdrive record of a command on a terminal of its own, in the foreground there."""
+    """pfdrive record with a command on a terminal of its own, in the foreground there."""
 
     def __init__(self, caller, path, *command):
         words = [caller.program("pfdrive"), "record", "--source", "perf", "-o", path, "--",
@@ -101,14 +101,14 @@ class Terminal:
         os.write(self.fd, key)
 
     def status(self):
-        with contextlib.suppress(OSError):      # EIO: all of its processes have exited
+        with contextlib.suppress(OSError):      # EIO: all processes on it have exited
             while more := os.read(self.fd, 4096):
                 self.shown += more
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
 def test_ctrl_c_goes_to_the_command(caller, path):
-    """The command dies of it, as without pfdrive; the recording is complete, and the status shows
+    """The command dies of it, as without pfdrive. The recording is complete, and the status shows
     it."""
     terminal = Terminal(caller, path, "sh", "-c", "echo it runs; exec sleep 600")
     terminal.wait_for(b"it runs\r\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The faults of programs whose touches are known, page by page, and the ledger of each run."""
+"""The faults of programs with known touches, page by page, and each run's ledger."""
 import collections
 
 import pytest
@@ -11,7 +11,7 @@ PAGES = 200
 
 
 def record(caller, *words):
-    """A complete recording, and its ranges."""
+    """A complete recording, and the ranges."""
     recording = caller.record_faults(*words)
     native.assert_complete(recording.report())
     return recording, recording.ranges
@@ -42,7 +42,7 @@ def test_reads_of_a_cached_file_have_the_faults_that_getrusage_counts(caller):
     rows = recording.rows_of(touched)
     assert (len(rows), majors(rows)) == (touched.minor + touched.major, touched.major)
     assert {(row["class"], row["file"]) for row in rows} == {("file", str(path))}
-    # Fault-around maps several pages with one fault; no page has two.
+    # Fault-around maps several pages with one fault. No page has two.
     pages = native.pages_of(rows, touched)
     assert pages[0] == 0 and pages == sorted(set(pages))
     assert [int(row["page"]) for row in rows] == pages
@@ -106,7 +106,8 @@ UNSEEN = {"all": "get_user_pages() (populate, direct I/O, …)",
 
 
 def unseen_of(recording):
-    """How many faults getrusage() counts that perf does not; the ledger has their reason."""
+    """The number of faults counted by getrusage() but not by perf, with their reason in the
+    ledger."""
     counts, differences = native.ledger_of(recording.report())
     number = counts["minflt"] - counts["minor-faults"]
     reason = UNSEEN[recording.caller.sampling]
@@ -163,7 +164,7 @@ def test_the_report_counts_what_the_rows_list(caller):
 
 
 def test_a_fault_of_the_loader_at_the_same_address_is_not_of_the_range(caller):
-    """The kernel may map pages of the program where /etc/ld.so.cache was mapped before."""
+    """The kernel may map the program's pages where /etc/ld.so.cache was mapped before."""
     recording, (touched,) = record(caller, "anon", PAGES)
     before = dict(recording.rows_of(touched)[0], start_ns=str(touched.since - 1))
     recording.rows.insert(0, before)

@@ -16,7 +16,7 @@ WRITTEN = re.compile(r"pfdrive: the last ([\d.]+) s are in (\S+): (\d+) items")
 
 @pytest.fixture(name="churn")
 def fixture_churn(caller):
-    """Two threads that fault until the end of the test."""
+    """Two threads faulting until the end of the test."""
     with caller.started("native_faults", "churn", 2, PAGES) as program:
         assert program.stdout.readline() == f"ready {program.pid}\n"
         yield program
@@ -29,7 +29,7 @@ def keeping(caller, folder, seconds, *options):
 
 
 def await_written(process):
-    """Until pfdrive prints that a part is written; returns its messages so far."""
+    """Until pfdrive prints that a part is written. Returns the messages so far."""
     text = ""
     while not WRITTEN.search(text):
         line = process.stderr.readline()
@@ -39,7 +39,7 @@ def await_written(process):
 
 
 def rest_of(process, number=signal.SIGINT):
-    """Its messages until it ends at this signal."""
+    """The messages until it ends at this signal."""
     process.send_signal(number)
     text = process.stderr.read()
     assert process.wait(pfstat.PATIENCE) == 0, text
@@ -51,7 +51,7 @@ def report(caller, path):
 
 
 def await_faults(pid, number):
-    """Until all threads of the process had so many more minor faults."""
+    """Until all threads in the process had so many more minor faults."""
     def minor():
         with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
             return int(stat.read().rpartition(")")[2].split()[7])
@@ -62,7 +62,7 @@ def await_faults(pid, number):
 
 def test_parts_are_written_at_sigusr1_and_at_the_end(caller, churn, empty):
     with keeping(caller, empty, 5, "-p", churn.pid) as process:
-        # Faults exist before the signal: the counts of the kernel grow.
+        # Faults exist before the signal: the kernel's counts grow.
         await_faults(churn.pid, 4 * PAGES)
         process.send_signal(signal.SIGUSR1)
         text = await_written(process)
@@ -104,7 +104,7 @@ READS = "read a; {program} random {file}; read b"
 
 def test_a_kept_limit_writes_nothing_until_it_is_exceeded(caller, empty):
     path = caller.new_file("kept", PAGES)
-    caller.run_program("native_faults", "file", path)       # its own pages are in memory
+    caller.run_program("native_faults", "file", path)       # the program's own pages are in memory
     native.evict(path)
     script = READS.format(program=caller.program("native_faults"), file=path)
     with subprocess.Popen(["/bin/sh", "-c", script], stdin=subprocess.PIPE,

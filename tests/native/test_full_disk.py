@@ -21,7 +21,7 @@ def fixture_program(caller):
 
 @contextlib.contextmanager
 def full_disk(caller, size):
-    """A file system of this size in the folder of the caller."""
+    """A file system of this size in the caller's folder."""
     folder = caller.folder / "disk"
     folder.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0777", "tmpfs",
@@ -36,7 +36,7 @@ def full_disk(caller, size):
 
 
 def record(caller, path, program, **kwargs):
-    """Records the program; it fails, and the report of the whole run is printed."""
+    """Records the program. It fails, and the whole run's report is printed."""
     process = caller.run("record", "--source", "perf", "--output", path, "--format", "json", "--",
                          *program, check=False, **kwargs)
     assert process.returncode == 1, process.stderr
@@ -48,7 +48,8 @@ def record(caller, path, program, **kwargs):
 
 
 def check_cut(caller, path, stderr, reason, result):
-    """The first items are in the file, which says why it ends; returns their number."""
+    """The first items are in the file, which says why it ends. Returns the number of these
+    items."""
     said = re.search(rf"^pfdrive: {path} is incomplete: cannot write to it: {reason}; "
                      r"'pfdrive report' can read the first (\d+) of (\d+) items; ", stderr,
                      re.MULTILINE)

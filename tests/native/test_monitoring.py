@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The rules of Prometheus, the dashboard of Grafana and the pages name what the exporter writes."""
+"""The Prometheus rules, the Grafana dashboard and the pages name what the exporter writes."""
 import functools
 import json
 import pathlib
@@ -23,7 +23,7 @@ PAGES = [MAN, TOP / "NEWS.md", *TOP.glob("Documentation/user/*.rst"),
          *TOP.glob("Documentation/recipes/*.rst"), *TOP.glob("packaging/*.service")]
 SAMPLE = re.compile(r"(\w+)\{(.*)\} \S+")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
-# Reads single pages of a cold file, so that the verdict has a cause.
+# Reads single pages in a cold file, so the verdict has a cause.
 READ_ALL = """
 import mmap, sys
 with open(sys.argv[1], "rb") as file:
@@ -36,7 +36,7 @@ for _ in range(20):
 
 @functools.lru_cache(maxsize=None)
 def samples_of(caller):
-    """The labels of each sample that pfdrive writes about a command, and their values."""
+    """The labels in each sample pfdrive writes about a command, and their values."""
     path, data = caller.folder / "pfstat.prom", caller.new_file("read", 512)
     caller.run("export", "--source", "perf", "--openmetrics", path, "--", "/usr/bin/python3", "-c",
                READ_ALL, data)
@@ -79,7 +79,7 @@ def test_the_dashboard_has_each_metric_of_the_exporter(caller):
 
 def test_pages_name_metrics_of_the_exporter(caller):
     known = samples_of(caller)[0].keys()
-    # The manual page means both metrics of the exporter itself.
+    # The manual page means both metrics about the exporter itself.
     assert {name for name in known if name.startswith("pfstat_exporter_")}
     named = {(page.name, name) for page in PAGES
              for name in re.findall(r"\bpfstat_[a-z_]+_(?:total|ratio|bytes|seconds)\b",
@@ -109,7 +109,7 @@ def test_counters_of_a_running_process_grow(caller, empty):
             process.send_signal(signal.SIGTERM)
             assert process.wait(timeout=pfstat.PATIENCE) == 0
     assert f'{{pid="{program.pid}"' in path.read_text()
-    # The collector of the node exporter is another user.
+    # The node exporter's collector is another user.
     assert path.stat().st_mode & 0o777 == 0o644
     assert list(empty.iterdir()) == [path]
 

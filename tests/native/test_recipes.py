@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The recipes of Python's loaders as a user runs them here: what their pages claim of faults."""
+"""The recipes for Python's loaders as a user runs them here: what their pages claim about
+faults."""
 import importlib.metadata
 import importlib.util
 import itertools
@@ -19,7 +20,7 @@ def needs(module, package):
 
 
 class Recipe:
-    """A recipe that has run in a folder of its own, and the faults of its recordings."""
+    """A recipe already run in a separate folder, and the recordings' faults."""
 
     def __init__(self, caller, name):
         self.caller, self.folder = caller, caller.folder / name
@@ -41,12 +42,12 @@ class Recipe:
         return recording
 
     def faults(self, name, file=None):
-        """The rows of a recording; of a file, or all."""
+        """A recording's rows for one file, or all."""
         return [row for row in self.recording(name).rows
                 if file is None or row["file"] == str(self.folder / file)]
 
     def evicted(self, file):
-        """The script dropped the file's pages; otherwise the test ends here."""
+        """The script dropped the file's pages. Otherwise the test ends here."""
         native.evict(self.folder / file)
 
 
@@ -93,7 +94,7 @@ def test_tensors_are_in_memory_after_the_prefetch(recipe):
 
 
 def of_workers(rows):
-    """The faults of the forked processes in memory without a file."""
+    """The forked processes' faults in memory without a file."""
     return [row for row in rows if row["pid"] != rows[0]["pid"] and not row["file"].startswith("/")]
 
 
@@ -105,7 +106,8 @@ def test_forked_workers_copy_a_list_and_not_an_array(recipe):
         counts.append(sorted(len(list(group)) for _, group in itertools.groupby(
             sorted(rows, key=lambda row: row["pid"]), lambda row: row["pid"])))
     copied, shared = counts
-    # 100000 objects of 97 bytes are 2300 pages. Each of four workers writes to nearly all of them.
+    # 100000 objects with 97 bytes each are 2300 pages. Each of four workers writes to nearly all
+    # these pages.
     assert len(copied) == len(shared) == 4
     assert copied[0] > 2000 and shared[-1] < copied[0] / 2
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A recording is read as it was made, whole or cut, and its groups hold all of its faults."""
+"""A recording is read as it was made, whole or cut, and the groups hold all faults."""
 import os
 import shutil
 
@@ -19,7 +19,7 @@ def fixture_threads(caller):
 
 @pytest.fixture(name="copy")
 def fixture_copy(threads, empty):
-    """A copy of a recording, for a test that damages it."""
+    """A copy of a recording, for a test damaging it."""
     path = empty / "copy.pfs"
     shutil.copy2(threads.path, path)
     shutil.chown(path, threads.path.stat().st_uid)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""perf has an upper bound of the time in which a process stood still."""
+"""perf has an upper bound for the time a process stood still."""
 import pytest
 
 import native
 
 ROUNDS = 20
-# The handler sleeps so long while all four threads wait for it; a timer may be early by microseconds.
+# The handler sleeps so long while all four threads wait for it. A timer may be early by
+# microseconds.
 LEAST_NS = ROUNDS * 19000000
 
 

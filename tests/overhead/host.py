@@ -34,7 +34,7 @@ def vermagic(module):
 
 
 def obstacle(module):
-    """The reason, in one sentence, why the benchmark cannot run here; None: it can."""
+    """The reason, in one sentence, why the benchmark cannot run here, or None if it can."""
     if os.geteuid():
         return "it loads a module: run it as root"
     if not pathlib.Path("/proc/modules").exists():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The instruments that are compared. Each attaches to one process and detaches, in the cheapest
-form that serves its purpose (no filter unless needed, output to a file, the largest buffer), and
-returns the number of faults that it saw."""
+"""The compared instruments. Each attaches to one process and detaches, in the cheapest form serving
+the purpose (no filter unless needed, output to a file, the largest buffer), and returns the fault
+count it saw."""
 import collections
 import contextlib
 import fcntl
@@ -19,8 +19,8 @@ TRACING = pathlib.Path("/sys/kernel/tracing")
 SCRATCH = pathlib.Path("/tmp")
 RECORDING = SCRATCH / "run.pfs"
 
-# what: description. latency: of each fault, as a histogram, or none. window: the pages of
-# fault-around; 1 is off. bare: the row without an instrument that has the same window.
+# what: description. latency: each fault's latency, as a histogram, or none. window: the
+# fault-around pages, where 1 is off. bare: the row with the same window but no instrument.
 Row = collections.namedtuple("Row", "what latency attach window bare", defaults=(1, "bare"))
 
 
@@ -44,7 +44,7 @@ def wait_until(is_so, what):
 
 @contextlib.contextmanager
 def running(command, output, ready):
-    """Runs a command until it is attached according to its output; ends it by SIGINT afterwards."""
+    """Runs a command until its output shows it attached, and ends it by SIGINT afterwards."""
     path = SCRATCH / "output"
     with open(path, "wb") as file, open(SCRATCH / "errors", "wb") as errors:
         with subprocess.Popen(command, stdout=file, stderr=errors) as process:
@@ -56,7 +56,7 @@ def running(command, output, ready):
                     raise Absent(f"{command[0]} ended with {process.returncode}: "
                                  f"{said.splitlines()[-1] if said else 'it says nothing'}")
                 yield
-                # Time to drain its buffers; perf exits with the process.
+                # Time to drain the buffers. perf exits with the process.
                 time.sleep(3)
             finally:
                 if process.poll() is None:
@@ -75,7 +75,8 @@ def insmod(*parameters):
 
 
 def has_given_back():
-    """The module gives handle_mm_fault() back some time after a session; rmmod fails until then."""
+    """The module gives handle_mm_fault() back some time after a session, and rmmod fails until
+    then."""
     return not (DEBUGFS / "faults").read_text().startswith("held           yes")
 
 
@@ -100,7 +101,7 @@ def loaded(_):
 
 
 def stats():
-    """`name  number` lines of the module's stats."""
+    """`name number` lines from the module's stats."""
     return {name: int(value) for name, value in
             re.findall(r"^(\w+) +(\d+)$", (DEBUGFS / "stats").read_text(), re.MULTILINE)}
 
@@ -125,14 +126,14 @@ def is_hooked(pid):
 
 
 def await_detached():
-    """pfdrive's keeper of the pins shares a lock until it has detached the programs."""
+    """pfdrive's pin keeper shares a lock until it has detached the programs."""
     folder = os.open("/sys/fs/bpf", os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
     os.close(folder)
 
 
 def pfdrive(*options, module_counts=True):
-    """All of it, as in `pfdrive record`; it reads while module and eBPF write."""
+    """All of it, as in `pfdrive record`: it reads while module and eBPF write."""
     @contextlib.contextmanager
     def attached(pid):
         seen, output = {}, []
@@ -140,7 +141,7 @@ def pfdrive(*options, module_counts=True):
         command = [BUILD / "pfdrive", "record", "--ring-size", "16M", "-p", str(pid), *options]
 
         def is_attached(*_):
-            # eBPF is attached before the module, and the targets of the process come last.
+            # eBPF is attached before the module, and the process's targets come last.
             if not is_hooked(pid):
                 return False
             time.sleep(1)
@@ -181,7 +182,7 @@ def fentry_reference(pid):
 
 
 def bpftrace(begin, end, count):
-    """A program with two probes; count extracts the number of faults from its output."""
+    """A program with two probes. count extracts the fault count from the output."""
     program = (f"{begin} {{ @start[tid] = nsecs; }} "
                f"{end} /@start[tid]/ {{ {{}} delete(@start[tid]); }} "
                'interval:s:1 { printf("ready\\n"); }')
@@ -217,7 +218,7 @@ PRINT = 'printf("%d\\n", nsecs - @start[tid]);'
 
 @contextlib.contextmanager
 def ftrace(settings, entries_a_fault):
-    """Into the buffer of ftrace, which is not read in the meantime."""
+    """Into ftrace's buffer, which is not read in the meantime."""
     seen = {}
     for file, _ in settings:
         if not (TRACING / file).exists():
@@ -267,7 +268,7 @@ def perf(command, count, name):
     rmmod()
 
     def attached(_, perf_pid):
-        # perf prints nothing. It creates its events after it has read /proc.
+        # perf prints nothing. It creates the events after it has read /proc.
         if not has_events(perf_pid):
             return False
         time.sleep(2)
@@ -309,8 +310,8 @@ NOTED = re.compile(r"(\d+) (?:faults|calls of file operations) recorded, (\d+) (
 
 
 def without_module(source, is_attached, stopped, calls=True):
-    """pfdrive without the module. stopped: it reads its buffers after the run. calls: pfdrive
-    states the number of faults."""
+    """pfdrive without the module. stopped: it reads the buffers after the run. calls: pfdrive
+    states the fault count."""
     @contextlib.contextmanager
     def attached(pid):
         seen, output = {}, []
@@ -392,9 +393,9 @@ ROWS = {
     "perf-trace": Row("perf trace -F all", "none", perf_trace),
 }
 
-# These must report every fault; a peer may lose some, which its row states.
+# These must report every fault. A peer may lose some, and the peer's row states this.
 EXACT = ("pfstat", "pfdrive", "pfdrive-file", "pfdrive-ebpf", "pfdrive-ebpf-file", "pfstat-around",
          "fentry", "ebpf", "ebpf-thread", "perf-source", "perf-source-thread")
 
-# Rows of the same faults as those of pfstat.
+# Rows with the same faults as pfstat's.
 WITHOUT_AROUND = [name for name, row in ROWS.items() if row.bare == "bare"]

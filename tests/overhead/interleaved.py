@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Rounds under an instrument, interleaved with rounds without it, and their statistics.
 
-A block is bare, under the instrument, under it, bare again (ABBA), so that a slow drift affects
-both alike; it yields one difference. The result is the median of the blocks' differences with
-a confidence interval from order statistics, which assumes nothing about their distribution:
-the k-th smallest and the k-th largest of n enclose the median with the probability that a
-fair coin, tossed n times, shows heads k to n - k times."""
+A block is bare, under the instrument, under it, bare again (ABBA), so a slow drift affects both
+alike, and the block yields one difference. The result is the median block difference with a
+confidence interval from order statistics, which assumes nothing about the distribution: the k-th
+smallest and the k-th largest of n enclose the median with the probability that a fair coin, tossed
+n times, shows heads k to n - k times."""
 import collections
 import math
 import statistics
@@ -37,17 +37,17 @@ def interval(values):
 
 
 def added(blocks):
-    """The time that the instrument adds, in the unit of the blocks."""
+    """The time added by the instrument, in the blocks' unit."""
     return interval([block.watched - block.bare for block in blocks])
 
 
 def share(blocks):
-    """The same, relative to the bare time of each block."""
+    """The same, relative to each block's bare time."""
     return interval([(block.watched - block.bare) / block.bare for block in blocks])
 
 
 def drift(blocks):
-    """Drift of the bare time: the last third of the blocks compared with the first third."""
+    """Bare time drift: the last third of the blocks compared with the first third."""
     third = max(len(blocks) // 3, 1)
     first = statistics.median(block.bare for block in blocks[:third])
     last = statistics.median(block.bare for block in blocks[-third:])
@@ -55,7 +55,7 @@ def drift(blocks):
 
 
 def noise(blocks):
-    """Spread of the bare rounds: half of them are nearer to the median than this."""
+    """Bare round spread: half the rounds are nearer to the median than this."""
     bare = [block.bare for block in blocks]
     middle = statistics.median(bare)
     return statistics.median(abs(value - middle) for value in bare) / middle

@@ -14,7 +14,7 @@ BUILD = pathlib.Path(os.environ["PFSTAT_BUILD"])
 
 
 def timed(action):
-    """Milliseconds; in the lab 1 ns is an instruction, and idle time counts as usual."""
+    """Milliseconds. In the lab 1 ns is an instruction, and idle time counts as usual."""
     start = time.monotonic_ns()
     action()
     return (time.monotonic_ns() - start) / 1e6
@@ -28,7 +28,7 @@ def tail_of(recording):
     """The counters and times at the end of a recording: see Documentation/formats/recording.rst,
     Blocks."""
     data = recording.read_bytes()
-    offset = data.index(struct.pack("<II", BLOCK_MAGIC, 1))      # after the header of the file
+    offset = data.index(struct.pack("<II", BLOCK_MAGIC, 1))      # after the file header
     while True:
         magic, kind, _, stored, _, _ = struct.unpack_from("<6I", data, offset)
         assert magic == BLOCK_MAGIC
@@ -40,7 +40,7 @@ def tail_of(recording):
 
 
 def drive(path, *options):
-    """Time until pfdrive's first access, and after the last one: its start, and its exit."""
+    """Time until pfdrive's first access, and after the last one: pfdrive's start and exit."""
     recording = pathlib.Path("/tmp/startup.pfs")
     start = time.monotonic_ns()
     subprocess.run([BUILD / "pfdrive", "-n", "1000", "-c", "warm", "-f", "json", "--record",
@@ -57,7 +57,7 @@ def record_true():
 
 
 def measure(path):
-    """{name: milliseconds}. Each start finds no program of an earlier one attached."""
+    """{name: milliseconds}. Each start finds no earlier program attached."""
     instruments.rmmod()
     result = {"insmod": timed(instruments.insmod), "attach": timed(attach)}
     (instruments.DEBUGFS / "control").write_text("stop")

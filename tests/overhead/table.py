@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Prints the figures of one kernel as a table."""
+"""Prints one kernel's figures as a table."""
 import re
 
 
@@ -25,7 +25,7 @@ def show_row(row):
 
 
 def show(result):
-    """result: the overhead.json of a kernel, written by measure."""
+    """result: a kernel's overhead.json, written by measure."""
     print(f"Linux {result['kernel']}, instructions a fault of {result['pages']}, "
           f"median of {result['rounds']} rounds")
     print(f"{'':13} {'added':>7} {'thread':>7} {'times':>6} {'in all':>8} {'spread':>7} "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The wheel in an environment of its own, a user without a privilege, and recordings.
 
-A test with the fixture `user` or `recorded` records; where perf_event_open() is denied, these
-tests are skipped. Others need an engine. A line states the number and the reason."""
+A test with the fixture `user` or `recorded` records. Where perf_event_open() is denied, these tests
+are skipped. Others need an engine. A line states the number and the reason."""
 import collections
 import functools
 import os
@@ -49,7 +49,7 @@ class User:
         return subprocess.run(list(map(str, words)), check=False, **self.options, **options)
 
     def script(self, text):
-        """The output of a script of the user, which did not fail."""
+        """The output of a user's script, which did not fail."""
         done = self.run(self.python, "-c", text)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -67,7 +67,7 @@ def fixture_user():
 
 @pytest.fixture(name="recorded", scope="session")
 def fixture_recorded(tmp_path_factory):
-    """A recording of this machine, of a program that maps a file."""
+    """A recording on this machine, of a program mapping a file."""
     folder = tmp_path_factory.mktemp("recorded")
     data = folder / "data"
     data.write_bytes(b"pfstat " * 150_000)
@@ -89,7 +89,7 @@ def fixture_made(tmp_path_factory):
 
 @functools.lru_cache(maxsize=None)
 def denial():
-    """Why this machine does not let the user record; "": it does."""
+    """Why this machine does not let the user record, or "" if it does."""
     done = the_user().run(the_user().program("pfdrive"), "record", "--source", "perf", "-o",
                           "trial.pfs", "--", "true")
     return done.stderr.strip() if done.returncode else ""
@@ -102,7 +102,7 @@ def fixture_trace_processor():
 
 
 def missing(item):
-    """Why a test cannot run here; "": it can."""
+    """Why a test cannot run here, or "" if it can."""
     names = set(item.fixturenames)
     if "spark" in names and not shutil.which("java"):
         return "Spark requires java"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The dataset of Parquet: its rows are those of pfdrive, and a recording is in it once."""
+"""The Parquet dataset: the rows are pfdrive's rows, and each recording is there once."""
 import pathlib
 import subprocess
 import sys
@@ -76,7 +76,7 @@ def test_requests_and_shielded_names_are_read(made, tmp_path):
 
 
 def test_the_document_has_the_columns():
-    """Each table of the document lists the names of its columns in their order."""
+    """Each table in the document lists the column names in order."""
     text = DOCUMENT.read_text(encoding="utf-8")
     assert f"version {dataset.SCHEMA_VERSION}" in text
     tables = dataset.TABLES | {"environment": columns.ENVIRONMENT}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The queries of Documentation/recipes/fleet.rst: DuckDB and Spark answer alike, and rightly."""
+"""The Documentation/recipes/fleet.rst queries: DuckDB and Spark give the same, correct answers."""
 import contextlib
 import decimal
 import pathlib
@@ -23,7 +23,7 @@ QUERIES = {name: text for name, text in TEXTS.items()
 
 
 class Fleet:
-    """A dataset of hosts a and b with two releases of a service, and of c with a cut recording."""
+    """A dataset with hosts a and b, with two releases of a service, and c, with a cut recording."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -46,7 +46,7 @@ def fixture_fleet(tmp_path_factory):
 
 @pytest.fixture(name="duck", scope="session")
 def fixture_duck(fleet):
-    """Runs a query with DuckDB as the page does: (names of columns, rows)."""
+    """Runs a query with DuckDB as the page does: (column names, rows)."""
     with contextlib.chdir(fleet.folder):
         duckdb.sql(TEXTS["duckdb-views"])
 
@@ -59,7 +59,7 @@ def fixture_duck(fleet):
 
 @pytest.fixture(name="spark", scope="session")
 def fixture_spark(fleet):
-    """The same with Spark on this machine, without its web server."""
+    """The same with Spark on this machine, without Spark's web server."""
     scope = {}
     with pytest.MonkeyPatch.context() as patch, contextlib.chdir(fleet.folder):
         patch.setenv("PYSPARK_SUBMIT_ARGS", "--conf spark.ui.enabled=false pyspark-shell")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The cell magic, in a notebook that runs in a kernel of its own."""
+"""The cell magic, in a notebook running in a kernel of its own."""
 import nbclient
 import nbformat
 import pytest
@@ -15,7 +15,7 @@ touched = "yes"
 
 
 def outputs_of(cell):
-    """The text of a cell's streams, as {"stdout": …, "stderr": …}."""
+    """The text in a cell's streams, as {"stdout": …, "stderr": …}."""
     texts = {}
     for output in cell.outputs:
         if output.output_type == "stream":

@@ -121,7 +121,7 @@ for path, options in (("/nowhere/run.pfs", {}), ("run.pfs", {"source": "magic"})
 
 
 def cell_of(value, kind):
-    """A cell of the DataFrame as CSV has it."""
+    """A DataFrame cell as CSV has it."""
     if value is pd.NA or value != value:
         return ""
     if kind == "address":
@@ -179,7 +179,7 @@ def test_a_file_that_is_not_a_recording_is_an_error_of_pfdrive(tmp_path):
 
 
 def test_an_error_of_pfdrive_is_shown_alone(tmp_path):
-    """Without what its empty output was taken for."""
+    """Without what the empty output was taken for."""
     with pytest.raises(pfstat.PfdriveError) as caught:
         pfstat.faults(tmp_path / "nothing")
     assert "No such file" in str(caught.getrepr(chain=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The recipe that needs a package of Python that Debian does not have."""
+"""The recipe requiring a Python package missing in Debian."""
 import os
 import pathlib
 import subprocess

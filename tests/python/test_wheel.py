@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The wheel: its name, its programs and its types."""
+"""The wheel: name, programs and types."""
 import os
 import pathlib
 import subprocess
@@ -42,7 +42,7 @@ def test_pfdrive_is_a_command_of_the_environment(user):
 
 
 def test_all_names_are_there_with_the_required_packages_only(user):
-    """pyarrow is not one of them, and a call that needs it names the command that installs it."""
+    """pyarrow is not one of them, and a call requiring pyarrow names the command to install it."""
     printed = user.script("""
 import pydoc
 import pfstat

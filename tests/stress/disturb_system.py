@@ -7,7 +7,7 @@ import threading
 import pfstat
 
 CPUS = pathlib.Path("/sys/devices/system/cpu")
-# Pages of the whole machine that were read from swap and written to it.
+# The whole machine's pages read from swap and written to it.
 SWAPPED = ("pswpin", "pswpout")
 
 

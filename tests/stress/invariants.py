@@ -12,12 +12,12 @@ import pfstat
 from test_debug_kernel import OUT_OF_TREE, UNSIGNED
 from test_unload import remains
 
-# An eBPF program that lists the vm_ops of each file mapping (vm_ops.bpf.c).
+# An eBPF program listing the vm_ops of each file mapping (vm_ops.bpf.c).
 VM_OPS = pathlib.Path("/sys/fs/bpf/stress_vm_ops")
 CPUS = len(list(pathlib.Path("/sys/devices/system/cpu").glob("cpu[0-9]*")))
 # Programs that must not outlive their round.
 RECORDERS = ("pfdrive", "recorder")
-# Maximal wait in seconds: RCU frees the eBPF programs of killed processes later.
+# Maximum wait in seconds: RCU frees the eBPF programs of killed processes later.
 PATIENCE = 60
 
 BASELINE = {}
@@ -27,8 +27,7 @@ LOOKED = itertools.count()
 def prepare():
     pfstat.unload()
     pathlib.Path("/proc/sys/kernel/hung_task_timeout_secs").write_text("60")
-    # By default the kernel drops most of the lines that are written to /dev/kmsg in quick
-    # succession.
+    # By default the kernel drops most lines written to /dev/kmsg in quick succession.
     with open("/proc/sys/kernel/printk_devkmsg", "w") as setting:
         setting.write("on\n")
     pfstat.run("bpftool", "iter", "pin", pfstat.BUILD / "stress/vm_ops.bpf.o", VM_OPS)
@@ -36,12 +35,12 @@ def prepare():
 
 
 def hurry(yes):
-    """Expedites RCU's grace periods, which determine the time of an unload, or not."""
+    """Expedites RCU grace periods, which determine the unload time, or not."""
     pathlib.Path("/sys/kernel/rcu_expedited").write_text(str(int(yes)))
 
 
 def bpf_objects():
-    """The number of programs, maps and links."""
+    """The program, map and link counts."""
     return {kind: len(json.loads(pfstat.run("bpftool", "-j", kind, "show").stdout or "[]"))
             for kind in ("prog", "map", "link")}
 
@@ -93,7 +92,7 @@ def programs_left():
 
 
 def nothing_remains():
-    """Nothing is left of the module or of the recorder after rmmod."""
+    """Nothing is left of the module or the recorder after rmmod."""
     assert not programs_left(), programs_left()
     assert not strange_mappings(), strange_mappings()
     end = time.monotonic() + PATIENCE
@@ -133,7 +132,7 @@ def no_memory_is_lost():
 
 
 def last_words():
-    """(name, verdict) of the final checks."""
+    """(name, verdict) for the final checks."""
     os.unlink(VM_OPS)
     yield "kernel log", the_log_is_clean
     yield "taint", the_kernel_is_not_tainted

@@ -13,14 +13,14 @@ import workers
 
 READER = pfstat.BUILD / "stress/recorder"
 RECORDING = pathlib.Path("/tmp/stress.pfs")
-# Maximal number of loads in a round: workers and hooks change between rounds.
+# Maximum load count in a round: workers and hooks change between rounds.
 LONGEST_BURST = 60
 # After this many loads other workers run.
 LOADS_A_SHIFT = 5
 
 
 class Recorder:
-    """Common parts of the recorders: options of the module, targets, a period of recording."""
+    """Common parts of the recorders: module options, targets, a recording period."""
 
     def __init__(self, rng, crowd, loads):
         self.rng = rng
@@ -52,7 +52,7 @@ class Recorder:
         invariants.counts_are_sound(samples)
 
     def check(self):
-        """Further conditions of this recorder."""
+        """Further conditions for this recorder."""
 
     def clean_up(self):
         """Cleans up after any failure."""
@@ -95,7 +95,7 @@ class Control(Recorder):
 
 
 class Reader(Recorder):
-    """A program that reads the rings, or maps them without reading; it is stopped or killed."""
+    """A program which reads the rings, or maps them without reading, and is stopped or killed."""
 
     def __init__(self, rng, crowd, loads):
         super().__init__(rng, crowd, loads)
@@ -183,7 +183,7 @@ class Pfdrive(Recorder):
         self.said += self.process.communicate(timeout=pfstat.PATIENCE)[1].strip()
 
     def check(self):
-        """Its numbers of read and lost records add up to the module's count."""
+        """The read and lost record counts add up to the module's count."""
         if self.ending != "SIGINT":
             return
         assert self.process.returncode == 0, self.said
@@ -227,7 +227,7 @@ class Nobody(Recorder):
             self.come_and_go(missing, random.Random(seed))
 
     def come_and_go(self, times, rng):
-        """rng is separate, so that the number of loads does not change the choices of later rounds.
+        """rng is separate, so the load count does not change the choices in later rounds.
         """
         took = {"load": [], "hook": [], "stop": [], "unload": [], "unload after a stop": []}
         for i in range(times):

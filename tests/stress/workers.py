@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The programs that stress mapped files, in cgroups; one cgroup is short of memory."""
+"""The programs stressing mapped files, in cgroups, one of them short of memory."""
 import contextlib
 import os
 import pathlib
@@ -10,19 +10,19 @@ import pfstat
 
 PROGRAM = pfstat.BUILD / "stress/worker"
 FOLDER = pfstat.DISK / "stress"
-# Workers whose purpose is a shortage of memory, and their memory limit.
+# Workers for a memory shortage, and their memory limit.
 SHORT_OF_MEMORY = ("swap",)
 LIMIT = "16M"
-# Time for a round of the slowest worker after SIGTERM.
+# Time for the slowest worker's round after SIGTERM.
 PATIENCE = 300
 ALL_CPUS = pathlib.Path("/sys/devices/system/cpu/possible")
-# Number of workers that run at a time; the others are suspended. An emulated machine cannot run
-# more, and a debug kernel in one even fewer.
+# How many workers run at a time. The others are suspended. An emulated machine cannot run more, and
+# a debug kernel in one even fewer.
 AT_WORK = 2 if pfstat.KMEMLEAK.exists() else 5
 
 
 class Worker:
-    """One kind of stress, which runs until it is stopped."""
+    """One kind of stress, running until it is stopped."""
 
     def __init__(self, name, seed, group):
         self.name = name
@@ -35,7 +35,7 @@ class Worker:
         self.pid = self.process.pid
 
     def signal_all(self, number):
-        """Signals the worker and its children."""
+        """Signals the worker and the worker's children."""
         if self.process.poll() is None:
             os.killpg(self.pid, number)
 
@@ -50,7 +50,7 @@ class Worker:
         assert status is None, f"worker {self.name} ended with {status}: {self.words()}"
 
     def finish(self):
-        """Its output at exit; all its reads were correct."""
+        """The output at exit. All reads were correct."""
         self.signal_all(signal.SIGCONT)
         self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(timeout=PATIENCE)
@@ -91,7 +91,7 @@ class Crowd:
             worker.kill()
 
     def assert_alive(self):
-        """A worker that died is reported once; finish() reports it again at the end."""
+        """A dead worker is reported once, and finish() reports it again at the end."""
         for worker in self.workers:
             if worker.name not in self.told:
                 try:
@@ -101,8 +101,8 @@ class Crowd:
                     raise
 
     def shift(self, rng, number=AT_WORK):
-        """Selects other workers to run; suspends the rest wherever they are. The shortage of memory
-        persists."""
+        """Selects other workers to run, and suspends the rest wherever they are. The memory
+        shortage persists."""
         others = [worker for worker in self.workers if worker.name not in SHORT_OF_MEMORY]
         at_work = rng.sample(others, number)
         for worker in self.workers:
@@ -112,9 +112,9 @@ class Crowd:
 
     @contextlib.contextmanager
     def on_one_cpu(self):
-        """They share the first CPU, which stays online, with the loader; the other CPUs idle. A
+        """They share the first CPU, which stays online, with the loader. The other CPUs idle. A
         load patches the kernel's text dozens of times, and each patch waits for all CPUs: an
-        emulator that runs them in turn takes 0.1 s for each busy one."""
+        emulator running them in turn takes 0.1 s for each busy one."""
         cpus = self.group / "cpuset.cpus"
         before, nice = os.sched_getaffinity(0), os.getpriority(os.PRIO_PROCESS, 0)
         cpus.write_text("0")

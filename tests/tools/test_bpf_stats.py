@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""tools/bpf-stats reads the verifier's log of each kernel."""
+"""tools/bpf-stats reads each kernel's verifier log."""
 import pathlib
 import unittest
 
@@ -16,7 +16,7 @@ STACKS = {
 
 
 class Figures(unittest.TestCase):
-    """One program has functions of 32, 0 and 16 bytes of stack."""
+    """One program has functions with 32, 0 and 16 stack bytes."""
     def test_figures_are_found_in_each_format_of_the_verifier(self):
         stats = scripts.load(TOP / "tools/bpf-stats")
         for kernel, stack in STACKS.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""tools/check-layout has an order of the sub-folders of a folder."""
+"""tools/check-layout has an order for a folder's sub-folders."""
 import pathlib
 import tempfile
 import unittest

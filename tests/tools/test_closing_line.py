@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The closing line of a suite of pytest, which tools/check adds up."""
+"""The closing line of a pytest suite, which tools/check adds up."""
 import os
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Mistakes on the command lines of the tools are refused before anything is built."""
+"""Mistakes on the tools' command lines are refused before anything is built."""
 import pathlib
 import re
 import subprocess

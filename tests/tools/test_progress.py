@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The lines of tools/progress, its estimate, and its distribution of files among VMs."""
+"""The tools/progress lines, the estimate, and the file distribution among VMs."""
 import io
 import pathlib
 import unittest
@@ -111,7 +111,7 @@ class Lines(unittest.TestCase):
 
 
 class Deal(unittest.TestCase):
-    """Distribution of files among VMs."""
+    """File distribution among VMs."""
     def test_parts_take_about_the_same_time(self):
         dealt = progress.deal({"a": 100, "b": 60, "c": 50, "d": 10}, 2, ["a", "b", "c", "d"])
         self.assertEqual(dealt, [["a", "d"], ["b", "c"]])

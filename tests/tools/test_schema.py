@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The checker of schemas that the VM tests use."""
+"""The schema checker used in the VM tests."""
 import json
 import pathlib
 import sys

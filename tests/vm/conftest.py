@@ -15,8 +15,8 @@ NUMBERS = itertools.count()
 # How many tests are listed with their duration at the end.
 LONGEST = 10
 
-# The complaints start thousands of processes. Their numbers get a digit more, which widens the tables
-# that test_documents.py compares. The findings of the debug kernel are read after all tests. Only
+# The complaints start thousands of processes. Their numbers get a digit more, which widens the
+# tables compared in test_documents.py. The debug kernel's findings are read after all tests. Only
 # lockdown, after which no other test can run, comes later.
 LAST = ["test_complaints.py", "test_debug_kernel.py", "test_lockdown.py"]
 
@@ -29,9 +29,9 @@ ONE_KERNEL = {f"test_{name}.py" for name in (
     "replay", "simulated_cache", "study_io", "study_pressure", "study_rss", "top", "two_recordings",
     "verdict", "verdict_programs", "workloads")}
 
-# These take five seconds of a VM or more, some a minute: make check leaves them to make check-long,
-# together with tests of other files that are marked long, and with all tests that share one run of
-# all of pfdrive bench.
+# These take five VM seconds or more, some a minute: make check leaves them to make check-long,
+# together with tests marked long in other files, and with all tests sharing one run of all of
+# pfdrive bench.
 LONG = {f"test_{name}.py" for name in (
     "bench_tools", "pfdrive_injection", "policy", "simulated_cache")}
 
@@ -42,7 +42,7 @@ def is_long(item):
 
 @pytest.fixture(autouse=True)
 def kernel_log(request):
-    """Gives the test a function that returns the kernel's messages since the start of the test."""
+    """Gives the test a function returning the kernel messages since the test's start."""
     with contextlib.closing(kmsg.Log()) as log:
         with open("/dev/kmsg", "w") as kernel:
             kernel.write(f"pfstat test {request.node.name[:80]} {next(NUMBERS)}\n")
@@ -66,7 +66,7 @@ def module(kernel_log):
 
 @pytest.fixture
 def small_file():
-    """256 pages on the disk of known latency, none of them in the page cache."""
+    """256 pages on the disk with known latency, none in the page cache."""
     path = pfstat.DISK / "small"
     path.unlink(missing_ok=True)        # another test may have changed it
     pfstat.make_file(path, 256 * pfstat.PAGE)
@@ -83,8 +83,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    # By default the kernel drops most of the lines that are written to /dev/kmsg in quick
-    # succession.
+    # By default the kernel drops most lines written to /dev/kmsg in quick succession.
     with open("/proc/sys/kernel/printk_devkmsg", "w") as setting:
         setting.write("on\n")      # the file requires the newline
     pfstat.make_disk_of_single_pages()
@@ -99,7 +98,7 @@ def pytest_configure(config):
 
 
 def lacks(item):
-    """Requirements of a test that this kernel or machine lacks."""
+    """A test's requirements missing in this kernel or machine."""
     module = ["the module"] if not pfstat.has_module() and \
         item.get_closest_marker("no_module") is None else []
     return module + [mark.args[1] for mark in item.iter_markers("needs") if not mark.args[0]]
@@ -119,7 +118,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_report_collectionfinish(config, items):
-    """tools/check reads the line of files."""
+    """tools/check reads the file line."""
     files = dict.fromkeys(item.path.name for item in items)
     return [f"left out, of {name}: what needs {what}" for name, what in sorted(config.left_out)
             ] + ["files: " + " ".join(files)]
@@ -127,7 +126,7 @@ def pytest_report_collectionfinish(config, items):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item, nextitem):
-    """After the last test of a file, a line with its results, which tools/check reads."""
+    """After the last test in a file, a line with the file's results, which tools/check reads."""
     yield
     name = item.path.name
     if nextitem is not None and nextitem.path.name == name:
@@ -139,7 +138,7 @@ def pytest_runtest_protocol(item, nextitem):
 
 
 def results(stats, prefix):
-    """The tests that passed and those that did not. A skip counts as a failure: tests that a kernel
+    """The tests that passed and those that did not. A skip counts as a failure: tests a kernel
     cannot run are marked (needs)."""
     bad = {report.nodeid for word in ("failed", "error", "skipped")
            for report in stats.get(word, [])}
@@ -149,7 +148,7 @@ def results(stats, prefix):
 
 
 def seconds_of_tests(stats):
-    """The duration of each test, including its setup and teardown."""
+    """Each test's duration, including setup and teardown."""
     seconds = collections.Counter()
     for reports in stats.values():
         for report in reports:

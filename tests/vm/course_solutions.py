@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The coursework: each solution gets all points, each skeleton none, and each wrong solution what
-its rubric.json says. A wrong solution is the solution with other files, or with changes of its
-text. The questions are asked in this VM, without the host's half of the grader."""
+rubric.json says about it. A wrong solution is the solution with other files, or with text changes.
+The questions are asked in this VM, without the grader's host half."""
 import contextlib
 import json
 import pathlib
@@ -20,7 +20,7 @@ SEED = 1
 
 
 def submission_of(tmp_path, *layers):
-    """The files of each layer over those of the one before."""
+    """Each layer's files over those of the layer before."""
     for layer in layers:
         shutil.copytree(layer, tmp_path / "submission", dirs_exist_ok=True)
     return tmp_path / "submission"
@@ -48,7 +48,7 @@ def points_of(capsys, letter, names, files):
 
 QUESTIONS = [(letter, question.name) for letter in labs.LETTERS
              for question in labs.load(letter).questions if question.machine == "deterministic"]
-# Those of lab c come last: some of them damage the kernel.
+# Lab c's come last: some of them damage the kernel.
 WRONG = sorted([(letter, folder) for letter, name in labs.LETTERS.items()
                 for folder in sorted((COURSE / "instructor" / name / "wrong").glob("*"))],
                key=lambda wrong: wrong[0] == "c")

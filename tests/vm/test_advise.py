@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive advise: its ranking, its conditions, and its prediction compared with changed programs."""
+"""pfdrive advise: the ranking, the conditions, and the prediction compared with changed
+programs."""
 import os
 import pathlib
 import signal
@@ -15,8 +16,8 @@ BYTES = 32 << 20
 PAGES = BYTES // pfstat.PAGE
 # The small one is for programs that use each page: advise replays such a program 100 times.
 FILES = {"file": BYTES, "small": BYTES // 8}
-# A strided program touches each 64th page, and the kernel reads 128 KiB around it. On 7.3 it does so
-# for 100 misses; further faults read one page each. On 6.12 the retry of a fault makes up for its
+# A strided program touches each 64th page, and the kernel reads 128 KiB around it. On 7.3 it does
+# so for 100 misses, and further faults read one page each. On 6.12 a fault's retry makes up for the
 # miss. The kernels between were not tried.
 TOUCHED = PAGES // 64
 AROUND_READS = min(TOUCHED, 100) if pfstat.KERNEL > (6, 12) else TOUCHED
@@ -43,7 +44,8 @@ def make_cold(path):
 
 
 def record(path, program, own, *options):
-    """Only the file is cold: a replay would also read the program again, if its start did."""
+    """Only the file is cold: a replay would also read the program again, if the program's start
+    did."""
     pfstat.load()
     PROGRAM.read_bytes()
     make_cold(path)
@@ -142,8 +144,8 @@ def test_an_interrupted_ranking_restores_the_settings(delay, strided, path):
 
 
 def elapsed(path, program, advice):
-    """Nanoseconds of the program, without instruments. The least of some runs: disturbances only
-    add to it."""
+    """The program's nanoseconds, without instruments. The lowest value from some runs: disturbances
+    only add to it."""
     times = []
     for _ in range(3):
         make_cold(path)

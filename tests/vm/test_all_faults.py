@@ -56,7 +56,7 @@ def own_faults(pid):
 
 
 def finish(workload):
-    """The minor and major faults of its run from here on, with those of its children."""
+    """The run's minor and major faults from here on, including the children's."""
     before = own_faults(workload.pid)
     workload.go()
     _, status, usage = os.wait4(workload.pid, 0)
@@ -98,8 +98,8 @@ def test_a_hooked_file_is_counted_but_not_recorded_again(session, file):
 
 
 def test_no_number_of_stats_is_negative_while_faults_are_recorded(session, file):
-    """None is a record of a call; `stored` is a difference of two counts that change. The threads
-    that fault leave a CPU to the reader."""
+    """None is a call's record. `stored` is a difference between two changing counts. The faulting
+    threads leave a CPU to the reader."""
     session.command("mode overwrite")
     workload = Workload("threads", file, 3)
     stats = os.open(pfstat.DEBUGFS / "stats", os.O_RDONLY)
@@ -151,7 +151,7 @@ def test_children_are_counted_if_they_are_followed(how, session, file):
 
 
 def test_a_thread_that_executes_a_program_stays_watched(session, file):
-    """The program's first thread takes the place of the one that called execve(2)."""
+    """The program's first thread takes the place of the thread calling execve(2)."""
     script = f"""
 import os, sys, threading
 sys.stdin.readline()
@@ -213,7 +213,7 @@ def function_tracer():
 
 @contextlib.contextmanager
 def kprobe_event():
-    """A kprobe at its begin, as perf probe(1) and bpftrace set it."""
+    """A kprobe at the function's start, as perf probe(1) and bpftrace set it."""
     enable = TRACING / "events/kprobes/others/enable"
     (TRACING / "kprobe_events").write_text("p:others handle_mm_fault")
     enable.write_text("1")
@@ -287,7 +287,7 @@ def test_rmmod_works_while_faults_are_counted(file):
 
 
 def instructions_of(function):
-    """Of the module's file, with the symbols that they refer to."""
+    """In the module's file, with the symbols they refer to."""
     text = pfstat.run("objdump", "-dr", pfstat.MODULE).stdout
     return re.search(rf"<{function}>:\n(.*?)(?:\n\n|$)", text, re.DOTALL).group(1)
 
@@ -383,8 +383,8 @@ def ebpf_must_count():
 
 @pytest.fixture(name="repeatable")
 def fixture_repeatable():
-    """Two runs of a program have the same faults: random addresses change the number of pages that
-    its start touches, and after a fork the order of parent and child decides about copies."""
+    """Two runs of a program have the same faults: random addresses change the number of pages
+    touched at the start, and after a fork the order of parent and child decides about copies."""
     before, cpus = RANDOMIZE.read_text(), os.sched_getaffinity(0)
     RANDOMIZE.write_text("0")
     os.sched_setaffinity(0, {0})
@@ -394,7 +394,7 @@ def fixture_repeatable():
 
 
 def counted(*command, options=()):
-    """pfdrive's report of a command."""
+    """pfdrive's report for a command."""
     result, _ = pfstat.record(*command, options=options)
     pfstat.assert_nothing_lost(result)
     assert result["ledger"]["unexplained"] == 0, result["ledger"]
@@ -420,7 +420,7 @@ RARE = pfstat.BUILD / "rare_faults"
 
 
 def test_faults_of_threads_that_the_kernel_makes_are_counted(file):
-    """A worker of io_uring starts without an event of a fork, and fills the buffer."""
+    """An io_uring worker starts without a fork event, and fills the buffer."""
     result = counted(RARE, "async", file)
     assert result["parts"]["classes"]["anon"]["count"] >= PAGES
 
@@ -430,7 +430,7 @@ def test_a_page_that_is_read_from_swap_outside_of_a_fault_is_no_fault():
     """The next fault, on a page that was never touched, must not be taken for it."""
     rounds = 8
     result = counted(RARE, "collapse", rounds)
-    # Of each round, the first page is read from swap by a fault.
+    # In each round, a fault reads the first page from swap.
     assert result["parts"]["classes"]["swap"]["count"] == rounds
 
 
@@ -439,7 +439,7 @@ def test_a_page_that_is_read_from_swap_outside_of_a_fault_is_no_fault():
 def test_module_and_ebpf_count_the_same(program, file):
     command = [pfstat.BUILD / "workload", *(file if word == "FILE" else word
                                             for word in PROGRAMS[program])]
-    counted(*command)       # now its pages are in the page cache
+    counted(*command)       # now the program's pages are in the page cache
     by_module = counted(*command)
     with ebpf_must_count():
         by_ebpf = counted(*command)
@@ -451,7 +451,7 @@ def test_module_and_ebpf_count_the_same(program, file):
 
 
 def programs_while_recording(*options):
-    """Names of the eBPF programs that are loaded while pfdrive records."""
+    """Names of the eBPF programs loaded while pfdrive records."""
     result, text = pfstat.record("bpftool", "prog", "show", options=options)
     return result, set(re.findall(r"\bname (\w+)", text))
 
@@ -479,7 +479,7 @@ def test_ebpf_counts_if_it_alone_can(options, reason):
 
 @contextlib.contextmanager
 def other_tool(name):
-    """A program of eBPF at handle_mm_fault() that does not belong to a pfdrive."""
+    """An eBPF program at handle_mm_fault() not belonging to a pfdrive."""
     pins = pathlib.Path("/sys/fs/bpf/other")
     pfstat.run("bpftool", "prog", "loadall", pfstat.BUILD / f"{name}.bpf.o", pins, "autoattach")
     try:

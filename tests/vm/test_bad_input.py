@@ -27,7 +27,7 @@ COMMANDS = ("pid, follow, file, only, fault_around, ring_size, mode, faults, han
             "ignore, stop or clear")
 
 
-# Few lines: the module limits the rate of its messages. test_child.c covers the parser.
+# Few lines: the module limits the message rate. test_child.c covers the parser.
 @pytest.mark.parametrize("line, error, sentence", [
     ("frobnicate", errno.EINVAL, f"invalid command 'frobnicate'; use {COMMANDS}"),
     ("ring_size 1", errno.EINVAL,
@@ -97,7 +97,7 @@ def test_second_recorder_gets_ebusy_and_the_holder_is_named(kernel_log):
     pytest.param("/proc/sys/kernel/ftrace_enabled", marks=pytest.mark.needs(
         not pfstat.ARM64, "kprobes that are ftrace's (x86-64)"))])
 def test_a_session_is_refused_while_kprobes_are_disabled(switch, kernel_log):
-    """Without its probes the module could not classify faults that are tried again."""
+    """Without the probes the module could not classify retried faults."""
     path = pathlib.Path(switch)
     path.write_text("0")
     try:
@@ -123,7 +123,7 @@ def test_options_are_refused_once_a_target_is_watched(small_file):
 
 
 def test_rings_that_do_not_fit_are_refused_without_an_oom_kill(small_file, kernel_log):
-    """The size is a CPU's share of all memory, or the largest one accepted."""
+    """The size is a CPU's share of all memory, or the largest accepted size."""
     fields = dict(line.split(":") for line in
                   pathlib.Path("/proc/meminfo").read_text().splitlines())
     share = int(fields["MemTotal"].split()[0]) // os.cpu_count()

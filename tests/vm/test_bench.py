@@ -15,10 +15,10 @@ import pfstat
 pytestmark = pytest.mark.needs(not pfstat.KMEMLEAK.exists(),
                                "a kernel that does not check each access")
 
-# Derived from the sweep. The caches of an emulated machine are unknown here.
+# Derived from the sweep. An emulated machine's caches are unknown here.
 OF_THE_SWEEP = {"memory.l1", "memory.l2", "memory.l3", "memory.line", "memory.dram"}
 DISK_NS = 100000
-# The limit of the memory cgroup of file.cache_size with --quick.
+# The memory cgroup limit for file.cache_size with --quick.
 CACHE_LIMIT = 32 << 20
 
 
@@ -32,7 +32,7 @@ def rows_of(text):
 
 @pytest.fixture(name="results", scope="module")
 def all_rows():
-    """The results of one run of all rows, which takes half a minute."""
+    """The results from one run of all rows, which takes half a minute."""
     pfstat.load()
     results = pfstat.report_of(bench("--format", "json", "--directory", pfstat.DISK).stdout)
     assert results["files"] == {"directory": str(pfstat.DISK), "filesystem": "ext4",
@@ -50,7 +50,7 @@ def median(rows, name):
 
 
 def each_time(row, event):
-    """The events per operation; repeats the row if the kernel dropped events of the watched run."""
+    """The events per operation. Repeats the row if the kernel dropped events in the watched run."""
     for _ in range(5):
         if row["watched"]["counts"][event] is not None:
             break
@@ -65,7 +65,7 @@ def is_swept(row):
 
 
 def test_every_row_is_measured(rows):
-    """Except the rows of another machine, which name their option; see test_bench_peer.py."""
+    """Except another machine's rows, which name their option: see test_bench_peer.py."""
     missing = {name: row["missing"] for name, row in rows.items() if row["measured"] is None}
     for family, option in (("peer.", "--peer"), ("nfs.", "--nfs")):
         theirs = [name for name in missing if name.startswith(family)]
@@ -129,7 +129,7 @@ def test_a_context_switch_row_counts_its_switches(rows, name):
     row = rows[name]
     assert each_time(row, "switches") >= 0.99
     seen = row["measured"]["rusage"]["switches"] / row["measured"]["operations"]
-    # getrusage(2) of a process misses the half of its partner.
+    # A process's getrusage(2) misses the partner's half.
     assert seen >= (0.49 if name == "switch.process" else 0.99)
 
 
@@ -195,7 +195,7 @@ def sectors_read():
 
 
 def sectors_of_second_reading(path, size, group):
-    """Sectors that dd reads from the disk when it reads the file twice in that memory cgroup."""
+    """Sectors dd reads from the disk when it reads the file twice in this memory cgroup."""
     pfstat.make_file(path, size)
     pfstat.drop_cache()
     for _ in range(2):

@@ -36,8 +36,8 @@ def peer(*options):
 def of_one_run(tmp_path_factory):
     """Few rows that use the processor: in instruction time they take long."""
     pfstat.load()
-    # Load programs and modules from the disk first. While the emulated machine waits for the
-    # disk its clock jumps ahead, and time limits of 10 s would expire at once.
+    # Load programs and modules from the disk first. While the emulated machine waits for the disk
+    # the clock jumps ahead, and 10 s time limits would expire at once.
     with peer("--nfs", pfstat.DISK):
         bench("peer.tcp_rtt", "--peer", PEER)
     path = tmp_path_factory.mktemp("peer") / "predictions"
@@ -56,7 +56,7 @@ def by_name(results):
 
 
 def median(rows, name):
-    """One stall of the host moves a mean by more than the delay of a round trip."""
+    """One host stall moves a mean by more than the delay of a round trip."""
     assert rows[name]["measured"], rows[name]["missing"]
     return rows[name]["measured"]["median"]
 

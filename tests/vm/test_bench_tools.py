@@ -30,13 +30,13 @@ def perf_bench_ns(*words):
 
 
 def context_switches():
-    """Context switches of all CPUs since boot."""
+    """Context switches on all CPUs since boot."""
     text = pathlib.Path("/proc/stat").read_text(encoding="utf-8")
     return int(re.search(r"^ctxt (\d+)$", text, re.MULTILINE)[1])
 
 
 def stress_ng_ns(name, operations, words, *options):
-    """The metric of that name in the table of stress-ng."""
+    """The metric with this name in the stress-ng table."""
     process = pfstat.run("stress-ng", f"--{name}", "1", f"--{name}-ops", str(operations),
                          "--metrics", *options)
     return float(re.search(rf"([0-9.]+) {words}", process.stdout + process.stderr).group(1))
@@ -56,7 +56,7 @@ def fio_ns(way):
 
 
 def test_system_call_agrees_with_perf_bench(rows):
-    """The figure of perf includes its loop: within 5 %."""
+    """perf's figure includes the loop: within 5 %."""
     assert mean(rows, "cpu.syscall") == pytest.approx(
         perf_bench_ns("syscall", "basic", "-l", "30000"), rel=0.05)
 
@@ -64,14 +64,14 @@ def test_system_call_agrees_with_perf_bench(rows):
 @pytest.mark.parametrize("row, way", [("file.random:4M", "randread"),
                                       ("file.sequential:4M", "read")])
 def test_file_read_agrees_with_fio(rows, row, way):
-    """fio reads its clock for each block: within 5 %."""
+    """fio reads the clock for each block: within 5 %."""
     assert mean(rows, row) == pytest.approx(fio_ns(way), rel=0.05)
 
 
 def test_round_trip_through_pipes_agrees_with_perf_bench(rows):
     """A round trip is two messages and two switches, or one if the reader still runs (7.2).
 
-    The figure of perf includes the start of its processes: within 15 %.
+    perf's figure includes process start: within 15 %.
     """
     perf_bench_ns("sched", "pipe", "-l", "1000")        # loads the program from the disk
     before = context_switches()
@@ -82,19 +82,19 @@ def test_round_trip_through_pipes_agrees_with_perf_bench(rows):
 
 
 def test_context_switch_agrees_with_stress_ng(rows):
-    """Its pipe holds one message, so each message needs two switches: within 10 %."""
+    """The pipe holds one message, so each message needs two switches: within 10 %."""
     ours = 2 * mean(rows, "switch.process") + mean(rows, "pipe.self")
     assert ours == pytest.approx(stress_ng_ns(
         "switch", 10000, "nanosecs per context switch"), rel=0.1)
 
 
 def test_thread_agrees_with_stress_ng(rows):
-    """stress-ng times the start of a thread, pfdrive also its exit: within a factor of 2."""
+    """stress-ng times a thread's start, pfdrive also the thread's exit: within a factor of 2."""
     assert is_within(2, mean(rows, "thread.create"), stress_ng_ns(
         "pthread", 200, "nanosecs to start a pthread", "--pthread-max", "1"))
 
 
 def test_fault_agrees_with_stress_ng(rows):
-    """stress-ng faults on pages of files, pfdrive on anonymous memory: within a factor of 2."""
+    """stress-ng faults on file pages, pfdrive on anonymous memory: within a factor of 2."""
     assert is_within(2, mean(rows, "fault.anon"), stress_ng_ns(
         "fault", 300, "nanosecs per page fault"))

@@ -19,7 +19,7 @@ HOLD_FAULTS = pathlib.Path("/sys/module/pfstat/parameters/hold_faults")
 
 @pytest.fixture(name="pfdrive")
 def fixture_pfdrive(small_file):
-    """A pfdrive that makes accesses and is already a target of eBPF, which counts all faults."""
+    """A pfdrive making accesses and already an eBPF target, which counts all faults."""
     HOLD_FAULTS.write_text("N")
     process = subprocess.Popen([pfstat.PFDRIVE, "--accesses", "100G", small_file],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -35,7 +35,7 @@ def bpftool(*words):
 
 
 def examples():
-    """[(command, lines of its output)] of the page."""
+    """[(command, output lines)] in the page."""
     found = []
     for line in PAGE.read_text().splitlines():
         if line.startswith("    # "):
@@ -46,14 +46,14 @@ def examples():
 
 
 def shape(line):
-    """A line with its figures replaced."""
+    """A line with the figures replaced."""
     line = re.sub(r"\b[0-9a-f]{16}\b", "H", line)
     line = re.sub(r"\d+", "0", line)
     return " ".join(re.sub(r"0(,0)+", "0", line).split())
 
 
 def documented_figures():
-    """{kernel: {program: figures}} of the page, as `make bpf-stats` prints them."""
+    """{kernel: {program: figures}} in the page, as `make bpf-stats` prints them."""
     tables, table = {}, None
     for line in dict(examples())[STATS]:
         words = line.split()
@@ -123,7 +123,7 @@ def test_programs_for_missing_functions_have_no_figures(stats):
 @pytest.mark.needs(pfstat.KERNEL_NAME in documented_figures() and not pfstat.KMEMLEAK.exists()
                    and not pfstat.ARM64, "a kernel of x86-64 whose figures the page has")
 def test_programs_have_the_documented_size(stats):
-    """Within a tenth; otherwise correct the page or make the programs smaller."""
+    """Within a tenth, otherwise correct the page or make the programs smaller."""
     documented = documented_figures()[pfstat.KERNEL_NAME]
     names = [line.split()[0] for line in stats.splitlines()[1:]]
     assert names == list(documented)

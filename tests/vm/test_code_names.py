@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Mappings of many threads; tests/native has the names of code."""
+"""Mappings from many threads. tests/native has the code names."""
 import os
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pfstat
 
 PAGES = 64
 THREADS = 2000
-# Waits with many threads; then one of them touches the pages of a new mapping.
+# Waits with many threads. Then one of them touches a new mapping's pages.
 MANY = """
 import mmap, sys, threading
 threading.stack_size(131072)     # the least that arm64 allows

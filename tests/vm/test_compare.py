@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive compare: equal runs do not differ; a slower disk is detected and named."""
+"""pfdrive compare: equal runs do not differ, and a slower disk is detected and named."""
 import json
 import os
 import pathlib

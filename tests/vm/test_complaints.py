@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The first lines of a report name the cause of each complaint in tests/complaints/cases.py, and
-the remedy makes fewer of what the cause counts."""
+the remedy reduces the cause's count."""
 import json
 
 import pytest
@@ -35,7 +35,7 @@ def each(cases):
 
 @pytest.fixture(name="recorded", scope="module")
 def fixture_recorded(tmp_path_factory):
-    """Records a variant once for all tests; returns its report."""
+    """Records a variant once for all tests, and returns the report."""
     folder, results = tmp_path_factory.mktemp("complaints"), {}
 
     def recorded(variant, source):
@@ -60,7 +60,7 @@ def test_remedy_makes_fewer(case, source, recorded):
     results = [recorded(variant, source) for variant in (case.variant, case.after)]
     before, after = (result.count(case) for result in results)
     assert before > 0 and after <= before * complaints.REMEDY, (before, after)
-    # Of a process that ran before, compare has faults a second: fewer may take less time, too.
+    # For a process running before, compare has faults a second: fewer may take less time, too.
     if case.fewer == "faults" and not case.variant.attach:
         assert faults_change(*results) == ("change", before, after)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each copy has the origin of its page, and so has each page of shared memory; huge pages have a
-size. The module and eBPF find the same."""
+"""Each copy has the page's origin, and so has each shared memory page. Huge pages have a size. The
+module and eBPF find the same."""
 import contextlib
 import pathlib
 import subprocess
@@ -15,11 +15,11 @@ HUGE = 2 << 20
 KSM = pathlib.Path("/sys/kernel/mm/ksm")
 HUGE_PAGES = pathlib.Path("/proc/sys/vm/nr_hugepages")
 THP = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
-# The loader and the C library write to pages of their files, and pfdrive's child to pages that it
-# shares with pfdrive until it executes the program.
+# The loader and the C library write to pages of their files, and pfdrive's child to pages shared
+# with pfdrive until it executes the program.
 NOISE = 100
 # If pfdrive copies such a page during the child's copy, the child's page is free at the end of the
-# copy, and eBPF cannot find its origin. This happened to one page on a loaded machine.
+# copy, and eBPF cannot find the origin. This happened to one page on a loaded machine.
 RACES = 3
 
 
@@ -45,7 +45,7 @@ def setting(path, value):
 
 
 def contents(source, *words):
-    """The counts of one run of the program."""
+    """The counts from one run of the program."""
     result, _ = pfstat.record(CONTENTS, *words, options=("--source", source))
     pfstat.assert_nothing_lost(result)
     assert result["module_faults"] is (source == "module")
@@ -114,7 +114,7 @@ def test_a_page_that_no_other_process_has_any_more_is_not_copied(source):
     found = contents(source, "reused", PAGES)
     assert is_about(found["reused"]["count"])
     assert is_about(found["reused_after_fork"]["count"])
-    # Before it ends, the child and its parent write to some pages.
+    # Before exit, the child and the parent write to some pages.
     assert found["fork"]["count"] < NOISE and found["unknown"]["count"] < RACES
 
 

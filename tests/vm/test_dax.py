@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""DAX: the program maps pages of the device. The handler installs them itself, so a record has no
-frame; without a page cache there is nothing to wait for."""
+"""DAX: the program maps device pages. The handler installs them itself, so a record has no frame.
+Without a page cache there is nothing to wait for."""
 import collections
 import os
 

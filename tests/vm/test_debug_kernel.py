@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The checks of the debug kernel (tools/lab prepare --kernel debug) found nothing while the other
-tests ran. Runs after all of them, and only on that kernel."""
+"""The debug kernel's checks (tools/lab prepare --kernel debug) found nothing while the other tests
+ran. Runs after all of them, and only on the debug kernel."""
 import pathlib
 
 import pytest
@@ -12,7 +12,7 @@ import pfstat
 pytestmark = pytest.mark.needs(pfstat.KMEMLEAK.exists(), "the debug kernel")
 
 KMEMLEAK = pfstat.KMEMLEAK
-# The only acceptable taint: that of an unsigned out-of-tree module
+# The only acceptable taint: an unsigned out-of-tree module's
 # (Documentation/admin-guide/tainted-kernels.rst).
 OUT_OF_TREE, UNSIGNED = 1 << 12, 1 << 13
 
@@ -44,7 +44,7 @@ def test_no_memory_leaks_after_unload():
 
 
 def test_leak_detection_works():
-    """The kernel's own sample of a leaking module proves that the scan works."""
+    """The kernel's own leaking sample module proves that the scan works."""
     pfstat.run("modprobe", "kmemleak-test")
     report = kmemleak.scan()
     pfstat.run("rmmod", "kmemleak-test")

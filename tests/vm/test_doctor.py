@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive doctor in the guest: it is right about a machine that works, and about one that does
-not. It tries each source as its user, so its answer is compared with what that user can do."""
+"""pfdrive doctor in the guest: it is right about a working machine, and about one that does not
+work. doctor tries each source as the calling user, so the answer is compared with what this user
+can do."""
 import contextlib
 import errno
 import os
@@ -13,7 +14,7 @@ import pfstat
 import syscall_filter
 from pfstat import PFDRIVE, run
 
-# The checks that the guest passes. Others depend on its kernel and its emulated processor.
+# The checks passed by the guest. Others depend on the guest's kernel and emulated processor.
 PASSED = {"module", "capabilities", "debugfs", "eBPF", "bpffs", "perf", "symbols",
           "page size", "path"} | (set() if pfstat.ARM64 else {"all faults"})
 STATES = ("ok", "limited", "missing")
@@ -39,7 +40,7 @@ AS_USER = {"user": 65534, "group": 65534, "extra_groups": []}
 
 
 def parse(text):
-    """{check: (state, text)} of the lines after the answer; their sum is the last line."""
+    """{check: (state, text)} for the lines after the answer. Their sum is the last line."""
     _, *lines, last = text.splitlines()
     checks = {line[9:22].strip(): (line[:8].strip(), line[23:]) for line in lines}
     states = [state for state, _ in checks.values()]
@@ -71,7 +72,7 @@ def paranoid(level):
 
 @pytest.fixture(name="copy")
 def fixture_copy(tmp_path):
-    """A folder with the files of this guest that doctor reads."""
+    """A folder with the guest files read by doctor."""
     for name in COPIED + LARGE:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -193,7 +194,7 @@ def test_a_filter_that_refuses_bpf_and_perf_leaves_nothing(error):
 
 
 def test_missing_debugfs_is_mounted_by_the_command():
-    """In a mount namespace of its own, so that no other test misses it."""
+    """In a separate mount namespace, so no other test misses it."""
     command = f"{PFDRIVE} doctor"
     before = f"umount --recursive --lazy /sys/kernel/debug; {command}"
     done = run("unshare", "--mount", "sh", "-c", before, check=False)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The commands of README.md, tutorial, examples and recipes print what the pages show.
+"""The commands in README.md, tutorial, examples and recipes print what the pages show.
 
-A command runs on the kernel that the page shows. Recipes take long: `make check-long` runs
-them, and `make check-recipes` those that need packages, in a lab that has these.
+A command runs on the kernel shown in the page. Recipes take long: `make check-long` runs them, and
+`make check-recipes` those requiring packages, in a lab with these packages.
 """
 import pathlib
 import subprocess
@@ -32,7 +32,7 @@ def marks(page, steps):
     elif "/recipes/" in page.name:
         yield pytest.mark.long
     elif page.name.startswith("Documentation/recipes/"):
-        yield pytest.mark.long          # together they take some minutes of a VM
+        yield pytest.mark.long          # together they take some VM minutes
     if "--deterministic" in page.lab:
         yield pytest.mark.deterministic
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive run --record: the report of a drive's recording equals the report of the drive."""
+"""pfdrive run --record: the report from a drive's recording equals the drive's report."""
 import json
 import shlex
 import signal
@@ -11,7 +11,7 @@ import pytest
 import perfetto
 import pfstat
 
-PAGES = 256     # pages of small_file
+PAGES = 256     # small_file's pages
 
 
 @pytest.fixture(name="recording")
@@ -26,7 +26,7 @@ def drive(small_file, recording, *options):
 
 @pytest.fixture(name="made", scope="module")
 def fixture_made(tmp_path_factory):
-    """(FILE, recording, report of the drive): made once for the tests that read it."""
+    """(FILE, recording, drive report): made once for the tests reading it."""
     pfstat.load()
     path = pfstat.make_file(pfstat.DISK / "driven", PAGES * pfstat.PAGE)
     pfstat.drop_cache()

@@ -45,7 +45,7 @@ def test_counts_add_up(name):
     assert rusage["minflt"] + rusage["majflt"] == PAGES
     assert rusage["majflt"] == result["retried"]
     assert counts["around"] == counts["pass"] == counts["error"] == counts["mkwrite"] == 0
-    # Of getrusage(2), handle_mm_fault(), perf's counters and the records.
+    # From getrusage(2), handle_mm_fault(), perf's counters and the records.
     assert result["ledger"]["unexplained"] == 0, result["ledger"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Events of the eBPF programs for workloads whose faults, requests and tasks are known."""
+"""eBPF program events for workloads with known faults, requests and tasks."""
 import collections
 import contextlib
 import json
@@ -21,7 +21,7 @@ OUT = pathlib.Path("/tmp/events.json")
 PAGES = 512
 SIZE = PAGES * pfstat.PAGE
 AROUND = 65536 // pfstat.PAGE   # pages that fault-around maps at once, the kernel's default
-RING = max(8192, pfstat.PAGE)   # bytes of a small ring of events
+RING = max(8192, pfstat.PAGE)   # bytes in a small event ring
 
 USER, KERNEL, GUP = range(3)
 MINOR, MAJOR, RETRY, ERROR = range(4)
@@ -35,7 +35,7 @@ SWAP_OUT = 13   # the bit of this hook
 
 
 class Dump:
-    """The events of one command, and all counts."""
+    """One command's events, and all counts."""
 
     def __init__(self, *command, options=(), without=(), closes=True):
         mask = sum(1 << HOOKS.index(hook) for hook in without)
@@ -47,7 +47,7 @@ class Dump:
         self.received, self.lost = self.facts["counts"][1:3]
         assert self.received == self.facts["received"] == len(lines)
         assert self.facts["counts"][0] == len(self.of("off_cpu"))
-        # A program that the kernel skipped could not remove its entry.
+        # A program skipped by the kernel could not remove the entry.
         assert sum(self.facts["left"].values()) <= self.facts["skipped"], self.facts["left"]
         if closes:
             assert self.lost == 0, f"{self.facts['skipped']} of them by a program left out"
@@ -60,7 +60,7 @@ class Dump:
         return {hook for n, hook in enumerate(HOOKS) if self.facts["hooks"] >> n & 1}
 
     def counted(self, kind=None, origin=None, outcome=None):
-        """Number of faults in the map `faults`."""
+        """Fault count in the map `faults`."""
         return sum(count for k, o, r, count, _ in self.facts["faults"]
                    if kind in (None, k) and origin in (None, o) and outcome in (None, r))
 
@@ -69,7 +69,7 @@ class Dump:
 
 
 def within(faults, address, pages=PAGES):
-    """Faults in a range of memory: the outcome of each page, without retries."""
+    """Faults in a memory range: each page's outcome, without retries."""
     return [fault for fault in faults if fault["outcome"] != RETRY and
             address <= fault["address"] < address + pages * pfstat.PAGE]
 
@@ -102,7 +102,7 @@ def write_each(data):
 
 
 def python(script, *arguments, status=0, **kwargs):
-    """Runs a Python program that may print the address of its memory(); returns the events and that
+    """Runs a Python program that may print the memory() address. Returns the events and this
     address."""
     dump = Dump("python3", "-c", PYTHON + script, *arguments, **kwargs)
     assert dump.facts["status"] == status
@@ -145,12 +145,12 @@ def test_eight_threads_that_read_one_file_lose_no_fault(file, options):
             assert pfstat.may_skip(), dump.facts["misses"]
             assert pfstat.may_skip_faults() or not [
                 name for name in dump.facts["misses"] if name.startswith(NEVER_SKIPPED)]
-        # With records of calls, a fault without a call is a record, too.
+        # With call records, a fault without a call is a record, too.
         assert dump.of("call" if options else "fault") and dump.of("off_cpu")
 
 
 def gaps_of(dump):
-    """The growth of each thread's total off-CPU time that no event explains."""
+    """The growth of each thread's total off-CPU time not explained by an event."""
     total, gaps = collections.Counter(), collections.Counter()
     # Two drains may overlap by a short time when a thread moves to another CPU.
     for event in sorted(dump.of("off_cpu"), key=lambda event: event["ns"]):
@@ -214,7 +214,7 @@ os.wait()
 
 
 def test_two_threads_with_one_map_slot_are_both_recorded():
-    """In the map in_fault; the later thread uses in_fault_more. Both fault repeatedly."""
+    """In the map in_fault. The later thread uses in_fault_more. Both fault repeatedly."""
     places = 4096
     dump, address = python(f"""
 data = memory()
@@ -267,7 +267,7 @@ def test_faults_of_a_cold_file_are_major(file):
     assert [f["pgoff"] for f in faults] == sorted(f["pgoff"] for f in faults)
     outcomes = collections.Counter(f["outcome"] for f in faults)
     assert outcomes[MAJOR] >= 1 and outcomes[ERROR] == 0
-    # Only the retry shows whether a fault is major; a fault that ends has no retry.
+    # Only the retry shows whether a fault is major, and a fault that ends has no retry.
     assert outcomes[RETRY] >= outcomes[MAJOR]
     # One instruction reads all of them.
     assert len({f["ip"] for f in faults}) == 1
@@ -357,7 +357,8 @@ def offset_of(request):
 
 
 def are_whole(requests, length):
-    """Whether the requests have each byte of the file once; `length` is the name of theirs."""
+    """Whether the requests have each byte of the file once. `length` is the name of the requests'
+    length field."""
     ends = [0] + [offset_of(request) + request[length]
                   for request in sorted(requests, key=offset_of)]
     return ends[-1] == SIZE and ends[:-1] == sorted(map(offset_of, requests))
@@ -411,7 +412,7 @@ def disk_of_latency(latency):
 
 
 def device_time(latency):
-    """The median device time of a hundred direct reads of one page."""
+    """The median device time for a hundred direct one-page reads."""
     with disk_of_latency(latency) as node:
         number = os.stat(node).st_rdev
         dump, _ = python("""
@@ -485,21 +486,21 @@ def test_off_cpu_intervals_are_in_order(file):
         else:
             assert stay["flags"] & WOKEN
             assert stay["off_ns"] <= stay["woken_ns"] <= stay["ns"]
-    # The exit of each child wakes its parent.
+    # Each child's exit wakes the parent.
     children = {event["tid"] for event in dump.tasks(FORK)}
     assert len({s["waker"] for s in stays} & children) >= 10
 
 
 @pytest.mark.deterministic
 def test_a_cold_read_sleeps_for_the_disk(file):
-    """In io_schedule(), until an interrupt, while a request of the thread was in flight."""
+    """In io_schedule(), until an interrupt, while the thread's request was in flight."""
     dump = Dump(WORKLOAD, "now", file)
     waits = [s for s in dump.of("off_cpu") if s["flags"] & IOWAIT]
     assert waits
     for stay in waits:
         assert stay["state"] & 2 and stay["waker"] == 0
         done = [b["ns"] for b in dump.of("block") if b["insert_ns"] < stay["off_ns"] < b["ns"]]
-        # The completion wakes the thread; a few instructions lie in between.
+        # The completion wakes the thread. A few instructions lie in between.
         assert any(0 <= stay["woken_ns"] - ns < 20_000 for ns in done)
 
 
@@ -537,8 +538,9 @@ def test_children_are_followed(file):
 
 @pytest.mark.parametrize("program", ["server", "apart"])
 def test_no_event_precedes_the_fork_or_follows_the_exit(program, file):
-    # On a kernel with full preemption (7.x), a program can be preempted; when another of the 20
-    # threads runs on that CPU in the meantime, the kernel skips the program for it.
+    # On a kernel with full preemption (7.x), a program can be preempted. If another of the 20
+    # threads runs on the same CPU in the meantime, the kernel skips the program for the other
+    # thread.
     dump = Dump(WORKLOAD, program, file, 20, closes=False)
     assert dump.lost == dump.facts["skipped"]
     begins = {event["tid"]: event["ns"] for event in dump.tasks(FORK)}
@@ -585,7 +587,7 @@ def test_children_can_be_excluded(file):
 
 
 def test_exec_of_another_thread_keeps_the_process_id():
-    """The process keeps the id of its first thread, and the other thread continues."""
+    """The process keeps the first thread's id, and the other thread continues."""
     dump, _ = python("""
 thread = threading.Thread(target=os.execvp, args=("sleep", ["sleep", "0.2"]))
 thread.start()
@@ -609,7 +611,7 @@ os.kill(os.getpid(), 9)
 
 
 def test_a_fault_during_exit_is_reported_and_leaves_nothing():
-    """The kernel walks the list of robust futexes when a thread releases its memory."""
+    """The kernel walks the list of robust futexes when a thread releases memory."""
     dump, address = python(f"""
 data = memory()
 sys.stdout.flush()
@@ -653,7 +655,7 @@ def test_missing_hooks_affect_only_their_own_events(without, left, file):
         assert dump.counted("cow") == 0
         assert dump.counted("anon") >= 200 and dump.counted("file") > 0
     cold = Dump("cat", file, without=without)
-    # cat waits for the disk, whereas a parent may find that its child has exited already.
+    # cat waits for the disk, whereas a parent may find the child already exited.
     woken = {bool(s["flags"] & WOKEN) for s in cold.of("off_cpu")
              if not s["flags"] & PREEMPTED}
     assert woken == {"wakeup" in left}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The five experiments of the page-fault study, in instruction time: their counts add up."""
+"""The five experiments from the page-fault study, in instruction time: the counts add up."""
 import functools
 import json
 
@@ -53,8 +53,8 @@ def test_counts_add_up(name):
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_major_faults_are_those_of_the_disk(name):
-    """A fault that completes with TRIED counts as major. Until 6.3 each retry carries it. Since then
-    a fault that meets a mark is begun again without it, under the lock of all mappings."""
+    """A fault completing with TRIED counts as major. Until 6.3 each retry carries it. Since then a
+    fault meeting a mark starts again without TRIED, under the lock of all mappings."""
     result = experiment(name)
     marks = count(result, "readahead") + count(result, "wait") if pfstat.KERNEL >= (6, 4) else 0
     assert result["rusage"]["majflt"] == result["retried"] - marks
@@ -113,8 +113,8 @@ def test_fault_around_maps_all_pages_read():
 
 @pytest.mark.parametrize("name", ["random-cold", "stride-256K"])
 def test_a_second_run_counts_the_same(name):
-    """Within one boot; tools/check compares two boots. A tick may let one fault of ten thousand
-    find a page of the thread's own read-ahead in flight."""
+    """Within one boot. tools/check compares two boots. A tick may let one fault in ten thousand
+    find a page from the thread's own read-ahead in flight."""
     first, second = experiment(name), experiment(name, run=1)
     for class_name in CLASSES:
         assert abs(count(first, class_name) - count(second, class_name)) <= \
@@ -122,12 +122,12 @@ def test_a_second_run_counts_the_same(name):
 
 
 def test_read_ahead_rule_predicts_each_count(tmp_path):
-    """The index page of the demo compares these runs with a model of the kernel's rule."""
+    """The demo's index page compares these runs with a model of the kernel's rule."""
     for name in EXPERIMENTS:
         (tmp_path / f"{name}.json").write_text(json.dumps(experiment(name)))
     page = pfstat.run(pfstat.PFBENCH, "faults", tmp_path).stdout
-    # The rule has no time. A read-ahead of 128 KiB has 32 pages of 4 KiB, whose faults take as long
-    # as its read; a fault may meet the last of fewer pages before they are read.
+    # The rule has no time. A 128 KiB read-ahead has 32 pages of 4 KiB, whose faults take as long as
+    # the read. With fewer pages a fault may meet the last one before it is read.
     waits = [count(experiment(name), "wait") for name in EXPERIMENTS]
     assert pfstat.PAGE > 4096 or not any(waits)
     assert "not explained" not in page

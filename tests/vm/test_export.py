@@ -21,7 +21,7 @@ SAMPLE = re.compile(r'([a-z_]+)\{([a-z]+)="((?:[^"\\\n]|\\.)*)"(?:,([a-z]+)="([a
 
 def parse(text, wanted=None):
     """
-    The samples of a target, or of the only one, by name and second label. Each sample of the file
+    The samples for a target, or for the only one, by name and second label. Each sample in the file
     has a family before it, and is there once.
     """
     lines = text.splitlines()
@@ -68,7 +68,7 @@ def test_the_last_file_has_all_faults_of_a_command(tmp_path):
     assert 0 < samples["pfstat_stalled_seconds_total", None] <= samples[
         "pfstat_watched_seconds_total", None]
     assert samples["pfstat_exporter_cpu_seconds_total", None] > 0
-    # The collector of the node exporter is another user.
+    # The node exporter's collector is another user.
     assert metrics.stat().st_mode & 0o777 == 0o644
     assert [entry.name for entry in tmp_path.iterdir()] == ["pfstat.prom"]
 
@@ -84,7 +84,7 @@ def test_each_cgroup_below_the_watched_one_has_its_own_counters(tmp_path):
         start += f"sh -c 'echo $$ >{group / name}/cgroup.procs; exec python3 {tmp_path}/{name}.py'; "
         (tmp_path / f"{name}.py").write_text(READ_ALL.format(path=path, pages=number * PAGES))
         pfstat.evict(path)
-    pfstat.run("python3", "-c", "import mmap")      # its own files are in memory
+    pfstat.run("python3", "-c", "import mmap")      # python3's own files are in memory
     with subprocess.Popen(["sh", "-c", start + "read end"], stdin=subprocess.PIPE) as shell:
         (group / "cgroup.procs").write_text(str(shell.pid))
         with subprocess.Popen([pfstat.PFDRIVE, "export", "--openmetrics", metrics, "-i", "0.2",
@@ -112,6 +112,6 @@ def test_each_cgroup_below_the_watched_one_has_its_own_counters(tmp_path):
             total(samples, "pfstat_fault_part_seconds_total"), abs=1e-6)
         assert 0 < samples["pfstat_stalled_seconds_total", None]
     assert whole["pfstat_watched_seconds_total", None] > 0
-    # The shell's own. Those of a child before its move may count in either group.
+    # The shell's own. A child's counts from before the move may be in either group.
     assert total(whole, "pfstat_faults_total") > 0, text
     assert "(unknown)" not in text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""eBPF alone records the same calls of file operations as the module."""
+"""eBPF alone records the same file operation calls as the module."""
 import collections
 import json
 import os
@@ -13,7 +13,7 @@ import pfstat
 
 MIB = 1 << 20
 AROUND = pathlib.Path("/sys/kernel/debug/fault_around_bytes")
-# A frame is unknown to eBPF; the durations contain a part of each source's own.
+# A frame is unknown to eBPF. The durations contain a part of each source's own.
 SAME = ("op", "class", "address", "pgoff", "dev", "inode", "result", "order")
 WRITE = 1
 
@@ -58,7 +58,7 @@ def test_experiment_has_the_same_counts_without_the_module(name, single_pages):
     assert bpf["calls"] == module["calls"] == sum(counts(bpf).values())
     assert bpf["faults"] == module["faults"]
     assert bpf["ledger"]["unexplained"] == 0, bpf["ledger"]
-    # Whether a read is still in flight when its page is touched depends on the pace.
+    # Whether a read is still in flight when the page is touched depends on the pace.
     met = [counts(result).get("wait", 0) + counts(result).get("readahead", 0)
            for result in (module, bpf)]
     assert met[0] == met[1]
@@ -67,7 +67,7 @@ def test_experiment_has_the_same_counts_without_the_module(name, single_pages):
 
 
 def dump(recording):
-    """The records of a recording, as pfstat.log() returns those of the module."""
+    """A recording's records, in the form of pfstat.log() for the module's."""
     lines = subprocess.run([pfstat.BUILD / "records_dump", recording], check=True, text=True,
                            stdout=subprocess.PIPE).stdout.splitlines()
     names = lines[0].lstrip("# ").split()
@@ -99,7 +99,7 @@ def is_within(inner, outer):
 
 
 def differences(module, bpf):
-    """The calls of both sources, thread by thread; one source's call encloses the other's."""
+    """Both sources' calls, thread by thread. One source's call encloses the other's."""
     assert module.keys() == bpf.keys()
     for tid, calls in module.items():
         assert len(calls) == len(bpf[tid]), (tid, calls[0], len(calls), len(bpf[tid]))
@@ -115,7 +115,8 @@ def differences(module, bpf):
                 yield "facts", of_module, of_bpf
 
 
-# Threads, fork, execve, strides, shared and private writes, two writers at a time; then a truncation.
+# Threads, fork, execve, strides, shared and private writes, two writers at a time, then a
+# truncation.
 PROGRAM = """
 cold() { sync; echo 3 > /proc/sys/vm/drop_caches; }
 cold; $workload same $file 8
@@ -132,7 +133,7 @@ cold; $touch $file read 5 cut=2 5 0
 
 
 def both(tmp_path, path, program=PROGRAM):
-    """All calls that both sources recorded of one run of a program of the shell."""
+    """All calls recorded by both sources for one run of a shell program."""
     recording = tmp_path / "run.pfs"
     words = {"file": path, "workload": pfstat.BUILD / "workload",
              "touch": pfstat.BUILD / "touch_pages"}
@@ -154,7 +155,7 @@ def both(tmp_path, path, program=PROGRAM):
     return records, dump(recording)
 
 
-# Only the module records calls of these operations.
+# Only the module records calls to these operations.
 OF_MODULE = ("huge_fault", "pfn_mkwrite")
 
 
@@ -177,7 +178,7 @@ def is_race(name, of_module, of_bpf):
 
 
 def compare(tmp_path, path, *others, program=PROGRAM):
-    """The module's calls of these files, if both sources recorded the same."""
+    """The module's calls for these files, if both sources recorded the same."""
     recorded = both(tmp_path, path, program)
     inodes = {os.stat(file).st_ino for file in (path, *others)}
     module, bpf = ([record for record in records if record["inode"] in inodes]
@@ -235,7 +236,7 @@ def test_both_sources_record_the_same_calls_of_an_overlay(tmp_path):
 
 
 def faults_of(recording, path, name):
-    """The faults of a file in a recording that have this class."""
+    """A file's faults in a recording, with this class."""
     lines = pfstat.run(pfstat.PFDRIVE, "report", "-f", "faults-jsonl", recording).stdout
     rows = map(json.loads, lines.splitlines())
     return [row for row in rows if row["file"] == str(path) and row["class"] == name]
@@ -244,7 +245,7 @@ def faults_of(recording, path, name):
 @pytest.mark.needs(filesystems.has_persistent_memory(),
                    "memory that is taken for persistent: tools/lab run --pmem")
 def test_both_sources_count_the_same_faults_of_dax(tmp_path):
-    """A fault that maps a huge page leaves no record with eBPF, and is counted by its kind."""
+    """A fault mapping a huge page leaves no record with eBPF, and is counted by kind."""
     with filesystems.dax() as place:
         path = place.folder / "both"
         path.write_bytes(b"".join(map(filesystems.page_of, range(1024))))

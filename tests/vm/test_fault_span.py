@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The record of the last call in each handle_mm_fault() has the time of that function, from the
-module and from eBPF alike."""
+"""The last call's record in each handle_mm_fault() has the function's time, from the module and
+from eBPF alike."""
 import collections
 
 import pytest
@@ -29,7 +29,7 @@ def fixture_file():
 
 
 def records_of(source, file, *command):
-    """All records of the calls on the file, in the order of a thread."""
+    """All records of calls on the file, in thread order."""
     result, _ = pfstat.record(*command, options=("--source", source, "-o", RECORDING))
     pfstat.assert_nothing_lost(result)
     lines = pfstat.run(pfstat.BUILD / "records_dump", RECORDING).stdout.splitlines()
@@ -63,8 +63,8 @@ def assert_whole(records):
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("what", ["shared", "private", "copy"])
 def test_the_last_call_has_the_time_of_the_fault(what, source, file):
-    """Cold reads with a retry, fault-around, and then writes: of a shared mapping with page_mkwrite,
-    of a private one with a copy."""
+    """Cold reads with a retry, fault-around, and then writes: to a shared mapping with
+    page_mkwrite, to a private one with a copy."""
     records = records_of(source, file, RARE, what, file)
     assert len(records) >= PAGES // 16
     assert_whole(records)

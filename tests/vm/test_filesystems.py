@@ -24,7 +24,7 @@ SEQUENTIAL = list(range(PAGES))
 RANDOM = random.Random(7).sample(SEQUENTIAL, PAGES)
 
 
-# Those with a device of the test's own; those of them that report their block addresses.
+# Those with the test's own device, and among them those reporting their block addresses.
 WITH_DEVICE = [name for name in filesystems.here() if name != "nfs"]
 SAY_WHERE = [name for name in WITH_DEVICE if name in ("ext4", "xfs")]
 
@@ -41,18 +41,18 @@ def fixture_cold(place):
 
 
 def mkwrites_alone(records):
-    """The calls that are a fault of their own, because the page was mapped for reading before."""
+    """The calls forming a fault of their own, because the page was mapped for reading before."""
     return [r for before, r in zip([None] + records, records) if r["op"] == "page_mkwrite"
             and not (before and before["op"] == "fault" and before["pgoff"] == r["pgoff"])]
 
 
 def closes(touched, path):
-    """Checks the identities that hold on any file system. Returns the faults that were solved."""
+    """Checks the identities valid on any file system. Returns the solved faults."""
     head, records = touched.head, touched.records
     assert head == {"records": len(records), "here": len(records), "lost": 0}
     assert touched.stats["calls"] == len(records)
     assert {r["inode"] for r in records} == {os.stat(path).st_ino}
-    # These calls returned without the page; others mapped it.
+    # These calls returned without the page. Others mapped it.
     retried = [r for r in records if r["result"] & RETRY]
     assert {r["class"] for r in retried} <= {"disk", "wait", "readahead", "lock"}
     apart = pfstat.classes(records)
@@ -61,7 +61,7 @@ def closes(touched, path):
     assert len(retried) + len(solved) + apart["pass"] + apart["error"] + apart["mkwrite"] == \
         len(records)
     assert {r["earlier_ns"] for r in records} - {0} <= {r["start_ns"] for r in records}
-    # The kernel's own count of the same faults, and its count of the major ones.
+    # The kernel's own count for the same faults, and the kernel's major fault count.
     major = [r for r in solved if r["result"] & MAJOR or r["flags"] & TRIED]
     minor = len(solved) - len(major) + len(mkwrites_alone(records))
     assert (touched.minor, touched.major) == (minor, len(major))
@@ -74,16 +74,16 @@ def test_counts_of_a_cold_file_add_up(place, cold, steps):
     assert touched.values() == {page: value_of(page) for page in steps}
     solved = closes(touched, cold)
     assert pfstat.classes(touched.records)["disk"] >= 1
-    # The kernel first tries a huge page on xfs, except on 6.1; xfs has none.
+    # The kernel first tries a huge page on xfs, except on 6.1. xfs has none.
     assert {r["op"] for r in touched.records if r["class"] != "pass"} == {"fault"}
-    # Every page was mapped by its own fault or with the folio of another page; none twice.
+    # Every page was mapped by the page's own fault or with another page's folio, none twice.
     assert sorted(page for r in solved for page in mapped_by(r)) == SEQUENTIAL
     assert pfstat.hooked() == 0
     assert filesystems.resident(cold) == PAGES
 
 
 def test_a_record_has_the_pages_that_its_fault_mapped(place, cold):
-    """Checked against the page tables: one page, or all of a large folio."""
+    """Checked against the page tables: one page, or a whole large folio."""
     there = set()
     pfstat.warm(cold)       # read in order, so that the folios become as large as possible
     with Mapping(cold) as mapping, Session("fault_around off") as session:
@@ -115,7 +115,7 @@ def test_a_warm_file_is_not_read(place, cold):
 
 
 def test_unmounts_at_once_after_stop(place, cold):
-    """Neither the file nor the file system nor its module is held."""
+    """The file, the file system and the file system module are not held."""
     with Session("fault_around off") as session:
         with Mapping(cold) as mapping:
             session.command(f"file {mapping.fd()}")
@@ -199,7 +199,7 @@ def test_holes_read_as_zeros_and_are_filled_by_writes(place):
 
 @pytest.mark.parametrize("place", WITH_DEVICE, indirect=True, scope="module")
 def test_device_errors_are_recorded_and_passed_on(place, cold):
-    """Cached pages still work, others give SIGBUS, as without pfstat; afterwards all pages work
+    """Cached pages still work, others give SIGBUS, as without pfstat. Afterwards all pages work
     again."""
     with open(cold, "rb") as file:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
@@ -238,7 +238,7 @@ def test_page_whose_first_read_failed_is_a_disk_fault(place, cold):
 
 @pytest.mark.parametrize("place", SAY_WHERE, indirect=True, scope="module")
 def test_one_bad_page_does_not_affect_others(place, cold):
-    """The read of its neighbours fails with it and is repeated for each folio."""
+    """The neighbours' read fails with it and is repeated for each folio."""
     with place.failing(*filesystems.blocks_of(cold, 70)):
         touched = touch(cold, "read", SEQUENTIAL)
     bad = [page for page, *_ in touched.signals()]
@@ -267,7 +267,7 @@ def test_processes_that_map_a_file_are_found(cold):
 
 
 def readahead_of(place):
-    """From sysfs; btrfs has its own read-ahead, NFS has no device."""
+    """From sysfs. btrfs has its own read-ahead, NFS has no device."""
     if place.name == "overlay":
         return None
     if place.name == "btrfs":
@@ -293,12 +293,13 @@ def test_pfdrive_works_from_end_to_end(place, cold, around):
     assert result["pages_touched"] == PAGES
     assert result["calls"] == sum(c["count"] for c in result["classes"].values())
     assert result["rusage"]["minflt"] + result["rusage"]["majflt"] == result["faults"]
-    if around == "off":     # the number of pages that fault-around maps is not reported
+    if around == "off":     # the number of pages mapped by fault-around is not reported
         assert sum(c["pages"] or 0 for c in result["parts"]["classes"].values()) == PAGES
 
 
 def test_huge_faults_are_passed_on(place):
-    """The kernel first tries a huge page on XFS, which has none; 6.1 and other file systems do not.
+    """The kernel first tries a huge page on XFS, which has none. 6.1 and other file systems do not
+    try.
     """
     path = place.file("large", 1024)
     pfstat.warm(path)

@@ -2,8 +2,8 @@
 """Arbitrary operations on the module's files, in any order and from several processes: the kernel
 logs no problem, no process reads wrong data, and the recorder works afterwards.
 
---operations and --seed set the number and repeat a run; see fuzz_debugfs.c. A long run consists of
-chunks, each with a seed of its own, which is printed: the recorder must work after each.
+--operations and --seed set the number and repeat a run: see fuzz_debugfs.c. A long run consists of
+chunks, each with a separate seed, which is printed: the recorder must work after each.
 """
 import pathlib
 import random
@@ -19,7 +19,7 @@ RCU_EXPEDITED = pathlib.Path("/sys/kernel/rcu_expedited")
 
 
 def fuzz(file, operations, seed):
-    """The output of the fuzzer, and its speed."""
+    """The fuzzer's output and speed."""
     begun = time.monotonic()
     result = subprocess.run([str(pfstat.BUILD / "fuzz_debugfs"), file, str(operations), str(seed)],
                             text=True, capture_output=True, check=False,
@@ -53,7 +53,7 @@ def test_the_files_survive_arbitrary_operations(pytestconfig, capsys, kernel_log
                 print(f"\n{said}", end="", flush=True)
             the_recorder_works(file)
             kmsg.assert_no_trouble(kernel_log())
-            # A session waits for several of RCU's grace periods; the sessions so far are enough.
+            # A session waits for several RCU grace periods. The sessions so far are enough.
             RCU_EXPEDITED.write_text("1")
     finally:
         RCU_EXPEDITED.write_text("0")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A call that does not sleep writes no shared cache line and allocates only its record. A fault
+"""A call which does not sleep writes no shared cache line and allocates only the record. A fault
 takes the documented number of instructions."""
 import json
 import mmap
@@ -37,7 +37,7 @@ def shared_stores(function):
 
 
 def test_a_call_that_does_not_sleep_writes_no_shared_cache_line():
-    """By the machine code of this kernel's module, along all its paths."""
+    """By the machine code of this kernel's module, along all paths."""
     for wrapper in ("pfstat_fault_fast", "pfstat_map_pages_fast"):
         assert len(stores_of(pfstat.MODULE, wrapper)) > 20
         assert shared_stores(wrapper) == []
@@ -68,7 +68,7 @@ def test_calls_stay_on_the_fast_path_with_each_clock_source(small_file, clock_so
 
 
 def instructions(figures):
-    """Of the thread, per warm fault, by row."""
+    """The thread's count, per warm fault, by row."""
     return {row["name"]: row["thread_instructions"] for row in figures["rows"]
             if "thread_instructions" in row}
 
@@ -109,7 +109,7 @@ def test_stats_report_the_memory_of_the_module():
 
 
 def test_a_mapping_and_a_thread_take_no_memory(small_file):
-    """After the first mapping of a file system type, which allocates a shadow."""
+    """After the first mapping from a file system type, which allocates a shadow."""
     with open(small_file, "rb") as file, pfstat.Session() as session:
         session.command(f"pid {os.getpid()}")
         maps = [mmap.mmap(file.fileno(), PAGE, prot=mmap.PROT_READ)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A target hangs in a fault on a frozen file system; every command still returns."""
+"""A target hangs in a fault on a frozen file system, but every command still returns."""
 import contextlib
 import errno
 import os
@@ -15,9 +15,9 @@ from pfstat import Workload
 
 CONTROL = pfstat.DEBUGFS / "control"
 
-# Maps a file, reads a page of it, and on a line of input writes to another page. A second thread
-# waits for a byte of another pipe, and then changes the mapping; that needs the locks of the memory
-# map for writing.
+# Maps a file, reads one page, and on an input line writes to another page. A second thread waits
+# for a byte from another pipe, and then changes the mapping, which needs the memory map's locks for
+# writing.
 WRITER = """
 import ctypes, mmap, os, sys, threading
 fd = os.open(sys.argv[1], os.O_RDWR)
@@ -89,12 +89,12 @@ class Writer:
         self.process.stdin.flush()
 
     def hang(self):
-        """Lets it write; the file system is frozen, so it sleeps in ->page_mkwrite()."""
+        """Lets it write. The file system is frozen, so it sleeps in ->page_mkwrite()."""
         self.go()
         pfstat.wait_until(lambda: state(self.pid) == "D")
 
     def change_mapping(self):
-        """Its second thread waits for the first, and all readers wait behind it."""
+        """The second thread waits for the first, and all readers wait behind it."""
         os.write(self.change, b"x")
         tasks = pathlib.Path(f"/proc/{self.pid}/task")
         pfstat.wait_until(lambda: [state(f"{self.pid}/task/{task.name}")
@@ -113,7 +113,7 @@ def state(pid):
 
 
 def shell(line):
-    """Runs a line in another process, which may hang forever; returns (status, output)."""
+    """Runs a line in another process, which may hang forever. Returns (status, output)."""
     process = subprocess.Popen(["sh", "-c", line], stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True)
     pfstat.wait_until(lambda: process.poll() is not None, 60)
@@ -127,7 +127,7 @@ def works(line):
 
 
 def all_return(pid):
-    """The commands of ps, top and an administrator."""
+    """The commands run by ps, top and an administrator."""
     works(f"cat /proc/{pid}/cmdline /proc/{pid}/maps > /dev/null")
     works(f"cat {pfstat.DEBUGFS}/stats {pfstat.DEBUGFS}/log > /dev/null")
     return works(f"cat {pfstat.DEBUGFS}/targets")
@@ -139,7 +139,7 @@ def is_in_use():
 
 
 def assert_unloads():
-    """After the thaw has reached the target; until then rmmod is refused."""
+    """After the thaw has reached the target. Until then rmmod is refused."""
     pfstat.wait_until(lambda: pfstat.run("rmmod", "pfstat", check=False).returncode == 0)
     assert not pfstat.loaded()
 
@@ -198,7 +198,7 @@ def test_a_session_closes_while_its_target_hangs(folder):
 
 @pytest.mark.parametrize("fault_around", ["keep", "off"])
 def test_a_hanging_process_can_be_watched(folder, fault_around):
-    """The vm_ops of the mapping are replaced without a lock that the fault excludes."""
+    """The mapping's vm_ops are replaced without a lock excluding the fault."""
     writer = Writer(folder / "file")
     pfstat.control(f"fault_around {fault_around}")
     with frozen(folder):

@@ -24,7 +24,7 @@ FILES = ("control", "session", "log", "stats", "targets", "faults", "ring/cpu0")
 
 @pytest.fixture
 def target(small_file):
-    """A process that waits with one or two mappings, on a file system type of its own."""
+    """A waiting process with one or two mappings, on a separate file system type."""
     workload = Workload("fork", small_file)
     yield workload
     workload.kill()
@@ -47,7 +47,7 @@ def counts_are_exact(path):
 
 @pytest.mark.parametrize("parameters", (b"", b"self_test=1"))
 def test_failed_insmod_leaves_nothing(small_file, parameters):
-    """Loaded with all of its files, or not at all."""
+    """Loaded with all files, or not at all."""
     def check(err, _):
         assert pfstat.loaded() == (err == 0)
         assert pfstat.DEBUGFS.exists() == (err == 0)
@@ -120,7 +120,7 @@ def test_failed_faults_on_leaves_the_function_free():
     def begin():
         if sessions:
             sessions.pop().close()
-        pfstat.unload()     # its tables stay until then
+        pfstat.unload()     # the module's tables stay until then
         pfstat.load()
         sessions.append(Session())
 
@@ -137,7 +137,7 @@ def test_failed_faults_on_leaves_the_function_free():
 
 @pytest.mark.parametrize("command", ("follow {}",))
 def test_failed_first_target_leaves_nothing(command, target, small_file):
-    """With rings, probes and shadows: the complete start of a session."""
+    """With rings, probes and shadows: a session's complete start."""
     sizes = itertools.cycle(("8K", "12K"))      # existing rings are reused
     files, bounds = [], [0, 0]
 
@@ -157,7 +157,7 @@ def test_failed_first_target_leaves_nothing(command, target, small_file):
     def check(err, _):
         assert idle() == bool(err)
         if not err:
-            assert pfstat.hooked() > 3      # the program, its libraries, the file
+            assert pfstat.hooked() > 3      # the program, the libraries, the file
 
     assert failnth.each(bounds, lambda: os.write(files[0], line), check, begin) > 10
     os.close(files.pop())
@@ -191,7 +191,7 @@ def test_failed_further_target_changes_nothing(command, target, small_file):
 
 
 def test_failed_session_command_changes_nothing(small_file):
-    """A program's session file; a failed command leaves the session unchanged."""
+    """A program's session file. A failed command leaves the session unchanged."""
     pfstat.warm(small_file)
     with Mapping(small_file) as mapping:
         line = f"file {mapping.fd()}".encode()
@@ -208,7 +208,7 @@ def test_failed_session_command_changes_nothing(small_file):
             assert mapping.read(3) == 0x5a
 
         failnth.each(failnth.below_module(), lambda: os.write(sessions[0].fd, line), check, begin)
-        # All other allocations of the write.
+        # All other allocations for the write.
         failnth.each(failnth.EVERYWHERE, lambda: os.write(sessions[0].fd, line), check, begin)
         sessions.pop().close()
     assert counts_are_exact(small_file)
@@ -262,7 +262,7 @@ def test_failed_mmap_of_a_ring_leaves_nothing(target):
         assert len(mapped) == (err == 0)
         while mapped:
             header = (ctypes.c_uint32 * 2).from_address(mapped[0])
-            assert header[1] == 120         # bytes of a record
+            assert header[1] == 120         # bytes in a record
             pfstat.LIBC.munmap(ctypes.c_void_p(mapped.pop()), ctypes.c_size_t(2 * PAGE))
 
     assert failnth.each(failnth.EVERYWHERE, act, check) >= 2
@@ -272,7 +272,7 @@ def test_failed_mmap_of_a_ring_leaves_nothing(target):
 
 def test_a_fault_is_recorded_without_memory(small_file):
     """Below the wrapper the file system runs out of memory: read-ahead skips the page, or the
-    kernel lets the program retry. The program reads correct data, and each call has its record."""
+    kernel lets the program retry. The program reads correct data, and each call has a record."""
     with Mapping(small_file) as mapping:
         def begin():
             pfstat.LIBC.madvise(ctypes.c_void_p(mapping.address), ctypes.c_size_t(mapping.size),
@@ -314,7 +314,7 @@ def test_fork_of_a_target_is_followed_or_counted(small_file):
         assert head["records"] == len(records)
         assert len(records) == 512 or (failed and missed and 256 <= len(records) < 512)
     own.close()
-    assert nth > 2      # the child, its memory
+    assert nth > 2      # the child, the child's memory
 
 
 def arm(pid, nth):
@@ -332,7 +332,7 @@ def program_is_hooked(pid):
 
 
 def test_exec_of_a_target_is_hooked_or_counted(small_file):
-    """The new program is hooked from its first mapping on, possibly a moment later. Allocations of
+    """The new program is hooked from the first mapping on, possibly a moment later. Allocations by
     the kernel's own checks below the module may also fail, which does not matter."""
     missed = 0
     with failnth.counted(failnth.below_module()):

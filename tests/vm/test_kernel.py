@@ -12,7 +12,7 @@ TOP = pathlib.Path(__file__).parents[2]
 CHECK_PROBES = TOP / "tools/check-probes"
 
 
-PERCPU_MOST = 2048      # bytes; all modules together have 8 KiB (PERCPU_MODULE_RESERVE)
+PERCPU_MOST = 2048      # bytes (all modules together have 8 KiB: PERCPU_MODULE_RESERVE)
 
 
 def test_the_module_takes_little_of_the_static_memory_of_each_cpu():
@@ -119,7 +119,7 @@ SUITABLE = {f"CONFIG_{name}": "y" for name in
 
 
 def kbuild(version, *settings):
-    """What Kbuild says of a kernel, and the compiler's flags for main.c."""
+    """Kbuild's statements about a kernel, and the compiler's flags for main.c."""
     major, minor = version.split(".")
     # CC=false: this test must not run the compiler.
     result = subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The lab's guest, and the command lines that the tools of the lab accept or refuse."""
+"""The lab's guest, and the command lines accepted or refused by the lab's tools."""
 import collections
 import pathlib
 import re
@@ -11,7 +11,7 @@ import pfstat
 
 TOP = pathlib.Path(__file__).parents[2]
 
-# The part of the lab that tools/lab.d/vm.sh needs to pack COMMAND.
+# The lab part that tools/lab.d/vm.sh needs to pack COMMAND.
 PACK = """
 . tools/lab.d/common.sh; . tools/lab.d/vm.sh
 work=$1 kernel=6.12 disk_latency=1 swap=1M
@@ -69,7 +69,7 @@ def fixture_drawn(tmp_path_factory):
 
 
 def endings_of(folder):
-    """{NAME: {ending}} of the figures in a folder."""
+    """{NAME: {ending}} for the figures in a folder."""
     figures = collections.defaultdict(set)
     for path in folder.iterdir():
         figures[path.stem].add(path.suffix)
@@ -77,7 +77,7 @@ def endings_of(folder):
 
 
 def without_gnuplot(tmp_path, *words):
-    """The message of pfdrive if gnuplot is not in PATH."""
+    """pfdrive's message if gnuplot is not in PATH."""
     result = pfstat.run(pfstat.PFDRIVE, *words, env={"PATH": str(tmp_path)}, check=False)
     assert result.returncode == 1
     assert "apt-get install gnuplot-nox" in result.stderr and result.stderr.count("\n") == 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Faults that map many pages: a common ext4, with large folios if the kernel's ext4 has them.
-Counts of pages add up with and without them."""
+"""Faults mapping many pages: a common ext4, with large folios if the kernel's ext4 has them. Page
+counts add up with and without them."""
 import pytest
 
 import pfstat
@@ -20,7 +20,7 @@ def fixture_plain_file():
 
 
 def touched_in_order(path):
-    """The records of a process that reads each page once, and the frames of the pages."""
+    """The records of a process reading each page once, and the page frames."""
     with Mapping(path) as mapping:
         with Session("fault_around off", f"file {mapping.fd()}"):
             for page in range(PAGES):
@@ -42,13 +42,13 @@ def test_records_have_the_touched_page_and_its_folio_size(plain_file):
     assert {r["class"] for r in records} == {"long"}
     for record in records:
         assert record["pfn"] == frames[record["pgoff"]]
-        # The pages of a folio are contiguous.
+        # A folio's pages are contiguous.
         for page in mapped_by(record):
             assert frames[page] - frames[record["pgoff"]] == page - record["pgoff"]
 
 
 def test_every_page_is_mapped_by_one_fault_or_with_its_folio(plain_file):
-    """A folio is mapped in several pieces at most; no page lacks a fault that reports it."""
+    """A folio is mapped in several pieces at most, and no page lacks a fault reporting it."""
     pfstat.warm(plain_file)
     records, _ = touched_in_order(plain_file)
     assert {page for record in records for page in mapped_by(record)} == set(range(PAGES))

@@ -14,7 +14,7 @@ import pfstat
 pytestmark = pytest.mark.needs("CONFIG_SECURITY_LOCKDOWN_LSM" in pfstat.kernel_config(),
                                "a kernel that can be locked down")
 
-# Only the lab's debug kernel keeps its key in the folder that modules are built with.
+# Only the lab's debug kernel keeps the key in the folder for building modules.
 KBUILD = pathlib.Path("/lib/modules", os.uname().release, "build")
 KEY = KBUILD / "certs/signing_key.pem"
 LOCKDOWN = pathlib.Path("/sys/kernel/security/lockdown")
@@ -22,7 +22,7 @@ LOCKDOWN = pathlib.Path("/sys/kernel/security/lockdown")
 
 @pytest.fixture(autouse=True)
 def module():
-    """Without the cleanup of other tests, because debugfs is closed after the first of these."""
+    """Without the cleanup from other tests, because debugfs is closed after the first of these."""
     pfstat.load()
 
 
@@ -94,7 +94,7 @@ def test_confidentiality_leaves_the_module_without_ebpf(small_file):
     assert check_pfdrive_records(small_file, "--no-bpf")["syscalls"] is None
     with (pfstat.DEVICES / "session").open("rb", buffering=0) as session, \
             pytest.raises(PermissionError):
-        session.read(64)        # the address of a function
+        session.read(64)        # a function's address
 
     pfstat.unload()
     result = pfstat.run("insmod", pfstat.MODULE, check=False)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The advice and the read-ahead of mappings: at the end of a recording, when a mapping ends, and in
-the memory map."""
+"""The advice and the read-ahead for mappings: at the end of a recording, when a mapping ends, and
+in the memory map."""
 import mmap
 import os
 import pathlib
@@ -18,7 +18,7 @@ data.madvise(mmap.{advice})
 data[0], data[1 << 20]
 {end}
 """
-# Each half has an advice of its own: two VMAs, and one mapping.
+# Each half has its own advice: two VMAs, and one mapping.
 HALVES = """
 data.madvise(mmap.MADV_NORMAL)
 data.madvise(mmap.MADV_SEQUENTIAL, 0, 1 << 20)
@@ -31,7 +31,7 @@ def fixture_path():
 
 
 def readahead_bytes(path):
-    """The device's read_ahead_kb, from which the kernel takes that of a file that is opened."""
+    """The device's read_ahead_kb, from which the kernel takes the read-ahead for an opened file."""
     device = os.stat(path).st_dev
     folder = pathlib.Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}").resolve()
     return 1024 * int((folder / "queue/read_ahead_kb").read_text())

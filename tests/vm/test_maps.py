@@ -30,14 +30,14 @@ def parse(text):
 
 
 def run_script(script, *arguments):
-    """Mappings and counts of a python3, and the output before them."""
+    """A python3's mappings and counts, and the output before them."""
     out = pfstat.run(MAPS_DUMP, "run", sys.executable, "-S", "-c", script, *arguments).stdout
     said = [line for line in out.splitlines() if line.startswith("said ")]
     rest = "\n".join(line for line in out.splitlines() if not line.startswith("said "))
     return *parse(rest), [line.split()[1:] for line in said]
 
 
-# A mapping of pages 3 to 7 of the file, and the time of its creation.
+# A mapping for pages 3 to 7 of the file, and the creation time.
 MAP_ONCE = """
 import ctypes, mmap, os, sys, threading, time
 libc = ctypes.CDLL(None)
@@ -73,7 +73,7 @@ def test_a_mapping_has_path_address_and_inode(small_file):
     assert_is(ours, said[0], small_file)
     assert [m.ns for m in maps] == sorted(m.ns for m in maps)
     assert counts["lost"] == [0]
-    # The program and its C library, as mapped by the kernel and the dynamic linker.
+    # The program and the C library, as mapped by the kernel and the dynamic linker.
     assert any(m.path == os.path.realpath(sys.executable) for m in maps)
     assert any("/libc.so" in m.path and m.prot & mmap.PROT_EXEC for m in maps)
     assert any(m.path == "//anon" and m.inode == 0 for m in maps)
@@ -138,7 +138,7 @@ class Attached:
 
 
 def test_lost_mappings_are_counted(small_file):
-    """The buffer is not drained while maps_dump is stopped; lost events are reported as a number.
+    """The buffer is not drained while maps_dump is stopped. Lost events are reported as a number.
     """
     attached = Attached(os.getpid())
     attached.process.send_signal(signal.SIGSTOP)
@@ -154,7 +154,7 @@ def test_lost_mappings_are_counted(small_file):
     assert 0 <= told + counts["lost"][0] - 10000 < 100
 
 
-# Waits; then touches anonymous pages in old threads, a new thread and a child, and pages of a file.
+# Waits. Then touches anonymous pages in old threads, a new thread and a child, and file pages.
 WORK = """
 import mmap, os, sys, threading
 go = threading.Event()
@@ -220,7 +220,7 @@ def test_counts_of_a_running_process_equal_the_kernels(worker):
     counts = attached.finish()[1]
     faults, minor, major = counts["perf"]
     assert [minor, major] == counts["proc"]
-    # 3 threads with 100 pages, one with 200; and a file outside the page cache.
+    # 3 threads with 100 pages, one with 200, and a file outside the page cache.
     assert minor >= 500 and major >= 1
     assert minor + major <= faults
 

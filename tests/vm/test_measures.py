@@ -18,7 +18,7 @@ def usage(result, name):
 
 
 def check_reasons(result):
-    """A difference without a reason is a bug of the instrument."""
+    """A difference without a reason is a bug in the instrument."""
     for name, line in result["usage"].items():
         if line["rusage"] is None or line["ebpf"] is None:
             assert line["difference"] is None, name
@@ -65,12 +65,12 @@ def test_cpu_time_is_the_elapsed_time_less_off_cpu_time(small_file):
     result = pfstat.drive("--pattern", "sequential", small_file)
     cpu = usage(result, "cpu_us")
     assert 0 < cpu["ebpf"] <= result["elapsed_ns"] / 1000
-    # Ticks of 4 ms at both ends.
+    # 4 ms ticks at both ends.
     assert abs(cpu["difference"]) < 8000 + 0.2 * cpu["ebpf"]
 
 
 def test_oublock_counts_dirty_pages_before_they_are_written(tmp_path):
-    """oublock counts pages made dirty; they have not been written when the program ends."""
+    """oublock counts pages made dirty. They have not been written when the program ends."""
     target = pfstat.DISK / "written"
     target.unlink(missing_ok=True)
     result, _ = pfstat.record("dd", "if=/dev/zero", f"of={target}", "bs=64K", "count=16",
@@ -87,7 +87,7 @@ def test_faults_agree_and_other_differences_have_reasons():
     assert usage(result, "minflt")["difference"] == usage(result, "majflt")["difference"] == 0
     assert usage(result, "minflt")["rusage"] >= 500
     assert usage(result, "cpu_us")["ebpf"] is None
-    # The wait for its exec, and its last switch.
+    # The wait for the exec, and the last switch.
     assert 0 <= usage(result, "nvcsw")["difference"] <= 3
     check_reasons(result)
 
@@ -201,7 +201,7 @@ def test_walk_covers_twice_the_size_of_l1d(small_file):
     result = pfstat.drive("--with", "hw", "--accesses", "10", small_file)
     size = None
     for index in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
-        # QEMU's machine of arm64 states no sizes.
+        # QEMU's arm64 machine states no sizes.
         if (index / "size").exists() and (index / "level").read_text() == "1\n" and \
                 (index / "type").read_text() == "Data\n":
             size = int((index / "size").read_text().strip()[:-1]) * KIB

@@ -15,7 +15,7 @@ ACCESSES = 24000
 PATTERNS = ("random", "loop", "hot-and-cold", "skewed", "two processes")
 PROGRAM = pfstat.BUILD / "accesses"
 LRU_GEN = pathlib.Path("/sys/kernel/mm/lru_gen/enabled")
-# Of the major faults: the limit also holds page tables, and the order of two processes differs.
+# For the major faults: the limit also holds page tables, and the order of two processes differs.
 TOLERANCE = 0.05
 
 pytestmark = [pytest.mark.long, pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB")]
@@ -31,7 +31,7 @@ def fixture_disk():
 
 @pytest.fixture(params=("y", "n"), ids=("generations", "two lists"), scope="module", name="lru")
 def fixture_lru(request):
-    """Which of the two LRUs of the kernel reclaims."""
+    """Which of the kernel's two LRUs reclaims."""
     if not LRU_GEN.exists():
         pytest.skip("this kernel has one LRU only")
     before = LRU_GEN.read_text()
@@ -63,7 +63,7 @@ def accesses(disk, pattern):
 
 
 def majors_of(disk, pattern, limit, record=()):
-    """The major faults of the programs in a cgroup of their own."""
+    """The programs' major faults in a cgroup of their own."""
     group = pfstat.cgroup("curve", "memory")
     try:
         (group / "memory.max").write_text(str(limit))
@@ -117,7 +117,7 @@ def test_swap_ins_with_more_memory_are_as_predicted(swap, lru, pattern):
 
 
 def test_remedy_names_the_memory_that_avoids_all_faults(disk):
-    """A loop over a file that is larger than the memory: half of it does not help."""
+    """A loop over a file larger than the memory: half the file does not help."""
     recording = pathlib.Path("/tmp/curve.pfs")
     majors_of(disk, "loop", LIMIT,
               (pfstat.PFDRIVE, "record", "--source", "ebpf", "-o", recording, "--"))

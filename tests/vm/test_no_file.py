@@ -22,7 +22,7 @@ def huge_page_bytes():
 
 @contextlib.contextmanager
 def memory_of(kind):
-    """(a descriptor, an address) of two mapped pages that belong to no file on a disk."""
+    """(a descriptor, an address) for two mapped pages belonging to no file on a disk."""
     size = 2 * PAGE
     flags = mmap.MAP_SHARED
     folder = None
@@ -56,7 +56,7 @@ def memory_of(kind):
 
 @pytest.mark.parametrize("kind", ["tmpfs", "memfd", "hugetlbfs", "huge memfd"])
 def test_memory_is_refused_by_name_and_skipped(kind):
-    """The file is refused; in a watched process, such a mapping works unhooked."""
+    """The file is refused. In a watched process, such a mapping works unhooked."""
     with memory_of(kind) as (fd, address):
         status = os.fstat(fd)
         dev, inode = filesystems.device_number(status.st_dev), status.st_ino

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The output of pfdrive, compared with the counts of the module."""
+"""pfdrive's output, compared with the module's counts."""
 import csv
 
 import pfstat

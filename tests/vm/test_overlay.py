@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""overlayfs: a mapping belongs to the lower file, with its vm_ops, and after a copy-up to another
-file. test_filesystems.py tests the behaviour that all file systems share."""
+"""overlayfs: a mapping belongs to the lower file, with the lower file's vm_ops, and after a copy-up
+to another file. test_filesystems.py tests the behaviour shared by all file systems."""
 import os
 
 import pytest
@@ -18,12 +18,12 @@ def fixture_place():
 
 
 def merge(place, pages):
-    """A file of the lower folder: its path in the overlay, there, and after a copy-up."""
+    """A lower folder's file: the path in the overlay, there, and after a copy-up."""
     below = filesystems.Place("ext4", place.below / "lower", None)
     path = place.folder / "from-below"
     path.unlink(missing_ok=True)
     lower = below.file("from-below", pages)
-    place.unmount()     # drops what overlayfs has cached of the lower folder
+    place.unmount()     # drops overlayfs's cached data for the lower folder
     (place.below / "upper/from-below").unlink(missing_ok=True)
     place.mount()
     return path, lower, place.below / "upper/from-below"
@@ -44,7 +44,7 @@ def test_a_mapping_of_an_overlay_belongs_to_the_lower_file(merged):
 
 
 def test_a_copied_up_file_is_another_file(merged):
-    """A mapping from before keeps the lower file; a later open gets the upper one."""
+    """A mapping from before keeps the lower file. A later open gets the upper one."""
     path, lower, upper = merged
     with Mapping(path) as before, Mapping(path, write=True) as after:
         assert upper.exists()
@@ -71,7 +71,7 @@ def test_a_descriptor_from_before_the_copy_up_names_the_file(merged):
 
 
 def test_record_has_the_reads_of_a_copy_up(place):
-    """Events of eBPF carry the mapped inode, not the one of stat(2)."""
+    """eBPF events carry the mapped inode, not the stat(2) one."""
     path, _, upper = merge(place, 512)
     with open(path, "r+b"):
         pass
@@ -80,7 +80,7 @@ def test_record_has_the_reads_of_a_copy_up(place):
     result, _ = pfstat.record(pfstat.BUILD / "workload", "now", path,
                               options=("--fault-around", "off", "--file", path))
     assert 16 < result["faults"] <= 512     # later kernels map a large folio at once
-    # When the first request ends, nothing is known yet to be of the file.
+    # When the first request ends, nothing is known yet to belong to the file.
     assert 512 - 64 <= result["readahead"]["mapped"] < 512, result["readahead"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The overhead that pfdrive reports is its actual overhead, and its reader has the highest
+"""The overhead reported by pfdrive is the actual overhead, and pfdrive's reader has the highest
 priority."""
 import contextlib
 import json
@@ -35,7 +35,7 @@ def fixture_warm_file():
 
 @contextlib.contextmanager
 def recorder(pid, *options):
-    """pfdrive record of a process; its JSON is in OUT afterwards."""
+    """pfdrive record for a process, with the JSON in OUT afterwards."""
     with begin_record("--json", OUT, *options, "-p", pid) as process:
         wait_until(lambda: re.search(rf"^mm pid {pid}\b", pfstat.targets(), re.MULTILINE))
         if "--no-bpf" not in options:
@@ -48,7 +48,7 @@ def recorder(pid, *options):
 
 
 def thread_ns(path, watch=None):
-    """Time of a warm fault in ns: the median of some rounds, without the first."""
+    """Warm fault time in ns: the median of some rounds, without the first."""
     pfstat.await_detached()
     with subprocess.Popen([pfstat.BUILD / "overhead/touch", path, str(ROUNDS)], text=True,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
@@ -60,7 +60,7 @@ def thread_ns(path, watch=None):
 
 @pytest.mark.deterministic
 def test_stated_cost_matches_the_added_time_of_a_fault(warm_file):
-    """Module and eBPF; measured on another file system, in other rounds."""
+    """Module and eBPF, measured on another file system, in other rounds."""
     bare_ns = thread_ns(warm_file)
     added_ns = thread_ns(warm_file, recorder) - bare_ns
     result = json.loads(OUT.read_text())
@@ -87,7 +87,7 @@ def test_without_fault_around_no_fault_is_restarted(warm_file):
     cost = json.loads(OUT.read_text())["cost"]
     kept_ns = thread_ns(warm_file, lambda pid: recorder(pid, "--no-bpf"))
     print(f"{module_ns:.0f} ns a fault; {kept_ns:.0f} where the kernel's own is off")
-    # The kernel computes a window of pages, and calls the wrapper.
+    # The kernel computes a page window, and calls the wrapper.
     assert kept_ns < module_ns < kept_ns + 150
     assert cost["bpf_hooked"] >= ROUNDS * PAGES
     assert cost["bpf_again"] == 0
@@ -98,7 +98,7 @@ def test_without_fault_around_no_fault_is_restarted(warm_file):
 
 @pytest.mark.deterministic
 def test_other_mappings_do_not_change_the_cost_of_ebpf():
-    """With -o there are more mappings; the kernel's search among them must not count as cost."""
+    """With -o there are more mappings. The kernel's search among them must not count as cost."""
     pfstat.run(pfstat.PFDRIVE, "record", "--json", OUT, "--", "true")
     plain = json.loads(OUT.read_text())["cost"]
     pfstat.run(pfstat.PFDRIVE, "record", "--json", OUT, "-o", RECORDING, "--", "true")
@@ -120,7 +120,7 @@ def test_without_ebpf_only_the_module_costs(warm_file):
 
 @pytest.mark.deterministic
 def test_measuring_the_cost_leaves_nothing_in_the_figures(warm_file):
-    """It adds no faults, system calls or events of pfdrive itself."""
+    """It adds no faults, system calls or events by pfdrive itself."""
     result, _ = pfstat.record("true")
     assert result["cost"]["bpf_hooked_ns"] > 0
     assert result["ledger"]["unexplained"] == 0
@@ -148,20 +148,20 @@ def test_a_recording_has_the_cost(warm_file):
 
 
 def nice_values(pid):
-    """The nice values of all threads of a process, by tid."""
+    """The nice values for all threads in a process, by tid."""
     tasks = pathlib.Path(f"/proc/{pid}/task")
     return {int(task.name): int((task / "stat").read_text().rpartition(")")[2].split()[16])
             for task in tasks.iterdir()}
 
 
 def is_recording(pid):
-    """The first thread has its own priority again after it raised the others."""
+    """The first thread has the original priority again after it raised the others."""
     values = nice_values(pid)
     return len(values) > 1 and values[pid] == 0
 
 
 def nice_while_recording(start):
-    """The nice values of pfdrive's first thread, of its others, and of the command."""
+    """The nice values for pfdrive's first thread, the others, and the command."""
     children = []
     with start() as process:
         try:
@@ -189,7 +189,7 @@ def popen(*words):
 
 
 def test_only_the_reading_threads_have_a_high_priority():
-    """The priority of the watched program and of pfdrive's first thread is unchanged."""
+    """The watched program's and pfdrive's first thread's priorities are unchanged."""
     assert nice_while_recording(lambda: popen(pfstat.PFDRIVE, *COMMAND)) == (0, {-20}, {0})
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The parts of a fault's time, measured with disks of known latency."""
+"""The parts of fault time, measured with disks with known latency."""
 import functools
 import itertools
 
@@ -28,8 +28,8 @@ def device_ns(result):
 
 @pytest.mark.parametrize("latency_ns", LATENCIES)
 def test_device_part_matches_the_latency_of_the_disk(latency_ns):
-    """Requests of one page: with read-ahead the thread works longer before it sleeps, about 3 us
-    instead of 2, which is cpu_before, not device. The disk copies a page of 16 KiB in 3."""
+    """One-page requests: with read-ahead the thread works longer before it sleeps, about 3 us
+    instead of 2, which is cpu_before, not device. The disk copies a 16 KiB page in 3."""
     result = on_disk(latency_ns, 0)
     assert result["parts"]["classes"]["disk"]["count"] == 1024
     assert device_ns(result) == pytest.approx(latency_ns, rel=0.05 if pfstat.PAGE == 4096 else 0.1)
@@ -72,5 +72,5 @@ def test_pages_read_ahead_are_accounted_for(name):
     assert readahead["read"] == \
         readahead["mapped"] + readahead["evicted_unused"] + readahead["idle"]
     assert readahead["overflow"] == 0
-    # All of the file was read during the run, except the warm page.
+    # The whole file was read during the run, except the warm page.
     assert readahead["read"] == (0 if name == "random-warm" else test_experiments.PAGES)

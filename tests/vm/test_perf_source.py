@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""perf records the same faults of user mode as the module and as eBPF, and records alone where
-neither works: for an ordinary user, and on a kernel that is locked down."""
+"""perf records the same user mode faults as the module and as eBPF, and records alone where neither
+works: for an ordinary user, and on a locked-down kernel."""
 import bisect
 import collections
 import contextlib
@@ -26,7 +26,7 @@ LEVEL = pfstat.boot_lockdown()
 RARE = pfstat.BUILD / "rare_faults"
 WORKLOAD = pfstat.BUILD / "workload"
 AROUND_PAGES = 65536 // pfstat.PAGE
-# Of the instruction clock: more than a sample of perf takes.
+# In the instruction clock: more than a perf sample takes.
 SAMPLE_NS = 1000
 FEW = 5
 FILE_PAGES = 1024
@@ -38,15 +38,15 @@ SOURCES = [
         LEVEL != "confidentiality", "eBPF that may read the kernel's memory")),
 ]
 
-# A thread that has written to as much of files sleeps in the fault, in balance_dirty_pages().
+# A thread that has written this much to files sleeps in the fault, in balance_dirty_pages().
 DIRTY = """
 dirty=/proc/sys/vm/dirty
 limit_dirty() { echo 262144 >${dirty}_background_bytes; echo 1048576 >${dirty}_bytes; }
 unlimit_dirty() { echo 10 >${dirty}_background_ratio; echo 20 >${dirty}_ratio; }
 """
 
-# The program of test_fault_sources.py, then anonymous memory, copies after a fork, the stack, huge
-# pages, writes to files, swap, faults without registers, and faults that fail.
+# The program in test_fault_sources.py, then anonymous memory, copies after a fork, the stack, huge
+# pages, file writes, swap, faults without registers, and failing faults.
 MIXED = PROGRAM + DIRTY + """
 $workload anon 500
 $workload copy 500
@@ -66,7 +66,7 @@ $rare dies >>$refused
 
 
 class Fault:
-    """A row of `pfdrive report --format faults-csv`."""
+    """A `pfdrive report --format faults-csv` row."""
 
     def __init__(self, row):
         self.start_ns = int(row["start_ns"])
@@ -82,7 +82,7 @@ class Fault:
         return self.start_ns + self.duration_ns
 
     def identity(self):
-        """All that both sources know of it, besides its thread and its time."""
+        """Everything both sources know about it, besides the thread and the time."""
         return self.page, self.solved, self.major
 
     def __repr__(self):
@@ -106,8 +106,8 @@ def of_user_mode(faults):
 
 
 def matched(perf, other):
-    """Of each fault of perf, those of the other source that began before the thread's next one:
-    perf's event comes first. The key None has those that began before the thread's first."""
+    """For each perf fault, the other source's faults beginning before the thread's next one: perf's
+    event comes first. The key None has those beginning before the thread's first."""
     matches = collections.defaultdict(list)
     for tid, faults in other.items():
         starts = [fault.start_ns for fault in perf[tid]]
@@ -125,7 +125,7 @@ def recorder(recording, source, pid):
 
 
 class Pair:
-    """The recordings of perf and of the other source, of one run of a program of the shell."""
+    """The recordings from perf and the other source, for one run of a shell program."""
 
     def __init__(self, folder, source, program=MIXED, disk=pfstat.DISK):
         refused = folder / "refused"
@@ -148,12 +148,12 @@ class Pair:
         self.perf, self.other = (of_user_mode(faults_of(recording)) for recording in recordings)
         self.matches = matched(self.perf, self.other)
         lines = (line.split() for line in refused.read_text().splitlines())
-        # The kernel refuses these accesses without a call of handle_mm_fault().
+        # The kernel refuses these accesses without calling handle_mm_fault().
         self.refused = collections.Counter((int(tid), int(address, 16) // pfstat.PAGE)
                                            for tid, address in lines)
 
     def differences(self):
-        """(fault of perf, faults of the other source) where the match is not one to one."""
+        """(perf's fault, the other source's faults) where the match is not one to one."""
         refused = self.refused.copy()
         for fault in self.matches.get(None, ()):
             yield None, [fault]
@@ -167,17 +167,17 @@ class Pair:
             yield access, []
 
     def skipped(self):
-        """The number of events that the kernel may have skipped for eBPF."""
+        """The number of events the kernel may have skipped for eBPF."""
         return self.reports[1]["events_skipped"] if pfstat.may_skip() else 0
 
     def solved(self):
-        """(fault of perf, fault of the other source), of those that were solved at once."""
+        """(perf's fault, the other source's fault), for those solved at once."""
         return [(fault, partners[0]) for fault, partners in self.matches.items()
                 if fault and fault.solved and len(partners) == 1]
 
 
 def assert_complete(result):
-    """A report of perf: no sample is lost, and the ledger adds up."""
+    """A perf report: no sample is lost, and the ledger adds up."""
     assert result["environment"]["source"] == "perf"
     assert result["events_lost"] == 0
     assert result["ledger"]["unexplained"] == 0, result["ledger"]
@@ -185,7 +185,7 @@ def assert_complete(result):
 
 @pytest.fixture(name="pair", params=SOURCES, scope="module")
 def fixture_pair(request, tmp_path_factory):
-    """Recorded once for all tests of a source."""
+    """Recorded once for all tests with a source."""
     if pfstat.has_module():
         pfstat.load()
     return Pair(tmp_path_factory.mktemp("pair"), request.param)
@@ -207,12 +207,12 @@ def test_both_sources_record_the_same_faults(pair):
     pfstat.assert_nothing_lost(pair.reports[1])
     found = list(pair.differences())
     assert len(found) <= pair.skipped(), (len(found), found[:5])
-    # A skipped event leaves nothing of the fault, or a call that was retried.
+    # A skipped event leaves nothing of the fault, or a retried call.
     assert not [partners for _, partners in found if any(fault.solved for fault in partners)], found
 
 
 def test_each_fault_has_the_same_place_in_time(pair):
-    """perf's second event comes before the return of handle_mm_fault()."""
+    """perf's second event comes before the return from handle_mm_fault()."""
     pairs = pair.solved()
     assert len(pairs) > 5000
     late = [(perf, other) for perf, other in pairs if perf.end_ns() >= other.end_ns()]
@@ -227,8 +227,9 @@ def by_class(pairs):
 
 
 def assert_times_agree(pair):
-    """perf's time of a fault has its first sample, and the other source's time has the second. perf's
-    also has a wait for the lock of the mappings, so a class with few faults says nothing."""
+    """perf's fault time includes perf's first sample, and the other source's time includes the
+    second. perf's also has a wait for the mappings lock, so a class with few faults says
+    nothing."""
     for name, pairs in by_class(pair.solved()).items():
         more = [perf.duration_ns - other.duration_ns for perf, other in pairs]
         if len(more) >= FEW:
@@ -266,7 +267,7 @@ def test_times_of_writes_agree_on(name, source, tmp_path):
 
 
 def faults_without_event(result):
-    """The faults of getrusage(2) that perf has no event for."""
+    """The getrusage(2) faults for which perf has no event."""
     differences = {row["left"]: row["amount"] for row in result["ledger"]["differences"]}
     return differences["minflt"] + differences["majflt"]
 
@@ -302,19 +303,19 @@ def test_perf_records_alone(how, small_file, tmp_path):
     result = pfstat.report(recording, "--by", "file")
     assert_complete(result)
     faults = [fault for fault in faults_of(recording) if fault.file == str(small_file)]
-    # Each of both processes, with 16 pages mapped by a fault at most.
+    # Each of both processes, with at most 16 pages mapped by a fault.
     assert len(faults) >= 2 * 256 // AROUND_PAGES
     assert pfstat.group_of(result, small_file)["faults"] == len(faults)
     assert len({fault.pid for fault in faults}) == 2
     if how == "file":
         assert result["parts"]["all"]["count"] == len(faults)
     if how == "command":
-        # execve(2) writes the arguments of each program with get_user_pages().
+        # execve(2) writes each program's arguments with get_user_pages().
         assert 0 < faults_without_event(result) < 8
 
 
 def test_pfdrive_makes_its_accesses_with_perf(small_file):
-    """Each fault of the accesses is a fault of getrusage(2)."""
+    """Each fault in the accesses is a getrusage(2) fault."""
     result = pfstat.drive("--source", "perf", "--pattern", "random", small_file)
     assert_complete(result)
     rusage = result["rusage"]
@@ -334,7 +335,7 @@ def test_a_direct_read_is_counted_as_get_user_pages(tmp_path):
 
 @pytest.fixture(name="home", scope="module")
 def fixture_home():
-    """Of an ordinary user; with pfdrive and the program."""
+    """For an ordinary user, with pfdrive and the program."""
     with users.user() as home:
         for program in (pfstat.PFDRIVE, WORKLOAD):
             shutil.copy(program, home)
@@ -407,7 +408,7 @@ sys.exit(libc.syscall(number, attr, 0, -1, -1, 0) < 0)
 
 
 def test_a_user_is_refused_in_one_sentence(home):
-    """Debian's kernels know level 3, at which users are denied; others know only 2."""
+    """Debian's kernels know level 3, at which users are denied. Others know only 2."""
     with paranoid(3):
         denied = pfstat.run("python3", "-c", OPEN, check=False, **USER).returncode
         result = as_user(home, "record", "--source", "perf", "--", "true", check=False)

@@ -163,7 +163,7 @@ def test_off_cpu_intervals_match_the_context_switches(small_file):
 
 @pytest.mark.deterministic
 def test_a_disk_fault_has_off_cpu_time(small_file):
-    # If the emulated CPUs share a host CPU, a request may complete before its thread sleeps.
+    # If the emulated CPUs share a host CPU, a request may complete before the thread sleeps.
     result = pfstat.drive("--fault-around", "off", small_file)
     disk = result["classes"]["disk"]["count"]
     assert disk > 0

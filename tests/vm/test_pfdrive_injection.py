@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every step by which pfdrive sets its instruments up, or reads them, fails once: it exits with one
-message and status 1, or continues with figures that add up; nothing is left behind.
+"""Every step by which pfdrive sets instruments up, or reads them, fails once: pfdrive exits with
+one message and status 1, or continues with figures that add up. Nothing is left behind.
 
 strace makes the n-th call of a kind fail. A sample of the steps, or with --every-step all.
 """
@@ -14,7 +14,7 @@ from pfstat import PAGE
 
 SYSCALLS = ("bpf", "perf_event_open", "mmap", "epoll_create1", "epoll_ctl", "eventfd2", "openat",
             "write", "ioctl", "pidfd_open", "membarrier", "mkdir", "read", "statfs")
-# The subject of these calls is in their file; other calls belong to the C library.
+# The subject of these calls is in their file. Other calls belong to the C library.
 WANTED = re.compile(r"/dev/pfstat|/sys/fs/bpf|anon_inode|/proc/(self|\d+)/(maps|task)"
                     r"|/sys/kernel/btf")
 BY_FILE = ("mmap", "openat", "write", "ioctl", "read", "mkdir", "statfs")
@@ -24,7 +24,7 @@ ERRORS = ("EPERM", "ENOMEM")
 # code for a kernel thread.)
 UNTRUE = re.compile(r"\(null\)|Protocol error|pfdrive: /\S+ is a kernel thread|Success")
 LINE = re.compile(r"(\w+)\((.*)")
-# Size of the sample: each step needs a start of pfdrive, which takes some seconds.
+# Sample size: each step needs a pfdrive start, which takes some seconds.
 SAMPLE = 3
 
 
@@ -38,8 +38,8 @@ def record(file):
 
 
 def strace(command, syscalls, *options):
-    """Runs the command; returns its CompletedProcess and the lines of strace. Only the first thread
-    is traced: strace would count n separately in each thread and process that it follows."""
+    """Runs the command, and returns the CompletedProcess and the strace lines. Only the first
+    thread is traced: strace would count n separately in each thread and process it follows."""
     trace = pathlib.Path("/tmp/strace")
     result = subprocess.run(["strace", "-y", "-s", "64", "-o", trace,
                              "-e", "trace=" + ",".join(syscalls), *options, *command],
@@ -48,7 +48,7 @@ def strace(command, syscalls, *options):
 
 
 def kind_of(name, rest):
-    """The kind of a call: its name, and its first word or its file."""
+    """A call's kind: the name, and the first word or the file."""
     if name == "bpf":
         return f"bpf {rest.split(',')[0]}"
     found = WANTED.search(rest)
@@ -57,7 +57,7 @@ def kind_of(name, rest):
 
 
 def steps_of(command):
-    """[(syscall, n, kind)] of the calls that set up, in their order."""
+    """[(syscall, n, kind)] for the setup calls, in order."""
     result, lines = strace(command, SYSCALLS)
     assert result.returncode == 0, result.stderr
     counts, steps = {}, []
@@ -71,14 +71,14 @@ def steps_of(command):
         if name == "read" and "/sys/kernel/btf" in about:
             continue        # thousands of equal calls
         if name == "write" and "eventfd" in about:
-            continue        # a failed write of 1 needs a counter of 2^64 - 2
+            continue        # a failed write of 1 needs a counter at 2^64 - 2
         if name not in BY_FILE or WANTED.search(about):
             steps.append((name, counts[name], kind_of(name, call[2])))
     return steps
 
 
 def distinct(steps):
-    """The first call of each kind, and the last one."""
+    """The first call in each kind, and the last one."""
     kinds = {}
     for step in steps:
         kinds.setdefault(step[2], []).append(step)
@@ -87,7 +87,7 @@ def distinct(steps):
 
 
 def bpf_objects():
-    """Programs, maps and links of pfdrive."""
+    """pfdrive's programs, maps and links."""
     found = []
     for what in ("prog", "map", "link"):
         listed = json.loads(pfstat.run("bpftool", "-j", what).stdout or "[]")
@@ -96,7 +96,7 @@ def bpf_objects():
 
 
 def left_behind(before):
-    """Leftovers after pfdrive's exit; the kernel frees some objects a little later."""
+    """Leftovers after pfdrive's exit. The kernel frees some objects a little later."""
     return {name: there for name, there in {
         "objects": [item for item in bpf_objects() if item not in before],
         "pins": pfstat.PINS.exists() and str(pfstat.PINS),
@@ -106,14 +106,14 @@ def left_behind(before):
 
 
 def check_figures(text):
-    """The figures are correct although a step failed: its counts agree."""
+    """The figures are correct although a step failed: the counts agree."""
     report = pfstat.report_of(text)
     assert report["ledger"]["unexplained"] == 0 and report["lost"] == 0 and report["calls"] > 0
 
 
 def lost_recording(result):
-    """A problem of the remaining recording, or None. After an error it is missing if the watch had
-    not begun; otherwise it is readable and states what is missing."""
+    """A problem in the remaining recording, or None. After an error the recording is missing if the
+    watch had not begun. Otherwise it is readable and states what is missing."""
     left = [path.name for path in RECORDING.parent.iterdir()]
     if not left and result.returncode and not result.stdout:
         return None
@@ -132,7 +132,7 @@ def wrong_output(command, result):
 
 
 def fail(command, step, error, before):
-    """Prints the step; returns a line about the problem, or None."""
+    """Prints the step, and returns a line about the problem, or None."""
     name, nth, kind = step
     what = f"{kind} ({name} {nth}), {error}"
     wrong = wrong_after(command, step, error, before, what)
@@ -173,7 +173,7 @@ def wrong_after(command, step, injected, before, what):
 
 
 def sample(steps):
-    """A sample over all kinds; it differs between kernels."""
+    """A sample over all kinds, which differs between kernels."""
     every = len(steps) // SAMPLE
     return steps[pfstat.KERNEL[1] % every::every][:SAMPLE]
 
@@ -185,8 +185,8 @@ def part(steps, which):
 
 
 def choose(command, steps, which):
-    """Without `which` a sample. A drive repeats the steps of record before its own, so for a drive
-    two steps of each kind are enough."""
+    """Without `which` a sample. A drive repeats record's steps before the drive's own, so for a
+    drive two steps in each kind are enough."""
     if not which:
         return sample(distinct(steps))
     return part(steps if command is record else distinct(steps), which)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The memory map of a process, with resident and hooked mappings."""
+"""A process's memory map, with resident and hooked mappings."""
 import mmap
 import os
 import pathlib
@@ -29,7 +29,7 @@ def test_map_of_a_drive_shows_the_file_as_hooked_and_resident(small_file):
     cpus = len(list((pfstat.DEBUGFS / "ring").iterdir()))
     assert len(of_kind(maps, "pfstat_ring")) == cpus
     assert len(of_kind(maps, "bpf")) >= 2       # the consumer and the producer part
-    assert len(of_kind(maps, "thread_stack")) == 1      # the reader of the rings
+    assert len(of_kind(maps, "thread_stack")) == 1      # the ring reader
     for kind in ("heap", "stack", "vdso", "vvar"):
         assert of_kind(maps, kind), kind
     assert any(line["path"] == maps["program"] for line in of_kind(maps, "text"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The kernels that differ in one decision of reclaim (tools/kernels/policy.patch): one activates a
-page that is found in use again, the other evicts it."""
+"""The kernels differing in one reclaim decision (tools/kernels/policy.patch): one activates a page
+found in use again, the other evicts it."""
 import os
 import pathlib
 import sys
@@ -47,7 +47,7 @@ def two_lists():
 
 
 def compete():
-    """(hot pages read again, pages activated) of a program limited to 16 MiB."""
+    """(hot pages read again, pages activated) for a program limited to 16 MiB."""
     hot = pfstat.make_file(pfstat.DISK / "hot", HOT_PAGES * pfstat.PAGE)
     cold = pfstat.make_file(pfstat.DISK / "cold", COLD_PAGES * pfstat.PAGE)
     pfstat.drop_cache()

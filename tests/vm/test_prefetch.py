@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive prefetch: a list made of cold starts removes the major faults of the next one."""
+"""pfdrive prefetch: a list made from cold starts removes the next start's major faults."""
 import collections
 import json
 import pathlib
@@ -16,13 +16,13 @@ int main(void) { puts(strerror(2)); return 0; }
 STARTS = {
     "python3": ("python3", "-c", "import decimal, json, sqlite3, ssl"),
     "gcc": ("gcc", "-O1", "-c", "/tmp/prefetch.c", "-o", "/tmp/prefetch.o"),
-    # git is not among the packages of the lab.
+    # git is not among the lab's packages.
     "perl": ("perl", "-MPOSIX", "-MFile::Temp", "-e", "print POSIX::getpid()"),
 }
 
 
 def pages_of(path):
-    """The pages of the list, by path."""
+    """The pages in the list, by path."""
     paths, pages = [], {}
     for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines():
         word, *rest = line.split(" ", 5)
@@ -53,7 +53,7 @@ def prefetch(*arguments, check=True):
 @pytest.fixture(name="start", scope="module", params=[
     pytest.param(name, marks=[] if name == "python3" else pytest.mark.long) for name in STARTS])
 def fixture_start(request):
-    """The name of a program, its command, two recordings of cold starts, and their list."""
+    """A program's name and command, two cold start recordings, and their list."""
     name = request.param
     pfstat.load()
     pathlib.Path("/tmp/prefetch.c").write_text(PROGRAM, encoding="utf-8")
@@ -98,10 +98,10 @@ def test_the_list_does_not_depend_on_the_order_of_the_recordings(start):
 
 
 def test_lists_of_two_runs_share_three_quarters_of_their_pages(start):
-    """The addresses of libraries are random, and so are the windows of fault-around.
+    """Library addresses are random, and so are the fault-around windows.
 
-    Of the starts that were tried, perl's differed most, in 13 % of its pages; with setarch -R its
-    lists were equal.
+    Among the tried starts, perl's differed most, in 13 % of the pages. With setarch -R the lists
+    were equal.
     """
     _, _, recordings, _, _ = start
     pages = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Privileges that pfdrive has, drops or lacks, and the access of other users."""
+"""Privileges pfdrive has, drops or lacks, and other users' access."""
 import contextlib
 import ctypes
 import errno
@@ -28,7 +28,7 @@ KEPT = sum(1 << number for number in
 KERNEL_ADDRESS = re.compile(r"\b(0x)?ffff[89a-f][0-9a-f]{11}\b")
 PARANOID = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
 PARAMETERS = pathlib.Path("/sys/module/pfstat/parameters")
-# A program that prints its own properties as JSON; ls opens the folder that it lists.
+# A program printing its own properties as JSON. ls opens the listed folder.
 LOOK = """import json, os
 print(json.dumps({"ids": os.getresuid() + os.getresgid(), "groups": os.getgroups(),
     "fds": sorted(int(fd) for fd in os.listdir("/proc/self/fd")),
@@ -42,7 +42,8 @@ def fixture_home():
 
 
 def look(options, home):
-    """The properties of a command of `sudo pfdrive record`, and the recording's report as JSON."""
+    """The properties of a command under `sudo pfdrive record`, and the recording's report as
+    JSON."""
     recording = home / "run.pfs"
     seen = json.loads(sudo(pfstat.PFDRIVE.absolute(), "record", "-o", recording, *options, "--",
                            "python3", "-c", LOOK).stdout)
@@ -62,10 +63,10 @@ def refused(result):
 
 @contextlib.contextmanager
 def watching():
-    """A pfdrive that records, and its pid."""
+    """A recording pfdrive, and the pid."""
     process = pfstat.begin_record("-o", "/dev/null", "--", "sleep", "600")
     try:
-        # Its command is released when all threads run and privileges are dropped.
+        # The command is released when all threads run and privileges are dropped.
         pfstat.wait_until(lambda: [pathlib.Path(f"/proc/{pid}/comm").read_text()
                                    for pid in pfstat.children(process.pid)] == ["sleep\n"])
         yield process.pid
@@ -85,7 +86,7 @@ def test_a_command_under_sudo_runs_as_the_caller(home):
     assert not [name for name in seen["environment"] if name.startswith("SUDO_")]
     # The standard three, and the one that listdir() opened.
     assert seen["fds"] == [0, 1, 2, 3]
-    # The change of user causes faults, but not of the command: the counts add up.
+    # Changing the user causes faults, but not in the command: the counts add up.
     assert seen["report"]["ledger"]["unexplained"] == 0
     assert seen["report"]["parts"]["all"]["count"] > 100
     # The recording belongs to the caller and is private.
@@ -143,7 +144,8 @@ def test_malformed_ids_of_sudo_are_refused():
 
 
 def test_helpers_of_pfdrive_also_run_as_the_caller(home, small_file):
-    """`study rss` starts a process that maps and touches. It must still read its own page frames.
+    """`study rss` starts a process which maps and touches. The process must still read its own page
+    frames.
     """
     trace = home / "trace"
     caller = {"SUDO_UID": str(users.UID), "SUDO_GID": str(users.GID)}
@@ -160,7 +162,7 @@ def users_of_competitors(pid):
     for child in pfstat.children(pid):
         with contextlib.suppress(OSError):
             status = pathlib.Path(f"/proc/{child}/status").read_text()
-            if status.startswith("Name:\tcompetitor"):     # its name is set after its user
+            if status.startswith("Name:\tcompetitor"):     # the name is set after the user
                 yield int(re.search(r"Uid:\s*(\d+)", status)[1])
 
 
@@ -255,7 +257,7 @@ def test_capabilities_suffice_without_root(home):
     try:
         PARANOID.write_text("2")
         result = pfstat.report_of(pfstat.run(*record, **user).stdout)
-        PARANOID.write_text("3")            # of Debian's kernels: the capability does not suffice
+        PARANOID.write_text("3")            # in Debian's kernels: the capability does not suffice
         assert "CAP_SYS_ADMIN" in refused(pfstat.run(*record, check=False, **user))
     finally:
         PARANOID.write_text(before)
@@ -325,15 +327,15 @@ def test_no_kernel_address_is_readable_by_all(small_file, kernel_log):
                 assert not KERNEL_ADDRESS.search(path.read_bytes().decode("latin-1")), path
                 read += 1
         assert read > 5
-        # Root's own files have addresses of programs, but not of the kernel.
+        # Root's own files have program addresses, but no kernel addresses.
         for name in ("log", "stats", "targets"):
             assert not KERNEL_ADDRESS.search((pfstat.DEBUGFS / name).read_text()), name
     assert (PARAMETERS / "ring_limit").stat().st_mode & 0o077 == 0
     assert not [line for line in kernel_log() if KERNEL_ADDRESS.search(line)]
 
 
-# Faults on a page of its argument in its own session; prints the frames of `log`, and the text of
-# `session`.
+# Faults on a page in the argument file in a session of its own. Prints the `log` frames, and the
+# `session` text.
 SESSION = """
 import mmap, os, sys
 debugfs, path = sys.argv[1:]

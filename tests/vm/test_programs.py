@@ -135,7 +135,7 @@ def test_programs_that_exit_during_detach_are_accounted_for():
 
 @pytest.fixture(name="swap")
 def fixture_swap():
-    """A null_blk as the only swap device, and a cgroup of 8 MiB."""
+    """A null_blk as the only swap device, and an 8 MiB cgroup."""
     with pfstat.swap_disk("swap"):
         group = pfstat.cgroup("small", "memory")
         (group / "memory.max").write_text(str(8 << 20))
@@ -164,7 +164,7 @@ def test_refaults_are_attributed_to_the_evictor(swap, cold_file):
     closes(result)
     evictions = result["evictions"]
     assert evictions["overflow"] == 0 and evictions["evicted"] >= PAGES // 2
-    # The last process may also evict its own pages while it reads.
+    # The last process may also evict pages of its own while it reads.
     blamed = [row for row in evictions["blame"]
               if row["evictor_name"] == "workload" and row["evictor"] != row["victim"]]
     assert sum(row["pages"] for row in blamed) >= PAGES // 2

@@ -39,13 +39,13 @@ def fixture_waiting(cold_file):
 
 
 def write_recording(*command, options=()):
-    """JSON of the run that is written to RECORDING."""
+    """JSON for the run written to RECORDING."""
     pfstat.run(pfstat.PFDRIVE, "record", "-o", RECORDING, *options, "--", *command)
     return report(RECORDING)
 
 
 def end(process, number=signal.SIGINT):
-    """Its standard error after the signal; it must exit with status 0."""
+    """The standard error after the signal. It must exit with status 0."""
     process.send_signal(number)
     _, stderr = process.communicate(timeout=120)
     assert process.returncode == 0, stderr
@@ -110,7 +110,7 @@ def test_processes_that_join_a_cgroup_later_are_watched(cold_file):
 
 
 def test_a_threaded_cgroup_is_watched(cold_file):
-    """Only the parent group lists the members of a threaded group."""
+    """Only the parent group lists a threaded group's members."""
     group = pfstat.cgroup("process")
     threads = group / "threads"
     threads.mkdir()
@@ -132,7 +132,7 @@ def test_a_threaded_cgroup_is_watched(cold_file):
 
 
 def test_counts_of_a_process_with_children_are_unknown():
-    """/proc counts only a process's own faults; the report must not present them as all faults."""
+    """/proc counts only a process's own faults. The report must not present them as all faults."""
     shell = subprocess.Popen(["sh", "-c", "read _; sleep 0 & wait; sleep 600; :"],
                              stdin=subprocess.PIPE, bufsize=0)
     try:
@@ -201,7 +201,7 @@ def test_processes_that_left_a_cgroup_keep_no_descriptors(waiting):
     group = pfstat.cgroup("watched")
     try:
         (group / "cgroup.procs").write_text(str(waiting.pid))
-        first = join(group)             # its program stays open from now on
+        first = join(group)             # the program stays open from now on
         process = begin_record("--cgroup", group, "-o", RECORDING)
         time.sleep(1)
         kill(first)
@@ -221,7 +221,7 @@ def test_processes_that_left_a_cgroup_keep_no_descriptors(waiting):
 
 
 def free_numbers(process, count):
-    """Numbers for its next descriptors; now and then one more is in use for a moment."""
+    """Numbers for the next descriptors. Now and then one more is in use for a moment."""
     folder = f"/proc/{process.pid}/fd"
     used = min((set(os.listdir(folder)) for _ in range(10)), key=len)
     return [number for number in range(len(used) + count) if str(number) not in used][:count]
@@ -229,7 +229,7 @@ def free_numbers(process, count):
 
 @pytest.mark.long
 def test_a_process_is_not_watched_if_no_descriptors_are_left(cold_file, waiting):
-    """A process that joins when no descriptor is left to watch its exit is not watched."""
+    """A process joining when no descriptor is left to watch the exit is not watched."""
     group = pfstat.cgroup("watched")
     others = []
     try:
@@ -237,7 +237,7 @@ def test_a_process_is_not_watched_if_no_descriptors_are_left(cold_file, waiting)
         process = begin_record("--cgroup", group, "--by", "thread", "--fault-around", "off",
                                "--json", RECORDING)
         time.sleep(2.5)
-        # pfdrive keeps 64 free. One is for the list of members, one for the exit of the process.
+        # pfdrive keeps 64 free. One is for the member list, one for the process's exit.
         limit = free_numbers(process, 3)[2] + 64
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (limit, limit))
         (group / "cgroup.procs").write_text(str(waiting.pid))
@@ -284,7 +284,7 @@ def test_a_recreated_cgroup_is_watched_again(cold_file, waiting):
 
 
 def test_a_cgroup_has_a_relative_path(waiting):
-    """Its only member is in a child group."""
+    """The only member is in a child group."""
     group = pfstat.cgroup("watched")
     below = group / "below"
     below.mkdir()
@@ -300,8 +300,8 @@ def test_a_cgroup_has_a_relative_path(waiting):
 
 @pytest.mark.long
 def test_perf_counts_are_added_on_request():
-    """The tasks' own counters are always available. perf's counters lack faults of
-    get_user_pages()."""
+    """The tasks' own counters are always available. perf's counters lack get_user_pages()
+    faults."""
     script = "import os; os.fork() or os._exit(0 * len(bytearray(1 << 22))); os.wait()"
     for options in ([], ["--perf-faults"]):
         ledger = write_recording("python3", "-c", script, options=options)["ledger"]
@@ -326,7 +326,7 @@ def test_the_holder_is_named(waiting, cold_file):
 
 
 def most_anonymous_kib(process):
-    """The most RssAnon of a process until its exit. Mapped rings, whose size is a choice, are not
+    """A process's highest RssAnon until the exit. Mapped rings, whose size is a choice, are not
     part of it."""
     most = 0
     while process.poll() is None:
@@ -348,7 +348,7 @@ def test_memory_is_bounded(cold_file):
 
 
 def test_another_pid_namespace_is_refused():
-    """Its process ids differ from those in records, so no fault would have a mapping."""
+    """The process ids differ from those in records, so no fault would have a mapping."""
     record = ["unshare", "-pf", "--mount-proc", pfstat.PFDRIVE, "record"]
     result = pfstat.run(*record, "--source", "module", "--no-bpf", "--", "true", check=False)
     assert result.returncode == 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive record --keep with the module, of a mapping that is older than the kept part. The limits
-and the options are tested in tests/native."""
+"""pfdrive record --keep with the module, for a mapping older than the kept part. The limits and the
+options are tested in tests/native."""
 import contextlib
 import re
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 import pfstat
 
 PAGES = 64
-# Faults on each page of the file, again and again, until it is killed.
+# Faults on each page of the file, again and again, until killed.
 FAULTS = """
 import mmap, time
 with open("{path}", "rb") as file:
@@ -46,7 +46,7 @@ def fixture_keep(tmp_path):
 
 
 def await_written(process):
-    """Until pfdrive says that a part is written; returns what it said so far."""
+    """Until pfdrive says that a part is written. Returns the text so far."""
     said = ""
     while not WRITTEN.search(said):
         line = process.stderr.readline()
@@ -56,7 +56,7 @@ def await_written(process):
 
 
 def rest_of(process):
-    """What it says until its end. communicate() would leave out what readline() has buffered."""
+    """The text until the end. communicate() would leave out text buffered by readline()."""
     said = process.stderr.read()
     process.wait(pfstat.PATIENCE)
     return said

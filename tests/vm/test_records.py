@@ -50,7 +50,7 @@ def test_without_fault_around_a_fault_keeps_the_lock_of_its_vma(small_file):
                 mapping.read(page)
     records = pfstat.log()[1]
     assert [(r["op"], r["pgoff"]) for r in records] == [("fault", page) for page in range(256)]
-    # A thread that is interrupted by a change of its address space falls back to the mmap lock.
+    # A thread interrupted by an address space change falls back to the mmap lock.
     kept = sum(bool(r["flags"] & VMA_LOCK) for r in records)
     assert kept >= 250 if pfstat.KERNEL >= (6, 4) else kept == 0
 
@@ -212,7 +212,7 @@ def test_log_can_be_read_while_recording_without_consuming_records(small_file):
 
 
 def test_contention_for_a_cached_page_is_not_a_disk_fault():
-    """->fault returns its page locked: of threads that meet at one page, all but one retry."""
+    """->fault returns the page locked: if threads meet at one page, all but one retry."""
     path = pfstat.make_file(pfstat.DISK / "contended", PAGE)
     pfstat.warm(path)
     with Session("fault_around off", f"follow {os.getpid()}"):
@@ -270,10 +270,11 @@ def test_anonymous_memory_is_never_hooked():
 
 
 def test_stats_report_the_cost_of_the_module(small_file):
-    """Calibrated before the first call, without leaving a record; its memory is within bounds."""
+    """Calibrated before the first call, without leaving a record, and with memory use within
+    bounds."""
     with Mapping(small_file) as mapping, Session(f"file {mapping.fd()}"):
         values = pfstat.stats()
-    # In emulated time a call costs microseconds; ten microseconds would be too much.
+    # In emulated time a call costs microseconds. Ten microseconds would be too much.
     assert 0 < values["inside_ps"] < values["call_cost_ps"] < 10_000_000
     assert values["calls"] == values["stored"] == 0
     assert values["ring_bytes"] == os.cpu_count() * (PAGE + (4 << 20))
@@ -297,7 +298,7 @@ def clocksource(name):
 
 @pytest.mark.parametrize("name", (CLOCKSOURCE / "available_clocksource").read_text().split())
 def test_times_match_the_kernels_clock(small_file, name):
-    """The module reads the CPU's counter directly; for another clock it must call the kernel."""
+    """The module reads the CPU's counter directly. For another clock it must call the kernel."""
     pfstat.warm(small_file)
     times = []
     with Mapping(small_file) as mapping, clocksource(name):
@@ -309,7 +310,7 @@ def test_times_match_the_kernels_clock(small_file, name):
         _, records = pfstat.log()
     assert len(records) == 64
     for record, before, after in zip(records, times, times[1:]):
-        # The duration is rounded separately, so its last digit may differ.
+        # The duration is rounded separately, so the last digit may differ.
         assert before <= record["start_ns"]
         assert record["start_ns"] + record["duration_ns"] <= after + 1
 

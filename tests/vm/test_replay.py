@@ -65,7 +65,7 @@ def test_same_policy_gives_the_same_faults(strided):
 
 
 def test_populate_maps_before_the_first_access(strided):
-    """populate takes over the faults of single pages, with the help of fault-around."""
+    """populate takes over the faults on single pages, with the help of fault-around."""
     recorded, replayed = replay(strided, "--populate")
     assert sum(recorded.values()) == PAGES
     around = 65536 // pfstat.PAGE

@@ -15,7 +15,7 @@ from pfstat import PAGE, Mapping, Session
 RECORD_SIZE = 120
 PER_PAGE = PAGE // RECORD_SIZE
 HALF = (PER_PAGE + 1) // 2
-HEAD, LOST, TAIL = 24, 32, 64       # offsets in the header of record.h
+HEAD, LOST, TAIL = 24, 32, 64       # header offsets in record.h
 OPERATION, BEFORE, INSTRUCTION = 80, 83, 96     # offsets in a record
 MKWRITE = 3                         # enum pfstat_op
 ABSENT, CACHED = 1, 4               # enum pfstat_before
@@ -47,7 +47,7 @@ def test_overwrite_mode_with_a_ring_of_one_page_keeps_the_last(small_file):
 
 
 class Ring:
-    """The mapped ring of CPU 0, accessed as a program does."""
+    """CPU 0's mapped ring, accessed as a program does."""
 
     def __init__(self):
         self.fd = os.open(pfstat.DEBUGFS / "ring" / "cpu0", os.O_RDWR)
@@ -168,7 +168,7 @@ def test_an_arbitrary_tail_only_loses_records(mapping, ring):
     pfstat.log()
 
 
-# A single page at the end of a file of that length gives the page cache's tree this depth; 0: no
+# A single page at the end of a file with this length gives the page cache's tree this depth. 0: no
 # node.
 PAGES_OF_DEPTH = {0: 1, 1: 50, 2: 3000, 3: 70_000, 4: 300_000}
 

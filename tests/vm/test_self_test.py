@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The session that the module tries when it is loaded (self_test=1; of itself on a kernel that is
-newer than all of tools/kernels/list): it passes here, and the module is not loaded if it fails."""
+"""The session the module tries when it is loaded (self_test=1, or by default on a kernel newer than
+all in tools/kernels/list): it passes here, and if it fails the module is not loaded."""
 import pathlib
 import shutil
 
@@ -58,7 +58,7 @@ def test_a_kernel_that_calls_no_probes_is_refused(kernel_log):
 
 
 def test_without_a_file_on_a_disk_it_is_refused(kernel_log, tmp_path):
-    program = tmp_path / "busybox"      # static; /tmp is memory
+    program = tmp_path / "busybox"      # static, because /tmp is memory
     shutil.copy("/bin/busybox", program)
     fails_with("the loading process maps no file that can be wrapped; "
                "load the module from a file system on a disk", kernel_log, program, "insmod")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Calls that shape mappings: their counts, arguments, files and callers, compared with a program
-that makes a known number of each."""
+"""Calls shaping mappings: their counts, arguments, files and callers, compared with a program
+making a known number of each."""
 import functools
 import pathlib
 import re
@@ -31,7 +31,7 @@ def fixture_result():
 
 
 def by_function(result):
-    """{(function, call, detail): row} of the calls that the program itself makes."""
+    """{(function, call, detail): row} for the program's own calls."""
     return {(row["caller"].split("+")[0], row["name"], row["detail_name"]): row
             for row in result["shaping_calls"]["rows"]
             if row["caller"].endswith(f"({PROGRAM.resolve()})")}
@@ -59,7 +59,7 @@ def test_forks_and_mappings_have_rows(result):
 
 
 def test_all_calls_are_in_a_row(result):
-    """As many as the counts of system calls have."""
+    """As many as the system call counts have."""
     counted = {}
     for row in result["shaping_calls"]["rows"]:
         counted[row["name"]] = counted.get(row["name"], 0) + row["count"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""valgrind's simulation of the access loop, and the loop on its own."""
+"""valgrind's simulation of the access loop, and the loop by itself."""
 import os
 import pathlib
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.needs(not pfstat.KMEMLEAK.exists(),
 
 
 def simulated(pattern, pages, accesses):
-    """The counts of the access loop's function; checks the totals."""
+    """The counts for the access loop's function. Checks the totals."""
     path = pfstat.make_file(pfstat.DISK / f"simulated-{pages}", pages * pfstat.PAGE)
     result = pfstat.drive("--with", "cachegrind", "--pattern", pattern, "--accesses", accesses,
                           path)
@@ -27,7 +27,7 @@ def simulated(pattern, pages, accesses):
 
 
 def test_lines_that_fit_miss_once():
-    """16 KiB in a D1 of 32 KiB: 256 lines, each touched 20 times."""
+    """16 KiB in a 32 KiB D1: 256 lines, each touched 20 times."""
     read = simulated("stride:64", 4, 20 * 256)
     assert 20 * 256 <= read["references"] < 20 * 256 + 300
     assert 256 <= read["d1_misses"] < 256 + 20
@@ -35,8 +35,8 @@ def test_lines_that_fit_miss_once():
 
 
 def test_lines_that_do_not_fit_miss_d1_but_hit_the_last_level():
-    """1 MiB, line by line, through a D1 of 32 KiB with 8 ways: LRU evicts each line before its
-    reuse."""
+    """1 MiB, line by line, through an 8-way 32 KiB D1: LRU evicts each line before the line is
+    reused."""
     read = simulated("stride:64", 256, 3 * 16384)
     assert 3 * 16384 <= read["d1_misses"] < 3 * 16384 + 300
     assert 16384 <= read["ll_misses"] < 16384 + 20

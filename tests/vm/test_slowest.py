@@ -28,7 +28,7 @@ def fixture_source(request):
 
 
 def slowest(source, *command):
-    """The longest faults of a command in JSON, and as text."""
+    """A command's longest faults in JSON, and as text."""
     run(PFDRIVE, "record", "--source", source, "-o", RECORDING, "--", *command)
     found = pfstat.report(RECORDING, "--slowest", 1000)["slowest"]
     durations = [fault["duration_ns"] for fault in found["faults"]]
@@ -76,7 +76,7 @@ def test_the_thread_that_ends_a_long_fault_is_named(source):
     assert interval["waker"] == fault["pid"] != fault["tid"]
     assert interval["waker_thread"] == "python3"
     assert fault["requests"] == []
-    # clone(), which began the thread, may overlap its fault too.
+    # clone(), which began the thread, may overlap the fault too.
     call, = (call for call in fault["calls"] if call["detail"] == "MADV_RANDOM")
     assert call["call"] == "madvise"
     assert call["tid"] == fault["pid"] and call["thread"] == "python3"

@@ -8,7 +8,7 @@ from pfstat import PAGE
 
 PAGES = 128
 BLOCK = PAGE // 4
-# At these pages, two pieces of the file meet at its third block.
+# At these pages, two pieces of the file meet at the page's third block.
 CUT = range(8, PAGES, 8)
 
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.needs(PAGE > 4096, "pages that are larger than 4 KiB")
 
 @pytest.fixture(name="in_pieces", params=[128, 0], ids=["read_ahead", "single_pages"])
 def fixture_in_pieces(request):
-    """The file, and the read-ahead of its disk in KiB."""
+    """The file, and the disk's read-ahead in KiB."""
     with pfstat.mounted_disk("in_pieces", 100_000, request.param, block_bytes=BLOCK) as folder:
         path = pfstat.make_file(folder / "file", PAGES * PAGE + len(CUT) * BLOCK)
         for page in CUT:
@@ -29,7 +29,7 @@ def fixture_in_pieces(request):
 
 
 def places_on_disk(path):
-    """[(first block in the file, blocks)] of each piece of a file."""
+    """[(first block in the file, blocks)] for each piece of a file."""
     lines = pfstat.run("filefrag", "-v", f"-b{BLOCK}", path).stdout.splitlines()
     pieces = [line.split(":") for line in lines if line.split(":")[0].strip().isdigit()]
     return [(int(words[1].split("..")[0]), int(words[3])) for words in pieces]
@@ -42,13 +42,13 @@ def test_the_file_has_pieces_that_meet_within_pages(in_pieces):
 
 @pytest.mark.parametrize("source", ("module", "ebpf"))
 def test_each_page_is_read_once(in_pieces, source):
-    """No wait is foreign, since each request is known to be of the page that a fault waits for."""
+    """No wait is foreign, since each request is known to be for the page a fault waits for."""
     path, read_ahead = in_pieces
     result = pfstat.drive("--source", source, "--pattern", f"stride:{PAGE}", "--accesses", PAGES,
                           "--cache", "cold", path)
     figures = result["readahead"]
-    # With read-ahead, a fault may map the pages around one of which a part is read; the analysis
-    # takes it for mapped, and the other part for another read.
+    # With read-ahead, a fault may map the pages around a partly read one. The analysis takes this
+    # page for mapped, and the other part for another read.
     assert 0 <= figures["read"] - PAGES <= (len(CUT) if read_ahead else 0)
     assert (figures["mapped"], figures["evicted_unused"]) == (figures["read"], 0)
     assert result["ledger"]["unexplained"] == 0, result["ledger"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A request of a loop device or of dm-crypt ends in a thread, which the end of the request to the
-disk below it may interrupt. eBPF loses neither."""
+"""A loop device or dm-crypt request ends in a thread, which the end of the request to the disk
+below it may interrupt. eBPF loses neither."""
 import contextlib
 import pathlib
 
@@ -59,7 +59,7 @@ def mounted(device, name):
 
 @contextlib.contextmanager
 def stacked(kind):
-    """A folder on a disk that is made of the lab's disk."""
+    """A folder on a disk made from the lab's disk."""
     with contextlib.ExitStack() as stack:
         enter = stack.enter_context
         device = enter(loop_device(pfstat.DISK, "below", (FILE_MIB + 16) * MIB))

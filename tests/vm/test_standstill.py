@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Four threads are in faults at once while nothing else of their process runs, or a fifth thread
-computes, sleeps, or a child computes. Each source has the bounds that its events support."""
+"""Four threads are in faults at once while nothing else in their process runs, or a fifth thread
+computes, sleeps, or a child computes. Each source has the bounds its events support."""
 import pytest
 
 import pfstat
 
 PROGRAM = pfstat.BUILD / "overlapping_faults"
 ROUNDS = 20
-# The handler sleeps so long while all four threads wait for it; a timer may be early by microseconds.
+# The handler sleeps so long while all four threads wait for it. A timer may be early by
+# microseconds.
 LEAST_NS = ROUNDS * 19000000
 
 

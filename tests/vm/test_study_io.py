@@ -31,7 +31,7 @@ def via(*options):
 
 @functools.lru_cache(maxsize=None)
 def rows():
-    """All access methods in all states of the cache, by (method, cache)."""
+    """All access methods in all cache states, by (method, cache)."""
     pfstat.load()
     names = set(pfstat.DISK.iterdir())
     result = via(*FEW, "--repeat", "2", *WAYS)
@@ -100,7 +100,7 @@ def test_faults_match_the_access_method(cache):
     if cache == "cold":
         assert FILES <= read["major"] <= read["faults"] < PAGES
     else:
-        # A file that is not mapped at a multiple of this many pages takes one more fault.
+        # A file not mapped at a multiple of this many pages takes one more fault.
         assert 0 <= read["faults"] - PAGES // AROUND <= FILES and read["major"] == 0
     # Unobserved passes have the same number.
     for one in rows()["mmap, write", cache]["passes"]:
@@ -114,7 +114,7 @@ def test_cached_pages_are_counted():
             assert one["before"]["resident_pages"] == (0 if cache == "cold" else PAGES)
             assert one["after"]["resident_pages"] == PAGES, (way, cache)
             grown = (one["after"]["meminfo"]["cached_kb"] - one["before"]["meminfo"]["cached_kb"])
-            # Each method brings the pages of files into the page cache, not only read(2).
+            # Each method brings file pages into the page cache, not only read(2).
             expected = PAGES * pfstat.PAGE // 1024 if cache == "cold" else 0
             assert abs(grown - expected) <= 512, (way, cache)
             assert one["before"]["meminfo"]["buffers_kb"] > 0
@@ -206,7 +206,7 @@ def test_both_fault_sources_count_the_same_calls():
         classes = [dict(one["watched"]["classes"]) for one in (of_module, of_ebpf)]
         around = [one.pop("around") for one in classes]
         assert classes[0] == classes[1]
-        # A file that is not mapped at a multiple of this many pages takes one more fault.
+        # A file not mapped at a multiple of this many pages takes one more fault.
         assert abs(around[0] - around[1]) <= FILES
     assert ebpf["rows"][0]["watched"]["calls"] > 0
     text = pfstat.run(pfstat.PFDRIVE, "study", "io", *few).stdout

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive study pressure: the effect of processes that compete with a run for memory, and their
+"""pfdrive study pressure: the effect of processes competing with a run for memory, and their
 cleanup.
 
-Tests that depend on the scheduling of processes need the instruction clock: on several emulated
-CPUs of a busy host a run may end before its competitors were scheduled.
+Tests depending on process scheduling need the instruction clock: on several emulated CPUs on a busy
+host a run may end before the competitors were scheduled.
 """
 import contextlib
 import os
@@ -33,13 +33,13 @@ LIMITED = ("--memory-limit", "16M")
 
 
 def pressure(*options):
-    """JSON of `pfdrive study pressure`."""
+    """JSON from `pfdrive study pressure`."""
     return pfstat.drive(*options, command=STUDY)
 
 
 @pytest.fixture(name="swap", scope="module")
 def fixture_swap():
-    """128 MiB on a null_blk of its own, and a cgroup v2 that is mounted."""
+    """128 MiB on a separate null_blk, and a mounted cgroup v2."""
     if not (CGROUP / "cgroup.controllers").exists():
         pfstat.run("mount", "-t", "cgroup2", "none", CGROUP)
     with pfstat.swap_disk("competeswap"):
@@ -53,14 +53,14 @@ def groups():
 
 
 def words_of(folder):
-    """The command line of a process, as words."""
+    """A process's command line, as words."""
     with contextlib.suppress(OSError):
         return (folder / "cmdline").read_bytes().split(b"\0")
     return []
 
 
 def others():
-    """Processes that a run started and that still exist."""
+    """Processes started by a run and still existing."""
     return [words for words in map(words_of, pathlib.Path("/proc").glob("[0-9]*"))
             if words[1:3] in ([b"helper", b"competitor"], [b"helper", b"cgroup-reaper"])]
 
@@ -78,7 +78,7 @@ def check_matrix(competition):
     assert pages + swapped["not_seen"] == swapped["read"]
     figures = competition["with"]["figures"]
     assert figures["swap_read"] == swapped["read"] and figures["swap_evicted"] == swapped["evicted"]
-    # The kernel counts at the same place; pfdrive itself swaps between the two readings.
+    # The kernel counts at the same place, and pfdrive itself swaps between the two readings.
     read = figures["pswpin"] + (figures["swpin_zero"] or 0)
     assert abs(read - swapped["read"]) <= 16
     return swapped
@@ -86,7 +86,7 @@ def check_matrix(competition):
 
 def check_side(side):
     for name, value in side["figures"].items():
-        # Not all kernels report pages of zeros.
+        # Not all kernels report zero pages.
         assert value is None if name in NOT_HERE else value >= 0, name
     known = {name: faults for name, faults in side["faults"].items()
              if faults["count"] is not None}
@@ -100,8 +100,8 @@ def check_side(side):
 
 @pytest.fixture(name="runs", scope="module")
 def fixture_runs(swap):
-    """Two runs of a file with two competitors of 10 MiB in 16 MiB. The order is sequential, so that
-    each evicts all of the file between two rounds; with random order this would depend on chance.
+    """Two runs over a file with two 10 MiB competitors in 16 MiB. The order is sequential, so each
+    evicts the whole file between two rounds. With random order this would depend on chance.
     """
     pfstat.load()
     return pressure(*ACCESSES, *LIMITED, "--compete", "10M:sequential",
@@ -148,7 +148,7 @@ def test_competitors_fault_and_the_matrix_adds_up(runs):
         swapped = check_matrix(competition)
         assert list(swapped["evicted_by"]) == ["the run", "competitor 1", "competitor 2",
                                                "kswapd", "others"]
-        # Another run may read pages of pfdrive that one run left in swap.
+        # Another run may read pfdrive pages left in swap by one run.
         assert swapped["read"] > 0 and swapped["not_seen"] <= swapped_before
         swapped_before += swapped["evicted"] - swapped["read"]
         owned = [sum(row[f"competitor {n}"] for row in swapped["evicted_by"].values())
@@ -201,7 +201,7 @@ def competitor_pids():
 
 @contextlib.contextmanager
 def begun(accesses, ready):
-    """Starts a long run and waits until it is ready; it has ended afterwards."""
+    """Starts a long run and waits until it is ready. The run has ended afterwards."""
     process = subprocess.Popen([pfstat.PFDRIVE, *STUDY, "--pattern", "stride:4K", "--accesses",
                                 accesses, *LIMITED, "--compete", "12M", "--repeat", "1000", FILE],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -221,7 +221,7 @@ def is_in_its_group(pid):
 
 
 def competes(_):
-    """The run with competitors; the first run ends soon."""
+    """The run with competitors. The first run ends soon."""
     return competitor_pids()
 
 
@@ -277,7 +277,7 @@ def test_swap_that_is_too_small_is_refused():
 
 @pytest.mark.parametrize("size", ["0.5", "8M", "4M:sequential"])
 def test_file_that_does_not_fit_is_refused_without_swap(size):
-    """The kernel would evict its pages again and again."""
+    """The kernel would evict the run's pages again and again."""
     pfstat.make_file(FILE, SIZE)
     with pfstat.without_swap():
         said = pfstat.refused(1, *STUDY, "--compete", size, *LIMITED, "--pattern",
@@ -286,7 +286,7 @@ def test_file_that_does_not_fit_is_refused_without_swap(size):
     assert nothing_is_left()
 
 
-# A process needs more memory than its buffer.
+# A process needs more memory than the buffer.
 @pytest.mark.parametrize("options", [
     ("--compete", "1.5", *LIMITED, FILE),
     ("--memory-limit", "8M", "--compete", "1", "--map", "anon", "--size", "4K"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pfdrive study rss: the effect of mapping a file, and of touching bytes of it, on a process."""
+"""pfdrive study rss: the effect of mapping a file, and touching bytes in it, on a process."""
 import json
 import os
 
@@ -8,7 +8,7 @@ import pytest
 import pfstat
 import users
 
-# The numbers of the study are those of this size.
+# The study's numbers are for this size.
 pytestmark = pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB")
 
 PAGES = 2442
@@ -30,7 +30,7 @@ def grown(steps, what):
 
 
 def check_sizes(steps):
-    """Holds for any page cache and fault-around: the two columns of the study."""
+    """Holds for any page cache and fault-around: the study's two columns."""
     assert grown(steps, "virtual_bytes") == [PAGES * pfstat.PAGE] + [0] * (len(steps) - 2)
     assert grown(steps, "resident_bytes")[0] == 0
     assert steps[1]["nr_faults"] == 0
@@ -47,9 +47,9 @@ def test_each_byte_maps_one_page_without_fault_around(path):
     assert [step["mapped_pages"] for step in steps] == [0, 0, 1, 2]
     first, second = steps[2]["faults"][0], steps[3]["faults"][0]
     assert (first["class"], first["page"], first["major"]) == ("disk", 0, True)
-    # Read-ahead has read the page of byte 10000 together with that of byte 0.
+    # Read-ahead has read byte 10000's page together with byte 0's.
     assert (second["class"], second["page"], second["major"]) == ("long", 2, False)
-    assert first["ns"] > 100_000	# latency of the disk
+    assert first["ns"] > 100_000	# disk latency
     assert run["lost"] == 0 and run["bpf_missing"] is None
 
 
@@ -57,13 +57,13 @@ def test_each_byte_maps_one_page_without_fault_around(path):
 def test_fault_around_maps_its_window(path):
     steps = touch("--cache", "warm", path, "0", "10000", "5000000", "9999999")["steps"]
     check_sizes(steps)
-    # 64 KiB around the page; the file ends with page 2441, within 2432 to 2447.
+    # 64 KiB around the page. The file ends with page 2441, within 2432 to 2447.
     assert [step["mapped_pages"] for step in steps] == [0, 0, 16, 16, 32, 42]
     assert [fault["class"] for step in steps for fault in step["faults"]] == ["around"] * 3
 
 
 def outcome(run):
-    """The steps without times and sizes of the process."""
+    """The steps without the process's times and sizes."""
     return [(step["step"], step["mapped_pages"],
              [(fault["class"], fault["page"], fault["major"], fault["attempts"])
               for fault in step["faults"]]) for step in run["steps"]]
@@ -88,7 +88,7 @@ def test_fault_around_off_requires_the_module(path):
 
 @pytest.fixture(name="others_file")
 def fixture_others_file():
-    """A file of another user, readable by all."""
+    """Another user's file, readable by all."""
     path = pfstat.make_file(pfstat.DISK / "others", 4 * pfstat.PAGE)
     os.chown(path, users.UID, users.GID)
     path.chmod(0o644)

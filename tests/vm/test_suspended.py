@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Faults between two attempts: each is suspended in a table until its thread retries, and no entry
-stays for a thread that exits."""
+"""Faults between two attempts: each is suspended in a table until the thread retries, and no entry
+stays for an exiting thread."""
 import contextlib
 import ctypes
 import mmap
@@ -16,7 +16,7 @@ import pfstat
 from pfstat import PAGE, Mapping
 
 MAJOR = 0x4
-SETS = 1024     # sets of the table; the set of a thread is its tid modulo this number
+SETS = 1024     # table sets (a thread's set is the tid modulo this number)
 LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
 
 
@@ -61,7 +61,7 @@ def next_child_has_pid(pid):
 
 @pytest.mark.needs(LAST_PID.exists(), "a kernel on which a test chooses the number of a process")
 def test_slot_of_a_dead_thread_is_dropped_by_the_next_thread_of_its_set(place):
-    """Otherwise all threads of the set would take the slow path from then on."""
+    """Otherwise all threads in the set would take the slow path from then on."""
     path = place.file("file", 256)
     pfstat.control("fault_around off")
     pfstat.control(f"follow {os.getpid()}")
@@ -117,7 +117,7 @@ def test_fault_on_a_page_that_another_thread_reads_is_a_wait(place, by_kernel):
 
 
 def read_mapped(mapping, page):
-    """Forks a child that reads a page of this process's mapping."""
+    """Forks a child to read a page in this process's mapping."""
     child = os.fork()
     if not child:
         mapping.read(page)
@@ -126,7 +126,7 @@ def read_mapped(mapping, page):
 
 
 def two_readers(place, mapping, path, meanwhile):
-    """The classes of a child that reads the page from the disk, and of one that waits for that."""
+    """The classes of a child reading the page from the disk, and of one waiting for this read."""
     children = []
     with suspended_device(place):
         for _ in range(2):
@@ -140,11 +140,11 @@ def two_readers(place, mapping, path, meanwhile):
 
 
 ADJ_TICK, TICK_US = 0x4000, 10000
-WORD_OF_TICK = 11       # of struct timex, in words of 8 bytes
+WORD_OF_TICK = 11       # of struct timex, in 8-byte words
 
 
 def set_tick(tick_us):
-    """NTP's coarse factor of the clock: the microseconds of a tick."""
+    """NTP's coarse clock factor: the microseconds in a tick."""
     timex = (ctypes.c_long * 26)()
     timex[0] = ADJ_TICK
     timex[WORD_OF_TICK] = tick_us
@@ -154,7 +154,7 @@ def set_tick(tick_us):
 @contextlib.contextmanager
 def fast_clock():
     set_tick(TICK_US * 11 // 10)
-    time.sleep(0.05)        # until the next update of the timekeeper
+    time.sleep(0.05)        # until the next timekeeper update
     try:
         yield
     finally:
@@ -162,7 +162,7 @@ def fast_clock():
 
 
 def test_a_wait_during_which_the_clock_is_slowed_down_is_a_wait(place):
-    """The start of the call, computed with the new factor, is later than the note of the wait."""
+    """The call's start, computed with the new factor, is later than the wait's note."""
     path = place.file("file", 256)
     pfstat.control("fault_around off")
     pfstat.control(f"follow {os.getpid()}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Targets: a process, its children and its later mappings; and the end of the watch."""
+"""Targets: a process, the children and the later mappings, and the end of the watch."""
 import errno
 import os
 import pathlib
@@ -21,7 +21,7 @@ def file_on_disk(name):
 
 
 def pages_seen(path, pid=None):
-    """Distinct (process, page) pairs of solved faults of this file."""
+    """Distinct (process, page) pairs in the solved faults for this file."""
     return sorted({(r["pid"], r["pgoff"]) for r in pfstat.of_file(pfstat.log()[1], path)
                    if r["class"] in ("long", "short") and pid in (None, r["pid"])})
 
@@ -44,7 +44,7 @@ def test_pid_now_does_not_hook_later_mappings():
     workload = Workload("touch", path)
     pfstat.control("fault_around off")
     pfstat.control(f"pid {workload.pid} now")
-    assert pfstat.hooked() > 0      # its libc, its program
+    assert pfstat.hooked() > 0      # the workload's libc and program
     workload.finish()
     assert pages_seen(path) == []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tracepoint: other tools see every fault with its class."""
+"""The tracepoint: other tools see every fault with the class."""
 import collections
 import os
 import re
@@ -12,7 +12,7 @@ from pfstat import Mapping, Session
 def test_trace_cmd_sees_every_fault_with_its_class(small_file, tmp_path):
     data, started, end = tmp_path / "trace.dat", tmp_path / "started", tmp_path / "end"
     os.mkfifo(end)
-    # The command of trace-cmd runs once tracing is on, not only the event enabled.
+    # trace-cmd's command runs once tracing is on, not only the event enabled.
     recorder = subprocess.Popen(["trace-cmd", "record", "-q", "-e", "pfstat:pfstat_fault",
                                  "-o", data, "sh", "-c", f"touch {started}; read _ <{end}"],
                                 stdout=subprocess.DEVNULL)

@@ -19,7 +19,7 @@ with open("{path}", "rb") as file:
 
 
 def record(recording, path, advice):
-    """Reads every page of the file in order, with a cold cache."""
+    """Reads every page in the file in order, with a cold cache."""
     pfstat.drop_cache()
     script = READ_ALL.format(path=path, advice=advice, pages=PAGES)
     pfstat.run(pfstat.PFDRIVE, "record", "-o", recording, "--file", path, "--",
@@ -76,7 +76,7 @@ def tracks_of(trace):
 
 
 def check_nesting(slices):
-    """Perfetto drops a slice that crosses the end of an open one."""
+    """Perfetto drops a slice crossing the end of an open one."""
     stack = []
     for each in slices:
         while stack and stack[-1].end_ns <= each.start_ns:
@@ -109,8 +109,8 @@ def test_trace_nests_and_its_arrows_meet(recordings):
     # The parts fill their faults to the nanosecond.
     assert time_of(trace.of("part")) == time_of(
         each for each in faults if len(each.arguments.get("parts", ())) > 1)
-    # A request that completes before its thread sleeps has no arrow: a few requests, a tenth of
-    # them on four emulated CPUs, most on the debug kernel.
+    # A request completing before the thread sleeps has no arrow: a few requests, a tenth of them on
+    # four emulated CPUs, most on the debug kernel.
     slept = [each for each in faults if "device_ns" in each.arguments.get("parts", ())]
     assert trace.starts.keys() == trace.ends.keys() and trace.starts
     assert len(trace.starts) + trace.end["arrows_left_out"] == len(slept)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The module is unloaded while its former targets run on, and leaves nothing behind."""
+"""The module is unloaded while the former targets run on, and leaves nothing behind."""
 import pathlib
 import platform
 import time
@@ -52,7 +52,7 @@ def test_rmmod_works_with_a_disk_fault_in_flight(small_file):
 
 
 def test_rmmod_frees_all_while_a_dead_address_space_is_held(small_file, kernel_log):
-    """An open /proc/PID/mem holds it, as does an idle CPU with its page tables."""
+    """An open /proc/PID/mem holds it, as does an idle CPU with the page tables."""
     workload = Workload("touch", small_file)
     pfstat.control(f"pid {workload.pid}")
     with open(f"/proc/{workload.pid}/mem", "rb"):
@@ -121,4 +121,4 @@ def test_load_and_unload_leave_no_memory_behind():
     for _ in range(4):
         pfstat.load()
         pfstat.unload()
-    assert unevictable() - before < 256      # KiB; four leaked tables would take 600
+    assert unevictable() - before < 256      # KiB (four leaked tables would take 600)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The verdict names the cause of stalls that are made on purpose, and none for an ordinary run."""
+"""The verdict names the cause of stalls made on purpose, and none for an ordinary run."""
 import functools
 import pathlib
 
@@ -154,7 +154,7 @@ def test_the_kernel_stack_names_what_a_fault_waited_for():
     wait = result["waits"]["stacks"][0]
     assert wait["cause"] == "a userfaultfd handler", result["waits"]["stacks"][:3]
     assert wait["functions"][0] == "handle_userfault"
-    # The sleep is interruptible, and its stack has a known cause: it is explained.
+    # The sleep is interruptible, and the stack has a known cause: it is explained.
     assert wait["total_ns"] == wait["parts"]["handler"] > 20_000_000
     assert "for a userfaultfd handler: handle_userfault" in text
 

@@ -11,7 +11,7 @@ import pytest
 import pfstat
 from pfstat import PFDRIVE, record, run
 
-# The rule, and words of its sentence.
+# The rule, and words from the rule's sentence.
 RECIPES = {
     "interpreter_start": ("cold-file", "not in the page cache"),
     "kernel_upgrade": ("refaults", "were evicted and read again"),
@@ -42,8 +42,8 @@ PROGRAMS = {
     "sqlite": "sqlite3 {folder}/database select\tcount(*),max(b)\tfrom\tt\twhere\ta%3=1",
     "tar": "tar cf {folder}/archive.tar " + SOURCES,
 }
-# The causes that an ordinary program may have. A certain one is true by its own numbers. execve() of
-# a program that is not in the page cache faults in the kernel.
+# The causes an ordinary program may have. A certain one is true by the cause's own numbers.
+# execve() of a program not in the page cache faults in the kernel.
 CAUSES = {"cold": {"nothing-wrong", "cold-file", "device-queue", "first-touch", "huge-pages",
                    "kernel-mode", "slow-tail"},
           "warm": {"nothing-wrong", "first-touch", "huge-pages", "kernel-mode", "slow-tail"}}

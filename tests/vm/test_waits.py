@@ -29,7 +29,7 @@ while not os.path.exists("{go}"):
 {access}
 """
 
-# Changes the file system until its journal is full.
+# Changes the file system until the journal is full.
 FILL = """
 import itertools, os
 for number in itertools.count():
@@ -43,8 +43,8 @@ def is_stuck(pid):
 
 
 def stall_access(path, access, stall, before=""):
-    """pfdrive's report of an access to the path that meets the stall. `stall` is a context manager
-    that begins and ends it."""
+    """pfdrive's report for an access to the path with the stall. `stall` is a context manager to
+    begin and end the stall."""
     def obstruct():
         pfstat.wait_until(lambda: READY.exists() and READY.read_text())
         with stall():
@@ -87,7 +87,7 @@ def stuck(place, *command):
 
 
 def longest(result):
-    """The kernel stack with nearly all of the time asleep that no request explains."""
+    """The kernel stack with nearly all sleep time not explained by a request."""
     stacks = result["waits"]["stacks"]
     parts = result["parts"]["all"]["parts"]
     slept_ns = parts["foreign"]["total_ns"] + parts["blocked"]["total_ns"]

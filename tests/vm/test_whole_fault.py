@@ -15,7 +15,7 @@ RETRY = 0x400
 
 
 class Recording:
-    """Of PROGRAM, by eBPF alone."""
+    """For PROGRAM, by eBPF alone."""
 
     def __init__(self, folder, program=PROGRAM):
         self.file = pfstat.make_file(pfstat.DISK / "whole", FILE_PAGES * pfstat.PAGE)
@@ -42,20 +42,20 @@ class Recording:
                 self.totals[tuple(row[1:4])] = int(row[4]), int(row[5])
 
     def spans(self):
-        """(tid, start, end) of each handle_mm_fault() of a recorded file, by thread and time."""
+        """(tid, start, end) for each handle_mm_fault() in a recorded file, by thread and time."""
         of_records = [(r["tid"], r["start_ns"] - r["before_ns"],
                        r["start_ns"] - r["before_ns"] + r["fault_ns"])
                       for r in self.records if r["fault_ns"]]
         return sorted(of_records + self.events["hooked"])
 
     def hooked(self):
-        """The number and the time of these, as eBPF counted them."""
+        """The number and the time of these, as counted by eBPF."""
         rows = [total for key, total in self.totals.items() if key[0] == "hooked"]
         return tuple(map(sum, zip(*rows)))
 
     def without_time(self):
-        """The number of records that may have no time of a fault: the kernel skipped the program
-        that would have seen its end, after two calls at most."""
+        """The number of records possibly without a fault time: the kernel skipped the program for
+        the fault's end, after two calls at most."""
         return 2 * self.report["events_skipped"] if pfstat.may_skip() else 0
 
 
@@ -71,7 +71,7 @@ def end_of(record):
 
 
 def test_the_last_call_of_each_fault_has_its_time(recording):
-    """The time of each fault is recorded once, as that of a record or of an event."""
+    """Each fault's time is recorded once, in a record or in an event."""
     number, total = recording.hooked()
     spans = recording.spans()
     assert number > 2000
@@ -120,8 +120,8 @@ def test_a_write_to_a_shared_page_is_one_of_user_mode(recording):
 
 @pytest.mark.needs(pfstat.KERNEL >= (6, 4), "the lock of a VMA")
 def test_a_fault_that_makes_no_call_leaves_an_event(tmp_path):
-    """The first private write under the lock of a VMA is repeated if the lock of all mappings, which
-    it also needs, is not free."""
+    """The first private write under a VMA lock is repeated if the lock of all mappings, which the
+    write also needs, is not free."""
     recording = Recording(tmp_path, "$rare contended $file 1000")
     pfstat.assert_nothing_lost(recording.report)
     number, total = recording.hooked()

@@ -18,7 +18,7 @@ SIZE = PAGES * pfstat.PAGE
 EACH_PAGE_ONCE = ("--pattern", f"stride:{pfstat.PAGE}", "--accesses", str(PAGES),
                   "--fault-around", "off")
 SCRATCH = ("--scratch", str(SIZE), "--scratch-dir", pfstat.DISK)
-# Blocks of 512 bytes for each dirtied page; the file system adds a few of its own.
+# 512-byte blocks for each dirtied page. The file system adds a few blocks of its own.
 BLOCKS_A_PAGE = pfstat.PAGE // 512
 OWN_BLOCKS = 64
 
@@ -68,7 +68,7 @@ def test_each_page_of_a_shared_file_faults_once_for_stores(cache):
     before = set(pfstat.DISK.iterdir())
     result = drive(*EACH_PAGE_ONCE, *SCRATCH, "--write", "1", "--cache", cache)
     assert result["pages_touched"] == result["pages_written"] == PAGES
-    # Each page faults once; the call for the right to write is a part of that fault.
+    # Each page faults once. The call for the right to write is part of this fault.
     assert result["faults"] == calls(result, "mkwrite") == PAGES
     assert 0 <= result["rusage"]["oublock"] - PAGES * BLOCKS_A_PAGE <= OWN_BLOCKS
     assert result["rusage"]["inblock"] == (PAGES * BLOCKS_A_PAGE if cache == "cold" else 0)
@@ -120,7 +120,7 @@ def test_populate_leaves_no_later_faults(memory):
         result = drive(*EACH_PAGE_ONCE, *memory)
     assert faults_of(usage(result, "populate")) == PAGES
     assert faults_of(usage(result, "access")) == 0
-    # These are faults of get_user_pages(), which perf does not count; the ledger states that.
+    # These are get_user_pages() faults, which perf does not count. The ledger states this.
     counts = {c["name"]: c["value"] for c in result["ledger"]["counts"]}
     assert counts["page-faults"] == 0
     reasons = [r for d in result["ledger"]["differences"] for r in d["reasons"]]
@@ -212,7 +212,7 @@ def test_locality_touches_the_pages_of_its_sets(memory, order):
         result = drive("--pattern", f"locality:{order}", "--accesses", str(rounds * 8192),
                        "--repeat", "1", "--fault-around", "off", *memory)
     assert result["environment"]["store_share"] == 0.125
-    # A set has 32 KiB and spans a page more at most; sometimes it stores to one page less.
+    # A set has 32 KiB and spans a page more at most. Sometimes it stores to one page less.
     set_pages = (32 << 10) // pfstat.PAGE
     most = min(PAGES, (set_pages + 1) * rounds)
     assert set_pages <= result["pages_written"] <= result["pages_touched"] <= most
@@ -341,7 +341,7 @@ def test_module_counts_all_faults_of_a_shared_file_without_ebpf():
                           "--write", "0.5", "--fill", "msync")
     assert all(d["amount"] is not None for d in result["ledger"]["differences"])
     assert result["ledger"]["unexplained"] == 0
-    # Populated, filled, and half of the pages stored to again after the msync.
+    # Populated, filled, and half the pages stored to again after the msync.
     assert faults_of(result["rusage"]) == result["faults"] == 2 * PAGES + PAGES // 2
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
-# Builds the files from which an arm64 guest boots, in $root_home, with the names that root.sh
-# gives those of an x86-64 guest. No program of the guest runs on this machine:
+# Builds the boot files for an arm64 guest, in $root_home, with the names root.sh gives an x86-64
+# guest's files. No guest program runs on this machine:
 #   root/      a root of this machine's architecture with a cross compiler, the guest's headers and
 #              libraries; the tree is built in it (see tree.sh)
 #   root.img   the guest's root: packages that were unpacked, not installed, as an ext4 image
 #   vmlinux, initrd, release   as in root.sh
 
-# What initramfs-init and its shell call.
+# The programs initramfs-init and the shell in it call.
 ARM64_APPLETS=(sh '[' dd echo grep insmod mkdir mount poweroff sleep switch_root tar)
 
 prepare_arm64()
@@ -25,13 +25,13 @@ prepare_arm64()
 	unlock
 }
 
-# arm64_packages build|guest: its packages, joined by commas.
+# arm64_packages build|guest: the packages, joined by commas.
 arm64_packages()
 {
 	awk -v root="$1" '$1 == root { print $2 }' "$LAB_DIR/packages-arm64" | paste -sd,
 }
 
-# Everything that determines the roots of the kernel of the current row, as root_key.
+# Everything determining the roots for the current row's kernel, as root_key.
 arm64_key()
 {
 	{
@@ -76,9 +76,9 @@ arm64_mmdebstrap()
 		die "cannot build a root of $kernel for arm64: $(first_error "$log"); see $log"
 }
 
-# apt refuses the headers, which depend on a compiler that runs on arm64, so they are unpacked. Their
-# programs are in linux-kbuild, for this machine. The arguments are the name of the metapackage, and
-# its suite if that is another one.
+# apt refuses the headers, which depend on a compiler that runs on arm64, so they are unpacked.
+# Their programs are in linux-kbuild, for this machine. The arguments are the metapackage's name,
+# and the suite if it is another one.
 # shellcheck disable=SC2016,SC2089  # another shell runs the script
 ARM64_HEADERS='
 	package=$(apt-cache depends "$1:arm64${2:+/$2}" |
@@ -108,8 +108,8 @@ bootstrap_arm64_build()
 		"$suite" "$home/root"
 }
 
-# The guest's root is inside of the other one, whose tools complete it. It is removed when its image
-# is there, unless keep_guest is yes.
+# The guest's root is inside the other one, whose tools complete it. The guest's root is removed
+# when the image is there, unless keep_guest is yes.
 bootstrap_arm64_guest()
 {
 	local home=$1
@@ -120,7 +120,7 @@ bootstrap_arm64_guest()
 		"$suite" "$home/root/guest"
 }
 
-# Replaces the maintainer scripts of the packages, then makes the files to boot.
+# Replaces the packages' maintainer scripts, then makes the boot files.
 finish_arm64_guest()
 {
 	local home=$1 guest=$1/root/guest release
@@ -160,7 +160,7 @@ arm64_image()
 	die "cannot find the kernel of $kernel for arm64: it is neither in /boot nor with its modules"
 }
 
-# arm64_initrd HOME RELEASE INIT: as make-initrd, of the modules and the busybox in /guest.
+# arm64_initrd HOME RELEASE INIT: as make-initrd, with the modules and the busybox in /guest.
 arm64_initrd()
 {
 	# shellcheck disable=SC2016  # another shell runs the script
@@ -194,7 +194,7 @@ arm64_initrd()
 	' sh "$2" "${BOOT_MODULES[*]}" "${ARM64_APPLETS[*]}"
 }
 
-# Roots of an older lab that were not used for days.
+# Roots from an older lab, unused for days.
 drop_old_arm64()
 {
 	local old

@@ -35,8 +35,8 @@ need()
 	done
 }
 
-# become_root: selects how as_root gets privileges. Root runs commands directly, a user as root of a
-# user namespace; both with separate mounts, which vanish with the process. Root of a container may
+# become_root: selects how as_root gets privileges. Root runs commands directly, a user as root in a
+# user namespace, both with separate mounts, which vanish with the process. A container's root may
 # lack the right to mount.
 become_root()
 {
@@ -62,8 +62,8 @@ remove_tree()
 	as_root rm -rf --one-file-system -- "$@"
 }
 
-# lock NAME: locks until unlock or exit. The descriptor is in lock_fd; a process that outlives the
-# step must not inherit it.
+# lock NAME: locks until unlock or exit. The descriptor is in lock_fd. A process outliving the step
+# must not inherit it.
 lock()
 {
 	mkdir -p "$LAB_CACHE"
@@ -78,7 +78,7 @@ unlock()
 	exec {lock_fd}>&-
 }
 
-# The architecture of guests that nothing else names: this machine's.
+# The guest architecture if nothing else names one: this machine's.
 default_arch()
 {
 	case $(uname -m) in
@@ -114,7 +114,7 @@ kernel_row()
 	usage_error "unknown kernel $1: it is one of $(kernel_names)"
 }
 
-# The names of the kernels of the current architecture.
+# The names of the current architecture's kernels.
 arch_kernels()
 {
 	local column=9
@@ -122,7 +122,7 @@ arch_kernels()
 	awk -v column=$column '!/^#/ && $column != "-" { print $1 }' "$TREE/tools/kernels/list"
 }
 
-# True if the kernel of the current row is not a package of its suite, but is placed in the root.
+# True if the current row's kernel is not a package in the row's suite, but is placed in the root.
 from_source()
 {
 	[[ $image == linux-source-* ]] || from_source_package || from_ubuntu
@@ -138,7 +138,7 @@ from_source_package()
 	[[ $image == linux/* ]]
 }
 
-# Prints NAME SUITE IMAGE HEADERS DOWNLOAD DISK of each kernel.
+# Prints NAME SUITE IMAGE HEADERS DOWNLOAD DISK for each kernel.
 kernel_table()
 {
 	awk '!/^#/ { print $1, $3, $4, $5, $6, $7 }' "$TREE/tools/kernels/list"
@@ -154,8 +154,8 @@ default_kernel()
 	kernel_table | awk 'NR == 1 { print $1 }'
 }
 
-# The packages of every root, the compiler of a kernel from elsewhere, and those of --packages, which
-# give a separate root.
+# The packages in every root, the compiler for a kernel from elsewhere, and those from --packages,
+# which give a separate root.
 packages()
 {
 	grep -v -e '^#' -e '^$' "$LAB_DIR/packages"
@@ -163,7 +163,7 @@ packages()
 	[ -z "${extra_packages:-}" ] || tr , '\n' <<<"$extra_packages"
 }
 
-# A short name for everything that determines the root of the current row's kernel: if any of it
+# A short name for everything determining the root for the current row's kernel: if any of it
 # changes, "prepare" builds a new root.
 root_key()
 {
@@ -176,7 +176,7 @@ root_key()
 	} | sha256sum | cut -c1-12
 }
 
-# select_kernel NAME: sets kernel and root_home, the folder of its root.
+# select_kernel NAME: sets kernel and root_home, the kernel's root folder.
 select_kernel()
 {
 	kernel=$1
@@ -192,7 +192,7 @@ megabytes()
 	du -sm "$1" 2>/dev/null | cut -f1
 }
 
-# on_exit COMMAND…: registers a cleanup for the exit of the lab; the last one runs first.
+# on_exit COMMAND…: registers a cleanup for the lab's exit. The last one runs first.
 cleanups=()
 on_exit()
 {

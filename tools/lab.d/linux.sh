@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
-# Kernels that the lab builds from Debian's source, with the files of tools/kernels. In the kernel
-# table their image is a linux-source package, or linux/SUITE, and their headers are these files:
+# Kernels the lab builds from Debian's source, with the files in tools/kernels. In the kernel table
+# their image is a linux-source package, or linux/SUITE, and their headers are these files:
 # fragments, then patches.
 #
 # A built kernel is kept in $LAB_CACHE/linux-NAME-VERSION-KEY, apart from the root
@@ -13,15 +13,15 @@ BUILD_MB=6000		# space for a builder and its build tree
 BUILD_PACKAGES=bc,bison,cpio,dwarves,flex,gcc,kmod,libc6-dev,libelf-dev,lz4,make,patch,perl
 BUILD_PACKAGES+=,libssl-dev,openssl,python3,xz-utils
 
-# files_of SUFFIX LIST: the files of a row with that suffix, joined by commas.
+# files_of SUFFIX LIST: a row's files with this suffix, joined by commas.
 files_of()
 {
 	tr ',' '\n' <<<"$2" | grep "\.$1\$" | paste -sd,
 }
 
-# variants: every kernel of the table that differs from $kernel only in its patches, the unpatched
-# one first, each in the form of make-linux: NAME[:PATCHES]. They come from one build, because they
-# exist to be compared.
+# variants: every kernel in the table differing from $kernel only in the patches, the unpatched one
+# first, each in make-linux form: NAME[:PATCHES]. They come from one build, because they exist to be
+# compared.
 variants()
 {
 	local name row_suite row_image files
@@ -32,7 +32,7 @@ variants()
 	done < <(kernel_table) | sort -k2 | sed -e 's/ $//' -e 's/ /:/'
 }
 
-# The inputs of a kernel build, apart from the source.
+# A kernel build's inputs, apart from the source.
 linux_key()
 {
 	local files
@@ -44,8 +44,8 @@ linux_key()
 	(cd "$KERNEL_FILES" && cat -- "${files[@]}" "$LAB_DIR/make-linux") | sha256sum | cut -c1-12
 }
 
-# Sets hooks: the new root reports the archive's version of the source; for a source package the
-# newest version of the release that the row names.
+# Sets hooks: the new root reports the archive's source version, or for a source package the newest
+# version of the row's release.
 source_version_hook()
 {
 	local show="apt-cache show --no-all-versions $image" which=.
@@ -90,7 +90,7 @@ place_linux()
 	drop_old_linux
 }
 
-# Builds $kernel and its variants; each becomes valid, and complete, by its rename.
+# Builds $kernel and the variants. Each becomes valid, and complete, by the rename.
 build_linux()
 {
 	local version=$1 started=$SECONDS builder log=$LAB_CACHE/linux-$kernel.log family
@@ -129,7 +129,7 @@ bootstrap_builder()
 		"$suite" "$builder/root" - <"$builder/sources.list"
 }
 
-# Uses the paths of the tree's own build; nice, because it takes every CPU for a long time.
+# Uses the paths of the tree's own build. nice, because it takes every CPU for a long time.
 run_builder()
 {
 	local builder=$1
@@ -176,8 +176,8 @@ keep_variants()
 	done
 }
 
-# keep_signing_key BUILD: if the kernel checks the signatures of modules, its own key comes into the
-# folder for building modules, with the program that signs.
+# keep_signing_key BUILD: if the kernel checks module signatures, the kernel's own key comes into
+# the folder for building modules, with the signing program.
 keep_signing_key()
 {
 	local build=$1 folder
@@ -187,7 +187,7 @@ keep_signing_key()
 	as_root install -D -t "$folder/scripts" "$build/out/scripts/sign-file"
 }
 
-# Kernels of an older source or configuration that were not used for days.
+# Kernels from an older source or configuration, unused for days.
 drop_old_linux()
 {
 	local old

@@ -38,10 +38,9 @@ apt_sources()
 		END { flush() }'
 }
 
-# sources_for SUITE: sources.list lines, with the mirrors that the host uses for its own release. A
-# Signed-By that is a key instead of a file is left to mmdebstrap. If the kernel's image is
-# NAME/OTHER, as apt writes it, the suite OTHER is added; if it is a source package, so are its
-# sources.
+# sources_for SUITE: sources.list lines, with the host's mirrors for its own release. A Signed-By
+# with a key instead of a file is left to mmdebstrap. If the kernel's image is NAME/OTHER, as apt
+# writes it, the suite OTHER is added. If the image is a source package, so are its sources.
 sources_for()
 {
 	if from_source_package; then
@@ -81,8 +80,8 @@ source_line()
 		}'
 }
 
-# The apt settings of the host that concern a mirror: proxies, certificates, and whether old indexes
-# are accepted (frozen mirrors).
+# The host's apt settings about a mirror: proxies, certificates, and whether old indexes are
+# accepted (frozen mirrors).
 apt_settings()
 {
 	apt-config dump | grep -E '^Acquire::(https?|ftp|Proxy|Check-|Retries|Force)[^ ]* "..*";' || true
@@ -99,7 +98,7 @@ apt_of()
 		-o APT::Architectures::=amd64 -o APT::Sandbox::User=root
 }
 
-# apt_open HOME: reads the indexes of the sources on standard input.
+# apt_open HOME: reads the source indexes on standard input.
 apt_open()
 {
 	local home=$1
@@ -111,7 +110,7 @@ apt_open()
 			"$(grep -m1 '^E:' "$home/log")"
 }
 
-# apt_download HOME PACKAGE…: into HOME; apt checks them by the indexes.
+# apt_download HOME PACKAGE…: into HOME. apt checks them by the indexes.
 apt_download()
 {
 	local home=$1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
-# Packages of Python, which Debian may not have, on a disk that the guest mounts at /opt/python.
+# Python packages, which Debian may not have, on a disk the guest mounts at /opt/python.
 
 # python_disk: sets python_image to the disk with $python_packages for the guest's Python, in the
-# versions of python/requirements.txt. It has only these packages, not those that they require.
+# python/requirements.txt versions. It has only these packages, not those they require.
 python_disk()
 {
 	local version key new

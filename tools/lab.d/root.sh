@@ -39,12 +39,12 @@ free_megabytes()
 	df -Pm "$LAB_CACHE" | awk 'NR == 2 { print $4 }'
 }
 
-# Builds under a temporary name; the rename makes the complete result valid.
+# Builds under a temporary name. The rename makes the complete result valid.
 build_root_home()
 {
 	local started=$SECONDS temporary
 
-	# Left by a lab that was killed; holding the lock proves that no other lab builds there.
+	# Left by a killed lab. Holding the lock proves that no other lab builds there.
 	remove_tree "$LAB_CACHE/$kernel".tmp.*
 	temporary=$(mktemp -d "$LAB_CACHE/$kernel.tmp.XXXXXX")
 	on_exit remove_tree "$temporary"
@@ -105,9 +105,9 @@ in_root()
 	as_root chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"
 }
 
-# The boot header states the offset of the compressed ELF file (Documentation/arch/x86/boot.rst:
-# setup_sects, payload_offset, payload_length); its last four bytes are the unpacked size, except in
-# gzip and zstd frames, which contain it themselves.
+# The boot header states the compressed ELF file's offset (Documentation/arch/x86/boot.rst:
+# setup_sects, payload_offset, payload_length). The file's last four bytes are the unpacked size,
+# except in gzip and zstd frames, which contain it themselves.
 unpack_kernel()
 {
 	local home=$1 image sectors offset length tool
@@ -146,8 +146,8 @@ make_initrd()
 	rm "$home/root/tmp/init"
 }
 
-# make_image DIR IMAGE SPARE_MB: an ext4 image with free space; without a journal, because every
-# guest writes to a copy that is discarded.
+# make_image DIR IMAGE SPARE_MB: an ext4 image with free space and without a journal, because every
+# guest writes to a copy and discards it.
 make_image()
 {
 	local dir=$1 image=$2 spare=$3 used
@@ -158,7 +158,7 @@ make_image()
 		die "cannot make $image: is the disk full? $(free_megabytes) MB are free"
 }
 
-# Roots of an older lab that were not used for days.
+# Roots from an older lab, unused for days.
 drop_old_roots()
 {
 	local old

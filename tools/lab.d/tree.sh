@@ -3,15 +3,15 @@
 # Builds this source tree with the guest's own compiler and headers, natively, or for arm64 with a
 # cross compiler, and creates a disk of the result, which the guest mounts at /pfstat.
 
-# One copy for each path, so that two clones do not mix. The build also mounts it at /pfstat, so
-# that paths in debug information and dependency files are those of the guest.
+# One copy for each path, so two clones do not mix. The build also mounts it at /pfstat, so paths in
+# debug information and dependency files are the guest's.
 tree_key()
 {
 	printf %s "${TREE:?}" | sha256sum | cut -c1-12
 }
 
-# build_tree LINK: builds, and makes LINK a hard link to the disk image; a later build replaces the
-# image by rename, without disturbing the guest that uses it.
+# build_tree LINK: builds, and makes LINK a hard link to the disk image. A later build replaces the
+# image by rename, without disturbing the guest using it.
 build_tree()
 {
 	local link=$1 home started=$SECONDS
@@ -28,8 +28,8 @@ build_tree()
 	[ $((SECONDS - started)) -lt 5 ] || say "built in $((SECONDS - started)) s"
 }
 
-# Makes a fresh copy each time, so that files removed from the tree are also removed from the copy;
-# the build directory moves over, and make does the rest.
+# Makes a fresh copy each time, so files removed from the tree are also removed from the copy. The
+# build directory moves over, and make does the rest.
 copy_tree()
 {
 	local home=$1
@@ -46,15 +46,15 @@ copy_tree()
 	mv "$home/new" "$home/tree"
 }
 
-# A file that is edited during a build is older than the objects made from its previous content, and
-# so would not be compiled again.
+# A file edited during a build is older than the objects made from the previous content, and so
+# would not be compiled again.
 touch_changed()
 {
 	{ LC_ALL=C diff -rq --exclude=build "$1" "$2" || [ $? = 1 ]; } |
 		sed -n "s|^Files .* and \\($2/.*\\) differ\$|\\1|p" | xargs -r -d '\n' touch
 }
 
-# make prints nothing unless it fails, since the caller wants the output of COMMAND.
+# make prints nothing unless it fails, since the caller wants COMMAND's output.
 run_make()
 {
 	local home=$1 log=$1/make.log release enter=make_with_mounts
@@ -86,7 +86,7 @@ choose_compiler()
 
 IN_ROOT_ENV='env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8'
 
-# The tree is mounted in the root; other trees may be built there at the same time.
+# The tree is mounted in the root. Other trees may be built there at the same time.
 make_with_mounts()
 {
 	local tree=$1
@@ -101,7 +101,7 @@ make_with_mounts()
 	' sh "$root_home/root" "$tree" "$IN_ROOT_ENV" "$@"
 }
 
-# If mounts are impossible, the tree moves into the root and back again; the lock then covers the
+# If mounts are impossible, the tree moves into the root and back again. The lock then covers the
 # whole root.
 make_without_mounts()
 {

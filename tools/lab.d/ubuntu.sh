@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
-# Kernels of Ubuntu's archive, in a Debian root. In the kernel table their image is ubuntu/SUITE:
-# the newest generic kernel of that suite. If their headers are -, the module is not built for them.
-# pfstat contains no host name: the mirror is PFSTAT_UBUNTU_MIRROR=URI, or that of a host with
-# Ubuntu.
+# Ubuntu archive kernels, in a Debian root. In the kernel table their image is ubuntu/SUITE: the
+# suite's newest generic kernel. If their headers are -, the module is not built for them. pfstat
+# contains no host name: the mirror is PFSTAT_UBUNTU_MIRROR=URI, or an Ubuntu host's mirror.
 
 UBUNTU_KEYRING=/usr/share/keyrings/ubuntu-archive-keyring.gpg
 UBUNTU_KEYRING_SUITE=trixie	# the first Debian suite whose package ubuntu-keyring has the key
@@ -44,7 +43,7 @@ ubuntu_keyring()
 	echo "$home/unpacked$UBUNTU_KEYRING"
 }
 
-# The release of the suite's newest generic kernel, from the package that depends on it.
+# The release of the suite's newest generic kernel, from the package depending on it.
 ubuntu_release()
 {
 	apt_of "$1" apt-cache show --no-all-versions linux-image-virtual |

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154  # variables cross the files of the lab
-# Boots the guest in QEMU and carries COMMAND, its output and its status across.
+# Boots the guest in QEMU and carries COMMAND, the output and the status across.
 #
 # Disks: vda the root, vdb the tree, vdc what this run brings and takes (a tar
 # each way), vdd packages of Python (python.sh). Ports: 1 stdout, 2 stderr, 3
@@ -11,28 +11,28 @@ DEBUG_BOOT_SECONDS=900	# of a debug kernel 2 to 3 minutes, on a busy machine twi
 PROBE_SECONDS=10
 TRANSFER_SIZE=16G	# sparse: only the files brought back take space
 
-# The CPU of an emulated guest. Without la57, page tables have the usual four levels. Without cx16,
+# An emulated guest's CPU. Without la57, page tables have the usual four levels. Without cx16,
 # because QEMU 7.2 sometimes loses the flags around cmpxchg16b when it emulates several CPUs, and
 # the guest's allocator crashes: in 5 of 48 boots with it, in 0 of 72 without it.
 TCG_CPU=max,la57=off,cx16=off
 
-# Of arm64: the core of Graviton 2, which has the atomic instructions of Armv8.1. Later ones also sign
+# For arm64: the Graviton 2 core, which has the Armv8.1 atomic instructions. Later cores also sign
 # pointers, which QEMU computes in software.
 TCG_CPU_ARM64=neoverse-n1
 
-# tsc=reliable: otherwise an emulated guest uses the hpet, a slow device, as its clock. nokaslr: the
-# same addresses in every run. mitigations=off: otherwise the kernel would choose them for the CPU
-# that QEMU emulates. panic=-1: with -no-reboot a panic ends the VM at once. no_timer_check: a VM
-# that waits for the host's CPU may see no tick while the kernel checks for some, and would panic.
-# loglevel=5: warnings and worse reach the console.
+# tsc=reliable: otherwise an emulated guest uses the hpet, a slow device, as the clock. nokaslr: the
+# same addresses in every run. mitigations=off: otherwise the kernel would choose them for QEMU's
+# emulated CPU. panic=-1: with -no-reboot a panic ends the VM at once. no_timer_check: a VM waiting
+# for the host's CPU may see no tick while the kernel checks for some, and would panic. loglevel=5:
+# warnings and worse reach the console.
 KERNEL_ARGUMENTS='console=ttyS0 quiet loglevel=5 panic=-1 tsc=reliable nokaslr mitigations=off random.trust_cpu=on no_timer_check'
 KERNEL_ARGUMENTS_ARM64="console=$ARM64_CONSOLE quiet loglevel=5 panic=-1 nokaslr mitigations=off random.trust_cpu=on"
 
-# Lines of the kernel console that report a problem.
+# Kernel console lines reporting a problem.
 TROUBLE='BUG:|WARNING:|Oops:|general protection fault|Kernel panic|rcu.*stall|INFO: (task|trying)'
 
-# choose_qemu: sets the values that depend on the architecture: QEMU, the boards for both
-# accelerators, the emulated CPU, its options in both modes, and the kernel's arguments.
+# choose_qemu: sets the architecture's values: QEMU, the boards for both accelerators, the emulated
+# CPU, the CPU's options in both modes, and the kernel's arguments.
 choose_qemu()
 {
 	case $arch in
@@ -50,7 +50,7 @@ choose_qemu()
 }
 
 # choose_accelerator: sets accel to kvm or tcg. /dev/kvm may exist although no guest boots, so one
-# is booted as a test; the result is kept for this host kernel and QEMU.
+# is booted as a test. The result is kept for this host kernel and QEMU.
 choose_accelerator()
 {
 	local verdict
@@ -75,20 +75,20 @@ kvm_boots()
 		grep -q lab-probe-alive
 }
 
-# qemu_machine: sets machine (options for the CPU and its clock) and the kernel's arguments.
+# qemu_machine: sets machine (options for the CPU and the clock) and the kernel's arguments.
 qemu_machine()
 {
 	choose_accelerator
 	arguments=$kernel_arguments${pmem:+ memmap=$pmem!512M}${lockdown:+ lockdown=$lockdown}
 	if [ "$deterministic" = yes ]; then
-		# One instruction takes one nanosecond; idle time is skipped. The seed determines
-		# the values of the guest's rdrand; the clock starts at a fixed time. The counter of
-		# arm64 is made as fast: otherwise it ticks each 16 ns.
+		# One instruction takes one nanosecond, and idle time is skipped. The seed
+		# determines the guest's rdrand values. The clock starts at a fixed time. The arm64
+		# counter is made as fast: otherwise it ticks each 16 ns.
 		machine=("${tcg_board[@]}" -accel "tcg,thread=single" -icount "shift=0,sleep=off"
 			-smp 1 -cpu "$tcg_cpu${deterministic_cpu:+,$deterministic_cpu}"
 			-seed 1 -rtc "base=utc,clock=vm")
-		# While this guest waits for the host's disk, its clock jumps from timer to timer,
-		# minutes in an instant: a waiting task does not hang.
+		# While this guest waits for the host's disk, the guest's clock jumps from timer to
+		# timer, minutes in an instant: a waiting task does not hang.
 		arguments+=" sysctl.kernel.hung_task_timeout_secs=0"
 		say "Linux $release, deterministic: time is instructions executed, 1 ns each"
 	elif [ "$accel" = kvm ]; then
@@ -96,25 +96,25 @@ qemu_machine()
 		say "Linux $release, KVM, $cpus CPUs"
 	else
 		# One thread runs all CPUs in turn: with a thread for each, QEMU 7.2 sometimes
-		# continues to execute an int3 that the kernel has removed when tracepoints are
+		# continues to execute an int3 already removed by the kernel when tracepoints are
 		# switched, and the CPU never gets past it. monitor=off: otherwise an idle CPU in
 		# mwait uses its turn to do nothing. Without erms and fsrm the kernel copies and
 		# clears by words instead of bytes, which cost QEMU the same each: tests take a
-		# quarter less time. (The deterministic machine keeps them, as they are part of its
-		# figures.)
+		# quarter less time. (The deterministic machine keeps them, as they are part of that
+		# machine's figures.)
 		machine=("${tcg_board[@]}" -accel "tcg,thread=single"
 			-cpu "$tcg_cpu${real_time_cpu:+,$real_time_cpu}"
 			-smp "$cpus")
-		# On a busy host a CPU of the guest may wait for longer than the 20 s after which
-		# the kernel reports that it is stuck.
+		# On a busy host a guest CPU may wait for longer than the 20 s after which the
+		# kernel reports it stuck.
 		arguments+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 		say "Linux $release, emulated (TCG), $cpus CPUs"
 	fi
 }
 
 # pack_run MODE COMMAND…: writes the guest's script, settings and COMMAND to the transfer disk. A
-# COMMAND of one word that does not look like the name of a program is a line for the shell, as with
-# ssh: tools/lab run -- 'uname -a; free'.
+# one-word COMMAND which does not look like a program name is a line for the shell, as with ssh:
+# tools/lab run -- 'uname -a; free'.
 pack_run()
 {
 	local mode=$1 rows=24 columns=80
@@ -138,7 +138,7 @@ pack_run()
 	truncate -s $TRANSFER_SIZE "$work/transfer"
 }
 
-# qemu_options: sets options, all but those of the consoles and ports.
+# qemu_options: sets options, all except those for the consoles and ports.
 qemu_options()
 {
 	local disk=if=virtio,format=raw,cache=unsafe
@@ -154,15 +154,15 @@ qemu_options()
 		-device virtio-serial)
 }
 
-# relay FIFO: forwards the guest's output; if the reader is gone (a closed pipe), it discards the
-# output, so that the guest does not block.
+# relay FIFO: forwards the guest's output. If the reader is gone (a closed pipe), it discards the
+# output, so the guest does not block.
 relay()
 {
 	{ cat; cat >/dev/null; } <"$1" 2>/dev/null
 }
 
-# Every VM gets a directory that is removed with it; QEMU's copies of the disks are there too,
-# instead of in a possibly small /tmp.
+# Every VM gets a directory, which is removed with it. QEMU's disk copies are there too, instead of
+# in a possibly small /tmp.
 make_work()
 {
 	drop_dead_vms
@@ -171,7 +171,7 @@ make_work()
 	: >"$work/console.log"
 }
 
-# Directories of labs that were killed with SIGKILL. (QEMU dies with its lab: setpriv, below.)
+# Directories left by labs killed with SIGKILL. (QEMU dies with the lab: setpriv, below.)
 drop_dead_vms()
 {
 	local dir pid
@@ -228,7 +228,7 @@ follow_vm()
 	exit "$status"
 }
 
-# expect SECONDS NAME: reads a line from the guest; 124 at a timeout, otherwise 125.
+# expect SECONDS NAME: reads a line from the guest. 124 at a timeout, otherwise 125.
 expect()
 {
 	local code=0
@@ -250,7 +250,7 @@ fail_vm()
 	exit "$code"
 }
 
-# Prints the log from the start of the problem, if the kernel reports one; otherwise its end.
+# Prints the log from the start of the problem, if the kernel reports one, otherwise the log's end.
 telling_lines()
 {
 	if grep -qE "$TROUBLE" "$1"; then

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Measures the overhead that pfstat and its peers add to a fault.
+# Measures the overhead added to a fault by pfstat and the peers.
 
 bench_dir	:= tests/overhead
 bench_programs	:= $(BUILD)/overhead/touch $(BUILD)/overhead/threads $(BUILD)/overhead/fentry_reference
@@ -37,12 +37,12 @@ $(BUILD)/overhead/bare_loop: $(bench_dir)/bare_loop.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -o $@ $<
 
-# The access loop of pfdrive, compared with a bare one; on the host, with valgrind.
+# pfdrive's access loop, compared with a bare one, on the host, with valgrind.
 .PHONY: bench-loop
 bench-loop: $(BUILD)/overhead/bare_loop $(BUILD)/pfdrive
 	$(Q)tests/overhead/loop $(BUILD)
 
-# Packages of the guest that only this target needs; of arm64, only pfstat's own rows have budgets.
+# Guest packages only this target needs. For arm64, only pfstat's own rows have budgets.
 ifeq ($(vm_is_arm64),)
 bench_packages	:= --packages bpftrace,linux-perf
 endif
@@ -61,7 +61,7 @@ bench-check: bench
 	$(Q)tests/overhead/figures check $(bench_figures) $(BUILD)/overhead.json
 
 # The same as time, on this machine: bare rounds and others alternate. It loads the module, and asks
-# before. OPTIONS="--threads 1 2 4 --rows pfstat pfdrive --yes"; --help has more.
+# before. OPTIONS="--threads 1 2 4 --rows pfstat pfdrive --yes". --help has more.
 OPTIONS		?=
 
 # The program reports instruments that cannot be built for this kernel.
@@ -70,7 +70,7 @@ bench-native:
 	$(Q)if test -d $(KDIR); then $(MAKE) module pfdrive bench-programs; fi
 	$(Q)PFSTAT_BUILD=$(abspath $(BUILD)) tests/overhead/native $(OPTIONS)
 
-# From one thread to four, on as many CPUs; emulated CPUs run in turn.
+# From one thread to four, on as many CPUs. Emulated CPUs run in turn.
 bench-scale:
 	$(Q)tools/lab run -q --cpus 4 --out $(BUILD)/bench-scale -- sh -c \
 		'tests/overhead/native --yes --folder /mnt/disk --mib 4 --threads 1 2 3 4 \

@@ -2,29 +2,29 @@
 # Tests: unit tests on the host (plain, and with ASan and UBSan), the others in VMs.
 
 KERNELS		?= $(shell LAB_ARCH=$(ARCH) tools/kernel-names check)
-# All kernels of Debian: hours are acceptable for check-kernels, and bpf-stats takes minutes.
+# All Debian kernels: hours are acceptable for check-kernels, and bpf-stats takes minutes.
 bpf-stats: KERNELS := $(shell LAB_ARCH=$(ARCH) tools/kernel-names check check-kernels)
 check-kernels: KERNELS := $(shell LAB_ARCH=$(ARCH) tools/kernel-names check check-kernels check-ubuntu)
 # And the lab's default, locked down, where only tests without the module run.
 check-kernels: KERNELS += $(addprefix $(lastword $(shell LAB_ARCH=$(ARCH) tools/kernel-names check))+,\
 	integrity confidentiality)
 TESTS		?=
-# Words of tools/check. The VMs come early, since they take long: the short jobs after them use the
-# CPUs that the last VM leaves idle.
+# tools/check words. The VMs come early, since they take long: the short jobs after them use the
+# CPUs left idle by the last VM.
 CHECKS		?= unit vm arm64 native python docs browser course unit-san
 
 unit_tests	:= $(filter-out $(if $(without_bpf),$(bpf_tests)), \
 		   $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c)))
 # Beside the tests: main(), and pure parts of the kernel side, compiled for the host.
 unit_other	:= tests/unit/runner.c common/classify.c module/command.c
-# Libraries that the tests are linked with, in the order of the linker.
+# Libraries the tests are linked with, in linker order.
 unit_libs	:= libpfbench.a libpfdrive.a
 SANITIZE	:= -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 link_tests	= $(CC) -o $@ $^ $(user_libs) $(shell $(PKG_CONFIG) --libs check)
 
-# all_tests has the tests of all files, test_NAME those of tests/unit/test_NAME.c.
-# $(1): build folder, $(2): extra flags, $(3): folder of the libraries
+# all_tests has the tests from all files, test_NAME those from tests/unit/test_NAME.c. $(1): build
+# folder, $(2): extra flags, $(3): library folder
 define unit_rules
 $(1)/%.o: %.c $(configuration) | $(generated)
 	$$(call say,CC,$$@)
@@ -53,13 +53,13 @@ $(unit_libs:%=$(BUILD)/unit-san/%):
 -include $(lib_src:%.c=$(BUILD)/unit-san/%.d) $(bench_src:%.c=$(BUILD)/unit-san/%.d)
 .SECONDARY:
 
-# The programs of make check-unit; check-cross has no sanitizers.
+# The make check-unit programs. check-cross has no sanitizers.
 .PHONY: unit-tests unit-tests-plain
 unit-tests-plain: $(BUILD)/unit/all_tests
 unit-tests: unit-tests-plain $(BUILD)/unit-san/all_tests
 
-# Runs the unit tests on this machine, without sanitizers: all, or the files TESTS, each as a program
-# of its own, which is linked in less time.
+# Runs the unit tests on this machine, without sanitizers: all, or the files TESTS, each as a
+# separate program, which takes less time to link.
 .PHONY: unit
 unit_programs := $(or $(patsubst %,$(BUILD)/unit/%,$(basename $(notdir $(TESTS)))),$(BUILD)/unit/all_tests)
 unit: $(unit_programs)
@@ -94,21 +94,21 @@ check-vm:
 smoke:
 	$(Q)tools/check --kernels "$(KERNELS)" smoke
 
-# The long tests, on the last of the kernels.
+# The long tests, on the last kernel.
 check-long:
 	$(Q)tools/check --kernels "$(KERNELS)" long
 
-# The pages of Documentation/ whose commands need packages in the lab.
+# The Documentation/ pages whose commands need packages in the lab.
 .PHONY: check-recipes
 check-recipes:
 	$(Q)tools/check recipes
 
-# The unit tests of other architectures, in an emulator.
+# The unit tests for other architectures, in an emulator.
 .PHONY: check-cross
 check-cross:
 	$(Q)tools/check cross
 
-# The suite, and a minute of stress; or only the given tests.
+# The suite, and a minute of stress, or only the given tests.
 check-debug:
 	$(Q)tools/check --tests "$(TESTS)" debug $(if $(TESTS),,stress)
 
@@ -119,17 +119,17 @@ guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workl
 	touch_pages accesses rare_faults overlapping_faults page_server kvm_guest contents advised shaping_calls \
 	frame_spy other_tool.bpf.o other_tool_exit.bpf.o)
 
-# Prints the events of the eBPF programs as text.
+# Prints the eBPF programs' events as text.
 $(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
-# Prints the mappings of a process as perf events report them.
+# Prints a process's mappings as perf events report them.
 $(BUILD)/maps_dump: $(BUILD)/tests/vm/progs/maps_dump.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
-# Prints the records of a recording as the module's log.
+# Prints a recording's records as the module's log.
 $(BUILD)/records_dump: $(BUILD)/tests/vm/progs/records_dump.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
@@ -155,7 +155,7 @@ $(BUILD)/other_tool.bpf.o $(BUILD)/other_tool_exit.bpf.o: $(BUILD)/%.o: tests/vm
 	$(Q)$(CLANG) -target bpf -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
-# The fuzzer of test_fuzz_debugfs.py.
+# The test_fuzz_debugfs.py fuzzer.
 $(BUILD)/fuzz_debugfs: tests/vm/progs/fuzz_debugfs.c tests/unit/random.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
@@ -221,8 +221,8 @@ $(BUILD)/shaping_calls: tests/vm/progs/shaping_calls.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
 
-# The programs of tests/complaints run on this machine and in guests. The names of their functions
-# are in reports.
+# The tests/complaints programs run on this machine and in guests. Their function names are in
+# reports.
 complaints := $(patsubst tests/complaints/%.c,$(BUILD)/complaints/%,$(wildcard tests/complaints/*.c))
 guest_programs	+= $(complaints)
 .PHONY: complaints
@@ -242,12 +242,12 @@ bpf-stats:
 lint:
 	$(Q)tools/lint
 
-# Cost for the recorder of MILLIONS of faults, in the VM.
+# The recorder's cost for MILLIONS of faults, in the VM.
 .PHONY: bench-record
 bench-record:
 	$(Q)tools/lab run -q --cpus 4 -- tests/perf/record $(MILLIONS)
 
-# Speed and memory of the analysis; not a test.
+# The analysis's speed and memory, not a test.
 MILLIONS	?= 10
 
 $(BUILD)/bench_%: $(BUILD)/unit/tests/perf/bench_%.o $(lib)
@@ -260,7 +260,7 @@ $(BUILD)/make_recording: $(BUILD)/unit/tests/perf/make_recording.o $(lib)
 
 -include $(patsubst %,$(BUILD)/unit/tests/perf/%.d,bench_analysis bench_codecs bench_merge make_recording)
 
-# Recordings for the tests of pages: with something for each figure, and of many classes.
+# Recordings for the page tests: with something for each figure, and with many classes.
 $(BUILD)/make_run $(BUILD)/make_classes: $(BUILD)/make_%: $(BUILD)/unit/tests/browser/make_%.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(user_libs)

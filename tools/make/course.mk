@@ -32,12 +32,12 @@ course-handout: docs
 	$(Q)tar -C $(dir $(handout_home)) -cJf $(handout) $(notdir $(handout_home))
 	@echo "$(handout)"
 
-# The lab as a folder that boots without this tree, and its archive.
+# The lab as a folder bootable without this tree, and the archive.
 lab-image:
 	$(Q)tools/deps lab
 	$(Q)tools/lab-image $(BUILD)
 
-# Boots that, emulated: some minutes. The name of an image of arm64 ends so.
+# Boots it, emulated: some minutes. An arm64 image's name ends so.
 image_arch	:= $(if $(vm_is_arm64),-arm64)
 
 check-lab-image: lab-image

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Fuzzing, FUZZ_SECONDS for each target; interesting inputs stay in $(BUILD)/fuzz. A target is
-# tests/fuzz/fuzz_NAME.c; corpus_NAME, a program or a script, writes its initial corpus.
+# Fuzzing, FUZZ_SECONDS for each target. Interesting inputs stay in $(BUILD)/fuzz. A target is
+# tests/fuzz/fuzz_NAME.c. corpus_NAME, a program or a script, writes the target's initial corpus.
 
 FUZZ_SECONDS	?= 60
 ifeq ($(shell expr 'x$(FUZZ_SECONDS)' : 'x[1-9][0-9]*$$'),0)
@@ -10,10 +10,10 @@ fuzz_tests	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz_flags	:= -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
 		   -Wno-unknown-attributes
 
-# The library with instrumentation, and the other inputs of a target.
+# The library with instrumentation, and a target's other inputs.
 fuzz_lib	:= $(BUILD)/fuzz/libpfdrive.a
 fuzz_command_obj := $(BUILD)/fuzz/module/command.o
-# All parsers of options, but no code after argp_parse().
+# All option parsers, but no code after argp_parse().
 fuzz_options_obj := $(BUILD)/fuzz/user/main.o
 
 fuzz_options_link  := -Wl,--wrap=argp_parse,--wrap=argp_failure,--wrap=invoker_init \
@@ -82,6 +82,6 @@ fuzz-debugfs:
 	$(Q)tools/lab run -q --kernel $(KERNEL) --cpus 4 -- tests/vm/run -s \
 		--operations $(OPERATIONS) $(if $(SEED),--seed $(SEED)) test_fuzz_debugfs.py
 
-# Lets every step of pfdrive fail once, not only a sample, then every allocation of the module.
+# Lets every pfdrive step fail once, not only a sample, then every allocation in the module.
 check-injection:
 	$(Q)tools/check-injection $(KERNEL)

@@ -10,7 +10,7 @@ RST2MAN		?= $(firstword $(foreach c,rst2man rst2man.py,$(shell command -v $(c)))
 man_src		:= $(sort $(wildcard Documentation/man/*.1.rst))
 man_pages	:= $(man_src:Documentation/man/%.rst=$(BUILD)/man/%)
 schemas		:= $(sort $(wildcard Documentation/formats/*.schema.json))
-# The kernel for which the module is built; it may differ from the running one.
+# The kernel for which the module is built. It may differ from the running one.
 release		= $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 			$(KDIR)/include/generated/utsrelease.h 2>/dev/null),$\
 			$(notdir $(patsubst %/build,%,$(KDIR))))
@@ -21,7 +21,7 @@ man_files	= $(foreach page,$(man_pages),$(page):$(mandir)/$(notdir $(page)))
 schema_files	= $(foreach schema,$(schemas),$(schema):$(schemadir)/$(notdir $(schema)))
 completion_files = $(BUILD)/completion/pfdrive.bash:$(PREFIX)/share/bash-completion/completions/pfdrive \
 	$(BUILD)/completion/_pfdrive:$(PREFIX)/share/zsh/site-functions/_pfdrive
-# The units of systemd, each for all services, and for one.
+# The systemd units, each for all services, and for one.
 units		= $(addprefix $(BUILD)/,pfdrive-export.service pfdrive-export@.service \
 	pfdrive-record.service pfdrive-record@.service)
 unit_files	= $(foreach unit,$(units),$(unit):$(PREFIX)/lib/systemd/system/$(notdir $(unit))) \
@@ -30,7 +30,7 @@ unit_files	= $(foreach unit,$(units),$(unit):$(PREFIX)/lib/systemd/system/$(notd
 monitoring_files = $(foreach file,pfstat.rules.yml pfstat.dashboard.json,\
 	packaging/monitoring/$(file):$(schemadir)/$(file))
 data_files	= $(schema_files) $(unit_files) $(monitoring_files) $(completion_files)
-# With both, install-module signs the module for Secure Boot: a private key, and its certificate.
+# With both, install-module signs the module for Secure Boot: a private key, and the certificate.
 SIGN_KEY	?=
 SIGN_CERT	?=
 # Debian has the program in the package linux-kbuild.
@@ -38,7 +38,7 @@ sign_file	= $(firstword $(wildcard $(KDIR)/scripts/sign-file /usr/lib/linux-kbui
 
 module_files	= $(module_ko):/lib/modules/$(release)/updates/pfstat.ko
 
-# The version is not in the source of a page.
+# The version is not in the page source.
 $(BUILD)/man/%: Documentation/man/%.rst VERSION
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# pfstat.ko, out of source: the kernel's build system writes next to what it
-# compiles, so it is given a folder of links below $(BUILD).
+# pfstat.ko, out of source: the kernel's build system writes next to the files it compiles, so it is
+# given a folder of links below $(BUILD).
 
 module_src	:= $(wildcard module/*.[chS] module/probes/*.c common/*.[ch] include/pfstat/*.h)
 module_dir	:= $(BUILD)/module

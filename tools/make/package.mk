@@ -5,12 +5,12 @@ dist_name	:= pfstat-$(version)
 dist_archive	:= $(BUILD)/$(dist_name).tar.gz
 deb_tree	:= $(BUILD)/deb/$(dist_name)
 dkms_dir	= $(DESTDIR)/usr/src/$(dist_name)
-# What Kbuild reads. The list of kernels has the range that the module is built for.
+# The files Kbuild reads. The kernel list has the range for which the module is built.
 dkms_src	:= Kbuild VERSION LICENSE tools/kernels/list $(sort $(wildcard include/pfstat/*.h \
 		module/*.[chS] module/probes/*.c common/*.[ch]))
 
 .PHONY: dist deb rpm arch install-dkms
-# Holds the files of the commit that is checked out.
+# Holds the files in the checked-out commit.
 dist:
 	$(call say,DIST,$(dist_archive))
 	$(Q)mkdir -p $(BUILD)

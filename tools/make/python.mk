@@ -24,7 +24,7 @@ wheel: $(wheel_pfdrive)
 		--no-build-isolation --wheel-dir $(wheel_home) $(wheel_home)/source
 	$(Q)ls $(wheel_home)/*.whl
 
-# In a root with a cross compiler; without eBPF.
+# In a root with a cross compiler, without eBPF.
 $(BUILD)/arm64/pfdrive-static:
 	$(if $(filter-out x86_64,$(shell uname -m)),$(error the wheel for another machine is cross-built only on x86-64))
 	$(Q)! command -v apt-get >/dev/null || tools/deps cross

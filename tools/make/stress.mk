@@ -23,8 +23,8 @@ $(BUILD)/stress/vm_ops.bpf.o: $(stress_dir)/vm_ops.bpf.c
 	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(bpf_arch) -g -O2 -Wall -Werror \
 		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
-# Settings of one run: SEED= repeats it; with LOADS= it fails if the module was loaded and unloaded
-# less often. The VM has four CPUs, of arm64 two, and little memory.
+# Settings for one run: SEED= repeats it. With LOADS= it fails if the module was loaded and unloaded
+# less often. The VM has four CPUs, for arm64 two, and little memory.
 MINUTES		?= 10
 LOADS		?=
 KERNEL		?= 6.12
@@ -38,8 +38,8 @@ stress:
 		tests/stress/run --minutes $(MINUTES) $(if $(LOADS),--loads $(LOADS)) \
 			$(if $(SEED),--seed $(SEED))
 
-# Foreign tests, with and without hooks. stress-ng is a package; kernel selftests that map files are
-# built in the lab's root if it has the kernel's source.
+# Foreign tests, with and without hooks. stress-ng is a package. Kernel selftests mapping files are
+# built in the lab's root if it has the kernel source.
 same_packages	:= linux-source-6.12
 selftests	:= cow gup_longterm madv_populate map_populate mkdirty mlock2-tests mremap_test \
 		   mrelease_test pagemap_ioctl soft-dirty uffd-unit-tests

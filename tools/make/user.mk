@@ -2,7 +2,7 @@
 # The eBPF programs, pfdrive and pfbench.
 
 # CROSS=riscv64-linux-gnu- compiles for another architecture, with Debian's cross compiler and the
-# libraries of that architecture, which dpkg installs beside this machine's.
+# architecture's libraries, which dpkg installs beside this machine's.
 CROSS		?=
 ifneq ($(CROSS),)
 CC		:= $(CROSS)gcc
@@ -27,7 +27,7 @@ user_obj	:= $(user_src:%.c=$(BUILD)/%.o)
 # Everything but main(), for pfdrive, the unit tests and the tools.
 lib_src		:= $(filter-out user/main.c,$(user_src))
 lib		:= $(BUILD)/libpfdrive.a
-# The measurements of the studies, without main().
+# The studies' measurements, without main().
 bench_src	:= $(filter-out bench/main.c,$(sort $(shell find bench -name '*.c')))
 bench_lib	:= $(BUILD)/libpfbench.a
 bpf_src		:= $(wildcard bpf/*.bpf.c)
@@ -73,7 +73,7 @@ $(BUILD)/pfdrive: $(BUILD)/user/main.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
-# One file that needs no library. The linker's warnings are about names of users and hosts, which a
+# One file which needs no library. The linker's warnings are about user and host names, which a
 # system without glibc's libraries cannot look up: such a name is then not found.
 .PHONY: pfdrive-static
 pfdrive-static: $(BUILD)/pfdrive-static
@@ -96,7 +96,7 @@ $(BUILD)/bench/%.o: bench/%.c $(configuration) | $(generated)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -I. -c -o $@ $<
 
-# Completion of pfdrive's command line, generated from its tables of commands and options.
+# pfdrive's command line completion, generated from pfdrive's command and option tables.
 completions	:= $(BUILD)/completion/pfdrive.bash $(BUILD)/completion/_pfdrive
 
 .PHONY: completion
@@ -109,7 +109,7 @@ $(completions): $(BUILD)/pfbench
 	$(Q)mkdir -p $(@D)
 	$(Q)$< helper completion $(shell) > $@
 
-# The template of the page is embedded with .incbin, which -MMD does not list.
+# The page template is embedded with .incbin, which -MMD does not list.
 $(BUILD)/user/print/html/html_template.o: user/print/html/page.html user/print/html/style.css
 
 # States the instruction set: clang's default was v1 and is v3 since 20, so the programs and the
@@ -130,8 +130,8 @@ $(BUILD)/pfstat.skel.h: $(BUILD)/pfstat.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name pfstat_bpf > $@
 
-# The version, the range of kernels that Kbuild accepts, and the oldest one for eBPF alone. The last
-# columns of the list are for x86-64 and arm64.
+# The version, the kernel range accepted by Kbuild, and the oldest kernel for eBPF alone. The list's
+# last columns are for x86-64 and arm64.
 arch_column	= $(if $(filter arm64,$(bpf_arch)),10,9)
 bpf_releases	= $(shell awk -v column=$(arch_column) '$$2 ~ /^[0-9.]+$$/ && $$column != "-" \
 		  { print $$2 }' tools/kernels/list | sort -V)

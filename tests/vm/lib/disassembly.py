@@ -2,9 +2,9 @@
 """Lists the stores of a module function from its machine code: `disassembly.py KO [FUNCTION]`.
 
 Each store goes to per-CPU memory (%gs), to the stack, or through a pointer. A pointer also counts
-as per-CPU if the last value loaded into its register came from %gs, and as stack if it came from
-the stack's pointers. A hash that is the index in a table of 256 bytes each leads to the thread's own
-slot (module/mm_thread.h). All other stores go to memory that CPUs may share."""
+as per-CPU if the register's last loaded value came from %gs, and as stack if it came from the
+stack's pointers. A hash used as the index in a table of 256 bytes each leads to the thread's own
+slot (module/mm_thread.h). All other stores go to memory CPUs may share."""
 import collections
 import re
 import subprocess
@@ -21,7 +21,7 @@ KEPT_BY_CALLS = ("rbx", "rbp", "r12", "r13", "r14", "r15")
 
 
 def wide(register):
-    """rax for %eax, %ax and %al; r13 for %r13d."""
+    """rax for %eax, %ax and %al, r13 for %r13d."""
     name = register.lstrip("%")
     if re.fullmatch(r"r\d+[dwb]?", name):
         return name.rstrip("dwb")
@@ -33,7 +33,7 @@ def wide(register):
 
 
 def code_of(module, function, comment="#"):
-    """The instructions of a function, without what objdump adds behind the sign of a comment."""
+    """A function's instructions, without objdump's text behind the comment sign."""
     instruction = re.compile(rf"^\s*[0-9a-f]+:\s+(.*?)\s*(?:{comment}.*)?$")
     said = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}",
                            module], capture_output=True, text=True, check=True)
@@ -58,7 +58,7 @@ def source_of(code, at, register):
 
 
 def is_slot(code, at, register):
-    """The table's address is added to an index that was shifted by the size of a slot."""
+    """The table's address is added to an index shifted by the slot size."""
     for before in range(at - 1, 0, -1):
         if re.fullmatch(rf"add\s+0x0\(%rip\),%{register}", code[before]):
             return bool(re.fullmatch(rf"shl\s+\$0x8,%{register}", code[before - 1]))
@@ -85,7 +85,7 @@ def place_of(code, at, operand):
 
 
 def stores_of(module, function):
-    """All stores, in the order of the code."""
+    """All stores, in code order."""
     code = code_of(module, function)
     found = []
     for at, line in enumerate(code):
@@ -100,7 +100,7 @@ def stores_of(module, function):
 
 
 def print_stores(find):
-    """find: the stores_of() of an architecture."""
+    """find: an architecture's stores_of()."""
     function = sys.argv[2] if len(sys.argv) > 2 else "pfstat_fault_fast"
     for store in find(sys.argv[1], function):
         print(f"{store.place:16} {store.text}")

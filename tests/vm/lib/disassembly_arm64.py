@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The same as disassembly.py for the machine code of arm64.
+"""The same as disassembly.py for arm64 machine code.
 
-The address of per-CPU memory is a sum with tpidr_el1. The value of a register comes from the last
-instruction before that writes it, in the order of the code. Code behind a jump continues where one
-jumps to it: loops of exclusive loads and stores are at the end of a function. A pointer that was
-loaded from per-CPU memory counts as per-CPU, too. this_cpu_inc() and the like are loops of
-exclusive loads and stores, or atomic instructions, so these are listed as ATOMIC only if they are
-for other memory."""
+The address of per-CPU memory is a sum with tpidr_el1. A register's value comes from the last
+preceding instruction that writes it, in code order. Code behind a jump continues where one jumps to
+it: loops with exclusive loads and stores are at the end of a function. A pointer loaded from
+per-CPU memory counts as per-CPU, too. this_cpu_inc() and the like are loops with exclusive loads
+and stores, or atomic instructions, so these are listed as ATOMIC only if they are for other
+memory."""
 import re
 
 from disassembly import Store, code_of, print_stores
@@ -41,7 +41,7 @@ def registers_in(operand):
 
 
 def written_by(name, operands):
-    """The registers that an instruction writes, except for the base of an address."""
+    """The registers written by an instruction, except for an address's base."""
     if not operands or (NO_RESULT.match(name) and not ATOMIC.match(name)):
         return []
     pair = name.startswith(("ldp", "ldxp"))
@@ -49,13 +49,13 @@ def written_by(name, operands):
 
 
 def target_of(line):
-    """The line to which an instruction jumps in its own function, or None. All take four bytes."""
+    """The line to which an instruction jumps in the same function, or None. All take four bytes."""
     match = JUMP.match(line)
     return match and int(match[1], 16) // 4
 
 
 def lines_before(code, at):
-    """The numbers of the lines that ran before line `at`, backwards."""
+    """The numbers of the lines run before line `at`, backwards."""
     seen = set()
     while at > 0:
         sources = [source for source, line in enumerate(code)
@@ -90,7 +90,7 @@ def value_of(code, at, register):
 
 
 def sum_of(code, at, registers):
-    """The origin of an address that is the sum of registers."""
+    """The origin of an address computed as a sum of registers."""
     values = [value_of(code, at, register) for register in registers]
     for value in ("per-CPU", "thread", "stack"):
         if value in values:
@@ -103,7 +103,7 @@ def address_of(code, at, operand):
 
 
 def stores_of(module, function):
-    """All stores, in the order of the code."""
+    """All stores, in code order."""
     code = code_of(module, function, comment="//")
     found = []
     for at, line in enumerate(code):

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The command blocks of README.md and of the pages: parses, runs and compares them.
+"""The command blocks in README.md and the pages: parses, runs and compares them.
 
-A block is `.. code-block:: console` in a page and ```console in README.md. A line that begins
-with `$ ` runs on the host, at the top of the tree; one that begins with `# ` runs in the lab, as
-root, in one shell per page. A command that ends in a backslash goes on in the next line. All
-other lines are output: its words must be printed, in that order. A line, or a word, that is
-`...` stands for any number of lines, or words. A number matches any number, and a unit of time
-behind it any other: one run takes 900 ms, the next 1.1 s.
+A block is `.. code-block:: console` in a page and ```console in README.md. A line beginning with `$
+` runs on the host, at the top of the tree. One beginning with `# ` runs in the lab, as root, in one
+shell per page. A command ending in a backslash goes on in the next line. All other lines are
+output: the words must be printed, in that order. A line, or a word, `...` stands for any number of
+lines, or words. A number matches any number, and a time unit behind it any other: one run takes 900
+ms, the next 1.1 s.
 
-Comments above a block (`.. exact` in a page, `<!-- exact -->` in README.md): `exact`: numbers
-must match as well; `status: N`: its last command exits with N, not with 0. Comments of a
-page: `lab: OPTIONS` of tools/lab, `packages: A pip:B` that the lab must have besides.
+Comments above a block (`.. exact` in a page, `<!-- exact -->` in README.md): `exact`: numbers must
+match as well. `status: N`: the last command exits with N, not with 0. Comments in a page:
+`lab: OPTIONS` for tools/lab, `packages: A pip:B` required in the lab as well.
 """
 import pathlib
 import re
@@ -22,7 +22,7 @@ TOP = pathlib.Path(__file__).parents[3]
 PAGES = ("README.md", "Documentation/tutorial.rst", "Documentation/examples/*.rst",
          "Documentation/recipes/*.rst")
 OMITTED = ("...", "…")
-# The kernel of all commands, but for `tools/lab run --kernel`: the lab's default.
+# The kernel for all commands except `tools/lab run --kernel`: the lab's default.
 KERNEL = "6.12"
 NUMBER = re.compile(r"<?[-+]?(0x[0-9a-f]+|\d+([.,]\d+)*)")
 TIME = re.compile(r"(?<=\d) (ns|µs|ms|s)(?![\w/])")
@@ -33,7 +33,7 @@ MARK = "end of command, status"
 
 
 class Step(typing.NamedTuple):
-    """A command, the line of the page where it stands, and what the page says of it."""
+    """A command, the command's line in the page, and what the page says about it."""
     line: int
     prompt: str
     command: str
@@ -44,7 +44,7 @@ class Step(typing.NamedTuple):
 
 
 class Page(typing.NamedTuple):
-    """A document's name, the lab that it needs, and its commands."""
+    """A document's name, the lab required, and the commands."""
     name: str
     lab: tuple
     packages: tuple
@@ -94,7 +94,7 @@ def end_of_block(lines, start):
 
 
 def parse_block(first, lines, exact):
-    """The steps of a block; first is the number of its first line."""
+    """A block's steps. first is the number of the block's first line."""
     steps = []
     for number, line in enumerate((line.strip() for line in lines), first):
         if steps and steps[-1].command.endswith("\\") and not steps[-1].output:
@@ -109,7 +109,7 @@ def parse_block(first, lines, exact):
 
 
 def in_guest(page):
-    """Lists of steps, each for a shell of its own: the page's, then those of `tools/lab run`."""
+    """Lists of steps, each for a shell of its own: the page's, then those for `tools/lab run`."""
     shells = [[step for step in page.steps if step.prompt == "#"]]
     for step in page.steps:
         if step.prompt == "$" and step.command.startswith("tools/lab run "):
@@ -122,7 +122,7 @@ def in_guest(page):
 
 
 def run(steps, timeout):
-    """Runs the steps in one shell: yields (step, its output, its exit status)."""
+    """Runs the steps in one shell: yields (step, output, exit status)."""
     script = "".join(f"{{ {step.command}\n}} </dev/null 2>&1\nprintf '\\n{MARK} %s\\n' $?\n"
                      for step in steps)
     output = subprocess.run(["bash"], input=script, text=True, cwd=TOP, timeout=timeout,
@@ -135,8 +135,8 @@ def run(steps, timeout):
 
 
 def match(pattern, items, same):
-    """Matches items with a pattern. Returns None, or the index of the first element of the
-    pattern that is not there; len(pattern), if there are items after its end."""
+    """Matches items with a pattern. Returns None, or the index of the first missing pattern
+    element, or len(pattern) if there are items after the pattern's end."""
     reached = {0}
     for index, wanted in enumerate(pattern):
         if wanted in OMITTED:
@@ -161,7 +161,7 @@ def same_words(exact):
 
 
 def difference(step, output, status):
-    """A sentence, if the command did not do what the page says; else None."""
+    """A sentence if the command did not do what the page says, else None."""
     lines = [line for line in output.splitlines() if line.strip()]
     index = match(step.output, lines, same_words(step.exact))
     if index is not None:
@@ -175,7 +175,7 @@ def difference(step, output, status):
 
 
 def targets():
-    """The targets of the Makefile and the files that it includes."""
+    """The targets in the Makefile and the included files."""
     text = "".join(path.read_text() for path in [TOP / "Makefile", *TOP.glob("tools/make/*.mk")])
     rules = re.findall(r"^([\w -]+):(?!=)", text, re.MULTILINE)
     return {word for rule in rules for word in rule.split()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The kernel's fault injection: the n-th allocation of a task fails, once.
+"""The kernel's fault injection: a task's n-th allocation fails, once.
 
 On request, only allocations below certain functions count: the allocating call stack must
 contain a return address between two bounds.
@@ -18,7 +18,7 @@ import pfstat
 DEBUGFS = pathlib.Path("/sys/kernel/debug")
 KINDS = ("failslab", "fail_page_alloc")
 EVERYWHERE = (0, (1 << 64) - 1)
-# More allocations than any operation makes; otherwise the loop would not end.
+# More allocations than any operation makes, because otherwise the loop would not end.
 MOST = 3000
 SYS_FINIT_MODULE, SYS_DELETE_MODULE = (273, 106) if pfstat.ARM64 else (313, 176)
 
@@ -40,7 +40,7 @@ def below_module():
 
 
 def below_function(name):
-    """The bounds of a kernel function."""
+    """A kernel function's bounds."""
     symbols = []
     for line in pathlib.Path("/proc/kallsyms").read_text().splitlines():
         if "[" not in line:
@@ -55,14 +55,14 @@ def below_function(name):
 @functools.lru_cache(maxsize=None)
 def beyond_help():
     """The kernel cannot remove a kretprobe without memory: it warns, the probe stays armed, and the
-    data of its handler is freed nevertheless (kernel/kprobes.c of 6.12). The caller neither learns
-    of it nor can handle it, so these allocations must not fail."""
+    handler's data is freed nevertheless (kernel/kprobes.c in 6.12). The caller neither learns of it
+    nor can handle it, so these allocations must not fail."""
     return below_function("unregister_kretprobe")
 
 
 @contextlib.contextmanager
 def counted(bounds):
-    """Selects the allocations that count: those made below the bounds, including those that may
+    """Selects the counted allocations: those made below the bounds, including those that may
     sleep."""
     settings = {"verbose": "0", "ignore-gfp-wait": "N", "stacktrace-depth": "32",
                 "require-start": hex(bounds[0]), "require-end": hex(bounds[1]),
@@ -82,7 +82,7 @@ def counted(bounds):
 
 
 class Own:
-    """fail-nth of this thread; open all the time, so that arming it is one system call."""
+    """This thread's fail-nth, open all the time, so arming it is one system call."""
 
     def __init__(self):
         self.fd = os.open(path_of(os.getpid(), threading.get_native_id()), os.O_RDWR)
@@ -106,13 +106,13 @@ def errno_of(act):
         act()
     except OSError as error:
         return error.errno
-    except MemoryError:     # an allocation of the interpreter itself failed
+    except MemoryError:     # an allocation in the interpreter itself failed
         return errno.ENOMEM
     return 0
 
 
 def each(bounds, act, check, begin=lambda: None):
-    """Runs begin(), act() with its n-th allocation failing, and check(errno, failed), for n from 1
+    """Runs begin(), act() with the n-th allocation failing, and check(errno, failed), for n from 1
     until act() makes fewer than n allocations. Returns the number of failed allocations."""
     own = Own()
     try:

@@ -36,8 +36,8 @@ def has_module(*names):
 
 
 def here():
-    """Names of the file systems that this guest supports; the lab's peer needs virtual network
-    cards, and the programs of an NFS server, which the arm64 guest lacks."""
+    """Names of the file systems supported in this guest. The lab's peer needs virtual network
+    cards, and an NFS server's programs, which the arm64 guest lacks."""
     names = [name for name in ("ext4", "xfs", "btrfs") if has_module(name)]
     if has_module("overlay"):
         names.append("overlay")
@@ -47,7 +47,7 @@ def here():
 
 
 def has_persistent_memory():
-    """Only in a lab that was started with it, on a kernel with a driver that makes it a disk."""
+    """Only in a lab started with it, on a kernel with a driver to make it a disk."""
     return "Persistent Memory" in pathlib.Path("/proc/iomem").read_text() and \
         has_module("nd_e820", "nd_pmem")
 
@@ -87,13 +87,14 @@ class Device:
 
 
 class Place:
-    """A mounted file system: its name, a folder on it, and its device if there is one."""
+    """A mounted file system: the name, a folder on it, and the device if there is one."""
 
     def __init__(self, name, folder, mount, device=None, below=None):
         self.name = name
         self.folder = folder
         self.device = device
-        # Of an overlay: the folder that contains its three folders. Of FUSE: that of its files.
+        # For an overlay: the folder containing the overlay's three folders. For FUSE: the folder
+        # with the files.
         self.below = below
         self.mount_command = mount
 
@@ -105,8 +106,8 @@ class Place:
 
     @contextlib.contextmanager
     def failing(self, bad_from=0, bad_end=None):
-        """Makes these sectors of the device, or all, fail until the block ends. XFS is frozen,
-        because it writes to its log half a minute after the last change, and only reads may fail.
+        """Makes these device sectors, or all, fail until the block ends. XFS is frozen, because it
+        writes to the log half a minute after the last change, and only reads may fail.
         """
         os.sync()
         frozen = self.name == "xfs"
@@ -131,7 +132,7 @@ class Place:
 
 
 def page_of(number):
-    """The content of a page of Place.file(): its bytes are value_of() it."""
+    """The content of a Place.file() page: the bytes are the page's value_of()."""
     return bytes([value_of(number)]) * PAGE
 
 
@@ -179,7 +180,7 @@ def overlay():
 
 @contextlib.contextmanager
 def nfs():
-    """NFS version 4.2 of an ext4, through the network of tools/lab-peer."""
+    """NFS version 4.2 on an ext4, through the tools/lab-peer network."""
     exported = pfstat.DISK / "exported"
     exported.mkdir(exist_ok=True)
     pfstat.run(LAB_PEER, "start", "--nfs", exported)
@@ -192,7 +193,7 @@ def nfs():
 
 @contextlib.contextmanager
 def fuse():
-    """The files of the folder `below`, through a server of FUSE."""
+    """The files in the folder `below`, through a FUSE server."""
     below, folder = pfstat.DISK / "served", pathlib.Path("/mnt/fs-fuse")
     for path in (below, folder):
         path.mkdir(exist_ok=True)
@@ -215,7 +216,7 @@ def dax():
     pfstat.wait_until(device.exists, 60)
     folder = pathlib.Path("/mnt/fs-dax")
     folder.mkdir(exist_ok=True)
-    # In units of 2 MiB, so that huge pages can map a file.
+    # In 2 MiB units, so huge pages can map a file.
     pfstat.run(*MKFS["ext4"], "-b", PAGE, "-E", "stride=512,stripe_width=512", device)
     place = Place("ext4", folder, ["-t", "ext4", "-o", "noatime,dax=always", device, folder])
     place.mount()
@@ -253,7 +254,7 @@ def make_cold(path):
 
 
 def blocks_of(path, page):
-    """Sectors of the device that hold a page of a file, from FIEMAP."""
+    """Device sectors holding a page of a file, from FIEMAP."""
     offset = page * SECTORS
     for line in pfstat.run("filefrag", "-v", "-b512", path).stdout.splitlines():
         words = line.replace(":", " ").replace("..", " ").split()
@@ -264,7 +265,7 @@ def blocks_of(path, page):
 
 
 class Touched:
-    """The output of tests/vm/progs/touch_pages.c, and the module's log of it."""
+    """The output of tests/vm/progs/touch_pages.c, and the module's log about it."""
 
     def __init__(self, text):
         lines = text.splitlines()
@@ -274,18 +275,18 @@ class Touched:
         self.stats = pfstat.stats()
 
     def values(self):
-        """{page: value} of the pages that were touched without a signal."""
+        """{page: value} for the pages touched without a signal."""
         words = [line.split() for line in self.lines]
         return {int(w[1]): int(w[3]) for w in words if w[2] == "value"}
 
     def signals(self):
-        """[(page, signal, code, page of its address)]"""
+        """[(page, signal, code, the address's page)]"""
         words = [line.split() for line in self.lines]
         return [(int(w[1]), int(w[3]), int(w[5]), int(w[7])) for w in words if w[2] == "signal"]
 
 
 def touch(path, how, steps, option="-p"):
-    """option: -p, hooked without fault-around; -a, with it; None: not hooked."""
+    """option: -p, hooked without fault-around, or -a, with it, or None, not hooked."""
     options = [option] if option else []
     result = pfstat.run(pfstat.BUILD / "touch_pages", *options, path, how, *steps)
     return Touched(result.stdout)
@@ -301,7 +302,7 @@ def device_of(path):
 
 
 def present(mapping, pages):
-    """The pages of a Mapping that are in the page table."""
+    """A Mapping's pages in the page table."""
     with open("/proc/self/pagemap", "rb") as pagemap:
         pagemap.seek(mapping.address // PAGE * 8)
         entries = struct.unpack(f"{pages}Q", pagemap.read(8 * pages))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A FUSE file system that shows the files of a folder: `fuse_server.py FOLDER MOUNTPOINT`. It
-speaks the protocol of <linux/fuse.h> itself, so that the guest needs no library. Files can be read,
-written and truncated, not created. It runs in the foreground until it is unmounted."""
+"""A FUSE file system showing the files in a folder: `fuse_server.py FOLDER MOUNTPOINT`. It speaks
+the <linux/fuse.h> protocol itself, so the guest needs no library. Files can be read, written and
+truncated, not created. It runs in the foreground until it is unmounted."""
 import ctypes
 import errno
 import os
@@ -93,7 +93,7 @@ class Server:
         return b""
 
     def answer(self, message):
-        """The bytes of the answer; None: this request has none."""
+        """The answer's bytes, or None if this request has none."""
         _, opcode, unique, node, *_ = IN_HEADER.unpack_from(message)
         if opcode in WITHOUT_ANSWER:
             return None
@@ -107,7 +107,7 @@ class Server:
 
 
 def mount(folder):
-    """The descriptor of the connection."""
+    """The connection's descriptor."""
     connection = os.open("/dev/fuse", os.O_RDWR)
     options = f"fd={connection},rootmode=40000,user_id=0,group_id=0,allow_other"
     libc = ctypes.CDLL(None, use_errno=True)

@@ -9,7 +9,7 @@ MIN_AGE = 5
 
 
 def scan():
-    """The report of kmemleak; empty: no leak."""
+    """kmemleak's report, or empty if there is no leak."""
     for _ in range(2):
         time.sleep(MIN_AGE + 1)
         pfstat.KMEMLEAK.write_text("scan")

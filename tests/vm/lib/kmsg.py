@@ -5,20 +5,21 @@ import re
 
 import pfstat
 
-# Lines that must not appear in the kernel log during a test. Warnings of a file system about a
-# program's request ("EXT4-fs warning") do not match.
+# Lines forbidden in the kernel log during a test. File system warnings about a program's request
+# ("EXT4-fs warning") do not match.
 BAD_LINES = re.compile(r"(?-i:\bBUG\b|\bWARNING\b)|\bOops\b|lockdep|possible (recursive|circular)"
                        r"|INFO: (task|rcu|trying)|hard LOCKUP|general protection|taint|call trace"
                        r"|leaking|ODEBUG: ", re.IGNORECASE)
 # The kernel reports once that an unsigned out-of-tree module is loaded, which is not a problem.
-# Lockdep prints its limits at boot, and each test prints its name.
+# Lockdep prints the limits at boot, and each test prints the test's name.
 ALLOWED_LINES = re.compile(r"(pfstat|faultlog): "
                            r"(loading out-of-tree module|module verification failed)"
                            r"|^\.\.\. .*LOCKDEP|RCU lockdep checking is enabled|^pfstat test ")
-# Begin and end of the kernel's report of an allocation that tests/vm/test_injection.py made fail.
+# Start and end of the kernel's report of an allocation failure caused by
+# tests/vm/test_injection.py.
 REFUSED = re.compile(r"(vmalloc error|vmap allocation).*(failed|size)|: page allocation failure: ")
 REFUSED_END = re.compile(r"</TASK>|^Mem-Info:")
-# Number of lines of a report to print.
+# Number of report lines to print.
 REPORT_LINES = 100
 
 
@@ -55,8 +56,8 @@ def whole():
 
 
 def without_refusals(lines):
-    """Removes reports of refused allocations, which only name the caller; a caller that cannot
-    handle the failure prints a message of its own."""
+    """Removes reports of refused allocations, which only name the caller. A caller unable to handle
+    the failure prints a message of its own."""
     kept, inside = [], False
     for line in lines:
         inside = inside or bool(REFUSED.search(line))
@@ -68,7 +69,7 @@ def without_refusals(lines):
 
 
 def report(lines):
-    """The kernel's report of a problem, from its first line on; empty: there is none."""
+    """The kernel's problem report, from the first line on, or empty if there is none."""
     lines = without_refusals(lines)
     bad = [i for i, line in enumerate(lines)
            if BAD_LINES.search(line) and not ALLOWED_LINES.search(line)]

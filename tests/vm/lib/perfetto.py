@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads a trace of 'pfdrive report --format perfetto', field by field of perfetto_trace.proto."""
+"""Reads a trace from 'pfdrive report --format perfetto', field by field in perfetto_trace.proto."""
 import dataclasses
 import zlib
 
 SLICE_BEGIN, SLICE_END, INSTANT = 1, 2, 3
-# Tables of InternedData.
+# InternedData tables.
 CATEGORIES, NAMES, KEYS, TEXTS = 1, 2, 3, 29
 
 
@@ -26,11 +26,11 @@ class Arrow:
 
 @dataclasses.dataclass
 class Trace:
-    slices: list = dataclasses.field(default_factory=list)  # in the order of the file
+    slices: list = dataclasses.field(default_factory=list)  # in file order
     starts: dict = dataclasses.field(default_factory=dict)  # by id: Arrow
     ends: dict = dataclasses.field(default_factory=dict)
     thread_names: list = dataclasses.field(default_factory=list)
-    end: dict = None    # arguments of the end of the recording
+    end: dict = None    # arguments at the end of the recording
 
     def of(self, category):
         return [each for each in self.slices if each.category == category]
@@ -48,7 +48,7 @@ def number(data, at):
 
 
 def fields(data):
-    """(number of the field, value) of each field: an integer or bytes."""
+    """(field number, value) for each field: an integer or bytes."""
     at = 0
     while at < len(data):
         key, at = number(data, at)
@@ -69,14 +69,14 @@ def find(data, wanted, default=None):
 
 
 class Reader:
-    """The state of a viewer: the clock, the strings and the tracks so far."""
+    """A viewer's state: the clock, the strings and the tracks so far."""
 
     def __init__(self):
         self.trace = Trace()
         self.clock_ns = 0
         self.strings = {}
-        self.threads = {}   # of a track, by its uuid
-        self.open = {}      # slices without an end, by the uuid of their track
+        self.threads = {}   # a track's, by uuid
+        self.open = {}      # slices without an end, by track uuid
 
     def text(self, table, iid):
         return self.strings[table, iid]
@@ -139,7 +139,7 @@ class Reader:
         if event is None:
             return
         ns = find(data, 8)
-        if find(data, 58) is None:  # the clock of differences
+        if find(data, 58) is None:  # the delta clock
             self.clock_ns += ns
             ns = self.clock_ns
         self.add_event(event, ns)

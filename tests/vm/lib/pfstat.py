@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Shared by the VM tests: parsers of the module's files, the driver, workloads."""
+"""Shared by the VM tests: parsers for the module's files, the driver, workloads."""
 import collections
 import contextlib
 import ctypes
@@ -29,19 +29,19 @@ KMEMLEAK = pathlib.Path("/sys/kernel/debug/kmemleak")
 PAGE = mmap.PAGESIZE
 ARM64 = os.uname().machine == "aarch64"
 KERNEL = tuple(int(n) for n in os.uname().release.split(".")[:2])
-# The name of the kernel in tables; the kernels built by the lab are 6.12 with other options.
+# The kernel's name in tables. The kernels built by the lab are 6.12 with other options.
 LAB_KERNEL = os.environ.get("LAB_KERNEL", "")
 KERNEL_NAME = LAB_KERNEL if LAB_KERNEL == "newest" or LAB_KERNEL.startswith("ubuntu-") else \
     f"{KERNEL[0]}.{KERNEL[1]}"
 
 NO_PFN = None
 
-# Timeout in seconds; a debug kernel in an emulator is slow.
+# Timeout in seconds: a debug kernel in an emulator is slow.
 PATIENCE = 600
 
 
 def run(*command, check=True, **kwargs):
-    """Runs a command; returns its CompletedProcess with text output."""
+    """Runs a command and returns the CompletedProcess with text output."""
     result = subprocess.run([str(word) for word in command], text=True, capture_output=True,
                             timeout=PATIENCE, **kwargs)
     if check and result.returncode:
@@ -51,8 +51,8 @@ def run(*command, check=True, **kwargs):
 
 
 def kernel_config_file():
-    """A package of 7.x has the file beside the modules; its script, which does not run in the arm64
-    guest's root, copies it to /boot."""
+    """A 7.x package has the file beside the modules. The package's script, which does not run in
+    the arm64 guest's root, copies it to /boot."""
     release = os.uname().release
     paths = (pathlib.Path(f"/boot/config-{release}"),
              pathlib.Path(f"/lib/modules/{release}/config"))
@@ -60,13 +60,13 @@ def kernel_config_file():
 
 
 def kernel_config():
-    """{CONFIG_NAME: value} of the running kernel."""
+    """{CONFIG_NAME: value} for the running kernel."""
     lines = kernel_config_file().read_text().splitlines()
     return dict(line.split("=", 1) for line in lines if line.startswith("CONFIG_"))
 
 
 def boot_lockdown():
-    """The level of lockdown that the kernel was booted with, or None."""
+    """The lockdown level with which the kernel was booted, or None."""
     match = re.search(r"\blockdown=(\w+)", pathlib.Path("/proc/cmdline").read_text())
     return match and match[1]
 
@@ -86,8 +86,8 @@ def has_module():
 
 def may_skip():
     """True if the kernel may skip events. With full or lazy preemption (7.x) an eBPF program can be
-    preempted; until it continues, the kernel skips it for other threads on that CPU, that is, all
-    their events of one turn on the CPU."""
+    preempted. Until it continues, the kernel skips it for other threads on the same CPU, so all
+    their events in one turn on the CPU are skipped."""
     return "CONFIG_PREEMPT_LAZY" in kernel_config() or may_skip_faults()
 
 
@@ -98,8 +98,8 @@ def may_skip_faults():
 
 
 def assert_nothing_lost(result):
-    """No record is lost, and no events except those that the kernel may skip; the ledger adds up
-    except for as many."""
+    """No record is lost, and no events except those the kernel may skip. The ledger adds up except
+    for as many."""
     assert result["lost"] == 0
     assert result["events_lost"] == (result["events_skipped"] if may_skip() else 0)
     assert abs(result["ledger"]["unexplained"]) <= result["events_lost"], result["ledger"]
@@ -115,7 +115,7 @@ def load():
 
 
 def unload():
-    """rmmod fails while anything is hooked, so the targets of `control` are removed first."""
+    """rmmod fails while anything is hooked, so the `control` targets are removed first."""
     if loaded():
         with contextlib.suppress(PermissionError):      # locked down: control had no targets
             control("stop")
@@ -123,7 +123,7 @@ def unload():
 
 
 def control(line):
-    """Writes one command to the shell's file; an OSError carries the module's errno."""
+    """Writes one command to the shell's file. An OSError carries the module's errno."""
     fd = os.open(DEBUGFS / "control", os.O_WRONLY)
     try:
         os.write(fd, line.encode())
@@ -155,7 +155,7 @@ class Session:
 
 
 def log():
-    """(head, records): head has records, here and lost; a record is a dict."""
+    """(head, records): head has records, here and lost. A record is a dict."""
     lines = (DEBUGFS / "log").read_text().splitlines()
     words = lines[0].replace(",", "").split()
     head = {words[i]: int(words[i + 1]) for i in range(4, len(words) - 1, 2)}
@@ -176,7 +176,7 @@ def parse_record(names, words):
 
 
 def stats():
-    """The numbers of `stats` by name; the count of a class by the name of the class."""
+    """The `stats` numbers by name, with class counts under the class names."""
     values = {}
     for line in (DEBUGFS / "stats").read_text().split("histogram")[0].splitlines():
         words = line.split()
@@ -194,15 +194,15 @@ def hooked():
 
 
 def await_detached():
-    """pfdrive's helper shares this lock until the programs of eBPF are detached."""
+    """pfdrive's helper shares this lock until the eBPF programs are detached."""
     folder = os.open(PINS.parent, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
     os.close(folder)
 
 
 def makes_accesses(pid):
-    """True while pfdrive makes its accesses. It is a target of eBPF then; it was also one, with
-    nothing hooked, when it measured the cost of eBPF."""
+    """True while pfdrive makes accesses. pfdrive is an eBPF target then. It was also one, with
+    nothing hooked, while it measured the eBPF cost."""
     return hooked() > 0 and (PINS / "targets").exists() and str(pid) in run(
         "bpftool", "map", "dump", "pinned", PINS / "targets", check=False).stdout
 
@@ -225,7 +225,7 @@ def schema_of(name):
 
 
 def report_of(text, name="pfdrive"):
-    """Parses a report in JSON; checks it against the documented schema."""
+    """Parses a JSON report, and checks it against the documented schema."""
     result = json.loads(text)
     error = schema_of(name)(result)
     assert error is None, error
@@ -233,12 +233,12 @@ def report_of(text, name="pfdrive"):
 
 
 def drive(*options, command=(), check=True):
-    """JSON of `pfdrive run`, or of another command that makes accesses."""
+    """JSON from `pfdrive run`, or from another command making accesses."""
     return report_of(run(PFDRIVE, *command, "--format", "json", *options, check=check).stdout)
 
 
 def record(*command, options=(), check=True):
-    """JSON of `pfdrive record -- COMMAND`, and the output of the command."""
+    """JSON from `pfdrive record -- COMMAND`, and the command's output."""
     out = pathlib.Path("/tmp/record.json")
     out.unlink(missing_ok=True)
     process = run(PFDRIVE, "record", "--json", out, *options, "--", *command, check=check)
@@ -246,7 +246,7 @@ def record(*command, options=(), check=True):
 
 
 def refused(status, *words, program=PFDRIVE, **kwargs):
-    """pfdrive's single message on stderr; checks that stdout is empty, and the exit status."""
+    """pfdrive's single message on stderr. Checks that stdout is empty, and the exit status."""
     result = run(program, *words, check=False, **kwargs)
     assert result.returncode == status, result.stderr
     assert result.stdout == ""
@@ -255,8 +255,8 @@ def refused(status, *words, program=PFDRIVE, **kwargs):
 
 
 def begin_record(*options):
-    """A running `pfdrive record` that watches already, or has failed. (Earlier hooks belong to the
-    measurement of its own cost.)"""
+    """A running `pfdrive record` which watches already, or has failed. (Earlier hooks belong to
+    pfdrive's measurement of its own cost.)"""
     process = subprocess.Popen([PFDRIVE, "record", *map(str, options)], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
     wait_until(lambda: process.poll() is not None or watches(process))
@@ -264,12 +264,12 @@ def begin_record(*options):
 
 
 def watches(process):
-    """True if pfdrive record has started everything; the thread that reads is the last part."""
+    """True if pfdrive record has started everything: the reading thread is the last part."""
     return len(os.listdir(f"/proc/{process.pid}/task")) > 1
 
 
 def children(pid):
-    """Children of the first thread; searches all processes if the kernel has no list of children.
+    """The first thread's children. Searches all processes if the kernel has no list of children.
     """
     listed = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
     if listed.exists():
@@ -310,12 +310,12 @@ def wait_until(condition, seconds=PATIENCE):
 
 
 def report(recording, *options):
-    """JSON of `pfdrive report RECORDING`."""
+    """JSON from `pfdrive report RECORDING`."""
     return report_of(run(PFDRIVE, "report", "--format", "json", *options, recording).stdout)
 
 
 def group_of(result, name):
-    """The row of this name in a report's groups."""
+    """The row with this name in a report's groups."""
     return next((row for row in result["groups"]["rows"] if row["name"] == str(name)), None)
 
 
@@ -333,14 +333,14 @@ def make_file(path, size, fill=b"\x5a"):
     return path
 
 
-# Since 6.16 ext4 has large folios, and a fault maps a whole one. A test that counts pages by faults
-# needs single pages: a file system that supports encryption has these, on 7.3 too.
+# Since 6.16 ext4 has large folios, and a fault maps a whole one. A test counting pages by faults
+# needs single pages: a file system with encryption support has these, on 7.3 too.
 SINGLE_PAGES = ("-O", "encrypt") if pathlib.Path("/sys/fs/ext4/features/encryption").exists() \
     else ()
 
 
 def make_disk_of_single_pages():
-    """Recreates /mnt/disk as in the lab's guest, but with single pages; it is empty then."""
+    """Recreates /mnt/disk as in the lab's guest, but with single pages. The disk is empty then."""
     source, = [line.split()[0] for line in pathlib.Path("/proc/mounts").read_text().splitlines()
                if line.split()[1] == str(DISK)]
     uuid = run("blkid", "-o", "value", "-s", "UUID", source).stdout.strip()
@@ -351,7 +351,7 @@ def make_disk_of_single_pages():
 
 
 def device_node(block):
-    """/dev/NAME of a block device; creates it if there is no udev."""
+    """A block device's /dev/NAME, created if there is no udev."""
     device = pathlib.Path("/dev") / block
     if not device.exists():
         number = pathlib.Path(f"/sys/block/{block}/dev").read_text().split(":")
@@ -365,7 +365,7 @@ BLOCK = 4096
 
 @contextlib.contextmanager
 def null_disk(name, megabytes, completion_ns, block_bytes=BLOCK):
-    """A null_blk of its own that completes each request after that time; yields its device."""
+    """A separate null_blk completing each request after this time. Yields the device."""
     config = pathlib.Path("/sys/kernel/config/nullb") / name
     subprocess.run(["modprobe", "configfs"], check=False)
     subprocess.run(["mount", "-t", "configfs", "none", "/sys/kernel/config"], check=False,
@@ -375,7 +375,7 @@ def null_disk(name, megabytes, completion_ns, block_bytes=BLOCK):
     for key, value in (("size", megabytes), ("memory_backed", 1), ("blocksize", block_bytes),
                        ("irqmode", 2), ("completion_nsec", completion_ns), ("power", 1)):
         (config / key).write_text(str(value))
-    block, = set(os.listdir("/sys/block")) - before     # named by its index, or by its folder
+    block, = set(os.listdir("/sys/block")) - before     # named by index or by folder
     device = device_node(block)
     try:
         yield device
@@ -418,7 +418,7 @@ def swap_disk(name, megabytes=128, completion_ns=100_000):
 
 @contextlib.contextmanager
 def mounted_disk(name, completion_ns, readahead_kb=128, features=SINGLE_PAGES, block_bytes=BLOCK):
-    """An ext4 of 64 MiB on such a device; yields its mount point."""
+    """A 64 MiB ext4 on such a device. Yields the mount point."""
     folder = pathlib.Path("/mnt") / name
     folder.mkdir(exist_ok=True)
     with null_disk(name, 64, completion_ns, block_bytes) as device:
@@ -434,7 +434,7 @@ def mounted_disk(name, completion_ns, readahead_kb=128, features=SINGLE_PAGES, b
 
 
 def cgroup(name, *controllers):
-    """A new folder of cgroup v2."""
+    """A new cgroup v2 folder."""
     root = pathlib.Path("/sys/fs/cgroup")
     if not (root / "cgroup.controllers").exists():
         run("mount", "-t", "cgroup2", "none", root)
@@ -446,7 +446,7 @@ def cgroup(name, *controllers):
 
 
 def evict(path):
-    """Drops the pages of a file that are clean and not mapped."""
+    """Drops a file's clean, unmapped pages."""
     with open(path, "rb") as file:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
@@ -482,7 +482,7 @@ def map_memory(fd, size, prot, flags):
 
 
 class Mapping:
-    """A file mapped into this process; touches pages and returns their addresses."""
+    """A file mapped into this process. Touches pages and returns their addresses."""
 
     def __init__(self, path, shared=True, write=False):
         self.file = open(path, "r+b" if write else "rb")
@@ -516,14 +516,14 @@ class Mapping:
 
 
 def mapped_by(record):
-    """The file's pages that a call of ->fault mapped, according to the record."""
+    """The file pages mapped by a ->fault call, according to the record."""
     size = 1 << record["order"] if "f" in record["facts"] else 1
     begin = record["pgoff"] // size * size
     return range(begin, begin + size)
 
 
 class Workload:
-    """A program of tests/vm/progs/workload.c that waits at its start."""
+    """A tests/vm/progs/workload.c program, which waits at the start."""
 
     def __init__(self, *arguments):
         self.process = subprocess.Popen([str(BUILD / "workload"), *map(str, arguments)],

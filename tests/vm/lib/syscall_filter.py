@@ -10,7 +10,7 @@ NUMBERS = {"bpf": 280 if pfstat.ARM64 else 321, "perf_event_open": 241 if pfstat
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 ALLOW, ERRNO = 0x7fff0000, 0x00050000
-# struct sock_filter: load the number of the call, compare it, return.
+# struct sock_filter: load the call number, compare it, return.
 LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06
 
 
@@ -20,7 +20,7 @@ class Program(ctypes.Structure):
 
 
 def refusing(*names, error=errno.EPERM):
-    """For preexec_fn of subprocess: the program cannot make these calls."""
+    """For subprocess's preexec_fn: the program cannot make these calls."""
     count = len(names)
     lines = [(LOAD, 0, 0, 0)]
     lines += [(EQUAL, count - i, 0, NUMBERS[name]) for i, name in enumerate(names)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A user of the guest who may call sudo, and root with reduced privileges."""
+"""A guest user who may call sudo, and root with reduced privileges."""
 import contextlib
 import os
 import pathlib
@@ -16,7 +16,7 @@ FILES = {
     # No password, but a valid account, which PAM checks.
     "/etc/shadow": f"{NAME}:*:20000:0:99999:7:::\n",
     "/etc/group": f"{NAME}:x:{GID}:\npfstat-extra:x:{EXTRA_GID}:{NAME}\n",
-    # Otherwise sudo warns on standard error that it cannot resolve its own host.
+    # Otherwise sudo warns on standard error about not resolving its own host name.
     "/etc/hosts": f"127.0.0.1 {os.uname().nodename}\n",
 }
 
@@ -42,7 +42,7 @@ def user():
 
 
 def sudo(*command, **kwargs):
-    """Runs the command with sudo as the user, in its home; returns a CompletedProcess."""
+    """Runs the command with sudo as the user, in the user's home. Returns a CompletedProcess."""
     environment = {"HOME": str(HOME), "USER": NAME, "PATH": os.environ["PATH"]}
     return pfstat.run("setpriv", f"--reuid={UID}", f"--regid={GID}", "--init-groups",
                       "sudo", "-n", *command, cwd=HOME, env=environment, **kwargs)
