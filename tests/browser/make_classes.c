@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A recording of so many faults of so many classes, for the tests of figures:
+ * A recording with the given numbers of faults and classes, for figure tests:
  *
  *	make_classes FILE CLASSES FAULTS DECADES MS
  *
- * CLASSES: 1 to 12. The times of a class are spread over DECADES decades from 100 ns on, and the
- * faults over MS milliseconds. Two threads of different processes take turns. Slow faults sleep for
- * a read; a third process evicts its pages now and then.
+ * CLASSES: 1 to 12. The times within a class are spread over DECADES decades from 100 ns on, and
+ * the faults over MS milliseconds. Two threads in different processes take turns. Slow faults sleep
+ * for a read. Now and then a third process evicts the pages read.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #define DEV	 1
 #define INODE	 7
 #define PAGES	 5000U
-#define SLOW_NS	 20000U /* a fault that takes longer has slept */
+#define SLOW_NS	 20000U /* a fault taking longer has slept */
 #define FIRST_NS 100
 
 static const enum fault_class made[] = {
@@ -165,7 +165,7 @@ static void add_faults(struct maker *maker, unsigned int classes, unsigned int f
 		maker->now_ns = next_ns > maker->now_ns ? next_ns : maker->now_ns;
 		class = made[i % classes];
 		page = next_random(maker, PAGES / 8) * 8;
-		/* Each class has its own part of the range, and all of it now and then. */
+		/* Each class has a separate part of the range, and now and then the whole range. */
 		ns = FIRST_NS *
 		     pow(10, decades * (i % 97 ? (i % classes + next_random(maker, 1000) / 1000.0) /
 							 classes :

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A small recording for the tests of pages, with something for each figure, and with names
- * that contain markup, a formula and a command:
+ * A small recording for page tests, with something for each figure, and with names containing
+ * markup, a formula and a command:
  *
  *	make_run FILE [bare]	bare: without eBPF
  *
- * Two processes read a file of PAGES pages, with a read-ahead of eight pages. The second
- * process evicts the pages of the first, which reads them again.
+ * Two processes read a file with PAGES pages, with a read-ahead of eight pages. The second process
+ * evicts the first process's pages, and the first process reads them again.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An application with 8 MiB of code, one function on each page: application CALLS [HOG_MIB]. It
- * calls its functions in random order, as a desktop does. HOG_MIB: a child keeps so much memory in
- * use below the same limit. Without swap the kernel can evict only pages of files, among them
+ * calls the functions in random order, as a desktop does. HOG_MIB: a child keeps this much memory
+ * in use below the same limit. Without swap the kernel can evict only file pages, among them
  * running code.
  */
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A server in memory saves its data in a child: background_save MIB [wait] [after|huge]. While the
- * child has its copy, the first store of the server to each page copies the page. wait: for a line
- * on standard input, after the fork. after: the stores come after the save. huge: the data is in
+ * An in-memory server saves data in a child: background_save MIB [wait] [after|huge]. While the
+ * child has its copy, the server's first store to each page copies the page. wait: for a line on
+ * standard input, after the fork. after: the stores come after the save. huge: the data is in
  * transparent huge pages.
  */
 #include <signal.h>

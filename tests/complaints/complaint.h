@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the programs of tests/complaints: memory that is mapped or the program ends, and words
- * of the command line. Each program prints one line at its end. A figure in it is for the reader,
- * no test reads it.
+ * Shared by the programs in tests/complaints: memory that is mapped or the program ends, and
+ * command line words. Each program prints one line at the end. A figure in this line is for the
+ * reader. No test reads it.
  */
 #ifndef PFSTAT_TESTS_COMPLAINT_H
 #define PFSTAT_TESTS_COMPLAINT_H
@@ -30,7 +30,7 @@ static inline char *map_memory(size_t bytes, int flags)
 	return memory;
 }
 
-/* Private memory that has pages of 4 KiB also if the kernel prefers huge pages. */
+/* Private memory with 4 KiB pages, even if the kernel prefers huge pages. */
 static inline char *map_small_pages(size_t bytes)
 {
 	char *memory = map_memory(bytes, MAP_PRIVATE);
@@ -40,7 +40,7 @@ static inline char *map_small_pages(size_t bytes)
 	return memory;
 }
 
-/* Maps a whole file; protection and flags as for mmap(). */
+/* Maps a whole file, with protection and flags as for mmap(). */
 static inline char *map_file(const char *path, int protection, int flags, size_t *bytes)
 {
 	const int mode = protection & PROT_WRITE && flags & MAP_SHARED ? O_RDWR : O_RDONLY;
@@ -58,7 +58,7 @@ static inline char *map_file(const char *path, int protection, int flags, size_t
 	return memory;
 }
 
-/* A sequence that looks random and is the same in each run. */
+/* A random-looking sequence, the same in each run. */
 static inline uint32_t next_random(uint64_t *seed)
 {
 	*seed = *seed * 6364136223846793005UL + 1442695040888963407UL;

@@ -2,8 +2,8 @@
 /*
  * A database with buffers in shared memory: connections COUNT [wait|huge|wait_huge]. The server
  * fills them once. Each connection is a new process that reads all buffers: no page is new, each
- * fault only enters a page of memory in one more page table. wait: for a line on standard input
- * after the fill.
+ * fault only enters a memory page in one more page table. wait: for a line on standard input after
+ * the fill.
  */
 #include <sys/wait.h>
 
@@ -15,7 +15,7 @@ static __attribute__((noinline)) void query(volatile char *buffers)
 {
 	size_t at;
 
-	/* Each buffer has a count of its users. */
+	/* Each buffer has a user count. */
 	for (at = 0; at < BUFFERS; at += PAGE)
 		buffers[at]++;
 }

@@ -2,7 +2,7 @@
 /*
  * Counters in a mapped file: counters FILE COUNTS. One store each 5 ms, each to another page.
  * Nearly all stores are quick. Once, a snapshot freezes the file system for a moment, and a store
- * waits in its fault.
+ * waits in the fault.
  */
 #include <libgen.h>
 #include <linux/fs.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A runtime did not touch its heap at start: first_requests MIB [huge]. So the first requests, here
- * of three threads that take new memory from the heap, touch each page for the first time. huge:
- * the heap has huge pages, of which each needs one fault.
+ * A runtime did not touch the heap at start: first_requests MIB [huge]. So the first requests, here
+ * three threads taking new memory from the heap, touch each page for the first time. huge: the heap
+ * has huge pages, each of which needs one fault.
  */
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A game looks at pages of its memory at random: game MIB LOOKS. If its limit is lower, the kernel
+ * A game looks at random memory pages: game MIB LOOKS. If the game's limit is lower, the kernel
  * swaps a page out for each page that it swaps in.
  */
 #include "complaint.h"
@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 	uint64_t *memory = (uint64_t *)map_small_pages(pages * PAGE), seed = 1, sum = 0;
 	unsigned long i, j;
 
-	/* Pages that are not alike, and half of which can be compressed. */
+	/* Pages, all different, and half-compressible. */
 	for (i = 0; i < pages; i++)
 		for (j = 0; j < PAGE / 8; j += 2)
 			memory[i * (PAGE / 8) + j] = next_random(&seed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A service that grows in a container: grow MIB. Above memory.high each allocation reclaims, and
- * the kernel lets the thread sleep on its way out of the fault.
+ * the kernel lets the thread sleep on the way out of the fault.
  */
 #include "complaint.h"
 

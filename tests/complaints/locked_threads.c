@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An audio program locks its memory and starts threads: locked_threads THREADS [small]. After
- * mlockall(MCL_FUTURE) the kernel fills the whole stack of 8 MiB in the mmap() of each new thread.
- * small: stacks of 64 KiB.
+ * An audio program locks memory and starts threads: locked_threads THREADS [small]. After
+ * mlockall(MCL_FUTURE) the kernel fills the whole 8 MiB stack in each new thread's mmap(). small:
+ * 64 KiB stacks.
  */
 #include <pthread.h>
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A server looks up symbols in an index that is not in memory: mapped_index FILE LOOKUPS
- * [read|merge|plain|again]. Two threads run all of its tasks, as the two Ps of a Go program do. A
- * lookup at a page that is not in memory holds its thread, so all other tasks are late. read: the
- * lookups are pread() calls. merge: a merge reads the pages in order, in spite of MADV_RANDOM;
- * plain: without that advice. again: in two rounds, and a backup drops the file's pages between
- * them.
+ * A server looks up symbols in an index not in memory: mapped_index FILE LOOKUPS
+ * [read|merge|plain|again]. Two threads run all server tasks, like the two Ps in a Go program. A
+ * lookup at a page not in memory holds the thread, so all other tasks are late. read: the lookups
+ * are pread() calls. merge: a merge reads the pages in order, in spite of MADV_RANDOM. plain:
+ * without this advice. again: in two rounds, and a backup drops the file's pages between them.
  */
 #include <pthread.h>
 #include <sys/wait.h>

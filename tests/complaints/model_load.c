@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A server copies the tensors of a model file into its own memory: model_load FILE [read]. The file
- * is mapped, so the copy waits in a fault for each small read. read: one read() for each tensor.
+ * A server copies the tensors from a model file into private memory: model_load FILE [read]. The
+ * file is mapped, so the copy waits in a fault for each small read. read: one read() for each
+ * tensor.
  */
 #include "complaint.h"
 

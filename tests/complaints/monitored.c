@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A monitor reads the page tables of a server: monitored REQUESTS [alone]. After a line on standard
+ * A monitor reads a server's page tables: monitored REQUESTS [alone]. After a line on standard
  * input a child reads the server's smaps, for which the kernel holds mmap_lock. A request maps
- * memory, and so waits for the lock; faults of the other thread queue behind it. alone: without the
+ * memory, and so waits for the lock. Faults in the other thread queue behind it. alone: without the
  * monitor.
  */
 #include <pthread.h>
@@ -50,7 +50,7 @@ static void *serve(void *arg)
 		char *memory = mmap(NULL, REQUEST + 2 * PAGE, PROT_NONE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-		/* Memory between guards has a mapping of its own, as a stack of a thread has. */
+		/* Memory between guards has a separate mapping, like a thread's stack. */
 		if (memory == MAP_FAILED ||
 		    mprotect(memory + PAGE, REQUEST, PROT_READ | PROT_WRITE))
 			err(1, "cannot map memory for a request");
@@ -60,7 +60,7 @@ static void *serve(void *arg)
 	return arg;
 }
 
-/* The monitor is a program of its own, which has no copy of the heap. */
+/* The monitor is a separate program, which has no copy of the heap. */
 static pid_t start_monitor(void)
 {
 	char server[16];

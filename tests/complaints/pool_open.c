@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A store on persistent memory opens its pool: pool_open FILE. It stores into each page. A fault
- * can map 2 MiB if the file's blocks are aligned on the device; otherwise each 4 KiB is a fault.
+ * A store on persistent memory opens a pool: pool_open FILE. It stores into each page. A fault can
+ * map 2 MiB if the file's blocks are aligned on the device. Otherwise each 4 KiB is a fault.
  */
 #include "complaint.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A runtime registers its heap with a device at start: registered_heap MIB. Here the device is
- * io_uring. The call pins all pages, so the kernel allocates and clears each of them in it,
+ * A runtime registers the heap with a device at start: registered_heap MIB. Here the device is
+ * io_uring. The call pins all pages, so the kernel allocates and clears every page during the call,
  * although the program touches few.
  */
 #include <linux/io_uring.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A viewer of mapped logs meets a file that was truncated: rotated_log FILE ROUNDS. Each access
- * after the file's end is SIGBUS. The handler maps an empty page there, as journalctl does, and the
- * viewer continues with the next page.
+ * A viewer for mapped logs meets a truncated file: rotated_log FILE ROUNDS. Each access after the
+ * file's end is SIGBUS. The handler maps an empty page there, as journalctl does, and the viewer
+ * continues with the next page.
  */
 #include <signal.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Workers pass batches to a trainer in shared memory: shm_batches FOLDER BATCHES [reuse]. Each
- * batch is a new file, so each of its pages is new, and also maps pages in the trainer. reuse: one
- * file for all. If the folder is full, the worker dies of SIGBUS.
+ * batch is a new file, so each page in the file is new, and also maps pages in the trainer. reuse:
+ * one file for all. If the folder is full, the worker dies of SIGBUS.
  */
 #include <sys/wait.h>
 

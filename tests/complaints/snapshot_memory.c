@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A monitor restores a virtual machine from a memory file: snapshot_memory FILE TOUCHES. It maps
- * the file privately. The guest's first touch of each page reads the page from the disk; the guest
+ * the file privately. The guest's first touch of each page reads the page from the disk. The guest
  * writes every second page, and so also copies it.
  */
 #include "complaint.h"

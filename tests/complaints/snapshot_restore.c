@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A monitor restores a virtual machine on demand: snapshot_restore CPUS PAGES_AT_ONCE. The threads
- * "vcpu" touch guest memory; one handler of userfaultfd fetches each missing page (300 us) and
+ * A monitor restores a virtual machine on demand: snapshot_restore CPUS PAGES_AT_ONCE. The "vcpu"
+ * threads touch guest memory. One userfaultfd handler fetches each missing page (300 us) and
  * installs it with UFFDIO_COPY. All threads wait for the one handler. More pages at once need fewer
  * waits.
  */
@@ -28,7 +28,7 @@ static void fetch(void)
 	nanosleep(&latency, NULL);
 }
 
-/* A page that is there already ends the ioctl with EEXIST, so each page has a call of its own. */
+/* A page that is already there ends the ioctl with EEXIST, so each page gets a separate call. */
 static void install(const char *snapshot, unsigned long first)
 {
 	unsigned long page;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One store to each page of memory that has different origins: stores new|zero|child|same|private
- * MIB [FILE] new: anonymous memory. zero: memory that was only read before; child: in a child after
- * a fork. same: pages of one content, which the kernel has merged (KSM must be on; then it waits
- * for a line). private: a private mapping of a file.
+ * One store to each page in memory with different origins: stores new|zero|child|same|private MIB
+ * [FILE] new: anonymous memory. zero: memory that was only read before. child: in a child after a
+ * fork. same: pages with one content, merged by the kernel (KSM must be on, and the program then
+ * waits for a line). private: a private file mapping.
  */
 #include <sys/wait.h>
 
@@ -31,7 +31,7 @@ static void await_merge(char *memory, size_t bytes)
 		usleep(100000);
 }
 
-/* The child goes on; the parent ends with it. */
+/* The child goes on. The parent ends with it. */
 static void continue_in_child(void)
 {
 	const pid_t pid = fork();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A chain of array expressions, each with a new temporary: temporaries STEPS [out]. malloc() maps
- * arrays of 36 MiB anew and free() unmaps them, so all of their pages fault again in the next step.
- * out: each step writes into the same array.
+ * 36 MiB arrays anew and free() unmaps them, so all array pages fault again in the next step. out:
+ * each step writes into the same array.
  */
 #include "complaint.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A runtime with stacks of its own: thread_stacks COUNT [small]. Each stack is 2 MiB, aligned, and
- * little of it is used. With transparent huge pages the first touch clears 2 MiB, and each stack
- * needs 2 MiB of memory. small: MADV_NOHUGEPAGE.
+ * A runtime with private stacks: thread_stacks COUNT [small]. Each stack is 2 MiB, aligned, and
+ * mostly unused. With transparent huge pages the first touch clears 2 MiB, and each stack needs 2
+ * MiB of memory. small: MADV_NOHUGEPAGE.
  */
 #include "complaint.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A client of a torrent stores pieces of 16 KiB in random order: torrent FILE PIECES [pwrite]. The
- * file is new and sparse. With a mapping each page is a fault for which the file system finds no
- * block; with pwrite() no page faults.
+ * A torrent client stores 16 KiB pieces in random order: torrent FILE PIECES [pwrite]. The file is
+ * new and sparse. With a mapping each page is a fault for which the file system finds no block.
+ * With pwrite() no page faults.
  */
 #include "complaint.h"
 

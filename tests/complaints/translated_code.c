@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An emulator protects the pages whose code it has translated: translated_code ROUNDS [apart]. The
+ * An emulator protects pages whose code it has translated: translated_code ROUNDS [apart]. The
  * emulated program has data on these pages. Each store ends as SIGSEGV, the handler lifts the
- * protection, and the next translation protects the page again. apart: data has pages of its own.
+ * protection, and the next translation protects the page again. apart: data has separate pages.
  */
 #include <signal.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the initial corpus of fuzz_events: a ring with records, an empty ring that claims the
- * largest size, lines of /proc/self/maps, and a stream of all kinds of events. Usage: corpus_events
+ * Writes the initial corpus for fuzz_events: a ring with records, an empty ring that claims the
+ * largest size, lines from /proc/self/maps, and a stream with all event kinds. Usage: corpus_events
  * DIR
  */
 #include <stdio.h>

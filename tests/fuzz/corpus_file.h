@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Creates a file of an initial corpus; its first byte selects the kind of input. */
+/* Creates a file in an initial corpus. The first byte selects the kind of input. */
 #ifndef PFSTAT_FUZZ_CORPUS_FILE_H
 #define PFSTAT_FUZZ_CORPUS_FILE_H
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Opens the file for writing after that byte. Exits if that fails. */
+/* Opens the file for writing after this byte. Exits on failure. */
 static FILE *create(const char *folder, const char *name, char first)
 {
 	char path[4096];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the initial corpus of fuzz_recording: a small recording with all kinds of events, and its
- * payloads as blocks. Usage: corpus_recording DIR
+ * Writes the initial corpus for fuzz_recording: a small recording with all event kinds, and the
+ * recording's payloads as blocks. Usage: corpus_recording DIR
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Feeds arbitrary bytes to the parser of the module's commands. A refused line changes nothing; an
- * accepted one has values within bounds, and parses to the same when it is written out.
+ * Feeds arbitrary bytes to the parser for the module's commands. A refused line changes nothing. An
+ * accepted line has values within bounds, and parses to the same when written out.
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 
 #include "module/command.h"
 
-#define PID_MAX	 4194304 /* of 64 bit */
+#define PID_MAX	 4194304 /* on 64 bit */
 #define USER_MAX (1ULL << 47)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

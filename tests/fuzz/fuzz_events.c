@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Feeds arbitrary bytes to the readers of pfdrive's live sources. An input that begins with
+ * Feeds arbitrary bytes to the readers of pfdrive's live sources. An input that starts with
  *
  *	'R'	is a mapped ring: its header page and the pages after it
  *	'L'	is lines of /proc/PID/maps
@@ -27,11 +27,13 @@
 
 #define PAGE	      4096U
 #define RING_FILE_MAX (1ULL << 48) /* more than a process can map: record_ring_open() refuses it */
-#define PRINT	      8		   /* bits of the byte that selects the report */
+#define PRINT	      8		   /* bits in the byte selecting the report */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The file that the kernel would map for this header: of the claimed size, zero beyond the data. */
+/*
+ * The file that the kernel would map for this header: with the claimed size, zero beyond the data.
+ */
 static int make_ring_file(const uint8_t *data, size_t size)
 {
 	struct pfstat_ring_header header = { 0 };
@@ -43,7 +45,7 @@ static int make_ring_file(const uint8_t *data, size_t size)
 		bytes += header.capacity * sizeof(struct pfstat_record);
 	if (fd < 0 || ftruncate(fd, bytes))
 		abort();
-	/* The header page is truncated in the input; records follow at once. */
+	/* The header page is truncated in the input. Records follow at once. */
 	if (pwrite(fd, data, size < sizeof(header) ? size : sizeof(header), 0) < 0)
 		abort();
 	if (size > sizeof(header) &&
@@ -209,7 +211,7 @@ static void fuzz_stream(const uint8_t *data, size_t size)
 		before = item.ns;
 		err = analysis_add(analysis, &item);
 	}
-	/* -EINVAL refuses an unknown event; pfdrive would exit. */
+	/* -EINVAL refuses an unknown event. pfdrive would exit. */
 	if ((err && err != -EINVAL) || analysis_finish(analysis))
 		abort();
 	if (data[0] & PRINT)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Feeds arbitrary words to pfdrive's command line. Each input ends with its parser: with a message
- * and STATUS_USAGE, or with accepted options. Wrappers of argp's two functions (tools/make/fuzz.mk)
- * then leave the subcommand by longjmp() before it does any work.
+ * Feeds arbitrary words to pfdrive's command line. Each input ends with the parser: with a message
+ * and STATUS_USAGE, or with accepted options. Wrappers around argp's two functions
+ * (tools/make/fuzz.mk) then leave the subcommand by longjmp() before it does any work.
  */
 #include <argp.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ void __wrap_argp_failure(const struct argp_state *state, int status, int err, co
 
 static jmp_buf ended;
 
-/* Allocations of a parser that fails; a program would free them at exit. */
+/* Allocations made by a failing parser. A program would free them at exit. */
 static const volatile void *allocations[MAX_ALLOCATIONS];
 static size_t nr_allocations;
 static __thread bool noting;
@@ -95,8 +95,8 @@ error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsign
 }
 
 /*
- * The linker replaces functions of user/privilege/invoker.c by these, so that no users of the host
- * are looked up: free_all() would free libc's memory of them. Each name of odd length is a user.
+ * The linker replaces functions in user/privilege/invoker.c by these, so no host users are looked
+ * up: free_all() would free libc's memory for them. Each name with odd length is a user.
  */
 int __wrap_invoker_init(const char *sudo_uid, const char *sudo_gid);
 int __wrap_invoker_choose(const char *user);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Feeds arbitrary bytes to the parser of prefetch lists. A refused list is empty, and has a line
- * and a reason; an accepted one obeys prefetch_list.h, and is written as it was read.
+ * Feeds arbitrary bytes to the prefetch list parser. A refused list is empty, and has a line and a
+ * reason. An accepted list obeys prefetch_list.h, and is written as it was read.
  */
 #include <errno.h>
 #include <stdint.h>

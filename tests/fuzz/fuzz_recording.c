@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Feeds arbitrary bytes to the reader of recordings: it neither crashes nor returns an
- * item that the writer would refuse. An input that begins with
+ * Feeds arbitrary bytes to the recording reader: it neither crashes nor returns an item that the
+ * writer would refuse. An input that starts with
  *
  *	'F'	is a complete file
  *	'B'	is blocks, each: u8 type, u16 size, uncompressed payload. The fuzzer adds

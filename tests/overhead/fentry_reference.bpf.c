@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The reference for pfstat: the usual way to time a function with eBPF, as cheap as possible.
- * fentry and fexit of filemap_fault; the start time is in task storage (no hash); one event for
- * each call.
+ * fentry and fexit on filemap_fault, with the start time in task storage (no hash) and one event
+ * for each call.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>

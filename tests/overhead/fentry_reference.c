@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loads fentry_reference.bpf.c for a process; prints "ready", and the count on SIGINT. */
+/* Loads fentry_reference.bpf.c for a process. Prints "ready", and the count on SIGINT. */
 #include <bpf/libbpf.h>
 #include <signal.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-/* A typical record of a fault by a tool that uses only eBPF. */
+/* A typical fault record from a purely eBPF-based tool. */
 struct reference_fault {
 	__u64 start_ns;
 	__u64 duration_ns;

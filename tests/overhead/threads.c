@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The workload of `make bench-native` and `make bench-scale`: threads, each pinned to a CPU of
- * its own, that read each page of a mapping of their own once. The file is in the page cache.
+ * The workload for `make bench-native` and `make bench-scale`: threads, each pinned to a separate
+ * CPU, that read each page in a separate mapping once. The file is in the page cache.
  *
  *	threads FILE THREADS
  *
- * Prints its pid, then runs a round for each line on stdin. The line contains the number of
- * threads that take part; the others wait. Prints for each round: minor and major faults, and the
- * mean over the threads of elapsed ns and of ns of their own CPU time.
+ * Prints the pid, then runs a round for each line on stdin. The line contains the number of threads
+ * that take part. The others wait. Prints for each round: minor and major faults, and the mean over
+ * the threads of elapsed ns and of thread CPU time in ns.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ struct member {
 	uint64_t clock_ns, thread_ns;
 };
 
-/* All threads meet at both ends of a round; only some of them touch pages. */
+/* All threads meet at both ends of a round. Only some touch pages. */
 static pthread_barrier_t begin, end;
 /* The touching threads start together. */
 static pthread_barrier_t start;
@@ -61,7 +61,7 @@ static void take(struct member *member, int sign)
 	member->clock_ns += sign * ns_of(CLOCK_MONOTONIC);
 }
 
-/* Each thread starts at another place of the file, so that they do not meet at its pages. */
+/* Each thread starts at another place in the file, so the threads do not meet at the same pages. */
 static void touch_all(const volatile char *memory, size_t first)
 {
 	const size_t page = PAGE;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The workload of `make bench`: ROUNDS rounds, each with a new mapping, that read each
- * page of a file in the page cache once, or write to each page of as much anonymous memory.
+ * The workload for `make bench`: ROUNDS rounds, each with a new mapping, that read each page of a
+ * file in the page cache once, or write to each page in as much anonymous memory.
  *
  *	touch FILE ROUNDS [anon]
  *
- * Prints its pid, waits for a line (while an instrument is attached), and prints for
- * each round: faults, elapsed ns, ns of its own CPU time.
+ * Prints the pid, waits for a line (while an instrument is attached), and prints for each round:
+ * faults, elapsed ns, and the program's own CPU time in ns.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -50,7 +50,7 @@ static struct round take(void)
 	};
 }
 
-/* Anonymous memory if `fd` is -1, in pages of one size. */
+/* Anonymous memory if `fd` is -1, with a single page size. */
 static volatile char *map(int fd, size_t size)
 {
 	char *memory;

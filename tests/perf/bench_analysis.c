@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Measures speed and memory of the analysis, with generated events of four threads and
- * 100 files; one fault in fifty is from disk, with its off-CPU interval and its request.
+ * Measures analysis speed and memory, with generated events from four threads and 100 files. One
+ * fault in fifty is from disk, with an off-CPU interval and a request.
  *
  *	bench_analysis [MILLIONS]	default 10
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compares the codecs for a recording: uncompresses its first 1000 blocks of items, compresses
- * them with each codec, and uncompresses them again, on one CPU.
+ * Compares the codecs for a recording: uncompresses the first 1000 item blocks, compresses them
+ * with each codec, and uncompresses them again, on one CPU.
  *
  *	bench_codecs RECORDING
  */
@@ -21,7 +21,7 @@
 struct codec {
 	const char *name;
 	int level;
-	/* Each returns the number of bytes that it wrote. */
+	/* Each returns the number of bytes written. */
 	size_t (*compress)(void *to, size_t room, const void *from, size_t size, int level);
 	size_t (*uncompress)(void *to, size_t room, const void *from, size_t size);
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Measures the merge of the rings by time, with four million records in the rings of 4 to 512
- * CPUs: in random order, in bursts of 64 records of one CPU, and with one CPU busy at a time.
+ * Measures merging the rings by time, with four million records in the rings of 4 to 512 CPUs: in
+ * random order, in bursts of 64 records from one CPU, and with one CPU busy at a time.
  *
  *	bench_merge
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes a recording for measurements of `pfdrive report': generated events of four threads and
- * 100 files; one fault in fifty is from disk, with its off-CPU interval and its request.
+ * Writes a recording for measurements of `pfdrive report': generated events from four threads and
+ * 100 files. One fault in fifty is from disk, with an off-CPU interval and a request.
  *
  *	make_recording FILE [MILLIONS [SEED]]	default 10 and 1
  *	make_recording FILE MILLIONS SEED THREADS FILES MAPPINGS

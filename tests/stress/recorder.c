@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * recorder [--idle] COMMAND…: writes each COMMAND to the module's session, prints
- * "ready", and reads the rings until SIGTERM, checking each record; with --idle it only
- * maps them until then. Then it stops the recording, reads the rest, and checks that
- * records read and records lost add up to the calls that the wrappers counted. Exits
- * with 0 and prints the counts; with 1 and a message if a check fails; with 3 if the
- * module refuses a command.
+ * recorder [--idle] COMMAND…: writes each COMMAND to the module's session, prints "ready", and
+ * reads the rings until SIGTERM, checking each record. With --idle it only maps them until then.
+ * Then it stops the recording, reads the rest, and checks that records read and records lost add up
+ * to the calls counted by the wrappers. Exits with 0 and prints the counts, with 1 and a message if
+ * a check fails, or with 3 if the module refuses a command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +40,7 @@ struct counts {
 };
 
 static struct ring rings[MAX_CPUS];
-static struct counts mine; /* counts of the records that were read */
+static struct counts mine; /* counts for the records read */
 static uint64_t was_read, missed;
 static volatile sig_atomic_t told_to_end;
 
@@ -112,7 +111,7 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* Conditions that hold for every record. */
+/* Conditions true for every record. */
 static bool makes_sense(const struct pfstat_record *record, unsigned int cpu, uint64_t now)
 {
 	const bool major = record->result & PFSTAT_RESULT_MAJOR;

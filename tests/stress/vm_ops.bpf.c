@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lists each file mapping of each process with its vm_ops: by name if they belong to
- * the kernel or a module, otherwise by address. This finds a VMA that points to memory
- * of pfstat even if the module does not know of it.
+ * Lists each file mapping in each process with its vm_ops: by name if they belong to the kernel or
+ * a module, otherwise by address. This finds a VMA that points to pfstat memory even if the module
+ * does not know about it.
  *
  *	PID START OPERATIONS FAULT
  */
@@ -12,7 +12,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-/* The used fields of the kernel's types; relocated when this program is loaded. */
+/* The used fields in the kernel's types, relocated when this program is loaded. */
 struct task_struct {
 	int pid;
 	int tgid;

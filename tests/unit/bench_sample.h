@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Results of pfdrive bench on an invented machine. */
+/* pfdrive bench results on an invented machine. */
 #ifndef PFSTAT_TESTS_BENCH_SAMPLE_H
 #define PFSTAT_TESTS_BENCH_SAMPLE_H
 
@@ -13,7 +13,7 @@
 #include "bench/suite/suite.h"
 #include "user/model/counters.h"
 
-/* The selected rows; none of them has been measured yet. */
+/* The selected rows, none of which has been measured yet. */
 static inline void bench_sample_open(struct bench_results *results, char *const *names, size_t nr)
 {
 	const char *unknown;
@@ -35,7 +35,7 @@ static inline void bench_sample_open(struct bench_results *results, char *const 
 		why_set(&results->rows[i].missing, "it was not its turn");
 }
 
-/* Ten runs of 1000 operations of that duration; the last run takes 10 % longer. */
+/* Ten runs with 1000 operations of that duration. The last run takes 10 % longer. */
 static inline struct bench_row *bench_sample_measure(struct bench_results *results,
 						     const char *name, double ns)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Golden files: text that pfdrive prints is compared with tests/unit/golden/NAME.txt. A file has a
- * section for each text, headed "== TEST", or "== TEST NUMBER" from the second text of a test on,
- * sorted by heading. With PFSTAT_ACCEPT in the environment ('make accept') the sections are
- * written instead, and git diff shows how the output changes.
+ * Golden files: text printed by pfdrive is compared with tests/unit/golden/NAME.txt. A file has a
+ * section for each text, headed "== TEST", or "== TEST NUMBER" from the second text in a test on,
+ * sorted by heading. With PFSTAT_ACCEPT in the environment ('make accept') the sections are written
+ * instead, and git diff shows how the output changes.
  */
 #ifndef PFSTAT_TESTS_GOLDEN_H
 #define PFSTAT_TESTS_GOLDEN_H

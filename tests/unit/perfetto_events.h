@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The contents of a trace as JSON, for the tests: { "events": [], "end": {} }. Each event has the
- * pid and tid of its thread, "ph" (X: a slice, M: a name, s and f: the ends of an arrow) and times
- * in ns; "end" has the arguments of the end of the recording.
+ * A trace's contents as JSON, for the tests: { "events": [], "end": {} }. Each event has the
+ * thread's pid and tid, "ph" (X: a slice, M: a name, s and f: the ends of an arrow) and times in
+ * ns. "end" has the arguments at the end of the recording.
  */
 #ifndef PFSTAT_TESTS_PERFETTO_EVENTS_H
 #define PFSTAT_TESTS_PERFETTO_EVENTS_H
@@ -25,7 +25,7 @@ static json_t *text_value(struct protobuf_reader text)
 	return value;
 }
 
-/* @field: of an argument in the message */
+/* @field: for an argument in the message */
 static json_t *arguments_of(struct protobuf_reader message, unsigned int field)
 {
 	json_t *all = json_object(), *value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reads a trace of Perfetto's format back, as its viewer does. A malformed one fails the test. */
+/* Reads a Perfetto format trace back, like Perfetto's viewer. A malformed trace fails the test. */
 #ifndef PFSTAT_TESTS_PERFETTO_READER_H
 #define PFSTAT_TESTS_PERFETTO_READER_H
 
@@ -11,12 +11,12 @@
 
 #include "protobuf_reader.h"
 
-/* Fields of InternedData; the index of a table. */
+/* Fields in InternedData, each the index of a table. */
 enum { CATEGORIES = 1, NAMES = 2, KEYS = 3, STRINGS = 29, NR_TABLES = 30 };
 enum { BEGIN = 1, END = 2, INSTANT = 3 };
 
 struct trace_event {
-	uint64_t ns, type, uuid, id; /* @id: of an arrow */
+	uint64_t ns, type, uuid, id; /* @id: for an arrow */
 	char name[64], category[64], phase;
 	bool enclosing; /* the end of an arrow is bound to the open slice */
 	struct protobuf_reader message;
@@ -157,7 +157,7 @@ static void fill_event(struct trace_event *event, struct protobuf_reader message
 
 enum viewer_step { VIEWER_END, VIEWER_TRACK, VIEWER_EVENT };
 
-/* The next descriptor of a track, or the next event, in the order of the file. */
+/* The next track descriptor, or the next event, in file order. */
 static enum viewer_step viewer_step(struct trace_event *event, struct protobuf_reader *track)
 {
 	struct protobuf_reader packet, found;

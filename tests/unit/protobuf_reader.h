@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reads messages of Protocol Buffers field by field; fails the test if one is malformed. */
+/* Reads Protocol Buffers messages field by field. A malformed message fails the test. */
 #ifndef PFSTAT_TESTS_PROTOBUF_READER_H
 #define PFSTAT_TESTS_PROTOBUF_READER_H
 
@@ -12,8 +12,8 @@ struct protobuf_reader {
 	const uint8_t *at, *end;
 	/* The current field. */
 	unsigned int field;
-	uint64_t number;     /* its value, if it is a number */
-	const uint8_t *data; /* its bytes, else NULL */
+	uint64_t number;     /* the value, if it is a number */
+	const uint8_t *data; /* the bytes, else NULL */
 	size_t bytes;
 };
 
@@ -38,7 +38,7 @@ static inline uint64_t protobuf_read_number(struct protobuf_reader *reader)
 	return value;
 }
 
-/* Moves to the next field; false: there is none. */
+/* Moves to the next field. False if there is none. */
 static inline bool protobuf_next(struct protobuf_reader *reader)
 {
 	uint64_t key;
@@ -77,7 +77,7 @@ static inline struct protobuf_reader protobuf_inner(const struct protobuf_reader
 	return protobuf_read(reader->data, reader->bytes);
 }
 
-/* The first field with that number must exist. */
+/* The first field with this number must exist. */
 static inline struct protobuf_reader protobuf_find(struct protobuf_reader message,
 						   unsigned int field)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A generator that gives the same numbers on every machine, so that a failure can be repeated. */
+/* A generator with the same numbers on every machine, so a failure can be repeated. */
 #ifndef PFSTAT_TESTS_RANDOM_H
 #define PFSTAT_TESTS_RANDOM_H
 

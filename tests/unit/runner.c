@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The main() of unit tests. It runs the tests of all files that are linked into it, several
- * files at a time. Each file has a process, which starts a process for each test, so that a test
- * cannot change anything for the next one.
+ * The main() for unit tests. It runs the tests from all files linked into it, several files at a
+ * time. Each file has a process, which starts a process for each test, so a test cannot change
+ * anything for the next one.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -17,13 +17,13 @@
 #define NAME_BYTES 64
 #define MAX_FILES  512
 
-/* The tests of one source file. */
+/* The tests in one source file. */
 struct file {
 	char name[NAME_BYTES]; /* without folder and suffix */
 	pid_t pid;	       /* 0: not running */
-	FILE *results;	       /* the lines of its tests */
-	FILE *output;	       /* of the tests themselves, printed if one fails */
-	/* Shared memory, which the process of the file fills. */
+	FILE *results;	       /* the lines with the tests */
+	FILE *output;	       /* the tests' own, printed if one fails */
+	/* Shared memory, filled by the file's process. */
 	struct file_counts {
 		int passed, failed;
 		bool finished;
@@ -41,7 +41,7 @@ static const char usage[] =
 static struct unit_test *tests;
 static struct file files[MAX_FILES];
 static size_t nr_files;
-static char *const *wanted; /* ends with NULL; empty: all tests */
+static char *const *wanted; /* ends with NULL, or empty for all tests */
 static bool verbose;
 
 /* ASan delays the reuse of freed memory. With its default of 256 MiB, the search for leaks takes
@@ -109,7 +109,7 @@ static bool is_wanted(const struct unit_test *test)
 	return word == wanted;
 }
 
-/* The file that PFSTAT_SKIP names has lines "TEST: REASON" of tests that cannot work there. */
+/* The file named by PFSTAT_SKIP has lines "TEST: REASON" for tests that cannot work there. */
 static bool is_skipped(const struct unit_test *test, const char *name, FILE *out)
 {
 	const char *path = getenv("PFSTAT_SKIP");
@@ -129,7 +129,7 @@ static bool is_skipped(const struct unit_test *test, const char *name, FILE *out
 	return skipped;
 }
 
-/* A case for each test, since a result has the name of its case only. */
+/* A case for each test, because a result has only the case name. */
 static void add_case(Suite *suite, const struct unit_test *test)
 {
 	TCase *tcase = tcase_create(test->check.name);
@@ -210,7 +210,7 @@ static void copy_to_stdout(FILE *from)
 		fwrite(bytes, 1, nr, stdout);
 }
 
-/* Waits until a file has ended, and prints its results. */
+/* Waits until a file has ended, and prints the file's results. */
 static void end_file(struct file_counts *sum)
 {
 	const pid_t pid = wait(NULL);
@@ -239,7 +239,7 @@ static void end_file(struct file_counts *sum)
 	file->pid = 0;
 }
 
-/* Returns false if a word of the command line names no test. */
+/* Returns false if a command line word names no test. */
 static bool find_files(void)
 {
 	const struct unit_test *test;

@@ -7,8 +7,8 @@
  *		ck_assert_int_eq(sum_of(NULL, 0), 0);
  *	}
  *
- * Each test runs in a process of its own. The assertions are those of Check. Members of struct
- * unit_test may follow the name: TEST(test_bad_order_aborts, .signal = SIGABRT).
+ * Each test runs in a separate process. The assertions come from Check. Members of struct unit_test
+ * may follow the name: TEST(test_bad_order_aborts, .signal = SIGABRT).
  */
 #ifndef PFSTAT_TESTS_RUNNER_H
 #define PFSTAT_TESTS_RUNNER_H
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions that run before and after each test of a file, in the process of the test. */
+/* Functions that run before and after each test in a file, in the test's process. */
 struct unit_fixture {
 	SFun setup, teardown; /* NULL: none */
 };
@@ -29,13 +29,13 @@ struct unit_test {
 	struct TTest check; /* name, function, file and line */
 	const struct unit_fixture *fixture;
 	int signal; /* which ends the test, or 0 */
-	int loops;  /* the test runs with _i = 0 … loops - 1; 0: once */
+	int loops;  /* the test runs with _i = 0 … loops - 1, or once if 0 */
 	struct unit_test *next;
 };
 
 void unit_test_register(struct unit_test *test);
 
-/* The fixture of this file. */
+/* The fixture for this file. */
 #define FIXTURE(before, after) \
 	static struct unit_fixture file_fixture = { .setup = (before), .teardown = (after) }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Records of calls, of which only the summary matters. */
+/* Call records for which only the summary matters. */
 #ifndef PFSTAT_TESTS_SAMPLE_CALLS_H
 #define PFSTAT_TESTS_SAMPLE_CALLS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Items of one thread's faults, and the logical faults that explain.c makes of them. */
+/* Items for one thread's faults, and the logical faults made from them by explain.c. */
 #ifndef PFSTAT_TESTS_SAMPLE_EXPLAIN_H
 #define PFSTAT_TESTS_SAMPLE_EXPLAIN_H
 

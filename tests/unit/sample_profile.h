@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A profile of six faults of three threads, for the tests of the model and of its printers. */
+/*
+ * A profile with six faults in three threads, for the tests of the model and the model's printers.
+ */
 #ifndef PFSTAT_TESTS_SAMPLE_PROFILE_H
 #define PFSTAT_TESTS_SAMPLE_PROFILE_H
 
@@ -27,7 +29,7 @@ static void add(enum item_type type, const void *data)
 	ck_assert_int_eq(profile_add_item(&profile, &item), 0);
 }
 
-static uint32_t generation; /* of the next mapping's inode */
+static uint32_t generation; /* for the next mapping's inode */
 
 static void map_file(uint32_t pid, uint64_t address, uint64_t inode, const char *path)
 {
@@ -65,7 +67,7 @@ static void add_task(uint32_t flags, uint32_t pid, uint32_t tid, const char *com
 	add(ITEM_EVENT, &task);
 }
 
-/* ips: innermost first, 0 ends them; NULL: no stack was recorded */
+/* ips: innermost first, ended by 0, or NULL if no stack was recorded */
 static void add_fault(uint32_t pid, uint32_t tid, uint32_t kind, uint64_t duration_ns,
 		      const uint64_t *ips)
 {

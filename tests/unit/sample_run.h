@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A run with known figures, for the tests of the printers. */
+/* A run with known figures, for the printer tests. */
 #ifndef PFSTAT_TESTS_SAMPLE_RUN_H
 #define PFSTAT_TESTS_SAMPLE_RUN_H
 
@@ -12,7 +12,7 @@
 #include "user/print/print_report.h"
 #include "user/report/report.h"
 
-/* The random experiment of the page-fault study (figure 1), with a few waits. */
+/* The page-fault study's random experiment (figure 1), with a few waits. */
 #define SAMPLE_DISK	 6000
 #define SAMPLE_WAIT	 150
 #define SAMPLE_READAHEAD 48
@@ -69,8 +69,8 @@ static inline enum pfstat_class sample_class(unsigned int page)
 }
 
 /*
- * Each retried call takes disk_ns and is off the CPU for all but 5 µs of it; each retry takes 300
- * ns and each other call 6500 ns.
+ * Each retried call takes disk_ns and is off the CPU for all but 5 µs. Each retry takes 300 ns and
+ * each other call 6500 ns.
  */
 static inline struct explain *sample_calls(uint64_t disk_ns)
 {
@@ -131,7 +131,7 @@ static inline void sample_details(struct sample_run *run)
 	run->report.syscalls.nr = 3;
 }
 
-/* Gives each fault of the class the same duration; the parts add up to it. */
+/* Gives each fault in the class the same duration. The parts add up to it. */
 static inline void sample_faults(struct report *report, enum fault_class class, uint64_t count,
 				 bool major, const uint64_t parts_ns[NR_PARTS])
 {
@@ -339,7 +339,7 @@ static inline void sample_open(struct sample_run *run, uint64_t disk_ns)
 	sample_ledger(&run->report.ledger);
 }
 
-/* Removes the results of eBPF, as in a run without eBPF. */
+/* Removes the eBPF results, as in a run without eBPF. */
 static inline void sample_without_bpf(struct report *report)
 {
 	report->bpf.known = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A report that the tests of the verdict fill, and their checks of the causes that it gets. */
+/* A report filled by the verdict tests, and their checks for the causes found. */
 #ifndef PFSTAT_TESTS_SAMPLE_VERDICT_H
 #define PFSTAT_TESTS_SAMPLE_VERDICT_H
 
@@ -33,7 +33,7 @@ static inline void sample_begin(struct sample *s)
 	s->report.losses.events = 0;
 }
 
-/* Adds faults whose whole time is of one part. */
+/* Adds faults whose whole time is in one part. */
 static inline void add_class(struct sample *s, enum fault_class class, uint64_t count,
 			     enum part part, uint64_t total_ns)
 {
@@ -65,7 +65,7 @@ static inline const struct verdict_cause *cause_of(const struct sample *s, const
 	return NULL;
 }
 
-/* The cause and its remedy are in the golden file of the verdict, too. */
+/* The cause and the remedy are also in the verdict's golden file. */
 #define check_cause(s, rule, certain, text) check_cause_of(s, rule, certain, text, __func__)
 
 static inline void check_cause_of(struct sample *s, const char *rule, bool certain,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A checker of JSON against a JSON Schema. It knows only the keywords that our schemas use, and
- * fails at any other keyword, so that no keyword is silently ignored.
+ * Checks JSON against a JSON Schema. The checker knows only the keywords used by our schemas, and
+ * fails at any other keyword, so no keyword is silently ignored.
  */
 #ifndef PFSTAT_TESTS_SCHEMA_H
 #define PFSTAT_TESTS_SCHEMA_H
@@ -87,7 +87,7 @@ static inline bool schema_one_of(struct schema *schema, const json_t *rules, con
 
 	json_array_foreach(rules, i, rule)
 		accepted += schema_accepts(schema, rule, value, at);
-	/* If no alternative accepts the value, why holds the reason of the last one. */
+	/* If no alternative accepts the value, why holds the last alternative's reason. */
 	return accepted == 1 || (accepted && schema_violation(schema, at, "several of oneOf"));
 }
 
@@ -116,7 +116,7 @@ static inline bool schema_properties(struct schema *schema, const json_t *rules,
 	json_object_foreach((json_t *)value, key, member) {
 		snprintf(below, sizeof(below), "%s.%s", at, key);
 		rule = json_object_get(rules, key);
-		/* additionalProperties is always false; schema_keyword() checks that. */
+		/* additionalProperties is always false, as schema_keyword() checks. */
 		if (!rule)
 			return schema_violation(schema, below, "unknown key");
 		if (!schema_accepts(schema, rule, member, below))
@@ -177,7 +177,7 @@ static inline bool schema_keyword(struct schema *schema, const char *keyword, co
 	return schema_violation(schema, keyword, "keyword is not known to the checker");
 }
 
-/* @at: location of the value, for the message in schema->why */
+/* @at: the value's location, for the message in schema->why */
 static inline bool schema_accepts(struct schema *schema, const json_t *rule, const json_t *value,
 				  const char *at)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Recorded events of threads as the steps of their replay. */
+/* Recorded thread events as the steps of their replay. */
 #include <sys/mman.h>
 
 #include "runner.h"
@@ -129,7 +129,7 @@ TEST(test_a_thread_starts_when_its_parent_starts_it)
 		    { .type = PLAN_TOUCH, .value = 3 });
 }
 
-/* Threads that wake each other at the same moment. */
+/* Threads waking each other at the same moment. */
 TEST(test_a_signal_precedes_a_wait_of_the_same_time)
 {
 	sleep_of(1, 2000, 3000, 3000, 2);

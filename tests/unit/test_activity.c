@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The active time of threads, its bounds, and the thread that stalled most. */
+/* The active time of threads, the bounds of this time, and the thread that stalled most. */
 #include "runner.h"
 #include "user/analyze/activity.h"
 #include "user/model/counters.h"
@@ -63,7 +63,7 @@ TEST(test_a_forked_thread_that_exits_has_an_exact_active_time)
 {
 	add_task(PFSTAT_TASK_FORK, 5, 2000);
 	add_interval(5, 2500, 5000, 5100, 0); /* slept 2500, waited 100 for a CPU */
-	add_fault(5, 5200, 6200, 700, 50);    /* its sleep is activity */
+	add_fault(5, 5200, 6200, 700, 50);    /* the sleep is activity */
 	add_interval(5, 5300, 6000, 6050, 0);
 	add_task(PFSTAT_TASK_EXIT, 5, 7000);
 	check(5000, 2500, 2500);
@@ -99,7 +99,7 @@ TEST(test_the_thread_that_stalled_most_may_have_ended)
 	add_fault(5, 2000, 2400, 400, 0); /* 400 of 1000 */
 	add_task(PFSTAT_TASK_EXIT, 5, 3000);
 	add_task(PFSTAT_TASK_FORK, 6, 3000);
-	add_fault(6, 3000, 3001, 1, 0); /* 1 of 1: too little of the run */
+	add_fault(6, 3000, 3001, 1, 0); /* 1 of 1: too small a part of the run */
 	add_task(PFSTAT_TASK_EXIT, 6, 3001);
 	add_fault(7, 4000, 7000, 3000, 0); /* 3000 of 10000 */
 	check(1000 + 1 + 10000, 400 + 600 + 1 + 3000, 1000 + 1 + 10000);

@@ -80,7 +80,7 @@ TEST(test_a_new_map_replaces_the_overlapped_parts)
 	check(1, 0x13000, "/a", 3);
 	check(1, 0x14000, "/b", 0);
 	check(1, 0x16000, "/a", 6);
-	add_map(1, 0x12000, 0x3000, 0, 12, "/c"); /* over the boundary of two */
+	add_map(1, 0x12000, 0x3000, 0, 12, "/c"); /* across the boundary between two */
 	check(1, 0x11000, "/a", 1);
 	check(1, 0x12000, "/c", 0);
 	check(1, 0x14fff, "/c", 2);
@@ -141,7 +141,7 @@ TEST(test_exec_ends_the_other_threads)
 	add_task(PFSTAT_TASK_FORK, 2, 4, 2, "worker");
 	add_task(PFSTAT_TASK_EXIT, 2, 2, 0, "main");
 	add_task(PFSTAT_TASK_EXIT, 2, 4, 0, "worker");
-	/* Thread 3 calls exec and takes over the id of the first thread. */
+	/* Thread 3 calls exec and takes over the first thread's id. */
 	address_spaces_add_task(spaces,
 				&(struct pfstat_task){
 					.event = { .flags = PFSTAT_TASK_EXEC, .pid = 2, .tid = 2 },
@@ -202,7 +202,7 @@ TEST(test_malformed_map_events_are_ignored)
 	address_spaces_free(NULL);
 }
 
-/* A new mapping finds the table full; the mappings that it replaced must be gone all the same. */
+/* A new mapping finds the table full. The mappings that it replaced must be gone all the same. */
 TEST(test_a_full_table_gives_no_wrong_names)
 {
 	uint64_t i;
@@ -220,7 +220,7 @@ TEST(test_a_full_table_gives_no_wrong_names)
 	address_spaces_free(spaces);
 }
 
-/* Maps of a process equal an array with the file of each page, in any order of arrival. */
+/* A process's maps equal an array with each page's file, in any order of arrival. */
 TEST(test_maps_equal_a_file_for_each_page)
 {
 	static uint16_t files[4096];
@@ -263,7 +263,7 @@ TEST(test_a_process_may_have_many_mappings)
 	address_spaces_free(spaces);
 }
 
-/* The table of one process may take 3 MB. */
+/* One process's table may take 3 MB. */
 static void fill_first(void)
 {
 	uint32_t i;

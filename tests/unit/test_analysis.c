@@ -142,7 +142,7 @@ static void add_block(uint64_t issue_ns, uint64_t complete_ns, uint64_t pgoff)
 	add(ITEM_EVENT, &block);
 }
 
-/* 99 cached faults of 10 ns by thread 1, one disk fault of 1000 ns by thread 2 */
+/* 99 cached 10 ns faults by thread 1, one 1000 ns disk fault by thread 2 */
 static void add_run(void)
 {
 	uint64_t i;
@@ -180,7 +180,7 @@ TEST(test_figures_are_summed_by_class_and_part)
 	ck_assert_uint_eq(figures.parts[PART_CPU_BEFORE].faults, 100);
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].faults, 1);
 	ck_assert_uint_eq(figures.parts[PART_QUEUE].faults, 0);
-	/* The quantiles are over all faults; a fault without the part contributes 0. */
+	/* The quantiles are over all faults. A fault without the part contributes 0. */
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].p50_ns, 0);
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].p99_ns, 0);
 	ck_assert_uint_eq(figures.parts[PART_DEVICE].max_ns, 700);
@@ -194,7 +194,7 @@ TEST(test_figures_are_summed_by_class_and_part)
 	analysis_free(analysis);
 }
 
-/* A wait outside of faults does not count. */
+/* A wait outside faults does not count. */
 TEST(test_waits_for_a_cpu_in_faults_are_summed)
 {
 	struct pfstat_off_cpu stay = {
@@ -381,7 +381,7 @@ static struct group *groups_of(enum group_by by, size_t expected, uint64_t all_f
 	return groups;
 }
 
-/* Groups of the run that add_run() made. */
+/* Groups in the run made by add_run(). */
 static struct group *groups_by(enum group_by by, size_t expected)
 {
 	return groups_of(by, expected, 100);
@@ -395,7 +395,7 @@ static int count_place(void *context, const struct code_place *place)
 	return 0;
 }
 
-/* A read that had to wait; the call that completes it also maps the pages around. */
+/* A read that had to wait. The call that completes it also maps the pages around. */
 TEST(test_a_disk_fault_also_maps_the_pages_around)
 {
 	const struct pfstat_block block = {
@@ -478,7 +478,7 @@ TEST(test_groups_by_file_vma_and_thread_have_names)
 	analysis_free(analysis);
 }
 
-/* The 300 short-lived processes of a build are one row. */
+/* A build's 300 short-lived processes are one row. */
 TEST(test_threads_of_one_name_are_one_group)
 {
 	struct group *groups;
@@ -555,10 +555,10 @@ TEST(test_a_mapping_has_its_last_advice_and_readahead)
 
 	analysis = analysis_new(true, 4096, 1U << GROUP_BY_VMA);
 	add_map(1, 0x100000, 1 << 20, INODE, "/data");
-	add_mapping(1, 0x100000, 1 << 20, MAPPING_RANDOM, 1); /* before its first fault: no group */
+	add_mapping(1, 0x100000, 1 << 20, MAPPING_RANDOM, 1); /* before the first fault: no group */
 	add_fault(1, 1, 1000, 10, PFSTAT_CLASS_LONG);
 	ck_assert(!state_of_mapping(1, 0x100000).known);
-	add_mapping(2, 0x100000, 1 << 20, MAPPING_RANDOM, 1); /* of another process */
+	add_mapping(2, 0x100000, 1 << 20, MAPPING_RANDOM, 1); /* in another process */
 	ck_assert(!state_of_mapping(1, 0x100000).known);
 	add_mapping(1, 0x100000, 1 << 20, MAPPING_RANDOM, 2);
 	add_mapping(1, 0x100000, 1 << 20, MAPPING_SEQUENTIAL, 3);
@@ -580,7 +580,7 @@ TEST(test_advice_for_a_part_of_a_mapping_is_mixed)
 	ck_assert_uint_eq(state_of_mapping(1, 0x100000).advice, MAPPING_MIXED);
 	add_mapping(1, 0x100000, 1 << 20, MAPPING_NORMAL, 0);
 	ck_assert_uint_eq(state_of_mapping(1, 0x100000).advice, MAPPING_NORMAL);
-	/* The kernel merged it with its neighbour. */
+	/* The kernel merged it with the neighbouring mapping. */
 	add_mapping(1, 0x0ff000, 1 << 21, MAPPING_RANDOM, 0);
 	ck_assert_uint_eq(state_of_mapping(1, 0x100000).advice, MAPPING_NORMAL);
 	add_map(1, 0x200000, 1 << 20, INODE, "/data");
@@ -589,7 +589,7 @@ TEST(test_advice_for_a_part_of_a_mapping_is_mixed)
 	analysis_free(analysis);
 }
 
-/* The faults of a process at address, one of each page. */
+/* A process's faults at address, one per page. */
 static void touch(uint64_t address, uint64_t now)
 {
 	struct pfstat_record record = {
@@ -634,10 +634,10 @@ TEST(test_a_mapping_that_grows_is_one_row)
 	add_map(1, 0x0f0000, 0x30000, 0, "//anon"); /* downwards */
 	touch(0x0f0000, 3000);
 	touch(0x100000, 4000);
-	/* A new mapping in its place is smaller. */
+	/* A new mapping in the same place is smaller. */
 	add_map(1, 0x100000, 0x8000, 0, "");
 	touch(0x100000, 5000);
-	/* Memory of another kind, and of another mapping beside it. */
+	/* Memory of another kind, and in another mapping next to it. */
 	add_map(1, 0x120000, 0x10000, 0, "[heap]");
 	touch(0x120000, 6000);
 	add_map(1, 0x130000, 0x10000, 0, "//anon");
@@ -681,7 +681,7 @@ TEST(test_groups_that_were_not_requested_are_refused)
 	ck_assert_int_eq(analysis_visit_code(analysis, count_place, &places), 0);
 	ck_assert_int_eq(places, 0);
 	ck_assert_int_eq(analysis_name_code(analysis, "/bin/program", 0x10, "main"), 0);
-	add_task(PFSTAT_TASK_EXEC, 2, 2, "other"); /* no thread of this id to rename */
+	add_task(PFSTAT_TASK_EXEC, 2, 2, "other"); /* no thread with this id to rename */
 	analysis_free(analysis);
 }
 
@@ -711,7 +711,7 @@ TEST(test_groups_beyond_the_limit_are_summed_as_others)
 TEST(test_a_fork_server_takes_no_more_memory)
 {
 	uint64_t i, now = 0;
-	size_t peaks[2] = { 0 }, *peak; /* of each half */
+	size_t peaks[2] = { 0 }, *peak; /* in each half */
 
 	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
 	add_map(1, 0x100000, 1 << 20, INODE, "/data");
@@ -729,8 +729,8 @@ TEST(test_a_fork_server_takes_no_more_memory)
 }
 
 /*
- * Each fault has a file and a thread of its own, and its page is read and evicted. The manual pages
- * of pfdrive-top and pfdrive-export have this figure.
+ * Each fault has a separate file and thread, and the fault's page is read and evicted. The
+ * pfdrive-top and pfdrive-export manual pages have this figure.
  */
 TEST(test_an_analysis_takes_at_most_80_mb)
 {
@@ -922,8 +922,8 @@ TEST(test_a_fault_open_at_the_end_still_has_its_mapping)
 }
 
 /*
- * 20 disk faults of 1000 us, each asleep for 100 us and for 880 us; the events of the second
- * sleeps are lost. The event of the next fault reveals each of them but the last.
+ * 20 disk faults of 1000 us, each asleep for 100 us and for 880 us. The events for the second
+ * sleeps are lost. The next fault's event reveals each lost event but the last.
  */
 TEST(test_the_time_of_lost_off_cpu_events_is_residue)
 {
@@ -1011,7 +1011,7 @@ static void add_faults(uint32_t tid, uint64_t nr, uint64_t start_ns)
 		add_fault(tid, i, start_ns + 100 * i, 10, PFSTAT_CLASS_LONG);
 }
 
-/* The kernel reuses the id of a thread that exited. */
+/* The kernel reuses the id of an exited thread. */
 TEST(test_a_reused_number_is_another_thread)
 {
 	static const char *const names[] = { "backup.sh (1)", "postgres (1)", "sh (1)" };
@@ -1024,7 +1024,7 @@ TEST(test_a_reused_number_is_another_thread)
 	add_task(PFSTAT_TASK_EXIT, 1, 1, "postgres");
 	add_task(PFSTAT_TASK_FORK, 1, 1, "backup.sh");
 	add_faults(1, 10, 5000);
-	/* The exit event is missing; the fork event of the next thread arrives. */
+	/* The exit event is missing. The next thread's fork event arrives. */
 	add_task(PFSTAT_TASK_FORK, 1, 1, "sh");
 	add_faults(1, 4, 8000);
 	ck_assert_int_eq(analysis_finish(analysis), 0);
@@ -1142,7 +1142,7 @@ static void add_shared_write(enum pfstat_op op, uint64_t start_ns)
 	add(ITEM_RECORD, &record);
 }
 
-/* The ledger compares the calls and faults of the summary. */
+/* The ledger compares the summary's calls and faults. */
 TEST(test_page_mkwrite_after_the_return_is_a_fault_in_the_summary_also)
 {
 	struct summary_figures summary;
@@ -1167,7 +1167,7 @@ TEST(test_page_mkwrite_after_the_return_is_a_fault_in_the_summary_also)
 	analysis_free(analysis);
 }
 
-/* An event of another fault proves that the first one has returned, in an old recording also. */
+/* An event for another fault proves that the first fault has returned, also in an old recording. */
 TEST(test_page_mkwrite_after_another_fault_is_a_fault_without_spans)
 {
 	struct summary_figures summary;

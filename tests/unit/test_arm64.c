@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of arm64 machines, and reports on this machine that were measured on another one. */
+/* Names of arm64 machines, and reports on this machine for measurements from another one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -73,7 +73,7 @@ TEST(test_cached_read_is_one_minor_fault)
 	expect(&thread, 1, 0, 0);
 }
 
-/* ->map_pages gets the address of the page, ->fault that of the byte. */
+/* ->map_pages gets the page's address, ->fault the byte's. */
 TEST(test_attempts_on_a_page_of_16_kib_are_one_fault)
 {
 	static const struct {
@@ -130,7 +130,7 @@ TEST(test_wait_counts_as_major_only_when_its_retry_is_tried)
 	tell(&v6_1, attempt(PFSTAT_OP_FAULT, AT(1), RETRY), false);
 	tell(&v6_1, with_flags(attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), PFSTAT_FLAG_TRIED), true);
 	expect(&v6_1, 1, 1, 0);
-	/* The first attempt runs under the VMA's lock; its retry does not carry TRIED. */
+	/* The first attempt runs under the VMA's lock. The retry does not carry TRIED. */
 	tell(&v6_12, attempt(PFSTAT_OP_FAULT, AT(1), RETRY), false);
 	tell(&v6_12, attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), true);
 	expect(&v6_12, 1, 0, 0);
@@ -140,7 +140,7 @@ TEST(test_major_flag_of_an_attempt_that_retries_is_ignored)
 {
 	struct thread thread = { 0 };
 
-	/* The kernel drops the flag: a retry of MAP_POPULATE does not carry TRIED. */
+	/* The kernel drops the flag: a MAP_POPULATE retry does not carry TRIED. */
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), MAJOR | RETRY), false);
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1), LOCKED), true);
 	expect(&thread, 1, 0, 0);
@@ -150,7 +150,7 @@ TEST(test_unlinked_pass_and_fault_are_one_fault)
 {
 	struct thread thread = { 0 };
 
-	/* map_pages may get the address of the page, ->fault gets that of the byte. */
+	/* map_pages may get the page's address, ->fault gets the byte's. */
 	tell(&thread, attempt(PFSTAT_OP_MAP_PAGES, AT(1), 0), false);
 	tell(&thread, attempt(PFSTAT_OP_FAULT, AT(1) + 123, LOCKED), false);
 	expect(&thread, 1, 0, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Labels of axes: whole for counts, different from each other, with units, without exponents. */
+/* Axis labels: whole for counts, different from each other, with units, without exponents. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ TEST(test_decades_of_time_have_units)
 	axes_log_time(out, 'y', 0.0001, 0.001);
 	ends_with(out, "set logscale y\nset yrange [1e-3:1e-2] noextend\n"
 		       "set ytics ('1 ns' 1e-3, '10 ns' 1e-2)\n");
-	/* Every second label of a long axis. */
+	/* Every second label on a long axis. */
 	out = begin();
 	axes_log_time(out, 'y', 0.001, 1e9);
 	ends_with(out, "set logscale y\nset yrange [1e-3:1e9] noextend\nset ytics ('1 ns' 1e-3, "

@@ -15,11 +15,11 @@
 #define GIVEN  3000U
 
 struct log {
-	unsigned int pieces[PIECES]; /* the result to deliver; 0: none */
+	unsigned int pieces[PIECES]; /* the result to deliver, or 0 if none */
 	unsigned int worked[PIECES];
 	unsigned int delivered[GIVEN + 1];
 	unsigned int nr;
-	unsigned int threads; /* one bit for each thread that worked */
+	unsigned int threads; /* one bit for each thread with work done */
 	int nice;
 	long work_us;
 };
@@ -30,7 +30,7 @@ static void work(void *context, unsigned int thread, unsigned int piece)
 
 	__atomic_fetch_or(&log->threads, 1U << thread, __ATOMIC_RELAXED);
 	log->worked[piece] = log->pieces[piece];
-	/* The first of four jobs takes longest, so that the others finish before it. */
+	/* The first of four jobs takes longest, so the others finish before it. */
 	if (log->work_us && piece == 0)
 		usleep(log->work_us);
 }
@@ -86,7 +86,7 @@ TEST(test_work_is_delivered_in_order)
 	}
 }
 
-/* A producer that never blocks needs only one thread; without work no thread starts. */
+/* A producer that never blocks needs only one thread. Without work no thread starts. */
 TEST(test_threads_start_only_when_work_waits)
 {
 	static struct log log;
@@ -113,7 +113,7 @@ TEST(test_threads_start_only_when_work_waits)
 	ck_assert_uint_eq(log.nr, 40); /* queued work is finished first */
 }
 
-/* Without the privilege nothing changes; with it, threads that start later inherit the priority. */
+/* Without the privilege nothing changes. With it, threads that start later inherit the priority. */
 TEST(test_raised_priority_is_inherited_and_restored)
 {
 	const int before = getpriority(PRIO_PROCESS, 0);

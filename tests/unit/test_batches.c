@@ -61,7 +61,9 @@ static bool excludes(const struct interval *interval, double truth)
 	return truth < interval->low || truth > interval->high;
 }
 
-/* Number of PAIRS pairs of runs whose interval misses the true difference; b is a stretched. */
+/*
+ * Number of run pairs, out of PAIRS, whose interval misses the true difference. b is a stretched.
+ */
 static unsigned int nr_missed(size_t nr, double stretch, uint64_t seed)
 {
 	struct interval interval;
@@ -77,7 +79,7 @@ static unsigned int nr_missed(size_t nr, double stretch, uint64_t seed)
 	return missed;
 }
 
-/* 10 of 200 are expected; fewer than 3 or more than 18 have a probability of 1 %. */
+/* 10 of 200 are expected. Fewer than 3 or more than 18 have a probability of 1 %. */
 TEST(test_interval_of_equal_runs_misses_zero_in_5_percent)
 {
 	unsigned int missed = nr_missed(300, 1, 11);
@@ -122,7 +124,7 @@ TEST(test_batches_hold_every_fault_of_a_long_run)
 	ck_assert_uint_eq(run.batches.by_number.nr, 25);
 }
 
-/* A program that starts slowly does so in every run. */
+/* A slowly starting program starts slowly in every run. */
 TEST(test_phases_do_not_widen_the_interval)
 {
 	uint64_t state = 14;
@@ -136,7 +138,9 @@ TEST(test_phases_do_not_widen_the_interval)
 		put(&phases, i * 10 - 10000 * log(uniform(&state)));
 	one = batches_estimate_mean(&steady.batches, NR_PARTS);
 	two = batches_estimate_mean(&phases.batches, NR_PARTS);
-	/* Batches deviate by 59 µs from their mean; ignoring their order, the error is 13 µs. */
+	/*
+	 * Batches deviate by 59 µs from their mean. If their order is ignored, the error is 13 µs.
+	 */
 	ck_assert_double_lt(sqrt(two.variance), 2000);
 	ck_assert_double_lt(sqrt(one.variance), 150);
 }
@@ -153,7 +157,7 @@ TEST(test_bursts_widen_the_interval)
 			fate = exp(0.5 * normal(&state));
 		put(&bursts, 100000 * fate);
 	}
-	/* 410 bursts of relative deviation 0.53: 2.6 %. */
+	/* 410 bursts with relative deviation 0.53: 2.6 %. */
 	ck_assert_double_eq_tol(sqrt(batches_estimate_mean(&bursts.batches, NR_PARTS).variance) /
 					batches_estimate_mean(&bursts.batches, NR_PARTS).value,
 				0.026, 0.008);
@@ -175,7 +179,7 @@ TEST(test_constant_times_differ_by_their_exact_difference)
 	ck_assert_double_eq_tol(interval.high, 0.0007, TINY);
 }
 
-/* One fault of a thousand met a lock; the next thousand may meet none. */
+/* One fault in a thousand met a lock. The next thousand may meet none. */
 TEST(test_a_single_slow_fault_is_not_significant)
 {
 	struct run a = { 0 }, b = { 0 };
@@ -223,12 +227,12 @@ TEST(test_zero_time_in_both_runs_is_not_a_difference)
 		.value = mean, .variance = square, .freedom = degrees \
 	}
 
-/* The interval excludes 0 exactly if a test of the difference is significant. */
+/* The interval excludes 0 exactly if a difference test is significant. */
 TEST(test_interval_agrees_with_the_test_of_the_difference)
 {
 	const struct estimate a = ESTIMATE(100, 16, 30), near = ESTIMATE(112, 16, 30),
 			      far = ESTIMATE(113, 16, 30);
-	/* t of 60 degrees of freedom, 97.5 %: 2.000; times sqrt(32): 11.31. */
+	/* t for 60 degrees of freedom, 97.5 %: 2.000. Times sqrt(32): 11.31. */
 	struct interval interval = batches_interval(&a, &near, CONFIDENCE);
 
 	ck_assert_double_gt(interval.low, 0);

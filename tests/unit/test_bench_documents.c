@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Documentation/user/bench.rst and the man page describe the operations of the registry: a missing,
- * extra or repeated name fails, and so does a title that differs.
+ * Documentation/user/bench.rst and the man page describe the operations in the registry: a missing,
+ * extra or repeated name fails, and so does a different title.
  */
 #include <check.h>
 #include <stdbool.h>
@@ -39,7 +39,7 @@ static void document_read(struct document *document, const char *path)
 	ck_assert_uint_le(bench_nr_operations, MAX_OPERATIONS);
 }
 
-/* A title is underlined with =; the border of a table also contains spaces. */
+/* A title is underlined with =. A table border also contains spaces. */
 static bool is_heading(const struct document *document, size_t line)
 {
 	const char *underline = document->lines[line + 1];
@@ -47,7 +47,7 @@ static bool is_heading(const struct document *document, size_t line)
 	return underline[0] == '=' && underline[strspn(underline, "=")] == '\n';
 }
 
-/* Returns the first line of a section's body. */
+/* Returns the first line in a section's body. */
 static size_t section_start(const struct document *document, const char *name)
 {
 	const size_t length = strlen(name);
@@ -61,7 +61,7 @@ static size_t section_start(const struct document *document, const char *name)
 	return 0;
 }
 
-/* Counts the operation at the beginning of @name; returns its index. */
+/* Counts the operation at the start of @name. Returns the operation's index. */
 static size_t document_count(struct document *document, const char *name)
 {
 	const size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.");
@@ -86,7 +86,7 @@ static void check_all_found_once(const struct document *document)
 			      bench_operations[i]->name, document->found[i]);
 }
 
-/* A term of a definition list, "cpu.counter, cpu.call:0 … 7", precedes an indented line. */
+/* A term in a definition list, "cpu.counter, cpu.call:0 … 7", precedes an indented line. */
 static bool is_term(const struct document *document, size_t line)
 {
 	const char *text = document->lines[line];
@@ -113,7 +113,7 @@ TEST(test_guide_describes_each_operation_once)
 	check_all_found_once(&document);
 }
 
-/* Joins the indented lines that follow. */
+/* Joins the following indented lines. */
 static void read_title(const struct document *document, size_t line, char *title, size_t size)
 {
 	const char *text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Formulas of predictions: their values, and the messages for malformed ones. */
+/* Prediction formulas: their values, and the messages for malformed formulas. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

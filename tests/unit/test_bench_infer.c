@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Inference of caches from the latencies of simulated machines with known caches. */
+/* Inferring caches from the latencies of simulated machines with known caches. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -12,13 +12,13 @@
 #define MOST 64
 
 struct machine {
-	uint64_t bytes[3]; /* sizes of the caches; 0 ends the list */
+	uint64_t bytes[3]; /* cache sizes, ended by 0 */
 	double ns[4];	   /* latency of each cache, then of memory */
 };
 
 static const struct machine ordinary = { { 32 * K, 1 * M, 32 * M }, { 1.1, 4, 16, 100 } };
 
-/* Accesses to the part of the range that exceeds a cache miss it; the others hit. */
+/* Accesses to the part of the range that exceeds a cache miss it. The others hit. */
 static double latency(const struct machine *machine, uint64_t bytes)
 {
 	double ns = machine->ns[0], miss;
@@ -97,13 +97,13 @@ TEST(test_a_small_step_is_not_a_cache)
 	ck_assert_uint_eq(sizes[2], 32 * M);
 }
 
-/* True if the next size costs about as much; false where a cache ends. */
+/* True if the next size costs about as much, false where a cache ends. */
 static bool is_level(const struct infer_point *points, size_t i)
 {
 	return points[i + 1].ns < 1.1 * points[i].ns;
 }
 
-/* Other load makes single sizes up to ten times slower; it only adds time. */
+/* Other load makes single sizes up to ten times slower. It only adds time. */
 TEST(test_disturbed_sizes_do_not_change_the_result)
 {
 	struct random random = random_begin(3, 0);

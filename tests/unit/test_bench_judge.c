@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Marks of rows: kernel counts that contradict the operation's claim, and noise. */
+/* Marks on rows: kernel counts contradicting the operation's claim, and noise. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static struct why why;
 
-/* The claim of a context switch: one to two switches, two calls, no fault. */
+/* The claim for a context switch: one to two switches, two calls, no fault. */
 static const struct bench_claim a_switch = {
 	.made = true,
 	.range = { { 1, 2 }, { 2, 2 }, { 0, 0 }, { 0, 0 } },
@@ -38,7 +38,7 @@ TEST(test_switch_operation_without_switches_is_marked)
 	ck_assert(!agrees(500, 2000, 0, 1));
 }
 
-/* getrusage(2) of one partner counts only its own half of the switches. */
+/* getrusage(2) in one partner counts only the partner's own half of the switches. */
 TEST(test_partial_count_is_accepted_if_only_a_share_is_visible)
 {
 	ck_assert(agrees(500, COUNT_NA, 0, 0.5));

@@ -45,7 +45,7 @@ static int open_listener(void)
 	return fd;
 }
 
-/* The server's first line of output shows that it listens. */
+/* The server's first output line shows it is listening. */
 static void start_server(void)
 {
 	char line[256] = "";
@@ -59,7 +59,7 @@ static void start_server(void)
 		signals_init();
 		_exit(peer_server_run("127.0.0.1", port));
 	}
-	close(ends[1]); /* The end of the pipe then shows that the server has exited. */
+	close(ends[1]); /* The end of the pipe then shows the server's exit. */
 	ck_assert_int_gt(read(ends[0], line, sizeof(line) - 1), 0);
 	ck_assert_ptr_nonnull(strstr(line, port));
 	close(ends[0]);
@@ -147,7 +147,7 @@ TEST(test_a_closed_connection_is_reset)
 	stop_server();
 }
 
-/* Sends raw bytes and returns the length of the answer; 0: the server closed the connection. */
+/* Sends raw bytes and returns the answer length, or 0 if the server closed the connection. */
 static size_t answer_to(const void *hello, size_t bytes, struct peer_answer *answer)
 {
 	struct bench bench = some_bench();
@@ -210,7 +210,7 @@ TEST(test_the_server_bounds_its_connections)
 	stop_server();
 }
 
-/* A fake server that sends these bytes to two clients and exits. */
+/* A fake server, which sends these bytes to two clients and exits. */
 static void pretend(const void *answer, size_t bytes)
 {
 	int listener = open_listener(), fd, i;

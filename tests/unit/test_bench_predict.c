@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rows of a plan, their figures, and their predictions. */
+/* A plan's rows, their figures, and their predictions. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -129,7 +129,7 @@ TEST(test_formulas_of_a_file_replace_the_built_in_ones)
 					       "pipe.self"),
 				10000, 0.000001);
 	ck_assert(bench_results_find(&results, "pipe.self")->predicted.given);
-	/* The formula of a row replaces that of its operation, whatever the order of the lines. */
+	/* A row's formula replaces the operation's formula, whatever the order of the lines. */
 	ck_assert_double_eq_tol(predicted_with(&results, "cpu.call:3 = 7\ncpu.call = 1\n",
 					       "cpu.call:3"),
 				7, TINY);
@@ -141,7 +141,7 @@ TEST(test_formulas_of_a_file_replace_the_built_in_ones)
 	bench_results_free(&results);
 }
 
-/* Its results are sizes, so it has no cycles. */
+/* The results are sizes, so it has no cycles. */
 TEST(test_cache_size_is_predicted_from_available_memory)
 {
 	static char *const names[] = { (char *)"file.cache_size" };
@@ -199,7 +199,7 @@ TEST(test_bad_files_are_refused_with_their_line)
 	check_refused("cpu.loop =\n", "line 1", "expected a number");
 }
 
-/* The sweep of a machine whose caches end at 32K and 1M. */
+/* The sweep on a machine whose caches end at 32K and 1M. */
 static double sweep_ns(const char *point)
 {
 	unsigned long bytes = strtoul(point, NULL, 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Output of pfdrive bench: JSON against its schema, columns of the CSV, words of the table. */
+/* Output from pfdrive bench: JSON against the schema, CSV columns, words in the table. */
 #include <stdlib.h>
 
 #include "bench/suite/predict.h"
@@ -136,7 +136,7 @@ TEST(test_csv_has_all_columns_in_each_line)
 
 	for (; *line; line = strchr(line, '\n') + 1, lines++)
 		ck_assert_uint_eq(columns_of(line), columns);
-	ck_assert_uint_eq(lines, 6); /* the header; loop, syscall, pipe, two switches */
+	ck_assert_uint_eq(lines, 6); /* the header, then loop, syscall, pipe, two switches */
 	ck_assert_ptr_nonnull(strstr(text, "\ncpu.syscall,ns,n/a,"));
 	ck_assert_ptr_nonnull(strstr(text, "\"it says \"\"no\"\", twice\""));
 	free(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The handlers of eBPF programs in libbpf, which the sanitizers watch. */
+/* The eBPF program handlers in libbpf, watched by the sanitizers. */
 #include "runner.h"
 #include "user/collect/bpf_targets.h"
 

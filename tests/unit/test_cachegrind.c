@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files of cachegrind: parsing, validation, and the difference of two runs. */
+/* cachegrind files: parsing, validation, and the difference between two runs. */
 #include <errno.h>
 #include <string.h>
 
@@ -108,7 +108,7 @@ TEST(test_a_file_that_is_cut_or_does_not_add_up_is_refused)
 	ck_assert_int_eq(cachegrind_add_line(&cachegrind, wrong), 0);
 	ck_assert_int_eq(cachegrind_check(&cachegrind), -EPROTO);
 	ck_assert_int_eq(cachegrind_add_line(&cachegrind, whole[10]),
-			 -EPROTO); /* second line of events */
+			 -EPROTO); /* second events line */
 	cachegrind_exit(&cachegrind);
 }
 

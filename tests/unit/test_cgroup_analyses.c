@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Items of processes in several cgroups: which analysis gets them. */
+/* Items from processes in several cgroups: which analysis gets them. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define PIDS 1000
 
-/* The kernel's view; "" is a process that is gone. */
+/* The kernel's view. "" is a process no longer there. */
 static char kernel[PIDS][32];
 static struct cgroup_analyses cgroups;
 
@@ -249,7 +249,9 @@ TEST(test_a_new_cgroup_replaces_the_one_that_has_been_empty_longest)
 	ck_assert_uint_eq(faults_of(CGROUP_OTHERS), 1);
 }
 
-/* A thread that ends and a file of its own for each fault; a page of it is read and evicted. */
+/*
+ * A thread that ends and a separate file for each fault. A page from the file is read and evicted.
+ */
 static void add_short_thread(uint32_t pid, uint32_t i)
 {
 	union {
@@ -316,7 +318,7 @@ static size_t bytes_used(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* The manual page of pfdrive-export has this figure. */
+/* The pfdrive-export manual page has this figure. */
 TEST(test_a_cgroup_takes_at_most_2600_kb)
 {
 	const unsigned int nr = 8;

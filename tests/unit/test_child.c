@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The module's parser of commands, compiled for the host. */
+/* The module's command parser, compiled for the host. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +78,7 @@ TEST(test_sizes_outside_their_bounds_are_refused)
 	check_refused("ring_size 2G");
 	check_refused("ring_size 1048577K");
 	check_refused("ring_size 18446744073709551617K");
-	/* 2^54 K would be 2^64, that is 0 when it wraps. */
+	/* 2^54 K would be 2^64, which wraps to 0. */
 	check_refused("ring_size 18014398509481984K");
 }
 
@@ -129,7 +129,7 @@ TEST(test_longest_word_is_refused_not_cut)
 {
 	char line[5000];
 
-	/* If it were cut to its first letters, it would be a command. */
+	/* If it were cut to the first letters, it would be a command. */
 	check_refused("stopstopstopstopstopstop");
 	check_refused("pid 000000000000000000000000000001");
 	memset(line, 'a', sizeof(line) - 1);

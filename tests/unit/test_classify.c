@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The classification of a call, compiled for the host. */
+/* Call classification, compiled for the host. */
 #include <stdbool.h>
 
 #include "common/classify.h"

@@ -20,17 +20,17 @@
 
 #define TINY 0.000000001
 
-/* A run: disk faults, each with its request and its sleep, and as many cached faults. */
+/* A run: disk faults, each with a request and a sleep, and as many cached faults. */
 struct plan {
 	unsigned int faults;
 	double device_us; /* mean */
 	uint64_t seed;
 	bool have_bpf;
-	uint32_t hooks;	     /* with events of block requests and wake-ups */
-	uint64_t reclaim_ns; /* at the begin of each disk fault */
-	unsigned int anon;   /* faults of anonymous memory, which only eBPF sees */
-	uint64_t watched_ns; /* nonzero: duration of watching a program that did not exit */
-	const char *kernel;  /* written to the head; NULL: omitted */
+	uint32_t hooks;	     /* with events for block requests and wake-ups */
+	uint64_t reclaim_ns; /* at the start of each disk fault */
+	unsigned int anon;   /* faults on anonymous memory, which only eBPF sees */
+	uint64_t watched_ns; /* nonzero: how long a program that did not exit was watched */
+	const char *kernel;  /* written to the head, or omitted if NULL */
 	bool cut;	     /* the recording's last block is incomplete */
 	uint64_t lost;
 };
@@ -252,7 +252,7 @@ static int status_of(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* Returns the exit status; standard output goes to "out". */
+/* Returns the exit status. Standard output goes to "out". */
 static int run(char **arguments)
 {
 	return status_of(start(arguments, false));
@@ -301,7 +301,9 @@ TEST(test_same_recording_twice_has_no_change)
 	ck_assert_int_eq(RUN("--format", "json", "--threshold", "0", "a.pfs", "a.pfs"), 0);
 	root = output();
 	ck_assert(json_is_false(json_object_get(root, "change")));
-	/* Two classes and all: total, faults, whole, parts; major faults; bytes of all. */
+	/*
+	 * Two classes and all: total, faults, whole, parts, then major faults, then bytes for all.
+	 */
 	rows = json_object_get(root, "rows");
 	ck_assert_uint_eq(json_array_size(rows), 3 * 16 + 3);
 	for (i = 0; i < json_array_size(rows); i++) {
@@ -380,7 +382,7 @@ static void check_parts(const char *cpu, const char *reclaim, const char *runque
 	json_decref(root);
 }
 
-/* Recordings of earlier versions have reclaim in the other parts. */
+/* Recordings from earlier versions have reclaim in the other parts. */
 TEST(test_reclaim_is_compared_only_with_reclaim)
 {
 	struct plan a = with_seed(5), b = with_seed(6);
@@ -421,7 +423,7 @@ TEST(test_classes_that_a_run_could_not_see_are_not_compared)
 	json_decref(root);
 
 	/*
-	 * With the hook in both runs, zero is zero; a separate class of swap-ins does not change
+	 * With the hook in both runs, zero is zero. A separate class for swap-ins does not change
 	 * the sum.
 	 */
 	a.have_bpf = true;
@@ -575,7 +577,7 @@ TEST(test_bad_command_lines_and_files_are_refused)
 	ck_assert_int_eq(RUN("a.pfs", "b.pfs"), 1);
 }
 
-/* The planned faults, some of them equally long in each run, some not. */
+/* The planned faults, some equally long in each run, some not. */
 static void record_side(const char *const *paths, double device_us, uint64_t seed)
 {
 	struct plan plan = with_seed(seed);
@@ -603,10 +605,10 @@ TEST(test_each_side_may_have_several_runs)
 	ck_assert_uint_eq(nr_runs(root, "a"), 2);
 	ck_assert_uint_eq(nr_runs(root, "b"), 3);
 	ck_assert(json_is_true(json_object_get(root, "between_runs")));
-	/* The mean of the runs. */
+	/* The mean over the runs. */
 	ck_assert_double_eq(number_of(root, "disk", "faults", "a"), 200);
 	json_decref(root);
-	/* One file on each side; a single -- ends the options and does not separate the sides. */
+	/* One file on each side. A single -- ends the options and does not separate the sides. */
 	ck_assert_int_eq(RUN("-f", "json", "--", "a.pfs", "b.pfs"), 0);
 	root = output();
 	ck_assert_ptr_nonnull(json_object_get(json_object_get(root, "a"), "file"));

@@ -24,7 +24,7 @@
 #include "user/recording/writer.h"
 #include "user/util/signals.h"
 
-#define FAULTS	  300 /* faults of each of two files, a third from disk; then as many of memory */
+#define FAULTS	  300 /* faults in each of two files, a third from disk, then as many in memory */
 #define DISK	  200
 #define MAPPED	  0x7f0000000000UL
 #define ALL_HOOKS ((1U << HOOK_PERF) - 1)
@@ -216,7 +216,7 @@ static void make_recording(uint32_t hooks, enum damage damage)
 	json_decref(head);
 }
 
-/* Returns the exit status; the output is in "out" and "err". */
+/* Returns the exit status. The output is in "out" and "err". */
 static int run(char **arguments)
 {
 	int argc = 0, status;
@@ -250,7 +250,7 @@ static void close_reader(FILE *stream)
 	close(ends[1]);
 }
 
-/* As run(), but the reader of standard output has closed the pipe. */
+/* Like run(), but the reader of standard output has closed the pipe. */
 static int run_unread(char **arguments)
 {
 	int argc = 0, status;
@@ -297,7 +297,7 @@ static json_t *trace_of(const char *path)
 	return perfetto_events(bytes, nr);
 }
 
-/* The value at a path of keys, for example "parts.all.count"; -1: it is null. */
+/* The value at a path of keys, for example "parts.all.count", or -1 if it is null. */
 static json_int_t at(json_t *json, const char *path)
 {
 	char copy[128], *key, *rest = copy;
@@ -352,7 +352,7 @@ TEST(test_groups_have_the_recorded_names)
 	ck_assert_ptr_null(strstr(text_file_read("out"), "costliest first"));
 }
 
-/* 600 faults, in turn of two files, every third from disk. */
+/* 600 faults, in two files in turn, every third from disk. */
 TEST(test_report_can_be_limited_to_one_file)
 {
 	json_t *json;
@@ -374,7 +374,7 @@ TEST(test_report_can_be_limited_to_one_file)
 	ck_assert_int_eq(at(json, "parts.classes.disk.parts.device.total_ns"), DISK / 2 * 78000);
 	ck_assert_int_eq(at(json, "requests.reads"), DISK / 2);
 	ck_assert_int_eq(at(json, "groups.left_out.rows"), 0);
-	/* The counters are totals of all files; nothing is known of a single file. */
+	/* The counters are totals over all files. Nothing is known about a single file. */
 	ck_assert_int_eq(at(json, "calls"), -1);
 	ck_assert_int_eq(at(json, "rusage.majflt"), -1);
 	ck_assert_int_eq(at(json, "ledger.unexplained"), 0);
@@ -498,7 +498,7 @@ TEST(test_events_of_a_cut_recording_prove_their_hooks)
 	ck_assert_int_eq(at(json, "parts.classes.disk.parts.runqueue.total_ns"), DISK * 6000);
 	ck_assert_int_eq(at(json, "parts.classes.anon.count"), FAULTS);
 	ck_assert_int_eq(at(json, "readahead.read"), DISK);
-	/* No event proves that swapping or page removal could be observed. */
+	/* No event proves the ability to observe swapping or page removal. */
 	ck_assert_int_eq(at(json, "parts.classes.swap.count"), -1);
 	ck_assert_int_eq(at(json, "readahead.evicted_unused"), -1);
 	ck_assert_int_eq(at(json, "readahead.idle"), -1);
@@ -639,7 +639,7 @@ TEST(test_range_has_the_faults_that_overlap_it)
 	ck_assert_uint_eq(rows_from_to("200us", "1ms"), 4);
 	ck_assert_uint_eq(rows_from_to("50us", "0.06ms"), 1);
 	ck_assert_uint_eq(rows_from_to("0s", "1s"), 3 * FAULTS);
-	/* The end of a cut recording, which has the time of its start, is missing. */
+	/* The end of a cut recording, which has the start time, is missing. */
 	make_recording(ALL_HOOKS, DAMAGE_CUT);
 	ck_assert_uint_eq(rows_from_to("0s", "1s"), 3 * FAULTS);
 }
@@ -822,7 +822,7 @@ TEST(test_a_full_output_does_not_stop_the_others)
 	json_decref(json);
 }
 
-/* The output of `pfdrive record' at its end. */
+/* The output at the end of `pfdrive record'. */
 static int print_unread(void)
 {
 	const struct report_options options = { .format = REPORT_TABLE, .json = "run.json" };

@@ -44,7 +44,7 @@ static void teardown(void)
 	rmdir(folder);
 }
 
-/* A mapping of the file by a process, at this moment. Returns the inode. */
+/* A process maps the file at this moment. Returns the inode. */
 static uint64_t see(struct code_files *files, pid_t pid, uint32_t prot, uint32_t dev_change)
 {
 	struct item_map *map = calloc(1, sizeof(*map) + sizeof(path));
@@ -203,7 +203,7 @@ TEST(test_files_of_an_exited_process_are_found)
 	code_files_free(files);
 }
 
-/* More files than are kept open; one of them is mapped again and again. */
+/* More files than are kept open. One is mapped again and again. */
 TEST(test_files_that_were_mapped_last_are_kept)
 {
 	struct code_files *files = code_files_new();

@@ -58,7 +58,7 @@ static void add_map(const char *path)
 	free(map);
 }
 
-/* A fault by the code at that offset in the file. */
+/* A fault by the code at this offset in the file. */
 static void add_fault(uint64_t offset)
 {
 	const struct pfstat_record record = {
@@ -78,7 +78,7 @@ static void add_fault(uint64_t offset)
 	add(ITEM_RECORD, &record);
 }
 
-/* Offset of a function in this program's file. */
+/* A function's offset in this program's file. */
 static uint64_t offset_of(const void *function)
 {
 	uint64_t from = 0, to = 0, offset = 0;
@@ -95,10 +95,7 @@ static uint64_t offset_of(const void *function)
 	return (uintptr_t)function - from + offset;
 }
 
-/*
- * Addresses of code in a program with that path; some of them lie between functions and have no
- * name.
- */
+/* Code addresses in a program with that path. Some lie between functions and have no name. */
 static void add_code(const char *path, uint64_t nr)
 {
 	const uint64_t from = offset_of((void *)code_names_find);
@@ -115,7 +112,10 @@ static void add_code(const char *path, uint64_t nr)
 static char folder[32] = "/tmp/pfstat-names-XXXXXX";
 static char named[64 + NAME_MAX], link_path[128 + NAME_MAX];
 
-/* This program under the longest possible path, of bytes that take six characters each in JSON. */
+/*
+ * This program under the longest possible path, made from bytes that take six characters each in
+ * JSON.
+ */
 static void make_alias(char *path)
 {
 	char odd[NAME_MAX + 1], self[PATH_MAX] = "";
@@ -143,7 +143,7 @@ static void remove_alias(void)
 	rmdir(folder);
 }
 
-/* Writes the symbols and reads them again; returns their number. */
+/* Writes the symbols and reads them again. Returns the number read. */
 static size_t through_recording(const json_t *symbols)
 {
 	struct recording_writer *writer;
@@ -190,7 +190,7 @@ static size_t find(const char *path, uint64_t nr, json_t **symbols, uint64_t *le
 	return json_array_size(*symbols);
 }
 
-/* Each takes 23 KiB of JSON; three times as many as fit. */
+/* Each takes 23 KiB of JSON. Three times as many as fit. */
 TEST(test_names_that_do_not_fit_are_counted)
 {
 	uint64_t all, left_out;
@@ -213,7 +213,7 @@ TEST(test_names_that_do_not_fit_are_counted)
 	remove_alias();
 }
 
-/* An analysis of one fault by code of this process outside any file. */
+/* An analysis with one fault by code in this process outside any file. */
 static void add_jitted_fault(void)
 {
 	const struct pfstat_record record = {

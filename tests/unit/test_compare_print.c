@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Output of pfdrive compare for a comparison with known figures. */
+/* Output from pfdrive compare for a comparison with known figures. */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -376,7 +376,7 @@ TEST(test_output_that_cannot_be_written_is_an_error)
 	ck_assert_int_eq(compare_print(stdout, (enum report_format)3, &report), -EINVAL);
 }
 
-/* Counts and mean times; infinite ratios are drawn at the edge. */
+/* Counts and mean times. Infinite ratios are drawn at the edge. */
 TEST(test_figure_clips_infinite_ratios_at_the_edge)
 {
 	const struct compare_report report = sample();
@@ -403,7 +403,7 @@ TEST(test_figure_clips_infinite_ratios_at_the_edge)
 	drawing_free(&drawing);
 }
 
-/* A change that is only in the table is named, too. */
+/* A change shown only in the table is named, too. */
 TEST(test_figure_names_a_change_that_it_does_not_draw)
 {
 	const struct compare_report report = sample();
@@ -441,7 +441,7 @@ TEST(test_heads_that_differ_are_listed)
 			  "device", "a", "n/a", "b", "n/a", "sda");
 	ck_assert(json_equal(differences, right));
 	json_decref(differences);
-	/* The heads are equal; only the start time differs, as always. */
+	/* The heads are equal. Only the start time differs, as always. */
 	differences =
 		compare_heads((const json_t *const *)heads, 1, (const json_t *const *)heads, 1);
 	ck_assert_uint_eq(json_array_size(differences), 0);

@@ -24,7 +24,7 @@ static void sample_open(struct sample *sample)
 	sample->side.runs[0].faults = &sample->batches;
 }
 
-/* One fault: its time on the CPU, and at the device. */
+/* One fault: the time on the CPU, and at the device. */
 static void add(struct sample *sample, uint64_t cpu_ns, uint64_t device_ns, bool major)
 {
 	const struct explained fault = {
@@ -169,7 +169,7 @@ TEST(test_equal_runs_are_seldom_reported_as_changed)
 		ck_assert_uint_eq(comparison.nr_judged, 3 * 5);
 		changed += comparison.change;
 	}
-	/* 1.5 of 30 are expected at most; more than 5 have a probability of 0.3 %. */
+	/* 1.5 of 30 are expected at most. More than 5 have a probability of 0.3 %. */
 	ck_assert_uint_le(changed, 5);
 }
 
@@ -314,7 +314,7 @@ TEST(test_total_of_all_faults_is_tested_first)
 	comparison_add(&comparison, "all", &a.side, &b.side, ALL_PARTS);
 	judge(&comparison, 0);
 	ck_assert_int_eq(find(&comparison, "all", "total")->verdict, COMPARISON_CHANGE);
-	/* The total, the mean and the device differ; two rows are left. */
+	/* The total, the mean and the device differ. Two rows are left. */
 	ck_assert_int_eq(find(&comparison, "all", "faults")->verdict, COMPARISON_SAME);
 	ck_assert_double_eq_tol(find(&comparison, "all", "faults")->confidence, 1 - 0.05 / 2, TINY);
 }
@@ -364,7 +364,7 @@ TEST(test_runs_with_losses_above_the_threshold_are_not_judged)
 	ck_assert(comparison.incomplete);
 }
 
-/* 9 % fewer faults in B, of which 4 % may be lost ones. */
+/* 9 % fewer faults in B, 4 % of which may be lost ones. */
 TEST(test_losses_below_the_threshold_add_to_it)
 {
 	struct comparison_rules rules = { .confidence = 0.95, .threshold = 0.05, .single = true };
@@ -459,7 +459,7 @@ TEST(test_rates_of_runs_of_different_length_are_the_same)
 	ck_assert_str_eq(comparison_unit(find(&rates, "all", "whole"), true), "ns");
 }
 
-/* Faults of one burst are correlated; lognormal, 0.5 between bursts and 0.3 within. */
+/* Faults in one burst are correlated: lognormal, 0.5 between bursts and 0.3 within. */
 static void fill_bursts(struct sample *sample, size_t burst, double slower, uint64_t *state)
 {
 	double fate = 0;
@@ -559,7 +559,7 @@ TEST(test_several_runs_reveal_the_variation_between_runs)
 		fill_runs(b, &side_b, 1.6, &state);
 		found += changed(&side_a, &side_b, 0.05);
 	}
-	/* One run on each side cannot show this variation; five runs can. */
+	/* One run on each side cannot show this variation. Five runs can. */
 	ck_assert_uint_ge(single, 3);
 	ck_assert_uint_le(equal, 1);
 	ck_assert_uint_ge(found, BURST_PAIRS / 2 - 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How often a comparison of several runs a side is wrong: equal programs that are called changed,
- * and changes that are missed, with a known noise between runs. All numbers are pseudo-random with
- * a fixed seed, so the rates are the same in each run of the test.
+ * How often a comparison with several runs per side is wrong: equal programs called changed, and
+ * changes missed, with a known noise between runs. All numbers are pseudo-random with a fixed seed,
+ * so the rates are the same each time the test runs.
  */
 #include <math.h>
 #include <string.h>
@@ -19,12 +19,12 @@ enum { DISK, LONG, ANON, NR_KINDS };
 
 /* The behaviour of the programs on both sides. */
 struct plan {
-	unsigned int faults[NR_KINDS]; /* of one run */
-	bool mixed;    /* the kind of each fault is random, so the numbers of faults vary */
-	double noise;  /* between runs: relative standard deviation of the factor of all times */
-	double change; /* factor of all times of side B */
-	double more;   /* factor of the numbers of faults of side B */
-	size_t a, b;   /* runs of the sides */
+	unsigned int faults[NR_KINDS]; /* in one run */
+	bool mixed;		       /* each fault's kind is random, so the fault counts vary */
+	double noise;  /* between runs: relative standard deviation of the factor for all times */
+	double change; /* factor for all side B times */
+	double more;   /* factor for the fault counts on side B */
+	size_t a, b;   /* runs per side */
 };
 
 struct noisy_run {
@@ -135,7 +135,7 @@ static const double noises[] = { 0, 0.05, 0.1 };
 static const size_t sides[][2] = {
 	{ 2, 2 }, { 3, 3 }, { 5, 5 }, { 10, 2 }, { 1, 4 },
 };
-/* Every run alike; alike up to the mix of kinds; few faults, and very few of one kind. */
+/* All runs alike, then alike up to the mix of kinds, then few faults, and very few of one kind. */
 static const struct plan programs[] = {
 	{ .faults = { 20, 60, 40 }, .more = 1 },
 	{ .faults = { 20, 60, 40 }, .more = 1, .mixed = true },
@@ -144,7 +144,7 @@ static const struct plan programs[] = {
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
-/* 10 of 200 are permitted; more than 20 have a probability of 0.1 % then. */
+/* 10 of 200 are permitted. More than 20 then have a probability of 0.1 %. */
 TEST(test_equal_programs_are_called_changed_in_5_percent_at_most)
 {
 	unsigned int program, noise, side, changed, sum = 0;
@@ -165,11 +165,11 @@ TEST(test_equal_programs_are_called_changed_in_5_percent_at_most)
 					      "program %u, noise %g, %zu and %zu runs: %u of %d",
 					      program, plan.noise, plan.a, plan.b, changed, PAIRS);
 			}
-	/* Of all pairs together. */
+	/* For all pairs together. */
 	ck_assert_uint_le(sum, 0.055 * PAIRS * NR(programs) * NR(noises) * NR(sides));
 }
 
-/* Share of pairs with a longer time in B that is found. */
+/* The share found among pairs with a longer time in B. */
 static double found(double noise, size_t nr, double change)
 {
 	const struct plan plan = {
@@ -189,7 +189,7 @@ TEST(test_doubled_time_is_found_with_two_runs_a_side)
 	state = 2;
 	ck_assert_double_eq(found(0, 2, 2), 1);
 	ck_assert_double_ge(found(0.05, 2, 2), 0.98);
-	/* The best test of two and two numbers with 10 % of noise finds 93 %. */
+	/* The best test on two and two numbers with 10 % noise finds 93 %. */
 	ck_assert_double_ge(found(0.1, 2, 2), 0.8);
 }
 
@@ -242,7 +242,7 @@ TEST(test_equal_numbers_of_faults_in_all_runs_are_the_same)
 			ck_assert_int_eq(row->verdict, COMPARISON_SAME);
 }
 
-/* A kind that only one side has, in each of the runs. */
+/* A kind found on only one side, in each run. */
 TEST(test_faults_of_one_side_only_are_a_change_by_number)
 {
 	struct comparison comparison = { 0 };

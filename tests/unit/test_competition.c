@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The competition study: parsing of sizes, counts from the kernel's files, the matrix of swapped
- * pages.
+ * The competition study: size parsing, counts from the kernel's files, the matrix of swapped pages.
  */
 #include <stdio.h>
 #include <string.h>

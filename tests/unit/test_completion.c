@@ -46,7 +46,7 @@ static void read_script(const char *shell)
 	fclose(file);
 }
 
-/* The output of COMMAND --help. */
+/* The COMMAND --help output. */
 static FILE *help_of(const struct subcommand *command)
 {
 	char *arguments[3] = { command->title, "--help", NULL };
@@ -66,7 +66,7 @@ static FILE *help_of(const struct subcommand *command)
 	return file;
 }
 
-/* The section of one command in the script: from its name to the next one's. */
+/* One command's section in the script: from this command's name to the next command's name. */
 static char *part_of(const char *shell, const char *name)
 {
 	char begin[64], *part, *end;
@@ -83,7 +83,7 @@ static char *part_of(const char *shell, const char *name)
 	return part;
 }
 
-/* Finds "--name", but not as the beginning of a longer option. */
+/* Finds "--name", but not as the start of a longer option. */
 static bool has_option(const char *part, const char *option)
 {
 	const size_t length = strlen(option);
@@ -160,7 +160,7 @@ TEST(test_the_shell_accepts_it, .loops = 2)
 	unlink(path);
 }
 
-/* The words that bash offers for the last word. */
+/* The words offered by bash for the last word. */
 static const char *offered(const char *path, const char *words)
 {
 	char line[1024];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The origins of pages: copies, and the forks that they follow; huge pages; DAX. */
+/* Page origins: copies, and the forks before them, huge pages, DAX. */
 #include <string.h>
 
 #include "runner.h"
@@ -52,7 +52,7 @@ TEST(test_copies_are_counted_by_their_origin)
 	fault(1, 100, PFSTAT_CONTENT_ZERO);
 	fault(1, 200, PFSTAT_CONTENT_ZERO);
 	fault(1, 300, PFSTAT_CONTENT_REUSED);
-	fault(1, 400, PFSTAT_CONTENT_UNKNOWN); /* a copy of an older recording */
+	fault(1, 400, PFSTAT_CONTENT_UNKNOWN); /* a copy in an older recording */
 	contents_add_fault(&contents, &explained);
 	explained.content = PFSTAT_CONTENT_NEW;
 	explained.solved = false;
@@ -68,7 +68,7 @@ TEST(test_copies_are_counted_by_their_origin)
 TEST(test_a_copy_follows_a_fork_of_its_own_process_only)
 {
 	reset();
-	fault(1, 90, PFSTAT_CONTENT_FORK); /* of a fork before the recording */
+	fault(1, 90, PFSTAT_CONTENT_FORK); /* from a fork before the recording */
 	task(PFSTAT_TASK_FORK, 100, 1, 2, 2);
 	ck_assert_uint_eq(after_fork(), 0);
 	fault(1, 95, PFSTAT_CONTENT_FORK); /* it began before the fork */
@@ -132,7 +132,7 @@ TEST(test_exec_ends_what_two_processes_share)
 	ck_assert_uint_eq(after_fork(), 2);
 }
 
-/* The kernel copies pages of large folios also if the other process has ended. */
+/* The kernel copies large folio pages also if the other process has ended. */
 TEST(test_exit_leaves_the_fork_to_the_other_process)
 {
 	reset();
@@ -165,7 +165,7 @@ TEST(test_the_process_whose_forks_cost_most_copies_is_named)
 	ck_assert_uint_eq(figures.fork_pid_count, 3);
 }
 
-/* A server forks for each request: its children end, and one entry is left of them. */
+/* A server forks for each request: the children end, and leave one entry. */
 TEST(test_a_server_that_forks_for_days_is_one_entry)
 {
 	uint32_t i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sets of CPUs may exceed the 1024 CPUs of a cpu_set_t. */
+/* CPU sets may exceed the 1024 CPUs in a cpu_set_t. */
 #include <sched.h>
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive doctor: a healthy system has only lines that are ok, and each missing thing changes
- * the line about it and no other. The systems are folders with the files that doctor reads. What
- * doctor tries is set by the tests.
+ * pfdrive doctor: a healthy system has only ok lines, and each missing thing changes the line about
+ * it and no other. The systems are folders with the files that doctor reads. The tests set what
+ * doctor tries.
  */
 #include <errno.h>
 #include <limits.h>
@@ -139,7 +139,7 @@ static void restore(const struct file *file)
 	unlink(in_root(file->path));
 }
 
-/* On any machine that the tests run on; all sources work. */
+/* On any machine running the tests, all sources work. */
 static void read_facts_of_x86_64(void)
 {
 	doctor_facts_read(&facts, root, NULL);
@@ -150,7 +150,7 @@ static void read_facts_of_x86_64(void)
 	};
 }
 
-/* Checks that the line of @name is as given, and that all other lines are ok. */
+/* Checks that @name's line is as given, and that all other lines are ok. */
 static void check_line(const char *name, enum doctor_state state, const char *text, const char *fix)
 {
 	struct doctor_line line;
@@ -343,7 +343,7 @@ TEST(test_a_module_that_is_not_loaded_has_the_command_that_loads_it)
 		   "make && sudo make install && sudo modprobe pfstat");
 }
 
-/* The line of one check, for facts that a test has changed. */
+/* One check's line, for facts changed by a test. */
 static const struct doctor_line *line_of(const char *name)
 {
 	static struct doctor_line line;
@@ -493,7 +493,7 @@ TEST(test_a_filter_of_system_calls_is_named_as_the_reason)
 		     "no disk requests; with sudo: these too; no eBPF: a system call filter "
 		     "(seccomp) refuses bpf(2)");
 	CHECK_LINE("eBPF", DOCTOR_LIMITED, "CAP_BPF; root cannot either: a system call filter");
-	/* It refuses all calls of such a user itself. */
+	/* It refuses all calls from such a user itself. */
 	strcpy(facts.release, "5.15.0-100-generic");
 	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
 		     "no disk requests; with sudo: these too, and perhaps eBPF: " PARTS);
@@ -747,7 +747,7 @@ TEST(test_secure_boot_requires_an_enrolled_key)
 	write_file("/proc/keys", "0f1e I------ 1 perm 1f0b0000 0 0 keyring .machine: empty\n");
 	check_line("secure boot", DOCTOR_LIMITED, "no machine owner key",
 		   "mokutil --import MOK.der");
-	/* Without its file the level is unknown, if the kernel may have one. */
+	/* Without the file the level is unknown, if the kernel may have one. */
 	change(&(struct file){ "/boot/config-" RELEASE, NULL });
 	write_secure_boot(0);
 	unlink(in_root("/sys/kernel/security/lockdown"));

@@ -36,7 +36,7 @@ TEST(test_a_csv_cell_never_splits)
 	ends_with(out, "\"a,b 'c'?f? é\"");
 }
 
-/* gnuplot executes `…` and $(…) in a script, and its strings end at a quote. */
+/* gnuplot executes `…` and $(…) in a script, and gnuplot strings end at a quote. */
 TEST(test_a_label_is_never_executed)
 {
 	FILE *out = begin();
@@ -113,7 +113,7 @@ TEST(test_colours_of_a_drawing_follow_the_page)
 		    "color=\"var(--blue)\"/>\n</g>\n</svg>\n");
 	svg_becomes("<svg><polygon fill = '#123456' points = '1,2 3,4 '/></svg>",
 		    "<polygon fill=\"#123456\" points=\"1,2 3,4 \"/>\n</svg>\n");
-	/* gnuplot breaks long lists of points into lines. */
+	/* gnuplot breaks long point lists into lines. */
 	svg_becomes("<svg><polygon points='1,2 3,4\n5,6\t7,8'/></svg>",
 		    "<polygon points=\"1,2 3,4 5,6 7,8\"/>\n</svg>\n");
 }
@@ -126,7 +126,7 @@ TEST(test_only_drawing_elements_of_an_svg_are_kept)
 		    "<use xlink:href='http://e/x'/><image href='x'/>"
 		    "<text>a&lt;b</text></svg>",
 		    "<path d=\"M0,0\"/>\n<use/>\n<text>a&lt;b</text></svg>\n");
-	/* Cut off in the middle: only the bytes that existed are replaced. */
+	/* Cut off in the middle: only the existing bytes are replaced. */
 	svg_becomes("<svg><path d='M0", "</svg>\n");
 }
 
@@ -213,7 +213,7 @@ TEST(test_late_places_do_not_displace_each_other)
 	call_places_exit(&places);
 }
 
-/* All places have equal counts: the one that is drawn has nearly all of its calls. */
+/* All places have equal counts: the drawn place keeps nearly all its calls. */
 TEST(test_equal_places_do_not_displace_each_other)
 {
 	struct call_places places = { .bytes = sizeof(struct place_data), .exit = count_exit };
@@ -229,7 +229,7 @@ TEST(test_equal_places_do_not_displace_each_other)
 	call_places_exit(&places);
 }
 
-/* Some places with equal counts, then a late one, between calls of all others. */
+/* Some places with equal counts, then a late one, between calls from all others. */
 TEST(test_largest_place_is_nearly_the_most_frequent_one)
 {
 	struct call_places places;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of C++ and Rust are printed as in the source. */
+/* C++ and Rust names are printed as in the source. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

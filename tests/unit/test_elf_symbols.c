@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sorted symbols of a file choose the name that libdwfl finds by a walk of all of them. */
+/* The sorted symbols in a file choose the name that libdwfl finds by walking all symbols. */
 #include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include "runner.h"
 #include "user/symbols/elf_symbols.h"
 
-#define ADDRESSES_MAX 4000 /* of a file; libdwfl walks its symbols for each */
+#define ADDRESSES_MAX 4000 /* for a file, whose symbols libdwfl walks for each */
 
 struct opened {
 	Dwfl *dwfl;
@@ -48,7 +48,7 @@ static void close_file(struct opened *opened)
 	dwfl_end(opened->dwfl);
 }
 
-/* NULL: a symbol that ended before the address names nothing. */
+/* NULL: a symbol ending before the address names nothing. */
 static const char *walk(const struct opened *opened, uint64_t address, uint64_t *offset)
 {
 	GElf_Sym symbol;
@@ -83,7 +83,7 @@ static bool find_code(Dwfl_Module *module, int i, GElf_Sym *symbol, GElf_Addr *a
 	       header.sh_flags & SHF_EXECINSTR;
 }
 
-/* Of each symbol of code the first and last byte, the byte in its middle and that behind it. */
+/* For each code symbol the first and last byte, the byte in the middle and the byte behind it. */
 static unsigned int compare_with_walk(const char *path)
 {
 	struct opened opened = open_file(path);
@@ -130,7 +130,7 @@ TEST(test_every_symbol_of_its_libraries_has_the_name_that_libdwfl_finds)
 	ck_assert_uint_gt(compared, 1000);
 }
 
-/* Labels of code without a size; the second looks like a mapping symbol. */
+/* Code labels without a size. The second looks like a mapping symbol. */
 __asm__(".pushsection .text.labels, \"ax\"\n"
 	"label_of_code: .space 8\n"
 	"\"$x.mapping\": .space 8\n"
@@ -154,7 +154,7 @@ static uint64_t address_of(const struct opened *opened, const char *label)
 	return 0;
 }
 
-/* A copy of this program that claims to be for another machine. */
+/* A copy of this program claiming to be for another machine. */
 static void copy_for_machine(const char *path, uint16_t machine)
 {
 	char command[128];

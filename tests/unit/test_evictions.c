@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Evicted pages are joined with the processes that read them again. */
+/* Evicted pages are joined with the processes reading them again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ TEST(test_refault_is_attributed_to_the_evictor)
 	evictions = evictions_new(4096, EVICTIONS_MEMORY);
 	evict(5, "hog", 10, 4);
 	evict(6, "kswapd0", 14, 1);
-	/* The first fault waits; the three pages that came with it are present. */
+	/* The first fault waits. The three pages that came with it are present. */
 	read_pages(1, 10, 5, PFSTAT_BLOCK_FILE);
 	fault(1, 10, PFSTAT_CLASS_DISK, 1000);
 	fault(1, 11, PFSTAT_CLASS_LONG, 7);
@@ -130,7 +130,7 @@ TEST(test_one_eviction_is_attributed_once)
 TEST(test_reads_without_an_eviction_are_not_refaults)
 {
 	evictions = evictions_new(4096, EVICTIONS_MEMORY);
-	/* Never evicted; evicted and not read; written, failed, without a file. */
+	/* Never evicted, then evicted and not read, then written, failed, without a file. */
 	read_pages(1, 1, 1, PFSTAT_BLOCK_FILE);
 	fault(1, 1, PFSTAT_CLASS_DISK, 10);
 	evict(5, "hog", 2, 1);
@@ -225,7 +225,7 @@ TEST(test_evictors_beyond_the_limit_are_summed_as_others)
 	close_evictions();
 }
 
-/* Each of many short processes evicts a page; then one evicts much. */
+/* Each of many short processes evicts a page. Then one evicts much. */
 TEST(test_late_evictor_with_many_pages_is_named)
 {
 	uint64_t pages = 0;
@@ -273,7 +273,7 @@ TEST(test_pairs_beyond_the_limit_are_summed_as_others)
 		pages += pairs[at].pages;
 	ck_assert_uint_eq(pages, EVICTIONS_MAX_PAIRS + 1010);
 	ck_assert_uint_eq(pairs[1].victim, 999);
-	/* "(others)" is not a process, and so never its own victim. */
+	/* "(others)" is not a process, and so never a victim of itself. */
 	ck_assert_str_eq(pairs[0].evictor_name, "(others)");
 	ck_assert_uint_eq(pairs[0].victim, 0);
 	ck_assert(evictions_is_others(&pairs[0]));
@@ -303,7 +303,7 @@ static uint64_t overflow(void)
 	return figures.overflow;
 }
 
-/* 400 GiB, evicted in pieces of 8 MiB; then a few pages of each piece are read again. */
+/* 400 GiB, evicted in 8 MiB pieces. Then a few pages in each piece are read again. */
 TEST(test_evictions_of_a_large_file_are_remembered)
 {
 	uint64_t i;
@@ -353,7 +353,7 @@ TEST(test_oldest_evictions_are_dropped_and_counted)
 	close_evictions();
 }
 
-/* Pages that were read again need no memory, so those that were not are kept. */
+/* Pages that were read again need no memory, so the others are kept. */
 TEST(test_settled_pieces_are_dropped_first)
 {
 	uint64_t i;
@@ -377,7 +377,7 @@ TEST(test_settled_pieces_are_dropped_first)
 	close_evictions();
 }
 
-/* Ranges of pages are compared with a mark for each page. */
+/* Page ranges are compared with a mark for each page. */
 TEST(test_ranges_equal_the_sum_of_their_pages)
 {
 	static uint8_t evictor[1 << 14]; /* 0: not evicted, or read again since */

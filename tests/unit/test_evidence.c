@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The evidence of the verdict: merged time, faults of the kernel, forks, advice. */
+/* The verdict's evidence: merged time, kernel faults, forks, advice. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -53,13 +53,13 @@ TEST(test_overlapping_faults_count_once)
 	ck_assert_uint_eq(busy_of(&evidence), 300);
 	add(&evidence, 150, 600); /* spans the gap */
 	ck_assert_uint_eq(busy_of(&evidence), 500);
-	add(&evidence, 10, 20); /* its end came late */
+	add(&evidence, 10, 20); /* the end came late */
 	ck_assert_uint_eq(busy_of(&evidence), 510);
 	add(&evidence, 20, 100); /* touches both neighbours */
 	ck_assert_uint_eq(busy_of(&evidence), 590);
 }
 
-/* A long fault arrives at its end, after many short ones of another thread. */
+/* A long fault arrives when it ends, after many short ones in another thread. */
 TEST(test_a_long_fault_among_short_ones_counts_whole)
 {
 	static struct evidence evidence;
@@ -82,7 +82,7 @@ TEST(test_waiting_for_a_cpu_is_a_preemption_or_follows_a_wakeup)
 	struct pfstat_off_cpu interval = { .event.ns = 1000, .off_ns = 400, .woken_ns = 900 };
 
 	ck_assert_int_eq(evidence_add_off_cpu(&evidence, &interval),
-			 0); /* asleep, its wake-up is not known */
+			 0); /* asleep, with unknown wake-up */
 	interval.event.flags = PFSTAT_OFF_CPU_WOKEN;
 	ck_assert_int_eq(evidence_add_off_cpu(&evidence, &interval), 0);
 	interval.event.flags = PFSTAT_OFF_CPU_PREEMPTED;
@@ -135,7 +135,7 @@ TEST(test_the_longest_fault_and_all_of_1_ms_are_the_tail)
 	fault.spans[0] = (struct explain_span){ 0, 900000, PART_FOREIGN, false, 4, 0, 0, 0 };
 	fault.spans[1] = (struct explain_span){ 1000000, 2000000, PART_FOREIGN, false, 2, 0, 0, 0 };
 	fault.spans[2] = (struct explain_span){ 2100000, 2700000, PART_FOREIGN, false, 4, 0, 0, 0 };
-	/* The longest fault waited for a request: the stack of its wait is not the reason. */
+	/* The longest fault waited for a request: the stack from this wait is not the reason. */
 	fault.spans[3] = (struct explain_span){ 2700000, 9000000, PART_DEVICE, false, 2, 0, 0, 0 };
 	fault_tail_add(&tail, &fault);
 	ck_assert_uint_eq(tail.longest.tid, 9);

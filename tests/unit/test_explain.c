@@ -5,7 +5,7 @@
  */
 #include "sample_explain.h"
 
-/* Disk fault of page 5: 1000 to 1200, asleep 1050 to 1190; retried at 1210 to 1215. */
+/* Disk fault on page 5: 1000 to 1200, asleep 1050 to 1190, retried at 1210 to 1215. */
 static void add_disk_fault(void)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1200, RETRY);
@@ -179,7 +179,7 @@ TEST(test_page_mkwrite_joins_its_fault)
 	ck_assert_uint_eq(nr_faults, 1);
 }
 
-/* One page of a large folio, or all of its pages; page_mkwrite does not report which. */
+/* One page in a large folio, or all pages. page_mkwrite does not report which. */
 TEST(test_a_folio_counts_where_the_kernel_maps_it)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 3, 100, 110, LOCKED);
@@ -236,7 +236,7 @@ TEST(test_fault_without_a_retry_is_unsolved)
 	add_record(&record);
 	record = attempt_of(PFSTAT_CLASS_DISK, 9, 300, 400, RETRY);
 	add_record(&record);
-	ck_assert_uint_eq(nr_faults, 1); /* unsolved: no retry of its page came */
+	ck_assert_uint_eq(nr_faults, 1); /* unsolved: no retry on the page came */
 	ck_assert_int_eq(explain_event(explain, &exit.event), 0);
 	ck_assert_uint_eq(nr_faults, 2); /* the thread exited */
 	ck_assert(!faults[0].solved && !faults[0].major && !faults[1].solved);
@@ -291,7 +291,7 @@ TEST(test_a_lost_off_cpu_event_is_residue_when_the_next_one_is_in_the_fault)
 {
 	open_explain(true);
 	add_sleep_of_total(500, 600, 100);
-	/* A sleep of 300 was lost between the two intervals of the fault. */
+	/* A sleep of 300 was lost between the fault's two intervals. */
 	add_sleep_of_total(1100, 1200, 200);
 	add_sleep_of_total(1700, 1800, 600);
 	add_disk_record(1000, 2000);
@@ -312,7 +312,7 @@ TEST(test_a_lost_off_cpu_event_corrects_the_fault_that_was_handed_on)
 		    [PART_CPU_AFTER] = 800);
 	add_sleep_of_total(3100, 3200, 900);
 	add_disk_record(3000, 3300);
-	/* The second fault may have spent 100 of the 700, so that 600 are left for the first. */
+	/* The second fault may have spent 100 of the 700, so 600 are left for the first. */
 	CHECK_PARTS(&faults[1], [PART_RESIDUE] = 100, [PART_FOREIGN] = 100, [PART_CPU_AFTER] = 100);
 	ck_assert_uint_eq(corrected_ns[PFSTAT_CLASS_DISK][PART_CPU_AFTER], 600);
 	/* No event is lost from here on. */
@@ -357,7 +357,7 @@ TEST(test_a_lost_off_cpu_interval_is_residue_in_all_cases)
 	open_explain(true);
 	add_record(&record);
 	add_preemption(1110, 1150); /* between the attempts */
-	add_preemption(1210, 1220); /* in the second attempt; preemption is not a sleep */
+	add_preemption(1210, 1220); /* in the second attempt, where preemption is not a sleep */
 	record = attempt_of(PFSTAT_CLASS_DISK, 1, 1200, 1300, LOCKED);
 	record.earlier_ns = 1000;
 	record.facts = PFSTAT_FACT_SLEPT | PFSTAT_FACT_PREEMPTED;
@@ -391,8 +391,8 @@ TEST(test_off_cpu_intervals_never_overlap_or_exceed_the_fault)
 	uint64_t i;
 
 	open_explain(true);
-	add_preemption(990, 1010); /* clocks that differ */
-	for (i = 0; i < 40; i++)   /* overlapping, and more than the limit of spans */
+	add_preemption(990, 1010); /* differing clocks */
+	for (i = 0; i < 40; i++)   /* overlapping, and above the span limit */
 		add_preemption(1000 + i, 1012 + i);
 	add_preemption(1090, 1120);
 	add_record(&record);
@@ -573,7 +573,7 @@ TEST(test_fault_takes_the_kind_of_its_last_attempt)
 	ck_assert_uint_eq(faults[0].class, FAULT_SWAP);
 }
 
-/* A signal ended the fault; seconds later the page is touched again. */
+/* A signal ended the fault. Seconds later the page is touched again. */
 TEST(test_an_abandoned_fault_is_not_joined_to_the_pages_next_fault)
 {
 	struct pfstat_fault fault = fault_of(PFSTAT_FAULT_SWAP, 100, 110, PFSTAT_OUTCOME_RETRY);
@@ -653,7 +653,7 @@ TEST(test_a_sleep_with_a_known_cause_is_blocked)
 	open_explain(true);
 	ck_assert_int_eq(explain_wait(explain, 1, 1200, 8, WAIT_KNOWN), 0);
 	ck_assert_int_eq(explain_event(explain, &stay.event), 0);
-	stay.off_ns = 1400; /* its stack is lost */
+	stay.off_ns = 1400; /* the stack is lost */
 	stay.woken_ns = 1550;
 	stay.event.ns = 1550;
 	ck_assert_int_eq(explain_event(explain, &stay.event), 0);
@@ -786,11 +786,11 @@ TEST(test_a_stack_belongs_to_the_sleep_that_follows_it)
 
 	open_explain(true);
 	ck_assert_int_eq(explain_wait(explain, 1, 1100, 7, WAIT_UNKNOWN),
-			 0); /* its interval is lost */
+			 0); /* the interval is lost */
 	ck_assert_int_eq(explain_wait(explain, 2, 1150, 9, WAIT_UNKNOWN), 0);
 	ck_assert_int_eq(explain_wait(explain, 1, 1200, 8, WAIT_UNKNOWN), 0);
 	add_stay(1, 1200, 1300, 1300);
-	add_stay(1, 1400, 1500, 1510); /* its stack is lost */
+	add_stay(1, 1400, 1500, 1510); /* the stack is lost */
 	add_record(&record);
 	ck_assert_uint_eq(faults[0].nr_spans, 3);
 	ck_assert_uint_eq(faults[0].spans[0].wait, 8);
@@ -828,7 +828,7 @@ TEST(test_reclaims_beyond_the_limit_are_residue)
 	close_explain();
 }
 
-/* It sleeps for a request of its page, and then for those that it submits after that. */
+/* It sleeps for a request for the page, and then for the requests that it submits after that. */
 TEST(test_each_request_that_a_fault_slept_for_is_noted_once)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 3, 1000, 50000, LOCKED);

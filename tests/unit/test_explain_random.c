@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random streams: the parts against a count of every single nanosecond, the number of
- * faults against the summary's, and the memory that threads leave behind.
+ * Random streams: the parts against a count of every single nanosecond, the number of faults
+ * against the summary's, and the memory left behind by threads.
  */
 #include <malloc.h>
 #include <string.h>
@@ -66,9 +66,9 @@ static void check_whole(const struct explained *fault)
 
 /* How the items describe a handle_mm_fault(). */
 enum description {
-	BY_RECORD,  /* the record of its call has the span */
+	BY_RECORD,  /* the call's record has the span */
 	BY_RECORDS, /* a pass, then the record */
-	BY_EVENT,   /* the record of its call has no span, but an event follows */
+	BY_EVENT,   /* the call's record has no span, but an event follows */
 	NO_CALL,
 	NR_DESCRIPTIONS
 };
@@ -262,7 +262,7 @@ static int by_end(const void *a, const void *b)
 	return (*left)->ns < (*right)->ns ? -1 : 1;
 }
 
-/* Some of the time of a fault, in and between its sleeps. */
+/* Some of a fault's time, in and between the sleeps. */
 static void make_reclaims(uint64_t from_ns, uint64_t until_ns)
 {
 	nr_reclaims = 0;
@@ -282,7 +282,7 @@ static void make_reclaims(uint64_t from_ns, uint64_t until_ns)
 	}
 }
 
-/* Keeps the intervals that ended by then, sorted by end; drops those that came too late. */
+/* Keeps the intervals that ended by then, sorted by end. Drops those that came too late. */
 static void tell_events(uint64_t until_ns)
 {
 	const struct pfstat_event *events[MAX_STAYS + MAX_REQUESTS + MAX_RECLAIMS];
@@ -394,7 +394,7 @@ static void tell_attempt(const struct attempt *attempt, bool again, bool last)
 		add_event(&fault.event);
 }
 
-/* A fault of one to three attempts, with off-CPU intervals in and between them. */
+/* A fault with one to three attempts, with off-CPU intervals in and between them. */
 static uint64_t add_known_fault(uint64_t ns)
 {
 	unsigned int i;
@@ -405,7 +405,7 @@ static uint64_t add_known_fault(uint64_t ns)
 	fault_pgoff = 10 + below(5);
 	for (i = 0; i < nr_attempts; i++) {
 		ns = make_attempt(&attempts[i], ns);
-		/* After the last one, its thread does something else. */
+		/* After the last attempt, the thread does something else. */
 		while (i + 1 == nr_attempts && nr_stays &&
 		       stays[nr_stays - 1].off_ns >= attempts[i].to_ns)
 			nr_stays--;
@@ -414,7 +414,10 @@ static uint64_t add_known_fault(uint64_t ns)
 	tell_events(attempts[nr_attempts - 1].to_ns);
 	for (i = 0; i < nr_attempts; i++)
 		tell_attempt(&attempts[i], i > 0, i + 1 == nr_attempts);
-	/* A call may end when its handle_mm_fault() returns, so the fault would wait for it. */
+	/*
+	 * A call may end when the handle_mm_fault() around it returns, so the fault would wait for
+	 * it.
+	 */
 	require(!explain_leave(explain, 1));
 	return ns + 200;
 }
@@ -580,7 +583,7 @@ static void add_any_end(uint64_t now)
 	add_event(&exit.event);
 }
 
-/* @fault_tid: the first thread of the events of faults; 1: those of the records */
+/* @fault_tid: the first thread in the fault events, or 1 for the threads in the records */
 static struct tally add_random_items(bool spans, uint32_t fault_tid,
 				     struct summary_figures *figures)
 {
@@ -678,7 +681,7 @@ static size_t memory(void)
 	return mallinfo2().uordblks;
 }
 
-/* @told: threads exit with an event; @spans: each fault waits for its span, which never comes */
+/* @told: threads exit with an event. @spans: each fault waits for a span that never comes */
 static void check_threads(bool told, bool spans, size_t limit)
 {
 	const size_t before = memory();

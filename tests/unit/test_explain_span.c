@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The whole of handle_mm_fault() around the calls: its time is part of the fault, its time on the
- * CPU is PART_MM, and its sleeps and reclaims are explained as those within the calls are.
+ * The whole handle_mm_fault() around the calls: the time in it is part of the fault, the time on
+ * the CPU is PART_MM, and sleeps and reclaims are explained like those within the calls.
  */
 #include "sample_explain.h"
 
@@ -196,7 +196,7 @@ TEST(test_another_fault_of_the_page_is_not_joined_to_a_retried_call)
 	close_explain();
 }
 
-/* The module has calls, and eBPF has the returns of handle_mm_fault(). */
+/* The module has calls, and eBPF has the handle_mm_fault() returns. */
 TEST(test_an_event_has_the_span_of_the_calls_within_it)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_PASS, 5, 1010, 1020, 0);
@@ -220,7 +220,7 @@ TEST(test_an_event_has_the_span_of_the_calls_within_it)
 	ck_assert_uint_eq(nr_faults, 1);
 }
 
-/* Of a clock that did not advance between the end of the call and the return. */
+/* The clock did not advance between the end of the call and the return. */
 TEST(test_an_event_precedes_the_call_that_ends_at_the_same_time)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1010, 1130, RETRY);
@@ -262,7 +262,7 @@ TEST(test_a_retry_whose_span_is_an_event_stays_open)
 	close_explain();
 }
 
-/* Its thread is not watched, only the mapping. */
+/* The thread is not watched, only the mapping. */
 TEST(test_a_fault_without_a_span_waits_for_the_next_fault)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_DISK, 5, 1000, 1100, LOCKED);
@@ -302,7 +302,7 @@ TEST(test_a_fault_with_one_attempt_of_unknown_span_is_not_whole)
 	close_explain();
 }
 
-/* Of version 8: a HOOKED event repeats what the records hold. */
+/* From version 8: a HOOKED event repeats the contents of the records. */
 TEST(test_an_old_recording_has_the_time_of_the_calls)
 {
 	struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 5, 1010, 1030, LOCKED);
@@ -340,7 +340,7 @@ static void add_correction(void *context, enum fault_class class, enum part part
 	corrected_ns[part] += ns;
 }
 
-/* A sleep of 300 after the call was lost, which the next event of the thread reveals. */
+/* A sleep of 300 after the call was lost. The thread's next event reveals the loss. */
 TEST(test_a_lost_sleep_outside_of_the_call_is_not_mm)
 {
 	struct pfstat_record record = call_of(PFSTAT_CLASS_LONG, 1000, 1100, 1150, 1500, LOCKED);
@@ -397,7 +397,9 @@ TEST(test_page_mkwrite_after_its_fault_is_in_one_span)
 	ck_assert_uint_eq(nr_faults, 1);
 }
 
-/* The file system has no page_mkwrite for the first write; the later one is do_wp_page()'s. */
+/*
+ * The file system has no page_mkwrite for the first write. The later one belongs to do_wp_page().
+ */
 TEST(test_page_mkwrite_in_another_handle_mm_fault_is_a_fault_of_its_own)
 {
 	struct pfstat_record record = call_of(PFSTAT_CLASS_LONG, 1000, 1010, 1030, 1040, LOCKED);
@@ -469,7 +471,7 @@ TEST(test_an_impossible_span_is_not_believed)
 	check_time(&faults[2], 1000, 1030, 20);
 }
 
-/* More calls than a fault keeps until a sleep; none is forgotten. */
+/* More calls than a fault keeps until a sleep. None is forgotten. */
 TEST(test_many_calls_in_one_fault_are_not_mm)
 {
 	struct pfstat_record record;

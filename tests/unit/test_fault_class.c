@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The JSON schemas list the classes of the tables in record.h and event.h, in the same order: a new
- * class that is missing in a schema fails here.
+ * The JSON schemas list the classes from the tables in record.h and event.h, in the same order: a
+ * new class missing from a schema fails here.
  */
 #include <check.h>
 #include <jansson.h>
@@ -63,7 +63,7 @@ TEST(test_rows_and_layers_hold_each_class_once)
 	ck_assert_uint_eq(layers, (1U << NR_FAULT_CLASSES) - 1);
 }
 
-/* A reader knows a class in a figure by its title, its mark and its line. */
+/* A reader knows a class in a figure by the title, mark and line. */
 TEST(test_each_class_has_a_title_a_mark_and_a_line_of_its_own)
 {
 	const struct fault_class_traits *one, *other;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The overlap of faults, compared with an exact one, for long faults and any order of arrival. */
+/* Fault overlap, compared with an exact overlap, for long faults and any order of arrival. */
 #include <stdlib.h>
 
 #include "random.h"
@@ -79,7 +79,7 @@ static int compare_arrivals(const void *a, const void *b)
 	return left->arrival < right->arrival ? -1 : left->arrival > right->arrival;
 }
 
-/* Ends at one time count before starts, by the sum over all edges of that time. */
+/* Ends at one time count before starts, by the sum over all edges at that time. */
 static void find_exact(size_t nr, struct overlap_figures *exact)
 {
 	int faults = 0, runs = 0;
@@ -146,7 +146,7 @@ static void make_spans(uint64_t seed, const struct kind *kind, uint64_t late_ns,
 	for (i = 0; i < SPANS; i++) {
 		thread = random_next(&seed) % kind->threads;
 		spans[i].from_ns = now_ns[thread];
-		/* Most faults are short; the first thread has the long ones. */
+		/* Most faults are short. The first thread has the long ones. */
 		now_ns[thread] += random_ns(&seed, thread ? kind->log2_span / 2 : kind->log2_span);
 		spans[i].to_ns = now_ns[thread];
 		spans[i].runs = runs && thread == kind->threads - 1;
@@ -217,7 +217,7 @@ TEST(test_small_limit_of_chunks_is_kept)
 	fault_overlap_exit(&tested);
 }
 
-/* One thread waits 10 times for 1 s in one fault; another has a short one each 50 us. */
+/* One thread waits 10 times for 1 s in one fault. Another has a short fault each 50 us. */
 TEST(test_a_long_fault_after_many_short_ones_is_whole)
 {
 	uint64_t start_ns = 1000, ns, i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rows of faults: a value that the fault source does not report is empty, or null. */
+/* Fault rows: a value not reported by the fault source is empty, or null. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ TEST(test_json_of_perf_has_null_for_values_that_perf_does_not_report)
 	json_decref(json);
 }
 
-/* perf has no event at the end of a fault that failed. */
+/* perf has no event at the end of a failed fault. */
 TEST(test_failed_fault_of_perf_has_no_duration)
 {
 	struct explained fault = solved;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The figure of memory.latency: points from rows, and marks of known caches. */
+/* The figure for memory.latency: points from rows, and marks for known caches. */
 #include <string.h>
 
 #include "bench/suite/fig_memory.h"

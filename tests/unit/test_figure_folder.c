@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Figures in a folder: a gnuplot that hangs is killed. */
+/* Figures in a folder: a hanging gnuplot is killed. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 /* longer than any test may take */
 #define NEVER_ENDS "#!/bin/sh\necho $$ >\"$STARTED\"\nexec sleep 600\n"
 
-static char place[32]; /* the fake gnuplot of the tests, and the folder of figures */
+static char place[32]; /* the tests' fake gnuplot, and the figure folder */
 static char started[64];
 static struct figure_folder folder;
 static struct drawing drawing;

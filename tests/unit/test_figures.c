@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Figures of known runs: their counts and their sentences. */
+/* Figures for known runs: their counts and their sentences. */
 #include <math.h>
 #include <string.h>
 
@@ -175,7 +175,7 @@ static double sum_of(const char *name, unsigned int column)
 	return sum_where(name, column, 0, NULL);
 }
 
-/* A cell of the last row. */
+/* A cell in the last row. */
 static double last_of(const char *name, unsigned int column)
 {
 	const char *csv = drawing_of(name)->texts[DRAWING_CSV], *cell = csv + strlen(csv) - 1;
@@ -211,7 +211,7 @@ TEST(test_order_counts_steps_forward_and_back)
 	end();
 }
 
-/* The table below subtracts them, so its means differ from those of the figure. */
+/* The table below subtracts them, so the table's means differ from those in the figure. */
 TEST(test_figure_notes_times_that_are_not_subtracted)
 {
 	static const char told[] = "These times include the module's own time";
@@ -244,7 +244,7 @@ TEST(test_a_class_of_one_bin_is_drawn)
 	fault(1, 0, 1000, PFSTAT_CLASS_LONG);
 	draw();
 	csv = drawing_of("latency")->texts[DRAWING_CSV];
-	/* Empty bins on both sides make a step of it. */
+	/* Empty bins on both sides make it a step. */
 	ck_assert_str_eq(csv, "class,from_us,to_us,faults\nlong,0.7241,0.8611,0\n"
 			      "long,0.8611,1.0240,1\nlong,1.0240,1.2177,0\n");
 	end();
@@ -339,7 +339,9 @@ TEST(test_readahead_counts_mapped_evicted_and_unused_pages)
 	now_ns += 50 * MS;
 	read_pages(1000, 8);
 	draw();
-	/* 25 of 40 pages mapped, four evicted, eleven unused; in the row of the read's own time. */
+	/*
+	 * 25 of 40 pages mapped, four evicted, eleven unused, in the row for the read's own time.
+	 */
 	ck_assert_double_eq(sum_of("readahead", 4), 40);
 	ck_assert_double_eq(sum_of("readahead", 5), 25);
 	ck_assert_double_eq(sum_of("readahead", 6), 4);
@@ -351,7 +353,7 @@ TEST(test_readahead_counts_mapped_evicted_and_unused_pages)
 	end();
 }
 
-/* Pages that were read before a file was dropped are not in the boxes that it gets later. */
+/* Pages read before a file was dropped are not in the boxes that the file gets later. */
 TEST(test_a_restored_file_has_none_of_its_former_pages)
 {
 	uint64_t inode, page;
@@ -362,7 +364,7 @@ TEST(test_a_restored_file_has_none_of_its_former_pages)
 	for (inode = 100; inode < 116; inode++)
 		read_pages_of(inode, 0, 40);
 	/*
-	 * 80 of its pages are known then, twice as many as the smallest has: the next read restores
+	 * 80 pages are known then, twice as many as the smallest file has: the next read restores
 	 * it.
 	 */
 	read_pages(3000, 64);
@@ -450,7 +452,7 @@ static double drawn_ms(const char *state)
 	return sum;
 }
 
-/* Columns are merged while the run continues: a lane still has all of its time. */
+/* Columns are merged while the run continues: a lane still has all the thread's time. */
 TEST(test_a_lane_has_all_of_its_threads_time)
 {
 	uint64_t i;
@@ -467,7 +469,7 @@ TEST(test_a_lane_has_all_of_its_threads_time)
 	end();
 }
 
-/* Also if its share of a column is tiny, and if it took no time at all. */
+/* Also if the share in a column is tiny, and if it took no time at all. */
 TEST(test_short_faults_of_a_long_run_are_drawn)
 {
 	unsigned int i;
@@ -591,7 +593,7 @@ TEST(test_heat_distinguishes_bursts_from_an_even_stream)
 	draw();
 	says("heat", DRAWING_READING, ": evenly.");
 	end();
-	/* Too few faults: each has a column of its own, and most columns have none. */
+	/* Too few faults: each has a separate column, and most columns have none. */
 	begin();
 	for (i = 0; i < 20; i++) {
 		fault(1, i, 1000, PFSTAT_CLASS_LONG);
@@ -677,8 +679,8 @@ TEST(test_lines_of_more_memory_enclose_what_it_avoids)
 }
 
 /*
- * The evictors beyond the limit are unknown; whether the process evicted its own pages is unknown,
- * too.
+ * The evictors beyond the limit are unknown. Whether the process evicted its own pages is also
+ * unknown.
  */
 TEST(test_evictions_count_pages_of_unknown_evictors)
 {
@@ -751,7 +753,7 @@ TEST(test_a_reused_number_is_another_lane)
 	end();
 }
 
-/* Threads without a fault leave their slots to threads that have some. */
+/* Threads without a fault leave their slots to threads with faults. */
 TEST(test_threads_that_ended_without_a_fault_take_no_lane)
 {
 	uint32_t tid;

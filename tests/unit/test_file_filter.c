@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A filter for one file passes its events and those without a file; it drops all others. */
+/* A filter for one file passes the file's events and those without a file. It drops all others. */
 #include "runner.h"
 #include "user/recording/file_filter.h"
 
@@ -46,7 +46,7 @@ static bool page_passes(uint32_t dev, uint64_t inode)
 	return passes(ITEM_EVENT, &page);
 }
 
-/* dev is the disk here; fs_dev is the dev of a record */
+/* dev is the disk here, fs_dev is the dev in a record */
 static bool block_passes(uint32_t flags, uint32_t fs_dev, uint64_t inode)
 {
 	const struct pfstat_block block = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Wherever a recording stops to fit on the disk, its readers get the items before. */
+/* Wherever a recording stops to fit on the disk, readers get the items before. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,16 +19,16 @@
 #include "util/why.h"
 
 #define NR_ITEMS  40U
-#define TAIL_ROOM (16U << 10) /* of block_sink.c */
+#define TAIL_ROOM (16U << 10) /* for block_sink.c */
 #define UNLIMITED -1L
 
 static char folder[40];
 static struct report report;
 
-/* All tests are in one program: the functions of libc are replaced only in tests of this file. */
+/* All tests are in one program: the libc functions are replaced only in tests in this file. */
 static bool replaced;
 
-/* As on a file system that cannot reserve room. */
+/* As on a file system unable to reserve room. */
 int fallocate(int fd, int mode, off_t offset, off_t length)
 {
 	if (!replaced)
@@ -76,7 +76,7 @@ static struct pfstat_record record_number(uint64_t number)
 	};
 }
 
-/* Writes fail from this byte of a file on: also those of Check, so no ck_assert() meanwhile. */
+/* Writes fail from this byte in a file on. This also affects Check, so no ck_assert() meanwhile. */
 static void limit_files(long bytes)
 {
 	struct rlimit limit;
@@ -88,10 +88,10 @@ static void limit_files(long bytes)
 		abort();
 }
 
-/* What became of a recording on a full disk. */
+/* The outcome of a recording on a full disk. */
 struct outcome {
 	int begin_err, status;
-	long bytes; /* of the file; -1: there is none */
+	long bytes; /* file size, or -1 without a file */
 	unsigned int items;
 	bool have_tail;
 };
@@ -128,8 +128,8 @@ static void read_back(struct outcome *outcome, long limit)
 }
 
 /*
- * Records NR_ITEMS. The recorder knows a limit that it finds at its beginning, and reserves room
- * for its end; a later limit fails a write(2), as a disk does that cannot reserve room.
+ * Records NR_ITEMS. The recorder knows a limit that it finds at the start, and reserves room for
+ * the end. A later limit fails a write(2), like a disk that cannot reserve room.
  */
 static struct outcome record_within(long limit, bool known)
 {
@@ -190,7 +190,7 @@ TEST(test_a_known_limit_keeps_what_fits_and_the_counts_at_each_size)
 		steps += one.items > items;
 		items = one.items;
 	}
-	/* A block that does not fit is not lost as a whole. */
+	/* A block too large to fit is not lost as a whole. */
 	ck_assert_uint_gt(steps, NR_ITEMS / 4);
 	ck_assert_uint_eq(items, NR_ITEMS);
 }

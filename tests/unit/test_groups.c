@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sums of faults by key, with a bounded number of groups. */
+/* Fault sums by key, with a bounded number of groups. */
 #include <errno.h>
 
 #include "random.h"
@@ -76,7 +76,7 @@ TEST(test_reads_of_next_pages_are_counted_in_four_places)
 		add_read(&key, pages[i], i ? 4096 : 0);
 	cell = groups_find(groups, &key);
 	ck_assert_uint_eq(cell->classes[FAULT_DISK], 12);
-	ck_assert_uint_eq(cell->reads.next, 4); /* 1, 2, 101 and 3; 300 was forgotten */
+	ck_assert_uint_eq(cell->reads.next, 4); /* 1, 2, 101 and 3. 300 was forgotten */
 	ck_assert_uint_eq(cell->reads.requests, 11);
 	ck_assert_uint_eq(cell->reads.bytes, 11 * 4096);
 	groups_free(groups);
@@ -146,7 +146,7 @@ static int sum_up(void *context, struct cell *cell)
 #define NR_KEYS	  1000U
 #define NR_ORDERS 6
 
-/* Of each key, since the start and since its row was made. */
+/* For each key, since the start and since the key's row was made. */
 static uint64_t true_ns[NR_KEYS], row_ns[NR_KEYS];
 
 static void add_counted(uint32_t number, uint64_t ns)
@@ -170,7 +170,7 @@ static void add_in_order(int order, uint32_t i, uint64_t random)
 		add_counted(i * (uint64_t)NR_KEYS / 20000, i);
 	else if (order == 2) /* the costliest first */
 		add_counted(i * (uint64_t)NR_KEYS / 20000, 20000 - i);
-	else if (order == 3) /* half the table is full of costly ones; one comes drop by drop */
+	else if (order == 3) /* half the table is full of costly ones, and one comes drop by drop */
 		add_counted(resident ? i :
 			    drop     ? NR_KEYS - 1 :
 				       SMALL_MAX + random % 900,
@@ -236,7 +236,7 @@ TEST(test_costly_newcomer_gets_a_row_in_a_full_table)
 	groups_free(groups);
 }
 
-/* A thread that exited gets no more faults. */
+/* An exited thread gets no more faults. */
 TEST(test_closed_groups_are_folded_before_live_ones)
 {
 	uint32_t i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A stream of gzip can be uncompressed again, and reports the errors of its output. */
+/* A gzip stream can be uncompressed again, and reports output errors. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

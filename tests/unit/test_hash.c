@@ -29,7 +29,7 @@ TEST(test_random_operations_match_an_array)
 	size_t nr = 0, visited, i;
 
 	for (i = 0; i < 200000; i++) {
-		/* Keys that share their low bits, as pids and addresses do. */
+		/* Keys sharing their low bits, as pids and addresses do. */
 		key = random_next(&state) % KEYS;
 		if (there[key]) {
 			ck_assert_ptr_eq(hash_find(&hash, key << 12), &values[key]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A command held before its exec: its user, its open files, and its failures. */
+/* A command held before its exec: the user, the open files, and the failures. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ static int status_of(struct child *command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Runs a shell script to its end; returns its exit status. */
+/* Runs a shell script to the end. Returns the script's exit status. */
 static int run_shell(char *script)
 {
 	char *const argv[] = { "sh", "-c", script, NULL };
@@ -35,7 +35,10 @@ static int run_shell(char *script)
 	return status_of(&command);
 }
 
-/* The owner of its files in /proc: root while the process is not dumpable, otherwise its user. */
+/*
+ * The owner of the process's files in /proc: root while the process is not dumpable, otherwise the
+ * process's user.
+ */
 static uid_t owner_of_files(pid_t pid)
 {
 	char path[32];
@@ -51,7 +54,7 @@ TEST(test_command_runs_when_released)
 	ck_assert_int_eq(run_shell("exit 7"), 7);
 }
 
-/* A program may try all descriptors up to its soft limit. */
+/* A program may try all descriptors up to the soft limit. */
 TEST(test_command_gets_the_original_descriptor_limit)
 {
 	struct rlimit limit;
@@ -162,7 +165,7 @@ TEST(test_held_command_already_runs_as_the_user)
 	setenv("SUDO_UID", "12345", 1);
 	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
 	ck_assert_int_eq(child_hold(&command, argv), 0);
-	/* It is still a copy of pfdrive, with all its open files. */
+	/* It is still a copy of pfdrive, with all open files. */
 	ck_assert_uint_eq(owner_of_files(command.pid), 0);
 	ck_assert_int_eq(child_go(&command), 0);
 	ck_assert_int_eq(status_of(&command), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recordings are not trusted: a few kilobytes must not cost minutes. Each test runs under a limit
- * of CPU time that normal work stays far below, even under sanitizers.
+ * Recordings are not trusted: a few kilobytes must not cost minutes. Each test runs under a CPU
+ * time limit that normal work stays far below, even under sanitizers.
  */
 #include <string.h>
 #include <sys/resource.h>
@@ -122,7 +122,7 @@ TEST(test_alternating_reads_and_evictions_of_gigabytes_are_cheap)
 	end();
 }
 
-/* Each has 2^18 pages of a folio. */
+/* Each has 2^18 pages in a folio. */
 TEST(test_faults_that_map_a_gigabyte_each_are_cheap)
 {
 	struct pfstat_record record = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The template of HTML pages: slots are filled in order, and misuse aborts. */
+/* The template for HTML pages: slots are filled in order, and misuse aborts. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

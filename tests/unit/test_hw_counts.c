@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Hardware counters: decoding and scaling of groups, messages for missing counters, the size of
- * L1D.
- */
+/* Hardware counters: decoding and scaling groups, messages for missing counters, the L1D size. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -134,8 +131,8 @@ TEST(test_event_numbers_match_the_manual)
 }
 
 /*
- * Events that every kernel has, through all the code that opens, starts, stops and reads groups:
- * page faults as accesses, major faults as misses, and one event that no kernel has.
+ * Events available in every kernel, through all the code to open, start, stop and read groups: page
+ * faults as accesses, major faults as misses, and one event no kernel has.
  */
 static void choose_software(struct perf_event_attr *attr, enum hw_cache cache, enum hw_op op,
 			    enum hw_result result)

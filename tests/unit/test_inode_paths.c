@@ -21,7 +21,7 @@ static void touch(const char *path)
 	fclose(file);
 }
 
-/* /dev/shm is a tmpfs, whose files have the device of their mount. */
+/* /dev/shm is a tmpfs, whose files have the mount's device. */
 static void setup(void)
 {
 	strcpy(folder, "/dev/shm/pfstat-inodes-XXXXXX");

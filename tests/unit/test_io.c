@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The io study, mmap against read(2) and write(2): names of access methods, and output. */
+/* The io study, mmap against read(2) and write(2): access method names, and output. */
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
@@ -94,7 +94,7 @@ TEST(test_meminfo_is_parsed)
 	ck_assert_uint_eq(meminfo.available, COUNT_NA);
 }
 
-/* Four rows: 25 files of 10 MiB; three passes of 1, 2 and 3 s, and an observed one of 3 s. */
+/* Four rows: 25 files of 10 MiB, with three passes of 1, 2 and 3 s, and an observed pass of 3 s. */
 struct sample_via {
 	struct sample_run run, without;
 	struct io_pass passes[3];
@@ -170,7 +170,7 @@ TEST(test_rates_overheads_and_system_calls_are_computed)
 	ck_assert_double_eq_tol(io_report_rate(&via.rows[0], &via.passes[1]), 125, 0.000001);
 	/* 3 s, compared with the mean of 1, 2 and 3 s */
 	ck_assert_double_eq_tol(io_report_overhead(&via.rows[0]), 0.5, 0.000001);
-	/* 12 read and 1 clock_nanosleep; the getrusage call is the instrument's own. */
+	/* 12 read and 1 clock_nanosleep. The getrusage call is the instrument's own. */
 	ck_assert_uint_eq(io_report_syscalls(&via.run.report), 13);
 	ck_assert_uint_eq(io_report_syscalls(&via.without.report), COUNT_NA);
 	sample_via_close(&via);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rows of requests and mappings: their cells, and those that are empty. */
+/* Request rows and mapping rows: their cells, and the empty cells. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 static char *text;
 static size_t length;
 
-/* The rows of one item, without the line of the columns. */
+/* The rows for one item, without the column line. */
 static const char *row_of(const struct fault_printer *printer, const struct item *item)
 {
 	struct analysis *analysis = analysis_new(true, 4096, 0);

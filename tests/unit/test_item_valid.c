@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events that break the contracts of the headers are refused, whatever their source. */
+/* Events that break the contracts in the headers are refused, whatever their source. */
 #include <string.h>
 
 #include "runner.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of code that was compiled at run time. */
+/* Names for code compiled at run time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* JSON output, parsed back and checked against its schema. */
+/* JSON output, parsed back and checked against the schema. */
 #include <jansson.h>
 #include <math.h>
 
@@ -14,8 +14,8 @@
 static char key_set_twice[64];
 
 /*
- * Takes the place of jansson's function in the program under test. An object keeps only the last
- * value of a key, so a parser of the printed text cannot see that a key was set twice.
+ * Replaces jansson's function in the program under test. An object keeps only the last value for a
+ * key, so a parser of the printed text cannot see that a key was set twice.
  */
 int json_object_set_new(json_t *object, const char *key, json_t *value)
 {
@@ -164,7 +164,7 @@ TEST(test_schema_refuses_each_unknown_and_each_missing_key)
 	sample_open(&run, 150000);
 	sample_groups(&run, GROUP_BY_FILE);
 	json = print_and_parse(&run.report, 1);
-	/* 25 keys of the run, 29 of the environment, 4 + 16 of study, 9 + 63 of classes, … */
+	/* 25 keys in the run, 29 in the environment, 4 + 16 in study, 9 + 63 in classes, … */
 	ck_assert_uint_ge(schema_check_strict(&schema, json, json), 900);
 	ck_assert(accepted(&schema, json));
 	json_decref(json);
@@ -472,7 +472,7 @@ TEST(test_system_calls_have_names_results_and_histograms)
 	ck_assert_int_eq(integer_at(call, "error"), 0);
 	ck_assert_int_eq(integer_at(call, "count"), 12);
 	check_real(call, "mean_ns", 10288);
-	/* Bucket 14 is the last one that is not 0. */
+	/* Bucket 14 is the last one other than 0. */
 	ck_assert_uint_eq(json_array_size(at(call, "log2_ns")), 15);
 	ck_assert_int_eq(json_integer_value(json_array_get(at(call, "log2_ns"), 0)), 2);
 	ck_assert_int_eq(json_integer_value(json_array_get(at(call, "log2_ns"), 14)), 10);
@@ -866,10 +866,10 @@ TEST(test_several_runs_have_mean_and_deviation)
 	check_real(json, "mean.study.disk.count", 6198);
 	check_real(json, "stddev.study.disk.count", 0);
 	check_real(json, "mean.rusage.nvcsw", 6150);
-	/* Only one of the runs has this value. */
+	/* Only one run has this value. */
 	check_null(json, "mean.classes.disk.off_cpu_ns");
 	check_null(json, "stddev.classes.disk.off_cpu_ns");
-	/* Neither run has a fault of this class. */
+	/* Neither run has a fault in this class. */
 	check_null(json, "mean.classes.error.mean_ns");
 	json_decref(json);
 	sample_close(&runs[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The head of a recording survives a round trip, and values that cannot be true are refused. */
+/* The head of a recording survives a round trip, and impossible values are refused. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "user/collect/kernel_types.h"
 #include "user/util/array.h"
 
-/* Number of each type in kernel_btf(), which are added in this order. */
+/* The number of each type in kernel_btf(). The types are added in this order. */
 enum {
 	INT = 1,
 	LIST,
@@ -190,7 +190,7 @@ TEST(test_values_of_an_enum_keep_their_names)
 	btf__free(program);
 }
 
-/* Each cut and each changed byte of the header is refused, or read within its bounds. */
+/* Each cut and each changed byte in the header is refused, or read within bounds. */
 TEST(test_damaged_types_are_refused)
 {
 	struct btf *kernel = kernel_btf();

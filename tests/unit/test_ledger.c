@@ -19,7 +19,7 @@ static __u64 *returns(enum pfstat_fault_kind kind, enum pfstat_fault_origin orig
 }
 
 /*
- * 100 hooked faults, 10 of them major; 50 anonymous, 5 copies, 7 by get_user_pages. All counts
+ * 100 hooked faults, 10 of them major, 50 anonymous, 5 copies, 7 by get_user_pages. All counts
  * agree.
  */
 static void open_books(void)
@@ -198,7 +198,7 @@ TEST(test_skipped_programs_explain_at_most_their_number)
 			 -2);
 	ck_assert_int_eq(reason(find("minflt + majflt", "logical faults"), name), -2);
 	ck_assert_uint_eq(ledger.unexplained, 1);
-	/* Skipped programs of eBPF do not affect the module's own counts. */
+	/* Skipped eBPF programs do not affect the module's own counts. */
 	counters.calls += 1;
 	ledger_make(&ledger, &counters, &figures);
 	ck_assert_int_eq(find("wrapper calls", "logical faults")->unexplained, 1);

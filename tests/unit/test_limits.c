@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Limits of a run: one line each, and how many are exceeded. Limits of its last seconds. */
+/*
+ * Limits for a run: one line each, and how many are exceeded. Limits for the last seconds of a run.
+ */
 #include <string.h>
 
 #include "runner.h"
@@ -143,7 +145,7 @@ TEST(test_sums_exceed_only_limits_that_are_set)
 	ck_assert(limits_exceeded(&limits, &sums, 1000));
 }
 
-/* Adds the sums of a program with one major fault of 10 ns in each ns. */
+/* Adds the sums for a program with one major fault of 10 ns in each ns. */
 static struct limit_sums add_at(struct limit_window *window, uint64_t ns)
 {
 	return limit_window_add(window, ns,
@@ -165,7 +167,7 @@ TEST(test_a_window_has_the_growth_of_its_length_at_most)
 	ck_assert_uint_eq(sums.major, 100);
 	ck_assert_uint_eq(sums.fault_ns, 1000);
 	ck_assert_uint_eq(sums.busy_ns, 100);
-	sums = add_at(&window, 2070); /* the mark of 1960 is too old */
+	sums = add_at(&window, 2070); /* the mark from 1960 is too old */
 	ck_assert_uint_eq(sums.major, 2070 - 1980);
 	ck_assert_uint_eq(add_at(&window, 5000).major, 0);
 	limit_window_close(&window);

@@ -119,7 +119,7 @@ TEST(test_second_update_shows_only_new_faults)
 	struct live_snapshot snapshot = sample();
 	struct live *live = live_of(BY_FILE | BY_THREAD, &snapshot, SECOND);
 
-	/* Ten disk faults of 200 µs in b; the thread has been renamed in between. */
+	/* Ten 200 µs disk faults in b. The thread has been renamed in between. */
 	snapshot.faults[PFSTAT_CLASS_DISK] += 10;
 	snapshot.total_ns[PFSTAT_CLASS_DISK] += 2000000;
 	snapshot.major += 4;
@@ -173,7 +173,7 @@ TEST(test_only_requested_tables_are_shown)
 	live_free(live);
 }
 
-/* Rows are sorted by the interval's cost; the analysis sorts by the total. */
+/* Rows are sorted by the interval's cost. The analysis sorts by the total. */
 TEST(test_costliest_of_the_interval_comes_first)
 {
 	struct live_snapshot snapshot = sample();
@@ -214,7 +214,7 @@ TEST(test_many_groups_keep_the_costliest)
 	}
 	ck_assert_ptr_null(strstr(text, "/f/99/"));
 	free(text);
-	/* In the next update each group is recognized, whatever its position. */
+	/* In the next update each group is recognized, whatever the group's position. */
 	for (i = 0; i < 200; i++)
 		group_set(&files[i * 33 % 200], names[i], 100 + i, 1 + (i == 42),
 			  1000000 + i * 10000 + (i == 42));
@@ -245,7 +245,7 @@ TEST(test_groups_without_a_file_are_distinguished_by_name)
 	live_free(live);
 }
 
-/* "(others)" takes over what was printed as growth of other groups before. */
+/* "(others)" takes over growth printed for other groups before. */
 TEST(test_folded_group_is_no_growth_of_others)
 {
 	struct live_snapshot snapshot = sample();
@@ -265,7 +265,7 @@ TEST(test_folded_group_is_no_growth_of_others)
 	live_free(live);
 }
 
-/* The group was dropped and came back without its former figures. */
+/* The group was dropped and came back without the former figures. */
 TEST(test_dropped_group_restarts_from_zero)
 {
 	struct live_snapshot snapshot = sample();
@@ -280,7 +280,7 @@ TEST(test_dropped_group_restarts_from_zero)
 	live_free(live);
 }
 
-/* Width of a line on a terminal, without escape sequences. */
+/* A line's width on a terminal, without escape sequences. */
 static unsigned int width_of(const char *line, size_t length)
 {
 	unsigned int width = 0;
@@ -505,7 +505,7 @@ TEST(test_output_that_cannot_be_written_is_an_error)
 	live_free(live);
 }
 
-/* No row of the second thread contains figures of the first. */
+/* No row for the second thread contains figures from the first. */
 TEST(test_a_reused_number_is_another_row)
 {
 	struct live_snapshot snapshot = sample();
@@ -523,7 +523,10 @@ TEST(test_a_reused_number_is_another_row)
 	live_free(live);
 }
 
-/* The row of the second file contains nothing of the first, which keeps its row in the groups. */
+/*
+ * The row for the second file contains nothing from the first file, which keeps its row in the
+ * groups.
+ */
 TEST(test_a_reused_inode_is_another_row)
 {
 	struct live_snapshot snapshot = sample();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The working set of the mmap study: order and number of the accessed lines, and the stores. */
+/* The mmap study's working set: order and number of the accessed lines, and the stores. */
 #include <errno.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ TEST(test_defaults_are_those_of_the_study)
 	ck_assert_uint_eq(pattern_repeats(&pattern), 5);
 }
 
-/* One round, in order: lines 512 … 1023; a store to every eighth line, 15 loads of 1 … */
+/* One round, in order: lines 512 … 1023, with a store to every eighth line, 15 loads of 1 … */
 TEST(test_a_round_touches_512_lines_16_times)
 {
 	struct pattern pattern = fitted("locality:sequential", 3 * SET, LOCALITY_ROUND);
@@ -91,7 +91,7 @@ TEST(test_random_sets_begin_at_any_line)
 	size_t line;
 
 	run_over(&pattern, data);
-	/* Bases 0 … 7: each line below 7 + 505 is stored to; the last one is never accessed. */
+	/* Bases 0 … 7: each line below 7 + 505 is stored to. The last line is never accessed. */
 	for (line = 0; line < bytes / LINE; line++)
 		ck_assert_uint_eq(data[line * LINE], line < 512);
 }
@@ -155,7 +155,7 @@ TEST(test_pattern_counts_the_pages_it_visits)
 	struct pattern pattern;
 	uint64_t pages;
 
-	/* A set of 32 KiB that begins with line 512, at a page boundary. */
+	/* A 32 KiB set that starts with line 512, at a page boundary. */
 	pattern = fitted("locality:sequential", 4 * SET, LOCALITY_ROUND);
 	ck_assert_int_eq(pattern_pages(&pattern, &go_on, &pages), 0);
 	ck_assert_uint_eq(pages, page_size_count(SET));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compares the options of each command with its manual page in Documentation/man. A page has each
- * option as "-x, --name ARGUMENT", with a paragraph that ends with an example. It may instead name
- * options of another page as "**--name**".
+ * Compares each command's options with the manual page in Documentation/man. A page has each option
+ * as "-x, --name ARGUMENT", with a paragraph that ends with an example. It may instead name another
+ * page's options as "**--name**".
  */
 #include <ctype.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void collect(const struct argp *argp)
 		collect(child->argp);
 }
 
-/* The page of the command, after its first line; its options are in options[]. */
+/* The command's page, without its first line. The options are in options[]. */
 static const char *page_of(const struct subcommand *command)
 {
 	char path[128], *space;

@@ -14,12 +14,12 @@
 #define PID 42
 
 struct expected {
-	const char *line; /* Rss of smaps */
+	const char *line; /* smaps Rss */
 	unsigned int anonymous_kb;
 	enum map_kind kind;
 };
 
-/* A process with each kind of mapping; address 7e2000000000 is under measurement. */
+/* A process with each kind of mapping. Address 7e2000000000 is being measured. */
 static const struct expected everything[] = {
 	{ "400000-401000 r--p 00000000 08:01 10 /bin/prog", 0, MAP_KIND_CONSTANTS },
 	{ "401000-402000 r-xp 00001000 08:01 10 /bin/prog", 0, MAP_KIND_TEXT },
@@ -200,7 +200,7 @@ TEST(test_stack_of_a_running_thread_is_unknown)
 
 	ck_assert_int_eq(proc_smaps_add_thread(&list, 43, "running\n"), 0);
 	ck_assert_uint_eq(list.nr_threads, 0);
-	/* The stack of the first thread has another name. */
+	/* The first thread's stack has another name. */
 	ck_assert_int_eq(proc_smaps_add_thread(&list, PID, "-1 0x7ffc00000000 0x400000\n"), 0);
 	ck_assert_uint_eq(list.nr_threads, 0);
 	ck_assert_int_eq(proc_smaps_add_thread(&list, 44, "-1 0x7e0000000100 0x400000\n"), 0);
@@ -270,7 +270,7 @@ TEST(test_map_of_this_process_has_its_kinds)
 			 (uintptr_t)memory < list.lines[i].end && list.lines[i].resident;
 	}
 	ck_assert_uint_eq(found, 1);
-	ck_assert_uint_ge(kinds[MAP_KIND_TEXT], 2); /* the program and its C library */
+	ck_assert_uint_ge(kinds[MAP_KIND_TEXT], 2); /* the program and the C library */
 	ck_assert_uint_ge(kinds[MAP_KIND_DATA], 2);
 	ck_assert_uint_eq(kinds[MAP_KIND_STACK], 1);
 	ck_assert_uint_eq(kinds[MAP_KIND_MEASURED], 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mappings of files, scratch files and anonymous memory, and the effect of stores on them. */
+/* Mappings of files, scratch files and anonymous memory, and how stores affect them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 static const volatile sig_atomic_t go_on;
 
-/* A file in a folder of its own. */
+/* A file in a separate folder. */
 struct place {
 	char folder[32], file[40];
 };

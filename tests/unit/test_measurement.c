@@ -16,7 +16,7 @@
 #include "user/util/time_ns.h"
 #include "util/why.h"
 
-#define CAPACITY 39U /* capacity of a ring of one page */
+#define CAPACITY 39U /* capacity of a one-page ring */
 
 static char folder[40];
 static struct {
@@ -122,7 +122,7 @@ static void put_record(void)
 	fake.counters.calls++;
 }
 
-/* A fault of another mapping, as the module records it. */
+/* A fault in another mapping, as the module records it. */
 static void put_fault(void)
 {
 	struct pfstat_record *record = &fake.records[fake.header->head];
@@ -324,7 +324,7 @@ TEST(test_an_observer_may_take_all_events)
 	ck_assert_int_eq(measurement_open(&measurement, &options, &result), 0);
 	measure(&measurement, 4);
 	ck_assert_int_eq(measurement_stop(&measurement), 0);
-	ck_assert_uint_eq(seen, 4 + 1); /* records, and the state of a mapping */
+	ck_assert_uint_eq(seen, 4 + 1); /* records, and a mapping state */
 	ck_assert_int_eq(measurement_finish(&measurement), STATUS_OK);
 	ck_assert(!result.filled);
 	tear_down(&measurement, &result);

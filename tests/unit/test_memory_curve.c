@@ -115,7 +115,7 @@ static unsigned int next_page(enum pattern pattern, unsigned int i, unsigned int
 	}
 }
 
-/* One recording at the first of the sizes gives the curve; the others are run. */
+/* One recording at the first size gives the curve. The other sizes are run. */
 static void run_sizes(enum pattern pattern, enum policy policy, unsigned int nr,
 		      unsigned int accesses, const unsigned int sizes[4], uint64_t refaults[4])
 {
@@ -213,7 +213,7 @@ TEST(test_loop_may_keep_pages_if_more_than_half_of_the_missing_memory_is_added)
 	ck_assert_double_eq(point_of(99).most.total_ns, 0.99);
 }
 
-/* Each loop has another sample: other pages, and another order of accesses. */
+/* Each loop has another sample: other pages, and another access order. */
 TEST(test_sample_of_the_pages_estimates_the_shares, .loops = 20)
 {
 	/* At most 1024 of up to 4000 pages are kept. */
@@ -265,7 +265,7 @@ TEST(test_page_evicted_twice_is_out_once)
 	ck_assert_double_eq(point_of(2).most.faults, 1);
 }
 
-/* Read-ahead brings pages back that no fault waits for. */
+/* Read-ahead brings back pages without a fault waiting for them. */
 TEST(test_page_that_no_fault_waits_for_returns_without_a_fault)
 {
 	evict(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The pages that a recorded program needed, from its faults and its reads. */
+/* The pages a recorded program needed, taken from the program's faults and reads. */
 #include <errno.h>
 
 #include "runner.h"
@@ -120,7 +120,7 @@ TEST(test_the_time_of_a_fault_is_divided_among_the_needed_pages_of_its_request)
 	size_t i;
 
 	add_disk_fault();
-	add(&later); /* the request of the other fault had read its page */
+	add(&later); /* the other fault's request had read this page */
 	finish();
 	ck_assert_uint_eq(nr, 17);
 	ck_assert_uint_eq(pages[16].pgoff, 127);
@@ -167,7 +167,7 @@ TEST(test_reads_outside_of_faults_are_needed_and_have_their_own_time)
 	read_pages(8, 5500, 5900, 5, 40, 3); /* another thread */
 	read_pages(7, 6001, 6201, 5, 60, 2);
 	read_pages(7, 4000, 4100, 5, 20, 1);
-	read_pages(7, 5500, 5600, 5, 80, 1); /* read-ahead of the fault: not needed */
+	read_pages(7, 5500, 5600, 5, 80, 1); /* the fault's read-ahead: not needed */
 	finish();
 	CHECK_ORDER(20, 0, 40, 41, 42, 60, 61);
 	ck_assert_uint_eq(pages[0].read_ns, 100);
@@ -231,7 +231,7 @@ TEST(test_faults_before_the_program_is_executed_do_not_count)
 
 	fault.class = FAULT_DISK;
 	add(&fault);
-	read_pages(1, 110, 150, 5, 0, 2); /* by that fault */
+	read_pages(1, 110, 150, 5, 0, 2); /* by this fault */
 	read_pages(1, 250, 280, 9, 3, 1); /* the program's file */
 	needed_pages_start(needed, 300);
 	fault = fault_of(1, 300, 400, 6, 2);

@@ -6,7 +6,7 @@
 #define D_STATE 2
 #define S_STATE 1
 
-static enum wait_kind kind; /* of the kernel stack */
+static enum wait_kind kind; /* in the kernel stack */
 
 static struct pfstat_off_cpu stay_of(uint64_t off_ns, uint64_t woken_ns, uint64_t on_ns)
 {
@@ -119,7 +119,7 @@ TEST(test_a_sleep_for_a_handler_of_userfaultfd_is_its_own_part)
 	kind = WAIT_UNKNOWN;
 }
 
-/* A thread that waits for a page calls io_schedule(). */
+/* A thread waiting for a page calls io_schedule(). */
 TEST(test_a_sleep_for_a_lock_is_no_completion)
 {
 	struct pfstat_off_cpu stay = stay_of(100, 900, 950);

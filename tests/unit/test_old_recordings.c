@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recordings that pfdrive wrote before version 3 of the format are still read. Their bytes were
- * written by the pfdrive of that time. Each recording has a mapping, an off-CPU interval and a
- * record.
+ * Recordings written by pfdrive before format version 3 can still be read. The pfdrive of that time
+ * wrote these bytes. Each recording has a mapping, an off-CPU interval and a record.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "user/recording/reader.h"
 #include "util/why.h"
 
-/* Version 1 of the format, version 5 of the records. */
+/* Format version 1, record version 5. */
 static const uint8_t version_1[] = {
 	0x70, 0x66, 0x73, 0x74, 0x61, 0x74, 0x0d, 0x0a, 0x01, 0x00, 0x00, 0x00, 0x05, 0x00, 0x00,
 	0x00, 0x70, 0x42, 0x6c, 0x6b, 0x01, 0x00, 0x00, 0x00, 0x11, 0x00, 0x00, 0x00, 0x19, 0x00,
@@ -31,7 +30,7 @@ static const uint8_t version_1[] = {
 	0x05, 0x00, 0x13, 0x8a, 0x03, 0x70,
 };
 
-/* Version 2 of the format, version 6 of the records. */
+/* Format version 2, record version 6. */
 static const uint8_t version_2[] = {
 	0x70, 0x66, 0x73, 0x74, 0x61, 0x74, 0x0d, 0x0a, 0x02, 0x00, 0x00, 0x00, 0x06, 0x00, 0x00,
 	0x00, 0x70, 0x42, 0x6c, 0x6b, 0x01, 0x00, 0x00, 0x00, 0x11, 0x00, 0x00, 0x00, 0x19, 0x00,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The counters of a run as OpenMetrics text. */
+/* A run's counters as OpenMetrics text. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Output files: another user cannot choose which file root writes, nor its mode. */
+/* Output files: another user can choose neither the file that root writes nor the file mode. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -20,7 +20,7 @@
 
 static char folder[40];
 
-/* A folder of the test's user, in it one that is like /tmp. */
+/* A folder owned by the test's user, with a folder like /tmp in it. */
 static void make_folders(void)
 {
 	strcpy(folder, "/tmp/pfstat-output-XXXXXX");
@@ -147,7 +147,7 @@ TEST(test_another_user_cannot_exchange_the_output_for_a_link)
 		ck_assert_msg(!err || err == -EACCES || err == -ENOENT, "%s", strerror(-err));
 		written += !err;
 		check_victim();
-		/* A file of root is not opened to all users. */
+		/* A file owned by root is not opened to all users. */
 		if (!lstat("shared/out", &status) && S_ISREG(status.st_mode) && !status.st_uid)
 			ck_assert_uint_eq(status.st_mode & 0777, 0600);
 	}
@@ -289,11 +289,11 @@ TEST(test_only_a_new_file_has_no_mode_to_keep)
 	ck_assert(keeps_mode("victim"));
 	ck_assert_int_eq(link("victim", "second"), 0);
 	ck_assert(!keeps_mode("victim"));
-	/* The mode of a device is not to be changed. */
+	/* A device's mode must not change. */
 	ck_assert(keeps_mode("/dev/null"));
 }
 
-/* Runs in a process of its own, so that the test keeps its standard output. */
+/* Runs in a separate process, so the test keeps standard output. */
 static int write_to_stdout(int fd)
 {
 	int status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The pages that faults of a process have mapped, through forks and new mappings. */
+/* The pages that a process's faults have mapped, through forks and new mappings. */
 #include "runner.h"
 #include "user/analyze/pages/page_history.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs of marks equal an array with one mark for each page. */
+/* Runs of marks equal an array with one mark per page. */
 #include "random.h"
 #include "runner.h"
 #include "user/analyze/pages/page_marks.h"

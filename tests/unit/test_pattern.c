@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The order of accesses, and the number of pages visited. */
+/* The access order, and the number of pages visited. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -143,7 +143,7 @@ TEST(test_page_count_matches_the_pages_of_a_run)
 			for (k = 0; k < 5; k++) {
 				ck_assert_int_eq(pattern_parse(&pattern, patterns[i]), 0);
 				if (pattern_fit(&pattern, sizes[j], accesses[k], 42))
-					continue; /* the stride exceeds the length of the file */
+					continue; /* the stride exceeds the file length */
 				ck_assert_int_eq(pattern_pages(&pattern, &go_on, &pages), 0);
 				ck_assert_uint_eq(pages, pages_seen(&pattern));
 			}
@@ -151,7 +151,7 @@ TEST(test_page_count_matches_the_pages_of_a_run)
 	}
 }
 
-/* All bytes of the file are equally likely: chi-square over 256 parts. */
+/* All bytes in the file are equally likely: chi-square over 256 parts. */
 TEST(test_random_accesses_are_uniform)
 {
 	const uint64_t parts = 256, accesses = 1 << 20;
@@ -166,7 +166,7 @@ TEST(test_random_accesses_are_uniform)
 		data[part] = 0;
 		chi_square += difference * difference / expected;
 	}
-	/* 255 degrees of freedom: mean 255, deviation 22.6; six of them either way. */
+	/* 255 degrees of freedom: mean 255, deviation 22.6. Allow six deviations either way. */
 	ck_assert_double_lt(chi_square, 391);
 	ck_assert_double_gt(chi_square, 119);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The watch of mappings, with perf events of the host. Without these events, or without the
- * privilege for them, nothing is tested; tests/vm/test_maps.py covers the rest.
+ * Tracks mappings with the host's perf events. Without these events, or without the privilege to
+ * use them, nothing is tested here. tests/vm/test_maps.py covers the rest.
  */
 #include <dirent.h>
 #include <poll.h>
@@ -30,7 +30,7 @@ static struct perf_maps *open_maps(void)
 	return NULL;
 }
 
-/* A child that sleeps until it is killed or its parent exits. */
+/* A child sleeping until it is killed or the parent exits. */
 static pid_t idle(void)
 {
 	int line[2];
@@ -118,7 +118,7 @@ static int count_new(void *context, const struct item_map *map)
 }
 
 /*
- * After a byte on the first pipe, the process forks a child and exits; after a byte on the second,
+ * After a byte on the first pipe, the process forks a child and exits. After a byte on the second,
  * the child maps a page and exits, which closes the third pipe.
  */
 static pid_t mother(int *make, int *map, int *over)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Faults made of perf's records: their times, files, kinds and losses. */
+/* Faults made from perf records: times, files, kinds and losses. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -40,7 +40,7 @@ static void teardown(void)
 	perf_stream_free(stream);
 }
 
-/* A record of any layout: a header, and 64-bit words. */
+/* A record with any layout: a header, and 64-bit words. */
 static void add(uint32_t type, uint16_t misc, const uint64_t *words, size_t nr)
 {
 	uint64_t record[32];
@@ -193,7 +193,7 @@ TEST(test_end_of_a_fault_that_started_before_the_watch_is_at_the_edge)
 	ck_assert_uint_eq(nr_faults, 0);
 }
 
-/* The end of the first and the start of the second fault were lost: their times are unknown. */
+/* The end of the first fault and the start of the second were lost, so their times are unknown. */
 TEST(test_pair_with_a_loss_in_between_is_no_fault)
 {
 	start_at(1, 100, BASE);
@@ -251,7 +251,7 @@ TEST(test_switches_are_sleeps_or_preemptions)
 	ck_assert_uint_eq(nr_faults, 1);
 }
 
-/* A thread that comes back to a CPU it never left: the end of its fault may be lost too. */
+/* A thread returns to a CPU it never left: the end of this fault may be lost too. */
 TEST(test_lost_switch_makes_the_fault_doubtful)
 {
 	start_at(1, 100, BASE);
@@ -300,7 +300,7 @@ TEST(test_child_faults_again_on_a_page_of_its_parent)
 	ck_assert_uint_eq(tasks[0].parent_pid, 1);
 }
 
-/* perf reports the whole mapping when it grows or changes its rights, and munmap() not at all. */
+/* perf reports the whole mapping when it grows or changes protection, but never munmap(). */
 TEST(test_only_new_memory_is_touched_for_the_first_time)
 {
 	add_map(BASE, 16, 0, PROT_READ | PROT_WRITE, "//anon");
@@ -316,7 +316,7 @@ TEST(test_only_new_memory_is_touched_for_the_first_time)
 	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + PAGE), PFSTAT_FAULT_ANON);
 }
 
-/* It looks as if the mapping of the deleted file had grown. */
+/* The deleted file's mapping seems to have grown. */
 TEST(test_a_new_file_with_the_inode_of_another_is_new_memory)
 {
 	add_file_map(BASE, 16, 77, 5, PROT_READ, "/data/old");

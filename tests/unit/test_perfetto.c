@@ -40,7 +40,7 @@ static void end(void)
 	free(text);
 }
 
-/* The next event in the order of the file. False: there is none. */
+/* The next event in file order. False if there is none. */
 static bool viewer_next(struct trace_event *event)
 {
 	struct protobuf_reader track;
@@ -52,7 +52,7 @@ static bool viewer_next(struct trace_event *event)
 	return step == VIEWER_EVENT;
 }
 
-/* The argument of that key, in an event or (field 11) in another argument. */
+/* The argument with this key, in an event or (field 11) in another argument. */
 static struct protobuf_reader viewer_argument(struct protobuf_reader message, unsigned int field,
 					      const char *key)
 {
@@ -68,7 +68,7 @@ static struct protobuf_reader viewer_argument(struct protobuf_reader message, un
 	ck_abort_msg("no argument %s", key);
 }
 
-/* The last descriptor of a track. */
+/* A track's last descriptor. */
 static struct protobuf_reader viewer_track(uint64_t uuid)
 {
 	struct protobuf_reader all = protobuf_read(packets, packets_bytes), found, last = { 0 };
@@ -174,7 +174,7 @@ TEST(test_a_fault_has_exact_times_arguments_and_parts)
 	parts = viewer_argument(event.message, 4, "parts");
 	ck_assert_uint_eq(protobuf_find(viewer_argument(parts, 11, "cpu_before_ns"), 3).number, 50);
 	ck_assert_uint_eq(protobuf_find(viewer_argument(parts, 11, "device_ns"), 3).number, 950);
-	/* The parts are inside of the fault, in the order of the file. */
+	/* The parts are inside the fault, in file order. */
 	expect(BEGIN, T0 + 100, "cpu_before");
 	expect(END, T0 + 150, "");
 	expect(BEGIN, T0 + 150, "device");
@@ -199,7 +199,7 @@ TEST(test_an_earlier_event_has_its_absolute_time)
 	expect(BEGIN, T0 + 500, "earlier");
 	expect(END, T0 + 900, "");
 	ck_assert_uint_eq(nr_absolute, 2);
-	/* The difference is to the last time of that clock. */
+	/* The difference is relative to the last time on this clock. */
 	expect(BEGIN, T0 + 2000, "later");
 	expect(END, T0 + 2500, "");
 	ck_assert_uint_eq(nr_absolute, 2);
@@ -232,7 +232,7 @@ TEST(test_an_empty_recording_still_has_its_end)
 	ck_assert(!viewer_next(&event));
 }
 
-/* Else the end of an interval could close a fault that begins at that time. */
+/* Otherwise the end of an interval could close a fault that starts at this time. */
 TEST(test_off_cpu_intervals_have_a_track_below_their_thread)
 {
 	struct trace_event fault, interval;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The text format of prefetch lists: the parser accepts only text that the writer writes. */
+/* The prefetch list text format: the parser accepts only text the writer writes. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,7 +141,7 @@ TEST(test_a_path_has_at_most_4095_bytes)
 	prefetch_list_exit(&list);
 }
 
-/* Each change of a byte is refused, or gives a list that is written as it was read. */
+/* Each changed byte is refused, or gives a list that is written as it was read. */
 TEST(test_a_damaged_list_is_never_read_as_another_text)
 {
 	static const char text[] = HEAD LS "read 1 4096 8192\nread 1 0 4096\nend 1 2\n";

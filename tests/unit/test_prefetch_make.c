@@ -134,7 +134,7 @@ static void add_fault(uint64_t page)
 	add(ITEM_RECORD, record.start_ns + record.duration_ns, &record);
 }
 
-/* A request of another thread, which read(2) submitted. */
+/* Another thread's request, which read(2) submitted. */
 static void add_request(uint64_t page, uint32_t pages)
 {
 	const struct pfstat_block block = {
@@ -193,7 +193,7 @@ static void end(bool have_bpf)
 	json_decref(tail);
 }
 
-/* A recording of faults at two pages, 3 and 4. */
+/* A recording with faults at two pages, 3 and 4. */
 static void record_two(unsigned int run, int64_t started_s, bool have_bpf)
 {
 	begin(run, started_s, have_bpf);
@@ -227,7 +227,7 @@ TEST(test_a_list_has_the_file_as_it_is_now_and_ends_with_it)
 {
 	begin(0, NOW, true);
 	add_map();
-	add_request(14, 4); /* two of its pages are behind the end of the file */
+	add_request(14, 4); /* two pages are beyond the end of the file */
 	add_fault(3);
 	end(true);
 	make(1);
@@ -297,7 +297,7 @@ TEST(test_cached_pages_are_not_counted_without_ebpf)
 	record_two(0, NOW, true);
 	record_two(1, NOW, false);
 	make(2);
-	ck_assert_uint_eq(made.cached, 2); /* of the first recording, which has no request */
+	ck_assert_uint_eq(made.cached, 2); /* from the first recording, which has no request */
 	ck_assert_uint_eq(made.without_requests, 1);
 }
 

@@ -95,7 +95,7 @@ TEST(test_the_order_is_that_of_the_median_rank)
 	check(2, 0, 10, 1);
 }
 
-/* The pages of run 0, in a shuffled order. */
+/* The pages from run 0, in shuffled order. */
 static void add_shuffled(uint64_t seed, uint32_t runs)
 {
 	struct prefetch_use uses[300], swap;
@@ -120,7 +120,7 @@ static void add_shuffled(uint64_t seed, uint32_t runs)
 		ck_assert_int_eq(prefetch_plan_add(&plan, &uses[i]), 0);
 }
 
-/* The padding of an extent may differ. */
+/* The padding in an extent may differ. */
 static void check_equal(const struct prefetch_extent *a, const struct prefetch_extent *b)
 {
 	ck_assert_uint_eq(a->pgoff, b->pgoff);
@@ -193,7 +193,7 @@ TEST(test_a_cut_keeps_the_best_extents_and_the_order)
 	ck_assert_uint_eq(kept.pages, 6);
 	ck_assert_uint_eq(kept.fault_ns, 900);
 	ck_assert_uint_eq(cut.pages, 10);
-	/* An extent that does not fit leaves space for the next. */
+	/* An extent too large to fit leaves space for the next. */
 	ck_assert_int_eq(prefetch_plan_cut(&plan, 14), 0);
 	kept = prefetch_plan_sum(&plan, true);
 	ck_assert_uint_eq(kept.pages, 6);

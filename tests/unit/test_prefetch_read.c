@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading a prefetch list: only the listed files, unchanged, are read; others are left out. */
+/* Reading a prefetch list: only listed, unchanged files are read. Other files are skipped. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static void teardown(void)
 	rmdir(folder);
 }
 
-/* Returns the exit status; messages go to errors. */
+/* Returns the exit status. Messages go to errors. */
 static int apply(unsigned int threads)
 {
 	FILE *captured = tmpfile();

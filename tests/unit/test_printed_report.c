@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whole reports of the sample run, as they are printed. */
+/* Whole reports on the sample run, as they are printed. */
 #include "golden.h"
 #include "runner.h"
 #include "sample_run.h"

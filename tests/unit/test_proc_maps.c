@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Lines of /proc/PID/maps become mappings. */
+/* /proc/PID/maps lines become mappings. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "user/system/proc_maps.h"
 #include "user/util/page_size.h"
 
-/* Copies of the mappings that are handed over. */
+/* Copies of the mappings passed to the callback. */
 struct seen {
 	struct item_map maps[8];
 	char paths[8][64];
@@ -164,7 +164,7 @@ TEST(test_advice_that_a_source_knows_applies_to_its_mappings)
 		state_of(42, 0x5000, 0x1000, MAPPING_NORMAL),
 		state_of(42, 0x3000, 0x1000, MAPPING_SEQUENTIAL),
 		state_of(42, 0x1000, 0x1000, MAPPING_RANDOM),
-		state_of(42, 0x7000, 0x1000, MAPPING_RANDOM), /* only a part of it */
+		state_of(42, 0x7000, 0x1000, MAPPING_RANDOM), /* covers only a part */
 	};
 	static const uint32_t expected[] = {
 		MAP_SHARED | ITEM_MAP_RANDOM,	 MAP_SHARED | ITEM_MAP_SEQUENTIAL, MAP_SHARED,
@@ -179,7 +179,7 @@ TEST(test_advice_that_a_source_knows_applies_to_its_mappings)
 	struct seen seen = { 0 };
 	unsigned int i;
 
-	proc_maps_set_advice(&maps, states, 5); /* of no mapping */
+	proc_maps_set_advice(&maps, states, 5); /* for no mapping */
 	for (i = 0; i < 5; i++)
 		ck_assert_int_eq(proc_maps_add_line(&maps, 42, lines[i]), 0);
 	proc_maps_set_advice(&maps, NULL, 0);

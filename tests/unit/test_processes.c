@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Processes of a cgroup, for which a folder stands in, and processes that map a file. */
+/* Processes in a cgroup, for which a folder stands in, and processes that map a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -125,7 +125,7 @@ TEST(test_an_unreadable_group_is_an_error)
 	remove_groups();
 }
 
-/* A child that maps the file; it exits when its parent closes the pipe. */
+/* A child mapping the file. It exits when the parent closes the pipe. */
 static pid_t map_in_child(int fd, int *line)
 {
 	int go[2], ready[2];

@@ -33,7 +33,7 @@ TEST(test_reused_number_is_another_thread)
 	ck_assert_uint_eq(profile.samples[5].duration_ns, 5);
 }
 
-/* The first file was deleted, and its inode was given to the second one. */
+/* The first file was deleted, and the second one got the same inode. */
 TEST(test_reused_inode_is_another_file)
 {
 	free_profile();
@@ -71,7 +71,7 @@ TEST(test_equal_samples_are_summed_up)
 	ck_assert_uint_eq(profile.sums[0].total_ns, 1200);
 }
 
-/* Returns "innermost<…<outermost", with the function of each frame. */
+/* Returns "innermost<…<outermost", naming each frame's function. */
 static const char *path_of(uint32_t stack)
 {
 	uint32_t call = profile.stacks[stack].call;
@@ -94,7 +94,7 @@ TEST(test_frames_have_the_names_of_their_functions)
 	ck_assert_str_eq(path_of(profile.samples[3].stack), "0x7e0000001000<main");
 	/* Without a stack, the code is known. */
 	ck_assert_str_eq(path_of(profile.samples[4].stack), "0x77 (program)");
-	/* Two places of memset are one function of one file. */
+	/* Two places in memset are one function in one file. */
 	ck_assert_uint_eq(profile.nr_functions, 5);
 	ck_assert_uint_eq(profile.nr_frames, 6);
 	ck_assert_uint_eq(profile.nr_objects, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The profile in the formats of viewers, read back. */
+/* The profile in viewer formats, read back. */
 #include <jansson.h>
 #include <stdio.h>
 #include <zlib.h>
@@ -40,7 +40,7 @@ static json_t *firefox(void)
 	return json;
 }
 
-/* The column of a table must have as many values as the table's length. */
+/* A table column must have as many values as the table's length. */
 static json_t *column(json_t *table, const char *name)
 {
 	json_t *values = json_object_get(table, name);
@@ -61,7 +61,7 @@ static const char *string_at(json_t *shared, json_int_t index)
 	return json_string_value(json_array_get(json_object_get(shared, "stringArray"), index));
 }
 
-/* The name of the function of a stack's frame. */
+/* The function name for a stack's frame. */
 static const char *firefox_function(json_t *shared, json_int_t stack)
 {
 	const json_int_t frame = cell(json_object_get(shared, "stackTable"), "frame", stack);
@@ -115,7 +115,7 @@ TEST(test_firefox_has_a_weighted_sample_and_a_marker_of_each_fault)
 	ck_assert(json_is_null(json_array_get(column(json_object_get(shared, "stackTable"),
 						     "prefix"),
 					      stack)));
-	/* 1000 ns from 2 ms after the start of the recording */
+	/* 1000 ns, starting 2 ms after the start of the recording */
 	ck_assert_ptr_nonnull(strstr(text, "\"weight\":[0.001000,0.007000,0.000200],"));
 	ck_assert_ptr_nonnull(strstr(text, "\"startTime\":[2.000000,"));
 	ck_assert_ptr_nonnull(strstr(text, "\"endTime\":[2.001000,"));
@@ -175,7 +175,7 @@ static struct protobuf_reader pprof(uint8_t *bytes, size_t size)
 	return protobuf_read(bytes, zlib.total_out);
 }
 
-/* The string of that index in the table, with a final 0. */
+/* The table's string at this index, with a final 0. */
 static const char *pprof_text(struct protobuf_reader message, uint64_t index)
 {
 	static char texts[4][64];
@@ -225,7 +225,7 @@ TEST(test_pprof_has_types_and_comments)
 	ck_assert_str_eq(pprof_text(all, protobuf_find(all, 14).number), "fault_time");
 }
 
-/* The message of that kind whose field 1, its id, has that value. */
+/* The message of this kind whose field 1, the id, has this value. */
 static struct protobuf_reader pprof_by_id(struct protobuf_reader all, unsigned int kind,
 					  uint64_t id)
 {
@@ -292,7 +292,7 @@ TEST(test_pprof_has_sums_with_paths_and_labels)
 	ck_assert_uint_eq(total_ns, 8285);
 }
 
-/* pprof refuses a location outside of its mapping. */
+/* pprof refuses a location outside the mapping. */
 TEST(test_pprof_locations_are_inside_of_their_mappings)
 {
 	uint8_t bytes[65536];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Quantiles of the histogram, compared with those of the sorted times. */
+/* Histogram quantiles, compared with quantiles from the sorted times. */
 #include <string.h>
 
 #include "random.h"
@@ -28,7 +28,7 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The definition of quantile.h, applied to the sorted times. */
+/* The quantile.h definition, applied to the sorted times. */
 static uint64_t exact(const struct sample *sorted, unsigned int per_10000)
 {
 	size_t rank = (sorted->nr * per_10000 + 9999) / 10000;
@@ -96,7 +96,7 @@ TEST(test_edges_of_buckets_have_exact_quantiles)
 	static struct sample sample;
 	uint64_t bucket;
 
-	/* For each bucket of [2^20, 2^21): its lowest and its highest time. */
+	/* Each bucket in [2^20, 2^21): the lowest and the highest time. */
 	for (bucket = 0; bucket < 1024; bucket++) {
 		put(&sample, (1024 + bucket) << 10);
 		put(&sample, ((1024 + bucket + 1) << 10) - 1);
@@ -109,7 +109,7 @@ TEST(test_quantiles_of_two_distant_modes_are_within_tolerance)
 	static struct sample sample;
 	size_t i;
 
-	/* The shape of the study, 300 ns and 150 µs; and a time of 18 minutes. */
+	/* The study's shape, 300 ns and 150 µs, and an 18-minute time. */
 	for (i = 0; i < 6000; i++) {
 		put(&sample, 300);
 		put(&sample, 150000 + i);
@@ -192,7 +192,7 @@ TEST(test_merged_histograms_equal_a_single_one)
 	for (i = 0; i < 9000; i++)
 		put(&sample, random_next(&state) >> (random_next(&state) % 50));
 	fill(&whole, &sample);
-	/* Unequal parts, one of which stays empty. */
+	/* Unequal parts, and one stays empty. */
 	for (i = 0; i < sample.nr; i++)
 		ck_assert_int_eq(quantile_add(&parts[i % 7 ? 0 : 1], sample.times[i]), 0);
 	for (per_10000 = 0; per_10000 <= 10000; per_10000++)
@@ -281,7 +281,7 @@ TEST(test_a_percentile_needs_enough_values_to_be_one)
 			ck_assert_double_eq_tol(figures.p9999_ns, wanted[i].p9999_ns,
 						wanted[i].p9999_ns / 1e3);
 	}
-	/* A part that half of the faults did not have. */
+	/* A part missing in half the faults. */
 	part_figures_fill(&figures, &all, 1, 2 * one.count, 0);
 	ck_assert_double_eq_tol(figures.p9999_ns, one.count - 4, 20);
 	quantile_exit(&one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The candidates of pfdrive advise, and their order by saving with its interval. */
+/* The pfdrive advise candidates, ordered by saving with an interval. */
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ static const bool all[NR] = { true, true, true, true }, none[NR];
 static struct repetition_figures figures[ROUNDS * NR];
 static struct ranking ranking;
 
-/* Replayed times in ns, a row for each round; the machine slows down from round to round. */
+/* Replayed times in ns, a row per round. The machine slows down from round to round. */
 static void replayed(const uint64_t times[ROUNDS][NR])
 {
 	size_t i, j;
@@ -58,7 +58,7 @@ TEST(test_candidates_are_in_the_order_of_their_savings)
 /* The drift of 1000 ns a round is in both, so it is not in their difference. */
 TEST(test_the_interval_is_of_the_differences_within_rounds)
 {
-	const double stddev = 10; /* of 300, 310, 290 */
+	const double stddev = 10; /* for 300, 310, 290 */
 
 	replayed(drifting);
 	rank(all, none, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The fate of pages that were read: mapped, evicted or unused. */
+/* The fate of pages read: mapped, evicted or unused. */
 #include "random.h"
 #include "runner.h"
 #include "user/analyze/pages/readahead.h"
@@ -69,7 +69,7 @@ TEST(test_page_is_counted_once_until_it_is_read_again)
 	fault(5, 3, 0, 0, 0); /* used again: counted once */
 	check(32, 1, 0, 31);
 	fault(5, 40, 0, 0, 0); /* was in the cache before */
-	fault(6, 4, 0, 0, 0);  /* a page of another file */
+	fault(6, 4, 0, 0, 0);  /* a page in another file */
 	check(32, 1, 0, 31);
 	remove_pages(5, 0, 8);
 	check(32, 1, 7, 24);
@@ -83,10 +83,10 @@ TEST(test_fault_around_and_folios_use_several_pages)
 {
 	readahead = readahead_new(4096, READAHEAD_MEMORY);
 	read_pages(5, 10, 20);
-	/* Fault-around of 16 pages from 0 maps those that are present. */
+	/* Fault-around (16 pages from 0) maps the present pages. */
 	fault(5, 12, 0, 12, 16);
 	check(20, 6, 0, 14);
-	/* A folio of 8 pages, 16 … 23. */
+	/* An 8-page folio, 16 … 23. */
 	fault(5, 19, 3, 0, 0);
 	check(20, 14, 0, 6);
 	readahead_free(readahead);
@@ -192,7 +192,7 @@ TEST(test_writes_errors_and_other_pages_are_ignored)
 	readahead_free(readahead);
 }
 
-/* @at, @bytes: in a file with pages of 16 KiB */
+/* @at, @bytes: in a file with 16 KiB pages */
 static void read_bytes(uint64_t at, uint32_t bytes)
 {
 	const uint32_t sector = at % 16384 / 512;
@@ -208,7 +208,7 @@ static void read_bytes(uint64_t at, uint32_t bytes)
 	ck_assert_int_eq(readahead_add_block(readahead, &block), 0);
 }
 
-/* The file system has blocks of 4 KiB. */
+/* The file system has 4 KiB blocks. */
 TEST(test_a_page_that_is_read_in_parts_is_counted_once)
 {
 	static const unsigned int orders[][4] = { { 0, 1, 2, 3 }, { 3, 1, 0, 2 } };
@@ -240,7 +240,7 @@ TEST(test_the_first_part_of_a_page_may_be_a_hole)
 	read_bytes(4096, 4096);
 	read_bytes(12288, 4096 + 16384);
 	check(2, 0, 0, 2);
-	/* A whole page that is read again was removed without an event. */
+	/* A whole page read again was removed without an event. */
 	read_bytes(16384, 16384);
 	check(3, 0, 1, 2);
 	readahead_free(readahead);
@@ -249,7 +249,7 @@ TEST(test_the_first_part_of_a_page_may_be_a_hole)
 /* Both files have the same key with the weak hash dev << 40 ^ inode << 20 ^ chunk. */
 TEST(test_files_with_equal_keys_are_separate_and_bounded)
 {
-	const uint64_t other = 5 ^ 1 << 20; /* on device 0; collides with inode 5 on device 1 */
+	const uint64_t other = 5 ^ 1 << 20; /* on device 0, collides with inode 5 on device 1 */
 	struct pfstat_block block = {
 		.event = { .type = PFSTAT_EVENT_BLOCK, .flags = PFSTAT_BLOCK_FILE },
 		.inode = other,
@@ -276,7 +276,7 @@ TEST(test_files_with_equal_keys_are_separate_and_bounded)
 	readahead_free(readahead);
 }
 
-/* Sums of the pages in the sink's calls, by fate. */
+/* Page sums from the sink's calls, by fate. */
 struct told {
 	uint64_t calls, pages[READAHEAD_EVICTED + 1];
 };
@@ -399,7 +399,7 @@ TEST(test_unsolved_fault_maps_nothing)
 	readahead_free(readahead);
 }
 
-/* A window, and the pages of a file, may span several chunks. */
+/* A window, and a file's pages, may span several chunks. */
 TEST(test_ranges_may_cross_chunks)
 {
 	readahead = readahead_new(4096, READAHEAD_MEMORY);
@@ -434,7 +434,7 @@ TEST(test_files_that_no_fault_maps_are_apart)
 	read_pages(2, 50, 50);
 	remove_pages(2, 50, 5);
 	check_faulted(100, 5);
-	/* Earlier pages of a file count as soon as a fault maps one of them. */
+	/* A file's earlier pages count as soon as a fault maps one of these pages. */
 	fault(1, 99, 0, 0, 0);
 	check_faulted(200, 15);
 	check(200, 2, 15, 183);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The model of the kernel's read-ahead rule: each part of the rule alone, and the counts of the
- * five experiments that tests/vm/test_experiments.py measures.
+ * The model of the kernel's read-ahead rule: each part of the rule by itself, and the counts from
+ * the five experiments in tests/vm/test_experiments.py.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ TEST(test_mark_of_an_earlier_window_continues_behind_the_cache)
 	check_faults(100, 100, FAULT_DISK);
 	check_faults(1000, 1000, FAULT_DISK);
 	check_faults(108, 108, FAULT_READAHEAD);
-	/* 116 is the first page behind the window of page 100. */
+	/* 116 is the first page after page 100's window. */
 	check_faults(116, 116, FAULT_READAHEAD);
 	check_faults(117, 147, FAULT_LONG);
 	readahead_rule_close(&rule);
@@ -139,7 +139,7 @@ static void check_run(const char *pattern, const char *cache, const char *kernel
 	ck_assert_uint_eq(counts.longs, longs);
 }
 
-/* Figures of Documentation/studies.rst. */
+/* Figures from Documentation/studies.rst. */
 TEST(test_five_experiments_are_predicted_exactly)
 {
 	check_run("random", "cold", "6.12.118-amd64", 5428, 260, 5836);

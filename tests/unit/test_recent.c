@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The kept part of a recording: nothing of the last time is missing, and the past is bounded. */
+/* The kept part of a recording: nothing recent is missing, and the past is bounded. */
 #include <errno.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void close_recent(void)
 
 static int add_record(uint64_t ns)
 {
-	/* Numbers that zstd cannot shorten much. */
+	/* Numbers zstd cannot shorten much. */
 	const uint64_t noise = ns * 0x9e3779b97f4a7c15;
 	const struct pfstat_record record = {
 		.pid = 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Records of many rings leave the merge in time order, at a cost that is the same for each. */
+/* Records from many rings leave the merge in time order, at the same cost per record. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define RINGS_MAX  512
 #define NR_RECORDS 25000
 
-/* Rings in memory, with all records of a test. */
+/* Rings in memory, with all records in a test. */
 struct merge_test {
 	struct record_ring rings[RINGS_MAX];
 	struct pfstat_ring_header headers[RINGS_MAX];
@@ -20,7 +20,7 @@ struct merge_test {
 	unsigned int nr_rings;
 	uint64_t last_ns, passed;
 	unsigned int last_ring;
-	uint64_t stop_at; /* the sink fails at this record; 0: never */
+	uint64_t stop_at; /* the sink fails at this record, 0 if never */
 };
 
 static struct merge_test *merge_test_begin(unsigned int nr_rings)
@@ -50,7 +50,7 @@ static void merge_test_end(struct merge_test *test)
 	free(test);
 }
 
-/* tid is the number of the ring. */
+/* tid is the ring number. */
 static void merge_test_put(struct merge_test *test, unsigned int number, uint64_t end_ns)
 {
 	struct record_ring *ring = &test->rings[number];
@@ -123,7 +123,9 @@ static uint64_t merge_test_steps(unsigned int nr_rings, uint64_t distance_ns, bo
 	return steps;
 }
 
-/* Also so near that many are equal, and so far that a window is wider than an hour. */
+/*
+ * Includes distances so near that many times are equal, and so far that a window exceeds an hour.
+ */
 static const uint64_t distances_ns[] = { 1, 300, 100000, 1000000000 };
 
 /* With a binary heap, random order makes it 4 times as many comparisons. */

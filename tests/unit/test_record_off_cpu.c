@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The off-CPU time of a thread within a record, from the queue of its intervals. */
+/* A thread's off-CPU time within a record, from the thread's interval queue. */
 #include <string.h>
 
 #include "random.h"
 #include "runner.h"
 #include "user/analyze/fault/off_cpu.h"
 
-/* Takes the off-CPU time of [start, end) and expects that it is complete. */
+/* Takes the off-CPU time within [start, end) and expects it to be complete. */
 static uint64_t take(struct off_cpu_queue *off_cpu, uint64_t start_ns, uint64_t end_ns)
 {
 	bool partial = true;
@@ -25,7 +25,7 @@ static void add(struct off_cpu_queue *off_cpu, uint64_t off_ns, uint64_t on_ns)
 	};
 
 	ck_assert_int_eq(off_cpu_queue_add(off_cpu, &interval), 0);
-	/* Faults use an interval before its record comes, or after. */
+	/* Faults use an interval before or after the record arrives. */
 	if (off_ns % 2)
 		while (off_cpu_queue_oldest(off_cpu))
 			off_cpu_queue_pop(off_cpu);
@@ -119,7 +119,7 @@ TEST(test_off_cpu_intervals_keep_their_order_when_memory_grows)
 	struct off_cpu_queue off_cpu = { 0 };
 	uint64_t i;
 
-	/* The oldest interval lies in the middle of the ring when the ring grows. */
+	/* The oldest interval lies in the middle when the ring grows. */
 	for (i = 1; i <= 80; i++) {
 		add(&off_cpu, 100 * i + 10, 100 * i + 10 + i);
 		if (i == 14)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The reader of a ring, with a regular file that the test writes as the module would. */
+/* The ring reader, with a regular file that the test writes as the module would. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "user/collect/record_ring.h"
 #include "user/util/page_size.h"
 
-#define CAPACITY 34U /* capacity of a ring of 4 KiB */
+#define CAPACITY 34U /* capacity of a 4 KiB ring */
 
 struct writer {
 	char path[32];
@@ -61,7 +61,7 @@ static void put(struct writer *writer)
 	record->sequence = ++header->head;
 }
 
-/* Reads the records that are present; start_ns identifies a record. */
+/* Reads the records present. start_ns identifies a record. */
 static uint64_t take(struct record_ring *ring, uint64_t first)
 {
 	const struct pfstat_record *record;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The accesses of a recording, its files as they are now, and the plan that is made of them. */
+/* A recording's accesses, the recorded files as they are now, and the plan made from them. */
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -213,7 +213,7 @@ TEST(test_accesses_of_all_threads_have_their_mappings)
 	ck_assert_str_eq(advise_files_main(&accesses)->path, path);
 	ck_assert_uint_eq(accesses.plan.nr_threads, 2);
 	ck_assert_uint_eq(accesses.plan.nr_touches, 2);
-	/* run, mapped, run, touch 3, run, signal of the fork */
+	/* run, mapped, run, touch 3, run, signal for the fork */
 	ck_assert_uint_eq(accesses.plan.threads[0]->nr_steps, 6);
 	ck_assert_uint_eq(accesses.plan.threads[0]->steps[3].value, 3);
 	ck_assert_uint_eq(accesses.plan.threads[1]->steps[2].value, 5);
@@ -295,7 +295,7 @@ TEST(test_a_new_program_has_no_mapping_of_the_old_one)
 	ck_assert_uint_eq(accesses.unplaced, 1);
 }
 
-/* The page in the middle is mapped again; the pages before and after it stay where they are. */
+/* The middle page is mapped again. The pages before and after it stay where they are. */
 TEST(test_the_rest_of_a_cut_mapping_is_replayed_at_its_own_pages)
 {
 	begin_recording();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The faults of one file in a recording, which is read twice. */
+/* The faults on one file in a recording, which is read twice. */
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
@@ -47,7 +47,7 @@ static void add(struct recording_writer *writer, enum item_type type, uint64_t n
 	ck_assert_int_eq(recording_add(writer, &item), 0);
 }
 
-static uint32_t map_flags; /* page offset of the file's mapping */
+static uint32_t map_flags; /* the mapping's page offset in the file */
 static bool with_advice;
 
 static void add_advice(struct recording_writer *writer)
@@ -112,7 +112,7 @@ static void add_faults(struct recording_writer *writer, uint64_t inode)
 	}
 }
 
-/* All faults are of one file. */
+/* All faults are on one file. */
 static void make_recording(const char *path, uint64_t inode)
 {
 	FILE *out = fopen("run.pfs", "w");
@@ -170,7 +170,7 @@ TEST(test_advice_of_the_file_is_taken)
 	ck_assert_uint_eq(file.replay.advices[0].pages, (1UL << 30) / page_size());
 	ck_assert_int_eq(file.replay.advices[1].advice, MADV_RANDOM);
 	ck_assert_uint_eq(file.replay.advices[1].page, 8);
-	/* A page that the advice covers partly counts in full. */
+	/* A page partly covered by the advice counts in full. */
 	ck_assert_uint_eq(file.replay.advices[1].pages, 2);
 	ck_assert_uint_eq(file.replay.advices[1].before, 0);
 	ck_assert_uint_eq(file.replay.visits[0].end_ns, 10000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A recording survives a round trip; a damaged one is read up to the damage, which is reported. */
+/* A recording survives a round trip. A damaged one is read up to the damage, which is reported. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static void make_map(struct item_map *map, size_t length, uint64_t *seed)
 	map->path_bytes = length + 1;
 }
 
-/* Kinds: 0 is a record, 1 … are events; the last one is a map with a path of up to 100 bytes. */
+/* Kinds: 0 is a record, 1 … are events. The last one is a map with a path up to 100 bytes long. */
 static struct item make_item(union any *any, unsigned int kind, uint64_t *seed)
 {
 	if (kind == 0) {
@@ -130,7 +130,7 @@ static struct item make_item(union any *any, unsigned int kind, uint64_t *seed)
 
 #define ALL_KINDS (PFSTAT_NR_EVENTS + 2)
 
-/* Item `number` of a recording; the same each time. */
+/* Item `number` in a recording, the same each time. */
 static struct item item_number(union any *any, uint64_t number, unsigned int kinds)
 {
 	uint64_t seed = number;
@@ -185,10 +185,10 @@ static struct file write_items(uint64_t count, unsigned int kinds)
 	return file;
 }
 
-/* NULL if the recording cannot be opened; the reason is in @why. */
+/* NULL if the recording cannot be opened. @why is the reason. */
 static struct recording_reader *open_bytes(const char *bytes, size_t size, struct why *why)
 {
-	/* fmemopen() refuses a size of 0. */
+	/* fmemopen() refuses size 0. */
 	FILE *file = size ? fmemopen((void *)bytes, size, "r") : fopen("/dev/null", "r");
 	struct recording_reader *reader;
 	int err;
@@ -279,7 +279,7 @@ TEST(test_each_kind_survives_a_round_trip_alone)
 	free(decoder);
 }
 
-/* The example of Documentation/formats/recording.rst. */
+/* The example in Documentation/formats/recording.rst. */
 TEST(test_bytes_of_a_block_match_the_documentation)
 {
 	static const uint8_t expected[] = {
@@ -363,7 +363,7 @@ TEST(test_paths_up_to_the_limit_are_accepted)
 	ck_assert_int_eq(add_path(ITEMS_PATH_MAX), -ENAMETOOLONG);
 }
 
-/* Long paths fill a block before it has its full number of items. */
+/* Long paths fill a block before it has the full number of items. */
 TEST(test_long_paths_may_fill_a_block_early)
 {
 	struct recording_writer *writer;
@@ -476,7 +476,7 @@ TEST(test_damage_reports_its_offset_and_the_events_before)
 	size_t at = sizeof(struct recording_header);
 	unsigned int i;
 
-	/* Head, 4096 items and one more, symbols; the next block will be damaged. */
+	/* Head, 4096 items and one more, symbols. The next block will be damaged. */
 	for (i = 0; i < 4; i++) {
 		memcpy(&block, file.bytes + at, sizeof(block));
 		at += sizeof(block) + block.stored;
@@ -580,7 +580,7 @@ static void put_block(FILE *out, uint32_t version, struct recording_block block,
 	fwrite(stored, 1, nr_stored, out);
 }
 
-/* Appends the header and the first block of a recording of this version of the format. */
+/* Appends the header and the first block of a recording in this format version. */
 static void put_begin(FILE *out, uint32_t version)
 {
 	const struct recording_header header = {
@@ -639,7 +639,7 @@ TEST(test_an_off_cpu_event_of_version_1_is_converted)
 {
 	static const uint8_t raw[] = {
 		1,    0,    0, 0,   1,	   /* one item: off-CPU */
-		0x05, 0x10, 1, 1,   0,	1, /* the bytes of the six words that exist */
+		0x05, 0x10, 1, 1,   0,	1, /* bytes for the six existing words */
 		0,    96,   6, 200, 40, 4, /* type and size 48, tid 3, ns 100, off_ns 20, state 2 */
 	};
 	struct file file = { 0 };
@@ -749,7 +749,7 @@ TEST(test_impossible_block_sizes_are_refused)
 TEST(test_malformed_events_are_damage)
 {
 	const struct recording_block items = { .type = RECORDING_ITEMS };
-	/* one item each; then a byte for each word, which states what follows */
+	/* one item each, then a byte per word stating what follows */
 	static const uint8_t unknown_kind[] = { 1, 0, 0, 0, 9 };
 	static const uint8_t no_planes[] = { 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0 };
 	static const uint8_t wrong_type[] = { 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 4 };
@@ -780,7 +780,7 @@ TEST(test_unexpected_blocks_are_refused)
 	assert_damage((struct recording_block){ .type = 77 }, "x", 1, NULL); /* skipped */
 }
 
-/* A stream whose disk fails after that many bytes. */
+/* A stream whose disk fails after this many bytes. */
 struct failing {
 	const char *bytes;
 	size_t left;
@@ -805,10 +805,10 @@ static ssize_t read_some(void *context, char *bytes, size_t size)
 	return size;
 }
 
-/* Instructions for a sink, and its results. */
+/* Instructions for a sink, and the results. */
 struct feeding {
 	uint64_t taken;
-	uint64_t refused, stopped; /* the item; 0: none */
+	uint64_t refused, stopped; /* the item, 0 if none */
 	volatile sig_atomic_t stop;
 };
 
@@ -825,7 +825,7 @@ static int take(void *context, const struct item *item)
 	return feeding->taken == feeding->refused ? -ENOBUFS : 0;
 }
 
-/* Feeds @percent of a recording of 20000 items; below 100 the disk fails then. */
+/* Feeds @percent of a 20000-item recording. Below 100, the disk then fails. */
 static int feed(struct feeding *feeding, unsigned int percent)
 {
 	struct file file = write_items(20000, 1);
@@ -854,7 +854,7 @@ TEST(test_all_events_are_fed)
 	ck_assert_uint_eq(feeding.taken, 20000);
 }
 
-/* The sink gets no item that was not read. */
+/* The sink gets no unread item. */
 TEST(test_a_disk_that_fails_is_an_error)
 {
 	struct feeding feeding = { 0 };
@@ -882,7 +882,7 @@ TEST(test_feeding_stops_on_a_signal)
 	ck_assert_uint_eq(before.taken, 0);
 }
 
-/* @page_bytes: a value of JSON; NULL: the head has none. 0: the recording cannot be opened. */
+/* @page_bytes: a JSON value, or NULL if the head has none. 0: the recording cannot be opened. */
 static uint64_t pages_of_head(const char *page_bytes, struct why *why)
 {
 	struct recording_writer *writer;
@@ -944,7 +944,7 @@ TEST(test_a_full_disk_is_an_error)
 	json_decref(head);
 }
 
-/* A stream that accepts that many bytes. */
+/* A stream accepting this many bytes. */
 static ssize_t write_some(void *left, const char *bytes, size_t size)
 {
 	size_t *room = left;
@@ -958,7 +958,7 @@ static ssize_t write_some(void *left, const char *bytes, size_t size)
 	return size;
 }
 
-/* Another thread detects the error; the writer reports it at most a few blocks later. */
+/* Another thread detects the error. The writer reports it at most a few blocks later. */
 TEST(test_full_disk_error_persists)
 {
 	const uint64_t many = 400000;
@@ -998,7 +998,7 @@ TEST(test_open_error_names_the_file)
 	ck_assert_str_eq(why.text, "cannot read /: Is a directory");
 }
 
-/* Each member gets a different number, so that a mix-up is detected. */
+/* Each member gets a different number, so a mix-up is detected. */
 static void make_counters(struct run_counters *counters)
 {
 	uint64_t *const members[] = {
@@ -1056,7 +1056,7 @@ static void make_counters(struct run_counters *counters)
 	}
 }
 
-/* A round trip through the text form of the file. */
+/* A round trip through the file's text form. */
 static int counters_through_text(struct run_counters *copy, const struct run_counters *counters)
 {
 	json_t *json = counters_json(counters), *read;
@@ -1071,7 +1071,7 @@ static int counters_through_text(struct run_counters *copy, const struct run_cou
 	return err;
 }
 
-/* A block holds 4 MiB; each symbol has a path of 24 KiB in JSON, so 512 take 12 MiB. */
+/* A block holds 4 MiB. Each symbol has a 24 KiB path in JSON, so 512 symbols take 12 MiB. */
 TEST(test_long_symbols_span_several_blocks)
 {
 	struct recording_writer *writer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A recording keeps its name and its events, whatever ends the writing. */
+/* A recording keeps the name and the events, however writing stops. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "util/why.h"
 
 #define NR_ITEMS 200000U
-#define LIMIT	 (1U << 20) /* limit of the file's size: fewer items fit */
+#define LIMIT	 (1U << 20) /* file size limit: fewer items fit */
 
 static char folder[40];
 static struct report report;
@@ -91,7 +91,7 @@ static int end(const char *cut)
 	return recording_output_end(&recording, NULL, &counters, cut);
 }
 
-/* Number of readable items; the caller closes *reader. */
+/* Number of readable items. The caller closes *reader. */
 static unsigned int read_back(struct recording_reader **reader)
 {
 	struct pfstat_record expected;
@@ -102,7 +102,7 @@ static unsigned int read_back(struct recording_reader **reader)
 	ck_assert_int_eq(recording_open(reader, "run.pfs", &why), 0);
 	while (recording_next(*reader, &item) == 1) {
 		expected = record_number(nr++);
-		/* Each ck_assert() writes to a file of Check, which RLIMIT_FSIZE also limits. */
+		/* Each ck_assert() writes to a Check file, which RLIMIT_FSIZE also limits. */
 		if (item.type != ITEM_RECORD || memcmp(item.record, &expected, sizeof(expected)))
 			ck_abort_msg("item %u is another", nr - 1);
 	}
@@ -132,7 +132,7 @@ TEST(test_complete_recording_has_no_damage)
 	ck_assert_uint_eq(read_back(&reader), 5000);
 	ck_assert_ptr_null(recording_damage(reader));
 	recording_close(reader);
-	/* No space stays reserved beyond its end. */
+	/* No space stays reserved beyond the end of the file. */
 	ck_assert_int_eq(stat("run.pfs", &status), 0);
 	ck_assert_int_lt(512 * status.st_blocks, status.st_size + 32768);
 	check_text("err", "");
@@ -167,7 +167,7 @@ TEST(test_a_replay_has_all_items_and_the_recording_goes_on)
 
 TEST(test_a_replay_reports_the_error_of_its_sink)
 {
-	unsigned int nr = 1; /* of another item */
+	unsigned int nr = 1; /* for another item */
 
 	begin();
 	ck_assert_uint_eq(add(10), 10);
@@ -232,7 +232,7 @@ TEST(test_an_older_file_that_is_empty_is_replaced)
 	ck_assert_int_eq(access("run.pfs.old", F_OK), -1);
 }
 
-/* FILE.old cannot be replaced: the recording keeps its temporary name. */
+/* FILE.old cannot be replaced, so the recording keeps the temporary name. */
 TEST(test_failed_rename_is_an_error_without_data_loss)
 {
 	char name[64] = "";
@@ -284,7 +284,7 @@ TEST(test_a_killed_recorder_leaves_the_file)
 	recording_close(reader);
 }
 
-/* EFBIG; a full disk fails in the same way. */
+/* EFBIG. A full disk fails in the same way. */
 TEST(test_full_disk_keeps_the_first_events_and_counts_the_rest)
 {
 	const struct rlimit limit = { LIMIT, LIMIT };
@@ -312,7 +312,7 @@ TEST(test_full_disk_keeps_the_first_events_and_counts_the_rest)
 	text_file_check("err", text);
 }
 
-/* Whatever the error of the measurement is, all items are in the file. */
+/* All items are in the file, whatever error the measurement had. */
 TEST(test_an_error_of_the_measurement_is_in_the_file)
 {
 	struct recording_reader *reader;

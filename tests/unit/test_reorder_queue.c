@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events leave the queue in time order, whatever their order of arrival. */
+/* Events leave the queue in time order, whatever their arrival order. */
 #include "runner.h"
 #include "user/collect/reorder_queue.h"
 
@@ -27,7 +27,7 @@ TEST(test_events_leave_by_time_then_by_arrival)
 	for (i = 0; i < 6; i++) {
 		ck_assert_uint_eq(reorder_queue_next_ns(&queue), times[expected[i]]);
 		item = reorder_queue_take(&queue);
-		/* Items of equal times keep their order of arrival. */
+		/* Items with equal times keep their arrival order. */
 		ck_assert_uint_eq(item.event->tid, expected[i]);
 	}
 	ck_assert(!reorder_queue_any(&queue));
@@ -61,7 +61,10 @@ TEST(test_memory_does_not_grow)
 	reorder_queue_exit(&queue);
 }
 
-/* Takes all items; checks time order, and order of arrival at equal times; returns their number. */
+/*
+ * Takes all items and checks time order, and arrival order at equal times. Returns the number of
+ * items.
+ */
 static uint64_t take_all(struct reorder_queue *queue)
 {
 	uint64_t ns = 0, count = 0;
@@ -91,7 +94,7 @@ TEST(test_nearly_sorted_events_are_cheap)
 	reorder_queue_exit(&queue);
 }
 
-/* The existing mappings of a process arrive after the events of a ring. */
+/* A process's existing mappings arrive after a ring's events. */
 TEST(test_many_old_events_after_new_ones_are_sorted)
 {
 	struct reorder_queue queue = { 0 };
@@ -106,7 +109,7 @@ TEST(test_many_old_events_after_new_ones_are_sorted)
 	reorder_queue_exit(&queue);
 }
 
-/* Items left by one drain precede those of the next, also at equal times. */
+/* Items left by one drain precede items from the next, also at equal times. */
 TEST(test_leftover_events_precede_new_ones_of_equal_time)
 {
 	struct reorder_queue queue = { 0 };

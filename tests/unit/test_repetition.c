@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One replay in a child process, and its end after a signal. */
+/* One replay in a child process, which a signal stops. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void end(void)
 	access_plan_exit(&accesses.plan);
 }
 
-/* A plan of one thread that computes. */
+/* A one-thread plan with computation. */
 static void plan_run(uint64_t ns)
 {
 	const struct plan_event exit = { .type = PLAN_EVENT_EXIT, .start_ns = ns, .end_ns = ns };

@@ -48,7 +48,7 @@ TEST(test_visits_touch_their_pages_and_no_other)
 	replay_add(&replay, 5, 10, 20);
 	replay_add(&replay, 2, 30, 40);
 	replay_add(&replay, 5, 50, 60);
-	replay_add(&replay, 8, 70, 80); /* beyond the end of a file that has been truncated */
+	replay_add(&replay, 8, 70, 80); /* beyond the end of a truncated file */
 	replay_order(&replay);
 	replay_pattern(&pattern, &replay, 8 * page_size(), false);
 	ck_assert_uint_eq(pattern_run(&pattern, data, &watch), 21);
@@ -94,7 +94,7 @@ static uint64_t cpu_ns(void)
 	return used.tv_sec * 1000000000ULL + used.tv_nsec;
 }
 
-/* In a gap of centuries, the loop neither sleeps nor spins to the end. */
+/* In a gap lasting centuries, the loop neither sleeps nor spins to the end. */
 TEST(test_stop_ends_a_gap)
 {
 	static const uint8_t data[PAGE_SIZE_MAX];
@@ -171,7 +171,7 @@ TEST(test_advice_is_repeated_at_its_place)
 	replay_add(&replay, 2, 1200, 1300);
 	replay_add(&replay, 1, 2000, 2100);
 	replay_add(&replay, 2, 2200, 2300);
-	/* Page 1 before its second visit; the range also exceeds the end of the file. */
+	/* Advises page 1 before the second visit. The range also exceeds the end of the file. */
 	replay_advise(&replay, &(struct replay_advice){ 1, 1, 1500, 1600, 0, MADV_DONTNEED });
 	replay_advise(&replay, &(struct replay_advice){ 3, 99, 0, 0, 0, MADV_RANDOM });
 	replay_advise(&replay, &(struct replay_advice){ 99, 9, 1550, 1600, 0, MADV_DONTNEED });
@@ -183,7 +183,7 @@ TEST(test_advice_is_repeated_at_its_place)
 	ck_assert_uint_eq(replay.advices[0].end_ns, 0);
 	ck_assert_uint_eq(replay.advices[1].before, 2);
 	ck_assert_uint_eq(replay.advices[1].end_ns, 200);
-	/* The time of the call itself is not part of a gap. */
+	/* The call's own time is not part of a gap. */
 	ck_assert_uint_eq(replay.visits[2].end_ns, 400);
 	replay_pattern(&pattern, &replay, bytes, false);
 	ck_assert_uint_eq(pattern_run(&pattern, data, &watch), 1 + 10 + 0 + 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The contents of the printed table and CSV, not their layout. */
+/* The contents of the printed table and CSV, not the layout. */
 #include <ctype.h>
 #include <locale.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #define MAX_WIDTH  100
 #define MAX_FIELDS 16
 
-/* The line of a text that starts with `start`, without its newline; the caller frees it. */
+/* The text line starting with `start`, without the newline. The caller frees it. */
 static char *line_of(const char *text, const char *start)
 {
 	const size_t length = strlen(start);
@@ -22,7 +22,7 @@ static char *line_of(const char *text, const char *start)
 	ck_abort_msg("no line starts with \"%s\"", start);
 }
 
-/* The words of a line, separated by single spaces: "Count 6198 6198". */
+/* A line's words, separated by single spaces: "Count 6198 6198". */
 static void check_line(const char *text, const char *start, const char *words)
 {
 	char *line = line_of(text, start), *from = line, *to = line;
@@ -1059,7 +1059,7 @@ TEST(test_lost_events_are_a_warning)
 	sample_close(&run);
 }
 
-/* For output that is not a table, for example figures. */
+/* For output other than a table, for example figures. */
 TEST(test_warnings_are_printed_without_a_table)
 {
 	struct sample_run run;
@@ -1194,7 +1194,7 @@ TEST(test_several_runs_have_a_table_each_and_their_mean)
 	sample_close(&runs[1]);
 }
 
-/* Splits a line of CSV without quotes; returns the number of fields. */
+/* Splits a CSV line without quotes. Returns the number of fields. */
 static size_t split(char *line, char *fields[MAX_FIELDS])
 {
 	size_t nr = 0;
@@ -1227,7 +1227,7 @@ static unsigned int lines_of(const char *text)
 
 static struct group places[3];
 
-/* A recording of a program, with groups of each dimension of the verdict. */
+/* A program's recording, with groups in each dimension of the verdict. */
 static void sample_open_short(struct sample_run *run)
 {
 	enum group_by by;
@@ -1410,7 +1410,7 @@ TEST(test_locale_of_the_caller_is_unchanged)
 	locale_t before = uselocale((locale_t)0);
 	char *text;
 
-	/* The tests run in the C locale; µ is printed nevertheless. */
+	/* The tests run in the C locale. µ is printed nevertheless. */
 	sample_open(&run, 150000);
 	text = print_table(&run);
 	check_contains(text, "µs");

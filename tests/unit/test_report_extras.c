@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Extra output that does not concern faults, as tables and as JSON. */
+/* Extra output unrelated to faults, as tables and as JSON. */
 #include <jansson.h>
 #include <sys/mman.h>
 
@@ -11,7 +11,7 @@
 
 #define SCHEMA "Documentation/formats/pfdrive.schema.json" /* the tests run at the top */
 
-/* One run with all the extra output that can be requested. */
+/* One run with all the extra output one can request. */
 struct sample {
 	struct sample_run run;
 	struct hw_counts counters;
@@ -29,7 +29,7 @@ static void set(struct hw_count *count, uint64_t raw)
 	};
 }
 
-/* Half of the time for L1D reads, all of it for dTLB write misses; the rest is missing. */
+/* Half the time for L1D reads, all the time for dTLB write misses. The rest is missing. */
 static void sample_counters(struct hw_counts *counts)
 {
 	struct hw_count *all = &counts->counts[0][0][0];
@@ -127,7 +127,7 @@ static void open_sample(struct sample *sample)
 	measures->usage[USAGE_OUBLOCK].ebpf = 0;
 }
 
-/* The line of the text that starts so, with runs of spaces as one; NULL: not found. */
+/* The text line that starts so, with runs of spaces as one. NULL if not found. */
 static const char *line_of(const char *text, const char *begins)
 {
 	static char line[256];

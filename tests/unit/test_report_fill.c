@@ -14,7 +14,7 @@ struct fixture {
 	struct report report;
 };
 
-/* One disk fault of 100 µs with a sleep of 80 µs in I/O wait, and one cached fault of 5 µs. */
+/* One 100 µs disk fault with an 80 µs sleep in I/O wait, and one 5 µs cached fault. */
 static void add_faults(struct analysis *analysis)
 {
 	const struct pfstat_off_cpu stay = {
@@ -94,7 +94,7 @@ TEST(test_faults_and_parts_match_the_analysis)
 	fixture_close(&fixture);
 }
 
-/* A fault in a guard page returns VM_FAULT_SIGSEGV, and its signal counts. */
+/* A fault in a guard page returns VM_FAULT_SIGSEGV, and the signal counts. */
 TEST(test_a_fault_that_fails_with_a_signal_counts_once)
 {
 	struct fixture fixture;
@@ -113,7 +113,7 @@ TEST(test_a_fault_that_fails_with_a_signal_counts_once)
 	ck_assert_uint_eq(run_counters_failed(counters), 35);
 	errors[PFSTAT_NR_OUTCOMES].count = 2; /* the kernel's own access */
 	ck_assert_uint_eq(run_counters_failed(counters), 37);
-	/* A recording of before, which had no guard pages. */
+	/* An older recording, without guard pages. */
 	counters->counts[PFSTAT_COUNT_BUS] = COUNT_NA;
 	ck_assert_uint_eq(run_counters_failed(counters), 57);
 	fixture_close(&fixture);
@@ -183,7 +183,7 @@ TEST(test_steps_before_the_accesses_are_counted)
 	fixture_close(&fixture);
 }
 
-/* A cut recording has its head, but no counters. */
+/* A cut recording has a head, but no counters. */
 TEST(test_without_counters_hooks_come_from_the_head)
 {
 	struct fixture fixture;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The inode of a deleted file belongs to a new one: the figures of both are apart. */
+/* A deleted file's inode belongs to a new file: the figures for the two files are separate. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,7 +149,7 @@ static int add_row(void *rows, const struct explained *fault)
 	return fault_rows_add(rows, fault);
 }
 
-/* Each row is written when its fault ends, so it has the name of its time. */
+/* Each row is written when the fault ends, so the row has the name valid at that time. */
 TEST(test_rows_of_faults_have_the_name_of_their_file)
 {
 	char *text = NULL, *at;
@@ -174,7 +174,7 @@ TEST(test_rows_of_faults_have_the_name_of_their_file)
 	analysis_free(analysis);
 }
 
-/* The map of a file's pages has those of both files. */
+/* The page map has the pages of both files. */
 TEST(test_a_figure_of_a_file_names_the_file_before)
 {
 	const struct call_place place = { .inode = INODE, .dev = DEV };
@@ -200,7 +200,7 @@ TEST(test_a_generation_that_is_not_known_is_no_change)
 	struct group *files;
 
 	begin();
-	add_map(0, "/data"); /* of /proc/PID/maps */
+	add_map(0, "/data"); /* from /proc/PID/maps */
 	add_fault(1, 0, 100, 30);
 	add_map(7, "/data");
 	add_fault(1, 1, 200, 30);
@@ -214,7 +214,7 @@ TEST(test_a_generation_that_is_not_known_is_no_change)
 	analysis_free(analysis);
 }
 
-/* Its thread is in the fault for the analysis until it does something else. */
+/* For the analysis, this thread is in the fault until it does something else. */
 TEST(test_the_last_fault_of_another_thread_is_of_the_old_file)
 {
 	const struct pfstat_fault fault = {
@@ -282,9 +282,9 @@ static void check_fate(uint64_t first_page)
 	add_fault(1, first_page, 100, 30);
 	check_pages(32, 1, 0, 31);
 	add_map(2, "/data/new");
-	/* The pages of the old file were never used. */
+	/* The old file's pages were never used. */
 	check_pages(32, 1, 31, 0);
-	add_fault(1, first_page + 1, 200, 30); /* of a page that was never read */
+	add_fault(1, first_page + 1, 200, 30); /* for a page never read */
 	check_pages(32, 1, 31, 0);
 	add_read(first_page, 8);
 	add_fault(1, first_page, 300, 30);
@@ -332,7 +332,7 @@ static int see_map(void *context, const struct item *item)
 	return 0;
 }
 
-/* A flight recorder begins again with the mappings that it knows. */
+/* A flight recorder begins again with the known mappings. */
 TEST(test_mappings_are_passed_on_with_their_generation)
 {
 	struct spaces *spaces = address_spaces_new(4096);

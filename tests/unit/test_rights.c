@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Privileges: names of capabilities, the lockdown level, and the user for whom pfdrive works. */
+/* Privileges: capability names, the lockdown level, and the user for whom pfdrive works. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ TEST(test_overlong_lists_of_names_are_cut)
 	ck_assert_str_eq(none, "");
 }
 
-/* Capabilities belong to a process, so each test of them runs in a child that Check forks. */
+/* Capabilities belong to a process, so each test runs in a child that Check forks. */
 TEST(test_dropped_capabilities_are_lacking)
 {
 	char names[CAPABILITY_NAMES_SIZE];
@@ -207,7 +207,7 @@ TEST(test_output_belongs_to_the_invoking_user_with_mode_0600)
 	ck_assert_uint_eq(status.st_mode & 0777, 0600);
 	ck_assert_uint_eq(status.st_uid, geteuid() ? geteuid() : 12345);
 
-	/* A mode that was set by the user is kept. */
+	/* A mode set by the user is kept. */
 	ck_assert_int_eq(chmod(path, 0644), 0);
 	write_output(path);
 	ck_assert_int_eq(stat(path, &status), 0);

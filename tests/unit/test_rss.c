@@ -92,7 +92,7 @@ TEST(test_sizes_grow_with_mapped_and_touched_pages)
 	range[3 * PAGE] = 1;
 	ck_assert_int_eq(proc_self_size_read(&files, range, 64, &touched), 0);
 	ck_assert_uint_eq(touched.virtual_bytes, mapped.virtual_bytes);
-	/* Large folios may map more pages at once; then both figures grow. */
+	/* Large folios may map more pages at once, and then both figures grow. */
 	ck_assert_uint_ge(touched.mapped_pages, 2);
 	ck_assert_uint_eq(touched.resident_bytes - mapped.resident_bytes,
 			  touched.mapped_pages * PAGE);
@@ -169,7 +169,7 @@ TEST(test_json_matches_the_schema)
 	free(text);
 }
 
-/* The error has its own message and is not reported as a lack of memory. */
+/* The error has a separate message and is not reported as a lack of memory. */
 TEST(test_json_returns_the_write_error)
 {
 	struct rss_report report = sample();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Intervals of the ratio of two sides, with figures that are known. */
+/* Ratio intervals for two sides, with known figures. */
 #include <math.h>
 
 #include "runner.h"
@@ -45,7 +45,7 @@ TEST(test_variance_of_both_sides_is_pooled)
 	ck_assert_double_eq_tol(interval.difference, 1, TINY);
 	ck_assert_double_eq_tol(interval.low, 2 * exp(-reach) - 1, TINY);
 	ck_assert_double_eq_tol(interval.high, 2 * exp(reach) - 1, TINY);
-	/* The variation of one side is that of both. */
+	/* One side's variation is the variation of both. */
 	ck_assert_uint_eq(run_mean_freedom(&one, &a), 1);
 	ck_assert_uint_eq(run_mean_freedom(&one, &one), 0);
 }

@@ -93,7 +93,7 @@ TEST(test_lost_events_are_the_reason_for_differences)
 	ck_assert_str_eq(f.lines[USAGE_MAJFLT].reason, "the kernel skipped eBPF programs");
 }
 
-/* The counts of perf are those of its samples. */
+/* perf counts equal the number of perf samples. */
 TEST(test_faults_without_a_perf_event_are_the_reason_if_no_sample_is_lost)
 {
 	struct fixture f;

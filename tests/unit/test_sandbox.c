@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sandbox of the child that reads ELF files. */
+/* The sandbox for the child reading ELF files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ static int error_of(long result)
 	return result < 0 ? errno : 0;
 }
 
-/* The result of an operation that the sandbox must deny: its errno, or 0 for success. */
+/* The result of an operation the sandbox must deny: the errno, or 0 for success. */
 static void attempt_all(int *results)
 {
 	char *const arguments[] = { "true", NULL };
@@ -66,11 +66,14 @@ static void run_child(int socket, int other)
 	results[BECAME_ROOT] = error_of(syscall(SYS_setuid, 0));
 	if (sendto(0, results, sizeof(results), 0, NULL, 0) != sizeof(results))
 		_exit(3);
-	/* Waits until its state has been read. Not _exit(): LeakSanitizer would use ptrace then. */
+	/*
+	 * Waits until this process's state has been read. With _exit(), LeakSanitizer would use
+	 * ptrace.
+	 */
 	syscall(SYS_exit_group, recvfrom(0, results, 1, 0, NULL, NULL) == 1 ? 0 : 4);
 }
 
-/* The rest of a line of /proc/PID/status after its name. */
+/* The rest of a /proc/PID/status line after the name. */
 static void read_status(pid_t pid, const char *name, char *value, size_t size)
 {
 	char path[64], line[256];

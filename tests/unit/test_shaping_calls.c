@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sums of the calls that shape mappings, their callers, and the text of advice and flags. */
+/* Sums for calls that shape mappings, the callers, and the text for advice and flags. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -131,7 +131,7 @@ TEST(test_callers_get_names)
 	ck_assert_int_eq(places, 1);
 	ck_assert_int_eq(analysis_name_code(analysis, "/bin/a", 0x2010, "main+0x4"), 0);
 	check_caller(0, "main+0x4 (/bin/a)");
-	/* Code in no file, such as that of a JIT. */
+	/* Code in no file, such as JIT code. */
 	add_call(PFSTAT_CALL_MLOCK, 0, 0, 0, 0x50001);
 	check_caller(2, "0x50000 (pid 1)");
 	ck_assert_int_eq(analysis_name_address(analysis, 1, 0x50000, "jit"), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Words are quoted so that a shell reads them unchanged. */
+/* Words are quoted so a shell reads them unchanged. */
 #include <stdlib.h>
 #include <string.h>
 

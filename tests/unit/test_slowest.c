@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The longest faults of a run, and what else happened in their time. */
+/* The longest faults in a run, and what else happened during them. */
 #include <jansson.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ TEST(test_only_the_longest_faults_are_kept_in_order)
 		unsigned int longer = 0;
 
 		fault = nth(i)->fault;
-		for (j = 0; j < 1000; j++) /* of equal ones, the first ones are kept */
+		for (j = 0; j < 1000; j++) /* at equal durations, the first ones are kept */
 			longer += durations[j] > durations[fault.tid] ||
 				  (j < fault.tid && durations[j] == durations[fault.tid]);
 		ck_assert_uint_eq(longer, i);
@@ -173,7 +173,7 @@ TEST(test_calls_of_other_threads_of_the_process_are_noted_by_their_share)
 
 	add_call(1, 2, 500, 1000); /* over before the fault */
 	add_call(1, 3, 500, 1100);
-	add_call(1, 1, 1000, 2000); /* its own thread */
+	add_call(1, 1, 1000, 2000); /* the faulting thread */
 	add_call(2, 4, 1000, 2000); /* another process */
 	add_fault(&fault);
 	slow = nth(0);
@@ -225,7 +225,7 @@ static void add_wait(struct analysis *analysis, uint64_t off_ns, const char *fun
 	add_item(analysis, ITEM_EVENT, &wait, off_ns);
 }
 
-/* Thread 7 sleeps for a request of its page, then for a lock that thread 8 releases. */
+/* Thread 7 sleeps for a request reading this page, then for a lock that thread 8 releases. */
 static void add_story(struct analysis *analysis)
 {
 	const struct pfstat_block block = {
@@ -329,7 +329,7 @@ TEST(test_a_slow_fault_has_its_requests_its_wakers_and_its_stacks)
 	for (i = 0; i < fault->nr_spans; i++) {
 		if (fault->spans[i].part != PART_BLOCKED) {
 			ck_assert_uint_eq(fault->spans[i].waker, 0);
-			/* A request, or the lack of a CPU, explains it. */
+			/* A request, or the lack of a CPU, explains the wait. */
 			ck_assert_uint_ne(fault->spans[i].wait, 0);
 			ck_assert_ptr_null(names.waits[i]);
 			if (fault->spans[i].to_ns == 950000) {
@@ -352,7 +352,7 @@ TEST(test_a_slow_fault_has_its_requests_its_wakers_and_its_stacks)
 	analysis_free(analysis);
 }
 
-/* A madvise() of thread 8 during the fault, and a shorter fault of memory. */
+/* Thread 8 calls madvise() during the fault. A shorter memory fault follows. */
 static void add_rest(struct analysis *analysis)
 {
 	const struct pfstat_call call = {
@@ -389,7 +389,7 @@ struct printed_story {
 	struct report_slow rows[2];
 };
 
-/* A sample run with the faults of the story as its longest. */
+/* A sample run whose longest faults are the story's faults. */
 static void story_open(struct printed_story *story)
 {
 	struct report_slowest *printed = &story->run.report.slowest;

@@ -111,7 +111,7 @@ TEST(test_a_fault_has_the_stack_that_it_began_with)
 	ck_assert_uint_ne(first, STACKS_NONE);
 	name_is(first, "0x10100 (libc.so);0x20 (program);0x10 (program)");
 	name_is(second, "0x10100 (libc.so);0x30 (program);0x10 (program)");
-	/* For another page, another thread, or an earlier time: not its stack. */
+	/* Another page, another thread or an earlier time does not find this stack. */
 	ck_assert_uint_eq(number_of(1, 0x3000, 300), STACKS_NONE);
 	ck_assert_uint_eq(number_of(2, 0x1000, 300), STACKS_NONE);
 	ck_assert_uint_eq(number_of(1, 0x1000, 99), STACKS_NONE);
@@ -119,7 +119,7 @@ TEST(test_a_fault_has_the_stack_that_it_began_with)
 	close_stacks();
 }
 
-/* The table is full of threads; one of them exits, and its slot can be reused. */
+/* The table is full. One thread exits, and the slot can be reused. */
 TEST(test_threads_beyond_the_limit_have_no_stack)
 {
 	static const uint64_t ips[] = { 0x400100, 0 };
@@ -146,7 +146,7 @@ TEST(test_equal_stacks_are_stored_once)
 	first = number_of(1, 0x1000, 105);
 	begin_fault(1, 0x9000, 900, main_calls);
 	ck_assert_uint_eq(number_of(1, 0x9000, 905), first);
-	/* Another process with its program elsewhere: the same offsets in the same files. */
+	/* Another process loads the program elsewhere, with the same offsets in the same files. */
 	map_file(7, 0x500000, 0, "/bin/program");
 	map_file(7, LIBRARY, 16, "/lib/libc.so");
 	begin_fault(7, 0x1000, 100, (const uint64_t[]){ 0x500010, 0x500021, LIBRARY + 0x101, 0 });
@@ -241,7 +241,7 @@ TEST(test_a_full_table_of_stacks_adds_no_frames)
 	}
 	ck_assert_int_eq(stacks_visit(stacks, count_place, &places), 0);
 	ck_assert_uint_eq(places, STACKS_MAX);
-	/* Known stacks are found; a new stack, even of known frames, becomes "(others)". */
+	/* Known stacks are found. A new stack, even with known frames, becomes "(others)". */
 	begin_fault(1, 0x1000, 100 * i, (const uint64_t[]){ 0x400000, 0 });
 	ck_assert_uint_eq(number_of(1, 0x1000, 100 * i + 5), first);
 	begin_fault(1, 0x1000, 200 * i, (const uint64_t[]){ 0x400000, 0x400002, 0 });

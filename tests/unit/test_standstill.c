@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The time in which no thread of a process ran outside of a fault. */
+/* The time in which no thread of a process ran outside a fault. */
 #include "random.h"
 #include "runner.h"
 #include "user/analyze/standstill.h"
@@ -58,7 +58,7 @@ static void fault(uint32_t tid, uint64_t start_ns, uint64_t end_ns)
 	ck_assert_int_eq(standstill_add_fault(&standstill, &added), 0);
 }
 
-/* Sleeps in all of the fault. */
+/* Sleeps during the whole fault. */
 static void slow_fault(uint32_t tid, uint64_t start_ns, uint64_t end_ns)
 {
 	if (end_ns - start_ns > 2)
@@ -130,7 +130,7 @@ TEST(test_threads_that_sleep_outside_of_faults_do_not_run)
 	start(1, 0);
 	start(2, 0);
 	slow_fault(1, 100, 1100);
-	asleep(2, 300, 1200); /* for a futex that thread 1 holds */
+	asleep(2, 300, 1200); /* for a futex held by thread 1 */
 	stop(1, 1200);
 	stop(2, 1200);
 	check(1100 - 300, 0);
@@ -234,7 +234,7 @@ TEST(test_without_wakeups_the_least_is_not_known)
 	ck_assert_uint_eq(figures.most.still.max_ns, 900);
 }
 
-/* Its intervals are settled before the fault arrives, as if they were outside of it. */
+/* The intervals are settled before the fault arrives, as if they were outside the fault. */
 TEST(test_a_fault_with_very_many_sleeps_is_within_the_bounds)
 {
 	uint64_t ns;
@@ -290,7 +290,7 @@ TEST(test_more_living_processes_than_the_limit_are_left_out)
 	ck_assert_uint_eq(figures.most.pid, STANDSTILL_PROCESSES);
 	pid = 5;
 	stop(5, 9000);
-	pid = 5000; /* takes the place of the one that ended */
+	pid = 5000; /* replaces the ended process */
 	start(pid, 10000);
 	fault(pid, 10000, 90000);
 	standstill_figures(&standstill, &figures);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sentences about the standstill: each has only the bounds that its evidence supports. */
+/* The sentences about the standstill. Each states only the bounds supported by the evidence. */
 #include "runner.h"
 #include "user/model/counters.h"
 #include "user/report/standstill_text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Statistics of runs, compared with published quantiles, a worked example and known means. */
+/* Statistics over runs, compared with published quantiles, a worked example and known means. */
 #include <math.h>
 #include <stdint.h>
 
@@ -18,7 +18,7 @@ static struct statistics of(const double *values, size_t nr)
 	return statistics;
 }
 
-/* Table 26.10 of Abramowitz and Stegun, to its three decimals. */
+/* Abramowitz and Stegun, table 26.10, to three decimals. */
 TEST(test_quantiles_match_the_published_ones)
 {
 	static const struct {
@@ -93,7 +93,7 @@ static double normal(struct random *random)
 	return 50 + 3 * sqrt(-2 * log(uniform(random))) * cos(2 * M_PI * uniform(random));
 }
 
-/* 95 % of 4000 intervals: the share that holds the mean is within 1.4 % of it (4 sigma). */
+/* 95 % of 4000 intervals: the share holding the mean is within 1.4 % of 95 % (4 sigma). */
 TEST(test_intervals_hold_the_mean_as_often_as_promised)
 {
 	struct random random = random_begin(7, 0);
@@ -128,7 +128,7 @@ TEST(test_intervals_of_trimmed_means_hold_the_mean_nearly_as_often_as_promised)
 	ck_assert_double_lt((double)missed / SAMPLES, 0.07);
 }
 
-/* Worked by hand: 2, 3 and 4 remain; winsorized 2 2 3 4 4 has the squares 4. */
+/* Worked by hand: 2, 3 and 4 remain. The winsorized 2 2 3 4 4 has squares 4. */
 TEST(test_a_trimmed_mean_leaves_out_a_fifth_on_each_side)
 {
 	static const double values[] = { 1000, 3, 2, -50, 4 };

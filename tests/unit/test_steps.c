@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Output of a drive that populates, fills and stores. */
+/* Output from a drive with populate, fill and store steps. */
 #include <jansson.h>
 
 #include "print/print_report.h"
@@ -19,7 +19,7 @@ static struct step_figures step_of(uint64_t ms, uint64_t bytes, uint64_t minflt,
 	};
 }
 
-/* A shared file of 64 MiB that is filled in 500 ms, synced in 1 s, and stored to. */
+/* A shared 64 MiB file: filled in 500 ms, synced in 1 s, and stored to. */
 static void sample_steps(struct sample_run *run, uint64_t access_ms)
 {
 	struct report *report = &run->report;
@@ -36,7 +36,7 @@ static void sample_steps(struct sample_run *run, uint64_t access_ms)
 	report->drive.steps[STEP_ACCESS] = step_of(access_ms, COUNT_NA, 1234, 5678);
 }
 
-/* Copies from these words to the end of their line; "\n…" anchors at the start of a line. */
+/* Copies from these words to the end of the line. "\n…" anchors at the start of a line. */
 static char *line_of(char *text, const char *words)
 {
 	char *line = strstr(text, words);
@@ -120,7 +120,7 @@ TEST(test_table_has_mean_and_deviation_of_steps)
 	text = sample_print(REPORT_TABLE, reports, 2);
 	mean = strstr(text, "Mean ± standard deviation of 2 runs");
 	ck_assert_ptr_nonnull(mean);
-	/* 100 and 300: mean 200, deviation the square root of 2 times 100². */
+	/* 100 and 300: mean 200, the deviation is the square root of 2 times 100². */
 	ck_assert_ptr_nonnull(strstr(line_of(mean, "access "), "200.0 ± 141.4"));
 	free(text);
 	sample_close(&runs[0]);

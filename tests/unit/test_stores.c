@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The share of stores: its notation, and its spread over a run. */
+/* The share of stores: notation, and spread over a run. */
 #include <errno.h>
 #include <string.h>
 
@@ -101,7 +101,7 @@ static uint64_t run_over(const struct pattern *pattern, uint8_t *data)
 	return sum;
 }
 
-/* The bytes with the value 1 are those stored to; all others are unchanged. */
+/* Bytes with value 1 were stored to. All other bytes are unchanged. */
 TEST(test_half_share_stores_to_every_second_byte)
 {
 	struct pattern pattern = storing("sequential", 10000, 10000, STORES_ALL / 2);
@@ -171,7 +171,7 @@ TEST(test_pages_written_are_those_that_a_run_writes)
 	}
 }
 
-/* The order of accesses is the same with and without stores. */
+/* The access order is the same with and without stores. */
 TEST(test_stores_do_not_change_the_order)
 {
 	static const char *const patterns[] = { "random", "sequential", "stride:4K" };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The first words of a command line select a command; unknown words are refused with a suggestion.
+ * The first words on a command line select a command. Unknown words are refused with a suggestion.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void read_text(FILE *file, char *text, size_t size)
 	fclose(file);
 }
 
-/* Runs a command of pfbench in this process, because the folder of this program has no pfbench. */
+/* Runs a pfbench command in this process, because this program's folder has no pfbench. */
 static int run_line(int argc, char **argv)
 {
 	const int words = argc > 2 && !strcmp(argv[1], "study") ? 2 : 1;
@@ -40,7 +40,7 @@ static int run_line(int argc, char **argv)
 	return subcommands_run(argc, argv);
 }
 
-/* Returns the exit status; the output goes to out and err. */
+/* Returns the exit status. The output goes to out and err. */
 static int run(char **arguments)
 {
 	FILE *out_file = tmpfile(), *err_file = tmpfile();
@@ -330,7 +330,7 @@ TEST(test_more_methods_than_a_study_can_hold_are_refused)
 	ck_assert_ptr_nonnull(strstr(err, "leave out 'mmap'\n"));
 }
 
-/* The path or the file is wrong, not the usage, so the status is that of a failure. */
+/* The path or the file is wrong, not the usage, so the status means failure. */
 TEST(test_a_file_that_cannot_be_used_is_refused_with_the_reason)
 {
 	static struct {
@@ -370,7 +370,7 @@ TEST(test_an_unknown_study_is_refused_with_the_choices)
 	ck_assert_str_eq(err, "pfdrive: unknown study 'rest'; choose from io, rss, pressure\n");
 }
 
-/* run refuses these itself; they are not unknown words. */
+/* run refuses these itself. They are not unknown words. */
 TEST(test_a_path_or_an_option_selects_run)
 {
 	ck_assert_int_eq(RUN("./missing"), STATUS_FAILED);

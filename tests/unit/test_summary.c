@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The summary of a run, from all its records. */
+/* A run's summary, from all records. */
 #include <errno.h>
 #include <string.h>
 
@@ -154,7 +154,7 @@ TEST(test_late_record_is_counted_as_late)
 
 	record = record_of(1, PFSTAT_CLASS_LONG, 2000, 10);
 	add(calls, &record);
-	record = record_of(2, PFSTAT_CLASS_LONG, 1000, 10); /* off-CPU time of another thread */
+	record = record_of(2, PFSTAT_CLASS_LONG, 1000, 10); /* another thread's off-CPU time */
 	add(calls, &record);
 	record = record_of(1, PFSTAT_CLASS_LONG, 1000, 10);
 	add(calls, &record);
@@ -217,7 +217,7 @@ TEST(test_random_experiment_of_the_study_has_exact_counts)
 	explain_free(calls);
 }
 
-/* Chains of many threads interleaved at random: each thread is kept apart. */
+/* Chains from many threads interleave at random. Each thread is kept apart. */
 TEST(test_threads_do_not_mix)
 {
 	enum { THREADS = 5000, RECORDS = 200000 };

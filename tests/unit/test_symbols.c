@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of code, from this program's own symbols. */
+/* Code names, from this program's own symbols. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@
 
 void function_to_be_found(void);
 
-/* Long enough that an address inside belongs to no other function. */
+/* Long enough: an address inside belongs to no other function. */
 __attribute__((noinline)) void function_to_be_found(void)
 {
 	static volatile int never = -1;
@@ -27,7 +27,7 @@ __attribute__((noinline)) void function_to_be_found(void)
 			printf("never");
 }
 
-/* Offset of an address in the file that is mapped there; the path is stored in the buffer. */
+/* An address's offset in the file mapped there. The path is stored in the buffer. */
 static uint64_t offset_of(const void *address, char *path)
 {
 	uint64_t from = 0, to = 0, offset = 0;
@@ -75,7 +75,7 @@ TEST(test_function_of_this_program_is_found)
 	symbols_close(symbols);
 }
 
-/* Stripped of all symbols but the exported ones. */
+/* Stripped except for the exported symbols. */
 TEST(test_function_of_a_library_is_found)
 {
 	struct symbols *symbols;
@@ -128,7 +128,7 @@ TEST(test_names_of_another_file_are_not_used)
 	symbols_close(symbols);
 }
 
-/* libdwfl would allocate the size that the header states. */
+/* libdwfl would allocate the size stated in the header. */
 TEST(test_a_compressed_file_is_not_unpacked)
 {
 	char folder[] = "/tmp/pfstat-symbols-XXXXXX", path[64], own[4096], buffer[4096];
@@ -171,7 +171,7 @@ TEST(test_lookup_does_not_wait_for_a_pipe)
 	rmdir(folder);
 }
 
-/* Many names of one file; each name counts as a separate file. */
+/* Many names for one file. Each name counts as a separate file. */
 TEST(test_few_files_stay_open)
 {
 	const unsigned int before = open_descriptors();

@@ -55,12 +55,12 @@ static void print(size_t nr)
 
 	free(text);
 	out = open_memstream(&text, &size);
-	fputc('\n', out); /* so that all lines begin alike */
+	fputc('\n', out); /* so all lines begin alike */
 	ck_assert_int_eq(table_competition(out, views, nr), 0);
 	fclose(out);
 }
 
-/* The words of the line that begins so, separated by single spaces. */
+/* The words on the line with this beginning, separated by single spaces. */
 static void check_line(const char *begin, const char *expected)
 {
 	char words[256] = "", start[64], *word, *copy, *end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The names of the threads of a process, which may contain any character. */
+/* Thread names in a process, which may contain any character. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -38,7 +38,7 @@ static int visit_fail(void *context, pid_t tid, const char name[THREAD_NAME_SIZE
 	return -ENOSPC;
 }
 
-/* Reports its number through one pipe, then waits for the end of the other one. */
+/* Reports its number through one pipe, then waits until the other one ends. */
 struct waiting {
 	int report[2], end[2];
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events of many sources leave the heap in time order. */
+/* Events from many sources leave the heap in time order. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #define NR_SOURCES 512
 #define NR_ITEMS   100000
 
-/* Each source has items in time order, some of them at equal times. */
+/* Each source has items in time order, some at equal times. */
 TEST(test_events_of_many_sources_come_in_time_order)
 {
 	static uint64_t next_ns[NR_SOURCES];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The trace, parsed back: its contents are correct, and a viewer can draw it. */
+/* The trace, parsed back: the contents are correct, and a viewer can draw the trace. */
 #include <errno.h>
 #include <jansson.h>
 #include <malloc.h>
@@ -13,7 +13,7 @@
 #include "user/print/trace/trace_print.h"
 
 #define DISK ((8U << 20) | 1)
-/* Fourteen days of uptime, not a round number. */
+/* Fourteen days uptime, not a round number. */
 #define T0  1234567890123457ULL
 #define DAY 86400000000000ULL
 
@@ -181,7 +181,7 @@ static json_t *events_of(const json_t *root)
 	return json_object_get(root, "events");
 }
 
-/* The only event of that phase and name. */
+/* The only event with this phase and name. */
 static json_t *find(const json_t *root, const char *phase, const char *category, const char *name)
 {
 	json_t *event, *found = NULL;
@@ -221,7 +221,7 @@ static bool same_track(const json_t *a, const json_t *b)
 	       number_of(a, "pid") == number_of(b, "pid");
 }
 
-/* Any two slices of a track are disjoint or nested. */
+/* Any two slices on a track are disjoint or nested. */
 static void check_nesting(const json_t *root)
 {
 	json_t *a, *b;
@@ -244,7 +244,7 @@ static void check_nesting(const json_t *root)
 	}
 }
 
-/* A slice of that category on the arrow's track that is open at the arrow's time. */
+/* A slice with this category on the arrow's track, open at the arrow's time. */
 static bool arrow_meets(const json_t *root, const json_t *arrow, const char *category)
 {
 	const uint64_t ns = start_of(arrow);
@@ -452,7 +452,7 @@ TEST(test_fault_with_the_time_of_its_calls_only_is_marked)
 	json_decref(root);
 }
 
-/* A double of µs would be off by nanoseconds; a sleep may last a year. */
+/* A double in µs would be off by nanoseconds. A sleep may last a year. */
 TEST(test_times_are_exact_after_years)
 {
 	const uint64_t years = 1000 * DAY + 12345;
@@ -537,7 +537,7 @@ TEST(test_arrow_of_an_unknown_request_is_omitted_and_counted)
 	json_decref(root);
 }
 
-/* The request ended after the fault, because its page was ready before: the arrow stays inside. */
+/* The request ended after the fault, because the page was ready before: the arrow stays inside. */
 TEST(test_arrow_stays_in_a_fault_that_ended_first)
 {
 	const struct pfstat_block block = request(130, 300, 2000, 4096);
@@ -592,9 +592,9 @@ TEST(test_off_cpu_intervals_outside_of_faults_are_slices)
 	const struct explained fault = disk_fault(&none);
 	struct pfstat_off_cpu stays[] = {
 		stay(10, 15, 20),	/* before the fault */
-		stay(90, 101, 102),	/* before it, by a clock that leads */
+		stay(90, 101, 102),	/* before it, by a leading clock */
 		stay(500, 600, 700),	/* in it */
-		stay(1099, 1150, 1200), /* after it, by a clock that lags */
+		stay(1099, 1150, 1200), /* after it, by a lagging clock */
 	};
 	json_t *root;
 	size_t i;
@@ -606,7 +606,7 @@ TEST(test_off_cpu_intervals_outside_of_faults_are_slices)
 	for (i = 0; i < 4; i++)
 		feed(&stays[i]);
 	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
-	/* One arrives after the fault but begins within it; the other is separate. */
+	/* One interval arrives after the fault but starts within it. The other is separate. */
 	stays[2] = stay(1095, 1110, 1120);
 	feed(&stays[2]);
 	stays[2] = stay(1300, 1340, 1400);
@@ -618,7 +618,7 @@ TEST(test_off_cpu_intervals_outside_of_faults_are_slices)
 	json_decref(root);
 }
 
-/* A fault that waits for its retry is reported after the thread's next fault, of another kind. */
+/* A fault waiting for a retry is reported after the thread's next fault, which has another kind. */
 TEST(test_fault_reported_late_still_gets_its_off_cpu_intervals)
 {
 	const struct pfstat_block none = { 0 };
@@ -658,7 +658,7 @@ TEST(test_off_cpu_interval_names_the_waker_and_the_runnable_time)
 	json_decref(root);
 }
 
-/* A thread that sleeps and never faults: all its off-CPU intervals are drawn, few are kept. */
+/* A thread sleeps and never faults: all off-CPU intervals are drawn, few are kept. */
 TEST(test_all_off_cpu_intervals_without_a_fault_are_drawn)
 {
 	struct pfstat_off_cpu off;
@@ -671,7 +671,7 @@ TEST(test_all_off_cpu_intervals_without_a_fault_are_drawn)
 		feed(&off);
 	}
 	fflush(stream);
-	ck_assert_uint_gt(length, 0); /* blocks of 256 KiB */
+	ck_assert_uint_gt(length, 0); /* 256 KiB blocks */
 	root = end(NULL);
 	ck_assert_uint_eq(nr_of(root, "X"), 10000);
 	json_decref(root);
@@ -775,7 +775,7 @@ TEST(test_file_with_another_device_number_is_found_by_its_map)
 	json_decref(root);
 }
 
-/* Slices that are open when the recording stops are omitted; the file is complete. */
+/* Slices still open when the recording stops are omitted. The file is complete. */
 TEST(test_cut_recording_gives_a_complete_file_with_the_damage)
 {
 	const struct pfstat_off_cpu off = stay(150, 910, 980);
@@ -796,7 +796,7 @@ TEST(test_cut_recording_gives_a_complete_file_with_the_damage)
 	json_decref(root);
 }
 
-/* Four threads, each with one request at a time; some wait for another thread's request. */
+/* Four threads, each with one request at a time. Some wait for another thread's request. */
 #define NR_ROUNDS 60
 
 static void feed_round(uint64_t base, uint64_t *state)
@@ -851,9 +851,9 @@ TEST(test_concurrent_requests_and_faults_nest_on_every_track)
 	root = end(NULL);
 	check_nesting(root);
 	ck_assert_uint_eq(check_arrows(root), 4 * NR_ROUNDS);
-	/* A fault and five parts; a request, its queue and its device time. */
+	/* A fault and five parts, and a request, queue time and device time. */
 	ck_assert_uint_eq(nr_of(root, "X"), 9 * 4 * NR_ROUNDS);
-	/* Four concurrent requests need four lanes; the process needs a name. */
+	/* Four concurrent requests need four lanes. The process needs a name. */
 	ck_assert_uint_eq(nr_of(root, "M"), 1 + 4);
 	json_decref(root);
 }
@@ -867,7 +867,7 @@ static void analyse(struct analysis *analysis, enum item_type type, uint64_t ns,
 	ck_assert_int_eq(analysis_add(analysis, &item), 0);
 }
 
-/* A cold read: a pass that maps nothing, the disk fault, the retry; a sleep before each of them. */
+/* A cold read: a pass that maps nothing, the disk fault, the retry, with a sleep before each. */
 static void analyse_cold_read(struct analysis *analysis, uint64_t base, uint64_t page)
 {
 	const struct pfstat_off_cpu nap = stay(base, base + 50, base + 60);
@@ -910,7 +910,7 @@ static void analyse_cold_read(struct analysis *analysis, uint64_t base, uint64_t
 	analyse(analysis, ITEM_RECORD, T0 + base + 2230, &record);
 }
 
-/* The retry is missing; the fault is drawn when its thread exits, with the sleep in it. */
+/* The retry is missing. The fault is drawn when the thread exits, with the sleep in it. */
 TEST(test_last_fault_of_a_thread_is_drawn_at_its_exit)
 {
 	const struct pfstat_task gone = task(PFSTAT_TASK_EXIT, 10, 11, "");
@@ -936,7 +936,7 @@ TEST(test_last_fault_of_a_thread_is_drawn_at_its_exit)
 	json_decref(root);
 }
 
-/* A trace of analyzed events: the parts fill each fault to the nanosecond. */
+/* A trace from analyzed events: the parts fill each fault to the nanosecond. */
 TEST(test_analyzed_run_is_drawn_completely)
 {
 	enum { FAULTS = 50 };
@@ -965,8 +965,8 @@ TEST(test_analyzed_run_is_drawn_completely)
 	ck_assert_uint_eq(in_faults, FAULTS * (2230 - 100));
 	ck_assert_uint_eq(in_parts, in_faults);
 	/*
-	 * A sleep, a fault and its parts (CPU, device, completion, run queue, CPU); a request and
-	 * its two parts.
+	 * A sleep, a fault with its parts (CPU, device, completion, run queue, CPU), and a request
+	 * with two parts.
 	 */
 	ck_assert_uint_eq(nr_of(root, "X"), FAULTS * (1 + 6 + 3));
 	json_decref(root);
@@ -1057,7 +1057,7 @@ TEST(test_a_reused_number_is_another_track)
 	json_decref(root);
 }
 
-/* 17 KB of a recording can hold the off-CPU intervals of 300000 threads. */
+/* A 17 KB recording can hold off-CPU intervals from 300000 threads. */
 TEST(test_off_cpu_intervals_of_many_threads_take_bounded_memory)
 {
 	struct pfstat_off_cpu off = stay(0, 0, 10);

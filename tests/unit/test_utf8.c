@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names that are printed on a terminal cannot control it. */
+/* Names printed on a terminal cannot control it. */
 #include <stdlib.h>
 #include <string.h>
 #include <pty.h>
@@ -36,7 +36,7 @@ TEST(test_control_characters_are_replaced)
 	becomes("\2332J \342\202 \302", "?2J ?? ?");
 }
 
-/* A message may contain a file name of a recording. */
+/* A message may contain a file name from a recording. */
 TEST(test_a_message_is_one_line_without_control_characters)
 {
 	FILE *file = tmpfile();
@@ -56,7 +56,7 @@ TEST(test_a_message_is_one_line_without_control_characters)
 	fclose(file);
 }
 
-/* The reason for missing eBPF is text of the recording. */
+/* The reason for missing eBPF is text from the recording. */
 TEST(test_a_table_has_no_control_character)
 {
 	struct sample_run run;
@@ -148,7 +148,7 @@ TEST(test_no_format_controls_the_terminal)
 	sample_close(&run);
 }
 
-/* A file contains names in full; only formulas are quoted. */
+/* A file contains names in full. Only formulas are quoted. */
 TEST(test_a_csv_file_has_full_names_but_no_formulas)
 {
 	struct group group = { .pid = 1, .tid = 1, .faults = 1 };
@@ -174,7 +174,7 @@ TEST(test_a_csv_file_has_full_names_but_no_formulas)
 	sample_close(&run);
 }
 
-/* Both sides of a comparison may be files of any name. */
+/* Both sides in a comparison may be files with any name. */
 TEST(test_a_comparison_has_no_control_character)
 {
 	struct comparison comparison = { 0 };

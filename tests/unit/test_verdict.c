@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Each rule of the verdict: evidence that proves its cause, and evidence that just does not. */
+/* Each verdict rule: evidence that proves the cause, and evidence that just does not. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -39,7 +39,7 @@ TEST(test_faults_of_an_idle_program_are_not_dismissed)
 	activity->active_max_ns = 90 * MS;
 	activity->active_ns = 200 * MS; /* not idle */
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
-	activity->active_ns = 191 * MS; /* few of its activity */
+	activity->active_ns = 191 * MS; /* a small part of the activity */
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 	activity->active_ns = COUNT_NA;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
@@ -50,7 +50,7 @@ TEST(test_many_threads_that_work_are_not_slowed)
 	struct activity_figures *activity;
 	struct sample s;
 
-	/* 1000 threads: there is a fault in progress in 10 % of the run. */
+	/* 1000 threads: a fault is in progress for 10 % of the run. */
 	sample_begin(&s);
 	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 100 * MS);
 	activity = &s.report.evidence.activity;
@@ -59,7 +59,7 @@ TEST(test_many_threads_that_work_are_not_slowed)
 	check_cause(&s, "nothing-wrong", true, "They are 5.00 % of the time that its threads were");
 	activity->active_max_ns = 1999 * MS;
 	check_cause(&s, "first-touch", true, "1000 first touches");
-	/* They waited for a CPU, or had little of one. */
+	/* The threads waited for a CPU, or had little CPU time. */
 	activity->active_max_ns = 2010 * MS;
 	s.report.evidence.waiting_ns = 11 * MS;
 	check_cause(&s, "first-touch", true, "1000 first touches");
@@ -69,7 +69,7 @@ TEST(test_many_threads_that_work_are_not_slowed)
 	check_cause(&s, "first-touch", true, "1000 first touches");
 	s.report.usage.stime_ns = 1001 * MS;
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
-	/* One of them stands still. */
+	/* One thread stands still. */
 	activity->active_max_ns = 2001 * MS;
 	activity->stalled =
 		(struct thread_activity){ .tid = 7, .life_ns = 100 * MS, .fault_ns = 6 * MS };
@@ -159,7 +159,7 @@ TEST(test_faults_that_failed_are_not_dismissed)
 	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 }
 
-/* Half of the run in faults, most of it in few of them; another cause is named before the tail. */
+/* Faults take half the run, mostly in a few faults. Another cause is named before the tail. */
 TEST(test_few_faults_with_most_of_the_time_are_the_tail)
 {
 	struct fault_tail *tail;
@@ -276,13 +276,13 @@ TEST(test_pages_in_order_without_read_ahead)
 
 	read_in_order(&s, 940, 16384);
 	check_no_cause(&s, "no-read-ahead");
-	s.report.environment.page_bytes = 16384; /* of arm64 */
+	s.report.environment.page_bytes = 16384; /* as on arm64 */
 	check_cause(&s, "no-read-ahead", true, "/data/big.bin was read 16.0 KiB at a time");
 	read_in_order(&s, 940, 4096);
 	check_cause(&s, "no-read-ahead", true,
 		    "/data/big.bin was read 4.0 KiB at a time, although 94 % of its 1000 disk "
 		    "faults went on to a next page: read-ahead is off, by MADV_RANDOM, or");
-	s.report.evidence.advices[MADV_RANDOM] = 3; /* of any file */
+	s.report.evidence.advices[MADV_RANDOM] = 3; /* on any file */
 	check_cause(&s, "no-read-ahead", true, "by MADV_RANDOM, or a read-ahead of 0");
 	s.report.calls.rows = calls;
 	s.report.calls.nr = 4;
@@ -410,7 +410,7 @@ TEST(test_pages_around_random_faults)
 	check_cause(&s, "read-around", true, "read at random");
 }
 
-/* A file whose faults waited for its own requests. */
+/* A file whose faults waited for requests on this file. */
 static void add_cold_file(struct sample *s, const char *name, uint64_t total_ns, uint64_t waited_ns)
 {
 	s->files[0] = (struct group){
@@ -447,7 +447,7 @@ TEST(test_files_that_are_not_in_the_page_cache)
 	check_cause(&s, "cold-file", false, "the fate of 11 is not known");
 	s.report.pages.evictions.overflow = 10;
 	check_cause(&s, "cold-file", true, "was not in the page cache");
-	/* The longest of these reads are the same time. */
+	/* The longest reads account for the same time. */
 	s.report.evidence.tail =
 		(struct fault_tail){ .count = 10,
 				     .total_ns = 250 * MS,
@@ -458,12 +458,12 @@ TEST(test_files_that_are_not_in_the_page_cache)
 	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cold-file")->remedy, "prefetch apply"));
 	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 1201 * MS);
 	check_no_cause(&s, "cold-file");
-	read_in_order(&s, 940, 4096); /* a cause that says more */
+	read_in_order(&s, 940, 4096); /* a cause saying more */
 	s.report.blocks.reads = 1000;
 	check_no_cause(&s, "cold-file");
 }
 
-/* Each file has the share that its row in the table has. */
+/* Each file has the same share as in the table row. */
 TEST(test_a_cold_file_has_no_share_of_other_cold_files)
 {
 	struct sample s;
@@ -518,8 +518,8 @@ TEST(test_work_on_the_cpu_after_a_read_is_not_the_device)
 	s.report.evidence.cached_reads = (struct evidence_sum){ 100, 875 * MS, 0 };
 	check_cause(&s, "decompression", false,
 		    "74 % of the faults' time is after the reads, 74 % on the thread's own");
-	check_no_cause(&s, "cold-file"); /* says less of the same */
-	/* To map the pages takes an eighth of that, and a little more. */
+	check_no_cause(&s, "cold-file"); /* says less about the same */
+	/* Mapping the pages takes an eighth of this time, and a little more. */
 	s.report.evidence.cached_reads.total_ns++;
 	check_no_cause(&s, "decompression");
 	s.report.evidence.cached_reads.total_ns--;
@@ -554,7 +554,7 @@ TEST(test_pages_of_a_hole_are_not_read)
 	s.report.blocks = (struct block_figures){ .reads = 3, .bytes_read = 257 * 4096 };
 	check_cause(&s, "file-holes", true, "131 faults found no page of the file");
 	check_no_cause(&s, "cold-file");
-	/* Two pages for each of 128 read-aheads, and one for two of the disk faults. */
+	/* Two pages for each of 128 read-aheads, and one for two disk faults. */
 	s.report.blocks.bytes_read = 258 * 4096;
 	check_no_cause(&s, "file-holes");
 	s.report.blocks.bytes_read = 0;
@@ -591,7 +591,7 @@ static struct pfstat_record mkwrite_record(uint64_t sequence)
 	};
 }
 
-/* A store to a page that is not mapped is one fault of class long, with both calls. */
+/* A store to an unmapped page is one fault with class long, with both calls. */
 TEST(test_page_mkwrite_counts_in_faults_of_other_classes)
 {
 	struct pfstat_record record;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules of the verdict about memory: evidence that proves the cause of each, and evidence that
- * just does not.
+ * The verdict rules about memory: for each, evidence that proves the cause, and evidence that just
+ * does not.
  */
 #include <sched.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ TEST(test_copies_after_forks)
 	s.report.contents.after_fork.count = 0;
 	check_cause(&s, "copy-after-fork", true, "most of them after a fork before the recording");
 	s.report.contents.after_fork.count = 26400;
-	s.report.evidence.forks = 500; /* few copies each: a shell that starts programs */
+	s.report.evidence.forks = 500; /* few copies each: a shell starting programs */
 	check_no_cause(&s, "copy-after-fork");
 	sample_begin(&s);
 	add_copies(&s, PFSTAT_CONTENT_FORK, 255, 500 * MS);
@@ -59,7 +59,7 @@ TEST(test_pages_that_a_fork_left_write_protected)
 	s.report.contents.reused_after_fork.count = 12000;
 	check_no_cause(&s, "writable-after-fork");
 	s.report.contents.reused_after_fork.count = 25600;
-	s.report.evidence.forks = 401; /* few pages each: a shell that starts programs */
+	s.report.evidence.forks = 401; /* few pages each: a shell starting programs */
 	check_no_cause(&s, "writable-after-fork");
 }
 
@@ -106,7 +106,7 @@ TEST(test_copies_of_pages_that_no_fork_shared)
 
 	for (i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
 		sample_begin(&s);
-		s.report.evidence.forks = 1; /* of another program */
+		s.report.evidence.forks = 1; /* by another program */
 		add_copies(&s, copies[i].content, 16400, 100 * MS);
 		check_cause(&s, copies[i].rule, true, copies[i].text);
 		check_cause(&s, copies[i].rule, true, "64 MiB");
@@ -133,7 +133,7 @@ TEST(test_swap_in_memory_and_on_a_device)
 	ck_assert_ptr_nonnull(strstr(cause_of(&s, "swap")->remedy, "/sys/fs/cgroup/fight"));
 	add_class(&s, FAULT_SWAP, 0, PART_DEVICE, 900 * MS);
 	check_cause(&s, "swap", true, "50 % of it waited for the swap device");
-	/* Pages of the swap cache, or that are migrated. */
+	/* Swap cache pages, or pages being migrated. */
 	s.report.faults.classes[FAULT_SWAP].major = 999;
 	check_cause(&s, "swap", false, "10000 faults on pages that were being migrated, or in the");
 	add_class(&s, FAULT_ANON, 1, PART_CPU_BEFORE, 5401 * MS);
@@ -187,7 +187,7 @@ TEST(test_evicted_pages_that_are_read_again)
 	check_cause(&s, "refaults", true, "The fate of 401 more evicted pages is not known");
 	s.pairs[0].total_ns = 99 * MS;
 	check_no_cause(&s, "refaults");
-	/* A recording of before this version has no reason. */
+	/* A recording from before this version has no reason. */
 	add_return(&s, EVICTIONS_UNKNOWN, 110 * MS);
 	check_cause(&s, "refaults", false, "memory was too small, or another program dropped");
 }
@@ -203,7 +203,7 @@ TEST(test_dropped_pages_are_no_lack_of_memory)
 		    "hog (8) dropped pages of files that were read again: 3000 pages, by 500 "
 		    "faults (90 % of the faults' time).");
 	check_no_cause(&s, "refaults");
-	/* An old recording: the process evicted its own pages, without a reclaim. */
+	/* An old recording: the process evicted pages of its own, without a reclaim. */
 	add_return(&s, EVICTIONS_UNKNOWN, 900 * MS);
 	s.pairs[0].victim = 8;
 	check_cause(&s, "dropped-pages", true, "hog (8) dropped pages");
@@ -242,12 +242,12 @@ TEST(test_first_touches)
 	add_class(&s, FAULT_ANON, 100000, PART_CPU_BEFORE, 100 * MS);
 	check_cause(&s, "first-touch", true,
 		    "100000 first touches of anonymous memory, 1.00 µs each on the CPU");
-	/* Reads of memory that was never written clear nothing. */
+	/* Reading memory never written clears nothing. */
 	s.report.evidence.anon_reads = (struct evidence_sum){ 50000, 50 * MS, 0 };
 	check_cause(&s, "first-touch", true,
 		    "50000 reads of anonymous memory that was not written");
 	s.report.evidence.anon_reads = (struct evidence_sum){ 49999, 50 * MS, 0 };
-	/* Waits are causes of their own, and the rest is certain. */
+	/* Waits are separate causes, and the rest is certain. */
 	add_class(&s, FAULT_ANON, 0, PART_RUNQUEUE, 100 * MS);
 	check_cause(&s, "first-touch", true, "1.00 µs each on the CPU");
 	check_cause(&s, "cpu-wait", true, "for 50 % of the faults' time");
@@ -397,7 +397,7 @@ TEST(test_shared_memory_is_touched_mapped_or_swapped_in)
 	s.files[0].name = "/mnt/data/file";
 	check_no_cause(&s, "swap");
 	check_no_cause(&s, "shared-memory-mapped");
-	/* A tmpfs may be mounted anywhere; the kernel side knows it. */
+	/* A tmpfs may be mounted anywhere. The kernel side knows it. */
 	s.report.contents.by[PFSTAT_CONTENT_NEW].count = 2048;
 	s.report.faults.classes[FAULT_FILE].major = 0;
 	check_cause(&s, "shared-memory", true, ": first touches, for each of which");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The rules for faults of perf: evidence that proves a cause, and evidence that does not. */
+/* The rules for perf faults: evidence that proves a cause, and evidence that does not. */
 #include <string.h>
 
 #include "sample_verdict.h"
@@ -121,15 +121,15 @@ TEST(test_first_touches_are_certain_if_no_touch_was_unseen)
 	check_cause(&s, "first-touch", true, "5000 first touches of anonymous memory");
 	s.report.bpf.user_only = true;
 	check_cause(&s, "first-touch", true, "5000 first touches of anonymous memory");
-	s.report.evidence.forks = 1; /* pages that the kernel touched unseen may be copied */
+	s.report.evidence.forks = 1; /* pages the kernel touched unseen may be copied */
 	check_cause(&s, "first-touch", false, "not seen to fault before");
 	s.report.bpf.user_only = false;
 	check_cause(&s, "first-touch", true, "5000 first touches of anonymous memory");
-	s.report.environment.command[0] = '\0'; /* a process that ran before */
+	s.report.environment.command[0] = '\0'; /* a process running before */
 	check_cause(&s, "first-touch", false, "not seen to fault before");
 }
 
-/* perf does not report the size of a page: 5000 faults may be 10 GiB of huge pages. */
+/* perf does not report page sizes: 5000 faults may be 10 GiB in huge pages. */
 TEST(test_huge_pages_are_advised_only_if_they_are_not_there)
 {
 	struct sample s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Kernel stacks of sleeps: which cause they show, and which time they get. */
+/* Kernel stacks at sleeps: which cause they show, and which time they get. */
 #include <stdio.h>
 #include <string.h>
 
@@ -95,7 +95,7 @@ TEST(test_a_sleep_of_several_parts_is_one_sleep)
 	ck_assert_uint_eq(rows[0].sleeps, 2);
 	ck_assert_uint_eq(rows[0].total_ns, 45);
 	ck_assert_uint_eq(rows[0].max_ns, 25);
-	/* The other 15 ns are those of spans that the fault did not store. */
+	/* The other 15 ns belong to spans the fault did not store. */
 	ck_assert_uint_eq(waits.unknown_ns, 20);
 	free(rows);
 	waits_exit(&waits);

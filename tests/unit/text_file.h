@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Small text files that tests write, and compare with the output of a command. */
+/* Small text files, which tests write and compare with a command's output. */
 #ifndef PFSTAT_TESTS_TEXT_FILE_H
 #define PFSTAT_TESTS_TEXT_FILE_H
 

@@ -7,8 +7,8 @@
  *
  * means that this thread touched each of these pages once, one after another, and that getrusage()
  * counted so many faults meanwhile. (MINOR and MAJOR are 0 for "failed", "threads" and "fork",
- * where others fault at the same time.) SINCE is the start of main() in ns of CLOCK_MONOTONIC:
- * before it the loader may have had a mapping of its own at this address.
+ * where others fault at the same time.) SINCE is the start of main() in CLOCK_MONOTONIC ns.
+ * Earlier, the loader may have had a mapping at this address.
  *
  *	native_faults sampling			"all", "user" (perf shows no faults in system
  *						calls), or the error of perf_event_open()
@@ -74,7 +74,7 @@ static char *map_pages(size_t pages, int prot, int flags, int fd)
 	return map;
 }
 
-/* One fault for each page, whatever the setting of huge pages. */
+/* One fault for each page, regardless of the huge page setting. */
 static char *map_anonymous(size_t pages)
 {
 	char *map = map_pages(pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -279,7 +279,7 @@ static void run_failed(int nr, int signal_number, const char *map)
 
 	if (sigaction(signal_number, &action, NULL))
 		die("sigaction");
-	/* The first signal has faults of its own: the handler's code and data. */
+	/* The first signal has extra faults: the handler's code and data. */
 	if (!sigsetjmp(before_access, 1))
 		raise(signal_number);
 	getrusage(RUSAGE_SELF, &to);
@@ -329,7 +329,7 @@ static void run_call(const char *path, size_t pages)
 	print_range("call", getpid(), map, pages, &from, &to);
 }
 
-/* get_user_pages() faults; perf has no event of that. */
+/* get_user_pages() faults, for which perf has no event. */
 static void run_populate(size_t pages)
 {
 	struct rusage from, to;

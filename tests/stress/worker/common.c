@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shared by the jobs: random numbers, the pattern of a file's pages and its check, children. */
+/*
+ * Shared by the jobs: random numbers, the pattern in a file's pages and the pattern check,
+ * children.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -141,7 +144,7 @@ pid_t fork_child(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	signal(SIGTERM, SIG_DFL); /* sent by its parent, which waits for its exit */
+	signal(SIGTERM, SIG_DFL); /* sent by the parent, which waits for the exit */
 	random_seed(random_below(UINT64_MAX) ^ getpid());
 	return 0;
 }

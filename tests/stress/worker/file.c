@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Changes of the file while it is mapped, and mapped files as buffers of system calls. */
+/* Changes to the file while it is mapped, and mapped files as system call buffers. */
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <pthread.h>
@@ -102,7 +102,7 @@ void job_truncate(const struct file *file)
 	need(munmap((void *)map, file->pages * PAGE), "munmap");
 }
 
-/* O_DIRECT if the file system and its disk support it. */
+/* O_DIRECT if the file system and the disk support it. */
 static int open_beside(const struct file *file, bool direct)
 {
 	char path[256];
@@ -160,7 +160,7 @@ void job_direct(const struct file *file)
 	need(munmap((void *)map, file->pages * PAGE), "munmap");
 }
 
-/* Twice the limit of its cgroup (set by the harness), in addition to the file. */
+/* Twice the cgroup limit (set by the harness), in addition to the file. */
 void job_swap(const struct file *file)
 {
 	size_t pages = file->pages * 24, index;

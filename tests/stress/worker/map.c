@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Threads that fault, and changes of their mappings. */
+/* Faulting threads, and changes to their mappings. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -196,7 +196,7 @@ void job_protect(const struct file *file)
 
 #define HOLE SIZE_MAX
 
-/* Unmaps a range, or maps other pages of the file over it, or both. */
+/* Unmaps a range, or maps other pages from the file over it, or both. */
 static void replace_some(const struct file *file, page_words map, size_t *indices)
 {
 	size_t at = random_below(file->pages), i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Processes that start, exit, access each other's memory, and are killed. */
+/* Processes starting, exiting, accessing each other's memory, and being killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -57,7 +57,7 @@ static void live_on(const struct file *file, page_words map, page_words own, uns
 		check_own(own, index, ~0UL - depth - 1);
 }
 
-/* Three generations; each has its own copy of its stores. */
+/* Three generations. Each has its own copy of its stores. */
 void job_fork(const struct file *file)
 {
 	page_words map = map_file(file, PROT_READ, MAP_SHARED);
@@ -135,7 +135,7 @@ static void run_victim(const struct file *file)
 	fault_for_ever(&victims[0]);
 }
 
-/* The child is killed during faults of several threads. */
+/* The child is killed during faults in several threads. */
 void job_kill(const struct file *file)
 {
 	pid_t child = fork_child();
@@ -155,7 +155,7 @@ static void sleep_in(const struct file *file, page_words map, int end)
 	_exit(0);
 }
 
-/* A sleeping child with both mappings at the same addresses as its parent. */
+/* A sleeping child with both mappings at the same addresses as in the parent. */
 static pid_t start_sleeper(const struct file *file, page_words map, int *end)
 {
 	int ends[2];
@@ -237,7 +237,7 @@ void job_ptrace(const struct file *file)
 
 #define SCATTERED 16
 
-/* Copies scattered pages of the child's mapping into a mapping that is also hooked here. */
+/* Copies scattered pages from the child's mapping into a mapping that is also hooked here. */
 static void read_remote(pid_t child, const struct file *file, page_words map, page_words own)
 {
 	struct iovec remote[SCATTERED], local = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * userfaultfd: a thread fills anonymous pages from a hooked mapping, which the kernel reads; and
- * write protection of the hooked mapping itself, if the kernel supports that for files.
+ * userfaultfd: a thread fills anonymous pages from a hooked mapping, which the kernel reads. Also
+ * write protection on the hooked mapping itself, if the kernel supports write protection for files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 
 struct filler {
 	const struct file *file;
-	page_words map;	   /* mapping of the file: source of the pages */
-	page_words memory; /* anonymous memory that is filled on demand */
+	page_words map;	   /* file mapping, the source of the pages */
+	page_words memory; /* anonymous memory filled on demand */
 	int fd, end;
 	uint64_t seed;
 };
@@ -65,7 +65,7 @@ static void fill_one(const struct filler *filler, uint64_t address)
 		wrong("UFFDIO_COPY: %s", strerror(-copy.copy));
 }
 
-/* True if a message can be read; false if all pages are filled. */
+/* True if a message can be read, false if all pages are filled. */
 static bool wait_for_message(const struct filler *filler)
 {
 	struct pollfd polled[] = { { filler->fd, POLLIN, 0 }, { filler->end, POLLIN, 0 } };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * worker JOB FILE SEED: creates FILE, prints "ready", and runs rounds of JOB until SIGTERM. Then it
- * prints their number and exits with 0; any violation makes it print a line and exit with 1. worker
- * list: prints the jobs.
+ * prints the number of rounds and exits with 0. Any violation makes it print a line and exit with
+ * 1. worker list: prints the jobs.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -12,8 +12,8 @@
  *	load		each page, in an order that jumps through the file
  *
  * ADVICE is none, normal, random, sequential, willneed or populate_read, for the whole mapping.
- * After each page the program computes for a while. It prints the nanoseconds from its mmap(2) to
- * its last access.
+ * After each page the program computes for a while. It prints the nanoseconds from mmap(2) to the
+ * last access.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@
 #define WORK	     8000 /* additions for each page */
 #define RANDOM_PAGES 150
 #define STRIDE	     64UL
-#define LOAD_STEP    2741UL /* odd, so that it reaches each page of a power of two */
+#define LOAD_STEP    2741UL /* odd, to reach each page if the count is a power of two */
 
 static const volatile uint8_t *data;
 static size_t pages;

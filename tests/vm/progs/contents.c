@@ -79,7 +79,7 @@ static void run_zero(size_t bytes)
 	write_each(map, bytes, PAGE);
 }
 
-/* The pages of this process that KSM has merged. */
+/* This process's pages merged by KSM. */
 static size_t merged(void)
 {
 	FILE *file = fopen("/proc/self/ksm_merging_pages", "re");
@@ -152,8 +152,8 @@ static void run_fork(size_t bytes, int waits)
 }
 
 /*
- * On one CPU: the kernel copies a page, also of one process only, while the batch of another CPU
- * for the LRU lists holds it.
+ * Runs on one CPU: the kernel copies a page, even if only one process uses it, while another CPU's
+ * LRU batch holds it.
  */
 static void run_reused(size_t bytes)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Holds a command before its exec, makes it and its children a target of eBPF,
- * runs it, and writes each event as a JSON object on a line of its own. The last
- * object has the counts.
+ * Holds a command before the exec, makes it and its children an eBPF target, runs it, and writes
+ * each event as a JSON object on a separate line. The last object has the counts.
  *
  *	events_dump [OPTION…] OUTPUT COMMAND…
  *	-p	the page cache, -s: stacks, -c: calls of file operations, -o: not its children
@@ -223,14 +222,14 @@ static unsigned int map_entries(const char *name)
 	return entries;
 }
 
-/* Number of used slots: the map in_fault is an array. */
+/* Number of used slots. The map in_fault is an array. */
 static unsigned int places_taken(void)
 {
 	int fd = bpf_obj_get(PFSTAT_PIN_DIR "/in_fault");
 	__u32 key = 0, taken = 0, value[32];
 
 	while (fd >= 0 && !bpf_map_lookup_elem(fd, &key, value)) {
-		taken += value[0] != 0; /* its tid */
+		taken += value[0] != 0; /* the tid */
 		key++;
 	}
 	if (fd >= 0)
@@ -238,7 +237,7 @@ static unsigned int places_taken(void)
 	return taken;
 }
 
-/* Entries left in the maps that follow threads and requests. */
+/* Entries left in the maps for following threads and requests. */
 static void print_left(void)
 {
 	static const char *const maps[] = {
@@ -271,7 +270,7 @@ static void print_misses_of(const char *name, const char **comma)
 		close(fd);
 }
 
-/* The number of times that the kernel skipped each program; all programs are pinned. */
+/* How often the kernel skipped each program. All programs are pinned. */
 static void print_misses(void)
 {
 	DIR *dir = opendir(PFSTAT_PIN_DIR);
@@ -318,7 +317,7 @@ static void print_counters(struct events *events, const struct run_counters *cou
 	fprintf(out, "}\n");
 }
 
-/* status: of the command, as from waitpid(2) */
+/* status: the command's status, as from waitpid(2) */
 static int finish(struct events *events, int status)
 {
 	struct run_counters counters = { 0 };

@@ -80,7 +80,7 @@ static void command(int session, const char *line)
 		die(line);
 }
 
-/* The ring of CPU 0, with the smallest number of records. */
+/* CPU 0's ring, with the smallest number of records. */
 static const struct pfstat_ring_header *begin_session(pid_t pid, int faults)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fuzzes the module's files: opens, writes, reads, seeks, truncates, maps, polls and closes them in
- * any order, with arbitrary contents, and scribbles over the pages of mapped rings. Several
- * processes do so at once, while another one faults in the mappings that they hook. The program
- * fails only if that process reads wrong data or a process is killed. The caller judges the rest:
- * the kernel log, and whether the recorder still counts correctly.
+ * any order, with arbitrary contents, and scribbles over mapped ring pages. Several processes do so
+ * at once, while another one faults in the mappings they hook. The program fails only if that
+ * process reads wrong data or a process is killed. The caller judges the rest: the kernel log, and
+ * whether the recorder still counts correctly.
  *
  * Usage: fuzz_debugfs FILE OPERATIONS [SEED]
  * The seed, which is printed, determines the operations of each process, but not how they
@@ -63,7 +63,7 @@ struct worker {
 	struct {
 		uint64_t nr;
 		uint64_t ns;
-	} kinds[NR_KINDS]; /* in the order of operations[] */
+	} kinds[NR_KINDS]; /* in the same order as operations[] */
 };
 
 static uint64_t any(struct worker *worker)
@@ -304,7 +304,7 @@ static long do_remap(struct worker *worker)
 
 	switch (below(worker, 5)) {
 	case 0:
-		map->writable = false; /* its pages may be freed, and are not restored */
+		map->writable = false; /* the pages may be freed, and are not restored */
 		return madvise(map->address, map->bytes, below(worker, 22));
 	case 1:
 		map->writable = false;
@@ -314,7 +314,7 @@ static long do_remap(struct worker *worker)
 			       MREMAP_MAYMOVE);
 		if (moved == MAP_FAILED)
 			return -1;
-		map->address = moved; /* never longer; the bytes beyond are not accessed */
+		map->address = moved; /* never longer: the bytes beyond are not accessed */
 		return 0;
 	case 3:
 		return msync(map->address, map->bytes, 1 << below(worker, 3));
@@ -333,7 +333,7 @@ static void on_bus(int number)
 	siglongjmp(gone, 1);
 }
 
-/* Writes to the header page, mostly to its tail; sometimes to a record, or to the whole page. */
+/* Writes to the header page, mostly to `tail`, sometimes to a record, or to the whole page. */
 static long do_scribble(struct worker *worker)
 {
 	const size_t tail = offsetof(struct pfstat_ring_header, tail);
@@ -557,7 +557,7 @@ static int run_target(struct worker *worker, uint64_t nr)
 	return 0;
 }
 
-/* Each page contains its number. */
+/* Each page contains the page number. */
 static void fill(const char *path)
 {
 	uint64_t page;

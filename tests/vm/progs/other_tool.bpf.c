@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A program of another tool at the function where pfstat counts all faults. */
+/* Another tool's program at the function where pfstat counts all faults. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * overlapping_faults alone|computes|sleeps|children ROUNDS: four threads touch a page of their own
- * in each round. A handler of userfaultfd waits until all four are in faults, sleeps for 20 ms, and
- * installs the four pages. With alone, nothing runs in these 20 ms. With computes or sleeps, a fifth
- * thread does that for all the time. With children, a child process computes instead.
+ * overlapping_faults alone|computes|sleeps|children ROUNDS: each of four threads touches a separate
+ * page in each round. A userfaultfd handler waits until all four are in faults, sleeps for 20 ms,
+ * and installs the four pages. With alone, nothing runs in these 20 ms. With computes or sleeps, a
+ * fifth thread does so all the time. With children, a child process computes instead.
  */
 #include <err.h>
 #include <linux/userfaultfd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults that fail, and faults that other programs of the tests do not have.
+ * Faults that fail, and faults that the other test programs do not have.
  *
  *	rare_faults refused THREADS	each thread accesses a page that is not mapped, reads one
  *					without rights and writes to one that can only be read, and
@@ -108,7 +108,7 @@ static void *refused_main(void *argument)
 		access_refused((char *)(PAGE / 2) + round, round & 1);
 		access_refused(closed + round, round & 1);
 		access_refused(readable + round, 1);
-		/* The page is read, so that the next write finds it present. */
+		/* The page is read, so the next write finds it present. */
 		(void)((volatile char *)readable)[round];
 	}
 	return argument;
@@ -243,7 +243,7 @@ static void write_each(volatile char *map, size_t bytes, size_t step)
 		map[at] = 1;
 }
 
-/* Returns the memory that it was read into. */
+/* Returns the memory it was read into. */
 static char *read_by_ring(const char *path, int open_flags, __u8 flags, size_t *bytes)
 {
 	const int file = open(path, O_RDONLY | open_flags);
@@ -295,7 +295,7 @@ static void run_collapse(size_t rounds)
 		write_each(huge, HUGE_BYTES, PAGE);
 		if (madvise(huge, HUGE_BYTES, MADV_PAGEOUT))
 			die("MADV_PAGEOUT");
-		/* The kernel collapses only what has a page that is written. */
+		/* The kernel collapses only a range with a written page. */
 		*(volatile char *)huge = 1;
 		madvise(huge, HUGE_BYTES, MADV_HUGEPAGE);
 		if (madvise(huge, HUGE_BYTES, MADV_COLLAPSE))
@@ -350,7 +350,7 @@ static void *contend(void *argument)
 	return argument;
 }
 
-/* The lock of the new VMA is free, but its first copy also needs the lock of all mappings. */
+/* The new VMA's lock is free, but the first copy also needs the lock for all mappings. */
 static void run_contended(const char *path, size_t rounds)
 {
 	pthread_t thread;

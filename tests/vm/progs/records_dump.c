@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the records of a recording as the module's file `log` prints them: a line with the names
- * of the columns, then a line for each record. The last two columns are not in `log`.
+ * Prints a recording's records as the module's file `log` prints them: a line with the column
+ * names, then a line per record. The last two columns are not in `log`.
  *
  *	records_dump RECORDING
  *	records_dump RECORDING faults
  *
- * The second form prints the returns of handle_mm_fault() that eBPF reported: a line for each,
- * then the count and the time of each kind, origin and outcome.
+ * The second form prints the handle_mm_fault() returns that eBPF reported: a line for each, then
+ * the count and the time for each kind, origin and outcome.
  */
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls that shape mappings, each from a function of its own, a known number of times. It reads the
- * file in order with MADV_RANDOM.
+ * Calls that shape mappings, each from a separate function, a known number of times. The program
+ * reads the file in order with MADV_RANDOM.
  *
  *	shaping_calls FILE
  *

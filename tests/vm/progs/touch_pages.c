@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Touches pages of a file one by one, and prints the result of each touch. It counts only
- * the faults of these touches, and survives SIGBUS, so that a run with pfstat can be
- * compared with one without.
+ * Touches pages in a file one by one, and prints the result of each touch. The program counts only
+ * faults from these touches, and survives SIGBUS, so a run with pfstat can be compared with one
+ * without.
  *
  *	touch_pages [-p] [-a] FILE read|write|private STEP...
  *
@@ -12,8 +12,8 @@
  *	STEP	N: page N; cut=N: truncate the file to N pages; drop=N: remove page N from
  *		the page table, with MADV_DONTNEED
  *
- * A line for each touch: "page N value V", or "page N signal S code C at M" where M is the
- * page of the address that the signal names. Then "faults MINOR MAJOR".
+ * Prints a line per touch: "page N value V", or "page N signal S code C at M" where M is the page
+ * containing the address the signal names. Then "faults MINOR MAJOR".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static void catch_sigbus(void)
 
 	if (sigaction(SIGBUS, &action, NULL))
 		die("sigaction");
-	/* A first call without effect, so that its own faults occur now and are not counted. */
+	/* A first call without effect, so the call's own faults occur now and are not counted. */
 	if (!sigsetjmp(before_touch, 1))
 		raise(SIGBUS);
 }
@@ -100,7 +100,7 @@ static void perform(struct step *step, int fd, char *map, bool write)
 	}
 }
 
-/* Returns the number of steps; *cuts: the file must be opened for writing. */
+/* Returns the number of steps. *cuts: the file must be opened for writing. */
 static int read_steps(char **words, bool *cuts)
 {
 	int nr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs to watch. Each prints its pids on stdout and waits for a line on stdin
- * before it touches memory, so that a test can attach first.
+ * Programs to watch. Each prints the pids on stdout and waits for a line on stdin before it touches
+ * memory, so a test can attach first.
  *
  *	workload touch FILE		map FILE, read each page once
  *	workload fork FILE		the same in a forked child, then in the parent
@@ -72,7 +72,7 @@ static __attribute__((noinline)) void touch(const volatile char *map, size_t len
 {
 	size_t at;
 
-	/* With a stack frame; otherwise a user stack would omit its caller. */
+	/* With a stack frame. Otherwise a user stack would omit the caller. */
 	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));
 	for (at = 0; at < length; at += PAGE)
 		(void)map[at];
@@ -277,7 +277,7 @@ static char *anonymous(size_t pages)
 		perror("mmap");
 		exit(1);
 	}
-	/* One fault for each page, whatever the setting of huge pages. */
+	/* One fault for each page, regardless of the huge page setting. */
 	madvise(map, size, MADV_NOHUGEPAGE);
 	return map;
 }
@@ -318,7 +318,7 @@ static double ns_since(const struct timespec *from)
 	return (to.tv_sec - from->tv_sec) * 1e9 + to.tv_nsec - from->tv_nsec;
 }
 
-/* A call with little work: the measured time is that of the call and of its observers. */
+/* A call with little work: the measured time is the time for the call and the observers. */
 static void run_calls(unsigned int nr)
 {
 	struct timespec from;
