@@ -22,7 +22,7 @@ static int pfbench_usage(FILE *out, int status)
 	return fflush(out) || ferror(out) ? STATUS_FAILED : status;
 }
 
-/* bash|zsh: the completion of pfdrive, which has no options for the commands of pfbench itself. */
+/* bash|zsh: pfdrive's completion, which has no options for pfbench's own commands. */
 static int pfbench_complete(int argc, char **argv)
 {
 	const struct subcommand *all[BENCH_MAX_COMMANDS];
@@ -35,7 +35,7 @@ static int pfbench_complete(int argc, char **argv)
 	return err ? message_of_stdout(err, "the completion") : STATUS_OK;
 }
 
-/* Commands that pfbench and the build start. Others are helpers of pfdrive. */
+/* Commands started by pfbench and the build. Others are pfdrive helpers. */
 static int pfbench_helper(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";

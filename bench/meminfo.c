@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parses /proc/meminfo into struct meminfo. A line that is missing leaves COUNT_NA. */
+/* Parses /proc/meminfo into struct meminfo. A missing line leaves COUNT_NA. */
 #include <stdlib.h>
 #include <string.h>
 

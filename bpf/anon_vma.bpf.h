@@ -14,7 +14,7 @@ struct rb_root_cached {
 	struct rb_root rb_root;
 } __attribute__((preserve_access_index));
 
-/* All mappings that may hold a page, of one process mostly. */
+/* All mappings that may hold a page, mostly in one process. */
 struct anon_vma {
 	struct rb_root_cached rb_root;
 } __attribute__((preserve_access_index));

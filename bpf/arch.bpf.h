@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Registers and system calls of the architecture. User space has another struct pt_regs, with
- * other names. The arguments of a system call are still in it when the call returns; on arm64 the
- * first one has a place of its own, since the result replaces it. ARCH_ENTRY is the number of the
- * system call, or -1 in an exception such as a page fault.
+ * The architecture's registers and system calls. User space has another struct pt_regs, with other
+ * names. A system call's arguments are still in the registers when the call returns. On arm64 the
+ * first argument has a separate place, since the result replaces it. ARCH_ENTRY is the system call
+ * number, or -1 in an exception such as a page fault.
  */
 #ifndef PFSTAT_BPF_ARCH_H
 #define PFSTAT_BPF_ARCH_H
@@ -44,7 +44,7 @@ static __always_inline bool arch_is_64_bit(const struct pt_regs___kernel *regs)
 {
 	__u64 cs = regs->cs;
 
-	barrier_var(cs);	      /* CO-RE cannot relocate a load of some bytes of a field */
+	barrier_var(cs);	      /* CO-RE cannot relocate a partial load of a field */
 	return (cs & 0xffff) == 0x33; /* __USER_CS */
 }
 
@@ -56,7 +56,7 @@ static __always_inline bool arch_is_indirect_call(const __u8 *code)
 	return code[0] == 0xff && (code[1] & 0x38) == 0x10;
 }
 
-/* True if the bytes end with a call: 0xe8 and an offset of 4 bytes, or one of 2 to 7 bytes. */
+/* True if the bytes end with a call: 0xe8 and a 4-byte offset, or a call of 2 to 7 bytes. */
 static __always_inline bool arch_is_call(const __u8 *code)
 {
 	return code[2] == 0xe8 || arch_is_indirect_call(&code[5]) ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests of block devices, from the queue to the completion. A request that a target inserted or
- * issued is kept in `requests`, and sent as one event at its completion.
+ * Block device requests, from the queue to the completion. A request inserted or issued by a target
+ * is kept in `requests`, and sent as one event on completion.
  */
 #include "common.bpf.h"
 #include "page.bpf.h"
@@ -10,7 +10,7 @@
 #define MINOR_BITS   20
 #define SECTOR_BYTES 512
 #define MAX_BIOS     8	 /* looked at in a request, behind the first */
-#define OP_WRITES    0x1 /* of request.cmd_flags: the operations that write are odd */
+#define OP_WRITES    0x1 /* in request.cmd_flags: write operations are odd */
 
 struct gendisk {
 	int major;
@@ -49,7 +49,7 @@ struct request {
 
 enum req_flag_bits { __REQ_RAHEAD };
 
-/* Removals of pages are sent. Only then the files that were read must be known. */
+/* Page removals are sent. Only then must the files that were read be known. */
 const volatile bool have_page_delete;
 
 static const __u8 known = 1;
@@ -82,10 +82,10 @@ static __always_inline void hand_over(const struct request *rq)
 	}
 }
 
-/* The kind of the page with which the bio at `address` begins. */
+/* The kind of the first page in the bio at `address`. */
 enum bio_page { BIO_PAGE_OTHER, BIO_PAGE_FILE, BIO_PAGE_SWAP };
 
-/* Bytes of the bio's first segment that are finished already. */
+/* Finished bytes in the bio's first segment. */
 static __always_inline __u32 bytes_done(const struct bio *bio)
 {
 	if (bpf_core_field_exists(bio->bi_iter.bi_offset))
@@ -94,8 +94,8 @@ static __always_inline __u32 bytes_done(const struct bio *bio)
 }
 
 /*
- * `file` is set for BIO_PAGE_FILE. The function is not static, so that the verifier checks it once
- * and not on each path to each call; therefore its arguments are numbers and memory.
+ * `file` is set for BIO_PAGE_FILE. The function is not static, so the verifier checks it once
+ * instead of on each path to each call. For this reason the arguments are numbers and memory.
  */
 int bio_begins(__u64 address, struct file_page *file);
 
@@ -123,7 +123,7 @@ __noinline int bio_begins(__u64 address, struct file_page *file)
 	return file->inode ? BIO_PAGE_FILE : BIO_PAGE_OTHER;
 }
 
-/* Bytes of the request, from its begin, that are contiguous in the file. */
+/* Bytes from the start of the request that are contiguous in the file. */
 static __always_inline __u32 file_bytes(const struct bio *bio, const struct file_page *begin)
 {
 	__u32 bytes = BPF_CORE_READ(bio, bi_iter.bi_size);
@@ -234,7 +234,7 @@ int BPF_PROG(on_rq_insert_once_again, struct request *rq)
 	return insert_again(rq);
 }
 
-/* A request that was not inserted is issued to the driver directly. */
+/* A request not inserted is issued to the driver directly. */
 static __always_inline int issue(const struct request *rq, bool again)
 {
 	__u64 key = (__u64)rq;
@@ -276,7 +276,7 @@ int BPF_PROG(on_rq_issue_once_again, struct request *rq)
 	return issue(rq, true);
 }
 
-/* Its bytes are part of another request from now on. */
+/* From now on the bytes belong to another request. */
 SEC("tp_btf/block_rq_merge")
 int BPF_PROG(on_rq_merge, struct request *rq)
 {
@@ -288,7 +288,7 @@ int BPF_PROG(on_rq_merge, struct request *rq)
 	return 0;
 }
 
-/* A request may be completed in parts, of which `bytes` is one. */
+/* A request may be completed in parts. `bytes` is one part. */
 static __always_inline int complete(const struct request *rq, unsigned char error,
 				    unsigned int bytes)
 {
@@ -321,9 +321,9 @@ int BPF_PROG(on_rq_complete, struct request *rq, unsigned char error, unsigned i
 }
 
 /*
- * The request of a loop device, of dm-crypt and the like is completed by a thread, which the
- * completion of the request below it may interrupt: then the kernel skips the first program. The
- * first of the three that comes takes the entry.
+ * For a loop device, dm-crypt and the like, a thread completes the request. The completion of the
+ * request below may interrupt this thread: then the kernel skips the first program. The first of
+ * the three programs to run takes the entry.
  */
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_rq_complete_second, struct request *rq, unsigned char error, unsigned int bytes)

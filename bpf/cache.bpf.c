@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Removals of pages from the page cache, of the files that targets have read (the map `files`).
- * Insertions come from the requests that read the pages (block.bpf.c): a program for every page
- * would cost more than the fault spends on it.
+ * Page removals from the page cache, for files read by targets (the map `files`). Insertions come
+ * from the requests reading the pages (block.bpf.c): a program for every page would cost more than
+ * the fault spends on it.
  */
 #include "common.bpf.h"
 #include "page.bpf.h"

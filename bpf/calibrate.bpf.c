@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The share of the programs in the duration of a call: the same two clock reads around a function
- * of the kernel that only adds 1. pfdrive runs it (BPF_PROG_TEST_RUN) before anything is watched.
+ * The programs' share in a call's duration: the same two clock reads around a kernel function that
+ * only adds 1. pfdrive runs it (BPF_PROG_TEST_RUN) before anything is watched.
  */
 #include "common.bpf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The folio that a call of a file operation maps: its order, and whether the kernel maps all of it.
- * Nearly all are single pages, which a few direct loads recognise.
+ * The folio mapped by a file operation call: the folio's order, and whether the kernel maps all of
+ * it. Nearly all folios are single pages, recognised by a few direct loads.
  */
 #ifndef PFSTAT_BPF_CALL_FOLIO_H
 #define PFSTAT_BPF_CALL_FOLIO_H
@@ -10,9 +10,9 @@
 #include "page.bpf.h"
 #include "vma.bpf.h"
 
-#define VM_UFFD_WP 0x1000UL /* the only use of userfaultfd for the pages of a file */
+#define VM_UFFD_WP 0x1000UL /* the only userfaultfd use for file pages */
 
-/* log2 of the pages of a folio. */
+/* log2 of a folio's page count. */
 static __always_inline __u8 order_of(__u32 pages)
 {
 	__u8 order = 0;
@@ -25,8 +25,8 @@ static __always_inline __u8 order_of(__u32 pages)
 }
 
 /*
- * The verifier allows no arithmetic with a pointer of the kernel, but with a number that was
- * stored: here, for a moment, in place of the frame.
+ * The verifier allows no arithmetic with a kernel pointer, but with a stored number: here, stored
+ * for a moment in place of the frame.
  */
 static __always_inline __u64 pointer_number(struct fault_state *state, const void *pointer)
 {
@@ -53,14 +53,14 @@ static __always_inline __u64 page_flags(const struct page *page)
 	return bpf_core_field_exists(newer->flags.f) ? newer->flags.f : page->flags;
 }
 
-/* A page that is neither the head nor a tail of a larger folio. Direct loads cost least. */
+/* A page that is neither head nor tail of a larger folio. Direct loads cost least. */
 static __always_inline bool page_is_single(struct fault_state *state, const struct page *page)
 {
 	return !(page_flags(page) & PAGE_BIT(PG_head)) &&
 	       !(pointer_number(state, head_word(page)) & TAIL_PAGE);
 }
 
-/* The folio of a page, and how many pages into it that is. */
+/* A page's folio, and the page's index within the folio. */
 static __always_inline const struct folio *call_folio(struct fault_state *state,
 						      const struct page *page, __u64 *pages_in)
 {
@@ -73,11 +73,11 @@ static __always_inline bool is_mapped_whole(const struct vm_fault *vmf, __u64 be
 	const struct folio___v6_18 *folio = NULL;
 	const struct vm_area_struct *vma = vmf->vma;
 	const __u64 in_vma = vmf->pgoff - vma->vm_pgoff;
-	/* The entries of a page table, of 8 bytes, fill a page. */
+	/* A page table's entries, 8 bytes each, fill a page. */
 	const __u64 table_pages = 1ULL << (page_shift - 3);
 	const __u64 in_table = vmf->address >> page_shift & (table_pages - 1);
 
-	/* v6.18 also made the flags of a folio a structure. */
+	/* v6.18 also made the folio flags a structure. */
 	if (!bpf_core_field_exists(folio->flags.f) || pages == 1 || vma->vm_flags & VM_UFFD_WP)
 		return false;
 	return before <= in_vma &&

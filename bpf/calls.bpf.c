@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The fault source without the module. A record is made of each call of ->fault(), ->map_pages()
- * and ->page_mkwrite() in a recordable mapping of a target. The programs are at the functions of
- * the memory manager that make these calls, within handle_mm_fault(), whose programs (mm.bpf.c)
- * have found the thread's state and the file. A record waits in the state until the next call of
- * the same fault begins, or until handle_mm_fault() returns: then it gets the time of that.
+ * The fault source without the module. Each call to ->fault(), ->map_pages() and ->page_mkwrite()
+ * in a target's recordable mapping makes a record. The programs are attached to the memory manager
+ * functions that make these calls, within handle_mm_fault(). The programs on handle_mm_fault()
+ * (mm.bpf.c) have already found the thread's state and the file. A record waits in the state until
+ * the fault's next call starts, or until handle_mm_fault() returns: then the record gets the time
+ * of handle_mm_fault().
  *
- * The state of the page that a call met follows from its result, as in the module
- * (module/attempt.c). A result of RETRY leaves it open: then it is that of the page cache before
- * the call, or that of the page at whose mark the call read ahead. The module has a probe where the
- * call waits, at which no eBPF program can be. The class is that of common/classify.c.
+ * The page state met by a call follows from the call's result, as in the module (module/attempt.c).
+ * A RETRY result leaves the state open: then it is the page cache state before the call, or the
+ * state of the page at whose mark the call read ahead. The module has a probe where the call waits,
+ * which no eBPF program can reach. The class comes from common/classify.c.
  *
- * The clock is read last at the begin of a call and first at its end, so the duration contains the
+ * The clock is read last at the start of a call and first at the end, so the duration contains the
  * kernel's own way into and out of the programs, but not the programs.
  */
 #include <linux/ptrace.h>
@@ -28,7 +29,7 @@
 #include "recordable.bpf.h"
 #include "vma.bpf.h"
 
-/* In line: the verifier checks it with the facts that its caller knows. */
+/* In line: the verifier checks it with the facts known to the caller. */
 struct pfstat_facts;
 static __always_inline enum pfstat_class pfstat_classify(const struct pfstat_facts *facts);
 #include "common/classify.c"
@@ -80,7 +81,7 @@ static __always_inline void call_suspend(struct fault_state *state, const struct
 	call->suspended_ns = state->record.start_ns;
 }
 
-/* Before v5.17, struct vm_fault has only the address of the page. */
+/* Before v5.17, struct vm_fault has only the page address. */
 static __always_inline bool is_in_fault(const struct fault_state *state, const struct vm_fault *vmf)
 {
 	if (HAVE_REAL_ADDRESS)
@@ -88,16 +89,16 @@ static __always_inline bool is_in_fault(const struct fault_state *state, const s
 	return vmf->address >> page_shift == state->record.address >> page_shift;
 }
 
-/* Not in line: only a call that follows another one needs it. */
+/* Not in line: only a call following another one needs it. */
 static __noinline void record_store_earlier(struct fault_state *state)
 {
 	record_store(state, record_ip(state), 0);
 }
 
 /*
- * Prepares a call, unless another copy of the program has begun it: see hooks_choose_doubles().
+ * Prepares a call, unless another copy of the program has started it: see hooks_choose_doubles().
  * Then the caller only reads the clock anew. NULL: the call is not recorded. The address differs if
- * the programs were skipped that would have seen the last fault end and this one begin.
+ * the kernel skipped the programs that would have seen the last fault end and this one start.
  */
 static __always_inline struct fault_state *call_begins(const struct vm_fault *vmf, __u8 op)
 {
@@ -150,8 +151,8 @@ static __always_inline __u8 state_of_folio(__u64 flags)
 }
 
 /*
- * As pfstat_attempt_met() in module/attempt.c. A fault that read the page itself waited for its
- * lock too: so MAJOR comes first. LOCKED without it implies a page that is up to date.
+ * Like pfstat_attempt_met() in module/attempt.c. A fault that read the page itself also waited for
+ * the page's lock, so MAJOR comes first. LOCKED without MAJOR implies an up-to-date page.
  */
 static __always_inline __u8 call_met(const struct call_state *call,
 				     const struct pfstat_record *record)
@@ -311,7 +312,7 @@ static __always_inline int mkwrite_begins(const struct vm_fault *vmf)
 	return state ? call_has_begun(state) : 0;
 }
 
-/* During the call, do_page_mkwrite() replaces the flags of the fault. */
+/* During the call, do_page_mkwrite() replaces the fault's flags. */
 static __always_inline int mkwrite_ends(struct fault_state *state, const struct vm_fault *vmf,
 					__u32 result, __u64 now)
 {
@@ -387,8 +388,8 @@ int BPF_PROG(on_call_mkwrite_done, struct vm_fault *vmf)
 }
 
 /*
- * A kernel that preempts its own code may skip a program: see hooks_choose_doubles(). The second
- * copies record the calls of which the first ones were skipped, and find all others done.
+ * A preemptible kernel may skip a program: see hooks_choose_doubles(). The second copies record the
+ * calls for which the first copies were skipped, and find all other calls done.
  */
 SEC("?fentry/__do_fault")
 int BPF_PROG(on_call_fault_again, struct vm_fault *vmf)
@@ -433,10 +434,7 @@ int BPF_PROG(on_call_mkwrite_done_again, struct vm_fault *vmf)
 	return mkwrite_ends(state_in_call(), vmf, mkwrite_result(ctx), now);
 }
 
-/*
- * Instead of these, on a kernel that preempts its own code and has such probes: see
- * graph_probe.bpf.h.
- */
+/* Used instead on a preemptible kernel with such probes: see graph_probe.bpf.h. */
 SEC("?kprobe.multi/__do_fault")
 int BPF_KPROBE(on_call_fault_kprobe, void *vmf)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Common parts of all eBPF programs of pfstat: the kernel's types as far as they are used (CO-RE
+ * Common parts of all pfstat eBPF programs: the kernel types as far as they are used (CO-RE
  * relocates them at load time, so a build needs no kernel's BTF), the targets, and the counts. The
- * objects are linked into one; the maps below are weak, so that they become one map each.
+ * objects are linked into one. The maps below are weak, so each becomes one map.
  */
 #ifndef PFSTAT_BPF_COMMON_H
 #define PFSTAT_BPF_COMMON_H
@@ -29,7 +29,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct sched_entity se;
 	int prio;			     /* below 100: real time, also for a moment */
-	struct reclaim_state *reclaim_state; /* not NULL: in reclaim; kswapd always */
+	struct reclaim_state *reclaim_state; /* not NULL in reclaim, and always for kswapd */
 	int pid;
 	int tgid;
 	unsigned int flags;
@@ -37,26 +37,26 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int in_iowait : 1;
 	unsigned int in_execve : 1;
-	unsigned int memcg_nr_pages_over_high; /* pages that were charged above memory.high */
+	unsigned int memcg_nr_pages_over_high; /* pages charged above memory.high */
 	unsigned long min_flt;		       /* its own counts, which getrusage(2) adds up */
 	unsigned long maj_flt;
 	unsigned long nvcsw; /* context switches, voluntary and involuntary */
 	unsigned long nivcsw;
-	unsigned long long start_time; /* distinguishes threads that had the same tid */
+	unsigned long long start_time; /* distinguishes threads with the same tid */
 } __attribute__((preserve_access_index));
 
-#define PF_EXITING 0x4 /* of task_struct.flags */
+#define PF_EXITING 0x4 /* in task_struct.flags */
 #define PF_KTHREAD 0x00200000
 
-/* Threads that are followed at one time; each needs a slot in the maps. */
+/* Maximum number of threads followed at one time. Each needs a slot in the maps. */
 #define MAX_THREADS 16384
 
-/* The smallest ring: it only describes the rings that the loader makes. */
+/* The smallest ring: it only describes the rings made by the loader. */
 #define RING_TEMPLATE_BYTES 4096
 
 /*
- * A ring of events for each CPU, made by the loader. CPUs share no lock, and an event that a
- * preempted thread has not finished delays the events of its own CPU only.
+ * An event ring for each CPU, made by the loader. CPUs share no lock, and an event left unfinished
+ * by a preempted thread delays only events on the same CPU.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
@@ -84,8 +84,8 @@ struct {
 } counts SEC(".maps") __weak;
 
 /*
- * A byte for each id that ever was a target's, cut to its low bits. Two loads recognise most
- * threads that are not targets, without a look-up.
+ * A byte for each id (cut to the low bits) ever used by a target. Two loads recognise most
+ * non-target threads without a look-up.
  */
 #define NR_SEEN 65536
 extern __u8 seen[NR_SEEN];
@@ -99,7 +99,7 @@ extern __u32 stopped;
 /* The reader is woken when more bytes than this wait in a CPU's ring. */
 extern const volatile __u64 events_half;
 
-/* A page has 1 << page_shift bytes; set by the loader. */
+/* A page has 1 << page_shift bytes. Set by the loader. */
 extern const volatile __u32 page_shift;
 
 /* false: it is not a target and never was one. */
@@ -115,7 +115,7 @@ static __always_inline bool is_target(__u32 tgid, __u32 tid)
 	if (!may_be_target(tgid, tid))
 		return false;
 	if (bpf_map_lookup_elem(&targets, &tid))
-		return true; /* a thread, or a process by its first thread */
+		return true; /* a thread, or a process by the first thread */
 	if (tid == tgid)
 		return false;
 	target = bpf_map_lookup_elem(&targets, &tgid);
@@ -129,7 +129,7 @@ static __always_inline bool current_is_target(void)
 	return is_target(id >> 32, id);
 }
 
-/* Atomic, although each CPU has its own: a program in an interrupt may run in between. */
+/* Atomic, although each CPU has a separate count: a program in an interrupt may run in between. */
 static __always_inline void count(__u32 what)
 {
 	__u64 *value = bpf_map_lookup_elem(&counts, &what);
@@ -139,10 +139,10 @@ static __always_inline void count(__u32 what)
 }
 
 /*
- * Copies a finished event into the ring of this CPU; `size` is a constant. The caller never
- * reserves memory in a ring while it may be preempted. A single event wakes no one: the reader
- * drains when it needs the events, and must not disturb the measured threads. Only a ring that is
- * half full wakes it. false: the ring is full, which is counted, or the measurement has ended.
+ * Copies a finished event into this CPU's ring. `size` is a constant. The caller never reserves
+ * ring memory while it may be preempted. A single event wakes no one: the reader drains when it
+ * needs the events, and must not disturb the measured threads. Only a half-full ring wakes the
+ * reader. Returns false if the ring is full, which is counted, or if the measurement has ended.
  */
 static __always_inline bool event_send(void *event, __u64 size)
 {

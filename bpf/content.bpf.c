@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where the content of a fault's page comes from, as far as only functions within the fault see it.
- * The thread's state gets it, and mm.bpf.c sends it with the fault. A copy is judged when
- * do_wp_page() returns: then vmf->page is the page that was mapped before, and if the kernel did
- * not copy that page, it has marked the page as this process's own.
+ * Finds where the content of a fault's page comes from, as far as only functions within the fault
+ * see it. The thread's state keeps the result, and mm.bpf.c sends it with the fault. A copy is
+ * judged when do_wp_page() returns: then vmf->page is the previously mapped page, and if the kernel
+ * did not copy this page, it has marked the page as the process's own.
  */
 #include <linux/ptrace.h>
 
@@ -22,7 +22,7 @@ static __always_inline bool is_exclusive(const struct page *page)
 			 bpf_core_enum_value(enum pageflags, PG_anon_exclusive));
 }
 
-/* The number is the address of the page. */
+/* The number is the page's address. */
 static __always_inline __u8 content_of_page(__u64 number, __u64 vm_flags)
 {
 	const struct page *page = (const struct page *)number;
@@ -32,8 +32,8 @@ static __always_inline __u8 content_of_page(__u64 number, __u64 vm_flags)
 	if ((mapping & MAPPING_FLAGS) == MAPPING_FLAGS)
 		return PFSTAT_CONTENT_KSM;
 	/*
-	 * This was the last use of the page, and it is free. The kernel does not copy an anonymous
-	 * page that no other process has, but each page of KSM.
+	 * This was the last use of the page, and the page is free. The kernel does not copy an
+	 * anonymous page that no other process has, but copies each KSM page.
 	 */
 	if (!mapping)
 		return vm_flags & VM_MERGEABLE ? PFSTAT_CONTENT_KSM : PFSTAT_CONTENT_UNKNOWN;
@@ -82,7 +82,7 @@ int BPF_KRETPROBE(on_wp_page_done_kprobe, unsigned int result)
 	return copy_ends(state, KERNEL_OBJECT(state->call.vmf, vm_fault), result);
 }
 
-/* `expected` is the entry of a page that is in swap; a new page replaces none. */
+/* `expected` is the entry for a page in swap. A new page replaces no entry. */
 static __always_inline int shared_page_is_added(const void *expected)
 {
 	struct fault_state *state = fault_state_now();
@@ -105,7 +105,7 @@ int BPF_KPROBE(on_new_shared_page_kprobe, void *folio, void *mapping, unsigned l
 	return shared_page_is_added(expected);
 }
 
-/* A read maps the huge page of zeros, which exists. The last table has entries of 8 bytes. */
+/* A read maps the existing huge zero page. The last table has entries of 8 bytes. */
 static __always_inline int huge_page_is_mapped(__u32 result)
 {
 	struct fault_state *state = fault_state_now();

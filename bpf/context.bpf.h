@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Decides whether a program runs on behalf of a thread, or in an interrupt of an unrelated one. */
+/* Decides whether a program runs on behalf of a thread, or in an unrelated thread's interrupt. */
 #ifndef PFSTAT_BPF_CONTEXT_H
 #define PFSTAT_BPF_CONTEXT_H
 
@@ -7,10 +7,10 @@
 
 #include "common.bpf.h"
 
-/* Bits of preempt_count: an NMI, an interrupt, a softirq served. */
+/* preempt_count bits: NMI, interrupt, softirq being served. */
 #define CONTEXT_INTERRUPT 0x00ff0100
 
-/* v7.3: a count of disabled interrupts has the old place of these bits, which are higher. */
+/* v7.3: a count of disabled interrupts has the old place of these bits, which moved up. */
 #define CONTEXT_INTERRUPT_ABOVE 0xff000100
 
 /* Set by the loader: the kernel counts disabled interrupts, and has these variables. */
@@ -34,12 +34,12 @@ static __always_inline bool context_read(__u32 *preempt_count)
 	return true;
 }
 #else
-/* From v6.2 to v6.14 the count lived in here, before and after in a variable of its own. */
+/* From v6.2 to v6.14 this struct held the count, which before and after is a separate variable. */
 struct pcpu_hot {
 	int preempt_count;
 } __attribute__((preserve_access_index));
 
-/* The loader puts the variable in the place of the constant. */
+/* The loader replaces the constant with the variable. */
 static __always_inline const void *kernel_variable(enum pfstat_kernel_symbol index)
 {
 	const void *variable;
@@ -68,7 +68,7 @@ static __always_inline bool context_read(__u32 *preempt_count)
 }
 #endif
 
-/* The thread that does this; 0: an interrupt, the idle thread, or unknown. */
+/* The thread doing this, or 0 for an interrupt, the idle thread, or unknown. */
 static __always_inline __u32 context_tid(void)
 {
 	const __u32 interrupts = have_interrupt_count ? CONTEXT_INTERRUPT_ABOVE : CONTEXT_INTERRUPT;

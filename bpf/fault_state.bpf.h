@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The state of a thread's fault, from the begin of handle_mm_fault() to its end. A thread has
- * a slot of its own, whose index is its id: a fault needs no look-up in a hash map, and no slot
- * is written by two CPUs. If another thread has the slot already, a hash map has the state.
+ * The state of a thread's fault, from the start to the end of handle_mm_fault(). A thread has a
+ * separate slot, indexed by the thread id: a fault needs no look-up in a hash map, and no slot is
+ * written by two CPUs. If another thread already has the slot, a hash map has the state.
  */
 #ifndef PFSTAT_BPF_FAULT_STATE_H
 #define PFSTAT_BPF_FAULT_STATE_H
@@ -13,56 +13,59 @@
 
 #define NR_FAULT_SLOTS 4096
 
-/* Where the record of a call is. */
+/* The stage of a call's record. */
 enum call_stage {
 	CALL_NONE,    /* stored, or there was no call */
 	CALL_BEGUN,   /* the call has not returned */
-	CALL_WAITING, /* complete but for the time of the fault around the call */
+	CALL_WAITING, /* complete except for the time of the fault around the call */
 };
 
-/* A call of a file operation within the fault; see calls.bpf.c. */
+/* A file operation call within the fault, see calls.bpf.c. */
 struct call_state {
 	__u64 switches, preempted; /* the thread's context switches before it */
-	/* The fault that the thread's last call did not solve. */
+	/* The fault not solved by the thread's last call. */
 	__u64 suspended_ns; /* 0: none */
 	__u64 suspended_page, suspended_faults;
-	__u64 flags_before; /* of the page's folio, or PAGE_NOT_CACHED */
-	__u64 marked_flags; /* of a folio at whose mark it read ahead; 0: none */
+	__u64 flags_before; /* for the page's folio, or PAGE_NOT_CACHED */
+	__u64 marked_flags; /* for a folio at whose mark the call read ahead, or 0 if none */
 	__u8 stage;	    /* enum call_stage */
 	__u8 cause, suspended_cause;
-	__u8 is_recordable; /* this and the following: of the fault */
+	__u8 is_recordable; /* from here on for the fault */
 	__u8 is_dax;
 	__u8 shared;
 	__u8 left_record;
 	__u8 reserved;
-	__u64 vmf; /* the argument of the call, or of do_wp_page(), for a return probe */
+	__u64 vmf; /* the argument to the call or to do_wp_page(), for a return probe */
 };
 
-/* Exists from the thread's first fault to its end. Between faults it is that of the last one. */
+/*
+ * Exists from the thread's first fault to the thread's end. Between faults it holds the last
+ * fault's state.
+ */
 struct fault_state {
-	__u64 id;	/* process << 32 | thread; 0: the slot is free */
+	__u64 id;	/* process << 32 | thread, or 0 if the slot is free */
 	__u64 start_ns; /* 0: in no fault */
 	__u64 min_flt;	/* the task's own counts, if no program was skipped */
 	__u64 maj_flt;
-	__u32 born;    /* low half of the thread's start_time: tids are reused */
+	__u32 born;    /* low half of the thread's start_time, because tids are reused */
 	__u32 ignored; /* the counter when the thread was found to be a target */
 	__u8 kind;     /* enum pfstat_fault_kind */
 	__u8 vma_kind; /* by the mapping only */
-	__u8 is_sure;  /* of kind */
+	__u8 is_sure;  /* kind is sure */
 	__u8 exiting;  /* the end of this fault frees it, no event does */
-	/* The arguments of handle_mm_fault(), for a return probe that does not get them. */
+	/* The handle_mm_fault() arguments, for a return probe without access to them. */
 	__u32 flags;
 	__u64 vma;
 	__u32 has_regs;
 	__u8 content;	 /* enum pfstat_content, as far as it is known */
-	__u8 huge_order; /* of the huge page that the fault mapped; 0: none */
+	__u8 huge_order; /* for the huge page mapped by the fault, or 0 if none */
 	__u16 reserved;
 	struct call_state call;
-	/* The page of the fault, and what is known of its last call of a file operation. */
+	/* The page of the fault, and what is known about the fault's last file operation call. */
 	struct pfstat_record record;
 };
 
-/* A thread has cache lines of its own: a map that can be mapped begins at a page. */
+/* A thread has separate cache lines: a mappable map starts at a page. */
 _Static_assert(sizeof(struct fault_state) == 256, "two threads would share a cache line");
 
 struct {
@@ -84,8 +87,8 @@ struct {
 extern __u32 ignored;
 
 /*
- * Faults that the tasks' own counts have and for which no program ran; see
- * fault_state_settle(). Hardly ever written, so all CPUs share it.
+ * Faults in the tasks' own counts for which no program ran, see fault_state_settle(). Hardly ever
+ * written, so all CPUs share it.
  */
 extern struct pfstat_missed missed;
 
@@ -105,8 +108,8 @@ static __always_inline struct fault_state *fault_slot_of(__u32 tid)
 }
 
 /*
- * NULL: the thread has no state. The id contains the process, because an exit for which no
- * program ran leaves its entry behind, and another thread may get the number.
+ * NULL: the thread has no state. The id contains the process, because an exit for which no program
+ * ran leaves an entry behind, and another thread may get the number.
  */
 static __always_inline struct fault_state *fault_state_find(__u64 id)
 {
@@ -134,7 +137,7 @@ static __always_inline struct fault_state *fault_state_now(void)
 	return fault_state_now_of((const void *)bpf_get_current_task_btf());
 }
 
-/* NULL: the current thread is in no call that is recorded. */
+/* NULL: the current thread is in no recorded call. */
 static __always_inline struct fault_state *state_in_call(void)
 {
 	struct fault_state *state = fault_state_now();
@@ -142,7 +145,7 @@ static __always_inline struct fault_state *state_in_call(void)
 	return state && state->call.stage == CALL_BEGUN ? state : NULL;
 }
 
-/* A free slot belongs to the first thread that writes its id there. */
+/* A free slot belongs to the first thread that writes an id there. */
 static __always_inline struct fault_state *fault_slot_take(__u64 id)
 {
 	__u32 tid = id;
@@ -182,8 +185,8 @@ static __always_inline void fault_state_read_counts(struct fault_state *state,
 }
 
 /*
- * The task counts its own faults. If its counts differ from those here, the kernel skipped a
- * program. The difference is added to `missed`, so that the report has the kernel's count.
+ * The task counts its own faults. If the task's counts differ from the counts here, the kernel
+ * skipped a program. The difference is added to `missed`, so the report has the kernel's count.
  */
 static __always_inline void fault_state_settle(struct fault_state *state,
 					       const struct task_struct *task)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds ->fault and the file of one of the caller's mappings. The program is attached to no event:
- * pfdrive runs it once, before anything is watched; see user/collect/bpf_cost.c.
+ * Finds ->fault and the file for one of the caller's mappings. The program is attached to no event:
+ * pfdrive runs it once, before anything is watched. See user/collect/bpf_cost.c.
  */
 #include <linux/errno.h>
 
@@ -19,7 +19,7 @@ struct vm_area_struct___tree {
 	struct rb_node vm_rb;
 } __attribute__((preserve_access_index));
 
-/* More than the height of any tree of mappings. */
+/* More than the height of any mapping tree. */
 #define MAX_TREE_LEVELS 48
 
 /* All reads are safe, because find_vma() gets addresses only. */

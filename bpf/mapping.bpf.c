@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The advice and the read-ahead state of a file's mapping, when the kernel removes pages from it:
- * at munmap(2), execve(2) and exit, and at madvise(2) and truncate(2). The last event of a mapping
- * is that of its end. The kernel calls uprobe_munmap() once for each mapping of a file from which
- * it removes pages, so no fault pays for this.
+ * at munmap(2), execve(2) and exit, and at madvise(2) and truncate(2). The last event for a mapping
+ * is sent at the mapping's end. The kernel calls uprobe_munmap() once for each file mapping from
+ * which it removes pages, so no fault pays for this.
  */
 #include "common.bpf.h"
 #include "vma.bpf.h"
@@ -11,7 +11,7 @@
 #define VM_SEQ_READ  0x8000UL
 #define VM_RAND_READ 0x10000UL
 
-/* MADV_* of madvise(2) */
+/* MADV_* for madvise(2) */
 #define ADVICE_NORMAL	  0
 #define ADVICE_RANDOM	  1
 #define ADVICE_SEQUENTIAL 2

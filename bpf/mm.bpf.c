@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page faults, as the memory manager handles them. Every return of handle_mm_fault() of a
- * target is counted by kind, origin and outcome in the map `faults`. If calls are recorded, its
- * time is in the record of its last call, or in a record of its own. If not, it is sent as an
- * event. The state of a thread's fault is in fault_state.bpf.h.
+ * Page faults, as the memory manager handles them. The map `faults` counts every handle_mm_fault()
+ * return in a target by kind, origin and outcome. If calls are recorded, the fault's time is in the
+ * record of the last call, or in a separate record. If not, the time is sent as an event. The state
+ * of a thread's fault is in fault_state.bpf.h.
  */
 #include <linux/ptrace.h>
 
@@ -98,7 +98,7 @@ static __always_inline void send_stack(void *ctx, __u64 address, __u64 now)
 	event_send(stack, sizeof(*stack));
 }
 
-/* No operation is called for huge pages of hugetlbfs. */
+/* No operation is called for hugetlbfs huge pages. */
 static __always_inline __u32 kind_of_vma(const struct vm_area_struct *vma)
 {
 	const struct vm_operations_struct *ops = vma->vm_ops;
@@ -110,7 +110,7 @@ static __always_inline __u32 kind_of_vma(const struct vm_area_struct *vma)
 	return vma->vm_flags & VM_HUGETLB ? PFSTAT_FAULT_OTHER : PFSTAT_FAULT_FILE;
 }
 
-/* The kind of the fault by its mapping; later programs refine it. */
+/* The kind of the fault by the mapping. Later programs refine the kind. */
 static __always_inline void fault_set_vma(struct fault_state *state,
 					  const struct vm_area_struct *vma, __u64 address)
 {
@@ -127,8 +127,8 @@ static __always_inline void fault_set_vma(struct fault_state *state,
 }
 
 /*
- * The kernel skipped the program that would have seen the last fault end, so nothing is known of
- * that fault's time, and its registers are gone.
+ * The kernel skipped the program for the last fault's end, so nothing is known about the fault's
+ * time, and the registers are gone.
  */
 static __noinline void record_store_late(struct fault_state *state)
 {
@@ -211,7 +211,7 @@ static __always_inline __u32 kind_of_write(const struct vm_area_struct *vma)
 	return is_hooked(vma->vm_ops) ? PFSTAT_FAULT_HOOKED : PFSTAT_FAULT_FILE;
 }
 
-/* A call of a file operation needs state->call.vmf itself; a private page makes none. */
+/* A file operation call needs state->call.vmf itself. A private page makes no call. */
 static __always_inline int fault_begins_write(const struct vm_fault *vmf)
 {
 	struct fault_state *state = fault_state_now();
@@ -255,14 +255,14 @@ static __always_inline __u32 outcome_of(__u32 flags, __u32 result)
 									   PFSTAT_OUTCOME_MINOR;
 }
 
-/* The arguments and the result of a call of handle_mm_fault(). */
+/* The arguments and the result of a handle_mm_fault() call. */
 struct returned {
 	__u64 address;
 	__u32 flags;
 	__u32 result;
 	__u32 origin;
 	__u32 outcome;
-	__u64 ip; /* of the program, as user_ip() */
+	__u64 ip; /* the program's, like user_ip() */
 };
 
 static __always_inline __u64 user_ip(void)
@@ -362,11 +362,11 @@ static __always_inline void fault_record(const struct fault_state *state, __u64 
 #define RESULT_WITHOUT_CALL (PFSTAT_RESULT_RETRY | (PFSTAT_RESULT_ERROR & ~PFSTAT_RESULT_SIGSEGV))
 
 /*
- * Neither do_wp_page() nor do_swap_page() was called, and by the result no operation of the
- * file. An operation that leaves no page locked returns the same; it belongs to a device, the
- * vDSO or the like, whose mapping has no pages in the page cache. So if
- * the file has pages there, no operation was called: another thread had solved the fault, or
- * NUMA balancing caused it. The locks are still held.
+ * Neither do_wp_page() nor do_swap_page() was called, and by the result no file operation. An
+ * operation that leaves no page locked returns the same result. Such an operation belongs to a
+ * device, the vDSO or the like, whose mapping has no pages in the page cache. So if the file has
+ * pages there, no operation was called: another thread had solved the fault, or NUMA balancing
+ * caused it. The locks are still held.
  */
 static __always_inline void look_closer(struct fault_state *state, const struct vm_area_struct *vma)
 {
@@ -407,10 +407,10 @@ static __always_inline void fault_find_kind(struct fault_state *state,
 	else if (!state->is_sure && !(result & RESULT_OF_FILE))
 		look_closer(state, vma);
 	else if (state->kind == PFSTAT_FAULT_SWAP && result & PFSTAT_RESULT_LOCKED)
-		state->kind = state->vma_kind; /* a marker of userfaultfd was in its place */
+		state->kind = state->vma_kind; /* a userfaultfd marker was in the page's place */
 }
 
-/* /dev, whose mappings are those of drivers, has the file system of shared memory, too. */
+/* /dev, whose mappings belong to drivers, also has the shared memory file system. */
 static __always_inline bool is_shared_memory(const struct file *file)
 {
 	const struct inode *inode = file->f_inode;
@@ -450,7 +450,10 @@ static __always_inline void fault_find_content(struct fault_state *state,
 	}
 }
 
-/* A fault on another process's memory has no instruction; record_ip() decides, if that may be. */
+/*
+ * A fault on another process's memory has no instruction. record_ip() decides, if such a fault is
+ * possible.
+ */
 static __always_inline __u64 call_ip(const struct fault_state *state,
 				     const struct returned *returned)
 {
@@ -464,7 +467,7 @@ static __always_inline void fault_store_call(struct fault_state *state, __u64 no
 	record_store(state, call_ip(state, returned), now);
 }
 
-/* The fault's time is in the record of its last call, in a record of its own, or in an event. */
+/* The fault's time is in the last call's record, in a separate record, or in an event. */
 static __always_inline int fault_ends(struct fault_state *state, const struct vm_area_struct *vma,
 				      const struct returned *returned)
 {
@@ -507,7 +510,7 @@ int BPF_PROG(on_fault_exit, struct vm_area_struct *vma, unsigned long address, u
 		.result = result,
 		.origin = origin_of(flags, regs),
 		.outcome = outcome_of(flags, result),
-		/* A program's own exception: these are its registers. */
+		/* The program's own exception: these are the program's registers. */
 		.ip = regs && flags & PFSTAT_FLAG_USER ? regs->ARCH_IP : user_ip(),
 	};
 	return fault_ends(state, vma, &returned);
@@ -556,7 +559,7 @@ static __always_inline int thread_ends(const struct task_struct *task)
 	return 0;
 }
 
-/* A later fault of the thread gets another entry: see fault_state_slow(). */
+/* A later fault in the thread gets another entry, see fault_state_slow(). */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_fault_thread_exit, struct task_struct *task)
 {
@@ -570,7 +573,7 @@ int BPF_PROG(on_fault_thread_exit_again, struct task_struct *task)
 	return thread_ends(task);
 }
 
-/* After execve() a thread has the tid of the first thread; its next fault makes a new entry. */
+/* After execve() a thread has the first thread's tid. The thread's next fault makes a new entry. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_fault_thread_exec, struct task_struct *task, int old_tid)
 {

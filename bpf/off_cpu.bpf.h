@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The begin of off-CPU intervals of the targets' threads. sched.bpf.c makes an entry when a
- * thread leaves the CPU for the first time as a target; task.bpf.c removes it when the thread
+ * The start of off-CPU intervals in the targets' threads. sched.bpf.c makes an entry when a thread
+ * leaves the CPU for the first time as a target. task.bpf.c removes the entry when the thread
  * exits.
  */
 #ifndef PFSTAT_BPF_OFF_CPU_H
@@ -12,8 +12,8 @@
 struct off_cpu_start {
 	__u64 off_ns;	  /* 0: it runs, and the other members are stale */
 	__u64 woken_ns;	  /* 0: not yet */
-	__u64 total_ns;	  /* of all finished intervals, sent or lost */
-	__u64 start_time; /* of the thread, because its tid may be reused */
+	__u64 total_ns;	  /* over all finished intervals, sent or lost */
+	__u64 start_time; /* the thread's, because the tid may be reused */
 	__u32 state;
 	__u32 waker;
 	__u32 flags; /* PFSTAT_OFF_CPU_* */
@@ -31,8 +31,8 @@ struct {
 extern const volatile bool have_prev_state;
 
 /*
- * The state that `prev` left the CPU with, in a program of sched_switch. Without the argument it
- * may be changed already, to that of a thread that is being woken.
+ * The state with which `prev` left the CPU, in a sched_switch program. Without the argument the
+ * state may already have changed to that of a thread being woken.
  */
 static __always_inline __u32 state_of_prev(const unsigned long long *ctx,
 					   const struct task_struct *prev)

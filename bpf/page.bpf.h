@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Finds the file and the page that a page frame contains. All reads are safe: an unreadable member
- * is 0, and the inode of a file is never 0.
+ * Finds the file and the page contained in a page frame. All reads are safe: an unreadable member
+ * is 0, and a file's inode is never 0.
  */
 #ifndef PFSTAT_BPF_PAGE_H
 #define PFSTAT_BPF_PAGE_H
 
 #include "common.bpf.h"
 
-#define MAPPING_ANON  0x1UL /* in folio.mapping; also of a page of KSM */
-#define MAPPING_FLAGS 0x3UL /* in folio.mapping: it is anonymous, or movable; both: of KSM */
+#define MAPPING_ANON  0x1UL /* in folio.mapping, also for a KSM page */
+#define MAPPING_FLAGS 0x3UL /* in folio.mapping: anonymous or movable, or KSM if both */
 #define TAIL_PAGE     0x1UL /* in page.compound_head: the other bits are the head */
 
 struct super_block {
 	__u32 s_dev; /* major << 20 | minor */
 	unsigned long s_magic;
-	unsigned char s_blocksize_bits; /* of hugetlbfs: those of its huge pages */
+	unsigned char s_blocksize_bits; /* in hugetlbfs: for huge pages */
 } __attribute__((preserve_access_index));
 
 struct inode {
@@ -38,8 +38,8 @@ struct address_space {
 } __attribute__((preserve_access_index));
 
 /*
- * Members with another name in newer kernels are in the same struct. Before v5.16 there are no
- * folios: a page, or the first of a compound page, has the members of one.
+ * Members renamed in newer kernels are in the same struct. Before v5.16 there are no folios: a
+ * page, or the first page in a compound page, has a folio's members.
  */
 struct page {
 	unsigned long compound_head;
@@ -48,10 +48,10 @@ struct page {
 	struct address_space *mapping;
 	unsigned long index;
 	unsigned long private;
-	unsigned int compound_nr; /* of the second page of a compound page */
+	unsigned int compound_nr; /* in the second page of a compound page */
 } __attribute__((preserve_access_index));
 
-/* A mask keeps all of an address's upper half; no page's structure lies that high. */
+/* A mask keeps the whole upper half of an address. No page structure lies that high. */
 #define HEAD_MASK_BITS 0xffffffff00000000UL
 
 struct folio {
@@ -83,27 +83,27 @@ enum pageflags {
 	PG_swapbacked,
 	PG_swapcache,
 	PG_readahead,
-	PG_reclaim, /* v5.15 has no other name for the bit of PG_readahead */
+	PG_reclaim, /* v5.15 has no other name for the PG_readahead bit */
 	PG_writeback,
 	PG_anon_exclusive, /* v5.19 */
 };
 
 #define PAGE_BIT(flag) (1UL << bpf_core_enum_value(enum pageflags, flag))
 
-/* Of address_space.flags: numbers of bits. */
+/* Bit numbers in address_space.flags. */
 enum mapping_flags {
 	AS_LARGE_FOLIO_SUPPORT, /* until v6.11 */
-	AS_FOLIO_ORDER_MAX,	/* the lowest bit of a number */
+	AS_FOLIO_ORDER_MAX,	/* a number's lowest bit */
 };
 
 #define HAVE_FOLIOS bpf_core_type_exists(struct folio)
 
-/* A member that a folio has, or the page that is there instead. */
+/* A member from a folio, or from the page that is there instead. */
 #define FOLIO_READ(folio, member)                            \
 	(HAVE_FOLIOS ? (__u64)BPF_CORE_READ(folio, member) : \
 		       (__u64)BPF_CORE_READ((const struct page *)(folio), member))
 
-#define MODE_TYPE	  0170000 /* of inode.i_mode */
+#define MODE_TYPE	  0170000 /* in inode.i_mode */
 #define MODE_BLOCK_DEVICE 0060000
 
 struct file_key {
@@ -114,7 +114,7 @@ struct file_key {
 
 #define MAX_FILES 65536
 
-/* Files that a target has read from a block device. */
+/* Files read by a target from a block device. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_FILES);
@@ -126,7 +126,7 @@ struct file_page {
 	__u64 inode; /* 0: no file's page */
 	__u64 pgoff;
 	__u32 dev;
-	__u32 in_page; /* bytes from the begin of the page to a request's */
+	__u32 in_page; /* bytes from the start of the page to the start of a request */
 };
 
 static __always_inline __u64 folio_flags(const struct folio *folio)
@@ -174,7 +174,10 @@ static __always_inline bool may_have_large_folios(const struct address_space *ma
 	return flags >> bpf_core_enum_value(enum mapping_flags, AS_LARGE_FOLIO_SUPPORT) & 1;
 }
 
-/* In the swap cache, or on its way in past it; not any anonymous page that is read into. */
+/*
+ * In the swap cache, or on the way in without the swap cache. Not every anonymous page being read
+ * into.
+ */
 static __always_inline bool folio_is_swapped(const struct folio *folio)
 {
 	return folio_has(folio, bpf_core_enum_value(enum pageflags, PG_swapbacked)) &&
@@ -191,7 +194,7 @@ static __always_inline void folio_file(const struct folio *folio, struct file_pa
 	if (!mapping || (unsigned long)mapping & MAPPING_FLAGS)
 		return;
 	host = BPF_CORE_READ(mapping, host);
-	/* A file system's own tables are pages of the device. */
+	/* A file system's own tables are device pages. */
 	if ((BPF_CORE_READ(host, i_mode) & MODE_TYPE) == MODE_BLOCK_DEVICE)
 		return;
 	file->inode = BPF_CORE_READ(host, i_ino);
@@ -214,7 +217,7 @@ static __always_inline unsigned long page_head(const struct page *page)
 	return head - TAIL_PAGE;
 }
 
-/* The folio of a page, and how many pages into it that is. */
+/* A page's folio, and the page's index within the folio. */
 static __always_inline const struct folio *page_folio(const struct page *page, __u64 *pages_in)
 {
 	unsigned long head = page_head(page);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Looks up a page of a file in the page cache, without a reference and without a lock. The page
- * cache is an xarray: a tree of nodes with 64 slots, whose pointers have a tag in their lowest
- * bits. All reads are safe, and a node that is freed meanwhile stays until the program's end.
+ * Looks up a file's page in the page cache, without a reference and without a lock. The page cache
+ * is an xarray: a tree of nodes with 64 slots, whose pointers have a tag in the lowest bits. All
+ * reads are safe, and a node freed meanwhile stays until the program's end.
  */
 #ifndef PFSTAT_BPF_PAGE_CACHE_H
 #define PFSTAT_BPF_PAGE_CACHE_H
@@ -23,7 +23,7 @@ struct xa_node {
 /* As in <linux/xarray.h>. */
 #define XA_TAG_MASK	0x3
 #define XA_TAG_INTERNAL 0x2
-#define XA_NODE_MIN	4096 /* an internal entry below is the number of a sibling, or special */
+#define XA_NODE_MIN	4096 /* an internal entry below is a sibling's number, or special */
 #define XA_SPECIAL_MIN	((64 << 2) | XA_TAG_INTERNAL)
 
 static __always_inline bool xa_is_internal(__u64 entry)
@@ -63,7 +63,7 @@ static __always_inline const struct folio *cached_folio(const struct address_spa
 		if (!level && number > mask)
 			return NULL;
 		entry = xa_slot(node, number & mask);
-		/* A large folio has one slot, to which its others refer. */
+		/* A large folio has one slot, to which the folio's other slots refer. */
 		if (xa_is_internal(entry) && entry < XA_SPECIAL_MIN)
 			entry = xa_slot(node, entry >> 2 & mask);
 	}

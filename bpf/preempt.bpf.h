@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keeps the CPU while a program runs at a tracepoint that leaves preemption enabled. Right before
- * and after that the kernel may still preempt the thread, so second copies remain useful.
- * Not for programs that call a function which is not static: the verifier may refuse that.
+ * Keeps the CPU while a program runs at a tracepoint with preemption enabled. Right before and
+ * after, the kernel may still preempt the thread, so second copies remain useful. Not for programs
+ * calling a non-static function: the verifier may refuse this.
  */
 #ifndef PFSTAT_BPF_PREEMPT_H
 #define PFSTAT_BPF_PREEMPT_H
@@ -11,7 +11,7 @@
 
 #include "common.bpf.h"
 
-/* Set by the loader: the kernel preempts its own code, and has these functions. */
+/* Set by the loader: the kernel is preemptible, and has these functions. */
 extern const volatile bool have_preempt_disable;
 
 static void (*const kernel_preempt_disable)(void) = (void *)(PFSTAT_KERNEL_FUNCTION +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notes in the state of a fault that its call read ahead at a mark, by which calls.bpf.c classifies
- * a call that returns RETRY. Only a call that submits a read comes here.
+ * Notes a call's read-ahead at a mark in the fault's state. calls.bpf.c uses the note to classify a
+ * call returning RETRY. Only a call submitting a read comes here.
  */
 #include <linux/ptrace.h>
 
@@ -10,7 +10,7 @@
 #include "graph_probe.bpf.h"
 #include "page.bpf.h"
 
-/* The call met the mark; another thread may have cleared it since. */
+/* The call met the mark. Another thread may have cleared the mark since. */
 static __always_inline int readahead_begins(const struct folio *folio)
 {
 	struct fault_state *state = state_in_call();
@@ -26,7 +26,7 @@ int BPF_PROG(on_call_readahead, void *control, struct folio *folio)
 	return readahead_begins(folio);
 }
 
-/* As in calls.bpf.c, for a kernel that preempts its own code. */
+/* Like calls.bpf.c, for a preemptible kernel. */
 SEC("?fentry/page_cache_async_ra")
 int BPF_PROG(on_call_readahead_again, void *control, struct folio *folio)
 {

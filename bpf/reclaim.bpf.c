@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Direct reclaim, compaction and throttling of the targets' threads. Each is one event, which is
- * sent when it ends. The kernel does not nest them: a thread that reclaims may not enter reclaim
- * again.
+ * Direct reclaim, compaction and throttling in the targets' threads. Each is one event, sent when
+ * it ends. The kernel does not nest them: a thread in reclaim may not enter reclaim again.
  */
 #include "common.bpf.h"
 
 struct reclaim_start {
 	__u64 start_ns;
-	__u64 start_time; /* of the thread, because its tid may be reused */
+	__u64 start_time; /* the thread's, because the tid may be reused */
 };
 
-/* Only the threads that reclaim at the same time have an entry. */
+/* Only threads reclaiming at the same time have an entry. */
 #define MAX_RECLAIMING 4096
 
 struct {

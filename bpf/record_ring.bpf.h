@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rings of records, in two maps that pfdrive also maps: the headers, and the records of all
- * rings one after the other. They have the layout of <pfstat/record.h>, with one difference: a
- * program may lose the CPU between the count in `head` and the end of its record. So a reader takes
- * a record when its sequence number is there; `head` is only the number of records begun.
+ * The record rings, in two maps that pfdrive also maps: the headers, and the records of all rings
+ * one after the other. Both have the layout in <pfstat/record.h>, with one difference: a program
+ * may lose the CPU between the count in `head` and the end of the record. So a reader consumes a
+ * record when the record's sequence number is there. `head` is only the number of records started.
  */
 #ifndef PFSTAT_BPF_RECORD_RING_H
 #define PFSTAT_BPF_RECORD_RING_H
@@ -14,10 +14,10 @@
 #include "common.bpf.h"
 #include "fault_state.bpf.h"
 
-/* The loader sets both: rings, and records of a ring minus 1 (a power of two minus 1). */
+/* The loader sets both: rings, and records per ring minus 1 (a power of two minus 1). */
 extern const volatile __u32 record_rings, record_mask;
 
-#define PF_KTHREAD 0x00200000 /* of task_struct.flags */
+#define PF_KTHREAD 0x00200000 /* in task_struct.flags */
 
 /*
  * More than the programs that can be between the look at the room and the count: the kernel never
@@ -28,7 +28,7 @@ extern const volatile __u32 record_rings, record_mask;
 /* Two CPUs share no cache line. */
 struct record_header {
 	struct pfstat_ring_header header;
-	/* Records of op PFSTAT_OP_MM_FAULT: stored (header.head counts them too), and lost. */
+	/* Records with op PFSTAT_OP_MM_FAULT: stored (header.head counts them too), and lost. */
 	__u64 faults, faults_lost;
 	__u8 reserved[40];
 };
@@ -49,7 +49,7 @@ struct {
 	__type(value, struct pfstat_record);
 } records SEC(".maps") __weak;
 
-/* Wakes the reader of the events, which drains the records too. */
+/* Wakes the event reader, which also drains the records. */
 static __always_inline void record_wake_reader(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -62,7 +62,7 @@ static __always_inline void record_wake_reader(void)
 		bpf_ringbuf_discard(nothing, BPF_RB_FORCE_WAKEUP);
 }
 
-/* A CPU that came online later shares the ring of another one. */
+/* A CPU brought online later shares another CPU's ring. */
 static __always_inline __u32 record_ring_of(__u32 cpu)
 {
 	return cpu < record_rings ? cpu : cpu % record_rings;
@@ -84,7 +84,7 @@ static __always_inline struct pfstat_record *record_reserve(__u32 cpu, bool is_c
 		return NULL;
 	}
 	begun = __sync_fetch_and_add(&header->head, 1);
-	/* Afterwards, so that a reader never finds more faults than records. */
+	/* Afterwards, so a reader never finds more faults than records. */
 	if (!is_call)
 		__sync_fetch_and_add(&slot->faults, 1);
 	*sequence = begun + 1;
@@ -95,15 +95,15 @@ static __always_inline struct pfstat_record *record_reserve(__u32 cpu, bool is_c
 static __always_inline void record_commit(struct pfstat_record *record, __u64 sequence)
 {
 	/*
-	 * An exchange comes after the stores before it. Pairs with the acquire of the reader: see
-	 * bpf-record.litmus, and bpf-tail.litmus for the reuse of a record, in tests/litmus/.
+	 * An exchange comes after the stores before it. Pairs with the reader's acquire: see
+	 * tests/litmus/, bpf-record.litmus for the exchange and bpf-tail.litmus for record reuse.
 	 */
 	__sync_lock_test_and_set(&record->sequence, sequence);
 	if (!(sequence & (record_mask >> 1)))
 		record_wake_reader();
 }
 
-/* The instruction of the program; a fault on another process's memory has none. */
+/* The program's instruction. A fault on another process's memory has none. */
 static __always_inline __u64 record_ip(const struct fault_state *state)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
@@ -113,8 +113,8 @@ static __always_inline __u64 record_ip(const struct fault_state *state)
 }
 
 /*
- * Stores the waiting record. `now` is the end of the fault around its call; 0: another record or
- * event has the time of that fault.
+ * Stores the waiting record. `now` is the end of the fault around the call, or 0 if another record
+ * or event has the fault's time.
  */
 static __always_inline void record_store(struct fault_state *state, __u64 ip, __u64 now)
 {
@@ -128,7 +128,7 @@ static __always_inline void record_store(struct fault_state *state, __u64 ip, __
 	record = record_reserve(cpu, true, &sequence);
 	if (!record)
 		return;
-	/* In words; memcpy() copies bytes. */
+	/* Copied in words. memcpy() copies bytes. */
 #pragma unroll
 	for (i = offsetof(struct pfstat_record, start_ns) / sizeof(*from);
 	     i < offsetof(struct pfstat_record, ip) / sizeof(*from); i++)

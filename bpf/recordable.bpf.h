@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Decides for a mapping whether calls.bpf.c records its calls, by the rules of the module
- * (module/shadow.c). Operations with open or close are recordable too, because they are not
- * replaced. mm.bpf.c decides it once for a fault.
+ * Decides whether calls.bpf.c records a mapping's calls, by the module's rules (module/shadow.c).
+ * Operations with open or close are also recordable, because they are not replaced. mm.bpf.c
+ * decides it once per fault.
  */
 #ifndef PFSTAT_BPF_RECORDABLE_H
 #define PFSTAT_BPF_RECORDABLE_H
@@ -19,14 +19,14 @@
 #define VM_MIXEDMAP  0x10000000UL
 #define VM_MERGEABLE 0x80000000UL
 
-#define TMPFS 0x01021994 /* of super_block.s_magic */
+#define TMPFS 0x01021994 /* in super_block.s_magic */
 
-#define MODE_REGULAR 0100000 /* of inode.i_mode */
-#define INODE_DAX    0x2000  /* of inode.i_flags */
+#define MODE_REGULAR 0100000 /* in inode.i_mode */
+#define INODE_DAX    0x2000  /* in inode.i_flags */
 
-/* True: the calls of calls.bpf.c are recorded. */
+/* True: calls.bpf.c records calls. */
 extern const volatile bool record_calls;
-/* Only those of files that are in recorded_files. */
+/* Only for files in recorded_files. */
 extern __u32 record_named_files;
 
 #define MAX_RECORDED_FILES 1024
@@ -38,7 +38,7 @@ struct {
 	__type(value, __u8);
 } recorded_files SEC(".maps") __weak;
 
-/* The numbers of <linux/magic.h>, which lacks some of them. */
+/* The numbers from <linux/magic.h>, which lacks some of them. */
 static __always_inline bool is_file_system_of_memory(__u64 magic)
 {
 	switch (magic) {
@@ -57,7 +57,7 @@ static __always_inline bool is_file_system_of_memory(__u64 magic)
 	}
 }
 
-/* The inode and the device in state->record are those of the file. */
+/* The inode and the device in state->record belong to the file. */
 static __always_inline bool is_recordable_file(const struct fault_state *state,
 					       const struct inode *inode)
 {

@@ -11,10 +11,10 @@
 
 __u8 seen[NR_SEEN];
 __u32 stopped;
-/* The loader sets it to the size of half a ring. */
+/* The loader sets it to half the ring size. */
 const volatile __u64 events_half = RING_TEMPLATE_BYTES / 2;
 const volatile __u32 page_shift = 12;
-/* Without on_sched_waking, the absence of a wake-up has no meaning. */
+/* Without on_sched_waking, a missing wake-up has no meaning. */
 const volatile bool have_waking = true;
 const volatile bool have_prev_state;
 
@@ -84,7 +84,7 @@ static __always_inline void off_cpu_set_waking(struct pfstat_off_cpu *interval,
 	interval->waker = start->waker;
 }
 
-/* The idle task of each CPU has the pid 0. */
+/* Each CPU's idle task has pid 0. */
 static __always_inline __u32 flag_of_prev(const struct task_struct *prev)
 {
 	return prev->pid ? PFSTAT_OFF_CPU_AFTER_TASK : PFSTAT_OFF_CPU_AFTER_IDLE;
@@ -180,8 +180,8 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 }
 
 /*
- * This event comes from the waker; sched_wakeup may come later, from another CPU. The kernel
- * serializes the wakers of one thread.
+ * This event comes from the waker. sched_wakeup may come later, from another CPU. The kernel
+ * serializes a thread's wakers.
  */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)

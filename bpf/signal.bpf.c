@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts the faults of targets that end as a signal. SIGSEGV: mostly without a mapping, or without
- * the right to access it, for which the kernel never calls handle_mm_fault(). SIGBUS: the page
- * cannot be read.
+ * Counts targets' faults that end as a signal. SIGSEGV: mostly without a mapping, or without the
+ * right to access it, for which the kernel never calls handle_mm_fault(). SIGBUS: the page cannot
+ * be read.
  */
 #include "common.bpf.h"
 
 #define SIGBUS	7
 #define SIGSEGV 11
 
-/* si_code of the kernel's SIGSEGV for an access; asm-generic/siginfo.h has SEGV_MAPERR first. */
+/* si_code in the kernel's SIGSEGV for an access. asm-generic/siginfo.h has SEGV_MAPERR first. */
 #define SEGV_FIRST 1
 #define SEGV_LAST  0x7f /* SI_KERNEL follows: no address is known, so it was no page fault */
 
@@ -17,7 +17,7 @@
 #define BUS_ADRERR    2
 #define BUS_MCEERR_AR 4
 
-/* Instead of an address: the signal has no further information. */
+/* Used instead of an address: the signal has no further information. */
 #define SEND_SIG_LAST 1
 
 struct kernel_siginfo {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests under way, and which of them a thread submitted since the last switch of threads on its
- * CPU. If it goes to sleep before that read is complete, it waits for its own request, which
- * block.bpf.c sends. A write does not count: it is often another's, of the journal or in reclaim.
+ * Requests in flight, and which ones a thread submitted since the last thread switch on the CPU. If
+ * the thread goes to sleep before this read is complete, it waits for its own request, which
+ * block.bpf.c sends. A write does not count: it often belongs to another thread, to the journal or
+ * to reclaim.
  */
 #ifndef PFSTAT_BPF_SUBMIT_H
 #define PFSTAT_BPF_SUBMIT_H
@@ -12,9 +13,9 @@
 #define MAX_REQUESTS 8192
 
 /*
- * Those of other processes are here too (event.tid is 0), because a target may issue a request that
- * another thread has queued. A request that is merged into another is removed; one that never
- * completes is overwritten when the kernel uses its memory again.
+ * Other processes' requests are here too (event.tid is 0), because a target may issue a request
+ * queued by another thread. A request merged into another is removed. A request that never
+ * completes is overwritten when the kernel reuses the request's memory.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -27,7 +28,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64); /* key of a request; 0: none */
+	__type(value, __u64); /* a request's key, or 0 if none */
 } submitted SEC(".maps") __weak;
 
 static __always_inline void submit_note(__u64 request)
@@ -39,7 +40,7 @@ static __always_inline void submit_note(__u64 request)
 		*noted = request;
 }
 
-/* At a switch of threads. True: the thread's last read is still under way. */
+/* Called at a thread switch. True: the thread's last read is still in flight. */
 static __always_inline bool submit_is_pending(__u32 tid)
 {
 	__u32 zero = 0;

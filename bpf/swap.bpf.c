@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Swap, of the whole machine: a page of anonymous memory leaves the swap cache, and so the memory;
- * later it is read again from the same slot. Meanwhile the evicting process and the owner are kept
+ * Swap on the whole machine: an anonymous memory page leaves the swap cache, and so the memory.
+ * Later it is read again from the same slot. Meanwhile the evicting process and the owner are kept
  * for the slot (`swap_slots`). They are counted as a pair (`swap_pairs`) when the page is read.
  */
 #include <linux/ptrace.h>
@@ -10,16 +10,16 @@
 #include "common.bpf.h"
 #include "page.bpf.h"
 
-#define MAPPING_ANON 0x1UL /* of MAPPING_FLAGS, and no other */
+#define MAPPING_ANON 0x1UL /* the only one of the MAPPING_FLAGS */
 #define MAX_PAIRS    4096
 
 struct slot {
-	__u64 entry; /* 0: none; a swap area's first page is its header */
+	__u64 entry; /* 0 if none, since a swap area starts with a header page */
 	__u32 evictor;
 	__u32 owner;
 };
 
-/* As many as there are slots; with several areas two may want the same place. */
+/* One entry per slot. With several areas two slots may want the same place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -38,7 +38,7 @@ struct comm {
 	char text[16];
 };
 
-/* The first name that a process was seen with. */
+/* The first name seen for a process. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_PAIRS);
@@ -46,11 +46,11 @@ struct {
 	__type(value, struct comm);
 } swap_names SEC(".maps");
 
-/* swap_slots.max_entries - 1: a power of two less one. */
+/* swap_slots.max_entries - 1: a power of two minus one. */
 const volatile __u32 swap_slots_mask;
 
 struct pfstat_swap_counts swap_counts;
-/* Evictions are always kept; they are counted only while the reader sets this. */
+/* Evictions are always kept, but counted only while the reader sets this. */
 bool swap_counting;
 
 static __always_inline void add(__u64 *value, __u64 number)
@@ -83,8 +83,8 @@ static __always_inline const struct task_struct *node_owner(const struct rb_node
 }
 
 /*
- * The process that owns the page. 0: several processes own it, or it is not memory of a process
- * (tmpfs). Only the highest mapping of the tree and the two below it are checked.
+ * The process that owns the page. 0: several processes own it, or it is not process memory (tmpfs).
+ * Only the tree's highest mapping and the two below are checked.
  */
 static __always_inline __u32 folio_owner(const struct folio *folio)
 {
@@ -111,7 +111,7 @@ static __always_inline __u32 folio_owner(const struct folio *folio)
 	return pid;
 }
 
-#define MAX_FOLIO_PAGES 512 /* of an anonymous folio: 2 MiB */
+#define MAX_FOLIO_PAGES 512 /* in an anonymous folio: 2 MiB */
 
 /* Before v5.17 there is no bpf_loop(). */
 static __always_inline void visit_pages(__u32 nr, long (*visit)(__u32 number, void *context),
@@ -127,9 +127,9 @@ static __always_inline void visit_pages(__u32 nr, long (*visit)(__u32 number, vo
 		visit(i, context);
 }
 
-/* The context of evict_page(). */
+/* The context for evict_page(). */
 struct folio_pages {
-	__u64 entry; /* of the first */
+	__u64 entry; /* for the first page */
 	__u32 evictor;
 	__u32 owner;
 };
@@ -149,8 +149,8 @@ static long evict_page(__u32 number, void *context)
 }
 
 /*
- * Reclaim leaves a shadow behind, by which the kernel recognises a page that is read again; a
- * process that frees a page leaves none.
+ * Reclaim leaves a shadow behind, so the kernel recognises a page that is read again. A process
+ * freeing a page leaves none.
  */
 static __always_inline int evict(const struct folio *folio, __u64 entry, const void *shadow)
 {
@@ -171,8 +171,8 @@ static __always_inline int evict(const struct folio *folio, __u64 entry, const v
 }
 
 /*
- * A kernel has one of these functions, and one of the two that read. They are kprobes: an fentry
- * program of a missing function could not be loaded.
+ * A kernel has one of these functions, and one of the two that read. The programs are kprobes: an
+ * fentry program for a missing function could not be loaded.
  */
 SEC("kprobe/__delete_from_swap_cache")
 int BPF_KPROBE(on_swap_cache_delete, struct folio *folio, __u64 entry, void *shadow)
@@ -180,7 +180,7 @@ int BPF_KPROBE(on_swap_cache_delete, struct folio *folio, __u64 entry, void *sha
 	return evict(folio, entry, shadow);
 }
 
-/* v6.18: it has another name, and its caller has locked the cluster that the slot is in. */
+/* v6.18: the function has another name, and the caller has locked the slot's cluster. */
 SEC("kprobe/__swap_cache_del_folio")
 int BPF_KPROBE(on_swap_cache_del_folio, void *cluster, struct folio *folio, __u64 entry,
 	       void *shadow)
@@ -229,17 +229,17 @@ int BPF_KPROBE(on_swap_read_page, struct page *page)
 	return read_folio((const struct folio *)page, 1);
 }
 
-/* v7.3: the first argument is the context of a request, and its type has this name. */
+/* v7.3: the first argument is a request context, and the type has this name. */
 struct swap_io_ctx {
 } __attribute__((preserve_access_index));
 
-/* v6.10: it has another name, and is of folios. */
+/* v6.10: the function has another name, and takes folios. */
 SEC("kprobe/swap_read_folio")
 int BPF_KPROBE(on_swap_read_folio, struct folio *first, struct folio *second)
 {
 	const struct folio *folio;
 
-	/* Both are read, because the verifier of 6.1 rejects a choice between two arguments. */
+	/* Both are read, because the 6.1 verifier rejects a choice between two arguments. */
 	barrier_var(first);
 	barrier_var(second);
 	folio = first;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * System calls of the targets: their number and duration by number and error, in the map
- * `syscalls`. A call counts if the thread was a target when it entered and left; the call that
- * makes a thread a target, and the one that ends it, do not count. Successful calls of madvise(2)
- * are also sent as events, because a replay repeats them. Calls that shape mappings are sent with
- * their arguments and their caller.
+ * The targets' system calls: count and duration by number and error, in the map `syscalls`. A call
+ * counts if the thread was a target when it entered and left. The call making a thread a target,
+ * and the call ending it, do not count. Successful madvise(2) calls are also sent as events,
+ * because a replay repeats them. Calls shaping mappings are sent with their arguments and their
+ * caller.
  */
 #include "arch.bpf.h"
 #include "common.bpf.h"
@@ -51,8 +51,8 @@ static __always_inline __u64 is_longer(__u64 n, unsigned int bits)
 }
 
 /*
- * 0 for 0, else one more than the position of the highest bit, of ns < 2^63. The
- * verifier walks each way through the branches before it, of which there would be 64.
+ * 0 for 0, else one more than the highest bit's position, for ns < 2^63. The verifier walks each
+ * way through the branches before it, of which there would be 64.
  */
 static __always_inline __u64 bit_length(__u64 ns)
 {
@@ -77,7 +77,7 @@ static __always_inline void add(const struct pfstat_syscall_key *key, __u64 dura
 		return;
 	value = bpf_map_lookup_elem(&syscalls, key);
 	if (!value) {
-		/* Another CPU may insert it first: then its entry is used. */
+		/* Another CPU may insert it first: then the other CPU's entry is used. */
 		bpf_map_update_elem(&syscalls, key, &nothing, BPF_NOEXIST);
 		value = bpf_map_lookup_elem(&syscalls, key);
 	}
@@ -88,7 +88,7 @@ static __always_inline void add(const struct pfstat_syscall_key *key, __u64 dura
 	value->count++;
 	value->total_ns += duration_ns;
 	bucket = bit_length(duration_ns);
-	/* The verifier of 6.1 wants the very register compared that is the index. */
+	/* The 6.1 verifier wants the comparison on the very register used as the index. */
 	barrier_var(bucket);
 	if (bucket >= PFSTAT_SYSCALL_BUCKETS)
 		bucket = PFSTAT_SYSCALL_BUCKETS - 1; /* the last has no upper end */
@@ -114,7 +114,7 @@ static __always_inline void send_advice(const struct pt_regs___kernel *regs, __u
 		event_send(&event, sizeof(event));
 }
 
-/* Returns PFSTAT_NR_CALLS for a call that shapes no mapping. */
+/* Returns PFSTAT_NR_CALLS for a call shaping no mapping. */
 static __always_inline __u32 call_kind_of(__u32 number)
 {
 	switch (number) {
@@ -218,7 +218,7 @@ int BPF_PROG(on_sys_enter_again, void *regs, long number)
 	return call_begins(number, true);
 }
 
-/* The first of the two programs that comes takes the entry. */
+/* The first of the two programs to run takes the entry. */
 static __always_inline void call_take(const struct pt_regs___kernel *regs, __u64 id, long ret)
 {
 	struct pfstat_syscall_key key = {};
@@ -235,7 +235,7 @@ static __always_inline void call_take(const struct pt_regs___kernel *regs, __u64
 	bpf_map_delete_elem(&in_syscall, &tid);
 	if (!is_target(id >> 32, tid))
 		return;
-	/* The result of rt_sigreturn(2) is a register of the interrupted code. */
+	/* The result of rt_sigreturn(2) is a register from the interrupted code. */
 	if (ret < 0 && ret >= -MAX_ERRNO && key.number != ARCH_NR_RT_SIGRETURN)
 		key.error = -ret;
 	add(&key, ns - start_ns);
@@ -281,7 +281,7 @@ int BPF_PROG(on_process_exit, struct task_struct *task)
 	return 0;
 }
 
-/* execve of a thread that is not the first: it comes back with the first one's tid. */
+/* execve in a thread that is not the first: it comes back with the first thread's tid. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_process_exec, struct task_struct *task, int old_tid)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Forks, execs, exits and new names of threads. The first three decide which threads are targets,
- * and all are sent as events. The children of a followed process become targets before they run.
+ * Thread forks, execs, exits and renames. The first three decide which threads are targets, and all
+ * are sent as events. A followed process's children become targets before they run.
  */
 #include "common.bpf.h"
 #include "off_cpu.bpf.h"
@@ -72,7 +72,7 @@ int BPF_PROG(on_task_exec, struct task_struct *task, int old_tid)
 
 /*
  * prctl(PR_SET_NAME), or a write to /proc/PID/comm. The event comes before the thread has the name.
- * execve(2) sends its own event.
+ * execve(2) sends a separate event.
  */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_task_rename, struct task_struct *task, const char *comm)
@@ -110,9 +110,9 @@ int BPF_PROG(on_task_exit, struct task_struct *task)
 }
 
 /*
- * A process stays a target until all its threads have reported their exit. Its first thread is
- * freed last; on_task_exit cannot know which thread exits last. After execve() of another thread
- * the freed one has the tid of that thread.
+ * A process stays a target until all threads have reported their exit. The first thread is freed
+ * last, and on_task_exit cannot know which thread exits last. After execve() in another thread the
+ * freed thread has the other thread's tid.
  */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_task_free, struct task_struct *task)

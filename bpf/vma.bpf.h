@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A mapping, and what its file or driver does for it. */
+/* A mapping, and what the mapping's file or driver does for it. */
 #ifndef PFSTAT_BPF_VMA_H
 #define PFSTAT_BPF_VMA_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernel stacks of the targets' threads that go to sleep in a page fault. They show which lock,
- * journal or server the fault waited for. A thread that waits for its own read, as nearly all do,
- * needs none: a stack is a long event. find_symbol() is attached to no event: pfdrive runs
- * it once for each new address (user/collect/kernel_symbols.c).
+ * Kernel stacks for targets' threads that go to sleep in a page fault. A stack shows which lock,
+ * journal or server the fault waited for. A thread waiting for its own read, as nearly all do,
+ * needs no stack: a stack is a long event. find_symbol() is attached to no event: pfdrive runs it
+ * once for each new address (user/collect/kernel_symbols.c).
  */
 #include "arch.bpf.h"
 #include "common.bpf.h"
@@ -16,7 +16,7 @@
 /* false: no program sees faults begin, so in_fault is empty. */
 const volatile bool have_fault_state;
 
-/* Too large for the stack. A switch of threads is never preempted. */
+/* Too large for the stack. A thread switch is never preempted. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -32,8 +32,8 @@ static __always_inline bool entered_by_exception(struct task_struct *task)
 }
 
 /*
- * A fault of the kernel itself lies in a system call. Without the states of faults, each
- * uninterruptible sleep may be in one, and an interruptible one has no stack.
+ * A fault in the kernel itself lies in a system call. Without the fault states, each
+ * uninterruptible sleep may be in a fault, and an interruptible sleep has no stack.
  */
 static __always_inline bool sleeps_in_fault(struct task_struct *task, __u32 task_state)
 {
@@ -55,7 +55,7 @@ static __always_inline __u64 off_cpu_start_ns(__u32 tid)
 	return start ? start->off_ns : 0;
 }
 
-/* The stack is that of `prev`, which is still the current thread. */
+/* The stack belongs to `prev`, which is still the current thread. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_wait_stack, bool preempt, struct task_struct *prev)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decides the class of one call of a file operation, from facts that the caller gathered.
+ * Decides the class of one file operation call, from facts gathered by the caller.
  *
- * The results of filemap_fault() for each state of the page (mm/filemap.c, 6.1 to 7.3):
+ * The filemap_fault() results for each page state (mm/filemap.c, 6.1 to 7.3):
  *
  *	page absent, first try		started the read	MAJOR | RETRY
  *	page absent, may not retry	started, waited		MAJOR | LOCKED
@@ -14,8 +14,8 @@
  *	up to date, PG_reclaim		-			RETRY
  *	another page mapped meanwhile	-			NOPAGE
  *
- * PG_reclaim, of a page under writeback, shares its bit with the mark: the kernel drops
- * the mmap lock to read ahead, and only then finds that it must not.
+ * PG_reclaim, on a page under writeback, shares a bit with the mark: the kernel drops the mmap lock
+ * to read ahead, and only then finds that it must not.
  *
  * A page can be in flight and carry the mark: then the handler submits first,
  * and sleeps only if the read has not ended by then.

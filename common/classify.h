@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The class of one call of a file operation. Pure: the module and the unit tests compile the same
+ * The class of one file operation call. Pure: the module and the unit tests compile the same
  * source.
  */
 #ifndef PFSTAT_CLASSIFY_H
@@ -12,8 +12,8 @@ struct pfstat_facts {
 	__u8 op;     /* enum pfstat_op */
 	__u8 before; /* enum pfstat_before */
 	/*
-	 * The class of the earlier attempts of this fault: DISK, WAIT or
-	 * READAHEAD; PFSTAT_NR_CLASSES: none of them.
+	 * The class of this fault's earlier attempts: DISK, WAIT or READAHEAD, or PFSTAT_NR_CLASSES
+	 * if none of them.
 	 */
 	__u8 cause;
 	__u8 slept;   /* a voluntary context switch during the call */

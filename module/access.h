@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The privileges that the module's files require. Modes do not suffice: the root of a user
- * namespace, and of a container without privileges, is user 0 as well. The files show of other
- * processes the same as perf_event_open(2), so they require the same capability.
+ * The privileges required by the module's files. Modes do not suffice: the root of a user
+ * namespace, and of an unprivileged container, is also user 0. The files show the same about other
+ * processes as perf_event_open(2), so they require the same capability.
  */
 #ifndef PFSTAT_ACCESS_H
 #define PFSTAT_ACCESS_H
@@ -13,7 +13,7 @@
 #include <linux/security.h>
 #include <linux/user_namespace.h>
 
-/* Checks the process that opens a file; later users of the open file are not checked. */
+/* Checks the process that opens a file. Later users of the open file are not checked. */
 static inline int pfstat_access_may_open(void)
 {
 	return perfmon_capable() ? 0 : -EPERM;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The slow path of the wrappers. A call comes from a wrapper, with the wrapping of its VMA and
- * its struct vm_fault; its record goes into the ring, the tally and the tracepoint. No
- * allocation, no formatting, and no lock except the ring's wake-up.
+ * The slow path of the wrappers. A wrapper passes a call, with the wrapping of the VMA and the
+ * struct vm_fault. The record of the call goes into the ring, the tally and the tracepoint. No
+ * allocation, no formatting, and no lock except for the ring's wake-up.
  *
- * ->fault() may drop the lock under which it was called (it then returns RETRY). From that
- * moment the VMA may be gone, so everything that the record needs of it is copied before the
- * call. The struct vm_fault belongs to the caller and stays.
+ * ->fault() may drop the lock under which it was called (it then returns RETRY). From then on the
+ * VMA may be gone, so everything the record needs from the VMA is copied before the call. The
+ * struct vm_fault belongs to the caller and stays.
  */
 #include <linux/fs.h>
 #include <linux/pagemap.h>
@@ -31,14 +31,17 @@ void pfstat_attempt_record(bool on)
 {
 	WRITE_ONCE(pfstat_attempt_recording, on);
 	/*
-	 * A record is stored with preemption off: none is half stored after this. The program
-	 * that ends its measurement waits for it, so it is expedited. See record-stop.litmus and
+	 * A record is stored with preemption off: none is half stored after this. A program ending
+	 * a measurement waits for the grace period, so it is expedited. See record-stop.litmus and
 	 * ring-close-fast.litmus in tests/litmus/.
 	 */
 	if (on)
 		return;
 	synchronize_rcu_expedited();
-	/* The fast path does not look at it; from now on no slow call opens the rings for it. */
+	/*
+	 * The fast path does not check it. From now on no slow call opens the rings for the fast
+	 * path.
+	 */
 	pfstat_ring_close_fast();
 	synchronize_rcu_expedited();
 }
@@ -64,11 +67,11 @@ static enum pfstat_before folio_state(unsigned long flags)
 	}
 	if (!marked)
 		return PFSTAT_BEFORE_CACHED;
-	/* PG_reclaim has the same bit; it goes with writeback. */
+	/* PG_reclaim has the same bit, and goes with writeback. */
 	return flags & BIT(PG_writeback) ? PFSTAT_BEFORE_RECLAIM : PFSTAT_BEFORE_MARKED;
 }
 
-/* Without a reference. Preemption is off, which is a read-side section of RCU. */
+/* Without a reference. Preemption is off, which is an RCU read-side section. */
 static struct folio *cached_folio(struct address_space *mapping, pgoff_t pgoff)
 {
 	void *entry = xa_load(&mapping->i_pages, pgoff);
@@ -77,8 +80,8 @@ static struct folio *cached_folio(struct address_space *mapping, pgoff_t pgoff)
 }
 
 /*
- * The flags of the folio at a file offset, read without a reference. Under RCU the struct page
- * stays; its contents may be a moment old in any case.
+ * The folio flags at a file offset, read without a reference. Under RCU the struct page stays. The
+ * contents may be a moment old in any case.
  */
 static unsigned long cached_flags(struct address_space *mapping, pgoff_t pgoff)
 {
@@ -93,14 +96,14 @@ static unsigned long cached_flags(struct address_space *mapping, pgoff_t pgoff)
 	return flags;
 }
 
-/* As do_async_mmap_readahead() and its caller decide. */
+/* Same decision as in do_async_mmap_readahead() and the caller. */
 static bool obeys_mark(const struct vm_fault *vmf)
 {
 	return !(vmf->flags & FAULT_FLAG_TRIED) && !(vmf->vma->vm_flags & VM_RAND_READ) &&
 	       READ_ONCE(vmf->vma->vm_file->f_ra.ra_pages);
 }
 
-/* The flags of the faulting page's folio, without a mark that this call ignores. */
+/* The flags of the faulting page's folio, without a mark ignored by this call. */
 static unsigned long flags_before(const struct vm_fault *vmf, u8 op)
 {
 	const struct file *file = vmf->vma->vm_file;
@@ -151,7 +154,7 @@ static bool was_preempted(const struct attempt *attempt)
 	return (pfstat_attempt_switches(current) - attempt->switches) / ATTEMPT_PREEMPTED_UNIT;
 }
 
-/* Continues the fault that current suspended at this page, if it did. */
+/* Continues the fault suspended at this page by current, if any. */
 static void attempt_resume(struct attempt *attempt, const struct vm_fault *vmf)
 {
 	struct chain_link link = pfstat_chain_resume(vmf->real_address & PAGE_MASK);
@@ -198,9 +201,9 @@ static enum pfstat_class attempt_classify(const struct attempt *attempt)
 }
 
 /*
- * Another attempt of this fault will follow: leave a link for it. After a wait for the lock of
- * another thread it maps a page that was in the cache all the time: that is long, unless the fault
- * had read the disk before.
+ * Another attempt at this fault will follow: leave a link for it. After a wait for another thread's
+ * lock the next attempt maps a page that was in the cache all the time. Such a fault is long,
+ * unless it had read the disk before.
  */
 static void attempt_suspend(const struct attempt *attempt, const struct vm_fault *vmf,
 			    enum pfstat_class class)
@@ -213,9 +216,9 @@ static void attempt_suspend(const struct attempt *attempt, const struct vm_fault
 }
 
 /*
- * Does the kernel map the whole folio of the page that ->fault() returned, or only the page? As
- * finish_fault() decides: the folio, if all of it lies in the VMA, in one page table, and in the
- * file.
+ * Does the kernel map the whole folio of the page returned by ->fault(), or only the page? Same
+ * decision as in finish_fault(): the folio, if it lies completely in the VMA, in one page table,
+ * and in the file.
  */
 static bool is_mapped_whole(const struct vm_fault *vmf, struct page *page)
 {
@@ -247,8 +250,8 @@ static u8 attempt_facts(const struct attempt *attempt, const struct vm_fault *vm
 }
 
 /*
- * The instruction of the program that faulted. A fault on the memory of another process (ptrace)
- * has none in the current program, and a kernel thread has no program.
+ * The faulting instruction in the program. A fault on another process's memory (ptrace) has none in
+ * the current program, and a kernel thread has no program.
  */
 static u64 attempt_ip(const struct attempt *attempt)
 {
@@ -257,7 +260,7 @@ static u64 attempt_ip(const struct attempt *attempt)
 	return instruction_pointer(task_pt_regs(current));
 }
 
-/* The page that ->fault() returned; only results without these bits have one. */
+/* The page returned by ->fault(). Only results without these bits have a page. */
 static struct page *fault_page(const struct vm_fault *vmf, vm_fault_t ret)
 {
 	if (ret & (VM_FAULT_ERROR | VM_FAULT_NOPAGE | VM_FAULT_RETRY))
@@ -265,7 +268,7 @@ static struct page *fault_page(const struct vm_fault *vmf, vm_fault_t ret)
 	return vmf->cow_page ?: vmf->page;
 }
 
-/* The page that map_pages mapped at the faulting offset; still in the cache. */
+/* The page that map_pages mapped at the faulting offset, still in the cache. */
 static struct page *around_page(const struct vm_fault *vmf, vm_fault_t ret)
 {
 	struct page *page = NULL;
@@ -281,7 +284,7 @@ static struct page *around_page(const struct vm_fault *vmf, vm_fault_t ret)
 	return page;
 }
 
-/* The page that the call mapped or hands over, or NULL. */
+/* The page mapped or handed over by the call, or NULL. */
 static struct page *attempt_page(const struct attempt *attempt, const struct vm_fault *vmf)
 {
 	switch (attempt->op) {
@@ -328,8 +331,8 @@ static void record_fill(struct pfstat_record *record, const struct attempt *atte
 }
 
 /*
- * The record of the last call in a fault that is counted waits in the thread's slot for the end of
- * the fault. After a pass another call follows.
+ * In a counted fault, the record of the last call waits in the thread's slot for the end of the
+ * fault. After a pass another call follows.
  */
 static struct pfstat_record *attempt_waits(const struct attempt *attempt, enum pfstat_class class)
 {
@@ -379,7 +382,7 @@ vm_fault_t pfstat_attempt_fault(const struct fault_wrapping *wrapping, struct vm
 {
 	struct attempt attempt = attempt_begin(wrapping, vmf, PFSTAT_OP_FAULT);
 
-	/* The clock comes last, so that the duration contains nothing of the module's own. */
+	/* The clock comes last, so the duration contains nothing from the module itself. */
 	attempt.start = pfstat_clock_now();
 	attempt.result = wrapping->pristine.fault(vmf); /* vma dead from here */
 	attempt.duration_ns = pfstat_clock_since(&attempt.start);

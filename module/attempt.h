@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The slow path: an attempt is one call of an original operation. It is timed, classified,
- * linked with the earlier attempts of its fault, counted and stored.
+ * The slow path: an attempt is one call to an original operation. The attempt is timed, classified,
+ * linked with the fault's earlier attempts, counted and stored.
  */
 #ifndef PFSTAT_ATTEMPT_H
 #define PFSTAT_ATTEMPT_H
@@ -14,7 +14,7 @@
 #include "retry.h"
 #include "wrapping.h"
 
-/* The window of pages of a call of map_pages, around the faulting one; see record.h. */
+/* The page window in a map_pages call, around the faulting page. See record.h. */
 struct around_window {
 	u16 before;
 	u16 pages;
@@ -24,13 +24,13 @@ struct attempt {
 	const struct fault_wrapping *wrapping;
 	struct moment start;
 	u64 inode;
-	unsigned long cached;	/* the folio's flags as the call met it, or one of NOT_* */
+	unsigned long cached;	/* the folio flags met by the call, or one of NOT_* */
 	unsigned long switches; /* see pfstat_attempt_switches() */
 	u64 earlier_ns;		/* see struct chain_link */
 	u8 op;			/* enum pfstat_op */
 	u8 cause;
-	bool remote;		     /* a fault on the memory of another process */
-	struct around_window around; /* of map_pages */
+	bool remote;		     /* a fault on another process's memory */
+	struct around_window around; /* for map_pages */
 	u64 duration_ns;
 	vm_fault_t result;
 };
@@ -40,8 +40,8 @@ struct attempt {
 #define ATTEMPT_NOT_LOOKED_UP (~1UL)
 
 /*
- * Both counts of a thread's context switches in one number, which takes one register over the call.
- * The unit is not a power of two, so that the compiler multiplies an operand in memory.
+ * Both context switch counts for a thread in one number, which takes one register over the call.
+ * The unit is not a power of two, so the compiler multiplies an operand in memory.
  */
 #define ATTEMPT_PREEMPTED_UNIT 1000000007UL
 
@@ -50,7 +50,7 @@ static __always_inline unsigned long pfstat_attempt_switches(const struct task_s
 	return task->nivcsw * ATTEMPT_PREEMPTED_UNIT + task->nvcsw;
 }
 
-/* Each calls the original operation and returns its result. */
+/* Each calls the original operation and returns the operation's result. */
 vm_fault_t pfstat_attempt_fault(const struct fault_wrapping *wrapping, struct vm_fault *vmf);
 vm_fault_t pfstat_attempt_map_pages(const struct fault_wrapping *wrapping, struct vm_fault *vmf,
 				    pgoff_t start_pgoff, pgoff_t end_pgoff);
@@ -60,12 +60,12 @@ vm_fault_t pfstat_attempt_page_mkwrite(const struct fault_wrapping *wrapping, st
 vm_fault_t pfstat_attempt_pfn_mkwrite(const struct fault_wrapping *wrapping, struct vm_fault *vmf);
 
 /*
- * The flags of the folio that a call of ->fault met which began then, or one of NOT_*: from its
- * result. The call was the first attempt of a program's own fault.
+ * Infers from the result the folio flags met by a ->fault call that started then, or one of NOT_*.
+ * The call was the first attempt at a program's own fault.
  */
 unsigned long pfstat_attempt_met(const struct vm_fault *vmf, vm_fault_t result,
 				 struct retry_start start);
-/* Classifies and records a call that has returned; all members of the attempt are set. */
+/* Classifies and records a returned call. All members in the attempt are set. */
 void pfstat_attempt_end(const struct attempt *attempt, const struct vm_fault *vmf);
 
 extern bool pfstat_attempt_recording;
@@ -76,8 +76,8 @@ static __always_inline bool pfstat_attempt_is_recording(void)
 }
 
 /*
- * While off, calls are forwarded and leave no record. Switching it off takes two grace
- * periods; after them no record is stored any more.
+ * While off, calls are forwarded and leave no record. Switching off takes two grace periods. After
+ * them no record is stored any more.
  */
 void pfstat_attempt_record(bool on);
 /*

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times the wrapper around a handler that does nothing, against a direct call of that handler. The
- * mapping, its file and its page are made up: private structs, filled as far as the wrapper reads
- * them. The result is the best of several batches, so an interrupt does not distort it. The
- * caches are warm then; the call of a program that uses the caches costs more.
+ * Times the wrapper around a do-nothing handler, against a direct call to this handler. The
+ * mapping, file and page are made up: private structs, filled as far as the wrapper reads them. The
+ * result is the best of several batches, so an interrupt does not distort it. The caches are warm
+ * then. The call costs more in a program that uses the caches.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -50,7 +50,7 @@ static bool stage_set(struct stage *stage)
 	stage->vma.vm_ops = &stage->wrapping.ops;
 	stage->vma.vm_file = &stage->file;
 	stage->file.f_inode = &stage->inode;
-	/* An empty page cache, for a call that takes the slow path. */
+	/* An empty page cache, for a call taking the slow path. */
 	stage->file.f_mapping = &stage->inode.i_data;
 	stage->inode.i_sb = &stage->sb;
 	return true;
@@ -62,7 +62,7 @@ static void stage_strike(struct stage *stage)
 		__free_page(stage->page);
 }
 
-/* state: of current's fault, where the record of a call waits for its end. */
+/* state: state of current's fault, where a call's record waits for the fault's end. */
 static u64 time_calls(fault_handler handler, struct vm_fault *vmf, unsigned int calls, u8 *state)
 {
 	struct moment start = pfstat_clock_now();

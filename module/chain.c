@@ -2,18 +2,17 @@
 /*
  * Suspended faults, one a thread at most, in a set-associative table.
  *
- * A thread stores and takes only the slot that carries its tid, so a look-up
- * needs no lock: in the common case it reads one word that is zero, in a cache
- * line that only a suspending thread writes. A thread that finds others' slots
- * in its set drops those of faults that are over: their threads died between two
- * attempts, or another thread mapped the page. A full set of faults that are not
- * over drops its oldest link, counted.
+ * A thread stores and takes only the slot carrying the thread's tid, so a look-up needs no lock: in
+ * the common case it reads one zero word, in a cache line written only by suspending threads. A
+ * thread finding other threads' slots in its set drops the slots whose faults are over: their
+ * threads died between two attempts, or another thread mapped the page. A full set without a
+ * finished fault drops the oldest link, counted.
  *
  *	tags[way]:  0 --claim--> BUSY --fields written--> tag --taken, dropped--> 0
  *	                          ^--------- evicted -------'
  *
- * Fields are written under BUSY only, and the compare-and-swap of a thread that
- * takes a slot fails when the slot was evicted while it read them.
+ * Fields are written under BUSY only. The compare-and-swap in a thread taking a slot fails if the
+ * slot was evicted while the thread read the fields.
  */
 #include <linux/atomic.h>
 #include <linux/pid.h>
@@ -34,7 +33,7 @@ struct suspended {
 	u64 page_address;
 	u64 start_ns;
 	u64 born;   /* the thread's start: tids are used again */
-	u64 faults; /* faults that the thread had completed */
+	u64 faults; /* faults completed by the thread */
 	u8 cause;
 };
 
@@ -42,7 +41,7 @@ struct chain_ways {
 	struct suspended ways[CHAIN_WAYS];
 } ____cacheline_aligned;
 
-/* A set is an entry of each. */
+/* A set is an entry in each array. */
 union chain_tags pfstat_chain_tags[1 << CHAIN_SET_BITS];
 atomic_t pfstat_chain_occupied;
 static struct chain_ways *chain_ways;
@@ -59,7 +58,7 @@ static bool chain_free_slot(u16 *slot, u16 tag)
 
 static bool chain_claim_slot(u16 *slot)
 {
-	/* Counted first: the thread that owns the slot finds it counted. */
+	/* Counted first: the slot's owner thread finds it counted. */
 	atomic_inc(&pfstat_chain_occupied);
 	if (!cmpxchg(slot, 0, CHAIN_BUSY))
 		return true;
@@ -77,10 +76,10 @@ static pid_t tid_of(u16 tag, u32 set)
 	return ((pid_t)(tag - 1) << CHAIN_SET_BITS) + set;
 }
 
-/* Moves whenever a fault of the thread completes (mm_account_fault()). */
+/* Moves whenever a fault in the thread completes (mm_account_fault()). */
 static u64 completed_faults(const struct task_struct *task)
 {
-	/* Another thread counts on meanwhile: then its fault is over a moment later. */
+	/* Another thread may be counting meanwhile: then that fault is over a moment later. */
 	return data_race(task->min_flt) + data_race(task->maj_flt);
 }
 
@@ -99,8 +98,8 @@ static bool chain_is_over(const struct suspended *suspended, pid_t tid)
 }
 
 /*
- * Preemption is off, so that the thread of a slot hardly has the time to take it and to
- * suspend another fault in it between the look and the exchange: that link would be lost.
+ * Preemption is off, so a slot's thread hardly has the time to take the slot and suspend another
+ * fault there between the look and the exchange: that link would be lost.
  */
 static void drop_over(u32 set)
 {
@@ -166,7 +165,7 @@ static int oldest_way(const struct suspended *ways)
 	return oldest;
 }
 
-/* Claims a free slot, now BUSY; -1: there is none. */
+/* Claims a free slot, now BUSY, or returns -1 if there is none. */
 static int claim_free_way(u16 *tags)
 {
 	int way;
@@ -177,7 +176,7 @@ static int claim_free_way(u16 *tags)
 	return -1;
 }
 
-/* Claims a slot of the set, now BUSY; -1 when other threads were faster at every try. */
+/* Claims a slot in the set, now BUSY, or returns -1 if other threads were faster at every try. */
 static int claim_way(u32 set)
 {
 	u16 *tags = pfstat_chain_tags[set].tags;
@@ -213,9 +212,9 @@ void pfstat_chain_suspend(unsigned long page_address, u64 start_ns, u8 cause)
 
 	if (way < 0)
 		return;
-	/* A thread that reads it meanwhile finds another tag afterwards. */
+	/* A thread reading it meanwhile finds another tag afterwards. */
 	data_race(chain_ways[set].ways[way] = suspended);
-	/* Pairs with the cmpxchg() of a thread that takes, drops or evicts it. */
+	/* Pairs with the cmpxchg() in a thread that takes, drops or evicts the slot. */
 	smp_store_release(&pfstat_chain_tags[set].tags[way], tag_of(current->pid));
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Links the attempts of one logical fault.
+ * Links the attempts at one logical fault.
  *
- * A wrapper call that did not solve its fault (RETRY, or map_pages that found nothing) suspends it
- * here; the same thread's next call resumes it. The kernel's TRIED flag is not sufficient: it is
- * missing after a wait under the VMA lock, and for MAP_POPULATE.
+ * A wrapper call suspends the fault here if it did not solve it (RETRY, or map_pages found
+ * nothing). The same thread's next call resumes it. The kernel's TRIED flag is not sufficient: it
+ * is missing after a wait under the VMA lock, and for MAP_POPULATE.
  */
 #ifndef PFSTAT_CHAIN_H
 #define PFSTAT_CHAIN_H
@@ -20,8 +20,8 @@
 #define CHAIN_WAYS     4
 
 /*
- * The threads whose suspended faults a set holds; read in every call, and zero in most. The
- * low bits of a tid are its set, the others and 1 are its tag.
+ * The threads whose suspended faults are in a set. Read in every call, and zero in most. A tid's
+ * low bits are the set, the other bits and 1 are the tag.
  */
 union chain_tags {
 	u16 tags[CHAIN_WAYS]; /* 0: free */
@@ -32,8 +32,8 @@ extern union chain_tags pfstat_chain_tags[1 << CHAIN_SET_BITS];
 extern atomic_t pfstat_chain_occupied; /* slots whose tag is not 0 */
 
 struct chain_link {
-	u64 earlier_ns; /* start of the previous attempt; 0: there was none */
-	u8 cause;	/* the class that made the fault wait (see pfstat_facts) */
+	u64 earlier_ns; /* start of the previous attempt, 0 if there was none */
+	u8 cause;	/* the class making the fault wait (see pfstat_facts) */
 };
 
 #define PFSTAT_CHAIN_NONE ((struct chain_link){ .cause = PFSTAT_NR_CLASSES })
@@ -43,7 +43,7 @@ void pfstat_chain_exit(void);
 void pfstat_chain_reset(void);
 size_t pfstat_chain_bytes(void);
 u64 pfstat_chain_evicted(void);		   /* links lost because a set was full */
-unsigned int pfstat_chain_suspended(void); /* links that wait for the next attempt */
+unsigned int pfstat_chain_suspended(void); /* links waiting for the next attempt */
 
 static inline u32 pfstat_chain_set(pid_t tid)
 {
@@ -66,7 +66,7 @@ static __always_inline bool chain_is_empty(void)
 #endif
 }
 
-/* True: no thread of current's set has suspended a fault. */
+/* True: no thread in current's set has suspended a fault. */
 static __always_inline bool pfstat_chain_is_clear(void)
 {
 	if (likely(chain_is_empty()))
@@ -75,10 +75,10 @@ static __always_inline bool pfstat_chain_is_clear(void)
 	return !data_race(pfstat_chain_tags[pfstat_chain_set(current->pid)].all);
 }
 
-/* Takes the fault that current suspended at this page. */
+/* Takes the fault suspended at this page by current. */
 struct chain_link pfstat_chain_resume(unsigned long page_address);
 /*
- * Another attempt will follow that of current that began at start_ns. Only while calls are
+ * Another attempt will follow current's attempt that started at start_ns. Only while calls are
  * recorded, in the same section without preemption: no call is in here in pfstat_chain_reset().
  */
 void pfstat_chain_suspend(unsigned long page_address, u64 start_ns, u8 cause);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Follows the timekeeper: on each update, copies its conversion of the counter to nanoseconds into
- * pfstat_clock, which the wrappers read; see clock.h.
+ * Follows the timekeeper: on each update, copies the timekeeper's conversion from the counter to
+ * nanoseconds into pfstat_clock, which the wrappers read. See clock.h.
  */
 #include <linux/clocksource.h>
 #include <linux/mm.h>
@@ -12,9 +12,9 @@
 #include "clock.h"
 
 /*
- * Cycles, more than nearly all calls take; the number of the update is added, cut to fewer bits.
- * Together they are less than a stop waits for calls (5 s), at the slowest counter's pace. A longer
- * call leaves the fast path when it ends, so it is compared with the begin of the recording.
+ * Cycles, more than nearly all calls take. The update number is added, cut to fewer bits. Together
+ * they are less than the time a stop waits for calls (5 s), at the slowest counter's pace. A longer
+ * call leaves the fast path when it ends, so it is compared with the start of the recording.
  */
 #ifdef CONFIG_X86_64
 #define CLOCK_LIMIT   BIT_ULL(30)
@@ -29,7 +29,7 @@ struct pfstat_clock pfstat_clock __cacheline_aligned = {
 	.sequence = SEQCNT_ZERO(pfstat_clock.sequence),
 };
 
-/* Time of this counter, and one that is fast enough: its slope fits in 64 bits. */
+/* The time comes from this counter, which is fast enough: the slope fits in 64 bits. */
 static bool is_usable(const struct tk_read_base *from)
 {
 	return pfstat_counter_is_clock(from->clock) && from->shift <= CLOCK_SHIFT &&
@@ -59,7 +59,7 @@ static void clock_open(bool usable)
 	WRITE_ONCE(pfstat_clock.gate, gate);
 }
 
-/* Computes as timekeeping_get_ns(), multiplied by the rest of CLOCK_SHIFT. */
+/* Computes like timekeeping_get_ns(), multiplied by the rest of CLOCK_SHIFT. */
 static void set_line(const struct tk_read_base *from)
 {
 	const unsigned int rest = CLOCK_SHIFT - from->shift;
@@ -73,7 +73,7 @@ static void set_line(const struct tk_read_base *from)
 	pfstat_clock.offset_high = (u64)(offset >> 64);
 }
 
-/* The timekeeper calls it under its lock. */
+/* Called by the timekeeper, with the timekeeper lock held. */
 static int clock_update(struct notifier_block *block, unsigned long stepped, void *data)
 {
 	const struct timekeeper *timekeeper = data;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CLOCK_MONOTONIC for the fast path: the value of ktime_get_mono_fast_ns() at a fraction of its
- * instructions. At each update the timekeeper publishes the conversion of the CPU's counter to
- * nanoseconds; a copy is kept here, as one line
+ * CLOCK_MONOTONIC for the fast path: the value of ktime_get_mono_fast_ns() with a fraction of the
+ * instructions. At each update the timekeeper publishes the conversion from the CPU's counter to
+ * nanoseconds. A copy is kept here, as one line
  *
  *	ns = (cycles * mult + offset) >> CLOCK_SHIFT	(of 128 bits: nothing overflows)
  *
- * and evaluated in line. tests/litmus/clock-line.litmus has the barriers of writer and readers.
+ * and evaluated in line. tests/litmus/clock-line.litmus has the barriers for writer and readers.
  */
 #ifndef PFSTAT_CLOCK_H
 #define PFSTAT_CLOCK_H
@@ -18,7 +18,7 @@
 
 #include "cpu_counter.h"
 
-/* The other bits hold the integer part of mult: nanoseconds per cycle of the slowest counter. */
+/* The other bits hold the integer part of mult: nanoseconds per cycle on the slowest counter. */
 #ifdef CONFIG_X86_64
 #define CLOCK_SHIFT 62 /* 4 ns: 250 MHz */
 #else
@@ -26,9 +26,9 @@
 #endif
 
 /*
- * The flags of a struct vm_fault that decide whether it is a program's own fault at its first
- * attempt. The clock's gate has none of them while time is not made of the counter, so that
- * one comparison decides both.
+ * The struct vm_fault flags that decide whether it is the first attempt at a program's own fault.
+ * The clock's gate has none of them while time does not come from the counter, so one comparison
+ * decides both.
  */
 #define PFSTAT_CLOCK_GATE                                                            \
 	(FAULT_FLAG_USER | FAULT_FLAG_REMOTE | FAULT_FLAG_WRITE | FAULT_FLAG_TRIED | \
@@ -43,7 +43,7 @@ struct pfstat_clock {
 	u64 mult;
 	u64 offset_low;
 	u64 offset_high;
-	seqcount_t sequence; /* for readers that can wait until the line has changed */
+	seqcount_t sequence; /* for readers able to wait for a change of the line */
 	u32 gate;
 };
 
@@ -57,7 +57,7 @@ void pfstat_clock_stop(void);
 struct moment {
 	u64 ns;
 	u64 cycles;
-	u64 limit; /* the clock's, when it was so; 0: cycles is nothing */
+	u64 limit; /* the clock's at this moment, or 0 if cycles is meaningless */
 };
 
 /*
@@ -149,7 +149,7 @@ static inline bool pfstat_clock_is_shut(void)
 /* Reads the clock again, because it has been updated since, or is not made of the counter. */
 u64 pfstat_clock_difference(u64 since_ns);
 
-/* Nanoseconds since then: as the difference of two times, but for the last digit. */
+/* Nanoseconds since then: like the difference between two times, except for the last digit. */
 static __always_inline u64 pfstat_clock_since(const struct moment *then)
 {
 	u64 cycles = pfstat_counter_read_ordered() - then->cycles;
@@ -163,12 +163,12 @@ static __always_inline u64 pfstat_clock_since(const struct moment *then)
 }
 
 /*
- * Converts `length` cycles from a count on, which was taken while the gate was open. It uses the
- * line of the end, even if the start was on another: if NTP made the clock faster or slower in
- * between, start and duration are wrong by that share of the duration. The timekeeper itself wavers
- * by less than 1 of a million (1 ns of a millisecond); if an NTP daemon sets another frequency it
- * may be 500 (0.5 us of one), for the calls that are under way then. False: the conversion must be
- * done out of line.
+ * Converts `length` cycles starting at a count taken while the gate was open. The conversion uses
+ * the line at the end, even if the start was on another line: if NTP made the clock faster or
+ * slower in between, start and duration are wrong by that share of the duration. The timekeeper
+ * itself wavers by less than 1 in a million (1 ns in a millisecond). If an NTP daemon sets another
+ * frequency it may be 500 (0.5 us in a millisecond), for the calls in flight at the time. False:
+ * the conversion must be done out of line.
  */
 static __always_inline bool pfstat_clock_span(u64 start, u64 length, struct clock_span *span)
 {
@@ -180,11 +180,11 @@ static __always_inline bool pfstat_clock_span(u64 start, u64 length, struct cloc
 	span->duration_ns = clock_length(length);
 	/* The line before the limit. Pairs with clock_shut(). */
 	smp_rmb();
-	/* A counter that went back makes a very long one. */
+	/* A counter going back makes a very long one. */
 	return likely(length < limit) && likely(pfstat_clock.limit == limit);
 }
 
-/* Always converts; if time is not made of the counter any more, by the last line. */
+/* Always converts. If time no longer comes from the counter, uses the last line. */
 struct clock_span pfstat_clock_span_slow(u64 start, u64 length);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The parser of the command language; see <pfstat/control.h>. Pure: it only fills a struct
+ * The parser for the command language, see <pfstat/control.h>. Pure: it only fills a struct
  * pfstat_command, and the unit tests and the fuzzer call it in user space.
  */
 #include "command.h"
@@ -19,7 +19,7 @@
 #define MAX_WORD  16
 #define MAX_PID	  4194304ULL	    /* PID_MAX_LIMIT on 64 bit */
 #define MAX_FD	  2147483647ULL	    /* INT_MAX */
-#define MAX_USER  0x800000000000ULL /* 2^47: addresses of programs */
+#define MAX_USER  0x800000000000ULL /* 2^47: program addresses */
 
 struct words {
 	char word[MAX_WORDS][MAX_WORD];
@@ -50,7 +50,7 @@ static int split(const char *line, struct words *words)
 	}
 }
 
-/* Decimal digits, and with `units` one of K, M, G; at most `max`. */
+/* Decimal digits, and with `units` one of K, M, G. At most `max`. */
 static int parse_number(const char *text, bool units, __u64 max, __u64 *number)
 {
 	static const char suffixes[] = "KMG";

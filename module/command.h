@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command language of `control` and `session` (see <pfstat/control.h>).
- * Pure: it parses, it does nothing; the unit tests call it in user space.
+ * The command language for `control` and `session` (see <pfstat/control.h>). Pure: it parses and
+ * does nothing else. The unit tests call it in user space.
  */
 #ifndef PFSTAT_COMMAND_H
 #define PFSTAT_COMMAND_H
@@ -34,18 +34,18 @@ enum pfstat_verb {
 struct pfstat_command {
 	enum pfstat_verb verb;
 	/*
-	 * PID, FOLLOW: process; FILE, ONLY: descriptor; RING_SIZE: bytes; HANDLER: address;
-	 * WATCH, IGNORE: process or thread
+	 * PID, FOLLOW: process. FILE, ONLY: descriptor. RING_SIZE: bytes. HANDLER: address. WATCH,
+	 * IGNORE: process or thread
 	 */
 	__u64 number;
 	bool now;		/* PID: present mappings only */
-	bool on;		/* FAULT_AROUND: keep; MODE: overwrite; FAULTS */
+	bool on;		/* FAULT_AROUND: keep. MODE: overwrite. FAULTS */
 	enum pfstat_target how; /* WATCH */
 };
 
-/* Parses one line, without its newline. 0, or -EINVAL and *command unchanged. */
+/* Parses one line, without the newline. Returns 0, or -EINVAL and leaves *command unchanged. */
 int pfstat_command_parse(const char *line, struct pfstat_command *command);
-/* The form of the command that @line begins with, or the names of all commands. */
+/* The form of the command at the start of @line, or the names of all commands. */
 const char *pfstat_command_usage(const char *line);
 
 #endif

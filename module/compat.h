@@ -2,7 +2,7 @@
 /*
  * Every difference between kernels, and nothing else. The PFSTAT_HAVE_ macros come from
  * module/probes/, which are compiled when the module is built, never from version numbers:
- * distributions backport. Kbuild refuses kernels outside of its range.
+ * distributions backport. Kbuild refuses kernels outside the supported range.
  */
 #ifndef PFSTAT_COMPAT_H
 #define PFSTAT_COMPAT_H
@@ -15,7 +15,7 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 
-/* v6.6: the size of a huge fault is an order, no longer an enum. */
+/* v6.6: a huge fault's size is an order, no longer an enum. */
 #ifdef PFSTAT_HAVE_PAGE_ENTRY_SIZE
 typedef enum page_entry_size compat_huge_size_t;
 #else
@@ -23,9 +23,9 @@ typedef unsigned int compat_huge_size_t;
 #endif
 
 /*
- * v6.18: finish_fault() maps the whole folio of the page that ->fault() returned; before, only that
- * page. No header shows the change, so this tests for another one of the same release, and
- * tests/vm/test_large_folios.py compares it with each kernel's page tables.
+ * v6.18: finish_fault() maps the whole folio of the page returned by ->fault(). Before, it mapped
+ * only the page. No header shows the change, so this tests for another change in the same release,
+ * and tests/vm/test_large_folios.py compares the result with each kernel's page tables.
  */
 #ifdef PFSTAT_HAVE_MEMDESC_FLAGS
 #define COMPAT_FAULT_MAPS_FOLIO true
@@ -33,10 +33,10 @@ typedef unsigned int compat_huge_size_t;
 #define COMPAT_FAULT_MAPS_FOLIO false
 #endif
 
-/* v6.18: folio->flags became a struct of one word. */
+/* v6.18: folio->flags became a one-word struct. */
 static inline unsigned long compat_folio_flags(const struct folio *folio)
 {
-	/* Other CPUs change flags at any time; callers expect a value that is a moment old. */
+	/* Other CPUs change flags at any time. Callers expect a slightly stale value. */
 #ifdef PFSTAT_HAVE_MEMDESC_FLAGS
 	return data_race(folio->flags.f); /* see above */
 #else
@@ -45,8 +45,8 @@ static inline unsigned long compat_folio_flags(const struct folio *folio)
 }
 
 /*
- * The inode that a mapping's file was opened as: an overlay's, where that of the file itself
- * is the one below. Before v6.8 such a file has the overlay's path.
+ * The inode under which a mapping's file was opened: an overlay's inode, where the file itself has
+ * the lower inode. Before v6.8 such a file has the overlay's path.
  */
 static inline const struct inode *compat_user_inode(const struct file *file)
 {
@@ -58,13 +58,13 @@ static inline const struct inode *compat_user_inode(const struct file *file)
 }
 
 /*
- * current, looked up again: the compiler may keep the other over a call, in a register that
- * something else needs more. v6.2 to v6.14: it is a member of a struct.
+ * current, looked up again: the compiler may keep the other copy over a call, in a register that
+ * something else needs more. v6.2 to v6.14: current is a struct member.
  */
 static __always_inline struct task_struct *compat_current_anew(void)
 {
 #ifndef CONFIG_X86_64
-	return current; /* it has a register of its own */
+	return current; /* current has a separate register */
 #elif defined(PFSTAT_HAVE_PCPU_HOT)
 	return this_cpu_read(pcpu_hot.current_task);
 #else
@@ -72,7 +72,7 @@ static __always_inline struct task_struct *compat_current_anew(void)
 #endif
 }
 
-/* v6.2: a class names the node of a device that it cannot change. */
+/* v6.2: a class names the node of a device that the class cannot change. */
 #ifdef PFSTAT_HAVE_DEVNODE_DEVICE
 typedef struct device compat_devnode_device_t;
 #else
@@ -80,7 +80,7 @@ typedef const struct device compat_devnode_device_t;
 #endif
 
 /*
- * A direct call of ftrace at the functions of ops' filter. v6.3: the functions for a single address
+ * A direct ftrace call at the functions in ops' filter. v6.3: the functions for a single address
  * are gone, and these have their names.
  */
 static inline int compat_register_direct(struct ftrace_ops *ops, unsigned long address)

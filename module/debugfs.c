@@ -57,7 +57,7 @@ static const struct file_operations ring_fops = {
 	.llseek = noop_llseek,
 };
 
-/* A module without one of its files is of no use, and nothing else would report it. */
+/* The module is useless if one file is missing, and nothing else would report it. */
 static int debugfs_made(const char *name, const struct dentry *dentry)
 {
 	if (!IS_ERR(dentry))

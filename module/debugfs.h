@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The module's files in debugfs; see <pfstat/control.h>. */
+/* The module's files in debugfs, see <pfstat/control.h>. */
 #ifndef PFSTAT_DEBUGFS_H
 #define PFSTAT_DEBUGFS_H
 

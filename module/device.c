@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Makes the module's files in /dev/pfstat, as character devices. Lockdown closes debugfs, which
- * also belongs to root. The minor numbers are the indices of pfstat_files; the rings of the CPUs
- * follow.
+ * also belongs to root. The minor numbers are the pfstat_files indices, followed by the CPUs'
+ * rings.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 
@@ -51,7 +51,7 @@ static const struct file_operations ring_fops = {
 	.llseek = noop_llseek,
 };
 
-/* A number of the range may belong to a CPU that is not possible, and mknod(1) reaches it. */
+/* A number in the range may belong to an impossible CPU, and mknod(1) reaches it. */
 static const struct file_operations *device_operations(unsigned int index)
 {
 	if (index < PFSTAT_NR_FILES)
@@ -82,7 +82,7 @@ static char *device_node(compat_devnode_device_t *device, umode_t *mode)
 
 	if (mode)
 		*mode = index < PFSTAT_NR_FILES ? pfstat_files[index].mode : 0666;
-	return NULL; /* the name of the device, with / for ! */
+	return NULL; /* the device's name, with / for ! */
 }
 
 static struct class device_class = {
@@ -131,7 +131,7 @@ static void device_remove_all(void)
 		device_destroy(&device_class, numbers + i);
 }
 
-/* The nodes come last, so that each can be opened from its first moment. */
+/* The nodes come last, so each can be opened from the first moment. */
 int pfstat_device_init(void)
 {
 	int err;

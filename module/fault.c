@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The wrappers of the VMA fault operations that are called rarely, and the table of all five.
- * A wrapper calls the original operation by way of attempt.c, which times and records it; the
- * two that nearly every fault calls are in fault_fast.c.
+ * The wrappers for the rarely called VMA fault operations, and the table of all five. A wrapper
+ * calls the original operation through attempt.c, which times and records the call. The two
+ * wrappers called by nearly every fault are in fault_fast.c.
  *
  * Every wrapper that calls the original first counts itself in flight and then looks whether the
  * VMA still leads here: the operations may have been taken back after the kernel loaded the pointer
@@ -104,7 +104,7 @@ void pfstat_fault_unwrap(struct vm_operations_struct *ops,
 	WRITE_ONCE(ops->pfn_mkwrite, original->pfn_mkwrite);
 }
 
-/* record.h states the kernel's values for user space; they must be the same. */
+/* record.h states the kernel's values for user space. They must be the same. */
 static_assert(PFSTAT_FLAG_WRITE == FAULT_FLAG_WRITE);
 static_assert(PFSTAT_FLAG_ALLOW_RETRY == FAULT_FLAG_ALLOW_RETRY);
 static_assert(PFSTAT_FLAG_TRIED == FAULT_FLAG_TRIED);

@@ -6,9 +6,8 @@
 #include "wrapping.h"
 
 /*
- * Replaces each fault operation that the wrapping has by its wrapper, and makes the templates.
- * The caller has set all other members. Without fault_around ->map_pages finds nothing, and leaves
- * no record.
+ * Replaces each fault operation in the wrapping by the wrapper, and makes the templates. The caller
+ * has set all other members. Without fault_around ->map_pages finds nothing, and leaves no record.
  */
 void pfstat_fault_wrap(struct fault_wrapping *wrapping, bool fault_around);
 /* Puts the original operations back, in place, while other CPUs may call the wrappers. */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The wrappers of ->fault and ->map_pages, with the fast path. Nearly all calls take it: a
- * program's own fault, which is solved at once from the page cache, by a page that is a folio
- * of its own, without a context switch. The result implies the state of the page, so the page
- * cache is not looked up. All such calls of one kind have one class, and all such records of
- * one wrapping have one template. So a record is stored without a further decision, and what
- * can be decided before the call is decided there, so that few values must be kept until it
- * returns. Calls that turn out otherwise continue on the slow path (attempt.c).
+ * The wrappers for ->fault and ->map_pages, with the fast path. Nearly all calls take it: a
+ * program's own fault, solved at once from the page cache, by a single-page folio, without a
+ * context switch. The result implies the page state, so the page cache is not looked up. All such
+ * calls of one kind have one class, and all such records in one wrapping have one template. So a
+ * record is stored without a further decision. Everything that can be decided before the call is
+ * decided there, so few values must be kept until the call returns. Other calls continue on the
+ * slow path (attempt.c).
  *
- * Each instruction of the fast path is part of every fault (Documentation/user/overhead.rst). It
- * takes no lock, allocates nothing and calls nothing but the original operation.
+ * Each instruction on the fast path is part of every fault (Documentation/user/overhead.rst). The
+ * fast path takes no lock, allocates nothing and calls nothing but the original operation.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -31,18 +31,18 @@
 #include "trace.h"
 
 /*
- * The values that are kept of a call on the fast path. It has no address, so each member is in a
+ * The values kept for a call on the fast path. The struct has no address, so each member is in a
  * register.
  */
 struct fast_call {
 	const struct fault_wrapping *wrapping;
 	u64 inode;
 	unsigned long switches;
-	u64 start;  /* cycles; with the kernel's clock ns */
+	u64 start;  /* cycles, or ns with the kernel's clock */
 	bool in_ns; /* it is ns */
 };
 
-/* Of the flags in PFSTAT_CLOCK_GATE, those of a program's own fault at its first attempt. */
+/* From the flags in PFSTAT_CLOCK_GATE, those in the first attempt at a program's own fault. */
 #define FAST_CALLER_FLAGS (FAULT_FLAG_USER | FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_KILLABLE)
 
 /*
@@ -58,17 +58,17 @@ static __always_inline bool is_fast_caller(const struct vm_fault *vmf, u32 gate)
 	       likely(pfstat_chain_is_clear());
 }
 
-/* As !PageCompound(), but compared where it lies. A tail's link to its head is where lru begins. */
+/* Like !PageCompound(), but tested in memory. A tail's link to the head is where lru starts. */
 static __always_inline bool is_single(const struct page *page)
 {
 	return likely(!(compat_folio_flags((const struct folio *)page) & BIT(PG_head))) &&
-	       /* Reclaim may change lru, but its bit 0 is set only in a tail. */
+	       /* Reclaim may change lru, but lru's bit 0 is set only in a tail. */
 	       likely(!(data_race((unsigned long)page->lru.next) & 1));
 }
 
 /*
- * The frame that a call of ->map_pages mapped at the faulting address, if it is a folio of its own;
- * else, and if another CPU has unmapped it meanwhile, PFSTAT_NO_PFN.
+ * The frame mapped by a ->map_pages call at the faulting address, if it is a single-page folio.
+ * Otherwise, or if another CPU has unmapped it meanwhile, PFSTAT_NO_PFN.
  */
 static __always_inline unsigned long mapped_single_pfn(const struct vm_fault *vmf)
 {
@@ -106,7 +106,7 @@ static __always_inline bool fast_leave(struct fast_call call, struct clock_span 
 	struct mm_thread *thread = pfstat_mm_thread_home(task);
 	struct pfstat_record *record = &thread->record;
 
-	/* data_race: not READ_ONCE(), so that each is compared where it lies. */
+	/* data_race: not READ_ONCE(), so each is compared in memory. */
 	if (unlikely(data_race(thread->owner) != (unsigned long)task) ||
 	    unlikely(thread->state != MM_STATE_OPEN) ||
 	    unlikely(!data_race(pfstat_attempt_recording)) || /* see above */
@@ -128,8 +128,8 @@ static __always_inline bool fast_leave(struct fast_call call, struct clock_span 
 }
 
 /*
- * Stores the record of a call that stayed on the fast path. False: nothing was stored,
- * because the thread was switched meanwhile, or the ring needs the slow path.
+ * Stores the record for a call that stayed on the fast path. False: nothing was stored, because the
+ * thread was switched meanwhile, or the ring needs the slow path.
  */
 static __always_inline bool fast_store_span(struct fast_call call, struct clock_span span,
 					    const struct vm_fault *vmf, enum fast_kind kind,
@@ -146,7 +146,7 @@ static __always_inline bool fast_store_span(struct fast_call call, struct clock_
 	preempt_disable();
 	if (static_branch_likely(&pfstat_mm_holds)) {
 		stored = fast_leave(call, span, vmf, kind, pfn, around);
-		/* Then records may have members that are not stored below. */
+		/* Then records may have members not stored below. */
 		if (stored || READ_ONCE(pfstat_mm_record_times))
 			goto out;
 	}
@@ -189,7 +189,7 @@ static __always_inline bool fast_store(struct fast_call call, u64 cycles,
 	       likely(fast_store_span(call, span, vmf, kind, pfn, around));
 }
 
-/* The end of a call that began on the fast path and must be recorded on the slow path. */
+/* The end of a call that started on the fast path and must be recorded on the slow path. */
 static __always_inline void fault_end(struct fast_call call, struct clock_span span,
 				      const struct vm_fault *vmf, vm_fault_t result)
 {
@@ -231,10 +231,9 @@ static __always_inline void map_pages_end(struct fast_call call, struct clock_sp
 }
 
 /*
- * Unless the call stayed on the fast path, the wrappers end with one of the functions below,
- * which also count the call out. They are out of line, and have no more arguments than there
- * are registers for them: otherwise a call on the fast path would begin and end with a dozen
- * instructions more.
+ * Unless the call stayed on the fast path, the wrappers end with one of the functions below, which
+ * also count the call out. The functions are out of line, and have no more arguments than registers
+ * for them: otherwise a call on the fast path would start and end with a dozen more instructions.
  */
 static noinline vm_fault_t fault_end_locked(const struct vm_fault *vmf,
 					    const struct fault_wrapping *wrapping, u64 inode,
@@ -406,7 +405,7 @@ notrace vm_fault_t pfstat_fault_fast(struct vm_fault *vmf)
 
 	pfstat_in_flight_enter();
 	ops = READ_ONCE(vmf->vma->vm_ops);
-	/* data_race: not READ_ONCE(), so that it is compared where it lies. */
+	/* data_race: not READ_ONCE(), so it is compared in memory. */
 	if (unlikely(data_race(ops->fault) != pfstat_fault_fast))
 		return fault_unwrapped(ops, vmf);
 	call.wrapping = pfstat_wrapping_of(ops);
@@ -414,7 +413,7 @@ notrace vm_fault_t pfstat_fault_fast(struct vm_fault *vmf)
 		return fault_not_fast(call.wrapping, vmf);
 	call.inode = file_inode(vmf->vma->vm_file)->i_ino;
 	call.switches = pfstat_attempt_switches(current);
-	/* The clock comes last, so that the duration contains nothing of the module's own. */
+	/* The clock comes last, so the duration contains nothing from the module itself. */
 	call.start = pfstat_clock_start_cycles();
 	result = call.wrapping->pristine.fault(vmf); /* vma dead from here */
 	if (unlikely(result != VM_FAULT_LOCKED))
@@ -469,7 +468,7 @@ notrace vm_fault_t pfstat_map_pages_fast(struct vm_fault *vmf, pgoff_t start_pgo
 	return VM_FAULT_NOPAGE;
 }
 
-/* A template is the part of a record between dev and the first member that differs. */
+/* A template is the part of a record between dev and the first differing member. */
 static struct fault_template template_of(const struct pfstat_record *record)
 {
 	struct fault_template template;

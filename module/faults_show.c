@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The text file `faults`: the counts of handle_mm_fault(). It reads them, and changes nothing. */
+/* The text file `faults`: the handle_mm_fault() counts. It reads them, and changes nothing. */
 #include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>

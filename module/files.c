@@ -16,7 +16,7 @@
 #include "files_show.h"
 #include "session.h"
 
-/* Executes the lines of one write; the first that fails ends it. */
+/* Executes the lines in one write. The first failing line ends it. */
 static int run_lines(enum session_user user, char *text, bool frames)
 {
 	char *line;
@@ -78,7 +78,7 @@ static ssize_t session_file_write(struct file *file, const char __user *buffer, 
 	return write_commands(SESSION_PROGRAM, file, buffer, count);
 }
 
-/* For eBPF, to recognise a hooked VMA by its ->fault. */
+/* For eBPF, to recognise a hooked VMA by the ->fault. */
 static ssize_t session_file_read(struct file *file, char __user *buffer, size_t count, loff_t *ppos)
 {
 	char text[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The module's files, which are in debugfs and in /dev/pfstat; see <pfstat/control.h>. */
+/* The module's files, which are in debugfs and in /dev/pfstat, see <pfstat/control.h>. */
 #ifndef PFSTAT_FILES_H
 #define PFSTAT_FILES_H
 
@@ -9,13 +9,13 @@
 
 struct module_file {
 	const char *name;
-	umode_t mode; /* for all users, in /dev; each open checks the capability */
+	umode_t mode; /* for all users, in /dev, where each open checks the capability */
 	const struct file_operations *fops;
 };
 
 extern const struct module_file pfstat_files[PFSTAT_NR_FILES];
 
-/* An ->open() for files that nothing else opens. */
+/* An ->open() for files opened by nothing else. */
 int pfstat_file_open(struct inode *inode, struct file *file);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The text files `log`, `stats` and `targets`: everything that can be read without a tool. They
- * read the rings, the tallies and the lists of targets, and change nothing.
+ * read the rings, the tallies and the target lists, and change nothing.
  */
 #include <linux/cpumask.h>
 #include <linux/math64.h>
@@ -35,11 +35,11 @@ static_assert(ARRAY_SIZE(class_names) == PFSTAT_NR_CLASSES);
 static_assert(ARRAY_SIZE(op_names) == PFSTAT_NR_OPS);
 
 /*
- * log: the records that the rings held when the reading began, merged by the time at which the
- * calls ended. Reading removes nothing from the rings. The rings are held from start to stop of
- * each chunk, not in between.
+ * log: the records held by the rings when the reading started, merged by the calls' end times.
+ * Reading removes nothing from the rings. The rings are held from start to stop in each chunk, not
+ * in between.
  */
-#define LOG_STRIDE 4096 /* records that are skipped at once */
+#define LOG_STRIDE 4096 /* records to skip at once */
 
 struct log_cursor {
 	u64 next; /* position of `record` */
@@ -49,14 +49,14 @@ struct log_cursor {
 };
 
 struct log_reader {
-	u64 records, lost;	     /* when the reading began; records: with the lost ones */
+	u64 records, lost;	     /* when the reading started, records including the lost ones */
 	bool frames;		     /* the opener may see page frame numbers */
 	struct log_cursor cursors[]; /* one a possible CPU */
 };
 
 static void log_cursor_load(struct log_cursor *cursor, unsigned int cpu)
 {
-	/* Overwritten records are skipped; the head line has their number. */
+	/* Overwritten records are skipped. The head line has their number. */
 	while (!cursor->loaded && cursor->next < cursor->end) {
 		cursor->loaded = pfstat_ring_copy(cpu, cursor->next, &cursor->record);
 		if (cursor->loaded)
@@ -277,7 +277,7 @@ static void show_cost(struct seq_file *m, const char *name, u64 ps)
 		seq_printf(m, "%-13s n/a\n", name);
 }
 
-/* All memory of the module. A thread takes none, and a VMA has none of its own. */
+/* All module memory. A thread takes none, and a VMA has no separate memory. */
 static void show_memory(struct seq_file *m)
 {
 	seq_printf(m, "module_bytes  %zu\n", compat_module_bytes(THIS_MODULE));
@@ -292,8 +292,8 @@ static void show_memory(struct seq_file *m)
 }
 
 /*
- * Records of calls: of those of handle_mm_fault(), `faults` has the number. Each of these is in the
- * ring before it is counted, so their number is read first; `clear` may come in between.
+ * Number of call records: for the handle_mm_fault() records, `faults` has the number. Each of these
+ * is in the ring before it is counted, so their number is read first. `clear` may come in between.
  */
 static u64 calls_stored(void)
 {
@@ -358,7 +358,7 @@ const struct file_operations pfstat_stats_fops = {
 	.release = single_release,
 };
 
-/* The mmap lock is held. The state of the read-ahead changes without it. */
+/* The mmap lock is held. The read-ahead state changes without it. */
 static void show_readahead(struct seq_file *m, const struct vm_area_struct *vma)
 {
 	const struct file_ra_state *ra = &vma->vm_file->f_ra;
@@ -424,7 +424,7 @@ static int targets_show(struct seq_file *m, void *v)
 	seq_printf(m, "options fault_around %s, mode %s, ring_size %zu\n",
 		   state.fault_around ? "keep" : "off", state.overwrite ? "overwrite" : "drop",
 		   state.ring_size);
-	/* Address spaces of ended sessions. */
+	/* Address spaces from ended sessions. */
 	if (pfstat_target_retired())
 		seq_printf(m, "unhooking %u\n", pfstat_target_retired());
 	pfstat_target_visit_mms(show_mm, m);

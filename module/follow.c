@@ -4,10 +4,10 @@
  * and the hooks.
  *
  * do_mmap() returns with the mmap lock (and the new VMA's own) write-held, before MAP_POPULATE and
- * before any fault. Its kretprobe hooks the VMA there, for mmap(2), the ELF loader and shmat alike.
- * The probe must not sleep. If it fails (no memory, no free probe instance) that is counted, and
- * the work below hooks the VMA later. The copies of a fork call ->open, below both mmap locks; the
- * fork event reports the new process, whose exec calls do_mmap later.
+ * before any fault. The kretprobe on do_mmap() hooks the VMA there, for mmap(2), the ELF loader and
+ * shmat alike. The probe must not sleep. A failure (no memory, no free probe instance) is counted,
+ * and the work below hooks the VMA later. The copies made by a fork call ->open, below both mmap
+ * locks. The fork event reports the new process, whose exec calls do_mmap later.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 
@@ -31,7 +31,7 @@
 
 static atomic64_t follow_missed;
 static atomic_t follow_hook_again;
-static int follow_nmissed; /* of it seen so far; the work's own */
+static int follow_nmissed; /* misses seen so far, owned by the work */
 static bool follow_started;
 static void (*follow_idle)(void);
 static struct tracepoint *fork_event;
@@ -67,7 +67,7 @@ u64 pfstat_follow_missed(void)
 	return atomic64_read(&follow_missed);
 }
 
-/* Adds the copy of a fork, if it is watched too. */
+/* Adds a fork's copy, if it is also watched. */
 static bool follow_fork(struct mm_struct *child)
 {
 	struct watched_mm *parent;
@@ -145,7 +145,7 @@ static int on_mmap_entry(struct kretprobe_instance *instance, struct pt_regs *re
 	return !follow_mode_of_current().future;
 }
 
-/* After an exec: the process is known, its new mm is not. */
+/* After an exec: the process is known, the new mm is not. */
 static int follow_exec(bool follow)
 {
 	return pfstat_target_add_mm(current->mm, current->tgid, true, follow,
@@ -178,8 +178,8 @@ out:
 static struct kretprobe mmap_probe;
 
 /*
- * ->open made the child's mm known, unless none of its mappings was hooked
- * yet: a command may be walking the parent right now. Then look once more.
+ * ->open made the child's mm known, unless none of the mappings was hooked yet: a command may be
+ * walking the parent right now. Then look once more.
  */
 static int follow_child_mm(struct task_struct *child)
 {
@@ -208,7 +208,7 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 	process = pfstat_target_find_process(task_tgid(parent));
 	if (process && process->follow) {
 		err = pfstat_target_add_process(task_tgid(child), true, GFP_NOWAIT | __GFP_NOWARN);
-		/* By the one of the two that is known the other is found later. */
+		/* If one of the two is known, it leads to the other later. */
 		mm_err = follow_child_mm(child);
 	}
 	rcu_read_unlock();
@@ -243,7 +243,7 @@ static void find_fork_event(struct tracepoint *event, void *data)
 
 static int probe_fork(void)
 {
-	/* Tracepoints are not exported; they can be found by name. */
+	/* Tracepoints are not exported, but can be found by name. */
 	for_each_kernel_tracepoint(find_fork_event, NULL);
 	if (!fork_event)
 		return -ENOENT;
@@ -261,7 +261,7 @@ static int probe_mmap(void)
 	return register_kretprobe(&mmap_probe);
 }
 
-/* Returns an errno that no other failure of a command has, except for lack of memory. */
+/* Returns an errno that no other command failure has, except for lack of memory. */
 static int explain_probe(const char *what, int err)
 {
 	if (err == -ENOMEM)

@@ -9,7 +9,7 @@ struct vm_area_struct;
 
 int pfstat_follow_init(void); /* 0 or -ENOMEM */
 
-/* The ->open of every shadow: a hooked VMA was copied. */
+/* The ->open in every shadow: a hooked VMA was copied. */
 void pfstat_follow_open(struct vm_area_struct *vma);
 
 /*
@@ -19,7 +19,7 @@ void pfstat_follow_open(struct vm_area_struct *vma);
  */
 int pfstat_follow_start(void (*idle)(void));
 void pfstat_follow_stop(void);
-/* Soon hooks all VMAs of targets that are not hooked yet. */
+/* Soon hooks all VMAs not hooked yet in targets. */
 void pfstat_follow_again(void);
 void pfstat_follow_exit(void); /* once nothing leads to ->open any more */
 

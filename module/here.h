@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * This CPU's instance of a per-CPU struct, for the fast path. The caller has disabled preemption,
- * and no interrupt handler writes the struct, so its members need no atomic additions.
+ * and no interrupt handler writes the struct, so members need no atomic additions.
  *
  * x86-64 reaches a member with one instruction, relative to %gs. Other machines add the offset of
  * the CPU to an address first: they do so once, and keep the sum.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Walks the VMAs of the watched address spaces (target.c): hooks shadow operations into them,
- * and takes those of ended sessions out.
+ * Walks the VMAs of the watched address spaces (target.c): hooks shadow operations into them, and
+ * unhooks ended sessions.
  *
- * A thread may sleep for ever in ->fault() or ->page_mkwrite() (frozen or hung file
- * system) and hold the mmap lock or a VMA lock for reading. So nothing here sleeps for
- * these locks: a queued writer would stop every later reader, ps(1) included. Locks are
- * tried, for a limited time. A VMA may change between operations that differ only in the
- * wrappers under the mmap lock held for reading: each member is NULL in both or in
- * neither, so a fault that loads the pointer twice can mix them. Only ->open becomes NULL
- * or not NULL, which is called under the mmap lock held for writing.
+ * A thread may sleep for ever in ->fault() or ->page_mkwrite() (frozen or hung file system) and
+ * hold the mmap lock or a VMA lock for reading. So nothing here sleeps for these locks: a queued
+ * writer would stop every later reader, ps(1) included. Locks are tried, for a limited time. Under
+ * the mmap lock held for reading, a VMA may change between operations differing only in the
+ * wrappers: each member is NULL in both or in neither, so a fault loading the pointer twice can mix
+ * them. Only ->open changes between NULL and not NULL, and is called under the mmap lock held for
+ * writing.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -26,7 +26,7 @@
 #define HOOK_WORK_MS	10
 #define HOOK_SPIN_NS	50000
 
-/* As hook_mm() chooses them: with file, only its mappings. */
+/* The mappings chosen by hook_mm(): with file, only this file's mappings. */
 static bool hook_is_chosen(const struct vm_area_struct *vma, const struct pfstat_file *file)
 {
 	return pfstat_target_wants(vma) && (!file || pfstat_target_maps_file(vma, file));
@@ -45,7 +45,7 @@ static bool hook_lock_once(struct mm_struct *mm)
 	return false;
 }
 
-/* Sleeps a little. -EINTR: current was killed; -ETIMEDOUT: it is after `end`. */
+/* Sleeps a little. -EINTR: current was killed. -ETIMEDOUT: `end` has passed. */
 static int hook_wait_for_lock(unsigned long end)
 {
 	if (fatal_signal_pending(current))
@@ -81,7 +81,7 @@ int pfstat_hook_prepare(struct mm_struct *mm, const struct pfstat_file *file)
 		return err;
 	VMA_ITERATOR(vmi, mm, 0);
 	for_each_vma(vmi, vma) {
-		if (xa_is_zero(vma)) /* where a fork that failed stopped copying */
+		if (xa_is_zero(vma)) /* where a failed fork stopped copying */
 			break;
 		if (hook_is_chosen(vma, file))
 			err = pfstat_shadow_prepare(vma, pfstat_target_fault_around(), GFP_KERNEL);
@@ -92,7 +92,7 @@ int pfstat_hook_prepare(struct mm_struct *mm, const struct pfstat_file *file)
 	return err;
 }
 
-/* Hooks all VMAs that it may. The mmap lock is held. */
+/* Hooks all VMAs it may hook. The mmap lock is held. */
 static int hook_vmas(struct mm_struct *mm, const struct pfstat_file *file,
 		     struct pfstat_hook_result *result)
 {

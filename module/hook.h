@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Hooks shadow operations into the VMAs of watched address spaces, and takes them out. */
+/* Hooks shadow operations into the VMAs of watched address spaces, and unhooks them. */
 #ifndef PFSTAT_HOOK_H
 #define PFSTAT_HOOK_H
 
@@ -8,11 +8,11 @@
 /* Hooks what may be hooked in mm, only this file's mappings if file is given. */
 struct pfstat_hook_result {
 	unsigned int hooked;
-	unsigned int refused; /* mappings (of that file) that must not be hooked */
+	unsigned int refused; /* mappings (for the same file) not to be hooked */
 };
 
 /*
- * prepare allocates all that hooking the present mappings needs, so that it does not fail
+ * prepare allocates everything needed to hook the present mappings, so hooking does not fail
  * half-way. Both: -ENOMEM, -EINTR (killed), -ETIMEDOUT (a lock of mm was held all the time).
  */
 int pfstat_hook_prepare(struct mm_struct *mm, const struct pfstat_file *file);

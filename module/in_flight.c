@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The count of calls that are inside the module's code; see in_flight.h. */
+/* Counts the calls inside the module's code, see in_flight.h. */
 #include <linux/cpumask.h>
 
 #include "in_flight.h"

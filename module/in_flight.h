@@ -4,9 +4,9 @@
  * CPUs is exact once no VMA leads here any more: from then on it only falls.
  *
  * The counts order no memory. A CPU with weak ordering, such as arm64, may show a count to others
- * later than it counts, or before the stores of its call. The grace periods in
- * pfstat_attempt_record() and drain_calls() come before rings are emptied and code is freed:
- * record-stop, ring-close-fast and in-flight-drain in tests/litmus/.
+ * later than it counts, or before the call's stores. The grace periods in pfstat_attempt_record()
+ * and drain_calls() come before rings are emptied and code is freed: record-stop, ring-close-fast
+ * and in-flight-drain in tests/litmus/.
  */
 #ifndef PFSTAT_IN_FLIGHT_H
 #define PFSTAT_IN_FLIGHT_H

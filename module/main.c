@@ -25,11 +25,11 @@
 #include "tally.h"
 #include "target.h"
 
-/* How long unload waits for address spaces that are being torn down. */
+/* How long unload waits for address spaces being torn down. */
 #define EXIT_TEARDOWN_MS 1000
 #define EXIT_POLL_MS	 20
 
-/* On a kernel that is newer than all that the tests know, a session is tried first. */
+/* On a kernel newer than all kernels known to the tests, a session is tried first. */
 static bool self_test = PFSTAT_NEWER;
 module_param(self_test, bool, 0400);
 MODULE_PARM_DESC(self_test,
@@ -38,11 +38,11 @@ MODULE_PARM_DESC(self_test,
 /*
  * Waits until no CPU can be in this module's code on behalf of a fault.
  *
- * All shadows are disarmed. A thread that loaded a wrapper's address before has entered it,
- * or never will, after the first grace period; rcu_tasks takes sleeping for leaving, so
- * calls asleep in I/O are waited for by their count; the second grace period covers the
- * few instructions between their last count and the return. There are none or few such
- * calls: the module has held itself until its calls were over (settle.c).
+ * All shadows are disarmed. A thread that had loaded a wrapper's address has entered the wrapper,
+ * or never will, after the first grace period. rcu_tasks counts a sleeping task as gone, so calls
+ * asleep in I/O are awaited by their count. The second grace period covers the few instructions
+ * between a call's last count and the return. There are few or no such calls: the module has held
+ * itself until the calls were over (settle.c).
  */
 static void drain_calls(void)
 {
@@ -55,7 +55,7 @@ static void drain_calls(void)
 	synchronize_rcu_tasks();
 }
 
-/* An exiting mm that was never unhooked may look at its vm_ops for a while. */
+/* An exiting mm that was never unhooked may use vm_ops for a while. */
 static bool wait_for_teardown(void)
 {
 	unsigned int waited;
@@ -144,6 +144,6 @@ module_init(pfstat_init);
 module_exit(pfstat_exit);
 MODULE_LICENSE("GPL");
 MODULE_VERSION(PFSTAT_VERSION);
-/* The answers of module/probes, by the headers of the build. */
+/* The answers from module/probes, by the build's headers. */
 MODULE_INFO(probes, PFSTAT_PROBES);
 MODULE_DESCRIPTION("Times page faults by wrapping VMA fault handlers");

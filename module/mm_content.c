@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds where the content of a fault's page comes from; see mm_content.h. Which page a write met is
- * known when do_wp_page() begins. Whether an anonymous page was copied is known after it: if not,
- * the kernel has marked the page as this process's own. A page that was freed meanwhile has no
- * marks, and its structure stays.
+ * Finds where the content of a fault's page comes from, see mm_content.h. The page met by a write
+ * is known when do_wp_page() starts. Whether an anonymous page was copied is known afterwards: if
+ * not, the kernel has marked the page as this process's own. A page freed meanwhile has no marks,
+ * and the page structure stays.
  */
 #include <linux/fs.h>
 #include <linux/magic.h>
@@ -24,7 +24,7 @@ void pfstat_mm_content_begin(struct mm_thread *thread)
 	thread->huge = NULL;
 }
 
-/* The page is still mapped, and its table is locked. */
+/* The page is still mapped, and the page table is locked. */
 void pfstat_mm_content_note_write(struct mm_thread *thread, const struct vm_fault *vmf)
 {
 	const unsigned long pfn = pte_pfn(vmf->orig_pte);
@@ -60,7 +60,7 @@ void pfstat_mm_content_note_huge(struct mm_thread *thread, const struct vm_fault
 		thread->huge = vmf->pmd;
 }
 
-/* /dev, whose mappings are those of drivers, has the file system of shared memory, too. */
+/* /dev, whose mappings belong to drivers, also has the shared memory file system. */
 static bool mm_content_is_shared(const struct vm_area_struct *vma)
 {
 	const struct inode *inode = vma->vm_file ? file_inode(vma->vm_file) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the content of a fault's page comes from (enum pfstat_content), and the order of a huge
- * page. The notes are taken by functions that the kernel calls within the fault; the result is
- * known when handle_mm_fault() returns.
+ * Where the content of a fault's page comes from (enum pfstat_content), and a huge page's order.
+ * The notes are taken by functions that the kernel calls within the fault. The result is known when
+ * handle_mm_fault() returns.
  */
 #ifndef PFSTAT_MM_CONTENT_H
 #define PFSTAT_MM_CONTENT_H
@@ -11,7 +11,7 @@
 
 struct mm_thread;
 
-/* At the begin of a fault that is not on the fast path. */
+/* Called at the start of a fault that is not on the fast path. */
 void pfstat_mm_content_begin(struct mm_thread *thread);
 /* do_wp_page() was called for the thread. */
 void pfstat_mm_content_note_write(struct mm_thread *thread, const struct vm_fault *vmf);
@@ -24,8 +24,8 @@ void pfstat_mm_content_note_huge(struct mm_thread *thread, const struct vm_fault
 extern bool pfstat_mm_content_has_shared;
 
 /*
- * PFSTAT_PAGE() of a fault of this kind that was solved without RETRY and COMPLETED, so that the
- * VMA still exists.
+ * PFSTAT_PAGE() for a fault of this kind solved without RETRY and COMPLETED, so the VMA still
+ * exists.
  */
 u8 pfstat_mm_content_of(const struct mm_thread *thread, const struct vm_area_struct *vma, u8 kind,
 			unsigned int flags);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The counts of faults at handle_mm_fault(), of each CPU; see mm_counts.h. */
+/* Fault counts at handle_mm_fault(), per CPU, see mm_counts.h. */
 #include <linux/string.h>
 
 #include "mm_counts.h"
 
-/* All faults on the fast path are of one kind. */
+/* All faults on the fast path have one kind. */
 #define MM_FAST_INDEX \
 	PFSTAT_FAULT_INDEX(PFSTAT_FAULT_HOOKED, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_MINOR)
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What happens at handle_mm_fault() in watched threads; mm_fault_entry.S lets the others go on. A
- * fault is counted and recorded when the function returns. If it called a wrapped operation, the
- * record of the last call has waited in the thread's slot (fault_fast.c, attempt.c), and gets the
+ * The code at handle_mm_fault() for watched threads. mm_fault_entry.S lets the others go on. A
+ * fault is counted and recorded when the function returns. If the fault called a wrapped operation,
+ * the last call's record has waited in the thread's slot (fault_fast.c, attempt.c), and gets the
  * time of the whole function.
  *
- * The kind of a fault comes from its mapping, from the two functions that the kernel calls for
- * pages in swap and for copies on write, and from the result. The kernel may drop the lock in the
- * call, and then returns RETRY or COMPLETED: the VMA is looked at before the call, and after it
- * only with other results.
+ * A fault's kind comes from the mapping, from the two functions that the kernel calls for pages in
+ * swap and for copies on write, and from the result. The kernel may drop the lock in the call, and
+ * then returns RETRY or COMPLETED: the VMA is read before the call, and after the call only with
+ * other results.
  *
- * The fast path is a program's own fault on a hooked file that is solved by a call on the fast path
- * of the wrapped operation.
+ * The fast path is a program's own fault on a hooked file, solved by a call on the fast path of the
+ * wrapped operation.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -32,13 +32,13 @@
 #include "mm_watch.h"
 #include "ring.h"
 
-/* One fault that is not on the fast path. */
+/* One fault off the fast path. */
 struct mm_call {
 	struct mm_thread *thread;
 	unsigned long address;
 	unsigned int flags;
 	bool has_regs;
-	bool is_sure; /* of kind */
+	bool is_sure; /* kind is sure */
 	u8 kind;      /* enum pfstat_fault_kind */
 	u8 vma_kind;  /* by the mapping only */
 	u8 content;   /* PFSTAT_PAGE() */
@@ -99,7 +99,7 @@ static __always_inline bool mm_is_hooked(const struct vm_operations_struct *ops)
 	return (unsigned long)READ_ONCE(ops->fault) == mm_handler;
 }
 
-/* No operation is called for huge pages of hugetlbfs. */
+/* No operation is called for hugetlbfs huge pages. */
 static u8 mm_kind_of_vma(const struct vm_area_struct *vma)
 {
 	const struct vm_operations_struct *ops = READ_ONCE(vma->vm_ops);
@@ -196,11 +196,11 @@ static void mm_take_note(struct mm_call *call)
 }
 
 /*
- * Neither do_wp_page() nor do_swap_page() was called, and by the result no operation of the
- * file. An operation that leaves no page locked returns the same; it belongs to a device, the
- * vDSO or the like, whose mapping has no pages in the page cache. So if the file has pages there,
- * no operation was called: another thread had solved the fault, or NUMA balancing caused it. The
- * locks are still held.
+ * Neither do_wp_page() nor do_swap_page() was called, and by the result no file operation. An
+ * operation that leaves no page locked returns the same result. Such an operation belongs to a
+ * device, the vDSO or the like, whose mapping has no pages in the page cache. So if the file has
+ * pages there, no operation was called: another thread had solved the fault, or NUMA balancing
+ * caused it. The locks are still held.
  */
 static void mm_look_closer(struct mm_call *call, const struct vm_area_struct *vma)
 {
@@ -235,7 +235,7 @@ static u8 mm_outcome_of(const struct mm_call *call)
 		       PFSTAT_OUTCOME_MINOR;
 }
 
-/* A record of the return itself. Preemption is off. */
+/* A record for the return itself. Preemption is off. */
 static void mm_store_return(const struct mm_call *call, u8 origin, u8 outcome)
 {
 	struct pfstat_record *record = pfstat_ring_reserve();
@@ -308,7 +308,7 @@ static void mm_find_kind(struct mm_call *call, const struct vm_area_struct *vma)
 		mm_take_note(call);
 	else if (!call->is_sure && !(call->result & MM_RESULT_OF_FILE) && !call->thread->waits)
 		mm_look_closer(call, vma);
-	/* A marker of userfaultfd was in the place of a page. */
+	/* A userfaultfd marker was in the page's place. */
 	if (call->kind == PFSTAT_FAULT_SWAP && call->result & VM_FAULT_LOCKED)
 		call->kind = call->vma_kind;
 	if (call->thread->waits)
@@ -316,8 +316,8 @@ static void mm_find_kind(struct mm_call *call, const struct vm_area_struct *vma)
 }
 
 /*
- * Only of a fault that was solved. COMPLETED: a shared page became dirty, and the VMA may be gone.
- * A new page was noted.
+ * Only for a solved fault. COMPLETED: a shared page became dirty, and the VMA may be gone. A new
+ * page was noted.
  */
 static void mm_find_content(struct mm_call *call, const struct vm_area_struct *vma)
 {
@@ -448,8 +448,8 @@ static __always_inline void mm_copy_u64(struct pfstat_record *to, const struct p
 }
 
 /*
- * Stores the record of the call, with the time of the fault. False: nothing was stored, because the
- * thread is no longer watched, or the ring or the clock needs the slow path.
+ * Stores the call's record, with the fault time. False: nothing was stored, because the thread is
+ * no longer watched, or the ring or the clock needs the slow path.
  */
 static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
 {
@@ -459,7 +459,7 @@ static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
 	struct ring_writer *ring;
 	u64 sequence;
 
-	/* data_race: not READ_ONCE(), so that each is compared where it lies. */
+	/* data_race: not READ_ONCE(), so each is compared in memory. */
 	if (unlikely(cycles >= data_race(pfstat_clock.limit)))
 		return false;
 	preempt_disable();
@@ -497,7 +497,7 @@ static __always_inline bool mm_end_fast(struct mm_thread *thread, u64 cycles)
 }
 
 /*
- * While pfdrive measures the cost of all this, its mapping is hooked in name only: no wrapper was
+ * While pfdrive measures the total cost, pfdrive's mapping is hooked in name only: no wrapper was
  * called, and the stored record is meaningless. pfdrive discards it.
  */
 static __always_inline bool mm_is_imitated(const struct mm_thread *thread)
@@ -529,8 +529,8 @@ static noinline void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t resu
 }
 
 /*
- * Each instruction here is part of every fault of a watched thread. The arguments that the end may
- * need lie in the thread's slot, so that few registers must be saved.
+ * Each instruction here is part of every fault in a watched thread. The arguments that may be
+ * needed at the end lie in the thread's slot, so few registers must be saved.
  */
 notrace vm_fault_t pfstat_mm_fault(struct vm_area_struct *vma, unsigned long address,
 				   unsigned int flags, struct pt_regs *regs,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counts every return of handle_mm_fault() of watched threads, by kind, origin and outcome, and
- * stores a record of each: that of its last call of a wrapped operation, or, without one, its own.
+ * Counts every handle_mm_fault() return in watched threads, by kind, origin and outcome, and stores
+ * a record for each: the record of the last call to a wrapped operation or, without such a call, a
+ * separate record.
  */
 #ifndef PFSTAT_MM_FAULT_H
 #define PFSTAT_MM_FAULT_H
@@ -10,7 +11,7 @@
 
 struct mm_thread;
 
-/* Called in place of handle_mm_fault() with the slot of current, by mm_fault_entry.S. */
+/* Called in place of handle_mm_fault() with current's slot, by mm_fault_entry.S. */
 vm_fault_t pfstat_mm_fault(struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 			   struct pt_regs *regs, struct mm_thread *thread);
 
@@ -22,19 +23,19 @@ void pfstat_mm_fault_note_shared(unsigned long expected);
 void pfstat_mm_fault_note_huge(const struct vm_fault *vmf);
 
 /*
- * Mappings with the ->fault of current's mapping at this address count as hooked; 0: those that
- * are hooked. 0, -ENOENT (no mapping there, or without ->fault) or -EINTR.
+ * Mappings with the same ->fault as current's mapping at this address count as hooked. Address 0:
+ * the hooked mappings do. Returns 0, -ENOENT (no mapping there, or without ->fault) or -EINTR.
  */
 int pfstat_mm_fault_imitate(unsigned long address);
 
 /*
- * While off, faults leave neither a count nor a record. After switching it off, a grace period
- * of RCU ends the last store of a record.
+ * While off, faults leave neither a count nor a record. After switching off, an RCU grace period
+ * ends the last record store.
  */
 void pfstat_mm_fault_record(bool on);
 /*
- * Stores the records of calls that wait for the end of their fault, without the time of the fault,
- * or drops them. Only while neither calls nor faults are recorded, after a grace period.
+ * Stores call records waiting for the end of their fault, without the fault time, or drops them.
+ * Only while neither calls nor faults are recorded, after a grace period.
  */
 void pfstat_mm_fault_flush(bool store);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes handle_mm_fault() by a direct call of ftrace, which the kernel allows for one user of a
- * function at a time (eBPF's fentry and fexit are others). The functions that few faults call are
- * traced in the ordinary way, of which there may be many users.
+ * Takes handle_mm_fault() with a direct ftrace call, which the kernel allows for one user per
+ * function at a time (eBPF's fentry and fexit are others). The functions called by few faults are
+ * traced in the ordinary way, which may have many users.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 
@@ -34,7 +34,7 @@ MODULE_PARM_DESC(hold_faults, "count all faults at handle_mm_fault() on request 
 enum mm_hook_state {
 	MM_HOOK_FREE,
 	MM_HOOK_TAKEN,
-	MM_HOOK_DROPPED, /* faults still come here; the work item gives the function back */
+	MM_HOOK_DROPPED, /* faults still come here, and the work item gives the function back */
 };
 
 /*
@@ -45,7 +45,7 @@ static DEFINE_MUTEX(mm_hook_mutex);
 static enum mm_hook_state mm_hook_state;
 static bool mm_hook_traced, mm_hook_ever, mm_hook_stays;
 
-/* Functions that note something of the fault; see mm_on_traced(). */
+/* Functions noting something about the fault, see mm_on_traced(). */
 enum mm_traced { MM_TRACED_SWAP, MM_TRACED_WRITE, MM_TRACED_SHARED, MM_TRACED_HUGE, NR_MM_TRACED };
 
 static const char *const mm_traced_names[NR_MM_TRACED] = {
@@ -65,7 +65,7 @@ static void mm_hook_set(enum mm_hook_state state)
 	WRITE_ONCE(pfstat_mm_record_times, state == MM_HOOK_TAKEN);
 }
 
-/* A traced function's call of ftrace is this near to its begin. */
+/* A traced function's ftrace call is this near to the function's start. */
 #define MM_CALL_REACH 16UL
 
 static void notrace mm_on_traced(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
@@ -88,14 +88,14 @@ static void notrace mm_on_traced(unsigned long ip, unsigned long parent_ip, stru
 
 static struct ftrace_ops mm_fault_ops, mm_traced_ops;
 
-/* ftrace_free_filter() leaves a pointer to the hash that it freed; the next use needs a new ops. */
+/* ftrace_free_filter() leaves a pointer to the freed hash. The next use needs a new ops. */
 static void mm_ops_renew(struct ftrace_ops *ops)
 {
 	ftrace_free_filter(ops);
 	memset(ops, 0, sizeof(*ops));
 }
 
-/* The kernel finds a function by its name for a kprobe only; it is never armed. */
+/* The kernel finds a function by name for a kprobe only. The kprobe is never armed. */
 static int mm_find_function(unsigned long *function, const char *name)
 {
 	struct kprobe probe = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
@@ -143,8 +143,8 @@ static int mm_trace(void)
 }
 
 /*
- * ftrace refuses if it has shut itself off after an error of its own. Then the kernel still calls
- * this module, which must stay, and the ops are still ftrace's.
+ * ftrace refuses if it has shut itself off after an internal error. Then the kernel still calls
+ * this module, which must stay, and the ops still belong to ftrace.
  */
 static bool mm_is_released(int err)
 {
@@ -166,8 +166,8 @@ static void mm_untrace(void)
 }
 
 /*
- * Is its first instruction a call of ftrace, or the space for one? On newer kernels another tool
- * may have put a jump there; registering then fails with EBUSY.
+ * Is the first instruction an ftrace call, or the space for one? On newer kernels another tool may
+ * have put a jump there. Registering then fails with EBUSY.
  */
 static bool mm_fault_is_traceable(void)
 {
@@ -193,7 +193,7 @@ static int mm_hook_register(void)
 		err = compat_register_direct(&mm_fault_ops, (unsigned long)pfstat_mm_fault_entry);
 	if (err)
 		mm_ops_renew(&mm_fault_ops);
-	/* The function is not among those that ftrace knows. */
+	/* ftrace does not know the function. */
 	return err == -EINVAL ? -EOPNOTSUPP : err;
 }
 
@@ -203,7 +203,10 @@ static int mm_hook_begin(void)
 
 	if (err)
 		return err;
-	/* A fault may still be under way since the function was last held. Its record waits. */
+	/*
+	 * A fault may still be in flight since the function was last held. The fault's record
+	 * waits.
+	 */
 	pfstat_mm_fault_flush(pfstat_attempt_is_recording());
 	err = pfstat_mm_thread_start() ?: pfstat_mm_watch_start();
 	if (!err)
@@ -222,7 +225,7 @@ static int mm_hook_begin(void)
 
 static void mm_hook_end(void)
 {
-	/* Faults that do not come here any more are not missed. */
+	/* Faults no longer coming here are not missed. */
 	pfstat_mm_ignore_all();
 	if (!mm_is_released(compat_unregister_direct(&mm_fault_ops,
 						     (unsigned long)pfstat_mm_fault_entry)))

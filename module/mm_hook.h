@@ -6,9 +6,9 @@
 #include <linux/types.h>
 
 /*
- * 0; -EBUSY: another tool holds the function; -EOPNOTSUPP: this kernel has no direct calls, or
- * the function begins otherwise than expected; -ENOMEM; -EINTR; -EIO: the kernel kept calling the
- * module after an earlier session. Only under the session's mutex, as drop() and drop_now().
+ * Returns 0. -EBUSY: another tool holds the function. -EOPNOTSUPP: this kernel has no direct calls,
+ * or the function starts otherwise than expected. -ENOMEM. -EINTR. -EIO: the kernel kept calling
+ * the module after an earlier session. Only under the session's mutex, like drop() and drop_now().
  */
 int pfstat_mm_hook_take(void);
 /*
@@ -16,7 +16,7 @@ int pfstat_mm_hook_take(void);
  * periods, which pass in a work item.
  */
 void pfstat_mm_hook_drop(void);
-/* The same, and waits for it; -EINTR: killed; -EIO: the kernel keeps calling the module. */
+/* The same, but waits for it. -EINTR: killed. -EIO: the kernel keeps calling the module. */
 int pfstat_mm_hook_drop_now(void);
 bool pfstat_mm_hook_is_taken(void);   /* and not dropped since */
 bool pfstat_mm_hook_is_held(void);    /* faults come here, or may: also after it was dropped */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The record of a call that waits for the end of its fault; see mm_record.h. */
+/* A call's record waiting for the end of the fault, see mm_record.h. */
 #include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
 

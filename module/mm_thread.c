@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The slots of threads; see mm_thread.h. Only a thread's first fault, and its end, come here. */
+/*
+ * The thread slots, see mm_thread.h. Only a thread's first fault, and the thread's end, come here.
+ */
 #include <linux/atomic.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -8,10 +10,10 @@
 
 #include "mm_thread.h"
 
-/* So far from its home a thread may lie. */
+/* Maximum probe distance from a thread's home slot. */
 #define MM_THREAD_REACH 64U
 
-/* Slots that are changed at a time with interrupts off. */
+/* Slots changed at a time with interrupts off. */
 #define MM_THREAD_CHUNK 256U
 
 struct mm_thread *pfstat_mm_threads;
@@ -81,8 +83,9 @@ static struct mm_thread *mm_thread_take(const struct task_struct *task)
 }
 
 /*
- * current's first fault since it is watched. Its counts begin here, or, if it began to run later
- * than it was watched, at 0: then it may have had faults that did not come here.
+ * current's first fault since it is watched. The thread's counts start here, or, if the thread
+ * started to run later than it was watched, at 0: then it may have had faults that did not come
+ * here.
  */
 struct mm_thread *pfstat_mm_thread_begin(u64 since_ns)
 {
@@ -120,7 +123,7 @@ void pfstat_mm_thread_return(struct mm_thread *thread)
 	unsigned long flags;
 
 	spin_lock_irqsave(&pfstat_mm_lock, flags);
-	/* A call that was preempted has left the whole record of a page that does not exist. */
+	/* A preempted call has left the whole record of a page that does not exist. */
 	thread->waits = false;
 	thread->state = MM_STATE_NONE;
 	pfstat_mm_thread_leave(current);
@@ -143,7 +146,7 @@ void pfstat_mm_thread_leave(const struct task_struct *task)
 
 	if (!thread)
 		return;
-	/* Another thread may be inside of a fault, which the task has counted already. */
+	/* Another thread may be inside a fault that the task has already counted. */
 	if (task == current && pfstat_mm_thread_is_owner(thread, task))
 		pfstat_mm_thread_settle(thread, task);
 	WRITE_ONCE(thread->owner, thread->owner | MM_THREAD_LEFT);
@@ -196,7 +199,7 @@ static void mm_thread_empty(struct mm_thread *thread)
 	thread->waits = false;
 }
 
-/* While the events were off, tasks were freed that still have slots. */
+/* While the events were off, tasks with slots were freed. */
 int pfstat_mm_thread_start(void)
 {
 	if (!pfstat_mm_threads)

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The slots of the threads that have faulted while they were watched. A slot lies where a hash of
- * the task_struct points, or, if another thread has that one, a few slots further. The slots lie in
- * one table that stays until the module goes, so that a fault needs no lock and no reference to
- * find its own.
+ * The slots of threads with faults while watched. A hash of the task_struct gives the slot, or, if
+ * another thread has this slot, the slot lies a few slots further. The slots lie in one table,
+ * which stays until the module goes, so a fault needs no lock and no reference to find the thread's
+ * slot.
  *
  *	owner:	0 --first fault--> task --ignore, stop--> task|LEFT --task freed--> 0
  *		                    ^                        |
  *		                    +--watched again, fault--+
  *
- * While the thread is the owner, only it uses the other members, with preemption off where it
- * looks whether it is. Once it has left, and a grace period of RCU later, they change under
- * pfstat_mm_lock (slot-left.litmus in tests/litmus/). The slot of a thread that is inside a fault
- * is never given to another one, unless the whole table is emptied; such a thread finds that it
+ * While the thread is the owner, only the thread uses the other members, with preemption off where
+ * it checks ownership. After the thread has left, and an RCU grace period later, they change under
+ * pfstat_mm_lock (slot-left.litmus in tests/litmus/). A slot whose thread is inside a fault is
+ * never given to another thread, unless the whole table is emptied. The thread then finds that it
  * owns nothing.
  */
 #ifndef PFSTAT_MM_THREAD_H
 #define PFSTAT_MM_THREAD_H
 
-/* Multiplied by it, the high bits of an address depend on all its bits. */
+/* Multiplied by this factor, an address's high bits depend on all bits. */
 #define MM_HASH_FACTOR 0x9e3779b97f4a7c15
 
 #define MM_THREAD_BITS	14
-#define MM_THREAD_SHIFT 8 /* log2 of the size of a slot */
+#define MM_THREAD_SHIFT 8 /* log2 of the slot size */
 
 #ifndef __ASSEMBLY__
 #include <linux/bits.h>
@@ -42,16 +42,16 @@ struct vm_area_struct;
 /* In owner, with the address: the thread is not watched any more. */
 #define MM_THREAD_LEFT 1UL
 
-/* What has happened in the fault that the thread is in. */
+/* What has happened in the thread's current fault. */
 enum mm_state {
-	MM_STATE_NONE = 0,   /* it is in no fault, or in one that leaves nothing behind */
+	MM_STATE_NONE = 0,   /* it is in no fault, or in one leaving nothing behind */
 	MM_STATE_OPEN = 1,   /* on the fast path: nothing yet */
 	MM_STATE_CALLED = 2, /* on the fast path: `record` has what only the call knew */
-	MM_STATE_SLOW = 4,   /* not on the fast path; see `waits` */
-	MM_STATE_NOTED = 8,  /* with SLOW: a later function noted the fault's kind, and its page */
+	MM_STATE_SLOW = 4,   /* not on the fast path, see `waits` */
+	MM_STATE_NOTED = 8,  /* with SLOW: a later function noted the fault's kind and page */
 };
 
-/* The page of a fault; inode 0: no file. */
+/* The page of a fault. inode 0: no file. */
 struct mm_page {
 	u64 inode;
 	u64 pgoff;
@@ -60,7 +60,7 @@ struct mm_page {
 
 struct mm_thread {
 	unsigned long owner;
-	u32 displaced; /* the threads whose hash points here and that lie further */
+	u32 displaced; /* the threads hashed to this slot but lying further */
 	u8 state;      /* enum mm_state */
 	bool waits;    /* record is whole, and is stored when the fault ends */
 	u8 kind;       /* enum pfstat_fault_kind, as noted */
@@ -68,15 +68,15 @@ struct mm_thread {
 	/* The task's own counts, if every fault came here. */
 	u64 minor;
 	u64 major;
-	/* The arguments of the fault on the fast path, and its start in cycles. */
+	/* The fault's arguments on the fast path, and the start in cycles. */
 	struct vm_area_struct *vma;
 	unsigned long address;
 	u64 start;
 	u32 flags;
-	struct page *written;	     /* the anonymous page that a write met */
+	struct page *written;	     /* the anonymous page met by a write */
 	pmd_t *huge;		     /* the entry that may have got a huge page */
 	struct mm_page page;	     /* as noted */
-	struct pfstat_record record; /* of the last call */
+	struct pfstat_record record; /* for the last call */
 } __aligned(1 << MM_THREAD_SHIFT);
 
 static_assert(sizeof(struct mm_thread) == 1 << MM_THREAD_SHIFT);
@@ -102,27 +102,27 @@ static __always_inline bool pfstat_mm_thread_is_owner(const struct mm_thread *th
 	return READ_ONCE(thread->owner) == (unsigned long)task;
 }
 
-/* The slot of a task, also if it has left; NULL: it has none. */
+/* A task's slot, even after the task has left. NULL: the task has none. */
 struct mm_thread *pfstat_mm_thread_of(const struct task_struct *task);
 /*
  * Under the lock: a slot for current, watched since since_ns (as task_struct.start_time). Returns
  * NULL and counts the fault as missed if no slot is free near the thread's home.
  */
 struct mm_thread *pfstat_mm_thread_begin(u64 since_ns);
-/* current's slot, if it is in a fault that is counted; NULL otherwise. Preemption is off. */
+/* current's slot, if current is in a counted fault, otherwise NULL. Preemption is off. */
 struct mm_thread *pfstat_mm_thread_in_fault(void);
 /*
- * A slot as if current were watched, for calibrate.c, which calls a wrapper outside of a fault.
- * NULL: there is no room. The record that waits in it at the end is dropped.
+ * A slot as if current were watched, for calibrate.c, which calls a wrapper outside a fault. NULL:
+ * there is no room. A record still waiting in the slot at the end is dropped.
  */
 struct mm_thread *pfstat_mm_thread_borrow(void);
 void pfstat_mm_thread_return(struct mm_thread *thread);
-/* A fault of current that is not to be counted has ended. */
+/* An uncounted fault in current has ended. */
 void pfstat_mm_thread_pass_over(struct mm_thread *thread);
 /* Adds the difference between the task's counts and the thread's to the missed faults. */
 void pfstat_mm_thread_settle(struct mm_thread *thread, const struct task_struct *task);
 
-/* Under pfstat_mm_lock: the task is watched no more; the task is freed. */
+/* Under pfstat_mm_lock: the task is no longer watched, or the task is freed. */
 void pfstat_mm_thread_leave(const struct task_struct *task);
 void pfstat_mm_thread_release(const struct task_struct *task);
 void pfstat_mm_thread_leave_all(void);
@@ -136,7 +136,7 @@ void pfstat_mm_thread_exit(void);
 
 struct mm_missed {
 	u64 minor, major; /* mod 2^64 */
-	u64 threads;	  /* faults of threads without a slot, and children that are not watched */
+	u64 threads;	  /* faults in threads without a slot, and unwatched children */
 };
 
 struct mm_missed pfstat_mm_thread_missed(void);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which processes are watched; see mm_watch.h. Commands name them, and the event of a new task
- * adds the children of those that are followed before these run. The event of a freed task comes
- * before its task_struct and its signal_struct can belong to another one.
+ * Which processes are watched, see mm_watch.h. Commands name them, and the new-task event adds the
+ * children of followed processes before the children run. The freed-task event comes before the
+ * task_struct and the signal_struct can belong to another task.
  */
 #include <linux/hashtable.h>
 #include <linux/pid.h>
@@ -22,7 +22,7 @@ struct mm_watched {
 	struct hlist_node node;
 	struct rcu_head rcu;
 	const struct signal_struct *signal;
-	const struct task_struct *thread; /* NULL: all threads of the process */
+	const struct task_struct *thread; /* NULL: all threads in the process */
 	u64 since_ns;			  /* as task_struct.start_time */
 	enum pfstat_target how;
 };
@@ -38,7 +38,7 @@ static struct hlist_head *watched_bucket(const struct signal_struct *signal)
 	return &watched_table[pfstat_mm_hash(signal, WATCHED_BITS)];
 }
 
-/* thread: NULL to find the entry of the process, else that of the single thread. */
+/* thread: NULL to find the process's entry, else the single thread's entry. */
 static struct mm_watched *watched_find(const struct signal_struct *signal,
 				       const struct task_struct *thread)
 {
@@ -52,8 +52,8 @@ static struct mm_watched *watched_find(const struct signal_struct *signal,
 }
 
 /*
- * True: it is watched, and since_ns is when that began. Under the lock, or in a section of RCU;
- * then it may have changed already.
+ * True: the task is watched, and since_ns is the start time. Under the lock, or in an RCU section.
+ * In an RCU section it may have changed already.
  */
 static bool is_watched(const struct task_struct *task, u64 *since_ns)
 {
@@ -74,7 +74,7 @@ struct mm_thread *pfstat_mm_find_thread(void)
 
 	if (thread && pfstat_mm_thread_is_owner(thread, current))
 		return thread;
-	/* Most that come here are not watched, and have a hash in common with one that is. */
+	/* Most threads that come here are not watched, but share a hash with a watched one. */
 	rcu_read_lock();
 	watched = is_watched(current, &since_ns);
 	rcu_read_unlock();
@@ -126,7 +126,7 @@ static int watched_add(const struct signal_struct *signal, const struct task_str
 	return 0;
 }
 
-/* A task that is found by its number in a section of RCU is not freed before the section ends. */
+/* A task found by number in an RCU section is not freed before the section ends. */
 int pfstat_mm_watch(pid_t number, enum pfstat_target how)
 {
 	struct task_struct *task;
@@ -180,7 +180,7 @@ void pfstat_mm_ignore_all(void)
 	pfstat_mm_thread_leave_all();
 }
 
-/* A thread of a watched process needs no entry. */
+/* A thread in a watched process needs no entry. */
 static void watch_on_new(void *data, struct task_struct *child, unsigned long clone_flags)
 {
 	const struct mm_watched *parent;
@@ -197,7 +197,7 @@ static void watch_on_new(void *data, struct task_struct *child, unsigned long cl
 }
 
 /*
- * nr_threads is 0 once the last thread of the process was released, which happens before that
+ * nr_threads is 0 once the last thread in the process was released, which happens before that
  * thread is freed.
  */
 static void watch_on_free(void *data, struct task_struct *task)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The processes whose faults are counted at handle_mm_fault(). They are known by their
- * signal_struct, which all threads of a process have: also those that the kernel makes on its
- * behalf without an event of its own, for io_uring and vhost. A single thread can be watched also.
+ * signal_struct, which all threads in a process share, including those that the kernel makes on the
+ * process's behalf without a separate event, for io_uring and vhost. A single thread can be watched
+ * also.
  *
  * The filter rules out most other processes in a few instructions. A count above 0 may belong to
  * another process, with the same hash.
@@ -29,18 +30,18 @@ static __always_inline bool pfstat_mm_may_be_watched(const struct task_struct *t
 	return READ_ONCE(pfstat_mm_filter[pfstat_mm_hash(task->signal, MM_FILTER_BITS)]);
 }
 
-/* current's slot at the begin of a fault; NULL: it is not watched, or there is no room. */
+/* current's slot at the start of a fault. NULL: current is not watched, or there is no room. */
 struct mm_thread *pfstat_mm_find_thread(void);
 
 /*
- * A thread, or the process of that number and, if followed, its children. 0, -ESRCH or -ENOMEM.
- * The process is watched from the first instant: its threads need no visit.
+ * Watches a thread, or the process with this number and, if followed, the children. 0, -ESRCH or
+ * -ENOMEM. The process is watched from the first instant: the threads need no visit.
  */
 int pfstat_mm_watch(pid_t number, enum pfstat_target how);
 void pfstat_mm_ignore(pid_t number);
 void pfstat_mm_ignore_all(void);
 
-/* The events of new and of freed tasks: 0 or an errno. */
+/* The events for new and freed tasks: 0 or an errno. */
 int pfstat_mm_watch_start(void);
 void pfstat_mm_watch_stop(void);
 #endif

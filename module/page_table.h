@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reads the page table entry of a fault that ->map_pages has solved. */
+/* Reads the page table entry for a fault solved by ->map_pages. */
 #ifndef PFSTAT_PAGE_TABLE_H
 #define PFSTAT_PAGE_TABLE_H
 
@@ -8,9 +8,9 @@
 #include <pfstat/record.h>
 
 /*
- * The frame at the faulting address; PFSTAT_NO_PFN: there is no table, or another CPU has
- * unmapped the page meanwhile. The caller of the operation keeps the table: by RCU since v6.4,
- * before by the mmap lock.
+ * The frame at the faulting address. PFSTAT_NO_PFN: there is no table, or another CPU has unmapped
+ * the page meanwhile. The operation's caller keeps the table: by RCU since v6.4, before by the mmap
+ * lock.
  */
 static __always_inline unsigned long page_table_pfn(const struct vm_fault *vmf)
 {
@@ -19,7 +19,7 @@ static __always_inline unsigned long page_table_pfn(const struct vm_fault *vmf)
 	const unsigned long *table;
 	unsigned long pte;
 
-	/* The tables of Xen PV have machine frames. */
+	/* Xen PV tables have machine frames. */
 	if (unlikely((pmd & (_PAGE_PRESENT | _PAGE_PSE)) != _PAGE_PRESENT) ||
 	    unlikely(cpu_feature_enabled(X86_FEATURE_XENPV)))
 		return PFSTAT_NO_PFN;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notes by which a call of ->fault that returned RETRY is classified afterwards, so that the
- * many other calls need not look into the page cache before.
+ * Notes for classifying ->fault calls after they have returned RETRY, so the many other calls need
+ * not look into the page cache first.
  *
  * filemap_fault() returns RETRY without MAJOR in three cases (6.1 to 7.3). It met the mark and
  * called page_cache_async_ra(). It met a locked folio and waited for the lock in
- * folio_wait_bit_common(); __folio_lock_killable() between them is compiled in line. Or the folio
+ * folio_wait_bit_common(). __folio_lock_killable() between them is compiled in line. Or the folio
  * was neither locked nor up to date, and filemap_read_folio() read it anew. Probes at the entry of
- * the three functions note the flags of the folio. They are reached only if the fault submits a
- * read or waits, so a fault that is solved from the page cache never meets them.
+ * the three functions note the folio flags. They are reached only if the fault submits a read or
+ * waits, so a fault solved from the page cache never meets them.
  *
- * A thread has one note of each kind. Only the thread itself writes and reads it; another
- * thread may evict it if a set is full of newer notes. Times distinguish a call's own note
- * from an older one, such as that of a read(2), whose faults begin after it. A note has the time of
- * both clocks, because the start of a call is a number of one of them: a start that is converted
- * later, after NTP has changed the factors, may be later than the note of its call.
+ * A thread has one note of each kind. Only the thread itself writes and reads the note. Another
+ * thread may evict it if a set is full of newer notes. Times distinguish a call's own note from an
+ * older one, such as a note from read(2), whose faults start after it. A note has both clocks'
+ * times, because the start of a call is a number from one clock: a start converted later, after NTP
+ * has changed the factors, may be later than the call's note.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 
@@ -44,7 +44,7 @@ struct retry_note {
 	pid_t tid;
 };
 
-/* The flags that make the state of a page are among those that are stored. */
+/* The flags that make up a page's state are among the stored flags. */
 static_assert(PG_locked < 32 && PG_uptodate < 32 && PG_readahead < 32 && PG_writeback < 32);
 
 struct retry_set {
@@ -56,7 +56,7 @@ static struct retry_set retry_marked[RETRY_SETS], retry_locked[RETRY_SETS];
 /* Calls without a note. */
 static atomic64_t retry_unknown;
 
-/* The note of a thread, or else the oldest one. The set is locked. */
+/* The thread's note, or else the oldest note. The set is locked. */
 static struct retry_note *retry_find(struct retry_set *set, pid_t tid)
 {
 	struct retry_note *note, *oldest = set->notes;
@@ -71,8 +71,8 @@ static struct retry_note *retry_find(struct retry_set *set, pid_t tid)
 }
 
 /*
- * A probe that is not optimized is a breakpoint, which the kernel handles like an NMI. It is in a
- * process all the same, so no holder of the lock was interrupted; lockdep accepts the trial only.
+ * A probe that is not optimized is a breakpoint, which the kernel handles like an NMI. It still
+ * runs in a process, so no lock holder was interrupted. lockdep accepts the trial only.
  */
 static void retry_write(struct retry_set *sets, unsigned long flags)
 {
@@ -112,7 +112,10 @@ static bool retry_read(struct retry_set *sets, struct retry_start since, unsigne
 	return found;
 }
 
-/* A fault may be an exception of a program, or one of the kernel in a system call of it. */
+/*
+ * A fault may be a program's exception, or the kernel's exception in a system call from the
+ * program.
+ */
 static bool retry_may_be_fault(void)
 {
 	return current->mm && !(current->flags & PF_KTHREAD);
@@ -128,7 +131,9 @@ static int on_async_readahead(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
-/* The first of the kernel's enum behavior: wait to take the lock, not for its release only. */
+/*
+ * The first value in the kernel's enum behavior: wait to take the lock, not only for the release.
+ */
 #define BEHAVIOR_EXCLUSIVE 0
 
 static int on_folio_wait(struct kprobe *probe, struct pt_regs *regs)
@@ -144,7 +149,7 @@ static int on_folio_wait(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
-/* An earlier read of the folio failed. This thread may have waited for its lock before. */
+/* An earlier read of the folio failed. This thread may have waited for the folio's lock before. */
 static int on_folio_read(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (retry_may_be_fault())
@@ -183,12 +188,12 @@ static unsigned int retry_probed;
 static_assert(__same_type(&page_cache_async_ra,
 			  void (*)(struct readahead_control *, struct folio *, unsigned long)));
 
-/* A probed function of the module's own, which shows whether probes are called. */
+/* A probed function in the module itself, which shows whether probes are called. */
 static unsigned int retry_checks;
 
 static noinline void retry_check(void)
 {
-	barrier(); /* so that the call remains */
+	barrier(); /* so the call remains */
 }
 
 static int on_retry_check(struct kprobe *probe, struct pt_regs *regs)
@@ -197,7 +202,7 @@ static int on_retry_check(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
-/* debugfs's kprobes/enabled and the sysctl kernel.ftrace_enabled disable probes that exist. */
+/* debugfs's kprobes/enabled and the sysctl kernel.ftrace_enabled disable existing probes. */
 static bool retry_probes_work(void)
 {
 	const unsigned int before = retry_checks;
@@ -243,7 +248,7 @@ static int retry_enable(void)
 	return err;
 }
 
-/* Returns an errno that no other failure of a command has, except for lack of memory. */
+/* Returns an errno that no other command failure has, except for lack of memory. */
 static int retry_explain(int err)
 {
 	if (!err || err == -ENOMEM)
@@ -268,7 +273,7 @@ int pfstat_retry_start(void)
 	int err, i;
 
 	cancel_delayed_work_sync(&retry_rest_work);
-	/* A note that an earlier session left is older than every call of this one. */
+	/* A note left by an earlier session is older than every call in this one. */
 	for (i = 0; i < RETRY_SETS && !retry_probed; i++) {
 		raw_spin_lock_init(&retry_marked[i].lock);
 		raw_spin_lock_init(&retry_locked[i].lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The state of the page that a call of ->fault met, for calls that returned RETRY: the VMA may
- * be gone then, so the page can no longer be looked up.
+ * The page state met by a ->fault call, for calls that returned RETRY: the VMA may be gone then, so
+ * the page can no longer be looked up.
  */
 #ifndef PFSTAT_RETRY_H
 #define PFSTAT_RETRY_H
@@ -10,10 +10,10 @@
 
 /*
  * Start and exit sleep. Calls are recorded only between start and stop. A second after a stop the
- * probes are disabled, because the functions that they probe are called for every process. They
- * stay registered until the module is unloaded: removing them would wait for grace periods.
- * Start: -ENOMEM; -ENODEV if the kernel does not allow the probes, or does not call them now. Then
- * it must be stopped too.
+ * probes are disabled, because the probed functions are called for every process. The probes stay
+ * registered until the module is unloaded: removing them would wait for grace periods. Start:
+ * -ENOMEM, or -ENODEV if the kernel does not allow the probes, or does not call them now. It must
+ * then be stopped too.
  */
 int pfstat_retry_start(void);
 void pfstat_retry_stop(void);
@@ -26,9 +26,8 @@ struct retry_start {
 };
 
 /*
- * The flags of the folio that current's call met, which began then and returned RETRY without
- * MAJOR. The call must be the first attempt of a program's own fault. False: there is no note of
- * it.
+ * The folio flags met by current's call that started then and returned RETRY without MAJOR. The
+ * call must be the first attempt at a program's own fault. False: the call has no note.
  */
 bool pfstat_retry_folio_flags(struct retry_start since, unsigned long *flags);
 /* The calls for which it was false, since the last reset. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Per-CPU rings of fixed-size records.
+ * Per-CPU rings with fixed-size records.
  *
  *	           tail                head
  *	            v                   v
@@ -8,14 +8,13 @@
  *
  *	  slot:  sequence n+1-capacity -> 0 -> (fields) -> n+1
  *
- * Fault handlers run in process context, so with preemption off a CPU has one
- * writer and needs no lock. The sequence is zeroed first and stored last: a
- * reader that finds n + 1 before and after its copy has a whole record. The
- * header page belongs to user space too; the writer keeps its own count and
- * reads only `tail` from it: a wrong tail can make it drop or overwrite, and
- * nothing worse. It looks there when head comes to `limit`: where by the last look
- * the ring was half full (then readers are woken), or full, or some way between.
- * Records before `fast_end` come neither there nor to the end of the ring's memory.
+ * Fault handlers run in process context, so with preemption off a CPU has one writer and needs no
+ * lock. The sequence is zeroed first and stored last: a reader that finds n + 1 before and after
+ * the copy has a whole record. The header page belongs to user space too. The writer keeps a
+ * private count and reads only `tail` from the page: a wrong tail can make the writer drop or
+ * overwrite, and nothing worse. The writer reads `tail` when head reaches `limit`: the mark where,
+ * by the last look, the ring was half full (then readers are woken), or full, or somewhere between.
+ * Records before `fast_end` reach neither this mark nor the end of the ring's memory.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -28,7 +27,7 @@
 
 DEFINE_PER_CPU(struct ring_writer, pfstat_rings);
 
-/* The share of the machine's memory, in percent, that all rings together may take. */
+/* The maximum share of the machine's memory, in percent, for all rings together. */
 #define RING_LIMIT_MIN 1
 #define RING_LIMIT_MAX 90
 
@@ -165,7 +164,7 @@ int pfstat_ring_setup(size_t size, bool overwrite, bool frames)
 	err = ring_allocate_all(size, frames);
 	for_each_possible_cpu(cpu) {
 		ring = per_cpu_ptr(&pfstat_rings, cpu);
-		/* One that is not present has been removed since an earlier session. */
+		/* A CPU not present has been removed since an earlier session. */
 		if (err || !cpu_present(cpu))
 			ring_free(ring);
 		ring->overwrite = overwrite;
@@ -228,7 +227,7 @@ u64 pfstat_ring_lost(void)
 	return lost;
 }
 
-/* remap_vmalloc_range() takes memory of vmalloc_user() only, which is of the caller's node. */
+/* remap_vmalloc_range() takes only vmalloc_user() memory, which is on the caller's node. */
 static int ring_insert_pages(const struct ring_writer *ring, struct vm_area_struct *vma)
 {
 	const u64 pages = ring_memory(ring->capacity) >> PAGE_SHIFT;
@@ -322,7 +321,7 @@ static u64 ring_stretch(const struct ring_writer *ring, u64 unread, u64 half)
 	return unread < ring->capacity ? min(some, ring->capacity - unread) : 0;
 }
 
-/* Sets how far head may go, and wakes the readers of a ring that is half full. */
+/* Sets how far head may go, and wakes the readers of a half-full ring. */
 static void ring_set_limit(struct ring_writer *ring)
 {
 	u64 half = DIV_ROUND_UP(ring->capacity, 2), unread = ring_unread(ring);

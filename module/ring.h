@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The per-CPU rings of records; see <pfstat/record.h> for what readers see. */
+/* The per-CPU record rings. See <pfstat/record.h> for the readers' view. */
 #ifndef PFSTAT_RING_H
 #define PFSTAT_RING_H
 
@@ -15,14 +15,14 @@ struct vm_area_struct;
 
 /* The writer's own view: nothing here can be reached from user space. */
 struct ring_writer {
-	u64 sequence;			   /* of the next record: one more than are stored */
+	u64 sequence;			   /* for the next record: one more than are stored */
 	u64 fast_end;			   /* the fast path stores only records before this one */
 	unsigned long next;		   /* address of data[(sequence - 1) % capacity] */
-	struct pfstat_ring_header *header; /* the shared page; NULL: no ring */
+	struct pfstat_ring_header *header; /* the shared page, or NULL without a ring */
 	u64 limit;			   /* the last before the reader's tail is looked at */
 	struct pfstat_record *data;
-	struct pfstat_record *end; /* behind the last of data */
-	u64 lost;		   /* calls that found no room */
+	struct pfstat_record *end; /* behind the last element in data */
+	u64 lost;		   /* calls without room */
 	u64 capacity;		   /* records */
 	bool overwrite;
 	bool frames;		       /* records have page frame numbers */
@@ -36,10 +36,10 @@ void pfstat_ring_init(void);
 void pfstat_ring_exit(void);
 
 /*
- * Gives every CPU that is present, online or not, an empty ring of `size` bytes of records; a
- * buffer that already has this size is used again. No writer may be active. -ENOMEM, when
- * there is none, or more were taken than ring_limit allows, leaves no rings.
- * frames: records have page frame numbers.
+ * Gives every present CPU, online or not, an empty ring for `size` bytes of records. A buffer
+ * already having this size is reused. No writer may be active. -ENOMEM, if there is no memory, or
+ * if more was taken than ring_limit allows, leaves no rings. frames: records have page frame
+ * numbers.
  */
 int pfstat_ring_setup(size_t size, bool overwrite, bool frames);
 void pfstat_ring_reset(void); /* no writer may be active */
@@ -47,7 +47,7 @@ void pfstat_ring_reset(void); /* no writer may be active */
 void pfstat_ring_close_fast(void);
 size_t pfstat_ring_bytes(void); /* held by all rings */
 
-/* Records stored; a ring that never was set up has none. */
+/* Records stored. A ring never set up has none. */
 static inline u64 pfstat_ring_head(const struct ring_writer *ring)
 {
 	/* Pairs with the release in the commits: the records before it are whole. */
@@ -56,7 +56,7 @@ static inline u64 pfstat_ring_head(const struct ring_writer *ring)
 	return sequence ? sequence - 1 : 0;
 }
 
-/* Sums over all CPUs; exact when no writer is active. */
+/* Sums over all CPUs. Exact when no writer is active. */
 u64 pfstat_ring_stored(void);
 u64 pfstat_ring_lost(void);
 
@@ -80,7 +80,7 @@ bool pfstat_ring_copy(unsigned int cpu, u64 position, struct pfstat_record *reco
  */
 struct pfstat_record *pfstat_ring_reserve(void); /* NULL: the ring is full */
 void pfstat_ring_commit(struct pfstat_record *record);
-/* Stores a copy of a record as the next one of this CPU. Without room, the call counts as lost. */
+/* Stores a copy of a record as this CPU's next record. Without room, the call counts as lost. */
 void pfstat_ring_store(const struct pfstat_record *record);
 /* The frame to record for a page. PFSTAT_NO_PFN: no page, or no frames in this CPU's ring. */
 static inline u64 pfstat_ring_frame(const struct page *page)
@@ -88,10 +88,10 @@ static inline u64 pfstat_ring_frame(const struct page *page)
 	return page && this_cpu_read(pfstat_rings.frames) ? page_to_pfn(page) : PFSTAT_NO_PFN;
 }
 
-/* Counts a call that finds no room; the slot that it returns is in no ring. */
+/* Counts a call that finds no room. The returned slot is in no ring. */
 struct pfstat_record *pfstat_ring_overflow_slot(void);
 
-/* Neighbouring members of a record are stored with one instruction. */
+/* Neighbouring record members are stored with one instruction. */
 static __always_inline void pfstat_record_set(struct pfstat_record *record, size_t offset,
 					      u64 value)
 {
@@ -117,7 +117,7 @@ static_assert(offsetof(struct pfstat_record, pid) == offsetof(struct pfstat_reco
 static __always_inline struct pfstat_record *ring_begin(struct pfstat_record *record)
 {
 	WRITE_ONCE(record->sequence, 0);
-	/* Readers see the zero before any of the new fields: tests/litmus/ring-overwrite.litmus. */
+	/* Readers see the zero before any new field: tests/litmus/ring-overwrite.litmus. */
 	smp_wmb();
 	return record;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs one short session when the module is loaded: it watches the loading process, makes a
- * private mapping there, reads a byte from it, compares the record of that fault, and takes the
- * hooks out again. A kernel that is newer than those of the tests may differ in a way that no
- * header shows; then the module is not loaded.
+ * Runs one short session when the module is loaded: it watches the loading process, makes a private
+ * mapping there, reads a byte from it, compares the fault's record, and takes the hooks out again.
+ * A kernel newer than the tested ones may differ in a way that no header shows. In this case the
+ * module is not loaded.
  *
- * The mapping is of a file that the process has mapped itself, its program in general, whose first
- * page the kernel has read to execute it: it is in the page cache.
+ * The mapping uses a file that the process has mapped itself, in general the process's program. The
+ * kernel has read the program's first page to execute it, so the page is in the page cache.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 
@@ -24,7 +24,7 @@
 #include "session.h"
 #include "shadow.h"
 
-/* A file of current that is hooked, with a reference; NULL: none is. */
+/* A hooked file in current, with a reference, or NULL if there is none. */
 static struct file *__init self_test_file(void)
 {
 	struct vm_area_struct *vma;
@@ -54,7 +54,7 @@ static bool __init self_test_is_ours(unsigned long address)
 	return ours;
 }
 
-/* The record of the last attempt of a fault at this address. */
+/* The record of the last attempt at a fault at this address. */
 static bool __init self_test_record(unsigned long address, struct pfstat_record *record)
 {
 	bool found = false;
@@ -105,7 +105,7 @@ static const char *__init self_test_compare(const struct pfstat_record *record,
 	return NULL;
 }
 
-/* As above; of a mapping that the session found when it was made. */
+/* As above, for a mapping that the session found when it was made. */
 static const char *__init self_test_fault(const struct file *file, unsigned long address)
 {
 	struct pfstat_record record;
@@ -120,7 +120,7 @@ static const char *__init self_test_fault(const struct file *file, unsigned long
 	return self_test_compare(&record, file, address);
 }
 
-/* Without fault-around, because its hooks need more of the kernel's locks. */
+/* Without fault-around, because the hooks for it need more kernel locks. */
 static bool __init self_test_watch(void)
 {
 	char line[24];

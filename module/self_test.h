@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A short session on the process that loads the module. */
+/* A short session on the process loading the module. */
 #ifndef PFSTAT_SELF_TEST_H
 #define PFSTAT_SELF_TEST_H
 
 #include <linux/init.h>
 
-/* 0, or -EOPNOTSUPP after a line in the log. Nothing else uses the recorder; ends with it idle. */
+/*
+ * 0, or -EOPNOTSUPP after a line in the log. Nothing else uses the recorder, which is idle at the
+ * end.
+ */
 int __init pfstat_self_test(void);
 
 #endif

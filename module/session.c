@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recorder; see session.h. Commands come from the debugfs files. They start and stop recording
- * and watch processes and files; after a stop every shadow leads to the original operations. All
- * state is under session_mutex; session_lock protects the copy that readers use.
+ * The recorder, see session.h. Commands come from the debugfs files. They start and stop recording
+ * and watch processes and files. After a stop every shadow leads to the original operations. All
+ * state is under session_mutex. session_lock protects the copy used by readers.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 
@@ -44,8 +44,8 @@
 static const struct session_state session_defaults = SESSION_DEFAULTS;
 
 /*
- * Above the mmap lock: it is held while address spaces are walked. Its holder waits for
- * seconds at most, or until it is killed.
+ * Above the mmap lock: it is held while address spaces are walked. The holder waits for seconds at
+ * most, or until it is killed.
  */
 static DEFINE_MUTEX(session_mutex);
 static struct session_state session = SESSION_DEFAULTS;
@@ -55,7 +55,7 @@ static DEFINE_SPINLOCK(session_lock);
 static struct session_state session_shown = SESSION_DEFAULTS;
 
 /*
- * Only this file's mappings are hooked; no dentry: those of any. A path, not a file: the
+ * Only this file's mappings are hooked, or any file's without a dentry. A path, not a file: the
  * file may be the open `session` itself, which would never be closed then.
  */
 static struct path session_only;
@@ -97,7 +97,7 @@ static void session_set_only(struct path path)
 	session_only = path;
 }
 
-/* Makes empty rings of the session's size. Called before the first target is added. */
+/* Makes empty rings with the session's size. Called before the first target is added. */
 static int session_start(void)
 {
 	struct pfstat_file only = {};
@@ -128,7 +128,7 @@ static int session_start(void)
 	return 0;
 }
 
-/* Takes no lock of a target. VMAs that stay hooked lead to the original operations. */
+/* Takes no target's lock. VMAs that stay hooked lead to the original operations. */
 static void session_stop_recording(void)
 {
 	if (!session.recording)
@@ -145,7 +145,7 @@ static void session_stop_recording(void)
 	pfstat_attempt_forget();
 	pfstat_retry_stop();
 	pfstat_clock_stop();
-	/* No new fault enters, so that the count of those in flight only falls from here on. */
+	/* No new fault enters, so from here on the in-flight count only falls. */
 	pfstat_mm_ignore_all();
 	session.recording = false;
 	pfstat_settle_stop();
@@ -157,7 +157,7 @@ static void session_stop(void)
 	pfstat_mm_hook_drop();
 }
 
-/* The recorder is free again, with the options that a program expects. */
+/* The recorder is free again, with the options a program expects. */
 static void session_release(void)
 {
 	session_stop();
@@ -165,7 +165,7 @@ static void session_release(void)
 	session = session_defaults;
 }
 
-/* Stops if the targets of `control` have ended by themselves. Its options stay. */
+/* Stops if the targets given to `control` have ended by themselves. The options stay. */
 static void session_check_idle(void)
 {
 	if (session.user != SESSION_CONTROL || !pfstat_target_reap())
@@ -230,8 +230,8 @@ void pfstat_session_close(void)
 static void look_for_exec(const struct task_struct *task, const struct mm_struct *mm)
 {
 	/*
-	 * Either exec's store is seen here, or its mappings find the process in the table: see
-	 * tests/litmus/exec-seen.litmus.
+	 * Either exec's store is seen here, or the mappings made by exec find the process in the
+	 * table: see tests/litmus/exec-seen.litmus.
 	 */
 	smp_mb();
 	if (READ_ONCE(task->mm) != mm)
@@ -370,7 +370,7 @@ static int command_option(const struct pfstat_command *command)
 
 static int command_clear(void)
 {
-	/* Calls that end meanwhile leave no record: neither before nor after. */
+	/* Calls ending meanwhile leave no record: neither before nor after. */
 	pfstat_mm_fault_record(false);
 	if (session.recording) {
 		pfstat_attempt_record(false);
@@ -447,7 +447,7 @@ static int session_execute(const struct pfstat_command *command)
 	}
 }
 
-/* `control` holds the recorder while its targets stand, options do not count. */
+/* `control` holds the recorder while it has targets. Options do not count. */
 static int session_claim(enum session_user user)
 {
 	if (session.user != user && session.user != SESSION_NOBODY)
@@ -491,7 +491,7 @@ int pfstat_session_command(enum session_user user, const char *line, bool frames
 	err = session_execute(&command);
 	if (err) {
 		session_log_failure(line, err);
-		/* Nothing changed: a start that found no target is taken back. */
+		/* Nothing changed: undo a start without a target. */
 		if (!started)
 			session_stop_recording();
 	}

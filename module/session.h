@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The recorder: its holder, its options, and the execution of commands. There is one at a time.
- * Commands come from `control` (the shell) or from an open `session` file (a program); see
+ * The recorder: the holder, the options, and command execution. There is one at a time. Commands
+ * come from `control` (the shell) or from an open `session` file (a program), see
  * <pfstat/control.h>.
  */
 #ifndef PFSTAT_SESSION_H
@@ -17,7 +17,7 @@ enum session_user {
 
 struct session_state {
 	enum session_user user;
-	pid_t pid; /* of the program that opened `session` */
+	pid_t pid; /* the program with `session` open */
 	char comm[16];
 	bool recording;
 	bool fault_around;
@@ -30,8 +30,8 @@ struct session_state {
 int pfstat_session_open(void);
 void pfstat_session_close(void);
 /*
- * One line of a write; 0 or the errno stated in <pfstat/control.h>. frames: the records of
- * a session that the line begins have page frame numbers.
+ * One line in a write. Returns 0 or the errno stated in <pfstat/control.h>. frames: if the line
+ * starts a session, the session's records have page frame numbers.
  */
 int pfstat_session_command(enum session_user user, const char *line, bool frames);
 

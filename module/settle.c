@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Unhooks the targets of ended sessions, as their locks get free, and keeps the module until then;
- * see settle.h. session.c reports when a session begins and ends. settle_lock protects the state.
+ * Unhooks the targets of ended sessions as their locks become free, and keeps the module until
+ * then, see settle.h. session.c reports when a session starts and ends. settle_lock protects the
+ * state.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -44,7 +45,7 @@ bool pfstat_settle_drain(void)
 void pfstat_settle_hold(void)
 {
 	spin_lock(&settle_lock);
-	/* The caller has a file of this module open, so the module cannot go. */
+	/* The caller has a module file open, so the module cannot go. */
 	if (!settle_pinned)
 		__module_get(THIS_MODULE);
 	settle_pinned = true;
@@ -52,7 +53,7 @@ void pfstat_settle_hold(void)
 	spin_unlock(&settle_lock);
 }
 
-/* stops: settle_nr_stops, before the caller found that nothing is hooked or inside. */
+/* stops: settle_nr_stops, read before the caller found nothing hooked or inside. */
 static void settle_unpin(unsigned int stops)
 {
 	bool put;
@@ -71,7 +72,7 @@ static void settle_unpin(unsigned int stops)
 static void settle_try(struct work_struct *work);
 static DECLARE_DELAYED_WORK(settle_work, settle_try);
 
-/* Unhooks the targets of ended sessions whose locks are free, until none is left. */
+/* Unhooks ended sessions' targets whose locks are free, until none is left. */
 static void settle_try(struct work_struct *work)
 {
 	const unsigned int stops = READ_ONCE(settle_nr_stops);

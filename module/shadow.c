@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One shadow for each original vm_operations_struct, device, fault-around mode, and
- * shared or private mapping (so that a record has these, and a call need not look them up
- * in the VMA): a copy whose fault operations are wrappers. Members that were NULL stay
- * NULL, because the kernel draws conclusions from that, and .close is never
- * added: it would stop VMA merging.
+ * One shadow for each original vm_operations_struct, device, fault-around mode, and shared or
+ * private mapping (so a record has these, and a call need not look them up in the VMA): a copy
+ * whose fault operations are wrappers. NULL members stay NULL, because the kernel draws conclusions
+ * from them, and .close is never added: it would stop VMA merging.
  *
- * Shadows live until the module is unloaded, so that an old pointer leads to valid
- * memory; there are some for each file system in use. They are not module data: one that
- * might still be pointed to at the unload is leaked, disarmed.
+ * Shadows live until the module is unloaded, so an old pointer leads to valid memory. There are
+ * some for each file system in use. Shadows are not module data: a shadow that might still be
+ * pointed to at the unload is leaked, disarmed.
  *
- * VMAs and wrappers see a shadow through a read-only mapping of its page, as the original
- * is read-only data; it is written through the kernel's own mapping of all memory
- * (`store`). No other object shares the page. (set_memory_ro() is not exported.)
+ * VMAs and wrappers see a shadow through a read-only mapping of the shadow's page, just as the
+ * original is read-only data. Writes go through the kernel's own mapping of all memory (`store`).
+ * No other object shares the page. (set_memory_ro() is not exported.)
  *
  *	ARMED --session ends--> DISARMED --session begins--> FREE --same kind needed--> ARMED
  *
- * A disarmed shadow has the original operations in place of the wrappers. It becomes free
- * only if no living VMA points to it: a new session must not time the targets of an old one.
+ * A disarmed shadow has the original operations in place of the wrappers. It becomes free only if
+ * no living VMA points to it: a new session must not time an old session's targets.
  */
 #include <linux/fs.h>
 #include <linux/gfp.h>
@@ -52,12 +51,12 @@ struct shadow_entry {
 	struct shadow *store;
 };
 
-static LIST_HEAD(shadows);	      /* of struct shadow_entry */
+static LIST_HEAD(shadows);	      /* entries are struct shadow_entry */
 static LIST_HEAD(shadow_pages);	      /* the first has room, if any has */
 static unsigned int shadows_spare;    /* unused in all pages */
 static DEFINE_SPINLOCK(shadows_lock); /* for all of these; readers of `shadows` use RCU */
-static bool shadows_open;	      /* a session records; under shadows_lock */
-/* The ->open of every shadow, by which its operations are recognised. */
+static bool shadows_open;	      /* a session records, under shadows_lock */
+/* The ->open in every shadow, which identifies shadow operations. */
 static void (*shadow_vma_open)(struct vm_area_struct *vma) __ro_after_init;
 
 void pfstat_shadow_init(void (*vma_open)(struct vm_area_struct *vma))
@@ -82,7 +81,7 @@ bool pfstat_shadow_hooked(const struct vm_area_struct *vma)
 	return pfstat_shadow_is_ours(ops) && pfstat_shadow_is_armed(ops);
 }
 
-/* The operations that the file system gave the VMA. */
+/* The operations given to the VMA by the file system. */
 static const struct vm_operations_struct *original_of(const struct vm_operations_struct *ops)
 {
 	return pfstat_shadow_is_ours(ops) ? pfstat_shadow_of(ops)->kind.original : ops;
@@ -118,7 +117,7 @@ static bool has_backing(const struct file *file)
 	       IS_DAX(file_inode(file)) || file->f_mapping->a_ops->read_folio;
 }
 
-/* ops: the original operations of the VMA. */
+/* ops: the VMA's original operations. */
 static int shadow_check(const struct vm_area_struct *vma, const struct vm_operations_struct *ops)
 {
 	const struct inode *inode;
@@ -131,7 +130,7 @@ static int shadow_check(const struct vm_area_struct *vma, const struct vm_operat
 	if (!S_ISREG(inode->i_mode) || !filesystem_allowed(inode->i_sb) ||
 	    !has_backing(vma->vm_file))
 		return -EOPNOTSUPP;
-	/* FUSE's close only writes back; others may rely on what open counted. */
+	/* FUSE's close only writes back. Others may rely on the count from open. */
 	if (ops->open || (ops->close && inode->i_sb->s_magic != FUSE_SUPER_MAGIC))
 		return -EOPNOTSUPP;
 	return 0;
@@ -160,8 +159,8 @@ static struct shadow_entry *shadow_find(const struct shadow_kind *kind, enum sha
 	struct shadow_entry *entry;
 
 	/*
-	 * The contents too: a file system's module may have been unloaded, and another
-	 * loaded at its address.
+	 * Compares the contents too: a file system's module may have been unloaded, and another
+	 * loaded at the same address.
 	 */
 	list_for_each_entry_rcu(entry, &shadows, list, lockdep_is_held(&shadows_lock))
 		if (READ_ONCE(entry->view->state) == state &&
@@ -260,7 +259,7 @@ static struct shadow_entry *shadow_reuse(const struct shadow_kind *kind)
 	return entry;
 }
 
-/* An armed shadow of this kind: one that exists, or in `made`, which is taken then. */
+/* An armed shadow of this kind: an existing one, or else `made`, which is then taken. */
 static struct shadow_entry *shadow_enter(const struct shadow_kind *kind, struct shadow_entry *made)
 {
 	struct shadow_entry *entry = NULL;

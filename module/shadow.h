@@ -11,14 +11,14 @@
 /* The key of a shadow: VMAs with the same shadow have these in common as long as they live. */
 struct shadow_kind {
 	const struct vm_operations_struct *original;
-	u32 dev;     /* of the file's super block */
+	u32 dev;     /* the file's super block */
 	bool shared; /* VM_SHARED */
 	bool fault_around;
 };
 
 enum shadow_state {
 	SHADOW_ARMED,	 /* calls are timed */
-	SHADOW_DISARMED, /* of an ended session; a VMA may point to it */
+	SHADOW_DISARMED, /* from an ended session, and a VMA may point to it */
 	SHADOW_FREE,	 /* no living VMA points to it */
 };
 
@@ -43,14 +43,14 @@ static inline const struct shadow *pfstat_shadow_of(const struct vm_operations_s
 }
 
 /*
- * Allocates what hooking the VMA needs, if it may be hooked: 0 or -ENOMEM. Its mm's mmap
+ * Allocates the memory needed to hook the VMA, if hooking is allowed: 0 or -ENOMEM. The mm's mmap
  * lock is held.
  */
 int pfstat_shadow_prepare(const struct vm_area_struct *vma, bool fault_around, gfp_t gfp);
 
 /*
- * The mmap lock of the VMA's mm is held, for reading at least. 0, -EOPNOTSUPP (it must not be
- * hooked), -ENOMEM; already hooked is 0.
+ * The mmap lock of the VMA's mm is held, for reading at least. 0 (also if already hooked),
+ * -EOPNOTSUPP (it must not be hooked), -ENOMEM.
  */
 int pfstat_shadow_hook(struct vm_area_struct *vma, bool fault_around, gfp_t gfp);
 /* Only the caller sees the VMA. */
@@ -65,7 +65,7 @@ void pfstat_shadow_shut(void);
 
 /* Nothing was hooked since the module was loaded. */
 bool pfstat_shadow_never_made(void);
-/* Frees all shadows; with `leak` only forgets them (a VMA may point there). */
+/* Frees all shadows, or with `leak` only forgets them (a VMA may point there). */
 void pfstat_shadow_exit(bool leak);
 size_t pfstat_shadow_bytes(void);
 

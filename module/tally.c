@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts and log2 histograms by class; see tally.h. The wrappers write the copy of their CPU,
+ * Counts and log2 histograms by class, see tally.h. The wrappers write their CPU's copy, and
  * `stats` reads the sum.
  */
 #include <linux/string.h>

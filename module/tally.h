@@ -14,8 +14,8 @@
 #include "here.h"
 
 /*
- * Bucket n holds 2^(n-1) <= ns < 2^n, bucket 0 holds 0 ns. The last also holds longer times,
- * of more than 19 hours. The counters of fast calls have a bucket for each number, which saves a
+ * Bucket n holds 2^(n-1) <= ns < 2^n, bucket 0 holds 0 ns. The last bucket also holds longer times,
+ * above 19 hours. The counters for fast calls have a bucket for each number, which saves a
  * comparison.
  */
 #define TALLY_BUCKETS	   48
@@ -47,13 +47,13 @@ struct fast_tallies {
 	struct fast_tally fast[NR_FAST_KINDS];
 };
 
-/* Of the slow path; of both when they are summed. */
+/* For the slow path, or for both paths when summed. */
 struct call_tally {
 	u64 total_ns[PFSTAT_NR_CLASSES];
 	u64 max_ns[PFSTAT_NR_CLASSES];
 	u64 histogram[PFSTAT_NR_CLASSES][TALLY_BUCKETS];
 	u64 op[PFSTAT_NR_OPS];
-	u64 retried; /* calls that returned RETRY */
+	u64 retried; /* calls returning RETRY */
 };
 
 DECLARE_PER_CPU(struct fast_tallies, pfstat_tallies);
@@ -61,12 +61,12 @@ extern struct call_tally __percpu *pfstat_slow_tallies;
 
 int pfstat_tally_init(void); /* -ENOMEM */
 void pfstat_tally_exit(void);
-size_t pfstat_tally_bytes(void); /* of each CPU */
+size_t pfstat_tally_bytes(void); /* per CPU */
 void pfstat_tally_reset(void);	 /* no writer may be active */
 void pfstat_tally_sum(struct call_tally *sum);
 u64 pfstat_tally_count(const struct call_tally *tally, enum pfstat_class class);
 
-/* The fast path; preemption is off. */
+/* The fast path. Preemption is off. */
 static __always_inline void pfstat_tally_add_fast(enum fast_kind kind, u64 duration_ns)
 {
 	struct fast_tallies *here = pfstat_here(pfstat_tallies);
@@ -78,7 +78,7 @@ static __always_inline void pfstat_tally_add_fast(enum fast_kind kind, u64 durat
 	pfstat_here_add(here, pfstat_tallies, fast[kind].histogram[__fls(2 * duration_ns + 1)], 1);
 }
 
-/* The slow path; preemption is off. */
+/* The slow path. Preemption is off. */
 static inline void pfstat_tally_add(u8 op, u8 class, u64 duration_ns, bool retried)
 {
 	const unsigned int bucket = pfstat_tally_bucket(fls64(duration_ns));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The watched processes and address spaces, and the address spaces of ended sessions that are
- * still hooked. Additions come from commands, from the fork probe, from the do_mmap probe
- * (atomic) and from ->open below the mmap lock; so the tables have a spinlock of their own and
- * are read under RCU. hook.c walks the VMAs of the address spaces.
+ * The watched processes and address spaces, and the address spaces of ended sessions that are still
+ * hooked. Additions come from commands, from the fork probe, from the do_mmap probe (atomic) and
+ * from ->open below the mmap lock. So the tables have a separate spinlock and are read under RCU.
+ * hook.c walks the VMAs in the address spaces.
  */
 #include <linux/fs.h>
 #include <linux/sched/mm.h>
@@ -24,7 +24,7 @@ static bool targets_open;		/* under targets_lock */
 static bool targets_fault_around;	/* fixed while open */
 static struct pfstat_file targets_only; /* fixed while open */
 
-/* Address spaces of ended sessions whose VMAs may still be hooked; under targets_lock. */
+/* Address spaces from ended sessions whose VMAs may still be hooked. Under targets_lock. */
 static LIST_HEAD(targets_retired);
 static atomic_t targets_retired_count;
 
@@ -208,10 +208,10 @@ bool pfstat_target_is_watched(struct mm_struct *mm)
 }
 
 /*
- * The next address space at or after *bucket, *skip entries into it. The table may grow
- * between two calls: then an entry can be visited twice, and a new one be missed. The
- * struct is held, not the users: the last of these to go would have to free all the
- * memory, and the process would be gone before its memory and its open files are.
+ * The next address space at or after *bucket, *skip entries into the bucket. The table may grow
+ * between two calls: then an entry can be visited twice, and a new entry missed. The struct is
+ * held, not the users: the last user to go would have to free all the memory, and the process would
+ * be gone before the memory and the open files.
  */
 static struct watched_mm *next_mm(unsigned int *bucket, unsigned int *skip)
 {
@@ -325,7 +325,7 @@ static bool is_followed(struct task_struct *task)
 	return follow;
 }
 
-/* Adds the processes of followed memory: the atomic allocation failed when they were born. */
+/* Adds the processes with followed memory: the atomic allocation failed when they were born. */
 static void find_processes(void)
 {
 	struct task_struct *task;
@@ -348,7 +348,7 @@ static void free_process_rcu(struct rcu_head *rcu)
 	process_discard(container_of(rcu, struct watched_process, rcu));
 }
 
-/* A reader may still look for its task, so the reference goes with the entry. */
+/* A reader may still look for the task, so the reference goes with the entry. */
 static void free_process(struct watched_process *process)
 {
 	hash_del_rcu(&process->node);
@@ -380,15 +380,15 @@ static bool process_lives(const struct watched_process *process)
 {
 	struct task_struct *leader = pid_task(process->pid, PIDTYPE_TGID);
 
-	/* A leader that has ended stays visible while its threads run. */
+	/* An ended leader stays visible while other threads run. */
 	return leader && (!(leader->flags & PF_EXITING) || !thread_group_empty(leader));
 }
 
 /*
- * No VMA of a dead address space can lead to a shadow any more: its users are gone, and exit_mmap()
- * has emptied the tree, which is its last action. The reference count is not sufficient: a CPU that
- * idles with these page tables, or an open /proc/PID/mem, may hold one for hours. The order of the
- * two looks is in mm-dead.litmus.
+ * No VMA in a dead address space can lead to a shadow any more: the users are gone, and exit_mmap()
+ * has emptied the tree, which is the last thing it does. The reference count is not sufficient: a
+ * CPU idling with these page tables, or an open /proc/PID/mem, may hold one for hours.
+ * mm-dead.litmus has the order of the two checks.
  */
 static bool mm_dead(const struct watched_mm *watched)
 {
@@ -528,7 +528,7 @@ unsigned int pfstat_target_retired(void)
 void pfstat_target_exit(void)
 {
 	free_mms(&targets_retired);
-	rcu_barrier(); /* free_process_rcu() is code of this module */
+	rcu_barrier(); /* free_process_rcu() is code in this module */
 }
 
 size_t pfstat_target_bytes(void)

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The one place that defines the event of trace.h. */
+/* The only place defining the event in trace.h. */
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -9,7 +9,7 @@
 #include <linux/tracepoint.h>
 #include <pfstat/record.h>
 
-/* So that tools which parse the event's format know the values. */
+/* So tools parsing the event's format know the values. */
 #define TRACE_CLASS_ENUM(name, spelling, column) TRACE_DEFINE_ENUM(PFSTAT_CLASS_##name);
 PFSTAT_CLASSES(TRACE_CLASS_ENUM)
 #define TRACE_CLASS_SYMBOL(name, spelling, column) { PFSTAT_CLASS_##name, spelling },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Operations whose fault members are wrappers, and everything that a wrapper needs to know of
- * them. A shadow embeds one and hooks its operations into VMAs (shadow.c); a wrapper finds it
- * by vma->vm_ops. The wrappers only read it.
+ * Operations whose fault members are wrappers, and everything a wrapper needs to know about them. A
+ * shadow embeds one and hooks the operations into VMAs (shadow.c). A wrapper finds it by
+ * vma->vm_ops. The wrappers only read it.
  */
 #ifndef PFSTAT_WRAPPING_H
 #define PFSTAT_WRAPPING_H
@@ -12,7 +12,7 @@
 
 #include "tally.h"
 
-/* The members of a record, from dev on, that all fast calls of one kind have in common. */
+/* The record members, from dev on, that all fast calls of one kind have in common. */
 struct fault_template {
 	u64 words[2];
 };
@@ -21,7 +21,7 @@ struct fault_wrapping {
 	struct vm_operations_struct ops;      /* a hooked VMA points here */
 	struct vm_operations_struct pristine; /* the original's members when it was copied */
 	struct fault_template templates[NR_FAST_KINDS];
-	u32 dev;     /* of the file's super block */
+	u32 dev;     /* the file's super block */
 	bool shared; /* VM_SHARED */
 };
 

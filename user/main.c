@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* pfdrive: runs the subcommand that the command line names. */
+/* pfdrive: runs the subcommand named on the command line. */
 #include "cmd/cmd.h"
 #include "util/message.h"
 

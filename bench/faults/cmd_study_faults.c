@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfbench faults FOLDER: the index page of the experiments that make demo ran.
+ * pfbench faults FOLDER: the index page for the experiments run by make demo.
  *
- * The index page of the demo: for each experiment of the page-fault study its published counts,
- * those of this run, and those that the kernel's read-ahead rule predicts.
+ * The demo's index page: for each experiment in the page-fault study, the published counts, this
+ * run's counts and the counts predicted by the kernel's read-ahead rule.
  *
- * Fills the part "index" of page.html. The first paragraph is the verdict: whether run and rule
- * agree. If they do not, each row has the difference and its reason.
+ * Fills part "index" of page.html. The first paragraph is the verdict: whether run and rule agree.
+ * If they disagree, each row shows the difference and the reason.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,8 +34,8 @@ struct fault_index {
 };
 
 /*
- * Reads the runs in a folder and simulates them and the variations. On an error @failed is the name
- * of the run that could not be read or simulated.
+ * Reads the runs in a folder, then simulates the runs and the variations. On an error @failed names
+ * the run that could not be read or simulated.
  */
 static int fault_index_make(struct fault_index *index, const char *folder, const char **failed)
 {
@@ -206,7 +206,7 @@ static void fill_explanation(FILE *out, struct html_part *part, const struct fau
 		stepped->least, wrapped->least, wrapped->most, wide->most);
 }
 
-/* The reasons for the other differences have figures of the run and of the rule, too. */
+/* The reasons for the other differences also quote figures from the run and the rule. */
 static void fill_reasons(FILE *out, struct html_part *part, const struct fault_index *index)
 {
 	const struct fault_counts *sequential = &index->rows[FAULT_SEQUENTIAL].run.counts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the runs of the demo and simulates them. The file, the pattern, the seed and the read-ahead
- * come from the run itself, so that the prediction is for exactly that run.
+ * Reads and simulates the demo runs. The file, the pattern, the seed and the read-ahead come from
+ * the run itself, so the prediction is for exactly this run.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -12,7 +12,7 @@
 #include "bench/faults/fault_experiments.h"
 #include "print/json/json_environment.h"
 
-/* Columns "Disk faults" and "Long" of the tables in these figures of the study. */
+/* Columns "Disk faults" and "Long" in the tables of these study figures. */
 const struct fault_experiment fault_experiments[NR_FAULT_EXPERIMENTS] = {
 	[FAULT_RANDOM_COLD] = { "random-cold", "1", { .disk = 6198, .longs = 5101 } },
 	[FAULT_RANDOM_WARM] = { "random-warm", "3", { .disk = 0, .longs = 9412 } },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The five experiments of the page-fault study: its published counts, the counts of a run (the JSON
- * that pfdrive wrote), and the counts that the kernel's read-ahead rule predicts for that run.
+ * The five experiments from the page-fault study: the published counts, the counts of a run (the
+ * JSON that pfdrive wrote), and the counts predicted for the run by the kernel's read-ahead rule.
  */
 #ifndef PFSTAT_USER_FAULT_EXPERIMENTS_H
 #define PFSTAT_USER_FAULT_EXPERIMENTS_H
@@ -14,8 +14,8 @@
 #include "workload/pattern.h"
 
 struct fault_counts {
-	uint64_t disk;	/* calls that returned without a page: the study's disk faults */
-	uint64_t marks; /* of these: they submitted the next window and did not wait */
+	uint64_t disk;	/* calls returning without a page: the study's disk faults */
+	uint64_t marks; /* disk faults submitting the next window without waiting */
 	uint64_t longs; /* the page was in the cache */
 };
 
@@ -29,7 +29,7 @@ enum {
 };
 
 extern const struct fault_experiment {
-	const char *name; /* of the run's files */
+	const char *name; /* names the run's files */
 	const char *figure;
 	struct fault_counts published;
 } fault_experiments[NR_FAULT_EXPERIMENTS];
@@ -37,8 +37,8 @@ extern const struct fault_experiment {
 struct fault_run {
 	struct environment environment;
 	struct fault_counts counts;
-	uint64_t waits;	 /* disk faults that met a page which was still read */
-	uint64_t faults; /* page faults; fewer than pages if one fault maps several */
+	uint64_t waits;	 /* disk faults on a page still being read */
+	uint64_t faults; /* page faults, or fewer than pages if one fault maps several */
 	uint64_t lost;	 /* records */
 };
 
@@ -48,10 +48,13 @@ struct fault_run {
  */
 int fault_run_load(struct fault_run *run, const char *folder, const char *name);
 
-/* Predicts the counts by the rule of the run's kernel. -EINVAL: unknown pattern; -ENOMEM */
+/*
+ * Predicts the counts with the read-ahead rule of the run's kernel. -EINVAL: unknown pattern.
+ * -ENOMEM
+ */
 int fault_run_simulate(const struct fault_run *run, struct fault_counts *counts);
 
-/* Counts for pages that are first accessed in this order. -ENOMEM */
+/* Counts for pages first accessed in this order. -ENOMEM */
 int fault_counts_simulate(struct fault_counts *counts, const struct readahead_rule_options *options,
 			  const uint32_t *order, uint64_t pages);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Each run of a variation is an order of pages, which readahead_rule.h simulates. */
+/* Each run in a variation is a page order, which readahead_rule.h simulates. */
 #include <errno.h>
 #include <stdlib.h>
 

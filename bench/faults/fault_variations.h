@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Misses of the study's file under other orders of its pages and other rules. The study states
- * neither the exact size of its file, nor where a sweep of its stride begins, nor its seed, so each
- * variation is a range.
+ * Misses of the study's file with other page orders and other rules. The study does not state the
+ * exact file size, where a stride sweep starts, or the seed, so each variation is a range.
  */
 #ifndef PFSTAT_USER_FAULT_VARIATIONS_H
 #define PFSTAT_USER_FAULT_VARIATIONS_H
@@ -11,16 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STUDY_PAGES	 11300U /* as the study states in its section "Data and Observations" */
+#define STUDY_PAGES	 11300U /* as stated in the study's section "Data and Observations" */
 #define STUDY_PAGE	 4096U
-#define STUDY_SWEEPS	 64U /* pages of the stride */
-#define FAULT_LAST_PAGES 64U /* sizes of the last page */
+#define STUDY_SWEEPS	 64U /* stride in pages */
+#define FAULT_LAST_PAGES 64U /* last-page sizes */
 #define FAULT_SEEDS	 32U
 
 enum fault_order {
 	FAULT_ORDER_STEPPED,  /* stride: a sweep begins one page after the one before */
 	FAULT_ORDER_WRAPPED,  /* stride: the next sweep begins where the stride passes the end */
-	FAULT_ORDER_SHUFFLED, /* stride: the sweeps of FAULT_ORDER_STEPPED in a random order */
+	FAULT_ORDER_SHUFFLED, /* stride: the sweeps from FAULT_ORDER_STEPPED in a random order */
 	FAULT_ORDER_RANDOM,
 };
 
@@ -29,7 +28,7 @@ struct fault_variation {
 	uint64_t window; /* read-ahead in pages */
 	bool hits_ignored;
 	uint64_t least, most; /* misses */
-	uint64_t runs;	      /* that visited each page */
+	uint64_t runs;	      /* visiting each page */
 };
 
 #define NR_FAULT_VARIATIONS 7

@@ -2,17 +2,17 @@
 /*
  * The rule has three parts, in the kernel's mm/filemap.c and mm/readahead.c.
  *
- * Read-around: a miss reads a window around the page, half of it before the page. Its last quarter
- * is ahead, and begins with a marked page. If misses exceed hits by a hundred, a miss reads only
- * its page.
+ * Read-around: a miss reads a window around the page, half of it before the page. The last quarter
+ * of the window is ahead, and starts with a marked page. If misses exceed hits by a hundred, a miss
+ * reads only the page itself.
  *
  *	|-------- size -----------|
  *	|         miss      mark  |
  *	start                |ahead|
  *
- * Mark: a hit of the mark submits a whole window behind this one, whose first page is marked.
- * If the mark is not that of the last window, the new one begins at the next page that is not in
- * the cache.
+ * Mark: a hit on the mark submits a whole window behind this one, and marks the new window's first
+ * page. If the mark does not belong to the last window, the new window starts at the next page
+ * missing from the cache.
  *
  * Cached pages stay as they are: they are not read again and take no mark.
  */
@@ -45,7 +45,7 @@ void readahead_rule_close(struct readahead_rule *rule)
 	rule->marked = NULL;
 }
 
-/* A window that reaches over the end of the file is cut, and so is its distance to the mark. */
+/* A window reaching past the end of the file is cut, and so is the distance to the mark. */
 static void submit_window(struct readahead_rule *rule)
 {
 	const uint64_t pages = rule->options.pages;
@@ -91,8 +91,9 @@ static uint64_t next_size(const struct readahead_rule *rule, uint64_t size)
 }
 
 /*
- * Searches as many pages as a window has. If all of them are cached, the result is the page behind
- * them, which is too far for a window. On Linux 6.1 it is the last of them, which is not.
+ * Searches as many pages as a window has. If all are cached, the result is the page behind them,
+ * which is too far for a window. On Linux 6.1 the result is the last searched page, which is not
+ * too far.
  */
 static uint64_t next_missing(const struct readahead_rule *rule, uint64_t from)
 {

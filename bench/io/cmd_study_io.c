@@ -23,7 +23,7 @@
 #include "workload/pattern.h"
 
 #define WAYS_MAX  32
-#define FILES_MAX 900 /* all are open at once; the usual limit is 1024 */
+#define FILES_MAX 900 /* all are open at once, and the usual limit is 1024 */
 
 struct via_options {
 	struct io_method methods[WAYS_MAX + 2]; /* mmap adds two before the limit is checked */
@@ -44,7 +44,7 @@ struct via {
 	struct io_row *rows;
 	struct result *results; /* a row each */
 	unsigned int nr_rows;
-	unsigned int nr_fit; /* files that fit into the cache; 0: no --cache fit */
+	unsigned int nr_fit; /* files fitting into the cache, or 0 without --cache fit */
 	uint64_t passes;     /* so far */
 };
 
@@ -135,7 +135,7 @@ static error_t study_io_parse_option(int key, char *text, struct argp_state *sta
 	}
 }
 
-/* The defaults are those of the study: a mapping, and blocks of 512 bytes. */
+/* The study's defaults: a mapping, and blocks of 512 bytes. */
 static void study_io_add_defaults(struct via_options *options)
 {
 	const bool any = options->caches[IO_COLD] || options->caches[IO_WARM] ||
@@ -175,7 +175,7 @@ static void study_io_parse(struct via_options *options, int argc, char **argv)
 	study_io_add_defaults(options);
 }
 
-/* A folder that cannot be opened fails when the files are made. */
+/* If a folder cannot be opened, making the files fails. */
 static int check_folder(const struct via_options *options)
 {
 	int fd = open(options->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -230,7 +230,7 @@ static void study_io_end_progress(void)
 		fputs("\r\033[K", stderr);
 }
 
-/* Each pass that writes leaves another word, and passes that read check it. */
+/* Each writing pass leaves a different word, and reading passes check this word. */
 static int one_pass(struct via *via, struct io_pass_plan *plan, struct io_pass *pass,
 		    struct result *watched)
 {
@@ -267,7 +267,7 @@ static int study_io_measure_row(struct via *via, struct io_row *row, struct resu
 	return status;
 }
 
-/* Chosen once, so that all methods move the same bytes. */
+/* Chosen once, so all methods move the same bytes. */
 static int choose_files(struct via *via)
 {
 	struct meminfo meminfo;

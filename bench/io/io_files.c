@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes the scratch files of the study, brings them into the state of the page cache that a pass
- * requires, and knows the sum of their words.
+ * Makes the study's scratch files, brings them into the page cache state required by a pass, and
+ * knows the sum of their words.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ unsigned int io_files_that_fit(const struct io_files *files, uint64_t available_
 	return nr < files->nr ? nr : files->nr;
 }
 
-/* Reads it; the kernel decides which of its pages stay. */
+/* Reads the file. The kernel decides which pages stay in the cache. */
 static int io_files_read_once(const struct mapping *mapping, const volatile sig_atomic_t *stop)
 {
 	uint64_t resident;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The shape is Documentation/formats/pfdrive-study-io.schema.json's; a unit test compares them. */
+/* A unit test compares the shape with Documentation/formats/pfdrive-study-io.schema.json. */
 #include <math.h>
 #include <stdlib.h>
 

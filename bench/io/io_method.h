@@ -15,13 +15,13 @@
 
 struct io_method {
 	bool write;
-	bool map;	/* through a mapping; else by read(2) or write(2) of: */
+	bool map;	/* through a mapping, otherwise by read(2) or write(2) with: */
 	uint64_t block; /* bytes */
 };
 
 /*
- * Appends "mmap" (a read and a write), "read:SIZE" or "write:SIZE" to the *nr methods; there is
- * room for two more. -ENOENT: an unknown method; -EINVAL: its SIZE.
+ * Appends "mmap" (a read and a write), "read:SIZE" or "write:SIZE" to the *nr methods. The array
+ * has room for two more. -ENOENT: an unknown method. -EINVAL: a bad SIZE.
  */
 int io_method_parse(const char *text, struct io_method *methods, unsigned int *nr);
 

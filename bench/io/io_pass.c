@@ -20,7 +20,7 @@ struct passing {
 	const struct io_pass_plan *plan;
 	struct io_pass *pass;
 	struct io_transfer transfer;
-	struct measurement measurement; /* its instruments are NULL in a bare pass */
+	struct measurement measurement; /* a bare pass has no instruments (NULL) */
 	pid_t tid;
 };
 
@@ -42,8 +42,8 @@ static int io_pass_report(const struct passing *passing, const char *what, int e
 }
 
 /*
- * Some of the phases, timed between two calls of getrusage(2), and watched only in between. The
- * result's memory is touched before.
+ * Some phases, timed between two getrusage(2) calls, and watched only in between. The result's
+ * memory is touched before.
  */
 struct window {
 	struct rusage before, after;
@@ -136,7 +136,7 @@ static int io_pass_move_and_sync(struct passing *passing)
 		     STATUS_OK;
 }
 
-/* Every word that was read must be the one that was written there last. */
+/* Every word read must be the word last written there. */
 static int io_pass_check_sum(const struct passing *passing)
 {
 	const struct io_pass_plan *plan = passing->plan;
@@ -181,7 +181,7 @@ static int io_pass_check_after(struct passing *passing)
 	return err ? io_pass_report(passing, "look at", err) : io_pass_check_sum(passing);
 }
 
-/* A page of a mapped file that cannot be read, or has no room on the disk. */
+/* A page of a mapped file cannot be read, or the disk has no room for it. */
 static int io_pass_transfer_or_bus(struct passing *passing)
 {
 	volatile int status;

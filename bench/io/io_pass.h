@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * One pass over the files by one method. Bare passes are timed. A watched pass counts system calls
- * and faults, in which the methods differ; watching each of them takes time of its own.
+ * and faults, which differ between the methods. Watching each event takes extra time.
  */
 #ifndef PFSTAT_USER_IO_PASS_H
 #define PFSTAT_USER_IO_PASS_H
@@ -14,11 +14,11 @@
 struct io_pass_plan {
 	const struct io_method *method;
 	const struct io_files *files;
-	unsigned int nr; /* of these, the first so many */
+	unsigned int nr; /* pass only the first nr files */
 	enum io_cache cache;
 	uint64_t word; /* to be written */
 	bool bpf;
-	const char *folder; /* of the files, in sentences */
+	const char *folder; /* folder with the files, for sentences */
 	const struct cpus *cpus;
 };
 
@@ -27,7 +27,7 @@ struct io_pass {
 	bool synced;
 	struct usage usage;
 	struct meminfo before, after;
-	uint64_t resident_before, resident_after; /* pages of the files */
+	uint64_t resident_before, resident_after; /* pages from the files */
 };
 
 /* STATUS_OK, or the exit status, after a message. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Figures of a row that both the table and the JSON print; they are computed only here. */
+/* Row figures printed by both the table and the JSON, which are computed only here. */
 #include <math.h>
 #include <sys/syscall.h>
 

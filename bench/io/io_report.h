@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The times of each method in each state of the cache, and the printers of them. */
+/* The times of each method in each cache state, and their printers. */
 #ifndef PFSTAT_USER_IO_REPORT_H
 #define PFSTAT_USER_IO_REPORT_H
 
@@ -8,12 +8,12 @@
 #include "bench/io/io_files.h"
 #include "bench/io/io_pass.h"
 
-/* One method in one state of the cache. */
+/* One method in one cache state. */
 struct io_row {
 	struct io_method method;
 	enum io_cache cache;
 	unsigned int nr_files;
-	uint64_t bytes;		/* of each */
+	uint64_t bytes;		/* per file */
 	struct io_pass *passes; /* bare: as many as there are repeats */
 	unsigned int nr_passes;
 	struct io_pass watched;
@@ -29,11 +29,11 @@ struct io_report {
 	unsigned int nr_rows;
 };
 
-/* MiB/s of a pass: its bytes in the time of its phases. */
+/* MiB/s in a pass: the bytes divided by the phase time. */
 double io_report_rate(const struct io_row *row, const struct io_pass *pass);
-/* System calls of the watched pass, without the instrument's own; COUNT_NA: n/a. */
+/* System calls in the watched pass, without the instrument's own. COUNT_NA: n/a. */
 uint64_t io_report_syscalls(const struct report *seen);
-/* By how much watching made the pass longer, against the mean of the bare ones; NAN: n/a. */
+/* How much longer watching made the pass, compared with the mean bare pass. NAN: n/a. */
 double io_report_overhead(const struct io_row *row);
 
 /* Each returns 0 or a negative errno. */

@@ -13,7 +13,7 @@
 
 static const char *const caches[NR_IO_CACHES] = IO_CACHE_NAMES;
 
-/* A figure of each bare pass. */
+/* A figure for each bare pass. */
 typedef double (*io_figure)(const struct io_row *row, const struct io_pass *pass);
 
 static double io_table_took_ms(const struct io_row *row, const struct io_pass *pass)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Moves all bytes of the files by one access method. The caller times its phases, so no phase does
- * any work that is not the method's.
+ * Moves all bytes in the files by one access method. The caller times the phases, so no phase does
+ * any work that does not belong to the method.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ int io_transfer_open(struct io_transfer *transfer, const struct io_method *metho
 	return 0;
 }
 
-/* Unmaps the files that a failed phase left mapped. */
+/* Unmaps the files left mapped by a failed phase. */
 static void io_transfer_unmap(struct io_transfer *transfer)
 {
 	unsigned int i;
@@ -49,7 +49,7 @@ void io_transfer_close(struct io_transfer *transfer)
 	transfer->buffer = NULL;
 }
 
-/* Volatile: each word is loaded, and stored, once; no loop becomes a call of the library. */
+/* Volatile: each word is loaded, and stored, once, and no loop becomes a library call. */
 static uint64_t io_transfer_add_words(const volatile uint64_t *words, uint64_t nr)
 {
 	uint64_t sum = 0, i;

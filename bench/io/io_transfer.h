@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All bytes of the files read, or written, in order, one file after the other. The
- * program works the same for each method: it adds up the words that it reads, where the
- * mapping has them or in its buffer, and makes the words that it writes, there too.
+ * Reads or writes all bytes in the files in order, one file after the other. The program does the
+ * same work for each method: it adds up the words read, in the mapping or in the buffer, and also
+ * generates the written words there.
  */
 #ifndef PFSTAT_USER_IO_TRANSFER_H
 #define PFSTAT_USER_IO_TRANSFER_H
@@ -16,10 +16,10 @@
 struct io_transfer {
 	const struct io_method *method;
 	const struct io_files *files;
-	unsigned int nr; /* the first so many of them */
-	uint64_t word;	 /* that is written */
-	uint64_t sum;	 /* of the words that were read */
-	void *buffer;	 /* of a block; NULL: mapped */
+	unsigned int nr; /* only the first nr files */
+	uint64_t word;	 /* being written */
+	uint64_t sum;	 /* sum over the words read */
+	void *buffer;	 /* for one block, or NULL if mapped */
 	const volatile sig_atomic_t *stop;
 };
 
@@ -30,18 +30,15 @@ int io_transfer_open(struct io_transfer *transfer, const struct io_method *metho
 void io_transfer_close(struct io_transfer *transfer);
 
 /*
- * The three phases, which the caller times: map all files (nothing, where they are not
- * mapped); move the bytes, and unmap; wait until they are on the disk. 0, a negative
- * errno; -EIO: the kernel moved fewer bytes than there are.
+ * The three phases, timed by the caller: map all files (nothing to do for unmapped files), move the
+ * bytes and unmap, wait until the bytes are on the disk. 0 or a negative errno. -EIO: the kernel
+ * moved fewer bytes than there are.
  */
 int io_transfer_map(struct io_transfer *transfer);
 int io_transfer_move(struct io_transfer *transfer);
 int io_transfer_sync(struct io_transfer *transfer);
 
-/*
- * Runs the same code over one page of memory, so that a pass has no faults on its own code
- * and stack.
- */
+/* Runs the same code over one memory page, so the code and stack cause no faults in a pass. */
 int io_transfer_warm_up(const struct io_method *method);
 
 #endif

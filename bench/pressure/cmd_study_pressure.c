@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfbench pressure: its arguments, its two runs under the same memory limit (without and with
- * competing processes), and the processes that it starts.
+ * pfbench pressure: the arguments, the two runs under the same memory limit (without and with
+ * competing processes), and the processes started by pfbench.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static uint64_t run_pressure_pages_read_again(const struct report *report)
 	return pages;
 }
 
-/* The figures of the kernel's files are there already. */
+/* The figures from the kernel's files are already there. */
 static void run_pressure_fill_side(struct competition_side *side, const struct result *result)
 {
 	const struct report *report = &result->report;
@@ -103,9 +103,9 @@ static void run_pressure_free(struct report_study *study)
 }
 
 /*
- * Calls run_once() twice under the same limit, without and with competitors; the result is that of
- * the second, and its study has the figures of both. @options: a struct compete_options. For struct
- * drive_plan.
+ * Calls run_once() twice under the same limit, without and with competitors. The result is the
+ * second run's, with the figures from both runs in its study. @options: a struct compete_options.
+ * For struct drive_plan.
  */
 static int run_pressure(struct run_plan *plan, struct result *result, const void *options)
 {

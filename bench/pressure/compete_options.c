@@ -57,7 +57,7 @@ static int compete_parse_amount(const char *text, struct compete_options *option
 				       options->bytes > MAPPING_MAX_BYTES ?
 			       -EINVAL :
 			       0;
-	/* Refuses the other forms of strtod(3): signs, exponents, hexadecimal, inf. */
+	/* Refuses the other strtod(3) forms: signs, exponents, hexadecimal, inf. */
 	if (!*text || text[strspn(text, "0123456789.")])
 		return -EINVAL;
 	options->ratio = strtod(text, &end);

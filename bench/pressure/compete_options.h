@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The options of competing processes. */
+/* The options for competing processes. */
 #ifndef PFSTAT_USER_COMPETE_OPTIONS_H
 #define PFSTAT_USER_COMPETE_OPTIONS_H
 
@@ -14,12 +14,12 @@
 #define COMPETE_DEFAULT "1.5"
 
 struct compete_options {
-	const char *text; /* as given; NULL: no competition */
-	uint64_t bytes;	  /* of each competitor; 0: */
-	double ratio;	  /* of the limit, or of the machine's memory */
+	const char *text; /* as given, or NULL without competition */
+	uint64_t bytes;	  /* per competitor, or if 0: */
+	double ratio;	  /* ratio to the limit, or to the machine's memory */
 	bool sequential;
 	unsigned int nr; /* 0: not given, one */
-	uint64_t limit;	 /* bytes; 0: not given */
+	uint64_t limit;	 /* bytes, or 0 if not given */
 	bool unsafe;
 };
 

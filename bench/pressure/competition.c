@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the kernel's memory counters before and after a run, and keeps their differences, for a run
- * that competes for memory and the same run without competitors. The reports print both sides. A
- * counter that is missing on one of the two readings is COUNT_NA.
+ * Reads the kernel's memory counters before and after a run, and keeps the differences, for a run
+ * competing for memory and the same run without competitors. The reports print both sides. A
+ * counter missing from one of the two readings is COUNT_NA.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -40,8 +40,8 @@ const struct competition_name competition_names[NR_COMPETITION_FIGURES] = {
 	[COMPETITION_PSWPIN] = { "pswpin", "pswpin", MACHINE, COMPETITION_VMSTAT, "pswpin" },
 	[COMPETITION_PSWPOUT] = { "pswpout", "pswpout", MACHINE, COMPETITION_VMSTAT, "pswpout" },
 	/*
-	 * Pages of zeros, which the counts above do not include; since v6.13 and some stable
-	 * kernels.
+	 * Zero-filled pages, not included in the counts above. In v6.13 and later and in some
+	 * stable kernels.
 	 */
 	[COMPETITION_SWPIN_ZERO] = { "swpin_zero", "swpin_zero", MACHINE, COMPETITION_VMSTAT,
 				     "swpin_zero" },

@@ -30,8 +30,8 @@
 #define AWAIT_MS    100
 
 /*
- * A program of its own, not a copy of this process: it shares no page with the run, so
- * that each page is one process's.
+ * A separate program, not a copy of this process: it shares no page with the run, so each page
+ * belongs to one process.
  */
 static int competitor_spawn(struct competitor *competitor, char *const *arguments, int end)
 {
@@ -227,7 +227,7 @@ static void __attribute__((noreturn)) competitor_compete(const struct pressure_m
 	}
 }
 
-/* It runs with the privileges of the user who started the competition; it needs only memory. */
+/* Runs with the privileges of the user who started the competition. It needs only memory. */
 static int competitor_become(const char *chosen)
 {
 	int err = *chosen ? invoker_choose(chosen) : 0;

@@ -8,7 +8,7 @@
 #include "report/report.h"
 
 json_t *json_competition(const struct report_study *study);
-/* The figures that vary between runs. */
+/* The figures varying between runs. */
 json_t *json_competition_figures(const struct report_study *study);
 
 #endif

@@ -20,7 +20,7 @@
 
 #define MIB	      (1024.0 * 1024)
 #define PROCESS_PAGES 192.0
-#define ENTRY_BYTES   8.0 /* of a page table */
+#define ENTRY_BYTES   8.0 /* page table size */
 
 static uint64_t pressure_bytes_of(uint64_t number, uint32_t unit)
 {
@@ -53,10 +53,10 @@ static void pressure_plan(struct pressure *pressure, const struct sysinfo *info)
 }
 
 /*
- * Memory that a process needs in its cgroup: its buffer, twice the entries of its page tables, and
- * the pages of the program and its libraries that it writes. Measured with pages of 4 KiB: 0.3 to
- * 0.6 MiB, or 77 to 154 pages, more than the buffer. The rest is for the pages that the kernel
- * charges to the cgroup in advance, up to 64 a CPU.
+ * Memory a process needs in the cgroup: the buffer, twice the page table entries, and the pages the
+ * process writes in the program and the libraries. Measured with 4 KiB pages: 0.3 to 0.6 MiB, or 77
+ * to 154 pages, more than the buffer. The rest is for pages charged to the cgroup in advance, up to
+ * 64 per CPU.
  */
 static double pressure_process_bytes(uint64_t buffer)
 {
@@ -102,7 +102,7 @@ static int pressure_report_room(const struct pressure *pressure, double processe
 
 /*
  * Swap must hold the excess over the memory, up to the size of all processes. Otherwise the kernel
- * kills a process, or evicts the few pages of the file again and again for minutes.
+ * kills a process, or evicts the few file pages again and again for minutes.
  */
 static int pressure_check_room(const struct pressure *pressure, const struct sysinfo *info)
 {
@@ -173,7 +173,7 @@ static int pressure_report_end(unsigned int number, int status)
 		       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-/* A NULL file is one that is not there. */
+/* A NULL file does not exist. */
 static void pressure_read_file(FILE *file, enum competition_file which, uint64_t *counts)
 {
 	competition_read(file, which, counts);

@@ -13,13 +13,13 @@
 #include "system/memory_cgroup.h"
 
 struct pressure {
-	struct run_load load; /* its functions; first, so that it is the same address */
+	struct run_load load; /* the load's functions. First, so the address is the same */
 	const struct compete_options *options;
 	bool alone;			/* under the same limit, without competitors */
 	const struct cpus *cpus;	/* where the competitors may run */
-	uint64_t bytes;			/* that the run itself may need of anonymous memory */
-	uint64_t file_bytes;		/* of the file that it maps; 0: none */
-	struct competition competition; /* figures of this run, always in `with` */
+	uint64_t bytes;			/* anonymous memory the run itself may need */
+	uint64_t file_bytes;		/* mapped file's size, or 0 if none */
+	struct competition competition; /* this run's figures, always in `with` */
 	struct memory_cgroup group;
 	struct competitor competitors[COMPETITORS_MAX];
 	pid_t pids[COMPETITORS_MAX]; /* also when they have ended */
@@ -28,7 +28,7 @@ struct pressure {
 
 /* Fills pressure->load as well. After run_once() call pressure_close(), also if it failed. */
 void pressure_init(struct pressure *pressure, const struct compete_options *options, bool alone);
-/* Nothing is left of it. STATUS_OK, or the exit status after a message. */
+/* Nothing is left afterwards. STATUS_OK, or the exit status after a message. */
 int pressure_close(struct pressure *pressure);
 
 #endif

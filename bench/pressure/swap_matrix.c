@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sorts the pairs of evictor and owner that eBPF counted for swap into the roles of a competition.
- * The pairs come from the run's counters, and the reports print the matrix. Each pair is counted
- * in exactly one cell.
+ * Sorts the pairs of evictor and owner counted by eBPF for swap into the roles in a competition.
+ * The pairs come from the run's counters, and the reports print the matrix. Each pair is counted in
+ * exactly one cell.
  */
 #include <stdio.h>
 #include <string.h>

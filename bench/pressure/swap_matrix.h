@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Pages that were swapped out and read again, by the role of the evictor and the role of the
- * owner.
- */
+/* Pages swapped out and read again, by the evictor's role and the owner's role. */
 #ifndef PFSTAT_USER_SWAP_MATRIX_H
 #define PFSTAT_USER_SWAP_MATRIX_H
 
@@ -20,7 +17,7 @@ enum swap_role {
 	SWAP_COMPETITOR,
 	SWAP_KSWAPD = SWAP_COMPETITOR + COMPETITORS_MAX, /* only evicts */
 	SWAP_OTHERS,
-	SWAP_SEVERAL, /* only owner: pages of several processes, or of an unknown one */
+	SWAP_SEVERAL, /* owner only: pages of several processes, or of an unknown process */
 	NR_SWAP_ROLES
 };
 
@@ -33,7 +30,7 @@ struct swap_matrix {
 /* @run, @competitors: process numbers */
 void swap_matrix_make(struct swap_matrix *matrix, const struct run_counters *counters, pid_t run,
 		      const pid_t *competitors, unsigned int nr);
-/* The sum of all pairs. */
+/* The sum over all pairs. */
 uint64_t swap_matrix_sum(const struct swap_matrix *matrix);
 /* Returns "the run", "competitor 2", "kswapd" and so on. The text may lie in the buffer. */
 const char *swap_role_name(unsigned int role, char *buffer, size_t size);

@@ -14,7 +14,7 @@
 
 #define MIB (1024.0 * 1024)
 
-/* Several runs, and an array for one figure of each. */
+/* Several runs, and an array for one figure per run. */
 struct runs {
 	const struct view *views;
 	size_t nr;
@@ -38,7 +38,7 @@ static const struct competition_side *runs_side(const struct runs *runs, size_t 
 	return alone ? &competition->alone : &competition->with;
 }
 
-/* Prints the mean of all runs, and the deviation of several. */
+/* Prints the mean over all runs, and the deviation if there are several. */
 static void cell_values(struct grid *grid, const struct runs *runs, bool whole)
 {
 	const struct spread spread = view_spread(runs->values, runs->nr);
@@ -76,7 +76,7 @@ static void cell_class(struct grid *grid, const struct runs *runs, enum fault_cl
 	cell_values(grid, runs, true);
 }
 
-/* True if no run had a fault of the class, with or without competitors. */
+/* True if no run had a fault in this class, with or without competitors. */
 static bool is_class_of_none(const struct runs *runs, enum fault_class class)
 {
 	size_t i;

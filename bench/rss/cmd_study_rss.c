@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive study rss: plans the steps (mmap, then a byte each), lets a process of its own make
- * them, and prints its sizes and faults after each.
+ * pfdrive study rss: plans the steps (mmap, then a byte each), has a separate process make them,
+ * and prints the process's sizes and faults after each step.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -60,7 +60,7 @@ static void add_argument(const struct argp_state *state, struct touch_options *o
 	options->nr_offsets++;
 }
 
-/* The defaults are those of the study: the first byte, and one of another page. */
+/* The study's defaults: the first byte, and one in another page. */
 static void study_rss_add_defaults(struct touch_options *options)
 {
 	if (options->nr_offsets)

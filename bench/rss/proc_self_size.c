@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the size of the calling process from /proc/self. Files and buffers are prepared by
- * proc_self_size_open(), so that a later reading causes no page fault that would change the result.
+ * Reads the calling process's size from /proc/self. proc_self_size_open() prepares files and
+ * buffers, so a later reading causes no page fault that would change the result.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "util/array.h"
 #include "util/page_size.h"
 
-#define PRESENT (1ULL << 63) /* bit of an entry, Documentation/admin-guide/mm/pagemap.rst */
+#define PRESENT (1ULL << 63) /* bit in an entry, Documentation/admin-guide/mm/pagemap.rst */
 
 /*
  * Static buffers, written in proc_self_size_open(): a later reading must not fault on a new stack

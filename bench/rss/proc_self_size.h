@@ -16,7 +16,7 @@ struct sizes {
 	 * kernel's own counter, which ps and VmRSS show, may lag by some pages per CPU.)
 	 */
 	uint64_t resident_bytes;
-	uint64_t mapped_pages; /* present pages of the range: /proc/self/pagemap */
+	uint64_t mapped_pages; /* present pages in the range: /proc/self/pagemap */
 };
 
 struct sizes_files {
@@ -26,8 +26,8 @@ struct sizes_files {
 /* Call it in the process itself, after fork(). Returns 0 or a negative errno. */
 int proc_self_size_open(struct sizes_files *files);
 /*
- * @range: may be NULL if @pages is not needed. Returns 0 or a negative errno; -EPROTO if a
- * file does not have the format of proc(5).
+ * @range: may be NULL if @pages is not needed. Returns 0, or a negative errno: -EPROTO if a file
+ * does not have the proc(5) format.
  */
 int proc_self_size_read(const struct sizes_files *files, const volatile void *range, size_t pages,
 			struct sizes *sizes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The shape is Documentation/formats/pfdrive-study-rss.schema.json's; a unit test compares them. */
+/* A unit test compares the shape with Documentation/formats/pfdrive-study-rss.schema.json. */
 #include "bench/rss/rss_steps.h"
 #include "util/json_value.h"
 

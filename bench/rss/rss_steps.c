@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Assigns faults to the steps of the toucher, by time.
- */
+/* Assigns faults to the toucher's steps, by time. */
 #include "bench/rss/rss_steps.h"
 
 static struct rss_step *rss_step_at(struct rss_report *report, uint64_t ns)

@@ -84,7 +84,7 @@ static size_t rss_table_fault_text(char *text, size_t size, const struct rss_fau
 	return length;
 }
 
-/* lost: something was, and may have been of this step. */
+/* lost: something was lost, perhaps from this step. */
 static void rss_table_faults_cell(struct grid *grid, const struct rss_step *step, bool lost)
 {
 	char text[RSS_FAULTS_MAX * 128];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The process that is watched, and its parent's side of the two pipes. It stores its times and
- * sizes in shared memory, because any system call between two steps would be measured.
+ * The watched process, and the parent's side of the two pipes. The process stores times and sizes
+ * in shared memory, because any system call between two steps would be measured.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static int toucher_make_step(struct mapping *mapping, const struct rss_step *ste
 	return err;
 }
 
-/* Touches all that a step needs before the first one: code, stack, and the buffers of reads. */
+/* Touches everything that a step needs before the first step: code, stack, and read buffers. */
 static int toucher_warm_up(const struct sizes_files *files, struct mapping *mapping,
 			   struct toucher_log *log)
 {
@@ -78,7 +78,7 @@ static void toucher_make_steps(const struct sizes_files *files, struct mapping *
 	log->err = err;
 }
 
-/* Before it holds it is not watched: its preparation belongs to no step. */
+/* The process is not watched before it holds: the preparation belongs to no step. */
 static _Noreturn void toucher_be_child(int go, int ready, const struct mapping *mapping,
 				       const struct rss_step *steps, unsigned int nr,
 				       struct toucher_log *log)
@@ -89,20 +89,20 @@ static _Noreturn void toucher_be_child(int go, int ready, const struct mapping *
 	int err;
 
 	/*
-	 * A signal that ends pfdrive ends this process, and so does the SIGBUS of a byte that
-	 * cannot be read.
+	 * A signal ending pfdrive also ends this process, and so does a SIGBUS for an unreadable
+	 * byte.
 	 */
 	signals_default();
-	/* Its own files in /proc belong to root once it is another user. */
+	/* After the user change, the process's own files in /proc belong to root. */
 	err = proc_self_size_open(&files);
 	if (!err)
 		err = invoker_become();
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user forgets it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a user change resets it */
 	if (!err)
 		err = toucher_warm_up(&files, &own, log);
 	log->err = err;
 	close(ready);
-	/* End of file: pfdrive does not need it any more. */
+	/* End of file: pfdrive no longer needs the process. */
 	if (!err && read(go, &byte, 1) == 1)
 		toucher_make_steps(&files, &own, steps, nr, log);
 	_exit(0);
@@ -165,7 +165,7 @@ int rss_toucher_hold(struct rss_toucher *toucher, const struct mapping *mapping,
 	return err;
 }
 
-/* The process may wait for a disk; a signal to pfdrive also terminates it. */
+/* The process may be waiting for a disk. A signal to pfdrive also terminates it. */
 static int toucher_wait_for(struct rss_toucher *toucher, int *status)
 {
 	while (waitpid(toucher->pid, status, 0) < 0) {
@@ -184,7 +184,7 @@ int rss_toucher_go(struct rss_toucher *toucher, struct rss_step *steps, unsigned
 	unsigned int i;
 	int status, err;
 
-	/* One that is gone already has left its reason. */
+	/* If the process is already gone, it has left a reason. */
 	if (write(toucher->go, "", 1) < 0 && errno != EPIPE)
 		return -errno;
 	err = toucher_wait_for(toucher, &status);

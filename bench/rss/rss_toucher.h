@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The process that is watched: it maps a file and touches bytes of it, one step
- * after the other, and writes down how large it was after each.
+ * The watched process: it maps a file and touches bytes in it, one step after the other, and writes
+ * down the process size after each step.
  */
 #ifndef PFSTAT_USER_RSS_TOUCHER_H
 #define PFSTAT_USER_RSS_TOUCHER_H
@@ -20,14 +20,15 @@ struct rss_toucher {
 #define TOUCHER_NONE ((struct rss_toucher){ .go = -1 })
 
 /*
- * Starts it; it holds before its first step. steps: kind and offset are read; both they
- * and mapping must not change any more. 0 or a negative errno.
+ * Starts the process, which holds before the first step. steps: kind and offset are read. Neither
+ * steps nor mapping may change afterwards. 0 or a negative errno.
  */
 int rss_toucher_hold(struct rss_toucher *toucher, const struct mapping *mapping,
 		     const struct rss_step *steps, unsigned int nr);
 /*
- * Releases it and waits for its end. 0: every step's marks are filled; -EFAULT: the byte of *step
- * could not be read (SIGBUS); other errors are the process's own; -EINTR: a signal, and it is gone.
+ * Releases the process and waits for its end. 0: all marks in the steps are filled. -EFAULT: the
+ * byte of *step could not be read (SIGBUS). -EINTR: a signal, and the process is gone. Other errors
+ * come from the process.
  */
 int rss_toucher_go(struct rss_toucher *toucher, struct rss_step *steps, unsigned int nr,
 		   unsigned int *step);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lets the toucher make its steps as the target of a measurement. To which step a fault belongs
- * is known when all are made, so the faults are kept until then.
+ * Lets the toucher make the steps as the target of a measurement. Which step a fault belongs to is
+ * known only after all steps, so the faults are kept until then.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "util/signals.h"
 #include "workload/cache_state.h"
 
-/* A process that touches a few bytes has few faults. */
+/* A process touching a few bytes has few faults. */
 #define KEPT_MAX 256
 
 struct watched {

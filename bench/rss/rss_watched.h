@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The steps of the process, made once, with the module and eBPF looking on. */
+/* The process's steps, made once, with the module and eBPF looking on. */
 #ifndef PFSTAT_USER_RSS_WATCHED_H
 #define PFSTAT_USER_RSS_WATCHED_H
 
@@ -10,14 +10,14 @@
 
 struct rss_plan {
 	const struct mapping *mapping; /* open, not mapped */
-	const char *name;	       /* of it, in sentences */
-	bool warm;		       /* its pages are in the page cache, or none is */
+	const char *name;	       /* folder, for sentences */
+	bool warm;		       /* the file's pages are in the page cache, or none is */
 	bool fault_around, bpf;
 };
 
 /*
- * report->steps: kind and offset are set; all else of them is filled. STATUS_OK, or the
- * exit status, after a message.
+ * report->steps: kind and offset are set, and the call fills everything else in the steps.
+ * STATUS_OK, or the exit status, after a message.
  */
 int rss_watched(const struct rss_plan *plan, struct rss_report *report);
 

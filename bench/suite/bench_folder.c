@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Describes the folders of --directory and --nfs for the results: file system, disk, and if
+ * Describes the folders of --directory and --nfs for the results: file system, disk, and whether
  * O_DIRECT works, found with a nameless file that is removed again.
  */
 #include <errno.h>

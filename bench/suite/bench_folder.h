@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The file system and the disk of a folder in which files are measured. */
+/* The file system and the disk of a folder with measured files. */
 #ifndef PFSTAT_USER_BENCH_FOLDER_H
 #define PFSTAT_USER_BENCH_FOLDER_H
 
@@ -8,9 +8,9 @@
 
 struct bench_folder {
 	const char *directory; /* NULL: not used */
-	char filesystem[32];   /* ext4, nfs4, …; "": n/a */
-	char device[64];       /* the disk below it; "": n/a or none */
-	/* Why O_DIRECT does not work there; "": it works. */
+	char filesystem[32];   /* ext4, nfs4, …, or "" if n/a */
+	char device[64];       /* the disk below, or "" if n/a or none */
+	/* Why O_DIRECT does not work there, or "" if it works. */
 	struct why no_direct;
 };
 

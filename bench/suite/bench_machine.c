@@ -24,7 +24,7 @@
 #define READINGS       100
 #define CPUFREQ	       "/sys/devices/system/cpu/cpu%d/cpufreq/%s"
 
-/* The first word of a file; "" if it cannot be read. */
+/* The first word in a file, or "" if the file cannot be read. */
 static void bench_machine_read_word(const char *path, char *word, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -65,7 +65,7 @@ static void read_turbo(struct bench_machine_state *state)
 		strcpy(state->turbo, word[0] == '0' ? "on" : "off");
 }
 
-/* Reads both clocks at one moment: of several readings, uses the shortest. */
+/* Reads both clocks at one moment, using the shortest of several readings. */
 static void read_both(uint64_t *ns, uint64_t *cycles)
 {
 	uint64_t before, after, now, least = UINT64_MAX;
@@ -94,7 +94,7 @@ static double measure_cycle_ns(void)
 	return end > start ? (double)(end_ns - start_ns) / (end - start) : NAN;
 }
 
-/* MemAvailable; 0: n/a. */
+/* MemAvailable, or 0 if n/a. */
 static uint64_t bench_machine_read_available(void)
 {
 	FILE *file = fopen("/proc/meminfo", "re");
@@ -109,7 +109,7 @@ static uint64_t bench_machine_read_available(void)
 	return kilobytes * 1024;
 }
 
-/* A quarter of memory, or half of the available memory if that is less. */
+/* A quarter of memory, or half the available memory if that is less. */
 static uint64_t bench_machine_room(uint64_t memory_bytes, uint64_t available_bytes)
 {
 	const uint64_t room = memory_bytes / 4;
@@ -122,7 +122,10 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* File pages may fill the limit of the memory cgroup, or that of file.cache_size with --quick. */
+/*
+ * File pages may fill the memory cgroup up to its limit, or up to the limit in file.cache_size with
+ * --quick.
+ */
 static void bench_machine_read_memory(struct bench_machine *machine,
 				      const struct bench_options *options)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The machine, and its state as far as it affects the measurements. */
+/* The machine, and the machine state affecting the measurements. */
 #ifndef PFSTAT_USER_BENCH_MACHINE_H
 #define PFSTAT_USER_BENCH_MACHINE_H
 
@@ -8,12 +8,12 @@
 #include "util/why.h"
 
 struct bench_machine_state {
-	struct environment environment; /* only the fields of the machine */
-	bool tsc_invariant;		/* its rate does not depend on the CPU's frequency */
-	char governor[32];		/* of cpufreq; "": n/a */
-	char turbo[8];			/* on, off; "": n/a */
-	uint64_t frequency_khz;		/* at the start; 0: n/a */
-	double load;			/* of the minute before the first row; NAN: n/a */
+	struct environment environment; /* machine fields only */
+	bool tsc_invariant;		/* TSC rate does not depend on the CPU's frequency */
+	char governor[32];		/* from cpufreq, or "" if n/a */
+	char turbo[8];			/* on, off, or "" if n/a */
+	uint64_t frequency_khz;		/* at the start, or 0 if n/a */
+	double load;			/* for the minute before the first row, or NAN if n/a */
 	struct why caches_missing;	/* why hwloc reports no caches */
 };
 

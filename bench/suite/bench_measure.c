@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The runs of one row, in its worker: calibration doubles the number of operations until a run
- * takes its share of the time budget, which also warms up; then runs are repeated. The results go
- * into memory that is shared with pfdrive, so that a killed worker leaves its finished runs.
+ * The runs for one row, in the worker: calibration doubles the number of operations until a run
+ * takes its share of the time budget, which also warms up. Then runs are repeated. The results go
+ * into memory shared with pfdrive, so a killed worker leaves the finished runs.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 
 #define WARM_UP_RUNS	2
 #define FEWEST_RUNS	3
-#define SHORTEST_NS	50000 /* of a run; keeps the cost of the clocks below 1 % */
-#define PATIENCE	4     /* shares of the budget, for runs with a short timed part */
+#define SHORTEST_NS	50000 /* per run, keeps the clock cost below 1 % */
+#define PATIENCE	4     /* budget shares, for runs with a short timed part */
 #define MOST_OPERATIONS (1ULL << 40)
 
 static int bench_measure_once(struct bench *bench, uint64_t n)
@@ -23,7 +23,7 @@ static int bench_measure_once(struct bench *bench, uint64_t n)
 	return bench->operation->run(bench, n);
 }
 
-/* One run of n operations; *wall_ns includes the preparation around the timed parts. */
+/* One run with n operations. *wall_ns includes the preparation around the timed parts. */
 static int bench_measure_wall(struct bench *bench, uint64_t n, uint64_t *wall_ns)
 {
 	const uint64_t start_ns = clock_monotonic_ns();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parses the command line of pfdrive bench into a struct bench_command, and refuses combinations
- * that make no sense before anything is measured.
+ * Parses the pfdrive bench command line into a struct bench_command, and refuses meaningless
+ * combinations before anything is measured.
  */
 #include <argp.h>
 #include <sched.h>
@@ -81,7 +81,7 @@ static const char *bench_options_host(const struct argp_state *state, const char
 	return text;
 }
 
-/* Remembers the last argument that concerns measuring, for the message of --list or --serve. */
+/* Remembers the last argument about measuring, for the message from --list or --serve. */
 static void note_measuring(struct bench_command *command, int key, const char *text)
 {
 	const struct argp_option *option = argp_options;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns the names of the command line into rows: one for each point of each operation that is
- * named or needed. Reads the registry and the machine; the rows are in the order of the registry.
- * Pure.
+ * Turns the names in the command line into rows: one for each point of each named or needed
+ * operation. Reads the registry and the machine. The rows follow the registry's order. Pure.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -52,7 +51,7 @@ static void bench_plan_mark(bool *wanted, const char *name)
 			wanted[i] = true;
 }
 
-/* The operations that the wanted ones are corrected by or derived from. */
+/* The operations used to correct or derive the wanted ones. */
 static void bench_plan_mark_needed(bool *wanted)
 {
 	size_t i;

@@ -6,10 +6,10 @@
 #include "bench/suite/bench_results.h"
 
 /*
- * Adds a row for each point of each operation that a name matches, and of the operations that
- * these are corrected by or derived from. A name is that of an operation, that of a family
- * ("cpu") or a shell pattern ("switch.*"); without names, all operations are added.
- * -ENOENT: *unknown matches nothing; -ENOMEM.
+ * Adds a row for each point of each operation that a name matches, and of the operations used to
+ * correct or derive these. A name is an operation, a family ("cpu") or a shell pattern
+ * ("switch.*"). Without names, all operations are added. -ENOENT: *unknown matches nothing.
+ * -ENOMEM.
  */
 int bench_plan_rows(struct bench_results *results, char *const *names, size_t nr_names,
 		    const char **unknown);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Values that the printers need, computed from the rows of pfdrive bench. suite.c fills the rows;
- * derived.c, witness.c and predict.c complete them. Pure; printing changes no row.
+ * Values for the printers, computed from the pfdrive bench rows. suite.c fills the rows, and
+ * derived.c, witness.c and predict.c complete them. Pure. Printing changes no row.
  */
 #include <math.h>
 #include <stdlib.h>

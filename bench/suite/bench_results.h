@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The results of pfdrive bench: one row for each operation and point, with its measured and
- * predicted values and the counts of the kernel. Everything that the printers print is either
- * stored here or computed by a function of this header.
+ * The pfdrive bench results: one row for each operation and point, with measured values, predicted
+ * values and kernel counts. Everything printed is either stored here or computed by a function in
+ * this header.
  */
 #ifndef PFSTAT_USER_BENCH_RESULTS_H
 #define PFSTAT_USER_BENCH_RESULTS_H
@@ -16,26 +16,26 @@
 #include "util/statistics.h"
 #include "util/why.h"
 
-/* A value that is compared with the measured one. */
+/* A value to compare with the measured one. */
 struct bench_figure {
-	double value;	   /* NAN: n/a; then why holds the reason, if any */
+	double value;	   /* NAN if n/a, then why holds the reason, if any */
 	char formula[256]; /* "": none */
 	bool given;	   /* by the user, with --predict */
 	struct why why;
 };
 
-/* One more run of the same operations, watched by eBPF and a fault source. */
+/* One more run with the same operations, watched by eBPF and a fault source. */
 struct bench_seen {
 	struct why missing; /* "": it was watched */
 	uint64_t operations;
 	struct bench_counts counts;
 	uint64_t lost; /* dropped events and records */
-	/* The kernel's own times of the faults in the watched run. */
-	const char *kernel_source; /* "module" or "eBPF"; NULL: none */
+	/* The kernel's own fault times in the watched run. */
+	const char *kernel_source; /* "module" or "eBPF", or NULL if none */
 	uint64_t kernel_faults;
 	double kernel_ns;  /* per fault */
 	double watched_ns; /* per operation, in the watched run */
-	/* Share of the faults that ended under mmap_lock; NAN: n/a, or no per-VMA locks. */
+	/* Share of faults that ended under mmap_lock. NAN: n/a, or no per-VMA locks. */
 	double mmap_lock_share;
 };
 
@@ -47,13 +47,13 @@ struct bench_row {
 	struct why missing;	 /* "": it was measured */
 	/* In the operation's unit, after the subtraction. */
 	struct statistics figures;
-	double half_width;	   /* includes that of the subtracted row */
-	double cycles;		   /* TSC cycles per operation; NAN: n/a */
+	double half_width;	   /* includes the subtracted row's half width */
+	double cycles;		   /* TSC cycles per operation, or NAN if n/a */
 	double subtracted_ns;	   /* NAN: nothing */
 	uint64_t operations;	   /* in a run */
 	uint64_t all_operations;   /* in all runs */
-	struct bench_counts usage; /* counts of getrusage(2) in all runs */
-	uint64_t elapsed_ns;	   /* of all runs */
+	struct bench_counts usage; /* getrusage(2) counts in all runs */
+	uint64_t elapsed_ns;	   /* over all runs */
 	struct bench_figure hardware, predicted;
 	struct bench_seen seen;
 	struct why noise;	  /* not "": why the row cannot be trusted */
@@ -64,22 +64,22 @@ struct bench_results {
 	struct bench_machine machine;
 	struct bench_machine_state state;
 	struct bench_options options;
-	struct bench_folder files, nfs; /* the folders of --directory and --nfs */
+	struct bench_folder files, nfs; /* the --directory and --nfs folders */
 	struct bench_row *rows;
 	size_t nr;
-	struct why not_watched; /* why no row was watched; "": they were */
+	struct why not_watched; /* why no row was watched, or "" if they were */
 };
 
-/* Noisy rows; the points of memory.latency are counted apart. */
+/* Noisy rows. The points in memory.latency are counted apart. */
 struct bench_noise {
 	size_t rows, points;
 	size_t all_rows, all_points;
 };
 
-/* How a row of the family "scale" reads: its figure is wall time divided by all faults. */
+/* How to read a row in the "scale" family: the row's figure is wall time divided by all faults. */
 struct bench_scaling {
-	double faults_per_s; /* of all threads */
-	double thread_ns;    /* per fault, of one thread */
+	double faults_per_s; /* by all threads */
+	double thread_ns;    /* per fault, in one thread */
 };
 
 static inline bool bench_row_measured(const struct bench_row *row)
@@ -87,7 +87,7 @@ static inline bool bench_row_measured(const struct bench_row *row)
 	return !row->missing.text[0];
 }
 
-/* Measured in runs of its own, not derived from other rows. */
+/* Measured in separate runs, not derived from other rows. */
 static inline bool bench_row_repeated(const struct bench_row *row)
 {
 	return bench_row_measured(row) && !row->operation->derived_from;
@@ -106,7 +106,7 @@ double bench_results_per_operation(const struct bench_counts *counts, enum bench
 struct bench_scaling bench_row_scaling(const struct bench_row *row);
 struct bench_noise bench_results_noise(const struct bench_results *results);
 
-/* NULL: no row has that name. */
+/* NULL: no row has this name. */
 struct bench_row *bench_results_find(const struct bench_results *results, const char *name);
 void bench_results_free(struct bench_results *results);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rows that are not measured: sizes of caches and of a line, and the latency of memory, from
- * the points of memory.latency and memory.pair. Runs after the suite; a row without enough points
- * gets a reason instead of a value.
+ * The rows that are not measured: cache sizes, line size and memory latency, from the points in
+ * memory.latency and memory.pair. Runs after the suite. A row without enough points gets a reason
+ * instead of a value.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,7 +22,7 @@ struct derived {
 	struct bench_results *results;
 	struct infer_point *sweep, *pairs;
 	size_t nr_sweep, nr_pairs;
-	const struct bench_row *largest; /* last measured point of the sweep; NULL: none */
+	const struct bench_row *largest; /* last measured point in the sweep, or NULL if none */
 	uint64_t caches[INFER_LEVELS];
 	size_t nr_caches;
 	uint64_t line;
@@ -128,7 +128,7 @@ static uint64_t derived_largest_cache(const struct bench_machine *machine)
 	return bytes;
 }
 
-/* Needs a sweep that went beyond the caches known to hwloc. */
+/* Needs a sweep beyond the caches known to hwloc. */
 static void derived_fill_dram(struct derived *derived, struct bench_row *row)
 {
 	const uint64_t cache = derived_largest_cache(&derived->results->machine);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The figure of memory.latency: time of a load over the size of the memory, one line per stride.
- * Reads bench_results and fills a drawing; cache sizes of hwloc are vertical lines.
+ * The figure for memory.latency: load time over memory size, one line per stride. Reads
+ * bench_results and fills a drawing. hwloc's cache sizes are vertical lines.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The figure of memory.latency. */
+/* The figure for memory.latency. */
 #ifndef PFSTAT_USER_FIG_MEMORY_H
 #define PFSTAT_USER_FIG_MEMORY_H
 

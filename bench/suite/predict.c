@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the file of --predict and evaluates the formulas of all rows, after everything is
- * measured. Names in a formula are rows of the results or properties of the machine. A formula
- * without a value is n/a, with the reason.
+ * Reads the --predict file and evaluates the formulas for all rows, after everything is measured.
+ * Names in a formula are result rows or machine properties. A formula without a value is n/a, with
+ * the reason.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -92,7 +92,7 @@ static int predictions_parse_line(char *line, struct prediction *prediction, str
 	}
 	if (!err)
 		err = formula_evaluate(formula, &names, &value, why);
-	if (err == -ENODATA) /* a division by 0 of the placeholder values */
+	if (err == -ENODATA) /* the placeholder values caused a division by 0 */
 		err = 0;
 	if (!err)
 		strcpy(prediction->formula, formula);
@@ -231,7 +231,7 @@ static void predict_figure(struct bench_results *results, struct bench_row *row,
 	formula_evaluate(formula, &names, &figure->value, &figure->why);
 }
 
-/* The user's formula for the row, or else for its operation; the last one wins. */
+/* The user's formula for the row, or else for the row's operation. The last formula wins. */
 static const char *predictions_find(const struct predictions *predictions,
 				    const struct bench_row *row, bool hardware)
 {

@@ -14,7 +14,7 @@
 #include "bench/suite/suite.h"
 #include "util/time_ns.h"
 
-/* Per operation with all its points: the planned time, and the limit after which it is killed. */
+/* Per operation with all points: the planned time, and the limit after which it is killed. */
 #define BUDGET_NS	       (3 * SECOND)
 #define BUDGET_POINTS_NS       (30 * SECOND)
 #define LIMIT_NS	       (60 * SECOND)
@@ -66,7 +66,7 @@ struct worker_job suite_job(const struct bench_results *results, const struct be
 	};
 }
 
-/* Converts the time of an operation into the unit of its row. */
+/* Converts an operation's time into the row's unit. */
 static double suite_value(const struct bench_row *row, const struct measured *measured, double ns)
 {
 	if (row->operation->unit == BENCH_MBS)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Searches the BTF of the running kernel for the sequence number in each VMA, without a version
- * number. The names in BTF follow each other, each between zeros, and no other type has a member of
- * this name.
+ * Searches the running kernel's BTF for the sequence number in each VMA, without a version number.
+ * The names in BTF follow each other, each between zeros, and no other type has a member with this
+ * name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #define BTF "/sys/kernel/btf/vmlinux"
 
-/* A read of a file in sysfs may be short. */
+/* Reading a sysfs file may return less. */
 static int vma_lock_read(int fd, char *text, size_t bytes)
 {
 	size_t used = 0;
@@ -48,7 +48,7 @@ static int vma_lock_search(int fd)
 	return ret;
 }
 
-/* The flags of faults also exist without per-VMA locks; the sequence number does not. */
+/* The fault flags also exist without per-VMA locks, but the sequence number does not. */
 int vma_lock_exists(void)
 {
 	const int fd = open(BTF, O_RDONLY | O_CLOEXEC);

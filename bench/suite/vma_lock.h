@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Detects whether the VMAs of the running kernel have locks of their own (since Linux 6.4). */
+/* Detects whether the running kernel's VMAs have their own locks (since Linux 6.4). */
 #ifndef PFSTAT_USER_VMA_LOCK_H
 #define PFSTAT_USER_VMA_LOCK_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Executes each row's operations once more as the target of a measurement without an analysis.
- * Counts come from eBPF's maps, read before and after each timed part; the calls that handle
- * faults come from the events. Both go into the rows, whose claims are judged by them.
+ * Counts come from eBPF maps, read before and after each timed part. The fault-handling calls come
+ * from the events. Both go into the rows, and decide whether a row's claim holds.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,26 +23,26 @@
 #define ATTEMPTS	3    /* runs, until one loses no event */
 #define MOST_POINTS	16   /* more make a sweep, whose points all have the same events */
 
-/* Calls and switches of the worker at the edges of a timed part: see worker.c and operation.c. */
+/* The worker's calls and switches at the edges of a timed part: see worker.c and operation.c. */
 #define EDGE_CALLS    6 /* read(2), which lets it go on, four times getrusage(2), and write(2) */
-#define EDGE_SWITCHES 1 /* by that read(2) */
+#define EDGE_SWITCHES 1 /* by this read(2) */
 
-/* A call that handles a fault, from a record of the fault source or an event of eBPF. */
+/* A fault-handling call, from a fault source record or an eBPF event. */
 struct witness_call {
 	uint64_t start_ns, duration_ns;
 	bool is_record;
-	bool last;     /* no other call of its fault follows */
+	bool last;     /* no other call for this fault follows */
 	bool vma_lock; /* under the VMA's lock, not under mmap_lock */
 };
 
-/* Counts of eBPF so far, or between two readings of them. */
+/* eBPF counts so far, or between two readings. */
 struct witness_tally {
 	uint64_t switches, syscalls, faults, major, lost;
 	uint64_t fault_ns;
 	uint64_t records_lost;
 };
 
-/* A timed part of a row. */
+/* A timed part for a row. */
 struct witness_interval {
 	const struct bench_row *row;
 	uint64_t start_ns, end_ns;
@@ -51,17 +51,17 @@ struct witness_interval {
 struct witness {
 	struct bench_results *results;
 	struct measurement measurement;
-	struct result result;	    /* only its counters */
+	struct result result;	    /* only the counters */
 	bool vma_locks;		    /* this kernel has per-VMA locks */
 	bool module_faults;	    /* the module counted all faults, not eBPF */
 	struct witness_call *calls; /* of the collector's thread until the measurement stops */
 	size_t nr_calls, room;
 	struct witness_interval *intervals;
 	size_t nr_intervals;
-	uint64_t *fault_ns; /* time of each row in handle_mm_fault(), by the module or eBPF */
+	uint64_t *fault_ns; /* each row's time in handle_mm_fault(), by the module or eBPF */
 };
 
-/* A store to a page that is mapped already has a call of its own, which solves no fault. */
+/* A store to an already mapped page has a separate call, which solves no fault. */
 static bool witness_solves_fault(const struct pfstat_record *record)
 {
 	return record->op != PFSTAT_OP_PAGE_MKWRITE && record->op != PFSTAT_OP_PFN_MKWRITE &&
@@ -166,7 +166,7 @@ static void witness_add_difference(struct witness_tally *sum, const struct witne
 	sum->lost += after->lost - before->lost + after->records_lost - before->records_lost;
 }
 
-/* Subtracts the worker's own calls at the edges; one that is not over yet is not counted. */
+/* Subtracts the worker's own calls at the edges. An unfinished call is not counted. */
 static uint64_t witness_inside(uint64_t count, uint64_t edges)
 {
 	return count > edges ? count - edges : 0;
@@ -183,7 +183,7 @@ static void witness_fill_seen(struct bench_seen *seen, const struct witness_tall
 		.lost = tally->lost,
 		.mmap_lock_share = NAN,
 	};
-	/* Lost events are missing in unknown counts, so all of them are n/a. */
+	/* Lost events are missing from unknown counts, so all counts are n/a. */
 	if (tally->lost) {
 		for (event = 0; event < BENCH_NR_EVENTS; event++)
 			seen->counts.event[event] = COUNT_NA;
@@ -267,7 +267,7 @@ static double witness_operation_ns(const struct bench_row *row)
 						   row->figures.mean;
 }
 
-/* Returns only -EINTR as an error; other failures concern the row: row->seen.missing. */
+/* Returns only -EINTR as an error. Other failures concern the row: row->seen.missing. */
 static int witness_watch_once(struct witness *witness, struct bench_row *row)
 {
 	const struct worker_job job = suite_job(witness->results, row);
@@ -343,8 +343,8 @@ static int witness_watch_rows(struct witness *witness)
 }
 
 struct witness_sum {
-	uint64_t recorded_ns, nr_recorded; /* time and number of the calls with a record */
-	uint64_t faults, unlocked;	   /* solved faults, and those of them without mmap_lock */
+	uint64_t recorded_ns, nr_recorded; /* time and number of calls with a record */
+	uint64_t faults, unlocked;	   /* solved faults, and those without mmap_lock */
 };
 
 static void witness_sum_calls(const struct witness *witness,
@@ -381,7 +381,7 @@ static const char *witness_source(const struct witness *witness, const struct wi
 	return sum->nr_recorded || witness->module_faults ? "module" : "eBPF";
 }
 
-/* Time of the kernel per fault: of all attempts with records, else of handle_mm_fault(). */
+/* Kernel time per fault: over all attempts with records, else over handle_mm_fault(). */
 static void witness_fill_kernel(struct witness *witness, struct bench_row *row)
 {
 	const uint64_t fault_ns = witness->fault_ns[row - witness->results->rows];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The counts and times of the kernel for each row. After all rows are measured, the operations of
- * each are made once more, watched by eBPF and a fault source, so that watching disturbs no figure.
+ * The kernel's counts and times for each row. After all rows are measured, each row's operations
+ * run once more, watched by eBPF and a fault source, so watching disturbs no figure.
  */
 #ifndef PFSTAT_USER_WITNESS_H
 #define PFSTAT_USER_WITNESS_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Starts, watches and kills the worker process of a row. Runs come back in shared memory. A
- * watched worker stops at the edges of each timed part: it reports the step through a pipe and
- * waits for a byte. Its process group contains its helpers, so that one kill(2) ends all of them.
+ * Starts, watches and kills a row's worker process. Runs come back in shared memory. A watched
+ * worker stops at the edges of each timed part: it reports the step through a pipe and waits for a
+ * byte. The worker's process group contains the helpers, so one kill(2) ends them all.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static void worker_settle(const struct worker_job *job, struct bench *bench)
 	cpus_confine(0, &one);
 }
 
-/* Kills the worker and its helpers, which are in its process group. */
+/* Kills the worker and the helpers in its process group. */
 static void worker_kill(pid_t pid)
 {
 	kill(-pid, SIGKILL);
@@ -68,7 +68,7 @@ static int worker_remaining_ms(uint64_t end_ns)
 	return now < end_ns ? (end_ns - now) / 1000000 + 1 : 0;
 }
 
-/* Waits until fd is readable. -ETIMEDOUT; -EINTR: a signal is pending. */
+/* Waits until fd is readable. -ETIMEDOUT. -EINTR: a signal is pending. */
 static int worker_poll(int fd, uint64_t end_ns)
 {
 	struct pollfd polled = { .fd = fd, .events = POLLIN };
@@ -239,8 +239,8 @@ int worker_begin(struct worker *worker, const struct worker_job *job, uint64_t n
 }
 
 /*
- * Once the worker sleeps, the calls that report its step are over. The witness relies on this
- * when it subtracts them from the counts.
+ * Once the worker sleeps, the calls reporting the step are over. The witness relies on this to
+ * subtract them from the counts.
  */
 static int worker_wait_until_asleep(pid_t pid, uint64_t end_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The process that measures one row. Its memory, helpers and files disappear with it, and it is
- * killed at its time limit.
+ * The process that measures one row. The process's memory, helpers and files disappear with it, and
+ * it is killed at the time limit.
  */
 #ifndef PFSTAT_USER_WORKER_H
 #define PFSTAT_USER_WORKER_H
@@ -10,7 +10,7 @@
 
 struct worker {
 	pid_t pid;
-	int from, to; /* pipes of a watched worker; else -1 */
+	int from, to; /* a watched worker's pipes, else -1 */
 	struct measured *measured;
 };
 
@@ -29,17 +29,18 @@ struct worker_job {
  */
 int worker_measure(const struct worker_job *job, struct measured *measured);
 
-/* The states that a watched worker reports. */
+/* The states a watched worker reports. */
 enum worker_step {
 	WORKER_STARTS, /* a timed part begins when the worker is let go on */
 	WORKER_STOPS,  /* the timed part has ended */
-	WORKER_DONE,   /* all done; measured holds the result */
+	WORKER_DONE,   /* all done, measured holds the result */
 };
 
 /*
  * A worker that is watched while it makes n operations. worker_begin() starts the process, which
- * waits before it does anything. Each worker_next() lets it go on to its next step; it prepares
- * and warms up first. After WORKER_DONE, measured->err is set if the operation failed.
+ * waits before doing anything. Each worker_next() lets the worker go on to the next step. The
+ * worker prepares and warms up first. After WORKER_DONE, measured->err is set if the operation
+ * failed.
  */
 int worker_begin(struct worker *worker, const struct worker_job *job, uint64_t n);
 int worker_next(struct worker *worker, const struct worker_job *job, enum worker_step *step);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * The module's files, which are both in debugfs and in /dev, and the commands that `control`
- * and `session` accept. A write holds one or more lines. The first bad line stops the
- * write with its errno; the lines before it have taken effect.
+ * The module's files, which are both in debugfs and in /dev, and the commands accepted by `control`
+ * and `session`. A write holds one or more lines. The first bad line stops the write with the
+ * line's errno. The lines before it have taken effect.
  *
  *   pid N [now]		watch process N: its present and later mappings; with
  *			`now` only its present ones
@@ -26,12 +26,11 @@
  *   clear		discard the records
  *
  * only, fault_around, ring_size, mode and `faults off` are accepted only before the first target
- * (else EBUSY). Targets given to `control` stay until `stop` or the end of
- * the process; targets given to `session` are released when it is closed.
- * A session begins with the defaults (every file, keep, 4 MiB, drop) and restores them;
- * `control` keeps its settings until then.
- * There is one recorder at a time: while `session` is open, or `control` has
- * targets, the other one gets EBUSY; `targets` names the holder.
+ * (else EBUSY). Targets given to `control` stay until `stop` or the end of the process. Targets
+ * given to `session` are released when it is closed. A session starts with the defaults (every
+ * file, keep, 4 MiB, drop) and restores them. `control` keeps its settings until then. There is one
+ * recorder at a time: while `session` is open, or `control` has targets, the other one gets EBUSY.
+ * `targets` names the holder.
  *
  * Errors: EINVAL unknown command or value, ESRCH no such process,
  * EPERM kernel thread, EBADF bad descriptor, ENOENT file not mapped here,
@@ -51,10 +50,10 @@
 #define PFSTAT_FILE_LOG	    "log"     /* text, one line a record */
 #define PFSTAT_FILE_STATS   "stats"   /* text, table and histograms */
 #define PFSTAT_FILE_TARGETS "targets" /* text, holder and hooked mappings */
-#define PFSTAT_FILE_FAULTS  "faults"  /* text, the counts of `faults on` */
+#define PFSTAT_FILE_FAULTS  "faults"  /* text, the counts for `faults on` */
 #define PFSTAT_FILE_CONTROL "control" /* commands, from the shell */
 #define PFSTAT_FILE_SESSION "session" /* commands, from a program */
-#define PFSTAT_DIR_RING	    "ring"    /* ring/cpuN: mmap; poll: half full */
+#define PFSTAT_DIR_RING	    "ring"    /* ring/cpuN: mmap, and poll for half full */
 
 #define PFSTAT_RING_SIZE_MIN	 4096UL
 #define PFSTAT_RING_SIZE_MAX	 (1UL << 30)

@@ -1,53 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * The events that the eBPF programs send. Times are nanoseconds of CLOCK_MONOTONIC
- * (bpf_ktime_get_ns), the module's clock. Plain fixed-width types, no holes.
+ * The events sent by the eBPF programs. Times are CLOCK_MONOTONIC nanoseconds (bpf_ktime_get_ns),
+ * the module's clock. Plain fixed-width types, no holes.
  *
- * An event is sent when its subject ends, and `event.ns` is that end. The module's
- * records are also written at their end, so both streams can be merged by time.
- * Device numbers are major << 20 | minor, as in <pfstat/record.h>.
+ * An event is sent when its subject ends, and `event.ns` is this end. The module also writes
+ * records at their end, so both streams can be merged by time. Device numbers are major << 20 |
+ * minor, as in <pfstat/record.h>.
  */
 #ifndef PFSTAT_EVENT_H
 #define PFSTAT_EVENT_H
 
 #include <linux/types.h>
 
-/* Where pfdrive pins its maps and programs while it runs. */
+/* Where pfdrive pins maps and programs while running. */
 #define PFSTAT_PIN_DIR "/sys/fs/bpf/pfstat"
 
 /*
- * The events: EVENT(name, spelling); struct pfstat_SPELLING is the event. All other code takes
- * the types and their sizes from this table. A new event is appended, so that the numbers in older
+ * The events: EVENT(name, spelling). struct pfstat_SPELLING is the event. All other code takes the
+ * types and their sizes from this table. A new event is appended, so the numbers in older
  * recordings keep their meaning.
  */
-#define PFSTAT_EVENTS(EVENT)                                              \
-	/* only in old recordings: pfstat_off_cpu without total_ns */     \
-	EVENT(OFF_CPU_1, off_cpu_1)                                       \
-	/* a request to a block device */                                 \
-	EVENT(BLOCK, block)                                               \
-	/* a call of handle_mm_fault() */                                 \
-	EVENT(FAULT, fault)                                               \
-	/* pages left the page cache, or memory for swap */               \
-	EVENT(PAGE, page)                                                 \
-	/* a thread starts, executes a program, changes its name, ends */ \
-	EVENT(TASK, task)                                                 \
-	/* the user stack of a fault */                                   \
-	EVENT(STACK, stack)                                               \
-	/* a thread was off the CPU */                                    \
-	EVENT(OFF_CPU, off_cpu)                                           \
-	/* a madvise(2) that changes which pages are read */              \
-	EVENT(ADVICE, advice)                                             \
-	/* a thread freed memory for its own allocation */                \
-	EVENT(RECLAIM, reclaim)                                           \
-	/* the kernel stack of a sleep in a fault */                      \
-	EVENT(WAIT, wait)                                                 \
-	/* the state of a mapping */                                      \
-	EVENT(MAPPING, mapping)                                           \
-	/* a system call that shapes mappings */                          \
-	EVENT(CALL, call)                                                 \
-	/* a handler of userfaultfd has read a fault */                   \
-	EVENT(USERFAULT, userfault)                                       \
-	/* the task that a thread waited for a CPU behind */              \
+#define PFSTAT_EVENTS(EVENT)                                          \
+	/* only in old recordings: pfstat_off_cpu without total_ns */ \
+	EVENT(OFF_CPU_1, off_cpu_1)                                   \
+	/* a request to a block device */                             \
+	EVENT(BLOCK, block)                                           \
+	/* a handle_mm_fault() call */                                \
+	EVENT(FAULT, fault)                                           \
+	/* pages left the page cache, or memory for swap */           \
+	EVENT(PAGE, page)                                             \
+	/* a thread starts, executes a program, is renamed, ends */   \
+	EVENT(TASK, task)                                             \
+	/* a fault's user stack */                                    \
+	EVENT(STACK, stack)                                           \
+	/* a thread was off the CPU */                                \
+	EVENT(OFF_CPU, off_cpu)                                       \
+	/* a madvise(2) changing which pages are read */              \
+	EVENT(ADVICE, advice)                                         \
+	/* a thread freed memory for its own allocation */            \
+	EVENT(RECLAIM, reclaim)                                       \
+	/* the kernel stack for a sleep in a fault */                 \
+	EVENT(WAIT, wait)                                             \
+	/* a mapping's state */                                       \
+	EVENT(MAPPING, mapping)                                       \
+	/* a system call shaping mappings */                          \
+	EVENT(CALL, call)                                             \
+	/* a handler of userfaultfd has read a fault */               \
+	EVENT(USERFAULT, userfault)                                   \
+	/* the task that a thread waited for a CPU behind */          \
 	EVENT(CPU_TASK, cpu_task)
 
 #define PFSTAT_EVENT_ENUM(name, spelling) PFSTAT_EVENT_##name,
@@ -61,32 +61,32 @@ enum pfstat_event_type { PFSTAT_EVENTS(PFSTAT_EVENT_ENUM) PFSTAT_NR_EVENTS };
 
 #define PFSTAT_EVENT_NAMES { PFSTAT_EVENTS(PFSTAT_EVENT_SPELLING) }
 
-/* The header of every event. */
+/* The header for every event. */
 struct pfstat_event {
 	__u16 type;  /* enum pfstat_event_type */
 	__u16 size;  /* bytes, including this header */
 	__u32 flags; /* depend on the type, see below */
 	__u32 pid;   /* process (tgid) */
 	__u32 tid;
-	__u64 ns; /* its end */
+	__u64 ns; /* the subject's end */
 };
 
 /* pfstat_off_cpu.event.flags */
 #define PFSTAT_OFF_CPU_PREEMPTED 0x1 /* the thread was runnable all the time */
 #define PFSTAT_OFF_CPU_IOWAIT	 0x2 /* the thread called io_schedule() */
 #define PFSTAT_OFF_CPU_WOKEN	 0x4 /* woken_ns is known */
-#define PFSTAT_OFF_CPU_ASLEEP	 0x8 /* perf: the thread slept; state and iowait are not known */
-/* The CPU on which the thread runs again; neither: not known */
+#define PFSTAT_OFF_CPU_ASLEEP	 0x8 /* perf: the thread slept, state and iowait are not known */
+/* The CPU on which the thread runs again. If neither: not known */
 #define PFSTAT_OFF_CPU_AFTER_IDLE 0x10 /* was idle right before */
 #define PFSTAT_OFF_CPU_AFTER_TASK 0x20 /* ran another task right before */
 
-/* One off-CPU interval of a target's thread. event.ns: the thread runs again. */
+/* One off-CPU interval in a target's thread. event.ns: the thread runs again. */
 struct pfstat_off_cpu {
 	struct pfstat_event event;
 	__u64 off_ns;
-	__u64 woken_ns; /* runnable from here on; 0 without PFSTAT_OFF_CPU_WOKEN */
-	__u32 state;	/* task state at switch-out; 0: runnable */
-	__u32 waker;	/* thread that woke it; 0: unknown, an interrupt or idle */
+	__u64 woken_ns; /* runnable from here on, or 0 without PFSTAT_OFF_CPU_WOKEN */
+	__u32 state;	/* task state at switch-out, 0 if runnable */
+	__u32 waker;	/* waking thread, 0 if unknown, an interrupt or idle */
 	/*
 	 * The total off-CPU time of the thread so far, including this interval. It grows by
 	 * more than this interval if an event was lost in between. 0: not known.
@@ -94,7 +94,7 @@ struct pfstat_off_cpu {
 	__u64 total_ns;
 };
 
-/* pfstat_off_cpu in recordings of version 1. */
+/* pfstat_off_cpu in version 1 recordings. */
 struct pfstat_off_cpu_1 {
 	struct pfstat_event event;
 	__u64 off_ns;
@@ -131,7 +131,7 @@ struct pfstat_cpu_task {
 #define PFSTAT_BLOCK_READAHEAD 0x2
 #define PFSTAT_BLOCK_ERROR     0x4
 #define PFSTAT_BLOCK_FILE      0x8  /* fs_dev, inode, pgoff are known */
-#define PFSTAT_BLOCK_SWAP      0x10 /* a page of anonymous memory */
+#define PFSTAT_BLOCK_SWAP      0x10 /* an anonymous memory page */
 /*
  * From this bit on: the sectors of the first page, up to 127, before the transfer. A file system
  * whose blocks are smaller than pages may read a page with several requests.
@@ -140,44 +140,44 @@ struct pfstat_cpu_task {
 #define PFSTAT_BLOCK_IN_PAGE_MASK  0xffU
 
 /*
- * One request that a target's thread (event.pid, event.tid) submitted to a block device.
- * event.ns: its completion.
+ * One request that a target's thread (event.pid, event.tid) submitted to a block device. event.ns:
+ * the completion.
  */
 struct pfstat_block {
 	struct pfstat_event event;
-	__u64 insert_ns; /* entered the queue; = issue_ns if issued directly */
+	__u64 insert_ns; /* entered the queue, = issue_ns if issued directly */
 	__u64 issue_ns;	 /* passed to the driver */
-	__u64 sector;	 /* in units of 512 bytes, on `dev` */
-	__u64 inode;	 /* of the file whose page is the first one transferred */
+	__u64 sector;	 /* in 512-byte units, on `dev` */
+	__u64 inode;	 /* for the file whose page is the first one transferred */
 	__u64 pgoff;	 /* the first page transferred */
 	__u32 dev;	 /* the disk */
 	__u32 fs_dev;	 /* the file's super block, as in pfstat_record */
 	__u32 bytes;
-	__u32 file_bytes; /* contiguous bytes of this file; the rest is unknown */
+	__u32 file_bytes; /* contiguous bytes in this file, the rest is unknown */
 };
 
 /*
- * The kinds of calls of handle_mm_fault(): KIND(name, spelling). All other code takes the
- * kinds from this table. A new kind is appended.
+ * The kinds of handle_mm_fault() calls: KIND(name, spelling). All other code takes the kinds from
+ * this table. A new kind is appended.
  */
 #define PFSTAT_FAULT_KINDS(KIND)                                      \
-	/* a file operation that the module wraps: it left records */ \
+	/* a file operation wrapped by the module: it left records */ \
 	KIND(HOOKED, "hooked")                                        \
 	PFSTAT_OTHER_FAULT_KINDS(KIND)
 
-/* The kinds that the module does not record. */
-#define PFSTAT_OTHER_FAULT_KINDS(KIND)                                                    \
-	/* a file operation, not wrapped */                                               \
-	KIND(FILE, "file")                                                                \
-	/* a new anonymous page */                                                        \
-	KIND(ANON, "anon")                                                                \
-	/* do_swap_page(): swapped out, or migrating */                                   \
-	KIND(SWAP, "swap")                                                                \
-	/* do_wp_page() of a private page */                                              \
-	KIND(COW, "cow")                                                                  \
-	/* solved meanwhile, NUMA hint, huge page */                                      \
-	KIND(OTHER, "other")                                                              \
-	/* perf: faulted before; written again, dropped with madvise(), or swapped out */ \
+/* The kinds not recorded by the module. */
+#define PFSTAT_OTHER_FAULT_KINDS(KIND)                                                         \
+	/* a file operation, not wrapped */                                                    \
+	KIND(FILE, "file")                                                                     \
+	/* a new anonymous page */                                                             \
+	KIND(ANON, "anon")                                                                     \
+	/* do_swap_page(): swapped out, or migrating */                                        \
+	KIND(SWAP, "swap")                                                                     \
+	/* do_wp_page() on a private page */                                                   \
+	KIND(COW, "cow")                                                                       \
+	/* solved meanwhile, NUMA hint, huge page */                                           \
+	KIND(OTHER, "other")                                                                   \
+	/* perf: faulted before, then written again, dropped with madvise(), or swapped out */ \
 	KIND(AGAIN, "again")
 
 #define PFSTAT_FAULT_KIND_ENUM(name, spelling) PFSTAT_FAULT_##name,
@@ -197,9 +197,9 @@ enum pfstat_fault_origin {
 
 #define PFSTAT_FAULT_ORIGIN_NAMES { "user", "kernel", "gup" }
 
-/* The outcome of a call of handle_mm_fault(). */
+/* The outcome of a handle_mm_fault() call. */
 enum pfstat_fault_outcome {
-	PFSTAT_OUTCOME_MINOR, /* solved; minor and major as the kernel counts them */
+	PFSTAT_OUTCOME_MINOR, /* solved, with minor and major as the kernel counts them */
 	PFSTAT_OUTCOME_MAJOR,
 	PFSTAT_OUTCOME_RETRY, /* the kernel will repeat the same fault */
 	PFSTAT_OUTCOME_ERROR,
@@ -209,19 +209,19 @@ enum pfstat_fault_outcome {
 #define PFSTAT_FAULT_OUTCOME_NAMES { "minor", "major", "retry", "error" }
 
 /*
- * Where the content of a page comes from that a fault mapped or made writable: CONTENT(name,
- * spelling). All other code takes them from this table. A new one is appended.
+ * Where the content comes from in a page that a fault mapped or made writable: CONTENT(name,
+ * spelling). All other code takes the contents from this table. A new content is appended.
  */
 #define PFSTAT_CONTENTS(CONTENT)                                        \
 	/* not known, or none of the following */                       \
 	CONTENT(UNKNOWN, "unknown")                                     \
-	/* a copy of the page of zeros, which a read had mapped */      \
+	/* a copy of the zero page, which a read had mapped */          \
 	CONTENT(ZERO, "zero")                                           \
-	/* a copy of a page that KSM had merged */                      \
+	/* a copy of a page merged by KSM */                            \
 	CONTENT(KSM, "ksm")                                             \
-	/* a private copy of a page of a file */                        \
+	/* a private copy of a file page */                             \
 	CONTENT(FILE, "file")                                           \
-	/* a copy of an anonymous page that a fork had shared */        \
+	/* a copy of an anonymous page shared by a fork */              \
 	CONTENT(FORK, "fork")                                           \
 	/* no copy: no other process has the anonymous page any more */ \
 	CONTENT(REUSED, "reused")                                       \
@@ -238,39 +238,39 @@ enum pfstat_content { PFSTAT_CONTENTS(PFSTAT_CONTENT_ENUM) PFSTAT_NR_CONTENTS };
 #define PFSTAT_CONTENT_NAMES { PFSTAT_CONTENTS(PFSTAT_CONTENT_SPELLING) }
 
 /*
- * pfstat_fault.page, and page of a record of op PFSTAT_OP_MM_FAULT: enum pfstat_content, and the
- * order of the huge page that the fault mapped, or 0. Both are 0 in recordings that do not have
- * them, and after a fault that failed or is retried.
+ * pfstat_fault.page, and page in a record with op PFSTAT_OP_MM_FAULT: enum pfstat_content, and the
+ * order of the huge page mapped by the fault, or 0. Both are 0 in recordings without them, and
+ * after a fault that failed or is retried.
  */
 #define PFSTAT_PAGE_CONTENT_MASK    0x7
 #define PFSTAT_PAGE_ORDER_SHIFT	    3
 #define PFSTAT_PAGE(content, order) ((content) | (order) << PFSTAT_PAGE_ORDER_SHIFT)
 
 /*
- * Index of the map `faults`, whose values are pfstat_fault_value, one a CPU. The map counts
- * every return of handle_mm_fault() of a target.
+ * Index for the map `faults`, whose values are pfstat_fault_value, one per CPU. The map counts
+ * every handle_mm_fault() return in a target.
  */
 #define PFSTAT_FAULT_INDEX(kind, origin, outcome) \
 	(((kind) * PFSTAT_NR_ORIGINS + (origin)) * PFSTAT_NR_OUTCOMES + (outcome))
 #define PFSTAT_NR_FAULT_INDICES (PFSTAT_NR_FAULT_KINDS * PFSTAT_NR_ORIGINS * PFSTAT_NR_OUTCOMES)
 
-/* A query of pfdrive to eBPF: ->fault and the file of this process's mapping at an address. */
+/* A pfdrive query to eBPF: ->fault and the file in this process's mapping at an address. */
 struct pfstat_handler_query {
 	__u64 address;
 	__u64 handler; /* 0: none */
-	__u64 inode;   /* as in a record; 0: no file */
+	__u64 inode;   /* as in a record, 0 if no file */
 	__u32 dev;
 	__u32 reserved;
 };
 
 struct pfstat_fault_value {
 	__u64 count;
-	__u64 total_ns; /* by the module: not of kind HOOKED, whose records have it */
+	__u64 total_ns; /* by the module: not for kind HOOKED, whose records have it */
 };
 
 /*
- * The excess of the tasks' own counts (min_flt, maj_flt) over those of `faults`, mod 2^64, at
- * the last fault of each thread that eBPF saw, or at the thread's exit.
+ * How much the tasks' own counts (min_flt, maj_flt) exceed those in `faults`, mod 2^64, at the last
+ * fault that eBPF saw in each thread, or at the thread's exit.
  */
 struct pfstat_missed {
 	__u64 minor;
@@ -278,34 +278,34 @@ struct pfstat_missed {
 };
 
 /*
- * One call of handle_mm_fault(). A call of kind HOOKED is sent only if no record has its time: it
- * made no call of a file operation, or the records of its calls have no fault_ns. event.ns: its
- * return. Before version 9, HOOKED was sent for every such fault, or for none.
- * event.flags: enum pfstat_fault_kind.
+ * One handle_mm_fault() call. A call of kind HOOKED is sent only if no record has the call's time:
+ * it made no file operation call, or the records of these calls have no fault_ns. event.ns: the
+ * return. Before version 9, HOOKED was sent for every such fault, or for none. event.flags: enum
+ * pfstat_fault_kind.
  */
 struct pfstat_fault {
 	struct pfstat_event event;
 	__u64 start_ns;
 	__u64 address;
 	__u64 ip;    /* user-mode instruction, 0: unknown */
-	__u64 pgoff; /* page of the file; without a file, of the address */
+	__u64 pgoff; /* page in the file, or by address without a file */
 	__u64 inode; /* 0: no file */
 	__u32 dev;
 	__u32 fault_flags; /* PFSTAT_FLAG_* */
 	__u32 result;	   /* PFSTAT_RESULT_* */
 	__u8 origin;	   /* enum pfstat_fault_origin */
 	__u8 outcome;	   /* enum pfstat_fault_outcome */
-	__u8 perf;	   /* PFSTAT_PERF_*; 0: not recorded by perf */
+	__u8 perf;	   /* PFSTAT_PERF_*, 0 if not recorded by perf */
 	__u8 page;	   /* PFSTAT_PAGE() */
 };
 
 /* pfstat_fault.perf */
 #define PFSTAT_PERF_SAMPLED  0x1 /* whether it is a write is not known, nor a page's order */
-#define PFSTAT_PERF_NO_END   0x2 /* event.ns is the next sign of the thread; an error only */
+#define PFSTAT_PERF_NO_END   0x2 /* event.ns is the thread's next sign, an error only */
 #define PFSTAT_PERF_AGAIN    0x4 /* the process had faulted the page before */
 #define PFSTAT_PERF_WRITABLE 0x8 /* the mapping is writable */
 
-/* pfstat_page.event.flags; neither: not known */
+/* pfstat_page.event.flags. If neither: not known */
 #define PFSTAT_PAGE_RECLAIMED 0x1 /* memory was short: the thread was in reclaim */
 #define PFSTAT_PAGE_DROPPED   0x2 /* requested: advice, truncation, drop_caches, … */
 #define PFSTAT_PAGE_ANON      0x4 /* anonymous memory: it is in swap only */
@@ -321,42 +321,42 @@ struct pfstat_page {
 	__u64 pgoff; /* the first; ANON: of the address */
 	__u32 dev;   /* ANON: 0 */
 	__u32 pages;
-	char comm[16]; /* of the thread that removed them; it is rarely a target */
+	char comm[16]; /* of the thread removing them, rarely a target */
 };
 
-/* pfstat_task.event.flags; 0: the thread existed before, and this is its name */
-#define PFSTAT_TASK_FORK   0x1 /* event.tid starts: a child or thread of a target */
+/* pfstat_task.event.flags. If 0: the thread existed before, and this is the name */
+#define PFSTAT_TASK_FORK   0x1 /* event.tid starts: a target's child or thread */
 #define PFSTAT_TASK_EXEC   0x2
-#define PFSTAT_TASK_EXIT   0x4 /* the last event of event.tid */
-#define PFSTAT_TASK_RENAME 0x8 /* comm is its new name */
+#define PFSTAT_TASK_EXIT   0x4 /* the last event for event.tid */
+#define PFSTAT_TASK_RENAME 0x8 /* comm is the new name */
 
 struct pfstat_task {
 	struct pfstat_event event;
-	__u32 parent;	  /* fork: tid of the parent; exec: tid before it */
-	__u32 parent_pid; /* its process */
+	__u32 parent;	  /* fork: the parent's tid, exec: tid before it */
+	__u32 parent_pid; /* the parent's process */
 	char comm[16];
 };
 
 #define PFSTAT_STACK_FRAMES 64
 
 /*
- * The user stack of a thread that has just faulted, found by its frame pointers.
- * event.ns: the start of the fault. Sent if stacks were requested, once for a fault and its
- * retries. If the per-VMA lock did not suffice, the fault starts again under the mmap lock,
- * and its stack is sent again. event.flags: 0.
+ * The user stack of a thread that has just faulted, found by frame pointers. event.ns: the start of
+ * the fault. Sent if stacks were requested, once for a fault and the retries. If the per-VMA lock
+ * did not suffice, the fault starts again under the mmap lock, and the stack is sent again.
+ * event.flags: 0.
  */
 struct pfstat_stack {
 	struct pfstat_event event;
 	__u64 address; /* the faulting address */
-	__u32 frames;  /* number of ips; PFSTAT_STACK_FRAMES: there may be more */
+	__u32 frames;  /* number of ips, PFSTAT_STACK_FRAMES if there may be more */
 	__u32 reserved;
-	__u64 ips[PFSTAT_STACK_FRAMES]; /* innermost first, then return addresses; the rest is 0 */
+	__u64 ips[PFSTAT_STACK_FRAMES]; /* innermost first, then return addresses, the rest is 0 */
 };
 
-/* Bits 1 << advice of MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED and POPULATE_READ. */
+/* Bits 1 << advice for MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED and POPULATE_READ. */
 #define PFSTAT_ADVICES (1U << 0 | 1U << 1 | 1U << 2 | 1U << 3 | 1U << 4 | 1U << 22)
 
-/* A successful madvise(2) with one of these advices. event.ns: its return. event.flags: 0. */
+/* A successful madvise(2) with one of these advices. event.ns: the return. event.flags: 0. */
 struct pfstat_advice {
 	struct pfstat_event event;
 	__u64 start_ns;
@@ -369,11 +369,12 @@ struct pfstat_advice {
 /* pfstat_reclaim.event.flags */
 enum pfstat_reclaim_kind {
 	PFSTAT_RECLAIM_DIRECT, /* an allocation found too little free memory */
-	PFSTAT_RECLAIM_CGROUP, /* a charge met the limit of a cgroup */
+	PFSTAT_RECLAIM_CGROUP, /* a charge met a cgroup limit */
 	PFSTAT_RECLAIM_COMPACTION,
 	/*
-	 * Above memory.high: reclaim and a sleep on the way back to the program, after the fault;
-	 * within it only for a large charge. It may contain events of kind CGROUP. pages: 0.
+	 * Above memory.high: reclaim and a sleep on the way back to the program, after the fault,
+	 * or within the fault only for a large charge. The interval may contain events of kind
+	 * CGROUP. pages: 0.
 	 */
 	PFSTAT_RECLAIM_THROTTLE,
 	PFSTAT_NR_RECLAIM_KINDS
@@ -383,7 +384,7 @@ enum pfstat_reclaim_kind {
 struct pfstat_reclaim {
 	struct pfstat_event event;
 	__u64 start_ns;
-	__u64 pages; /* reclaimed; 0 for compaction */
+	__u64 pages; /* reclaimed, 0 for compaction */
 };
 
 #define PFSTAT_WAIT_FRAMES 40
@@ -398,8 +399,8 @@ struct pfstat_reclaim {
  */
 struct pfstat_wait {
 	struct pfstat_event event;
-	__u64 off_ns; /* that of the off-CPU interval, whose event follows */
-	__u32 frames; /* number of ips; 0 with names */
+	__u64 off_ns; /* same as in the off-CPU interval, whose event follows */
+	__u32 frames; /* number of ips, 0 with names */
 	__u32 reserved;
 	union {
 		__u64 ips[PFSTAT_WAIT_FRAMES]; /* innermost first */
@@ -413,23 +414,23 @@ struct pfstat_wait {
 
 #define PFSTAT_SYMBOL_BYTES 56
 
-/* A query of pfdrive to eBPF: the name of the kernel's function at an address. */
+/* A pfdrive query to eBPF: the name of the kernel function at an address. */
 struct pfstat_symbol_query {
 	__u64 address;
-	char name[PFSTAT_SYMBOL_BYTES]; /* "0x…": none; "name [module]" */
+	char name[PFSTAT_SYMBOL_BYTES]; /* "0x…" if none, "name [module]" */
 };
 
 /*
- * The state of a mapping of a file: when the kernel removes pages from it, for the last time at its
- * end, or when the recording ends. event.ns: that moment. event.flags: 0.
+ * The state of a file mapping: when the kernel removes pages from it, for the last time when the
+ * mapping ends, or when the recording ends. event.ns: this moment. event.flags: 0.
  */
 struct pfstat_mapping {
 	struct pfstat_event event;
 	__u64 address;
 	__u64 bytes;
 	__u32 advice;	 /* MADV_NORMAL, MADV_RANDOM or MADV_SEQUENTIAL */
-	__u32 ra_pages;	 /* the most that a read-ahead of its open file reads; 0: none */
-	__u32 mmap_miss; /* the kernel reads only one page from a certain number of misses on */
+	__u32 ra_pages;	 /* the most that a read-ahead on the open file reads, 0 if none */
+	__u32 mmap_miss; /* from a certain number of misses on, the kernel reads only one page */
 	__u32 reserved;
 };
 
@@ -448,15 +449,15 @@ enum pfstat_call_kind {
 	PFSTAT_NR_CALLS
 };
 
-/* A system call of a target's thread that shapes mappings. event.ns: its return. event.flags: 0. */
+/* A mapping-shaping system call in a target's thread. event.ns: the return. event.flags: 0. */
 struct pfstat_call {
 	struct pfstat_event event;
 	__u64 start_ns;
 	__u64 args[6];
 	__s64 result; /* below 0: a negative errno */
 	/*
-	 * The return address of the function that made the system call, such as madvise() of the C
-	 * library. A call instruction precedes it. 0: not known.
+	 * The return address of the function that made the system call, such as madvise() in the C
+	 * library. A call instruction precedes the address. 0: not known.
 	 */
 	__u64 caller;
 	__u32 kind; /* enum pfstat_call_kind */
@@ -475,7 +476,7 @@ struct pfstat_userfault {
 	char comm[16]; /* of the handler's process */
 };
 
-/* Key of the map `syscalls`. error: 0 for success, or a positive errno. */
+/* Key in the map `syscalls`. error: 0 for success, or a positive errno. */
 struct pfstat_syscall_key {
 	__u32 number;
 	__u32 error;
@@ -483,48 +484,47 @@ struct pfstat_syscall_key {
 
 #define PFSTAT_SYSCALL_BUCKETS 40
 
-/* Value of the map `syscalls`, one a CPU. */
+/* Value in the map `syscalls`, one per CPU. */
 struct pfstat_syscall_value {
 	__u64 count;
 	__u64 total_ns;
-	__u64 log2_ns[PFSTAT_SYSCALL_BUCKETS]; /* [n]: 2^(n-1) <= ns < 2^n; [0]: 0 ns */
+	__u64 log2_ns[PFSTAT_SYSCALL_BUCKETS]; /* [n]: 2^(n-1) <= ns < 2^n, [0]: 0 ns */
 };
 
 /*
- * Key of the map `swap_pairs`: the process that caused pages of anonymous memory to be swapped
- * out, and the process that owned them (0: several, or unknown). The value is the number of
- * these pages that were read again.
+ * Key in the map `swap_pairs`: the process causing anonymous pages to be swapped out, and their
+ * owner process (0: several, or unknown). The value counts those pages read again.
  */
 struct pfstat_swap_pair {
 	__u32 evictor;
 	__u32 owner;
 };
 
-/* Pages of the whole machine. read = the sum of all pairs + not_seen. */
+/* Pages on the whole machine. read = the sum of all pairs + not_seen. */
 struct pfstat_swap_counts {
 	__u64 evicted;	/* left memory, and are only in swap */
 	__u64 read;	/* read from swap */
 	__u64 not_seen; /* read from swap, but the evictor is not known */
 };
 
-/* Index of the map `counts`, one a CPU. */
+/* Index for the map `counts`, one per CPU. */
 enum pfstat_count {
 	PFSTAT_COUNT_OFF_CPU,	   /* off-CPU events sent */
 	PFSTAT_COUNT_EVENTS,	   /* events of all types sent */
 	PFSTAT_COUNT_EVENTS_LOST,  /* no room in the ring buffer, or in a map */
 	PFSTAT_COUNT_SYSCALL_LOST, /* no room in a map */
-	/* Requests for files beyond the limit: removals of their pages are not sent. */
+	/* Requests for files beyond the limit: removals of these files' pages are not sent. */
 	PFSTAT_COUNT_UNTRACKED,
 	/* SIGSEGV after an access without a mapping, or without the right to it. */
 	PFSTAT_COUNT_SEGV,
-	/* SIGBUS after an access to a page that cannot be read. */
+	/* SIGBUS after an access to an unreadable page. */
 	PFSTAT_COUNT_BUS,
 	PFSTAT_NR_COUNTS
 };
 
-/* Value of the map `targets`; its key is a pid (tgid) or a tid. */
+/* Value in the map `targets`. The key is a pid (tgid) or a tid. */
 enum pfstat_target {
-	PFSTAT_TARGET_PROCESS = 1, /* key is a tgid: all its threads */
+	PFSTAT_TARGET_PROCESS = 1, /* key is a tgid: all threads in the process */
 	PFSTAT_TARGET_THREAD = 2,  /* key is a tid: only this thread */
 	PFSTAT_TARGET_FOLLOW = 3,  /* as PROCESS, and also all descendants */
 };

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * The module's record of a page fault, and the ring that carries it.
+ * The module's page fault record, and the ring carrying it.
  *
- * One record describes one call of one wrapped VMA operation (an "attempt"). Times
- * are nanoseconds of CLOCK_MONOTONIC. The module, the eBPF programs and user space
- * share this file: plain fixed-width types, no holes.
+ * One record describes one call to one wrapped VMA operation (an "attempt"). Times are
+ * CLOCK_MONOTONIC nanoseconds. The module, the eBPF programs and user space share this file: plain
+ * fixed-width types, no holes.
  *
- * A fault is longer than its calls. The kernel handles it in one handle_mm_fault(), or in several
- * if that returns RETRY:
+ * A fault is longer than the calls in it. The kernel handles the fault in one handle_mm_fault(), or
+ * in several if that returns RETRY:
  *
  *	handle_mm_fault()                            handle_mm_fault()
  *	|------------------------------|    wait     |----------------------|
  *	|-- before_ns --|-- duration --|             |--|-- duration --|    |
  *	|----------- fault_ns ---------|             |------ fault_ns ------|
  *
- * A record that has fault_ns describes the last call of a handle_mm_fault(), and that function.
+ * A record with fault_ns describes the last call in a handle_mm_fault(), and that function.
  */
 #ifndef PFSTAT_RECORD_H
 #define PFSTAT_RECORD_H
@@ -39,18 +39,18 @@ enum pfstat_op {
 };
 
 /*
- * No operation: a return of handle_mm_fault() that no other record describes, if `faults on` was
+ * No operation: a handle_mm_fault() return that no other record describes, if `faults on` was
  * requested. class is enum pfstat_fault_kind, before enum pfstat_fault_origin, order enum
- * pfstat_fault_outcome (see event.h), and page is set. Of kind HOOKED if it made no call, or if the
- * records of its calls have no fault_ns. Not counted among the calls.
+ * pfstat_fault_outcome (see event.h), and page is set. The kind is HOOKED if it made no call, or if
+ * the records of the calls have no fault_ns. Not counted among the calls.
  */
 #define PFSTAT_OP_MM_FAULT 255
 
 #define PFSTAT_OP_NAMES { "fault", "map_pages", "huge_fault", "page_mkwrite", "pfn_mkwrite" }
 
 /*
- * The columns of the page-fault study, figure 1. Each is a sum of classes.
- * A class of column NONE belongs to no column.
+ * The columns in figure 1 of the page-fault study. Each column sums several classes. A class with
+ * column NONE belongs to no column.
  */
 enum pfstat_column {
 	PFSTAT_COLUMN_DISK,
@@ -61,18 +61,17 @@ enum pfstat_column {
 };
 
 /*
- * The classes of calls: CLASS(name, spelling, column). All other code takes the classes from
- * this table. A new class is appended, so that the numbers in older recordings keep their
- * meaning.
+ * The call classes: CLASS(name, spelling, column). All other code takes the classes from this
+ * table. A new class is appended, so the numbers in older recordings keep their meaning.
  */
 #define PFSTAT_CLASSES(CLASS)                                          \
 	/* had to start a read */                                      \
 	CLASS(DISK, "disk", DISK)                                      \
-	/* met a page that another thread was reading */               \
+	/* met a page being read by another thread */                  \
 	CLASS(WAIT, "wait", DISK)                                      \
 	/* met the readahead mark, submitted more */                   \
 	CLASS(READAHEAD, "readahead", DISK)                            \
-	/* the retry that follows one of these */                      \
+	/* the retry following one of these */                         \
 	CLASS(SHORT, "short", SHORT)                                   \
 	/* solved from the page cache */                               \
 	CLASS(LONG, "long", LONG)                                      \
@@ -80,11 +79,11 @@ enum pfstat_column {
 	CLASS(AROUND, "around", LONG)                                  \
 	/* a page becomes writable */                                  \
 	CLASS(MKWRITE, "mkwrite", NONE)                                \
-	/* solved nothing, waited for nothing; another call follows */ \
+	/* solved nothing, waited for nothing, another call follows */ \
 	CLASS(PASS, "pass", NONE)                                      \
 	/* SIGBUS, OOM, poisoned page */                               \
 	CLASS(ERROR, "error", NONE)                                    \
-	/* met an up-to-date page that another thread had locked */    \
+	/* met an up-to-date page locked by another thread */          \
 	CLASS(LOCK, "lock", NONE)                                      \
 	/* mapped no page: another thread had mapped one meanwhile */  \
 	CLASS(RACED, "raced", NONE)
@@ -103,7 +102,7 @@ enum pfstat_before {
 	PFSTAT_BEFORE_UNKNOWN, /* does not matter for this operation, or no page cache (DAX) */
 	PFSTAT_BEFORE_ABSENT,
 	PFSTAT_BEFORE_IN_FLIGHT, /* present, locked, not up to date */
-	PFSTAT_BEFORE_MARKED,	 /* up to date, carries a readahead mark that the call obeys */
+	PFSTAT_BEFORE_MARKED,	 /* up to date, carries a readahead mark, and the call obeys it */
 	PFSTAT_BEFORE_CACHED,	 /* up to date */
 	PFSTAT_BEFORE_IN_FLIGHT_MARKED, /* in flight, carries the readahead mark */
 	PFSTAT_BEFORE_STALE,		/* present, not up to date, and no thread reads it */
@@ -115,7 +114,7 @@ enum pfstat_before {
 #define PFSTAT_FACT_SLEPT     0x01 /* a voluntary context switch during the call */
 #define PFSTAT_FACT_PREEMPTED 0x02 /* an involuntary one */
 #define PFSTAT_FACT_SHARED    0x04 /* VM_SHARED mapping */
-#define PFSTAT_FACT_COW	      0x08 /* pfn is that of the private copy */
+#define PFSTAT_FACT_COW	      0x08 /* pfn belongs to the private copy */
 #define PFSTAT_FACT_FOLIO     0x10 /* the whole folio was mapped, not only one page */
 
 /* pfstat_record.flags: the kernel's FAULT_FLAG_*, unchanged since v5.10. */
@@ -151,25 +150,25 @@ enum pfstat_before {
 #define PFSTAT_NO_PFN (~(__u64)0) /* the call mapped no page */
 
 struct pfstat_record {
-	__u64 sequence; /* 1 for the first record of this CPU's ring; stored last */
+	__u64 sequence; /* 1 for the first record in this CPU's ring, stored last */
 	__u64 start_ns;
 	__u64 duration_ns;
 	__u64 earlier_ns; /* start_ns of the thread's previous attempt at this fault, or 0 */
 	__u64 address;	  /* virtual, as faulted (not page-masked) */
-	__u64 pgoff;	  /* page of the file */
-	__u64 pfn;	  /* page frame; PFSTAT_NO_PFN: none, or no CAP_SYS_ADMIN */
+	__u64 pgoff;	  /* page in the file */
+	__u64 pfn;	  /* page frame, or PFSTAT_NO_PFN: none, or no CAP_SYS_ADMIN */
 	__u64 inode;
 	__u32 tid; /* thread */
-	__u32 pid; /* process (tgid) of the thread that faulted, initial namespace */
+	__u32 pid; /* process (tgid) of the faulting thread, initial namespace */
 	/* The fields from here to `page` are equal for all fast calls of a file system. */
 	__u32 dev;    /* major << 20 | minor of the file's super block */
 	__u32 result; /* PFSTAT_RESULT_* */
 	__u8 op;      /* enum pfstat_op */
 	__u8 class;   /* enum pfstat_class */
-	__u8 order;   /* log2 of the number of pages in the folio of pfn */
+	__u8 order;   /* log2 of the number of pages in pfn's folio */
 	__u8 before;  /* enum pfstat_before */
 	__u8 facts;   /* PFSTAT_FACT_* */
-	__u8 page;    /* of op PFSTAT_OP_MM_FAULT: PFSTAT_PAGE(), see event.h; else 0 */
+	__u8 page;    /* for op PFSTAT_OP_MM_FAULT: PFSTAT_PAGE(), see event.h, else 0 */
 	/*
 	 * map_pages may map the window of around_pages pages from pgoff - around_before on. 0 for
 	 * other operations.
@@ -178,28 +177,27 @@ struct pfstat_record {
 	__u16 cpu; /* CPU on which the call ended */
 	__u16 around_pages;
 	__u32 flags; /* PFSTAT_FLAG_* and other FAULT_FLAG_* */
-	__u64 ip;    /* user-mode instruction that was interrupted; 0: none */
+	__u64 ip;    /* interrupted user-mode instruction, 0 if none */
 	/*
-	 * The handle_mm_fault() in which the call was made. 0: another record has it (of a later
-	 * call, or of op PFSTAT_OP_MM_FAULT), or it is not known. Since version 9.
+	 * The handle_mm_fault() that made the call. 0: another record has it (for a later call, or
+	 * with op PFSTAT_OP_MM_FAULT), or it is not known. Since version 9.
 	 */
 	__u64 fault_ns;
-	__u64 before_ns; /* from its begin to start_ns; 0 without fault_ns */
+	__u64 before_ns; /* from the start of handle_mm_fault() to start_ns, 0 without fault_ns */
 };
 
-/* The words of a record before version 9. */
+/* The words in a record before version 9. */
 #define PFSTAT_RECORD_8_BYTES 104
 
 /*
- * The ring of one CPU: a page with this header, then `capacity` records.
- * Record number n (from 0) lies at data[n % capacity]. A copy of it is valid if its
- * sequence is n + 1 both before and after the copy.
+ * One CPU's ring: a page with this header, then `capacity` records. Record number n (from 0) lies
+ * at data[n % capacity]. A copied record is valid if the sequence is n + 1 both before and after
+ * the copy.
  *
- * The module writes every field but `tail`, and trusts no value that it reads here.
- * In drop mode, if head - tail == capacity, a new record is not stored but counted
- * in `lost`. In overwrite mode the module ignores `tail` and overwrites the oldest
- * record; the reader counts the sequence numbers that it missed.
- * Invariant: head + lost is the number of calls, and of stored records of handle_mm_fault().
+ * The module writes every field but `tail`, and trusts no value that it reads here. In drop mode,
+ * if head - tail == capacity, a new record is not stored but counted in `lost`. In overwrite mode
+ * the module ignores `tail` and overwrites the oldest record. The reader counts the missed sequence
+ * numbers. Invariant: head + lost is the number of calls plus stored handle_mm_fault() records.
  */
 struct pfstat_ring_header {
 	__u32 version;	   /* PFSTAT_ABI_VERSION */
@@ -207,10 +205,10 @@ struct pfstat_ring_header {
 	__u64 capacity;	   /* records */
 	__u32 cpu;
 	__u32 overwrite; /* 1: overwrite mode */
-	__u64 head;	 /* records stored so far; read with acquire */
+	__u64 head;	 /* records stored so far, read with acquire */
 	__u64 lost;	 /* calls not stored */
 	__u64 reserved[3];
-	__u64 tail; /* records consumed; the reader stores it with release */
+	__u64 tail; /* records consumed, stored by the reader with release */
 };
 
 _Static_assert(PFSTAT_CLASS_RACED == 10, "ABI");

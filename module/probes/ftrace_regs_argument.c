@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Does ftrace_regs_get_argument() return the arguments of a traced function? Since v6.2. */
+/* Does ftrace_regs_get_argument() return a traced function's arguments? Since v6.2. */
 #include <linux/ftrace.h>
 
 unsigned long probe(struct ftrace_regs *fregs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Has a VMA a lock of its own? No: 6.1. Yes: 6.4 and later. */
+/* Does a VMA have its own lock? No: 6.1. Yes: 6.4 and later. */
 #include <linux/mm.h>
 
 void probe(struct vm_area_struct *vma);

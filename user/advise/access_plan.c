@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns the recorded events of all threads into steps that a replay executes. The events come from
- * recorded_accesses.c, and repetition.c executes the steps.
+ * Turns the recorded events from all threads into steps that a replay executes. The events come
+ * from recorded_accesses.c, and repetition.c executes the steps.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ int access_plan_add(struct access_plan *plan, uint32_t tid, const struct plan_ev
 	return thread ? plan_thread_add(thread, event) : -ENOMEM;
 }
 
-/* The signal of a thread at a time; another thread will wait for it. */
+/* A thread's signal at a time. Another thread will wait for it. */
 static int plan_signal(struct access_plan *plan, struct plan_thread *thread, uint64_t ns,
 		       uint32_t *number)
 {
@@ -87,7 +87,7 @@ static bool plan_event_is_left_out(const struct access_plan *plan, const struct 
 	}
 }
 
-/* The time of events that are left out becomes the thread's own, and its sleeps are repeated. */
+/* The time of dropped events becomes the thread's own, and the sleeps are repeated. */
 static void plan_thread_drop(const struct access_plan *plan, struct plan_thread *thread)
 {
 	size_t i, kept = 0;
@@ -115,8 +115,8 @@ static void plan_thread_sort(struct plan_thread *thread)
 }
 
 /*
- * Gives each sleep between faults the thread that ended it: waker becomes 1 + the number of a
- * signal, or 0. Signals are added to other threads, which are sorted afterwards.
+ * Gives each sleep between faults the thread that ended it: waker becomes 1 + a signal number, or
+ * 0. Signals are added to other threads, which are sorted afterwards.
  */
 static int plan_link_sleeps(struct access_plan *plan, struct plan_thread *thread)
 {
@@ -155,7 +155,7 @@ static int plan_add_step(struct plan_thread *thread, const struct plan_step *ste
 	return 0;
 }
 
-/* Joins a step of time to a previous one of the same type. */
+/* Joins a time step to a previous step of the same type. */
 static int plan_add_time(struct plan_thread *thread, enum plan_step_type type, uint64_t ns)
 {
 	struct plan_step *last = thread->nr_steps ? &thread->steps[thread->nr_steps - 1] : NULL;
@@ -233,7 +233,7 @@ static int plan_add_event(struct access_plan *plan, struct plan_thread *thread,
 	return plan_add_step(thread, &step);
 }
 
-/* Faults within madvise(2) come from the kernel, not from an access of the program. */
+/* Faults within madvise(2) come from the kernel, not from an access by the program. */
 static bool is_of_advice(const struct plan_event *event, uint64_t advice_until)
 {
 	return event->type == PLAN_EVENT_TOUCH && event->start_ns < advice_until;

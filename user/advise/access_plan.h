@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The recorded accesses of all threads as a program for each thread. Pure.
+ * The recorded accesses of all threads, as a program for each thread. Pure.
  *
  *	recorded events of a thread		steps of its program
  *	between two events, on the CPU		PLAN_RUN
@@ -11,9 +11,9 @@
  *	sleep that another thread ended		PLAN_WAIT, and PLAN_SIGNAL in that thread
  *	start of a thread			PLAN_WAIT, and PLAN_SIGNAL in the parent
  *
- * Time within a fault, and time on the run queue, is left out, because the replay spends it again.
- * A thread's steps are in the order of the recorded times, those of waits being their ends, and a
- * signal precedes a wait of the same time, so waits cannot form a cycle.
+ * Time within a fault, and time on the run queue, is not included, because the replay spends it
+ * again. A thread's steps are in recorded time order, where a wait counts when it ends. A signal
+ * precedes a wait at the same time, so waits cannot form a cycle.
  */
 #ifndef PFSTAT_USER_ACCESS_PLAN_H
 #define PFSTAT_USER_ACCESS_PLAN_H
@@ -25,31 +25,31 @@
 #include "util/hash.h"
 
 enum plan_event_type {
-	PLAN_EVENT_SIGNAL, /* made by access_plan_build(); sorts before the others */
+	PLAN_EVENT_SIGNAL, /* made by access_plan_build(), sorts before the others */
 	PLAN_EVENT_MAPPED, /* start_ns == end_ns */
 	PLAN_EVENT_ADVICE,
 	PLAN_EVENT_TOUCH,
 	PLAN_EVENT_OFF_CPU,
 	PLAN_EVENT_EXIT, /* start_ns == end_ns */
-	PLAN_EVENT_SENT, /* a signal that has its step */
+	PLAN_EVENT_SENT, /* a signal with the step already made */
 };
 
 struct plan_event {
 	uint64_t start_ns, end_ns;
-	uint64_t page;	   /* TOUCH, ADVICE: page of the mapping, from 0 */
+	uint64_t page;	   /* TOUCH, ADVICE: page in the mapping, from 0 */
 	uint64_t pages;	   /* ADVICE */
 	uint64_t woken_ns; /* OFF_CPU: 0: not known */
 	uint32_t type;	   /* enum plan_event_type */
-	uint32_t mapping;  /* TOUCH, ADVICE, MAPPED: number of the mapping; SIGNAL: of the signal */
+	uint32_t mapping;  /* TOUCH, ADVICE, MAPPED: mapping number. SIGNAL: signal number */
 	int32_t advice;	   /* ADVICE: MADV_* */
-	uint32_t waker;	   /* OFF_CPU: thread; 0: none */
+	uint32_t waker;	   /* OFF_CPU: thread, or 0 if none */
 	bool runnable;	   /* OFF_CPU: the thread was preempted */
 };
 
 enum plan_step_type {
 	PLAN_RUN,    /* use the CPU for value ns */
 	PLAN_SLEEP,  /* value ns */
-	PLAN_TOUCH,  /* page value of mapping */
+	PLAN_TOUCH,  /* page `value` in the mapping */
 	PLAN_ADVISE, /* pages from value on, advice */
 	PLAN_MAPPED,
 	PLAN_SIGNAL, /* number: mapping */
@@ -67,7 +67,7 @@ struct plan_step {
 
 struct plan_thread {
 	uint32_t tid;
-	uint64_t start_ns; /* of its program */
+	uint64_t start_ns; /* when the program starts */
 	bool forked;	   /* within the recording */
 	uint32_t fork_signal;
 	struct plan_event *events;
@@ -79,21 +79,21 @@ struct plan_thread {
 struct access_plan {
 	struct plan_thread **threads;
 	size_t nr_threads, thread_capacity;
-	struct hash by_tid; /* latest thread of that number */
+	struct hash by_tid; /* latest thread with this number */
 	uint32_t nr_signals;
 	uint64_t nr_touches;
 	/* Set by the caller before access_plan_build(). */
-	uint64_t start_ns;	 /* of the recording */
-	uint64_t fault_extra_ns; /* cost of the instruments for a fault, outside of its time */
+	uint64_t start_ns;	 /* start of the recording */
+	uint64_t fault_extra_ns; /* instrument cost per fault, outside the fault time */
 	bool have_off_cpu;	 /* false: a thread sleeps between its faults */
-	const bool *left_out;	 /* of each mapping: not replayed; NULL: all are */
+	const bool *left_out;	 /* for each mapping: not replayed, NULL if all are */
 };
 
-/* Adds an event of a thread, in any order. Returns 0 or -ENOMEM. */
+/* Adds a thread's event, in any order. Returns 0 or -ENOMEM. */
 int access_plan_add(struct access_plan *plan, uint32_t tid, const struct plan_event *event);
 /* A thread starts. A thread that had the number before keeps its events. */
 int access_plan_fork(struct access_plan *plan, uint32_t tid, uint32_t parent, uint64_t ns);
-/* Makes the steps of all threads. Returns 0 or -ENOMEM. */
+/* Makes the steps for all threads. Returns 0 or -ENOMEM. */
 int access_plan_build(struct access_plan *plan);
 void access_plan_exit(struct access_plan *plan);
 

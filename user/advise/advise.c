@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads a recording, replays it in rounds of all candidates, and ranks them. Settings of the
- * machine are restored on every way out; a signal only sets a flag (util/signals.h).
+ * Reads a recording, replays it in rounds with all candidates, and ranks them. Machine settings are
+ * restored on every exit path. A signal only sets a flag (util/signals.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -48,8 +48,8 @@ static void advise_check_settings(struct advise *advise, const struct accessed_f
 }
 
 /*
- * Pages that were mapped beside those that faulted, by fault-around or MADV_POPULATE_READ, may have
- * been accessed: the recording lacks these accesses.
+ * Pages mapped along with faulting pages, by fault-around or MADV_POPULATE_READ, may have been
+ * accessed. The recording lacks these accesses.
  */
 static void advise_mark_bounds(struct advise *advise)
 {
@@ -61,7 +61,7 @@ static void advise_mark_bounds(struct advise *advise)
 				     (accesses->around_pages && advise->candidates[i].maps_less);
 }
 
-/* A recording with fault-around off has that as its condition, and the control has not. */
+/* If the recording had fault-around off, this is a condition that the control lacks. */
 static void advise_add_anchor(struct advise *advise, int around_err)
 {
 	struct candidate *anchor = &advise->candidates[advise->nr_candidates];
@@ -122,7 +122,7 @@ static int advise_replay(struct advise *advise, struct fault_around_setting *aro
 	return err || signals_caught ? message_of_repetition(candidate, why.text, err) : STATUS_OK;
 }
 
-/* Each round has all candidates, so that a drift of the machine affects all of them. */
+/* Each round includes all candidates, so machine drift affects all candidates. */
 static int advise_rounds(struct advise *advise, struct fault_around_setting *around)
 {
 	int status = STATUS_OK;

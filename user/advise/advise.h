@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All replays of a recording: rounds of every candidate, and their ranking. */
+/* All replays of a recording: rounds with every candidate, and a ranking. */
 #ifndef PFSTAT_USER_ADVISE_H
 #define PFSTAT_USER_ADVISE_H
 
@@ -10,7 +10,7 @@
 
 struct advise_options {
 	const char *recording;
-	const char *path; /* only this file is advised; NULL: all data files */
+	const char *path; /* only this file is advised, or all data files (NULL) */
 	unsigned int rounds;
 };
 
@@ -20,8 +20,8 @@ struct advise {
 	struct candidate candidates[CANDIDATES_MAX];
 	bool tried[CANDIDATES_MAX], at_most[CANDIDATES_MAX];
 	size_t nr_candidates;
-	size_t anchor;		  /* the candidate that repeats the recorded conditions */
-	const char *anchor_lacks; /* these cannot be repeated: the reason; NULL: they can */
+	size_t anchor;		  /* the candidate repeating the recorded conditions */
+	const char *anchor_lacks; /* reason why these cannot be repeated, or NULL */
 	struct repetition_figures *figures;
 	struct ranking ranking;
 };

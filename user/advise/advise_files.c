@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compares the files of a recording with those of today, and brings their pages into the state that
- * the recording found. A file that cannot be brought there is left out; the recorded time of its
- * faults then stays as it is, in every candidate.
+ * Compares the recorded files with today's files, and brings their pages into the state the
+ * recording found. A file that cannot be brought there is left out. The recorded time of this
+ * file's faults then stays unchanged in every candidate.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -167,7 +167,7 @@ static int message_of_none(const struct recorded_accesses *accesses, const char 
 	return message(STATUS_FAILED, "no file fault was recorded");
 }
 
-/* Without a path, small files such as that of the dynamic linker are not worth a call. */
+/* Without a path, small files such as the dynamic linker are not worth a call. */
 static bool is_advised(const struct recorded_accesses *accesses, const struct accessed_file *file,
 		       const char *path)
 {
@@ -225,7 +225,7 @@ static int file_drop(const struct accessed_file *file)
 		     STATUS_OK;
 }
 
-/* Reads the pages that will be touched, and no others. */
+/* Reads the pages to be touched, and no others. */
 static void thread_warm(const struct recorded_accesses *accesses, const struct plan_thread *thread,
 			const int *fds)
 {
@@ -241,7 +241,7 @@ static void thread_warm(const struct recorded_accesses *accesses, const struct p
 		mapping = &accesses->mappings[step->mapping];
 		if (fds[mapping->file] < 0)
 			continue;
-		/* A page that cannot be read is a fault of the replay, which reports it. */
+		/* An unreadable page is a fault in the replay, which reports it. */
 		if (pread(fds[mapping->file], &byte, 1,
 			  (mapping->pgoff + step->value) * page_size()) < 0)
 			return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Prints the ranking as a table, after the conditions that limit it. */
+/* Prints the ranking as a table, after the conditions limiting it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -96,7 +96,7 @@ static void print_losses(FILE *out, const struct recorded_accesses *accesses)
 		      out);
 }
 
-/* Mappings of advised files that existed before the recording, and whose advice is not known. */
+/* Mappings of advised files existing before the recording, with unknown advice. */
 static void print_unknown_advice(FILE *out, const struct recorded_accesses *accesses)
 {
 	size_t i, unknown = 0;

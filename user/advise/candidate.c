@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of policies, without those that the machine has already. */
+/* The policy table, without policies already set on this machine. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #define CANDIDATES_MAX 20
 #define CANDIDATE_NAME 32
-#define CANDIDATE_KEEP (-1) /* advice: the recorded one; a setting: as it is */
+#define CANDIDATE_KEEP (-1) /* advice: the recorded one, a setting: as it is */
 
 struct candidate {
 	char name[CANDIDATE_NAME]; /* "random", "read-ahead 512K" */
@@ -18,12 +18,12 @@ struct candidate {
 	int64_t around_bytes;
 	/* It maps fewer pages than the recorded policy, so the program may fault more often. */
 	bool maps_less;
-	char untried[160]; /* the reason, one clause; "": it can be tried */
+	char untried[160]; /* the reason, one clause, or "" if it can be tried */
 };
 
-/* The settings of the machine; 0: not known. */
+/* The machine's settings, 0 if not known. */
 struct candidate_settings {
-	uint64_t readahead_bytes; /* of the costliest advised file */
+	uint64_t readahead_bytes; /* for the costliest advised file */
 	uint64_t around_bytes;
 };
 
@@ -31,8 +31,8 @@ struct candidate_settings {
 size_t candidates_make(struct candidate *candidates, const struct candidate_settings *settings);
 
 /*
- * The call or command that applies it. @file: an advised file; @setting: path of its read-ahead.
- * "": nothing is to be changed.
+ * The call or command that applies the candidate. @file: an advised file, @setting: path to the
+ * file's read-ahead setting. "": nothing needs changing.
  */
 void candidate_remedy(const struct candidate *candidate, const char *file, const char *setting,
 		      char *text, size_t size);

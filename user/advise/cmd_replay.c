@@ -161,7 +161,7 @@ static void replay_parse(struct replay_options *options, int argc, char **argv)
 	argp_parse(&replay_argp, argc, argv, 0, NULL, options);
 }
 
-/* Counts only faults of the replayed mapping. */
+/* Counts only faults in the replayed mapping. */
 struct listening {
 	const struct mapping *mapping;
 	struct class_totals *classes;
@@ -189,7 +189,7 @@ static int message_of_readahead(const char *path, int err)
 	return workload_file_message(path, err);
 }
 
-/* A file takes its read-ahead from the device when it is opened, see policy.h. */
+/* A file takes the device's read-ahead when it is opened, see policy.h. */
 static int open_target(const struct policy *policy, const char *path, struct mapping *mapping)
 {
 	const int64_t bytes = policy->readahead_bytes;

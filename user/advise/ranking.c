@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Means, intervals and order of the candidates. No I/O, no clock. */
+/* Candidate means, intervals and order. No I/O, no clock. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const struct repetition_figures *figures_of(const struct rounds *rounds, 
 	return &rounds->figures[round * rounds->nr_candidates + candidate];
 }
 
-/* Mean of one member over the rounds; NAN if a round does not know it. */
+/* A member's mean over the rounds. NAN if a round does not know it. */
 static double mean_of(const struct rounds *rounds, size_t candidate, size_t offset)
 {
 	const char *figures;
@@ -45,7 +45,7 @@ static double elapsed_of(const struct rounds *rounds, size_t round, size_t candi
 	return figures_of(rounds, round, candidate)->elapsed_ns;
 }
 
-/* The time that a candidate takes less than another one of the same round. */
+/* The time a candidate saves over another one in the same round. */
 static int trimmed_difference(struct trimmed_mean *trimmed, const struct rounds *rounds,
 			      size_t candidate, size_t from)
 {
@@ -70,7 +70,7 @@ static int trimmed_elapsed(double *elapsed_ns, const struct rounds *rounds, size
 	return err;
 }
 
-/* @family: number of intervals that hold together */
+/* @family: number of intervals holding together */
 static int ranking_take_saving(struct ranking_row *row, const struct rounds *rounds, size_t family)
 {
 	struct trimmed_mean saving;
@@ -108,7 +108,7 @@ static void ranking_take_means(struct ranking_row *row, const struct rounds *rou
 	}
 }
 
-/* Equal savings keep the order of the candidates, so simpler changes come first. */
+/* Equal savings keep the candidate order, so simpler changes come first. */
 static int ranking_by_saving(const void *a, const void *b)
 {
 	const struct ranking_row *left = a, *right = b;
@@ -118,7 +118,7 @@ static int ranking_by_saving(const void *a, const void *b)
 	return left->candidate < right->candidate ? -1 : left->candidate > right->candidate;
 }
 
-/* A bound, or the mean of one round, does not prove a saving. */
+/* A bound, or a one-round mean, does not prove a saving. */
 static size_t ranking_find_best(const struct ranking *ranking)
 {
 	size_t i;
@@ -145,8 +145,7 @@ int ranking_make(struct ranking *ranking, const struct repetition_figures *figur
 {
 	const size_t family = ranking_count(tried, nr_candidates, anchor);
 	struct rounds rounds = { figures, nr_candidates, nr_rounds, NULL };
-	struct trimmed_mean
-		control; /* saving of the control, compared with the recorded conditions */
+	struct trimmed_mean control; /* the control's saving over the recorded conditions */
 	struct ranking_row *row;
 	int err;
 	size_t i;

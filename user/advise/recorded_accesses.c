@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads a recording once: its mappings, its faults of files, its advice and the times when its
- * threads did not run, as events of an access plan. Everything in a recording is untrusted, so the
- * work for an item does not depend on the number of mappings: address_spaces.c finds the mapping of
- * an address, and a child's mapping becomes one of the plan only when the child uses it.
+ * Reads a recording once. Mappings, faults on files, advice and the times when threads did not run
+ * become events of an access plan. Everything in a recording is untrusted, so the work for an item
+ * does not depend on the number of mappings: address_spaces.c finds an address's mapping, and a
+ * child's mapping enters the plan only when the child uses it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static bool from_device(const struct explained *fault)
 	       fault->class == FAULT_READAHEAD;
 }
 
-/* Returns the number of 1 + a new file, or -ENOMEM. */
+/* Returns 1 + the new file's number, or -ENOMEM. */
 static int add_file(struct recorded_accesses *accesses, uint64_t inode, const char *path)
 {
 	struct accessed_file *file;
@@ -58,14 +58,14 @@ static int add_file(struct recorded_accesses *accesses, uint64_t inode, const ch
 	if (!file->path)
 		return -ENOMEM;
 	accesses->nr_files++;
-	/* A second path of the same file is found by its mappings. */
+	/* A second path to the same file is found by the mappings. */
 	if (!hash_find(&accesses->by_inode, inode) &&
 	    hash_add(&accesses->by_inode, inode, (void *)(uintptr_t)accesses->nr_files))
 		return -ENOMEM;
 	return accesses->nr_files;
 }
 
-/* Index of the file; -ENOMEM. */
+/* The file's index, or -ENOMEM. */
 static int file_index(struct recorded_accesses *accesses, uint64_t inode, const char *path)
 {
 	const uint64_t names[] = { hash_of(path, strlen(path)), inode };
@@ -87,7 +87,7 @@ static uint64_t place_key(uint32_t pid, uint64_t address)
 	return hash_of(place, sizeof(place));
 }
 
-/* It becomes the mapping at its place. Returns 0 or -ENOMEM. */
+/* The new mapping becomes the one at this place. Returns 0 or -ENOMEM. */
 static int add_mapping(struct recorded_accesses *accesses, const struct accessed_mapping *mapping)
 {
 	const uint64_t key = place_key(mapping->pid, mapping->address);
@@ -107,7 +107,7 @@ static int initial_advice_of(uint32_t flags)
 	return flags & ITEM_MAP_SEQUENTIAL ? MADV_SEQUENTIAL : -1;
 }
 
-/* Adds a mapping that the plan does not have: a child's, or the rest of one that was cut. */
+/* Adds a mapping the plan does not have: a child's, or the rest of a cut mapping. */
 static int add_inherited(struct recorded_accesses *accesses, uint32_t pid,
 			 const struct space_map *map)
 {
@@ -138,9 +138,8 @@ static bool is_of(const struct accessed_mapping *mapping, uint32_t pid, const st
 }
 
 /*
- * The mapping of a file at the address, in *found; NULL: none is known. The file is known by its
- * inode only, because mappings and records may have different devices (btrfs). Returns 0 or
- * -ENOMEM.
+ * The file mapping at the address, in *found, or NULL if none is known. Only the inode identifies
+ * the file, because mappings and records may have different devices (btrfs). Returns 0 or -ENOMEM.
  */
 static int mapping_at(struct recorded_accesses *accesses, uint32_t pid, uint64_t address,
 		      struct accessed_mapping **found)
@@ -207,7 +206,7 @@ static int accesses_take_fault(void *context, const struct explained *fault)
 			       });
 }
 
-/* analysis_add() has taken the mapping before; this one has its time, and is the plan's own. */
+/* analysis_add() has already taken the mapping. This one has a time, and belongs to the plan. */
 static int accesses_take_map(struct recorded_accesses *accesses, const struct item_map *map)
 {
 	const size_t number = accesses->nr_mappings;
@@ -240,7 +239,7 @@ static int accesses_take_map(struct recorded_accesses *accesses, const struct it
 						     .mapping = number });
 }
 
-/* The ranges of one call are events of the same time; only the first one takes it. */
+/* One call's ranges are events at the same time. Only the first one takes this time. */
 static int accesses_take_advice(struct recorded_accesses *accesses,
 				const struct pfstat_advice *advice)
 {
@@ -316,7 +315,10 @@ static void accesses_take_block(struct recorded_accesses *accesses,
 		accesses->files[number - 1].cold = true;
 }
 
-/* eBPF knows the advice at the end of a mapping; it is that of the begin if no call changed it. */
+/*
+ * eBPF knows the advice at the end of a mapping. The advice was the same at the start if no call
+ * changed it.
+ */
 static void accesses_take_state(struct recorded_accesses *accesses,
 				const struct pfstat_mapping *state)
 {
@@ -394,12 +396,12 @@ static int accesses_take_head(struct recorded_accesses *accesses, const json_t *
 	return 0;
 }
 
-/* The cost of pfstat for one fault, outside of the fault's recorded time. */
+/* pfstat's cost for one fault, outside the fault's recorded time. */
 static uint64_t extra_ns_of(const struct run_counters *counters)
 {
 	uint64_t ps = 0;
 
-	/* One of the two samples of a fault. */
+	/* One of the fault's two samples. */
 	if (counters->hooks & 1U << HOOK_PERF && counters->bpf_other_ps != COUNT_NA)
 		return counters->bpf_other_ps / 2000;
 	if (counters->have_bpf && counters->bpf_hooked_ps != COUNT_NA)
@@ -421,7 +423,7 @@ static void accesses_take_tail(struct recorded_accesses *accesses, const json_t 
 	accesses->end_ns = reading->last_ns;
 	accesses->plan.have_off_cpu = accesses->have_bpf;
 	if (!counters_json_parse(&counters, tail)) {
-		/* perf has no records of calls; its samples are events. */
+		/* perf has no call records. perf samples are events. */
 		accesses->lost = counters.hooks & 1U << HOOK_PERF ? 0 : counters.lost;
 		accesses->have_bpf = counters.have_bpf;
 		accesses->by_perf = counters.hooks & 1U << HOOK_PERF;

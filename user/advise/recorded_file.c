@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads a recording twice: first to find the file whose faults took longest, then its faults,
- * mappings and advice in order, from which a replay is made.
+ * Reads a recording twice. The first pass finds the file with the longest fault time. The second
+ * reads this file's faults, mappings and advice in order, to make a replay.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void recorded_file_take_losses(struct recorded_file *file, const json_t *
 	run_counters_exit(&counters);
 }
 
-/* Feeds all items of a recording to the analysis. A damage of the recording is reported once. */
+/* Feeds all recorded items to the analysis. Damage in the recording is reported once. */
 static int recorded_file_read_items(const char *recording, struct analysis *analysis,
 				    struct recorded_file *file, item_sink sink, void *context,
 				    bool first)
@@ -165,7 +165,7 @@ static int recorded_file_take_advice(void *context, const struct file_advice *ad
 					    });
 }
 
-/* Advice that was given about a mapping before the recording began. */
+/* Advice given about a mapping before the recording began. */
 static int recorded_file_take_map(struct recorded_file *file, const struct item_map *map)
 {
 	if (map->ns || !recorded_file_is_the_file(file, map->inode, map->path))
@@ -209,7 +209,7 @@ static int recorded_file_collect(struct recorded_file *file, const char *recordi
 	status = recorded_file_read_items(recording, analysis, file, recorded_file_take_item,
 					  &collecting, false);
 	analysis_free(analysis);
-	/* It was read twice: the file of that name may be another one the second time. */
+	/* The recording was read twice: this name may refer to another file the second time. */
 	if (!status && !file->replay.count)
 		status = message(STATUS_FAILED,
 				 "%s has no fault on %s any more: another process changed it",

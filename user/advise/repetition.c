@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Forks a child that maps the recorded ranges, starts a thread for each recorded one, and replays
- * their steps. The child leaves its figures in memory that it shares with its parent. The parent
- * ends the child after a signal, and waits for it, so that the child can restore a setting.
+ * their steps. The child leaves the figures in memory shared with the parent. The parent stops the
+ * child after a signal, and waits for it, so the child can restore a setting.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ struct replay_thread {
 	struct step_runner_figures figures;
 };
 
-/* Everything that the child has. It exits without freeing. */
+/* Everything the child has. It exits without freeing. */
 struct replay_child {
 	const struct recorded_accesses *accesses;
 	const struct candidate *candidate;
@@ -54,7 +54,7 @@ struct replay_child {
 	struct step_context context;
 	struct replay_thread *threads;
 	uint32_t ready, go;
-	struct hash descriptors; /* 1 + fd of a file in a process */
+	struct hash descriptors; /* 1 + a file's fd in a process */
 };
 
 static int child_fails(struct replay_child *child, int err, const char *operation,
@@ -65,9 +65,9 @@ static int child_fails(struct replay_child *child, int err, const char *operatio
 }
 
 /*
- * A file takes its read-ahead from the device's setting when it is opened, see policy.h. A file
- * whose file system has no such setting (tmpfs: the program itself may be there) keeps what it has.
- * advise.c does not try such a candidate if the most important file has no setting.
+ * A file takes the read-ahead from the device's setting when it is opened, see policy.h. A file on
+ * a file system without such a setting (tmpfs: the program itself may be there) keeps the old
+ * read-ahead. advise.c does not try such a candidate if the most important file has no setting.
  */
 static int open_with_readahead(struct replay_child *child, const char *path, int *fd)
 {
@@ -85,7 +85,7 @@ static int open_with_readahead(struct replay_child *child, const char *path, int
 	return *fd < 0 ? child_fails(child, *fd, "open", path) : 0;
 }
 
-/* Each process has a descriptor of its own, and so a read-ahead state of its own. */
+/* Each process has a separate descriptor, and so a separate read-ahead state. */
 static int descriptor_of(struct replay_child *child, const struct accessed_mapping *mapping)
 {
 	const uint64_t key = (uint64_t)mapping->pid << 32 | mapping->file;
@@ -102,7 +102,7 @@ static int descriptor_of(struct replay_child *child, const struct accessed_mappi
 	return fd;
 }
 
-/* The advice of the candidate for a mapping; -1: the recorded advice is repeated. */
+/* The candidate's advice for a mapping, or -1 to repeat the recorded advice. */
 static int replayed_advice_of(const struct replay_child *child,
 			      const struct accessed_mapping *mapping)
 {
@@ -110,7 +110,9 @@ static int replayed_advice_of(const struct replay_child *child,
 
 	if (!child->accesses->files[mapping->file].advised)
 		return -1;
-	/* A child inherits how its parent's mapping reads, but no call is repeated for it. */
+	/*
+	 * A child inherits how the parent's mapping reads, but no call is repeated for the child.
+	 */
 	if (mapping->inherited && (advice == MADV_WILLNEED || advice == MADV_POPULATE_READ))
 		return MADV_NORMAL;
 	return advice;
@@ -205,7 +207,7 @@ static int start_threads(struct replay_child *child)
 	return 0;
 }
 
-/* Bytes that this process caused to be read from block devices; UINT64_MAX: not known. */
+/* Bytes this process caused to be read from block devices, or UINT64_MAX if not known. */
 static uint64_t repetition_read_bytes(void)
 {
 	uint64_t bytes = UINT64_MAX;
@@ -280,8 +282,8 @@ static _Noreturn void child_main(struct replay_child *child, const sigset_t *mas
 }
 
 /*
- * Signals are blocked except in ppoll(2), so that none is missed. After a signal the child also
- * gets one, and its cleanup is awaited.
+ * Signals are blocked except in ppoll(2), so none is missed. After a signal the child also gets
+ * one, and this function waits for the child's cleanup.
  */
 static int child_await(pid_t pid, const sigset_t *mask, int *status)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One replay of an access plan under a candidate, in a child process. */
+/* Replays an access plan once under a candidate, in a child process. */
 #ifndef PFSTAT_USER_REPETITION_H
 #define PFSTAT_USER_REPETITION_H
 
@@ -9,9 +9,9 @@
 #include "util/why.h"
 
 /*
- * The child has a thread for each recorded one, and a mapping for each recorded mapping. The
- * read-ahead setting of a device is changed only while the child opens a file of it.
- * Returns 0; a positive signal number; or a negative errno, with a clause in why: the operation and
+ * The child has a thread for each recorded one, and a mapping for each recorded mapping. A device's
+ * read-ahead setting is changed only while the child opens a file on this device.
+ * Returns 0, a positive signal number, or a negative errno with a clause in why: the operation and
  * its object.
  */
 int repetition_run(const struct recorded_accesses *accesses, const struct candidate *candidate,

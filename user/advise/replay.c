@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Repeats the faults of a recording as accesses. The pattern's data is the struct replay;
- * its argument is 1 if the recorded gaps are kept. replay_order() must have been called
- * before a run.
+ * Repeats recorded faults as accesses. The pattern's data is the struct replay. The pattern's
+ * argument is 1 to keep the recorded gaps. Call replay_order() before a run.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -69,7 +68,7 @@ static void replay_take_gap(uint64_t start_ns, uint64_t *end_ns, uint64_t *lates
 		*latest = end;
 }
 
-/* Start of the first gap: the earliest event of the recording. */
+/* Start of the first gap: the earliest event in the recording. */
 static uint64_t replay_first_start(const struct replay *replay)
 {
 	uint64_t first = replay->visits[0].start_ns;
@@ -102,7 +101,7 @@ void replay_order(struct replay *replay)
 		}
 		replay_take_gap(visit->start_ns, &visit->end_ns, &latest);
 	}
-	/* Drop advice that no visit follows. */
+	/* Drop advice not followed by a visit. */
 	replay->nr_advices = advice - replay->advices;
 }
 
@@ -122,7 +121,7 @@ static void replay_sleep(uint64_t ns)
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
 }
 
-/* A recording may hold a gap of any length; @stop ends the wait. */
+/* A recorded gap may have any length. @stop ends the wait. */
 static void replay_wait_gap(uint64_t gap_ns, const volatile sig_atomic_t *stop)
 {
 	const uint64_t start = clock_monotonic_ns();
@@ -159,7 +158,7 @@ static void replay_madvise(const struct pattern *pattern, const struct replay_ad
 	nr_refused++;
 }
 
-/* Repeats the advice recorded before a visit; returns the index of the next advice. */
+/* Repeats the advice recorded before a visit and returns the next advice's index. */
 static size_t replay_advise_before(const struct pattern *pattern, size_t next, size_t visit,
 				   const volatile uint8_t *data, const volatile sig_atomic_t *stop)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A pattern that visits the pages of a file in the order in which a recording saw them
- * fault. The gap before a visit is the time from the end of the previous fault to the start
- * of this one. (The time from start to start would include the cost of the fault, which may
- * change.) Recorded madvise(2) calls on the file are repeated between the visits.
+ * A pattern that visits a file's pages in the recorded fault order. The gap before a visit is the
+ * time from the end of the previous fault to the start of this one. (The time from start to start
+ * would include the fault's cost, which may change.) Recorded madvise(2) calls on the file are
+ * repeated between the visits.
  */
 #ifndef PFSTAT_USER_REPLAY_H
 #define PFSTAT_USER_REPLAY_H
@@ -17,15 +17,15 @@
 struct replay_visit {
 	uint64_t page;
 	uint64_t start_ns; /* start of the recorded fault */
-	uint64_t end_ns;   /* its end; after replay_order(): the gap before this visit */
+	uint64_t end_ns;   /* end of the fault, or after replay_order() the gap before this visit */
 };
 
-/* A madvise(2) call for pages of the file, at its position in the order. */
+/* A madvise(2) call for pages in the file, at this position in the order. */
 struct replay_advice {
 	uint64_t page, pages;
 	uint64_t start_ns;
 	uint64_t end_ns; /* after replay_order(): the gap before it */
-	size_t before;	 /* after replay_order(): index of the next visit */
+	size_t before;	 /* after replay_order(): the next visit's index */
 	int advice;	 /* MADV_* */
 };
 
@@ -39,29 +39,27 @@ struct replay {
 /* Adds a visit, in any order. Returns 0 or -ENOMEM. */
 int replay_add(struct replay *replay, uint64_t page, uint64_t start_ns, uint64_t end_ns);
 /*
- * Adds advice, in any order; start and end are 0 if it precedes the recording. Returns 0 or
+ * Adds advice, in any order. start and end are 0 if it precedes the recording. Returns 0 or
  * -ENOMEM.
  */
 int replay_advise(struct replay *replay, const struct replay_advice *advice);
 /* Removes all advice. */
 void replay_forget_advice(struct replay *replay);
 /*
- * Sorts by start and computes the gaps. A gap is the time since the latest end of all
- * faults that began earlier. If faults of several threads overlap, it is 0 until all have
- * ended.
+ * Sorts by start and computes the gaps. A gap is the time since the latest end among all faults
+ * that started earlier. If faults in several threads overlap, the gap is 0 until all have ended.
  */
 void replay_order(struct replay *replay);
 void replay_exit(struct replay *replay);
 
 /*
- * Makes a pattern of the visits, fitted to a file of @bytes; visits beyond its end are
- * skipped.
- * @paced: wait for the recorded gaps; otherwise visits follow each other at once.
+ * Makes a pattern from the visits, fitted to a @bytes file. Visits beyond the end are skipped.
+ * @paced: wait for the recorded gaps. Otherwise visits follow each other at once.
  */
 void replay_pattern(struct pattern *pattern, const struct replay *replay, uint64_t bytes,
 		    bool paced);
 
-/* Number of madvise(2) failures in the last run of the pattern, and the last errno. */
+/* Number of failed madvise(2) calls in the pattern's last run, and the last errno. */
 size_t replay_refused(int *error);
 
 #endif

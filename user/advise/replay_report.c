@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the recorded faults of a file next to those of its replay, as a table or as JSON. A
- * class that one side could not see is left out of the sums.
+ * Prints a file's recorded faults next to the replayed ones, as a table or as JSON. The sums omit a
+ * class that one side could not see.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "util/grid.h"
 #include "util/utf8.h"
 
-/* Faults of a class, recorded or replayed. known: false if that side could not see them. */
+/* Faults in a class, recorded or replayed. known: false if this side could not see them. */
 struct side {
 	struct class_totals totals;
 	bool known;
@@ -179,7 +179,7 @@ static json_t *losses_of(uint64_t records, uint64_t events)
 	return json_pack("{so so}", "records", value_known(records), "events", value_known(events));
 }
 
-/* null: the advice of the program is unknown. */
+/* null: the program's advice is unknown. */
 static json_t *advice_of(const struct recorded_file *file, const struct replayed *replayed)
 {
 	if (!file->have_advice)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Prints the recorded faults of a file next to the replayed ones. */
+/* Prints a file's recorded faults next to the replayed ones. */
 #ifndef PFSTAT_USER_REPLAY_REPORT_H
 #define PFSTAT_USER_REPLAY_REPORT_H
 
@@ -10,12 +10,12 @@
 #include "drive/run.h"
 
 struct replayed {
-	const char *path;			       /* of the file that was touched */
-	struct class_totals classes[NR_FAULT_CLASSES]; /* its faults */
+	const char *path;			       /* for the touched file */
+	struct class_totals classes[NR_FAULT_CLASSES]; /* the file's faults */
 	struct result result;
 	bool advised;	   /* by an option: nothing was repeated */
-	size_t nr_advices; /* calls of madvise(2) that were repeated */
-	size_t nr_refused; /* of these; errno of the last */
+	size_t nr_advices; /* repeated madvise(2) calls */
+	size_t nr_refused; /* failed ones, and the last errno */
 	int refused_errno;
 };
 

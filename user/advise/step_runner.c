@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The steps of an access plan as accesses, calls and waits. Time on the CPU is spent on the CPU, so
- * that threads compete for it as they did; a sleep is a sleep.
+ * Runs an access plan's steps as accesses, calls and waits. CPU time is spent on the CPU, so
+ * threads compete for the CPU as they did. A sleep is a sleep.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -30,7 +30,7 @@ static void run_for(uint64_t ns)
 		;
 }
 
-/* In slices of a second, so that a signal to another thread is noticed. */
+/* Sleeps in one-second slices, to notice a signal to another thread. */
 static void sleep_for(uint64_t ns)
 {
 	const uint64_t start = clock_monotonic_ns();
@@ -148,7 +148,7 @@ void step_runner_warm_up(void)
 		{ .type = PLAN_RUN, .value = 100000 },
 		{ .type = PLAN_SLEEP, .value = 1 },
 		{ .type = PLAN_TOUCH },
-		{ .type = PLAN_ADVISE, .advice = MADV_NORMAL }, /* of no page */
+		{ .type = PLAN_ADVISE, .advice = MADV_NORMAL }, /* for no page */
 		{ .type = PLAN_MAPPED },
 		{ .type = PLAN_SIGNAL },
 		{ .type = PLAN_WAIT },

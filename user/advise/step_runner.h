@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Executes the steps of one thread of an access plan. */
+/* Executes one thread's steps in an access plan. */
 #ifndef PFSTAT_USER_STEP_RUNNER_H
 #define PFSTAT_USER_STEP_RUNNER_H
 
@@ -12,12 +12,12 @@
 struct replayed_mapping {
 	uint8_t *data; /* NULL: not mapped */
 	uint64_t bytes;
-	int advice; /* of a candidate, which replaces the recorded advice; -1: none */
+	int advice; /* a candidate's advice, replacing the recorded, or -1 if none */
 };
 
 struct step_context {
 	const struct replayed_mapping *mappings;
-	uint32_t *signals; /* 1: sent; a futex each */
+	uint32_t *signals; /* 1: sent, with a futex each */
 };
 
 struct step_runner_figures {
@@ -31,11 +31,11 @@ struct step_runner_figures {
 void step_runner_run(const struct step_context *context, const struct plan_step *steps, size_t nr,
 		     struct step_runner_figures *figures);
 /*
- * Runs a step of each type on memory of its own, so that faults on the code and the stack of
- * step_runner_run() are not counted later.
+ * Runs a step of each type on separate memory, so faults on step_runner_run()'s code and stack are
+ * not counted later.
  */
 void step_runner_warm_up(void);
-/* Calls madvise(2) for all of a mapping, and counts the time and a failure. */
+/* Calls madvise(2) for a whole mapping, and counts the time and a failure. */
 void step_runner_advise_all(const struct replayed_mapping *mapping,
 			    struct step_runner_figures *figures);
 /* Waits until *number is 1, or for signals_caught. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adds up the off-CPU intervals and the faults of each thread, from its first to its last sign of
- * life. The sums of threads that ended stay, and the one that spent most of its life in faults.
+ * Adds up each thread's off-CPU intervals and faults, from the thread's first to its last sign of
+ * life. Keeps the sums for exited threads, and the exited thread that spent most of its life in
+ * faults.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,9 +18,9 @@
 struct active_thread {
 	uint32_t pid, tid;
 	uint64_t born_ns;	    /* 0: before the run */
-	uint64_t first_ns, last_ns; /* signs of life; 0: none */
-	uint64_t off_ns, total_ns;  /* off the CPU; total_ns of the last interval */
-	uint64_t waiting_ns;	    /* of off_ns, runnable */
+	uint64_t first_ns, last_ns; /* signs of life, 0 if none */
+	uint64_t off_ns, total_ns;  /* off-CPU time, and the last interval's total_ns */
+	uint64_t waiting_ns;	    /* part of off_ns, runnable */
 	uint64_t fault_ns, fault_off_ns, fault_waiting_ns;
 };
 
@@ -162,7 +163,7 @@ static void activity_end(struct activity *activity, uint32_t tid, uint64_t ns)
 	activity_close(activity, thread, ns, true);
 }
 
-/* A thread that executes a program takes the number of the first thread. */
+/* A thread executing a program takes the first thread's number. */
 static int activity_renumber(struct activity *activity, uint32_t from, uint32_t to, uint64_t ns)
 {
 	struct active_thread *thread = hash_take(&activity->threads, from);
@@ -188,7 +189,7 @@ int activity_add_task(struct activity *activity, const struct pfstat_task *task)
 		return 0;
 	}
 	if (event->flags & PFSTAT_TASK_FORK)
-		activity_end(activity, event->tid, event->ns); /* its exit was lost */
+		activity_end(activity, event->tid, event->ns); /* the exit was lost */
 	if (event->flags & PFSTAT_TASK_EXEC && task->parent && task->parent != event->tid)
 		err = activity_renumber(activity, task->parent, event->tid, event->ns);
 	thread = err ? NULL : activity_thread(activity, event->pid, event->tid);
@@ -269,7 +270,7 @@ void activity_figures(const struct activity *activity, uint64_t from_ns, uint64_
 	unsigned int i;
 
 	*figures = activity->closed;
-	/* A power of two, so that the table of ended threads has the same threads. */
+	/* A power of two, so the exited-threads table has the same threads. */
 	i = activity_log2(item_elapsed(listing.from_ns, listing.to_ns) / STALLED_SHARE);
 	listing.stalled_ns = 1ULL << i;
 	for (; i < 64; i++)

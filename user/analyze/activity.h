@@ -8,9 +8,9 @@
  *	at least      #       #######          #######
  *	at most  ######       #######          ##############
  *
- * Between its first and its last sign of life a thread is off the CPU only in intervals that are
- * known. Before and after, it may sleep in an interval that did not begin, or did not end, in the
- * run: so there are two bounds. A thread without any sign of life slept.
+ * Between the first and the last sign of life a thread is off the CPU only in known intervals.
+ * Before and after, it may sleep in an interval that did not start, or did not end, in the run, so
+ * there are two bounds. A thread without any sign of life slept.
  *
  * Pure, in bounded memory: beyond 16384 threads the table starts anew.
  */
@@ -28,7 +28,7 @@
 struct thread_activity {
 	uint32_t pid, tid;
 	uint64_t life_ns;		   /* how long it existed in the run */
-	uint64_t fault_ns;		   /* of that, in faults */
+	uint64_t fault_ns;		   /* part of it in faults */
 	uint64_t active_ns, active_max_ns; /* bounds */
 };
 
@@ -37,27 +37,27 @@ struct activity_figures {
 	/* COUNT_NA if off-CPU events are not known. */
 	uint64_t active_ns, active_max_ns;
 	/*
-	 * The thread with the largest share of its life in faults, of those with at least about
-	 * 1/1000 of the run in faults. tid 0: none.
+	 * The thread with the largest share of its life in faults, among threads with at least
+	 * about 1/1000 of the run in faults. tid 0: none.
 	 */
 	struct thread_activity stalled;
 };
 
 /* All zero is empty. */
 struct activity {
-	struct hash threads;		/* by tid */
-	struct activity_figures closed; /* the sums of threads that ended; stalled is not used */
-	struct thread_activity stalled[64]; /* of these, by the logarithm of fault_ns */
-	uint64_t first_ns, last_ns;	    /* of all signs of life */
+	struct hash threads;		    /* by tid */
+	struct activity_figures closed;	    /* exited threads' sums, stalled is not used */
+	struct thread_activity stalled[64]; /* among these, by the logarithm of fault_ns */
+	uint64_t first_ns, last_ns;	    /* for all signs of life */
 	uint64_t anew_ns; /* when the table started anew: other threads are known from there */
 };
 
 void activity_exit(struct activity *activity);
-/* Tasks, off-CPU intervals and faults come in time order; 0 or -ENOMEM. */
+/* Tasks, off-CPU intervals and faults come in time order. Returns 0 or -ENOMEM. */
 int activity_add_task(struct activity *activity, const struct pfstat_task *task);
 int activity_add_off_cpu(struct activity *activity, const struct pfstat_off_cpu *interval);
 int activity_add_fault(struct activity *activity, const struct explained *fault);
-/* @from_ns, @to_ns: the bounds of the run; COUNT_NA: those of the signs of life */
+/* @from_ns, @to_ns: the run's bounds, or COUNT_NA for the first and last sign of life */
 void activity_figures(const struct activity *activity, uint64_t from_ns, uint64_t to_ns,
 		      struct activity_figures *figures);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Passes the items of a run, in time order, to the parts of the analysis, and the logical faults
- * of explain.c to the figures and the listeners. Pure: no I/O, no clock.
+ * Passes a run's items, in time order, to the analysis parts, and the logical faults from explain.c
+ * to the figures and the listeners. Pure: no I/O, no clock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "analyze/groups/stacks.h"
 
 #define LISTENERS_MAX 4
-/* Log2 of the pages in the largest possible folio, 1 GiB. */
+/* Log2 of the page count in the largest possible folio, 1 GiB. */
 #define ORDER_MAX 18
 
 struct block_state {
@@ -47,7 +47,10 @@ struct analysis {
 
 static int take_fault(void *context, const struct explained *fault);
 
-/* Corrects only the totals. The parts of single faults, of groups and their quantiles stay. */
+/*
+ * Corrects only the totals. The parts of single faults, and of groups with their quantiles, stay
+ * unchanged.
+ */
 static void correct_class(void *context, enum fault_class fault_class, enum part part, uint64_t ns)
 {
 	struct analysis *analysis = context;
@@ -57,13 +60,13 @@ static void correct_class(void *context, enum fault_class fault_class, enum part
 	class->total_ns[PART_RESIDUE] += ns;
 }
 
-/* What the tables of an analysis may take. */
+/* Space limits for an analysis's tables. */
 struct analysis_limits {
-	size_t groups;				 /* of each dimension, an even number */
-	size_t evictions_bytes, readahead_bytes; /* memory for the pages of files */
-	uint32_t requests;			 /* completed ones that a wait is matched with */
-	uint32_t names;				 /* of files */
-	size_t maps;				 /* mappings of all living processes */
+	size_t groups;				 /* per dimension, an even number */
+	size_t evictions_bytes, readahead_bytes; /* memory for file pages */
+	uint32_t requests;			 /* completed ones, to match a wait with */
+	uint32_t names;				 /* for files */
+	size_t maps;				 /* mappings in all living processes */
 	bool small_evidence;			 /* see evidence_make_small() */
 };
 
@@ -244,11 +247,14 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 	const bool begins = task->event.flags & PFSTAT_TASK_EXEC;
 	const bool renamed = task->event.flags & (PFSTAT_TASK_EXEC | PFSTAT_TASK_RENAME);
 	const bool ends = task->event.flags & PFSTAT_TASK_EXIT;
-	/* A thread that executes a program takes the number of the first; its own number ends. */
+	/*
+	 * A thread executing a program takes the first thread's number. The thread's own number
+	 * ends.
+	 */
 	const uint32_t ended = ends ? task->event.tid : task->parent;
 	int err;
 
-	/* First emit the thread's last faults, which need its maps, its stacks and its name. */
+	/* First emit the thread's last faults, which need the thread's maps, stacks and name. */
 	err = explain_event(analysis->explain, &task->event);
 	contents_add_task(&analysis->contents, task);
 	swap_outs_add_task(evictions_swaps(analysis->evictions), task);
@@ -359,7 +365,7 @@ static int add_record(struct analysis *analysis, const struct pfstat_record *rec
 	return explain_record(analysis->explain, record);
 }
 
-/* Keeps the figures of the file. The next file with its inode begins without any. */
+/* Keeps the file's figures. The next file with this inode starts without any. */
 static int analysis_end_file(struct analysis *analysis, uint32_t dev, uint64_t inode)
 {
 	return explain_end_file(analysis->explain, dev, inode)		   ?:
@@ -368,7 +374,7 @@ static int analysis_end_file(struct analysis *analysis, uint32_t dev, uint64_t i
 		       evictions_end_file(analysis->evictions, dev, inode);
 }
 
-/* First emit the last fault of the thread, which needs the earlier mappings. */
+/* First emit the thread's last fault, which needs the earlier mappings. */
 static int analysis_add_map(struct analysis *analysis, const struct item_map *map)
 {
 	int err = explain_leave(analysis->explain, map->tid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All results that are computed from the items of a run as they stream by. Memory does not grow
- * with the number of items.
+ * All results computed from a run's items as they stream by. Memory does not grow with the number
+ * of items.
  *
  *	item -> explain (chains, parts) -> explained fault -> figures by class,
  *					groups, readahead, other listeners
@@ -35,8 +35,8 @@ struct analysis;
 
 /*
  * @have_bpf: eBPF's events are among the items
- * @page_bytes: the size of pages on the measured machine
- * @groups: 1 << enum group_by of each dimension needed; each costs a look-up for every fault
+ * @page_bytes: page size on the measured machine
+ * @groups: 1 << enum group_by for each dimension needed, at a look-up per fault each
  * Returns NULL without memory.
  */
 struct analysis *analysis_new(bool have_bpf, uint64_t page_bytes, unsigned int groups);
@@ -58,17 +58,17 @@ int analysis_listen(struct analysis *analysis, explain_sink sink, void *context)
 /* Sets the only sink for pages that are read, mapped, or evicted unused. */
 void analysis_listen_pages(struct analysis *analysis, readahead_sink sink, void *context);
 
-/* Sets the only sink for ranges of files that madvise(2) was called for. */
+/* Sets the only sink for file ranges passed to madvise(2). */
 void analysis_listen_advice(struct analysis *analysis, advice_sink sink, void *context);
 
-/* Adds an item, in time order. An item_sink. -ENOMEM; -EINVAL: unknown to this version. */
+/* Adds an item, in time order. An item_sink. -ENOMEM, or -EINVAL if unknown to this version. */
 int analysis_add(void *analysis, const struct item *item);
-/* Adds a request of a process that is not analysed here: faults may wait for it. 0 or -ENOMEM. */
+/* Adds a request from a process not analysed here: faults may wait for it. 0 or -ENOMEM. */
 int analysis_add_foreign(struct analysis *analysis, const struct pfstat_block *block);
 /* Ends the items and emits open faults as unsolved. Figures are also valid before. */
 int analysis_finish(struct analysis *analysis);
 
-/* The figures by class of call, as the module counts. */
+/* The figures by call class, as the module counts. */
 const struct summary *analysis_summary(const struct analysis *analysis);
 
 void analysis_faults(const struct analysis *analysis, enum fault_class class,
@@ -76,15 +76,15 @@ void analysis_faults(const struct analysis *analysis, enum fault_class class,
 /* The same over all classes. */
 void analysis_all_faults(const struct analysis *analysis, struct fault_figures *figures);
 /*
- * Returns the histogram of a part, or of the whole (NR_PARTS), for compare. NULL: no fault of
- * the class. After analysis_finish() it includes faults without that part, as 0.
+ * Returns the histogram for a part, or for the whole (NR_PARTS), for compare. NULL: no fault in the
+ * class. After analysis_finish() the histogram includes faults without this part, as 0.
  */
 const struct quantiles *analysis_histogram(const struct analysis *analysis, enum fault_class class,
 					   enum part part);
 
 void analysis_readahead(const struct analysis *analysis, struct readahead_figures *figures);
 
-/* The mappings of the items that were added, see address_spaces.h. */
+/* The mappings from the items added so far, see address_spaces.h. */
 struct spaces *analysis_spaces(const struct analysis *analysis);
 
 void analysis_evictions(const struct analysis *analysis, struct evictions_figures *figures);
@@ -92,13 +92,13 @@ void analysis_evictions(const struct analysis *analysis, struct evictions_figure
 int analysis_eviction_pairs(const struct analysis *analysis, struct evictions_pair **pairs,
 			    size_t *nr);
 
-/* Without the activity, which is relative to the bounds of the run: see activity_figures(). */
+/* Without the activity, which is relative to the run's bounds: see activity_figures(). */
 void analysis_evidence(const struct analysis *analysis, struct evidence_figures *figures);
 void analysis_contents(const struct analysis *analysis, struct contents_figures *figures);
 void analysis_activity(const struct analysis *analysis, uint64_t from_ns, uint64_t to_ns,
 		       struct activity_figures *figures);
 
-/* The number of longest faults that are kept, before the first item: see slowest.h. */
+/* How many longest faults to keep. Call this before the first item: see slowest.h. */
 void analysis_keep_slowest(struct analysis *analysis, unsigned int nr);
 const struct slowest *analysis_slowest(const struct analysis *analysis);
 /* See slow_names_fill(). */
@@ -108,54 +108,54 @@ int analysis_slow_names(const struct analysis *analysis, const struct slow_fault
 /* The kernel stacks of sleeps in faults, and the tasks before waits for a CPU. */
 const struct waits *analysis_waits(const struct analysis *analysis);
 
-/* Service time (issue to completion) of the requests of targets. */
+/* Service time (issue to completion) for the targets' requests. */
 struct block_figures {
 	uint64_t reads, writes, errors;
 	uint64_t bytes_read, bytes_written;
-	struct part_figures queue, device; /* of reads */
+	struct part_figures queue, device; /* for reads */
 };
 
-/* The numbers of off-CPU intervals, asleep and runnable, and the sum of their durations. */
+/* The numbers of off-CPU intervals, asleep and runnable, and their total duration. */
 void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint64_t *preempted,
 		      uint64_t *total_ns);
 void analysis_blocks(const struct analysis *analysis, struct block_figures *figures);
 
 /*
- * Returns the groups of one dimension, costliest (total_ns) first. -EINVAL: the dimension was not
+ * Returns the groups in one dimension, costliest (total_ns) first. -EINVAL: the dimension was not
  * requested. The caller frees *groups, which includes the names. analysis_name_code() names code
- * addresses; others are "0x… (object)".
+ * addresses. Others are "0x… (object)".
  */
 int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,
 		    size_t *nr);
 
-/* 1 << enum group_by of each dimension that is grouped. */
+/* 1 << enum group_by for each grouped dimension. */
 unsigned int analysis_dimensions(const struct analysis *analysis);
 
-/* The name of a thread now; "": not known. */
+/* A thread's current name, "" if not known. */
 const char *analysis_thread_name(const struct analysis *analysis, uint32_t tid);
 
-/* Returns the name of a file's group; the caller frees it. NULL: no memory. */
+/* Returns the name of a file's group, which the caller frees. NULL: no memory. */
 char *analysis_file_name(const struct analysis *analysis, uint32_t dev, uint64_t inode);
 
 /*
- * Sets *number to that of the fault's stack, see stacks.h; without a stack, to that of its code.
- * For listeners, during the call. Returns 0 or -ENOMEM.
+ * Sets *number to the number of the fault's stack, see stacks.h, or of its code if there is no
+ * stack. For listeners, during the call. Returns 0 or -ENOMEM.
  */
 int analysis_stack(struct analysis *analysis, const struct explained *fault, uint64_t *number);
 /* See stacks_frames(). */
 size_t analysis_frames(const struct analysis *analysis, uint64_t number,
 		       struct stack_frame frames[STACKS_MAX_FRAMES]);
 
-/* The calls that shape mappings. */
+/* The calls shaping mappings. */
 const struct shaping_calls *analysis_calls(const struct analysis *analysis);
 /* See shaping_call_caller(). */
 char *analysis_caller(const struct analysis *analysis, const struct shaping_call *call);
-/* Returns the path of the file in its range; "": none. */
+/* Returns the path of the file in the call's range, "" if none. */
 const char *analysis_call_file(const struct analysis *analysis, const struct shaping_call *call);
 
-/* Visits the code addresses of faults, and of callers of such calls; see struct code_place. */
+/* Visits the code addresses of faults, and of callers of such calls, see struct code_place. */
 int analysis_visit_code(const struct analysis *analysis, code_visitor visit, void *context);
-/* Copies the symbol of an address, or of an offset in path. */
+/* Copies the symbol for an address, or for an offset in path. */
 int analysis_name_address(struct analysis *analysis, uint32_t pid, uint64_t address,
 			  const char *symbol);
 int analysis_name_code(struct analysis *analysis, const char *path, uint64_t offset,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cuts the faults and reads of a run into batches, and estimates figures and their variance from
- * them. cmd_compare.c adds the faults and reads; run_mean.c uses the estimates. Sums over the run
- * are exact, and there are never more than BATCHES_MAX batches.
+ * Cuts a run's faults and reads into batches, and estimates figures and their variance from them.
+ * cmd_compare.c adds the faults and reads, and run_mean.c uses the estimates. Sums over the run are
+ * exact, and there are never more than BATCHES_MAX batches.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define FREEDOM_MAX 200 /* Student's distribution is practically normal there */
 
-/* Merges pairs of neighbours, to make room for batches of twice the length. */
+/* Merges neighbouring pairs, to make room for batches twice as long. */
 static void batches_merge(struct batches *batches)
 {
 	const size_t nr = (batches->nr + 1) / 2;
@@ -96,7 +96,7 @@ void fault_batches_add(struct fault_batches *batches, const struct explained *fa
 	sums_add(batch_by_time(&batches->by_time, since(start_ns, fault->end_ns)), fault);
 }
 
-/* Keeps only batches that lie within the watched time. */
+/* Keeps only batches within the watched time. */
 static void batches_end(struct batches *batches, uint64_t ns)
 {
 	batches_reach(batches, ns);
@@ -121,7 +121,7 @@ void read_batches_end(struct read_batches *batches, uint64_t start_ns, uint64_t 
 	batches_end(&batches->by_time, since(start_ns, end_ns));
 }
 
-/* Degrees of freedom of the mean square successive difference of nr numbers. */
+/* Degrees of freedom for the mean square successive difference over nr numbers. */
 static double freedom_of(size_t nr)
 {
 	return fmax(1, 2.0 * (nr - 1) * (nr - 1) / (3.0 * nr - 4));
@@ -160,7 +160,7 @@ struct estimate batches_estimate_mean(const struct fault_batches *batches, enum 
 	};
 }
 
-/* Variance of the sum over all batches, from the steps between them; 0: too few batches. */
+/* Variance of the sum over all batches, from the steps between them. 0: too few batches. */
 static double variance_in_time(const struct batches *batches, enum batch_sum sum)
 {
 	double squares = 0, step;

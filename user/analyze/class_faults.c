@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adds up logical faults, which come from explain.c through analysis.c. The parts of a class add
- * up to its whole time.
+ * Adds up logical faults, which come from explain.c through analysis.c. A class's parts add up to
+ * the whole time.
  */
 #include "analyze/class_faults.h"
 #include "model/counters.h"
@@ -18,7 +18,7 @@ static uint64_t pages_of(const struct explained *fault)
 {
 	if (!fault->solved)
 		return 0;
-	/* It is not known how many pages fault-around mapped; it was at least one. */
+	/* The number of pages mapped by fault-around is unknown. At least one was mapped. */
 	return fault->order && !fault->around_pages ? 1ULL << fault->order : 1;
 }
 

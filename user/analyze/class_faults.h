@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The number and times of the logical faults of one class, with histograms of each part. Pure:
- * input is the faults of explain.h, and the reports read the figures.
+ * The number and times of logical faults in one class, with histograms for each part. Pure: input
+ * is the faults from explain.h, and the reports read the figures.
  */
 #ifndef PFSTAT_USER_CLASS_FAULTS_H
 #define PFSTAT_USER_CLASS_FAULTS_H
@@ -15,35 +15,35 @@
 struct part_figures {
 	uint64_t faults; /* faults with some of it; all for the whole; reads for block_figures */
 	uint64_t total_ns;
-	uint64_t p50_ns, p99_ns; /* over the faults of the class, those with 0 included */
+	uint64_t p50_ns, p99_ns; /* over all faults in the class, including those with 0 */
 	uint64_t max_ns;
-	uint64_t p999_ns, p9999_ns; /* the same; COUNT_NA: too few faults */
+	uint64_t p999_ns, p9999_ns; /* the same, COUNT_NA if too few faults */
 };
 
 /* With fewer values, the percentile is only the longest one. */
 #define P999_LEAST  1000U
 #define P9999_LEAST 10000U
 
-/* The logical faults of one class. */
+/* Logical faults in one class. */
 struct fault_figures {
 	uint64_t count;
 	uint64_t major;
-	uint64_t unsolved;	   /* of count */
-	uint64_t calls_only;	   /* of count: without the time outside of their calls */
+	uint64_t unsolved;	   /* part of count */
+	uint64_t calls_only;	   /* part of count: without the time outside their calls */
 	uint64_t pages;		   /* mapped pages, as far as known */
 	struct part_figures whole; /* end - start */
 	struct part_figures parts[NR_PARTS];
-	uint64_t reclaim_cpu_ns; /* of PART_RECLAIM; the rest of it is off the CPU */
+	uint64_t reclaim_cpu_ns; /* part of PART_RECLAIM, the rest is off-CPU */
 };
 
-/* The time on the CPU, without that of PART_RECLAIM. */
+/* CPU time, without CPU time in PART_RECLAIM. */
 static inline uint64_t fault_figures_cpu_ns(const struct fault_figures *figures)
 {
 	return figures->parts[PART_CPU_BEFORE].total_ns + figures->parts[PART_CPU_AFTER].total_ns +
 	       figures->parts[PART_MM].total_ns;
 }
 
-/* All zero is a class without faults. A fault without a part is not in its histogram. */
+/* All zero is a class without faults. A fault without a part is not in the part's histogram. */
 struct class_faults {
 	uint64_t count, major, unsolved, calls_only, pages;
 	uint64_t had[NR_PARTS + 1];	 /* number of faults with some of the part */
@@ -57,10 +57,10 @@ void class_faults_exit(struct class_faults *class);
 int class_faults_add(struct class_faults *class, const struct explained *fault);
 /* Adds a 0 to each histogram for every fault without the part. 0 or -ENOMEM. */
 int class_faults_add_zeros(struct class_faults *class);
-/* Fills the figures of nr classes as one. */
+/* Fills in the figures for nr classes as one. */
 void class_faults_fill(const struct class_faults *classes, size_t nr,
 		       struct fault_figures *figures);
-/* @count: number of values, including those that are in no histogram, which count as 0 */
+/* @count: number of values, including values in no histogram, which count as 0 */
 void part_figures_fill(struct part_figures *figures, const struct quantiles *const *several,
 		       size_t nr, uint64_t count, uint64_t total_ns);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Adds up faults by the content of their page. Input: logical faults, tasks, and records of calls.
- * A copy of a page that a fork had shared is attributed to a fork if its process is the parent or
- * the child of one that came before it. An exec ends that: the process has other memory, and its
- * former parent shares no more with it. The parent's pages stay write-protected, and the next write
- * to each is attributed to the fork as a page in use again.
+ * A copy of a page shared by a fork is attributed to a fork if its process is the parent or the
+ * child in an earlier fork. An exec ends this: the process has other memory, and its former parent
+ * shares no more with it. The parent's pages stay write-protected, and the next write to each is
+ * attributed to the fork as a page in use again.
  */
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void contents_forget(struct contents *contents, uint32_t pid)
 			contents_drop_fork(contents, i);
 }
 
-/* One fork of a child that has ended is enough to know that its parent had forked: the earliest. */
+/* One fork whose child has ended is enough to know that the parent had forked: the earliest. */
 static bool contents_is_first_ended(const struct contents *contents, size_t nr)
 {
 	const struct contents_fork *fork = &contents->forks[nr];
@@ -81,7 +81,7 @@ static void contents_add_fork(struct contents *contents, const struct pfstat_tas
 	};
 }
 
-/* Of threads, only the first one's events count. Its exit is taken for that of its process. */
+/* Only the first thread's events count. This thread's exit is taken for the process's exit. */
 void contents_add_task(struct contents *contents, const struct pfstat_task *task)
 {
 	const uint32_t pid = task->event.pid;
@@ -96,7 +96,7 @@ void contents_add_task(struct contents *contents, const struct pfstat_task *task
 	}
 }
 
-/* The last fork before the fault that explains it; NULL: none. */
+/* The last fork before the fault explaining the fault, or NULL. */
 static const struct contents_fork *contents_fork_before(const struct contents *contents,
 							const struct explained *fault)
 {
@@ -112,7 +112,7 @@ static const struct contents_fork *contents_fork_before(const struct contents *c
 	return NULL;
 }
 
-/* If there are too many, those that came last have no count of their own. */
+/* If there are too many, the latest have no separate count. */
 static void contents_count_forker(struct contents *contents, uint32_t pid)
 {
 	size_t i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where the pages came from that faults mapped or made writable: copies and their origins, new
- * pages of shared memory, huge pages. Pure, in bounded memory.
+ * shared memory pages, huge pages. Pure, in bounded memory.
  */
 #ifndef PFSTAT_USER_CONTENTS_H
 #define PFSTAT_USER_CONTENTS_H
@@ -14,29 +14,31 @@
 
 #include "analyze/evidence.h"
 
-/* Sizes of huge pages that have figures of their own; a machine has two or three. */
+/* Huge page sizes with separate figures. A machine has two or three. */
 #define CONTENTS_HUGE 4
 
 struct contents_huge {
-	uint8_t order;		     /* log2 of its pages; 0: no more sizes */
-	struct evidence_sum anon;    /* new huge pages of anonymous memory (THP) */
-	struct evidence_sum hugetlb; /* faults of hugetlbfs */
+	uint8_t order;		     /* log2 of the page count, 0 if no more sizes */
+	struct evidence_sum anon;    /* new anonymous huge pages (THP) */
+	struct evidence_sum hugetlb; /* hugetlbfs faults */
 };
 
 struct contents_figures {
 	/*
-	 * Faults that were solved. PFSTAT_CONTENT_UNKNOWN: of class cow only, so that the rest is
-	 * complete if its count is 0.
+	 * Solved faults. PFSTAT_CONTENT_UNKNOWN: only class cow, so the rest is complete if this
+	 * count is 0.
 	 */
 	struct evidence_sum by[PFSTAT_NR_CONTENTS];
-	/* Of PFSTAT_CONTENT_FORK: the process had forked before, or been forked, in the run. */
+	/*
+	 * Part of PFSTAT_CONTENT_FORK: the process had forked before, or been forked, in the run.
+	 */
 	struct evidence_sum after_fork;
 	/* The same for PFSTAT_CONTENT_REUSED; the other process may also have executed a program. */
 	struct evidence_sum reused_after_fork;
-	uint32_t fork_pid;	 /* most of these followed forks of this process; 0: none */
+	uint32_t fork_pid;	 /* most of these followed this process's forks, 0 if none */
 	uint64_t fork_pid_count; /* how many */
 	struct contents_huge huge[CONTENTS_HUGE]; /* smallest first */
-	uint64_t dax_small; /* faults that mapped a single page of a file on DAX */
+	uint64_t dax_small;			  /* faults mapping a single page from a DAX file */
 };
 
 #define CONTENTS_FORKS	 256
@@ -45,7 +47,7 @@ struct contents_figures {
 /* A fork whose processes may still share memory. A number that is in use again is 0. */
 struct contents_fork {
 	uint64_t ns;
-	uint32_t parent;     /* also after its exit: it names the fork */
+	uint32_t parent;     /* also after the exit: it names the fork */
 	uint32_t child;	     /* 0: it has ended, and the parent may still have pages to copy */
 	bool child_executed; /* child is 0, and the parent's pages are not shared any more */
 	bool has_parent;     /* it is running, without exec */

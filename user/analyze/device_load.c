@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A ring of the block requests that eBPF saw complete last. It is searched from the latest on, so a
- * look-up costs as many steps as requests were completed since that moment.
+ * A ring of the block requests eBPF saw complete last. The search starts at the latest, so a
+ * look-up takes as many steps as requests were completed since the given moment.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The requests that a device had at a moment. Input: completed requests, in the order of
- * completion. Only the last ones are kept, in 24 KiB.
+ * The requests a device had at a given moment. Input: completed requests, in completion order. Only
+ * the last ones are kept, in 24 KiB.
  */
 #ifndef PFSTAT_USER_DEVICE_LOAD_H
 #define PFSTAT_USER_DEVICE_LOAD_H
@@ -28,8 +28,8 @@ void device_load_exit(struct device_load *load);
 /* Returns 0 or -ENOMEM. */
 int device_load_add(struct device_load *load, const struct pfstat_block *block);
 /*
- * Returns the number of requests that had been passed to the driver of `dev` at `ns`, and of which
- * the completion came later and was added. 0: not known, because too many were completed since.
+ * Returns the number of requests already passed to the `dev` driver at `ns` that completed later
+ * and were added. 0: not known, because too many completed since.
  */
 uint32_t device_load_at(const struct device_load *load, uint32_t dev, uint64_t ns);
 

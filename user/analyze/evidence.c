@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adds up the verdict's evidence that the figures by class and by group do not have. Input:
- * logical faults about in the order of their ends, tasks, reclaims, and calls of madvise(2).
+ * Adds up the verdict's evidence not covered by the figures by class and by group. Input: logical
+ * faults in approximate order of their ends, tasks, reclaims, and madvise(2) calls.
  */
 #include "analyze/evidence.h"
 #include "model/counters.h"

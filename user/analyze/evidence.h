@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Figures of a whole run that only the verdict needs: the time with a fault in progress, the
- * faults of the kernel itself, forks and advice. Pure, in bounded memory.
+ * Whole-run figures that only the verdict needs: the time with a fault in progress, the kernel's
+ * own faults, forks and advice. Pure, in bounded memory.
  */
 #ifndef PFSTAT_USER_EVIDENCE_H
 #define PFSTAT_USER_EVIDENCE_H
@@ -19,10 +19,10 @@
 #include "analyze/handlers.h"
 #include "analyze/standstill.h"
 
-/* The kernel's advices that are counted: MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED. */
+/* The counted kernel advices: MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED. */
 #define EVIDENCE_ADVICES 5
 
-/* Direct reclaims, or compactions, by the targets' threads, in faults and outside of them. */
+/* Direct reclaims, or compactions, by target threads, in and outside faults. */
 struct evidence_reclaims {
 	uint64_t count, total_ns, pages;
 };
@@ -37,12 +37,12 @@ struct evidence_sum {
 	uint64_t count, total_ns, off_cpu_ns;
 };
 
-/* Faults that perf recorded. */
+/* Faults recorded by perf. */
 struct evidence_perf {
-	struct evidence_sum read;	/* major faults of files */
-	struct evidence_sum read_again; /* of these, the process had faulted the page before */
-	struct evidence_sum cached;	/* minor faults of files */
-	struct evidence_sum writable;	/* of these, in mappings that may be written */
+	struct evidence_sum read;	/* major faults on files */
+	struct evidence_sum read_again; /* among these, the process had faulted the page before */
+	struct evidence_sum cached;	/* minor faults on files */
+	struct evidence_sum writable;	/* among these, in writable mappings */
 	struct evidence_sum minor;	/* all minor faults */
 };
 
@@ -52,25 +52,25 @@ struct evidence_figures {
 	 * most about 1/64, if small by 1/8, see fault_overlap.h.
 	 */
 	uint64_t busy_ns, busy_max_ns;
-	uint32_t depth, depth_max; /* bounds of the most faults at once */
-	/* Faults that the kernel took in a system call, or in get_user_pages(). */
+	uint32_t depth, depth_max; /* bounds for the most faults at once */
+	/* Faults taken by the kernel in a system call, or in get_user_pages(). */
 	uint64_t kernel_faults, kernel_ns;
 	uint64_t guest_faults, guest_ns; /* of these, on the memory of a guest of KVM */
 	uint64_t forks;			 /* new processes, not threads */
 	uint64_t execs;
-	/* Threads could run and had no CPU, in faults and outside of them. */
+	/* Threads could run and had no CPU, in and outside faults. */
 	uint64_t waiting_ns;
-	uint64_t failed_faults; /* of run_counters_failed(), by report_fill() */
+	uint64_t failed_faults; /* from run_counters_failed(), by report_fill() */
 	struct evidence_cpu_wait cpu_waits[NR_CPU_WAITS]; /* in faults */
 	struct evidence_reclaims reclaims[PFSTAT_NR_RECLAIM_KINDS];
-	uint64_t advices[EVIDENCE_ADVICES]; /* successful calls of madvise(2), by advice */
-	struct evidence_sum cached_reads;   /* faults of class long and around that do not store */
-	struct evidence_sum anon_reads;	    /* faults of class anon that do not store */
+	uint64_t advices[EVIDENCE_ADVICES]; /* successful madvise(2) calls, by advice */
+	struct evidence_sum cached_reads;   /* long and around faults without a store */
+	struct evidence_sum anon_reads;	    /* anon faults without a store */
 	struct evidence_perf perf;
 	struct standstill_figures standstill;
 	struct handlers_figures handlers;
-	struct fault_tail tail;		  /* filled by its owner */
-	struct activity_figures activity; /* filled by its owner, see activity_figures() */
+	struct fault_tail tail;		  /* filled in by the owner */
+	struct activity_figures activity; /* filled in by the owner, see activity_figures() */
 };
 
 void evidence_sum_add(struct evidence_sum *sum, const struct explained *fault);

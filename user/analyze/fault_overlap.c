@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The overlap of spans that arrive at their ends or later: see the picture in the header. The
- * bounds of each chunk hold at any time, whatever the order of the spans.
+ * The overlap of spans that arrive at their ends or later: see the picture in the header. Each
+ * chunk's bounds hold at any time, whatever the span order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static struct overlap_time overlap_exactly(uint64_t ns)
 	return (struct overlap_time){ ns, ns };
 }
 
-/* @depth: faults in progress; 0: a thread runs */
+/* @depth: faults in progress, or 0 if a thread runs */
 static struct overlap_chunk chunk_uniform(uint64_t from_ns, uint64_t to_ns, uint32_t depth)
 {
 	const uint64_t width_ns = to_ns - from_ns;
@@ -217,7 +217,7 @@ static void chunks_emit_uniform(struct chunk_list *list, uint64_t from_ns, uint6
 	chunks_emit(list, &chunk);
 }
 
-/* Emits a chunk that the span overlaps, with the span. */
+/* Emits a chunk overlapped by the span, with the span. */
 static void chunks_emit_covered(struct chunk_list *list, struct overlap_chunk chunk,
 				const struct overlap_span *span)
 {
@@ -246,7 +246,7 @@ static void chunks_emit_covered(struct chunk_list *list, struct overlap_chunk ch
 	chunks_emit(list, &chunk);
 }
 
-/* The first chunk that ends after ns. */
+/* The first chunk ending after ns. */
 static size_t chunks_find(const struct fault_overlap *overlap, uint64_t ns)
 {
 	size_t low = 0, high = overlap->nr, middle;

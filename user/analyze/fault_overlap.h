@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How the faults of a run, or of one process, overlap in time: the time with a fault in progress,
- * with two or more, and the most at once. Threads that run outside of faults may be added, too:
- * then these times lack the moments in which one of them runs.
+ * How faults in a run, or in one process, overlap in time: the time with a fault in progress, with
+ * two or more, and the most at once. Threads running outside faults may be added, too. Then these
+ * times lack the moments in which one of them runs.
  *
- * A span arrives at its end or later, and may have begun long before: before many others that
- * arrived earlier. So the past is kept as chunks of time, in time order and apart from each other:
+ * A span arrives when it ends or later, and may have started long before: before many others that
+ * arrived earlier. So the past is kept as separate chunks of time, in time order:
  *
  *	past  |  ######.####.##  |     |####.##| |##.#|  |##|#| |#|  now
  *	        old and wide                           new and uniform
  *
- * A new chunk is uniform: the same number of faults in progress for all of it, or a thread that
- * runs. Without room, neighbours are merged into chunks that are at most 1/64 as wide as they are
- * old. A span that covers a chunk changes it as a whole, which is exact. Only in a chunk in which
- * the span begins or ends the overlap is not known, and that chunk is at most 1/64 as wide as the
- * span is long. If faults arrive in the order of their ends, the bounds of the time with a fault
- * therefore differ by at most 1/64. (1/32, 1/16 and so on if the chunks do not suffice for this.)
- * In any other order the bounds are still right, but may be further apart.
+ * A new chunk is uniform: the same number of faults in progress throughout, or a running thread.
+ * Without room, neighbours are merged into chunks at most 1/64 as wide as they are old. A span
+ * covering a chunk changes it as a whole, which is exact. The overlap is unknown only in a chunk in
+ * which the span starts or ends, and such a chunk is at most 1/64 as wide as the span is long. If
+ * faults arrive in end order, the bounds for the time with a fault therefore differ by at most
+ * 1/64. (1/32, 1/16 and so on if the chunks do not suffice for this.) In any other order the bounds
+ * are still right, but may be further apart.
  *
  * Pure. Memory grows with the number of chunks, up to twice chunks_max.
  */
@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #define FAULT_OVERLAP_CHUNKS 4096U
-/* The age of a merged chunk, divided by its width, is at least this at first. */
+/* A merged chunk's age, divided by the chunk's width, is at least this at first. */
 #define FAULT_OVERLAP_FINENESS 64U
 
 /* A time between min_ns and max_ns. */
@@ -38,10 +38,10 @@ struct overlap_time {
 
 struct overlap_chunk {
 	uint64_t from_ns, to_ns;
-	struct overlap_time runs;    /* a thread runs outside of faults */
+	struct overlap_time runs;    /* a thread runs outside faults */
 	struct overlap_time faults;  /* none does, and a fault is in progress */
-	struct overlap_time several; /* of these, two or more faults */
-	uint32_t depth, depth_max;   /* bounds of the most faults at once, without runs */
+	struct overlap_time several; /* in these, two or more faults */
+	uint32_t depth, depth_max;   /* bounds for the most faults at once, without runs */
 	bool uniform;
 };
 
@@ -57,14 +57,14 @@ struct fault_overlap {
 
 struct overlap_figures {
 	struct overlap_time faults, several; /* see struct overlap_chunk */
-	uint32_t depth, depth_max;	     /* bounds of the most faults at once, without runs */
+	uint32_t depth, depth_max;	     /* bounds for the most faults at once, without runs */
 };
 
 void fault_overlap_exit(struct fault_overlap *overlap);
 /* An empty span is ignored. These return 0 or -ENOMEM. */
 int fault_overlap_add(struct fault_overlap *overlap, uint64_t from_ns, uint64_t to_ns);
 int fault_overlap_add_run(struct fault_overlap *overlap, uint64_t from_ns, uint64_t to_ns);
-/* @from_ns, @to_ns: outside of these, threads of which nothing is known may have run */
+/* @from_ns, @to_ns: outside these, unknown threads may have run */
 void fault_overlap_figures(const struct fault_overlap *overlap, uint64_t from_ns, uint64_t to_ns,
 			   struct overlap_figures *figures);
 

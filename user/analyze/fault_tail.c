@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Counts the long faults that explain.c emits, and copies what is known of the longest one.
- */
+/* Counts the long faults from explain.c, and copies what is known about the longest one. */
 #include "analyze/fault_tail.h"
 
-/* A request explains the rest, also if the stack is that of a wait for a page. */
+/* A request explains the rest, even if the stack shows a wait for a page. */
 static bool has_stack(const struct explain_span *span)
 {
 	return span->wait && part_has(span->part, PART_HAS_STACK);

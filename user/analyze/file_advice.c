@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cuts the range of a call of madvise(2), which eBPF reports, at the edges of mappings. */
+/* Cuts the range of an madvise(2) call, which eBPF reports, at mapping edges. */
 #include "analyze/file_advice.h"
 
 int file_advice_visit(struct spaces *spaces, const struct pfstat_advice *advice, advice_sink sink,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The ranges of files that a call of madvise(2) was for, by the mappings at that time. */
+/* The file ranges an madvise(2) call was for, by the mappings at that time. */
 #ifndef PFSTAT_USER_FILE_ADVICE_H
 #define PFSTAT_USER_FILE_ADVICE_H
 
@@ -9,7 +9,7 @@
 
 #include "analyze/groups/address_spaces.h"
 
-/* A range of a file that madvise(2) was called for. */
+/* A file range passed to madvise(2). */
 struct file_advice {
 	const char *path;
 	uint64_t inode;
@@ -20,7 +20,7 @@ struct file_advice {
 typedef int (*advice_sink)(void *context, const struct file_advice *advice);
 
 /*
- * Calls the sink for each range. A call may span several mappings; it succeeds only without gaps
+ * Calls the sink for each range. A call may span several mappings, and succeeds only without gaps
  * between them. Returns 0 or the sink's error.
  */
 int file_advice_visit(struct spaces *spaces, const struct pfstat_advice *advice, advice_sink sink,

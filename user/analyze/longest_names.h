@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The longest fault in words. Its place is noted when it ends, because mappings and names of
- * threads change; code and files get their names at the end of the run.
+ * The longest fault in words. The place is noted when the fault ends, because mappings and thread
+ * names change. Code and files get their names at the end of the run.
  */
 #ifndef PFSTAT_USER_LONGEST_NAMES_H
 #define PFSTAT_USER_LONGEST_NAMES_H
@@ -15,17 +15,17 @@
 
 struct longest_place {
 	struct group_key code;
-	uint32_t mapping; /* number of its path, see address_spaces.h; 0: none, or not known */
+	uint32_t mapping; /* path number, see address_spaces.h, 0 if none or not known */
 	char thread[16];
 };
 
 struct longest_names {
 	char *file;    /* as in the groups by file */
-	char *mapping; /* the path, or the kernel's name, of its mapping; "": none, or not known */
+	char *mapping; /* the mapping's path or kernel name, "" if none or not known */
 	char *code;    /* as in the groups by code */
 	char thread[16];
-	const char *cause; /* see model/wait_cause.h; NULL: not known */
-	char *functions;   /* of its kernel stack, as in struct pfstat_wait; "": not known */
+	const char *cause; /* see model/wait_cause.h, NULL if not known */
+	char *functions;   /* the kernel stack, as in struct pfstat_wait, "" if not known */
 };
 
 void longest_place_set(struct longest_place *place, const struct grouping *grouping,

@@ -13,14 +13,14 @@
 #include "analyze/profile.h"
 #include "util/hash.h"
 
-/* Indexes of stacks, threads and so on, plus 1, so that no value is NULL. */
+/* Indexes of stacks, threads and so on, plus 1, so no value is NULL. */
 struct profile_index {
-	struct hash stacks;    /* by the number of the stack in the analysis */
-	struct hash threads;   /* by tid: the latest thread of that number */
-	struct hash targets;   /* by the hash of inode and device */
-	struct hash frames;    /* by the address of the place */
-	struct hash functions; /* by the hash of name and object */
-	struct hash objects;   /* by the hash of the path */
+	struct hash stacks;    /* by the stack's number in the analysis */
+	struct hash threads;   /* by tid: the latest thread with this number */
+	struct hash targets;   /* by inode and device hash */
+	struct hash frames;    /* by the place's address */
+	struct hash functions; /* by name and object hash */
+	struct hash objects;   /* by path hash */
 	struct hash calls;     /* by parent and frame */
 };
 
@@ -35,8 +35,8 @@ static size_t number_from_value(const void *value)
 }
 
 /*
- * Returns space for one more element than nr, with these elements; it grows when nr is a power of
- * two or 0. Without memory it returns NULL, and the elements stay where they are.
+ * Returns space for one more element than nr, with these elements. The array grows when nr is a
+ * power of two or 0. Without memory it returns NULL, and the elements stay where they are.
  */
 static void *profile_grow(void *elements, size_t nr, size_t bytes)
 {
@@ -239,7 +239,7 @@ static void profile_end_thread(struct profile *profile, uint32_t tid)
 		profile->threads[number_from_value(value)].ended = true;
 }
 
-/* The kernel reuses the number of an exited thread. The event of an exit may have been lost. */
+/* The kernel reuses an exited thread's number. The exit event may have been lost. */
 int profile_add_item(struct profile *profile, const struct item *item)
 {
 	const struct pfstat_task *task;
@@ -325,7 +325,7 @@ static int profile_find_function(struct profile *profile, char *name, uint32_t o
 	return 0;
 }
 
-/* Finds the function of a place, and counts the place as one of its file. */
+/* Finds a place's function, and counts the place in the function's file. */
 static int profile_function_of(struct profile *profile, const struct stack_frame *frame,
 			       uint32_t *found)
 {
@@ -364,7 +364,7 @@ static int profile_find_frame(struct profile *profile, const struct stack_frame 
 	return err;
 }
 
-/* Replaces the parent in *call by its child of that frame. */
+/* Replaces the parent in *call by the parent's child with this frame. */
 static int profile_find_call(struct profile *profile, uint32_t frame, uint32_t *call)
 {
 	const uint64_t key = (uint64_t)*call << 32 | frame;
@@ -455,7 +455,7 @@ static int profile_add_up(struct profile *profile)
 	return 0;
 }
 
-/* If a later file has the inode, its name is not that of the target. */
+/* If a later file has the inode, the later file's name is not the target's. */
 static char *profile_name_target(const struct profile *profile, const struct profile_target *target)
 {
 	const char *path;
@@ -467,7 +467,7 @@ static char *profile_name_target(const struct profile *profile, const struct pro
 	return analysis_file_name(profile->analysis, target->dev, target->inode);
 }
 
-/* A process has the name of its first thread, the latest one if its number was reused. */
+/* A process has the name of the first thread, the latest one if the number was reused. */
 static int profile_name_processes(struct profile *profile)
 {
 	struct hash *threads = &profile->index->threads;

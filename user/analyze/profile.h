@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The faults of a run as a profile: each fault is a sample with a call path and its time. It is
- * the model of all formats of profilers, which print it as it is.
+ * A run's faults as a profile: each fault is a sample with a call path and a time. All profiler
+ * formats are printed from this model as it is.
  *
  *	item, fault -> profile -> profile_finish() -> printers of pprof, Firefox
  *
  * Memory grows with the number of faults, by 48 bytes each, rounded up to a power of two. Sorting
- * and adding up them takes as much again. Viewers draw every fault.
+ * them and adding them up takes as much again. Viewers draw every fault.
  */
 #ifndef PFSTAT_USER_PROFILE_H
 #define PFSTAT_USER_PROFILE_H
@@ -19,20 +19,20 @@
 
 struct profile_function {
 	char *name;	 /* a symbol, or "0x… (object)" */
-	uint32_t object; /* its file; PROFILE_NONE: in no file */
+	uint32_t object; /* file, or PROFILE_NONE: in no file */
 };
 
 struct profile_frame {
 	uint32_t function;
-	uint64_t offset; /* in the file; without a file, the address */
+	uint64_t offset; /* in the file, or the address without a file */
 };
 
 #define PROFILE_NONE UINT32_MAX
 
-/* A file that has code of frames. */
+/* A file containing code of frames. */
 struct profile_object {
 	char *path;
-	uint64_t end; /* the largest offset of a frame, plus 1 */
+	uint64_t end; /* largest offset of a frame, plus 1 */
 };
 
 /* A call: equal beginnings of stacks are the same calls. Parents come before their children. */
@@ -42,30 +42,30 @@ struct profile_call {
 };
 
 struct profile_stack {
-	uint64_t number; /* of the analysis */
+	uint64_t number; /* in the analysis */
 	uint32_t call;	 /* the innermost */
 };
 
 struct profile_thread {
 	uint32_t pid, tid;
 	char name[16];	  /* "": not known */
-	char process[16]; /* the name of its process; "": not known */
+	char process[16]; /* process name, "" if not known */
 	uint64_t faults;
-	bool ended; /* its tid may belong to another thread by now */
+	bool ended; /* the tid may belong to another thread by now */
 };
 
-/* The memory of faults: a file, or anonymous memory. */
+/* Faulted memory: a file, or anonymous memory. */
 struct profile_target {
 	uint64_t inode;
 	uint32_t dev;
-	uint32_t generation; /* of the inode; 0: not known */
-	const char *path;    /* at the latest fault; NULL without a generation */
+	uint32_t generation; /* inode generation, 0 if not known */
+	const char *path;    /* at the latest fault, NULL without a generation */
 	char *name;
 };
 
 struct profile_sample {
 	uint64_t start_ns, duration_ns;
-	uint64_t address, page;		/* page of the file; 0 without a file */
+	uint64_t address, page;		/* page in the file, 0 without a file */
 	uint32_t stack, thread, target; /* indexes */
 	uint8_t class;			/* enum fault_class */
 	bool major, write, kernel;
@@ -92,7 +92,7 @@ struct profile {
 	struct profile_sum *sums;
 	size_t nr_functions, nr_frames, nr_objects, nr_calls, nr_stacks, nr_threads, nr_targets;
 	size_t nr_samples, nr_sums;
-	uint64_t start_ns, end_ns; /* of the first and the last fault */
+	uint64_t start_ns, end_ns; /* start of the first fault, end of the last fault */
 	/* While it is built. */
 	struct analysis *analysis;
 	struct profile_index *index;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sums the calls that eBPF sends by call, advice, file and caller. The mappings of a process
- * change, so file and caller are looked up when the call is added. The rows are few, and
- * neighbouring calls are mostly equal, so that the last row is tried first.
+ * Sums the calls that eBPF sends by call, advice, file and caller. A process's mappings change, so
+ * file and caller are looked up when the call is added. The rows are few, and neighbouring calls
+ * are mostly equal, so the last row is tried first.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@ void shaping_calls_exit(struct shaping_calls *calls)
 	*calls = (struct shaping_calls){ 0 };
 }
 
-/* A failed call has no file, so it is in the row of its caller, but in none of a file. */
+/* A failed call has no file, so it is in the caller's row, but in no file's row. */
 static uint32_t target_of(struct spaces *spaces, const struct pfstat_call *call)
 {
 	const uint64_t address = call_kind_address(call);

@@ -11,20 +11,20 @@
 
 #include "analyze/groups/grouping.h"
 
-/* Rows that are kept. Calls that would need another one are counted in `left_out`. */
+/* Maximum number of rows. Calls that would need another one are counted in `left_out`. */
 #define SHAPING_CALLS_MAX 1024
 
 struct shaping_call {
 	enum pfstat_call_kind kind;
-	uint32_t pid;	 /* 0, or of a caller outside of any file */
-	uint64_t detail; /* its advice or flags; 0 for calls that have none */
-	uint32_t target; /* path of the file that is mapped in its range; 0: none, or not known */
-	/* The caller: an offset in a file; without a file, an address; 0: not known. */
+	uint32_t pid;	 /* 0, or the pid of a caller outside any file */
+	uint64_t detail; /* advice or flags, 0 for calls without any */
+	uint32_t target; /* path of the file mapped in the call's range, 0 if none or not known */
+	/* The caller: an offset in a file, or an address without a file. 0 if not known. */
 	uint32_t path; /* see address_spaces.h */
 	uint64_t place;
 	char *symbol; /* NULL: no name */
 	uint64_t count, failed;
-	uint64_t bytes;		    /* of the ranges, of calls that did not fail */
+	uint64_t bytes;		    /* total of the ranges, for successful calls */
 	uint64_t total_ns;	    /* in the calls */
 	uint64_t first_ns, last_ns; /* their returns, CLOCK_MONOTONIC */
 };
@@ -39,14 +39,14 @@ void shaping_calls_exit(struct shaping_calls *calls);
 /* Returns 0 or -ENOMEM. */
 int shaping_calls_add(struct shaping_calls *calls, struct spaces *spaces,
 		      const struct pfstat_call *call);
-/* Visits the callers; their addresses are return addresses, less one. */
+/* Visits the callers. Their addresses are return addresses, less one. */
 int shaping_calls_visit(const struct shaping_calls *calls, const struct spaces *spaces,
 			code_visitor visit, void *context);
-/* @path: 0: a place of process pid outside of any file. Returns 0 or -ENOMEM. */
+/* @path: 0: a place in process pid outside any file. Returns 0 or -ENOMEM. */
 int shaping_calls_name(struct shaping_calls *calls, uint32_t path, uint32_t pid, uint64_t place,
 		       const char *symbol);
 /*
- * Returns "function+0x1f (path)", "0x1f (path)" or "(not known)"; the caller frees it. NULL: no
+ * Returns "function+0x1f (path)", "0x1f (path)" or "(not known)". The caller frees it. NULL: no
  * memory.
  */
 char *shaping_call_caller(const struct shaping_call *call, const struct spaces *spaces);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A heap of the longest faults that explain.c emits. Requests and calls come at their ends. Those
- * that end before a fault is emitted are in two rings; those that end later are added to the faults
- * that are kept by then, if they began early enough.
+ * A heap of the longest faults that explain.c emits. Requests and calls arrive when they end. Those
+ * ending before a fault is emitted are in two rings. Those ending later are added to the faults
+ * kept by then, if they started early enough.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -96,7 +96,7 @@ uint64_t slow_fault_shared_ns(const struct slow_fault *slow, const struct pfstat
 	return item_elapsed(from_ns, to_ns);
 }
 
-/* Keeps the calls in the order of their shares, largest first. */
+/* Keeps the calls ordered by share, largest first. */
 static void slow_fault_add_call(struct slow_fault *slow, const struct pfstat_call *call,
 				const struct grouping *grouping)
 {

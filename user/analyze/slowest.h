@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The longest faults of a run, each with what else the items report of its time: its place, the
- * requests of its device, and the calls of its process that change mappings. Pure, in bounded
- * memory: about 3 KiB for each of the faults, and 50 KiB.
+ * A run's longest faults, each with what else the items report about its time: the place, requests
+ * to the same device, and the process's calls that change mappings. Pure, in bounded memory: about
+ * 3 KiB per fault, and 50 KiB.
  */
 #ifndef PFSTAT_USER_SLOWEST_H
 #define PFSTAT_USER_SLOWEST_H
@@ -21,7 +21,7 @@
 #define SLOW_CALLS   4
 #define SLOW_THREADS 8
 
-/* The name of a thread when the fault ended, or when its call was added. */
+/* A thread's name when the fault ended, or when the call was added. */
 struct slow_thread {
 	uint32_t tid;
 	char comm[16]; /* "": not known */
@@ -30,31 +30,31 @@ struct slow_thread {
 struct slow_fault {
 	struct explained fault;
 	struct longest_place place;
-	uint64_t order; /* of the faults of a run; of equal ones, the first stays */
+	uint64_t order; /* among the run's faults, and the first stays among equals */
 	/*
-	 * Of each of fault.requests: the requests that its disk had when it was passed to the
-	 * driver, itself included. Only those of the recorded threads. 0: not known
+	 * For each of fault.requests: the requests the disk had when it was passed to the driver,
+	 * including the request. Counts only the recorded threads' requests. 0: not known
 	 */
 	uint32_t in_flight[EXPLAIN_MAX_REQUESTS];
 	/*
-	 * Calls of other threads of the process that shape mappings, during the fault: the ones
-	 * that share most time with it.
+	 * Calls from other threads in the process that shape mappings, during the fault: the calls
+	 * sharing most time with it.
 	 */
 	struct pfstat_call calls[SLOW_CALLS];
 	unsigned int nr_calls, calls_left_out;
-	struct slow_thread threads[SLOW_THREADS]; /* wakers and callers; the first nr_threads */
+	struct slow_thread threads[SLOW_THREADS]; /* wakers and callers, the first nr_threads */
 	unsigned int nr_threads;
 };
 
 /* All zero is empty. */
 struct slowest {
-	unsigned int max; /* faults that are kept; 0: SLOWEST_FAULTS */
+	unsigned int max; /* faults kept, 0 for SLOWEST_FAULTS */
 	unsigned int nr;
 	struct slow_fault **heap; /* the shortest at [0] */
 	uint64_t order;
-	uint64_t end_ns; /* the latest end of a kept fault */
+	uint64_t end_ns; /* latest end of a kept fault */
 	struct device_load load;
-	struct pfstat_call *calls; /* a ring of the last SLOWEST_RECENT_CALLS */
+	struct pfstat_call *calls; /* a ring with the last SLOWEST_RECENT_CALLS */
 	uint64_t nr_calls;	   /* number ever added */
 };
 
@@ -78,7 +78,7 @@ int slowest_list(const struct slowest *slowest, const struct slow_fault ***sorte
 /* "": not known. */
 const char *slow_fault_thread(const struct slow_fault *slow, uint32_t tid);
 
-/* The time that the call shares with the fault. */
+/* The time shared by the call and the fault. */
 uint64_t slow_fault_shared_ns(const struct slow_fault *slow, const struct pfstat_call *call);
 
 static inline uint64_t slow_fault_ns(const struct slow_fault *slow)
@@ -86,17 +86,17 @@ static inline uint64_t slow_fault_ns(const struct slow_fault *slow)
 	return slow->fault.end_ns - slow->fault.start_ns;
 }
 
-/* One of the longest faults in words: its place, its sleeps, and the files of its requests. */
+/* One of the longest faults in words: the place, the sleeps, and the files for the requests. */
 struct slow_names {
 	struct longest_names place;
 	/*
-	 * The kernel stack of each of fault.spans; NULL: not known, or a request explains it. They
-	 * belong to the waits.
+	 * The kernel stack for each of fault.spans. NULL: not known, or a request explains it. The
+	 * rows belong to the waits.
 	 */
 	const struct wait_row *waits[EXPLAIN_MAX_SPANS];
 	/* The process that had the CPU right before each of fault.spans; NULL: not known. */
 	const struct cpu_task_row *tasks[EXPLAIN_MAX_SPANS];
-	/* The file of each of fault.requests; NULL: that of the fault, none, or not known. */
+	/* The file for each of fault.requests. NULL: the fault's own file, none, or not known. */
 	char *files[EXPLAIN_MAX_REQUESTS];
 };
 

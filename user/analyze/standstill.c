@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the moments in which each thread runs outside of faults, and adds them and the faults to
- * the overlap of its process. An off-CPU interval does not show whether it is within a fault, so
- * it waits for the next fault of its thread.
+ * Finds the moments in which each thread runs outside faults, and adds them and the faults to the
+ * process's overlap. An off-CPU interval does not show whether it is within a fault, so it waits
+ * for the thread's next fault.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ struct still_process {
 	uint32_t pid;
 	char name[16];
 	uint64_t threads;	/* with signs of life, ended ones too */
-	uint64_t living;	/* of these, alive */
-	uint64_t known_from_ns; /* the latest first sign of a thread that is older than it */
+	uint64_t living;	/* among these, alive */
+	uint64_t known_from_ns; /* latest first sign of a thread older than the process */
 	uint64_t missed_ns;	/* runs in it may be none */
 	bool faulted;
 	struct fault_overlap overlap;
@@ -33,9 +33,9 @@ struct still_thread {
 	struct still_process *process;
 	uint32_t tid;
 	uint64_t first_ns;		  /* the first sign of life */
-	uint64_t settled_ns;		  /* up to here its runs and faults are in the overlap */
+	uint64_t settled_ns;		  /* runs and faults up to here are in the overlap */
 	uint64_t last_ns;		  /* the last sign of life */
-	uint64_t total_ns;		  /* of the last interval */
+	uint64_t total_ns;		  /* in the last interval */
 	struct still_interval *intervals; /* not settled, in time order */
 	size_t nr;
 };
@@ -87,7 +87,7 @@ static void standstill_compare(struct process_standstill *most,
 		*most = *process;
 }
 
-/* All of its threads have ended. */
+/* All threads in the process have ended. */
 static void standstill_close(struct standstill *standstill, struct still_process *process)
 {
 	struct process_standstill figures;
@@ -149,7 +149,7 @@ static void still_thread_drop_intervals(struct still_thread *thread, size_t nr)
 	memmove(thread->intervals, thread->intervals + nr, thread->nr * sizeof(*thread->intervals));
 }
 
-/* No fault contains a moment before until_ns: the thread runs, but for its intervals. */
+/* No fault contains a moment before until_ns: the thread runs, except in the intervals. */
 static int still_thread_settle(struct still_thread *thread, uint64_t until_ns)
 {
 	const struct still_interval *interval;
@@ -169,7 +169,7 @@ static int still_thread_settle(struct still_thread *thread, uint64_t until_ns)
 		at_ns = interval->on_ns > at_ns ? interval->on_ns : at_ns;
 	}
 	still_thread_drop_intervals(thread, i);
-	/* Clocks of CPUs differ: an interval may seem to end later. */
+	/* CPU clocks differ: an interval may seem to end later. */
 	if (!err)
 		err = still_thread_runs(thread, at_ns,
 					thread->nr && thread->intervals[0].off_ns < until_ns ?
@@ -180,7 +180,7 @@ static int still_thread_settle(struct still_thread *thread, uint64_t until_ns)
 	return err;
 }
 
-/* Settles the oldest intervals, up to the end of the last of them. */
+/* Settles the oldest intervals, up to the end of the last one. */
 static int still_thread_settle_some(struct still_thread *thread, size_t nr)
 {
 	return nr ? still_thread_settle(thread, thread->intervals[nr - 1].on_ns) : 0;
@@ -222,14 +222,16 @@ static bool standstill_drop_process(void *context, void *value)
 	return false;
 }
 
-/* The state of living threads is dropped: time that is not settled yet counts as sleep. */
+/* Drops the state of living threads: time not settled yet counts as sleep. */
 static int standstill_start_anew(struct standstill *standstill)
 {
 	return hash_filter(&standstill->threads, standstill_drop_thread, NULL) ?:
 		       hash_filter(&standstill->processes, standstill_drop_process, standstill);
 }
 
-/* @first_ns: its first sign of life. @born: it starts there. NULL with 0: it is left out. */
+/*
+ * @first_ns: the thread's first sign of life. @born: it starts there. NULL with 0: it is left out.
+ */
 static int standstill_add_thread(struct standstill *standstill, uint32_t pid, uint32_t tid,
 				 uint64_t first_ns, bool born, struct still_thread **found)
 {
@@ -271,7 +273,7 @@ static int standstill_thread(struct standstill *standstill, uint32_t pid, uint32
 	*found = hash_find(&standstill->threads, tid);
 	if (*found && (*found)->process->pid == pid)
 		return 0;
-	standstill_end_thread(standstill, tid); /* its exit was lost */
+	standstill_end_thread(standstill, tid); /* the exit was lost */
 	return standstill_add_thread(standstill, pid, tid, first_ns, false, found);
 }
 
@@ -298,7 +300,7 @@ static int standstill_begin_thread(struct standstill *standstill, const struct p
 	struct still_thread *thread;
 
 	standstill_end_thread(standstill, event->tid);
-	/* A new process with the number of one that ended. */
+	/* A new process with an exited process's number. */
 	if (event->pid == event->tid) {
 		process = hash_find(&standstill->processes, event->pid);
 		if (process && !process->living)
@@ -307,7 +309,7 @@ static int standstill_begin_thread(struct standstill *standstill, const struct p
 	return standstill_add_thread(standstill, event->pid, event->tid, event->ns, true, &thread);
 }
 
-/* It ran until its exit: an event would have had an interval after its last one. */
+/* The thread ran until the exit: an event would have had an interval after the last one. */
 static int standstill_exit_thread(struct standstill *standstill, const struct pfstat_event *event)
 {
 	struct still_thread *thread = hash_find(&standstill->threads, event->tid);
@@ -317,7 +319,7 @@ static int standstill_exit_thread(struct standstill *standstill, const struct pf
 	return err;
 }
 
-/* A thread that executes a program takes the number of the first thread, which has ended. */
+/* A thread executing a program takes the number of the first thread, which has ended. */
 static int standstill_renumber(struct standstill *standstill, uint32_t from, uint32_t to)
 {
 	struct still_thread *thread = hash_take(&standstill->threads, from);
@@ -347,7 +349,7 @@ int standstill_add_task(struct standstill *standstill, const struct pfstat_task 
 	return err || event->pid != event->tid ? err : standstill_name(standstill, task);
 }
 
-/* Off the CPU at a time that is not known: it may be any of what counts as runs. */
+/* Off the CPU at an unknown time: it may be any time that counts as runs. */
 static void still_thread_lose(struct still_thread *thread, const struct pfstat_off_cpu *interval)
 {
 	const uint64_t length_ns = item_elapsed(interval->off_ns, interval->event.ns);
@@ -394,7 +396,10 @@ int standstill_add_fault(struct standstill *standstill, const struct explained *
 
 	if (err || !thread)
 		return err;
-	/* It slept so often in the fault that its intervals did not wait for it. */
+	/*
+	 * The thread slept so often in the fault that the intervals were settled before the fault
+	 * arrived.
+	 */
 	thread->process->missed_ns +=
 		item_elapsed(fault->start_ns > thread->first_ns ? fault->start_ns :
 								  thread->first_ns,

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The time in which a process stood still: at least one of its threads was in a fault, and no
- * thread ran outside of a fault. A thread that sleeps outside of a fault does not run; a thread
- * that waits for a CPU there does, as it would if it had one.
+ * The time in which a process stood still: at least one thread was in a fault, and no thread ran
+ * outside a fault. A thread sleeping outside a fault does not run. A thread waiting for a CPU there
+ * does, as it would if it had one.
  *
  *	thread 1  ###fault###|run|      asleep       |###fault###
  *	thread 2  |run|  #######fault########|run|  asleep
  *	still         ####### ###############         ###########
  *
- * A thread is on the CPU, or waits for it, between the off-CPU intervals that are known. Before
- * its first sign of life and after its last one a thread may run or sleep, so there are two
- * bounds. A thread without any sign of life slept.
+ * A thread is on the CPU, or waits for it, between the known off-CPU intervals. Before the first
+ * sign of life and after the last one a thread may run or sleep, so there are two bounds. A thread
+ * without any sign of life slept.
  *
- * Pure, in bounded memory: of more than STANDSTILL_PROCESSES living processes others are left
- * out; beyond 16384 living threads, processes start anew.
+ * Pure, in bounded memory: if more than STANDSTILL_PROCESSES processes are alive, the others are
+ * left out. Beyond 16384 living threads, processes start anew.
  */
 #ifndef PFSTAT_USER_STANDSTILL_H
 #define PFSTAT_USER_STANDSTILL_H
@@ -29,7 +29,7 @@
 #include "util/hash.h"
 
 #define STANDSTILL_PROCESSES 256U
-/* Chunks of time of each process, see fault_overlap.h. */
+/* Time chunks per process, see fault_overlap.h. */
 #define STANDSTILL_CHUNKS 1024U
 
 struct process_standstill {
@@ -37,11 +37,11 @@ struct process_standstill {
 	char name[16];		     /* "": not known */
 	uint64_t threads;	     /* with signs of life */
 	struct overlap_time still;   /* it stood still */
-	struct overlap_time several; /* of this, with two or more threads in faults */
+	struct overlap_time several; /* in this time, two or more threads in faults */
 };
 
 struct standstill_figures {
-	struct process_standstill most; /* the process that stood still longest */
+	struct process_standstill most; /* the process with the longest standstill */
 	uint64_t processes;		/* with faults */
 	bool complete;			/* no process was left out */
 	/*
@@ -55,14 +55,14 @@ struct standstill_figures {
 struct standstill {
 	struct hash threads;		/* by tid */
 	struct hash processes;		/* by pid */
-	struct process_standstill most; /* of the processes that ended */
+	struct process_standstill most; /* among the exited processes */
 	uint64_t ended;
 	bool wakeup_missing, incomplete;
 };
 
 void standstill_exit(struct standstill *standstill);
 /*
- * Tasks, off-CPU intervals and faults of a thread come in time order; a fault comes after the
+ * A thread's tasks, off-CPU intervals and faults come in time order. A fault comes after the
  * intervals within it. 0 or -ENOMEM.
  */
 int standstill_add_task(struct standstill *standstill, const struct pfstat_task *task);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The subcommands of pfdrive. subcommands.c has the table of them: main() dispatches on it, and
- * `pfdrive --help' prints it.
+ * The pfdrive subcommands. subcommands.c has the table: main() dispatches on it, and `pfdrive
+ * --help' prints it.
  */
 #ifndef PFSTAT_USER_CMD_H
 #define PFSTAT_USER_CMD_H
@@ -21,14 +21,14 @@ int program_start(void);
  * an option or a file. Returns the exit status.
  */
 int subcommands_run(int argc, char **argv);
-/* The command that argv begins with; *words is the number of its words. NULL: none. */
+/* The command at the start of argv. *words is the number of words in it. NULL: none. */
 const struct subcommand *subcommand_find(int argc, char *const *argv, int *words);
 /* Prints all of them in groups. Returns the exit status, as the next one does. */
 int subcommand_print_list(void);
-/* Reports a word that is not a command or, with @or_file, a file; names the nearest command. */
+/* Reports a word that is not a command or, with @or_file, a file, and names the nearest command. */
 int subcommand_unknown(const char *word, bool or_file);
 
-/* Commands without a folder of their own; the other folders declare theirs. */
+/* Commands without their own folder. The other folders declare theirs. */
 extern const struct subcommand help_command, helper_command, maps_command, record_command,
 	report_command;
 /* The studies. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive help [COMMAND]: shows the manual page of a command if man(1) has it, or else its options;
- * without a command, the list of commands.
+ * pfdrive help [COMMAND]: shows a command's manual page if man(1) has it, or else its options.
+ * Without a command, it shows the list of commands.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "privilege/invoker.h"
 #include "util/message.h"
 
-/* In the child: runs man as the user that called sudo. */
+/* In the child: runs man as the user who called sudo. */
 static _Noreturn void become_man(const char *page, bool find)
 {
 	const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);

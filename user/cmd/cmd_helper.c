@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive helper NAME: programs that pfdrive, a test or the build starts, and no user. They are
- * processes of their own because they outlive a run, compete with it, or are watched by another
+ * pfdrive helper NAME: programs that pfdrive, a test or the build starts, but users do not. They
+ * are separate processes because they outlive a run, compete with it, or are watched by another
  * program.
  */
 #include <errno.h>
@@ -28,7 +28,7 @@ static int helper_any_loop(int argc, char **argv, bool bare)
 	return drive_accesses(&options, bare);
 }
 
-/* [OPTION...] FILE of run: see drive_accesses(). */
+/* run's [OPTION...] FILE: see drive_accesses(). */
 static int helper_loop(int argc, char **argv)
 {
 	return helper_any_loop(argc, argv, false);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive bench and pfdrive study start pfbench, the program of the measurements of the studies,
- * which stands in the same folder.
+ * pfdrive bench and pfdrive study start pfbench, the measurement program for the studies, which is
+ * in the same folder.
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 #include "cmd/cmd.h"
 #include "util/message.h"
 
-/* Replaces "pfdrive" at the end of this program's path, or another name that it has. */
+/* Replaces "pfdrive", or another name, at the end of this program's path. */
 static int pfbench_path(char path[PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - sizeof("/pfbench"));
@@ -26,7 +26,7 @@ static int pfbench_path(char path[PATH_MAX])
 	return 0;
 }
 
-/* argv[0] is the title of the command, whose last word pfbench knows. */
+/* argv[0] is the command's title, whose last word pfbench knows. */
 static int pfbench_run(int argc, char **argv)
 {
 	char path[PATH_MAX] = "pfbench", **arguments = calloc(argc + 2, sizeof(*arguments));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive record: watches a program, and prints a report of its events, or writes them to a
- * recording, which is analyzed when it has all of them. A recording is completed even if the
- * analysis fails. record_keep.c is used instead if only the last part is to be kept.
+ * pfdrive record: watches a program, and prints a report on the events, or writes the events to a
+ * recording, which is analyzed once complete. A recording is completed even if the analysis fails.
+ * To keep only the last part, record_keep.c is used instead.
  */
 #include <argp.h>
 #include <inttypes.h>
@@ -141,7 +141,7 @@ static void record_parse(struct record_options *options, int argc, char **argv)
 		options->watch.instruments.events.stacks = true;
 }
 
-/* Quotes the command for a shell, and cuts it at the size of text. */
+/* Quotes the command for a shell, and cuts it to the size of text. */
 static void join_command(char *text, size_t size, char *const *argv)
 {
 	FILE *out = fmemopen(text, size, "w");
@@ -182,7 +182,7 @@ static void record_describe(struct record *record)
 	environment->ring_bytes = options->instruments.ring_size ?: PFSTAT_RING_SIZE_DEFAULT;
 }
 
-/* Returns the tables to print, those of the verdict, and for a recording the one of stacks. */
+/* Returns the tables to print, the verdict's tables, and for a recording the stacks table. */
 static unsigned int groups_of(const struct record_options *options)
 {
 	unsigned int groups = REPORT_PLACES;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive report: reads a recording, feeds its events to the analysis, and prints the report, a
+ * pfdrive report: reads a recording, feeds the events to the analysis, and prints the report, a
  * trace or figures. A damaged recording is reported as far as it can be read.
  */
 #include <argp.h>
@@ -43,7 +43,7 @@ struct reading {
 	struct fault_stream stream;
 	struct figures figures;
 	struct output *out, *json;
-	FILE *gzip;	     /* compresses into out; NULL: out is not compressed */
+	FILE *gzip;	     /* compresses into out, NULL if out is not compressed */
 	uint32_t hooks_seen; /* 1 << enum bpf_hook: hooks whose events are in the recording */
 	char damage[512];    /* "": none */
 };
@@ -123,7 +123,7 @@ static int open_output(struct output **output, const char *path)
 		     STATUS_OK;
 }
 
-/* A profile for pprof is compressed by its printer. */
+/* A profile for pprof is compressed by the pprof printer. */
 static bool report_wants_gzip(const struct report_arguments *options)
 {
 	const size_t length = options->output ? strlen(options->output) : 0;
@@ -200,8 +200,8 @@ static int open_analysis(struct reading *reading)
 }
 
 /*
- * The figures and the trace come first: they must know a request before the fault that
- * waited for it, and the time of the fault that the analysis passes to them.
+ * The figures and the trace come first: they must know a request before the fault waiting for it,
+ * and the time of the fault passed on by the analysis.
  */
 static int reading_add_item(void *context, const struct item *item)
 {
@@ -262,8 +262,8 @@ static void reading_read_tail(struct reading *reading)
 }
 
 /*
- * Counters are of all files, so they are n/a for one. Lost records may have been of this file,
- * and the cost of a call is the same for all, so these are kept.
+ * Counters cover all files, so they are n/a for one file. Lost records may have been for this file,
+ * and a call costs the same for all files, so these are kept.
  */
 static void forget_counts(struct reading *reading)
 {
@@ -413,7 +413,7 @@ static int reading_write_figures(struct reading *reading)
 				    FIGURES_NR, reading_print_page, reading);
 }
 
-/* Writes all outputs, also if one of them fails. */
+/* Writes all outputs, even if one fails. */
 static int reading_show(struct reading *reading)
 {
 	int printed = reading_print(reading);

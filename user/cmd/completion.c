@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Completion of pfdrive's command line for bash and zsh: scripts, made of the table of
- * subcommands and the option tables of their parsers, so that neither can forget an option.
+ * Completion for pfdrive's command line in bash and zsh. The scripts are made from the subcommand
+ * table and the parsers' option tables, so neither can forget an option.
  */
 #include <ctype.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define WORDS_SIZE 256
 
-/* The values of arguments whose name does not list them. */
+/* Values for arguments whose name does not list them. */
 static const struct {
 	const char *argument, *values;
 } named_values[] = {
@@ -72,8 +72,8 @@ static bool takes_list(const struct argp_option *option)
 }
 
 /*
- * Finds the words that an option takes, separated by blanks: "table csv" for "table|csv", "hw maps"
- * for "hw,maps", "random stride: locality" for "random, stride:SIZE, locality[:random]"; "":
+ * Finds the words an option takes, separated by blanks: "table csv" for "table|csv", "hw maps" for
+ * "hw,maps", "random stride: locality" for "random, stride:SIZE, locality[:random]", or "" if
  * unknown.
  */
 static void find_values(const struct argp_option *option, char *words)
@@ -105,7 +105,7 @@ static bool takes_file(const struct argp_option *option)
 			       strstr(option->arg, "DIR") || strstr(option->arg, "FOLDER"));
 }
 
-/* Prints the names of commands, or only the words after "study ". */
+/* Prints the command names, or only the words after "study ". */
 static void print_names(FILE *out, const struct commands *all, const char *separator, bool studies)
 {
 	const struct subcommand *command;

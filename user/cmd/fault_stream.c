@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Passes items and faults to the printer of one format. Traces and rows are printed while the
- * recording is read. Profiles are printed at its end, because that has the names of the code.
+ * Passes items and faults to the printer for one format. Traces and rows are printed while the
+ * recording is read. Profiles are printed at the end of the recording, which has the code names.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static int end_faults(struct fault_stream *stream, const struct report *report)
 	return stream->format->faults->end(data, &missing);
 }
 
-/* Returns the warnings of a report in one line; the caller frees it. NULL: no memory. */
+/* Returns a report's warnings in one line. The caller frees it. NULL: no memory. */
 static char *warnings_of(const struct report *report)
 {
 	char *text = NULL, *at;

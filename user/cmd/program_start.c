@@ -26,7 +26,7 @@ static int find_invoker(void)
 
 int program_start(void)
 {
-	/* UTF-8 for people (µs), also if LANG is not set; numbers stay as programs read them. */
+	/* UTF-8 for people (µs), even if LANG is not set. Numbers stay as programs read them. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	argp_err_exit_status = STATUS_USAGE;
 	return find_invoker();

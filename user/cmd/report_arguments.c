@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The command line of pfdrive report. */
+/* pfdrive report's command line. */
 #include <string.h>
 #include <unistd.h>
 

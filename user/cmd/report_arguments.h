@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The parsed command line of pfdrive report. */
+/* pfdrive report's parsed command line. */
 #ifndef PFSTAT_USER_REPORT_ARGUMENTS_H
 #define PFSTAT_USER_REPORT_ARGUMENTS_H
 
@@ -13,11 +13,11 @@ struct report_arguments {
 	struct report_options report;
 	struct figures_options figures;
 	const char *recording;
-	const char *file;	 /* NULL: faults of all files and of memory */
+	const char *file;	 /* NULL: faults on all files and memory */
 	const char *output;	 /* NULL: standard output */
 	struct time_range range; /* relative to the start of the recording */
 	bool ranged;
-	unsigned int slowest; /* the longest faults that are printed; 0: not requested */
+	unsigned int slowest; /* how many longest faults to print, 0 if not requested */
 };
 
 extern const struct argp report_arguments_argp;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of subcommands, and how the first words of a command line choose one of them.
- * A word of the table always means the command: a file of that name is given as ./NAME. A word
- * that is neither a command nor a file is an error, which names the nearest command.
+ * The subcommand table, and how the first words on a command line choose a subcommand. A word in
+ * the table always means the command: a file with this name is given as ./NAME. A word that is
+ * neither a command nor a file is an error, which names the nearest command.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ const struct subcommand *const subcommands[] = {
 
 const size_t nr_subcommands = ARRAY_SIZE(subcommands);
 
-/* Other words for a command: its former name, or only its second word. */
+/* Other words for a command: the former name, or only the second word. */
 static const struct {
 	const char *word, *command;
 } aliases[] = {
@@ -61,7 +61,7 @@ static unsigned int min_distance(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-/* Insertions, deletions, substitutions and swaps of neighbours that make b of a. */
+/* Insertions, deletions, substitutions and swaps of neighbours to turn a into b. */
 static unsigned int word_distance(const char *a, const char *b)
 {
 	const size_t length_a = strlen(a), length_b = strlen(b);
@@ -84,7 +84,7 @@ static unsigned int word_distance(const char *a, const char *b)
 	return d[length_a][length_b];
 }
 
-/* NULL: no command resembles the word. At most a third of its letters may be wrong. */
+/* NULL: no command resembles the word. At most a third of the letters may be wrong. */
 static const char *nearest_command(const char *word)
 {
 	unsigned int best = strlen(word) / 3 + 1, distance;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Chooses the counter of all faults, and forwards to it. The source is cheaper, but the kernel lets
- * only one tool take handle_mm_fault(), and only eBPF can walk the stack of a program.
+ * Chooses the counter for all faults, and forwards to it. The source is cheaper, but the kernel
+ * lets only one tool take handle_mm_fault(), and only eBPF can walk a program's stack.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ void all_faults_init(struct all_faults *faults, struct fault_source *source,
 	snprintf(faults->missing, sizeof(faults->missing), "%s", missing ?: "");
 }
 
-/* Once, because the source gives its functions back soon after it was stopped. */
+/* Called once, because the source returns the functions soon after it was stopped. */
 static uint32_t all_faults_read_hooks(const struct all_faults *faults)
 {
 	struct fault_source_faults read;
@@ -38,7 +38,7 @@ bool all_faults_take(struct all_faults *faults)
 	const struct fault_source_fault_ops *ops = faults->source->ops->faults;
 	struct why why;
 
-	/* If a session of before still holds the function, eBPF would find it busy. */
+	/* If an earlier session still holds the function, eBPF would find it busy. */
 	if (ops && !faults->by_source)
 		ops->drop(faults->source);
 	if (!faults->by_source)
@@ -52,7 +52,7 @@ bool all_faults_take(struct all_faults *faults)
 	return faults->by_source;
 }
 
-/* The source comes first and goes last, so that eBPF counts none of these system calls. */
+/* The source comes first and goes last, so eBPF counts none of these system calls. */
 int all_faults_watch(const struct all_faults *faults, pid_t id, enum pfstat_target how)
 {
 	int err = 0;

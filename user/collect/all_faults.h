@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counts every return of handle_mm_fault() of the watched threads: by the fault source, if it can,
+ * Counts every handle_mm_fault() return in the watched threads: by the fault source, if possible,
  * else by eBPF. In both cases eBPF watches the same threads for all else.
  */
 #ifndef PFSTAT_USER_ALL_FAULTS_H
@@ -15,23 +15,23 @@
 #include "collect/fault_source.h"
 #include "model/counters.h"
 
-/* eBPF's hooks that the source replaces. */
+/* eBPF's hooks replaced by the source. */
 #define ALL_FAULTS_HOOKS (1U << HOOK_FAULT | 1U << HOOK_SWAP | 1U << HOOK_WP)
 
 struct all_faults {
 	struct fault_source *source;
 	struct events *events; /* NULL: neither counts */
 	bool by_source;
-	uint32_t source_hooks; /* that the source has; 0: it does not count */
+	uint32_t source_hooks; /* hooks of the source, 0 if it does not count */
 	char missing[160];     /* the reason if not, as one clause */
 };
 
-/* Decides which one counts, as far as the options do; events is not opened yet. */
+/* Decides which one counts, as far as the options do. events is not opened yet. */
 void all_faults_init(struct all_faults *faults, struct fault_source *source,
 		     const struct events_options *options);
 /*
- * The source takes handle_mm_fault(), or leaves it to eBPF. False: it was to take it, and cannot;
- * from now on eBPF counts.
+ * The source takes handle_mm_fault(), or leaves it to eBPF. False: it should take the function, and
+ * cannot. From now on eBPF counts.
  */
 bool all_faults_take(struct all_faults *faults);
 
@@ -47,7 +47,7 @@ struct hooked_returns {
 };
 
 int all_faults_hooked_returns(const struct all_faults *faults, struct hooked_returns *returns);
-/* eBPF's hooks, and those that the source replaces. */
+/* eBPF's hooks, and those replaced by the source. */
 uint32_t all_faults_hooks(const struct all_faults *faults);
 /* As events_forget(). */
 int all_faults_forget(const struct all_faults *faults);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times page faults of this thread on pages that are present, first without eBPF, the module's
- * count of all faults and perf's counters, then with them; the difference is their cost, which the
- * report prints.
+ * Times this thread's page faults on present pages, first without eBPF, the module's count of all
+ * faults and perf's counters, then with them. The difference is their cost, which the report
+ * prints.
  */
 #include <unistd.h>
 
@@ -24,13 +24,13 @@ void bpf_cost_close(struct bpf_cost *cost)
 	fault_stage_close(&cost->vdso);
 }
 
-/* Makes the stage's mapping count as one that the module hooked. */
+/* Makes the stage's mapping count as one hooked by the module. */
 static bool bpf_cost_hook(const struct fault_stage *stage, const struct all_faults *faults)
 {
 	return stage->memory && !all_faults_imitate(faults, stage->memory);
 }
 
-/* Also n/a if the kernel does not begin each of them again. */
+/* Also n/a if the kernel does not restart each fault. */
 static void bpf_cost_measure_again(struct bpf_cost *cost, const struct all_faults *faults)
 {
 	struct hooked_returns before, after;

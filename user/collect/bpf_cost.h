@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Measures the time that eBPF and perf's counters add to a fault on this kernel: this thread faults
- * before they are attached, and then as their only target. The events of that are dropped.
+ * before they are attached, and then as their only target. The resulting events are dropped.
  */
 #ifndef PFSTAT_USER_BPF_COST_H
 #define PFSTAT_USER_BPF_COST_H
@@ -15,20 +15,20 @@
 
 struct bpf_cost {
 	struct fault_stage memory, vdso;
-	uint64_t memory_ps, vdso_ps; /* one of their faults, unwatched */
-	/* Added, in picoseconds; COUNT_NA: n/a. */
-	uint64_t hooked_ps; /* to a fault of a file that the module hooks */
-	uint64_t again_ps;  /* to one of these, for each time that it is begun again */
-	uint64_t other_ps;  /* to another, of which an event is sent */
+	uint64_t memory_ps, vdso_ps; /* one fault on these stages, unwatched */
+	/* Added, in picoseconds, or COUNT_NA if n/a. */
+	uint64_t hooked_ps; /* to a fault on a file hooked by the module */
+	uint64_t again_ps;  /* to such a fault, for each time it is restarted */
+	uint64_t other_ps;  /* to another fault, for which an event is sent */
 };
 
 #define BPF_COST_NONE \
 	((struct bpf_cost){ .hooked_ps = COUNT_NA, .again_ps = COUNT_NA, .other_ps = COUNT_NA })
 
 /*
- * Before all_faults_take() and events_attach(), and with all memory mapped that events_open()
- * maps: the kernel's search for the faulting mapping takes longer with more mappings, and is not
- * their cost. A figure that cannot be measured stays n/a.
+ * Call before all_faults_take() and events_attach(), and with all memory mapped that events_open()
+ * maps: the kernel's search for the faulting mapping takes longer with more mappings, which is not
+ * part of the cost. An unmeasurable figure stays n/a.
  */
 void bpf_cost_begin(struct bpf_cost *cost);
 /*

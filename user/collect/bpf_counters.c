@@ -22,7 +22,7 @@ int bpf_counters_next_key(int fd, const void *before, void *key)
 	return err ? err : 1;
 }
 
-/* All of an array map at once: `values` has `nr` of them, each of every CPU. */
+/* A whole array map at once: `values` has `nr` values for each CPU. */
 static int bpf_read_array(int fd, __u32 nr, void *values)
 {
 	__u32 found = nr, last, *keys = calloc(nr, sizeof(*keys));
@@ -35,7 +35,7 @@ static int bpf_read_array(int fd, __u32 nr, void *values)
 	return err;
 }
 
-/* The sums of an array map whose values are `width` numbers on each CPU. */
+/* The sums over an array map whose values are `width` numbers on each CPU. */
 static int bpf_read_sums(int fd, size_t nr, size_t width, uint64_t *sums)
 {
 	int nr_cpus = libbpf_num_possible_cpus();

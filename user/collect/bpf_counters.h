@@ -5,7 +5,7 @@
 
 #include "model/counters.h"
 
-/* File descriptors of maps, and counts that are in no map. */
+/* Map file descriptors, and counts not kept in a map. */
 struct event_maps {
 	int counts;
 	int syscalls;
@@ -16,9 +16,9 @@ struct event_maps {
 /* Fills counts, faults, the tasks' counts and syscalls. 0 or a negative errno. */
 int bpf_counters_read(const struct event_maps *maps, struct run_counters *counters);
 
-/* The size of all swap areas. */
+/* The total size of all swap areas. */
 uint64_t bpf_counters_swap_pages(void);
-/* By the file descriptors of the maps; fills swap_rows. 0 or a negative errno. */
+/* Uses the maps' file descriptors and fills in swap_rows. 0 or a negative errno. */
 int bpf_counters_read_swap(int pairs, int names, struct run_counters *counters);
 
 /* The key behind `before` (NULL: the first). 1, 0 when there is none, or a negative errno. */

@@ -7,7 +7,7 @@
 
 #include "util/why.h"
 
-/* A property of the machine that forbids eBPF, as one clause. NULL: none is known. */
+/* A machine property that forbids eBPF, as one clause. NULL: none is known. */
 const char *bpf_explain_missing(void);
 /* Stores one clause for a step ("load the eBPF programs") that failed with a negative errno. */
 void bpf_explain(const char *step, int err, struct why *why);

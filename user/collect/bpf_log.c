@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps the last 64 KiB of libbpf's messages instead of printing them. The terminal shows
- * only pfdrive's own error message.
+ * Keeps the last 64 KiB of libbpf messages instead of printing them. The terminal shows only
+ * pfdrive's own error message.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include "collect/bpf_log.h"
 
 static char kept[BPF_LOG_BYTES];
-static uint64_t written; /* bytes in all; the next goes to written % BPF_LOG_BYTES */
+static uint64_t written; /* total bytes, the next goes to written % BPF_LOG_BYTES */
 
 static bool bpf_log_is_wanted(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replaces all files that use libbpf if pfdrive is built without eBPF (BPF=no). What opens eBPF
- * fails with the reason, so that no caller has a handle for the other functions.
+ * Replaces all files using libbpf if pfdrive is built without eBPF (BPF=no). Functions opening eBPF
+ * fail with the reason, so no caller has a handle for the other functions.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -143,7 +143,7 @@ static int bpf_none_open(struct fault_source **source, const struct fault_source
 			"; load the pfstat module and use --no-bpf");
 }
 
-/* The instruments read the name and word of a source before they open it. */
+/* The instruments read a source's name and word before they open it. */
 const struct fault_source_ops fault_source_bpf = {
 	.name = "eBPF",
 	.word = "ebpf",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pins the maps and programs of a running pfdrive, so that bpftool finds them by name. A keeper
- * process removes the folder if pfdrive is killed.
+ * Pins a running pfdrive's maps and programs, so bpftool finds them by name. A keeper process
+ * removes the folder if pfdrive is killed.
  */
 #include <bpf/libbpf.h>
 #include <dirent.h>
@@ -38,7 +38,7 @@ bool bpf_pins_possible(void)
 	       (unsigned long)statfs_buffer.f_type == BPF_FS_MAGIC;
 }
 
-/* The lock is on a file that every kernel with eBPF has, and that no other program locks. */
+/* The lock is on a file that every kernel with eBPF has and no other program locks. */
 int bpf_pins_claim(void)
 {
 	const int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
@@ -123,7 +123,7 @@ static bool pins_folder_is(uint64_t inode)
 	return !stat(PFSTAT_PIN_DIR, &stat_buffer) && stat_buffer.st_ino == inode;
 }
 
-/* The keeper double-forks, so that wait4(-1) neither reaps it nor counts its rusage. */
+/* The keeper double-forks, so wait4(-1) neither reaps it nor counts its rusage. */
 static int pins_spawn_keeper(struct bpf_pins *pins, int its_end, const struct stat *folder)
 {
 	char inode[24];
@@ -138,7 +138,7 @@ static int pins_spawn_keeper(struct bpf_pins *pins, int its_end, const struct st
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawnattr_init(&attributes);
-	/* Signals of a terminal to its foreground must not reach the keeper. */
+	/* Terminal signals to the foreground must not reach the keeper. */
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
 	err = -posix_spawn(&pins->starting, "/proc/self/exe", &actions, &attributes, arguments,
 			   environ);
@@ -147,7 +147,7 @@ static int pins_spawn_keeper(struct bpf_pins *pins, int its_end, const struct st
 	return err;
 }
 
-/* Its first process exits when the keeper is ready. */
+/* The keeper's first process exits when the keeper is ready. */
 static int pins_await_keeper(struct bpf_pins *pins)
 {
 	int status;
@@ -180,7 +180,7 @@ int bpf_pins_open(struct bpf_pins *pins)
 {
 	int err;
 
-	pins_remove_folder(); /* of one that was killed together with its keeper */
+	pins_remove_folder(); /* left by a pfdrive killed together with the keeper */
 	if (mkdir(PFSTAT_PIN_DIR, 0700))
 		return -errno;
 	err = pins_start_keeper(pins);
@@ -201,7 +201,7 @@ void bpf_pins_remove(const struct bpf_pins *pins)
 		pins_remove_folder();
 }
 
-/* Descriptors are the ancillary data of a message, see unix(7). */
+/* Descriptors are ancillary data in a message, see unix(7). */
 union pins_links {
 	struct cmsghdr head;
 	char bytes[CMSG_SPACE(MAX_LINKS * sizeof(int))];
@@ -251,7 +251,7 @@ void bpf_pins_close(struct bpf_pins *pins)
 		pins_await_keeper(pins);
 }
 
-/* Returns when the other end of the line is closed. Links that came over it stay open. */
+/* Returns when the other end of the line is closed. Links received over it stay open. */
 static void pins_wait_for_end(int line)
 {
 	union pins_links data;
@@ -272,7 +272,7 @@ static void pins_wait_for_end(int line)
 }
 
 /*
- * A run under memory pressure is in a cgroup of its own, which is killed as a whole
+ * A run under memory pressure is in a separate cgroup, which is killed as a whole
  * (system/memory_cgroup.h). The keeper leaves it, because it has work to do then.
  */
 static void pins_leave_the_run(void)
@@ -300,10 +300,7 @@ int bpf_pins_keep(uint64_t inode)
 
 	signals_ignore();
 	pins_leave_the_run();
-	/*
-	 * It closes the descriptors that pfdrive inherited, so that it keeps no file of others
-	 * open.
-	 */
+	/* Closes the descriptors that pfdrive inherited, to keep no file of other programs open. */
 	capabilities_keep(CAPABILITY(CAP_DAC_OVERRIDE));
 	close_range(STDERR_FILENO + 1, ~0U, 0);
 	lock = pins_lock(LOCK_SH);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decides which eBPF programs are loaded, from the kernel's BTF, its tracing files and the
- * options of the caller. events.c loads the programs that are selected here.
+ * Decides which eBPF programs are loaded, from the kernel's BTF and tracing files and the caller's
+ * options. events.c loads the programs selected here.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -14,7 +14,7 @@
 #include "collect/bpf_targets.h"
 #include "util/array.h"
 
-/* A program that is not named here is always needed. */
+/* A program not named here is always needed. */
 static const struct {
 	const char *program;
 	enum bpf_hook hook;
@@ -53,7 +53,7 @@ static const struct {
 	{ "on_swap_out_inner", HOOK_SWAP_OUT },
 };
 
-/* Programs for the same event on different kernels; one of each pair is enough. */
+/* Programs for the same event on different kernels. One program in each pair is enough. */
 static const struct {
 	const char *program, *instead;
 } alternatives[] = {
@@ -69,33 +69,33 @@ static const struct {
 	{ "on_over_high_inner_done", "on_over_high_done" },
 };
 
-/* Loaded only if eBPF records the calls of file operations; then all are needed. */
+/* Loaded only if eBPF records file operation calls. Then all are needed. */
 static const char *const of_records[] = {
 	"on_call_fault",	  "on_call_fault_done", "on_call_map_pages",
 	"on_call_map_pages_done", "on_call_mkwrite",	"on_call_mkwrite_done",
 	"on_call_readahead",	  "on_calibrate",	"on_calibrate_done",
 };
 
-/* What the faults have besides their kinds. Without one, that is not known of any fault. */
+/* What the faults have besides their kinds. Without one, this is not known for any fault. */
 static const char *const of_faults[] = { "on_new_shared_page", "on_huge_page" };
 
 /* One of them, by the kernel. Without it, the queue of a handler of userfaultfd is not known. */
 static const char *const of_handlers[] = { "on_userfault_read", "on_userfault_read_iter" };
 
 /*
- * The kernel skips a program that is already running on the same CPU. That happens
+ * The kernel skips a program that is already running on the same CPU. This happens
  *
- * - if an event comes in an interrupt of the program. At most the program of a thread, of a softirq
- *   and of an interrupt can run on one CPU, so one of three copies is always free.
- * - if the kernel preempts its own code: a thread may lose the CPU inside a program, and the kernel
- *   skips it for all other threads of the CPU until that thread runs again. Where return probes are
- *   made of function-graph tracing, a program that cannot be preempted comes instead of the first
- *   one. Otherwise a second copy handles the events that the first one missed.
+ * - if an event comes in an interrupt during the program. At most a thread's, a softirq's and an
+ *   interrupt's program can run on one CPU, so one of three copies is always free.
+ * - if the kernel preempts kernel code: a thread may lose the CPU inside a program, and the kernel
+ *   skips it for all other threads on the CPU until this thread runs again. If return probes use
+ *   function-graph tracing, a non-preemptible program replaces the first one. Otherwise a second
+ *   copy handles the events that the first one missed.
  */
 enum double_use {
 	FOR_INTERRUPTS, /* on all kernels */
 	IF_PREEMPTED,
-	INSTEAD_IF_PREEMPTED, /* comes before other rows of the program */
+	INSTEAD_IF_PREEMPTED, /* comes before other rows for the program */
 };
 
 static const struct {
@@ -146,14 +146,14 @@ static const struct {
 	{ HOOK_PAGE_DELETE, HOOK_BLOCK },
 };
 
-/* Optional hooks that the kernel does not have. */
+/* Optional hooks missing in the kernel. */
 struct hook_search {
 	const struct bpf_object *object;
 	const struct bpf_targets *targets;
 	uint32_t missing; /* 1 << enum bpf_hook */
 };
 
-/* Another program that does the same, and that the kernel can run: 1, 0, or a negative errno. */
+/* Another program that does the same and can run on this kernel: 1, 0, or a negative errno. */
 static int hooks_has_instead(struct hook_search *search, const char *program)
 {
 	struct bpf_program *instead;
@@ -168,7 +168,7 @@ static int hooks_has_instead(struct hook_search *search, const char *program)
 	return 0;
 }
 
-/* Without it its hook is missing, unless another program does the same. */
+/* Without this program the hook is missing, unless another program does the same. */
 static int hooks_find_program(struct hook_search *search, const char *name, enum bpf_hook hook)
 {
 	struct bpf_program *program = bpf_object__find_program_by_name(search->object, name);
@@ -250,7 +250,7 @@ static int hooks_choose_of_handlers(const struct hook_search *search)
 	return err;
 }
 
-/* The model that was chosen is in brackets: "none voluntary (full) lazy". */
+/* The chosen model is in brackets: "none voluntary (full) lazy". */
 static bool hooks_kernel_preempts_itself(void)
 {
 	FILE *file = fopen("/sys/kernel/debug/sched/preempt", "re");
@@ -302,7 +302,7 @@ static int hooks_choose_doubles(struct hook_search *search)
 	return err;
 }
 
-/* NULL and errno 0: it is no program of kprobe.multi. */
+/* NULL and errno 0: not a kprobe.multi program. */
 static struct bpf_link *hooks_attach_program(const struct bpf_program *program)
 {
 	const char *name = bpf_targets_name(program);
@@ -340,8 +340,8 @@ int bpf_programs_attach(const struct bpf_object_skeleton *skeleton)
 }
 
 /*
- * How often the kernel left out a program that was already running on the same CPU: met
- * by an interrupt, or preempted by another thread that came to it.
+ * How often the kernel skipped a program already running on the same CPU, because it was
+ * interrupted, or preempted by another thread that reached it.
  */
 static int hooks_read_misses(const struct bpf_program *program, uint64_t *misses)
 {
@@ -354,7 +354,7 @@ static int hooks_read_misses(const struct bpf_program *program, uint64_t *misses
 	return 0;
 }
 
-/* A copy is counted with its program, of which it has another name. */
+/* A copy has another name but is counted with the original program. */
 static bool hooks_is_copy(const struct bpf_program *program)
 {
 	size_t i;
@@ -367,8 +367,8 @@ static bool hooks_is_copy(const struct bpf_program *program)
 }
 
 /*
- * An event is lost only if all copies were skipped, so at most as many are lost as the copy missed
- * that missed the fewest. Only preemption can keep all three copies of a program busy.
+ * An event is lost only if all copies were skipped, so the loss is at most the smallest number of
+ * misses among the copies. Only preemption can keep all three copies of a program busy.
  */
 static int hooks_add_skipped(const struct bpf_object *object, const struct bpf_program *program,
 			     bool preempts, uint64_t *skipped)

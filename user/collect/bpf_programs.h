@@ -14,20 +14,20 @@ struct bpf_program;
 struct bpf_targets;
 
 /*
- * The object is opened and not yet loaded. Leaves out the programs of the hooks in `without` (1 <<
- * enum bpf_hook), of hooks that the kernel does not have, and of hooks that are useless without a
- * missing one. Sets *hooks to the rest; 0 or a negative errno.
+ * The object is opened and not yet loaded. Leaves out the programs for the hooks in `without` (1 <<
+ * enum bpf_hook), for hooks the kernel lacks, and for hooks that are useless without a missing one.
+ * Sets *hooks to the rest. Returns 0 or a negative errno.
  */
 int bpf_programs_choose(struct bpf_object *object, const struct bpf_targets *targets,
 			uint32_t without, uint32_t *hooks);
 
 /*
- * Loads the programs that record calls, too. -EOPNOTSUPP: the kernel does not have the function of
- * one. 0 or a negative errno.
+ * Also loads the programs that record calls. -EOPNOTSUPP: the kernel lacks the function for one. 0
+ * or a negative errno.
  */
 int bpf_programs_choose_records(struct bpf_object *object, const struct bpf_targets *targets);
 
-/* Attaches the loaded programs of kprobe.multi. 0 or a negative errno. */
+/* Attaches the loaded kprobe.multi programs. 0 or a negative errno. */
 int bpf_programs_attach(const struct bpf_object_skeleton *skeleton);
 
 /* Events that were lost because the kernel left out a program so far. 0 or a negative errno. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rings are two arrays of eBPF that can be mapped (bpf/record_ring.bpf.h): a header for each
- * ring, and the records of all rings one after the other. Each online CPU has a ring; one that
- * comes online later shares the ring of another.
+ * The rings are two mappable eBPF arrays (bpf/record_ring.bpf.h): a header for each ring, and the
+ * records of all rings one after the other. Each online CPU has a ring. A CPU that comes online
+ * later shares another CPU's ring.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -22,7 +22,7 @@
 #define RECORDS_BYTES_MAX (256ULL << 20)
 #define RECORDS_MIN	  256U
 
-/* An interrupt does not disturb all batches of the calibration. */
+/* An interrupt does not disturb all calibration batches. */
 #define BATCHES	    8
 #define BATCH_CALLS 64U
 
@@ -33,7 +33,7 @@ struct bpf_record_header {
 	uint8_t reserved[40];
 };
 
-/* The key of the map recorded_files: struct file_key in bpf/page.bpf.h. */
+/* The key in the map recorded_files: struct file_key in bpf/page.bpf.h. */
 struct bpf_file_key {
 	uint64_t inode;
 	uint32_t dev;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The records that eBPF programs write of calls of file operations: their programs, their rings,
- * and the files to which they are restricted.
+ * The records that eBPF programs write for file operation calls: the programs, the rings, and the
+ * files they are restricted to.
  */
 #ifndef PFSTAT_USER_BPF_RECORDS_H
 #define PFSTAT_USER_BPF_RECORDS_H
@@ -14,22 +14,22 @@ struct bpf_targets;
 struct pfstat_bpf;
 
 /*
- * Before the programs are loaded. ring_bytes: of each ring; rounded up to a power of two of
- * records. 0: the default. -EOPNOTSUPP: the kernel lacks a function; or a negative errno.
+ * Call before the programs are loaded. ring_bytes: per ring, rounded up to a power of two in
+ * records. 0: the default. -EOPNOTSUPP: the kernel lacks a function. Or another negative errno.
  */
 int bpf_records_configure(struct pfstat_bpf *bpf, const struct bpf_targets *targets,
 			  uint64_t ring_bytes);
 
 /*
- * Picoseconds that the programs take of a call's own duration, the least of some batches. After the
- * attach. COUNT_NA: not known.
+ * Picoseconds the programs add to a call's own duration, the least over some batches. Call after
+ * the attach. COUNT_NA: not known.
  */
 uint64_t bpf_records_inside_ps(struct pfstat_bpf *bpf);
 
 struct bpf_record_counts {
 	uint64_t calls;
-	uint64_t lost;		      /* of these, found no room */
-	uint64_t faults, faults_lost; /* records of other faults: stored, and without room */
+	uint64_t lost;		      /* among these, found no room */
+	uint64_t faults, faults_lost; /* records for other faults: stored, and without room */
 };
 
 /* The rings, as the programs and this process share them. */
@@ -38,7 +38,7 @@ struct bpf_records {
 	const struct pfstat_record *records;
 	uint64_t headers_bytes, records_bytes;
 	unsigned int nr_rings;
-	uint32_t capacity;		 /* records of a ring */
+	uint32_t capacity;		 /* records per ring */
 	struct bpf_record_counts before; /* at bpf_records_forget(): to be subtracted */
 };
 
@@ -48,12 +48,12 @@ void bpf_records_close(struct bpf_records *records);
 void bpf_records_ring(const struct bpf_records *records, unsigned int number,
 		      struct record_ring *ring);
 
-/* Drops all records so far; none may be under way. */
+/* Drops all records so far. No record may be in progress. */
 void bpf_records_forget(struct bpf_records *records);
 /* Since then. */
 void bpf_records_count(const struct bpf_records *records, struct bpf_record_counts *counts);
 
-/* From now on only calls of files that were added are recorded. */
+/* From now on only calls on added files are recorded. */
 void bpf_records_name_files(struct pfstat_bpf *bpf);
 int bpf_records_add_file(const struct pfstat_bpf *bpf, uint64_t inode, uint32_t dev);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Gives libbpf the numbers of the kernel's types that it would search for. Callbacks that libbpf
- * calls before it loads a program set the number of the program's target, and replace the constants
- * of pfstat/kernel_symbol.h in its code.
+ * Gives libbpf the kernel type numbers it would search for. Callbacks that libbpf calls before
+ * loading a program set the number of the program's target, and replace the pfstat/kernel_symbol.h
+ * constants in the program's code.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -16,10 +16,10 @@
 #include "collect/kernel_types.h"
 #include "util/array.h"
 
-/* A tracepoint is a type of the kernel by this name. */
+/* A tracepoint is a kernel type with this name. */
 #define TRACEPOINT "btf_trace_"
 
-/* Names that no section has: first those of enum pfstat_kernel_symbol. */
+/* Names not in any section, starting with those in enum pfstat_kernel_symbol. */
 static const struct kernel_symbol named[] = {
 	[PFSTAT_KERNEL_PREEMPT_COUNT] = { .name = "__preempt_count", .kind = BTF_KIND_VAR },
 	[PFSTAT_KERNEL_PCPU_HOT] = { .name = "pcpu_hot", .kind = BTF_KIND_VAR },
@@ -53,7 +53,7 @@ static const struct {
 struct bpf_targets {
 	struct kernel_symbol *symbols; /* `named`, and one for each program's target */
 	size_t nr;
-	int handlers[ARRAY_SIZE(sections)]; /* of libbpf, plus 1; 0: none */
+	int handlers[ARRAY_SIZE(sections)]; /* libbpf handlers, plus 1, or 0 if none */
 };
 
 const char *bpf_targets_name(const struct bpf_program *program)
@@ -199,7 +199,7 @@ static void bpf_targets_set_symbols(const struct bpf_targets *targets, struct bp
 			continue;
 		if (bpf_targets_is_variable(&insns[i]))
 			bpf_targets_set_variable(targets, &insns[i]);
-		i++; /* its second half */
+		i++; /* the second half */
 	}
 }
 
@@ -252,7 +252,7 @@ static int bpf_targets_register(struct bpf_targets *targets)
 }
 
 /*
- * Before version 1.3, libbpf frees its list of handlers when the last one is removed, and uses it
+ * Before version 1.3, libbpf frees the handler list when the last one is removed, and uses it
  * again. So one, for a section that no program has, is never removed.
  */
 static int bpf_targets_hold_list(void)

@@ -19,8 +19,8 @@ struct bpf_targets;
 struct kernel_types;
 
 /*
- * Between open and close, an object that is opened gets its numbers from *targets when it is
- * loaded. One thread at a time. 0 or a negative errno.
+ * Between open and close, an opened object gets the numbers from *targets when it is loaded. One
+ * thread at a time. 0 or a negative errno.
  */
 int bpf_targets_open(struct bpf_targets **targets);
 void bpf_targets_close(struct bpf_targets *targets);
@@ -41,10 +41,10 @@ uint32_t bpf_targets_struct(const struct bpf_targets *targets, const char *name)
 bool bpf_targets_has_function(const struct bpf_targets *targets, const char *name);
 bool bpf_targets_has_variable(const struct bpf_targets *targets, const char *name);
 
-/* Of a tracepoint that a program has; 0: the kernel does not have it. */
+/* For a tracepoint that a program has. 0: the kernel does not have it. */
 unsigned int bpf_targets_arguments(const struct bpf_targets *targets, const char *tracepoint);
 
-/* Attaches all loaded programs except those of kprobe.multi. 0 or a negative errno. */
+/* Attaches all loaded programs except kprobe.multi programs. 0 or a negative errno. */
 int bpf_targets_attach(const struct bpf_object_skeleton *skeleton);
 
 #endif

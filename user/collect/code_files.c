@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reader of perf's records calls code_files_see() for each executable mapping. The first
- * time that a file is seen, it is opened with openat2(2) below /proc/PID/root. If the process
- * has ended by then, the roots of processes that were seen before are tried, and pfdrive's own.
- * A file without a name, as that of a daemon whose package was updated, is opened through the
- * links of the process in /proc.
+ * The perf record reader calls code_files_see() for each executable mapping. When a file is seen
+ * for the first time, it is opened with openat2(2) below /proc/PID/root. If the process has ended
+ * by then, pfdrive tries the roots of processes seen before, and its own. A file without a name,
+ * such as a daemon whose package was updated, is opened through the process's links in /proc.
  *
  * A file is the mapped one only if it has the inode and device that perf reported and was not
  * changed after it was mapped. Overlayfs and btrfs report another device to stat(2) than to
@@ -37,14 +36,14 @@
 #define FILES_MAX     512
 #define ROOTS_MAX     64
 #define PROCESSES_MAX 4096
-#define TRIES_MAX     4 /* for a file that is not found */
+#define TRIES_MAX     4 /* for a file not found */
 
 struct code_file {
-	struct code_file *next; /* of the same hash */
+	struct code_file *next; /* with the same hash */
 	uint64_t inode;
 	uint32_t dev;
 	int fd;	       /* -1: not found */
-	uint64_t seen; /* order of its last mapping */
+	uint64_t seen; /* order of the last mapping */
 	unsigned int tries;
 	struct timespec modified;
 	off_t bytes;
@@ -60,14 +59,14 @@ struct root {
 struct code_process {
 	pid_t pid;
 	uint64_t seen;
-	int root; /* index of its root */
+	int root; /* root index */
 	uid_t user;
 	pid_t own_pid; /* as it sees itself, in its PID namespace */
 };
 
 struct code_files {
 	struct hash processes;	      /* by pid */
-	struct hash files;	      /* by hash of path and inode */
+	struct hash files;	      /* by path and inode hash */
 	struct root roots[ROOTS_MAX]; /* [0]: pfdrive's own */
 	unsigned int nr_roots;
 	uint64_t seen; /* files and processes so far */
@@ -95,7 +94,7 @@ static unsigned int code_files_find_root(const struct code_files *files, const s
 	return i;
 }
 
-/* The root is added to those that are kept, or is there already. Its index, or negative. */
+/* Adds the root to the kept roots, unless already there. Returns the index, or negative. */
 static int code_files_add_root(struct code_files *files, const char *path)
 {
 	struct root root = { .fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) };
@@ -164,7 +163,7 @@ static struct code_file *code_files_find_file(const struct code_files *files, co
 	return file;
 }
 
-/* A file that was not found is of no use; otherwise the one that was mapped longest ago goes. */
+/* Drops a file that was not found first, otherwise the file mapped longest ago. */
 static bool code_file_goes_before(const struct code_file *file, const struct code_file *other)
 {
 	const bool is_found = file->fd >= 0, other_is_found = other->fd >= 0;
@@ -236,7 +235,7 @@ static bool code_files_has_own_devices(int fd)
 	       (statfs.f_type == OVERLAYFS_SUPER_MAGIC || statfs.f_type == BTRFS_SUPER_MAGIC);
 }
 
-/* The wall clock's time of a moment of CLOCK_MONOTONIC; 0: now. */
+/* The wall clock time at a CLOCK_MONOTONIC moment, or now for 0. */
 static uint64_t code_files_wall_ns(uint64_t ns)
 {
 	const uint64_t now_ns = clock_monotonic_ns(), wall = clock_read_ns(CLOCK_REALTIME);
@@ -304,9 +303,9 @@ static bool code_files_try_root(struct code_file *file, int root, const struct i
 }
 
 /*
- * These links lead to the mapped inode itself, so no later file can have its number; the time of
- * its last change is that of its removal. The first link needs CAP_CHECKPOINT_RESTORE, which
- * pfdrive has only until the watching begins (privilege.c); the other exists for programs only.
+ * These links lead to the mapped inode itself, so no later file can have the same number. The last
+ * change time is the removal time. The first link needs CAP_CHECKPOINT_RESTORE, which pfdrive has
+ * only until the watching starts (privilege.c). The other exists only for programs.
  */
 static bool code_files_try_links(struct code_file *file, const struct item_map *map)
 {
@@ -345,7 +344,7 @@ void code_files_see(struct code_files *files, const struct item_map *map)
 	code_files_try_links(file, map);
 }
 
-/* The last number of NSpid is that of the innermost namespace. */
+/* The last NSpid number belongs to the innermost namespace. */
 static bool code_files_read_status(pid_t pid, struct code_process *process)
 {
 	char path[64], line[256];
@@ -375,7 +374,7 @@ static int code_files_find_oldest_process(void *context, void *value)
 	return 0;
 }
 
-/* Of too many, the process that executed a program longest ago is dropped. */
+/* If there are too many, drops the process that executed a program longest ago. */
 static struct code_process *code_files_make_process(struct code_files *files)
 {
 	struct code_process *oldest = NULL;

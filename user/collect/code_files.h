@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The files whose code processes execute, opened while the processes live: below their own
- * root, so that programs of containers, chroots and other mount namespaces are found, and
- * early, so that a file that replaces one later is not taken for it.
+ * The files whose code processes execute, opened while the processes live: below the process's own
+ * root, to find programs in containers, chroots and other mount namespaces, and early, so a later
+ * replacement is not taken for the file.
  */
 #ifndef PFSTAT_USER_CODE_FILES_H
 #define PFSTAT_USER_CODE_FILES_H
@@ -18,22 +18,22 @@ struct code_files;
 struct code_files *code_files_new(void);
 void code_files_free(struct code_files *files);
 
-/* A process has mapped a file, perhaps to execute it. If this fails, its code has no names. */
+/* A process has mapped a file, perhaps to execute it. If this fails, the code has no names. */
 void code_files_see(struct code_files *files, const struct item_map *map);
 
 /* A process executes a program, or has done so before it was watched. */
 void code_files_see_process(struct code_files *files, pid_t pid);
 
 /*
- * /tmp/perf-PID.map of the process, below its root and by its own number, see jit_map.h.
+ * The process's /tmp/perf-PID.map, below the process's root and by its own number, see jit_map.h.
  * -ENODATA: the process was not seen, or the file is not its own, or too large.
  */
 int code_files_open_perf_map(const struct code_files *files, pid_t pid);
 
 /*
- * The file that was mapped by this path and inode, opened for reading; the caller closes it.
- * -ENODATA: it was not found when it was mapped, or it was written since then. files: NULL:
- * the file of the path below pfdrive's own root, if it has the inode (0: any).
+ * The file mapped by this path and inode, opened for reading. The caller closes it. -ENODATA: it
+ * was not found when it was mapped, or it was written since then. files: NULL: the file at the path
+ * below pfdrive's own root, if it has the inode (0: any).
  */
 int code_files_open(const struct code_files *files, const char *path, uint64_t inode);
 

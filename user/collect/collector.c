@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thread of its own reads the rings of the fault source and of eBPF and the buffers of perf, and
- * passes their events to the sink in order of time. Each drain covers the time up to a moment that
- * is read first, so an event is never passed before an earlier one.
+ * A separate thread reads the fault source's and eBPF's rings and the perf buffers, and passes
+ * their events to the sink in time order. Each drain covers the time up to a moment that is read
+ * first, so an event is never passed before an earlier one.
  */
 #include <errno.h>
 #include <poll.h>
@@ -26,8 +26,8 @@ struct collector {
 	int stop; /* eventfd */
 	pthread_t thread;
 	bool running;
-	int err;	 /* the first; the thread's until it is joined */
-	uint64_t faults; /* of the records, those of PFSTAT_OP_MM_FAULT */
+	int err;	 /* the first error, owned by the thread until it is joined */
+	uint64_t faults; /* PFSTAT_OP_MM_FAULT records */
 	struct record_merge merge;
 	struct reorder_queue queue; /* events whose turn has not come */
 };
@@ -133,10 +133,10 @@ static int collector_read_events(struct collector *collector)
 }
 
 /*
- * Heads are read one after the other. A thread may store a record in the first ring just after its
- * head was read, migrate, and store the next in the second ring just before: that record ended
- * after until_ns, and is left for later. Events are read after the heads: all events within a call
- * whose record is in a ring have been sent by then.
+ * Heads are read one after the other. A thread may store a record in the first ring just after this
+ * ring's head was read, migrate, and store the next in the second ring just before. The next record
+ * ended after until_ns, and is left for later. Events are read after the heads: all events within a
+ * call whose record is in a ring have been sent by then.
  */
 static int collector_drain(struct collector *collector, uint64_t until_ns)
 {
@@ -154,10 +154,9 @@ static int collector_drain(struct collector *collector, uint64_t until_ns)
 }
 
 /*
- * If only mappings are due, drain only these, because their files must be opened while the
- * process lives. Faults and events stay in their rings, so that the watched program, which
- * may share the CPU with this thread, does not wait for their analysis in the middle of a
- * fault.
+ * If only mappings are due, drain only these, because their files must be opened while the process
+ * lives. Faults and events stay in their rings, so the watched program, which may share the CPU
+ * with this thread, does not wait for their analysis in the middle of a fault.
  */
 static int collector_drain_maps(struct collector *collector)
 {
@@ -182,7 +181,7 @@ static int collector_until_tick(const struct collector *collector, uint64_t next
 	return next_ns > now ? (next_ns - now + 999999) / 1000000 : 0;
 }
 
-/* True if perf's mappings are the only descriptors that poll(2) reported. */
+/* True if poll(2) reported only perf's mapping descriptors. */
 static bool collector_only_maps_ready(const struct collector *collector, int ready)
 {
 	return ready == 1 && collector->options.maps &&
@@ -202,7 +201,7 @@ static void *collector_main(void *argument)
 	struct collector *collector = argument;
 	uint64_t next_ns = clock_monotonic_ns() + collector->options.tick_ms * MILLISECOND;
 	int ready;
-	while (!collector->err) { /* the source counts records as lost that no longer fit */
+	while (!collector->err) { /* the source counts records as lost if they no longer fit */
 		ready = poll(collector->polled, collector->nr_polled,
 			     collector_until_tick(collector, next_ns));
 		if (ready < 0 && errno != EINTR)

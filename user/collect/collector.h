@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Merges the events of all instruments into one stream, in order of time:
+ * Merges all instruments' events into one stream, in time order:
  *
  *	source's rings, a CPU each --+
  *	eBPF's rings, a CPU each ----+--> merged by the time at which each ended
  *	perf's buffers of mappings --+
  *
- * A thread sleeps until a ring is half full (or a tick), then drains all; so it does not wake up
- * in a run whose records fit. Memory does not grow with the number of records: they are read
- * in place.
+ * A thread sleeps until a ring is half full (or a tick), then drains all rings, so it does not wake
+ * up in a run whose records fit. Memory does not grow with the number of records: they are read in
+ * place.
  */
 #ifndef PFSTAT_USER_COLLECTOR_H
 #define PFSTAT_USER_COLLECTOR_H
@@ -35,7 +35,7 @@ struct collector_options {
 	bool tick_drains;	     /* first passes all events up to then to the sink */
 	void (*tick)(void *context); /* called in the thread every tick_ms */
 	void *tick_context;
-	void (*failed)(void *context); /* called in the thread when an error ends it; or NULL */
+	void (*failed)(void *context); /* called in the thread when an error ends it, or NULL */
 	void *failed_context;
 };
 
@@ -45,11 +45,11 @@ void collector_close(struct collector *collector);
 /* Starts the thread, all signals blocked in it. */
 int collector_start(struct collector *collector);
 /*
- * Ends the thread and drains the rest; the instruments must be stopped. Returns the first error
+ * Ends the thread and drains the rest. The instruments must be stopped. Returns the first error
  * since the start.
  */
 int collector_stop(struct collector *collector);
-/* Records of faults of the source that were passed as events. After collector_stop(). */
+/* The source's fault records passed as events. Call after collector_stop(). */
 uint64_t collector_faults(const struct collector *collector);
 
 #endif

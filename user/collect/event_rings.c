@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Each online CPU has a ring of events. Its events are in the order of time, so the oldest event of
- * all rings comes next.
- */
+/* Each online CPU has an event ring in time order, so the oldest event in all rings comes next. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <sched.h>
@@ -20,17 +17,17 @@
 
 /*
  * One BPF ring buffer, read in place. libbpf's reader has one order only, ring after ring, and
- * cannot stop at a position (ring__consume_n() came with 1.5); here the events of all CPUs are
- * merged by time. The kernel maps the data and its position read-only; the consumer position is in
- * a separate page that this reader writes. The layout is that of the kernel's <linux/bpf.h>.
+ * cannot stop at a position (ring__consume_n() came with 1.5). Here the events from all CPUs are
+ * merged by time. The kernel maps the data and the position read-only. The consumer position is in
+ * a separate page that this reader writes. The layout comes from the kernel's <linux/bpf.h>.
  */
 struct event_ring {
 	int fd;
-	uint64_t *consumed;	  /* the page that the reader writes */
-	const uint64_t *produced; /* the kernel's page; the data follow it, mapped twice */
+	uint64_t *consumed;	  /* the page written by the reader */
+	const uint64_t *produced; /* the kernel's page, followed by the data, mapped twice */
 	const char *data;
 	uint64_t bytes;
-	uint64_t next;	/* position of the event to be read next */
+	uint64_t next;	/* position of the next event to read */
 	uint64_t limit; /* position when event_ring_look() was called */
 };
 
@@ -47,7 +44,7 @@ static void event_ring_close(struct event_ring *ring)
 	*ring = (struct event_ring){ .fd = -1 };
 }
 
-/* A ring of so many bytes, a power of two of pages. A negative errno. */
+/* A ring with this many bytes, a power of two in pages. A negative errno. */
 static int event_ring_open(struct event_ring *ring, uint32_t bytes)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -73,7 +70,7 @@ static int event_ring_open(struct event_ring *ring, uint32_t bytes)
 /* From here on event_ring_peek() returns the events that are in the ring by now. */
 static void event_ring_look(struct event_ring *ring)
 {
-	/* Pairs with the kernel's release: the headers of the events before it are there. */
+	/* Pairs with the kernel's release: the headers of all earlier events are there. */
 	ring->limit = __atomic_load_n(ring->produced, __ATOMIC_ACQUIRE);
 }
 
@@ -82,7 +79,7 @@ static const uint32_t *event_ring_header_of(const struct event_ring *ring)
 	return (const uint32_t *)(ring->data + (ring->next & (ring->bytes - 1)));
 }
 
-/* The header of the next entry. */
+/* The next entry's header. */
 static uint32_t event_ring_length_of(const struct event_ring *ring)
 {
 	/* Pairs with the kernel's exchange: the event is complete. */
@@ -186,8 +183,8 @@ static int event_rings_assign_each(int map, const __u32 *cpus, const __u32 *fds,
 }
 
 /*
- * A CPU that comes online later shares the ring of another. All at once: the kernel waits for a
- * grace period after each update of such a map. Linux 5.15 cannot do that.
+ * A CPU coming online later shares another CPU's ring. All at once: the kernel waits for a grace
+ * period after each update of such a map. Linux 5.15 cannot do that.
  */
 int event_rings_assign(const struct event_rings *rings, int map, uint32_t nr_cpus)
 {
@@ -209,9 +206,9 @@ int event_rings_assign(const struct event_rings *rings, int map, uint32_t nr_cpu
 }
 
 /*
- * A program may put an event into a second ring after the first ring was checked, although
- * the event ended earlier. So all positions are read before any event, and the queue of the
- * collector keeps events that are later than its drain.
+ * A program may put an event into a second ring after the first ring was checked, although the
+ * event ended earlier. So all positions are read before any event, and the collector's queue keeps
+ * events later than the drain.
  */
 static int event_rings_look(struct event_rings *rings)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Loads, attaches and pins the eBPF programs. Their events go to the collector, merged by time
- * (event_rings.c); the maps in which the programs count are read by bpf_counters.c. A program that
- * this kernel cannot run is left out by bpf_programs.c.
+ * (event_rings.c). bpf_counters.c reads the maps in which the programs count. bpf_programs.c leaves
+ * out a program that this kernel cannot run.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -56,12 +56,12 @@ const bool bpf_is_built_in = true;
 struct events {
 	struct pfstat_bpf *bpf;
 	struct event_rings rings;
-	unsigned int nr_rings; /* one for each CPU that is online */
+	unsigned int nr_rings; /* one for each online CPU */
 	uint32_t ring_bytes;
 	int claim; /* see bpf_pins_claim() */
 	uint64_t received;
-	uint64_t forgotten;	    /* of these, dropped */
-	struct run_counters before; /* counts of the dropped events */
+	uint64_t forgotten;	    /* among these, dropped */
+	struct run_counters before; /* counts for the dropped events */
 	uint32_t hooks;
 	struct bpf_pins pins;
 	struct kernel_symbols symbols;
@@ -93,7 +93,7 @@ static int events_configure_maps(struct events *events, const struct events_opti
 	return bpf_map__set_max_entries(events->bpf->maps.events, nr_cpus);
 }
 
-/* A map slot for each slot of all swap areas, up to 64 MiB. */
+/* One map slot per slot in all swap areas, up to 64 MiB. */
 static int events_size_swap_maps(struct pfstat_bpf *bpf, bool used)
 {
 	const uint64_t pages = bpf_counters_swap_pages();
@@ -121,7 +121,7 @@ static void events_configure_types(struct pfstat_bpf *bpf, const struct bpf_targ
 	bpf->rodata->have_prev_state = bpf_targets_arguments(targets, "sched_switch") > 3;
 }
 
-/* Sets the constants of the programs, which must be known when they are loaded. */
+/* Sets the programs' constants, which must be known when they are loaded. */
 static int events_configure(struct events *events, const struct events_options *options,
 			    const struct bpf_targets *targets)
 {
@@ -133,7 +133,7 @@ static int events_configure(struct events *events, const struct events_options *
 	without |= options->swap ? 0 : 1U << HOOK_SWAP_IO;
 	if (options->records)
 		err = bpf_records_configure(bpf, targets, options->record_bytes);
-	/* It chooses second copies of all programs that are to be loaded. */
+	/* Chooses second copies of all programs to be loaded. */
 	if (!err)
 		err = bpf_programs_choose(bpf->obj, targets, without, &events->hooks);
 	if (!err)
@@ -155,10 +155,9 @@ static int events_configure(struct events *events, const struct events_options *
 }
 
 /*
- * Memory that is shared with the programs lies in pages, which 7.3 maps when they are first
- * touched: that is a fault of pfdrive itself. Naming a target touches one when perf already counts
- * and the programs do not. So all pages are touched before; they hold 0 as long as no program is
- * attached.
+ * Memory shared with the programs lies in pages, which 7.3 maps when they are first touched, and
+ * this is a fault of pfdrive itself. Naming a target touches one when perf already counts and the
+ * programs do not. So all pages are touched before. They hold 0 as long as no program is attached.
  */
 static void events_touch_shared(struct pfstat_bpf *bpf)
 {
@@ -182,7 +181,7 @@ static int events_open_object(struct events *events, int fd)
 	return events->bpf ? 0 : -errno;
 }
 
-/* libbpf gets only those of the kernel's types that the programs name. */
+/* libbpf gets only the kernel types the programs name. */
 static int events_choose_types(struct events *events, struct bpf_targets *targets, int fd)
 {
 	const struct bpf_object *object = events->bpf->obj;
@@ -191,10 +190,10 @@ static int events_choose_types(struct events *events, struct bpf_targets *target
 
 	if (!err)
 		err = bpf_targets_find(targets, object, types);
-	/* The newest helper that no program can do without. */
+	/* The newest helper required by all programs. */
 	if (!err && !bpf_targets_has_function(targets, "bpf_task_pt_regs"))
 		err = -ENOSYS;
-	/* Programs at the begin and the end of functions need it. */
+	/* Programs at the start and the end of functions need it. */
 	if (!err && !bpf_targets_has_function(targets, "register_ftrace_direct"))
 		err = -EOPNOTSUPP;
 	if (!err)
@@ -234,8 +233,8 @@ static int events_load(struct events *events, const struct events_options *optio
 	if (err)
 		return err;
 	/*
-	 * libbpf tries whether a map can be shared at all, and continues without if that fails. All
-	 * supported kernels can, so the cause was a lack of memory.
+	 * libbpf tests whether a map can be shared at all, and continues without sharing if this
+	 * fails. All supported kernels can, so the cause was a lack of memory.
 	 */
 	if (!events->bpf->bss)
 		return -ENOMEM;
@@ -275,7 +274,9 @@ static int events_open_parts(struct events *events, const struct events_options 
 	int err = events_load(events, options, &step);
 
 	if (!err) {
-		/* The programs of an earlier measurement were detached while these were loaded. */
+		/*
+		 * The programs from an earlier measurement were detached while these were loaded.
+		 */
 		pins_lock_await_detached();
 		step = "pin the eBPF maps under " PFSTAT_PIN_DIR;
 		/* The keeper starts while the next step waits for a grace period. */
@@ -327,7 +328,7 @@ int events_open(struct events **opened, const struct events_options *options, st
 
 int events_try(struct why *why)
 {
-	/* The programs of all sources, with the smallest rings. */
+	/* The programs for all sources, with the smallest rings. */
 	const struct events_options options = {
 		.pages = true,
 		.records = true,
@@ -408,7 +409,7 @@ int events_ignore(struct events *events, pid_t id)
 	int err = bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.targets), &key);
 
 	events->bpf->bss->ignored++;
-	/* Its off-CPU time so far may be dropped too: see events_forget(). */
+	/* The off-CPU time so far may be dropped too: see events_forget(). */
 	bpf_map_delete_elem(bpf_map__fd(events->bpf->maps.off_since), &key);
 	return err == -ENOENT ? 0 : err; /* it has ended meanwhile */
 }
@@ -426,7 +427,7 @@ int events_fd(const struct events *events)
 	return events->rings.epoll;
 }
 
-/* Names the functions of the stacks in events, and counts the events that it passes on. */
+/* Names the functions on the stacks in events, and counts the events it passes on. */
 struct events_passage {
 	struct events *events;
 	event_rings_sink sink;
@@ -505,8 +506,9 @@ static int events_forget_syscalls(int fd)
 }
 
 /*
- * A program may still run on another CPU, within a read-side section of RCU. The barrier waits for
- * those; kernels with nohz_full refuse it. Programs that are skipped later would have done nothing.
+ * A program may still run on another CPU, within an RCU read-side section. The barrier waits for
+ * those programs. Kernels with nohz_full refuse it. Programs that are skipped later would have done
+ * nothing.
  */
 void events_stop(struct events *events)
 {
@@ -518,7 +520,7 @@ void events_stop(struct events *events)
 }
 
 /*
- * The reader counts the events that it drops: some may be of other processes, and arrive meanwhile.
+ * The reader counts the events it drops: some may belong to other processes, and arrive meanwhile.
  */
 int events_forget(struct events *events)
 {

@@ -22,20 +22,20 @@ extern const bool bpf_is_built_in;
 
 struct events_options {
 	bool pages;	       /* pages that leave the page cache, or memory for swap */
-	bool swap;	       /* which process evicts pages that are swapped in again */
-	bool stacks;	       /* the user stack of every fault, hooked or not */
-	bool records;	       /* of calls of file operations: see fault_source_bpf.c */
-	uint64_t record_bytes; /* of each CPU's ring of records, about; 0: the default */
+	bool swap;	       /* which process evicts pages swapped in again */
+	bool stacks;	       /* the user stack for every fault, hooked or not */
+	bool records;	       /* of file operation calls: see fault_source_bpf.c */
+	uint64_t record_bytes; /* for each CPU's record ring, about, 0 for the default */
 	uint32_t without;      /* 1 << enum bpf_hook: optional hooks to leave out */
 	/*
-	 * Size of each CPU's ring, a power of two of pages. 0: 1 MiB, or less so that all
-	 * rings take at most 64 MiB; eight times as much with stacks.
+	 * Size of each CPU's ring, a power of two in pages. 0: 1 MiB, or less so that all rings
+	 * take at most 64 MiB, and eight times as much with stacks.
 	 */
 	uint32_t ring_bytes;
 };
 
 /*
- * Loads the programs; none runs yet. On failure returns a negative errno, and `why` is one clause
+ * Loads the programs. None runs yet. On failure returns a negative errno, and `why` is one clause
  * with the reason and the remedy.
  */
 int events_open(struct events **events, const struct events_options *options, struct why *why);
@@ -45,9 +45,9 @@ int events_open(struct events **events, const struct events_options *options, st
  */
 int events_try(struct why *why);
 /*
- * Attaches the programs and pins them under PFSTAT_PIN_DIR, from which pins of an earlier, killed
- * program are removed. Nothing is a target yet. The caller holds the fault source, so that the pins
- * of no living program are there. Fails as events_open() does.
+ * Attaches the programs and pins them under PFSTAT_PIN_DIR, after removing pins from an earlier,
+ * killed program. Nothing is a target yet. The caller holds the fault source, so no pins of a
+ * living program are there. Fails as events_open() does.
  */
 int events_attach(struct events *events, struct why *why);
 /* Unpins and frees. The programs are detached later, see pins_lock_await_detached(). */
@@ -59,7 +59,7 @@ uint32_t events_hooks(const struct events *events);
 /* id is a tid or a tgid. System calls count when entered and left in between. */
 int events_watch(struct events *events, pid_t id, enum pfstat_target how);
 int events_ignore(struct events *events, pid_t id);
-/* True if it was named, or created by a process that was named with its children. */
+/* True if it was named, or created by a process named with children. */
 bool events_is_watched(const struct events *events, pid_t id);
 /*
  * No event is sent or counted any more: the next drain returns the last events, and
@@ -71,11 +71,11 @@ int events_find_mapping(const struct events *events, struct pfstat_handler_query
 /* The loaded programs and their maps. */
 struct pfstat_bpf *events_object(const struct events *events);
 /*
- * Drops all events and counts so far; nothing may be a target. Neither a drain nor
+ * Drops all events and counts so far. Nothing may be a target. Neither a drain nor
  * events_counters() returns them. 0 or a negative errno.
  */
 int events_forget(struct events *events);
-/* Faults of VMAs with this ->fault are recorded by the fault source. */
+/* The fault source records faults on VMAs with this ->fault. */
 void events_set_wrapper(struct events *events, uint64_t address);
 
 /*
@@ -86,12 +86,12 @@ void events_count_swap(struct events *events, bool count);
 /* Readable when a CPU's ring is half full. */
 int events_fd(const struct events *events);
 /*
- * Passes every event that ended before the call to the sink. Returns the first error, also of the
- * sink.
+ * Passes every event that ended before the call to the sink. Returns the first error, including the
+ * sink's.
  */
 int events_drain(struct events *events, event_rings_sink sink, void *context);
 
-/* Events that were passed to a sink so far. */
+/* Events passed to a sink so far. */
 uint64_t events_received(const struct events *events);
 
 /*

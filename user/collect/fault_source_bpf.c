@@ -61,7 +61,7 @@ static void bpf_source_close(struct fault_source *source)
 	free(bpf);
 }
 
-/* The kernel knows a file of an overlay by the file below it, so a mapping of it is looked up. */
+/* The kernel knows an overlay file by the file below it, so a mapping of the file is looked up. */
 static int bpf_source_add_file(const struct bpf_source *bpf, int fd)
 {
 	const size_t page = page_size();
@@ -128,7 +128,7 @@ static int bpf_source_follow(struct fault_source *source, pid_t pid, bool existi
 	return bpf_source_explain(err, "the file of --file", why);
 }
 
-/* Calls on which the cost of the programs was measured are dropped. */
+/* Calls on which the programs' cost was measured are dropped. */
 static int bpf_source_start(struct fault_source *source)
 {
 	struct bpf_source *bpf = bpf_source_of(source);
@@ -160,7 +160,7 @@ static int bpf_source_stop(struct fault_source *source)
 	return 0;
 }
 
-/* The cost of a call is part of that of eBPF. */
+/* The cost of a call is part of eBPF's cost. */
 static int bpf_source_counters(const struct fault_source *source,
 			       struct fault_source_counters *counters)
 {

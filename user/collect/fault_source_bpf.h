@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The eBPF programs as the source of records, without the module: see bpf/calls.bpf.c. */
+/* The eBPF programs as the record source, without the module: see bpf/calls.bpf.c. */
 #ifndef PFSTAT_USER_FAULT_SOURCE_BPF_H
 #define PFSTAT_USER_FAULT_SOURCE_BPF_H
 

@@ -30,12 +30,12 @@
 #include "util/why.h"
 
 #define DEBUGFS "/sys/kernel/debug"
-/* PROC_USER_INIT_INO: the inode of the initial user namespace. */
+/* PROC_USER_INIT_INO: the initial user namespace's inode. */
 #define INITIAL_USER_NAMESPACE 0xeffffffdU
 
 struct module_source {
 	struct fault_source source;
-	int fd; /* of `session`; -1: none */
+	int fd; /* for `session`, -1 if none */
 };
 
 /* NULL with errno. */
@@ -97,7 +97,7 @@ static bool is_debugfs(void)
 	return !statfs(DEBUGFS, &statfs_buffer) && statfs_buffer.f_type == DEBUGFS_MAGIC;
 }
 
-/* A process has all capabilities there, and none of them counts outside. */
+/* A process has all capabilities there, and none counts outside. */
 static bool in_user_namespace(void)
 {
 	struct stat stat_buffer;
@@ -128,7 +128,7 @@ static void module_explain_refusal(struct why *why)
 			module_file_folder(), PFSTAT_FILE_SESSION);
 }
 
-/* A build has the module next to pfdrive; otherwise make install puts it where modprobe looks. */
+/* A build has the module next to pfdrive. Otherwise make install puts it where modprobe looks. */
 static void module_explain_absence(struct why *why)
 {
 	char path[256], *end;
@@ -299,7 +299,7 @@ static int module_open_rings(struct fault_source *source, int nr_cpus)
 			 cpu);
 		err = record_ring_open(&source->rings[source->nr_rings], path);
 		if (err == -ENODATA || err == -ENOENT)
-			continue; /* a CPU that the machine does not have */
+			continue; /* a CPU missing in the machine */
 		if (err)
 			return err;
 		source->nr_rings++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel module as the source of records, through its files in debugfs. */
+/* The kernel module as the record source, through debugfs files. */
 #ifndef PFSTAT_USER_FAULT_SOURCE_MODULE_H
 #define PFSTAT_USER_FAULT_SOURCE_MODULE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sampler reads perf's records, and the stream makes items of them: this source has no rings
- * of records, and needs neither eBPF nor perf's mappings from elsewhere.
+ * The sampler reads perf's records, and the stream turns them into items. This source has no record
+ * rings, and needs neither eBPF nor perf's mappings from elsewhere.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@
 #include "util/page_size.h"
 #include "util/why.h"
 
-/* Room for the samples of the calibration. */
+/* Space for the calibration samples. */
 #define CALIBRATION_BYTES (64U << 10)
 
 struct perf_source {
@@ -31,10 +31,10 @@ struct perf_source {
 	struct perf_stream *stream;
 	struct code_files *files;
 	struct proc_maps existing; /* passed with the next drain */
-	pthread_mutex_t lock;	   /* of existing */
-	item_sink sink;		   /* of the drain */
+	pthread_mutex_t lock;	   /* protects existing */
+	item_sink sink;		   /* for the drain */
 	void *context;
-	uint64_t cost_ps; /* of a fault */
+	uint64_t cost_ps; /* per fault */
 	bool stopped;
 	uint64_t read[PERF_NR_SAMPLES]; /* the kernel's counts at the end */
 	int read_err;
@@ -72,8 +72,8 @@ static int perf_source_explain(int err, pid_t pid, struct why *why)
 }
 
 /*
- * Measures the picoseconds that perf adds to a fault, in this thread and in buffers that no thread
- * reads. Shows also if the buffers may be locked. 0 or a negative errno.
+ * Measures the picoseconds perf adds to a fault, in this thread and in buffers that no thread
+ * reads. Also shows whether the buffers may be locked. 0 or a negative errno.
  */
 static int perf_source_calibrate(struct perf_source *perf)
 {
@@ -179,15 +179,15 @@ static int perf_source_follow(struct fault_source *source, pid_t pid, bool exist
 		return perf_source_explain(err, pid, why);
 	(void)existing;
 	/*
-	 * First the watch, then the existing mappings: so none is missed in between. A command that
-	 * is held has some too, until it executes its program.
+	 * First the watch, then the existing mappings, so none is missed in between. A held command
+	 * has some too, until the program is executed.
 	 */
 	if (perf_source_add_maps(perf, pid) == -ESRCH)
 		return perf_source_explain(-ESRCH, pid, why);
 	return 0;
 }
 
-/* The thread of a drive is held and begun; its mappings are read then. */
+/* A drive's thread is held and started. The mappings are read then. */
 static int perf_source_hook_file(struct fault_source *source, int fd, const char *path,
 				 struct why *why)
 {
@@ -335,7 +335,7 @@ static bool perf_source_user_only(const struct fault_source *source)
 	return perf_sampler_is_user_only(perf_source_of(source)->sampler);
 }
 
-/* The samples that the kernel took and that did not arrive, once it took its last one. */
+/* Samples the kernel took but that did not arrive, once it took the last one. */
 static uint64_t perf_source_lost(const struct perf_source *perf)
 {
 	const struct perf_stream_counts *counts = perf_stream_counts(perf->stream);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times faults of this thread on pages that are present: the fault does nothing but map one. The
- * best of some rounds counts, so that an interrupt does not.
+ * Times this thread's faults on present pages: the fault only maps one. The best of several rounds
+ * counts, to exclude interrupts.
  */
 #include <errno.h>
 #include <sys/auxv.h>
@@ -62,7 +62,7 @@ static uint64_t faults_so_far(void)
 	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_minflt;
 }
 
-/* Cycles of the faults only; all pages are unmapped as often as needed. 0: they cannot be. */
+/* Cycles in faults only. All pages are unmapped as often as needed. 0: they cannot be unmapped. */
 static uint64_t fault_cycles(const struct fault_stage *stage)
 {
 	const unsigned int nr = stage->is_written ? NR_FAULTS : NR_VDSO_FAULTS;
@@ -86,10 +86,9 @@ static uint64_t fault_cycles(const struct fault_stage *stage)
 }
 
 /*
- * Faults are stores: fault-around would answer reads of a file with many pages at a time. The pages
- * stay in the file when they are unmapped, and are not cleared again. The clock lies in the vDSO
- * too, so it is read while that is mapped; the cycles of a nanosecond are computed from the whole
- * round.
+ * Faults are stores: fault-around would answer file reads with many pages at a time. The pages stay
+ * in the file when they are unmapped, and are not cleared again. The clock lies in the vDSO too, so
+ * it is read while the vDSO is mapped. The cycles per nanosecond are computed from the whole round.
  */
 static uint64_t time_round(const struct fault_stage *stage)
 {

@@ -2,7 +2,7 @@
 /*
  * Opens the fault source, eBPF, perf's maps and counters, and the collector that merges their
  * events for the caller's sink. At the end it stores all their counters in one struct run_counters.
- * An instrument that cannot be read does not keep the others from being stopped and read.
+ * If an instrument cannot be read, the others are still stopped and read.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -65,7 +65,7 @@ int instruments_open(struct instruments **opened, const struct instruments_optio
 	return 0;
 }
 
-/* eBPF recognises the faults of hooked files by the address. */
+/* eBPF recognises faults on hooked files by the address. */
 static int instruments_set_wrapper(struct instruments *instruments, struct why *why)
 {
 	uint64_t address;
@@ -78,10 +78,9 @@ static int instruments_set_wrapper(struct instruments *instruments, struct why *
 }
 
 /*
- * The rings exist from the first target on. eBPF gets the wrapper's address before it has a target
- * of its own, so that it never counts a hooked file's fault as another's. The priority of the
- * collector's thread is raised here, before privileges are given up; no process is created until
- * instruments_go().
+ * The rings exist from the first target on. eBPF gets the wrapper's address before the first eBPF
+ * target, so a hooked file's fault is never counted as another's. The collector thread's priority
+ * is raised here, before privileges are given up. No process is created until instruments_go().
  */
 static int instruments_open_collector(struct instruments *instruments, struct why *why)
 {
@@ -167,7 +166,7 @@ int instruments_follow(struct instruments *instruments, pid_t pid, bool existing
 		err = instruments_open_collector(instruments, why);
 	if (err)
 		return err;
-	/* Its faults are worth more than names, once others are recorded. */
+	/* The process's faults are worth more than names, once others are recorded. */
 	maps_err = instruments_watch_maps(instruments, pid, existing, why);
 	if (maps_err && (!instruments->going || maps_err == -ESRCH))
 		return maps_err;
@@ -300,7 +299,7 @@ static int instruments_pass_mappings(const struct instruments *instruments)
 }
 
 /*
- * The source knows its mappings until it is stopped. No other step needs an earlier one: all are
+ * The source knows the mappings until it is stopped. No other step needs an earlier one: all are
  * made, and the first error is reported.
  */
 int instruments_stop(struct instruments *instruments, struct run_counters *counters,
@@ -435,7 +434,7 @@ int instruments_begin_thread(struct instruments *instruments, pid_t tid)
 
 	if (source->ops->stream && !instruments->thread_err)
 		instruments->thread_err = source->ops->stream->begin_thread(source);
-	/* Its own system calls and faults come before the watch. */
+	/* The thread's own system calls and faults come before the watch. */
 	if (instruments->counters)
 		perf_faults_release_thread(instruments->counters);
 	if (instruments->events)
@@ -462,7 +461,7 @@ int instruments_thread_err(const struct instruments *instruments)
 	return instruments ? instruments->thread_err : 0;
 }
 
-/* The pins before the source: its next owner makes pins of its own. */
+/* Close the pins before the source: the next owner makes new pins. */
 void instruments_close(struct instruments *instruments)
 {
 	if (!instruments)

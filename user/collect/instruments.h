@@ -31,62 +31,62 @@ struct instruments_options {
 	bool bpf;	   /* false: bpf_missing is the reason */
 	const char *bpf_missing;
 	struct events_options events;
-	bool maps;	  /* record the mappings of processes */
-	bool no_counters; /* perf's own counts of faults are n/a */
-	/* Closing does not wait until the programs are detached; nothing is measured after it. */
+	bool maps;	  /* record process mappings */
+	bool no_counters; /* perf's own fault counts are n/a */
+	/* Closing does not wait until the programs are detached. Nothing is measured after it. */
 	bool detach_later;
-	uint64_t ring_size; /* bytes; 0: the module's default */
+	uint64_t ring_size; /* bytes, 0 for the module's default */
 	bool fault_around;
-	int only_fd; /* of all mappings only this file's; -1: any */
+	int only_fd; /* only this file's mappings, or -1 for any */
 	item_sink sink;
 	void *sink_context;
-	const struct cpus *cpus;     /* where the collector's thread may run; NULL: anywhere */
+	const struct cpus *cpus;     /* where the collector's thread may run, NULL for anywhere */
 	int tick_ms;		     /* -1: none */
 	bool tick_drains;	     /* first passes all events up to then to the sink */
 	void (*tick)(void *context); /* in the collector's thread */
 	void *tick_context;
-	void (*failed)(void *context); /* same thread: reading has failed; or NULL */
+	void (*failed)(void *context); /* same thread: reading has failed, or NULL */
 	void *failed_context;
 };
 
-/* All return 0, or a negative errno; then why is one clause with the reason and the remedy. */
+/* All return 0, or a negative errno. On error why is one clause with the reason and the remedy. */
 int instruments_open(struct instruments **instruments, const struct instruments_options *options,
 		     struct why *why);
-/* The source that was opened. */
+/* The opened source. */
 const struct fault_source_ops *instruments_source(const struct instruments *instruments);
 /* True if eBPF or perf reports off-CPU intervals and all faults. */
 bool instruments_have_events(const struct instruments *instruments);
 /* True if perf is the source, and does not show this user the faults in system calls. */
 bool instruments_user_only(const struct instruments *instruments);
-/* One clause: why eBPF is not used; "" if it is. */
+/* One clause stating why eBPF is not used, or "" if it is. */
 const char *instruments_bpf_missing(const struct instruments *instruments);
-/* This process's mappings of the file that is open as fd. */
+/* This process's mappings of the file open as fd. */
 int instruments_hook_file(struct instruments *instruments, int fd, const char *path,
 			  struct why *why);
 /*
- * Hooks nothing, for a run without mapped files that only eBPF and the counters watch.
+ * Hooks nothing, for a run without mapped files, watched only by eBPF and the counters.
  * options.only_fd must be a file that this process does not map.
  */
 int instruments_hook_nothing(struct instruments *instruments, struct why *why);
 /*
- * A process and its children; `existing`: its present mappings are read too. 1, and why:
- * after instruments_go() its mappings could not be read; all else of it is watched.
+ * A process and its children. `existing`: present mappings are read too. 1, and why: after
+ * instruments_go() the mappings could not be read, but all else is watched.
  */
 int instruments_follow(struct instruments *instruments, pid_t pid, bool existing, struct why *why);
 /*
- * Opens the files of code that the processes execute now, which needs more privileges than the
- * watching. Before instruments_go().
+ * Opens the code files that the processes execute now, which needs more privileges than the
+ * watching. Call before instruments_go().
  */
 void instruments_see_code(struct instruments *instruments);
-/* The files whose code the processes execute; NULL: mappings are not watched. */
+/* The files whose code the processes execute. NULL: mappings are not watched. */
 const struct code_files *instruments_code_files(const struct instruments *instruments);
-/* True if eBPF watches it already, as a child of a process that is watched. */
+/* True if eBPF already watches it, as a child of a watched process. */
 bool instruments_are_on(const struct instruments *instruments, pid_t pid);
 int instruments_go(struct instruments *instruments, struct why *why);
 /*
- * Ends the watching; all events have passed the sink. Fills the counts of the source, eBPF and
- * perf; counters must be initialised. After an error, counters holds the counts that could be read,
- * and why the first reason.
+ * Ends the watching. All events have passed the sink. Fills in the source, eBPF and perf counts.
+ * counters must be initialised. After an error, counters holds the counts that could be read, and
+ * why the first reason.
  */
 int instruments_stop(struct instruments *instruments, struct run_counters *counters,
 		     struct why *why);
@@ -94,11 +94,11 @@ int instruments_stop(struct instruments *instruments, struct run_counters *count
 int instruments_check_events(const struct run_counters *counters, struct why *why);
 /* Mask of 1 << enum bpf_hook: eBPF's, and the source's if it counts all faults. 0 without eBPF. */
 uint32_t instruments_hooks(const struct instruments *instruments);
-/* So far; COUNT_NA: not known. From any thread. */
+/* Counts so far, or COUNT_NA if not known. From any thread. */
 void instruments_lost(const struct instruments *instruments, uint64_t *records, uint64_t *events);
-/* From now on, or no longer: pages that go to swap and come back; see counters.swap. */
+/* From now on, or no longer: pages that go to swap and come back, see counters.swap. */
 void instruments_count_swap(struct instruments *instruments, bool count);
-/* Reads eBPF's counters so far; @counters must be initialised. -ENODATA: eBPF is not in use. */
+/* Reads eBPF's counters so far. @counters must be initialised. -ENODATA: eBPF is not in use. */
 int instruments_counts(const struct instruments *instruments, struct run_counters *counters);
 void instruments_close(struct instruments *instruments);
 

@@ -95,7 +95,7 @@ static int instruments_check_namespace(const struct instruments *instruments, st
 			"process ids from the initial one; run pfdrive outside the container");
 }
 
-/* Opens a source with the instruments that it needs. */
+/* Opens a source with the instruments it needs. */
 static int instruments_open_with(struct instruments *instruments,
 				 const struct fault_source_ops *source, struct why *why)
 {
@@ -115,7 +115,7 @@ static int instruments_open_with(struct instruments *instruments,
 	return err;
 }
 
-/* Closes all instruments of a source that failed, before the next source is tried. */
+/* Closes all instruments for a failed source, before the next source is tried. */
 static void instruments_close_source(struct instruments *instruments)
 {
 	perf_maps_close(instruments->maps);
@@ -138,7 +138,7 @@ static bool instruments_may_replace(int err)
 	return err && err != -EBUSY && err != -EEXIST && err != -ENOMEM && err != -EMFILE;
 }
 
-/* The reason of the best source comes first if perf does not work either. */
+/* The best source's reason comes first if perf does not work either. */
 static int instruments_open_perf(struct instruments *instruments, struct why *why)
 {
 	const struct why better = *why;

@@ -31,7 +31,7 @@ struct instruments {
 };
 
 /*
- * Opens the source and the instruments that it needs. Returns 0, or a negative errno and a clause;
+ * Opens the source and the instruments it needs. Returns 0, or a negative errno and a clause.
  * instruments_close() closes them in both cases.
  */
 int instruments_open_all(struct instruments *instruments, struct why *why);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns the addresses of a kernel stack into the names of its functions, when the event is read
- * from its ring. A run has few different stacks, so that nearly all are found in the table: while
- * pfdrive works, a program on the same CPU waits.
+ * Turns the addresses in a kernel stack into function names when the event is read from the ring. A
+ * run has few different stacks, so nearly all are found in the table: while pfdrive works, a
+ * program on the same CPU waits.
  */
 #include <bpf/bpf.h>
 #include <stdbool.h>
@@ -13,14 +13,14 @@
 #include "collect/kernel_symbols.h"
 #include "util/array.h"
 
-/* Names of more addresses, and of more stacks, are looked up each time. */
+/* Names for more addresses, and for more stacks, are looked up each time. */
 #define SYMBOLS_MAX 8192
 #define STACKS_MAX  1024
 
 /* Ends a stack whose further functions have no space. */
 #define CUT "<..."
 
-/* A name that ends in '*' matches a prefix. */
+/* A name ending in '*' matches a prefix. */
 static const char *const left_out[] = {
 	"bpf_*",
 	"__bpf_*",
@@ -58,7 +58,7 @@ static bool kernel_symbols_left_out(const char *name)
 	return false;
 }
 
-/* A return address may be the first of the next function. */
+/* A return address may be the start of the next function. */
 static bool kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
 				struct pfstat_symbol_query *query)
 {
@@ -114,7 +114,7 @@ static bool kernel_symbols_frame(struct kernel_symbols *symbols, uint64_t addres
 	return kernel_symbols_take(&symbols->named, query.name);
 }
 
-/* The stack as it was sent, and its names. */
+/* The stack as it was sent, and the names. */
 struct kernel_stack {
 	uint32_t frames;
 	uint64_t ips[PFSTAT_WAIT_FRAMES];

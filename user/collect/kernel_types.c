@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the kernel's types (BTF) and writes those that the eBPF programs name as BTF for libbpf,
- * which relocates the programs' accesses by them (CO-RE). A type keeps its members, their names,
- * offsets and sizes. The page bpf/btf.rst of the kernel describes the format.
+ * Reads the kernel's types (BTF) and writes those named by the eBPF programs as BTF for libbpf,
+ * which uses them to relocate the programs' accesses (CO-RE). A type keeps all members, with their
+ * names, offsets and sizes. The kernel's page bpf/btf.rst describes the format.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -24,11 +24,11 @@ struct kernel_types {
 	size_t bytes;
 	const char *first; /* type */
 	const char *names;
-	uint32_t *places; /* of each type, from `first` */
+	uint32_t *places; /* for each type, from `first` */
 	uint32_t nr;	  /* from 1 on */
 };
 
-/* Grows; after a failure it stays as it is. */
+/* Grows. After a failure it stays unchanged. */
 struct kernel_bytes {
 	char *data;
 	size_t used, size;
@@ -39,7 +39,7 @@ struct kernel_bytes {
 struct kernel_subset {
 	const struct kernel_types *types;
 	struct kernel_bytes kinds, names;
-	uint32_t *numbers; /* of each type in the subset; 0: it is not there */
+	uint32_t *numbers; /* for each type in the subset, 0 if it is not there */
 	uint32_t nr;
 };
 
@@ -53,7 +53,7 @@ static const char *kernel_type_name(const struct kernel_types *types, const stru
 	return types->names + type->name_off;
 }
 
-/* 0: this kind is not known, as the size of a type follows from its kind. */
+/* 0: this kind is not known, as a type's kind determines the size. */
 static size_t kernel_type_bytes(const struct btf_type *type)
 {
 	const size_t nr = btf_vlen(type), head = sizeof(*type);
@@ -200,7 +200,7 @@ static ssize_t kernel_types_read_file(void **data)
 	return err ? err : status.st_size;
 }
 
-/* Whether these are the types of the kernel itself, not of a module or a program. */
+/* Whether these types belong to the kernel itself, not to a module or a program. */
 static bool kernel_types_are_of_kernel(int fd, uint32_t *bytes)
 {
 	char name[sizeof("vmlinux")] = "";
@@ -213,7 +213,7 @@ static bool kernel_types_are_of_kernel(int fd, uint32_t *bytes)
 	return !strcmp(name, "vmlinux");
 }
 
-/* One call copies all types that have this file descriptor. */
+/* One call copies all types with this file descriptor. */
 static ssize_t kernel_types_copy(int fd, void **data)
 {
 	struct bpf_btf_info info = { 0 };
@@ -274,12 +274,12 @@ void kernel_types_close(struct kernel_types *types)
 
 #define NR_NAME_BEGINS 4096
 
-/* Most names of the kernel differ from all sought names in their first letters. */
+/* Most kernel names differ from all sought names in their first letters. */
 struct kernel_name_filter {
 	bool has[NR_NAME_BEGINS];
 };
 
-/* Of its first three letters. A flavour has no effect, see kernel_name_bytes(). */
+/* Covers the first three letters. A flavour has no effect, see kernel_name_bytes(). */
 static unsigned int kernel_name_begin(const char *name)
 {
 	unsigned int begin = (unsigned char)name[0];
@@ -323,7 +323,7 @@ static void kernel_symbol_match(struct kernel_symbol *symbol, const struct kerne
 void kernel_types_look_up(const struct kernel_types *types, struct kernel_symbol *symbols,
 			  uint32_t nr)
 {
-	uint32_t lists[NR_NAME_BEGINS] = { 0 }; /* of symbols that begin so, plus 1 */
+	uint32_t lists[NR_NAME_BEGINS] = { 0 }; /* symbols with this start, plus 1 */
 	const struct btf_type *type;
 	uint32_t *list, i, j;
 	uint32_t kinds = 0;
@@ -360,7 +360,7 @@ static bool kernel_kind_is_sought(unsigned int kind)
 	       kind == BTF_KIND_ENUM64 || kind == BTF_KIND_TYPEDEF;
 }
 
-/* Keys are of the names that the programs have. Another name with the same key does no harm. */
+/* Keys for the names in the programs. Another name with the same key does no harm. */
 struct kernel_names {
 	struct hash keys;
 	struct kernel_name_filter filter;
@@ -396,7 +396,7 @@ static int kernel_names_find(struct kernel_names *names, const struct btf *progr
 	return err;
 }
 
-/* Returns the place of the bytes. */
+/* Returns the position of the bytes. */
 static size_t kernel_bytes_add(struct kernel_bytes *bytes, const void *data, size_t nr)
 {
 	const size_t place = bytes->used, size = 2 * (bytes->size + nr);
@@ -448,7 +448,7 @@ static void subset_add_values(struct kernel_subset *subset, struct btf_type *cop
 		*(uint32_t *)value = subset_add_name(subset, *(uint32_t *)value);
 }
 
-/* First all that the type contains. */
+/* First everything contained in the type. */
 static void subset_add_contents(struct kernel_subset *subset, struct btf_type *copy)
 {
 	struct btf_array *array = btf_array(copy);
@@ -486,7 +486,7 @@ static bool kernel_kind_is_contained(unsigned int kind)
 	       kind == BTF_KIND_TYPE_TAG;
 }
 
-/* Returns the number in the subset; 0, which is void: it cannot be contained in a type. */
+/* Returns the number in the subset. 0 is void, which cannot be contained in a type. */
 static uint32_t subset_add(struct kernel_subset *subset, uint32_t number)
 {
 	const struct kernel_types *types = subset->types;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The part of the module's source that counts all faults at handle_mm_fault(). Commands go to its
- * `session` file, and the counts come from its text file `faults`.
+ * The part of the module source that counts all faults at handle_mm_fault(). Commands go to the
+ * module's `session` file, and the counts come from the text file `faults`.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -82,7 +82,7 @@ static int name_index(const char *name, const char *const *names, int size)
 	return i < size ? i : -1;
 }
 
-/* "KIND ORIGIN OUTCOME COUNT NS"; other lines are ignored. */
+/* "KIND ORIGIN OUTCOME COUNT NS". Other lines are ignored. */
 static void module_faults_read_count(const char *line, struct fault_source_faults *faults)
 {
 	char kind_name[16], origin_name[16], outcome_name[16];

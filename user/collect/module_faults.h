@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The module counts all faults at handle_mm_fault(); see <pfstat/control.h>. */
+/* The module counts all faults at handle_mm_fault(), see <pfstat/control.h>. */
 #ifndef PFSTAT_USER_MODULE_FAULTS_H
 #define PFSTAT_USER_MODULE_FAULTS_H
 
@@ -7,7 +7,7 @@
 
 extern const struct fault_source_fault_ops module_faults;
 
-/* One command of <pfstat/control.h>; the module's errno. In fault_source_module.c. */
+/* Runs one <pfstat/control.h> command and returns the module's errno. In fault_source_module.c. */
 __attribute__((format(printf, 2, 3))) int module_command(const struct fault_source *source,
 							 const char *format, ...);
 

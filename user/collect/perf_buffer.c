@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Maps and reads one of perf's buffers. The kernel writes data_head, the reader data_tail. */
+/* Maps and reads one perf buffer. The kernel writes data_head, the reader data_tail. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,7 +29,7 @@ void perf_buffer_unmap(struct perf_buffer *buffer)
 
 void perf_buffer_look(struct perf_buffer *buffer)
 {
-	/* Pairs with the kernel's release of data_head: the records before it are complete. */
+	/* Pairs with the kernel's release of data_head: all earlier records are complete. */
 	buffer->end = __atomic_load_n(&buffer->page->data_head, __ATOMIC_ACQUIRE);
 }
 
@@ -41,6 +41,6 @@ void perf_buffer_take(struct perf_buffer *buffer, void *to, size_t size)
 	memcpy(to, buffer->data + first, before_end);
 	memcpy((uint8_t *)to + before_end, buffer->data, size - before_end);
 	buffer->next += size;
-	/* Pairs with the kernel's acquire of data_tail: the bytes before it were read. */
+	/* Pairs with the kernel's acquire of data_tail: all earlier bytes were read. */
 	__atomic_store_n(&buffer->page->data_tail, buffer->next, __ATOMIC_RELEASE);
 }

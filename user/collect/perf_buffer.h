@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The buffer that perf_event_open(2) maps for the events of one CPU, read by one thread. */
+/* The buffer that perf_event_open(2) maps for one CPU's events, read by one thread. */
 #ifndef PFSTAT_USER_PERF_BUFFER_H
 #define PFSTAT_USER_PERF_BUFFER_H
 
@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Maximum length of a perf record: the size field has 16 bits. */
+/* Maximum perf record length: the size field has 16 bits. */
 #define PERF_RECORD_MAX 65536U
 
 struct perf_buffer {
-	int fd;				   /* the caller's; -1: the CPU is offline */
+	int fd;				   /* the caller's, -1 if the CPU is offline */
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	const uint8_t *data;
 	uint64_t bytes;	    /* of data: a power of two */
@@ -20,12 +20,12 @@ struct perf_buffer {
 
 #define PERF_BUFFER_NONE ((struct perf_buffer){ .fd = -1 })
 
-/* Maps a buffer of @bytes, a power of two of at least a page, for buffer->fd. */
+/* Maps a @bytes buffer, a power of two and at least a page, for buffer->fd. */
 int perf_buffer_map(struct perf_buffer *buffer, uint64_t bytes);
-/* Unmaps the buffer; the descriptor stays open. */
+/* Unmaps the buffer. The descriptor stays open. */
 void perf_buffer_unmap(struct perf_buffer *buffer);
 
-/* Finds the end of the records that are complete. */
+/* Finds the end of the complete records. */
 void perf_buffer_look(struct perf_buffer *buffer);
 /*
  * The header at a position between next and end. Records begin at multiples of 8 bytes, so neither

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opens perf's three software counters of page faults for each thread, and sums them. They are
- * independent of eBPF and the module; the ledger compares them.
+ * Opens perf's three software page fault counters for each thread, and sums them. They are
+ * independent of eBPF and the module. The ledger compares them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static const uint64_t events[NR_EVENTS] = {
 struct perf_faults {
 	struct perf_fds fds; /* a thread's three, one thread after the other */
 	size_t before;	     /* how many there were when the watch began */
-	bool inherit;	     /* of the watch that begins */
+	bool inherit;	     /* for the watch being started */
 	bool incomplete;     /* a thread could not be counted */
 };
 
@@ -43,7 +43,7 @@ void perf_faults_close(struct perf_faults *counters)
 	free(counters);
 }
 
-/* All three of a thread, or none; they count when their leader does. */
+/* All three for a thread, or none. They count when their leader does. */
 static int perf_faults_open_group(struct perf_faults *counters, pid_t tid)
 {
 	struct perf_event_attr attr = {
@@ -69,8 +69,8 @@ static int perf_faults_open_group(struct perf_faults *counters, pid_t tid)
 }
 
 /*
- * A group begins at one moment: a fault that comes while its counters are opened (the
- * list of them grows) would be counted by some.
+ * A group starts at one moment: a fault during opening (the counter list grows) would be counted by
+ * only some counters.
  */
 static int perf_faults_enable(int leader)
 {

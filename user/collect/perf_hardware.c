@@ -17,7 +17,7 @@
 
 #define NR_GROUPS (HW_NR_CACHES * HW_NR_OPS)
 
-/* The first that could be opened leads; its descriptor reads all. */
+/* The first successfully opened one leads. This descriptor reads all. */
 struct hw_group {
 	int fds[HW_NR_RESULTS];
 	struct hw_count *members[HW_NR_RESULTS];

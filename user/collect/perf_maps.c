@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mappings come from perf: one event for each CPU that counts nothing, but records mmap(),
- * exec, fork and exit of every process of the machine into a buffer of that CPU. The reader
- * keeps the records of the processes that are watched and of their descendants.
+ * Mappings come from perf: one event per CPU that counts nothing, but records mmap(), exec, fork
+ * and exit in every process on the machine into a buffer for this CPU. The reader keeps the records
+ * for watched processes and their descendants.
  *
- * Events that threads inherit would take a descriptor for each thread and CPU, and make each new
- * thread pay. These cost 150 bytes for each mapping and exec of a process that is not watched.
+ * Events inherited by threads would take a descriptor for each thread and CPU, and make each new
+ * thread pay. These cost 150 bytes for each mapping and exec in an unwatched process.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -34,13 +34,13 @@
 #include "util/time_ns.h"
 #include "util/why.h"
 
-/* Room for a thousand mappings of long paths. Power of two. */
+/* Space for a thousand mappings with long paths. Power of two. */
 #define BUFFER_BYTES (256U << 10)
 
-/* The buffers are read as often, so that the files of short processes are found (code_files.h). */
+/* How often the buffers are read, to find the files of short processes (code_files.h). */
 #define READ_EVERY_MS 200
 
-/* The format of read(2) on an event with PERF_FORMAT_LOST (since v6.0). */
+/* The read(2) format for an event with PERF_FORMAT_LOST (since v6.0). */
 struct counted {
 	uint64_t value, lost;
 };
@@ -58,16 +58,16 @@ struct joined {
 struct perf_maps {
 	struct perf_buffer *buffers;
 	int nr_cpus;
-	struct time_heap heap; /* of the buffers that have more */
+	struct time_heap heap; /* buffers with more */
 	struct cpus_online online;
 	unsigned int late_cpus;
-	uint64_t closed_lost; /* by buffers of CPUs that went offline */
+	uint64_t closed_lost; /* by buffers for CPUs gone offline */
 	int epoll;
 	int timer;
 	uint64_t *watched; /* a bit for each pid */
 	uint32_t nr_pids;
 	struct code_files *files;
-	pthread_mutex_t lock; /* of which buffers there are, and of the rest */
+	pthread_mutex_t lock; /* protects which buffers there are, and the rest */
 	bool enabled;	      /* from the first watch to the stop */
 	struct proc_maps existing;
 	struct joined *joined; /* by time */
@@ -115,7 +115,7 @@ static void perf_close_buffer(struct perf_buffer *buffer)
 		close(buffer->fd);
 }
 
-/* Edges: to be readable once for each half of a buffer that fills. */
+/* Edges: readable once for each filled half of a buffer. */
 static int perf_add_polled(const struct perf_maps *maps, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
@@ -264,7 +264,7 @@ static void perf_enable_all(struct perf_maps *maps, bool enable)
 	pthread_mutex_unlock(&maps->lock);
 }
 
-/* The time is taken with the lock: so they are in its order. */
+/* The time is taken under the lock, so the entries are in time order. */
 static int perf_join_watch(struct perf_maps *maps, pid_t pid)
 {
 	int err;
@@ -332,8 +332,8 @@ int perf_maps_fd(const struct perf_maps *maps)
 }
 
 /*
- * Reads the events' counts: a buffer reports its losses only before the next record that fits, and
- * after the last loss there may be none.
+ * Reads the event counts: a buffer reports losses only before the next record that fits, and after
+ * the last loss there may be none.
  */
 uint64_t perf_maps_lost(const struct perf_maps *maps)
 {
@@ -368,7 +368,7 @@ static uint16_t perf_size_of_next(const struct perf_buffer *buffer)
 	return header->size;
 }
 
-/* Every record ends with its time. */
+/* Every record ends with the time. */
 static uint64_t perf_time_of_next(const struct perf_buffer *buffer)
 {
 	return *(const uint64_t *)perf_buffer_at(buffer,
@@ -417,7 +417,7 @@ static void perf_set_watched(struct perf_maps *maps, uint32_t pid, bool watched)
 	maps->watched[pid / 64] |= (uint64_t)watched << pid % 64;
 }
 
-/* Processes that were watched by then. */
+/* Processes watched by then. */
 static void perf_take_joined(struct perf_maps *maps, uint64_t ns)
 {
 	pthread_mutex_lock(&maps->lock);
@@ -430,7 +430,7 @@ static void perf_take_joined(struct perf_maps *maps, uint64_t ns)
 	pthread_mutex_unlock(&maps->lock);
 }
 
-/* A child of a watched process is watched; any other may have the pid of one that ended. */
+/* A child of a watched process is watched. Any other child may have an exited process's pid. */
 static void perf_take_fork(struct perf_maps *maps)
 {
 	const struct record_task *forked = (const void *)maps->record;
@@ -466,7 +466,7 @@ static int perf_take_next(struct perf_maps *maps, struct perf_buffer *buffer, ma
 	return 0;
 }
 
-/* The event of a CPU that goes offline records nothing any more, also when the CPU comes back. */
+/* The event for a CPU that goes offline records nothing any more, even when the CPU comes back. */
 static void perf_replace_buffer(struct perf_maps *maps, int cpu)
 {
 	struct perf_buffer *buffer = &maps->buffers[cpu];
@@ -485,7 +485,7 @@ static void perf_replace_buffer(struct perf_maps *maps, int cpu)
 	}
 }
 
-/* The last drain found such a CPU offline and took what its buffer had. */
+/* The last drain found such a CPU offline and emptied the buffer. */
 static void perf_follow_cpus(struct perf_maps *maps)
 {
 	const struct cpus before = maps->online.cpus;
@@ -525,12 +525,12 @@ static void perf_look(struct perf_maps *maps)
 	}
 }
 
-/* The destination of mappings that existed before the watch. */
+/* The destination for mappings existing before the watch. */
 struct existing_sink {
 	struct code_files *files;
 	maps_sink sink;
 	void *context;
-	uint32_t pid; /* of the mapping before */
+	uint32_t pid; /* in the previous mapping */
 };
 
 static int perf_pass_existing(void *context, const struct item_map *map)
@@ -557,8 +557,8 @@ static int perf_drain_existing(struct perf_maps *maps, maps_sink sink, void *con
 }
 
 /*
- * A record that is newer than the check of the buffers is left for the next call. A child runs
- * after its fork was recorded, so its fork precedes its first mapping, in any pair of buffers.
+ * A record newer than the buffer check is left for the next call. A child runs after the fork was
+ * recorded, so the fork precedes the first mapping, in any pair of buffers.
  */
 int perf_maps_drain(struct perf_maps *maps, maps_sink sink, void *context)
 {

@@ -17,7 +17,7 @@
 struct code_files;
 struct perf_maps;
 
-/* One thread may watch while another drains; all else is for one thread at a time. */
+/* One thread may watch while another drains. All else is for one thread at a time. */
 
 /* Receives one mapping, which is valid only during the call. 0 or a negative errno. */
 typedef int (*maps_sink)(void *context, const struct item_map *map);
@@ -27,18 +27,18 @@ int perf_maps_open(struct perf_maps **maps, struct why *why);
 void perf_maps_close(struct perf_maps *maps);
 
 /*
- * Watches a process and those that it forks from now on. With @existing, the next
- * perf_maps_drain() first passes the mappings that it has now, with ns = 0; -ESRCH: it is gone.
+ * Watches a process and the processes it forks from now on. With @existing, the next
+ * perf_maps_drain() first passes the present mappings, with ns = 0. -ESRCH: it is gone.
  */
 int perf_maps_watch(struct perf_maps *maps, pid_t pid, bool existing);
 /*
- * Opens the files of code of the mappings that existed, while pfdrive has all its privileges, and
- * before the first drain.
+ * Opens the code files in existing mappings, while pfdrive has all privileges, and before the first
+ * drain.
  */
 void perf_maps_see_code(struct perf_maps *maps);
 /*
- * Sets the advice of the mappings that existed, before they are drained for the first time.
- * @states: as of fault_source_ops.mappings; they are sorted.
+ * Sets the advice for existing mappings, before they are drained for the first time.
+ * @states: as from fault_source_ops.mappings, and sorted here.
  */
 void perf_maps_set_advice(struct perf_maps *maps, struct pfstat_mapping *states, size_t nr);
 /* The files whose code they execute. */
@@ -47,20 +47,20 @@ const struct code_files *perf_maps_code_files(const struct perf_maps *maps);
 /* Readable when a buffer is half full, and several times a second. */
 int perf_maps_fd(const struct perf_maps *maps);
 /*
- * Passes the mappings that were recorded before the call to the sink, in order of time. A mapping
- * that is made at the same moment may come with the next call although it is a little older than
- * the last of this one. Returns the sink's first error.
+ * Passes the mappings recorded before the call to the sink, in time order. A mapping made at the
+ * same moment may come with the next call although it is a little older than the last one in this
+ * call. Returns the sink's first error.
  */
 int perf_maps_drain(struct perf_maps *maps, maps_sink sink, void *context);
 
-/* Records, of any process, that found no room in a buffer so far; COUNT_NA: not known. */
+/* Records from any process that found no room in a buffer so far, or COUNT_NA if not known. */
 uint64_t perf_maps_lost(const struct perf_maps *maps);
 /*
  * CPUs that came online later. Each gets a buffer at the next drain, if pfdrive still has the
- * right; mappings that were made there before that are missing, and are not in perf_maps_lost().
+ * privilege. Earlier mappings made there are missing, and are not in perf_maps_lost().
  */
 unsigned int perf_maps_late_cpus(const struct perf_maps *maps);
-/* Stops recording; the records so far can still be drained. */
+/* Stops recording. The records so far can still be drained. */
 void perf_maps_stop(struct perf_maps *maps);
 
 #endif

@@ -26,9 +26,9 @@ void perf_memory_exit(struct perf_memory *memory)
 }
 
 /*
- * The range of a mapping that has new pages. perf reports the whole mapping also if it grew, was
- * merged with its neighbour, or got other rights: the pages that it had are still there. It does
- * not report munmap(2), so the same range again is new memory.
+ * The range in a mapping that has new pages. perf reports the whole mapping even if it grew, was
+ * merged with a neighbour, or got another protection: the old pages are still there. perf does not
+ * report munmap(2), so the same range again is new memory.
  */
 static void perf_memory_new_range(const struct perf_memory *memory, const struct item_map *map,
 				  uint64_t *start, uint64_t *end)
@@ -74,7 +74,7 @@ int perf_memory_add_task(struct perf_memory *memory, const struct pfstat_task *t
 		err = page_history_fork(memory->history, task->parent_pid, pid);
 	if (!err)
 		err = address_spaces_add_task(memory->spaces, task);
-	/* The maps of a process go when its last thread has ended. */
+	/* A process's maps go when the last thread has ended. */
 	if (task->event.flags & PFSTAT_TASK_EXIT && !address_spaces_has(memory->spaces, pid))
 		page_history_end(memory->history, pid);
 	return err;
@@ -86,7 +86,7 @@ static bool perf_memory_is_special(const struct perf_memory *memory, const struc
 	return !strncmp(address_spaces_path(memory->spaces, map->path), "[v", 2);
 }
 
-/* The history has no page of a mapping that is not known: mremap(2) may have moved it there. */
+/* The history has no page for an unknown mapping: mremap(2) may have moved it there. */
 int perf_memory_place(struct perf_memory *memory, struct pfstat_fault *fault)
 {
 	const uint32_t pid = fault->event.pid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The memory of the processes that perf samples: their mappings, and the pages that they have
- * faulted. The file and the kind of a fault come from it. Pure.
+ * The memory of processes sampled by perf: the mappings, and the pages faulted so far. A fault's
+ * file and kind come from it. Pure.
  */
 #ifndef PFSTAT_USER_PERF_MEMORY_H
 #define PFSTAT_USER_PERF_MEMORY_H
@@ -18,13 +18,13 @@ struct perf_memory {
 	uint64_t page_bytes;
 };
 
-/* 0 or -ENOMEM, like all that follow. */
+/* 0 or -ENOMEM, like all the following. */
 int perf_memory_init(struct perf_memory *memory, uint64_t page_bytes);
 void perf_memory_exit(struct perf_memory *memory);
 
 /* A new mapping, or with bytes 0 a program that is executed: the old mappings are gone. */
 int perf_memory_add_map(struct perf_memory *memory, const struct item_map *map);
-/* A fork, exec, exit, or the name of a thread. */
+/* A fork, exec, exit, or a thread name. */
 int perf_memory_add_task(struct perf_memory *memory, const struct pfstat_task *task);
 /* Fills the file and the kind of a fault. A failed one has mapped no page. */
 int perf_memory_place(struct perf_memory *memory, struct pfstat_fault *fault);

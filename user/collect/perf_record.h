@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Layouts of the records in the buffers of perf_sampler.h. The fields of a sample have the order
- * of perf_event_open(2).
+ * Record layouts in the perf_sampler.h buffers. The fields in a sample follow the
+ * perf_event_open(2) order.
  */
 #ifndef PFSTAT_USER_PERF_RECORD_H
 #define PFSTAT_USER_PERF_RECORD_H
@@ -13,8 +13,8 @@
 #include "model/item.h"
 
 /*
- * The fields of each sample. They differ so that the size of a record shows its event: an
- * identifier in each would take 16 bytes more for each fault.
+ * The fields in each sample. They differ, so a record's size shows its event: an identifier in each
+ * would take 16 bytes more per fault.
  */
 #define PERF_SAMPLE_OF_START \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)
@@ -40,7 +40,7 @@ struct sample_major {
 	uint32_t cpu, reserved;
 };
 
-/* sample_id_all: behind every other record of the first event. */
+/* sample_id_all: behind every other record for the first event. */
 struct record_id {
 	uint32_t pid, tid;
 	uint64_t ns;
@@ -88,14 +88,14 @@ _Static_assert(sizeof(struct sample_start) == 40 && sizeof(struct sample_end) ==
 	       "each event has samples of another size");
 
 /*
- * Describes a mapping, with the time of its record. @id_bytes: behind the path, see sample_id_all.
- * The map has room for PERF_RECORD_MAX bytes of path.
+ * Describes a mapping, with the record's time. @id_bytes: behind the path, see sample_id_all. The
+ * map has room for a PERF_RECORD_MAX byte path.
  */
 void perf_record_map(const struct record_mmap2 *mmap2, size_t id_bytes, uint64_t page_bytes,
 		     struct item_map *map);
-/* The time of a record in nanoseconds of CLOCK_MONOTONIC; 0: it has none. */
+/* A record's time in CLOCK_MONOTONIC nanoseconds. 0: it has none. */
 uint64_t perf_record_ns(const struct perf_event_header *record);
-/* The thread of a record that has a time. */
+/* The thread for a record with a time. */
 uint32_t perf_record_tid(const struct perf_event_header *record);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events are those of tasks, so no privilege is needed for the user's own processes. The
- * buffer of a CPU belongs to the first event that was opened on it. A user without CAP_IPC_LOCK may
- * lock kernel.perf_event_mlock_kb for each CPU, 516 KiB by default, and RLIMIT_MEMLOCK in all.
+ * The events are task events, so no privilege is needed for the user's own processes. A CPU's
+ * buffer belongs to the first event opened on it. A user without CAP_IPC_LOCK may lock
+ * kernel.perf_event_mlock_kb for each CPU, 516 KiB by default, and RLIMIT_MEMLOCK in all.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,57 +28,57 @@
 
 #define RING_BYTES_DEFAULT (4U << 20)
 #define RING_PAGES_MIN	   8
-/* The mappings of short processes are read as often, so that their files are found. */
+/* How often the mappings of short processes are read, to find their files. */
 #define COPY_EVERY_MS 100
 /* Limit on the copies of a CPU. The rest stays in the buffer, and the kernel counts losses. */
 #define COPY_BYTES_MAX (64U << 20)
-/* A record may be in its buffer so long after its time: the thread was interrupted in between. */
+/* How long after the event a record may enter the buffer: the thread was interrupted in between. */
 #define LATE_NS (2 * MILLISECOND)
 /*
- * Copies are analyzed when there are as many, or as often; mappings of code at once. A program that
- * shares its CPU with pfdrive is then disturbed less often, and a short one not before it ends.
+ * Copies are analyzed when there are this many, or this often, but code mappings at once. A program
+ * sharing a CPU with pfdrive is then disturbed less often, and a short one not before it ends.
  */
 #define ANALYZE_BYTES (8U << 20)
 #define ANALYZE_NS    SECOND
 /* The buffer is copied when it is this full. */
 #define WAKEUP_SHARE 8
 
-/* Records of one CPU, copied in the order of the buffer. */
+/* One CPU's records, copied in buffer order. */
 struct perf_copy {
 	uint8_t *bytes;
 	size_t used, room;
-	size_t next; /* the first that was not drained */
+	size_t next; /* the first one not drained */
 };
 
 struct perf_cpu {
-	struct perf_buffer buffer; /* fd: the event that it belongs to, one of the sampler's */
+	struct perf_buffer buffer; /* fd: the event it belongs to, one of the sampler's */
 	struct perf_copy copied;   /* protected by the lock */
 	struct perf_copy taken;	   /* from copied, by the drain */
 	struct perf_copy drained;
 };
 
 struct perf_sampler {
-	uint64_t ring_bytes; /* of each buffer; halved until the user may lock all */
+	uint64_t ring_bytes; /* per buffer, halved until the user may lock all */
 	bool ring_is_given;  /* by the user */
 	bool too_large;	     /* the last buffer was refused */
 	bool user_only;
 	int nr_cpus;
 	struct perf_cpu *cpus;
-	struct perf_fds fds; /* a thread's: three for each CPU that is online */
-	size_t before;	     /* their number before the watch that begins */
-	size_t held;	     /* the first of the held thread */
-	bool inherit;	     /* of the watch that begins */
-	bool off;	     /* and its events are enabled later */
+	struct perf_fds fds; /* a thread's: three for each online CPU */
+	size_t before;	     /* their number before the watch being started */
+	size_t held;	     /* the held thread's first */
+	bool inherit;	     /* for the watch being started */
+	bool off;	     /* and the events are enabled later */
 	int epoll, timer, ready;
 	pthread_t thread;
 	bool running;
 	int stopping; /* atomic */
 	/* Of buffers and copies. The drain holds it for moments only: the copying thread waits. */
 	pthread_mutex_t lock;
-	uint64_t copied_ns; /* all records before it were copied, of all CPUs */
-	/* Of the copying thread. */
+	uint64_t copied_ns; /* all earlier records were copied, from all CPUs */
+	/* Owned by the copying thread. */
 	uint64_t announced_ns; /* `ready` was written then */
-	bool urgent;	       /* mappings of code were copied since then */
+	bool urgent;	       /* code mappings were copied since then */
 	struct time_heap heap;
 };
 
@@ -159,7 +159,7 @@ bool perf_sampler_is_user_only(const struct perf_sampler *sampler)
 	return sampler->user_only;
 }
 
-/* Edges: readable once for each part of the buffer that fills. */
+/* Edges: readable once for each filled part of the buffer. */
 static int sampler_add_polled(const struct perf_sampler *sampler, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.fd = fd };
@@ -239,7 +239,7 @@ static int sampler_open_cpu(struct perf_sampler *sampler, pid_t tid, int cpu)
 	return err;
 }
 
-/* The three events of a CPU are a group, which starts at one moment. */
+/* A CPU's three events are a group, which starts at one moment. */
 static int sampler_control(const struct perf_sampler *sampler, size_t first, unsigned long request)
 {
 	size_t i;
@@ -250,7 +250,7 @@ static int sampler_control(const struct perf_sampler *sampler, size_t first, uns
 	return 0;
 }
 
-/* Buffers that belong to the events go with them. */
+/* The events' own buffers go with them. */
 static void sampler_cut(struct perf_sampler *sampler, size_t first)
 {
 	struct perf_buffer *buffer;
@@ -355,7 +355,7 @@ static int copy_make_room(struct perf_copy *copy, size_t more)
 	return 0;
 }
 
-/* Empties the buffer into the copy; without memory the records stay in the buffer. */
+/* Empties the buffer into the copy. Without memory the records stay in the buffer. */
 static void sampler_copy_cpu(struct perf_cpu *cpu)
 {
 	struct perf_buffer *buffer = &cpu->buffer;
@@ -371,7 +371,7 @@ static void sampler_copy_cpu(struct perf_cpu *cpu)
 	cpu->copied.used += size;
 }
 
-/* The files of code must be opened while their process lives. */
+/* Code files must be opened while the process lives. */
 static bool sampler_has_code(const struct perf_copy *copy, size_t from)
 {
 	const struct perf_event_header *record;
@@ -474,7 +474,7 @@ int perf_sampler_fd(const struct perf_sampler *sampler)
 	return sampler->ready;
 }
 
-/* Appends the taken records to those that the last drain left. */
+/* Appends the taken records to those left by the last drain. */
 static int sampler_append_taken(struct perf_cpu *cpu)
 {
 	struct perf_copy *drained = &cpu->drained, *taken = &cpu->taken, empty;
@@ -498,7 +498,7 @@ static int sampler_append_taken(struct perf_cpu *cpu)
 	return 0;
 }
 
-/* The copies change places with those that were appended. */
+/* The copies change places with the appended ones. */
 static uint64_t sampler_take_copied(struct perf_sampler *sampler)
 {
 	struct perf_copy empty;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples perf's three software events of page faults (perf_stream.h) in the watched threads and
- * in those that they create. Each thread has an event of each kind on each CPU, and all events of
- * a CPU write into one buffer. A thread of its own copies the buffers into memory, so that a
- * reader that takes long loses nothing.
+ * Samples perf's three software page fault events (perf_stream.h) in the watched threads and in
+ * threads they create. Each thread has an event of each kind on each CPU, and all events on a CPU
+ * write into one buffer. A separate thread copies the buffers into memory, so a slow reader loses
+ * nothing.
  *
  *	open, then watch and hold, then start, then drain, then stop, then drain, then close
  */
@@ -20,7 +20,9 @@
 
 struct perf_sampler;
 
-/* @ring_bytes: of each CPU, a power of two; 0: as much as the kernel allows, up to the default. */
+/*
+ * @ring_bytes: per CPU, a power of two, or 0 for as much as the kernel allows, up to the default.
+ */
 int perf_sampler_open(struct perf_sampler **sampler, uint64_t ring_bytes);
 void perf_sampler_close(struct perf_sampler *sampler);
 
@@ -31,16 +33,16 @@ void perf_sampler_close(struct perf_sampler *sampler);
 bool perf_sampler_is_user_only(const struct perf_sampler *sampler);
 
 /*
- * Samples all threads of a process, and all that it creates. 0 or a negative errno; -ENOBUFS: the
- * user may not lock the memory of the buffers.
+ * Samples all threads in a process, and all it creates. 0 or a negative errno. -ENOBUFS: the user
+ * may not lock the buffer memory.
  */
 int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid);
-/* Prepares the events of one thread, without those that it creates; begin and end enable them. */
+/* Prepares one thread's events, without the threads it creates. begin and end enable them. */
 int perf_sampler_hold_thread(struct perf_sampler *sampler, pid_t tid);
 int perf_sampler_begin_thread(struct perf_sampler *sampler);
 int perf_sampler_end_thread(struct perf_sampler *sampler);
 
-/* Starts the thread that empties the buffers. */
+/* Starts the thread to empty the buffers. */
 int perf_sampler_start(struct perf_sampler *sampler);
 /* Disables all events and ends the thread. The samples can still be drained. */
 void perf_sampler_stop(struct perf_sampler *sampler);
@@ -51,7 +53,7 @@ int perf_sampler_fd(const struct perf_sampler *sampler);
 /* Receives one record of a CPU. 0 or a negative errno, which ends the drain. */
 typedef int (*perf_record_sink)(void *context, unsigned int cpu,
 				const struct perf_event_header *record);
-/* Passes the records up to a time, in order of time. */
+/* Passes the records up to a time, in time order. */
 int perf_sampler_drain(struct perf_sampler *sampler, uint64_t until_ns, perf_record_sink sink,
 		       void *context);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Joins the start and the end of each fault by thread. Losses may join the start of one fault to
- * the end of a later one, so a pair with a loss in between is dropped and counted.
+ * Joins the start and the end of each fault by thread. Losses may join one fault's start to a later
+ * fault's end, so a pair with a loss in between is dropped and counted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@ struct perf_thread {
 	uint32_t tid, pid;
 	bool known;	/* a record of a fault was seen: what comes before it may be at the edge */
 	bool in_fault;	/* the next fields are valid */
-	bool user;	/* a fault of user mode */
+	bool user;	/* a user mode fault */
 	bool preempted; /* was runnable when it left the CPU */
 	uint64_t start_ns, address, ip;
-	uint64_t losses; /* of the stream, when the fault started */
+	uint64_t losses; /* the stream's, when the fault started */
 	uint64_t off_ns; /* 0: on a CPU, or not known */
 };
 
@@ -27,11 +27,11 @@ struct perf_stream {
 	struct hash threads; /* by tid */
 	struct perf_thread *last;
 	struct perf_memory memory;
-	uint64_t losses;     /* records of losses, and signs of others */
-	uint32_t *last_tids; /* of the last record of each CPU */
+	uint64_t losses;     /* loss records, and signs of other losses */
+	uint32_t *last_tids; /* from the last record on each CPU */
 	unsigned int nr_cpus;
 	struct perf_stream_counts counts;
-	item_sink sink; /* of the record that is being added */
+	item_sink sink; /* for the record being added */
 	void *context;
 	uint64_t map[(sizeof(struct item_map) + PERF_RECORD_MAX) / 8];
 };
@@ -130,7 +130,7 @@ static int perf_stream_end_fault(struct perf_stream *stream, struct perf_thread 
 	return perf_stream_pass_event(stream, &fault.event);
 }
 
-/* No end came: the fault failed, or its end was lost. */
+/* No end came: the fault failed, or the end was lost. */
 static int perf_stream_fail(struct perf_stream *stream, struct perf_thread *thread, uint64_t ns)
 {
 	if (!thread->in_fault)
@@ -252,7 +252,7 @@ static int perf_stream_pass_task(struct perf_stream *stream, struct pfstat_task 
 	return err ? err : perf_stream_pass_event(stream, &task->event);
 }
 
-/* A child's thread has its creator's name. */
+/* A child's thread has the creator's name. */
 static int perf_stream_add_fork(struct perf_stream *stream, const struct record_task *record)
 {
 	struct pfstat_task task = {
@@ -267,7 +267,7 @@ static int perf_stream_add_fork(struct perf_stream *stream, const struct record_
 
 	if (!thread)
 		return -ENOMEM;
-	/* All records of this thread are recorded, so none is at an edge. */
+	/* All records for this thread are recorded, so none is at an edge. */
 	*thread = (struct perf_thread){ .tid = record->tid, .pid = record->pid, .known = true };
 	perf_stream_fill_comm(stream, record->parent_tid, task.comm);
 	return perf_stream_pass_task(stream, &task);
@@ -344,7 +344,7 @@ static int perf_stream_add_mmap2(struct perf_stream *stream, const struct record
 	return perf_stream_add_map(stream, map, stream->sink, stream->context);
 }
 
-/* Keeps the threads in the order of their losses; the list is short. */
+/* Keeps the threads ordered by their losses. The list is short. */
 static void perf_stream_count_thread(struct perf_stream *stream, const struct perf_thread *thread,
 				     uint64_t samples)
 {
@@ -359,7 +359,7 @@ static void perf_stream_count_thread(struct perf_stream *stream, const struct pe
 	else if (at < PERF_LOST_ROWS)
 		counts->nr_threads++;
 	else
-		return; /* the sum of all losses has it */
+		return; /* included in the sum of all losses */
 	row.samples += samples;
 	if (!row.name[0])
 		perf_stream_fill_comm(stream, thread->tid, row.name);
@@ -369,8 +369,8 @@ static void perf_stream_count_thread(struct perf_stream *stream, const struct pe
 }
 
 /*
- * The record follows a gap in the buffer of its CPU. If the same thread wrote before and after the
- * gap, the lost samples count as that thread's. Others may have run there in a long gap.
+ * The record follows a gap in the CPU's buffer. If the same thread wrote before and after the gap,
+ * the lost samples count as this thread's. Others may have run there in a long gap.
  */
 static int perf_stream_add_loss(struct perf_stream *stream, unsigned int cpu,
 				const struct record_lost *record)

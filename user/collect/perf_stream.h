@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Makes faults of perf's records. The kernel raises three software events for a fault, in the
- * thread that faults:
+ * Makes faults from perf's records. The kernel raises three software events for a fault, in the
+ * faulting thread:
  *
  *	page-faults	before the fault is handled: its start, address and instruction
  *	minor-faults	after it: the end of a fault that was solved
  *	major-faults	the same, if the kernel counts the fault as major
  *
- * A start without an end is a fault that failed, or one whose end was lost. Records of context
- * switches divide the time between, and those of mappings, forks and execs give the fault its
- * file and its kind. Pure; the records arrive in order of time.
+ * A start without an end is a failed fault, or a fault with a lost end. Context switch records
+ * divide the time between, and mapping, fork and exec records give the fault a file and a kind.
+ * Pure. The records arrive in time order.
  */
 #ifndef PFSTAT_USER_PERF_STREAM_H
 #define PFSTAT_USER_PERF_STREAM_H
@@ -32,13 +32,13 @@ struct perf_stream_counts {
 	uint64_t failed;		   /* starts without an end */
 	/* Samples that could not be joined to a fault, because others were lost between them. */
 	uint64_t unpaired;
-	/* The threads that lost most, most first. */
+	/* The threads with the most losses, most first. */
 	struct perf_lost_row threads[PERF_LOST_ROWS];
 	unsigned int nr_threads;
-	uint64_t at_edges; /* starts and ends of faults that lasted beyond the recording */
+	uint64_t at_edges; /* starts and ends of faults extending beyond the recording */
 	uint64_t off_cpu;  /* intervals */
 	uint64_t items;
-	uint64_t forgotten; /* pages that the history had no room for */
+	uint64_t forgotten; /* pages for which the history had no room */
 	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
 };
 
@@ -52,12 +52,12 @@ void perf_stream_free(struct perf_stream *stream);
 int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, item_sink sink,
 			void *context);
 /*
- * Adds a record of a CPU's buffer, which is complete and aligned to 8 bytes, and passes the items
- * that it completes to the sink. Returns the sink's error, or -ENOMEM.
+ * Adds a record from a CPU's buffer, which is complete and aligned to 8 bytes, and passes the items
+ * it completes to the sink. Returns the sink's error, or -ENOMEM.
  */
 int perf_stream_add(struct perf_stream *stream, unsigned int cpu,
 		    const struct perf_event_header *record, item_sink sink, void *context);
-/* After the last record: faults that are open have not failed. */
+/* After the last record: open faults have not failed. */
 void perf_stream_finish(struct perf_stream *stream);
 const struct perf_stream_counts *perf_stream_counts(const struct perf_stream *stream);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Locks the bpf file system's folder. A keeper holds a shared lock until the kernel has detached
- * the programs of its measurement; the next measurement waits for an exclusive one.
+ * the measurement's programs. The next measurement waits for an exclusive lock.
  */
 #include <errno.h>
 #include <fcntl.h>

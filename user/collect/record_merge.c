@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Merges the rings for the collector. A window has at most `max` records; if it has more, half of
- * its time is tried. A radix sort orders the records of a window by the bytes of their time, the
- * lowest byte first.
+ * Merges the rings for the collector. A window has at most `max` records. If it has more, half the
+ * time is tried. A radix sort orders the records in a window by the bytes of their time, the lowest
+ * byte first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "collect/record_merge.h"
 #include "model/item.h"
 
-/* The entries of a window fit into the L1 cache, its records into the L2 cache. */
+/* A window's entries fit into the L1 cache, the records into the L2 cache. */
 #define WINDOW_RECORDS 1024U
 /* The minimum for each ring: the records that a ring has in a window share a look at the ring. */
 #define RING_RECORDS 16U
@@ -58,7 +58,7 @@ static bool record_merge_look(struct record_merge *merge, const struct record_ri
 	return true;
 }
 
-/* The oldest end of a ring's next record; UINT64_MAX: there is none. */
+/* The oldest end time among the rings' next records. UINT64_MAX: there is none. */
 static uint64_t record_merge_oldest(struct record_merge *merge, int *err)
 {
 	struct merged_record merged;
@@ -73,8 +73,9 @@ static uint64_t record_merge_oldest(struct record_merge *merge, int *err)
 }
 
 /*
- * Moves the ring behind its records of the window. Returns false if they do not all fit, which a
- * narrower window avoids. All of one nanosecond may pass in any order, so these need not fit.
+ * Moves the ring behind the records in the window. Returns false if they do not all fit, which a
+ * narrower window avoids. All records in one nanosecond may pass in any order, so these need not
+ * fit.
  */
 static bool record_merge_gather_ring(struct record_merge *merge, struct record_ring *ring,
 				     uint64_t last_ns, int *err)
@@ -104,7 +105,7 @@ static bool record_merge_gather(struct record_merge *merge, uint64_t last_ns, in
 	return true;
 }
 
-/* Back to the first record that was not passed. */
+/* Back to the first record not passed. */
 static void record_merge_give_back(struct record_merge *merge)
 {
 	unsigned int i;
@@ -114,7 +115,7 @@ static void record_merge_give_back(struct record_merge *merge)
 	merge->steps += merge->nr_rings;
 }
 
-/* Fills the window from the oldest record on. Returns the time of its last nanosecond. */
+/* Fills the window from the oldest record on. Returns the time of the last nanosecond. */
 static uint64_t record_merge_fill(struct record_merge *merge, uint64_t first_ns, uint64_t until_ns,
 				  int *err)
 {
@@ -145,14 +146,14 @@ static void record_merge_insert(struct record_merge *merge, size_t number)
 	merge->steps += number - at + 1;
 }
 
-/* A record that ended before the window is late; it counts as the first. */
+/* A record that ended before the window is late. It counts as the first. */
 static unsigned int record_merge_digit(const struct merged_record *merged, uint64_t first_ns,
 				       unsigned int shift)
 {
 	return merged->ns > first_ns ? (merged->ns - first_ns) >> shift & 0xff : 0;
 }
 
-/* Sorts by one byte, and keeps the order of those with the same. */
+/* Sorts by one byte, and keeps the order for equal bytes. */
 static void record_merge_sort_byte(struct record_merge *merge, uint64_t first_ns,
 				   unsigned int shift)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Merges the records of all rings by the time at which each ended, one window of time after the
- * other:
+ * Merges the records in all rings by their end time, one time window after the other:
  *
  *	ring 0	| a   d | e	  |	gather: ring after ring	   a d b c
  *	ring 1	|  b c  |   f     |	sort by the digits of ns   a b c d
  *		  window   the next	pass on, then publish the tails
  *
- * Each record is read and moved equally often for any number of CPUs, and each ring is read in
- * one go. The width of a window follows the density of the records. At equal times the record of
- * the first ring comes first.
+ * Each record is read and moved equally often for any number of CPUs, and each ring is read in one
+ * go. A window's width follows the record density. At equal times the first ring's record comes
+ * first.
  */
 #ifndef PFSTAT_USER_RECORD_MERGE_H
 #define PFSTAT_USER_RECORD_MERGE_H
@@ -25,18 +24,18 @@ struct merged_record {
 	const struct pfstat_record *record;
 };
 
-/* Takes the record, which stays in its ring until the return. 0, or a negative errno. */
+/* Takes the record, which stays in the ring until the return. 0, or a negative errno. */
 typedef int (*record_merge_sink)(void *context, const struct merged_record *merged);
 
 struct record_merge {
 	struct record_ring *rings;
 	unsigned int nr_rings;
-	size_t max; /* records of a window */
+	size_t max; /* records per window */
 	struct merged_record *window, *spare;
 	size_t count;
 	bool in_order; /* the window is, as it was gathered */
 	uint64_t width_ns;
-	uint64_t steps; /* looks at a record or a ring, and moves of records, since the init */
+	uint64_t steps; /* looks at a record or a ring, and record moves, since the init */
 };
 
 /* The caller still owns the rings. 0 or -ENOMEM. */
@@ -44,8 +43,8 @@ int record_merge_init(struct record_merge *merge, struct record_ring *rings, uns
 void record_merge_exit(struct record_merge *merge);
 
 /*
- * Passes all records up to the last record_ring_look() that ended until then. Returns the error of
- * the sink. -EBADMSG: a record has a wrong sequence number. The window before it was passed.
+ * Passes all records up to the last record_ring_look() that ended until then. Returns the sink's
+ * error. -EBADMSG: a record has a wrong sequence number. The window before it was passed.
  */
 int record_merge_pass(struct record_merge *merge, uint64_t until_ns, record_merge_sink sink,
 		      void *context);

@@ -44,7 +44,7 @@ static void record_ring_unmap(struct record_ring *ring)
 	ring->header = NULL;
 }
 
-/* First only the header page, which holds the length of the rest. */
+/* Maps only the header page first, which holds the length of the rest. */
 static int record_ring_map_all(struct record_ring *ring)
 {
 	uint64_t bytes;
@@ -121,7 +121,7 @@ static bool record_ring_has(const struct record_ring *ring, uint64_t number)
 
 void record_ring_look(struct record_ring *ring)
 {
-	/* Pairs with the writer's release of head: the records before it are complete. */
+	/* Pairs with the writer's release of head: all earlier records are complete. */
 	const uint64_t head = __atomic_load_n(&ring->header->head, __ATOMIC_ACQUIRE);
 
 	if (!ring->unordered)
@@ -148,7 +148,7 @@ void record_ring_publish(struct record_ring *ring)
 {
 	if (ring->published == ring->next)
 		return;
-	/* Pairs with the writer's acquire of tail: the records before it were read. */
+	/* Pairs with the writer's acquire of tail: all earlier records were read. */
 	__atomic_store_n(&ring->header->tail, ring->next, __ATOMIC_RELEASE);
 	ring->published = ring->next;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Holds events between the moment at which they are read and that at which they are passed on.
- * Their bytes lie in one buffer, in the order in which they came; the entries are sorted by time.
+ * Holds events between reading and passing them on. Their bytes lie in one buffer, in arrival
+ * order. The entries are sorted by time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -71,8 +71,8 @@ static int queue_append(struct reorder_queue *queue, enum item_type type, uint64
 }
 
 /*
- * Removes the entries that were taken. Their bytes lie among those of the rest, which is small: it
- * is what one drain leaves to the next.
+ * Removes the entries that were taken. Their bytes lie among the bytes of the rest, which is small:
+ * what one drain leaves to the next.
  */
 static int queue_forget_taken(struct reorder_queue *queue)
 {
@@ -132,8 +132,8 @@ static uint64_t queue_insert(struct queue_entry *entries, size_t number)
 }
 
 /*
- * New entries are nearly sorted, and inserted. But the mappings that a process had when it was
- * found have time 0, and lie behind a ring of events: each would be moved past all of these.
+ * New entries are nearly sorted, and inserted. But the mappings a process had when it was found
+ * have time 0, and lie behind a whole ring's events: each would be moved past all these events.
  */
 uint64_t reorder_queue_sort(struct reorder_queue *queue)
 {

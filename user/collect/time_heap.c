@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A binary heap, so that merging the rings of many CPUs costs the logarithm of their number.
- */
+/* A binary heap, so merging many CPUs' rings costs the logarithm of their number. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive compare: reads the recordings of two sides, keeps only sums over batches of their
- * faults, and prints which differences are larger than the noise.
+ * pfdrive compare: reads the recordings on two sides, keeps only sums over fault batches, and
+ * prints which differences are larger than the noise.
  */
 #include <argp.h>
 #include <errno.h>
@@ -39,17 +39,17 @@ struct compare_options {
 	struct figures_options figures;
 };
 
-/* A recording that was read: only sums over batches of its faults are kept. */
+/* A recording already read: only sums over fault batches are kept. */
 struct compared_run {
 	const char *path;
 	struct recording_reader *reader; /* keeps the head, and the damage if any */
 	struct analysis *analysis;	 /* NULL once the recording was read */
 	struct run_counters counters;
-	bool have_counters; /* the recording has its end */
+	bool have_counters; /* the recording has an end */
 	bool have_bpf;
-	uint32_t hooks; /* 1 << enum bpf_hook; of a cut recording, those proven */
+	uint32_t hooks; /* 1 << enum bpf_hook, only proven ones for a cut recording */
 	bool begun;
-	uint64_t start_ns, end_ns; /* of its items; later of the watching, if that is known */
+	uint64_t start_ns, end_ns; /* for the items, later for the watching, if known */
 	uint64_t records, events;  /* that it has */
 	struct fault_batches classes[NR_FAULT_CLASSES], all;
 	struct read_batches reads;
@@ -251,7 +251,7 @@ static int compare_read_counters(struct compared_run *run)
 	return 0;
 }
 
-/* A recording without its end lasted as long as its items. */
+/* A recording without an end lasted as long as the items. */
 static void take_duration(struct compared_run *run)
 {
 	const struct run_counters *counters = &run->counters;
@@ -281,7 +281,7 @@ static int compared_run_read(struct compared_run *run, const char *path)
 		return 128 + signals_caught;
 	if (err)
 		return message(STATUS_FAILED, "%s", why.text);
-	/* Without eBPF all time is on the CPU; parts are not compared then. */
+	/* Without eBPF all time is on the CPU, and parts are not compared. */
 	run->analysis = analysis_new(true, recording_page_bytes(run->reader), 0);
 	if (!run->analysis)
 		return message(STATUS_FAILED, "out of memory");
@@ -345,7 +345,7 @@ static struct compare_run printed_run(const struct compared_run *run)
 		.records = run->records,
 		.events = run->events,
 		.seconds = seconds_of(run),
-		/* perf has no records of calls; its samples are events. */
+		/* perf has no call records. perf samples are events. */
 		.lost_records = !run->have_counters		  ? COUNT_NA :
 				counters->hooks & 1U << HOOK_PERF ? 0 :
 								    counters->lost,
@@ -421,11 +421,11 @@ static uint64_t side_faults(const struct comparison_side *side)
 	return faults;
 }
 
-/* The parts and classes that all runs know. */
+/* The parts and classes known to all runs. */
 struct known {
 	unsigned int parts, classes;
 	bool all;   /* all runs see the same faults, in whatever classes */
-	bool whole; /* all runs have the same time of faults with calls */
+	bool whole; /* all runs have the same time for faults with calls */
 	bool reads;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hooks of a recording, which are in its counters, decide which parts and classes it has.
+ * A recording's hooks, which are in the counters, decide which parts and classes it has.
  * cmd_compare.c asks for each recording.
  */
 #include <math.h>
@@ -52,7 +52,7 @@ unsigned int comparable_classes(struct comparable seen)
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		if (fault_classes[class].hooks & ~seen.hooks)
 			classes &= ~(1U << class);
-	/* Faults of a class that is not known are counted among the others. */
+	/* Faults with an unknown class are counted among the others. */
 	if (classes == (every_class & ~(1U << FAULT_OTHER)))
 		classes = every_class;
 	return classes;

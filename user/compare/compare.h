@@ -15,7 +15,7 @@ struct compare_run {
 	const char *file;
 	uint64_t faults;
 	uint64_t records, events;	    /* that the recording has */
-	double seconds;			    /* duration of the recording; 0: n/a */
+	double seconds;			    /* duration of the recording, 0 if n/a */
 	uint64_t lost_records, lost_events; /* COUNT_NA: n/a */
 	const char *damage;		    /* one clause, or NULL */
 };
@@ -31,7 +31,7 @@ struct compare_report {
 	double confidence, threshold;	     /* in percent */
 	/* print rates per second of recording instead of sums */
 	bool rates;
-	const json_t *differences; /* result of compare_heads() */
+	const json_t *differences; /* compare_heads() result */
 };
 
 extern const struct subcommand compare_command;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compares the heads of two sets of recordings key by key. The input is the JSON of both sides; the
- * result goes to the printers of comparisons. Keys that differ even between equal runs are left
- * out. Pure: no I/O.
+ * Compares the heads in two sets of recordings key by key. The input is both sides' JSON. The
+ * result goes to the comparison printers. Keys that differ even between equal runs are left out.
+ * Pure: no I/O.
  */
 #include <string.h>
 
@@ -115,7 +115,7 @@ static json_t *add_keys(json_t *differences, const json_t *object, const struct 
 	return differences;
 }
 
-/* Visits the keys of every head, so that a key that only an older pfdrive wrote counts too. */
+/* Visits every head's keys, to include a key that only an older pfdrive wrote. */
 static json_t *add_heads(json_t *differences, const struct heads *from, const struct heads *a,
 			 const struct heads *b)
 {

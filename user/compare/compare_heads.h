@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Compares the heads of recordings: kernel, machine, command, options, instruments. */
+/* Compares recording heads: kernel, machine, command, options, instruments. */
 #ifndef PFSTAT_USER_COMPARE_HEADS_H
 #define PFSTAT_USER_COMPARE_HEADS_H
 
@@ -8,9 +8,9 @@
 
 /*
  * Returns an array of {"key", "a": [texts], "b": [texts]}, one object for each key whose value is
- * not the same in all heads. It holds the distinct values of both sides ("n/a" if the key is
- * missing). Keys that differ in equal runs too are left out: start time, process numbers, and the
- * command line, which contains the name of the output. NULL: no memory.
+ * not the same in all heads. The object holds the distinct values on both sides ("n/a" if the key
+ * is missing). Keys that differ in equal runs too are left out: start time, process numbers, and
+ * the command line, which contains the output name. NULL: no memory.
  */
 json_t *compare_heads(const json_t *const *a, size_t nr_a, const json_t *const *b, size_t nr_b);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The HTML page of a comparison: its figure and its table. */
+/* A comparison's HTML page: a figure and a table. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -10,10 +10,10 @@
 struct compare_page {
 	const struct compare_report *report;
 	const struct drawing *drawing;
-	char *const *svgs; /* one, the output of gnuplot; NULL: it was not drawn */
+	char *const *svgs; /* one figure, from gnuplot, NULL if not drawn */
 };
 
-/* Writes all of the page or nothing. 0 or a negative errno. */
+/* Writes the whole page or nothing. 0 or a negative errno. */
 int compare_page_print(FILE *out, const struct compare_page *page);
 
 #endif

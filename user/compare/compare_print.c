@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints a judged comparison of two sides as a table, CSV or JSON. The rows come from the
- * comparison; nothing is computed here except units and percentages.
+ * Prints a judged comparison between two sides as a table, CSV or JSON. The rows come from the
+ * comparison. Only units and percentages are computed here.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -159,7 +159,7 @@ static void cell_relative(struct grid *grid, bool known, double relative)
 	grid_cell(grid, "%s", text);
 }
 
-/* The table omits a part that is 0 on both sides; CSV and JSON have it. */
+/* The table omits a part that is 0 on both sides. CSV and JSON have it. */
 static bool worth_a_line(const struct comparison_row *row)
 {
 	return !is_mean(row) || row->part == NR_PARTS || row->a.value > 0 || row->b.value > 0;
@@ -319,7 +319,7 @@ static void csv_number(FILE *out, bool known, double value)
 		fprintf(out, ",%.6g", value); /* infinity prints as inf */
 }
 
-/* Prints a whole number with all its digits. */
+/* Prints a whole number with all digits. */
 static void csv_value(FILE *out, double value)
 {
 	if (isnan(value) || value != floor(value))
@@ -421,7 +421,7 @@ static json_t *compare_total_of(const struct compare_report *report)
 	return row ? compare_row_of(report, row) : json_null();
 }
 
-/* Nothing is known of a change if nothing is judged. */
+/* Without a judgment, nothing is known about a change. */
 static json_t *change_of(const struct comparison *comparison)
 {
 	return comparison->not_judged || comparison->incomplete ? json_null() :

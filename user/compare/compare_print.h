@@ -8,7 +8,7 @@
 #include "report/report.h"
 
 /*
- * Returns "Total time in faults: …", one sentence with the verdict; the caller frees it. NULL: no
+ * Returns "Total time in faults: …", one sentence with the verdict. The caller frees it. NULL: no
  * memory.
  */
 char *compare_print_sentence(const struct compare_report *report);

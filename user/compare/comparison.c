@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns the batches of two sides into rows of means, and judges which rows changed. The compare
- * command adds the runs and prints the rows. Only rows with enough faults on a side are judged.
- * The probability that any row of equal programs is called a change stays below the requested one.
+ * Turns two sides' batches into rows of means, and judges which rows changed. The compare command
+ * adds the runs and prints the rows. Only rows with enough faults on a side are judged. The
+ * probability that any row is called a change for equal programs stays below the requested one.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "compare/comparison.h"
 #include "util/array.h"
 
-/* Share of the permitted probability of an error that is for the total time of all faults. */
+/* Share of the permitted error probability for the total time of all faults. */
 #define TOTAL_WEIGHT 0.9
 
 const char *comparison_measure_name(const struct comparison_row *row)
@@ -201,7 +201,7 @@ void comparison_add_unknown(struct comparison *comparison, const char *class)
 		add_row(comparison, class, measures[i])->verdict = COMPARISON_UNKNOWN;
 }
 
-/* A part that is 0 on both sides cannot differ. */
+/* A part with 0 on both sides cannot differ. */
 static bool can_change(const struct comparison_row *row)
 {
 	return row->verdict == COMPARISON_SAME && (row->a.value > 0 || row->b.value > 0);
@@ -224,7 +224,7 @@ static void leave_unjudged(struct comparison *comparison, enum comparison_verdic
 	}
 }
 
-/* A class that occurs in one run of each side shows no variation, although there are more runs. */
+/* A class that occurs in one run on each side shows no variation, although there are more runs. */
 static void drop_single_means(struct comparison *comparison)
 {
 	struct comparison_row *row;

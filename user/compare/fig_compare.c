@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws a comparison: each measure as the ratio of B to A with its confidence interval. The rows
- * come from a judged comparison; the verdict's sentence covers rows that are not drawn, too.
+ * Draws a comparison: each measure as the ratio B to A with a confidence interval. The rows come
+ * from a judged comparison. The verdict's sentence also covers rows that are not drawn.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #define LEAST 0.01
 #define MOST  100.0
 
-/* A measure that is 0 on both sides cannot differ. */
+/* A measure with 0 on both sides cannot differ. */
 static bool can_differ(const struct comparison_row *row)
 {
 	return (row->verdict == COMPARISON_SAME || row->verdict == COMPARISON_CHANGE) &&
@@ -26,7 +26,7 @@ static bool can_differ(const struct comparison_row *row)
 }
 
 /*
- * Draws totals, counts and mean times of each class, and the parts of all faults. The table has
+ * Draws totals, counts and mean times for each class, and the parts for all faults. The table has
  * the other rows.
  */
 static bool is_drawn(const struct comparison_row *row)
@@ -89,7 +89,7 @@ static const char *fig_compare_class_of(const struct comparison_row *row)
 	return class < NR_FAULT_CLASSES ? fault_classes[class].title : "all faults";
 }
 
-/* For a sentence: words, and the short names of the table. */
+/* For a sentence: words, and the table's short names. */
 static void fig_compare_describe(const struct comparison_row *row, char *text, size_t size)
 {
 	const bool all = fault_class_find(row->class) == NR_FAULT_CLASSES;
@@ -146,8 +146,7 @@ static void fig_compare_write_script(struct drawing *drawing, const struct compa
 	fprintf(script,
 		"set xlabel 'B, compared with A'\nunset grid\nset yrange [0.2:%zu.8]\n"
 		/*
-		 * The range of ratios below the threshold; they are not a change, however
-		 * certain.
+		 * The range of ratios below the threshold. They are not a change, however certain.
 		 */
 		"set arrow from 1,graph 0 to 1,graph 1 nohead lc rgb '#%06x'\n"
 		"set arrow from %g,graph 0 to %g,graph 1 nohead dt (4,4) lc rgb '#%06x'\n"
@@ -171,7 +170,7 @@ static void fig_compare_write_script(struct drawing *drawing, const struct compa
 	drawing_script_end(drawing);
 }
 
-/* Considers all rows, also those that only the table shows. */
+/* Considers all rows, also those shown only in the table. */
 static const struct comparison_row *largest_change(const struct comparison *comparison)
 {
 	const struct comparison_row *row, *largest = NULL;

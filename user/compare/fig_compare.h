@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The figure of a comparison: ratios of two sides, with intervals. */
+/* The comparison figure: ratios between two sides, with intervals. */
 #ifndef PFSTAT_USER_FIG_COMPARE_H
 #define PFSTAT_USER_FIG_COMPARE_H
 

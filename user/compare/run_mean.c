@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes the estimates of single runs from batches.c, and gives comparison.c the interval of the
- * ratio of two sides. The interval and the test of a difference always agree.
+ * Takes single-run estimates from batches.c, and gives comparison.c the interval for the ratio
+ * between two sides. The interval and the difference test always agree.
  */
 #include <math.h>
 
@@ -44,16 +44,16 @@ size_t run_mean_freedom(const struct run_mean *a, const struct run_mean *b)
 	return a->nr && b->nr ? a->nr + b->nr - 2 : 0;
 }
 
-/* The relative variances of a comparison, each multiplied by the square of Student's quantile. */
+/* The relative variances in a comparison, each multiplied by the square of Student's quantile. */
 struct ratio_noise {
-	double between; /* of the ratio, by the factors between runs */
+	double between; /* for the ratio, by the factors between runs */
 	double of_a, of_b;
 };
 
 /*
- * The distance on the logarithmic scale that a ratio may be away from the measured one; the noise
- * of the side that stays in place is fixed, that of the other side moves with it. On the way from
- * 1 to exp(-x), a factor between runs counts as on the logarithmic scale, grains as absolute.
+ * The permitted distance, on the logarithmic scale, of a ratio from the measured one. The noise is
+ * fixed for the side staying in place, and moves with the other side. On the way from 1 to exp(-x),
+ * a factor between runs counts as on the logarithmic scale, grains as absolute.
  */
 static double ratio_reach(double fixed, double moved, double between)
 {
@@ -103,7 +103,7 @@ static struct ratio_noise ratio_noise_of(const struct run_mean *a, const struct 
 static struct interval interval_of_runs(const struct run_mean *a, const struct run_mean *b,
 					double confidence)
 {
-	/* A side that has none has no grain of its own. */
+	/* A side with value 0 has no separate grain. */
 	const double grain_a = a->value > 0 ? a->grain : b->grain;
 	const double grain_b = b->value > 0 ? b->grain : a->grain;
 	const struct ratio_noise noise = ratio_noise_of(a, b, grain_a, grain_b, confidence);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive doctor: reads facts about this machine and tries the fault sources. It prints with which
- * of them pfdrive measures, then a line for each thing that pfstat needs or uses. It changes
+ * pfdrive doctor: reads facts about this machine and tries the fault sources. It prints which
+ * sources pfdrive uses to measure, then a line for each thing pfstat needs or uses. It changes
  * nothing.
  */
 #include <argp.h>
@@ -31,8 +31,9 @@ static void doctor_try_module(struct doctor_attempt *attempt)
 }
 
 /*
- * Fills facts->tries. Call it after doctor_facts_read() of the running system. It opens and closes
- * the module's session, loads and unloads the eBPF programs, and opens and closes an event of perf.
+ * Fills facts->tries. Call this function after doctor_facts_read() for the running system. It opens
+ * and closes the module's session, loads and unloads the eBPF programs, and opens and closes a perf
+ * event.
  */
 static void doctor_try_sources(struct doctor_facts *facts)
 {

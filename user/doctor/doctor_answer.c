@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the answer from the facts. What was tried is stated; what only root can try is "perhaps",
- * unless something known speaks against it.
+ * Writes the answer from the facts. Attempts and their results are stated as facts. What only root
+ * can try is "perhaps", unless a known fact speaks against it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -32,7 +32,7 @@ static __attribute__((format(printf, 2, 3))) void answer_add(struct answer *answ
 	va_end(arguments);
 }
 
-/* Why this process cannot use eBPF; NULL: only its user is known to be in the way. */
+/* Why this process cannot use eBPF, or NULL if only the user is known to be in the way. */
 static const char *bpf_reason(const struct doctor_facts *facts)
 {
 	const char *obstacle = doctor_source_bpf_obstacle(facts);
@@ -55,7 +55,7 @@ static const char *surely(const struct doctor_facts *facts)
 	return facts->container ? " perhaps" : ":";
 }
 
-/* What root may use beyond perf; NULL: nothing. */
+/* What root may use beyond perf, or NULL if nothing. */
 static const char *hope_of(const struct doctor_facts *facts, const char *obstacle)
 {
 	if (facts->loaded && !facts->pid_namespace && !doctor_source_module_works(facts))
@@ -63,7 +63,7 @@ static const char *hope_of(const struct doctor_facts *facts, const char *obstacl
 	return obstacle ? NULL : "eBPF";
 }
 
-/* @obstacle: of eBPF, or NULL */
+/* @obstacle: what prevents eBPF, or NULL */
 static void answer_add_perf_gain(struct answer *answer, const struct doctor_facts *facts,
 				 const char *obstacle)
 {

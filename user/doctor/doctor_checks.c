@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Judges the facts about a machine: each check is a pure function that writes one line, with its
- * meaning for pfstat and the command that changes it. Only a line in state missing prevents a
+ * Judges the facts about a machine. Each check is a pure function that writes one line, with the
+ * meaning for pfstat and the command to change it. Only a line in state missing prevents a
  * measurement.
  */
 #include <inttypes.h>
@@ -75,7 +75,10 @@ static void check_kernel(const struct doctor_facts *facts, struct doctor_line *l
 				release, OLDEST_KERNEL, NEWEST_KERNEL);
 }
 
-/* The part of a release behind its last dash: "lts" of "6.12.1-1-lts"; "" if it is a number. */
+/*
+ * What follows the last dash in a release: "lts" for "6.12.1-1-lts", or "" if this part is a
+ * number.
+ */
 static const char *flavour(const char *release)
 {
 	const char *dash = strrchr(release, '-');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The checks of pfdrive doctor: facts in, one line each out. */
+/* The pfdrive doctor checks: each takes the facts and returns one line. */
 #ifndef PFSTAT_USER_DOCTOR_CHECKS_H
 #define PFSTAT_USER_DOCTOR_CHECKS_H
 
@@ -16,8 +16,8 @@ enum doctor_state {
 
 struct doctor_line {
 	enum doctor_state state;
-	char text[512]; /* what was found, and what that means for pfstat */
-	char fix[512];	/* a command; "": none */
+	char text[512]; /* the finding, and its meaning for pfstat */
+	char fix[512];	/* a command, "" if none */
 };
 
 struct doctor_check {
@@ -28,7 +28,7 @@ struct doctor_check {
 extern const struct doctor_check doctor_checks[];
 extern const size_t nr_doctor_checks;
 
-/* Runs one check. The line of a check that does not apply (no path was given) has no text. */
+/* Runs one check. If a check does not apply (no path was given), the line has no text. */
 void doctor_check_run(const struct doctor_check *check, const struct doctor_facts *facts,
 		      struct doctor_line *line);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads the facts about a machine from /proc, /sys, /etc, /boot and /lib/modules, below a root
- * folder that tests replace. It judges nothing: doctor_checks.c does. A file that cannot be read
- * leaves its fact at "not available".
+ * folder that tests replace. This file judges nothing: doctor_checks.c does. If a file cannot be
+ * read, the fact stays at "not available".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +93,7 @@ static int number_in(const char *root, const char *path)
 	return line[0] ? atoi(line) : INT_MAX;
 }
 
-/* ID=debian, ID_LIKE="rhel fedora": the first word that is known decides. */
+/* ID=debian, ID_LIKE="rhel fedora": the first known word decides. */
 static enum package_manager manager_of(const char *ids)
 {
 	static const struct {
@@ -129,7 +129,7 @@ static bool visit_os_release(char *line, struct doctor_facts *facts)
 	return true;
 }
 
-/* gzopen() also reads files that are not compressed. */
+/* gzopen() also reads uncompressed files. */
 static void read_options(struct doctor_facts *facts, const char *root)
 {
 	char path[PATH_MAX], line[1024], *value;
@@ -192,10 +192,7 @@ static void read_container(struct doctor_facts *facts, const char *root)
 	facts->container = exists(root, "/run/.containerenv") || exists(root, "/.dockerenv");
 }
 
-/*
- * The value of an EFI variable follows four bytes of attributes. Containers have an empty
- * /sys/firmware.
- */
+/* An EFI variable's value follows four attribute bytes. Containers have an empty /sys/firmware. */
 static void read_secure_boot(struct doctor_facts *facts, const char *root)
 {
 	unsigned char value[5];
@@ -221,7 +218,7 @@ static void read_lockdown(struct doctor_facts *facts, const char *root)
 	first_line(root, "/sys/kernel/security/lockdown", line, sizeof(line));
 	if (!lockdown_parse(line, facts->lockdown, sizeof(facts->lockdown)))
 		facts->lockdown[0] = '\0';
-	/* A kernel that knows no lockdown has a securityfs without the file. */
+	/* A kernel without lockdown has a securityfs without the file. */
 	facts->can_lock_down = facts->lockdown[0] ||
 			       facts->options[CONFIG_SECURITY_LOCKDOWN_LSM] != OPTION_OFF;
 	read_secure_boot(facts, root);
@@ -230,7 +227,7 @@ static void read_lockdown(struct doctor_facts *facts, const char *root)
 	facts->must_be_signed = line[0] == 'Y';
 }
 
-/* @text: the module, with a NUL behind it. Its section .modinfo has "vermagic=RELEASE …". */
+/* @text: the module, followed by a NUL. Section .modinfo has "vermagic=RELEASE …". */
 static void parse_module(struct doctor_facts *facts, const char *text, size_t length)
 {
 	const char *magic = memmem(text, length, "vermagic=", strlen("vermagic="));

@@ -11,12 +11,12 @@
 #include "util/why.h"
 
 enum kernel_option {
-	OPTION_UNKNOWN, /* the configuration of the kernel cannot be read */
+	OPTION_UNKNOWN, /* the kernel configuration cannot be read */
 	OPTION_OFF,
 	OPTION_ON,
 };
 
-/* Those that decide, then those that only a bug report needs. */
+/* First the options that checks test, then those printed only for bug reports. */
 enum {
 	CONFIG_KPROBES,
 	CONFIG_KRETPROBES,
@@ -60,11 +60,11 @@ struct doctor_attempt {
 
 /* What doctor_try_sources() found as this user. */
 struct doctor_tries {
-	bool made; /* not of another machine (--root) */
+	bool made; /* not for another machine (--root) */
 	struct doctor_attempt module;
 	struct doctor_attempt bpf;
 	int bpf_call;  /* syscall_filter_try_bpf() */
-	bool filtered; /* this process has a filter of system calls */
+	bool filtered; /* this process has a system call filter */
 	struct perf_trial perf;
 };
 
@@ -75,7 +75,7 @@ struct doctor_facts {
 	char release[128]; /* uname -r */
 	char architecture[32];
 	enum kernel_option options[NR_KERNEL_OPTIONS];
-	bool headers;	   /* of this release */
+	bool headers;	   /* for this release */
 	char lockdown[32]; /* "none", "integrity" or "confidentiality" */
 	bool can_lock_down;
 	enum secure_boot secure_boot;
@@ -88,25 +88,25 @@ struct doctor_facts {
 	char loaded_version[32];
 	char installed[PATH_MAX]; /* for this release */
 	char built[PATH_MAX];	  /* beside pfdrive */
-	char built_for[128];	  /* its release */
+	char built_for[128];	  /* the module's release */
 	bool built_signed;
 	bool must_be_signed; /* module.sig_enforce */
-	char hold_faults[4]; /* "Y" or "N", a parameter of the loaded module */
+	char hold_faults[4]; /* "Y" or "N", a loaded module's parameter */
 	/* This process */
 	bool root; /* effective user 0 */
 	uint64_t capabilities;
 	bool user_namespace, pid_namespace; /* other than the initial one */
-	bool container;			    /* of podman or docker */
+	bool container;			    /* podman or docker */
 	int perf_event_paranoid;	    /* INT_MAX: not available */
 	bool debugfs;
 	bool debugfs_readable;
 	bool cgroup2;
-	bool cgroup2_memory; /* its memory controller */
+	bool cgroup2_memory; /* the cgroup's memory controller */
 	bool swap;
 	uint64_t page_size;
 	char path[PATH_MAX]; /* "": none was given */
 	int path_error;	     /* negative errno */
-	char filesystem[32]; /* of path */
+	char filesystem[32]; /* for path */
 	char device[64];
 	bool kallsyms;
 	int kptr_restrict; /* INT_MAX: not available */
@@ -116,9 +116,9 @@ struct doctor_facts {
 };
 
 /*
- * Reads the facts from the files below @root ("" for the running system). @path: for its file
- * system; NULL: none. Tries nothing. Returns 0, or a negative errno if @root has no release of a
- * kernel: it is not the root of a system, or /proc is not mounted there.
+ * Reads the facts from the files below @root ("" for the running system). @path: whose file system
+ * to describe, or NULL if none. Tries nothing. Returns 0, or a negative errno if @root has no
+ * kernel release: it is not a system's root, or /proc is not mounted there.
  */
 int doctor_facts_read(struct doctor_facts *facts, const char *root, const char *path);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Fills the line of a check, for all files with checks. */
+/* Fills a check's line, for all files with checks. */
 #include <stdarg.h>
 #include <stdio.h>
 

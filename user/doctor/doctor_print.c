@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the facts about a machine and the lines of the checks. A bug report has versions, kernel
- * and hardware, but neither the name of the host nor that of a user.
+ * Prints the facts about a machine and the check lines. A bug report has versions, kernel and
+ * hardware, but no host name and no user name.
  */
 #include <stdlib.h>
 

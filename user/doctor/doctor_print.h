@@ -8,8 +8,7 @@
 #include "doctor/doctor_facts.h"
 
 /*
- * Prints the answer, then a line for each check. Returns the number of checks that found something
- * missing.
+ * Prints the answer, then a line for each check. Returns how many checks found something missing.
  */
 unsigned int doctor_print_lines(FILE *out, const struct doctor_facts *facts);
 /* Prints the versions, the machine and the kernel's options, for a bug report. */

@@ -88,7 +88,7 @@ static bool is_about_privileges(int err)
 	return err == -EPERM || err == -EACCES;
 }
 
-/* An error that is about privileges says nothing about root. */
+/* An error about privileges says nothing about root. */
 static const char *doctor_bpf_refusal(const struct doctor_facts *facts)
 {
 	const bool entitled = !doctor_lacks(facts, CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON));

@@ -23,13 +23,15 @@ bool doctor_source_bpf_works(const struct doctor_facts *facts);
 enum perf_access doctor_source_perf_access(const struct doctor_facts *facts);
 enum doctor_source doctor_source_of(const struct doctor_facts *facts);
 
-/* Those of @wanted that the process lacks. CAP_SYS_ADMIN implies CAP_BPF and CAP_PERFMON. */
+/*
+ * The @wanted capabilities missing in the process. CAP_SYS_ADMIN implies CAP_BPF and CAP_PERFMON.
+ */
 uint64_t doctor_lacks(const struct doctor_facts *facts, uint64_t wanted);
 /* The module is not written for older kernels. */
 bool doctor_is_too_old_for_module(const struct doctor_facts *facts);
 /*
- * Why eBPF works for no user of this system, one clause; NULL: nothing known forbids it to root.
- * Static text.
+ * Why eBPF works for no user on this system, as one clause, or NULL if nothing is known to forbid
+ * it to root. Static text.
  */
 const char *doctor_source_bpf_obstacle(const struct doctor_facts *facts);
 

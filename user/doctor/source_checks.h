@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The checks of pfdrive doctor that are about a fault source: see doctor_checks.h. */
+/* The pfdrive doctor checks for fault sources, see doctor_checks.h. */
 #ifndef PFSTAT_USER_SOURCE_CHECKS_H
 #define PFSTAT_USER_SOURCE_CHECKS_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Runs the access loop under valgrind as the user, in a folder that is removed afterwards, and
- * reads cachegrind's result. The difference between the loop with and without its accesses is the
- * simulation's figure.
+ * reads cachegrind's result. The simulation's figure is the difference between the loop with and
+ * without accesses.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +20,10 @@
 #include "util/open_regular.h"
 #include "util/signals.h"
 
-#define FIXED_ARGUMENTS 16 /* valgrind's, and those that name the loop */
+#define FIXED_ARGUMENTS 16 /* valgrind's, and those naming the loop */
 #define OPTION_SIZE	64
 
-/* A folder that is removed with its two files. */
+/* A folder, removed together with the two files in it. */
 struct workplace {
 	char folder[PATH_MAX];
 	char out[PATH_MAX + 8], log[PATH_MAX + 8];
@@ -85,7 +85,7 @@ static FILE *cachegrind_open_result(const char *path)
 	return file;
 }
 
-/* The last message of valgrind or of the loop. */
+/* The last message from valgrind or the loop. */
 static void cachegrind_last_line(const char *path, char *line, size_t size)
 {
 	FILE *file = cachegrind_open_result(path);
@@ -102,7 +102,7 @@ static void cachegrind_last_line(const char *path, char *line, size_t size)
 	fclose(file);
 }
 
-/* The child: its output does not belong to pfdrive's standard output. */
+/* The child process. Its output must not reach pfdrive's standard output. */
 static _Noreturn void cachegrind_be_valgrind(const struct workplace *place, char *const *argv)
 {
 	const int err = invoker_become();

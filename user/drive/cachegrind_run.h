@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Simulates the accesses of a run with valgrind's cachegrind, for machines without a PMU: `pfdrive
- * helper loop' with the same options, once with its accesses and once without. The difference is
- * the loop's.
+ * Simulates a run's accesses with valgrind's cachegrind, for machines without a PMU. It runs
+ * `pfdrive helper loop' with the same options, once with the accesses and once without. The
+ * difference belongs to the loop.
  */
 #ifndef PFSTAT_USER_CACHEGRIND_RUN_H
 #define PFSTAT_USER_CACHEGRIND_RUN_H

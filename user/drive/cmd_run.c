@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* pfdrive run: its arguments. */
+/* pfdrive run: parses the arguments. */
 #include "drive/drive.h"
 #include "drive/run_arguments.h"
 

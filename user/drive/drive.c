@@ -50,7 +50,7 @@ static int stay_on_cpu(struct drive *drive)
 
 	if (err)
 		return message(STATUS_FAILED, "cannot read the CPU affinity: %s", strerror(-err));
-	/* The counters are of the caches of one CPU. */
+	/* The counters measure one CPU's caches. */
 	if (drive->options.cpu < 0 && drive->options.extras.counters)
 		drive->options.cpu = sched_getcpu();
 	cpu = drive->options.cpu;
@@ -173,7 +173,7 @@ static int drive_steps(struct drive *drive, char *const *arguments)
 	if (status)
 		return status;
 	status = run_print_results(drive);
-	/* Checked after printing, so that the JSON has the numbers. */
+	/* Checked after printing, so the JSON has the numbers. */
 	accounts = check_accounts(drive);
 	return status ? status : accounts;
 }

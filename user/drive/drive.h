@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The whole of a command that makes accesses: all runs, and the report of them. */
+/* Executes a command to make accesses: all runs, and their report. */
 #ifndef PFSTAT_USER_DRIVE_H
 #define PFSTAT_USER_DRIVE_H
 
@@ -7,9 +7,9 @@
 
 struct drive_plan {
 	const struct options *options;
-	char *const *arguments; /* of the command, after argv[0]: valgrind repeats the accesses */
+	char *const *arguments; /* the command's, after argv[0]: valgrind repeats the accesses */
 	/*
-	 * Makes one run and its result; NULL: run_once(). Returns STATUS_OK, or the exit status
+	 * Makes one run and the result; run_once() if NULL. Returns STATUS_OK, or the exit status
 	 * after a message.
 	 */
 	int (*make)(struct run_plan *plan, struct result *result, const void *context);
@@ -20,8 +20,8 @@ struct drive_plan {
 int drive_main(const struct drive_plan *plan);
 
 /*
- * Makes only the accesses, for valgrind to watch; bare: everything except the accesses, for
- * valgrind to subtract. Returns the exit status.
+ * Makes only the accesses, for valgrind to watch. If bare, makes everything except the accesses,
+ * for valgrind to subtract. Returns the exit status.
  */
 int drive_accesses(const struct options *options, bool bare);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The accesses of a run without a measurement, in a process that valgrind watches. */
+/* Makes a run's accesses without a measurement, in a process that valgrind watches. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,12 +9,12 @@
 #include "util/message.h"
 #include "util/signals.h"
 
-/* Larger than any mapping that is gone when main() begins. */
+/* Larger than any mapping already gone when main() begins. */
 #define LARGEST_HOLE (1ULL << 30)
 
 /*
- * Returns addresses at which this process mapped nothing before: cachegrind identifies lines by
- * their addresses, and its caches would still hold the earlier ones.
+ * Returns addresses where this process has mapped nothing before. Cachegrind identifies lines by
+ * their addresses, and the simulated caches would still hold the earlier lines.
  */
 static void *new_addresses(uint64_t bytes)
 {

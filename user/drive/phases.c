@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Executes the workload of a run in this thread, with eBPF watching the thread only meanwhile.
- * Everything that the measured lines touch is touched before, so that the faults in between
- * belong to the mapping. As a target of eBPF the thread makes two calls of getrusage(2) for each
- * phase and, with some clocks, two of the clock; no other system call is its own.
+ * Executes a run's workload in this thread. eBPF watches the thread only meanwhile. Everything the
+ * measured lines touch is touched before, so the faults in between belong to the mapping. As an
+ * eBPF target the thread makes two getrusage(2) calls for each phase and, with some clocks, two
+ * clock calls. It makes no other system calls itself.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static void phase_end(struct phases *phases, enum step step)
 	getrusage(RUSAGE_THREAD, &marks->after);
 }
 
-/* Code and data of both, so that their faults come before. */
+/* Code and data of both, so their faults happen before. */
 static void phase_warm_up(void)
 {
 	struct phases phases;
@@ -106,7 +106,7 @@ static int phases_make_watched(struct phases *phases, const struct phases_plan *
 	return err;
 }
 
-/* A store to a page that has no room on the disk fails like a load that has no page. */
+/* A store to a page without space on the disk fails like a load from a missing page. */
 static int phases_report_bus(const struct phases *phases, const struct phases_plan *plan)
 {
 	static const char *const doing[NR_STEPS] = { "populating it", "memset", "msync",
@@ -159,7 +159,7 @@ void phases_fill_counters(const struct phases *phases, struct run_counters *coun
 	counters->usage = usage_between(&first->before, &last->after);
 }
 
-/* An access is a byte of a page or a line that moves: a rate would mislead. */
+/* An access touches one byte of a page, or a line that moves, so a rate would mislead. */
 static bool phase_has_bytes(enum step step, bool to_file)
 {
 	return step != STEP_ACCESS && (step != STEP_MSYNC || to_file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The phases of a run's workload in this thread: populate, memset, msync, access. Each lies
- * between two calls of getrusage(2).
+ * The phases of a run's workload in this thread: populate, memset, msync, access. Each phase lies
+ * between two getrusage(2) calls.
  */
 #ifndef PFSTAT_USER_PHASES_H
 #define PFSTAT_USER_PHASES_H
@@ -22,8 +22,8 @@ struct phases_plan {
 	const struct workload *workload;
 	const struct pattern *pattern;
 	struct mapping *mapping;
-	const char *name;	     /* of the mapping, in sentences */
-	const struct policy *policy; /* applied before the accesses; NULL: none */
+	const char *name;	     /* describes the mapping, in sentences */
+	const struct policy *policy; /* applied before the accesses, NULL if none */
 	struct instruments *instruments;
 	const struct extras *extras;
 	struct pattern_watch *watch;
@@ -40,11 +40,11 @@ struct phases {
 	volatile enum step now; /* for the message after a SIGBUS */
 };
 
-/* Makes the phases of the workload. STATUS_OK, or the exit status after a message. */
+/* Makes the workload's phases. Returns STATUS_OK, or the exit status after a message. */
 int phases_make(struct phases *phases, const struct phases_plan *plan);
-/* Times and usage: of the accesses, and since the first phase. */
+/* Times and usage of the accesses, and since the first phase. */
 void phases_fill_counters(const struct phases *phases, struct run_counters *counters);
-/* bytes: of the mapping; to_file: msync wrote them to a file. */
+/* bytes: the mapping's size; to_file: msync wrote them to a file. */
 void phases_fill_figures(const struct phases *phases, uint64_t bytes, bool to_file,
 			 struct step_figures figures[NR_STEPS]);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A run of a pattern over a mapping, as a client of a measurement: prepare the page cache, hook the
+ * Runs a pattern over a mapping, as a client of a measurement: prepare the page cache, hook the
  * mapping, make the phases, store what only this process knows. All checks of the request come
  * before the page cache is changed.
  */
@@ -112,9 +112,9 @@ static void run_describe(const struct run_plan *plan, struct report *report)
 }
 
 /*
- * The reader wakes up when the ring of events is half full. On a machine with one CPU it runs
- * instead of the accesses then, and a fault waits for it. So the ring has twice the space that the
- * first fault of every page can need, within bounds.
+ * The reader wakes up when the event ring is half full. On a machine with one CPU the reader then
+ * runs instead of the accesses, and a fault waits for it. So the ring has twice the space that the
+ * first faults of all pages can need, within bounds.
  */
 static uint32_t run_events_ring_bytes(const struct mapping *mapping)
 {
@@ -132,7 +132,7 @@ static int run_open(struct run *run)
 	const struct measurement_options measurement_options = {
 		.instruments = {
 			.source = options->source,
-			/* The tables of a study need calls, which a module that is loaded has. */
+			/* A study's tables need calls, which a loaded module records. */
 			.whole_faults = access("/sys/module/pfstat", F_OK),
 			.bpf = options->bpf,
 			.bpf_missing = "--no-bpf was given",
@@ -187,7 +187,7 @@ static int run_prepare_cache(struct run *run)
 	return cache_state_prepare(plan->mapping, plan->name, plan->options->warm, resident);
 }
 
-/* The head of a recording holds all that is known before the first event. */
+/* A recording's head holds everything known before the first event. */
 static int run_record(struct run *run)
 {
 	const char *path = run->plan->options->record;
@@ -273,7 +273,7 @@ static int run_gather_extras(struct run *run)
 		     STATUS_OK;
 }
 
-/* Stores the counters that only this process knows. */
+/* Stores the counters known only to this process. */
 static void run_fill_counters(struct run *run)
 {
 	const struct mapping *mapping = run->plan->mapping;

@@ -10,9 +10,9 @@
 #include "workload/mapping.h"
 
 /*
- * A load on the machine during the accesses, such as processes that compete for memory. The
- * functions are called in this order; those that return an int return STATUS_OK, or the exit
- * status after a message. After end() nothing moves while it is counted; close() leaves nothing.
+ * A load on the machine during the accesses, such as processes competing for memory. The functions
+ * are called in this order. Those returning an int return STATUS_OK, or the exit status after a
+ * message. After end() nothing moves while it is counted. close() leaves nothing.
  */
 struct run_load {
 	int (*enter)(struct run_load *load); /* before the page cache is prepared */
@@ -26,13 +26,13 @@ struct run_plan {
 	const struct options *options;
 	const struct pattern *pattern; /* fitted to the file */
 	struct mapping *mapping;       /* open, not mapped */
-	const char *name;	       /* of it, in sentences */
+	const char *name;	       /* folder, for sentences */
 	struct run_load *load;	       /* NULL: nothing */
-	const struct policy *policy;   /* applied when the accesses begin; NULL: none */
+	const struct policy *policy;   /* applied when the accesses start, NULL if none */
 	const struct cpus *cpus;       /* where pfdrive may run, except for the accesses */
 	unsigned int number;	       /* of this run, from 1 */
 	bool last;		       /* no other run follows */
-	explain_sink listener;	       /* receives every logical fault; NULL: none */
+	explain_sink listener;	       /* receives every logical fault, NULL if none */
 	void *listener_context;
 };
 

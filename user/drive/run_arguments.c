@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the arguments of `pfdrive run' into struct options. The options of memory and users
- * have parsers of their own, which are children of this one.
+ * Parses the `pfdrive run' arguments into struct options. The memory and user options have their
+ * own parsers, which are children of this one.
  */
 #include <argp.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ enum key {
 	KEY_FULL,
 };
 
-/* Items of --with. */
+/* Items in --with. */
 enum extra { EXTRA_HW, EXTRA_CACHEGRIND, EXTRA_RUSAGE, EXTRA_SYSCALLS, EXTRA_MAPS };
 
 static const struct argp_option run_arguments[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Opens the file or memory of a run, and refuses a pattern that does not fit into it. */
+/* Opens the file or memory for a run, and refuses a pattern that does not fit into it. */
 #include <errno.h>
 #include <inttypes.h>
 

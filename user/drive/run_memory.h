@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The memory that the arguments of `pfdrive run' name, and the pattern, fitted to it. */
+/* The memory named by the `pfdrive run' arguments, and the pattern fitted to it. */
 #ifndef PFSTAT_USER_RUN_MEMORY_H
 #define PFSTAT_USER_RUN_MEMORY_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws the data of the figures `order` and `cost` with characters, for a terminal. The data comes
- * from the drawing in memory; the plot goes to the caller's stream. Text is made safe for terminals
- * before it is printed.
+ * Draws the data behind the figures `order` and `cost` with characters, for a terminal. The data
+ * comes from the drawing in memory, and the plot goes to the caller's stream. Text is made safe for
+ * terminals before it is printed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -135,7 +135,9 @@ static void print_dots(FILE *out, const struct plot_marks *marks, const unsigned
 		signs[DOT_OTHER], signs[DOT_DISK | DOT_OTHER]);
 }
 
-/* Replaces the one character of the sentences that ASCII lacks, and control characters in names. */
+/*
+ * Replaces control characters in names, and the only character in the sentences that ASCII lacks.
+ */
 static void print_line(FILE *out, const char *text, bool unicode)
 {
 	size_t length;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints gnuplot's commands for the ranges and tics of axes. The tics of a linear axis are 1, 2 or
- * 5 times a power of ten apart, those of a logarithmic axis a decade.
+ * Prints gnuplot commands for axis ranges and tics. The tics of a linear axis are 1, 2 or 5 times a
+ * power of ten apart, those of a logarithmic axis a decade.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -128,7 +128,7 @@ void axes_ratio(FILE *script, double low, double high)
 	fputs(")\n", script);
 }
 
-/* 10^@decade µs with its unit. */
+/* 10^@decade µs with the unit. */
 static void axes_print_decade(FILE *script, int decade)
 {
 	static const char *const units[] = { "ns", "µs", "ms", "s" };

@@ -15,22 +15,22 @@ void axes_whole(FILE *script, char axis, uint64_t from, uint64_t to);
 void axes_whole_around(FILE *script, char axis, uint64_t from, uint64_t to);
 
 /*
- * Sets the x axis 0 … @last_ms and its label "NAME (UNIT)". Returns the factor from milliseconds
- * to that unit.
+ * Sets the x axis 0 … @last_ms and the label "NAME (UNIT)". Returns the factor from milliseconds to
+ * this unit.
  */
 double axes_time(FILE *script, const char *name, double last_ms);
 
 /*
- * Sets the logarithmic x axis of ratios, @low … @high, with labels in per cent if the range is
- * short: −10 %, =, +10 %; or ÷2, =, ×2.
+ * Sets a logarithmic x axis for ratios, @low … @high. Labels are in per cent if the range is short:
+ * −10 %, =, +10 %. Otherwise they are ÷2, =, ×2.
  */
 void axes_ratio(FILE *script, double low, double high);
 
 /* Set a logarithmic axis that covers the range, from decade to decade. Times are in µs. */
 void axes_log_time(FILE *script, char axis, double from_us, double to_us);
-/* From below 1, so that a count of 1 is above the end of the axis. */
+/* Starts below 1, so a count of 1 is above the axis end. */
 void axes_log_count(FILE *script, char axis, uint64_t most);
-/* The end of the axis of axes_log_count(). */
+/* The axis end set by axes_log_count(). */
 #define AXES_LOG_COUNT_END "0.5"
 
 #endif

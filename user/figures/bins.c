@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts points in the cells of a plane, for figures that stream. A cell covers a power of two of
- * columns and rows, which doubles when the plane is full, so memory is bounded.
+ * Counts points in a plane's cells, for streaming figures. A cell covers a power of two of columns
+ * and rows, which doubles when the plane is full, so memory is bounded.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -130,7 +130,7 @@ static int fit_cells(struct bins *bins)
 	int err = 0;
 
 	while (!err && bins->nr_cells >= bins->max_cells) {
-		/* Coarsens the direction that uses more of its limit. */
+		/* Coarsens the direction using more of the limit. */
 		if ((double)(columns_beyond_first(bins) + 1) / bins->max_columns >=
 		    (double)(rows_beyond_first(bins) + 1) / bins->max_rows)
 			err = bins_coarsen_x(bins);
@@ -142,7 +142,7 @@ static int fit_cells(struct bins *bins)
 	return err;
 }
 
-/* How many of the `nr` rows from y on fall into the cell of y. */
+/* How many of the `nr` rows from y on fall into y's cell. */
 static uint64_t rows_within(const struct bins *bins, uint64_t y, uint64_t nr)
 {
 	const uint64_t rest = (1ULL << bins->y_shift) - (y & ((1ULL << bins->y_shift) - 1));

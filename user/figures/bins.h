@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Points counted in the cells of a plane, in bounded memory for any number and range of points.
- * If there are too many columns, rows or cells, pairs of columns or rows are merged. Counts and
- * sums stay exact; only the position becomes coarser.
+ * Counts points in a plane's cells, in bounded memory for any number and range of points. If there
+ * are too many columns, rows or cells, pairs of columns or rows are merged. Counts and sums stay
+ * exact. Only the position becomes coarser.
  */
 #ifndef PFSTAT_USER_BINS_H
 #define PFSTAT_USER_BINS_H
@@ -19,7 +19,7 @@ struct bins_cell {
 };
 
 struct bins {
-	/* The caller sets these three; all other members start as 0. */
+	/* The caller sets these three. All other members start as 0. */
 	uint64_t max_columns, max_rows;
 	size_t max_cells;
 	unsigned int x_shift, y_shift;
@@ -35,7 +35,7 @@ int bins_add(struct bins *bins, uint64_t x, uint64_t y, uint64_t kind, uint64_t 
 /* Adds `nr` rows from y on, each with the value. */
 int bins_add_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint64_t kind,
 		  uint64_t value);
-/* Adds to the sum of a cell that already has points; otherwise does nothing. */
+/* Adds to a cell's sum if the cell already has points; otherwise does nothing. */
 void bins_note_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint64_t kind,
 		    uint64_t value);
 /*
@@ -44,7 +44,7 @@ void bins_note_rows(struct bins *bins, uint64_t x, uint64_t y, uint64_t nr, uint
  */
 struct bins_cell *bins_sorted(const struct bins *bins);
 
-/* Number of columns from the lowest x to the highest. */
+/* How many columns there are from the lowest x to the highest. */
 uint64_t bins_columns(const struct bins *bins);
 
 #endif

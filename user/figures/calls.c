@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns items into calls of fault handlers for the figures, and counts them by place with the
+ * Turns items into fault handler calls for the figures, and counts them by place with the
  * Space-Saving algorithm. The number of places is bounded.
  */
 #include <errno.h>
@@ -76,7 +76,7 @@ bool call_place_is(const struct call_place *a, const struct call_place *b)
 	       a->region == b->region;
 }
 
-/* The pages of a place are those of each file that had its inode. Frees the name. */
+/* A place's pages include those of each file that had its inode. Frees the name. */
 static char *place_with_earlier(char *name)
 {
 	char *both;
@@ -119,7 +119,7 @@ void call_places_exit(struct call_places *places)
 	}
 }
 
-/* The certain weight of a place: the part that is shown, and the part before it was kept. */
+/* The certain weight for a place: the part shown, and the part before the place was kept. */
 static uint64_t had(const struct place_data *data)
 {
 	return data->before + data->weight;
@@ -136,8 +136,8 @@ static size_t lightest(const struct call_places *places)
 }
 
 /*
- * Space-Saving (A. Metwally and others, 2005). A place that is not in the list replaces the
- * lightest entry and inherits its weight, because it may have had as much before.
+ * Space-Saving (A. Metwally and others, 2005). A place missing from the list replaces the lightest
+ * entry and inherits the entry's weight, because the place may have had as much before.
  */
 static struct place_waiting *waiting_of(struct call_places *places, const struct call_place *place)
 {
@@ -154,7 +154,7 @@ static struct place_waiting *waiting_of(struct call_places *places, const struct
 	return least;
 }
 
-/* The evicted place takes the waiting entry of the place that replaces it. */
+/* The evicted place takes the waiting entry of the place replacing it. */
 static void give_up(struct call_places *places, size_t at, struct place_waiting *waiting)
 {
 	struct place_data *data = places->data[at];

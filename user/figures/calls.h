@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls of fault handlers, as the study plots them. One call is one record of the module, or one
- * eBPF fault that the module does not see. A call of class pass, for example of map_pages() if no
- * page was there to map, is not counted, because another call follows.
+ * Fault handler calls, as the study plots them. One call is one module record, or one eBPF fault
+ * that the module does not see. A call of class pass, for example to map_pages() if no page was
+ * there to map, is not counted, because another call follows.
  */
 #ifndef PFSTAT_USER_CALLS_H
 #define PFSTAT_USER_CALLS_H
@@ -33,15 +33,15 @@ bool call_is_disk(enum fault_class class);
 
 struct call_place call_place_of_fault(const struct explained *fault, uint64_t page_bytes);
 bool call_place_is(const struct call_place *a, const struct call_place *b);
-/* The name of a place in a sentence; the caller frees it. NULL: no memory. */
+/* A place's name in a sentence. The caller frees it. NULL if there is no memory. */
 char *call_place_name(const struct call_place *place, const struct report *report,
 		      const struct analysis *analysis);
 
 /*
- * Data of several places. The caller chooses the size of each place's data, which begins with
- * struct place_data. If all slots are used, a new place waits: only its weight is counted. It is
- * kept as soon as it has more than twice the weight of the lightest kept place. That place then
- * waits, and its data is dropped; only its calls are counted.
+ * Data for several places. The caller chooses the size of each place's data, which starts with
+ * struct place_data. If all slots are used, a new place waits: only its weight is counted. The
+ * place is kept as soon as it weighs more than twice as much as the lightest kept place. The
+ * lightest place then waits, and its data is dropped; only its calls are counted.
  *
  * No place had more than the kept weight of the largest place plus a seventh of the total. The
  * lightest of 16 places had at most 1/16 of the total. So a place that waits, or waited before it
@@ -50,8 +50,8 @@ char *call_place_name(const struct call_place *place, const struct report *repor
 struct place_data {
 	struct call_place place;
 	uint64_t count;
-	uint64_t weight; /* sum of the weights: time, or pages */
-	uint64_t before; /* weight while the place waited; not in `weight` */
+	uint64_t weight; /* sum over the weights: time, or pages */
+	uint64_t before; /* weight while the place waited, not in `weight` */
 };
 
 #define PLACES_MAX     16
@@ -59,8 +59,8 @@ struct place_data {
 
 struct place_waiting {
 	struct call_place place;
-	uint64_t total;	 /* upper limit of its weight */
-	uint64_t unsure; /* the part that may belong to other places */
+	uint64_t total;	 /* upper limit for the weight */
+	uint64_t unsure; /* the part possibly belonging to other places */
 };
 
 struct call_places {
@@ -69,19 +69,19 @@ struct call_places {
 	void *data[PLACES_MAX];
 	size_t nr, last;
 	struct place_waiting waiting[PLACES_WAITING];
-	uint64_t not_kept; /* calls of places that are not kept */
+	uint64_t not_kept; /* calls from places not kept */
 };
 
 void call_places_exit(struct call_places *places);
-/* Counts one call of that weight. *found is NULL if its place is not kept. -ENOMEM. */
+/* Counts one call with this weight. *found is NULL if the call's place is not kept. -ENOMEM. */
 int call_places_get(struct call_places *places, const struct call_place *place, uint64_t weight,
 		    void **found);
-/* Counts nr calls that have that weight together. */
+/* Counts nr calls with this total weight. */
 int call_places_get_many(struct call_places *places, const struct call_place *place, uint64_t nr,
 			 uint64_t weight, void **found);
 /* The place with the most weight, or NULL without places. */
 void *call_places_largest(const struct call_places *places);
-/* The calls of all other places. */
+/* Returns the calls for all other places. */
 uint64_t call_places_others(const struct call_places *places);
 
 #endif

@@ -123,7 +123,7 @@ void drawing_key(struct drawing *drawing, const char *title)
 {
 	unsigned int width = 0;
 
-	/* Bytes that begin a character. */
+	/* Bytes beginning a character. */
 	for (; *title; title++)
 		width += (*title & 0xc0) != 0x80;
 	drawing->key_entries++;
@@ -132,8 +132,8 @@ void drawing_key(struct drawing *drawing, const char *title)
 }
 
 /*
- * Sizes of the key in pixels, as gnuplot reckons them for this font. gnuplot would divide it into
- * as many columns as the plot is wide, but all of the figure's width is free above the plot.
+ * Key sizes in pixels, as gnuplot computes them for this font. gnuplot would divide the key into as
+ * many columns as fit the plot's width, but the figure's whole width is free above the plot.
  */
 #define KEY_FONT      12
 #define KEY_CHARACTER 7.2

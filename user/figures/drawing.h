@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A figure as pfdrive emits it: the data, the gnuplot script that draws it, and sentences that
- * describe it. One row of data is one mark, unless `amount` states otherwise.
+ * A figure as pfdrive emits it: the data, the gnuplot script to draw it, and sentences describing
+ * it. One data row is one mark, unless `amount` states otherwise.
  */
 #ifndef PFSTAT_USER_DRAWING_H
 #define PFSTAT_USER_DRAWING_H
@@ -18,17 +18,17 @@ enum drawing_text {
 	DRAWING_CSV,
 	DRAWING_SCRIPT,
 	DRAWING_READING, /* sentences about the result, computed from the data */
-	DRAWING_AMOUNT,	 /* number of points and marks; points binned or left out */
+	DRAWING_AMOUNT,	 /* how many points and marks; points binned or discarded */
 	DRAWING_ALT,	 /* the axes in words, for readers who cannot see the figure */
-	DRAWING_MISSING, /* why the figure is not drawn; "": it is drawn */
+	DRAWING_MISSING, /* why the figure is not drawn, "" if it is drawn */
 	DRAWING_NR_TEXTS
 };
 
 struct drawing {
-	const char *name; /* stem of its file names */
+	const char *name; /* file name stem */
 	const char *title;
 	unsigned int height;		     /* in pixels; the width is DRAWING_WIDTH */
-	unsigned int key_entries, key_width; /* see drawing_key(); width in characters */
+	unsigned int key_entries, key_width; /* see drawing_key(), width in characters */
 	FILE *streams[DRAWING_NR_TEXTS];     /* open until drawing_end() */
 	char *texts[DRAWING_NR_TEXTS];	     /* valid after drawing_end() */
 	size_t bytes[DRAWING_NR_TEXTS];
@@ -64,16 +64,16 @@ size_t drawing_rows(const struct drawing *drawing);
 void drawing_cell(FILE *csv, const char *text);
 
 /*
- * Prints the same name as a string of the script, where gnuplot would execute some characters.
- * Letters, digits and harmless characters are kept. All others become question marks, and so does
- * each byte that is not UTF-8, which an SVG cannot contain.
+ * Prints the same name as a script string, where gnuplot would execute some characters. Letters,
+ * digits and harmless characters are kept. All others become question marks, and so does each byte
+ * that is not UTF-8, which an SVG cannot contain.
  */
 void drawing_label(FILE *script, const char *text);
-/* Before drawing_script_begin(): an entry of the key, which gets its space above the plot. */
+/* Call before drawing_script_begin(): an entry in the key, with space above the plot. */
 void drawing_key(struct drawing *drawing, const char *title);
 
 /*
- * Print the start and the end of a script, around the commands of a figure. The script holds only
+ * Print the start and the end of a script, around a figure's commands. The script holds only
  * pfdrive's own text. Names come from the data, which gnuplot never executes, or from
  * drawing_label().
  */

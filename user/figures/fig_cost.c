@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws the study's right figures: the time of each call of a fault handler, over its number. The
- * calls come from the items of the run and are binned, so memory is bounded.
+ * Draws the study's right figures: the time each fault handler call took, over the call number. The
+ * calls come from the run's items and are binned, so memory is bounded.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws evictions of pages that faulted again later: one bar for each pair of evictor and victim.
- * The pairs come from the report.
+ * Draws evictions of pages that faulted again later: one bar for each evictor and victim pair. The
+ * pairs come from the report.
  */
 #include <inttypes.h>
 
@@ -15,7 +15,7 @@
 enum sort {
 	SORT_ANOTHER,
 	SORT_ITSELF,
-	SORT_OTHERS, /* processes that are not kept apart */
+	SORT_OTHERS, /* processes not kept apart */
 	NR_SORTS
 };
 
@@ -181,7 +181,7 @@ static int fig_evictions_draw(void *data, const struct figure_source *source,
 		drawing_say(drawing, DRAWING_MISSING, "%s", lack);
 		return 0;
 	}
-	/* A pair without pages has faults that waited for a read that was not recorded. */
+	/* A pair without pages has faults waiting for a read that was not recorded. */
 	if (!report->pages.nr_pairs || !report->pages.pairs[0].pages) {
 		if (report->pages.evictions.evicted)
 			drawing_say(drawing, DRAWING_MISSING,

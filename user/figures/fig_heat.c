@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws where and when faults happened: the number of faults in each box of pages and time. Faults
- * arrive in the order of their ends and are binned, so memory is bounded.
+ * Draws where and when faults happened: the fault count in each box (pages by time). Faults arrive
+ * ordered by end time and are binned, so memory is bounded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@ struct fig_heat_place {
 struct heat {
 	uint64_t page_bytes;
 	struct call_places places;
-	uint64_t origin_ns; /* start of the first fault; UINT64_MAX: no fault yet */
+	uint64_t origin_ns; /* start of the first fault, UINT64_MAX if no fault yet */
 };
 
 static void fig_heat_free_place(void *data)
@@ -85,13 +85,13 @@ static uint64_t most_in(const struct bins *bins)
 }
 
 /*
- * Random arrivals are uneven too: with this many faults in an average stretch of time, half of
- * the faults fall into 41 % of the stretches.
+ * Random arrivals are uneven too: with this many faults in an average time stretch, half the faults
+ * fall into 41 % of the stretches.
  */
 #define STRETCH_FAULTS	20
 #define LEAST_STRETCHES 8
 
-/* How many columns make a stretch; 0: there are too few faults to describe their arrival. */
+/* How many columns make a stretch, or 0 if there are too few faults to describe their arrival. */
 static uint64_t stretch_of(const struct bins *bins)
 {
 	const uint64_t columns = bins_columns(bins);
@@ -100,7 +100,7 @@ static uint64_t stretch_of(const struct bins *bins)
 	return columns / stretch < LEAST_STRETCHES ? 0 : stretch;
 }
 
-/* The share of the stretches that holds half of the faults, 0 to 1. */
+/* Which share of the stretches holds half the faults, 0 to 1. */
 static double half_in(const struct bins *bins, const struct bins_cell *cells, uint64_t stretch)
 {
 	const uint64_t nr = (bins_columns(bins) + stretch - 1) / stretch;
@@ -124,7 +124,7 @@ static double half_in(const struct bins *bins, const struct bins_cell *cells, ui
 	return (double)taken / nr;
 }
 
-/* Start of a column since the first fault of all, which may lie inside the column. */
+/* A column's start since the very first fault, which may lie inside the column. */
 static double column_ms(const struct heat *heat, const struct bins *bins, uint64_t column)
 {
 	const uint64_t ns = column << bins->x_shift;
@@ -149,7 +149,7 @@ static void fig_heat_write_data(struct drawing *drawing, const struct heat *heat
 			cells[i].sum / 1e3, palette_level(cells[i].count, most));
 }
 
-/* The lowest count of that level, or of the next level that exists. */
+/* The lowest count at this level, or at the next existing level. */
 static uint64_t least_of(unsigned int level, uint64_t most)
 {
 	uint64_t low = 1, high = most + 1, middle;
@@ -164,7 +164,7 @@ static uint64_t least_of(unsigned int level, uint64_t most)
 	return low;
 }
 
-/* Prints the range of counts of a level, for the key. False: the level has no counts. */
+/* Prints a level's count range for the key. Returns false if the level has no counts. */
 static bool level_title(unsigned int level, uint64_t most, char *title, size_t size)
 {
 	const bool last = level == palette_level(most, most);

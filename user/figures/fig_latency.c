@@ -61,7 +61,7 @@ static void plot_lines(struct drawing *drawing, const struct figure_source *sour
 	fputc('\n', script);
 }
 
-/* Begins the script of lines by class, with the axis of times. */
+/* Starts the script for lines by class, with the time axis. */
 static void begin_lines(struct drawing *drawing, const struct figure_source *source, uint64_t *most)
 {
 	unsigned int first = NR_BINS, last = 0, bin;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws the share of the faults on reclaimed pages that more memory would have avoided, as two lines:
+ * Draws which share of the faults on reclaimed pages more memory would have avoided, as two lines:
  * the least and the most. The points come from the report.
  */
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws where the time of the faults of each class went, as stacked bars of parts. All numbers
- * come from the report.
+ * Draws where each class's fault time went, as bars with stacked parts. All numbers come from the
+ * report.
  */
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws the fate of the pages that were read: boxes of pages and of the time of the read, coloured
- * by whether a fault mapped the pages later. Memory is bounded.
+ * Draws what became of the pages that were read, in boxes (pages by read time), coloured by whether
+ * a fault mapped the pages later. Memory is bounded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,9 +16,8 @@
 #include "report/view.h"
 
 /*
- * The time of a read is kept as a float in units of 65 µs, from 1. After 18 minutes a float no
- * longer holds every unit, but the error is always a small part of a box, whatever the length of
- * the run.
+ * A read time is kept as a float in units of 65 µs, from 1. After 18 minutes a float no longer
+ * holds every unit, but the error is always a small part of a box, however long the run.
  */
 #define UNIT_SHIFT  16
 #define CHUNK_PAGES 8192U /* 32 KiB of times for 32 MiB of a file */
@@ -30,14 +29,14 @@
 
 struct fig_readahead_place {
 	struct place_data head;
-	uint64_t number; /* serial number of the place, from 1 */
+	uint64_t number; /* the place's serial number, from 1 */
 	struct bins bins;
 };
 
-/* The times at which the pages of a chunk were read. A read of the whole chunk sets only `all`. */
+/* When a chunk's pages were read. A read covering the whole chunk sets only `all`. */
 struct piece_times {
-	uint64_t place; /* serial number of the place that these reads belong to */
-	bool uniform;	/* all pages were read at `all`; `each` is not valid */
+	uint64_t place; /* serial number for the place these reads belong to */
+	bool uniform;	/* all pages were read at `all`, and `each` is not valid */
 	float all;
 	float each[CHUNK_PAGES]; /* 0: not read */
 };
@@ -45,9 +44,9 @@ struct piece_times {
 struct readahead_map {
 	struct call_places places;
 	struct page_chunks times;
-	uint64_t nr_places; /* including places that were evicted */
+	uint64_t nr_places; /* including evicted places */
 	uint64_t origin_ns, now_ns;
-	uint64_t overflow; /* pages read for files that are not kept */
+	uint64_t overflow; /* pages read for files not kept */
 };
 
 static void fig_readahead_free_place(void *data)
@@ -88,13 +87,13 @@ static int fig_readahead_add_item(void *data, const struct item *item)
 	struct readahead_map *map = data;
 
 	map->now_ns = item->ns;
-	/* Mappings that existed at the start have no time. */
+	/* Mappings existing at the start have no time. */
 	if (!map->origin_ns)
 		map->origin_ns = item->ns;
 	return 0;
 }
 
-/* Column of a box; the same value at the read and at the page's fate. */
+/* A box's column, the same value at the read and at the page's fate. */
 static uint64_t fig_readahead_column_of(float when)
 {
 	return (uint64_t)when - 1;
@@ -176,7 +175,7 @@ static struct fig_readahead_place *fig_readahead_find_place(const struct readahe
 	return NULL;
 }
 
-/* Adds the fate of pages to the boxes of their reads. */
+/* Adds the pages' fate to the boxes where they were read. */
 static void add_fate(struct bins *bins, struct piece_times *times,
 		     const struct readahead_pages *pages)
 {
@@ -210,7 +209,7 @@ static int add_pages(void *data, const struct readahead_pages *pages)
 		return fig_readahead_add_read(map, pages);
 	times = page_chunks_find(&map->times, pages->dev, pages->inode, pages->pgoff);
 	place = times ? fig_readahead_find_place(map, pages) : NULL;
-	/* A file that was evicted and kept again has lost its earlier reads. */
+	/* A file that was evicted and kept again has lost the earlier reads. */
 	if (place && times->place == place->number)
 		add_fate(&place->bins, times, pages);
 	return 0;
@@ -232,7 +231,7 @@ static struct box box_of(const struct bins_cell *cell)
 	return box;
 }
 
-/* 0: each page was mapped; 1: some; 2: none. */
+/* 0 if each page was mapped, 1 if some were, 2 if none were. */
 static unsigned int kind_of(const struct box *box)
 {
 	return box->mapped == box->read ? 0 : box->mapped ? 1 : 2;
@@ -271,7 +270,7 @@ static void fig_readahead_write_script(struct drawing *drawing, const struct bin
 	static const struct {
 		uint32_t rgb;
 		const char *title;
-		double share; /* share of the box's height, to differ without colour */
+		double share; /* share of the box height, to differ without colour */
 	} sorts[] = {
 		{ COLOUR_SKY, "each page mapped later", 0.5 },
 		{ COLOUR_ORANGE, "some mapped later", 0.35 },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws the state of each thread over time: in faults on the CPU, in faults off the CPU, and off
- * the CPU elsewhere. Faults and off-CPU intervals come from the stream. The number of threads and
- * of columns is bounded.
+ * Draws each thread's state over time: in faults on the CPU, in faults off the CPU, and off the CPU
+ * elsewhere. Faults and off-CPU intervals come from the stream. The number of threads and columns
+ * is bounded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,20 +15,20 @@
 #include "util/hash.h"
 
 #define COLUMNS	     120U
-#define FIRST_SHIFT  10		  /* initial width of a column: 2^10 ns */
+#define FIRST_SHIFT  10		  /* initial column width: 2^10 ns */
 #define MOST_THREADS 1024U	  /* threads followed: 3 MiB */
 #define MOST_LANES   12U	  /* threads drawn */
-#define ENDED	     (1ULL << 63) /* a bit of the key */
+#define ENDED	     (1ULL << 63) /* a bit in the key */
 
 enum state {
 	STATE_FAULT,	 /* in a fault; when drawn, only on the CPU */
 	STATE_FAULT_OFF, /* off the CPU in a fault */
-	STATE_OFF,	 /* off the CPU; when drawn, only outside of faults */
+	STATE_OFF,	 /* off the CPU; when drawn, only outside faults */
 	NR_STATES
 };
 
 struct lane {
-	uint64_t number; /* serial number of the thread, from 1 */
+	uint64_t number; /* the thread's serial number, from 1 */
 	uint32_t tid;
 	char comm[16];
 	uint64_t faults, intervals; /* intervals: off-CPU */
@@ -37,19 +37,19 @@ struct lane {
 	uint64_t ns[NR_STATES][COLUMNS];
 };
 
-/* Columns of time, each 2^shift ns wide. The arrays of a lane begin with column `first`. */
+/* Time columns, each 2^shift ns wide. A lane's arrays start with column `first`. */
 struct columns {
 	uint64_t first;
 	unsigned int shift;
 };
 
 struct timeline {
-	struct hash lanes; /* key: tid; for exited threads ENDED | number */
+	struct hash lanes; /* key: tid, or ENDED | number for exited threads */
 	uint64_t nr_begun;
-	uint32_t ended; /* tid of the thread whose exit was the last item; 0: none */
+	uint32_t ended; /* tid of the thread whose exit was the last item, 0 if none */
 	struct columns columns;
 	uint64_t begin_ns, end_ns; /* earliest and latest time seen */
-	uint64_t not_followed;	   /* faults of threads over the limit */
+	uint64_t not_followed;	   /* faults in threads over the limit */
 };
 
 static void *open_timeline(uint64_t page_bytes)
@@ -109,7 +109,10 @@ static int close_lane(struct timeline *timeline, uint32_t tid)
 	return err;
 }
 
-/* Runs before the next item, because the analysis reports a thread's last faults at its exit. */
+/*
+ * Runs before the next item, because the analysis reports a thread's last faults when the thread
+ * exits.
+ */
 static int close_ended(struct timeline *timeline)
 {
 	const uint32_t tid = timeline->ended;
@@ -122,7 +125,7 @@ struct change {
 	struct columns from, to;
 };
 
-/* Adds each old column to the new column that covers its time. */
+/* Adds each old column to the new column covering the same time. */
 static int change_lane(void *context, void *value)
 {
 	const struct change *change = context;
@@ -168,7 +171,7 @@ static void fig_timeline_make_room(struct timeline *timeline, uint64_t from_ns, 
 	timeline->columns = change.to;
 }
 
-/* Distributes a part of a time range over its columns. */
+/* Distributes part of a time range over the columns. */
 static void spread(struct timeline *timeline, struct lane *lane, enum state state, uint64_t from_ns,
 		   uint64_t to_ns, double part)
 {
@@ -187,7 +190,7 @@ static void spread(struct timeline *timeline, struct lane *lane, enum state stat
 }
 
 /*
- * The spans of a fault are limited. Off-CPU time without a span is after the last span, at an
+ * A fault has a limited number of spans. Off-CPU time without a span is after the last span, at an
  * unknown place, so it is distributed over the rest of the fault.
  */
 static void add_fault_off(struct timeline *timeline, struct lane *lane,
@@ -256,7 +259,7 @@ static int fig_timeline_add_task(struct timeline *timeline, const struct pfstat_
 	/* A thread that is not the leader takes over the leader's tid at exec. */
 	if (task->event.flags & PFSTAT_TASK_EXEC && task->parent != task->event.tid)
 		timeline->ended = task->parent;
-	/* The exit of an earlier thread with the same tid may have been lost. */
+	/* The exit event for an earlier thread with the same tid may have been lost. */
 	if (task->event.flags & PFSTAT_TASK_FORK)
 		err = close_lane(timeline, task->event.tid);
 	if (!err)
@@ -330,7 +333,7 @@ static void fig_timeline_name_lane(const struct lane *lane, char *name, size_t s
 		snprintf(name, size, "thread %" PRIu32, lane->tid);
 }
 
-/* The time of one of the three drawn states, which do not overlap. */
+/* The time in one of the three drawn states, which do not overlap. */
 static uint64_t drawn_ns(const struct lane *lane, unsigned int column, enum state state,
 			 uint64_t width)
 {
@@ -392,7 +395,7 @@ static void write_lane(FILE *csv, const struct timeline *timeline, const struct 
 	}
 }
 
-/* Without eBPF the on-CPU and off-CPU parts of a fault are unknown. */
+/* Without eBPF a fault's on-CPU and off-CPU parts are unknown. */
 static const char *title_of(enum state state, const struct report_faults *faults)
 {
 	return state == STATE_FAULT && !faults->parts_known ? "in a fault" : state_names[state];

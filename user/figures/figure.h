@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A figure of a run. It collects its data while the run is streamed, in bounded memory, and draws
- * at the end.
+ * A figure for a run. The figure collects data while the run is streamed, in bounded memory, and
+ * draws at the end.
  */
 #ifndef PFSTAT_USER_FIGURE_H
 #define PFSTAT_USER_FIGURE_H
@@ -19,7 +19,7 @@ struct figure {
 	const char *name;
 	const char *title;
 	/* If the report has all the data, draw is the only function that is not NULL. */
-	/* @page_bytes: of the measured machine. NULL: no memory */
+	/* @page_bytes: the measured machine's page size. NULL without memory */
 	void *(*open)(uint64_t page_bytes);
 	void (*close)(void *data);
 	int (*item)(void *data, const struct item *item);
@@ -30,8 +30,8 @@ struct figure {
 };
 
 /*
- * All figures, in the order of the page. For each FIGURE(name), one file of this folder defines
- * figure_NAME. All other code takes the figures from this list.
+ * All figures, in page order. For each FIGURE(name), one file in this folder defines figure_NAME.
+ * All other code takes the figures from this list.
  */
 #define FIGURES(FIGURE)    \
 	FIGURE(order)      \

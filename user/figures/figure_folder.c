@@ -23,7 +23,7 @@
 #include "util/signals.h"
 
 #define GNUPLOT	    "gnuplot"
-#define MESSAGES    "messages" /* output of gnuplot */
+#define MESSAGES    "messages" /* gnuplot's output */
 #define EXIT_ABSENT 127
 
 /* gnuplot takes a second for a figure, and ten in an emulator. */
@@ -76,7 +76,7 @@ static char *figure_folder_path_of(const char *folder, const char *name, const c
 		       path;
 }
 
-/* Only the owner can read it, as with all files of pfdrive. */
+/* Only the owner can read it, as with all pfdrive files. */
 static FILE *make_file(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -144,7 +144,7 @@ static void read_messages(const struct figure_folder *folder, char *line, size_t
 	free(path);
 }
 
-/* The end of a complete drawing; white space may follow it. */
+/* How a complete drawing ends. White space may follow. */
 static const struct {
 	const char *ending;
 	const char *end;
@@ -231,7 +231,7 @@ static int await_end(pid_t pid, unsigned int seconds, const sigset_t *mask)
 	return err;
 }
 
-/* Starts gnuplot and waits for it. Returns its wait status, or a negative errno. */
+/* Starts gnuplot and waits for it. Returns the wait status, or a negative errno. */
 static int run_gnuplot(const struct figure_folder *folder, const char *script)
 {
 	int status, err;

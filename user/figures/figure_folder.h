@@ -13,11 +13,11 @@
 #include "util/why.h"
 
 struct figure_folder {
-	const char *keep;	      /* destination; NULL: the files are read and removed */
-	char *path;		      /* the temporary folder; NULL: not open */
-	unsigned int gnuplot_seconds; /* limit for each figure; then gnuplot is killed */
+	const char *keep;	      /* destination, NULL if the files are read and removed */
+	char *path;		      /* the temporary folder, NULL if not open */
+	unsigned int gnuplot_seconds; /* limit for each figure, after which gnuplot is killed */
 	bool no_gnuplot;	      /* gnuplot is not installed: only data and scripts exist */
-	struct why why;		      /* reason of a failure, one clause */
+	struct why why;		      /* why it failed, one clause */
 };
 
 /*
@@ -25,11 +25,11 @@ struct figure_folder {
  * negative errno.
  */
 int figure_folder_open(struct figure_folder *folder, const char *keep);
-/* Skips a figure that is marked as missing. */
+/* Skips a figure marked as missing. */
 int figure_folder_draw(struct figure_folder *folder, const struct drawing *drawings, size_t nr);
 /* The caller frees *svg. */
 int figure_folder_read(struct figure_folder *folder, const struct drawing *drawing, char **svg);
-/* Replaces files of these names, and removes old files of figures that are missing now. */
+/* Replaces files with these names, and removes old files for figures that are missing now. */
 int figure_folder_keep(struct figure_folder *folder, const struct drawing *drawings, size_t nr);
 void figure_folder_close(struct figure_folder *folder);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Passes the stream of a run (items, faults, fates of pages) to all figures, then lets each figure
- * draw. A figure without an open function draws from the report.
+ * Passes a run's stream (items, faults, page fates) to all figures, then lets each figure draw. A
+ * figure without an open function draws from the report.
  */
 #include <errno.h>
 #include <string.h>

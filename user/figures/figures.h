@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All figures of a run. */
+/* All figures for a run. */
 #ifndef PFSTAT_USER_FIGURES_H
 #define PFSTAT_USER_FIGURES_H
 
@@ -10,7 +10,7 @@ struct figures {
 	struct drawing drawings[FIGURES_NR]; /* valid after figures_draw() */
 };
 
-/* Registers with the analysis. 0 or a negative errno; call figures_close() in any case. */
+/* Registers with the analysis. Returns 0 or a negative errno. Call figures_close() in any case. */
 int figures_open(struct figures *figures, struct analysis *analysis);
 void figures_close(struct figures *figures);
 /* Call it for each item, before the analysis consumes the item. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shared by the figures `heat` and `readahead`: boxes of pages over time. */
+/* Shared by the figures `heat` and `readahead`: boxes with pages over time. */
 #ifndef PFSTAT_USER_PAGE_MAP_H
 #define PFSTAT_USER_PAGE_MAP_H
 
@@ -9,26 +9,26 @@
 #include "figures/axes.h"
 #include "figures/bins.h"
 
-/* Number of boxes, each several pixels wide and high; DRAWING_WIDTH cannot show more. */
+/* Number of boxes, each several pixels wide and high. DRAWING_WIDTH cannot show more. */
 #define MAP_COLUMNS 96
 #define MAP_ROWS    48
 
 /*
- * A box is drawn at least this wide, as a part of the longest time in the figure: faults of one
- * file may be few and late, and a box narrower than a pixel would not be visible.
+ * A box is drawn at least this wide, as a part of the longest time in the figure. One file's faults
+ * may be few and late, and a box narrower than a pixel would not be visible.
  */
 #define MAP_LEAST_WIDTH 0.004
 
 /*
- * Page numbers of memory are those of addresses, too long for labels. So pages of memory count
- * from the first row; those of a file count from its start.
+ * Page numbers in memory come from addresses and are too long for labels. So memory pages count
+ * from the first row, and file pages from the start of the file.
  */
 static inline uint64_t map_first_page(const struct bins *bins, uint64_t inode)
 {
 	return inode ? 0 : bins->y_min >> bins->y_shift << bins->y_shift;
 }
 
-/* Names the axis of pages that count from `first`. */
+/* Names the page axis, which counts from `first`. */
 static inline void map_page_label(FILE *script, uint64_t first, uint64_t page_bytes)
 {
 	if (first)
@@ -38,7 +38,7 @@ static inline void map_page_label(FILE *script, uint64_t first, uint64_t page_by
 		fputs("set ylabel 'file page'\n", script);
 }
 
-/* Sets the range of pages, rounded to whole boxes, which count from `first`. */
+/* Sets the page range, rounded to whole boxes, which count from `first`. */
 static inline void map_page_range(FILE *script, const struct bins *bins, uint64_t first)
 {
 	axes_whole(script, 'y', (bins->y_min >> bins->y_shift << bins->y_shift) - first,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The colours of figures, in the light and the dark theme of the page. Scripts use the light
- * colours; html_svg.c replaces them by the variables.
+ * The figures' colours, in the page's light and dark themes. Scripts use the light colours, and
+ * html_svg.c replaces them by the variables.
  */
 #include <math.h>
 

@@ -16,13 +16,13 @@ struct palette_colour {
 extern const struct palette_colour palette[];
 extern const size_t palette_nr;
 
-/* NULL: not a colour of the palette. @rgb: the light colour, as drawn. */
+/* Returns NULL if the palette has no such colour. @rgb: the light colour, as drawn. */
 const struct palette_colour *palette_find(uint32_t rgb);
 
 /* A darker level is a higher count. */
 #define PALETTE_LEVELS 6
 extern const uint32_t palette_levels[PALETTE_LEVELS];
-/* Level 0 … PALETTE_LEVELS - 1 of a count from 1 to most, on a scale of powers. */
+/* Level 0 … PALETTE_LEVELS - 1 for a count from 1 to most, on a scale of powers. */
 unsigned int palette_level(uint64_t count, uint64_t most);
 
 #endif

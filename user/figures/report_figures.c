@@ -125,7 +125,7 @@ static unsigned int terminal_width(FILE *out)
 	return WIDTH;
 }
 
-/* The user's locale, not the one that pfdrive prints in. */
+/* The user's locale, not pfdrive's printing locale. */
 static bool terminal_has_unicode(void)
 {
 	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);

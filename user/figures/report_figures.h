@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The figures of a command: into a folder, into a page, or as text. */
+/* A command's figures: into a folder, into a page, or as text. */
 #ifndef PFSTAT_USER_REPORT_FIGURES_H
 #define PFSTAT_USER_REPORT_FIGURES_H
 
@@ -9,8 +9,8 @@
 #include "figures/drawing.h"
 
 struct figures_options {
-	const char *html; /* the page; NULL: none */
-	const char *plot; /* a folder, or - for text; NULL: none */
+	const char *html; /* the page, NULL if none */
+	const char *plot; /* a folder, - for text, or NULL if none */
 };
 
 #define FIGURES_KEY_HTML 5000
@@ -39,7 +39,7 @@ bool report_figures_as_text(const struct figures_options *options);
 typedef int (*page_printer)(FILE *out, void *context, char *const *svgs);
 
 /*
- * Draws the figures and writes the requested outputs; a page is written whole or not at all.
+ * Draws the figures and writes the requested outputs. A page is written whole or not at all.
  * Returns the exit status.
  */
 int report_figures_write(const struct figures_options *options, const struct drawing *drawings,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the script that marks calls by class over their number. The figures `order` and `cost`
- * share it; the marks come from their bins.
+ * Prints the script to mark calls by class over the call number. The figures `order` and `cost`
+ * share this script. The marks come from the figures' bins.
  */
 #include <inttypes.h>
 
@@ -10,7 +10,7 @@
 
 void scatter_amount(struct drawing *drawing, const struct bins *bins, const char *row)
 {
-	/* A mark is drawn at the mean position of its points. */
+	/* A mark is drawn at the mean position of the points in it. */
 	if (bins->nr_cells == bins->count)
 		drawing_say(drawing, DRAWING_AMOUNT, "%" PRIu64 " call%s, one mark each.",
 			    bins->count, PLURAL(bins->count));

@@ -8,8 +8,8 @@
 #include "figures/drawing.h"
 
 /*
- * Upper limits for marks. Each mark is two to five pixels wide; with more, marks in a figure of
- * DRAWING_WIDTH would cover each other.
+ * Upper limits for marks. Each mark is two to five pixels wide. With more of them, marks in a
+ * figure of DRAWING_WIDTH would cover each other.
  */
 #define SCATTER_COLUMNS 8192
 #define SCATTER_ROWS	4096

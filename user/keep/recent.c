@@ -3,10 +3,10 @@
  *	dropped | complete | complete | complete | being written
  *	        ^ spaces: mappings and names of that moment
  *
- * A part is a recording in a file in memory, written by writer.c and read by reader.c. Its
- * mappings and tasks are also kept outside of it, so that dropping it costs no decompression. The
- * thread that adds items holds the lock briefly; one that reads holds it while it takes the list of
- * complete parts, which do not change any more.
+ * A part is a recording in a memory file, written by writer.c and read by reader.c. The mappings
+ * and tasks are also kept outside the part, so dropping the part costs no decompression. The thread
+ * adding items holds the lock briefly. A reading thread holds it while taking the list of complete
+ * parts, which do not change any more.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -31,7 +31,7 @@
 /* So many make up the kept time, and the memory. */
 #define PARTS 4
 
-/* A copy of an item that outlives its part. */
+/* A copied item, which outlives the part it came from. */
 struct kept_item {
 	struct kept_item *next;
 	enum item_type type;
@@ -42,7 +42,7 @@ struct part {
 	struct part *next;		 /* the younger one */
 	FILE *file;			 /* in memory */
 	struct recording_writer *writer; /* NULL: complete */
-	uint64_t start_ns;		 /* of its first item; 0: it has none with a time */
+	uint64_t start_ns;		 /* time of the first item, 0 if no item has a time */
 	uint64_t end_ns;
 	uint64_t items, records;
 	uint64_t lost_records, lost_events; /* before it */
@@ -55,7 +55,7 @@ struct recent_items {
 	struct recent_options options;
 	pthread_mutex_t lock;
 	struct part *oldest, *current;
-	struct spaces *spaces; /* of dropped parts */
+	struct spaces *spaces; /* from dropped parts */
 	bool dropped;	       /* at least one part was */
 	int err;	       /* the first: nothing is kept any more */
 };
@@ -90,7 +90,7 @@ static FILE *memory_file(void)
 	return file;
 }
 
-/* The reader requires a head; this one is empty. */
+/* The reader requires a head. This one is empty. */
 static int part_begin_writing(struct part *part)
 {
 	json_t *head = json_object();
@@ -150,7 +150,7 @@ static int recent_fold_item(struct spaces *spaces, const struct kept_item *item)
 					address_spaces_add_task(spaces, (const void *)item->bytes);
 }
 
-/* Its mappings and names now belong to the past. */
+/* The oldest part's mappings and names now belong to the past. */
 static int recent_drop_oldest(struct recent_items *recent)
 {
 	struct part *part = recent->oldest;
@@ -270,7 +270,7 @@ int recent_add(void *context, const struct item *item)
 	return err;
 }
 
-/* Through a descriptor of its own, which the reader closes. */
+/* Uses a separate descriptor, which the reader closes. */
 static int part_feed(const struct part *part, item_sink sink, void *context)
 {
 	static const volatile sig_atomic_t never;
@@ -302,7 +302,7 @@ static uint64_t lost_between(uint64_t before, uint64_t now)
 	return before == COUNT_NA || now == COUNT_NA ? COUNT_NA : now - before;
 }
 
-/* Takes all parts but the one that begins now. The items of dropped ones are passed at once. */
+/* Takes all parts but the one starting now. The dropped parts' items are passed at once. */
 static int recent_take(struct recent_items *recent, struct part **taken, item_sink sink,
 		       void *context, struct recent_part *info)
 {

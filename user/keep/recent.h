@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keeps the last part of a recording in memory, compressed. Parts of a quarter of the kept time are
- * dropped as a whole, so a little more than the kept time is there. The mappings and the names of
- * threads that still exist outlive their part, as items without a time.
+ * Keeps the last part of a recording in memory, compressed. Parts covering a quarter of the kept
+ * time are dropped as a whole, so a little more than the kept time is there. Mappings, and the
+ * names of threads that still exist, outlive their part as items without a time.
  */
 #ifndef PFSTAT_USER_RECENT_H
 #define PFSTAT_USER_RECENT_H
@@ -17,7 +17,7 @@ struct recent_items;
 struct recent_options {
 	uint64_t keep_ns;
 	uint64_t bytes; /* compressed; if it does not suffice, less time is kept */
-	/* Losses since the start of the recording. Called by recent_add() and recent_feed(). */
+	/* Losses since the recording started. Called by recent_add() and recent_feed(). */
 	void (*lost)(void *context, uint64_t *records, uint64_t *events);
 	void *lost_context;
 };
@@ -26,15 +26,15 @@ struct recent_options {
 struct recent_part {
 	uint64_t from_ns; /* 0: all since the start */
 	uint64_t items, records;
-	uint64_t lost_records, lost_events; /* in this part; COUNT_NA: not known */
+	uint64_t lost_records, lost_events; /* in this part, COUNT_NA if not known */
 };
 
 int recent_open(struct recent_items **recent, const struct recent_options *options);
 /* An item_sink, for one thread. */
 int recent_add(void *recent, const struct item *item);
 /*
- * Passes all that is kept to sink, in order; from another thread, while recent_add() goes on.
- * 0, or the negative errno of sink or of reading.
+ * Passes everything kept to sink, in order, from another thread, while recent_add() goes on.
+ * Returns 0, or the negative errno from sink or from reading.
  */
 int recent_feed(struct recent_items *recent, item_sink sink, void *context,
 		struct recent_part *part);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A flight recorder. The collector's thread keeps the items. The main thread waits for the end of
- * the program or for SIGUSR1, which the collector's thread also sends it after a long fault, and if
- * the last faults exceed a limit. Then it writes the kept items as a recording of their own, while
- * the watching goes on. Limits need an analysis, which runs in the collector's thread.
+ * A flight recorder. The collector's thread keeps the items. The main thread waits for the
+ * program's end or for SIGUSR1. The collector's thread also sends it SIGUSR1 after a long fault,
+ * and if the last faults exceed a limit. Then the main thread writes the kept items as a separate
+ * recording, while the watching goes on. Limits need an analysis, which runs in the collector's
+ * thread.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,17 +28,17 @@
 
 struct kept_recording {
 	struct recent_items *recent;
-	const char *pattern;	     /* name of the file, with the conversions of strftime(3) */
+	const char *pattern;	     /* file name, with strftime(3) conversions */
 	const struct report *report; /* for the head */
-	uint32_t hooks;		     /* of eBPF, as run_counters.hooks */
-	uint64_t start_ns, end_ns;   /* of the watching; end 0: it goes on */
+	uint32_t hooks;		     /* eBPF hooks, as in run_counters.hooks */
+	uint64_t start_ns, end_ns;   /* of the watching; end 0 if it goes on */
 };
 
 #define CODE_GROUPS (1U << GROUP_BY_CODE | 1U << GROUP_BY_STACK)
 
 struct kept_sink {
 	struct recording_output output;
-	struct analysis *analysis; /* finds the code that is to be named */
+	struct analysis *analysis; /* finds the code to be named */
 	char path[PATH_MAX];
 };
 
@@ -59,7 +60,7 @@ static int kept_add(void *context, const struct item *item)
 	return recording_output_item(&sink->output, item) ?: analysis_add(sink->analysis, item);
 }
 
-/* The counts of the whole run do not belong to the part. */
+/* Counts for the whole run do not belong to the part. */
 static void kept_count(const struct kept_recording *kept, const struct recent_part *part,
 		       struct run_counters *counters)
 {
@@ -103,7 +104,7 @@ static int kept_finish(struct kept_sink *sink, const struct kept_recording *kept
 }
 
 /*
- * Prints the name of the file and how much it holds. An older file of that name is kept as
+ * Prints the file name and how much the file holds. An older file with this name is kept as
  * PATH.old. Returns an exit status, after a message.
  */
 static int kept_recording_write(const struct kept_recording *kept)
@@ -143,7 +144,7 @@ struct keeping {
 	struct analysis *analysis; /* NULL: no limits */
 	struct limit_sums sums;	   /* since the start; busy_ns is computed at each tick */
 	struct limit_window window;
-	uint64_t asked_ns; /* when a write was last requested; 0: never */
+	uint64_t asked_ns; /* when a write was last requested, 0 if never */
 	pthread_mutex_t lock;
 	pthread_cond_t ticked;
 	uint64_t ticks; /* how often all events up to then were read */
@@ -225,8 +226,8 @@ static void keep_tick(void *context)
 }
 
 /*
- * Waits until all that happened up to now was read: the tick that may be under way read it in part.
- * A collector that failed ticks no more.
+ * Waits until all events up to now are read. A tick may be in progress and may have read only some
+ * of them. A collector that failed ticks no more.
  */
 static void keep_await_events(struct keeping *keeping)
 {
@@ -250,7 +251,7 @@ static int keep_write(struct keeping *keeping)
 	return kept_recording_write(&keeping->kept);
 }
 
-/* Until the end of the watching. The first error of a file, or STATUS_OK. */
+/* Runs until the watching ends. Returns the first error for a file, or STATUS_OK. */
 static int keep_until_end(struct keeping *keeping)
 {
 	int status = STATUS_OK, written;

@@ -10,8 +10,8 @@
 struct keep_options {
 	uint64_t keep_ns;     /* 0: all is recorded */
 	uint64_t bytes;	      /* 0: KEEP_BYTES */
-	uint64_t longer_ns;   /* a call or fault that took longer; COUNT_NA: none */
-	struct limits limits; /* of the faults within keep_ns */
+	uint64_t longer_ns;   /* a call or fault taking longer, COUNT_NA if none */
+	struct limits limits; /* for the faults within keep_ns */
 };
 
 #define KEEP_BYTES     (64U << 20)
@@ -23,7 +23,7 @@ void keep_options_init(struct keep_options *options);
 /*
  * Watches, and writes a recording at SIGUSR1, after a fault that was too long, if the last faults
  * exceed a limit, and at the end.
- * @pattern: name of its file, for strftime(3)
+ * @pattern: the file name, for strftime(3)
  * result: as for watch_open(). Returns the exit status.
  */
 int record_keep(const struct keep_options *options, const struct watch_options *watch_options,

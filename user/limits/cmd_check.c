@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive check: watches a program as record does, and compares its faults with limits. One line
- * for each limit; the exit status is 0 if all are kept.
+ * pfdrive check: watches a program as record does, and compares the program's faults with limits.
+ * It prints one line for each limit. The exit status is 0 if all are kept.
  */
 #include <argp.h>
 #include <errno.h>

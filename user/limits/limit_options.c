@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parses the limits of check, and those that a flight recorder shares with it. */
+/* Parses the limits for check, and those a flight recorder shares with check. */
 #include "limits/limit_options.h"
 #include "limits/limits.h"
 #include "util/argument.h"
@@ -19,7 +19,7 @@ static const struct argp_option argp_options[] = {
 	{ 0 },
 };
 
-/* Only of check. A flight recorder has --longer-than. */
+/* Only for check. A flight recorder has --longer-than. */
 static const struct argp_option check_options[] = {
 	{ "max-fault", KEY_MAX_FAULT, "MS", 0, "longest fault time, in milliseconds", 0 },
 	{ "max-failed", KEY_MAX_FAILED, "N", 0, "number of faults that failed: a signal followed",
@@ -52,7 +52,7 @@ static error_t limit_parse_option(int key, char *text, struct argp_state *state)
 		limits->max_failed = argument_number(state, "max-failed", text, 0, UINT64_MAX - 1);
 		return 0;
 	case ARGP_KEY_INIT:
-		/* Of check_limit_argp: limit_argp has no children. */
+		/* Only for check_limit_argp: limit_argp has no children. */
 		if (state->child_inputs)
 			state->child_inputs[0] = limits;
 		return 0;

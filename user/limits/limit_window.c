@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A window that slides over the sums of a measurement. If its ring is full, it gets shorter. */
+/* A window that slides over a measurement's sums. If the ring is full, the window gets shorter. */
 #include <errno.h>
 #include <stdlib.h>
 

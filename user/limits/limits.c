@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compares a filled report with limits, for scripts. A run that lost records or events may have
- * had more faults than the report counts, so a limit that such a run seems to keep is not kept.
+ * Compares a filled report with limits, for scripts. A run with lost records or events may have had
+ * more faults than the report counts. So a limit seemingly kept by such a run is not kept.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -40,7 +40,7 @@ static bool is_complete(const struct report_losses *losses)
 	       (losses->events == COUNT_NA || !losses->events);
 }
 
-/* @known: the figure is; if something was lost, it may be too low. */
+/* @known: whether the figure is known. If something was lost, the figure may be too low. */
 static bool limits_print_result(FILE *out, const struct report *run, bool exceeded, bool known)
 {
 	const bool kept = !exceeded && known && is_complete(&run->losses);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Distributes items over analyses. Requests go to all of them, because a fault may wait for the
- * request of another cgroup, as do pages that leave the page cache.
+ * Distributes items over analyses. Requests go to all of them, because a fault may wait for another
+ * cgroup's request. So do pages leaving the page cache.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 struct cgroup_process {
 	pid_t pid;
 	struct cgroup_analysis *cgroup;
-	bool gone; /* at the last update; its last items may still come */
+	bool gone; /* at the last update; the last items may still come */
 };
 
 void cgroup_analyses_init(struct cgroup_analyses *cgroups, bool have_bpf, uint64_t page_bytes,
@@ -46,7 +46,7 @@ static struct cgroup_analysis *find_cgroup(struct cgroup_analyses *cgroups, cons
 	return NULL;
 }
 
-/* The one that has had no process for the longest time; NULL: all have some. */
+/* The cgroup that has had no process for the longest time, or NULL if all have some. */
 static struct cgroup_analysis *find_left(struct cgroup_analyses *cgroups)
 {
 	struct cgroup_analysis *found = NULL, *at;
@@ -134,7 +134,7 @@ static int cgroup_look_up(struct cgroup_analyses *cgroups, struct cgroup_process
 	return 0;
 }
 
-/* Adds a process in the given cgroup, or in its own if that is NULL. NULL: no memory. */
+/* Adds a process in the given cgroup, or in its own if that is NULL. NULL without memory. */
 static struct cgroup_process *add_process(struct cgroup_analyses *cgroups, pid_t pid,
 					  struct cgroup_analysis *cgroup)
 {
@@ -171,12 +171,12 @@ static int add_child(struct cgroup_analyses *cgroups, const struct pfstat_task *
 
 	if (!parent)
 		return -ENOMEM;
-	/* The number of a process that ended is reused. */
+	/* An ended process's number is reused. */
 	cgroup_forget(hash_take(&cgroups->processes, task->event.pid));
 	return add_process(cgroups, task->event.pid, parent->cgroup) ? 0 : -ENOMEM;
 }
 
-/* Before the item is added: where its process is. */
+/* Called before the item is added: finds where its process is. */
 static int follow_task(struct cgroup_analyses *cgroups, const struct pfstat_task *task)
 {
 	struct cgroup_process *process;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One analysis for each cgroup. An item goes to that of the cgroup in which its process was last
- * seen: when it was first seen, at each exec, and at each update. A child begins in the cgroup of
- * its parent. Reads neither files nor clocks: the caller supplies the look-up.
+ * One analysis for each cgroup. An item goes to the analysis for the cgroup where the process was
+ * last seen: when it was first seen, at each exec, and at each update. A child starts in the
+ * parent's cgroup. Reads neither files nor clocks: the caller supplies the look-up.
  */
 #ifndef PFSTAT_USER_CGROUP_ANALYSES_H
 #define PFSTAT_USER_CGROUP_ANALYSES_H
@@ -21,13 +21,13 @@ typedef char *(*cgroup_lookup)(pid_t pid);
 /* More cgroups share one that is named "(others)", unless an older one has no process any more. */
 #define CGROUP_ANALYSES_MAX 128 /* with analysis_new_small() */
 #define CGROUP_OTHERS	    "(others)"
-#define CGROUP_UNKNOWN	    "(unknown)" /* of processes that ended before they were looked up */
+#define CGROUP_UNKNOWN	    "(unknown)" /* from processes ending before they were looked up */
 
 struct cgroup_analysis {
 	char *name;
 	struct analysis *analysis;
 	size_t processes;
-	uint64_t left; /* the update at which its last process was gone; 0: it has some */
+	uint64_t left; /* the update at which the last process was gone, 0 if it has some */
 };
 
 struct cgroup_analyses {
@@ -39,7 +39,7 @@ struct cgroup_analyses {
 	struct cgroup_analysis list[CGROUP_ANALYSES_MAX];
 	size_t nr;
 	uint64_t updates;
-	int update_err; /* of the current update */
+	int update_err; /* in the current update */
 };
 
 /* @have_bpf, @page_bytes, @groups: see analysis_new() */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive export: watches a program as record does, and replaces a file with its counters at
- * intervals. Each file is complete when it gets its name. Memory is bounded as that of top is.
+ * pfdrive export: watches a program as record does, and replaces a file with the program's counters
+ * at intervals. Each file is complete when it gets its name. Memory is bounded as in top.
  */
 #include <argp.h>
 #include <errno.h>
@@ -27,7 +27,7 @@
 #include "util/time_ns.h"
 
 #define CGROUP_ROOT  "/sys/fs/cgroup"
-#define METRICS_MODE 0644 /* the collector runs as another user; there are no names of files */
+#define METRICS_MODE 0644 /* the collector runs as another user, and there are no file names */
 
 struct exporter {
 	struct watch_options watch_options;
@@ -40,7 +40,7 @@ struct exporter {
 	struct live *live;
 	bool by_cgroup;
 	struct cgroup_analyses cgroups; /* by_cgroup: instead of the result's analysis */
-	int err;			/* of the last file: no more are written */
+	int err;			/* for the last file: no more are written */
 };
 
 enum key { KEY_OPENMETRICS = 3000, KEY_BY_CGROUP, KEY_INTERVAL = 'i' };
@@ -129,7 +129,7 @@ static const struct argp export_argp = {
 	       "pfstat module and eBPF, which show more about a fault, require root.",
 };
 
-/* The faults of a cgroup, or of all that is watched. */
+/* The faults in a cgroup, or in everything watched. */
 struct export_row {
 	struct report report;
 	struct run_counters counters;

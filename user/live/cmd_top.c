@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive top: watches a program as record does, and prints the current cost of its faults at
- * intervals. The analysis and the views run in the thread of the collector.
+ * pfdrive top: watches a program as record does, and prints the current cost of the program's
+ * faults at intervals. The analysis and the views run in the collector's thread.
  */
 #include <argp.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps the last snapshot of a running analysis, and computes the rows of an interval from the
- * difference to the next snapshot. live_print.c prints them. Pure: no clock and no terminal.
+ * Keeps a running analysis's last snapshot, and computes an interval's rows from the difference to
+ * the next snapshot. live_print.c prints them. Pure: no clock and no terminal.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,8 +48,8 @@ static struct live_seen seen_of(enum group_by by, const struct group *group)
 	struct live_seen seen = { .faults = group->faults, .total_ns = group->total_ns };
 
 	/*
-	 * Compares by identity, not by name: a thread's name changes at exec, and its tid may be
-	 * reused, as the inode of a file. The group "(others)" has only a name.
+	 * Compares by identity, not by name. A thread's name changes at exec, and the tid may be
+	 * reused, like a file's inode. The group "(others)" has only a name.
 	 */
 	if ((by == GROUP_BY_THREAD && group->tid) || group->inode)
 		seen.key = group->number;
@@ -66,8 +66,8 @@ static int by_key(const void *a, const void *b)
 }
 
 /*
- * Growth since the last snapshot. A lower count means that the group was folded and re-created,
- * so all of its count is new.
+ * Growth since the last snapshot. A lower count means the group was folded and re-created, so the
+ * whole count is new.
  */
 static uint64_t growth(uint64_t now, uint64_t before)
 {
@@ -111,7 +111,7 @@ static const struct live_seen *table_find(const struct live_table *table,
 	return bsearch(seen, table->before, table->nr_before, sizeof(*seen), by_key);
 }
 
-/* Takes the growth of a group from what remains of that of all groups. */
+/* Subtracts a group's growth from what remains of all groups' growth. */
 static int table_take_group(struct live_table *table, const struct group *group,
 			    const struct live_seen *seen, struct live_seen *rest)
 {
@@ -125,8 +125,8 @@ static int table_take_group(struct live_table *table, const struct group *group,
 }
 
 /*
- * The group "(others)" also grows by the earlier faults of groups that were folded into it. Its
- * growth is what no other group has.
+ * The group "(others)" also grows by the earlier faults of groups folded into it. The growth of
+ * "(others)" is what no other group has.
  */
 static int table_take(struct live_table *table, enum group_by by, const struct group *groups,
 		      size_t nr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rows of a live view: differences between two snapshots of a running analysis. Pure except
- * for live_print(): reads no clock and queries no terminal.
+ * A live view's rows: differences between two snapshots of a running analysis. Pure except for
+ * live_print(): reads no clock and queries no terminal.
  */
 #ifndef PFSTAT_USER_LIVE_H
 #define PFSTAT_USER_LIVE_H
@@ -13,7 +13,7 @@
 #include "report/report.h"
 #include "util/subcommand.h"
 
-/* Counts since the start; COUNT_NA: n/a. */
+/* Counts since the start, COUNT_NA if n/a. */
 struct live_counters {
 	uint64_t lost_records;
 	uint64_t lost_events;
@@ -40,7 +40,7 @@ struct live_seen {
 	uint64_t faults, total_ns;
 };
 
-/* The growth of one group in an interval. */
+/* One group's growth in an interval. */
 struct live_row {
 	char *name;
 	uint64_t faults, total_ns;
@@ -51,7 +51,7 @@ struct live_table {
 	size_t nr_before;
 	struct live_row rows[LIVE_ROWS]; /* costliest first */
 	size_t nr_rows;
-	uint64_t faults, total_ns; /* of all groups, in the last snapshot */
+	uint64_t faults, total_ns; /* over all groups, in the last snapshot */
 };
 
 struct live {
@@ -68,7 +68,7 @@ struct live {
 	} classes[NR_FAULT_CLASSES];
 	uint64_t new_major;
 	struct live_table tables[NR_GROUP_BY];
-	char *verdict; /* sentences about all faults since the start; NULL: none */
+	char *verdict; /* sentences about all faults since the start, NULL if none */
 };
 
 /*
@@ -88,11 +88,11 @@ int live_update(struct live *live, const struct analysis *analysis,
 int live_report(struct report *report, struct run_counters *counters, const struct live *live,
 		const struct analysis *analysis, bool have_bpf);
 /*
- * Makes the verdict of all faults since the start, as of the last snapshot. @have_bpf: eBPF sees
- * all faults. 0 or -ENOMEM.
+ * Makes the verdict for all faults since the start, as of the last snapshot. @have_bpf: eBPF sees
+ * all faults. Returns 0 or -ENOMEM.
  */
 int live_judge(struct live *live, const struct analysis *analysis, bool have_bpf);
-/* Like live_update(), with figures that the caller has and still owns afterwards. */
+/* Like live_update(), with figures the caller has and still owns afterwards. */
 int live_take(struct live *live, const struct live_snapshot *snapshot, uint64_t now_ns);
 
 /*

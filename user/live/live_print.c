@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the last interval of a live view as lines that fit the terminal. The rows come from
+ * Prints a live view's last interval as lines that fit the terminal. The rows come from
  * report/live.c.
  */
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "util/wrap_text.h"
 
 #define ANY	 0xffffffffU
-#define NR_PLAIN 5 /* rows of a table without a size limit */
+#define NR_PLAIN 5 /* rows in a table without a size limit */
 
 /* The output and the space left on it. */
 struct page {
@@ -112,7 +112,7 @@ static void row(struct page *page, const struct live *live, const char *name, ui
 		  per_second(live, faults), total_ns / 1e3 / faults, name);
 }
 
-/* On a terminal the verdict takes a third of the rows at most. */
+/* On a terminal the verdict takes at most a third of the rows. */
 static void live_verdict_lines(struct page *page, const char *verdict)
 {
 	unsigned int left = page->rows == ANY ? ANY : page->rows / 3;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints OpenMetrics text. All values are counted from the start of the measurement, so they only
- * grow, except for the shares of the verdict. A value that is not known has no sample.
+ * Prints OpenMetrics text. All values are counted since the measurement started, so they only grow,
+ * except for the verdict's shares. An unknown value has no sample.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,10 +17,10 @@
 struct metrics_page {
 	FILE *out;
 	const struct openmetrics *metrics;
-	struct verdict *verdicts; /* of each row */
+	struct verdict *verdicts; /* for each row */
 };
 
-/* The format escapes three characters, and its text is UTF-8. */
+/* The format escapes three characters, and the text is UTF-8. */
 static void metrics_escape(FILE *out, const char *text)
 {
 	size_t length;
@@ -44,7 +44,7 @@ static void metrics_family(const struct metrics_page *page, const char *name, co
 	fprintf(page->out, "# TYPE pfstat_%s %s\n# HELP pfstat_%s %s\n", name, type, name, help);
 }
 
-/* Prints a sample up to its value. @value: of the label. @key: one more label, or NULL. */
+/* Prints a sample up to the value. @value: the label's value. @key: one more label, or NULL. */
 static void metrics_sample(const struct metrics_page *page, const char *name, const char *value,
 			   const char *key, const char *word)
 {
@@ -66,7 +66,7 @@ static void metrics_print_seconds(const struct metrics_page *page, uint64_t ns)
 		(uint64_t)(ns % SECOND));
 }
 
-/* Prints one figure of each class. */
+/* Prints one figure for each class. */
 static void metrics_classes(const struct metrics_page *page, const char *name,
 			    void (*print)(const struct metrics_page *page,
 					  const struct fault_figures *faults))
@@ -129,7 +129,7 @@ static void metrics_row_parts(const struct metrics_page *page, const struct open
 	}
 }
 
-/* eBPF supplies the parts of all rows, or of none. */
+/* eBPF supplies the parts for all rows, or for none. */
 static void metrics_parts(const struct metrics_page *page)
 {
 	const struct openmetrics *metrics = page->metrics;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages of a file that a block request transfers. The analysis matches waits and page states
- * with requests by these pages. A corrupt recording may have any value in a request.
+ * File pages transferred by a block request. The analysis matches waits and page states with
+ * requests by these pages. A corrupt recording may have any value in a request.
  */
 #include "model/block_pages.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The pages of its file that a block request transfers. Pure. */
+/* The file pages transferred by a block request. Pure. */
 #ifndef PFSTAT_USER_BLOCK_PAGES_H
 #define PFSTAT_USER_BLOCK_PAGES_H
 
@@ -12,7 +12,10 @@
 uint64_t block_pages_in_page(const struct pfstat_block *block, uint64_t page_bytes);
 /* True if the transfer ends within a page. */
 bool block_pages_ends_in_page(const struct pfstat_block *block, uint64_t page_bytes);
-/* Returns the number of pages, whole or in part, from pgoff on; 0: not a file. */
+/*
+ * Returns how many pages, whole or in part, are transferred from pgoff on, or 0 if there is no
+ * file.
+ */
 uint64_t block_pages_moved(const struct pfstat_block *block, uint64_t page_bytes);
 /* The same for a successful read, else 0. */
 uint64_t block_pages_read(const struct pfstat_block *block, uint64_t page_bytes);

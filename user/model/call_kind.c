@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of the calls that shape mappings. The values of advice and flags are those of x86-64
- * and arm64, which agree, on each architecture, since a recording may come from another machine. A
- * value that the table does not know is printed as a number.
+ * The table of calls that shape mappings. Advice and flags have their x86-64 and arm64 values,
+ * which agree, on each architecture, since a recording may come from another machine. A value
+ * missing from the table is printed as a number.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static const struct named_value file_advices[] = {
 	{ 0 },
 };
 
-/* MAP_SHARED_VALIDATE has the bits of both MAP_SHARED and MAP_PRIVATE. */
+/* MAP_SHARED_VALIDATE has the bits from both MAP_SHARED and MAP_PRIVATE. */
 static const struct named_value map_flags[] = {
 	NAMED(MAP_SHARED),
 	NAMED(MAP_PRIVATE),
@@ -77,11 +77,11 @@ static const struct named_value clone_flags[] = {
 	{ 0 },
 };
 
-/* Numbers of arguments, from 1; 0: none. */
+/* Argument numbers, from 1, or 0 if none. */
 static const struct call_kind {
 	const char *name;
 	unsigned int detail, bytes, address;
-	const struct named_value *names; /* of detail */
+	const struct named_value *names; /* for detail */
 	bool are_bits;
 } kinds[PFSTAT_NR_CALLS] = {
 	[PFSTAT_CALL_MADVISE] = { "madvise", 3, 2, 1, advices, false },

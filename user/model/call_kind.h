@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The system calls that shape mappings: their names, arguments, and the text of their advice. */
+/* The system calls shaping mappings: their names, arguments, and advice texts. */
 #ifndef PFSTAT_USER_CALL_KIND_H
 #define PFSTAT_USER_CALL_KIND_H
 
@@ -9,11 +9,11 @@
 #include <pfstat/event.h>
 
 const char *call_kind_name(enum pfstat_call_kind kind);
-/* Returns the advice or the flags that it passed; 0 for calls that have none. */
+/* Returns the advice or the flags passed to the call, or 0 for calls that have none. */
 uint64_t call_kind_detail(const struct pfstat_call *call);
-/* Returns the bytes of the range that it passed; 0 for calls that have none. */
+/* Returns the bytes in the range passed to the call, or 0 for calls that have none. */
 uint64_t call_kind_bytes(const struct pfstat_call *call);
-/* Returns an address in the range; 0: the call has none, or failed. */
+/* Returns an address in the range, or 0 if the call has none, or failed. */
 uint64_t call_kind_address(const struct pfstat_call *call);
 /*
  * The detail as text: "MADV_RANDOM", "MAP_SHARED|MAP_POPULATE", "0x11": bits without a name are a

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Colours of figures that colour-blind readers can tell apart (M. Okabe, K. Ito, "Color
- * Universal Design", 2008; wine, olive: P. Tol, "Colour Schemes", 2021): 0xRRGGBB on light
- * paper.
+ * Figure colours that colour-blind readers can tell apart (M. Okabe, K. Ito, "Color Universal
+ * Design", 2008; wine, olive: P. Tol, "Colour Schemes", 2021): 0xRRGGBB on light paper.
  */
 #ifndef PFSTAT_USER_COLOUR_H
 #define PFSTAT_USER_COLOUR_H

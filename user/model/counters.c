@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Initializes, frees and sums the counters of a run. Collectors and recordings fill them, and
- * the ledger and the reports read them. A sum that includes an unknown count is unknown.
+ * Initializes, frees and sums a run's counters. Collectors and recordings fill them, and the ledger
+ * and the reports read them. A sum that includes an unknown count is unknown.
  */
 #include <stdlib.h>
 
@@ -82,9 +82,9 @@ static uint64_t run_counters_errors(const struct run_counters *counters,
 }
 
 /*
- * The kernel's own access ends as EFAULT, a program's as a signal. A program's faults that returned
- * an error are those with SIGBUS, and in a guard page with SIGSEGV. Recordings of before have only
- * the SIGSEGV.
+ * The kernel's own access ends with EFAULT, a program's with a signal. A program's faults that
+ * returned an error got SIGBUS, or SIGSEGV in a guard page. Older recordings have only the SIGSEGV
+ * count.
  */
 uint64_t run_counters_failed(const struct run_counters *counters)
 {

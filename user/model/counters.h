@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The counts of a run that the kernel, the module and eBPF each kept independently. A
- * recording stores them with the items (recording/), and the ledger compares them. A count
- * that is not available is COUNT_NA and prints "n/a".
+ * A run's counts, which the kernel, the module and eBPF each kept independently. A recording stores
+ * them with the items (recording/), and the ledger compares them. An unavailable count is COUNT_NA
+ * and prints "n/a".
  */
 #ifndef PFSTAT_USER_COUNTERS_H
 #define PFSTAT_USER_COUNTERS_H
@@ -18,8 +18,8 @@
 #define COUNT_NA UINT64_MAX
 
 /*
- * Optional hooks of eBPF: HOOK(name, spelling). Each is a bit in counters.hooks. The last one is no
- * eBPF, see collect/fault_source_perf.h. collect/bpf_programs.c lists the programs of each.
+ * Optional eBPF hooks: HOOK(name, spelling). Each is a bit in counters.hooks. The last one is not
+ * eBPF, see collect/fault_source_perf.h. collect/bpf_programs.c lists the programs for each hook.
  */
 #define HOOKS(HOOK)                                                                 \
 	/* sched_waking: the run-queue part */                                      \
@@ -34,19 +34,19 @@
 	HOOK(SWAP, "swap")                                                          \
 	/* do_wp_page: separates copies on write */                                 \
 	HOOK(WP, "wp")                                                              \
-	/* mm_filemap_delete_from_page_cache: the fate of pages that were read */   \
+	/* mm_filemap_delete_from_page_cache: what became of pages read */          \
 	HOOK(PAGE_DELETE, "page_delete")                                            \
 	/* swap cache and reads: which process swapped out whose pages */           \
 	HOOK(SWAP_IO, "swap_io")                                                    \
-	/* direct reclaim, of a cgroup too, and compaction: the reclaim part */     \
+	/* direct reclaim, also in a cgroup, and compaction: the reclaim part */    \
 	HOOK(RECLAIM, "reclaim")                                                    \
-	/* sched_switch: the kernel stacks of sleeps in faults */                   \
+	/* sched_switch: the kernel stacks when sleeping in faults */               \
 	HOOK(WAIT_STACK, "wait_stack")                                              \
-	/* uprobe_munmap: the last state of mappings of files */                    \
+	/* uprobe_munmap: the last state of file mappings */                        \
 	HOOK(UNMAP, "unmap")                                                        \
 	/* mem_cgroup_handle_over_high(): time asleep above memory.high */          \
 	HOOK(THROTTLE, "throttle")                                                  \
-	/* signal_generate: faults that end as SIGSEGV */                           \
+	/* signal_generate: faults ending as SIGSEGV */                             \
 	HOOK(SIGNAL, "signal")                                                      \
 	/* the swap cache: which anonymous pages of the targets were swapped out */ \
 	HOOK(SWAP_OUT, "swap_out")                                                  \
@@ -56,7 +56,7 @@
 #define HOOK_ENUM(name, spelling) HOOK_##name,
 enum bpf_hook { HOOKS(HOOK_ENUM) NR_HOOKS };
 
-/* Those of eBPF. */
+/* All eBPF hooks. */
 #define BPF_HOOKS ((1U << HOOK_PERF) - 1)
 
 #define HOOK_SPELLING(name, spelling) spelling,
@@ -68,7 +68,7 @@ struct syscall_row {
 	struct pfstat_syscall_value value; /* summed over CPUs */
 };
 
-/* Pages that one process caused to be swapped out, and that were read again. */
+/* Pages swapped out because of one process, and read again. */
 struct swap_row {
 	struct pfstat_swap_pair pair;
 	char evictor_name[16]; /* "": not known */
@@ -78,7 +78,7 @@ struct swap_row {
 
 #define PERF_LOST_ROWS 8
 
-/* Samples of a thread that perf's buffers had no room for. */
+/* A thread's samples for which perf's buffers had no room. */
 struct perf_lost_row {
 	uint32_t pid, tid;
 	char name[16]; /* "": not known */
@@ -87,7 +87,7 @@ struct perf_lost_row {
 
 struct run_counters {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, bounds of the watched part */
-	/* The start of all counts. A drive prepares between it and start_ns. COUNT_NA: start_ns. */
+	/* When all counts start. A drive prepares between it and start_ns. COUNT_NA: start_ns. */
 	uint64_t counts_start_ns;
 	bool hooked_only; /* only hooked files were touched, by the driver's own loop */
 	bool edges;	  /* the program was running when the watching began and ended */
@@ -95,26 +95,26 @@ struct run_counters {
 	uint64_t calls;	       /* wrapper calls counted */
 	uint64_t lost;	       /* of these, records not stored */
 	uint64_t call_cost_ps; /* added to each call by the module, as it calibrated itself */
-	uint64_t inside_ps;    /* the share of call_cost_ps within the call's recorded duration */
+	uint64_t inside_ps;    /* the part of call_cost_ps within the call's recorded duration */
 	/*
 	 * From eBPF, or from perf if it is the fault source (HOOK_PERF). Without have_bpf the rest
 	 * is meaningless.
 	 */
 	bool have_bpf;
 	char bpf_missing[256]; /* the reason, one clause */
-	/* The faults below were counted by the module; else by eBPF, for this reason (a clause). */
+	/* The module counted the faults below, or else eBPF did, for this reason (a clause). */
 	bool module_faults;
 	char module_faults_missing[160];
-	bool have_advice; /* calls of madvise(2) are among the events */
+	bool have_advice; /* the events include madvise(2) calls */
 	uint32_t hooks;	  /* 1 << enum bpf_hook: attached */
-	/* Cost of eBPF and of perf's counters for each fault, in picoseconds; measured. */
-	uint64_t bpf_hooked_ps; /* of a call that the module wraps */
-	uint64_t bpf_again_ps;	/* of each further start of such a call by the kernel */
-	uint64_t bpf_other_ps;	/* of any other fault: an event is sent */
+	/* Measured cost of eBPF and perf's counters for each fault, in picoseconds. */
+	uint64_t bpf_hooked_ps; /* for a call wrapped by the module */
+	uint64_t bpf_again_ps;	/* each time the kernel starts such a call again */
+	uint64_t bpf_other_ps;	/* for any other fault: an event is sent */
 	uint64_t counts[PFSTAT_NR_COUNTS];
-	/* Events that pfdrive read; the programs sent counts[PFSTAT_COUNT_EVENTS]. */
+	/* Events read by pfdrive; the programs sent counts[PFSTAT_COUNT_EVENTS]. */
 	uint64_t events_received;
-	uint64_t events_skipped; /* share of EVENTS_LOST: the kernel skipped a program */
+	uint64_t events_skipped; /* part of EVENTS_LOST: the kernel skipped a program */
 	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
 	uint64_t task_minor, task_major; /* the tasks' own counts, with HOOK_FAULT */
 	struct syscall_row *syscalls; /* by total time, longest first; run_counters_exit() frees */
@@ -129,17 +129,17 @@ struct run_counters {
 	uint64_t perf_faults, perf_minor, perf_major;
 	/* Of the watched cgroup, or of its parent that has a limit: the limit, and the most used. */
 	uint64_t memory_limit, memory_peak; /* bytes; COUNT_NA: not known, or no limit */
-	/* Of perf as the fault source. */
-	bool perf_user_only;	 /* faults of the kernel in system calls are not seen */
-	uint64_t perf_failed;	 /* faults that mapped no page: a signal followed */
-	uint64_t perf_unpaired;	 /* samples that were not joined to faults, next to lost ones */
+	/* Only with perf as the fault source. */
+	bool perf_user_only;	 /* kernel faults in system calls are not seen */
+	uint64_t perf_failed;	 /* faults mapping no page: a signal followed */
+	uint64_t perf_unpaired;	 /* samples not joined to faults, next to lost ones */
 	uint64_t perf_forgotten; /* pages beyond the history: their next faults are not `again` */
-	/* The threads with most lost samples, most first; the rest cannot be attributed. */
+	/* The threads with most lost samples, most first. The rest cannot be attributed. */
 	struct perf_lost_row perf_lost[PERF_LOST_ROWS];
 	unsigned int nr_perf_lost;
-	uint64_t maps_lost;	 /* mappings that perf could not report for lack of space */
-	uint64_t maps_late_cpus; /* CPUs that came online; mappings made there may be missing */
-	uint64_t names_left_out; /* names of code that did not fit into the recording */
+	uint64_t maps_lost;	 /* mappings perf could not report for lack of space */
+	uint64_t maps_late_cpus; /* CPUs brought online; mappings made there may be missing */
+	uint64_t names_left_out; /* code names with no room in the recording */
 };
 
 /* Sets every count to COUNT_NA, and the rest to empty. */
@@ -147,13 +147,13 @@ void run_counters_init(struct run_counters *counters);
 void run_counters_exit(struct run_counters *counters);
 
 /*
- * Faults that mapped no page: SIGSEGV, SIGBUS, and EFAULT in a mapping. COUNT_NA: the recording
+ * Faults that mapped no page: SIGSEGV, SIGBUS, and EFAULT in a mapping. COUNT_NA if the recording
  * does not have all of them.
  */
 uint64_t run_counters_failed(const struct run_counters *counters);
 /* The sum, or COUNT_NA if a count is unknown. */
 uint64_t count_sum(uint64_t a, uint64_t b);
-/* Returns of handle_mm_fault() that eBPF counted, over all origins. COUNT_NA: unknown. */
+/* Returns from handle_mm_fault() counted by eBPF, over all origins, or COUNT_NA if unknown. */
 uint64_t run_counters_returns(const struct run_counters *counters, enum pfstat_fault_kind kind,
 			      enum pfstat_fault_outcome outcome);
 /* Fills the tasks' own counts from the returns, and from what these missed. */

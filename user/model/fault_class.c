@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The only table of fault classes in user space. Names come from <pfstat/record.h> and
- * <pfstat/event.h>, and all other properties stand here. Each class has one row, and one place
- * in each of the two orders.
+ * <pfstat/event.h>, and all other properties are here. Each class has one row, and one place in
+ * each of the two orders.
  */
 #include <string.h>
 
@@ -138,7 +138,7 @@ enum fault_class fault_class_of_kind(uint32_t kind)
 					      FAULT_OTHER;
 }
 
-/* perf reports no calls of file operations. */
+/* perf does not report file operation calls. */
 bool fault_class_known(enum fault_class class, uint32_t hooks)
 {
 	const uint32_t needed = fault_classes[class].hooks;

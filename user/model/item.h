@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One record, event or mapping on its way from the collector through a recording to the
- * analysis. Items are ordered by `ns`, their end; at equal times events come before records.
+ * One record, event or mapping on the way from the collector through a recording to the analysis.
+ * Items are ordered by `ns`, their end time. At equal times events come before records.
  */
 #ifndef PFSTAT_USER_ITEM_H
 #define PFSTAT_USER_ITEM_H
@@ -20,8 +20,8 @@ enum item_type {
 };
 
 /*
- * Flags of item_map: the advice (madvise(2)) that applied when the recording began. NO_ADVICE: it
- * is not known. A mapping without any of them had none, or was made later.
+ * Flags in item_map: the advice (madvise(2)) that applied when the recording started. NO_ADVICE: it
+ * is not known. A mapping without these flags had no advice, or was made later.
  */
 #define ITEM_MAP_NO_ADVICE  0x20000000U
 #define ITEM_MAP_RANDOM	    0x40000000U
@@ -30,20 +30,23 @@ enum item_type {
 #define ITEM_MAP_GENERATION_BITS 29
 
 /*
- * A mapping of a process, as PERF_RECORD_MMAP2 of perf or /proc/PID/maps report it.
- * bytes 0: the process executed a program, and its earlier mappings are gone.
+ * A process mapping, as reported by perf's PERF_RECORD_MMAP2 or by /proc/PID/maps. bytes 0: the
+ * process executed a program, and the earlier mappings are gone.
  */
 struct item_map {
 	uint64_t ns; /* 0: it existed before the recording */
 	uint64_t address;
 	uint64_t bytes;
-	uint64_t pgoff; /* page of the file */
+	uint64_t pgoff; /* page in the file */
 	uint64_t inode; /* 0: no file */
-	uint32_t dev;	/* major << 20 | minor; may differ from a record's (btrfs) */
+	uint32_t dev;	/* major << 20 | minor, may differ from a record's (btrfs) */
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t prot : 3; /* PROT_* */
-	/* Of item_generation(), 0: not known. Another one of the same inode: another file. */
+	/*
+	 * From item_generation(), 0 if not known. If the same inode has another one, it is another
+	 * file.
+	 */
 	uint32_t generation : ITEM_MAP_GENERATION_BITS;
 	uint32_t flags;	     /* MAP_*, ITEM_MAP_* */
 	uint32_t path_bytes; /* with the final 0 */
@@ -61,7 +64,7 @@ struct item {
 };
 
 /*
- * Reduces the generation that a file system gives an inode to the bits of item_map. File systems
+ * Reduces an inode's generation, as set by the file system, to the bits in item_map. File systems
  * without generations have 0.
  */
 static inline uint32_t item_generation(uint64_t generation)
@@ -94,7 +97,7 @@ static inline bool item_record_span(const struct pfstat_record *record, uint64_t
 	return true;
 }
 
-/* The end of the handle_mm_fault() that it describes, else of the call: when it was stored. */
+/* When the record's handle_mm_fault() ended, or else the call: when it was stored. */
 static inline uint64_t item_record_end_ns(const struct pfstat_record *record)
 {
 	uint64_t from_ns, to_ns;

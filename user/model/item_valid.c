@@ -8,7 +8,7 @@
 #include "model/item_valid.h"
 #include "model/mapping_state.h"
 
-/* The order of the largest folio, a huge page of 1 GiB. */
+/* The largest folio's order, for a 1 GiB huge page. */
 #define ORDER_MAX 18
 
 static const size_t event_sizes[] = PFSTAT_EVENT_SIZES;

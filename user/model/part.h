@@ -14,10 +14,12 @@
 
 enum part_trait {
 	PART_ON_CPU = 0x1,	  /* on the CPU throughout */
-	PART_BY_PERF = 0x2,	  /* faults of perf have it; perf does not report the others */
-	PART_OUTSIDE_CALLS = 0x4, /* known only if the spans of handle_mm_fault() are */
+	PART_BY_PERF = 0x2,	  /* perf faults have it; perf does not report the others */
+	PART_OUTSIDE_CALLS = 0x4, /* known only if the spans in handle_mm_fault() are known */
 	PART_HAS_STACK = 0x8,	  /* no request explains its sleeps; waits.h has their stacks */
-	/* Without the hooks of requests, and of reclaim, it includes time of other parts. */
+	/*
+	 * Without the request and reclaim hooks, this part includes time belonging to other parts.
+	 */
 	PART_TAKES_REQUESTS = 0x10,
 	PART_TAKES_RECLAIM = 0x20,
 };
@@ -27,22 +29,22 @@ enum part_trait {
  * is not known, enum part_trait). Tables and formats list the parts in this order.
  */
 #define PARTS(PART)                                                                              \
-	/* on the CPU in calls of file operations, before the first sleep or reclaim */          \
+	/* on the CPU in file operation calls, before the first sleep or reclaim */              \
 	PART(CPU_BEFORE, "cpu_before", "CPU, before any wait", COLOUR_BLUE, 0,                   \
 	     PART_ON_CPU | PART_BY_PERF | PART_TAKES_RECLAIM)                                    \
-	/* asleep, while the request that it waited for was in the queue */                      \
+	/* asleep, while the awaited request was in the queue */                                 \
 	PART(QUEUE, "queue", "asleep, request in the queue", COLOUR_YELLOW,                      \
 	     1U << HOOK_BLOCK | 1U << HOOK_BLOCK_INSERT, PART_TAKES_RECLAIM)                     \
-	/* asleep, while that request was at the device */                                       \
+	/* asleep, while this request was at the device */                                       \
 	PART(DEVICE, "device", "asleep, request at the device", COLOUR_BLACK, 1U << HOOK_BLOCK,  \
 	     PART_TAKES_RECLAIM)                                                                 \
 	/* asleep, from the end of these requests to the wake-up: decryption, verification */    \
 	PART(COMPLETION, "completion", "asleep, until woken after it", COLOUR_OLIVE,             \
 	     1U << HOOK_BLOCK | 1U << HOOK_WAKEUP, PART_TAKES_RECLAIM)                           \
-	/* asleep in I/O wait without a request of a target: the read of others, writeback */    \
+	/* asleep in I/O wait without a target's request: a read by others, writeback */         \
 	PART(FOREIGN, "foreign", "asleep, I/O of others", COLOUR_PURPLE, 0,                      \
 	     PART_HAS_STACK | PART_TAKES_REQUESTS | PART_TAKES_RECLAIM)                          \
-	/* asleep, not in I/O wait: uninterruptibly, or by its stack for a lock or a server */   \
+	/* asleep, not in I/O wait: uninterruptibly, or by the stack for a lock or a server */   \
 	PART(BLOCKED, "blocked", "asleep, lock or server", COLOUR_VERMILLION, 0,                 \
 	     PART_HAS_STACK | PART_TAKES_RECLAIM)                                                \
 	/* asleep until a handler of userfaultfd has brought the page, by its stack */           \
@@ -59,7 +61,7 @@ enum part_trait {
 	/* on the CPU in calls, after the first sleep or reclaim */                              \
 	PART(CPU_AFTER, "cpu_after", "CPU, after a wait", COLOUR_SKY, 0,                         \
 	     PART_ON_CPU | PART_BY_PERF | PART_TAKES_RECLAIM)                                    \
-	/* on the CPU in the memory manager, outside of calls: copy, charge, page tables */      \
+	/* on the CPU in the memory manager, outside calls: copy, charge, page tables */         \
 	PART(MM, "mm", "CPU, memory manager", COLOUR_WINE, 1U << HOOK_FAULT,                     \
 	     PART_ON_CPU | PART_OUTSIDE_CALLS | PART_TAKES_RECLAIM)                              \
 	/* unaccounted: any other sleep, a sleep only in the record, a lost event */             \
@@ -94,7 +96,7 @@ static inline bool part_has(enum part part, enum part_trait trait)
 	return part_rows[part].traits & trait;
 }
 
-/* Returns 1 << enum part of each part with the trait. */
+/* Returns 1 << enum part for each part with the trait. */
 uint32_t parts_with(enum part_trait trait);
 
 #endif

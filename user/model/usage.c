@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Converts what getrusage(2) returned into one set of figures. The clients of a measurement
- * store it in the run's counters; the report prints it and compares it with eBPF's counts.
+ * Converts getrusage(2) results into one set of figures. A measurement's clients store it in the
+ * run's counters. The report prints it and compares it with eBPF's counts.
  */
 #include "model/counters.h"
 #include "model/usage.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The figures of getrusage(2) for the measured part of a run. COUNT_NA: not known. */
+/* The getrusage(2) figures for a run's measured part, COUNT_NA if not known. */
 #ifndef PFSTAT_USER_USAGE_H
 #define PFSTAT_USER_USAGE_H
 
@@ -14,9 +14,9 @@ struct usage {
 
 /* Sets every figure to COUNT_NA. */
 void usage_init(struct usage *usage);
-/* The difference between an earlier and a later call of getrusage(2). */
+/* The difference between an earlier and a later getrusage(2) call. */
 struct usage usage_between(const struct rusage *before, const struct rusage *after);
-/* Adds another part of the same run. All figures of both must be known. */
+/* Adds another part of the same run. All figures in both must be known. */
 void usage_add(struct usage *sum, const struct usage *part);
 
 #endif

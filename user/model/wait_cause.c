@@ -9,7 +9,7 @@
 
 #include "model/wait_cause.h"
 
-/* A function that ends in '*' matches a prefix. */
+/* A function ending in '*' matches a prefix. */
 static const struct {
 	const char *function, *cause;
 } causes[] = {
@@ -68,7 +68,7 @@ static const struct {
 	{ "__folio_lock*", "a page that another thread reads or has locked" },
 };
 
-/* @length: of the function */
+/* @length: the function name's length */
 static bool cause_matches(const char *pattern, const char *function, size_t length)
 {
 	const char *star = strchr(pattern, '*');

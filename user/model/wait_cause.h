@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The cause of a wait, from the names of the functions on the kernel stack. */
+/* Why a thread waited, from the function names on the kernel stack. */
 #ifndef PFSTAT_USER_WAIT_CAUSE_H
 #define PFSTAT_USER_WAIT_CAUSE_H
 
-/* Causes that have a rule of the verdict. */
+/* Causes for which the verdict has a rule. */
 #define WAIT_USERFAULTFD "a userfaultfd handler"
 #define WAIT_MMAP_LOCK	 "mmap_lock"
 #define WAIT_VMA_LOCK	 "the VMA lock"
@@ -23,7 +23,7 @@ enum wait_kind {
 
 /*
  * @functions: as in struct pfstat_wait, "innermost<caller<…"
- * Returns a noun that fits after "waited for". NULL: the table has none of the functions.
+ * Returns a noun that fits after "waited for", or NULL if the table has none of the functions.
  */
 const char *wait_cause_of(const char *functions);
 /* @cause: from wait_cause_of(), or NULL */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pfdrive prefetch: makes a list of the pages that a start needs from recordings of it, reads the
- * list into the page cache, or does that and then starts the program.
+ * pfdrive prefetch: makes a list of the pages needed by a program start from recordings of such
+ * starts, reads the list into the page cache, or does that and then starts the program.
  */
 #include <argp.h>
 #include <errno.h>
@@ -27,8 +27,8 @@ enum prefetch_action { PREFETCH_MAKE, PREFETCH_APPLY, PREFETCH_RUN, PREFETCH_NO_
 
 struct prefetch_options {
 	enum prefetch_action action;
-	const char *list;   /* of apply and run */
-	const char *output; /* of make */
+	const char *list;   /* for apply and run */
+	const char *output; /* for make */
 	char *recordings[PREFETCH_RUNS_MAX];
 	unsigned int runs;
 	unsigned int min_runs; /* 0: not given */
@@ -230,7 +230,7 @@ static int prefetch_do_apply(const struct prefetch_options *options)
 	return result.left_out ? STATUS_MISSING : STATUS_OK;
 }
 
-/* Files that were left out do not keep the program from starting. */
+/* Files left out do not keep the program from starting. */
 static int prefetch_do_run(const struct prefetch_options *options)
 {
 	struct prefetch_result result;
@@ -255,7 +255,7 @@ static int cmd_prefetch(int argc, char **argv)
 
 	argp_parse(&prefetch_argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
 	signals_init();
-	/* Nothing here needs the privileges of sudo. */
+	/* Nothing here needs the privileges from sudo. */
 	err = invoker_become();
 	if (err)
 		return message(STATUS_FAILED, "cannot become %s: %s", invoker_name(),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Collects faults and requests while a recording is read, and joins them at its end: only then is
- * it known which requests a fault submitted. All joins are sorts and binary searches of flat
- * arrays, so that hostile recordings cost no more than honest ones of that length.
+ * Collects faults and requests while a recording is read, and joins them at the end: only then is
+ * it known which requests a fault submitted. All joins are sorts and binary searches in flat
+ * arrays, so hostile recordings cost no more than honest ones of the same length.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -12,12 +12,12 @@
 #include "prefetch/needed_pages.h"
 #include "util/array.h"
 
-/* No kernel maps more pages in one fault of a file (a huge page of 2 MiB), */
+/* No kernel maps more pages in one file fault (a 2 MiB huge page), */
 #define WINDOW_MAX 512
 /* and no request is longer (16 MiB). */
 #define REQUEST_MAX 4096
 
-/* A page of a file; arrays are sorted by it. */
+/* A file page, the sort key for arrays. */
 struct page_id {
 	uint64_t inode, pgoff;
 	uint32_t dev;
@@ -26,7 +26,7 @@ struct page_id {
 struct fault_seen {
 	struct page_id page;
 	uint64_t start_ns, end_ns;
-	struct page_id request; /* the first page of the request that it waited for */
+	struct page_id request; /* the first page of the request this fault waited for */
 	uint64_t request_pages; /* 0: none is known */
 	uint64_t around_first;
 	uint32_t tid;
@@ -235,7 +235,7 @@ int needed_pages_add_fault(struct needed_pages *needed, const struct explained *
 	return needed->pages_mapped > NEEDED_PAGES_MAX ? -E2BIG : 0;
 }
 
-/* True if a fault of the thread was in progress. The faults are sorted. */
+/* True if a fault was in progress in the thread. The faults are sorted. */
 static bool in_a_fault(const struct needed_pages *needed, uint32_t tid, uint64_t ns)
 {
 	const struct fault_seen *faults = needed->faults.entries;
@@ -339,7 +339,7 @@ static int find_uses(struct needed_pages *needed)
 	return err;
 }
 
-/* Makes one page of all its uses, which follow each other. */
+/* Merges all uses of a page, which follow each other, into one page. */
 static int merge_uses(struct needed_pages *needed, struct needed_pages_figures *figures)
 {
 	const struct page_use *use = needed->uses.entries, *end = use + needed->uses.nr;
@@ -368,7 +368,7 @@ static int merge_uses(struct needed_pages *needed, struct needed_pages_figures *
 	return 0;
 }
 
-/* Index of the first needed page that is not before this one. */
+/* Index of the first needed page not before this one. */
 static size_t lower_bound(const struct needed_pages *needed, const struct page_id *page)
 {
 	const struct needed_page *pages = needed->pages.entries;
@@ -386,7 +386,7 @@ static size_t lower_bound(const struct needed_pages *needed, const struct page_i
 	return low;
 }
 
-/* Number of needed pages among `pages`, from this one on; *first is their index. */
+/* Number of needed pages among `pages`, from this one on. *first is the index of the first one. */
 static size_t needed_within(const struct needed_pages *needed, struct page_id page, uint64_t pages,
 			    size_t *first)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pages of files that a recorded program needed, in order of first use:
+ * The file pages needed by a recorded program, in order of first use:
  *
  *	- the page of each solved fault of a file, also if it was already in the page cache;
  *	- the pages that fault-around mapped with it: those of its window that a request had read by
@@ -8,7 +8,7 @@
  *	  pages of its window are unknown: all of the window counts.
  *	- the pages of requests that no fault submitted: read(2), execve(2), madvise(2).
  *
- * Pages that only read-ahead of a fault brought, and that nothing mapped, are not needed.
+ * Pages brought only by a fault's read-ahead, and mapped by nothing, are not needed.
  */
 #ifndef PFSTAT_USER_NEEDED_PAGES_H
 #define PFSTAT_USER_NEEDED_PAGES_H
@@ -20,7 +20,10 @@
 
 #include "analyze/fault/explain.h"
 
-/* Limit of faults, of pages read, and of pages used. A start that needs more is not one. */
+/*
+ * Limit for faults, for pages read, and for pages used. If more are needed, it is not a program
+ * start.
+ */
 #define NEEDED_PAGES_MAX (1U << 22)
 
 struct needed_page {
@@ -28,15 +31,15 @@ struct needed_page {
 	uint32_t dev; /* as in pfstat_record */
 	uint64_t first_ns;
 	/*
-	 * Its share of the faults that waited for the disk: the time of each is divided equally
-	 * among the needed pages of the request that it waited for.
+	 * The page's share of the faults waiting for the disk. Each fault's time is divided equally
+	 * among the needed pages in the request it waited for.
 	 */
 	uint64_t fault_ns;
-	uint64_t read_ns; /* its share of the requests that no fault submitted, until completion */
+	uint64_t read_ns; /* its share of the requests not submitted by a fault, until completion */
 };
 
 struct needed_pages_figures {
-	uint64_t cached; /* pages that faulted, though no request had read them: cached before */
+	uint64_t cached; /* pages faulting though no request had read them: cached before */
 	uint64_t fault_ns, read_ns;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes and parses prefetch lists, without I/O of its own. A list may come from anywhere, so the
+ * Writes and parses prefetch lists, without doing I/O itself. A list may come from anywhere, so the
  * parser accepts only what the writer writes: plain decimal numbers, one blank between words.
  */
 #include <errno.h>
@@ -169,7 +169,7 @@ static bool take_time(struct parser *parser, struct prefetch_file *file)
 	return true;
 }
 
-/* Returns the byte of \ooo; 0: it is not one that is written so. */
+/* Returns the byte for \ooo, or 0 if no byte is written like this. */
 static unsigned char escaped_byte(const char *at, const char *end)
 {
 	unsigned int byte = 0;
@@ -275,7 +275,7 @@ static bool begins_with(struct parser *parser, const char *word)
 	return true;
 }
 
-/* Returns true if the line is the last one of the list. */
+/* Returns true if this is the list's last line. */
 static bool prefetch_parse_line(struct parser *parser, size_t number)
 {
 	bool is_end = false;

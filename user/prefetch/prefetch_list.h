@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The text format of a prefetch list: files with their identity, and the extents of them that a
- * start needs, in order of first use. Documentation/formats/prefetch.rst describes it.
+ * The text format for prefetch lists: files with their identity, and the file extents that a start
+ * needs, in order of first use. Documentation/formats/prefetch.rst describes it.
  */
 #ifndef PFSTAT_USER_PREFETCH_LIST_H
 #define PFSTAT_USER_PREFETCH_LIST_H
@@ -45,9 +45,8 @@ int prefetch_list_add_read(struct prefetch_list *list, const struct prefetch_rea
 /* Errors remain in the stream. */
 void prefetch_list_write(FILE *out, const struct prefetch_list *list);
 /*
- * Parses and validates a whole list; @text is a string of @size bytes and a final 0. On -EINVAL
- * stores the number of the line and the reason, one clause. The list is then empty, as it is for
- * -ENOMEM.
+ * Parses and validates a whole list. @text is a string with @size bytes and a final 0. On -EINVAL
+ * stores the line number and the reason, one clause. The list is then empty, as it is for -ENOMEM.
  */
 int prefetch_list_parse(struct prefetch_list *list, const char *text, size_t size, size_t *line,
 			struct why *why);

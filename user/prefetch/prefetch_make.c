@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Joins the pages that the recordings needed with the files as they are now: only a file that is
+ * Joins the pages needed in the recordings with the files as they are now. Only a file that is
  * still the recorded one, and unchanged since, comes into the list.
  */
 #include <errno.h>
@@ -23,8 +23,8 @@ struct making {
 	struct prefetch_made *made;
 	struct prefetch_sources sources;
 	uint32_t *listed;	    /* index in files, of each file of the sources, or NO_FILE */
-	struct prefetch_list files; /* as they are now; without extents */
-	bool *changed;		    /* of files: since one of the recordings */
+	struct prefetch_list files; /* as they are now, without extents */
+	bool *changed;		    /* for files: changed since one of the recordings */
 	struct prefetch_plan plan;
 };
 
@@ -34,7 +34,10 @@ static void leave_out(struct making *making, const char *path, const char *why)
 	message(STATUS_OK, "%s is not in the list: %s", path, why);
 }
 
-/* Fills in the file as it is now. Its device is not compared: that of a mapping may differ. */
+/*
+ * Fills in the file as it is now. The device is not compared, because a mapping's device may
+ * differ.
+ */
 static bool describe(struct making *making, const struct inode_path *recorded,
 		     struct prefetch_file *file)
 {
@@ -72,7 +75,7 @@ static int compare_paths(const void *a, const void *b, void *context)
 	return strcmp(left, right);
 }
 
-/* Numbers the files by path, so that equal recordings make equal lists. */
+/* Numbers the files by path, so equal recordings make equal lists. */
 static int number_files(struct making *making)
 {
 	const struct prefetch_sources *sources = &making->sources;
@@ -94,7 +97,7 @@ static int number_files(struct making *making)
 	for (i = 0; i < named && !err; i++) {
 		if (!describe(making, &sources->files[order[i]], &file))
 			continue;
-		/* The device number differs between recordings of different boots. */
+		/* The device number differs between recordings from different boots. */
 		if (!files->nr_files ||
 		    strcmp(files->files[files->nr_files - 1].path, file.path) != 0)
 			err = prefetch_list_add_file(files, &file);
@@ -104,7 +107,7 @@ static int number_files(struct making *making)
 	return err;
 }
 
-/* A file is left out with the pages of all recordings, also of those after the change. */
+/* A file is discarded with the pages from all recordings, also from those after the change. */
 static int find_changed(struct making *making)
 {
 	const struct prefetch_source *source;
@@ -176,7 +179,10 @@ static int making_add_pages(struct making *making)
 	return err;
 }
 
-/* Copies an extent, and its file unless it is in the list: numbers[file] is its number, or 0. */
+/*
+ * Copies an extent, and the file unless the list already has it: numbers[file] is the file's
+ * number, or 0.
+ */
 static int list_extent(struct prefetch_list *list, const struct prefetch_list *files,
 		       uint32_t *numbers, const struct prefetch_extent *extent)
 {
@@ -200,7 +206,7 @@ static int list_extent(struct prefetch_list *list, const struct prefetch_list *f
 					    });
 }
 
-/* Files come in the order of their first extent; files without one do not come. */
+/* Files are ordered by their first extent. Files without an extent are not listed. */
 static int fill_list(struct making *making)
 {
 	const struct prefetch_list *files = &making->files;

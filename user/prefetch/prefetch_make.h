@@ -10,7 +10,7 @@
 #include "prefetch/prefetch_list.h"
 #include "prefetch/prefetch_plan.h"
 
-/* The rows of the size-benefit curve: shares of the time, in per cent. */
+/* The rows in the size-benefit curve: time shares, in per cent. */
 #define PREFETCH_CURVE	  { 50, 80, 90, 95, 99, 100 }
 #define PREFETCH_CURVE_NR 6
 
@@ -18,13 +18,13 @@ struct prefetch_made {
 	struct prefetch_list list;
 	unsigned int runs, min_runs;
 	uint64_t pages_seen;	       /* needed by any recording */
-	struct prefetch_sum all, kept; /* of pages in min_runs recordings; after the cut */
+	struct prefetch_sum all, kept; /* for pages in min_runs recordings, after the cut */
 	struct prefetch_sum curve[PREFETCH_CURVE_NR];
-	uint64_t cached;		       /* pages, over all recordings; see needed_pages.h */
+	uint64_t cached;		       /* pages, over all recordings, see needed_pages.h */
 	uint64_t unnamed_files, unnamed_pages; /* read, but their path is not known */
 	uint64_t changed_files;	       /* gone or changed since a recording; a message names each */
 	unsigned int without_requests; /* recordings without eBPF's block requests */
-	unsigned int of_perf;	       /* of these: recordings of perf */
+	unsigned int of_perf;	       /* of these, perf recordings */
 };
 
 struct prefetch_wish {

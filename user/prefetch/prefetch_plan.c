@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sorts the uses of all recordings by page, keeps the pages with enough of them, and joins pages
- * that follow each other. The result does not depend on the order of the recordings.
+ * Sorts the uses from all recordings by page, keeps pages with enough uses, and joins pages that
+ * follow each other. The result does not depend on the order of the recordings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static int prefetch_compare_order(const void *a, const void *b)
 		       prefetch_compare_numbers(left->pgoff, right->pgoff);
 }
 
-/* Returns how many of the uses, from the first on, are of the same page. */
+/* Returns how many uses, from the first on, are for the same page. */
 static size_t same_page(const struct prefetch_use *uses, size_t nr)
 {
 	size_t same = 1;
@@ -60,7 +60,7 @@ static size_t same_page(const struct prefetch_use *uses, size_t nr)
 	return same;
 }
 
-/* The uses of one page, by rank: an extent of this page. */
+/* One page's uses, by rank, become an extent with this page. */
 static struct prefetch_extent extent_of(const struct prefetch_use *uses, size_t nr)
 {
 	struct prefetch_extent extent = {
@@ -126,7 +126,7 @@ int prefetch_plan_make(struct prefetch_plan *plan, unsigned int nr_runs, unsigne
 	return 0;
 }
 
-/* By time avoided for each page, most first; at equal ones by first use. */
+/* Sorts by time avoided for each page, most first, then by first use. */
 static int prefetch_compare_benefit(const void *a, const void *b)
 {
 	const struct prefetch_extent *left = *(struct prefetch_extent *const *)a;
@@ -139,7 +139,7 @@ static int prefetch_compare_benefit(const void *a, const void *b)
 	return prefetch_compare_order(left, right);
 }
 
-/* Returns pointers to all extents, most benefit first; the caller frees them. */
+/* Returns pointers to all extents, most benefit first. The caller frees them. */
 static struct prefetch_extent **by_benefit(const struct prefetch_plan *plan)
 {
 	struct prefetch_extent **sorted = calloc(plan->nr_extents + 1, sizeof(*sorted));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Makes the extents of a prefetch list from the pages that several recordings needed: which pages
- * are in enough of them, in which order, and the time that each extent avoids for its size.
+ * Makes the extents for a prefetch list from the pages that several recordings needed: which pages
+ * are in enough recordings, in which order, and the time each extent avoids for its size.
  */
 #ifndef PFSTAT_USER_PREFETCH_PLAN_H
 #define PFSTAT_USER_PREFETCH_PLAN_H
@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Extents end at multiples of it (1 MiB), so that a long one does not hide the order of use. */
+/* Extents end at multiples of this size (1 MiB), so a long one does not hide the order of use. */
 #define PREFETCH_EXTENT_PAGES 256U
 #define PREFETCH_USES_MAX     (1U << 23)
 #define PREFETCH_RUNS_MAX     64U
 
-/* A page that one recording needed. */
+/* A page one recording needed. */
 struct prefetch_use {
 	uint64_t pgoff;
 	uint64_t fault_ns, read_ns; /* see needed_pages.h */
@@ -26,7 +26,7 @@ struct prefetch_use {
 
 struct prefetch_extent {
 	uint64_t pgoff, pages;
-	uint64_t rank;		    /* of its first page: twice the median over the recordings */
+	uint64_t rank;		    /* of the first page: twice the median over the recordings */
 	uint64_t fault_ns, read_ns; /* means over all recordings */
 	uint32_t file;
 	bool kept; /* false: --max-size cut it */
@@ -49,15 +49,17 @@ struct prefetch_sum {
 void prefetch_plan_exit(struct prefetch_plan *plan);
 /* Returns 0, -ENOMEM, or -E2BIG beyond PREFETCH_USES_MAX. */
 int prefetch_plan_add(struct prefetch_plan *plan, const struct prefetch_use *use);
-/* Makes the extents, of the pages that at least min_runs recordings needed. 0 or -ENOMEM. */
+/*
+ * Makes the extents, from the pages needed in at least min_runs recordings. Returns 0 or -ENOMEM.
+ */
 int prefetch_plan_make(struct prefetch_plan *plan, unsigned int nr_runs, unsigned int min_runs);
 /* Keeps the extents that avoid most time for their size, up to this many pages. 0 or -ENOMEM. */
 int prefetch_plan_cut(struct prefetch_plan *plan, uint64_t max_pages);
-/* Adds up the extents that are kept, or those that are not. */
+/* Adds up the kept extents, or the others. */
 struct prefetch_sum prefetch_plan_sum(const struct prefetch_plan *plan, bool kept);
 /*
- * The size-benefit curve, over all extents: the fewest pages that avoid this share of the time,
- * in the order in which prefetch_plan_cut() keeps extents. 0 or -ENOMEM.
+ * The size-benefit curve, over all extents: the fewest pages that avoid this share of the time, in
+ * the order in which prefetch_plan_cut() keeps extents. Returns 0 or -ENOMEM.
  */
 int prefetch_plan_curve(const struct prefetch_plan *plan, const unsigned int *percents, size_t nr,
 			struct prefetch_sum *sums);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Three steps, each by all threads in the order of the list: open and check the files, submit all
- * reads, and wait for them. The second step returns while the device works, so that the device
- * sees many requests at once. The third copies the pages, and finds errors; if the kernel did not
- * read a page in the second step, it does so now.
+ * There are three steps, each done by all threads in list order: open and check the files, submit
+ * all reads, and wait for them. The second step returns while the device works, so the device sees
+ * many requests at once. The third copies the pages, and finds errors. If the kernel did not read a
+ * page in the second step, it does so now.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +78,7 @@ static void *job_thread(void *context)
 	return NULL;
 }
 
-/* The caller is one of the threads; if the kernel refuses more, fewer work. */
+/* The caller is one of the threads. If the kernel refuses more, fewer threads work. */
 static int do_in_parallel(struct prefetch_reading *reading, size_t nr, unsigned int threads,
 			  void (*work)(struct prefetch_reading *reading, size_t item, void *buffer))
 {
@@ -95,7 +95,7 @@ static int do_in_parallel(struct prefetch_reading *reading, size_t nr, unsigned 
 	return job.err;
 }
 
-/* Numbers of devices without a disk (btrfs, overlay, NFS) are assigned at each mount. */
+/* Devices without a disk (btrfs, overlay, NFS) get their numbers at each mount. */
 static bool same_device(const struct prefetch_file *file, dev_t dev)
 {
 	if (!file->dev_major && !major(dev))
@@ -172,7 +172,7 @@ static void wait_for_one(struct prefetch_reading *reading, size_t item, void *bu
 	reading->bytes += done;
 }
 
-/* A list is not trusted: its extents may be of any length. -E2BIG: more than CHUNKS_MAX. */
+/* A list is not trusted: the extents may have any length. -E2BIG: more than CHUNKS_MAX. */
 static int count_chunks(const struct prefetch_list *list, size_t *nr)
 {
 	uint64_t sum = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The text of pfdrive prefetch make: which pages the recordings needed, which of them they could
- * not see, and the size-benefit curve.
+ * The text printed by pfdrive prefetch make: which pages the recordings needed, which of them they
+ * could not see, and the size-benefit curve.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -57,7 +57,7 @@ static int print_curve(FILE *out, const struct prefetch_made *made)
 	return grid_close(&grid, out);
 }
 
-/* The pages that the list lacks, and why. */
+/* The pages missing in the list, and why. */
 static void print_gaps(FILE *out, const struct prefetch_made *made)
 {
 	if (made->without_requests)

@@ -8,7 +8,7 @@
 #include "prefetch/prefetch_make.h"
 #include "prefetch/prefetch_read.h"
 
-/* @path: of the list. Returns 0 or a negative errno. */
+/* @path: the list's path. Returns 0 or a negative errno. */
 int prefetch_report_made(FILE *out, const struct prefetch_made *made, const char *path);
 int prefetch_report_read(FILE *out, const struct prefetch_result *result);
 

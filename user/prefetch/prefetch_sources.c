@@ -39,7 +39,7 @@ static int source_take_item(void *context, const struct item *item)
 	struct source_reading *reading = context;
 	int err = analysis_add(reading->analysis, item);
 
-	/* Before that, the process is a copy of pfdrive. */
+	/* Before this, the process is a copy of pfdrive. */
 	if (reading->may_start && item->type == ITEM_MAP && !item->map->bytes) {
 		needed_pages_start(reading->needed, item->ns);
 		reading->may_start = false;
@@ -58,7 +58,7 @@ static int compare_pages(const void *a, const void *b)
 	return left->inode < right->inode ? -1 : left->inode > right->inode;
 }
 
-/* The name of a file that the recording does not know has the form "(device ...)". */
+/* If the recording does not know a file, the file's name has the form "(device ...)". */
 static int source_name_file(const struct source_reading *reading, struct inode_path *file)
 {
 	char *name;
@@ -75,7 +75,7 @@ static int source_name_file(const struct source_reading *reading, struct inode_p
 	return 0;
 }
 
-/* Adds the files of the recording that are new, and names those that have no name yet. */
+/* Adds the new files of the recording, and names those without a name so far. */
 static int source_add_files(struct source_reading *reading)
 {
 	struct prefetch_sources *sources = reading->sources;
@@ -125,7 +125,7 @@ static int source_take_pages(struct source_reading *reading)
 	return source_add_files(reading);
 }
 
-/* A recording that is cut, or that lost events, lacks pages. */
+/* A recording cut short, or with lost events, lacks pages. */
 static void source_check_losses(const struct prefetch_source *source,
 				const struct recording_reader *reader)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Prints text from recordings as cells of CSV, in the format of RFC 4180. */
+/* Prints text from recordings as CSV cells, in RFC 4180 format. */
 #include <string.h>
 
 #include "print/csv_text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Text in a cell of CSV. */
+/* Text in a CSV cell. */
 #ifndef PFSTAT_USER_CSV_TEXT_H
 #define PFSTAT_USER_CSV_TEXT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of any bytes as strings of JSON, for printers that write JSON one value at a time. */
+/* Names with any bytes as JSON strings, for printers that write JSON one value at a time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

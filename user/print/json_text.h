@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Converts names of files and threads, which may hold any bytes, to JSON strings. If a name is not
- * valid UTF-8, each byte that is not ASCII becomes a question mark. NULL: no memory.
+ * Converts file and thread names, which may hold any bytes, to JSON strings. If a name is not valid
+ * UTF-8, each non-ASCII byte becomes a question mark. NULL if there is no memory.
  */
 #ifndef PFSTAT_USER_JSON_TEXT_H
 #define PFSTAT_USER_JSON_TEXT_H

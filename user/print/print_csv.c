@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the views of runs as CSV: a header line, then one line for each class and run, or for each
+ * Prints views of runs as CSV: a header line, then one line for each class and run, or for each
  * group. The format is RFC 4180, except that lines end with \n only.
  */
 #include <inttypes.h>
@@ -98,7 +98,7 @@ static void print_group(FILE *out, const struct report *run, const struct group 
 	fputc('\n', out);
 }
 
-/* The rows that --top omits become one row, so that the sum is complete. */
+/* The rows omitted by --top become one row, so the sum is complete. */
 static void print_groups(FILE *out, const struct view *view)
 {
 	size_t i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the time of faults by call path in the folded format of flame graphs: one line for each
- * path, with its frames from the outermost to the innermost and the time in µs. inferno,
- * flamegraph.pl and speedscope read it.
+ * Prints fault time by call path in the folded flame graph format: one line for each path, with the
+ * frames from the outermost to the innermost and the time in µs. inferno, flamegraph.pl and
+ * speedscope read it.
  */
 #include <errno.h>
 #include <inttypes.h>

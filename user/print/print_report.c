@@ -15,8 +15,8 @@
 #include "util/utf8.h"
 
 /*
- * Makes the text independent of the user's locale: programs need decimal points, and people need
- * µ even if LANG is not set (console of a VM). A system without locale files has only C.
+ * Makes the text independent of the user's locale. Programs need decimal points, and people need µ
+ * even if LANG is not set (a VM's console). A system without locale files has only C.
  */
 static int report_print_neutral(FILE *out, enum report_format format, const struct view *views,
 				size_t nr)
@@ -49,7 +49,7 @@ int print_report_write(FILE *out, enum report_format format, const char *text, s
 	return fflush(out) || ferror(out) ? -(errno ?: EIO) : 0;
 }
 
-/* Prints all or nothing: a report that was cut by a lack of memory would look complete. */
+/* Prints all or nothing: a report cut short by a lack of memory would look complete. */
 static int print_at_once(FILE *out, enum report_format format, const struct view *views, size_t nr)
 {
 	char *text = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Prints the runs of one command as a table, as CSV or as JSON. */
+/* Prints one command's runs as a table, as CSV or as JSON. */
 #ifndef PFSTAT_USER_PRINT_REPORT_H
 #define PFSTAT_USER_PRINT_REPORT_H
 
@@ -9,10 +9,10 @@
 #include "report/report.h"
 
 /*
- * Prints the runs of one command to out, in a format that requires no recording. In JSON one run
- * is one object, and several runs are { "runs": [ … ] }. CSV has one header line, then one line
- * for each class and run; for one run with groups it has one line for each group. Returns 0 or a
- * negative errno (ENOMEM, or the error of out).
+ * Prints one command's runs to out, in a format that requires no recording. In JSON one run is one
+ * object, and several runs are { "runs": [ … ] }. CSV has one header line, then one line for each
+ * class and run. For one run with groups it has one line for each group. Returns 0 or a negative
+ * errno (ENOMEM, or the error from out).
  */
 int print_report(FILE *out, enum report_format format, const struct report *runs, size_t nr_runs);
 /*
@@ -20,7 +20,7 @@ int print_report(FILE *out, enum report_format format, const struct report *runs
  * table, and any format on a terminal, has no control characters. 0 or -errno.
  */
 int print_report_write(FILE *out, enum report_format format, const char *text, size_t length);
-/* Prints the warnings at the start of a table about lost data; usually there are none. */
+/* Prints the warnings about lost data at the start of a table. Usually there are none. */
 int print_report_warnings(FILE *out, const struct report *run);
 
 #endif

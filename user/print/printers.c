@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The printer of each row of REPORT_FORMATS. */
+/* The printer for each row in REPORT_FORMATS. */
 #include "print/printers.h"
 
 #define PRINTER_REPORT(printer)				.print = printer

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The printers of REPORT_FORMATS, by kind. Each function returns 0 or a negative errno. */
+/* The printers in REPORT_FORMATS, by kind. Each function returns 0 or a negative errno. */
 #ifndef PFSTAT_USER_PRINTERS_H
 #define PFSTAT_USER_PRINTERS_H
 
@@ -10,15 +10,15 @@
 /* Warnings about missing data, for the reader of the faults. */
 struct missing_faults {
 	const char *damage;   /* one clause, or NULL */
-	uint64_t lost;	      /* lost records; COUNT_NA: not known */
-	uint64_t events_lost; /* lost events; COUNT_NA: not known */
+	uint64_t lost;	      /* lost records, COUNT_NA if not known */
+	uint64_t events_lost; /* lost events, COUNT_NA if not known */
 };
 
-/* Prints each fault, or some kind of item, while a recording is read. */
+/* Prints each fault, or one kind of item, while a recording is read. */
 struct fault_printer {
 	/* The caller still owns @out and @analysis. */
 	int (*open)(void **data, FILE *out, const struct analysis *analysis);
-	/* An item_sink, called before the analysis has the item; NULL: faults suffice. */
+	/* An item_sink, called before the analysis has the item, or NULL if faults suffice. */
 	int (*item)(void *data, const struct item *item);
 	explain_sink fault; /* NULL: items suffice */
 	/* Completes the output, and frees @data in any case. */
@@ -26,11 +26,11 @@ struct fault_printer {
 };
 
 struct profile_head {
-	const char *command; /* of the measured program; "": not known */
-	const char *version; /* of pfdrive */
-	int64_t started_s;   /* since 1970, UTC; 0: n/a */
-	uint64_t origin_ns;  /* CLOCK_MONOTONIC at the start of the recording, or 0: n/a */
-	const char *missing; /* warnings about lost data, in one line; "": none */
+	const char *command; /* the measured program's name, "" if not known */
+	const char *version; /* pfdrive's version */
+	int64_t started_s;   /* since 1970, UTC, 0 if n/a */
+	uint64_t origin_ns;  /* CLOCK_MONOTONIC at the start of the recording, or 0 if n/a */
+	const char *missing; /* warnings about lost data, in one line, "" if none */
 };
 
 struct report_printer {

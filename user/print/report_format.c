@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The words and properties of REPORT_FORMATS, for the options of commands. */
+/* The words and properties in REPORT_FORMATS, for command options. */
 #include <stddef.h>
 
 #include "print/report_format.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of formats in which a report is printed. A new format is a row of this table, a file
- * with its printer, and a paragraph in pfdrive-report(1); options, --help and completion follow.
+ * The table of report formats. A new format is a row in this table, a file with the printer, and a
+ * paragraph in pfdrive-report(1). Options, --help and completion follow.
  */
 #ifndef PFSTAT_USER_REPORT_FORMAT_H
 #define PFSTAT_USER_REPORT_FORMAT_H
@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 /*
- * FIRST and NEXT are called as (NAME, word, kind, printer, bytes, help). The kind of a format is
- * the type of its printer, which printers.h declares:
+ * FIRST and NEXT are called as (NAME, word, kind, printer, bytes, help). A format's kind is the
+ * printer's type, declared in printers.h:
  *
  *	REPORT	a function that prints filled reports
  *	FAULTS	a struct fault_printer, which prints each fault or item while a recording is read
@@ -40,15 +40,15 @@ enum report_format { REPORT_FORMATS(REPORT_FORMAT_NAME, REPORT_FORMAT_NAME) NR_R
 #define REPORT_FORMAT_BAR_WORD(name, word, kind, printer, bytes, help) "|" word
 #define REPORT_FORMAT_LINE(name, word, kind, printer, bytes, help)     "; " word ": " help
 
-/* "table|csv|…", for the argument of an option. */
+/* "table|csv|…", for an option's argument. */
 #define REPORT_FORMAT_WORDS REPORT_FORMATS(REPORT_FORMAT_WORD, REPORT_FORMAT_BAR_WORD)
 
-/* "; table: for people; csv: …", for the help of an option. */
+/* "; table: for people; csv: …", for an option's help. */
 #define REPORT_FORMAT_HELP REPORT_FORMATS(REPORT_FORMAT_LINE, REPORT_FORMAT_LINE)
 
 /* The words by enum report_format, and a NULL at the end. */
 extern const char *const report_format_words[NR_REPORT_FORMATS + 1];
-/* The same of the formats that every command has which prints results. */
+/* The same for the formats common to all commands printing results. */
 extern const char *const result_format_words[];
 /* The format has every fault, which only a recording has. */
 bool report_format_has_faults(enum report_format format);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Converts sets of capabilities between bit masks and libcap-ng, which keeps the state of
- * one thread. Each function first reads that state from the kernel, so no function depends
- * on an earlier call.
+ * Converts capability sets between bit masks and libcap-ng, which keeps one thread's state. Each
+ * function first reads this state from the kernel, so no function depends on an earlier call.
  */
 #include <cap-ng.h>
 #include <ctype.h>
@@ -73,7 +72,7 @@ int capabilities_keep(uint64_t set)
 
 	if (capng_get_caps_process())
 		return -EPERM;
-	/* The kernel may have capabilities that this build does not know. */
+	/* The kernel may have capabilities unknown to this build. */
 	for (i = 0; i < 64; i++)
 		if (!(set & CAPABILITY(i)))
 			capng_update(CAPNG_DROP, all, i);

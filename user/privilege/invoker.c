@@ -94,7 +94,7 @@ static int take_named(const struct passwd *entry)
 	return find_groups(entry->pw_name);
 }
 
-/* @entry: entry of the user in the database, or NULL */
+/* @entry: the user's database entry, or NULL */
 static int invoker_take(uid_t uid, gid_t gid, const struct passwd *entry)
 {
 	int err;
@@ -167,12 +167,12 @@ const char *invoker_chosen(void)
 }
 
 /*
- * Sets the variables as su(1) does. SUDO_* is removed, so that the child does not conclude
- * that sudo started it as root.
+ * Sets the variables as su(1) does. SUDO_* is removed, so the child does not conclude that sudo
+ * started it as root.
  */
 static int change_environment(void)
 {
-	/* Older releases of sudo do not set the last two. */
+	/* Older sudo releases do not set the last two. */
 	static const char *const of_sudo[] = { "SUDO_UID",     "SUDO_GID",  "SUDO_USER",
 					       "SUDO_COMMAND", "SUDO_HOME", "SUDO_TTY" };
 	size_t i;
@@ -197,7 +197,7 @@ int invoker_become(void)
 	return change_environment();
 }
 
-/* Original groups of the calling thread. glibc's setgroups(3) would change all threads. */
+/* The calling thread's original groups. glibc's setgroups(3) would change all threads. */
 static struct {
 	gid_t *groups;
 	int nr;

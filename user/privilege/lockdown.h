@@ -5,9 +5,12 @@
 
 #include <stddef.h>
 
-/* Extracts the active word of "none [integrity] confidentiality"; NULL: no word in brackets. */
+/*
+ * Extracts the active word from "none [integrity] confidentiality", or NULL if no word is in
+ * brackets.
+ */
 const char *lockdown_parse(const char *text, char *word, size_t size);
-/* "integrity" or "confidentiality"; NULL if not locked down or not known. Static buffer. */
+/* "integrity" or "confidentiality", or NULL if not locked down or not known. Static buffer. */
 const char *lockdown_level(void);
 
 #endif

@@ -14,13 +14,13 @@
 #include "privilege/output.h"
 #include "util/argument.h"
 
-/* Above the maximum of any subcommand: compare has 64 recordings on each side. */
+/* Above any subcommand's maximum: compare has 64 recordings on each side. */
 #define NAMED_FILES_MAX 160
 
 struct named_file {
 	const char *what;
 	bool is_output;
-	dev_t dev; /* of the file, or of its folder if the file does not exist */
+	dev_t dev; /* for the file, or for the folder if the file does not exist */
 	ino_t ino;
 	char *name; /* NULL: the file exists */
 };
@@ -37,7 +37,7 @@ static bool identify_existing(struct named_file *file, const struct stat *status
 	return S_ISREG(status->st_mode);
 }
 
-/* False if its folder does not exist either. */
+/* Returns false if the file's folder does not exist either. */
 static bool identify_new(struct named_file *file, const char *path)
 {
 	const char *slash = strrchr(path, '/');

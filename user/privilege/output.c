@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes a file under a temporary name and renames it when it is complete. All opens,
- * renames and unlinks use the rights of the invoker, so that root cannot be led to replace
- * another user's file.
+ * Writes a file under a temporary name and renames it when it is complete. All opens, renames and
+ * unlinks use the invoker's rights, so root cannot be led to replace another user's file.
  *
- * The folder is opened once, and every later step names a file in that descriptor. So no
- * user can exchange the file for a link between two steps. In a folder where every user may
- * create files (/tmp), a link or a pipe of another user is refused, as the kernel does with
- * fs.protected_symlinks, which not every system sets.
+ * The folder is opened once, and every later step names a file in that descriptor. So no user can
+ * exchange the file for a link between two steps. In a folder where every user may create files
+ * (/tmp), another user's link or pipe is refused, as the kernel does with fs.protected_symlinks,
+ * which not every system sets.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,10 +30,10 @@
 
 struct output {
 	FILE *stream;
-	int folder;	 /* O_PATH; -1: not yet open */
-	char *path;	 /* for messages: final name; links in its last part resolved */
+	int folder;	 /* O_PATH, -1 if not yet open */
+	char *path;	 /* for messages: final name, links in the last part resolved */
 	char *name;	 /* last part of the path, in folder */
-	char *temporary; /* name in folder; NULL: the file already has its final name */
+	char *temporary; /* name in folder, NULL if the file already has the final name */
 	bool kept_mode;
 	bool durable; /* synced before it is closed */
 };
@@ -49,7 +48,7 @@ static void output_free(struct output *output)
 	free(output);
 }
 
-/* Path of a file in the folder of output->path. NULL: no memory. */
+/* Path to a file in the same folder as output->path. NULL if there is no memory. */
 static char *output_beside(const struct output *output, const char *name)
 {
 	const char *slash = strrchr(output->path, '/');
@@ -84,7 +83,7 @@ static int open_folder(struct output *output, int from)
 	return *output->path ? *output->name ? 0 : -EISDIR : -ENOENT;
 }
 
-/* Opens an inode that cannot be replaced meanwhile. */
+/* Opens an inode, which cannot be replaced meanwhile. */
 static int open_directly(int place)
 {
 	char path[64];
@@ -95,7 +94,7 @@ static int open_directly(int place)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The rule of fs.protected_symlinks, for all but regular files, which are only replaced. */
+/* The fs.protected_symlinks rule, for all but regular files, which are only replaced. */
 static bool may_follow(const struct output *output, const struct stat *status)
 {
 	struct stat folder;
@@ -108,8 +107,8 @@ static bool may_follow(const struct output *output, const struct stat *status)
 }
 
 /*
- * A link of /proc (/dev/stdout is one to it) leads to its file whatever its text is. Returns a
- * descriptor of a file that is not regular, or 0 if the text names the regular file.
+ * A /proc link (/dev/stdout is a link to one) leads to the linked file whatever the link's text is.
+ * Returns a descriptor for a file that is not regular, or 0 if the text names the regular file.
  */
 static int follow_proc(const struct output *output, const char *text)
 {
@@ -212,8 +211,8 @@ static int create_temporary(struct output *output)
 }
 
 /*
- * @old: the file that is replaced, or NULL. It passes on its mode if it belongs to the owner of
- * the new file and has no other name: a user can link a file of root into /tmp.
+ * @old: the file being replaced, or NULL. It passes on the mode if it belongs to the new file's
+ * owner and has no other name: a user can link a root file into /tmp.
  */
 static int open_temporary(struct output *output, const struct stat *old)
 {
@@ -349,7 +348,7 @@ const char *output_path(const struct output *output)
 	return output->path;
 }
 
-/* Not as root, which might unlink another user's file in that folder. */
+/* Not as root, which might unlink another user's file in the folder. */
 static void remove_temporary(const struct output *output)
 {
 	if (!output->temporary || invoker_begin())

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A file that is written either completely or not at all: it has a temporary name in the
- * same folder and is renamed at the end (but see output_name_now()). A file that is not
- * regular (a terminal, a pipe, /dev/null) is written directly. Files are written with the
- * rights of the invoker. Only the owner may read a new file, because it contains addresses,
- * file names and commands. A replaced file passes on its mode only if it belongs to the owner
- * of the new one and has one name.
+ * A file written either completely or not at all: it has a temporary name in the same folder and is
+ * renamed at the end (but see output_name_now()). A file that is not regular (a terminal, a pipe,
+ * /dev/null) is written directly. Files are written with the invoker's rights. Only the owner may
+ * read a new file, because it contains addresses, file names and commands. A replaced file passes
+ * on its mode only if it belongs to the new file's owner and has one name.
  */
 #ifndef PFSTAT_USER_OUTPUT_H
 #define PFSTAT_USER_OUTPUT_H
@@ -13,10 +12,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Mode of a new file. */
+/* A new file's mode. */
 #define OUTPUT_MODE 0600
 
-/* Suffix of the older file that output_name_now() keeps. */
+/* Suffix for the older file kept by output_name_now(). */
 #define OUTPUT_OLDER ".old"
 
 struct output;
@@ -28,18 +27,18 @@ struct output;
 int output_open(struct output **output, const char *path);
 FILE *output_stream(struct output *output);
 /*
- * For a file that is useful even if it is incomplete: renames it to its final name now, and
- * output_commit() syncs it to disk. An existing file is kept as PATH.old. On failure the
- * file keeps its temporary name and is not removed.
+ * For a file that is useful even if incomplete: renames it to the final name now, and
+ * output_commit() syncs it to disk. An existing file is kept as PATH.old. On failure the file keeps
+ * the temporary name and is not removed.
  */
 int output_name_now(struct output *output);
-/* False only for a new file, of mode OUTPUT_MODE: no older file passed on its mode. */
+/* False only for a new file, with mode OUTPUT_MODE: no older file passed on a mode. */
 bool output_keeps_mode(const struct output *output);
-/* The name that the file has or will have. */
+/* The name the file has or will have. */
 const char *output_path(const struct output *output);
 /* Closes the file even if it fails. */
 int output_commit(struct output *output);
-/* Closes the file, and removes it if it still has its temporary name. */
+/* Closes the file, and removes it if it still has the temporary name. */
 void output_close(struct output *output);
 
 #endif

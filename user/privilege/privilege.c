@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Drops the privileges that are not needed after the setup, either all but a few (pfdrive
- * itself) or all (a child that parses untrusted files).
+ * Drops privileges not needed after the setup, either all but a few (pfdrive itself) or all (a
+ * child that parses untrusted files).
  */
 #include <errno.h>
 #include <grp.h>
@@ -18,9 +18,9 @@
 #define NOBODY 65534
 
 /*
- * Kept: reading programs and inspecting processes that join a group; killing children of
- * another user; reading the module's counters; becoming another user in the child that
- * reads symbols, and to write results as the invoker.
+ * Kept for: reading programs and inspecting processes joining a group; killing another user's
+ * children; reading the module's counters; becoming another user in the child reading symbols, and
+ * to write results as the invoker.
  */
 #define ALWAYS                                                                                 \
 	(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_KILL) | CAPABILITY(CAP_SYS_PTRACE) | \

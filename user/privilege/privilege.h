@@ -4,15 +4,14 @@
 #define PFSTAT_USER_PRIVILEGE_H
 
 /*
- * Drops the privileges that are not needed while the workload runs, in this thread and in
- * the threads that it creates later. Returns STATUS_OK, or a failure after a message.
+ * Drops privileges not needed while the workload runs, in this thread and in the threads it creates
+ * later. Returns STATUS_OK, or a failure after a message.
  */
 int privilege_reduce(void);
 
 /*
- * For a process with one thread; cannot be undone. Becomes the invoker (or uid 65534 if
- * root works for root), drops all capabilities and sets no_new_privs. Returns 0 or a
- * negative errno.
+ * For a process with one thread. It cannot be undone. Becomes the invoker (or uid 65534 if root
+ * works for root), drops all capabilities and sets no_new_privs. Returns 0 or a negative errno.
  */
 int privilege_drop(void);
 

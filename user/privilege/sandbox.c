@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sandbox of the process that reads ELF files. The files belong to the watched programs
- * and the parser has had bugs, so this process may only read the descriptors that it
- * receives and answer through its socket.
+ * The sandbox for the process that reads ELF files. The files belong to the watched programs and
+ * the parser has had bugs. So this process may only read the descriptors it receives and answer
+ * through the socket.
  */
 #include <errno.h>
 #include <seccomp.h>
@@ -31,7 +31,7 @@ static int sandbox_keep_socket(int socket)
 	return close_range(3, ~0U, 0) ? -errno : 0;
 }
 
-/* Address space in use at the time of the fork, inherited from the recorder. */
+/* Address space in use at fork time, inherited from the recorder. */
 static uint64_t sandbox_used_bytes(void)
 {
 	unsigned long pages = 0;
@@ -67,7 +67,7 @@ static int sandbox_limit_all(void)
 								sandbox_limit(RLIMIT_NPROC, 0);
 }
 
-/* Not dumpable: a process of the same user must not trace this copy of the recorder. */
+/* Not dumpable: a process with the same user must not trace this copy of the recorder. */
 static int sandbox_drop_privileges(pid_t parent)
 {
 	int err = privilege_drop();

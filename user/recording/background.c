@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs the encoders of blocks in threads, and delivers their results in order. The writer of
- * recordings fills the blocks. One mutex guards the three counters: given, claimed, delivered.
+ * Runs the block encoders in threads, and delivers their results in order. The recording writer
+ * fills the blocks. One mutex guards the three counters: given, claimed, delivered.
  */
 #include <signal.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Work in other threads. Several threads process pieces at the same time; the results are
- * delivered one at a time, in the order in which the pieces were given. The number of pieces is
- * fixed, and a piece is reused after delivery. If none is free, the caller waits.
+ * Work in other threads. Several threads process pieces at the same time. The results are delivered
+ * one at a time, in the order in which the pieces were given. The number of pieces is fixed, and a
+ * piece is reused after delivery. If none is free, the caller waits.
  *
  *	index = background_take(), fill piece `index`, background_give(), and again
  */
@@ -44,7 +44,7 @@ struct background {
 /* Starts at most as many threads as there are CPUs, not counting the caller's. */
 void background_init(struct background *background, unsigned int nr, background_step work,
 		     background_step deliver, void *context);
-/* Finishes all work that was given, then stops the threads. */
+/* Finishes all work given, then stops the threads. */
 void background_exit(struct background *background);
 
 /* The next piece to fill. Waits until no thread uses it. */
@@ -55,7 +55,7 @@ unsigned int background_take(struct background *background);
  * errno if there is no thread at all: then the piece was not passed on.
  */
 int background_give(struct background *background);
-/* Waits until everything that was given is delivered. */
+/* Waits until all given work is delivered. */
 void background_wait(struct background *background);
 
 #endif

@@ -9,8 +9,8 @@
 #include "recording/block_sink.h"
 
 /*
- * Bytes allocated after the end of the file before each block is written, so that the TAIL still
- * fits if the disk becomes full. The largest TAIL seen takes 12 KiB.
+ * Bytes allocated after the end of the file before each block is written, so the TAIL still fits if
+ * the disk becomes full. The largest TAIL seen takes 12 KiB.
  */
 #define TAIL_ROOM (16U << 10)
 
@@ -64,10 +64,7 @@ static void block_sink_take_back(struct block_sink *sink)
 		clearerr(sink->out);
 }
 
-/*
- * Flushes each block at once, so that the file of a killed recorder usually ends with a whole
- * block.
- */
+/* Flushes each block at once, so a killed recorder's file usually ends with a whole block. */
 int block_sink_put(struct block_sink *sink, const void *head, size_t head_size, const void *payload,
 		   size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file of a recording that is being written. It always ends with a whole block: if a block
- * cannot be written completely, the file is cut off before it.
+ * The file of a recording being written. It always ends with a whole block: if a block cannot be
+ * written completely, the file is cut off before it.
  */
 #ifndef PFSTAT_USER_BLOCK_SINK_H
 #define PFSTAT_USER_BLOCK_SINK_H
@@ -13,15 +13,15 @@
 
 struct block_sink {
 	FILE *out;
-	int fd;		/* of a regular file, or -1 */
+	int fd;		/* for a regular file, or -1 */
 	uint64_t limit; /* RLIMIT_FSIZE */
-	uint64_t whole; /* bytes of all complete blocks in the file */
+	uint64_t whole; /* size of all complete blocks in the file, in bytes */
 	bool torn;	/* an incomplete block follows, and cannot be removed */
 };
 
 /* The caller still owns out. */
 void block_sink_init(struct block_sink *sink, FILE *out);
-/* True for the errors of a full disk: ENOSPC, EDQUOT, EFBIG. */
+/* True for full-disk errors: ENOSPC, EDQUOT, EFBIG. */
 bool block_sink_is_full(int err);
 /*
  * Allocates space for the next block, and for a TAIL after it. 0, or a negative errno if they do

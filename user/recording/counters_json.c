@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Converts the counters of a run to the JSON at the end of a recording, and back. One list of
- * names serves both directions, so that the reader knows every key that the writer emits.
- * COUNT_NA is null.
+ * Converts a run's counters to the JSON at the end of a recording, and back. One list of names
+ * serves both directions, so the reader knows every key the writer emits. COUNT_NA is null.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -81,7 +80,7 @@ static int read_u32(const json_t *json, uint32_t *value)
 	return 0;
 }
 
-/* The index of a name, or size if it is not in the list. */
+/* A name's index, or size if it is not in the list. */
 static size_t index_of(const json_t *name, const char *const *names, size_t size)
 {
 	size_t i = 0;
@@ -99,7 +98,7 @@ static int append(json_t *array, json_t *item)
 	return json_array_append_new(array, item) ? -ENOMEM : 0;
 }
 
-/* Consumes the array; returns NULL if err is not 0. */
+/* Consumes the array. Returns NULL if err is not 0. */
 static json_t *filled(json_t *array, int err)
 {
 	if (!err)
@@ -142,7 +141,7 @@ static json_t *fault_to_json(unsigned int index, const struct pfstat_fault_value
 			 number_or_null(value->count), "total_ns", number_or_null(value->total_ns));
 }
 
-/* Only the values that are known. */
+/* Only the known values. */
 static json_t *faults_to_json(const struct pfstat_fault_value *faults)
 {
 	json_t *array = json_array();
@@ -253,7 +252,7 @@ json_t *counters_json(const struct run_counters *counters)
 	return filled(json, err);
 }
 
-/* Hooks that this version does not know are ignored. */
+/* Hooks unknown to this version are ignored. */
 static int read_hooks(const json_t *json, uint32_t *hooks)
 {
 	const json_t *name;
@@ -311,7 +310,7 @@ static int read_faults(const json_t *json, struct pfstat_fault_value *faults)
 	return err;
 }
 
-/* Never n/a: a value that has a row was counted. */
+/* Never n/a: a value with a row was counted. */
 static int read_counted(const json_t *json, __u64 *value)
 {
 	uint64_t number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The counters of a run as the tail of a recording. */
+/* A run's counters as the tail of a recording. */
 #ifndef PFSTAT_USER_COUNTERS_JSON_H
 #define PFSTAT_USER_COUNTERS_JSON_H
 
@@ -11,7 +11,7 @@
 json_t *counters_json(const struct run_counters *counters);
 /*
  * counters need not be initialised. Missing values are COUNT_NA. Returns -EINVAL if json is not a
- * tail, or -ENOMEM; then all counters are unknown, and there is nothing to free.
+ * tail, or -ENOMEM. In both cases all counters are unknown, and there is nothing to free.
  */
 int counters_json_parse(struct run_counters *counters, const json_t *json);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Passes the items that belong to one file, and the items that belong to no file. Two passes:
- * the first reads the recording for the files with that path, the second filters. A block request
- * for no file passes unless it is for swap, because a fault may wait for metadata.
+ * Passes the items belonging to one file, and the items belonging to no file. There are two passes:
+ * the first reads the recording for files with this path, the second filters. A block request for
+ * no file passes unless it is for swap, because a fault may wait for metadata.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static bool event_passes(const struct file_filter *filter, const struct pfstat_e
 	case PFSTAT_EVENT_BLOCK:
 		if (event->flags & PFSTAT_BLOCK_FILE)
 			return is_one(filter, block->fs_dev, block->inode);
-		/* A fault of the file may wait for metadata blocks of the file system. */
+		/* A fault on the file may wait for the file system's metadata blocks. */
 		return !(event->flags & PFSTAT_BLOCK_SWAP);
 	default:
 		return true;

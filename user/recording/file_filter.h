@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Passes the items of a recording that belong to one file: its faults, its pages, its requests.
- * Items that belong to no file (sleeps, threads, mappings) pass too. One path stands for several
- * files if another file replaced the first during the recording.
+ * Passes a recording's items that belong to one file: faults, pages, requests. Items belonging to
+ * no file (sleeps, threads, mappings) pass too. One path stands for several files if another file
+ * replaced the first during the recording.
  */
 #ifndef PFSTAT_USER_FILE_FILTER_H
 #define PFSTAT_USER_FILE_FILTER_H

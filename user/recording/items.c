@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Encodes and decodes the items of a block. Neighbours are similar, so most bytes of their
- * differences are 0. Bytes at the same place in each item are stored together in a plane of their
- * own, which compresses best.
+ * Encodes and decodes a block's items. Neighbours are similar, so most bytes in their differences
+ * are 0. Bytes at the same place in each item are stored together in a separate plane, which
+ * compresses best.
  *
  *	items		words, as differences	planes
  *	a7 a6 … a0	00 00 … 03		03 05 02 …	(byte 0 of every item)
@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct item_map) == 64, "format");
 /* Structs are read through pointers to words. */
 typedef uint64_t __attribute__((may_alias)) word;
 
-#define TILE 8 /* items encoded at a time: one for each byte of a word */
+#define TILE 8 /* items encoded at a time: one for each byte in a word */
 
 #define EVENT_WORDS(name, spelling) \
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_##name)] = sizeof(struct pfstat_##spelling) / sizeof(word),
@@ -126,7 +126,7 @@ static inline void swap_bits(uint64_t *low, uint64_t *high, unsigned int shift, 
 	*low ^= differ << shift;
 }
 
-/* Transposes 8 × 8 bytes; the function is its own inverse. */
+/* Transposes 8 × 8 bytes. The function is also the inverse. */
 __attribute__((always_inline)) static inline void transpose(uint64_t tile[TILE])
 {
 	const uint64_t bytes = 0x00ff00ff00ff00ff, shorts = 0x0000ffff0000ffff;
@@ -178,7 +178,7 @@ static uint8_t differences_of(const word *words, size_t nr, size_t stride, uint6
 	return mask;
 }
 
-/* Writes the differences of up to TILE items as bytes of the planes that are stored. */
+/* Writes the differences for up to TILE items as bytes in the stored planes. */
 static void encode_tile(uint8_t *planes, size_t nr, uint8_t mask, const uint64_t *differences,
 			size_t count)
 {
@@ -273,7 +273,7 @@ static const uint8_t *place_cursor(struct items_cursor *cursor, size_t words, ui
 	return planes;
 }
 
-/* Maps take the rest of the bytes. */
+/* Maps take the remaining bytes. */
 static int place_cursors(struct items_decoder *decoder, const uint8_t *raw, const uint32_t *counts)
 {
 	unsigned int kind;
@@ -312,7 +312,7 @@ int items_begin(struct items_decoder *decoder, uint32_t abi, const uint8_t *raw,
 	return place_cursors(decoder, decoder->kinds + decoder->nr, counts);
 }
 
-/* Decodes one word of TILE items; entries after the last item are undefined. */
+/* Decodes one word for TILE items. Entries after the last item are undefined. */
 static inline void decode_tile(const uint8_t *const *planes, size_t first, uint64_t tile[TILE])
 {
 	unsigned int byte;
@@ -325,7 +325,7 @@ static inline void decode_tile(const uint8_t *const *planes, size_t first, uint6
 	transpose(tile);
 }
 
-/* Decodes one word of a batch of items. */
+/* Decodes one word in a batch of items. */
 static inline uint64_t decode_word(const uint8_t *const *planes, size_t first, size_t count,
 				   uint64_t value, word *out, size_t stride)
 {
@@ -373,7 +373,7 @@ static const void *take_fixed(struct items_cursor *cursor, size_t words)
 	return &cursor->batch[words * (cursor->taken++ % ITEMS_BATCH)];
 }
 
-/* Copies the map, so that its numbers are aligned. NULL: the bytes are not a valid map. */
+/* Copies the map, so the numbers in it are aligned. NULL if the bytes are not a valid map. */
 static const struct item_map *take_map(struct items_decoder *decoder)
 {
 	const size_t left = decoder->end - decoder->maps;
@@ -401,7 +401,7 @@ static int next_map(struct items_decoder *decoder, struct item *item)
 	return 1;
 }
 
-/* Converts an off-CPU event of version 1 to the current type, with total_ns unknown. */
+/* Converts a version 1 off-CPU event to the current type, with total_ns unknown. */
 static const struct pfstat_event *with_total(struct items_decoder *decoder,
 					     const struct pfstat_event *event)
 {

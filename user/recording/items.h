@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The payload of an ITEMS block before compression, see recording.h. Converts items to bytes and
- * back; pure, without I/O. The decoder validates everything that it reads.
+ * back. Pure, without I/O. The decoder validates everything it reads.
  */
 #ifndef PFSTAT_USER_ITEMS_H
 #define PFSTAT_USER_ITEMS_H
@@ -12,13 +12,13 @@
 
 #include "model/item.h"
 
-/* Kinds of item: a record, events by type, a mapping. */
+/* Item kinds: a record, events by type, a mapping. */
 #define ITEMS_KIND_RECORD      0U
 #define ITEMS_KIND_EVENT(type) (1U + (type))
 #define ITEMS_NR_FIXED	       ITEMS_KIND_EVENT(PFSTAT_NR_EVENTS)
 #define ITEMS_KIND_MAP	       15U
 
-/* With the final 0. Longer than any path that the kernel reports. */
+/* With the final 0. Longer than any path the kernel reports. */
 #define ITEMS_PATH_MAX 8192U
 
 /* A block is full from this number of items. Planes of 4096 bytes fit in the L2 cache. */
@@ -31,7 +31,7 @@ struct items_pile {
 	size_t used, room;
 };
 
-/* Items to be put into a block; all zero is empty. */
+/* Items to be put into a block. All zero is empty. */
 struct items {
 	uint32_t count;
 	uint8_t kinds[ITEMS_FULL];
@@ -40,14 +40,14 @@ struct items {
 };
 
 /*
- * -EINVAL: not an item of this version; or -ENAMETOOLONG, -ENOMEM. The block must not be full,
- * see items_full().
+ * Returns -EINVAL for an item that is not from this version, or -ENAMETOOLONG, -ENOMEM. The block
+ * must not be full, see items_full().
  */
 int items_add(struct items *items, const struct item *item);
 bool items_full(const struct items *items);
-/* Upper limit of the bytes that items_encode() writes. */
+/* Maximum number of bytes written by items_encode(). */
 size_t items_size(const struct items *items);
-/* Encodes into items_size() bytes, and returns the number of bytes used. The items stay. */
+/* Encodes into items_size() bytes, and returns how many were used. The items stay. */
 size_t items_encode(const struct items *items, uint8_t *raw);
 /* Removes all items, but keeps the memory for the next ones. */
 void items_clear(struct items *items);
@@ -57,10 +57,10 @@ void items_exit(struct items *items);
 #define ITEMS_BATCH	64U
 #define ITEMS_MAX_WORDS (sizeof(struct pfstat_stack) / 8)
 
-/* Position of the decoder in the items of one kind. */
+/* The decoder's position among items of one kind. */
 struct items_cursor {
 	const uint8_t *planes[8 * ITEMS_MAX_WORDS]; /* NULL: 0 in every item */
-	uint8_t masks[ITEMS_MAX_WORDS];		    /* which bytes of each word are stored */
+	uint8_t masks[ITEMS_MAX_WORDS];		    /* which bytes in each word are stored */
 	uint32_t nr, decoded, taken;
 	uint64_t before[ITEMS_MAX_WORDS]; /* the last item decoded */
 	uint64_t batch[ITEMS_BATCH * ITEMS_MAX_WORDS];
@@ -72,12 +72,12 @@ struct items_decoder {
 	struct items_cursor fixed[ITEMS_NR_FIXED];
 	const uint8_t *maps, *end;
 	size_t record_words;
-	struct pfstat_record record;   /* the last of an earlier version, converted */
-	struct pfstat_off_cpu off_cpu; /* the last event of version 1, converted */
+	struct pfstat_record record;   /* the last one from an earlier version, converted */
+	struct pfstat_off_cpu off_cpu; /* the last version 1 event, converted */
 	uint64_t map[(sizeof(struct item_map) + ITEMS_PATH_MAX) / 8];
 };
 
-/* Bytes that must be readable after the raw bytes; their values do not matter. */
+/* Bytes that must be readable after the raw bytes. Their values do not matter. */
 #define ITEMS_PADDING 8
 
 /*
@@ -85,7 +85,10 @@ struct items_decoder {
  * and counts do not agree, or a kind is unknown.
  */
 int items_begin(struct items_decoder *decoder, uint32_t abi, const uint8_t *raw, size_t size);
-/* Returns 1 and the next item, valid until the next call; 0: no more items; -EBADMSG. */
+/*
+ * Returns 1 and the next item, valid until the next call, 0 if there are no more items, or
+ * -EBADMSG.
+ */
 int items_next(struct items_decoder *decoder, struct item *item);
 
 #endif

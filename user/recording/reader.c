@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads a recording block by block. The whole block is in memory, as stored and decompressed, and
- * is not trusted before its check sum matches. Items are decoded in place, a few at a time. The
+ * is not trusted before the check sum matches. Items are decoded in place, a few at a time. The
  * next blocks are read ahead, and other threads check and decompress them meanwhile.
  */
 #include <errno.h>
@@ -21,21 +21,21 @@
 #include "util/page_size.h"
 #include "util/why.h"
 
-/* Blocks in memory, with the one that is decoded. */
+/* Blocks in memory, with the one being decoded. */
 #define NR_BLOCKS 4
 
 struct recording_reader {
 	FILE *file;
 	char *name;
-	uint32_t version;     /* of the format */
-	uint32_t abi;	      /* of the records */
-	uint64_t offset;      /* file offset of the current block */
-	uint64_t block_bytes; /* size of that block, after it is read */
+	uint32_t version;     /* format version */
+	uint32_t abi;	      /* for the records */
+	uint64_t offset;      /* the current block's file offset */
+	uint64_t block_bytes; /* size of this block, after it is read */
 	uint64_t nr_items;    /* returned to the caller so far */
-	size_t json_left;     /* bytes of JSON that are still accepted */
+	size_t json_left;     /* how many JSON bytes are still accepted */
 	struct reader_block blocks[NR_BLOCKS];
 	struct background background;
-	unsigned int current; /* of the blocks; NR_BLOCKS: none was taken yet */
+	unsigned int current; /* block number, NR_BLOCKS if none was taken yet */
 	json_t *head, *symbols, *tail;
 	uint64_t page_bytes;
 	bool ended; /* the file has no further block, or reading it failed */
@@ -44,7 +44,7 @@ struct recording_reader {
 	struct items_decoder items;
 };
 
-/* Result of reading a block. */
+/* The result when reading a block. */
 enum {
 	BLOCK_END = 0, /* end of the file */
 	BLOCK_READ = 1,
@@ -162,7 +162,7 @@ static int take_object(struct recording_reader *reader, const struct reader_bloc
 	return ret;
 }
 
-/* 0: the head has another value than the size of a page. */
+/* Returns 0 if the head has another value than a page size. */
 static uint64_t reader_page_bytes(const struct recording_reader *reader)
 {
 	const json_t *json =

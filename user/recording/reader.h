@@ -20,17 +20,19 @@ struct recording_reader;
  */
 int recording_open(struct recording_reader **reader, const char *path, struct why *why);
 /*
- * Like recording_open(), for an open file. @name: its name in messages. Closes the file, also on
- * failure.
+ * Like recording_open(), for an open file. @name: the file's name in messages. Closes the file,
+ * also on failure.
  */
 int recording_open_file(struct recording_reader **reader, FILE *file, const char *name,
 			struct why *why);
 void recording_close(struct recording_reader *reader);
 
 const json_t *recording_head(const struct recording_reader *reader);
-/* The size of pages on the recorded machine. */
+/* The page size on the recorded machine. */
 uint64_t recording_page_bytes(const struct recording_reader *reader);
-/* Its items may describe each handle_mm_fault(), see analysis_expect_spans(). */
+/*
+ * True if the recording's items may describe each handle_mm_fault(), see analysis_expect_spans().
+ */
 bool recording_has_spans(const struct recording_reader *reader);
 /* Prints a message if they differ from this machine's. Returns a status. */
 int recording_require_pages(const struct recording_reader *reader);
@@ -42,7 +44,7 @@ int recording_require_pages(const struct recording_reader *reader);
  */
 int recording_next(struct recording_reader *reader, struct item *item);
 /*
- * Passes all remaining items to sink, until sink fails. Returns 0, the error of sink or of
+ * Passes all remaining items to sink, until sink fails. Returns 0, the error from sink or from
  * recording_next(), or -EINTR if *stop became nonzero.
  */
 int recording_feed(struct recording_reader *reader, item_sink sink, void *context,
@@ -50,7 +52,7 @@ int recording_feed(struct recording_reader *reader, item_sink sink, void *contex
 
 /* Valid after the last item. NULL: there is no tail, because the recording was cut. */
 const json_t *recording_tail(const struct recording_reader *reader);
-/* An array of all symbols; valid after the last item. */
+/* An array of all symbols, valid after the last item. */
 const json_t *recording_symbols(const struct recording_reader *reader);
 /* One clause about the damage and its place, or NULL. Valid after the last item. */
 const char *recording_damage(const struct recording_reader *reader);

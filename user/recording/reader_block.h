@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A block of a recording, as the reader has it in memory: read from the file first, and unpacked
- * later, in another thread. Nothing of it is trusted before its check sum matches.
+ * A recording's block in the reader's memory: read from the file first, and unpacked later, in
+ * another thread. No part is trusted before the check sum matches.
  */
 #ifndef PFSTAT_USER_READER_BLOCK_H
 #define PFSTAT_USER_READER_BLOCK_H
@@ -19,7 +19,7 @@ enum unpacked { UNPACKED, UNPACKED_CHECK, UNPACKED_CODEC };
 /* All zero has nothing to free. */
 struct reader_block {
 	struct recording_block head;
-	ssize_t got; /* bytes of the head that the file had, or a negative errno */
+	ssize_t got; /* head bytes in the file, or a negative errno */
 	ssize_t got_stored;
 	struct reader_buffer {
 		uint8_t *bytes;
@@ -29,17 +29,17 @@ struct reader_block {
 	struct uncompress uncompress;
 };
 
-/* Returns the number of bytes read, fewer at the end of the file, or a negative errno. */
+/* Returns how many bytes were read, fewer at the end of the file, or a negative errno. */
 ssize_t reader_block_bytes(FILE *file, void *bytes, size_t size);
 /* Reads the head and the stored bytes. Returns false if the file has no whole block there. */
 bool reader_block_read(struct reader_block *block, FILE *file);
-/* A block behind the end of the file. */
+/* A block beyond the end of the file. */
 void reader_block_empty(struct reader_block *block);
-/* Checks and uncompresses a block, with ITEMS_PADDING zeros behind its items. */
+/* Checks and uncompresses a block, with ITEMS_PADDING zeros after the items. */
 void reader_block_unpack(struct reader_block *block);
 /* Others are damaged: nothing behind the head is read. */
 bool reader_block_is_sound(const struct recording_block *head);
-/* The type is one of this version. */
+/* True if this version has the block type. */
 bool reader_block_is_known(const struct recording_block *head);
 void reader_block_exit(struct reader_block *block);
 

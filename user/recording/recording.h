@@ -5,9 +5,9 @@
  *	struct recording_header
  *	blocks, each: struct recording_block, then `stored` bytes of payload
  *
- * A payload is a zstd frame (RFC 8878); before version 3 it is a zlib stream (RFC 1950). `check`
- * is the CRC-32 (zlib's crc32()) of the block's head, with check = 0, and of the payload as stored.
- * Types of block:
+ * A payload is a zstd frame (RFC 8878). Before version 3 it is a zlib stream (RFC 1950). `check` is
+ * the CRC-32 (zlib's crc32()) over the block's head, with check = 0, and over the payload as
+ * stored. Block types:
  *
  *	HEAD	JSON, once, first: command, machine, time and options of the recording
  *	ITEMS	items in time order, see below
@@ -15,7 +15,7 @@
  *	TAIL	JSON, once, last: the counters (counts of module, eBPF, getrusage, perf).
  *		The recording is cut if it has no TAIL, or one with RECORDING_TAIL_CUT.
  *
- * The payload of an ITEMS block, before compression:
+ * An ITEMS block's payload, before compression:
  *
  *	count	u32: number of items
  *	kinds	a byte for each item: 0 record, 1 + enum pfstat_event_type, 15 map
@@ -25,9 +25,9 @@
  *		planes	for each bit that is set, by word and byte: this byte of every item
  *	maps	each struct item_map, followed by its path
  *
- * The words in the planes are differences. The same word of the previous item of this kind is
- * subtracted from each word (0 for the first item in a block), and the sign is folded into the
- * lowest bit.
+ * The words in the planes are differences. From each word, the same word in the previous item of
+ * this kind is subtracted (0 for the first item in a block), and the sign is folded into the lowest
+ * bit.
  */
 #ifndef PFSTAT_USER_RECORDING_H
 #define PFSTAT_USER_RECORDING_H
@@ -59,14 +59,14 @@ enum recording_block_type {
 #define RECORDING_BLOCK_MAX   (4U << 20)  /* in bytes, raw or stored; more is damage */
 #define RECORDING_JSON_MAX    (16U << 20) /* in bytes, raw, for all JSON blocks together */
 
-/* The key of a TAIL whose recording is incomplete. Its value is the reason, one clause. */
+/* The TAIL key in an incomplete recording. The value is the reason, one clause. */
 #define RECORDING_TAIL_CUT "cut"
 
 struct recording_block {
 	uint32_t magic;
 	uint32_t type;
 	uint32_t raw;	 /* bytes before compression */
-	uint32_t stored; /* bytes that follow */
+	uint32_t stored; /* bytes following */
 	uint32_t check;
 	uint32_t reserved; /* 0 */
 };

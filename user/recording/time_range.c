@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the start of a recording, which is in the counters at its end, and makes a range of time
- * absolute. Then each item is compared with the range.
+ * Finds a recording's start, which the counters at the end of the recording hold, and makes a time
+ * range absolute. Then each item is compared with the range.
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A range of the time of a recording. A fault, an off-CPU interval or a request that overlaps the
- * range is in it as a whole, so a fault that crosses a bound belongs to the ranges on both sides.
+ * A time range within a recording. A fault, an off-CPU interval or a request that overlaps the
+ * range is in it as a whole, so a fault crossing a bound belongs to the ranges on both sides.
  */
 #ifndef PFSTAT_USER_TIME_RANGE_H
 #define PFSTAT_USER_TIME_RANGE_H
@@ -16,15 +16,15 @@
 /* CLOCK_MONOTONIC, from from_ns up to and without to_ns. */
 struct time_range {
 	uint64_t from_ns, to_ns;
-	uint64_t length_ns; /* of the whole recording */
+	uint64_t length_ns; /* for the whole recording */
 };
 
 #define TIME_RANGE_ALL ((struct time_range){ .to_ns = UINT64_MAX })
 
 /*
- * Converts a range that is relative to the start of the recording. A recording without an end
- * starts with its first event. Reads the whole recording. -ERANGE: it ends before from_ns. -EINTR:
- * *stop became nonzero. Otherwise as recording_open() and recording_feed().
+ * Converts a range relative to the recording's start. A recording without an end starts with the
+ * first event. Reads the whole recording. -ERANGE: it ends before from_ns. -EINTR: *stop became
+ * nonzero. Otherwise as recording_open() and recording_feed().
  */
 int time_range_open(struct time_range *range, const char *recording,
 		    const volatile sig_atomic_t *stop);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Uncompresses blocks for the reader of recordings. A result that does not have exactly the size
- * in the head of the block is an error.
+ * Uncompresses blocks for the recording reader. A result that does not have exactly the size in the
+ * block's head is an error.
  */
 #include <errno.h>
 #include <zstd_errors.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Uncompresses the payloads of a recording: zstd frames, or zlib streams before version 3 of the
- * format. The payloads are not trusted. Each thread needs an object of its own.
+ * Uncompresses a recording's payloads: zstd frames, or zlib streams before format version 3. The
+ * payloads are not trusted. Each thread needs a separate object.
  */
 #ifndef PFSTAT_USER_UNCOMPRESS_H
 #define PFSTAT_USER_UNCOMPRESS_H
@@ -17,10 +17,12 @@ struct uncompress {
 	z_stream zlib;
 };
 
-/* @version: of the format. 0 or -ENOMEM. */
+/* @version: the format version. Returns 0 or -ENOMEM. */
 int uncompress_init(struct uncompress *uncompress, uint32_t version);
 void uncompress_exit(struct uncompress *uncompress);
-/* 0; -EBADMSG if stored is not one frame or stream of exactly nr_raw bytes; or -ENOMEM. */
+/*
+ * Returns 0, -EBADMSG if stored is not one frame or stream with exactly nr_raw bytes, or -ENOMEM.
+ */
 int uncompress_all(struct uncompress *uncompress, const void *stored, size_t nr_stored, void *raw,
 		   size_t nr_raw);
 

@@ -16,7 +16,7 @@
 #include "recording/recording.h"
 #include "recording/writer.h"
 
-/* Limits of a block of symbols: one path alone can take thousands of bytes. */
+/* Limits for a block of symbols: one path can take thousands of bytes. */
 #define PIECE_SYMBOLS 512U
 #define PIECE_BYTES   (1U << 20)
 
@@ -24,15 +24,15 @@
 #define LEVEL 1
 
 /*
- * Number of ITEMS blocks in memory, some 0.5 MiB each if full. They can queue while the CPUs or
- * the disk are busy, so that the thread that adds items continues to drain the module's rings.
+ * Number of ITEMS blocks in memory, some 0.5 MiB each if full. They can queue while the CPUs or the
+ * disk are busy, so the thread adding items continues to drain the module's rings.
  */
 #define BLOCKS 16
 
-/* Number of blocks at the end of the file that can be removed again, see recording_drop_block(). */
+/* How many blocks can be removed again from the end of the file, see recording_drop_block(). */
 #define MARKS 16U
 
-/* State to encode a payload; each thread has its own. */
+/* State for encoding a payload. Each thread has one. */
 struct encoder {
 	ZSTD_CCtx *zstd; /* NULL: not needed so far */
 	uint8_t *raw, *stored;
@@ -40,7 +40,7 @@ struct encoder {
 	struct recording_block block;
 };
 
-/* State of the file before a block. */
+/* File state before a block. */
 struct block_mark {
 	uint64_t offset;
 	struct recording_counts written;
@@ -53,18 +53,18 @@ struct block_mark {
 struct recording_writer {
 	struct block_sink sink;
 	int error;   /* the first error: later blocks would be at the wrong offset */
-	int refused; /* first error of items_add(); used only by the caller */
+	int refused; /* first error from items_add(), used only by the caller */
 	size_t json_bytes;
 	struct items *filled; /* one of the blocks */
 	struct items blocks[BLOCKS];
-	struct recording_counts counts[BLOCKS]; /* number of items in each block */
+	struct recording_counts counts[BLOCKS]; /* item count in each block */
 	struct recording_counts added, written;
-	uint64_t nr_whole, whole_items; /* blocks that were written as a whole, and their items */
-	struct block_mark marks[MARKS]; /* of the last blocks of items or symbols */
-	uint64_t nr_marks; /* since the beginning; all before first_mark are overwritten */
+	uint64_t nr_whole, whole_items; /* blocks written as a whole, and their items */
+	struct block_mark marks[MARKS]; /* for the last blocks with items or symbols */
+	uint64_t nr_marks;		/* since the start; all before first_mark are overwritten */
 	uint64_t first_mark;
-	const struct encoder *last; /* of the last block of items, which it has until an error */
-	uint64_t last_offset;	    /* of that block in the file */
+	const struct encoder *last; /* for the last items block, which it has until an error */
+	uint64_t last_offset;	    /* of this block in the file */
 	struct encoder encoders[BACKGROUND_THREADS_MAX], own;
 	struct background background;
 };
@@ -113,7 +113,7 @@ static void encoder_exit(struct encoder *encoder)
 	free(encoder->stored);
 }
 
-/* Returns the size of the frame in encoder->stored, or a negative errno. */
+/* Returns the frame size in encoder->stored, or a negative errno. */
 static ssize_t compress_raw(struct encoder *encoder, const void *raw, size_t size)
 {
 	const size_t bound = ZSTD_compressBound(size);
@@ -216,14 +216,14 @@ static void counts_add_item(struct recording_counts *sum, const struct item *ite
 	counts_add(sum, &one);
 }
 
-/* Some items of a block, written as a block of their own. */
+/* Some of a block's items, written as a separate block. */
 struct item_chunk {
 	struct items items;
 	struct recording_counts counts;
 	struct items_decoder decoder;
 };
 
-/* Takes nr items of the block, after the first `from`. */
+/* Takes nr items from the block, after the first `from`. */
 static int chunk_fill(struct item_chunk *chunk, const struct encoder *block, uint32_t from,
 		      uint32_t nr)
 {
@@ -260,8 +260,8 @@ static int put_chunk(struct recording_writer *writer, struct item_chunk *chunk,
 }
 
 /*
- * The block does not fit on the disk: writes as many of its first items as fit, in blocks that are
- * half as long each time. writer->own is free, because the caller waits before it writes JSON.
+ * The block does not fit on the disk: writes as many of the first items as fit, in blocks that are
+ * half as long each time. writer->own is free, because the caller waits before writing JSON.
  */
 static void put_chunks(struct recording_writer *writer, const struct encoder *block)
 {
@@ -323,7 +323,7 @@ static int hand_on_block(struct recording_writer *writer)
 	return 0;
 }
 
-/* Writes everything that was added to the file. */
+/* Writes everything added to the file. */
 static int flush_items(struct recording_writer *writer)
 {
 	int err = error_of(writer);
@@ -405,7 +405,7 @@ int recording_add(void *context, const struct item *item)
 	counts_add_item(&writer->counts[writer->filled - writer->blocks], item);
 	counts_add_item(&writer->added, item);
 	if (items_full(writer->filled))
-		hand_on_block(writer); /* an error is that of the next call */
+		hand_on_block(writer); /* an error belongs to the next call */
 	return 0;
 }
 
@@ -416,7 +416,7 @@ int recording_flush(struct recording_writer *writer)
 	return err ? err : writer->refused;
 }
 
-/* Passes the items of the block to sink, without the first `skip`. */
+/* Passes the block's items to sink, without the first `skip`. */
 static int feed_block(struct recording_writer *writer, struct items_decoder *decoder,
 		      const struct items *items, uint64_t skip, item_sink sink, void *context)
 {
@@ -437,7 +437,7 @@ static int feed_block(struct recording_writer *writer, struct items_decoder *dec
 	return err;
 }
 
-/* The blocks after the last whole one are in their order; put_chunks() may have written a part. */
+/* The blocks after the last whole one are in order. put_chunks() may have written a part. */
 int recording_feed_unwritten(struct recording_writer *writer, item_sink sink, void *context)
 {
 	struct items_decoder *decoder = malloc(sizeof(*decoder));
@@ -500,7 +500,7 @@ bool recording_drop_block(struct recording_writer *writer)
 	writer->written = mark->written;
 	if (block_sink_go_back(&writer->sink, mark->offset))
 		return false;
-	/* The next calls drop its chunks. */
+	/* The next calls drop the block's chunks. */
 	if (!error_of(writer) && writer->last && writer->last_offset == mark->offset) {
 		fail(writer, -ENOSPC);
 		put_chunks(writer, writer->last);
@@ -529,7 +529,7 @@ size_t recording_json_size(const json_t *object)
 	return json_dumpb(object, NULL, 0, JSON_COMPACT);
 }
 
-/* The symbols of one block, beginning with number from; NULL: no memory. */
+/* The symbols for one block, starting with number from. NULL if there is no memory. */
 static json_t *piece_from(const json_t *symbols, size_t from)
 {
 	const size_t all = json_array_size(symbols);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads the points of the curve, and the evictors of the pairs. */
+/* Reads the curve's points, and the pairs' evictors. */
 #include "report/more_memory.h"
 
 #define SHARED 0.1 /* of the reclaimed pages that came back, or were swapped out */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fills the report of a run from its analysis and its counters, one sub-object after the other.
- * A figure that is not known stays COUNT_NA.
+ * Fills a run's report from the analysis and the counters, one sub-object after the other. An
+ * unknown figure stays COUNT_NA.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "report/report.h"
 #include "util/version.h"
 
-/* Sets the names of the lines, and all figures to unknown. */
+/* Sets the line names, and all figures to unknown. */
 static void init_usage(struct usage_line *lines)
 {
 	struct usage_seen seen = { .elapsed_ns = COUNT_NA };
@@ -107,7 +107,7 @@ void report_exit(struct report *report)
 	report->extras.nr_syscalls = 0;
 }
 
-/* Counts returns of handle_mm_fault(), for hooked files or for all others. */
+/* Counts returns from handle_mm_fault(), for hooked files or for all others. */
 static uint64_t count_returns(const struct run_counters *counters, bool hooked,
 			      enum pfstat_fault_outcome outcome)
 {
@@ -124,8 +124,8 @@ static uint64_t count_returns(const struct run_counters *counters, bool hooked,
 }
 
 /*
- * Restarts of faults of hooked files are counted apart, because they cost less than whole faults.
- * For other files each return sends an event, so restarts are included.
+ * Fault restarts on hooked files are counted apart, because they cost less than whole faults. For
+ * other files each return sends an event, so restarts are included.
  */
 static void fill_bpf_cost(struct report_cost *cost, const struct run_counters *counters)
 {
@@ -182,7 +182,7 @@ static void fill_bpf(struct report *report, const struct run_counters *counters)
 
 static void fill_time(struct report_time *time, const struct run_counters *counters)
 {
-	/* A drive measures the time of its loop itself. */
+	/* A drive measures the loop time itself. */
 	if (time->elapsed_ns == COUNT_NA && counters->end_ns != COUNT_NA &&
 	    counters->start_ns != COUNT_NA)
 		time->elapsed_ns = counters->end_ns - counters->start_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One run as an object: a drive, or a recording of any program. The session fills it. Printers
- * only read it and compute nothing; each prints some of the sub-objects. Strings may be empty and
- * numbers may be COUNT_NA; both print as "n/a", never as 0.
+ * One run as an object: a drive, or a recording of any program. The session fills it. Printers only
+ * read it and compute nothing. Each prints some of the sub-objects. Strings may be empty and
+ * numbers may be COUNT_NA. Both print as "n/a", never as 0.
  */
 #ifndef PFSTAT_USER_REPORT_H
 #define PFSTAT_USER_REPORT_H
@@ -25,7 +25,7 @@
 #include "model/environment.h"
 #include "system/map_list.h"
 
-/* The steps of a drive, in this order. */
+/* A drive's steps, in this order. */
 enum step { STEP_POPULATE, STEP_MEMSET, STEP_MSYNC, STEP_ACCESS, NR_STEPS };
 
 #define STEP_NAMES { "populate", "memset", "msync", "access" }
@@ -39,7 +39,7 @@ struct step_figures {
 
 /* Known only for a drive. */
 struct report_drive {
-	uint64_t pages_touched; /* distinct pages that the pattern visits */
+	uint64_t pages_touched; /* distinct pages visited by the pattern */
 	uint64_t pages_written; /* how many of these pages it writes */
 	struct step_figures steps[NR_STEPS];
 	unsigned int repeat; /* 1 … repeats */
@@ -47,11 +47,11 @@ struct report_drive {
 };
 
 struct report_time {
-	uint64_t elapsed_ns; /* of the access loop or of the recording */
+	uint64_t elapsed_ns; /* for the access loop or the recording */
 	uint64_t counted_ns; /* all counted time, including the steps before the loop */
 };
 
-/* The cost of pfstat itself; see struct run_counters. */
+/* pfstat's own cost, see struct run_counters. */
 struct report_cost {
 	uint64_t calls; /* wrapper calls counted by the module */
 	uint64_t call_cost_ps;
@@ -59,41 +59,42 @@ struct report_cost {
 	bool subtract; /* print class times minus inside_ps for each call */
 	uint64_t bpf_hooked_ps, bpf_again_ps, bpf_other_ps;
 	/*
-	 * Counted by eBPF: faults of hooked files, restarts of those, and returns for other files.
+	 * Counted by eBPF: faults on hooked files, restarts of these faults, and returns for other
+	 * files.
 	 */
 	uint64_t bpf_hooked, bpf_again, bpf_other;
 };
 
-/* The measurements that eBPF was able to make. */
+/* The measurements eBPF was able to make. */
 struct report_bpf {
 	bool known;	   /* false: parts, off-CPU times and requests are n/a */
 	char missing[256]; /* the reason, as one clause */
 	uint32_t hooks;	   /* bit mask of 1 << enum bpf_hook: hooks that were attached */
-	/* perf is the source: faults of the kernel in system calls are not seen. */
+	/* perf is the source: kernel faults in system calls are not seen. */
 	bool user_only;
 	bool have_counts;	/* eBPF's own counts and the system calls are known */
-	uint64_t off_cpu_count; /* off-CPU intervals that eBPF saw */
-	/* The module counted all faults; else eBPF did, for this reason (a clause). */
+	uint64_t off_cpu_count; /* off-CPU intervals seen by eBPF */
+	/* The module counted all faults, or else eBPF did, for this reason (a clause). */
 	bool module_faults;
 	char module_faults_missing[160];
 };
 
-/* Losses; each makes other figures too low. */
+/* Losses. Each makes other figures too low. */
 struct report_losses {
-	/* how the recording is damaged, as one clause; NULL: not damaged */
+	/* how the recording is damaged, as one clause, NULL if not damaged */
 	const char *damage;
 	uint64_t records;	 /* records lost in the module's rings */
 	uint64_t events;	 /* events of any type, and system calls, lost by eBPF */
 	uint64_t events_skipped; /* how many of these were lost because no program ran */
 	uint64_t forgotten;	 /* see perf_forgotten in struct run_counters */
-	/* perf: the threads that lost most samples, which are among the events. */
+	/* perf: the threads with the most lost samples, which are among the events. */
 	struct perf_lost_row threads[PERF_LOST_ROWS];
 	unsigned int nr_threads;
-	/* Events that eBPF sent and that arrived. A difference is an error. */
+	/* Events sent by eBPF and received. A difference is an error. */
 	uint64_t events_sent, events_received;
 	uint64_t maps_late_cpus; /* as in struct run_counters */
-	uint64_t maps;		 /* mappings that perf or the analysis lost, with their names */
-	uint64_t names_left_out; /* names of code that the recording does not contain */
+	uint64_t maps;		 /* mappings lost by perf or the analysis, with their names */
+	uint64_t names_left_out; /* code names missing in the recording */
 };
 
 struct report_syscalls {
@@ -110,10 +111,10 @@ struct report_faults {
 
 /* File pages. */
 struct report_pages {
-	uint64_t untracked; /* requests for files beyond eBPF's limit; COUNT_NA: not known */
+	uint64_t untracked; /* requests for files beyond eBPF's limit, COUNT_NA if not known */
 	struct readahead_figures readahead;
 	struct evictions_figures evictions;
-	struct evictions_pair *pairs; /* most pages first; freed by report_exit() */
+	struct evictions_pair *pairs; /* most pages first, freed by report_exit() */
 	size_t nr_pairs;
 };
 
@@ -122,7 +123,7 @@ struct report_memory {
 	uint64_t limit, peak; /* bytes; COUNT_NA: not known */
 };
 
-/* A call that shapes mappings, its caller by name, and the file of its range. */
+/* A call that shapes mappings, the caller's name, and the file in its range. */
 struct report_call {
 	struct shaping_call sum; /* without a symbol */
 	char *caller;		 /* "(not known)" if sum.place is 0 */
@@ -130,7 +131,7 @@ struct report_call {
 };
 
 struct report_calls {
-	struct report_call *rows; /* by first call; freed by report_exit() */
+	struct report_call *rows; /* by first call, freed by report_exit() */
 	size_t nr;
 	uint64_t left_out; /* calls without a row */
 };
@@ -149,11 +150,11 @@ struct report_places {
 	size_t nr;
 };
 
-/* The dimensions of the verdict, which record and report always group by. */
+/* The verdict's dimensions, by which record and report always group. */
 #define REPORT_PLACES \
 	(1U << GROUP_BY_FILE | 1U << GROUP_BY_VMA | 1U << GROUP_BY_THREAD | 1U << GROUP_BY_CODE)
 
-/* Kernel stacks of sleeps in faults, longest first. report_exit() frees them. */
+/* Kernel stacks for sleeps in faults, longest first. report_exit() frees them. */
 struct report_waits {
 	struct wait_row *rows;
 	size_t nr;
@@ -178,7 +179,7 @@ struct report_slow {
 /* Longest first. report_exit() frees them. */
 struct report_slowest {
 	bool wanted;	   /* a text report has them, in place of the tables */
-	uint64_t start_ns; /* CLOCK_MONOTONIC at the start of the run; COUNT_NA: not known */
+	uint64_t start_ns; /* CLOCK_MONOTONIC at the run's start, COUNT_NA if not known */
 	struct report_slow *rows;
 	size_t nr;
 };
@@ -186,18 +187,18 @@ struct report_slowest {
 struct view;
 struct json_t;
 
-/* Figures that a study adds to a report, and their printers. */
+/* Figures added to a report by a study, and their printers. */
 struct report_study {
-	/* A section at the end of the tables. 0 or a negative errno. */
+	/* A section after the other tables. Returns 0 or a negative errno. */
 	int (*print_table)(FILE *out, const struct view *views, size_t nr);
-	/* The member "competition" of the JSON report; NULL without memory. */
+	/* The member "competition" in the JSON report, NULL without memory. */
 	struct json_t *(*json)(const struct report_study *study);
-	/* The same, only numbers that vary between runs. */
+	/* The same, only numbers varying between runs. */
 	struct json_t *(*json_figures)(const struct report_study *study);
 	void (*free)(struct report_study *study);
 };
 
-/* Optional figures of a run; the session fills them if the user requests them. */
+/* A run's optional figures, filled by the session at the user's request. */
 struct report_extras {
 	bool print_usage, print_syscalls; /* print as tables; JSON always has them */
 	struct usage_line usage[USAGE_NR];
@@ -218,7 +219,7 @@ struct report {
 	struct report_bpf bpf;
 	struct report_losses losses;
 	struct report_cost cost;
-	const struct summary *summary; /* summary of the calls */
+	const struct summary *summary; /* call summary */
 	struct report_faults faults;
 	struct ledger ledger;
 	struct report_pages pages;
@@ -229,13 +230,13 @@ struct report {
 	struct report_places places[NR_GROUP_BY];
 	struct evidence_figures evidence;
 	struct report_slowest slowest;
-	struct longest_names longest; /* of evidence.tail.longest: those of the first of slowest */
+	struct longest_names longest; /* for evidence.tail.longest: those of the first in slowest */
 	struct contents_figures contents;
 	struct report_waits waits;
 	struct report_cpu_tasks cpu_tasks;
 	struct report_calls calls;
 	bool full;	  /* a text report has all tables, also empty ones */
-	unsigned int top; /* rows printed for groups and for system calls; 0: all */
+	unsigned int top; /* rows printed for groups and system calls, 0 for all */
 	struct report_extras extras;
 };
 
@@ -246,10 +247,9 @@ void report_init(struct report *report);
 void report_exit(struct report *report);
 
 /*
- * Fills the report from the analysis and the counters of a run. Both must outlive the report,
- * because it points to the summary and to the system calls. If the counters do not know eBPF,
- * report->bpf is not changed: the end of a recording, which holds the counters, may be missing. 0
- * or -ENOMEM.
+ * Fills the report from a run's analysis and counters. Both must outlive the report, because it
+ * points to the summary and to the system calls. If the counters do not know eBPF, report->bpf is
+ * not changed: the recording may lack the end, which holds the counters. Returns 0 or -ENOMEM.
  */
 int report_fill(struct report *report, const struct analysis *analysis,
 		const struct run_counters *counters);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the standstill of the report with the bounds that its evidence supports. An upper bound
- * holds if no events were lost; a lower bound needs the wake-ups, which perf does not report.
+ * Prints the report's standstill with the bounds supported by the evidence. An upper bound holds if
+ * no events were lost. A lower bound needs the wake-ups, which perf does not report.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 #define FEW_NS	    50000 /* prints as 0.0 ms */
 #define LARGE_SHARE 0.1	  /* of the run */
-#define SAME_SHARE  0.02  /* bounds that differ by less print as one time */
+#define SAME_SHARE  0.02  /* bounds differing by less print as one time */
 
 static bool standstill_has_losses(const struct report *run)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Computes every figure that more than one printer prints: columns of the study, rows of groups,
- * shares, and pfstat's own cost. The input is a filled report. Pure: no I/O.
+ * Computes every figure printed by more than one printer: study columns, group rows, shares, and
+ * pfstat's own cost. The input is a filled report. Pure: no I/O.
  */
 #include <math.h>
 #include <seccomp.h>
@@ -19,7 +19,7 @@ static void subtract_ns(uint64_t *ns, double less_ns)
 	*ns = *ns > less_ns ? *ns - less_ns + 0.5 : 0;
 }
 
-/* Subtracts inside_ps for each call; COUNT_NA changes nothing. No time becomes negative. */
+/* Subtracts inside_ps for each call. COUNT_NA changes nothing. No time becomes negative. */
 static void subtract_inside(struct class_figures *figures, uint64_t inside_ps)
 {
 	const double inside_ns = inside_ps / 1e3;
@@ -60,8 +60,8 @@ static void view_groups(struct view *view, const struct report *run)
 }
 
 /*
- * Combines classes into one. If the module's share is subtracted, it is subtracted from each
- * class first, so that the total is the sum of the classes.
+ * Combines classes into one. If the module's share is subtracted, it is subtracted from each class
+ * first, so the total is the sum of the classes.
  */
 static void combine(const struct view *view, const enum pfstat_class *classes, unsigned int nr,
 		    struct class_figures *figures)
@@ -77,7 +77,7 @@ static void combine(const struct view *view, const enum pfstat_class *classes, u
 		figures->total_ns += view->figures.classes[classes[i]].total_ns;
 }
 
-/* Combines the classes of several columns. @columns: one bit for each column. */
+/* Combines the classes in several columns. @columns: one bit for each column. */
 static void combine_columns(const struct view *view, unsigned int columns,
 			    struct class_figures *figures)
 {
@@ -90,7 +90,7 @@ static void combine_columns(const struct view *view, unsigned int columns,
 	combine(view, classes, nr, figures);
 }
 
-/* Only times of calls are adjusted; the parts of a fault stay unchanged. */
+/* Only call times are adjusted. A fault's parts stay unchanged. */
 static void view_classes(struct view *view)
 {
 	unsigned int i;
@@ -132,7 +132,7 @@ struct spread view_spread(const double *values, size_t nr)
 
 	for (i = 0; i < nr; i++)
 		spread.mean += values[i] / nr;
-	/* Two passes, because the difference of two large sums loses precision. */
+	/* Two passes, because the difference between two large sums loses precision. */
 	for (i = 0; i < nr; i++)
 		squares += (values[i] - spread.mean) * (values[i] - spread.mean);
 	spread.stddev = nr > 1 ? sqrt(squares / (nr - 1)) : squares;
@@ -144,7 +144,7 @@ static double cost_in_ns(uint64_t picoseconds)
 	return picoseconds == COUNT_NA ? NAN : picoseconds / 1e3;
 }
 
-/* A count of 0 costs nothing, even if the cost of one is unknown. */
+/* A count of 0 costs nothing, even if the cost for one is unknown. */
 static double cost_of_times(uint64_t count, double ns)
 {
 	if (count == COUNT_NA)
@@ -171,7 +171,7 @@ static const char *cost_of_faults_missing(const struct report *run, const struct
 	return "this machine's timing varied by more than that when measured";
 }
 
-/* The programs of eBPF that record calls are in the cost of counting. */
+/* eBPF programs recording calls are part of the counting cost. */
 static void cost_add_up(const struct report *run, struct own_cost *own)
 {
 	const bool by_module = !view_source_is_bpf(run) && !view_source_is_perf(run);

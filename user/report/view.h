@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A run as the printers use it, with every figure that more than one of them prints. */
+/* A run as the printers use it, with every figure printed by more than one of them. */
 #ifndef PFSTAT_USER_VIEW_H
 #define PFSTAT_USER_VIEW_H
 
 #include "report/report.h"
 #include "report/verdict/verdict.h"
 
-/* The columns of the page-fault study (enum pfstat_column), and their sum. */
+/* The columns in the page-fault study (enum pfstat_column), and their sum. */
 enum study_column {
 	STUDY_DISK = PFSTAT_COLUMN_DISK,
 	STUDY_SHORT = PFSTAT_COLUMN_SHORT,
@@ -21,39 +21,39 @@ struct view {
 	struct class_figures study[STUDY_NR_COLUMNS];
 	struct class_figures every; /* all classes */
 	struct verdict verdict;
-	size_t nr_rows;	       /* how many rows of report->groups are printed */
-	struct group left_out; /* sum of the groups that are not printed */
+	size_t nr_rows;	       /* how many rows in report->groups are printed */
+	struct group left_out; /* sum over the groups not printed */
 };
 
-/* A larger share of unaccounted time makes a warning. */
+/* A larger unaccounted share causes a warning. */
 #define VIEW_RESIDUE_MAX 0.02
 
 struct spread {
 	double mean;
-	double stddev; /* sample standard deviation (divisor n - 1); 0 for one value */
+	double stddev; /* sample standard deviation (divisor n - 1), 0 for one value */
 };
 
-/* The cost of pfstat in a run, from the calibration before it. */
+/* pfstat's cost in a run, from the calibration before it. */
 struct own_cost {
-	double call_ns;	  /* extra time of a wrapped call; NAN: n/a */
-	double inside_ns; /* the part of it within the call's own measured time */
+	double call_ns;	  /* extra time for a wrapped call, NAN if n/a */
+	double inside_ns; /* the part within the call's own measured time */
 	double total_ns;  /* for all calls */
 	/* The cost of counting all faults, by eBPF or the module, and with perf's counters. */
-	double hooked_ns; /* extra time of a fault with a call that the module wraps */
-	double again_ns;  /* extra time for each restart of such a fault; NAN: n/a */
-	double other_ns;  /* extra time of another fault, which sends an event */
+	double hooked_ns; /* extra time for a fault with a module-wrapped call */
+	double again_ns;  /* extra time for each restart of such a fault, NAN if n/a */
+	double other_ns;  /* extra time for another fault, which sends an event */
 	/*
 	 * For all faults that were counted. If again_ns is n/a, a restart costs as much as a fault.
 	 */
 	double bpf_total_ns;
 	/*
-	 * The cost as one figure: the time that the instruments in use added to the faults of all
-	 * threads, without that of system calls and sleeps; and its share of the faults' time. The
-	 * share of the elapsed time would depend on how long the threads were idle.
+	 * The cost as one figure: the time added by the instruments in use to all threads' faults,
+	 * without system calls and sleeps, and this figure's share of the fault time. The share of
+	 * the elapsed time would depend on how long the threads were idle.
 	 */
 	double added_ns;
 	double added_share;
-	const char *missing; /* why added_ns is NAN, one clause; else NULL */
+	const char *missing; /* why added_ns is NAN, one clause, or else NULL */
 };
 
 struct own_cost view_own_cost(const struct report *run);
@@ -68,24 +68,24 @@ double view_share(uint64_t part, uint64_t whole);
 struct spread view_spread(const double *values, size_t nr);
 
 bool view_is_drive(const struct report *run);
-/* The records of calls are those of eBPF, not of the module. */
+/* True if the call records come from eBPF, not from the module. */
 bool view_source_is_bpf(const struct report *run);
-/* One line with the limits of the source; NULL: the module has none. */
+/* One line with the source's limits, or NULL because the module has none. */
 const char *view_source_note(const struct report *run);
 bool view_source_is_perf(const struct report *run);
 
 /* True if eBPF had the hook. Without it, a part or a class of faults cannot be measured. */
 bool view_has_hook(const struct report *run, enum bpf_hook hook);
-/* Why it is not known which pages were evicted and read again; NULL: it is known. */
+/* Why it is not known which pages were evicted and read again, or NULL if it is known. */
 const char *view_lacks_evictions(const struct report *run);
 bool view_part_known(const struct report *run, enum part part);
 bool view_class_known(const struct report *run, enum fault_class class);
 
-/* Share of all faults' time that is unaccounted; NAN: n/a. */
+/* The unaccounted share of the total fault time, NAN if n/a. */
 double view_residue_share(const struct report *run);
 /*
- * Share of all faults' time that waited for a CPU, if it is large enough for a warning. 0: it is
- * smaller, or it is n/a.
+ * The share of the total fault time spent waiting for a CPU, if it is large enough for a warning. 0
+ * if it is smaller, or n/a.
  */
 double view_noise_share(const struct report *run);
 /* True if events were lost, so that time counted as on the CPU may be off-CPU time. */
@@ -98,19 +98,19 @@ const char *view_cpu_task_name(char *text, const struct cpu_task_row *row);
 /* The part with the largest share of the group's time. */
 enum part view_main_part(const struct group *group);
 
-/* The read-ahead of a mapping's group. NULL, COUNT_NA: not known. */
+/* The read-ahead for a mapping's group. NULL or COUNT_NA if not known. */
 const char *view_advice_name(const struct group *group);
 uint64_t view_ra_bytes(const struct report *run, const struct group *group);
 uint64_t view_mmap_miss(const struct group *group);
 const char *view_group_name(enum group_by by);
 
 /*
- * The name of a system call of the measured machine, which may have another architecture than this
- * one; freed by the caller; NULL: unknown.
+ * A system call's name on the measured machine, which may have another architecture than this one.
+ * Freed by the caller. NULL if unknown.
  */
 char *view_syscall_name(const struct report *run, uint32_t number);
 
-/* The number of a system call there; below 0: that architecture does not have it. */
+/* A system call's number there, or below 0 if that architecture does not have it. */
 int view_syscall_number(const struct report *run, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Forks a command and holds it just before its exec, so that it is watched from its first
- * instruction on. Two pipes connect it: one releases it, the other reports its errors.
+ * Forks a command and holds it just before exec, to watch it from the first instruction on. Two
+ * pipes connect the command: one releases it, the other reports errors.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "system/fd_limit.h"
 #include "util/signals.h"
 
-/* Restores the signals to the state that a program expects. */
+/* Restores the signals to the state a program expects. */
 static void command_default_signals(void)
 {
 	sigset_t none;
@@ -43,9 +43,9 @@ static int command_receive(int fd)
 }
 
 /*
- * Reports whether it could begin, waits, and reports an exec that failed. It becomes the user, with
- * the signals and limits that a program expects, before it is held: the faults and system calls of
- * that are not the program's.
+ * Reports whether it could start, waits, and reports a failed exec. Before it is held, it becomes
+ * the user, with the signals and limits a program expects. The faults and system calls for this do
+ * not belong to the program.
  */
 static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 {
@@ -130,7 +130,7 @@ void child_close(struct child *command)
 {
 	if (command->go < 0)
 		return;
-	close(command->go); /* the end of file ends it */
+	close(command->go); /* end-of-file ends it */
 	close(command->failed);
 	waitpid(command->pid, NULL, 0);
 	*command = CHILD_NONE;

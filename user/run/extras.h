@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Additional measurements of a run: the processor's counters, the memory map, and tables that the
- * report prints only on request. Opened before the run, begun and ended around the access loop.
+ * Additional measurements for a run: the processor's counters, the memory map, and tables that the
+ * report prints only on request. Opened before the run, started and ended around the access loop.
  */
 #ifndef PFSTAT_USER_EXTRAS_H
 #define PFSTAT_USER_EXTRAS_H
@@ -18,7 +18,7 @@ struct extras_options {
 	bool counters, simulate, maps, usage, syscalls;
 };
 
-/* The state of one run; all zero: no additional measurement. */
+/* The state for one run. All zero: no additional measurement. */
 struct extras {
 	struct hw_counts counters;
 	struct perf_hardware *hardware;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module hooks only the file that --file names. eBPF cannot choose: its counts remain those
- * of all faults, for the ledger, and its events are chosen here, by inode only, because the
- * device that stat(2) returns may differ from the kernel's. The inode of an overlay's file may
- * differ too: the module's records have the one that is mapped.
+ * The module hooks only the file named by --file. eBPF cannot choose: it still counts all faults,
+ * for the ledger. eBPF events are chosen here, by inode only, because the device returned by
+ * stat(2) may differ from the kernel's. An overlay file's inode may differ too: the module's
+ * records have the mapped inode.
  */
 #include <errno.h>
 #include <fcntl.h>

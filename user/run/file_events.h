@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* --file: which events concern the one file that is watched. */
+/* --file: which events concern the one watched file. */
 #ifndef PFSTAT_USER_FILE_EVENTS_H
 #define PFSTAT_USER_FILE_EVENTS_H
 
@@ -8,11 +8,11 @@
 
 #include "model/item.h"
 
-/* The inodes of one file: the overlay's, that below it, and its copy. */
+/* One file's inodes: the overlay's, the one below it, and the copy's. */
 #define FILE_EVENTS_INODES 4
 
 struct file_events {
-	int fd; /* of the file; -1: all events are wanted */
+	int fd; /* for the file, -1 if all events are wanted */
 	uint64_t inodes[FILE_EVENTS_INODES];
 	unsigned int nr;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events come from the instruments, in time order and in the collector's thread; they go to the
+ * Events come from the instruments, in time order and in the collector's thread. They go to the
  * client's observer, then to the recording, then to the analysis. If the client wants it, the
  * analysis reads the recording instead, at the end or when the recording fails. The counters, the
  * analysis and the report are stored in the client's struct result. Errors are kept where they
@@ -29,12 +29,12 @@ int measurement_status(const struct measurement *measurement, int err)
 {
 	if (!err)
 		return STATUS_OK;
-	/* A step that has printed its own message leaves none. */
+	/* A step that has printed a message itself leaves none. */
 	return measurement->why.text[0] ? message(STATUS_FAILED, "%s", measurement->why.text) :
 					  STATUS_FAILED;
 }
 
-/* The run goes on without its recording; recording_output_end() reports how much is in the file. */
+/* The run goes on without the recording. recording_output_end() reports how much is in the file. */
 static void measurement_note_failure(struct measurement *measurement)
 {
 	struct result *result = measurement->result;
@@ -66,7 +66,7 @@ static void measurement_analyze_recorded(struct measurement *measurement)
 	measurement->analysis_err = measurement->analysis_err ?: err;
 }
 
-/* The recording cannot begin. Its file is useful to no reader, and is removed. */
+/* The recording cannot start. The file is useful to no reader, and is removed. */
 static int measurement_go_without(struct measurement *measurement)
 {
 	recording_output_report(&measurement->recording,
@@ -229,7 +229,10 @@ int measurement_start(struct measurement *measurement)
 
 	measurement->why.text[0] = '\0';
 	instruments_see_code(measurement->instruments);
-	/* Each thread has capabilities of its own: before the collector's is made. */
+	/*
+	 * Each thread has separate capabilities, so reduce them before the collector's thread is
+	 * made.
+	 */
 	if (!measurement->options.keeps_privileges && privilege_reduce())
 		return -EPERM;
 	measurement->result->report.bpf.user_only = instruments_user_only(measurement->instruments);
@@ -341,7 +344,7 @@ static void measurement_cut_recording(struct measurement *measurement)
 						 "the run failed before the end");
 }
 
-/* First close the producers of events, then their receivers. */
+/* First close the event producers, then their receivers. */
 void measurement_close(struct measurement *measurement)
 {
 	measurement_cut_recording(measurement);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One measuring session. It owns the instruments, the target of runs that map no file, the
- * analysis, the recording if there is one, and the moment at which privileges are given up.
+ * One measuring session. It owns the instruments, the target for runs that map no file, the
+ * analysis, the recording if there is one, and the moment when privileges are dropped.
  *
  *	measurement_open		opens the instruments and the analysis, and may refuse
  *	measurement_record		begins a recording, if one is wanted
@@ -13,8 +13,8 @@
  *	measurement_finish		ends the recording, fills the report
  *	measurement_close		in any state; keeps a recording that is cut
  *
- * Unless noted otherwise, functions return 0 or a negative errno, and then `why` is one clause
- * for the user; measurement_status() prints it.
+ * Unless noted otherwise, functions return 0, or a negative errno with one clause for the user in
+ * `why`. measurement_status() prints it.
  */
 #ifndef PFSTAT_USER_MEASUREMENT_H
 #define PFSTAT_USER_MEASUREMENT_H
@@ -28,19 +28,22 @@
 #include "util/why.h"
 
 struct measurement_options {
-	struct instruments_options instruments; /* its sink is the measurement's */
+	struct instruments_options instruments; /* the sink belongs to the measurement */
 	bool hooks_nothing;			/* no file is mapped: the target is /dev/null */
 	bool keeps_privileges;			/* more is to be set up after it */
-	bool exact;	       /* it fails if an event that eBPF sent was not read */
-	bool without_analysis; /* the observer takes all events */
-	/* If there is a recording, its items are analyzed when it has all of them. */
+	bool exact;				/* it fails if an event sent by eBPF was not read */
+	bool without_analysis;			/* the observer takes all events */
+	/* If there is a recording, the items are analyzed when it has all of them. */
 	bool analyzes_later;
-	unsigned int groups;   /* of the analysis */
-	explain_sink listener; /* receives every logical fault; NULL: none */
+	unsigned int groups;   /* in the analysis */
+	explain_sink listener; /* receives every logical fault, NULL if none */
 	void *listener_context;
 	item_sink tap; /* receives what a recording would have; an error ends the reading */
 	void *tap_context;
-	/* Receives each event first. 1: the event goes no further; or an error. NULL: none. */
+	/*
+	 * Receives each event first. Returns 1 if the event goes no further, or an error. NULL if
+	 * none.
+	 */
 	item_sink observer;
 	void *observer_context;
 };
@@ -48,9 +51,9 @@ struct measurement_options {
 struct measurement {
 	struct measurement_options options;
 	struct result *result;
-	struct instruments *instruments; /* for finer operations of the client */
+	struct instruments *instruments; /* for the client's finer operations */
 	struct recording_output recording;
-	int nothing_fd;	  /* /dev/null; -1: a file or a process is watched */
+	int nothing_fd;	  /* /dev/null, -1 if a file or a process is watched */
 	int analysis_err; /* the first; a recording goes on without the analysis */
 	bool running;	  /* between start and stop */
 	bool later;	  /* no item was analyzed so far: the recording has them */
@@ -59,30 +62,31 @@ struct measurement {
 
 #define MEASUREMENT_NONE ((struct measurement){ .nothing_fd = -1 })
 
-/* result: initialised; it receives analysis, counters and report, and must outlive this. */
+/* result: initialised. It receives analysis, counters and report, and must outlive this. */
 int measurement_open(struct measurement *measurement, const struct measurement_options *options,
 		     struct result *result);
 /*
- * Begins the recording with a head from the report; NULL: none is wanted. An exit status. If the
- * disk is full or fails, the measurement goes on without recording, see result->recording_failed.
+ * Starts the recording with a head from the report. NULL: none is wanted. Returns an exit status.
+ * If the disk is full or fails, the measurement goes on without recording, see
+ * result->recording_failed.
  */
 int measurement_record(struct measurement *measurement, const char *path);
-/* Records the mappings of this process, and the measured mapping as one of the file `path`. */
+/* Records this process's mappings, and the measured mapping as one of the file `path`. */
 int measurement_record_maps(struct measurement *measurement, const struct mapping *mapping,
 			    const char *path);
-/* This process's mappings of the file that is open as fd. */
+/* This process's mappings of the file open as fd. */
 int measurement_hook_file(struct measurement *measurement, int fd, const char *path);
 int measurement_hook_nothing(struct measurement *measurement);
 /* See instruments_follow(). */
 int measurement_follow(struct measurement *measurement, pid_t pid, bool existing);
-/* Before the start: records the names of the threads that the process already has. */
+/* Before the start: records the names of the process's existing threads. */
 int measurement_name_threads(struct measurement *measurement, pid_t pid);
 int measurement_start(struct measurement *measurement);
-/* The workload begins: from now on the recording has its name, and no error removes it. */
+/* The workload starts: from now on the recording has the final name, and no error removes it. */
 void measurement_keep_recording(struct measurement *measurement);
 /*
- * Once; nothing if it was not started. An error is also in result->damage, and is reported by
- * measurement_finish().
+ * Call it once. Does nothing if the measurement was not started. An error is also in
+ * result->damage, and is reported by measurement_finish().
  */
 int measurement_stop(struct measurement *measurement);
 /*

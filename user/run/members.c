@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Follows processes for a watch, through its measurement, and holds a pidfd of each so that its
- * end is seen. A process may exit while it is followed: then it is not a member, and no error.
+ * Follows processes for a watch, through the watch's measurement, and holds a pidfd for each to
+ * notice when it ends. A process may exit while being followed. Then it is not a member, and this
+ * is not an error.
  */
 #include <errno.h>
 #include <linux/magic.h>
@@ -46,8 +47,8 @@ static int members_append(struct members *members)
 }
 
 /*
- * The slot of a member that has ended is reused, for the members of a cgroup may change for
- * days. The first keeps its own: its counts are read at the end.
+ * An ended member's slot is reused, because a cgroup's members may change for days. The first
+ * member keeps the slot: its counts are read at the end.
  */
 static struct member *members_slot(struct members *members)
 {
@@ -100,7 +101,10 @@ static int members_add(struct members *members, pid_t pid, int pidfd)
 	return unmapped;
 }
 
-/* 0; 1 if all but its mappings is watched; or a negative errno. measurement->why is the reason. */
+/*
+ * Returns 0, 1 if all but the process's mappings is watched, or a negative errno. measurement->why
+ * is the reason.
+ */
 static int members_try(struct members *members, pid_t pid)
 {
 	const int pidfd = member_open_pidfd(pid, &members->measurement->why);
@@ -114,7 +118,7 @@ static int members_try(struct members *members, pid_t pid)
 	return err;
 }
 
-/* The first with its number; members_report() prints how many there were. */
+/* Reports the first with the number. members_report() prints how many there were. */
 static void members_count_unmapped(struct members *members)
 {
 	if (!members->nr_unmapped++)
@@ -153,7 +157,7 @@ static bool members_created(const struct members *members, pid_t pid)
 	return false;
 }
 
-/* A member's child is watched from its first moment on; eBPF knows all of these. */
+/* A member's child is watched from the first moment on. eBPF knows all of these. */
 static bool members_watch(const struct members *members, pid_t pid)
 {
 	if (members_find(members, pid))
@@ -175,7 +179,7 @@ static void members_warn(struct members *members, const char *why)
 }
 
 /*
- * Processes come and go while they are listed: one that has exited is not an error. Once the
+ * Processes come and go while they are listed, so an exited process is not an error. Once the
  * watching has started, the recording is worth more than a process that joins.
  */
 static int members_visit(void *context, pid_t pid)

@@ -17,7 +17,7 @@
 struct member {
 	pid_t pid;
 	int pidfd;	   /* -1: it has ended */
-	uint64_t since_ns; /* processes that it creates later are watched; CLOCK_BOOTTIME */
+	uint64_t since_ns; /* processes it creates later are watched; CLOCK_BOOTTIME */
 	struct process_counts before;
 	bool counted; /* `before` is known */
 };
@@ -27,17 +27,17 @@ struct members {
 	struct member *list;
 	unsigned int nr;
 	struct pollfd *polled;	  /* the members, and two for the caller behind them */
-	bool held;		  /* they have no mappings yet that must be read */
-	bool started;		  /* a process that cannot be watched is not an error any more */
+	bool held;		  /* they have no mappings to be read yet */
+	bool started;		  /* an unwatchable process is not an error any more */
 	bool warned;		  /* about such a process */
 	unsigned int nr_unmapped; /* processes whose mappings could not be read */
-	unsigned int nr_late;	  /* processes that joined the cgroup, found up to a second later */
+	unsigned int nr_late;	  /* processes joining the cgroup, found up to a second later */
 };
 
 /* The first three return an exit status, after a message. */
 int members_follow(struct members *members, pid_t pid);
 int members_follow_cgroup(struct members *members, const char *path);
-/* The processes that map the file that is open as fd. */
+/* Follows the processes mapping the file open as fd. */
 int members_follow_mappers(struct members *members, int fd, const char *path);
 /* Follows those that have joined. The cgroup itself may go and come: a service restarts. */
 void members_update_cgroup(struct members *members, const char *path);

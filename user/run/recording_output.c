@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes a recording while it is made. Events come from the collector's thread; the head and the
- * tail are written by the main one, before and after.
+ * Writes a recording while it is made. Events come from the collector's thread. The main thread
+ * writes the head before, and the tail after.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 #include "util/why.h"
 
 /*
- * So many blocks of the file are given up for its TAIL, on a file system that cannot reserve room
+ * Number of blocks dropped from the file for the TAIL, on a file system that cannot reserve room
  * for it. The last blocks before a full disk have few items.
  */
 #define BLOCKS_FOR_TAIL 16
@@ -202,7 +202,7 @@ static int recorded_items_pass(void *context, const struct item *item)
 	return items->sink(items->context, item);
 }
 
-/* The file has no end yet, so its damage says nothing. A signal does not stop this. */
+/* The file has no end yet, so damage means nothing. A signal does not stop this. */
 static int recording_replay_file(struct recording_output *recording, struct recorded_items *items)
 {
 	static const volatile sig_atomic_t never;
@@ -223,14 +223,14 @@ int recording_output_replay(struct recording_output *recording, item_sink sink, 
 	struct recorded_items items = { .sink = sink, .context = context };
 	int err;
 
-	recording_flush(recording->writer); /* its error is that of recording_output_end() */
+	recording_flush(recording->writer); /* recording_output_end() returns this error */
 	err = recording_replay_file(recording, &items);
 	if (!err && items.nr != recording_written(recording->writer).items)
 		err = -EIO;
 	return err ?: recording_feed_unwritten(recording->writer, sink, context);
 }
 
-/* Items that were counted but are not in the file are lost to its readers. */
+/* Items that were counted but are not in the file are lost to readers. */
 static void recording_add_losses(const struct recording_output *recording,
 				 struct run_counters *counters)
 {

@@ -2,9 +2,9 @@
 /*
  * A recording that is written while it is made. All zero: none is wanted.
  *
- * Its file has a temporary name until recording_output_go() gives it the name that the user chose.
- * From then on no error removes it: its TAIL holds the reason why it is cut, or, if that cannot be
- * written, it ends without TAIL after the last whole block.
+ * The file has a temporary name until recording_output_go() gives it the name chosen by the user.
+ * From then on no error removes the file. The TAIL holds the reason why the file is cut, or, if the
+ * TAIL cannot be written, the file ends without TAIL after the last whole block.
  */
 #ifndef PFSTAT_USER_RECORDING_OUTPUT_H
 #define PFSTAT_USER_RECORDING_OUTPUT_H
@@ -26,10 +26,10 @@ struct recording_output {
 	struct recording_writer *writer;
 	FILE *again;		 /* reads the file from its start, once; NULL: it cannot be read */
 	int err;		 /* the first: no item is written after it */
-	uint64_t items;		 /* all that came, also after that error */
+	uint64_t items;		 /* everything received, also after the error */
 	int name_err;		 /* it has not got its name */
 	bool going;		 /* recording_output_go() */
-	uint64_t refused_events; /* that came after that error */
+	uint64_t refused_events; /* received after the error */
 };
 
 /*
@@ -43,29 +43,29 @@ int recording_output_begin(struct recording_output *recording, const char *path,
  * @then: what is done without the recording, a clause after a semicolon, or ""
  */
 int recording_output_report(const struct recording_output *recording, const char *then);
-/* Adds the mapping of this process, as an item without a time. */
+/* Adds this process's mapping, as an item without a time. */
 int recording_output_map(item_sink sink, void *context, const struct mapping *mapping,
 			 const char *path);
-/* Adds the name of this thread and the mappings of its process, as items without a time. */
+/* Adds this thread's name and this process's mappings, as items without a time. */
 int recording_output_self(item_sink sink, void *context);
 /*
- * The workload begins. An older file of that name is kept as PATH.old. An error is reported here,
- * and is the exit status of recording_output_end().
+ * The workload starts. An older file with this name is kept as PATH.old. An error is reported here,
+ * and recording_output_end() returns it as exit status.
  */
 void recording_output_go(struct recording_output *recording);
-/* 0, or the negative errno of the first item that could not be written. */
+/* Returns 0, or the negative errno for the first item that could not be written. */
 int recording_output_item(struct recording_output *recording, const struct item *item);
 /*
- * Passes all items that came before the first error to sink, from the file, then from memory those
- * that could not be written. Once, if recording->again is not NULL. 0, the error of sink, or a
- * negative errno.
+ * Passes all items that came before the first error to sink: first from the file, then from memory
+ * if they could not be written. Call it once, if recording->again is not NULL. Returns 0, the error
+ * from sink, or a negative errno.
  */
 int recording_output_replay(struct recording_output *recording, item_sink sink, void *context);
 /*
- * Writes the names of the code (NULL: they are not known) and the counters, and closes the file.
- * Without recording_output_go() the file gets its name here, so that it is complete under its name.
+ * Writes the code names (NULL if not known) and the counters, and closes the file. Without
+ * recording_output_go() the file gets the final name here, so it is complete under this name.
  * Returns the exit status, after a message if the recording is incomplete.
- * @cut: reason why the recording is incomplete, as a clause; NULL: it is complete
+ * @cut: why the recording is incomplete, as a clause, or NULL if it is complete
  */
 int recording_output_end(struct recording_output *recording, const json_t *symbols,
 			 const struct run_counters *counters, const char *cut);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The outcome of one measurement. A run, a watch or a study fills it through
- * run/measurement.c; the printers read its report.
+ * The outcome of one measurement. A run, a watch or a study fills it through run/measurement.c, and
+ * the printers read the report.
  */
 #include <inttypes.h>
 #include <stdlib.h>

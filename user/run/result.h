@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A report, and everything that it points to. It outlives the measurement that made it. */
+/* A report, and everything it points to. It outlives the measurement that made it. */
 #ifndef PFSTAT_USER_RESULT_H
 #define PFSTAT_USER_RESULT_H
 
@@ -12,21 +12,23 @@
 
 struct result {
 	struct report report;
-	struct report_study *study; /* what report.extras points to; NULL: there was none */
+	struct report_study *study; /* what report.extras points to, NULL if there was none */
 	struct analysis *analysis;
 	struct run_counters counters;
 	struct extras extras;
 	bool filled; /* the report is filled */
-	/* The recording lacks items or its end, as was reported; the report has the whole run. */
+	/* The recording lacks items or the end, as was reported. The report has the whole run. */
 	bool recording_failed;
-	char damage[512]; /* reason why the measurement is incomplete; "": complete */
+	char damage[512]; /* why the measurement is incomplete, "" if complete */
 };
 
 /* Everything is unknown or empty. */
 void result_init(struct result *result);
-/* The counts of the source must match its records; if not, no figure can be trusted. */
+/* The source's counts must match the source's records. If they do not, no figure can be trusted. */
 int result_check(const struct result *result, unsigned int number);
-/* STATUS_FAILED if the recording failed: that of a command whose report was printed. */
+/*
+ * STATUS_FAILED if the recording failed. This is the status for a command whose report was printed.
+ */
 int result_status(const struct result *result);
 void result_free(struct result *result);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The words of --source, and the options with which a source cannot be combined. */
+/* The words for --source, and the options with which a source cannot be combined. */
 #include "collect/fault_source_bpf.h"
 #include "collect/fault_source_module.h"
 #include "collect/fault_source_perf.h"

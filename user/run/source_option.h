@@ -8,7 +8,7 @@
 
 #include "collect/fault_source.h"
 
-/* A row of a table of struct argp_option. */
+/* A row for a struct argp_option table. */
 #define SOURCE_OPTION(key, group)                                                 \
 	{ "source",                                                               \
 	  key,                                                                    \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Watches processes, as a client of a measurement: it follows the processes, waits until
- * they have ended or it is stopped, and stores their times and usage. The collector's
- * thread calls the observer in this file; everything else runs in the caller's thread.
+ * Watches processes, as a client of a measurement. It follows the processes, waits until they have
+ * ended or it is stopped, and stores their times and usage. The collector's thread calls the
+ * observer in this file. Everything else runs in the caller's thread.
  */
 #include <errno.h>
 #include <poll.h>
@@ -36,19 +36,19 @@ struct watch {
 	struct members members;
 	struct file_events file;
 	int end;      /* eventfd */
-	int children; /* signalfd of SIGCHLD; -1: no command */
+	int children; /* signalfd for SIGCHLD, -1 without a command */
 	uint64_t start_ns, end_ns;
 	bool told_to_end;
-	uint64_t interrupted_ns; /* the first SIGINT: the command is awaited; 0: none */
+	uint64_t interrupted_ns; /* the first SIGINT: the command is awaited, 0 if none */
 	bool explained;		 /* that it is awaited */
 	bool ended;		 /* the command has, with this status: */
 	int wait_status;
-	struct usage usage; /* of the command and of orphans of it */
-	bool orphans;	    /* some of its descendants run on */
+	struct usage usage; /* for the command and the command's orphans */
+	bool orphans;	    /* some descendants run on */
 	bool forked;	    /* a watched process forked, so its own counts are incomplete */
 };
 
-/* Chooses the events of --file, and notes whether there were more processes than members. */
+/* Chooses the events for --file, and notes whether there were more processes than members. */
 static int watch_observe(void *context, const struct item *item)
 {
 	struct watch *watch = context;
@@ -119,7 +119,7 @@ static int watch_hold_command(struct watch *watch)
 	watch->children = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (watch->children < 0)
 		return message(STATUS_FAILED, "cannot open a signalfd: %s", strerror(errno));
-	/* Its orphans become ours, so that their getrusage is not lost. */
+	/* The command's orphans become ours, so their getrusage is not lost. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	err = child_hold(&watch->command, watch->options.command);
 	if (err)
@@ -231,8 +231,8 @@ static uint64_t watch_next_wake_ns(const struct watch *watch, uint64_t now)
 }
 
 /*
- * At a terminal Ctrl-C goes to the command too. It is awaited, so that its end is recorded and
- * its status is known. Signals are blocked, so none comes in between.
+ * At a terminal Ctrl-C goes to the command too. The command is awaited, to record how it ends and
+ * to know its status. Signals are blocked, so none comes in between.
  */
 static void watch_take_first_interrupt(struct watch *watch)
 {
@@ -253,7 +253,7 @@ static void watch_explain_wait(struct watch *watch)
 		watch->options.command[0]);
 }
 
-/* Sleeps with the signals let in only here, so that none is missed; SIGCHLD stays in its file. */
+/* Sleeps. Signals are let in only here, so none is missed. SIGCHLD stays in the signalfd. */
 static int watch_sleep_until(struct watch *watch, uint64_t wake)
 {
 	uint64_t now = clock_monotonic_ns(), left = wake > now ? wake - now : 0;
@@ -277,8 +277,8 @@ static bool watch_is_over(const struct watch *watch)
 }
 
 /*
- * The command, and those of its descendants that became ours and have ended. pfdrive has no other
- * children meanwhile.
+ * Reaps the command, and the ended descendants that became ours. pfdrive has no other children
+ * meanwhile.
  */
 static void watch_reap(struct watch *watch)
 {
@@ -289,7 +289,7 @@ static void watch_reap(struct watch *watch)
 	int wait_status;
 	pid_t pid;
 
-	/* First the signals: the next child that ends sends another. */
+	/* First the signals: the next child to end sends another. */
 	while (read(watch->children, &info, sizeof(info)) > 0)
 		;
 	for (;;) {
@@ -330,7 +330,7 @@ void watch_wait(struct watch *watch)
 	watch_only_children(&children);
 	sigprocmask(SIG_BLOCK, &children, NULL);
 	if (watch->options.command)
-		watch_reap(watch); /* those of before that */
+		watch_reap(watch); /* those ending before */
 	watch_wait_for_end(watch);
 	watch->end_ns = clock_monotonic_ns();
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -359,7 +359,7 @@ void watch_lost(const struct watch *watch, uint64_t *records, uint64_t *events)
 	instruments_lost(watch->measurement.instruments, records, events);
 }
 
-/* The usage of a command and all its descendants that have ended. */
+/* The usage of a command and all ended descendants. */
 static void watch_fill_reaped_usage(const struct watch *watch, struct usage *usage)
 {
 	const struct member *member = &watch->members.list[0];
@@ -367,7 +367,7 @@ static void watch_fill_reaped_usage(const struct watch *watch, struct usage *usa
 	if (!watch->ended || watch->orphans)
 		return;
 	*usage = watch->usage;
-	/* The child that waited for its exec had faults of its own before it was watched. */
+	/* Before it was watched, the child waiting for the exec had faults too. */
 	if (member->counted) {
 		usage->minflt -= member->before.minflt;
 		usage->majflt -= member->before.majflt;
@@ -387,7 +387,7 @@ static bool watch_read_process(const struct watch *watch, struct process_counts 
 	       member->counted && !process_counts(member->pid, counts);
 }
 
-/* /proc does not have the counts of its children. */
+/* /proc does not have the children's counts. */
 static void watch_fill_process_usage(const struct watch *watch, const struct process_counts *after,
 				     struct usage *usage)
 {

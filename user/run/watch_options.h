@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Options of watching a program, shared by record and top. */
+/* Options for watching a program, shared by record and top. */
 #ifndef PFSTAT_USER_WATCH_OPTIONS_H
 #define PFSTAT_USER_WATCH_OPTIONS_H
 
@@ -11,8 +11,8 @@
 void watch_options_init(struct watch_options *options);
 
 /*
- * A child of a command's argp; its input is a struct watch_options. The words after the options,
- * or after --, are the command. It exits with STATUS_USAGE if the options contradict each other.
+ * A child of a command's argp. Its input is a struct watch_options. The words after the options, or
+ * after --, are the command. It exits with STATUS_USAGE if the options contradict each other.
  */
 extern const struct argp watch_argp;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Looks up the names of the code that faulted, and puts them into the analysis and the recording.
- * The code addresses come from the analysis, the names from ELF files and perf maps. The
- * names in a recording stay within its bounds; an address without a name stays a number.
+ * Looks up the names of the faulting code, and puts them into the analysis and the recording. The
+ * code addresses come from the analysis, the names from ELF files and perf maps. The names in a
+ * recording stay within the recording's bounds. An address without a name stays a number.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,9 +19,9 @@
 #include "util/array.h"
 #include "util/message.h"
 
-/* A recording limits its JSON. Names beyond these bounds are left out and counted. */
+/* A recording has a JSON limit. Names beyond these bounds are discarded and counted. */
 #define SYMBOL_MAX 255
-#define ALL_MAX	   (12U << 20) /* bytes of that JSON; the rest is for other members */
+#define ALL_MAX	   (12U << 20) /* bytes in this JSON; the rest is for other members */
 
 /* The paths belong to the analysis. Code outside of any file may be named by a JIT compiler. */
 struct code_places {
@@ -34,7 +34,7 @@ struct search {
 	const struct code_files *files;
 	struct symbols *symbols;
 	json_t *found;
-	size_t bytes; /* size of these as JSON */
+	size_t bytes; /* their size as JSON */
 	uint64_t left_out;
 	struct code_places in_files, jitted;
 };
@@ -71,7 +71,7 @@ static int collect(void *context, const struct code_place *place)
 	return add_place(place->path[0] ? &search->in_files : &search->jitted, place);
 }
 
-/* The places of one file or process follow each other, so that each is read once. */
+/* The places in one file or process follow each other, to read each file only once. */
 static int by_file_and_offset(const void *a, const void *b)
 {
 	const struct code_place *left = a, *right = b;

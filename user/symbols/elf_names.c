@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs libdw and the demangler on files of watched programs. Only the child of symbol_child.c
- * calls this: neither library is trusted with what such a file may contain.
+ * Runs libdw and the demangler on watched programs' files. Only the child in symbol_child.c calls
+ * this: neither library is trusted with what such a file may contain.
  */
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct elf_names {
 	struct elf_symbols symbols;
 };
 
-/* The default callbacks of libdwfl open paths, and query $DEBUGINFOD_URLS. */
+/* libdwfl's default callbacks open paths, and query $DEBUGINFOD_URLS. */
 static int elf_names_find_debug(Dwfl_Module *module, void **userdata, const char *module_name,
 				Dwarf_Addr base, const char *file_name, const char *debuglink,
 				GElf_Word debuglink_crc, char **debug_file_name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of code in one ELF file, from its symbols or its separate debug information. */
+/* Code names in one ELF file, from symbols or separate debug information. */
 #ifndef PFSTAT_USER_ELF_NAMES_H
 #define PFSTAT_USER_ELF_NAMES_H
 
@@ -16,8 +16,8 @@ struct elf_names *elf_names_open(int fd, elf_debug_opener opener, void *context)
 void elf_names_close(struct elf_names *names);
 
 /*
- * Returns "name+0x1f", demangled, for the instruction at an offset into the file; the caller
- * frees it. NULL: no symbol, or no memory.
+ * Returns "name+0x1f", demangled, for the instruction at an offset into the file. The caller frees
+ * it. NULL if there is no symbol, or no memory.
  */
 char *elf_names_at(struct elf_names *names, uint64_t file_offset);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sorts the symbols that libdwfl reads from an ELF file and from its separate debug information.
+ * Sorts the symbols that libdwfl reads from an ELF file and from the separate debug information.
  * libdwfl itself walks all symbols for each address: 12 ms in a browser.
  */
 #include <errno.h>
@@ -72,7 +72,7 @@ static int list_sort(struct elf_symbol_list *list)
 	return 0;
 }
 
-/* Number of symbols that begin at or before the address. */
+/* Number of symbols starting at or before the address. */
 static size_t list_until(const struct elf_symbol_list *list, uint64_t address)
 {
 	size_t from = 0, to = list->nr, middle;
@@ -104,7 +104,7 @@ static const struct elf_symbol *list_find(const struct elf_symbol_list *list, ui
 			return NULL;
 		i = list->enclosing[i];
 	}
-	/* Of those with the same begin, the preferred one is the first. */
+	/* If several have the same start, the preferred one is the first. */
 	while (i && symbols[i - 1].address == symbols[i].address)
 		i--;
 	while (!contains(&symbols[i], address))
@@ -112,7 +112,7 @@ static const struct elf_symbol *list_find(const struct elf_symbol_list *list, ui
 	return &symbols[i];
 }
 
-/* The last end of the symbols that begin at or before the address. */
+/* The last end among symbols starting at or before the address. */
 static uint64_t list_last_end(const struct elf_symbol_list *list, uint64_t address)
 {
 	size_t i = list_until(list, address);
@@ -185,8 +185,8 @@ static bool names_code(const GElf_Sym *symbol)
 }
 
 /*
- * A label reaches to the end of its section; an absolute one names only its own address. 0: it lies
- * behind its section, as _edata does.
+ * A label reaches to the end of the section. An absolute one names only one address. 0 if the label
+ * lies beyond the section, as _edata does.
  */
 static uint64_t label_bytes(Elf *elf, GElf_Word section, GElf_Addr bias, uint64_t address)
 {
@@ -214,7 +214,7 @@ static int add_symbol(struct elf_symbols *symbols, Dwfl_Module *module, GElf_Hal
 	name = dwfl_module_getsym_info(module, i, &symbol, &address, &section, &elf, &bias);
 	if (!name || !*name || !names_code(&symbol) || is_mapping_symbol(machine, name))
 		return 0;
-	/* The lowest bit of a function says that its code is Thumb. */
+	/* A function's lowest bit marks Thumb code. */
 	if (machine == EM_ARM && GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
 		address &= ~1ULL;
 	sized = symbol.st_size;

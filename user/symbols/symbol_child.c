@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recorder and the child exchange packets over a socket pair. The recorder sends a file for
- * a slot, or a query for the name at an offset into the file of a slot. The child answers a
- * query with the name. Before that it may request the debug information of a build ID, because
- * it cannot open files. The recorder trusts no answer.
+ * The recorder and the child exchange packets over a socket pair. The recorder sends a file for a
+ * slot, or a query for the name at an offset into the slot's file. The child answers a query with
+ * the name. Before this answer it may request the debug information for a build ID, because it
+ * cannot open files. The recorder trusts no answer.
  */
 #include <errno.h>
 #include <fcntl.h>

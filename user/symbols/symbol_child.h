@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The process that looks names up in ELF files, in a sandbox (privilege/sandbox.h). It receives
- * descriptors of files and returns names. It holds up to SYMBOL_CHILD_FILES files.
+ * file descriptors and returns names. It holds up to SYMBOL_CHILD_FILES files.
  */
 #ifndef PFSTAT_USER_SYMBOL_CHILD_H
 #define PFSTAT_USER_SYMBOL_CHILD_H
@@ -22,12 +22,12 @@ struct symbol_child {
 int symbol_child_start(struct symbol_child *child);
 void symbol_child_stop(struct symbol_child *child);
 
-/* Replaces the file of a slot. The caller keeps the descriptor. */
+/* Replaces a slot's file. The caller keeps the descriptor. */
 int symbol_child_load(struct symbol_child *child, unsigned int slot, int fd);
 /*
- * Returns in *name the name of the code at an offset into the slot's file, or NULL; the caller
- * frees it. After a negative errno (the child died, timed out or sent an invalid answer) the child
- * can only be stopped.
+ * Returns in *name the code's name at an offset into the slot's file, or NULL. The caller frees it.
+ * After a negative errno (the child died, timed out or sent an invalid answer) the child can only
+ * be stopped.
  */
 int symbol_child_name(struct symbol_child *child, unsigned int slot, uint64_t file_offset,
 		      char **name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opens the ELF files of code, passes them to the child that reads them (symbol_child.c), and
- * returns its names to code_names.c. The table of objects mirrors the slots of the child: if a
- * child is dropped, every other object is forgotten. The number of children is bounded.
+ * Opens ELF files with code, passes them to the child that reads them (symbol_child.c), and returns
+ * the names to code_names.c. The object table mirrors the child's slots: if a child is dropped,
+ * every other object is forgotten. The number of children is bounded.
  */
 #include <elf.h>
 #include <errno.h>
@@ -17,14 +17,14 @@
 
 _Static_assert(SYMBOLS_MAX_FILES == SYMBOL_CHILD_FILES, "a slot of the child for each file");
 
-/* If the child dies on a file, its other open files are lost and a new child starts. */
+/* If the child dies on a file, the other open files are lost and a new child starts. */
 #define CHILDREN_MAX 5
 
 struct object {
 	char *path; /* NULL: free slot */
 	uint64_t inode;
 	bool loaded;   /* by the child */
-	uint64_t used; /* value of symbols->now at its last look-up */
+	uint64_t used; /* value of symbols->now at the last look-up */
 };
 
 struct symbols {
@@ -82,7 +82,7 @@ static int open_object(const struct symbols *symbols, const struct object *objec
 	return -ENODATA;
 }
 
-/* Stops the failed child and forgets its files. A later file may start a new child. */
+/* Stops the failed child and forgets the child's files. A later file may start a new child. */
 static void drop_child(struct symbols *symbols, struct object *at_fault, int err)
 {
 	size_t i;

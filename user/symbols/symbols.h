@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of code, from the symbols of an ELF file or its installed debug information. An
- * unprivileged child reads the files (symbol_child.h); this code opens them.
+ * Code names, from an ELF file's symbols or installed debug information. An unprivileged child
+ * reads the files (symbol_child.h), and this code opens them.
  */
 #ifndef PFSTAT_USER_SYMBOLS_H
 #define PFSTAT_USER_SYMBOLS_H
@@ -19,8 +19,9 @@ int symbols_open(struct symbols **symbols, const struct code_files *files);
 void symbols_close(struct symbols *symbols);
 
 /*
- * Returns "name+0x1f" for the instruction at an offset into the file; the caller frees it. NULL:
- * no symbol, not an ELF file, the file has another inode (0: any), the child failed, or no memory.
+ * Returns "name+0x1f" for the instruction at an offset into the file. The caller frees it. NULL if
+ * there is no symbol, the file is not ELF or has another inode (0: any), the child failed, or there
+ * is no memory.
  */
 char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode, uint64_t file_offset);
 

@@ -11,7 +11,7 @@
 #include "util/array.h"
 #include "util/first_line.h"
 
-/* Truncates a string that does not fit. */
+/* Truncates a string too long to fit. */
 static void arm64_identity_set(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from);
@@ -36,7 +36,7 @@ static FILE *cpuinfo_open(const char *root)
 	return fopen(path, "re");
 }
 
-/* The first line of ROOT/PATH; "" if it cannot be read. */
+/* The first line in ROOT/PATH, or "" if it cannot be read. */
 static void read_description(const char *root, const char *path, char *line, size_t size)
 {
 	char full[PATH_MAX];
@@ -45,7 +45,7 @@ static void read_description(const char *root, const char *path, char *line, siz
 	first_line_read(full, line, size);
 }
 
-/* MIDR_EL1: the part numbers of Arm's own cores, from their reference manuals. */
+/* MIDR_EL1: the part numbers for Arm's own cores, from their reference manuals. */
 static const char *arm64_identity_core(unsigned int implementer, unsigned int part)
 {
 	static const struct {

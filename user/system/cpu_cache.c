@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the size of the L1 data cache from sysfs, and evicts its lines by reading a larger
- * buffer. The walk makes no system call and no page fault: all pages of the buffer are
- * written when it is opened.
+ * Reads the L1 data cache size from sysfs, and evicts the cache lines by reading a larger buffer.
+ * The walk makes no system call and no page fault: all buffer pages are written when the buffer is
+ * opened.
  */
 #include <errno.h>
 #include <stdbool.h>

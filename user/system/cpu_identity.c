@@ -16,7 +16,7 @@
 #include "util/counter.h"
 
 #if defined(__x86_64__)
-/* Truncates a string that does not fit. */
+/* Truncates a string too long to fit. */
 static void cpu_identity_set(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from);
@@ -42,7 +42,7 @@ void cpu_identity_model(char *model, size_t size)
 	fclose(file);
 }
 
-/* CPUID leaf 0x40000000 holds the signature of the hypervisor. */
+/* CPUID leaf 0x40000000 holds the hypervisor's signature. */
 void cpu_identity_virtualization(char *name, size_t size)
 {
 	static const struct {
@@ -97,7 +97,7 @@ void cpu_identity_virtualization(char *name, size_t size)
 }
 
 /*
- * Linux never takes the counter of arm64 away from programs; where it is broken, reads are
+ * Linux never takes the arm64 counter away from programs. Where the counter is broken, reads are
  * emulated. On other architectures pfdrive reads none.
  */
 bool cpu_identity_counter_is_readable(void)

@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The name of the CPU, on arm64 also that of the machine; unchanged if it is not known. */
+/* The name of the CPU, and on arm64 also of the machine. Unchanged if it is not known. */
 void cpu_identity_model(char *model, size_t size);
 
-/* "none", "kvm", "qemu", …; unchanged if it is not known. On arm64 it is never "none". */
+/* "none", "kvm", "qemu", …, unchanged if it is not known. On arm64 it is never "none". */
 void cpu_identity_virtualization(char *name, size_t size);
 
 /* The process may read the CPU's counter (util/counter.h). */
 bool cpu_identity_counter_is_readable(void);
 
-/* The pace of the counter does not depend on the CPU's frequency. */
+/* True if the counter's pace does not depend on the CPU frequency. */
 bool cpu_identity_counter_is_constant(void);
 
 #endif

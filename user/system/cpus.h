@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A set of CPUs, large enough for any Linux machine. glibc's cpu_set_t has space for 1024
- * only; sched_getaffinity(2) rejects a buffer of that size on a machine that may have more
- * CPUs.
+ * A set of CPUs, large enough for any Linux machine. glibc's cpu_set_t has space for 1024 only, and
+ * sched_getaffinity(2) rejects a buffer with this size on a machine that may have more CPUs.
  */
 #ifndef PFSTAT_USER_CPUS_H
 #define PFSTAT_USER_CPUS_H
@@ -12,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define CPUS_MAX 8192 /* maximum of CONFIG_NR_CPUS on x86-64 */
+#define CPUS_MAX 8192 /* CONFIG_NR_CPUS maximum on x86-64 */
 
 struct cpus {
 	cpu_set_t sets[CPUS_MAX / CPU_SETSIZE];
@@ -28,7 +27,7 @@ static inline unsigned int cpus_count(const struct cpus *cpus)
 	return CPU_COUNT_S(sizeof(cpus->sets), cpus->sets);
 }
 
-/* The set that contains only this CPU. */
+/* The set containing only this CPU. */
 static inline struct cpus cpus_only(int cpu)
 {
 	struct cpus cpus = { 0 };
@@ -37,7 +36,7 @@ static inline struct cpus cpus_only(int cpu)
 	return cpus;
 }
 
-/* Reads the affinity of the calling thread. Returns 0 or a negative errno. */
+/* Reads the calling thread's affinity. Returns 0 or a negative errno. */
 static inline int cpus_read(struct cpus *cpus)
 {
 	*cpus = (struct cpus){ 0 };

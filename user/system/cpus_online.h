@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which CPUs are online, from /sys/devices/system/cpu/online, and whether that has changed. */
+/* Which CPUs are online, from /sys/devices/system/cpu/online, and whether this has changed. */
 #ifndef PFSTAT_USER_CPUS_ONLINE_H
 #define PFSTAT_USER_CPUS_ONLINE_H
 

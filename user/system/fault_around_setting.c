@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Changes fault_around_bytes of debugfs, under a lock, and restores it. The caller restores it on
- * every way out; a signal only sets a flag (util/signals.h).
+ * Changes fault_around_bytes in debugfs, under a lock, and restores it. The caller restores it on
+ * every way out. A signal only sets a flag (util/signals.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "system/fault_around_setting.h"
 #include "util/first_line.h"
 
-/* Files of debugfs have no position. */
+/* Files in debugfs have no position. */
 static int fault_around_setting_write(int fd, uint64_t bytes)
 {
 	char text[32];

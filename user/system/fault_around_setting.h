@@ -9,7 +9,7 @@
 #define FAULT_AROUND_SETTING "/sys/kernel/debug/fault_around_bytes"
 
 struct fault_around_setting {
-	int fd; /* locked; -1: not open */
+	int fd; /* locked, -1 if not open */
 	uint64_t before;
 	bool changed;
 };
@@ -17,13 +17,13 @@ struct fault_around_setting {
 #define FAULT_AROUND_SETTING_NONE ((struct fault_around_setting){ .fd = -1 })
 
 /*
- * Opens and locks (flock(2)) the setting, and reads it. Returns 0 or a negative errno; -ENOENT:
+ * Opens and locks (flock(2)) the setting, and reads it. Returns 0, or a negative errno: -ENOENT if
  * debugfs is not mounted, or the kernel has no such setting.
  */
 int fault_around_setting_open(struct fault_around_setting *setting);
 /* Changes it. @bytes: a power of two, at least a page. Returns 0 or a negative errno. */
 int fault_around_setting_change(struct fault_around_setting *setting, uint64_t bytes);
-/* Restores the value that open() found, if it was changed. */
+/* Restores the value found by open(), if it was changed. */
 int fault_around_setting_restore(struct fault_around_setting *setting);
 /* Restores it and closes. */
 int fault_around_setting_close(struct fault_around_setting *setting);

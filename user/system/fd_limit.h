@@ -8,14 +8,14 @@
 
 #include <stdbool.h>
 
-/* Raises the soft limit to the hard limit; has no effect if that fails. */
+/* Raises the soft limit to the hard limit. Has no effect if this fails. */
 void fd_limit_raise(void);
-/* Restores the original limit, for exec'd children that rely on it. */
+/* Restores the original limit, for exec'd children relying on it. */
 void fd_limit_restore(void);
 /*
- * True if @fd, which was just opened, is among the last that the limit permits. Callers
- * that open an unbounded number of descriptors stop here, because listing processes and
- * writing the results need some as well.
+ * True if the just opened @fd is among the last ones permitted by the limit. Callers opening an
+ * unbounded number of descriptors stop here, because listing processes and writing the results need
+ * some as well.
  */
 bool fd_limit_is_near(int fd);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Parses the lines "vma pid PID START-END …" that the module prints for each hooked mapping. The
- * fields have names, and the path of the file comes last.
+ * fields have names, and the file path comes last.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A line of the module's file `targets`: a hooked mapping and the state of its read-ahead. */
+/* A line in the module's file `targets`: a hooked mapping and the mapping's read-ahead state. */
 #ifndef PFSTAT_USER_HOOKED_MAPPING_H
 #define PFSTAT_USER_HOOKED_MAPPING_H
 
@@ -15,7 +15,10 @@ struct hooked_mapping {
 	struct mapping_state state;
 };
 
-/* False: the line is about something else. Without its state, `state.known` is false. */
+/*
+ * Returns false if the line is about something else. Without the mapping's state, `state.known` is
+ * false.
+ */
 bool hooked_mapping_parse(struct hooked_mapping *mapping, const char *line);
 
 #endif

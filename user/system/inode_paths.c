@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Walks the folders of each mount whose device has an inode that is searched. Directory entries
- * have the inode number, so only folders and matches are looked up. Symbolic links are never
- * followed, and other file systems are not entered.
+ * Walks the folders on each mount whose device has a wanted inode. Directory entries have the inode
+ * number, so only folders and matches are looked up. Symbolic links are never followed, and other
+ * file systems are not entered.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #include "system/inode_paths.h"
 
-/* Each level of folders holds a descriptor; deeper ones are left out. */
+/* Each folder level holds a descriptor. Deeper ones are skipped. */
 #define DEPTH_MAX 128
 
 struct inode_walk {
@@ -48,7 +48,7 @@ static struct inode_path *find_entry(const struct inode_walk *walk, uint64_t ino
 	return bsearch(&key, walk->entries, walk->nr, sizeof(key), inode_path_compare);
 }
 
-/* Number of files that are missing on the device of the walk. */
+/* Number of files still missing on the device being walked. */
 static size_t count_missing(const struct inode_walk *walk)
 {
 	size_t nr = 0, i;
@@ -76,7 +76,7 @@ static int take_file(struct inode_walk *walk, int folder, const char *name)
 	return 0;
 }
 
-/* A folder that cannot be read is left out: its files cannot be prefetched either. */
+/* A folder that cannot be read is skipped: the files in it cannot be prefetched either. */
 static int enter(struct inode_walk *walk, int folder, const char *name, size_t length,
 		 unsigned int depth)
 {
@@ -94,7 +94,7 @@ static int enter(struct inode_walk *walk, int folder, const char *name, size_t l
 	return 0;
 }
 
-/* @length: of the folder's path, without a final slash */
+/* @length: the folder path's length, without a final slash */
 static int take_entry(struct inode_walk *walk, int folder, const struct dirent *found,
 		      size_t length, unsigned int depth)
 {
@@ -140,7 +140,7 @@ static int walk_mount(struct inode_walk *walk, const char *mount)
 
 	if (fd < 0)
 		return 0;
-	/* The device of files on btrfs differs from that of the mount; they are not found. */
+	/* A btrfs file's device differs from the mount's device, so such files are not found. */
 	if (fstat(fd, &status) || length >= sizeof(walk->path)) {
 		close(fd);
 		return 0;

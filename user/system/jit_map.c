@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parses /tmp/perf-PID.map and looks up the names of addresses. The file belongs to the
- * watched program, so its contents are untrusted: the length of a line and the bytes read
- * are bounded.
+ * Parses /tmp/perf-PID.map and looks up the names for addresses. The file belongs to the watched
+ * program, so the contents are untrusted: the line length and the bytes read are bounded.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fills the environment of a report from uname(2), /proc, /sys and debugfs. A value that cannot be
- * read keeps its "not available" form and is never an error.
+ * Fills a report's environment from uname(2), /proc, /sys and debugfs. A value that cannot be read
+ * keeps the "not available" form and is never an error.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -24,7 +24,7 @@
 
 #define DIR_CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0"
 
-/* Truncates a string that does not fit. */
+/* Truncates a string too long to fit. */
 static void copy(char *to, size_t size, const char *from)
 {
 	size_t length = strlen(from);
@@ -35,7 +35,7 @@ static void copy(char *to, size_t size, const char *from)
 	to[length] = '\0';
 }
 
-/* Compares mount ids, because btrfs and overlayfs have device numbers of their own. */
+/* Compares mount ids, because btrfs and overlayfs have separate device numbers. */
 static void read_mount(int fd, char *type, size_t type_size, char *source, size_t source_size)
 {
 	char line[2 * PATH_MAX], found_type[64], found_source[PATH_MAX];
@@ -64,7 +64,7 @@ static void read_mount(int fd, char *type, size_t type_size, char *source, size_
 }
 
 /*
- * @dev: device number of the file; replaced by that of the block device below it, or of the
+ * @dev: the file's device number, replaced by the number of the block device below it, or of the
  * mount's source.
  */
 static bool find_block_device(const char *source, dev_t *dev)

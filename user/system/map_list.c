@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Derives the kind of each line of a memory map and describes it in a sentence. Pure: the
- * list comes from proc_smaps.c and goes to the printers. Lines must be sorted by address,
- * because the kind of a line depends on the line before it.
+ * Derives the kind of each line in a memory map and describes it in a sentence. Pure: the list
+ * comes from proc_smaps.c and goes to the printers. Lines must be sorted by address, because a
+ * line's kind depends on the line before.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* Only the kernel gives these names; a file cannot have them. */
+/* Only the kernel gives these names. A file cannot have them. */
 static bool kind_of_special(const char *path, enum map_kind *kind)
 {
 	static const struct {
@@ -75,7 +75,7 @@ static bool same_file(const struct map_line *a, const struct map_line *b)
 	return a->inode && a->inode == b->inode && a->dev == b->dev;
 }
 
-/* A file is a program or library if any of its mappings is executable. */
+/* A file is a program or library if any mapping of it is executable. */
 static bool is_object(const struct map_list *list, const struct map_line *line)
 {
 	size_t i;
@@ -121,7 +121,10 @@ static pid_t thread_of(const struct map_list *list, const struct map_line *line)
 	return 0;
 }
 
-/* The loader maps the part of a data segment that is not in the file directly after it. */
+/*
+ * If part of a data segment is not in the file, the loader maps this part directly after the
+ * segment.
+ */
 static bool is_bss(const struct map_list *list, const struct map_line *line)
 {
 	const struct map_line *before = line - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The memory map of a process, and the purpose of each line. Pure; proc_smaps.c reads the
- * map. The kernel reports mappings but not their purpose, which follows from the name, the
- * permissions, the neighbouring lines and other facts about the process.
+ * A process's memory map, and the purpose of each line. Pure: proc_smaps.c reads the map. The
+ * kernel reports mappings but not their purpose, which follows from the name, the permissions, the
+ * neighbouring lines and other facts about the process.
  */
 #ifndef PFSTAT_USER_MAP_LIST_H
 #define PFSTAT_USER_MAP_LIST_H
@@ -15,13 +15,13 @@
 #include "system/hooked_mapping.h"
 
 enum map_kind {
-	MAP_KIND_MEASURED,  /* range that a drive accesses */
-	MAP_KIND_TEXT,	    /* code of the program or of a library */
+	MAP_KIND_MEASURED,  /* range accessed by a drive */
+	MAP_KIND_TEXT,	    /* code in the program or a library */
 	MAP_KIND_CONSTANTS, /* read-only, as in the file */
 	MAP_KIND_RELRO,	    /* read-only after the loader has filled in addresses */
 	MAP_KIND_DATA,	    /* initialised variables */
 	MAP_KIND_BSS,	    /* zero-initialised variables */
-	MAP_KIND_GAP,	    /* no access, between the segments of a library */
+	MAP_KIND_GAP,	    /* no access, between a library's segments */
 	MAP_KIND_HEAP,
 	MAP_KIND_STACK, /* stack of the first thread */
 	MAP_KIND_THREAD_STACK,
@@ -56,17 +56,17 @@ struct map_line {
 	uint32_t prot; /* PROT_* */
 	bool shared;
 	char *path;					   /* "" if there is none */
-	uint64_t resident, pss, dirty, anonymous, swapped; /* bytes; COUNT_NA: n/a */
+	uint64_t resident, pss, dirty, anonymous, swapped; /* bytes, COUNT_NA if n/a */
 	enum map_kind kind;
 	pid_t thread; /* only for MAP_KIND_THREAD_STACK */
 	bool hooked;
 	bool advice_known;  /* smaps has flags: CONFIG_PROC_PAGE_MONITOR */
 	uint32_t advice;    /* enum mapping_advice */
-	uint64_t ra_pages;  /* of its open file, if the module has hooked it; COUNT_NA: n/a */
+	uint64_t ra_pages;  /* for the open file, if the module has hooked it, COUNT_NA if n/a */
 	uint64_t mmap_miss; /* the same */
 };
 
-/* A thread that sleeps in the kernel, so that its stack pointer is known. */
+/* A thread sleeping in the kernel, so the stack pointer is known. */
 struct map_thread {
 	pid_t tid;
 	uint64_t stack_pointer;
@@ -78,7 +78,7 @@ struct map_range {
 
 struct map_list {
 	pid_t pid;
-	char program[4096];	   /* /proc/PID/exe; "": n/a */
+	char program[4096];	   /* /proc/PID/exe, "" if n/a */
 	struct map_range measured; /* end 0: none */
 	struct map_line *lines;	   /* sorted by address */
 	size_t nr_lines, room;
@@ -89,14 +89,14 @@ struct map_list {
 	size_t nr_hooked;
 };
 
-/* Sets kind, thread, hooked and the read-ahead of each line. */
+/* Sets each line's kind, thread, hooked and read-ahead. */
 void map_list_explain(struct map_list *list);
 void map_list_exit(struct map_list *list);
 
 /* Writes a description of the line for the reader. */
 void map_line_explain(const struct map_line *line, const struct map_list *list, char *text,
 		      size_t size);
-/* The most that a read-ahead of the line's open file reads, in bytes; COUNT_NA: n/a. */
+/* The most that a read-ahead on the line's open file reads, in bytes, COUNT_NA if n/a. */
 uint64_t map_line_ra_bytes(const struct map_line *line);
 const char *map_kind_name(enum map_kind kind);
 

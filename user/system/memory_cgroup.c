@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creates a cgroup below the mount of cgroup v2, moves this process into it and back, and
- * starts the keeper. The keeper is this program again ("helper cgroup-reaper"); it reads a
- * pipe until the last writer is gone, so that the cgroup is removed even after SIGKILL.
+ * Creates a cgroup below the cgroup v2 mount, moves this process into it and back, and starts the
+ * keeper. The keeper is this program again ("helper cgroup-reaper"). It reads a pipe until the last
+ * writer is gone, so the cgroup is removed even after SIGKILL.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static int write_text(const char *folder, const char *name, const char *text)
 	return err;
 }
 
-/* Finds the mount point of cgroup v2. */
+/* Finds the cgroup v2 mount point. */
 static int find_mount(char *path, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -103,7 +103,7 @@ static int start_keeper(struct memory_cgroup *group)
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawnattr_init(&attributes);
-	/* A session of its own: signals of the terminal must not reach the keeper. */
+	/* A separate session: terminal signals must not reach the keeper. */
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
 	err = posix_spawn(&group->keeper, "/proc/self/exe", &actions, &attributes, arguments,
 			  environ);
@@ -127,7 +127,7 @@ static int set_limit(const struct memory_cgroup *group, uint64_t limit)
 	return write_text(group->path, "memory.max", text);
 }
 
-/* Where to write the reason of a failure, and the alternative to suggest. */
+/* Where to write the reason for a failure, and the alternative to suggest. */
 struct refusal {
 	const char *otherwise;
 	struct why *why;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A private memory cgroup (v2) for a run: create, enter, leave, remove. The keeper is a
- * process outside the cgroup; it kills the remaining members and removes the cgroup when
- * this process exits for any reason.
+ * A private memory cgroup (v2) for a run: create, enter, leave, remove. The keeper is a process
+ * outside the cgroup. It kills the remaining members and removes the cgroup when this process exits
+ * for any reason.
  */
 #ifndef PFSTAT_USER_MEMORY_CGROUP_H
 #define PFSTAT_USER_MEMORY_CGROUP_H
@@ -18,7 +18,7 @@
 
 struct memory_cgroup {
 	char path[256];	     /* "": none */
-	char home[PATH_MAX]; /* folder of the original cgroup of this process */
+	char home[PATH_MAX]; /* folder of this process's original cgroup */
 	pid_t keeper;
 	int keeper_fd;	      /* the keeper waits until this end of the pipe is closed */
 	bool huge_pages_were; /* enabled for this process before */
@@ -27,19 +27,19 @@ struct memory_cgroup {
 #define MEMORY_GROUP_NONE ((struct memory_cgroup){ .keeper_fd = -1 })
 
 /*
- * Creates a cgroup with this limit and moves this process into it; children inherit it.
- * Memory that is already charged stays charged to the old cgroup. Transparent huge pages are off
- * in the group: khugepaged would charge it for memory of this process that is older. Returns 0, or
- * a negative errno and a clause in @why that ends with the alternative, @otherwise.
+ * Creates a cgroup with this limit and moves this process into it. Children inherit it. Memory
+ * already charged stays charged to the old cgroup. Transparent huge pages are off in the group:
+ * khugepaged would charge it for this process's older memory. Returns 0, or a negative errno and a
+ * clause in @why, ending with the alternative, @otherwise.
  */
 int memory_cgroup_enter(struct memory_cgroup *group, uint64_t limit, const char *otherwise,
 			struct why *why);
-/* Leaves the group; the keeper kills other members and removes it. -errno: it still exists. */
+/* Leaves the group. The keeper kills other members and removes it. -errno: it still exists. */
 int memory_cgroup_leave(struct memory_cgroup *group);
-/* Opens a file of the cgroup; NULL if it cannot be read. */
+/* Opens a file in the cgroup, or returns NULL if it cannot be read. */
 FILE *memory_cgroup_open(const struct memory_cgroup *group, const char *name);
 
-/* Lowest limit of this process's cgroup and its ancestors; UINT64_MAX if there is none. */
+/* Lowest limit for this process's cgroup and the ancestors, UINT64_MAX if there is none. */
 uint64_t memory_cgroup_limit(void);
 
 /*
@@ -49,8 +49,8 @@ uint64_t memory_cgroup_limit(void);
 uint64_t memory_cgroup_peak(const char *folder, uint64_t *limit);
 
 /*
- * Main function of the keeper: waits for end of file on standard input, then removes the
- * cgroup. Returns -EINVAL if the path is not a cgroup made by pfdrive.
+ * The keeper's main function: waits for end of file on standard input, then removes the cgroup.
+ * Returns -EINVAL if the path is not a cgroup made by pfdrive.
  */
 int memory_cgroup_keep(const char *path);
 

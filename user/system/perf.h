@@ -13,7 +13,7 @@
 
 /* Returns a descriptor with close-on-exec, or a negative errno. */
 int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu);
-/* Like perf_open(), in the event group of @leader, an open descriptor; -1: a new group. */
+/* Like perf_open(), in the event group of @leader, an open descriptor, or in a new group if -1. */
 int perf_open_in_group(struct perf_event_attr *attr, pid_t tid, int cpu, int leader);
 
 /* kernel.perf_event_paranoid as text, "n/a" if it cannot be read. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The attributes are those of a recording, because the kernel refuses by attribute. What refused is
- * seen from the error, the setting and whether the process has a filter; the kernel does not say.
+ * The attributes match those for a recording, because the kernel refuses by attribute. The kernel
+ * does not report what refused: the error, the setting and whether the process has a filter show
+ * it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -76,7 +77,7 @@ static bool perf_access_is_refused(int err)
 	return err == -EACCES || err == -EPERM;
 }
 
-/* EACCES is the kernel's answer, EPERM and ENOSYS are those of the filters of containers. */
+/* EACCES comes from the kernel, EPERM and ENOSYS from container filters. */
 void perf_access_reason(const struct perf_trial *trial, struct why *why)
 {
 	const int err = trial->err, paranoid = trial->paranoid;

@@ -10,21 +10,24 @@
 
 enum perf_access {
 	PERF_ACCESS_NONE,
-	PERF_ACCESS_USER, /* faults of user mode, not those in system calls */
+	PERF_ACCESS_USER, /* user mode faults, not those in system calls */
 	PERF_ACCESS_ALL,
 };
 
 /* What was tried, and what restricts it. */
 struct perf_trial {
 	enum perf_access access;
-	int err;       /* of the next better mode; 0 with PERF_ACCESS_ALL */
-	int paranoid;  /* kernel.perf_event_paranoid; INT_MAX: the kernel has no perf events */
-	bool filtered; /* this process has a filter of system calls */
+	int err;       /* for the next better mode, 0 with PERF_ACCESS_ALL */
+	int paranoid;  /* kernel.perf_event_paranoid, INT_MAX if the kernel has no perf events */
+	bool filtered; /* this process has a system call filter */
 };
 
-/* Opens an event for this thread on its CPU, in both modes, and closes it. Nothing is sampled. */
+/*
+ * Opens an event for this thread on the current CPU, in both modes, and closes it. Nothing is
+ * sampled.
+ */
 void perf_access_try(struct perf_trial *trial);
-/* One clause: the reason of trial->err, "" if it is 0. */
+/* One clause with the reason for trial->err, "" if it is 0. */
 void perf_access_reason(const struct perf_trial *trial, struct why *why);
 /*
  * "cannot open perf's page-fault events: REASON; DO THIS" for PERF_ACCESS_NONE, "cannot see the

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Compares the inode of /proc/self/ns/pid with the constant of the initial PID namespace. */
+/* Compares the inode of /proc/self/ns/pid with the initial PID namespace's constant. */
 #include <sys/stat.h>
 
 #include "system/pid_namespace.h"
 
-/* PROC_PID_INIT_INO: inode of the initial PID namespace. */
+/* PROC_PID_INIT_INO: the initial PID namespace's inode. */
 #define INITIAL_PID_NAMESPACE 0xeffffffcU
 
 bool pid_namespace_is_initial(void)

@@ -12,8 +12,8 @@
 #include "system/priority.h"
 
 /*
- * The highest priority of normal threads; real-time threads and some kernel threads still
- * come first.
+ * The highest priority for normal threads. Real-time threads and some kernel threads still come
+ * first.
  */
 #define NICE_HIGHEST (-20)
 
@@ -30,7 +30,7 @@ void priority_raise(struct priority *priority)
 			   !setpriority(PRIO_PROCESS, 0, NICE_HIGHEST);
 }
 
-/* The shortest slice that the kernel grants. */
+/* The shortest slice granted by the kernel. */
 #define PROMPT_SLICE_NS 100000
 
 void priority_be_prompt(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parses /proc/PID/maps and smaps into a packed sequence of struct item_map, each followed by its
- * path and padded to 8 bytes. Consumers receive them through a sink, in the order in which
- * they were read.
+ * Parses /proc/PID/maps and smaps into a packed sequence of struct item_map, each followed by the
+ * path and padded to 8 bytes. Consumers receive them through a sink, in the order in which they
+ * were read.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static size_t size_of(size_t path_bytes)
 	return (sizeof(struct item_map) + path_bytes + 7) & ~(size_t)7;
 }
 
-/* Reserves zeroed space for a mapping without advancing `used`. NULL: out of memory. */
+/* Reserves zeroed space for a mapping without advancing `used`. NULL if out of memory. */
 static struct item_map *proc_maps_make_room(struct proc_maps *maps, size_t size)
 {
 	size_t room = maps->room ? maps->room : 16384;
@@ -44,7 +44,7 @@ static struct item_map *proc_maps_make_room(struct proc_maps *maps, size_t size)
 	return memset(maps->bytes + maps->used, 0, size);
 }
 
-/* The kernel writes a newline in a path as \012; it escapes no other character. */
+/* The kernel writes a newline in a path as \012, and escapes no other character. */
 static void copy_path(char *path, const char *escaped, size_t length)
 {
 	const char *const end = escaped + length;
@@ -184,7 +184,7 @@ static int proc_maps_read_file(struct proc_maps *maps, pid_t pid, const char *na
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (!err && getline(&line, &size, file) > 0)
 		err = add_smaps_line(maps, pid, line);
-	/* If the process exits meanwhile, the file also ends; this is not an error. */
+	/* If the process exits meanwhile, the file also ends. This is not an error. */
 	free(line);
 	fclose(file);
 	return err;

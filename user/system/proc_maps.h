@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stores the mappings of processes, from /proc/PID/maps or smaps, until they are used. */
+/* Stores process mappings, from /proc/PID/maps or smaps, until they are used. */
 #ifndef PFSTAT_USER_PROC_MAPS_H
 #define PFSTAT_USER_PROC_MAPS_H
 
@@ -12,25 +12,25 @@
 struct proc_maps {
 	char *bytes; /* struct item_map and its path, one after the other */
 	size_t used, room;
-	size_t last; /* offset of the mapping that was added last */
+	size_t last; /* offset of the last added mapping */
 };
 
-/* Appends the mappings of a process. Returns -ESRCH if it is gone, or -ENOMEM. */
+/* Appends a process's mappings. Returns -ESRCH if it is gone, or -ENOMEM. */
 int proc_maps_read(struct proc_maps *maps, pid_t pid);
 /*
  * The same for pfdrive itself, with the advice. It reads smaps, for which the kernel walks the page
- * tables; meanwhile mmap(2) waits, 10 ms for each GiB. So no other process is read like this.
+ * tables. Meanwhile mmap(2) waits, 10 ms for each GiB. So no other process is read like this.
  */
 int proc_maps_read_self(struct proc_maps *maps);
-/* Appends a line of /proc/PID/maps, with or without its newline. -EINVAL: not a mapping. */
+/* Appends a line from /proc/PID/maps, with or without newline. -EINVAL: not a mapping. */
 int proc_maps_add_line(struct proc_maps *maps, pid_t pid, const char *line);
 /* The advice in a VmFlags line: enum mapping_advice. */
 uint32_t proc_maps_advice(const char *line);
-/* Applies a VmFlags line to the mapping that was added last; ignores other lines. */
+/* Applies a VmFlags line to the last added mapping. Ignores other lines. */
 void proc_maps_add_flags(struct proc_maps *maps, const char *line);
 /*
- * Sets the advice of the mappings that @states describe, by process and address; the others keep
- * ITEM_MAP_NO_ADVICE, which those of files begin with. Sorts @states.
+ * Sets the advice for the mappings described by @states, by process and address. The others keep
+ * ITEM_MAP_NO_ADVICE, with which file mappings start. Sorts @states.
  */
 void proc_maps_set_advice(struct proc_maps *maps, struct pfstat_mapping *states, size_t nr);
 /* Moves all of @more to the end of @maps. On -ENOMEM, @more keeps them. */

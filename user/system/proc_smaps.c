@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fills a map_list from /proc/PID/smaps, /proc/PID/task/TID/syscall and the module's file
- * `targets`. It stores values only; map_list.c classifies the lines later. On failure the
- * list is empty.
+ * `targets`. It stores values only. map_list.c classifies the lines later. On failure the list is
+ * empty.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -100,8 +100,8 @@ int proc_smaps_add_thread(struct map_list *list, pid_t tid, const char *line)
 	uint64_t stack_pointer;
 
 	/*
-	 * The first thread is skipped because its stack has a name. A thread that is
-	 * blocked outside a system call has "-1 SP PC".
+	 * The first thread is skipped because the stack has a name. A thread blocked outside a
+	 * system call has "-1 SP PC".
 	 */
 	if (tid == list->pid ||
 	    (sscanf(line, "%*d %*x %*x %*x %*x %*x %*x %" SCNx64 " %*x", &stack_pointer) != 1 &&
@@ -149,7 +149,7 @@ static int read_lines(struct map_list *list, const char *path,
 	return err;
 }
 
-/* Skips threads that exit meanwhile. */
+/* Skips threads exiting meanwhile. */
 static int read_threads(struct map_list *list)
 {
 	struct dirent *entry;

@@ -16,7 +16,7 @@
 
 #include "system/processes.h"
 
-/* Returns NULL and sets errno. The path has any length; fopen(3) fails if it is too long. */
+/* Returns NULL and sets errno. The path has any length, and fopen(3) fails if it is too long. */
 static FILE *open_members(const char *folder)
 {
 	FILE *file;
@@ -46,8 +46,8 @@ static int visit_members(const char *folder, process_visitor visit, void *contex
 }
 
 /*
- * A group that was removed meanwhile had no members. In a threaded group (EOPNOTSUPP), the
- * process is listed as a member of an ancestor.
+ * A group removed meanwhile had no members. In a threaded group (EOPNOTSUPP), the process is listed
+ * as an ancestor's member.
  */
 static int visit_subgroup(const FTSENT *entry, process_visitor visit, void *context)
 {
@@ -60,7 +60,7 @@ static int visit_subgroup(const FTSENT *entry, process_visitor visit, void *cont
 	return err == -ENOENT || err == -EOPNOTSUPP ? 0 : err;
 }
 
-/* FTS_NOCHDIR keeps the working directory, so that a relative path stays valid. */
+/* FTS_NOCHDIR keeps the working directory, so a relative path stays valid. */
 int processes_in_cgroup(const char *path, process_visitor visit, void *context)
 {
 	char *const paths[] = { (char *)path, NULL };
@@ -83,7 +83,7 @@ int processes_in_cgroup(const char *path, process_visitor visit, void *context)
 	return err;
 }
 
-/* Identity of a file in /proc/PID/maps. */
+/* A file's identity in /proc/PID/maps. */
 struct mapped_file {
 	unsigned int dev_major, dev_minor;
 	uint64_t inode;
@@ -183,7 +183,7 @@ int processes_that_map(int fd, process_visitor visit, void *context)
 	return err;
 }
 
-/* The line "0::/PATH"; " (deleted)" follows if the cgroup was removed. */
+/* The line "0::/PATH". If the cgroup was removed, " (deleted)" follows. */
 char *process_cgroup(pid_t pid)
 {
 	char path[64], *line = NULL, *found = NULL, *end;
@@ -209,7 +209,7 @@ char *process_cgroup(pid_t pid)
 	return found;
 }
 
-/* Returns the part of /proc/PID/stat after the name; NULL if the process is gone. */
+/* Returns the part of /proc/PID/stat after the name, or NULL if the process is gone. */
 static const char *read_stat(pid_t pid, char *text, size_t size)
 {
 	const char *end;
@@ -273,7 +273,7 @@ int process_birth(pid_t pid, struct process_birth *birth)
 	return 0;
 }
 
-/* NSpid lists the process's id in each of its PID namespaces; the innermost is last. */
+/* NSpid lists the process's id in each PID namespace it belongs to, with the innermost last. */
 bool process_is_first(pid_t pid)
 {
 	char path[64], line[512];

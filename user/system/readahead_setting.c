@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the read_ahead_kb file in sysfs that applies to an open file, by UUID for btrfs and
- * by device number for others. It must be the setting that new descriptors inherit.
+ * Finds the read_ahead_kb file in sysfs for an open file, by UUID for btrfs and by device number
+ * for others. It must be the setting inherited by new descriptors.
  */
 #include <errno.h>
 #include <linux/btrfs.h>
@@ -16,7 +16,7 @@
 #include "system/readahead_setting.h"
 #include "util/array.h"
 
-/* btrfs has a setting of its own (4 MiB), independent of its devices; it is found by UUID. */
+/* btrfs has a separate setting (4 MiB), independent of the devices, and found by UUID. */
 static bool of_btrfs(int fd, char path[READAHEAD_SETTING_PATH])
 {
 	struct btrfs_ioctl_fs_info_args info = { 0 };
@@ -32,10 +32,7 @@ static bool of_btrfs(int fd, char path[READAHEAD_SETTING_PATH])
 	return !access(path, F_OK);
 }
 
-/*
- * Tried in this order: the bdi of a whole disk or of a virtual device (NFS), a disk, a
- * partition.
- */
+/* Tried in this order: the bdi for a whole disk or a virtual device (NFS), a disk, a partition. */
 static bool of_device(int fd, char path[READAHEAD_SETTING_PATH])
 {
 	static const char *const formats[] = {

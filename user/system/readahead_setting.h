@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Finds and reads the read-ahead setting of a file system. */
+/* Finds and reads a file system's read-ahead setting. */
 #ifndef PFSTAT_USER_READAHEAD_SETTING_H
 #define PFSTAT_USER_READAHEAD_SETTING_H
 
@@ -14,7 +14,7 @@
  */
 int readahead_setting_find(int fd, char path[READAHEAD_SETTING_PATH]);
 
-/* The setting in bytes; -1 if none is exported. */
+/* The setting in bytes, or -1 if none is exported. */
 int64_t readahead_setting_read(int fd);
 
 #endif

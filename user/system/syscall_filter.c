@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /proc/self/status has the mode. prctl(PR_GET_SECCOMP) has it too, but a filter may kill its
+ * /proc/self/status has the mode. prctl(PR_GET_SECCOMP) has it too, but a filter may kill the
  * caller.
  */
 #include <errno.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the names of the threads of a running process. eBPF reports a name when a thread forks,
- * executes, exits or is renamed, so a thread that existed before a recording has its name from
- * here.
+ * Reads the thread names in a running process. eBPF reports a name when a thread forks, executes,
+ * exits or is renamed, so the name of a thread older than the recording comes from here.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,7 +23,7 @@ static bool thread_name_read(pid_t pid, pid_t tid, char name[THREAD_NAME_SIZE])
 	file = fopen(path, "re");
 	if (!file)
 		return false;
-	/* The name may contain any character; the last one of the file is a newline. */
+	/* The name may contain any character. The last one in the file is a newline. */
 	length = fread(name, 1, THREAD_NAME_SIZE, file);
 	fclose(file);
 	if (!length)

@@ -75,7 +75,7 @@ uint64_t argument_time(const struct argp_state *state, const char *name, const c
 	return 0;
 }
 
-/* Index of the word that equals the first @length bytes of @text. */
+/* Index of the word equal to the first @length bytes in @text. */
 static unsigned int find_word(const struct argp_state *state, const char *name, const char *text,
 			      size_t length, const char *const *words)
 {

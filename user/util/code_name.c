@@ -9,7 +9,7 @@
 
 #include "util/code_name.h"
 
-/* A recording stores 255 bytes for a symbol and its offset. */
+/* A recording stores 255 bytes for a symbol and the offset. */
 #define NAME_BYTES_MAX 220
 
 /* Does not cut within a UTF-8 character. */

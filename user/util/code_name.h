@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Text form of an address within a function. */
+/* Text form for an address within a function. */
 #ifndef PFSTAT_USER_CODE_NAME_H
 #define PFSTAT_USER_CODE_NAME_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The CPU's counter of constant pace: the TSC, or the virtual count of the ARM generic timer. A
- * cycle is a tick of it, which is not a cycle of the core. On other architectures pfdrive reads no
- * counter: it stays 0, and all that needs it is n/a.
+ * The CPU's constant-pace counter: the TSC, or the ARM generic timer's virtual count. A cycle is
+ * one counter tick, not a core cycle. On other architectures pfdrive reads no counter: it stays 0,
+ * and everything that needs it is n/a.
  */
 #ifndef PFSTAT_USER_COUNTER_H
 #define PFSTAT_USER_COUNTER_H
@@ -28,7 +28,7 @@ static inline uint64_t counter_read_ordered(void)
 	return __rdtscp(&processor);
 }
 
-/* Ticks a second, if the CPU states them; 0: it does not. */
+/* Ticks a second, or 0 if the CPU does not state them. */
 static inline uint64_t counter_hz(void)
 {
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads files of the kernel that have a single value. A missing file is not an error. */
+/* Reads kernel files that have a single value. A missing file is not an error. */
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The first line of a file, without its newline, cut to fit; "" if it cannot be read. */
+/* A file's first line, without the newline, cut to fit, or "" if it cannot be read. */
 void first_line_read(const char *path, char *line, size_t size);
 
 #endif

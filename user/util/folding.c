@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rule by which tables of bounded size fold entries; see folding.h. The result depends on the
- * entries only, not on their order in the array.
+ * The rule by which tables with a bounded size fold entries, see folding.h. The result depends on
+ * the entries only, not on their order in the array.
  */
 #include <stdlib.h>
 
 #include "util/folding.h"
 
-/* Of entries with the same weight a closed one is first, then the oldest. */
+/* Among entries with the same weight a closed one is first, then the oldest. */
 static int folding_closed_then_oldest(const void *a, const void *b)
 {
 	const struct folding_entry *left = a, *right = b;
@@ -18,8 +18,8 @@ static int folding_closed_then_oldest(const void *a, const void *b)
 }
 
 /*
- * Returns the weight of the entry that would be at `rank` in the order of weights. Finds one byte
- * of the weight after the other, so the time is linear for any weights.
+ * Returns the weight of the entry at `rank` in the order of weights. Finds one byte of the weight
+ * after the other, so the time is linear for any weights.
  */
 static uint64_t folding_weight_at(const struct folding_entry *entries, size_t nr, size_t rank)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Builds a table cell by cell, and prints it or passes it to a printer of another format. The first
- * error is kept and returned by grid_close(), so that callers need not check each cell.
+ * Builds a table cell by cell, and prints it or passes it to a printer for another format. The
+ * first error is kept and returned by grid_close(), so callers need not check each cell.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -103,11 +103,11 @@ const char *grid_text(struct grid *grid, size_t width, const char *text)
 {
 	const char *blank, *end = NULL;
 
-	/* Other formats have no limit on the length of a line. */
+	/* Other formats have no line length limit. */
 	if (strlen(text) <= width || redirection.take)
 		end = text + strlen(text);
 	for (blank = strchr(text, ' '); blank && !end; blank = strchr(blank + 1, ' '))
-		/* A word that is longer than the width is not broken. */
+		/* A word longer than the width is not broken. */
 		if (strcspn(blank + 1, " ") + (blank + 1 - text) > width)
 			end = blank;
 	if (!end)
@@ -137,8 +137,8 @@ const char *grid_title_at(const struct grid *grid, size_t row, size_t column)
 }
 
 /*
- * Returns the length of a character that is printable, or 0, and its width in columns. A system
- * without locale files knows the width of ASCII only; the others then count as 1.
+ * Returns the length of a printable character, or 0, and the width in columns. A system without
+ * locale files knows only the width of ASCII characters. All others then count as 1.
  */
 static size_t grid_character(const char *text, size_t bytes, size_t *width)
 {
@@ -157,8 +157,8 @@ static size_t grid_character(const char *text, size_t bytes, size_t *width)
 }
 
 /*
- * Prints a cell, or only counts if out is NULL. Returns its width in columns. Each byte of a
- * character that is not printable is shown as \xHH, and so is a backslash before an x.
+ * Prints a cell, or only counts if out is NULL. Returns the width in columns. Each byte of an
+ * unprintable character is shown as \xHH, and so is a backslash before an x.
  */
 static size_t grid_print_cell(FILE *out, const char *text)
 {
@@ -195,7 +195,7 @@ static size_t grid_column_width(const struct grid *grid, size_t column)
 	return widest;
 }
 
-/* Prints a row without blanks at its end. @row: SIZE_MAX for the headings. */
+/* Prints a row without trailing blanks. @row: SIZE_MAX for the headings. */
 static void grid_print_row(const struct grid *grid, FILE *out, size_t row, const size_t *widths)
 {
 	size_t column, pad, blanks = 0;

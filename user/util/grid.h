@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A table that is filled cell by cell, from left to right. Its columns are as wide as their widest
- * cells; nothing is ever truncated, because the width of the reader's terminal is not known.
+ * A table that is filled cell by cell, from left to right. Columns are as wide as their widest
+ * cells. Nothing is ever truncated, because the width of the reader's terminal is not known.
  */
 #ifndef PFSTAT_USER_GRID_H
 #define PFSTAT_USER_GRID_H
@@ -10,20 +10,20 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define GRID_WIDTH 100 /* columns of a page; only text is ever wrapped to fit it */
+#define GRID_WIDTH 100 /* columns on a page; only text is ever wrapped to fit it */
 
 struct grid {
 	char **headings;  /* see grid_open() */
 	bool no_headings; /* set after grid_open(): they are not printed */
 	size_t nr_columns, nr_rows, size;
-	char **cells;	     /* of all rows; NULL: empty */
-	const char **titles; /* of each cell, see grid_title(); NULL: none */
+	char **cells;	     /* for all rows, NULL if empty */
+	const char **titles; /* for each cell, see grid_title(), NULL if none */
 	size_t column;	     /* of the next cell */
 	int err;	     /* the first error; later calls then have no effect */
 };
 
 /*
- * The first letter of a heading aligns its column: < left, > right. There is at least one; the
+ * A heading's first letter aligns the column: < left, > right. There is at least one heading. The
  * table has copies.
  */
 void grid_open(struct grid *grid, const char *const *headings, size_t nr);
@@ -34,8 +34,8 @@ void grid_cell(struct grid *grid, const char *format, ...) __attribute__((format
 void grid_title(struct grid *grid, const char *title);
 
 /*
- * Adds a cell with as many words as fit into @width columns, at least one. Returns the
- * rest, for a row of its own; "" if nothing is left.
+ * Adds a cell with as many words as fit into @width columns, at least one. Returns the rest, for a
+ * separate row, or "" if nothing is left.
  */
 const char *grid_text(struct grid *grid, size_t width, const char *text);
 
@@ -47,8 +47,8 @@ const char *grid_at(const struct grid *grid, size_t row, size_t column);
 const char *grid_title_at(const struct grid *grid, size_t row, size_t column);
 
 /*
- * Until it is called with NULL, each table is passed to @take with the output stream
- * instead of being printed. For printers of other formats.
+ * Until called with NULL, it passes each table to @take with the output stream instead of printing.
+ * For printers of other formats.
  */
 typedef int (*grid_taker)(void *context, const struct grid *grid, FILE *out);
 void grid_redirect(grid_taker take, void *context);

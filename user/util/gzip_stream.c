@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compresses the output of printers, which write to it as to any stream. It reports the errors of
- * the stream below as its own.
+ * Compresses printer output. Printers write to it as to any stream. Errors from the stream below
+ * are reported as errors here.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 #include "util/gzip_stream.h"
 
-/* The text repeats its keys: higher levels gain a fifth, and take several times as long. */
+/* The text repeats many keys: higher levels gain a fifth, and take several times as long. */
 #define LEVEL 1
 /* Adding 16 to zlib's window makes it gzip. */
 #define GZIP_WINDOW (15 + 16)

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * fclose() of the result writes the end, flushes out, and leaves it open. NULL: no memory. The head
- * of gzip has neither a time nor a name, so equal contents give equal files.
+ * fclose() on the result writes the end, flushes out, and leaves it open. NULL if there is no
+ * memory. The gzip head has neither a time nor a name, so equal contents give equal files.
  */
 FILE *gzip_stream_open(FILE *out);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A hash table with linear probing. Recordings are untrusted: an author that knew the hash
- * function could choose keys that all collide. XXH3 with a per-process seed prevents that.
+ * A hash table with linear probing. Recordings are untrusted: an author with knowledge of the hash
+ * function could choose keys that all collide. XXH3 with a per-process seed prevents this.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static size_t home_of(uint64_t key, size_t nr_slots)
 	return hash_of(&key, sizeof(key)) & (nr_slots - 1);
 }
 
-/* The slot that holds the key, or the free slot for it. */
+/* The slot with the key, or the free slot for it. */
 static struct hash_slot *hash_slot_of(struct hash_slot *slots, size_t nr_slots, uint64_t key)
 {
 	size_t i = home_of(key, nr_slots);
@@ -81,7 +81,7 @@ int hash_add(struct hash *hash, uint64_t key, void *value)
 	return 0;
 }
 
-/* Move later entries of the probe sequence up, so that no search stops too early. */
+/* Move later entries in the probe sequence up, so no search stops too early. */
 static void close_gap(struct hash *hash, size_t gap)
 {
 	const size_t mask = hash->nr_slots - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Maps 64-bit keys to pointers. Open addressing, at most half full; all zero is empty. The
- * order of the entries differs from process to process, so sort before printing.
+ * Maps 64-bit keys to pointers. Open addressing, at most half full. All zero is empty. The entry
+ * order differs from process to process, so sort before printing.
  */
 #ifndef PFSTAT_USER_HASH_H
 #define PFSTAT_USER_HASH_H
@@ -22,8 +22,8 @@ struct hash {
 };
 
 /*
- * 64-bit key for other data: the bytes of a string or of a struct without padding.
- * Different inputs may get the same key. Valid in this process only.
+ * 64-bit key for other data: the bytes in a string or in a struct without padding. Different inputs
+ * may get the same key. Valid in this process only.
  */
 uint64_t hash_of(const void *key, size_t bytes);
 
@@ -31,11 +31,11 @@ uint64_t hash_of(const void *key, size_t bytes);
 void *hash_find(const struct hash *hash, uint64_t key);
 /* The key must be absent. Returns 0 or -ENOMEM. */
 int hash_add(struct hash *hash, uint64_t key, void *value);
-/* Removes the entry and returns its value; NULL if the key is absent. */
+/* Removes the entry and returns the value, or NULL if the key is absent. */
 void *hash_take(struct hash *hash, uint64_t key);
 /*
- * Visits in any order; a nonzero result of @visit stops and is returned. @visit must not
- * add or remove entries.
+ * Visits in any order. A nonzero result from @visit stops and is returned. @visit must not add or
+ * remove entries.
  */
 int hash_visit(const struct hash *hash, int (*visit)(void *context, void *value), void *context);
 /*
@@ -44,7 +44,7 @@ int hash_visit(const struct hash *hash, int (*visit)(void *context, void *value)
  */
 int hash_visit_sorted(const struct hash *hash, int (*visit)(void *context, void *value),
 		      void *context);
-/* Removes each entry for which keep() returns false; keep() frees it. -ENOMEM: nothing changed. */
+/* Removes each entry for which keep() returns false. keep() frees it. -ENOMEM: nothing changed. */
 int hash_filter(struct hash *hash, bool (*keep)(void *context, void *value), void *context);
 /* Like hash_filter(), in ascending order of keys, which must not come from hash_of(). */
 int hash_filter_sorted(struct hash *hash, bool (*keep)(void *context, void *value), void *context);

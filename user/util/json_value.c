@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creates and prints jansson values. A value that is not available is null. NULL (no
- * memory) passes through every function, so that only the printer has to check for it.
+ * Creates and prints jansson values. An unavailable value is null. NULL (no memory) passes through
+ * every function, so only the printer has to check for it.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads the first two numbers of a release, as uname(2) has it. */
+/* Reads the first two numbers in a release, as uname(2) has it. */
 #include <stdio.h>
 #include <sys/utsname.h>
 

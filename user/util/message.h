@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Error messages of pfdrive: one sentence on stderr. */
+/* pfdrive's error messages: one sentence on stderr. */
 #ifndef PFSTAT_USER_MESSAGE_H
 #define PFSTAT_USER_MESSAGE_H
 
-/* Exit statuses; after a signal, 128 plus its number. */
+/* Exit statuses. After a signal, 128 plus the signal number. */
 enum status {
 	STATUS_OK = 0,
 	STATUS_FAILED = 1,
 	STATUS_USAGE = 2,
 	STATUS_CHANGE = 3, /* pfdrive compare: the runs differ */
-	/* pfdrive doctor: a measurement is not possible here; prefetch: a file was left out */
+	/* pfdrive doctor: a measurement is not possible here; prefetch: a file was skipped */
 	STATUS_MISSING = 3,
 	STATUS_INCOMPLETE = 4, /* pfdrive compare: a recording lacks too much to be judged */
 };

@@ -24,7 +24,7 @@ static int open_regular_check_kind(int fd)
 	return S_ISREG(stat.st_mode) ? 0 : -EMEDIUMTYPE;
 }
 
-/* Opens the inode of @place, which cannot be replaced meanwhile. */
+/* Opens the inode at @place, which cannot be replaced meanwhile. */
 static int open_again(int place, int flags)
 {
 	char path[64];

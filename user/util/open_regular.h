@@ -7,12 +7,12 @@
 #define PFSTAT_USER_OPEN_REGULAR_H
 
 /*
- * Returns a descriptor; -EISDIR; -EMEDIUMTYPE if it is not a regular file; -ELOOP for a
- * symbolic link with O_NOFOLLOW; or an error of open(2).
- * @flags: as for open(2); O_CLOEXEC and O_NOCTTY are added
+ * Returns a descriptor, -EISDIR, -EMEDIUMTYPE if it is not a regular file, -ELOOP for a symbolic
+ * link with O_NOFOLLOW, or an error from open(2).
+ * @flags: as for open(2), with O_CLOEXEC and O_NOCTTY added
  */
 int open_regular(const char *path, int flags);
-/* Like open_regular(), for a file that is open with O_PATH. */
+/* Like open_regular(), for a file open with O_PATH. */
 int open_regular_place(int place, int flags);
 
 #endif

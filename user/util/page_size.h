@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The size of the pages of this machine, in bytes: 4, 16 or 64 KiB. A recording states that of its
- * own machine, see recording_page_bytes().
+ * This machine's page size, in bytes: 4, 16 or 64 KiB. A recording states its machine's page size,
+ * see recording_page_bytes().
  */
 #ifndef PFSTAT_USER_PAGE_SIZE_H
 #define PFSTAT_USER_PAGE_SIZE_H
@@ -23,7 +23,7 @@ static inline uint64_t page_size(void)
 	return sysconf(_SC_PAGESIZE);
 }
 
-/* The pages of a number of bytes, the last one perhaps in part. */
+/* The number of pages for a number of bytes. The last page may be partial. */
 static inline uint64_t page_size_count(uint64_t bytes)
 {
 	return (bytes + page_size() - 1) / page_size();

@@ -68,7 +68,7 @@ void protobuf_number(struct protobuf *message, unsigned int field, uint64_t valu
 	protobuf_element(message, value);
 }
 
-/* Returns space for the value of the field, or NULL. */
+/* Returns space for the field's value, or NULL. */
 static uint8_t *protobuf_field(struct protobuf *message, unsigned int field, size_t nr)
 {
 	protobuf_key(message, field, WIRE_BYTES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Encodes messages of Protocol Buffers. A message is a buffer of bytes that grows. A field of
- * another message is encoded into a buffer of its own first, because its length precedes it.
+ * Encodes Protocol Buffers messages. A message is a growing byte buffer. A field with another
+ * message is encoded into a separate buffer first, because the length precedes it.
  */
 #ifndef PFSTAT_USER_PROTOBUF_H
 #define PFSTAT_USER_PROTOBUF_H
@@ -18,16 +18,16 @@ struct protobuf {
 };
 
 void protobuf_exit(struct protobuf *message);
-/* Empties the message, and keeps its memory. */
+/* Empties the message, and keeps the memory. */
 void protobuf_clear(struct protobuf *message);
 
-/* Fields, also if the value is 0. A number that is negative is passed as its two's complement. */
+/* Fields, also if the value is 0. A negative number is passed as two's complement. */
 void protobuf_number(struct protobuf *message, unsigned int field, uint64_t value);
 void protobuf_bytes(struct protobuf *message, unsigned int field, const void *bytes, size_t nr);
-/* Text is UTF-8: each byte of an invalid character becomes a question mark. */
+/* Text is UTF-8: each byte in an invalid character becomes a question mark. */
 void protobuf_text(struct protobuf *message, unsigned int field, const char *text);
 void protobuf_message(struct protobuf *message, unsigned int field, const struct protobuf *part);
-/* One element of a packed field; the caller wraps them with protobuf_message(). */
+/* One element in a packed field. The caller wraps them with protobuf_message(). */
 void protobuf_element(struct protobuf *packed, uint64_t value);
 
 #endif

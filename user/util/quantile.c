@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A log-linear histogram of times, and its quantiles. The analysis adds times, and the reports read
- * quantiles. The sum of all buckets is always `count`.
+ * A log-linear histogram of times, with quantiles. The analysis adds times, and the reports read
+ * quantiles. The sum over all buckets is always `count`.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static struct quantile_place quantile_place_of(uint64_t ns)
 	};
 }
 
-/* The greatest time of the bucket. The last edge wraps to 2^64 - 1. */
+/* The greatest time in the bucket. The last edge wraps to 2^64 - 1. */
 static uint64_t upper_edge(struct quantile_place place)
 {
 	if (place.range == 0)
@@ -36,7 +36,7 @@ static uint64_t upper_edge(struct quantile_place place)
 	return (((uint64_t)RANGE_SIZE + place.bucket + 1) << (place.range - 1)) - 1;
 }
 
-/* The least time of the bucket. */
+/* The least time in the bucket. */
 static uint64_t lower_edge(struct quantile_place place)
 {
 	if (place.range == 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Quantiles of times from a log-linear histogram, in bounded memory.
+ * Time quantiles from a log-linear histogram, in bounded memory.
  *
  * Below 2048 ns every nanosecond has its own bucket. Above, every power of two is cut into 1024
- * buckets of equal width, so a bucket is narrower than 0.1 % of the times in it. All of 64 bits is
+ * equally wide buckets, so a bucket is narrower than 0.1 % of the times in it. All 64 bits are
  * covered. A power of two uses memory (8 KiB) only after a time falls into it.
  */
 #ifndef PFSTAT_USER_QUANTILE_H
@@ -24,16 +24,16 @@ struct quantiles {
 
 void quantile_exit(struct quantiles *quantiles);
 
-/* Returns 0, or -ENOMEM if there is no memory for a new range; then nothing is counted. */
+/* Returns 0, or -ENOMEM if there is no memory for a new range. Then nothing is counted. */
 int quantile_add(struct quantiles *quantiles, uint64_t ns);
 
-/* Adds ns that many times. */
+/* Adds ns this many times. */
 int quantile_add_many(struct quantiles *quantiles, uint64_t ns, uint64_t times);
 
 /*
- * The quantile of all times of `nr` histograms together, by nearest rank: of n sorted times the
- * one of rank ceil(per_10000 / 10000 * n), counted from 1. Returns the upper edge of its bucket,
- * but never more than the greatest time, so the result is 0 to 0.1 % too high. 0 if n is 0.
+ * The quantile over all times in `nr` histograms together, by nearest rank: among n sorted times
+ * the one with rank ceil(per_10000 / 10000 * n), counted from 1. Returns the bucket's upper edge,
+ * but never more than the greatest time, so the result is 0 to 0.1 % too high. Returns 0 if n is 0.
  */
 uint64_t quantile_of(const struct quantiles *const *several, size_t nr, unsigned int per_10000);
 /* The same with 0 added `zeros` times more. */

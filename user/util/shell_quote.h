@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Prints one word of a command line, with quotes if a shell needs them. */
+/* Prints one command line word, with quotes if a shell needs them. */
 void shell_quote(FILE *out, const char *word);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signal handlers of pfdrive. They only set a flag or jump out of an access loop, so the
- * code that is interrupted can clean up.
+ * pfdrive's signal handlers. They only set a flag or jump out of an access loop, so the interrupted
+ * code can clean up.
  */
 #include <stddef.h>
 
@@ -50,7 +50,7 @@ static bool ignores_hangup(void)
 
 void signals_init(void)
 {
-	/* Without SA_RESTART, so that a blocking call returns. */
+	/* Without SA_RESTART, so a blocking call returns. */
 	struct sigaction end = { .sa_handler = on_end }, bus = { .sa_handler = on_bus };
 	struct sigaction ignored = { .sa_handler = SIG_IGN };
 
@@ -61,9 +61,9 @@ void signals_init(void)
 	sigaction(SIGBUS, &bus, NULL);
 	/* A write then fails with EPIPE, and other outputs are still written. */
 	sigaction(SIGPIPE, &ignored, NULL);
-	/* write(2) then fails with EFBIG, so that temporary files are removed. */
+	/* write(2) then fails with EFBIG, so temporary files are removed. */
 	sigaction(SIGXFSZ, &ignored, NULL);
-	/* If SIGCHLD were ignored, wait(2) could not return the status of a child. */
+	/* If SIGCHLD were ignored, wait(2) could not return a child's status. */
 	signal(SIGCHLD, SIG_DFL);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Signals must not terminate pfdrive before it has cleaned up. The globals are here because
- * a handler has no other way to reach its caller.
+ * Signals must not terminate pfdrive before it has cleaned up. The globals are here because a
+ * handler has no other way to reach the caller.
  */
 #ifndef PFSTAT_USER_SIGNALS_H
 #define PFSTAT_USER_SIGNALS_H
@@ -17,8 +17,8 @@
 extern volatile sig_atomic_t signals_caught;
 
 /*
- * While armed, SIGBUS (a page that cannot be read) jumps to `signals_bus`. Only for code
- * that holds no resource and makes no call.
+ * While armed, SIGBUS (an unreadable page) jumps to `signals_bus`. Only for code holding no
+ * resource and making no call.
  */
 extern sigjmp_buf signals_bus;
 extern volatile sig_atomic_t signals_bus_armed;
@@ -26,18 +26,18 @@ extern volatile sig_atomic_t signals_bus_armed;
 /* Also ignores SIGPIPE and SIGXFSZ. That survives exec, so a child calls signals_default(). */
 void signals_init(void);
 /*
- * SIGUSR1, which asks for something, also sets signals_caught, unless that is set already. A child
- * has its default again after exec.
+ * SIGUSR1, which requests something, also sets signals_caught, unless it is set already. A child
+ * has the default action again after exec.
  */
 void signals_take_user(void);
-/* True, and resets signals_caught, if that was SIGUSR1. */
+/* True, and resets signals_caught, if the signal was SIGUSR1. */
 bool signals_user_came(void);
 /*
- * Blocks the signals that end pfdrive, and returns the mask before. A caller that lets them in only
- * within ppoll(2) misses none between its look at signals_caught and its wait.
+ * Blocks the signals ending pfdrive, and returns the previous mask. A caller that lets them in only
+ * within ppoll(2) misses none between testing signals_caught and waiting.
  */
 void signals_block(sigset_t *before);
-/* Restores the defaults in a child; signals ignored from the start (nohup) stay ignored. */
+/* Restores the defaults in a child. Signals ignored from the start (nohup) stay ignored. */
 void signals_default(void);
 /*
  * For a process that cleans up after another: ignores the usual termination signals, and SIGUSR1,

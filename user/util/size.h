@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sizes and numbers in the notation of the command line. */
+/* Sizes and numbers in command line notation. */
 #ifndef PFSTAT_USER_SIZE_H
 #define PFSTAT_USER_SIZE_H
 
@@ -9,7 +9,7 @@
 /* Decimal digits and an optional K, M or G (powers of 1024). Returns 0, -EINVAL or -ERANGE. */
 int size_parse(const char *text, uint64_t *size);
 
-/* The exact text that size_parse() reads back: "48K", "4M", "96". */
+/* The exact text size_parse() reads back: "48K", "4M", "96". */
 void size_name(uint64_t bytes, char *name, size_t size);
 
 #endif

@@ -15,9 +15,7 @@
 #define TRIMMED	   0.2 /* on each side */
 #define FENCE	   1.5 /* J. W. Tukey, Exploratory Data Analysis (1977): quartiles and 1.5 times */
 
-/*
- * A(t|n) of the handbook: the probability of -t … t.
- */
+/* The handbook's A(t|n): the probability for -t … t. */
 static double student_within(double t, unsigned int freedom)
 {
 	const double angle = atan(t / sqrt(freedom)), cosine = cos(angle);
@@ -28,8 +26,8 @@ static double student_within(double t, unsigned int freedom)
 	if (freedom == 1)
 		return 2 * angle / M_PI;
 	/*
-	 * Odd: cos, 2/3 cos^3, … up to the power n - 2; even: 1, 1/2 cos^2, … up to the
-	 * same power.
+	 * If odd: cos, 2/3 cos^3, … up to the power n - 2. If even: 1, 1/2 cos^2, … up to the same
+	 * power.
 	 */
 	for (i = odd ? 1 : 0; i <= freedom - 2; i += 2) {
 		sum += term;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One subcommand of a program. cmd/subcommands.c has the table of them. */
+/* One of a program's subcommands. cmd/subcommands.c has their table. */
 #ifndef PFSTAT_USER_SUBCOMMAND_H
 #define PFSTAT_USER_SUBCOMMAND_H
 
@@ -16,7 +16,7 @@ enum subcommand_group {
 
 struct subcommand {
 	const char *name; /* one word, or two: "study io" */
-	char *title;	  /* argv[0] of run(): "pfdrive study io" */
+	char *title;	  /* argv[0] for run(): "pfdrive study io" */
 	enum subcommand_group group;
 	const char *summary;		   /* one line */
 	int (*run)(int argc, char **argv); /* returns the exit status */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Times are CLOCK_MONOTONIC in nanoseconds, the clock of the module and of eBPF. */
+/* Times are CLOCK_MONOTONIC in nanoseconds, the clock used by the module and eBPF. */
 #ifndef PFSTAT_USER_TIME_NS_H
 #define PFSTAT_USER_TIME_NS_H
 
@@ -25,7 +25,7 @@ static inline uint64_t clock_monotonic_ns(void)
 	return clock_read_ns(CLOCK_MONOTONIC);
 }
 
-/* Converts the times of getrusage(2). */
+/* Converts getrusage(2) times. */
 static inline uint64_t clock_timeval_ns(struct timeval time)
 {
 	return time.tv_sec * SECOND + time.tv_usec * MICROSECOND;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Validates UTF-8 and prints untrusted names. Except for newlines and tabs that a caller
- * allows, output contains no character that a terminal obeys or that changes the direction
- * of text.
+ * Validates UTF-8 and prints untrusted names. Except for newlines and tabs allowed by a caller,
+ * output contains no character that a terminal obeys or that changes the text direction.
  */
 #include <stdbool.h>
 #include <string.h>

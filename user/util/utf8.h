@@ -6,18 +6,20 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Length of the first character of @string, which is not empty; 0 if it is invalid. */
+/*
+ * Length of the first character in @string, which is not empty, or 0 if the character is invalid.
+ */
 size_t utf8_character(const char *string, size_t bytes);
 /*
- * Like utf8_character(), but also 0 for characters that a terminal obeys (it treats U+009B
- * as ESC [) and for characters that reverse the text after them.
+ * Like utf8_character(), but also 0 for characters obeyed by a terminal (it treats U+009B as ESC [)
+ * and for characters reversing the text after them.
  */
 size_t utf8_printable(const char *string, size_t bytes);
-/* Prints text on one line, with a '?' for each byte of a character that is not printable. */
+/* Prints text on one line, with a '?' for each byte of an unprintable character. */
 void utf8_print(FILE *out, const char *text);
-/* Prints text on several lines in this way; newlines and tabs are kept. */
+/* Prints text on several lines in this way, and keeps newlines and tabs. */
 void utf8_print_lines(FILE *out, const char *text);
-/* Prints JSON with \uXXXX for characters that are not printable, which keeps its meaning. */
+/* Prints JSON with \uXXXX for unprintable characters, which does not change the meaning. */
 void utf8_print_json(FILE *out, const char *json);
 /* Replaces each character that would reverse the text after it by a '?'. */
 void utf8_hide_bidi(char *text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lines of text that are wrapped between words. */
+/* Text lines wrapped between words. */
 #ifndef PFSTAT_USER_WRAP_TEXT_H
 #define PFSTAT_USER_WRAP_TEXT_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Brings the pages of a file into or out of the page cache before a run, and prints the
- * reason if that fails. A run starts only if the state has been verified.
+ * Brings a file's pages into or out of the page cache before a run, and prints the reason if this
+ * fails. A run starts only if the state has been verified.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -37,7 +37,7 @@ bool file_cache_is_all(int fd)
 	       (statfs.f_type == TMPFS_MAGIC || statfs.f_type == RAMFS_MAGIC);
 }
 
-/* Applies the rules of the kernel's can_do_mincore(). */
+/* Applies the rules in the kernel's can_do_mincore(). */
 bool file_cache_is_visible(int fd)
 {
 	char path[64], names[CAPABILITY_NAMES_SIZE];
@@ -87,7 +87,7 @@ int file_cache_resident(const struct mapping *mapping, uint64_t *pages)
 	return err;
 }
 
-/* Ignores errors of file systems without a disk. */
+/* Ignores errors from file systems without a disk. */
 static int write_back(const struct mapping *mapping)
 {
 	return fdatasync(mapping->fd) && errno != EINVAL && errno != EROFS ? -errno : 0;
@@ -123,7 +123,7 @@ int file_cache_make_cold(const struct mapping *mapping, const volatile sig_atomi
 	return -EBUSY;
 }
 
-/* Reads one byte of each page: the kernel reads whole pages, but copies only that byte. */
+/* Reads one byte in each page: the kernel reads whole pages, but copies only this byte. */
 static int read_all(const struct mapping *mapping, const volatile sig_atomic_t *stop)
 {
 	uint64_t offset = 0;

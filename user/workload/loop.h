@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The access loops, as templates. A pattern calls one with its own `next`; both are inlined
- * into one function, so that choosing the next byte costs no call and its state stays in
- * registers.
+ * The access loops, as templates. A pattern calls one with a private `next`. Both are inlined into
+ * one function, so choosing the next byte costs no call and the state stays in registers.
  */
 #ifndef PFSTAT_USER_LOOP_H
 #define PFSTAT_USER_LOOP_H
@@ -14,9 +13,8 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /*
- * Accesses between two checks of the watch. Few enough to stop soon if each access waits
- * for a disk; enough that the check costs about one in a hundred instructions of the
- * cheapest loop.
+ * Accesses between two checks of the watch. Few enough to stop soon if each access waits for a
+ * disk, and enough to make the check cost about one in a hundred instructions in the cheapest loop.
  */
 #define LOOP_STRETCH 512U
 
@@ -54,7 +52,7 @@ static ALWAYS_INLINE uint64_t loop_spans(const volatile uint8_t *data, uint64_t 
 	return sum;
 }
 
-/* For patterns that produce single accesses. next() returns the offset of the byte to access. */
+/* For patterns producing single accesses. next() returns the offset of the byte to access. */
 static ALWAYS_INLINE uint64_t loop_singles(const volatile uint8_t *data, uint64_t accesses,
 					   struct pattern_watch *watch,
 					   uint64_t (*next)(void *state), void *state)

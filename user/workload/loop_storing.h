@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The access loops of loop.h for patterns in which some accesses store. They are separate,
- * so that a pattern that only reads does not pay for the check.
+ * The access loops from loop.h for patterns in which some accesses store. They are separate, so a
+ * pattern that only reads does not pay for the check.
  */
 #ifndef PFSTAT_USER_LOOP_STORING_H
 #define PFSTAT_USER_LOOP_STORING_H
@@ -9,7 +9,7 @@
 #include "workload/loop.h"
 #include "workload/stores.h"
 
-/* The byte that a store writes, as in the study. */
+/* The byte written by a store, as in the study. */
 #define STORED_BYTE 1
 
 /* Returns the byte that was read, or 0 if it was overwritten without being read. */

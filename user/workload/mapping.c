@@ -18,11 +18,11 @@
 #include "workload/mapping.h"
 #include "workload/pattern.h"
 
-/* Bytes of one memset(3) between two checks of the stop flag. */
+/* How many bytes one memset(3) fills between two checks of the stop flag. */
 #define FILL_BYTES (1ULL << 20)
 /* Bytes of one populate, which a signal does not interrupt: a second on a slow disk. */
 #define POPULATE_BYTES (64ULL << 20)
-/* Differs from the first byte of common files and from the byte that patterns store. */
+/* Differs from the first byte in common files and from the byte stored by patterns. */
 #define FILL_BYTE 0xa5
 
 static int mapping_check_kind(const struct stat *stat)

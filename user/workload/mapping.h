@@ -16,7 +16,7 @@
 
 enum mapping_kind {
 	MAPPING_SHARED,	 /* stores go to the file */
-	MAPPING_PRIVATE, /* stores make copies; the file does not change */
+	MAPPING_PRIVATE, /* stores make copies, and the file does not change */
 	MAPPING_ANON,	 /* no file */
 	NR_MAPPING_KINDS
 };
@@ -31,7 +31,7 @@ struct mapping {
 	uint64_t pages;
 	dev_t dev;
 	ino_t inode;
-	void *at;		      /* hint for mmap(2); NULL: any address */
+	void *at;		      /* hint for mmap(2), NULL for any address */
 	const volatile uint8_t *data; /* NULL: not mapped */
 };
 
@@ -41,35 +41,33 @@ struct mapping {
 #define MAPPING_MAX_BYTES (1ULL << 46)
 
 /*
- * Opens a file; @write if stores will reach it. Returns 0, -EISDIR, -EMEDIUMTYPE (not a
- * regular file), -ENODATA (empty), -EFBIG (more than MAPPING_MAX_BYTES), or an error of
- * open(2).
+ * Opens a file, with @write if stores will reach it. Returns 0, -EISDIR, -EMEDIUMTYPE (not a
+ * regular file), -ENODATA (empty), -EFBIG (more than MAPPING_MAX_BYTES), or an error from open(2).
  */
 int mapping_open(struct mapping *mapping, const char *path, bool write);
 /* Takes over an open file, with the same errors. Owns @fd from now on, also on failure. */
 int mapping_take(struct mapping *mapping, int fd);
-/* Anonymous memory of that size, without a file. */
+/* Anonymous memory with this size, without a file. */
 void mapping_anon(struct mapping *mapping, uint64_t bytes);
 
 /* Stores the machine, and the file or the anonymous memory, in @environment. */
 void mapping_describe(const struct mapping *mapping, const char *path,
 		      struct environment *environment);
 
-/* Maps the memory according to its kind, without advice. Touches no page. */
+/* Maps the memory according to the kind, without advice. Touches no page. */
 int mapping_map(struct mapping *mapping);
-/* Applies the advice of @policy, and populates if requested, until @stop is set. */
+/* Applies the advice in @policy, and populates if requested, until @stop is set. */
 int mapping_advise(const struct mapping *mapping, const struct policy *policy,
 		   const volatile sig_atomic_t *stop);
 /*
- * Like MAP_POPULATE, but for a mapping that is already hooked: reads and maps every page.
- * Writable private and anonymous mappings get their own pages at once. Pages of a writable
- * shared mapping are mapped read-only, so that the first store to a page still calls the
- * file. Returns early after @stop.
+ * Like MAP_POPULATE, but for an already hooked mapping: reads and maps every page. Writable private
+ * and anonymous mappings get their own pages at once. Pages in a writable shared mapping are mapped
+ * read-only, so the first store to a page still calls the file. Returns early after @stop.
  */
 int mapping_populate(const struct mapping *mapping, const volatile sig_atomic_t *stop);
-/* Fills the mapping with memset(3), as in the study; returns early after @stop. */
+/* Fills the mapping with memset(3), as in the study. Returns early after @stop. */
 void mapping_fill(const struct mapping *mapping, const volatile sig_atomic_t *stop);
-/* Calls msync(2) with MS_SYNC, so that dirty pages of a shared mapping are on disk. */
+/* Calls msync(2) with MS_SYNC, to put a shared mapping's dirty pages on disk. */
 int mapping_sync(const struct mapping *mapping);
 /*
  * Runs the three functions above once, so that faults on their code and data are not
@@ -79,7 +77,7 @@ void mapping_warm_up(void);
 void mapping_unmap(struct mapping *mapping);
 void mapping_close(struct mapping *mapping);
 
-/* The likely reason of a SIGBUS in the mapped file, as a clause. */
+/* The likely reason for a SIGBUS in the mapped file, as a clause. */
 const char *mapping_loss(const struct mapping *mapping);
 
 #endif

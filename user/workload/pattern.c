@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the engine of a pattern by name and calls it. Parsing and fitting come first; an
- * engine's run() may rely on the sizes that they checked.
+ * Finds a pattern's engine by name and calls it. Parsing and fitting come first, and an engine's
+ * run() may rely on the sizes they checked.
  */
 #include <errno.h>
 #include <string.h>
@@ -71,14 +71,14 @@ uint64_t pattern_run(const struct pattern *pattern, const volatile uint8_t *data
 
 void pattern_warm_up(const struct pattern *pattern)
 {
-	/* Large enough for the working set of locality; not const, because a pattern may store. */
+	/* Large enough for locality's working set. Not const, because a pattern may store. */
 	static uint8_t buffer[40960];
 	const volatile sig_atomic_t stop = 0;
 	struct pattern_watch watch = { .stop = &stop };
 	struct pattern small = *pattern;
 
 	small.bytes = sizeof(buffer);
-	/* More than the number of bytes, so that the wrap is also run. */
+	/* More than the number of bytes, to run the wrap too. */
 	small.accesses = 2 * sizeof(buffer);
 	if (small.engine->shrink)
 		small.engine->shrink(&small);

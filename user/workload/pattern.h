@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The order in which the bytes of a file are accessed. A pattern is pure: it is parsed, fitted
- * to the size of a file, and then runs over the mapping, or counts the pages that it visits.
+ * The order in which a file's bytes are accessed. A pattern is pure: it is parsed, fitted to a file
+ * size, and then runs over the mapping, or counts the pages it visits.
  *
  * PATTERNS is the table of all patterns. A new one is a file pattern_NAME.c, which defines
- * pattern_NAME (see pattern_engine.h), and one line here. Its name, the option's help, the
- * messages and the completion of shells come from this line. Each pattern describes itself at
- * the top of its file. A share of the accesses may store (stores.h).
+ * pattern_NAME (see pattern_engine.h), and one line here. The name, the option's help, the messages
+ * and the shell completion come from this line. Each pattern describes itself at the top of its
+ * file. A share of the accesses may store (stores.h).
  */
 #ifndef PFSTAT_USER_PATTERN_H
 #define PFSTAT_USER_PATTERN_H
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Name, and the notation with its argument. */
+/* Name, and the notation with the argument. */
 #define PATTERNS(X)                 \
 	X(random, "random")         \
 	X(sequential, "sequential") \
@@ -29,7 +29,7 @@
 
 struct pattern_engine;
 
-/* Shared by a run and the thread that waits for it. */
+/* Shared by a run and the thread waiting for it. */
 struct pattern_watch {
 	const volatile sig_atomic_t *stop; /* nonzero: stop soon */
 	volatile uint64_t done;		   /* accesses made so far */
@@ -37,33 +37,31 @@ struct pattern_watch {
 
 struct pattern {
 	const struct pattern_engine *engine;
-	uint64_t argument; /* only the engine knows its meaning */
-	const void *data;  /* also private to the engine; owned by the creator of the pattern */
+	uint64_t argument; /* only the engine knows the meaning */
+	const void *data;  /* also private to the engine; owned by the pattern's creator */
 	uint64_t seed;
-	uint64_t bytes;	     /* of the file */
-	uint64_t page_bytes; /* of this machine, unless the owner sets another size */
+	uint64_t bytes;	     /* file size */
+	uint64_t page_bytes; /* this machine's, unless the owner sets another size */
 	uint64_t accesses;
-	uint64_t store_share; /* accesses that store, in units of 1 / STORES_ALL; 0: none */
+	uint64_t store_share; /* accesses with a store, in units of 1 / STORES_ALL, 0 if none */
 };
 
 /* Parses "NAME[:ARGUMENT]". -ENOENT: no such pattern, -EINVAL: invalid argument. */
 int pattern_parse(struct pattern *pattern, const char *text);
 /*
  * Fits the pattern to a file.
- * @accesses: 0: the default of the pattern, mostly one per byte of the file.
- * -ERANGE: the stride is longer than the file; -EMSGSIZE: fewer bytes than
- * pattern_min_bytes().
+ * @accesses: 0 for the pattern's default, mostly one per byte of the file. -ERANGE: the stride is
+ * longer than the file; -EMSGSIZE: fewer bytes than pattern_min_bytes().
  */
 int pattern_fit(struct pattern *pattern, uint64_t bytes, uint64_t accesses, uint64_t seed);
-/* Minimum size of the file; 0: any. */
+/* Minimum file size, 0 for any. */
 uint64_t pattern_min_bytes(const struct pattern *pattern);
-/* The default number of runs: 1, or that of the study that introduced the pattern. */
+/* The default number of runs: 1, or the number in the study that introduced the pattern. */
 unsigned int pattern_repeats(const struct pattern *pattern);
 
 /*
- * Accesses one byte at a time. Returns the sum of the bytes that were read. watch->done is
- * the number of accesses; it is lower than requested only after a stop. With stores, @data
- * must be writable.
+ * Accesses one byte at a time. Returns the sum of the bytes read. watch->done is the number of
+ * accesses. It is lower than requested only after a stop. With stores, @data must be writable.
  */
 uint64_t pattern_run(const struct pattern *pattern, const volatile uint8_t *data,
 		     struct pattern_watch *watch);
@@ -78,8 +76,8 @@ void pattern_warm_up(const struct pattern *pattern);
 int pattern_pages(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 		  uint64_t *pages);
 /*
- * The same, and writes their numbers into @order, which has room for all pages of the file, in the
- * order of their first visits.
+ * The same, and writes the page numbers into @order, which has room for all pages in the file, in
+ * the order of their first visits.
  */
 int pattern_page_order(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 		       uint32_t *order, uint64_t *pages);

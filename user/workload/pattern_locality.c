@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pattern of the mmap measurement study; pattern_locality.h describes it. The pattern's
- * argument is 1 if the working sets follow each other in order. run() and pages() must
- * visit the same working sets.
+ * The mmap measurement study's pattern, described in pattern_locality.h. The pattern's argument is
+ * 1 if the working sets follow each other in order. run() and pages() must visit the same working
+ * sets.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -17,8 +17,8 @@
 struct locality {
 	struct random random;
 	bool sequential;
-	uint64_t base;	/* first line of the working set */
-	uint64_t bases; /* number of lines where a set may begin */
+	uint64_t base;	/* first line in the working set */
+	uint64_t bases; /* number of lines where a set may start */
 };
 
 static struct locality locality_begin(const struct pattern *pattern)
@@ -90,7 +90,7 @@ static uint64_t locality_run(const struct pattern *pattern, const volatile uint8
 	return sum;
 }
 
-/* Marks the pages of the lines of a round, or only those that are stored to. */
+/* Marks the pages for a round's lines, or only those that are stored to. */
 static void locality_mark_round(struct bitmap *pages, uint64_t lines_a_page, uint64_t base,
 				uint64_t lines, bool written, struct pattern_visits *visits)
 {

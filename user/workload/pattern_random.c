@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* random: each access goes to any byte of the file with the same probability. */
+/* random: each access goes to any byte in the file with the same probability. */
 #include "util/random.h"
 #include "workload/loop_storing.h"
 #include "workload/pattern_engine.h"

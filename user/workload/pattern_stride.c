@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stride:SIZE accesses bytes 0, S, 2S, ... to the end of the file, which is a sweep. The
- * next sweep starts one page later within the stride. After every page of the stride has
- * been a start, the next sweeps start one byte later. So the starts are p * page + b for b
- * = 0 … page - 1, for p = 0, 1, ... while the start is less than S. After S sweeps each
- * byte has been accessed exactly once, for any S. A stride below a page has only p = 0, so
- * its sweeps start one byte apart. The first sweep follows the last.
- * The argument of the pattern is S. A sweep is one span, or several if it is longer than a
- * stretch.
+ * stride:SIZE accesses bytes 0, S, 2S, ... to the end of the file, which is a sweep. The next sweep
+ * starts one page later within the stride. After every page in the stride has been a start, the
+ * next sweeps start one byte later. So the starts are p * page + b for b = 0 … page - 1, for p = 0,
+ * 1, ... while the start is less than S. After S sweeps each byte has been accessed exactly once,
+ * for any S. A stride below a page has only p = 0, so its sweeps start one byte apart. The first
+ * sweep follows the last. The pattern's argument is S. A sweep is one span, or several if it is
+ * longer than a stretch.
  */
 #include <errno.h>
 
@@ -18,7 +17,7 @@
 struct stride {
 	uint64_t offset, stride, page;
 	uint64_t sweep_left; /* accesses until the end of the sweep */
-	uint64_t start;	     /* start of this sweep: p * page + byte */
+	uint64_t start;	     /* where this sweep starts: p * page + byte */
 	uint64_t byte;
 	/* Sweeps that start at or below last_long have `longest` accesses, others one less. */
 	uint64_t longest, last_long;

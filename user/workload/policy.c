@@ -65,7 +65,7 @@ static int find_setting(const char *file, char path[READAHEAD_SETTING_PATH])
 	return err;
 }
 
-/* Waits for another pfdrive that has changed the setting for a moment. */
+/* Waits for another pfdrive, which has changed the setting for a moment. */
 static int open_setting(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC), err;

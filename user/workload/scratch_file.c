@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creates an unnamed file in a folder, allocates its blocks and writes them once. The file
- * is created with the rights of the invoker and has no name when scratch_file_make() returns.
+ * Creates an unnamed file in a folder, allocates the blocks and writes them once. The file is
+ * created with the invoker's rights and has no name when scratch_file_make() returns.
  */
 #include <errno.h>
 #include <fcntl.h>

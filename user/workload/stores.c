@@ -25,7 +25,7 @@ int stores_parse(const char *text, uint64_t *share)
 		return -EINVAL;
 	if (ratio > 1)
 		return -ERANGE;
-	/* A share that rounds to 0 would silently store nothing. */
+	/* A share rounding to 0 would silently store nothing. */
 	if (ratio > 0 && ratio * STORES_ALL < 0.5)
 		return -ERANGE;
 	*share = llround(ratio * STORES_ALL);

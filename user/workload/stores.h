@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Decides which accesses of a pattern store: a given share, spread evenly, beginning with a
- * store. A share of one eighth stores at accesses 0, 8, 16, ... Of n accesses 1 + floor((n
+ * Decides which accesses in a pattern store: a given share, spread evenly, starting with a store. A
+ * share of one eighth stores at accesses 0, 8, 16, ... Of n accesses 1 + floor((n
  * - 1) * share) are stores, unless the share is 0.
  */
 #ifndef PFSTAT_USER_STORES_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Unit of shares: this value means every access. */
+/* Unit for shares: this value means every access. */
 #define STORES_ALL (1ULL << 32)
 
 struct stores {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parses, checks and opens the memory that a drive accesses. A FILE is never written unless
- * the user gave --allow-write; workload_check() rejects the options otherwise.
+ * Parses, checks and opens the memory that a drive accesses. A FILE is never written unless the
+ * user gave --allow-write. Without it workload_check() rejects the options.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Command-line options for the memory that a drive accesses, and for its stores. */
+/* Command-line options for the memory a drive accesses, and for stores to it. */
 #ifndef PFSTAT_USER_WORKLOAD_H
 #define PFSTAT_USER_WORKLOAD_H
 
@@ -16,8 +16,8 @@ struct workload {
 	bool allow_write;	 /* to the FILE on the command line */
 	bool have_share;	 /* --write was given */
 	uint64_t store_share;	 /* in units of 1 / STORES_ALL */
-	uint64_t size;		 /* of anonymous memory; 0: not given */
-	uint64_t scratch;	 /* bytes of the scratch file; 0: none */
+	uint64_t size;		 /* for anonymous memory, 0 if not given */
+	uint64_t scratch;	 /* size of the scratch file in bytes, 0 if none */
 	const char *scratch_dir; /* NULL: the current folder */
 };
 
@@ -31,10 +31,10 @@ extern const struct argp workload_argp; /* input: a struct workload */
 void workload_check(const struct argp_state *state, const struct workload *workload,
 		    const char *file, bool stores);
 
-/* Prints "private+populate", the form of the option and of the report. */
+/* Prints "private+populate", as in the option and the report. */
 void workload_name(const struct workload *workload, char *text, size_t size);
 
-/* Prints why mapping_open() failed and the remedy; returns STATUS_FAILED. */
+/* Prints why mapping_open() failed and the remedy. Returns STATUS_FAILED. */
 int workload_file_message(const char *file, int err);
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Maps the memory that operations measure on. It begins at a huge page boundary, so that the
+ * Maps the memory for measuring operations. The memory starts at a huge page boundary, so the
  * kernel can use huge pages when they are wanted.
  */
 #include <stddef.h>

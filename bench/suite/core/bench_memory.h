@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Anonymous memory for the operations of the family "memory". */
+/* Anonymous memory for the operations in the "memory" family. */
 #ifndef PFSTAT_USER_BENCH_MEMORY_H
 #define PFSTAT_USER_BENCH_MEMORY_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * @huge_pages: use huge pages if the kernel has some; false: never use them
+ * @huge_pages: use huge pages if the kernel has some, or never if false
  * Returns NULL and sets errno.
  */
 void *bench_memory_map(uint64_t bytes, bool huge_pages);

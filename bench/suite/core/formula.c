@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A recursive-descent parser that evaluates while it parses: sum, product, factor. Reads one text
- * and the caller's lookup function. After the first error the value is NAN and that error stays.
+ * and the caller's lookup function. After the first error the value is NAN and the error stays.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "bench/suite/core/formula.h"
 #include "util/array.h"
 
-#define MAX_DEPTH 100 /* of parentheses and signs, to bound the recursion */
+#define MAX_DEPTH 100 /* parentheses and signs, to bound the recursion */
 
 struct formula_parser {
 	const char *at;
@@ -42,7 +42,7 @@ static char formula_next(struct formula_parser *parser)
 	return *parser->at;
 }
 
-/* A word is a unit or the name of a row. */
+/* A word is a unit or a row name. */
 static size_t word_length(const char *at)
 {
 	size_t length = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The language of predictions: + - * / and parentheses over numbers and the values of rows.
- * A number with a unit of time (ns, us, ms, s or cycles) is converted to nanoseconds. No I/O.
+ * The prediction language: + - * / and parentheses over numbers and row values. A number with a
+ * time unit (ns, us, ms, s or cycles) is converted to nanoseconds. No I/O.
  *
  *	2 * cpu.syscall + 4096000 / memory.copy
  *	(cpu.call:0 + 12 cycles) / 2
@@ -13,18 +13,18 @@
 
 #include "util/why.h"
 
-#define FORMULA_NAME 64 /* bytes of a row's name, including the NUL */
+#define FORMULA_NAME 64 /* bytes in a row name, including the NUL */
 
 struct formula_names {
-	/* 0; -ENOENT: unknown name; -ENODATA: the name has no value. */
+	/* 0, or -ENOENT for an unknown name, or -ENODATA if the name has no value. */
 	int (*lookup)(void *context, const char *name, double *value);
 	void *context;
 	double cycle_ns; /* NAN: unknown */
 };
 
 /*
- * Returns 0, -EINVAL (syntax), -ENOENT (unknown name) or -ENODATA (a value is missing); on an
- * error, why holds a clause that describes it.
+ * Returns 0, -EINVAL (syntax), -ENOENT (unknown name) or -ENODATA (a value is missing). On an
+ * error, why holds a clause describing it.
  */
 int formula_evaluate(const char *text, const struct formula_names *names, double *value,
 		     struct why *why);

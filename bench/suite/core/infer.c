@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the sizes of the caches in a sweep of latencies, and the size of a line in the times of
- * pairs of loads. Works on the points of derived.c; noise can only add time to a point.
+ * Finds the cache sizes in a latency sweep, and the line size in the times of load pairs. Works on
+ * the points from derived.c. Noise can only add time to a point.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -9,16 +9,16 @@
 #include "bench/suite/core/infer.h"
 
 /*
- * Beyond the size of a cache the latency climbs, steeply at first and then less, until nearly
- * all loads miss. A climb lasts while each size costs SLOPE times the one before; it marks the
- * end of a cache if it comes to a factor of STEP in all:
+ * Beyond a cache's size the latency climbs, steeply at first and then less, until nearly all loads
+ * miss. A climb lasts while each size costs SLOPE times the size before. A climb marks the end of a
+ * cache if it comes to a factor of STEP in all:
  *
  *	ns                   ____--- memory
  *	          ____---/--/
  *	______/--/      ^ the second climb begins: size of the second cache
  *	     ^ the first climb begins: size of the first cache
  *
- * Other causes, such as the reach of the TLB, stay below STEP.
+ * Other causes, such as TLB reach, stay below STEP.
  */
 #define SLOPE 1.15
 #define STEP  1.6

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sizes of caches and cache lines, inferred from the latencies of loads. Pure. */
+/* Cache sizes and cache line sizes, inferred from load latencies. Pure. */
 #ifndef PFSTAT_USER_INFER_H
 #define PFSTAT_USER_INFER_H
 
@@ -9,19 +9,19 @@
 #define INFER_LEVELS 3
 
 struct infer_point {
-	uint64_t bytes; /* of the memory, or distance of two loads */
+	uint64_t bytes; /* memory size, or distance between two loads */
 	double ns;
 };
 
 /*
- * @points: latency in random order, by increasing size of the memory
- * @sizes: for each cache, the fastest first, the largest size that fits
+ * @points: latency in random order, by increasing memory size
+ * @sizes: for each cache, the fastest first, the largest fitting size
  * Returns the number of caches found.
  */
 size_t infer_caches(const struct infer_point *points, size_t nr, uint64_t *sizes);
 
 /*
- * @points: time of two loads, by increasing distance between them
+ * @points: time for two loads, by increasing distance between them
  * Returns the smallest distance at which the second load misses too, or 0.
  */
 uint64_t infer_line(const struct infer_point *points, size_t nr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The two judgements on a row: its noise, from the statistics of its runs, and the claim of its
- * operation, from the counts of getrusage(2) or eBPF. The limits are constants of this file.
+ * The two judgements on a row: noise, from run statistics, and the operation's claim, from
+ * getrusage(2) or eBPF counts. The limits are constants in this file.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include "model/counters.h"
 
 /*
- * Stray events do not come from the operation: a fault of the loop's own page, a signal. Three
- * of them, plus one per hundred operations, are tolerated. The scheduler may also preempt, at
+ * Stray events do not come from the operation: a fault on the loop's own page, a signal. Three
+ * stray events, plus one per hundred operations, are tolerated. The scheduler may also preempt, at
  * most once per PREEMPTION_NS.
  */
 #define STRAY_SHARE   0.01
@@ -19,7 +19,7 @@
 #define PREEMPTION_NS 1000000
 
 /*
- * A row is noisy if the half width of its mean is above WIDEST. Outliers do not matter if it
+ * A row is noisy if the mean's half width is above WIDEST. Outliers do not matter if the half width
  * is below NARROW.
  */
 #define WIDEST	      0.1

@@ -14,7 +14,7 @@ enum bench_event { BENCH_SWITCHES, BENCH_SYSCALLS, BENCH_FAULTS, BENCH_MAJOR, BE
 
 #define BENCH_EVENT_NAMES { "context switches", "system calls", "page faults", "major faults" }
 
-/* Minimum and maximum number of an event per operation. */
+/* Minimum and maximum event count per operation. */
 struct bench_range {
 	double min, max;
 };
@@ -34,7 +34,7 @@ struct bench_counts {
 
 /*
  * @elapsed_ns: the time counted, during which preemptions are tolerated
- * @share: the part of each event that the counter can see: getrusage(2) of one of two
+ * @share: the part of each event that the counter can see: getrusage(2) for one of two
  *	partners sees half of the switches
  * Returns false, and a clause in why, if the counts contradict the claim.
  */

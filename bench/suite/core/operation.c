@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The services that an operation calls: the timed part (bench_start, bench_stop), the refusal,
- * and helper processes. Times and getrusage(2) go into bench->window. The clocks are read
- * innermost, so that the counters' own cost is not timed.
+ * The services called by an operation: the timed part (bench_start, bench_stop), the refusal, and
+ * helper processes. Times and getrusage(2) go into bench->window. The clocks are read innermost, so
+ * the counters' own cost is not timed.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files of the operations: made in the folder of --directory or --nfs as the invoking user,
+ * The files used by operations: made in the --directory or --nfs folder as the invoking user,
  * unlinked at once, then cached, dropped or switched to O_DIRECT. Nothing is left on the disk,
  * however the worker exits.
  */

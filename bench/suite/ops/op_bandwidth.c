@@ -52,7 +52,7 @@ static int op_bandwidth_prepare(struct bench *bench, unsigned int areas)
 	area->to = areas > 1 ? bench_memory_map(bytes, bench->options->huge_pages) : area->from;
 	if (!area->from || !area->to)
 		return -errno;
-	/* Pages that were never written would all be the shared zero page. */
+	/* Pages never written would all be the shared zero page. */
 	memset(area->from, 1, bytes);
 	memset(area->to, 1, bytes);
 	return 0;
@@ -76,7 +76,7 @@ static uint64_t op_bandwidth_next_offset(struct op_bandwidth_buffers *area)
 	return offset;
 }
 
-/* Four independent sums, so that the additions overlap. */
+/* Four independent sums, so the additions overlap. */
 static void op_bandwidth_read_chunk(const char *from)
 {
 	const op_bandwidth_words *at = (const void *)from, *const end =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sizes of the caches and of a cache line, and the latency beyond the caches. These rows are
- * not measured: derived.c infers them from the rows of op_latency.c.
+ * The sizes of caches and cache lines, and the latency beyond the caches. These rows are not
+ * measured: derived.c infers them from the rows in op_latency.c.
  */
 #include "bench/suite/ops/op_registry.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A procedure call with 0 to 7 arguments; the seventh is passed on the stack. Each number of
- * arguments is a point with a loop of its own, since a call through a pointer is another
- * operation.
+ * A procedure call with 0 to 7 arguments, the seventh passed on the stack. Each number of arguments
+ * is a point with a separate loop, since a call through a pointer is another operation.
  */
 #include <stdio.h>
 

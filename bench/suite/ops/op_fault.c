@@ -23,7 +23,7 @@
 struct op_fault_area {
 	int fd; /* -1: anonymous */
 	uint64_t bytes, step;
-	uint32_t *order; /* random order of the steps; NULL: sequential */
+	uint32_t *order; /* random step order, or NULL if sequential */
 };
 
 static uint64_t op_fault_touches(const struct op_fault_area *area)
@@ -57,7 +57,7 @@ static uint64_t op_fault_anon_bytes(const struct bench *bench)
 	return bench->options->quick ? ANON_BYTES_QUICK : ANON_BYTES;
 }
 
-/* Volatile, so that the compiler keeps every read. */
+/* Volatile, so the compiler keeps every read. */
 static void op_fault_read(const struct op_fault_area *area, volatile char *data, uint64_t count)
 {
 	uint64_t i;
@@ -154,7 +154,7 @@ static int op_fault_prepare_cow(struct bench *bench)
 	return err ? err : bench_file_warm(bench, area->fd, area->bytes);
 }
 
-/* All pages are mapped for reading first, so that each write faults to copy its page. */
+/* All pages are mapped for reading first, so each write faults to copy the page. */
 static int op_fault_run_cow(struct bench *bench, uint64_t n)
 {
 	const struct op_fault_area *area = bench->state;

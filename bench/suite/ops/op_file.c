@@ -164,7 +164,7 @@ static int op_file_run_dropped(struct bench *bench, uint64_t n)
 	return err;
 }
 
-/* Processes that each read blocks of a file of their own at random, as many as requested. */
+/* Processes that each read random blocks from their own file, as many as requested. */
 struct op_file_crowd {
 	unsigned int nr;
 	int to[MOST_PROCESSES], from[MOST_PROCESSES];
@@ -281,7 +281,7 @@ const struct bench_operation op_file_dropped = {
 	.name = "file.dropped",
 	.title = "4 KiB pread from a file of that size, dropped from the page cache first",
 	.method = "block by block, sequentially, with the kernel's readahead",
-	.prediction = "file.cached:1M + file.sequential:1M / 32", /* a read of 128 KiB */
+	.prediction = "file.cached:1M + file.sequential:1M / 32", /* a 128 KiB read */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
 	.name_point = op_file_name_size,
@@ -356,7 +356,7 @@ const struct bench_operation op_nfs_dropped = {
 	.name = "nfs.dropped",
 	.title = "4 KiB pread over NFS from a file of that size, dropped from the client's cache",
 	.method = "block by block, sequentially, with the kernel's readahead",
-	.prediction = "file.cached:1M + nfs.sequential:1M / 32", /* a read of 128 KiB */
+	.prediction = "file.cached:1M + nfs.sequential:1M / 32", /* a 128 KiB read */
 	.claim = { .made = true, .range = { BENCH_ANY, { 1, 1 }, { 0, 0.1 }, { 0, 0 } } },
 	.nr_points = op_file_nr_sizes,
 	.name_point = op_file_name_size,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The largest file that can be read again without its disk. A file is read sequentially, step by
- * step, until a page that was read before has left the page cache.
+ * The largest file that can be read again without the disk. A file is read sequentially, step by
+ * step, until a previously read page has left the page cache.
  *
  *	|XXXXXXXXXXXXXXXX|+|          |XX.XXXXXXXXXXXXXX|+|
  *	 all resident: go on           one page is missing: the limit
  *
- * The file has no blocks: the kernel fills its pages with zeros, and they occupy the page cache
- * like those of any file, at no cost of the disk. All memory may pass through the page cache in
- * this way and evict the pages of others. With --quick the worker enters a memory cgroup that
- * is small enough to fill within seconds.
+ * The file has no blocks: the kernel fills the file's pages with zeros, which occupy the page cache
+ * like any file's pages, at no disk cost. All memory may pass through the page cache in this way
+ * and evict other programs' pages. With --quick the worker enters a memory cgroup small enough to
+ * fill within seconds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@
 #define AT_ONCE	   (256ULL << 10)
 #define STEPS	   64		  /* up to the predicted size */
 #define TOLERATED  1000		  /* one page in this many may be in migration */
-#define LONGEST_NS 50000000000ULL /* of all runs */
+#define LONGEST_NS 50000000000ULL /* over all runs */
 
 struct op_filecache_filler {
 	int fd;

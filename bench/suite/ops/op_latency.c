@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Latency of memory: loads that each need the address from the one before. The pointers form one
- * random cycle through all slots, so that no prefetcher can predict them and no slot is left out:
+ * Memory latency: each load needs the address from the load before. The pointers form one random
+ * cycle through all slots, so no prefetcher can predict them and no slot is skipped:
  *
  *	slot 0 --> slot 5 --> slot 2 --> … --> slot 0		slots are a stride apart
  */
@@ -22,17 +22,17 @@
 #define TIMES_CACHE_QUICK 2
 #define SEED		  1
 
-/* Cache sizes are inferred from the first; --quick uses the first and the last. */
+/* Cache sizes are inferred from the first. --quick uses the first and the last. */
 static const uint64_t strides[] = { 64, 512, 4096 };
 #define NR_STRIDES	 ARRAY_SIZE(strides)
 #define NR_STRIDES_QUICK 2
 
-/* Memory per pair; the largest distance is half of it. */
+/* Memory per pair. The largest distance is half of it. */
 #define PAIR_BYTES    1024ULL
 #define PAIR_SMALLEST 8ULL
 #define NR_PAIRS      7
 
-/* 4K, 6K, 8K, 12K, …; with --quick 4K, 8K, 16K, … */
+/* 4K, 6K, 8K, 12K, …, or with --quick 4K, 8K, 16K, … */
 static uint64_t op_latency_nth_size(const struct bench_options *options, size_t i)
 {
 	if (options->quick)

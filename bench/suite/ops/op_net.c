@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The loopback network: round trips by TCP and ICMP, bandwidth, and the setup and teardown of
- * connections. The partner, if there is one, is a helper process of the worker.
+ * The loopback network: TCP and ICMP round trips, bandwidth, and connection setup and teardown. The
+ * partner, if any, is a helper process of the worker.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include "bench/suite/ops/ping.h"
 #include "bench/suite/ops/stream.h"
 
-#define CHUNK	   (1U << 20) /* one operation of the bandwidth */
+#define CHUNK	   (1U << 20) /* one bandwidth operation */
 #define PATIENCE_S 5	      /* for the reply to an echo */
-#define SOURCES	   200	      /* source addresses, each with its own range of ports */
+#define SOURCES	   200	      /* source addresses, each with a separate port range */
 
 struct op_net_state {
 	int listener, fd;
@@ -31,7 +31,7 @@ static int op_net_refuse(struct bench *bench, int err)
 	return bench_refuse(bench, err, "cannot use the loopback network: %s", strerror(-err));
 }
 
-/* Listens on a port that the kernel chooses. */
+/* Listens on a port chosen by the kernel. */
 static int op_net_open(struct bench *bench)
 {
 	struct op_net_state *net = calloc(1, sizeof(*net));
@@ -153,7 +153,7 @@ static int op_net_open_source(struct op_net_state *net)
 
 /*
  * Both ends are in one process: the kernel completes connections without accept(2).
- * @reset: time connect(2) and close with a reset; else time close(2), which sends a FIN
+ * @reset: time connect(2) and close with a reset, else time close(2), which sends a FIN
  */
 static int op_net_connect_once(struct bench *bench, bool reset)
 {
@@ -261,7 +261,7 @@ const struct bench_operation op_net_tcp_bandwidth = {
 	.unit = BENCH_MBS,
 	.title = "bytes to another process, by TCP over loopback",
 	.method = "1 MiB at a time, on any CPUs, until all bytes are acknowledged",
-	.prediction = "memory.copy / 2", /* into the kernel, and out of it */
+	.prediction = "memory.copy / 2", /* into the kernel, and out */
 	.anywhere = true,
 	.prepare = op_net_prepare_bandwidth,
 	.run = op_net_run_bandwidth,
@@ -281,7 +281,7 @@ const struct bench_operation op_net_tcp_teardown = {
 	.name = "net.tcp_teardown",
 	.title = "close(2) on a TCP connection over loopback",
 	.method = "each is timed individually; it sends the FIN, the kernel does the rest",
-	.prediction = "net.tcp_setup / 2", /* one packet of two */
+	.prediction = "net.tcp_setup / 2", /* one packet out of two */
 	.claim = { .made = true, .range = { { 0, 2 }, BENCH_ANY, { 0, 0.1 }, { 0, 0 } } },
 	.prepare = op_net_open,
 	.run = op_net_run_teardown,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The network to another machine, which runs pfdrive bench --serve: the operations of op_net.c
- * over the protocol of peer_protocol.h. ICMP needs no server there.
+ * The network to another machine running pfdrive bench --serve: the operations from op_net.c over
+ * the protocol in peer_protocol.h. ICMP needs no server there.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -106,8 +106,8 @@ static int op_peer_prepare_connections(struct bench *bench)
 }
 
 /*
- * The client sends a hello on each connection, so that the server has accepted it before the
- * next one comes. It ends with a reset from either side, so that no port stays in TIME_WAIT.
+ * The client sends a hello on each connection, so the server has accepted it before the next one
+ * comes. The connection ends with a reset from either side, so no port stays in TIME_WAIT.
  */
 static int op_peer_connect_once(struct bench *bench)
 {

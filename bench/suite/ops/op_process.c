@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The creation of a process, its exit and the wait for it: fork, clone with shared memory, vfork
- * with exec. The parent is the worker, which has the memory of a small program.
+ * Process creation, exit and wait: fork, clone with shared memory, vfork with exec. The parent is
+ * the worker, which has the memory of a small program.
  */
 #include <errno.h>
 #include <sched.h>

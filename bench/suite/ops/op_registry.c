@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The array of all operations, made from the list in op_registry.h, in the order of the list. */
+/* The array of all operations, made from the list in op_registry.h, in the list's order. */
 #include "bench/suite/ops/op_registry.h"
 #include "util/array.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The operations, in the order in which they are measured: the parts come before the operations
- * that are composed of them. This list is the only place that names an operation: a new one
- * takes a file and a line here.
+ * The operations, in measurement order: parts come before the operations composed of them. This
+ * list is the only place naming an operation: a new one takes a file and a line here.
  */
 #ifndef PFSTAT_USER_OP_REGISTRY_H
 #define PFSTAT_USER_OP_REGISTRY_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page faults by several threads at once, each on its own CPU, in one shared mapping or each in
- * a mapping of its own. If the threads do not contend, twice as many need half the time.
+ * Page faults by several threads at once, each on a separate CPU, in one shared mapping or in
+ * separate mappings. If the threads do not contend, twice as many need half the time.
  *
  *	shared:  |---- thread 0 ----|---- thread 1 ----|	one VMA
  *	own:     |---- thread 0 ----| |--- thread 1 ---|	two VMAs
@@ -28,16 +28,16 @@ struct op_scale_crew;
 struct op_scale_member {
 	struct op_scale_crew *crew;
 	unsigned int number;
-	volatile char *data; /* its part of the memory in this round */
+	volatile char *data; /* the member's part of the memory in this round */
 	uint64_t touches;    /* faults in this round */
 };
 
 struct op_scale_crew {
 	struct op_scale_member members[MOST_THREADS];
 	unsigned int nr;
-	pthread_barrier_t barrier; /* of all members and the main thread */
+	pthread_barrier_t barrier; /* for all members and the main thread */
 	int fd;			   /* -1: anonymous */
-	bool own;		   /* each member has its own mapping */
+	bool own;		   /* each member has a separate mapping */
 	uint64_t step, share;	   /* bytes between accesses, and bytes per member */
 	char *data[MOST_THREADS];
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Context switches: a byte goes back and forth between two partners on one CPU through two pipes,
- * and each transfer needs a switch. The cost of the pipe, measured in a process that writes to
- * itself, is subtracted.
+ * and each transfer needs a switch. The pipe's cost, measured in a process writing to itself, is
+ * subtracted.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The creation of a thread, its exit and the wait for it. */
+/* Thread creation, exit and wait. */
 #include <pthread.h>
 
 #include "bench/suite/ops/op_registry.h"

@@ -22,7 +22,7 @@ static int op_timer_need_counter(struct bench *bench)
 	return 0;
 }
 
-/* n reads; unrolled, so that the loop costs nothing measurable. */
+/* n reads, unrolled to make the loop cost unmeasurable. */
 /* clang-format off */
 #define READ_REPEATEDLY(bench, n, read)					\
 	do {								\

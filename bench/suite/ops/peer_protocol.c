@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The client of the peer protocol: finds the host of --peer, connects and requests a service.
+ * The client side of the peer protocol: finds the --peer host, connects and requests a service.
  * Each error becomes a sentence with the host and the port.
  */
 #include <arpa/inet.h>

@@ -24,9 +24,9 @@
 #define PEER_VERSION 1
 #define PEER_CHUNK   (1U << 20)
 
-/* Limits of the server. */
+/* Server limits. */
 #define PEER_MOST      32  /* connections at once */
-#define PEER_IDLE_S    30  /* of silence on a connection */
+#define PEER_IDLE_S    30  /* silence on a connection */
 #define PEER_LONGEST_S 180 /* lifetime of a connection */
 
 enum peer_service { PEER_ECHO, PEER_SINK, PEER_CLOSE, PEER_NR_SERVICES };
@@ -46,19 +46,19 @@ struct peer_hello {
 
 struct peer_answer {
 	char magic[8];
-	uint32_t version; /* of the server */
+	uint32_t version; /* the server's */
 	uint32_t status;  /* enum peer_status */
 };
 
 _Static_assert(sizeof(struct peer_hello) == 16 && sizeof(struct peer_answer) == 16, "protocol");
 
-/* The client's side, for the host of --peer. Negative errno, with bench_refuse(). */
+/* The client's side, for the --peer host. Negative errno, with bench_refuse(). */
 struct peer_address {
 	struct sockaddr_storage storage;
 	socklen_t size;
 };
 
-/* @probe: use the first address that accepts a connection; else the first address */
+/* @probe: use the first address that accepts a connection, else the first address */
 int peer_find(struct bench *bench, struct peer_address *address, bool probe);
 /* Returns a socket with the time limits set, not yet connected. */
 int peer_socket(struct bench *bench, const struct peer_address *address);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The server of the peer protocol: one thread per connection. Clients are not trusted: their
+ * The server side of the peer protocol: one thread per connection. Clients are not trusted: their
  * bytes are discarded, replies have a fixed form, and the number, the silence and the lifetime of
  * connections are limited (peer_protocol.h).
  */
@@ -30,7 +30,7 @@
 #define HELLO_S		      5
 #define BACKLOG		      128
 #define STACK_BYTES	      (64U << 10)
-#define SPARE		      8 /* connections beyond PEER_MOST that get PEER_BUSY */
+#define SPARE		      8 /* connections beyond PEER_MOST, which get PEER_BUSY */
 
 struct peer_server_client {
 	int fd;
@@ -162,7 +162,7 @@ static void peer_server_accept(int fd)
 		peer_server_drop(client);
 }
 
-/* Signals are unblocked only during the wait, so that none is missed. */
+/* Signals are unblocked only during the wait, so none is missed. */
 static int peer_server_wait(int listener, const sigset_t *waiting)
 {
 	fd_set readable;

@@ -5,7 +5,7 @@
 
 /*
  * Prints the address on standard output, drops all privileges, and serves until a signal comes.
- * @chosen: the address to listen on; NULL: the IPv4 loopback address
+ * @chosen: the address to listen on, or NULL for the IPv4 loopback address
  * Returns the exit status, after reporting errors.
  */
 int peer_server_run(const char *chosen, const char *port);

@@ -52,7 +52,7 @@ int ping_open(struct ping *ping, const struct sockaddr *address, socklen_t size,
 	return 0;
 }
 
-/* RFC 1071. The kernel fills in that of ICMPv6, which covers the addresses. */
+/* RFC 1071. The kernel fills in the ICMPv6 checksum, which covers the addresses. */
 static uint16_t ping_checksum(const void *data, size_t bytes)
 {
 	const uint16_t *words = data;
@@ -67,9 +67,9 @@ static uint16_t ping_checksum(const void *data, size_t bytes)
 }
 
 /*
- * A raw socket receives every ICMP packet, including replies for other programs and, on
- * loopback, our own request; over IPv4 with the IP header. On a ping socket the kernel
- * chooses the id.
+ * A raw socket receives every ICMP packet, including replies for other programs and, on loopback,
+ * our own request. Over IPv4 the packets include the IP header. On a ping socket the kernel chooses
+ * the id.
  */
 static bool ping_is_reply(const struct ping *ping, const char *packet, ssize_t bytes)
 {

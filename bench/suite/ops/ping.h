@@ -23,7 +23,7 @@ struct ping {
 int ping_open(struct ping *ping, const struct sockaddr *address, socklen_t size,
 	      unsigned int patience_s);
 
-/* One echo and its reply. -EAGAIN: no reply came; or the negative errno of the network. */
+/* One echo and the reply. -EAGAIN: no reply came. Otherwise the negative errno from the network. */
 int ping_once(struct ping *ping);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Complete reads and writes on a TCP connection, and its options. Used by both ends of the peer
- * protocol and by the loopback operations.
+ * Complete reads and writes on a TCP connection, and the connection's options. Used by both ends of
+ * the peer protocol and by the loopback operations.
  */
 #include <errno.h>
 #include <netinet/in.h>

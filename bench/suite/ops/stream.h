@@ -5,14 +5,14 @@
 
 #include <stddef.h>
 
-/* 0; -EPIPE: the other end closed; -EAGAIN: the time limit is exceeded; or a negative errno. */
+/* 0, or -EPIPE if the other end closed, or -EAGAIN after the time limit, or a negative errno. */
 int stream_write(int fd, const void *buffer, size_t bytes);
 int stream_read(int fd, void *buffer, size_t bytes);
 
 /* Sends without delay (TCP_NODELAY). */
 void stream_hurry(int fd);
 
-/* Sets the time limit of each read and write. */
+/* Sets the time limit for each read and write. */
 void stream_limit(int fd, unsigned int seconds);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rows as CSV: a header line, then one line per row; RFC 4180, except that lines end with a
- * bare newline. Unknown values are "n/a", as in every CSV of pfdrive.
+ * The rows as CSV: a header line, then one line per row. RFC 4180, except that lines end with a
+ * bare newline. Unknown values are "n/a", as in every pfdrive CSV.
  */
 #include <inttypes.h>
 #include <math.h>

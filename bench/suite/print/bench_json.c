@@ -8,7 +8,7 @@
 #include "bench/suite/print/bench_print.h"
 #include "util/json_value.h"
 
-/* Three decimals, and null for NAN, as in every JSON of pfdrive. */
+/* Three decimals, and null for NAN, as in every pfdrive JSON. */
 static json_t *bench_json_real(double value)
 {
 	return isfinite(value) ? json_real(round(value * 1000) / 1000) : json_null();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The printers of bench_results. Each returns 0 or a negative errno. */
+/* The printers for bench_results. Each returns 0 or a negative errno. */
 #ifndef PFSTAT_USER_BENCH_PRINT_H
 #define PFSTAT_USER_BENCH_PRINT_H
 
@@ -11,13 +11,13 @@ int bench_table_print(FILE *out, const struct bench_results *results);
 int bench_csv_print(FILE *out, const struct bench_results *results);
 int bench_json_print(FILE *out, const struct bench_results *results);
 
-/* The skeleton of a report, in reStructuredText. */
+/* A report skeleton, in reStructuredText. */
 int course_report_print(FILE *out, const struct bench_results *results);
 
 /* All operations, with unit and title. */
 int bench_table_print_list(FILE *out);
 
-/* At least three significant digits; "n/a" for NAN. */
+/* At least three significant digits, or "n/a" for NAN. */
 void bench_table_figure(double value, char *text, size_t size);
 
 #endif

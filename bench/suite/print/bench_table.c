@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tables of pfdrive bench on standard output: warnings, the machine, the rows, the latencies,
- * scaling, the counts of the kernel, the formulas, and the rows that were not measured. Reads the
+ * The pfdrive bench tables on standard output: warnings, the machine, the rows, the latencies,
+ * scaling, the kernel's counts, the formulas, and the rows that were not measured. Reads the
  * results and computes nothing.
  */
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "util/grid.h"
 
 #define MOST_REASONS 10 /* noisy rows with a line each */
-#define MOST_STRIDES 15 /* columns of the latencies */
+#define MOST_STRIDES 15 /* latency columns */
 #define SCALE_FAMILY "scale."
 
 void bench_table_figure(double value, char *text, size_t size)
@@ -142,7 +142,10 @@ static void bench_table_print_folders(FILE *out, const struct bench_results *res
 		fprintf(out, "Peer          %s, port %s\n", options->peer, options->port);
 }
 
-/* Many noisy rows have one cause, a busy machine, and get one line; few get their reasons. */
+/*
+ * Many noisy rows have one cause, a busy machine, and get one line. Few noisy rows get their
+ * reasons.
+ */
 static void bench_table_print_noise(FILE *out, const struct bench_results *results)
 {
 	const struct bench_noise noise = bench_results_noise(results);
@@ -223,7 +226,7 @@ static int bench_table_print_figures(FILE *out, const struct bench_results *resu
 	return grid_close(&grid, out);
 }
 
-/* A point of the sweep is named SIZE:STRIDE. */
+/* A sweep point is named SIZE:STRIDE. */
 static size_t bench_table_colon(const struct bench_row *row)
 {
 	return strcspn(row->point_name, ":");
@@ -427,7 +430,7 @@ static int bench_table_print_seen(FILE *out, const struct bench_results *results
 	return grid_close(&grid, out);
 }
 
-/* Points with the same formula share one line; the table has their values. */
+/* Points with the same formula share one line. The table has their values. */
 static void bench_table_print_prediction(FILE *out, const struct bench_row *row, const char *what,
 					 const struct bench_figure *figure,
 					 const struct bench_figure *before)
@@ -470,7 +473,7 @@ static void bench_table_print_predictions(FILE *out, const struct bench_results 
 	}
 }
 
-/* One line per reason; the points of an operation are named by the first of them. */
+/* One line per reason. An operation's first point stands for all points. */
 static void bench_table_print_missing(FILE *out, const struct bench_results *results)
 {
 	const struct bench_row *row, *before = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The skeleton of a course report, in reStructuredText: machine, methods, predictions and results
- * come from bench_results; the parts that the author must write are marked "(to be written)".
+ * come from bench_results. The parts left to the author are marked "(to be written)".
  */
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 
 #define TO_WRITE    "(to be written)"
 #define BAR_WIDTH   60
-#define LOGARITHMIC 100 /* ratio of largest to smallest that needs a logarithmic axis */
+#define LOGARITHMIC 100 /* largest-to-smallest ratio requiring a logarithmic axis */
 #define SIZE_TEXT   32
 
 static void course_report_print_heading(FILE *out, const char *text, char line)
@@ -177,7 +177,7 @@ static size_t course_report_range(const struct bench_row *rows, size_t nr, doubl
 	return measured;
 }
 
-/* Length of a bar; on a logarithmic axis the smallest is one decade long. */
+/* Bar length. On a logarithmic axis the smallest bar is one decade long. */
 static int course_report_bar(double value, double least, double most, bool logarithmic)
 {
 	if (!logarithmic)

@@ -14,14 +14,14 @@ struct cache_geometry {
 };
 
 struct cache_simulation {
-	char version[64];	/* of valgrind */
-	struct cachegrind loop; /* figures with accesses minus those without; ordered */
+	char version[64];	/* from valgrind */
+	struct cachegrind loop; /* figures with accesses minus figures without, ordered */
 };
 
 /*
- * I1, D1 and LL of the mmap measurement study, an i7-6800K. Its last level is 15 MiB with 20 ways,
- * 12288 sets. Cachegrind accepts only powers of two, so it has 30 ways and 8192 sets here. It has
- * no second level, no prefetcher and no TLB.
+ * I1, D1 and LL from the mmap measurement study, an i7-6800K. This CPU's last level is 15 MiB with
+ * 20 ways, 12288 sets. Cachegrind accepts only powers of two, so here the last level has 30 ways
+ * and 8192 sets. Cachegrind has no second level, no prefetcher and no TLB.
  */
 #define CACHE_SIMULATION_GEOMETRY \
 	{ { "I1", 32768, 8, 64 }, { "D1", 32768, 8, 64 }, { "LL", 15728640, 30, 64 } }

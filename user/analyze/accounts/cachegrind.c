@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parses an output file of cachegrind line by line, subtracts one run from another and sorts the
+ * Parses a cachegrind output file line by line, subtracts one run from another and sorts the
  * functions. pfdrive feeds the lines, and the printers read the result. The file is not trusted:
  * any unknown line, and a sum that differs from the summary, is -EPROTO.
  */
@@ -22,7 +22,7 @@ void cachegrind_exit(struct cachegrind *cachegrind)
 	*cachegrind = (struct cachegrind){ 0 };
 }
 
-/* Sets current. A name occurs again if code of another file is inlined. */
+/* Sets current. A name occurs again if code from another file is inlined. */
 static int find_function(struct cachegrind *cachegrind, const char *name, size_t length)
 {
 	struct cachegrind_function *grown;
@@ -65,7 +65,7 @@ static int read_columns(struct cachegrind *cachegrind, const char *text)
 	return cachegrind->nr_columns == CACHEGRIND_NR_EVENTS ? 0 : -EPROTO;
 }
 
-/* Zeros at the end of a line may be left out. */
+/* Trailing zeros may be missing from a line. */
 static int add_figures(const struct cachegrind *cachegrind, const char *text, int64_t *events)
 {
 	char *end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An output file of valgrind's cachegrind: references and misses by function.
+ * An output file from valgrind's cachegrind: references and misses by function.
  *
  *	desc: …, cmd: …		skipped
  *	events: Ir I1mr …	the order of the figures
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The order and the names are those of cachegrind. */
+/* Order and names follow cachegrind. */
 enum cachegrind_event {
 	CACHEGRIND_IR,
 	CACHEGRIND_I1MR,
@@ -40,7 +40,7 @@ struct cachegrind_function {
 struct cachegrind {
 	struct cachegrind_function *functions;
 	size_t nr, room;
-	size_t current; /* function of the lines being read; nr: none */
+	size_t current; /* function the lines belong to, nr if none */
 	enum cachegrind_event columns[CACHEGRIND_NR_EVENTS];
 	size_t nr_columns;
 	bool have_summary;
@@ -49,7 +49,7 @@ struct cachegrind {
 
 /* Adds one line of the file. Returns 0, -EPROTO if it is not valid, or -ENOMEM. */
 int cachegrind_add_line(struct cachegrind *cachegrind, const char *line);
-/* Checks a whole file. Returns -EPROTO if it is truncated or its lines do not add up. */
+/* Checks a whole file. Returns -EPROTO if it is truncated or the lines do not add up. */
 int cachegrind_check(const struct cachegrind *cachegrind);
 /* Subtracts another run of the same program, function by function. Returns 0 or -ENOMEM. */
 int cachegrind_subtract(struct cachegrind *whole, const struct cachegrind *part);

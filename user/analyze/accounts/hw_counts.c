@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decodes and scales the groups of hardware counters that collect/hardware.c reads, and computes
- * rates for the report. A counter that never ran is marked as missing, never as 0.
+ * Decodes and scales the hardware counter groups read by collect/hardware.c, and computes rates for
+ * the report. A counter that never ran is marked as missing, never as 0.
  */
 #include <errno.h>
 #include <math.h>

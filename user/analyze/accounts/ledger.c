@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The identities are the kernel's. mm_account_fault() in mm/memory.c ignores a return of
- * handle_mm_fault() that is a retry or an error. Any other return adds one to the task's
- * min_flt or maj_flt, which eBPF reads in the task and getrusage(2) adds up. It also adds one
- * to perf's minor-faults or major-faults, but not for get_user_pages(), which has no registers.
- * do_user_addr_fault() in arch/x86/mm/fault.c adds one to perf's page-faults for each
- * exception, regardless of its outcome.
+ * The kernel defines these identities. mm_account_fault() in mm/memory.c ignores a
+ * handle_mm_fault() return that is a retry or an error. Any other return adds one to the task's
+ * min_flt or maj_flt, which eBPF reads in the task and getrusage(2) adds up. It also adds one to
+ * perf's minor-faults or major-faults, but not for get_user_pages(), which has no registers.
+ * do_user_addr_fault() in arch/x86/mm/fault.c adds one to perf's page-faults for each exception,
+ * regardless of the outcome.
  */
 #include <stdlib.h>
 
@@ -96,7 +96,7 @@ static void add_reason(struct ledger_difference *difference, const char *name, u
 		note(difference, name, amount);
 }
 
-/* Adds a reason that is only known as an upper bound. It absorbs the rest up to that bound. */
+/* Adds a reason known only as an upper bound. It absorbs the rest up to the bound. */
 static void add_bound(struct ledger_difference *difference, const char *name, uint64_t bound)
 {
 	const int64_t left = difference->unexplained;
@@ -107,7 +107,7 @@ static void add_bound(struct ledger_difference *difference, const char *name, ui
 	note(difference, name, (uint64_t)left < bound ? left : (int64_t)bound);
 }
 
-/* Each eBPF program that was skipped may have missed a return, of any kind. */
+/* Each skipped eBPF program may have missed a return, of any kind. */
 static void add_left_out(struct ledger_difference *difference, const struct sides *sides)
 {
 	const uint64_t bound = sides->counters->events_skipped;
@@ -126,7 +126,7 @@ static void end(struct ledger *ledger, struct ledger_difference *difference)
 	ledger->unexplained += llabs(difference->unexplained);
 }
 
-/* Ends a comparison of two counts that do not start and stop at the same moment. */
+/* Ends a comparison between two counts that do not start and stop at the same moment. */
 static void end_at_edges(struct ledger *ledger, struct ledger_difference *difference,
 			 const struct sides *sides)
 {
@@ -137,7 +137,7 @@ static void end_at_edges(struct ledger *ledger, struct ledger_difference *differ
 	end(ledger, difference);
 }
 
-/* wrapper calls = logical faults + calls that completed none; both sides count the same calls */
+/* wrapper calls = logical faults + calls that completed none. Both sides count the same calls */
 static void compare_calls(struct ledger *ledger, const struct sides *sides)
 {
 	const struct summary_figures *figures = sides->figures;
@@ -214,7 +214,7 @@ static void compare_tasks(struct ledger *ledger, const struct sides *sides)
 	end(ledger, difference);
 }
 
-/* Attributes the faults that the module does not record, by kind. */
+/* Attributes the faults not recorded by the module, by kind. */
 static void compare_kinds(struct ledger *ledger, const struct sides *sides)
 {
 	struct ledger_difference *difference;
@@ -255,7 +255,7 @@ static void compare_perf(struct ledger *ledger, const struct sides *sides)
 	add_reason(difference, "ended in an error",
 		   count_sum(returns_of_origin(sides, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_ERROR),
 			     returns_of_origin(sides, PFSTAT_ORIGIN_KERNEL, PFSTAT_OUTCOME_ERROR)));
-	/* The result of a few is VM_FAULT_SIGSEGV: they are among the errors. */
+	/* A few return VM_FAULT_SIGSEGV: they are among the errors. */
 	add_bound(difference, "SIGSEGV: no mapping, or no right to it",
 		  counters->counts[PFSTAT_COUNT_SEGV]);
 	end_at_edges(ledger, difference, sides);
@@ -316,7 +316,7 @@ static void list_counts_of_perf(struct ledger *ledger, const struct sides *sides
 	add_count(ledger, "majflt", "getrusage", counters->usage.majflt);
 }
 
-/* The kernel's counts of the events are exact, also if samples of them were lost. */
+/* The kernel's event counts are exact, even if samples were lost. */
 static void compare_samples(struct ledger *ledger, const struct sides *sides)
 {
 	const struct run_counters *counters = sides->counters;
@@ -341,7 +341,7 @@ static void compare_samples(struct ledger *ledger, const struct sides *sides)
 	end_at_edges(ledger, difference, sides);
 }
 
-/* The rest of getrusage(2)'s counts has no event of perf. */
+/* The remaining getrusage(2) counts have no perf event. */
 static void compare_unsampled(struct ledger *ledger, const struct sides *sides)
 {
 	static const char *const names[] = {
@@ -369,7 +369,7 @@ void ledger_make(struct ledger *ledger, const struct run_counters *counters,
 	const struct sides sides = {
 		.counters = counters,
 		.figures = figures,
-		/* Either all of them are known, or none. */
+		/* Either all are known, or none. */
 		.have_mm = counters->have_bpf && counters->hooks & 1U << HOOK_FAULT &&
 			   counters->faults[0].count != COUNT_NA,
 	};

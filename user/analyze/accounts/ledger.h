@@ -27,9 +27,9 @@ struct ledger_reason {
 	int64_t amount;
 };
 
-/* Invariant: left - right = sum of the reasons' amounts + unexplained. */
+/* Invariant: left - right = the sum of all reason amounts + unexplained. */
 struct ledger_difference {
-	const char *left, *right; /* names of counts, or of sums of counts */
+	const char *left, *right; /* count names, or names for sums of counts */
 	int64_t amount;
 	bool known; /* false: one side is n/a */
 	struct ledger_reason reasons[LEDGER_MAX_REASONS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reasons follow from where the kernel counts. inblock: submit_bio(), in units of 512 bytes.
+ * The reasons follow from where the kernel counts. inblock: submit_bio(), in 512-byte units.
  * oublock: folio_account_dirtied(), when a page becomes dirty, whichever thread writes it later.
  * nvcsw and nivcsw: __schedule(), by the same test that sched_switch shows.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Compares the figures of getrusage(2) with eBPF's view of the same, and gives a reason for
- * differences. The two measure at different places; each line names the source of eBPF's figure.
+ * Compares getrusage(2) figures with eBPF's view of the same, and gives reasons for differences.
+ * The two measure at different places. Each line names the source for eBPF's figure.
  */
 #ifndef PFSTAT_USER_RUSAGE_CHECK_H
 #define PFSTAT_USER_RUSAGE_CHECK_H
@@ -11,19 +11,19 @@
 
 #include "model/counters.h"
 
-/* The figures that come from the analysis, as sums over the events. */
+/* The figures computed by the analysis, as sums over the events. */
 struct usage_seen {
 	uint64_t voluntary, preempted; /* off-CPU intervals */
 	uint64_t off_cpu_ns;
-	uint64_t bytes_read, bytes_written; /* of block requests */
+	uint64_t bytes_read, bytes_written; /* in block requests */
 	uint64_t elapsed_ns;
-	bool one_thread; /* elapsed_ns - off_cpu_ns is its time on the CPU */
+	bool one_thread; /* elapsed_ns - off_cpu_ns is the thread's CPU time */
 };
 
 enum usage_name {
 	USAGE_UTIME,
 	USAGE_STIME,
-	USAGE_CPU, /* both; not a member of struct rusage */
+	USAGE_CPU, /* both, not in struct rusage */
 	USAGE_MAXRSS,
 	USAGE_MINFLT,
 	USAGE_MAJFLT,
@@ -37,17 +37,17 @@ enum usage_name {
 
 struct usage_line {
 	const char *name; /* utime, … */
-	const char *key;  /* in JSON, with its unit */
+	const char *key;  /* in JSON, with the unit */
 	const char *unit;
 	uint64_t rusage, ebpf; /* COUNT_NA: n/a */
 	const char *source;    /* origin of eBPF's figure, or why there is none */
-	const char *reason;    /* for a difference; NULL: none is known */
+	const char *reason;    /* for a difference, NULL if none is known */
 };
 
 void rusage_check_compare(struct usage_line lines[USAGE_NR], const struct run_counters *counters,
 			  const struct usage_seen *seen);
 
-/* Computes rusage - ebpf. False: one of them is n/a. */
+/* Computes rusage - ebpf. False if either is n/a. */
 bool rusage_check_difference(const struct usage_line *line, int64_t *difference);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Adds up the system calls that eBPF counted by number and errno, for the report's table by call.
- * Each number occurs once in the result, and the total of calls stays the same.
+ * Each number occurs once in the result, and the total number of calls stays the same.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int longest_first(const void *a, const void *b)
 	return by_number(a, b);
 }
 
-/* Merges rows of the same number, which are adjacent. Returns the number of rows left. */
+/* Merges rows with the same number, which are adjacent. Returns the number of rows left. */
 static size_t merge(struct syscall_total *totals, size_t nr)
 {
 	size_t kept = 0, i;

@@ -14,8 +14,8 @@ struct syscall_total {
 };
 
 /*
- * Adds the rows up by number, longest first; at equal times the smaller number is first. The
- * caller frees *totals, which is NULL if there are no rows. Returns 0 or -ENOMEM.
+ * Adds the rows up by number, longest first. At equal times the smaller number is first. The caller
+ * frees *totals, which is NULL if there are no rows. Returns 0 or -ENOMEM.
  */
 int syscall_totals(const struct syscall_row *rows, size_t nr_rows, struct syscall_total **totals,
 		   size_t *nr);

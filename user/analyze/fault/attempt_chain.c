@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decides from a record and the record before it, of the same thread, whether both are attempts
- * of one fault. explain.c has a chain for each thread.
+ * Decides from a record and the same thread's previous record whether both are attempts for one
+ * fault. explain.c has a chain per thread.
  */
 #include "analyze/fault/attempt_chain.h"
 
-/* ->map_pages is called with the address of the page, ->fault with that of the byte. */
+/* ->map_pages is called with the page address, ->fault with the byte address. */
 static uint64_t attempt_chain_page(const struct pfstat_record *record, uint64_t page_bytes)
 {
 	return record->address / page_bytes;
@@ -23,8 +23,8 @@ static bool is_next_attempt(const struct attempt_chain *chain, const struct pfst
 
 /*
  * do_shared_fault() calls page_mkwrite right after ->fault, in the same handle_mm_fault(). Any
- * other page_mkwrite is do_wp_page()'s: the page was mapped read-only before, and that is a fault
- * of its own.
+ * other page_mkwrite call comes from do_wp_page(): the page was mapped read-only before, and this
+ * is a separate fault.
  */
 static bool is_sequel(const struct attempt_chain *chain, const struct pfstat_record *record,
 		      uint64_t page)
@@ -32,7 +32,7 @@ static bool is_sequel(const struct attempt_chain *chain, const struct pfstat_rec
 	return record->op == PFSTAT_OP_PAGE_MKWRITE && chain->shared_write && chain->page == page;
 }
 
-/* The record of the last call of a handle_mm_fault() has fault_ns. */
+/* The record for the last call in a handle_mm_fault() has fault_ns. */
 static bool is_shared_write(const struct pfstat_record *record)
 {
 	return record->op == PFSTAT_OP_FAULT && (record->flags & PFSTAT_FLAG_WRITE) &&
@@ -50,8 +50,9 @@ static void attempt_chain_complete(struct attempt_chain *chain, const struct pfs
 }
 
 /*
- * If page_mkwrite did not make the page writable, do_shared_fault() returns only its result. The
- * kernel then judges the fault by that result, so the fault that seemed solved is taken back.
+ * If page_mkwrite did not make the page writable, do_shared_fault() returns only page_mkwrite's
+ * result. The kernel then judges the fault by this result, so the fault that seemed solved is taken
+ * back.
  */
 static void attempt_chain_revoke(struct attempt_chain *chain, struct attempt_chain_counts *counts)
 {

@@ -30,7 +30,7 @@ struct cpu_task_row {
 /* All zero is empty. */
 struct cpu_tasks {
 	struct hash ids;	   /* by pid and name */
-	struct cpu_task_row *rows; /* of id 1, 2, … */
+	struct cpu_task_row *rows; /* for id 1, 2, … */
 	size_t nr, room;
 };
 

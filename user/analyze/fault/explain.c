@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Consumes records and events in time order and emits logical faults; explain.h has the picture.
- * A record arrives at the end of its handle_mm_fault(), or of its call, and an event of a fault at
- * its end; an off-CPU event when the thread runs again. So the intervals within an attempt have
- * always arrived before it. They are taken when the span of the attempt is known, or never will be.
+ * Consumes records and events in time order and emits logical faults. explain.h has the picture. A
+ * record arrives at the end of its handle_mm_fault(), or of its call, a fault event when the fault
+ * ends, and an off-CPU event when the thread runs again. So the intervals within an attempt have
+ * always arrived before it. They are taken when the attempt's span is known, or never will be.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ struct explain {
 	explain_sink sink;
 	void *context;
 	struct thread_table threads;
-	struct summary summary;	    /* of the records */
-	struct requests requests;   /* of all threads */
+	struct summary summary;	    /* for the records */
+	struct requests requests;   /* by all threads */
 	struct fault_builder *free; /* one for each thread that was in a fault at the same time */
 };
 
@@ -107,8 +107,8 @@ static bool explain_is_same_page(const struct explain *explain, uint64_t address
 }
 
 /*
- * Moves the intervals that begin before until_ns, and the reclaims, from the queues of the thread
- * into the fault. Those that ended before the fault began belong to no fault.
+ * Moves the intervals starting before until_ns, and the reclaims, from the thread's queues into the
+ * fault. Intervals that ended before the fault started belong to no fault.
  */
 static void explain_take_intervals(struct explain *explain, struct thread_state *thread,
 				   struct fault_builder *builder, uint64_t until_ns)
@@ -134,7 +134,7 @@ static void explain_take_intervals(struct explain *explain, struct thread_state 
 	reclaims_drop(&thread->reclaims, until_ns);
 }
 
-/* Accounts the time of an attempt. Its calls, if any, are those that are pending. */
+/* Accounts an attempt's time. The pending calls, if any, are the attempt's calls. */
 static void explain_end_attempt(struct explain *explain, struct thread_state *thread,
 				uint64_t until_ns)
 {
@@ -178,7 +178,7 @@ static void explain_end_calls(struct explain *explain, struct thread_state *thre
 	explain_end_attempt(explain, thread, builder->last_to_ns);
 }
 
-/* Ends the fault of the thread, if it is in one. */
+/* Ends the thread's fault, if it is in one. */
 static int explain_emit(struct explain *explain, struct thread_state *thread, bool solved)
 {
 	struct fault_builder *builder = thread->fault;
@@ -208,7 +208,7 @@ static int explain_close_complete(void *context, struct thread_state *thread)
 	return explain_emit_as_is(context, thread);
 }
 
-/* The record reports a sleep without an off-CPU event, so its time is unaccounted. */
+/* The record reports a sleep without an off-CPU event, so the sleep time is unaccounted. */
 static bool sleep_is_missing(const struct explain *explain, const struct thread_state *thread,
 			     const struct pfstat_record *record)
 {
@@ -227,7 +227,7 @@ static void explain_add_call(struct explain *explain, struct thread_state *threa
 	builder->fault.major = builder->complete && thread->chain.major;
 }
 
-/* Whether the call is part of the fault that the thread is in. */
+/* Whether the call is part of the thread's current fault. */
 static bool explain_continues(const struct explain *explain, const struct fault_builder *builder,
 			      const struct pfstat_record *record, enum attempt_role role)
 {
@@ -250,7 +250,7 @@ static int explain_add_late_call(struct explain *explain, struct thread_state *t
 	return thread->chain.open ? 0 : explain_emit_as_is(explain, thread);
 }
 
-/* Adds the record to the summary. Its off-CPU intervals have arrived before it. */
+/* Adds the record to the summary. The record's off-CPU intervals have already arrived. */
 static int explain_sum_up(struct explain *explain, struct thread_state *thread,
 			  const struct pfstat_record *record)
 {
@@ -313,7 +313,7 @@ static int explain_add_span(struct explain *explain, struct thread_state *thread
 	struct fault_builder *builder = thread->fault;
 	struct explained *fault = &builder->fault;
 
-	/* A call of page_mkwrite did not know them. */
+	/* A page_mkwrite call did not know them. */
 	if (fault->class == FAULT_MKWRITE && fault->calls == 1)
 		fault->flags = event->fault_flags | PFSTAT_FLAG_WRITE;
 	builder->by_event = true;
@@ -329,7 +329,7 @@ static int explain_add_span(struct explain *explain, struct thread_state *thread
 	return explain_emit_as_is(explain, thread);
 }
 
-/* Whether an attempt without a call is part of the fault that the thread is in. */
+/* Whether an attempt without a call is part of the thread's current fault. */
 static bool explain_is_return_of(const struct explain *explain, const struct fault_builder *builder,
 				 const struct pfstat_fault *event)
 {
@@ -367,7 +367,7 @@ static int explain_add_fault(struct explain *explain, const struct pfstat_fault 
 	explain_end_span(explain, thread, event->start_ns, end_ns);
 	if (event->outcome == PFSTAT_OUTCOME_RETRY)
 		return 0;
-	/* The record of its call may come at the same time. */
+	/* The record for this call may come at the same time. */
 	return event->event.flags == PFSTAT_FAULT_HOOKED ? 0 : explain_emit_as_is(explain, thread);
 }
 
@@ -476,7 +476,7 @@ static int explain_end_thread(struct explain *explain, uint32_t tid)
 	return err;
 }
 
-/* The first thread executes a program. It keeps its number and its off-CPU total. */
+/* The first thread executes a program. It keeps the number and the off-CPU total. */
 static int explain_restart_thread(struct explain *explain, uint32_t tid)
 {
 	struct thread_state *thread = hash_find(&explain->threads.threads, tid);
@@ -494,7 +494,7 @@ static int explain_add_task(struct explain *explain, const struct pfstat_task *t
 {
 	if (task->event.flags & PFSTAT_TASK_EXIT)
 		return explain_end_thread(explain, task->event.tid);
-	/* Another thread that executes a program takes the number of the first. */
+	/* Another thread executing a program takes the first thread's number. */
 	if (task->event.flags & PFSTAT_TASK_EXEC)
 		return task->parent == task->event.tid ?
 			       explain_restart_thread(explain, task->parent) :

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the time of one fault went. The attempts of a logical fault become one. Its time lasts
- * from the entry of its first handle_mm_fault() to the return of its last one, and is split into
+ * Where the time in one fault went. All attempts for a logical fault become one. The fault lasts
+ * from entering the first handle_mm_fault() to returning from the last one, and is split into
  * parts, which model/part.h describes.
  *
  *   records of the     eBPF: returns of      eBPF: off-CPU      eBPF: block requests
@@ -30,12 +30,13 @@
  *        |
  *        v  the last attempt ends: explain_sink gets one struct explained
  *
- * A fault without a call has its time on the CPU in cpu_before and cpu_after. So has a fault for
- * which no item reports the span of each handle_mm_fault(): its time is that of its calls, and
- * `whole` is false.
+ * A fault without a call has CPU time in cpu_before and cpu_after. So has a fault for which no item
+ * reports the span of each handle_mm_fault(): the fault time is the call time, and `whole` is
+ * false.
  *
- * A fault waits for a request that moves its page of its file, or that its own thread submitted
- * within the fault. A read-ahead of other pages that its thread submitted counts in I/O wait only.
+ * A fault waits for a request that moves the faulting file page, or for one submitted by the thread
+ * itself within the fault. A read-ahead for other pages submitted by the same thread counts in I/O
+ * wait only.
  */
 #ifndef PFSTAT_USER_EXPLAIN_H
 #define PFSTAT_USER_EXPLAIN_H
@@ -51,7 +52,7 @@
 
 /* What ran on the CPU right before the thread that waited for it. */
 enum cpu_wait {
-	CPU_WAIT_UNKNOWN, /* a recording of an older version */
+	CPU_WAIT_UNKNOWN, /* a recording from an older version */
 	CPU_WAIT_TASK,	  /* another task */
 	CPU_WAIT_IDLE,	  /* nothing: the thread was woken, and a CPU was idle */
 	/* The thread was preempted, and nothing: it met cpu.max, or moved to an idle CPU. */
@@ -65,19 +66,19 @@ enum cpu_wait {
 #define EXPLAIN_MAX_CALLS    8
 #define EXPLAIN_MAX_REQUESTS 8
 
-/* Time of a fault off the CPU, or in reclaim, that belongs to one part. In time order. */
+/* A fault's off-CPU or reclaim time that belongs to one part. In time order. */
 struct explain_span {
 	uint64_t from_ns, to_ns;
 	enum part part;
-	bool on_cpu;	/* reclaim only; the other parts are off the CPU */
-	uint32_t wait;	/* the kernel stack of a sleep, see waits.h; 0: not known */
-	uint32_t waker; /* the thread that ended the sleep; 0: not known, or not a thread */
+	bool on_cpu;	/* reclaim only, the other parts are off-CPU */
+	uint32_t wait;	/* the sleep's kernel stack, see waits.h, 0 if not known */
+	uint32_t waker; /* the thread that ended the sleep, 0 if not known or not a thread */
 	/* PART_RUNQUEUE: the task that had the CPU right before, see cpu_tasks.h; 0: not known */
 	uint32_t task;
 	uint64_t task_ran_ns; /* of this span, it ran at least so long */
 };
 
-/* A call of a file operation. Calls do not overlap; in time order. */
+/* A file operation call. Calls do not overlap and are in time order. */
 struct explain_call {
 	uint64_t from_ns, to_ns;
 };
@@ -86,70 +87,70 @@ struct explained {
 	enum fault_class class;
 	uint32_t pid, tid;
 	uint64_t start_ns, end_ns;
-	uint64_t handler_ns; /* inside calls; in all its attempts for a fault without a call */
+	uint64_t handler_ns; /* inside calls, or in all attempts for a fault without a call */
 	uint64_t parts_ns[NR_PARTS];	     /* add up to end_ns - start_ns */
-	uint64_t reclaim_cpu_ns;	     /* of PART_RECLAIM, on the CPU */
+	uint64_t reclaim_cpu_ns;	     /* part of PART_RECLAIM, on the CPU */
 	uint64_t cpu_waits_ns[NR_CPU_WAITS]; /* add up to PART_RUNQUEUE */
 	uint32_t cpu_waits[NR_CPU_WAITS];    /* number of them */
-	uint64_t address;		     /* of the first attempt */
+	uint64_t address;		     /* from the first attempt */
 	uint64_t pgoff, inode;		     /* inode 0: no file */
 	uint64_t ip;			     /* 0: unknown */
 	uint32_t dev;
-	uint32_t flags;	 /* PFSTAT_FLAG_* of the first attempt; USER if that is not known */
-	uint32_t result; /* PFSTAT_RESULT_* of the last attempt */
-	/* Reads that its thread submitted in the fault, and that were complete at its end. */
+	uint32_t flags;	 /* the first attempt's PFSTAT_FLAG_*, or USER if not known */
+	uint32_t result; /* the last attempt's PFSTAT_RESULT_* */
+	/* Reads submitted by the faulting thread in the fault, and complete when it ended. */
 	uint64_t read_bytes;
 	unsigned int attempts;
 	unsigned int calls; /* of attempts; 0: a fault without a file operation, or not recorded */
 	uint16_t around_before, around_pages; /* window of a map_pages that solved it */
-	uint8_t order;	    /* log2 of the pages mapped by ->fault: its folio's order, or 0 */
+	uint8_t order;	    /* log2 of the pages mapped by ->fault: the folio's order, or 0 */
 	bool solved;	    /* false: an error, or the next attempt never came */
-	bool major;	    /* as the kernel counts majflt; only if solved */
-	bool parts_known;   /* false: no off-CPU events; all is cpu_before */
-	bool whole;	    /* false: the time of its calls only, and between them */
-	uint8_t perf;	    /* PFSTAT_PERF_*; 0: not recorded by perf */
+	bool major;	    /* as the kernel counts majflt, only if solved */
+	bool parts_known;   /* false: no off-CPU events, all is cpu_before */
+	bool whole;	    /* false: only the time in the calls, and between them */
+	uint8_t perf;	    /* PFSTAT_PERF_*, 0 if not recorded by perf */
 	uint8_t content;    /* enum pfstat_content */
-	uint8_t huge_order; /* log2 of the pages of the huge page that was mapped; 0: none */
-	struct pfstat_block request; /* the last one waited for; event.size 0: none */
-	unsigned int nr_requests;    /* of `requests` */
+	uint8_t huge_order; /* log2 of the mapped huge page's page count, 0 if none */
+	struct pfstat_block request; /* the last one waited for, event.size 0 if none */
+	unsigned int nr_requests;    /* in `requests` */
 	bool more_requests;	     /* it waited for others, which are not stored */
-	/* More than EXPLAIN_MAX_CALLS are not stored, nor those that take no time. */
+	/* More than EXPLAIN_MAX_CALLS are not stored, nor those taking no time. */
 	unsigned int nr_call_spans;
 	/* More than EXPLAIN_MAX_SPANS are not stored. 0: all is cpu_before and mm. */
 	unsigned int nr_spans;
 	struct explain_call call_spans[EXPLAIN_MAX_CALLS];
 	struct explain_span spans[EXPLAIN_MAX_SPANS];
-	/* The first ones that it slept for, in the order of completion for each sleep. */
+	/* The first requests it slept for, in completion order for each sleep. */
 	struct pfstat_block requests[EXPLAIN_MAX_REQUESTS];
 };
 
-/* The time on the CPU, without that of PART_RECLAIM. */
+/* CPU time, without CPU time in PART_RECLAIM. */
 static inline uint64_t explained_cpu_ns(const struct explained *fault)
 {
 	return fault->parts_ns[PART_CPU_BEFORE] + fault->parts_ns[PART_CPU_AFTER] +
 	       fault->parts_ns[PART_MM];
 }
 
-/* Called once for each logical fault, at its end. Returns 0 or a negative errno. */
+/* Called once for each logical fault, when it ends. Returns 0 or a negative errno. */
 typedef int (*explain_sink)(void *context, const struct explained *fault);
 
 struct explain;
 struct summary;
 
 /*
- * Called when an off-CPU event reveals that earlier ones were lost. Faults emitted since may
- * have spent that time: up to ns of this part of theirs, a PART_ON_CPU, are PART_RESIDUE.
+ * Called when an off-CPU event reveals earlier lost events. Faults emitted since may have spent
+ * this time: up to ns in this part, a PART_ON_CPU, are PART_RESIDUE.
  */
 typedef void (*explain_correction)(void *context, enum fault_class class, enum part part,
 				   uint64_t ns);
 
-/* @have_bpf: off-CPU events will be added; else the parts are not known. NULL: no memory. */
+/* @have_bpf: off-CPU events will be added, else the parts are not known. NULL: no memory. */
 struct explain *explain_new(bool have_bpf, uint64_t page_bytes, explain_sink sink, void *context);
 void explain_free(struct explain *explain);
 /*
- * Each handle_mm_fault() of a watched thread is described: by its last record, or by an event. A
- * fault whose record does not is kept until that event, or the thread's next fault. Without it
- * such a fault is emitted at once, and events of kind HOOKED are ignored.
+ * Each handle_mm_fault() in a watched thread is described by the last record or by an event. A
+ * fault whose record does not describe it is kept until that event, or the thread's next fault.
+ * Without this call such a fault is emitted at once, and HOOKED events are ignored.
  */
 void explain_expect_spans(struct explain *explain);
 /* Limits the completed requests that are kept, before the first item: see REQUESTS_MAX. */
@@ -157,7 +158,7 @@ void explain_limit_requests(struct explain *explain, uint32_t max);
 void explain_listen_corrections(struct explain *explain, explain_correction correction,
 				void *context);
 
-/* The counts and times of the records by class. Valid until explain_free(). */
+/* The records' counts and times by class. Valid until explain_free(). */
 const struct summary *explain_summary(const struct explain *explain);
 
 /*
@@ -166,16 +167,16 @@ const struct summary *explain_summary(const struct explain *explain);
  */
 int explain_record(struct explain *explain, const struct pfstat_record *record);
 int explain_event(struct explain *explain, const struct pfstat_event *event);
-/* The thread went to sleep at off_ns with the kernel stack `wait`; its interval follows. */
+/* The thread went to sleep at off_ns with the kernel stack `wait`. The interval follows. */
 int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_t wait,
 		 enum wait_kind kind);
 /* `task` had the CPU that the thread got after off_ns. Its interval follows. */
 int explain_cpu_task(struct explain *explain, const struct pfstat_cpu_task *event, uint32_t task);
-/* The thread does something else, so its fault is over unless it is to be retried. */
+/* The thread does something else, so the fault is over unless it is to be retried. */
 int explain_leave(struct explain *explain, uint32_t tid);
 /* Emits the faults of a file whose inode belongs to another file from now on. */
 int explain_end_file(struct explain *explain, uint32_t dev, uint64_t inode);
-/* Emits the faults that are still open as not solved. */
+/* Emits the still open faults as not solved. */
 int explain_finish(struct explain *explain);
 
 #endif

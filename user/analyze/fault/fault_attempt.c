@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fills a fault from one attempt: from the record of a call, or from the event that describes a
- * whole handle_mm_fault(). explain.c decides to which fault an attempt belongs, and accounts the
- * time of the attempt.
+ * Fills in a fault from one attempt: from a call's record, or from the event describing a whole
+ * handle_mm_fault(). explain.c decides which fault an attempt belongs to, and accounts the
+ * attempt's time.
  */
 #include "analyze/fault/fault_attempt.h"
 
 #include "model/item.h"
 
 /*
- * do_page_mkwrite() replaces the flags of the fault. A record that describes its handle_mm_fault()
- * has those of the fault; otherwise its mode is not known, and nearly all are the program's.
+ * do_page_mkwrite() replaces the fault's flags. A record describing a handle_mm_fault() has the
+ * fault's flags. Otherwise the mode is not known, and nearly all faults come from the program.
  */
 static uint32_t flags_of_record(const struct pfstat_record *record)
 {

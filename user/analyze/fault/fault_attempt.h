@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What one attempt adds to its fault. A record describes an attempt that called a file operation,
- * an event (struct pfstat_fault) any handle_mm_fault().
+ * What one attempt adds to a fault. A record describes an attempt that called a file operation, an
+ * event (struct pfstat_fault) any handle_mm_fault().
  */
 #ifndef PFSTAT_USER_FAULT_ATTEMPT_H
 #define PFSTAT_USER_FAULT_ATTEMPT_H
@@ -16,7 +16,7 @@
 #include "analyze/fault/fault_builder.h"
 #include "model/fault_class.h"
 
-/* The first attempt of a fault sets its thread, address, flags and ip. */
+/* A fault's first attempt sets the thread, address, flags and ip. */
 void fault_attempt_describe_record(struct explained *fault, const struct pfstat_record *record);
 void fault_attempt_describe_event(struct explained *fault, const struct pfstat_fault *event);
 /* Without a call, the class of a hooked file's fault is not known: FAULT_OTHER. */
@@ -25,14 +25,14 @@ enum fault_class fault_attempt_class(const struct pfstat_fault *event);
 /* Adds a call. sleep_missing: the record reports a sleep without an off-CPU event. */
 void fault_attempt_add_call(struct fault_builder *builder, const struct pfstat_record *record,
 			    bool sleep_missing);
-/* Adds an attempt that made no call. */
+/* Adds an attempt without a call. */
 void fault_attempt_add_return(struct fault_builder *builder, const struct pfstat_fault *event);
 
 /* The kernel repeats a fault with TRIED, or under the mmap lock if the per-VMA lock did not do. */
 bool fault_attempt_is_repeated(const struct fault_builder *builder, uint32_t flags);
 /*
- * Whether the last event describes the attempt of this call. Events come before records of the same
- * time, so that event may precede the record. builder: or NULL.
+ * Whether the last event describes this call's attempt. Events come before records at the same
+ * time, so the event may precede the record. builder: or NULL.
  */
 bool fault_attempt_is_in_last_span(const struct fault_builder *builder,
 				   const struct pfstat_record *record);

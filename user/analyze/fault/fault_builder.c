@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Off-CPU intervals and reclaims come from the queues of the thread, in time order. Each is clipped
- * to the time between accounted_until_ns and the end of the fault. An off-CPU interval is matched
- * with the requests that the thread waited for, and split into spans. At the end the parts add up
- * to the whole fault.
+ * Off-CPU intervals and reclaims come from the thread's queues, in time order. Each is clipped to
+ * the time between accounted_until_ns and the end of the fault. An off-CPU interval is matched with
+ * the requests the thread waited for, and split into spans. At the end the parts add up to the
+ * whole fault.
  */
 #include <stddef.h>
 #include <string.h>
@@ -32,7 +32,7 @@ void fault_builder_begin_earlier(struct fault_builder *builder, uint64_t start_n
 	builder->accounted_until_ns = start_ns;
 }
 
-/* The share of the time that the calls cover. They do not overlap. */
+/* The share of the time covered by the calls. Calls do not overlap. */
 static uint64_t fault_builder_in_calls(const struct fault_builder *builder, uint64_t from_ns,
 				       uint64_t to_ns)
 {
@@ -56,8 +56,8 @@ static void fault_builder_add_cpu(struct fault_builder *builder, uint64_t until_
 }
 
 /*
- * Forgets the oldest call. Without a span so far its time is on the CPU, even if an event reveals
- * later that one was lost.
+ * Forgets the oldest call. A call without a span so far counts as CPU time, even if an event
+ * reveals later that one was lost.
  */
 static void fault_builder_drop_call(struct fault_builder *builder)
 {
@@ -292,7 +292,7 @@ uint64_t fault_builder_add_lost(struct fault_builder *builder, uint64_t from_ns,
 	return span.to_ns - span.from_ns;
 }
 
-/* The time on the CPU within the calls, and the rest of it. */
+/* The CPU time within the calls, and the rest of the CPU time. */
 static void fault_builder_divide_cpu(struct fault_builder *builder, uint64_t cpu_ns)
 {
 	struct explained *fault = &builder->fault;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A logical fault under construction. Its calls of file operations, its off-CPU time and its
- * reclaims are added in time order, the latter span by span.
- * The thread was on the CPU for the time that no span covers. Spans never overlap and never leave
- * the fault, even if the clocks of the CPUs disagree; neither do calls.
+ * A logical fault under construction. File operation calls, off-CPU time and reclaims are added in
+ * time order, the latter span by span. The thread was on the CPU for the time not covered by a
+ * span. Spans never overlap and never leave the fault, even if the CPU clocks disagree. The same
+ * holds for calls.
  */
 #ifndef PFSTAT_USER_FAULT_BUILDER_H
 #define PFSTAT_USER_FAULT_BUILDER_H
@@ -16,35 +16,35 @@
 #include "analyze/fault/reclaims.h"
 #include "analyze/fault/requests.h"
 
-/* Calls that are kept until the CPU time around them is accounted. */
+/* Calls kept until the CPU time around them is accounted. */
 #define BUILDER_CALLS 16U
 
 struct builder_call {
 	uint64_t from_ns, to_ns; /* equal: another call covers it */
-	bool sleep_missing;	 /* its record reports a sleep without an off-CPU event */
+	bool sleep_missing;	 /* the record reports a sleep without an off-CPU event */
 };
 
 struct fault_builder {
-	struct fault_builder *next;  /* in the list of free ones */
-	bool complete;		     /* a page_mkwrite, or its span, may still come */
-	bool by_event;		     /* its last attempt was described by an event */
-	bool begun;		     /* the time of an attempt is accounted */
+	struct fault_builder *next;  /* in the free list */
+	bool complete;		     /* a page_mkwrite, or the span, may still come */
+	bool by_event;		     /* an event described the last attempt */
+	bool begun;		     /* an attempt's time is accounted */
 	bool partial;		     /* an attempt whose span is not known */
-	uint32_t last_flags;	     /* PFSTAT_FLAG_* of the last attempt */
-	uint64_t accounted_until_ns; /* the end of the last span; without one, the start */
-	uint64_t spans_ns;	     /* the sum of the spans, also of those not stored */
+	uint32_t last_flags;	     /* the last attempt's PFSTAT_FLAG_* */
+	uint64_t accounted_until_ns; /* end of the last span, or the start without one */
+	uint64_t spans_ns;	     /* the sum of the spans, including spans not stored */
 	unsigned int nr_calls;
-	unsigned int nr_pending;	   /* the last of these: not accounted, no span so far */
-	uint64_t last_from_ns, last_to_ns; /* of the last call or HOOKED event, as recorded */
+	unsigned int nr_pending;	   /* the last calls: not accounted, no span so far */
+	uint64_t last_from_ns, last_to_ns; /* the last call or HOOKED event, as recorded */
 	uint64_t cpu_ns[2];		   /* in calls, before and after the first span */
-	uint64_t tail_cpu_ns, tail_mm_ns;  /* on the CPU after the last span; after the end */
-	uint64_t without_call_ns;	   /* of attempts that are described by an event */
+	uint64_t tail_cpu_ns, tail_mm_ns;  /* on the CPU after the last span, and after the end */
+	uint64_t without_call_ns;	   /* attempts described by an event */
 	struct explained fault;
 	struct builder_call calls[BUILDER_CALLS]; /* nr_calls are valid */
 };
 
 void fault_builder_begin(struct fault_builder *builder, enum fault_class class, uint64_t start_ns);
-/* Moves the start of the fault back, unless the time of an attempt is accounted already. */
+/* Moves the start of the fault back, unless an attempt's time is already accounted. */
 void fault_builder_begin_earlier(struct fault_builder *builder, uint64_t start_ns);
 /* Adds a call, whose attempt is still open. Calls come in time order. */
 void fault_builder_add_call(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns,
@@ -52,8 +52,8 @@ void fault_builder_add_call(struct fault_builder *builder, uint64_t from_ns, uin
 /* Moves the end of the fault forward, never back. */
 void fault_builder_extend(struct fault_builder *builder, uint64_t end_ns);
 /*
- * Adds the share of the off-CPU interval that lies within the present bounds of the fault. A sleep
- * within a reclaim is PART_RECLAIM.
+ * Adds the off-CPU interval's share within the fault's present bounds. A sleep within a reclaim is
+ * PART_RECLAIM.
  */
 void fault_builder_add_interval(struct fault_builder *builder,
 				const struct off_cpu_interval *interval,
@@ -61,7 +61,7 @@ void fault_builder_add_interval(struct fault_builder *builder,
 /* Adds the reclaims up to until_ns. The thread was on the CPU in the time that is not added yet. */
 void fault_builder_add_reclaims(struct fault_builder *builder, const struct reclaims *reclaims,
 				uint64_t until_ns);
-/* Adds time that no evidence explains, as PART_RESIDUE. */
+/* Adds time not explained by evidence, as PART_RESIDUE. */
 void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns);
 /*
  * The thread was off the CPU for lost_ns between from_ns and to_ns, but the events are lost.
@@ -69,7 +69,7 @@ void fault_builder_add_unaccounted(struct fault_builder *builder, uint64_t from_
  */
 uint64_t fault_builder_add_lost(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns,
 				uint64_t lost_ns);
-/* Ends the fault. The thread was on the CPU for the rest of its time. */
+/* Ends the fault. The thread was on the CPU for the rest of the fault time. */
 void fault_builder_end(struct fault_builder *builder, bool solved);
 
 #endif

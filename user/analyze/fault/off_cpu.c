@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The queue holds the events of sched_switch that bpf/ sends for one thread, in time order; the
- * faults and the records of the thread use them (explain.c). bpf/ also sends the sum of all
- * intervals of the thread, so a gap in that sum reveals events that were lost.
+ * The queue holds the sched_switch events sent by bpf/ for one thread, in time order. The thread's
+ * faults and records use these events (explain.c). bpf/ also sends the sum of all the thread's
+ * intervals, so a gap in the sum reveals lost events.
  *
  * The split knows three kinds of edges: the wake-up, and the insertion, issue and completion of
- * each request that was waited for. Between two edges the thread waited for one thing.
+ * each request waited for. Between two edges the thread waited for one thing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define FIRST_CAPACITY 2U
 
-/* TASK_UNINTERRUPTIBLE, also in TASK_KILLABLE; include/linux/sched.h. */
+/* TASK_UNINTERRUPTIBLE, also in TASK_KILLABLE, see include/linux/sched.h. */
 #define STATE_UNINTERRUPTIBLE 0x2U
 
 void off_cpu_queue_exit(struct off_cpu_queue *queue)
@@ -46,8 +46,8 @@ static int off_cpu_queue_grow(struct off_cpu_queue *queue)
 }
 
 /*
- * Returns the growth of the total that no event accounts for. A total that is too small belongs
- * to a new thread with the same number, so all of it counts.
+ * Returns the growth in the total for which no event accounts. Too small a total belongs to a new
+ * thread with the same number, so the whole total counts.
  */
 static uint64_t lost_before(const struct off_cpu_queue *queue, const struct pfstat_off_cpu *event)
 {
@@ -85,7 +85,7 @@ static void off_cpu_queue_drop(struct off_cpu_queue *queue)
 	queue->count--;
 }
 
-/* Removes the intervals that were used and counted. */
+/* Removes the intervals already used and counted. */
 static void off_cpu_queue_trim(struct off_cpu_queue *queue)
 {
 	const size_t done = queue->used < queue->counted ? queue->used : queue->counted;
@@ -208,7 +208,7 @@ static enum part part_of_sleep(const struct sleep *sleep)
 	return event->state & STATE_UNINTERRUPTIBLE || sleep->kind ? PART_BLOCKED : PART_RESIDUE;
 }
 
-/* The part of the moment that begins at ns. */
+/* The part for the moment starting at ns. */
 static enum part part_at(const struct sleep *sleep, uint64_t ns)
 {
 	const struct pfstat_block *request;
@@ -267,7 +267,7 @@ static uint64_t woken_at(const struct sleep *sleep)
 		return event->off_ns;
 	if (event->event.flags & PFSTAT_OFF_CPU_WOKEN)
 		return event->woken_ns;
-	/* Without the hook of wake-ups, the sleep lasts until its last request is complete. */
+	/* Without the wake-up hook, the sleep lasts until the last request is complete. */
 	return sleep->last_complete_ns ? sleep->last_complete_ns : event->event.ns;
 }
 

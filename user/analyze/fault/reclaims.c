@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps the direct reclaims of a thread from their events until its fault ends. Most threads never
+ * Keeps a thread's direct reclaims from their events until the fault ends. Most threads never
  * reclaim, so the array is allocated with the first.
  */
 #include <errno.h>

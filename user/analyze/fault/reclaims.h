@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Direct reclaims and compactions of one thread that no fault of it has used yet. They come in time
- * order and do not overlap.
+ * One thread's direct reclaims and compactions not yet used by a fault. They come in time order and
+ * do not overlap.
  */
 #ifndef PFSTAT_USER_RECLAIMS_H
 #define PFSTAT_USER_RECLAIMS_H
@@ -26,10 +26,10 @@ struct reclaims {
 void reclaims_exit(struct reclaims *reclaims);
 /* With RECLAIMS_MAX intervals, the older half is dropped. Returns 0 or -ENOMEM. */
 int reclaims_add(struct reclaims *reclaims, uint64_t from_ns, uint64_t to_ns);
-/* Returns the first interval that overlaps [from_ns, to_ns); NULL: none. */
+/* Returns the first interval overlapping [from_ns, to_ns), NULL if none. */
 const struct reclaim_interval *reclaims_next(const struct reclaims *reclaims, uint64_t from_ns,
 					     uint64_t to_ns);
-/* Drops the intervals that end by until_ns. */
+/* Drops the intervals ending by until_ns. */
 void reclaims_drop(struct reclaims *reclaims, uint64_t until_ns);
 
 #endif

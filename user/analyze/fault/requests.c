@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A ring of the requests that eBPF saw complete, of all threads. A thread waits for a request if
- * it moves the page of its fault, or if the thread itself submitted it within the fault.
+ * A ring of the requests eBPF saw complete, from all threads. A thread waits for a request if it
+ * moves the faulting page, or if the thread itself submitted it within the fault.
  *
- * Requests are linked by thread and by page, from the latest to the earliest. A link that leads out
- * of the ring is the end, so nothing is unlinked when a request is overwritten.
+ * Requests are linked by thread and by page, from the latest to the earliest. A link leading out of
+ * the ring is the end, so nothing is unlinked when a request is overwritten.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -17,14 +17,14 @@
 /* Requests are found by the range of their pages. One with more pages is found from all ranges. */
 #define RANGE_SHIFT 9
 #define RANGE_PAGES (1U << RANGE_SHIFT)
-#define RANGES	    2 /* of a request with at most RANGE_PAGES */
+#define RANGES	    2 /* for a request with at most RANGE_PAGES */
 
-/* A serial number counts from 1; 0 ends a list. */
+/* A serial number counts from 1. 0 ends a list. */
 struct request_slot {
 	struct pfstat_block block;
-	uint64_t of_thread;	   /* serial of the request before, of threads with that hash */
-	uint64_t of_range[RANGES]; /* link to the one before, of ranges with that hash */
-	uint64_t large;		   /* serial of the one before, of those with many pages */
+	uint64_t of_thread;	   /* the previous request's serial, for threads with this hash */
+	uint64_t of_range[RANGES]; /* link to the previous one, for ranges with this hash */
+	uint64_t large;		   /* the previous serial among requests with many pages */
 };
 
 struct requests_heads {
@@ -51,7 +51,7 @@ static uint64_t *requests_of_range(const struct requests *requests, uint32_t dev
 	return &requests->heads[hash_of(key, sizeof(key)) % requests->max].of_range;
 }
 
-/* NULL: the request was overwritten, or the list is at its end. */
+/* NULL: the request was overwritten, or the list has ended. */
 static struct request_slot *requests_slot(const struct requests *requests, uint64_t serial)
 {
 	const uint64_t oldest = requests->count > requests->max ? requests->count - requests->max :
@@ -121,7 +121,7 @@ static bool is_by_thread(const struct pfstat_block *request, const struct reques
 	       (wait->in_iowait || !(request->event.flags & PFSTAT_BLOCK_READAHEAD));
 }
 
-/* The latest request of each list that was not visited yet. */
+/* The latest unvisited request on each list. */
 struct requests_walk {
 	uint64_t of_thread, large; /* serials */
 	uint64_t of_range;	   /* a link */

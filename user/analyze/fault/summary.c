@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sums the module's records by class. explain.c adds the records, with the chains and the off-CPU
- * time that it knows of their threads. The reports read the figures.
+ * time it knows for each thread. The reports read the figures.
  */
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The counts, times and quantiles of the calls of a run, by class. explain.c adds each record, and
- * the reports read the figures. Pure: no I/O, no clock, no globals. The memory does not grow with
- * the number of records.
+ * The counts, times and quantiles of a run's calls, by class. explain.c adds each record, and the
+ * reports read the figures. Pure: no I/O, no clock, no globals. Memory does not grow with the
+ * number of records.
  */
 #ifndef PFSTAT_USER_SUMMARY_H
 #define PFSTAT_USER_SUMMARY_H
@@ -25,12 +25,12 @@ struct class_figures {
 
 struct summary_figures {
 	struct class_figures classes[PFSTAT_NR_CLASSES];
-	uint64_t calls;	  /* records seen: the sum of all classes' counts */
-	uint64_t retried; /* calls that returned RETRY and are not passes */
+	uint64_t calls;	  /* records seen: the sum of all class counts */
+	uint64_t retried; /* calls returning RETRY, except passes */
 	uint64_t faults;  /* completed chains: the module's logical faults */
-	uint64_t major;	  /* of these, those that the kernel counts in majflt */
-	uint64_t sequels; /* page_mkwrite calls that are a part of the fault before them */
-	uint64_t late;	  /* records that arrived out of time order */
+	uint64_t major;	  /* among faults, those the kernel counts in majflt */
+	uint64_t sequels; /* page_mkwrite calls belonging to the fault before them */
+	uint64_t late;	  /* records arriving out of time order */
 	/* Chains whose next attempt never came: a signal, or another thread mapped the page. */
 	uint64_t unfinished;
 	/* Records whose off_cpu_ns is a lower bound, see off_cpu_queue_count(). */
@@ -50,13 +50,13 @@ struct summary {
 
 void summary_exit(struct summary *summary);
 /*
- * Adds a record, of which off_cpu_ns were off the CPU. Returns 0, -ENOMEM, or -EINVAL for a class
- * that this version does not know. The caller counts chains, late and partial records.
+ * Adds a record, which was off-CPU for off_cpu_ns. Returns 0, -ENOMEM, or -EINVAL for a class
+ * unknown to this version. The caller counts chains, late and partial records.
  */
 int summary_add(struct summary *summary, const struct pfstat_record *record, uint64_t off_cpu_ns);
 
 void summary_figures(const struct summary *summary, struct summary_figures *figures);
-/* Computes the figures of several classes as one (a column of the study). */
+/* Computes the figures for several classes as one (a column in the study). */
 void summary_combine(const struct summary *summary, const enum pfstat_class *classes,
 		     unsigned int nr_classes, struct class_figures *figures);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of threads, and the CPU time of a thread's faults that a lost off-CPU event may refute.
+ * The thread table, and CPU time in a thread's faults that a lost off-CPU event may refute.
  * explain.c adds and looks up threads. A thread in an open fault is never dropped.
  */
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The state kept for each thread (picture: explain.h), and the table of all threads. The table
- * is bounded: a thread that is in no open fault may be dropped, and comes back when it faults.
+ * The state kept for each thread (picture: explain.h), and the table of all threads. The table is
+ * bounded: a thread in no open fault may be dropped, and comes back when it faults.
  */
 #ifndef PFSTAT_USER_THREAD_STATE_H
 #define PFSTAT_USER_THREAD_STATE_H
@@ -19,10 +19,10 @@
 
 struct thread_state {
 	uint32_t tid;
-	uint64_t last_ns; /* the start of the latest record */
+	uint64_t last_ns; /* start of the latest record */
 	struct off_cpu_queue off_cpu;
-	struct reclaims reclaims; /* that no fault has used */
-	uint64_t wait_off_ns;	  /* the interval that the last kernel stack belongs to */
+	struct reclaims reclaims; /* not used by any fault */
+	uint64_t wait_off_ns;	  /* the interval of the last kernel stack */
 	uint64_t task_off_ns;	  /* the interval that the last task on the CPU belongs to */
 	uint64_t task_ran_ns;
 	uint16_t task;		  /* this task, see cpu_tasks.h */
@@ -32,24 +32,24 @@ struct thread_state {
 	struct attempt_chain chain;
 	struct fault_builder *fault; /* NULL: in no fault */
 	/*
-	 * CPU time in faults that were emitted since the last off-CPU event: cpu_before, cpu_after
-	 * and mm. The next event may reveal that an earlier one was lost.
+	 * CPU time in faults emitted since the last off-CPU event: cpu_before, cpu_after and mm.
+	 * The next event may reveal that an earlier one was lost.
 	 */
 	uint64_t unconfirmed_ns[NR_FAULT_CLASSES][3];
 };
 
-/* Emits the complete fault of a thread that is dropped. Returns 0 or a negative errno. */
+/* Emits a dropped thread's complete fault. Returns 0 or a negative errno. */
 typedef int (*thread_state_closer)(void *context, struct thread_state *thread);
 
 /* All zero is an empty table, with `close` to be set. */
 struct thread_table {
-	struct hash threads;	   /* by tid */
-	size_t max;		   /* with more threads, those in no fault are dropped */
-	int close_err;		   /* the first of `close` */
-	uint64_t dropped_ns;	   /* the latest end of an unused interval of a dropped thread */
-	uint64_t counted_ns;	   /* the latest end of any interval of one */
-	bool any_dropped;	   /* a new thread may have been known before */
-	struct thread_state *last; /* found last: records come in runs */
+	struct hash threads;	       /* by tid */
+	size_t max;		       /* with more threads, those in no fault are dropped */
+	int close_err;		       /* the first error from `close` */
+	uint64_t dropped_ns;	       /* latest end of an unused interval in a dropped thread */
+	uint64_t counted_ns;	       /* latest end of any interval in a dropped thread */
+	bool any_dropped;	       /* a new thread may have been known before */
+	struct thread_state *last;     /* found last: records come in runs */
 	explain_correction correction; /* or NULL */
 	void *correction_context;
 	thread_state_closer close;
@@ -59,16 +59,16 @@ struct thread_table {
 void thread_table_exit(struct thread_table *table);
 /* Returns the thread, and adds it if it is new. NULL: no memory. */
 struct thread_state *thread_table_get(struct thread_table *table, uint32_t tid);
-/* Removes the thread; the caller frees it. NULL: not in the table. */
+/* Removes the thread. The caller frees it. NULL: not in the table. */
 struct thread_state *thread_table_take(struct thread_table *table, uint32_t tid);
 
 void thread_state_free(struct thread_state *thread);
-/* Notes the CPU time of an emitted fault since its last interval as not confirmed yet. */
+/* Marks an emitted fault's CPU time since the last interval as not confirmed yet. */
 void thread_state_emitted(struct thread_state *thread, const struct fault_builder *builder);
-/* Moves up to lost_ns of the unconfirmed CPU time to off-CPU time; the rest is confirmed. */
+/* Moves up to lost_ns of unconfirmed CPU time to off-CPU time. The rest is confirmed. */
 void thread_state_correct(const struct thread_table *table, struct thread_state *thread,
 			  uint64_t lost_ns);
-/* Empties the queue. Its intervals belong to no fault, but may reveal lost events. */
+/* Empties the queue. These intervals belong to no fault, but may reveal lost events. */
 void thread_state_drop_intervals(const struct thread_table *table, struct thread_state *thread);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers the kernel stacks by their text, and adds the spans of the faults to them. The time of
- * spans beyond those that a fault stores has no stack.
+ * Numbers the kernel stacks by their text, and adds the fault spans to them. Time in spans beyond
+ * those a fault stores has no stack.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ int waits_find_event(struct waits *waits, const struct pfstat_wait *event, uint3
 	return err;
 }
 
-/* A sleep may have several spans, one after the other. @slept_ns: in its earlier spans. */
+/* A sleep may have several spans, one after the other. @slept_ns: in earlier spans. */
 static uint64_t waits_add_span(struct wait_row *row, const struct explain_span *span,
 			       enum fault_class class, uint64_t slept_ns)
 {

@@ -18,7 +18,7 @@
 #define WAITS_MAX 1024U
 
 struct wait_row {
-	const char *cause; /* see model/wait_cause.h; NULL: not in the table */
+	const char *cause; /* see model/wait_cause.h, NULL if not in the table */
 	char functions[PFSTAT_WAIT_BYTES];
 	uint64_t sleeps;
 	uint64_t total_ns, max_ns;
@@ -29,9 +29,9 @@ struct wait_row {
 /* All zero is empty. */
 struct waits {
 	struct hash ids;       /* by text */
-	struct wait_row *rows; /* of id 1, 2, … */
+	struct wait_row *rows; /* for id 1, 2, … */
 	size_t nr, room;
-	uint64_t unknown_ns; /* of the parts foreign and blocked: no stack is known */
+	uint64_t unknown_ns; /* foreign and blocked parts without a known stack */
 	struct cpu_tasks tasks;
 };
 
@@ -42,7 +42,7 @@ int waits_find(struct waits *waits, const char *functions, uint32_t *id);
 int waits_find_event(struct waits *waits, const struct pfstat_wait *event, uint32_t *id,
 		     enum wait_kind *kind);
 void waits_add_fault(struct waits *waits, const struct explained *fault);
-/* A copy of the rows with time, longest first; the caller frees it. Returns 0 or -ENOMEM. */
+/* Copies the rows with time, longest first. The caller frees them. Returns 0 or -ENOMEM. */
 int waits_list(const struct waits *waits, struct wait_row **rows, size_t *nr);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracks the mappings of each process and the names of files and tasks. Mappings and tasks come
- * from analysis.c; groups and stacks look up addresses and names. The mappings of a process never
- * overlap, and all memory is bounded, because recordings are not trusted.
+ * Tracks each process's mappings and the names of files and tasks. Mappings and tasks come from
+ * analysis.c. Groups and stacks look up addresses and names. A process's mappings never overlap,
+ * and all memory is bounded, because recordings are not trusted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,19 +14,19 @@
 
 /* Limit on distinct names, and on files. */
 #define PATHS_MAX ADDRESS_SPACES_OTHERS
-/* Limit on the mappings of all processes, some 200 MB: a recording of a few KB may have many. */
+/* Limit on mappings in all processes, some 200 MB: a recording of a few KB may have many. */
 #define ALL_MAPS_MAX (1U << 22)
-/* Limit on simultaneous processes, and on names of threads: some 30 MB each. */
+/* Limit on simultaneous processes, and on thread names: some 30 MB each. */
 #define ADDRESS_SPACES_MAX (1U << 18)
 
 /*
- * A fork takes a few bytes of a recording, and its maps may take 3 MB. Therefore parent and child
- * share them until one of them changes.
+ * A fork takes a few bytes in a recording, and the maps may take 3 MB. Therefore parent and child
+ * share them until one changes.
  */
 struct space {
 	uint32_t pid;
 	struct space_maps *maps; /* NULL: none */
-	/* Those found last, or NULL: a fault looks up its address, then its instruction. */
+	/* The last maps found, or NULL: a fault looks up the address, then the instruction. */
 	const struct space_map *last[2];
 	uint32_t threads; /* known threads, not counting the first */
 	bool first_ended;
@@ -39,7 +39,7 @@ struct name {
 
 struct path {
 	uint32_t number;
-	uint64_t inode;	   /* 0: not known; ADDRESS_SPACES_INODES_DIFFER */
+	uint64_t inode;	   /* 0 if not known, or ADDRESS_SPACES_INODES_DIFFER */
 	struct path *next; /* another path with the same hash */
 	char text[];
 };
@@ -48,13 +48,13 @@ struct spaces {
 	uint64_t page_bytes;
 	struct hash spaces; /* by pid */
 	struct hash names;  /* by tid */
-	struct hash paths;  /* by hash of the text */
+	struct hash paths;  /* by text hash */
 	struct file_names files;
 	struct path **numbered; /* [0] is unused, [ADDRESS_SPACES_OTHERS] is all others */
 	uint32_t nr_paths, max_paths;
-	size_t capacity; /* sum over all spaces; shared maps count once */
+	size_t capacity; /* sum over all spaces, shared maps count once */
 	size_t max_capacity;
-	uint64_t dropped; /* mappings and names that did not fit */
+	uint64_t dropped; /* mappings and names without room */
 	uint32_t last_pid;
 	struct space *last;
 };
@@ -65,7 +65,7 @@ static void space_forget_last(struct space *space)
 	space->last[1] = NULL;
 }
 
-/* Removes all maps of the space, and returns the capacity that becomes free. */
+/* Removes all maps in the space, and returns the capacity freed. */
 static size_t release_maps(struct space *space)
 {
 	const size_t freed = space_maps_put(space->maps);
@@ -232,7 +232,7 @@ static int space_get(struct spaces *spaces, uint32_t pid, struct space **found)
 	return 0;
 }
 
-/* Gives the space maps of its own, or drops shared ones if there are too many. 0 or -ENOMEM. */
+/* Gives the space separate maps, or drops shared ones if there are too many. 0 or -ENOMEM. */
 static int own_maps(struct spaces *spaces, struct space *space)
 {
 	struct space_maps *maps;
@@ -293,7 +293,7 @@ int address_spaces_add_map(struct spaces *spaces, const struct item_map *map)
 	}
 	if (added.end <= added.start)
 		return 0;
-	/* perf calls memory without a file "//anon"; /proc/PID/maps has no name for it. */
+	/* perf calls memory without a file "//anon". /proc/PID/maps has no name for it. */
 	err = address_spaces_number_of(spaces,
 				       !map->inode && !strcmp(map->path, "//anon") ? "" : map->path,
 				       &added.path);
@@ -362,7 +362,7 @@ static int set_name(struct spaces *spaces, uint32_t tid, const char *comm)
 	return 0;
 }
 
-/* A process outlives its first thread until its last thread exits. */
+/* A process outlives the first thread until the last thread exits. */
 static void end_task(struct spaces *spaces, uint32_t pid, uint32_t tid)
 {
 	struct space *space = space_find(spaces, pid);
@@ -388,7 +388,7 @@ static int begin_thread(struct spaces *spaces, uint32_t pid)
 	return err;
 }
 
-/* The thread that executes the program becomes the first and only thread. */
+/* The thread executing the program becomes the first and only thread. */
 static void begin_program(struct spaces *spaces, const struct pfstat_task *task)
 {
 	struct space *space = space_find(spaces, task->event.pid);
@@ -415,7 +415,7 @@ int address_spaces_add_task(struct spaces *spaces, const struct pfstat_task *tas
 	err = set_name(spaces, tid, task->comm);
 	if (err || !(task->event.flags & PFSTAT_TASK_FORK))
 		return err;
-	/* A process inherits the maps of its parent's process. */
+	/* A process inherits the maps of the parent's process. */
 	return pid == tid ? copy_space(spaces, task->parent_pid, pid) : begin_thread(spaces, pid);
 }
 
@@ -424,7 +424,7 @@ struct spaces_visit {
 	item_sink sink;
 	void *context;
 	uint32_t pid;
-	struct item_map *map; /* with room for a path of room bytes */
+	struct item_map *map; /* with space for a path of room bytes */
 	size_t room;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The latest name and generation of each file that was mapped, by device and inode. A file system
- * gives the inode of a deleted file to a new one, with another generation.
+ * The latest name and generation of each mapped file, by device and inode. A file system gives a
+ * deleted file's inode to a new file, with another generation.
  */
 #ifndef PFSTAT_USER_FILE_NAMES_H
 #define PFSTAT_USER_FILE_NAMES_H
@@ -15,8 +15,8 @@
 struct file_name {
 	uint64_t inode;
 	uint32_t dev;
-	uint32_t path;	     /* its number in address_spaces.h */
-	uint32_t generation; /* of struct item_map */
+	uint32_t path;	     /* path number in address_spaces.h */
+	uint32_t generation; /* from struct item_map */
 	bool was_reused;     /* an earlier file had the inode */
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adds each fault to one group of each dimension: its file, its mapping, its thread and so on.
- * The address spaces name files and mappings, and the stacks name call paths. At the end the
- * groups are listed with their names. symbols/ visits the code addresses and names them.
+ * Adds each fault to one group per dimension: file, mapping, thread and so on. The address spaces
+ * name files and mappings, and the stacks name call paths. At the end the groups are listed with
+ * their names. symbols/ visits the code addresses and names them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -59,7 +59,7 @@ static int grouping_add_to_file(struct grouping *grouping, const struct explaine
 		return err;
 	made->path = address_spaces_file_path(grouping->spaces, fault->dev, fault->inode);
 	map = made->path ? NULL : address_spaces_find(grouping->spaces, fault->pid, fault->address);
-	/* The device of the mapping differs from the fault's (btrfs). */
+	/* The mapping's device differs from the fault's (btrfs). */
 	if (map && space_map_has_file(map) && map->inode == fault->inode)
 		made->path = map->path;
 	return 0;
@@ -132,7 +132,7 @@ static int grouping_add_to_stack(struct grouping *grouping, const struct explain
 	return err ? err : groups_add(grouping->groups[GROUP_BY_STACK], &key, fault, &made);
 }
 
-/* A name fills two words of 8 bytes in the key. */
+/* A name fills two 8-byte words in the key. */
 static int grouping_add_to_comm(struct grouping *grouping, const struct explained *fault)
 {
 	struct group_key key = { 0 };
@@ -378,7 +378,7 @@ struct listing {
 	enum group_by by;
 	struct group *groups;
 	size_t nr;
-	FILE *names; /* names of all groups, each with its final 0 */
+	FILE *names; /* all group names, each with a final 0 */
 };
 
 static void grouping_print_name(const struct listing *listing, const struct cell *cell)
@@ -535,7 +535,7 @@ static int grouping_visit_code_cell(void *context, struct cell *cell)
 	return cell->key.path || cell->key.address ? visit->visit(visit->context, &place) : 0;
 }
 
-/* Skips code of faults, which grouping_visit_code_cell() has visited. */
+/* Skips fault code, which grouping_visit_code_cell() has visited. */
 static int grouping_visit_stack_place(void *context, const struct stack_place *at)
 {
 	const struct code_visit *visit = context;

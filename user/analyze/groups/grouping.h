@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The faults of a run by file, mapping, thread, code and stack, with the names of all these. */
+/* A run's faults by file, mapping, thread, code and stack, with the names of all these. */
 #ifndef PFSTAT_USER_GROUPING_H
 #define PFSTAT_USER_GROUPING_H
 
@@ -19,15 +19,15 @@ struct grouping {
 };
 
 /*
- * @dimensions: 1 << enum group_by. @max: groups of each dimension, see GROUPS_MAX. Returns 0 or
- * -ENOMEM; both require grouping_exit().
+ * @dimensions: 1 << enum group_by. @max: groups per dimension, see GROUPS_MAX. Returns 0 or
+ * -ENOMEM. Both require grouping_exit().
  */
 int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int dimensions,
 		  size_t max);
 void grouping_exit(struct grouping *grouping);
 
 int grouping_add_fault(struct grouping *grouping, const struct explained *fault);
-/* Notes the state of a mapping, or of a part of it. Call it before the mapping changes. */
+/* Notes the state of all or part of a mapping. Call it before the mapping changes. */
 void grouping_add_mapping(struct grouping *grouping, const struct pfstat_mapping *mapping);
 /* Closes the group of a thread that exited, or whose number another thread takes. */
 int grouping_close_thread(struct grouping *grouping, const struct pfstat_task *task);
@@ -36,23 +36,23 @@ int grouping_close_thread(struct grouping *grouping, const struct pfstat_task *t
  * address_spaces_add_map().
  */
 int grouping_end_file(struct grouping *grouping, uint32_t dev, uint64_t inode);
-/* Renames a thread that has a new name. Call it after address_spaces_add_task(). */
+/* Renames a thread with a new name. Call it after address_spaces_add_task(). */
 void grouping_rename_thread(struct grouping *grouping, const struct pfstat_task *task);
 
 /* See analysis_groups() and analysis_file_name(). */
 int grouping_list(const struct grouping *grouping, enum group_by by, struct group **groups,
 		  size_t *nr);
 /*
- * The key of the fault's code, and the name of code by its key; the caller frees it. NULL: no
- * memory.
+ * The key for the fault's code, and the code's name by this key. The caller frees the name. NULL:
+ * no memory.
  */
 struct group_key grouping_code_key(const struct grouping *grouping, const struct explained *fault);
 char *grouping_code_name(const struct grouping *grouping, const struct group_key *key);
 char *grouping_file_name(const struct grouping *grouping, uint32_t dev, uint64_t inode);
 
 /*
- * A code address of a fault, or of a call on the way to one, whose file is known; or the code
- * address of a fault outside of any file, such as that of a JIT.
+ * A code address in a known file, from a fault or from a call on the way to one. Or a fault's code
+ * address outside any file, such as JIT code.
  */
 struct code_place {
 	const char *path;
@@ -62,7 +62,7 @@ struct code_place {
 };
 typedef int (*code_visitor)(void *context, const struct code_place *place);
 int grouping_visit_code(const struct grouping *grouping, code_visitor visit, void *context);
-/* Copies the symbol of an address, or of an offset in path. */
+/* Copies the symbol for an address, or for an offset in path. */
 int grouping_name_address(struct grouping *grouping, uint32_t pid, uint64_t address,
 			  const char *symbol);
 int grouping_name_code(struct grouping *grouping, const char *path, uint64_t offset,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sums of faults by key, for one dimension. grouping.c makes the keys, and lists the groups for the
- * reports. A full table folds its cheapest groups into one, so that each new group gets a row. The
- * sums of all rows are those of all faults. folding.h has the rule.
+ * Fault sums by key, for one dimension. grouping.c makes the keys, and lists the groups for the
+ * reports. A full table folds the cheapest groups into one, so each new group gets a row. The sums
+ * over all rows equal the sums over all faults. folding.h has the rule.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 #include "util/hash.h"
 
 struct groups {
-	struct hash cells; /* by hash of the key */
+	struct hash cells; /* by key hash */
 	size_t count, max;
 	uint64_t admitted; /* groups ever */
-	uint64_t folded;   /* groups in `others`; each one counts as often as it was folded */
+	uint64_t folded;   /* groups in `others`, each counted as often as it was folded */
 	uint64_t floor_ns;
 	/* A group that was found is found again here, without the hash table. NULL: none. */
 	struct cell **recent;
@@ -73,7 +73,7 @@ static struct cell *find_in(struct cell *cell, const struct group_key *key)
 	return cell;
 }
 
-/* Threads, files and code of neighbouring numbers have neighbouring places. */
+/* Threads, files and code with neighbouring numbers have neighbouring places. */
 static struct cell **groups_recent(struct groups *groups, const struct group_key *key)
 {
 	const uint64_t mixed = key->address + key->inode + key->tid;
@@ -100,7 +100,7 @@ static int groups_insert(struct groups *groups, struct cell *cell)
 	return 0;
 }
 
-/* Returns 0, or -ENOMEM without the other cells of the same hash. */
+/* Returns 0, or -ENOMEM without the other cells that have the same hash. */
 static int groups_take_out(struct groups *groups, struct cell *cell)
 {
 	const uint64_t hash = hash_of(&cell->key, sizeof(cell->key));

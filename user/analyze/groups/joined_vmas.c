@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Joins groups of mappings for grouping.c. perf reports the whole mapping when it grows or is
- * merged, and a group has the range that was known at its first fault. Two groups are one mapping
- * if the later range contains the earlier one, or if they continue each other in the same file with
- * the same rights. The sums of all rows stay the same.
+ * Joins mapping groups for grouping.c. perf reports the whole mapping when it grows or is merged,
+ * and a group has the range known at the first fault. Two groups are one mapping if the later range
+ * contains the earlier one, or if they continue each other in the same file with the same
+ * protection. The sums over all rows stay the same.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static int joined_vmas_compare(const void *a, const void *b)
 		       COMPARE(left->number, right->number);
 }
 
-/* @next begins at the start of @cell or above. */
+/* @next starts at the start of @cell or above. */
 static bool joined_vmas_is_same(const struct cell *cell, const struct cell *next)
 {
 	if (!cell->key.end || !next->key.end || joined_vmas_order(cell, next))

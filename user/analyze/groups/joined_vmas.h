@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The groups of mappings, with those joined that are one mapping that grew or was merged. */
+/* The mapping groups, joined if they are one mapping that grew or was merged. */
 #ifndef PFSTAT_USER_JOINED_VMAS_H
 #define PFSTAT_USER_JOINED_VMAS_H
 

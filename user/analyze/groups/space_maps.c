@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An ordered list of mappings in leaves of at most LEAF_MAX. address_spaces.c has one for each
- * process. The kernel places mappings downwards, so a full leaf gets a new neighbour if the next
- * map is at one of its ends; otherwise it is halved.
+ * An ordered list of mappings in leaves with at most LEAF_MAX each. address_spaces.c has one list
+ * per process. The kernel places mappings downwards, so a full leaf gets a new neighbour if the
+ * next map is at either end of the leaf. Otherwise it is halved.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -193,7 +193,7 @@ static int space_maps_choose_leaf(struct space_maps *maps, struct space_position
 	struct space_leaf *leaf;
 	int err;
 
-	/* A map before the first one of a leaf may also be the last one of the leaf before. */
+	/* A map before a leaf's first map may also be the last one in the leaf before. */
 	if (position->leaf && !position->at) {
 		leaf = &maps->leaves[position->leaf - 1];
 		if (leaf->nr < LEAF_MAX || position->leaf == maps->nr_leaves)
@@ -244,7 +244,7 @@ static void cut_front(struct space_map *map, uint64_t start, uint64_t page_bytes
 	map->start = start;
 }
 
-/* Removes the maps of the leaf, from `at` on, that end by `end`. True if more may follow. */
+/* Removes the leaf's maps, from `at` on, that end by `end`. True if more may follow. */
 static bool space_maps_remove_from(struct space_maps *maps, size_t index, uint32_t at, uint64_t end)
 {
 	struct space_leaf *leaf = &maps->leaves[index];
@@ -263,8 +263,8 @@ static bool space_maps_remove_from(struct space_maps *maps, size_t index, uint32
 }
 
 /*
- * Removes the mapped ranges between start and end. Maps that are cut keep their other ends. -ENOSPC
- * or -ENOMEM: the rest of one that was cut in two is lost, rather than kept with a wrong name.
+ * Removes the mapped ranges between start and end. Cut maps keep their other ends. -ENOSPC or
+ * -ENOMEM: the rest of a map cut in two is lost, rather than kept with a wrong name.
  */
 static int space_maps_make_hole(struct space_maps *maps, uint64_t start, uint64_t end,
 				uint64_t page_bytes, size_t max)

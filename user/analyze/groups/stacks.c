@@ -2,7 +2,7 @@
 /*
  * Joins the user stacks that eBPF sends with faults, and stores each distinct stack once. Stacks
  * come from analysis.c, and grouping.c reads their numbers and texts. Each place exists once, so
- * that stacks are equal if their pointers to places are.
+ * stacks are equal if their place pointers are equal.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,12 +13,12 @@
 #include "analyze/groups/stacks.h"
 #include "util/hash.h"
 
-/* Stacks kept for a thread. A fault is emitted after its thread may have begun later ones. */
+/* Stacks kept per thread. A fault is emitted after the thread may have started later ones. */
 #define KEPT 4
 /* Limit on threads with stacks: 150 MB. */
 #define THREADS_MAX 65536
 
-/* The latest stacks of a thread. */
+/* A thread's latest stacks. */
 struct stacks_thread {
 	uint32_t tid;
 	unsigned int next;
@@ -29,7 +29,7 @@ struct stacks_thread {
 struct stacks_place {
 	struct stacks_place *next; /* another place with the same hash */
 	struct stack_place at;	   /* path 0: `offset` is an address */
-	uint32_t pid;		   /* of an address, else 0 */
+	uint32_t pid;		   /* for an address, else 0 */
 	char *symbol;		   /* NULL: not known */
 };
 
@@ -107,7 +107,10 @@ void stacks_end_thread(struct stacks *stacks, uint32_t tid)
 	free(hash_take(&stacks->threads, tid));
 }
 
-/* Finds the stack of the fault itself: the latest one of its page that is not after its start. */
+/*
+ * Finds the fault's own stack: the latest one for the same page that is not after the fault's
+ * start.
+ */
 static const struct pfstat_stack *find_kept(const struct stacks *stacks, uint64_t page_bytes,
 					    const struct explained *fault)
 {
@@ -200,7 +203,7 @@ static bool resolve(struct stacks *stacks, struct spaces *spaces, const struct p
 	return true;
 }
 
-/* Each place exists once, so its pointer identifies it. */
+/* Each place exists once, so the pointer identifies it. */
 static uint64_t way_hash(const struct stacks_place *const *places, size_t nr)
 {
 	return hash_of(places, nr * sizeof(*places));

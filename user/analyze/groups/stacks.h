@@ -24,13 +24,13 @@ struct stacks *stacks_new(void);
 void stacks_free(struct stacks *stacks);
 
 /*
- * Adds the stack of a thread that begins a fault. Keeps those of up to 65536 threads at a time, and
- * ignores further threads. Returns 0 or -ENOMEM.
+ * Adds the stack of a thread that starts a fault. Keeps stacks for up to 65536 threads at a time,
+ * and ignores further threads. Returns 0 or -ENOMEM.
  */
 int stacks_add(struct stacks *stacks, const struct pfstat_stack *stack);
 void stacks_end_thread(struct stacks *stacks, uint32_t tid);
 
-/* Sets *number to that of the fault's stack; equal stacks share it. Returns 0 or -ENOMEM. */
+/* Sets *number to the fault's stack number, which equal stacks share. Returns 0 or -ENOMEM. */
 int stacks_of_fault(struct stacks *stacks, struct spaces *spaces, const struct explained *fault,
 		    uint64_t *number);
 
@@ -48,29 +48,29 @@ int stacks_of_code(struct stacks *stacks, struct spaces *spaces, const struct ex
 /* A frame of a stack. It is valid until the stacks or the spaces change. */
 struct stack_frame {
 	const void *place;  /* identifies it: frames with the same place are equal */
-	const char *symbol; /* "name+0x1f"; NULL: not known */
-	const char *path;   /* of its file; "": in no file */
-	uint64_t offset;    /* in the file, in bytes; without a file, the address */
+	const char *symbol; /* "name+0x1f", NULL if not known */
+	const char *path;   /* file path, or "" in no file */
+	uint64_t offset;    /* in the file, in bytes, or the address without a file */
 };
 
 #define STACKS_MAX_FRAMES (PFSTAT_STACK_FRAMES + 1)
 
 /*
- * Fills frames, innermost first, and returns their number. The frame "…" ends a stack that may
- * have more frames than were recorded. Stacks that are not known have one frame, named so.
+ * Fills in the frames, innermost first, and returns their number. The frame "…" ends a stack that
+ * may have more frames than were recorded. Unknown stacks have one frame with this name.
  */
 size_t stacks_frames(const struct stacks *stacks, const struct spaces *spaces, uint64_t number,
 		     struct stack_frame frames[STACKS_MAX_FRAMES]);
 
-/* A place in a file that occurs in a stack. */
+/* A place in a file, occurring in a stack. */
 struct stack_place {
 	uint32_t path;	 /* number, see address_spaces.h */
-	uint64_t offset; /* in the file, in bytes; for a return address one less */
+	uint64_t offset; /* in the file, in bytes, one less for a return address */
 };
 
 int stacks_visit(const struct stacks *stacks,
 		 int (*visit)(void *context, const struct stack_place *place), void *context);
-/* Copies the symbol of a place. A place that is in no stack is ignored. Returns 0 or -ENOMEM. */
+/* Copies a place's symbol. A place in no stack is ignored. Returns 0 or -ENOMEM. */
 int stacks_name_place(struct stacks *stacks, const struct stack_place *place, const char *symbol);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Remembers for each page of a file which process evicted it, and counts for each evictor, victim
- * and reason the pages that came back and the faults that waited for them. Items come from
- * analysis.c, and the reports read the pairs. Memory is bounded: marks that do not fit count as
- * overflow; evictors and pairs with the fewest pages are folded into "(others)".
+ * Remembers for each file page which process evicted it, and counts for each evictor, victim and
+ * reason the returning pages and the faults waiting for them. Items come from analysis.c, and the
+ * reports read the pairs. Memory is bounded. Marks that do not fit count as overflow. Evictors and
+ * pairs with the fewest pages are folded into "(others)".
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -18,9 +18,9 @@
 #include "util/folding.h"
 #include "util/hash.h"
 
-#define CHUNK_PAGES 2048U /* a chunk covers 8 MiB of a file */
+#define CHUNK_PAGES 2048U /* a chunk covers 8 MiB in a file */
 
-/* The mark of a page: 0 if it was not evicted, else its evictor's number plus one, and flags. */
+/* A page's mark: 0 if it was not evicted, else the evictor's number plus one, and flags. */
 #define READ_AGAIN   0x8000U
 #define REASON_SHIFT 13
 #define REASON_MASK  0x3U
@@ -38,7 +38,7 @@
 
 struct chunk_marks {
 	struct page_marks pages;
-	uint32_t open; /* pages that were evicted and not read again since */
+	uint32_t open; /* pages evicted and not read again since */
 };
 
 struct evictor {
@@ -48,15 +48,15 @@ struct evictor {
 };
 
 struct pair {
-	struct evictions_pair sum; /* without evictor and name, unless its evictor was folded */
+	struct evictions_pair sum; /* no evictor and name, unless the evictor was folded */
 	uint16_t evictor;
-	bool closed;		/* its evictor was folded */
+	bool closed;		/* the evictor was folded */
 	uint64_t floor, number; /* see folding.h */
 };
 
 struct evictions {
 	uint64_t page_bytes;
-	struct page_chunks chunks;			     /* of struct chunk_marks */
+	struct page_chunks chunks;			     /* struct chunk_marks */
 	struct hash evictor_of;				     /* struct evictor by pid */
 	struct evictor evictors[EVICTIONS_MAX_EVICTORS + 1]; /* the last one: all others */
 	size_t nr_evictors;
@@ -67,7 +67,7 @@ struct evictions {
 	uint64_t pair_floor;
 	struct evictions_pair other_pairs[EVICTIONS_NR_REASONS]; /* sums of folded ones */
 	struct evictions_figures figures;
-	struct memory_curve *curve; /* of reclaimed pages */
+	struct memory_curve *curve; /* for reclaimed pages */
 	struct swap_outs *swaps;
 };
 
@@ -174,7 +174,7 @@ static void renumber_chunk(void *owner, void *kept, const void *numbers)
 	page_marks_change(&marks->pages, renumber, numbers);
 }
 
-/* The pairs of a folded evictor keep its pid and name. */
+/* A folded evictor's pairs keep the pid and name. */
 static void renumber_pairs(struct evictions *evictions, const uint16_t *numbers)
 {
 	const struct evictor *evictor;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Attributes page-cache refaults to evictors: joins pages that left the page cache with the
- * later reads and faults of the same pages.
+ * Attributes page-cache refaults to evictors: joins pages that left the page cache with later reads
+ * and faults on the same pages.
  */
 #ifndef PFSTAT_USER_EVICTIONS_H
 #define PFSTAT_USER_EVICTIONS_H
@@ -16,8 +16,8 @@
 #include "analyze/pages/swap_outs.h"
 
 /*
- * Evictors and pairs that are counted separately, even numbers. If there are more, those with the
- * fewest pages are folded into one that is named "(others)", see folding.h.
+ * Limits on separately counted evictors and pairs, even numbers. If there are more, those with the
+ * fewest pages are folded into one named "(others)", see folding.h.
  */
 #define EVICTIONS_MAX_EVICTORS 1024
 #define EVICTIONS_MAX_PAIRS    4096
@@ -33,18 +33,18 @@ enum evictions_reason {
 
 #define EVICTIONS_REASON_NAMES { "unknown", "reclaimed", "dropped" }
 
-/* Pages that came back. */
+/* Pages read again. */
 struct evictions_sum {
 	uint64_t pages;	   /* read again, including readahead */
 	uint64_t faults;   /* faults that waited for such a page: class disk or wait, or major */
-	uint64_t total_ns; /* of these faults */
+	uint64_t total_ns; /* among these faults */
 };
 
 struct evictions_pair {
 	enum evictions_reason reason;
-	uint32_t evictor; /* process that removed the pages; kswapd is also a process */
+	uint32_t evictor; /* process removing the pages, possibly kswapd */
 	char evictor_name[16];
-	uint32_t victim;    /* process that needed them again; 0: several others */
+	uint32_t victim;    /* process needing them again, 0 for several others */
 	bool evictor_swaps; /* pages of the evictor were swapped out */
 	/* As in struct evictions_sum. */
 	uint64_t pages, faults, total_ns;
@@ -75,9 +75,9 @@ struct evictions_curve {
 };
 
 struct evictions_figures {
-	uint64_t evicted;  /* removed pages that a target had read, for any evictor */
-	uint64_t overflow; /* of these, no longer stored: their fate is not known */
-	struct evictions_sum again[EVICTIONS_NR_REASONS]; /* of all pairs */
+	uint64_t evicted;  /* removed pages read by a target before, for any evictor */
+	uint64_t overflow; /* among these, no longer stored: their fate is not known */
+	struct evictions_sum again[EVICTIONS_NR_REASONS]; /* for all pairs */
 	struct swap_outs_figures swaps; /* pages of the curve that are no file's */
 	struct evictions_curve curve;
 };
@@ -85,12 +85,12 @@ struct evictions_figures {
 struct evictions;
 
 /*
- * Memory of marks by default: 8 MiB of a file take about 200 bytes if they are evicted at once. The
- * curve of more memory takes up to half as much in addition.
+ * Default memory for marks: 8 MiB of a file take about 200 bytes if they are evicted at once. The
+ * curve for more memory takes up to half as much in addition.
  */
 #define EVICTIONS_MEMORY (16U << 20)
 
-/* @memory: limit on that of all marks, in bytes */
+/* @memory: limit on memory for all marks, in bytes */
 struct evictions *evictions_new(uint64_t page_bytes, size_t memory);
 void evictions_free(struct evictions *evictions);
 
@@ -104,7 +104,7 @@ int evictions_add_fault(struct evictions *evictions, const struct explained *fau
 struct swap_outs *evictions_swaps(struct evictions *evictions);
 
 void evictions_figures(const struct evictions *evictions, struct evictions_figures *figures);
-/* Returns a copy with most pages first; the caller frees *pairs. Returns 0 or -ENOMEM. */
+/* Returns a copy with most pages first. The caller frees *pairs. Returns 0 or -ENOMEM. */
 int evictions_pairs(const struct evictions *evictions, struct evictions_pair **pairs, size_t *nr);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slots hold the pages that are out, in the order of their evictions. A Fenwick tree counts the
- * used slots, so a rank takes O(log n). A returning page leaves its slot empty. If no slot is
- * left, the pages move together. Each page of the sample also has the times in and out of memory,
- * for the second model. The unit of these times is an eviction, so that pauses do not count.
+ * Slots hold the pages that are out, in eviction order. A Fenwick tree counts the used slots, so a
+ * rank takes O(log n). A returning page leaves an empty slot. If no slot is left, the pages move
+ * together. Each sampled page also has the times in and out of memory, for the second model. These
+ * times are counted in evictions, so pauses do not count.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,7 +13,10 @@
 #include "analyze/pages/memory_curve.h"
 #include "util/hash.h"
 
-/* Buckets per power of two; distances below 2 * BUCKETS are exact. The last one has all beyond. */
+/*
+ * Buckets per power of two. Distances below 2 * BUCKETS are exact. The last bucket has all
+ * distances beyond.
+ */
 #define BUCKETS_LOG  5
 #define BUCKETS	     (1U << BUCKETS_LOG)
 #define DISTANCE_LOG 40
@@ -23,16 +26,16 @@
 #define NR_FIFOS 96U
 #define LONGER	 1.125
 
-/* Of curve->shift: no recording has more than 2^32 times the pages of a sample. */
+/* Maximum curve->shift: no recording has more than 2^32 times the sampled pages. */
 #define SHIFT_MAX 32U
 
-/* Returns at regular intervals: the variance of a page's time out, relative to its mean squared. */
+/* Returns at regular intervals: the variance in a page's time out, relative to the mean squared. */
 #define REGULAR 0.1
-#define TWICE	0.1 /* of the pages that returned */
+#define TWICE	0.1 /* of the returning pages */
 
 /*
- * The kernel may do worse than both models, or better. On 6.12, with both of its LRUs, the shares of
- * five programs were between these multiples of the models' shares.
+ * The kernel may do worse than both models, or better. On 6.12, with both LRUs, five programs had
+ * shares between these multiples of the models' shares.
  */
 #define LEAST 0.7
 #define MOST  1.2
@@ -50,12 +53,12 @@ struct page_cycles {
 
 struct memory_curve {
 	struct hash pages;	    /* struct page_cycles by key */
-	struct hash files;	    /* the newest page of each file */
+	struct hash files;	    /* each file's newest page */
 	struct page_cycles **slots; /* NULL: empty */
-	uint32_t *tree;		    /* Fenwick tree of the used slots, numbered from 1 */
+	uint32_t *tree;		    /* Fenwick tree over the used slots, numbered from 1 */
 	size_t nr_slots, next_slot, max_pages;
 	uint64_t nr_out;
-	unsigned int shift; /* one of 1 << shift pages is in the sample */
+	unsigned int shift; /* one in 1 << shift pages is in the sample */
 	struct memory_curve_figures figures;
 	struct memory_curve_sums all, sums[NR_BUCKETS]; /* by distance */
 };
@@ -87,7 +90,7 @@ void memory_curve_free(struct memory_curve *curve)
 	free(curve);
 }
 
-/* The finalizer of splitmix64: the top bits of the result choose the sample. */
+/* The splitmix64 finalizer: the top bits in the result choose the sample. */
 static uint64_t memory_curve_mix(uint64_t z)
 {
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -95,7 +98,10 @@ static uint64_t memory_curve_mix(uint64_t z)
 	return z ^ z >> 31;
 }
 
-/* Two of n files share a key with a probability of about n^2 / 2^65. So do two of n pages. */
+/*
+ * Two of n files share a key with a probability of about n^2 / 2^65. The same holds for two of n
+ * pages.
+ */
 static uint64_t curve_file_key(uint64_t dev, uint64_t inode)
 {
 	return memory_curve_mix(memory_curve_mix(dev + 0x9e3779b97f4a7c15) + inode +
@@ -150,7 +156,7 @@ static void slot_clear(struct memory_curve *curve, struct page_cycles *page)
 	curve->nr_out--;
 }
 
-/* Moves the pages that are out together, in their order. */
+/* Moves the evicted pages together, in their order. */
 static void slots_compact(struct memory_curve *curve)
 {
 	const size_t nr = curve->next_slot;
@@ -192,7 +198,7 @@ static int add_each_to_file(void *context, void *page)
 	return add_to_file(context, page);
 }
 
-/* Removes half of the pages. Returns 0 or -ENOMEM. */
+/* Removes half the pages. Returns 0 or -ENOMEM. */
 static int sample_less(struct memory_curve *curve)
 {
 	int err;
@@ -243,7 +249,7 @@ int memory_curve_evict(struct memory_curve *curve, const struct memory_curve_pag
 		cycles->periods++;
 		cycles->in += curve->figures.evicted - cycles->since;
 	}
-	/* If it is out, its return was not seen. */
+	/* If the page is out, the return was not seen. */
 	slot_clear(curve, cycles);
 	cycles->since = curve->figures.evicted;
 	cycles->evictions++;
@@ -277,7 +283,7 @@ static unsigned int bucket_of(uint64_t distance)
 	return bucket < NR_BUCKETS ? bucket : NR_BUCKETS - 1;
 }
 
-/* The largest distance of a bucket. */
+/* A bucket's largest distance. */
 static uint64_t bucket_end(unsigned int bucket)
 {
 	const unsigned int shift = bucket < 2 * BUCKETS ? 0 : bucket / BUCKETS - 1;
@@ -294,7 +300,7 @@ void memory_curve_return(struct memory_curve *curve, const struct memory_curve_p
 	if (!cycles || !cycles->slot)
 		return;
 	newer = curve->nr_out - tree_count(curve, cycles->slot - 1);
-	/* Each newer page of the sample stands for 1 << shift pages. */
+	/* Each newer sampled page stands for 1 << shift pages. */
 	cycles->bucket = bucket_of((newer << curve->shift) + 1) + 1;
 	slot_clear(curve, cycles);
 	out = curve->figures.evicted - cycles->since;
@@ -343,9 +349,9 @@ void memory_curve_end_file(struct memory_curve *curve, uint64_t dev, uint64_t in
 
 /* Variances are unbiased: divided by the number of values less one. */
 struct out_times {
-	double within, means_square; /* sums over the pages that returned twice or more */
+	double within, means_square; /* sums over the pages returning twice or more */
 	double returned, returned_twice;
-	double sum, square, count; /* of all times */
+	double sum, square, count; /* for all times */
 };
 
 static int add_out_times(void *context, void *value)
@@ -394,17 +400,17 @@ void memory_curve_figures(const struct memory_curve *curve, struct memory_curve_
 	figures->is_regular = is_regular(curve);
 }
 
-/* The FIFO that keeps pages longer by @longer. */
+/* The FIFO keeping pages longer by @longer. */
 struct fifo {
 	double longer, mean_period;
 	uint64_t end;
-	double pages; /* of memory more, on average, in the sample */
+	double pages; /* extra memory, on average, in the sample */
 	struct memory_curve_sums all, avoided;
 };
 
 /*
- * The first period of a page in memory may have begun before the recording. The mean of all pages
- * stands for it. A page that is still out at the end counts with the time until then.
+ * A page's first period in memory may have started before the recording. The mean over all pages
+ * replaces it. A page still out at the end counts with the time until then.
  */
 static int add_to_fifo(void *context, void *value)
 {
@@ -421,7 +427,7 @@ static int add_to_fifo(void *context, void *value)
 	mean_out = out / page->returns;
 	period = (page->in + fifo->mean_period) / (page->periods + 1);
 	share = fifo->longer / (period + fifo->longer + mean_out);
-	/* It is out for @mean_out each time that it still returns. */
+	/* It is out for @mean_out each time it still returns. */
 	fifo->pages += out * share;
 	fifo->all.faults += page->faults;
 	fifo->all.total_ns += page->total_ns;
@@ -440,7 +446,7 @@ static int add_periods(void *context, void *value)
 	return 0;
 }
 
-/* Fills @fifos from those that keep pages for a short time on. */
+/* Fills @fifos, starting with those keeping pages for a short time. */
 static void fifos_fill(const struct memory_curve *curve, struct fifo fifos[NR_FIFOS])
 {
 	const double span = curve->figures.evicted;
@@ -466,7 +472,9 @@ static double between(double from, double to, double weight)
 	return from + (to - from) * weight;
 }
 
-/* Interpolates between two FIFOs. With more pages than the last one: its shares. */
+/*
+ * Interpolates between two FIFOs. With more pages than the last one, returns the last one's shares.
+ */
 static struct memory_curve_sums fifo_shares(const struct fifo fifos[NR_FIFOS], uint64_t pages)
 {
 	static const struct fifo none;
@@ -506,7 +514,7 @@ static struct memory_curve_sums lru_shares(const struct memory_curve *curve, uin
 	return sums;
 }
 
-/* A share of the faults and one of the time. */
+/* A fault share and a time share. */
 static struct memory_curve_sums chosen(double (*choose)(double, double), double factor,
 				       struct memory_curve_sums a, struct memory_curve_sums b)
 {

@@ -3,19 +3,18 @@
  * How many faults on evicted pages more memory would avoid, from one recording. Two models bound
  * the kernel's choice of pages to evict, which lies between them:
  *
- * - LRU: the page that was not used for the longest time leaves. A page that returns has a
- *   distance: its rank among the pages that are still out, newest first. With as many more pages
- *   of memory an LRU would have kept it. A distance is exact below 64, else rounded up by at most
- *   1/32.
+ * - LRU: the page that was not used for the longest time leaves. A returning page has a distance:
+ *   the rank among the pages still out, newest first. With as many more memory pages, an LRU would
+ *   have kept it. A distance is exact below 64, else rounded up by at most 1/32.
  * - FIFO: the use of a page does not keep it in memory. A page of n returns that is in memory for
  *   the time R and out for the time O returns n (R + O) / (R + D + O) times if each page leaves
  *   later by D. It takes that the times of use of a page are independent. Pages that return
  *   at regular intervals, as in a loop, contradict this. Then the LRU counts, and for more than
  *   half of the missing memory an optimal choice: it keeps as many pages as fit.
  *
- * Pure, in bounded memory: above a limit, half of the pages are sampled away (SHARDS: Waldspurger
- * et al., "Efficient MRC Construction with SHARDS", FAST 2015). With s pages in the sample a share
- * has an error of about 1 / sqrt(s).
+ * Pure, in bounded memory: above a limit, half the pages are sampled away (SHARDS: Waldspurger et
+ * al., "Efficient MRC Construction with SHARDS", FAST 2015). With s pages in the sample a share has
+ * an error of about 1 / sqrt(s).
  */
 #ifndef PFSTAT_USER_MEMORY_CURVE_H
 #define PFSTAT_USER_MEMORY_CURVE_H
@@ -38,15 +37,15 @@ struct memory_curve_sums {
 
 struct memory_curve_figures {
 	uint64_t evicted, returned; /* pages, counted each time */
-	uint64_t faults;	    /* that waited for a page that returned */
-	uint64_t total_ns;	    /* of these faults */
+	uint64_t faults;	    /* faults waiting for a returning page */
+	uint64_t total_ns;	    /* among these faults */
 	uint64_t sampled;	    /* pages in the sample */
-	uint64_t one_of;	    /* one of so many pages is in the sample; 1: all */
+	uint64_t one_of;	    /* one in this many pages is in the sample, 1 for all */
 	uint64_t most_out;	    /* pages that were out at once */
 	bool is_regular;	    /* pages return at regular intervals */
 };
 
-/* Shares of the faults and of their time, 0 to 1, that so many more pages avoid. */
+/* Shares of faults and fault time, 0 to 1, that so many more pages avoid. */
 struct memory_curve_point {
 	uint64_t pages;
 	struct memory_curve_sums least, most;
@@ -76,7 +75,7 @@ bool memory_curve_has_file(const struct memory_curve *curve, uint64_t dev, uint6
 void memory_curve_end_file(struct memory_curve *curve, uint64_t dev, uint64_t inode);
 
 void memory_curve_figures(const struct memory_curve *curve, struct memory_curve_figures *figures);
-/* Fills @points for the given numbers of @pages, in any order. */
+/* Fills in @points for the given numbers of @pages, in any order. */
 void memory_curve_points(const struct memory_curve *curve, struct memory_curve_point *points,
 			 size_t nr);
 

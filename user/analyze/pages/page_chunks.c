@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A hash table of chunks, keyed by device, inode and number. evictions.c and readahead.c store
- * their state of pages in it. Distinct chunks with the same hash are chained. Neither the number of
- * chunks nor their memory exceeds its limit, but for one chunk.
+ * their page state in it. Distinct chunks with the same hash are chained. Neither the number of
+ * chunks nor their memory exceeds the limit, except by one chunk.
  *
- * A chunk that is looked up gets a second chance instead of another place in its list, because a
+ * A chunk that is looked up gets a second chance instead of another list position, because a
  * look-up is frequent and a drop is rare.
  */
 #include <errno.h>
@@ -12,16 +12,16 @@
 
 #include "analyze/pages/page_chunks.h"
 
-/* Memory of a chunk beside its state: the allocation, and its share of the hash table. */
+/* A chunk's memory besides the state: the allocation, and a share of the hash table. */
 #define CHUNK_MEMORY (sizeof(struct page_chunk) + 16 + 4 * sizeof(struct hash_slot))
 
 struct page_chunk {
 	struct page_chunk *next;	    /* another chunk with the same hash */
-	struct page_chunk *newer, *earlier; /* of its list */
+	struct page_chunk *newer, *earlier; /* in the same list */
 	uint64_t inode, number;		    /* index of the chunk in the file */
 	uint32_t dev;
 	bool settled;
-	bool used; /* since it came to the end of its list */
+	bool used; /* since it came to the end of the list */
 	_Alignas(8) uint8_t kept[];
 };
 
@@ -148,11 +148,11 @@ static void page_chunks_take_out(struct page_chunks *chunks, const struct page_c
 		return;
 	}
 	hash_take(&chunks->first, key);
-	if (chunk->next) /* cannot fail: the table has the slot of the chunk */
+	if (chunk->next) /* cannot fail: the table has the chunk's slot */
 		hash_add(&chunks->first, key, chunk->next);
 }
 
-/* Moves chunks that were used since then to the end of the list. NULL: the list is empty. */
+/* Moves chunks used since then to the end of the list. NULL: the list is empty. */
 static struct page_chunk *page_chunks_first_unused(struct page_chunks *chunks,
 						   struct page_chunks_list *list,
 						   const struct page_chunk *except)
@@ -213,7 +213,7 @@ static int page_chunks_end_one(struct page_chunks *chunks, struct page_chunk *ch
 	return err;
 }
 
-/* The list is that of the chunk before end(), which may settle it. */
+/* The list is the chunk's list before end(), which may settle it. */
 static int page_chunks_end_in_list(struct page_chunks *chunks, struct page_chunks_list *list,
 				   uint32_t dev, uint64_t inode, page_chunks_end end)
 {

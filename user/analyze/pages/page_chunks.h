@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Per-page state of files, in chunks of pages. The owner chooses the bytes for each chunk, and
- * limits the number of chunks or their memory. If the memory is used up, chunks are dropped: the
- * settled ones first, then those that were not looked up for the longest time.
+ * Per-page file state, in chunks of pages. The owner chooses the bytes for each chunk, and limits
+ * the number of chunks or their memory. If the memory is used up, chunks are dropped: the settled
+ * ones first, then the chunks not looked up for the longest time.
  */
 #ifndef PFSTAT_USER_PAGE_CHUNKS_H
 #define PFSTAT_USER_PAGE_CHUNKS_H
@@ -30,19 +30,22 @@ struct page_chunks_recent {
 };
 
 struct page_chunks {
-	uint32_t pages;	   /* pages of a file in one chunk, a power of two */
-	size_t bytes;	   /* bytes of state for each chunk */
-	size_t max;	   /* maximum number of chunks; 0: none */
-	size_t max_memory; /* limit on used_memory; 0: none */
-	/* Called before a chunk is freed. The owner frees what its state points to. May be NULL. */
+	uint32_t pages;	   /* file pages per chunk, a power of two */
+	size_t bytes;	   /* state bytes per chunk */
+	size_t max;	   /* maximum number of chunks, 0 if none */
+	size_t max_memory; /* limit on used_memory, 0 if none */
+	/*
+	 * Called before a chunk is freed. The owner frees what the chunk's state points to. May be
+	 * NULL.
+	 */
 	void (*drop)(void *owner, void *kept);
 	void *owner;
-	size_t used_memory; /* in bytes, with that of page_chunks_resized() */
+	size_t used_memory; /* in bytes, including page_chunks_resized() */
 	size_t nr;
 	uint64_t end; /* all chunks have lower numbers */
 	/* The next one to be dropped is the first. */
 	struct page_chunks_list open, settled;
-	struct hash first; /* the first chunk of each hash */
+	struct hash first; /* the first chunk for each hash */
 	struct page_chunks_recent recent[PAGE_CHUNKS_RECENT];
 };
 
@@ -52,7 +55,7 @@ struct page_chunks {
  */
 void page_chunks_exit(struct page_chunks *chunks);
 
-/* Returns how many of the pages, from pgoff on, lie in the chunk of pgoff. */
+/* Returns how many pages, from pgoff on, lie in the chunk that holds pgoff. */
 static inline uint64_t page_chunks_within(const struct page_chunks *chunks, uint64_t pgoff,
 					  uint64_t pages)
 {
@@ -61,7 +64,7 @@ static inline uint64_t page_chunks_within(const struct page_chunks *chunks, uint
 	return pages < rest ? pages : rest;
 }
 
-/* Returns the state of the chunk that holds the page; NULL: none yet. */
+/* Returns the state of the chunk that holds the page, NULL if none yet. */
 void *page_chunks_find(struct page_chunks *chunks, uint32_t dev, uint64_t inode, uint64_t pgoff);
 /*
  * The same, but adds a missing chunk with all bytes 0, and may drop others. *kept NULL: max is
@@ -69,7 +72,7 @@ void *page_chunks_find(struct page_chunks *chunks, uint32_t dev, uint64_t inode,
  */
 int page_chunks_get(struct page_chunks *chunks, uint32_t dev, uint64_t inode, uint64_t pgoff,
 		    void **kept);
-/* The state of the chunk points to that much more memory. May drop other chunks. */
+/* The chunk's state points to that much more memory. May drop other chunks. */
 void page_chunks_resized(struct page_chunks *chunks, void *kept, ptrdiff_t bytes);
 /* A settled chunk has nothing that is still needed, unless it changes again. */
 void page_chunks_settle(struct page_chunks *chunks, void *kept, bool settled);
@@ -78,7 +81,7 @@ typedef int (*page_chunks_end)(void *owner, void *kept, uint32_t dev, uint64_t i
 			       uint64_t pgoff);
 /*
  * Drops the chunks of a file whose inode belongs to another file from now on, and calls end() for
- * each before that. Returns 0 or the first error of end(), which keeps the rest.
+ * each before that. Returns 0 or the first end() error, which keeps the rest.
  */
 int page_chunks_end_file(struct page_chunks *chunks, uint32_t dev, uint64_t inode,
 			 page_chunks_end end);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process has a hash of chunks, which are bitmaps of 512 pages. A fork shares the hash until the
+ * A process has a hash of chunks, which are 512-page bitmaps. A fork shares the hash until the
  * parent or the child changes it: most children execute a program before that.
  */
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "util/hash.h"
 
 #define CHUNK_PAGES 512U
-/* Limit on the chunks of all processes: 1 GiB of pages for each 50 KB, some 100 MB in all. */
+/* Limit on chunks in all processes: 1 GiB in pages for each 50 KB, some 100 MB in total. */
 #define CHUNKS_MAX (1U << 20)
 
 struct chunk {
@@ -20,7 +20,7 @@ struct chunk {
 };
 
 struct page_set {
-	unsigned int owners; /* processes that share it */
+	unsigned int owners; /* processes sharing it */
 	struct hash chunks;  /* by number */
 	struct chunk *last;
 };
@@ -34,7 +34,7 @@ struct page_history {
 	uint64_t page_bytes;
 	struct hash processes; /* by pid */
 	struct history_process *last;
-	uint64_t nr_chunks; /* of all sets */
+	uint64_t nr_chunks; /* in all sets */
 	uint64_t dropped;
 };
 
@@ -114,7 +114,7 @@ static int chunk_copy(void *context, void *value)
 	return -ENOMEM;
 }
 
-/* Gives the process a set that it does not share. */
+/* Gives the process an unshared set. */
 static int page_history_own(struct page_history *history, struct history_process *process)
 {
 	struct page_set *set = process->set, *own;
@@ -203,7 +203,7 @@ struct removal {
 	uint64_t first, end; /* pages */
 };
 
-/* Keeps a chunk that has pages outside of the range, without those inside. */
+/* Keeps a chunk with pages outside the range, without those inside. */
 static bool chunk_keep(void *context, void *value)
 {
 	const struct removal *removal = context;
@@ -224,7 +224,7 @@ static bool chunk_keep(void *context, void *value)
 	return true;
 }
 
-/* A few chunks of many: looking each up costs less than a visit of all. */
+/* A few chunks among many: looking up each costs less than visiting all. */
 static void page_set_remove_few(struct page_set *set, struct removal *removal)
 {
 	uint64_t number;

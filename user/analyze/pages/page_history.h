@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pages that faults of each process have mapped. A child inherits its parent's. Pure, in
- * bounded memory: one bit for each page, and 512 pages take some 100 bytes.
+ * The pages that faults in each process have mapped. A child inherits the parent's pages. Pure, in
+ * bounded memory: one bit per page, and 512 pages take some 100 bytes.
  */
 #ifndef PFSTAT_USER_PAGE_HISTORY_H
 #define PFSTAT_USER_PAGE_HISTORY_H
@@ -11,7 +11,7 @@
 
 struct page_history;
 
-/* NULL: no memory. @page_bytes: of the machine */
+/* NULL: no memory. @page_bytes: the machine's page size */
 struct page_history *page_history_new(uint64_t page_bytes);
 void page_history_free(struct page_history *history);
 
@@ -19,11 +19,11 @@ void page_history_free(struct page_history *history);
 int page_history_add(struct page_history *history, uint32_t pid, uint64_t address, bool *before);
 /* Removes the pages from start to end: other memory is mapped there now. 0 or -ENOMEM. */
 int page_history_remove(struct page_history *history, uint32_t pid, uint64_t start, uint64_t end);
-/* The child has the pages of its parent from now on. 0 or -ENOMEM. */
+/* The child has the parent's pages from now on. 0 or -ENOMEM. */
 int page_history_fork(struct page_history *history, uint32_t parent, uint32_t child);
 /* The process has ended, or executes another program. */
 void page_history_end(struct page_history *history, uint32_t pid);
-/* Pages that were not added because of the limit on memory. */
+/* Pages not added because of the memory limit. */
 uint64_t page_history_dropped(const struct page_history *history);
 
 #endif

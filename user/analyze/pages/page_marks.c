@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs of pages with equal marks. evictions.c stores the evictor of each page in them. A change
- * joins its pages with neighbours that have the same mark, so runs are as few as possible.
+ * Runs of pages with equal marks. evictions.c stores each page's evictor in them. A change joins
+ * the pages with neighbours that have the same mark, so runs are as few as possible.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ void page_marks_exit(struct page_marks *marks)
 	*marks = (struct page_marks){ 0 };
 }
 
-/* Returns the index of the run that holds the page. */
+/* Returns the index of the run with the page. */
 static uint32_t page_marks_find(const struct page_marks *marks, uint32_t page)
 {
 	uint32_t low = 0, high = marks->nr, middle;

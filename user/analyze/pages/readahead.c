@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps one bit for each page that a target read and that is not mapped yet. Reads, removals and
- * faults come from analysis.c; figures and runs of pages go to the reports and the listener.
- * Invariant: read = mapped + evicted_unused + idle. If the memory is used up, the idle pages of a
- * chunk that was dropped are taken out of this sum and added to the overflow.
+ * Keeps one bit for each page read by a target and not mapped yet. Reads, removals and faults come
+ * from analysis.c. Figures and page runs go to the reports and the listener. Invariant: read =
+ * mapped + evicted_unused + idle. If the memory is used up, a dropped chunk's idle pages are taken
+ * out of this sum and added to the overflow.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -14,26 +14,26 @@
 #include "analyze/pages/readahead.h"
 #include "model/block_pages.h"
 
-#define CHUNK_PAGES 8192U /* at most 1 KiB of bits, 32 MiB of a file */
+#define CHUNK_PAGES 8192U /* at most 1 KiB for bits, 32 MiB in a file */
 #define WORD_BITS   64U
 
 struct readahead_chunk {
 	uint64_t *bits;		/* 1: the page was read and not mapped since */
-	uint32_t words;		/* of bits; small files have few. The bits beyond are 0 */
-	uint32_t idle;		/* bits that are 1 */
+	uint32_t words;		/* bit words, few for small files. The bits beyond are 0 */
+	uint32_t idle;		/* bits set to 1 */
 	uint64_t read, evicted; /* pages, until the first fault */
 	bool faulted;
 };
 
 struct readahead {
 	uint64_t page_bytes;
-	struct page_chunks unused; /* of struct readahead_chunk */
+	struct page_chunks unused; /* struct readahead_chunk */
 	struct readahead_figures figures;
 	readahead_sink sink; /* NULL: no listener */
 	void *context;
 };
 
-/* Pages of one chunk. */
+/* Pages in one chunk. */
 struct range {
 	uint32_t dev;
 	uint64_t inode, pgoff, pages;
@@ -100,7 +100,7 @@ static int tell(const struct readahead *readahead, enum readahead_fate fate,
 	return readahead->sink ? readahead->sink(readahead->context, &pages) : 0;
 }
 
-/* The bits of a word from `first` on, at most nr. */
+/* A word's bits from `first` on, at most nr. */
 static uint64_t mask_of(unsigned int first, uint64_t nr)
 {
 	const uint64_t low = nr < WORD_BITS ? (1ULL << nr) - 1 : UINT64_MAX;
@@ -127,7 +127,7 @@ static uint64_t run_length(const uint64_t *bits, uint64_t at, uint64_t nr, bool 
 	return done < nr ? done : nr;
 }
 
-/* The chunk gets bits for all pages of the range. Returns 0 or -ENOMEM. */
+/* Gives the chunk bits for all pages in the range. Returns 0 or -ENOMEM. */
 static int readahead_grow(struct readahead *readahead, struct readahead_chunk *chunk,
 			  const struct range *range)
 {
@@ -149,7 +149,7 @@ static int readahead_grow(struct readahead *readahead, struct readahead_chunk *c
 	return 0;
 }
 
-/* The part of the range that has bits. */
+/* The part of the range with bits. */
 static struct range range_with_bits(const struct readahead_chunk *chunk, const struct range *range)
 {
 	const uint64_t at = range->pgoff % CHUNK_PAGES, end = chunk->words * WORD_BITS;
@@ -255,7 +255,7 @@ static int add_read(struct readahead *readahead, const struct range *range)
 	err = readahead_grow(readahead, chunk, range);
 	if (err)
 		return err;
-	/* Pages that are still unused here were removed without an event. */
+	/* Pages still unused here were removed without an event. */
 	err = end_unused(readahead, READAHEAD_EVICTED, range, &figures->evicted_unused);
 	figures->read += range->pages;
 	figures->idle += range->pages;
@@ -277,7 +277,7 @@ static int readahead_end_chunk(void *owner, void *kept, uint32_t dev, uint64_t i
 	struct readahead *readahead = owner;
 	const struct readahead_chunk *chunk = kept;
 	uint64_t *evicted = &readahead->figures.evicted_unused;
-	/* All pages that have bits. */
+	/* All pages with bits. */
 	const struct range range = {
 		.dev = dev,
 		.inode = inode,
@@ -298,7 +298,7 @@ static int map_pages(struct readahead *readahead, const struct range *range)
 	return end_unused(readahead, READAHEAD_MAPPED, range, &readahead->figures.mapped);
 }
 
-/* Calls `add` for the pages of each chunk. */
+/* Calls `add` for the pages in each chunk. */
 static int by_piece(struct readahead *readahead, struct range all,
 		    int (*add)(struct readahead *readahead, const struct range *range))
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the logical faults of a recording, in the order of their ends, for notebooks and scripts.
- * Names of files and threads come from the analysis at the time of the fault. Names of code are
- * only known at the end of a recording, so a row has the address.
+ * Prints a recording's logical faults, ordered by end time, for notebooks and scripts. File and
+ * thread names come from the analysis at fault time. Code names are only known at the end of a
+ * recording, so a row has the address.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static const char *fault_rows_file(struct fault_rows *rows, const struct explain
 		fault->inode ? address_spaces_file_now(spaces, fault->dev, fault->inode, &path) : 0;
 	char *at;
 
-	/* The mapping that names a file may arrive after its first faults. */
+	/* The mapping that names a file may arrive after the file's first faults. */
 	if (rows->file && rows->file[0] != '(' && rows->inode == fault->inode &&
 	    rows->dev == fault->dev && rows->generation == generation)
 		return rows->file;
@@ -73,7 +73,7 @@ static const char *fault_rows_write(const struct explained *fault, const char *y
 	return fault->flags & PFSTAT_FLAG_WRITE ? yes : no;
 }
 
-/* A fault that failed has no end in perf's events. */
+/* A failed fault has no end in perf's events. */
 static bool fault_rows_has_time(const struct explained *fault)
 {
 	return !(fault->perf & PFSTAT_PERF_NO_END);
@@ -92,7 +92,7 @@ static bool fault_rows_has_bytes(const struct explained *fault)
 	return fault->parts_known && !fault->perf;
 }
 
-/* Without a call there is no time of one; nor if the calls are not known. */
+/* Without a call, or if the calls are not known, there is no call time. */
 static bool fault_rows_has_calls(const struct explained *fault)
 {
 	return fault->calls;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the requests of block devices, or the mappings, of a recording as CSV, in the order of the
- * recording. Names of files and threads come from the analysis at that time. An unknown value is an
- * empty cell.
+ * Prints a recording's block device requests, or mappings, as CSV, in recording order. File and
+ * thread names come from the analysis at that time. An unknown value is an empty cell.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -45,7 +44,7 @@ static void print_device(FILE *out, uint32_t dev)
 	fprintf(out, ",%u:%u", dev >> 20, dev & 0xfffff);
 }
 
-/* The clocks of two CPUs differ slightly. */
+/* The clocks on two CPUs differ slightly. */
 static uint64_t request_start_ns(const struct pfstat_block *block)
 {
 	return block->insert_ns && block->insert_ns < block->issue_ns ? block->insert_ns :
@@ -86,7 +85,7 @@ static int print_request_row(const struct item_rows *rows, const struct pfstat_b
 	return ferror(out) ? -EIO : 0;
 }
 
-/* Only a mapping that existed before the recording has its advice. */
+/* Only a mapping existing before the recording has an advice value. */
 static const char *mapping_advice(const struct item_map *map)
 {
 	if (map->flags & ITEM_MAP_RANDOM)
@@ -98,7 +97,7 @@ static const char *mapping_advice(const struct item_map *map)
 
 static int print_mapping_row(FILE *out, const struct item_map *map)
 {
-	/* The process executed a program: that is not a mapping. */
+	/* The process executed a program: this is not a mapping. */
 	if (!map->bytes)
 		return 0;
 	fprintf(out, "%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%#" PRIx64 ",%" PRIu64 ",%d,%d,%d,%d,%s",

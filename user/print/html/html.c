@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fills the slots of page.html from a report or a comparison. The page is built in memory, so
- * that it is written whole or not at all. All text from a recording is escaped.
+ * Fills the slots in page.html from a report or a comparison. The page is built in memory, to be
+ * written whole or not at all. All text from a recording is escaped.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static void say(FILE *out, const char *format, ...)
 	free(text);
 }
 
-#define SUBJECT_MAX 80 /* limit of a heading in bytes */
+#define SUBJECT_MAX 80 /* maximum heading length in bytes */
 
 /* An argument of the command may be a whole program, so the heading is shortened. */
 static void print_command(FILE *out, const char *command)
@@ -140,7 +140,7 @@ static void print_facts(FILE *out, const struct view *view)
 {
 	const struct report *run = view->run;
 	const struct fault_figures *all = &run->faults.all;
-	/* Without eBPF's hook the faults of other mappings are unknown. */
+	/* Without eBPF's hook the faults in other mappings are unknown. */
 	const bool every = view_has_hook(run, HOOK_FAULT);
 	const char *const time = every ? "Time in all faults" : "Time in hooked faults";
 

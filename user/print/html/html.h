@@ -12,22 +12,22 @@
 
 struct html_page {
 	const struct report *report; /* one run, already filled */
-	const char *recording;	     /* path of its recording */
+	const char *recording;	     /* path of the run's recording */
 	const struct drawing *drawings;
-	char *const *svgs; /* output of gnuplot; an entry is NULL if not drawn */
+	char *const *svgs; /* gnuplot's output, an entry is NULL if not drawn */
 	size_t nr;
 };
 
-/* A page of another kind. */
+/* A different kind of page. */
 struct html_content {
 	html_printer subject; /* the title, escaped */
-	html_printer body;    /* a part of page.html that begins as "run" does */
-	const void *context;  /* of both */
+	html_printer body;    /* a part in page.html starting like "run" */
+	const void *context;  /* for both */
 };
 
 /* Prints a section for each drawing. @svgs: as in struct html_page. 0 or a negative errno. */
 int html_print_figures(FILE *out, const struct drawing *drawings, char *const *svgs, size_t nr);
-/* Both write all of the page or nothing. 0 or a negative errno. */
+/* Both write the whole page or nothing. Return 0 or a negative errno. */
 int html_print_content(FILE *out, const struct html_content *content);
 int html_print_report(FILE *out, const struct html_page *page);
 

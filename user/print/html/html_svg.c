@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies gnuplot's SVG into the page. Only elements and attributes that draw are copied. Ids get
- * the name of the figure as a prefix, and colours become variables of the theme.
+ * Copies gnuplot's SVG into the page. Only drawing elements and attributes are copied. Ids get the
+ * figure's name as a prefix, and colours become theme variables.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include "print/html/html_text.h"
 
 #define DEPTH_MAX 32
-#define TAG_MAX	  512 /* bytes of the tag of a group */
+#define TAG_MAX	  512 /* size of a group's tag in bytes */
 
-/* One tag of gnuplot's output, or the text before the next tag. */
+/* One tag in gnuplot's output, or the text before the next tag. */
 struct token {
 	const char *text;
 	size_t bytes;
@@ -25,10 +25,10 @@ struct token {
 
 struct writer {
 	FILE *out;
-	const char *name;   /* name of the figure */
-	const char *inside; /* element that is skipped with its content, or NULL */
+	const char *name;   /* the figure's name */
+	const char *inside; /* element skipped with all content, or NULL */
 	bool in_text, in_defs;
-	/* Tags of groups that are printed as soon as the group has content. */
+	/* Group tags, printed as soon as the group has content. */
 	char waiting[DEPTH_MAX][TAG_MAX];
 	unsigned int nr_waiting;
 };
@@ -100,13 +100,13 @@ static void print_colour(FILE *out, const char *value, size_t bytes)
 		fprintf(out, "#%06x", rgb);
 }
 
-/* Prints only numbers, path commands and transforms; such values need no other characters. */
+/* Prints only numbers, path commands and transforms. Such values need no other characters. */
 static void print_plain(FILE *out, const char *value, size_t bytes)
 {
 	size_t i;
 
 	for (i = 0; i < bytes; i++)
-		/* gnuplot breaks long lists of points into lines. */
+		/* gnuplot breaks long point lists into lines. */
 		if (isspace((unsigned char)value[i]))
 			fputc(' ', out);
 		else if (isalnum((unsigned char)value[i]) || strchr(".,()-+_", value[i]))
@@ -218,7 +218,7 @@ static void close_element(struct writer *writer, const char *name, size_t bytes)
 		fputc('\n', writer->out);
 }
 
-/* gnuplot paints a background, but the page has its own. */
+/* gnuplot paints a background, but the page already has one. */
 static bool is_paper(const struct writer *writer, const char *name, size_t bytes)
 {
 	return !writer->in_defs && bytes == 4 && !memcmp(name, "rect", 4);

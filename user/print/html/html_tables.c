@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures the text of a table printer and converts its tables to HTML tables. Other lines become
+ * Captures a table printer's text and converts the tables to HTML tables. Other lines become
  * paragraphs.
  */
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define CAPTION_MAX 90 /* a longer line before a table is a sentence, not a caption */
 
-/* A table, and its position in the text around it. */
+/* A table, and where it stands in the surrounding text. */
 struct html_chunk {
 	char *html;
 	size_t bytes;
@@ -39,7 +39,7 @@ static void html_tables_print_head(FILE *out, const struct grid *grid)
 	fputs("</tr>\n", out);
 }
 
-/* A short name follows its title, in small print. */
+/* A short name follows the title, in small print. */
 static void print_cell_text(FILE *out, const struct grid *grid, size_t row, size_t i)
 {
 	const char *text = grid_at(grid, row, i), *title = grid_title_at(grid, row, i);
@@ -103,7 +103,7 @@ static int html_tables_take(void *context, const struct grid *grid, FILE *out)
 }
 
 /*
- * Start of the last line, if it is the caption of the table that follows: directly before it, and
+ * Start of the last line, if it is the caption for the next table: directly before the table, and
  * short. Otherwise the end of the text.
  */
 static const char *caption_of(const char *text, const char *end)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Walks through the embedded texts from slot to slot. html.c must fill the slots in the order of
- * page.html; a difference is a bug and aborts the program.
+ * page.html. A difference is a bug and aborts the program.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "print/html/html_template.h"
 
-/* Defines the symbols NAME and NAME_end for a file of user/print/html/. */
+/* Defines the symbols NAME and NAME_end for a file in user/print/html/. */
 #define EMBED(name, file)                                               \
 	__asm__(".pushsection .rodata\n"                                \
 		".global " #name ", " #name "_end\n"                    \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fixed text of the page, from page.html and style.css, which are embedded at build time. In
- * page.html a line "$part NAME$" begins a part, and "$NAME$" in a part is a slot that the program
- * fills.
+ * The page's fixed text, from page.html and style.css, which are embedded at build time. In
+ * page.html a line "$part NAME$" starts a part, and "$NAME$" in a part is a slot for the program to
+ * fill.
  */
 #ifndef PFSTAT_USER_HTML_TEMPLATE_H
 #define PFSTAT_USER_HTML_TEMPLATE_H
@@ -10,10 +10,10 @@
 #include <stdio.h>
 
 struct html_part {
-	const char *text, *end; /* the text that is not printed yet */
+	const char *text, *end; /* the text not printed yet */
 };
 
-/* A part or slot that page.html lacks is a bug. All these functions abort in that case. */
+/* A part or slot missing from page.html is a bug. All these functions abort in that case. */
 struct html_part html_part(const char *name);
 struct html_part html_template_stylesheet(void);
 

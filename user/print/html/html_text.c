@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Escapes text for elements and quoted attributes of the page. The text may come from a recording
- * and hold any bytes; the output cannot contain markup.
+ * Escapes text for elements and quoted attributes on the page. The text may come from a recording
+ * and hold any bytes. The output cannot contain markup.
  */
 #include <string.h>
 

@@ -16,15 +16,15 @@ void html_text(FILE *out, const char *text);
 void html_text_part(FILE *out, const char *text, size_t bytes);
 
 /*
- * Converts the output of a table printer. Tables become HTML tables, the line before a table its
- * caption, and other lines paragraphs. 0 or a negative errno.
+ * Converts a table printer's output. Tables become HTML tables, the line before a table becomes the
+ * caption, and other lines become paragraphs. Returns 0 or a negative errno.
  */
 typedef int (*html_printer)(FILE *out, const void *context);
 int html_tables(FILE *out, html_printer print, const void *context);
 
 /*
- * Copies gnuplot's SVG into the page, only with elements and attributes that draw. Ids begin with
- * the name of the figure, and colours follow the theme of the page.
+ * Copies gnuplot's SVG into the page, with only drawing elements and attributes. Ids start with the
+ * figure's name, and colours follow the page's theme.
  */
 int html_svg(FILE *out, const struct drawing *drawing, const char *svg);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the runs of one command as JSON, from the views of their reports. A unit test compares the
+ * Prints one command's runs as JSON, from the views of their reports. A unit test compares the
  * shape with Documentation/formats/pfdrive.schema.json.
  */
 #include <jansson.h>
@@ -14,7 +14,7 @@
 #include "print/printers.h"
 #include "util/json_value.h"
 
-/* Calls of file operations are not known from perf. */
+/* perf does not show file operation calls. */
 static json_t *calls_of_class(const struct report *run, const struct class_figures *figures)
 {
 	const bool known = !view_source_is_perf(run), any = known && figures->count;
@@ -58,7 +58,7 @@ static json_t *study_of(const struct view *view)
 			 column_of(view, STUDY_ALL));
 }
 
-/* Ends with the last bucket that is not empty. */
+/* Ends with the last nonempty bucket. */
 static json_t *log2_of(const __u64 *buckets, size_t nr)
 {
 	json_t *array = json_array();
@@ -194,7 +194,7 @@ static json_t *json_of_run(const struct view *view)
 	return value_object(members);
 }
 
-/* Members that are numbers in every run, and that may vary between runs. */
+/* Members that are numbers in every run, and may vary between runs. */
 static json_t *varying_of(const struct view *view)
 {
 	const struct report *run = view->run;

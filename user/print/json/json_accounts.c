@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Accounts of a run in JSON: getrusage(2), also for each step; the ledger; pfstat's own cost. All
- * figures come from the report; unknown ones are null.
+ * A run's accounts in JSON: getrusage(2), also for each step; the ledger; pfstat's own cost. All
+ * figures come from the report. Unknown ones are null.
  */
 #include "print/json/json_accounts.h"
 #include "print/json/json_spread.h"
 #include "util/json_value.h"
 
-/* @unit: divisor of the count. */
+/* @unit: divisor for the count. */
 static json_t *usage_in(uint64_t count, uint64_t unit)
 {
 	return value_count_if(count != COUNT_NA, count / unit);

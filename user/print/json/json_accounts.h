@@ -7,7 +7,7 @@
 #include "report/view.h"
 
 json_t *json_usage(const struct usage *usage);
-/* A member for each step that a drive can have; null if the run did not make the step. */
+/* Has a member for each step a drive can have, null if the run did not make the step. */
 json_t *json_steps(const struct report_drive *drive);
 json_t *json_ledger(const struct ledger *ledger);
 json_t *json_cost(const struct report *run);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Converts the environment of a run to JSON and back, from one table of fields. Unknown values are
- * null in JSON; each type has its own value for unknown.
+ * Converts a run's environment to JSON and back, using one table of fields. Unknown values are null
+ * in JSON. Each type has a special value for unknown.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The environment of a run as JSON, in reports and in a recording's head. */
+/* A run's environment as JSON, in reports and in a recording's head. */
 #ifndef PFSTAT_USER_JSON_ENVIRONMENT_H
 #define PFSTAT_USER_JSON_ENVIRONMENT_H
 
@@ -10,7 +10,7 @@
 /* NULL: no memory. */
 json_t *json_environment(const struct environment *environment);
 /*
- * Missing values, and values that are too long or of another type, become n/a. -EINVAL: json is
+ * Missing values, and values that are too long or have another type, become n/a. -EINVAL: json is
  * not an environment.
  */
 int json_environment_parse(struct environment *environment, const json_t *json);

@@ -12,7 +12,7 @@
 #include "print/json/json_spread.h"
 #include "util/json_value.h"
 
-/* Returns the reason as the table prints it; null without a difference. */
+/* Returns the reason as the table prints it, or null without a difference. */
 static json_t *reason_of(const struct usage_line *line)
 {
 	int64_t difference;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The extras as members of a run's JSON. NULL: no memory. */
+/* The extras as members in a run's JSON. NULL if there is no memory. */
 #ifndef PFSTAT_USER_JSON_EXTRAS_H
 #define PFSTAT_USER_JSON_EXTRAS_H
 
@@ -15,7 +15,7 @@ json_t *json_counters(const struct hw_counts *counts);
 json_t *json_simulation(const struct cache_simulation *simulation);
 json_t *json_maps(const struct map_list *maps);
 
-/* The members of the two usages that are numbers and vary between runs. */
+/* The members in the two usages that are numbers and vary between runs. */
 json_t *json_both_usages_figures(const struct usage_line *lines);
 json_t *json_counter_figures(const struct hw_counts *counts);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The groups of a run in JSON: its faults by file, mapping, thread or place in the code. The rows
- * come from the view, costliest first.
+ * A run's groups in JSON: faults by file, mapping, thread or place in the code. The rows come from
+ * the view, costliest first.
  */
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"

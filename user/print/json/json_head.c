@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Converts the head of a recording to JSON and back. The head holds all that is known about a run
- * before it begins. A head from a file is not trusted.
+ * Converts a recording's head to JSON and back. The head holds everything known about a run before
+ * it starts. A head from a file is not trusted.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The head of a recording: all that is known about a run before it begins. */
+/* A recording's head: everything known about a run before it starts. */
 #ifndef PFSTAT_USER_JSON_HEAD_H
 #define PFSTAT_USER_JSON_HEAD_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Logical faults in JSON by class, with the parts of their time, the requests and the pages. The
- * figures come from the report; those that need a missing eBPF hook are null.
+ * Logical faults in JSON by class, with their time parts, requests and pages. The figures come from
+ * the report. Those needing a missing eBPF hook are null.
  */
 #include "model/call_kind.h"
 #include "print/json/json_parts.h"
@@ -54,7 +54,7 @@ static json_t *faults_of(const struct report *run, const struct fault_figures *f
 	/* perf has no calls. */
 	object = value_with(object, "calls_only",
 			    value_count_if(known && !view_source_is_perf(run), faults->calls_only));
-	/* perf does not report the size of a folio that was mapped. */
+	/* perf does not report the size of a mapped folio. */
 	object = value_with(object, "pages",
 			    value_count_if(known && !view_source_is_perf(run), faults->pages));
 	return value_with(object, "parts", fault_parts_of(run, faults, known));
@@ -350,7 +350,7 @@ static json_t *huge_of(const struct report *run)
 	return array;
 }
 
-/* The member of a run's JSON about the pages that faults copied or made. */
+/* The JSON member for the pages copied or made by a run's faults. */
 json_t *json_contents(const struct report *run)
 {
 	static const char *const names[PFSTAT_NR_CONTENTS] = PFSTAT_CONTENT_NAMES;

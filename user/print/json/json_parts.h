@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Members of a run's JSON about logical faults. NULL: no memory. */
+/* Members for logical faults in a run's JSON. NULL if there is no memory. */
 #ifndef PFSTAT_USER_JSON_PARTS_H
 #define PFSTAT_USER_JSON_PARTS_H
 
@@ -25,7 +25,7 @@ json_t *json_contents(const struct report *run);
 /* Returns a JSON null without eBPF. */
 json_t *json_calls(const struct report *run);
 json_t *json_evictions(const struct report *run);
-/* Returns a JSON null if the duration of the run is not known. */
+/* Returns a JSON null if the run's duration is not known. */
 json_t *json_verdict(const struct view *view);
 /* Returns a JSON null if not requested. */
 json_t *json_groups(const struct view *view);
@@ -40,7 +40,7 @@ json_t *json_activity(const struct report *run);
 json_t *json_tail(const struct report *run);
 /* The longest faults, each with its waits. */
 json_t *json_slowest(const struct report *run);
-/* One fault with its place, its longest part, and its longest sleep. */
+/* One fault with place, longest part, and longest sleep. */
 json_t *json_longest(const struct longest_fault *fault, const struct longest_names *names);
 /* A list. @functions: as in struct pfstat_wait */
 json_t *json_functions(const char *functions);

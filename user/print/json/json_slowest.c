@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The longest faults in JSON: each with its parts, its intervals off the CPU, its requests, and the
- * calls of its process meanwhile. Figures that the source cannot have are null.
+ * The longest faults in JSON: each with parts, off-CPU intervals, requests, and the process's calls
+ * meanwhile. Figures the source cannot have are null.
  */
 #include "model/call_kind.h"
 #include "print/json/json_parts.h"

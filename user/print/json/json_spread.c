@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Computes mean and standard deviation of several runs, member by member of their JSON objects.
+ * Computes mean and standard deviation over several runs, for each member of their JSON objects.
  * Pure: the caller owns the input.
  */
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "report/view.h"
 
 /*
- * Rounds to picoseconds: no clock resolves more, and more digits mislead. A value below 1 may be
- * a share and keeps its digits, so that 0.0004 does not become 0.
+ * Rounds to picoseconds: no clock resolves more, and more digits mislead. A value below 1 may be a
+ * share and keeps all digits, so 0.0004 does not become 0.
  */
 json_t *json_real_or_null(double value)
 {
@@ -21,7 +21,7 @@ json_t *json_real_or_null(double value)
 	return json_real(fabs(value) < 1 ? value : round(value * 1000) / 1000);
 }
 
-/* Reads the same number of every run; null as soon as one run lacks it. */
+/* Reads the same number from every run, or null as soon as one run lacks the number. */
 static struct json_spread spread_of_numbers(json_t **values, size_t nr)
 {
 	double *numbers = calloc(nr, sizeof(*numbers));
@@ -52,7 +52,7 @@ static int spread_member(struct json_spread *pair, json_t **values, size_t nr, c
 	for (i = 0; i < nr; i++)
 		members[i] = json_object_get(values[i], key);
 	member = json_spread_of(members, nr);
-	/* Sets both, so that both references are consumed. */
+	/* Sets both, so both references are consumed. */
 	err = json_object_set_new(pair->mean, key, member.mean);
 	err |= json_object_set_new(pair->stddev, key, member.stddev);
 	free(members);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Mean and standard deviation of JSON values of one shape. */
+/* Mean and standard deviation of JSON values with the same shape. */
 #ifndef PFSTAT_USER_JSON_SPREAD_H
 #define PFSTAT_USER_JSON_SPREAD_H
 
@@ -11,8 +11,8 @@ struct json_spread {
 };
 
 /*
- * The values are numbers, or objects of such values with the same members, and so are the
- * results. If one of the values is not a number (null: n/a), the result is null.
+ * The values are numbers, or objects of such values with the same members, and so are the results.
+ * If any value is not a number (null: n/a), the result is null.
  */
 struct json_spread json_spread_of(json_t **values, size_t nr);
 

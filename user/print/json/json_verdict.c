@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The verdict in JSON: its shares, the places with most of the time, and the causes by weight. */
+/* The verdict in JSON: the shares, the places with most of the time, and the causes by weight. */
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
 #include "util/json_value.h"

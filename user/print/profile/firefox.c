@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints a profile for the Firefox Profiler, in version 60 of its processed format, which all later
- * versions of the viewer read. Each fault is a sample, weighted by its time, and a marker from its
- * start to its end. The tables are columns: an array for each member.
+ * Prints a profile for the Firefox Profiler, in version 60 of the processed format, which all later
+ * viewer versions read. Each fault is a sample, weighted by time, and a marker from start to end.
+ * The tables are columns: an array for each member.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "print/printers.h"
 
 #define FORMAT_VERSION 60
-#define GECKO_VERSION  33 /* of the format that Firefox would have written */
+#define GECKO_VERSION  33 /* of the format Firefox would have written */
 
 enum firefox_category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_FAULT };
 
@@ -41,7 +41,7 @@ static void firefox_time(struct firefox *firefox, uint64_t ns)
 	fprintf(firefox->out, "%" PRIu64 ".%06u", ns / 1000000, (unsigned int)(ns % 1000000));
 }
 
-/* Prints a column of nr equal values. */
+/* Prints a column with nr equal values. */
 static void firefox_constant(struct firefox *firefox, const char *name, const char *value,
 			     size_t nr)
 {
@@ -64,7 +64,7 @@ static void firefox_length(struct firefox *firefox, size_t nr)
 	fprintf(firefox->out, "\"length\":%zu}", nr);
 }
 
-/* Indexes into the array of strings, which has all names of the profile one after the other. */
+/* Indexes into the array of strings, which has all the profile's names one after the other. */
 static size_t string_of_object(const struct firefox *firefox, size_t object)
 {
 	return firefox->profile->nr_functions + object;
@@ -166,7 +166,7 @@ static void firefox_functions(struct firefox *firefox)
 	firefox_length(firefox, nr);
 }
 
-/* A file is a resource of type 1, a library. */
+/* A file is a resource with type 1, a library. */
 static void firefox_resources(struct firefox *firefox)
 {
 	const size_t nr = firefox->profile->nr_objects;

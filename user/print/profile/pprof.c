@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints a profile for pprof: the message Profile of its profile.proto, compressed by gzip. The
- * samples are the sums of the profile. Several processes share the code of a file, so a location
- * has the offset in its file, and each file has an address range of its own, number << 48.
+ * Prints a profile for pprof: the message Profile in profile.proto, compressed by gzip. The samples
+ * are the profile's sums. Several processes share a file's code, so a location has the offset in
+ * the file, and each file has a separate address range, number << 48.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "util/protobuf.h"
 #include "util/time_ns.h"
 
-/* Numbers of the fields in profile.proto, by message. */
+/* Field numbers in profile.proto, by message. */
 enum pprof_profile {
 	PROFILE_SAMPLE_TYPE = 1,
 	PROFILE_SAMPLE = 2,
@@ -49,11 +49,11 @@ enum pprof_location {
 enum pprof_line { LINE_FUNCTION_ID = 1 };
 enum pprof_function { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3 };
 
-#define OBJECT_SHIFT 48 /* above all addresses of programs */
+#define OBJECT_SHIFT 48 /* above all program addresses */
 
 struct pprof {
 	struct protobuf profile, part, inner;
-	struct hash strings; /* index of a string by its hash, plus 1 */
+	struct hash strings; /* a string's index by hash, plus 1 */
 	uint64_t nr_strings;
 	bool failed; /* no memory */
 };
@@ -121,7 +121,7 @@ static void pprof_mapping(struct pprof *pprof, const struct profile_object *obje
 	protobuf_number(&pprof->part, MAPPING_MEMORY_START, id << OBJECT_SHIFT);
 	protobuf_number(&pprof->part, MAPPING_MEMORY_LIMIT, (id << OBJECT_SHIFT) + object->end);
 	protobuf_number(&pprof->part, MAPPING_FILENAME, pprof_string(pprof, object->path));
-	/* Else pprof would look for the file on its own machine. */
+	/* Otherwise pprof would look for the file on the machine where it runs. */
 	protobuf_number(&pprof->part, MAPPING_HAS_FUNCTIONS, true);
 	protobuf_message(&pprof->profile, PROFILE_MAPPING, &pprof->part);
 }

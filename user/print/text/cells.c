@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cells that several tables share: counts, shares, times. One function for each kind of number
- * keeps its format the same in all tables. NAN prints as a dash, COUNT_NA as n/a.
+ * keeps the format the same in all tables. NAN prints as a dash, COUNT_NA as n/a.
  */
 #include <inttypes.h>
 #include <math.h>

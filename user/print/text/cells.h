@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Figures as cells of a grid, with one format for each kind of number. */
+/* Figures as grid cells, with one format for each kind of number. */
 #ifndef PFSTAT_USER_CELLS_H
 #define PFSTAT_USER_CELLS_H
 
@@ -18,7 +18,7 @@ void cell_share(struct grid *grid, double share);
 /* Prints mean ± standard deviation. @fine: with as many digits as the deviation needs. */
 void cell_spread(struct grid *grid, struct spread spread, bool fine);
 void cells_text(struct grid *grid, const char *text, unsigned int times);
-/* Prints four cells in µs: the mean over count, p50, p99 and max; dashes if count is 0. */
+/* Prints four cells in µs: the mean over count, p50, p99 and max. Prints dashes if count is 0. */
 void cells_times(struct grid *grid, const struct part_figures *figures, uint64_t count);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the views of runs as text: first the environment, then the figures. Each section is in a
- * file of its own.
+ * Prints views of runs as text: first the environment, then the figures. Each section is in a
+ * separate file.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static int table_counts(FILE *out, const struct view *view)
 	};
 	const struct usage *rusage = &view->run->usage;
 	const bool by_perf = view_source_is_perf(view->run);
-	/* Only a drive knows the pages that it touches. */
+	/* Only a drive knows the pages it touches. */
 	const bool drive = view_is_drive(view->run);
 	struct grid grid;
 
@@ -106,7 +106,7 @@ static int table_syscalls(FILE *out, const struct report *run)
 	return err;
 }
 
-/* The tables of figures that need eBPF. */
+/* The tables with figures requiring eBPF. */
 static int table_system(FILE *out, const struct report *run)
 {
 	int err = 0;

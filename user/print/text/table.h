@@ -10,10 +10,10 @@
 /* The verdict, without a heading. */
 int table_verdict(FILE *out, const struct view *view);
 
-/* The machine, and its state during the run. */
+/* The machine, and the machine's state during the run. */
 int table_environment(FILE *out, const struct report *run);
 
-/* The table of the page-fault study, figure 1. */
+/* The table in the page-fault study, figure 1. */
 int table_study(FILE *out, const struct view *view);
 
 /* Three rows each for the classes, the files or mappings, and the threads with most time. */
@@ -21,7 +21,7 @@ int table_short_where(FILE *out, const struct view *view);
 
 /* All tables of one run except the environment. */
 int table_run(FILE *out, const struct view *view);
-/* The tables and lines of the short report, without those that would be empty. */
+/* The tables and lines in the short report, without those that would be empty. */
 int table_short_run(FILE *out, const struct view *view);
 
 /* The calls by class, as the module counts them. */
@@ -33,7 +33,7 @@ int table_parts(FILE *out, const struct view *view);
 void table_contents(FILE *out, const struct report *run);
 /* The same without the classes and the small parts. */
 int table_parts_all(FILE *out, const struct view *view);
-/* Kernel stacks of the sleeps in faults; the short form has one line for each of the longest. */
+/* Kernel stacks for sleeps in faults. The short form has one line for each of the longest. */
 int table_waits(FILE *out, const struct report *run);
 void table_guest_line(FILE *out, const struct report *run);
 int table_handlers(FILE *out, const struct report *run);
@@ -41,21 +41,21 @@ void table_waits_short(FILE *out, const struct report *run);
 /* Words of a kernel stack, innermost first: "a < b < ...", as many as fit into the bytes. */
 void table_waits_functions(char *text, size_t size, const char *functions);
 /*
- * The longest faults: a table of them, then each with its parts, sleeps and requests. Sentences
+ * The longest faults: first a table, then each fault with its parts, sleeps and requests. Sentences
  * are wrapped to the columns.
  */
 int table_slowest(FILE *out, const struct view *view, size_t columns);
-/* The percentiles of whole faults by class; the line has the tail of all faults. */
+/* The percentiles for whole faults by class. The line has the tail over all faults. */
 int table_tail_percentiles(FILE *out, const struct report *run);
 void table_tail_line(FILE *out, const struct report *run);
 int table_parts_requests(FILE *out, const struct report *run);
 int table_parts_readahead(FILE *out, const struct report *run);
 int table_evictions(FILE *out, const struct report *run);
-/* Prints nothing if no fault waited for a page that was reclaimed. */
+/* Prints nothing if no fault waited for a reclaimed page. */
 int table_more_memory(FILE *out, const struct report *run);
 int table_calls(FILE *out, const struct report *run);
 
-/* The steps of a drive. table_steps_exist() is false if the drive only read. */
+/* A drive's steps. table_steps_exist() is false if the drive only read. */
 bool table_steps_exist(const struct report *run);
 int table_steps(FILE *out, const struct report *run);
 /* For several runs with the same steps: mean ± standard deviation. */
@@ -63,7 +63,7 @@ int table_steps_spread(FILE *out, const struct view *views, size_t nr);
 
 /* One line with the module's own cost. */
 void table_cost(FILE *out, const struct report *run);
-/* The cost as one figure, without the end of the line. */
+/* The cost as one figure, without the line end. */
 void table_cost_sum(FILE *out, const struct report *run);
 
 /* One line with the missing kind of figures and the reason why eBPF did not run. */
@@ -76,14 +76,14 @@ int table_ledger(FILE *out, const struct ledger *ledger);
 /* Only for a report with groups. */
 int table_groups(FILE *out, const struct view *view);
 
-/* For one or more runs with competitors; several runs give means and standard deviations. */
+/* For one or more runs with competitors. Several runs give means and standard deviations. */
 
-/* For several runs: the study's table of each run, then means and standard deviations. */
+/* For several runs: the study's table for each run, then means and standard deviations. */
 int table_repeats(FILE *out, const struct view *views, size_t nr);
 
 /*
- * Prints one line in capitals for each reason why the figures are incomplete. @number: number of
- * the run, from 1; 0 if it is the only one.
+ * Prints one line in capitals for each reason why the figures are incomplete. @number: the run's
+ * number, from 1, or 0 for the only run.
  */
 void table_warnings(FILE *out, const struct view *view, size_t number);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Table of the calls that shape mappings, by call, advice, file and caller. The rows come from the
- * report, in the order of their first calls.
+ * A table of the calls that shape mappings, by call, advice, file and caller. The rows come from
+ * the report, ordered by the first calls.
  */
 #include <inttypes.h>
 

@@ -5,10 +5,10 @@
 #include "print/text/table.h"
 #include "util/array.h"
 
-/* One line for a list: the heading comes with its first item. */
+/* One line for a list. The heading comes with the first item. */
 struct contents_line {
 	FILE *out;
-	const char *separator; /* before the next item; first the heading */
+	const char *separator; /* before the next item, first the heading */
 	bool any;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lines about pfstat's own cost. The costs come from the calibration before the run; view.c
+ * Lines about pfstat's own cost. The costs come from the calibration before the run, and view.c
  * multiplies them by the counts.
  */
 #include <math.h>
@@ -22,7 +22,7 @@ static void print_again(FILE *out, const struct own_cost *cost)
 		fprintf(out, "  %.0f ns for each fault retry by the kernel\n", cost->again_ns);
 }
 
-/* A fault whose calls are recorded has no event of its own. */
+/* A fault with recorded calls has no separate event. */
 static void print_counting(FILE *out, const struct report *run, const struct own_cost *cost)
 {
 	const char *counter = run->bpf.module_faults ? "the module" : "eBPF";
@@ -43,7 +43,7 @@ static void print_counting(FILE *out, const struct report *run, const struct own
 			run->bpf.module_faults_missing);
 }
 
-/* The programs that record calls are among those of eBPF. */
+/* eBPF's programs include those recording calls. */
 static void print_inside(FILE *out, const struct report *run, const struct own_cost *cost)
 {
 	const char *of = view_source_is_bpf(run) ? "eBPF's" : "the module's";
@@ -86,7 +86,9 @@ void table_cost(FILE *out, const struct report *run)
 
 	table_cost_sum(out, run);
 	fputs(cost.missing ? "\n" : "; without system calls and sleeps\n", out);
-	/* The clock is read at the same point of both samples of a fault: one of them is inside. */
+	/*
+	 * The clock is read at the same point in both samples for a fault: one of them is inside.
+	 */
 	if (view_source_is_perf(run)) {
 		if (!isnan(cost.other_ns))
 			fprintf(out, "  perf: %.0f ns per fault; about half is in fault times\n",

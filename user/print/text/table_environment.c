@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The lines above all tables: machine, kernel, file or command, cache, time. All values come from
- * the report; unknown ones print as n/a.
+ * the report. Unknown ones print as n/a.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -13,14 +13,14 @@
 #include "util/array.h"
 #include "util/grid.h"
 
-#define TEXT_WIDTH 84 /* width of the text, without the names of the lines */
+#define TEXT_WIDTH 84 /* text width, without the line names */
 
 static const char *known(const char *text)
 {
 	return text && *text ? text : "n/a";
 }
 
-/* Units of 1024 bytes, as in the sizes that pfdrive accepts. */
+/* Units of 1024 bytes, as in the sizes accepted by pfdrive. */
 static const char *size_text(uint64_t bytes, char *text, size_t length)
 {
 	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
@@ -65,7 +65,7 @@ static void env_line(struct grid *grid, const char *name, const char *format, ..
 	}
 }
 
-/* A slow counter is part of every duration's precision, so its tick is stated. */
+/* A slow counter is part of every duration's precision, so the tick is stated. */
 static void clock_tick(const struct environment *e, char *text, size_t size)
 {
 	text[0] = '\0';
@@ -204,7 +204,7 @@ static void perf_lines(struct grid *grid, const struct report *run, const char *
 		env_line(grid, "No eBPF", "%s", run->bpf.missing);
 }
 
-/* The cost is that of the calibration before the run. */
+/* The cost comes from the calibration before the run. */
 static void source_line(struct grid *grid, const struct report *run)
 {
 	const struct own_cost cost = view_own_cost(run);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Table of the processes whose pages were evicted and faulted again later, by the process that
- * evicted them. The pairs come from the report, most pages first.
+ * A table with the processes whose pages were evicted and faulted again later, by evicting process.
+ * The pairs come from the report, most pages first.
  */
 #include <inttypes.h>
 

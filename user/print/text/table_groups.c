@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Table of the costliest files, mappings, threads or places in the code. The rows come from the
- * view; the rows that --top omits are one line at the end.
+ * A table with the costliest files, mappings, threads or places in the code. The rows come from the
+ * view. The rows that --top omits are one line at the end.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static void group_row(struct grid *grid, const struct report *run, const struct 
 	grid_cell(grid, "%s", group->name);
 }
 
-/* A row of its own below a mapping whose read-ahead is known. */
+/* A separate row below a mapping with known read-ahead. */
 static void group_readahead_row(struct grid *grid, const struct report *run,
 				const struct group *group)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Table of the fault counts of module, eBPF, tasks and getrusage(2), with the reasons for each
- * difference. Counts and reasons come from the ledger.
+ * A table with the fault counts from the module, eBPF, tasks and getrusage(2), with the reasons for
+ * each difference. Counts and reasons come from the ledger.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -31,8 +31,8 @@ static int table_ledger_counts(FILE *out, const struct ledger *ledger)
 }
 
 /*
- * Prints as many rows as the explanation needs. Each row also has the next part of the name of
- * the difference.
+ * Prints as many rows as the explanation needs. Each row also has the next part of the difference's
+ * name.
  */
 static void explained_rows(struct grid *grid, const char **what, const char *amount,
 			   const char *share, const char *why)

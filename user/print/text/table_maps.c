@@ -18,7 +18,7 @@ static void cell_kilobytes(struct grid *grid, uint64_t bytes)
 	cell_count(grid, bytes == COUNT_NA ? COUNT_NA : bytes / 1024);
 }
 
-/* A row of its own, for a mapping that is hooked. */
+/* A separate row, for a hooked mapping. */
 static void map_readahead_row(struct grid *grid, const struct map_line *line)
 {
 	static const char *const advices[] = MAPPING_ADVICE_NAMES;

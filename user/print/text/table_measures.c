@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables of the extras: getrusage(2) compared with eBPF, system calls, hardware counters,
- * simulated caches; for one run or several.
+ * Tables for the extras: getrusage(2) compared with eBPF, system calls, hardware counters,
+ * simulated caches, for one run or several.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -328,7 +328,7 @@ int table_measures(FILE *out, const struct report *run)
 	return err ? err : table_of_one_run(out, run);
 }
 
-/* If one of the values is n/a, the result is n/a. */
+/* If any value is n/a, the result is n/a. */
 static void cell_spread_or(struct grid *grid, const double *values, size_t nr, const char *missing)
 {
 	const struct spread spread = view_spread(values, nr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables of logical faults by class with the parts of their time, of requests and of pages. The
- * figures come from the report; a cell that could not be measured is n/a.
+ * Tables for logical faults by class with the parts of their time, for requests and for pages. The
+ * figures come from the report. A cell that could not be measured is n/a.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "util/wrap_text.h"
 
 #define MIB	   (1024.0 * 1024)
-#define SMALL_PART 0.01 /* of the time; left out of the short report */
+#define SMALL_PART 0.01 /* of the time, omitted in the short report */
 
 #define SHORT_CPU_TASKS 3
 
@@ -30,7 +30,7 @@ static void part_row(struct grid *grid, const struct report *run, enum part part
 	const struct part_figures *figures = &faults->parts[part];
 	const bool is_cpu = part_has(part, PART_ON_CPU);
 
-	/* A note below the table lists the parts that are n/a. For perf these are most of them. */
+	/* A note below the table lists the parts that are n/a. For perf these are most parts. */
 	if (view_part_known(run, part) ?
 		    !figures->total_ns || figures->total_ns < least * faults->whole.total_ns :
 		    !slept(faults) || view_source_is_perf(run))
@@ -52,7 +52,7 @@ static void part_row(struct grid *grid, const struct report *run, enum part part
 	cells_times(grid, figures, faults->count);
 }
 
-/* @least: a part with a smaller share of the time has no row. */
+/* @least: a part with a smaller time share has no row. */
 static void faults_rows(struct grid *grid, const struct report *run, const char *name,
 			const char *title, const struct fault_figures *faults, double least)
 {
@@ -205,7 +205,7 @@ static void missing_add(struct list *list, const char *name)
 	list->separator = ", ";
 }
 
-/* Lists the cells that are n/a, and the reasons. */
+/* Lists the n/a cells, and the reasons. */
 static void missing_note(FILE *out, const struct report *run)
 {
 	struct list list = {
@@ -216,7 +216,7 @@ static void missing_note(FILE *out, const struct report *run)
 	enum part part;
 
 	for (part = 0; part < NR_PARTS; part++) {
-		/* A note of its own has the reason. */
+		/* A separate note has the reason. */
 		if (view_part_known(run, part) || (part == PART_MM && run->faults.all.calls_only))
 			continue;
 		missing_add(&list, part_name(part));
@@ -254,7 +254,7 @@ static const char *const parts_headings[] = { "<Class",	 ">Faults",   ">Major",	
 					      ">Of all", ">Of class", ">Mean µs", ">p50 µs",
 					      ">p99 µs", ">Max µs" };
 
-/* Without eBPF's hook the faults of other mappings are unknown. */
+/* Without eBPF's hook the faults in other mappings are unknown. */
 static const char *all_name(const struct report *run)
 {
 	return view_has_hook(run, HOOK_FAULT) ? "all faults" : "all hooked";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The short report: the places with most of the faults' time, and one line for each kind of
- * figure that is not empty. The tables of the full report are in the other files of this folder.
+ * The short report: the places with most of the fault time, and one line for each kind of figure
+ * that is not empty. The full report's tables are in the other files in this folder.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -41,7 +41,7 @@ static void where_cells(struct grid *grid, const struct view *view, const char *
 	}
 }
 
-/* The name has rows of its own if it is long. */
+/* A long name has separate rows. */
 static void where_name(struct grid *grid, const char *name, const char *title)
 {
 	const char *rest = grid_text(grid, NAME_WIDTH, name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The longest faults: first a row for each, then the story of each one's time. The figures come
- * from the report. A source that cannot know something is named once, below the first table.
+ * The longest faults: first a row for each, then what happened during each fault. The figures come
+ * from the report. Facts that a source cannot know are named once, below the first table.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 
 #define PLACE_WIDTH 50
 
-/* A sentence that is wrapped when it is complete. */
+/* A sentence, wrapped when it is complete. */
 struct slow_text {
 	FILE *out;
 	FILE *memory;
@@ -66,7 +66,7 @@ static enum part slow_main_part(const struct explained *fault)
 	return longest;
 }
 
-/* Seconds since the start of the run; a drive prepares before it. */
+/* Seconds since the start of the run. A drive prepares before the start. */
 static double since_start(const struct report *run, uint64_t ns)
 {
 	const uint64_t start_ns = run->slowest.start_ns;
@@ -332,7 +332,7 @@ static void slow_request_row(struct grid *grid, const struct report *run,
 	const uint32_t flags = request->event.flags;
 
 	grid_row(grid);
-	/* A read-ahead of another thread may have begun before the fault. */
+	/* Another thread's read-ahead may have started before the fault. */
 	grid_cell(grid, "%.1f", ((double)request->insert_ns - (double)fault->start_ns) / 1e3);
 	if (view_has_hook(run, HOOK_BLOCK_INSERT))
 		cell_scaled(grid, item_elapsed(request->insert_ns, request->issue_ns) / 1e3);

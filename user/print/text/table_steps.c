@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The steps of a drive as a table, with the kernel's counts for each step. The figures come from
- * the report; several runs give means and standard deviations.
+ * A drive's steps as a table, with the kernel's counts for each step. The figures come from the
+ * report. Several runs give means and standard deviations.
  */
 #include <errno.h>
 #include <math.h>
@@ -33,7 +33,7 @@ static double phase_rate(const struct step_figures *step)
 	return step->bytes / MIB / (step->elapsed_ns / 1e9);
 }
 
-/* Returns the counts in the order of their columns. */
+/* Returns the counts in column order. */
 static uint64_t phase_count(const struct step_figures *step, unsigned int column)
 {
 	const uint64_t counts[] = { step->usage.minflt,	 step->usage.majflt, step->usage.inblock,

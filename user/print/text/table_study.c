@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables of the calls of file operations: the study's, with disk faults, short and long non-disk
- * faults and their sum, and the table by class. And the line in place of a table that needs eBPF.
+ * Tables for file operation calls: the study's, with disk faults, short and long non-disk faults
+ * and their sum, and the table by class. Also the line printed in place of a table that needs eBPF.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -92,7 +92,7 @@ bool table_no_calls(FILE *out, const struct report *run, const char *what)
 void table_no_bpf(FILE *out, const struct report *run, const char *what)
 {
 	fprintf(out, "%s: n/a (", what);
-	/* The text comes from the recording, and no grid replaces its control characters here. */
+	/* The text comes from the recording, and no grid replaces control characters here. */
 	utf8_print(out, run->bpf.missing[0] ? run->bpf.missing : "no eBPF");
 	fputs(")\n", out);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The percentiles of the time of whole faults. The figures come from the report. A percentile for
- * which a class has too few faults is n/a.
+ * The time percentiles for whole faults. The figures come from the report. A percentile is n/a if a
+ * class has too few faults for it.
  */
 #include "print/text/table.h"
 #include "print/text/cells.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The verdict as the first lines of a text report. report/verdict/ makes the sentences; here they
- * are wrapped to the width of a page.
+ * The verdict as the first lines in a text report. report/verdict/ makes the sentences. Here they
+ * are wrapped to the page width.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 
 #define SHORT_ROWS    3
 #define SHORT_COLUMNS 60
-#define SMALL_WAIT    0.01 /* of the faults' time; left out of the short report */
+#define SMALL_WAIT    0.01 /* of the faults' time, omitted in the short report */
 #define FULL_COLUMNS  54
 
 void table_waits_functions(char *text, size_t size, const char *functions)
@@ -65,7 +65,7 @@ void table_waits_short(FILE *out, const struct report *run)
 		waits_unknown_line(out, run);
 }
 
-/* The functions have rows of their own, below the cause. */
+/* The functions have separate rows, below the cause. */
 static void wait_row_print(struct grid *grid, const struct report *run, const struct wait_row *row)
 {
 	char functions[2 * PFSTAT_WAIT_BYTES];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Warnings in capitals before all tables: damage and losses that make figures wrong. The limits of
- * the fault source come before them. The text may contain names from a recording, so control
+ * Warnings in capitals before all tables: damage and losses that make figures wrong. The fault
+ * source's limits come before the warnings. The text may contain names from a recording, so control
  * characters are replaced.
  */
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static void warn(FILE *out, size_t number, const char *format, ...)
 	fputc('\n', out);
 }
 
-/* The text contains the name of the recording, which may have any characters. */
+/* The text contains the recording's name, which may have any characters. */
 static void warn_of_damage(FILE *out, size_t number, const char *damage)
 {
 	if (number)
@@ -112,7 +112,7 @@ static void warn_of_events(FILE *out, const struct report *run, size_t number)
 		     losses->events_skipped);
 }
 
-/* All runs of a report have the same source. */
+/* All runs in a report have the same source. */
 static void state_limits(FILE *out, const struct report *run)
 {
 	const struct own_cost cost = view_own_cost(run);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes a trace as packets of perfetto_trace.proto. All packets are one sequence: it has one table
- * of interned strings, and one clock whose timestamps are differences to the packet before.
+ * Writes a trace as perfetto_trace.proto packets. All packets are one sequence, with one table of
+ * interned strings, and one clock whose timestamps are differences to the packet before.
  *
- * A viewer sorts all events by time, and keeps the order of the file for equal times. So an end
- * must precede a begin at the same time on the same track. The callers print the slices of a track
- * in that order, except for intervals off the CPU, which have a track of their own.
+ * A viewer sorts all events by time, and keeps file order for equal times. So an end must precede a
+ * begin at the same time on the same track. The callers print a track's slices in this order,
+ * except for off-CPU intervals, which have a separate track.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include "util/hash.h"
 #include "util/protobuf.h"
 
-/* Numbers of the fields in perfetto_trace.proto, by message. */
+/* Field numbers in perfetto_trace.proto, by message. */
 enum perfetto_trace { TRACE_PACKET = 1 };
 enum perfetto_packet {
 	PACKET_CLOCK_SNAPSHOT = 6,
@@ -62,7 +62,7 @@ enum perfetto_annotation {
 	ANNOTATION_STRING_IID = 17,
 };
 enum perfetto_interned { INTERNED_IID = 1, INTERNED_TEXT = 2 };
-/* The tables of interned strings, by their fields in InternedData. */
+/* The tables of interned strings, by their InternedData fields. */
 enum perfetto_table {
 	INTERNED_CATEGORIES = 1,
 	INTERNED_EVENT_NAMES = 2,
@@ -75,14 +75,14 @@ enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 #define SEQUENCE	  1
 #define CLOCK_ID_MONO	  3  /* CLOCK_MONOTONIC */
-#define CLOCK_ID_DELTA	  64 /* the first one of a sequence's own clocks */
+#define CLOCK_ID_DELTA	  64 /* the first of a sequence's own clocks */
 #define STRINGS_MAX	  8192U
 #define OWNER_ENDED	  0x80
 #define OWNERS_MAX	  0x7f /* later owners share one number */
 #define BLOCK_BYTES	  (256U << 10)
 #define COMPRESSION_LEVEL 3
 
-/* Kinds of tracks; the uuid of a track is made from its number and its kind, and is not 0. */
+/* Track kinds. A track's uuid is made from the number and the kind, and is not 0. */
 enum { UUID_THREAD, UUID_OFF_CPU, UUID_PROCESS, UUID_RECORDING, NR_UUID };
 
 struct perfetto {
@@ -90,12 +90,12 @@ struct perfetto {
 	int err;   /* the first one */
 	struct protobuf block, packet, part, inner;
 	struct protobuf event, dict, interned;
-	struct hash strings[NR_INTERNED]; /* iid of a text by its hash */
+	struct hash strings[NR_INTERNED]; /* a text's iid by hash */
 	size_t nr_strings;
 	const char *dict_key; /* of the open dict, or NULL */
 	uint64_t event_ns;
 	uint64_t clock_ns;   /* of the last packet with a difference */
-	uint64_t end_ns;     /* the latest time of an event */
+	uint64_t end_ns;     /* the latest event time */
 	bool started;	     /* clock_ns is set */
 	uint8_t *owners;     /* indexed by tid, see perfetto_end_thread(); or NULL */
 	uint16_t *described; /* indexed by tid: owners of described tracks, see is_described() */
@@ -139,7 +139,7 @@ int perfetto_state(const struct perfetto *perfetto)
 
 void perfetto_end_thread(struct perfetto *perfetto, uint32_t tid)
 {
-	/* calloc() of many pages: the kernel allocates only the pages that are written. */
+	/* calloc() for many pages: the kernel allocates only written pages. */
 	if (!perfetto->owners)
 		perfetto->owners = calloc(TRACE_NUMBERS, 1);
 	if (!perfetto->owners)
@@ -215,7 +215,7 @@ static void snapshot_clock(struct perfetto *perfetto, unsigned int id, uint64_t 
 	protobuf_message(&perfetto->part, SNAPSHOT_CLOCK, &perfetto->inner);
 }
 
-/* Begins the sequence, or begins it again with an empty table of strings. */
+/* Starts the sequence, or restarts it with an empty string table. */
 static void sequence_start(struct perfetto *perfetto, uint64_t ns)
 {
 	struct protobuf *packet = packet_begin(perfetto);
@@ -301,8 +301,8 @@ static void describe_off_cpu(struct perfetto *perfetto, struct trace_track track
 
 /*
  * Notes that a track is described, and returns whether it was before. The low byte is the owner of
- * the thread's number plus 1, the high byte the same for its track of off-CPU intervals. Lanes of
- * devices, and the longest faults, are described by their names.
+ * the thread's number plus 1, and the high byte is the same for the track of off-CPU intervals.
+ * Device lanes, and the longest faults, are described by their names.
  */
 static bool is_described(struct perfetto *perfetto, struct trace_track track)
 {
@@ -369,7 +369,7 @@ static void event_names(struct perfetto *perfetto, const char *category, const c
 			perfetto_iid(perfetto, INTERNED_EVENT_NAMES, name));
 }
 
-/* The clock of differences cannot go back, so an earlier event has its absolute time. */
+/* Delta timestamps cannot go backwards, so an earlier event carries an absolute time. */
 static void event_end(struct perfetto *perfetto)
 {
 	struct protobuf *packet = packet_begin(perfetto);

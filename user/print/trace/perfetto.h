@@ -22,18 +22,17 @@ struct perfetto;
 struct trace_track {
 	uint32_t pid, tid;
 	/*
-	 * The intervals outside of faults, which are printed later than the faults around them.
-	 * The ends of slices are ordered by their place in the file, so these have a track of
-	 * their own.
+	 * The intervals outside faults are printed later than the faults around them. Slice ends
+	 * are ordered by their place in the file, so these intervals have a separate track.
 	 */
 	bool off_cpu;
 };
 
-/* Counts of data that the trace lacks: lost in the recording, or left out by the printer. */
+/* Counts of data missing from the trace: lost in the recording, or omitted by the printer. */
 struct trace_missing {
 	const char *damage;			     /* one clause, or NULL */
-	uint64_t lost;				     /* lost records; COUNT_NA: not known */
-	uint64_t events_lost;			     /* lost events; COUNT_NA: not known */
+	uint64_t lost;				     /* lost records, COUNT_NA if not known */
+	uint64_t events_lost;			     /* lost events, COUNT_NA if not known */
 	uint64_t requests_left_out, arrows_left_out; /* set by trace_print_end() */
 };
 
@@ -44,7 +43,7 @@ struct trace_missing {
  */
 #define TRACE_NUMBERS	 (1U << 22)
 #define TRACE_NEXT_OWNER (1U << 24)
-/* The process whose threads are the lanes of devices; the first lane is the next number. */
+/* The process whose threads are the device lanes. The first lane is the next number. */
 #define TRACE_DEVICES_PID (1U << 23)
 /* The same for the longest faults: each has a thread. */
 #define TRACE_SLOWEST_PID TRACE_NUMBERS
@@ -52,7 +51,7 @@ struct trace_missing {
 /* The caller still owns @out. NULL: no memory. */
 struct perfetto *perfetto_new(FILE *out);
 void perfetto_free(struct perfetto *perfetto);
-/* 0, or the first error of the trace or of its stream. */
+/* Returns 0, or the first error from the trace or the stream. */
 int perfetto_state(const struct perfetto *perfetto);
 
 void perfetto_begin_thread(struct perfetto *perfetto, uint32_t tid);
@@ -73,10 +72,10 @@ void perfetto_boolean(struct perfetto *perfetto, const char *key, bool value);
 void perfetto_dict(struct perfetto *perfetto, const char *key);
 void perfetto_dict_end(struct perfetto *perfetto);
 void perfetto_args_end(struct perfetto *perfetto);
-/* Prints one end of an arrow: 's' is its start, 'f' its end, in a slice at that time. */
+/* Prints one end of an arrow, in a slice at that time: 's' for the start, 'f' for the end. */
 void perfetto_arrow(struct perfetto *perfetto, char phase, struct trace_track track, uint64_t id,
 		    uint64_t ns);
-/* Prints the missing data as an instant at the end of the trace, on a track of its own. */
+/* Prints the missing data as an instant when the trace ends, on a separate track. */
 void perfetto_finish(struct perfetto *perfetto, const struct trace_missing *missing);
 
 #endif

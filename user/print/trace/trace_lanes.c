@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Assigns block requests to lanes, so that slices of one lane do not overlap, and keeps the last
+ * Assigns block requests to lanes, so slices in one lane do not overlap, and keeps the last
  * requests for the faults that waited for them.
  */
 #include <errno.h>
@@ -11,15 +11,15 @@
 #include "print/trace/trace_print.h"
 
 /*
- * The last requests in a hash table; a newer request overwrites an older one with the same hash.
- * A fault is reported soon after its request, so some thousands are enough.
+ * The last requests in a hash table. A newer request overwrites an older one with the same hash. A
+ * fault is reported soon after its request, so some thousands are enough.
  */
 #define NR_RECENT 8192
 
 struct device {
 	uint32_t dev;
 	unsigned int nr;
-	uint64_t *ends_ns; /* end of the last request of each lane */
+	uint64_t *ends_ns; /* when each lane's last request ended */
 };
 
 struct recent {
@@ -71,8 +71,8 @@ static int find_device(struct trace_lanes *lanes, uint32_t dev)
 }
 
 /*
- * Requests arrive in the order of their ends, so a lane is free if its last request ended before
- * this one began.
+ * Requests arrive ordered by end time, so a lane is free if its last request ended before this one
+ * began.
  */
 static int find_lane(struct device *device, uint64_t start_ns)
 {

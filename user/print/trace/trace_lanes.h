@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Assigns block requests to lanes, so that requests in one lane do not overlap. Keeps the lanes
- * of the last requests, where arrows to faults start.
+ * Assigns block requests to lanes, so requests in one lane do not overlap. Keeps the lanes of the
+ * last requests, where arrows to faults start.
  */
 #ifndef PFSTAT_USER_TRACE_LANES_H
 #define PFSTAT_USER_TRACE_LANES_H
@@ -15,19 +15,19 @@ struct trace_lanes;
 
 struct trace_lane {
 	uint32_t dev;
-	unsigned int device, number; /* index of the device, and of its lane, from 0 */
+	unsigned int device, number; /* index of the device, and of the lane in it, from 0 */
 	bool fresh;		     /* the lane has no earlier request */
 };
 
 struct trace_lanes *trace_lanes_new(void);
 void trace_lanes_free(struct trace_lanes *lanes);
 
-/* Start of a request: when it was queued, or else when it was issued. */
+/* A request's start: when it was queued, or else when it was issued. */
 uint64_t trace_lanes_start(const struct pfstat_block *block);
 
 /*
- * Call it in the order of the requests' ends. 0, -ENOMEM, or -ENOSPC: too many devices, or too
- * many lanes of one device.
+ * Call it in the order of the requests' ends. Returns 0, -ENOMEM, or -ENOSPC: too many devices, or
+ * too many lanes for one device.
  */
 int trace_lanes_put(struct trace_lanes *lanes, const struct pfstat_block *block,
 		    struct trace_lane *lane);

@@ -22,11 +22,11 @@ struct trace_writer {
 	struct trace_lanes *lanes;
 	struct spaces *spaces;
 	struct trace_threads *threads;
-	uint64_t arrows; /* number of arrows so far; the id of the last one */
+	uint64_t arrows; /* number of arrows so far, and the last one's id */
 	uint64_t requests_left_out;
 	uint64_t arrows_left_out;
 	struct pfstat_task gone; /* event.size 0: none */
-	struct slowest slowest;	 /* of the faults that were printed; none if its max is 0 */
+	struct slowest slowest;	 /* over the printed faults, none if max is 0 */
 	bool devices_named;
 };
 
@@ -126,7 +126,7 @@ static void print_file(struct trace_writer *trace, uint32_t path, uint32_t dev, 
 	perfetto_number(perfetto, "pgoff", pgoff);
 }
 
-/* Arguments with their usual value are left out: a trace has millions of them. */
+/* Arguments with their usual value are omitted: a trace has millions of them. */
 static void print_if(struct perfetto *perfetto, bool unusual, const char *key, bool value)
 {
 	if (unusual)
@@ -151,7 +151,7 @@ static void print_request(struct trace_writer *trace, const struct pfstat_block 
 	perfetto_args_end(perfetto);
 }
 
-/* A slice without arguments, and without slices inside of it. */
+/* A slice without arguments and without inner slices. */
 static void plain_slice(struct perfetto *perfetto, struct trace_track track, const char *category,
 			const char *name, uint64_t from_ns, uint64_t to_ns)
 {
@@ -216,7 +216,9 @@ static int trace_event(struct trace_writer *trace, const struct pfstat_event *ev
 	}
 }
 
-/* Runs at the next item, because the analysis reports a thread's last faults at its exit. */
+/*
+ * Runs at the next item, because the analysis reports a thread's last faults when the thread exits.
+ */
 static int forget_gone(struct trace_writer *trace)
 {
 	if (!trace->gone.event.size)
@@ -281,7 +283,7 @@ static void print_parts(struct perfetto *perfetto, const struct explained *fault
 		perfetto_text(perfetto, "parts", "n/a");
 		return;
 	}
-	/* All of it is cpu_before. */
+	/* The whole fault is cpu_before. */
 	if (!fault->nr_spans && !fault->parts_ns[PART_MM])
 		return;
 	perfetto_dict(perfetto, "parts");
@@ -358,7 +360,7 @@ static void call_slice(struct trace_writer *trace, const struct explained *fault
 	*before_ns -= *before_ns < to_ns - from_ns ? *before_ns : to_ns - from_ns;
 }
 
-/* Prints a gap on the CPU: what lies outside of the calls is mm. */
+/* Prints a gap on the CPU. What lies outside the calls is mm. */
 static void cpu_slice(struct trace_writer *trace, const struct explained *fault, uint64_t from_ns,
 		      uint64_t to_ns, uint64_t *before_ns)
 {
@@ -399,7 +401,7 @@ static void part_slices(struct trace_writer *trace, const struct explained *faul
 	const struct explain_span *span;
 	unsigned int i;
 
-	/* A fault with one part: its own slice already shows it. */
+	/* A fault with one part: the fault's slice already shows it. */
 	if (!fault->parts_known || (!fault->nr_spans && !fault->parts_ns[PART_MM]))
 		return;
 	for (i = 0; i < fault->nr_spans; i++) {
@@ -415,7 +417,7 @@ static void part_slices(struct trace_writer *trace, const struct explained *faul
 
 /*
  * Draws an arrow from the last moment of the request to the next moment in the fault. Both ends
- * must lie inside their slices, and the end of a slice does not belong to it.
+ * must lie inside their slices, and a slice's end does not belong to the slice.
  */
 static void arrow(struct trace_writer *trace, const struct explained *fault)
 {
@@ -457,7 +459,7 @@ int trace_print_fault(void *context, const struct explained *fault)
 	return perfetto_state(perfetto);
 }
 
-/* A slice with the same arguments on a track of its own. Its parts are only on its thread. */
+/* A slice with the same arguments on a separate track. The parts appear only on the thread. */
 static void trace_slow_fault(struct trace_writer *trace, const struct slow_fault *slow,
 			     unsigned int rank)
 {

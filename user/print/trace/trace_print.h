@@ -8,8 +8,8 @@
  *				arrow from the request that it waited for; at the end, the
  *				longest ones again, each on a track of its own
  *
- * Slices of one track must nest. A device processes several requests at once, so each request goes
- * to the first lane of the device that is free. Memory is bounded.
+ * Slices on one track must nest. A device processes several requests at once, so each request goes
+ * to the device's first free lane. Memory is bounded.
  */
 #ifndef PFSTAT_USER_TRACE_PRINT_H
 #define PFSTAT_USER_TRACE_PRINT_H

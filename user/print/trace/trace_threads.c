@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps the off-CPU intervals of each thread until the faults that contain them are reported, so
- * that slices of one lane do not overlap.
+ * Keeps each thread's off-CPU intervals until the faults containing them are reported, so slices in
+ * one lane do not overlap.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,12 +10,11 @@
 #include "util/hash.h"
 
 /*
- * Intervals kept for each thread. A fault is reported when it is over. A fault that waits for its
- * retry is reported only if the retry does not come. Few intervals and other faults happen before
- * that.
+ * Intervals kept for each thread. A fault is reported when it is over. A fault waiting for a retry
+ * is reported only if the retry does not come. Few intervals and other faults happen before that.
  */
 #define NR_KEPT 32
-/* Limit of threads with kept intervals: 26 MB. */
+/* Maximum number of threads with kept intervals: 26 MB. */
 #define THREADS_MAX 16384U
 
 struct thread {
@@ -89,8 +88,8 @@ static int draw_rest(void *context, void *value)
 }
 
 /*
- * A recording may have intervals of any number of threads. Over the limit, all kept intervals are
- * printed. A fault that is reported later then shows them twice: as slices, and in its parts.
+ * A recording may have intervals for any number of threads. Over the limit, all kept intervals are
+ * printed. A fault reported later then shows them twice: as slices, and in the fault's parts.
  */
 static int forget_all(struct trace_threads *threads)
 {

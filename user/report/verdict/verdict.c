@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes the verdict of a filled report: first the shares and the places with most of the time,
+ * Makes the verdict for a filled report: first the shares and the places with most of the time,
  * then the causes, which verdict_rules.c finds. Prints it as sentences for all printers.
  */
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 #include "report/verdict/verdict.h"
 #include "report/verdict/verdict_rules.h"
 
-#define IDLE_RUN    0.2 /* of the run's time, in which it was active */
-#define IDLE_FAULTS 0.1 /* of its active time */
+#define IDLE_RUN    0.2 /* share of the run in which it was active */
+#define IDLE_FAULTS 0.1 /* share of the active time */
 
 const struct group *verdict_top(const struct report *run, enum group_by by)
 {
@@ -35,7 +35,7 @@ static enum fault_class longest_class(const struct report *run)
 	return longest;
 }
 
-/* Anonymous memory has one name for all of it, so its mapping is named instead, if it is known. */
+/* Anonymous memory has a single name, so the mapping is named instead, if it is known. */
 static const struct group *costliest_place(const struct report *run)
 {
 	const struct group *file = verdict_top(run, GROUP_BY_FILE);
@@ -45,8 +45,8 @@ static const struct group *costliest_place(const struct report *run)
 }
 
 /*
- * Faults of many threads that mostly work seldom leave a moment without any fault. Time in which a
- * thread had no CPU is no work. If the CPU time is known, it is the better measure.
+ * Faults in many threads that mostly work seldom leave a moment without any fault. Time in which a
+ * thread had no CPU is not work. If the CPU time is known, it is the better measure.
  */
 static double active_share(const struct report *run)
 {
@@ -64,7 +64,7 @@ static double active_share(const struct report *run)
 	return active_ns ? (double)all->whole.total_ns / active_ns : NAN;
 }
 
-/* A service that waits for requests is idle for most of the run. */
+/* A service waiting for requests is idle for most of the run. */
 static double idle_share(const struct verdict *verdict, const struct report *run)
 {
 	uint64_t active_ns = run->evidence.activity.active_ns;
@@ -72,7 +72,10 @@ static double idle_share(const struct verdict *verdict, const struct report *run
 
 	if (active_ns == COUNT_NA || active_ns >= IDLE_RUN * verdict->wall_ns)
 		return NAN;
-	/* Without a CPU it is not idle, but its faults are no more of what it does. */
+	/*
+	 * A thread without a CPU is not idle, but this does not make faults a larger part of what
+	 * it does.
+	 */
 	if (active_ns > run->evidence.waiting_ns)
 		active_ns -= run->evidence.waiting_ns;
 	if (!active_ns)
@@ -119,7 +122,7 @@ void verdict_make(struct verdict *verdict, const struct report *run)
 	verdict_find_causes(verdict, run);
 }
 
-/* Prints a name that may come from a recording on one line. */
+/* Prints a name on one line. The name may come from a recording. */
 static void print_name(FILE *out, const char *name)
 {
 	for (; *name; name++)
@@ -142,12 +145,12 @@ static const char *verdict_place_name(const struct group *group)
 
 static void print_place(FILE *out, const char *what, const struct group *group, uint64_t all_ns)
 {
-	/* Of many equal threads one has next to nothing. */
+	/* Among many equal threads each has next to nothing. */
 	if (group && 100 * group->total_ns >= all_ns)
 		print_share_of(out, what, verdict_place_name(group), group->total_ns, all_ns);
 }
 
-/* The row of faults in no known mapping of a process. */
+/* The row for faults outside a process's known mappings. */
 static bool is_unmapped(const struct group *place)
 {
 	return !place->inode && !place->address && place->pid;
@@ -195,7 +198,7 @@ static void print_share(FILE *out, const struct verdict *verdict, const struct r
 		verdict->at_least ? "at least " : "", verdict->share < 0.1 ? 1 : 0,
 		100 * verdict->share, verdict_span(wall, verdict->wall_ns), run->faults.all.count,
 		run->faults.all.count == 1 ? "" : "s", verdict_span(all, all_ns));
-	/* Faults of several threads overlap. */
+	/* Faults in several threads overlap. */
 	if (all_ns > 1.1 * verdict->busy_ns)
 		fputs(" of the threads' time", out);
 	fputs(".\n", out);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the places in the code that the verdict names: the function with most of the faults' time,
- * the one whose system calls faulted, and the one that gave most of an advice. Input: the report's
- * groups by instruction, and its calls.
+ * Finds the places in the code named in the verdict: the function with most fault time, the one
+ * whose system calls faulted, and the one giving most of an advice. Input: the report's groups by
+ * instruction, and the report's calls.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "report/view.h"
 #include "util/array.h"
 
-/* Only the functions of the costliest instructions are compared. */
+/* Only the costliest instructions' functions are compared. */
 #define CANDIDATES 64
 
 /* "function+0x1f (object)": the lengths of "function", and of what precedes " (object)". */
@@ -27,7 +27,7 @@ static void verdict_split_code(const char *name, size_t *function, size_t *place
 		*function = offset - name;
 }
 
-/* @function: its length in @name. @object: " (object)" */
+/* @function: the name's length in @name. @object: " (object)" */
 static bool verdict_is_function(const char *other, const char *name, size_t function,
 				const char *object)
 {
@@ -121,7 +121,7 @@ static bool verdict_is_wait(const char *name)
 }
 
 /*
- * Adds the only system call that took as long as half of these faults: the others cannot hold most
+ * Adds the only system call that took as long as half of these faults. The others cannot hold most
  * of them.
  */
 static void verdict_add_syscall(struct verdict_cause *cause, const struct report *run)
@@ -181,7 +181,7 @@ void verdict_code_advisers(const struct report *run, const char *file, int advic
 	}
 }
 
-/* "name+0x1 (/folder/file)", without the folder: the table of the calls has the whole path. */
+/* "name+0x1 (/folder/file)", without the folder: the calls table has the whole path. */
 static void verdict_add_code(struct verdict_cause *cause, const char *place)
 {
 	const char *path = strstr(place, " (/"), *slash = strrchr(place, '/');

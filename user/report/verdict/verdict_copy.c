@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules about copies on write. The kernel side reports what was copied: a page that a fork
- * shared, the zero page, a page that KSM merged, or a page of a file.
+ * The rules about copies on write. The kernel side reports what was copied: a page shared by a
+ * fork, the zero page, a page merged by KSM, or a file page.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -11,12 +11,12 @@
 #define MIB (1024.0 * 1024)
 
 #define FEW_COPIES    256
-#define FEW_PRIVATE   1024 /* fewer are the data segments of a program that starts */
+#define FEW_PRIVATE   1024 /* fewer are the data segments of a starting program */
 #define COPIES_A_FORK 64   /* fewer are the child's stack and data before it executes a program */
 #define MAIN_SHARE    0.5
 #define LONG_FORKS_NS 1000000ULL
 
-/* Claims the time of copies of one content, on the CPU. */
+/* Claims the on-CPU time for copying one content. */
 static bool claim_copies(struct verdict_cause *cause, const struct report *run,
 			 enum pfstat_content content)
 {
@@ -36,14 +36,14 @@ static double copy_us(const struct evidence_sum *sum)
 	return sum->count ? sum->total_ns / 1e3 / sum->count : 0;
 }
 
-/* clone(2) without CLONE_VM is a fork. The flags of clone3(2) are not known. */
+/* clone(2) without CLONE_VM is a fork. The flags for clone3(2) are not known. */
 static bool is_fork(const struct shaping_call *call)
 {
 	return call->kind == PFSTAT_CALL_FORK ||
 	       (call->kind == PFSTAT_CALL_CLONE && !(call->detail & CLONE_VM));
 }
 
-/* The call copies the page tables; the program's thread does nothing else meanwhile. */
+/* The call copies the page tables. The program's thread does nothing else meanwhile. */
 static void add_fork_time(const struct report *run, struct verdict_cause *cause)
 {
 	const struct report_call *row;
@@ -182,7 +182,7 @@ bool verdict_copy_private(const struct verdict *verdict, const struct report *ru
 	return true;
 }
 
-/* A recording of before this version, or of the module without eBPF. */
+/* A recording made before this version, or by the module without eBPF. */
 bool verdict_copy_unknown(const struct verdict *verdict, const struct report *run,
 			  struct verdict_cause *cause)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules about memory that is too small: swap, pages that are reclaimed and read again, pages
- * that a program dropped, direct reclaim and the throttling of a cgroup. Evidence: the classes, the
- * evictions by process and reason, and the reclaims of the program's own threads.
+ * The rules about memory that is too small: swap, pages reclaimed and read again, pages dropped by
+ * a program, direct reclaim and cgroup throttling. Evidence: the classes, the evictions by process
+ * and reason, and the reclaims in the program's own threads.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,13 +15,13 @@
 #define MIB (1024.0 * 1024)
 
 #define DEVICE_SHARE   0.1
-#define REFAULT_SHARE  0.1 /* of the faults' time */
+#define REFAULT_SHARE  0.1 /* of the fault time */
 #define MAIN_SHARE     0.5
 #define UNKNOWN_SHARE  0.1  /* of the evicted pages, whose fate is not known */
 #define THROTTLE_SHARE 0.05 /* of the run */
 #define FEW_MAJOR      0.1  /* of the swap faults */
 #define FEW_SWAP_INS   64
-#define FEW_RETURNS    100  /* of pages: fewer say nothing of the share that memory avoids */
+#define FEW_RETURNS    100  /* in pages: fewer show nothing about the share memory avoids */
 #define OTHER_SHARE    0.05 /* of the faults on reclaimed pages: not those of the rule */
 #define MORE_BYTES     160  /* of the text about more memory */
 
@@ -148,7 +148,7 @@ bool verdict_memory_shared_swap(const struct verdict *verdict, const struct repo
 {
 	const struct fault_figures *faults = &run->faults.classes[FAULT_FILE];
 
-	/* The only device of shared memory is swap. */
+	/* Shared memory has no device other than swap. */
 	if (!verdict_touch_is_shared_memory(verdict->place) || faults->major < FEW_SWAP_INS ||
 	    !verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_FILE), VERDICT_ALL))
 		return false;
@@ -164,8 +164,8 @@ bool verdict_memory_shared_swap(const struct verdict *verdict, const struct repo
 }
 
 /*
- * Recordings of before do not have the reason of an eviction. A process that evicts its own pages
- * reclaims memory, which has an event, or it drops them.
+ * Older recordings do not have the eviction reason. A process that evicts its own pages either
+ * reclaims memory, which has an event, or drops the pages.
  */
 static bool is_own_drop(const struct report *run, const struct evictions_pair *pair)
 {
@@ -179,11 +179,11 @@ static bool is_own_drop(const struct report *run, const struct evictions_pair *p
 	return pair->victim == pair->evictor;
 }
 
-/* The pairs of a reason, or of two. */
+/* The pairs with one reason, or with one of two. */
 struct returns {
 	const struct evictions_pair *most; /* NULL: none */
 	uint64_t pages, faults, total_ns;
-	uint64_t unknown_ns; /* of total_ns: the reason is not known */
+	uint64_t unknown_ns; /* part of total_ns: the reason is not known */
 };
 
 static struct returns find_returns(const struct report *run, bool dropped)
@@ -207,7 +207,7 @@ static struct returns find_returns(const struct report *run, bool dropped)
 	return returns;
 }
 
-/* The costliest file is the text of a program. */
+/* True if the costliest file is a program's text. */
 static bool is_program_text(const struct report *run)
 {
 	const struct group *file = verdict_top(run, GROUP_BY_FILE);
@@ -290,7 +290,7 @@ static enum pfstat_reclaim_kind longest_reclaim(const struct report *run)
 	const struct evidence_reclaims *reclaims = run->evidence.reclaims;
 	enum pfstat_reclaim_kind kind, longest = 0;
 
-	/* The kinds that are a part of faults. */
+	/* The kinds occurring inside faults. */
 	for (kind = 0; kind < PFSTAT_RECLAIM_THROTTLE; kind++)
 		if (reclaims[kind].total_ns > reclaims[longest].total_ns)
 			longest = kind;
@@ -329,7 +329,9 @@ bool verdict_memory_reclaim(const struct verdict *verdict, const struct report *
 	return true;
 }
 
-/* It is outside of the faults, so the weight is a share of the run, and of one thread at most. */
+/*
+ * Throttling is outside the faults, so the weight is a share of the run, and of one thread at most.
+ */
 bool verdict_memory_throttled(const struct verdict *verdict, const struct report *run,
 			      struct verdict_cause *cause)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The rules that are checked even if faults took a small share of the run, and the sentence for a
- * run in which nothing is wrong. Evidence: faults that failed, the longest faults, the throttling
- * of a cgroup, and the activity of the threads.
+ * run in which nothing is wrong. Evidence: failed faults, the longest faults, cgroup throttling,
+ * and thread activity.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -43,7 +43,7 @@ static void add_calls(const struct report *run, struct verdict_cause *cause, con
 }
 
 /*
- * Their time is not known: the kernel has none of these faults handled. The weight is their share
+ * The failed faults' time is not known: the kernel handled none of them. The weight is their share
  * of all faults.
  */
 bool verdict_nothing_failed(const struct verdict *verdict, const struct report *run,
@@ -99,7 +99,7 @@ static void advise_slowest(struct verdict_cause *cause)
 			      "longest ones; pfdrive check --max-fault MS guards a limit.");
 }
 
-/* Few faults have most of the faults' time. A cause of this time stands in place of the tail. */
+/* True if few faults have most fault time. A cause for this time replaces the tail. */
 static bool verdict_tail_has_most(const struct report *run, struct verdict_cause *cause)
 {
 	const struct fault_tail *tail = &run->evidence.tail;
@@ -230,7 +230,7 @@ bool verdict_nothing_populating(const struct verdict *verdict, const struct repo
 	return true;
 }
 
-/* Faults in get_user_pages() that the kernel counts, but of which perf has no event. */
+/* Faults in get_user_pages(), counted by the kernel but without a perf event. */
 static uint64_t hidden_from_perf(const struct report *run)
 {
 	const struct usage *usage = &run->usage;

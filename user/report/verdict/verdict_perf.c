@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules for faults that perf recorded. perf distinguishes major and minor faults, files and
- * anonymous memory, time on and off the CPU; requests and calls are not known. A cause is
- * certain only if all faults that it claims are of one kind.
+ * The rules for faults recorded by perf. perf distinguishes major and minor faults, files and
+ * anonymous memory, time on and off the CPU. Requests and calls are not known. A cause is certain
+ * only if all faults it claims have the same kind.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #define FEW_ORDERED 64
 #define FEW_SMALL   1000
 #define FEW_AGAIN   256
-#define MOST	    0.9 /* of the time of a claim */
-#define MAIN	    0.5 /* of the reads' time */
+#define MOST	    0.9 /* of a claim's time */
+#define MAIN	    0.5 /* of the read time */
 #define NEXT_SHARE  0.5 /* of the major faults, on the page after another */
 
 #define PERF_READ_BEFORE                                           \
@@ -33,7 +33,7 @@ static double perf_mean_us(const struct evidence_sum *sum)
 	return sum->count ? sum->total_ns / 1e3 / sum->count : 0;
 }
 
-/* The file with most of the time of major faults. NULL: several share it. */
+/* The file with most major fault time. NULL if several files share it. */
 static const struct group *perf_read_file(const struct report *run, uint64_t read_ns)
 {
 	const struct report_places *files = &run->places[GROUP_BY_FILE];
@@ -192,7 +192,7 @@ bool verdict_perf_asleep(const struct verdict *verdict, const struct report *run
 	return true;
 }
 
-/* Only mremap(2) makes a mapping that perf does not report. */
+/* Only mremap(2) makes a mapping not reported by perf. */
 bool verdict_perf_moved(const struct verdict *verdict, const struct report *run,
 			struct verdict_cause *cause)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules about reads of files: read-ahead, the device, and work on the CPU after a read. Their
- * evidence is the reads of each file, the state of its mappings, the requests and the fate of
- * pages.
+ * The rules about file reads: read-ahead, the device, and work on the CPU after a read. The
+ * evidence is each file's reads, the state of the file's mappings, the requests and the pages'
+ * fate.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,22 +14,22 @@
 #define KIB 1024.0
 #define MIB (1024.0 * 1024)
 
-#define FEW_FAULTS	64  /* fewer prove nothing about the order of pages */
-#define FEW_PAGES	2   /* a request of this size is not a read-ahead */
+#define FEW_FAULTS	64  /* fewer prove nothing about the page order */
+#define FEW_PAGES	2   /* a request with this size is not a read-ahead */
 #define NEXT_SHARE	0.5 /* of the disk faults, on the page after another */
-#define AROUND_PAGES	4   /* a request of this size brings pages that no fault waits for */
+#define AROUND_PAGES	4   /* a request with this size brings pages no fault waits for */
 #define WAITED_SHARE	0.6 /* of a file's faults: these pages served few others */
 #define AMPLIFIED_PAGES 1024
 #define AMPLIFICATION	2.0  /* pages read for each page mapped */
 #define EVICTED_SHARE	0.25 /* of the pages read, evicted unused */
-#define REQUEST_SHARE	0.5  /* of a file's disk faults that waited for a request */
-#define DEVICE_SHARE	0.25 /* of the time of a file's reads, in the queue and at the device */
-#define MAIN_SHARE	0.5  /* of the time that a rule claims */
+#define REQUEST_SHARE	0.5  /* of a file's disk faults waiting for a request */
+#define DEVICE_SHARE	0.25 /* of a file's read time, in the queue and at the device */
+#define MAIN_SHARE	0.5  /* of the time a rule claims */
 #define LEAST_PERCENT	0.5  /* less is printed as 0 % */
 #define UNKNOWN_SHARE	0.1  /* of the evicted pages, whose fate is not known */
 #define FEW_MAPPED	16
-#define LONG_WORK	8.0 /* after a read, for each fault that maps a page */
-#define LOTS_OF_MISSES	100 /* MMAP_LOTSAMISS of mm/filemap.c */
+#define LONG_WORK	8.0 /* after a read, for each fault mapping a page */
+#define LOTS_OF_MISSES	100 /* MMAP_LOTSAMISS in mm/filemap.c */
 
 /* The work on a page after the device has delivered it: by the thread, or by another one for it. */
 #define AFTER_PARTS (VERDICT_PART(PART_CPU_AFTER) | VERDICT_PART(PART_COMPLETION))
@@ -56,7 +56,7 @@ static bool is_read_page_by_page(const struct report *run, const struct group *f
 	       file->reads.bytes <= FEW_PAGES * page_bytes * file->reads.requests;
 }
 
-/* Most faults of the file waited, although each of them had read pages around its own. */
+/* True if most faults on the file waited, although each had read pages around the faulting one. */
 static bool is_read_at_random(const struct report *run, const struct group *file)
 {
 	const uint64_t faults = file->classes[FAULT_DISK];
@@ -68,7 +68,7 @@ static bool is_read_at_random(const struct report *run, const struct group *file
 	       faults >= WAITED_SHARE * file->faults;
 }
 
-/* The costliest file that is read in this way. */
+/* The costliest file read in this way. */
 static const struct group *file_that(const struct report *run,
 				     bool (*is_read)(const struct report *run,
 						     const struct group *file))
@@ -87,7 +87,7 @@ static const struct group *page_by_page_file(const struct report *run)
 	return file_that(run, is_read_page_by_page);
 }
 
-/* The name of a mapping ends with that of its file. */
+/* A mapping's name ends with the file's name. */
 static bool is_mapping_of(const struct group *mapping, const struct group *file)
 {
 	const size_t length = strlen(mapping->name), tail = strlen(file->name);
@@ -96,7 +96,7 @@ static bool is_mapping_of(const struct group *mapping, const struct group *file)
 	       !strcmp(mapping->name + length - tail, file->name);
 }
 
-/* The last known state of the costliest mapping of a file. NULL: not known. */
+/* The last known state of a file's costliest mapping. NULL if not known. */
 static const struct mapping_state *state_of(const struct report *run, const struct group *file)
 {
 	const struct report_places *mappings = &run->places[GROUP_BY_VMA];
@@ -124,8 +124,8 @@ static void add_advisers(const struct report *run, const struct group *file,
 }
 
 /*
- * The kernel obeys these three, in this order, when a page of a mapping is not in memory. Without
- * the state of the mapping, only a call for this file is evidence.
+ * The kernel obeys these three, in this order, when a mapped page is not in memory. Without the
+ * mapping's state, only a call for this file is evidence.
  */
 static void state_why_off(const struct report *run, const struct group *file,
 			  struct verdict_cause *cause)
@@ -263,7 +263,7 @@ bool verdict_read_amplified(const struct verdict *verdict, const struct report *
 	return true;
 }
 
-/* Requests of this file prove that its pages were not in memory. Holes and servers have none. */
+/* Requests for this file prove that the pages were not in memory. Holes and servers have none. */
 static bool was_read(const struct group *file)
 {
 	const struct group_reads *reads = &file->reads;
@@ -274,9 +274,9 @@ static bool was_read(const struct group *file)
 
 /* The files whose reads are proved. */
 struct cold_files {
-	const struct group *most; /* the one with most of the time */
-	uint64_t total_ns;	  /* of faults that read */
-	uint64_t unproved_ns;	  /* of files without such a proof */
+	const struct group *most; /* the file with most time */
+	uint64_t total_ns;	  /* time for reading faults */
+	uint64_t unproved_ns;	  /* time for files without such a proof */
 };
 
 static struct cold_files cold_files(const struct report *run)
@@ -297,7 +297,7 @@ static struct cold_files cold_files(const struct report *run)
 	return cold;
 }
 
-/* Nanoseconds of a fault that only maps what is in memory. 0: not known */
+/* Nanoseconds for a fault that only maps what is in memory. 0 if not known */
 static double mapping_ns(const struct report *run)
 {
 	const struct evidence_sum *cached = &run->evidence.cached_reads;
@@ -355,7 +355,7 @@ static void state_reads(const struct report *run, struct verdict_cause *cause)
 		    blocks->device.total_ns / 1e3 / blocks->reads, blocks->bytes_read / MIB);
 }
 
-/* Of a file that has most of it, but not all, the others have a share of their own. */
+/* If a file has most of the cold time, but not all, the other files' share is stated too. */
 static void state_cold(const struct cold_files *cold, struct verdict_cause *cause)
 {
 	const double percent = 100 * cause->weight;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of rules, the helpers that they share, and the choice of the causes that are printed.
- * A cause is only certain if nothing was lost.
+ * The rules table, the helpers shared by the rules, and the code choosing the printed causes. A
+ * cause is only certain if nothing was lost.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -172,7 +172,7 @@ static uint64_t ns_in_class(const struct wait_row *row, unsigned int class)
 	return row->classes_ns[class];
 }
 
-/* The cause of at least VERDICT_WAIT_SHARE of whole_ns. @index: argument of ns_in */
+/* The cause for at least VERDICT_WAIT_SHARE of whole_ns. @index: argument for ns_in */
 static const char *main_cause(const struct report *run,
 			      uint64_t (*ns_in)(const struct wait_row *row, unsigned int index),
 			      unsigned int index, double whole_ns)
@@ -278,7 +278,7 @@ static void add_kernel(const struct report *run, struct verdict_cause *cause)
 	verdict_add(cause, ".");
 }
 
-/* Certain causes first, then by weight; else in the order of the rules. */
+/* Certain causes first, then by weight, or else in the order of the rules. */
 static bool comes_before(const struct verdict_cause *cause, const struct verdict_cause *other)
 {
 	if (cause->certain != other->certain)
@@ -290,7 +290,7 @@ static bool comes_before(const struct verdict_cause *cause, const struct verdict
 	return cause->weight > other->weight;
 }
 
-/* True if a cause that is printed before has claimed most of this time. */
+/* True if a cause printed before this one has claimed most of this time. */
 static bool is_covered(const struct verdict *verdict, const struct report *run,
 		       const struct verdict_cause *cause)
 {
@@ -349,12 +349,15 @@ static void apply_rules(struct candidates *candidates, const struct verdict *ver
 	}
 }
 
-/* Whether they matter to a program that is idle for most of the run depends on who waits for it. */
+/*
+ * If a program is idle for most of the run, the importance of these causes depends on what waits
+ * for the program.
+ */
 static void add_idle(struct verdict *verdict)
 {
 	size_t i;
 
-	/* A program that is slowed down outside of its faults seems to be idle, too. */
+	/* A program slowed down outside the faults also seems to be idle. */
 	if (isnan(verdict->idle_share))
 		return;
 	for (i = 0; i < verdict->nr_causes; i++)

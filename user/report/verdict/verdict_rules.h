@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rules of the verdict. A rule checks the evidence of a report against its thresholds. If they
- * are met, it writes the sentence with its numbers, and the remedy.
+ * The verdict's rules. A rule checks a report's evidence against thresholds. If they are met, the
+ * rule writes the sentence with the numbers, and the remedy.
  *
- * A rule claims the time that its evidence covers: parts of classes. It is certain only if nothing
- * else leaves this evidence.
+ * A rule claims the time covered by the rule's evidence: parts in classes. The rule is certain only
+ * if nothing else leaves this evidence.
  */
 #ifndef PFSTAT_USER_VERDICT_RULES_H
 #define PFSTAT_USER_VERDICT_RULES_H
@@ -13,15 +13,15 @@
 
 /* Below this share of the run, faults are not worth a look. */
 #define VERDICT_WRONG_SHARE 0.05
-/* A cause concerns at least this share of the faults' time. */
+/* A cause concerns at least this share of the fault time. */
 #define VERDICT_CAUSE_SHARE 0.25
 /*
- * In threads that wait for a CPU, the rest of their faults is a small share of the time: then it is
- * VERDICT_CAUSE_SHARE of the rest, and at least this share of all.
+ * In threads waiting for a CPU, the rest of the faults is a small share of the time. Then the limit
+ * is VERDICT_CAUSE_SHARE of the rest, and at least this share of all.
  */
 #define VERDICT_LEAST_SHARE 0.1
 
-/* A cause of waits explains at least this share of the part. */
+/* A wait's cause explains at least this share of the part. */
 #define VERDICT_WAIT_SHARE 0.5
 
 struct verdict_rule {
@@ -30,7 +30,7 @@ struct verdict_rule {
 			struct verdict_cause *cause);
 };
 
-/* One function for each row of the table in verdict_rules.c. */
+/* One function for each row in the verdict_rules.c table. */
 #define VERDICT_RULE(function)                                                 \
 	bool function(const struct verdict *verdict, const struct report *run, \
 		      struct verdict_cause *cause)
@@ -97,43 +97,49 @@ void verdict_advise(struct verdict_cause *cause, const char *format, ...)
 #define VERDICT_CLASS(class) (1U << (class))
 #define VERDICT_PART(part)   (1U << (part))
 #define VERDICT_ALL	     (~0U)
-/* The faults of these classes read a file, or wait for a read. */
+/* Faults in these classes read a file, or wait for a read. */
 #define VERDICT_READ_CLASSES \
 	(VERDICT_CLASS(FAULT_DISK) | VERDICT_CLASS(FAULT_WAIT) | VERDICT_CLASS(FAULT_READAHEAD))
 
-/* A share of all faults' time, 0 … 1. */
+/* A share of all fault time, 0 … 1. */
 double verdict_share_of(const struct report *run, uint64_t ns);
-/* The time of the parts in the classes. Without parts, that of the classes. */
+/* The time for the parts in the classes, or for the classes if there are no parts. */
 uint64_t verdict_claimed_ns(const struct report *run, struct verdict_claim claim);
 
-/* True if a share of the faults' time is worth a cause. */
+/* True if a fault time share is worth a cause. */
 bool verdict_is_worth(const struct report *run, double share);
-/* Sets the claim, and its share of the faults' time as weight. True: it is worth a cause. */
+/*
+ * Sets the claim, and the claim's share of the fault time as weight. Returns true if it is worth a
+ * cause.
+ */
 bool verdict_claim_time(struct verdict_cause *cause, const struct report *run, uint32_t classes,
 			uint32_t parts);
 
 /*
- * The same for sleeps of which the kernel stacks show one of these causes, see model/wait_cause.h;
- * ends with NULL. The claim has the parts of which they are the most.
+ * The same for sleeps whose kernel stacks show one of these causes, see model/wait_cause.h. The
+ * list ends with NULL. The claim has the parts in which these sleeps are the majority.
  */
 bool verdict_wait_claim(struct verdict_cause *cause, const struct report *run,
 			const char *const *waits);
 
-/* Shares of all faults' time; 0 if the part or the class is not known. */
+/* Shares of the total fault time, 0 if the part or the class is not known. */
 double verdict_class_share(const struct report *run, enum fault_class class);
 double verdict_part_share(const struct report *run, enum part part);
-/* The time off the CPU, without that of reclaim on the CPU. */
+/* The off-CPU time, without the reclaim time on the CPU. */
 uint64_t verdict_off_cpu_ns(const struct fault_figures *faults);
-/* The share of a class's own time off the CPU. */
+/* How much of a class's own time was off the CPU, as a share. */
 double verdict_off_cpu_share(const struct report *run, enum fault_class class);
-/* The cause of at least VERDICT_WAIT_SHARE of a part, by the kernel stacks. NULL: not known. */
+/*
+ * The cause for at least VERDICT_WAIT_SHARE of a part, according to the kernel stacks. NULL if not
+ * known.
+ */
 const char *verdict_wait_cause(const struct report *run, enum part part);
-/* The same of the time that faults of a class were off the CPU. */
+/* The same for the off-CPU time in a class's faults. */
 const char *verdict_class_wait_cause(const struct report *run, enum fault_class class);
-/* Microseconds per fault of the class. */
+/* Microseconds per fault in the class. */
 double verdict_mean_us(const struct report *run, enum fault_class class);
 
-/* The group of a thread. NULL: not known */
+/* A thread's group. NULL if not known */
 const struct group *verdict_code_thread(const struct report *run, uint32_t tid);
 void verdict_code_find(struct verdict_code *code, const struct report *run);
 /*
@@ -142,20 +148,20 @@ void verdict_code_find(struct verdict_code *code, const struct report *run);
  */
 void verdict_code_add_caller(struct verdict_cause *cause, const struct report *run);
 
-/* Calls of a kind that succeeded, and the place in the code that made most of them. */
+/* Successful calls of one kind, and where in the code most of them were made. */
 struct verdict_callers {
 	uint64_t calls, most, bytes;
 	const char *place; /* NULL: not known, or no calls */
 	bool more;	   /* there may be more calls */
 };
 
-/* Finds the calls of madvise() with an advice. @file: NULL: for any memory */
+/* Finds the madvise() calls with an advice. @file: NULL for any memory */
 void verdict_code_advisers(const struct report *run, const char *file, int advice,
 			   struct verdict_callers *found);
 /* Adds " in PLACE", or ", 3 of them in PLACE", if the place is known. */
 void verdict_code_add_place(struct verdict_cause *cause, const struct verdict_callers *found);
 
-/* Most faults of the file fetched instructions: it is the text of a program. */
+/* True if most faults on the file fetched instructions, so it is a program's text. */
 bool verdict_read_is_program(const struct group *file);
 /* Memory that is shared without a file on a disk. @file: NULL: none */
 bool verdict_touch_is_shared_memory(const struct group *file);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules about new pages: the first touch of anonymous memory, memory that is given back and
- * touched again, huge pages, and shared memory. They claim only time on the CPU. Evidence: the
- * classes, the peak of resident memory, calls of madvise(2), and pages that were new.
+ * The rules about new pages: anonymous memory touched first, or given back and touched again, huge
+ * pages, and shared memory. They claim only on-CPU time. Evidence: the classes, the peak resident
+ * memory, madvise(2) calls, and new pages.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,13 +17,13 @@
 
 #define FEW_TOUCHES 256
 #define FEW_CALLS   64
-#define AGAIN	    2.0 /* touches for each page that was resident at once */
+#define AGAIN	    2.0 /* touches for each page resident at once */
 #define MAIN_SHARE  0.5
 #define FEW_SHARE   0.1
 
 /*
- * perf's history knows the pages that faulted while it watched. Pages that were touched before, or
- * by the kernel unseen, may be copied after a fork.
+ * perf's history knows the pages that faulted while it watched. Pages touched before, or by the
+ * kernel unseen, may be copied after a fork.
  */
 static bool knows_first_touches(const struct report *run)
 {
@@ -34,7 +34,7 @@ static bool knows_first_touches(const struct report *run)
 	       (whole && !run->faults.classes[FAULT_ANON].major);
 }
 
-/* Microseconds on the CPU for each fault of the class. */
+/* Microseconds on the CPU for each fault in the class. */
 static double cpu_us(const struct report *run, enum fault_class class)
 {
 	const struct verdict_claim claim = { VERDICT_CLASS(class), parts_with(PART_ON_CPU) };
@@ -42,7 +42,7 @@ static double cpu_us(const struct report *run, enum fault_class class)
 	return verdict_claimed_ns(run, claim) / 1e3 / run->faults.classes[class].count;
 }
 
-/* Anonymous memory that faults touched, in bytes, and the part of it in huge pages. */
+/* Anonymous memory touched by faults, in bytes, and how much of it was in huge pages. */
 static uint64_t touched_bytes(const struct report *run, uint64_t *huge_bytes)
 {
 	const uint64_t page_bytes = run->environment.page_bytes;
@@ -81,7 +81,7 @@ static void state_unseen_touches(const struct report *run, struct verdict_cause 
 	verdict_advise(cause, "record as root, from the start of the program.");
 }
 
-/* Bytes that the program gave back with madvise(2), and touched again. */
+/* Bytes the program gave back with madvise(2), and touched again. */
 static uint64_t given_back(const struct report *run, struct verdict_callers *most)
 {
 	struct verdict_callers freed;
@@ -104,7 +104,7 @@ static double touches_a_page(const struct report *run)
 	return (double)bytes / run->usage.maxrss_bytes;
 }
 
-/* Mappings that were touched more often than they have pages. */
+/* Mappings touched more often than they have pages. */
 struct again {
 	uint64_t touched, size; /* bytes */
 };
@@ -138,7 +138,7 @@ bool verdict_touch_again(const struct verdict *verdict, const struct report *run
 	const double touches = touches_a_page(run);
 	const struct again mappings = touched_mappings(run);
 	const bool is_again = touches >= AGAIN || mappings.touched >= MAIN_SHARE * bytes;
-	/* The ranges of the calls may have had fewer pages. */
+	/* The ranges in the calls may have had fewer pages. */
 	const bool may_be_again = !is_again && !touches && back >= MAIN_SHARE * bytes &&
 				  callers.calls >= FEW_CALLS;
 
@@ -175,7 +175,7 @@ bool verdict_touch_again(const struct verdict *verdict, const struct report *run
 	return true;
 }
 
-/* A read of memory that was never written maps the zero page: nothing is cleared. */
+/* A read from memory never written maps the zero page. Nothing is cleared. */
 static void state_reads_of_nothing(const struct report *run, struct verdict_cause *cause)
 {
 	const struct evidence_sum *reads = &run->evidence.anon_reads;
@@ -221,7 +221,7 @@ bool verdict_touch_first(const struct verdict *verdict, const struct report *run
 	return true;
 }
 
-/* The size with most of the time. NULL: no huge pages */
+/* The size with most time. NULL without huge pages */
 static const struct contents_huge *main_huge(const struct report *run, bool hugetlb,
 					     const struct evidence_sum **sum)
 {
@@ -251,7 +251,7 @@ static void state_huge(const struct report *run, const struct contents_huge *hug
 			      "prealloc-threads), before it is needed; keep and reuse it.");
 }
 
-/* Transparent huge pages of anonymous memory. */
+/* Transparent huge pages in anonymous memory. */
 bool verdict_touch_huge_pages(const struct verdict *verdict, const struct report *run,
 			      struct verdict_cause *cause)
 {
@@ -309,7 +309,7 @@ bool verdict_touch_dax(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-/* Files of the kernel's shared memory: MAP_SHARED without a file, tmpfs, memfd, System V. */
+/* The kernel's shared memory files: MAP_SHARED without a file, tmpfs, memfd, System V. */
 bool verdict_touch_is_shared_memory(const struct group *file)
 {
 	static const char *const names[] = { "/dev/zero", "/dev/shm/", "/memfd:", "/SYSV" };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules about waits that are not the device's: for a CPU, a lock, a handler or a server, for a
- * read of another process; and about faults of the kernel itself. The kernel stacks of the
- * sleeps name most locks and servers, but not their holders.
+ * The rules about waits outside the device: for a CPU, a lock, a handler or a server, or for
+ * another process's read, and about faults in the kernel itself. The kernel stacks when sleeping
+ * name most locks and servers, but not the lock holders.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -41,7 +41,7 @@ bool verdict_wait_claim(struct verdict_cause *cause, const struct report *run,
 	return cause->weight >= VERDICT_CAUSE_SHARE;
 }
 
-/* What ran right before on the CPU that the threads waited for: the kind with half of the time. */
+/* What ran right before on the CPU that the threads waited for: the kind with half the time. */
 static enum cpu_wait main_cpu_wait(const struct report *run)
 {
 	const struct evidence_cpu_wait *waits = run->evidence.cpu_waits;
@@ -126,7 +126,7 @@ bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *r
 	return true;
 }
 
-/* The costliest call of those that take mmap_lock to change mappings. NULL: none is known. */
+/* The costliest call among those that take mmap_lock to change mappings. NULL if none is known. */
 static const struct syscall_total *changes_of_mappings(const struct report *run, const char **name)
 {
 	static const char *const names[] = { "mmap",   "munmap", "mprotect",
@@ -172,7 +172,7 @@ bool verdict_wait_mmap_lock(const struct verdict *verdict, const struct report *
 	return true;
 }
 
-/* Servers, and the name of the file system that only a drive knows. */
+/* Servers, and the file system's name, known only to a drive. */
 static const struct server {
 	const char *wait, *filesystem, *remedy;
 } servers[] = {
@@ -217,7 +217,7 @@ bool verdict_wait_server(const struct verdict *verdict, const struct report *run
 	return true;
 }
 
-/* Waits that a rule of their own names. */
+/* Waits named by a separate rule. */
 static bool has_own_rule(const char *wait)
 {
 	static const char *const waits[] = { WAIT_USERFAULTFD, WAIT_MMAP_LOCK, WAIT_VMA_LOCK,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules about file pages that are stored to, or that are in memory: holes, page_mkwrite,
- * writeback, and small faults of cached pages. Evidence: the classes, the calls of page_mkwrite,
- * and the kind of access.
+ * The rules about file pages stored to, or present in memory: holes, page_mkwrite, writeback, and
+ * small faults on cached pages. Evidence: the classes, the page_mkwrite calls, and the kind of
+ * access.
  */
 #include <inttypes.h>
 
@@ -11,10 +11,10 @@
 
 #define FEW_FAULTS  64
 #define FEW_CACHED  1000
-#define READ_PAGES  0.5 /* for each fault that must find a page */
-#define AHEAD_PAGES 2	/* for each fault that submits a read-ahead */
+#define READ_PAGES  0.5 /* for each fault required to find a page */
+#define AHEAD_PAGES 2	/* for each fault submitting a read-ahead */
 
-/* The device delivered the pages that these faults had to find. */
+/* The device delivered the pages these faults had to find. */
 static bool pages_were_read(const struct report *run)
 {
 	return run->blocks.reads &&
@@ -23,7 +23,7 @@ static bool pages_were_read(const struct report *run)
 			       AHEAD_PAGES * run->faults.classes[FAULT_READAHEAD].count;
 }
 
-/* Share of the time of both classes off the CPU. A file of a server sleeps; a hole does not. */
+/* The off-CPU share of both classes' time. A server's file sleeps, but a hole does not. */
 static double sleep_share(const struct report *run)
 {
 	const double disk = verdict_class_share(run, FAULT_DISK);
@@ -56,7 +56,7 @@ bool verdict_write_holes(const struct verdict *verdict, const struct report *run
 	return true;
 }
 
-/* A store to a page that is not mapped is one fault, but page_mkwrite() is a call of its own. */
+/* A store to an unmapped page is one fault, but page_mkwrite() is a separate call. */
 static uint64_t mkwrite_ns(const struct report *run, uint64_t *calls)
 {
 	const struct fault_figures *class = &run->faults.classes[FAULT_MKWRITE];
