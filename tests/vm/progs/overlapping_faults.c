@@ -71,11 +71,9 @@ static void *handle(void *arg)
 
 static void *compute(void *arg)
 {
-	volatile unsigned long count = 0;
-
 	atomic_store(&started, 1);
 	while (!atomic_load_explicit(&stopped, memory_order_relaxed))
-		count++;
+		;
 	return arg;
 }
 
