@@ -306,7 +306,7 @@ def perf_trace(pid):
                  "-o", text], count, text)
 
 
-NOTED = re.compile(r"(\d+) (?:faults|calls of file operations) recorded, (\d+) (?:samples )?lost")
+NOTED = re.compile(r"(\d+) (?:faults|file operation calls) recorded, (\d+) (?:samples )?lost")
 
 
 def without_module(source, is_attached, stopped, calls=True):
