@@ -7,12 +7,17 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
 #include "collect/bpf_programs.h"
 #include "collect/bpf_targets.h"
+#include "privilege/capabilities.h"
+#include "system/perf.h"
 #include "util/array.h"
+
+#define PARANOID_UPSTREAM 2 /* the highest kernel.perf_event_paranoid of Linux itself */
 
 /* A program not named here is always needed. */
 static const struct {
@@ -168,6 +173,18 @@ static int hooks_has_instead(struct hook_search *search, const char *program)
 	return 0;
 }
 
+/* A kprobe is a perf event. Debian's kernels have a level that refuses these to CAP_PERFMON. */
+static bool hooks_may_attach(const struct bpf_program *program)
+{
+	const char *level = perf_paranoid();
+	char names[CAPABILITY_NAMES_SIZE];
+
+	if (strncmp(bpf_program__section_name(program), "kprobe/", 7))
+		return true;
+	return atoi(level) <= PARANOID_UPSTREAM ||
+	       !capabilities_lack(CAPABILITY(CAP_SYS_ADMIN), names, sizeof(names));
+}
+
 /* Without this program the hook is missing, unless another program does the same. */
 static int hooks_find_program(struct hook_search *search, const char *name, enum bpf_hook hook)
 {
@@ -176,7 +193,7 @@ static int hooks_find_program(struct hook_search *search, const char *name, enum
 
 	if (!program)
 		return -ENOENT;
-	if (bpf_targets_has(search->targets, program))
+	if (bpf_targets_has(search->targets, program) && hooks_may_attach(program))
 		return 0;
 	has = hooks_has_instead(search, name);
 	if (has > 0)
