@@ -48,7 +48,7 @@ int cache_state_prepare(const struct mapping *mapping, const char *name, bool wa
 			       "%s is on a tmpfs, which has no disk; use a file on one", name);
 	if (!file_cache_is_visible(mapping->fd))
 		return message(STATUS_FAILED,
-			       "cannot look up %s in the page cache: "
+			       "cannot look up the pages of %s in the page cache: "
 			       "the kernel reports them only to the file's owner and to those who "
 			       "may write to it; run as root",
 			       name);
