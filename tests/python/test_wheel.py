@@ -48,7 +48,7 @@ import pydoc
 import pfstat
 from pfstat import *
 listed = set(pfstat.__all__) <= set(dir(pfstat))
-print(listed, "The faults of a recording, a row each" in pydoc.render_doc(pfstat))
+print(listed, "A recording's faults, one per row" in pydoc.render_doc(pfstat))
 try:
     to_parquet("dataset", "run.pfs")
 except ImportError as error:
