@@ -99,8 +99,11 @@ static void read_all(struct recording_reader *reader)
 	while ((ret = recording_next(reader, &item)) == 1) {
 		if (items_add(&items, &item))
 			abort();
-		if (items_full(&items) && items_encode(&items, raw) > sizeof(raw))
+		if (!items_full(&items))
+			continue;
+		if (items_encode(&items, raw) > sizeof(raw))
 			abort();
+		items_clear(&items);
 	}
 	if (ret || (!recording_tail(reader) && !recording_damage(reader)))
 		abort();
