@@ -16,6 +16,16 @@ with open("{path}", "rb") as file:
     data.madvise(mmap.MADV_RANDOM)
     sum(data[page * mmap.PAGESIZE] for page in range({pages}))
 """
+# The exporter reads the cgroup of a process while the process exists.
+UNTIL_EXPORTED = """
+import os, time
+DISK = 'pfstat_faults_total{{cgroup="{group}",class="disk"}} '
+while True:
+    text = open("{metrics}").read() if os.path.exists("{metrics}") else ""
+    if int((text.partition(DISK)[2] or "0").split()[0]) >= {pages}:
+        break
+    time.sleep(0.05)
+"""
 SAMPLE = re.compile(r'([a-z_]+)\{([a-z]+)="((?:[^"\\\n]|\\.)*)"(?:,([a-z]+)="([a-z_-]+)")?\} (\S+)')
 
 
@@ -82,7 +92,9 @@ def test_each_cgroup_below_the_watched_one_has_its_own_counters(tmp_path):
         path = pfstat.make_file(pfstat.DISK / name, number * PAGES * pfstat.PAGE, b"a")
         # As systemd does: a child moves itself, and then executes the program.
         start += f"sh -c 'echo $$ >{group / name}/cgroup.procs; exec python3 {tmp_path}/{name}.py'; "
-        (tmp_path / f"{name}.py").write_text(READ_ALL.format(path=path, pages=number * PAGES))
+        (tmp_path / f"{name}.py").write_text(
+            READ_ALL.format(path=path, pages=number * PAGES) +
+            UNTIL_EXPORTED.format(group=f"/watched/{name}", metrics=metrics, pages=number * PAGES))
         pfstat.evict(path)
     pfstat.run("python3", "-c", "import mmap")      # python3's own files are in memory
     with subprocess.Popen(["sh", "-c", start + "read end"], stdin=subprocess.PIPE) as shell:
