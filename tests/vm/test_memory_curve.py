@@ -98,7 +98,9 @@ def test_faults_with_more_memory_are_as_predicted(disk, lru, pattern):
     assert check_prediction(disk, pattern, lru)["swap_ins"] == 0
 
 
+# Without generations, the kernel killed the program of a run at its limit.
 @pytest.mark.deterministic
+@pytest.mark.parametrize("lru", ["y"], ids=["generations"], indirect=True)
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_swap_ins_with_more_memory_are_as_predicted(lru, pattern):
     """From the lab's zram: swap on a disk is read ahead, which no model has."""

@@ -140,11 +140,12 @@ def test_competitors_fault_and_the_matrix_adds_up(runs):
         for figures in competition["competitors"]:
             assert figures["majflt"] > 0 and figures["accesses"] > figures["majflt"]
         # The whole cgroup: the competitors and the run. The kernel sums a CPU's counts once there
-        # are 64, and majflt includes repeated faults, which pgmajfault does not.
+        # are 64, and majflt includes repeated faults, which pgmajfault does not. A process's faults
+        # before the competition starts are in the cgroup's figure only.
         majors = sum(figures["majflt"] for figures in competition["competitors"]) + \
             run["rusage"]["majflt"]
         assert majors // 2 <= competition["with"]["figures"]["group_pgmajfault"] <= \
-            majors + 64 * os.cpu_count()
+            1.1 * majors + 64 * os.cpu_count()
         swapped = check_matrix(competition)
         assert list(swapped["evicted_by"]) == ["the run", "competitor 1", "competitor 2",
                                                "kswapd", "others"]
