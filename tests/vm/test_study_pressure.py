@@ -258,7 +258,7 @@ def test_a_killed_competitor_ends_it_with_one_message(swap):
 def test_competitors_beyond_memory_and_swap_are_refused(swap):
     said = pfstat.refused(1, *STUDY, *LIMITED, "--compete", "10G", FILE)
     assert re.fullmatch(r"pfdrive: --compete: cannot fit 10281\.5 MiB of processes and 12\.0 MiB of "
-                        r"file into 16\.0 MiB of memory and 12[78]\.\d MiB of free swap; add swap "
+                        r"file into 16\.0 MiB of memory and 1[12]\d\.\d MiB of free swap; add swap "
                         r"\(swapon\), or compete for less\n", said), said
     assert nothing_is_left()
 
