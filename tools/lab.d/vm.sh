@@ -44,8 +44,7 @@ choose_qemu()
 		QEMU=qemu-system-aarch64 tcg_board=(-machine virt)
 		kvm_board=(-machine "virt,gic-version=host")
 		tcg_cpu=$TCG_CPU_ARM64 deterministic_cpu=cntfrq=1000000000 real_time_cpu=''
-		kernel_arguments=$KERNEL_ARGUMENTS_ARM64
-		[ -z "$pmem" ] || usage_error "--pmem is for guests of x86-64" ;;
+		kernel_arguments=$KERNEL_ARGUMENTS_ARM64 ;;
 	esac
 }
 
