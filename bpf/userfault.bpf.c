@@ -113,7 +113,7 @@ int BPF_PROG(on_userfault_read_iter, struct kiocb *call, struct iov_iter *to, lo
 				  bpf_core_enum_value(enum iter_type, ITER_UBUF) :
 				  0xff;
 
-	/* Read as a number: since 7.2 at the latest, a pointer is no argument of send_message(). */
+	/* BPF_CORE_READ(): the verifier of Linux 7.2 does not take to->ubuf itself for a number. */
 	if (bytes > 0 && to->iter_type == type)
 		send_messages(call->ki_filp,
 			      (const void *)BPF_CORE_READ(to, ubuf) + to->iov_offset - bytes,
