@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Prints a live view's last interval as lines that fit the terminal. The rows come from
- * report/live.c.
+ * live/live.c.
  */
 #include <errno.h>
 #include <inttypes.h>
