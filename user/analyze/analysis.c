@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "analyze/analysis.h"
-#include "analyze/fault/requests.h"
+#include "analyze/analysis_limits.h"
 #include "analyze/fault_tail.h"
 #include "analyze/groups/address_spaces.h"
 #include "analyze/groups/grouping.h"
@@ -16,11 +16,6 @@
 #define LISTENERS_MAX 4
 /* Log2 of the page count in the largest possible folio, 1 GiB. */
 #define ORDER_MAX 18
-
-struct block_state {
-	struct block_figures figures;
-	struct quantiles queue, device;
-};
 
 struct analysis {
 	struct explain *explain;
@@ -33,7 +28,7 @@ struct analysis {
 	struct waits waits;
 	struct shaping_calls calls;
 	struct class_faults classes[NR_FAULT_CLASSES];
-	struct block_state blocks;
+	struct block_totals blocks;
 	uint64_t voluntary, preempted, off_cpu_ns;
 	bool has_spans;
 	struct {
@@ -59,35 +54,6 @@ static void correct_class(void *context, enum fault_class fault_class, enum part
 	class->total_ns[part] -= ns;
 	class->total_ns[PART_RESIDUE] += ns;
 }
-
-/* Space limits for an analysis's tables. */
-struct analysis_limits {
-	size_t groups;				 /* per dimension, an even number */
-	size_t evictions_bytes, readahead_bytes; /* memory for file pages */
-	uint32_t requests;			 /* completed ones, to match a wait with */
-	uint32_t names;				 /* for files */
-	size_t maps;				 /* mappings in all living processes */
-	bool small_evidence;			 /* see evidence_make_small() */
-};
-
-static const struct analysis_limits analysis_limits_normal = {
-	.groups = GROUPS_MAX,
-	.evictions_bytes = EVICTIONS_MEMORY,
-	.readahead_bytes = READAHEAD_MEMORY,
-	.requests = REQUESTS_MAX,
-	.names = UINT32_MAX,
-	.maps = SIZE_MAX,
-};
-
-static const struct analysis_limits analysis_limits_small = {
-	.groups = 256,
-	.evictions_bytes = 256 << 10,
-	.readahead_bytes = 256 << 10,
-	.requests = 1024,
-	.names = 1024,
-	.maps = 1 << 18,
-	.small_evidence = true,
-};
 
 static bool open_parts(struct analysis *analysis, bool have_bpf, uint64_t page_bytes,
 		       unsigned int groups, const struct analysis_limits *limits)
@@ -165,8 +131,7 @@ void analysis_free(struct analysis *analysis)
 	shaping_calls_exit(&analysis->calls);
 	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		class_faults_exit(&analysis->classes[class]);
-	quantile_exit(&analysis->blocks.queue);
-	quantile_exit(&analysis->blocks.device);
+	block_totals_exit(&analysis->blocks);
 	free(analysis);
 }
 
@@ -217,28 +182,13 @@ static int take_fault(void *context, const struct explained *fault)
 
 static int add_block(struct analysis *analysis, const struct pfstat_block *block)
 {
-	struct block_figures *figures = &analysis->blocks.figures;
-	const uint64_t queue_ns = item_elapsed(block->insert_ns, block->issue_ns);
-	const uint64_t device_ns = item_elapsed(block->issue_ns, block->event.ns);
 	int err = slowest_add_block(&analysis->slowest, block);
 
-	if (err)
+	if (!err)
+		err = block_totals_add(&analysis->blocks, block);
+	if (err || block->event.flags & PFSTAT_BLOCK_WRITE)
 		return err;
-	figures->errors += !!(block->event.flags & PFSTAT_BLOCK_ERROR);
-	if (block->event.flags & PFSTAT_BLOCK_WRITE) {
-		figures->writes++;
-		figures->bytes_written += block->bytes;
-		return 0;
-	}
-	figures->reads++;
-	figures->bytes_read += block->bytes;
-	figures->queue.total_ns += queue_ns;
-	figures->device.total_ns += device_ns;
-	err = quantile_add(&analysis->blocks.queue, queue_ns);
-	if (!err)
-		err = quantile_add(&analysis->blocks.device, device_ns);
-	if (!err)
-		err = readahead_add_block(analysis->readahead, block);
+	err = readahead_add_block(analysis->readahead, block);
 	return err ? err : evictions_add_read(analysis->evictions, block);
 }
 
@@ -510,13 +460,7 @@ void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint
 
 void analysis_blocks(const struct analysis *analysis, struct block_figures *figures)
 {
-	const struct quantiles *queue = &analysis->blocks.queue, *device = &analysis->blocks.device;
-
-	*figures = analysis->blocks.figures;
-	figures->queue.faults = figures->reads;
-	figures->device.faults = figures->reads;
-	part_figures_fill(&figures->queue, &queue, 1, figures->reads, figures->queue.total_ns);
-	part_figures_fill(&figures->device, &device, 1, figures->reads, figures->device.total_ns);
+	block_totals_fill(&analysis->blocks, figures);
 }
 
 int analysis_groups(const struct analysis *analysis, enum group_by by, struct group **groups,

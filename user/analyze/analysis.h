@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/block_totals.h"
 #include "analyze/class_faults.h"
 #include "analyze/contents.h"
 #include "analyze/evidence.h"
@@ -107,13 +108,6 @@ int analysis_slow_names(const struct analysis *analysis, const struct slow_fault
 
 /* The kernel stacks of sleeps in faults, and the tasks before waits for a CPU. */
 const struct waits *analysis_waits(const struct analysis *analysis);
-
-/* Service time (issue to completion) for the targets' requests. */
-struct block_figures {
-	uint64_t reads, writes, errors;
-	uint64_t bytes_read, bytes_written;
-	struct part_figures queue, device; /* for reads */
-};
 
 /* The numbers of off-CPU intervals, asleep and runnable, and their total duration. */
 void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint64_t *preempted,
