@@ -404,6 +404,14 @@ void perfetto_args_end(struct perfetto *perfetto)
 	event_end(perfetto);
 }
 
+void perfetto_plain_slice(struct perfetto *perfetto, struct trace_track track, const char *category,
+			  const char *name, uint64_t start_ns, uint64_t end_ns)
+{
+	perfetto_slice(perfetto, track, category, name, start_ns);
+	perfetto_args_end(perfetto);
+	perfetto_slice_end(perfetto, track, end_ns);
+}
+
 void perfetto_slice_end(struct perfetto *perfetto, struct trace_track track, uint64_t end_ns)
 {
 	event_begin(perfetto, uuid_of_track(perfetto, track), end_ns);

@@ -63,6 +63,9 @@ void perfetto_name_thread(struct perfetto *perfetto, struct trace_track track, c
 void perfetto_slice(struct perfetto *perfetto, struct trace_track track, const char *category,
 		    const char *name, uint64_t start_ns);
 void perfetto_slice_end(struct perfetto *perfetto, struct trace_track track, uint64_t end_ns);
+/* A slice without arguments and without inner slices. */
+void perfetto_plain_slice(struct perfetto *perfetto, struct trace_track track, const char *category,
+			  const char *name, uint64_t start_ns, uint64_t end_ns);
 /* Arguments. A text may hold any bytes. */
 void perfetto_text(struct perfetto *perfetto, const char *key, const char *text);
 void perfetto_number(struct perfetto *perfetto, const char *key, uint64_t value);

@@ -13,6 +13,7 @@
 #include "print/printers.h"
 #include "print/trace/perfetto.h"
 #include "print/trace/trace_lanes.h"
+#include "print/trace/trace_parts.h"
 #include "print/trace/trace_print.h"
 #include "print/trace/trace_threads.h"
 #include "util/array.h"
@@ -151,15 +152,6 @@ static void print_request(struct trace_writer *trace, const struct pfstat_block 
 	perfetto_args_end(perfetto);
 }
 
-/* A slice without arguments and without inner slices. */
-static void plain_slice(struct perfetto *perfetto, struct trace_track track, const char *category,
-			const char *name, uint64_t from_ns, uint64_t to_ns)
-{
-	perfetto_slice(perfetto, track, category, name, from_ns);
-	perfetto_args_end(perfetto);
-	perfetto_slice_end(perfetto, track, to_ns);
-}
-
 static uint64_t earliest(uint64_t a_ns, uint64_t b_ns)
 {
 	return a_ns < b_ns ? a_ns : b_ns;
@@ -195,8 +187,8 @@ static int trace_block(struct trace_writer *trace, const struct pfstat_block *bl
 		       block->event.flags & PFSTAT_BLOCK_WRITE ? "write" : "read", start_ns);
 	print_request(trace, block);
 	if (start_ns != block->issue_ns) {
-		plain_slice(perfetto, track, "block", "queue", start_ns, issue_ns);
-		plain_slice(perfetto, track, "block", "device", issue_ns, end_ns);
+		perfetto_plain_slice(perfetto, track, "block", "queue", start_ns, issue_ns);
+		perfetto_plain_slice(perfetto, track, "block", "device", issue_ns, end_ns);
 	}
 	perfetto_slice_end(perfetto, track, end_ns);
 	return 0;
@@ -330,91 +322,6 @@ static void print_fault(struct trace_writer *trace, const struct explained *faul
 	perfetto_args_end(perfetto);
 }
 
-static void part_slice(struct trace_writer *trace, const struct explained *fault, enum part part,
-		       uint64_t from_ns, uint64_t to_ns)
-{
-	const struct trace_track track = { fault->pid, fault->tid, false };
-
-	if (from_ns < to_ns)
-		plain_slice(trace->perfetto, track, "part", part_name(part), from_ns, to_ns);
-}
-
-/*
- * True if the gaps between the spans are exactly the time on the CPU, so that no time is missing.
- */
-static bool gaps_are_cpu(const struct explained *fault)
-{
-	uint64_t gaps_ns = fault->end_ns - fault->start_ns;
-	unsigned int i;
-
-	for (i = 0; i < fault->nr_spans; i++)
-		gaps_ns -= fault->spans[i].to_ns - fault->spans[i].from_ns;
-	return gaps_ns == explained_cpu_ns(fault);
-}
-
-/* Prints time on the CPU in a call. It is cpu_before while before_ns is left, then cpu_after. */
-static void call_slice(struct trace_writer *trace, const struct explained *fault, uint64_t from_ns,
-		       uint64_t to_ns, uint64_t *before_ns)
-{
-	part_slice(trace, fault, *before_ns ? PART_CPU_BEFORE : PART_CPU_AFTER, from_ns, to_ns);
-	*before_ns -= *before_ns < to_ns - from_ns ? *before_ns : to_ns - from_ns;
-}
-
-/* Prints a gap on the CPU. What lies outside the calls is mm. */
-static void cpu_slice(struct trace_writer *trace, const struct explained *fault, uint64_t from_ns,
-		      uint64_t to_ns, uint64_t *before_ns)
-{
-	const struct explain_call *call;
-	uint64_t until_ns;
-	unsigned int i;
-
-	if (!fault->parts_ns[PART_MM]) {
-		call_slice(trace, fault, from_ns, to_ns, before_ns);
-		return;
-	}
-	for (i = 0; i < fault->nr_call_spans && from_ns < to_ns; i++) {
-		call = &fault->call_spans[i];
-		if (call->to_ns <= from_ns || call->from_ns >= to_ns)
-			continue;
-		if (call->from_ns > from_ns) {
-			part_slice(trace, fault, PART_MM, from_ns, call->from_ns);
-			from_ns = call->from_ns;
-		}
-		until_ns = call->to_ns < to_ns ? call->to_ns : to_ns;
-		call_slice(trace, fault, from_ns, until_ns, before_ns);
-		from_ns = until_ns;
-	}
-	part_slice(trace, fault, PART_MM, from_ns, to_ns);
-}
-
-/* False: some calls are not stored, and their time would be mm. */
-static bool has_all_calls(const struct explained *fault)
-{
-	return !fault->parts_ns[PART_MM] || fault->nr_call_spans < EXPLAIN_MAX_CALLS;
-}
-
-static void part_slices(struct trace_writer *trace, const struct explained *fault)
-{
-	const bool gaps = gaps_are_cpu(fault) && has_all_calls(fault);
-	uint64_t before_ns = fault->parts_ns[PART_CPU_BEFORE];
-	uint64_t at_ns = fault->start_ns;
-	const struct explain_span *span;
-	unsigned int i;
-
-	/* A fault with one part: the fault's slice already shows it. */
-	if (!fault->parts_known || (!fault->nr_spans && !fault->parts_ns[PART_MM]))
-		return;
-	for (i = 0; i < fault->nr_spans; i++) {
-		span = &fault->spans[i];
-		if (gaps)
-			cpu_slice(trace, fault, at_ns, span->from_ns, &before_ns);
-		part_slice(trace, fault, span->part, span->from_ns, span->to_ns);
-		at_ns = span->to_ns;
-	}
-	if (gaps)
-		cpu_slice(trace, fault, at_ns, fault->end_ns, &before_ns);
-}
-
 /*
  * Draws an arrow from the last moment of the request to the next moment in the fault. Both ends
  * must lie inside their slices, and a slice's end does not belong to the slice.
@@ -450,7 +357,7 @@ int trace_print_fault(void *context, const struct explained *fault)
 	trace_threads_fault(trace->threads, fault);
 	perfetto_slice(perfetto, track, "fault", fault_class_name(fault->class), fault->start_ns);
 	print_fault(trace, fault);
-	part_slices(trace, fault);
+	trace_parts_print(perfetto, fault);
 	perfetto_slice_end(perfetto, track, fault->end_ns);
 	if (fault->request.event.size)
 		arrow(trace, fault);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The parts of a fault as slices in the slice of the fault. */
+#ifndef PFSTAT_USER_TRACE_PARTS_H
+#define PFSTAT_USER_TRACE_PARTS_H
+
+#include "analyze/fault/explain.h"
+#include "print/trace/perfetto.h"
+
+/* Call it after the arguments of the fault's slice. */
+void trace_parts_print(struct perfetto *perfetto, const struct explained *fault);
+
+#endif
