@@ -1116,3 +1116,81 @@ TEST(test_the_longest_faults_are_repeated_on_tracks_of_their_own)
 	ck_assert_uint_eq(longest, 3);
 	json_decref(root);
 }
+
+static void analysis_feed(struct analysis *analysis, const struct pfstat_event *event)
+{
+	const struct item item = { .type = ITEM_EVENT, .ns = event->ns, .event = event };
+
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+}
+
+/* One handler's wait, one wait for a CPU: with the names of this analysis, or without any. */
+static json_t *one_wait_each(const struct analysis *analysis, uint32_t task, uint64_t ran_ns)
+{
+	const struct explained fault = {
+		.class = FAULT_ANON,
+		.pid = 10,
+		.tid = 11,
+		.start_ns = T0 + 100,
+		.end_ns = T0 + 1100,
+		.parts_ns = { [PART_CPU_BEFORE] = 100,
+			      [PART_HANDLER] = 400,
+			      [PART_RUNQUEUE] = 500 },
+		.address = 0x7f0012345678,
+		.solved = true,
+		.parts_known = true,
+		.whole = true,
+		.nr_spans = 2,
+		.spans = { { T0 + 200, T0 + 600, PART_HANDLER, false, 0 },
+			   { T0 + 600, T0 + 1100, PART_RUNQUEUE, false, 0, 0, task, ran_ns } },
+	};
+
+	begin();
+	trace_print_name_waits(trace, analysis);
+	ck_assert_int_eq(trace_print_fault(trace, &fault), 0);
+	return end(NULL);
+}
+
+TEST(test_the_processes_for_which_a_fault_waited_are_arguments)
+{
+	const struct pfstat_cpu_task task = {
+		.event = { PFSTAT_EVENT_CPU_TASK, sizeof(task), 0, 10, 11, T0 + 1100 },
+		.off_ns = T0 + 200,
+		.ran_ns = 400,
+		.task_pid = 30,
+		.task_tid = 31,
+		.comm = "batch_job",
+	};
+	const struct pfstat_userfault read = {
+		.event = { PFSTAT_EVENT_USERFAULT, sizeof(read), 0, 20, 21, T0 + 300 },
+		.address = 0x7f0012345000,
+		.target = 10,
+		.comm = "restore",
+	};
+	struct analysis *analysis = analysis_new(true, 4096, 0);
+	json_t *root, *args;
+
+	ck_assert_ptr_nonnull(analysis);
+	root = one_wait_each(analysis, 0, 0);
+	ck_assert_uint_eq(json_object_size(args_of(find(root, "X", "part", "runqueue"))), 0);
+	ck_assert_uint_eq(json_object_size(args_of(find(root, "X", "part", "handler"))), 0);
+	json_decref(root);
+	analysis_feed(analysis, &read.event);
+	analysis_feed(analysis, &task.event);
+	root = one_wait_each(analysis, 1, 400);
+	args = args_of(find(root, "X", "part", "runqueue"));
+	ck_assert_uint_eq(json_object_size(args), 3);
+	ck_assert_int_eq(number_of(args, "cpu_task"), 30);
+	ck_assert_str_eq(string_of(args, "cpu_task_name"), "batch_job");
+	ck_assert_int_eq(number_of(args, "cpu_task_ran_ns"), 400);
+	args = args_of(find(root, "X", "part", "handler"));
+	ck_assert_uint_eq(json_object_size(args), 2);
+	ck_assert_int_eq(number_of(args, "handler"), 20);
+	ck_assert_str_eq(string_of(args, "handler_name"), "restore");
+	check_nesting(root);
+	json_decref(root);
+	root = one_wait_each(NULL, 1, 400);
+	ck_assert_uint_eq(json_object_size(args_of(find(root, "X", "part", "runqueue"))), 0);
+	json_decref(root);
+	analysis_free(analysis);
+}

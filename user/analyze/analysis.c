@@ -450,6 +450,13 @@ const struct waits *analysis_waits(const struct analysis *analysis)
 	return &analysis->waits;
 }
 
+const struct handler_row *analysis_handler(const struct analysis *analysis,
+					   const struct explained *fault,
+					   const struct explain_span *span)
+{
+	return handlers_find(&analysis->evidence.handlers, fault, span);
+}
+
 void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint64_t *preempted,
 		      uint64_t *total_ns)
 {

@@ -109,6 +109,11 @@ int analysis_slow_names(const struct analysis *analysis, const struct slow_fault
 /* The kernel stacks of sleeps in faults, and the tasks before waits for a CPU. */
 const struct waits *analysis_waits(const struct analysis *analysis);
 
+/* For a listener, during the call: see handlers_find(). */
+const struct handler_row *analysis_handler(const struct analysis *analysis,
+					   const struct explained *fault,
+					   const struct explain_span *span);
+
 /* The numbers of off-CPU intervals, asleep and runnable, and their total duration. */
 void analysis_off_cpu(const struct analysis *analysis, uint64_t *voluntary, uint64_t *preempted,
 		      uint64_t *total_ns);

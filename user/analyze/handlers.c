@@ -16,15 +16,25 @@ void handlers_exit(struct handlers *handlers)
 	handlers->reads = NULL;
 }
 
+/* Returns the number of rows if there is none. */
+static unsigned int handlers_index(const struct handlers *handlers, uint32_t pid)
+{
+	unsigned int i;
+
+	for (i = 0; i < handlers->figures.nr; i++)
+		if (handlers->figures.rows[i].pid == pid)
+			break;
+	return i;
+}
+
 /* NULL: there are too many handlers. */
 static struct handler_row *handlers_row(struct handlers *handlers, uint32_t pid)
 {
 	struct handlers_figures *figures = &handlers->figures;
-	unsigned int i;
+	const unsigned int i = handlers_index(handlers, pid);
 
-	for (i = 0; i < figures->nr; i++)
-		if (figures->rows[i].pid == pid)
-			return &figures->rows[i];
+	if (i < figures->nr)
+		return &figures->rows[i];
 	/* One place is kept for the handler that is not known. */
 	if (i == HANDLERS_MAX || (pid && i == HANDLERS_MAX - 1))
 		return NULL;
@@ -109,11 +119,29 @@ static uint32_t handlers_pid_of(const struct handlers *handlers, uint32_t tid)
 	return 0;
 }
 
+/* The process that brought the page; 0: not known. @read: of this wait, or NULL */
+static uint32_t handlers_pid(const struct handlers *handlers, const struct explain_span *span,
+			     const struct handler_read *read)
+{
+	return read ? read->pid : handlers_pid_of(handlers, span->waker);
+}
+
+const struct handler_row *handlers_find(const struct handlers *handlers,
+					const struct explained *fault,
+					const struct explain_span *span)
+{
+	const uint32_t pid =
+		handlers_pid(handlers, span, handlers_find_read(handlers, fault, span));
+	const unsigned int i = handlers_index(handlers, pid);
+
+	return pid && i < handlers->figures.nr ? &handlers->figures.rows[i] : NULL;
+}
+
 static void handlers_add_wait(struct handlers *handlers, const struct explain_span *span,
 			      const struct handler_read *read)
 {
 	const uint64_t ns = span->to_ns - span->from_ns;
-	const uint32_t pid = read ? read->pid : handlers_pid_of(handlers, span->waker);
+	const uint32_t pid = handlers_pid(handlers, span, read);
 	struct handler_row *row = handlers_row(handlers, pid) ?: handlers_row(handlers, 0);
 	uint64_t queue_ns;
 

@@ -59,6 +59,13 @@ void handlers_exit(struct handlers *handlers);
 /* Returns 0 or -ENOMEM. */
 int handlers_add_read(struct handlers *handlers, const struct pfstat_userfault *read);
 void handlers_add_fault(struct handlers *handlers, const struct explained *fault);
+/*
+ * The handler that a fault waited for in this span of PART_HANDLER. Call it before further items
+ * are added. NULL: not known, or none of the HANDLERS_MAX.
+ */
+const struct handler_row *handlers_find(const struct handlers *handlers,
+					const struct explained *fault,
+					const struct explain_span *span);
 void handlers_figures(const struct handlers *handlers, struct handlers_figures *figures);
 
 #endif

@@ -68,7 +68,43 @@ static bool has_all_calls(const struct explained *fault)
 	return !fault->parts_ns[PART_MM] || fault->nr_call_spans < EXPLAIN_MAX_CALLS;
 }
 
-void trace_parts_print(struct perfetto *perfetto, const struct explained *fault)
+static void print_cpu_task(struct perfetto *perfetto, const struct cpu_task_row *task,
+			   uint64_t ran_ns)
+{
+	perfetto_number(perfetto, "cpu_task", task->pid);
+	perfetto_text(perfetto, "cpu_task_name", task->comm);
+	if (ran_ns)
+		perfetto_number(perfetto, "cpu_task_ran_ns", ran_ns);
+}
+
+static void print_handler(struct perfetto *perfetto, const struct handler_row *handler)
+{
+	if (!handler)
+		return;
+	perfetto_number(perfetto, "handler", handler->pid);
+	perfetto_text(perfetto, "handler_name", handler->name);
+}
+
+/* A span with the process for which the thread waited, if it is known. */
+static void span_slice(struct perfetto *perfetto, const struct analysis *analysis,
+		       const struct explained *fault, const struct explain_span *span)
+{
+	const struct trace_track track = { fault->pid, fault->tid, false };
+
+	if (span->from_ns >= span->to_ns)
+		return;
+	perfetto_slice(perfetto, track, "part", part_name(span->part), span->from_ns);
+	if (analysis && span->task)
+		print_cpu_task(perfetto, &analysis_waits(analysis)->tasks.rows[span->task - 1],
+			       span->task_ran_ns);
+	if (analysis && span->part == PART_HANDLER)
+		print_handler(perfetto, analysis_handler(analysis, fault, span));
+	perfetto_args_end(perfetto);
+	perfetto_slice_end(perfetto, track, span->to_ns);
+}
+
+void trace_parts_print(struct perfetto *perfetto, const struct analysis *analysis,
+		       const struct explained *fault)
 {
 	const bool gaps = gaps_are_cpu(fault) && has_all_calls(fault);
 	uint64_t before_ns = fault->parts_ns[PART_CPU_BEFORE];
@@ -83,7 +119,7 @@ void trace_parts_print(struct perfetto *perfetto, const struct explained *fault)
 		span = &fault->spans[i];
 		if (gaps)
 			cpu_slice(perfetto, fault, at_ns, span->from_ns, &before_ns);
-		part_slice(perfetto, fault, span->part, span->from_ns, span->to_ns);
+		span_slice(perfetto, analysis, fault, span);
 		at_ns = span->to_ns;
 	}
 	if (gaps)

@@ -3,10 +3,14 @@
 #ifndef PFSTAT_USER_TRACE_PARTS_H
 #define PFSTAT_USER_TRACE_PARTS_H
 
-#include "analyze/fault/explain.h"
+#include "analyze/analysis.h"
 #include "print/trace/perfetto.h"
 
-/* Call it after the arguments of the fault's slice. */
-void trace_parts_print(struct perfetto *perfetto, const struct explained *fault);
+/*
+ * Call it after the arguments of the fault's slice. @analysis: has just emitted the fault, and has
+ * the names of those for which it waited. NULL: the slices have no names.
+ */
+void trace_parts_print(struct perfetto *perfetto, const struct analysis *analysis,
+		       const struct explained *fault);
 
 #endif

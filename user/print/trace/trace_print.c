@@ -22,6 +22,7 @@ struct trace_writer {
 	struct perfetto *perfetto;
 	struct trace_lanes *lanes;
 	struct spaces *spaces;
+	const struct analysis *analysis; /* names the waits; NULL: they have no names */
 	struct trace_threads *threads;
 	uint64_t arrows; /* number of arrows so far, and the last one's id */
 	uint64_t requests_left_out;
@@ -63,6 +64,11 @@ int trace_print_begin(struct trace_writer **opened, uint64_t page_bytes, FILE *o
 void trace_print_repeat_slowest(struct trace_writer *trace, unsigned int nr)
 {
 	trace->slowest.max = nr;
+}
+
+void trace_print_name_waits(struct trace_writer *trace, const struct analysis *analysis)
+{
+	trace->analysis = analysis;
 }
 
 static int trace_task(struct trace_writer *trace, const struct pfstat_task *task)
@@ -357,7 +363,7 @@ int trace_print_fault(void *context, const struct explained *fault)
 	trace_threads_fault(trace->threads, fault);
 	perfetto_slice(perfetto, track, "fault", fault_class_name(fault->class), fault->start_ns);
 	print_fault(trace, fault);
-	trace_parts_print(perfetto, fault);
+	trace_parts_print(perfetto, trace->analysis, fault);
 	perfetto_slice_end(perfetto, track, fault->end_ns);
 	if (fault->request.event.size)
 		arrow(trace, fault);
@@ -426,9 +432,11 @@ static int perfetto_printer_open(void **data, FILE *out, const struct analysis *
 	struct trace_writer *trace;
 	int err = trace_print_begin(&trace, analysis_page_bytes(analysis), out);
 
-	if (!err)
+	if (!err) {
+		trace_print_name_waits(trace, analysis);
 		trace_print_repeat_slowest(trace,
 					   analysis_slowest(analysis)->max ?: SLOWEST_FAULTS);
+	}
 	*data = trace;
 	return err;
 }

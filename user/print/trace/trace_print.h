@@ -14,7 +14,7 @@
 #ifndef PFSTAT_USER_TRACE_PRINT_H
 #define PFSTAT_USER_TRACE_PRINT_H
 
-#include "analyze/fault/explain.h"
+#include "analyze/analysis.h"
 #include "model/counters.h"
 #include "model/item.h"
 #include "print/trace/perfetto.h"
@@ -28,6 +28,8 @@ struct trace_writer;
 int trace_print_begin(struct trace_writer **trace, uint64_t page_bytes, FILE *out);
 /* The end of the trace has the longest faults again. Call it before the first fault. */
 void trace_print_repeat_slowest(struct trace_writer *trace, unsigned int nr);
+/* The faults come from this analysis, which names the processes for which they waited. */
+void trace_print_name_waits(struct trace_writer *trace, const struct analysis *analysis);
 /* An item_sink. Call it before the analysis has the item, so that arrows find their requests. */
 int trace_print_item(void *trace, const struct item *item);
 /* An explain_sink. */
