@@ -13,12 +13,14 @@ from pfstat import PFDRIVE, record, run
 
 # The rule, and words from the rule's sentence.
 RECIPES = {
+    "event_loop": ("cpu-wait", "batch_job"),
     "interpreter_start": ("cold-file", "not in the page cache"),
     "kernel_upgrade": ("refaults", "were evicted and read again"),
     "linker_output": ("file-holes", "the file is new or has holes"),
     "lmdb_readahead": ("read-around", "data.mdb was read at random"),
     "memory_limit": ("swap", "The limit is that of its cgroup"),
     "model_advice": ("no-read-ahead", "read-ahead is off, by madvise(MADV_RANDOM)"),
+    "slow_requests": ("slow-tail", "class disk (started a read) of /mnt/archive/records"),
     "sqlite_mmap": ("read-around", "data.sqlite was read at random"),
 }
 NEEDS = {
