@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+import perfetto
 import pfstat
 from pfstat import PFDRIVE, run
 
@@ -65,6 +66,17 @@ def read_cold(source, has_child):
     return printed, pfstat.report(RECORDING), run(PFDRIVE, "report", RECORDING).stdout
 
 
+def check_trace(task):
+    """The slices of the waits have the task, too, and it ran as long as the report says."""
+    trace = RECORDING.with_suffix(".pftrace")
+    run(PFDRIVE, "report", "--format", "perfetto", "-o", trace, RECORDING)
+    waits = [each.arguments for each in perfetto.read(trace).of("part")
+             if each.arguments.get("cpu_task") == task["pid"]
+             and each.arguments["cpu_task_name"] == task["name"]]
+    assert len(waits) == task["waits"]
+    assert sum(wait.get("cpu_task_ran_ns", 0) for wait in waits) == task["ran_ns"]
+
+
 def check_task(result, text):
     """The first task had the CPU right before most of the waits, and ran for most of them."""
     task, waits = result["cpu_tasks"][0], result["cpu_waits"]["task"]
@@ -78,6 +90,7 @@ def check_task(result, text):
     assert f"{name} ran there for at least" in cause["text"]
     slowest = " ".join(run(PFDRIVE, "report", "--slowest", 1000, RECORDING).stdout.split())
     assert f"Had the CPU right before: {name}, for at least " in slowest
+    check_trace(task)
     return task, cause
 
 

@@ -3,6 +3,7 @@
 report names the handler, and how long the faults waited until it had read them."""
 import pytest
 
+import perfetto
 import pfstat
 
 PROGRAM = pfstat.BUILD / "page_server"
@@ -52,3 +53,16 @@ def test_the_queue_of_a_handler_is_shorter_with_more_threads(source):
         assert ("perf trace -p" in cause["remedy"]) != queues
     assert "Handlers of userfaultfd for which faults waited" in text
     assert f"page_source {alone['pid']} 1 {alone['waits']} " in text
+
+
+def test_the_slices_of_the_waits_have_the_handler(source, tmp_path):
+    recording, trace = tmp_path / "run.pfs", tmp_path / "run.pftrace"
+    pfstat.run(pfstat.PFDRIVE, "record", "--source", source, "-o", recording, "--", PROGRAM, 1,
+               ROUNDS)
+    handler, = pfstat.report(recording)["handlers"]
+    pfstat.run(pfstat.PFDRIVE, "report", "--format", "perfetto", "-o", trace, recording)
+    waits = [each for each in perfetto.read(trace).of("part") if each.name == "handler"]
+    assert len(waits) == handler["waits"]
+    assert sum(each.end_ns - each.start_ns for each in waits) == handler["total_ns"]
+    for each in waits:
+        assert each.arguments == {"handler": handler["pid"], "handler_name": handler["name"]}
