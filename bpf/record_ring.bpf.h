@@ -17,8 +17,6 @@
 /* The loader sets both: rings, and records per ring minus 1 (a power of two minus 1). */
 extern const volatile __u32 record_rings, record_mask;
 
-#define PF_KTHREAD 0x00200000 /* in task_struct.flags */
-
 /*
  * More than the programs that can be between the look at the room and the count: the kernel never
  * runs a program twice at a time on one CPU.

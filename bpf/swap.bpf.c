@@ -10,8 +10,7 @@
 #include "common.bpf.h"
 #include "page.bpf.h"
 
-#define MAPPING_ANON 0x1UL /* the only one of the MAPPING_FLAGS */
-#define MAX_PAIRS    4096
+#define MAX_PAIRS 4096
 
 struct slot {
 	__u64 entry; /* 0 if none, since a swap area starts with a header page */
