@@ -4,6 +4,7 @@
 #define PFSTAT_BPF_RB_TREE_H
 
 struct rb_node {
+	unsigned long __rb_parent_color;
 	struct rb_node *rb_right, *rb_left;
 } __attribute__((preserve_access_index));
 

@@ -2,7 +2,8 @@
 /*
  * Anonymous pages of the targets that leave the swap cache in reclaim, and so memory. The page's
  * address in its process is the key by which a later fault finds it: it comes from the mapping in
- * the page's anon_vma that made the page. Pages that a fork shares count for that process only.
+ * the page's anon_vma that made the page. Pages that a fork shares count for that process only. No
+ * lock is held: a mapping that changes meanwhile may hide the page.
  */
 #include <linux/ptrace.h>
 
@@ -11,72 +12,159 @@
 #include "page.bpf.h"
 #include "removal.bpf.h"
 
-/* Steps in the tree, each of which costs the verifier much. Pages that need more are not sent. */
-#define MAX_DEPTH 5
+/*
+ * Mappings visited in the tree, on the way down and up. The tree of a million mappings has at most
+ * 40 levels, mostly 20. Pages that need more steps are not sent.
+ */
+#define MAX_STEPS 64
+#define RB_COLOR  0x3UL /* in rb_node.__rb_parent_color: the other bits are the parent */
 
-struct found_vma {
-	const struct vm_area_struct___anon *vma; /* NULL: none */
-	__u64 address;
+/* Where the walk to a mapping came from. */
+enum walk_state {
+	WALK_FROM_ABOVE,
+	WALK_FROM_LEFT,
+	WALK_FROM_RIGHT,
+	WALK_COMPLETE, /* all mappings were visited that may have the page, or its maker was found */
 };
 
-/* Fills *found if the mapping made the page. */
-static __always_inline void check_vma(const struct anon_vma *anon_vma,
-				      const struct vm_area_struct___anon *vma, __u64 index,
-				      struct found_vma *found)
-{
-	const __u64 start = BPF_CORE_READ(vma, vm_start), end = BPF_CORE_READ(vma, vm_end);
-	const __u64 first = BPF_CORE_READ(vma, vm_pgoff);
+/*
+ * A search for the mapping that has the page, among those that may have it. A member is copied
+ * before BPF_CORE_READ(), which would look for it in the kernel's types.
+ */
+struct anon_walk {
+	const struct anon_vma *anon_vma;
+	__u64 index; /* the page's */
+	const struct rb_node *node;
+	const struct vm_area_struct___anon *maker; /* NULL: not found */
+	const struct vm_area_struct___anon *user;  /* one that may have it; NULL: none */
+	__u32 users;
+	__u32 state; /* enum walk_state */
+};
 
-	if (index < first || index - first >= (end - start) >> page_shift ||
-	    BPF_CORE_READ(vma, anon_vma) != anon_vma)
-		return;
-	found->vma = vma;
-	found->address = start + ((index - first) << page_shift);
+/* A subtree whose last page is before the page cannot contain it. */
+static __always_inline bool walk_down(struct anon_walk *walk, const struct rb_node *child)
+{
+	const struct anon_vma_chain *chain = chain_of(child);
+
+	if (!child || BPF_CORE_READ(chain, rb_subtree_last) < walk->index)
+		return false;
+	walk->node = child;
+	walk->state = WALK_FROM_ABOVE;
+	return true;
 }
 
-/* As the kernel searches: a subtree whose last page is before the page cannot contain it. */
-static __always_inline void find_mapping(const struct anon_vma *anon_vma, __u64 index,
-					 struct found_vma *found)
+/* False at the root. */
+static __always_inline bool walk_up(struct anon_walk *walk)
 {
-	const struct rb_node *node = BPF_CORE_READ(anon_vma, rb_root.rb_root.rb_node);
-	const struct rb_node *left;
-	int depth;
+	const struct rb_node *node = walk->node;
+	const struct rb_node *parent =
+		(const void *)(BPF_CORE_READ(node, __rb_parent_color) & ~RB_COLOR);
 
-	found->vma = NULL;
-	for (depth = 0; depth < MAX_DEPTH && node; depth++) {
-		check_vma(anon_vma, BPF_CORE_READ(chain_of(node), vma), index, found);
-		if (found->vma)
-			return;
-		left = BPF_CORE_READ(node, rb_left);
-		if (left && BPF_CORE_READ(chain_of(left), rb_subtree_last) >= index)
-			node = left;
-		else
-			node = BPF_CORE_READ(node, rb_right);
-	}
+	if (!parent)
+		return false;
+	walk->state = BPF_CORE_READ(parent, rb_left) == node ? WALK_FROM_LEFT : WALK_FROM_RIGHT;
+	walk->node = parent;
+	return true;
+}
+
+/* False: the mapping made the page, or it and all further ones start after the page. */
+static __always_inline bool walk_visit(struct anon_walk *walk)
+{
+	const struct anon_vma_chain *chain = chain_of(walk->node);
+	const struct vm_area_struct___anon *vma = BPF_CORE_READ(chain, vma);
+	const __u64 first = BPF_CORE_READ(vma, vm_pgoff);
+	__u64 bytes;
+
+	if (walk->index < first)
+		return false;
+	bytes = BPF_CORE_READ(vma, vm_end) - BPF_CORE_READ(vma, vm_start);
+	if (walk->index - first >= bytes >> page_shift)
+		return true;
+	walk->user = vma;
+	walk->users++;
+	if (BPF_CORE_READ(vma, anon_vma) != walk->anon_vma)
+		return true;
+	walk->maker = vma;
+	return false;
+}
+
+/* In the order of the mappings' first pages. False: the walk is complete. */
+static __always_inline bool walk_on(struct anon_walk *walk)
+{
+	const struct rb_node *node = walk->node;
+
+	if (walk->state == WALK_FROM_ABOVE && walk_down(walk, BPF_CORE_READ(node, rb_left)))
+		return true;
+	if (walk->state == WALK_FROM_RIGHT)
+		return walk_up(walk);
+	if (!walk_visit(walk))
+		return false;
+	return walk_down(walk, BPF_CORE_READ(node, rb_right)) || walk_up(walk);
+}
+
+/*
+ * The verifier checks a global function once, not for each step. Returns 1 if the walk is complete,
+ * else 0.
+ */
+__noinline int anon_walk_step(struct anon_walk *walk)
+{
+	if (!walk)
+		return 1;
+	if (walk_on(walk))
+		return 0;
+	walk->state = WALK_COMPLETE;
+	return 1;
+}
+
+/*
+ * The mapping that made the page. If that mapping has ended, as with a daemon's first process,
+ * the page is in the only mapping left. NULL: several processes may have the page.
+ */
+static __always_inline const struct vm_area_struct___anon *
+find_mapping(const struct anon_vma *anon_vma, __u64 index)
+{
+	struct anon_walk walk = {
+		.anon_vma = anon_vma,
+		.index = index,
+		.node = BPF_CORE_READ(anon_vma, rb_root.rb_root.rb_node),
+	};
+	int steps;
+
+	if (!walk.node)
+		return NULL;
+	for (steps = 0; steps < MAX_STEPS; steps++)
+		if (anon_walk_step(&walk))
+			break;
+	if (walk.maker)
+		return walk.maker;
+	return walk.state == WALK_COMPLETE && walk.users == 1 ? walk.user : NULL;
 }
 
 /* Only reclaim passes a shadow. A page that was read ahead and not used has no anon_vma. */
 static __always_inline int swap_out(const struct folio *folio, const void *shadow)
 {
 	const struct anon_vma *anon_vma = folio_anon_vma(folio);
-	struct file_page first = {};
+	const struct vm_area_struct___anon *vma;
 	const struct task_struct *owner;
-	struct found_vma found;
+	struct file_page first = {};
+	__u64 index;
 	__u32 pid;
 
 	if (!shadow || !anon_vma)
 		return 0;
-	find_mapping(anon_vma, FOLIO_READ(folio, index), &found);
-	if (!found.vma)
+	index = FOLIO_READ(folio, index);
+	vma = find_mapping(anon_vma, index);
+	if (!vma)
 		return 0;
-	owner = vma_owner(found.vma);
+	owner = vma_owner(vma);
 	if (!owner)
 		return 0;
 	pid = BPF_CORE_READ(owner, tgid);
 	if (!is_target(pid, BPF_CORE_READ(owner, pid)))
 		return 0;
 	first.inode = pid;
-	first.pgoff = found.address >> page_shift;
+	first.pgoff =
+		(BPF_CORE_READ(vma, vm_start) >> page_shift) + index - BPF_CORE_READ(vma, vm_pgoff);
 	removal_send(folio, &first, PFSTAT_PAGE_ANON);
 	return 0;
 }
