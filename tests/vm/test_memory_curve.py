@@ -40,19 +40,19 @@ def fixture_lru(request):
     LRU_GEN.write_text(str(int(before, 16) & 1))
 
 
-def accesses(disk, pattern):
-    """To files of the disk; None: to anonymous memory."""
+def accesses(disk, pattern, memory="anonymous"):
+    """To files of the disk; None: to memory."""
     if not disk and pattern == "two processes":
         return f"{PROGRAM} turns random {ACCESSES // 2} anonymous {FILE // 2}"
     if not disk:
-        return f"{PROGRAM} {pattern} {ACCESSES} anonymous {FILE}"
+        return f"{PROGRAM} {pattern} {ACCESSES} {memory} {FILE}"
     one = f"{PROGRAM} {{}} {ACCESSES} {disk}/{{}}"
     if pattern == "two processes":
         return f"{one.format('random', 'file')} & {one.format('skewed', 'second')}; wait"
     return one.format(pattern, "file")
 
 
-def majors_of(disk, pattern, limit, record=()):
+def majors_of(disk, pattern, limit, record=(), memory="anonymous"):
     """The programs' major faults in a cgroup of their own."""
     group = pfstat.cgroup("curve", "memory")
     try:
@@ -60,7 +60,7 @@ def majors_of(disk, pattern, limit, record=()):
         for name in ("file", "second") if disk else ():
             pfstat.evict(disk / name)
         output = pfstat.run(*record, "sh", "-c",
-                            f"echo 0 >{group}/cgroup.procs; {accesses(disk, pattern)}").stdout
+                            f"echo 0 >{group}/cgroup.procs; {accesses(disk, pattern, memory)}").stdout
     finally:
         group.rmdir()
     return sum(map(int, re.findall(r"majors=(\d+)", output)))
@@ -70,14 +70,20 @@ def point_at(curve, more):
     return min(curve["points"], key=lambda point: abs(point["bytes"] - more))
 
 
-def check_prediction(disk, pattern, lru):
-    """Measures with more memory what the recording at the limit predicts. Returns the report."""
+def record_curve(disk, pattern, memory="anonymous"):
+    """The major faults at the limit, and the report's curve."""
     recording = pathlib.Path("/tmp/curve.pfs")
     measured = majors_of(disk, pattern, LIMIT,
-                         (pfstat.PFDRIVE, "record", "--source", "ebpf", "-o", recording, "--"))
+                         (pfstat.PFDRIVE, "record", "--source", "ebpf", "-o", recording, "--"),
+                         memory)
     report = pfstat.report_of(pfstat.run(pfstat.PFDRIVE, "report", "--format", "json",
                                          recording).stdout)
-    curve = report["evictions"]["more_memory"]
+    return measured, report["evictions"]["more_memory"]
+
+
+def check_prediction(disk, pattern, lru):
+    """Measures with more memory what the recording at the limit predicts. Returns the curve."""
+    measured, curve = record_curve(disk, pattern)
     assert curve["regular"] == (pattern == "loop") and not curve["shared"] and curve["one_of"] == 1
     found = {}
     for more in MORE:
@@ -107,6 +113,18 @@ def test_swap_ins_with_more_memory_are_as_predicted(lru, pattern):
     curve = check_prediction(None, pattern, lru)
     assert 0.99 * curve["faults"] <= curve["swap_ins"] <= curve["faults"]
     assert curve["swap_ins_unknown"] < 0.01 * curve["swap_ins"]
+
+
+@pytest.mark.deterministic
+@pytest.mark.parametrize("lru", ["y"], ids=["generations"], indirect=True)
+@pytest.mark.parametrize("memory, out", [("pieces", 0), ("inherited", FILE - LIMIT)])
+def test_swap_ins_are_in_the_curve(lru, memory, out):
+    """Of a program with a mapping for each page, and of memory that an ended process has filled:
+    only the pages that were out when this process ended return without having been seen to leave."""
+    measured, curve = record_curve(None, "random", memory)
+    found = (lru, memory, measured, curve["swap_ins"], curve["swap_ins_unknown"])
+    assert curve["swap_ins_unknown"] <= 1.2 * out // pfstat.PAGE + 0.01 * measured, found
+    assert 0.99 * measured <= curve["swap_ins"] + curve["swap_ins_unknown"], found
 
 
 def test_remedy_names_the_memory_that_avoids_all_faults(disk):

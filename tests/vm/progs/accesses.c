@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads single pages of a mapped file, without read-ahead: accesses PATTERN NUMBER FILE. With
- * "anonymous" and a size in place of the file: anonymous memory, which it fills before. With "turns"
- * before the pattern, two processes read memory of their own in turns: the second one skewed.
+ * "anonymous" and a size in place of the file: anonymous memory, which it fills before. With "pieces"
+ * instead, each page is a mapping of its own, and with "inherited" the process that filled the memory
+ * has ended. With "turns" before the pattern, two processes read memory of their own in turns: the
+ * second one skewed.
  *
  *	random		each page is as likely
  *	loop		page by page, from the start again after the last one
@@ -17,9 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* xorshift64*: the same pages in each run. */
@@ -78,12 +82,71 @@ static volatile char *map_anonymous(const char *size, size_t *bytes)
 	return (volatile char *)memory;
 }
 
+/* Each second page gets another protection, so that the kernel divides the mapping. */
+static volatile char *map_pieces(const char *size, size_t *bytes)
+{
+	const size_t page_bytes = sysconf(_SC_PAGESIZE);
+	volatile char *memory = map_anonymous(size, bytes);
+	size_t i;
+
+	for (i = 0; i < *bytes; i += 2 * page_bytes)
+		if (mprotect((char *)memory + i, page_bytes, PROT_READ))
+			err(1, "mprotect");
+	return memory;
+}
+
+/* Returns in a grandchild. The child, which filled the memory, ends before. */
+static volatile char *map_inherited(const char *size, size_t *bytes)
+{
+	volatile char *memory;
+	int ends[2];
+	pid_t child;
+	char none;
+
+	if (pipe(ends) || prctl(PR_SET_CHILD_SUBREAPER, 1))
+		err(1, "pipe or prctl");
+	child = fork();
+	if (child > 0) {
+		close(ends[1]);
+		while (wait(NULL) > 0)
+			;
+		exit(0);
+	}
+	memory = map_anonymous(size, bytes);
+	if (!child)
+		child = fork();
+	if (child < 0)
+		err(1, "fork");
+	if (child)
+		_exit(0);
+	close(ends[1]);
+	if (read(ends[0], &none, 1))
+		errx(1, "the pipe has another writer");
+	return memory;
+}
+
+static volatile char *map_memory(const char *kind, const char *size, size_t *bytes)
+{
+	if (!strcmp(kind, "pieces"))
+		return map_pieces(size, bytes);
+	return strcmp(kind, "inherited") ? map_anonymous(size, bytes) : map_inherited(size, bytes);
+}
+
 static long majors(void)
 {
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
 	return usage.ru_majflt;
+}
+
+/* Of all threads: it contains what the kernel and its programs do for them. */
+static long long cpu_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
 #define TURN 16 /* accesses */
@@ -96,11 +159,13 @@ static void take_turn(const int *pipes)
 		errx(1, "the other process has ended");
 }
 
-static long read_pages(const char *pattern, size_t accesses, volatile const char *memory,
+/* Prints the major faults and the CPU time. */
+static void read_pages(const char *pattern, size_t accesses, volatile const char *memory,
 		       size_t bytes, const int *pipes)
 {
 	const size_t page_bytes = sysconf(_SC_PAGESIZE);
-	const long before = majors();
+	const long majors_before = majors();
+	const long long ns_before = cpu_ns();
 	size_t i;
 
 	for (i = 0; i < accesses; i++) {
@@ -108,7 +173,7 @@ static long read_pages(const char *pattern, size_t accesses, volatile const char
 			take_turn(pipes);
 		(void)memory[page_bytes * next_page(pattern, i, bytes / page_bytes)];
 	}
-	return majors() - before;
+	printf("majors=%ld cpu_ns=%lld\n", majors() - majors_before, cpu_ns() - ns_before);
 }
 
 /* Each process reads from one of two pipes, and takes as many turns as the other. */
@@ -118,7 +183,6 @@ static void read_in_turns(char **argv)
 	const char *pattern = argv[1];
 	volatile char *memory;
 	size_t bytes;
-	long found;
 	pid_t child;
 
 	if (pipe(pipes[0]) || pipe(pipes[1]))
@@ -129,9 +193,7 @@ static void read_in_turns(char **argv)
 	ends[0] = pipes[!child][0];
 	ends[1] = pipes[!!child][1];
 	memory = map_anonymous(argv[4], &bytes);
-	found = read_pages(child ? pattern : "skewed", strtoul(argv[2], NULL, 10), memory, bytes,
-			   ends);
-	printf("majors=%ld\n", found);
+	read_pages(child ? pattern : "skewed", strtoul(argv[2], NULL, 10), memory, bytes, ends);
 	if (child && wait(NULL) < 0)
 		err(1, "wait");
 }
@@ -147,9 +209,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argc < 4 || argc > 5)
-		errx(2, "[turns] PATTERN NUMBER FILE, or anonymous SIZE");
-	memory = argc == 4 ? map_file(argv[3], &bytes) : map_anonymous(argv[4], &bytes);
-	printf("majors=%ld\n",
-	       read_pages(argv[1], strtoul(argv[2], NULL, 10), memory, bytes, NULL));
+		errx(2, "[turns] PATTERN NUMBER FILE, or anonymous, pieces or inherited SIZE");
+	memory = argc == 4 ? map_file(argv[3], &bytes) : map_memory(argv[3], argv[4], &bytes);
+	read_pages(argv[1], strtoul(argv[2], NULL, 10), memory, bytes, NULL);
 	return 0;
 }
