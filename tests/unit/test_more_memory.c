@@ -57,8 +57,8 @@ TEST(test_table_counts_the_swap_ins_among_the_faults)
 	table_has(&s, "not in this table", false);
 	s.report.pages.evictions.swaps.unknown = 2;
 	table_has(&s,
-		  "2 swap-ins are not in this table: the page left before the recording, or "
-		  "processes share it since a fork.\n",
+		  "2 swap-ins are not in this table: the page left before the recording or "
+		  "by MADV_PAGEOUT, or processes share it since a fork.\n",
 		  true);
 	curve_begin(&s, 1000, 0);
 	table_has(&s, "swap-in", false);

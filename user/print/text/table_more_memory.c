@@ -42,7 +42,7 @@ static void state_swap_ins(FILE *out, const struct report *run)
 	else if (unknown)
 		fprintf(out,
 			"%" PRIu64 " swap-in%s not in this table: the page left before the "
-			"recording, or processes share it since a fork.\n",
+			"recording or by MADV_PAGEOUT, or processes share it since a fork.\n",
 			unknown, unknown == 1 ? " is" : "s are");
 }
 
