@@ -24,6 +24,14 @@ struct sched_entity {
 	unsigned long long prev_sum_exec_runtime; /* when the task got its CPU */
 } __attribute__((preserve_access_index));
 
+struct signal_set {
+	unsigned long sig[1];
+} __attribute__((preserve_access_index));
+
+struct sigpending {
+	struct signal_set signal;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
@@ -43,10 +51,15 @@ struct task_struct {
 	unsigned long nvcsw; /* context switches, voluntary and involuntary */
 	unsigned long nivcsw;
 	unsigned long long start_time; /* distinguishes threads with the same tid */
+	struct sigpending pending;     /* signals for this thread only */
 } __attribute__((preserve_access_index));
 
-#define PF_EXITING 0x4 /* in task_struct.flags */
-#define PF_KTHREAD 0x00200000
+#define PF_EXITING     0x4 /* in task_struct.flags */
+#define PF_IO_WORKER   0x10
+#define PF_USER_WORKER 0x4000 /* v6.4 */
+#define PF_KTHREAD     0x00200000
+
+#define SIGKILL 9
 
 /* Maximum number of threads followed at one time. Each needs a slot in the maps. */
 #define MAX_THREADS 16384

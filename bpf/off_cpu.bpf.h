@@ -16,8 +16,8 @@ struct off_cpu_start {
 	__u64 start_time; /* the thread's, because the tid may be reused */
 	__u32 state;
 	__u32 waker;
-	__u32 flags; /* PFSTAT_OFF_CPU_* */
-	__u32 reserved;
+	__u32 flags;	   /* PFSTAT_OFF_CPU_* */
+	__u32 waker_doing; /* enum pfstat_waker */
 };
 
 struct {

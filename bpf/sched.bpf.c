@@ -5,6 +5,7 @@
  * thread runs again; until then it is in the map of off_cpu.bpf.h. If it waited for its CPU, the
  * task that ran there is an event before.
  */
+#include "arch.bpf.h"
 #include "common.bpf.h"
 #include "context.bpf.h"
 #include "off_cpu.bpf.h"
@@ -64,6 +65,7 @@ static __always_inline void on_switch_out(const struct task_struct *task, __u32 
 		return;
 	start->woken_ns = 0;
 	start->waker = 0;
+	start->waker_doing = PFSTAT_WAKER_UNKNOWN;
 	start->state = state;
 	start->flags = (state ? 0 : PFSTAT_OFF_CPU_PREEMPTED) |
 		       (BPF_CORE_READ_BITFIELD(task, in_iowait) ? PFSTAT_OFF_CPU_IOWAIT : 0);
@@ -79,7 +81,8 @@ static __always_inline void off_cpu_set_waking(struct pfstat_off_cpu *interval,
 {
 	if (!have_waking || start->flags & PFSTAT_OFF_CPU_PREEMPTED)
 		return;
-	interval->event.flags |= PFSTAT_OFF_CPU_WOKEN;
+	interval->event.flags |= PFSTAT_OFF_CPU_WOKEN | start->waker_doing
+								<< PFSTAT_OFF_CPU_WAKER_SHIFT;
 	interval->woken_ns = start->woken_ns ?: start->off_ns;
 	interval->waker = start->waker;
 }
@@ -179,6 +182,27 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	return 0;
 }
 
+/* The registers of a user worker (io_uring, vhost) are those of the thread that started it. */
+static __always_inline __u32 waker_doing(const struct task_struct *waker)
+{
+	const struct pt_regs___kernel *regs;
+	int number;
+
+	if (waker->flags & PF_KTHREAD)
+		return PFSTAT_WAKER_KERNEL;
+	if (waker->flags & (PF_IO_WORKER | PF_USER_WORKER))
+		return PFSTAT_WAKER_UNKNOWN;
+	regs = (const void *)bpf_task_pt_regs((void *)waker);
+	if (!arch_is_64_bit(regs))
+		return PFSTAT_WAKER_UNKNOWN;
+	number = regs->ARCH_ENTRY;
+	if (number == -1)
+		return PFSTAT_WAKER_EXCEPTION;
+	if (number < 0 || number > PFSTAT_WAKER_MAX - PFSTAT_WAKER_CALL)
+		return PFSTAT_WAKER_UNKNOWN;
+	return PFSTAT_WAKER_CALL + number;
+}
+
 /*
  * This event comes from the waker. sched_wakeup may come later, from another CPU. The kernel
  * serializes a thread's wakers.
@@ -196,6 +220,10 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 		return 0;
 	start->woken_ns = bpf_ktime_get_ns();
 	start->waker = context_tid();
+	if (task->pending.signal.sig[0] & 1UL << (SIGKILL - 1))
+		start->waker_doing = PFSTAT_WAKER_KILL;
+	else if (start->waker)
+		start->waker_doing = waker_doing((const void *)bpf_get_current_task_btf());
 	return 0;
 }
 

@@ -79,6 +79,20 @@ struct pfstat_event {
 /* The CPU on which the thread runs again. If neither: not known */
 #define PFSTAT_OFF_CPU_AFTER_IDLE 0x10 /* was idle right before */
 #define PFSTAT_OFF_CPU_AFTER_TASK 0x20 /* ran another task right before */
+/* From this bit on: enum pfstat_waker. 0 in recordings without it */
+#define PFSTAT_OFF_CPU_WAKER_SHIFT 16
+
+/* What the waking thread was doing. */
+enum pfstat_waker {
+	PFSTAT_WAKER_UNKNOWN,	/* also for an interrupt */
+	PFSTAT_WAKER_EXCEPTION, /* no system call: a page fault, or on the way to user mode */
+	PFSTAT_WAKER_KERNEL,	/* a thread of the kernel */
+	PFSTAT_WAKER_KILL,	/* anything: a fatal signal for the sleeping thread is pending */
+	PFSTAT_WAKER_CALL = 16	/* plus the number of the system call */
+};
+
+/* Greater numbers are not known. */
+#define PFSTAT_WAKER_MAX 0xffff
 
 /* One off-CPU interval in a target's thread. event.ns: the thread runs again. */
 struct pfstat_off_cpu {
