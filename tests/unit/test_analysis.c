@@ -264,6 +264,61 @@ TEST(test_a_task_on_the_cpu_is_known_as_a_process_of_the_run)
 	analysis_free(analysis);
 }
 
+static void add_lock_sleep(const char *functions, uint64_t off_ns)
+{
+	struct pfstat_wait wait = {
+		.event = { .type = PFSTAT_EVENT_WAIT,
+			   .size = sizeof(wait),
+			   .tid = 2,
+			   .ns = off_ns,
+			   .flags = PFSTAT_WAIT_NAMED },
+		.off_ns = off_ns,
+	};
+	const struct pfstat_off_cpu stay = {
+		.event = { .type = PFSTAT_EVENT_OFF_CPU,
+			   .size = sizeof(stay),
+			   .tid = 2,
+			   .ns = off_ns + 60,
+			   .flags = PFSTAT_OFF_CPU_WOKEN | (PFSTAT_WAKER_CALL + 11U)
+								   << PFSTAT_OFF_CPU_WAKER_SHIFT },
+		.off_ns = off_ns,
+		.woken_ns = off_ns + 50,
+		.state = 2,
+		.waker = 3,
+	};
+
+	snprintf(wait.functions, sizeof(wait.functions), "%s", functions);
+	add(ITEM_EVENT, &wait);
+	add(ITEM_EVENT, &stay);
+}
+
+/* The lock is taken before the fault begins, and again for a second attempt. */
+TEST(test_sleeps_for_mmap_lock_before_a_fault_are_known)
+{
+	const struct lock_wakers *wakers;
+	const struct waits *waits;
+
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
+	add_task(0, 1, 3, "worker");
+	add_lock_sleep("rwsem_down_read_slowpath<down_read<do_user_addr_fault", 500);
+	add_lock_sleep("rwsem_down_read_slowpath<down_read<do_user_addr_fault", 1100);
+	add_lock_sleep("rwsem_down_read_slowpath<down_read<ext4_filemap_fault", 1200);
+	add_lock_sleep("schedule<mem_cgroup_oom_synchronize<do_user_addr_fault", 1300);
+	add_lock_sleep("schedule<io_schedule<do_user_addr_fault", 1400);
+	add_fault(2, 1, 1000, 1000, PFSTAT_CLASS_LONG);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	waits = analysis_waits(analysis);
+	wakers = &waits->lock_wakers;
+	ck_assert_uint_eq(wakers->sleeps, 2);
+	ck_assert_uint_eq(wakers->total_ns, 100);
+	ck_assert_uint_eq(wakers->nr, 1);
+	ck_assert_str_eq(wakers->rows[0].comm, "worker");
+	ck_assert_uint_eq(wakers->rows[0].doing, PFSTAT_WAKER_CALL + 11);
+	ck_assert(waits->rows[0].is_mmap_lock);
+	ck_assert_uint_eq(waits->rows[0].total_ns, 50); /* in the fault */
+	analysis_free(analysis);
+}
+
 TEST(test_reclaims_are_counted_in_and_outside_of_faults)
 {
 	struct evidence_figures evidence;

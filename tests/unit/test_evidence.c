@@ -132,11 +132,14 @@ TEST(test_the_longest_fault_and_all_of_1_ms_are_the_tail)
 	fault.parts_ns[PART_CPU_BEFORE] = 500000;
 	fault.parts_ns[PART_FOREIGN] = 2500000;
 	fault.nr_spans = 4; /* two sleeps with stack 4, a longer one with stack 2 */
-	fault.spans[0] = (struct explain_span){ 0, 900000, PART_FOREIGN, false, 4, 0, 0, 0 };
-	fault.spans[1] = (struct explain_span){ 1000000, 2000000, PART_FOREIGN, false, 2, 0, 0, 0 };
-	fault.spans[2] = (struct explain_span){ 2100000, 2700000, PART_FOREIGN, false, 4, 0, 0, 0 };
+	fault.spans[0] = (struct explain_span){ 0, 900000, PART_FOREIGN, false, 4, 0, 0, 0, 0 };
+	fault.spans[1] =
+		(struct explain_span){ 1000000, 2000000, PART_FOREIGN, false, 2, 0, 0, 0, 0 };
+	fault.spans[2] =
+		(struct explain_span){ 2100000, 2700000, PART_FOREIGN, false, 4, 0, 0, 0, 0 };
 	/* The longest fault waited for a request: the stack from this wait is not the reason. */
-	fault.spans[3] = (struct explain_span){ 2700000, 9000000, PART_DEVICE, false, 2, 0, 0, 0 };
+	fault.spans[3] =
+		(struct explain_span){ 2700000, 9000000, PART_DEVICE, false, 2, 0, 0, 0, 0 };
 	fault_tail_add(&tail, &fault);
 	ck_assert_uint_eq(tail.longest.tid, 9);
 	ck_assert_int_eq(tail.longest.class, (int)PFSTAT_CLASS_MKWRITE);

@@ -37,7 +37,7 @@ static void add_span(struct waits *waits, uint32_t id, enum part part, uint64_t 
 {
 	struct explained fault = { .nr_spans = 1 };
 
-	fault.spans[0] = (struct explain_span){ 1000, 1000 + ns, part, false, id, 0, 0, 0 };
+	fault.spans[0] = (struct explain_span){ 1000, 1000 + ns, part, false, id, 0, 0, 0, 0 };
 	fault.parts_ns[part] = ns;
 	waits_add_fault(waits, &fault);
 }
@@ -85,10 +85,10 @@ TEST(test_a_sleep_of_several_parts_is_one_sleep)
 	size_t nr;
 
 	ck_assert_int_eq(waits_find(&waits, "folio_wait_bit_common", &id), 0);
-	fault.spans[0] = (struct explain_span){ 100, 110, PART_FOREIGN, false, id, 0, 0, 0 };
-	fault.spans[1] = (struct explain_span){ 110, 140, PART_DEVICE, false, id, 0, 0, 0 };
-	fault.spans[2] = (struct explain_span){ 140, 150, PART_FOREIGN, false, id, 0, 0, 0 };
-	fault.spans[3] = (struct explain_span){ 200, 225, PART_FOREIGN, false, id, 0, 0, 0 };
+	fault.spans[0] = (struct explain_span){ 100, 110, PART_FOREIGN, false, id, 0, 0, 0, 0 };
+	fault.spans[1] = (struct explain_span){ 110, 140, PART_DEVICE, false, id, 0, 0, 0, 0 };
+	fault.spans[2] = (struct explain_span){ 140, 150, PART_FOREIGN, false, id, 0, 0, 0, 0 };
+	fault.spans[3] = (struct explain_span){ 200, 225, PART_FOREIGN, false, id, 0, 0, 0, 0 };
 	waits_add_fault(&waits, &fault);
 	ck_assert_int_eq(waits_list(&waits, &rows, &nr), 0);
 	ck_assert_uint_eq(nr, 1);

@@ -223,12 +223,19 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 
 static int add_off_cpu(struct analysis *analysis, const struct pfstat_off_cpu *interval)
 {
+	uint32_t wait;
+	int err = 0;
+
 	if (interval->event.flags & PFSTAT_OFF_CPU_PREEMPTED)
 		analysis->preempted++;
 	else
 		analysis->voluntary++;
 	analysis->off_cpu_ns += item_elapsed(interval->off_ns, interval->event.ns);
-	return evidence_add_off_cpu(&analysis->evidence, interval);
+	wait = explain_wait_of(analysis->explain, interval);
+	if (wait)
+		err = waits_add_sleep(&analysis->waits, wait, interval,
+				      analysis_thread_name(analysis, interval->waker));
+	return err ?: evidence_add_off_cpu(&analysis->evidence, interval);
 }
 
 static int add_advice(struct analysis *analysis, const struct pfstat_advice *advice)

@@ -402,6 +402,13 @@ int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_
 	return 0;
 }
 
+uint32_t explain_wait_of(struct explain *explain, const struct pfstat_off_cpu *event)
+{
+	const struct thread_state *thread = thread_table_get(&explain->threads, event->event.tid);
+
+	return thread && thread->wait_off_ns == event->off_ns ? thread->wait : 0;
+}
+
 int explain_cpu_task(struct explain *explain, const struct pfstat_cpu_task *event, uint32_t task)
 {
 	struct thread_state *thread = thread_table_get(&explain->threads, event->event.tid);

@@ -70,9 +70,10 @@ enum cpu_wait {
 struct explain_span {
 	uint64_t from_ns, to_ns;
 	enum part part;
-	bool on_cpu;	/* reclaim only, the other parts are off-CPU */
-	uint32_t wait;	/* the sleep's kernel stack, see waits.h, 0 if not known */
-	uint32_t waker; /* the thread that ended the sleep, 0 if not known or not a thread */
+	bool on_cpu;	      /* reclaim only, the other parts are off-CPU */
+	uint32_t wait;	      /* the sleep's kernel stack, see waits.h, 0 if not known */
+	uint32_t waker;	      /* the thread that ended the sleep, 0 if not known or not a thread */
+	uint16_t waker_doing; /* enum pfstat_waker */
 	/* PART_RUNQUEUE: the task that had the CPU right before, see cpu_tasks.h; 0: not known */
 	uint32_t task;
 	uint64_t task_ran_ns; /* of this span, it ran at least so long */
@@ -170,6 +171,8 @@ int explain_event(struct explain *explain, const struct pfstat_event *event);
 /* The thread went to sleep at off_ns with the kernel stack `wait`. The interval follows. */
 int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_t wait,
 		 enum wait_kind kind);
+/* Returns the kernel stack of the interval, which is to be added next. 0: not known. */
+uint32_t explain_wait_of(struct explain *explain, const struct pfstat_off_cpu *event);
 /* `task` had the CPU that the thread got after off_ns. Its interval follows. */
 int explain_cpu_task(struct explain *explain, const struct pfstat_cpu_task *event, uint32_t task);
 /* The thread does something else, so the fault is over unless it is to be retried. */

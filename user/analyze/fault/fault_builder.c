@@ -263,10 +263,12 @@ void fault_builder_add_interval(struct fault_builder *builder,
 	nr = off_cpu_split(&inside, matches, nr_matches, spans);
 	for (i = 0; i < nr; i++) {
 		spans[i].wait = interval->wait;
-		if (spans[i].part == PART_RUNQUEUE)
+		if (spans[i].part == PART_RUNQUEUE) {
 			fault_builder_note_cpu_wait(fault, interval, &spans[i]);
-		else
+		} else {
 			spans[i].waker = event->waker;
+			spans[i].waker_doing = event->event.flags >> PFSTAT_OFF_CPU_WAKER_SHIFT;
+		}
 		fault_builder_add_asleep(builder, spans[i], reclaims);
 	}
 }

@@ -16,7 +16,14 @@ void waits_exit(struct waits *waits)
 	hash_exit(&waits->ids, NULL);
 	free(waits->rows);
 	cpu_tasks_exit(&waits->tasks);
+	lock_wakers_exit(&waits->lock_wakers);
 	*waits = (struct waits){ 0 };
+}
+
+/* Of the functions of a read-write semaphore, and of its form in a real-time kernel. */
+static bool waits_for_read_write_lock(const char *functions)
+{
+	return strstr(functions, "rwsem_down_") || strstr(functions, "rwbase_");
 }
 
 int waits_find(struct waits *waits, const char *functions, uint32_t *id)
@@ -37,6 +44,8 @@ int waits_find(struct waits *waits, const char *functions, uint32_t *id)
 	memset(row, 0, sizeof(*row));
 	strcpy(row->functions, functions);
 	row->cause = wait_cause_of(functions);
+	row->is_mmap_lock = row->cause && !strcmp(row->cause, WAIT_MMAP_LOCK) &&
+			    waits_for_read_write_lock(functions);
 	*id = waits->nr;
 	return 0;
 }
@@ -51,6 +60,14 @@ int waits_find_event(struct waits *waits, const struct pfstat_wait *event, uint3
 		err = waits_find(waits, event->functions, id);
 	*kind = wait_kind_of(*id ? waits->rows[*id - 1].cause : NULL);
 	return err;
+}
+
+int waits_add_sleep(struct waits *waits, uint32_t id, const struct pfstat_off_cpu *interval,
+		    const char *comm)
+{
+	if (!id || !waits->rows[id - 1].is_mmap_lock)
+		return 0;
+	return lock_wakers_add(&waits->lock_wakers, interval, comm);
 }
 
 /* A sleep may have several spans, one after the other. @slept_ns: in earlier spans. */

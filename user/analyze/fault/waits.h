@@ -2,7 +2,8 @@
 /*
  * The kernel stacks with which threads slept in faults, and the time of each. Only time that no
  * block request explains is added: the parts foreign, blocked, handler, reclaim and residue. Also
- * the processes for which threads waited for a CPU. Bounded.
+ * the processes for which threads waited for a CPU, and the threads that passed mmap_lock on.
+ * Bounded.
  */
 #ifndef PFSTAT_USER_WAITS_H
 #define PFSTAT_USER_WAITS_H
@@ -12,6 +13,7 @@
 
 #include "analyze/fault/cpu_tasks.h"
 #include "analyze/fault/explain.h"
+#include "analyze/fault/lock_wakers.h"
 #include "util/hash.h"
 
 /* Further stacks are not distinguished: their time has no row. */
@@ -19,6 +21,7 @@
 
 struct wait_row {
 	const char *cause; /* see model/wait_cause.h, NULL if not in the table */
+	bool is_mmap_lock; /* the cause, and the innermost functions wait for a read-write lock */
 	char functions[PFSTAT_WAIT_BYTES];
 	uint64_t sleeps;
 	uint64_t total_ns, max_ns;
@@ -33,6 +36,7 @@ struct waits {
 	size_t nr, room;
 	uint64_t unknown_ns; /* foreign and blocked parts without a known stack */
 	struct cpu_tasks tasks;
+	struct lock_wakers lock_wakers;
 };
 
 void waits_exit(struct waits *waits);
@@ -41,6 +45,12 @@ int waits_find(struct waits *waits, const char *functions, uint32_t *id);
 /* The stack of an event. One whose functions have no name counts as unknown. 0 or -ENOMEM. */
 int waits_find_event(struct waits *waits, const struct pfstat_wait *event, uint32_t *id,
 		     enum wait_kind *kind);
+/*
+ * Adds a sleep with the stack @id, in a fault or on the way to it, to the sleeps for mmap_lock if it
+ * is one. @comm: the waker's name, or "". Returns 0 or -ENOMEM.
+ */
+int waits_add_sleep(struct waits *waits, uint32_t id, const struct pfstat_off_cpu *interval,
+		    const char *comm);
 void waits_add_fault(struct waits *waits, const struct explained *fault);
 /* Copies the rows with time, longest first. The caller frees them. Returns 0 or -ENOMEM. */
 int waits_list(const struct waits *waits, struct wait_row **rows, size_t *nr);
