@@ -260,7 +260,8 @@ static void add_story(struct analysis *analysis)
 			   .size = sizeof(lock),
 			   .pid = 1,
 			   .tid = 7,
-			   .flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_AFTER_TASK,
+			   .flags = PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_AFTER_TASK |
+				    (PFSTAT_WAKER_CALL + 11U) << PFSTAT_OFF_CPU_WAKER_SHIFT,
 			   .ns = 950000 },
 		.off_ns = 330000,
 		.woken_ns = 900000,
@@ -343,6 +344,7 @@ TEST(test_a_slow_fault_has_its_requests_its_wakers_and_its_stacks)
 		}
 		locks++;
 		ck_assert_uint_eq(fault->spans[i].waker, 8);
+		ck_assert_uint_eq(fault->spans[i].waker_doing, PFSTAT_WAKER_CALL + 11);
 		ck_assert_str_eq(names.waits[i]->cause, "mmap_lock");
 	}
 	ck_assert_uint_eq(locks, 1);

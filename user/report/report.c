@@ -102,6 +102,8 @@ void report_exit(struct report *report)
 	report->waits = (struct report_waits){ 0 };
 	free(report->cpu_tasks.rows);
 	report->cpu_tasks = (struct report_cpu_tasks){ 0 };
+	free(report->mmap_lock.rows);
+	report->mmap_lock = (struct report_mmap_lock){ 0 };
 	free(report->extras.syscalls);
 	report->extras.syscalls = NULL;
 	report->extras.nr_syscalls = 0;
@@ -321,14 +323,28 @@ static void fill_evidence(struct report *report, const struct analysis *analysis
 	evidence->activity.stalled.active_max_ns = COUNT_NA;
 }
 
+static int fill_mmap_lock(struct report_mmap_lock *lock, const struct waits *waits)
+{
+	const struct wait_row *row;
+
+	lock->sleeps = waits->lock_wakers.sleeps;
+	lock->total_ns = waits->lock_wakers.total_ns;
+	for (row = waits->rows; row < waits->rows + waits->nr; row++)
+		if (row->is_mmap_lock)
+			lock->in_faults_ns += row->total_ns;
+	return lock_wakers_list(&waits->lock_wakers, &lock->rows, &lock->nr);
+}
+
 static int fill_waits(struct report *report, const struct analysis *analysis)
 {
 	const struct waits *waits = analysis_waits(analysis);
 
+	int err = waits_list(waits, &report->waits.rows, &report->waits.nr);
+
 	report->waits.unknown_ns = waits->unknown_ns;
-	return waits_list(waits, &report->waits.rows, &report->waits.nr) ?:
-		       cpu_tasks_list(&waits->tasks, &report->cpu_tasks.rows,
-				      &report->cpu_tasks.nr);
+	if (!err)
+		err = cpu_tasks_list(&waits->tasks, &report->cpu_tasks.rows, &report->cpu_tasks.nr);
+	return err ?: fill_mmap_lock(&report->mmap_lock, waits);
 }
 
 int report_fill(struct report *report, const struct analysis *analysis,

@@ -170,6 +170,17 @@ struct report_cpu_tasks {
 	size_t nr;
 };
 
+/*
+ * Sleeps for mmap_lock on the way to a fault or within it, and the threads that passed the lock on,
+ * longest first. report_exit() frees them.
+ */
+struct report_mmap_lock {
+	struct lock_waker_row *rows;
+	size_t nr;
+	uint64_t sleeps, total_ns; /* of all rows, and of those beyond the limit */
+	uint64_t in_faults_ns;	   /* of total_ns, part of the faults' time */
+};
+
 /* One of the longest faults, which the analysis owns. */
 struct report_slow {
 	const struct slow_fault *slow;
@@ -234,6 +245,7 @@ struct report {
 	struct contents_figures contents;
 	struct report_waits waits;
 	struct report_cpu_tasks cpu_tasks;
+	struct report_mmap_lock mmap_lock;
 	struct report_calls calls;
 	bool full;	  /* a text report has all tables, also empty ones */
 	unsigned int top; /* rows printed for groups and system calls, 0 for all */

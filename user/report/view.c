@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <seccomp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/view.h"
@@ -342,13 +343,13 @@ int view_syscall_number(const struct report *run, const char *name)
 	return seccomp_syscall_resolve_name_arch(view_architecture(run), name);
 }
 
-const char *view_cpu_task_name(char *text, const struct cpu_task_row *row)
+#define VIEW_COMM 16 /* bytes of a thread's name, including the end */
+
+static const char *view_printable(char printable[VIEW_COMM], const char *name)
 {
-	const char *kind = row->kernel ? "the kernel thread " : "";
-	const char *name = row->comm[0] ? row->comm : "a process";
-	char printable[sizeof(row->comm)] = { 0 };
 	size_t i, length;
 
+	memset(printable, 0, VIEW_COMM);
 	for (i = 0; name[i]; i += length ?: 1) {
 		length = utf8_printable(name + i, strlen(name + i));
 		if (length)
@@ -356,6 +357,48 @@ const char *view_cpu_task_name(char *text, const struct cpu_task_row *row)
 		else
 			printable[i] = '?';
 	}
-	snprintf(text, VIEW_CPU_TASK, "%s%s (pid %" PRIu32 ")", kind, printable, row->pid);
+	return printable;
+}
+
+const char *view_cpu_task_name(char *text, const struct cpu_task_row *row)
+{
+	const char *kind = row->kernel ? "the kernel thread " : "";
+	const char *name = row->comm[0] ? row->comm : "a process";
+	char printable[VIEW_COMM];
+
+	snprintf(text, VIEW_CPU_TASK, "%s%s (pid %" PRIu32 ")", kind,
+		 view_printable(printable, name), row->pid);
+	return text;
+}
+
+const char *view_waker_name(char *text, const struct lock_waker_row *row)
+{
+	char printable[VIEW_COMM];
+
+	if (!row->tid)
+		snprintf(text, VIEW_WAKER, "a thread that is not known");
+	else if (row->doing == PFSTAT_WAKER_KERNEL)
+		snprintf(text, VIEW_WAKER, "a kernel thread (tid %" PRIu32 ")", row->tid);
+	else if (row->comm[0])
+		snprintf(text, VIEW_WAKER, "%s (tid %" PRIu32 ")",
+			 view_printable(printable, row->comm), row->tid);
+	else
+		snprintf(text, VIEW_WAKER, "thread %" PRIu32, row->tid);
+	return text;
+}
+
+const char *view_waker_call(char *text, const struct report *run, uint32_t doing)
+{
+	char *name;
+
+	text[0] = '\0';
+	if (doing < PFSTAT_WAKER_CALL)
+		return text;
+	name = view_syscall_name(run, doing - PFSTAT_WAKER_CALL);
+	if (name)
+		snprintf(text, VIEW_WAKER, "%s()", name);
+	else
+		snprintf(text, VIEW_WAKER, "system call %" PRIu32, doing - PFSTAT_WAKER_CALL);
+	free(name);
 	return text;
 }

@@ -152,6 +152,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "requests", json_requests(run) },
 		{ "cpu_waits", json_cpu_waits(run) },
 		{ "cpu_tasks", json_cpu_tasks(run) },
+		{ "mmap_lock", json_mmap_lock(run) },
 		{ "reclaims", json_reclaims(run) },
 		{ "contents", json_contents(run) },
 		{ "waits", json_waits(run) },

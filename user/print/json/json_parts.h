@@ -14,6 +14,10 @@ json_t *json_requests(const struct report *run);
 json_t *json_cpu_waits(const struct report *run);
 /* The processes that had a CPU before waits for it. */
 json_t *json_cpu_tasks(const struct report *run);
+/* The sleeps for mmap_lock, and the threads that passed it on. */
+json_t *json_mmap_lock(const struct report *run);
+/* The system call of a waker (enum pfstat_waker), or a JSON null. */
+json_t *json_waker_call(const struct report *run, uint32_t doing);
 /* Returns a JSON null without the hook for reclaim. */
 json_t *json_reclaims(const struct report *run);
 json_t *json_waits(const struct report *run);

@@ -38,7 +38,8 @@ static json_t *slow_cpu_waits(const struct report *run, const struct explained *
 	return object;
 }
 
-static json_t *slow_interval(const struct report_slow *row, unsigned int i)
+static json_t *slow_interval(const struct report *run, const struct report_slow *row,
+			     unsigned int i)
 {
 	const struct slow_fault *slow = row->slow;
 	const struct explain_span *span = &slow->fault.spans[i];
@@ -51,6 +52,7 @@ static json_t *slow_interval(const struct report_slow *row, unsigned int i)
 		{ "on_cpu", json_boolean(span->on_cpu) },
 		{ "waker", value_count_if(span->waker, span->waker) },
 		{ "waker_thread", value_text(slow_fault_thread(slow, span->waker)) },
+		{ "waker_call", json_waker_call(run, span->waker_doing) },
 		{ "cause", value_text(wait ? wait->cause : NULL) },
 		{ "functions", json_functions(wait ? wait->functions : "") },
 		{ "cpu_task", value_count_if(task, task ? task->pid : 0) },
@@ -62,7 +64,7 @@ static json_t *slow_interval(const struct report_slow *row, unsigned int i)
 	return value_object(members);
 }
 
-static json_t *slow_intervals(const struct report_slow *row)
+static json_t *slow_intervals(const struct report *run, const struct report_slow *row)
 {
 	const struct explained *fault = &row->slow->fault;
 	json_t *array;
@@ -72,7 +74,7 @@ static json_t *slow_intervals(const struct report_slow *row)
 		return json_null();
 	array = json_array();
 	for (i = 0; i < fault->nr_spans; i++)
-		array = value_appended(array, slow_interval(row, i));
+		array = value_appended(array, slow_interval(run, row, i));
 	return array;
 }
 
@@ -160,7 +162,7 @@ static json_t *json_slow(const struct report *run, const struct report_slow *row
 	object = value_with(object, "whole", json_boolean(fault->whole));
 	object = value_with(object, "parts", slow_parts(run, fault));
 	object = value_with(object, "cpu_waits", slow_cpu_waits(run, fault));
-	object = value_with(object, "intervals", slow_intervals(row));
+	object = value_with(object, "intervals", slow_intervals(run, row));
 	object = value_with(object, "more_intervals",
 			    json_boolean(fault->nr_spans == EXPLAIN_MAX_SPANS));
 	object = value_with(object, "requests", slow_requests_of(run, row));

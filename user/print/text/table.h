@@ -37,6 +37,8 @@ int table_parts_all(FILE *out, const struct view *view);
 int table_waits(FILE *out, const struct report *run);
 void table_guest_line(FILE *out, const struct report *run);
 int table_handlers(FILE *out, const struct report *run);
+/* Lines: the sleeps for mmap_lock, and the threads that passed it on. */
+void table_lock_notes(FILE *out, const struct report *run);
 void table_waits_short(FILE *out, const struct report *run);
 /* Words of a kernel stack, innermost first: "a < b < ...", as many as fit into the bytes. */
 void table_waits_functions(char *text, size_t size, const char *functions);

@@ -246,6 +246,7 @@ static void parts_notes(FILE *out, const struct report *run, const char *rows_no
 	standstill_text_notes(out, run);
 	cpu_wait_note(out, run);
 	cpu_task_note(out, run);
+	table_lock_notes(out, run);
 	reclaim_note(out, run);
 	missing_note(out, run);
 }

@@ -250,6 +250,20 @@ static void slow_cpu_text(struct slow_text *text, const struct explained *fault)
 		slow_text_add(text, ".");
 }
 
+static void slow_waker_cell(struct grid *grid, const struct report *run,
+			    const struct slow_fault *slow, const struct explain_span *span)
+{
+	const char *name = slow_fault_thread(slow, span->waker);
+	char call[VIEW_WAKER];
+
+	if (!view_waker_call(call, run, span->waker_doing)[0])
+		slow_thread_cell(grid, name, span->waker);
+	else if (name[0])
+		grid_cell(grid, "%s (%" PRIu32 ") in %s", name, span->waker, call);
+	else
+		grid_cell(grid, "thread %" PRIu32 " in %s", span->waker, call);
+}
+
 static void slow_calls_text(struct slow_text *text, const struct slow_fault *slow)
 {
 	const struct pfstat_call *call;
@@ -311,8 +325,7 @@ static int slow_spans(FILE *out, const struct report *run, const struct report_s
 		if (!has_reasons)
 			continue;
 		if (span->waker)
-			slow_thread_cell(&grid, slow_fault_thread(row->slow, span->waker),
-					 span->waker);
+			slow_waker_cell(&grid, run, row->slow, span);
 		else
 			grid_cell(&grid, "%s", "");
 		slow_wait_cell(&grid, row->names.waits[i]);
