@@ -907,6 +907,68 @@ TEST(test_calls_that_change_mappings_are_named_with_their_lock)
 	ck_assert_ptr_null(strstr(cause_of(&s, "mmap-lock")->text, "costliest"));
 }
 
+#define X86_MUNMAP (PFSTAT_WAKER_CALL + 11)
+#define X86_CLONE  (PFSTAT_WAKER_CALL + 56)
+
+TEST(test_the_call_that_passed_the_lock_on_is_named_with_its_remedy)
+{
+	struct wait_row row = { .cause = WAIT_MMAP_LOCK,
+				.parts_ns = { [PART_BLOCKED] = 40 * MS },
+				.total_ns = 40 * MS };
+	struct lock_waker_row rows[] = {
+		{ .tid = 12, .comm = "worker", .doing = X86_MUNMAP, .total_ns = 30 * MS },
+		{ .tid = 13, .comm = "worker", .doing = X86_MUNMAP, .total_ns = 9 * MS },
+		{ .tid = 9, .comm = "reader", .doing = PFSTAT_WAKER_EXCEPTION, .total_ns = MS },
+	};
+	struct sample s;
+
+	sample_begin(&s);
+	strcpy(s.report.environment.architecture, "x86_64");
+	s.report.waits = (struct report_waits){ .rows = &row, .nr = 1 };
+	s.report.mmap_lock = (struct report_mmap_lock){
+		.rows = rows, .nr = 3, .total_ns = 40 * MS, .in_faults_ns = 40 * MS
+	};
+	add_class(&s, FAULT_ANON, 1000, PART_BLOCKED, 60 * MS);
+	check_cause(&s, "mmap-lock", true,
+		    "Of all such waits (40.0 ms), 39.0 ms ended when worker (tid 12) passed the "
+		    "lock on in munmap().");
+	check_remedy(&s, "mmap-lock", "MADV_DONTNEED, which takes the lock for reading only");
+	rows[0].total_ns = 15 * MS;
+	rows[1].total_ns = 16 * MS;
+	check_cause(&s, "mmap-lock", true, "one of 2 threads passed the lock on in munmap().");
+	rows[0].doing = rows[1].doing = X86_CLONE;
+	check_cause(&s, "mmap-lock", true, "passed the lock on in clone().");
+	check_remedy(&s, "mmap-lock", "posix_spawn(3)");
+	rows[0].doing = rows[1].doing = PFSTAT_WAKER_KERNEL;
+	rows[0].total_ns = 30 * MS;
+	rows[1].total_ns = 9 * MS;
+	check_cause(&s, "mmap-lock", true, "a kernel thread (tid 12) passed the lock on.");
+	check_remedy(&s, "mmap-lock", "map once");
+	rows[0].doing = rows[1].doing = PFSTAT_WAKER_KILL;
+	check_cause(&s, "mmap-lock", true, "and faults wait behind them.");
+	ck_assert_ptr_null(strstr(cause_of(&s, "mmap-lock")->text, "passed"));
+}
+
+TEST(test_waits_for_the_lock_before_faults_are_outside_of_their_time)
+{
+	struct lock_waker_row row = { .tid = 12, .doing = X86_MUNMAP, .total_ns = 40 * MS };
+	struct sample s;
+
+	sample_begin(&s);
+	strcpy(s.report.environment.architecture, "x86_64");
+	s.report.mmap_lock = (struct report_mmap_lock){
+		.rows = &row, .nr = 1, .total_ns = 40 * MS, .in_faults_ns = 20 * MS
+	};
+	s.report.time.counted_ns = 400 * MS;
+	add_class(&s, FAULT_ANON, 10, PART_CPU_BEFORE, MS); /* a small share of the run */
+	check_cause(&s, "mmap-lock", true,
+		    "threads waited 20.0 ms for the lock of their address space (mmap_lock) before "
+		    "their faults began, which is not in the faults' time.");
+	check_cause(&s, "mmap-lock", true, "ended when thread 12 passed the lock on in munmap().");
+	s.report.time.counted_ns = 401 * MS;
+	check_no_cause(&s, "mmap-lock");
+}
+
 TEST(test_faults_in_system_calls)
 {
 	struct sample s;

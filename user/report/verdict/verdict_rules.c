@@ -13,11 +13,12 @@
 #include "util/array.h"
 
 /* The first ones are also checked if the faults' share of the run is small. */
-#define ALWAYS_RULES 5
+#define ALWAYS_RULES 6
 
 static const struct verdict_rule verdict_rules[] = {
 	{ "failed-faults", verdict_nothing_failed },
 	{ "memory-throttle", verdict_memory_throttled },
+	{ "mmap-lock", verdict_lock_mmap },
 	{ "slow-tail", verdict_nothing_slow_tail },
 	{ "stalled-thread", verdict_nothing_stalled },
 	{ "populating-calls", verdict_nothing_populating },
@@ -48,7 +49,6 @@ static const struct verdict_rule verdict_rules[] = {
 	{ "swap", verdict_memory_shared_swap },
 	{ "cpu-wait", verdict_wait_runqueue },
 	{ "userfaultfd", verdict_userfault_handler },
-	{ "mmap-lock", verdict_wait_mmap_lock },
 	{ "writeback-throttle", verdict_write_writeback },
 	{ "remote-server", verdict_wait_server },
 	{ "contention", verdict_wait_contention },

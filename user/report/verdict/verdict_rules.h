@@ -61,7 +61,7 @@ VERDICT_RULE(verdict_touch_shared_memory);
 VERDICT_RULE(verdict_memory_shared_swap);
 VERDICT_RULE(verdict_wait_runqueue);
 VERDICT_RULE(verdict_userfault_handler);
-VERDICT_RULE(verdict_wait_mmap_lock);
+VERDICT_RULE(verdict_lock_mmap);
 VERDICT_RULE(verdict_write_writeback);
 VERDICT_RULE(verdict_wait_server);
 VERDICT_RULE(verdict_wait_contention);

@@ -126,52 +126,6 @@ bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *r
 	return true;
 }
 
-/* The costliest call among those that take mmap_lock to change mappings. NULL if none is known. */
-static const struct syscall_total *changes_of_mappings(const struct report *run, const char **name)
-{
-	static const char *const names[] = { "mmap",   "munmap", "mprotect",
-					     "mremap", "brk",	 "madvise" };
-	const struct syscall_total *row, *most = NULL;
-	size_t i;
-
-	for (row = run->extras.syscalls; row < run->extras.syscalls + run->extras.nr_syscalls;
-	     row++)
-		for (i = 0; i < ARRAY_SIZE(names); i++) {
-			if (view_syscall_number(run, names[i]) != (int)row->number ||
-			    (most && most->total_ns >= row->total_ns))
-				continue;
-			most = row;
-			*name = names[i];
-		}
-	return most;
-}
-
-bool verdict_wait_mmap_lock(const struct verdict *verdict, const struct report *run,
-			    struct verdict_cause *cause)
-{
-	const struct syscall_total *call;
-	const char *name;
-
-	(void)verdict;
-	if (!verdict_wait_claim(cause, run,
-				(const char *const[]){ WAIT_MMAP_LOCK, WAIT_VMA_LOCK, NULL }))
-		return false;
-	verdict_state(cause,
-		      "for %.0f %% of the faults' time threads waited for the lock of their "
-		      "address space (mmap_lock). Calls that change mappings hold it, or wait for "
-		      "it while another program reads /proc/PID/smaps, and faults wait behind "
-		      "them.",
-		      100 * cause->weight);
-	call = changes_of_mappings(run, &name);
-	if (call)
-		verdict_add(cause, " The costliest of the calls is %s(): %" PRIu64 ".", name,
-			    call->calls);
-	verdict_advise(cause, "map once and keep the memory; make mappings before the threads "
-			      "start, or use processes; Linux 6.4 and later fault under a lock of "
-			      "the mapping.");
-	return true;
-}
-
 /* Servers, and the file system's name, known only to a drive. */
 static const struct server {
 	const char *wait, *filesystem, *remedy;
