@@ -116,7 +116,7 @@ check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
 
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
-	touch_pages accesses rare_faults overlapping_faults page_server kvm_guest contents advised shaping_calls \
+	touch_pages accesses rare_faults overlapping_faults lock_holder page_server kvm_guest contents advised shaping_calls \
 	frame_spy other_tool.bpf.o other_tool_exit.bpf.o)
 
 # Prints the eBPF programs' events as text.
@@ -185,6 +185,11 @@ $(BUILD)/rare_faults: tests/vm/progs/rare_faults.c
 
 # It runs in the guest, and on this machine.
 $(BUILD)/overlapping_faults: tests/vm/progs/overlapping_faults.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+
+$(BUILD)/lock_holder: tests/vm/progs/lock_holder.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
