@@ -105,6 +105,25 @@ TEST(test_one_run_matches_the_schema)
 	sample_close(&run);
 }
 
+TEST(test_limits_of_a_cgroup_match_the_schema)
+{
+	struct sample_run run;
+	struct cgroup_limits *limits = &run.report.cgroup;
+	json_t *json;
+
+	sample_open(&run, 150000);
+	strcpy(limits->path, "/sys/fs/cgroup/a/b");
+	limits->pressure.cpu_full_ns = 7;
+	strcpy(limits->cpu.path, "/sys/fs/cgroup/a");
+	limits->cpu.throttled = 31;
+	strcpy(limits->memory.path, "/sys/fs/cgroup/a");
+	limits->memory.high = 5;
+	json = print_and_parse(&run.report, 1);
+	check_schema(json);
+	json_decref(json);
+	sample_close(&run);
+}
+
 TEST(test_each_key_is_set_once)
 {
 	struct sample_run run;

@@ -47,6 +47,7 @@ void run_counters_init(struct run_counters *counters)
 		.events_skipped = COUNT_NA,
 	};
 	usage_init(&counters->usage);
+	cgroup_limits_init(&counters->cgroup);
 	nothing_of_bpf(counters);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recording/cgroup_json.h"
 #include "recording/counters_json.h"
 #include "util/array.h"
 #include "util/json_value.h"
@@ -231,6 +232,8 @@ json_t *counters_json(const struct run_counters *counters)
 	if (!err)
 		err = json_object_set_new(json, "advice", json_boolean(counters->have_advice));
 	if (!err)
+		err = json_object_set_new(json, "cgroup", cgroup_json(&counters->cgroup));
+	if (!err)
 		err = json_object_set_new(json, "bpf",
 					  counters->have_bpf && !by_perf ? bpf_to_json(counters) :
 									   json_null());
@@ -426,6 +429,8 @@ static int read_counters(const json_t *json, struct run_counters *counters)
 	counters->hooked_only = json_is_true(json_object_get(json, "hooked_only"));
 	counters->edges = json_is_true(json_object_get(json, "edges"));
 	counters->have_advice = json_is_true(json_object_get(json, "advice"));
+	if (!err)
+		err = cgroup_json_parse(&counters->cgroup, json_object_get(json, "cgroup"));
 	if (!err)
 		err = read_bpf(json_object_get(json, "bpf"), counters);
 	if (!err)

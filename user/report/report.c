@@ -56,6 +56,7 @@ void report_init(struct report *report)
 	};
 	usage_init(&report->usage);
 	init_usage(report->extras.usage);
+	cgroup_limits_init(&report->cgroup);
 }
 
 static void report_exit_calls(struct report_calls *calls)
@@ -204,6 +205,7 @@ static void fill_counters(struct report *report, const struct run_counters *coun
 	report->losses.maps_late_cpus = counters->maps_late_cpus;
 	report->losses.names_left_out = counters->names_left_out;
 	report->usage = counters->usage;
+	report->cgroup = counters->cgroup;
 	fill_bpf(report, counters);
 }
 

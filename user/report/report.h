@@ -235,6 +235,7 @@ struct report {
 	struct ledger ledger;
 	struct report_pages pages;
 	struct report_memory memory;
+	struct cgroup_limits cgroup; /* see struct run_counters */
 	struct block_figures blocks;
 	struct report_syscalls syscalls;
 	struct report_groups groups;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "privilege/invoker.h"
+#include "run/cgroup_watch.h"
 #include "run/child.h"
 #include "run/file_events.h"
 #include "run/measurement.h"
@@ -35,6 +36,7 @@ struct watch {
 	struct child command;
 	struct members members;
 	struct file_events file;
+	struct cgroup_watch cgroup;
 	int end;      /* eventfd */
 	int children; /* signalfd for SIGCHLD, -1 without a command */
 	uint64_t start_ns, end_ns;
@@ -156,10 +158,19 @@ static int watch_check_members(const struct watch *watch)
 		options->cgroup ? "is in" : "maps", options->cgroup ?: options->file);
 }
 
+/* The process in whose cgroup all is, or 0 if there may be several. */
+static pid_t watch_first_process(const struct watch *watch)
+{
+	return watch->options.command ? watch->command.pid : watch->options.pid;
+}
+
 static int watch_start(struct watch *watch)
 {
-	int err = measurement_start(&watch->measurement);
+	int err;
 
+	if (watch->options.cgroup || watch_first_process(watch))
+		cgroup_watch_start(&watch->cgroup, watch->options.cgroup, watch_first_process(watch));
+	err = measurement_start(&watch->measurement);
 	watch->start_ns = clock_monotonic_ns();
 	watch->members.started = true;
 	return measurement_status(&watch->measurement, err);
@@ -289,6 +300,9 @@ static void watch_reap(struct watch *watch)
 	int wait_status;
 	pid_t pid;
 
+	/* The command's cgroup is known until the command is reaped. */
+	if (!watch->ended)
+		cgroup_watch_check(&watch->cgroup, watch->command.pid);
 	/* First the signals: the next child to end sends another. */
 	while (read(watch->children, &info, sizeof(info)) > 0)
 		;
@@ -416,6 +430,9 @@ void watch_stop(struct watch *watch)
 	if (watch->options.cgroup)
 		counters->memory_peak =
 			memory_cgroup_peak(watch->options.cgroup, &counters->memory_limit);
+	else if (watch->options.pid)
+		cgroup_watch_check(&watch->cgroup, watch->options.pid);
+	cgroup_watch_stop(&watch->cgroup, &counters->cgroup);
 	members_report(&watch->members);
 	counted = watch_read_process(watch, &after);
 	err = measurement_stop(&watch->measurement);

@@ -43,8 +43,7 @@ static int write_text(const char *folder, const char *name, const char *text)
 	return err;
 }
 
-/* Finds the cgroup v2 mount point. */
-static int find_mount(char *path, size_t size)
+int memory_cgroup_mount(char *path, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	const struct mntent *mount;
@@ -161,8 +160,8 @@ static int need_controller(const char *mount, const struct refusal *refusal)
 static int memory_cgroup_make(struct memory_cgroup *group, uint64_t limit,
 			      const struct refusal *refusal)
 {
-	char mount[200];
-	int err = find_mount(mount, sizeof(mount));
+	char mount[MEMORY_CGROUP_MOUNT];
+	int err = memory_cgroup_mount(mount, sizeof(mount));
 
 	if (err)
 		return why_fail(
@@ -295,9 +294,9 @@ uint64_t memory_cgroup_limit(void)
 {
 	uint64_t least = UINT64_MAX, limit;
 	struct memory_cgroup group;
-	char mount[200];
+	char mount[MEMORY_CGROUP_MOUNT];
 
-	if (find_mount(mount, sizeof(mount)) || find_home(&group, mount))
+	if (memory_cgroup_mount(mount, sizeof(mount)) || find_home(&group, mount))
 		return UINT64_MAX;
 	while (strlen(group.home) >= strlen(mount)) {
 		limit = limit_of(group.home);

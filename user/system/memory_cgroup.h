@@ -39,6 +39,11 @@ int memory_cgroup_leave(struct memory_cgroup *group);
 /* Opens a file in the cgroup, or returns NULL if it cannot be read. */
 FILE *memory_cgroup_open(const struct memory_cgroup *group, const char *name);
 
+#define MEMORY_CGROUP_MOUNT 200
+
+/* Fills in the mount point of cgroup v2. Returns 0 or a negative errno. */
+int memory_cgroup_mount(char *path, size_t size);
+
 /* Lowest limit for this process's cgroup and the ancestors, UINT64_MAX if there is none. */
 uint64_t memory_cgroup_limit(void);
 

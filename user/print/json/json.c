@@ -12,6 +12,7 @@
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
 #include "print/printers.h"
+#include "recording/cgroup_json.h"
 #include "util/json_value.h"
 
 /* perf does not show file operation calls. */
@@ -125,6 +126,7 @@ static json_t *json_of_run(const struct view *view)
 	const struct value_member members[] = {
 		{ "environment", json_environment(&run->environment) },
 		{ "cgroup_memory", json_cgroup_memory(&run->memory) },
+		{ "cgroup_limits", cgroup_json(&run->cgroup) },
 		{ "damage", value_text(run->losses.damage) },
 		{ "repeat", value_count(run->drive.repeat) },
 		{ "elapsed_ns", value_known(run->time.elapsed_ns) },

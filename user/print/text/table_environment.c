@@ -13,7 +13,8 @@
 #include "util/array.h"
 #include "util/grid.h"
 
-#define TEXT_WIDTH 84 /* text width, without the line names */
+#define TEXT_WIDTH  84 /* text width, without the line names */
+#define LEAST_STILL 0.01
 
 static const char *known(const char *text)
 {
@@ -160,6 +161,72 @@ static void limit_line(struct grid *grid, const struct report_memory *memory)
 		env_line(grid, "Memory limit", "%.1f MiB, and all of it was used", limit);
 }
 
+static void cpu_limit_line(struct grid *grid, const struct cgroup_cpu_limit *cpu)
+{
+	char quota[64] = "changed meanwhile", held[96] = "";
+
+	if (cpu->throttled == COUNT_NA || !cpu->throttled || cpu->periods == COUNT_NA)
+		return;
+	if (cpu->quota_ns != COUNT_NA && cpu->period_ns != COUNT_NA)
+		snprintf(quota, sizeof(quota), "%.4g ms of %.4g ms", cpu->quota_ns / 1e6,
+			 cpu->period_ns / 1e6);
+	if (cpu->throttled_ns != COUNT_NA)
+		snprintf(held, sizeof(held),
+			 ", and the cgroup was held back for %.3f s, summed over CPUs",
+			 cpu->throttled_ns / 1e9);
+	env_line(grid, "CPU limit",
+		 "cpu.max of %s (%s): used up in %" PRIu64 " of %" PRIu64 " periods%s", cpu->path,
+		 quota, cpu->throttled, cpu->periods, held);
+}
+
+static void memory_events_line(struct grid *grid, const struct cgroup_memory_limit *memory)
+{
+	char high[96] = "", max[64] = "", killed[64] = "", size[32], bytes[48] = "";
+
+	if (memory->high_bytes != COUNT_NA)
+		snprintf(bytes, sizeof(bytes), " (%s)",
+			 size_text(memory->high_bytes, size, sizeof(size)));
+	if (memory->high != COUNT_NA && memory->high)
+		snprintf(high, sizeof(high), ", memory.high%s exceeded %" PRIu64 " times", bytes,
+			 memory->high);
+	if (memory->max != COUNT_NA && memory->max)
+		snprintf(max, sizeof(max), ", memory.max met %" PRIu64 " times", memory->max);
+	if (memory->oom_kill != COUNT_NA && memory->oom_kill)
+		snprintf(killed, sizeof(killed), ", processes killed for memory: %" PRIu64,
+			 memory->oom_kill);
+	if (memory->path[0])
+		env_line(grid, "Memory events", "of %s%s%s%s", memory->path, high, max, killed);
+}
+
+/* Only what is at least 1 % of the run. */
+static void stood_still_line(struct grid *grid, const struct report *run)
+{
+	static const struct {
+		const char *what, *file;
+	} rows[] = { { "memory", "memory.pressure" }, { "a CPU", "cpu.pressure" } };
+	const uint64_t full_ns[] = { run->cgroup.pressure.memory_full_ns,
+				     run->cgroup.pressure.cpu_full_ns };
+	const char *separator = "";
+	char text[192] = "";
+	size_t i, used;
+
+	if (run->time.elapsed_ns == COUNT_NA)
+		return;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (full_ns[i] == COUNT_NA || !full_ns[i] ||
+		    full_ns[i] < run->time.elapsed_ns * LEAST_STILL)
+			continue;
+		used = strlen(text);
+		snprintf(text + used, sizeof(text) - used, "%s %s for %.3f s (%s, full)", separator,
+			 rows[i].what, full_ns[i] / 1e9, rows[i].file);
+		separator = ", for";
+	}
+	if (text[0])
+		env_line(grid, "Stood still",
+			 "all threads of the cgroup %s that had work waited at once for%s",
+			 run->cgroup.path, text);
+}
+
 static void watched_lines(struct grid *grid, const struct report *run)
 {
 	const struct environment *e = &run->environment;
@@ -172,6 +239,9 @@ static void watched_lines(struct grid *grid, const struct report *run)
 	else if (e->cgroup[0])
 		env_line(grid, "Cgroup", "%s", e->cgroup);
 	limit_line(grid, &run->memory);
+	memory_events_line(grid, &run->cgroup.memory);
+	cpu_limit_line(grid, &run->cgroup.cpu);
+	stood_still_line(grid, run);
 	if (e->only_file[0])
 		env_line(grid, "Only file", "%s", e->only_file);
 	env_line(grid, "Watched", "for %s", time_text(run->time.elapsed_ns, took, sizeof(took)));
