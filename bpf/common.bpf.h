@@ -19,7 +19,13 @@
 struct mm_struct;
 struct reclaim_state;
 
+/* CONFIG_CFS_BANDWIDTH */
+struct cfs_rq {
+	int throttle_count; /* not 0: it is throttled, or the queue of a parent is */
+} __attribute__((preserve_access_index));
+
 struct sched_entity {
+	struct cfs_rq *cfs_rq; /* CONFIG_FAIR_GROUP_SCHED */
 	unsigned long long sum_exec_runtime;
 	unsigned long long prev_sum_exec_runtime; /* when the task got its CPU */
 } __attribute__((preserve_access_index));

@@ -28,6 +28,11 @@ struct task_struct___ext {
 	struct sched_ext_entity scx;
 } __attribute__((preserve_access_index));
 
+/* v6.18: the kernel holds back threads on their way to user space, and not whole queues. */
+struct task_struct___throttled {
+	bool throttled;
+} __attribute__((preserve_access_index));
+
 #define EXT_STATE_SHIFT	  8
 #define EXT_STATE_MASK	  0x3
 #define EXT_STATE_ENABLED 3
@@ -50,6 +55,33 @@ static __always_inline struct off_cpu_start *off_cpu_start_of(const struct task_
 	return bpf_map_lookup_elem(&off_since, &tid);
 }
 
+/* Only the fair class notes the run time that a task had when it got its CPU. */
+static __always_inline bool is_fair(const struct task_struct *task)
+{
+	const struct task_struct___ext *ext = (const void *)task;
+
+	if (task->prio < PRIO_MAX_REAL_TIME)
+		return false;
+	return !bpf_core_field_exists(ext->scx) ||
+	       (ext->scx.flags >> EXT_STATE_SHIFT & EXT_STATE_MASK) != EXT_STATE_ENABLED;
+}
+
+/*
+ * The kernel throttles a queue while it chooses the next task, so before sched_switch. The limit
+ * holds for the fair class only.
+ */
+static __always_inline __u32 limit_flags(const struct task_struct *task)
+{
+	const struct task_struct___throttled *held = (const void *)task;
+	bool throttled = false;
+
+	if (bpf_core_field_exists(held->throttled))
+		throttled = held->throttled;
+	else if (bpf_core_field_exists(task->se.cfs_rq->throttle_count))
+		throttled = is_fair(task) && task->se.cfs_rq->throttle_count;
+	return PFSTAT_OFF_CPU_LIMITS | (throttled ? PFSTAT_OFF_CPU_THROTTLED : 0);
+}
+
 /*
  * An exiting thread sends no more intervals: sched_process_exit comes after exit_mm(), since
  * v6.16 before it, and the thread may sleep after either.
@@ -67,7 +99,7 @@ static __always_inline void on_switch_out(const struct task_struct *task, __u32 
 	start->waker = 0;
 	start->waker_doing = PFSTAT_WAKER_UNKNOWN;
 	start->state = state;
-	start->flags = (state ? 0 : PFSTAT_OFF_CPU_PREEMPTED) |
+	start->flags = (state ? 0 : PFSTAT_OFF_CPU_PREEMPTED | limit_flags(task)) |
 		       (BPF_CORE_READ_BITFIELD(task, in_iowait) ? PFSTAT_OFF_CPU_IOWAIT : 0);
 	start->off_ns = bpf_ktime_get_ns();
 }
@@ -91,17 +123,6 @@ static __always_inline void off_cpu_set_waking(struct pfstat_off_cpu *interval,
 static __always_inline __u32 flag_of_prev(const struct task_struct *prev)
 {
 	return prev->pid ? PFSTAT_OFF_CPU_AFTER_TASK : PFSTAT_OFF_CPU_AFTER_IDLE;
-}
-
-/* Only the fair class notes the run time that a task had when it got its CPU. */
-static __always_inline bool is_fair(const struct task_struct *task)
-{
-	const struct task_struct___ext *ext = (const void *)task;
-
-	if (task->prio < PRIO_MAX_REAL_TIME)
-		return false;
-	return !bpf_core_field_exists(ext->scx) ||
-	       (ext->scx.flags >> EXT_STATE_SHIFT & EXT_STATE_MASK) != EXT_STATE_ENABLED;
 }
 
 static __always_inline void cpu_task_send(const struct pfstat_off_cpu *interval,

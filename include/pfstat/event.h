@@ -93,6 +93,9 @@ enum pfstat_waker {
 
 /* Greater numbers are not known. */
 #define PFSTAT_WAKER_MAX 0xffff
+/* The thread was held back by its cgroup's limit of CPU time when it left its CPU. */
+#define PFSTAT_OFF_CPU_THROTTLED 0x40
+#define PFSTAT_OFF_CPU_LIMITS	 0x80 /* 0x40 is known */
 
 /* One off-CPU interval in a target's thread. event.ns: the thread runs again. */
 struct pfstat_off_cpu {

@@ -702,6 +702,8 @@ TEST(test_waits_for_an_idle_cpu_are_apart)
 		PFSTAT_OFF_CPU_WOKEN | PFSTAT_OFF_CPU_AFTER_TASK,
 		PFSTAT_OFF_CPU_WOKEN,
 		PFSTAT_OFF_CPU_PREEMPTED | PFSTAT_OFF_CPU_AFTER_IDLE,
+		PFSTAT_OFF_CPU_PREEMPTED | PFSTAT_OFF_CPU_AFTER_IDLE | PFSTAT_OFF_CPU_LIMITS |
+			PFSTAT_OFF_CPU_THROTTLED,
 	};
 	const struct pfstat_record record = attempt_of(PFSTAT_CLASS_LONG, 1, 1000, 2000, LOCKED);
 	struct pfstat_off_cpu stay = {
@@ -711,15 +713,16 @@ TEST(test_waits_for_an_idle_cpu_are_apart)
 	unsigned int i;
 
 	open_explain(true);
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 5; i++) {
 		stay.event.flags = flags[i];
-		stay.off_ns = 1000 + 200 * i;
+		stay.off_ns = 1000 + 190 * i;
 		stay.woken_ns = stay.off_ns + 50;
 		stay.event.ns = stay.woken_ns + 1 + i;
 		ck_assert_int_eq(explain_event(explain, &stay.event), 0);
 	}
 	add_record(&record);
-	ck_assert_uint_eq(faults[0].parts_ns[PART_RUNQUEUE], 1 + 2 + 3 + 54);
+	ck_assert_uint_eq(faults[0].parts_ns[PART_RUNQUEUE], 1 + 2 + 3 + 54 + 55);
+	ck_assert_uint_eq(faults[0].cpu_waits_ns[CPU_WAIT_THROTTLED], 55);
 	ck_assert_uint_eq(faults[0].cpu_waits_ns[CPU_WAIT_IDLE], 1);
 	ck_assert_uint_eq(faults[0].cpu_waits_ns[CPU_WAIT_TASK], 2);
 	ck_assert_uint_eq(faults[0].cpu_waits_ns[CPU_WAIT_PREEMPTED_IDLE], 54);

@@ -118,6 +118,8 @@ TEST(test_limits_of_a_cgroup_match_the_schema)
 	limits->cpu.throttled = 31;
 	strcpy(limits->memory.path, "/sys/fs/cgroup/a");
 	limits->memory.high = 5;
+	run.report.evidence.limits_known = true;
+	run.report.evidence.throttled.count = 3;
 	json = print_and_parse(&run.report, 1);
 	check_schema(json);
 	json_decref(json);

@@ -637,6 +637,7 @@ TEST(test_waits_for_a_cpu)
 		[CPU_WAIT_TASK] = "other tasks ran there",
 		[CPU_WAIT_IDLE] = "no other task ran there right before",
 		[CPU_WAIT_PREEMPTED_IDLE] = "it was stopped, and no other task ran there",
+		[CPU_WAIT_THROTTLED] = "its cgroup had used up its CPU time (cpu.max)",
 	};
 	enum cpu_wait kind;
 	struct sample s;
@@ -696,6 +697,57 @@ TEST(test_a_wait_for_a_cpu_names_the_task_that_ran)
 	check_cause(&s, "cpu-wait", true, "no other task ran there");
 	check_remedy(&s, "cpu-wait", "idle states");
 	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->text, "compiler"));
+}
+
+TEST(test_a_used_up_limit_of_cpu_time_is_certain_only_if_it_began_the_waits)
+{
+	struct cgroup_cpu_limit *cpu;
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 100, PART_RUNQUEUE, 100 * MS);
+	cpu = &s.report.cgroup.cpu;
+	strcpy(cpu->path, "/sys/fs/cgroup/a");
+	cpu->throttled = 31;
+	cpu->periods = 40;
+	s.report.evidence.cpu_waits[CPU_WAIT_IDLE].total_ns = 100 * MS;
+	check_cause(&s, "cpu-wait", true,
+		    "The CPU time of the cgroup /sys/fs/cgroup/a was used up in 31 of 40 periods, "
+		    "so the thread may have waited for that.");
+	s.report.evidence.cpu_waits[CPU_WAIT_IDLE].total_ns = 0;
+	s.report.evidence.cpu_waits[CPU_WAIT_THROTTLED].total_ns = 100 * MS;
+	check_cause(&s, "cpu-wait", true, "was used up in 31 of 40 periods.");
+	check_remedy(&s, "cpu-wait", "raise cpu.max");
+	s.report.evidence.cpu_waits[CPU_WAIT_THROTTLED].total_ns = 0;
+	s.report.evidence.cpu_waits[CPU_WAIT_TASK].total_ns = 100 * MS;
+	check_cause(&s, "cpu-wait", true, "other tasks ran there.");
+	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->text, "cgroup"));
+	s.report.evidence.cpu_waits[CPU_WAIT_TASK].total_ns = 0;
+	s.report.evidence.cpu_waits[CPU_WAIT_PREEMPTED_IDLE].total_ns = 100 * MS;
+	s.report.evidence.limits_known = true;
+	cpu->throttled = 0;
+	check_cause(&s, "cpu-wait", true, "it was preempted, and ran again on an idle CPU.");
+	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->text, "cgroup"));
+}
+
+TEST(test_time_without_cpu_by_a_limit_is_not_dismissed)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 10 * MS);
+	s.report.evidence.limits_known = true;
+	s.report.evidence.throttled = (struct evidence_cpu_wait){ 18, 50 * MS };
+	s.report.evidence.cpu_waits[CPU_WAIT_THROTTLED].total_ns = 5 * MS;
+	check_cause(&s, "cpu-limit", true,
+		    "a thread lost its CPU 18 times while its cgroup had used up its CPU time "
+		    "(cpu.max), and the threads waited for 50.0 ms in all until they ran again, "
+		    "5.0 ms of it in faults.");
+	check_no_cause(&s, "nothing-wrong");
+	s.report.evidence.cpu_waits[CPU_WAIT_THROTTLED].total_ns = 0;
+	check_cause(&s, "cpu-limit", true, "nothing of it in faults.");
+	s.report.evidence.throttled.total_ns = 49 * MS;
+	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
 }
 
 TEST(test_locks_are_not_certain)

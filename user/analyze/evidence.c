@@ -78,6 +78,13 @@ int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 
 int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval)
 {
+	if (interval->event.flags & PFSTAT_OFF_CPU_LIMITS)
+		evidence->figures.limits_known = true;
+	if (interval->event.flags & PFSTAT_OFF_CPU_THROTTLED) {
+		evidence->figures.throttled.count++;
+		evidence->figures.throttled.total_ns +=
+			item_elapsed(interval->off_ns, interval->event.ns);
+	}
 	if (interval->event.flags & PFSTAT_OFF_CPU_PREEMPTED)
 		evidence->figures.waiting_ns += item_elapsed(interval->off_ns, interval->event.ns);
 	else if (interval->event.flags & PFSTAT_OFF_CPU_WOKEN)

@@ -57,10 +57,11 @@ enum cpu_wait {
 	CPU_WAIT_IDLE,	  /* nothing: the thread was woken, and a CPU was idle */
 	/* The thread was preempted, and nothing: it met cpu.max, or moved to an idle CPU. */
 	CPU_WAIT_PREEMPTED_IDLE,
+	CPU_WAIT_THROTTLED, /* any of these, but cpu.max held the thread back at the start */
 	NR_CPU_WAITS
 };
 
-#define CPU_WAIT_NAMES { "unknown", "task", "idle", "preempted_idle" }
+#define CPU_WAIT_NAMES { "unknown", "task", "idle", "preempted_idle", "throttled" }
 
 #define EXPLAIN_MAX_SPANS    32
 #define EXPLAIN_MAX_CALLS    8

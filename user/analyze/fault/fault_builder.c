@@ -174,6 +174,8 @@ void fault_builder_add_reclaims(struct fault_builder *builder, const struct recl
 
 static enum cpu_wait cpu_wait_of(const struct pfstat_off_cpu *event)
 {
+	if (event->event.flags & PFSTAT_OFF_CPU_THROTTLED)
+		return CPU_WAIT_THROTTLED;
 	if (event->event.flags & PFSTAT_OFF_CPU_AFTER_TASK)
 		return CPU_WAIT_TASK;
 	if (!(event->event.flags & PFSTAT_OFF_CPU_AFTER_IDLE))

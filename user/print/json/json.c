@@ -153,6 +153,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "groups", json_groups(view) },
 		{ "requests", json_requests(run) },
 		{ "cpu_waits", json_cpu_waits(run) },
+		{ "cpu_limit", json_cpu_limit(run) },
 		{ "cpu_tasks", json_cpu_tasks(run) },
 		{ "mmap_lock", json_mmap_lock(run) },
 		{ "reclaims", json_reclaims(run) },

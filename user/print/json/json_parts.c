@@ -95,6 +95,12 @@ json_t *json_requests(const struct report *run)
 			 "device", times_of(&blocks->device, blocks->reads, true));
 }
 
+static json_t *json_cpu_wait(const struct evidence_cpu_wait *wait)
+{
+	return json_pack("{so so}", "count", value_count(wait->count), "total_ns",
+			 value_count(wait->total_ns));
+}
+
 json_t *json_cpu_waits(const struct report *run)
 {
 	static const char *const names[NR_CPU_WAITS] = CPU_WAIT_NAMES;
@@ -107,11 +113,17 @@ json_t *json_cpu_waits(const struct report *run)
 	object = json_object();
 	for (i = 0; i < NR_CPU_WAITS; i++) {
 		wait = &run->evidence.cpu_waits[i];
-		object = value_with(object, names[i],
-				    json_pack("{so so}", "count", value_count(wait->count),
-					      "total_ns", value_count(wait->total_ns)));
+		if (i == CPU_WAIT_THROTTLED && !run->evidence.limits_known)
+			object = value_with(object, names[i], json_null());
+		else
+			object = value_with(object, names[i], json_cpu_wait(wait));
 	}
 	return object;
+}
+
+json_t *json_cpu_limit(const struct report *run)
+{
+	return run->evidence.limits_known ? json_cpu_wait(&run->evidence.throttled) : json_null();
 }
 
 json_t *json_cpu_tasks(const struct report *run)

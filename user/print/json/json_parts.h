@@ -12,6 +12,7 @@ json_t *json_parts(const struct report *run);
 json_t *json_requests(const struct report *run);
 /* Returns a JSON null if the part runqueue is not known. */
 json_t *json_cpu_waits(const struct report *run);
+json_t *json_cpu_limit(const struct report *run);
 /* The processes that had a CPU before waits for it. */
 json_t *json_cpu_tasks(const struct report *run);
 /* The sleeps for mmap_lock, and the threads that passed it on. */

@@ -26,15 +26,20 @@ static json_t *slow_cpu_waits(const struct report *run, const struct explained *
 {
 	static const char *const names[NR_CPU_WAITS] = CPU_WAIT_NAMES;
 	json_t *object;
+	bool known;
 	size_t i;
 
 	if (!view_part_known(run, PART_RUNQUEUE) || view_source_is_perf(run))
 		return json_null();
 	object = json_object();
-	for (i = 0; i < NR_CPU_WAITS; i++)
+	for (i = 0; i < NR_CPU_WAITS; i++) {
+		known = i != CPU_WAIT_THROTTLED || run->evidence.limits_known;
 		object = value_with(object, names[i],
-				    json_pack("{so so}", "count", value_count(fault->cpu_waits[i]),
-					      "total_ns", value_count(fault->cpu_waits_ns[i])));
+				    known ? json_pack("{so so}", "count",
+						      value_count(fault->cpu_waits[i]), "total_ns",
+						      value_count(fault->cpu_waits_ns[i])) :
+					    json_null());
+	}
 	return object;
 }
 

@@ -108,6 +108,7 @@ static void cpu_wait_note(FILE *out, const struct report *run)
 		[CPU_WAIT_TASK] = "after another task",
 		[CPU_WAIT_IDLE] = "woken on an idle CPU",
 		[CPU_WAIT_PREEMPTED_IDLE] = "preempted, then on an idle CPU",
+		[CPU_WAIT_THROTTLED] = "held back by cpu.max",
 	};
 	const char *separator = "Waits for a CPU: ";
 	const struct evidence_cpu_wait *wait;

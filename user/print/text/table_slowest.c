@@ -235,6 +235,7 @@ static void slow_cpu_text(struct slow_text *text, const struct explained *fault)
 		[CPU_WAIT_TASK] = "another task ran there",
 		[CPU_WAIT_IDLE] = "woken on an idle CPU",
 		[CPU_WAIT_PREEMPTED_IDLE] = "preempted, then on an idle CPU",
+		[CPU_WAIT_THROTTLED] = "held back by cpu.max",
 	};
 	const char *separator = "\nWaits for a CPU: ";
 	enum cpu_wait wait;

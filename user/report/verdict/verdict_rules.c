@@ -19,6 +19,7 @@ static const struct verdict_rule verdict_rules[] = {
 	{ "failed-faults", verdict_nothing_failed },
 	{ "memory-throttle", verdict_memory_throttled },
 	{ "mmap-lock", verdict_lock_mmap },
+	{ "cpu-limit", verdict_wait_limit },
 	{ "slow-tail", verdict_nothing_slow_tail },
 	{ "stalled-thread", verdict_nothing_stalled },
 	{ "populating-calls", verdict_nothing_populating },

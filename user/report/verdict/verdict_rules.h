@@ -71,6 +71,7 @@ VERDICT_RULE(verdict_wait_foreign);
 VERDICT_RULE(verdict_wait_kernel);
 VERDICT_RULE(verdict_nothing_failed);
 VERDICT_RULE(verdict_memory_throttled);
+VERDICT_RULE(verdict_wait_limit);
 VERDICT_RULE(verdict_nothing_slow_tail);
 VERDICT_RULE(verdict_nothing_stalled);
 VERDICT_RULE(verdict_nothing_populating);

@@ -15,6 +15,7 @@
 #define KERNEL_SHARE 0.5
 /* Of the time that threads waited for a CPU, the task ran that is named. */
 #define CPU_TASK_SHARE 0.1
+#define LIMIT_SHARE    0.05 /* of the run */
 
 bool verdict_wait_claim(struct verdict_cause *cause, const struct report *run,
 			const char *const *waits)
@@ -87,6 +88,50 @@ static void cpu_task_cause(struct verdict_cause *cause, const struct report *run
 			       name);
 }
 
+/* What the kernel counted for the cgroup, which may be that of other processes, too. */
+static void cpu_limit_fact(struct verdict_cause *cause, const struct report *run,
+			   const char *conclusion)
+{
+	const struct cgroup_cpu_limit *cpu = &run->cgroup.cpu;
+
+	if (!cpu->path[0] || cpu->throttled == COUNT_NA || !cpu->throttled ||
+	    cpu->periods == COUNT_NA)
+		return;
+	verdict_add(cause,
+		    " The CPU time of the cgroup %.200s was used up in %" PRIu64 " of %" PRIu64
+		    " periods%s.",
+		    cpu->path, cpu->throttled, cpu->periods, conclusion);
+}
+
+/*
+ * The waits are of whole threads, so the weight is a share of the run, and of one thread at most.
+ * Waits after a sleep are not in them: then it is not known whether the cgroup was held back.
+ */
+bool verdict_wait_limit(const struct verdict *verdict, const struct report *run,
+			struct verdict_cause *cause)
+{
+	const struct evidence_cpu_wait *throttled = &run->evidence.throttled;
+	const uint64_t in_faults_ns = run->evidence.cpu_waits[CPU_WAIT_THROTTLED].total_ns;
+	char span[VERDICT_SPAN], in_faults[VERDICT_SPAN];
+
+	if (!throttled->count || throttled->total_ns < LIMIT_SHARE * verdict->wall_ns)
+		return false;
+	cause->outside = true;
+	cause->weight = (double)throttled->total_ns / verdict->wall_ns;
+	cause->weight = cause->weight > 1 ? 1 : cause->weight;
+	verdict_state(cause,
+		      "a thread lost its CPU %" PRIu64 " time%s while its cgroup had used up its "
+		      "CPU time (cpu.max), and the threads waited for %s in all until they ran "
+		      "again, %s of it in faults.",
+		      throttled->count, throttled->count == 1 ? "" : "s",
+		      verdict_span(span, throttled->total_ns),
+		      in_faults_ns ? verdict_span(in_faults, in_faults_ns) : "nothing");
+	cpu_limit_fact(cause, run, "");
+	verdict_advise(cause, "raise cpu.max of the cgroup, or run fewer threads at once; "
+			      "nr_throttled in cpu.stat counts the periods with too little.");
+	return true;
+}
+
 bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *run,
 			   struct verdict_cause *cause)
 {
@@ -104,12 +149,19 @@ bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *r
 				    "keep CPUs out of deep idle states (cpupower idle-set -D 10, "
 				    "/dev/cpu_dma_latency; in a guest, cpuidle-haltpoll); cpu.stat of "
 				    "the cgroup (nr_throttled) shows cpu.max." },
+		[CPU_WAIT_THROTTLED] = { ": its cgroup had used up its CPU time (cpu.max) when the "
+					 "wait began.",
+					 "raise cpu.max of the cgroup, or run fewer threads at "
+					 "once." },
 		[CPU_WAIT_PREEMPTED_IDLE] = { ": it was stopped, and no other task ran there, as "
 					      "with a limit of CPU time.",
 					      "cpu.stat of the cgroup (nr_throttled) shows if "
 					      "cpu.max stopped it." },
 	};
+	/* With limits known, it met none when it was stopped. */
+	static const char *const moved = ": it was preempted, and ran again on an idle CPU.";
 	const enum cpu_wait kind = main_cpu_wait(run);
+	const bool was_moved = kind == CPU_WAIT_PREEMPTED_IDLE && run->evidence.limits_known;
 	const struct cpu_task_row *task = main_cpu_task(run);
 
 	(void)verdict;
@@ -119,8 +171,14 @@ bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *r
 	cause->general = true;
 	verdict_state(cause,
 		      "for %.0f %% of the faults' time the thread could run, but had no CPU%s",
-		      100 * cause->weight, kinds[kind].text);
-	verdict_advise(cause, "%s", kinds[kind].remedy);
+		      100 * cause->weight, was_moved ? moved : kinds[kind].text);
+	if (kind != CPU_WAIT_TASK)
+		cpu_limit_fact(cause, run,
+			       kind == CPU_WAIT_THROTTLED ?
+				       "" :
+				       ", so the thread may have waited for that");
+	verdict_advise(cause, "%s",
+		       was_moved ? kinds[CPU_WAIT_UNKNOWN].remedy : kinds[kind].remedy);
 	if (kind == CPU_WAIT_TASK && task)
 		cpu_task_cause(cause, run, task);
 	return true;
