@@ -17,9 +17,10 @@
 #define MS  1000000ULL
 #define MIB (1ULL << 20)
 
-static const char *const files[] = { "cgroup.events", "cpu.max",	    "cpu.stat",
-				     "memory.high",   "memory.events.local", "cpu.pressure",
-				     "memory.pressure" };
+static const char *const files[] = {
+	"cgroup.events",       "cpu.max",      "cpu.stat",	 "memory.high",
+	"memory.events.local", "cpu.pressure", "memory.pressure"
+};
 
 static char parent[64], child[80];
 static struct cgroup_levels before, after;
@@ -317,9 +318,10 @@ TEST(test_report_states_what_the_limits_did)
 		   " CPU limit cpu.max of /sys/fs/cgroup/a (20 ms of 100 ms): used up in 31 of 40 "
 		   "periods, and the cgroup was held back for 2.100 s, summed over CPUs ",
 		   true);
-	check_head(&report,
-		   " Memory events of /sys/fs/cgroup/a/b, memory.high (12 MiB) exceeded 1234 times ",
-		   true);
+	check_head(
+		&report,
+		" Memory events of /sys/fs/cgroup/a/b, memory.high (12 MiB) exceeded 1234 times ",
+		true);
 	check_head(&report,
 		   " Stood still all threads of the cgroup /sys/fs/cgroup/a/b that had work waited "
 		   "at once for memory for 1.200 s (memory.pressure, full), for a CPU for 1.900 s "

@@ -84,8 +84,9 @@ static void cgroup_limits_take_level(struct cgroup_limits *limits,
 		cgroup_limits_path(cpu->path, after, is);
 		cgroup_limits_fill_cpu(cpu, was, is);
 	}
-	if (!limits->memory.path[0] && (cgroup_limits_met(cgroup_limits_added(was->high, is->high)) ||
-					cgroup_limits_met(cgroup_limits_added(was->max, is->max)))) {
+	if (!limits->memory.path[0] &&
+	    (cgroup_limits_met(cgroup_limits_added(was->high, is->high)) ||
+	     cgroup_limits_met(cgroup_limits_added(was->max, is->max)))) {
 		cgroup_limits_path(limits->memory.path, after, is);
 		cgroup_limits_fill_memory(&limits->memory, was, is);
 	}

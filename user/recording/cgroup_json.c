@@ -29,8 +29,11 @@ static const struct cgroup_number memory_numbers[] = {
 };
 
 static const struct cgroup_number pressure_numbers[] = {
-	PRESSURE(cpu_some_ns),	  PRESSURE(cpu_full_ns), PRESSURE(memory_some_ns),
-	PRESSURE(memory_full_ns), { 0 },
+	PRESSURE(cpu_some_ns),
+	PRESSURE(cpu_full_ns),
+	PRESSURE(memory_some_ns),
+	PRESSURE(memory_full_ns),
+	{ 0 },
 };
 
 /* @path: NULL if the object has none */
@@ -42,9 +45,9 @@ static json_t *cgroup_object(const struct cgroup_limits *limits, const char *pat
 	if (path)
 		object = value_with(object, "path", value_text(path));
 	for (; number->name; number++)
-		object = value_with(
-			object, number->name,
-			value_known(*(const uint64_t *)((const char *)limits + number->offset)));
+		object = value_with(object, number->name,
+				    value_known(*(const uint64_t *)((const char *)limits +
+								    number->offset)));
 	return object;
 }
 
@@ -99,8 +102,9 @@ static int cgroup_json_member(struct cgroup_limits *limits, const json_t *json, 
 		return 0;
 	if (!json_is_object(json))
 		return -EINVAL;
-	return (path ? cgroup_json_path(path, json) : 0) ?:
-	       cgroup_json_numbers(limits, json, numbers);
+	if (path && cgroup_json_path(path, json))
+		return -EINVAL;
+	return cgroup_json_numbers(limits, json, numbers);
 }
 
 int cgroup_json_parse(struct cgroup_limits *limits, const json_t *json)

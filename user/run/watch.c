@@ -169,7 +169,8 @@ static int watch_start(struct watch *watch)
 	int err;
 
 	if (watch->options.cgroup || watch_first_process(watch))
-		cgroup_watch_start(&watch->cgroup, watch->options.cgroup, watch_first_process(watch));
+		cgroup_watch_start(&watch->cgroup, watch->options.cgroup,
+				   watch_first_process(watch));
 	err = measurement_start(&watch->measurement);
 	watch->start_ns = clock_monotonic_ns();
 	watch->members.started = true;
