@@ -79,6 +79,9 @@ struct pfstat_event {
 /* The CPU on which the thread runs again. If neither: not known */
 #define PFSTAT_OFF_CPU_AFTER_IDLE 0x10 /* was idle right before */
 #define PFSTAT_OFF_CPU_AFTER_TASK 0x20 /* ran another task right before */
+/* The thread was held back by its cgroup's limit of CPU time when it left its CPU. */
+#define PFSTAT_OFF_CPU_THROTTLED 0x40
+#define PFSTAT_OFF_CPU_LIMITS	 0x80 /* 0x40 is known */
 /* From this bit on: enum pfstat_waker. 0 in recordings without it */
 #define PFSTAT_OFF_CPU_WAKER_SHIFT 16
 
@@ -93,9 +96,6 @@ enum pfstat_waker {
 
 /* Greater numbers are not known. */
 #define PFSTAT_WAKER_MAX 0xffff
-/* The thread was held back by its cgroup's limit of CPU time when it left its CPU. */
-#define PFSTAT_OFF_CPU_THROTTLED 0x40
-#define PFSTAT_OFF_CPU_LIMITS	 0x80 /* 0x40 is known */
 
 /* One off-CPU interval in a target's thread. event.ns: the thread runs again. */
 struct pfstat_off_cpu {

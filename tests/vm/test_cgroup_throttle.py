@@ -45,7 +45,16 @@ def cgroup_of(nr_bytes, **limits):
         finally:
             process.kill()
             process.wait()
-            group.rmdir()
+            wait_until(lambda: is_removed(group))
+
+
+def is_removed(group):
+    """Tries to remove it. The last processes of a pfdrive may outlive it for a moment."""
+    try:
+        group.rmdir()
+    except OSError:
+        return False
+    return True
 
 
 def counted(group, name, key):
@@ -86,7 +95,8 @@ def test_used_up_cpu_time_is_counted_and_named(source):
     assert held["count"] > 0 and held["total_ns"] > 0
     waits = result["cpu_waits"]["throttled"]
     assert waits["count"] <= held["count"] and waits["total_ns"] <= held["total_ns"]
-    assert (waits["count"] > 0) == HELD_IN_FAULTS
+    # Where threads can be held back in a fault, chance decides if one was.
+    assert HELD_IN_FAULTS or not waits["count"]
     assert "while its cgroup had used up its CPU time (cpu.max)" in rules(result)["cpu-limit"]
     assert f"The CPU time of the cgroup {group} was used up in" in rules(result)["cpu-limit"]
 
@@ -153,4 +163,4 @@ def test_limits_of_a_cgroup_that_a_command_left_are_not_stated():
             limits = pfstat.report(RECORDING)["cgroup_limits"]
             assert (limits and limits["path"]) == path
     finally:
-        group.rmdir()
+        wait_until(lambda: is_removed(group))
