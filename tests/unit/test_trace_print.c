@@ -1142,7 +1142,8 @@ static json_t *one_wait_each(const struct analysis *analysis, uint32_t task, uin
 		.whole = true,
 		.nr_spans = 2,
 		.spans = { { T0 + 200, T0 + 600, PART_HANDLER, false, 0 },
-			   { T0 + 600, T0 + 1100, PART_RUNQUEUE, false, 0, 0, task, ran_ns } },
+			   { T0 + 600, T0 + 1100, PART_RUNQUEUE, .task = task,
+			     .task_ran_ns = ran_ns } },
 	};
 
 	begin();

@@ -13,7 +13,7 @@
 #include "util/array.h"
 
 /* The first ones are also checked if the faults' share of the run is small. */
-#define ALWAYS_RULES 6
+#define ALWAYS_RULES 7
 
 static const struct verdict_rule verdict_rules[] = {
 	{ "failed-faults", verdict_nothing_failed },
