@@ -81,5 +81,6 @@ def test_the_thread_that_ends_a_long_fault_is_named(source):
     assert call["call"] == "madvise"
     assert call["tid"] == fault["pid"] and call["thread"] == "python3"
     assert call["shared_ns"] == call["duration_ns"] > 0
-    assert f"python3 ({fault['pid']})  a userfaultfd handler: handle_userfault" in text
+    assert (f"python3 ({fault['pid']}) in ioctl()  a userfaultfd handler: handle_userfault"
+            in text)
     assert f"thread python3 ({fault['pid']}) in madvise(MADV_RANDOM), " in " ".join(text.split())
