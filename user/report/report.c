@@ -327,13 +327,13 @@ static void fill_evidence(struct report *report, const struct analysis *analysis
 
 static int fill_mmap_lock(struct report_mmap_lock *lock, const struct waits *waits)
 {
-	const struct wait_row *row;
+	size_t i;
 
 	lock->sleeps = waits->lock_wakers.sleeps;
 	lock->total_ns = waits->lock_wakers.total_ns;
-	for (row = waits->rows; row < waits->rows + waits->nr; row++)
-		if (row->is_mmap_lock)
-			lock->in_faults_ns += row->total_ns;
+	for (i = 0; i < waits->nr; i++)
+		if (waits->rows[i].is_mmap_lock)
+			lock->in_faults_ns += waits->rows[i].total_ns;
 	return lock_wakers_list(&waits->lock_wakers, &lock->rows, &lock->nr);
 }
 
