@@ -181,7 +181,7 @@ static void cpu_limit_line(struct grid *grid, const struct cgroup_cpu_limit *cpu
 
 static void memory_events_line(struct grid *grid, const struct cgroup_memory_limit *memory)
 {
-	char high[96] = "", max[64] = "", killed[64] = "", size[32], bytes[48] = "";
+	char high[128] = "", max[64] = "", killed[64] = "", size[32], bytes[48] = "";
 
 	if (memory->high_bytes != COUNT_NA)
 		snprintf(bytes, sizeof(bytes), " (%s)",
