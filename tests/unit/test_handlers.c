@@ -86,6 +86,31 @@ TEST(test_a_fault_that_is_read_before_its_thread_sleeps_does_not_queue)
 	handlers_exit(&handlers);
 }
 
+TEST(test_a_fault_that_is_read_while_its_thread_is_preempted_does_not_queue)
+{
+	struct explained fault = {
+		.pid = 50,
+		.start_ns = 90,
+		.address = 5 * PAGE,
+		.nr_spans = 4,
+		.spans = {
+			{ .from_ns = 95, .to_ns = 100, .part = PART_RUNQUEUE },
+			{ .from_ns = 100, .to_ns = 190, .part = PART_HANDLER, .wait = 1, .waker = 71 },
+			{ .from_ns = 195, .to_ns = 200, .part = PART_RUNQUEUE },
+			{ .from_ns = 200, .to_ns = 230, .part = PART_HANDLER, .wait = 1, .waker = 71 },
+		},
+	};
+
+	fault.parts_ns[PART_HANDLER] = 120;
+	begin();
+	add_read(97, 71, 5 * PAGE);
+	handlers_add_fault(&handlers, &fault);
+	ck_assert_uint_eq(row_of(0).work_ns, 90);
+	/* The first wait's read is not also the second's. */
+	ck_assert_uint_eq(row_of(0).unread_ns, 30);
+	handlers_exit(&handlers);
+}
+
 TEST(test_the_first_read_of_a_page_counts_for_all_threads_that_wait_for_it)
 {
 	begin();

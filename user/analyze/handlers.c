@@ -88,18 +88,21 @@ static const struct handler_read *handlers_read_at(const struct handlers *handle
 
 /*
  * The first read of a fault on the page, until the end of the span. The handler may read it before
- * the thread has left the CPU, so after the span before, or the start of the fault. NULL: none is
- * known.
+ * the thread sleeps, also while the thread is preempted on its way to sleep. So the search begins at
+ * the end of the fault's previous wait for a handler, or at its start. NULL: none is known.
  */
 static const struct handler_read *handlers_find_read(const struct handlers *handlers,
 						     const struct explained *fault,
 						     const struct explain_span *span)
 {
-	const uint64_t from_ns = span > fault->spans ? span[-1].to_ns : fault->start_ns;
 	const uint64_t page = fault->address / handlers->page_bytes;
+	const struct explain_span *previous = span;
 	const struct handler_read *read, *first = NULL;
-	uint64_t i;
+	uint64_t from_ns, i;
 
+	while (previous > fault->spans && previous[-1].part != PART_HANDLER)
+		previous--;
+	from_ns = previous > fault->spans ? previous[-1].to_ns : fault->start_ns;
 	for (i = 0; (read = handlers_read_at(handlers, i)) && read->ns >= from_ns; i++)
 		if (read->ns < span->to_ns && read->target == fault->pid &&
 		    read->address / handlers->page_bytes == page)
