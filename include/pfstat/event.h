@@ -85,7 +85,7 @@ struct pfstat_event {
 /* From this bit on: enum pfstat_waker. 0 in recordings without it */
 #define PFSTAT_OFF_CPU_WAKER_SHIFT 16
 
-/* What the waking thread was doing. */
+/* The activity of the waking thread. */
 enum pfstat_waker {
 	PFSTAT_WAKER_UNKNOWN,	/* also for an interrupt */
 	PFSTAT_WAKER_EXCEPTION, /* no system call: a page fault, or on the way to user mode */

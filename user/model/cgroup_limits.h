@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the limits of a cgroup did during a run: from two looks at the counters that the kernel
- * keeps for the cgroup and for each of its parents. All are of the whole cgroup, not only of the
+ * The effect of a cgroup's limits during a run. The kernel has counters for the cgroup and each
+ * parent, which are read at the start and at the end. They count the whole cgroup, not only the
  * watched processes. An unavailable count is COUNT_NA.
  */
 #ifndef PFSTAT_USER_CGROUP_LIMITS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the limits of a cgroup did, in the tail of a recording and in a report. */
+/* The effect of a cgroup's limits, in the tail of a recording and in a report. */
 #ifndef PFSTAT_USER_CGROUP_JSON_H
 #define PFSTAT_USER_CGROUP_JSON_H
 

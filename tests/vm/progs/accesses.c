@@ -140,7 +140,7 @@ static long majors(void)
 	return usage.ru_majflt;
 }
 
-/* Of all threads: it contains what the kernel and its programs do for them. */
+/* CPU time of all threads, in the kernel and its eBPF programs, too. */
 static long long cpu_ns(void)
 {
 	struct timespec time;

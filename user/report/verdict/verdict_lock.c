@@ -54,7 +54,7 @@ static const struct lock_call *lock_call_of(const struct report *run, uint32_t d
 	return NULL;
 }
 
-/* What most of the sleeps ended in. */
+/* The call, or other activity, of the thread that ended most of the sleeps. */
 struct lock_end {
 	uint32_t doing;
 	uint64_t total_ns;

@@ -88,7 +88,7 @@ static void cpu_task_cause(struct verdict_cause *cause, const struct report *run
 			       name);
 }
 
-/* What the kernel counted for the cgroup, which may be that of other processes, too. */
+/* The kernel's counts for the cgroup, which may have other processes, too. */
 static void cpu_limit_fact(struct verdict_cause *cause, const struct report *run,
 			   const char *conclusion)
 {
