@@ -200,6 +200,49 @@ TEST(test_loop_needs_all_of_its_pages)
 	ck_assert_uint_eq(figures.most_out, 100);
 }
 
+/* The kernel may keep such a page, and evict pages of the loop instead. */
+TEST(test_loop_needs_memory_for_the_pages_that_never_return)
+{
+	const unsigned int sizes[4] = { 20, 40, 56, 104 };
+	uint64_t refaults[4];
+	unsigned int i;
+
+	for (i = 0; i < 60; i++)
+		evict(200 + i);
+	run_sizes(LOOP, LRU, 120, 2000, sizes, refaults);
+	memory_curve_figures(curve, &figures);
+	ck_assert_uint_eq(figures.most_out, 160);
+	ck_assert_double_eq(point_of(101).most.faults, 1);
+	ck_assert_double_eq(point_of(159).least.faults, 0);
+	ck_assert_double_eq(point_of(160).least.faults, 1);
+}
+
+/* The times out differ, but by less than if the uses were independent. */
+TEST(test_disturbed_loop_may_need_all_of_its_pages)
+{
+	unsigned int pages[100], i, at, page;
+	uint64_t state = 7;
+
+	for (i = 0; i < 100; i++) {
+		pages[i] = i;
+		evict(i);
+	}
+	for (i = 0; i < 20000; i++) {
+		/* One of the oldest 60 returns, and leaves at once as the newest. */
+		at = random_next(&state) % 60;
+		page = pages[at];
+		return_page(page, 5);
+		memmove(&pages[at], &pages[at + 1], (99 - at) * sizeof(pages[0]));
+		pages[99] = page;
+		evict(page);
+	}
+	memory_curve_figures(curve, &figures);
+	ck_assert_int_eq(figures.is_regular, false);
+	ck_assert_double_eq(point_of(99).least.faults, 0);
+	ck_assert_double_ge(point_of(99).most.faults, 0.99);
+	ck_assert_double_eq(point_of(100).least.faults, 1);
+}
+
 /* As 6.12 did, see tests/vm/test_memory_curve.py. */
 TEST(test_loop_may_keep_pages_if_more_than_half_of_the_missing_memory_is_added)
 {

@@ -29,9 +29,14 @@
 /* Maximum curve->shift: no recording has more than 2^32 times the sampled pages. */
 #define SHIFT_MAX 32U
 
-/* Returns at regular intervals: the variance in a page's time out, relative to the mean squared. */
-#define REGULAR 0.1
-#define TWICE	0.1 /* of the returning pages */
+/*
+ * Returns at regular intervals: the variance in a page's time out, relative to the mean squared. It
+ * is about 1 if the times of use are independent. Between the two limits the pages may be those of a
+ * loop that is disturbed, as by another process.
+ */
+#define REGULAR	  0.1
+#define IRREGULAR 0.5
+#define TWICE	  0.1 /* of the returning pages */
 
 /*
  * The kernel may do worse than both models, or better. On 6.12, with both LRUs, five programs had
@@ -375,19 +380,24 @@ static int add_out_times(void *context, void *value)
 	return 0;
 }
 
-/* If few pages returned twice, their intervals prove little. Then the times of all pages count. */
-static bool is_regular(const struct memory_curve *curve)
+/*
+ * The variance in a page's time out, relative to the mean squared. If few pages returned twice, their
+ * intervals prove little. Then the times of all pages count. Infinite if the times show nothing.
+ */
+static double out_spread(const struct memory_curve *curve)
 {
 	struct out_times times = { 0 };
 	double mean;
 
 	hash_visit(&curve->pages, add_out_times, &times);
 	if (times.returned_twice > TWICE * times.returned)
-		return times.within < REGULAR * times.means_square;
+		return times.means_square ? times.within / times.means_square : INFINITY;
 	if (times.count < 2)
-		return false;
+		return INFINITY;
 	mean = times.sum / times.count;
-	return (times.square - times.sum * mean) / (times.count - 1) < REGULAR * mean * mean;
+	if (!mean)
+		return INFINITY;
+	return (times.square - times.sum * mean) / (times.count - 1) / (mean * mean);
 }
 
 void memory_curve_figures(const struct memory_curve *curve, struct memory_curve_figures *figures)
@@ -397,7 +407,7 @@ void memory_curve_figures(const struct memory_curve *curve, struct memory_curve_
 	figures->total_ns = (uint64_t)curve->all.total_ns;
 	figures->sampled = curve->pages.count;
 	figures->one_of = 1ULL << curve->shift;
-	figures->is_regular = is_regular(curve);
+	figures->is_regular = out_spread(curve) < REGULAR;
 }
 
 /* The FIFO keeping pages longer by @longer. */
@@ -514,6 +524,16 @@ static struct memory_curve_sums lru_shares(const struct memory_curve *curve, uin
 	return sums;
 }
 
+/* The largest distance, as its bucket has it: a loop does not need the pages that stay out. */
+static uint64_t farthest(const struct memory_curve *curve)
+{
+	unsigned int i = NR_BUCKETS;
+
+	while (i && !curve->sums[i - 1].faults)
+		i--;
+	return i ? bucket_end(i - 1) : 0;
+}
+
 /* A fault share and a time share. */
 static struct memory_curve_sums chosen(double (*choose)(double, double), double factor,
 				       struct memory_curve_sums a, struct memory_curve_sums b)
@@ -532,28 +552,39 @@ static struct memory_curve_sums chosen(double (*choose)(double, double), double 
 static struct memory_curve_sums regular_most(const struct memory_curve *curve, uint64_t pages,
 					     struct memory_curve_sums lru)
 {
-	const double kept = (double)pages / curve->figures.most_out;
+	const double kept = pages / fmin(curve->figures.most_out, farthest(curve));
 
 	return kept > 0.5 ? chosen(fmax, 1, lru, (struct memory_curve_sums){ kept, kept }) : lru;
 }
 
+/*
+ * With a page less than it needs, an LRU avoids no fault of a loop, and the kernel may keep pages that
+ * are not used again instead of those of the loop. So nothing is certain until all fit.
+ */
 void memory_curve_points(const struct memory_curve *curve, struct memory_curve_point *points,
 			 size_t nr)
 {
-	static const struct memory_curve_sums all = { 1, 1 };
+	static const struct memory_curve_sums none, all = { 1, 1 };
 	struct fifo fifos[NR_FIFOS] = { 0 };
 	struct memory_curve_sums lru, fifo;
-	const bool has_fifo = nr && !is_regular(curve);
+	const double spread = nr ? out_spread(curve) : 0;
 	size_t i;
 
-	if (has_fifo)
+	if (spread >= REGULAR)
 		fifos_fill(curve, fifos);
 	for (i = 0; i < nr; i++) {
 		lru = lru_shares(curve, points[i].pages);
-		fifo = has_fifo ? fifo_shares(fifos, points[i].pages) : lru;
-		points[i].least = chosen(fmin, has_fifo ? LEAST : 1, lru, fifo);
-		points[i].most = has_fifo ? chosen(fmax, MOST, lru, fifo) :
-					    regular_most(curve, points[i].pages, lru);
+		points[i].least = none;
+		points[i].most = none;
+		if (spread >= REGULAR) {
+			fifo = fifo_shares(fifos, points[i].pages);
+			points[i].most = chosen(fmax, MOST, lru, fifo);
+			if (spread >= IRREGULAR)
+				points[i].least = chosen(fmin, LEAST, lru, fifo);
+		}
+		if (spread < IRREGULAR)
+			points[i].most = chosen(fmax, 1, points[i].most,
+						regular_most(curve, points[i].pages, lru));
 		/* With as many more pages none had left. */
 		if (curve->all.faults && points[i].pages >= curve->figures.most_out) {
 			points[i].least = all;

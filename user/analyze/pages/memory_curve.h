@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * How many faults on evicted pages more memory would avoid, from one recording. Two models bound
- * the kernel's choice of pages to evict, which lies between them:
+ * the kernel's choice of pages to evict:
  *
  * - LRU: the page that was not used for the longest time leaves. A returning page has a distance:
  *   the rank among the pages still out, newest first. With as many more memory pages, an LRU would
@@ -9,8 +9,12 @@
  * - FIFO: the use of a page does not keep it in memory. A page of n returns that is in memory for
  *   the time R and out for the time O returns n (R + O) / (R + D + O) times if each page leaves
  *   later by D. It takes that the times of use of a page are independent. Pages that return
- *   at regular intervals, as in a loop, contradict this. Then the LRU counts, and for more than
- *   half of the missing memory an optimal choice: it keeps as many pages as fit.
+ *   at regular intervals, as in a loop, contradict this. Then no fault is certain to be avoided
+ *   until all pages fit. At most those are that an LRU avoids, or, with more than half of the
+ *   missing memory, an optimal choice: it keeps as many pages as fit.
+ *
+ * Neither model says how much memory avoids all faults, because the kernel may keep other pages. Room
+ * for all pages that were out at once does: no page had to leave. So only that size has the share 1.
  *
  * Pure, in bounded memory: above a limit, half the pages are sampled away (SHARDS: Waldspurger et
  * al., "Efficient MRC Construction with SHARDS", FAST 2015). With s pages in the sample a share has
