@@ -92,6 +92,40 @@ TEST(test_remedy_of_swap_names_the_memory_that_avoids_the_swap_ins)
 	remedy_has(&s, "raise the limit: at least 2 MiB more avoid these faults; or", true);
 }
 
+/* CPUs keep up to 64 charged pages each: 3 of 4 may have them when the fourth meets the limit. */
+TEST(test_all_faults_also_need_memory_for_the_pages_that_cpus_charge_ahead)
+{
+	struct sample s;
+
+	curve_begin(&s, 1000, 1000);
+	s.report.environment.cpus = 4;
+	remedy_has(&s, ", 2 MiB all; or", true);
+	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count = 1;
+	remedy_has(&s, ": 1 MiB more avoid 50 to 75 % of these faults, 2.75 MiB all; or", true);
+	table_has(&s, "2.8 MiB", true);
+}
+
+/* 512 pages out, of which 128 were counted: 3 * sqrt(128) of these, 4 pages each, are 136 pages. */
+TEST(test_all_faults_also_need_memory_for_the_error_of_a_sample)
+{
+	struct sample s;
+
+	curve_begin(&s, 1000, 1000);
+	s.report.pages.evictions.curve.figures.one_of = 4;
+	remedy_has(&s, ", 2.54 MiB all; or", true);
+}
+
+TEST(test_memory_for_all_faults_is_rounded_up)
+{
+	struct sample s;
+
+	curve_begin(&s, 1000, 1000);
+	s.report.pages.evictions.curve.points[1].pages = 2561;
+	remedy_has(&s, ", 10.1 MiB all; or", true);
+	s.report.pages.evictions.curve.points[1].pages = 316417;
+	remedy_has(&s, ", 1237 MiB all; or", true);
+}
+
 TEST(test_remedy_of_swap_states_that_faults_on_files_are_among_them)
 {
 	struct sample s;

@@ -14,7 +14,7 @@
 
 static double mib_of(const struct report *report, const struct memory_curve_point *point)
 {
-	return point->pages * report->environment.page_bytes / 0x1p20;
+	return more_memory_bytes(report, point) / 0x1p20;
 }
 
 struct memory_text {
@@ -28,9 +28,9 @@ static struct memory_text memory_of(const struct report *report,
 	struct memory_text memory;
 
 	if (mib < 1)
-		snprintf(memory.text, sizeof(memory.text), "%.1f KiB", 1024 * mib);
+		snprintf(memory.text, sizeof(memory.text), "%.1f KiB", ceil(10240 * mib) / 10);
 	else
-		snprintf(memory.text, sizeof(memory.text), "%.1f MiB", mib);
+		snprintf(memory.text, sizeof(memory.text), "%.1f MiB", ceil(10 * mib) / 10);
 	return memory;
 }
 

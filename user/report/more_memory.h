@@ -7,6 +7,16 @@
 
 #include "report/report.h"
 
+/*
+ * The memory of the point. The last point, which avoids all of the faults, has more than its pages:
+ * - if the limit was that of a cgroup: the kernel charges pages in batches for each CPU, and does not
+ *   free the batches of other CPUs before it reclaims
+ * - if the pages are a sample: the error
+ */
+uint64_t more_memory_bytes(const struct report *run, const struct memory_curve_point *point);
+/* In MiB, rounded up to three digits. */
+double more_memory_mib(const struct report *run, const struct memory_curve_point *point);
+
 /* The smallest point that avoids at least this share of the faults, 0 to 1. NULL if none. */
 const struct memory_curve_point *more_memory_for(const struct report *run, double share);
 

@@ -292,10 +292,9 @@ static json_t *json_again(const struct evictions_figures *figures)
 
 static json_t *json_point(const struct report *run, const struct memory_curve_point *point)
 {
-	return json_pack("{so sf sf sf sf}", "bytes",
-			 value_count(point->pages * run->environment.page_bytes), "faults_least",
-			 point->least.faults, "faults_most", point->most.faults, "time_least",
-			 point->least.total_ns, "time_most", point->most.total_ns);
+	return json_pack("{so sf sf sf sf}", "bytes", value_count(more_memory_bytes(run, point)),
+			 "faults_least", point->least.faults, "faults_most", point->most.faults,
+			 "time_least", point->least.total_ns, "time_most", point->most.total_ns);
 }
 
 static json_t *json_more_memory(const struct report *run)

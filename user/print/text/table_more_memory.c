@@ -14,7 +14,11 @@
 
 static void range_cell(struct grid *grid, double least, double most, const char *unit)
 {
-	if (round(least * 10) == round(most * 10))
+	if (most >= 1000 && round(least * 10) == round(most * 10))
+		grid_cell(grid, "%.0f%s", most, unit);
+	else if (most >= 1000)
+		grid_cell(grid, "%.0f to %.0f%s", least, most, unit);
+	else if (round(least * 10) == round(most * 10))
 		grid_cell(grid, "%.3g%s", most, unit);
 	else
 		grid_cell(grid, "%.2g to %.2g%s", least, most, unit);
@@ -26,7 +30,7 @@ static void more_memory_row(struct grid *grid, const struct report *run,
 	const double ms = run->pages.evictions.curve.figures.total_ns / 1e6;
 
 	grid_row(grid);
-	grid_cell(grid, "%.1f MiB", point->pages * run->environment.page_bytes / 0x1p20);
+	grid_cell(grid, "%.1f MiB", ceil(10 * more_memory_mib(run, point)) / 10);
 	range_cell(grid, 100 * point->least.faults, 100 * point->most.faults, " %");
 	range_cell(grid, ms * point->least.total_ns, ms * point->most.total_ns, "");
 }

@@ -67,11 +67,6 @@ static void state_migration(const struct report *run, struct verdict_cause *caus
 		       "kernel.numa_balancing=0 and numactl keep pages on their node.");
 }
 
-static double mib_of_point(const struct report *run, const struct memory_curve_point *point)
-{
-	return point->pages * run->environment.page_bytes / MIB;
-}
-
 /* The faults of the curve: those of the rule, or also others, on files and on anonymous memory. */
 static const char *faults_of_curve(const struct report *run, bool swap)
 {
@@ -100,12 +95,13 @@ static void state_more_memory(const struct report *run, bool swap, char *text, s
 	half = more_memory_for(run, 0.5);
 	all = more_memory_for(run, 1);
 	if (half == all)
-		snprintf(text, size, ": %s%.3g MiB more avoid %s;", least, mib_of_point(run, all),
-			 faults);
+		snprintf(text, size, ": %s%.10g MiB more avoid %s;", least,
+			 more_memory_mib(run, all), faults);
 	else
-		snprintf(text, size, ": %s%.3g MiB more avoid %.0f to %.0f %% of %s, %.3g MiB all;",
-			 least, mib_of_point(run, half), 100 * half->least.faults,
-			 100 * half->most.faults, faults, mib_of_point(run, all));
+		snprintf(text, size,
+			 ": %s%.10g MiB more avoid %.0f to %.0f %% of %s, %.10g MiB all;", least,
+			 more_memory_mib(run, half), 100 * half->least.faults,
+			 100 * half->most.faults, faults, more_memory_mib(run, all));
 }
 
 bool verdict_memory_swap(const struct verdict *verdict, const struct report *run,
