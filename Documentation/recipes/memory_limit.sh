@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Two processes of 12 MiB each in a cgroup with a limit of 20 MiB (before.pfs), then of
-# 64 MiB (after.pfs). Takes a folder to work in, and prints the recording of the stall.
+# Two processes of 12 MiB each in a cgroup with a limit of 20 MiB (before.pfs), then with as
+# much more as the report of before.pfs names (after.pfs). Takes a folder to work in, and
+# prints the recording of the stall.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
 [ -e /sys/module/pfstat ] || insmod "$PFSTAT_KO"
 group=/sys/fs/cgroup/recipe
 
-# Records a quarter of a second of the processes, below the limit $1, as $2.
+# Records a second of the processes, below the limit $1 in bytes, as $2.
 record() {
 	mkdir $group
 	echo "$1" >$group/memory.max
@@ -17,13 +18,16 @@ record() {
 	done
 	sleep 0.25
 	# The processes are nice, so that pfdrive starts soon on one CPU.
-	pfdrive record --cgroup $group --duration 0.25 -o "$2"
+	pfdrive record --cgroup $group --duration 1 -o "$2"
 	echo 1 >$group/cgroup.kill
 	wait
 	rmdir $group
 }
 
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control
-record 20M before.pfs
-record 64M after.pfs
+record $((20 << 20)) before.pfs
+more=$(pfdrive report --format json before.pfs | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["evictions"]["more_memory"]["points"][-1]["bytes"])')
+record $(((20 << 20) + more)) after.pfs
 echo "$1/before.pfs"
