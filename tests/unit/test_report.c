@@ -596,6 +596,31 @@ TEST(test_kernel_stacks_of_sleeps_are_printed)
 	sample_close(&run);
 }
 
+TEST(test_a_wait_for_a_cpu_is_the_last_tasks_only_while_it_ran)
+{
+	struct cpu_task_row rows[] = {
+		{ .pid = 77, .comm = "compiler", .total_ns = 50000000, .ran_ns = 4000000 },
+		{ .pid = 78, .comm = "hog", .total_ns = 40000000, .ran_ns = 39000000 },
+		{ .pid = 9, .comm = "audio", .total_ns = 30000000 },
+	};
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.cpu_tasks = (struct report_cpu_tasks){ rows, 3 };
+	text = print_table(&run);
+	check_contains(text, "\nWaited 50.00 ms for a CPU; compiler (pid 77) had it last, and ran "
+			     "for at least 4.00 ms of them\n"
+			     "  No running task is known for the other 46.00 ms\n"
+			     "Waited 40.00 ms for a CPU; hog (pid 78) had it last, and ran for at "
+			     "least 39.00 ms of them\n"
+			     "Waited 30.00 ms for a CPU; audio (pid 9) had it last, for an unknown "
+			     "time\n");
+	free(text);
+	run.report.cpu_tasks = (struct report_cpu_tasks){ 0 };
+	sample_close(&run);
+}
+
 TEST(test_residue_above_2_percent_is_a_warning)
 {
 	struct sample_run run;

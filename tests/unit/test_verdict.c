@@ -634,7 +634,7 @@ TEST(test_waits_for_a_cpu)
 {
 	static const char *const texts[NR_CPU_WAITS] = {
 		[CPU_WAIT_UNKNOWN] = "another task ran there, or the CPU had to wake up",
-		[CPU_WAIT_TASK] = "other tasks ran there",
+		[CPU_WAIT_TASK] = "another task ran there right before",
 		[CPU_WAIT_IDLE] = "no other task ran there right before",
 		[CPU_WAIT_PREEMPTED_IDLE] = "it was stopped, and no other task ran there",
 		[CPU_WAIT_THROTTLED] = "its cgroup had used up its CPU time (cpu.max)",
@@ -687,8 +687,8 @@ TEST(test_a_wait_for_a_cpu_names_the_task_that_ran)
 	check_remedy(&s, "cpu-wait", "fewer threads, or CPUs");
 	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->remedy, "compiler"));
 	rows[0].kernel = false;
-	rows[0].ran_ns = 9 * MS; /* others ran for most of the time */
-	check_cause(&s, "cpu-wait", true, "other tasks ran there.");
+	rows[0].ran_ns = 9 * MS; /* tasks before it ran for most of the time */
+	check_cause(&s, "cpu-wait", true, "another task ran there right before.");
 	check_remedy(&s, "cpu-wait", "names these tasks");
 	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->text, "compiler"));
 	rows[0].ran_ns = 80 * MS;
@@ -699,8 +699,41 @@ TEST(test_a_wait_for_a_cpu_names_the_task_that_ran)
 	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->text, "compiler"));
 }
 
+TEST(test_a_wait_behind_several_tasks_is_not_the_last_ones)
+{
+	struct cpu_task_row rows[] = {
+		{ .pid = 77, .comm = "compiler", .total_ns = 60 * MS, .ran_ns = 20 * MS },
+		{ .pid = 78, .comm = "linker", .total_ns = 40 * MS, .ran_ns = 15 * MS },
+	};
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 100, PART_RUNQUEUE, 100 * MS);
+	s.report.evidence.cpu_waits[CPU_WAIT_TASK].total_ns = 100 * MS;
+	s.report.cpu_tasks = (struct report_cpu_tasks){ rows, 2 };
+	check_cause(&s, "cpu-wait", true,
+		    "another task ran there right before. Of 100.0 ms of waits, compiler (pid 77) "
+		    "ran there for at least 20.0 ms, and other tasks for at least 15.0 ms. No "
+		    "running task is known for 65.0 ms.");
+	check_remedy(&s, "cpu-wait", "perf sched timehist names the other tasks.");
+	/* A thread that wakes up while its cgroup is held back also waits behind the last task. */
+	strcpy(s.report.cgroup.cpu.path, "/sys/fs/cgroup/a");
+	s.report.cgroup.cpu.throttled = 31;
+	s.report.cgroup.cpu.periods = 40;
+	check_cause(&s, "cpu-wait", true, "so the thread may have waited for that.");
+	rows[0].ran_ns = 55 * MS;
+	rows[1].ran_ns = 40 * MS;
+	check_cause(&s, "cpu-wait", true,
+		    "other tasks ran there. Of 100.0 ms of waits, compiler (pid 77) ran there for "
+		    "at least 55.0 ms, and other tasks for at least 40.0 ms.");
+	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->text, "is known"));
+	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->text, "cgroup"));
+	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->remedy, "timehist"));
+}
+
 TEST(test_a_used_up_limit_of_cpu_time_is_certain_only_if_it_began_the_waits)
 {
+	struct cpu_task_row task = { .pid = 77, .total_ns = 100 * MS, .ran_ns = 90 * MS };
 	struct cgroup_cpu_limit *cpu;
 	struct sample s;
 
@@ -720,6 +753,7 @@ TEST(test_a_used_up_limit_of_cpu_time_is_certain_only_if_it_began_the_waits)
 	check_remedy(&s, "cpu-wait", "raise cpu.max");
 	s.report.evidence.cpu_waits[CPU_WAIT_THROTTLED].total_ns = 0;
 	s.report.evidence.cpu_waits[CPU_WAIT_TASK].total_ns = 100 * MS;
+	s.report.cpu_tasks = (struct report_cpu_tasks){ &task, 1 };
 	check_cause(&s, "cpu-wait", true, "other tasks ran there.");
 	ck_assert_ptr_null(strstr(cause_of(&s, "cpu-wait")->text, "cgroup"));
 	s.report.evidence.cpu_waits[CPU_WAIT_TASK].total_ns = 0;

@@ -85,7 +85,7 @@ def check_task(result, text):
     assert waits["total_ns"] / 2 < task["total_ns"] <= waits["total_ns"]
     assert task["total_ns"] / 2 < task["ran_ns"] <= task["total_ns"]
     name = f"{task['name']} (pid {task['pid']})"
-    assert f"for a CPU that {name} had; it ran for at least " in text
+    assert f"for a CPU; {name} had it last, and ran for at least " in text
     cause, = (cause for cause in result["verdict"]["causes"] if cause["rule"] == "cpu-wait")
     assert f"{name} ran there for at least" in cause["text"]
     slowest = " ".join(run(PFDRIVE, "report", "--slowest", 1000, RECORDING).stdout.split())

@@ -18,6 +18,7 @@
 #define SMALL_PART 0.01 /* of the time, omitted in the short report */
 
 #define SHORT_CPU_TASKS 3
+#define UNKNOWN_TASK	0.1 /* of a task's waits, to print the time without a known task */
 
 static bool slept(const struct fault_figures *faults)
 {
@@ -125,25 +126,33 @@ static void cpu_wait_note(FILE *out, const struct report *run)
 		fputc('\n', out);
 }
 
-/* Of several tasks in one wait, only the last one is known. */
+/* If several tasks had the CPU in one wait, only the last is known. */
+static void cpu_task_line(FILE *out, const struct cpu_task_row *row)
+{
+	const uint64_t rest_ns = row->total_ns - row->ran_ns;
+	char name[VIEW_CPU_TASK];
+
+	fprintf(out, "Waited %.2f ms for a CPU; %s had it last, ", row->total_ns / 1e6,
+		view_cpu_task_name(name, row));
+	if (!row->ran_ns) {
+		fputs("for an unknown time\n", out);
+		return;
+	}
+	fprintf(out, "and ran for at least %.2f ms of them\n", row->ran_ns / 1e6);
+	if (rest_ns >= UNKNOWN_TASK * row->total_ns)
+		fprintf(out, "  No running task is known for the other %.2f ms\n", rest_ns / 1e6);
+}
+
 static void cpu_task_note(FILE *out, const struct report *run)
 {
 	const uint64_t least_ns = run->full ? 0 : SMALL_PART * run->faults.all.whole.total_ns;
 	const struct report_cpu_tasks *tasks = &run->cpu_tasks;
-	const struct cpu_task_row *row;
-	char name[VIEW_CPU_TASK];
 	size_t i, printed = 0;
 
 	for (i = 0; i < tasks->nr && (run->full || printed < SHORT_CPU_TASKS); i++) {
-		row = &tasks->rows[i];
-		if (row->total_ns < least_ns)
+		if (tasks->rows[i].total_ns < least_ns)
 			continue;
-		fprintf(out, "Waited %.2f ms for a CPU that %s had; ", row->total_ns / 1e6,
-			view_cpu_task_name(name, row));
-		if (row->ran_ns)
-			fprintf(out, "it ran for at least %.2f ms of them\n", row->ran_ns / 1e6);
-		else
-			fputs("its time there is not known\n", out);
+		cpu_task_line(out, &tasks->rows[i]);
 		printed++;
 	}
 }

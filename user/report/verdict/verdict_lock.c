@@ -159,9 +159,7 @@ bool verdict_lock_mmap(const struct verdict *verdict, const struct report *run,
 	char span[VERDICT_SPAN];
 
 	if (before_ns >= BEFORE_SHARE * verdict->wall_ns && before_ns) {
-		cause->outside = true;
-		cause->weight = (double)before_ns / verdict->wall_ns;
-		cause->weight = cause->weight > 1 ? 1 : cause->weight;
+		verdict_claim_outside(cause, verdict, before_ns);
 		verdict_state(cause,
 			      "threads waited %s for the lock of their address space (mmap_lock) "
 			      "before their faults began, which is not in the faults' time.",

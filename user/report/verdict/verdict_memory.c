@@ -325,9 +325,6 @@ bool verdict_memory_reclaim(const struct verdict *verdict, const struct report *
 	return true;
 }
 
-/*
- * Throttling is outside the faults, so the weight is a share of the run, and of one thread at most.
- */
 bool verdict_memory_throttled(const struct verdict *verdict, const struct report *run,
 			      struct verdict_cause *cause)
 {
@@ -337,9 +334,7 @@ bool verdict_memory_throttled(const struct verdict *verdict, const struct report
 
 	if (throttled->total_ns < THROTTLE_SHARE * verdict->wall_ns)
 		return false;
-	cause->outside = true;
-	cause->weight = (double)throttled->total_ns / verdict->wall_ns;
-	cause->weight = cause->weight > 1 ? 1 : cause->weight;
+	verdict_claim_outside(cause, verdict, throttled->total_ns);
 	verdict_state(cause,
 		      "the cgroup is above memory.high: its threads were slowed down %" PRIu64
 		      " time%s for %s in all, right after they had got memory; that is not in the "

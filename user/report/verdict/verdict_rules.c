@@ -137,6 +137,12 @@ bool verdict_claim_time(struct verdict_cause *cause, const struct report *run, u
 						      verdict_is_worth(run, cause->weight);
 }
 
+void verdict_claim_outside(struct verdict_cause *cause, const struct verdict *verdict, uint64_t ns)
+{
+	cause->outside = true;
+	cause->weight = ns < verdict->wall_ns ? share_of(ns, verdict->wall_ns) : 1;
+}
+
 double verdict_class_share(const struct report *run, enum fault_class class)
 {
 	return share_of(run->faults.classes[class].whole.total_ns, run->faults.all.whole.total_ns);

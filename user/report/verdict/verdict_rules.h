@@ -122,6 +122,11 @@ bool verdict_claim_time(struct verdict_cause *cause, const struct report *run, u
  */
 bool verdict_wait_claim(struct verdict_cause *cause, const struct report *run,
 			const char *const *waits);
+/*
+ * For a time outside the faults, the sum over all threads. Sets this time's share of the run as
+ * weight, 1 at most.
+ */
+void verdict_claim_outside(struct verdict_cause *cause, const struct verdict *verdict, uint64_t ns);
 
 /* Shares of the total fault time, 0 if the part or the class is not known. */
 double verdict_class_share(const struct report *run, enum fault_class class);

@@ -12,9 +12,8 @@
 #include "report/view.h"
 #include "util/array.h"
 
-#define KERNEL_SHARE 0.5
-/* Of the time that threads waited for a CPU, the task ran that is named. */
-#define CPU_TASK_SHARE 0.1
+#define KERNEL_SHARE   0.5
+#define CPU_TASK_SHARE 0.1  /* of the waits for a CPU, to name a task or a time */
 #define LIMIT_SHARE    0.05 /* of the run */
 
 bool verdict_wait_claim(struct verdict_cause *cause, const struct report *run,
@@ -42,7 +41,7 @@ bool verdict_wait_claim(struct verdict_cause *cause, const struct report *run,
 	return cause->weight >= VERDICT_CAUSE_SHARE;
 }
 
-/* What ran right before on the CPU that the threads waited for: the kind with half the time. */
+/* Returns the kind with half of the time that threads waited for a CPU. */
 static enum cpu_wait main_cpu_wait(const struct report *run)
 {
 	const struct evidence_cpu_wait *waits = run->evidence.cpu_waits;
@@ -57,7 +56,7 @@ static enum cpu_wait main_cpu_wait(const struct report *run)
 	return CPU_WAIT_UNKNOWN;
 }
 
-/* The task that ran for most of the time that threads waited. NULL: none did for long. */
+/* The longest running task while threads waited for the CPU. NULL: none is known for long. */
 static const struct cpu_task_row *main_cpu_task(const struct report *run)
 {
 	const struct cpu_task_row *row = run->cpu_tasks.rows;
@@ -67,28 +66,58 @@ static const struct cpu_task_row *main_cpu_task(const struct report *run)
 	return run->cpu_tasks.nr && row->ran_ns >= CPU_TASK_SHARE * waited_ns ? row : NULL;
 }
 
+static uint64_t tasks_ran_ns(const struct report *run)
+{
+	uint64_t ran_ns = 0;
+	size_t i;
+
+	for (i = 0; i < run->cpu_tasks.nr; i++)
+		ran_ns += run->cpu_tasks.rows[i].ran_ns;
+	return ran_ns;
+}
+
+/*
+ * Only the last task before a wait's end is known. This task may have had the CPU for a short part
+ * of the wait.
+ */
+static bool tasks_ran_mostly(const struct report *run)
+{
+	return tasks_ran_ns(run) >=
+	       VERDICT_WAIT_SHARE * run->faults.all.parts[PART_RUNQUEUE].total_ns;
+}
+
 static void cpu_task_cause(struct verdict_cause *cause, const struct report *run,
 			   const struct cpu_task_row *task)
 {
 	const uint64_t waited_ns = run->faults.all.parts[PART_RUNQUEUE].total_ns;
-	char ran[VERDICT_SPAN], waited[VERDICT_SPAN], name[VIEW_CPU_TASK];
+	const uint64_t ran_ns = tasks_ran_ns(run), others_ns = ran_ns - task->ran_ns;
+	const bool is_half = task->ran_ns >= VERDICT_WAIT_SHARE * waited_ns;
+	const char *others = is_half ? "" : " perf sched timehist names the other tasks.";
+	char span[VERDICT_SPAN], waited[VERDICT_SPAN], name[VIEW_CPU_TASK];
 
 	view_cpu_task_name(name, task);
-	verdict_add(cause, " Of %s of waits, %s ran there for at least %s.",
-		    verdict_span(waited, waited_ns), name, verdict_span(ran, task->ran_ns));
+	verdict_add(cause, " Of %s of waits, %s ran there for at least %s",
+		    verdict_span(waited, waited_ns), name, verdict_span(span, task->ran_ns));
+	if (others_ns >= CPU_TASK_SHARE * waited_ns)
+		verdict_add(cause, ", and other tasks for at least %s",
+			    verdict_span(span, others_ns));
+	verdict_add(cause, ".");
+	if (waited_ns > ran_ns && waited_ns - ran_ns >= CPU_TASK_SHARE * waited_ns)
+		verdict_add(cause, " No running task is known for %s.",
+			    verdict_span(span, waited_ns - ran_ns));
 	if (task->recorded)
 		verdict_advise(cause,
 			       "%s is of the program itself: fewer threads or processes at "
-			       "once, or CPUs of their own (taskset).",
-			       name);
+			       "once, or CPUs of their own (taskset).%s",
+			       name, others);
 	else if (!task->kernel)
 		verdict_advise(cause,
 			       "keep %s off these CPUs (taskset, cpuset.cpus), give it less "
-			       "weight (nice, cpu.weight), or run fewer threads.",
-			       name);
+			       "weight (nice, cpu.weight), or run fewer threads.%s",
+			       name, others);
 }
 
-/* The kernel's counts for the cgroup, which may have other processes, too. */
+/* The kernel's counters also include unwatched processes in the cgroup. */
 static void cpu_limit_fact(struct verdict_cause *cause, const struct report *run,
 			   const char *conclusion)
 {
@@ -103,10 +132,7 @@ static void cpu_limit_fact(struct verdict_cause *cause, const struct report *run
 		    cpu->path, cpu->throttled, cpu->periods, conclusion);
 }
 
-/*
- * The waits are of whole threads, so the weight is a share of the run, and of one thread at most.
- * Waits after a sleep are not in them: then it is not known whether the cgroup was held back.
- */
+/* Waits after a sleep are not included: their start does not show a used-up limit. */
 bool verdict_wait_limit(const struct verdict *verdict, const struct report *run,
 			struct verdict_cause *cause)
 {
@@ -116,9 +142,7 @@ bool verdict_wait_limit(const struct verdict *verdict, const struct report *run,
 
 	if (!throttled->count || throttled->total_ns < LIMIT_SHARE * verdict->wall_ns)
 		return false;
-	cause->outside = true;
-	cause->weight = (double)throttled->total_ns / verdict->wall_ns;
-	cause->weight = cause->weight > 1 ? 1 : cause->weight;
+	verdict_claim_outside(cause, verdict, throttled->total_ns);
 	verdict_state(cause,
 		      "a thread lost its CPU %" PRIu64 " time%s while its cgroup had used up its "
 		      "CPU time (cpu.max), and the threads waited for %s in all until they ran "
@@ -158,10 +182,12 @@ bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *r
 					      "cpu.stat of the cgroup (nr_throttled) shows if "
 					      "cpu.max stopped it." },
 	};
-	/* With limits known, it met none when it was stopped. */
+	/* The limits are known, and none held the thread back at the start of the wait. */
 	static const char *const moved = ": it was preempted, and ran again on an idle CPU.";
+	static const char *const last = ": another task ran there right before.";
 	const enum cpu_wait kind = main_cpu_wait(run);
 	const bool was_moved = kind == CPU_WAIT_PREEMPTED_IDLE && run->evidence.limits_known;
+	const bool is_last = kind == CPU_WAIT_TASK && !tasks_ran_mostly(run);
 	const struct cpu_task_row *task = main_cpu_task(run);
 
 	(void)verdict;
@@ -171,8 +197,11 @@ bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *r
 	cause->general = true;
 	verdict_state(cause,
 		      "for %.0f %% of the faults' time the thread could run, but had no CPU%s",
-		      100 * cause->weight, was_moved ? moved : kinds[kind].text);
-	if (kind != CPU_WAIT_TASK)
+		      100 * cause->weight,
+		      was_moved ? moved :
+		      is_last	? last :
+				  kinds[kind].text);
+	if (kind != CPU_WAIT_TASK || is_last)
 		cpu_limit_fact(cause, run,
 			       kind == CPU_WAIT_THROTTLED ?
 				       "" :
