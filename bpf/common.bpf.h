@@ -21,7 +21,7 @@ struct reclaim_state;
 
 /* CONFIG_CFS_BANDWIDTH */
 struct cfs_rq {
-	int throttle_count; /* not 0: it is throttled, or the queue of a parent is */
+	int throttle_count; /* not 0: this queue or a parent's is throttled */
 } __attribute__((preserve_access_index));
 
 struct sched_entity {

@@ -67,8 +67,8 @@ static __always_inline bool is_fair(const struct task_struct *task)
 }
 
 /*
- * The kernel throttles a queue while it chooses the next task, so before sched_switch. The limit
- * holds for the fair class only.
+ * The kernel throttles a queue while choosing the next task, so before sched_switch. Only the fair
+ * class has the limit.
  */
 static __always_inline __u32 limit_flags(const struct task_struct *task)
 {
@@ -203,7 +203,7 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	return 0;
 }
 
-/* The registers of a user worker (io_uring, vhost) are those of the thread that started it. */
+/* A user worker (io_uring, vhost) has a copy of the registers of the thread that started it. */
 static __always_inline __u32 waker_doing(const struct task_struct *waker)
 {
 	const struct pt_regs___kernel *regs;

@@ -2,8 +2,8 @@
 /*
  * Anonymous pages of the targets that leave the swap cache in reclaim, and so memory. The page's
  * address in its process is the key by which a later fault finds it: it comes from the mapping in
- * the page's anon_vma that made the page. Pages that a fork shares count for that process only. No
- * lock is held: a mapping that changes meanwhile may hide the page.
+ * the page's anon_vma that made the page. Pages that a fork shares count for that process only. The
+ * search holds no lock, so a concurrent change may hide the page.
  */
 #include <linux/ptrace.h>
 
@@ -13,30 +13,30 @@
 #include "removal.bpf.h"
 
 /*
- * Mappings visited in the tree, on the way down and up. The tree of a million mappings has at most
- * 40 levels, mostly 20. Pages that need more steps are not sent.
+ * Maximum number of steps in the tree, down and up. A tree with a million mappings has 20 levels,
+ * at most 40. A page that needs more steps is not sent.
  */
 #define MAX_STEPS 64
 #define RB_COLOR  0x3UL /* in rb_node.__rb_parent_color: the other bits are the parent */
 
-/* Where the walk to a mapping came from. */
+/* The direction from which the walk reached a mapping. */
 enum walk_state {
 	WALK_FROM_ABOVE,
 	WALK_FROM_LEFT,
 	WALK_FROM_RIGHT,
-	WALK_COMPLETE, /* all mappings were visited that may have the page, or its maker was found */
+	WALK_COMPLETE, /* the maker was found, or all mappings that may have the page */
 };
 
 /*
- * A search for the mapping that has the page, among those that may have it. A member is copied
- * before BPF_CORE_READ(), which would look for it in the kernel's types.
+ * A search for the page's mapping. A member is copied before BPF_CORE_READ(), because this macro
+ * would look up the member in the kernel's types.
  */
 struct anon_walk {
 	const struct anon_vma *anon_vma;
 	__u64 index; /* the page's */
 	const struct rb_node *node;
 	const struct vm_area_struct___anon *maker; /* NULL: not found */
-	const struct vm_area_struct___anon *user;  /* one that may have it; NULL: none */
+	const struct vm_area_struct___anon *user;  /* may have the page; NULL: none */
 	__u32 users;
 	__u32 state; /* enum walk_state */
 };
@@ -53,7 +53,7 @@ static __always_inline bool walk_down(struct anon_walk *walk, const struct rb_no
 	return true;
 }
 
-/* False at the root. */
+/* Returns false at the root. */
 static __always_inline bool walk_up(struct anon_walk *walk)
 {
 	const struct rb_node *node = walk->node;
@@ -67,7 +67,7 @@ static __always_inline bool walk_up(struct anon_walk *walk)
 	return true;
 }
 
-/* False: the mapping made the page, or it and all further ones start after the page. */
+/* Returns false at the page's maker, and at the first mapping that starts after the page. */
 static __always_inline bool walk_visit(struct anon_walk *walk)
 {
 	const struct anon_vma_chain *chain = chain_of(walk->node);
@@ -88,7 +88,7 @@ static __always_inline bool walk_visit(struct anon_walk *walk)
 	return false;
 }
 
-/* In the order of the mappings' first pages. False: the walk is complete. */
+/* Visits the mappings in the order of their first pages. Returns false at the end. */
 static __always_inline bool walk_on(struct anon_walk *walk)
 {
 	const struct rb_node *node = walk->node;
@@ -103,7 +103,7 @@ static __always_inline bool walk_on(struct anon_walk *walk)
 }
 
 /*
- * The verifier checks a global function once, not for each step. Returns 1 if the walk is complete,
+ * The verifier checks a global function once, not for each step. Returns 1 at the end of the walk,
  * else 0.
  */
 __noinline int anon_walk_step(struct anon_walk *walk)
@@ -117,8 +117,8 @@ __noinline int anon_walk_step(struct anon_walk *walk)
 }
 
 /*
- * The mapping that made the page. If that mapping has ended, as with a daemon's first process,
- * the page is in the only mapping left. NULL: several processes may have the page.
+ * Returns the mapping that made the page. If this mapping has ended, as with a daemon's first
+ * process, returns the only mapping left. NULL: not found, or several mappings may have the page.
  */
 static __always_inline const struct vm_area_struct___anon *
 find_mapping(const struct anon_vma *anon_vma, __u64 index)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""An event loop that has 200 records of a file read by four threads, from a mapping or by pread(2).
+"""An event loop whose four threads read 200 records of a file, from a mapping or by pread(2).
 
 usage: event_loop.py FILE map | pread
 

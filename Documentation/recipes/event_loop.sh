@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# An event loop that does not preempt other programs, beside a batch job on the same CPU
-# (before.pfs). Then the job runs only if the CPU is idle (idle.pfs), and then the loop's threads
-# use pread(2) instead of a mapping (after.pfs). Takes a folder to work in, and prints the recording of the stall.
+# An event loop does not preempt a batch job on the same CPU (before.pfs). Then the job runs only
+# if the CPU is idle (idle.pfs). Then the loop's threads also use pread(2) instead of a mapping
+# (after.pfs). Takes a folder to work in, and prints the name of the first recording.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
 [ -e /sys/module/pfstat ] || insmod "$PFSTAT_KO"
 
-# Records the event loop in mode $1 as $2, the records not in memory. The rest starts the job.
+# Records the event loop in mode $1 as $2, without the records in memory. The other arguments
+# start the job.
 record() {
 	mode=$1
 	recording=$2

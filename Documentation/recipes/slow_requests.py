@@ -21,7 +21,7 @@ with open(path, "rb") as file:
             pass
 recent = bytes(128 << 10)
 for request in range(1, REQUESTS + 1):
-    # A page of its own, so that each request has a fault.
+    # A new page, so that each request has a fault.
     answer = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     answer[0] = zlib.crc32(recent) & 0xff
     if request % OLD == 0:

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Answers requests from memory, a few of them from a file on a disk that takes 6 ms for a read
-# (before.pfs), then with the file read at the start (after.pfs). Takes a folder to work in, makes
-# the disk at /mnt/archive, and prints the recording with the slow requests.
+# Answers requests from memory, and a few from a file on a disk with reads of 6 ms (before.pfs).
+# Then the service reads the file at the start (after.pfs). Takes a folder to work in, makes the
+# disk at /mnt/archive, and prints the name of the first recording.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
@@ -28,7 +28,7 @@ make_slow_disk() {
 	sync /mnt/archive/records
 }
 
-# Records the service in mode $1 as $2, the file's pages not in memory.
+# Records the service in mode $1 as $2, without the file's pages in memory.
 record() {
 	dd if=/mnt/archive/records iflag=nocache count=0 2>/dev/null
 	pfdrive record -o "$2" -- python3 "$here/slow_requests.py" /mnt/archive/records "$1"

@@ -79,10 +79,10 @@ struct pfstat_event {
 /* The CPU on which the thread runs again. If neither: not known */
 #define PFSTAT_OFF_CPU_AFTER_IDLE 0x10 /* was idle right before */
 #define PFSTAT_OFF_CPU_AFTER_TASK 0x20 /* ran another task right before */
-/* The thread was held back by its cgroup's limit of CPU time when it left its CPU. */
+/* When the thread left its CPU, the cgroup's CPU time limit held the thread back. */
 #define PFSTAT_OFF_CPU_THROTTLED 0x40
-#define PFSTAT_OFF_CPU_LIMITS	 0x80 /* 0x40 is known */
-/* From this bit on: enum pfstat_waker. 0 in recordings without it */
+#define PFSTAT_OFF_CPU_LIMITS	 0x80 /* flag 0x40 is valid */
+/* From this bit on: enum pfstat_waker. 0 in older recordings */
 #define PFSTAT_OFF_CPU_WAKER_SHIFT 16
 
 /* The activity of the waking thread. */
@@ -90,7 +90,7 @@ enum pfstat_waker {
 	PFSTAT_WAKER_UNKNOWN,	/* also for an interrupt */
 	PFSTAT_WAKER_EXCEPTION, /* no system call: a page fault, or on the way to user mode */
 	PFSTAT_WAKER_KERNEL,	/* a thread of the kernel */
-	PFSTAT_WAKER_KILL,	/* anything: a fatal signal for the sleeping thread is pending */
+	PFSTAT_WAKER_KILL,	/* any: the sleeping thread has a fatal signal pending */
 	PFSTAT_WAKER_CALL = 16	/* plus the number of the system call */
 };
 

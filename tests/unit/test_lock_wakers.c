@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The threads that passed mmap_lock on to faults that slept for it, and their system calls. */
+/* Sleeps for mmap_lock, by the thread that passed the lock on and this thread's system call. */
 #include <stdlib.h>
 
 #include "runner.h"
@@ -13,7 +13,7 @@ static void add(uint32_t waker, uint32_t doing, uint64_t ns, const char *comm)
 {
 	const struct pfstat_off_cpu interval = {
 		.event.flags = PFSTAT_OFF_CPU_WOKEN | doing << PFSTAT_OFF_CPU_WAKER_SHIFT,
-		.event.ns = 1000 + ns + 77, /* for these 77 it waited for a CPU */
+		.event.ns = 1000 + ns + 77, /* 77 ns waiting for a CPU */
 		.off_ns = 1000,
 		.woken_ns = 1000 + ns,
 		.waker = waker,

@@ -1124,7 +1124,7 @@ static void analysis_feed(struct analysis *analysis, const struct pfstat_event *
 	ck_assert_int_eq(analysis_add(analysis, &item), 0);
 }
 
-/* One handler's wait, one wait for a CPU: with the names of this analysis, or without any. */
+/* A wait for a handler and a wait for a CPU. @analysis: NULL: the waits have no names. */
 static json_t *one_wait_each(const struct analysis *analysis, uint32_t task, uint64_t ran_ns)
 {
 	const struct explained fault = {

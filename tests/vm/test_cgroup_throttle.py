@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A program that faults in a cgroup whose CPU time is used up, or above memory.high: the report
-names the limit and counts what it did. Without a limit it states nothing."""
+"""A program faults in a cgroup with used-up CPU time, or above memory.high. The report names the
+limit and has the counts. Without a limit, the report has no line about limits."""
 import contextlib
 import pathlib
 import signal
@@ -49,7 +49,7 @@ def cgroup_of(nr_bytes, **limits):
 
 
 def is_removed(group):
-    """Tries to remove it. The last processes of a pfdrive may outlive it for a moment."""
+    """Tries to remove the cgroup. pfdrive's last processes may outlive pfdrive for a moment."""
     try:
         group.rmdir()
     except OSError:
@@ -63,7 +63,7 @@ def counted(group, name, key):
 
 
 def record_until(group, source, number, count):
-    """The JSON and the text of a recording of the cgroup, in which the count grows by the number."""
+    """Records the cgroup until the count has grown by the number. Returns the JSON and the text."""
     process = begin_record("--cgroup", group, "--source", source, "-o", RECORDING)
     start = count()
     wait_until(lambda: count() >= start + number)
@@ -95,7 +95,7 @@ def test_used_up_cpu_time_is_counted_and_named(source):
     assert held["count"] > 0 and held["total_ns"] > 0
     waits = result["cpu_waits"]["throttled"]
     assert waits["count"] <= held["count"] and waits["total_ns"] <= held["total_ns"]
-    # Where threads can be held back in a fault, chance decides if one was.
+    # Chance decides whether a thread is held back in a fault.
     assert HELD_IN_FAULTS or not waits["count"]
     assert "while its cgroup had used up its CPU time (cpu.max)" in rules(result)["cpu-limit"]
     assert f"The CPU time of the cgroup {group} was used up in" in rules(result)["cpu-limit"]

@@ -57,7 +57,7 @@ def cpu_hog():
 
 
 def read_cold(source, has_child):
-    """What a thread prints that faults on each page; its report in JSON and as text."""
+    """Records a thread that faults on each page. Returns its output, the JSON and the text."""
     path = pfstat.make_file(pfstat.DISK / "cold", PAGES * pfstat.PAGE)
     pfstat.evict(path)
     script = READER.format(has_child=has_child, path=path, pages=PAGES)
@@ -67,7 +67,7 @@ def read_cold(source, has_child):
 
 
 def check_trace(task):
-    """The slices of the waits have the task, too, and it ran as long as the report says."""
+    """The slices also have the task, and its time is the same as in the report."""
     trace = RECORDING.with_suffix(".pftrace")
     run(PFDRIVE, "report", "--format", "perfetto", "-o", trace, RECORDING)
     waits = [each.arguments for each in perfetto.read(trace).of("part")

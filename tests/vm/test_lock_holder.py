@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Threads fault while another thread of their process changes their mapping, or forks. The report
-names that thread and its call as the one that passed mmap_lock on to them."""
+"""Threads fault while another thread in their process changes their mapping, or forks. The report
+names this thread, which passed mmap_lock on, and its call."""
 import pathlib
 
 import pytest

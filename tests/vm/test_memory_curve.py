@@ -43,7 +43,7 @@ def fixture_lru(request):
 
 
 def accesses(disk, pattern, memory="anonymous"):
-    """To files of the disk; None: to memory."""
+    """The command. disk: the disk with the files; None: access memory."""
     if not disk and pattern == "two processes":
         return f"{PROGRAM} turns random {ACCESSES // 2} anonymous {FILE // 2}"
     if not disk:
@@ -125,8 +125,8 @@ def test_swap_ins_with_more_memory_are_as_predicted(lru, pattern):
 @pytest.mark.parametrize("lru", ["y"], ids=["generations"], indirect=True)
 @pytest.mark.parametrize("memory, out", [("pieces", 0), ("inherited", FILE - LIMIT)])
 def test_swap_ins_are_in_the_curve(lru, memory, out):
-    """Of a program with a mapping for each page, and of memory that an ended process has filled:
-    only the pages that were out when this process ended return without having been seen to leave."""
+    """A program has a mapping for each page, or memory from an ended process. In the second case,
+    only pages that were out at the end of this process return as unknown swap-ins."""
     measured, curve = record_curve(None, "random", memory)
     found = (lru, memory, measured, curve["swap_ins"], curve["swap_ins_unknown"])
     assert curve["swap_ins_unknown"] <= 1.2 * out // pfstat.PAGE + 0.01 * measured, found

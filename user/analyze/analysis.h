@@ -109,7 +109,7 @@ int analysis_slow_names(const struct analysis *analysis, const struct slow_fault
 /* The kernel stacks of sleeps in faults, and the tasks before waits for a CPU. */
 const struct waits *analysis_waits(const struct analysis *analysis);
 
-/* For a listener, during the call: see handlers_find(). */
+/* For a listener during its call, see handlers_find(). */
 const struct handler_row *analysis_handler(const struct analysis *analysis,
 					   const struct explained *fault,
 					   const struct explain_span *span);

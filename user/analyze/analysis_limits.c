@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The limits for analysis_new() and analysis_new_small(). Each table states what it does beyond its
- * limit.
+ * The limits for analysis_new() and analysis_new_small(). Each table's header describes the
+ * behaviour beyond the limit.
  */
 #include "analyze/analysis_limits.h"
 #include "analyze/fault/requests.h"

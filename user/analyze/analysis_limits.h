@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Space limits for an analysis's tables: those of a report, and small ones for many analyses. */
+/* Space limits for an analysis's tables: normal for a report, small for many analyses. */
 #ifndef PFSTAT_USER_ANALYSIS_LIMITS_H
 #define PFSTAT_USER_ANALYSIS_LIMITS_H
 

@@ -63,7 +63,7 @@ struct evidence_figures {
 	uint64_t failed_faults; /* from run_counters_failed(), by report_fill() */
 	struct evidence_cpu_wait cpu_waits[NR_CPU_WAITS]; /* in faults */
 	struct evidence_cpu_wait throttled; /* preempted and held back, in and outside faults */
-	bool limits_known;		    /* the recording has what was held back */
+	bool limits_known;		    /* the recording can have throttled waits */
 	struct evidence_reclaims reclaims[PFSTAT_NR_RECLAIM_KINDS];
 	uint64_t advices[EVIDENCE_ADVICES]; /* successful madvise(2) calls, by advice */
 	struct evidence_sum cached_reads;   /* long and around faults without a store */

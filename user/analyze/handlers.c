@@ -87,9 +87,10 @@ static const struct handler_read *handlers_read_at(const struct handlers *handle
 }
 
 /*
- * The first read of a fault on the page, until the end of the span. The handler may read it before
- * the thread sleeps, also while the thread is preempted on its way to sleep. So the search begins at
- * the end of the fault's previous wait for a handler, or at its start. NULL: none is known.
+ * Returns the first read of a fault on the page before the span's end. The handler may read the
+ * fault before the thread sleeps, also while the thread is preempted on its way to sleep. So the
+ * search starts at the end of the fault's previous wait for a handler, or else at the fault's
+ * start. NULL: not known.
  */
 static const struct handler_read *handlers_find_read(const struct handlers *handlers,
 						     const struct explained *fault,
@@ -122,7 +123,7 @@ static uint32_t handlers_pid_of(const struct handlers *handlers, uint32_t tid)
 	return 0;
 }
 
-/* The process that brought the page; 0: not known. @read: of this wait, or NULL */
+/* Returns the process that brought the page, 0 if not known. @read: this wait's read, or NULL */
 static uint32_t handlers_pid(const struct handlers *handlers, const struct explain_span *span,
 			     const struct handler_read *read)
 {

@@ -60,8 +60,8 @@ void handlers_exit(struct handlers *handlers);
 int handlers_add_read(struct handlers *handlers, const struct pfstat_userfault *read);
 void handlers_add_fault(struct handlers *handlers, const struct explained *fault);
 /*
- * The handler that a fault waited for in this span of PART_HANDLER. Call it before further items
- * are added. NULL: not known, or none of the HANDLERS_MAX.
+ * Returns the handler for this PART_HANDLER span. Call it before further items are added. NULL: not
+ * known, or not among the HANDLERS_MAX.
  */
 const struct handler_row *handlers_find(const struct handlers *handlers,
 					const struct explained *fault,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Subtracts two looks at the counters of a cgroup and its parents, and chooses the cgroup whose
- * limit was met. The kernel counts for each cgroup with a limit, so the nearest one is taken.
+ * Subtracts two readings of the counters, and chooses the cgroup whose limit was met. The kernel
+ * counts in each cgroup with a limit, so the nearest cgroup is chosen.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void cgroup_limits_take_level(struct cgroup_limits *limits,
 	const uint64_t throttled = cgroup_limits_added(was->throttled, is->throttled);
 	struct cgroup_cpu_limit *cpu = &limits->cpu;
 
-	/* A cgroup without a quota has no periods, but counters of 0. */
+	/* A cgroup without a quota has no periods. The kernel still has counters, which are 0. */
 	if (!cgroup_limits_met(cpu->throttled) &&
 	    (cgroup_limits_met(throttled) ||
 	     (!cpu->path[0] && throttled != COUNT_NA && is->quota_ns != COUNT_NA))) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The effect of a cgroup's limits during a run. The kernel has counters for the cgroup and each
- * parent, which are read at the start and at the end. They count the whole cgroup, not only the
- * watched processes. An unavailable count is COUNT_NA.
+ * The effect of a cgroup's limits during a run. The kernel's counters for the cgroup and each
+ * parent are read at the start and at the end. They also include unwatched processes in the cgroup.
+ * An unavailable count is COUNT_NA.
  */
 #ifndef PFSTAT_USER_CGROUP_LIMITS_H
 #define PFSTAT_USER_CGROUP_LIMITS_H
@@ -15,7 +15,7 @@
 
 /* A cgroup's counters at one moment. COUNT_NA: the file, or the line in it, does not exist. */
 struct cgroup_level {
-	size_t length; /* of the folder's path, which begins the path of the first level */
+	size_t length; /* bytes in the folder's path, the start of cgroup_levels.path */
 	uint64_t inode;
 	/* cpu.max: quota COUNT_NA: no limit. cpu.stat: nr_periods, nr_throttled, throttled_usec */
 	uint64_t quota_ns, period_ns;
@@ -25,18 +25,18 @@ struct cgroup_level {
 	uint64_t high, max, oom_kill;
 };
 
-/* From the cgroup up to the last one below the root. */
+/* The cgroup and its parents, without the root. */
 struct cgroup_levels {
 	char path[CGROUP_PATH]; /* folder of the first; "": none was read */
 	unsigned int nr;
 	struct cgroup_level levels[CGROUP_LEVELS];
-	/* PSI of the first: "total" in the lines of cpu.pressure and memory.pressure */
+	/* The first level's PSI: "total" in cpu.pressure and memory.pressure */
 	uint64_t cpu_some_ns, cpu_full_ns, memory_some_ns, memory_full_ns;
 };
 
 /*
- * The nearest cgroup whose quota of CPU time was used up, or else the nearest with a quota.
- * throttled_ns is the sum over CPUs, and counts a stop when it ends.
+ * The nearest cgroup with a used-up CPU quota, or else the nearest with a quota. throttled_ns is
+ * the sum over CPUs. The kernel adds a stop when the stop ends.
  */
 struct cgroup_cpu_limit {
 	char path[CGROUP_PATH];	      /* "": none has a quota */
@@ -57,7 +57,7 @@ struct cgroup_pressure {
 };
 
 struct cgroup_limits {
-	char path[CGROUP_PATH]; /* folder of the cgroup in question; "": nothing is known */
+	char path[CGROUP_PATH]; /* the cgroup's folder; "": nothing is known */
 	struct cgroup_cpu_limit cpu;
 	struct cgroup_memory_limit memory;
 	struct cgroup_pressure pressure;
@@ -65,7 +65,7 @@ struct cgroup_limits {
 
 /* Every count is unknown. */
 void cgroup_limits_init(struct cgroup_limits *limits);
-/* Fills the differences. A folder that was made anew in between has none. */
+/* Fills the differences between two readings. A folder made anew in between has none. */
 void cgroup_limits_between(const struct cgroup_levels *before, const struct cgroup_levels *after,
 			   struct cgroup_limits *limits);
 

@@ -130,7 +130,7 @@ struct run_counters {
 	uint64_t perf_faults, perf_minor, perf_major;
 	/* Of the watched cgroup, or of its parent that has a limit: the limit, and the most used. */
 	uint64_t memory_limit, memory_peak; /* bytes; COUNT_NA: not known, or no limit */
-	struct cgroup_limits cgroup;	    /* of the whole cgroup, during the run */
+	struct cgroup_limits cgroup;	    /* the whole cgroup's, during the run */
 	/* Only with perf as the fault source. */
 	bool perf_user_only;	 /* kernel faults in system calls are not seen */
 	uint64_t perf_failed;	 /* faults mapping no page: a signal followed */

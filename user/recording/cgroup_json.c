@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Converts the limits of a cgroup to JSON and back. One list of names serves both directions.
- * COUNT_NA is null.
+ * Converts a cgroup's limits to JSON and back. One list of names serves both directions. COUNT_NA
+ * is null.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 
 /* The JSON null if nothing is known. NULL: no memory. */
 json_t *cgroup_json(const struct cgroup_limits *limits);
-/* NULL and null: nothing is known. Returns 0, or -EINVAL if the JSON is not such an object. */
+/* NULL and null: nothing is known. Returns 0, or -EINVAL if the JSON is malformed. */
 int cgroup_json_parse(struct cgroup_limits *limits, const json_t *json);
 
 #endif

@@ -171,14 +171,14 @@ struct report_cpu_tasks {
 };
 
 /*
- * Sleeps for mmap_lock on the way to a fault or within it, and the threads that passed the lock on,
- * longest first. report_exit() frees them.
+ * Sleeps for mmap_lock before or in a fault, by the thread that passed the lock on, the longest
+ * first. report_exit() frees the rows.
  */
 struct report_mmap_lock {
 	struct lock_waker_row *rows;
 	size_t nr;
-	uint64_t sleeps, total_ns; /* of all rows, and of those beyond the limit */
-	uint64_t in_faults_ns;	   /* of total_ns, part of the faults' time */
+	uint64_t sleeps, total_ns; /* also without a row, beyond the limit */
+	uint64_t in_faults_ns;	   /* the part of total_ns in the faults' time */
 };
 
 /* One of the longest faults, which the analysis owns. */

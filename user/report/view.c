@@ -343,7 +343,7 @@ int view_syscall_number(const struct report *run, const char *name)
 	return seccomp_syscall_resolve_name_arch(view_architecture(run), name);
 }
 
-#define VIEW_COMM 16 /* bytes of a thread's name, including the end */
+#define VIEW_COMM 16 /* bytes for a thread's name and the final 0 */
 
 static const char *view_printable(char printable[VIEW_COMM], const char *name)
 {

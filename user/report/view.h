@@ -98,7 +98,7 @@ const char *view_cpu_task_name(char *text, const struct cpu_task_row *row);
 #define VIEW_WAKER 160
 /* "NAME (tid N)", "thread N", "a kernel thread (tid N)". Returns @text, of VIEW_WAKER bytes. */
 const char *view_waker_name(char *text, const struct lock_waker_row *row);
-/* "CALL()", or "" if the waker was in no system call, or it is not known. The same for @text. */
+/* "CALL()", "system call N", or "" if no call is known. Returns @text, of VIEW_WAKER bytes. */
 const char *view_waker_call(char *text, const struct report *run, uint32_t doing);
 
 /* The part with the largest share of the group's time. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that is started in this shell's cgroup may move to another one, as with systemd-run
- * --scope. The counters at the start are then those of a cgroup in which it was not.
+ * A program may move to another cgroup after its start, as with systemd-run --scope. The counters
+ * at the start are then those of the wrong cgroup.
  */
 #include <string.h>
 

@@ -158,7 +158,7 @@ static int watch_check_members(const struct watch *watch)
 		options->cgroup ? "is in" : "maps", options->cgroup ?: options->file);
 }
 
-/* The process in whose cgroup all is, or 0 if there may be several. */
+/* Returns the command, or the process of --pid. 0: there is neither. */
 static pid_t watch_first_process(const struct watch *watch)
 {
 	return watch->options.command ? watch->command.pid : watch->options.pid;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads cpu.max, cpu.stat, memory.high, memory.events.local and the files of PSI for each level. A
- * file that does not exist leaves its counters unknown: a controller may be off in that cgroup, PSI
- * may be off in the kernel.
+ * Reads cpu.max, cpu.stat, memory.high and memory.events.local at each level, and the PSI files at
+ * the first. A missing file leaves its counters unknown: a controller may be off in the cgroup, or
+ * PSI in the kernel.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static FILE *cgroup_levels_open(const char *folder, const char *name)
 	return fopen(path, "re");
 }
 
-/* The number behind "@key " in a file of such lines, or COUNT_NA. */
+/* Returns the number after @key in a file with lines "KEY NUMBER", or COUNT_NA. */
 static uint64_t cgroup_levels_keyed(const char *folder, const char *name, const char *key)
 {
 	FILE *file = cgroup_levels_open(folder, name);
@@ -120,7 +120,7 @@ static void cgroup_levels_read_one(struct cgroup_level *level, const char *folde
 		level->inode = status.st_ino;
 }
 
-/* The root of the tree has no such file: it has no limit, and its pressure is the machine's. */
+/* The root has no such file. It has no limits, and its pressure is the machine's. */
 static bool cgroup_levels_exists(const char *folder)
 {
 	FILE *file = cgroup_levels_open(folder, "cgroup.events");

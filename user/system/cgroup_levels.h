@@ -8,11 +8,11 @@
 #include "model/cgroup_limits.h"
 
 /*
- * Reads the folder and its parents up to the last one below the root, which has no limits, and whose
- * pressure is that of the machine. levels->path is "" if the folder is no such cgroup.
+ * Reads the folder and its parents, without the root. The root has no limits, and its pressure is
+ * the machine's. Sets levels->path to "" if the folder is not a cgroup below the root.
  */
 void cgroup_levels_read(struct cgroup_levels *levels, const char *folder);
-/* The folder of the cgroup of this process now, CGROUP_PATH bytes. Returns 0 or a negative errno. */
+/* Fills in the process's cgroup folder, CGROUP_PATH bytes. Returns 0 or a negative errno. */
 int cgroup_levels_folder(char *folder, pid_t pid);
 
 #endif

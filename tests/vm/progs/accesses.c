@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads single pages of a mapped file, without read-ahead: accesses PATTERN NUMBER FILE. With
- * "anonymous" and a size in place of the file: anonymous memory, which it fills before. With "pieces"
- * instead, each page is a mapping of its own, and with "inherited" the process that filled the memory
- * has ended. With "turns" before the pattern, two processes read memory of their own in turns: the
- * second one skewed.
+ * "anonymous" and a size in place of the file: anonymous memory, which it fills before. With
+ * "pieces" instead, each page has a separate mapping. With "inherited", the process that filled the
+ * memory has ended. With "turns" before the pattern, two processes read their own memory in turns,
+ * the second one skewed.
  *
  *	random		each page is as likely
  *	loop		page by page, from the start again after the last one
@@ -140,7 +140,7 @@ static long majors(void)
 	return usage.ru_majflt;
 }
 
-/* CPU time of all threads, in the kernel and its eBPF programs, too. */
+/* CPU time of all threads, including the kernel and eBPF programs. */
 static long long cpu_ns(void)
 {
 	struct timespec time;

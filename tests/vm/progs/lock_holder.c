@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lock_holder protect|fork: two threads, "toucher", read fresh pages of a mapping. Meanwhile a
- * thread "changer" takes mmap_lock again and again and holds it for long: it protects and unprotects
- * the mapping, or forks. It stops when the others have touched all their pages.
+ * lock_holder protect|fork: two threads, "toucher", read fresh pages in a mapping. Meanwhile a
+ * thread "changer" repeatedly holds mmap_lock for long: it protects and unprotects the mapping, or
+ * forks. "changer" stops when the others have touched all their pages.
  */
 #include <err.h>
 #include <pthread.h>

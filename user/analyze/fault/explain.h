@@ -172,7 +172,7 @@ int explain_event(struct explain *explain, const struct pfstat_event *event);
 /* The thread went to sleep at off_ns with the kernel stack `wait`. The interval follows. */
 int explain_wait(struct explain *explain, uint32_t tid, uint64_t off_ns, uint32_t wait,
 		 enum wait_kind kind);
-/* Returns the kernel stack of the interval, which is to be added next. 0: not known. */
+/* Returns the kernel stack of the next interval to be added. 0: not known. */
 uint32_t explain_wait_of(struct explain *explain, const struct pfstat_off_cpu *event);
 /* `task` had the CPU that the thread got after off_ns. Its interval follows. */
 int explain_cpu_task(struct explain *explain, const struct pfstat_cpu_task *event, uint32_t task);

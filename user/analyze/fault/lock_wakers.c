@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers the wakers by thread, name and call, and adds the sleeps to them. A sleep ends when the
- * thread is woken. The wait for a CPU that follows is not the lock's.
+ * Numbers the wakers by thread, name and call, and adds up their sleeps. A sleep ends at the
+ * wake-up. The following wait for a CPU does not count.
  */
 #include <errno.h>
 #include <stdio.h>

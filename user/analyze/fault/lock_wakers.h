@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The threads that passed mmap_lock on to a page fault that slept for it, the system calls in which
- * they did, and the time of these sleeps. Most of the sleeps come before handle_mm_fault(), so they
- * are in no fault. Bounded.
+ * Sleeps of page faults for mmap_lock, with the thread that passed the lock on and this thread's
+ * system call. Most sleeps come before handle_mm_fault(), so no fault contains them. Bounded.
  */
 #ifndef PFSTAT_USER_LOCK_WAKERS_H
 #define PFSTAT_USER_LOCK_WAKERS_H
@@ -13,7 +12,7 @@
 #include "model/item.h"
 #include "util/hash.h"
 
-/* Further threads and calls are not distinguished: their sleeps are in the sums only. */
+/* Further threads and calls have no rows: only the sums contain their sleeps. */
 #define LOCK_WAKERS_MAX 1024U
 
 struct lock_waker_row {

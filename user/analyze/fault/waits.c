@@ -20,7 +20,7 @@ void waits_exit(struct waits *waits)
 	*waits = (struct waits){ 0 };
 }
 
-/* Of the functions of a read-write semaphore, and of its form in a real-time kernel. */
+/* Searches for the functions of a read-write semaphore, also in a real-time kernel. */
 static bool waits_for_read_write_lock(const char *functions)
 {
 	return strstr(functions, "rwsem_down_") || strstr(functions, "rwbase_");

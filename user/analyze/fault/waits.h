@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel stacks with which threads slept in faults, and the time of each. Only time that no
- * block request explains is added: the parts foreign, blocked, handler, reclaim and residue. Also
- * the processes for which threads waited for a CPU, and the threads that passed mmap_lock on.
- * Bounded.
+ * The kernel stacks of sleeps in faults, with their times. Time is added only if no block request
+ * explains it: the parts foreign, blocked, handler, reclaim and residue. Also the last tasks before
+ * waits for a CPU, and the threads that passed mmap_lock on. Bounded.
  */
 #ifndef PFSTAT_USER_WAITS_H
 #define PFSTAT_USER_WAITS_H
@@ -21,7 +20,7 @@
 
 struct wait_row {
 	const char *cause; /* see model/wait_cause.h, NULL if not in the table */
-	bool is_mmap_lock; /* the cause, and the innermost functions wait for a read-write lock */
+	bool is_mmap_lock; /* the cause is mmap_lock, and a function waits for a read-write lock */
 	char functions[PFSTAT_WAIT_BYTES];
 	uint64_t sleeps;
 	uint64_t total_ns, max_ns;
@@ -46,8 +45,8 @@ int waits_find(struct waits *waits, const char *functions, uint32_t *id);
 int waits_find_event(struct waits *waits, const struct pfstat_wait *event, uint32_t *id,
 		     enum wait_kind *kind);
 /*
- * Adds a sleep with the stack @id, in a fault or on the way to it, to the sleeps for mmap_lock if it
- * is one. @comm: the waker's name, or "". Returns 0 or -ENOMEM.
+ * Adds a sleep in a fault, or on the way to a fault, if the stack @id waits for mmap_lock. @comm:
+ * the waker's name, or "". Returns 0 or -ENOMEM.
  */
 int waits_add_sleep(struct waits *waits, uint32_t id, const struct pfstat_off_cpu *interval,
 		    const char *comm);

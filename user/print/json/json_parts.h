@@ -17,7 +17,7 @@ json_t *json_cpu_limit(const struct report *run);
 json_t *json_cpu_tasks(const struct report *run);
 /* The sleeps for mmap_lock, and the threads that passed it on. */
 json_t *json_mmap_lock(const struct report *run);
-/* The system call of a waker (enum pfstat_waker), or a JSON null. */
+/* A waker's system call (enum pfstat_waker), or a JSON null. */
 json_t *json_waker_call(const struct report *run, uint32_t doing);
 /* Returns a JSON null without the hook for reclaim. */
 json_t *json_reclaims(const struct report *run);

@@ -37,7 +37,7 @@ int table_parts_all(FILE *out, const struct view *view);
 int table_waits(FILE *out, const struct report *run);
 void table_guest_line(FILE *out, const struct report *run);
 int table_handlers(FILE *out, const struct report *run);
-/* Lines: the sleeps for mmap_lock, and the threads that passed it on. */
+/* Lines about sleeps for mmap_lock, and the threads that passed the lock on. */
 void table_lock_notes(FILE *out, const struct report *run);
 void table_waits_short(FILE *out, const struct report *run);
 /* Words of a kernel stack, innermost first: "a < b < ...", as many as fit into the bytes. */

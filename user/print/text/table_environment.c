@@ -198,7 +198,7 @@ static void memory_events_line(struct grid *grid, const struct cgroup_memory_lim
 		env_line(grid, "Memory events", "of %s%s%s%s", memory->path, high, max, killed);
 }
 
-/* Leaves out times below 1 % of the run. */
+/* Omits times below 1 % of the run. */
 static void stood_still_line(struct grid *grid, const struct report *run)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lines about the sleeps for mmap_lock, and the threads that passed the lock on. Faults mostly wait
- * for it before they begin. The figures come from the report.
+ * Lines about sleeps for mmap_lock, and the threads that passed the lock on. A fault mostly waits
+ * for the lock before its start. The figures come from the report.
  */
 #include <inttypes.h>
 

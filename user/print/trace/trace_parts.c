@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cuts a fault into slices: the spans from explain.c, and between them the time on the CPU. If some
+ * Cuts a fault into slices: the spans from explain.c, and the time on the CPU between them. If some
  * time is unexplained, the gaps stay empty.
  */
 #include "print/trace/trace_parts.h"
@@ -35,7 +35,7 @@ static void call_slice(struct perfetto *perfetto, const struct explained *fault,
 	*before_ns -= *before_ns < to_ns - from_ns ? *before_ns : to_ns - from_ns;
 }
 
-/* Prints a gap on the CPU. What lies outside the calls is mm. */
+/* Prints a gap on the CPU. Time outside the calls is mm. */
 static void cpu_slice(struct perfetto *perfetto, const struct explained *fault, uint64_t from_ns,
 		      uint64_t to_ns, uint64_t *before_ns)
 {
@@ -85,7 +85,7 @@ static void print_handler(struct perfetto *perfetto, const struct handler_row *h
 	perfetto_text(perfetto, "handler_name", handler->name);
 }
 
-/* A span with the process for which the thread waited, if it is known. */
+/* Prints a span, with the last task on the CPU or the handler if known. */
 static void span_slice(struct perfetto *perfetto, const struct analysis *analysis,
 		       const struct explained *fault, const struct explain_span *span)
 {

@@ -28,7 +28,7 @@ struct trace_writer;
 int trace_print_begin(struct trace_writer **trace, uint64_t page_bytes, FILE *out);
 /* The end of the trace has the longest faults again. Call it before the first fault. */
 void trace_print_repeat_slowest(struct trace_writer *trace, unsigned int nr);
-/* The faults come from this analysis, which names the processes for which they waited. */
+/* The faults come from this analysis. It names the last task or the handler of each wait. */
 void trace_print_name_waits(struct trace_writer *trace, const struct analysis *analysis);
 /* An item_sink. Call it before the analysis has the item, so that arrows find their requests. */
 int trace_print_item(void *trace, const struct item *item);

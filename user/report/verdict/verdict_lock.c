@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rule about mmap_lock, the lock of an address space. Evidence: the kernel stacks of sleeps,
- * and for each sleep the thread that passed the lock on and the system call that it was in. A fault
- * waits mostly before handle_mm_fault(), which is not in its time.
+ * The rule about mmap_lock, the address space lock. The evidence for each sleep is the kernel
+ * stack, the thread that passed the lock on, and this thread's system call. A fault mostly waits
+ * before handle_mm_fault(), and its time does not include this wait.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "report/view.h"
 #include "util/array.h"
 
-/* Sleeps before the faults are worth a cause from this share of the run on. */
+/* Minimum share of the run to report sleeps before the faults. */
 #define BEFORE_SHARE 0.05
 
 /* Calls that take mmap_lock for writing, and how to need fewer of them. */
@@ -54,11 +54,11 @@ static const struct lock_call *lock_call_of(const struct report *run, uint32_t d
 	return NULL;
 }
 
-/* The call, or other activity, of the thread that ended most of the sleeps. */
+/* The threads with the same activity that ended half of the sleep time. */
 struct lock_end {
 	uint32_t doing;
 	uint64_t total_ns;
-	const struct lock_waker_row *longest; /* NULL: none has half of the sleeps */
+	const struct lock_waker_row *longest; /* NULL: no activity ended half of the time */
 	size_t threads;
 };
 
@@ -103,7 +103,7 @@ static void add_end(struct verdict_cause *cause, const struct report *run,
 			    end->doing == PFSTAT_WAKER_EXCEPTION ? ", in no system call" : "");
 }
 
-/* The costliest call among those that take mmap_lock to change mappings. NULL if none is known. */
+/* Returns the costliest call that takes mmap_lock to change mappings. NULL: none is known. */
 static const struct syscall_total *changes_of_mappings(const struct report *run, const char **name)
 {
 	static const char *const names[] = { "mmap",   "munmap", "mprotect",
