@@ -55,7 +55,7 @@ static __always_inline struct off_cpu_start *off_cpu_start_of(const struct task_
 	return bpf_map_lookup_elem(&off_since, &tid);
 }
 
-/* Only the fair class notes the run time that a task had when it got its CPU. */
+/* A task's run time when it got the CPU is noted in the fair class only. */
 static __always_inline bool is_fair(const struct task_struct *task)
 {
 	const struct task_struct___ext *ext = (const void *)task;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The limits of a cgroup and its parents, from folders with the same files, and the lines about them. */
+/* The limits of a cgroup and its parents, and the report's lines. Plain folders replace cgroups. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,11 +104,18 @@ static void forget(const char *folder, const char *name)
 	ck_assert_int_eq(unlink(path), 0);
 }
 
-/* The second look, and the difference. */
+/* Reads the counters again, and takes the difference. */
 static void look_again(void)
 {
 	cgroup_levels_read(&after, child);
 	cgroup_limits_between(&before, &after, &limits);
+}
+
+static void check_throttled(const char *path, uint64_t throttled)
+{
+	look_again();
+	ck_assert_str_eq(limits.cpu.path, path);
+	ck_assert_uint_eq(limits.cpu.throttled, throttled);
 }
 
 TEST(test_cgroup_without_limits_has_only_pressure)
@@ -132,27 +139,21 @@ TEST(test_nearest_used_up_quota_is_named)
 	cgroup_levels_read(&before, child);
 	put_throttled(parent, 45, 32, 301000);
 	put_throttled(child, 90, 10, 20000);
-	look_again();
-	/* The child's quota was not used up in this time. */
-	ck_assert_str_eq(limits.cpu.path, parent);
+	/* The child's quota was not used up meanwhile. */
+	check_throttled(parent, 31);
 	ck_assert_uint_eq(limits.cpu.quota_ns, 20 * MS);
 	ck_assert_uint_eq(limits.cpu.period_ns, 100 * MS);
 	ck_assert_uint_eq(limits.cpu.periods, 40);
-	ck_assert_uint_eq(limits.cpu.throttled, 31);
 	ck_assert_uint_eq(limits.cpu.throttled_ns, 300 * MS);
 	put_throttled(child, 90, 11, 20001);
-	look_again();
-	ck_assert_str_eq(limits.cpu.path, child);
-	ck_assert_uint_eq(limits.cpu.throttled, 1);
+	check_throttled(child, 1);
 }
 
 TEST(test_quota_that_was_not_used_up_has_zero_periods_throttled)
 {
 	put_throttled(parent, 5, 1, 1000);
 	cgroup_levels_read(&before, child);
-	look_again();
-	ck_assert_str_eq(limits.cpu.path, parent);
-	ck_assert_uint_eq(limits.cpu.throttled, 0);
+	check_throttled(parent, 0);
 }
 
 TEST(test_changed_quota_is_unknown)
@@ -161,9 +162,8 @@ TEST(test_changed_quota_is_unknown)
 	cgroup_levels_read(&before, child);
 	put_throttled(child, 6, 2, 2000);
 	put(child, "cpu.max", "30000 100000\n");
-	look_again();
+	check_throttled(child, 1);
 	ck_assert_uint_eq(limits.cpu.quota_ns, COUNT_NA);
-	ck_assert_uint_eq(limits.cpu.throttled, 1);
 }
 
 TEST(test_memory_events_are_those_of_the_nearest_cgroup_with_any)

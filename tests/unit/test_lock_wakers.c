@@ -22,6 +22,15 @@ static void add(uint32_t waker, uint32_t doing, uint64_t ns, const char *comm)
 	ck_assert_int_eq(lock_wakers_add(&wakers, &interval, comm), 0);
 }
 
+static void check_row(const struct lock_waker_row *row, uint32_t tid, uint32_t doing,
+		      uint64_t total_ns, const char *comm)
+{
+	ck_assert_uint_eq(row->tid, tid);
+	ck_assert_uint_eq(row->doing, doing);
+	ck_assert_uint_eq(row->total_ns, total_ns);
+	ck_assert_str_eq(row->comm, comm);
+}
+
 TEST(test_sleeps_are_added_by_the_waker_and_its_call)
 {
 	struct lock_waker_row *rows;
@@ -37,16 +46,13 @@ TEST(test_sleeps_are_added_by_the_waker_and_its_call)
 	ck_assert_uint_eq(wakers.total_ns, 662);
 	ck_assert_int_eq(lock_wakers_list(&wakers, &rows, &nr), 0);
 	ck_assert_uint_eq(nr, 5);
-	ck_assert_uint_eq(rows[0].tid, 12);
-	ck_assert_uint_eq(rows[0].doing, MUNMAP);
-	ck_assert_str_eq(rows[0].comm, "worker");
+	check_row(&rows[0], 12, MUNMAP, 400, "worker");
 	ck_assert_uint_eq(rows[0].sleeps, 2);
-	ck_assert_uint_eq(rows[0].total_ns, 400);
 	ck_assert_uint_eq(rows[0].max_ns, 300);
-	ck_assert_uint_eq(rows[1].tid, 13);
-	ck_assert_uint_eq(rows[2].doing, PFSTAT_WAKER_EXCEPTION);
-	ck_assert_str_eq(rows[3].comm, "renamed");
-	ck_assert_uint_eq(rows[4].tid, 0);
+	check_row(&rows[1], 13, MUNMAP, 200, "worker");
+	check_row(&rows[2], 12, PFSTAT_WAKER_EXCEPTION, 50, "worker");
+	check_row(&rows[3], 12, MUNMAP, 7, "renamed");
+	check_row(&rows[4], 0, PFSTAT_WAKER_UNKNOWN, 5, "");
 	free(rows);
 	lock_wakers_exit(&wakers);
 }
