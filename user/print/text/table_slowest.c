@@ -232,7 +232,7 @@ static void slow_cpu_text(struct slow_text *text, const struct explained *fault)
 {
 	static const char *const names[NR_CPU_WAITS] = {
 		[CPU_WAIT_UNKNOWN] = "not known what ran there",
-		[CPU_WAIT_TASK] = "another task ran there",
+		[CPU_WAIT_TASK] = "after another task",
 		[CPU_WAIT_IDLE] = "woken on an idle CPU",
 		[CPU_WAIT_PREEMPTED_IDLE] = "preempted, then on an idle CPU",
 		[CPU_WAIT_THROTTLED] = "held back by cpu.max",
