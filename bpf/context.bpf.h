@@ -3,9 +3,8 @@
 #ifndef PFSTAT_BPF_CONTEXT_H
 #define PFSTAT_BPF_CONTEXT_H
 
-#include <pfstat/kernel_symbol.h>
-
 #include "common.bpf.h"
+#include "kernel_variable.bpf.h"
 
 /* preempt_count bits: NMI, interrupt, softirq being served. */
 #define CONTEXT_INTERRUPT 0x00ff0100
@@ -38,17 +37,6 @@ static __always_inline bool context_read(__u32 *preempt_count)
 struct pcpu_hot {
 	int preempt_count;
 } __attribute__((preserve_access_index));
-
-/* The loader replaces the constant with the variable. */
-static __always_inline const void *kernel_variable(enum pfstat_kernel_symbol index)
-{
-	const void *variable;
-
-	asm volatile("%[variable] = %[constant] ll"
-		     : [variable] "=r"(variable)
-		     : [constant] "i"((__u64)PFSTAT_KERNEL_VARIABLE << 32 | index));
-	return variable;
-}
 
 static __always_inline bool context_read(__u32 *preempt_count)
 {

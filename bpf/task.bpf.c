@@ -6,6 +6,7 @@
 #include "common.bpf.h"
 #include "off_cpu.bpf.h"
 #include "preempt.bpf.h"
+#include "rss.bpf.h"
 
 static __always_inline void task_send(const struct task_struct *task, const char *comm, __u32 what,
 				      __u32 parent, __u32 parent_pid)
@@ -38,6 +39,34 @@ static __always_inline __u32 process_target(__u32 tgid)
 	return !target || *target == PFSTAT_TARGET_THREAD ? 0 : *target;
 }
 
+struct mm_struct___tables {
+	struct atomic_rss pgtables_bytes;
+} __attribute__((preserve_access_index));
+
+/* The child has not run yet, so its address space has what the parent's call copied. */
+static __always_inline void fork_send(const struct task_struct *parent,
+				      const struct task_struct *child)
+{
+	const struct mm_struct___tables *mm = (const void *)child->mm;
+	struct pfstat_fork event = {
+		.event = {
+			.type = PFSTAT_EVENT_FORK,
+			.size = sizeof(event),
+			.pid = parent->tgid,
+			.tid = parent->pid,
+			.ns = bpf_ktime_get_ns(),
+		},
+		.child = child->pid,
+	};
+
+	if (!mm || child->mm == parent->mm)
+		return;
+	if (rss_of(child->mm, &event.pages))
+		event.event.flags |= PFSTAT_FORK_PAGES;
+	event.table_bytes = BPF_CORE_READ(mm, pgtables_bytes.counter);
+	event_send(&event, sizeof(event));
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_task_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -45,6 +74,7 @@ int BPF_PROG(on_task_fork, struct task_struct *parent, struct task_struct *child
 
 	if (!target)
 		return 0;
+	fork_send(parent, child);
 	if (tid == child->tgid) {
 		if (target != PFSTAT_TARGET_FOLLOW)
 			return 0;

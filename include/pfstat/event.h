@@ -48,7 +48,9 @@
 	/* a handler of userfaultfd has read a fault */               \
 	EVENT(USERFAULT, userfault)                                   \
 	/* the task that a thread waited for a CPU behind */          \
-	EVENT(CPU_TASK, cpu_task)
+	EVENT(CPU_TASK, cpu_task)                                     \
+	/* a fork copied page tables */                               \
+	EVENT(FORK, fork)
 
 #define PFSTAT_EVENT_ENUM(name, spelling) PFSTAT_EVENT_##name,
 enum pfstat_event_type { PFSTAT_EVENTS(PFSTAT_EVENT_ENUM) PFSTAT_NR_EVENTS };
@@ -354,6 +356,22 @@ struct pfstat_task {
 	char comm[16];
 };
 
+/* pfstat_fork.event.flags */
+#define PFSTAT_FORK_PAGES 0x1 /* pages is known */
+
+/*
+ * A fork in a target's thread, not into the same address space. It comes within the system call.
+ * event.ns: the copy is complete.
+ */
+struct pfstat_fork {
+	struct pfstat_event event;
+	/* The entries that were copied, for pages and swap. A huge page counts as its pages. */
+	__u64 pages;
+	__u64 table_bytes; /* the child's page tables */
+	__u32 child;	   /* pid */
+	__u32 reserved;
+};
+
 #define PFSTAT_STACK_FRAMES 64
 
 /*
@@ -557,6 +575,7 @@ _Static_assert(sizeof(struct pfstat_fault) == 80, "ABI");
 _Static_assert(sizeof(struct pfstat_missed) == 16, "ABI");
 _Static_assert(sizeof(struct pfstat_page) == 64, "ABI");
 _Static_assert(sizeof(struct pfstat_task) == 48, "ABI");
+_Static_assert(sizeof(struct pfstat_fork) == 48, "ABI");
 _Static_assert(sizeof(struct pfstat_stack) == 40 + 8 * PFSTAT_STACK_FRAMES, "ABI");
 _Static_assert(sizeof(struct pfstat_advice) == 56, "ABI");
 _Static_assert(sizeof(struct pfstat_reclaim) == 40, "ABI");

@@ -109,7 +109,14 @@ static void give_events(taker take, void *context, uint64_t ns)
 		.target = 100,
 		.comm = "restore",
 	};
+	const struct pfstat_fork fork = {
+		.event = { PFSTAT_EVENT_FORK, sizeof(fork), PFSTAT_FORK_PAGES, 100, 101, ns },
+		.pages = 4096,
+		.table_bytes = 65536,
+		.child = 300,
+	};
 
+	give(take, context, ITEM_EVENT, &fork);
 	give(take, context, ITEM_EVENT, &cpu_task);
 	give(take, context, ITEM_EVENT, &off_cpu);
 	give(take, context, ITEM_EVENT, &block);

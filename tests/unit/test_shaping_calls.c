@@ -54,12 +54,80 @@ static void add_call(enum pfstat_call_kind kind, uint64_t third, uint64_t fourth
 	ck_assert_int_eq(analysis_add(analysis, &item), 0);
 }
 
+static void add_fork(uint32_t tid, uint64_t ns, uint32_t flags, uint64_t pages)
+{
+	const struct pfstat_fork fork = {
+		.event = { PFSTAT_EVENT_FORK, sizeof(fork), flags, 1, tid, ns },
+		.pages = pages,
+		.table_bytes = 8192,
+		.child = 7,
+	};
+	const struct item item = { .type = ITEM_EVENT, .event = &fork.event };
+
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+}
+
+static void add_clone(enum pfstat_call_kind kind, uint32_t tid, uint64_t start_ns, uint64_t end_ns)
+{
+	const struct pfstat_call call = {
+		.event = { PFSTAT_EVENT_CALL, sizeof(call), 0, 1, tid, end_ns },
+		.start_ns = start_ns,
+		.result = 7,
+		.kind = kind,
+	};
+	const struct item item = { .type = ITEM_EVENT, .event = &call.event };
+
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+}
+
 static void check_caller(size_t row, const char *expected)
 {
 	char *caller = analysis_caller(analysis, &analysis_calls(analysis)->rows[row]);
 
 	ck_assert_str_eq(caller, expected);
 	free(caller);
+}
+
+TEST(test_a_fork_belongs_to_the_call_in_which_it_came)
+{
+	const struct shaping_call *row;
+
+	analysis = analysis_new(true, 4096, 0);
+	add_fork(2, 130, PFSTAT_FORK_PAGES, 50);
+	add_fork(1, 150, PFSTAT_FORK_PAGES, 100);
+	add_clone(PFSTAT_CALL_CLONE3, 2, 120, 160);
+	add_clone(PFSTAT_CALL_CLONE, 1, 140, 170);
+	add_clone(PFSTAT_CALL_CLONE, 1, 180, 190); /* failed, or made a thread */
+	add_fork(1, 210, 0, 0);
+	add_clone(PFSTAT_CALL_CLONE, 1, 200, 220);
+	ck_assert_uint_eq(analysis_calls(analysis)->nr, 2);
+	row = &analysis_calls(analysis)->rows[0];
+	ck_assert_uint_eq(row->forks, 1);
+	ck_assert_uint_eq(row->fork_pages, 50);
+	row = &analysis_calls(analysis)->rows[1];
+	ck_assert_uint_eq(row->count, 3);
+	ck_assert_uint_eq(row->forks, 2);
+	ck_assert_uint_eq(row->forks_counted, 1);
+	ck_assert_uint_eq(row->fork_pages, 100);
+	ck_assert_uint_eq(row->fork_table_bytes, 2 * 8192);
+	analysis_free(analysis);
+}
+
+TEST(test_more_forks_at_once_than_are_kept_lose_the_oldest)
+{
+	const struct shaping_call *row;
+	uint32_t tid;
+
+	analysis = analysis_new(true, 4096, 0);
+	for (tid = 1; tid <= SHAPING_FORKS_MAX + 1; tid++)
+		add_fork(tid, 100 + tid, PFSTAT_FORK_PAGES, 10);
+	for (tid = 1; tid <= SHAPING_FORKS_MAX + 1; tid++)
+		add_clone(PFSTAT_CALL_FORK, tid, 50, 400 + tid);
+	row = &analysis_calls(analysis)->rows[0];
+	ck_assert_uint_eq(row->count, SHAPING_FORKS_MAX + 1);
+	ck_assert_uint_eq(row->forks, SHAPING_FORKS_MAX);
+	ck_assert_uint_eq(row->fork_pages, 10 * SHAPING_FORKS_MAX);
+	analysis_free(analysis);
 }
 
 TEST(test_calls_are_summed_by_call_advice_and_caller)

@@ -58,6 +58,41 @@ def test_forks_and_mappings_have_rows(result):
     assert (mapped["detail_name"], mapped["count"], mapped["bytes"]) == ("MAP_SHARED", 1, BYTES)
 
 
+FORKS = """
+import mmap, os
+memory = mmap.mmap(-1, {pages} * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+memory.madvise(mmap.MADV_NOHUGEPAGE)
+for page in range({pages}):
+    memory[page * mmap.PAGESIZE] = 1
+for _ in range({forks}):
+    if not (child := os.fork()):
+        with open("/proc/self/smaps_rollup") as file:
+            print(next(line for line in file if line.startswith("Rss")).split()[1], flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+def copied(pages, forks):
+    """What the forks of a program copied that has touched pages."""
+    result, text = pfstat.record("python3", "-c", FORKS.format(pages=pages, forks=forks))
+    rows = [row for row in result["shaping_calls"]["rows"] if row["forks"]]
+    assert sum(row["forks"] for row in rows) == forks
+    entries = sum(row["fork_pages"] for row in rows)
+    # The child also has pages of files, whose entries a fork leaves out.
+    rss = sum(int(kib) * 1024 // PAGE for kib in text.split() if kib.isdigit())
+    assert forks * pages < entries <= rss
+    assert sum(row["fork_table_bytes"] for row in rows) > entries * 8
+    return entries
+
+
+@pytest.mark.smoke
+def test_forks_have_the_entries_that_they_copied():
+    forks, few, many = 3, 1000, 5000
+    difference = copied(many, forks) - copied(few, forks)
+    assert abs(difference - forks * (many - few)) < 0.01 * forks * (many - few)
+
+
 def test_all_calls_are_in_a_row(result):
     """As many as the system call counts have."""
     counted = {}

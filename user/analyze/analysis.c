@@ -297,6 +297,9 @@ static int add_event(struct analysis *analysis, const struct pfstat_event *event
 		return add_cpu_task(analysis, (const struct pfstat_cpu_task *)event);
 	case PFSTAT_EVENT_CALL:
 		return add_call(analysis, (const struct pfstat_call *)event);
+	case PFSTAT_EVENT_FORK:
+		shaping_calls_add_fork(&analysis->calls, (const struct pfstat_fork *)event);
+		return 0;
 	case PFSTAT_EVENT_USERFAULT:
 		return handlers_add_read(&analysis->evidence.handlers, (const void *)event);
 	case PFSTAT_EVENT_MAPPING:

@@ -89,6 +89,30 @@ static struct shaping_call *shaping_calls_row(struct shaping_calls *calls,
 	return &calls->rows[i];
 }
 
+void shaping_calls_add_fork(struct shaping_calls *calls, const struct pfstat_fork *fork)
+{
+	calls->forks[calls->nr_forks++ % SHAPING_FORKS_MAX] = *fork;
+}
+
+static void shaping_call_add_fork(struct shaping_call *row, const struct shaping_calls *calls,
+				  const struct pfstat_call *call)
+{
+	const struct pfstat_fork *fork;
+	uint64_t i;
+
+	for (i = 1; i <= calls->nr_forks && i <= SHAPING_FORKS_MAX; i++) {
+		fork = &calls->forks[(calls->nr_forks - i) % SHAPING_FORKS_MAX];
+		if (fork->event.tid != call->event.tid || fork->event.ns < call->start_ns ||
+		    fork->event.ns > call->event.ns)
+			continue;
+		row->forks++;
+		row->forks_counted += fork->event.flags & PFSTAT_FORK_PAGES;
+		row->fork_pages += fork->pages;
+		row->fork_table_bytes += fork->table_bytes;
+		return;
+	}
+}
+
 int shaping_calls_add(struct shaping_calls *calls, struct spaces *spaces,
 		      const struct pfstat_call *call)
 {
@@ -105,6 +129,7 @@ int shaping_calls_add(struct shaping_calls *calls, struct spaces *spaces,
 	row->failed += call->result < 0;
 	row->total_ns += item_elapsed(call->start_ns, call->event.ns);
 	row->last_ns = call->event.ns;
+	shaping_call_add_fork(row, calls, call);
 	if (call->result >= 0)
 		row->bytes += call_kind_bytes(call);
 	return 0;

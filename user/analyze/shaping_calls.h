@@ -14,6 +14,9 @@
 /* Maximum number of rows. Calls that would need another one are counted in `left_out`. */
 #define SHAPING_CALLS_MAX 1024
 
+/* Forks of calls that have not returned, at most. */
+#define SHAPING_FORKS_MAX 64
+
 struct shaping_call {
 	enum pfstat_call_kind kind;
 	uint32_t pid;	 /* 0, or the pid of a caller outside any file */
@@ -24,8 +27,12 @@ struct shaping_call {
 	uint64_t place;
 	char *symbol; /* NULL: no name */
 	uint64_t count, failed;
-	uint64_t bytes;		    /* total of the ranges, for successful calls */
-	uint64_t total_ns;	    /* in the calls */
+	uint64_t bytes;		/* total of the ranges, for successful calls */
+	uint64_t total_ns;	/* in the calls */
+	uint64_t forks;		/* that copied page tables */
+	uint64_t forks_counted; /* of these, with the number of pages */
+	uint64_t fork_pages;	/* whose entries were copied, see struct pfstat_fork */
+	uint64_t fork_table_bytes;
 	uint64_t first_ns, last_ns; /* their returns, CLOCK_MONOTONIC */
 };
 
@@ -33,9 +40,13 @@ struct shaping_calls {
 	struct shaping_call *rows; /* by first call */
 	size_t nr, last;
 	uint64_t left_out;
+	struct pfstat_fork forks[SHAPING_FORKS_MAX]; /* the newest, number n in n % MAX */
+	uint64_t nr_forks;
 };
 
 void shaping_calls_exit(struct shaping_calls *calls);
+/* The call comes later. */
+void shaping_calls_add_fork(struct shaping_calls *calls, const struct pfstat_fork *fork);
 /* Returns 0 or -ENOMEM. */
 int shaping_calls_add(struct shaping_calls *calls, struct spaces *spaces,
 		      const struct pfstat_call *call);

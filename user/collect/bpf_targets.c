@@ -23,6 +23,7 @@
 static const struct kernel_symbol named[] = {
 	[PFSTAT_KERNEL_PREEMPT_COUNT] = { .name = "__preempt_count", .kind = BTF_KIND_VAR },
 	[PFSTAT_KERNEL_PCPU_HOT] = { .name = "pcpu_hot", .kind = BTF_KIND_VAR },
+	[PFSTAT_KERNEL_RUNQUEUES] = { .name = "runqueues", .kind = BTF_KIND_VAR },
 	[PFSTAT_KERNEL_RDONLY_CAST] = { .name = "bpf_rdonly_cast", .kind = BTF_KIND_FUNC },
 	[PFSTAT_KERNEL_PREEMPT_DISABLE] = { .name = "bpf_preempt_disable", .kind = BTF_KIND_FUNC },
 	[PFSTAT_KERNEL_PREEMPT_ENABLE] = { .name = "bpf_preempt_enable", .kind = BTF_KIND_FUNC },

@@ -89,6 +89,7 @@ static int events_configure_maps(struct events *events, const struct events_opti
 	events->ring_bytes = options->ring_bytes ?:
 				     events_default_bytes(events->nr_rings, options->stacks);
 	events->bpf->rodata->events_half = events->ring_bytes / 2;
+	events->bpf->rodata->possible_cpus = nr_cpus;
 	events->bpf->rodata->page_shift = __builtin_ctzll(page_size());
 	return bpf_map__set_max_entries(events->bpf->maps.events, nr_cpus);
 }
@@ -116,6 +117,7 @@ static void events_configure_types(struct pfstat_bpf *bpf, const struct bpf_targ
 	bpf->rodata->vm_fault_type = bpf_targets_struct(targets, "vm_fault");
 	bpf->rodata->have_preempt_count = bpf_targets_symbol(targets, PFSTAT_KERNEL_PREEMPT_COUNT);
 	bpf->rodata->have_pcpu_hot = bpf_targets_symbol(targets, PFSTAT_KERNEL_PCPU_HOT);
+	bpf->rodata->have_runqueues = bpf_targets_symbol(targets, PFSTAT_KERNEL_RUNQUEUES);
 	bpf->rodata->have_interrupt_count =
 		bpf_targets_has_variable(targets, "local_interrupt_disable_state");
 	bpf->rodata->have_prev_state = bpf_targets_arguments(targets, "sched_switch") > 3;

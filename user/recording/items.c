@@ -27,6 +27,7 @@ typedef uint64_t __attribute__((may_alias)) word;
 #define EVENT_WORDS(name, spelling) \
 	[ITEMS_KIND_EVENT(PFSTAT_EVENT_##name)] = sizeof(struct pfstat_##spelling) / sizeof(word),
 
+/* 0 for mappings, whose size differs. */
 static const uint8_t nr_words[ITEMS_NR_FIXED] = {
 	[ITEMS_KIND_RECORD] = sizeof(struct pfstat_record) / sizeof(word),
 	PFSTAT_EVENTS(EVENT_WORDS)
@@ -207,7 +208,7 @@ static uint8_t *encode_word(uint8_t *planes, size_t nr, uint8_t mask, const uint
 
 static uint8_t *encode_fixed(uint8_t *raw, const struct items_pile *pile, size_t words)
 {
-	const size_t nr = pile->used / (8 * words);
+	const size_t nr = words ? pile->used / (8 * words) : 0;
 	uint64_t differences[ITEMS_FULL];
 	uint8_t *planes = raw + words;
 	size_t at;
@@ -289,7 +290,7 @@ static int place_cursors(struct items_decoder *decoder, const uint8_t *raw, cons
 
 int items_begin(struct items_decoder *decoder, uint32_t abi, const uint8_t *raw, size_t size)
 {
-	uint32_t counts[ITEMS_KIND_MAP + 1] = { 0 };
+	uint32_t counts[ITEMS_NR_FIXED] = { 0 };
 	uint32_t i;
 
 	decoder->taken = 0;
@@ -305,7 +306,7 @@ int items_begin(struct items_decoder *decoder, uint32_t abi, const uint8_t *raw,
 	if (decoder->nr > size - sizeof(decoder->nr))
 		return -EBADMSG;
 	for (i = 0; i < decoder->nr; i++) {
-		if (decoder->kinds[i] >= ITEMS_NR_FIXED && decoder->kinds[i] != ITEMS_KIND_MAP)
+		if (decoder->kinds[i] >= ITEMS_NR_FIXED)
 			return -EBADMSG;
 		counts[decoder->kinds[i]]++;
 	}

@@ -12,11 +12,11 @@
 
 #include "model/item.h"
 
-/* Item kinds: a record, events by type, a mapping. */
+/* Item kinds: a record, events by type, a mapping, and the later types of events. */
 #define ITEMS_KIND_RECORD      0U
-#define ITEMS_KIND_EVENT(type) (1U + (type))
-#define ITEMS_NR_FIXED	       ITEMS_KIND_EVENT(PFSTAT_NR_EVENTS)
 #define ITEMS_KIND_MAP	       15U
+#define ITEMS_KIND_EVENT(type) (1U + (type) + ((type) + 1U >= ITEMS_KIND_MAP))
+#define ITEMS_NR_FIXED	       ITEMS_KIND_EVENT(PFSTAT_NR_EVENTS)
 
 /* With the final 0. Longer than any path the kernel reports. */
 #define ITEMS_PATH_MAX 8192U

@@ -18,7 +18,8 @@
  * An ITEMS block's payload, before compression:
  *
  *	count	u32: number of items
- *	kinds	a byte for each item: 0 record, 1 + enum pfstat_event_type, 15 map
+ *	kinds	a byte for each item: 0 record, 15 map, else 1 + enum pfstat_event_type, and
+ *		2 + it from the kind 16 on
  *	fixed	for each kind of fixed size that has items, in the order of the kinds:
  *		masks	a byte for each 64-bit word of the item; bit n is set if byte n
  *			(0: the lowest) is nonzero in at least one item

@@ -162,6 +162,13 @@ static void print_cpu_task(const struct pfstat_cpu_task *task)
 		task->off_ns, task->ran_ns, task->task_pid, task->task_tid, task->comm);
 }
 
+static void print_fork(const struct pfstat_fork *fork)
+{
+	print_head(&fork->event);
+	fprintf(out, ", \"child\": %u, \"known\": %u, \"pages\": %llu, \"table_bytes\": %llu}\n",
+		fork->child, fork->event.flags, fork->pages, fork->table_bytes);
+}
+
 /* No program sends it. */
 static void print_off_cpu_1(const struct pfstat_off_cpu_1 *interval)
 {

@@ -385,16 +385,25 @@ json_t *json_contents(const struct report *run)
 
 static json_t *json_call(const struct report_call *row)
 {
+	const struct shaping_call *sum = &row->sum;
+	json_t *object;
 	char detail[256];
 
 	call_kind_print_detail(row->sum.kind, row->sum.detail, detail, sizeof(detail));
-	return json_pack("{ss so so so so so so so so so so}", "name",
-			 call_kind_name(row->sum.kind), "detail", value_wide(row->sum.detail),
-			 "detail_name", value_text(detail), "file", value_text(row->file), "caller",
-			 value_text(row->caller), "count", value_count(row->sum.count), "failed",
-			 value_count(row->sum.failed), "bytes", value_wide(row->sum.bytes),
-			 "total_ns", value_count(row->sum.total_ns), "first_ns",
-			 value_count(row->sum.first_ns), "last_ns", value_count(row->sum.last_ns));
+	object = json_pack("{ss so so so so so so so so so so}", "name",
+			   call_kind_name(row->sum.kind), "detail", value_wide(row->sum.detail),
+			   "detail_name", value_text(detail), "file", value_text(row->file),
+			   "caller", value_text(row->caller), "count", value_count(row->sum.count),
+			   "failed", value_count(row->sum.failed), "bytes",
+			   value_wide(row->sum.bytes), "total_ns", value_count(row->sum.total_ns),
+			   "first_ns", value_count(row->sum.first_ns), "last_ns",
+			   value_count(row->sum.last_ns));
+	object = value_with(object, "forks", value_count(sum->forks));
+	object = value_with(object, "fork_pages",
+			    value_count_if(sum->forks && sum->forks_counted == sum->forks,
+					   sum->fork_pages));
+	return value_with(object, "fork_table_bytes",
+			  value_count_if(sum->forks, sum->fork_table_bytes));
 }
 
 /* The calls that shape mappings in JSON, in the order of their first calls. */

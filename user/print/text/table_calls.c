@@ -26,6 +26,29 @@ static void call_row(struct grid *grid, const struct report_call *row)
 	grid_cell(grid, "%s", row->file);
 }
 
+/* What the forks copied; nothing without a fork. */
+static void table_forks(FILE *out, const struct report *run)
+{
+	uint64_t forks = 0, counted = 0, pages = 0, table_bytes = 0;
+	const struct shaping_call *sum;
+	size_t i;
+
+	for (i = 0; i < run->calls.nr; i++) {
+		sum = &run->calls.rows[i].sum;
+		forks += sum->forks;
+		counted += sum->forks_counted;
+		pages += sum->fork_pages;
+		table_bytes += sum->fork_table_bytes;
+	}
+	if (!forks)
+		return;
+	fprintf(out, "Copied by %" PRIu64 " fork%s: ", forks, forks == 1 ? "" : "s");
+	if (counted == forks)
+		fprintf(out, "the entries of %" PRIu64 " pages (%" PRIu64 " MiB), ", pages,
+			pages * run->environment.page_bytes >> 20);
+	fprintf(out, "page tables of %" PRIu64 " KiB\n", table_bytes >> 10);
+}
+
 int table_calls(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = { ">Calls", ">Failed",	">KiB", ">Total ms",
@@ -46,6 +69,7 @@ int table_calls(FILE *out, const struct report *run)
 	for (i = 0; i < shown; i++)
 		call_row(&grid, &calls->rows[i]);
 	err = grid_close(&grid, out);
+	table_forks(out, run);
 	if (shown < calls->nr)
 		fprintf(out, "Not shown: %zu more row%s\n", calls->nr - shown,
 			calls->nr - shown == 1 ? "" : "s");

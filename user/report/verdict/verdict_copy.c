@@ -36,18 +36,19 @@ static double copy_us(const struct evidence_sum *sum)
 	return sum->count ? sum->total_ns / 1e3 / sum->count : 0;
 }
 
-/* clone(2) without CLONE_VM is a fork. The flags for clone3(2) are not known. */
+/* clone(2) without CLONE_VM is a fork. The flags for clone3(2) are not known, but what it copied. */
 static bool is_fork(const struct shaping_call *call)
 {
 	return call->kind == PFSTAT_CALL_FORK ||
-	       (call->kind == PFSTAT_CALL_CLONE && !(call->detail & CLONE_VM));
+	       (call->kind == PFSTAT_CALL_CLONE && !(call->detail & CLONE_VM)) ||
+	       (call->kind == PFSTAT_CALL_CLONE3 && call->forks == call->count);
 }
 
 /* The call copies the page tables. The program's thread does nothing else meanwhile. */
 static void add_fork_time(const struct report *run, struct verdict_cause *cause)
 {
 	const struct report_call *row;
-	uint64_t count = 0, total_ns = 0;
+	uint64_t count = 0, total_ns = 0, counted = 0, pages = 0;
 	char span[VERDICT_SPAN];
 	size_t i;
 
@@ -57,10 +58,17 @@ static void add_fork_time(const struct report *run, struct verdict_cause *cause)
 			continue;
 		count += row->sum.count;
 		total_ns += row->sum.total_ns;
+		counted += row->sum.forks_counted;
+		pages += row->sum.fork_pages;
 	}
-	if (count && total_ns >= LONG_FORKS_NS)
-		verdict_add(cause, " The call%s of fork() took %s.", count == 1 ? "" : "s",
-			    verdict_span(span, total_ns));
+	if (!count || total_ns < LONG_FORKS_NS)
+		return;
+	verdict_add(cause, " The call%s of fork() took %s", count == 1 ? "" : "s",
+		    verdict_span(span, total_ns));
+	if (counted == count)
+		verdict_add(cause, " and copied the page-table entries of %" PRIu64 " pages",
+			    pages);
+	verdict_add(cause, ".");
 }
 
 bool verdict_copy_after_fork(const struct verdict *verdict, const struct report *run,
