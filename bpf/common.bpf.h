@@ -26,8 +26,6 @@ struct cfs_rq {
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq; /* CONFIG_FAIR_GROUP_SCHED */
-	unsigned long long sum_exec_runtime;
-	unsigned long long prev_sum_exec_runtime; /* when the task got its CPU */
 } __attribute__((preserve_access_index));
 
 struct signal_set {

@@ -3,11 +3,12 @@
  * Off-CPU intervals of the targets' threads: when a thread left the CPU, when and by which
  * thread it was woken, and when it ran again. An interval is one event, which is sent when the
  * thread runs again; until then it is in the map of off_cpu.bpf.h. If it waited for its CPU, the
- * task that ran there is an event before.
+ * process that ran there most of the time is an event before.
  */
 #include "arch.bpf.h"
 #include "common.bpf.h"
 #include "context.bpf.h"
+#include "cpu_history.bpf.h"
 #include "off_cpu.bpf.h"
 
 __u8 seen[NR_SEEN];
@@ -55,7 +56,6 @@ static __always_inline struct off_cpu_start *off_cpu_start_of(const struct task_
 	return bpf_map_lookup_elem(&off_since, &tid);
 }
 
-/* A task's run time when it got the CPU is noted in the fair class only. */
 static __always_inline bool is_fair(const struct task_struct *task)
 {
 	const struct task_struct___ext *ext = (const void *)task;
@@ -126,35 +126,39 @@ static __always_inline __u32 flag_of_prev(const struct task_struct *prev)
 }
 
 static __always_inline void cpu_task_send(const struct pfstat_off_cpu *interval,
-					  const struct task_struct *prev)
+					  const struct cpu_history *history)
 {
 	const __u64 from_ns = interval->event.flags & PFSTAT_OFF_CPU_PREEMPTED ? interval->off_ns :
 										 interval->woken_ns;
+	const struct cpu_stint *longest;
 	struct pfstat_cpu_task task = {
 		.event = {
 			.type = PFSTAT_EVENT_CPU_TASK,
 			.size = sizeof(task),
-			.flags = prev->flags & PF_KTHREAD ? PFSTAT_CPU_TASK_KERNEL : 0,
 			.pid = interval->event.pid,
 			.tid = interval->event.tid,
 			.ns = interval->event.ns,
 		},
 		.off_ns = interval->off_ns,
-		.task_pid = prev->tgid,
-		.task_tid = prev->pid,
 	};
 
-	if (!prev->pid || !from_ns || interval->event.ns < from_ns + PFSTAT_CPU_TASK_MIN_NS)
+	if (!(interval->event.flags & PFSTAT_OFF_CPU_AFTER_TASK) || !from_ns ||
+	    interval->event.ns < from_ns + PFSTAT_CPU_TASK_MIN_NS)
 		return;
-	if (is_fair(prev))
-		task.ran_ns = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
-	bpf_probe_read_kernel_str(task.comm, sizeof(task.comm), prev->group_leader->comm);
+	longest = cpu_history_longest(history, from_ns);
+	if (!longest)
+		return;
+	task.event.flags = longest->is_kernel ? PFSTAT_CPU_TASK_KERNEL : 0;
+	task.ran_ns = cpu_history_sum(history, longest->tgid, from_ns);
+	task.task_pid = longest->tgid;
+	task.task_tid = longest->tid;
+	cpu_stint_name(longest, task.comm);
 	event_send(&task, sizeof(task));
 }
 
 static __always_inline void off_cpu_send(const struct task_struct *task,
 					 const struct task_struct *prev,
-					 struct off_cpu_start *start)
+					 struct off_cpu_start *start, struct cpu_history *history)
 {
 	struct pfstat_off_cpu interval = {
 		.event = {
@@ -174,14 +178,15 @@ static __always_inline void off_cpu_send(const struct task_struct *task,
 		start->total_ns += interval.event.ns - interval.off_ns;
 	interval.total_ns = start->total_ns;
 	off_cpu_set_waking(&interval, start);
-	cpu_task_send(&interval, prev);
+	cpu_task_send(&interval, history);
 	if (event_send(&interval, sizeof(interval)))
 		count(PFSTAT_COUNT_OFF_CPU);
 }
 
 /* Only a thread that left the CPU as a target has an entry, so the entry is the filter. */
 static __always_inline void on_switch_in(const struct task_struct *task,
-					 const struct task_struct *prev)
+					 const struct task_struct *prev,
+					 struct cpu_history *history)
 {
 	__u32 tid = task->pid;
 	struct off_cpu_start *start;
@@ -191,15 +196,20 @@ static __always_inline void on_switch_in(const struct task_struct *task,
 	start = bpf_map_lookup_elem(&off_since, &tid);
 	if (!start || !start->off_ns || start->start_time != task->start_time)
 		return;
-	off_cpu_send(task, prev, start);
+	off_cpu_send(task, prev, start, history);
 	start->off_ns = 0;
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
+	struct cpu_history *history = cpu_history_add(prev, next);
+
+	/* An array of one element always has it. */
+	if (!history)
+		return 0;
 	on_switch_out(prev, preempt ? 0 : state_of_prev(ctx, prev));
-	on_switch_in(next, prev);
+	on_switch_in(next, prev, history);
 	return 0;
 }
 

@@ -129,15 +129,17 @@ struct pfstat_off_cpu_1 {
 #define PFSTAT_CPU_TASK_KERNEL 0x1 /* a thread of the kernel */
 
 /*
- * The task that ran on a CPU until a target's thread, which could run before, got this CPU. It is
- * of any process. event.ns: that of the off-CPU interval, whose event follows.
+ * The process that ran on a CPU while a target's thread, which then got this CPU, could run: the
+ * one with the longest time in one go, of any user. event.ns: that of the off-CPU interval, whose
+ * event follows.
  */
 struct pfstat_cpu_task {
 	struct pfstat_event event;
 	__u64 off_ns; /* that of the off-CPU interval */
 	/*
-	 * The task had the CPU so long, in one go, until event.ns; at least, because the scheduler
-	 * does not count interrupts. It may be more than the wait. 0: not known.
+	 * The process had this CPU so long during the wait; at least, because only the last switches
+	 * are known. In older recordings the thread that ran last, in one go, also before the wait.
+	 * 0: not known.
 	 */
 	__u64 ran_ns;
 	__u32 task_pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The processes that had a CPU right before a thread that waited for it. */
+/* The processes that had a CPU while a thread waited for it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

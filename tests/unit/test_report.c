@@ -609,13 +609,14 @@ TEST(test_a_wait_for_a_cpu_is_the_last_tasks_only_while_it_ran)
 	sample_open(&run, 150000);
 	run.report.cpu_tasks = (struct report_cpu_tasks){ rows, 3 };
 	text = print_table(&run);
-	check_contains(text, "\nWaited 50.00 ms for a CPU; compiler (pid 77) had it last, and ran "
-			     "for at least 4.00 ms of them\n"
-			     "  No running task is known for the other 46.00 ms\n"
-			     "Waited 40.00 ms for a CPU; hog (pid 78) had it last, and ran for at "
-			     "least 39.00 ms of them\n"
-			     "Waited 30.00 ms for a CPU; audio (pid 9) had it last, for an unknown "
-			     "time\n");
+	check_contains(text,
+		       "\nWaited 50.00 ms for a CPU; compiler (pid 77) had it longest, and ran "
+		       "for at least 4.00 ms of them\n"
+		       "  No running task is known for the other 46.00 ms\n"
+		       "Waited 40.00 ms for a CPU; hog (pid 78) had it longest, and ran for at "
+		       "least 39.00 ms of them\n"
+		       "Waited 30.00 ms for a CPU; audio (pid 9) had it longest, for an unknown "
+		       "time\n");
 	free(text);
 	run.report.cpu_tasks = (struct report_cpu_tasks){ 0 };
 	sample_close(&run);

@@ -78,18 +78,18 @@ def check_trace(task):
 
 
 def check_task(result, text):
-    """The first task had the CPU right before most of the waits, and ran for most of them."""
+    """The first task had the CPU in most of the waits, and ran for most of their time."""
     task, waits = result["cpu_tasks"][0], result["cpu_waits"]["task"]
     assert not task["kernel"] and task["own_ns"] == 0
     assert 0 < task["waits"] <= waits["count"]
     assert waits["total_ns"] / 2 < task["total_ns"] <= waits["total_ns"]
     assert task["total_ns"] / 2 < task["ran_ns"] <= task["total_ns"]
     name = f"{task['name']} (pid {task['pid']})"
-    assert f"for a CPU; {name} had it last, and ran for at least " in text
+    assert f"for a CPU; {name} had it longest, and ran for at least " in text
     cause, = (cause for cause in result["verdict"]["causes"] if cause["rule"] == "cpu-wait")
     assert f"{name} ran there for at least" in cause["text"]
     slowest = " ".join(run(PFDRIVE, "report", "--slowest", 1000, RECORDING).stdout.split())
-    assert f"Had the CPU right before: {name}, for at least " in slowest
+    assert f"Had the CPU meanwhile: {name}, for at least " in slowest
     check_trace(task)
     return task, cause
 

@@ -94,7 +94,7 @@ struct slow_names {
 	 * rows belong to the waits.
 	 */
 	const struct wait_row *waits[EXPLAIN_MAX_SPANS];
-	/* The process that had the CPU right before each of fault.spans; NULL: not known. */
+	/* The process that had the CPU during each of fault.spans; NULL: not known. */
 	const struct cpu_task_row *tasks[EXPLAIN_MAX_SPANS];
 	/* The file for each of fault.requests. NULL: the fault's own file, none, or not known. */
 	char *files[EXPLAIN_MAX_REQUESTS];

@@ -162,8 +162,8 @@ struct report_waits {
 };
 
 /*
- * The processes that had a CPU right before a thread that waited for it in a fault, the one that
- * ran longest meanwhile first. report_exit() frees them.
+ * The processes that had a CPU while threads waited for it in faults, the one that ran longest
+ * first. report_exit() frees them.
  */
 struct report_cpu_tasks {
 	struct cpu_task_row *rows;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The processes that had a CPU right before a thread got it that waited in a fault, and the time of
- * these waits. Bounded.
+ * The processes that had a CPU while threads waited for it in faults, and the time of these waits.
+ * A wait has one process, see struct pfstat_cpu_task. Bounded.
  */
 #ifndef PFSTAT_USER_CPU_TASKS_H
 #define PFSTAT_USER_CPU_TASKS_H

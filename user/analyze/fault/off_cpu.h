@@ -21,7 +21,7 @@ struct off_cpu_interval {
 	uint64_t lost_ns;      /* earlier off-CPU time, by total_ns, without an event */
 	uint64_t lost_from_ns; /* the lost intervals lie between lost_from_ns and event.off_ns */
 	uint64_t task_ran_ns;  /* the task, until event.event.ns; 0: not known */
-	uint16_t task;	       /* that had the CPU right before, see cpu_tasks.h; 0: not known */
+	uint16_t task;	       /* that had the CPU, see cpu_tasks.h; 0: not known */
 	uint16_t wait;	       /* the kernel stack, see waits.h, 0 if not known */
 	enum wait_kind kind;   /* by this stack */
 };

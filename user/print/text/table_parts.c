@@ -126,13 +126,13 @@ static void cpu_wait_note(FILE *out, const struct report *run)
 		fputc('\n', out);
 }
 
-/* If several tasks had the CPU in one wait, only the last is known. */
+/* If several processes had the CPU in one wait, only one is known. */
 static void cpu_task_line(FILE *out, const struct cpu_task_row *row)
 {
 	const uint64_t rest_ns = row->total_ns - row->ran_ns;
 	char name[VIEW_CPU_TASK];
 
-	fprintf(out, "Waited %.2f ms for a CPU; %s had it last, ", row->total_ns / 1e6,
+	fprintf(out, "Waited %.2f ms for a CPU; %s had it longest, ", row->total_ns / 1e6,
 		view_cpu_task_name(name, row));
 	if (!row->ran_ns) {
 		fputs("for an unknown time\n", out);

@@ -209,7 +209,7 @@ static void slow_cpu_task_text(struct slow_text *text, const struct report_slow 
 {
 	const struct explained *fault = &row->slow->fault;
 	const struct explain_span *span;
-	const char *separator = "\nHad the CPU right before: ";
+	const char *separator = "\nHad the CPU meanwhile: ";
 	char name[VIEW_CPU_TASK];
 	unsigned int i;
 

@@ -76,10 +76,7 @@ static uint64_t tasks_ran_ns(const struct report *run)
 	return ran_ns;
 }
 
-/*
- * Only the last task before a wait's end is known. This task may have had the CPU for a short part
- * of the wait.
- */
+/* A wait has one known process, which may have had the CPU for a short part of it. */
 static bool tasks_ran_mostly(const struct report *run)
 {
 	return tasks_ran_ns(run) >=

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The last tasks on each CPU, from sched_switch. */
+#ifndef PFSTAT_BPF_CPU_HISTORY_H
+#define PFSTAT_BPF_CPU_HISTORY_H
+
+#include "common.bpf.h"
+
+#define CPU_STINTS 8 /* a power of 2 */
+
+/* A task had the CPU in one go. */
+struct cpu_stint {
+	__u64 leader; /* the address of its first thread, which may have been freed since */
+	__u64 from_ns;
+	__u64 to_ns;
+	__u32 tgid;
+	__u32 tid; /* 0: idle, or nothing is stored */
+	__u32 is_kernel;
+	__u32 reserved;
+};
+
+struct cpu_history {
+	__u64 since_ns; /* the running task has the CPU */
+	__u32 running;
+	__u32 nr; /* number n is in n % CPU_STINTS */
+	struct cpu_stint stints[CPU_STINTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_history);
+} cpu_histories SEC(".maps");
+
+/* At each switch. The time of `prev` counts only if the switch to it was seen. */
+static __always_inline struct cpu_history *cpu_history_add(const struct task_struct *prev,
+							   const struct task_struct *next)
+{
+	const __u32 key = 0;
+	const __u64 ns = bpf_ktime_get_ns();
+	struct cpu_history *history = bpf_map_lookup_elem(&cpu_histories, &key);
+	struct cpu_stint *stint;
+
+	if (!history)
+		return NULL;
+	if (prev->pid) {
+		stint = &history->stints[history->nr++ % CPU_STINTS];
+		stint->leader = (__u64)prev->group_leader;
+		stint->from_ns = history->running == prev->pid ? history->since_ns : ns;
+		stint->to_ns = ns;
+		stint->tgid = prev->tgid;
+		stint->tid = prev->pid;
+		stint->is_kernel = !!(prev->flags & PF_KTHREAD);
+	}
+	history->since_ns = ns;
+	history->running = next->pid;
+	return history;
+}
+
+/* All bits if n < 0, else 0. The verifier would walk each way through a branch in a loop. */
+static __always_inline __u64 mask_if_negative(long long n)
+{
+	long long mask = n >> 63;
+
+	barrier_var(mask);
+	return mask;
+}
+
+static __always_inline __u64 zero_if_negative(long long n)
+{
+	return n & ~mask_if_negative(n);
+}
+
+/* The part of a stint since from_ns. */
+static __always_inline __u64 cpu_stint_ns(const struct cpu_stint *stint, __u64 from_ns)
+{
+	return zero_if_negative(stint->to_ns - from_ns) -
+	       zero_if_negative(stint->from_ns - from_ns);
+}
+
+/* The longest stint since from_ns; NULL: none */
+static __always_inline const struct cpu_stint *
+cpu_history_longest(const struct cpu_history *history, __u64 from_ns)
+{
+	__u64 ns, longest_ns = 0, longest = 0, mask;
+	__u32 i;
+
+#pragma unroll
+	for (i = 0; i < CPU_STINTS; i++) {
+		ns = cpu_stint_ns(&history->stints[i], from_ns);
+		mask = mask_if_negative(longest_ns - ns);
+		longest_ns += (ns - longest_ns) & mask;
+		longest += (i - longest) & mask;
+	}
+	/* A pointer that the compiler selects twice would be a number to the verifier. */
+	barrier_var(longest_ns);
+	barrier_var(longest);
+	return longest_ns ? &history->stints[longest % CPU_STINTS] : NULL;
+}
+
+/* The time of a process since from_ns, as far as its stints are stored. */
+static __always_inline __u64 cpu_history_sum(const struct cpu_history *history, __u32 tgid,
+					     __u64 from_ns)
+{
+	__u64 sum_ns = 0, differs;
+	__u32 i;
+
+#pragma unroll
+	for (i = 0; i < CPU_STINTS; i++) {
+		differs = history->stints[i].tgid ^ tgid;
+		sum_ns += cpu_stint_ns(&history->stints[i], from_ns) &
+			  mask_if_negative(differs - 1);
+	}
+	return sum_ns;
+}
+
+/* The name of the process, or nothing if its first thread is no more. */
+static __always_inline void cpu_stint_name(const struct cpu_stint *stint, char comm[16])
+{
+	const struct task_struct *leader = (const void *)stint->leader;
+
+	bpf_core_read_str(comm, 16, &leader->comm);
+	if (BPF_CORE_READ(leader, pid) != stint->tgid)
+		comm[0] = '\0';
+}
+
+#endif
