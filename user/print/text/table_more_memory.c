@@ -57,14 +57,16 @@ int table_more_memory(FILE *out, const struct report *run)
 	const struct memory_curve_figures *figures = &run->pages.evictions.curve.figures;
 	const uint64_t swap_ins = run->pages.evictions.swaps.faults;
 	const struct memory_curve_point *point, *last = NULL;
+	const double ms = figures->total_ns / 1e6;
 	struct grid grid;
 	size_t i;
 	int err;
 
 	if (!run->pages.evictions.curve.nr_points)
 		return 0;
-	fprintf(out, "More memory would avoid, of %" PRIu64 " faults on reclaimed pages in %.3g ms",
-		figures->faults, figures->total_ns / 1e6);
+	fprintf(out, "More memory would avoid, of %" PRIu64 " faults on reclaimed pages in ",
+		figures->faults);
+	fprintf(out, ms < 1000 ? "%.3g ms" : "%.0f ms", ms);
 	if (swap_ins)
 		fprintf(out, ", %" PRIu64 " of them swap-ins", swap_ins);
 	fputc('\n', out);
