@@ -16,7 +16,7 @@ record() {
 	for _ in 1 2; do
 		sh -c "echo \$\$ >$group/cgroup.procs && exec nice -n 19 python3 '$here/memory_limit.py'" &
 	done
-	sleep 0.25
+	sleep 1
 	# The processes are nice, so that pfdrive starts soon on one CPU.
 	pfdrive record --cgroup $group --duration 1 -o "$2"
 	echo 1 >$group/cgroup.kill
