@@ -57,18 +57,21 @@ static __always_inline struct cpu_history *cpu_history_add(const struct task_str
 	return history;
 }
 
-/* All bits if n < 0, else 0. The verifier would walk each way through a branch in a loop. */
-static __always_inline __u64 mask_if_negative(long long n)
+/*
+ * 1 if n < 0, else 0. The verifier would walk each way through a branch, and new ones walk two ways
+ * from a mask that is all ones or zero.
+ */
+static __always_inline __u64 is_negative(__u64 n)
 {
-	long long mask = n >> 63;
+	__u64 negative = n >> 63;
 
-	barrier_var(mask);
-	return mask;
+	barrier_var(negative);
+	return negative;
 }
 
-static __always_inline __u64 zero_if_negative(long long n)
+static __always_inline __u64 zero_if_negative(__u64 n)
 {
-	return n & ~mask_if_negative(n);
+	return n * (is_negative(n) ^ 1);
 }
 
 /* The part of a stint since from_ns. */
@@ -78,40 +81,40 @@ static __always_inline __u64 cpu_stint_ns(const struct cpu_stint *stint, __u64 f
 	       zero_if_negative(stint->from_ns - from_ns);
 }
 
-/* The longest stint since from_ns; NULL: none */
-static __always_inline const struct cpu_stint *
-cpu_history_longest(const struct cpu_history *history, __u64 from_ns)
-{
-	__u64 ns, longest_ns = 0, longest = 0, mask;
-	__u32 i;
+struct cpu_longest {
+	__u64 ran_ns; /* the process, as far as its stints are stored */
+	__u64 number; /* of its longest stint */
+};
 
+/*
+ * Finds the longest stint since from_ns, and the time of its process. The verifier checks a global
+ * function once, not for each way to its call. Returns 0, or -1 if there is none.
+ */
+__noinline int cpu_history_search(const struct cpu_history *history, __u64 from_ns,
+				  struct cpu_longest *found)
+{
+	__u64 ns, longest_ns = 0, longest = 0, sum_ns = 0, longer, differs;
+	__u32 i, tgid;
+
+	if (!history || !found)
+		return -1;
 #pragma unroll
 	for (i = 0; i < CPU_STINTS; i++) {
 		ns = cpu_stint_ns(&history->stints[i], from_ns);
-		mask = mask_if_negative(longest_ns - ns);
-		longest_ns += (ns - longest_ns) & mask;
-		longest += (i - longest) & mask;
+		longer = is_negative(longest_ns - ns);
+		longest_ns += (ns - longest_ns) * longer;
+		longest += (i - longest) * longer;
 	}
-	/* A pointer that the compiler selects twice would be a number to the verifier. */
-	barrier_var(longest_ns);
 	barrier_var(longest);
-	return longest_ns ? &history->stints[longest % CPU_STINTS] : NULL;
-}
-
-/* The time of a process since from_ns, as far as its stints are stored. */
-static __always_inline __u64 cpu_history_sum(const struct cpu_history *history, __u32 tgid,
-					     __u64 from_ns)
-{
-	__u64 sum_ns = 0, differs;
-	__u32 i;
-
+	tgid = history->stints[longest % CPU_STINTS].tgid;
 #pragma unroll
 	for (i = 0; i < CPU_STINTS; i++) {
 		differs = history->stints[i].tgid ^ tgid;
-		sum_ns += cpu_stint_ns(&history->stints[i], from_ns) &
-			  mask_if_negative(differs - 1);
+		sum_ns += cpu_stint_ns(&history->stints[i], from_ns) * is_negative(differs - 1);
 	}
-	return sum_ns;
+	found->ran_ns = sum_ns;
+	found->number = longest;
+	return longest_ns ? 0 : -1;
 }
 
 /* The name of the process, or nothing if its first thread is no more. */

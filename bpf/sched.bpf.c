@@ -130,6 +130,7 @@ static __always_inline void cpu_task_send(const struct pfstat_off_cpu *interval,
 {
 	const __u64 from_ns = interval->event.flags & PFSTAT_OFF_CPU_PREEMPTED ? interval->off_ns :
 										 interval->woken_ns;
+	struct cpu_longest found = {};
 	const struct cpu_stint *longest;
 	struct pfstat_cpu_task task = {
 		.event = {
@@ -145,11 +146,11 @@ static __always_inline void cpu_task_send(const struct pfstat_off_cpu *interval,
 	if (!(interval->event.flags & PFSTAT_OFF_CPU_AFTER_TASK) || !from_ns ||
 	    interval->event.ns < from_ns + PFSTAT_CPU_TASK_MIN_NS)
 		return;
-	longest = cpu_history_longest(history, from_ns);
-	if (!longest)
+	if (cpu_history_search(history, from_ns, &found))
 		return;
+	longest = &history->stints[found.number % CPU_STINTS];
 	task.event.flags = longest->is_kernel ? PFSTAT_CPU_TASK_KERNEL : 0;
-	task.ran_ns = cpu_history_sum(history, longest->tgid, from_ns);
+	task.ran_ns = found.ran_ns;
 	task.task_pid = longest->tgid;
 	task.task_tid = longest->tid;
 	cpu_stint_name(longest, task.comm);

@@ -46,7 +46,8 @@ def examples():
 
 
 def shape(line):
-    """A line with the figures replaced."""
+    """A line with the figures replaced. userfaultfd_read_iter() has this name since 6.10."""
+    line = re.sub(r"\bon_userfault_read\b", "on_userfault_read_iter", line)
     line = re.sub(r"\b[0-9a-f]{16}\b", "H", line)
     line = re.sub(r"\d+", "0", line)
     return " ".join(re.sub(r"0(,0)+", "0", line).split())
