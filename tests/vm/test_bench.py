@@ -20,6 +20,8 @@ OF_THE_SWEEP = {"memory.l1", "memory.l2", "memory.l3", "memory.line", "memory.dr
 DISK_NS = 100000
 # The memory cgroup limit for file.cache_size with --quick.
 CACHE_LIMIT = 32 << 20
+# Why a row was not measured, if the host is busy.
+LATE = "did not finish within|no time was left|it was not done"
 
 
 def bench(*options, check=True, **kwargs):
@@ -30,6 +32,16 @@ def rows_of(text):
     return {row["name"]: row for row in pfstat.report_of(text)["rows"]}
 
 
+def repeated_if_late(row):
+    """A row that had too little time on a busy host is measured again, without the others."""
+    for _ in range(3):
+        if row["measured"] or is_swept(row) or not re.search(LATE, row["missing"]):
+            break
+        text = bench("--format", "json", "--directory", pfstat.DISK, row["name"]).stdout
+        row = rows_of(text)[row["name"]]
+    return row
+
+
 @pytest.fixture(name="results", scope="module")
 def all_rows():
     """The results from one run of all rows, which takes half a minute."""
@@ -37,6 +49,7 @@ def all_rows():
     results = pfstat.report_of(bench("--format", "json", "--directory", pfstat.DISK).stdout)
     assert results["files"] == {"directory": str(pfstat.DISK), "filesystem": "ext4",
                                 "device": "nullb0", "no_direct": None}
+    results["rows"] = [repeated_if_late(row) for row in results["rows"]]
     return results
 
 
@@ -72,7 +85,7 @@ def test_every_row_is_measured(rows):
         assert theirs and all(option in missing.pop(name) for name in theirs)
     # An emulated machine may not reach the last of many points within 5 s.
     late = {name for name, why in missing.items() if is_swept(rows[name]) or
-            rows[name]["point"] and re.match("it was not done|no time was left", why)}
+            rows[name]["point"] and re.search(LATE, why)}
     assert set(missing) - late <= OF_THE_SWEEP, missing
     assert len(late) < 10
 
