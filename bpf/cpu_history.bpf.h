@@ -117,7 +117,7 @@ __noinline int cpu_history_search(const struct cpu_history *history, __u64 from_
 	return longest_ns ? 0 : -1;
 }
 
-/* The name of the process, or nothing if its first thread is no more. */
+/* The name of the process, or "" if its first thread was freed. */
 static __always_inline void cpu_stint_name(const struct cpu_stint *stint, char comm[16])
 {
 	const struct task_struct *leader = (const void *)stint->leader;

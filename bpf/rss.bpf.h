@@ -44,7 +44,7 @@ struct rss_sum {
 	bool failed;
 };
 
-/* What lies between the copies of a variable for two CPUs is the same for all variables. */
+/* A CPU's copy of a variable has the same distance from the variable for all variables. */
 static long rss_add_cpu(__u32 cpu, struct rss_sum *sum)
 {
 	const void *variable = kernel_variable(PFSTAT_KERNEL_RUNQUEUES);

@@ -43,7 +43,7 @@ struct mm_struct___tables {
 	struct atomic_rss pgtables_bytes;
 } __attribute__((preserve_access_index));
 
-/* The child has not run yet, so its address space has what the parent's call copied. */
+/* The child has not run yet: its address space has only the copied entries. */
 static __always_inline void fork_send(const struct task_struct *parent,
 				      const struct task_struct *child)
 {

@@ -13,7 +13,7 @@
  *   until all pages fit. At most those are that an LRU avoids, or, with more than half of the
  *   missing memory, an optimal choice: it keeps as many pages as fit.
  *
- * Neither model says how much memory avoids all faults, because the kernel may keep other pages. Room
+ * Neither model gives the memory that avoids all faults, because the kernel may keep other pages. Room
  * for all pages that were out at once does: no page had to leave. So only that size has the share 1.
  *
  * Pure, in bounded memory: above a limit, half the pages are sampled away (SHARDS: Waldspurger et

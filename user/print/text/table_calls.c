@@ -26,7 +26,7 @@ static void call_row(struct grid *grid, const struct report_call *row)
 	grid_cell(grid, "%s", row->file);
 }
 
-/* What the forks copied; nothing without a fork. */
+/* Page-table entries and tables copied by forks. Prints nothing without a fork. */
 static void table_forks(FILE *out, const struct report *run)
 {
 	uint64_t forks = 0, counted = 0, pages = 0, table_bytes = 0;

@@ -36,7 +36,10 @@ static double copy_us(const struct evidence_sum *sum)
 	return sum->count ? sum->total_ns / 1e3 / sum->count : 0;
 }
 
-/* clone(2) without CLONE_VM is a fork. The flags for clone3(2) are not known, but what it copied. */
+/*
+ * clone(2) without CLONE_VM is a fork. The flags of clone3(2) are unknown, so each call must have
+ * copied page tables.
+ */
 static bool is_fork(const struct shaping_call *call)
 {
 	return call->kind == PFSTAT_CALL_FORK ||
