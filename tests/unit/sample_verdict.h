@@ -29,6 +29,9 @@ static inline void sample_begin(struct sample *s)
 	s->report.faults.parts_known = true;
 	s->report.environment.fault_around = true;
 	s->report.environment.page_bytes = 4096;
+	s->report.evidence.activity.waiting_ns = 0;
+	s->report.evidence.activity.active_ns = 1000 * MS;
+	s->report.evidence.activity.active_max_ns = 1000 * MS;
 	s->report.losses.records = 0;
 	s->report.losses.events = 0;
 }

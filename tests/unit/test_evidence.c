@@ -78,7 +78,7 @@ TEST(test_a_long_fault_among_short_ones_counts_whole)
 TEST(test_waiting_for_a_cpu_is_a_preemption_or_follows_a_wakeup)
 {
 	static struct evidence evidence;
-	struct evidence_figures figures;
+	struct activity_figures figures;
 	struct pfstat_off_cpu interval = { .event.ns = 1000, .off_ns = 400, .woken_ns = 900 };
 
 	ck_assert_int_eq(evidence_add_off_cpu(&evidence, &interval),
@@ -87,8 +87,9 @@ TEST(test_waiting_for_a_cpu_is_a_preemption_or_follows_a_wakeup)
 	ck_assert_int_eq(evidence_add_off_cpu(&evidence, &interval), 0);
 	interval.event.flags = PFSTAT_OFF_CPU_PREEMPTED;
 	ck_assert_int_eq(evidence_add_off_cpu(&evidence, &interval), 0);
-	evidence_figures(&evidence, &figures);
+	activity_figures(&evidence.activity, 0, 1000, &figures);
 	ck_assert_uint_eq(figures.waiting_ns, 100 + 600);
+	evidence_exit(&evidence);
 }
 
 TEST(test_kernel_faults_forks_and_advice_are_counted)

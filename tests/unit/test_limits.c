@@ -83,6 +83,29 @@ TEST(test_a_share_between_its_bounds_is_not_known)
 	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.0506), 0);
 }
 
+/* 60 ms of faults. A thread that waits for a CPU makes the run longer. */
+TEST(test_the_share_of_the_active_time_is_limited_too)
+{
+	struct activity_figures *activity = &report.evidence.activity;
+
+	begin();
+	activity->waiting_ns = 600000000;
+	activity->active_ns = 300000000;
+	activity->active_max_ns = 400000000;
+	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.2), 0);
+	ck_assert_str_eq(text, "ok         share of the run: 5.00 %, and of its threads' active time: "
+			       "15.00 %, at most 20.00 %\n");
+	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.19), 1);
+	ck_assert_ptr_nonnull(strstr(text, "NOT KNOWN  share of the run: 5.00 %"));
+	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.14), 1);
+	ck_assert_ptr_nonnull(strstr(text, "EXCEEDED   share of the run: 5.00 %"));
+	/* It slept. */
+	activity->waiting_ns = 0;
+	activity->active_ns = 100000000;
+	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.05), 0);
+	ck_assert_str_eq(text, "ok         share of the run: 5.00 %, at most 5.00 %\n");
+}
+
 TEST(test_the_longest_fault_has_a_limit)
 {
 	struct limits limits;
@@ -145,12 +168,26 @@ TEST(test_sums_exceed_only_limits_that_are_set)
 	ck_assert(limits_exceeded(&limits, &sums, 1000));
 }
 
+TEST(test_waits_for_a_cpu_do_not_hide_a_share)
+{
+	struct limit_sums sums = { .fault_ns = 60, .busy_ns = 50, .active_ns = 119, .waiting_ns = 81 };
+	struct limits limits;
+
+	limits_init(&limits);
+	limits.max_share = 0.5;
+	ck_assert(limits_exceeded(&limits, &sums, 1000));
+	ck_assert(!limits_exceeded(&limits, &sums, 1001)); /* idle */
+	sums.active_ns = 120;
+	ck_assert(!limits_exceeded(&limits, &sums, 1000));
+}
+
 /* Adds the sums for a program with one major fault of 10 ns in each ns. */
 static struct limit_sums add_at(struct limit_window *window, uint64_t ns)
 {
 	return limit_window_add(window, ns,
 				&(struct limit_sums){
-					.major = ns, .fault_ns = 10 * ns, .busy_ns = ns });
+					.major = ns, .fault_ns = 10 * ns, .busy_ns = ns,
+					.active_ns = 2 * ns, .waiting_ns = 3 * ns });
 }
 
 TEST(test_a_window_has_the_growth_of_its_length_at_most)
@@ -167,6 +204,8 @@ TEST(test_a_window_has_the_growth_of_its_length_at_most)
 	ck_assert_uint_eq(sums.major, 100);
 	ck_assert_uint_eq(sums.fault_ns, 1000);
 	ck_assert_uint_eq(sums.busy_ns, 100);
+	ck_assert_uint_eq(sums.active_ns, 200);
+	ck_assert_uint_eq(sums.waiting_ns, 300);
 	sums = add_at(&window, 2070); /* the mark from 1960 is too old */
 	ck_assert_uint_eq(sums.major, 2070 - 1980);
 	ck_assert_uint_eq(add_at(&window, 5000).major, 0);

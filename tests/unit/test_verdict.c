@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Each verdict rule: evidence that proves the cause, and evidence that just does not. */
+#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -13,7 +14,7 @@ TEST(test_few_faults_are_not_the_cause)
 
 	sample_begin(&s);
 	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 49 * MS);
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	sample_begin(&s);
 	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 51 * MS);
 	check_no_cause(&s, "nothing-wrong");
@@ -28,21 +29,74 @@ TEST(test_faults_of_an_idle_program_are_not_dismissed)
 	add_class(&s, FAULT_DISK, 10, PART_DEVICE, 19 * MS);
 	activity = &s.report.evidence.activity;
 	activity->active_ns = 38 * MS;
-	activity->active_max_ns = 90 * MS;
-	check_cause(&s, "nothing-wrong", false, "page faults were 50 % of its activity");
+	activity->active_max_ns = 190 * MS;
+	check_cause(&s, "nothing-wrong", false, "page faults took 10 to 50 % of the rest");
 	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 10 * MS);
+	activity->active_max_ns = 38 * MS;
 	check_cause(&s, "first-touch", false,
-		    " The program was idle for most of the run; page faults were 76 % of its "
-		    "activity.");
+		    " The threads were asleep or stopped for most of the run; page faults took 76 "
+		    "% of the rest.");
+	/* They waited for a CPU, which is not idle. */
+	activity->waiting_ns = 162 * MS;
+	check_cause(&s, "first-touch", true, "1000 first touches");
 	sample_begin(&s);
-	add_class(&s, FAULT_DISK, 10, PART_DEVICE, 19 * MS);
-	activity->active_max_ns = 90 * MS;
+	add_class(&s, FAULT_DISK, 10, PART_DEVICE, 9 * MS);
 	activity->active_ns = 200 * MS; /* not idle */
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
-	activity->active_ns = 191 * MS; /* a small part of the activity */
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	activity->active_max_ns = 200 * MS;
+	check_cause(&s, "nothing-wrong", true, "0.90 % of the run, and 4.50 % of the time that its");
+	activity->active_ns = 181 * MS; /* a small part of the activity */
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	activity->active_ns = COUNT_NA;
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	activity->active_max_ns = COUNT_NA;
+	check_cause(&s, "nothing-wrong", true, "0.90 % of the run. What waits for a thread in a");
+}
+
+/* The same program on an idle machine has a share of 58 %. */
+TEST(test_a_program_that_waits_for_a_cpu_is_judged_by_the_time_it_got)
+{
+	struct activity_figures *activity;
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 12 * MS);
+	activity = &s.report.evidence.activity;
+	activity->waiting_ns = 979 * MS;
+	activity->active_ns = 21 * MS;
+	activity->active_max_ns = 21 * MS;
+	check_cause(&s, "first-touch", true, "1000 first touches");
+	/* Stopped, as by SIGSTOP: only the CPU time shows it. */
+	activity->waiting_ns = 0;
+	activity->active_ns = 210 * MS;
+	activity->active_max_ns = 900 * MS;
+	s.report.usage.utime_ns = 9 * MS;
+	s.report.usage.stime_ns = 231 * MS;
+	check_cause(&s, "first-touch", true, "1000 first touches");
+}
+
+TEST(test_cpu_time_that_lacks_processes_is_not_used)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	strcpy(s.report.environment.kind, "record");
+	strcpy(s.report.environment.command, "./server");
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 12 * MS);
+	s.report.usage.utime_ns = 10 * MS;
+	s.report.usage.stime_ns = 10 * MS;
+	s.report.usage.majflt = 0;
+	s.report.usage.minflt = 899;
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
+	ck_assert(isnan(s.verdict.cpu_share));
+	s.report.usage.minflt = 900;
+	check_cause(&s, "first-touch", false, "page faults took 60 % of the rest");
+	ck_assert_double_eq(s.verdict.cpu_share, 0.6);
+	/* Of a running process the kernel states it in ticks. */
+	strcpy(s.report.environment.command, "");
+	judge(&s);
+	ck_assert(isnan(s.verdict.cpu_share));
+	s.report.usage.utime_ns = 390 * MS;
+	judge(&s);
+	ck_assert_double_eq(s.verdict.cpu_share, 0.03);
 }
 
 TEST(test_many_threads_that_work_are_not_slowed)
@@ -54,23 +108,21 @@ TEST(test_many_threads_that_work_are_not_slowed)
 	sample_begin(&s);
 	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 100 * MS);
 	activity = &s.report.evidence.activity;
-	activity->active_ns = 2000 * MS;
+	activity->active_ns = 2001 * MS;
 	activity->active_max_ns = 2001 * MS;
-	check_cause(&s, "nothing-wrong", true, "They are 5.00 % of the time that its threads were");
+	check_cause(&s, "nothing-wrong", true, "10.00 % of the run, and 5.00 % of the time that its");
+	activity->active_ns = 500 * MS;
+	check_cause(&s, "nothing-wrong", false, "and 5.00 to 20.00 % of the time that its");
 	activity->active_max_ns = 1999 * MS;
 	check_cause(&s, "first-touch", true, "1000 first touches");
-	/* The threads waited for a CPU, or had little CPU time. */
+	/* The threads had little CPU time. */
 	activity->active_max_ns = 2010 * MS;
-	s.report.evidence.waiting_ns = 11 * MS;
-	check_cause(&s, "first-touch", true, "1000 first touches");
-	s.report.evidence.waiting_ns = 0;
 	s.report.usage.utime_ns = 1000 * MS;
 	s.report.usage.stime_ns = 999 * MS;
 	check_cause(&s, "first-touch", true, "1000 first touches");
 	s.report.usage.stime_ns = 1001 * MS;
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	/* One thread stands still. */
-	activity->active_max_ns = 2001 * MS;
 	activity->stalled =
 		(struct thread_activity){ .tid = 7, .life_ns = 100 * MS, .fault_ns = 6 * MS };
 	check_cause(&s, "first-touch", true, "1000 first touches");
@@ -91,10 +143,14 @@ TEST(test_thread_that_stands_still_is_not_dismissed)
 	s.threads[0] = (struct group){ .name = "worker (7)", .tid = 7 };
 	s.report.places[GROUP_BY_THREAD] = (struct report_places){ s.threads, 1 };
 	check_cause(&s, "stalled-thread", false, "worker (7) existed for 40.0 ms");
-	stalled->life_ns = 41 * MS;
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	stalled->life_ns = 50 * MS;
+	stalled->waiting_ns = 10 * MS;
+	check_cause(&s, "stalled-thread", false,
+		    "25 % of one thread's time: worker (7) existed for 40.0 ms without its waits");
+	stalled->life_ns = 51 * MS;
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	*stalled = (struct thread_activity){ .tid = 7, .life_ns = 9 * MS, .fault_ns = 9 * MS };
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong"); /* less than 1 % of the run */
+	check_cause(&s, "nothing-wrong", true, "page faults took little time"); /* less than 1 % of the run */
 }
 
 TEST(test_calls_that_populate_memory_without_faults_are_not_dismissed)
@@ -120,10 +176,10 @@ TEST(test_calls_that_populate_memory_without_faults_are_not_dismissed)
 		    "madvise(MADV_POPULATE_WRITE). Before Linux 6.5 such a call fills memory of "
 		    "hugetlbfs without a fault.");
 	s.report.evidence.kernel_ns = 51 * MS;
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	s.report.evidence.kernel_ns = 0;
 	calls[0].sum.total_ns = 49 * MS;
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	calls[0].sum.total_ns = 50 * MS;
 	strcpy(s.report.environment.kernel, "6.12.0");
 	check_cause(&s, "populating-calls", false, "longest of madvise(MADV_POPULATE_WRITE).");
@@ -148,15 +204,15 @@ TEST(test_faults_that_failed_are_not_dismissed)
 	sample_begin(&s);
 	add_class(&s, FAULT_ANON, 900, PART_CPU_BEFORE, MS);
 	s.report.evidence.failed_faults = 99;
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 0);
 	s.report.evidence.failed_faults = 100;
 	s.report.time.counted_ns = 1001 * MS;			/* fewer than 100 a second */
 	check_cause(&s, "failed-faults", true, "100 accesses"); /* of 1000 */
 	add_class(&s, FAULT_ANON, 1, PART_CPU_BEFORE, 0);
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	s.report.evidence.failed_faults = COUNT_NA;
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 }
 
 /* Faults take half the run, mostly in a few faults. Another cause is named before the tail. */
@@ -220,10 +276,10 @@ TEST(test_few_long_faults_are_not_dismissed)
 	ck_assert_ptr_nonnull(strstr(s.verdict.causes[0].remedy, "pfdrive report --slowest 10"));
 	check_no_cause(&s, "nothing-wrong");
 	tail->total_ns = 4 * MS;
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	*tail = (struct fault_tail){ .count = 9, .total_ns = 15 * MS };
 	tail->longest.duration_ns = 4 * MS;
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 }
 
 TEST(test_unseen_faults_make_the_verdict_uncertain)
@@ -781,7 +837,7 @@ TEST(test_time_without_cpu_by_a_limit_is_not_dismissed)
 	s.report.evidence.cpu_waits[CPU_WAIT_THROTTLED].total_ns = 0;
 	check_cause(&s, "cpu-limit", true, "nothing of it in faults.");
 	s.report.evidence.throttled.total_ns = 49 * MS;
-	check_cause(&s, "nothing-wrong", true, "nothing is wrong");
+	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 }
 
 TEST(test_locks_are_not_certain)
@@ -1199,6 +1255,27 @@ TEST(test_the_verdict_is_printed_as_sentences)
 	judge(&s);
 	text = print(&s);
 	ck_assert_ptr_nonnull(strstr(text, "1000 faults took 400.0 ms of the threads' time."));
+	free(text);
+}
+
+TEST(test_the_share_of_the_cpu_time_is_printed_if_it_is_much_larger)
+{
+	struct sample s;
+	char *text;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 12 * MS);
+	s.report.usage.utime_ns = 10 * MS;
+	s.report.usage.stime_ns = 15 * MS;
+	judge(&s);
+	text = print(&s);
+	ck_assert_ptr_nonnull(strstr(text, "1000 faults took 12.0 ms.\nPage faults took 48 % of the "
+					   "CPU time that the run got (25.0 ms).\nMost of it: "));
+	free(text);
+	s.report.usage.utime_ns = 490 * MS;
+	judge(&s);
+	text = print(&s);
+	ck_assert_ptr_null(strstr(text, "CPU time"));
 	free(text);
 }
 

@@ -45,9 +45,6 @@ static struct thread_activity thread_activity_of(const struct active_thread *thr
 {
 	const uint64_t born_ns = thread->born_ns > from_ns ? thread->born_ns : from_ns;
 	const uint64_t life_ns = item_elapsed(born_ns, to_ns);
-	/* Waits for the CPU in faults are among fault_off_ns. */
-	const uint64_t more_ns =
-		thread->fault_off_ns + item_elapsed(thread->fault_waiting_ns, thread->waiting_ns);
 	const uint64_t seen_ns = item_elapsed(thread->first_ns,
 					      ended ? to_ns : activity_min(thread->last_ns, to_ns));
 	struct thread_activity figures = {
@@ -55,19 +52,28 @@ static struct thread_activity thread_activity_of(const struct active_thread *thr
 		.tid = thread->tid,
 		.life_ns = life_ns,
 		.fault_ns = thread->fault_ns,
+		.waiting_ns = item_elapsed(thread->fault_waiting_ns, thread->waiting_ns),
 	};
 
 	if (!thread->first_ns)
 		return figures;
-	figures.active_ns = activity_min(item_elapsed(thread->off_ns, seen_ns) + more_ns, seen_ns);
+	figures.active_ns =
+		activity_min(item_elapsed(thread->off_ns, seen_ns) + thread->fault_off_ns, seen_ns);
 	figures.active_max_ns =
-		activity_min(item_elapsed(thread->off_ns, life_ns) + more_ns, life_ns);
+		activity_min(item_elapsed(thread->off_ns, life_ns) + thread->fault_off_ns, life_ns);
 	return figures;
+}
+
+uint64_t activity_own_ns(const struct thread_activity *thread)
+{
+	return item_elapsed(thread->waiting_ns, thread->life_ns);
 }
 
 static double thread_stalled_share(const struct thread_activity *thread)
 {
-	return thread->life_ns ? (double)thread->fault_ns / thread->life_ns : 0;
+	const uint64_t own_ns = activity_own_ns(thread);
+
+	return own_ns ? (double)thread->fault_ns / own_ns : 0;
 }
 
 /* Of threads with the same share, the one with the lowest number. They come in any order. */
@@ -84,6 +90,7 @@ static void activity_sum(struct activity_figures *sum, const struct thread_activ
 {
 	sum->threads++;
 	sum->life_ns += thread->life_ns;
+	sum->waiting_ns += thread->waiting_ns;
 	sum->active_ns += thread->active_ns;
 	sum->active_max_ns += thread->active_max_ns;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * How much of their lives the threads were active, and how much of it they spent in faults. A
- * thread is active on the CPU, while it waits for a CPU, and in faults, also asleep.
+ * thread is active on the CPU and in faults, also asleep. A wait for a CPU outside faults is no
+ * activity, and has a sum of its own.
  *
  *	life    |-------------------------------------------|  fork or start … exit or end
  *	events        |  off  |     |   off    |     |         off-CPU intervals, faults
@@ -29,16 +30,17 @@ struct thread_activity {
 	uint32_t pid, tid;
 	uint64_t life_ns;		   /* how long it existed in the run */
 	uint64_t fault_ns;		   /* part of it in faults */
+	uint64_t waiting_ns;		   /* part of it waiting for a CPU, outside faults */
 	uint64_t active_ns, active_max_ns; /* bounds */
 };
 
 struct activity_figures {
 	uint64_t threads, life_ns; /* sums over all threads */
 	/* COUNT_NA if off-CPU events are not known. */
-	uint64_t active_ns, active_max_ns;
+	uint64_t waiting_ns, active_ns, active_max_ns;
 	/*
-	 * The thread with the largest share of its life in faults, among threads with at least
-	 * about 1/1000 of the run in faults. tid 0: none.
+	 * The thread with the largest share of its life, without its waits for a CPU, in faults,
+	 * among threads with at least about 1/1000 of the run in faults. tid 0: none.
 	 */
 	struct thread_activity stalled;
 };
@@ -53,6 +55,8 @@ struct activity {
 };
 
 void activity_exit(struct activity *activity);
+/* How long the thread existed, without its waits for a CPU outside faults. */
+uint64_t activity_own_ns(const struct thread_activity *thread);
 /* Tasks, off-CPU intervals and faults come in time order. Returns 0 or -ENOMEM. */
 int activity_add_task(struct activity *activity, const struct pfstat_task *task);
 int activity_add_off_cpu(struct activity *activity, const struct pfstat_off_cpu *interval);

@@ -85,11 +85,6 @@ int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu 
 		evidence->figures.throttled.total_ns +=
 			item_elapsed(interval->off_ns, interval->event.ns);
 	}
-	if (interval->event.flags & PFSTAT_OFF_CPU_PREEMPTED)
-		evidence->figures.waiting_ns += item_elapsed(interval->off_ns, interval->event.ns);
-	else if (interval->event.flags & PFSTAT_OFF_CPU_WOKEN)
-		evidence->figures.waiting_ns +=
-			item_elapsed(interval->woken_ns, interval->event.ns);
 	return activity_add_off_cpu(&evidence->activity, interval) ?:
 								     (evidence->small ? 0 :
 											standstill_add_off_cpu(&evidence->standstill, interval));

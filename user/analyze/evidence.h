@@ -58,8 +58,6 @@ struct evidence_figures {
 	uint64_t guest_faults, guest_ns; /* of these, on the memory of a guest of KVM */
 	uint64_t forks;			 /* new processes, not threads */
 	uint64_t execs;
-	/* Threads could run and had no CPU, in and outside faults. */
-	uint64_t waiting_ns;
 	uint64_t failed_faults; /* from run_counters_failed(), by report_fill() */
 	struct evidence_cpu_wait cpu_waits[NR_CPU_WAITS]; /* in faults */
 	struct evidence_cpu_wait throttled; /* preempted and held back, in and outside faults */

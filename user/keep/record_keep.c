@@ -193,11 +193,17 @@ static int keep_add(void *context, const struct item *item)
 static void keep_check_limits(struct keeping *keeping)
 {
 	const uint64_t now = clock_monotonic_ns(), keep_ns = keeping->options->keep_ns;
+	struct activity_figures activity;
 	struct evidence_figures evidence;
 	struct limit_sums last;
 
 	analysis_evidence(keeping->analysis, &evidence);
 	keeping->sums.busy_ns = evidence.busy_ns;
+	if (keeping->kept.report->bpf.known) {
+		analysis_activity(keeping->analysis, COUNT_NA, now, &activity);
+		keeping->sums.active_ns = activity.active_ns;
+		keeping->sums.waiting_ns = activity.waiting_ns;
+	}
 	last = limit_window_add(&keeping->window, now, &keeping->sums);
 	if (limits_exceeded(&keeping->options->limits, &last, keep_ns))
 		keep_request(keeping, now);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "limits/limit_window.h"
+#include "model/item.h"
 
 int limit_window_open(struct limit_window *window, uint64_t window_ns, uint64_t step_ns)
 {
@@ -43,5 +44,8 @@ struct limit_sums limit_window_add(struct limit_window *window, uint64_t now_ns,
 		.major = sums->major - first->major,
 		.fault_ns = sums->fault_ns - first->fault_ns,
 		.busy_ns = sums->busy_ns - first->busy_ns,
+		/* An interval that begins before a fault can end after it. */
+		.active_ns = item_elapsed(first->active_ns, sums->active_ns),
+		.waiting_ns = item_elapsed(first->waiting_ns, sums->waiting_ns),
 	};
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "limits/limits.h"
+#include "report/active_share.h"
 
 void limits_init(struct limits *limits)
 {
@@ -30,8 +31,18 @@ bool limits_any(const struct limits *limits)
 bool limits_exceeded(const struct limits *limits, const struct limit_sums *sums,
 		     uint64_t elapsed_ns)
 {
+	const struct active_time time = {
+		.fault_ns = sums->fault_ns,
+		.least_ns = sums->active_ns,
+		.most_ns = sums->active_ns,
+		.waiting_ns = sums->waiting_ns,
+		.wall_ns = elapsed_ns,
+	};
+	const struct active_share active = active_share_of(&time);
+
 	return sums->major > limits->max_major || sums->fault_ns > limits->max_fault_ns ||
-	       sums->busy_ns > limits->max_share * elapsed_ns;
+	       sums->busy_ns > limits->max_share * elapsed_ns ||
+	       (!active.idle && active.least > limits->max_share);
 }
 
 static bool is_complete(const struct report_losses *losses)
@@ -78,10 +89,27 @@ static unsigned int limits_check_failed(FILE *out, const struct report *run, uin
 	return !kept;
 }
 
+/* A thread that waits for a CPU makes the share of the run smaller, but not the other one. */
+static unsigned int limits_check_share(FILE *out, const struct report *run, double max)
+{
+	const double share = limits_share(run, run->evidence.busy_ns);
+	const double share_max = limits_share(run, run->evidence.busy_max_ns);
+	const struct active_share active = active_share_of_run(run);
+	const bool judged = !active.idle && !isnan(active.least);
+	const bool kept =
+		!limits_print_result(out, run, !(share <= max) || (judged && active.least > max),
+				     share_max <= max && (!judged || active.most <= max));
+
+	fprintf(out, "share of the run: %.2f %%", 100 * share);
+	if (judged)
+		fprintf(out, ", and of its threads' active time: %.2f %%", 100 * active.least);
+	fprintf(out, ", at most %.2f %%\n", 100 * max);
+	return !kept;
+}
+
 unsigned int limits_check(FILE *out, const struct limits *limits, const struct report *run)
 {
 	const struct fault_figures *all = &run->faults.all;
-	const double share = limits_share(run, run->evidence.busy_ns);
 	unsigned int failed = 0;
 
 	if (limits->max_major != COUNT_NA) {
@@ -95,13 +123,8 @@ unsigned int limits_check(FILE *out, const struct limits *limits, const struct r
 		fprintf(out, "time in faults: %.3f ms, at most %.3f ms\n",
 			all->whole.total_ns / 1e6, limits->max_fault_ns / 1e6);
 	}
-	if (!isnan(limits->max_share)) {
-		failed += limits_print_result(out, run, !(share <= limits->max_share),
-					      limits_share(run, run->evidence.busy_max_ns) <=
-						      limits->max_share);
-		fprintf(out, "share of the run: %.2f %%, at most %.2f %%\n", 100 * share,
-			100 * limits->max_share);
-	}
+	if (!isnan(limits->max_share))
+		failed += limits_check_share(out, run, limits->max_share);
 	if (limits->max_longest_ns != COUNT_NA)
 		failed += limits_check_longest(out, run, limits->max_longest_ns);
 	if (limits->max_failed != COUNT_NA)

@@ -14,7 +14,8 @@
 struct limits {
 	uint64_t max_major;
 	uint64_t max_fault_ns;	 /* the sum over all faults */
-	double max_share;	 /* share of the run with a fault in progress, 0 to 1 */
+	/* share of the run with a fault in progress, and of the threads' active time, 0 to 1 */
+	double max_share;
 	uint64_t max_longest_ns; /* for one fault */
 	uint64_t max_failed;	 /* faults ending with a signal */
 };
@@ -23,6 +24,7 @@ struct limits {
 struct limit_sums {
 	uint64_t major, fault_ns;
 	uint64_t busy_ns; /* a fault was in progress in at least one thread */
+	uint64_t active_ns, waiting_ns; /* see active_share.h; 0 if not known */
 };
 
 void limits_init(struct limits *limits);

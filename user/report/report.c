@@ -49,7 +49,8 @@ void report_init(struct report *report)
 		},
 		.evidence = {
 			.failed_faults = COUNT_NA,
-			.activity = { .active_ns = COUNT_NA, .active_max_ns = COUNT_NA },
+			.activity = { .waiting_ns = COUNT_NA, .active_ns = COUNT_NA,
+				      .active_max_ns = COUNT_NA },
 		},
 		.slowest.start_ns = COUNT_NA,
 		.top = REPORT_TOP,
@@ -319,8 +320,10 @@ static void fill_evidence(struct report *report, const struct analysis *analysis
 			  counters->end_ns, &evidence->activity);
 	if (report->bpf.known)
 		return;
+	evidence->activity.waiting_ns = COUNT_NA;
 	evidence->activity.active_ns = COUNT_NA;
 	evidence->activity.active_max_ns = COUNT_NA;
+	evidence->activity.stalled.waiting_ns = COUNT_NA;
 	evidence->activity.stalled.active_ns = COUNT_NA;
 	evidence->activity.stalled.active_max_ns = COUNT_NA;
 }

@@ -46,9 +46,10 @@ static json_t *stalled_of(const struct thread_activity *thread)
 {
 	if (!thread->tid)
 		return json_null();
-	return json_pack("{so so so so so so}", "pid", value_count(thread->pid), "tid",
+	return json_pack("{so so so so so so so}", "pid", value_count(thread->pid), "tid",
 			 value_count(thread->tid), "life_ns", value_count(thread->life_ns),
-			 "fault_ns", value_count(thread->fault_ns), "active_min_ns",
+			 "fault_ns", value_count(thread->fault_ns), "waiting_ns",
+			 value_known(thread->waiting_ns), "active_min_ns",
 			 value_known(thread->active_ns), "active_max_ns",
 			 value_known(thread->active_max_ns));
 }
@@ -57,8 +58,9 @@ json_t *json_activity(const struct report *run)
 {
 	const struct activity_figures *activity = &run->evidence.activity;
 
-	return json_pack("{so so so so so}", "threads", value_count(activity->threads), "life_ns",
-			 value_count(activity->life_ns), "active_min_ns",
+	return json_pack("{so so so so so so}", "threads", value_count(activity->threads),
+			 "life_ns", value_count(activity->life_ns), "waiting_ns",
+			 value_known(activity->waiting_ns), "active_min_ns",
 			 value_known(activity->active_ns), "active_max_ns",
 			 value_known(activity->active_max_ns), "stalled",
 			 stalled_of(&activity->stalled));

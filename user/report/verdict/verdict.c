@@ -11,8 +11,7 @@
 #include "report/verdict/verdict.h"
 #include "report/verdict/verdict_rules.h"
 
-#define IDLE_RUN    0.2 /* share of the run in which it was active */
-#define IDLE_FAULTS 0.1 /* share of the active time */
+#define CPU_SHARE 2 /* times the share of the run: the threads waited for long outside faults */
 
 const struct group *verdict_top(const struct report *run, enum group_by by)
 {
@@ -45,53 +44,18 @@ static const struct group *costliest_place(const struct report *run)
 }
 
 /*
- * Faults in many threads that mostly work seldom leave a moment without any fault. Time in which a
- * thread had no CPU is not work. If the CPU time is known, it is the better measure.
+ * A thread without a CPU makes the run longer, so a small share of the run alone proves nothing.
+ * Many threads that mostly work seldom leave a moment without any fault.
  */
-static double active_share(const struct report *run)
-{
-	const struct activity_figures *activity = &run->evidence.activity;
-	const struct fault_figures *all = &run->faults.all;
-	uint64_t active_ns = activity->active_max_ns, used_ns;
-
-	if (active_ns == COUNT_NA || active_ns <= run->evidence.waiting_ns)
-		return NAN;
-	active_ns -= run->evidence.waiting_ns;
-	if (run->usage.utime_ns != COUNT_NA && run->usage.stime_ns != COUNT_NA) {
-		used_ns = run->usage.utime_ns + run->usage.stime_ns + verdict_off_cpu_ns(all);
-		active_ns = used_ns < active_ns ? used_ns : active_ns;
-	}
-	return active_ns ? (double)all->whole.total_ns / active_ns : NAN;
-}
-
-/* A service waiting for requests is idle for most of the run. */
-static double idle_share(const struct verdict *verdict, const struct report *run)
-{
-	uint64_t active_ns = run->evidence.activity.active_ns;
-	double share;
-
-	if (active_ns == COUNT_NA || active_ns >= IDLE_RUN * verdict->wall_ns)
-		return NAN;
-	/*
-	 * A thread without a CPU is not idle, but this does not make faults a larger part of what
-	 * it does.
-	 */
-	if (active_ns > run->evidence.waiting_ns)
-		active_ns -= run->evidence.waiting_ns;
-	if (!active_ns)
-		return NAN;
-	share = (double)run->faults.all.whole.total_ns / active_ns;
-	return share >= IDLE_FAULTS && verdict->share < VERDICT_WRONG_SHARE ? share : NAN;
-}
-
 static bool is_small(const struct verdict *verdict, const struct report *run)
 {
 	const struct thread_activity *stalled = &run->evidence.activity.stalled;
+	const double least = verdict->active.least;
 
-	if (verdict->share < VERDICT_WRONG_SHARE)
-		return true;
-	return verdict->active_share < VERDICT_WRONG_SHARE &&
-	       (!stalled->tid || stalled->fault_ns < VERDICT_WRONG_SHARE * stalled->life_ns);
+	if ((isnan(least) ? verdict->share : least) >= VERDICT_WRONG_SHARE)
+		return false;
+	return verdict->share < VERDICT_WRONG_SHARE || !stalled->tid ||
+	       stalled->fault_ns < VERDICT_WRONG_SHARE * activity_own_ns(stalled);
 }
 
 void verdict_make(struct verdict *verdict, const struct report *run)
@@ -100,8 +64,8 @@ void verdict_make(struct verdict *verdict, const struct report *run)
 		.wall_ns = run->time.counted_ns,
 		.busy_ns = run->evidence.busy_ns,
 		.share = NAN,
-		.active_share = NAN,
-		.idle_share = NAN,
+		.cpu_share = NAN,
+		.active = { NAN, NAN, false },
 		.at_least = !run->bpf.known || !(run->bpf.hooks & 1U << HOOK_FAULT) ||
 			    run->bpf.user_only,
 	};
@@ -111,9 +75,11 @@ void verdict_make(struct verdict *verdict, const struct report *run)
 	verdict->share = (double)verdict->busy_ns / verdict->wall_ns;
 	if (verdict->share > 1)
 		verdict->share = 1;
-	verdict->active_share = active_share(run);
-	verdict->idle_share = idle_share(verdict, run);
-	verdict->small = isnan(verdict->idle_share) && is_small(verdict, run);
+	verdict->cpu_share = active_share_of_cpu(run, &verdict->cpu_ns);
+	verdict->active = active_share_of_run(run);
+	verdict->idle = verdict->active.idle && verdict->share < VERDICT_WRONG_SHARE &&
+			verdict->active.most >= VERDICT_WRONG_SHARE;
+	verdict->small = !verdict->idle && is_small(verdict, run);
 	verdict->class = longest_class(run);
 	verdict->class_share = verdict_class_share(run, verdict->class);
 	verdict->place = costliest_place(run);
@@ -190,7 +156,7 @@ static void print_places(FILE *out, const struct verdict *verdict, const struct 
 static void print_share(FILE *out, const struct verdict *verdict, const struct report *run)
 {
 	const uint64_t all_ns = run->faults.all.whole.total_ns;
-	char wall[VERDICT_SPAN], all[VERDICT_SPAN];
+	char wall[VERDICT_SPAN], all[VERDICT_SPAN], cpu[VERDICT_SPAN];
 
 	fprintf(out,
 		"Page faults were in progress for %s%.*f %% of the run (%s): %" PRIu64
@@ -202,6 +168,11 @@ static void print_share(FILE *out, const struct verdict *verdict, const struct r
 	if (all_ns > 1.1 * verdict->busy_ns)
 		fputs(" of the threads' time", out);
 	fputs(".\n", out);
+	if (verdict->cpu_share >= CPU_SHARE * verdict->share)
+		fprintf(out,
+			"Page faults took %s%.*f %% of the CPU time that the run got (%s).\n",
+			verdict->at_least ? "at least " : "", verdict->cpu_share < 0.1 ? 1 : 0,
+			100 * verdict->cpu_share, verdict_span(cpu, verdict->cpu_ns));
 }
 
 void verdict_print(FILE *out, const struct verdict *verdict, const struct report *run)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/active_share.h"
 #include "report/report.h"
 
 #define VERDICT_TEXT   480
@@ -46,10 +47,11 @@ struct verdict {
 	bool known; /* false if the run's duration is n/a, or 0 */
 	uint64_t wall_ns, busy_ns;
 	double share;	     /* share of the run with at least one thread in a fault */
-	double active_share; /* share of the threads' active time, NAN if not known */
-	/* Share of the program's activity, if it was idle for most of the run, NAN if it was not */
-	double idle_share;
-	bool small;    /* one of both is too small to matter, and no thread stands still */
+	double cpu_share;    /* share of the run's CPU time, cpu_ns, NAN if not known */
+	uint64_t cpu_ns;
+	struct active_share active;
+	bool idle;     /* a small share of the run, and not of what its threads did in it */
+	bool small;    /* these shares are too small to matter, and no thread stands still */
 	bool at_least; /* part of the faults is not known */
 	enum fault_class class;
 	double class_share; /* share of the fault time, like the following */

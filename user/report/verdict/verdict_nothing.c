@@ -129,7 +129,7 @@ bool verdict_nothing_slow_tail(const struct verdict *verdict, const struct repor
 
 	if (tail->longest.duration_ns < TAIL_NS || tail->total_ns < TAIL_SHARE * verdict->wall_ns)
 		return false;
-	if (!verdict->small && isnan(verdict->idle_share))
+	if (!verdict->small && !verdict->idle)
 		return verdict_tail_has_most(run, cause);
 	cause->outside = true;
 	cause->weight = verdict_share_of(run, tail->total_ns);
@@ -154,20 +154,22 @@ bool verdict_nothing_stalled(const struct verdict *verdict, const struct report 
 	const struct group *thread;
 
 	if (!verdict->small || !stalled->tid ||
-	    stalled->fault_ns < STALLED_SHARE * stalled->life_ns ||
+	    stalled->fault_ns < STALLED_SHARE * activity_own_ns(stalled) ||
 	    stalled->fault_ns < STALLED_RUN * verdict->wall_ns)
 		return false;
 	cause->certain = false;
 	cause->weight = verdict_share_of(run, stalled->fault_ns);
 	thread = verdict_code_thread(run, stalled->tid);
 	verdict_state(cause, "faults took little of the run, but %.0f %% of one thread's time: ",
-		      100.0 * stalled->fault_ns / stalled->life_ns);
+		      100.0 * stalled->fault_ns / activity_own_ns(stalled));
 	if (thread)
 		verdict_add(cause, "%.100s", thread->name);
 	else
 		verdict_add(cause, "thread %" PRIu32, stalled->tid);
-	verdict_add(cause, " existed for %s and was in faults for %s.",
-		    verdict_span(life, stalled->life_ns), verdict_span(faults, stalled->fault_ns));
+	verdict_add(cause, " existed for %s%s and was in faults for %s.",
+		    verdict_span(life, activity_own_ns(stalled)),
+		    stalled->waiting_ns ? " without its waits for a CPU," : "",
+		    verdict_span(faults, stalled->fault_ns));
 	verdict_advise(cause, "pfdrive report --by thread RECORDING; a recording of that thread's "
 			      "process alone, while it runs, names the cause.");
 	return true;
@@ -242,6 +244,24 @@ static uint64_t hidden_from_perf(const struct report *run)
 	return counted > run->faults.all.count ? counted - run->faults.all.count : 0;
 }
 
+/* No share proves that the faults delay nothing: another thread may wait for one in a fault. */
+static void state_little(const struct verdict *verdict, struct verdict_cause *cause)
+{
+	const struct active_share *active = &verdict->active;
+
+	cause->certain = isnan(active->most) || active->most < VERDICT_WRONG_SHARE;
+	verdict_state(cause, "page faults took little time: %.2f %% of the run",
+		      100 * verdict->share);
+	if (!isnan(active->most)) {
+		verdict_add(cause, ", and ");
+		if (!cause->certain)
+			verdict_add(cause, "%.2f to ", 100 * active->least);
+		verdict_add(cause, "%.2f %% of the time that its threads were on a CPU or in a fault",
+			    100 * active->most);
+	}
+	verdict_add(cause, ". What waits for a thread in a fault is not measured.");
+}
+
 void verdict_nothing_state(const struct verdict *verdict, const struct report *run,
 			   struct verdict_cause *cause)
 {
@@ -267,21 +287,13 @@ void verdict_nothing_state(const struct verdict *verdict, const struct report *r
 		verdict_advise(cause,
 			       "eBPF (pfdrive as root) times these faults; strace -c shows the "
 			       "calls.");
-	} else if (!isnan(verdict->idle_share)) {
+	} else if (verdict->idle) {
 		cause->certain = false;
-		verdict_state(cause,
-			      "the program was idle for most of the run; page faults were %.0f %% "
-			      "of its activity.",
-			      100 * verdict->idle_share);
+		verdict_add_idle(cause, verdict);
 		verdict_advise(cause, "record while it is busy; pfdrive report --by thread names "
 				      "the threads that faulted.");
 	} else {
-		verdict_state(cause,
-			      "nothing is wrong with page faults; they do not slow this run.");
-		if (verdict->share >= VERDICT_WRONG_SHARE)
-			verdict_add(cause,
-				    " They are %.2f %% of the time that its threads were active.",
-				    100 * verdict->active_share);
+		state_little(verdict, cause);
 		verdict_advise(cause, "perf record for the CPU's time, perf trace -s for system "
 				      "calls.");
 	}

@@ -356,6 +356,18 @@ static void apply_rules(struct candidates *candidates, const struct verdict *ver
 	}
 }
 
+void verdict_add_idle(struct verdict_cause *cause, const struct verdict *verdict)
+{
+	const double least = 100 * verdict->active.least, most = 100 * verdict->active.most;
+
+	verdict_add(cause,
+		    "%she threads were asleep or stopped for most of the run; page faults took ",
+		    cause->text[0] ? " T" : "t");
+	if (most - least >= 1)
+		verdict_add(cause, "%.0f to ", least);
+	verdict_add(cause, "%.0f %% of the rest.", most);
+}
+
 /*
  * If a program is idle for most of the run, the importance of these causes depends on what waits
  * for the program.
@@ -365,17 +377,14 @@ static void add_idle(struct verdict *verdict)
 	size_t i;
 
 	/* A program slowed down outside the faults also seems to be idle. */
-	if (isnan(verdict->idle_share))
+	if (!verdict->idle)
 		return;
 	for (i = 0; i < verdict->nr_causes; i++)
 		verdict->causes[i].certain = verdict->causes[i].certain &&
 					     verdict->causes[i].outside;
 	if (verdict->causes[0].outside)
 		return;
-	verdict_add(&verdict->causes[0],
-		    " The program was idle for most of the run; page faults were %.0f %% of its "
-		    "activity.",
-		    100 * verdict->idle_share);
+	verdict_add_idle(&verdict->causes[0], verdict);
 }
 
 void verdict_find_causes(struct verdict *verdict, const struct report *run)
@@ -393,7 +402,7 @@ void verdict_find_causes(struct verdict *verdict, const struct report *run)
 		return;
 	}
 	verdict->nr_causes = 1;
-	if (verdict->small || !isnan(verdict->idle_share))
+	if (verdict->small || verdict->idle)
 		verdict_nothing_state(verdict, run, &verdict->causes[0]);
 	else if (!state_kernel(verdict, run, &verdict->causes[0]))
 		state_unknown(verdict, run, &verdict->causes[0]);

@@ -90,6 +90,8 @@ void verdict_nothing_state(const struct verdict *verdict, const struct report *r
 
 void verdict_state(struct verdict_cause *cause, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* States that the threads were idle, and the faults' share of their activity. */
+void verdict_add_idle(struct verdict_cause *cause, const struct verdict *verdict);
 void verdict_add(struct verdict_cause *cause, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void verdict_advise(struct verdict_cause *cause, const char *format, ...)
