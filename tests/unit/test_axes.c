@@ -60,6 +60,20 @@ TEST(test_large_counts_have_no_exponent)
 		       "'10' 1e1, '100' 1e2, '1 000' 1e3, '10 000' 1e4)\n");
 }
 
+/* A double does not count beyond 2^53: the step is lost. */
+TEST(test_an_axis_ends_whatever_its_range)
+{
+	FILE *out = begin();
+
+	axes_whole_around(out, 'y', UINT64_MAX - 1, UINT64_MAX);
+	axes_whole(out, 'y', UINT64_MAX - 4096, UINT64_MAX);
+	axes_whole(out, 'y', 0, UINT64_MAX);
+	axes_time(out, "time", 0);
+	fclose(out);
+	ck_assert_uint_lt(bytes, 4096);
+	free(text);
+}
+
 TEST(test_a_time_has_the_unit_of_its_range)
 {
 	FILE *out = begin();

@@ -11,6 +11,7 @@
 #include "util/array.h"
 
 #define TICS	     8	/* about so many on an axis */
+#define MOST_TICS    16 /* never more, whatever the range: step_of() makes up to ten */
 #define MOST_DECADES 10 /* with a label each */
 
 static double step_of(double range, bool whole)
@@ -21,6 +22,8 @@ static double step_of(double range, bool whole)
 	double step = 10 * decade;
 	size_t i;
 
+	if (!(range > 0))
+		return 1;
 	for (i = ARRAY_SIZE(steps); i--;)
 		if (steps[i] * decade >= least * 0.999)
 			step = steps[i] * decade;
@@ -45,15 +48,20 @@ static void axes_print_number(FILE *script, double value, int decimals)
 static void axes_print_tics(FILE *script, char axis, double from, double to, double step)
 {
 	const int decimals = step < 1 ? ceil(-log10(step) - 0.001) : 0;
+	/* There may be space below the first page, but no page. */
+	const double first = fmax(ceil(from / step - 0.001), 0);
 	const char *separator = "";
-	double i = fmax(ceil(from / step - 0.001), 0);
+	unsigned int i;
+	double tic;
 
 	fprintf(script, "set %crange [%.10g:%.10g] noextend\nset %ctics (", axis, from, to, axis);
-	/* There may be space below the first page, but no page. */
-	for (; i * step <= to + step * 0.001; i++) {
+	for (i = 0; i < MOST_TICS; i++) {
+		tic = (first + i) * step;
+		if (tic > to + step * 0.001)
+			break;
 		fprintf(script, "%s'", separator);
-		axes_print_number(script, i * step, decimals);
-		fprintf(script, "' %.10g", i * step);
+		axes_print_number(script, tic, decimals);
+		fprintf(script, "' %.10g", tic);
 		separator = ", ";
 	}
 	fputs(")\n", script);
