@@ -8,6 +8,7 @@
 static union {
 	struct pfstat_event event;
 	struct pfstat_fault fault;
+	struct pfstat_block block;
 	struct pfstat_page page;
 	struct pfstat_task task;
 	struct pfstat_stack stack;
@@ -117,6 +118,34 @@ TEST(test_no_folio_has_more_pages_than_a_huge_page)
 	ck_assert(!item_valid_event(&any.event, sizeof(any)));
 	any.page.pages = UINT32_MAX;
 	ck_assert(!item_valid_event(&any.event, sizeof(any)));
+}
+
+/* A figure's axis counted pages in a double, which cannot count beyond 2^53. */
+TEST(test_page_numbers_are_those_of_a_64_bit_offset_and_a_64_bit_mapping)
+{
+	const uint64_t last = (1ULL << 53) - 1;
+	struct pfstat_record record = { .pgoff = last };
+	struct item_map map = { .pgoff = last + 1, .path_bytes = 1 };
+
+	ck_assert(item_valid_record(&record));
+	record.pgoff++;
+	ck_assert(!item_valid_record(&record));
+	make(PFSTAT_EVENT_FAULT, sizeof(any.fault));
+	any.fault.pgoff = last;
+	ck_assert(item_valid_event(&any.event, sizeof(any)));
+	any.fault.pgoff++;
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
+	make(PFSTAT_EVENT_BLOCK, sizeof(any.block));
+	any.block.pgoff = last;
+	ck_assert(item_valid_event(&any.event, sizeof(any)));
+	any.block.pgoff++;
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
+	make(PFSTAT_EVENT_PAGE, sizeof(any.page));
+	any.page.pgoff = last;
+	ck_assert(item_valid_event(&any.event, sizeof(any)));
+	any.page.pgoff++;
+	ck_assert(!item_valid_event(&any.event, sizeof(any)));
+	ck_assert(!item_valid_map(&map));
 }
 
 TEST(test_path_must_end_at_its_size)

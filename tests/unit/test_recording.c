@@ -49,9 +49,12 @@ static void fill(void *bytes, size_t size, uint64_t *seed)
 		*byte++ = random_next(seed) >> 56;
 }
 
+#define LAST_PAGE ((1ULL << 53) - 1) /* see item_valid.c */
+
 static void make_record(struct pfstat_record *record, uint64_t *seed)
 {
 	fill(record, sizeof(*record), seed);
+	record->pgoff &= LAST_PAGE;
 	record->op %= PFSTAT_NR_OPS;
 	record->class %= PFSTAT_NR_CLASSES;
 	record->before %= PFSTAT_NR_BEFORE;
@@ -69,8 +72,11 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 		any->task.comm[15] = '\0';
 	if (type == PFSTAT_EVENT_PAGE) {
 		any->page.comm[15] = '\0';
+		any->page.pgoff &= LAST_PAGE;
 		any->page.pages %= (1 << 18) + 1;
 	}
+	if (type == PFSTAT_EVENT_BLOCK)
+		any->block.pgoff &= LAST_PAGE;
 	if (type == PFSTAT_EVENT_WAIT) {
 		any->page.event.flags = PFSTAT_WAIT_NAMED;
 		any->wait.functions[PFSTAT_WAIT_BYTES - 1] = '\0';
@@ -86,6 +92,7 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 	if (type == PFSTAT_EVENT_MAPPING)
 		any->mapping.advice %= 3;
 	if (type == PFSTAT_EVENT_FAULT) {
+		any->fault.pgoff &= LAST_PAGE;
 		any->fault.event.flags %= PFSTAT_NR_FAULT_KINDS;
 		any->fault.origin %= PFSTAT_NR_ORIGINS;
 		any->fault.outcome %= PFSTAT_NR_OUTCOMES;
@@ -97,6 +104,7 @@ static void make_event(union any *any, enum pfstat_event_type type, uint64_t *se
 static void make_map(struct item_map *map, size_t length, uint64_t *seed)
 {
 	fill(map, sizeof(*map), seed);
+	map->pgoff &= LAST_PAGE;
 	memset(map->path, 'p', length);
 	map->path[length] = '\0';
 	map->path_bytes = length + 1;

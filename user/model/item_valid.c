@@ -11,18 +11,25 @@
 /* The largest folio's order, for a 1 GiB huge page. */
 #define ORDER_MAX 18
 
+/*
+ * A mapping's first page comes from a byte offset of 64 bits, and its size in bytes has 64 bits. So
+ * two such numbers of pages of 4 KiB bound a page number. A double holds the sum exactly.
+ */
+#define PAGE_NUMBERS (2ULL << (64 - 12))
+
 static const size_t event_sizes[] = PFSTAT_EVENT_SIZES;
 
 bool item_valid_record(const struct pfstat_record *record)
 {
 	return record->op < PFSTAT_NR_OPS && record->class < PFSTAT_NR_CLASSES &&
-	       record->before < PFSTAT_NR_BEFORE && record->order <= ORDER_MAX;
+	       record->before < PFSTAT_NR_BEFORE && record->order <= ORDER_MAX &&
+	       record->pgoff < PAGE_NUMBERS;
 }
 
 static bool fault_is_known(const struct pfstat_fault *fault)
 {
 	return fault->event.flags < PFSTAT_NR_FAULT_KINDS && fault->origin < PFSTAT_NR_ORIGINS &&
-	       fault->outcome < PFSTAT_NR_OUTCOMES;
+	       fault->outcome < PFSTAT_NR_OUTCOMES && fault->pgoff < PAGE_NUMBERS;
 }
 
 static bool wait_is_known(const struct pfstat_wait *wait)
@@ -48,8 +55,10 @@ bool item_valid_event(const struct pfstat_event *event, size_t size)
 		return fault_is_known((const void *)event);
 	case PFSTAT_EVENT_TASK:
 		return memchr(task->comm, '\0', sizeof(task->comm));
+	case PFSTAT_EVENT_BLOCK:
+		return ((const struct pfstat_block *)event)->pgoff < PAGE_NUMBERS;
 	case PFSTAT_EVENT_PAGE:
-		return page->pages <= 1U << ORDER_MAX &&
+		return page->pages <= 1U << ORDER_MAX && page->pgoff < PAGE_NUMBERS &&
 		       memchr(page->comm, '\0', sizeof(page->comm));
 	case PFSTAT_EVENT_CPU_TASK:
 		return memchr(cpu_task->comm, '\0', sizeof(cpu_task->comm));
@@ -72,5 +81,6 @@ bool item_valid_event(const struct pfstat_event *event, size_t size)
 
 bool item_valid_map(const struct item_map *map)
 {
-	return map->path_bytes && strnlen(map->path, map->path_bytes) == map->path_bytes - 1;
+	return map->pgoff < PAGE_NUMBERS && map->path_bytes &&
+	       strnlen(map->path, map->path_bytes) == map->path_bytes - 1;
 }
