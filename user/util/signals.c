@@ -1,18 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * pfdrive's signal handlers. They only set a flag or jump out of an access loop, so the interrupted
- * code can clean up.
+ * code can clean up. If it does not react, the next signal ends the process.
  */
 #include <stddef.h>
 
 #include "util/signals.h"
+#include "util/time_ns.h"
+
+/*
+ * timeout(1) sends its signal twice, to the command and to the process group: within this time
+ * after the first signal another one is the same request.
+ */
+#define SAME_REQUEST_NS SECOND
 
 volatile sig_atomic_t signals_caught;
 sigjmp_buf signals_bus;
 volatile sig_atomic_t signals_bus_armed;
 
+static void signals_die(int number)
+{
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
 static void on_end(int number)
 {
+	static volatile uint64_t first_ns;
+	const uint64_t now_ns = clock_monotonic_ns();
+
+	if (!signals_caught || signals_caught == SIGUSR1)
+		first_ns = now_ns;
+	else if (now_ns > first_ns + SAME_REQUEST_NS)
+		signals_die(number);
 	signals_caught = number;
 }
 
@@ -33,8 +53,7 @@ static void on_bus(int number)
 	if (signals_bus_armed)
 		siglongjmp(signals_bus, 1);
 	/* Not a page of the mapped file: die as if the signal were not handled. */
-	signal(number, SIG_DFL);
-	raise(number);
+	signals_die(number);
 }
 
 /*

@@ -23,7 +23,10 @@ extern volatile sig_atomic_t signals_caught;
 extern sigjmp_buf signals_bus;
 extern volatile sig_atomic_t signals_bus_armed;
 
-/* Also ignores SIGPIPE and SIGXFSZ. That survives exec, so a child calls signals_default(). */
+/*
+ * If signals_caught is still set after a second, a further signal ends the process. Also ignores
+ * SIGPIPE and SIGXFSZ. That survives exec, so a child calls signals_default().
+ */
 void signals_init(void);
 /*
  * SIGUSR1, which requests something, also sets signals_caught, unless it is set already. A child
