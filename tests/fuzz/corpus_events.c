@@ -10,6 +10,7 @@
 
 #include "corpus_file.h"
 #include "sample_items.h"
+#include "user/print/report_format.h"
 
 #define NR_RECORDS  8
 #define LARGE_BYTES (1ULL << 46)
@@ -92,22 +93,30 @@ static void write_item(void *out, const struct item *item)
 	fwrite(item->record, 1, size, out);
 }
 
-static void write_stream(const char *folder)
+/* With each format. */
+static void write_stream(const char *folder, enum report_format format)
 {
-	FILE *out = create(folder, "stream", 'E');
+	FILE *out;
+	char name[32];
 
+	snprintf(name, sizeof(name), "stream_%s", report_format_words[format]);
+	out = create(folder, name, 'E');
 	fputc(8, out);
+	fputc(format, out);
 	give_all(write_item, out);
 	finish(out);
 }
 
 int main(int argc, char **argv)
 {
+	enum report_format format;
+
 	if (argc != 2)
 		return 2;
 	write_ring(argv[1]);
 	write_large_ring(argv[1]);
 	write_lines(argv[1]);
-	write_stream(argv[1]);
+	for (format = 0; format < NR_REPORT_FORMATS; format++)
+		write_stream(argv[1], format);
 	return 0;
 }

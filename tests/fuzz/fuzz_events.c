@@ -4,10 +4,12 @@
  *
  *	'R'	is a mapped ring: its header page and the pages after it
  *	'L'	is lines of /proc/PID/maps
- *	'E'	is a stream: a byte that selects the report, then items: u8 kind, u16 size,
- *		payload. Kind modulo 3 is a record (cut or filled with 0), an unchanged
- *		event, or a mapping (its path has that size). Valid items pass through the
- *		queue and the analysis. Some inputs print its report, the slowest step
+ *	'E'	is a stream: a byte that selects the groups, one that selects the format of
+ *		the report, then items: u8 kind, u16 size, payload. Kind modulo 3 is a
+ *		record (cut or filled with 0), an unchanged event, or a mapping (its path
+ *		has that size). Valid items pass through the queue and the analysis. Some
+ *		inputs print the report, and the page with the figures: the slowest step.
+ *		gnuplot does not run
  */
 #include <errno.h>
 #include <stdint.h>
@@ -17,6 +19,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "user/cmd/fault_stream.h"
+#include "user/figures/figures.h"
+#include "user/print/html/html.h"
 #include "user/print/print_report.h"
 #include "user/system/proc_maps.h"
 #include "user/collect/reorder_queue.h"
@@ -27,7 +32,8 @@
 
 #define PAGE	      4096U
 #define RING_FILE_MAX (1ULL << 48) /* more than a process can map: record_ring_open() refuses it */
-#define PRINT	      8		   /* bits in the byte selecting the report */
+#define PRINT	      8		   /* bits in the byte selecting the groups */
+#define SLOWEST	      7
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -173,20 +179,63 @@ static void fill_queue(struct reorder_queue *queue, const uint8_t *data, size_t 
 	reorder_queue_sort(queue);
 }
 
-static void fuzz_report(struct analysis *analysis, enum report_format format, enum group_by by)
+struct fuzz_stream {
+	struct analysis *analysis;
+	struct fault_stream faults; /* for a format with every fault */
+	struct figures figures;
+	bool is_open;
+};
+
+static int stream_add_fault(void *context, const struct explained *fault)
 {
-	static FILE *nowhere;
+	struct fuzz_stream *stream = context;
+
+	return stream->faults.format ? fault_stream_fault(&stream->faults, fault) : 0;
+}
+
+static void stream_open(struct fuzz_stream *stream, enum report_format format, FILE *out)
+{
+	stream->is_open = true;
+	analysis_keep_slowest(stream->analysis, SLOWEST);
+	if (figures_open(&stream->figures, stream->analysis) ||
+	    analysis_listen(stream->analysis, stream_add_fault, stream))
+		abort();
+	if (report_format_has_faults(format) &&
+	    fault_stream_open(&stream->faults, format, out, stream->analysis, &TIME_RANGE_ALL))
+		abort();
+}
+
+static int stream_add_item(struct fuzz_stream *stream, const struct item *item)
+{
+	int err = stream->is_open ? figures_item(&stream->figures, item) : 0;
+
+	return err ?: fault_stream_before(&stream->faults, item) ?:
+	       analysis_add(stream->analysis, item) ?:
+	       fault_stream_after(&stream->faults, item);
+}
+
+static void stream_print(struct fuzz_stream *stream, enum report_format format, enum group_by by,
+			 FILE *out)
+{
+	char *no_svgs[FIGURES_NR] = { NULL };
 	struct run_counters counters;
 	struct report report;
+	const struct figure_source source = { &report, stream->analysis };
+	const struct html_page page = { &report, "run.pfs", stream->figures.drawings, no_svgs,
+					FIGURES_NR };
 
-	if (!nowhere)
-		nowhere = fopen("/dev/null", "w");
 	run_counters_init(&counters);
 	report_init(&report);
 	report.bpf.known = true;
 	report.groups.wanted = true;
 	report.groups.by = by;
-	if (report_fill(&report, analysis, &counters) || print_report(nowhere, format, &report, 1))
+	report.slowest.wanted = SLOWEST;
+	if (report_fill(&report, stream->analysis, &counters) ||
+	    figures_draw(&stream->figures, &source) || html_print_report(out, &page))
+		abort();
+	if (report_format_has_faults(format) ?
+		    fault_stream_end(&stream->faults, &report, counters.start_ns) :
+		    print_report(out, format, &report, 1))
 		abort();
 	report_exit(&report);
 	run_counters_exit(&counters);
@@ -194,35 +243,42 @@ static void fuzz_report(struct analysis *analysis, enum report_format format, en
 
 static void fuzz_stream(const uint8_t *data, size_t size)
 {
-	const enum report_format format = data[0] % (REPORT_JSON + 1);
 	const enum group_by by = data[0] / 16 % NR_GROUP_BY;
-	struct analysis *analysis = analysis_new(true, 4096, 1U << by);
+	const enum report_format format = data[1] % NR_REPORT_FORMATS;
+	struct fuzz_stream stream = { .analysis = analysis_new(true, 4096, 1U << by) };
 	struct reorder_queue queue = { 0 };
+	static FILE *nowhere;
 	uint64_t before = 0;
 	struct item item;
 	int err = 0;
 
-	analysis_expect_spans(analysis, size % 2);
-	fill_queue(&queue, data + 1, size - 1);
+	if (!nowhere)
+		nowhere = fopen("/dev/null", "w");
+	analysis_expect_spans(stream.analysis, size % 2);
+	if (data[0] & PRINT)
+		stream_open(&stream, format, nowhere);
+	fill_queue(&queue, data + 2, size - 2);
 	while (!err && reorder_queue_any(&queue)) {
 		item = reorder_queue_take(&queue);
 		if (item.ns < before)
 			abort();
 		before = item.ns;
-		err = analysis_add(analysis, &item);
+		err = stream_add_item(&stream, &item);
 	}
 	/* -EINVAL refuses an unknown event. pfdrive would exit. */
-	if ((err && err != -EINVAL) || analysis_finish(analysis))
+	if ((err && err != -EINVAL) || analysis_finish(stream.analysis))
 		abort();
 	if (data[0] & PRINT)
-		fuzz_report(analysis, format, by);
-	analysis_free(analysis);
+		stream_print(&stream, format, by, nowhere);
+	fault_stream_close(&stream.faults);
+	figures_close(&stream.figures);
+	analysis_free(stream.analysis);
 	reorder_queue_exit(&queue);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (size < 2)
+	if (size < 3)
 		return -1; /* not worth keeping in the corpus */
 	switch (data[0]) {
 	case 'R':
