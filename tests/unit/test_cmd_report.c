@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 #include "user/util/signals.h"
+#include "user/util/utf8.h"
 
 #define FAULTS	  300 /* faults in each of two files, a third from disk, then as many in memory */
 #define DISK	  200
@@ -33,6 +35,10 @@ enum damage { DAMAGE_NONE, DAMAGE_CUT, DAMAGE_TORN, DAMAGE_TAIL };
 
 static char folder[32] = "/tmp/pfstat-report-XXXXXX";
 static struct recording_writer *writer;
+
+/* Names as another user may choose them: they control a terminal. */
+#define HOSTILE "\033[31m\177\302\233\u202e"
+static bool hostile;
 
 static void add(enum item_type type, uint64_t ns, const void *data)
 {
@@ -45,7 +51,8 @@ static void add(enum item_type type, uint64_t ns, const void *data)
 static void add_map(unsigned int file)
 {
 	static const char *const paths[] = { "/lib/first.so", "/lib/second.so" };
-	const size_t bytes = strlen(paths[file]) + 1;
+	const char *path = hostile ? "/lib/" HOSTILE ".so" : paths[file];
+	const size_t bytes = strlen(path) + 1;
 	struct item_map *map = calloc(1, sizeof(*map) + bytes);
 
 	ck_assert_ptr_nonnull(map);
@@ -58,7 +65,7 @@ static void add_map(unsigned int file)
 		.tid = 50,
 		.path_bytes = bytes,
 	};
-	memcpy(map->path, paths[file], bytes);
+	memcpy(map->path, path, bytes);
 	add(ITEM_MAP, 0, map);
 	free(map);
 }
@@ -124,6 +131,21 @@ static void add_fault(unsigned int number, uint64_t now_ns)
 	add(ITEM_RECORD, now_ns + record.duration_ns, &record);
 }
 
+static void add_hostile_thread(void)
+{
+	const struct pfstat_task task = {
+		.event = { .type = PFSTAT_EVENT_TASK,
+			   .size = sizeof(task),
+			   .pid = 50,
+			   .tid = 51,
+			   .flags = PFSTAT_TASK_RENAME,
+			   .ns = 1 },
+		.comm = "t" HOSTILE,
+	};
+
+	add(ITEM_EVENT, task.event.ns, &task);
+}
+
 static void add_items(void)
 {
 	struct pfstat_fault anon = {
@@ -138,6 +160,8 @@ static void add_items(void)
 
 	add_map(0);
 	add_map(1);
+	if (hostile)
+		add_hostile_thread();
 	for (i = 0; i < 2 * FAULTS; i++, now_ns += 200000)
 		add_fault(i, now_ns);
 	for (i = 0; i < FAULTS; i++, now_ns += 2000) {
@@ -154,7 +178,7 @@ static json_t *make_head(uint32_t hooks)
 
 	report_init(&report);
 	strcpy(report.environment.kind, "record");
-	strcpy(report.environment.command, "wc -l");
+	strcpy(report.environment.command, hostile ? "wc " HOSTILE : "wc -l");
 	report.bpf.known = true;
 	report.bpf.hooks = hooks;
 	return json_head(&report);
@@ -757,6 +781,72 @@ TEST(test_each_format_is_compressed_if_the_name_ends_with_gz)
 		ck_assert_int_eq(gzclose(in), Z_OK);
 		ck_assert_str_eq(text, text_file_read("trace.json"));
 	}
+}
+
+/* What a terminal gets, valid until the next call. */
+static const char *print_on_terminal(char **arguments)
+{
+	static char text[1 << 20];
+	int argc = 0, master, slave, status;
+	size_t length = 0;
+	ssize_t got;
+	pid_t child;
+
+	while (arguments[argc])
+		argc++;
+	fflush(NULL);
+	ck_assert_int_eq(openpty(&master, &slave, NULL, NULL, NULL), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		close(master);
+		if (dup2(slave, STDOUT_FILENO) < 0 || !freopen("err", "w", stderr))
+			_exit(99);
+		close(slave);
+		exit(report_command.run(argc, arguments));
+	}
+	close(slave);
+	/* When the last writer closes the terminal, read() fails with EIO. */
+	while ((got = read(master, text + length, sizeof(text) - 1 - length)) > 0)
+		length += got;
+	close(master);
+	text[length] = '\0';
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	return text;
+}
+
+#define PRINT_ON_TERMINAL(...) print_on_terminal((char *[]){ "pfdrive", __VA_ARGS__, NULL })
+
+static void check_harmless(const char *text)
+{
+	const char *at;
+
+	ck_assert_uint_gt(strlen(text), 0);
+	for (at = text; *at; at++)
+		ck_assert_msg(strchr("\r\n\t", *at) || (*at & 0xc0) == 0x80 ||
+				      utf8_printable(at, strlen(at)),
+			      "byte %#x in %s", (unsigned char)*at, text);
+}
+
+TEST(test_no_name_controls_the_terminal)
+{
+	enum report_format format;
+
+	hostile = true;
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	for (format = 0; format < NR_REPORT_FORMATS; format++)
+		if (!report_format_is_binary(format))
+			check_harmless(PRINT_ON_TERMINAL(
+				"run.pfs", "-f", (char *)report_format_words[format], "--by",
+				format == REPORT_FOLDED ? "code" : "thread"));
+	check_harmless(PRINT_ON_TERMINAL("run.pfs", "--full"));
+	check_harmless(PRINT_ON_TERMINAL("run.pfs", "--by", "file"));
+	check_harmless(PRINT_ON_TERMINAL("run.pfs", "--slowest", "5"));
+	check_harmless(PRINT_ON_TERMINAL("run.pfs", "--plot", "-"));
+	/* A file has the names as they are. */
+	ck_assert_int_eq(RUN("run.pfs", "-f", "mappings-csv"), 0);
+	text_file_check("out", HOSTILE);
 }
 
 TEST(test_a_profile_has_the_time_of_all_faults)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/fault_stream.h"
 #include "print/print_report.h"
@@ -18,9 +19,15 @@ int fault_stream_open(struct fault_stream *stream, enum report_format format, FI
 	*stream = (struct fault_stream){ .format = report_printer(format),
 					 .out = out,
 					 .range = *range };
+	if (!report_format_is_binary(format) && isatty(fileno(out))) {
+		stream->filter = print_report_stream(out, format);
+		if (!stream->filter)
+			return -ENOMEM;
+		stream->out = stream->filter;
+	}
 	if (stream->format->print_profile)
 		return profile_init(&stream->profile, analysis);
-	return stream->format->faults->open(&stream->data, out, analysis);
+	return stream->format->faults->open(&stream->data, stream->out, analysis);
 }
 
 int fault_stream_before(struct fault_stream *stream, const struct item *item)
@@ -104,6 +111,15 @@ static int end_profile(struct fault_stream *stream, const struct report *report,
 	return err;
 }
 
+static int end_filter(struct fault_stream *stream)
+{
+	FILE *filter = stream->filter;
+
+	stream->filter = NULL;
+	errno = 0;
+	return filter && fclose(filter) ? -(errno ?: EIO) : 0;
+}
+
 int fault_stream_end(struct fault_stream *stream, const struct report *report, uint64_t start_ns)
 {
 	int err;
@@ -112,6 +128,7 @@ int fault_stream_end(struct fault_stream *stream, const struct report *report, u
 		err = end_faults(stream, report);
 	else
 		err = stream->err ?: end_profile(stream, report, start_ns);
+	err = err ?: end_filter(stream);
 	return stream->err ?: err;
 }
 
@@ -121,5 +138,6 @@ void fault_stream_close(struct fault_stream *stream)
 		stream->format->faults->end(stream->data,
 					    &(struct missing_faults){ .damage = "interrupted" });
 	stream->data = NULL;
+	end_filter(stream);
 	profile_exit(&stream->profile);
 }

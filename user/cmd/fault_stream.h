@@ -17,6 +17,7 @@
 struct fault_stream {
 	const struct report_printer *format;
 	FILE *out;
+	FILE *filter; /* replaces control characters in names before out, a terminal; or NULL */
 	struct time_range range; /* the rest is left out */
 	uint64_t faults;	 /* in the range */
 	int err;		 /* the error at which it stopped: later faults have no effect */

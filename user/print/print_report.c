@@ -6,12 +6,15 @@
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "print/print_report.h"
 #include "print/printers.h"
 #include "print/report_format.h"
 #include "print/text/table.h"
+#include "util/array.h"
 #include "util/utf8.h"
 
 /*
@@ -47,6 +50,75 @@ int print_report_write(FILE *out, enum report_format format, const char *text, s
 	else
 		fwrite(text, 1, length, out);
 	return fflush(out) || ferror(out) ? -(errno ?: EIO) : 0;
+}
+
+struct line_filter {
+	FILE *out;
+	enum report_format format;
+	char *text; /* begins with the line that is not complete */
+	size_t length, capacity;
+};
+
+/* Writes the first bytes. 0, or -1 and errno. */
+static int line_filter_pass(struct line_filter *filter, size_t bytes)
+{
+	const char next = filter->text[bytes];
+	int err;
+
+	filter->text[bytes] = '\0';
+	err = print_report_write(filter->out, filter->format, filter->text, bytes);
+	filter->text[bytes] = next;
+	filter->length -= bytes;
+	memmove(filter->text, filter->text + bytes, filter->length);
+	errno = -err;
+	return err ? -1 : 0;
+}
+
+/* A character may be cut between two calls, but not between two lines. */
+static ssize_t line_filter_write(void *cookie, const char *bytes, size_t size)
+{
+	struct line_filter *filter = cookie;
+	const char *end;
+	size_t i;
+
+	for (i = 0; i <= size; i++) { /* with space for a final 0 */
+		if (array_reserve((void **)&filter->text, filter->length, &filter->capacity, 1)) {
+			errno = ENOMEM;
+			return 0; /* an error here */
+		}
+		if (i < size)
+			filter->text[filter->length++] = bytes[i];
+	}
+	end = memrchr(filter->text, '\n', filter->length);
+	return end && line_filter_pass(filter, end + 1 - filter->text) ? 0 : (ssize_t)size;
+}
+
+static int line_filter_close(void *cookie)
+{
+	struct line_filter *filter = cookie;
+	int err = filter->length ? line_filter_pass(filter, filter->length) : 0;
+
+	free(filter->text);
+	free(filter);
+	return err;
+}
+
+FILE *print_report_stream(FILE *out, enum report_format format)
+{
+	const cookie_io_functions_t functions = {
+		.write = line_filter_write,
+		.close = line_filter_close,
+	};
+	struct line_filter *filter = malloc(sizeof(*filter));
+	FILE *stream;
+
+	if (!filter)
+		return NULL;
+	*filter = (struct line_filter){ .out = out, .format = format };
+	stream = fopencookie(filter, "w", functions);
+	if (!stream)
+		free(filter);
+	return stream;
 }
 
 /* Prints all or nothing: a report cut short by a lack of memory would look complete. */

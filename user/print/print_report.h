@@ -20,6 +20,11 @@ int print_report(FILE *out, enum report_format format, const struct report *runs
  * table, and any format on a terminal, has no control characters. 0 or -errno.
  */
 int print_report_write(FILE *out, enum report_format format, const char *text, size_t length);
+/*
+ * A stream for a format that is printed while a recording is read: it passes each line to
+ * print_report_write() of @out, which the caller still owns. The caller closes it. NULL and errno.
+ */
+FILE *print_report_stream(FILE *out, enum report_format format);
 /* Prints the warnings about lost data at the start of a table. Usually there are none. */
 int print_report_warnings(FILE *out, const struct report *run);
 

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyze/groups/address_spaces.h"
 #include "print/csv_text.h"
@@ -18,12 +17,9 @@
 
 int fault_rows_begin(struct fault_rows *rows, FILE *out, const struct analysis *analysis, bool json)
 {
-	const int fd = fileno(out);
 	enum part part;
 
-	*rows = (struct fault_rows){
-		.out = out, .analysis = analysis, .json = json, .terminal = fd >= 0 && isatty(fd)
-	};
+	*rows = (struct fault_rows){ .out = out, .analysis = analysis, .json = json };
 	if (json)
 		return 0;
 	fputs("start_ns,duration_ns,pid,tid,thread,class,major,solved,kernel,write,address,file,"
@@ -42,7 +38,6 @@ static const char *fault_rows_file(struct fault_rows *rows, const struct explain
 	const char *path;
 	const uint32_t generation =
 		fault->inode ? address_spaces_file_now(spaces, fault->dev, fault->inode, &path) : 0;
-	char *at;
 
 	/* The mapping that names a file may arrive after the file's first faults. */
 	if (rows->file && rows->file[0] != '(' && rows->inode == fault->inode &&
@@ -54,9 +49,6 @@ static const char *fault_rows_file(struct fault_rows *rows, const struct explain
 	rows->inode = fault->inode;
 	rows->dev = fault->dev;
 	rows->generation = generation;
-	for (at = rows->file; rows->terminal && at && *at; at++)
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			*at = '?';
 	return rows->file;
 }
 

@@ -12,7 +12,6 @@ struct fault_rows {
 	FILE *out;
 	const struct analysis *analysis; /* has the names */
 	bool json;
-	bool terminal; /* control characters in names are replaced */
 	/* The last file: faults come in runs. */
 	uint64_t inode;
 	uint32_t dev, generation;
