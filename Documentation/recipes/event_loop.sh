@@ -6,7 +6,7 @@
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
-[ -e /sys/module/pfstat ] || insmod "$PFSTAT_KO"
+[ -e /sys/module/pfstat ] || insmod "${PFSTAT_KO:?not set: run this script in tools/lab shell}"
 
 # Records the event loop in mode $1 as $2, without the records in memory. The other arguments
 # start the job.

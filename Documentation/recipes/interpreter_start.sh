@@ -5,7 +5,7 @@
 # of the stall.
 set -e
 cd "$1"
-[ -e /sys/module/pfstat ] || insmod "$PFSTAT_KO"
+[ -e /sys/module/pfstat ] || insmod "${PFSTAT_KO:?not set: run this script in tools/lab shell}"
 
 # Records the start of the program as $1. Only pfdrive itself is in the page cache.
 record() {

@@ -6,7 +6,7 @@
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
-[ -e /sys/module/pfstat ] || insmod "$PFSTAT_KO"
+[ -e /sys/module/pfstat ] || insmod "${PFSTAT_KO:?not set: run this script in tools/lab shell}"
 group=/sys/fs/cgroup/recipe
 
 dd if=/dev/zero of=database bs=1M count=8 2>/dev/null

@@ -5,7 +5,7 @@
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
-[ -e /sys/module/pfstat ] || insmod "$PFSTAT_KO"
+[ -e /sys/module/pfstat ] || insmod "${PFSTAT_KO:?not set: run this script in tools/lab shell}"
 
 python3 -c 'import mmap'
 for mode in mmap write; do

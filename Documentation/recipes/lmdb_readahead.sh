@@ -6,7 +6,7 @@
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
-[ -e /sys/module/pfstat ] || insmod "$PFSTAT_KO"
+[ -e /sys/module/pfstat ] || insmod "${PFSTAT_KO:?not set: run this script in tools/lab shell}"
 
 # Records the reader in mode $1 as $2, the pages of the database not in memory.
 record() {

@@ -6,7 +6,7 @@
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
-[ -e /sys/module/pfstat ] || insmod "$PFSTAT_KO"
+[ -e /sys/module/pfstat ] || insmod "${PFSTAT_KO:?not set: run this script in tools/lab shell}"
 group=/sys/fs/cgroup/recipe
 
 # Records a second of the processes, below the limit $1 in bytes, as $2.

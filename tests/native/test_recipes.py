@@ -4,8 +4,10 @@ faults."""
 import importlib.metadata
 import importlib.util
 import itertools
+import os
 import pathlib
 import shutil
+import subprocess
 
 import pytest
 
@@ -124,3 +126,15 @@ def test_pandas_maps_with_memory_map_and_touches_less_for_one_column(recipe):
     assert ran.faults("before.pfs", "table.csv")
     assert not ran.faults("read.pfs", "table.csv") + ran.faults("after.pfs", "table.csv")
     assert len(ran.faults("after.pfs")) < len(ran.faults("read.pfs"))
+
+
+@pytest.mark.needs(not pathlib.Path("/sys/module/pfstat").exists(), "a machine without the module")
+@pytest.mark.parametrize("script", sorted(
+    path.name for path in RECIPES.glob("*.sh")
+    if "insmod" in path.read_text() and '-z "${PFSTAT_KO-}"' not in path.read_text()))
+def test_a_recipe_for_the_lab_says_so_elsewhere(script, tmp_path):
+    environment = {name: text for name, text in os.environ.items() if name != "PFSTAT_KO"}
+    ended = subprocess.run(["sh", RECIPES / script, tmp_path], env=environment, text=True,
+                           capture_output=True, check=False)
+    assert ended.returncode == 2 and "run this script in tools/lab shell" in ended.stderr
+    assert not list(tmp_path.iterdir())
