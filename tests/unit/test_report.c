@@ -311,6 +311,11 @@ TEST(test_own_cost_is_one_figure)
 			 "without system calls and sleeps");
 	run.report.faults.all.whole.total_ns = 0;
 	check_cost(&run, "Own cost: 2.6 ms added to the faults; without system calls and sleeps");
+	run.report.cost.calls *= 1000;
+	check_cost(&run, "Own cost: 2603 ms added to the faults; without system calls and sleeps");
+	run.report.cost.calls = 1;
+	check_cost(&run, "Own cost: 0.000260 ms added to the faults; "
+			 "without system calls and sleeps");
 	sample_close(&run);
 }
 

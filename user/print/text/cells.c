@@ -44,6 +44,17 @@ void cell_spread(struct grid *grid, struct spread spread, bool fine)
 		grid_cell(grid, "%.*f ± %.*f", digits, spread.mean, digits, spread.stddev);
 }
 
+void cells_print_figure(FILE *out, double value)
+{
+	const double size = fabs(value);
+
+	/* %g has an exponent below 0.0001, and above the digits that it prints. */
+	if (size > 0 && size < 0.001)
+		fprintf(out, "%.6f", value);
+	else
+		fprintf(out, size < 999.5 ? "%.3g" : "%.0f", value);
+}
+
 void cells_text(struct grid *grid, const char *text, unsigned int times)
 {
 	while (times--)

@@ -17,6 +17,8 @@ void cell_scaled(struct grid *grid, double value);
 void cell_share(struct grid *grid, double share);
 /* Prints mean ± standard deviation. @fine: with as many digits as the deviation needs. */
 void cell_spread(struct grid *grid, struct spread spread, bool fine);
+/* A figure in a sentence, with three digits or more, and never with an exponent. */
+void cells_print_figure(FILE *out, double value);
 void cells_text(struct grid *grid, const char *text, unsigned int times);
 /* Prints four cells in µs: the mean over count, p50, p99 and max. Prints dashes if count is 0. */
 void cells_times(struct grid *grid, const struct part_figures *figures, uint64_t count);

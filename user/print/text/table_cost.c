@@ -5,12 +5,16 @@
  */
 #include <math.h>
 
+#include "print/text/cells.h"
 #include "print/text/table.h"
 
 static void print_total(FILE *out, double total_ns)
 {
-	if (!isnan(total_ns))
-		fprintf(out, ", %.3g ms in total", total_ns / 1e6);
+	if (isnan(total_ns))
+		return;
+	fputs(", ", out);
+	cells_print_figure(out, total_ns / 1e6);
+	fputs(" ms in total", out);
 }
 
 static void print_again(FILE *out, const struct own_cost *cost)
@@ -48,9 +52,12 @@ static void print_inside(FILE *out, const struct report *run, const struct own_c
 {
 	const char *of = view_source_is_bpf(run) ? "eBPF's" : "the module's";
 
-	if (!isnan(cost->inside_ns))
-		fprintf(out, "  %.3g ns of each call's time are %s own%s\n", cost->inside_ns, of,
-			run->cost.subtract ? ", and subtracted above" : "");
+	if (isnan(cost->inside_ns))
+		return;
+	fputs("  ", out);
+	cells_print_figure(out, cost->inside_ns);
+	fprintf(out, " ns of each call's time are %s own%s\n", of,
+		run->cost.subtract ? ", and subtracted above" : "");
 }
 
 static void print_module(FILE *out, const struct report *run, const struct own_cost *cost)
@@ -60,7 +67,9 @@ static void print_module(FILE *out, const struct report *run, const struct own_c
 			run->cost.subtract ? "; nothing is subtracted" : "");
 		return;
 	}
-	fprintf(out, "  the module records calls: %.3g ns per call", cost->call_ns);
+	fputs("  the module records calls: ", out);
+	cells_print_figure(out, cost->call_ns);
+	fputs(" ns per call", out);
 	print_total(out, cost->total_ns);
 	fputc('\n', out);
 }
@@ -73,7 +82,9 @@ void table_cost_sum(FILE *out, const struct report *run)
 		fprintf(out, "Own cost: n/a, %s", cost.missing);
 		return;
 	}
-	fprintf(out, "Own cost: %.3g ms added to the faults", cost.added_ns / 1e6);
+	fputs("Own cost: ", out);
+	cells_print_figure(out, cost.added_ns / 1e6);
+	fputs(" ms added to the faults", out);
 	/* The calibration is good to some percent of itself. */
 	if (!isnan(cost.added_share))
 		fprintf(out, ", about %.*f%% of their time", cost.added_share < 0.1 ? 1 : 0,

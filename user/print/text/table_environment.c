@@ -168,7 +168,7 @@ static void cpu_limit_line(struct grid *grid, const struct cgroup_cpu_limit *cpu
 	if (cpu->throttled == COUNT_NA || !cpu->throttled || cpu->periods == COUNT_NA)
 		return;
 	if (cpu->quota_ns != COUNT_NA && cpu->period_ns != COUNT_NA)
-		snprintf(quota, sizeof(quota), "%.4g ms of %.4g ms", cpu->quota_ns / 1e6,
+		snprintf(quota, sizeof(quota), "%.10g ms of %.10g ms", cpu->quota_ns / 1e6,
 			 cpu->period_ns / 1e6);
 	if (cpu->throttled_ns != COUNT_NA)
 		snprintf(held, sizeof(held),

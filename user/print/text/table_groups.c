@@ -64,11 +64,14 @@ static void groups_folded_line(FILE *out, const struct view *view)
 	size_t i;
 
 	for (i = 0; i < groups->nr; i++)
-		if (groups->rows[i].folded)
+		if (groups->rows[i].folded) {
 			fprintf(out,
 				GROUP_OTHERS " is the sum of %" PRIu64
-					     " folded rows, each with at most %.4g ms\n",
-				groups->rows[i].folded, groups->rows[i].others_max_ns / 1e6);
+					     " folded rows, each with at most ",
+				groups->rows[i].folded);
+			cells_print_figure(out, groups->rows[i].others_max_ns / 1e6);
+			fputs(" ms\n", out);
+		}
 }
 
 int table_groups(FILE *out, const struct view *view)

@@ -12,16 +12,27 @@
 #include "report/view.h"
 #include "util/array.h"
 
+/* With these digits, or as a whole number if it has more: never with an exponent. */
+static const char *range_figure(char *text, size_t size, double value, int digits)
+{
+	if (value < pow(10, digits) - 0.5)
+		snprintf(text, size, "%.*g", digits, value);
+	else
+		snprintf(text, size, "%.0f", value);
+	return text;
+}
+
 static void range_cell(struct grid *grid, double least, double most, const char *unit)
 {
-	if (most >= 1000 && round(least * 10) == round(most * 10))
-		grid_cell(grid, "%.0f%s", most, unit);
-	else if (most >= 1000)
-		grid_cell(grid, "%.0f to %.0f%s", least, most, unit);
-	else if (round(least * 10) == round(most * 10))
-		grid_cell(grid, "%.3g%s", most, unit);
+	/* Beside a number with four digits, the smaller one is whole too. */
+	const int digits = most < 1000 ? 2 : 0;
+	char low[32], high[32];
+
+	if (round(least * 10) == round(most * 10))
+		grid_cell(grid, "%s%s", range_figure(high, sizeof(high), most, 3), unit);
 	else
-		grid_cell(grid, "%.2g to %.2g%s", least, most, unit);
+		grid_cell(grid, "%s to %s%s", range_figure(low, sizeof(low), least, digits),
+			  range_figure(high, sizeof(high), most, digits), unit);
 }
 
 static void more_memory_row(struct grid *grid, const struct report *run,
@@ -66,7 +77,8 @@ int table_more_memory(FILE *out, const struct report *run)
 		return 0;
 	fprintf(out, "More memory would avoid, of %" PRIu64 " faults on reclaimed pages in ",
 		figures->faults);
-	fprintf(out, ms < 1000 ? "%.3g ms" : "%.0f ms", ms);
+	cells_print_figure(out, ms);
+	fputs(" ms", out);
 	if (swap_ins)
 		fprintf(out, ", %" PRIu64 " of them swap-ins", swap_ins);
 	fputc('\n', out);

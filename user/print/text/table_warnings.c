@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 
+#include "print/text/cells.h"
 #include "print/text/table.h"
 #include "util/utf8.h"
 
@@ -122,10 +123,13 @@ static void state_limits(FILE *out, const struct report *run)
 	fputs("Measured with eBPF, without the pfstat module: page frames are not known, and\n"
 	      "fault-around cannot be disabled for one program.\n",
 	      out);
-	if (isnan(cost.inside_ns))
+	if (isnan(cost.inside_ns)) {
 		fputs("Call times contain a share of eBPF's own, which is not known.\n", out);
-	else if (!run->cost.subtract)
-		fprintf(out, "Each call's time contains %.3g ns of eBPF's own.\n", cost.inside_ns);
+	} else if (!run->cost.subtract) {
+		fputs("Each call's time contains ", out);
+		cells_print_figure(out, cost.inside_ns);
+		fputs(" ns of eBPF's own.\n", out);
+	}
 }
 
 void table_warnings(FILE *out, const struct view *view, size_t number)
