@@ -80,6 +80,66 @@ TEST(test_major_faults_without_a_sleep_are_not_certain)
 	check_cause(&s, "cold-file", false, "pages of several files were not in memory");
 }
 
+TEST(test_pages_that_return_among_cold_ones_are_not_read_in_advance)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_reads(&s, 400, 400 * MS, 100 * MS);
+	add_file(&s, 400, (struct group_reads){ .major_ns = 500 * MS, .next = 399 });
+	s.report.evidence.perf.read_again.count = 40;
+	check_cause(&s, "cold-file", true, "40 of these pages had been there before");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cold-file")->remedy, "first the memory"));
+	s.report.evidence.perf.read_again.count = 39;
+	check_cause(&s, "cold-file", true, "read mostly in order");
+}
+
+TEST(test_faults_on_pages_that_faulted_before_have_possible_causes)
+{
+	const struct verdict_cause *cause;
+	struct sample s;
+
+	perf_begin(&s);
+	add_class(&s, FAULT_AGAIN, 1000, PART_CPU_BEFORE, 500 * MS);
+	check_cause(&s, "faulted-again", false,
+		    "faulted before: written again after a read or dropped with madvise().");
+	s.report.evidence.forks = 3;
+	s.report.faults.classes[FAULT_AGAIN].major = 7;
+	check_cause(&s, "faulted-again", false,
+		    "the process, or its parent before a fork, had faulted before: written again "
+		    "after a fork or a read, dropped with madvise() or swapped out (7 of them are "
+		    "major).");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "faulted-again")->remedy, "madvise,fork,clone "));
+	s.report.evidence.forks = 0;
+	s.report.faults.classes[FAULT_AGAIN].major = 0;
+	add_file(&s, 0, (struct group_reads){ 0 });
+	s.files[0].classes[FAULT_AGAIN] = 1000;
+	check_cause(&s, "faulted-again", false, "after write-back (msync(), fsync() or the kernel's");
+	cause = cause_of(&s, "faulted-again");
+	ck_assert_ptr_nonnull(strstr(cause->remedy, "madvise,msync,fsync,fdatasync "));
+	ck_assert_ptr_null(strstr(cause->text, "fork"));
+	ck_assert_ptr_null(strstr(cause->text, "swapped"));
+}
+
+TEST(test_large_pages_are_not_advised_to_be_huge)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_class(&s, FAULT_ANON, 512, PART_CPU_BEFORE, 512 * MS);
+	s.report.usage.maxrss_bytes = 512ULL << 21;
+	check_cause(&s, "first-touch", true, "most of them are large pages already");
+	ck_assert_ptr_null(strstr(cause_of(&s, "first-touch")->remedy, "HUGEPAGE"));
+	/* Most of the memory was populated, and these are small. */
+	s.report.faults.all.whole.total_ns = 10 * MS;
+	s.report.faults.classes[FAULT_ANON] = s.report.faults.all;
+	s.report.faults.classes[FAULT_ANON].parts[PART_CPU_BEFORE].total_ns = 10 * MS;
+	s.report.usage.utime_ns = 0;
+	s.report.usage.stime_ns = 20 * MS;
+	check_cause(&s, "first-touch", true, "512 first touches");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "first-touch")->remedy, "MADV_HUGEPAGE"));
+}
+
 TEST(test_pages_that_return_are_not_cold)
 {
 	struct sample s;
@@ -99,17 +159,6 @@ TEST(test_cached_pages_are_certain_only_in_mappings_that_are_not_written)
 	check_cause(&s, "cached-pages", true, "5000 minor faults mapped pages of files");
 	s.report.evidence.perf.writable.total_ns = 200 * MS;
 	check_cause(&s, "cached-pages", false, "67 % of that in mappings that may be written");
-}
-
-TEST(test_pages_that_fault_again_have_several_causes)
-{
-	struct sample s;
-
-	perf_begin(&s);
-	add_class(&s, FAULT_AGAIN, 5000, PART_CPU_BEFORE, 300 * MS);
-	check_cause(&s, "faulted-again", false, "written again after a read, dropped");
-	s.report.evidence.forks = 1;
-	check_cause(&s, "faulted-again", false, "or its parent before a fork,");
 }
 
 TEST(test_first_touches_are_certain_if_no_touch_was_unseen)
@@ -162,9 +211,15 @@ TEST(test_minor_faults_that_sleep_wait_for_an_unknown_reason)
 	perf_begin(&s);
 	add_class(&s, FAULT_ANON, 100, PART_ASLEEP, 300 * MS);
 	s.report.evidence.perf.minor = (struct evidence_sum){ 100, 300 * MS, 300 * MS };
-	check_cause(&s, "asleep", false, "off the CPU in minor faults");
+	check_cause(&s, "asleep", false,
+		    "off the CPU in minor faults: they waited for a lock, a handler of userfaultfd or "
+		    "free memory.");
 	/* The kernel counts a wait for a read that is in progress as minor. */
-	check_cause(&s, "asleep", false, "a read that read-ahead or MADV_WILLNEED had begun");
+	s.report.evidence.perf.cached.off_cpu_ns = 30 * MS;
+	add_class(&s, FAULT_ANON, 100, PART_RUNQUEUE, 30 * MS);
+	check_cause(&s, "asleep", false,
+		    "a lock, the file system, a read that read-ahead or MADV_WILLNEED had begun, a "
+		    "handler of userfaultfd, free memory or a CPU.");
 }
 
 TEST(test_faults_in_system_calls_that_perf_hides_may_cost_more)

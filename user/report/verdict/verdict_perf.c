@@ -16,6 +16,7 @@
 #define MOST	    0.9 /* of a claim's time */
 #define MAIN	    0.5 /* of the read time */
 #define NEXT_SHARE  0.5 /* of the major faults, on the page after another */
+#define FEW_SHARE   0.1 /* too small to be an alternative */
 
 #define PERF_READ_BEFORE                                           \
 	"read it before it is needed, with MADV_POPULATE_READ or " \
@@ -99,6 +100,13 @@ bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
 			    "or dropped.");
 		verdict_advise(cause, "memory.events of the cgroup counts how often memory.max was "
 				      "met; pfdrive with eBPF (as root) names the evictor.");
+	} else if (perf->read_again.count >= FEW_SHARE * perf->read.count) {
+		verdict_add(cause, "; %" PRIu64 " of these pages had been there before: they were "
+				   "evicted, or dropped.",
+			    perf->read_again.count);
+		verdict_advise(cause, "memory.events of the cgroup counts how often memory.max was "
+				      "met: if it was, first the memory, since reads in advance evict "
+				      "other pages.");
 	} else if (file) {
 		perf_state_order(file, cause);
 	} else {
@@ -145,6 +153,63 @@ bool verdict_perf_cached(const struct verdict *verdict, const struct report *run
 	return true;
 }
 
+/* Faults on pages that had faulted before, in mappings of files. */
+static uint64_t perf_again_in_files(const struct report *run)
+{
+	const struct report_places *files = &run->places[GROUP_BY_FILE];
+	uint64_t count = 0;
+	size_t i;
+
+	for (i = 0; i < files->nr; i++)
+		if (files->rows[i].inode)
+			count += files->rows[i].classes[FAULT_AGAIN];
+	return count;
+}
+
+/* Adds "a, b or c". */
+static void perf_add_list(struct verdict_cause *cause, const char *const *list, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		verdict_add(cause, "%s%s", list[i], i + 2 < nr ? ", " : i + 2 == nr ? " or " : "");
+}
+
+/*
+ * What the recording does not exclude. A fork write-protects only anonymous memory, write-back only
+ * shared mappings of files.
+ */
+static void perf_add_again(struct verdict_cause *cause, const struct report *run)
+{
+	const struct fault_figures *again = &run->faults.classes[FAULT_AGAIN];
+	const uint64_t in_files = perf_again_in_files(run);
+	const bool files = in_files > FEW_SHARE * again->count;
+	const bool memory = again->count - in_files > FEW_SHARE * again->count;
+	const char *list[6];
+	size_t nr = 0;
+
+	list[nr++] = memory && run->evidence.forks ? "written again after a fork or a read" :
+						     "written again after a read";
+	if (files)
+		list[nr++] = "written again after write-back (msync(), fsync() or the kernel's "
+			     "own)";
+	list[nr++] = "dropped with madvise()";
+	if (run->faults.classes[FAULT_OTHER].count)
+		list[nr++] = "replaced by mremap()";
+	if (again->major)
+		list[nr++] = "swapped out";
+	perf_add_list(cause, list, nr);
+	if (again->major)
+		verdict_add(cause, " (%" PRIu64 " of them are major)", again->major);
+	verdict_add(cause, ".");
+	verdict_advise(cause,
+		       "eBPF (pfdrive as root) distinguishes copies, first touches%s; strace -f "
+		       "-e madvise%s%s shows the calls.",
+		       again->major ? " and swap-ins" : " and writes to pages that were read",
+		       memory && run->evidence.forks ? ",fork,clone" : "",
+		       files ? ",msync,fsync,fdatasync" : "");
+}
+
 bool verdict_perf_again(const struct verdict *verdict, const struct report *run,
 			struct verdict_cause *cause)
 {
@@ -158,16 +223,33 @@ bool verdict_perf_again(const struct verdict *verdict, const struct report *run,
 	cause->certain = false;
 	verdict_state(cause,
 		      "%" PRIu64 " faults, %.2f µs each, were on pages that the process%s had "
-		      "faulted before: written again after %s, dropped with madvise(), %sor "
-		      "swapped out (%" PRIu64 " of them are major).",
+		      "faulted before: ",
 		      again->count, verdict_mean_us(run, FAULT_AGAIN),
-		      run->evidence.forks ? ", or its parent before a fork," : "",
-		      run->evidence.forks ? "a fork or a read" : "a read",
-		      run->faults.classes[FAULT_OTHER].count ? "replaced by mremap(), " : "",
-		      again->major);
-	verdict_advise(cause, "eBPF (pfdrive as root) distinguishes copies, first touches and "
-			      "swap-ins; strace -e madvise,fork,clone shows the calls.");
+		      run->evidence.forks ? ", or its parent before a fork," : "");
+	perf_add_again(cause, run);
 	return true;
+}
+
+/* What the recording does not exclude. */
+static void perf_add_sleeps(struct verdict_cause *cause, const struct report *run)
+{
+	const struct evidence_perf *perf = &run->evidence.perf;
+	const double least_ns = FEW_SHARE * perf->minor.off_cpu_ns;
+	const bool again = verdict_off_cpu_ns(&run->faults.classes[FAULT_AGAIN]) >= least_ns;
+	const char *list[6];
+	size_t nr = 0;
+
+	list[nr++] = "a lock";
+	if (perf->cached.off_cpu_ns >= least_ns || (again && perf_again_in_files(run))) {
+		list[nr++] = "the file system";
+		list[nr++] = "a read that read-ahead or MADV_WILLNEED had begun";
+	}
+	list[nr++] = "a handler of userfaultfd";
+	list[nr++] = "free memory";
+	if (run->faults.all.parts[PART_RUNQUEUE].total_ns >= least_ns)
+		list[nr++] = "a CPU";
+	perf_add_list(cause, list, nr);
+	verdict_add(cause, ".");
 }
 
 bool verdict_perf_asleep(const struct verdict *verdict, const struct report *run,
@@ -184,11 +266,11 @@ bool verdict_perf_asleep(const struct verdict *verdict, const struct report *run
 	cause->certain = false;
 	verdict_state(cause,
 		      "for %.0f %% of the faults' time threads were off the CPU in minor faults: "
-		      "they waited for a lock, for the file system, for a read that read-ahead or "
-		      "MADV_WILLNEED had begun, for free memory, or for a CPU.",
+		      "they waited for ",
 		      100 * cause->weight);
-	verdict_advise(cause,
-		       "eBPF (pfdrive as root) names the locks and reads behind these waits.");
+	perf_add_sleeps(cause, run);
+	verdict_advise(cause, "eBPF (pfdrive as root) names the locks, reads and handlers behind "
+			      "these waits.");
 	return true;
 }
 

@@ -17,6 +17,8 @@
 
 #define FEW_TOUCHES 256
 #define FEW_CALLS   64
+#define LARGE_US    50.0 /* to clear a page: 4 KiB take about 1 */
+#define LARGE_PAGES 16
 #define AGAIN	    2.0 /* touches for each page resident at once */
 #define MAIN_SHARE  0.5
 #define FEW_SHARE   0.1
@@ -189,6 +191,20 @@ static void state_reads_of_nothing(const struct report *run, struct verdict_caus
 		       "range, or MADV_HUGEPAGE, whose zero page is 2 MiB.");
 }
 
+/*
+ * perf does not know a page's size. Large pages take long to clear, and there are few faults for
+ * the resident memory. Memory that system calls populate only has the second sign.
+ */
+static bool may_be_huge(const struct report *run)
+{
+	const uint64_t maxrss_bytes = run->usage.maxrss_bytes;
+
+	return run->bpf.hooks & 1U << HOOK_PERF && maxrss_bytes != COUNT_NA &&
+	       cpu_us(run, FAULT_ANON) >= LARGE_US &&
+	       maxrss_bytes >=
+		       LARGE_PAGES * run->environment.page_bytes * run->faults.all.count;
+}
+
 bool verdict_touch_first(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
@@ -210,6 +226,14 @@ bool verdict_touch_first(const struct verdict *verdict, const struct report *run
 		      "%" PRIu64 " first touches of anonymous memory, %.2f µs each on the CPU: "
 		      "the kernel clears each new page.",
 		      anon->count, cpu_us(run, FAULT_ANON));
+	if (may_be_huge(run)) {
+		verdict_add(cause, " The time for each, and the resident memory, show that most of "
+				   "them are large pages already.");
+		verdict_advise(cause, "keep and reuse memory, or touch it in several threads, each a "
+				      "range of its own; MADV_POPULATE_WRITE moves the faults to one "
+				      "call.");
+		return true;
+	}
 	verdict_advise(cause,
 		       "keep and reuse memory; %sMADV_HUGEPAGE or "
 		       "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 make fewer and larger faults; "
