@@ -230,6 +230,14 @@ TEST(test_pages_that_return_are_not_a_cold_file)
 	add_return(&s, EVICTIONS_RECLAIMED, 499 * MS);
 	check_cause(&s, "cold-file", true, "the faults that read it have 50 % of the time");
 	check_cause(&s, "refaults", true, "50 % of the faults' time");
+	/* Reads in advance evict more pages while memory is short, so memory comes first. */
+	s.pairs[0].total_ns = 200 * MS;
+	check_cause(&s, "cold-file", true, "the faults that read it have 80 % of the time");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cold-file")->remedy, "first the memory"));
+	ck_assert_str_eq(s.verdict.causes[0].rule, "refaults");
+	s.pairs[0].total_ns = 99 * MS;
+	check_cause(&s, "cold-file", true, "the faults that read it have 100 % of the time");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cold-file")->remedy, "MADV_POPULATE_READ"));
 	s.pairs[0].total_ns = 501 * MS;
 	check_no_cause(&s, "cold-file");
 }

@@ -30,7 +30,7 @@ struct verdict_cause {
 	const char *rule;
 	bool certain;		    /* false: the remedy is the next measurement */
 	bool outside;		    /* a time share does not judge it: it comes first */
-	bool general;		    /* it concerns everything the threads do, so it comes last */
+	bool last; /* it concerns everything the threads do, or another cause leads to it */
 	double weight;		    /* the cause's fault time share */
 	struct verdict_claim claim; /* empty: no time another rule may claim */
 	char text[VERDICT_TEXT];
@@ -58,7 +58,7 @@ struct verdict {
 	/* A file, or a mapping if most of the time belongs to anonymous memory. NULL if n/a. */
 	const struct group *place, *thread;
 	struct verdict_code code;
-	/* Certain causes first, then by weight. No time belongs to two causes. */
+	/* By weight; of the same time, the certain one. No time belongs to two causes. */
 	struct verdict_cause causes[VERDICT_CAUSES];
 	size_t nr_causes;
 };

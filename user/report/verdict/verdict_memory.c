@@ -254,6 +254,15 @@ bool verdict_memory_refault(const struct verdict *verdict, const struct report *
 	return true;
 }
 
+bool verdict_memory_is_short(const struct verdict *verdict, const struct report *run)
+{
+	struct verdict_cause cause = { .certain = true };
+
+	return verdict_memory_refault(verdict, run, &cause) ||
+	       (run->faults.classes[FAULT_SWAP].major >= FEW_SWAP_INS &&
+		verdict_memory_swap(verdict, run, &cause));
+}
+
 bool verdict_memory_dropped(const struct verdict *verdict, const struct report *run,
 			    struct verdict_cause *cause)
 {

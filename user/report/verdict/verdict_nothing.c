@@ -109,7 +109,7 @@ static bool verdict_tail_has_most(const struct report *run, struct verdict_cause
 	    verdict_share_of(run, tail->total_ns) < TAIL_MOST)
 		return false;
 	cause->certain = false;
-	cause->general = true;
+	cause->last = true;
 	cause->claim = (struct verdict_claim){ VERDICT_CLASS(tail->longest.class), VERDICT_ALL };
 	cause->weight = verdict_share_of(run, tail->total_ns);
 	verdict_state(cause,

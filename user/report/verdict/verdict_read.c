@@ -403,7 +403,13 @@ bool verdict_read_cold(const struct verdict *verdict, const struct report *run,
 			    " Some pages may have been evicted before: the fate of %" PRIu64
 			    " is not known.",
 			    run->pages.evictions.overflow);
-	if (verdict_read_is_program(cold.most))
+	cause->last = verdict_memory_is_short(verdict, run);
+	if (cause->last)
+		verdict_advise(cause,
+			       "first the memory: while it is short, pages that are read before they "
+			       "are needed evict others. pfdrive advise RECORDING predicts the "
+			       "saving of other reads.");
+	else if (verdict_read_is_program(cold.most))
 		verdict_advise(cause,
 			       "pfdrive prefetch make RECORDING -o LIST lists the pages, and "
 			       "pfdrive prefetch apply LIST reads them before the program "

@@ -285,19 +285,25 @@ static void add_kernel(const struct report *run, struct verdict_cause *cause)
 	verdict_add(cause, ".");
 }
 
-/* Certain causes first, then by weight, or else in the order of the rules. */
+/* How the causes are printed: by weight, or else in the order of the rules. */
 static bool comes_before(const struct verdict_cause *cause, const struct verdict_cause *other)
 {
-	if (cause->certain != other->certain)
-		return cause->certain;
 	if (cause->outside != other->outside)
 		return cause->outside;
-	if (cause->general != other->general)
-		return other->general;
+	if (cause->last != other->last)
+		return other->last;
 	return cause->weight > other->weight;
 }
 
-/* True if a cause printed before this one has claimed most of this time. */
+/* How time is given to the causes: the certain ones first. */
+static bool claims_before(const struct verdict_cause *cause, const struct verdict_cause *other)
+{
+	if (cause->certain != other->certain)
+		return cause->certain;
+	return comes_before(cause, other);
+}
+
+/* True if the causes found so far have claimed most of this time. */
 static bool is_covered(const struct verdict *verdict, const struct report *run,
 		       const struct verdict_cause *cause)
 {
@@ -328,13 +334,15 @@ struct candidates {
 	size_t nr;
 };
 
-static void add_candidate(struct candidates *candidates, const struct verdict_cause *cause)
+static void add_in_order(struct verdict_cause *causes, size_t *nr, const struct verdict_cause *cause,
+			 bool (*before)(const struct verdict_cause *cause,
+					const struct verdict_cause *other))
 {
-	size_t at = candidates->nr++;
+	size_t at = (*nr)++;
 
-	for (; at && comes_before(cause, &candidates->causes[at - 1]); at--)
-		candidates->causes[at] = candidates->causes[at - 1];
-	candidates->causes[at] = *cause;
+	for (; at && before(cause, &causes[at - 1]); at--)
+		causes[at] = causes[at - 1];
+	causes[at] = *cause;
 }
 
 static void apply_rules(struct candidates *candidates, const struct verdict *verdict,
@@ -352,7 +360,7 @@ static void apply_rules(struct candidates *candidates, const struct verdict *ver
 		if (!verdict_rules[i].applies(verdict, run, &cause))
 			continue;
 		cause.certain = cause.certain && !lossy;
-		add_candidate(candidates, &cause);
+		add_in_order(candidates->causes, &candidates->nr, &cause, claims_before);
 	}
 }
 
@@ -395,7 +403,8 @@ void verdict_find_causes(struct verdict *verdict, const struct report *run)
 	apply_rules(&candidates, verdict, run);
 	for (i = 0; i < candidates.nr && verdict->nr_causes < VERDICT_CAUSES; i++)
 		if (!is_covered(verdict, run, &candidates.causes[i]))
-			verdict->causes[verdict->nr_causes++] = candidates.causes[i];
+			add_in_order(verdict->causes, &verdict->nr_causes, &candidates.causes[i],
+				     comes_before);
 	if (verdict->nr_causes) {
 		add_kernel(run, &verdict->causes[0]);
 		add_idle(verdict);

@@ -82,6 +82,9 @@ VERDICT_RULE(verdict_perf_again);
 VERDICT_RULE(verdict_perf_asleep);
 VERDICT_RULE(verdict_perf_moved);
 
+/* True if pages were evicted for lack of memory, and more than a few were needed again. */
+bool verdict_memory_is_short(const struct verdict *verdict, const struct report *run);
+
 /* Applies all rules to a report whose shares are in the verdict, and keeps the causes. */
 void verdict_find_causes(struct verdict *verdict, const struct report *run);
 /* No rule applies to a run in which faults took little time. */

@@ -191,7 +191,7 @@ bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *r
 	if (!verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_RUNQUEUE)) ||
 	    !(run->bpf.hooks & (1U << HOOK_WAKEUP | 1U << HOOK_PERF)))
 		return false;
-	cause->general = true;
+	cause->last = true;
 	verdict_state(cause,
 		      "for %.0f %% of the faults' time the thread could run, but had no CPU%s",
 		      100 * cause->weight,
