@@ -7,7 +7,6 @@
 
 #include "model/item.h"
 #include "report/active_share.h"
-#include "report/view.h"
 
 #define IDLE_RUN      0.2	 /* share of the run in which it was active, or waited for a CPU */
 #define TICKS_NS      20000000ULL /* /proc/PID/stat counts utime and stime in ticks of 10 ms */
@@ -48,10 +47,10 @@ static bool rusage_is_whole(const struct report *run)
 	       usage->minflt + usage->majflt >= COUNTED_SHARE * run->faults.all.count;
 }
 
-/* How much the CPU time may differ from the sum that the kernel states. */
+/* The CPU time of a running process comes from /proc, which does not count context switches. */
 static uint64_t rusage_error_ns(const struct report *run)
 {
-	return view_is_drive(run) || run->environment.command[0] ? 0 : TICKS_NS;
+	return run->usage.nvcsw == COUNT_NA ? TICKS_NS : 0;
 }
 
 /* The CPU time and the faults' sleeps are the active time. */

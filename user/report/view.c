@@ -371,6 +371,22 @@ const char *view_cpu_task_name(char *text, const struct cpu_task_row *row)
 	return text;
 }
 
+bool view_cpu_task_is_own(const struct cpu_task_row *row)
+{
+	return !row->recorded && !strcmp(row->comm, "pfdrive");
+}
+
+uint64_t view_own_ran_ns(const struct report *run)
+{
+	const struct cpu_task_row *row = run->cpu_tasks.rows;
+	uint64_t ran_ns = 0;
+
+	for (; row < run->cpu_tasks.rows + run->cpu_tasks.nr; row++)
+		if (view_cpu_task_is_own(row))
+			ran_ns += row->ran_ns;
+	return ran_ns;
+}
+
 const char *view_waker_name(char *text, const struct lock_waker_row *row)
 {
 	char printable[VIEW_COMM];

@@ -74,6 +74,11 @@ bool view_source_is_bpf(const struct report *run);
 const char *view_source_note(const struct report *run);
 bool view_source_is_perf(const struct report *run);
 
+/* True if the process is pfdrive as the instrument, and not as the recorded program. */
+bool view_cpu_task_is_own(const struct cpu_task_row *row);
+/* How long pfdrive ran, at least, on a CPU for which threads waited in faults. */
+uint64_t view_own_ran_ns(const struct report *run);
+
 /* True if eBPF had the hook. Without it, a part or a class of faults cannot be measured. */
 bool view_has_hook(const struct report *run, enum bpf_hook hook);
 /* Why it is not known which pages were evicted and read again, or NULL if it is known. */

@@ -59,11 +59,14 @@ static enum cpu_wait main_cpu_wait(const struct report *run)
 /* The longest running task while threads waited for the CPU. NULL: none is known for long. */
 static const struct cpu_task_row *main_cpu_task(const struct report *run)
 {
-	const struct cpu_task_row *row = run->cpu_tasks.rows;
+	const struct cpu_task_row *row, *end = run->cpu_tasks.rows + run->cpu_tasks.nr;
 	const uint64_t waited_ns = run->faults.all.parts[PART_RUNQUEUE].total_ns;
 
 	/* The longest is the first. */
-	return run->cpu_tasks.nr && row->ran_ns >= CPU_TASK_SHARE * waited_ns ? row : NULL;
+	for (row = run->cpu_tasks.rows; row < end; row++)
+		if (!view_cpu_task_is_own(row))
+			return row->ran_ns >= CPU_TASK_SHARE * waited_ns ? row : NULL;
+	return NULL;
 }
 
 static uint64_t tasks_ran_ns(const struct report *run)
@@ -87,7 +90,8 @@ static void cpu_task_cause(struct verdict_cause *cause, const struct report *run
 			   const struct cpu_task_row *task)
 {
 	const uint64_t waited_ns = run->faults.all.parts[PART_RUNQUEUE].total_ns;
-	const uint64_t ran_ns = tasks_ran_ns(run), others_ns = ran_ns - task->ran_ns;
+	const uint64_t ran_ns = tasks_ran_ns(run);
+	const uint64_t others_ns = ran_ns - task->ran_ns - view_own_ran_ns(run);
 	const bool is_half = task->ran_ns >= VERDICT_WAIT_SHARE * waited_ns;
 	const char *others = is_half ? "" : " perf sched timehist names the other tasks.";
 	char span[VERDICT_SPAN], waited[VERDICT_SPAN], name[VIEW_CPU_TASK];
@@ -112,6 +116,25 @@ static void cpu_task_cause(struct verdict_cause *cause, const struct report *run
 			       "keep %s off these CPUs (taskset, cpuset.cpus), give it less "
 			       "weight (nice, cpu.weight), or run fewer threads.%s",
 			       name, others);
+}
+
+/* The recording itself makes these waits. */
+static void own_task_cause(struct verdict_cause *cause, const struct report *run)
+{
+	const uint64_t waited_ns = run->faults.all.parts[PART_RUNQUEUE].total_ns;
+	const uint64_t own_ns = view_own_ran_ns(run);
+	char span[VERDICT_SPAN], waited[VERDICT_SPAN];
+
+	if (own_ns < CPU_TASK_SHARE * waited_ns)
+		return;
+	verdict_add(cause,
+		    " pfdrive ran there for at least %s of %s, and does so only while it records.",
+		    verdict_span(span, own_ns), verdict_span(waited, waited_ns));
+	if (own_ns < VERDICT_WAIT_SHARE * tasks_ran_ns(run))
+		return;
+	cause->certain = false;
+	verdict_advise(cause, "record with pfdrive on another CPU than the program: "
+			      "taskset -c CPU pfdrive record -p PID.");
 }
 
 /* The kernel's counters also include unwatched processes in the cgroup. */
@@ -207,6 +230,8 @@ bool verdict_wait_runqueue(const struct verdict *verdict, const struct report *r
 		       was_moved ? kinds[CPU_WAIT_UNKNOWN].remedy : kinds[kind].remedy);
 	if (kind == CPU_WAIT_TASK && task)
 		cpu_task_cause(cause, run, task);
+	if (kind == CPU_WAIT_TASK)
+		own_task_cause(cause, run);
 	return true;
 }
 
