@@ -119,6 +119,25 @@ TEST(test_fork_copies_mappings_and_exec_drops_them)
 	address_spaces_free(spaces);
 }
 
+TEST(test_a_fork_without_a_name_has_the_creators_name)
+{
+	struct pfstat_task fork = {
+		.event = { .flags = PFSTAT_TASK_FORK, .pid = 1, .tid = 5 },
+		.parent = 4,
+		.parent_pid = 1,
+	};
+
+	spaces = address_spaces_new(4096);
+	add_task(0, 1, 1, 0, "first");
+	add_task(0, 1, 4, 0, "creator");
+	ck_assert_int_eq(address_spaces_add_task(spaces, &fork), 0);
+	ck_assert_str_eq(address_spaces_comm(spaces, 5), "creator");
+	add_task(PFSTAT_TASK_RENAME, 1, 5, 0, "worker");
+	ck_assert_str_eq(address_spaces_comm(spaces, 5), "worker");
+	ck_assert_str_eq(address_spaces_comm(spaces, 4), "creator");
+	address_spaces_free(spaces);
+}
+
 TEST(test_a_process_outlives_its_first_thread)
 {
 	spaces = address_spaces_new(4096);

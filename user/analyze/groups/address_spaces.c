@@ -401,6 +401,16 @@ static void begin_program(struct spaces *spaces, const struct pfstat_task *task)
 	space->first_ended = false;
 }
 
+/* A thread has the creator's name until it gets another. perf's fork records have no name. */
+static int name_task(struct spaces *spaces, const struct pfstat_task *task)
+{
+	const struct name *creator = NULL;
+
+	if (task->event.flags & PFSTAT_TASK_FORK && !task->comm[0])
+		creator = hash_find(&spaces->names, task->parent);
+	return set_name(spaces, task->event.tid, creator ? creator->comm : task->comm);
+}
+
 int address_spaces_add_task(struct spaces *spaces, const struct pfstat_task *task)
 {
 	const uint32_t pid = task->event.pid, tid = task->event.tid;
@@ -412,7 +422,7 @@ int address_spaces_add_task(struct spaces *spaces, const struct pfstat_task *tas
 	}
 	if (task->event.flags & PFSTAT_TASK_EXEC)
 		begin_program(spaces, task);
-	err = set_name(spaces, tid, task->comm);
+	err = name_task(spaces, task);
 	if (err || !(task->event.flags & PFSTAT_TASK_FORK))
 		return err;
 	/* A process inherits the maps of the parent's process. */
