@@ -57,6 +57,20 @@ def test_a_process_is_watched_as_long_as_stated(caller, churn, path):
     assert alive(churn.pid)
 
 
+# A thread's events may move to its child at a context switch, while others are being opened.
+@pytest.mark.parametrize("words", [("/bin/sh", "-c", "while :; do /bin/true; done"),
+                                   ("native_faults", "spawn", 1, 8),
+                                   ("native_faults", "spawn", 4, 8)])
+def test_a_process_that_always_forks_can_be_attached(caller, path, words):
+    with caller.started(*words) as program:
+        for _ in range(20):
+            caller.run("record", "--source", "perf", "-p", program.pid, "--duration", "0.02", "-o",
+                       path)
+            result = report(caller, path)
+            assert result["ledger"]["unexplained"] == 0
+            assert not result["parts"]["classes"]["error"]["count"]
+
+
 def test_sigint_ends_the_watch_of_a_process(caller, churn, path):
     with caller.recorder("-p", churn.pid, "-o", path) as process:
         end(process)

@@ -188,9 +188,57 @@ TEST(test_end_of_a_fault_that_started_before_the_watch_is_at_the_edge)
 {
 	end_minor(1, 100);
 	ck_assert_uint_eq(perf_stream_counts(stream)->at_edges, 1);
-	end_minor(1, 200);
-	ck_assert_uint_eq(perf_stream_counts(stream)->unpaired, 1);
 	ck_assert_uint_eq(nr_faults, 0);
+}
+
+/* The events of starts are opened last, and the thread faults meanwhile. */
+TEST(test_ends_from_before_the_watch_is_complete_are_at_the_edge)
+{
+	const struct perf_stream_counts *counts = perf_stream_counts(stream);
+
+	perf_stream_settle(stream, 0, 300);
+	end_minor(1, 100);
+	end_minor(1, 200);
+	end_minor(1, 400); /* of a fault that may have started before */
+	ck_assert_uint_eq(counts->at_edges, 3);
+	end_minor(1, 500);
+	ck_assert_uint_eq(counts->at_edges, 3);
+	ck_assert_uint_eq(counts->partial + counts->unpaired + counts->failed, 1);
+	ck_assert_uint_eq(nr_faults, 0);
+}
+
+/* It was forked before its parent had the events of starts. */
+TEST(test_faults_of_a_thread_without_start_events_are_counted_and_named)
+{
+	const struct perf_stream_counts *counts = perf_stream_counts(stream);
+
+	fork_child(1, 7, 100);
+	perf_stream_settle(stream, 0, 50);
+	end_minor(7, 200);
+	end_major(7, 300);
+	ck_assert_uint_eq(counts->partial, 2);
+	ck_assert_uint_eq(counts->partial_rows.nr, 1);
+	ck_assert_uint_eq(counts->partial_rows.rows[0].tid, 7);
+	ck_assert_uint_eq(counts->partial_rows.rows[0].samples, 2);
+	lose(1, 400);
+	end_minor(7, 500); /* perhaps its start was lost */
+	ck_assert_uint_eq(counts->unpaired, 1);
+	ck_assert_uint_eq(counts->partial, 2);
+	ck_assert_uint_eq(nr_faults, 0);
+}
+
+TEST(test_start_and_end_from_different_tries_to_watch_are_no_fault)
+{
+	perf_stream_settle(stream, 150, 200);
+	start_at(1, 100, BASE);
+	end_minor(1, 300);
+	ck_assert_uint_eq(perf_stream_counts(stream)->at_edges, 1);
+	start_at(2, 100, BASE);
+	start_at(2, 400, BASE);
+	end_minor(2, 500);
+	ck_assert_uint_eq(perf_stream_counts(stream)->at_edges, 2);
+	ck_assert_uint_eq(perf_stream_counts(stream)->failed, 0);
+	ck_assert_uint_eq(nr_faults, 1);
 }
 
 /* The end of the first fault and the start of the second were lost, so their times are unknown. */
@@ -219,9 +267,9 @@ TEST(test_loss_belongs_to_the_thread_on_both_sides_of_the_gap)
 	end_minor(1, 900);
 	lose(4, 950);
 	ck_assert_uint_eq(counts->lost, 18);
-	ck_assert_uint_eq(counts->nr_threads, 1);
-	ck_assert_uint_eq(counts->threads[0].tid, 1);
-	ck_assert_uint_eq(counts->threads[0].samples, 9);
+	ck_assert_uint_eq(counts->lost_rows.nr, 1);
+	ck_assert_uint_eq(counts->lost_rows.rows[0].tid, 1);
+	ck_assert_uint_eq(counts->lost_rows.rows[0].samples, 9);
 }
 
 TEST(test_start_with_a_loss_after_it_has_not_failed)

@@ -301,10 +301,13 @@ static int perf_source_drain(struct fault_source *source, uint64_t until_ns, ite
 			     void *context)
 {
 	struct perf_source *perf = perf_source_of(source);
+	uint64_t undone_ns, settled_ns;
 	int err;
 
 	perf->sink = sink;
 	perf->context = context;
+	perf_sampler_settled(perf->sampler, &undone_ns, &settled_ns);
+	perf_stream_settle(perf->stream, undone_ns, settled_ns);
 	err = perf_source_drain_existing(perf);
 	if (!err)
 		err = perf_sampler_drain(perf->sampler, until_ns, perf_source_add, perf);
@@ -380,8 +383,10 @@ static int perf_source_fill(const struct fault_source *source, struct run_counte
 	counters->perf_failed = counts->failed;
 	counters->perf_unpaired = counts->unpaired;
 	counters->perf_forgotten = counts->forgotten;
-	memcpy(counters->perf_lost, counts->threads, sizeof(counters->perf_lost));
-	counters->nr_perf_lost = counts->nr_threads;
+	counters->perf_unsettled = perf_sampler_is_unsettled(perf->sampler);
+	counters->perf_partial = counts->partial;
+	counters->perf_partial_rows = counts->partial_rows;
+	counters->perf_lost = counts->lost_rows;
 	if (!perf->stopped || perf->read_err)
 		return perf->read_err;
 	counters->perf_faults = perf->read[PERF_FAULT_START];

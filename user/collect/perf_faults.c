@@ -51,7 +51,8 @@ static int perf_faults_open_group(struct perf_faults *counters, pid_t tid)
 		.inherit = counters->inherit,
 	};
 	const size_t before = counters->fds.count;
-	int i, fd, leader = -1, err = 0;
+	const int anchor = perf_open_anchor(tid);
+	int i, fd, leader = -1, err = anchor < 0 ? anchor : 0;
 
 	for (i = 0; i < NR_EVENTS && !err; i++) {
 		attr.config = events[i];
@@ -63,6 +64,8 @@ static int perf_faults_open_group(struct perf_faults *counters, pid_t tid)
 		if (leader < 0)
 			leader = fd;
 	}
+	if (anchor >= 0)
+		close(anchor);
 	if (err)
 		perf_fds_cut(&counters->fds, before);
 	return err;

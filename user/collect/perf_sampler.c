@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The events are task events, so no privilege is needed for the user's own processes. A CPU's
- * buffer belongs to the first event opened on it. A user without CAP_IPC_LOCK may lock
+ * buffer belongs to a dummy event of this thread. A user without CAP_IPC_LOCK may lock
  * kernel.perf_event_mlock_kb for each CPU, 516 KiB by default, and RLIMIT_MEMLOCK in all.
  */
 #include <errno.h>
@@ -11,15 +11,14 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "collect/perf_buffer.h"
 #include "collect/perf_sampler.h"
+#include "collect/sample_events.h"
 #include "collect/time_heap.h"
-#include "system/fd_limit.h"
 #include "system/perf.h"
 #include "system/priority.h"
 #include "system/proc_threads.h"
@@ -51,7 +50,7 @@ struct perf_copy {
 };
 
 struct perf_cpu {
-	struct perf_buffer buffer; /* fd: the event it belongs to, one of the sampler's */
+	struct perf_buffer buffer; /* fd: its dummy event */
 	struct perf_copy copied;   /* protected by the lock */
 	struct perf_copy taken;	   /* from copied, by the drain */
 	struct perf_copy drained;
@@ -60,15 +59,15 @@ struct perf_cpu {
 struct perf_sampler {
 	uint64_t ring_bytes; /* per buffer, halved until the user may lock all */
 	bool ring_is_given;  /* by the user */
-	bool too_large;	     /* the last buffer was refused */
-	bool user_only;
+	bool have_buffers;
 	int nr_cpus;
 	struct perf_cpu *cpus;
-	struct perf_fds fds; /* a thread's: three for each online CPU */
-	size_t before;	     /* their number before the watch being started */
-	size_t held;	     /* the held thread's first */
-	bool inherit;	     /* for the watch being started */
-	bool off;	     /* and the events are enabled later */
+	int *outputs; /* by CPU: the buffer's descriptor */
+	struct sample_events events;
+	size_t before;			/* their number before the watch being started */
+	size_t held;			/* the held thread's first */
+	uint64_t undone_ns, settled_ns; /* atomic, see perf_sampler_settled() */
+	bool unsettled;			/* atomic */
 	int epoll, timer, ready;
 	pthread_t thread;
 	bool running;
@@ -80,20 +79,6 @@ struct perf_sampler {
 	uint64_t announced_ns; /* `ready` was written then */
 	bool urgent;	       /* code mappings were copied since then */
 	struct time_heap heap;
-};
-
-static const struct perf_event_attr sampler_attributes[PERF_NR_SAMPLES] = {
-	[PERF_FAULT_START] = {
-		.config = PERF_COUNT_SW_PAGE_FAULTS, .sample_type = PERF_SAMPLE_OF_START,
-		.disabled = 1, .context_switch = 1, .mmap = 1, .mmap2 = 1, .mmap_data = 1,
-		.comm = 1, .comm_exec = 1, .task = 1,
-	},
-	[PERF_FAULT_MINOR] = {
-		.config = PERF_COUNT_SW_PAGE_FAULTS_MIN, .sample_type = PERF_SAMPLE_OF_MINOR,
-	},
-	[PERF_FAULT_MAJOR] = {
-		.config = PERF_COUNT_SW_PAGE_FAULTS_MAJ, .sample_type = PERF_SAMPLE_OF_MAJOR,
-	},
 };
 
 int perf_sampler_open(struct perf_sampler **opened, uint64_t ring_bytes)
@@ -113,13 +98,19 @@ int perf_sampler_open(struct perf_sampler **opened, uint64_t ring_bytes)
 	sampler->ring_is_given = ring_bytes;
 	sampler->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 	sampler->cpus = calloc(sampler->nr_cpus, sizeof(*sampler->cpus));
+	sampler->outputs = calloc(sampler->nr_cpus, sizeof(*sampler->outputs));
+	sampler->events.outputs = sampler->outputs;
+	sampler->events.nr_cpus = sampler->nr_cpus;
 	sampler->epoll = epoll_create1(EPOLL_CLOEXEC);
 	sampler->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	sampler->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	for (cpu = 0; sampler->cpus && cpu < sampler->nr_cpus; cpu++)
+	for (cpu = 0; sampler->cpus && sampler->outputs && cpu < sampler->nr_cpus; cpu++) {
 		sampler->cpus[cpu].buffer = PERF_BUFFER_NONE;
-	if (!sampler->cpus || time_heap_init(&sampler->heap, sampler->nr_cpus) ||
-	    sampler->epoll < 0 || sampler->timer < 0 || sampler->ready < 0 ||
+		sampler->outputs[cpu] = -1;
+	}
+	if (!sampler->cpus || !sampler->outputs ||
+	    time_heap_init(&sampler->heap, sampler->nr_cpus) || sampler->epoll < 0 ||
+	    sampler->timer < 0 || sampler->ready < 0 ||
 	    timerfd_settime(sampler->timer, 0, &timer, NULL)) {
 		const int err = errno ? -errno : -ENOMEM;
 
@@ -130,18 +121,33 @@ int perf_sampler_open(struct perf_sampler **opened, uint64_t ring_bytes)
 	return 0;
 }
 
+static void sampler_close_buffers(struct perf_sampler *sampler)
+{
+	struct perf_buffer *buffer;
+	int cpu;
+
+	for (cpu = 0; sampler->cpus && sampler->outputs && cpu < sampler->nr_cpus; cpu++) {
+		buffer = &sampler->cpus[cpu].buffer;
+		perf_buffer_unmap(buffer);
+		if (buffer->fd >= 0)
+			close(buffer->fd);
+		*buffer = PERF_BUFFER_NONE;
+		sampler->outputs[cpu] = -1;
+	}
+}
+
 void perf_sampler_close(struct perf_sampler *sampler)
 {
 	int cpu;
 
 	perf_sampler_stop(sampler);
+	sampler_close_buffers(sampler);
+	sample_events_exit(&sampler->events);
 	for (cpu = 0; sampler->cpus && cpu < sampler->nr_cpus; cpu++) {
-		perf_buffer_unmap(&sampler->cpus[cpu].buffer);
 		free(sampler->cpus[cpu].copied.bytes);
 		free(sampler->cpus[cpu].taken.bytes);
 		free(sampler->cpus[cpu].drained.bytes);
 	}
-	perf_fds_exit(&sampler->fds);
 	if (sampler->epoll >= 0)
 		close(sampler->epoll);
 	if (sampler->timer >= 0)
@@ -150,13 +156,14 @@ void perf_sampler_close(struct perf_sampler *sampler)
 		close(sampler->ready);
 	time_heap_exit(&sampler->heap);
 	pthread_mutex_destroy(&sampler->lock);
+	free(sampler->outputs);
 	free(sampler->cpus);
 	free(sampler);
 }
 
 bool perf_sampler_is_user_only(const struct perf_sampler *sampler)
 {
-	return sampler->user_only;
+	return sampler->events.user_only;
 }
 
 /* Edges: readable once for each filled part of the buffer. */
@@ -167,175 +174,114 @@ static int sampler_add_polled(const struct perf_sampler *sampler, int fd)
 	return epoll_ctl(sampler->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static int sampler_map(struct perf_sampler *sampler, struct perf_buffer *buffer, int fd)
+static int sampler_open_buffer(struct perf_sampler *sampler, int cpu)
 {
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = sampler->ring_bytes / WAKEUP_SHARE,
+	};
+	struct perf_buffer buffer = PERF_BUFFER_NONE;
 	int err;
 
-	pthread_mutex_lock(&sampler->lock);
-	buffer->fd = fd;
-	err = perf_buffer_map(buffer, sampler->ring_bytes);
-	pthread_mutex_unlock(&sampler->lock);
-	sampler->too_large = err == -EPERM || err == -ENOMEM;
-	return sampler->too_large ? -ENOBUFS : err ?: sampler_add_polled(sampler, fd);
+	buffer.fd = perf_open(&attr, 0, cpu);
+	if (buffer.fd < 0)
+		return buffer.fd == -ENODEV ? 0 : buffer.fd; /* the CPU is offline */
+	err = perf_buffer_map(&buffer, sampler->ring_bytes);
+	sampler->cpus[cpu].buffer = buffer;
+	sampler->outputs[cpu] = buffer.fd;
+	if (err)
+		return err == -EPERM || err == -ENOMEM ? -ENOBUFS : err;
+	return sampler_add_polled(sampler, buffer.fd);
 }
 
-static int sampler_open_event(struct perf_sampler *sampler, enum perf_sample which, pid_t tid,
-			      int cpu, int leader)
+/* The CPUs' buffers, as large as the user may lock, up to the default. */
+static int sampler_open_buffers(struct perf_sampler *sampler)
 {
-	struct perf_event_attr attr = sampler_attributes[which];
-	int fd, err;
+	int cpu, err;
 
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.sample_period = 1;
-	attr.sample_id_all = 1;
-	attr.use_clockid = 1;
-	attr.clockid = CLOCK_MONOTONIC;
-	attr.inherit = sampler->inherit;
-	attr.exclude_kernel = sampler->user_only;
-	attr.exclude_hv = sampler->user_only;
-	attr.watermark = 1;
-	attr.wakeup_watermark = sampler->ring_bytes / WAKEUP_SHARE;
-	fd = perf_open_in_group(&attr, tid, cpu, leader);
-	if (fd < 0)
-		return fd;
-	err = perf_fds_add(&sampler->fds, fd);
-	if (!err && fd_limit_is_near(fd))
-		err = -EMFILE;
-	return err ?: fd;
-}
-
-/* A user may be refused the faults of the kernel, which is known at the first event. */
-static int sampler_open_start(struct perf_sampler *sampler, pid_t tid, int cpu)
-{
-	const bool first = !sampler->fds.count;
-	int fd = sampler_open_event(sampler, PERF_FAULT_START, tid, cpu, -1);
-
-	if (!first || sampler->user_only || (fd != -EACCES && fd != -EPERM))
-		return fd;
-	sampler->user_only = true;
-	return sampler_open_event(sampler, PERF_FAULT_START, tid, cpu, -1);
-}
-
-/* 1: the CPU is offline. */
-static int sampler_open_cpu(struct perf_sampler *sampler, pid_t tid, int cpu)
-{
-	struct perf_buffer *buffer = &sampler->cpus[cpu].buffer;
-	int leader, fd, err = 0;
-	enum perf_sample which;
-
-	leader = sampler_open_start(sampler, tid, cpu);
-	if (leader < 0)
-		return leader == -ENODEV ? 1 : leader;
-	if (!buffer->page)
-		err = sampler_map(sampler, buffer, leader);
-	else if (ioctl(leader, PERF_EVENT_IOC_SET_OUTPUT, buffer->fd))
-		err = -errno;
-	for (which = PERF_FAULT_MINOR; which < PERF_NR_SAMPLES && !err; which++) {
-		fd = sampler_open_event(sampler, which, tid, cpu, leader);
-		err = fd < 0 ? fd : 0;
-		if (!err && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, buffer->fd))
-			err = -errno;
+	while (!sampler->have_buffers) {
+		err = 0;
+		for (cpu = 0; cpu < sampler->nr_cpus && !err; cpu++)
+			err = sampler_open_buffer(sampler, cpu);
+		sampler->have_buffers = !err;
+		if (!err)
+			break;
+		sampler_close_buffers(sampler);
+		if (err != -ENOBUFS || sampler->ring_is_given ||
+		    sampler->ring_bytes <= RING_PAGES_MIN * page_size())
+			return err;
+		sampler->ring_bytes /= 2;
 	}
-	return err;
-}
-
-/* A CPU's three events are a group, which starts at one moment. */
-static int sampler_control(const struct perf_sampler *sampler, size_t first, unsigned long request)
-{
-	size_t i;
-
-	for (i = first; i < sampler->fds.count; i += PERF_NR_SAMPLES)
-		if (ioctl(sampler->fds.fds[i], request, PERF_IOC_FLAG_GROUP))
-			return -errno;
 	return 0;
 }
 
-/* The events' own buffers go with them. */
-static void sampler_cut(struct perf_sampler *sampler, size_t first)
-{
-	struct perf_buffer *buffer;
-	size_t i;
-	int cpu;
-
-	pthread_mutex_lock(&sampler->lock);
-	for (cpu = 0; cpu < sampler->nr_cpus; cpu++) {
-		buffer = &sampler->cpus[cpu].buffer;
-		for (i = first; buffer->page && i < sampler->fds.count; i++)
-			if (sampler->fds.fds[i] == buffer->fd)
-				perf_buffer_unmap(buffer);
-		if (!buffer->page)
-			*buffer = PERF_BUFFER_NONE;
-	}
-	pthread_mutex_unlock(&sampler->lock);
-	perf_fds_cut(&sampler->fds, first);
-}
-
-static int sampler_open_thread(struct perf_sampler *sampler, pid_t tid)
-{
-	const size_t before = sampler->fds.count;
-	int cpu, err = 0;
-
-	sampler->too_large = false;
-	for (cpu = 0; cpu < sampler->nr_cpus && err >= 0; cpu++)
-		err = sampler_open_cpu(sampler, tid, cpu);
-	err = err < 0 ? err : sampler->fds.count == before ? -ENODEV : 0;
-	if (err)
-		sampler_cut(sampler, before);
-	return err;
-}
-
-/* The first thread's events show how large buffers the user may lock for all CPUs. */
 static int sampler_begin(void *context, pid_t tid)
 {
 	struct perf_sampler *sampler = context;
-	const size_t before = sampler->fds.count;
-	int err = sampler_open_thread(sampler, tid);
 
-	while (err && sampler->too_large && !before && !sampler->ring_is_given &&
-	       sampler->ring_bytes > RING_PAGES_MIN * page_size()) {
-		sampler->ring_bytes /= 2;
-		err = sampler_open_thread(sampler, tid);
-	}
-	if (!err && !sampler->off)
-		err = sampler_control(sampler, before, PERF_EVENT_IOC_ENABLE);
-	if (err)
-		sampler_cut(sampler, before);
-	return err;
+	return sample_events_open(&sampler->events, tid, SAMPLE_EVENTS_INHERITED);
 }
 
 static void sampler_undo(void *context)
 {
 	struct perf_sampler *sampler = context;
 
-	sampler_cut(sampler, sampler->before);
+	sample_events_cut(&sampler->events, sampler->before);
+	__atomic_store_n(&sampler->undone_ns, clock_monotonic_ns(), __ATOMIC_RELAXED);
 }
 
 int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid)
 {
 	static const struct tids_action action = { sampler_begin, sampler_undo };
+	int err = sampler_open_buffers(sampler);
 
-	sampler->before = sampler->fds.count;
-	sampler->inherit = true;
-	sampler->off = false;
-	return proc_threads_each(pid, &action, sampler);
+	if (err)
+		return err;
+	sampler->before = sample_events_end(&sampler->events);
+	__atomic_store_n(&sampler->settled_ns, UINT64_MAX, __ATOMIC_RELAXED);
+	err = proc_threads_each(pid, &action, sampler);
+	__atomic_store_n(&sampler->settled_ns, clock_monotonic_ns(), __ATOMIC_RELAXED);
+	if (err != -EAGAIN)
+		return err;
+	__atomic_store_n(&sampler->unsettled, true, __ATOMIC_RELAXED);
+	return 0;
+}
+
+bool perf_sampler_is_unsettled(const struct perf_sampler *sampler)
+{
+	return __atomic_load_n(&sampler->unsettled, __ATOMIC_RELAXED);
+}
+
+void perf_sampler_settled(const struct perf_sampler *sampler, uint64_t *undone_ns,
+			  uint64_t *settled_ns)
+{
+	*undone_ns = __atomic_load_n(&sampler->undone_ns, __ATOMIC_RELAXED);
+	*settled_ns = __atomic_load_n(&sampler->settled_ns, __ATOMIC_RELAXED);
 }
 
 int perf_sampler_hold_thread(struct perf_sampler *sampler, pid_t tid)
 {
-	sampler->held = sampler->fds.count;
-	sampler->inherit = false;
-	sampler->off = true;
-	return sampler_begin(sampler, tid);
+	int err = sampler_open_buffers(sampler);
+
+	sampler->held = sample_events_end(&sampler->events);
+	return err ?: sample_events_open(&sampler->events, tid, SAMPLE_EVENTS_OFF);
 }
 
 int perf_sampler_begin_thread(struct perf_sampler *sampler)
 {
-	return sampler_control(sampler, sampler->held, PERF_EVENT_IOC_ENABLE);
+	return sample_events_control(&sampler->events, sampler->held, PERF_EVENT_IOC_ENABLE);
 }
 
 int perf_sampler_end_thread(struct perf_sampler *sampler)
 {
-	return sampler_control(sampler, sampler->held, PERF_EVENT_IOC_DISABLE);
+	return sample_events_control(&sampler->events, sampler->held, PERF_EVENT_IOC_DISABLE);
 }
 
 static int copy_make_room(struct perf_copy *copy, size_t more)
@@ -460,7 +406,7 @@ void perf_sampler_stop(struct perf_sampler *sampler)
 	/* The thread would only wake when the period ends, or when all targets have. */
 	static const struct itimerspec at_once = { .it_value = { .tv_nsec = 1 } };
 
-	sampler_control(sampler, 0, PERF_EVENT_IOC_DISABLE);
+	sample_events_control(&sampler->events, 0, PERF_EVENT_IOC_DISABLE);
 	if (!sampler->running)
 		return;
 	__atomic_store_n(&sampler->stopping, 1, __ATOMIC_RELAXED);
@@ -575,14 +521,5 @@ int perf_sampler_drain(struct perf_sampler *sampler, uint64_t until_ns, perf_rec
 
 int perf_sampler_counts(const struct perf_sampler *sampler, uint64_t counts[PERF_NR_SAMPLES])
 {
-	uint64_t value;
-	size_t i;
-
-	memset(counts, 0, PERF_NR_SAMPLES * sizeof(*counts));
-	for (i = 0; i < sampler->fds.count; i++) {
-		if (read(sampler->fds.fds[i], &value, sizeof(value)) != sizeof(value))
-			return -errno;
-		counts[i % PERF_NR_SAMPLES] += value;
-	}
-	return 0;
+	return sample_events_read(&sampler->events, counts);
 }

@@ -33,10 +33,15 @@ void perf_sampler_close(struct perf_sampler *sampler);
 bool perf_sampler_is_user_only(const struct perf_sampler *sampler);
 
 /*
- * Samples all threads in a process, and all it creates. 0 or a negative errno. -ENOBUFS: the user
- * may not lock the buffer memory.
+ * Samples all threads in a process, and all it creates. A thread that forks meanwhile does not
+ * stop it. 0 or a negative errno. -ENOBUFS: the user may not lock the buffer memory.
  */
 int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid);
+/* The times that perf_stream_settle() needs, in CLOCK_MONOTONIC ns. */
+void perf_sampler_settled(const struct perf_sampler *sampler, uint64_t *undone_ns,
+			  uint64_t *settled_ns);
+/* True if a watch met new threads at each try. Threads that others created are then missing. */
+bool perf_sampler_is_unsettled(const struct perf_sampler *sampler);
 /* Prepares one thread's events, without the threads it creates. begin and end enable them. */
 int perf_sampler_hold_thread(struct perf_sampler *sampler, pid_t tid);
 int perf_sampler_begin_thread(struct perf_sampler *sampler);

@@ -14,21 +14,22 @@
 
 struct perf_thread {
 	uint32_t tid, pid;
-	bool known;	/* a record of a fault was seen: what comes before it may be at the edge */
 	bool in_fault;	/* the next fields are valid */
 	bool user;	/* a user mode fault */
 	bool preempted; /* was runnable when it left the CPU */
 	uint64_t start_ns, address, ip;
-	uint64_t losses; /* the stream's, when the fault started */
-	uint64_t off_ns; /* 0: on a CPU, or not known */
+	uint64_t losses;  /* the stream's, when the thread or the fault started */
+	uint64_t seen_ns; /* the fork or the last sample: a fault before it may be at the edge */
+	uint64_t off_ns;  /* 0: on a CPU, or not known */
 };
 
 struct perf_stream {
 	struct hash threads; /* by tid */
 	struct perf_thread *last;
 	struct perf_memory memory;
-	uint64_t losses;     /* loss records, and signs of other losses */
-	uint32_t *last_tids; /* from the last record on each CPU */
+	uint64_t losses;		/* loss records, and signs of other losses */
+	uint64_t undone_ns, settled_ns; /* see perf_stream_settle() */
+	uint32_t *last_tids;		/* from the last record on each CPU */
 	unsigned int nr_cpus;
 	struct perf_stream_counts counts;
 	item_sink sink; /* for the record being added */
@@ -85,6 +86,7 @@ static struct perf_thread *perf_stream_thread(struct perf_stream *stream, uint32
 		if (!thread)
 			return NULL;
 		thread->tid = tid;
+		thread->losses = stream->losses;
 		if (hash_add(&stream->threads, tid, thread)) {
 			free(thread);
 			return NULL;
@@ -135,9 +137,12 @@ static int perf_stream_fail(struct perf_stream *stream, struct perf_thread *thre
 {
 	if (!thread->in_fault)
 		return 0;
-	if (thread->losses != stream->losses) {
+	if (thread->losses != stream->losses || thread->start_ns <= stream->settled_ns) {
 		thread->in_fault = false;
-		stream->counts.unpaired++;
+		if (thread->losses != stream->losses)
+			stream->counts.unpaired++;
+		else
+			stream->counts.at_edges++;
 		return 0;
 	}
 	stream->counts.failed++;
@@ -161,26 +166,78 @@ static int perf_stream_add_start(struct perf_stream *stream, const struct sample
 	thread->ip = thread->user ? sample->ip : 0;
 	thread->losses = stream->losses;
 	thread->in_fault = true;
-	thread->known = true;
+	thread->seen_ns = sample->ns;
 	return err;
+}
+
+static void perf_stream_fill_comm(const struct perf_stream *stream, uint32_t tid, char comm[16])
+{
+	const char *known = address_spaces_comm(stream->memory.spaces, tid);
+
+	memcpy(comm, known, strnlen(known, 15));
+}
+
+/* Keeps the threads ordered by their samples. The list is short. */
+static void perf_stream_count_thread(struct perf_stream *stream, struct perf_lost_rows *rows,
+				     const struct perf_thread *thread, uint64_t samples)
+{
+	struct perf_lost_row row = { .pid = thread->pid, .tid = thread->tid };
+	unsigned int at = 0;
+
+	while (at < rows->nr && rows->rows[at].tid != thread->tid)
+		at++;
+	if (at < rows->nr)
+		row = rows->rows[at];
+	else if (at < PERF_LOST_ROWS)
+		rows->nr++;
+	else
+		return; /* included in the sum */
+	row.samples += samples;
+	if (!row.name[0])
+		perf_stream_fill_comm(stream, thread->tid, row.name);
+	for (; at && rows->rows[at - 1].samples < row.samples; at--)
+		rows->rows[at] = rows->rows[at - 1];
+	rows->rows[at] = row;
+}
+
+/* An end without a start. @seen_ns: the thread's last sample before it */
+static void perf_stream_add_lone_end(struct perf_stream *stream, const struct perf_thread *thread,
+				     uint64_t seen_ns)
+{
+	struct perf_stream_counts *counts = &stream->counts;
+
+	if (seen_ns <= stream->settled_ns) {
+		counts->at_edges++;
+	} else if (thread->losses != stream->losses) {
+		counts->unpaired++;
+	} else {
+		counts->partial++;
+		perf_stream_count_thread(stream, &counts->partial_rows, thread, 1);
+	}
 }
 
 static int perf_stream_add_end(struct perf_stream *stream, const struct sample_end *sample,
 			       enum perf_sample which)
 {
 	struct perf_thread *thread = perf_stream_thread(stream, sample->pid, sample->tid);
-	const bool was_known = thread && thread->known;
+	const uint64_t seen_ns = thread ? thread->seen_ns : 0;
 
 	if (!thread)
 		return -ENOMEM;
 	stream->counts.samples[which]++;
-	thread->known = true;
-	if (!thread->in_fault && !was_known) {
-		stream->counts.at_edges++;
+	thread->seen_ns = sample->ns;
+	if (!thread->in_fault) {
+		perf_stream_add_lone_end(stream, thread, seen_ns);
 		return 0;
 	}
-	if (!thread->in_fault || thread->losses != stream->losses) {
-		stream->counts.unpaired += thread->in_fault ? 2 : 1;
+	/* The fault's end, and another's start, may have fallen between two tries to watch. */
+	if (thread->start_ns <= stream->undone_ns && sample->ns > stream->undone_ns) {
+		stream->counts.at_edges++;
+		thread->in_fault = false;
+		return 0;
+	}
+	if (thread->losses != stream->losses) {
+		stream->counts.unpaired += 2;
 		thread->in_fault = false;
 		return 0;
 	}
@@ -236,13 +293,6 @@ static int perf_stream_add_switch(struct perf_stream *stream, const struct recor
 	return perf_stream_pass_event(stream, &interval.event);
 }
 
-static void perf_stream_fill_comm(const struct perf_stream *stream, uint32_t tid, char comm[16])
-{
-	const char *known = address_spaces_comm(stream->memory.spaces, tid);
-
-	memcpy(comm, known, strnlen(known, 15));
-}
-
 static int perf_stream_pass_task(struct perf_stream *stream, struct pfstat_task *task)
 {
 	int err = perf_memory_add_task(&stream->memory, task);
@@ -267,8 +317,12 @@ static int perf_stream_add_fork(struct perf_stream *stream, const struct record_
 
 	if (!thread)
 		return -ENOMEM;
-	/* All records for this thread are recorded, so none is at an edge. */
-	*thread = (struct perf_thread){ .tid = record->tid, .pid = record->pid, .known = true };
+	*thread = (struct perf_thread){
+		.tid = record->tid,
+		.pid = record->pid,
+		.losses = stream->losses,
+		.seen_ns = record->ns,
+	};
 	perf_stream_fill_comm(stream, record->parent_tid, task.comm);
 	return perf_stream_pass_task(stream, &task);
 }
@@ -344,30 +398,6 @@ static int perf_stream_add_mmap2(struct perf_stream *stream, const struct record
 	return perf_stream_add_map(stream, map, stream->sink, stream->context);
 }
 
-/* Keeps the threads ordered by their losses. The list is short. */
-static void perf_stream_count_thread(struct perf_stream *stream, const struct perf_thread *thread,
-				     uint64_t samples)
-{
-	struct perf_stream_counts *counts = &stream->counts;
-	struct perf_lost_row row = { .pid = thread->pid, .tid = thread->tid };
-	unsigned int at = 0;
-
-	while (at < counts->nr_threads && counts->threads[at].tid != thread->tid)
-		at++;
-	if (at < counts->nr_threads)
-		row = counts->threads[at];
-	else if (at < PERF_LOST_ROWS)
-		counts->nr_threads++;
-	else
-		return; /* included in the sum of all losses */
-	row.samples += samples;
-	if (!row.name[0])
-		perf_stream_fill_comm(stream, thread->tid, row.name);
-	for (; at && counts->threads[at - 1].samples < row.samples; at--)
-		counts->threads[at] = counts->threads[at - 1];
-	counts->threads[at] = row;
-}
-
 /*
  * The record follows a gap in the CPU's buffer. If the same thread wrote before and after the gap,
  * the lost samples count as this thread's. Others may have run there in a long gap.
@@ -384,7 +414,7 @@ static int perf_stream_add_loss(struct perf_stream *stream, unsigned int cpu,
 	thread = perf_stream_thread(stream, record->at.pid, record->at.tid);
 	if (!thread)
 		return -ENOMEM;
-	perf_stream_count_thread(stream, thread, record->lost);
+	perf_stream_count_thread(stream, &stream->counts.lost_rows, thread, record->lost);
 	return 0;
 }
 
@@ -433,6 +463,12 @@ static int perf_thread_finish(void *context, void *value)
 		stream->counts.at_edges++;
 	thread->in_fault = false;
 	return 0;
+}
+
+void perf_stream_settle(struct perf_stream *stream, uint64_t undone_ns, uint64_t settled_ns)
+{
+	stream->undone_ns = undone_ns;
+	stream->settled_ns = settled_ns;
 }
 
 void perf_stream_finish(struct perf_stream *stream)

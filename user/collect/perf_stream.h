@@ -32,9 +32,10 @@ struct perf_stream_counts {
 	uint64_t failed;		   /* starts without an end */
 	/* Samples that could not be joined to a fault, because others were lost between them. */
 	uint64_t unpaired;
-	/* The threads with the most losses, most first. */
-	struct perf_lost_row threads[PERF_LOST_ROWS];
-	unsigned int nr_threads;
+	struct perf_lost_rows lost_rows;
+	uint64_t
+		partial; /* ends in threads forked during a watch's start, which lack start events */
+	struct perf_lost_rows partial_rows;
 	uint64_t at_edges; /* starts and ends of faults extending beyond the recording */
 	uint64_t off_cpu;  /* intervals */
 	uint64_t items;
@@ -57,6 +58,11 @@ int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, 
  */
 int perf_stream_add(struct perf_stream *stream, unsigned int cpu,
 		    const struct perf_event_header *record, item_sink sink, void *context);
+/*
+ * When the last watch was complete, or UINT64_MAX while one starts: earlier faults may have only a
+ * start or only an end. And when a try to watch was last undone, or 0. Before the records are added.
+ */
+void perf_stream_settle(struct perf_stream *stream, uint64_t undone_ns, uint64_t settled_ns);
 /* After the last record: open faults have not failed. */
 void perf_stream_finish(struct perf_stream *stream);
 const struct perf_stream_counts *perf_stream_counts(const struct perf_stream *stream);

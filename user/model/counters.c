@@ -39,6 +39,7 @@ void run_counters_init(struct run_counters *counters)
 		.perf_major = COUNT_NA,
 		.perf_failed = COUNT_NA,
 		.perf_unpaired = COUNT_NA,
+		.perf_partial = COUNT_NA,
 		.perf_forgotten = COUNT_NA,
 		.maps_lost = COUNT_NA,
 		.maps_late_cpus = COUNT_NA,

@@ -79,11 +79,17 @@ struct swap_row {
 
 #define PERF_LOST_ROWS 8
 
-/* A thread's samples for which perf's buffers had no room. */
+/* A thread's samples that are missing. */
 struct perf_lost_row {
 	uint32_t pid, tid;
 	char name[16]; /* "": not known */
 	uint64_t samples;
+};
+
+/* The threads with the most, most first. */
+struct perf_lost_rows {
+	struct perf_lost_row rows[PERF_LOST_ROWS];
+	unsigned int nr;
 };
 
 struct run_counters {
@@ -136,9 +142,12 @@ struct run_counters {
 	uint64_t perf_failed;	 /* faults mapping no page: a signal followed */
 	uint64_t perf_unpaired;	 /* samples not joined to faults, next to lost ones */
 	uint64_t perf_forgotten; /* pages beyond the history: their next faults are not `again` */
-	/* The threads with most lost samples, most first. The rest cannot be attributed. */
-	struct perf_lost_row perf_lost[PERF_LOST_ROWS];
-	unsigned int nr_perf_lost;
+	bool perf_unsettled;	 /* threads may be missing: new ones began at each try to attach */
+	/* Faults in threads that began while pfdrive attached, without a start, so not recorded. */
+	uint64_t perf_partial;
+	struct perf_lost_rows perf_partial_rows;
+	/* The buffers had no room. Further losses cannot be attributed to a thread. */
+	struct perf_lost_rows perf_lost;
 	uint64_t maps_lost;	 /* mappings perf could not report for lack of space */
 	uint64_t maps_late_cpus; /* CPUs brought online; mappings made there may be missing */
 	uint64_t names_left_out; /* code names with no room in the recording */

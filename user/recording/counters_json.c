@@ -32,7 +32,7 @@ static const struct number numbers[] = {
 	NUMBER(inside_ps),	NUMBER(bpf_hooked_ps),	NUMBER(bpf_again_ps),
 	NUMBER(bpf_other_ps),	NUMBER(perf_failed),	NUMBER(perf_unpaired),
 	NUMBER(perf_forgotten), NUMBER(maps_late_cpus), NUMBER(memory_limit),
-	NUMBER(memory_peak),
+	NUMBER(memory_peak),	NUMBER(perf_partial),
 };
 
 #define NR_NUMBERS ARRAY_SIZE(numbers)
@@ -193,15 +193,15 @@ static json_t *bpf_to_json(const struct run_counters *counters)
 			 faults_to_json(counters->faults), "syscalls", syscalls_to_json(counters));
 }
 
-static json_t *perf_lost_to_json(const struct run_counters *counters)
+static json_t *perf_lost_to_json(const struct perf_lost_rows *rows)
 {
 	json_t *array = json_array();
 	const struct perf_lost_row *row;
 	unsigned int i;
 	int err = 0;
 
-	for (i = 0; i < counters->nr_perf_lost && !err; i++) {
-		row = &counters->perf_lost[i];
+	for (i = 0; i < rows->nr && !err; i++) {
+		row = &rows->rows[i];
 		err = append(array,
 			     json_pack("{s:I, s:I, s:o, s:o}", "pid", (json_int_t)row->pid, "tid",
 				       (json_int_t)row->tid, "name", value_text(row->name),
@@ -240,10 +240,17 @@ json_t *counters_json(const struct run_counters *counters)
 	if (!err && by_perf)
 		err = json_object_set_new(json, "perf", bpf_to_json(counters));
 	if (!err && by_perf)
-		err = json_object_set_new(json, "perf_lost", perf_lost_to_json(counters));
+		err = json_object_set_new(json, "perf_lost",
+					  perf_lost_to_json(&counters->perf_lost));
+	if (!err && by_perf)
+		err = json_object_set_new(json, "perf_partial_threads",
+					  perf_lost_to_json(&counters->perf_partial_rows));
 	if (!err && by_perf)
 		err = json_object_set_new(json, "perf_user_only",
 					  json_boolean(counters->perf_user_only));
+	if (!err && by_perf)
+		err = json_object_set_new(json, "perf_unsettled",
+					  json_boolean(counters->perf_unsettled));
 	if (!err)
 		err = json_object_set_new(json, "bpf_missing", json_string(counters->bpf_missing));
 	if (!err)
@@ -395,7 +402,7 @@ static int read_perf_lost_row(const json_t *json, struct perf_lost_row *row)
 	return err ?: read_number(json_object_get(json, "samples"), &row->samples);
 }
 
-static int read_perf_lost(const json_t *json, struct run_counters *counters)
+static int read_perf_lost(const json_t *json, struct perf_lost_rows *rows)
 {
 	const json_t *row;
 	size_t i;
@@ -403,8 +410,7 @@ static int read_perf_lost(const json_t *json, struct run_counters *counters)
 
 	json_array_foreach(json, i, row)
 		if (!err && i < PERF_LOST_ROWS)
-			err = read_perf_lost_row(row,
-						 &counters->perf_lost[counters->nr_perf_lost++]);
+			err = read_perf_lost_row(row, &rows->rows[rows->nr++]);
 	return err;
 }
 
@@ -436,8 +442,12 @@ static int read_counters(const json_t *json, struct run_counters *counters)
 	if (!err)
 		err = read_bpf(json_object_get(json, "perf"), counters);
 	if (!err)
-		err = read_perf_lost(json_object_get(json, "perf_lost"), counters);
+		err = read_perf_lost(json_object_get(json, "perf_lost"), &counters->perf_lost);
+	if (!err)
+		err = read_perf_lost(json_object_get(json, "perf_partial_threads"),
+				     &counters->perf_partial_rows);
 	counters->perf_user_only = json_is_true(json_object_get(json, "perf_user_only"));
+	counters->perf_unsettled = json_is_true(json_object_get(json, "perf_unsettled"));
 	if (!err)
 		err = read_missing(json_object_get(json, "bpf_missing"), counters->bpf_missing,
 				   sizeof(counters->bpf_missing));

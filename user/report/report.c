@@ -172,8 +172,10 @@ static void fill_bpf(struct report *report, const struct run_counters *counters)
 	losses->events = count_sum(counters->counts[PFSTAT_COUNT_EVENTS_LOST],
 				   counters->counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	losses->events_skipped = counters->events_skipped;
-	memcpy(losses->threads, counters->perf_lost, sizeof(losses->threads));
-	losses->nr_threads = counters->nr_perf_lost;
+	losses->threads = counters->perf_lost;
+	losses->unsettled = counters->perf_unsettled;
+	losses->partial = counters->perf_partial;
+	losses->partial_threads = counters->perf_partial_rows;
 	losses->forgotten = counters->perf_forgotten;
 	losses->events_sent = counters->counts[PFSTAT_COUNT_EVENTS];
 	losses->events_received = counters->events_received;
@@ -214,7 +216,7 @@ static void fill_faults(struct report_faults *faults, const struct analysis *ana
 {
 	enum fault_class class;
 
-	for (class = 0; class < NR_FAULT_CLASSES; class++)
+	for (class = 0; class < NR_FAULT_CLASSES; class ++)
 		analysis_faults(analysis, class, &faults->classes[class]);
 	analysis_all_faults(analysis, &faults->all);
 	faults->has_spans = analysis_has_spans(analysis);

@@ -88,8 +88,10 @@ struct report_losses {
 	uint64_t events_skipped; /* how many of these were lost because no program ran */
 	uint64_t forgotten;	 /* see perf_forgotten in struct run_counters */
 	/* perf: the threads with the most lost samples, which are among the events. */
-	struct perf_lost_row threads[PERF_LOST_ROWS];
-	unsigned int nr_threads;
+	struct perf_lost_rows threads;
+	bool unsettled; /* as in struct run_counters, like the following */
+	uint64_t partial;
+	struct perf_lost_rows partial_threads;
 	/* Events sent by eBPF and received. A difference is an error. */
 	uint64_t events_sent, events_received;
 	uint64_t maps_late_cpus; /* as in struct run_counters */

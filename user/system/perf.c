@@ -10,18 +10,44 @@
 #include "system/perf.h"
 #include "util/array.h"
 
-int perf_open_in_group(struct perf_event_attr *attr, pid_t tid, int cpu, int leader)
+static int perf_open_with(struct perf_event_attr *attr, pid_t tid, int cpu, int group,
+			  unsigned long flags)
 {
 	long fd;
 
 	attr->size = sizeof(*attr);
-	fd = syscall(SYS_perf_event_open, attr, tid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+	fd = syscall(SYS_perf_event_open, attr, tid, cpu, group, flags | PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : (int)fd;
+}
+
+int perf_open_in_group(struct perf_event_attr *attr, pid_t tid, int cpu, int leader)
+{
+	return perf_open_with(attr, tid, cpu, leader, 0);
+}
+
+int perf_open_into(struct perf_event_attr *attr, pid_t tid, int cpu, int output, bool in_group)
+{
+	return perf_open_with(attr, tid, cpu, output,
+			      PERF_FLAG_FD_OUTPUT | (in_group ? 0 : PERF_FLAG_FD_NO_GROUP));
 }
 
 int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	return perf_open_in_group(attr, tid, cpu, -1);
+}
+
+/* An event that is not inherited. */
+int perf_open_anchor(pid_t tid)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	return perf_open(&attr, tid, -1);
 }
 
 const char *perf_paranoid(void)

@@ -7,6 +7,7 @@
 #define PFSTAT_USER_PERF_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,6 +16,19 @@
 int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu);
 /* Like perf_open(), in the event group of @leader, an open descriptor, or in a new group if -1. */
 int perf_open_in_group(struct perf_event_attr *attr, pid_t tid, int cpu, int leader);
+/*
+ * Like perf_open(), with the buffer of @output from the first sample on, and optionally in the
+ * group of @output.
+ */
+int perf_open_into(struct perf_event_attr *attr, pid_t tid, int cpu, int output, bool in_group);
+
+/*
+ * Keeps the thread's events the thread's, while the descriptor is open. When a thread forks and all
+ * its events are inherited, the kernel may exchange both tasks' events at a context switch. An
+ * event opened in between then cannot join the group of an earlier one (EINVAL, or ENODEV after the
+ * child's exit). Returns a descriptor or a negative errno.
+ */
+int perf_open_anchor(pid_t tid);
 
 /* kernel.perf_event_paranoid as text, "n/a" if it cannot be read. */
 const char *perf_paranoid(void);

@@ -20,6 +20,8 @@
  *	native_faults threads NUMBER PAGES	threads write pages of their own
  *	native_faults attached NUMBER PAGES	the same, once a line arrives on stdin
  *	native_faults churn NUMBER PAGES	the same again and again, until it is killed
+ *	native_faults spawn NUMBER PAGES	threads that each start a process and a thread, which
+ *						write pages of their own, until it is killed
  *	native_faults fork CHILDREN PAGES	write each page; the children write each, then the
  *						parent again
  *	native_faults denied NUMBER		read a page without access so often: SIGSEGV
@@ -221,9 +223,38 @@ static void run_threads(int nr, size_t pages, bool attached)
 	}
 }
 
-static void run_churn(int nr, size_t pages)
+static void *touch_main(void *arg)
 {
-	workers_start(nr, pages, churn_main);
+	touch(arg, worker_pages, true);
+	return NULL;
+}
+
+static void *spawn_main(void *arg)
+{
+	struct worker *worker = arg;
+	pthread_t thread;
+	pid_t child;
+
+	for (;;) {
+		child = fork();
+		if (child < 0)
+			die("fork");
+		if (!child) {
+			touch(worker->map, worker_pages, true);
+			_exit(0);
+		}
+		if (pthread_create(&thread, NULL, touch_main, worker->map))
+			die("pthread_create");
+		pthread_join(thread, NULL);
+		waitpid(child, NULL, 0);
+		madvise(worker->map, worker_pages * page_bytes, MADV_DONTNEED);
+	}
+	return NULL;
+}
+
+static void run_for_ever(int nr, size_t pages, void *(*main)(void *))
+{
+	workers_start(nr, pages, main);
 	printf("ready %d\n", getpid());
 	fflush(stdout);
 	pthread_join(workers[0].thread, NULL);
@@ -390,7 +421,9 @@ static int run(const char *what, char **words)
 	else if (!strcmp(what, "attached") && second)
 		run_threads(first, second, true);
 	else if (!strcmp(what, "churn") && second)
-		run_churn(first, second);
+		run_for_ever(first, second, churn_main);
+	else if (!strcmp(what, "spawn") && second)
+		run_for_ever(first, second, spawn_main);
 	else if (!strcmp(what, "fork") && second)
 		run_fork(first, second);
 	else if (!strcmp(what, "denied") && first)

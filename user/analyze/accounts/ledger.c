@@ -322,15 +322,18 @@ static void compare_samples(struct ledger *ledger, const struct sides *sides)
 	const struct run_counters *counters = sides->counters;
 	const uint64_t lost =
 		count_sum(counters->counts[PFSTAT_COUNT_EVENTS_LOST], counters->perf_unpaired);
+	const char *const partial = "of threads that began while pfdrive attached";
 	struct ledger_difference *difference;
 
 	difference = ledger_begin(ledger, "minor-faults", counters->perf_minor, "faults, minor",
 				  all_returns(sides, PFSTAT_OUTCOME_MINOR));
 	add_bound(difference, "samples lost, or joined to no other", lost);
+	add_bound(difference, partial, counters->perf_partial);
 	end_at_edges(ledger, difference, sides);
 	difference = ledger_begin(ledger, "major-faults", counters->perf_major, "faults, major",
 				  all_returns(sides, PFSTAT_OUTCOME_MAJOR));
 	add_bound(difference, "samples lost, or joined to no other", lost);
+	add_bound(difference, partial, counters->perf_partial);
 	end_at_edges(ledger, difference, sides);
 	difference = ledger_begin(ledger, "page-faults", counters->perf_faults,
 				  "minor-faults + major-faults",

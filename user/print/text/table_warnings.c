@@ -74,19 +74,41 @@ static void warn_of_missing_events(FILE *out, const struct report_losses *losses
 	     losses->events_sent, losses->events_received);
 }
 
-/* Only perf attributes losses to threads. */
-static void warn_of_threads(FILE *out, const struct report_losses *losses)
+static void list_threads(FILE *out, const struct perf_lost_rows *rows)
 {
 	unsigned int i;
 
-	for (i = 0; i < losses->nr_threads; i++) {
-		fprintf(out, "%s%" PRIu64 " of thread ",
-			i ? ", " : "Lost samples: ", losses->threads[i].samples);
-		utf8_print(out, losses->threads[i].name);
-		fprintf(out, " (%" PRIu32 ")", losses->threads[i].tid);
+	for (i = 0; i < rows->nr; i++) {
+		fprintf(out, "%s%" PRIu64 " of thread ", i ? ", " : "", rows->rows[i].samples);
+		utf8_print(out, rows->rows[i].name);
+		fprintf(out, " (%" PRIu32 ")", rows->rows[i].tid);
 	}
-	if (losses->nr_threads)
-		fputs("; the others' threads are not known.\n", out);
+}
+
+/* Only perf attributes losses to threads. */
+static void warn_of_threads(FILE *out, const struct report_losses *losses)
+{
+	if (!losses->threads.nr)
+		return;
+	fputs("Lost samples: ", out);
+	list_threads(out, &losses->threads);
+	fputs("; the others' threads are not known.\n", out);
+}
+
+static void state_partial_threads(FILE *out, const struct report_losses *losses)
+{
+	if (losses->unsettled)
+		fputs("Threads may be missing: new ones began at each try to attach, and perhaps a "
+		      "thread\nthat was not attached yet created them.\n",
+		      out);
+	if (losses->partial == COUNT_NA || !losses->partial)
+		return;
+	fprintf(out,
+		"%" PRIu64 " faults are not recorded, because their threads began while pfdrive "
+		"attached:\n",
+		losses->partial);
+	list_threads(out, &losses->partial_threads);
+	fputs(losses->partial_threads.nr < PERF_LOST_ROWS ? ".\n" : ", …\n", out);
 }
 
 static void warn_of_events(FILE *out, const struct report *run, size_t number)
@@ -95,6 +117,7 @@ static void warn_of_events(FILE *out, const struct report *run, size_t number)
 	const bool by_perf = view_source_is_perf(run);
 
 	warn_of_missing_events(out, losses, number);
+	state_partial_threads(out, losses);
 	if (losses->forgotten != COUNT_NA && losses->forgotten)
 		warn(out, number,
 		     "%" PRIu64 " PAGES EXCEEDED THE HISTORY: CLASS again HAS TOO FEW FAULTS",
