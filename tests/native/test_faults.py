@@ -153,6 +153,16 @@ def test_the_threads_of_a_running_process_are_seen_from_the_attachment_on(caller
         native.assert_each_page_once(recording.rows_of(one), one, "anon")
 
 
+def test_threads_and_processes_that_begin_after_the_attachment_have_names(caller):
+    path = caller.folder / "named.pfs"
+    with caller.started("native_faults", "spawn", 2, PAGES) as program:
+        assert program.stdout.readline() == f"ready {program.pid}\n"
+        caller.run("record", "--source", "perf", "-p", program.pid, "--duration", 0.3, "-o", path)
+    rows = native.Recording(caller, path).rows
+    assert len({row["tid"] for row in rows}) > 2 and len({row["pid"] for row in rows}) > 1
+    assert {row["thread"] for row in rows} == {"native_faults"}
+
+
 def test_the_report_counts_what_the_rows_list(caller):
     recording, _ = record(caller, "fork", 2, PAGES)
     rows = recording.rows

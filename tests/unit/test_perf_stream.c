@@ -337,6 +337,16 @@ TEST(test_kind_comes_from_the_mapping_and_from_history)
 	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + 99 * PAGE), PFSTAT_FAULT_OTHER);
 }
 
+TEST(test_a_child_has_the_name_its_parent_had_before_the_watch)
+{
+	const char name[16] = "server";
+
+	ck_assert_int_eq(perf_stream_name(stream, 1, name), 0);
+	fork_child(2, 2, 100);
+	ck_assert_uint_eq(nr_tasks, 1);
+	ck_assert_str_eq(tasks[0].comm, "server");
+}
+
 TEST(test_child_faults_again_on_a_page_of_its_parent)
 {
 	add_map(BASE, 16, 0, PROT_READ | PROT_WRITE, "//anon");

@@ -19,20 +19,29 @@
 #include "system/perf_access.h"
 #include "system/priority.h"
 #include "system/proc_maps.h"
+#include "system/thread_names.h"
+#include "util/array.h"
 #include "util/page_size.h"
 #include "util/why.h"
 
 /* Space for the calibration samples. */
 #define CALIBRATION_BYTES (64U << 10)
 
+struct perf_name {
+	uint32_t tid;
+	char name[THREAD_NAME_SIZE];
+};
+
 struct perf_source {
 	struct fault_source source;
 	struct perf_sampler *sampler;
 	struct perf_stream *stream;
 	struct code_files *files;
-	struct proc_maps existing; /* passed with the next drain */
-	pthread_mutex_t lock;	   /* protects existing */
-	item_sink sink;		   /* for the drain */
+	struct proc_maps existing; /* passed with the next drain, after the names */
+	struct perf_name *names;
+	size_t nr_names, names_room;
+	pthread_mutex_t lock; /* protects existing and names */
+	item_sink sink;	      /* for the drain */
 	void *context;
 	uint64_t cost_ps; /* per fault */
 	bool stopped;
@@ -150,6 +159,7 @@ static void perf_source_close(struct fault_source *source)
 	perf_stream_free(perf->stream);
 	code_files_free(perf->files);
 	proc_maps_exit(&perf->existing);
+	free(perf->names);
 	pthread_mutex_destroy(&perf->lock);
 	free(perf);
 }
@@ -169,11 +179,27 @@ static int perf_source_add_maps(struct perf_source *perf, pid_t pid)
 	return err;
 }
 
+static int perf_source_add_name(void *context, pid_t tid, const char name[THREAD_NAME_SIZE])
+{
+	struct perf_source *perf = context;
+	struct perf_name added = { .tid = tid };
+	int err;
+
+	memcpy(added.name, name, sizeof(added.name));
+	pthread_mutex_lock(&perf->lock);
+	err = array_reserve((void **)&perf->names, perf->nr_names, &perf->names_room,
+			    sizeof(added));
+	if (!err)
+		perf->names[perf->nr_names++] = added;
+	pthread_mutex_unlock(&perf->lock);
+	return err ? -ENOMEM : 0;
+}
+
 static int perf_source_follow(struct fault_source *source, pid_t pid, bool existing,
 			      struct why *why)
 {
 	struct perf_source *perf = perf_source_of(source);
-	int err = perf_sampler_watch(perf->sampler, pid);
+	int err = perf_sampler_watch(perf->sampler, pid, perf_source_add_name, perf);
 
 	if (err)
 		return perf_source_explain(err, pid, why);
@@ -282,11 +308,20 @@ static int perf_source_pass_existing(void *context, const struct item_map *map)
 static int perf_source_drain_existing(struct perf_source *perf)
 {
 	struct proc_maps existing;
+	size_t i;
+	int err = 0;
 
 	pthread_mutex_lock(&perf->lock);
 	existing = perf->existing;
 	perf->existing = (struct proc_maps){ 0 };
+	for (i = 0; i < perf->nr_names && !err; i++)
+		err = perf_stream_name(perf->stream, perf->names[i].tid, perf->names[i].name);
+	perf->nr_names = 0;
 	pthread_mutex_unlock(&perf->lock);
+	if (err) {
+		proc_maps_exit(&existing);
+		return err;
+	}
 	return proc_maps_hand_over(&existing, perf_source_pass_existing, perf);
 }
 

@@ -64,7 +64,11 @@ struct perf_sampler {
 	struct perf_cpu *cpus;
 	int *outputs; /* by CPU: the buffer's descriptor */
 	struct sample_events events;
-	size_t before;			/* their number before the watch being started */
+	/* For the watch being started. */
+	pid_t pid;
+	thread_name_visitor visit;
+	void *visit_context;
+	size_t before;			/* the end of the events */
 	size_t held;			/* the held thread's first */
 	uint64_t undone_ns, settled_ns; /* atomic, see perf_sampler_settled() */
 	bool unsettled;			/* atomic */
@@ -225,8 +229,12 @@ static int sampler_open_buffers(struct perf_sampler *sampler)
 static int sampler_begin(void *context, pid_t tid)
 {
 	struct perf_sampler *sampler = context;
+	char name[THREAD_NAME_SIZE];
+	int err = sample_events_open(&sampler->events, tid, SAMPLE_EVENTS_INHERITED);
 
-	return sample_events_open(&sampler->events, tid, SAMPLE_EVENTS_INHERITED);
+	if (!err && thread_name_read(sampler->pid, tid, name))
+		err = sampler->visit(sampler->visit_context, tid, name);
+	return err;
 }
 
 static void sampler_undo(void *context)
@@ -237,13 +245,17 @@ static void sampler_undo(void *context)
 	__atomic_store_n(&sampler->undone_ns, clock_monotonic_ns(), __ATOMIC_RELAXED);
 }
 
-int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid)
+int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid, thread_name_visitor visit,
+		       void *context)
 {
 	static const struct tids_action action = { sampler_begin, sampler_undo };
 	int err = sampler_open_buffers(sampler);
 
 	if (err)
 		return err;
+	sampler->pid = pid;
+	sampler->visit = visit;
+	sampler->visit_context = context;
 	sampler->before = sample_events_end(&sampler->events);
 	__atomic_store_n(&sampler->settled_ns, UINT64_MAX, __ATOMIC_RELAXED);
 	err = proc_threads_each(pid, &action, sampler);

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "collect/perf_stream.h"
+#include "system/thread_names.h"
 
 struct perf_sampler;
 
@@ -34,9 +35,11 @@ bool perf_sampler_is_user_only(const struct perf_sampler *sampler);
 
 /*
  * Samples all threads in a process, and all it creates. A thread that forks meanwhile does not
- * stop it. 0 or a negative errno. -ENOBUFS: the user may not lock the buffer memory.
+ * stop it. @visit gets the name of each thread attached, even if it exits soon; not NULL. 0, the
+ * visitor's result, or a negative errno. -ENOBUFS: the user may not lock the buffer memory.
  */
-int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid);
+int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid, thread_name_visitor visit,
+		       void *context);
 /* The times that perf_stream_settle() needs, in CLOCK_MONOTONIC ns. */
 void perf_sampler_settled(const struct perf_sampler *sampler, uint64_t *undone_ns,
 			  uint64_t *settled_ns);

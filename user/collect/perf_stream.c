@@ -380,6 +380,11 @@ static int perf_stream_add_comm(struct perf_stream *stream, const struct record_
 	return err ? err : perf_stream_pass_task(stream, &task);
 }
 
+int perf_stream_name(struct perf_stream *stream, uint32_t tid, const char name[16])
+{
+	return perf_memory_name(&stream->memory, tid, name);
+}
+
 int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, item_sink sink,
 			void *context)
 {

@@ -12,8 +12,7 @@
 
 #include "system/thread_names.h"
 
-/* False: the thread has exited. */
-static bool thread_name_read(pid_t pid, pid_t tid, char name[THREAD_NAME_SIZE])
+bool thread_name_read(pid_t pid, pid_t tid, char name[THREAD_NAME_SIZE])
 {
 	char path[64];
 	FILE *file;
