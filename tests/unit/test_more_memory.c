@@ -92,6 +92,20 @@ TEST(test_remedy_of_swap_names_the_memory_that_avoids_the_swap_ins)
 	remedy_has(&s, "raise the limit: at least 2 MiB more avoid these faults; or", true);
 }
 
+TEST(test_remedy_states_that_pfdrive_may_be_in_the_limited_cgroup)
+{
+	static const char note[] = "If pfdrive ran in the same cgroup, its memory is a part of that.";
+	struct sample s;
+
+	curve_begin(&s, 1000, 1000);
+	strcpy(s.report.environment.command, "./server");
+	remedy_has(&s, note, false); /* the limit is the memory of the machine */
+	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count = 1;
+	remedy_has(&s, note, true);
+	s.report.environment.command[0] = 0; /* it was attached */
+	remedy_has(&s, note, false);
+}
+
 /* CPUs keep up to 64 charged pages each: 3 of 4 may have them when the fourth meets the limit. */
 TEST(test_all_faults_also_need_memory_for_the_pages_that_cpus_charge_ahead)
 {

@@ -104,6 +104,18 @@ static void state_more_memory(const struct report *run, bool swap, char *text, s
 			 100 * half->most.faults, faults, more_memory_mib(run, all));
 }
 
+/* A command that pfdrive starts is in pfdrive's cgroup, unless it moves to another one. */
+static void advise_own_memory(const struct report *run, const char *more,
+			      struct verdict_cause *cause)
+{
+	const size_t length = strlen(cause->remedy);
+
+	if (more[0] && run->environment.command[0] &&
+	    run->evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count)
+		snprintf(cause->remedy + length, sizeof(cause->remedy) - length,
+			 " If pfdrive ran in the same cgroup, its memory is a part of that.");
+}
+
 bool verdict_memory_swap(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
@@ -136,6 +148,7 @@ bool verdict_memory_swap(const struct verdict *verdict, const struct report *run
 		       "raise the limit%s or use less memory. memory.events of the cgroup%s%.200s "
 		       "counts how often memory.max was met.",
 		       more, run->environment.cgroup[0] ? " " : "", run->environment.cgroup);
+	advise_own_memory(run, more, cause);
 	return true;
 }
 
@@ -251,6 +264,7 @@ bool verdict_memory_refault(const struct verdict *verdict, const struct report *
 		       is_program_text(run) ? "use less memory beside the program's text, which "
 					      "memory.low of its cgroup protects" :
 					      "map less at a time");
+	advise_own_memory(run, more, cause);
 	return true;
 }
 
