@@ -88,7 +88,7 @@ TEST(test_pages_that_return_among_cold_ones_are_not_read_in_advance)
 	add_reads(&s, 400, 400 * MS, 100 * MS);
 	add_file(&s, 400, (struct group_reads){ .major_ns = 500 * MS, .next = 399 });
 	s.report.evidence.perf.read_again.count = 40;
-	check_cause(&s, "cold-file", true, "40 of these pages had been there before");
+	check_cause(&s, "cold-file", true, "40 of them read a page that had been there before");
 	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cold-file")->remedy, "first the memory"));
 	s.report.evidence.perf.read_again.count = 39;
 	check_cause(&s, "cold-file", true, "read mostly in order");

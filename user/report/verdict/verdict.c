@@ -168,7 +168,8 @@ static void print_share(FILE *out, const struct verdict *verdict, const struct r
 	if (all_ns > 1.1 * verdict->busy_ns)
 		fputs(" of the threads' time", out);
 	fputs(".\n", out);
-	if (verdict->cpu_share >= CPU_SHARE * verdict->share)
+	if (verdict->cpu_share >= VERDICT_WRONG_SHARE &&
+	    verdict->cpu_share >= CPU_SHARE * verdict->share)
 		fprintf(out,
 			"Page faults took %s%.*f %% of the CPU time that the run got (%s).\n",
 			verdict->at_least ? "at least " : "", verdict->cpu_share < 0.1 ? 1 : 0,

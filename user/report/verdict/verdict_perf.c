@@ -101,8 +101,8 @@ bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
 		verdict_advise(cause, "memory.events of the cgroup counts how often memory.max was "
 				      "met; pfdrive with eBPF (as root) names the evictor.");
 	} else if (perf->read_again.count >= FEW_SHARE * perf->read.count) {
-		verdict_add(cause, "; %" PRIu64 " of these pages had been there before: they were "
-				   "evicted, or dropped.",
+		verdict_add(cause, "; %" PRIu64 " of them read a page that had been there before: "
+				   "it was evicted, or dropped.",
 			    perf->read_again.count);
 		verdict_advise(cause, "memory.events of the cgroup counts how often memory.max was "
 				      "met: if it was, first the memory, since reads in advance evict "
