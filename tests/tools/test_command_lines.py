@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Mistakes on the tools' command lines are refused before anything is built."""
+import os
 import pathlib
 import re
 import subprocess
@@ -8,9 +9,9 @@ import unittest
 TOP = pathlib.Path(__file__).parents[2]
 
 
-def run(*command):
+def run(*command, **env):
     return subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=60,
-                          check=False)
+                          check=False, env={**os.environ, **env})
 
 
 class Help(unittest.TestCase):
@@ -27,6 +28,16 @@ class Help(unittest.TestCase):
                     for word in re.split(r"  |\[", line)[0].split()[1:]}
 
         self.assertEqual(targets("help") - targets("help-all") - {"help-all"}, set())
+
+
+class Integration(unittest.TestCase):
+    def test_continuous_integration_runs_all_that_make_check_runs(self):
+        def words(*command):
+            return run(*command, MAKEFLAGS="--dry-run --no-print-directory").stdout.split()
+
+        check = words("make", "check")
+        self.assertIn("arm64", check)
+        self.assertEqual(words(".ci/run")[:len(check)], check)
 
 
 class Refused(unittest.TestCase):

@@ -12,6 +12,7 @@ TESTS		?=
 # tools/check words. The VMs come early, since they take long: the short jobs after them use the
 # CPUs left idle by the last VM.
 CHECKS		?= unit vm arm64 native python docs browser course unit-san
+MORE_CHECKS	?=
 
 unit_tests	:= $(filter-out $(if $(without_bpf),$(bpf_tests)), \
 		   $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c)))
@@ -74,7 +75,7 @@ accept: $(BUILD)/unit/all_tests
 	$(Q)git diff --stat -- tests/unit/golden
 
 check:
-	$(Q)tools/check --kernels "$(KERNELS)" $(CHECKS)
+	$(Q)tools/check --kernels "$(KERNELS)" $(CHECKS) $(MORE_CHECKS)
 
 check-unit:
 	$(Q)tools/check unit unit-san
