@@ -90,7 +90,7 @@ class Control(Recorder):
         if not any("threads" == worker.name and worker.pid in self.pids
                    for worker in self.crowd.workers):
             return
-        pfstat.wait_until(invariants.strange_mappings, 60)
+        pfstat.wait_until(invariants.strange_mappings)
         self.said += "hooks seen, "
 
 

@@ -138,7 +138,7 @@ def test_an_interrupted_ranking_restores_the_settings(delay, strided, path):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
-        printed, _ = process.communicate(timeout=120)
+        printed, _ = process.communicate(timeout=pfstat.PATIENCE)
     assert process.returncode in (-signal.SIGINT, 128 + signal.SIGINT) and printed == b""
     assert settings(path) == before
 

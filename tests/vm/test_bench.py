@@ -331,9 +331,9 @@ def test_bad_input_is_refused(options, words):
 def test_a_signal_ends_bench_and_its_workers():
     process = subprocess.Popen([pfstat.PFDRIVE, "bench", "switch.process"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
+    pfstat.wait_until(lambda: process.poll() is not None or pfstat.children(process.pid))
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=30)
+    stdout, stderr = process.communicate(timeout=pfstat.PATIENCE)
     assert (process.returncode, stdout, stderr) == (130, "", "")
     assert pfstat.run("pgrep", "-c", "pfdrive", check=False).stdout == "0\n"
 

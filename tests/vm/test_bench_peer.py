@@ -140,7 +140,7 @@ def test_the_server_exits_with_0_on_a_signal():
         second = pfstat.run(pfstat.PFDRIVE, "bench", "--serve=127.0.0.1", "--port", "7374",
                             check=False)
         server.send_signal(signal.SIGINT)
-        assert server.communicate(timeout=30) == ("", "")
+        assert server.communicate(timeout=pfstat.PATIENCE) == ("", "")
     assert server.returncode == 0 and rows[0]["measured"]
     assert second.returncode == 1 and "7374 of 127.0.0.1" in second.stderr
 
@@ -159,7 +159,7 @@ def test_server_of_root_drops_privileges_and_serves_only_localhost(sudo, uid):
         status = status_of(server.pid)
         listeners = pfstat.run("ss", "-Hltn", "sport", "=", ":7375").stdout.split()
         server.send_signal(signal.SIGINT)
-        assert server.communicate(timeout=30) == ("", "")
+        assert server.communicate(timeout=pfstat.PATIENCE) == ("", "")
     assert "7375 of 127.0.0.1 (for other machines: --serve=ADDRESS)" in said
     assert status["Uid"].split() == status["Gid"].split() == [uid] * 4
     assert int(status["CapPrm"], 16) == 0 and status["NoNewPrivs"] == "1"

@@ -71,7 +71,7 @@ def test_programs_and_maps_are_readable_by_bpftool_while_it_runs(pfdrive):
     names = {program.get("name") for program in bpftool("prog", "show")}
     assert {"on_sched_switch", "on_sys_enter", "on_sys_exit"} <= names
     pfdrive.send_signal(signal.SIGINT)
-    out, _ = pfdrive.communicate(timeout=60)
+    out, _ = pfdrive.communicate(timeout=pfstat.PATIENCE)
     assert pfdrive.returncode == 130 and out == ""
     assert not pfstat.PINS.exists()
     assert pfstat.hooked() == 0
@@ -88,7 +88,7 @@ def test_commands_of_the_page_print_the_documented_output(pfdrive):
     assert len(commands) >= 15
     for command, shown in commands:
         result = subprocess.run(["bash", "-c", command], text=True, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, timeout=300, check=False)
+                                stderr=subprocess.STDOUT, timeout=pfstat.PATIENCE, check=False)
         assert result.returncode == 0, (command, result.stdout)
         printed = {shape(line) for line in result.stdout.splitlines()}
         missing = [line for line in shown if line != "…" and shape(line) not in printed]

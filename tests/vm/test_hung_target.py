@@ -116,7 +116,7 @@ def shell(line):
     """Runs a line in another process, which may hang forever. Returns (status, output)."""
     process = subprocess.Popen(["sh", "-c", line], stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True)
-    pfstat.wait_until(lambda: process.poll() is not None, 60)
+    pfstat.wait_until(lambda: process.poll() is not None)
     return process.returncode, process.stdout.read()
 
 

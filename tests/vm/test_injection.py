@@ -343,7 +343,7 @@ def test_exec_of_a_target_is_hooked_or_counted(small_file):
                                      preexec_fn=lambda nth=nth: arm(os.getpid(), nth))
             assert int(child.stdout.readline()) == child.pid
             failed = is_over(child.pid)
-            pfstat.wait_until(lambda pid=child.pid: program_is_hooked(pid), 10)
+            pfstat.wait_until(lambda pid=child.pid: program_is_hooked(pid))
             assert failed or not pfstat.stats()["follow_missed"]
             missed += bool(pfstat.stats()["follow_missed"])
             child.communicate("\n")
@@ -379,7 +379,7 @@ def test_mmap_of_a_target_is_hooked_or_counted(small_file):
 
     def check(err, failed):
         assert err == 0
-        pfstat.wait_until(lambda: pfstat.hooked() == 1, 10)
+        pfstat.wait_until(lambda: pfstat.hooked() == 1)
         missed.append(bool(pfstat.stats()["follow_missed"]))
         assert failed or not missed[-1]
 

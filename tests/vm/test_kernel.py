@@ -126,7 +126,7 @@ def kbuild(version, *settings):
         ["make", "-pn", "-f", TOP / "Kbuild", f"VERSION={major}", f"PATCHLEVEL={minor}",
          f"KERNELRELEASE={version}.9-other", f"src={TOP}", "CC=false",
          *(f"{name}={set_to}" for name, set_to in SUITABLE.items()), *settings],
-        text=True, capture_output=True, timeout=60, check=False)
+        text=True, capture_output=True, timeout=pfstat.PATIENCE, check=False)
     flags = [line for line in result.stdout.splitlines() if line.startswith("CFLAGS_module/main.o")]
     return result.stderr.splitlines(), " ".join(flags)
 
@@ -158,7 +158,7 @@ def test_an_unsuitable_kernel_is_refused_in_one_sentence(changes, reason):
     result = subprocess.run(
         ["make", "-n", "-f", TOP / "Kbuild", f"src={TOP}", "CC=false",
          *(f"{name}={set_to}" for name, set_to in config.items())],
-        text=True, capture_output=True, timeout=60, check=False)
+        text=True, capture_output=True, timeout=pfstat.PATIENCE, check=False)
     refusals = [line for line in result.stderr.splitlines() if "pfstat" in line and "***" in line]
     if reason:
         line, = refusals

@@ -119,7 +119,7 @@ def test_pins_exist_while_it_runs(running):
 
 def test_a_signal_ends_it_cleanly(running):
     running.terminate()
-    stdout, stderr = running.communicate(timeout=60)
+    stdout, stderr = running.communicate(timeout=pfstat.PATIENCE)
     assert running.returncode == 128 + signal.SIGTERM
     assert (stdout, stderr) == ("", "")
     assert not pfstat.PINS.exists()

@@ -165,7 +165,7 @@ def wrong_after(command, step, injected, before, what):
     if wrong:
         return f"{what}: {wrong}"
     try:
-        pfstat.wait_until(lambda: not left_behind(before), 10)
+        pfstat.wait_until(lambda: not left_behind(before))
     except AssertionError:
         return f"{what}: it left {left_behind(before)}"
     print(f"{what}: {result.returncode} {said}")

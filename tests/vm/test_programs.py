@@ -192,15 +192,11 @@ def test_pages_that_are_dropped_are_not_reclaimed(cold_file, drop):
 def test_ledger_adds_up_for_a_running_process(cold_file):
     workload = pfstat.Workload("touch", cold_file)
     out = pathlib.Path("/tmp/record.json")
-    process = subprocess.Popen([pfstat.PFDRIVE, "record", "-p", str(workload.pid), "--by", "file",
-                                "--fault-around", "off", "--json", out])
-    for _ in range(600):
-        if pfstat.hooked():
-            break
-        time.sleep(0.05)
-    time.sleep(1)
+    process = pfstat.begin_record("-p", workload.pid, "--by", "file", "--fault-around", "off",
+                                  "--json", out)
     workload.finish()
-    assert process.wait(timeout=60) == 0
+    _, stderr = process.communicate(timeout=pfstat.PATIENCE)
+    assert process.returncode == 0, stderr
     result = pfstat.report_of(out.read_text())
     assert result["calls"] == sum(c["count"] for c in result["classes"].values())
     assert group_of(result, cold_file)["faults"] == PAGES

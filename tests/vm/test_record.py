@@ -47,7 +47,7 @@ def write_recording(*command, options=()):
 def end(process, number=signal.SIGINT):
     """The standard error after the signal. It must exit with status 0."""
     process.send_signal(number)
-    _, stderr = process.communicate(timeout=120)
+    _, stderr = process.communicate(timeout=pfstat.PATIENCE)
     assert process.returncode == 0, stderr
     return stderr
 
@@ -172,7 +172,7 @@ def test_the_children_of_a_cgroup_are_watched_once(options):
         members = group / "cgroup.procs"
         wait_until(lambda: len(members.read_text().split()) == 5)
         time.sleep(2.5)
-        wait_until(lambda: open_files(process) == before, 10)
+        wait_until(lambda: open_files(process) == before)
         end(process)
     finally:
         (group / "cgroup.kill").write_text("1")
@@ -212,7 +212,7 @@ def test_processes_that_left_a_cgroup_keep_no_descriptors(waiting):
             wait_until(lambda: open_files(process) >= before + 5)
             for other in others:
                 kill(other)
-            wait_until(lambda: open_files(process) == before, 10)
+            wait_until(lambda: open_files(process) == before)
         end(process)
     finally:
         waiting.kill()

@@ -70,7 +70,8 @@ def report(path):
 @pytest.mark.smoke
 def test_the_last_part_is_written_at_a_signal_and_at_the_end(tmp_path, keep, faulting):
     process = keep("--keep", "2", target=["-p", str(faulting.pid)])
-    time.sleep(8)
+    pfstat.wait_until(lambda: process.poll() is not None or pfstat.watches(process))
+    time.sleep(8)       # more than is kept
     pfstat.run("sh", "-c", "kill -USR1 $(pidof pfdrive)")      # also to pfdrive's helpers
     said = await_written(process)
     faulting.kill()

@@ -125,7 +125,7 @@ def test_advice_from_before_the_recording_is_repeated(cold_file):
         program.stdin.write("\n")
         program.stdin.close()
         program.wait()
-        _, stderr = recorder.communicate(timeout=120)
+        _, stderr = recorder.communicate(timeout=pfstat.PATIENCE)
         assert recorder.returncode == 0, stderr
     check_the_control(recording)
 
@@ -150,7 +150,7 @@ def test_interrupted_replay_restores_the_setting(delay, sequential):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=120)
+        process.communicate(timeout=pfstat.PATIENCE)
     assert process.returncode in (0, -signal.SIGINT, 128 + signal.SIGINT)
     assert read_ahead_setting().read_text() == before
 

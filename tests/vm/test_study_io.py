@@ -225,7 +225,7 @@ def test_a_signal_ends_it_without_leftovers(delay):
                            "mmap"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=pfstat.PATIENCE)
     assert (stdout, stderr) == ("", "")
     assert process.returncode in (128 + signal.SIGINT, -signal.SIGINT)
     assert not pfstat.PINS.exists()

@@ -108,11 +108,7 @@ def test_targets_of_control_end_with_the_process():
     pfstat.control(f"pid {workload.pid}")
     assert pfstat.targets().startswith("recorder control")
     workload.finish()
-    for _ in range(100):
-        if pfstat.targets().startswith("recorder none"):
-            break
-        time.sleep(0.1)
-    assert pfstat.targets().startswith("recorder none")
+    pfstat.wait_until(lambda: pfstat.targets().startswith("recorder none"))
     assert pfstat.hooked() == 0
     Session().close()
 
@@ -154,7 +150,7 @@ def test_a_session_watches_processes_that_join_after_all_have_exited(small_file)
             session.command(f"follow {second.pid}")
             assert not nothing_is_known()
             second.finish()
-            pfstat.wait_until(nothing_is_known, 60)
+            pfstat.wait_until(nothing_is_known)
     finally:
         first.kill()
         second.kill()
@@ -177,10 +173,7 @@ def test_killed_recorder_leaves_nothing_hooked(small_file):
     """kill -9 during a run: hooks, pins and the recorder are free again."""
     process = subprocess.Popen([str(pfstat.PFDRIVE), "--accesses", "1G", str(small_file)],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for _ in range(600):
-        if pfstat.hooked():
-            break
-        time.sleep(0.02)
+    pfstat.wait_until(lambda: process.poll() is not None or pfstat.makes_accesses(process.pid))
     assert pfstat.hooked() == 1
     process.kill()
     process.wait()

@@ -22,7 +22,7 @@ def test_trace_cmd_sees_every_fault_with_its_class(small_file, tmp_path):
             for page in range(0, 256, 5):
                 mapping.read(page)
     end.write_text("\n")
-    recorder.wait(timeout=60)
+    recorder.wait(timeout=pfstat.PATIENCE)
     report = pfstat.run("trace-cmd", "report", "-q", "-i", data).stdout
     seen = collections.Counter(re.findall(r"pfstat_fault:.*class=(\w+)", report))
     assert seen == pfstat.classes(pfstat.log()[1])

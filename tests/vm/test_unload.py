@@ -2,7 +2,6 @@
 """The module is unloaded while the former targets run on, and leaves nothing behind."""
 import pathlib
 import platform
-import time
 
 import pytest
 
@@ -27,11 +26,7 @@ def test_rmmod_works_while_four_threads_fault():
     for _ in range(3):
         pfstat.load()
         pfstat.control(f"follow {workload.pid}")
-        for _ in range(200):
-            if pfstat.stats()["calls"] > 1000:
-                break
-            time.sleep(0.05)
-        assert pfstat.stats()["calls"] > 1000
+        pfstat.wait_until(lambda: pfstat.stats()["calls"] > 1000)
         pfstat.unload()
         assert remains() == []
         assert workload.process.poll() is None

@@ -308,7 +308,7 @@ def test_scratch_file_is_removed(number):
         pfstat.wait_until(lambda: pfstat.hooked() or process.poll() is not None)
         assert free_bytes(pfstat.DISK) <= before - SIZE
         process.send_signal(number)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=pfstat.PATIENCE)
     assert (stdout, stderr) == ("", "")
     assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
     assert set(pfstat.DISK.iterdir()) == names
@@ -323,7 +323,7 @@ def test_a_file_truncated_during_stores_is_reported(small_file):
         pfstat.wait_until(lambda: pfstat.hooked() or process.poll() is not None)
         time.sleep(0.5)
         os.truncate(small_file, pfstat.PAGE)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=pfstat.PATIENCE)
     assert process.returncode == 1
     assert stdout == "" and "truncated the file" in stderr and stderr.count("\n") == 1
 

@@ -213,7 +213,7 @@ def dax():
     """An ext4 with DAX, on memory that serves as persistent memory (tools/lab --pmem)."""
     pfstat.run("modprobe", "-a", "nd_e820", "nd_pmem")
     device = pathlib.Path("/dev/pmem0")
-    pfstat.wait_until(device.exists, 60)
+    pfstat.wait_until(device.exists)
     folder = pathlib.Path("/mnt/fs-dax")
     folder.mkdir(exist_ok=True)
     # In 2 MiB units, so huge pages can map a file.

@@ -302,8 +302,8 @@ class Faults:
         return int(self.words[name])
 
 
-def wait_until(condition, seconds=PATIENCE):
-    end = time.monotonic() + seconds
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it does not come to be"
         time.sleep(0.05)
@@ -433,14 +433,24 @@ def mounted_disk(name, completion_ns, readahead_kb=128, features=SINGLE_PAGES, b
             run("umount", folder)
 
 
+def remove_cgroup(group):
+    """Kills the members first."""
+    (group / "cgroup.kill").write_text("1")
+    wait_until(lambda: "populated 0" in (group / "cgroup.events").read_text())
+    for folder in sorted(group.glob("**/"), reverse=True):
+        folder.rmdir()
+
+
 def cgroup(name, *controllers):
-    """A new cgroup v2 folder."""
+    """A new cgroup v2 folder. A failed test may have left one of this name."""
     root = pathlib.Path("/sys/fs/cgroup")
     if not (root / "cgroup.controllers").exists():
         run("mount", "-t", "cgroup2", "none", root)
     for controller in controllers:
         (root / "cgroup.subtree_control").write_text(f"+{controller}")
     group = root / name
+    if group.exists():
+        remove_cgroup(group)
     group.mkdir()
     return group
 
