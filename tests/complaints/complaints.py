@@ -60,6 +60,11 @@ class Case:
     perf_sees_remedy: bool = True
     hidden: bool = False        # perf sees few of the faults, so their share proves nothing
 
+    def perf_tests_remedy(self):
+        """tests/native applies the remedy, so tests/vm does not."""
+        return self.perf is not None and self.after is not None and self.perf_sees_remedy and \
+            not self.after.needs_root()
+
 
 def program(name, folder=None):
     """A compiled program, or a script with an interpreter. folder: the program's location."""

@@ -39,8 +39,7 @@ def test_first_lines_are_not_wrong(caller, case):
     assert not list(complaints.perf_misses(result, case)), "\n".join(result.lines)
 
 
-@each([case for case in PERF if case.after and not case.after.needs_root() and
-       case.perf_sees_remedy])
+@each([case for case in CASES if case.perf_tests_remedy()])
 def test_remedy_makes_fewer(caller, case):
     before, after = (result_of(caller, variant).count(case)
                      for variant in (case.variant, case.after))
