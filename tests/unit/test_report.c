@@ -366,6 +366,12 @@ TEST(test_own_cost_names_what_counts_all_faults)
 	check_contains(text, "\n  eBPF counts all faults, not the module: another tool holds "
 			     "handle_mm_fault()\n");
 	free(text);
+	run.report.cost.bpf_other_ps = COUNT_NA;	/* the reason does not depend on the cost */
+	text = print_table(&run);
+	check_contains(text, "\n  all faults counted by eBPF: n/a\n  eBPF counts all faults, not the "
+			     "module: another tool holds handle_mm_fault()\n");
+	free(text);
+	run.report.cost.bpf_other_ps = 2250000;
 	run.report.bpf.module_faults_missing[0] = '\0';
 	run.report.bpf.module_faults = true;
 	text = print_table(&run);

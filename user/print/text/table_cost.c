@@ -27,7 +27,7 @@ static void print_again(FILE *out, const struct own_cost *cost)
 }
 
 /* A fault with recorded calls has no separate event. */
-static void print_counting(FILE *out, const struct report *run, const struct own_cost *cost)
+static void print_counter(FILE *out, const struct report *run, const struct own_cost *cost)
 {
 	const char *counter = run->bpf.module_faults ? "the module" : "eBPF";
 
@@ -42,6 +42,11 @@ static void print_counting(FILE *out, const struct report *run, const struct own
 		print_again(out, cost);
 	fprintf(out, "  %.0f ns for each fault that %s\n", cost->other_ns,
 		view_source_is_bpf(run) ? "calls no file operation" : "the module does not record");
+}
+
+static void print_counting(FILE *out, const struct report *run, const struct own_cost *cost)
+{
+	print_counter(out, run, cost);
 	if (!run->bpf.module_faults && run->bpf.module_faults_missing[0])
 		fprintf(out, "  eBPF counts all faults, not the module: %s\n",
 			run->bpf.module_faults_missing);
