@@ -197,3 +197,20 @@ TEST(test_row_has_the_time_of_the_calls_and_whether_it_is_all_of_the_fault)
 	ck_assert(json_is_false(json_object_get(json, "whole")));
 	json_decref(json);
 }
+
+TEST(test_smallest_and_largest_numbers_are_printed_in_full)
+{
+	struct explained fault = solved;
+
+	fault.start_ns = 0;
+	fault.address = UINT64_MAX;
+	fault.ip = 0;
+	fault.pgoff = UINT64_MAX;
+	fault.pid = UINT32_MAX;
+	print(&fault, false);
+	ck_assert_str_eq(cell("start_ns"), "0");
+	ck_assert_str_eq(cell("address"), "0xffffffffffffffff");
+	ck_assert_str_eq(cell("code"), "0");
+	ck_assert_str_eq(cell("page"), "18446744073709551615");
+	ck_assert_str_eq(cell("pid"), "4294967295");
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Prints text from recordings as CSV cells, in RFC 4180 format. */
+/* Prints text and numbers from recordings as CSV cells, in RFC 4180 format. */
 #include <string.h>
 
 #include "print/csv_text.h"
@@ -16,7 +16,8 @@ static const char *shield(const char *text)
 void csv_text(FILE *out, const char *text)
 {
 	if (!strpbrk(text, ",\"\r\n")) {
-		fprintf(out, "%s%s", shield(text), text);
+		fputs(shield(text), out);
+		fputs(text, out);
 		return;
 	}
 	fprintf(out, "\"%s", shield(text));
@@ -26,4 +27,27 @@ void csv_text(FILE *out, const char *text)
 		fputc(*text, out);
 	}
 	fputc('"', out);
+}
+
+void csv_text_number(FILE *out, uint64_t number)
+{
+	char digits[20], *const end = digits + sizeof(digits), *at = end;
+
+	do {
+		*--at = '0' + number % 10;
+		number /= 10;
+	} while (number);
+	while (at < end)
+		putc_unlocked(*at++, out);
+}
+
+void csv_text_address(FILE *out, uint64_t address)
+{
+	char digits[16], *const end = digits + sizeof(digits), *at = end;
+
+	fputs(address ? "0x" : "0", out);
+	for (; address; address >>= 4)
+		*--at = "0123456789abcdef"[address & 15];
+	while (at < end)
+		putc_unlocked(*at++, out);
 }

@@ -90,15 +90,11 @@ static bool fault_rows_has_calls(const struct explained *fault)
 	return fault->calls;
 }
 
-/* Prints @prefix, and the number or, if it is not known, @unknown. */
-static void fault_rows_number(FILE *out, const char *prefix, bool known, uint64_t number,
-			      const char *unknown)
+static void csv_cell(FILE *out, bool known, uint64_t number)
 {
-	fputs(prefix, out);
+	putc_unlocked(',', out);
 	if (known)
-		fprintf(out, "%" PRIu64, number);
-	else
-		fputs(unknown, out);
+		csv_text_number(out, number);
 }
 
 static void print_csv_row(const struct fault_rows *rows, const struct explained *fault,
@@ -107,23 +103,39 @@ static void print_csv_row(const struct fault_rows *rows, const struct explained 
 	FILE *out = rows->out;
 	enum part part;
 
-	fprintf(out, "%" PRIu64, fault->start_ns);
-	fault_rows_number(out, ",", fault_rows_has_time(fault), fault->end_ns - fault->start_ns,
-			  "");
-	fprintf(out, ",%" PRIu32 ",%" PRIu32 ",", fault->pid, fault->tid);
+	csv_text_number(out, fault->start_ns);
+	csv_cell(out, fault_rows_has_time(fault), fault->end_ns - fault->start_ns);
+	csv_cell(out, true, fault->pid);
+	csv_cell(out, true, fault->tid);
+	putc_unlocked(',', out);
 	csv_text(out, analysis_thread_name(rows->analysis, fault->tid));
-	fprintf(out, ",%s,%d,%d,%d,%s,%#" PRIx64 ",", fault_class_name(fault->class), fault->major,
-		fault->solved, is_kernel(fault), fault_rows_write(fault, "1", "0") ?: "",
-		fault->address);
+	putc_unlocked(',', out);
+	fputs(fault_class_name(fault->class), out);
+	csv_cell(out, true, fault->major);
+	csv_cell(out, true, fault->solved);
+	csv_cell(out, true, is_kernel(fault));
+	fputs(fault_rows_write(fault, ",1,", ",0,") ?: ",,", out);
+	csv_text_address(out, fault->address);
+	putc_unlocked(',', out);
 	csv_text(out, file);
-	fault_rows_number(out, ",", fault->inode, fault->pgoff, "");
-	fprintf(out, ",%#" PRIx64, fault->ip);
+	csv_cell(out, fault->inode, fault->pgoff);
+	putc_unlocked(',', out);
+	csv_text_address(out, fault->ip);
 	for (part = 0; part < NR_PARTS; part++)
-		fault_rows_number(out, ",", fault_rows_has_part(fault, part), fault->parts_ns[part],
-				  "");
-	fault_rows_number(out, ",", fault_rows_has_bytes(fault), fault->read_bytes, "");
-	fault_rows_number(out, ",", fault_rows_has_calls(fault), fault->handler_ns, "");
-	fprintf(out, ",%d\n", fault->whole);
+		csv_cell(out, fault_rows_has_part(fault, part), fault->parts_ns[part]);
+	csv_cell(out, fault_rows_has_bytes(fault), fault->read_bytes);
+	csv_cell(out, fault_rows_has_calls(fault), fault->handler_ns);
+	csv_cell(out, true, fault->whole);
+	putc_unlocked('\n', out);
+}
+
+/* Prints @key, and the number or null. */
+static void json_number(FILE *out, const char *key, bool known, uint64_t number)
+{
+	if (known)
+		fprintf(out, "%s%" PRIu64, key, number);
+	else
+		fprintf(out, "%snull", key);
 }
 
 static void print_json_parts(FILE *out, const struct explained *fault)
@@ -133,8 +145,7 @@ static void print_json_parts(FILE *out, const struct explained *fault)
 
 	for (part = 0; part < NR_PARTS; part++) {
 		snprintf(key, sizeof(key), ",\"%s_ns\":", part_name(part));
-		fault_rows_number(out, key, fault_rows_has_part(fault, part), fault->parts_ns[part],
-				  "null");
+		json_number(out, key, fault_rows_has_part(fault, part), fault->parts_ns[part]);
 	}
 }
 
@@ -147,8 +158,8 @@ static int print_json_row(const struct fault_rows *rows, const struct explained 
 
 	if (name && thread) {
 		fprintf(out, "{\"start_ns\":%" PRIu64, fault->start_ns);
-		fault_rows_number(out, ",\"duration_ns\":", fault_rows_has_time(fault),
-				  fault->end_ns - fault->start_ns, "null");
+		json_number(out, ",\"duration_ns\":", fault_rows_has_time(fault),
+			    fault->end_ns - fault->start_ns);
 		fprintf(out,
 			",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"thread\":%s,\"class\":\"%s\","
 			"\"major\":%s,\"solved\":%s,\"kernel\":%s,\"write\":%s,"
@@ -158,13 +169,12 @@ static int print_json_row(const struct fault_rows *rows, const struct explained 
 			is_kernel(fault) ? "true" : "false",
 			fault_rows_write(fault, "true", "false") ?: "null", fault->address,
 			fault->inode ? name : "null");
-		fault_rows_number(out, ",\"page\":", fault->inode, fault->pgoff, "null");
+		json_number(out, ",\"page\":", fault->inode, fault->pgoff);
 		fprintf(out, ",\"code\":\"%#" PRIx64 "\"", fault->ip);
 		print_json_parts(out, fault);
-		fault_rows_number(out, ",\"read_bytes\":", fault_rows_has_bytes(fault),
-				  fault->read_bytes, "null");
-		fault_rows_number(out, ",\"calls_ns\":", fault_rows_has_calls(fault),
-				  fault->handler_ns, "null");
+		json_number(out, ",\"read_bytes\":", fault_rows_has_bytes(fault),
+			    fault->read_bytes);
+		json_number(out, ",\"calls_ns\":", fault_rows_has_calls(fault), fault->handler_ns);
 		fprintf(out, ",\"whole\":%s}\n", fault->whole ? "true" : "false");
 	}
 	free(name);
