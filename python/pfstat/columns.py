@@ -42,13 +42,15 @@ FAULTS = (
     Column("whole", "flag"),
 )
 
-# CSV has an apostrophe before a name beginning with one of these: pfdrive-report(1).
+# CSV has one more apostrophe before a name beginning with one of these, or with apostrophes and one
+# of these: pfdrive-report(1).
 SHIELDED = ("=", "+", "-", "@", "\t", "\r")
 
 
 def name_of(text: str) -> str:
     """A name as it was recorded."""
-    return text[1:] if text[:1] == "'" and text[1:2] in SHIELDED else text
+    return text[1:] if text[:1] == "'" and text.lstrip("'")[:1] in SHIELDED else text
+
 
 REQUESTS = (
     Column("start_ns", "ns"),

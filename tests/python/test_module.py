@@ -200,8 +200,8 @@ def test_a_recording_that_was_cut_is_read_with_a_warning(made, tmp_path):
 
 
 def test_names_are_as_they_were_recorded():
-    assert [columns.name_of(text) for text in ("/a", "'=1", "'", "'a", "")] == \
-        ["/a", "=1", "'", "'a", ""]
+    assert [columns.name_of(text) for text in ("/a", "'=1", "''=1", "'", "''", "'a", "")] == \
+        ["/a", "=1", "'=1", "'", "''", "'a", ""]
 
 
 def test_another_pfdrive_is_named_by_a_variable(made, monkeypatch):

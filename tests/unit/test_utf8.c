@@ -153,8 +153,11 @@ TEST(test_a_csv_file_has_full_names_but_no_formulas)
 {
 	struct group group = { .pid = 1, .tid = 1, .faults = 1 };
 	static const char *const names[][2] = {
-		{ "/a\033b", ",/a\033b," },	 { "=1+1", ",'=1+1," }, { "@a,b", ",\"'@a,b\"," },
-		{ "-bash (7)", ",'-bash (7)," }, { "+x", ",'+x," },	{ "a=b", ",a=b," },
+		{ "/a\033b", ",/a\033b," }, { "=1+1", ",'=1+1," },
+		{ "@a,b", ",\"'@a,b\"," },  { "-bash (7)", ",'-bash (7)," },
+		{ "+x", ",'+x," },	    { "a=b", ",a=b," },
+		{ "'=x", ",''=x," },	    { "'x", ",'x," },
+		{ "''+", ",'''+," },
 	};
 	struct sample_run run;
 	char *text;

@@ -6,11 +6,14 @@
 
 /*
  * Spreadsheets interpret a cell that begins with such a character as a formula, which may run
- * commands or send data away. An apostrophe makes the cell text.
+ * commands or send data away. An apostrophe makes the cell text. A name that begins like a shielded
+ * one gets another apostrophe, so that readers can tell them apart.
  */
 static const char *shield(const char *text)
 {
-	return *text && strchr("=+-@\t\r", *text) ? "'" : "";
+	const char first = text[strspn(text, "'")];
+
+	return first && strchr("=+-@\t\r", first) ? "'" : "";
 }
 
 void csv_text(FILE *out, const char *text)
