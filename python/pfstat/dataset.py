@@ -12,28 +12,20 @@ import os
 import pathlib
 import tempfile
 import urllib.parse
-from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 from tqdm import tqdm
 
-from .columns import ENVIRONMENT, FAULTS, MAPPINGS, REQUESTS, SCHEMA_VERSION, Column, name_of
+from .columns import ENVIRONMENT, FAULTS, MAPPINGS, REQUESTS, SCHEMA_VERSION, Column
 from .program import Path, PfdriveError, argument, output_of
-from .rows import header_of
+from .rows import TYPES, batches_of, words_of
 from .verdicts import report_of
 
-# CSV bytes in memory at the same time, and rows in a file's row group.
-BLOCK_BYTES = 8 << 20
+# Rows in a file's row group.
 GROUP_ROWS = 250_000
 
-TYPES = {"id": pa.uint32(), "flag": pa.bool_(), "ns": pa.int64(), "number": pa.int64(),
-         "address": pa.uint64(), "word": pa.string(), "time": pa.timestamp("us", tz="UTC"),
-         "share": pa.float64()}
-# Names may hold any bytes, so they are read as such.
-READ = TYPES | {"word": pa.binary()}
 TABLES = {"faults": FAULTS, "requests": REQUESTS, "mappings": MAPPINGS}
 
 
@@ -44,27 +36,9 @@ def schema_of(table: str, columns: tuple[Column, ...]) -> Any:
     return pa.schema(fields, {"pfstat.schema": str(SCHEMA_VERSION), "pfstat.table": table})
 
 
-def words_of(cells: Any, column: Column) -> Any:
-    """Names as text: few different ones in a batch, of which each is decoded once."""
-    coded = cells.dictionary_encode()
-    names = [name_of(name.decode(errors="backslashreplace"))
-             for name in coded.dictionary.to_pylist()]
-    texts = pa.array([name or None if column.unknown else name for name in names], pa.string())
-    return texts.take(coded.indices)
-
-
-def batches_of(out: IO[bytes], columns: tuple[Column, ...]) -> Iterator[Any]:
-    """The CSV rows in batches, in the dataset's types without `recording`."""
-    names = header_of(out, columns)
-    reader = pa.csv.open_csv(
-        out, pa.csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, column_names=names),
-        pa.csv.ParseOptions(newlines_in_values=True),
-        pa.csv.ConvertOptions(column_types={column.name: READ[column.kind] for column in columns},
-                              include_columns=[column.name for column in columns],
-                              null_values=[""], strings_can_be_null=False, check_utf8=False))
-    for batch in reader:
-        yield [words_of(batch[column.name], column) if column.kind == "word"
-               else batch[column.name] for column in columns]
+def texts_of(cells: Any, column: Column) -> Any:
+    names, indices = words_of(cells, column)
+    return pa.array(names, pa.string()).take(indices)
 
 
 class Files:
@@ -103,17 +77,13 @@ def write_rows(files: Files, table: str, recording: Path, bar: Any) -> int:
     schema = schema_of(table, columns)
     with output_of("report", "--format", f"{table}-csv", argument(recording)) as out, \
             pa.parquet.ParquetWriter(files.new(table), schema, compression="zstd") as writer:
-        try:
-            for cells in batches_of(out, columns):
-                name = pa.repeat(pa.scalar(files.recording), len(cells[0]))
-                writer.write_table(pa.table([name, *cells], schema=schema),
-                                   row_group_size=GROUP_ROWS)
-                rows += len(cells[0])
-                bar.update(len(cells[0]))
-        except pa.ArrowInvalid as error:
-            # A table without rows is not an error.
-            if "Empty CSV file" not in str(error):
-                raise
+        for batch in batches_of(out, columns):
+            cells = [texts_of(batch[column.name], column) if column.kind == "word"
+                     else batch[column.name] for column in columns]
+            name = pa.repeat(pa.scalar(files.recording), len(batch))
+            writer.write_table(pa.table([name, *cells], schema=schema), row_group_size=GROUP_ROWS)
+            rows += len(batch)
+            bar.update(len(batch))
     return rows
 
 

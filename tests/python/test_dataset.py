@@ -69,7 +69,7 @@ def test_requests_and_shielded_names_are_read(made, tmp_path):
         files.commit()
     assert rows == len(csv_of(made, "requests")) > 0
     names = pa.array([b"'=1", b"\xff", b"", b"'=1"], pa.binary())
-    assert dataset.words_of(names, columns.Column("thread", "word", True)).to_pylist() == \
+    assert dataset.texts_of(names, columns.Column("thread", "word", True)).to_pylist() == \
         ["=1", "\\xff", None, "=1"]
     assert duckdb.sql(f"SELECT DISTINCT host FROM read_parquet('{tmp_path}/requests/*/*/*.parquet', "
                       "hive_partitioning = true)").fetchall() == [("h/1",)]

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import subprocess
+import sys
 import warnings
 
 import pandas as pd
@@ -13,7 +14,7 @@ import pytest
 
 import pfstat
 from conftest import BUILD
-from pfstat import columns
+from pfstat import columns, frame
 
 TOUCH = """
 import mmap, os, pfstat, sys
@@ -154,10 +155,74 @@ def test_words_are_categories_and_a_range_selects(made):
     assert set(pfstat.faults(made, file=name)["file"]) == {name}
 
 
-def test_chunks_of_rows_are_one_table(made, monkeypatch):
-    whole = pfstat.faults(made)
-    monkeypatch.setattr("pfstat.rows.CHUNK", 7)
-    pd.testing.assert_frame_equal(pfstat.faults(made), whole, check_categorical=False)
+def csv_bytes(*rows):
+    """The output of pfdrive with rows of {column: cell}: the other cells are 0, or not known."""
+    lines = [",".join(column.name for column in columns.FAULTS)]
+    for row in rows:
+        lines.append(",".join(row.get(column.name, "" if column.unknown else "0")
+                              for column in columns.FAULTS))
+    return io.BytesIO("\n".join(lines).encode() + b"\n")
+
+
+ANONYMOUS = {"class": "anon", "duration_ns": "7"}
+NAMED = {"class": "file", "duration_ns": "0", "file": "/b", "thread": "'=1", "page": "3",
+         "write": "1", "address": "0xffffffffffffffff"}
+OF_ANOTHER = {"class": "disk", "file": "/a", "thread": "x", "device_ns": "5", "queue_ns": "0"}
+
+
+@pytest.mark.parametrize("rows", [
+    [*[NAMED] * 50, *[ANONYMOUS] * 100, *[OF_ANOTHER] * 50], [*[ANONYMOUS] * 100, NAMED],
+    [ANONYMOUS] * 100, []], ids=["in the middle", "before", "only", "no row"])
+def test_batches_without_a_name_do_not_change_the_table(rows, monkeypatch):
+    whole = frame.read(csv_bytes(*rows), columns.FAULTS)
+    monkeypatch.setattr("pfstat.rows.BLOCK_BYTES", 300)
+    pieces = frame.read(csv_bytes(*rows), columns.FAULTS)
+    pd.testing.assert_frame_equal(pieces, whole)
+    for column in columns.FAULTS:
+        assert [cell_of(cell, column.kind) for cell in whole[column.name].tolist()] == \
+            [columns.name_of(row.get(column.name, "" if column.unknown else "0"))
+             for row in rows], column.name
+    for name in whole if rows else ():
+        whole.iloc[0, whole.columns.get_loc(name)] = whole[name].iloc[0]    # it can be written
+
+
+def type_of(name):
+    """The type that Documentation/user/python.rst names."""
+    for names, kind in (("thread class file", "category"), ("major solved kernel whole", "bool"),
+                        ("write", "boolean"), ("pid tid", "uint32"), ("address code", "uint64"),
+                        ("start_ns", "int64")):
+        if name in names.split():
+            return kind
+    return "Int64"
+
+
+def test_the_types_are_the_same_in_all_recordings(made, recorded):
+    for faults in (pfstat.faults(made), pfstat.faults(recorded),
+                   frame.read(csv_bytes(), columns.FAULTS)):
+        assert {name: str(kind) for name, kind in faults.dtypes.items()} == \
+            {column.name: type_of(column.name) for column in columns.FAULTS}
+
+
+def test_a_row_takes_less_than_150_bytes(tmp_path):
+    """Also if each value is known. Most of the parts of a fault are 0. The first table pays for
+    what does not depend on the rows."""
+    path = tmp_path / "million.pfs"
+    subprocess.run([BUILD / "make_recording", path, "1"], check=True)
+    script = """
+import sys
+import pfstat
+def resident():
+    with open("/proc/self/smaps_rollup", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Anonymous:")) << 10
+tables = [pfstat.faults(sys.argv[1])]
+before = resident()
+tables.append(pfstat.faults(sys.argv[1]))
+print(len(tables[1]), resident() - before)
+"""
+    rows, size = map(int, subprocess.run([sys.executable, "-c", script, path], check=True,
+                                         capture_output=True, text=True).stdout.split())
+    assert rows == 1_000_000
+    assert size < 150 * rows
 
 
 def test_the_verdict_is_that_of_the_report(recorded):

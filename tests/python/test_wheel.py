@@ -42,7 +42,7 @@ def test_pfdrive_is_a_command_of_the_environment(user):
 
 
 def test_all_names_are_there_with_the_required_packages_only(user):
-    """pyarrow is not one of them, and a call requiring pyarrow names the command to install it."""
+    """tqdm is not one of them, and a call requiring tqdm names the command to install it."""
     printed = user.script("""
 import pydoc
 import pfstat
@@ -54,8 +54,22 @@ try:
 except ImportError as error:
     print(error)
 """)
-    assert printed.splitlines() == ["True True", "to_parquet() requires pyarrow; run pip install "
+    assert printed.splitlines() == ["True True", "to_parquet() requires tqdm; run pip install "
                                     "'pfstat[parquet]'"]
+
+
+def test_recording_and_the_verdict_need_no_package(user):
+    """faults() names the command that installs what it requires."""
+    assert user.script("""
+import sys
+import pfstat
+print({"numpy", "pandas", "pyarrow"} & set(sys.modules))
+sys.modules["pyarrow"] = None
+try:
+    pfstat.faults("run.pfs")
+except ImportError as error:
+    print(error)
+""").splitlines() == ["set()", "faults() requires pyarrow; run pip install pandas pyarrow"]
 
 
 def mypy(*words, folder):
