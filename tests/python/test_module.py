@@ -108,6 +108,22 @@ print(len(pfstat.faults("twice.pfs.old")) >= 0)
 """) == "True\n"
 
 
+def test_a_second_recording_of_that_name_is_refused(user):
+    """The first one keeps the name and its faults."""
+    assert user.script(TOUCH + """
+with pfstat.record("nested.pfs"):
+    try:
+        with pfstat.record("nested.pfs"):
+            pass
+    except pfstat.PfdriveError as error:
+        print(error)
+    touch()
+faults = pfstat.faults("nested.pfs")
+print((faults["class"] == "anon").sum() >= PAGES, os.path.exists("nested.pfs.old"))
+""").splitlines() == [f"cannot write {user.home}/nested.pfs: another recording is being written to "
+                     "it; give this one another name", "True False"]
+
+
 def test_recording_fails_with_the_sentence_of_pfdrive(user):
     assert user.script("""
 import pfstat

@@ -232,6 +232,27 @@ TEST(test_an_older_file_that_is_empty_is_replaced)
 	ck_assert_int_eq(access("run.pfs.old", F_OK), -1);
 }
 
+/* Neither a recording nor another file replaces it. */
+TEST(test_a_recording_that_is_being_written_is_not_replaced)
+{
+	struct recording_output second = { 0 };
+	struct output *output;
+
+	unlink("run.pfs");
+	begin();
+	recording_output_go(&recording);
+	ck_assert_int_eq(recording_output_begin(&second, "run.pfs", &report), -EBUSY);
+	ck_assert_int_eq(recording_output_report(&second, ""), 1);
+	fflush(stderr);
+	text_file_check("err", "cannot write run.pfs: another recording is being written to it");
+	ck_assert_int_eq(output_open(&output, "run.pfs"), -EBUSY);
+	ck_assert_uint_eq(add(10), 10);
+	ck_assert_int_eq(end(NULL), 0);
+	ck_assert_int_eq(output_open(&output, "run.pfs"), 0);
+	output_close(output);
+	ck_assert_int_eq(access("run.pfs.old", F_OK), -1);
+}
+
 /* FILE.old cannot be replaced, so the recording keeps the temporary name. */
 TEST(test_failed_rename_is_an_error_without_data_loss)
 {

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -84,14 +85,25 @@ static int open_folder(struct output *output, int from)
 }
 
 /* Opens an inode, which cannot be replaced meanwhile. */
-static int open_directly(int place)
+static int open_directly(int place, int flags)
 {
 	char path[64];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
 	return fd < 0 ? -errno : fd;
+}
+
+/* An output has named this regular file, and still writes. */
+static bool is_being_written(int place)
+{
+	const int fd = open_directly(place, O_RDONLY);
+	const bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return locked;
 }
 
 /* The fs.protected_symlinks rule, for all but regular files, which are only replaced. */
@@ -123,7 +135,7 @@ static int follow_proc(const struct output *output, const char *text)
 	else if (S_ISDIR(status.st_mode))
 		fd = -EISDIR;
 	else if (!S_ISREG(status.st_mode))
-		fd = open_directly(place);
+		fd = open_directly(place, O_WRONLY);
 	else if (fstatat(output->folder, text, &named, 0) || named.st_dev != status.st_dev ||
 		 named.st_ino != status.st_ino)
 		fd = -ENOENT; /* it was deleted */
@@ -180,7 +192,9 @@ static int look_at(struct output *output, struct stat *status)
 	else if (S_ISLNK(status->st_mode))
 		fd = follow_link(output, place, status);
 	else if (!S_ISREG(status->st_mode))
-		fd = may_follow(output, status) ? open_directly(place) : -EACCES;
+		fd = may_follow(output, status) ? open_directly(place, O_WRONLY) : -EACCES;
+	else if (is_being_written(place))
+		fd = -EBUSY;
 	close(place);
 	return fd;
 }
@@ -319,6 +333,8 @@ int output_name_now(struct output *output)
 	output->durable = true;
 	if (!output->temporary)
 		return 0;
+	/* A file system without locks has no such protection. */
+	flock(fileno(output->stream), LOCK_EX | LOCK_NB);
 	err = invoker_begin();
 	if (!err) {
 		err = keep_older(output);

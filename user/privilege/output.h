@@ -22,7 +22,8 @@ struct output;
 
 /*
  * The file must not be an input, see named_files.h. Returns 0 or a negative errno. -EACCES is also
- * the answer to a link or a pipe of another user in a folder where every user may create files.
+ * the answer to a link or a pipe of another user in a folder where every user may create files, and
+ * -EBUSY to a file that another output has named and still writes.
  */
 int output_open(struct output **output, const char *path);
 FILE *output_stream(struct output *output);

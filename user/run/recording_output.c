@@ -49,6 +49,11 @@ static const char *recording_remedy(int err)
 
 int recording_output_report(const struct recording_output *recording, const char *then)
 {
+	if (recording->err == -EBUSY)
+		return message(STATUS_FAILED,
+			       "cannot write %s: another recording is being written to it; give "
+			       "this one another name",
+			       recording->path);
 	return message(STATUS_FAILED, "cannot write %s: %s%s", recording->path,
 		       invoker_strerror(recording->err), then);
 }
