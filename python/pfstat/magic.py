@@ -3,66 +3,43 @@
 from __future__ import annotations
 
 import os
-import resource
 import shlex
-import sys
 import tempfile
-import threading
-import time
-from typing import IO, Any
+from typing import Any
+
+from IPython.display import display
 
 from .program import PfdriveError
 from .recorder import record
 from .verdicts import verdict
 
-# Between two progress line states.
-UPDATE_S = 0.5
 USAGE = "usage: %%pfstat [-o RECORDING] [OPTION OF pfdrive record ...]"
 
 
-class ProgressLine:
-    """A line on standard error, rewritten until the block ends: the time, and the faults of this
-    process and exited children, as the kernel counts them."""
+class Line:
+    """A line below the cell. It is in no stream, so the last text replaces the others."""
 
     def __init__(self) -> None:
-        self._out: IO[str] = sys.stderr
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._start_s = 0.0
-        self._before = (0, 0)
+        self._text = "pfstat: recording"
+        self._handle: Any = display(self, display_id=True)  # type: ignore[no-untyped-call]
 
-    @staticmethod
-    def _counts() -> tuple[int, int]:
-        usages = [resource.getrusage(who)
-                  for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        return sum(usage.ru_minflt for usage in usages), sum(usage.ru_majflt for usage in usages)
+    def __repr__(self) -> str:
+        return self._text
 
-    def _print(self) -> None:
-        minor, major = self._counts()
-        self._out.write(f"\rpfstat: recording, {time.monotonic() - self._start_s:.1f} s, "
-                        f"{minor - self._before[0]} minor and {major - self._before[1]} major "
-                        "faults")
-        self._out.flush()
+    def update(self, text: str) -> None:
+        self._text = f"pfstat: {text}"
+        self._handle.update(self)
 
-    def _run(self) -> None:
-        while not self._over.wait(UPDATE_S):
-            self._print()
 
-    def __enter__(self) -> None:
-        self._start_s, self._before = time.monotonic(), self._counts()
-        self._print()
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-        self._print()
-        self._out.write("\n")
+def may_have_value(words: list[str]) -> bool:
+    """The last word is an option to which the next word may belong: pfdrive knows."""
+    return bool(words) and words[-1].startswith("-") and "=" not in words[-1]
 
 
 def options_of(line: str) -> tuple[str | None, str, list[str]]:
     """The recording to keep, the source, and the other options on a magic's line."""
-    kept, source, rest = None, "perf", []
+    kept, source = None, "perf"
+    rest: list[str] = []
     words = iter(shlex.split(line))
     for word in words:
         if word in ("-o", "--output", "--source"):
@@ -73,7 +50,7 @@ def options_of(line: str) -> tuple[str | None, str, list[str]]:
                 source = value
             else:
                 kept = value
-        elif word.startswith("-"):
+        elif word != "--" and (word.startswith("-") or may_have_value(rest)):
             rest.append(word)
         else:
             raise ValueError(f"unexpected argument {word!r}; {USAGE}")
@@ -85,16 +62,20 @@ def run_cell(shell: Any, line: str, cell: str) -> None:
     with tempfile.TemporaryDirectory(prefix="pfstat-") as folder:
         path = kept or os.path.join(folder, "cell.pfs")
         recorder = record(path, source=source, options=options)
-        with recorder, ProgressLine():
-            done = shell.run_cell(cell)
+        shown = Line()
+        try:
+            with recorder:
+                done = shell.run_cell(cell)
+        except PfdriveError:
+            shown.update("the recording failed")
+            raise
+        shown.update(recorder.summary if kept else recorder.summary.removesuffix(f", in {path}"))
         if not done.success:
             return      # the shell has printed the cell's error
         try:
             print(verdict(path))
         except PfdriveError as error:
             print(error)
-        if kept:
-            print(recorder.summary)
 
 
 def register(shell: Any) -> None:

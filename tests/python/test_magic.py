@@ -15,11 +15,13 @@ touched = "yes"
 
 
 def outputs_of(cell):
-    """The text in a cell's streams, as {"stdout": …, "stderr": …}."""
+    """The text in a cell's streams and of its displays: {"stdout": …, "stderr": …, "display": …}."""
     texts = {}
     for output in cell.outputs:
         if output.output_type == "stream":
             texts[output.name] = texts.get(output.name, "") + output.text
+        elif output.output_type == "display_data":
+            texts["display"] = texts.get("display", "") + output.data["text/plain"] + "\n"
     return texts
 
 
@@ -31,17 +33,29 @@ def run_notebook(folder, *sources, allow_errors=False):
     return notebook.cells[1:]
 
 
-def test_a_cell_is_recorded_with_a_progress_line_and_the_verdict(recorded, tmp_path):
+def test_a_cell_is_recorded_with_one_line_and_the_verdict(recorded, tmp_path):
     del recorded    # only where this machine records
     cell, kept, after = run_notebook(
         tmp_path, f"%%pfstat\n{TOUCH}", f"%%pfstat -o cell.pfs\n{TOUCH}",
         'import pfstat\nprint(touched, len(pfstat.faults("cell.pfs")) >= 100)')
-    for shown in (outputs_of(cell), outputs_of(kept)):
+    for shown, end in ((outputs_of(cell), "0 samples lost"), (outputs_of(kept), "/cell.pfs")):
+        assert set(shown) == {"stdout", "display"}
         assert shown["stdout"].startswith("Page faults were in progress")
-        last = shown["stderr"].rstrip("\n").split("\r")[-1]
-        assert last.startswith("pfstat: recording, ") and last.endswith(" major faults")
-    assert "faults recorded, 0 samples lost, in" in outputs_of(kept)["stdout"]
+        line, = shown["display"].splitlines()
+        assert line.startswith("pfstat: ") and " faults recorded, 0 samples lost" in line
+        assert line.endswith(end)
     assert outputs_of(after)["stdout"] == "yes True\n"
+
+
+def test_the_magic_starts_no_thread(recorded, tmp_path):
+    """Else the thread and its faults would be in the recording."""
+    del recorded
+    script = "import os\nbefore = set(os.listdir('/proc/self/task'))"
+    inside = "inside = set(os.listdir('/proc/self/task'))"
+    _, _, after = run_notebook(tmp_path, script, f"%%pfstat -o cell.pfs\n{inside}",
+                               'import pfstat\nfaults = pfstat.faults("cell.pfs")\n'
+                               'print(inside - before, set(faults["tid"].astype(str)) - before)')
+    assert outputs_of(after)["stdout"] == "set() set()\n"
 
 
 def test_an_error_of_a_cell_is_shown_and_ends_the_recording(recorded, tmp_path):
@@ -57,6 +71,10 @@ def test_the_line_of_a_cell_has_options_of_pfdrive():
     assert options_of("") == (None, "perf", [])
     assert options_of("-o 'a b.pfs' --source ebpf --ring-size=1M") == \
         ("a b.pfs", "ebpf", ["--ring-size=1M"])
-    for line, reason in (("-o", "needs a value"), ("run.pfs", "unexpected argument 'run.pfs'")):
+    assert options_of("--ring-size 1M --stacks -o a.pfs") == \
+        ("a.pfs", "perf", ["--ring-size", "1M", "--stacks"])
+    for line, reason in (("-o", "needs a value"), ("run.pfs", "unexpected argument 'run.pfs'"),
+                         ("--ring-size=1M run.pfs", "unexpected argument 'run.pfs'"),
+                         ("-- true", "unexpected argument '--'")):
         with pytest.raises(ValueError, match=reason):
             options_of(line)
