@@ -7,6 +7,7 @@ import inspect
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import warnings
@@ -42,7 +43,17 @@ def sentence_of(messages: str) -> str:
     """pfdrive's text on standard error, without the program name."""
     lines = [line[len("pfdrive: "):] if line.startswith("pfdrive: ") else line
              for line in messages.strip().splitlines()]
-    return "\n".join(lines) or "pfdrive failed and printed no reason"
+    return "\n".join(lines)
+
+
+def failure_of(status: int, messages: str) -> PfdriveError:
+    """Why pfdrive failed. status: as in subprocess, negative for a signal."""
+    said = sentence_of(messages)
+    if status >= 0:
+        return PfdriveError(said or f"pfdrive failed with status {status} and printed no reason")
+    names = [number.name for number in signal.Signals if number == -status]
+    killed = " ".join(["pfdrive was killed by signal", str(-status), *(f"({name})" for name in names)])
+    return PfdriveError("\n".join(filter(None, [killed, said])))
 
 
 def argument(path: Path) -> str:
@@ -89,7 +100,7 @@ def output_of(*words: str) -> Iterator[IO[bytes]]:
         except Exception:
             # At the end of the output pfdrive has a status. Before, it would wait for the reader.
             if not out.read(1) and process.wait():
-                raise PfdriveError(sentence_of(messages_of(messages))) from None
+                raise failure_of(process.returncode, messages_of(messages)) from None
             raise
         finally:
             if process.poll() is None and out.read(1):
@@ -98,6 +109,6 @@ def output_of(*words: str) -> Iterator[IO[bytes]]:
             process.wait()
         text = messages_of(messages)
     if process.returncode:
-        raise PfdriveError(sentence_of(text))
+        raise failure_of(process.returncode, text)
     if text:
         warn(sentence_of(text))

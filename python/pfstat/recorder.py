@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import IO
 
-from .program import Path, PfdriveError, argument, messages_of, sentence_of, start
+from .program import Path, argument, failure_of, messages_of, sentence_of, start
 
 # Between two looks at the recorder while it starts.
 LOOK_S = 0.005
@@ -52,8 +52,7 @@ class Recorder:
             self._end()
             raise
         if self._process.poll() is not None:
-            status, text = self._end()
-            raise PfdriveError(sentence_of(text))
+            raise failure_of(*self._end())
 
     def stop(self) -> None:
         """Ends the recording, which is complete and on the disk when this returns."""
@@ -65,7 +64,7 @@ class Recorder:
         status, text = self._end()
         self.summary = sentence_of(text)
         if status:
-            raise PfdriveError(self.summary)
+            raise failure_of(status, text)
 
     def _end(self) -> tuple[int, str]:
         process, messages = self._process, self._messages

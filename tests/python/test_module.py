@@ -14,7 +14,7 @@ import pytest
 
 import pfstat
 from conftest import BUILD
-from pfstat import columns, frame
+from pfstat import columns, frame, program
 
 TOUCH = """
 import mmap, os, pfstat, sys
@@ -122,6 +122,35 @@ faults = pfstat.faults("nested.pfs")
 print((faults["class"] == "anon").sum() >= PAGES, os.path.exists("nested.pfs.old"))
 """).splitlines() == [f"cannot write {user.home}/nested.pfs: another recording is being written to "
                      "it; give this one another name", "True False"]
+
+
+def test_a_killed_recorder_is_named_and_its_recording_is_read(user):
+    """As far as it was written."""
+    assert user.script(TOUCH + """
+import signal, warnings
+recorder = pfstat.record("killed.pfs")
+recorder.start()
+touch()
+children = open(f"/proc/self/task/{os.getpid()}/children").read().split()
+os.kill(int(children[0]), signal.SIGKILL)
+try:
+    recorder.stop()
+except pfstat.PfdriveError as error:
+    print(error)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    faults = pfstat.faults("killed.pfs")
+print(len(faults) >= 0, "killed.pfs was cut" in str(caught[0].message))
+""").splitlines() == ["pfdrive was killed by signal 9 (SIGKILL)", "True True"]
+
+
+@pytest.mark.parametrize("status, messages, sentence", [
+    (1, "pfdrive: no\n", "no"), (1, "", "pfdrive failed with status 1 and printed no reason"),
+    (-9, "", "pfdrive was killed by signal 9 (SIGKILL)"),
+    (-11, "pfdrive: half\n", "pfdrive was killed by signal 11 (SIGSEGV)\nhalf"),
+    (-40, "", "pfdrive was killed by signal 40")])
+def test_a_failure_has_the_reason(status, messages, sentence):
+    assert str(program.failure_of(status, messages)) == sentence
 
 
 def test_recording_fails_with_the_sentence_of_pfdrive(user):
