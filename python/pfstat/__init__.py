@@ -6,7 +6,7 @@ data missing in a recording.
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .columns import SCHEMA_VERSION
 from .program import PfdriveError, RecordingWarning, pfdrive
@@ -17,6 +17,16 @@ from .verdicts import Cause, Place, Verdict, verdict
 __all__ = ["Cause", "PfdriveError", "Place", "Recorder", "RecordingWarning", "SCHEMA_VERSION",
            "Verdict", "faults", "load_ipython_extension", "pfdrive", "record", "to_parquet",
            "verdict"]
+
+__version__: str
+
+if not TYPE_CHECKING:
+    def __getattr__(name: str) -> Any:
+        """The version of the installed package. A source tree is not installed, and has none."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import version
+        return version(__name__)
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The wheel: name, programs and types."""
+import email.parser
 import os
 import pathlib
 import subprocess
 import zipfile
 
+import pfstat
 from conftest import BUILD, ENVIRONMENT
 
 TREE = pathlib.Path(__file__).parents[2]
@@ -30,6 +32,20 @@ def test_it_has_pfdrive_its_types_and_the_license():
     modules = {f"pfstat/{path.name}" for path in (TREE / "python/pfstat").glob("*.py")}
     assert modules <= set(names) and "pfstat/py.typed" in names
     assert f"pfstat-{VERSION}.dist-info/licenses/LICENSE" in names
+
+
+def test_its_metadata_has_the_version_and_the_maintainers():
+    """The project has no address in the network, so none is named."""
+    with zipfile.ZipFile(the_wheel()) as wheel:
+        text = wheel.read(f"pfstat-{VERSION}.dist-info/METADATA").decode()
+    metadata = email.parser.HeaderParser().parsestr(text)
+    maintainers, = (line.split(":", 1)[1].strip()
+                    for line in (TREE / "MAINTAINERS").read_text(encoding="utf-8").splitlines()
+                    if line.startswith("M:"))
+    assert (metadata["Version"], metadata["Author"]) == (VERSION, maintainers)
+    assert pfstat.__version__ == VERSION
+    assert "Programming Language :: Python :: 3" in metadata.get_all("Classifier")
+    assert {"pandas>=1.5", "pyarrow>=14"} <= set(metadata.get_all("Requires-Dist"))
 
 
 def test_pfdrive_is_a_command_of_the_environment(user):
