@@ -28,11 +28,16 @@ def test_pfbench_lists_its_commands(caller):
     assert (done.returncode, done.stderr, done.stdout) == (2, text, "")
 
 
-def test_pfdrive_without_pfbench_says_what_is_missing(caller):
+def test_pfdrive_without_pfbench_does_not_list_the_studies(caller):
+    """The wheel for Python has only pfdrive."""
+    assert "\nStudies:\n" in caller.run("--help").stdout
     alone = caller.folder / "pfdrive"
     shutil.copy(caller.program("pfdrive"), alone)
     done = caller.run_program(alone, "bench", check=False)
     assert done.returncode == 1
     assert done.stderr == (
         f"pfdrive: cannot start {caller.folder}/pfbench, which makes this measurement: "
-        "No such file or directory; install pfbench there\n")
+        "No such file or directory; the wheel for Python does not have it, install pfstat from "
+        "its source or another package\n")
+    listed = caller.run_program(alone, "--help").stdout
+    assert "Studies:" not in listed and "bench" not in listed and "\nLook:\n" in listed

@@ -31,7 +31,8 @@ int subcommand_unknown(const char *word, bool or_file);
 /* Commands without their own folder. The other folders declare theirs. */
 extern const struct subcommand help_command, helper_command, maps_command, record_command,
 	report_command;
-/* The studies. */
+/* The studies. They are in pfbench, beside this program: the wheel for Python does not have it. */
+bool pfbench_is_there(void);
 extern const struct subcommand bench_command, study_io_command, study_pressure_command,
 	study_rss_command;
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,13 @@ static int pfbench_path(char path[PATH_MAX])
 	return 0;
 }
 
+bool pfbench_is_there(void)
+{
+	char path[PATH_MAX];
+
+	return !pfbench_path(path) && !access(path, X_OK);
+}
+
 /* argv[0] is the command's title, whose last word pfbench knows. */
 static int pfbench_run(int argc, char **argv)
 {
@@ -44,7 +52,8 @@ static int pfbench_run(int argc, char **argv)
 	}
 	free(arguments);
 	return message(STATUS_FAILED,
-		       "cannot start %s, which makes this measurement: %s; install pfbench there",
+		       "cannot start %s, which makes this measurement: %s; the wheel for Python "
+		       "does not have it, install pfstat from its source or another package",
 		       path, strerror(-err));
 }
 

@@ -175,6 +175,8 @@ static void subcommand_list(FILE *out)
 	      "  or:  pfdrive [OPTION...] FILE        the same as pfdrive run\n",
 	      out);
 	for (group = 0; group < COMMAND_HIDDEN; group++) {
+		if (group == COMMAND_STUDY && !pfbench_is_there())
+			continue;
 		fprintf(out, "\n%s:\n", titles[group]);
 		for (i = 0; i < nr_subcommands; i++)
 			if (subcommands[i]->group == group)
