@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/completion.h"
+#include "print/report_format.h"
 #include "util/array.h"
 #include "workload/policy.h"
 #include "workload/pattern.h"
@@ -17,6 +18,7 @@
 static const struct {
 	const char *argument, *values;
 } named_values[] = {
+	{ "FORMAT", REPORT_FORMAT_WORDS },
 	{ "ADVICE", POLICY_ADVICE_NAMES },
 	{ "PATTERN", PATTERN_NAMES },
 };

@@ -39,7 +39,7 @@ static const struct argp_option argp_options[] = {
 	  4 },
 	{ "subtract", KEY_SUBTRACT, NULL, 0,
 	  "subtract the module's own time, as calibrated, from call times", 4 },
-	{ "format", KEY_FORMAT, REPORT_FORMAT_WORDS, 0,
+	{ "format", KEY_FORMAT, "FORMAT", 0,
 	  "standard output format (default table)" REPORT_FORMAT_HELP
 	  ". perfetto and the following require a recording",
 	  4 },
