@@ -38,7 +38,11 @@ static struct recording_writer *writer;
 
 /* Names as another user may choose them: they control a terminal. */
 #define HOSTILE "\033[31m\177\302\233\u202e"
-static bool hostile;
+static bool hostile, long_names;
+
+/* A name that is wider than its column of a table. */
+#define LONG_PART "a_long_folder_with_no_blank/"
+#define LONG_NAME "/srv/" LONG_PART LONG_PART ".so"
 
 static void add(enum item_type type, uint64_t ns, const void *data)
 {
@@ -51,7 +55,9 @@ static void add(enum item_type type, uint64_t ns, const void *data)
 static void add_map(unsigned int file)
 {
 	static const char *const paths[] = { "/lib/first.so", "/lib/second.so" };
-	const char *path = hostile ? "/lib/" HOSTILE ".so" : paths[file];
+	const char *path = hostile    ? "/lib/" HOSTILE ".so" :
+			   long_names ? LONG_NAME :
+					paths[file];
 	const size_t bytes = strlen(path) + 1;
 	struct item_map *map = calloc(1, sizeof(*map) + bytes);
 
@@ -783,10 +789,13 @@ TEST(test_each_format_is_compressed_if_the_name_ends_with_gz)
 	}
 }
 
+static unsigned short terminal_columns = 100;
+
 /* What a terminal gets, valid until the next call. */
 static const char *print_on_terminal(char **arguments)
 {
 	static char text[1 << 20];
+	struct winsize size = { .ws_row = 24, .ws_col = terminal_columns };
 	int argc = 0, master, slave, status;
 	size_t length = 0;
 	ssize_t got;
@@ -795,7 +804,7 @@ static const char *print_on_terminal(char **arguments)
 	while (arguments[argc])
 		argc++;
 	fflush(NULL);
-	ck_assert_int_eq(openpty(&master, &slave, NULL, NULL, NULL), 0);
+	ck_assert_int_eq(openpty(&master, &slave, NULL, NULL, &size), 0);
 	child = fork();
 	ck_assert_int_ge(child, 0);
 	if (!child) {
@@ -847,6 +856,45 @@ TEST(test_no_name_controls_the_terminal)
 	/* A file has the names as they are. */
 	ck_assert_int_eq(RUN("run.pfs", "-f", "mappings-csv"), 0);
 	text_file_check("out", HOSTILE);
+}
+
+static size_t widest_line(const char *text)
+{
+	size_t widest = 0, width = 0;
+
+	for (; *text; text++) {
+		width += (*text & 0xc0) != 0x80 && *text != '\r' && *text != '\n';
+		widest = width > widest ? width : widest;
+		width = *text == '\n' ? 0 : width;
+	}
+	return widest;
+}
+
+TEST(test_report_is_as_wide_as_the_terminal)
+{
+	static const unsigned short columns[] = { 80, 100, 132 };
+	const char *text;
+	size_t i;
+
+	unsetenv("COLUMNS");
+	long_names = true;
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	for (i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		terminal_columns = columns[i];
+		text = PRINT_ON_TERMINAL("run.pfs");
+		ck_assert_msg(widest_line(text) <= columns[i], "%s", text);
+		text = PRINT_ON_TERMINAL("run.pfs", "--slowest", "3");
+		ck_assert_msg(widest_line(text) <= columns[i], "%s", text);
+	}
+	/* Enough columns for the whole name in one line. */
+	terminal_columns = 300;
+	text = PRINT_ON_TERMINAL("run.pfs");
+	ck_assert_msg(strstr(text, LONG_NAME), "%s", text);
+	setenv("COLUMNS", "80", 1);
+	ck_assert_uint_le(widest_line(PRINT_ON_TERMINAL("run.pfs")), 80);
+	/* A file does not depend on it. */
+	ck_assert_int_eq(RUN("run.pfs"), 0);
+	text_file_check("out", LONG_NAME);
 }
 
 TEST(test_a_profile_has_the_time_of_all_faults)

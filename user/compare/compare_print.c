@@ -18,6 +18,7 @@
 #include "util/array.h"
 #include "util/json_value.h"
 #include "util/grid.h"
+#include "util/terminal.h"
 #include "util/utf8.h"
 
 static const char *verdict_name(const struct comparison_row *row)
@@ -483,7 +484,9 @@ int compare_print(FILE *out, enum report_format format, const struct compare_rep
 
 	if (!memory)
 		return -errno;
+	grid_set_width(terminal_columns(out));
 	err = compare_print_neutral(memory, format, report);
+	grid_set_width(0);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
 	if (!err)

@@ -4,12 +4,8 @@
  * SVG files of a folder, a temporary one if none was requested.
  */
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "figures/ascii_plot.h"
 #include "figures/figure_folder.h"
@@ -18,8 +14,9 @@
 #include "privilege/output.h"
 #include "util/message.h"
 #include "util/signals.h"
+#include "util/terminal.h"
 
-#define WIDTH 80 /* if the terminal does not report its width */
+#define WIDTH 80 /* if the output is not a terminal */
 
 bool report_figures_as_text(const struct figures_options *options)
 {
@@ -116,37 +113,16 @@ int report_figures_write(const struct figures_options *options, const struct dra
 	return status;
 }
 
-static unsigned int terminal_width(FILE *out)
-{
-	struct winsize size;
-
-	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col)
-		return size.ws_col;
-	return WIDTH;
-}
-
-/* The user's locale, not pfdrive's printing locale. */
-static bool terminal_has_unicode(void)
-{
-	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-	bool has;
-
-	if (!locale)
-		return false;
-	has = !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
-	freelocale(locale);
-	return has;
-}
-
 int report_figures_print_text(FILE *out, const struct drawing *drawings, size_t nr)
 {
+	const unsigned int width = terminal_columns(out) ?: WIDTH;
 	const bool unicode = terminal_has_unicode();
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < nr && !err; i++)
 		if (!strcmp(drawings[i].name, "order") || !strcmp(drawings[i].name, "cost"))
-			err = ascii_plot_print(out, &drawings[i], terminal_width(out), unicode);
+			err = ascii_plot_print(out, &drawings[i], width, unicode);
 	errno = 0;
 	if (!err && (fflush(out) || ferror(out)))
 		err = errno ? -errno : -EIO;

@@ -15,6 +15,8 @@
 #include "print/report_format.h"
 #include "print/text/table.h"
 #include "util/array.h"
+#include "util/grid.h"
+#include "util/terminal.h"
 #include "util/utf8.h"
 
 /*
@@ -131,7 +133,9 @@ static int print_at_once(FILE *out, enum report_format format, const struct view
 
 	if (!memory)
 		return -errno;
+	grid_set_width(terminal_columns(out));
 	err = report_print_neutral(memory, format, views, nr);
+	grid_set_width(0);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
 	if (!err)

@@ -14,7 +14,10 @@
 #include "util/grid.h"
 #include "util/utf8.h"
 
-#define GRID_SEPARATOR "  "
+#define GRID_GAP	2  /* columns between two cells, or 1 if the terminal is narrow */
+#define GRID_LEAST_TEXT 16 /* columns for a text in several lines */
+
+static size_t grid_columns; /* 0: not a terminal */
 
 static struct {
 	grid_taker take;
@@ -25,6 +28,16 @@ void grid_redirect(grid_taker take, void *context)
 {
 	redirection.take = take;
 	redirection.context = context;
+}
+
+void grid_set_width(size_t columns)
+{
+	grid_columns = columns;
+}
+
+size_t grid_width(void)
+{
+	return grid_columns ?: GRID_WIDTH;
 }
 
 void grid_open(struct grid *grid, const char *const *headings, size_t nr)
@@ -82,7 +95,7 @@ void grid_cell(struct grid *grid, const char *format, ...)
 		grid->err = -ENOMEM;
 	}
 	va_end(arguments);
-	/* grid_print_cell() escapes control characters, but not these. */
+	/* grid_print_line() escapes control characters, but not these. */
 	if (text)
 		utf8_hide_bidi(text);
 	if (!grid->err && (!grid->nr_rows || grid->column == grid->nr_columns))
@@ -157,84 +170,153 @@ static size_t grid_character(const char *text, size_t bytes, size_t *width)
 }
 
 /*
- * Prints a cell, or only counts if out is NULL. Returns the width in columns. Each byte of an
- * unprintable character is shown as \xHH, and so is a backslash before an x.
+ * Prints a cell up to this width, or only counts if out is NULL. Returns the width in columns, and
+ * in *rest what does not fit. Each byte of an unprintable character is shown as \xHH, and so is a
+ * backslash before an x.
  */
-static size_t grid_print_cell(FILE *out, const char *text)
+static size_t grid_print_line(FILE *out, const char *text, size_t most, const char **rest)
 {
 	size_t total = 0, bytes = strlen(text), length, width;
 
-	for (; bytes; text += length, bytes -= length) {
+	for (; bytes; text += length, bytes -= length, total += width) {
 		length = text[0] == '\\' && text[1] == 'x' ? 0 :
 							     grid_character(text, bytes, &width);
-		if (length) {
-			total += width;
-			if (out)
-				fwrite(text, length, 1, out);
-			continue;
-		}
-		length = 1;
-		total += 4;
-		if (out)
+		if (!length)
+			width = 4;
+		if (total && total + width > most)
+			break;
+		if (out && length)
+			fwrite(text, length, 1, out);
+		else if (out)
 			fprintf(out, "\\x%02x", (unsigned char)*text);
+		length = length ?: 1;
 	}
+	*rest = text;
 	return total;
+}
+
+static size_t grid_cell_width(const char *text)
+{
+	const char *rest;
+
+	return grid_print_line(NULL, text, SIZE_MAX, &rest);
 }
 
 static size_t grid_column_width(const struct grid *grid, size_t column)
 {
-	size_t widest = grid->no_headings ? 0 : grid_print_cell(NULL, grid_heading(grid, column));
+	size_t widest = grid->no_headings ? 0 : grid_cell_width(grid_heading(grid, column));
 	size_t row, width;
 
 	/* An empty column has one blank. */
 	widest = widest ?: 1;
 	for (row = 0; row < grid->nr_rows; row++) {
-		width = grid_print_cell(NULL, grid_at(grid, row, column));
+		width = grid_cell_width(grid_at(grid, row, column));
 		widest = width > widest ? width : widest;
 	}
 	return widest;
 }
 
-/* Prints a row without trailing blanks. @row: SIZE_MAX for the headings. */
-static void grid_print_row(const struct grid *grid, FILE *out, size_t row, const size_t *widths)
+struct grid_layout {
+	size_t *widths, gap;
+	const char **texts; /* for each column: the rest that is not printed yet */
+};
+
+/* Prints one line of a row, without trailing blanks. */
+static void grid_print_row_line(const struct grid *grid, FILE *out,
+				const struct grid_layout *layout)
 {
+	const size_t *widths = layout->widths;
+	const char **texts = layout->texts;
 	size_t column, pad, blanks = 0;
-	const char *text;
+	const char *rest;
 
 	for (column = 0; column < grid->nr_columns; column++) {
-		text = row == SIZE_MAX ? grid_heading(grid, column) : grid_at(grid, row, column);
-		pad = widths[column] - grid_print_cell(NULL, text);
+		pad = widths[column] -
+		      grid_print_line(NULL, texts[column], widths[column], &rest);
 		if (grid_is_right(grid, column))
 			blanks += pad;
-		if (*text) {
+		if (*texts[column]) {
 			fprintf(out, "%*s", (int)blanks, "");
-			grid_print_cell(out, text);
+			grid_print_line(out, texts[column], widths[column], &rest);
 			blanks = 0;
 		}
+		texts[column] = rest;
 		if (!grid_is_right(grid, column))
 			blanks += pad;
-		blanks += strlen(GRID_SEPARATOR);
+		blanks += layout->gap;
 	}
 	fputc('\n', out);
 }
 
+static bool grid_has_rest(const struct grid *grid, const char *const *texts)
+{
+	size_t column;
+
+	for (column = 0; column < grid->nr_columns; column++)
+		if (*texts[column])
+			return true;
+	return false;
+}
+
+/* @row: SIZE_MAX for the headings. */
+static void grid_print_row(const struct grid *grid, FILE *out, size_t row,
+			   const struct grid_layout *layout)
+{
+	size_t column;
+
+	for (column = 0; column < grid->nr_columns; column++)
+		layout->texts[column] = row == SIZE_MAX ? grid_heading(grid, column) :
+						  grid_at(grid, row, column);
+	do
+		grid_print_row_line(grid, out, layout);
+	while (grid_has_rest(grid, layout->texts));
+}
+
+/* If the table is wider than the terminal: smaller gaps, then less for the widest text. */
+static void grid_fit(const struct grid *grid, struct grid_layout *layout)
+{
+	size_t column, widest = SIZE_MAX, total = 0, excess, *width;
+
+	for (column = 0; column < grid->nr_columns; column++) {
+		total += layout->widths[column] + (column ? layout->gap : 0);
+		if (!grid_is_right(grid, column) &&
+		    (widest == SIZE_MAX || layout->widths[column] > layout->widths[widest]))
+			widest = column;
+	}
+	if (!grid_columns || total <= grid_columns)
+		return;
+	layout->gap = 1;
+	total -= (GRID_GAP - 1) * (grid->nr_columns - 1);
+	if (widest == SIZE_MAX || total <= grid_columns)
+		return;
+	excess = total - grid_columns;
+	width = &layout->widths[widest];
+	if (*width > GRID_LEAST_TEXT)
+		*width = *width > excess + GRID_LEAST_TEXT ? *width - excess : GRID_LEAST_TEXT;
+}
+
 static int grid_print(const struct grid *grid, FILE *out)
 {
-	size_t *widths, i;
+	struct grid_layout layout = {
+		.widths = calloc(grid->nr_columns, sizeof(*layout.widths)),
+		.texts = calloc(grid->nr_columns, sizeof(*layout.texts)),
+		.gap = GRID_GAP,
+	};
+	int err = layout.widths && layout.texts ? 0 : -ENOMEM;
+	size_t i;
 
-	if (!grid->nr_rows)
-		return 0;
-	widths = calloc(grid->nr_columns, sizeof(*widths));
-	if (!widths)
-		return -ENOMEM;
-	for (i = 0; i < grid->nr_columns; i++)
-		widths[i] = grid_column_width(grid, i);
-	if (!grid->no_headings)
-		grid_print_row(grid, out, SIZE_MAX, widths);
-	for (i = 0; i < grid->nr_rows; i++)
-		grid_print_row(grid, out, i, widths);
-	free(widths);
-	return 0;
+	if (!err) {
+		for (i = 0; i < grid->nr_columns; i++)
+			layout.widths[i] = grid_column_width(grid, i);
+		grid_fit(grid, &layout);
+		if (!grid->no_headings)
+			grid_print_row(grid, out, SIZE_MAX, &layout);
+		for (i = 0; i < grid->nr_rows; i++)
+			grid_print_row(grid, out, i, &layout);
+	}
+	free(layout.widths);
+	free(layout.texts);
+	return err;
 }
 
 int grid_close(struct grid *grid, FILE *out)
@@ -244,7 +326,7 @@ int grid_close(struct grid *grid, FILE *out)
 
 	if (!err && redirection.take)
 		err = redirection.take(redirection.context, grid, out);
-	else if (!err)
+	else if (!err && grid->nr_rows)
 		err = grid_print(grid, out);
 	for (i = 0; i < grid->nr_rows * grid->nr_columns; i++)
 		free(grid->cells[i]);

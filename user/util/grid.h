@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A table that is filled cell by cell, from left to right. Columns are as wide as their widest
- * cells. Nothing is ever truncated, because the width of the reader's terminal is not known.
+ * cells. Nothing is ever truncated: if the page is narrower, the widest text has several lines.
  */
 #ifndef PFSTAT_USER_GRID_H
 #define PFSTAT_USER_GRID_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define GRID_WIDTH 100 /* columns on a page; only text is ever wrapped to fit it */
+#define GRID_WIDTH 100 /* columns on a page that is not a terminal */
 
 struct grid {
 	char **headings;  /* see grid_open() */
@@ -52,6 +52,14 @@ const char *grid_title_at(const struct grid *grid, size_t row, size_t column);
  */
 typedef int (*grid_taker)(void *context, const struct grid *grid, FILE *out);
 void grid_redirect(grid_taker take, void *context);
+
+/*
+ * Until called with 0, tables and sentences are as wide as a terminal with these columns. Otherwise
+ * only sentences are wrapped, to GRID_WIDTH.
+ */
+void grid_set_width(size_t columns);
+/* For sentences. */
+size_t grid_width(void);
 
 /* Prints and frees the table. Returns 0 or the first error. */
 int grid_close(struct grid *grid, FILE *out);

@@ -3,6 +3,7 @@
  * Prints views of runs as text: first the environment, then the figures. Each section is in a
  * separate file.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "print/text/cells.h"
 #include "print/text/table_measures.h"
 #include "util/array.h"
+#include "util/wrap_text.h"
 
 static int table_counts(FILE *out, const struct view *view)
 {
@@ -106,6 +108,24 @@ static int table_syscalls(FILE *out, const struct report *run)
 	return err;
 }
 
+int table_wrapped(FILE *out, const struct report *run,
+		  void (*print)(FILE *out, const struct report *run))
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *memory = open_memstream(&text, &bytes);
+	int err;
+
+	if (!memory)
+		return -errno;
+	print(memory, run);
+	err = fclose(memory) ? -ENOMEM : 0;
+	if (!err)
+		wrap_text(out, text, grid_width());
+	free(text);
+	return err;
+}
+
 /* The tables with figures requiring eBPF. */
 static int table_system(FILE *out, const struct report *run)
 {
@@ -182,7 +202,7 @@ static int table_tail(FILE *out, const struct view *view)
 
 	if (view->run->faults.all.count)
 		fputc('\n', out);
-	return err ?: table_slowest(out, view, GRID_WIDTH);
+	return err ?: table_slowest(out, view, grid_width());
 }
 
 int table_print(FILE *out, const struct view *views, size_t nr)

@@ -63,6 +63,10 @@ int table_steps(FILE *out, const struct report *run);
 /* For several runs with the same steps: mean ± standard deviation. */
 int table_steps_spread(FILE *out, const struct view *views, size_t nr);
 
+/* Prints a line that is made by @print, wrapped to the page. */
+int table_wrapped(FILE *out, const struct report *run,
+		  void (*print)(FILE *out, const struct report *run));
+
 /* One line with the module's own cost. */
 void table_cost(FILE *out, const struct report *run);
 /* The cost as one figure, without the line end. */

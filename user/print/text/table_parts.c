@@ -238,7 +238,7 @@ static void missing_note(FILE *out, const struct report *run)
 	    run->waits.unknown_ns)
 		missing_add(&list, "kernel stacks of sleeps");
 	if (list.text[0])
-		wrap_text(out, list.text, GRID_WIDTH);
+		wrap_text(out, list.text, grid_width());
 }
 
 static void parts_notes(FILE *out, const struct report *run, const char *rows_note)
@@ -284,8 +284,7 @@ int table_parts_all(FILE *out, const struct view *view)
 	parts_notes(out, view->run, "");
 	table_guest_line(out, view->run);
 	table_waits_short(out, view->run);
-	table_tail_line(out, view->run);
-	return err;
+	return err ?: table_wrapped(out, view->run, table_tail_line);
 }
 
 int table_parts(FILE *out, const struct view *view)

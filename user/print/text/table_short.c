@@ -14,8 +14,16 @@
 #define KIB (1024.0)
 #define MIB (1024.0 * 1024)
 
-#define ROWS_EACH  3
-#define NAME_WIDTH 44
+#define ROWS_EACH	3
+#define OTHER_COLUMNS	56 /* of the table, beside the names */
+#define LEAST_NAME	16
+
+static size_t name_width(void)
+{
+	const size_t width = grid_width();
+
+	return width > OTHER_COLUMNS + LEAST_NAME ? width - OTHER_COLUMNS : LEAST_NAME;
+}
 
 static void where_cells(struct grid *grid, const struct view *view, const char *what,
 			uint64_t faults, uint64_t total_ns, const uint64_t parts_ns[NR_PARTS])
@@ -44,13 +52,13 @@ static void where_cells(struct grid *grid, const struct view *view, const char *
 /* A long name has separate rows. */
 static void where_name(struct grid *grid, const char *name, const char *title)
 {
-	const char *rest = grid_text(grid, NAME_WIDTH, name);
+	const char *rest = grid_text(grid, name_width(), name);
 
 	grid_title(grid, title);
 	while (*rest) {
 		grid_row(grid);
 		cells_text(grid, "", 6);
-		rest = grid_text(grid, NAME_WIDTH, rest);
+		rest = grid_text(grid, name_width(), rest);
 	}
 }
 
@@ -219,10 +227,9 @@ int table_short_run(FILE *out, const struct view *view)
 		err = table_groups(out, view);
 		fputc('\n', out);
 	}
-	requests_line(out, view->run);
-	pages_line(out, view->run);
-	if (!err)
-		err = counts_line(out, view->run);
-	cost_line(out, view->run);
+	err = err ?: table_wrapped(out, view->run, requests_line);
+	err = err ?: table_wrapped(out, view->run, pages_line);
+	err = err ?: counts_line(out, view->run);
+	err = err ?: table_wrapped(out, view->run, cost_line);
 	return err ? err : table_measures(out, view->run);
 }

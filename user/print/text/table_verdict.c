@@ -22,7 +22,7 @@ int table_verdict(FILE *out, const struct view *view)
 	verdict_print(memory, &view->verdict, view->run);
 	err = fclose(memory) ? -ENOMEM : 0;
 	if (!err)
-		wrap_text(out, text, GRID_WIDTH);
+		wrap_text(out, text, grid_width());
 	free(text);
 	return err;
 }
