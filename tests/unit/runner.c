@@ -316,6 +316,10 @@ int main(int argc, char **argv)
 	bool list = false;
 	int option;
 
+	/* Text is the same in every locale of the developer. */
+	unsetenv("LC_ALL");
+	unsetenv("LC_CTYPE");
+	unsetenv("LANG");
 	while ((option = getopt(argc, argv, "hj:lv")) != -1) {
 		switch (option) {
 		case 'h':

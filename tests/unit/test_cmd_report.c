@@ -897,6 +897,25 @@ TEST(test_report_is_as_wide_as_the_terminal)
 	text_file_check("out", LONG_NAME);
 }
 
+TEST(test_a_locale_without_utf8_gets_ascii)
+{
+	const char *at;
+
+	make_recording(ALL_HOOKS, DAMAGE_NONE);
+	ck_assert_int_eq(RUN("run.pfs"), 0);
+	text_file_check("out", "Mean µs");
+	setenv("LC_ALL", "C", 1);
+	ck_assert_int_eq(RUN("run.pfs", "--full"), 0);
+	text_file_check("out", "Mean us");
+	for (at = text_file_read("out"); *at; at++)
+		ck_assert_msg(!(*at & 0x80), "%s", at);
+	/* Formats for programs have UTF-8 in every locale. */
+	ck_assert_int_eq(RUN("run.pfs", "-f", "json", "-o", "trace.json"), 0);
+	unsetenv("LC_ALL");
+	ck_assert_int_eq(RUN("run.pfs", "-f", "json"), 0);
+	ck_assert_uint_eq(system("cmp out trace.json"), 0);
+}
+
 TEST(test_a_profile_has_the_time_of_all_faults)
 {
 	json_t *json, *threads, *weights, *weight;

@@ -22,6 +22,7 @@
 /*
  * Makes the text independent of the user's locale. Programs need decimal points, and people need µ
  * even if LANG is not set (a VM's console). A system without locale files has only C.
+ * print_report_write() replaces µ if the user's locale is not UTF-8.
  */
 static int report_print_neutral(FILE *out, enum report_format format, const struct view *views,
 				size_t nr)
@@ -45,7 +46,9 @@ int print_report_write(FILE *out, enum report_format format, const char *text, s
 	const bool terminal = isatty(fileno(out));
 
 	errno = 0;
-	if (format == REPORT_TABLE || (format != REPORT_JSON && terminal))
+	if (format == REPORT_TABLE && terminal_lacks_unicode())
+		utf8_print_ascii_lines(out, text);
+	else if (format == REPORT_TABLE || (format != REPORT_JSON && terminal))
 		utf8_print_lines(out, text);
 	else if (terminal)
 		utf8_print_json(out, text);

@@ -44,3 +44,20 @@ bool terminal_has_unicode(void)
 
 	return codeset && !strcmp(codeset, "UTF-8");
 }
+
+static bool is_set(const char *variable)
+{
+	const char *text = getenv(variable);
+
+	return text && *text;
+}
+
+/* Many systems that show UTF-8 set no locale, or one that is not installed. */
+bool terminal_lacks_unicode(void)
+{
+	char name[32];
+	const char *codeset = chosen_codeset(name, sizeof(name));
+
+	return (is_set("LC_ALL") || is_set("LC_CTYPE") || is_set("LANG")) && codeset &&
+	       strcmp(codeset, "UTF-8");
+}

@@ -11,5 +11,7 @@
 size_t terminal_columns(FILE *out);
 /* The user's locale, not pfdrive's, has UTF-8. Without a locale there is none. */
 bool terminal_has_unicode(void);
+/* The user chose a locale that is not UTF-8. */
+bool terminal_lacks_unicode(void);
 
 #endif

@@ -69,13 +69,31 @@ size_t utf8_printable(const char *string, size_t bytes)
 	return length && is_obeyed(string) ? 0 : length;
 }
 
-static void print(FILE *out, const char *text, const char *kept)
+/* The character as pfdrive's own text has it in ASCII, or NULL. */
+static const char *utf8_ascii(const char *character, size_t length)
+{
+	static const char *const others[][2] = {
+		{ "µ", "u" }, { "±", "+-" }, { "…", "..." }, { "∞", "inf" }
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strlen(others[i][0]) == length && !memcmp(character, others[i][0], length))
+			return others[i][1];
+	return NULL;
+}
+
+static void print(FILE *out, const char *text, const char *kept, bool ascii)
 {
 	size_t bytes = strlen(text), length;
+	const char *other;
 
 	while (bytes) {
 		length = strchr(kept, *text) ? 1 : utf8_printable(text, bytes);
-		if (length)
+		other = ascii ? utf8_ascii(text, length) : NULL;
+		if (other)
+			fputs(other, out);
+		else if (length)
 			fwrite(text, 1, length, out);
 		else
 			fputc('?', out);
@@ -86,12 +104,17 @@ static void print(FILE *out, const char *text, const char *kept)
 
 void utf8_print(FILE *out, const char *text)
 {
-	print(out, text, "");
+	print(out, text, "", false);
 }
 
 void utf8_print_lines(FILE *out, const char *text)
 {
-	print(out, text, "\n\t");
+	print(out, text, "\n\t", false);
+}
+
+void utf8_print_ascii_lines(FILE *out, const char *text)
+{
+	print(out, text, "\n\t", true);
 }
 
 static unsigned int code_point(const char *string, size_t length)

@@ -19,6 +19,8 @@ size_t utf8_printable(const char *string, size_t bytes);
 void utf8_print(FILE *out, const char *text);
 /* Prints text on several lines in this way, and keeps newlines and tabs. */
 void utf8_print_lines(FILE *out, const char *text);
+/* The same, with ASCII for the characters in pfdrive's own text: us for µs. */
+void utf8_print_ascii_lines(FILE *out, const char *text);
 /* Prints JSON with \uXXXX for unprintable characters, which does not change the meaning. */
 void utf8_print_json(FILE *out, const char *json);
 /* Replaces each character that would reverse the text after it by a '?'. */
