@@ -127,7 +127,7 @@ static bool verdict_is_wait(const char *name)
 static void verdict_add_syscall(struct verdict_cause *cause, const struct report *run)
 {
 	const struct syscall_total *row = run->extras.syscalls, *found = NULL;
-	const struct syscall_total *end = row + run->extras.nr_syscalls;
+	const struct syscall_total *end = row ? row + run->extras.nr_syscalls : NULL;
 	char *name = NULL, *other;
 
 	for (; row < end && row->total_ns >= VERDICT_WAIT_SHARE * run->evidence.kernel_ns; row++) {
