@@ -15,6 +15,7 @@
 #include "user/recording/uncompress.h"
 #include "user/recording/writer.h"
 #include "user/util/array.h"
+#include "user/util/time_ns.h"
 #include "util/why.h"
 
 /* A recording in memory. */
@@ -181,6 +182,7 @@ static struct file write_items(uint64_t count, unsigned int kinds)
 	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
 	for (i = 0; i < count; i++) {
 		item = item_number(&any, i, kinds);
+		item.ns = 0; /* the random times would end most blocks early */
 		ck_assert_int_eq(recording_add(writer, &item), 0);
 		if (i == count / 2)
 			ck_assert_int_eq(recording_add_symbols(writer, symbols), 0);
@@ -397,6 +399,46 @@ TEST(test_long_paths_may_fill_a_block_early)
 		ck_assert_int_eq(recording_next(reader, &item), 1);
 	ck_assert_int_eq(recording_next(reader, &item), 0);
 	ck_assert_ptr_null(recording_damage(reader));
+	recording_close(reader);
+	json_decref(empty);
+	free(file.bytes);
+}
+
+static void add_page_at(struct recording_writer *writer, uint64_t ns)
+{
+	const struct pfstat_page page = {
+		.event = { .type = PFSTAT_EVENT_PAGE, .size = sizeof(page), .ns = ns },
+	};
+	const struct item item = { .type = ITEM_EVENT, .ns = ns, .event = &page.event };
+
+	ck_assert_int_eq(recording_add(writer, &item), 0);
+}
+
+/* Without recording_flush() and recording_end(), as if the recorder had been killed. */
+TEST(test_a_killed_recorder_loses_about_a_second)
+{
+	const uint64_t tenth = SECOND / 10, start_ns = 7 * SECOND;
+	struct recording_writer *writer;
+	struct recording_reader *reader;
+	json_t *empty = json_object();
+	struct file file = { 0 };
+	FILE *out = open_memstream(&file.bytes, &file.size);
+	struct item item;
+	struct why why;
+	uint64_t i;
+
+	ck_assert_int_eq(recording_begin(&writer, out, empty), 0);
+	add_page_at(writer, 0); /* existed before the recording */
+	for (i = 0; i <= 38; i++)
+		add_page_at(writer, start_ns + i * tenth);
+	recording_abandon(writer); /* also waits for the blocks that were handed on */
+	fclose(out);
+	reader = open_bytes(file.bytes, file.size, &why);
+	ck_assert_int_eq(recording_next(reader, &item), 1);
+	for (i = 0; recording_next(reader, &item) == 1; i++)
+		ck_assert_uint_eq(item.ns, start_ns + i * tenth);
+	ck_assert_uint_eq(i, 33); /* three blocks of a second, both ends included */
+	ck_assert_str_eq(recording_damage(reader), "run.pfs was cut: it has no end");
 	recording_close(reader);
 	json_decref(empty);
 	free(file.bytes);

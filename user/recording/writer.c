@@ -15,6 +15,7 @@
 #include "recording/items.h"
 #include "recording/recording.h"
 #include "recording/writer.h"
+#include "util/time_ns.h"
 
 /* Limits for a block of symbols: one path can take thousands of bytes. */
 #define PIECE_SYMBOLS 512U
@@ -28,6 +29,12 @@
  * disk are busy, so the thread adding items continues to drain the module's rings.
  */
 #define BLOCKS 16
+
+/*
+ * A block is full when its items span this long, so a killed recorder loses about the last second.
+ * The items' own times are compared: no clock is read.
+ */
+#define BLOCK_NS SECOND
 
 /* How many blocks can be removed again from the end of the file, see recording_drop_block(). */
 #define MARKS 16U
@@ -55,7 +62,8 @@ struct recording_writer {
 	int error;   /* the first error: later blocks would be at the wrong offset */
 	int refused; /* first error from items_add(), used only by the caller */
 	size_t json_bytes;
-	struct items *filled; /* one of the blocks */
+	struct items *filled;	 /* one of the blocks */
+	uint64_t filled_from_ns; /* its first item with a time, 0: none yet */
 	struct items blocks[BLOCKS];
 	struct recording_counts counts[BLOCKS]; /* item count in each block */
 	struct recording_counts added, written;
@@ -319,6 +327,7 @@ static int hand_on_block(struct recording_writer *writer)
 		return err;
 	next = background_take(&writer->background);
 	writer->filled = &writer->blocks[next];
+	writer->filled_from_ns = 0;
 	writer->counts[next] = (struct recording_counts){ 0 };
 	return 0;
 }
@@ -404,7 +413,10 @@ int recording_add(void *context, const struct item *item)
 		return err ? err : writer->refused;
 	counts_add_item(&writer->counts[writer->filled - writer->blocks], item);
 	counts_add_item(&writer->added, item);
-	if (items_full(writer->filled))
+	if (!writer->filled_from_ns)
+		writer->filled_from_ns = item->ns;
+	if (items_full(writer->filled) ||
+	    item_elapsed(writer->filled_from_ns, item->ns) >= BLOCK_NS)
 		hand_on_block(writer); /* an error belongs to the next call */
 	return 0;
 }
