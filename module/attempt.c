@@ -16,9 +16,9 @@
 #include <linux/xarray.h>
 
 #include "attempt.h"
-#include "chain.h"
 #include "common/classify.h"
 #include "mm_record.h"
+#include "mm_thread.h"
 #include "retry.h"
 #include "ring.h"
 #include "tally.h"
@@ -51,26 +51,6 @@ void pfstat_attempt_forget(void)
 	WRITE_ONCE(attempt_recording_since, ktime_get_mono_fast_ns());
 }
 
-static enum pfstat_before folio_state(unsigned long flags)
-{
-	const bool marked = flags & BIT(PG_readahead);
-
-	if (flags == ATTEMPT_NOT_LOOKED_UP)
-		return PFSTAT_BEFORE_UNKNOWN;
-	if (flags == ATTEMPT_NOT_CACHED)
-		return PFSTAT_BEFORE_ABSENT;
-	if (!(flags & BIT(PG_uptodate))) {
-		/* A page is locked while it is read. */
-		if (!(flags & BIT(PG_locked)))
-			return PFSTAT_BEFORE_STALE;
-		return marked ? PFSTAT_BEFORE_IN_FLIGHT_MARKED : PFSTAT_BEFORE_IN_FLIGHT;
-	}
-	if (!marked)
-		return PFSTAT_BEFORE_CACHED;
-	/* PG_reclaim has the same bit, and goes with writeback. */
-	return flags & BIT(PG_writeback) ? PFSTAT_BEFORE_RECLAIM : PFSTAT_BEFORE_MARKED;
-}
-
 /* Without a reference. Preemption is off, which is an RCU read-side section. */
 static struct folio *cached_folio(struct address_space *mapping, pgoff_t pgoff)
 {
@@ -80,20 +60,23 @@ static struct folio *cached_folio(struct address_space *mapping, pgoff_t pgoff)
 }
 
 /*
- * The folio flags at a file offset, read without a reference. Under RCU the struct page stays. The
+ * The page state at a file offset, read without a reference. Under RCU the struct page stays. The
  * contents may be a moment old in any case.
  */
-static unsigned long cached_flags(struct address_space *mapping, pgoff_t pgoff)
+static enum pfstat_before cached_state(struct address_space *mapping, pgoff_t pgoff, bool obey_mark)
 {
-	unsigned long flags = ATTEMPT_NOT_CACHED;
+	enum pfstat_before before = PFSTAT_BEFORE_ABSENT;
 	struct folio *folio;
+	unsigned long flags;
 
 	preempt_disable();
 	folio = cached_folio(mapping, pgoff);
-	if (folio)
+	if (folio) {
 		flags = compat_folio_flags(folio);
+		before = pfstat_retry_state(obey_mark ? flags : flags & ~BIT(PG_readahead));
+	}
 	preempt_enable();
-	return flags;
+	return before;
 }
 
 /* Same decision as in do_async_mmap_readahead() and the caller. */
@@ -103,45 +86,34 @@ static bool obeys_mark(const struct vm_fault *vmf)
 	       READ_ONCE(vmf->vma->vm_file->f_ra.ra_pages);
 }
 
-/* The flags of the faulting page's folio, without a mark ignored by this call. */
-static unsigned long flags_before(const struct vm_fault *vmf, u8 op)
+/* The state of the faulting page, without a mark ignored by this call. */
+static enum pfstat_before state_before(const struct vm_fault *vmf, u8 op)
 {
 	const struct file *file = vmf->vma->vm_file;
-	unsigned long flags;
 
 	/* The class of other operations does not depend on the page cache, and DAX has none. */
 	if ((op != PFSTAT_OP_FAULT && op != PFSTAT_OP_HUGE_FAULT) || IS_DAX(file_inode(file)))
-		return ATTEMPT_NOT_LOOKED_UP;
-	flags = cached_flags(file->f_mapping, vmf->pgoff);
-	if (flags != ATTEMPT_NOT_CACHED && !obeys_mark(vmf))
-		flags &= ~BIT(PG_readahead);
-	return flags;
-}
-
-static unsigned long flags_of_retry(struct retry_start start)
-{
-	unsigned long flags;
-
-	return pfstat_retry_folio_flags(start, &flags) ? flags : ATTEMPT_NOT_LOOKED_UP;
+		return PFSTAT_BEFORE_UNKNOWN;
+	return cached_state(file->f_mapping, vmf->pgoff, obeys_mark(vmf));
 }
 
 /*
  * As filemap_fault() decides, see classify.c. LOCKED at a first attempt implies an up-to-date folio
  * without a mark: otherwise the result is RETRY. It returns NOPAGE only for an absent page.
  */
-unsigned long pfstat_attempt_met(const struct vm_fault *vmf, vm_fault_t result,
-				 struct retry_start start)
+enum pfstat_before pfstat_attempt_met(const struct vm_fault *vmf, vm_fault_t result,
+				      struct retry_start start)
 {
 	if (result & VM_FAULT_LOCKED && !(result & VM_FAULT_MAJOR))
-		return BIT(PG_uptodate);
+		return PFSTAT_BEFORE_CACHED;
 	if (result & VM_FAULT_RETRY)
-		return result & VM_FAULT_MAJOR ? ATTEMPT_NOT_CACHED : flags_of_retry(start);
+		return result & VM_FAULT_MAJOR ? PFSTAT_BEFORE_ABSENT : pfstat_retry_before(start);
 	/* The call kept the lock, so the VMA still exists. */
 	if (IS_DAX(file_inode(vmf->vma->vm_file)))
-		return ATTEMPT_NOT_LOOKED_UP;
+		return PFSTAT_BEFORE_UNKNOWN;
 	if (result & (VM_FAULT_MAJOR | VM_FAULT_NOPAGE))
-		return ATTEMPT_NOT_CACHED;
-	return flags_before(vmf, PFSTAT_OP_FAULT);
+		return PFSTAT_BEFORE_ABSENT;
+	return state_before(vmf, PFSTAT_OP_FAULT);
 }
 
 static bool has_slept(const struct attempt *attempt)
@@ -154,15 +126,6 @@ static bool was_preempted(const struct attempt *attempt)
 	return (pfstat_attempt_switches(current) - attempt->switches) / ATTEMPT_PREEMPTED_UNIT;
 }
 
-/* Continues the fault suspended at this page by current, if any. */
-static void attempt_resume(struct attempt *attempt, const struct vm_fault *vmf)
-{
-	struct chain_link link = pfstat_chain_resume(vmf->real_address & PAGE_MASK);
-
-	attempt->earlier_ns = link.earlier_ns;
-	attempt->cause = link.cause;
-}
-
 static struct attempt attempt_begin(const struct fault_wrapping *wrapping,
 				    const struct vm_fault *vmf, u8 op)
 {
@@ -170,20 +133,22 @@ static struct attempt attempt_begin(const struct fault_wrapping *wrapping,
 	struct attempt attempt = {
 		.wrapping = wrapping,
 		.inode = file_inode(file)->i_ino,
-		.cached = flags_before(vmf, op),
 		.switches = pfstat_attempt_switches(current),
 		.op = op,
-		.cause = PFSTAT_NR_CLASSES,
+		.before = state_before(vmf, op),
 		/* page_mkwrite does not get FAULT_FLAG_REMOTE. */
 		.remote = vmf->flags & FAULT_FLAG_REMOTE || vmf->vma->vm_mm != current->mm,
 	};
+	struct mm_link link = MM_LINK_NONE;
 
 	preempt_disable();
-	if (pfstat_attempt_is_recording())
+	if (pfstat_attempt_is_recording()) {
 		pfstat_mm_record_next_call();
+		link = pfstat_mm_thread_resume(vmf->real_address & PAGE_MASK);
+	}
 	preempt_enable();
-	if (!pfstat_chain_is_clear())
-		attempt_resume(&attempt, vmf);
+	attempt.earlier_ns = link.earlier_ns;
+	attempt.cause = link.cause;
 	return attempt;
 }
 
@@ -191,7 +156,7 @@ static enum pfstat_class attempt_classify(const struct attempt *attempt)
 {
 	const struct pfstat_facts facts = {
 		.op = attempt->op,
-		.before = folio_state(attempt->cached),
+		.before = attempt->before,
 		.cause = attempt->cause,
 		.slept = has_slept(attempt),
 		.result = (__force u32)attempt->result,
@@ -212,7 +177,7 @@ static void attempt_suspend(const struct attempt *attempt, const struct vm_fault
 			  class == PFSTAT_CLASS_READAHEAD;
 	u8 cause = disk ? class : attempt->cause;
 
-	pfstat_chain_suspend(vmf->real_address & PAGE_MASK, attempt->start.ns, cause);
+	pfstat_mm_thread_suspend(vmf->real_address & PAGE_MASK, attempt->start.ns, cause);
 }
 
 /*
@@ -318,7 +283,7 @@ static void record_fill(struct pfstat_record *record, const struct attempt *atte
 	record->op = attempt->op;
 	record->class = class;
 	record->order = page ? folio_order(page_folio(page)) : 0;
-	record->before = folio_state(attempt->cached);
+	record->before = attempt->before;
 	record->facts = attempt_facts(attempt, vmf, page);
 	record->page = 0;
 	record->around_before = attempt->around.before;

@@ -24,20 +24,16 @@ struct attempt {
 	const struct fault_wrapping *wrapping;
 	struct moment start;
 	u64 inode;
-	unsigned long cached;	/* the folio flags met by the call, or one of NOT_* */
 	unsigned long switches; /* see pfstat_attempt_switches() */
-	u64 earlier_ns;		/* see struct chain_link */
+	u64 earlier_ns;		/* see struct mm_link */
 	u8 op;			/* enum pfstat_op */
+	u8 before;		/* enum pfstat_before, what the call met */
 	u8 cause;
 	bool remote;		     /* a fault on another process's memory */
 	struct around_window around; /* for map_pages */
 	u64 duration_ns;
 	vm_fault_t result;
 };
-
-/* All flags at once, or all but one: no folio has them. */
-#define ATTEMPT_NOT_CACHED    (~0UL)
-#define ATTEMPT_NOT_LOOKED_UP (~1UL)
 
 /*
  * Both context switch counts for a thread in one number, which takes one register over the call.
@@ -60,11 +56,11 @@ vm_fault_t pfstat_attempt_page_mkwrite(const struct fault_wrapping *wrapping, st
 vm_fault_t pfstat_attempt_pfn_mkwrite(const struct fault_wrapping *wrapping, struct vm_fault *vmf);
 
 /*
- * Infers from the result the folio flags met by a ->fault call that started then, or one of NOT_*.
- * The call was the first attempt at a program's own fault.
+ * Infers from the result what a ->fault call that started then met. The call was the first attempt
+ * at a program's own fault.
  */
-unsigned long pfstat_attempt_met(const struct vm_fault *vmf, vm_fault_t result,
-				 struct retry_start start);
+enum pfstat_before pfstat_attempt_met(const struct vm_fault *vmf, vm_fault_t result,
+				      struct retry_start start);
 /* Classifies and records a returned call. All members in the attempt are set. */
 void pfstat_attempt_end(const struct attempt *attempt, const struct vm_fault *vmf);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The CPU counter from which the timekeeper computes time: the TSC, or the virtual count of the ARM
- * generic timer. The other architecture-dependent files are clock.h, clock.c, page_table.h, chain.h
- * and compat.h.
+ * generic timer. The other architecture-dependent files are clock.h, clock.c, page_table.h,
+ * mm_thread.h and compat.h.
  */
 #ifndef PFSTAT_CPU_COUNTER_H
 #define PFSTAT_CPU_COUNTER_H

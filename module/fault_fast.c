@@ -18,13 +18,13 @@
 #include <linux/sched/task_stack.h>
 
 #include "attempt.h"
-#include "chain.h"
 #include "clock.h"
 #include "compat.h"
 #include "fault_fast.h"
 #include "here.h"
 #include "in_flight.h"
 #include "mm_record.h"
+#include "mm_thread.h"
 #include "page_table.h"
 #include "ring.h"
 #include "tally.h"
@@ -55,7 +55,7 @@ static __always_inline bool is_fast_caller(const struct vm_fault *vmf, u32 gate)
 
 	return likely(flags == FAST_CALLER_FLAGS ||
 		      (flags == (FAST_CALLER_FLAGS | FAULT_FLAG_WRITE) && !vmf->cow_page)) &&
-	       likely(pfstat_chain_is_clear());
+	       likely(pfstat_mm_thread_is_clear());
 }
 
 /* Like !PageCompound(), but tested in memory. A tail's link to the head is where lru starts. */
@@ -197,7 +197,7 @@ static __always_inline void fault_end(struct fast_call call, struct clock_span s
 		.wrapping = call.wrapping,
 		.start.ns = span.start_ns,
 		.inode = call.inode,
-		.cached = pfstat_attempt_met(vmf, result,
+		.before = pfstat_attempt_met(vmf, result,
 					     (struct retry_start){ call.start, call.in_ns }),
 		.switches = call.switches,
 		.op = PFSTAT_OP_FAULT,
@@ -218,7 +218,7 @@ static __always_inline void map_pages_end(struct fast_call call, struct clock_sp
 		.wrapping = call.wrapping,
 		.start.ns = span.start_ns,
 		.inode = file_inode(vmf->vma->vm_file)->i_ino,
-		.cached = ATTEMPT_NOT_LOOKED_UP,
+		.before = PFSTAT_BEFORE_UNKNOWN,
 		.switches = call.switches,
 		.op = PFSTAT_OP_MAP_PAGES,
 		.cause = PFSTAT_NR_CLASSES,

@@ -12,7 +12,6 @@
 
 #include "access.h"
 #include "calibrate.h"
-#include "chain.h"
 #include "compat.h"
 #include "files_show.h"
 #include "follow.h"
@@ -285,7 +284,6 @@ static void show_memory(struct seq_file *m)
 		   pfstat_tally_bytes() + pfstat_mm_counts_bytes() + sizeof(struct ring_writer) +
 			   sizeof(pfstat_in_flight));
 	seq_printf(m, "ring_bytes    %zu\n", pfstat_ring_bytes());
-	seq_printf(m, "chain_bytes   %zu\n", pfstat_chain_bytes());
 	seq_printf(m, "shadow_bytes  %zu\n", pfstat_shadow_bytes());
 	seq_printf(m, "target_bytes  %zu\n", pfstat_target_bytes());
 	seq_printf(m, "thread_bytes  %zu\n\n", pfstat_mm_thread_bytes());
@@ -315,8 +313,8 @@ static void show_state(struct seq_file *m, u64 calls)
 	seq_printf(m, "stored        %llu\n", calls_stored());
 	seq_printf(m, "lost          %llu\n", pfstat_ring_lost());
 	seq_printf(m, "in_flight     %ld\n", pfstat_in_flight_sum());
-	seq_printf(m, "suspended     %u\n", pfstat_chain_suspended());
-	seq_printf(m, "links_lost    %llu\n", pfstat_chain_evicted());
+	seq_printf(m, "suspended     %u\n", pfstat_mm_thread_suspended());
+	seq_printf(m, "links_lost    %llu\n", pfstat_mm_thread_links_lost());
 	seq_printf(m, "follow_missed %llu\n", pfstat_follow_missed());
 	show_cost(m, "call_cost_ps", pfstat_calibrated().call_ps);
 	show_cost(m, "inside_ps", pfstat_calibrated().inside_ps);

@@ -7,7 +7,6 @@
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
 
-#include "chain.h"
 #include "debugfs.h"
 #include "device.h"
 #include "follow.h"
@@ -84,7 +83,6 @@ static void leave(void)
 			pfstat_shadow_bytes());
 	pfstat_shadow_exit(!gone);
 	pfstat_target_exit();
-	pfstat_chain_exit();
 	pfstat_ring_exit();
 	pfstat_tally_exit();
 	pfstat_mm_counts_exit();
@@ -100,12 +98,9 @@ static int __init pfstat_init(void)
 	err = pfstat_tally_init();
 	if (err)
 		return err;
-	err = pfstat_chain_init();
-	if (err)
-		goto exit_tally;
 	err = pfstat_follow_init();
 	if (err)
-		goto exit_chain;
+		goto exit_tally;
 	if (self_test)
 		err = pfstat_self_test(); /* before anything else can use the recorder */
 	if (err)
@@ -126,8 +121,6 @@ exit_debugfs:
 leave:
 	leave();
 	return err;
-exit_chain:
-	pfstat_chain_exit();
 exit_tally:
 	pfstat_tally_exit();
 	return err;

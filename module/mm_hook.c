@@ -208,7 +208,7 @@ static int mm_hook_begin(void)
 	 * waits.
 	 */
 	pfstat_mm_fault_flush(pfstat_attempt_is_recording());
-	err = pfstat_mm_thread_start() ?: pfstat_mm_watch_start();
+	err = pfstat_mm_watch_start();
 	if (!err)
 		err = mm_trace();
 	if (!err)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The thread slots, see mm_thread.h. Only a thread's first fault, and the thread's end, come here.
+ * The thread slots, see mm_thread.h. Only a thread's first fault, a suspended fault, and the
+ * thread's end come here.
  */
 #include <linux/atomic.h>
 #include <linux/rcupdate.h>
@@ -18,8 +19,9 @@
 
 struct mm_thread *pfstat_mm_threads;
 DEFINE_SPINLOCK(pfstat_mm_lock);
+atomic_t pfstat_mm_suspended;
 
-static atomic64_t missed_minor, missed_major, missed_threads;
+static atomic64_t missed_minor, missed_major, missed_threads, links_lost;
 
 static struct mm_thread *mm_thread_at(const struct mm_thread *home, unsigned int distance)
 {
@@ -80,6 +82,97 @@ static struct mm_thread *mm_thread_take(const struct task_struct *task)
 		return thread;
 	}
 	return NULL;
+}
+
+/*
+ * Retries the lock, because a kprobe comes here (retry.c), which may be a breakpoint that the
+ * kernel handles like an NMI. lockdep accepts only the trial there. The probe runs in a process, so
+ * it did not interrupt the holder.
+ */
+struct mm_thread *pfstat_mm_thread_any(void)
+{
+	struct mm_thread *thread = pfstat_mm_thread_of(current);
+	unsigned long flags;
+
+	if (thread)
+		return thread;
+	local_irq_save(flags);
+	while (!spin_trylock(&pfstat_mm_lock))
+		cpu_relax();
+	thread = mm_thread_take(current);
+	if (thread) {
+		thread->state = MM_STATE_NONE;
+		thread->waits = false;
+		WRITE_ONCE(thread->owner, (unsigned long)current | MM_THREAD_LEFT);
+	}
+	spin_unlock(&pfstat_mm_lock);
+	local_irq_restore(flags);
+	return thread;
+}
+
+/* Moves whenever a fault in the thread completes (mm_account_fault()). */
+static u32 mm_thread_completed_faults(void)
+{
+	return current->min_flt + current->maj_flt;
+}
+
+bool pfstat_mm_thread_is_clear_far(void)
+{
+	const struct mm_thread *thread = pfstat_mm_thread_of(current);
+
+	return !thread || !data_race(thread->suspended_ns);
+}
+
+void pfstat_mm_thread_suspend(unsigned long page_address, u64 start_ns, u8 cause)
+{
+	struct mm_thread *thread = pfstat_mm_thread_any();
+
+	if (!thread) {
+		atomic64_inc(&links_lost);
+		return;
+	}
+	if (!thread->suspended_ns)
+		atomic_inc(&pfstat_mm_suspended);
+	thread->suspended_page = page_address;
+	thread->suspended_ns = start_ns;
+	thread->suspended_faults = mm_thread_completed_faults();
+	thread->cause = cause;
+}
+
+static void mm_thread_forget_suspended(struct mm_thread *thread)
+{
+	if (!thread->suspended_ns)
+		return;
+	thread->suspended_ns = 0;
+	atomic_dec(&pfstat_mm_suspended);
+}
+
+struct mm_link pfstat_mm_thread_resume(unsigned long page_address)
+{
+	struct mm_thread *thread = pfstat_mm_thread_of(current);
+	struct mm_link link = MM_LINK_NONE;
+
+	if (!thread || !thread->suspended_ns)
+		return link;
+	/*
+	 * Another page, or a fault that completed in between (another thread mapped the page, a
+	 * signal handler ran): the suspended one is over.
+	 */
+	if (thread->suspended_page == page_address &&
+	    thread->suspended_faults == mm_thread_completed_faults())
+		link = (struct mm_link){ thread->suspended_ns, thread->cause };
+	mm_thread_forget_suspended(thread);
+	return link;
+}
+
+unsigned int pfstat_mm_thread_suspended(void)
+{
+	return atomic_read(&pfstat_mm_suspended);
+}
+
+u64 pfstat_mm_thread_links_lost(void)
+{
+	return atomic64_read(&links_lost);
 }
 
 /*
@@ -160,6 +253,7 @@ void pfstat_mm_thread_release(const struct task_struct *task)
 		return;
 	if (pfstat_mm_thread_is_owner(thread, task))
 		pfstat_mm_thread_settle(thread, task);
+	mm_thread_forget_suspended(thread);
 	WRITE_ONCE(thread->owner, 0);
 	if (thread != home)
 		WRITE_ONCE(home->displaced, home->displaced - 1);
@@ -178,6 +272,12 @@ void pfstat_mm_thread_each(void (*change)(struct mm_thread *thread))
 		spin_unlock_irqrestore(&pfstat_mm_lock, flags);
 		cond_resched();
 	}
+}
+
+void pfstat_mm_thread_forget_suspended(void)
+{
+	if (pfstat_mm_thread_suspended())
+		pfstat_mm_thread_each(mm_thread_forget_suspended);
 }
 
 static void mm_thread_mark_left(struct mm_thread *thread)
@@ -199,7 +299,7 @@ static void mm_thread_empty(struct mm_thread *thread)
 	thread->waits = false;
 }
 
-/* While the events were off, tasks with slots were freed. */
+/* While the event was off, tasks with slots were freed. */
 int pfstat_mm_thread_start(void)
 {
 	if (!pfstat_mm_threads)
@@ -227,6 +327,7 @@ void pfstat_mm_thread_reset(void)
 	atomic64_set(&missed_minor, 0);
 	atomic64_set(&missed_major, 0);
 	atomic64_set(&missed_threads, 0);
+	atomic64_set(&links_lost, 0);
 }
 
 size_t pfstat_mm_thread_bytes(void)

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The slots of threads with faults while watched. A hash of the task_struct gives the slot, or, if
- * another thread has this slot, the slot lies a few slots further. The slots lie in one table,
- * which stays until the module goes, so a fault needs no lock and no reference to find the thread's
- * slot.
+ * The slots of threads with faults while watched, or whose fault on a hooked file was suspended. A
+ * hash of the task_struct gives the slot, or, if another thread has this slot, the slot lies a few
+ * slots further. The slots lie in one table, which stays until the module goes, so a fault needs no
+ * lock and no reference to find the thread's slot.
  *
  *	owner:	0 --first fault--> task --ignore, stop--> task|LEFT --task freed--> 0
- *		                    ^                        |
- *		                    +--watched again, fault--+
+ *		|                   ^                        | ^
+ *		|                   +--watched, next fault---+ |
+ *		+--not watched, first suspended fault or note--+
  *
  * While the thread is the owner, only the thread uses the other members, with preemption off where
  * it checks ownership. After the thread has left, and an RCU grace period later, they change under
  * pfstat_mm_lock (slot-left.litmus in tests/litmus/). A slot whose thread is inside a fault is
  * never given to another thread, unless the whole table is emptied. The thread then finds that it
  * owns nothing.
+ *
+ * The suspended fault and the notes are the thread's even after it has left. The thread uses them
+ * with preemption off, and only while calls are recorded: they change after a grace period
+ * (record-stop.litmus), or when the task is freed.
  */
 #ifndef PFSTAT_MM_THREAD_H
 #define PFSTAT_MM_THREAD_H
@@ -25,6 +30,7 @@
 #define MM_THREAD_SHIFT 8 /* log2 of the slot size */
 
 #ifndef __ASSEMBLY__
+#include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/pgtable.h>
@@ -51,16 +57,20 @@ enum mm_state {
 	MM_STATE_NOTED = 8,  /* with SLOW: a later function noted the fault's kind and page */
 };
 
-/* The page of a fault. inode 0: no file. */
+/* The page of a fault. inode 0: no file. Packed, so that nothing is empty after it. */
 struct mm_page {
 	u64 inode;
 	u64 pgoff;
 	u32 dev;
-};
+} __packed __aligned(4);
+
+/* The notes about the pages met by the thread's calls, see retry.c. */
+enum mm_note { MM_NOTE_MARKED, MM_NOTE_LOCKED, NR_MM_NOTES };
 
 struct mm_thread {
 	unsigned long owner;
-	u32 displaced; /* the threads hashed to this slot but lying further */
+	u16 displaced; /* the threads hashed to this slot but lying further */
+	u8 cause;      /* the class making the suspended fault wait (see pfstat_facts) */
 	u8 state;      /* enum mm_state */
 	bool waits;    /* record is whole, and is stored when the fault ends */
 	u8 kind;       /* enum pfstat_fault_kind, as noted */
@@ -73,15 +83,24 @@ struct mm_thread {
 	unsigned long address;
 	u64 start;
 	u32 flags;
-	struct page *written;	     /* the anonymous page met by a write */
-	pmd_t *huge;		     /* the entry that may have got a huge page */
-	struct mm_page page;	     /* as noted */
+	u8 note_before[NR_MM_NOTES];  /* enum pfstat_before */
+	bool note_in_ns[NR_MM_NOTES]; /* the unit of note_time, otherwise cycles */
+	struct page *written;	      /* the anonymous page met by a write */
+	pmd_t *huge;		      /* the entry that may have got a huge page */
+	struct mm_page page;	      /* as noted */
+	u32 suspended_faults;	      /* completed by the thread when it suspended one */
+	u64 suspended_page;	      /* the suspended fault's page address */
+	u64 suspended_ns;	      /* start of its last attempt. 0: none is suspended */
+	u64 note_time[NR_MM_NOTES];
 	struct pfstat_record record; /* for the last call */
 } __aligned(1 << MM_THREAD_SHIFT);
 
 static_assert(sizeof(struct mm_thread) == 1 << MM_THREAD_SHIFT);
 
 extern struct mm_thread *pfstat_mm_threads;
+
+/* The threads with a suspended fault. */
+extern atomic_t pfstat_mm_suspended;
 
 /* Taken for all changes to the owners of slots, and to what is watched (mm_watch.h). */
 extern spinlock_t pfstat_mm_lock;
@@ -102,8 +121,46 @@ static __always_inline bool pfstat_mm_thread_is_owner(const struct mm_thread *th
 	return READ_ONCE(thread->owner) == (unsigned long)task;
 }
 
+/* A thread sees its own fault counted. */
+static __always_inline bool mm_none_suspended(void)
+{
+#ifdef CONFIG_X86_64
+	bool none;
+
+	/* Not in C: the compiler loads it first. */
+	asm volatile("cmpl $0, %[suspended]"
+		     : "=@cce"(none)
+		     : [suspended] "m"(pfstat_mm_suspended.counter));
+	return none;
+#else
+	return !atomic_read(&pfstat_mm_suspended);
+#endif
+}
+
+/* current's slot is not at home, or there is none. */
+bool pfstat_mm_thread_is_clear_far(void);
+
+/*
+ * True: current has suspended no fault. The thread itself changes that, so it may be preempted
+ * here. If the table is emptied meanwhile, nothing is suspended.
+ */
+static __always_inline bool pfstat_mm_thread_is_clear(void)
+{
+	const struct mm_thread *home;
+
+	if (likely(mm_none_suspended()))
+		return true;
+	home = pfstat_mm_thread_home(current);
+	/* data_race: not READ_ONCE(), so each is compared in memory. */
+	if (data_race(home->owner) == (unsigned long)current)
+		return !data_race(home->suspended_ns);
+	return pfstat_mm_thread_is_clear_far();
+}
+
 /* A task's slot, even after the task has left. NULL: the task has none. */
 struct mm_thread *pfstat_mm_thread_of(const struct task_struct *task);
+/* current's slot, taken if it has none, also if it is not watched. NULL: there is no room. */
+struct mm_thread *pfstat_mm_thread_any(void);
 /*
  * Under the lock: a slot for current, watched since since_ns (as task_struct.start_time). Returns
  * NULL and counts the fault as missed if no slot is free near the thread's home.
@@ -121,6 +178,28 @@ void pfstat_mm_thread_return(struct mm_thread *thread);
 void pfstat_mm_thread_pass_over(struct mm_thread *thread);
 /* Adds the difference between the task's counts and the thread's to the missed faults. */
 void pfstat_mm_thread_settle(struct mm_thread *thread, const struct task_struct *task);
+
+/* The previous attempt at a fault. */
+struct mm_link {
+	u64 earlier_ns; /* its start, 0 if there was none */
+	u8 cause;	/* the class making the fault wait (see pfstat_facts) */
+};
+
+#define MM_LINK_NONE ((struct mm_link){ .cause = PFSTAT_NR_CLASSES })
+
+/*
+ * A wrapper call suspends the fault if it did not solve it (RETRY, or map_pages found nothing), and
+ * the same thread's next call resumes it. The kernel's TRIED flag is not sufficient: it is missing
+ * after a wait under the VMA lock, and for MAP_POPULATE. Both only while calls are recorded, in the
+ * same section without preemption.
+ */
+void pfstat_mm_thread_suspend(unsigned long page_address, u64 start_ns, u8 cause);
+struct mm_link pfstat_mm_thread_resume(unsigned long page_address);
+/* While no calls are recorded. */
+void pfstat_mm_thread_forget_suspended(void);
+unsigned int pfstat_mm_thread_suspended(void);
+/* Suspended faults without a slot: the next attempt is not linked to them. */
+u64 pfstat_mm_thread_links_lost(void);
 
 /* Under pfstat_mm_lock: the task is no longer watched, or the task is freed. */
 void pfstat_mm_thread_leave(const struct task_struct *task);

@@ -4,7 +4,10 @@
  * children of followed processes before the children run. The freed-task event comes before the
  * task_struct and the signal_struct can belong to another task.
  */
+#define pr_fmt(fmt) "pfstat: " fmt
+
 #include <linux/hashtable.h>
+#include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
@@ -32,6 +35,10 @@ u16 pfstat_mm_filter[BIT(MM_FILTER_BITS)];
 static DEFINE_HASHTABLE(watched_table, WATCHED_BITS); /* by signal */
 static struct tracepoint *new_event, *free_event;
 static bool watch_started;
+
+/* The users of the slots, which must be emptied when their tasks are freed. */
+static DEFINE_MUTEX(watch_mutex);
+static unsigned int watch_users;
 
 static struct hlist_head *watched_bucket(const struct signal_struct *signal)
 {
@@ -223,21 +230,51 @@ static void watch_find_event(struct tracepoint *event, void *data)
 		free_event = event;
 }
 
+static int watch_make_slots(void)
+{
+	for_each_kernel_tracepoint(watch_find_event, NULL);
+	if (!new_event || !free_event) {
+		pr_err("the kernel has no event task_newtask or sched_process_free\n");
+		return -ENODEV;
+	}
+	return pfstat_mm_thread_start() ?:
+					  tracepoint_probe_register(free_event, watch_on_free, NULL);
+}
+
+int pfstat_mm_watch_open(void)
+{
+	int err = 0;
+
+	mutex_lock(&watch_mutex);
+	if (!watch_users)
+		err = watch_make_slots();
+	watch_users += !err;
+	mutex_unlock(&watch_mutex);
+	return err;
+}
+
+void pfstat_mm_watch_close(void)
+{
+	mutex_lock(&watch_mutex);
+	if (!--watch_users) {
+		tracepoint_probe_unregister(free_event, watch_on_free, NULL);
+		tracepoint_synchronize_unregister();
+	}
+	mutex_unlock(&watch_mutex);
+}
+
 int pfstat_mm_watch_start(void)
 {
 	int err;
 
 	if (watch_started)
 		return 0;
-	for_each_kernel_tracepoint(watch_find_event, NULL);
-	if (!new_event || !free_event)
-		return -ENOENT;
-	err = tracepoint_probe_register(free_event, watch_on_free, NULL);
+	err = pfstat_mm_watch_open();
 	if (err)
 		return err;
 	err = tracepoint_probe_register(new_event, watch_on_new, NULL);
 	if (err)
-		tracepoint_probe_unregister(free_event, watch_on_free, NULL);
+		pfstat_mm_watch_close();
 	watch_started = !err;
 	return err;
 }
@@ -247,9 +284,9 @@ void pfstat_mm_watch_stop(void)
 	if (!watch_started)
 		return;
 	tracepoint_probe_unregister(new_event, watch_on_new, NULL);
-	tracepoint_probe_unregister(free_event, watch_on_free, NULL);
 	tracepoint_synchronize_unregister();
 	watch_started = false;
 	/* A child may have been added since. */
 	pfstat_mm_ignore_all();
+	pfstat_mm_watch_close();
 }

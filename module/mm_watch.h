@@ -41,7 +41,14 @@ int pfstat_mm_watch(pid_t number, enum pfstat_target how);
 void pfstat_mm_ignore(pid_t number);
 void pfstat_mm_ignore_all(void);
 
-/* The events for new and freed tasks: 0 or an errno. */
+/*
+ * A user of the slots comes or goes: a session that records, or the function held. The first one
+ * finds an empty table. While there is one, the slots of freed tasks are emptied. 0 or an errno.
+ */
+int pfstat_mm_watch_open(void);
+void pfstat_mm_watch_close(void);
+
+/* The event for new tasks, and the slots: 0 or an errno. */
 int pfstat_mm_watch_start(void);
 void pfstat_mm_watch_stop(void);
 #endif

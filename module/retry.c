@@ -10,11 +10,11 @@
  * the three functions note the folio flags. They are reached only if the fault submits a read or
  * waits, so a fault solved from the page cache never meets them.
  *
- * A thread has one note of each kind. Only the thread itself writes and reads the note. Another
- * thread may evict it if a set is full of newer notes. Times distinguish a call's own note from an
- * older one, such as a note from read(2), whose faults start after it. A note has both clocks'
- * times, because the start of a call is a number from one clock: a start converted later, after NTP
- * has changed the factors, may be later than the call's note.
+ * A thread has one note of each kind, in its slot (mm_thread.h). Only the thread itself writes and
+ * reads the note. Times distinguish a call's own note from an older one, such as a note from
+ * read(2), whose faults start after it. The time comes from the clock of which the start of a call
+ * is a number: a start converted later, after NTP has changed the factors, may be later than the
+ * call's note. If the kernel takes another clock in the call, the call has no note.
  */
 #define pr_fmt(fmt) "pfstat: " fmt
 
@@ -22,94 +22,65 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/sched.h>
-#include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
+#include "clock.h"
 #include "compat.h"
 #include "cpu_counter.h"
+#include "mm_thread.h"
 #include "retry.h"
-
-/* Of each kind, 1792 threads have a note: so many can be in such a call or in read(2) at once. */
-#define RETRY_SETS 256
-#define RETRY_WAYS 7
 
 /* How long after a session the probes stay enabled: the next one often begins at once. */
 #define RETRY_REST_AFTER HZ
 
-struct retry_note {
-	u64 cycles;
-	u64 ns; /* 0: free */
-	u32 flags;
-	pid_t tid;
-};
-
-/* The flags that make up a page's state are among the stored flags. */
-static_assert(PG_locked < 32 && PG_uptodate < 32 && PG_readahead < 32 && PG_writeback < 32);
-
-struct retry_set {
-	raw_spinlock_t lock;
-	struct retry_note notes[RETRY_WAYS];
-} ____cacheline_aligned;
-
-static struct retry_set retry_marked[RETRY_SETS], retry_locked[RETRY_SETS];
+/* Between start and stop: notes are made. */
+static bool (*retry_is_target)(struct mm_struct *mm);
 /* Calls without a note. */
 static atomic64_t retry_unknown;
 
-/* The thread's note, or else the oldest note. The set is locked. */
-static struct retry_note *retry_find(struct retry_set *set, pid_t tid)
+enum pfstat_before pfstat_retry_state(unsigned long flags)
 {
-	struct retry_note *note, *oldest = set->notes;
+	const bool marked = flags & BIT(PG_readahead);
 
-	for (note = set->notes; note < set->notes + RETRY_WAYS; note++) {
-		if (note->tid == tid)
-			return note;
-		if (note->ns < oldest->ns)
-			oldest = note;
+	if (!(flags & BIT(PG_uptodate))) {
+		/* A page is locked while it is read. */
+		if (!(flags & BIT(PG_locked)))
+			return PFSTAT_BEFORE_STALE;
+		return marked ? PFSTAT_BEFORE_IN_FLIGHT_MARKED : PFSTAT_BEFORE_IN_FLIGHT;
 	}
-	return oldest;
+	if (!marked)
+		return PFSTAT_BEFORE_CACHED;
+	/* PG_reclaim has the same bit, and goes with writeback. */
+	return flags & BIT(PG_writeback) ? PFSTAT_BEFORE_RECLAIM : PFSTAT_BEFORE_MARKED;
 }
 
-/*
- * A probe that is not optimized is a breakpoint, which the kernel handles like an NMI. It still
- * runs in a process, so no lock holder was interrupted. lockdep accepts the trial only.
- */
-static void retry_write(struct retry_set *sets, unsigned long flags)
+/* In a probe, so preemption is off. Other processes have no slot, and get none. */
+static void retry_write(enum mm_note note, unsigned long flags)
 {
-	struct retry_set *set = &sets[(u32)current->pid % RETRY_SETS];
+	bool (*is_target)(struct mm_struct *mm) = READ_ONCE(retry_is_target);
+	struct mm_thread *thread;
 
-	while (!raw_spin_trylock(&set->lock))
-		cpu_relax();
-	*retry_find(set, current->pid) = (struct retry_note){
-		.cycles = pfstat_counter_read_ordered(),
-		.ns = ktime_get_mono_fast_ns(),
-		.flags = flags,
-		.tid = current->pid,
-	};
-	raw_spin_unlock(&set->lock);
+	if (!is_target)
+		return;
+	thread = pfstat_mm_thread_of(current);
+	if (!thread && is_target(current->mm))
+		thread = pfstat_mm_thread_any();
+	if (!thread)
+		return;
+	thread->note_before[note] = pfstat_retry_state(flags);
+	thread->note_in_ns[note] = pfstat_clock_is_shut();
+	thread->note_time[note] = thread->note_in_ns[note] ? ktime_get_mono_fast_ns() :
+							     pfstat_counter_read_ordered();
 }
 
-static bool retry_is_since(const struct retry_note *note, struct retry_start since)
+/* Current has made the note since then. */
+static bool retry_is_since(const struct mm_thread *thread, enum mm_note note,
+			   struct retry_start since)
 {
 	/* A difference, as the counter may wrap. */
-	return since.in_ns ? note->ns >= since.time : (s64)(note->cycles - since.time) >= 0;
-}
-
-/* False: current made no note since then. */
-static bool retry_read(struct retry_set *sets, struct retry_start since, unsigned long *flags)
-{
-	struct retry_set *set = &sets[(u32)current->pid % RETRY_SETS];
-	const struct retry_note *note;
-	bool found;
-
-	preempt_disable();
-	raw_spin_lock(&set->lock);
-	note = retry_find(set, current->pid);
-	found = note->tid == current->pid && retry_is_since(note, since);
-	*flags = note->flags;
-	raw_spin_unlock(&set->lock);
-	preempt_enable();
-	return found;
+	return thread->note_in_ns[note] == since.in_ns &&
+	       (s64)(thread->note_time[note] - since.time) >= 0;
 }
 
 /*
@@ -127,7 +98,7 @@ static int on_async_readahead(struct kprobe *probe, struct pt_regs *regs)
 
 	/* Another thread may have cleared the mark since this one met it. */
 	if (retry_may_be_fault())
-		retry_write(retry_marked, compat_folio_flags(folio) | BIT(PG_readahead));
+		retry_write(MM_NOTE_MARKED, compat_folio_flags(folio) | BIT(PG_readahead));
 	return 0;
 }
 
@@ -144,7 +115,7 @@ static int on_folio_wait(struct kprobe *probe, struct pt_regs *regs)
 
 	/* The lock was held a moment ago. The kernel ignores a mark that comes only now. */
 	if (bit == PG_locked && behavior == BEHAVIOR_EXCLUSIVE && retry_may_be_fault())
-		retry_write(retry_locked,
+		retry_write(MM_NOTE_LOCKED,
 			    (compat_folio_flags(folio) | BIT(PG_locked)) & ~BIT(PG_readahead));
 	return 0;
 }
@@ -153,16 +124,28 @@ static int on_folio_wait(struct kprobe *probe, struct pt_regs *regs)
 static int on_folio_read(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (retry_may_be_fault())
-		retry_write(retry_locked, 0); /* neither locked nor up to date */
+		retry_write(MM_NOTE_LOCKED, 0); /* neither locked nor up to date */
 	return 0;
 }
 
-bool pfstat_retry_folio_flags(struct retry_start since, unsigned long *flags)
+enum pfstat_before pfstat_retry_before(struct retry_start since)
 {
-	if (retry_read(retry_marked, since, flags) || retry_read(retry_locked, since, flags))
-		return true;
-	atomic64_inc(&retry_unknown);
-	return false;
+	enum pfstat_before before = PFSTAT_BEFORE_UNKNOWN;
+	const struct mm_thread *thread;
+	enum mm_note note;
+
+	preempt_disable();
+	thread = pfstat_mm_thread_of(current);
+	for (note = 0; thread && note < NR_MM_NOTES; note++) {
+		if (retry_is_since(thread, note, since)) {
+			before = thread->note_before[note];
+			break;
+		}
+	}
+	preempt_enable();
+	if (before == PFSTAT_BEFORE_UNKNOWN)
+		atomic64_inc(&retry_unknown);
+	return before;
 }
 
 u64 pfstat_retry_unknown(void)
@@ -268,16 +251,13 @@ static void retry_rest(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(retry_rest_work, retry_rest);
 
-int pfstat_retry_start(void)
+int pfstat_retry_start(bool (*is_target)(struct mm_struct *mm))
 {
-	int err, i;
+	int err;
 
 	cancel_delayed_work_sync(&retry_rest_work);
 	/* A note left by an earlier session is older than every call in this one. */
-	for (i = 0; i < RETRY_SETS && !retry_probed; i++) {
-		raw_spin_lock_init(&retry_marked[i].lock);
-		raw_spin_lock_init(&retry_locked[i].lock);
-	}
+	WRITE_ONCE(retry_is_target, is_target);
 	err = retry_explain(retry_probed ? retry_enable() : retry_register());
 	if (err || retry_probes_work())
 		return err;
@@ -288,6 +268,7 @@ int pfstat_retry_start(void)
 
 void pfstat_retry_stop(void)
 {
+	WRITE_ONCE(retry_is_target, NULL);
 	schedule_delayed_work(&retry_rest_work, RETRY_REST_AFTER);
 }
 

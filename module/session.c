@@ -20,7 +20,6 @@
 
 #include "attempt.h"
 #include "calibrate.h"
-#include "chain.h"
 #include "clock.h"
 #include "command.h"
 #include "follow.h"
@@ -79,9 +78,9 @@ static void session_reset_figures(void)
 {
 	pfstat_ring_reset();
 	pfstat_tally_reset();
-	pfstat_chain_reset();
 	pfstat_retry_reset();
 	pfstat_mm_counts_reset();
+	pfstat_mm_thread_forget_suspended();
 	pfstat_mm_thread_reset();
 }
 
@@ -105,16 +104,17 @@ static int session_start(void)
 
 	if (session.recording)
 		return 0;
-	err = pfstat_ring_setup(session.ring_size, session.overwrite, session.frames);
-	if (!err)
-		err = pfstat_retry_start();
-	if (!err)
-		err = pfstat_shadow_open(!pfstat_target_retired());
+	err = pfstat_ring_setup(session.ring_size, session.overwrite, session.frames) ?:
+		      pfstat_mm_watch_open();
+	if (err)
+		return err;
+	err = pfstat_retry_start(pfstat_target_is_watched) ?:
+		      pfstat_shadow_open(!pfstat_target_retired());
 	if (err) {
 		pfstat_retry_stop();
+		pfstat_mm_watch_close();
 		return err;
 	}
-	pfstat_chain_reset();
 	pfstat_clock_start();
 	pfstat_attempt_record(true);
 	pfstat_mm_fault_record(true);
@@ -142,11 +142,13 @@ static void session_stop_recording(void)
 		pr_info("%ld faults have not ended and leave no record\n", pfstat_in_flight_sum());
 	pfstat_attempt_record(false);
 	pfstat_mm_fault_flush(true);
+	pfstat_mm_thread_forget_suspended();
 	pfstat_attempt_forget();
 	pfstat_retry_stop();
 	pfstat_clock_stop();
 	/* No new fault enters, so from here on the in-flight count only falls. */
 	pfstat_mm_ignore_all();
+	pfstat_mm_watch_close();
 	session.recording = false;
 	pfstat_settle_stop();
 }

@@ -24,8 +24,8 @@ FIGURES = json.loads((TOP / "Documentation/user/overhead.json").read_text()).get
     table.series_of(os.uname().release))
 SHARED = ("ATOMIC", "GLOBAL", "UNKNOWN")
 CACHE_LINE = 64
-MEMORY = ("module_bytes", "percpu_bytes", "ring_bytes", "chain_bytes", "shadow_bytes",
-          "target_bytes", "thread_bytes")
+MEMORY = ("module_bytes", "percpu_bytes", "ring_bytes", "shadow_bytes", "target_bytes",
+          "thread_bytes")
 
 
 stores_of = disassembly_arm64.stores_of if pfstat.ARM64 else disassembly.stores_of
@@ -41,8 +41,8 @@ def test_a_call_that_does_not_sleep_writes_no_shared_cache_line():
     for wrapper in ("pfstat_fault_fast", "pfstat_map_pages_fast"):
         assert len(stores_of(pfstat.MODULE, wrapper)) > 20
         assert shared_stores(wrapper) == []
-    # The table of suspended calls is shared, so the check must find stores there.
-    assert shared_stores("pfstat_chain_suspend")
+    # The number of suspended faults is shared, so the check must find stores there.
+    assert shared_stores("pfstat_mm_thread_suspend")
 
 
 @pytest.fixture(name="clock_sources")

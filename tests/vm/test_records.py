@@ -278,7 +278,8 @@ def test_stats_report_the_cost_of_the_module(small_file):
     assert 0 < values["inside_ps"] < values["call_cost_ps"] < 10_000_000
     assert values["calls"] == values["stored"] == 0
     assert values["ring_bytes"] == os.cpu_count() * (PAGE + (4 << 20))
-    for name in ("module_bytes", "percpu_bytes", "chain_bytes", "target_bytes"):
+    assert values["thread_bytes"] == 4 << 20
+    for name in ("module_bytes", "percpu_bytes", "target_bytes"):
         assert 0 < values[name] < 1 << 20, name
 
 

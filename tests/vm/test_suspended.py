@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Faults between two attempts: each is suspended in a table until the thread retries, and no entry
-stays for an exiting thread."""
+"""Faults between two attempts: each is suspended in the thread's slot until the thread retries, and
+none stays for an exiting thread."""
 import contextlib
 import ctypes
 import mmap
@@ -15,9 +15,7 @@ import filesystems
 import pfstat
 from pfstat import PAGE, Mapping
 
-MAJOR = 0x4
-SETS = 1024     # table sets (a thread's set is the tid modulo this number)
-LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
+MAJOR, RETRY = 0x4, 0x400
 
 
 @pytest.fixture(scope="module", name="place")
@@ -51,17 +49,16 @@ def read_page(path, page, by_kernel=False):
     return child
 
 
+def state_of(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
 def waits_for_the_disk(pid):
-    return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "D"
+    return state_of(pid) == "D"
 
 
-def next_child_has_pid(pid):
-    LAST_PID.write_text(str(pid - 1))
-
-
-@pytest.mark.needs(LAST_PID.exists(), "a kernel on which a test chooses the number of a process")
-def test_slot_of_a_dead_thread_is_dropped_by_the_next_thread_of_its_set(place):
-    """Otherwise all threads in the set would take the slow path from then on."""
+def test_suspended_fault_of_a_dead_thread_is_forgotten(place):
+    """Otherwise the other threads would look for one of their own at each call."""
     path = place.file("file", 256)
     pfstat.control("fault_around off")
     pfstat.control(f"follow {os.getpid()}")
@@ -70,17 +67,56 @@ def test_slot_of_a_dead_thread_is_dropped_by_the_next_thread_of_its_set(place):
         pfstat.wait_until(lambda: waits_for_the_disk(child))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    assert pfstat.stats()["suspended"] == 1
-    warm = pfstat.make_file(pfstat.DISK / "warm", PAGE)
-    pfstat.warm(warm)
-    next_child_has_pid(child + SETS)
-    later = read_page(warm, 0)
-    os.waitpid(later, 0)
-    assert later == child + SETS
-    stats = pfstat.stats()
-    assert stats["suspended"] == stats["links_lost"] == 0
-    record, = [r for r in pfstat.of_file(pfstat.log()[1], warm) if r["pid"] == later]
+    pfstat.wait_until(lambda: pfstat.stats()["suspended"] == 0)
+    assert pfstat.stats()["links_lost"] == 0
+    record, = [r for r in pfstat.of_file(pfstat.log()[1], path) if r["tid"] == child]
+    assert record["result"] & RETRY
+
+
+@contextlib.contextmanager
+def stopped_between_attempts(path, place):
+    """A child that SIGSTOP stops when its read of the page has ended, before it tries again."""
+    with suspended_device(place):
+        child = read_page(path, 100)
+        pfstat.wait_until(lambda: waits_for_the_disk(child))
+        os.kill(child, signal.SIGSTOP)
+    pfstat.wait_until(lambda: state_of(child) == "T")
+    yield child
+    os.kill(child, signal.SIGCONT)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_fault_goes_on_after_the_process_was_stopped(place):
+    path = place.file("file", 256)
+    pfstat.control("fault_around off")
+    pfstat.control(f"follow {os.getpid()}")
+    with stopped_between_attempts(path, place) as child:
+        assert pfstat.stats()["suspended"] == 1
+    records = [r for r in pfstat.of_file(pfstat.log()[1], path) if r["tid"] == child]
+    assert [r["class"] for r in records] == ["disk", "short"]
+    assert records[1]["earlier_ns"] == records[0]["start_ns"]
+    assert pfstat.stats()["suspended"] == 0
+
+
+def test_clear_forgets_a_suspended_fault(place):
+    path = place.file("file", 256)
+    pfstat.control("fault_around off")
+    pfstat.control(f"follow {os.getpid()}")
+    with stopped_between_attempts(path, place) as child:
+        pfstat.control("clear")
+        assert pfstat.stats()["suspended"] == 0
+    record, = [r for r in pfstat.of_file(pfstat.log()[1], path) if r["tid"] == child]
     assert record["class"] == "long" and record["earlier_ns"] == 0
+    assert pfstat.stats()["suspended"] == 0
+
+
+def test_stop_forgets_a_suspended_fault(place):
+    path = place.file("file", 256)
+    pfstat.control("fault_around off")
+    pfstat.control(f"follow {os.getpid()}")
+    with stopped_between_attempts(path, place):
+        pfstat.control("stop")
+        assert pfstat.stats()["suspended"] == 0
 
 
 def test_call_that_ends_after_the_recording_suspends_nothing(place):
