@@ -35,6 +35,8 @@ u16 pfstat_mm_filter[BIT(MM_FILTER_BITS)];
 static DEFINE_HASHTABLE(watched_table, WATCHED_BITS); /* by signal */
 static struct tracepoint *new_event, *free_event;
 static bool watch_started;
+/* So many are emptying the table. Meanwhile no child is added to a bucket already emptied. */
+static atomic_t watch_endings;
 
 /* The users of the slots, which must be emptied when their tasks are freed. */
 static DEFINE_MUTEX(watch_mutex);
@@ -152,38 +154,67 @@ int pfstat_mm_watch(pid_t number, enum pfstat_target how)
 	return err;
 }
 
+static void watch_end_process(struct task_struct *task)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&pfstat_mm_lock, flags);
+	watched_remove(watched_find(task->signal, task));
+	if (thread_group_leader(task))
+		watched_remove(watched_find(task->signal, NULL));
+	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
+}
+
+static void watch_leave(const struct task_struct *thread)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&pfstat_mm_lock, flags);
+	pfstat_mm_thread_leave(thread);
+	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
+}
+
+/*
+ * A process may have 100,000 threads, so the lock is taken for each. No thread gets a slot any
+ * more, because pfstat_mm_find_thread() asks under the lock whether the process is watched.
+ */
 void pfstat_mm_ignore(pid_t number)
 {
 	struct task_struct *task, *thread;
-	unsigned long flags;
 
 	rcu_read_lock();
-	spin_lock_irqsave(&pfstat_mm_lock, flags);
 	task = pid_task(find_vpid(number), PIDTYPE_PID);
 	if (task) {
-		watched_remove(watched_find(task->signal, task));
-		if (thread_group_leader(task)) {
-			watched_remove(watched_find(task->signal, NULL));
-			for_each_thread(task, thread) pfstat_mm_thread_leave(thread);
-		} else {
-			pfstat_mm_thread_leave(task);
-		}
+		watch_end_process(task);
+		if (thread_group_leader(task))
+			for_each_thread(task, thread) watch_leave(thread);
+		else
+			watch_leave(task);
 	}
-	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
 	rcu_read_unlock();
 }
 
-void pfstat_mm_ignore_all(void)
+static void watch_empty_bucket(struct hlist_head *bucket)
 {
 	struct hlist_node *next;
 	struct mm_watched *watched;
 	unsigned long flags;
-	unsigned int bucket;
 
 	spin_lock_irqsave(&pfstat_mm_lock, flags);
-	hash_for_each_safe(watched_table, bucket, next, watched, node)
-		watched_remove(watched);
+	hlist_for_each_entry_safe(watched, next, bucket, node) watched_remove(watched);
 	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
+}
+
+void pfstat_mm_ignore_all(void)
+{
+	unsigned int i;
+
+	atomic_inc(&watch_endings);
+	for (i = 0; i < HASH_SIZE(watched_table); i++) {
+		watch_empty_bucket(&watched_table[i]);
+		cond_resched();
+	}
+	atomic_dec(&watch_endings);
 	pfstat_mm_thread_leave_all();
 }
 
@@ -197,7 +228,7 @@ static void watch_on_new(void *data, struct task_struct *child, unsigned long cl
 		return;
 	spin_lock_irqsave(&pfstat_mm_lock, flags);
 	parent = watched_find(current->signal, NULL);
-	if (parent && parent->how == PFSTAT_TARGET_FOLLOW &&
+	if (parent && parent->how == PFSTAT_TARGET_FOLLOW && !atomic_read(&watch_endings) &&
 	    watched_add(child->signal, NULL, PFSTAT_TARGET_FOLLOW, child->start_time))
 		pfstat_mm_thread_missed_one();
 	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
