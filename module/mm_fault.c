@@ -435,6 +435,20 @@ static noinline vm_fault_t mm_fault_slow(struct mm_thread *thread, struct vm_are
 	return call.result;
 }
 
+/*
+ * A fault inside another one of the same thread, as when a driver's ->fault uses the program's
+ * memory. The slot is the outer fault's, which finds at its end that the task counted another one:
+ * a missed fault. It comes from the kernel, so it is never on the fast path.
+ */
+static noinline vm_fault_t mm_fault_inner(struct vm_area_struct *vma, unsigned long address,
+					  unsigned int flags, struct pt_regs *regs)
+{
+	const vm_fault_t result = pfstat_mm_fault_body(vma, address, flags, regs);
+
+	mm_leave();
+	return result;
+}
+
 static noinline void mm_settle(struct mm_thread *thread)
 {
 	pfstat_mm_thread_settle(thread, current);
@@ -545,7 +559,9 @@ notrace vm_fault_t pfstat_mm_fault(struct vm_area_struct *vma, unsigned long add
 	if (unlikely(!ops) || unlikely(!mm_is_hooked(ops)) || unlikely(!regs) ||
 	    unlikely((flags & MM_FAST_MASK) != FAULT_FLAG_USER) ||
 	    unlikely(!data_race(pfstat_clock.gate))) /* as in mm_end_fast() */
-		return mm_fault_slow(thread, vma, address, flags, regs);
+		return thread->state == MM_STATE_NONE ?
+			       mm_fault_slow(thread, vma, address, flags, regs) :
+			       mm_fault_inner(vma, address, flags, regs);
 	thread->vma = vma;
 	thread->address = address;
 	thread->flags = flags;
