@@ -49,7 +49,8 @@ static int faults_show(struct seq_file *m, void *v)
 	seq_printf(m, "lost           %llu\n", sum->lost);
 	seq_printf(m, "missed_minor   %lld\n", missed.minor);
 	seq_printf(m, "missed_major   %lld\n", missed.major);
-	seq_printf(m, "missed_threads %llu\n\n", missed.threads);
+	seq_printf(m, "missed_threads %llu\n", missed.threads);
+	seq_printf(m, "missed_children %llu\n\n", missed.children);
 	seq_puts(m, "kind origin outcome count total_ns\n");
 	for (i = 0; i < PFSTAT_NR_FAULT_INDICES; i++)
 		show_count(m, i, &sum->faults[i]);

@@ -21,7 +21,7 @@ struct mm_thread *pfstat_mm_threads;
 DEFINE_SPINLOCK(pfstat_mm_lock);
 atomic_t pfstat_mm_suspended;
 
-static atomic64_t missed_minor, missed_major, missed_threads, links_lost;
+static atomic64_t missed_minor, missed_major, missed_threads, missed_children, links_lost;
 
 static struct mm_thread *mm_thread_at(const struct mm_thread *home, unsigned int distance)
 {
@@ -187,7 +187,7 @@ struct mm_thread *pfstat_mm_thread_begin(u64 since_ns)
 	if (!thread)
 		thread = mm_thread_take(current);
 	if (!thread) {
-		pfstat_mm_thread_missed_one();
+		atomic64_inc(&missed_threads);
 		return NULL;
 	}
 	thread->state = MM_STATE_NONE;
@@ -308,9 +308,9 @@ int pfstat_mm_thread_start(void)
 	return pfstat_mm_threads ? 0 : -ENOMEM;
 }
 
-void pfstat_mm_thread_missed_one(void)
+void pfstat_mm_thread_missed_child(void)
 {
-	atomic64_inc(&missed_threads);
+	atomic64_inc(&missed_children);
 }
 
 struct mm_missed pfstat_mm_thread_missed(void)
@@ -319,6 +319,7 @@ struct mm_missed pfstat_mm_thread_missed(void)
 		.minor = atomic64_read(&missed_minor),
 		.major = atomic64_read(&missed_major),
 		.threads = atomic64_read(&missed_threads),
+		.children = atomic64_read(&missed_children),
 	};
 }
 
@@ -327,6 +328,7 @@ void pfstat_mm_thread_reset(void)
 	atomic64_set(&missed_minor, 0);
 	atomic64_set(&missed_major, 0);
 	atomic64_set(&missed_threads, 0);
+	atomic64_set(&missed_children, 0);
 	atomic64_set(&links_lost, 0);
 }
 

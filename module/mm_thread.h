@@ -208,14 +208,15 @@ void pfstat_mm_thread_leave_all(void);
 /* Calls it for each slot, under the lock, and may sleep between them. */
 void pfstat_mm_thread_each(void (*change)(struct mm_thread *thread));
 /* A child could not be watched. */
-void pfstat_mm_thread_missed_one(void);
+void pfstat_mm_thread_missed_child(void);
 
 int pfstat_mm_thread_start(void); /* an empty table: 0 or -ENOMEM */
 void pfstat_mm_thread_exit(void);
 
 struct mm_missed {
 	u64 minor, major; /* mod 2^64 */
-	u64 threads;	  /* faults in threads without a slot, and unwatched children */
+	u64 threads;	  /* faults in threads without a slot */
+	u64 children;	  /* that could not be watched */
 };
 
 struct mm_missed pfstat_mm_thread_missed(void);

@@ -230,7 +230,7 @@ static void watch_on_new(void *data, struct task_struct *child, unsigned long cl
 	parent = watched_find(current->signal, NULL);
 	if (parent && parent->how == PFSTAT_TARGET_FOLLOW && !atomic_read(&watch_endings) &&
 	    watched_add(child->signal, NULL, PFSTAT_TARGET_FOLLOW, child->start_time))
-		pfstat_mm_thread_missed_one();
+		pfstat_mm_thread_missed_child();
 	spin_unlock_irqrestore(&pfstat_mm_lock, flags);
 }
 

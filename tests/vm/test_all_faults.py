@@ -70,6 +70,7 @@ def assert_counted(minor, major):
     assert (faults.of("minor"), faults.of("major")) == (minor, major), faults.counts
     assert faults.number("missed_minor") == faults.number("missed_major") == 0
     assert faults.number("missed_threads") == faults.number("lost") == 0
+    assert faults.number("missed_children") == 0
 
 
 @pytest.mark.smoke

@@ -112,7 +112,8 @@ static void module_faults_read_line(const char *line, struct fault_source_faults
 	if (sscanf(line, "stored %" SCNu64, &faults->stored) == 1)
 		++*numbers;
 	else if (sscanf(line, "lost %" SCNu64, &number) == 1 ||
-		 sscanf(line, "missed_threads %" SCNu64, &number) == 1)
+		 sscanf(line, "missed_threads %" SCNu64, &number) == 1 ||
+		 sscanf(line, "missed_children %" SCNu64, &number) == 1)
 		faults->lost += number;
 	else if (sscanf(line, "missed_minor %" SCNd64, &missed) == 1)
 		faults->missed.minor = missed;
