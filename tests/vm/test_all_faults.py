@@ -296,9 +296,12 @@ def instructions_of(function):
 def test_the_fault_of_another_process_returns_from_the_entry():
     """It runs no C, and the kernel's function is returned to: the CPU predicts all returns."""
     entry = instructions_of("pfstat_mm_fault_entry").splitlines()
-    returns = [i for i, line in enumerate(entry) if "\tret" in line or "__x86_return_thunk" in line]
-    first_call = next(i for i, line in enumerate(entry) if "\tcall" in line)
-    assert returns[0] < first_call
+    branch = next(line for line in entry if "\tje" in line)
+    other = re.search(r"\tje +([0-9a-f]+)", branch).group(1)
+    before = entry[:entry.index(branch)]
+    at = next(i for i, line in enumerate(entry) if line.lstrip().startswith(f"{other}:"))
+    assert not any("\tcall" in line for line in before + entry[at:])
+    assert any("\tret" in line or "__x86_return_thunk" in line for line in entry[at:])
     assert sum("\tcall" in line for line in entry) == 1
 
 
