@@ -87,7 +87,6 @@ static struct compare_report sample(void)
 	comparison.nr = sizeof(rows) / sizeof(rows[0]);
 	comparison.nr_judged = 4;
 	comparison.rows[0].confidence = 0.9875;
-	comparison.several = false;
 	comparison.not_judged = false;
 	comparison.incomplete = false;
 	comparison.lost = 0;
@@ -140,12 +139,13 @@ TEST(test_table_has_runs_rates_and_differences_of_conditions)
 
 	report.rates = true;
 	report.b.nr = 2;
-	comparison.several = true;
 	report.differences = differences;
 	text = print(REPORT_TABLE, &report);
 	check_contains(text, "A: a.pfs, 1003 faults in 10.000 s\nB1: b.pfs, 1050 faults\n"
 			     "B2: c.pfs, 1100 faults\nDiffers: kernel: A 6.1; B 6.1, 6.12\n\n");
-	check_contains(text, "Several runs: the intervals include differences between runs.\n");
+	check_contains(text,
+		       "A has only one run: its runs are assumed to differ as much as B's.");
+	check_contains(text, "a change, if A's runs differ as much as B's.\n");
 	check_contains(text, "2518.000 ms/s");
 	check_contains(text, "1050/s");
 	check_contains(text, " 150.25 µs ");
@@ -255,6 +255,31 @@ TEST(test_json_has_the_figures)
 	ck_assert_double_eq_tol(number_of(row, "low_percent"), 19, TINY);
 	ck_assert_double_eq_tol(number_of(row, "b"), 180300, TINY);
 	json_decref(root);
+}
+
+TEST(test_table_states_the_condition_for_the_confidence)
+{
+	struct compare_run runs[3] = { { .file = "a.pfs" },
+				       { .file = "b.pfs" },
+				       { .file = "c.pfs" } };
+	struct compare_report report = sample();
+	char *text;
+
+	report.a = (struct compare_side){ runs, 2 };
+	report.b = (struct compare_side){ runs, 3 };
+	text = print(REPORT_TABLE, &report);
+	check_contains(text, "Several runs: the intervals include differences between runs.\n");
+	check_contains(text, "With 95 % confidence no row of equal programs is a change.\n");
+	free(text);
+	report.b.nr = 2;
+	text = print(REPORT_TABLE, &report);
+	check_contains(text, "a change, if A's runs differ as much as B's.\n");
+	free(text);
+	report.b.nr = 1;
+	text = print(REPORT_TABLE, &report);
+	check_contains(text,
+		       "B has only one run: its runs are assumed to differ as much as A's.");
+	free(text);
 }
 
 TEST(test_json_of_several_runs_is_a_list)

@@ -336,6 +336,51 @@ TEST(test_one_run_on_each_side_is_not_judged)
 	ck_assert_double_gt(find(&comparison, "all", "total")->interval.difference, 0.8);
 }
 
+/* Each fault takes twice as long as the one before: the ends are -100 % and infinity. */
+TEST(test_interval_without_an_end_is_too_few)
+{
+	struct comparison comparison;
+	const struct comparison_row *row;
+	struct sample a, b;
+	unsigned int i;
+
+	sample_open(&a);
+	for (i = 0; i < COMPARISON_FEW; i++)
+		add(&a, 1000 << i, 0, false);
+	b = a;
+	b.side.runs[0].faults = &b.batches;
+	comparison = compare(&a, &b, 0.05);
+	row = find(&comparison, "disk", "total");
+	ck_assert_int_eq(row->verdict, COMPARISON_TOO_FEW);
+	ck_assert_double_eq(row->confidence, 0);
+	ck_assert(!comparison.change);
+	for (i = 0; i < comparison.nr; i++)
+		ck_assert(comparison.rows[i].verdict != COMPARISON_SAME ||
+			  comparison.rows[i].interval.low > -1 ||
+			  !isinf(comparison.rows[i].interval.high));
+}
+
+/* The kind occurs in one run on side A, so its mean time shows no variation there. */
+TEST(test_mean_time_of_one_run_among_several_is_too_few)
+{
+	struct comparison comparison = { 0 };
+	struct comparison_side side_a, side_b;
+	struct sample a, none, b[2];
+	uint64_t state = 21;
+
+	fill(&a, 500, 1, 0, &state);
+	fill(&none, 0, 1, 0, &state);
+	fill(&b[0], 500, 1, 0, &state);
+	fill(&b[1], 500, 1.01, 0, &state);
+	side_a = (struct comparison_side){ .runs = { a.side.runs[0], none.side.runs[0] }, .nr = 2 };
+	side_b = (struct comparison_side){ .runs = { b[0].side.runs[0], b[1].side.runs[0] },
+					   .nr = 2 };
+	comparison_add(&comparison, "disk", &side_a, &side_b, ALL_PARTS);
+	judge(&comparison, 0.05);
+	ck_assert_int_eq(find(&comparison, "disk", "whole")->verdict, COMPARISON_TOO_FEW);
+	ck_assert_int_eq(find(&comparison, "disk", "faults")->verdict, COMPARISON_SAME);
+}
+
 TEST(test_runs_with_losses_above_the_threshold_are_not_judged)
 {
 	struct comparison_rules rules = { .confidence = 0.95, .threshold = 0.05, .single = true };

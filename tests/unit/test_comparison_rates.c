@@ -12,7 +12,7 @@
 #include "user/compare/comparison.h"
 
 #define PAIRS	  200
-#define RUNS_MAX  10
+#define RUNS_MAX  20
 #define ALL_PARTS ((1U << NR_PARTS) - 1 + COMPARISON_WHOLE)
 
 enum { DISK, LONG, ANON, NR_KINDS };
@@ -21,10 +21,11 @@ enum { DISK, LONG, ANON, NR_KINDS };
 struct plan {
 	unsigned int faults[NR_KINDS]; /* in one run */
 	bool mixed;		       /* each fault's kind is random, so the fault counts vary */
-	double noise;  /* between runs: relative standard deviation of the factor for all times */
-	double change; /* factor for all side B times */
-	double more;   /* factor for the fault counts on side B */
-	size_t a, b;   /* runs per side */
+	double noise;	/* between runs: relative standard deviation of the factor for all times */
+	double noise_b; /* if side B differs */
+	double change;	/* factor for all side B times */
+	double more;	/* factor for the fault counts on side B */
+	size_t a, b;	/* runs per side */
 };
 
 struct noisy_run {
@@ -75,7 +76,8 @@ static void run_fault(struct noisy_run *run, unsigned int kind, uint64_t ns, uin
 static void run_fill(struct noisy_run *run, const struct plan *plan, bool of_b)
 {
 	static const double means_ns[] = { [DISK] = 100000, [LONG] = 800, [ANON] = 500 };
-	const double factor = exp(plan->noise * normal()) * (of_b ? plan->change : 1);
+	const double noise = of_b && plan->noise_b ? plan->noise_b : plan->noise;
+	const double factor = exp(noise * normal()) * (of_b ? plan->change : 1);
 	const unsigned int nr = lround(total_of(plan) * (of_b ? plan->more : 1));
 	unsigned int i, kind;
 	uint64_t now_ns = 1000;
@@ -167,6 +169,34 @@ TEST(test_equal_programs_are_called_changed_in_5_percent_at_most)
 			}
 	/* For all pairs together. */
 	ck_assert_uint_le(sum, 0.055 * PAIRS * NR(programs) * NR(noises) * NR(sides));
+}
+
+/* 10 of 200 are permitted, as above. */
+TEST(test_few_noisy_runs_are_not_called_changed_against_many_quiet_ones)
+{
+	static const struct {
+		size_t a, b;
+		double noise_a, noise_b;
+	} unlike[] = {
+		{ 2, 3, 0.2, 0.02 },  { 2, 10, 0.2, 0.02 },  { 3, 20, 0.2, 0.02 },
+		{ 3, 20, 0.05, 0.1 }, { 5, 20, 0.15, 0.02 }, { 10, 3, 0.02, 0.15 },
+	};
+	unsigned int i, changed, sum = 0;
+	struct plan plan = programs[0];
+
+	state = 8;
+	plan.change = 1;
+	for (i = 0; i < NR(unlike); i++) {
+		plan.a = unlike[i].a;
+		plan.b = unlike[i].b;
+		plan.noise = unlike[i].noise_a;
+		plan.noise_b = unlike[i].noise_b;
+		changed = nr_changed(&plan);
+		sum += changed;
+		ck_assert_msg(changed <= PAIRS / 10, "%zu and %zu runs: %u of %d", plan.a, plan.b,
+			      changed, PAIRS);
+	}
+	ck_assert_uint_le(sum, 0.055 * PAIRS * NR(unlike));
 }
 
 /* The share found among pairs with a longer time in B. */

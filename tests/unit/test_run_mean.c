@@ -34,20 +34,65 @@ TEST(test_mean_leaves_out_runs_without_the_figure)
 	ck_assert(isnan(SIDE(1, NAN, NAN).value));
 }
 
-TEST(test_variance_of_both_sides_is_pooled)
+static void check_interval(const struct run_mean *a, const struct run_mean *b, double reach)
 {
-	const struct run_mean a = SIDE(0, 98, 102), b = SIDE(0, 190, 200, 210), one = SIDE(0, 99);
-	const double spread = sqrt((2 * 0.02 * 0.02 + 2 * 0.05 * 0.05) / 3 * (1.0 / 2 + 1.0 / 3));
-	const double reach = student_quantile((1 + CONFIDENCE) / 2, 3) * spread;
+	const struct interval interval = run_mean_interval(a, b, CONFIDENCE);
+	const double ratio = b->value / a->value;
+
+	ck_assert_double_eq_tol(interval.difference, ratio - 1, TINY);
+	ck_assert_double_eq_tol(interval.low, ratio * exp(-reach) - 1, TINY);
+	ck_assert_double_eq_tol(interval.high, ratio * exp(reach) - 1, TINY);
+}
+
+static double quantile(unsigned int freedom)
+{
+	return student_quantile((1 + CONFIDENCE) / 2, freedom);
+}
+
+TEST(test_variance_of_equal_numbers_of_runs_is_pooled)
+{
+	const struct run_mean a = SIDE(0, 98, 102), b = SIDE(0, 190, 210);
+
+	ck_assert_uint_eq(run_mean_freedom(&a, &b), 2);
+	check_interval(&a, &b, quantile(2) * sqrt(0.02 * 0.02 + 0.05 * 0.05));
+}
+
+TEST(test_one_run_varies_as_the_runs_of_the_other_side)
+{
+	const struct run_mean one = SIDE(0, 99), two = SIDE(0, 98, 102);
+
+	ck_assert_uint_eq(run_mean_freedom(&one, &two), 1);
+	check_interval(&one, &two, quantile(1) * 0.02 * sqrt(2 * (1 + 1.0 / 2)));
+	ck_assert_uint_eq(run_mean_freedom(&one, &one), 0);
+}
+
+/* Cochran and Cox: 1 degree of freedom for A's share in the variance, 2 for B's. */
+TEST(test_few_runs_of_different_number_have_separate_variances)
+{
+	const struct run_mean a = SIDE(0, 98, 102), b = SIDE(0, 190, 200, 210);
+	const double var_a = 0.02 * 0.02, var_b = 0.05 * 0.05 / 3;
+	const double t = (var_a * quantile(1) + var_b * quantile(2)) / (var_a + var_b);
+
+	check_interval(&a, &b, t * sqrt(var_a + var_b));
+}
+
+/* The variances of the means are 2.5 / 5 and 3.5 / 6 of 10^-4, so Welch has 8.99 degrees. */
+TEST(test_many_runs_of_different_number_have_welch_degrees_of_freedom)
+{
+	const struct run_mean a = SIDE(0, 98, 99, 100, 101, 102);
+	const struct run_mean b = SIDE(0, 97.5, 98.5, 99.5, 100.5, 101.5, 102.5);
+
+	check_interval(&a, &b, quantile(8) * 0.01 * sqrt(2.5 / 5 + 3.5 / 6));
+}
+
+TEST(test_side_of_few_noisy_runs_is_not_judged_by_many_quiet_ones)
+{
+	const struct run_mean a = SIDE(0, 100, 160);
+	const struct run_mean b = SIDE(0, 100, 101, 99, 100, 101, 99, 100, 100);
 	const struct interval interval = run_mean_interval(&a, &b, CONFIDENCE);
 
-	ck_assert_uint_eq(run_mean_freedom(&a, &b), 3);
-	ck_assert_double_eq_tol(interval.difference, 1, TINY);
-	ck_assert_double_eq_tol(interval.low, 2 * exp(-reach) - 1, TINY);
-	ck_assert_double_eq_tol(interval.high, 2 * exp(reach) - 1, TINY);
-	/* One side's variation is the variation of both. */
-	ck_assert_uint_eq(run_mean_freedom(&one, &a), 1);
-	ck_assert_uint_eq(run_mean_freedom(&one, &one), 0);
+	ck_assert_double_lt(interval.low, 0);
+	ck_assert_double_gt(interval.high, 0);
 }
 
 TEST(test_equal_numbers_in_all_runs_differ_by_more_than_their_grain)

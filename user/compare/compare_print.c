@@ -254,6 +254,36 @@ static const char *overall_name(const struct comparison *comparison)
 	return comparison->change ? "change" : "no change";
 }
 
+const char *compare_print_condition(const struct compare_report *report)
+{
+	const size_t a = report->a.nr, b = report->b.nr;
+
+	if (a == 1 && b == 1)
+		return ", if runs of one program differ by less than the threshold";
+	if (a == 1 || b == 1 || a == b)
+		return ", if A's runs differ as much as B's";
+	return "";
+}
+
+/* Prints how much the intervals know about differences between runs. */
+static void print_runs(FILE *out, const struct compare_report *report)
+{
+	const bool one_a = report->a.nr == 1, one_b = report->b.nr == 1;
+
+	if (one_a && one_b)
+		fputs("Each side has only one run: the intervals do not include differences between "
+		      "runs.\nRecord three or more of each.\n",
+		      out);
+	else if (one_a || one_b)
+		fprintf(out,
+			"%c has only one run: its runs are assumed to differ as much as %c's. If "
+			"they differ more,\nequal programs are often called changed. Record three or "
+			"more of each.\n",
+			one_a ? 'A' : 'B', one_a ? 'B' : 'A');
+	else
+		fputs("Several runs: the intervals include differences between runs.\n", out);
+}
+
 /* The reason why nothing is judged, or the meaning of the intervals. */
 static void print_rules(FILE *out, const struct compare_report *report)
 {
@@ -268,18 +298,15 @@ static void print_rules(FILE *out, const struct compare_report *report)
 	}
 	if (comparison->not_judged) {
 		fputs("Nothing is judged: one run on each side does not show how much runs differ. "
-		      "Record several\nruns on each side, or set --threshold above that difference.\n",
+		      "Record three\nor more of each, or set --threshold above that difference.\n",
 		      out);
 		return;
 	}
-	fputs(comparison->several ?
-		      "Several runs: the intervals include differences between runs.\n" :
-		      "Each side has only one run: the intervals do not include differences between runs.\n",
-	      out);
+	print_runs(out, report);
 	fprintf(out,
 		"\nFrom … To: intervals of %zu rows. With %g %% confidence no row of equal programs "
-		"is a change.\n",
-		comparison->nr_judged, report->confidence);
+		"is a change%s.\n",
+		comparison->nr_judged, report->confidence, compare_print_condition(report));
 	fprintf(out, "A change is a difference of at least %.3g %% whose interval excludes 0.\n",
 		report->threshold + 100 * comparison->lost);
 }
@@ -436,11 +463,12 @@ static json_t *report_of(const struct compare_report *report)
 	return json_pack("{so so so sb sb sf sf so so so ss so}", "a", compare_side_of(&report->a),
 			 "b", compare_side_of(&report->b), "differences",
 			 report->differences ? json_deep_copy(report->differences) : json_array(),
-			 "rates", report->rates, "between_runs", comparison->several,
-			 "confidence_percent", report->confidence, "threshold_percent",
-			 report->threshold, "lost_percent", percent_of(true, comparison->lost),
-			 "total", compare_total_of(report), "rows", compare_rows_of(report),
-			 "verdict", overall_name(comparison), "change", change_of(comparison));
+			 "rates", report->rates, "between_runs",
+			 report->a.nr > 1 || report->b.nr > 1, "confidence_percent",
+			 report->confidence, "threshold_percent", report->threshold, "lost_percent",
+			 percent_of(true, comparison->lost), "total", compare_total_of(report),
+			 "rows", compare_rows_of(report), "verdict", overall_name(comparison),
+			 "change", change_of(comparison));
 }
 
 static int compare_print_as(FILE *out, enum report_format format,

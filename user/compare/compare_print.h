@@ -13,6 +13,9 @@
  */
 char *compare_print_sentence(const struct compare_report *report);
 
+/* Returns ", if …", the condition under which the confidence holds, or "". */
+const char *compare_print_condition(const struct compare_report *report);
+
 /* Prints the table in the current locale. */
 int compare_print_table(FILE *out, const struct compare_report *report);
 

@@ -175,7 +175,8 @@ void comparison_add(struct comparison *comparison, const char *class,
 {
 	enum part part;
 
-	comparison->several |= a->nr > 1 || b->nr > 1;
+	comparison->runs[0] = a->nr;
+	comparison->runs[1] = b->nr;
 	if (!side_sum(a, BATCH_FAULTS) && !side_sum(b, BATCH_FAULTS))
 		return;
 	if (known & COMPARISON_WHOLE)
@@ -207,9 +208,10 @@ static bool can_change(const struct comparison_row *row)
 	return row->verdict == COMPARISON_SAME && (row->a.value > 0 || row->b.value > 0);
 }
 
-static bool has_one_run_a_side(const struct comparison_row *row)
+/* @of: the runs with the figure, among @runs */
+static bool shows_too_little(const struct run_mean *of, size_t runs)
 {
-	return row->a.nr <= 1 && row->b.nr <= 1;
+	return of->nr < 2 && runs > 1;
 }
 
 static void leave_unjudged(struct comparison *comparison, enum comparison_verdict verdict)
@@ -224,14 +226,29 @@ static void leave_unjudged(struct comparison *comparison, enum comparison_verdic
 	}
 }
 
-/* A class that occurs in one run on each side shows no variation, although there are more runs. */
+/* A class that occurs in one run shows no variation, although the side has more runs. */
 static void drop_single_means(struct comparison *comparison)
 {
 	struct comparison_row *row;
 
 	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++)
-		if (can_change(row) && has_one_run_a_side(row))
+		if (can_change(row) && (shows_too_little(&row->a, comparison->runs[0]) ||
+					shows_too_little(&row->b, comparison->runs[1])))
 			row->verdict = COMPARISON_TOO_FEW;
+}
+
+/* An interval without any end allows every difference. */
+static void drop_endless_rows(struct comparison *comparison)
+{
+	struct comparison_row *row;
+
+	for (row = comparison->rows; row < comparison->rows + comparison->nr; row++) {
+		if (!row->confidence || row->interval.low > -1 || !isinf(row->interval.high))
+			continue;
+		row->verdict = COMPARISON_TOO_FEW;
+		row->confidence = 0;
+		comparison->nr_judged--;
+	}
 }
 
 static double weight_of(const struct comparison *comparison, const struct comparison_row *row,
@@ -288,19 +305,19 @@ static void judge_rows(struct comparison *comparison, const struct comparison_ru
 		row->verdict = COMPARISON_CHANGE;
 		comparison->change = true;
 	}
+	drop_endless_rows(comparison);
 }
 
 void comparison_judge(struct comparison *comparison, const struct comparison_rules *rules)
 {
-	const bool single = !comparison->several;
+	const bool single = comparison->runs[0] <= 1 && comparison->runs[1] <= 1;
 
 	comparison->nr_judged = 0;
 	comparison->change = false;
 	comparison->lost = rules->lost[0] + rules->lost[1];
 	comparison->incomplete = fmax(rules->lost[0], rules->lost[1]) > rules->threshold;
 	comparison->not_judged = single && !rules->single && !comparison->incomplete;
-	if (!single)
-		drop_single_means(comparison);
+	drop_single_means(comparison);
 	if (comparison->incomplete)
 		leave_unjudged(comparison, COMPARISON_INCOMPLETE);
 	else if (comparison->not_judged)

@@ -34,7 +34,7 @@ enum comparison_measure {
 enum comparison_verdict {
 	COMPARISON_SAME,
 	COMPARISON_CHANGE,
-	COMPARISON_TOO_FEW,    /* see COMPARISON_FEW */
+	COMPARISON_TOO_FEW,    /* see COMPARISON_FEW, or the interval has no end */
 	COMPARISON_UNKNOWN,    /* not known in one run: the part or the class */
 	COMPARISON_NOT_JUDGED, /* one run a side does not show how much runs vary */
 	COMPARISON_INCOMPLETE, /* a run lost too much */
@@ -59,7 +59,7 @@ struct comparison_row {
 struct comparison {
 	struct comparison_row rows[COMPARISON_MAX_ROWS];
 	size_t nr;
-	bool several;	  /* there are several runs on a side */
+	size_t runs[2];	  /* on each side */
 	size_t nr_judged; /* rows with an interval */
 	bool change;	  /* true if any row changed */
 	bool not_judged;  /* no row is judged, because there is one run on each side */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare/compare_print.h"
 #include "compare/fig_compare.h"
 #include "figures/axes.h"
 #include "figures/palette.h"
@@ -233,9 +234,9 @@ static void fig_compare_write_caption(struct drawing *drawing, const struct comp
 	say_largest(drawing, report);
 	drawing_say(drawing, DRAWING_AMOUNT,
 		    "%zu of %zu differences. With %g %% confidence no row of equal programs is a "
-		    "change. "
-		    "Differences below ÷100 and beyond ×100 are drawn at the edge.",
-		    rows, comparison->nr_judged, report->confidence);
+		    "change%s. Differences below ÷100 and beyond ×100 are drawn at the edge.",
+		    rows, comparison->nr_judged, report->confidence,
+		    compare_print_condition(report));
 	drawing_say(drawing, DRAWING_ALT,
 		    "One bar per measure: the B/A ratio, from the lower to the upper end of its "
 		    "interval.");

@@ -4,6 +4,7 @@
  * between two sides. The interval and the difference test always agree.
  */
 #include <math.h>
+#include <stdbool.h>
 
 #include "compare/run_mean.h"
 #include "util/statistics.h"
@@ -12,6 +13,8 @@
 #define RATIO_MAX   1e6
 #define FREEDOM_MAX 200
 #define STEPS	    60
+/* With fewer runs on a side, Welch's degrees of freedom are too many. */
+#define WELCH_RUNS 5
 
 struct run_mean run_mean_of(const struct estimate *runs, size_t nr)
 {
@@ -85,18 +88,51 @@ static double grain_variance(const struct run_mean *mean, double grain)
 	return pow(grain / positive_of(mean, grain), 2) / mean->nr;
 }
 
+/* Equal numbers of runs, or a side that shows no variation. */
+static bool is_pooled(const struct run_mean *a, const struct run_mean *b)
+{
+	return a->nr == b->nr || a->nr == 1 || b->nr == 1;
+}
+
+static double runs_quantile(double confidence, double freedom)
+{
+	return student_quantile((1 + confidence) / 2, fmin(freedom, FREEDOM_MAX));
+}
+
+/* @var_a, @var_b: variances of the two means. One is above 0. */
+static double separate_quantile(const struct run_mean *a, const struct run_mean *b, double var_a,
+				double var_b, double confidence)
+{
+	const double freedom_a = a->nr - 1, freedom_b = b->nr - 1;
+
+	if (a->nr >= WELCH_RUNS && b->nr >= WELCH_RUNS)
+		return runs_quantile(confidence,
+				     pow(var_a + var_b, 2) / (var_a * var_a / freedom_a +
+							      var_b * var_b / freedom_b));
+	return (var_a * runs_quantile(confidence, freedom_a) +
+		var_b * runs_quantile(confidence, freedom_b)) /
+	       (var_a + var_b);
+}
+
 static struct ratio_noise ratio_noise_of(const struct run_mean *a, const struct run_mean *b,
 					 double grain_a, double grain_b, double confidence)
 {
+	const double of_a = grain_variance(a, grain_a), of_b = grain_variance(b, grain_b);
 	const size_t freedom = run_mean_freedom(a, b);
-	const double t = student_quantile((1 + confidence) / 2,
-					  freedom < FREEDOM_MAX ? freedom : FREEDOM_MAX);
+	double between = (a->squares + b->squares) / freedom * (1.0 / a->nr + 1.0 / b->nr);
+	double t = runs_quantile(confidence, freedom), var_a, var_b;
 
+	if (!is_pooled(a, b)) {
+		var_a = a->squares / (a->nr - 1) / a->nr;
+		var_b = b->squares / (b->nr - 1) / b->nr;
+		between = var_a + var_b;
+		if (between + of_a + of_b > 0)
+			t = separate_quantile(a, b, var_a + of_a, var_b + of_b, confidence);
+	}
 	return (struct ratio_noise){
-		.between =
-			t * t * (a->squares + b->squares) / freedom * (1.0 / a->nr + 1.0 / b->nr),
-		.of_a = t * t * grain_variance(a, grain_a),
-		.of_b = t * t * grain_variance(b, grain_b),
+		.between = t * t * between,
+		.of_a = t * t * of_a,
+		.of_b = t * t * of_b,
 	};
 }
 

@@ -3,11 +3,23 @@
  * A figure's mean over one side's runs, and the interval for the ratio between two sides.
  *
  * What differs between runs (disk load, CPU frequency) mostly multiplies a figure, by a factor that
- * differs from run to run as much on side A as on side B. So the variance of the relative
- * deviations is pooled over both sides, with nA + nB - 2 degrees of freedom (Student, "The Probable
- * Error of a Mean", Biometrika 6(1), 1908; R. A. Fisher, "Applications of 'Student's'
- * Distribution", Metron 5, 1925), and the ratio is judged by its logarithm. Two runs a side have
- * two degrees of freedom this way. A separate variance for each side would leave one.
+ * differs from run to run. So deviations are relative to the side's mean, and the ratio of the
+ * means is judged by its logarithm.
+ *
+ * With as many runs on side A as on side B, the variance is pooled, with nA + nB - 2 degrees of
+ * freedom (Student, "The Probable Error of a Mean", Biometrika 6(1), 1908; R. A. Fisher,
+ * "Applications of 'Student's' Distribution", Metron 5, 1925). Two runs a side have two degrees of
+ * freedom this way. If one side varies more, the error is small: the standard error does not depend
+ * on pooling then, only the degrees of freedom do.
+ *
+ * With different numbers of runs, pooling would judge the side with few runs by the variation of
+ * the other side. So each side has a separate variance. From 5 runs on each side, the degrees of
+ * freedom are Welch's (B. L. Welch, "The Generalization of 'Student's' Problem when Several
+ * Different Population Variances are Involved", Biometrika 34, 1947). With fewer runs these are
+ * often too many, and Student's quantile is the mean of both sides' quantiles, weighted with the
+ * variances (W. G. Cochran, G. M. Cox, "Experimental Designs", 1957).
+ *
+ * One run shows no variation. It is assumed to vary as the runs of the other side.
  *
  * Runs may agree by chance if a figure comes from few faults. So each run also varies by a grain:
  * one fault more or less.
