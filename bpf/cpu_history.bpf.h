@@ -117,14 +117,25 @@ __noinline int cpu_history_search(const struct cpu_history *history, __u64 from_
 	return longest_ns ? 0 : -1;
 }
 
-/* The name of the process, or "" if its first thread was freed. */
+static __always_inline bool cpu_stint_has_leader(const struct cpu_stint *stint)
+{
+	const struct task_struct *leader = (const void *)stint->leader;
+
+	return BPF_CORE_READ(leader, pid) == stint->tgid;
+}
+
+/*
+ * The name of the process, or "" if its first thread was freed. The memory may be freed, or get
+ * another thread, while it is read. Then none of the bytes leaves the kernel.
+ */
 static __always_inline void cpu_stint_name(const struct cpu_stint *stint, char comm[16])
 {
 	const struct task_struct *leader = (const void *)stint->leader;
 
-	bpf_core_read_str(comm, 16, &leader->comm);
-	if (BPF_CORE_READ(leader, pid) != stint->tgid)
-		comm[0] = '\0';
+	if (cpu_stint_has_leader(stint))
+		bpf_core_read_str(comm, 16, &leader->comm);
+	if (!cpu_stint_has_leader(stint))
+		__builtin_memset(comm, 0, 16);
 }
 
 #endif
