@@ -10,6 +10,10 @@
 
 #include "common.bpf.h"
 
+/* The same in the 32-bit tables of both. */
+#define ARCH_COMPAT_SIGRETURN	 (PFSTAT_SYSCALL_COMPAT | 119)
+#define ARCH_COMPAT_RT_SIGRETURN (PFSTAT_SYSCALL_COMPAT | 173)
+
 #if defined(__TARGET_ARCH_x86)
 #define ARCH_NR_MMAP		9
 #define ARCH_NR_RT_SIGRETURN	15
@@ -39,13 +43,21 @@ struct pt_regs___kernel {
 #define ARCH_ARGUMENT_6 r9
 #define ARCH_ENTRY	orig_ax
 
-/* False in a 32-bit program, whose system calls have other numbers. */
-static __always_inline bool arch_is_64_bit(const struct pt_regs___kernel *regs)
-{
-	__u64 cs = regs->cs;
+struct thread_info___compat {
+	__u32 status;
+} __attribute__((preserve_access_index));
 
-	barrier_var(cs);	      /* CO-RE cannot relocate a partial load of a field */
-	return (cs & 0xffff) == 0x33; /* __USER_CS */
+struct task_struct___compat {
+	struct thread_info___compat thread_info;
+} __attribute__((preserve_access_index));
+
+/* True in a 32-bit call, which a 64-bit program can make too, by int 0x80. */
+static __always_inline bool arch_is_compat(const void *task, const struct pt_regs___kernel *regs)
+{
+	const struct task_struct___compat *compat = task;
+
+	(void)regs;
+	return compat->thread_info.status & 0x2; /* TS_COMPAT */
 }
 
 #define ARCH_CALL_BYTES 7 /* the longest call instruction without a prefix */
@@ -101,13 +113,14 @@ struct pt_regs___kernel {
 #define ARCH_ARGUMENT_6 regs[5]
 #define ARCH_ENTRY	syscallno
 
-/* False in a 32-bit program, whose system calls have other numbers. */
-static __always_inline bool arch_is_64_bit(const struct pt_regs___kernel *regs)
+/* True in a 32-bit program, whose system calls have other numbers. */
+static __always_inline bool arch_is_compat(const void *task, const struct pt_regs___kernel *regs)
 {
 	__u64 pstate = regs->pstate;
 
-	barrier_var(pstate);
-	return !(pstate & 0x10); /* PSR_MODE32_BIT */
+	(void)task;
+	barrier_var(pstate);  /* CO-RE cannot relocate a partial load of a field */
+	return pstate & 0x10; /* PSR_MODE32_BIT */
 }
 
 #define ARCH_CALL_BYTES 4

@@ -225,7 +225,7 @@ static __always_inline __u32 waker_doing(const struct task_struct *waker)
 	if (waker->flags & (PF_IO_WORKER | PF_USER_WORKER))
 		return PFSTAT_WAKER_UNKNOWN;
 	regs = (const void *)bpf_task_pt_regs((void *)waker);
-	if (!arch_is_64_bit(regs))
+	if (arch_is_compat(waker, regs))
 		return PFSTAT_WAKER_UNKNOWN;
 	number = regs->ARCH_ENTRY;
 	if (number == -1)

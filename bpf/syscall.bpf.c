@@ -114,7 +114,7 @@ static __always_inline void send_advice(const struct pt_regs___kernel *regs, __u
 		event_send(&event, sizeof(event));
 }
 
-/* Returns PFSTAT_NR_CALLS for a call shaping no mapping. */
+/* Returns PFSTAT_NR_CALLS for a call shaping no mapping, and for all 32-bit calls. */
 static __always_inline __u32 call_kind_of(__u32 number)
 {
 	switch (number) {
@@ -188,7 +188,7 @@ static __always_inline void call_note(__u32 tid, long number)
 		count(PFSTAT_COUNT_SYSCALL_LOST);
 }
 
-static __always_inline int call_begins(long number, bool again)
+static __always_inline int call_begins(const struct pt_regs___kernel *regs, long number, bool again)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 tid = id;
@@ -196,6 +196,8 @@ static __always_inline int call_begins(long number, bool again)
 	if (!is_target(id >> 32, tid))
 		return 0;
 	preempt_off();
+	if (arch_is_compat(bpf_get_current_task_btf(), regs))
+		number |= PFSTAT_SYSCALL_COMPAT;
 	if (!again || !bpf_map_lookup_elem(&in_syscall, &tid))
 		call_note(tid, number);
 	preempt_on();
@@ -203,9 +205,9 @@ static __always_inline int call_begins(long number, bool again)
 }
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(on_sys_enter, void *regs, long number)
+int BPF_PROG(on_sys_enter, const struct pt_regs___kernel *regs, long number)
 {
-	return call_begins(number, false);
+	return call_begins(regs, number, false);
 }
 
 /*
@@ -213,9 +215,16 @@ int BPF_PROG(on_sys_enter, void *regs, long number)
  * it skips a program on a CPU while another thread is preempted in it. See bpf_programs.c.
  */
 SEC("tp_btf/sys_enter")
-int BPF_PROG(on_sys_enter_again, void *regs, long number)
+int BPF_PROG(on_sys_enter_again, const struct pt_regs___kernel *regs, long number)
 {
-	return call_begins(number, true);
+	return call_begins(regs, number, true);
+}
+
+/* Its result is a register from the interrupted code. */
+static __always_inline bool is_sigreturn(__u32 number)
+{
+	return number == ARCH_NR_RT_SIGRETURN || number == ARCH_COMPAT_SIGRETURN ||
+	       number == ARCH_COMPAT_RT_SIGRETURN;
 }
 
 /* The first of the two programs to run takes the entry. */
@@ -235,12 +244,11 @@ static __always_inline void call_take(const struct pt_regs___kernel *regs, __u64
 	bpf_map_delete_elem(&in_syscall, &tid);
 	if (!is_target(id >> 32, tid))
 		return;
-	/* The result of rt_sigreturn(2) is a register from the interrupted code. */
-	if (ret < 0 && ret >= -MAX_ERRNO && key.number != ARCH_NR_RT_SIGRETURN)
+	if (ret < 0 && ret >= -MAX_ERRNO && !is_sigreturn(key.number))
 		key.error = -ret;
 	add(&key, ns - start_ns);
 	kind = call_kind_of(key.number);
-	if (kind == PFSTAT_NR_CALLS || !arch_is_64_bit(regs))
+	if (kind == PFSTAT_NR_CALLS)
 		return;
 	if (kind == PFSTAT_CALL_MADVISE && !ret)
 		send_advice(regs, id, start_ns, ns);

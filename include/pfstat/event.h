@@ -513,6 +513,9 @@ struct pfstat_userfault {
 	char comm[16]; /* of the handler's process */
 };
 
+/* Added to the number of a 32-bit call, which is from another table. No call has so high a one. */
+#define PFSTAT_SYSCALL_COMPAT (1U << 31)
+
 /* Key in the map `syscalls`. error: 0 for success, or a positive errno. */
 struct pfstat_syscall_key {
 	__u32 number;

@@ -117,6 +117,27 @@ TEST(test_system_call_has_the_name_of_the_measured_machine)
 	check_call("aarch64", "set_robust_list", 99);
 }
 
+static void check_compat_call(const char *architecture, const char *name, uint32_t number)
+{
+	static struct report run;
+	char *found;
+
+	report_init(&run);
+	strcpy(run.environment.architecture, architecture);
+	found = view_syscall_name(&run, PFSTAT_SYSCALL_COMPAT | number);
+	ck_assert_str_eq(found, name);
+	free(found);
+	ck_assert_uint_eq(view_syscall_index(PFSTAT_SYSCALL_COMPAT | number), number);
+}
+
+TEST(test_32_bit_call_has_the_name_of_its_own_table)
+{
+	check_compat_call("x86_64", "getpid (32-bit)", 20);
+	check_compat_call("x86_64", "call 99999 (32-bit)", 99999);
+	check_compat_call("aarch64", "madvise (32-bit)", 220);
+	ck_assert_uint_eq(view_syscall_index(UINT32_MAX), UINT32_MAX); /* no call */
+}
+
 static const char *environment_text(const char *clocksource, uint64_t counter_hz)
 {
 	static struct report run;

@@ -3,8 +3,10 @@
  * Computes every figure printed by more than one printer: study columns, group rows, shares, and
  * pfstat's own cost. The input is a filled report. Pure: no I/O.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <seccomp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,9 +335,31 @@ static uint32_t view_architecture(const struct report *run)
 	return seccomp_arch_resolve_name(run->environment.architecture) ?: SCMP_ARCH_NATIVE;
 }
 
+/* The number -1 is the program's, or its tracer's, for no call. */
+static bool view_is_compat(uint32_t number)
+{
+	return number & PFSTAT_SYSCALL_COMPAT && number != UINT32_MAX;
+}
+
+uint32_t view_syscall_index(uint32_t number)
+{
+	return view_is_compat(number) ? number & ~PFSTAT_SYSCALL_COMPAT : number;
+}
+
 char *view_syscall_name(const struct report *run, uint32_t number)
 {
-	return seccomp_syscall_resolve_num_arch(view_architecture(run), number);
+	const bool is_arm = view_architecture(run) == SCMP_ARCH_AARCH64;
+	char *name, *marked;
+	int written;
+
+	if (!view_is_compat(number))
+		return seccomp_syscall_resolve_num_arch(view_architecture(run), number);
+	number = view_syscall_index(number);
+	name = seccomp_syscall_resolve_num_arch(is_arm ? SCMP_ARCH_ARM : SCMP_ARCH_X86, number);
+	written = name ? asprintf(&marked, "%s (32-bit)", name) :
+			 asprintf(&marked, "call %" PRIu32 " (32-bit)", number);
+	free(name);
+	return written < 0 ? NULL : marked;
 }
 
 int view_syscall_number(const struct report *run, const char *name)

@@ -117,9 +117,12 @@ const char *view_group_name(enum group_by by);
 
 /*
  * A system call's name on the measured machine, which may have another architecture than this one.
- * Freed by the caller. NULL if unknown.
+ * A 32-bit call's name ends in " (32-bit)". Freed by the caller. NULL if unknown.
  */
 char *view_syscall_name(const struct report *run, uint32_t number);
+
+/* The number in its table, without PFSTAT_SYSCALL_COMPAT. */
+uint32_t view_syscall_index(uint32_t number);
 
 /* A system call's number there, or below 0 if that architecture does not have it. */
 int view_syscall_number(const struct report *run, const char *name);

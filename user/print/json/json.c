@@ -78,8 +78,9 @@ static json_t *syscall_of(const struct report *run, const struct syscall_row *ro
 	json_t *object;
 
 	object = json_pack("{so so so so so so so}", "name", value_text(name), "number",
-			   value_count(row->number), "error", value_count(row->error), "count",
-			   value_count(row->value.count), "total_ns",
+			   value_count(view_syscall_index(row->number)), "error",
+			   value_count(row->error), "count", value_count(row->value.count),
+			   "total_ns",
 			   value_count(row->value.total_ns), "mean_ns",
 			   json_real_or_null(view_share(row->value.total_ns, row->value.count)),
 			   "log2_ns", log2_of(row->value.log2_ns, PFSTAT_SYSCALL_BUCKETS));

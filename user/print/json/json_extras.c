@@ -66,8 +66,9 @@ static json_t *syscall_total_of(const struct report *run, const struct syscall_t
 	json_t *text = value_text(name);
 
 	free(name);
-	return json_pack("{so so so so so so}", "name", text, "number", value_count(total->number),
-			 "calls", value_count(total->calls), "errors", value_count(total->errors),
+	return json_pack("{so so so so so so}", "name", text, "number",
+			 value_count(view_syscall_index(total->number)), "calls",
+			 value_count(total->calls), "errors", value_count(total->errors),
 			 "total_ns", value_count(total->total_ns), "percent",
 			 json_real_or_null(100 * view_share(total->total_ns, all_ns)));
 }
