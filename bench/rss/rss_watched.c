@@ -120,7 +120,7 @@ static int rss_gather(struct watched *watched)
 	strcpy(report->environment.source, watched->result.report.environment.source);
 	report->lost = counters->lost;
 	if (counters->have_bpf)
-		report->lost += counters->counts[PFSTAT_COUNT_EVENTS_LOST] +
+		report->lost += run_counters_events_lost(counters) +
 				counters->counts[PFSTAT_COUNT_SYSCALL_LOST];
 	report->bpf_missing = watched->plan->bpf ? NULL : "--no-bpf was given";
 	for (i = 0; i < watched->nr_kept; i++)

@@ -144,7 +144,7 @@ static int witness_look(struct witness *witness, struct witness_tally *tally)
 	if (!err) {
 		witness->module_faults = counters.module_faults;
 		tally->switches = counters.counts[PFSTAT_COUNT_OFF_CPU];
-		tally->lost = counters.counts[PFSTAT_COUNT_EVENTS_LOST] +
+		tally->lost = run_counters_events_lost(&counters) +
 			      counters.counts[PFSTAT_COUNT_SYSCALL_LOST];
 		for (i = 0; i < counters.nr_syscalls; i++)
 			tally->syscalls += counters.syscalls[i].value.count;

@@ -303,3 +303,49 @@ TEST(test_unknown_counts_give_an_empty_ledger)
 		ck_assert(!ledger.differences[i].known);
 	ck_assert_uint_eq(ledger.unexplained, 0);
 }
+
+/* 59 faults, and 2 pages of arguments that execve(2) wrote. */
+static void open_books_of_perf(void)
+{
+	memset(&figures, 0, sizeof(figures));
+	memset(&counters, 0, sizeof(counters));
+	counters.have_bpf = true;
+	counters.hooks = 1U << HOOK_FAULT | 1U << HOOK_PERF;
+	*returns(PFSTAT_FAULT_ANON, PFSTAT_ORIGIN_USER, PFSTAT_OUTCOME_MINOR) = 59;
+	counters.perf_minor = 59;
+	counters.perf_faults = 59;
+	counters.perf_exec_pages = 2;
+	counters.usage.minflt = 61;
+}
+
+TEST(test_perf_explains_only_the_arguments_of_programs)
+{
+	open_books_of_perf();
+	ledger_make(&ledger, &counters, &figures);
+	ck_assert_int_eq(reason(find("minflt", "minor-faults"), "arguments"), 2);
+	ck_assert_uint_eq(ledger.unexplained, 0);
+	counters.usage.minflt += 1000; /* get_user_pages(), or another loss */
+	counters.usage.majflt += 1;
+	ledger_make(&ledger, &counters, &figures);
+	ck_assert_int_eq(find("minflt", "minor-faults")->unexplained, 1000);
+	ck_assert_uint_eq(ledger.unexplained, 1001);
+}
+
+TEST(test_counts_are_not_compared_if_perf_did_not_see_all)
+{
+	open_books_of_perf();
+	counters.usage.minflt = 47685;
+	counters.perf_ended = 1;
+	ledger_make(&ledger, &counters, &figures);
+	ck_assert(!find("minflt", "minor-faults")->known);
+	ck_assert(!find("majflt", "major-faults")->known);
+	ck_assert(find("minor-faults", "faults, minor")->known);
+	counters.perf_ended = COUNT_NA; /* an older recording */
+	ledger_make(&ledger, &counters, &figures);
+	ck_assert(!find("minflt", "minor-faults")->known);
+	counters.perf_ended = 0;
+	counters.perf_user_only = true;
+	ledger_make(&ledger, &counters, &figures);
+	ck_assert(!find("minflt", "minor-faults")->known);
+	ck_assert_uint_eq(ledger.unexplained, 0);
+}

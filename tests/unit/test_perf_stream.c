@@ -396,4 +396,53 @@ TEST(test_fault_of_the_kernel_has_no_instruction_of_the_program)
 	ck_assert_uint_eq(faults[0].fault_flags & PFSTAT_FLAG_USER, 0);
 }
 
+static void execute(uint32_t tid, uint64_t ns, const char *name)
+{
+	uint64_t words[5] = { id(1, tid), 0, 0, id(1, tid), ns };
+
+	strcpy((char *)(words + 1), name);
+	add(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, words, 5);
+}
+
+TEST(test_exec_without_a_mapping_shows_that_the_kernel_ended_the_events)
+{
+	const struct perf_stream_counts *counts = perf_stream_counts(stream);
+
+	execute(1, 100, "shell");
+	add_map(BASE, 33, 0, PROT_READ, "[stack]");
+	exit_thread(1, 200);
+	ck_assert_uint_eq(counts->ended, 0);
+	execute(2, 300, "ping");
+	exit_thread(2, 310);
+	execute(3, 400, "sudo");
+	exit_thread(3, 410);
+	ck_assert_uint_eq(counts->ended, 2);
+	ck_assert_str_eq(counts->ended_name, "ping");
+}
+
+/* The mapping may be among the lost records. */
+TEST(test_exec_with_a_loss_after_it_shows_nothing)
+{
+	execute(1, 100, "shell");
+	lose(1, 150);
+	exit_thread(1, 200);
+	ck_assert_uint_eq(perf_stream_counts(stream)->ended, 0);
+}
+
+TEST(test_stack_of_a_new_program_begins_with_its_arguments)
+{
+	const struct perf_stream_counts *counts = perf_stream_counts(stream);
+
+	execute(1, 100, "program");
+	add_map(BASE, 13, 0, PROT_READ | PROT_WRITE, "//anon"); /* Linux 6.12: mprotect() */
+	add_map(BASE, 13 + 32, 0, PROT_READ | PROT_WRITE, "[stack]");
+	ck_assert_uint_eq(counts->exec_pages, 13);
+	add_map(BASE, 64, 0, PROT_READ | PROT_WRITE, "[stack]"); /* it grows */
+	ck_assert_uint_eq(counts->exec_pages, 13);
+	execute(1, 200, "other");
+	add_map(BASE, 16, 77, PROT_READ, "/bin/other");
+	add_map(BASE, 64, 0, PROT_READ | PROT_WRITE, "[stack]");
+	ck_assert_uint_eq(counts->exec_pages, 13);
+}
+
 FIXTURE(setup, teardown);

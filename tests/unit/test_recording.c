@@ -1081,10 +1081,15 @@ static void make_counters(struct run_counters *counters)
 		&counters->bpf_hooked_ps,
 		&counters->bpf_again_ps,
 		&counters->bpf_other_ps,
+		&counters->perf_exec_pages,
+		&counters->perf_ended,
+		&counters->faults_lost,
+		&counters->faults_unwatched,
 	};
 	unsigned int i;
 
 	run_counters_init(counters);
+	strcpy(counters->perf_ended_name, "ping");
 	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		*members[i] = 1000000007ULL * i;
 	counters->have_bpf = true;

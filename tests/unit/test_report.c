@@ -818,6 +818,46 @@ TEST(test_unexplained_difference_is_a_warning)
 	sample_close(&run);
 }
 
+TEST(test_lost_records_of_the_module_are_not_lost_events_of_ebpf)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.losses.faults = 78611;
+	text = print_table(&run);
+	check_contains(text, "LOST 78611 FAULT RECORDS OF THE MODULE: ");
+	check_contains(text, "LARGER --ring-size\n");
+	check_contains(text, "in progress for at least ");
+	check_lacks(text, "EBPF");
+	free(text);
+	run.report.losses.faults = 0;
+	run.report.losses.unwatched = 3;
+	text = print_table(&run);
+	check_contains(text, "3 FAULTS OR CHILDREN HAD NO ROOM ");
+	check_lacks(text, "LOST");
+	free(text);
+	sample_close(&run);
+}
+
+TEST(test_execution_that_ended_perf_is_a_warning_with_its_name)
+{
+	struct sample_run run;
+	char *text;
+
+	sample_open(&run, 150000);
+	run.report.losses.ended = 1;
+	strcpy(run.report.losses.ended_name, "a\nb");
+	text = print_table(&run);
+	check_contains(text, "EVENTS ENDED WHEN A PROCESS EXECUTED a?b: LATER FAULTS ARE MISSING\n");
+	free(text);
+	run.report.losses.ended = 4;
+	text = print_table(&run);
+	check_contains(text, "a?b, AND 3 TIMES MORE: LATER FAULTS ARE MISSING\n");
+	free(text);
+	sample_close(&run);
+}
+
 TEST(test_wrapped_text_is_complete_and_in_its_column)
 {
 	struct sample_run run;

@@ -5,6 +5,7 @@
 
 #include "runner.h"
 #include "user/report/report.h"
+#include "user/report/view.h"
 
 #define PAGE 4096
 
@@ -131,6 +132,9 @@ TEST(test_counters_are_copied)
 	fixture.counters.counts[PFSTAT_COUNT_EVENTS_LOST] = 2;
 	fixture.counters.counts[PFSTAT_COUNT_SYSCALL_LOST] = 3;
 	fixture.counters.events_skipped = 1;
+	fixture.counters.faults_lost = 7;
+	fixture.counters.faults_unwatched = 8;
+	fixture.counters.perf_ended = 9;
 	fixture.counters.calls = 2;
 	fixture.counters.lost = 0;
 	fixture.counters.start_ns = 500;
@@ -143,6 +147,10 @@ TEST(test_counters_are_copied)
 	ck_assert_uint_eq(report->bpf.hooks, 1U << HOOK_BLOCK);
 	ck_assert_uint_eq(report->losses.events, 5);
 	ck_assert_uint_eq(report->losses.events_skipped, 1);
+	ck_assert_uint_eq(report->losses.faults, 7);
+	ck_assert_uint_eq(report->losses.unwatched, 8);
+	ck_assert_uint_eq(report->losses.ended, 9);
+	ck_assert_uint_eq(view_events_lost(report), 12);
 	ck_assert_uint_eq(report->bpf.off_cpu_count, 4);
 	ck_assert_uint_eq(report->cost.calls, 2);
 	ck_assert_uint_eq(report->losses.records, 0);

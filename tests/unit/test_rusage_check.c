@@ -100,14 +100,22 @@ TEST(test_faults_without_a_perf_event_are_the_reason_if_no_sample_is_lost)
 
 	open_fixture(&f);
 	f.counters.hooks = 1U << HOOK_FAULT | 1U << HOOK_PERF;
+	f.counters.usage.minflt += 3;
+	f.counters.perf_exec_pages = 3;
+	f.counters.perf_ended = 0;
 	compare(&f);
-	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason,
-			 "perf has no event for get_user_pages() faults");
+	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason, "execve(2) wrote a program's arguments");
+	ck_assert_ptr_null(f.lines[USAGE_MAJFLT].reason);
+	f.counters.usage.minflt++;
+	compare(&f);
+	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason);
 	f.counters.perf_user_only = true;
 	compare(&f);
 	ck_assert_str_eq(f.lines[USAGE_MAJFLT].reason,
-			 "perf does not show faults in system calls and get_user_pages() to this "
-			 "user");
+			 "perf does not show faults in system calls to this user");
+	f.counters.perf_ended = 1;
+	compare(&f);
+	ck_assert_str_eq(f.lines[USAGE_MINFLT].reason, "the kernel ended perf's events");
 	f.counters.counts[PFSTAT_COUNT_EVENTS_LOST] = 3;
 	compare(&f);
 	ck_assert_ptr_null(f.lines[USAGE_MINFLT].reason);

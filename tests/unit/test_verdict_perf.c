@@ -257,4 +257,22 @@ TEST(test_faults_that_perf_does_not_show_are_not_dismissed)
 	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	s.report.usage.majflt = COUNT_NA;
 	check_cause(&s, "nothing-wrong", true, "page faults took little time");
+	s.report.usage.majflt = 1;
+	s.report.losses.events = 1000; /* lost samples had an event */
+	check_cause(&s, "nothing-wrong", false, "up to 1000 more were lost");
+	s.report.losses.events = 5; /* few */
+	check_cause(&s, "nothing-wrong", false, "page faults took little time");
+}
+
+TEST(test_faults_after_the_kernel_ended_the_events_have_no_cause)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_class(&s, FAULT_ANON, 2, PART_CPU_BEFORE, MS);
+	s.report.usage.minflt = 47685;
+	s.report.usage.majflt = 0;
+	s.report.losses.ended = 1;
+	strcpy(s.report.losses.ended_name, "ping");
+	check_cause(&s, "nothing-wrong", false, "when a process executed ping; the faults after");
 }

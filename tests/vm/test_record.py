@@ -368,3 +368,50 @@ def test_a_folder_of_cgroup_v1_is_refused(tmp_path):
     finally:
         pfstat.run("umount", tmp_path)
     assert f"cannot watch {tmp_path}: it is not a cgroup v2 folder" in words
+
+
+@pytest.mark.needs(not pfstat.ARM64, "the module's count of all faults (x86-64)")
+def test_fault_records_without_room_are_the_modules_loss():
+    """The rings hold some 500 records for each CPU, and pfdrive is stopped while the program takes
+    more faults. No event of eBPF is lost then."""
+    touch = f"""
+import mmap, sys
+sys.stdin.read(1)
+memory = mmap.mmap(-1, {20 * PAGES * pfstat.PAGE})
+memory.madvise(mmap.MADV_NOHUGEPAGE)
+for at in range(0, len(memory), {pfstat.PAGE}):
+    memory[at] = 1
+"""
+    with subprocess.Popen(["python3", "-c", touch], stdin=subprocess.PIPE, text=True) as program:
+        recorder = begin_record("--ring-size", "64K", "-o", RECORDING, "-p", program.pid)
+        recorder.send_signal(signal.SIGSTOP)
+        program.communicate("x")
+        recorder.send_signal(signal.SIGCONT)
+        _, messages = recorder.communicate(timeout=120)
+    result = report(RECORDING)
+    assert result["faults_lost"] > 15 * PAGES and result["events_lost"] == 0
+    assert result["faults_unwatched"] == 0 and result["verdict"]["at_least"]
+    assert f", {result['faults_lost']} fault records lost (see --ring-size), in " in messages
+    text = pfstat.run(pfstat.PFDRIVE, "report", RECORDING).stdout
+    assert "FAULT RECORDS OF THE MODULE" in text and "EBPF" not in text
+
+
+# getpid() has number 20 in the 32-bit table, as writev() in the 64-bit one. The code is
+# mov $20, %eax; int $0x80; ret.
+COMPAT = """
+import ctypes, mmap
+code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+code.write(bytes([0xb8, 20, 0, 0, 0, 0xcd, 0x80, 0xc3]))
+address = ctypes.addressof(ctypes.c_char.from_buffer(code))
+for _ in range(100):
+    ctypes.CFUNCTYPE(ctypes.c_int)(address)()
+"""
+
+
+@pytest.mark.needs(pfstat.kernel_config().get("CONFIG_IA32_EMULATION") == "y",
+                   "32-bit system calls (x86-64)")
+def test_32_bit_calls_have_the_names_of_their_own_table():
+    result, _ = record("python3", "-c", COMPAT)
+    calls = {row["name"]: row for row in result["syscalls"]}
+    assert calls["getpid (32-bit)"]["count"] == 100
+    assert calls["getpid (32-bit)"]["number"] == 20 and "writev" not in calls

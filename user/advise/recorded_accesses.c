@@ -428,8 +428,7 @@ static void accesses_take_tail(struct recorded_accesses *accesses, const json_t 
 		accesses->have_bpf = counters.have_bpf;
 		accesses->by_perf = counters.hooks & 1U << HOOK_PERF;
 		accesses->have_advice = counters.have_bpf && counters.have_advice;
-		if (counters.have_bpf)
-			accesses->events_lost = counters.counts[PFSTAT_COUNT_EVENTS_LOST];
+		accesses->events_lost = run_counters_events_lost(&counters);
 		if (counters.end_ns > counters.start_ns) {
 			accesses->start_ns = counters.start_ns;
 			accesses->end_ns = counters.end_ns;

@@ -27,9 +27,8 @@ static void recorded_file_take_losses(struct recorded_file *file, const json_t *
 	if (counters_json_parse(&counters, tail))
 		return;
 	file->lost = counters.lost;
-	if (counters.have_bpf)
-		file->events_lost = count_sum(counters.counts[PFSTAT_COUNT_EVENTS_LOST],
-					      counters.counts[PFSTAT_COUNT_SYSCALL_LOST]);
+	file->events_lost = count_sum(run_counters_events_lost(&counters),
+				      counters.counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	file->have_advice = counters.have_bpf && counters.have_advice;
 	file->hooks = counters.have_bpf ? counters.hooks : 0;
 	run_counters_exit(&counters);

@@ -111,9 +111,9 @@ static void replay_report_warnings(FILE *out, const struct recorded_file *file,
 				   const struct report *replayed)
 {
 	warn_of(out, "RECORDED", file->lost, "RECORDS");
-	warn_of(out, "RECORDED", file->events_lost, "EVENTS OF EBPF");
+	warn_of(out, "RECORDED", file->events_lost, "EVENTS");
 	warn_of(out, "REPLAYED", replayed->losses.records, "RECORDS");
-	warn_of(out, "REPLAYED", replayed->losses.events, "EVENTS OF EBPF");
+	warn_of(out, "REPLAYED", view_events_lost(replayed), "EVENTS");
 }
 
 static void print_path(FILE *out, const char *what, const char *path)
@@ -207,7 +207,7 @@ static int replay_report_json(FILE *out, const struct recorded_file *file,
 			   (json_int_t)run->time.elapsed_ns, "recorded", recorded, "replayed",
 			   again, "advice", advice_of(file, replayed), "recorded_lost",
 			   losses_of(file->lost, file->events_lost), "replayed_lost",
-			   losses_of(run->losses.records, run->losses.events));
+			   losses_of(run->losses.records, view_events_lost(run)));
 	return value_print(out, object);
 }
 

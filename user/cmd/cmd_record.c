@@ -199,15 +199,22 @@ static void record_print_counts(const struct record *record)
 	const struct run_counters *counters = &record->result.counters;
 
 	if (view_source_is_perf(&record->result.report)) {
-		fprintf(stderr,
-			"pfdrive: %" PRIu64 " faults recorded, %" PRIu64 " samples lost, in %s\n",
+		fprintf(stderr, "pfdrive: %" PRIu64 " faults recorded, %" PRIu64 " samples lost",
 			record->result.report.faults.all.count,
-			counters->counts[PFSTAT_COUNT_EVENTS_LOST], record->options.output);
+			counters->counts[PFSTAT_COUNT_EVENTS_LOST]);
+		if (counters->perf_ended)
+			fprintf(stderr,
+				", perf's events ended by the kernel at %" PRIu64 " execution%s",
+				counters->perf_ended, counters->perf_ended == 1 ? "" : "s");
+		fprintf(stderr, ", in %s\n", record->options.output);
 		return;
 	}
-	fprintf(stderr,
-		"pfdrive: %" PRIu64 " file operation calls recorded, %" PRIu64 " lost, in %s\n",
-		counters->calls, counters->lost, record->options.output);
+	fprintf(stderr, "pfdrive: %" PRIu64 " file operation calls recorded, %" PRIu64 " lost",
+		counters->calls, counters->lost);
+	if (counters->faults_lost != COUNT_NA && counters->faults_lost)
+		fprintf(stderr, ", %" PRIu64 " fault records lost (see --ring-size)",
+			counters->faults_lost);
+	fprintf(stderr, ", in %s\n", record->options.output);
 }
 
 static int record_print(struct record *record)

@@ -284,6 +284,7 @@ static void forget_counts(struct reading *reading)
 		report->bpf.hooks = all.hooks;
 		report->losses.events = all.counts[PFSTAT_COUNT_EVENTS_LOST];
 		report->losses.events_skipped = all.events_skipped;
+		report->losses.faults = all.faults_lost;
 	}
 	run_counters_exit(&all);
 }

@@ -63,7 +63,7 @@ static int end_faults(struct fault_stream *stream, const struct report *report)
 	const struct missing_faults missing = {
 		.damage = report->losses.damage,
 		.lost = report->losses.records,
-		.events_lost = report->losses.events,
+		.events_lost = view_events_lost(report),
 	};
 	void *data = stream->data;
 

@@ -134,7 +134,8 @@ static void all_faults_fill(const struct fault_source_faults *read, struct run_c
 		counters->faults[i].total_ns = COUNT_NA;
 	run_counters_fill_task(counters, &read->missed);
 	counters->counts[PFSTAT_COUNT_EVENTS] += read->stored;
-	counters->counts[PFSTAT_COUNT_EVENTS_LOST] += read->lost;
+	counters->faults_lost = read->lost;
+	counters->faults_unwatched = read->unwatched;
 }
 
 int all_faults_counters(const struct all_faults *faults, struct run_counters *counters)

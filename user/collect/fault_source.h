@@ -57,7 +57,8 @@ struct fault_source_faults {
 	struct pfstat_fault_value values[PFSTAT_NR_FAULT_INDICES];
 	struct pfstat_missed missed;
 	uint64_t stored;	  /* PFSTAT_OP_MM_FAULT records */
-	uint64_t lost;		  /* such records, and threads that could not be watched */
+	uint64_t lost;		  /* such records */
+	uint64_t unwatched;	  /* faults, and children, that could not be watched */
 	bool has_swap, has_write; /* swap-ins and copies on write are told apart */
 };
 

@@ -422,6 +422,9 @@ static int perf_source_fill(const struct fault_source *source, struct run_counte
 	counters->perf_partial = counts->partial;
 	counters->perf_partial_rows = counts->partial_rows;
 	counters->perf_lost = counts->lost_rows;
+	counters->perf_exec_pages = counts->exec_pages;
+	counters->perf_ended = counts->ended;
+	memcpy(counters->perf_ended_name, counts->ended_name, sizeof(counts->ended_name));
 	if (!perf->stopped || perf->read_err)
 		return perf->read_err;
 	counters->perf_faults = perf->read[PERF_FAULT_START];

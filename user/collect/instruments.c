@@ -371,8 +371,8 @@ void instruments_lost(const struct instruments *instruments, uint64_t *records, 
 	*records = source.lost;
 	*events = COUNT_NA;
 	if (!instruments_counts(instruments, &counters))
-		*events = counters.counts[PFSTAT_COUNT_EVENTS_LOST] +
-			  counters.counts[PFSTAT_COUNT_SYSCALL_LOST];
+		*events = count_sum(run_counters_events_lost(&counters),
+				    counters.counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	run_counters_exit(&counters);
 }
 

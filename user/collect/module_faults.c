@@ -105,16 +105,17 @@ static void module_faults_read_count(const char *line, struct fault_source_fault
 static void module_faults_read_line(const char *line, struct fault_source_faults *faults,
 				    unsigned int *numbers)
 {
-	int64_t missed;
 	uint64_t number;
+	int64_t missed;
 	char word[8];
 
 	if (sscanf(line, "stored %" SCNu64, &faults->stored) == 1)
 		++*numbers;
-	else if (sscanf(line, "lost %" SCNu64, &number) == 1 ||
-		 sscanf(line, "missed_threads %" SCNu64, &number) == 1 ||
+	else if (sscanf(line, "lost %" SCNu64, &faults->lost) == 1)
+		return;
+	else if (sscanf(line, "missed_threads %" SCNu64, &number) == 1 ||
 		 sscanf(line, "missed_children %" SCNu64, &number) == 1)
-		faults->lost += number;
+		faults->unwatched += number;
 	else if (sscanf(line, "missed_minor %" SCNd64, &missed) == 1)
 		faults->missed.minor = missed;
 	else if (sscanf(line, "missed_major %" SCNd64, &missed) == 1)

@@ -12,14 +12,20 @@
 #include "collect/perf_stream.h"
 #include "util/hash.h"
 
+/* setup_arg_pages() extends the stack below the arguments, unless its limit is lower. */
+#define STACK_EXPAND (128U << 10)
+
 struct perf_thread {
 	uint32_t tid, pid;
 	bool in_fault;	/* the next fields are valid */
 	bool user;	/* a user mode fault */
 	bool preempted; /* was runnable when it left the CPU */
+	bool executing; /* nothing was mapped since the exec */
+	bool no_stack;	/* nor the stack, which comes before the program's file */
 	uint64_t start_ns, address, ip;
 	uint64_t losses;  /* the stream's, when the thread or the fault started */
 	uint64_t seen_ns; /* the fork or the last sample: a fault before it may be at the edge */
+	uint64_t exec_losses; /* the stream's, at the exec */
 	uint64_t off_ns;  /* 0: on a CPU, or not known */
 };
 
@@ -302,6 +308,21 @@ static int perf_stream_pass_task(struct perf_stream *stream, struct pfstat_task 
 	return err ? err : perf_stream_pass_event(stream, &task->event);
 }
 
+/*
+ * An exec maps the new stack first. If perf reports an exit instead, the kernel has removed the
+ * events: the program is set-user-ID, or not readable (begin_new_exec() in fs/exec.c). The process
+ * goes on without any.
+ */
+static void perf_stream_check_ended(struct perf_stream *stream, const struct perf_thread *thread)
+{
+	struct perf_stream_counts *counts = &stream->counts;
+
+	if (!thread->executing || thread->exec_losses != stream->losses)
+		return;
+	if (!counts->ended++)
+		perf_stream_fill_comm(stream, thread->tid, counts->ended_name);
+}
+
 /* A child's thread has the creator's name. */
 static int perf_stream_add_fork(struct perf_stream *stream, const struct record_task *record)
 {
@@ -340,6 +361,8 @@ static int perf_stream_add_exit(struct perf_stream *stream, const struct record_
 
 	stream->last = NULL;
 	if (thread)
+		perf_stream_check_ended(stream, thread);
+	if (thread)
 		err = perf_stream_fail(stream, thread, record->ns);
 	free(thread);
 	perf_stream_fill_comm(stream, record->tid, task.comm);
@@ -350,8 +373,14 @@ static int perf_stream_add_exit(struct perf_stream *stream, const struct record_
 static int perf_stream_begin_program(struct perf_stream *stream, const struct record_comm *record,
 				     uint64_t ns)
 {
+	struct perf_thread *thread = perf_stream_thread(stream, record->pid, record->tid);
 	struct item_map *map = (void *)stream->map;
 
+	if (!thread)
+		return -ENOMEM;
+	thread->executing = true;
+	thread->no_stack = true;
+	thread->exec_losses = stream->losses;
 	*map = (struct item_map){
 		.ns = ns,
 		.pid = record->pid,
@@ -395,10 +424,29 @@ int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, 
 	return err ? err : sink(context, &item);
 }
 
+static void perf_stream_count_arguments(struct perf_stream *stream,
+					const struct record_mmap2 *record)
+{
+	uint64_t bytes = record->bytes;
+
+	if (strcmp(record->path, "[stack]"))
+		return;
+	if (bytes > STACK_EXPAND)
+		bytes -= STACK_EXPAND;
+	stream->counts.exec_pages += bytes / stream->memory.page_bytes;
+}
+
 static int perf_stream_add_mmap2(struct perf_stream *stream, const struct record_mmap2 *record)
 {
+	struct perf_thread *thread = hash_find(&stream->threads, record->tid);
 	struct item_map *map = (void *)stream->map;
 
+	if (thread && thread->no_stack) {
+		perf_stream_count_arguments(stream, record);
+		thread->no_stack = !record->inode && strcmp(record->path, "[stack]");
+	}
+	if (thread)
+		thread->executing = false;
 	perf_record_map(record, sizeof(struct record_id), stream->memory.page_bytes, map);
 	return perf_stream_add_map(stream, map, stream->sink, stream->context);
 }

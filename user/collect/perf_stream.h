@@ -40,6 +40,14 @@ struct perf_stream_counts {
 	uint64_t off_cpu;  /* intervals */
 	uint64_t items;
 	uint64_t forgotten; /* pages for which the history had no room */
+	/*
+	 * Argument pages of executed programs. execve(2) takes a fault for each in
+	 * get_user_pages(), which has no event.
+	 */
+	uint64_t exec_pages;
+	/* Executions at which the kernel removed all events from the process, and the first name */
+	uint64_t ended;
+	char ended_name[16];
 	struct pfstat_fault_value faults[PFSTAT_NR_FAULT_INDICES];
 };
 

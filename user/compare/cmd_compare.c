@@ -351,7 +351,7 @@ static struct compare_run printed_run(const struct compared_run *run)
 								    counters->lost,
 		/* Without eBPF no event can be lost. */
 		.lost_events = !run->have_counters ? COUNT_NA :
-			       counters->have_bpf  ? counters->counts[PFSTAT_COUNT_EVENTS_LOST] :
+			       counters->have_bpf  ? run_counters_events_lost(counters) :
 						     0,
 		.damage = recording_damage(run->reader),
 	};

@@ -26,6 +26,8 @@ void run_counters_init(struct run_counters *counters)
 		.end_ns = COUNT_NA,
 		.counts_start_ns = COUNT_NA,
 		.calls = COUNT_NA,
+		.faults_lost = COUNT_NA,
+		.faults_unwatched = COUNT_NA,
 		.lost = COUNT_NA,
 		.call_cost_ps = COUNT_NA,
 		.inside_ps = COUNT_NA,
@@ -41,6 +43,8 @@ void run_counters_init(struct run_counters *counters)
 		.perf_unpaired = COUNT_NA,
 		.perf_partial = COUNT_NA,
 		.perf_forgotten = COUNT_NA,
+		.perf_exec_pages = COUNT_NA,
+		.perf_ended = COUNT_NA,
 		.maps_lost = COUNT_NA,
 		.maps_late_cpus = COUNT_NA,
 		.names_left_out = COUNT_NA,
@@ -55,6 +59,14 @@ void run_counters_init(struct run_counters *counters)
 uint64_t count_sum(uint64_t a, uint64_t b)
 {
 	return a == COUNT_NA || b == COUNT_NA ? COUNT_NA : a + b;
+}
+
+uint64_t run_counters_events_lost(const struct run_counters *counters)
+{
+	if (!counters->have_bpf)
+		return COUNT_NA;
+	return count_sum(counters->counts[PFSTAT_COUNT_EVENTS_LOST],
+			 counters->faults_lost == COUNT_NA ? 0 : counters->faults_lost);
 }
 
 uint64_t run_counters_returns(const struct run_counters *counters, enum pfstat_fault_kind kind,

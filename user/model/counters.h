@@ -112,6 +112,11 @@ struct run_counters {
 	/* The module counted the faults below, or else eBPF did, for this reason (a clause). */
 	bool module_faults;
 	char module_faults_missing[160];
+	/*
+	 * The module's fault records that found no room. They are counted below, without a time. And
+	 * faults of threads, and children, for which its table of threads had no room.
+	 */
+	uint64_t faults_lost, faults_unwatched;
 	bool have_advice; /* the events include madvise(2) calls */
 	uint32_t hooks;	  /* 1 << enum bpf_hook: attached */
 	/* Measured cost of eBPF and perf's counters for each fault, in picoseconds. */
@@ -142,6 +147,10 @@ struct run_counters {
 	uint64_t perf_failed;	 /* faults mapping no page: a signal followed */
 	uint64_t perf_unpaired;	 /* samples not joined to faults, next to lost ones */
 	uint64_t perf_forgotten; /* pages beyond the history: their next faults are not `again` */
+	uint64_t perf_exec_pages; /* arguments that execve(2) wrote with get_user_pages() */
+	/* Executions at which the kernel removed perf's events from the process, the first's name. */
+	uint64_t perf_ended;
+	char perf_ended_name[16];
 	bool perf_unsettled;	 /* threads may be missing: new ones began at each try to attach */
 	/* Faults in threads that began while pfdrive attached, without a start, so not recorded. */
 	uint64_t perf_partial;
@@ -167,6 +176,11 @@ uint64_t count_sum(uint64_t a, uint64_t b);
 /* Returns from handle_mm_fault() counted by eBPF, over all origins, or COUNT_NA if unknown. */
 uint64_t run_counters_returns(const struct run_counters *counters, enum pfstat_fault_kind kind,
 			      enum pfstat_fault_outcome outcome);
+/*
+ * Events, and fault records of the module, that found no room. COUNT_NA without eBPF and perf, or
+ * if not known.
+ */
+uint64_t run_counters_events_lost(const struct run_counters *counters);
 /* Fills the tasks' own counts from the returns, and from what these missed. */
 void run_counters_fill_task(struct run_counters *counters, const struct pfstat_missed *missed);
 

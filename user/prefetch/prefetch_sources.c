@@ -137,8 +137,8 @@ static void source_check_losses(const struct prefetch_source *source,
 	if (counters_json_parse(&counters, recording_tail(reader)))
 		return;
 	lost = counters.lost != COUNT_NA ? counters.lost : 0;
-	if (counters.have_bpf && counters.counts[PFSTAT_COUNT_EVENTS_LOST] != COUNT_NA)
-		lost += counters.counts[PFSTAT_COUNT_EVENTS_LOST];
+	if (run_counters_events_lost(&counters) != COUNT_NA)
+		lost += run_counters_events_lost(&counters);
 	if (lost)
 		message(STATUS_OK,
 			"%s lost %llu records and events, whose pages may be missing; record again "

@@ -32,7 +32,8 @@ static const struct number numbers[] = {
 	NUMBER(inside_ps),	NUMBER(bpf_hooked_ps),	NUMBER(bpf_again_ps),
 	NUMBER(bpf_other_ps),	NUMBER(perf_failed),	NUMBER(perf_unpaired),
 	NUMBER(perf_forgotten), NUMBER(maps_late_cpus), NUMBER(memory_limit),
-	NUMBER(memory_peak),	NUMBER(perf_partial),
+	NUMBER(memory_peak),	NUMBER(perf_partial),	NUMBER(perf_exec_pages),
+	NUMBER(perf_ended),	NUMBER(faults_lost),	NUMBER(faults_unwatched),
 };
 
 #define NR_NUMBERS ARRAY_SIZE(numbers)
@@ -245,6 +246,9 @@ json_t *counters_json(const struct run_counters *counters)
 	if (!err && by_perf)
 		err = json_object_set_new(json, "perf_partial_threads",
 					  perf_lost_to_json(&counters->perf_partial_rows));
+	if (!err && counters->perf_ended_name[0])
+		err = json_object_set_new(json, "perf_ended_name",
+					  value_text(counters->perf_ended_name));
 	if (!err && by_perf)
 		err = json_object_set_new(json, "perf_user_only",
 					  json_boolean(counters->perf_user_only));
@@ -448,6 +452,9 @@ static int read_counters(const json_t *json, struct run_counters *counters)
 				     &counters->perf_partial_rows);
 	counters->perf_user_only = json_is_true(json_object_get(json, "perf_user_only"));
 	counters->perf_unsettled = json_is_true(json_object_get(json, "perf_unsettled"));
+	if (!err)
+		err = read_missing(json_object_get(json, "perf_ended_name"),
+				   counters->perf_ended_name, sizeof(counters->perf_ended_name));
 	if (!err)
 		err = read_missing(json_object_get(json, "bpf_missing"), counters->bpf_missing,
 				   sizeof(counters->bpf_missing));

@@ -39,7 +39,8 @@ void report_init(struct report *report)
 			.records = COUNT_NA, .maps = COUNT_NA, .names_left_out = COUNT_NA,
 			.events = COUNT_NA, .events_skipped = COUNT_NA,
 			.events_sent = COUNT_NA, .events_received = COUNT_NA,
-			.forgotten = COUNT_NA,
+			.forgotten = COUNT_NA, .ended = COUNT_NA,
+			.faults = COUNT_NA, .unwatched = COUNT_NA,
 		},
 		.cost = {
 			.calls = COUNT_NA, .call_cost_ps = COUNT_NA, .inside_ps = COUNT_NA,
@@ -169,6 +170,8 @@ static void fill_bpf(struct report *report, const struct run_counters *counters)
 	strcpy(bpf->module_faults_missing, counters->module_faults_missing);
 	bpf->off_cpu_count = counters->counts[PFSTAT_COUNT_OFF_CPU];
 	report->pages.untracked = counters->counts[PFSTAT_COUNT_UNTRACKED];
+	losses->faults = counters->faults_lost;
+	losses->unwatched = counters->faults_unwatched;
 	losses->events = count_sum(counters->counts[PFSTAT_COUNT_EVENTS_LOST],
 				   counters->counts[PFSTAT_COUNT_SYSCALL_LOST]);
 	losses->events_skipped = counters->events_skipped;
@@ -177,6 +180,8 @@ static void fill_bpf(struct report *report, const struct run_counters *counters)
 	losses->partial = counters->perf_partial;
 	losses->partial_threads = counters->perf_partial_rows;
 	losses->forgotten = counters->perf_forgotten;
+	losses->ended = counters->perf_ended;
+	memcpy(losses->ended_name, counters->perf_ended_name, sizeof(losses->ended_name));
 	losses->events_sent = counters->counts[PFSTAT_COUNT_EVENTS];
 	losses->events_received = counters->events_received;
 	fill_bpf_cost(&report->cost, counters);

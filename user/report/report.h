@@ -83,10 +83,15 @@ struct report_bpf {
 struct report_losses {
 	/* how the recording is damaged, as one clause, NULL if not damaged */
 	const char *damage;
-	uint64_t records;	 /* records lost in the module's rings */
+	uint64_t records; /* records lost in the module's rings */
+	uint64_t faults;  /* faults_lost and faults_unwatched in struct run_counters */
+	uint64_t unwatched;
 	uint64_t events;	 /* events of any type, and system calls, lost by eBPF */
 	uint64_t events_skipped; /* how many of these were lost because no program ran */
 	uint64_t forgotten;	 /* see perf_forgotten in struct run_counters */
+	/* perf_ended and perf_ended_name there: no fault after it is known. */
+	uint64_t ended;
+	char ended_name[16];
 	/* perf: the threads with the most lost samples, which are among the events. */
 	struct perf_lost_rows threads;
 	bool unsettled; /* as in struct run_counters, like the following */

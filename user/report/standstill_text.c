@@ -18,8 +18,8 @@ static bool standstill_has_losses(const struct report *run)
 {
 	const struct report_losses *losses = &run->losses;
 
-	return losses->damage || (losses->records != COUNT_NA && losses->records) ||
-	       (losses->events != COUNT_NA && losses->events);
+	return losses->damage || view_faults_lost(run) ||
+	       (losses->events != COUNT_NA && losses->events) || view_perf_ended(run);
 }
 
 struct overlap_time standstill_text_bounds(const struct report *run,

@@ -290,6 +290,36 @@ double view_noise_share(const struct report *run)
 	return faults->parts_known && waited > NOISE_MAX ? waited : 0;
 }
 
+static uint64_t view_known(uint64_t count)
+{
+	return count == COUNT_NA ? 0 : count;
+}
+
+uint64_t view_events_lost(const struct report *run)
+{
+	return count_sum(run->losses.events, view_known(run->losses.faults));
+}
+
+bool view_sees_all_faults(const struct report *run)
+{
+	return run->bpf.known && run->bpf.hooks & 1U << HOOK_FAULT && !run->bpf.user_only;
+}
+
+/* The module's faults are not among the events. */
+uint64_t view_faults_lost(const struct report *run)
+{
+	const struct report_losses *losses = &run->losses;
+	const uint64_t events = run->bpf.module_faults ? 0 : view_known(losses->events);
+
+	return events + view_known(losses->records) + view_known(losses->faults) +
+	       view_known(losses->unwatched);
+}
+
+bool view_perf_ended(const struct report *run)
+{
+	return run->losses.ended != COUNT_NA && run->losses.ended;
+}
+
 bool view_cpu_at_most(const struct report *run)
 {
 	return run->faults.parts_known && run->losses.events != COUNT_NA && run->losses.events;

@@ -93,6 +93,14 @@ double view_residue_share(const struct report *run);
  * if it is smaller, or n/a.
  */
 double view_noise_share(const struct report *run);
+/* Events, and fault records of the module, that found no room, or COUNT_NA. */
+uint64_t view_events_lost(const struct report *run);
+/* False if only hooked files, or faults outside system calls, are seen. */
+bool view_sees_all_faults(const struct report *run);
+/* How many faults may be missing, as far as it is known. */
+uint64_t view_faults_lost(const struct report *run);
+/* True if perf did not see all faults: the kernel ended its events when a process executed. */
+bool view_perf_ended(const struct report *run);
 /* True if events were lost, so that time counted as on the CPU may be off-CPU time. */
 bool view_cpu_at_most(const struct report *run);
 

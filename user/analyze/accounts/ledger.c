@@ -344,25 +344,23 @@ static void compare_samples(struct ledger *ledger, const struct sides *sides)
 	end_at_edges(ledger, difference, sides);
 }
 
-/* The remaining getrusage(2) counts have no perf event. */
+/*
+ * perf has no event for get_user_pages(), and sees no system calls. Only an exec shows how many
+ * faults it takes there. If the events did not cover the whole run, the rest has no bound, and the
+ * counts are not comparable.
+ */
 static void compare_unsampled(struct ledger *ledger, const struct sides *sides)
 {
-	static const char *const names[] = {
-		"get_user_pages() (populate, direct I/O, …)",
-		"in system calls, get_user_pages() and set-user-ID programs: perf does not show "
-		"these to this user",
-	};
 	const struct run_counters *counters = sides->counters;
-	const char *name = names[counters->perf_user_only];
+	const bool covered = !counters->perf_user_only && !counters->perf_ended;
 	struct ledger_difference *difference;
 
-	difference = ledger_begin(ledger, "minflt", counters->usage.minflt, "minor-faults",
-				  counters->perf_minor);
-	add_bound(difference, name, UINT64_MAX - 1);
+	difference = ledger_begin(ledger, "minflt", covered ? counters->usage.minflt : COUNT_NA,
+				  "minor-faults", counters->perf_minor);
+	add_bound(difference, "execve(2) wrote a program's arguments", counters->perf_exec_pages);
 	end_at_edges(ledger, difference, sides);
-	difference = ledger_begin(ledger, "majflt", counters->usage.majflt, "major-faults",
-				  counters->perf_major);
-	add_bound(difference, name, UINT64_MAX - 1);
+	difference = ledger_begin(ledger, "majflt", covered ? counters->usage.majflt : COUNT_NA,
+				  "major-faults", counters->perf_major);
 	end_at_edges(ledger, difference, sides);
 }
 

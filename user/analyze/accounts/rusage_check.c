@@ -87,16 +87,21 @@ static void fill_times(struct usage_line *lines, const struct run_counters *coun
 }
 
 /* Lost samples have no reason here: the reader reports them. */
-static const char *faults_reason(const struct run_counters *counters)
+static const char *faults_reason(const struct run_counters *counters,
+				 enum pfstat_fault_outcome outcome)
 {
 	if (counters->edges)
 		return edge_reason(counters);
 	if (!has_hook(counters, HOOK_PERF) || counters->counts[PFSTAT_COUNT_EVENTS_LOST])
 		return NULL;
-	return counters->perf_user_only ?
-		       "perf does not show faults in system calls and get_user_pages() to this "
-		       "user" :
-		       "perf has no event for get_user_pages() faults";
+	if (counters->perf_ended)
+		return counters->perf_ended == COUNT_NA ? NULL : "the kernel ended perf's events";
+	if (counters->perf_user_only)
+		return "perf does not show faults in system calls to this user";
+	if (outcome != PFSTAT_OUTCOME_MINOR || counters->perf_exec_pages == COUNT_NA ||
+	    counters->usage.minflt > rusage_faults(counters, outcome) + counters->perf_exec_pages)
+		return NULL;
+	return "execve(2) wrote a program's arguments";
 }
 
 static void fill_memory(struct usage_line *lines, const struct run_counters *counters)
@@ -104,7 +109,6 @@ static void fill_memory(struct usage_line *lines, const struct run_counters *cou
 	const char *const source = has_hook(counters, HOOK_PERF) ?
 					   "perf's minor-faults and major-faults" :
 					   "handle_mm_fault() returns";
-	const char *const reason = faults_reason(counters);
 
 	lines[USAGE_MAXRSS] = (struct usage_line){ "maxrss", "maxrss_kb",
 						   "KiB",    in(counters->usage.maxrss_bytes, KIB),
@@ -116,14 +120,14 @@ static void fill_memory(struct usage_line *lines, const struct run_counters *cou
 						   counters->usage.minflt,
 						   rusage_faults(counters, PFSTAT_OUTCOME_MINOR),
 						   source,
-						   reason };
+						   faults_reason(counters, PFSTAT_OUTCOME_MINOR) };
 	lines[USAGE_MAJFLT] = (struct usage_line){ "majflt",
 						   "majflt",
 						   "",
 						   counters->usage.majflt,
 						   rusage_faults(counters, PFSTAT_OUTCOME_MAJOR),
 						   source,
-						   reason };
+						   faults_reason(counters, PFSTAT_OUTCOME_MAJOR) };
 }
 
 static void fill_io(struct usage_line *lines, const struct run_counters *counters,

@@ -63,6 +63,21 @@ static void warn_of_calls(FILE *out, const struct view *view, size_t number)
 		     run->cost.calls, view->figures.calls, run->losses.records);
 }
 
+/* Of the module: a fault without a record is only counted. */
+static void warn_of_faults(FILE *out, const struct report_losses *losses, size_t number)
+{
+	if (losses->faults != COUNT_NA && losses->faults)
+		warn(out, number,
+		     "LOST %" PRIu64 " FAULT RECORDS OF THE MODULE: THEIR TIMES ARE MISSING; TRY A "
+		     "LARGER --ring-size",
+		     losses->faults);
+	if (losses->unwatched != COUNT_NA && losses->unwatched)
+		warn(out, number,
+		     "%" PRIu64 " FAULTS OR CHILDREN HAD NO ROOM IN THE MODULE'S TABLE OF THREADS: "
+		     "FAULTS ARE MISSING",
+		     losses->unwatched);
+}
+
 static void warn_of_missing_events(FILE *out, const struct report_losses *losses, size_t number)
 {
 	if (losses->events_sent == COUNT_NA || losses->events_received == COUNT_NA ||
@@ -111,12 +126,32 @@ static void state_partial_threads(FILE *out, const struct report_losses *losses)
 	fputs(losses->partial_threads.nr < PERF_LOST_ROWS ? ".\n" : ", …\n", out);
 }
 
+/* Only an execution ends perf's events early, so the process lives on. */
+static void warn_of_ended(FILE *out, const struct report *run, size_t number)
+{
+	const struct report_losses *losses = &run->losses;
+
+	if (!view_perf_ended(run))
+		return;
+	if (number)
+		fprintf(out, "RUN %zu: ", number);
+	fputs("PERF'S EVENTS ENDED WHEN A PROCESS EXECUTED ", out);
+	utf8_print(out, losses->ended_name);
+	if (losses->ended > 1)
+		fprintf(out, ", AND %" PRIu64 " TIMES MORE", losses->ended - 1);
+	fputs(": LATER FAULTS ARE MISSING\n", out);
+}
+
 static void warn_of_events(FILE *out, const struct report *run, size_t number)
 {
 	const struct report_losses *losses = &run->losses;
 	const bool by_perf = view_source_is_perf(run);
+	/* A kept recording has one count for both. */
+	const bool may_be_faults = !view_source_is_bpf(run) && losses->faults == COUNT_NA;
 
 	warn_of_missing_events(out, losses, number);
+	warn_of_ended(out, run, number);
+	warn_of_faults(out, losses, number);
 	state_partial_threads(out, losses);
 	if (losses->forgotten != COUNT_NA && losses->forgotten)
 		warn(out, number,
@@ -124,11 +159,16 @@ static void warn_of_events(FILE *out, const struct report *run, size_t number)
 		     losses->forgotten);
 	if (losses->events == COUNT_NA || !losses->events)
 		return;
-	warn(out, number,
-	     by_perf ? "LOST %" PRIu64 " SAMPLES OF PERF: FAULTS AND OFF-CPU TIMES ARE TOO LOW" :
-		       "LOST %" PRIu64 " EVENTS OF EBPF: OTHER FAULTS, REQUESTS, "
-		       "OFF-CPU TIMES, SYSTEM CALLS ARE TOO LOW",
-	     losses->events);
+	if (by_perf)
+		warn(out, number,
+		     "LOST %" PRIu64 " SAMPLES OF PERF: FAULTS AND OFF-CPU TIMES ARE TOO LOW",
+		     losses->events);
+	else
+		warn(out, number,
+		     "LOST %" PRIu64 " EVENTS%s: %sREQUESTS, OFF-CPU TIMES, SYSTEM CALLS ARE TOO "
+		     "LOW",
+		     losses->events, may_be_faults ? "" : " OF EBPF",
+		     run->bpf.module_faults ? "" : "OTHER FAULTS, ");
 	warn_of_threads(out, losses);
 	if (losses->events_skipped != COUNT_NA && losses->events_skipped)
 		warn(out, number,

@@ -10,6 +10,7 @@
 #include "report/standstill_text.h"
 #include "report/verdict/verdict.h"
 #include "report/verdict/verdict_rules.h"
+#include "report/view.h"
 
 #define CPU_SHARE 2 /* times the share of the run: the threads waited for long outside faults */
 
@@ -66,8 +67,8 @@ void verdict_make(struct verdict *verdict, const struct report *run)
 		.share = NAN,
 		.cpu_share = NAN,
 		.active = { NAN, NAN, false },
-		.at_least = !run->bpf.known || !(run->bpf.hooks & 1U << HOOK_FAULT) ||
-			    run->bpf.user_only,
+		.at_least = !view_sees_all_faults(run) || view_perf_ended(run) ||
+			    view_faults_lost(run),
 	};
 	if (verdict->wall_ns == COUNT_NA || !verdict->wall_ns)
 		return;

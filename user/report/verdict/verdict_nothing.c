@@ -15,6 +15,7 @@
 #include "util/kernel_release.h"
 
 #define FEW_FAILED   100
+#define FEW_LOST     0.1   /* of the recorded faults */
 #define FAILED_SHARE 0.1   /* of all faults */
 #define FAILED_RATE  100.0 /* in a second */
 #define TAIL_SHARE   0.005 /* of the run */
@@ -232,13 +233,14 @@ bool verdict_nothing_populating(const struct verdict *verdict, const struct repo
 	return true;
 }
 
-/* Faults in get_user_pages(), counted by the kernel but without a perf event. */
+/* Faults counted by the kernel but without a perf event. Lost samples had one. */
 static uint64_t hidden_from_perf(const struct report *run)
 {
 	const struct usage *usage = &run->usage;
 	uint64_t counted;
 
-	if (!view_source_is_perf(run) || usage->minflt == COUNT_NA || usage->majflt == COUNT_NA)
+	if (!view_source_is_perf(run) || run->losses.events || usage->minflt == COUNT_NA ||
+	    usage->majflt == COUNT_NA)
 		return 0;
 	counted = usage->minflt + usage->majflt;
 	return counted > run->faults.all.count ? counted - run->faults.all.count : 0;
@@ -265,10 +267,28 @@ static void state_little(const struct verdict *verdict, struct verdict_cause *ca
 void verdict_nothing_state(const struct verdict *verdict, const struct report *run,
 			   struct verdict_cause *cause)
 {
+	const uint64_t lost = view_faults_lost(run);
+
 	cause->rule = "nothing-wrong";
 	cause->weight = 1;
-	cause->certain = !verdict->at_least;
-	if (!cause->certain && view_source_is_perf(run)) {
+	cause->certain = view_sees_all_faults(run);
+	if (view_perf_ended(run)) {
+		cause->certain = false;
+		verdict_state(cause,
+			      "the faults that perf saw cost little. The kernel ended perf's "
+			      "events when a process executed %s; the faults after that are not "
+			      "known.",
+			      run->losses.ended_name);
+		verdict_advise(cause, "record as root with the module or eBPF, which see faults "
+				      "in set-user-ID programs.");
+	} else if (lost > FEW_LOST * run->faults.all.count) {
+		cause->certain = false;
+		verdict_state(cause,
+			      "the recorded faults cost little, but up to %" PRIu64
+			      " more were lost.",
+			      lost);
+		verdict_advise(cause, "record again with a larger --ring-size.");
+	} else if (!cause->certain && view_source_is_perf(run)) {
 		verdict_state(cause, "the faults that perf shows to this user cost little; those "
 				     "in system calls are not among them.");
 		verdict_advise(cause, "record as root, or with kernel.perf_event_paranoid=1.");
@@ -279,11 +299,13 @@ void verdict_nothing_state(const struct verdict *verdict, const struct report *r
 	} else if (hidden_from_perf(run) >= FEW_HIDDEN &&
 		   hidden_from_perf(run) > run->faults.all.count) {
 		cause->certain = false;
-		verdict_state(cause,
-			      "perf shows little, but the kernel counted %" PRIu64
-			      " more faults, whose time is not known: in get_user_pages(), as for "
-			      "io_uring's buffers, O_DIRECT, mlock() or MADV_POPULATE_WRITE.",
-			      hidden_from_perf(run));
+		verdict_state(
+			cause,
+			"perf shows little, but the kernel counted %" PRIu64
+			" more faults, whose time is not known. Perf has no event for faults "
+			"in get_user_pages(), as for io_uring's buffers, O_DIRECT, mlock() or "
+			"MADV_POPULATE_WRITE.",
+			hidden_from_perf(run));
 		verdict_advise(cause,
 			       "eBPF (pfdrive as root) times these faults; strace -c shows the "
 			       "calls.");
