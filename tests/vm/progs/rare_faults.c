@@ -298,8 +298,10 @@ static void run_collapse(size_t rounds)
 		/* The kernel collapses only a range with a written page. */
 		*(volatile char *)huge = 1;
 		madvise(huge, HUGE_BYTES, MADV_HUGEPAGE);
-		if (madvise(huge, HUGE_BYTES, MADV_COLLAPSE))
-			die("MADV_COLLAPSE");
+		/* The kernel may hold one of the pages at the moment, and asks to try again. */
+		while (madvise(huge, HUGE_BYTES, MADV_COLLAPSE))
+			if (errno != EAGAIN)
+				die("MADV_COLLAPSE");
 		*(volatile char *)fresh = 1;
 	}
 }
