@@ -341,10 +341,12 @@ TEST(test_a_child_has_the_name_its_parent_had_before_the_watch)
 {
 	const char name[16] = "server";
 
-	ck_assert_int_eq(perf_stream_name(stream, 1, name), 0);
+	ck_assert_int_eq(perf_stream_name(stream, 1, 1, name, collect, NULL), 0);
 	fork_child(2, 2, 100);
-	ck_assert_uint_eq(nr_tasks, 1);
+	ck_assert_uint_eq(nr_tasks, 2);
+	ck_assert_uint_eq(tasks[0].event.tid, 1);
 	ck_assert_str_eq(tasks[0].comm, "server");
+	ck_assert_str_eq(tasks[1].comm, "server");
 }
 
 TEST(test_child_faults_again_on_a_page_of_its_parent)

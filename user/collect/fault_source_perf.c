@@ -28,7 +28,7 @@
 #define CALIBRATION_BYTES (64U << 10)
 
 struct perf_name {
-	uint32_t tid;
+	uint32_t pid, tid;
 	char name[THREAD_NAME_SIZE];
 };
 
@@ -179,10 +179,16 @@ static int perf_source_add_maps(struct perf_source *perf, pid_t pid)
 	return err;
 }
 
+struct perf_naming {
+	struct perf_source *perf;
+	pid_t pid;
+};
+
 static int perf_source_add_name(void *context, pid_t tid, const char name[THREAD_NAME_SIZE])
 {
-	struct perf_source *perf = context;
-	struct perf_name added = { .tid = tid };
+	const struct perf_naming *naming = context;
+	struct perf_source *perf = naming->perf;
+	struct perf_name added = { .pid = naming->pid, .tid = tid };
 	int err;
 
 	memcpy(added.name, name, sizeof(added.name));
@@ -199,7 +205,8 @@ static int perf_source_follow(struct fault_source *source, pid_t pid, bool exist
 			      struct why *why)
 {
 	struct perf_source *perf = perf_source_of(source);
-	int err = perf_sampler_watch(perf->sampler, pid, perf_source_add_name, perf);
+	struct perf_naming naming = { perf, pid };
+	int err = perf_sampler_watch(perf->sampler, pid, perf_source_add_name, &naming);
 
 	if (err)
 		return perf_source_explain(err, pid, why);
@@ -308,14 +315,18 @@ static int perf_source_pass_existing(void *context, const struct item_map *map)
 static int perf_source_drain_existing(struct perf_source *perf)
 {
 	struct proc_maps existing;
+	const struct perf_name *name;
 	size_t i;
 	int err = 0;
 
 	pthread_mutex_lock(&perf->lock);
 	existing = perf->existing;
 	perf->existing = (struct proc_maps){ 0 };
-	for (i = 0; i < perf->nr_names && !err; i++)
-		err = perf_stream_name(perf->stream, perf->names[i].tid, perf->names[i].name);
+	for (i = 0; i < perf->nr_names && !err; i++) {
+		name = &perf->names[i];
+		err = perf_stream_name(perf->stream, name->pid, name->tid, name->name,
+				       perf_source_pass, perf);
+	}
 	perf->nr_names = 0;
 	pthread_mutex_unlock(&perf->lock);
 	if (err) {

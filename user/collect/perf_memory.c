@@ -80,14 +80,6 @@ int perf_memory_add_task(struct perf_memory *memory, const struct pfstat_task *t
 	return err;
 }
 
-int perf_memory_name(struct perf_memory *memory, uint32_t tid, const char name[16])
-{
-	struct pfstat_task task = { .event.tid = tid };
-
-	memcpy(task.comm, name, sizeof(task.comm));
-	return address_spaces_add_task(memory->spaces, &task);
-}
-
 /* Special mappings have a file operation, but no file. */
 static bool perf_memory_is_special(const struct perf_memory *memory, const struct space_map *map)
 {

@@ -26,8 +26,6 @@ void perf_memory_exit(struct perf_memory *memory);
 int perf_memory_add_map(struct perf_memory *memory, const struct item_map *map);
 /* A fork, exec, exit, or a thread name. */
 int perf_memory_add_task(struct perf_memory *memory, const struct pfstat_task *task);
-/* A thread's name from before the watch. */
-int perf_memory_name(struct perf_memory *memory, uint32_t tid, const char name[16]);
 /* Fills the file and the kind of a fault. A failed one has mapped no page. */
 int perf_memory_place(struct perf_memory *memory, struct pfstat_fault *fault);
 

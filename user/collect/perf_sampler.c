@@ -226,15 +226,28 @@ static int sampler_open_buffers(struct perf_sampler *sampler)
 	return 0;
 }
 
+/* Nothing, if the thread has exited. */
+static int sampler_pass_name(struct perf_sampler *sampler, pid_t tid)
+{
+	char name[THREAD_NAME_SIZE];
+
+	if (!thread_name_read(sampler->pid, tid, name))
+		return 0;
+	return sampler->visit(sampler->visit_context, tid, name);
+}
+
+/*
+ * The name comes before the thread's first sample, since a fork takes the creator's name, and the
+ * thread may exit soon. A change of the name before the events were open has no sample.
+ */
 static int sampler_begin(void *context, pid_t tid)
 {
 	struct perf_sampler *sampler = context;
-	char name[THREAD_NAME_SIZE];
-	int err = sample_events_open(&sampler->events, tid, SAMPLE_EVENTS_INHERITED);
+	int err = sampler_pass_name(sampler, tid);
 
-	if (!err && thread_name_read(sampler->pid, tid, name))
-		err = sampler->visit(sampler->visit_context, tid, name);
-	return err;
+	if (!err)
+		err = sample_events_open(&sampler->events, tid, SAMPLE_EVENTS_INHERITED);
+	return err ? err : sampler_pass_name(sampler, tid);
 }
 
 static void sampler_undo(void *context)

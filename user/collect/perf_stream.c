@@ -409,9 +409,22 @@ static int perf_stream_add_comm(struct perf_stream *stream, const struct record_
 	return err ? err : perf_stream_pass_task(stream, &task);
 }
 
-int perf_stream_name(struct perf_stream *stream, uint32_t tid, const char name[16])
+int perf_stream_name(struct perf_stream *stream, uint32_t pid, uint32_t tid, const char name[16],
+		     item_sink sink, void *context)
 {
-	return perf_memory_name(&stream->memory, tid, name);
+	struct pfstat_task task = {
+		.event = {
+			.type = PFSTAT_EVENT_TASK, .size = sizeof(task),
+			.pid = pid, .tid = tid,
+		},
+	};
+	const struct item item = { .type = ITEM_EVENT, .event = &task.event };
+	int err;
+
+	memcpy(task.comm, name, sizeof(task.comm));
+	err = perf_memory_add_task(&stream->memory, &task);
+	stream->counts.items++;
+	return err ? err : sink(context, &item);
 }
 
 int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, item_sink sink,

@@ -57,8 +57,12 @@ struct perf_stream;
 struct perf_stream *perf_stream_new(uint64_t page_bytes, unsigned int nr_cpus);
 void perf_stream_free(struct perf_stream *stream);
 
-/* A thread's name from before the watch: the threads it creates inherit it. 0 or -ENOMEM. */
-int perf_stream_name(struct perf_stream *stream, uint32_t tid, const char name[16]);
+/*
+ * A thread's name from before the watch, which is passed to the sink too: the threads it creates
+ * inherit the name. 0, -ENOMEM, or the sink's error.
+ */
+int perf_stream_name(struct perf_stream *stream, uint32_t pid, uint32_t tid, const char name[16],
+		     item_sink sink, void *context);
 /* A mapping that existed before the watch. It is passed to the sink too. */
 int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, item_sink sink,
 			void *context);
