@@ -37,6 +37,7 @@ class Verdict:
     wall_ns: int
     busy_ns: int
     share: float | None
+    cpu_share: float | None     # of the CPU time
     at_least: bool      # the source cannot see some faults
     fault_class: Place | None
     place: Place | None
@@ -73,9 +74,9 @@ def verdict_from(report: dict[str, Any], text: str) -> Verdict:
     if not found:
         raise PfdriveError(beginning)
     return Verdict(wall_ns=found["wall_ns"], busy_ns=found["busy_ns"], share=found["share"],
-                   at_least=found["at_least"], fault_class=place_of(found["class"]),
-                   place=place_of(found["place"]), thread=place_of(found["thread"]),
-                   code=place_of(found["code"]),
+                   cpu_share=found["cpu_share"], at_least=found["at_least"],
+                   fault_class=place_of(found["class"]), place=place_of(found["place"]),
+                   thread=place_of(found["thread"]), code=place_of(found["code"]),
                    causes=tuple(cause_of(cause) for cause in found["causes"]), text=beginning)
 
 
