@@ -27,7 +27,7 @@ enum type {
 	TYPE_SHARE, /* 0 to 1 */
 };
 
-static const struct field {
+static const struct environment_field {
 	const char *key;
 	enum type type;
 	bool of_drive; /* n/a if the run is not a drive */
@@ -166,7 +166,7 @@ static int64_t time_from(const json_t *json)
 	return end && !*end ? timegm(&utc) : 0;
 }
 
-static void environment_take(const struct field *field, void *at, const json_t *json)
+static void environment_take(const struct environment_field *field, void *at, const json_t *json)
 {
 	const json_int_t integer = json_is_integer(json) ? json_integer_value(json) : -1;
 
