@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Makes the JSON of an object from the rows of its struct. */
+#include "fields/fields.h"
+#include "util/json_value.h"
+
+static uint64_t field_number(const void *member, unsigned int bytes)
+{
+	switch (bytes) {
+	case 1:
+		return *(const uint8_t *)member;
+	case 4:
+		return *(const uint32_t *)member;
+	default:
+		return *(const uint64_t *)member;
+	}
+}
+
+static json_t *list_of(const struct field *field, const struct fields_run *run, const void *object)
+{
+	const char *member = (const char *)object + field->offset;
+	const char *nr = (const char *)object + field->nr_offset;
+
+	if (field->type == FIELD_ROWS)
+		member = *(const char *const *)member;
+	return fields_json_list(field->of, run, member, field_number(nr, field->nr_bytes));
+}
+
+static json_t *value_of(const struct field *field, const struct fields_run *run, const void *object)
+{
+	const void *member = (const char *)object + field->offset;
+
+	switch (field->type) {
+	case FIELD_COUNT:
+		return value_count(field_number(member, field->bytes));
+	case FIELD_NONZERO:
+		return value_count_if(field_number(member, field->bytes),
+				      field_number(member, field->bytes));
+	case FIELD_KNOWN:
+		return value_known(field_number(member, field->bytes));
+	case FIELD_WIDE:
+		return value_wide(field_number(member, field->bytes));
+	case FIELD_FLAG:
+		return json_boolean(field_number(member, field->bytes));
+	case FIELD_WORD:
+		return json_string(field->words[field_number(member, field->bytes)]);
+	case FIELD_TEXT:
+	case FIELD_NAME:
+		return value_text(member);
+	case FIELD_POINTER:
+		return value_text(*(const char *const *)member);
+	case FIELD_OBJECT:
+		return fields_json(field->of, run, member);
+	case FIELD_ROWS:
+	case FIELD_ARRAY:
+		return list_of(field, run, object);
+	case FIELD_MADE:
+		return field->make(run->report, object);
+	}
+	return NULL;
+}
+
+static bool field_is_known(const struct field *field, const struct fields_run *run,
+			   const void *object)
+{
+	if ((run->hooks & field->needs) != field->needs)
+		return false;
+	return !field->known || field->known(run->report, object);
+}
+
+json_t *fields_json(const struct fields *fields, const struct fields_run *run, const void *object)
+{
+	json_t *json = json_object(), *value;
+	const struct field *field;
+
+	for (field = fields->rows; field < fields->rows + fields->nr; field++) {
+		value = field_is_known(field, run, object) ? value_of(field, run, object) :
+							     json_null();
+		json = value_with(json, field->key, value);
+	}
+	return json;
+}
+
+json_t *fields_json_list(const struct fields *fields, const struct fields_run *run,
+			 const void *objects, size_t nr)
+{
+	json_t *array = json_array();
+	const char *object = objects;
+
+	for (; nr; nr--, object += fields->bytes)
+		array = value_appended(array, fields_json(fields, run, object));
+	return array;
+}
