@@ -76,6 +76,7 @@ help-all:
 #+ make wheel     pfstat for Python, with pfdrive-static, in build/wheel [ARCH=arm64]
 #+ make docs      the documents as HTML, in build/docs/html
 #+ make man       the man pages, if rst2man is installed
+#+ make schema    the JSON schema of a report, in build/pfdrive.schema.json
 #+ make completion    completion of pfdrive's command line for bash and zsh, in build/completion
 #+ make install, uninstall [PREFIX=/usr/local] [DESTDIR=root]    everything, with man pages and completion
 #+ make install-user, install-module    a part of that [SIGN_KEY=file SIGN_CERT=file: sign the module]

@@ -9,6 +9,8 @@
 #include "bench/pfbench.h"
 #include "cmd/cmd.h"
 #include "cmd/completion.h"
+#include "print/json/json_schema.h"
+#include "util/json_value.h"
 #include "util/message.h"
 
 static int pfbench_usage(FILE *out, int status)
@@ -35,6 +37,21 @@ static int pfbench_complete(int argc, char **argv)
 	return err ? message_of_stdout(err, "the completion") : STATUS_OK;
 }
 
+/* FILE: the JSON schema of pfdrive's reports, from the part by hand. */
+static int pfbench_schema(int argc, char **argv)
+{
+	json_t *schema;
+	int err;
+
+	if (argc != 2)
+		return STATUS_USAGE;
+	schema = json_schema(argv[1]);
+	if (!schema)
+		return STATUS_FAILED;
+	err = value_print(stdout, schema);
+	return err ? message_of_stdout(err, "the JSON schema") : STATUS_OK;
+}
+
 /* Commands started by pfbench and the build. Others are pfdrive helpers. */
 static int pfbench_helper(int argc, char **argv)
 {
@@ -46,6 +63,8 @@ static int pfbench_helper(int argc, char **argv)
 		return pressure_accesses(argc - 1, argv + 1, name[0] == 'b');
 	if (!strcmp(name, "completion"))
 		return pfbench_complete(argc - 1, argv + 1);
+	if (!strcmp(name, "schema"))
+		return pfbench_schema(argc - 1, argv + 1);
 	return helper_command.run(argc, argv);
 }
 

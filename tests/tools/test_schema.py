@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The schema checker used in the VM tests."""
+import collections
 import json
 import pathlib
 import sys
@@ -59,5 +60,8 @@ class Schema(unittest.TestCase):
             schema.compiled({"type": "object", "patternProperties": {}})
 
     def test_it_knows_all_keywords_of_the_projects_schemas(self):
-        for path in (TOP / "Documentation/formats").glob("*.schema.json"):
-            schema.compiled(json.loads(path.read_text()))({})
+        for path in (TOP / "Documentation/formats").glob("*.schema*.json"):
+            text = json.loads(path.read_text())
+            # A part by hand refers to definitions that the build adds.
+            text["$defs"] = collections.defaultdict(dict, text.get("$defs", {}))
+            schema.compiled(text)({})

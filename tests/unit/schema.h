@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "print/json/json_schema.h"
+
 struct schema {
 	const json_t *root;
 	char why[512]; /* the last violation found */
@@ -19,6 +21,17 @@ struct schema {
 
 static inline bool schema_accepts(struct schema *schema, const json_t *rule, const json_t *value,
 				  const char *at);
+
+/* The schema of pfdrive's reports, with all definitions. The tests run at the top. */
+static inline struct schema schema_load(void)
+{
+	struct schema schema = {
+		.root = json_schema("Documentation/formats/pfdrive.schema.in.json")
+	};
+
+	ck_assert_ptr_nonnull(schema.root);
+	return schema;
+}
 
 static inline bool schema_violation(struct schema *schema, const char *at, const char *what)
 {

@@ -10,19 +10,17 @@
 #include "model/counters.h"
 #include "model/fault_class.h"
 #include "runner.h"
+#include "schema.h"
 
-/* The tests run at the top of the tree. */
-#define SCHEMA "Documentation/formats/pfdrive.schema.json"
-
-static json_t *schema_definition(json_t *schema, const char *name)
+static json_t *schema_definition(const json_t *schema, const char *name)
 {
 	json_t *definition = json_object_get(json_object_get(schema, "$defs"), name);
 
-	ck_assert_msg(definition, "%s does not define %s", SCHEMA, name);
+	ck_assert_msg(definition, "the schema does not define %s", name);
 	return definition;
 }
 
-static void check_classes(json_t *schema, const char *name, size_t nr)
+static void check_classes(const json_t *schema, const char *name, size_t nr)
 {
 	json_t *definition = schema_definition(schema, name);
 	json_t *required = json_object_get(definition, "required");
@@ -41,13 +39,12 @@ static void check_classes(json_t *schema, const char *name, size_t nr)
 
 TEST(test_schema_names_the_classes_of_the_tables)
 {
-	json_t *schema = json_load_file(SCHEMA, 0, NULL);
+	struct schema schema = schema_load();
 
-	ck_assert_msg(schema, "cannot read %s", SCHEMA);
-	check_classes(schema, "classes", PFSTAT_NR_CLASSES);
-	check_classes(schema, "fault_classes", NR_FAULT_CLASSES);
-	check_classes(schema, "group_classes", NR_FAULT_CLASSES);
-	json_decref(schema);
+	check_classes(schema.root, "classes", PFSTAT_NR_CLASSES);
+	check_classes(schema.root, "fault_classes", NR_FAULT_CLASSES);
+	check_classes(schema.root, "group_classes", NR_FAULT_CLASSES);
+	json_decref((json_t *)schema.root);
 }
 
 TEST(test_rows_and_layers_hold_each_class_once)

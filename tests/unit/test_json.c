@@ -9,8 +9,6 @@
 #include "schema.h"
 #include "util/json_value.h"
 
-#define SCHEMA "Documentation/formats/pfdrive.schema.json" /* the tests run at the top */
-
 static char key_set_twice[64];
 
 /*
@@ -40,15 +38,6 @@ static json_t *print_and_parse(const struct report *runs, size_t nr)
 
 	free(text);
 	return json;
-}
-
-static struct schema schema_load(void)
-{
-	json_error_t error;
-	struct schema schema = { .root = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error) };
-
-	ck_assert_msg(schema.root, SCHEMA ": %s", error.text);
-	return schema;
 }
 
 static bool accepted(struct schema *schema, const json_t *json)

@@ -9,8 +9,6 @@
 #include "user/print/json/json_extras.h"
 #include "user/print/print_report.h"
 
-#define SCHEMA "Documentation/formats/pfdrive.schema.json" /* the tests run at the top */
-
 /* One run with all the extra output one can request. */
 struct sample {
 	struct sample_run run;
@@ -251,10 +249,9 @@ TEST(test_runs_have_mean_and_deviation)
 
 static void check_schema(const char *text)
 {
-	struct schema schema = { .root = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, NULL) };
+	struct schema schema = schema_load();
 	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
-	ck_assert_ptr_nonnull(schema.root);
 	ck_assert_ptr_nonnull(json);
 	ck_assert_msg(schema_accepts(&schema, schema.root, json, "$"), "%s", schema.why);
 	json_decref(json);

@@ -7,8 +7,6 @@
 #include "sample_run.h"
 #include "schema.h"
 
-#define SCHEMA "Documentation/formats/pfdrive.schema.json" /* the tests run at the top */
-
 static struct step_figures step_of(uint64_t ms, uint64_t bytes, uint64_t minflt, uint64_t oublock)
 {
 	return (struct step_figures){
@@ -130,7 +128,7 @@ TEST(test_table_has_mean_and_deviation_of_steps)
 static json_t *print_json(const struct report *runs, size_t nr)
 {
 	json_error_t error;
-	struct schema schema = { .root = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error) };
+	struct schema schema = schema_load();
 	char *text = sample_print(REPORT_JSON, runs, nr);
 	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
 

@@ -9,7 +9,7 @@ RST2MAN		?= $(firstword $(foreach c,rst2man rst2man.py,$(shell command -v $(c)))
 
 man_src		:= $(sort $(wildcard Documentation/man/*.1.rst))
 man_pages	:= $(man_src:Documentation/man/%.rst=$(BUILD)/man/%)
-schemas		:= $(sort $(wildcard Documentation/formats/*.schema.json))
+schemas		:= $(sort $(wildcard Documentation/formats/*.schema.json)) $(BUILD)/pfdrive.schema.json
 # The kernel for which the module is built. It may differ from the running one.
 release		= $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 			$(KDIR)/include/generated/utsrelease.h 2>/dev/null),$\
@@ -84,7 +84,7 @@ $(units): $(BUILD)/%: packaging/% force
 	$(Q)sed 's,@SBINDIR@,$(SBINDIR),' $< > $@
 
 .PHONY: force
-install-user: $(BUILD)/pfdrive $(BUILD)/pfbench $(units) man completion
+install-user: $(BUILD)/pfdrive $(BUILD)/pfbench $(units) man completion schema
 	$(foreach pair,$(program_files),$(call install_pair,755,$(pair)))
 	$(if $(RST2MAN),$(call install_data,$(man_files)))
 	$(call install_data,$(data_files))

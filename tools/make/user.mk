@@ -109,6 +109,14 @@ $(completions): $(BUILD)/pfbench
 	$(Q)mkdir -p $(@D)
 	$(Q)$< helper completion $(shell) > $@
 
+# The JSON schema of a report: the part by hand, and the definitions from the rows of fields.
+.PHONY: schema
+schema: $(BUILD)/pfdrive.schema.json
+
+$(BUILD)/pfdrive.schema.json: Documentation/formats/pfdrive.schema.in.json $(BUILD)/pfbench
+	$(call say,SCHEMA,$@)
+	$(Q)$(BUILD)/pfbench helper schema $< > $@
+
 # The page template is embedded with .incbin, which -MMD does not list.
 $(BUILD)/user/print/html/html_template.o: user/print/html/page.html user/print/html/style.css
 

@@ -9,6 +9,35 @@
 #include <string.h>
 
 #include "analyze/handlers.h"
+#include "fields/tables.h"
+
+static bool handler_is_known(const struct report *run __attribute__((unused)), const void *object)
+{
+	return ((const struct handler_row *)object)->pid;
+}
+
+static const struct field handler_rows[] = {
+	FIELD(NONZERO, handler_row, pid, "null: the handler is not known."),
+	FIELD(TEXT, handler_row, name, NULL, .known = handler_is_known),
+	FIELD(COUNT, handler_row, threads, "Threads that read faults, at most 64.",
+	      .known = handler_is_known),
+	FIELD(COUNT, handler_row, reads, "Faults that the handler read."),
+	FIELD(COUNT, handler_row, waits, NULL),
+	FIELD(COUNT, handler_row, total_ns, NULL),
+	FIELD(COUNT, handler_row, max_ns, NULL),
+	FIELD(COUNT, handler_row, queue_ns, "Until the handler read a fault on the page."),
+	FIELD(COUNT, handler_row, work_ns, "From this read until the page was there."),
+	FIELD(COUNT, handler_row, unread,
+	      "Waits without a recorded read: another answer brought the page, or the event is "
+	      "missing."),
+	FIELD(COUNT, handler_row, unread_ns, NULL),
+};
+
+const struct fields handler_fields =
+	FIELDS("handler",
+	       "A process that answers faults by userfaultfd. total_ns = queue_ns + work_ns + "
+	       "unread_ns.",
+	       handler_row, handler_rows);
 
 void handlers_exit(struct handlers *handlers)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The results as JSON. Documentation/formats/pfdrive.schema.json ($defs/bench) describes the shape,
- * and a unit test compares both.
+ * The results as JSON. Documentation/formats/pfdrive.schema.in.json ($defs/bench) describes the
+ * shape, and a unit test compares both.
  */
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Prints one command's runs as JSON, from the views of their reports. A unit test compares the
- * shape with Documentation/formats/pfdrive.schema.json.
+ * shape with the JSON schema, see json_schema.h.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -80,8 +80,7 @@ static json_t *syscall_of(const struct report *run, const struct syscall_row *ro
 	object = json_pack("{so so so so so so so}", "name", value_text(name), "number",
 			   value_count(view_syscall_index(row->number)), "error",
 			   value_count(row->error), "count", value_count(row->value.count),
-			   "total_ns",
-			   value_count(row->value.total_ns), "mean_ns",
+			   "total_ns", value_count(row->value.total_ns), "mean_ns",
 			   json_real_or_null(view_share(row->value.total_ns, row->value.count)),
 			   "log2_ns", log2_of(row->value.log2_ns, PFSTAT_SYSCALL_BUCKETS));
 	free(name);

@@ -3,12 +3,33 @@
  * Logical faults in JSON by class, with their time parts, requests and pages. The figures come from
  * the report. Those needing a missing eBPF hook are null.
  */
+#include "fields/tables.h"
 #include "model/call_kind.h"
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
 #include "report/more_memory.h"
 #include "util/array.h"
 #include "util/json_value.h"
+
+static struct fields_run run_of(const struct report *run)
+{
+	return (struct fields_run){ run, run->bpf.known ? run->bpf.hooks : 0 };
+}
+
+json_t *json_fields(const struct fields *fields, const struct report *run, const void *object)
+{
+	const struct fields_run of = run_of(run);
+
+	return fields_json(fields, &of, object);
+}
+
+json_t *json_fields_list(const struct fields *fields, const struct report *run, const void *objects,
+			 size_t nr)
+{
+	const struct fields_run of = run_of(run);
+
+	return fields_json_list(fields, &of, objects, nr);
+}
 
 /* @known: the part can be measured. A part that no fault has gets a total, and the rest is null. */
 static json_t *times_of(const struct part_figures *figures, uint64_t count, bool known)
@@ -227,26 +248,10 @@ json_t *json_guest(const struct report *run)
 json_t *json_handlers(const struct report *run)
 {
 	const struct handlers_figures *handlers = &run->evidence.handlers;
-	const struct handler_row *row = handlers->rows;
-	json_t *array, *object;
 
 	if (!view_has_hook(run, HOOK_WAIT_STACK))
 		return json_null();
-	array = json_array();
-	for (; row < handlers->rows + handlers->nr; row++) {
-		object = json_pack("{so so so so so so so so so so so}", "pid",
-				   value_count_if(row->pid, row->pid), "name",
-				   row->pid ? value_text(row->name) : json_null(), "threads",
-				   value_count_if(row->pid, row->threads), "reads",
-				   value_count(row->reads), "waits", value_count(row->waits),
-				   "total_ns", value_count(row->total_ns), "max_ns",
-				   value_count(row->max_ns), "queue_ns", value_count(row->queue_ns),
-				   "work_ns", value_count(row->work_ns), "unread",
-				   value_count(row->unread), "unread_ns",
-				   value_count(row->unread_ns));
-		array = value_appended(array, object);
-	}
-	return array;
+	return json_fields_list(&handler_fields, run, handlers->rows, handlers->nr);
 }
 
 json_t *json_readahead(const struct report *run)

@@ -5,7 +5,13 @@
 
 #include <jansson.h>
 
+#include "fields/fields.h"
 #include "report/view.h"
+
+/* An object, and a list of @nr objects, from the rows of their struct. */
+json_t *json_fields(const struct fields *fields, const struct report *run, const void *object);
+json_t *json_fields_list(const struct fields *fields, const struct report *run, const void *objects,
+			 size_t nr);
 
 json_t *json_parts(const struct report *run);
 /* Returns a JSON null without the hook for block requests. */

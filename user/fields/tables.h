@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The structs with rows of fields. The rows of each are beside the struct or its printer, and the
+ * JSON schema has a definition made from each.
+ */
+#ifndef PFSTAT_USER_TABLES_H
+#define PFSTAT_USER_TABLES_H
+
+#include "fields/fields.h"
+
+#define FIELD_TABLES(TABLE) TABLE(handler)
+
+#define TABLE_DECLARE(name) extern const struct fields name##_fields;
+#define TABLE_ADDRESS(name) &name##_fields,
+
+FIELD_TABLES(TABLE_DECLARE)
+
+#endif
