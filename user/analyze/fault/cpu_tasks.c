@@ -8,6 +8,23 @@
 #include <string.h>
 
 #include "analyze/fault/cpu_tasks.h"
+#include "fields/tables.h"
+
+static const struct field cpu_task_rows[] = {
+	FIELD(COUNT, cpu_task_row, pid, NULL),
+	FIELD_AS("name", TEXT, cpu_task_row, comm, "The first thread's name; null: not known."),
+	FIELD(FLAG, cpu_task_row, kernel, "A kernel thread."),
+	FIELD(FLAG, cpu_task_row, recorded, "The run has this process."),
+	FIELD(COUNT, cpu_task_row, waits,
+	      "Waits for at least 10 µs that ended when a thread of this process left the CPU."),
+	FIELD(COUNT, cpu_task_row, total_ns,
+	      "How long these waits took. Other tasks may have run for a part."),
+	FIELD(NONZERO, cpu_task_row, ran_ns,
+	      "Least time that the process had the CPU; null: not known."),
+	FIELD(COUNT, cpu_task_row, own_ns, "Part of total_ns in which its own threads waited."),
+};
+
+const struct fields cpu_task_fields = FIELDS("cpu_task", NULL, cpu_task_row, cpu_task_rows);
 
 #define FIRST_ROOM 16U
 

@@ -149,23 +149,9 @@ json_t *json_cpu_limit(const struct report *run)
 
 json_t *json_cpu_tasks(const struct report *run)
 {
-	const struct cpu_task_row *row = run->cpu_tasks.rows;
-	json_t *array;
-
 	if (!view_part_known(run, PART_RUNQUEUE) || view_source_is_perf(run))
 		return json_null();
-	array = json_array();
-	for (; row < run->cpu_tasks.rows + run->cpu_tasks.nr; row++)
-		array = value_appended(array, json_pack("{so so so so so so so so}", "pid",
-							value_count(row->pid), "name",
-							value_text(row->comm), "kernel",
-							json_boolean(row->kernel), "recorded",
-							json_boolean(row->recorded), "waits",
-							value_count(row->waits), "total_ns",
-							value_count(row->total_ns), "ran_ns",
-							value_count_if(row->ran_ns, row->ran_ns),
-							"own_ns", value_count(row->own_ns)));
-	return array;
+	return json_fields_list(&cpu_task_fields, run, run->cpu_tasks.rows, run->cpu_tasks.nr);
 }
 
 json_t *json_reclaims(const struct report *run)
