@@ -12,10 +12,30 @@
 
 #include "analyze/pages/page_chunks.h"
 #include "analyze/pages/readahead.h"
+#include "fields/tables.h"
 #include "model/block_pages.h"
+#include "model/counters.h"
 
 #define CHUNK_PAGES 8192U /* at most 1 KiB for bits, 32 MiB in a file */
 #define WORD_BITS   64U
+
+static const struct field readahead_rows[] = {
+	FIELD(COUNT, readahead_figures, read, "Read from block devices for the program's threads."),
+	FIELD(COUNT, readahead_figures, mapped, "Later mapped by a fault."),
+	FIELD(COUNT, readahead_figures, evicted_unused,
+	      "Removed before a fault mapped them; read(2) may have used them. null: the hook is "
+	      "missing.",
+	      .needs = 1U << HOOK_PAGE_DELETE),
+	FIELD(COUNT, readahead_figures, idle,
+	      "In neither state at the end. null: the hook is missing.",
+	      .needs = 1U << HOOK_PAGE_DELETE),
+	FIELD(COUNT, readahead_figures, overflow,
+	      "Dropped before their fate was known; not counted above."),
+};
+
+const struct fields readahead_fields = FIELDS("readahead",
+					      "File pages; read = mapped + evicted_unused + idle.",
+					      readahead_figures, readahead_rows);
 
 struct readahead_chunk {
 	uint64_t *bits;		/* 1: the page was read and not mapped since */

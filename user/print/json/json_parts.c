@@ -242,16 +242,9 @@ json_t *json_handlers(const struct report *run)
 
 json_t *json_readahead(const struct report *run)
 {
-	const struct readahead_figures *pages = &run->pages.readahead;
-	const bool removals = view_has_hook(run, HOOK_PAGE_DELETE);
-
 	if (!view_has_hook(run, HOOK_BLOCK))
 		return json_null();
-	return json_pack("{so so so so so}", "read", value_count(pages->read), "mapped",
-			 value_count(pages->mapped), "evicted_unused",
-			 value_count_if(removals, pages->evicted_unused), "idle",
-			 value_count_if(removals, pages->idle), "overflow",
-			 value_count(pages->overflow));
+	return json_fields(&readahead_fields, run, &run->pages.readahead);
 }
 
 static const char *const reasons[EVICTIONS_NR_REASONS] = EVICTIONS_REASON_NAMES;
