@@ -8,7 +8,13 @@
 
 #include "fields/fields.h"
 
-#define FIELD_TABLES(TABLE) TABLE(cpu_task) TABLE(handler) TABLE(mmap_lock) TABLE(readahead)
+#define FIELD_TABLES(TABLE)   \
+	TABLE(cpu_task)       \
+	TABLE(evictions_pair) \
+	TABLE(evictions_sum)  \
+	TABLE(handler)        \
+	TABLE(mmap_lock)      \
+	TABLE(readahead)
 
 #define TABLE_DECLARE(name) extern const struct fields name##_fields;
 #define TABLE_ADDRESS(name) &name##_fields,

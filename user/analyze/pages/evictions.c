@@ -14,6 +14,7 @@
 #include "analyze/pages/evictions.h"
 #include "analyze/pages/page_chunks.h"
 #include "analyze/pages/page_marks.h"
+#include "fields/tables.h"
 #include "model/block_pages.h"
 #include "util/folding.h"
 #include "util/hash.h"
@@ -26,6 +27,37 @@
 #define REASON_MASK  0x3U
 #define EVICTOR_MASK 0x1fffU
 #define OTHERS	     EVICTIONS_MAX_EVICTORS
+
+static const struct field evictions_sum_rows[] = {
+	FIELD(COUNT, evictions_sum, pages, NULL),
+	FIELD(COUNT, evictions_sum, faults, NULL),
+	FIELD(COUNT, evictions_sum, total_ns, NULL),
+};
+
+const struct fields evictions_sum_fields =
+	FIELDS("evicted_again", "Pages that were evicted for one reason and came back.",
+	       evictions_sum, evictions_sum_rows);
+
+static const char *const reasons[] = EVICTIONS_REASON_NAMES;
+
+static const struct field evictions_pair_rows[] = {
+	FIELD(WORD, evictions_pair, reason,
+	      "reclaimed: memory was short. dropped: on request (advice, truncation, drop_caches). "
+	      "unknown: an old recording.",
+	      FIELD_WORDS(reasons)),
+	FIELD(COUNT, evictions_pair, evictor,
+	      "Process that removed the pages; 0 with the name (others): beyond the kept pairs."),
+	FIELD(NAME, evictions_pair, evictor_name, NULL),
+	FIELD(COUNT, evictions_pair, victim,
+	      "Process that read them again; 0: several, beyond the kept pairs."),
+	FIELD(COUNT, evictions_pair, pages, "Pages read again, including read-ahead."),
+	FIELD(COUNT, evictions_pair, faults, "Faults that waited for such a page."),
+	FIELD(COUNT, evictions_pair, total_ns, "How long these faults took."),
+};
+
+const struct fields evictions_pair_fields = FIELDS("blame",
+						   "One reason, one evictor and one victim.",
+						   evictions_pair, evictions_pair_rows);
 
 /* The limit on the marks allows one page of the curve for so many bytes. It takes less than half. */
 #define CURVE_PAGE_BYTES 512U

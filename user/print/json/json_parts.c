@@ -247,29 +247,15 @@ json_t *json_readahead(const struct report *run)
 	return json_fields(&readahead_fields, run, &run->pages.readahead);
 }
 
-static const char *const reasons[EVICTIONS_NR_REASONS] = EVICTIONS_REASON_NAMES;
-
-static json_t *pair_of(const struct evictions_pair *pair)
+static json_t *json_again(const struct report *run)
 {
-	return json_pack("{ss so so so so so so}", "reason", reasons[pair->reason], "evictor",
-			 value_count(pair->evictor), "evictor_name", value_text(pair->evictor_name),
-			 "victim", value_count(pair->victim), "pages", value_count(pair->pages),
-			 "faults", value_count(pair->faults), "total_ns",
-			 value_count(pair->total_ns));
-}
-
-static json_t *json_again(const struct evictions_figures *figures)
-{
-	json_t *object = json_object();
-	const struct evictions_sum *sum;
+	static const char *const reasons[EVICTIONS_NR_REASONS] = EVICTIONS_REASON_NAMES;
+	json_t *object = json_object(), *sum;
 	size_t i;
 
 	for (i = 0; i < EVICTIONS_NR_REASONS; i++) {
-		sum = &figures->again[i];
-		object = value_with(object, reasons[i],
-				    json_pack("{so so so}", "pages", value_count(sum->pages),
-					      "faults", value_count(sum->faults), "total_ns",
-					      value_count(sum->total_ns)));
+		sum = json_fields(&evictions_sum_fields, run, &run->pages.evictions.again[i]);
+		object = value_with(object, reasons[i], sum);
 	}
 	return object;
 }
@@ -306,20 +292,15 @@ static json_t *json_more_memory(const struct report *run)
 
 json_t *json_evictions(const struct report *run)
 {
-	json_t *pairs;
-	size_t i;
-
 	if (view_lacks_evictions(run))
 		return json_null();
-	pairs = json_array();
-	for (i = 0; i < run->pages.nr_pairs; i++)
-		pairs = value_appended(pairs, pair_of(&run->pages.pairs[i]));
 	return json_pack("{so so so so so so}", "evicted",
 			 value_count(run->pages.evictions.evicted), "overflow",
 			 value_count(run->pages.evictions.overflow), "untracked_requests",
-			 value_known(run->pages.untracked), "again",
-			 json_again(&run->pages.evictions), "more_memory", json_more_memory(run),
-			 "blame", pairs);
+			 value_known(run->pages.untracked), "again", json_again(run), "more_memory",
+			 json_more_memory(run), "blame",
+			 json_fields_list(&evictions_pair_fields, run, run->pages.pairs,
+					  run->pages.nr_pairs));
 }
 
 static json_t *sum_of(const struct evidence_sum *sum)
