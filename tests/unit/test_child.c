@@ -1,169 +1,188 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The module's command parser, compiled for the host. */
+/* A command held before its exec: the user, the open files, and the failures. */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
-#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "module/command.h"
-#include "random.h"
 #include "runner.h"
+#include "user/system/fd_limit.h"
+#include "user/util/signals.h"
+#include "user/privilege/capabilities.h"
+#include "user/privilege/invoker.h"
+#include "user/run/child.h"
 
-static struct pfstat_command parse(const char *line)
+static int status_of(struct child *command)
 {
-	struct pfstat_command command = { 0 };
+	int status;
 
-	ck_assert_msg(pfstat_command_parse(line, &command) == 0, "\"%s\" is refused", line);
-	return command;
+	ck_assert_int_eq(waitpid(command->pid, &status, 0), command->pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void check_refused(const char *line)
+/* Runs a shell script to the end. Returns the script's exit status. */
+static int run_shell(char *script)
 {
-	struct pfstat_command command, before;
+	char *const argv[] = { "sh", "-c", script, NULL };
+	struct child command;
 
-	memset(&command, 0x5a, sizeof(command));
-	before = command;
-	ck_assert_msg(pfstat_command_parse(line, &command) == -EINVAL, "\"%s\" is taken", line);
-	ck_assert_mem_eq(&command, &before, sizeof(before));
+	ck_assert_int_eq(child_hold(&command, argv), 0);
+	ck_assert_int_eq(child_go(&command), 0);
+	return status_of(&command);
 }
 
-TEST(test_every_command_is_understood)
+/*
+ * The owner of the process's files in /proc: root while the process is not dumpable, otherwise the
+ * process's user.
+ */
+static uid_t owner_of_files(pid_t pid)
 {
-	ck_assert_int_eq(parse("pid 123").verb, PFSTAT_VERB_PID);
-	ck_assert_uint_eq(parse("pid 123").number, 123);
-	ck_assert(!parse("pid 123").now);
-	ck_assert(parse("pid 123 now").now);
-	ck_assert_int_eq(parse("follow 1").verb, PFSTAT_VERB_FOLLOW);
-	ck_assert_uint_eq(parse("follow 1").number, 1);
-	ck_assert_int_eq(parse("file 0").verb, PFSTAT_VERB_FILE);
-	ck_assert_int_eq(parse("only 7").verb, PFSTAT_VERB_ONLY);
-	ck_assert_uint_eq(parse("only 7").number, 7);
-	ck_assert_int_eq(parse("fault_around keep").verb, PFSTAT_VERB_FAULT_AROUND);
-	ck_assert(parse("fault_around keep").on);
-	ck_assert(!parse("fault_around off").on);
-	ck_assert_int_eq(parse("ring_size 4096").verb, PFSTAT_VERB_RING_SIZE);
-	ck_assert_int_eq(parse("mode drop").verb, PFSTAT_VERB_MODE);
-	ck_assert(!parse("mode drop").on);
-	ck_assert(parse("mode overwrite").on);
-	ck_assert_int_eq(parse("faults on").verb, PFSTAT_VERB_FAULTS);
-	ck_assert(parse("faults on").on);
-	ck_assert(!parse("faults off").on);
-	ck_assert_uint_eq(parse("handler 140737488355328").number, 1ULL << 47);
-	ck_assert_int_eq(parse("watch 12 follow").how, PFSTAT_TARGET_FOLLOW);
-	ck_assert_int_eq(parse("watch 12 thread").how, PFSTAT_TARGET_THREAD);
-	ck_assert_int_eq(parse("watch 12 process").how, PFSTAT_TARGET_PROCESS);
-	ck_assert_uint_eq(parse("ignore 12").number, 12);
-	ck_assert_int_eq(parse("stop").verb, PFSTAT_VERB_STOP);
-	ck_assert_int_eq(parse("clear").verb, PFSTAT_VERB_CLEAR);
+	char path[32];
+	struct stat stat_buffer;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	ck_assert_int_eq(stat(path, &stat_buffer), 0);
+	return stat_buffer.st_uid;
 }
 
-TEST(test_blanks_do_not_matter)
+TEST(test_command_runs_when_released)
 {
-	ck_assert_uint_eq(parse("  pid \t 123  now \r").number, 123);
-	ck_assert_int_eq(parse("").verb, PFSTAT_VERB_NONE);
-	ck_assert_int_eq(parse(" \t\r ").verb, PFSTAT_VERB_NONE);
+	ck_assert_int_eq(run_shell("exit 7"), 7);
 }
 
-TEST(test_sizes_accept_units)
+/* A program may try all descriptors up to the soft limit. */
+TEST(test_command_gets_the_original_descriptor_limit)
 {
-	ck_assert_uint_eq(parse("ring_size 4K").number, 4096);
-	ck_assert_uint_eq(parse("ring_size 3M").number, 3 << 20);
-	ck_assert_uint_eq(parse("ring_size 1G").number, 1 << 30);
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = 300;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	fd_limit_raise();
+	fd_limit_raise();
+	getrlimit(RLIMIT_NOFILE, &limit);
+	ck_assert_uint_eq(limit.rlim_cur, limit.rlim_max);
+	ck_assert_int_eq(run_shell("test $(ulimit -Sn) = 300"), 0);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	ck_assert_uint_eq(limit.rlim_cur, limit.rlim_max);
 }
 
-TEST(test_sizes_outside_their_bounds_are_refused)
+/* Prints which of SIGHUP (1) and SIGCHLD (65536) the shell ignores, as a sum. */
+#define IGNORED "$((0x$(sed -n 's/^SigIgn:\t*//p' /proc/self/status) & 0x10001))"
+
+TEST(test_command_ignores_the_signals_that_pfdrive_ignored)
 {
-	check_refused("ring_size 0");
-	check_refused("ring_size 4095");
-	check_refused("ring_size 1073741825");
-	check_refused("ring_size 2G");
-	check_refused("ring_size 1048577K");
-	check_refused("ring_size 18446744073709551617K");
-	/* 2^54 K would be 2^64, which wraps to 0. */
-	check_refused("ring_size 18014398509481984K");
+	/* The caller of this test may have ignored SIGHUP. */
+	ck_assert_ptr_ne(signal(SIGHUP, SIG_DFL), SIG_ERR);
+	ck_assert_ptr_ne(signal(SIGCHLD, SIG_IGN), SIG_ERR);
+	signals_init();
+	ck_assert_int_eq(run_shell("test " IGNORED " = 0"), 0);
+	/* as nohup(1) does */
+	ck_assert_ptr_ne(signal(SIGHUP, SIG_IGN), SIG_ERR);
+	signals_init();
+	ck_assert_ptr_eq(signal(SIGHUP, SIG_IGN), SIG_IGN);
+	ck_assert_int_eq(run_shell("test " IGNORED " = 1"), 0);
 }
 
-TEST(test_numbers_must_be_numbers)
+TEST(test_held_command_that_is_closed_never_runs)
 {
-	check_refused("pid -1");
-	check_refused("pid +1");
-	check_refused("pid 0x10");
-	check_refused("pid 12a");
-	check_refused("pid 1K");
-	check_refused("pid K");
-	check_refused("pid 1.5");
-	check_refused("pid 4294967297");
-	check_refused("pid 18446744073709551617");
-	check_refused("ring_size K");
-	check_refused("ring_size 4KK");
-	check_refused("ring_size 4k");
-	check_refused("file 99999999999");
+	char *const argv[] = { "sh", "-c", "exit 7", NULL };
+	struct child command;
+
+	ck_assert_int_eq(child_hold(&command, argv), 0);
+	child_close(&command);
+	ck_assert_int_eq(command.pid, 0);
+	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
+	ck_assert_int_eq(errno, ECHILD);
 }
 
-TEST(test_unknown_words_are_refused)
+/* An ignored signal stays ignored after exec, unless pfdrive resets it. */
+TEST(test_command_is_killed_by_sigpipe)
 {
-	check_refused("start");
-	check_refused("faults");
-	check_refused("faults maybe");
-	check_refused("watch 1");
-	check_refused("watch 1 now");
-	check_refused("handler 140737488355329");
-	check_refused("PID 1");
-	check_refused("pi 1");
-	check_refused("pid 1 later");
-	check_refused("fault_around on");
-	check_refused("mode keep");
-	check_refused("follow 1 now");
+	signals_init();
+	ck_assert_int_eq(run_shell("kill -PIPE $$; exit 7"), -1);
 }
 
-TEST(test_too_few_and_too_many_words_are_refused)
+TEST(test_killed_command_cannot_be_released)
 {
-	check_refused("pid");
-	check_refused("mode");
-	check_refused("stop now");
-	check_refused("clear 1");
-	check_refused("pid 1 now now");
-	check_refused("pid 1 now now now");
+	char *const argv[] = { "true", NULL };
+	struct child command;
+	siginfo_t info;
+
+	signals_init();
+	ck_assert_int_eq(child_hold(&command, argv), 0);
+	kill(command.pid, SIGKILL);
+	ck_assert_int_eq(waitid(P_PID, command.pid, &info, WEXITED | WNOWAIT), 0);
+	ck_assert_int_eq(child_go(&command), -EPIPE);
+	ck_assert_int_eq(command.pid, 0);
+	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
 }
 
-TEST(test_longest_word_is_refused_not_cut)
+TEST(test_failed_exec_returns_its_errno)
 {
-	char line[5000];
+	char *const absent[] = { "/no/such/command", NULL }, *const folder[] = { "/", NULL };
+	struct child command;
 
-	/* If it were cut to the first letters, it would be a command. */
-	check_refused("stopstopstopstopstopstop");
-	check_refused("pid 000000000000000000000000000001");
-	memset(line, 'a', sizeof(line) - 1);
-	line[sizeof(line) - 1] = '\0';
-	check_refused(line);
+	ck_assert_int_eq(child_hold(&command, absent), 0);
+	ck_assert_int_eq(child_go(&command), -ENOENT);
+	ck_assert_int_eq(child_hold(&command, folder), 0);
+	ck_assert_int_eq(child_go(&command), -EACCES);
 }
 
-TEST(test_a_refused_line_gets_the_form_of_its_command)
+/* Check and its caller leave some descriptors open: from the next free one on, none is open. */
+TEST(test_command_inherits_no_descriptor)
 {
-	ck_assert_str_eq(pfstat_command_usage("ring_size 1"), "ring_size SIZE, from 4K to 1G");
-	ck_assert_str_eq(pfstat_command_usage(" pid\t1 later"), "pid PID [now]");
-	ck_assert_str_eq(pfstat_command_usage("fault_around maybe"), "fault_around keep|off");
-	ck_assert_str_eq(pfstat_command_usage("mode"), "mode drop|overwrite");
-	ck_assert_ptr_nonnull(strstr(pfstat_command_usage("pids 1"), "pid, follow, file"));
-	ck_assert_ptr_nonnull(strstr(pfstat_command_usage(""), "pid, follow, file"));
+	const int first = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	char script[256];
+	int status;
+
+	ck_assert_int_ge(first, 0);
+	ck_assert_int_eq(close_range(first + 1, ~0U, 0), 0);
+	/* The shell reads the folder through a descriptor that is closed before the check. */
+	snprintf(script, sizeof(script),
+		 "for fd in /proc/$$/fd/*; do "
+		 "test ${fd##*/} -lt %d -o ! -e $fd || { ls -l $fd >&2; exit 1; }; done",
+		 first);
+	status = run_shell(script);
+	close(first);
+	ck_assert_int_eq(status, 0);
 }
 
-/* The sanitizers check that no line, however odd, is accessed beyond its end. */
-TEST(test_random_lines_are_refused_or_give_a_valid_command)
+TEST(test_held_command_already_runs_as_the_user)
 {
-	static const char letters[] = "pidfollowstopclearmodering_size 0123456789KMG \t\r-\xff";
-	struct pfstat_command command;
-	uint64_t state = 6, length, i;
-	unsigned int round;
-	char *line;
+	char *const argv[] = { "sh", "-c",
+			       "test $(id -u) = 12345 -a $(id -G) = 54321 -a "
+			       "\"$HOME\" = / -a -z \"$SUDO_UID\"",
+			       NULL };
+	struct child command;
 
-	for (round = 0; round < 200000; round++) {
-		length = random_next(&state) % 40;
-		line = malloc(length + 1);
-		for (i = 0; i < length; i++)
-			line[i] = letters[random_next(&state) % (sizeof(letters) - 1)];
-		line[length] = '\0';
-		if (!pfstat_command_parse(line, &command))
-			ck_assert_int_le(command.verb, PFSTAT_VERB_CLEAR);
-		free(line);
-	}
+	if (geteuid())
+		return; /* only root can become another user */
+	setenv("SUDO_UID", "12345", 1);
+	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
+	ck_assert_int_eq(child_hold(&command, argv), 0);
+	/* It is still a copy of pfdrive, with all open files. */
+	ck_assert_uint_eq(owner_of_files(command.pid), 0);
+	ck_assert_int_eq(child_go(&command), 0);
+	ck_assert_int_eq(status_of(&command), 0);
+	ck_assert_uint_eq(getuid(), 0);
+	ck_assert_str_eq(getenv("SUDO_UID"), "12345");
+}
+
+TEST(test_command_is_not_held_without_the_privilege_to_change_user)
+{
+	char *const argv[] = { "true", NULL };
+	struct child command;
+
+	if (geteuid())
+		return;
+	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
+	ck_assert_int_eq(capabilities_keep(0), 0);
+	ck_assert_int_eq(child_hold(&command, argv), -EPERM);
+	ck_assert_int_eq(command.pid, 0);
+	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
 }

@@ -27,7 +27,7 @@ COMMANDS = ("pid, follow, file, only, fault_around, ring_size, mode, faults, han
             "ignore, stop or clear")
 
 
-# Few lines: the module limits the message rate. test_child.c covers the parser.
+# Few lines: the module limits the message rate. test_command.c covers the parser.
 @pytest.mark.parametrize("line, error, sentence", [
     ("frobnicate", errno.EINVAL, f"invalid command 'frobnicate'; use {COMMANDS}"),
     ("ring_size 1", errno.EINVAL,
