@@ -43,6 +43,12 @@ def test_the_report_of_a_recording_equals_the_direct_one(caller, empty, by):
         assert later[key] == value, key
 
 
+def test_no_fault_of_pfdrive_before_the_exec_is_recorded(caller):
+    recording = caller.record_faults("threads", 1, PAGES)
+    names = {row["name"] for row in recording.report("--by", "comm")["groups"]["rows"]}
+    assert "native_faults" in names and "pfdrive" not in names
+
+
 def test_the_groups_hold_all_faults(threads):
     result = threads.report("--by", "file", "--top", 2)
     rows, rest = result["groups"]["rows"], result["groups"]["left_out"]

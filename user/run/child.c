@@ -43,6 +43,15 @@ static int command_receive(int fd)
 }
 
 /*
+ * Touches the pages that execvp() needs, by a search in all folders of PATH that fails. The faults
+ * on these pages are pfdrive's, so they occur before the program is watched.
+ */
+static void command_touch_exec(char *const *argv)
+{
+	execvp("\n", argv);
+}
+
+/*
  * Reports whether it could start, waits, and reports a failed exec. Before it is held, it becomes
  * the user, with the signals and limits a program expects. The faults and system calls for this do
  * not belong to the program.
@@ -56,6 +65,8 @@ static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 	command_default_signals();
 	fd_limit_restore();
 	err = invoker_become();
+	if (!err)
+		command_touch_exec(argv);
 	command_send(failed, err);
 	if (err)
 		_exit(126);
