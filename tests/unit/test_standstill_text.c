@@ -2,7 +2,7 @@
 /* The sentences about the standstill. Each states only the bounds supported by the evidence. */
 #include "runner.h"
 #include "user/model/counters.h"
-#include "user/report/standstill_text.h"
+#include "user/print/standstill_text.h"
 
 #define MS 1000000ULL
 

@@ -7,6 +7,7 @@
 #include "sample_calls.h"
 #include "sample_verdict.h"
 #include "user/model/wait_cause.h"
+#include "user/print/print_verdict.h"
 
 TEST(test_few_faults_are_not_the_cause)
 {
@@ -1261,7 +1262,7 @@ static char *print(const struct sample *s)
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	verdict_print(out, &s->verdict, &s->report);
+	print_verdict(out, &s->verdict, &s->report);
 	fclose(out);
 	return text;
 }

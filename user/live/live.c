@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "live/live.h"
-#include "report/verdict/verdict.h"
+#include "print/print_verdict.h"
 #include "util/hash.h"
 
 struct live *live_new(unsigned int by, uint64_t start_ns)
@@ -235,7 +235,7 @@ static char *live_print_verdict(const struct report *report)
 	if (!out)
 		return NULL;
 	verdict_make(&verdict, report);
-	verdict_print(out, &verdict, report);
+	print_verdict(out, &verdict, report);
 	if (!fclose(out))
 		return text;
 	free(text);

@@ -14,6 +14,7 @@
 #include "print/html/html.h"
 #include "print/html/html_template.h"
 #include "print/html/html_text.h"
+#include "print/print_verdict.h"
 #include "print/text/table.h"
 #include "report/view.h"
 #include "util/shell_quote.h"
@@ -315,11 +316,11 @@ static void print_contents(FILE *out, const struct html_page *page)
 	}
 }
 
-static int print_verdict(FILE *out, const void *context)
+static int html_print_verdict(FILE *out, const void *context)
 {
 	const struct view *view = context;
 
-	verdict_print(out, &view->verdict, view->run);
+	print_verdict(out, &view->verdict, view->run);
 	return 0;
 }
 
@@ -376,7 +377,7 @@ static int print_of_run(FILE *out, const void *context)
 	html_part_to(out, &part, "warnings");
 	err = print_warnings(out, &view);
 	html_part_to(out, &part, "verdict");
-	err = err ?: html_tables(out, print_verdict, &view);
+	err = err ?: html_tables(out, html_print_verdict, &view);
 	html_part_to(out, &part, "facts");
 	print_facts(out, &view);
 	html_part_to(out, &part, "contents");

@@ -4,7 +4,7 @@
 
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
-#include "report/standstill_text.h"
+#include "print/standstill_text.h"
 #include "util/json_value.h"
 
 json_t *json_busy(const struct report *run)

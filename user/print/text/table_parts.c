@@ -10,7 +10,7 @@
 
 #include "print/text/table.h"
 #include "print/text/cells.h"
-#include "report/standstill_text.h"
+#include "print/standstill_text.h"
 #include "util/array.h"
 #include "util/wrap_text.h"
 

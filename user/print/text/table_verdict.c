@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The verdict as the first lines in a text report. report/verdict/ makes the sentences. Here they
+ * The verdict as the first lines in a text report. The rules make the sentences. Here they
  * are wrapped to the page width.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "print/print_verdict.h"
 #include "print/text/table.h"
 #include "util/grid.h"
 #include "util/wrap_text.h"
@@ -19,7 +20,7 @@ int table_verdict(FILE *out, const struct view *view)
 
 	if (!memory)
 		return -errno;
-	verdict_print(memory, &view->verdict, view->run);
+	print_verdict(memory, &view->verdict, view->run);
 	err = fclose(memory) ? -ENOMEM : 0;
 	if (!err)
 		wrap_text(out, text, grid_width());

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "report/active_share.h"
 #include "report/report.h"
@@ -18,6 +17,9 @@
 #define VERDICT_TEXT   480
 #define VERDICT_CAUSES 3
 #define VERDICT_NAME   256
+
+/* Below this share of the run, faults are not worth a look. */
+#define VERDICT_WRONG_SHARE 0.05
 
 /*
  * Bit masks of 1 << enum fault_class and 1 << enum part: the time of these parts in these classes.
@@ -66,10 +68,11 @@ struct verdict {
 /* The verdict points into the report. */
 void verdict_make(struct verdict *verdict, const struct report *run);
 
-/* Prints the verdict as sentences, one in a line. */
-void verdict_print(FILE *out, const struct verdict *verdict, const struct report *run);
-
 /* Returns the costliest group other than "(others)". NULL: none. */
 const struct group *verdict_top(const struct report *run, enum group_by by);
+
+#define VERDICT_SPAN 32
+/* "3.21 s", "12.3 ms". Returns text, which has VERDICT_SPAN bytes. */
+const char *verdict_span(char *text, uint64_t ns);
 
 #endif

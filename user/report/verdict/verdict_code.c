@@ -5,6 +5,7 @@
  * instruction, and the report's calls.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

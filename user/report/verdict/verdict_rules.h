@@ -11,8 +11,6 @@
 
 #include "report/verdict/verdict.h"
 
-/* Below this share of the run, faults are not worth a look. */
-#define VERDICT_WRONG_SHARE 0.05
 /* A cause concerns at least this share of the fault time. */
 #define VERDICT_CAUSE_SHARE 0.25
 /*
@@ -178,9 +176,5 @@ bool verdict_read_is_program(const struct group *file);
 bool verdict_touch_is_shared_memory(const struct group *file);
 /* Most faults are those of a DAX file, which has no page cache, and got no huge page. */
 bool verdict_touch_is_dax(const struct report *run);
-
-#define VERDICT_SPAN 32
-/* "3.21 s", "12.3 ms". Returns text, which has VERDICT_SPAN bytes. */
-const char *verdict_span(char *text, uint64_t ns);
 
 #endif

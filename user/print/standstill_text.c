@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "report/standstill_text.h"
-#include "report/verdict/verdict_rules.h"
+#include "print/standstill_text.h"
+#include "report/verdict/verdict.h"
 #include "report/view.h"
 
 #define FEW_NS	    50000 /* prints as 0.0 ms */
