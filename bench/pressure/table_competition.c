@@ -10,6 +10,7 @@
 
 #include "bench/pressure/competition.h"
 #include "print/text/cells.h"
+#include "print/view_run.h"
 #include "util/array.h"
 
 #define MIB (1024.0 * 1024)

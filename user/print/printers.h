@@ -5,7 +5,7 @@
 
 #include "analyze/profile.h"
 #include "print/report_format.h"
-#include "report/view.h"
+#include "print/view_run.h"
 
 /* Warnings about missing data, for the reader of the faults. */
 struct missing_faults {

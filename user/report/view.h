@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A run as the printers use it, with every figure printed by more than one of them. */
+/* Questions about a filled report. */
 #ifndef PFSTAT_USER_VIEW_H
 #define PFSTAT_USER_VIEW_H
 
 #include "report/report.h"
-#include "report/verdict/verdict.h"
-
-/* The columns in the page-fault study (enum pfstat_column), and their sum. */
-enum study_column {
-	STUDY_DISK = PFSTAT_COLUMN_DISK,
-	STUDY_SHORT = PFSTAT_COLUMN_SHORT,
-	STUDY_LONG = PFSTAT_COLUMN_LONG,
-	STUDY_ALL = PFSTAT_NR_COLUMNS,
-	STUDY_NR_COLUMNS
-};
-
-struct view {
-	const struct report *run;
-	struct summary_figures figures;
-	struct class_figures study[STUDY_NR_COLUMNS];
-	struct class_figures every; /* all classes */
-	struct verdict verdict;
-	size_t nr_rows;	       /* how many rows in report->groups are printed */
-	struct group left_out; /* sum over the groups not printed */
-};
 
 /* A larger unaccounted share causes a warning. */
 #define VIEW_RESIDUE_MAX 0.02
@@ -57,8 +37,6 @@ struct own_cost {
 };
 
 struct own_cost view_own_cost(const struct report *run);
-
-void view_run(struct view *view, const struct report *run);
 
 /* NAN if nothing was counted, or if the count is unknown. */
 double view_mean_ns(const struct class_figures *figures);

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "fields/fields.h"
-#include "report/view.h"
+#include "print/view_run.h"
 
 /* An object, and a list of @nr objects, from the rows of their struct. */
 json_t *json_fields(const struct fields *fields, const struct report *run, const void *object);

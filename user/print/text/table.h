@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/view.h"
+#include "print/view_run.h"
 
 /* The verdict, without a heading. */
 int table_verdict(FILE *out, const struct view *view);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/view.h"
+#include "print/view_run.h"
 
 /* The requested tables, with an empty line before each. */
 int table_measures(FILE *out, const struct report *run);
