@@ -7,7 +7,7 @@
 
 #include "golden.h"
 #include "runner.h"
-#include "user/report/verdict/verdict.h"
+#include "user/verdict/verdict.h"
 
 #define MS 1000000ULL
 

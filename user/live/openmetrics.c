@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "live/openmetrics.h"
-#include "report/verdict/verdict.h"
+#include "verdict/verdict.h"
 #include "report/view.h"
 #include "util/time_ns.h"
 #include "util/utf8.h"

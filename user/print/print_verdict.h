@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "report/verdict/verdict.h"
+#include "verdict/verdict.h"
 
 /* Prints the verdict as sentences, one in a line. */
 void print_verdict(FILE *out, const struct verdict *verdict, const struct report *run);

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "print/standstill_text.h"
-#include "report/verdict/verdict.h"
+#include "verdict/verdict.h"
 #include "report/view.h"
 
 #define FEW_NS	    50000 /* prints as 0.0 ms */

@@ -3,7 +3,7 @@
 #ifndef PFSTAT_USER_VIEW_RUN_H
 #define PFSTAT_USER_VIEW_RUN_H
 
-#include "report/verdict/verdict.h"
+#include "verdict/verdict.h"
 #include "report/view.h"
 
 /* The columns in the page-fault study (enum pfstat_column), and their sum. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "report/verdict/verdict_rules.h"
+#include "verdict/verdict_rules.h"
 #include "report/view.h"
 
 #define KIB 1024.0

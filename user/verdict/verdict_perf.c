@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/verdict/verdict_rules.h"
+#include "verdict/verdict_rules.h"
 #include "report/view.h"
 
 #define FEW_ORDERED 64

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "report/verdict/verdict_rules.h"
+#include "verdict/verdict_rules.h"
 #include "util/array.h"
 
 #define KIB 1024.0

@@ -9,7 +9,7 @@
 #ifndef PFSTAT_USER_VERDICT_RULES_H
 #define PFSTAT_USER_VERDICT_RULES_H
 
-#include "report/verdict/verdict.h"
+#include "verdict/verdict.h"
 
 /* A cause concerns at least this share of the fault time. */
 #define VERDICT_CAUSE_SHARE 0.25

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "model/wait_cause.h"
-#include "report/verdict/verdict_rules.h"
+#include "verdict/verdict_rules.h"
 #include "report/view.h"
 #include "util/array.h"
 

@@ -10,7 +10,7 @@
 
 #include "model/call_kind.h"
 #include "model/fault_class.h"
-#include "report/verdict/verdict_rules.h"
+#include "verdict/verdict_rules.h"
 #include "report/view.h"
 #include "util/kernel_release.h"
 

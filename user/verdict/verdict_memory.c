@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "report/more_memory.h"
-#include "report/verdict/verdict_rules.h"
+#include "verdict/verdict_rules.h"
 #include "util/array.h"
 
 #define MIB (1024.0 * 1024)

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "model/wait_cause.h"
-#include "report/verdict/verdict_rules.h"
+#include "verdict/verdict_rules.h"
 
 /* The handler with most of the waits. NULL: none is known. */
 static const struct handler_row *main_handler(const struct report *run)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "report/verdict/verdict_rules.h"
+#include "verdict/verdict_rules.h"
 #include "report/view.h"
 #include "util/array.h"
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "model/wait_cause.h"
-#include "report/verdict/verdict_rules.h"
+#include "verdict/verdict_rules.h"
 
 #define FEW_FAULTS  64
 #define FEW_CACHED  1000

@@ -5,8 +5,8 @@
  */
 #include <math.h>
 
-#include "report/verdict/verdict.h"
-#include "report/verdict/verdict_rules.h"
+#include "verdict/verdict.h"
+#include "verdict/verdict_rules.h"
 #include "report/view.h"
 
 const struct group *verdict_top(const struct report *run, enum group_by by)

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <sched.h>
 
-#include "report/verdict/verdict_rules.h"
+#include "verdict/verdict_rules.h"
 
 #define MIB (1024.0 * 1024)
 
