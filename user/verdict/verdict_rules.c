@@ -13,55 +13,52 @@
 #include "report/view.h"
 #include "util/array.h"
 
-/* The first ones are also checked if the faults' share of the run is small. */
-#define ALWAYS_RULES 7
-
 static const struct verdict_rule verdict_rules[] = {
-	{ "failed-faults", verdict_nothing_failed },
-	{ "memory-throttle", verdict_memory_throttled },
-	{ "mmap-lock", verdict_lock_mmap },
-	{ "cpu-limit", verdict_wait_limit },
-	{ "slow-tail", verdict_nothing_slow_tail },
-	{ "stalled-thread", verdict_nothing_stalled },
-	{ "populating-calls", verdict_nothing_populating },
-	{ "no-read-ahead", verdict_read_no_readahead },
-	{ "read-around", verdict_read_around },
-	{ "read-amplification", verdict_read_amplified },
-	{ "cold-file", verdict_read_cold },
-	{ "decompression", verdict_read_cpu },
-	{ "device-queue", verdict_read_queue },
-	{ "file-holes", verdict_write_holes },
-	{ "page-mkwrite", verdict_write_page_mkwrite },
-	{ "cached-pages", verdict_write_cached },
-	{ "private-copy", verdict_copy_private },
-	{ "copy-after-fork", verdict_copy_after_fork },
-	{ "writable-after-fork", verdict_copy_reused },
-	{ "copy-zero-page", verdict_copy_zero },
-	{ "copy-ksm", verdict_copy_ksm },
-	{ "copy", verdict_copy_unknown },
-	{ "swap", verdict_memory_swap },
-	{ "refaults", verdict_memory_refault },
-	{ "dropped-pages", verdict_memory_dropped },
-	{ "touched-again", verdict_touch_again },
-	{ "first-touch", verdict_touch_first },
-	{ "huge-pages", verdict_touch_huge_pages },
-	{ "huge-pages", verdict_touch_hugetlb },
-	{ "dax-fallback", verdict_touch_dax },
-	{ "shared-memory", verdict_touch_shared_memory },
-	{ "swap", verdict_memory_shared_swap },
-	{ "cpu-wait", verdict_wait_runqueue },
-	{ "userfaultfd", verdict_userfault_handler },
-	{ "writeback-throttle", verdict_write_writeback },
-	{ "remote-server", verdict_wait_server },
-	{ "contention", verdict_wait_contention },
-	{ "page-lock", verdict_wait_page_lock },
-	{ "reclaim", verdict_memory_reclaim },
-	{ "foreign-read", verdict_wait_foreign },
-	{ "cold-file", verdict_perf_cold },
-	{ "cached-pages", verdict_perf_cached },
-	{ "faulted-again", verdict_perf_again },
-	{ "asleep", verdict_perf_asleep },
-	{ "moved-memory", verdict_perf_moved },
+	{ .name = "failed-faults", .applies = verdict_nothing_failed, .always = true },
+	{ .name = "memory-throttle", .applies = verdict_memory_throttled, .always = true },
+	{ .name = "mmap-lock", .applies = verdict_lock_mmap, .always = true },
+	{ .name = "cpu-limit", .applies = verdict_wait_limit, .always = true },
+	{ .name = "slow-tail", .applies = verdict_nothing_slow_tail, .always = true },
+	{ .name = "stalled-thread", .applies = verdict_nothing_stalled, .always = true },
+	{ .name = "populating-calls", .applies = verdict_nothing_populating, .always = true },
+	{ .name = "no-read-ahead", .applies = verdict_read_no_readahead },
+	{ .name = "read-around", .applies = verdict_read_around },
+	{ .name = "read-amplification", .applies = verdict_read_amplified },
+	{ .name = "cold-file", .applies = verdict_read_cold },
+	{ .name = "decompression", .applies = verdict_read_cpu },
+	{ .name = "device-queue", .applies = verdict_read_queue },
+	{ .name = "file-holes", .applies = verdict_write_holes },
+	{ .name = "page-mkwrite", .applies = verdict_write_page_mkwrite },
+	{ .name = "cached-pages", .applies = verdict_write_cached },
+	{ .name = "private-copy", .applies = verdict_copy_private },
+	{ .name = "copy-after-fork", .applies = verdict_copy_after_fork },
+	{ .name = "writable-after-fork", .applies = verdict_copy_reused },
+	{ .name = "copy-zero-page", .applies = verdict_copy_zero },
+	{ .name = "copy-ksm", .applies = verdict_copy_ksm },
+	{ .name = "copy", .applies = verdict_copy_unknown },
+	{ .name = "swap", .applies = verdict_memory_swap },
+	{ .name = "refaults", .applies = verdict_memory_refault },
+	{ .name = "dropped-pages", .applies = verdict_memory_dropped },
+	{ .name = "touched-again", .applies = verdict_touch_again },
+	{ .name = "first-touch", .applies = verdict_touch_first },
+	{ .name = "huge-pages", .applies = verdict_touch_huge_pages },
+	{ .name = "huge-pages", .applies = verdict_touch_hugetlb },
+	{ .name = "dax-fallback", .applies = verdict_touch_dax },
+	{ .name = "shared-memory", .applies = verdict_touch_shared_memory },
+	{ .name = "swap", .applies = verdict_memory_shared_swap },
+	{ .name = "cpu-wait", .applies = verdict_wait_runqueue },
+	{ .name = "userfaultfd", .applies = verdict_userfault_handler },
+	{ .name = "writeback-throttle", .applies = verdict_write_writeback },
+	{ .name = "remote-server", .applies = verdict_wait_server },
+	{ .name = "contention", .applies = verdict_wait_contention },
+	{ .name = "page-lock", .applies = verdict_wait_page_lock },
+	{ .name = "reclaim", .applies = verdict_memory_reclaim },
+	{ .name = "foreign-read", .applies = verdict_wait_foreign },
+	{ .name = "cold-file", .applies = verdict_perf_cold },
+	{ .name = "cached-pages", .applies = verdict_perf_cached },
+	{ .name = "faulted-again", .applies = verdict_perf_again },
+	{ .name = "asleep", .applies = verdict_perf_asleep },
+	{ .name = "moved-memory", .applies = verdict_perf_moved },
 };
 
 void verdict_add(struct verdict_cause *cause, const char *format, ...)
@@ -355,8 +352,8 @@ static void apply_rules(struct candidates *candidates, const struct verdict *ver
 
 	candidates->nr = 0;
 	for (i = 0; i < ARRAY_SIZE(verdict_rules); i++) {
-		if (verdict->small && i >= ALWAYS_RULES)
-			break;
+		if (verdict->small && !verdict_rules[i].always)
+			continue;
 		cause = (struct verdict_cause){ .rule = verdict_rules[i].name, .certain = true };
 		if (!verdict_rules[i].applies(verdict, run, &cause))
 			continue;

@@ -26,6 +26,7 @@ struct verdict_rule {
 	const char *name;
 	bool (*applies)(const struct verdict *verdict, const struct report *run,
 			struct verdict_cause *cause);
+	bool always; /* also checked if the faults' share of the run is small */
 };
 
 /* One function for each row in the verdict_rules.c table. */
