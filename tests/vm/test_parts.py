@@ -29,11 +29,10 @@ def device_ns(result):
 @pytest.mark.parametrize("latency_ns", LATENCIES)
 def test_device_part_matches_the_latency_of_the_disk(latency_ns):
     """One-page requests: with read-ahead the thread works longer before it sleeps, about 3 us
-    instead of 2, which is cpu_before, not device. The disk copies a 16 KiB page in 3."""
+    instead of 2.5, which is cpu_before, not device. The disk copies a 16 KiB page in 3."""
     result = on_disk(latency_ns, 0)
     assert result["parts"]["classes"]["disk"]["count"] == 1024
-    assert device_ns(result) == pytest.approx(latency_ns, rel=0.05 if pfstat.PAGE == 4096 else 0.1)
-    assert device_ns(result) < latency_ns
+    assert 0 < latency_ns - device_ns(result) < (3500 if pfstat.PAGE == 4096 else 7000)
 
 
 @pytest.mark.parametrize("readahead_kb", [0, 128])
