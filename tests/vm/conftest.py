@@ -23,11 +23,13 @@ LAST = ["test_complaints.py", "test_debug_kernel.py", "test_lockdown.py"]
 # These depend more on pfdrive than on the kernel, or take long: make check runs them on one kernel
 # (marked one_kernel), make check-kernels on each.
 ONE_KERNEL = {f"test_{name}.py" for name in (
-    "advise", "bench", "bench_peer", "bench_tools", "bpftool", "code_names", "compare", "complaints",
-    "doctor", "documents", "drive_recording", "export", "lab", "measures", "output", "pfdrive",
-    "pfdrive_injection", "pfdrive_maps", "policy", "prefetch", "privilege", "record", "record_keep",
-    "replay", "simulated_cache", "study_io", "study_pressure", "study_rss", "top", "two_recordings",
-    "verdict", "verdict_programs", "workloads")}
+    "advise", "bench", "bench_peer", "bench_tools", "bpftool", "cgroup_throttle", "code_names",
+    "compare", "complaints", "contents", "cpu_tasks", "doctor", "documents", "drive_recording",
+    "export", "fault_span", "hung_target", "lab", "lock_holder", "mapping_state", "measures", "output",
+    "pfdrive", "pfdrive_injection", "pfdrive_maps", "policy", "prefetch", "privilege", "record",
+    "record_keep", "replay", "shaping_calls", "simulated_cache", "slowest", "standstill", "study_io",
+    "study_pressure", "study_rss", "top", "two_recordings", "userfault", "verdict",
+    "verdict_programs", "waits", "workloads")}
 
 # These take five VM seconds or more, some a minute: make check leaves them to make check-long,
 # together with tests marked long in other files, and with all tests sharing one run of all of
