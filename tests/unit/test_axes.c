@@ -120,8 +120,18 @@ TEST(test_a_short_range_of_ratios_is_in_per_cent)
 	axes_ratio(out, 0.85, 1.15);
 	ends_with(out, "set logscale x\nset xrange [0.85:1.15] noextend\n"
 		       "set xtics ('−10 %%' 0.9, '=' 1, '+10 %%' 1.1)\n");
+	/* The labels do not touch each other. */
+	out = begin();
+	axes_ratio(out, 0.5, 2.1);
+	ends_with(out, "set logscale x\nset xrange [0.5:2.1] noextend\n"
+		       "set xtics ('−50 %%' 0.5, '−30 %%' 0.7, '=' 1, '+20 %%' 1.2, "
+		       "'+60 %%' 1.6)\n");
 	out = begin();
 	axes_ratio(out, 0.9, 50);
 	ends_with(out, "set logscale x\nset xrange [0.9:50] noextend\n"
 		       "set xtics ('=' 1, '×2' 2, '×10' 10)\n");
+	out = begin();
+	axes_ratio(out, 0.01, 100);
+	ends_with(out, "set logscale x\nset xrange [0.01:100] noextend\n"
+		       "set xtics ('÷100' 0.01, '÷10' 0.1, '=' 1, '×10' 10, '×100' 100)\n");
 }

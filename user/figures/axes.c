@@ -10,9 +10,13 @@
 #include "figures/axes.h"
 #include "util/array.h"
 
-#define TICS	     8	/* about so many on an axis */
-#define MOST_TICS    16 /* never more, whatever the range: step_of() makes up to ten */
-#define MOST_DECADES 10 /* with a label each */
+#define TICS	     8	 /* about so many on an axis */
+#define MOST_TICS    16	 /* never more, whatever the range: step_of() makes up to ten */
+#define MOST_DECADES 10	 /* with a label each */
+
+/* Shares of the axis: a label like "+100 %" with space, and half of it beside "=". */
+#define LABEL_WIDTH 0.16
+#define NEAR_EQUAL  0.1
 
 static double step_of(double range, bool whole)
 {
@@ -121,17 +125,21 @@ void axes_ratio(FILE *script, double low, double high)
 	const struct ratio_tic *tic = is_short ? percents : multiples;
 	const struct ratio_tic *end = is_short ? percents + ARRAY_SIZE(percents) :
 						 multiples + ARRAY_SIZE(multiples);
+	const double width = log(high / low);
 	const char *separator = "";
+	double last = 0;
 
 	fprintf(script, "set logscale x\nset xrange [%.6g:%.6g] noextend\nset xtics (", low, high);
 	for (; tic < end; tic++) {
 		if (tic->ratio < low || tic->ratio > high)
 			continue;
-		/* The labels at 1 would touch each other. */
-		if (high > 200 * low && (tic->ratio == 0.5 || tic->ratio == 2))
+		if (tic->ratio != 1 && (fabs(log(tic->ratio)) < NEAR_EQUAL * width ||
+					tic->ratio < last * exp(LABEL_WIDTH * width)))
 			continue;
 		fprintf(script, "%s'%s' %g", separator, tic->label, tic->ratio);
 		separator = ", ";
+		if (tic->ratio != 1)
+			last = tic->ratio;
 	}
 	fputs(")\n", script);
 }
