@@ -11,7 +11,7 @@ check-kernels: KERNELS += $(addprefix $(lastword $(shell LAB_ARCH=$(ARCH) tools/
 TESTS		?=
 # tools/check words. The VMs come early, since they take long: the short jobs after them use the
 # CPUs left idle by the last VM.
-CHECKS		?= unit vm arm64 native python docs browser course unit-san
+CHECKS		?= unit vm arm64 unit-san native python docs browser course
 MORE_CHECKS	?=
 
 unit_tests	:= $(filter-out $(if $(without_bpf),$(bpf_tests)), \
