@@ -43,12 +43,13 @@ static int command_receive(int fd)
 }
 
 /*
- * Touches the pages that execvp() needs, by a search in all folders of PATH that fails. The faults
- * on these pages are pfdrive's, so they occur before the program is watched.
+ * Touches the pages that execvp() needs, with a search of all folders in PATH. The search fails,
+ * because each folder's "." is a folder. These faults are pfdrive's, so they must occur before the
+ * program is watched.
  */
 static void command_touch_exec(char *const *argv)
 {
-	execvp("\n", argv);
+	execvp(".", argv);
 }
 
 /*
