@@ -16,7 +16,7 @@
 
 struct report;
 
-/* The reader takes the width of a number from the struct: 8, 32 or 64 bits. */
+/* The reader takes the width of a number from the struct: 8 to 64 bits. */
 enum field_type {
 	FIELD_COUNT,
 	FIELD_NONZERO, /* a count: 0 is null */

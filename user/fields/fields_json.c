@@ -8,6 +8,8 @@ static uint64_t field_number(const void *member, unsigned int bytes)
 	switch (bytes) {
 	case 1:
 		return *(const uint8_t *)member;
+	case 2:
+		return *(const uint16_t *)member;
 	case 4:
 		return *(const uint32_t *)member;
 	default:
