@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -131,6 +132,38 @@ TEST(test_failed_exec_returns_its_errno)
 	ck_assert_int_eq(child_go(&command), -ENOENT);
 	ck_assert_int_eq(child_hold(&command, folder), 0);
 	ck_assert_int_eq(child_go(&command), -EACCES);
+}
+
+/* In one folder the name is a folder's, in the next a file's that cannot be executed. */
+TEST(test_command_is_found_in_path)
+{
+	static const char prepare[] =
+		"cd $1 && mkdir -p a/program b c && echo exit 3 > b/program && "
+		"echo exit 7 > c/program && chmod 644 b/program && chmod 755 c/program";
+	char *const argv[] = { "program", NULL }, *const absent[] = { "absent", NULL };
+	char folder[] = "/tmp/pfstat-child-XXXXXX", command[512], path[512];
+	struct child child;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(command, sizeof(command), "set -- %s; %s", folder, prepare);
+	ck_assert_int_eq(run_shell(command), 0);
+	snprintf(path, sizeof(path), "%1$s/none:%1$s/a:%1$s/b:%1$s/c", folder);
+	ck_assert_int_eq(setenv("PATH", path, 1), 0);
+	ck_assert_int_eq(child_hold(&child, argv), 0);
+	ck_assert_int_eq(child_go(&child), 0);
+	ck_assert_int_eq(status_of(&child), 7);
+	ck_assert_int_eq(child_hold(&child, absent), 0);
+	ck_assert_int_eq(child_go(&child), -ENOENT);
+	/* An empty entry is the current folder. */
+	snprintf(path, sizeof(path), "%s/c", folder);
+	ck_assert_int_eq(chdir(path), 0);
+	ck_assert_int_eq(setenv("PATH", "", 1), 0);
+	ck_assert_int_eq(child_hold(&child, argv), 0);
+	ck_assert_int_eq(child_go(&child), 0);
+	ck_assert_int_eq(status_of(&child), 7);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	ck_assert_int_eq(setenv("PATH", "/usr/bin:/bin", 1), 0);
+	ck_assert_int_eq(run_shell(command), 0);
 }
 
 /* Check and its caller leave some descriptors open: from the next free one on, none is open. */

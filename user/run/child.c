@@ -5,7 +5,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,31 +48,44 @@ static int command_receive(int fd)
 }
 
 /*
- * Touches the pages that execvp() needs, with a search of all folders in PATH. The search fails,
- * because each folder's "." is a folder. These faults are pfdrive's, so they must occur before the
- * program is watched.
+ * Searches PATH as execvp() does, because Linux before 6.8 writes the arguments again for each folder
+ * without the program. Returns `name` if there is none: execvp() then has the error.
  */
-static void command_touch_exec(char *const *argv)
+static const char *command_find(const char *name, char *path, size_t size)
 {
-	execvp(".", argv);
+	const char *folder = strchr(name, '/') ? NULL : getenv("PATH"), *end;
+	struct stat found;
+
+	for (; folder; folder = *end ? end + 1 : NULL) {
+		end = strchrnul(folder, ':');
+		snprintf(path, size, "%.*s%s%s", (int)(end - folder), folder,
+			 end > folder ? "/" : "./", name);
+		if (!stat(path, &found) && S_ISREG(found.st_mode) && !eaccess(path, X_OK))
+			return path;
+	}
+	return name;
 }
 
 /*
  * Reports whether it could start, waits, and reports a failed exec. Before it is held, it becomes
- * the user, with the signals and limits a program expects. The faults and system calls for this do
- * not belong to the program.
+ * the user, with the signals and limits a program expects, and finds the program. The faults and
+ * system calls for this do not belong to the program.
  */
 static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 {
+	const char *program = argv[0];
+	char path[PATH_MAX], byte;
 	ssize_t got;
-	char byte;
 	int err;
 
 	command_default_signals();
 	fd_limit_restore();
 	err = invoker_become();
-	if (!err)
-		command_touch_exec(argv);
+	if (!err) {
+		program = command_find(argv[0], path, sizeof(path));
+		/* Touches the pages that execvp() needs. A folder cannot be executed. */
+		execvp("/", argv);
+	}
 	command_send(failed, err);
 	if (err)
 		_exit(126);
@@ -76,7 +94,7 @@ static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 	while (got < 0 && errno == EINTR);
 	if (got != 1)
 		_exit(0); /* pfdrive has ended: the command is not wanted any more */
-	execvp(argv[0], argv);
+	execvp(program, argv);
 	command_send(failed, -errno);
 	_exit(127);
 }
