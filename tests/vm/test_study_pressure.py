@@ -78,9 +78,10 @@ def check_matrix(competition):
     assert pages + swapped["not_seen"] == swapped["read"]
     figures = competition["with"]["figures"]
     assert figures["swap_read"] == swapped["read"] and figures["swap_evicted"] == swapped["evicted"]
-    # The kernel counts at the same place, and pfdrive itself swaps between the two readings.
+    # The kernel counts at the same place. Between the two readings, pfdrive itself swaps: a fault
+    # reads eight pages (page-cluster), and one run had 22 pages of 32 191.
     read = figures["pswpin"] + (figures["swpin_zero"] or 0)
-    assert abs(read - swapped["read"]) <= 16
+    assert abs(read - swapped["read"]) <= 8 * 8
     return swapped
 
 
