@@ -4,6 +4,9 @@
 #include "runner.h"
 #include "sample_run.h"
 #include "user/print/text/table.h"
+#include "user/print/text/table_measures.h"
+
+#include <sys/mman.h>
 
 static void check_printed(const char *test, enum report_format format, const struct report *runs,
 			  size_t nr)
@@ -92,17 +95,17 @@ TEST(test_json_with_groups)
 /* The row after the last one: a printer that reads past its array prints it. */
 #define BEYOND "BEYOND THE END"
 
-static void check_tables(const char *test, const struct report *run)
+typedef int table(FILE *out, const struct report *run);
+
+/* @tables: ends with NULL */
+static void check_tables(const char *test, const struct report *run, table *const *tables)
 {
-	static int (*const tables[])(FILE *out, const struct report *run) = {
-		table_steps, table_waits, table_handlers, table_evictions, table_calls,
-	};
 	char *text = NULL;
-	size_t length, i;
+	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		ck_assert_int_eq(tables[i](out, run), 0);
+	for (; *tables; tables++) {
+		ck_assert_int_eq((*tables)(out, run), 0);
 		fputc('\n', out);
 	}
 	table_lock_notes(out, run);
@@ -125,6 +128,8 @@ static void add_steps(struct report_drive *drive)
 
 TEST(test_two_rows_of_each_table)
 {
+	static table *const tables[] = { table_steps,	  table_waits, table_handlers,
+					 table_evictions, table_calls, NULL };
 	struct wait_row waits[] = {
 		{ .cause = "mmap_lock", .functions = "down_read<lock_mm_and_find_vma", .sleeps = 2,
 		  .total_ns = 9000000, .max_ns = 5000000 },
@@ -174,9 +179,104 @@ TEST(test_two_rows_of_each_table)
 	handlers->rows[1] = (struct handler_row){ .waits = 1, .total_ns = 700, .max_ns = 700,
 						  .unread_ns = 700 };
 	handlers->rows[2] = (struct handler_row){ .pid = 91, .name = BEYOND };
-	check_tables(__func__, &run.report);
+	check_tables(__func__, &run.report, tables);
 	/* The second row is summed up, and the array still ends. */
 	run.report.top = 1;
-	check_tables(__func__, &run.report);
+	check_tables(__func__, &run.report, tables);
+	sample_close(&run);
+}
+
+static void add_usage(struct report_extras *extras)
+{
+	extras->print_usage = true;
+	extras->usage[USAGE_UTIME] = (struct usage_line){ "utime", "utime_us", "µs", 4000,
+							  COUNT_NA, "no event", NULL };
+	extras->usage[USAGE_MINFLT] = (struct usage_line){
+		"minflt", "minflt", "", 12, 10, "handle_mm_fault() returns",
+		"a process that ran on while the watching began and ended, as a long reason"
+	};
+	extras->usage[USAGE_MAJFLT] =
+		(struct usage_line){ "majflt", "majflt", "", 1, 2, "returns", NULL };
+}
+
+static void add_hardware(struct hw_counts *counts)
+{
+	enum hw_cache cache;
+	enum hw_op op;
+
+	for (cache = 0; cache < HW_NR_CACHES; cache++)
+		for (op = 0; op < HW_NR_OPS; op++) {
+			counts->counts[cache][op][HW_ACCESS] = (struct hw_count){
+				.value = 1000 * (1 + cache) + op, .enabled_ns = 4, .running_ns = 2,
+			};
+			counts->counts[cache][op][HW_MISS] = (struct hw_count){ .value = 100 };
+		}
+	strcpy(counts->counts[HW_DTLB][HW_PREFETCH][HW_MISS].missing, "this CPU has no such event");
+	counts->l1d_bytes = 32768;
+	counts->walked_bytes = 65536;
+}
+
+static void add_more_memory(struct report *report)
+{
+	struct evictions_curve *curve = &report->pages.evictions.curve;
+
+	curve->figures = (struct memory_curve_figures){
+		.evicted = 2000, .returned = 1900, .faults = 400, .total_ns = 40000000,
+		.sampled = 1000, .one_of = 2, .most_out = 1200,
+	};
+	curve->points[0] = (struct memory_curve_point){ 512, { .3, .3 }, { .4, .35 } };
+	curve->points[1] = (struct memory_curve_point){ 1200, { 1, 1 }, { 1, 1 } };
+	curve->points[2] = (struct memory_curve_point){ 77777, { 1, 1 }, { 1, 1 } };
+	curve->nr_points = 2;
+	report->pages.evictions.swaps.faults = 3;
+	report->pages.evictions.swaps.unknown = 2;
+}
+
+TEST(test_two_rows_of_each_measure)
+{
+	struct map_line lines[] = {
+		{ .start = 0x10000, .end = 0x14000, .prot = PROT_READ | PROT_EXEC,
+		  .path = "/usr/bin/program", .inode = 5, .kind = MAP_KIND_TEXT, .resident = 8192, .swapped = 0,
+		  .hooked = true, .advice_known = true, .ra_pages = 32, .mmap_miss = 7 },
+		{ .start = 0x7f0000000000, .end = 0x7f0000001000, .prot = PROT_READ | PROT_WRITE,
+		  .shared = true, .path = "", .kind = MAP_KIND_SHARED, .resident = COUNT_NA, .swapped = 4096,
+		  .ra_pages = COUNT_NA },
+		{ .path = BEYOND, .end = 4096 },
+	};
+	struct map_list maps = { .pid = 77, .program = "/usr/bin/program", .lines = lines,
+				 .nr_lines = 2, .hooks_known = true };
+	struct syscall_total totals[] = {
+		{ .number = 0, .calls = 12, .errors = 2, .total_ns = 123456 },
+		{ .number = 99999, .calls = 1, .total_ns = 1000 },
+		{ .number = 1, .calls = 1000000, .total_ns = 1 },
+	};
+	struct cachegrind_function functions[] = {
+		{ "run_loop", { [CACHEGRIND_DR] = 900, [CACHEGRIND_D1MR] = 90 } },
+		{ "memcpy", { [CACHEGRIND_DW] = 500, [CACHEGRIND_D1MW] = 50, [CACHEGRIND_DLMW] = 5 } },
+		{ BEYOND, { [CACHEGRIND_DR] = 1000000 } },
+	};
+	struct cache_simulation simulation = {
+		.version = "valgrind-3.19.0",
+		.loop = { .functions = functions, .nr = 2, .have_summary = true,
+			  .summary = { [CACHEGRIND_DR] = 901, [CACHEGRIND_D1MR] = 91,
+				       [CACHEGRIND_DW] = 500, [CACHEGRIND_D1MW] = 50,
+				       [CACHEGRIND_DLMW] = 5 } },
+	};
+	struct hw_counts counters = { 0 };
+	struct report_extras *extras;
+	struct sample_run run;
+
+	sample_open(&run, 100000);
+	extras = &run.report.extras;
+	add_usage(extras);
+	add_hardware(&counters);
+	add_more_memory(&run.report);
+	extras->print_syscalls = true;
+	extras->syscalls = totals;
+	extras->nr_syscalls = 2;
+	extras->counters = &counters;
+	extras->simulation = &simulation;
+	extras->maps = &maps;
+	check_tables(__func__, &run.report, (table *const[]){ table_more_memory, table_measures, NULL });
 	sample_close(&run);
 }
