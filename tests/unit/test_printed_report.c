@@ -234,13 +234,14 @@ static void add_more_memory(struct report *report)
 
 TEST(test_two_rows_of_each_measure)
 {
+	static table *const tables[] = { table_more_memory, table_measures, NULL };
 	struct map_line lines[] = {
 		{ .start = 0x10000, .end = 0x14000, .prot = PROT_READ | PROT_EXEC,
-		  .path = "/usr/bin/program", .inode = 5, .kind = MAP_KIND_TEXT, .resident = 8192, .swapped = 0,
-		  .hooked = true, .advice_known = true, .ra_pages = 32, .mmap_miss = 7 },
+		  .path = "/usr/bin/program", .inode = 5, .kind = MAP_KIND_TEXT,
+		  .resident = 8192, .swapped = 0, .hooked = true, .advice_known = true, .ra_pages = 32, .mmap_miss = 7 },
 		{ .start = 0x7f0000000000, .end = 0x7f0000001000, .prot = PROT_READ | PROT_WRITE,
-		  .shared = true, .path = "", .kind = MAP_KIND_SHARED, .resident = COUNT_NA, .swapped = 4096,
-		  .ra_pages = COUNT_NA },
+		  .shared = true, .path = "", .kind = MAP_KIND_SHARED, .resident = COUNT_NA,
+		  .swapped = 4096, .ra_pages = COUNT_NA },
 		{ .path = BEYOND, .end = 4096 },
 	};
 	struct map_list maps = { .pid = 77, .program = "/usr/bin/program", .lines = lines,
@@ -252,7 +253,8 @@ TEST(test_two_rows_of_each_measure)
 	};
 	struct cachegrind_function functions[] = {
 		{ "run_loop", { [CACHEGRIND_DR] = 900, [CACHEGRIND_D1MR] = 90 } },
-		{ "memcpy", { [CACHEGRIND_DW] = 500, [CACHEGRIND_D1MW] = 50, [CACHEGRIND_DLMW] = 5 } },
+		{ "memcpy",
+		  { [CACHEGRIND_DW] = 500, [CACHEGRIND_D1MW] = 50, [CACHEGRIND_DLMW] = 5 } },
 		{ BEYOND, { [CACHEGRIND_DR] = 1000000 } },
 	};
 	struct cache_simulation simulation = {
@@ -277,6 +279,6 @@ TEST(test_two_rows_of_each_measure)
 	extras->counters = &counters;
 	extras->simulation = &simulation;
 	extras->maps = &maps;
-	check_tables(__func__, &run.report, (table *const[]){ table_more_memory, table_measures, NULL });
+	check_tables(__func__, &run.report, tables);
 	sample_close(&run);
 }

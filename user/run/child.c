@@ -48,8 +48,8 @@ static int command_receive(int fd)
 }
 
 /*
- * Searches PATH as execvp() does, because Linux before 6.8 writes the arguments again for each folder
- * without the program. Returns `name` if there is none: execvp() then has the error.
+ * Searches PATH as execvp() does, because Linux before 6.8 writes the arguments again for each
+ * folder without the program. Returns `name` if there is none: execvp() then has the error.
  */
 static const char *command_find(const char *name, char *path, size_t size)
 {
