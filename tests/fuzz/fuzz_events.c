@@ -209,9 +209,10 @@ static int stream_add_item(struct fuzz_stream *stream, const struct item *item)
 {
 	int err = stream->is_open ? figures_item(&stream->figures, item) : 0;
 
-	return err ?: fault_stream_before(&stream->faults, item) ?:
-	       analysis_add(stream->analysis, item) ?:
-	       fault_stream_after(&stream->faults, item);
+	return err						  ?:
+		       fault_stream_before(&stream->faults, item) ?:
+		       analysis_add(stream->analysis, item)	  ?:
+		       fault_stream_after(&stream->faults, item);
 }
 
 static void stream_print(struct fuzz_stream *stream, enum report_format format, enum group_by by,

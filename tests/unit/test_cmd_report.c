@@ -55,9 +55,7 @@ static void add(enum item_type type, uint64_t ns, const void *data)
 static void add_map(unsigned int file)
 {
 	static const char *const paths[] = { "/lib/first.so", "/lib/second.so" };
-	const char *path = hostile    ? "/lib/" HOSTILE ".so" :
-			   long_names ? LONG_NAME :
-					paths[file];
+	const char *path = hostile ? "/lib/" HOSTILE ".so" : long_names ? LONG_NAME : paths[file];
 	const size_t bytes = strlen(path) + 1;
 	struct item_map *map = calloc(1, sizeof(*map) + bytes);
 
@@ -846,9 +844,11 @@ TEST(test_no_name_controls_the_terminal)
 	make_recording(ALL_HOOKS, DAMAGE_NONE);
 	for (format = 0; format < NR_REPORT_FORMATS; format++)
 		if (!report_format_is_binary(format))
-			check_harmless(PRINT_ON_TERMINAL(
-				"run.pfs", "-f", (char *)report_format_words[format], "--by",
-				format == REPORT_FOLDED ? "code" : "thread"));
+			check_harmless(PRINT_ON_TERMINAL("run.pfs", "-f",
+							 (char *)report_format_words[format],
+							 "--by",
+							 format == REPORT_FOLDED ? "code" :
+										   "thread"));
 	check_harmless(PRINT_ON_TERMINAL("run.pfs", "--full"));
 	check_harmless(PRINT_ON_TERMINAL("run.pfs", "--by", "file"));
 	check_harmless(PRINT_ON_TERMINAL("run.pfs", "--slowest", "5"));

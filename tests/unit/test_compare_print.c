@@ -143,8 +143,7 @@ TEST(test_table_has_runs_rates_and_differences_of_conditions)
 	text = print(REPORT_TABLE, &report);
 	check_contains(text, "A: a.pfs, 1003 faults in 10.000 s\nB1: b.pfs, 1050 faults\n"
 			     "B2: c.pfs, 1100 faults\nDiffers: kernel: A 6.1; B 6.1, 6.12\n\n");
-	check_contains(text,
-		       "A has only one run: its runs are assumed to differ as much as B's.");
+	check_contains(text, "A has only one run: its runs are assumed to differ as much as B's.");
 	check_contains(text, "a change, if A's runs differ as much as B's.\n");
 	check_contains(text, "2518.000 ms/s");
 	check_contains(text, "1050/s");
@@ -277,8 +276,7 @@ TEST(test_table_states_the_condition_for_the_confidence)
 	free(text);
 	report.b.nr = 1;
 	text = print(REPORT_TABLE, &report);
-	check_contains(text,
-		       "B has only one run: its runs are assumed to differ as much as A's.");
+	check_contains(text, "B has only one run: its runs are assumed to differ as much as A's.");
 	free(text);
 }
 

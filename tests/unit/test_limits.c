@@ -93,8 +93,9 @@ TEST(test_the_share_of_the_active_time_is_limited_too)
 	activity->active_ns = 300000000;
 	activity->active_max_ns = 400000000;
 	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.2), 0);
-	ck_assert_str_eq(text, "ok         share of the run: 5.00 %, and of its threads' active time: "
-			       "15.00 %, at most 20.00 %\n");
+	ck_assert_str_eq(text,
+			 "ok         share of the run: 5.00 %, and of its threads' active time: "
+			 "15.00 %, at most 20.00 %\n");
 	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.19), 1);
 	ck_assert_ptr_nonnull(strstr(text, "NOT KNOWN  share of the run: 5.00 %"));
 	ck_assert_uint_eq(check(COUNT_NA, COUNT_NA, 0.14), 1);
@@ -170,7 +171,9 @@ TEST(test_sums_exceed_only_limits_that_are_set)
 
 TEST(test_waits_for_a_cpu_do_not_hide_a_share)
 {
-	struct limit_sums sums = { .fault_ns = 60, .busy_ns = 50, .active_ns = 119, .waiting_ns = 81 };
+	struct limit_sums sums = {
+		.fault_ns = 60, .busy_ns = 50, .active_ns = 119, .waiting_ns = 81
+	};
 	struct limits limits;
 
 	limits_init(&limits);
@@ -185,9 +188,11 @@ TEST(test_waits_for_a_cpu_do_not_hide_a_share)
 static struct limit_sums add_at(struct limit_window *window, uint64_t ns)
 {
 	return limit_window_add(window, ns,
-				&(struct limit_sums){
-					.major = ns, .fault_ns = 10 * ns, .busy_ns = ns,
-					.active_ns = 2 * ns, .waiting_ns = 3 * ns });
+				&(struct limit_sums){ .major = ns,
+						      .fault_ns = 10 * ns,
+						      .busy_ns = ns,
+						      .active_ns = 2 * ns,
+						      .waiting_ns = 3 * ns });
 }
 
 TEST(test_a_window_has_the_growth_of_its_length_at_most)

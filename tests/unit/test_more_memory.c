@@ -94,7 +94,8 @@ TEST(test_remedy_of_swap_names_the_memory_that_avoids_the_swap_ins)
 
 TEST(test_remedy_states_that_pfdrive_may_be_in_the_limited_cgroup)
 {
-	static const char note[] = "If pfdrive ran in the same cgroup, its memory is a part of that.";
+	static const char note[] =
+		"If pfdrive ran in the same cgroup, its memory is a part of that.";
 	struct sample s;
 
 	curve_begin(&s, 1000, 1000);

@@ -131,32 +131,65 @@ TEST(test_two_rows_of_each_table)
 	static table *const tables[] = { table_steps,	  table_waits, table_handlers,
 					 table_evictions, table_calls, NULL };
 	struct wait_row waits[] = {
-		{ .cause = "mmap_lock", .functions = "down_read<lock_mm_and_find_vma", .sleeps = 2,
-		  .total_ns = 9000000, .max_ns = 5000000 },
-		{ .functions = "wait_for_stable_page", .sleeps = 1, .total_ns = 12345,
+		{ .cause = "mmap_lock",
+		  .functions = "down_read<lock_mm_and_find_vma",
+		  .sleeps = 2,
+		  .total_ns = 9000000,
+		  .max_ns = 5000000 },
+		{ .functions = "wait_for_stable_page",
+		  .sleeps = 1,
+		  .total_ns = 12345,
 		  .max_ns = 12345 },
 		{ .cause = BEYOND, .functions = BEYOND, .sleeps = 1 },
 	};
 	struct evictions_pair pairs[] = {
-		{ .reason = EVICTIONS_DROPPED, .evictor = 7, .victim = 7, .pages = 500,
-		  .faults = 30, .total_ns = 4000000, .evictor_name = "itself" },
-		{ .evictor = 8, .victim = 7, .pages = 20, .faults = 2, .total_ns = 70000,
+		{ .reason = EVICTIONS_DROPPED,
+		  .evictor = 7,
+		  .victim = 7,
+		  .pages = 500,
+		  .faults = 30,
+		  .total_ns = 4000000,
+		  .evictor_name = "itself" },
+		{ .evictor = 8,
+		  .victim = 7,
+		  .pages = 20,
+		  .faults = 2,
+		  .total_ns = 70000,
 		  .evictor_name = "kswapd0" },
 		{ .evictor = 9, .victim = 9, .pages = 1, .evictor_name = BEYOND },
 	};
 	struct report_call calls[] = {
-		{ { .kind = PFSTAT_CALL_MADVISE, .detail = 4, .count = 12, .failed = 1,
-		    .bytes = 1 << 20, .total_ns = 3000000 },
-		  "main+0x10", "/srv/data" },
-		{ { .kind = PFSTAT_CALL_FORK, .count = 1, .total_ns = 150000, .forks = 1,
-		    .forks_counted = 1, .fork_pages = 512, .fork_table_bytes = 8192 },
-		  "(not known)", "" },
+		{ { .kind = PFSTAT_CALL_MADVISE,
+		    .detail = 4,
+		    .count = 12,
+		    .failed = 1,
+		    .bytes = 1 << 20,
+		    .total_ns = 3000000 },
+		  "main+0x10",
+		  "/srv/data" },
+		{ { .kind = PFSTAT_CALL_FORK,
+		    .count = 1,
+		    .total_ns = 150000,
+		    .forks = 1,
+		    .forks_counted = 1,
+		    .fork_pages = 512,
+		    .fork_table_bytes = 8192 },
+		  "(not known)",
+		  "" },
 		{ { .kind = PFSTAT_CALL_MMAP, .count = 1 }, BEYOND, BEYOND },
 	};
 	struct lock_waker_row wakers[] = {
-		{ .tid = 80, .doing = 1, .comm = "writer", .sleeps = 2, .total_ns = 6000000,
+		{ .tid = 80,
+		  .doing = 1,
+		  .comm = "writer",
+		  .sleeps = 2,
+		  .total_ns = 6000000,
 		  .max_ns = 5000000 },
-		{ .tid = 81, .doing = 2, .comm = "other", .sleeps = 1, .total_ns = 3000000,
+		{ .tid = 81,
+		  .doing = 2,
+		  .comm = "other",
+		  .sleeps = 1,
+		  .total_ns = 3000000,
 		  .max_ns = 3000000 },
 		{ .tid = 82, .comm = "BEYOND", .sleeps = 9, .total_ns = 9000000 },
 	};
@@ -173,11 +206,17 @@ TEST(test_two_rows_of_each_table)
 	run.report.mmap_lock = (struct report_mmap_lock){ wakers, 2, 3, 9000000, 8000000 };
 	handlers = &run.report.evidence.handlers;
 	handlers->nr = 2;
-	handlers->rows[0] = (struct handler_row){ .pid = 90, .name = "pager", .threads = 2,
-						  .waits = 4, .total_ns = 8000, .max_ns = 5000,
-						  .queue_ns = 3000, .work_ns = 5000 };
-	handlers->rows[1] = (struct handler_row){ .waits = 1, .total_ns = 700, .max_ns = 700,
-						  .unread_ns = 700 };
+	handlers->rows[0] = (struct handler_row){ .pid = 90,
+						  .name = "pager",
+						  .threads = 2,
+						  .waits = 4,
+						  .total_ns = 8000,
+						  .max_ns = 5000,
+						  .queue_ns = 3000,
+						  .work_ns = 5000 };
+	handlers->rows[1] = (struct handler_row){
+		.waits = 1, .total_ns = 700, .max_ns = 700, .unread_ns = 700
+	};
 	handlers->rows[2] = (struct handler_row){ .pid = 91, .name = BEYOND };
 	check_tables(__func__, &run.report, tables);
 	/* The second row is summed up, and the array still ends. */

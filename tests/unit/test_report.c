@@ -366,10 +366,11 @@ TEST(test_own_cost_names_what_counts_all_faults)
 	check_contains(text, "\n  eBPF counts all faults, not the module: another tool holds "
 			     "handle_mm_fault()\n");
 	free(text);
-	run.report.cost.bpf_other_ps = COUNT_NA;	/* the reason does not depend on the cost */
+	run.report.cost.bpf_other_ps = COUNT_NA; /* the reason does not depend on the cost */
 	text = print_table(&run);
-	check_contains(text, "\n  all faults counted by eBPF: n/a\n  eBPF counts all faults, not the "
-			     "module: another tool holds handle_mm_fault()\n");
+	check_contains(text,
+		       "\n  all faults counted by eBPF: n/a\n  eBPF counts all faults, not the "
+		       "module: another tool holds handle_mm_fault()\n");
 	free(text);
 	run.report.cost.bpf_other_ps = 2250000;
 	run.report.bpf.module_faults_missing[0] = '\0';
@@ -849,7 +850,8 @@ TEST(test_execution_that_ended_perf_is_a_warning_with_its_name)
 	run.report.losses.ended = 1;
 	strcpy(run.report.losses.ended_name, "a\nb");
 	text = print_table(&run);
-	check_contains(text, "EVENTS ENDED WHEN A PROCESS EXECUTED a?b: LATER FAULTS ARE MISSING\n");
+	check_contains(text,
+		       "EVENTS ENDED WHEN A PROCESS EXECUTED a?b: LATER FAULTS ARE MISSING\n");
 	free(text);
 	run.report.losses.ended = 4;
 	text = print_table(&run);

@@ -44,7 +44,8 @@ TEST(test_faults_of_an_idle_program_are_not_dismissed)
 	add_class(&s, FAULT_DISK, 10, PART_DEVICE, 9 * MS);
 	activity->active_ns = 200 * MS; /* not idle */
 	activity->active_max_ns = 200 * MS;
-	check_cause(&s, "nothing-wrong", true, "0.90 % of the run, and 4.50 % of the time that its");
+	check_cause(&s, "nothing-wrong", true,
+		    "0.90 % of the run, and 4.50 % of the time that its");
 	activity->active_ns = 181 * MS; /* a small part of the activity */
 	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	activity->active_ns = COUNT_NA;
@@ -111,7 +112,8 @@ TEST(test_many_threads_that_work_are_not_slowed)
 	activity = &s.report.evidence.activity;
 	activity->active_ns = 2001 * MS;
 	activity->active_max_ns = 2001 * MS;
-	check_cause(&s, "nothing-wrong", true, "10.00 % of the run, and 5.00 % of the time that its");
+	check_cause(&s, "nothing-wrong", true,
+		    "10.00 % of the run, and 5.00 % of the time that its");
 	activity->active_ns = 500 * MS;
 	check_cause(&s, "nothing-wrong", false, "and 5.00 to 20.00 % of the time that its");
 	activity->active_max_ns = 1999 * MS;
@@ -152,7 +154,8 @@ TEST(test_thread_that_stands_still_is_not_dismissed)
 	stalled->life_ns = 51 * MS;
 	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	*stalled = (struct thread_activity){ .tid = 7, .life_ns = 9 * MS, .fault_ns = 9 * MS };
-	check_cause(&s, "nothing-wrong", true, "page faults took little time"); /* less than 1 % of the run */
+	check_cause(&s, "nothing-wrong", true,
+		    "page faults took little time"); /* less than 1 % of the run */
 }
 
 TEST(test_calls_that_populate_memory_without_faults_are_not_dismissed)
@@ -802,9 +805,10 @@ TEST(test_pfdrive_is_not_the_cause_of_waits_for_a_cpu)
 	add_class(&s, FAULT_ANON, 100, PART_RUNQUEUE, 100 * MS);
 	s.report.evidence.cpu_waits[CPU_WAIT_TASK].total_ns = 100 * MS;
 	s.report.cpu_tasks = (struct report_cpu_tasks){ rows, 1 };
-	check_cause(&s, "cpu-wait", false,
-		    "other tasks ran there. pfdrive ran there for at least 50.0 ms of 100.0 ms, and "
-		    "does so only while it records.");
+	check_cause(
+		&s, "cpu-wait", false,
+		"other tasks ran there. pfdrive ran there for at least 50.0 ms of 100.0 ms, and "
+		"does so only while it records.");
 	check_remedy(&s, "cpu-wait", "taskset -c CPU pfdrive record -p PID");
 	s.report.cpu_tasks.nr = 2;
 	check_cause(&s, "cpu-wait", false,
@@ -1305,8 +1309,9 @@ TEST(test_the_share_of_the_cpu_time_is_printed_if_it_is_much_larger)
 	s.report.usage.nvcsw = 1;
 	judge(&s);
 	text = print(&s);
-	ck_assert_ptr_nonnull(strstr(text, "1000 faults took 12.0 ms.\nPage faults took 48 % of the "
-					   "CPU time that the run got (25.0 ms).\nMost of it: "));
+	ck_assert_ptr_nonnull(strstr(text,
+				     "1000 faults took 12.0 ms.\nPage faults took 48 % of the "
+				     "CPU time that the run got (25.0 ms).\nMost of it: "));
 	free(text);
 	s.report.usage.utime_ns = 240 * MS; /* 4.7 % */
 	judge(&s);

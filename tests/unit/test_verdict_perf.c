@@ -114,7 +114,8 @@ TEST(test_faults_on_pages_that_faulted_before_have_possible_causes)
 	s.report.faults.classes[FAULT_AGAIN].major = 0;
 	add_file(&s, 0, (struct group_reads){ 0 });
 	s.files[0].classes[FAULT_AGAIN] = 1000;
-	check_cause(&s, "faulted-again", false, "after write-back (msync(), fsync() or the kernel's");
+	check_cause(&s, "faulted-again", false,
+		    "after write-back (msync(), fsync() or the kernel's");
 	cause = cause_of(&s, "faulted-again");
 	ck_assert_ptr_nonnull(strstr(cause->remedy, "madvise,msync,fsync,fdatasync "));
 	ck_assert_ptr_null(strstr(cause->text, "fork"));
@@ -211,9 +212,10 @@ TEST(test_minor_faults_that_sleep_wait_for_an_unknown_reason)
 	perf_begin(&s);
 	add_class(&s, FAULT_ANON, 100, PART_ASLEEP, 300 * MS);
 	s.report.evidence.perf.minor = (struct evidence_sum){ 100, 300 * MS, 300 * MS };
-	check_cause(&s, "asleep", false,
-		    "off the CPU in minor faults: they waited for a lock, a handler of userfaultfd or "
-		    "free memory.");
+	check_cause(
+		&s, "asleep", false,
+		"off the CPU in minor faults: they waited for a lock, a handler of userfaultfd or "
+		"free memory.");
 	/* The kernel counts a wait for a read that is in progress as minor. */
 	s.report.evidence.perf.cached.off_cpu_ns = 30 * MS;
 	add_class(&s, FAULT_ANON, 100, PART_RUNQUEUE, 30 * MS);

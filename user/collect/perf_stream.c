@@ -26,7 +26,7 @@ struct perf_thread {
 	uint64_t losses;  /* the stream's, when the thread or the fault started */
 	uint64_t seen_ns; /* the fork or the last sample: a fault before it may be at the edge */
 	uint64_t exec_losses; /* the stream's, at the exec */
-	uint64_t off_ns;  /* 0: on a CPU, or not known */
+	uint64_t off_ns;      /* 0: on a CPU, or not known */
 };
 
 struct perf_stream {

@@ -10,9 +10,9 @@
 #include "figures/axes.h"
 #include "util/array.h"
 
-#define TICS	     8	 /* about so many on an axis */
-#define MOST_TICS    16	 /* never more, whatever the range: step_of() makes up to ten */
-#define MOST_DECADES 10	 /* with a label each */
+#define TICS	     8	/* about so many on an axis */
+#define MOST_TICS    16 /* never more, whatever the range: step_of() makes up to ten */
+#define MOST_DECADES 10 /* with a label each */
 
 /* Shares of the axis: a label like "+100 %" with space, and half of it beside "=". */
 #define LABEL_WIDTH 0.16

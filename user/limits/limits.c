@@ -96,9 +96,9 @@ static unsigned int limits_check_share(FILE *out, const struct report *run, doub
 	const double share_max = limits_share(run, run->evidence.busy_max_ns);
 	const struct active_share active = active_share_of_run(run);
 	const bool judged = !active.idle && !isnan(active.least);
-	const bool kept =
-		!limits_print_result(out, run, !(share <= max) || (judged && active.least > max),
-				     share_max <= max && (!judged || active.most <= max));
+	const bool kept = !limits_print_result(out, run,
+					       !(share <= max) || (judged && active.least > max),
+					       share_max <= max && (!judged || active.most <= max));
 
 	fprintf(out, "share of the run: %.2f %%", 100 * share);
 	if (judged)

@@ -13,7 +13,7 @@
 /* COUNT_NA, or a NAN share: no limit. */
 struct limits {
 	uint64_t max_major;
-	uint64_t max_fault_ns;	 /* the sum over all faults */
+	uint64_t max_fault_ns; /* the sum over all faults */
 	/* share of the run with a fault in progress, and of the threads' active time, 0 to 1 */
 	double max_share;
 	uint64_t max_longest_ns; /* for one fault */
@@ -23,7 +23,7 @@ struct limits {
 /* The limited figures for a run, or for part of it. */
 struct limit_sums {
 	uint64_t major, fault_ns;
-	uint64_t busy_ns; /* a fault was in progress in at least one thread */
+	uint64_t busy_ns;		/* a fault was in progress in at least one thread */
 	uint64_t active_ns, waiting_ns; /* see active_share.h; 0 if not known */
 };
 

@@ -143,15 +143,15 @@ struct run_counters {
 	uint64_t memory_limit, memory_peak; /* bytes; COUNT_NA: not known, or no limit */
 	struct cgroup_limits cgroup;	    /* the whole cgroup's, during the run */
 	/* Only with perf as the fault source. */
-	bool perf_user_only;	 /* kernel faults in system calls are not seen */
-	uint64_t perf_failed;	 /* faults mapping no page: a signal followed */
-	uint64_t perf_unpaired;	 /* samples not joined to faults, next to lost ones */
-	uint64_t perf_forgotten; /* pages beyond the history: their next faults are not `again` */
+	bool perf_user_only;	  /* kernel faults in system calls are not seen */
+	uint64_t perf_failed;	  /* faults mapping no page: a signal followed */
+	uint64_t perf_unpaired;	  /* samples not joined to faults, next to lost ones */
+	uint64_t perf_forgotten;  /* pages beyond the history: their next faults are not `again` */
 	uint64_t perf_exec_pages; /* arguments that execve(2) wrote with get_user_pages() */
 	/* Executions at which the kernel removed perf's events from the process, the first's name. */
 	uint64_t perf_ended;
 	char perf_ended_name[16];
-	bool perf_unsettled;	 /* threads may be missing: new ones began at each try to attach */
+	bool perf_unsettled; /* threads may be missing: new ones began at each try to attach */
 	/* Faults in threads that began while pfdrive attached, without a start, so not recorded. */
 	uint64_t perf_partial;
 	struct perf_lost_rows perf_partial_rows;

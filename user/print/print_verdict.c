@@ -90,8 +90,7 @@ static void print_share(FILE *out, const struct verdict *verdict, const struct r
 	fputs(".\n", out);
 	if (verdict->cpu_share >= VERDICT_WRONG_SHARE &&
 	    verdict->cpu_share >= CPU_SHARE * verdict->share)
-		fprintf(out,
-			"Page faults took %s%.*f %% of the CPU time that the run got (%s).\n",
+		fprintf(out, "Page faults took %s%.*f %% of the CPU time that the run got (%s).\n",
 			verdict->at_least ? "at least " : "", verdict->cpu_share < 0.1 ? 1 : 0,
 			100 * verdict->cpu_share, verdict_span(cpu, verdict->cpu_ns));
 }

@@ -8,11 +8,11 @@
 #include "model/item.h"
 #include "report/active_share.h"
 
-#define IDLE_RUN      0.2	 /* share of the run in which it was active, or waited for a CPU */
+#define IDLE_RUN      0.2	  /* share of the run in which it was active, or waited for a CPU */
 #define TICKS_NS      20000000ULL /* /proc/PID/stat counts utime and stime in ticks of 10 ms */
-#define MOST_TICKS    0.05	 /* of the CPU time */
-#define COUNTED_SHARE 0.9	 /* of the faults: rusage knows all processes */
-#define MOST_EXCESS   1.05	 /* of the CPU time, by different clocks */
+#define MOST_TICKS    0.05	  /* of the CPU time */
+#define COUNTED_SHARE 0.9	  /* of the faults: rusage knows all processes */
+#define MOST_EXCESS   1.05	  /* of the CPU time, by different clocks */
 
 static double active_share_ratio(uint64_t part_ns, uint64_t whole_ns)
 {

@@ -221,7 +221,7 @@ static void fill_faults(struct report_faults *faults, const struct analysis *ana
 {
 	enum fault_class class;
 
-	for (class = 0; class < NR_FAULT_CLASSES; class ++)
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		analysis_faults(analysis, class, &faults->classes[class]);
 	analysis_all_faults(analysis, &faults->all);
 	faults->has_spans = analysis_has_spans(analysis);

@@ -231,8 +231,7 @@ static void grid_print_row_line(const struct grid *grid, FILE *out,
 	const char *rest;
 
 	for (column = 0; column < grid->nr_columns; column++) {
-		pad = widths[column] -
-		      grid_print_line(NULL, texts[column], widths[column], &rest);
+		pad = widths[column] - grid_print_line(NULL, texts[column], widths[column], &rest);
 		if (grid_is_right(grid, column))
 			blanks += pad;
 		if (*texts[column]) {
@@ -266,7 +265,7 @@ static void grid_print_row(const struct grid *grid, FILE *out, size_t row,
 
 	for (column = 0; column < grid->nr_columns; column++)
 		layout->texts[column] = row == SIZE_MAX ? grid_heading(grid, column) :
-						  grid_at(grid, row, column);
+							  grid_at(grid, row, column);
 	do
 		grid_print_row_line(grid, out, layout);
 	while (grid_has_rest(grid, layout->texts));

@@ -23,7 +23,7 @@ size_t terminal_columns(FILE *out)
 	if (columns > 0 && columns <= MOST_COLUMNS)
 		return columns;
 	return !ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col ? size.ws_col :
-								      DEFAULT_COLUMNS;
+								       DEFAULT_COLUMNS;
 }
 
 static const char *chosen_codeset(char *name, size_t size)

@@ -30,10 +30,10 @@ struct verdict_claim {
 
 struct verdict_cause {
 	const char *rule;
-	bool certain;		    /* false: the remedy is the next measurement */
-	bool outside;		    /* a time share does not judge it: it comes first */
-	bool last; /* it concerns everything the threads do, or another cause leads to it */
-	double weight;		    /* the cause's fault time share */
+	bool certain;  /* false: the remedy is the next measurement */
+	bool outside;  /* a time share does not judge it: it comes first */
+	bool last;     /* it concerns everything the threads do, or another cause leads to it */
+	double weight; /* the cause's fault time share */
 	struct verdict_claim claim; /* empty: no time another rule may claim */
 	char text[VERDICT_TEXT];
 	char remedy[VERDICT_TEXT];
@@ -48,8 +48,8 @@ struct verdict_code {
 struct verdict {
 	bool known; /* false if the run's duration is n/a, or 0 */
 	uint64_t wall_ns, busy_ns;
-	double share;	     /* share of the run with at least one thread in a fault */
-	double cpu_share;    /* share of the run's CPU time, cpu_ns, NAN if not known */
+	double share;	  /* share of the run with at least one thread in a fault */
+	double cpu_share; /* share of the run's CPU time, cpu_ns, NAN if not known */
 	uint64_t cpu_ns;
 	struct active_share active;
 	bool idle;     /* a small share of the run, and not of what its threads did in it */

@@ -258,7 +258,8 @@ static void state_little(const struct verdict *verdict, struct verdict_cause *ca
 		verdict_add(cause, ", and ");
 		if (!cause->certain)
 			verdict_add(cause, "%.2f to ", 100 * active->least);
-		verdict_add(cause, "%.2f %% of the time that its threads were on a CPU or in a fault",
+		verdict_add(cause,
+			    "%.2f %% of the time that its threads were on a CPU or in a fault",
 			    100 * active->most);
 	}
 	verdict_add(cause, ". What waits for a thread in a fault is not measured.");

@@ -101,12 +101,14 @@ bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
 		verdict_advise(cause, "memory.events of the cgroup counts how often memory.max was "
 				      "met; pfdrive with eBPF (as root) names the evictor.");
 	} else if (perf->read_again.count >= FEW_SHARE * perf->read.count) {
-		verdict_add(cause, "; %" PRIu64 " of them read a page that had been there before: "
-				   "it was evicted, or dropped.",
+		verdict_add(cause,
+			    "; %" PRIu64 " of them read a page that had been there before: "
+			    "it was evicted, or dropped.",
 			    perf->read_again.count);
-		verdict_advise(cause, "memory.events of the cgroup counts how often memory.max was "
-				      "met: if it was, first the memory, since reads in advance evict "
-				      "other pages.");
+		verdict_advise(cause,
+			       "memory.events of the cgroup counts how often memory.max was "
+			       "met: if it was, first the memory, since reads in advance evict "
+			       "other pages.");
 	} else if (file) {
 		perf_state_order(file, cause);
 	} else {
@@ -124,11 +126,10 @@ bool verdict_perf_cached(const struct verdict *verdict, const struct report *run
 	const struct evidence_perf *perf = &run->evidence.perf;
 	const struct evidence_sum *cached = &perf->cached;
 	const double share = perf_share(run, cached);
-	struct verdict_cause other = { .certain = true };
 
+	(void)verdict;
 	if (share < VERDICT_CAUSE_SHARE || cached->count < FEW_SMALL ||
-	    cached->off_cpu_ns > VERDICT_CAUSE_SHARE * cached->total_ns ||
-	    verdict_touch_shared_memory(verdict, run, &other))
+	    cached->off_cpu_ns > VERDICT_CAUSE_SHARE * cached->total_ns)
 		return false;
 	cause->weight = share;
 	cause->certain = perf->writable.total_ns <= (1 - MOST) * cached->total_ns;

@@ -332,16 +332,6 @@ static bool is_after_the_read(const struct report *run)
 	       verdict_claimed_ns(run, waited) < DEVICE_SHARE * all_ns;
 }
 
-/* True if another rule names why pages are not in the page cache, or why the reads are many. */
-static bool cold_has_a_reason(const struct verdict *verdict, const struct report *run)
-{
-	struct verdict_cause other = { .certain = true };
-
-	return verdict_read_no_readahead(verdict, run, &other) ||
-	       verdict_read_around(verdict, run, &other) ||
-	       (verdict_read_amplified(verdict, run, &other) && other.certain);
-}
-
 static void state_reads(const struct report *run, struct verdict_cause *cause)
 {
 	const struct block_figures *blocks = &run->blocks;
@@ -386,7 +376,7 @@ bool verdict_read_cold(const struct verdict *verdict, const struct report *run,
 	struct verdict_cause queue = { 0 };
 	uint32_t parts = READ_PARTS;
 
-	if (!cold.total_ns || is_after_the_read(run) || cold_has_a_reason(verdict, run))
+	if (!cold.total_ns || is_after_the_read(run))
 		return false;
 	if (verdict_read_queue(verdict, run, &queue))
 		parts &= ~VERDICT_PART(PART_QUEUE);
@@ -405,10 +395,11 @@ bool verdict_read_cold(const struct verdict *verdict, const struct report *run,
 			    run->pages.evictions.overflow);
 	cause->last = verdict_memory_is_short(verdict, run);
 	if (cause->last)
-		verdict_advise(cause,
-			       "first the memory: while it is short, pages that are read before they "
-			       "are needed evict others. pfdrive advise RECORDING predicts the "
-			       "saving of other reads.");
+		verdict_advise(
+			cause,
+			"first the memory: while it is short, pages that are read before they "
+			"are needed evict others. pfdrive advise RECORDING predicts the "
+			"saving of other reads.");
 	else if (verdict_read_is_program(cold.most))
 		verdict_advise(cause,
 			       "pfdrive prefetch make RECORDING -o LIST lists the pages, and "

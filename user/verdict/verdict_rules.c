@@ -24,7 +24,10 @@ static const struct verdict_rule verdict_rules[] = {
 	{ .name = "no-read-ahead", .applies = verdict_read_no_readahead },
 	{ .name = "read-around", .applies = verdict_read_around },
 	{ .name = "read-amplification", .applies = verdict_read_amplified },
-	{ .name = "cold-file", .applies = verdict_read_cold },
+	{ .name = "cold-file",
+	  .applies = verdict_read_cold,
+	  .unless = { verdict_read_no_readahead, verdict_read_around },
+	  .unless_certain = verdict_read_amplified },
 	{ .name = "decompression", .applies = verdict_read_cpu },
 	{ .name = "device-queue", .applies = verdict_read_queue },
 	{ .name = "file-holes", .applies = verdict_write_holes },
@@ -40,11 +43,17 @@ static const struct verdict_rule verdict_rules[] = {
 	{ .name = "refaults", .applies = verdict_memory_refault },
 	{ .name = "dropped-pages", .applies = verdict_memory_dropped },
 	{ .name = "touched-again", .applies = verdict_touch_again },
-	{ .name = "first-touch", .applies = verdict_touch_first },
-	{ .name = "huge-pages", .applies = verdict_touch_huge_pages },
+	{ .name = "first-touch",
+	  .applies = verdict_touch_first,
+	  .unless = { verdict_touch_again, verdict_touch_huge_pages } },
+	{ .name = "huge-pages",
+	  .applies = verdict_touch_huge_pages,
+	  .unless = { verdict_touch_again } },
 	{ .name = "huge-pages", .applies = verdict_touch_hugetlb },
 	{ .name = "dax-fallback", .applies = verdict_touch_dax },
-	{ .name = "shared-memory", .applies = verdict_touch_shared_memory },
+	{ .name = "shared-memory",
+	  .applies = verdict_touch_shared_memory,
+	  .unless = { verdict_memory_shared_swap } },
 	{ .name = "swap", .applies = verdict_memory_shared_swap },
 	{ .name = "cpu-wait", .applies = verdict_wait_runqueue },
 	{ .name = "userfaultfd", .applies = verdict_userfault_handler },
@@ -55,7 +64,9 @@ static const struct verdict_rule verdict_rules[] = {
 	{ .name = "reclaim", .applies = verdict_memory_reclaim },
 	{ .name = "foreign-read", .applies = verdict_wait_foreign },
 	{ .name = "cold-file", .applies = verdict_perf_cold },
-	{ .name = "cached-pages", .applies = verdict_perf_cached },
+	{ .name = "cached-pages",
+	  .applies = verdict_perf_cached,
+	  .unless = { verdict_touch_shared_memory } },
 	{ .name = "faulted-again", .applies = verdict_perf_again },
 	{ .name = "asleep", .applies = verdict_perf_asleep },
 	{ .name = "moved-memory", .applies = verdict_perf_moved },
@@ -326,40 +337,75 @@ static bool has_losses(const struct report_losses *losses)
 	       (losses->events != COUNT_NA && losses->events);
 }
 
-/* Causes in their order, and how many. */
-struct candidates {
+/* What each row found. If its rule does not apply, or gives way, the cause has no rule. */
+struct findings {
 	struct verdict_cause causes[ARRAY_SIZE(verdict_rules)];
-	size_t nr;
 };
 
-static void add_in_order(struct verdict_cause *causes, size_t *nr, const struct verdict_cause *cause,
-			 bool (*before)(const struct verdict_cause *cause,
-					const struct verdict_cause *other))
+static bool stands(const struct findings *findings, verdict_applies *applies, bool certain)
 {
-	size_t at = (*nr)++;
+	size_t row = 0;
 
-	for (; at && before(cause, &causes[at - 1]); at--)
-		causes[at] = causes[at - 1];
-	causes[at] = *cause;
+	while (verdict_rules[row].applies != applies)
+		row++;
+	return findings->causes[row].rule && (findings->causes[row].certain || !certain);
 }
 
-static void apply_rules(struct candidates *candidates, const struct verdict *verdict,
+static bool gives_way(const struct verdict_rule *rule, const struct findings *findings)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rule->unless) && rule->unless[i]; i++)
+		if (stands(findings, rule->unless[i], false))
+			return true;
+	return rule->unless_certain && stands(findings, rule->unless_certain, true);
+}
+
+static void weigh_rules(struct findings *findings, const struct verdict *verdict,
 			const struct report *run)
 {
 	const bool lossy = has_losses(&run->losses);
-	struct verdict_cause cause;
+	struct verdict_cause *cause;
 	size_t i;
 
-	candidates->nr = 0;
 	for (i = 0; i < ARRAY_SIZE(verdict_rules); i++) {
-		if (verdict->small && !verdict_rules[i].always)
-			continue;
-		cause = (struct verdict_cause){ .rule = verdict_rules[i].name, .certain = true };
-		if (!verdict_rules[i].applies(verdict, run, &cause))
-			continue;
-		cause.certain = cause.certain && !lossy;
-		add_in_order(candidates->causes, &candidates->nr, &cause, claims_before);
+		cause = &findings->causes[i];
+		*cause = (struct verdict_cause){ .rule = verdict_rules[i].name, .certain = true };
+		if ((verdict->small && !verdict_rules[i].always) ||
+		    !verdict_rules[i].applies(verdict, run, cause))
+			cause->rule = NULL;
 	}
+	/* In the order of the rows: no rule gives way to one that was dropped before. */
+	for (i = 0; i < ARRAY_SIZE(verdict_rules); i++)
+		if (gives_way(&verdict_rules[i], findings))
+			findings->causes[i].rule = NULL;
+	for (i = 0; i < ARRAY_SIZE(verdict_rules) && lossy; i++)
+		findings->causes[i].certain = false;
+}
+
+/* Takes the next cause to which time is given out of the findings. Returns false at the end. */
+static bool take_next(struct findings *findings, struct verdict_cause *next)
+{
+	struct verdict_cause *cause = findings->causes, *first = NULL;
+
+	for (; cause < findings->causes + ARRAY_SIZE(verdict_rules); cause++)
+		if (cause->rule && (!first || claims_before(cause, first)))
+			first = cause;
+	if (!first)
+		return false;
+	*next = *first;
+	first->rule = NULL;
+	return true;
+}
+
+static void add_by_weight(struct verdict *verdict, const struct verdict_cause *cause)
+{
+	struct verdict_cause *causes = verdict->causes;
+	size_t at = verdict->nr_causes++;
+
+	for (; at && comes_before(cause, &causes[at - 1]); at--)
+		causes[at] = causes[at - 1];
+	causes[at] = *cause;
 }
 
 void verdict_add_idle(struct verdict_cause *cause, const struct verdict *verdict)
@@ -395,14 +441,13 @@ static void add_idle(struct verdict *verdict)
 
 void verdict_find_causes(struct verdict *verdict, const struct report *run)
 {
-	struct candidates candidates;
-	size_t i;
+	struct findings findings;
+	struct verdict_cause cause;
 
-	apply_rules(&candidates, verdict, run);
-	for (i = 0; i < candidates.nr && verdict->nr_causes < VERDICT_CAUSES; i++)
-		if (!is_covered(verdict, run, &candidates.causes[i]))
-			add_in_order(verdict->causes, &verdict->nr_causes, &candidates.causes[i],
-				     comes_before);
+	weigh_rules(&findings, verdict, run);
+	while (verdict->nr_causes < VERDICT_CAUSES && take_next(&findings, &cause))
+		if (!is_covered(verdict, run, &cause))
+			add_by_weight(verdict, &cause);
 	if (verdict->nr_causes) {
 		add_kernel(run, &verdict->causes[0]);
 		add_idle(verdict);

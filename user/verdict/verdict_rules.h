@@ -22,17 +22,20 @@
 /* A wait's cause explains at least this share of the part. */
 #define VERDICT_WAIT_SHARE 0.5
 
+typedef bool verdict_applies(const struct verdict *verdict, const struct report *run,
+			     struct verdict_cause *cause);
+
+/* No rule calls another one. A row has the other rules' functions, since rows may share a name. */
 struct verdict_rule {
 	const char *name;
-	bool (*applies)(const struct verdict *verdict, const struct report *run,
-			struct verdict_cause *cause);
-	bool always; /* also checked if the faults' share of the run is small */
+	verdict_applies *applies;
+	verdict_applies *unless[2];	 /* the rule gives way to these, if they apply */
+	verdict_applies *unless_certain; /* and to this one, if it is certain */
+	bool always;			 /* also checked if the faults' share of the run is small */
 };
 
 /* One function for each row in the verdict_rules.c table. */
-#define VERDICT_RULE(function)                                                 \
-	bool function(const struct verdict *verdict, const struct report *run, \
-		      struct verdict_cause *cause)
+#define VERDICT_RULE(function) verdict_applies function
 VERDICT_RULE(verdict_read_no_readahead);
 VERDICT_RULE(verdict_read_around);
 VERDICT_RULE(verdict_read_amplified);

@@ -201,18 +201,16 @@ static bool may_be_huge(const struct report *run)
 
 	return run->bpf.hooks & 1U << HOOK_PERF && maxrss_bytes != COUNT_NA &&
 	       cpu_us(run, FAULT_ANON) >= LARGE_US &&
-	       maxrss_bytes >=
-		       LARGE_PAGES * run->environment.page_bytes * run->faults.all.count;
+	       maxrss_bytes >= LARGE_PAGES * run->environment.page_bytes * run->faults.all.count;
 }
 
 bool verdict_touch_first(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
 	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
-	struct verdict_cause again = { 0 };
 
-	if (!claim_touches(cause, run, FAULT_ANON) || verdict_touch_again(verdict, run, &again) ||
-	    verdict_touch_huge_pages(verdict, run, &again))
+	(void)verdict;
+	if (!claim_touches(cause, run, FAULT_ANON))
 		return false;
 	if (!knows_first_touches(run)) {
 		state_unseen_touches(run, cause);
@@ -229,9 +227,10 @@ bool verdict_touch_first(const struct verdict *verdict, const struct report *run
 	if (may_be_huge(run)) {
 		verdict_add(cause, " The time for each, and the resident memory, show that most of "
 				   "them are large pages already.");
-		verdict_advise(cause, "keep and reuse memory, or touch it in several threads, each a "
-				      "range of its own; MADV_POPULATE_WRITE moves the faults to one "
-				      "call.");
+		verdict_advise(cause,
+			       "keep and reuse memory, or touch it in several threads, each a "
+			       "range of its own; MADV_POPULATE_WRITE moves the faults to one "
+			       "call.");
 		return true;
 	}
 	verdict_advise(cause,
@@ -281,10 +280,10 @@ bool verdict_touch_huge_pages(const struct verdict *verdict, const struct report
 {
 	const struct evidence_sum *sum;
 	const struct contents_huge *huge = main_huge(run, false, &sum);
-	struct verdict_cause again = { 0 };
 
+	(void)verdict;
 	if (!huge || sum->total_ns < MAIN_SHARE * run->faults.classes[FAULT_ANON].whole.total_ns ||
-	    !claim_touches(cause, run, FAULT_ANON) || verdict_touch_again(verdict, run, &again))
+	    !claim_touches(cause, run, FAULT_ANON))
 		return false;
 	state_huge(run, huge, sum, cause);
 	return true;
@@ -379,12 +378,10 @@ bool verdict_touch_shared_memory(const struct verdict *verdict, const struct rep
 	const struct evidence_sum *made = &run->contents.by[PFSTAT_CONTENT_NEW];
 	const struct evidence_sum *present = &run->contents.by[PFSTAT_CONTENT_PRESENT];
 	const uint64_t known = made->count + present->count;
-	struct verdict_cause swap = { 0 };
 
 	if ((!verdict_touch_is_shared_memory(verdict->place) &&
 	     known < MAIN_SHARE * run->faults.classes[FAULT_FILE].count) ||
-	    !claim_touches(cause, run, FAULT_FILE) ||
-	    verdict_memory_shared_swap(verdict, run, &swap))
+	    !claim_touches(cause, run, FAULT_FILE))
 		return false;
 	verdict_state(cause, "%" PRIu64 " faults of shared memory, %.2f µs each on the CPU",
 		      run->faults.classes[FAULT_FILE].count, cpu_us(run, FAULT_FILE));

@@ -41,10 +41,11 @@ json_t *json_verdict(const struct view *view)
 	causes = json_array();
 	for (i = 0; i < verdict->nr_causes; i++)
 		causes = value_appended(causes, cause_of(&verdict->causes[i]));
-	return json_pack("{so so so so sb so so so so so}", "wall_ns", value_count(verdict->wall_ns),
-			 "busy_ns", value_count(verdict->busy_ns), "share",
-			 json_real_or_null(verdict->share), "cpu_share",
-			 json_real_or_null(verdict->cpu_share), "at_least", verdict->at_least, "class",
+	return json_pack("{so so so so sb so so so so so}", "wall_ns",
+			 value_count(verdict->wall_ns), "busy_ns", value_count(verdict->busy_ns),
+			 "share", json_real_or_null(verdict->share), "cpu_share",
+			 json_real_or_null(verdict->cpu_share), "at_least", verdict->at_least,
+			 "class",
 			 any ? json_pack("{so so}", "name",
 					 value_text(fault_class_name(verdict->class)), "share",
 					 json_real_or_null(verdict->class_share)) :

@@ -103,8 +103,9 @@ void table_cost(FILE *out, const struct report *run)
 	table_cost_sum(out, run);
 	fputs(cost.missing ? "\n" : "; without system calls and sleeps\n", out);
 	if (view_own_ran_ns(run))
-		fprintf(out, "  pfdrive ran for at least %.3g ms while threads in faults waited for "
-			     "its CPU\n",
+		fprintf(out,
+			"  pfdrive ran for at least %.3g ms while threads in faults waited for "
+			"its CPU\n",
 			view_own_ran_ns(run) / 1e6);
 	/*
 	 * The clock is read at the same point in both samples for a fault: one of them is inside.

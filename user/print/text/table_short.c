@@ -14,9 +14,9 @@
 #define KIB (1024.0)
 #define MIB (1024.0 * 1024)
 
-#define ROWS_EACH	3
-#define OTHER_COLUMNS	56 /* of the table, beside the names */
-#define LEAST_NAME	16
+#define ROWS_EACH     3
+#define OTHER_COLUMNS 56 /* of the table, beside the names */
+#define LEAST_NAME    16
 
 static size_t name_width(void)
 {
