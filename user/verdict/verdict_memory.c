@@ -268,13 +268,19 @@ bool verdict_memory_refault(const struct verdict *verdict, const struct report *
 	return true;
 }
 
-bool verdict_memory_is_short(const struct verdict *verdict, const struct report *run)
+double verdict_memory_returned(const struct report *run, bool dropped)
 {
-	struct verdict_cause cause = { .certain = true };
+	const struct returns returns = find_returns(run, dropped);
+	const double share = verdict_share_of(run, returns.total_ns);
 
-	return verdict_memory_refault(verdict, run, &cause) ||
+	return returns.most && share >= REFAULT_SHARE ? share : 0;
+}
+
+bool verdict_memory_is_short(const struct report *run)
+{
+	return verdict_memory_returned(run, false) > 0 ||
 	       (run->faults.classes[FAULT_SWAP].major >= FEW_SWAP_INS &&
-		verdict_memory_swap(verdict, run, &cause));
+		verdict_class_share(run, FAULT_SWAP) >= VERDICT_CAUSE_SHARE);
 }
 
 bool verdict_memory_dropped(const struct verdict *verdict, const struct report *run,

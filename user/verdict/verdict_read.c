@@ -179,16 +179,9 @@ bool verdict_read_no_readahead(const struct verdict *verdict, const struct repor
 }
 
 /* Pages that were there before: to read less around them does not keep them. */
-static double returned_share(const struct verdict *verdict, const struct report *run)
+static double returned_share(const struct report *run)
 {
-	struct verdict_cause refaults = { 0 }, dropped = { 0 };
-	double share = 0;
-
-	if (verdict_memory_refault(verdict, run, &refaults))
-		share += refaults.weight;
-	if (verdict_memory_dropped(verdict, run, &dropped))
-		share += dropped.weight;
-	return share;
+	return verdict_memory_returned(run, false) + verdict_memory_returned(run, true);
 }
 
 /* Of pages whose fate is not known, it is not known either whether they return. */
@@ -202,11 +195,12 @@ bool verdict_read_around(const struct verdict *verdict, const struct report *run
 {
 	const struct group *file = file_that(run, is_read_at_random);
 
+	(void)verdict;
 	if (!file || verdict_share_of(run, file->total_ns) < VERDICT_CAUSE_SHARE)
 		return false;
 	cause->claim = (struct verdict_claim){ VERDICT_READ_CLASSES, READ_PARTS };
 	cause->weight = verdict_share_of(run, file->total_ns);
-	if (returned_share(verdict, run) >= MAIN_SHARE * cause->weight)
+	if (returned_share(run) >= MAIN_SHARE * cause->weight)
 		return false;
 	cause->certain = returns_are_known(run);
 	verdict_state(cause,
@@ -368,17 +362,24 @@ static void state_cold(const struct cold_files *cold, struct verdict_cause *caus
 	verdict_add(cause, ".");
 }
 
+static bool claim_queue(struct verdict_cause *cause, const struct report *run)
+{
+	return run->bpf.hooks & 1U << HOOK_BLOCK_INSERT && run->blocks.reads &&
+	       verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_QUEUE));
+}
+
 bool verdict_read_cold(const struct verdict *verdict, const struct report *run,
 		       struct verdict_cause *cause)
 {
 	const struct cold_files cold = cold_files(run);
-	const double returned = returned_share(verdict, run);
+	const double returned = returned_share(run);
 	struct verdict_cause queue = { 0 };
 	uint32_t parts = READ_PARTS;
 
+	(void)verdict;
 	if (!cold.total_ns || is_after_the_read(run))
 		return false;
-	if (verdict_read_queue(verdict, run, &queue))
+	if (claim_queue(&queue, run))
 		parts &= ~VERDICT_PART(PART_QUEUE);
 	verdict_claim_time(cause, run, VERDICT_READ_CLASSES, parts);
 	cause->weight = cause->weight * cold.total_ns / (cold.total_ns + cold.unproved_ns);
@@ -393,7 +394,7 @@ bool verdict_read_cold(const struct verdict *verdict, const struct report *run,
 			    " Some pages may have been evicted before: the fate of %" PRIu64
 			    " is not known.",
 			    run->pages.evictions.overflow);
-	cause->last = verdict_memory_is_short(verdict, run);
+	cause->last = verdict_memory_is_short(run);
 	if (cause->last)
 		verdict_advise(
 			cause,
@@ -444,8 +445,7 @@ bool verdict_read_queue(const struct verdict *verdict, const struct report *run,
 	const struct block_figures *blocks = &run->blocks;
 
 	(void)verdict;
-	if (!(run->bpf.hooks & 1U << HOOK_BLOCK_INSERT) || !blocks->reads ||
-	    !verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_QUEUE)))
+	if (!claim_queue(cause, run))
 		return false;
 	verdict_state(
 		cause,

@@ -85,7 +85,9 @@ VERDICT_RULE(verdict_perf_asleep);
 VERDICT_RULE(verdict_perf_moved);
 
 /* True if pages were evicted for lack of memory, and more than a few were needed again. */
-bool verdict_memory_is_short(const struct verdict *verdict, const struct report *run);
+bool verdict_memory_is_short(const struct report *run);
+/* The fault time share of pages that were evicted, or dropped, and needed again. 0 if small */
+double verdict_memory_returned(const struct report *run, bool dropped);
 
 /* Applies all rules to a report whose shares are in the verdict, and keeps the causes. */
 void verdict_find_causes(struct verdict *verdict, const struct report *run);

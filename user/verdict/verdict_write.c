@@ -69,6 +69,11 @@ static uint64_t mkwrite_ns(const struct report *run, uint64_t *calls)
 	return call->total_ns > class->whole.total_ns ? call->total_ns : class->whole.total_ns;
 }
 
+static bool claim_writeback(struct verdict_cause *cause, const struct report *run)
+{
+	return verdict_wait_claim(cause, run, (const char *const[]){ WAIT_WRITEBACK, NULL });
+}
+
 bool verdict_write_page_mkwrite(const struct verdict *verdict, const struct report *run,
 				struct verdict_cause *cause)
 {
@@ -77,9 +82,10 @@ bool verdict_write_page_mkwrite(const struct verdict *verdict, const struct repo
 	uint64_t calls;
 	const uint64_t ns = mkwrite_ns(run, &calls);
 
+	(void)verdict;
 	verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_MKWRITE), VERDICT_ALL);
 	cause->weight = verdict_share_of(run, ns);
-	if (verdict_write_writeback(verdict, run, &writeback))
+	if (claim_writeback(&writeback, run))
 		cause->weight -= writeback.weight;
 	if (!verdict_is_worth(run, cause->weight) || verdict_touch_is_dax(run))
 		return false;
@@ -104,7 +110,7 @@ bool verdict_write_writeback(const struct verdict *verdict, const struct report 
 			     struct verdict_cause *cause)
 {
 	(void)verdict;
-	if (!verdict_wait_claim(cause, run, (const char *const[]){ WAIT_WRITEBACK, NULL }))
+	if (!claim_writeback(cause, run))
 		return false;
 	verdict_state(cause,
 		      "too many pages are dirty: for %.0f %% of the faults' time the kernel put "
