@@ -9,6 +9,7 @@
 #include "fields/fields.h"
 
 #define FIELD_TABLES(TABLE)   \
+	TABLE(activity)       \
 	TABLE(cpu_task)       \
 	TABLE(evictions_pair) \
 	TABLE(evictions_sum)  \

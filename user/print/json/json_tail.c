@@ -2,6 +2,7 @@
 /* The time with a fault in progress, the threads' activity, and the long faults, in JSON. */
 #include <string.h>
 
+#include "fields/tables.h"
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
 #include "print/standstill_text.h"
@@ -42,28 +43,51 @@ json_t *json_standstill(const struct report *run)
 			 figures->complete);
 }
 
-static json_t *stalled_of(const struct thread_activity *thread)
+static const struct field thread_activity_rows[] = {
+	FIELD(COUNT, thread_activity, pid, NULL),
+	FIELD(COUNT, thread_activity, tid, NULL),
+	FIELD(COUNT, thread_activity, life_ns, NULL),
+	FIELD(COUNT, thread_activity, fault_ns, NULL),
+	FIELD(KNOWN, thread_activity, waiting_ns, NULL),
+	FIELD_AS("active_min_ns", KNOWN, thread_activity, active_ns, NULL),
+	FIELD_AS("active_max_ns", KNOWN, thread_activity, active_max_ns, NULL),
+};
+
+static const struct fields thread_activity_fields =
+	FIELDS("thread_activity", NULL, thread_activity, thread_activity_rows);
+
+static bool any_is_stalled(const struct report *run __attribute__((unused)), const void *object)
 {
-	if (!thread->tid)
-		return json_null();
-	return json_pack("{so so so so so so so}", "pid", value_count(thread->pid), "tid",
-			 value_count(thread->tid), "life_ns", value_count(thread->life_ns),
-			 "fault_ns", value_count(thread->fault_ns), "waiting_ns",
-			 value_known(thread->waiting_ns), "active_min_ns",
-			 value_known(thread->active_ns), "active_max_ns",
-			 value_known(thread->active_max_ns));
+	return ((const struct activity_figures *)object)->stalled.tid;
 }
+
+static const struct field activity_rows[] = {
+	FIELD(COUNT, activity_figures, threads, NULL),
+	FIELD(COUNT, activity_figures, life_ns, "Sum over the threads."),
+	FIELD(KNOWN, activity_figures, waiting_ns,
+	      "Sum over the threads: waits for a CPU outside faults; null: off-CPU events are not "
+	      "known."),
+	FIELD_AS("active_min_ns", KNOWN, activity_figures, active_ns,
+		 "Sum over the threads: on a CPU, or in a fault; null: off-CPU events are not "
+		 "known."),
+	FIELD_AS("active_max_ns", KNOWN, activity_figures, active_max_ns,
+		 "The upper bound. A thread may have slept before its first and after its last "
+		 "event."),
+	FIELD(OBJECT, activity_figures, stalled,
+	      "The thread that spent the largest share in faults, not counting its waits for a "
+	      "CPU, among threads with at least about 1/1000 in faults; null: none.",
+	      .of = &thread_activity_fields, .known = any_is_stalled),
+};
+
+const struct fields activity_fields =
+	FIELDS("activity",
+	       "How long the threads existed in the run, and how long they were active: on the "
+	       "CPU, waiting for a CPU, or in a fault.",
+	       activity_figures, activity_rows);
 
 json_t *json_activity(const struct report *run)
 {
-	const struct activity_figures *activity = &run->evidence.activity;
-
-	return json_pack("{so so so so so so}", "threads", value_count(activity->threads),
-			 "life_ns", value_count(activity->life_ns), "waiting_ns",
-			 value_known(activity->waiting_ns), "active_min_ns",
-			 value_known(activity->active_ns), "active_max_ns",
-			 value_known(activity->active_max_ns), "stalled",
-			 stalled_of(&activity->stalled));
+	return json_fields(&activity_fields, run, &run->evidence.activity);
 }
 
 static json_t *longest_wait_of(const struct longest_fault *fault, const struct longest_names *names)
