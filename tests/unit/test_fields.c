@@ -43,6 +43,25 @@ static const struct field leaf_rows[] = {
 
 static const struct fields leaf_fields = FIELDS("leaf", NULL, leaf, leaf_rows);
 
+static const char *colour_name(unsigned int i)
+{
+	return colours[i];
+}
+
+static json_t *colour_number(const struct report *run __attribute__((unused)), const void *object,
+			     unsigned int i)
+{
+	return json_integer(((const struct sample_fields *)object)->count + i);
+}
+
+static const struct fields colour_fields = {
+	.name = "colours",
+	.nr_words = ARRAY_SIZE(colours),
+	.word = colour_name,
+	.each = colour_number,
+	.definition = "count",
+};
+
 static const struct field sample_rows[] = {
 	FIELD(COUNT, sample_fields, count, "A count."),
 	FIELD(NONZERO, sample_fields, zero, NULL),
@@ -62,6 +81,7 @@ static const struct field sample_rows[] = {
 		 .of = &leaf_fields),
 	FIELD_AS("if_hook", COUNT, sample_fields, count, NULL, .needs = 1U << 3),
 	FIELD_AS("made", MADE, sample_fields, count, NULL, .make = twice, .definition = "count"),
+	FIELD_OF_ALL("by_colour", OBJECT, NULL, .of = &colour_fields),
 };
 
 static const struct fields sample_fields =
@@ -105,7 +125,7 @@ TEST(test_an_object_has_the_keys_of_its_rows_in_their_order)
 			 "\"flag\":true,\"colour\":\"blue\",\"text\":\"a\",\"name\":\"b\","
 			 "\"pointer\":\"c\",\"leaf\":{\"id\":4},\"rows\":[{\"id\":5},{\"id\":6}],"
 			 "\"array\":[{\"id\":7}],\"if_pid\":1,\"object_if_pid\":{\"id\":4},"
-			 "\"if_hook\":1,\"made\":2}");
+			 "\"if_hook\":1,\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
 	free(text);
 }
 
@@ -118,7 +138,7 @@ TEST(test_what_is_not_known_is_null)
 			       "\"flag\":false,\"colour\":\"red\",\"text\":null,\"name\":\"b\","
 			       "\"pointer\":null,\"leaf\":{\"id\":0},\"rows\":[],\"array\":[],"
 			       "\"if_pid\":null,\"object_if_pid\":null,\"if_hook\":null,"
-			       "\"made\":2}");
+			       "\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
 	free(text);
 }
 
@@ -168,7 +188,7 @@ TEST(test_a_field_that_is_always_known_may_not_be_null)
 		{ "text", true },   { "name", false },	 { "pointer", true },
 		{ "leaf", false },  { "rows", false },	 { "array", false },
 		{ "if_pid", true }, { "if_hook", true }, { "object_if_pid", true },
-		{ "made", false },
+		{ "made", false },  { "by_colour", false },
 	};
 	const struct sample_fields object = { .name = "b" };
 	char *text = printed(&object, 0);

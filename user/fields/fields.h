@@ -54,11 +54,16 @@ struct field {
 	bool or_null;		/* make() may return null, and the definition has no null */
 };
 
-/* The rows of a struct. */
+/* The rows of a struct. Before them, its object may have one key for each of nr_words words. */
 struct fields {
 	const char *name, *about; /* definition in the schema */
 	unsigned int bytes, nr;
 	const struct field *rows;
+
+	unsigned int nr_words;
+	const char *(*word)(unsigned int i);
+	json_t *(*each)(const struct report *run, const void *object, unsigned int i);
+	const char *definition; /* in the schema, of what each() returns */
 };
 
 /* What is printed depends on the hooks of the run, as 1 << enum bpf_hook. */
@@ -79,7 +84,15 @@ struct fields_run {
 #define FIELD_NR(tag, member) \
 	.nr_offset = offsetof(struct tag, member), .nr_bytes = FIELD_SIZE(tag, member)
 #define FIELD_WORDS(names)	       .words = (names), .nr_words = ARRAY_SIZE(names)
-#define FIELDS(name, about, tag, rows) { name, about, sizeof(struct tag), ARRAY_SIZE(rows), rows }
+/* Of the whole struct: its type is MADE or OBJECT. */
+#define FIELD_OF_ALL(key_, type_, ...) \
+	{ .key = (key_), .type = FIELD_##type_, .about = __VA_ARGS__ }
+#define FIELDS(name_, about_, tag, rows_)   \
+	{ .name = (name_),                  \
+	  .about = (about_),                \
+	  .bytes = sizeof(struct tag),      \
+	  .nr = ARRAY_SIZE(rows_),          \
+	  .rows = (rows_) }
 
 /* Returns the object in JSON, with its keys in the order of the rows. NULL: no memory. */
 json_t *fields_json(const struct fields *fields, const struct fields_run *run, const void *object);

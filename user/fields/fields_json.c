@@ -73,7 +73,10 @@ json_t *fields_json(const struct fields *fields, const struct fields_run *run, c
 {
 	json_t *json = json_object(), *value;
 	const struct field *field;
+	unsigned int i;
 
+	for (i = 0; i < fields->nr_words; i++)
+		json = value_with(json, fields->word(i), fields->each(run->report, object, i));
 	for (field = fields->rows; field < fields->rows + fields->nr; field++) {
 		value = field_is_known(field, run, object) ? value_of(field, run, object) :
 							     json_null();

@@ -87,7 +87,13 @@ static json_t *definition_of(const struct fields *fields)
 {
 	json_t *required = json_array(), *properties = json_object(), *definition;
 	const struct field *field;
+	unsigned int i;
 
+	for (i = 0; i < fields->nr_words; i++) {
+		required = value_appended(required, json_string(fields->word(i)));
+		properties = value_with(properties, fields->word(i),
+					reference_type(fields->definition));
+	}
 	for (field = fields->rows; field < fields->rows + fields->nr; field++) {
 		required = value_appended(required, json_string(field->key));
 		properties = value_with(properties, field->key, property_of(field));
