@@ -13,9 +13,11 @@
 	TABLE(cpu_task)       \
 	TABLE(evictions_pair) \
 	TABLE(evictions_sum)  \
+	TABLE(group)          \
 	TABLE(handler)        \
 	TABLE(mmap_lock)      \
-	TABLE(readahead)
+	TABLE(readahead)      \
+	TABLE(slow_parts)
 
 #define TABLE_DECLARE(name) extern const struct fields name##_fields;
 #define TABLE_ADDRESS(name) &name##_fields,

@@ -3,75 +3,130 @@
  * A run's groups in JSON: faults by file, mapping, thread or place in the code. The rows come from
  * the view, costliest first.
  */
+#include "fields/tables.h"
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
 #include "util/json_value.h"
 
-static json_t *group_classes_of(const struct report *run, const struct group *group)
+static json_t *group_class_count(const struct report *run, const void *object, unsigned int class)
 {
-	json_t *classes = json_object();
-	enum fault_class class;
+	const struct group *group = object;
 
-	for (class = 0; class < NR_FAULT_CLASSES; class++)
-		classes = value_with(classes, fault_class_name(class),
-				     value_count_if(view_class_known(run, class),
-						    group->classes[class]));
-	return classes;
+	return value_count_if(view_class_known(run, class), group->classes[class]);
 }
 
-static json_t *group_parts_of(const struct report *run, const struct group *group)
-{
-	json_t *parts = json_object();
-	enum part part;
+static const struct fields group_classes_fields = {
+	.name = "group_classes",
+	.about = "Fault counts, by the classes in fault_classes.",
+	.nr_words = NR_FAULT_CLASSES,
+	.word = fault_class_name,
+	.each = group_class_count,
+	.definition = "count_or_null",
+};
 
-	for (part = 0; part < NR_PARTS; part++)
-		parts = value_with(parts, part_name(part),
-				   value_count_if(view_part_known(run, part),
-						  group->parts_ns[part]));
-	return parts;
+static json_t *group_part_ns(const struct report *run, const void *object, unsigned int part)
+{
+	const struct group *group = object;
+
+	return value_count_if(view_part_known(run, part), group->parts_ns[part]);
 }
 
-static json_t *group_row_of(const struct report *run, const struct group *group)
-{
-	const char *advice = view_advice_name(group);
-	const struct value_member members[] = {
-		{ "name", value_text(group->name) },
-		{ "pid", value_count_if(group->pid, group->pid) },
-		{ "tid", value_count_if(group->tid, group->tid) },
-		{ "address", group->address ? value_wide(group->address) : json_null() },
-		{ "inode", group->inode ? value_wide(group->inode) : json_null() },
-		{ "dev", value_count_if(group->inode, group->dev) },
-		{ "faults", value_count(group->faults) },
-		{ "major", value_count(group->major) },
-		{ "total_ns", value_count(group->total_ns) },
-		{ "max_ns", value_count(group->max_ns) },
-		{ "mean_ns", json_real_or_null(view_share(group->total_ns, group->faults)) },
-		{ "read_bytes", value_count_if(view_has_hook(run, HOOK_BLOCK), group->read_bytes) },
-		{ "classes", group_classes_of(run, group) },
-		{ "parts", group_parts_of(run, group) },
-		{ "advice", advice ? json_string(advice) : json_null() },
-		{ "readahead_bytes", value_known(view_ra_bytes(run, group)) },
-		{ "mmap_miss", value_known(view_mmap_miss(group)) },
-		{ "folded", value_count_if(group->folded, group->folded) },
-		{ "others_max_ns", value_count(group->others_max_ns) },
-		{ NULL, NULL },
-	};
+static const struct fields group_parts_fields = {
+	.name = "group_parts",
+	.about = "Sums over the group's faults, ns, by the parts in fault_parts.",
+	.nr_words = NR_PARTS,
+	.word = part_name,
+	.each = group_part_ns,
+	.definition = "count_or_null",
+};
 
-	return value_object(members);
+static json_t *group_mean_ns(const struct report *run __attribute__((unused)), const void *object)
+{
+	const struct group *group = object;
+
+	return json_real_or_null(view_share(group->total_ns, group->faults));
 }
+
+static json_t *group_advice(const struct report *run __attribute__((unused)), const void *object)
+{
+	return value_text(view_advice_name(object));
+}
+
+static json_t *group_ra_bytes(const struct report *run, const void *object)
+{
+	return value_known(view_ra_bytes(run, object));
+}
+
+static json_t *group_mmap_miss(const struct report *run __attribute__((unused)), const void *object)
+{
+	return value_known(view_mmap_miss(object));
+}
+
+static bool group_has_address(const struct report *run __attribute__((unused)), const void *object)
+{
+	return ((const struct group *)object)->address;
+}
+
+static bool group_has_file(const struct report *run __attribute__((unused)), const void *object)
+{
+	return ((const struct group *)object)->inode;
+}
+
+static const char *const group_advices[] = { "normal", "random", "sequential", "mixed" };
+
+static const struct field group_rows[] = {
+	FIELD(POINTER, group, name,
+	      "Path, PID START-END path, name (tid), or symbol (object); (others): all "
+	      "folded groups."),
+	FIELD(NONZERO, group, pid, NULL),
+	FIELD(NONZERO, group, tid, NULL),
+	FIELD(WIDE, group, address,
+	      "Where the mapping or the code starts. 64 bits: a string with decimal digits when "
+	      "it is 2^63 or more.",
+	      .known = group_has_address),
+	FIELD(WIDE, group, inode, "64 bits, likewise.", .known = group_has_file),
+	FIELD(COUNT, group, dev, "The file's super block: major << 20 | minor.",
+	      .known = group_has_file),
+	FIELD(COUNT, group, faults, NULL),
+	FIELD(COUNT, group, major, NULL),
+	FIELD(COUNT, group, total_ns, NULL),
+	FIELD(COUNT, group, max_ns, NULL),
+	FIELD_OF_ALL("mean_ns", MADE, NULL, .make = group_mean_ns, .definition = "figure_or_null"),
+	FIELD(COUNT, group, read_bytes,
+	      "Block reads that the faulting thread submitted in the group's faults, and that "
+	      "were complete at the fault's end. Read-ahead that ended later is not in it. null: "
+	      "no hook for requests.",
+	      .needs = 1U << HOOK_BLOCK),
+	FIELD_OF_ALL("classes", OBJECT, "Faults by class.", .of = &group_classes_fields),
+	FIELD_OF_ALL("parts", OBJECT, "Sums, ns.", .of = &group_parts_fields),
+	FIELD_OF_ALL("advice", MADE,
+		     "The mapping's last known advice; mixed: its parts differ.",
+		     .make = group_advice, FIELD_WORDS(group_advices), .or_null = true),
+	FIELD_OF_ALL("readahead_bytes", MADE,
+		     "The most that the mapping's read-ahead reads from its open file; 0: none.",
+		     .make = group_ra_bytes, .definition = "count_or_null"),
+	FIELD_OF_ALL("mmap_miss", MADE,
+		     "The kernel's counter for the mapping's open file: faults that had to start "
+		     "a read.",
+		     .make = group_mmap_miss, .definition = "count_or_null"),
+	FIELD(NONZERO, group, folded,
+	      "Folded groups in (others); one that came back counts each time. Else null."),
+	FIELD(COUNT, group, others_max_ns,
+	      "Limit on its time in (others). In the row (others): on the time that each folded "
+	      "group spent."),
+};
+
+const struct fields group_fields =
+	FIELDS("group", "One file, mapping, thread or place in the code.", group, group_rows);
 
 json_t *json_groups(const struct view *view)
 {
 	const struct report *run = view->run;
-	json_t *rows;
-	size_t i;
 
 	if (!run->groups.wanted)
 		return json_null();
-	rows = json_array();
-	for (i = 0; i < view->nr_rows; i++)
-		rows = value_appended(rows, group_row_of(run, &run->groups.rows[i]));
-	return json_pack("{ss so s{so so so}}", "by", view_group_name(run->groups.by), "rows", rows,
+	return json_pack("{ss so s{so so so}}", "by", view_group_name(run->groups.by), "rows",
+			 json_fields_list(&group_fields, run, run->groups.rows, view->nr_rows),
 			 "left_out", "rows", value_count(run->groups.nr - view->nr_rows), "faults",
 			 value_count(view->left_out.faults), "total_ns",
 			 value_count(view->left_out.total_ns));

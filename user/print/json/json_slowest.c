@@ -3,24 +3,26 @@
  * The longest faults in JSON: each with parts, off-CPU intervals, requests, and the process's calls
  * meanwhile. Figures the source cannot have are null.
  */
+#include "fields/tables.h"
 #include "model/call_kind.h"
 #include "print/json/json_parts.h"
 #include "util/json_value.h"
 
-static json_t *slow_parts(const struct report *run, const struct explained *fault)
+static json_t *slow_part_ns(const struct report *run, const void *object, unsigned int part)
 {
-	json_t *parts;
-	enum part part;
+	const struct explained *fault = object;
 
-	if (!fault->parts_known)
-		return json_null();
-	parts = json_object();
-	for (part = 0; part < NR_PARTS; part++)
-		parts = value_with(parts, part_name(part),
-				   value_count_if(view_part_known(run, part),
-						  fault->parts_ns[part]));
-	return parts;
+	return value_count_if(view_part_known(run, part), fault->parts_ns[part]);
 }
+
+const struct fields slow_parts_fields = {
+	.name = "slow_parts",
+	.about = "ns.",
+	.nr_words = NR_PARTS,
+	.word = part_name,
+	.each = slow_part_ns,
+	.definition = "count_or_null",
+};
 
 static json_t *slow_cpu_waits(const struct report *run, const struct explained *fault)
 {
@@ -165,7 +167,9 @@ static json_t *json_slow(const struct report *run, const struct report_slow *row
 	object = value_with(object, "read_bytes",
 			    value_count_if(view_has_hook(run, HOOK_BLOCK), fault->read_bytes));
 	object = value_with(object, "whole", json_boolean(fault->whole));
-	object = value_with(object, "parts", slow_parts(run, fault));
+	object = value_with(object, "parts",
+			    fault->parts_known ? json_fields(&slow_parts_fields, run, fault) :
+						 json_null());
 	object = value_with(object, "cpu_waits", slow_cpu_waits(run, fault));
 	object = value_with(object, "intervals", slow_intervals(run, row));
 	object = value_with(object, "more_intervals",
