@@ -16,10 +16,11 @@ enum colour_of_sample { SAMPLE_RED, SAMPLE_BLUE };
 struct sample_fields {
 	uint64_t count, zero, unknown, wide;
 	uint32_t pid;
+	int64_t below;
 	bool flag;
 	enum colour_of_sample colour;
 	char text[8], name[8];
-	const char *pointer;
+	const char *pointer, *string;
 	struct leaf leaf, array[3], *rows;
 	size_t nr;
 	unsigned int nr_array;
@@ -67,11 +68,13 @@ static const struct field sample_rows[] = {
 	FIELD(NONZERO, sample_fields, zero, NULL),
 	FIELD(KNOWN, sample_fields, unknown, NULL),
 	FIELD(WIDE, sample_fields, wide, NULL),
+	FIELD(SIGNED, sample_fields, below, NULL),
 	FIELD(FLAG, sample_fields, flag, NULL),
 	FIELD(WORD, sample_fields, colour, NULL, FIELD_WORDS(colours)),
 	FIELD(TEXT, sample_fields, text, NULL),
 	FIELD(NAME, sample_fields, name, NULL),
 	FIELD(POINTER, sample_fields, pointer, NULL),
+	FIELD(STRING, sample_fields, string, NULL),
 	FIELD(OBJECT, sample_fields, leaf, NULL, .of = &leaf_fields),
 	FIELD(ROWS, sample_fields, rows, NULL, .of = &leaf_fields, FIELD_NR(sample_fields, nr)),
 	FIELD(ARRAY, sample_fields, array, NULL, .of = &leaf_fields,
@@ -107,11 +110,13 @@ TEST(test_an_object_has_the_keys_of_its_rows_in_their_order)
 		.wide = UINT64_MAX,
 		.zero = 3,
 		.pid = 4,
+		.below = -5,
 		.flag = true,
 		.colour = SAMPLE_BLUE,
 		.text = "a",
 		.name = "b",
 		.pointer = "c",
+		.string = "d",
 		.leaf = { 4 },
 		.rows = rows,
 		.nr = 2,
@@ -122,8 +127,8 @@ TEST(test_an_object_has_the_keys_of_its_rows_in_their_order)
 
 	ck_assert_str_eq(text,
 			 "{\"count\":1,\"zero\":3,\"unknown\":2,\"wide\":\"18446744073709551615\","
-			 "\"flag\":true,\"colour\":\"blue\",\"text\":\"a\",\"name\":\"b\","
-			 "\"pointer\":\"c\",\"leaf\":{\"id\":4},\"rows\":[{\"id\":5},{\"id\":6}],"
+			 "\"below\":-5,\"flag\":true,\"colour\":\"blue\",\"text\":\"a\",\"name\":\"b\","
+			 "\"pointer\":\"c\",\"string\":\"d\",\"leaf\":{\"id\":4},\"rows\":[{\"id\":5},{\"id\":6}],"
 			 "\"array\":[{\"id\":7}],\"if_pid\":1,\"object_if_pid\":{\"id\":4},"
 			 "\"if_hook\":1,\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
 	free(text);
@@ -131,12 +136,12 @@ TEST(test_an_object_has_the_keys_of_its_rows_in_their_order)
 
 TEST(test_what_is_not_known_is_null)
 {
-	const struct sample_fields object = { .count = 1, .unknown = COUNT_NA, .name = "b" };
+	const struct sample_fields object = { .count = 1, .unknown = COUNT_NA, .name = "b", .string = "d" };
 	char *text = printed(&object, 0);
 
 	ck_assert_str_eq(text, "{\"count\":1,\"zero\":null,\"unknown\":null,\"wide\":0,"
-			       "\"flag\":false,\"colour\":\"red\",\"text\":null,\"name\":\"b\","
-			       "\"pointer\":null,\"leaf\":{\"id\":0},\"rows\":[],\"array\":[],"
+			       "\"below\":0,\"flag\":false,\"colour\":\"red\",\"text\":null,\"name\":\"b\","
+			       "\"pointer\":null,\"string\":\"d\",\"leaf\":{\"id\":0},\"rows\":[],\"array\":[],"
 			       "\"if_pid\":null,\"object_if_pid\":null,\"if_hook\":null,"
 			       "\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
 	free(text);
@@ -158,9 +163,10 @@ TEST(test_the_schema_of_the_rows_accepts_what_they_print)
 {
 	const struct sample_fields full = { .pid = 1,
 					    .name = "b",
+					    .string = "d",
 					    .unknown = COUNT_NA,
 					    .wide = UINT64_MAX },
-				   empty = { .name = "b" };
+				   empty = { .name = "b", .string = "d" };
 	const struct sample_fields *const objects[] = { &full, &empty };
 	struct schema schema = sample_schema();
 	size_t i;
@@ -186,11 +192,12 @@ TEST(test_a_field_that_is_always_known_may_not_be_null)
 		{ "count", false }, { "zero", true },	 { "unknown", true },
 		{ "wide", false },  { "flag", false },	 { "colour", false },
 		{ "text", true },   { "name", false },	 { "pointer", true },
+		{ "string", false },{ "below", false },
 		{ "leaf", false },  { "rows", false },	 { "array", false },
 		{ "if_pid", true }, { "if_hook", true }, { "object_if_pid", true },
 		{ "made", false },  { "by_colour", false },
 	};
-	const struct sample_fields object = { .name = "b" };
+	const struct sample_fields object = { .name = "b", .string = "d" };
 	char *text = printed(&object, 0);
 	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	struct schema schema = sample_schema();

@@ -21,11 +21,13 @@ enum field_type {
 	FIELD_COUNT,
 	FIELD_NONZERO, /* a count: 0 is null */
 	FIELD_KNOWN,   /* a count: COUNT_NA is null */
+	FIELD_SIGNED,  /* int64_t */
 	FIELD_WIDE,    /* 64 bits: a string of digits above the integers of JSON */
 	FIELD_FLAG,    /* bool */
 	FIELD_WORD,    /* index in words */
 	FIELD_TEXT,    /* array of char: "" is null */
 	FIELD_NAME,    /* array of char that is never "" */
+	FIELD_STRING,  /* pointer to char that is never NULL or "" */
 	FIELD_POINTER, /* pointer to char: NULL and "" are null */
 	FIELD_OBJECT,  /* struct with rows of its own */
 	FIELD_ROWS,    /* pointer to structs, whose number is at nr_offset */

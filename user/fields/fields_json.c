@@ -39,6 +39,8 @@ static json_t *value_of(const struct field *field, const struct fields_run *run,
 				      field_number(member, field->bytes));
 	case FIELD_KNOWN:
 		return value_known(field_number(member, field->bytes));
+	case FIELD_SIGNED:
+		return json_integer(*(const int64_t *)member);
 	case FIELD_WIDE:
 		return value_wide(field_number(member, field->bytes));
 	case FIELD_FLAG:
@@ -48,6 +50,7 @@ static json_t *value_of(const struct field *field, const struct fields_run *run,
 	case FIELD_TEXT:
 	case FIELD_NAME:
 		return value_text(member);
+	case FIELD_STRING:
 	case FIELD_POINTER:
 		return value_text(*(const char *const *)member);
 	case FIELD_OBJECT:

@@ -51,6 +51,8 @@ static json_t *field_type(const struct field *field)
 	case FIELD_NONZERO:
 	case FIELD_KNOWN:
 		return reference_type("count_or_null");
+	case FIELD_SIGNED:
+		return named_type("integer", or_null);
 	case FIELD_WIDE:
 		return or_null ? json_pack("{s[sss]}", "type", "integer", "string", "null") :
 				 json_pack("{s[ss]}", "type", "integer", "string");
@@ -59,6 +61,7 @@ static json_t *field_type(const struct field *field)
 	case FIELD_WORD:
 		return enum_type(field, or_null);
 	case FIELD_NAME:
+	case FIELD_STRING:
 		return named_type("string", or_null);
 	case FIELD_TEXT:
 	case FIELD_POINTER:

@@ -15,6 +15,7 @@
 	TABLE(evictions_sum)  \
 	TABLE(group)          \
 	TABLE(handler)        \
+	TABLE(ledger)         \
 	TABLE(mmap_lock)      \
 	TABLE(readahead)      \
 	TABLE(slow_parts)

@@ -3,6 +3,7 @@
  * A run's accounts in JSON: getrusage(2), also for each step; the ledger; pfstat's own cost. All
  * figures come from the report. Unknown ones are null.
  */
+#include "fields/tables.h"
 #include "print/json/json_accounts.h"
 #include "print/json/json_spread.h"
 #include "util/json_value.h"
@@ -50,60 +51,63 @@ json_t *json_steps(const struct report_drive *drive)
 	return steps;
 }
 
-static json_t *ledger_count(const struct ledger_count *count)
+static const struct field ledger_count_rows[] = {
+	FIELD(STRING, ledger_count, name, NULL),
+	FIELD(STRING, ledger_count, source, "Counted by module, eBPF, task, getrusage or perf."),
+	FIELD(KNOWN, ledger_count, value, NULL),
+};
+
+static const struct fields ledger_count_fields =
+	FIELDS("ledger_count", "One count.", ledger_count, ledger_count_rows);
+
+static const struct field ledger_reason_rows[] = {
+	FIELD(STRING, ledger_reason, name, NULL),
+	FIELD(SIGNED, ledger_reason, amount, NULL),
+};
+
+static const struct fields ledger_reason_fields =
+	FIELDS("ledger_reason", "A reason that explains a difference in part.", ledger_reason,
+	       ledger_reason_rows);
+
+static bool difference_is_known(const struct report *run __attribute__((unused)),
+				const void *object)
 {
-	return json_pack("{ss ss so}", "name", count->name, "source", count->source, "value",
-			 value_known(count->value));
+	return ((const struct ledger_difference *)object)->known;
 }
 
-static json_t *ledger_counts(const struct ledger *ledger)
-{
-	json_t *counts = json_array();
-	size_t i;
+static const struct field ledger_difference_rows[] = {
+	FIELD(STRING, ledger_difference, left, "A count's name, or a sum."),
+	FIELD(STRING, ledger_difference, right, "Likewise."),
+	FIELD(SIGNED, ledger_difference, amount, "null: one count is n/a.",
+	      .known = difference_is_known),
+	FIELD(ARRAY, ledger_difference, reasons, NULL, .of = &ledger_reason_fields,
+	      FIELD_NR(ledger_difference, nr_reasons)),
+	FIELD(SIGNED, ledger_difference, unexplained,
+	      "Left without a reason; null if amount is null.",
+	      .known = difference_is_known),
+};
 
-	for (i = 0; i < ledger->nr_counts; i++)
-		counts = value_appended(counts, ledger_count(&ledger->counts[i]));
-	return counts;
-}
+static const struct fields ledger_difference_fields =
+	FIELDS("ledger_difference", "left - right = all reasons + unexplained.",
+	       ledger_difference, ledger_difference_rows);
 
-static json_t *ledger_reason(const struct ledger_reason *reason)
-{
-	return json_pack("{ss sI}", "name", reason->name, "amount", (json_int_t)reason->amount);
-}
+static const struct field ledger_rows[] = {
+	FIELD(ARRAY, ledger, counts, NULL, .of = &ledger_count_fields, FIELD_NR(ledger, nr_counts)),
+	FIELD(ARRAY, ledger, differences, NULL, .of = &ledger_difference_fields,
+	      FIELD_NR(ledger, nr_differences)),
+	FIELD(COUNT, ledger, unexplained,
+	      "Sum over the absolute amounts without a reason. Not 0: do not trust the "
+	      "figures."),
+};
 
-static json_t *ledger_reasons(const struct ledger_difference *difference)
-{
-	json_t *reasons = json_array();
-	size_t i;
-
-	for (i = 0; i < difference->nr_reasons; i++)
-		reasons = value_appended(reasons, ledger_reason(&difference->reasons[i]));
-	return reasons;
-}
-
-static json_t *amount_if(bool known, int64_t amount)
-{
-	return known ? json_integer(amount) : json_null();
-}
-
-static json_t *ledger_difference(const struct ledger_difference *difference)
-{
-	return json_pack("{ss ss so so so}", "left", difference->left, "right", difference->right,
-			 "amount", amount_if(difference->known, difference->amount), "reasons",
-			 ledger_reasons(difference), "unexplained",
-			 amount_if(difference->known, difference->unexplained));
-}
+const struct fields ledger_fields =
+	FIELDS("ledger", "The same faults, as counted in several places.", ledger, ledger_rows);
 
 json_t *json_ledger(const struct ledger *ledger)
 {
-	json_t *differences = json_array();
-	size_t i;
+	const struct fields_run none = { 0 };
 
-	for (i = 0; i < ledger->nr_differences; i++)
-		differences =
-			value_appended(differences, ledger_difference(&ledger->differences[i]));
-	return json_pack("{so so so}", "counts", ledger_counts(ledger), "differences", differences,
-			 "unexplained", value_count(ledger->unexplained));
+	return fields_json(&ledger_fields, &none, ledger);
 }
 
 json_t *json_cost(const struct report *run)
