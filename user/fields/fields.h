@@ -52,7 +52,7 @@ struct field {
 	unsigned int nr_words;
 
 	json_t *(*make)(const struct report *run, const void *object);
-	const char *definition; /* in the schema, of what make() returns */
+	const char *definition; /* in the schema, of what make() returns; NULL: a string */
 	bool or_null;		/* make() may return null, and the definition has no null */
 };
 

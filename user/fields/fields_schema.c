@@ -38,7 +38,10 @@ static json_t *object_type(const char *definition, bool or_null)
 
 static json_t *made_type(const struct field *field, bool or_null)
 {
-	return field->words ? enum_type(field, or_null) : object_type(field->definition, or_null);
+	if (field->words)
+		return enum_type(field, or_null);
+	return field->definition ? object_type(field->definition, or_null) :
+				   named_type("string", or_null);
 }
 
 static json_t *field_type(const struct field *field)

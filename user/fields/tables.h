@@ -18,6 +18,7 @@
 	TABLE(ledger)         \
 	TABLE(mmap_lock)      \
 	TABLE(readahead)      \
+	TABLE(shaping_call)   \
 	TABLE(slow_parts)
 
 #define TABLE_DECLARE(name) extern const struct fields name##_fields;

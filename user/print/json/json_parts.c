@@ -348,39 +348,83 @@ json_t *json_contents(const struct report *run)
 	return value_with(object, "dax_small", value_count(contents->dax_small));
 }
 
-static json_t *json_call(const struct report_call *row)
+static json_t *shaping_call_name(const struct report *run __attribute__((unused)),
+				 const void *object)
 {
-	const struct shaping_call *sum = &row->sum;
-	json_t *object;
+	return json_string(call_kind_name(((const struct report_call *)object)->sum.kind));
+}
+
+static json_t *shaping_call_detail(const struct report *run __attribute__((unused)),
+				   const void *object)
+{
+	const struct shaping_call *sum = &((const struct report_call *)object)->sum;
 	char detail[256];
 
-	call_kind_print_detail(row->sum.kind, row->sum.detail, detail, sizeof(detail));
-	object = json_pack("{ss so so so so so so so so so so}", "name",
-			   call_kind_name(row->sum.kind), "detail", value_wide(row->sum.detail),
-			   "detail_name", value_text(detail), "file", value_text(row->file),
-			   "caller", value_text(row->caller), "count", value_count(row->sum.count),
-			   "failed", value_count(row->sum.failed), "bytes",
-			   value_wide(row->sum.bytes), "total_ns", value_count(row->sum.total_ns),
-			   "first_ns", value_count(row->sum.first_ns), "last_ns",
-			   value_count(row->sum.last_ns));
-	object = value_with(object, "forks", value_count(sum->forks));
-	object = value_with(object, "fork_pages",
-			    value_count_if(sum->forks && sum->forks_counted == sum->forks,
-					   sum->fork_pages));
-	return value_with(object, "fork_table_bytes",
-			  value_count_if(sum->forks, sum->fork_table_bytes));
+	call_kind_print_detail(sum->kind, sum->detail, detail, sizeof(detail));
+	return value_text(detail);
 }
+
+static bool shaping_call_forked(const struct report *run __attribute__((unused)),
+				const void *object)
+{
+	return ((const struct report_call *)object)->sum.forks;
+}
+
+static bool shaping_call_knows_pages(const struct report *run, const void *object)
+{
+	const struct shaping_call *sum = &((const struct report_call *)object)->sum;
+
+	return shaping_call_forked(run, object) && sum->forks_counted == sum->forks;
+}
+
+static const struct field shaping_call_rows[] = {
+	FIELD_OF_ALL("name", MADE, NULL, .make = shaping_call_name),
+	FIELD_AS("detail", WIDE, report_call, sum.detail,
+		 "Advice or flags as passed; 0 for calls without any. A string with digits when it "
+		 "needs 64 bits."),
+	FIELD_OF_ALL("detail_name", MADE, "The same as text.", .make = shaping_call_detail,
+		     .definition = "text_or_null"),
+	FIELD(POINTER, report_call, file,
+	      "The file that is mapped in the range; null without one, for failed calls and for "
+	      "fadvise64."),
+	FIELD(STRING, report_call, caller,
+	      "Function+offset (object), offset (object), or (not known)."),
+	FIELD_AS("count", COUNT, report_call, sum.count, NULL),
+	FIELD_AS("failed", COUNT, report_call, sum.failed,
+		 "Calls that returned an error."),
+	FIELD_AS("bytes", WIDE, report_call, sum.bytes,
+		 "All ranges, for successful calls."),
+	FIELD_AS("total_ns", COUNT, report_call, sum.total_ns, "Time in the calls."),
+	FIELD_AS("first_ns", COUNT, report_call, sum.first_ns,
+		 "When the first call returned, CLOCK_MONOTONIC."),
+	FIELD_AS("last_ns", COUNT, report_call, sum.last_ns, NULL),
+	FIELD_AS("forks", COUNT, report_call, sum.forks,
+		 "Calls that copied page tables: fork, and clone and clone3 into a new address "
+		 "space. 0 also in recordings by older versions, and if single threads are "
+		 "watched."),
+	FIELD_AS("fork_pages", COUNT, report_call, sum.fork_pages,
+		 "Page-table entries for pages and swap that the forks copied, as the child had "
+		 "them right after the fork. A huge page counts as its small pages; pages from "
+		 "hugetlb, and from files that the fork left out, do not count. null: no fork, or "
+		 "the kernel does not show it.",
+		 .known = shaping_call_knows_pages),
+	FIELD_AS("fork_table_bytes", COUNT, report_call, sum.fork_table_bytes,
+		 "The children's page tables right after the fork; null: no fork.",
+		 .known = shaping_call_forked),
+};
+
+const struct fields shaping_call_fields =
+	FIELDS("shaping_call",
+	       "The calls from one place in the code for one file, with the same advice or flags.",
+	       report_call, shaping_call_rows);
 
 /* The calls that shape mappings in JSON, in the order of their first calls. */
 json_t *json_calls(const struct report *run)
 {
 	json_t *rows;
-	size_t i;
 
 	if (!run->bpf.known || view_source_is_perf(run))
 		return json_null();
-	rows = json_array();
-	for (i = 0; i < run->calls.nr; i++)
-		rows = value_appended(rows, json_call(&run->calls.rows[i]));
+	rows = json_fields_list(&shaping_call_fields, run, run->calls.rows, run->calls.nr);
 	return json_pack("{so so}", "rows", rows, "left_out", value_count(run->calls.left_out));
 }
