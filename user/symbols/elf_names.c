@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs libdw and the demangler on watched programs' files. Only the child in symbol_child.c calls
+ * Runs libdw and the demangler on watched programs' files. Only the child in symbols.c calls
  * this: neither library is trusted with what such a file may contain.
  */
 #include <elfutils/libdwfl.h>

@@ -1,19 +1,283 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opens ELF files with code, passes them to the child that reads them (symbol_child.c), and returns
- * the names to code_names.c. The object table mirrors the child's slots: if a child is dropped,
- * every other object is forgotten. The number of children is bounded.
+ * Opens ELF files with code, passes them to a sandboxed child that reads them, and returns the
+ * names to code_names.c.
  */
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "collect/code_files.h"
-#include "symbols/symbol_child.h"
+#include "privilege/sandbox.h"
+#include "symbols/elf_names.h"
 #include "symbols/symbols.h"
+#include "util/open_regular.h"
+#include "util/signals.h"
+
+/*
+ * The process that looks names up in ELF files, in a sandbox (privilege/sandbox.h). It receives
+ * file descriptors and returns names. It holds up to SYMBOL_CHILD_FILES files. The recorder and the
+ * child exchange packets over a socket pair. The recorder sends a file for a slot, or a query for
+ * the name at an offset into the slot's file. The child answers a query with the name. Before this
+ * answer it may request the debug information for a build ID, because it cannot open files. The
+ * recorder trusts no answer.
+ */
+
+#define SYMBOL_CHILD_FILES 32
+
+struct symbol_child {
+	pid_t pid;
+	int socket; /* -1: not running */
+};
+
+#define SYMBOL_CHILD_NONE ((struct symbol_child){ .pid = -1, .socket = -1 })
+
+#define DEBUG_FOLDER "/usr/lib/debug/.build-id"
+#define BUILD_ID_MAX 64
+#define PATIENCE_MS  20000 /* for one answer; the largest files take seconds */
+
+enum packet_kind {
+	PACKET_READY, /* the sandbox is closed */
+	PACKET_LOAD,  /* with a descriptor */
+	PACKET_NAME,  /* query: the offset; answer: the name, if any */
+	PACKET_DEBUG, /* query: the build ID; answer: with a descriptor, if any */
+};
+
+struct packet {
+	uint32_t kind, slot;
+	uint64_t offset;
+	uint32_t text_bytes;
+	uint8_t text[512];
+};
+
+/* @fd: descriptor to pass, or -1 */
+static int packet_send(int socket, struct packet *packet, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec vector = { packet, sizeof(*packet) };
+	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		control.header = (struct cmsghdr){
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS,
+			.cmsg_len = CMSG_LEN(sizeof(int)),
+		};
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	}
+	while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return 0;
+}
+
+/* @fd: set to the received descriptor, or -1. NULL: accept none, for packets of the child. */
+static int packet_receive(int socket, struct packet *packet, int *fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec vector = { packet, sizeof(*packet) };
+	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1 };
+	ssize_t got;
+
+	if (fd) {
+		*fd = -1;
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
+	do
+		got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	if (got != sizeof(*packet) || packet->text_bytes > sizeof(packet->text))
+		return got ? -EPROTO : -EPIPE;
+	if (fd && message.msg_controllen && control.header.cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(&control.header), sizeof(*fd));
+	return 0;
+}
+
+/* The child's side. */
+
+static int child_debug(void *context, const uint8_t *build_id, size_t bytes)
+{
+	struct packet packet = { .kind = PACKET_DEBUG, .text_bytes = bytes };
+	int fd;
+
+	(void)context;
+	if (bytes > BUILD_ID_MAX)
+		return -1;
+	memcpy(packet.text, build_id, bytes);
+	if (packet_send(0, &packet, -1) || packet_receive(0, &packet, &fd))
+		_exit(1);
+	return fd;
+}
+
+static void child_answer(struct elf_names *names, struct packet *packet)
+{
+	char *name = names ? elf_names_at(names, packet->offset) : NULL;
+
+	packet->text_bytes = name ? strnlen(name, sizeof(packet->text)) : 0;
+	if (name)
+		memcpy(packet->text, name, packet->text_bytes);
+	free(name);
+	if (packet_send(0, packet, -1))
+		_exit(1);
+}
+
+static _Noreturn void child_run(int socket)
+{
+	struct elf_names *files[SYMBOL_CHILD_FILES] = { 0 };
+	struct packet packet = { .kind = PACKET_READY };
+	int fd;
+
+	signals_default();
+	if (sandbox_enter(socket) || packet_send(0, &packet, -1))
+		_exit(1);
+	while (!packet_receive(0, &packet, &fd) && packet.slot < SYMBOL_CHILD_FILES) {
+		if (packet.kind == PACKET_LOAD) {
+			elf_names_close(files[packet.slot]);
+			files[packet.slot] = fd < 0 ? NULL : elf_names_open(fd, child_debug, NULL);
+		} else {
+			child_answer(files[packet.slot], &packet);
+		}
+	}
+	_exit(0);
+}
+
+/* The recorder's side. */
+
+static int receive_in_time(const struct symbol_child *child, struct packet *packet)
+{
+	struct pollfd polled = { .fd = child->socket, .events = POLLIN };
+	int ready;
+
+	do
+		ready = poll(&polled, 1, PATIENCE_MS);
+	while (ready < 0 && errno == EINTR);
+	if (ready <= 0)
+		return ready ? -errno : -ETIMEDOUT;
+	return packet_receive(child->socket, packet, NULL);
+}
+
+static void symbol_child_stop(struct symbol_child *child);
+
+/* Returns 0 or a negative errno. */
+static int symbol_child_start(struct symbol_child *child)
+{
+	struct packet packet;
+	int pair[2], err;
+
+	*child = SYMBOL_CHILD_NONE;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	child->pid = fork();
+	if (!child->pid)
+		child_run(pair[1]);
+	err = child->pid < 0 ? -errno : 0;
+	close(pair[1]);
+	if (err) {
+		close(pair[0]);
+		return err;
+	}
+	child->socket = pair[0];
+	err = receive_in_time(child, &packet);
+	if (!err && packet.kind != PACKET_READY)
+		err = -EPROTO;
+	if (err)
+		symbol_child_stop(child);
+	return err;
+}
+
+static void symbol_child_stop(struct symbol_child *child)
+{
+	if (child->socket < 0)
+		return;
+	close(child->socket);
+	kill(child->pid, SIGKILL);
+	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	*child = SYMBOL_CHILD_NONE;
+}
+
+/* Replaces a slot's file. The caller keeps the descriptor. */
+static int symbol_child_load(struct symbol_child *child, unsigned int slot, int fd)
+{
+	struct packet packet = { .kind = PACKET_LOAD, .slot = slot };
+
+	return packet_send(child->socket, &packet, fd);
+}
+
+/* The folder belongs to root. A build ID names one file in it, and its bytes are printed as hex. */
+static int open_debug(const struct packet *packet)
+{
+	char path[sizeof(DEBUG_FOLDER) + 2 * BUILD_ID_MAX + sizeof("//.debug")];
+	size_t i, used;
+
+	if (packet->text_bytes < 2 || packet->text_bytes > BUILD_ID_MAX)
+		return -1;
+	used = sprintf(path, "%s/%02x/", DEBUG_FOLDER, packet->text[0]);
+	for (i = 1; i < packet->text_bytes; i++)
+		used += sprintf(path + used, "%02x", packet->text[i]);
+	strcpy(path + used, ".debug");
+	return open_regular(path, O_RDONLY);
+}
+
+static int answer_debug(const struct symbol_child *child, struct packet *packet)
+{
+	const int fd = open_debug(packet);
+	int err = packet_send(child->socket, packet, fd);
+
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/*
+ * Returns in *name the code's name at an offset into the slot's file, or NULL. The caller frees it.
+ * After a negative errno (the child died, timed out or sent an invalid answer) the child can only
+ * be stopped.
+ */
+static int symbol_child_name(struct symbol_child *child, unsigned int slot, uint64_t file_offset,
+			     char **name)
+{
+	struct packet packet = { .kind = PACKET_NAME, .slot = slot, .offset = file_offset };
+	int err;
+
+	*name = NULL;
+	err = packet_send(child->socket, &packet, -1) ?: receive_in_time(child, &packet);
+	/* The child requests debug information at most once for each file. */
+	if (!err && packet.kind == PACKET_DEBUG)
+		err = answer_debug(child, &packet) ?: receive_in_time(child, &packet);
+	if (!err && packet.kind != PACKET_NAME)
+		err = -EPROTO;
+	if (err || !packet.text_bytes)
+		return err;
+	*name = strndup((const char *)packet.text, packet.text_bytes);
+	return *name ? 0 : -ENOMEM;
+}
+
+/*
+ * The object table mirrors the child's slots: if a child is dropped, every other object is
+ * forgotten. The number of children is bounded.
+ */
 
 _Static_assert(SYMBOLS_MAX_FILES == SYMBOL_CHILD_FILES, "a slot of the child for each file");
 

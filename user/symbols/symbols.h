@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Code names, from an ELF file's symbols or installed debug information. An unprivileged child
- * reads the files (symbol_child.h), and this code opens them.
+ * reads the files, and this code opens them.
  */
 #ifndef PFSTAT_USER_SYMBOLS_H
 #define PFSTAT_USER_SYMBOLS_H
 
 #include <stdint.h>
 
-/* Files kept open in the child. A further one replaces the least recently used. */
-#define SYMBOLS_MAX_FILES 32
-
 struct code_files;
 struct symbols;
+
+/* Files kept open in the child. A further one replaces the least recently used. */
+#define SYMBOLS_MAX_FILES 32
 
 /* @files: NULL: open paths as pfdrive itself sees them. Returns 0 or -ENOMEM. */
 int symbols_open(struct symbols **symbols, const struct code_files *files);
