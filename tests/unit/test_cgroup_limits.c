@@ -10,7 +10,7 @@
 #include "runner.h"
 #include "user/model/counters.h"
 #include "user/print/text/table.h"
-#include "user/recording/cgroup_json.h"
+#include "user/recording/counters_json.h"
 #include "user/report/report.h"
 #include "user/system/cgroup_levels.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A filter for one file passes the file's events and those without a file. It drops all others. */
 #include "runner.h"
-#include "user/recording/file_filter.h"
+#include "user/recording/selection.h"
 
 #define DEV   9
 #define INODE 77

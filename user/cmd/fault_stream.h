@@ -11,7 +11,7 @@
 
 #include "analyze/profile.h"
 #include "print/printers.h"
-#include "recording/time_range.h"
+#include "recording/selection.h"
 
 /* All zero is closed. */
 struct fault_stream {

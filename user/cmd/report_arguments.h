@@ -7,7 +7,7 @@
 
 #include "cmd/report_options.h"
 #include "figures/report_figures.h"
-#include "recording/time_range.h"
+#include "recording/selection.h"
 
 struct report_arguments {
 	struct report_options report;

@@ -5,7 +5,15 @@
 
 #include <jansson.h>
 
+#include "model/cgroup_limits.h"
 #include "model/counters.h"
+
+/* The effect of a cgroup's limits, in the tail of a recording and in a report. */
+
+/* The JSON null if nothing is known. NULL: no memory. */
+json_t *cgroup_json(const struct cgroup_limits *limits);
+/* NULL and null: nothing is known. Returns 0, or -EINVAL if the JSON is malformed. */
+int cgroup_json_parse(struct cgroup_limits *limits, const json_t *json);
 
 /* NULL: no memory. */
 json_t *counters_json(const struct run_counters *counters);

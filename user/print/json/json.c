@@ -12,7 +12,7 @@
 #include "print/json/json_parts.h"
 #include "print/json/json_spread.h"
 #include "print/printers.h"
-#include "recording/cgroup_json.h"
+#include "recording/counters_json.h"
 #include "util/json_value.h"
 
 /* perf does not show file operation calls. */
