@@ -12,7 +12,7 @@
 
 #include "collect/instruments.h"
 #include "drive/phases.h"
-#include "run/extras.h"
+#include "run/result.h"
 #include "util/message.h"
 #include "util/signals.h"
 #include "util/time_ns.h"

@@ -14,7 +14,7 @@
 #include "print/print_report.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
-#include "run/source_option.h"
+#include "run/watch_options.h"
 #include "system/cpus.h"
 #include "util/argument.h"
 #include "util/array.h"

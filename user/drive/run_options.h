@@ -8,7 +8,7 @@
 
 #include "print/print_report.h"
 #include "report/report.h"
-#include "run/extras.h"
+#include "run/result.h"
 #include "workload/pattern.h"
 #include "workload/workload.h"
 

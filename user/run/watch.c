@@ -5,6 +5,7 @@
  * observer in this file. Everything else runs in the caller's thread.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,21 +14,141 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "model/cgroup_limits.h"
+#include "model/item.h"
 #include "privilege/invoker.h"
-#include "run/cgroup_watch.h"
 #include "run/child.h"
-#include "run/file_events.h"
 #include "run/measurement.h"
 #include "run/members.h"
 #include "run/watch.h"
+#include "system/cgroup_levels.h"
 #include "system/fd_limit.h"
 #include "system/memory_cgroup.h"
 #include "util/message.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
+
+/*
+ * --file: which events concern the one watched file. The module hooks only the file named by
+ * --file. eBPF cannot choose: it still counts all faults, for the ledger. eBPF events are chosen
+ * here, by inode only, because the device returned by stat(2) may differ from the kernel's. An
+ * overlay file's inode may differ too: the module's records have the mapped inode.
+ */
+
+/* One file's inodes: the overlay's, the one below it, and the copy's. */
+#define FILE_EVENTS_INODES 4
+
+struct file_events {
+	int fd; /* for the file, -1 if all events are wanted */
+	uint64_t inodes[FILE_EVENTS_INODES];
+	unsigned int nr;
+};
+
+#define FILE_EVENTS_ALL ((struct file_events){ .fd = -1 })
+
+static bool file_events_has(const struct file_events *file, uint64_t inode)
+{
+	unsigned int i;
+
+	for (i = 0; i < file->nr; i++)
+		if (file->inodes[i] == inode)
+			return true;
+	return false;
+}
+
+static void file_events_add(struct file_events *file, uint64_t inode)
+{
+	if (file->nr < FILE_EVENTS_INODES && !file_events_has(file, inode))
+		file->inodes[file->nr++] = inode;
+}
+
+/* 0 or a negative errno. */
+static int file_events_open(struct file_events *file, const char *path)
+{
+	struct stat stat_buffer;
+
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (file->fd < 0 || fstat(file->fd, &stat_buffer))
+		return -errno;
+	file_events_add(file, stat_buffer.st_ino);
+	return 0;
+}
+
+static bool file_events_want(struct file_events *file, const struct item *item)
+{
+	const struct pfstat_event *event = item->event;
+	const struct pfstat_fault *fault = (const struct pfstat_fault *)event;
+	const struct pfstat_block *block = (const struct pfstat_block *)event;
+	const struct pfstat_page *page = (const struct pfstat_page *)event;
+
+	if (file->fd < 0)
+		return true;
+	if (item->type == ITEM_RECORD)
+		file_events_add(file, item->record->inode);
+	if (item->type != ITEM_EVENT)
+		return true;
+	if (event->type == PFSTAT_EVENT_FAULT)
+		return file_events_has(file, fault->inode);
+	if (event->type == PFSTAT_EVENT_BLOCK && event->flags & PFSTAT_BLOCK_FILE)
+		return file_events_has(file, block->inode);
+	if (event->type == PFSTAT_EVENT_PAGE)
+		return !(event->flags & PFSTAT_PAGE_ANON) && file_events_has(file, page->inode);
+	return true;
+}
+
+static void file_events_close(struct file_events *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
+
+/*
+ * Reads a cgroup's counters at the start and at the end of a recording. This is the watched cgroup,
+ * or else the cgroup of the watched process. A program may move to another cgroup after its start,
+ * as with systemd-run --scope. The counters at the start are then those of the wrong cgroup.
+ */
+
+struct cgroup_watch {
+	struct cgroup_levels before;
+	bool moved; /* the process left the cgroup */
+};
+
+/* @folder: the cgroup; NULL: the process's cgroup */
+static void cgroup_watch_start(struct cgroup_watch *watch, const char *folder, pid_t pid)
+{
+	char own[CGROUP_PATH];
+
+	*watch = (struct cgroup_watch){ 0 };
+	if (folder)
+		cgroup_levels_read(&watch->before, folder);
+	else if (!cgroup_levels_folder(own, pid))
+		cgroup_levels_read(&watch->before, own);
+}
+
+/* Notes a move of the process to another cgroup. The process must not have been reaped. */
+static void cgroup_watch_check(struct cgroup_watch *watch, pid_t pid)
+{
+	char now[CGROUP_PATH];
+
+	if (watch->before.path[0] && !cgroup_levels_folder(now, pid) &&
+	    strcmp(now, watch->before.path))
+		watch->moved = true;
+}
+
+/* Fills the differences since the start. Nothing is known if the process moved. */
+static void cgroup_watch_stop(const struct cgroup_watch *watch, struct cgroup_limits *limits)
+{
+	struct cgroup_levels after = { 0 };
+
+	if (watch->before.path[0] && !watch->moved)
+		cgroup_levels_read(&after, watch->before.path);
+	cgroup_limits_between(&watch->before, &after, limits);
+}
 
 struct watch {
 	struct watch_options options;
