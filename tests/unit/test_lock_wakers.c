@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "runner.h"
-#include "user/analyze/fault/lock_wakers.h"
+#include "user/analyze/fault/waits.h"
 
 #define MUNMAP (PFSTAT_WAKER_CALL + 11)
 

@@ -11,7 +11,6 @@
 
 #include "analyze/fault/attempt_chain.h"
 #include "analyze/fault/explain.h"
-#include "analyze/fault/fault_attempt.h"
 #include "analyze/fault/fault_builder.h"
 #include "analyze/fault/off_cpu.h"
 #include "analyze/fault/requests.h"

@@ -75,7 +75,7 @@ struct explain_span {
 	uint32_t wait;	      /* the sleep's kernel stack, see waits.h, 0 if not known */
 	uint32_t waker;	      /* the thread that ended the sleep, 0 if not known or not a thread */
 	uint16_t waker_doing; /* enum pfstat_waker */
-	/* PART_RUNQUEUE: the process that had the CPU, see cpu_tasks.h; 0: not known */
+	/* PART_RUNQUEUE: the process that had the CPU, see waits.h; 0: not known */
 	uint32_t task;
 	uint64_t task_ran_ns; /* of this span, it ran at least so long */
 };

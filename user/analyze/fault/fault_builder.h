@@ -11,10 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <pfstat/event.h>
+#include <pfstat/record.h>
+
 #include "analyze/fault/explain.h"
 #include "analyze/fault/off_cpu.h"
-#include "analyze/fault/reclaims.h"
 #include "analyze/fault/requests.h"
+#include "model/fault_class.h"
 
 /* Calls kept until the CPU time around them is accounted. */
 #define BUILDER_CALLS 16U
@@ -46,9 +49,6 @@ struct fault_builder {
 void fault_builder_begin(struct fault_builder *builder, enum fault_class class, uint64_t start_ns);
 /* Moves the start of the fault back, unless an attempt's time is already accounted. */
 void fault_builder_begin_earlier(struct fault_builder *builder, uint64_t start_ns);
-/* Adds a call, whose attempt is still open. Calls come in time order. */
-void fault_builder_add_call(struct fault_builder *builder, uint64_t from_ns, uint64_t to_ns,
-			    bool sleep_missing);
 /* Moves the end of the fault forward, never back. */
 void fault_builder_extend(struct fault_builder *builder, uint64_t end_ns);
 /*
@@ -71,5 +71,33 @@ uint64_t fault_builder_add_lost(struct fault_builder *builder, uint64_t from_ns,
 				uint64_t lost_ns);
 /* Ends the fault. The thread was on the CPU for the rest of the fault time. */
 void fault_builder_end(struct fault_builder *builder, bool solved);
+
+/*
+ * What one attempt adds to a fault. A record describes an attempt that called a file operation, an
+ * event (struct pfstat_fault) any handle_mm_fault().
+ */
+
+/* A fault's first attempt sets the thread, address, flags and ip. */
+void fault_attempt_describe_record(struct explained *fault, const struct pfstat_record *record);
+void fault_attempt_describe_event(struct explained *fault, const struct pfstat_fault *event);
+/* Without a call, the class of a hooked file's fault is not known: FAULT_OTHER. */
+enum fault_class fault_attempt_class(const struct pfstat_fault *event);
+
+/* Adds a call. sleep_missing: the record reports a sleep without an off-CPU event. */
+void fault_attempt_add_call(struct fault_builder *builder, const struct pfstat_record *record,
+			    bool sleep_missing);
+/* Adds an attempt without a call. */
+void fault_attempt_add_return(struct fault_builder *builder, const struct pfstat_fault *event);
+
+/* The kernel repeats a fault with TRIED, or under the mmap lock if the per-VMA lock did not do. */
+bool fault_attempt_is_repeated(const struct fault_builder *builder, uint32_t flags);
+/*
+ * Whether the last event describes this call's attempt. Events come before records at the same
+ * time, so the event may precede the record. builder: or NULL.
+ */
+bool fault_attempt_is_in_last_span(const struct fault_builder *builder,
+				   const struct pfstat_record *record);
+/* Whether the event describes the handle_mm_fault() of the pending calls. builder: or NULL. */
+bool fault_attempt_has_calls(const struct fault_builder *builder, const struct pfstat_fault *event);
 
 #endif

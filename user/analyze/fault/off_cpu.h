@@ -21,7 +21,7 @@ struct off_cpu_interval {
 	uint64_t lost_ns;      /* earlier off-CPU time, by total_ns, without an event */
 	uint64_t lost_from_ns; /* the lost intervals lie between lost_from_ns and event.off_ns */
 	uint64_t task_ran_ns;  /* the task, until event.event.ns; 0: not known */
-	uint16_t task;	       /* that had the CPU, see cpu_tasks.h; 0: not known */
+	uint16_t task;	       /* that had the CPU, see waits.h; 0: not known */
 	uint16_t wait;	       /* the kernel stack, see waits.h, 0 if not known */
 	enum wait_kind kind;   /* by this stack */
 };
@@ -82,5 +82,33 @@ static inline uint64_t off_cpu_queue_latest_ns(const struct off_cpu_queue *queue
 size_t off_cpu_split(const struct off_cpu_interval *interval,
 		     const struct pfstat_block *const *requests, size_t nr_requests,
 		     struct explain_span *spans);
+
+/*
+ * One thread's direct reclaims and compactions not yet used by a fault. They come in time order and
+ * do not overlap.
+ */
+
+/* A thread may reclaim often and never fault. */
+#define RECLAIMS_MAX 256U
+
+struct reclaim_interval {
+	uint64_t from_ns, to_ns;
+};
+
+/* All zero is empty. */
+struct reclaims {
+	struct reclaim_interval *all; /* oldest first */
+	size_t nr, room;
+	uint64_t dropped_ns; /* reclaims up to here were dropped unused */
+};
+
+void reclaims_exit(struct reclaims *reclaims);
+/* With RECLAIMS_MAX intervals, the older half is dropped. Returns 0 or -ENOMEM. */
+int reclaims_add(struct reclaims *reclaims, uint64_t from_ns, uint64_t to_ns);
+/* Returns the first interval overlapping [from_ns, to_ns), NULL if none. */
+const struct reclaim_interval *reclaims_next(const struct reclaims *reclaims, uint64_t from_ns,
+					     uint64_t to_ns);
+/* Drops the intervals ending by until_ns. */
+void reclaims_drop(struct reclaims *reclaims, uint64_t until_ns);
 
 #endif

@@ -14,7 +14,6 @@
 #include "analyze/fault/explain.h"
 #include "analyze/fault/fault_builder.h"
 #include "analyze/fault/off_cpu.h"
-#include "analyze/fault/reclaims.h"
 #include "util/hash.h"
 
 struct thread_state {
@@ -25,7 +24,7 @@ struct thread_state {
 	uint64_t wait_off_ns;	  /* the interval of the last kernel stack */
 	uint64_t task_off_ns;	  /* the interval that the last task on the CPU belongs to */
 	uint64_t task_ran_ns;
-	uint16_t task;		  /* this task, see cpu_tasks.h */
+	uint16_t task;		  /* this task, see waits.h */
 	uint16_t wait;		  /* this stack, see waits.h */
 	enum wait_kind wait_kind; /* by this stack */
 	bool any_unconfirmed;
