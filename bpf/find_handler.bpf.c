@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Finds ->fault and the file for one of the caller's mappings. The program is attached to no event:
- * pfdrive runs it once, before anything is watched. See user/collect/bpf_cost.c.
+ * pfdrive runs it once, before anything is watched. See user/collect/fault_cost.c.
  */
 #include <linux/errno.h>
 

@@ -24,7 +24,7 @@
 #include "user/print/html/html.h"
 #include "user/print/print_report.h"
 #include "user/system/proc_maps.h"
-#include "user/collect/reorder_queue.h"
+#include "user/collect/time_order.h"
 #include "user/collect/record_ring.h"
 #include "user/analyze/analysis.h"
 #include "user/model/item_valid.h"

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "tests/unit/random.h"
-#include "user/collect/record_merge.h"
+#include "user/collect/time_order.h"
 #include "user/util/array.h"
 
 #define NR_RECORDS  4000000U

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/collect/bpf_log.h"
+#include "user/collect/bpf_explain.h"
 
 static void keep(enum libbpf_print_level level, const char *format, ...)
 {

@@ -6,7 +6,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/collect/record_merge.h"
+#include "user/collect/time_order.h"
 
 #define RINGS_MAX  512
 #define NR_RECORDS 25000

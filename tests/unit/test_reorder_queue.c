@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Events leave the queue in time order, whatever their arrival order. */
 #include "runner.h"
-#include "user/collect/reorder_queue.h"
+#include "user/collect/time_order.h"
 
 static void add(struct reorder_queue *queue, uint64_t ns, uint32_t tid)
 {

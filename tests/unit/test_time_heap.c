@@ -5,7 +5,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/collect/time_heap.h"
+#include "user/collect/time_order.h"
 
 #define NR_SOURCES 512
 #define NR_ITEMS   100000

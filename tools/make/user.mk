@@ -14,7 +14,7 @@ endif
 # built without clang, bpftool and libbpf. bpf_none.c takes their place.
 BPF		?= yes
 $(if $(filter yes no,$(BPF)),,$(error BPF takes yes or no, not '$(BPF)'))
-bpf_user	:= $(patsubst %,user/collect/%.c,bpf_counters bpf_explain events bpf_log bpf_pins \
+bpf_user	:= $(patsubst %,user/collect/%.c,bpf_counters bpf_explain events bpf_pins \
 		   bpf_programs bpf_records bpf_targets event_rings fault_source_bpf \
 		   kernel_symbols kernel_types)
 bpf_tests	:= test_bpf_log test_bpf_targets test_kernel_types

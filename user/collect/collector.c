@@ -15,8 +15,7 @@
 #include <unistd.h>
 
 #include "collect/collector.h"
-#include "collect/record_merge.h"
-#include "collect/reorder_queue.h"
+#include "collect/time_order.h"
 #include "util/time_ns.h"
 
 struct collector {

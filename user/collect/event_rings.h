@@ -7,7 +7,7 @@
 
 #include <pfstat/event.h>
 
-#include "collect/time_heap.h"
+#include "collect/time_order.h"
 
 struct event_ring;
 

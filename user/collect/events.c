@@ -22,7 +22,6 @@
 #include "collect/bpf_counters.h"
 #include "collect/bpf_explain.h"
 #include "collect/events.h"
-#include "collect/bpf_log.h"
 #include "collect/bpf_pins.h"
 #include "collect/bpf_programs.h"
 #include "collect/bpf_records.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "collect/code_files.h"
-#include "collect/fault_stage.h"
+#include "collect/fault_cost.h"
 #include "collect/fault_source_perf.h"
 #include "collect/perf_sampler.h"
 #include "collect/perf_stream.h"

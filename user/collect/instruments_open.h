@@ -4,8 +4,8 @@
 #define PFSTAT_USER_INSTRUMENTS_OPEN_H
 
 #include "collect/all_faults.h"
-#include "collect/bpf_cost.h"
 #include "collect/collector.h"
+#include "collect/fault_cost.h"
 #include "collect/instruments.h"
 #include "collect/perf_faults.h"
 #include "collect/perf_maps.h"

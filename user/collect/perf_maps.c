@@ -21,10 +21,9 @@
 #include <unistd.h>
 
 #include "collect/code_files.h"
-#include "collect/perf_buffer.h"
 #include "collect/perf_maps.h"
 #include "collect/perf_record.h"
-#include "collect/time_heap.h"
+#include "collect/time_order.h"
 #include "model/counters.h"
 #include "privilege/capabilities.h"
 #include "system/cpus_online.h"

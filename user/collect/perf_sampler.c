@@ -15,10 +15,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "collect/perf_buffer.h"
+#include "collect/perf_record.h"
 #include "collect/perf_sampler.h"
 #include "collect/sample_events.h"
-#include "collect/time_heap.h"
+#include "collect/time_order.h"
 #include "system/perf.h"
 #include "system/priority.h"
 #include "system/proc_threads.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/perf_buffer.h"
 #include "collect/perf_memory.h"
+#include "collect/perf_record.h"
 #include "collect/perf_stream.h"
 #include "util/hash.h"
 

@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Measures the time that eBPF and perf's counters add to a fault on this kernel: this thread faults
- * before they are attached, and then as their only target. The resulting events are dropped.
- */
-#ifndef PFSTAT_USER_BPF_COST_H
-#define PFSTAT_USER_BPF_COST_H
+/* Measures the time that an instrument adds to a fault on this kernel. */
+#ifndef PFSTAT_USER_FAULT_COST_H
+#define PFSTAT_USER_FAULT_COST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "collect/all_faults.h"
-#include "collect/fault_stage.h"
+
+/* Faults in this thread with known times, for measuring an instrument's cost. */
+
+/* A mapping whose pages are present: to map one again is a fault that does nothing else. */
+struct fault_stage {
+	volatile char *memory; /* NULL: there is none */
+	size_t pages;
+	bool is_written; /* by a fault, else read */
+};
+
+/* A shared memory mapping: a write to one of its pages calls the file's ->fault. -errno. */
+int fault_stage_open(struct fault_stage *stage);
+void fault_stage_close(struct fault_stage *stage);
+/* Picoseconds per fault, or COUNT_NA if the stage is not available or had no faults. */
+uint64_t fault_stage_time(const struct fault_stage *stage);
+/* Picoseconds, or COUNT_NA if machine noise exceeds the difference: no cost is 0. */
+uint64_t fault_stage_difference(uint64_t more, uint64_t less);
+
+/*
+ * Measures the time that eBPF and perf's counters add to a fault on this kernel: this thread faults
+ * before they are attached, and then as their only target. The resulting events are dropped.
+ */
 
 struct bpf_cost {
 	struct fault_stage memory, vdso;
