@@ -137,9 +137,9 @@ struct pfstat_cpu_task {
 	struct pfstat_event event;
 	__u64 off_ns; /* that of the off-CPU interval */
 	/*
-	 * The process had this CPU so long during the wait; at least, because only the last switches
-	 * are known. In older recordings the thread that ran last, in one go, also before the wait.
-	 * 0: not known.
+	 * The process had this CPU so long during the wait; at least, because only the last
+	 * switches are known. In older recordings the thread that ran last, in one go, also before
+	 * the wait. 0: not known.
 	 */
 	__u64 ran_ns;
 	__u32 task_pid;

@@ -125,25 +125,30 @@ TEST(test_an_object_has_the_keys_of_its_rows_in_their_order)
 	};
 	char *text = printed(&object, 1U << 3);
 
-	ck_assert_str_eq(text,
-			 "{\"count\":1,\"zero\":3,\"unknown\":2,\"wide\":\"18446744073709551615\","
-			 "\"below\":-5,\"flag\":true,\"colour\":\"blue\",\"text\":\"a\",\"name\":\"b\","
-			 "\"pointer\":\"c\",\"string\":\"d\",\"leaf\":{\"id\":4},\"rows\":[{\"id\":5},{\"id\":6}],"
-			 "\"array\":[{\"id\":7}],\"if_pid\":1,\"object_if_pid\":{\"id\":4},"
-			 "\"if_hook\":1,\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
+	ck_assert_str_eq(
+		text,
+		"{\"count\":1,\"zero\":3,\"unknown\":2,\"wide\":\"18446744073709551615\","
+		"\"below\":-5,\"flag\":true,\"colour\":\"blue\",\"text\":\"a\",\"name\":\"b\","
+		"\"pointer\":\"c\",\"string\":\"d\",\"leaf\":{\"id\":4},\"rows\":[{\"id\":5},{\"id\":6}],"
+		"\"array\":[{\"id\":7}],\"if_pid\":1,\"object_if_pid\":{\"id\":4},"
+		"\"if_hook\":1,\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
 	free(text);
 }
 
 TEST(test_what_is_not_known_is_null)
 {
-	const struct sample_fields object = { .count = 1, .unknown = COUNT_NA, .name = "b", .string = "d" };
+	const struct sample_fields object = {
+		.count = 1, .unknown = COUNT_NA, .name = "b", .string = "d"
+	};
 	char *text = printed(&object, 0);
 
-	ck_assert_str_eq(text, "{\"count\":1,\"zero\":null,\"unknown\":null,\"wide\":0,"
-			       "\"below\":0,\"flag\":false,\"colour\":\"red\",\"text\":null,\"name\":\"b\","
-			       "\"pointer\":null,\"string\":\"d\",\"leaf\":{\"id\":0},\"rows\":[],\"array\":[],"
-			       "\"if_pid\":null,\"object_if_pid\":null,\"if_hook\":null,"
-			       "\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
+	ck_assert_str_eq(
+		text,
+		"{\"count\":1,\"zero\":null,\"unknown\":null,\"wide\":0,"
+		"\"below\":0,\"flag\":false,\"colour\":\"red\",\"text\":null,\"name\":\"b\","
+		"\"pointer\":null,\"string\":\"d\",\"leaf\":{\"id\":0},\"rows\":[],\"array\":[],"
+		"\"if_pid\":null,\"object_if_pid\":null,\"if_hook\":null,"
+		"\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
 	free(text);
 }
 
@@ -189,13 +194,13 @@ TEST(test_a_field_that_is_always_known_may_not_be_null)
 		const char *key;
 		bool or_null;
 	} cases[] = {
-		{ "count", false }, { "zero", true },	 { "unknown", true },
-		{ "wide", false },  { "flag", false },	 { "colour", false },
-		{ "text", true },   { "name", false },	 { "pointer", true },
-		{ "string", false },{ "below", false },
-		{ "leaf", false },  { "rows", false },	 { "array", false },
-		{ "if_pid", true }, { "if_hook", true }, { "object_if_pid", true },
-		{ "made", false },  { "by_colour", false },
+		{ "count", false },	{ "zero", true },	   { "unknown", true },
+		{ "wide", false },	{ "flag", false },	   { "colour", false },
+		{ "text", true },	{ "name", false },	   { "pointer", true },
+		{ "string", false },	{ "below", false },	   { "leaf", false },
+		{ "rows", false },	{ "array", false },	   { "if_pid", true },
+		{ "if_hook", true },	{ "object_if_pid", true }, { "made", false },
+		{ "by_colour", false },
 	};
 	const struct sample_fields object = { .name = "b", .string = "d" };
 	char *text = printed(&object, 0);

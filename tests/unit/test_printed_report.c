@@ -228,10 +228,15 @@ TEST(test_two_rows_of_each_table)
 static void add_usage(struct report_extras *extras)
 {
 	extras->print_usage = true;
-	extras->usage[USAGE_UTIME] = (struct usage_line){ "utime", "utime_us", "µs", 4000,
-							  COUNT_NA, "no event", NULL };
+	extras->usage[USAGE_UTIME] =
+		(struct usage_line){ "utime", "utime_us", "µs", 4000, COUNT_NA, "no event", NULL };
 	extras->usage[USAGE_MINFLT] = (struct usage_line){
-		"minflt", "minflt", "", 12, 10, "handle_mm_fault() returns",
+		"minflt",
+		"minflt",
+		"",
+		12,
+		10,
+		"handle_mm_fault() returns",
 		"a process that ran on while the watching began and ended, as a long reason"
 	};
 	extras->usage[USAGE_MAJFLT] =
@@ -246,7 +251,9 @@ static void add_hardware(struct hw_counts *counts)
 	for (cache = 0; cache < HW_NR_CACHES; cache++)
 		for (op = 0; op < HW_NR_OPS; op++) {
 			counts->counts[cache][op][HW_ACCESS] = (struct hw_count){
-				.value = 1000 * (1 + cache) + op, .enabled_ns = 4, .running_ns = 2,
+				.value = 1000 * (1 + cache) + op,
+				.enabled_ns = 4,
+				.running_ns = 2,
 			};
 			counts->counts[cache][op][HW_MISS] = (struct hw_count){ .value = 100 };
 		}
@@ -260,8 +267,13 @@ static void add_more_memory(struct report *report)
 	struct evictions_curve *curve = &report->pages.evictions.curve;
 
 	curve->figures = (struct memory_curve_figures){
-		.evicted = 2000, .returned = 1900, .faults = 400, .total_ns = 40000000,
-		.sampled = 1000, .one_of = 2, .most_out = 1200,
+		.evicted = 2000,
+		.returned = 1900,
+		.faults = 400,
+		.total_ns = 40000000,
+		.sampled = 1000,
+		.one_of = 2,
+		.most_out = 1200,
 	};
 	curve->points[0] = (struct memory_curve_point){ 512, { .3, .3 }, { .4, .35 } };
 	curve->points[1] = (struct memory_curve_point){ 1200, { 1, 1 }, { 1, 1 } };
@@ -275,16 +287,34 @@ TEST(test_two_rows_of_each_measure)
 {
 	static table *const tables[] = { table_more_memory, table_measures, NULL };
 	struct map_line lines[] = {
-		{ .start = 0x10000, .end = 0x14000, .prot = PROT_READ | PROT_EXEC,
-		  .path = "/usr/bin/program", .inode = 5, .kind = MAP_KIND_TEXT,
-		  .resident = 8192, .swapped = 0, .hooked = true, .advice_known = true, .ra_pages = 32, .mmap_miss = 7 },
-		{ .start = 0x7f0000000000, .end = 0x7f0000001000, .prot = PROT_READ | PROT_WRITE,
-		  .shared = true, .path = "", .kind = MAP_KIND_SHARED, .resident = COUNT_NA,
-		  .swapped = 4096, .ra_pages = COUNT_NA },
+		{ .start = 0x10000,
+		  .end = 0x14000,
+		  .prot = PROT_READ | PROT_EXEC,
+		  .path = "/usr/bin/program",
+		  .inode = 5,
+		  .kind = MAP_KIND_TEXT,
+		  .resident = 8192,
+		  .swapped = 0,
+		  .hooked = true,
+		  .advice_known = true,
+		  .ra_pages = 32,
+		  .mmap_miss = 7 },
+		{ .start = 0x7f0000000000,
+		  .end = 0x7f0000001000,
+		  .prot = PROT_READ | PROT_WRITE,
+		  .shared = true,
+		  .path = "",
+		  .kind = MAP_KIND_SHARED,
+		  .resident = COUNT_NA,
+		  .swapped = 4096,
+		  .ra_pages = COUNT_NA },
 		{ .path = BEYOND, .end = 4096 },
 	};
-	struct map_list maps = { .pid = 77, .program = "/usr/bin/program", .lines = lines,
-				 .nr_lines = 2, .hooks_known = true };
+	struct map_list maps = { .pid = 77,
+				 .program = "/usr/bin/program",
+				 .lines = lines,
+				 .nr_lines = 2,
+				 .hooks_known = true };
 	struct syscall_total totals[] = {
 		{ .number = 0, .calls = 12, .errors = 2, .total_ns = 123456 },
 		{ .number = 99999, .calls = 1, .total_ns = 1000 },
@@ -298,9 +328,13 @@ TEST(test_two_rows_of_each_measure)
 	};
 	struct cache_simulation simulation = {
 		.version = "valgrind-3.19.0",
-		.loop = { .functions = functions, .nr = 2, .have_summary = true,
-			  .summary = { [CACHEGRIND_DR] = 901, [CACHEGRIND_D1MR] = 91,
-				       [CACHEGRIND_DW] = 500, [CACHEGRIND_D1MW] = 50,
+		.loop = { .functions = functions,
+			  .nr = 2,
+			  .have_summary = true,
+			  .summary = { [CACHEGRIND_DR] = 901,
+				       [CACHEGRIND_D1MR] = 91,
+				       [CACHEGRIND_DW] = 500,
+				       [CACHEGRIND_D1MW] = 50,
 				       [CACHEGRIND_DLMW] = 5 } },
 	};
 	struct hw_counts counters = { 0 };

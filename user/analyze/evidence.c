@@ -78,6 +78,8 @@ int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 
 int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval)
 {
+	int err;
+
 	if (interval->event.flags & PFSTAT_OFF_CPU_LIMITS)
 		evidence->figures.limits_known = true;
 	if (interval->event.flags & PFSTAT_OFF_CPU_THROTTLED) {
@@ -85,9 +87,10 @@ int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu 
 		evidence->figures.throttled.total_ns +=
 			item_elapsed(interval->off_ns, interval->event.ns);
 	}
-	return activity_add_off_cpu(&evidence->activity, interval) ?:
-								     (evidence->small ? 0 :
-											standstill_add_off_cpu(&evidence->standstill, interval));
+	err = activity_add_off_cpu(&evidence->activity, interval);
+	if (err || evidence->small)
+		return err;
+	return standstill_add_off_cpu(&evidence->standstill, interval);
 }
 
 int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task)

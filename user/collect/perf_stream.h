@@ -74,7 +74,8 @@ int perf_stream_add(struct perf_stream *stream, unsigned int cpu,
 		    const struct perf_event_header *record, item_sink sink, void *context);
 /*
  * When the last watch was complete, or UINT64_MAX while one starts: earlier faults may have only a
- * start or only an end. And when a try to watch was last undone, or 0. Before the records are added.
+ * start or only an end. And when a try to watch was last undone, or 0. Before the records are
+ * added.
  */
 void perf_stream_settle(struct perf_stream *stream, uint64_t undone_ns, uint64_t settled_ns);
 /* After the last record: open faults have not failed. */

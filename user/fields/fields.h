@@ -85,15 +85,15 @@ struct fields_run {
 #define FIELD(type, tag, member, ...) FIELD_AS(#member, type, tag, member, __VA_ARGS__)
 #define FIELD_NR(tag, member) \
 	.nr_offset = offsetof(struct tag, member), .nr_bytes = FIELD_SIZE(tag, member)
-#define FIELD_WORDS(names)	       .words = (names), .nr_words = ARRAY_SIZE(names)
+#define FIELD_WORDS(names) .words = (names), .nr_words = ARRAY_SIZE(names)
 /* Of the whole struct: its type is MADE or OBJECT. */
 #define FIELD_OF_ALL(key_, type_, ...) \
 	{ .key = (key_), .type = FIELD_##type_, .about = __VA_ARGS__ }
-#define FIELDS(name_, about_, tag, rows_)   \
-	{ .name = (name_),                  \
-	  .about = (about_),                \
-	  .bytes = sizeof(struct tag),      \
-	  .nr = ARRAY_SIZE(rows_),          \
+#define FIELDS(name_, about_, tag, rows_) \
+	{ .name = (name_),                \
+	  .about = (about_),              \
+	  .bytes = sizeof(struct tag),    \
+	  .nr = ARRAY_SIZE(rows_),        \
 	  .rows = (rows_) }
 
 /* Returns the object in JSON, with its keys in the order of the rows. NULL: no memory. */

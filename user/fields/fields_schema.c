@@ -97,8 +97,8 @@ static json_t *definition_of(const struct fields *fields)
 
 	for (i = 0; i < fields->nr_words; i++) {
 		required = value_appended(required, json_string(fields->word(i)));
-		properties = value_with(properties, fields->word(i),
-					reference_type(fields->definition));
+		properties =
+			value_with(properties, fields->word(i), reference_type(fields->definition));
 	}
 	for (field = fields->rows; field < fields->rows + fields->nr; field++) {
 		required = value_appended(required, json_string(field->key));

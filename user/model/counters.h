@@ -113,8 +113,8 @@ struct run_counters {
 	bool module_faults;
 	char module_faults_missing[160];
 	/*
-	 * The module's fault records that found no room. They are counted below, without a time. And
-	 * faults of threads, and children, for which its table of threads had no room.
+	 * The module's fault records that found no room. They are counted below, without a time.
+	 * And faults of threads, and children, for which its table of threads had no room.
 	 */
 	uint64_t faults_lost, faults_unwatched;
 	bool have_advice; /* the events include madvise(2) calls */

@@ -9,8 +9,8 @@
 
 /*
  * The memory of the point. The last point, which avoids all of the faults, has more than its pages:
- * - if the limit was that of a cgroup: the kernel charges pages in batches for each CPU, and does not
- *   free the batches of other CPUs before it reclaims
+ * - if the limit was that of a cgroup: the kernel charges pages in batches for each CPU, and does
+ *   not free the batches of other CPUs before it reclaims
  * - if the pages are a sample: the error
  */
 uint64_t more_memory_bytes(const struct report *run, const struct memory_curve_point *point);

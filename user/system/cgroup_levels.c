@@ -125,9 +125,10 @@ static bool cgroup_levels_exists(const char *folder)
 {
 	FILE *file = cgroup_levels_open(folder, "cgroup.events");
 
-	if (file)
-		fclose(file);
-	return file;
+	if (!file)
+		return false;
+	fclose(file);
+	return true;
 }
 
 void cgroup_levels_read(struct cgroup_levels *levels, const char *folder)

@@ -48,8 +48,9 @@ int memory_cgroup_mount(char *path, size_t size);
 uint64_t memory_cgroup_limit(void);
 
 /*
- * Returns the most memory that the cgroup of this folder, or else the nearest parent that has a limit,
- * has used since it exists. UINT64_MAX: there is no limit, or Linux before 5.19. Fills the limit.
+ * Returns the most memory that the cgroup of this folder, or else the nearest parent that has a
+ * limit, has used since it exists. UINT64_MAX: there is no limit, or Linux before 5.19. Fills the
+ * limit.
  */
 uint64_t memory_cgroup_peak(const char *folder, uint64_t *limit);
 

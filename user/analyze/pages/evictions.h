@@ -64,8 +64,8 @@ static inline bool evictions_is_itself(const struct evictions_pair *pair)
 #define EVICTIONS_POINTS 32
 
 /*
- * Which faults on reclaimed pages, of files and of anonymous memory, more memory would have avoided,
- * see memory_curve.h.
+ * Which faults on reclaimed pages, of files and of anonymous memory, more memory would have
+ * avoided, see memory_curve.h.
  */
 struct evictions_curve {
 	struct memory_curve_figures figures;

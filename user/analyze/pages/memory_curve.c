@@ -31,8 +31,8 @@
 
 /*
  * Returns at regular intervals: the variance in a page's time out, relative to the mean squared. It
- * is about 1 if the times of use are independent. Between the two limits the pages may be those of a
- * loop that is disturbed, as by another process.
+ * is about 1 if the times of use are independent. Between the two limits the pages may be those of
+ * a loop that is disturbed, as by another process.
  */
 #define REGULAR	  0.1
 #define IRREGULAR 0.5
@@ -381,8 +381,9 @@ static int add_out_times(void *context, void *value)
 }
 
 /*
- * The variance in a page's time out, relative to the mean squared. If few pages returned twice, their
- * intervals prove little. Then the times of all pages count. Infinite if the times show nothing.
+ * The variance in a page's time out, relative to the mean squared. If few pages returned twice,
+ * their intervals prove little. Then the times of all pages count. Infinite if the times show
+ * nothing.
  */
 static double out_spread(const struct memory_curve *curve)
 {
@@ -545,9 +546,9 @@ static struct memory_curve_sums chosen(double (*choose)(double, double), double 
 }
 
 /*
- * Pages that return at regular intervals: the kernel acts as the LRU, which avoids nothing until all
- * fit. With more than half of the missing memory it may do better: at best it keeps as many of the
- * pages as fit.
+ * Pages that return at regular intervals: the kernel acts as the LRU, which avoids nothing until
+ * all fit. With more than half of the missing memory it may do better: at best it keeps as many of
+ * the pages as fit.
  */
 static struct memory_curve_sums regular_most(const struct memory_curve *curve, uint64_t pages,
 					     struct memory_curve_sums lru)
@@ -558,8 +559,8 @@ static struct memory_curve_sums regular_most(const struct memory_curve *curve, u
 }
 
 /*
- * With a page less than it needs, an LRU avoids no fault of a loop, and the kernel may keep pages that
- * are not used again instead of those of the loop. So nothing is certain until all fit.
+ * With a page less than it needs, an LRU avoids no fault of a loop, and the kernel may keep pages
+ * that are not used again instead of those of the loop. So nothing is certain until all fit.
  */
 void memory_curve_points(const struct memory_curve *curve, struct memory_curve_point *points,
 			 size_t nr)

@@ -13,8 +13,9 @@
  *   until all pages fit. At most those are that an LRU avoids, or, with more than half of the
  *   missing memory, an optimal choice: it keeps as many pages as fit.
  *
- * Neither model gives the memory that avoids all faults, because the kernel may keep other pages. Room
- * for all pages that were out at once does: no page had to leave. So only that size has the share 1.
+ * Neither model gives the memory that avoids all faults, because the kernel may keep other pages.
+ * Room for all pages that were out at once does: no page had to leave. So only that size has the
+ * share 1.
  *
  * Pure, in bounded memory: above a limit, half the pages are sampled away (SHARDS: Waldspurger et
  * al., "Efficient MRC Construction with SHARDS", FAST 2015). With s pages in the sample a share has
@@ -68,8 +69,9 @@ int memory_curve_evict_range(struct memory_curve *curve, const struct memory_cur
 /* A page that is not out is ignored. */
 void memory_curve_return(struct memory_curve *curve, const struct memory_curve_page *page);
 /*
- * A fault waited for the return of the page for so long. Returns the number of faults that it stands
- * for, 0 if the page is not in the sample, or -1 if it did not return, so that it does not count.
+ * A fault waited for the return of the page for so long. Returns the number of faults that it
+ * stands for, 0 if the page is not in the sample, or -1 if it did not return, so that it does not
+ * count.
  */
 int64_t memory_curve_fault(struct memory_curve *curve, const struct memory_curve_page *page,
 			   uint64_t total_ns);

@@ -83,13 +83,12 @@ static const struct field ledger_difference_rows[] = {
 	FIELD(ARRAY, ledger_difference, reasons, NULL, .of = &ledger_reason_fields,
 	      FIELD_NR(ledger_difference, nr_reasons)),
 	FIELD(SIGNED, ledger_difference, unexplained,
-	      "Left without a reason; null if amount is null.",
-	      .known = difference_is_known),
+	      "Left without a reason; null if amount is null.", .known = difference_is_known),
 };
 
 static const struct fields ledger_difference_fields =
-	FIELDS("ledger_difference", "left - right = all reasons + unexplained.",
-	       ledger_difference, ledger_difference_rows);
+	FIELDS("ledger_difference", "left - right = all reasons + unexplained.", ledger_difference,
+	       ledger_difference_rows);
 
 static const struct field ledger_rows[] = {
 	FIELD(ARRAY, ledger, counts, NULL, .of = &ledger_count_fields, FIELD_NR(ledger, nr_counts)),
