@@ -80,7 +80,8 @@ json_t *fields_json(const struct fields *fields, const struct fields_run *run, c
 
 	for (i = 0; i < fields->nr_words; i++)
 		json = value_with(json, fields->word(i), fields->each(run->report, object, i));
-	for (field = fields->rows; field < fields->rows + fields->nr; field++) {
+	for (i = 0; i < fields->nr; i++) {
+		field = &fields->rows[i];
 		value = field_is_known(field, run, object) ? value_of(field, run, object) :
 							     json_null();
 		json = value_with(json, field->key, value);

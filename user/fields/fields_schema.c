@@ -100,7 +100,8 @@ static json_t *definition_of(const struct fields *fields)
 		properties =
 			value_with(properties, fields->word(i), reference_type(fields->definition));
 	}
-	for (field = fields->rows; field < fields->rows + fields->nr; field++) {
+	for (i = 0; i < fields->nr; i++) {
+		field = &fields->rows[i];
 		required = value_appended(required, json_string(field->key));
 		properties = value_with(properties, field->key, property_of(field));
 	}
@@ -112,15 +113,17 @@ static json_t *definition_of(const struct fields *fields)
 
 int fields_define(const struct fields *fields, json_t *definitions)
 {
-	const struct field *field;
+	const struct fields *of;
+	unsigned int i;
 	int err;
 
 	if (json_object_get(definitions, fields->name))
 		return 0;
 	if (json_object_set_new(definitions, fields->name, definition_of(fields)))
 		return -ENOMEM;
-	for (field = fields->rows; field < fields->rows + fields->nr; field++) {
-		err = field->of ? fields_define(field->of, definitions) : 0;
+	for (i = 0; i < fields->nr; i++) {
+		of = fields->rows[i].of;
+		err = of ? fields_define(of, definitions) : 0;
 		if (err)
 			return err;
 	}
