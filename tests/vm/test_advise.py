@@ -124,7 +124,8 @@ def test_a_missing_file_is_named(path):
     assert f"cannot replay {copy}: it does not exist any more" in pfstat.refused(
         1, "advise", "--file", copy, recording)
     pfstat.make_file(copy, pfstat.PAGE)
-    assert "another file has this name now" in pfstat.refused(1, "advise", "--file", copy, recording)
+    assert "another file has this name now" in pfstat.refused(
+        1, "advise", "--file", copy, recording)
     copy.unlink()
     (path.parent / "moved").rename(copy)
     os.truncate(copy, pfstat.PAGE)
