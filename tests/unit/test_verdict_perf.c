@@ -162,6 +162,23 @@ TEST(test_cached_pages_are_certain_only_in_mappings_that_are_not_written)
 	check_cause(&s, "cached-pages", false, "67 % of that in mappings that may be written");
 }
 
+TEST(test_shared_memory_is_not_a_cached_file)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_cached(&s, 5000, 300 * MS, 20 * MS);
+	s.files[0] =
+		(struct group){ .name = "/dev/zero (deleted)", .inode = 3, .total_ns = 300 * MS };
+	s.report.places[GROUP_BY_FILE] = (struct report_places){ s.files, 1 };
+	judge(&s);
+	ck_assert_ptr_nonnull(cause_of(&s, "shared-memory"));
+	check_no_cause(&s, "cached-pages");
+	s.files[0].name = "/data/file";
+	judge(&s);
+	ck_assert_ptr_nonnull(cause_of(&s, "cached-pages"));
+}
+
 TEST(test_first_touches_are_certain_if_no_touch_was_unseen)
 {
 	struct sample s;

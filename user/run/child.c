@@ -55,12 +55,14 @@ static const char *command_find(const char *name, char *path, size_t size)
 {
 	const char *folder = strchr(name, '/') ? NULL : getenv("PATH"), *end;
 	struct stat found;
+	size_t length;
 
 	for (; folder; folder = *end ? end + 1 : NULL) {
 		end = strchrnul(folder, ':');
-		snprintf(path, size, "%.*s%s%s", (int)(end - folder), folder,
-			 end > folder ? "/" : "./", name);
-		if (!stat(path, &found) && S_ISREG(found.st_mode) && !eaccess(path, X_OK))
+		length = snprintf(path, size, "%.*s%s%s", (int)(end - folder), folder,
+				  end > folder ? "/" : "./", name);
+		if (length < size && !stat(path, &found) && S_ISREG(found.st_mode) &&
+		    !eaccess(path, X_OK))
 			return path;
 	}
 	return name;
