@@ -16,6 +16,9 @@
 #define TIMEOUT_S  240
 #define NAME_BYTES 64
 #define MAX_FILES  512
+/* In a file. */
+#define MAX_ROWS    1024
+#define CLAIM_BYTES 256
 
 /* The tests in one source file. */
 struct file {
@@ -76,6 +79,33 @@ void unit_test_register(struct unit_test *test)
 	*at = test;
 }
 
+static struct owned {
+	void *memory;
+	struct owned *next;
+} *owned_memory;
+
+static void free_owned(void)
+{
+	struct owned *owned;
+
+	while ((owned = owned_memory)) {
+		owned_memory = owned->next;
+		free(owned->memory);
+		free(owned);
+	}
+}
+
+void *unit_own(void *memory)
+{
+	struct owned *owned = malloc(sizeof(*owned));
+
+	if (!owned || (!owned_memory && atexit(free_owned)))
+		die("cannot allocate memory");
+	*owned = (struct owned){ memory, owned_memory };
+	owned_memory = owned;
+	return memory;
+}
+
 /* @name: NAME_BYTES */
 static void file_name(const struct unit_test *test, char *name)
 {
@@ -129,16 +159,40 @@ static bool is_skipped(const struct unit_test *test, const char *name, FILE *out
 	return skipped;
 }
 
-/* A case for each test, because a result has only the case name. */
-static void add_case(Suite *suite, const struct unit_test *test)
+/* A case for each test or row, because a result has only the case name. */
+static void add_case(Suite *suite, const struct unit_test *test, const char *name, int from, int to)
 {
-	TCase *tcase = tcase_create(test->check.name);
+	TCase *tcase = tcase_create(name);
 
 	if (test->fixture->setup || test->fixture->teardown)
 		tcase_add_checked_fixture(tcase, test->fixture->setup, test->fixture->teardown);
 	tcase_set_timeout(tcase, TIMEOUT_S);
-	_tcase_add_test(tcase, &test->check, test->signal, 0, 0, test->loops ? test->loops : 1);
+	_tcase_add_test(tcase, &test->check, test->signal, 0, from, to);
 	suite_add_tcase(suite, tcase);
+}
+
+static const char *row_claim(const struct unit_test *test, int row)
+{
+	return *(const char *const *)((const char *)test->rows + row * test->row_bytes);
+}
+
+static void add_cases(Suite *suite, const struct unit_test *test)
+{
+	static char names[MAX_ROWS][CLAIM_BYTES];
+	static size_t nr_names;
+	int row;
+
+	if (!test->rows) {
+		add_case(suite, test, test->check.name, 0, test->loops ? test->loops : 1);
+		return;
+	}
+	for (row = 0; row < test->loops; row++, nr_names++) {
+		if (nr_names == MAX_ROWS)
+			die("cannot hold the rows of so many tables");
+		snprintf(names[nr_names], CLAIM_BYTES, "%s: %s", test->check.name,
+			 row_claim(test, row));
+		add_case(suite, test, names[nr_names], row, row + 1);
+	}
 }
 
 static void print_results(const struct file *file, SRunner *runner)
@@ -169,7 +223,7 @@ static void run_file(const struct file *file)
 		file_name(test, name);
 		if (!strcmp(name, file->name) && is_wanted(test) &&
 		    !is_skipped(test, name, file->results))
-			add_case(suite, test);
+			add_cases(suite, test);
 	}
 	fflush(file->results);
 	srunner_run_all(runner, CK_SILENT);

@@ -9,6 +9,21 @@
  *
  * Each test runs in a separate process. The assertions come from Check. Members of struct unit_test
  * may follow the name: TEST(test_bad_order_aborts, .signal = SIGABRT).
+ *
+ * Tests that differ by a value are a table, whose first column is the claim, printed if a row fails:
+ *
+ *	static const struct {
+ *		const char *claim;
+ *		int values[2], nr, sum;
+ *	} sums[] = {
+ *		{ "a sum of nothing is zero", { 0 }, 0, 0 },
+ *		{ "a sum has all values", { 2, 3 }, 2, 5 },
+ *	};
+ *
+ *	TEST_ROWS(test_sum, row, sums)
+ *	{
+ *		ck_assert_int_eq(sum_of(row->values, row->nr), row->sum);
+ *	}
  */
 #ifndef PFSTAT_TESTS_RUNNER_H
 #define PFSTAT_TESTS_RUNNER_H
@@ -28,12 +43,17 @@ struct unit_fixture {
 struct unit_test {
 	struct TTest check; /* name, function, file and line */
 	const struct unit_fixture *fixture;
-	int signal; /* which ends the test, or 0 */
-	int loops;  /* the test runs with _i = 0 … loops - 1, or once if 0 */
+	int signal;	  /* which ends the test, or 0 */
+	int loops;	  /* the test runs with _i = 0 … loops - 1, or once if 0 */
+	const void *rows; /* NULL, or an array whose elements begin with the claim of their loop */
+	size_t row_bytes;
 	struct unit_test *next;
 };
 
 void unit_test_register(struct unit_test *test);
+
+/* Returns @memory, which the runner frees after the test. */
+void *unit_own(void *memory);
 
 /* The fixture for this file. */
 #define FIXTURE(before, after) \
@@ -51,5 +71,15 @@ static struct unit_fixture file_fixture __attribute__((unused));
 		unit_test_register(&test);                                                      \
 	}                                                                                       \
 	static void test_name(int _i __attribute__((unused)))
+
+/* A test for each row of an array, to which @row points. */
+#define TEST_ROWS(test_name, row, table, ...)                                         \
+	static void test_name##_row(const __typeof__((table)[0]) *row);               \
+	TEST(test_name, .loops = sizeof(table) / sizeof((table)[0]), .rows = (table), \
+	     .row_bytes = sizeof((table)[0]), ##__VA_ARGS__)                          \
+	{                                                                             \
+		test_name##_row(&(table)[_i]);                                        \
+	}                                                                             \
+	static void test_name##_row(const __typeof__((table)[0]) *row)
 
 #endif
