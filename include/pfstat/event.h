@@ -325,6 +325,11 @@ struct pfstat_fault {
 #define PFSTAT_PERF_NO_END   0x2 /* event.ns is the thread's next sign, an error only */
 #define PFSTAT_PERF_AGAIN    0x4 /* the process had faulted the page before */
 #define PFSTAT_PERF_WRITABLE 0x8 /* the mapping is writable */
+/* The process had faulted … */
+#define PFSTAT_PERF_OFTEN    0x10 /* the page at least twice, in the same mapping */
+#define PFSTAT_PERF_REMAPPED 0x20 /* the address in an earlier mapping, and not yet in this one */
+#define PFSTAT_PERF_MAPPED   0x40 /* the file's page, at any address, and this is another mapping */
+#define PFSTAT_PERF_HISTORY  0x80 /* flags 0x10 to 0x40 are known */
 
 /* pfstat_page.event.flags. If neither: not known */
 #define PFSTAT_PAGE_RECLAIMED 0x1 /* memory was short: the thread was in reclaim */

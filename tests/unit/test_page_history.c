@@ -18,12 +18,17 @@ static void teardown(void)
 	page_history_free(history);
 }
 
+static struct page_past past_of(uint32_t pid, uint64_t page)
+{
+	struct page_past past;
+
+	ck_assert_int_eq(page_history_add(history, pid, page * PAGE + 5, &past), 0);
+	return past;
+}
+
 static bool was_there(uint32_t pid, uint64_t page)
 {
-	bool before;
-
-	ck_assert_int_eq(page_history_add(history, pid, page * PAGE + 5, &before), 0);
-	return before;
+	return past_of(pid, page).before;
 }
 
 TEST(test_page_is_there_after_its_first_fault)
@@ -63,6 +68,30 @@ TEST(test_new_mapping_removes_only_its_pages)
 	ck_assert(!was_there(1, 509));
 }
 
+TEST(test_page_added_again_was_there_often)
+{
+	ck_assert(!past_of(1, 7).often);
+	ck_assert(!past_of(1, 7).often);
+	ck_assert(past_of(1, 7).often);
+	ck_assert(past_of(1, 7).often);
+	page_history_remove(history, 1, 7 * PAGE, 8 * PAGE);
+	ck_assert(!past_of(1, 7).often);
+	ck_assert(!past_of(1, 7).often);
+}
+
+TEST(test_page_was_removed_until_it_is_added_again)
+{
+	ck_assert(!past_of(1, 7).removed);
+	page_history_remove(history, 1, 0, 1024 * PAGE);
+	ck_assert(past_of(1, 7).removed);
+	ck_assert(!past_of(1, 7).removed);
+	ck_assert(!past_of(1, 8).removed); /* it had not been there */
+	page_history_fork(history, 1, 2);
+	page_history_remove(history, 2, 0, 1024 * PAGE);
+	ck_assert(past_of(2, 8).removed);
+	ck_assert(!past_of(1, 8).removed);
+}
+
 TEST(test_child_that_executes_a_program_leaves_the_parent_its_pages)
 {
 	was_there(1, 7);
@@ -78,11 +107,11 @@ TEST(test_pages_beyond_the_limit_are_counted_and_new)
 {
 	uint64_t chunk;
 
-	for (chunk = 0; chunk < (1 << 20) + 10; chunk++)
+	for (chunk = 0; chunk < (1 << 19) + 10; chunk++)
 		was_there(1, chunk * 512);
 	ck_assert_uint_eq(page_history_dropped(history), 10);
 	ck_assert(was_there(1, 0));
-	ck_assert(!was_there(1, ((1 << 20) + 3) * 512ULL));
+	ck_assert(!was_there(1, ((1 << 19) + 3) * 512ULL));
 }
 
 FIXTURE(setup, teardown);

@@ -337,6 +337,50 @@ TEST(test_kind_comes_from_the_mapping_and_from_history)
 	ck_assert_uint_eq(kind_of_fault(1, 1, BASE + 99 * PAGE), PFSTAT_FAULT_OTHER);
 }
 
+#define PAST (PFSTAT_PERF_AGAIN | PFSTAT_PERF_OFTEN | PFSTAT_PERF_REMAPPED | PFSTAT_PERF_MAPPED)
+
+static uint32_t past_of_fault(uint64_t address)
+{
+	kind_of_fault(1, 1, address);
+	ck_assert(faults[0].perf & PFSTAT_PERF_HISTORY);
+	return faults[0].perf & PAST;
+}
+
+TEST(test_a_fault_has_its_pages_past)
+{
+	add_map(BASE, 16, 0, PROT_READ | PROT_WRITE, "//anon");
+	ck_assert_uint_eq(past_of_fault(BASE), 0);
+	ck_assert_uint_eq(past_of_fault(BASE), PFSTAT_PERF_AGAIN);
+	ck_assert_uint_eq(past_of_fault(BASE), PFSTAT_PERF_AGAIN | PFSTAT_PERF_OFTEN);
+	/* munmap() and mmap() */
+	add_map(BASE, 16, 0, PROT_READ | PROT_WRITE, "//anon");
+	ck_assert_uint_eq(past_of_fault(BASE), PFSTAT_PERF_REMAPPED);
+	ck_assert_uint_eq(past_of_fault(BASE + PAGE), 0);
+	ck_assert_uint_eq(past_of_fault(BASE), PFSTAT_PERF_AGAIN);
+}
+
+TEST(test_a_fault_on_a_page_of_a_file_has_the_pages_past)
+{
+	add_map(BASE, 16, 77, PROT_READ, "/data/f");
+	ck_assert_uint_eq(past_of_fault(BASE + 3 * PAGE), 0);
+	add_map(BASE + 64 * PAGE, 16, 77, PROT_READ, "/data/f");
+	ck_assert_uint_eq(past_of_fault(BASE + 67 * PAGE), PFSTAT_PERF_MAPPED);
+	ck_assert_uint_eq(past_of_fault(BASE + 68 * PAGE), 0);
+	ck_assert_uint_eq(past_of_fault(BASE + 68 * PAGE), PFSTAT_PERF_AGAIN);
+	add_map(BASE, 16, 78, PROT_READ, "/data/g");
+	ck_assert_uint_eq(past_of_fault(BASE + 3 * PAGE), PFSTAT_PERF_REMAPPED);
+}
+
+/* The kernel reports the mapping that the range has become a part of. */
+TEST(test_mprotect_that_joins_two_mappings_leaves_the_pages)
+{
+	add_map(BASE, 4, 0, PROT_READ | PROT_WRITE, "//anon");
+	add_map(BASE + 4 * PAGE, 4, 0, PROT_READ, "//anon");
+	ck_assert_uint_eq(past_of_fault(BASE + 5 * PAGE), 0);
+	add_map(BASE, 8, 0, PROT_READ | PROT_WRITE, "//anon");
+	ck_assert_uint_eq(past_of_fault(BASE + 5 * PAGE), PFSTAT_PERF_AGAIN);
+}
+
 TEST(test_a_child_has_the_name_its_parent_had_before_the_watch)
 {
 	const char name[16] = "server";

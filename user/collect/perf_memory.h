@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The memory of processes sampled by perf: the mappings, and the pages faulted so far. A fault's
- * file and kind come from it. Pure.
+ * The memory of processes sampled by perf: the mappings, and the pages faulted so far, by address and
+ * by file. A fault's file, kind and history come from it. Pure.
  */
 #ifndef PFSTAT_USER_PERF_MEMORY_H
 #define PFSTAT_USER_PERF_MEMORY_H
@@ -11,10 +11,14 @@
 #include "analyze/groups/address_spaces.h"
 #include "analyze/pages/page_history.h"
 #include "model/item.h"
+#include "util/hash.h"
 
 struct perf_memory {
 	struct spaces *spaces;
-	struct page_history *history;
+	struct page_history *history;	 /* by address */
+	struct page_history *file_pages; /* by page in all files, see file_numbers */
+	struct hash file_numbers;	 /* of uint64_t *, by device and inode */
+	uint64_t nr_files;
 	uint64_t page_bytes;
 };
 

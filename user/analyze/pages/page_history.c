@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process has a hash of chunks, which are 512-page bitmaps. A fork shares the hash until the
+ * A process has a hash of chunks, which are bitmaps for 512 pages. A fork shares the hash until the
  * parent or the child changes it: most children execute a program before that.
  */
 #include <errno.h>
@@ -11,12 +11,14 @@
 #include "util/hash.h"
 
 #define CHUNK_PAGES 512U
-/* Limit on chunks in all processes: 1 GiB in pages for each 50 KB, some 100 MB in total. */
-#define CHUNKS_MAX (1U << 20)
+/* Limit on chunks in all processes: 1 GiB in pages for each 120 KB, some 120 MB in total. */
+#define CHUNKS_MAX (1U << 19)
 
 struct chunk {
 	uint64_t number; /* address / (CHUNK_PAGES pages) */
 	uint64_t pages[CHUNK_PAGES / 64];
+	uint64_t twice[CHUNK_PAGES / 64];   /* among these pages, added twice or more */
+	uint64_t removed[CHUNK_PAGES / 64]; /* were there before a removal */
 };
 
 struct page_set {
@@ -171,21 +173,37 @@ static int page_history_chunk(struct page_history *history, struct page_set *set
 	return 0;
 }
 
-int page_history_add(struct page_history *history, uint32_t pid, uint64_t address, bool *before)
+/* Returns true if the bit was set. */
+static bool set_bit(uint64_t *bits, uint64_t page)
+{
+	uint64_t *word = &bits[page % CHUNK_PAGES / 64];
+	const uint64_t bit = 1ULL << page % 64;
+	const bool was = *word & bit;
+
+	*word |= bit;
+	return was;
+}
+
+static bool test_bit(const uint64_t *bits, uint64_t page)
+{
+	return bits[page % CHUNK_PAGES / 64] & 1ULL << page % 64;
+}
+
+int page_history_add(struct page_history *history, uint32_t pid, uint64_t address,
+		     struct page_past *past)
 {
 	const uint64_t page = address / history->page_bytes;
-	const uint64_t number = page / CHUNK_PAGES, bit = 1ULL << page % 64;
+	const uint64_t number = page / CHUNK_PAGES;
 	struct history_process *process = page_history_get(history, pid);
 	struct chunk *chunk;
-	uint64_t *word;
 	int err;
 
-	*before = false;
+	*past = (struct page_past){ 0 };
 	if (!process)
 		return -ENOMEM;
 	chunk = process->set ? page_set_find(process->set, number) : NULL;
-	if (chunk && chunk->pages[page % CHUNK_PAGES / 64] & bit) {
-		*before = true;
+	if (chunk && test_bit(chunk->twice, page)) {
+		*past = (struct page_past){ .before = true, .often = true };
 		return 0;
 	}
 	err = page_history_own(history, process);
@@ -193,35 +211,38 @@ int page_history_add(struct page_history *history, uint32_t pid, uint64_t addres
 		err = page_history_chunk(history, process->set, number, &chunk);
 	if (err || !chunk)
 		return err;
-	word = &chunk->pages[page % CHUNK_PAGES / 64];
-	*word |= bit;
+	past->before = set_bit(chunk->pages, page);
+	past->removed = !past->before && test_bit(chunk->removed, page);
+	if (past->before)
+		set_bit(chunk->twice, page);
 	return 0;
 }
 
 struct removal {
-	struct page_history *history;
 	uint64_t first, end; /* pages */
 };
 
-/* Keeps a chunk with pages outside the range, without those inside. */
-static bool chunk_keep(void *context, void *value)
+/* Removes the chunk's pages inside the range. */
+static int chunk_remove(void *context, void *value)
 {
 	const struct removal *removal = context;
 	struct chunk *chunk = value;
 	const uint64_t from = chunk->number * CHUNK_PAGES;
-	uint64_t page;
+	uint64_t page, bit;
+	uint64_t *word;
 
 	if (from >= removal->end || from + CHUNK_PAGES <= removal->first)
-		return true;
-	if (from >= removal->first && from + CHUNK_PAGES <= removal->end) {
-		removal->history->nr_chunks--;
-		free(chunk);
-		return false;
+		return 0;
+	for (page = from; page < from + CHUNK_PAGES; page++) {
+		word = &chunk->pages[page % CHUNK_PAGES / 64];
+		bit = 1ULL << page % 64;
+		if (page < removal->first || page >= removal->end || !(*word & bit))
+			continue;
+		*word &= ~bit;
+		chunk->twice[page % CHUNK_PAGES / 64] &= ~bit;
+		chunk->removed[page % CHUNK_PAGES / 64] |= bit;
 	}
-	for (page = from; page < from + CHUNK_PAGES; page++)
-		if (page >= removal->first && page < removal->end)
-			chunk->pages[page % CHUNK_PAGES / 64] &= ~(1ULL << page % 64);
-	return true;
+	return 0;
 }
 
 /* A few chunks among many: looking up each costs less than visiting all. */
@@ -232,10 +253,8 @@ static void page_set_remove_few(struct page_set *set, struct removal *removal)
 
 	for (number = removal->first / CHUNK_PAGES; number * CHUNK_PAGES < removal->end; number++) {
 		chunk = hash_find(&set->chunks, number);
-		if (!chunk)
-			continue;
-		if (!chunk_keep(removal, chunk))
-			hash_take(&set->chunks, number);
+		if (chunk)
+			chunk_remove(removal, chunk);
 	}
 }
 
@@ -243,7 +262,6 @@ int page_history_remove(struct page_history *history, uint32_t pid, uint64_t sta
 {
 	struct history_process *process = page_history_find(history, pid);
 	struct removal removal = {
-		.history = history,
 		.first = start / history->page_bytes,
 		.end = end / history->page_bytes,
 	};
@@ -254,12 +272,11 @@ int page_history_remove(struct page_history *history, uint32_t pid, uint64_t sta
 	err = page_history_own(history, process);
 	if (err)
 		return err;
-	process->set->last = NULL;
 	if ((removal.end - removal.first) / CHUNK_PAGES < process->set->chunks.count) {
 		page_set_remove_few(process->set, &removal);
 		return 0;
 	}
-	return hash_filter(&process->set->chunks, chunk_keep, &removal);
+	return hash_visit(&process->set->chunks, chunk_remove, &removal);
 }
 
 void page_history_end(struct page_history *history, uint32_t pid)
