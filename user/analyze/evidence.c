@@ -19,11 +19,18 @@ static void evidence_add_perf(struct evidence_perf *perf, const struct explained
 {
 	if (!fault->major)
 		evidence_sum_add(&perf->minor, fault);
+	perf->history_known |= fault->perf & PFSTAT_PERF_HISTORY;
+	if (fault->perf & PFSTAT_PERF_OFTEN)
+		evidence_sum_add(&perf->often, fault);
+	if (fault->class == FAULT_ANON && fault->perf & PFSTAT_PERF_REMAPPED)
+		evidence_sum_add(&perf->remapped, fault);
 	if (fault->class != FAULT_FILE)
 		return;
 	evidence_sum_add(fault->major ? &perf->read : &perf->cached, fault);
 	if (fault->major && fault->perf & PFSTAT_PERF_AGAIN)
 		evidence_sum_add(&perf->read_again, fault);
+	if (!fault->major && fault->perf & PFSTAT_PERF_MAPPED)
+		evidence_sum_add(&perf->mapped, fault);
 	if (!fault->major && fault->perf & PFSTAT_PERF_WRITABLE)
 		evidence_sum_add(&perf->writable, fault);
 }
@@ -91,6 +98,12 @@ int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu 
 	if (err || evidence->small)
 		return err;
 	return standstill_add_off_cpu(&evidence->standstill, interval);
+}
+
+void evidence_add_map(struct evidence *evidence, const struct item_map *map)
+{
+	if (map->ns && map->bytes && map->inode)
+		evidence->figures.file_maps++;
 }
 
 int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task)

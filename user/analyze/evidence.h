@@ -44,6 +44,11 @@ struct evidence_perf {
 	struct evidence_sum cached;	/* minor faults on files */
 	struct evidence_sum writable;	/* among these, in writable mappings */
 	struct evidence_sum minor;	/* all minor faults */
+	/* What the process had done to the pages. Only known if the flag is set. */
+	bool history_known;
+	struct evidence_sum mapped;   /* among cached: the file's page was mapped elsewhere */
+	struct evidence_sum remapped; /* new anonymous pages where it had unmapped others */
+	struct evidence_sum often;    /* on pages that had faulted twice or more */
 };
 
 struct evidence_figures {
@@ -58,6 +63,7 @@ struct evidence_figures {
 	uint64_t guest_faults, guest_ns; /* of these, on the memory of a guest of KVM */
 	uint64_t forks;			 /* new processes, not threads */
 	uint64_t execs;
+	uint64_t file_maps;	/* mappings of files made during the recording */
 	uint64_t failed_faults; /* from run_counters_failed(), by report_fill() */
 	struct evidence_cpu_wait cpu_waits[NR_CPU_WAITS]; /* in faults */
 	struct evidence_cpu_wait throttled; /* preempted and held back, in and outside faults */
@@ -91,6 +97,7 @@ void evidence_exit(struct evidence *evidence);
 /* These return 0 or -ENOMEM. Add the exit of a thread after the thread's last fault. */
 int evidence_add_fault(struct evidence *evidence, const struct explained *fault);
 int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval);
+void evidence_add_map(struct evidence *evidence, const struct item_map *map);
 int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task);
 void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *advice);
 void evidence_add_reclaim(struct evidence *evidence, const struct pfstat_reclaim *reclaim);
