@@ -206,6 +206,11 @@ TEST(test_faults_that_failed_are_not_dismissed)
 	ck_assert_uint_eq(s.verdict.nr_causes, 2);
 	ck_assert_str_eq(s.verdict.causes[0].rule, "failed-faults");
 	ck_assert_str_eq(s.verdict.causes[1].rule, "first-touch");
+	/* A few among many cost little beside them. */
+	s.report.evidence.failed_faults = 89;
+	s.report.time.counted_ns = 500 * MS; /* more than 100 a second */
+	judge(&s);
+	ck_assert_str_eq(s.verdict.causes[0].rule, "first-touch");
 	sample_begin(&s);
 	add_class(&s, FAULT_ANON, 900, PART_CPU_BEFORE, MS);
 	s.report.evidence.failed_faults = 99;

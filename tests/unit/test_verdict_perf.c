@@ -102,13 +102,14 @@ TEST(test_faults_on_pages_that_faulted_before_have_possible_causes)
 	perf_begin(&s);
 	add_class(&s, FAULT_AGAIN, 1000, PART_CPU_BEFORE, 500 * MS);
 	check_cause(&s, "faulted-again", false,
-		    "faulted before: written again after a read or dropped with madvise().");
+		    "faulted before: written again after a read or given back with "
+		    "madvise() (MADV_DONTNEED or MADV_FREE) and touched again.");
 	s.report.evidence.forks = 3;
 	s.report.faults.classes[FAULT_AGAIN].major = 7;
 	check_cause(&s, "faulted-again", false,
 		    "the process, or its parent before a fork, had faulted before: written again "
-		    "after a fork or a read, dropped with madvise() or swapped out (7 of them are "
-		    "major).");
+		    "after a fork or a read, given back with madvise() (MADV_DONTNEED or "
+		    "MADV_FREE) and touched again or swapped out (7 of them are major).");
 	ck_assert_ptr_nonnull(strstr(cause_of(&s, "faulted-again")->remedy, "madvise,fork,clone "));
 	s.report.evidence.forks = 0;
 	s.report.faults.classes[FAULT_AGAIN].major = 0;
@@ -120,6 +121,122 @@ TEST(test_faults_on_pages_that_faulted_before_have_possible_causes)
 	ck_assert_ptr_nonnull(strstr(cause->remedy, "madvise,msync,fsync,fdatasync "));
 	ck_assert_ptr_null(strstr(cause->text, "fork"));
 	ck_assert_ptr_null(strstr(cause->text, "swapped"));
+}
+
+/* A page is read, then written: two faults. */
+TEST(test_pages_that_fault_often_were_given_back_or_protected)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_class(&s, FAULT_AGAIN, 1000, PART_CPU_BEFORE, 500 * MS);
+	s.report.evidence.perf.often.count = 499;
+	check_cause(&s, "faulted-again", false, "written again after a read or given back");
+	s.report.evidence.perf.often.count = 500;
+	check_cause(&s, "faulted-again", false,
+		    "faulted before: given back with madvise() (MADV_DONTNEED or MADV_FREE) and "
+		    "touched again or protected in between (mprotect(), soft-dirty, NUMA "
+		    "balancing).");
+	s.report.evidence.forks = 1;
+	check_cause(&s, "faulted-again", false, "written again after a fork, given back");
+}
+
+static void check_advice(struct sample *s, const char *rule, const char *advice)
+{
+	judge(s);
+	ck_assert_ptr_nonnull(strstr(cause_of(s, rule)->remedy, advice));
+}
+
+TEST(test_memory_is_given_back_only_if_it_was_unmapped)
+{
+	struct evidence_perf *perf;
+	struct sample s;
+
+	perf_begin(&s);
+	perf = &s.report.evidence.perf;
+	perf->history_known = true;
+	add_class(&s, FAULT_ANON, 51200, PART_CPU_BEFORE, 300 * MS);
+	s.report.usage.maxrss_bytes = 100 << 20;
+	/* A read of memory that was never written leaves the same. */
+	check_no_cause(&s, "touched-again");
+	check_cause(&s, "first-touch", false,
+		    "51200 first touches of anonymous memory (200 MiB), 5.86 µs each, but at most "
+		    "100 MiB were resident at once: reads of memory that was never written");
+	perf->remapped.count = 25600;
+	check_cause(&s, "touched-again", true, "100 MiB of it where it had unmapped memory.");
+	check_advice(&s, "touched-again", "keep the mapping and use it again");
+	check_no_cause(&s, "first-touch");
+	perf->remapped.count = 25599;
+	check_no_cause(&s, "touched-again");
+	s.report.usage.maxrss_bytes = 101 << 20;
+	check_cause(&s, "first-touch", true, "51200 first touches of anonymous memory, 5.86");
+	/* An older recording. */
+	perf->history_known = false;
+	s.report.usage.maxrss_bytes = 100 << 20;
+	check_cause(&s, "touched-again", false, "gives memory back and, it seems, touches it");
+}
+
+TEST(test_remedy_for_memory_that_is_given_back_depends_on_the_mapping)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	s.report.evidence.perf.history_known = true;
+	s.report.evidence.perf.remapped.count = 51200;
+	add_class(&s, FAULT_ANON, 51200, PART_CPU_BEFORE, 300 * MS);
+	s.files[0] = (struct group){ .name = "7 10000000-12000000 (anonymous memory)",
+				     .classes = { [FAULT_ANON] = 51200 } };
+	s.report.places[GROUP_BY_VMA] = (struct report_places){ s.files, 1 };
+	check_advice(&s, "touched-again", "instead of munmap() and mmap()");
+	s.files[0].name = "7 10000000-12001000 (anonymous memory)"; /* above 32 MiB */
+	check_advice(&s, "touched-again", "reserve the final size at once");
+	s.files[0].name = "7 10000000-12000000 [heap]";
+	check_advice(&s, "touched-again", "glibc.malloc.trim_threshold=N");
+}
+
+TEST(test_pages_that_are_mapped_again_are_not_populated)
+{
+	struct evidence_perf *perf;
+	struct sample s;
+
+	perf_begin(&s);
+	perf = &s.report.evidence.perf;
+	add_cached(&s, 5000, 300 * MS, 20 * MS);
+	check_advice(&s, "cached-pages", "MAP_POPULATE");
+	perf->history_known = true;
+	check_advice(&s, "cached-pages", "MAP_POPULATE");
+	s.report.evidence.file_maps = 1250;
+	check_advice(&s, "cached-pages", "read() or pread() small files");
+	check_cause(&s, "cached-pages", true,
+		    "The program made 1250 mappings of files, and each had 4.0 of these faults");
+	s.report.evidence.file_maps = 1249;
+	check_advice(&s, "cached-pages", "MAP_POPULATE");
+	perf->mapped.count = 2500;
+	check_advice(&s, "cached-pages", "keep the mapping");
+	check_cause(&s, "cached-pages", true,
+		    "2500 of them had been mapped by the process before: it unmaps the pages and "
+		    "maps them again.");
+	perf->mapped.count = 2499;
+	check_advice(&s, "cached-pages", "MAP_POPULATE");
+}
+
+TEST(test_shared_memory_that_is_mapped_again_is_not_of_another_process)
+{
+	struct evidence_perf *perf;
+	struct sample s;
+
+	perf_begin(&s);
+	perf = &s.report.evidence.perf;
+	add_cached(&s, 5000, 300 * MS, 20 * MS);
+	s.files[0] = (struct group){ .name = "/dev/shm/frames", .inode = 3, .total_ns = 300 * MS };
+	s.report.places[GROUP_BY_FILE] = (struct report_places){ s.files, 1 };
+	perf->history_known = true;
+	perf->mapped.count = 2499;
+	check_cause(&s, "shared-memory", false, "another process had touched");
+	perf->mapped.count = 2500;
+	check_cause(&s, "shared-memory-mapped", true,
+		    "2500 of them on pages that the process had mapped before. It unmaps them");
+	check_advice(&s, "shared-memory-mapped", "keep the mapping");
 }
 
 TEST(test_large_pages_are_not_advised_to_be_huge)

@@ -56,7 +56,8 @@ bool verdict_nothing_failed(const struct verdict *verdict, const struct report *
 	if (failed == COUNT_NA || failed < FEW_FAILED ||
 	    (failed < FAILED_SHARE * all && failed < FAILED_RATE * verdict->wall_ns / 1e9))
 		return false;
-	cause->outside = true;
+	/* One among many faults costs little beside them, even with its signal. */
+	cause->outside = failed >= FAILED_SHARE * all;
 	cause->weight = (double)failed / (failed + all);
 	verdict_state(cause,
 		      "%" PRIu64

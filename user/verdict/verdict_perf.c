@@ -13,6 +13,8 @@
 #define FEW_ORDERED 64
 #define FEW_SMALL   1000
 #define FEW_AGAIN   256
+#define FEW_MAPS    256
+#define SHORT_MAP   4	/* faults */
 #define MOST	    0.9 /* of a claim's time */
 #define MAIN	    0.5 /* of the read time */
 #define NEXT_SHARE  0.5 /* of the major faults, on the page after another */
@@ -120,6 +122,46 @@ bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
+/* Faults for each mapping of a file that the program made. 0: it made few, or it is not known. */
+static double perf_faults_a_map(const struct report *run)
+{
+	const struct evidence_figures *evidence = &run->evidence;
+
+	if (evidence->file_maps < FEW_MAPS || !evidence->perf.history_known)
+		return 0;
+	return (double)evidence->perf.cached.count / evidence->file_maps;
+}
+
+/*
+ * MAP_POPULATE pays if a mapping is used as a whole. It does not if the mapping lives for a few
+ * faults, or if the pages are mapped again and again.
+ */
+static void perf_add_maps(struct verdict_cause *cause, const struct report *run)
+{
+	const struct evidence_perf *perf = &run->evidence.perf;
+	const double faults = perf_faults_a_map(run);
+
+	if (perf->history_known && perf->mapped.count >= MAIN * perf->cached.count) {
+		verdict_add(cause,
+			    " %" PRIu64 " of them had been mapped by the process before: it "
+			    "unmaps the pages and maps them again.",
+			    perf->mapped.count);
+		verdict_advise(cause, "keep the mapping; for a few bytes of each file, pread() "
+				      "needs no mapping.");
+	} else if (faults && faults <= SHORT_MAP) {
+		verdict_add(cause,
+			    " The program made %" PRIu64 " mappings of files, and each had %.1f "
+			    "of these faults: the calls to map and unmap cost more.",
+			    run->evidence.file_maps, faults);
+		verdict_advise(cause, "read() or pread() small files and small ranges; or keep "
+				      "the mappings.");
+	} else {
+		verdict_advise(cause,
+			       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
+			       "read() needs no mapping.");
+	}
+}
+
 bool verdict_perf_cached(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
@@ -139,9 +181,7 @@ bool verdict_perf_cached(const struct verdict *verdict, const struct report *run
 		      cached->count, perf_mean_us(cached));
 	if (cause->certain) {
 		verdict_add(cause, ".");
-		verdict_advise(cause,
-			       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
-			       "read() needs no mapping.");
+		perf_add_maps(cause, run);
 		return true;
 	}
 	verdict_add(
@@ -176,6 +216,12 @@ static void perf_add_list(struct verdict_cause *cause, const char *const *list, 
 		verdict_add(cause, "%s%s", list[i], i + 2 < nr ? ", " : i + 2 == nr ? " or " : "");
 }
 
+/* A read and a write are two faults on a page. More show that something removed or protected it. */
+static bool perf_mostly_often(const struct report *run)
+{
+	return run->evidence.perf.often.count >= MAIN * run->faults.classes[FAULT_AGAIN].count;
+}
+
 /*
  * What the recording does not exclude. A fork write-protects only anonymous memory, write-back only
  * shared mappings of files.
@@ -186,15 +232,21 @@ static void perf_add_again(struct verdict_cause *cause, const struct report *run
 	const uint64_t in_files = perf_again_in_files(run);
 	const bool files = in_files > FEW_SHARE * again->count;
 	const bool memory = again->count - in_files > FEW_SHARE * again->count;
-	const char *list[6];
+	const char *list[7];
 	size_t nr = 0;
 
-	list[nr++] = memory && run->evidence.forks ? "written again after a fork or a read" :
-						     "written again after a read";
+	if (!perf_mostly_often(run))
+		list[nr++] = memory && run->evidence.forks ?
+				     "written again after a fork or a read" :
+				     "written again after a read";
+	else if (run->evidence.forks)
+		list[nr++] = "written again after a fork";
 	if (files)
 		list[nr++] = "written again after write-back (msync(), fsync() or the kernel's "
 			     "own)";
-	list[nr++] = "dropped with madvise()";
+	list[nr++] = "given back with madvise() (MADV_DONTNEED or MADV_FREE) and touched again";
+	if (perf_mostly_often(run))
+		list[nr++] = "protected in between (mprotect(), soft-dirty, NUMA balancing)";
 	if (run->faults.classes[FAULT_OTHER].count)
 		list[nr++] = "replaced by mremap()";
 	if (again->major)

@@ -117,7 +117,7 @@ uint64_t verdict_claimed_ns(const struct report *run, struct verdict_claim claim
 	uint64_t sum_ns = 0;
 	enum part part;
 
-	for (class = 0; class < NR_FAULT_CLASSES; class++) {
+	for (class = 0; class < NR_FAULT_CLASSES; class ++) {
 		figures = &run->faults.classes[class];
 		if (!(claim.classes & VERDICT_CLASS(class)))
 			continue;

@@ -20,6 +20,7 @@
 #define LARGE_US    50.0 /* to clear a page: 4 KiB take about 1 */
 #define LARGE_PAGES 16
 #define AGAIN	    2.0 /* touches for each page resident at once */
+#define KEPT_MIB    32	/* glibc keeps freed blocks up to this size: DEFAULT_MMAP_THRESHOLD_MAX */
 #define MAIN_SHARE  0.5
 #define FEW_SHARE   0.1
 
@@ -44,7 +45,16 @@ static double cpu_us(const struct report *run, enum fault_class class)
 	return verdict_claimed_ns(run, claim) / 1e3 / run->faults.classes[class].count;
 }
 
-/* Anonymous memory touched by faults, in bytes, and how much of it was in huge pages. */
+/* perf's events tell which pages the program had unmapped. Recordings before 0.1 lack it. */
+static bool knows_unmapped(const struct report *run)
+{
+	return run->evidence.perf.history_known;
+}
+
+/*
+ * Anonymous memory touched by faults, in bytes, and how much of it was in huge pages. A read of the
+ * zero page takes no memory.
+ */
 static uint64_t touched_bytes(const struct report *run, uint64_t *huge_bytes)
 {
 	const uint64_t page_bytes = run->environment.page_bytes;
@@ -57,6 +67,7 @@ static uint64_t touched_bytes(const struct report *run, uint64_t *huge_bytes)
 		*huge_bytes += (huge->anon.count * page_bytes) << huge->order;
 		small -= huge->anon.count < small ? huge->anon.count : small;
 	}
+	small -= run->evidence.anon_reads.count < small ? run->evidence.anon_reads.count : small;
 	return *huge_bytes + small * page_bytes;
 }
 
@@ -129,52 +140,136 @@ static struct again touched_mappings(const struct report *run)
 	return again;
 }
 
+/* The memory that the program gave back, and touched again. */
+struct returned {
+	uint64_t bytes, huge_bytes; /* touched, in all */
+	uint64_t unmapped_bytes;    /* in these, where the program had unmapped other pages */
+	uint64_t advised_bytes;	    /* given back with madvise() */
+	struct verdict_callers callers;
+	struct again mappings;
+	bool certain, likely;
+};
+
+static struct returned find_returned(const struct report *run)
+{
+	struct returned back = { .mappings = touched_mappings(run) };
+	const double touches = touches_a_page(run);
+	bool again;
+
+	back.bytes = touched_bytes(run, &back.huge_bytes);
+	back.advised_bytes = given_back(run, &back.callers);
+	back.unmapped_bytes = run->evidence.perf.remapped.count * run->environment.page_bytes;
+	again = touches >= AGAIN || back.mappings.touched >= MAIN_SHARE * back.bytes;
+	if (knows_unmapped(run)) {
+		back.certain = back.unmapped_bytes >= MAIN_SHARE * back.bytes;
+		return back;
+	}
+	back.certain = again && !(run->bpf.hooks & 1U << HOOK_PERF);
+	/* The ranges in the calls may have had fewer pages. */
+	back.likely = again || (!touches && back.advised_bytes >= MAIN_SHARE * back.bytes &&
+				back.callers.calls >= FEW_CALLS);
+	return back;
+}
+
+static void add_returned(struct verdict_cause *cause, const struct report *run,
+			 const struct returned *back)
+{
+	const struct again *mappings = &back->mappings;
+
+	if (mappings->touched >= MAIN_SHARE * back->bytes)
+		verdict_add(cause, "; %.0f MiB of it in mappings of %.1f %s",
+			    mappings->touched / MIB,
+			    mappings->size / (mappings->size < MIB ? KIB : MIB),
+			    mappings->size < MIB ? "KiB" : "MiB");
+	else if (touches_a_page(run) >= AGAIN)
+		verdict_add(cause, "; at most %.0f MiB were resident at once",
+			    run->usage.maxrss_bytes / MIB);
+	if (back->huge_bytes >= MAIN_SHARE * back->bytes)
+		verdict_add(cause, "; %.0f MiB of it were huge pages", back->huge_bytes / MIB);
+	if (knows_unmapped(run))
+		verdict_add(cause, "; %.0f MiB of it where it had unmapped memory",
+			    back->unmapped_bytes / MIB);
+	if (back->advised_bytes >= MAIN_SHARE * back->bytes) {
+		verdict_add(cause, "; madvise() gave back %.0f MiB, %" PRIu64 " call%s",
+			    back->advised_bytes / MIB, back->callers.calls,
+			    back->callers.calls == 1 ? "" : "s");
+		verdict_code_add_place(cause, &back->callers);
+	}
+	verdict_add(cause, ".");
+}
+
+/*
+ * glibc's malloc() gives back the end of the heap, and blocks above 32 MiB. A smaller block it
+ * keeps, from the first free() on, so the mmap() is the program's, or another allocator's.
+ */
+static void advise_keeping(struct verdict_cause *cause, const struct report *run,
+			   const struct returned *back)
+{
+	const struct group *place = verdict_top(run, GROUP_BY_VMA);
+
+	if (place && strstr(place->name, "[heap]"))
+		verdict_advise(cause, "keep the heap: GLIBC_TUNABLES=glibc.malloc.trim_threshold=N,"
+				      " with N above the size that comes and goes.");
+	else if (knows_unmapped(run) && back->mappings.size <= KEPT_MIB * MIB)
+		verdict_advise(cause,
+			       "keep the mapping and use it again, instead of munmap() and mmap(); "
+			       "strace -k -f -e mmap,munmap -- COMMAND shows the callers.");
+	else if (knows_unmapped(run))
+		verdict_advise(
+			cause,
+			"reserve the final size at once, grow with mremap(), or keep the "
+			"mapping; strace -k -f -e mmap,munmap -- COMMAND shows the callers.");
+	else
+		verdict_advise(
+			cause,
+			"keep the memory: GLIBC_TUNABLES=glibc.malloc.trim_threshold=N:"
+			"glibc.malloc.mmap_threshold=N, jemalloc's dirty_decay_ms, or a pool "
+			"of the program's own.");
+}
+
 bool verdict_touch_again(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
-	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
-	uint64_t huge_bytes;
-	const uint64_t bytes = touched_bytes(run, &huge_bytes);
-	struct verdict_callers callers;
-	const uint64_t back = given_back(run, &callers);
-	const double touches = touches_a_page(run);
-	const struct again mappings = touched_mappings(run);
-	const bool is_again = touches >= AGAIN || mappings.touched >= MAIN_SHARE * bytes;
-	/* The ranges in the calls may have had fewer pages. */
-	const bool may_be_again = !is_again && !touches && back >= MAIN_SHARE * bytes &&
-				  callers.calls >= FEW_CALLS;
+	const struct returned back = find_returned(run);
 
 	(void)verdict;
-	if (!claim_touches(cause, run, FAULT_ANON) || !knows_first_touches(run) ||
-	    (!is_again && !may_be_again))
+	if (!claim_touches(cause, run, FAULT_ANON) ||
+	    (!knows_unmapped(run) && !knows_first_touches(run)) || (!back.certain && !back.likely))
 		return false;
-	cause->certain = is_again;
+	cause->certain = back.certain;
 	verdict_state(cause,
 		      "the program gives memory back and%s touches it again: %" PRIu64
 		      " faults of anonymous memory (%.0f MiB), %.2f µs each on the CPU, where the "
 		      "kernel clears each page anew",
-		      is_again ? "" : ", it seems,", anon->count, bytes / MIB,
-		      cpu_us(run, FAULT_ANON));
-	if (mappings.touched >= MAIN_SHARE * bytes)
-		verdict_add(cause, "; %.0f MiB of it in mappings of %.1f %s",
-			    mappings.touched / MIB,
-			    mappings.size / (mappings.size < MIB ? KIB : MIB),
-			    mappings.size < MIB ? "KiB" : "MiB");
-	else if (is_again)
-		verdict_add(cause, "; at most %.0f MiB were resident at once",
-			    run->usage.maxrss_bytes / MIB);
-	if (huge_bytes >= MAIN_SHARE * bytes)
-		verdict_add(cause, "; %.0f MiB of it were huge pages", huge_bytes / MIB);
-	if (back >= MAIN_SHARE * bytes) {
-		verdict_add(cause, "; madvise() gave back %.0f MiB, %" PRIu64 " call%s", back / MIB,
-			    callers.calls, callers.calls == 1 ? "" : "s");
-		verdict_code_add_place(cause, &callers);
-	}
-	verdict_add(cause, ".");
-	verdict_advise(cause, "keep the memory: GLIBC_TUNABLES=glibc.malloc.trim_threshold=N:"
-			      "glibc.malloc.mmap_threshold=N, jemalloc's dirty_decay_ms, or a pool "
-			      "of the program's own.");
+		      back.certain ? "" : ", it seems,", run->faults.classes[FAULT_ANON].count,
+		      back.bytes / MIB, cpu_us(run, FAULT_ANON));
+	add_returned(cause, run, &back);
+	advise_keeping(cause, run, &back);
 	return true;
+}
+
+/*
+ * perf does not tell a read from a write. Pages touched once, but never resident together, were
+ * read only, or are gone.
+ */
+static void state_vanished(const struct report *run, struct verdict_cause *cause)
+{
+	uint64_t huge_bytes;
+	const uint64_t bytes = touched_bytes(run, &huge_bytes);
+
+	cause->certain = false;
+	verdict_state(cause,
+		      "%" PRIu64
+		      " first touches of anonymous memory (%.0f MiB), %.2f µs each, but at most "
+		      "%.0f MiB were resident at once: reads of memory that was never written, for "
+		      "which the kernel maps its zero page, or memory that was unmapped later, as "
+		      "when an array grows and is copied.",
+		      run->faults.classes[FAULT_ANON].count, bytes / MIB, cpu_us(run, FAULT_ANON),
+		      run->usage.maxrss_bytes / MIB);
+	verdict_advise(cause,
+		       "strace -f -c -e mmap,munmap,mremap,brk,madvise -- COMMAND counts the calls "
+		       "that give memory back: none, if these are reads (MADV_HUGEPAGE's zero page "
+		       "is 2 MiB); eBPF (pfdrive as root) tells reads from writes.");
 }
 
 /* A read from memory never written maps the zero page. Nothing is cleared. */
@@ -218,6 +313,10 @@ bool verdict_touch_first(const struct verdict *verdict, const struct report *run
 	}
 	if (run->evidence.anon_reads.count >= MAIN_SHARE * anon->count) {
 		state_reads_of_nothing(run, cause);
+		return true;
+	}
+	if (knows_unmapped(run) && touches_a_page(run) >= AGAIN) {
+		state_vanished(run, cause);
 		return true;
 	}
 	verdict_state(cause,
@@ -344,12 +443,29 @@ bool verdict_touch_is_shared_memory(const struct group *file)
 	return false;
 }
 
+/* perf: most pages were mapped by the same process before, at this address or another one. */
+static bool is_mapped_again(const struct report *run)
+{
+	const struct evidence_perf *perf = &run->evidence.perf;
+
+	return perf->history_known && perf->mapped.count &&
+	       perf->mapped.count >= MAIN_SHARE * perf->cached.count;
+}
+
 static void state_shared_touches(const struct report *run, struct verdict_cause *cause)
 {
 	const struct evidence_sum *made = &run->contents.by[PFSTAT_CONTENT_NEW];
 	const struct evidence_sum *present = &run->contents.by[PFSTAT_CONTENT_PRESENT];
 	const uint64_t known = made->count + present->count;
 
+	if (!known && is_mapped_again(run)) {
+		cause->rule = "shared-memory-mapped";
+		verdict_add(cause,
+			    ": %" PRIu64 " of them on pages that the process had mapped "
+			    "before. It unmaps them and maps them again.",
+			    run->evidence.perf.mapped.count);
+		return;
+	}
 	if (!known) {
 		cause->certain = false;
 		verdict_add(cause, ": first touches, for which the kernel clears a page, or pages "
@@ -386,7 +502,10 @@ bool verdict_touch_shared_memory(const struct verdict *verdict, const struct rep
 	verdict_state(cause, "%" PRIu64 " faults of shared memory, %.2f µs each on the CPU",
 		      run->faults.classes[FAULT_FILE].count, cpu_us(run, FAULT_FILE));
 	state_shared_touches(run, cause);
-	if (made->count > present->count)
+	if (!known && is_mapped_again(run))
+		verdict_advise(cause, "keep the mapping and use it again, instead of munmap() and "
+				      "mmap().");
+	else if (made->count > present->count)
 		verdict_advise(cause, "keep and reuse the memory, or MADV_POPULATE_WRITE for the "
 				      "range; huge pages: shmem_enabled, MAP_HUGETLB.");
 	else
