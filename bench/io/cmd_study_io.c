@@ -14,7 +14,7 @@
 #include "bench/io/io_report.h"
 #include "bench/pfbench.h"
 #include "system/cpus.h"
-#include "system/machine_state.h"
+#include "system/machine.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/page_size.h"

@@ -10,7 +10,7 @@
 #include "bench/pressure/competition.h"
 #include "bench/pressure/competitor.h"
 #include "drive/run.h"
-#include "system/memory_cgroup.h"
+#include "system/cgroups.h"
 
 struct pressure {
 	struct run_load load; /* the load's functions. First, so the address is the same */

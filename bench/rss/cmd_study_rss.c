@@ -11,7 +11,7 @@
 #include "bench/pfbench.h"
 #include "bench/rss/rss_watched.h"
 #include "privilege/invoker.h"
-#include "system/machine_state.h"
+#include "system/machine.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/signals.h"

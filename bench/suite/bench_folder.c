@@ -13,7 +13,7 @@
 
 #include "bench/suite/bench_folder.h"
 #include "bench/suite/ops/bench_file.h"
-#include "system/machine_state.h"
+#include "system/machine.h"
 
 #define BLOCK 4096
 

@@ -13,9 +13,8 @@
 #include <string.h>
 
 #include "bench/suite/bench_machine.h"
-#include "system/cpu_identity.h"
-#include "system/machine_state.h"
-#include "system/memory_cgroup.h"
+#include "system/cgroups.h"
+#include "system/machine.h"
 #include "util/array.h"
 #include "util/counter.h"
 #include "util/time_ns.h"

@@ -10,7 +10,7 @@
 #include "user/print/text/table.h"
 #include "user/report/report.h"
 #include "user/report/view.h"
-#include "user/system/arm64_identity.h"
+#include "user/system/machine.h"
 
 #define CORE(implementer, part)                                              \
 	"processor\t: 0\nBogoMIPS\t: 50.00\nCPU implementer\t: " implementer \

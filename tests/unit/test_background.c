@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/system/priority.h"
+#include "user/system/own_process.h"
 #include "user/recording/background.h"
 
 #define PIECES 4U

@@ -12,7 +12,7 @@
 #include "user/print/text/table.h"
 #include "user/recording/counters_json.h"
 #include "user/report/report.h"
-#include "user/system/cgroup_levels.h"
+#include "user/system/cgroups.h"
 
 #define MS  1000000ULL
 #define MIB (1ULL << 20)

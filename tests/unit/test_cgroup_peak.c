@@ -10,7 +10,7 @@
 #include "user/model/counters.h"
 #include "user/print/text/table.h"
 #include "user/report/report.h"
-#include "user/system/memory_cgroup.h"
+#include "user/system/cgroups.h"
 
 #define MIB (1ULL << 20)
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/system/fd_limit.h"
+#include "user/system/own_process.h"
 #include "user/util/signals.h"
 #include "user/privilege/capabilities.h"
 #include "user/privilege/invoker.h"

@@ -5,7 +5,6 @@
 
 #include "runner.h"
 #include "user/system/cpus.h"
-#include "user/system/cpus_online.h"
 
 TEST(test_a_cpu_beyond_1024_is_in_the_set)
 {

@@ -10,7 +10,7 @@
 #include "runner.h"
 #include "user/collect/perf_hardware.h"
 #include "user/analyze/accounts/hw_counts.h"
-#include "user/system/cpu_cache.h"
+#include "user/system/cpus.h"
 #include "util/why.h"
 
 TEST(test_counts_are_scaled_to_the_enabled_time)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/system/proc_smaps.h"
+#include "user/system/proc_maps.h"
 #include "user/model/counters.h"
 #include "user/util/page_size.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/system/perf_access.h"
+#include "user/system/perf.h"
 #include "util/why.h"
 
 TEST(test_each_refusal_has_its_reason_and_remedy)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/system/thread_names.h"
+#include "user/system/processes.h"
 
 #define ODD_NAME "a\n(b) 15 bytes!"
 

@@ -13,7 +13,7 @@
 #include "advise/advise.h"
 #include "advise/advise_files.h"
 #include "advise/repetition.h"
-#include "system/fault_around_setting.h"
+#include "system/kernel_settings.h"
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "advise/advise_files.h"
-#include "system/readahead_setting.h"
+#include "system/kernel_settings.h"
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"

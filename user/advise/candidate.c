@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "advise/candidate.h"
-#include "system/fault_around_setting.h"
+#include "system/kernel_settings.h"
 #include "util/array.h"
 #include "util/size.h"
 

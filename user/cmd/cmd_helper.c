@@ -13,7 +13,7 @@
 #include "collect/bpf_pins.h"
 #include "drive/drive.h"
 #include "drive/run_arguments.h"
-#include "system/memory_cgroup.h"
+#include "system/cgroups.h"
 #include "util/array.h"
 #include "util/message.h"
 

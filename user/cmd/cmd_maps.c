@@ -10,7 +10,7 @@
 #include "cmd/cmd.h"
 #include "print/json/json_extras.h"
 #include "print/text/table_measures.h"
-#include "system/proc_smaps.h"
+#include "system/proc_maps.h"
 #include "util/argument.h"
 #include "util/json_value.h"
 #include "util/message.h"

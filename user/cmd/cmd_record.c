@@ -24,7 +24,7 @@
 #include "report/report.h"
 #include "report/view.h"
 #include "run/watch_options.h"
-#include "system/machine_state.h"
+#include "system/machine.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/shell_quote.h"

@@ -14,8 +14,7 @@
 #include "collect/bpf_pins.h"
 #include "privilege/capabilities.h"
 #include "privilege/lockdown.h"
-#include "system/pid_namespace.h"
-#include "system/syscall_filter.h"
+#include "system/own_process.h"
 #include "util/version.h"
 #include "util/why.h"
 

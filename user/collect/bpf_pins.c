@@ -273,7 +273,7 @@ static void pins_wait_for_end(int line)
 
 /*
  * A run under memory pressure is in a separate cgroup, which is killed as a whole
- * (system/memory_cgroup.h). The keeper leaves it, because it has work to do then.
+ * (system/cgroups.h). The keeper leaves it, because it has work to do then.
  */
 static void pins_leave_the_run(void)
 {

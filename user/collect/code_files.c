@@ -27,8 +27,8 @@
 #include <unistd.h>
 
 #include "collect/code_files.h"
-#include "system/fd_limit.h"
 #include "system/jit_map.h"
+#include "system/own_process.h"
 #include "util/hash.h"
 #include "util/open_regular.h"
 #include "util/time_ns.h"

@@ -24,7 +24,6 @@
 #include "model/counters.h"
 #include "privilege/capabilities.h"
 #include "privilege/lockdown.h"
-#include "system/hooked_mapping.h"
 #include "system/module_file.h"
 #include "util/time_ns.h"
 #include "util/why.h"

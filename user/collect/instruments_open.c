@@ -13,7 +13,7 @@
 #include "collect/fault_source_module.h"
 #include "collect/fault_source_perf.h"
 #include "collect/instruments_open.h"
-#include "system/pid_namespace.h"
+#include "system/own_process.h"
 #include "util/why.h"
 
 static int instruments_open_source(struct instruments *instruments,

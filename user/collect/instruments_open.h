@@ -9,7 +9,7 @@
 #include "collect/instruments.h"
 #include "collect/perf_faults.h"
 #include "collect/perf_maps.h"
-#include "system/priority.h"
+#include "system/own_process.h"
 #include "util/why.h"
 
 struct instruments {

@@ -10,9 +10,9 @@
 
 #include "collect/perf_faults.h"
 #include "model/counters.h"
-#include "system/fd_limit.h"
+#include "system/own_process.h"
 #include "system/perf.h"
-#include "system/proc_threads.h"
+#include "system/processes.h"
 
 #define NR_EVENTS 3
 

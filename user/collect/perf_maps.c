@@ -26,7 +26,7 @@
 #include "collect/time_order.h"
 #include "model/counters.h"
 #include "privilege/capabilities.h"
-#include "system/cpus_online.h"
+#include "system/cpus.h"
 #include "system/perf.h"
 #include "system/proc_maps.h"
 #include "util/array.h"

@@ -19,9 +19,9 @@
 #include "collect/perf_sampler.h"
 #include "collect/sample_events.h"
 #include "collect/time_order.h"
+#include "system/own_process.h"
 #include "system/perf.h"
-#include "system/priority.h"
-#include "system/proc_threads.h"
+#include "system/processes.h"
 #include "util/page_size.h"
 #include "util/time_ns.h"
 

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "collect/perf_stream.h"
-#include "system/thread_names.h"
+#include "system/processes.h"
 
 struct perf_sampler;
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "collect/sample_events.h"
-#include "system/fd_limit.h"
+#include "system/own_process.h"
 #include "util/array.h"
 
 /* The leader of a CPU's group is opened first. It also reports forks, names and mappings. */

@@ -15,7 +15,7 @@
 #include "doctor/doctor.h"
 #include "doctor/doctor_facts.h"
 #include "doctor/doctor_print.h"
-#include "system/syscall_filter.h"
+#include "system/own_process.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/why.h"

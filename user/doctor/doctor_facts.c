@@ -18,7 +18,7 @@
 #include "doctor/doctor_facts.h"
 #include "model/environment.h"
 #include "privilege/lockdown.h"
-#include "system/machine_state.h"
+#include "system/machine.h"
 #include "util/array.h"
 #include "util/first_line.h"
 #include "util/page_size.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "system/perf_access.h"
+#include "system/perf.h"
 #include "util/why.h"
 
 enum kernel_option {

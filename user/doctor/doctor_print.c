@@ -9,7 +9,7 @@
 #include "doctor/doctor_checks.h"
 #include "doctor/doctor_print.h"
 #include "model/environment.h"
-#include "system/machine_state.h"
+#include "system/machine.h"
 #include "util/version.h"
 
 unsigned int doctor_print_lines(FILE *out, const struct doctor_facts *facts)

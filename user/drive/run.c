@@ -18,7 +18,7 @@
 #include "drive/phases.h"
 #include "drive/run.h"
 #include "run/measurement.h"
-#include "system/machine_state.h"
+#include "system/machine.h"
 #include "util/message.h"
 #include "util/signals.h"
 #include "workload/cache_state.h"

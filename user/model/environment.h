@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The machine and the conditions during a run. system/machine_state.h reads most of it. An empty
+ * The machine and the conditions during a run. system/machine.h reads most of it. An empty
  * string, or a value named below, means "not available".
  */
 #ifndef PFSTAT_USER_ENVIRONMENT_H

@@ -17,7 +17,7 @@
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "privilege/output.h"
-#include "system/fd_limit.h"
+#include "system/own_process.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/page_size.h"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "prefetch/prefetch_read.h"
-#include "system/fd_limit.h"
+#include "system/own_process.h"
 #include "util/message.h"
 #include "util/open_regular.h"
 #include "util/signals.h"

@@ -16,7 +16,7 @@
 
 #include "privilege/invoker.h"
 #include "run/child.h"
-#include "system/fd_limit.h"
+#include "system/own_process.h"
 #include "util/signals.h"
 
 /* Restores the signals to the state a program expects. */

@@ -17,7 +17,7 @@
 #include "recording/block_sink.h"
 #include "run/measurement.h"
 #include "symbols/code_names.h"
-#include "system/thread_names.h"
+#include "system/processes.h"
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"

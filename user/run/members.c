@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "run/members.h"
-#include "system/fd_limit.h"
+#include "system/own_process.h"
 #include "util/message.h"
 #include "util/time_ns.h"
 #include "util/why.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "run/result.h"
-#include "system/proc_smaps.h"
+#include "system/proc_maps.h"
 #include "util/message.h"
 
 /*

@@ -10,7 +10,7 @@
 #include "collect/perf_hardware.h"
 #include "model/counters.h"
 #include "report/report.h"
-#include "system/cpu_cache.h"
+#include "system/cpus.h"
 #include "workload/mapping.h"
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Derives the kind of each line in a memory map and describes it in a sentence. Pure: the list
- * comes from proc_smaps.c and goes to the printers. Lines must be sorted by address, because a
+ * comes from proc_maps.c and goes to the printers. Lines must be sorted by address, because a
  * line's kind depends on the line before.
  */
 #include <inttypes.h>

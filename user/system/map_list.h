@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A process's memory map, and the purpose of each line. Pure: proc_smaps.c reads the map. The
+ * A process's memory map, and the purpose of each line. Pure: proc_maps.c reads the map. The
  * kernel reports mappings but not their purpose, which follows from the name, the permissions, the
  * neighbouring lines and other facts about the process.
  */
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "system/hooked_mapping.h"
+#include "system/module_file.h"
 
 enum map_kind {
 	MAP_KIND_MEASURED,  /* range accessed by a drive */

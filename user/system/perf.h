@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * perf_event_open(2), for which glibc has no wrapper, the setting that restricts it, and a growing
- * list of descriptors.
- */
+/* perf_event_open(2): opens and closes events, and tries whether the kernel permits them. */
 #ifndef PFSTAT_USER_PERF_H
 #define PFSTAT_USER_PERF_H
 
@@ -11,6 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "util/why.h"
+
+/*
+ * perf_event_open(2), for which glibc has no wrapper, the setting that restricts it, and a growing
+ * list of descriptors.
+ */
 
 /* Returns a descriptor with close-on-exec, or a negative errno. */
 int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu);
@@ -43,5 +47,34 @@ int perf_fds_add(struct perf_fds *fds, int fd);
 /* Closes all descriptors after the first @count. */
 void perf_fds_cut(struct perf_fds *fds, size_t count);
 void perf_fds_exit(struct perf_fds *fds);
+
+/* Tries whether this process may sample its page faults with perf's software events. */
+
+enum perf_access {
+	PERF_ACCESS_NONE,
+	PERF_ACCESS_USER, /* user mode faults, not those in system calls */
+	PERF_ACCESS_ALL,
+};
+
+/* What was tried, and what restricts it. */
+struct perf_trial {
+	enum perf_access access;
+	int err;       /* for the next better mode, 0 with PERF_ACCESS_ALL */
+	int paranoid;  /* kernel.perf_event_paranoid, INT_MAX if the kernel has no perf events */
+	bool filtered; /* this process has a system call filter */
+};
+
+/*
+ * Opens an event for this thread on the current CPU, in both modes, and closes it. Nothing is
+ * sampled.
+ */
+void perf_access_try(struct perf_trial *trial);
+/* One clause with the reason for trial->err, "" if it is 0. */
+void perf_access_reason(const struct perf_trial *trial, struct why *why);
+/*
+ * "cannot open perf's page-fault events: REASON; DO THIS" for PERF_ACCESS_NONE, "cannot see the
+ * faults in system calls: …" for PERF_ACCESS_USER, "" for PERF_ACCESS_ALL.
+ */
+void perf_access_explain(const struct perf_trial *trial, struct why *why);
 
 #endif

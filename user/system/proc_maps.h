@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stores process mappings, from /proc/PID/maps or smaps, until they are used. */
+/* Reads the mappings of a process from /proc/PID/maps and /proc/PID/smaps. */
 #ifndef PFSTAT_USER_PROC_MAPS_H
 #define PFSTAT_USER_PROC_MAPS_H
 
@@ -7,6 +7,9 @@
 #include <sys/types.h>
 
 #include "model/item.h"
+#include "system/map_list.h"
+
+/* Stores process mappings, from /proc/PID/maps or smaps, until they are used. */
 
 /* All zero is an empty list. */
 struct proc_maps {
@@ -24,8 +27,6 @@ int proc_maps_read(struct proc_maps *maps, pid_t pid);
 int proc_maps_read_self(struct proc_maps *maps);
 /* Appends a line from /proc/PID/maps, with or without newline. -EINVAL: not a mapping. */
 int proc_maps_add_line(struct proc_maps *maps, pid_t pid, const char *line);
-/* The advice in a VmFlags line: enum mapping_advice. */
-uint32_t proc_maps_advice(const char *line);
 /* Applies a VmFlags line to the last added mapping. Ignores other lines. */
 void proc_maps_add_flags(struct proc_maps *maps, const char *line);
 /*
@@ -42,5 +43,26 @@ void proc_maps_visit(const struct proc_maps *maps,
 int proc_maps_hand_over(struct proc_maps *maps,
 			int (*sink)(void *context, const struct item_map *map), void *context);
 void proc_maps_exit(struct proc_maps *maps);
+
+/*
+ * Reads a process's memory map from /proc/PID/smaps, the stacks of the sleeping threads from
+ * /proc/PID/task/TID/syscall, and the ranges hooked by the module from the module's file `targets`.
+ */
+
+/*
+ * Fills @list except `measured` and the fields set by map_list_explain(). Returns -ESRCH if the
+ * process does not exist, -ENODATA if it has no memory (a kernel thread), -EACCES or -ENOMEM.
+ */
+int proc_smaps_read(struct map_list *list, pid_t pid);
+
+/* Adds an smaps line: a mapping, or a field for the last mapping. -EPROTO: neither. */
+int proc_smaps_add_line(struct map_list *list, const char *line);
+/*
+ * Adds a line of /proc/PID/task/TID/syscall: "running", or numbers with the stack pointer
+ * last but one.
+ */
+int proc_smaps_add_thread(struct map_list *list, pid_t tid, const char *line);
+/* Adds a line from `targets`. Ignores lines for other processes. Returns 0 or -ENOMEM. */
+int proc_smaps_add_target(struct map_list *list, const char *line);
 
 #endif

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds processes by cgroup or by mapped file, and reads their counters from /proc.
- * Processes may exit at any time, which is reported as -ESRCH or skipped.
+ * Finds processes and their threads in /proc, and reads names and counters. Processes and threads
+ * may exit at any time, which is reported as -ESRCH or skipped.
  */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fts.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,12 @@
 #include <unistd.h>
 
 #include "system/processes.h"
+#include "util/array.h"
+
+/*
+ * Finds processes by cgroup or by mapped file, and reads their counters from /proc.
+ * Processes may exit at any time, which is reported as -ESRCH or skipped.
+ */
 
 /* Returns NULL and sets errno. The path has any length, and fopen(3) fails if it is too long. */
 static FILE *open_members(const char *folder)
@@ -289,4 +296,156 @@ bool process_is_first(pid_t pid)
 			last = strrchr(line, '\t');
 	fclose(file);
 	return last && strtol(last, NULL, 10) == 1;
+}
+
+/*
+ * Reads the thread names in a running process. eBPF reports a name when a thread forks, executes,
+ * exits or is renamed, so the name of a thread older than the recording comes from here.
+ */
+
+bool thread_name_read(pid_t pid, pid_t tid, char name[THREAD_NAME_SIZE])
+{
+	char path[64];
+	FILE *file;
+	size_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	/* The name may contain any character. The last one in the file is a newline. */
+	length = fread(name, 1, THREAD_NAME_SIZE, file);
+	fclose(file);
+	if (!length)
+		return false;
+	memset(name + length - 1, 0, THREAD_NAME_SIZE - length + 1);
+	return true;
+}
+
+int thread_names_visit(pid_t pid, thread_name_visitor visit, void *context)
+{
+	char path[64], name[THREAD_NAME_SIZE];
+	struct dirent *entry;
+	int err = 0;
+	DIR *tasks;
+	pid_t tid;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
+	while (!err && (entry = readdir(tasks))) {
+		tid = strtol(entry->d_name, NULL, 10);
+		if (tid > 0 && thread_name_read(pid, tid, name))
+			err = visit(context, tid, name);
+	}
+	closedir(tasks);
+	return err;
+}
+
+/*
+ * Lists /proc/PID/task before and after the action, and starts again if a thread appeared
+ * in between. At the end each thread has been visited exactly once, or the caller gets an
+ * error.
+ */
+
+#define MAX_TRIES 20
+
+struct tids {
+	pid_t *ids;
+	size_t count, room;
+};
+
+static int proc_threads_append(struct tids *tids, pid_t tid)
+{
+	if (array_reserve((void **)&tids->ids, tids->count, &tids->room, sizeof(tid)))
+		return -ENOMEM;
+	tids->ids[tids->count++] = tid;
+	return 0;
+}
+
+/* Returns -ESRCH if the process does not exist or has exited. */
+static int tids_read(struct tids *tids, pid_t pid)
+{
+	struct dirent *entry;
+	char path[64];
+	int err = 0;
+	pid_t tid;
+	DIR *tasks;
+
+	tids->count = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (!err && (entry = readdir(tasks))) {
+		tid = strtol(entry->d_name, NULL, 10);
+		if (tid > 0)
+			err = proc_threads_append(tids, tid);
+	}
+	closedir(tasks);
+	return err || tids->count ? err : -ESRCH;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const pid_t *left = a, *right = b;
+
+	return *left < *right ? -1 : *left > *right;
+}
+
+static bool any_new(const struct tids *before, const struct tids *after)
+{
+	size_t i;
+
+	qsort(before->ids, before->count, sizeof(*before->ids), compare);
+	for (i = 0; i < after->count; i++)
+		if (!bsearch(&after->ids[i], before->ids, before->count, sizeof(*before->ids),
+			     compare))
+			return true;
+	return false;
+}
+
+static int begin_all(const struct tids *tids, const struct tids_action *action, void *context)
+{
+	size_t i, begun = 0;
+	int err;
+
+	for (i = 0; i < tids->count; i++) {
+		err = action->begin(context, tids->ids[i]);
+		if (!err)
+			begun++;
+		else if (err != -ESRCH)
+			return err;
+	}
+	return begun ? 0 : -ESRCH;
+}
+
+static int try_each(pid_t pid, struct tids *before, struct tids *after,
+		    const struct tids_action *action, void *context)
+{
+	int err = tids_read(before, pid);
+
+	if (!err)
+		err = begin_all(before, action, context);
+	if (!err)
+		err = tids_read(after, pid);
+	return !err && any_new(before, after) ? -EAGAIN : err;
+}
+
+int proc_threads_each(pid_t pid, const struct tids_action *action, void *context)
+{
+	struct tids before = { 0 }, after = { 0 };
+	int err = -EAGAIN, try;
+
+	for (try = 0; try < MAX_TRIES && err == -EAGAIN; try++) {
+		if (try)
+			action->undo(context);
+		err = try_each(pid, &before, &after, action, context);
+	}
+	if (err && err != -EAGAIN)
+		action->undo(context);
+	free(before.ids);
+	free(after.ids);
+	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reads from /proc and the cgroup file system which processes exist, and their counters. */
+/* Processes and their threads, as /proc shows them. */
 #ifndef PFSTAT_USER_PROCESSES_H
 #define PFSTAT_USER_PROCESSES_H
 
@@ -42,5 +42,41 @@ struct process_birth {
 int process_birth(pid_t pid, struct process_birth *birth);
 /* True for the init process of a PID namespace, which adopts orphans. */
 bool process_is_first(pid_t pid);
+
+/* Reads a running process's thread names from /proc/PID/task/TID/comm. */
+
+#define THREAD_NAME_SIZE 16 /* with the NUL, as in the kernel */
+
+/* Called for each thread. A nonzero result stops the walk and is returned. */
+typedef int (*thread_name_visitor)(void *context, pid_t tid, const char name[THREAD_NAME_SIZE]);
+
+/* False: the thread has exited, or its name may not be read. */
+bool thread_name_read(pid_t pid, pid_t tid, char name[THREAD_NAME_SIZE]);
+
+/*
+ * Threads and processes that exit meanwhile, or whose names may not be read, are skipped. Returns
+ * 0, a visitor's result, or -EMFILE, -ENFILE or -ENOMEM.
+ */
+int thread_names_visit(pid_t pid, thread_name_visitor visit, void *context);
+
+/*
+ * Performs an action once for each thread in a running process. The threads that a visited thread
+ * creates later must inherit the action.
+ */
+
+struct tids_action {
+	/* Returns 0, -ESRCH if the thread is gone, or another negative errno. */
+	int (*begin)(void *context, pid_t tid);
+	/* Undoes every begin() in this proc_threads_each() call. */
+	void (*undo)(void *context);
+};
+
+/*
+ * A thread that appears meanwhile may or may not have been created by an already visited thread.
+ * Then everything is undone and started again. Returns -EAGAIN if this happened at every attempt
+ * (the last attempt is not undone), -ESRCH if the process does not exist, or the error from
+ * begin().
+ */
+int proc_threads_each(pid_t pid, const struct tids_action *action, void *context);
 
 #endif

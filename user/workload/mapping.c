@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "util/open_regular.h"
-#include "system/machine_state.h"
+#include "system/machine.h"
 #include "util/page_size.h"
 #include "workload/mapping.h"
 #include "workload/pattern.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "system/readahead_setting.h"
+#include "system/kernel_settings.h"
 
 #define POLICY_ADVICE_NAMES "normal, random, sequential, willneed"
 

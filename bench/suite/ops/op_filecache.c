@@ -20,7 +20,7 @@
 
 #include "bench/suite/ops/bench_file.h"
 #include "bench/suite/ops/op_registry.h"
-#include "system/memory_cgroup.h"
+#include "system/cgroups.h"
 #include "util/page_size.h"
 #include "util/size.h"
 #include "util/time_ns.h"

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A private memory cgroup (v2) for a run: create, enter, leave, remove. The keeper is a process
- * outside the cgroup. It kills the remaining members and removes the cgroup when this process exits
- * for any reason.
- */
-#ifndef PFSTAT_USER_MEMORY_CGROUP_H
-#define PFSTAT_USER_MEMORY_CGROUP_H
+/* Cgroups v2: a private memory cgroup for a run, and the counters of a cgroup and its parents. */
+#ifndef PFSTAT_USER_CGROUPS_H
+#define PFSTAT_USER_CGROUPS_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -14,7 +10,14 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "model/cgroup_limits.h"
 #include "util/why.h"
+
+/*
+ * A private memory cgroup (v2) for a run: create, enter, leave, remove. The keeper is a process
+ * outside the cgroup. It kills the remaining members and removes the cgroup when this process exits
+ * for any reason.
+ */
 
 struct memory_cgroup {
 	char path[256];	     /* "": none */
@@ -39,11 +42,6 @@ int memory_cgroup_leave(struct memory_cgroup *group);
 /* Opens a file in the cgroup, or returns NULL if it cannot be read. */
 FILE *memory_cgroup_open(const struct memory_cgroup *group, const char *name);
 
-#define MEMORY_CGROUP_MOUNT 200
-
-/* Fills in the mount point of cgroup v2. Returns 0 or a negative errno. */
-int memory_cgroup_mount(char *path, size_t size);
-
 /* Lowest limit for this process's cgroup and the ancestors, UINT64_MAX if there is none. */
 uint64_t memory_cgroup_limit(void);
 
@@ -59,5 +57,15 @@ uint64_t memory_cgroup_peak(const char *folder, uint64_t *limit);
  * Returns -EINVAL if the path is not a cgroup made by pfdrive.
  */
 int memory_cgroup_keep(const char *path);
+
+/* Reads the counters of a cgroup v2 and its parents from the files in their folders. */
+
+/*
+ * Reads the folder and its parents, without the root. The root has no limits, and its pressure is
+ * the machine's. Sets levels->path to "" if the folder is not a cgroup below the root.
+ */
+void cgroup_levels_read(struct cgroup_levels *levels, const char *folder);
+/* Fills in the process's cgroup folder, CGROUP_PATH bytes. Returns 0 or a negative errno. */
+int cgroup_levels_folder(char *folder, pid_t pid);
 
 #endif

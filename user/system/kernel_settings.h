@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel's fault-around, which applies to the whole machine, changed for a while. */
-#ifndef PFSTAT_USER_FAULT_AROUND_SETTING_H
-#define PFSTAT_USER_FAULT_AROUND_SETTING_H
+/* The kernel's settings for read-ahead and fault-around, from sysfs and debugfs. */
+#ifndef PFSTAT_USER_KERNEL_SETTINGS_H
+#define PFSTAT_USER_KERNEL_SETTINGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* Finds and reads a file system's read-ahead setting. */
+
+#define READAHEAD_SETTING_PATH 128
+
+/*
+ * Finds the sysfs file, in KiB, from which new descriptors of the file @fd take their
+ * read-ahead. -EOPNOTSUPP: none is exported (overlayfs: the lower file has one).
+ */
+int readahead_setting_find(int fd, char path[READAHEAD_SETTING_PATH]);
+
+/* The setting in bytes, or -1 if none is exported. */
+int64_t readahead_setting_read(int fd);
+
+/* The kernel's fault-around, which applies to the whole machine, changed for a while. */
 
 #define FAULT_AROUND_SETTING "/sys/kernel/debug/fault_around_bytes"
 
@@ -13,8 +29,6 @@ struct fault_around_setting {
 	uint64_t before;
 	bool changed;
 };
-
-#define FAULT_AROUND_SETTING_NONE ((struct fault_around_setting){ .fd = -1 })
 
 /*
  * Opens and locks (flock(2)) the setting, and reads it. Returns 0, or a negative errno: -ENOENT if
