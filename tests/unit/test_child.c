@@ -13,7 +13,7 @@
 #include "runner.h"
 #include "user/system/own_process.h"
 #include "user/util/signals.h"
-#include "user/privilege/capabilities.h"
+#include "user/privilege/privilege.h"
 #include "user/privilege/invoker.h"
 #include "user/run/child.h"
 

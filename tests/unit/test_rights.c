@@ -9,9 +9,8 @@
 
 #include "runner.h"
 #include "user/privilege/output.h"
-#include "user/privilege/capabilities.h"
+#include "user/privilege/privilege.h"
 #include "user/privilege/invoker.h"
-#include "user/privilege/lockdown.h"
 
 #define ALL_CAPABILITIES ((1ULL << (CAP_LAST_CAP + 1)) - 1)
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/privilege/sandbox.h"
+#include "user/privilege/privilege.h"
 
 #define EXECUTABLE (PROT_READ | PROT_EXEC)
 

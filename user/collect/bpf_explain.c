@@ -12,8 +12,7 @@
 
 #include "collect/bpf_explain.h"
 #include "collect/bpf_pins.h"
-#include "privilege/capabilities.h"
-#include "privilege/lockdown.h"
+#include "privilege/privilege.h"
 #include "system/own_process.h"
 #include "util/version.h"
 #include "util/why.h"

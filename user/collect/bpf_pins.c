@@ -25,7 +25,7 @@
 
 #include "collect/bpf_pins.h"
 #include "collect/pins_lock.h"
-#include "privilege/capabilities.h"
+#include "privilege/privilege.h"
 #include "util/signals.h"
 
 #define MAX_LINKS 64

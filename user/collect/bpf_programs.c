@@ -13,7 +13,7 @@
 
 #include "collect/bpf_programs.h"
 #include "collect/bpf_targets.h"
-#include "privilege/capabilities.h"
+#include "privilege/privilege.h"
 #include "system/perf.h"
 #include "util/array.h"
 

@@ -13,7 +13,7 @@
 
 #include "collect/pins_lock.h"
 #include "collect/instruments_open.h"
-#include "privilege/capabilities.h"
+#include "privilege/privilege.h"
 #include "util/why.h"
 
 const struct fault_source_ops *instruments_source(const struct instruments *instruments)

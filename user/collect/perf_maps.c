@@ -25,7 +25,7 @@
 #include "collect/perf_record.h"
 #include "collect/time_order.h"
 #include "model/counters.h"
-#include "privilege/capabilities.h"
+#include "privilege/privilege.h"
 #include "system/cpus.h"
 #include "system/perf.h"
 #include "system/proc_maps.h"

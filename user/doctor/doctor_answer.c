@@ -11,7 +11,7 @@
 
 #include "doctor/doctor_answer.h"
 #include "doctor/doctor_sources.h"
-#include "privilege/capabilities.h"
+#include "privilege/privilege.h"
 
 #define CALLS "each file operation call"
 #define PARTS "the parts of each fault, disk requests"

@@ -14,7 +14,7 @@
 #include "doctor/doctor_line.h"
 #include "doctor/doctor_sources.h"
 #include "doctor/source_checks.h"
-#include "privilege/capabilities.h"
+#include "privilege/privilege.h"
 #include "util/array.h"
 #include "util/kernel_release.h"
 #include "util/page_size.h"

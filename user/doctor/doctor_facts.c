@@ -17,7 +17,7 @@
 
 #include "doctor/doctor_facts.h"
 #include "model/environment.h"
-#include "privilege/lockdown.h"
+#include "privilege/privilege.h"
 #include "system/machine.h"
 #include "util/array.h"
 #include "util/first_line.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "doctor/doctor_sources.h"
-#include "privilege/capabilities.h"
+#include "privilege/privilege.h"
 #include "util/kernel_release.h"
 #include "util/version.h"
 

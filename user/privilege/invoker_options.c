@@ -7,8 +7,8 @@
 #include <linux/capability.h>
 #include <string.h>
 
-#include "privilege/capabilities.h"
 #include "privilege/invoker.h"
+#include "privilege/privilege.h"
 #include "util/argument.h"
 
 enum key {

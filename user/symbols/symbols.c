@@ -18,14 +18,14 @@
 #include <unistd.h>
 
 #include "collect/code_files.h"
-#include "privilege/sandbox.h"
+#include "privilege/privilege.h"
 #include "symbols/elf_names.h"
 #include "symbols/symbols.h"
 #include "util/open_regular.h"
 #include "util/signals.h"
 
 /*
- * The process that looks names up in ELF files, in a sandbox (privilege/sandbox.h). It receives
+ * The process that looks names up in ELF files, in a sandbox (privilege/privilege.h). It receives
  * file descriptors and returns names. It holds up to SYMBOL_CHILD_FILES files. The recorder and the
  * child exchange packets over a socket pair. The recorder sends a file for a slot, or a query for
  * the name at an offset into the slot's file. The child answers a query with the name. Before this

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "privilege/capabilities.h"
+#include "privilege/privilege.h"
 #include "util/page_size.h"
 #include "workload/file_cache.h"
 #include "workload/pattern.h"
