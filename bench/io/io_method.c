@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bench/io/io_method.h"
-#include "util/size.h"
+#include "util/text.h"
 
 static int io_method_parse_block(const char *text, uint64_t *block)
 {

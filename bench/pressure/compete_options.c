@@ -12,7 +12,7 @@
 #include "bench/pressure/swap_matrix.h"
 #include "util/argument.h"
 #include "util/page_size.h"
-#include "util/size.h"
+#include "util/text.h"
 #include "workload/mapping.h"
 
 #define RATIO_MAX 1000

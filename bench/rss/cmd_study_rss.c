@@ -15,7 +15,7 @@
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/signals.h"
-#include "util/size.h"
+#include "util/text.h"
 #include "workload/workload.h"
 
 struct touch_options {

@@ -13,7 +13,7 @@
 #include "bench/suite/core/infer.h"
 #include "bench/suite/derived.h"
 #include "bench/suite/ops/op_registry.h"
-#include "util/size.h"
+#include "util/text.h"
 
 #define STRIDE	   "64"
 #define MOST_NOISY 0.25

@@ -9,7 +9,7 @@
 
 #include "bench/suite/fig_memory.h"
 #include "figures/palette.h"
-#include "util/size.h"
+#include "util/text.h"
 
 #define OPERATION    "memory.latency"
 #define MOST_STRIDES 8

@@ -13,7 +13,7 @@
 #include "bench/suite/bench_plan.h"
 #include "bench/suite/predict.h"
 #include "util/array.h"
-#include "util/size.h"
+#include "util/text.h"
 
 #define HARDWARE ".hardware"
 

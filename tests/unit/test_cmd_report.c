@@ -24,7 +24,7 @@
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 #include "user/util/signals.h"
-#include "user/util/utf8.h"
+#include "user/util/text.h"
 
 #define FAULTS	  300 /* faults in each of two files, a third from disk, then as many in memory */
 #define DISK	  200

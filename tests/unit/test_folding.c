@@ -4,7 +4,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/util/folding.h"
+#include "user/util/hash.h"
 
 #define ENTRIES_MAX 300
 

@@ -8,7 +8,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/util/gzip_stream.h"
+#include "user/util/output_stream.h"
 
 #define NR_NUMBERS 200000U
 

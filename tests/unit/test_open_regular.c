@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/util/open_regular.h"
+#include "user/util/input_file.h"
 
 static char folder[32] = "/tmp/pfstat-regular-XXXXXX";
 

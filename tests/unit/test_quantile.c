@@ -6,7 +6,7 @@
 #include "runner.h"
 #include "user/analyze/class_faults.h"
 #include "user/util/array.h"
-#include "user/util/quantile.h"
+#include "user/util/statistics.h"
 
 #define MAX_TIMES 20000
 
@@ -28,7 +28,7 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The quantile.h definition, applied to the sorted times. */
+/* The definition of quantile_of(), applied to the sorted times. */
 static uint64_t exact(const struct sample *sorted, unsigned int per_10000)
 {
 	size_t rank = (sorted->nr * per_10000 + 9999) / 10000;

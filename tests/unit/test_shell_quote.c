@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/util/shell_quote.h"
+#include "user/util/text.h"
 
 static void becomes(const char *word, const char *expected)
 {

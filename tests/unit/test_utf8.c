@@ -11,7 +11,7 @@
 #include "user/compare/compare_print.h"
 #include "user/print/print_report.h"
 #include "user/util/message.h"
-#include "user/util/utf8.h"
+#include "user/util/text.h"
 
 static void becomes(const char *text, const char *expected)
 {

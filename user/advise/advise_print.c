@@ -10,7 +10,7 @@
 #include "model/counters.h"
 #include "util/array.h"
 #include "util/grid.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 #define REMEDY_SIZE    5000
 #define FAITHFUL_SHARE 0.15

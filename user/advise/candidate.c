@@ -8,7 +8,7 @@
 #include "advise/candidate.h"
 #include "system/kernel_settings.h"
 #include "util/array.h"
-#include "util/size.h"
+#include "util/text.h"
 
 #define KIB 1024
 

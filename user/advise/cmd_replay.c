@@ -19,7 +19,7 @@
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
-#include "util/size.h"
+#include "util/text.h"
 
 struct replay_options {
 	const char *recording;

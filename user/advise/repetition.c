@@ -20,8 +20,8 @@
 
 #include "advise/repetition.h"
 #include "advise/step_runner.h"
+#include "util/input_file.h"
 #include "util/message.h"
-#include "util/open_regular.h"
 #include "util/page_size.h"
 #include "util/signals.h"
 #include "util/time_ns.h"

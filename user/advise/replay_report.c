@@ -13,7 +13,7 @@
 #include "util/array.h"
 #include "util/json_value.h"
 #include "util/grid.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 /* Faults in a class, recorded or replayed. known: false if this side could not see them. */
 struct side {

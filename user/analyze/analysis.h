@@ -30,7 +30,7 @@
 #include "analyze/fault/summary.h"
 #include "model/counters.h"
 #include "model/item.h"
-#include "util/quantile.h"
+#include "util/statistics.h"
 
 struct analysis;
 

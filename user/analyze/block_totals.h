@@ -11,7 +11,7 @@
 #include <pfstat/event.h>
 
 #include "analyze/class_faults.h"
-#include "util/quantile.h"
+#include "util/statistics.h"
 
 /* Service time (issue to completion) for the targets' requests. */
 struct block_figures {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "analyze/fault/explain.h"
-#include "util/quantile.h"
+#include "util/statistics.h"
 
 struct part_figures {
 	uint64_t faults; /* faults with some of it; all for the whole; reads for block_figures */

@@ -27,8 +27,8 @@
 #include "system/machine.h"
 #include "util/argument.h"
 #include "util/message.h"
-#include "util/shell_quote.h"
 #include "util/signals.h"
+#include "util/text.h"
 #include "util/time_ns.h"
 
 struct record_options {

@@ -27,8 +27,8 @@
 #include "report/report.h"
 #include "symbols/code_names.h"
 #include "util/argument.h"
-#include "util/gzip_stream.h"
 #include "util/message.h"
+#include "util/output_stream.h"
 #include "util/signals.h"
 #include "util/why.h"
 

@@ -30,7 +30,7 @@
 #include "system/jit_map.h"
 #include "system/own_process.h"
 #include "util/hash.h"
-#include "util/open_regular.h"
+#include "util/input_file.h"
 #include "util/time_ns.h"
 
 #define FILES_MAX     512

@@ -18,8 +18,8 @@
 #include "util/array.h"
 #include "util/json_value.h"
 #include "util/grid.h"
-#include "util/terminal.h"
-#include "util/utf8.h"
+#include "util/output_stream.h"
+#include "util/text.h"
 
 static const char *verdict_name(const struct comparison_row *row)
 {

@@ -20,7 +20,7 @@
 #include "privilege/privilege.h"
 #include "system/machine.h"
 #include "util/array.h"
-#include "util/first_line.h"
+#include "util/input_file.h"
 #include "util/page_size.h"
 
 #define NS_INITIAL_USER "user:[4026531837]" /* PROC_USER_INIT_INO */

@@ -16,8 +16,8 @@
 
 #include "drive/cachegrind_run.h"
 #include "privilege/invoker.h"
+#include "util/input_file.h"
 #include "util/message.h"
-#include "util/open_regular.h"
 #include "util/signals.h"
 
 #define FIXED_ARGUMENTS 16 /* valgrind's, and those naming the loop */

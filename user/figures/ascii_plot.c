@@ -13,7 +13,7 @@
 #include "analyze/fault/explain.h"
 #include "figures/ascii_plot.h"
 #include "figures/calls.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 #define LINES	  20
 #define MARGIN	  10 /* space for the numbers and the axis */

@@ -12,7 +12,7 @@
 
 #include "figures/drawing.h"
 #include "util/array.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 int drawing_begin(struct drawing *drawing, const char *name, const char *title)
 {

@@ -13,8 +13,8 @@
 #include "privilege/invoker.h"
 #include "privilege/output.h"
 #include "util/message.h"
+#include "util/output_stream.h"
 #include "util/signals.h"
-#include "util/terminal.h"
 
 #define WIDTH 80 /* if the output is not a terminal */
 

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "live/live.h"
-#include "util/utf8.h"
-#include "util/wrap_text.h"
+#include "util/text.h"
 
 #define ANY	 0xffffffffU
 #define NR_PLAIN 5 /* rows in a table without a size limit */

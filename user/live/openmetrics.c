@@ -12,7 +12,7 @@
 #include "verdict/verdict.h"
 #include "report/view.h"
 #include "util/time_ns.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 struct metrics_page {
 	FILE *out;

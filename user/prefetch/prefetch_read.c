@@ -17,8 +17,8 @@
 
 #include "prefetch/prefetch_read.h"
 #include "system/own_process.h"
+#include "util/input_file.h"
 #include "util/message.h"
-#include "util/open_regular.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "print/json_text.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 static json_t *ascii_of(const char *bytes)
 {

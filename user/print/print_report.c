@@ -16,8 +16,8 @@
 #include "print/text/table.h"
 #include "util/array.h"
 #include "util/grid.h"
-#include "util/terminal.h"
-#include "util/utf8.h"
+#include "util/output_stream.h"
+#include "util/text.h"
 
 /*
  * Makes the text independent of the user's locale. Programs need decimal points, and people need µ

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "report/view.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 /* If a larger share of the faults' time waited for a CPU, the report prints a warning. */
 #define NOISE_MAX 0.10

@@ -16,7 +16,7 @@
 
 #include "symbols/elf_names.h"
 #include "symbols/elf_symbols.h"
-#include "util/code_name.h"
+#include "util/text.h"
 
 struct elf_names {
 	Dwfl *dwfl;

@@ -21,7 +21,7 @@
 #include "privilege/privilege.h"
 #include "symbols/elf_names.h"
 #include "symbols/symbols.h"
-#include "util/open_regular.h"
+#include "util/input_file.h"
 #include "util/signals.h"
 
 /*

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "system/cpus.h"
-#include "util/size.h"
+#include "util/text.h"
 
 void cpus_online_open(struct cpus_online *online)
 {

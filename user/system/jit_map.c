@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "system/jit_map.h"
-#include "util/code_name.h"
+#include "util/text.h"
 
 #define LINE_BYTES 4096 /* the rest of a longer line is skipped */
 

@@ -16,7 +16,7 @@
 
 #include "system/kernel_settings.h"
 #include "util/array.h"
-#include "util/first_line.h"
+#include "util/input_file.h"
 
 /*
  * Finds the read_ahead_kb file in sysfs for an open file, by UUID for btrfs and by device number

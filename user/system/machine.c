@@ -22,9 +22,9 @@
 #include "system/machine.h"
 #include "util/array.h"
 #include "util/counter.h"
-#include "util/first_line.h"
+#include "util/input_file.h"
 #include "util/page_size.h"
-#include "util/shell_quote.h"
+#include "util/text.h"
 
 /*
  * Identifies an arm64 machine from files: the kernel shows only numbers of the cores, and firmware

@@ -11,7 +11,7 @@
 
 #include "util/argument.h"
 #include "util/array.h"
-#include "util/size.h"
+#include "util/text.h"
 
 uint64_t argument_number(const struct argp_state *state, const char *name, const char *text,
 			 uint64_t min, uint64_t max)

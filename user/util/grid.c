@@ -12,7 +12,7 @@
 #include <wctype.h>
 
 #include "util/grid.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 #define GRID_GAP	2  /* columns between two cells, or 1 if the terminal is narrow */
 #define GRID_LEAST_TEXT 16 /* columns for a text in several lines */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Maps 64-bit keys to pointers. Open addressing, at most half full. All zero is empty. The entry
- * order differs from process to process, so sort before printing.
- */
+/* A hash table, and the choice of the entries that a full table folds into one. */
 #ifndef PFSTAT_USER_HASH_H
 #define PFSTAT_USER_HASH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * Maps 64-bit keys to pointers. Open addressing, at most half full. All zero is empty. The entry
+ * order differs from process to process, so sort before printing.
+ */
 
 struct hash_slot {
 	uint64_t key;
@@ -50,5 +52,30 @@ int hash_filter(struct hash *hash, bool (*keep)(void *context, void *value), voi
 int hash_filter_sorted(struct hash *hash, bool (*keep)(void *context, void *value), void *context);
 /* free_value may be NULL. */
 void hash_exit(struct hash *hash, void (*free_value)(void *value));
+
+/*
+ * Chooses the entries that a full table folds into one, so the heavy ones stay in any order of
+ * arrival: the summary by Misra and Gries.
+ *
+ * The owner keeps a floor, at first 0. An entry's weight is its own, plus the floor at admission,
+ * so it is never below the weight of everything the entry ever had. A fold raises the floor to the
+ * median weight: at least half the table loses this much, and only weights up to the floor are
+ * folded. Therefore the floor is at most 2 / max of the weight of all entries, and no folded entry
+ * has more than this.
+ */
+
+struct folding_entry {
+	uint64_t weight;
+	uint64_t number; /* distinct, in admission order */
+	bool closed;	 /* it gets no more weight */
+	void *value;
+};
+
+/*
+ * Moves the entries to be folded to the front, in any order, and raises *floor. Returns their
+ * number: half of all, or the closed ones among these if they are half of them. At least one if
+ * there are two entries.
+ */
+size_t folding_choose(struct folding_entry *entries, size_t nr, uint64_t *floor);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "model/counters.h"
 #include "util/json_value.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 #define FORMAT (JSON_INDENT(2) | JSON_REAL_PRECISION(15))
 

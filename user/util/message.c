@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "util/message.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 int message(int status, const char *format, ...)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "util/protobuf.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 enum wire_type { WIRE_NUMBER = 0, WIRE_BYTES = 2 };
 

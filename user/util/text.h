@@ -51,9 +51,7 @@ void wrap_text(FILE *out, const char *text, size_t columns);
 /* Prints one command line word, with quotes if a shell needs them. */
 void shell_quote(FILE *out, const char *word);
 
-/* Text form for an address within a function. */
-
-/* "name+0x1f", at most 255 bytes: a longer name is truncated. NULL: no memory. */
+/* An address within a function, "name+0x1f": at most 255 bytes, longer names are truncated. NULL: no memory. */
 char *code_name_print(const char *name, uint64_t offset);
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "util/open_regular.h"
+#include "util/input_file.h"
 #include "system/machine.h"
 #include "util/page_size.h"
 #include "workload/mapping.h"

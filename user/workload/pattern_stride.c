@@ -10,7 +10,7 @@
  */
 #include <errno.h>
 
-#include "util/size.h"
+#include "util/text.h"
 #include "workload/loop_storing.h"
 #include "workload/pattern_engine.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "util/array.h"
-#include "util/open_regular.h"
+#include "util/input_file.h"
 #include "workload/policy.h"
 
 int policy_parse_advice(struct policy *policy, const char *text)

@@ -14,7 +14,7 @@
 #include "bench/suite/ops/bench_file.h"
 #include "bench/suite/ops/op_registry.h"
 #include "util/random.h"
-#include "util/size.h"
+#include "util/text.h"
 
 #define BLOCK		     4096ULL
 #define SMALLEST	     (1ULL << 20)

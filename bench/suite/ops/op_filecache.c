@@ -22,7 +22,7 @@
 #include "bench/suite/ops/op_registry.h"
 #include "system/cgroups.h"
 #include "util/page_size.h"
-#include "util/size.h"
+#include "util/text.h"
 #include "util/time_ns.h"
 #include "util/why.h"
 #include "workload/file_cache.h"

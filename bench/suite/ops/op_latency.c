@@ -12,7 +12,7 @@
 #include "bench/suite/ops/op_registry.h"
 #include "util/array.h"
 #include "util/random.h"
-#include "util/size.h"
+#include "util/text.h"
 
 #define SMALLEST	  4096ULL
 #define LARGEST		  (512ULL << 20)

@@ -12,7 +12,7 @@
 #include "bench/suite/print/bench_print.h"
 #include "util/array.h"
 #include "util/counter.h"
-#include "util/size.h"
+#include "util/text.h"
 #include "util/grid.h"
 
 #define MOST_REASONS 10 /* noisy rows with a line each */

@@ -9,7 +9,7 @@
 
 #include "bench/suite/print/bench_print.h"
 #include "model/counters.h"
-#include "util/size.h"
+#include "util/text.h"
 
 #define TO_WRITE    "(to be written)"
 #define BAR_WIDTH   60

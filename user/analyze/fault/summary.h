@@ -12,14 +12,14 @@
 #include <pfstat/record.h>
 
 #include "analyze/fault/attempt_chain.h"
-#include "util/quantile.h"
+#include "util/statistics.h"
 
 struct class_figures {
 	uint64_t count; /* attempts */
 	uint64_t total_ns;
 	uint64_t off_cpu_ns; /* share of total_ns, if the off-CPU intervals are known */
 	uint64_t max_ns;
-	uint64_t p50_ns; /* within 0.1 %, see quantile.h */
+	uint64_t p50_ns; /* within 0.1 %, see quantile_of() */
 	uint64_t p99_ns;
 };
 

@@ -2,14 +2,13 @@
 /*
  * Fault sums by key, for one dimension. grouping.c makes the keys, and lists the groups for the
  * reports. A full table folds the cheapest groups into one, so each new group gets a row. The sums
- * over all rows equal the sums over all faults. folding.h has the rule.
+ * over all rows equal the sums over all faults. folding_choose() has the rule.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/groups/groups.h"
-#include "util/folding.h"
 #include "util/hash.h"
 
 struct groups {

@@ -16,7 +16,6 @@
 #include "analyze/pages/page_marks.h"
 #include "fields/tables.h"
 #include "model/block_pages.h"
-#include "util/folding.h"
 #include "util/hash.h"
 
 #define CHUNK_PAGES 2048U /* a chunk covers 8 MiB in a file */
@@ -76,14 +75,14 @@ struct chunk_marks {
 struct evictor {
 	uint32_t pid;
 	char name[16];
-	uint64_t pages, floor, number; /* see folding.h */
+	uint64_t pages, floor, number; /* see folding_choose() */
 };
 
 struct pair {
 	struct evictions_pair sum; /* no evictor and name, unless the evictor was folded */
 	uint16_t evictor;
 	bool closed;		/* the evictor was folded */
-	uint64_t floor, number; /* see folding.h */
+	uint64_t floor, number; /* see folding_choose() */
 };
 
 struct evictions {

@@ -17,7 +17,7 @@
 
 /*
  * Limits on separately counted evictors and pairs, even numbers. If there are more, those with the
- * fewest pages are folded into one named "(others)", see folding.h.
+ * fewest pages are folded into one named "(others)", see folding_choose().
  */
 #define EVICTIONS_MAX_EVICTORS 1024
 #define EVICTIONS_MAX_PAIRS    4096

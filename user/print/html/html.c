@@ -17,7 +17,7 @@
 #include "print/print_verdict.h"
 #include "print/text/table.h"
 #include "report/view.h"
-#include "util/shell_quote.h"
+#include "util/text.h"
 #include "util/version.h"
 
 #define ROWS_OF_TABLE 40 /* longer data is shown as plain text */

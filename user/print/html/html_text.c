@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "print/html/html_text.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
 

@@ -13,7 +13,7 @@
 #include "print/text/cells.h"
 #include "print/text/table_measures.h"
 #include "util/array.h"
-#include "util/wrap_text.h"
+#include "util/text.h"
 
 static int table_counts(FILE *out, const struct view *view)
 {

@@ -7,7 +7,7 @@
 #include "print/text/cells.h"
 #include "print/text/table_measures.h"
 #include "util/array.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 #include <sys/mman.h>
 

@@ -12,7 +12,7 @@
 #include "print/text/cells.h"
 #include "print/standstill_text.h"
 #include "util/array.h"
-#include "util/wrap_text.h"
+#include "util/text.h"
 
 #define MIB	   (1024.0 * 1024)
 #define SMALL_PART 0.01 /* of the time, omitted in the short report */

@@ -14,7 +14,7 @@
 #include "print/text/table.h"
 #include "print/text/cells.h"
 #include "util/array.h"
-#include "util/wrap_text.h"
+#include "util/text.h"
 
 #define KIB (1024.0)
 

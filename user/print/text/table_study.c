@@ -10,7 +10,7 @@
 #include "print/text/table.h"
 #include "print/text/cells.h"
 #include "util/array.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 static const char *const study_headings[] = { "<", ">Disk faults", ">Non-disk short",
 					      ">Non-disk long", ">All faults" };

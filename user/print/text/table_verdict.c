@@ -9,7 +9,7 @@
 #include "print/print_verdict.h"
 #include "print/text/table.h"
 #include "util/grid.h"
-#include "util/wrap_text.h"
+#include "util/text.h"
 
 int table_verdict(FILE *out, const struct view *view)
 {

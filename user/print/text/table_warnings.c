@@ -10,7 +10,7 @@
 
 #include "print/text/cells.h"
 #include "print/text/table.h"
-#include "util/utf8.h"
+#include "util/text.h"
 
 static void warn(FILE *out, size_t number, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

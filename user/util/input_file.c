@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Opens untrusted paths, and reads files that have a single value. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/input_file.h"
+
 /*
  * Opens untrusted paths. An O_PATH descriptor is checked first, and then the same inode is
  * opened through /proc/self/fd, so that the path cannot be replaced in between.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "util/open_regular.h"
 
 static int open_regular_check_kind(int fd)
 {
@@ -52,4 +55,19 @@ int open_regular(const char *path, int flags)
 	fd = open_regular_place(place, flags);
 	close(place);
 	return fd;
+}
+
+/* Reads kernel files that have a single value. A missing file is not an error. */
+
+void first_line_read(const char *path, char *line, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	line[0] = '\0';
+	if (!file)
+		return;
+	if (!fgets(line, size, file))
+		line[0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	fclose(file);
 }
