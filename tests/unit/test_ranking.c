@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include "runner.h"
-#include "user/advise/candidate.h"
 #include "user/advise/ranking.h"
 
 #define NR     4

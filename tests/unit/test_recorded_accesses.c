@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/advise/advise_files.h"
+#include "user/advise/advise.h"
 #include "user/advise/recorded_accesses.h"
 #include "user/model/mapping_state.h"
 #include "user/recording/counters_json.h"

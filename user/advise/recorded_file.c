@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "advise/recorded_file.h"
+#include "advise/replay.h"
 #include "analyze/analysis.h"
 #include "recording/counters_json.h"
 #include "recording/reader.h"

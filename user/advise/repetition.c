@@ -1,32 +1,220 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Forks a child that maps the recorded ranges, starts a thread for each recorded one, and replays
- * their steps. The child leaves the figures in memory shared with the parent. The parent stops the
- * child after a signal, and waits for it, so the child can restore a setting.
+ * Replays an access plan once under a candidate, in a child process: forks the child, maps the
+ * recorded ranges, and starts a thread for each recorded one, which runs the plan's steps.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "advise/repetition.h"
-#include "advise/step_runner.h"
+#include "advise/access_plan.h"
+#include "advise/advise.h"
+#include "util/array.h"
 #include "util/input_file.h"
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
 #include "util/why.h"
+#include "workload/pattern.h"
 #include "workload/policy.h"
+
+/*
+ * Runs an access plan's steps as accesses, calls and waits. CPU time is spent on the CPU, so
+ * threads compete for the CPU as they did. A sleep is a sleep.
+ */
+
+struct replayed_mapping {
+	uint8_t *data; /* NULL: not mapped */
+	uint64_t bytes;
+	int advice; /* a candidate's advice, replacing the recorded, or -1 if none */
+};
+
+struct step_context {
+	const struct replayed_mapping *mappings;
+	uint32_t *signals; /* 1: sent, with a futex each */
+};
+
+struct step_runner_figures {
+	uint64_t fault_ns, end_ns;
+	uint64_t minor, major;
+	uint64_t refused;
+	int refused_errno;
+};
+
+/* CLOCK_THREAD_CPUTIME_ID needs a system call, which is too long for shorter times. */
+#define THREAD_CLOCK_FROM_NS 50000
+
+static void run_for(uint64_t ns)
+{
+	const clockid_t clock = ns < THREAD_CLOCK_FROM_NS ? CLOCK_MONOTONIC :
+							    CLOCK_THREAD_CPUTIME_ID;
+	const uint64_t start = clock_read_ns(clock);
+
+	while (clock_read_ns(clock) - start < ns && !signals_caught)
+		;
+}
+
+/* Sleeps in one-second slices, to notice a signal to another thread. */
+static void sleep_for(uint64_t ns)
+{
+	const uint64_t start = clock_monotonic_ns();
+	uint64_t slept = 0, slice;
+	struct timespec time;
+
+	for (; slept < ns && !signals_caught; slept = clock_monotonic_ns() - start) {
+		slice = ns - slept < SECOND ? ns - slept : SECOND;
+		time = (struct timespec){ slice / SECOND, slice % SECOND };
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+	}
+}
+
+/* Waits until *number is 1, or for signals_caught. */
+static void step_runner_wait(uint32_t *number)
+{
+	const struct timespec second = { .tv_sec = 1 };
+
+	while (!__atomic_load_n(number, __ATOMIC_ACQUIRE) && !signals_caught)
+		syscall(SYS_futex, number, FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
+}
+
+static void step_runner_signal(uint32_t *number)
+{
+	__atomic_store_n(number, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, number, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void advise_range(const struct replayed_mapping *mapping, uint64_t page, uint64_t pages,
+			 int advice, struct step_runner_figures *figures)
+{
+	const uint64_t all = page_size_count(mapping->bytes);
+	const uint64_t room = page < all ? all - page : 0;
+	const uint64_t start = clock_monotonic_ns();
+
+	pages = pages < room ? pages : room;
+	if (madvise(mapping->data + page * page_size(), pages * page_size(), advice)) {
+		figures->refused++;
+		figures->refused_errno = errno;
+	}
+	figures->fault_ns += clock_monotonic_ns() - start;
+}
+
+/* Calls madvise(2) for a whole mapping, and counts the time and a failure. */
+static void step_runner_advise_all(const struct replayed_mapping *mapping,
+				   struct step_runner_figures *figures)
+{
+	if (mapping->advice >= 0)
+		advise_range(mapping, 0, UINT64_MAX / page_size(), mapping->advice, figures);
+}
+
+/* A candidate replaces the program's advice, except that pages are not needed any more. */
+static void advise_as_recorded(const struct replayed_mapping *mapping, const struct plan_step *step,
+			       struct step_runner_figures *figures)
+{
+	if (mapping->advice < 0 || step->advice == MADV_DONTNEED)
+		advise_range(mapping, step->value, step->pages, step->advice, figures);
+}
+
+static void touch_page(const struct replayed_mapping *mapping, uint64_t page,
+		       struct step_runner_figures *figures)
+{
+	const uint64_t start = clock_monotonic_ns();
+
+	*(volatile uint8_t *)(mapping->data + page * page_size());
+	figures->fault_ns += clock_monotonic_ns() - start;
+}
+
+static void step_run(const struct step_context *context, const struct plan_step *step,
+		     struct step_runner_figures *figures)
+{
+	switch (step->type) {
+	case PLAN_RUN:
+		run_for(step->value);
+		break;
+	case PLAN_SLEEP:
+		sleep_for(step->value);
+		break;
+	case PLAN_TOUCH:
+		touch_page(&context->mappings[step->mapping], step->value, figures);
+		break;
+	case PLAN_ADVISE:
+		advise_as_recorded(&context->mappings[step->mapping], step, figures);
+		break;
+	case PLAN_MAPPED:
+		step_runner_advise_all(&context->mappings[step->mapping], figures);
+		break;
+	case PLAN_SIGNAL:
+		step_runner_signal(&context->signals[step->mapping]);
+		break;
+	case PLAN_WAIT:
+		step_runner_wait(&context->signals[step->mapping]);
+		break;
+	}
+}
+
+/* Runs until the last step, or until signals_caught. */
+static __attribute__((noinline)) void step_runner_run(const struct step_context *context,
+						      const struct plan_step *steps, size_t nr,
+						      struct step_runner_figures *figures)
+{
+	struct rusage before, after;
+	size_t i;
+
+	getrusage(RUSAGE_THREAD, &before);
+	for (i = 0; i < nr && !signals_caught; i++)
+		step_run(context, &steps[i], figures);
+	figures->end_ns = clock_monotonic_ns();
+	getrusage(RUSAGE_THREAD, &after);
+	figures->minor += after.ru_minflt - before.ru_minflt;
+	figures->major += after.ru_majflt - before.ru_majflt;
+}
+
+/*
+ * Runs a step of each type on separate memory, so faults on step_runner_run()'s code and stack are
+ * not counted later.
+ */
+static void step_runner_warm_up(void)
+{
+	static uint8_t page[2 * PAGE_SIZE_MAX];
+	static const struct plan_step steps[] = {
+		{ .type = PLAN_RUN, .value = 1 },
+		{ .type = PLAN_RUN, .value = 100000 },
+		{ .type = PLAN_SLEEP, .value = 1 },
+		{ .type = PLAN_TOUCH },
+		{ .type = PLAN_ADVISE, .advice = MADV_NORMAL }, /* for no page */
+		{ .type = PLAN_MAPPED },
+		{ .type = PLAN_SIGNAL },
+		{ .type = PLAN_WAIT },
+	};
+	const struct replayed_mapping mapping = { .data = page, .bytes = 0, .advice = -1 };
+	uint32_t sent = 0;
+	const struct step_context context = { &mapping, &sent };
+	struct step_runner_figures figures = { 0 };
+
+	step_runner_run(&context, steps, ARRAY_SIZE(steps), &figures);
+}
+
+/*
+ * Forks a child that maps the recorded ranges, starts a thread for each recorded one, and replays
+ * their steps. The child leaves the figures in memory shared with the parent. The parent stops the
+ * child after a signal, and waits for it, so the child can restore a setting.
+ */
 
 #define STACK_BYTES (128U << 10)
 

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A pattern that visits a file's pages in the recorded fault order. The gap before a visit is the
- * time from the end of the previous fault to the start of this one. (The time from start to start
- * would include the fault's cost, which may change.) Recorded madvise(2) calls on the file are
- * repeated between the visits.
- */
+/* pfdrive replay: a file's recorded faults, and a pattern that repeats them. */
 #ifndef PFSTAT_USER_REPLAY_H
 #define PFSTAT_USER_REPLAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "analyze/fault/explain.h"
+#include "drive/run.h"
 #include "workload/pattern.h"
+
+/*
+ * A pattern that visits a file's pages in the recorded fault order. The gap before a visit is the
+ * time from the end of the previous fault to the start of this one. (The time from start to start
+ * would include the fault's cost, which may change.) Recorded madvise(2) calls on the file are
+ * repeated between the visits.
+ */
 
 struct replay_visit {
 	uint64_t page;
@@ -61,5 +66,45 @@ void replay_pattern(struct pattern *pattern, const struct replay *replay, uint64
 
 /* Number of failed madvise(2) calls in the pattern's last run, and the last errno. */
 size_t replay_refused(int *error);
+
+/* One file's faults out of a recording: in order, to be replayed, and their figures. */
+
+/* Faults by class, as they are added up. */
+struct class_totals {
+	uint64_t count, total_ns;
+};
+
+struct recorded_file {
+	char path[4096];
+	uint32_t dev;
+	uint64_t inode;
+	struct class_totals classes[NR_FAULT_CLASSES];
+	uint64_t first_ns, last_ns; /* start of the first fault, end of the last */
+	uint64_t lost, events_lost; /* for all files, COUNT_NA if the recording is cut */
+	bool have_advice;	    /* madvise(2) calls are in replay */
+	size_t no_advice;	    /* mappings from before the recording with unknown advice */
+	uint32_t hooks;		    /* from eBPF or perf, 0 without both */
+	struct replay replay;
+};
+
+/*
+ * path NULL: the file with the longest fault time. STATUS_OK if there is at least one visit, or the
+ * exit status, after a message or for a signal. A damaged recording is used up to the damage, after
+ * a message.
+ */
+int recorded_file_read(struct recorded_file *file, const char *recording, const char *path);
+void recorded_file_exit(struct recorded_file *file);
+
+/* Prints a file's recorded faults next to the replayed ones. */
+
+struct replayed {
+	const char *path;			       /* for the touched file */
+	struct class_totals classes[NR_FAULT_CLASSES]; /* the file's faults */
+	struct result result;
+	bool advised;	   /* by an option: nothing was repeated */
+	size_t nr_advices; /* repeated madvise(2) calls */
+	size_t nr_refused; /* failed ones, and the last errno */
+	int refused_errno;
+};
 
 #endif
