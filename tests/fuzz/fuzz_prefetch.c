@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Feeds arbitrary bytes to the prefetch list parser. A refused list is empty, and has a line and a
- * reason. An accepted list obeys prefetch_list.h, and is written as it was read.
+ * reason. An accepted list obeys the format (prefetch.h), and is written as it was read.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/prefetch/prefetch_list.h"
+#include "user/prefetch/prefetch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

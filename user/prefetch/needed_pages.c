@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "model/block_pages.h"
-#include "prefetch/needed_pages.h"
+#include "prefetch/prefetch_sources.h"
 #include "util/array.h"
 
 /* No kernel maps more pages in one file fault (a 2 MiB huge page), */

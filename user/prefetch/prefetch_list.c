@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prefetch/prefetch_list.h"
+#include "prefetch/prefetch.h"
 
 #define FIRST_ROOM 64U
 

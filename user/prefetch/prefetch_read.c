@@ -15,7 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "prefetch/prefetch_read.h"
+#include "prefetch/prefetch.h"
 #include "system/own_process.h"
 #include "util/input_file.h"
 #include "util/message.h"

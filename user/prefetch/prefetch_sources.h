@@ -1,16 +1,87 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reads recordings of a program start: the pages each recording needed, and the paths of the files.
+ * What recordings of a program start tell: the pages each recording needed, and the paths of the
+ * files.
  */
 #ifndef PFSTAT_USER_PREFETCH_SOURCES_H
 #define PFSTAT_USER_PREFETCH_SOURCES_H
 
+#include <pfstat/event.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "prefetch/needed_pages.h"
-#include "prefetch/prefetch_plan.h"
-#include "system/inode_paths.h"
+#include "analyze/fault/explain.h"
+#include "prefetch/prefetch.h"
+
+/*
+ * The file pages needed by a recorded program, in order of first use:
+ *
+ *	- the page of each solved fault of a file, also if it was already in the page cache;
+ *	- the pages that fault-around mapped with it: those of its window that a request had read by
+ *	  then. If no request read the faulted page itself, it was cached before, and the cached
+ *	  pages of its window are unknown: all of the window counts.
+ *	- the pages of requests that no fault submitted: read(2), execve(2), madvise(2).
+ *
+ * Pages brought only by a fault's read-ahead, and mapped by nothing, are not needed.
+ */
+
+/*
+ * Limit for faults, for pages read, and for pages used. If more are needed, it is not a program
+ * start.
+ */
+#define NEEDED_PAGES_MAX (1U << 22)
+
+struct needed_page {
+	uint64_t inode, pgoff;
+	uint32_t dev; /* as in pfstat_record */
+	uint64_t first_ns;
+	/*
+	 * The page's share of the faults waiting for the disk. Each fault's time is divided equally
+	 * among the needed pages in the request it waited for.
+	 */
+	uint64_t fault_ns;
+	uint64_t read_ns; /* its share of the requests not submitted by a fault, until completion */
+};
+
+struct needed_pages_figures {
+	uint64_t cached; /* pages faulting though no request had read them: cached before */
+	uint64_t fault_ns, read_ns;
+};
+
+struct needed_pages;
+
+struct needed_pages *needed_pages_new(uint64_t page_bytes);
+void needed_pages_free(struct needed_pages *needed);
+/* Faults that begin before this do not count: the program had not been executed yet. */
+void needed_pages_start(struct needed_pages *needed, uint64_t ns);
+/* Both return 0, -ENOMEM, or -E2BIG: beyond the limit. */
+int needed_pages_add_block(struct needed_pages *needed, const struct pfstat_block *block);
+int needed_pages_add_fault(struct needed_pages *needed, const struct explained *fault);
+/*
+ * After the last item: finds the pages, in order of first use. *pages is valid until
+ * needed_pages_free(). Returns 0, -ENOMEM or -E2BIG.
+ */
+int needed_pages_finish(struct needed_pages *needed, const struct needed_page **pages, size_t *nr,
+			struct needed_pages_figures *figures);
+
+/*
+ * Finds the paths of files with a known device and inode. The kernel keeps no path for an inode, so
+ * this code reads the folders in the mounted file systems until all are found.
+ */
+
+struct inode_path {
+	uint64_t inode;
+	uint32_t dev; /* major << 20 | minor, as in pfstat_record */
+	char *path;   /* NULL if not found; the caller frees it */
+};
+
+/*
+ * Sorts the entries by device and inode. Sets the path for regular files in a folder which this
+ * process may read. Entries with a path already are not searched. Returns 0, -ENOMEM, -EINTR after
+ * @stop, or an error from reading /proc/self/mountinfo.
+ */
+int inode_paths_find(struct inode_path *entries, size_t nr, const volatile sig_atomic_t *stop);
 
 /* One recording. */
 struct prefetch_source {
