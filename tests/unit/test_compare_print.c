@@ -8,8 +8,7 @@
 
 #include "golden.h"
 #include "runner.h"
-#include "user/compare/compare_heads.h"
-#include "user/compare/fig_compare.h"
+#include "user/compare/compare.h"
 #include "user/compare/compare_print.h"
 #include "user/print/print_report.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cuts a run's faults and reads into batches, and estimates figures and their variance from them.
- * cmd_compare.c adds the faults and reads, and run_mean.c uses the estimates. Sums over the run are
+ * cmd_compare.c adds the faults and reads, and comparison.c uses them. Sums over the run are
  * exact, and there are never more than BATCHES_MAX batches.
  */
 #include <math.h>

@@ -11,11 +11,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/required_hooks.h"
-#include "compare/comparable.h"
 #include "compare/compare.h"
-#include "compare/compare_heads.h"
-#include "compare/compare_page.h"
-#include "compare/fig_compare.h"
 #include "compare/compare_print.h"
 #include "figures/report_figures.h"
 #include "print/print_report.h"

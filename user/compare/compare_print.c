@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints a judged comparison between two sides as a table, CSV or JSON. The rows come from the
- * comparison. Only units and percentages are computed here.
+ * Prints a judged comparison between two sides as a table, CSV, JSON or HTML. The rows come from
+ * the comparison. Only units and percentages are computed here.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,13 +11,15 @@
 #include <stdlib.h>
 
 #include "compare/compare_print.h"
+#include "print/html/html.h"
+#include "print/html/html_template.h"
 #include "print/json/json_spread.h"
 #include "print/json_text.h"
 #include "print/print_report.h"
 #include "report/view.h"
 #include "util/array.h"
-#include "util/json_value.h"
 #include "util/grid.h"
+#include "util/json_value.h"
 #include "util/output_stream.h"
 #include "util/text.h"
 
@@ -322,7 +324,8 @@ static int compare_print_end(FILE *out, const struct compare_report *report)
 	return 0;
 }
 
-int compare_print_table(FILE *out, const struct compare_report *report)
+/* Prints the table in the current locale. */
+static int compare_print_table(FILE *out, const struct compare_report *report)
 {
 	int err;
 
@@ -521,4 +524,50 @@ int compare_print(FILE *out, enum report_format format, const struct compare_rep
 		err = print_report_write(out, format, text, length);
 	free(text);
 	return err;
+}
+
+/* A comparison's HTML page: a figure and a table. */
+
+static int compare_page_subject(FILE *out, const void *context)
+{
+	const struct compare_page *page = context;
+	const struct compare_side *a = &page->report->a, *b = &page->report->b;
+	char *text;
+
+	if (asprintf(&text,
+		     a->nr + b->nr > 2 ? "Page faults: %s, %s and others compared" :
+					 "Page faults: %s and %s compared",
+		     a->runs[0].file, b->runs[0].file) < 0)
+		return -ENOMEM;
+	html_text(out, text);
+	free(text);
+	return 0;
+}
+
+static int compare_page_table(FILE *out, const void *context)
+{
+	return compare_print_table(out, context);
+}
+
+static int compare_page_body(FILE *out, const void *context)
+{
+	const struct compare_page *page = context;
+	struct html_part part = html_part("comparison");
+	int err;
+
+	html_part_to(out, &part, "figures");
+	err = html_print_figures(out, page->drawing, page->svgs, 1);
+	html_part_to(out, &part, "tables");
+	err = err ?: html_tables(out, compare_page_table, page->report);
+	html_part_end(out, &part);
+	return err;
+}
+
+int compare_page_print(FILE *out, const struct compare_page *page)
+{
+	return html_print_content(out, &(struct html_content){
+					       .subject = compare_page_subject,
+					       .body = compare_page_body,
+					       .context = page,
+				       });
 }

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "compare/compare_print.h"
-#include "compare/fig_compare.h"
 #include "figures/axes.h"
 #include "figures/palette.h"
 #include "report/view.h"
