@@ -13,9 +13,7 @@
 
 #include "runner.h"
 #include "text_file.h"
-#include "user/doctor/doctor_answer.h"
-#include "user/doctor/doctor_checks.h"
-#include "user/doctor/doctor_print.h"
+#include "user/doctor/doctor.h"
 #include "util/version.h"
 
 #define RELEASE	 "6.12.5-amd64"

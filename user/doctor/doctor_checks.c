@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/doctor_checks.h"
-#include "doctor/doctor_line.h"
-#include "doctor/doctor_sources.h"
+#include "doctor/doctor.h"
 #include "doctor/source_checks.h"
 #include "privilege/privilege.h"
 #include "util/array.h"

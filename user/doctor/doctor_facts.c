@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "doctor/doctor_facts.h"
+#include "doctor/doctor.h"
 #include "model/environment.h"
 #include "privilege/privilege.h"
 #include "system/machine.h"
