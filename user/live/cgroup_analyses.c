@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "live/cgroup_analyses.h"
+#include "live/live.h"
 
 struct cgroup_process {
 	pid_t pid;

@@ -11,9 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "live/cgroup_analyses.h"
 #include "live/live.h"
-#include "live/openmetrics.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "privilege/output.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Keeps a running analysis's last snapshot, and computes an interval's rows from the difference to
- * the next snapshot. live_print.c prints them. Pure: no clock and no terminal.
+ * the next snapshot. cmd_top.c prints them. Pure: no clock and no terminal.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "live/openmetrics.h"
+#include "live/live.h"
 #include "verdict/verdict.h"
 #include "report/view.h"
 #include "util/time_ns.h"
