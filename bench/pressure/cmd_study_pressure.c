@@ -14,7 +14,6 @@
 #include "bench/pressure/pressure.h"
 #include "drive/drive.h"
 #include "drive/run.h"
-#include "drive/run_arguments.h"
 #include "report/view.h"
 #include "util/argument.h"
 #include "util/message.h"

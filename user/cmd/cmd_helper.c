@@ -12,7 +12,7 @@
 #include "cmd/cmd.h"
 #include "collect/bpf_pins.h"
 #include "drive/drive.h"
-#include "drive/run_arguments.h"
+#include "drive/run.h"
 #include "system/cgroups.h"
 #include "util/array.h"
 #include "util/message.h"

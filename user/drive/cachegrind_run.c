@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "drive/cachegrind_run.h"
+#include "drive/drive.h"
 #include "privilege/invoker.h"
 #include "util/input_file.h"
 #include "util/message.h"

@@ -1,24 +1,121 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opens the memory, makes the accesses as often as --repeat requests, and prints the reports of
- * all runs together.
+ * Opens the memory, makes the accesses as often as --repeat requests, and prints the reports of all
+ * runs together. The subcommand is pfdrive run.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#include "drive/cachegrind_run.h"
 #include "drive/drive.h"
 #include "drive/run.h"
-#include "drive/run_memory.h"
 #include "print/print_report.h"
 #include "privilege/invoker.h"
 #include "privilege/output.h"
 #include "system/cpus.h"
 #include "util/message.h"
 #include "util/signals.h"
+#include "workload/mapping.h"
+#include "workload/pattern.h"
+
+/* Opens the file or memory for a run, and refuses a pattern that does not fit into it. */
+
+struct run_memory {
+	struct mapping mapping; /* open, not mapped */
+	char name[4096];	/* for messages */
+	struct pattern pattern;
+};
+
+#define RUN_MEMORY_NONE ((struct run_memory){ .mapping = MAPPING_NONE })
+
+static int message_of_pattern(const struct run_memory *memory, const struct options *options,
+			      int err)
+{
+	if (err == -EMSGSIZE)
+		return message(STATUS_USAGE,
+			       "--pattern: %s needs %" PRIu64 " bytes, %s has %" PRIu64,
+			       options->pattern_text, pattern_min_bytes(&memory->pattern),
+			       memory->name, memory->mapping.bytes);
+	return message(STATUS_USAGE,
+		       "--pattern: the stride of %s is longer than %s, %" PRIu64 " bytes",
+		       options->pattern_text, memory->name, memory->mapping.bytes);
+}
+
+/* The exit status, after a message. */
+static int run_memory_open(struct run_memory *memory, const struct options *options)
+{
+	int status, err;
+
+	memory->pattern = options->pattern;
+	if (options->workload.have_share)
+		memory->pattern.store_share = options->workload.store_share;
+	status = workload_open(&options->workload, options->file,
+			       memory->pattern.store_share || options->workload.fill,
+			       &memory->mapping, memory->name, sizeof(memory->name));
+	if (status)
+		return status;
+	err = pattern_fit(&memory->pattern, memory->mapping.bytes, options->accesses,
+			  options->seed);
+	return err ? message_of_pattern(memory, options, err) : STATUS_OK;
+}
+
+static void run_memory_close(struct run_memory *memory)
+{
+	mapping_close(&memory->mapping);
+}
+
+/* Makes a run's accesses without a measurement, in a process that valgrind watches. */
+
+/* Larger than any mapping already gone when main() begins. */
+#define LARGEST_HOLE (1ULL << 30)
+
+/*
+ * Returns addresses where this process has mapped nothing before. Cachegrind identifies lines by
+ * their addresses, and the simulated caches would still hold the earlier lines.
+ */
+static void *new_addresses(uint64_t bytes)
+{
+	const uint64_t size = bytes + LARGEST_HOLE;
+	void *start =
+		mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (start == MAP_FAILED)
+		return NULL;
+	munmap(start, size);
+	return start;
+}
+
+static int make_accesses(struct run_memory *memory, const struct options *options, bool bare)
+{
+	struct pattern_watch watch = { .stop = &signals_caught };
+	int err, status = run_memory_open(memory, options);
+
+	if (status)
+		return status;
+	memory->mapping.at = new_addresses(memory->mapping.bytes);
+	err = mapping_map(&memory->mapping);
+	if (err)
+		return message(STATUS_FAILED, "cannot map %s: %s", memory->name, strerror(-err));
+	if (bare)
+		memory->pattern.accesses = 0;
+	pattern_run(&memory->pattern, memory->mapping.data, &watch);
+	return signals_caught ? 128 + signals_caught : STATUS_OK;
+}
+
+int drive_accesses(const struct options *options, bool bare)
+{
+	struct run_memory memory = RUN_MEMORY_NONE;
+	int status;
+
+	signals_init();
+	status = make_accesses(&memory, options, bare);
+	run_memory_close(&memory);
+	return status;
+}
 
 struct drive {
 	const struct drive_plan *plan;
@@ -198,3 +295,35 @@ int drive_main(const struct drive_plan *plan)
 	run_memory_close(&drive.memory);
 	return status;
 }
+
+/* pfdrive run: parses the arguments. */
+
+static const struct argp_child run_children[] = { { &run_arguments_argp, 0, NULL, 0 }, { 0 } };
+
+static const struct argp run_argp = {
+	.children = run_children,
+	.args_doc = "[FILE]",
+	.doc = "Maps FILE or memory, touches the bytes in a pattern's order, and prints the "
+	       "page fault cost by class.\vNumbers take the suffixes K, M and G (1024). "
+	       "FILE is only read unless --allow-write is given. An ordinary user measures "
+	       "with perf; the pfstat module and eBPF, which show more about a fault, require "
+	       "root.",
+};
+
+static int cmd_run(int argc, char **argv)
+{
+	struct options options;
+
+	run_arguments_init(&options);
+	argp_parse(&run_argp, argc, argv, 0, NULL, &options);
+	return drive_main(&(struct drive_plan){ .options = &options, .arguments = argv + 1 });
+}
+
+const struct subcommand run_command = {
+	.name = "run",
+	.title = "pfdrive run",
+	.group = COMMAND_MEASURE,
+	.summary = "touch a file or memory, and measure the page faults",
+	.run = cmd_run,
+	.argp = &run_argp,
+};

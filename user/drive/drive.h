@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Executes a command to make accesses: all runs, and their report. */
+/* Executes a command to make accesses: all runs, their memory, and their report. */
 #ifndef PFSTAT_USER_DRIVE_H
 #define PFSTAT_USER_DRIVE_H
 
+#include "analyze/accounts/cache_simulation.h"
 #include "drive/run.h"
+
+/*
+ * Simulates a run's accesses with valgrind's cachegrind, for machines without a PMU. It runs
+ * `pfdrive helper loop' with the same options, once with the accesses and once without. The
+ * difference belongs to the loop.
+ */
+
+/* arguments: the drive's, ended by NULL. STATUS_OK, or the exit status after a message. */
+int cachegrind_run(struct cache_simulation *simulation, char *const *arguments);
+void cachegrind_run_exit(struct cache_simulation *simulation);
+
+/* Executes a command to make accesses: all runs, and their report. */
 
 struct drive_plan {
 	const struct options *options;

@@ -1,13 +1,62 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One measured run of this program's own accesses: from the plan to the result. */
+/*
+ * One measured run of this program's own accesses: the `pfdrive run' arguments, the plan and the
+ * result.
+ */
 #ifndef PFSTAT_USER_RUN_H
 #define PFSTAT_USER_RUN_H
 
-#include "drive/run_options.h"
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "print/print_report.h"
+#include "report/report.h"
 #include "run/result.h"
 #include "system/cpus.h"
 #include "util/subcommand.h"
 #include "workload/mapping.h"
+#include "workload/pattern.h"
+#include "workload/workload.h"
+
+/* The `pfdrive run' options. */
+
+struct fault_source_ops;
+
+struct options {
+	const char *file; /* NULL if the workload has private memory */
+	struct workload workload;
+	struct pattern pattern;
+	const char *pattern_text;
+	uint64_t accesses; /* 0: as many as the file has bytes */
+	uint64_t seed;
+	uint64_t ring_size; /* bytes, 0 for the module's default */
+	bool warm;
+	bool have_cache; /* --cache was given */
+	bool fault_around;
+	const struct fault_source_ops *source; /* NULL: the default */
+	bool bpf;
+	bool subtract; /* the module's share in the times */
+	bool full;     /* print all tables */
+	unsigned int repeats;
+	int cpu; /* -1: any */
+	struct extras_options extras;
+	enum report_format format;
+	const char *json;   /* NULL: no file */
+	const char *record; /* NULL: none */
+};
+
+/* The `pfdrive run' arguments, shared by the other commands making accesses. */
+
+void run_arguments_init(struct options *options);
+/*
+ * A parser to be the only child of a command's argp. Its input is a struct options. The parser
+ * exits with STATUS_USAGE if it does not understand an argument, or if two do not go together.
+ */
+extern const struct argp run_arguments_argp;
+
+/* One measured run of this program's own accesses: from the plan to the result. */
 
 /*
  * A load on the machine during the accesses, such as processes competing for memory. The functions
@@ -40,5 +89,23 @@ struct run_plan {
 int run_once(const struct run_plan *plan, struct result *result);
 
 extern const struct subcommand run_command;
+
+/*
+ * The phases of a run's workload in this thread: populate, memset, msync, access. Each phase lies
+ * between two getrusage(2) calls.
+ */
+
+struct extras;
+
+struct phase_marks {
+	bool made;
+	struct rusage before, after;
+	uint64_t start_ns, end_ns;
+};
+
+struct phases {
+	struct phase_marks marks[NR_STEPS];
+	volatile enum step now; /* for the message after a SIGBUS */
+};
 
 #endif

@@ -10,7 +10,7 @@
 #include <pfstat/control.h>
 #include <pfstat/record.h>
 
-#include "drive/run_arguments.h"
+#include "drive/run.h"
 #include "print/print_report.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
