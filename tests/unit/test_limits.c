@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/limits/limit_window.h"
 #include "user/limits/limits.h"
 
 static struct report report;

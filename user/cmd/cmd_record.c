@@ -18,7 +18,7 @@
 #include "cmd/cmd.h"
 #include "cmd/report_options.h"
 #include "keep/record_keep.h"
-#include "limits/limit_options.h"
+#include "limits/limits.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "report/report.h"

@@ -17,7 +17,7 @@
 #include "analyze/analysis.h"
 #include "keep/recent.h"
 #include "keep/record_keep.h"
-#include "limits/limit_window.h"
+#include "limits/limits.h"
 #include "report/report.h"
 #include "run/recording_output.h"
 #include "symbols/code_names.h"

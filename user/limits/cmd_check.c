@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "limits/limit_options.h"
 #include "limits/limits.h"
 #include "report/view.h"
 #include "run/watch_options.h"

@@ -3,11 +3,15 @@
  * Compares a filled report with limits, for scripts. A run with lost records or events may have had
  * more faults than the report counts. So a limit seemingly kept by such a run is not kept.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "limits/limits.h"
+#include "model/item.h"
 #include "report/active_share.h"
+#include "util/argument.h"
 
 void limits_init(struct limits *limits)
 {
@@ -131,3 +135,121 @@ unsigned int limits_check(FILE *out, const struct limits *limits, const struct r
 		failed += limits_check_failed(out, run, limits->max_failed);
 	return failed;
 }
+
+/* A window that slides over a measurement's sums. If the ring is full, the window gets shorter. */
+
+int limit_window_open(struct limit_window *window, uint64_t window_ns, uint64_t step_ns)
+{
+	*window = (struct limit_window){
+		.window_ns = window_ns,
+		.size = window_ns / step_ns + 2,
+	};
+	window->marks = calloc(window->size, sizeof(*window->marks));
+	return window->marks ? 0 : -ENOMEM;
+}
+
+void limit_window_close(struct limit_window *window)
+{
+	free(window->marks);
+	*window = (struct limit_window){ 0 };
+}
+
+static void drop_first(struct limit_window *window)
+{
+	window->first = (window->first + 1) % window->size;
+	window->nr--;
+}
+
+struct limit_sums limit_window_add(struct limit_window *window, uint64_t now_ns,
+				   const struct limit_sums *sums)
+{
+	const struct limit_sums *first;
+
+	while (window->nr && window->marks[window->first].ns + window->window_ns < now_ns)
+		drop_first(window);
+	if (window->nr == window->size)
+		drop_first(window);
+	window->marks[(window->first + window->nr++) % window->size] =
+		(struct limit_mark){ now_ns, *sums };
+	first = &window->marks[window->first].sums;
+	return (struct limit_sums){
+		.major = sums->major - first->major,
+		.fault_ns = sums->fault_ns - first->fault_ns,
+		.busy_ns = sums->busy_ns - first->busy_ns,
+		/* An interval that begins before a fault can end after it. */
+		.active_ns = item_elapsed(first->active_ns, sums->active_ns),
+		.waiting_ns = item_elapsed(first->waiting_ns, sums->waiting_ns),
+	};
+}
+
+/* Parses the limits for check, and those a flight recorder shares with check. */
+
+enum key {
+	KEY_MAX_MAJOR = 5000,
+	KEY_MAX_FAULT_TIME,
+	KEY_MAX_SHARE,
+	KEY_MAX_FAULT,
+	KEY_MAX_FAILED,
+};
+
+static const struct argp_option argp_options[] = {
+	{ "max-major", KEY_MAX_MAJOR, "N", 0, "number of major faults", 0 },
+	{ "max-fault-time", KEY_MAX_FAULT_TIME, "MS", 0, "total fault time, in milliseconds", 0 },
+	{ "max-share", KEY_MAX_SHARE, "PERCENT", 0, "share of time with a fault in progress", 0 },
+	{ 0 },
+};
+
+/* Only for check. A flight recorder has --longer-than. */
+static const struct argp_option check_options[] = {
+	{ "max-fault", KEY_MAX_FAULT, "MS", 0, "longest fault time, in milliseconds", 0 },
+	{ "max-failed", KEY_MAX_FAILED, "N", 0, "number of faults that failed: a signal followed",
+	  0 },
+	{ 0 },
+};
+
+static error_t limit_parse_option(int key, char *text, struct argp_state *state)
+{
+	struct limits *limits = state->input;
+
+	switch (key) {
+	case KEY_MAX_MAJOR:
+		limits->max_major = argument_number(state, "max-major", text, 0, UINT64_MAX - 1);
+		return 0;
+	case KEY_MAX_FAULT_TIME:
+		limits->max_fault_ns = 1e6 * argument_decimal(state, "max-fault-time", text,
+							      "a number of milliseconds", 0, 1e9);
+		return 0;
+	case KEY_MAX_SHARE:
+		limits->max_share =
+			argument_decimal(state, "max-share", text, "a number of per cent", 0, 100) /
+			100;
+		return 0;
+	case KEY_MAX_FAULT:
+		limits->max_longest_ns = 1e6 * argument_decimal(state, "max-fault", text,
+								"a number of milliseconds", 0, 1e9);
+		return 0;
+	case KEY_MAX_FAILED:
+		limits->max_failed = argument_number(state, "max-failed", text, 0, UINT64_MAX - 1);
+		return 0;
+	case ARGP_KEY_INIT:
+		/* Only for check_limit_argp: limit_argp has no children. */
+		if (state->child_inputs)
+			state->child_inputs[0] = limits;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp limit_argp = { .options = argp_options, .parser = limit_parse_option };
+
+static const struct argp_child check_children[] = {
+	{ &limit_argp, 0, NULL, 0 },
+	{ 0 },
+};
+
+const struct argp check_limit_argp = {
+	.options = check_options,
+	.parser = limit_parse_option,
+	.children = check_children,
+};
