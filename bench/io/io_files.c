@@ -11,7 +11,7 @@
 #include "bench/io/io_method.h"
 #include "model/counters.h"
 #include "workload/file_cache.h"
-#include "workload/scratch_file.h"
+#include "workload/workload.h"
 
 #define FIT_PART 8
 

@@ -12,7 +12,7 @@
 #include "run/measurement.h"
 #include "util/message.h"
 #include "util/signals.h"
-#include "workload/cache_state.h"
+#include "workload/file_cache.h"
 
 /* A process touching a few bytes has few faults. */
 #define KEPT_MAX 256

@@ -6,8 +6,6 @@
 #include "runner.h"
 #include "user/util/page_size.h"
 #include "user/workload/pattern.h"
-#include "user/workload/pattern_locality.h"
-#include "user/workload/stores.h"
 
 #define LINE LOCALITY_LINE
 #define SET  (512 * LINE) /* bytes */

@@ -11,7 +11,7 @@
 #include "user/util/page_size.h"
 #include "user/workload/mapping.h"
 #include "user/workload/pattern.h"
-#include "user/workload/scratch_file.h"
+#include "user/workload/workload.h"
 
 #define BYTES (5 * page_size() + 100)
 

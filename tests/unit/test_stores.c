@@ -6,7 +6,6 @@
 #include "runner.h"
 #include "user/util/page_size.h"
 #include "user/workload/pattern.h"
-#include "user/workload/stores.h"
 
 static const volatile sig_atomic_t go_on;
 

@@ -406,7 +406,7 @@ static int message_of_readahead(const char *path, int err)
 	return workload_file_message(path, err);
 }
 
-/* A file takes the device's read-ahead when it is opened, see policy.h. */
+/* A file takes the device's read-ahead when it is opened, see struct policy. */
 static int open_target(const struct policy *policy, const char *path, struct mapping *mapping)
 {
 	const int64_t bytes = policy->readahead_bytes;

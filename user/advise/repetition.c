@@ -32,8 +32,8 @@
 #include "util/signals.h"
 #include "util/time_ns.h"
 #include "util/why.h"
+#include "workload/mapping.h"
 #include "workload/pattern.h"
-#include "workload/policy.h"
 
 /*
  * Runs an access plan's steps as accesses, calls and waits. CPU time is spent on the CPU, so
@@ -253,9 +253,9 @@ static int child_fails(struct replay_child *child, int err, const char *operatio
 }
 
 /*
- * A file takes the read-ahead from the device's setting when it is opened, see policy.h. A file on
- * a file system without such a setting (tmpfs: the program itself may be there) keeps the old
- * read-ahead. advise.c does not try such a candidate if the most important file has no setting.
+ * A file takes the read-ahead from the device's setting when it is opened, see struct policy. A
+ * file on a file system without such a setting (tmpfs: the program itself may be there) keeps the
+ * old read-ahead. advise.c does not try such a candidate if the most important file has no setting.
  */
 static int open_with_readahead(struct replay_child *child, const char *path, int *fd)
 {

@@ -9,7 +9,7 @@
 #include "cmd/completion.h"
 #include "print/report_format.h"
 #include "util/array.h"
-#include "workload/policy.h"
+#include "workload/mapping.h"
 #include "workload/pattern.h"
 
 #define WORDS_SIZE 256

@@ -23,9 +23,8 @@
 #include "util/message.h"
 #include "util/signals.h"
 #include "util/time_ns.h"
-#include "workload/cache_state.h"
+#include "workload/file_cache.h"
 #include "workload/pattern.h"
-#include "workload/stores.h"
 
 /*
  * Executes a run's workload in this thread. eBPF watches the thread only meanwhile. Everything the

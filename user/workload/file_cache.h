@@ -36,4 +36,15 @@ int file_cache_make_cold(const struct mapping *mapping, const volatile sig_atomi
 int file_cache_make_warm(const struct mapping *mapping, const volatile sig_atomic_t *stop,
 			 uint64_t *resident);
 
+/* Prepares a file's page cache for a run. */
+
+/*
+ * Loads all the file's pages into the page cache (@warm) or drops all of them, and verifies it.
+ * Returns STATUS_OK and stores the number of cached pages, or prints a message and returns the exit
+ * status.
+ * @name: the file's name in messages
+ */
+int cache_state_prepare(const struct mapping *mapping, const char *name, bool warm,
+			uint64_t *resident);
+
 #endif

@@ -7,7 +7,7 @@
 #define PFSTAT_USER_LOOP_STORING_H
 
 #include "workload/loop.h"
-#include "workload/stores.h"
+#include "workload/pattern.h"
 
 /* The byte written by a store, as in the study. */
 #define STORED_BYTE 1

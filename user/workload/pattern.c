@@ -4,13 +4,15 @@
  * run() may rely on the sizes they checked.
  */
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/array.h"
 #include "util/bitmap.h"
 #include "util/page_size.h"
+#include "workload/pattern.h"
 #include "workload/pattern_engine.h"
-#include "workload/stores.h"
 
 static const struct {
 	const char *name;
@@ -135,4 +137,29 @@ int pattern_pages_written(const struct pattern *pattern, const volatile sig_atom
 		err = pattern->engine->pages(pattern, stop, true, &visits);
 	*pages = visits.count;
 	return err;
+}
+
+int stores_parse(const char *text, uint64_t *share)
+{
+	/* strtod() would also accept "nan", "0x1p-3" and " 1". */
+	const size_t length = strspn(text, "0123456789.");
+	double ratio;
+	char *end;
+
+	if (!length)
+		return -EINVAL;
+	ratio = strtod(text, &end);
+	if (end != text + length)
+		return -EINVAL;
+	if (!strcmp(end, "%"))
+		ratio /= 100;
+	else if (*end)
+		return -EINVAL;
+	if (ratio > 1)
+		return -ERANGE;
+	/* A share rounding to 0 would silently store nothing. */
+	if (ratio > 0 && ratio * STORES_ALL < 0.5)
+		return -ERANGE;
+	*share = llround(ratio * STORES_ALL);
+	return 0;
 }

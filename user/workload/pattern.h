@@ -6,7 +6,7 @@
  * PATTERNS is the table of all patterns. A new one is a file pattern_NAME.c, which defines
  * pattern_NAME (see pattern_engine.h), and one line here. The name, the option's help, the messages
  * and the shell completion come from this line. Each pattern describes itself at the top of its
- * file. A share of the accesses may store (stores.h).
+ * file. A share of the accesses may store (struct stores).
  */
 #ifndef PFSTAT_USER_PATTERN_H
 #define PFSTAT_USER_PATTERN_H
@@ -84,5 +84,48 @@ int pattern_page_order(const struct pattern *pattern, const volatile sig_atomic_
 /* Counts only the pages to which it stores. */
 int pattern_pages_written(const struct pattern *pattern, const volatile sig_atomic_t *stop,
 			  uint64_t *pages);
+
+/*
+ * Which accesses in a pattern store: a given share, spread evenly, starting with a store. A share
+ * of one eighth stores at accesses 0, 8, 16, ... Of n accesses 1 + floor((n - 1) * share) are
+ * stores, unless the share is 0.
+ */
+
+/* Unit for shares: this value means every access. */
+#define STORES_ALL (1ULL << 32)
+
+struct stores {
+	uint64_t share;
+	uint64_t sum;
+};
+
+/* Parses "0.125", "12.5%", "1", "0": from 0 to 1, in decimal digits. -EINVAL, -ERANGE. */
+int stores_parse(const char *text, uint64_t *share);
+
+static inline struct stores stores_begin(uint64_t share)
+{
+	return (struct stores){ .share = share, .sum = share ? STORES_ALL - share : 0 };
+}
+
+/* True if the next access is a store. */
+static inline __attribute__((always_inline)) bool stores_next(struct stores *stores)
+{
+	stores->sum += stores->share;
+	if (stores->sum < STORES_ALL)
+		return false;
+	stores->sum -= STORES_ALL;
+	return true;
+}
+
+/* The figures of pattern_locality.c, for the test. */
+#define LOCALITY_LINE	    64U
+#define LOCALITY_LINES	    512U
+#define LOCALITY_PASSES	    16U
+#define LOCALITY_STORE_EACH 8U						 /* lines */
+#define LOCALITY_ROUND	    ((uint64_t)LOCALITY_LINES * LOCALITY_PASSES) /* accesses */
+#define LOCALITY_ROUNDS	    (1ULL << 20)
+#define LOCALITY_REPEATS    5 /* runs in the study */
+/* One line more than a working set. */
+#define LOCALITY_MIN_BYTES ((LOCALITY_LINES + 1ULL) * LOCALITY_LINE)
 
 #endif

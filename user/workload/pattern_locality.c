@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mmap measurement study's pattern, described in pattern_locality.h. The pattern's argument is
- * 1 if the working sets follow each other in order. run() and pages() must visit the same working
- * sets.
+ * The mmap measurement study's access pattern: a working set with 512 cache lines of 64 bytes,
+ * accessed 16 times in order. Each pass stores to every eighth line (the first, the ninth, …) and
+ * loads from the others. The next round has another working set, for 2^20 rounds.
+ *
+ *	random		a working set begins at any line, with the same probability
+ *	sequential	each begins 512 lines after the one before, the first one at line
+ *			512; when it would reach the end, at line 0
+ *
+ * A set starts below line (bytes / 64 - 512), as in the study: the last lines in memory are never
+ * the first of a set.
+ *
+ * The pattern's argument is 1 if the working sets follow each other in order. run() and pages()
+ * must visit the same working sets.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,8 +21,8 @@
 #include "util/bitmap.h"
 #include "util/random.h"
 #include "workload/loop_storing.h"
+#include "workload/pattern.h"
 #include "workload/pattern_engine.h"
-#include "workload/pattern_locality.h"
 
 struct locality {
 	struct random random;
