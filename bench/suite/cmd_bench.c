@@ -17,7 +17,7 @@
 #include "bench/suite/print/bench_print.h"
 #include "bench/suite/suite.h"
 #include "bench/suite/witness.h"
-#include "figures/report_figures.h"
+#include "figures/figures.h"
 #include "print/print_report.h"
 #include "privilege/invoker.h"
 #include "privilege/output.h"

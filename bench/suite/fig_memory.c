@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bench/suite/fig_memory.h"
-#include "figures/palette.h"
+#include "figures/drawing.h"
 #include "util/text.h"
 
 #define OPERATION    "memory.latency"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/figures/axes.h"
+#include "user/figures/drawing.h"
 
 static char *text;
 static size_t bytes;

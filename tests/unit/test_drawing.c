@@ -6,8 +6,7 @@
 #include "runner.h"
 #include "user/figures/calls.h"
 #include "user/figures/drawing.h"
-#include "user/figures/palette.h"
-#include "user/figures/ascii_plot.h"
+#include "user/figures/figures.h"
 #include "user/print/html/html_text.h"
 
 static char *text;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/figures/figure_folder.h"
+#include "user/figures/figures.h"
 #include "user/util/signals.h"
 
 /* longer than any test may take */

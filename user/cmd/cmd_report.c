@@ -15,7 +15,6 @@
 #include "cmd/fault_stream.h"
 #include "cmd/report_arguments.h"
 #include "figures/figures.h"
-#include "figures/report_figures.h"
 #include "print/html/html.h"
 #include "print/json/json_head.h"
 #include "print/print_report.h"

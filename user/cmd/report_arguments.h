@@ -6,7 +6,7 @@
 #include <argp.h>
 
 #include "cmd/report_options.h"
-#include "figures/report_figures.h"
+#include "figures/figures.h"
 #include "recording/selection.h"
 
 struct report_arguments {

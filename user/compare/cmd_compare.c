@@ -13,7 +13,7 @@
 #include "analyze/required_hooks.h"
 #include "compare/compare.h"
 #include "compare/compare_print.h"
-#include "figures/report_figures.h"
+#include "figures/figures.h"
 #include "print/print_report.h"
 #include "privilege/named_files.h"
 #include "recording/counters_json.h"

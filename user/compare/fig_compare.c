@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "compare/compare_print.h"
-#include "figures/axes.h"
-#include "figures/palette.h"
+#include "figures/drawing.h"
 #include "report/view.h"
 
 /* A logarithmic axis has no 0, so these ratios are the ends of the axis. */

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "model/colour.h"
+
 #define DRAWING_WIDTH  720U
 #define DRAWING_HEIGHT 360U /* without the key */
 
@@ -79,5 +81,53 @@ void drawing_key(struct drawing *drawing, const char *title);
  */
 void drawing_script_begin(struct drawing *drawing, unsigned int height);
 void drawing_script_end(struct drawing *drawing);
+
+/*
+ * Ranges and tics of axes, computed here and not by gnuplot: a count has no fractions, no label is
+ * in exponential form or twice, and times have units.
+ */
+
+/* @axis: x or y, in all functions. Sets the range @from … @to of whole numbers. */
+void axes_whole(FILE *script, char axis, uint64_t from, uint64_t to);
+/* The same with space around the marks: the range ends at tics. */
+void axes_whole_around(FILE *script, char axis, uint64_t from, uint64_t to);
+
+/*
+ * Sets the x axis 0 … @last_ms and the label "NAME (UNIT)". Returns the factor from milliseconds to
+ * this unit.
+ */
+double axes_time(FILE *script, const char *name, double last_ms);
+
+/*
+ * Sets a logarithmic x axis for ratios, @low … @high. Labels are in per cent if the range is short:
+ * −10 %, =, +10 %. Otherwise they are ÷2, =, ×2.
+ */
+void axes_ratio(FILE *script, double low, double high);
+
+/* Set a logarithmic axis that covers the range, from decade to decade. Times are in µs. */
+void axes_log_time(FILE *script, char axis, double from_us, double to_us);
+/* Starts below 1, so a count of 1 is above the axis end. */
+void axes_log_count(FILE *script, char axis, uint64_t most);
+/* The axis end set by axes_log_count(). */
+#define AXES_LOG_COUNT_END "0.5"
+
+/* In a page each colour is a variable, so that it follows the page's theme. */
+
+struct palette_colour {
+	const char *variable; /* CSS variable, with its dashes */
+	uint32_t light, dark; /* 0xRRGGBB */
+};
+
+extern const struct palette_colour palette[];
+extern const size_t palette_nr;
+
+/* Returns NULL if the palette has no such colour. @rgb: the light colour, as drawn. */
+const struct palette_colour *palette_find(uint32_t rgb);
+
+/* A darker level is a higher count. */
+#define PALETTE_LEVELS 6
+extern const uint32_t palette_levels[PALETTE_LEVELS];
+/* Level 0 … PALETTE_LEVELS - 1 for a count from 1 to most, on a scale of powers. */
+unsigned int palette_level(uint64_t count, uint64_t most);
 
 #endif

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "figures/axes.h"
 #include "figures/calls.h"
+#include "figures/drawing.h"
 #include "figures/figure.h"
 #include "figures/scatter.h"
 #include "report/view.h"

@@ -5,9 +5,8 @@
  */
 #include <inttypes.h>
 
-#include "figures/axes.h"
+#include "figures/drawing.h"
 #include "figures/figure.h"
-#include "figures/palette.h"
 #include "report/view.h"
 
 #define MOST_BARS 12

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "figures/calls.h"
+#include "figures/drawing.h"
 #include "figures/figure.h"
 #include "figures/page_map.h"
-#include "figures/palette.h"
 
 struct fig_heat_place {
 	struct place_data head;

@@ -6,9 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "figures/axes.h"
+#include "figures/drawing.h"
 #include "figures/figure.h"
-#include "figures/palette.h"
 
 #define BINS_AN_OCTAVE 4
 #define NR_BINS	       (64 * BINS_AN_OCTAVE)

@@ -6,9 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "figures/axes.h"
+#include "figures/drawing.h"
 #include "figures/figure.h"
-#include "figures/palette.h"
 #include "report/more_memory.h"
 #include "report/view.h"
 

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "figures/axes.h"
 #include "figures/calls.h"
+#include "figures/drawing.h"
 #include "figures/figure.h"
 #include "figures/page_map.h"
 #include "figures/scatter.h"

@@ -5,8 +5,8 @@
  */
 #include <inttypes.h>
 
+#include "figures/drawing.h"
 #include "figures/figure.h"
-#include "figures/palette.h"
 #include "report/view.h"
 
 /* Rows are drawn from bottom to top; reverse order puts the first class on top. */

@@ -10,9 +10,9 @@
 
 #include "analyze/pages/page_chunks.h"
 #include "figures/calls.h"
+#include "figures/drawing.h"
 #include "figures/figure.h"
 #include "figures/page_map.h"
-#include "figures/palette.h"
 #include "report/view.h"
 
 /*

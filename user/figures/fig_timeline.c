@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "figures/axes.h"
+#include "figures/drawing.h"
 #include "figures/figure.h"
-#include "figures/palette.h"
 #include "util/hash.h"
 
 #define COLUMNS	     120U

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "figures/figure_folder.h"
+#include "figures/figures.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "util/array.h"

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "figures/axes.h"
 #include "figures/bins.h"
+#include "figures/drawing.h"
 
 /* Number of boxes, each several pixels wide and high. DRAWING_WIDTH cannot show more. */
 #define MAP_COLUMNS 96

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "figures/palette.h"
+#include "figures/drawing.h"
 #include "print/html/html.h"
 #include "print/html/html_template.h"
 #include "print/html/html_text.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "figures/palette.h"
+#include "figures/drawing.h"
 #include "print/html/html_text.h"
 
 #define DEPTH_MAX 32
