@@ -8,7 +8,6 @@
 
 #include "bench/pfbench.h"
 #include "cmd/cmd.h"
-#include "cmd/completion.h"
 #include "print/json/json_schema.h"
 #include "util/json_value.h"
 #include "util/message.h"

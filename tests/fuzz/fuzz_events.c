@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "user/cmd/fault_stream.h"
+#include "user/cmd/report_options.h"
 #include "user/figures/figures.h"
 #include "user/print/html/html.h"
 #include "user/print/print_report.h"

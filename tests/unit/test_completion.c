@@ -9,7 +9,6 @@
 #include "bench/pfbench.h"
 #include "runner.h"
 #include "user/cmd/cmd.h"
-#include "user/cmd/completion.h"
 
 static const char *const shells[] = { "bash", "zsh" };
 static char text[65536];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pfdrive subcommands. subcommands.c has the table: main() dispatches on it, and `pfdrive
- * --help' prints it.
+ * The pfdrive subcommands. subcommands.c has the table: main() dispatches on it, `pfdrive --help'
+ * prints it, and the shell completion is made from it.
  */
 #ifndef PFSTAT_USER_CMD_H
 #define PFSTAT_USER_CMD_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "util/subcommand.h"
 
@@ -21,12 +22,6 @@ int program_start(void);
  * an option or a file. Returns the exit status.
  */
 int subcommands_run(int argc, char **argv);
-/* The command at the start of argv. *words is the number of words in it. NULL: none. */
-const struct subcommand *subcommand_find(int argc, char *const *argv, int *words);
-/* Prints all of them in groups. Returns the exit status, as the next one does. */
-int subcommand_print_list(void);
-/* Reports a word that is not a command or, with @or_file, a file, and names the nearest command. */
-int subcommand_unknown(const char *word, bool or_file);
 
 /* Commands without their own folder. The other folders declare theirs. */
 extern const struct subcommand help_command, helper_command, maps_command, record_command,
@@ -35,5 +30,9 @@ extern const struct subcommand help_command, helper_command, maps_command, recor
 bool pfbench_is_there(void);
 extern const struct subcommand bench_command, study_io_command, study_pressure_command,
 	study_rss_command;
+
+/* Prints the script that completes pfdrive's command line. false: not bash or zsh. */
+bool completion_print(FILE *out, const char *shell, const struct subcommand *const *rows,
+		      size_t nr);
 
 #endif

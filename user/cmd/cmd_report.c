@@ -12,8 +12,7 @@
 
 #include "analyze/required_hooks.h"
 #include "cmd/cmd.h"
-#include "cmd/fault_stream.h"
-#include "cmd/report_arguments.h"
+#include "cmd/report_options.h"
 #include "figures/figures.h"
 #include "print/html/html.h"
 #include "print/json/json_head.h"

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cmd/completion.h"
+#include "cmd/cmd.h"
 #include "print/report_format.h"
 #include "util/array.h"
 #include "workload/mapping.h"

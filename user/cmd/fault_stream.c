@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/fault_stream.h"
+#include "cmd/report_options.h"
 #include "print/print_report.h"
 #include "print/printers.h"
 #include "util/version.h"

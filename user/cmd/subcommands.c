@@ -5,9 +5,15 @@
  * neither a command nor a file is an error, which names the nearest command.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "advise/advise.h"
 #include "cmd/cmd.h"
@@ -17,6 +23,7 @@
 #include "limits/limits.h"
 #include "live/live.h"
 #include "prefetch/prefetch.h"
+#include "privilege/invoker.h"
 #include "util/array.h"
 #include "util/message.h"
 #include "workload/pattern.h"
@@ -104,7 +111,8 @@ static const char *nearest_command(const char *word)
 	return nearest;
 }
 
-int subcommand_unknown(const char *word, bool or_file)
+/* Reports a word that is not a command or, with @or_file, a file, and names the nearest command. */
+static int subcommand_unknown(const char *word, bool or_file)
 {
 	const char *nearest = nearest_command(word);
 	struct pattern pattern;
@@ -150,7 +158,8 @@ static bool names_command(const char *name, const char *first, const char *secon
 	       !strcmp(space + 1, second);
 }
 
-const struct subcommand *subcommand_find(int argc, char *const *argv, int *words)
+/* The command at the start of argv. *words is the number of words in it. NULL: none. */
+static const struct subcommand *subcommand_find(int argc, char *const *argv, int *words)
 {
 	size_t i;
 
@@ -201,7 +210,8 @@ static bool asks_for_help(const char *word)
 	return !strcmp(word, "--help") || !strcmp(word, "-?");
 }
 
-int subcommand_print_list(void)
+/* Prints all of them in groups. Returns the exit status, as the next one does. */
+static int subcommand_print_list(void)
 {
 	subcommand_list(stdout);
 	return fflush(stdout) || ferror(stdout) ? message_of_stdout(-errno, "the command list") :
@@ -231,4 +241,103 @@ int subcommands_run(int argc, char **argv)
 		return subcommand_unknown(argv[1], true);
 	argv[0] = "pfdrive";
 	return run_command.run(argc, argv);
+}
+
+/*
+ * pfdrive help [COMMAND]: shows a command's manual page if man(1) has it, or else its options.
+ * Without a command, it shows the list of commands.
+ */
+
+/* In the child: runs man as the user who called sudo. */
+static _Noreturn void become_man(const char *page, bool find)
+{
+	const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (invoker_become() || nothing < 0)
+		_exit(127);
+	if (find && (dup2(nothing, STDOUT_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0))
+		_exit(127);
+	if (find)
+		execlp("man", "man", "-w", "1", page, NULL);
+	else
+		execlp("man", "man", "1", page, NULL);
+	_exit(127);
+}
+
+/* find: only look for the page. Returns whether man succeeds. */
+static bool run_man(const char *page, bool find)
+{
+	int status;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		become_man(page, find);
+	while (child > 0 && waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return child > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+static int help_for(const struct subcommand *command)
+{
+	char *arguments[3] = { command->title, "--help", NULL };
+	char page[64], *space;
+
+	snprintf(page, sizeof(page), "pfdrive-%s", command->name);
+	while ((space = strchr(page, ' ')))
+		*space = '-';
+	if (run_man(page, true) && run_man(page, false))
+		return STATUS_OK;
+	return command->run(2, arguments);
+}
+
+static int cmd_help(int argc, char **argv)
+{
+	const struct subcommand *command;
+	int words;
+
+	if (argc < 2)
+		return subcommand_print_list();
+	command = subcommand_find(argc - 1, argv + 1, &words);
+	if (!command && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "study")))
+		return subcommand_print_list();
+	if (!command)
+		return subcommand_unknown(argv[1], false);
+	return command->argp || command->group == COMMAND_STUDY ? help_for(command) :
+								  subcommand_print_list();
+}
+
+const struct subcommand help_command = {
+	.name = "help",
+	.title = "pfdrive help",
+	.group = COMMAND_LOOK,
+	.summary = "show a command's manual",
+	.run = cmd_help,
+};
+
+/* What pfdrive and pfbench set up before they run a subcommand. */
+
+static int find_invoker(void)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+	int err = invoker_init(uid, gid);
+
+	if (err == -EINVAL)
+		return message(STATUS_FAILED,
+			       "SUDO_UID '%s' and SUDO_GID '%s' are not a user's numbers; unset "
+			       "them, or use sudo",
+			       uid, gid ?: "");
+	return err ? message(STATUS_FAILED, "cannot find the user that called sudo: %s",
+			     strerror(-err)) :
+		     STATUS_OK;
+}
+
+int program_start(void)
+{
+	/* UTF-8 for people (µs), even if LANG is not set. Numbers stay as programs read them. */
+	setlocale(LC_CTYPE, "C.UTF-8");
+	argp_err_exit_status = STATUS_USAGE;
+	return find_invoker();
 }
