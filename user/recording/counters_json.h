@@ -5,7 +5,6 @@
 
 #include <jansson.h>
 
-#include "model/cgroup_limits.h"
 #include "model/counters.h"
 
 /* The effect of a cgroup's limits, in the tail of a recording and in a report. */

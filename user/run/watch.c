@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "model/cgroup_limits.h"
+#include "model/counters.h"
 #include "model/item.h"
 #include "privilege/invoker.h"
 #include "run/child.h"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "model/cgroup_limits.h"
+#include "model/counters.h"
 #include "util/why.h"
 
 /*
