@@ -6,10 +6,11 @@
 #ifndef PFSTAT_USER_PREFETCH_SOURCES_H
 #define PFSTAT_USER_PREFETCH_SOURCES_H
 
-#include <pfstat/event.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <pfstat/event.h>
 
 #include "analyze/fault/explain.h"
 #include "prefetch/prefetch.h"

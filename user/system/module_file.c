@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pfstat/control.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <pfstat/control.h>
 
 #include "system/module_file.h"
 

@@ -6,12 +6,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <pfstat/control.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <pfstat/control.h>
 
 #include "model/counters.h"
 #include "model/mapping_state.h"
