@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/symbols/code_names.h"
+#include "user/symbols/symbols.h"
 #include "user/collect/code_files.h"
 #include "user/recording/reader.h"
 #include "user/recording/recording.h"

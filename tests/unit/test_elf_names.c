@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/symbols/elf_names.h"
+#include "user/symbols/symbols.h"
 
 static void check_printed(const char *symbol, const char *expected)
 {

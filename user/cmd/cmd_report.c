@@ -23,7 +23,7 @@
 #include "recording/reader.h"
 #include "recording/selection.h"
 #include "report/report.h"
-#include "symbols/code_names.h"
+#include "symbols/symbols.h"
 #include "util/argument.h"
 #include "util/message.h"
 #include "util/output_stream.h"

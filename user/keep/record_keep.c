@@ -20,7 +20,7 @@
 #include "limits/limits.h"
 #include "report/report.h"
 #include "run/recording_output.h"
-#include "symbols/code_names.h"
+#include "symbols/symbols.h"
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"

@@ -16,7 +16,7 @@
 #include "privilege/privilege.h"
 #include "recording/block_sink.h"
 #include "run/measurement.h"
-#include "symbols/code_names.h"
+#include "symbols/symbols.h"
 #include "system/processes.h"
 #include "util/message.h"
 #include "util/page_size.h"

@@ -13,7 +13,6 @@
 
 #include "collect/code_files.h"
 #include "recording/writer.h"
-#include "symbols/code_names.h"
 #include "symbols/symbols.h"
 #include "system/jit_map.h"
 #include "util/array.h"

@@ -14,8 +14,8 @@
 #include <demangle.h> /* where Fedora has it */
 #endif
 
-#include "symbols/elf_names.h"
 #include "symbols/elf_symbols.h"
+#include "symbols/symbols.h"
 #include "util/text.h"
 
 struct elf_names {

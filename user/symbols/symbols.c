@@ -19,7 +19,6 @@
 
 #include "collect/code_files.h"
 #include "privilege/privilege.h"
-#include "symbols/elf_names.h"
 #include "symbols/symbols.h"
 #include "util/input_file.h"
 #include "util/signals.h"

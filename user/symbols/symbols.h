@@ -1,12 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Code names, from an ELF file's symbols or installed debug information. An unprivileged child
- * reads the files, and this code opens them.
+ * Names of code addresses: in one ELF file, in all files by way of a sandboxed child, and for a
+ * whole analysis.
  */
 #ifndef PFSTAT_USER_SYMBOLS_H
 #define PFSTAT_USER_SYMBOLS_H
 
+#include <jansson.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "analyze/analysis.h"
+
+/* Code names in one ELF file, from symbols or separate debug information. */
+
+struct elf_names;
+
+/* Opens the debug information of a build ID for reading. Returns -1 if it is not installed. */
+typedef int (*elf_debug_opener)(void *context, const uint8_t *build_id, size_t bytes);
+
+/* Consumes the descriptor. Returns NULL if it is not an ELF file or memory is short. */
+struct elf_names *elf_names_open(int fd, elf_debug_opener opener, void *context);
+void elf_names_close(struct elf_names *names);
+
+/*
+ * Returns "name+0x1f", demangled, for the instruction at an offset into the file. The caller frees
+ * it. NULL if there is no symbol, or no memory.
+ */
+char *elf_names_at(struct elf_names *names, uint64_t file_offset);
+
+/* Returns "name+0x1f", demangled if it is a C++ or Rust name. NULL: no memory. */
+char *elf_name_print(const char *symbol, uint64_t offset);
+
+/*
+ * Code names, from an ELF file's symbols or installed debug information. An unprivileged child
+ * reads the files, and this code opens them.
+ */
 
 struct code_files;
 struct symbols;
@@ -27,5 +56,21 @@ char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode, ui
 
 /* Returns the last failure of the child as a negative errno, or 0. Some names are then missing. */
 int symbols_trouble(const struct symbols *symbols);
+
+/* The names of the faulting code: looked up once, and stored in the recording. */
+
+struct code_files;
+
+/*
+ * Looks up every code address in the files that were mapped, and names it in the analysis.
+ * @files: NULL for this machine's files
+ * @symbols: array of {path, offset, symbol} or {pid, address, symbol}, for the recording
+ * @left_out: names not fitting there, too long, or with a non-UTF-8 path
+ * Returns 0 or a negative errno.
+ */
+int code_names_find(struct analysis *analysis, const struct code_files *files, json_t **symbols,
+		    uint64_t *left_out);
+/* Applies a recording's names to the analysis. */
+int code_names_take(struct analysis *analysis, const json_t *symbols);
 
 #endif
