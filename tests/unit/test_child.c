@@ -15,7 +15,7 @@
 #include "user/util/signals.h"
 #include "user/privilege/privilege.h"
 #include "user/privilege/invoker.h"
-#include "user/run/child.h"
+#include "user/run/watch.h"
 
 static int status_of(struct child *command)
 {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "privilege/invoker.h"
-#include "run/child.h"
+#include "run/watch.h"
 #include "system/own_process.h"
 #include "util/signals.h"
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run/members.h"
+#include "run/watch.h"
 #include "system/own_process.h"
 #include "util/message.h"
 #include "util/time_ns.h"

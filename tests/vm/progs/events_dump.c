@@ -25,7 +25,7 @@
 
 #include "user/collect/events.h"
 #include "user/collect/bpf_pins.h"
-#include "user/run/child.h"
+#include "user/run/watch.h"
 
 #define READ_MS	    20	/* interval between reads */
 #define EMPTY_TRIES 100 /* at 20 ms: processes are freed some time after their exit */
