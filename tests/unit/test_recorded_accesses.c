@@ -10,7 +10,6 @@
 
 #include "runner.h"
 #include "user/advise/advise.h"
-#include "user/advise/recorded_accesses.h"
 #include "user/model/mapping_state.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"

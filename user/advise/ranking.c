@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "advise/ranking.h"
+#include "advise/advise.h"
 #include "system/kernel_settings.h"
 #include "util/array.h"
 #include "util/statistics.h"

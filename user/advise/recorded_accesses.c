@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "advise/recorded_accesses.h"
+#include "advise/advise.h"
 #include "analyze/analysis.h"
 #include "analyze/groups/address_spaces.h"
 #include "print/json/json_head.h"
