@@ -5,7 +5,7 @@
 
 #include "runner.h"
 #include "user/analyze/groups/address_spaces.h"
-#include "user/keep/recent.h"
+#include "user/keep/record_keep.h"
 #include "user/model/counters.h"
 #include "user/util/page_size.h"
 #include "user/util/time_ns.h"

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "analyze/groups/address_spaces.h"
-#include "keep/recent.h"
+#include "keep/record_keep.h"
 #include "model/counters.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
@@ -29,7 +29,7 @@
 #include "util/why.h"
 
 /* So many make up the kept time, and the memory. */
-#define PARTS 4
+#define RECENT_PARTS 4
 
 /* A copied item, which outlives the part it came from. */
 struct kept_item {
@@ -38,8 +38,8 @@ struct kept_item {
 	char bytes[] __attribute__((aligned(8)));
 };
 
-struct part {
-	struct part *next;		 /* the younger one */
+struct kept_part {
+	struct kept_part *next;		 /* the younger one */
 	FILE *file;			 /* in memory */
 	struct recording_writer *writer; /* NULL: complete */
 	uint64_t start_ns;		 /* time of the first item, 0 if no item has a time */
@@ -54,13 +54,13 @@ struct part {
 struct recent_items {
 	struct recent_options options;
 	pthread_mutex_t lock;
-	struct part *oldest, *current;
+	struct kept_part *oldest, *current;
 	struct spaces *spaces; /* from dropped parts */
 	bool dropped;	       /* at least one part was */
 	int err;	       /* the first: nothing is kept any more */
 };
 
-static void part_free(struct part *part)
+static void part_free(struct kept_part *part)
 {
 	struct kept_item *item, *next;
 
@@ -74,7 +74,7 @@ static void part_free(struct part *part)
 	free(part);
 }
 
-static void part_release(struct part *part)
+static void part_release(struct kept_part *part)
 {
 	if (!--part->users)
 		part_free(part);
@@ -91,7 +91,7 @@ static FILE *memory_file(void)
 }
 
 /* The reader requires a head. This one is empty. */
-static int part_begin_writing(struct part *part)
+static int part_begin_writing(struct kept_part *part)
 {
 	json_t *head = json_object();
 	int err = head ? recording_begin(&part->writer, part->file, head) : -ENOMEM;
@@ -102,7 +102,7 @@ static int part_begin_writing(struct part *part)
 
 static int part_begin(struct recent_items *recent)
 {
-	struct part *part = calloc(1, sizeof(*part));
+	struct kept_part *part = calloc(1, sizeof(*part));
 	int err;
 
 	if (!part)
@@ -124,7 +124,7 @@ static int part_begin(struct recent_items *recent)
 	return 0;
 }
 
-static int part_end(struct part *part)
+static int part_end(struct kept_part *part)
 {
 	json_t *tail = json_object();
 	int err;
@@ -137,7 +137,7 @@ static int part_end(struct part *part)
 	return err;
 }
 
-static uint64_t part_bytes(const struct part *part)
+static uint64_t part_bytes(const struct kept_part *part)
 {
 	struct stat status;
 
@@ -153,7 +153,7 @@ static int recent_fold_item(struct spaces *spaces, const struct kept_item *item)
 /* The oldest part's mappings and names now belong to the past. */
 static int recent_drop_oldest(struct recent_items *recent)
 {
-	struct part *part = recent->oldest;
+	struct kept_part *part = recent->oldest;
 	const struct kept_item *item;
 	int err = 0;
 
@@ -167,7 +167,7 @@ static int recent_drop_oldest(struct recent_items *recent)
 
 static uint64_t recent_bytes(const struct recent_items *recent)
 {
-	const struct part *part;
+	const struct kept_part *part;
 	uint64_t bytes = 0;
 
 	for (part = recent->oldest; part; part = part->next)
@@ -178,7 +178,7 @@ static uint64_t recent_bytes(const struct recent_items *recent)
 /* Older than the kept time, or too much for the memory. The part that is written stays. */
 static bool recent_is_old(const struct recent_items *recent, uint64_t now_ns)
 {
-	const struct part *part = recent->oldest;
+	const struct kept_part *part = recent->oldest;
 
 	if (part == recent->current)
 		return false;
@@ -206,12 +206,12 @@ static int recent_next_part(struct recent_items *recent, uint64_t now_ns)
 
 static bool recent_is_full(const struct recent_items *recent, uint64_t ns)
 {
-	const struct part *part = recent->current;
+	const struct kept_part *part = recent->current;
 
 	if (!part->start_ns)
 		return false;
-	return ns >= part->start_ns + recent->options.keep_ns / PARTS ||
-	       (!(part->items & 0xfff) && part_bytes(part) > recent->options.bytes / PARTS);
+	return ns >= part->start_ns + recent->options.keep_ns / RECENT_PARTS ||
+	       (!(part->items & 0xfff) && part_bytes(part) > recent->options.bytes / RECENT_PARTS);
 }
 
 static size_t size_of_kept(const struct item *item)
@@ -223,7 +223,7 @@ static size_t size_of_kept(const struct item *item)
 	return 0;
 }
 
-static int part_keep(struct part *part, const struct item *item)
+static int part_keep(struct kept_part *part, const struct item *item)
 {
 	const size_t size = size_of_kept(item);
 	struct kept_item *kept;
@@ -242,7 +242,7 @@ static int part_keep(struct part *part, const struct item *item)
 	return 0;
 }
 
-static int part_add(struct part *part, const struct item *item)
+static int part_add(struct kept_part *part, const struct item *item)
 {
 	int err = part_keep(part, item) ?: recording_add(part->writer, item);
 
@@ -271,7 +271,7 @@ int recent_add(void *context, const struct item *item)
 }
 
 /* Uses a separate descriptor, which the reader closes. */
-static int part_feed(const struct part *part, item_sink sink, void *context)
+static int part_feed(const struct kept_part *part, item_sink sink, void *context)
 {
 	static const volatile sig_atomic_t never;
 	const int fd = dup(fileno(part->file));
@@ -303,11 +303,11 @@ static uint64_t lost_between(uint64_t before, uint64_t now)
 }
 
 /* Takes all parts but the one starting now. The dropped parts' items are passed at once. */
-static int recent_take(struct recent_items *recent, struct part **taken, item_sink sink,
+static int recent_take(struct recent_items *recent, struct kept_part **taken, item_sink sink,
 		       void *context, struct recent_part *info)
 {
 	uint64_t records, events;
-	struct part *part;
+	struct kept_part *part;
 	int err;
 
 	*taken = NULL;
@@ -333,7 +333,7 @@ static int recent_take(struct recent_items *recent, struct part **taken, item_si
 int recent_feed(struct recent_items *recent, item_sink sink, void *context,
 		struct recent_part *info)
 {
-	struct part *part, *next, *end;
+	struct kept_part *part, *next, *end;
 	int err;
 
 	*info = (struct recent_part){ 0 };
@@ -376,7 +376,7 @@ int recent_open(struct recent_items **opened, const struct recent_options *optio
 
 void recent_close(struct recent_items *recent)
 {
-	struct part *part, *next;
+	struct kept_part *part, *next;
 
 	if (!recent)
 		return;

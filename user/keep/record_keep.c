@@ -15,7 +15,6 @@
 #include <time.h>
 
 #include "analyze/analysis.h"
-#include "keep/recent.h"
 #include "keep/record_keep.h"
 #include "limits/limits.h"
 #include "report/report.h"
