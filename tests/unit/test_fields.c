@@ -26,15 +26,8 @@ struct sample_fields {
 	unsigned int nr_array;
 };
 
-static bool has_pid(const struct report *run __attribute__((unused)), const void *object)
-{
-	return ((const struct sample_fields *)object)->pid;
-}
-
-static json_t *twice(const struct report *run __attribute__((unused)), const void *object)
-{
-	return json_integer(2 * ((const struct sample_fields *)object)->count);
-}
+FIELD_FUNCTION(bool, has_pid, sample_fields, it->pid)
+FIELD_FUNCTION(json_t *, twice, sample_fields, json_integer(2 * it->count))
 
 static const char *const colours[] = { [SAMPLE_RED] = "red", [SAMPLE_BLUE] = "blue" };
 
@@ -82,6 +75,8 @@ static const struct field sample_rows[] = {
 	FIELD_AS("if_pid", COUNT, sample_fields, count, NULL, .known = has_pid),
 	FIELD_AS("object_if_pid", OBJECT, sample_fields, leaf, NULL, .known = has_pid,
 		 .of = &leaf_fields),
+	FIELD_AS("rows_if_pid", ROWS, sample_fields, rows, NULL, .known = has_pid,
+		 .of = &leaf_fields, FIELD_NR(sample_fields, nr)),
 	FIELD_AS("if_hook", COUNT, sample_fields, count, NULL, .needs = 1U << 3),
 	FIELD_AS("made", MADE, sample_fields, count, NULL, .make = twice, .definition = "count"),
 	FIELD_OF_ALL("by_colour", OBJECT, NULL, .of = &colour_fields),
@@ -131,7 +126,7 @@ TEST(test_an_object_has_the_keys_of_its_rows_in_their_order)
 		"\"below\":-5,\"flag\":true,\"colour\":\"blue\",\"text\":\"a\",\"name\":\"b\","
 		"\"pointer\":\"c\",\"string\":\"d\",\"leaf\":{\"id\":4},\"rows\":[{\"id\":5},{\"id\":6}],"
 		"\"array\":[{\"id\":7}],\"if_pid\":1,\"object_if_pid\":{\"id\":4},"
-		"\"if_hook\":1,\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
+		"\"rows_if_pid\":[{\"id\":5},{\"id\":6}],\"if_hook\":1,\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
 	free(text);
 }
 
@@ -147,7 +142,7 @@ TEST(test_what_is_not_known_is_null)
 		"{\"count\":1,\"zero\":null,\"unknown\":null,\"wide\":0,"
 		"\"below\":0,\"flag\":false,\"colour\":\"red\",\"text\":null,\"name\":\"b\","
 		"\"pointer\":null,\"string\":\"d\",\"leaf\":{\"id\":0},\"rows\":[],\"array\":[],"
-		"\"if_pid\":null,\"object_if_pid\":null,\"if_hook\":null,"
+		"\"if_pid\":null,\"object_if_pid\":null,\"rows_if_pid\":null,\"if_hook\":null,"
 		"\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
 	free(text);
 }
@@ -194,13 +189,13 @@ TEST(test_a_field_that_is_always_known_may_not_be_null)
 		const char *key;
 		bool or_null;
 	} cases[] = {
-		{ "count", false },	{ "zero", true },	   { "unknown", true },
-		{ "wide", false },	{ "flag", false },	   { "colour", false },
-		{ "text", true },	{ "name", false },	   { "pointer", true },
-		{ "string", false },	{ "below", false },	   { "leaf", false },
-		{ "rows", false },	{ "array", false },	   { "if_pid", true },
-		{ "if_hook", true },	{ "object_if_pid", true }, { "made", false },
-		{ "by_colour", false },
+		{ "count", false },  { "zero", true },		{ "unknown", true },
+		{ "wide", false },   { "flag", false },		{ "colour", false },
+		{ "text", true },    { "name", false },		{ "pointer", true },
+		{ "string", false }, { "below", false },	{ "leaf", false },
+		{ "rows", false },   { "array", false },	{ "if_pid", true },
+		{ "if_hook", true }, { "object_if_pid", true }, { "rows_if_pid", true },
+		{ "made", false },   { "by_colour", false },
 	};
 	const struct sample_fields object = { .name = "b", .string = "d" };
 	char *text = printed(&object, 0);

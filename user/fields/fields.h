@@ -89,6 +89,13 @@ struct fields_run {
 /* Of the whole struct: its type is MADE or OBJECT. */
 #define FIELD_OF_ALL(key_, type_, ...) \
 	{ .key = (key_), .type = FIELD_##type_, .about = __VA_ARGS__ }
+/* Defines a function for known() or make(). @expression: of @run, and of the struct as @it */
+#define FIELD_FUNCTION(type, name, tag, expression)                                            \
+	static type name(const struct report *run __attribute__((unused)), const void *object) \
+	{                                                                                      \
+		const struct tag *it __attribute__((unused)) = object;                         \
+		return expression;                                                             \
+	}
 #define FIELDS(name_, about_, tag, rows_) \
 	{ .name = (name_),                \
 	  .about = (about_),              \

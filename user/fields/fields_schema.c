@@ -29,6 +29,11 @@ static json_t *enum_type(const struct field *field, bool or_null)
 	return json_pack("{so}", "enum", words);
 }
 
+static json_t *list_type(const char *definition, bool or_null)
+{
+	return value_with(named_type("array", or_null), "items", reference_type(definition));
+}
+
 static json_t *object_type(const char *definition, bool or_null)
 {
 	json_t *reference = reference_type(definition);
@@ -73,8 +78,7 @@ static json_t *field_type(const struct field *field)
 		return object_type(field->of->name, or_null);
 	case FIELD_ROWS:
 	case FIELD_ARRAY:
-		return json_pack("{ssso}", "type", "array", "items",
-				 reference_type(field->of->name));
+		return list_type(field->of->name, or_null);
 	case FIELD_MADE:
 		return made_type(field, or_null);
 	}
