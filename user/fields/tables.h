@@ -11,15 +11,19 @@
 #define FIELD_TABLES(TABLE)   \
 	TABLE(activity)       \
 	TABLE(cpu_task)       \
+	TABLE(cpu_waits)      \
 	TABLE(evictions_pair) \
 	TABLE(evictions_sum)  \
 	TABLE(group)          \
 	TABLE(handler)        \
 	TABLE(ledger)         \
+	TABLE(longest_fault)  \
 	TABLE(mmap_lock)      \
 	TABLE(readahead)      \
 	TABLE(shaping_call)   \
-	TABLE(slow_parts)
+	TABLE(slowest)        \
+	TABLE(standstill)     \
+	TABLE(tail)
 
 #define TABLE_DECLARE(name) extern const struct fields name##_fields;
 #define TABLE_ADDRESS(name) &name##_fields,

@@ -86,7 +86,7 @@ static json_t *fault_classes_of(const struct report *run)
 	json_t *classes = json_object();
 	enum fault_class class;
 
-	for (class = 0; class < NR_FAULT_CLASSES; class++)
+	for (class = 0; class < NR_FAULT_CLASSES; class ++)
 		classes = value_with(classes, fault_class_name(class),
 				     faults_of(run, &run->faults.classes[class],
 					       view_class_known(run, class)));
@@ -116,35 +116,53 @@ json_t *json_requests(const struct report *run)
 			 "device", times_of(&blocks->device, blocks->reads, true));
 }
 
-static json_t *json_cpu_wait(const struct evidence_cpu_wait *wait)
-{
-	return json_pack("{so so}", "count", value_count(wait->count), "total_ns",
-			 value_count(wait->total_ns));
-}
+static const struct field cpu_wait_rows[] = {
+	FIELD(COUNT, evidence_cpu_wait, count, NULL),
+	FIELD(COUNT, evidence_cpu_wait, total_ns, NULL),
+};
+
+static const struct fields cpu_wait_fields =
+	FIELDS("cpu_wait", NULL, evidence_cpu_wait, cpu_wait_rows);
+
+struct cpu_waits {
+	struct evidence_cpu_wait by[NR_CPU_WAITS];
+};
+
+FIELD_FUNCTION(bool, cpu_limits_known, cpu_waits, run->evidence.limits_known)
+
+#define CPU_WAIT_ROW(name, wait, ...)                                                        \
+	FIELD_AS(name, OBJECT, cpu_waits, by[CPU_WAIT_##wait], NULL, .of = &cpu_wait_fields, \
+		 ##__VA_ARGS__)
+
+static const struct field cpu_waits_rows[] = {
+	CPU_WAIT_ROW("unknown", UNKNOWN),
+	CPU_WAIT_ROW("task", TASK),
+	CPU_WAIT_ROW("idle", IDLE),
+	CPU_WAIT_ROW("preempted_idle", PREEMPTED_IDLE),
+	CPU_WAIT_ROW("throttled", THROTTLED, .known = cpu_limits_known),
+};
+
+const struct fields cpu_waits_fields = FIELDS(
+	"cpu_waits",
+	"task: another task ran there. idle: the thread was woken, and the CPU was idle. "
+	"preempted_idle: it was preempted, and the CPU was idle. throttled: it was preempted "
+	"while its cgroup had used up its CPU time (cpu.max), whatever ran on the CPU right "
+	"before; null: not known, then these waits are in the others. unknown: an old "
+	"recording.",
+	cpu_waits, cpu_waits_rows);
 
 json_t *json_cpu_waits(const struct report *run)
 {
-	static const char *const names[NR_CPU_WAITS] = CPU_WAIT_NAMES;
-	const struct evidence_cpu_wait *wait;
-	json_t *object;
-	size_t i;
-
 	if (!view_part_known(run, PART_RUNQUEUE))
 		return json_null();
-	object = json_object();
-	for (i = 0; i < NR_CPU_WAITS; i++) {
-		wait = &run->evidence.cpu_waits[i];
-		if (i == CPU_WAIT_THROTTLED && !run->evidence.limits_known)
-			object = value_with(object, names[i], json_null());
-		else
-			object = value_with(object, names[i], json_cpu_wait(wait));
-	}
-	return object;
+	return json_fields(&cpu_waits_fields, run, run->evidence.cpu_waits);
 }
 
 json_t *json_cpu_limit(const struct report *run)
 {
-	return run->evidence.limits_known ? json_cpu_wait(&run->evidence.throttled) : json_null();
+	return run->evidence.limits_known ?
+		       json_fields(&cpu_wait_fields, run, &run->evidence.throttled) :
+		       json_null();
 }
 
 json_t *json_cpu_tasks(const struct report *run)

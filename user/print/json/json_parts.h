@@ -51,8 +51,6 @@ json_t *json_activity(const struct report *run);
 json_t *json_tail(const struct report *run);
 /* The longest faults, each with its waits. */
 json_t *json_slowest(const struct report *run);
-/* One fault with place, longest part, and longest sleep. */
-json_t *json_longest(const struct longest_fault *fault, const struct longest_names *names);
 /* A list. @functions: as in struct pfstat_wait */
 json_t *json_functions(const char *functions);
 
