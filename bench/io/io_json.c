@@ -29,9 +29,8 @@ static json_t *io_json_pass_of(const struct io_row *row, const struct io_pass *p
 	return json_pack("{so so so so so so so so}", "elapsed_ns", value_count(io_pass_ns(pass)),
 			 "map_ns", value_count(pass->map_ns), "move_ns", value_count(pass->move_ns),
 			 "sync_ns", value_count_if(pass->synced, pass->sync_ns), "mib_per_s",
-			 json_real_or_null(io_report_rate(row, pass)), "rusage",
-			 json_usage(&pass->usage), "before",
-			 io_json_moment_of(&pass->before, pass->resident_before), "after",
+			 value_real(io_report_rate(row, pass)), "rusage", json_usage(&pass->usage),
+			 "before", io_json_moment_of(&pass->before, pass->resident_before), "after",
 			 io_json_moment_of(&pass->after, pass->resident_after));
 }
 
@@ -94,7 +93,7 @@ static json_t *io_json_classes_of(const struct summary_figures *figures)
 	json_t *classes = json_object();
 	enum pfstat_class class;
 
-	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
+	for (class = 0; class < PFSTAT_NR_CLASSES; ++class)
 		classes = value_with(classes, fault_class_name((enum fault_class) class),
 				     value_count(figures->classes[class].count));
 	return classes;
@@ -108,7 +107,7 @@ static json_t *io_json_watched_of(const struct io_row *row)
 	summary_figures(seen->summary, &figures);
 	return json_pack("{so so so so so so so so so so so so so}", "pass",
 			 io_json_pass_of(row, &row->watched), "overhead",
-			 json_real_or_null(io_report_overhead(row)), "system_calls",
+			 value_real(io_report_overhead(row)), "system_calls",
 			 value_known(io_report_syscalls(seen)), "syscalls",
 			 io_json_syscalls_of(seen), "off_cpu_count",
 			 value_known(seen->bpf.off_cpu_count), "calls",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Rows of fields: the JSON of an object and its definition in the JSON schema. */
 #include <jansson.h>
+#include <math.h>
 
 #include "fields/fields.h"
 #include "model/counters.h"
@@ -17,6 +18,7 @@ struct sample_fields {
 	uint64_t count, zero, unknown, wide;
 	uint32_t pid;
 	int64_t below;
+	double share;
 	bool flag;
 	enum colour_of_sample colour;
 	char text[8], name[8];
@@ -62,6 +64,7 @@ static const struct field sample_rows[] = {
 	FIELD(KNOWN, sample_fields, unknown, NULL),
 	FIELD(WIDE, sample_fields, wide, NULL),
 	FIELD(SIGNED, sample_fields, below, NULL),
+	FIELD(REAL, sample_fields, share, NULL),
 	FIELD(FLAG, sample_fields, flag, NULL),
 	FIELD(WORD, sample_fields, colour, NULL, FIELD_WORDS(colours)),
 	FIELD(TEXT, sample_fields, text, NULL),
@@ -106,6 +109,7 @@ TEST(test_an_object_has_the_keys_of_its_rows_in_their_order)
 		.zero = 3,
 		.pid = 4,
 		.below = -5,
+		.share = 0.5,
 		.flag = true,
 		.colour = SAMPLE_BLUE,
 		.text = "a",
@@ -123,7 +127,7 @@ TEST(test_an_object_has_the_keys_of_its_rows_in_their_order)
 	ck_assert_str_eq(
 		text,
 		"{\"count\":1,\"zero\":3,\"unknown\":2,\"wide\":\"18446744073709551615\","
-		"\"below\":-5,\"flag\":true,\"colour\":\"blue\",\"text\":\"a\",\"name\":\"b\","
+		"\"below\":-5,\"share\":0.5,\"flag\":true,\"colour\":\"blue\",\"text\":\"a\",\"name\":\"b\","
 		"\"pointer\":\"c\",\"string\":\"d\",\"leaf\":{\"id\":4},\"rows\":[{\"id\":5},{\"id\":6}],"
 		"\"array\":[{\"id\":7}],\"if_pid\":1,\"object_if_pid\":{\"id\":4},"
 		"\"rows_if_pid\":[{\"id\":5},{\"id\":6}],\"if_hook\":1,\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
@@ -133,14 +137,14 @@ TEST(test_an_object_has_the_keys_of_its_rows_in_their_order)
 TEST(test_what_is_not_known_is_null)
 {
 	const struct sample_fields object = {
-		.count = 1, .unknown = COUNT_NA, .name = "b", .string = "d"
+		.count = 1, .share = NAN, .unknown = COUNT_NA, .name = "b", .string = "d"
 	};
 	char *text = printed(&object, 0);
 
 	ck_assert_str_eq(
 		text,
 		"{\"count\":1,\"zero\":null,\"unknown\":null,\"wide\":0,"
-		"\"below\":0,\"flag\":false,\"colour\":\"red\",\"text\":null,\"name\":\"b\","
+		"\"below\":0,\"share\":null,\"flag\":false,\"colour\":\"red\",\"text\":null,\"name\":\"b\","
 		"\"pointer\":null,\"string\":\"d\",\"leaf\":{\"id\":0},\"rows\":[],\"array\":[],"
 		"\"if_pid\":null,\"object_if_pid\":null,\"rows_if_pid\":null,\"if_hook\":null,"
 		"\"made\":2,\"by_colour\":{\"red\":1,\"blue\":2}}");
@@ -150,10 +154,10 @@ TEST(test_what_is_not_known_is_null)
 /* The definitions that the rows refer to, and do not make. */
 static struct schema sample_schema(void)
 {
-	json_t *root = json_pack("{s{s{ss}s{s[ss]}s{s[ss]}}ss}", "$defs", "count", "type",
+	json_t *root = json_pack("{s{s{ss}s{s[ss]}s{s[ss]}s{s[ss]}}ss}", "$defs", "count", "type",
 				 "integer", "count_or_null", "type", "integer", "null",
-				 "text_or_null", "type", "string", "null", "$ref",
-				 "#/$defs/sample");
+				 "figure_or_null", "type", "number", "null", "text_or_null", "type",
+				 "string", "null", "$ref", "#/$defs/sample");
 
 	ck_assert_int_eq(fields_define(&sample_fields, json_object_get(root, "$defs")), 0);
 	return (struct schema){ .root = root };
@@ -189,13 +193,13 @@ TEST(test_a_field_that_is_always_known_may_not_be_null)
 		const char *key;
 		bool or_null;
 	} cases[] = {
-		{ "count", false },  { "zero", true },		{ "unknown", true },
-		{ "wide", false },   { "flag", false },		{ "colour", false },
-		{ "text", true },    { "name", false },		{ "pointer", true },
-		{ "string", false }, { "below", false },	{ "leaf", false },
-		{ "rows", false },   { "array", false },	{ "if_pid", true },
-		{ "if_hook", true }, { "object_if_pid", true }, { "rows_if_pid", true },
-		{ "made", false },   { "by_colour", false },
+		{ "count", false },	 { "zero", true },    { "unknown", true },
+		{ "wide", false },	 { "share", true },   { "flag", false },
+		{ "colour", false },	 { "text", true },    { "name", false },
+		{ "pointer", true },	 { "string", false }, { "below", false },
+		{ "leaf", false },	 { "rows", false },   { "array", false },
+		{ "if_pid", true },	 { "if_hook", true }, { "object_if_pid", true },
+		{ "rows_if_pid", true }, { "made", false },   { "by_colour", false },
 	};
 	const struct sample_fields object = { .name = "b", .string = "d" };
 	char *text = printed(&object, 0);

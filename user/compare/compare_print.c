@@ -13,7 +13,6 @@
 #include "compare/compare_print.h"
 #include "print/html/html.h"
 #include "print/html/html_template.h"
-#include "print/json/json_spread.h"
 #include "print/json_text.h"
 #include "print/print_report.h"
 #include "report/view.h"
@@ -381,13 +380,13 @@ static int compare_print_csv(FILE *out, const struct compare_report *report)
 /* JSON does not have infinity either, so it is null. */
 static json_t *percent_of(bool known, double relative)
 {
-	return json_real_or_null(known && !isinf(relative) ? 100 * relative : NAN);
+	return value_real(known && !isinf(relative) ? 100 * relative : NAN);
 }
 
 static json_t *compare_value_of(const struct comparison_row *row, double value)
 {
 	return is_mean(row) || isnan(value) || value != floor(value) || value >= 0x1p63 ?
-		       json_real_or_null(value) :
+		       value_real(value) :
 		       json_integer(value);
 }
 

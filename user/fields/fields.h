@@ -23,6 +23,7 @@ enum field_type {
 	FIELD_KNOWN,   /* a count: COUNT_NA is null */
 	FIELD_SIGNED,  /* int64_t */
 	FIELD_WIDE,    /* 64 bits: a string of digits above the integers of JSON */
+	FIELD_REAL,    /* double: NAN is null */
 	FIELD_FLAG,    /* bool */
 	FIELD_WORD,    /* index in words */
 	FIELD_TEXT,    /* array of char: "" is null */

@@ -43,6 +43,8 @@ static json_t *value_of(const struct field *field, const struct fields_run *run,
 		return json_integer(*(const int64_t *)member);
 	case FIELD_WIDE:
 		return value_wide(field_number(member, field->bytes));
+	case FIELD_REAL:
+		return value_real(*(const double *)member);
 	case FIELD_FLAG:
 		return json_boolean(field_number(member, field->bytes));
 	case FIELD_WORD:

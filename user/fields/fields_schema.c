@@ -64,6 +64,8 @@ static json_t *field_type(const struct field *field)
 	case FIELD_WIDE:
 		return or_null ? json_pack("{s[sss]}", "type", "integer", "string", "null") :
 				 json_pack("{s[ss]}", "type", "integer", "string");
+	case FIELD_REAL:
+		return reference_type("figure_or_null");
 	case FIELD_FLAG:
 		return named_type("boolean", or_null);
 	case FIELD_WORD:

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,6 +34,17 @@ json_t *value_known(uint64_t fact)
 json_t *value_wide(uint64_t number)
 {
 	return number <= INT64_MAX ? value_count(number) : json_sprintf("%" PRIu64, number);
+}
+
+/*
+ * Rounds to picoseconds: no clock resolves more, and more digits mislead. A value below 1 may be a
+ * share and keeps all digits, so 0.0004 does not become 0.
+ */
+json_t *value_real(double value)
+{
+	if (!isfinite(value))
+		return json_null();
+	return json_real(fabs(value) < 1 ? value : round(value * 1000) / 1000);
 }
 
 json_t *value_appended(json_t *array, json_t *item)

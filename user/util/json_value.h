@@ -14,6 +14,8 @@ json_t *value_count_if(bool known, uint64_t count);
 json_t *value_known(uint64_t fact);
 /* jansson's integers are signed, so a 64-bit number becomes a string of digits. */
 json_t *value_wide(uint64_t number);
+/* NAN does not exist in JSON and becomes null. */
+json_t *value_real(double value);
 /* NULL and "" become null. Invalid UTF-8 becomes U+FFFD. */
 json_t *value_text(const char *text);
 

@@ -21,7 +21,7 @@ static json_t *calls_of_class(const struct report *run, const struct class_figur
 	const bool known = !view_source_is_perf(run), any = known && figures->count;
 
 	return json_pack("{so so so so so so so}", "count", value_count_if(known, figures->count),
-			 "mean_ns", json_real_or_null(view_mean_ns(figures)), "p50_ns",
+			 "mean_ns", value_real(view_mean_ns(figures)), "p50_ns",
 			 value_count_if(any, figures->p50_ns), "p99_ns",
 			 value_count_if(any, figures->p99_ns), "max_ns",
 			 value_count_if(any, figures->max_ns), "total_ns",
@@ -34,7 +34,7 @@ static json_t *calls_by_class(const struct view *view)
 	json_t *classes = json_object();
 	enum pfstat_class class;
 
-	for (class = 0; class < PFSTAT_NR_CLASSES; class++)
+	for (class = 0; class < PFSTAT_NR_CLASSES; ++class)
 		classes = value_with(classes, fault_class_name((enum fault_class) class),
 				     calls_of_class(view->run, &view->figures.classes[class]));
 	return classes;
@@ -46,9 +46,8 @@ static json_t *column_of(const struct view *view, enum study_column column)
 	const bool known = !view_source_is_perf(view->run);
 
 	return json_pack("{so so so so}", "count", value_count_if(known, figures->count), "percent",
-			 json_real_or_null(100 * view_share(figures->count,
-							    view->study[STUDY_ALL].count)),
-			 "mean_ns", json_real_or_null(view_mean_ns(figures)), "total_ns",
+			 value_real(100 * view_share(figures->count, view->study[STUDY_ALL].count)),
+			 "mean_ns", value_real(view_mean_ns(figures)), "total_ns",
 			 value_count_if(known, figures->total_ns));
 }
 
@@ -81,8 +80,8 @@ static json_t *syscall_of(const struct report *run, const struct syscall_row *ro
 			   value_count(view_syscall_index(row->number)), "error",
 			   value_count(row->error), "count", value_count(row->value.count),
 			   "total_ns", value_count(row->value.total_ns), "mean_ns",
-			   json_real_or_null(view_share(row->value.total_ns, row->value.count)),
-			   "log2_ns", log2_of(row->value.log2_ns, PFSTAT_SYSCALL_BUCKETS));
+			   value_real(view_share(row->value.total_ns, row->value.count)), "log2_ns",
+			   log2_of(row->value.log2_ns, PFSTAT_SYSCALL_BUCKETS));
 	free(name);
 	return object;
 }

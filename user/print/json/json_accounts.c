@@ -5,7 +5,6 @@
  */
 #include "fields/tables.h"
 #include "print/json/json_accounts.h"
-#include "print/json/json_spread.h"
 #include "util/json_value.h"
 
 /* @unit: divisor for the count. */
@@ -114,18 +113,18 @@ json_t *json_cost(const struct report *run)
 	const struct report_cost *cost = &run->cost;
 	const struct own_cost own = view_own_cost(run);
 	const struct value_member members[] = {
-		{ "call_ns", json_real_or_null(own.call_ns) },
-		{ "inside_ns", json_real_or_null(own.inside_ns) },
-		{ "total_ns", json_real_or_null(own.total_ns) },
-		{ "bpf_hooked_ns", json_real_or_null(own.hooked_ns) },
-		{ "bpf_again_ns", json_real_or_null(own.again_ns) },
-		{ "bpf_other_ns", json_real_or_null(own.other_ns) },
+		{ "call_ns", value_real(own.call_ns) },
+		{ "inside_ns", value_real(own.inside_ns) },
+		{ "total_ns", value_real(own.total_ns) },
+		{ "bpf_hooked_ns", value_real(own.hooked_ns) },
+		{ "bpf_again_ns", value_real(own.again_ns) },
+		{ "bpf_other_ns", value_real(own.other_ns) },
 		{ "bpf_hooked", value_known(cost->bpf_hooked) },
 		{ "bpf_again", value_known(cost->bpf_again) },
 		{ "bpf_other", value_known(cost->bpf_other) },
-		{ "bpf_total_ns", json_real_or_null(own.bpf_total_ns) },
-		{ "added_ns", json_real_or_null(own.added_ns) },
-		{ "added_percent", json_real_or_null(100 * own.added_share) },
+		{ "bpf_total_ns", value_real(own.bpf_total_ns) },
+		{ "added_ns", value_real(own.added_ns) },
+		{ "added_percent", value_real(100 * own.added_share) },
 		{ "missing", own.missing ? json_string(own.missing) : json_null() },
 		{ "subtracted", json_boolean(cost->subtract && cost->inside_ps != COUNT_NA) },
 		{ NULL, NULL },

@@ -2,7 +2,6 @@
 /* The time with a fault in progress, and the threads' activity, in JSON. */
 #include "fields/tables.h"
 #include "print/json/json_parts.h"
-#include "print/json/json_spread.h"
 #include "print/standstill_text.h"
 #include "util/json_value.h"
 
@@ -14,7 +13,7 @@ json_t *json_busy(const struct report *run)
 
 json_t *json_in_flight(const struct report *run)
 {
-	return json_pack("{so so so}", "mean", json_real_or_null(standstill_text_in_flight(run)),
+	return json_pack("{so so so}", "mean", value_real(standstill_text_in_flight(run)),
 			 "most_min", value_count(run->evidence.depth), "most_max",
 			 value_count(run->evidence.depth_max));
 }

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 
 #include "print/json/json_extras.h"
-#include "print/json/json_spread.h"
 #include "util/json_value.h"
 
 /* Returns the reason as the table prints it, or null without a difference. */
@@ -70,7 +69,7 @@ static json_t *syscall_total_of(const struct report *run, const struct syscall_t
 			 value_count(view_syscall_index(total->number)), "calls",
 			 value_count(total->calls), "errors", value_count(total->errors),
 			 "total_ns", value_count(total->total_ns), "percent",
-			 json_real_or_null(100 * view_share(total->total_ns, all_ns)));
+			 value_real(100 * view_share(total->total_ns, all_ns)));
 }
 
 json_t *json_syscall_totals(const struct report *run)
@@ -106,7 +105,7 @@ static json_t *operation_of(const struct hw_counts *counts, enum hw_cache cache,
 
 	return json_pack("{so so so}", "accesses", hw_count_of(&group[HW_ACCESS]), "misses",
 			 hw_count_of(&group[HW_MISS]), "miss_rate",
-			 json_real_or_null(hw_counts_miss_rate(counts, cache, op)));
+			 value_real(hw_counts_miss_rate(counts, cache, op)));
 }
 
 static json_t *operations_of(const struct hw_counts *counts, enum hw_cache cache)
@@ -137,7 +136,7 @@ static json_t *hw_figures_of(const struct hw_counts *counts, enum hw_cache cache
 	return json_pack("{so so so}", "accesses",
 			 value_count_if(!group[HW_ACCESS].missing[0], group[HW_ACCESS].value),
 			 "misses", value_count_if(!group[HW_MISS].missing[0], group[HW_MISS].value),
-			 "miss_rate", json_real_or_null(hw_counts_miss_rate(counts, cache, op)));
+			 "miss_rate", value_real(hw_counts_miss_rate(counts, cache, op)));
 }
 
 json_t *json_counter_figures(const struct hw_counts *counts)

@@ -5,7 +5,6 @@
  */
 #include "fields/tables.h"
 #include "print/json/json_parts.h"
-#include "print/json/json_spread.h"
 #include "util/json_value.h"
 
 static json_t *group_class_count(const struct report *run, const void *object, unsigned int class)
@@ -44,7 +43,7 @@ static json_t *group_mean_ns(const struct report *run __attribute__((unused)), c
 {
 	const struct group *group = object;
 
-	return json_real_or_null(view_share(group->total_ns, group->faults));
+	return value_real(view_share(group->total_ns, group->faults));
 }
 
 static json_t *group_advice(const struct report *run __attribute__((unused)), const void *object)

@@ -6,7 +6,6 @@
 #include "fields/tables.h"
 #include "model/call_kind.h"
 #include "print/json/json_parts.h"
-#include "print/json/json_spread.h"
 #include "report/more_memory.h"
 #include "util/array.h"
 #include "util/json_value.h"
@@ -38,8 +37,7 @@ static json_t *times_of(const struct part_figures *figures, uint64_t count, bool
 
 	return json_pack("{so so so so so so so}", "total_ns",
 			 value_count_if(known, figures->total_ns), "mean_ns",
-			 any ? json_real_or_null(view_share(figures->total_ns, count)) :
-			       json_null(),
+			 any ? value_real(view_share(figures->total_ns, count)) : json_null(),
 			 "p50_ns", value_count_if(any, figures->p50_ns), "p99_ns",
 			 value_count_if(any, figures->p99_ns), "p999_ns",
 			 any ? value_known(figures->p999_ns) : json_null(), "p9999_ns",
@@ -97,8 +95,8 @@ json_t *json_parts(const struct report *run)
 {
 	return json_pack("{sb sb so so so}", "known", run->faults.parts_known, "cpu_at_most",
 			 view_cpu_at_most(run), "residue_share",
-			 json_real_or_null(view_residue_share(run)), "classes",
-			 fault_classes_of(run), "all", faults_of(run, &run->faults.all, true));
+			 value_real(view_residue_share(run)), "classes", fault_classes_of(run),
+			 "all", faults_of(run, &run->faults.all, true));
 }
 
 json_t *json_requests(const struct report *run)

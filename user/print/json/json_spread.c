@@ -8,18 +8,8 @@
 #include <stdlib.h>
 
 #include "print/json/json_spread.h"
+#include "util/json_value.h"
 #include "report/view.h"
-
-/*
- * Rounds to picoseconds: no clock resolves more, and more digits mislead. A value below 1 may be a
- * share and keeps all digits, so 0.0004 does not become 0.
- */
-json_t *json_real_or_null(double value)
-{
-	if (!isfinite(value))
-		return json_null();
-	return json_real(fabs(value) < 1 ? value : round(value * 1000) / 1000);
-}
 
 /* Reads the same number from every run, or null as soon as one run lacks the number. */
 static struct json_spread spread_of_numbers(json_t **values, size_t nr)
@@ -34,8 +24,8 @@ static struct json_spread spread_of_numbers(json_t **values, size_t nr)
 	for (i = 0; i < nr; i++)
 		numbers[i] = json_is_number(values[i]) ? json_number_value(values[i]) : NAN;
 	spread = view_spread(numbers, nr);
-	pair.mean = json_real_or_null(spread.mean);
-	pair.stddev = json_real_or_null(spread.stddev);
+	pair.mean = value_real(spread.mean);
+	pair.stddev = value_real(spread.stddev);
 	free(numbers);
 	return pair;
 }

@@ -16,7 +16,4 @@ struct json_spread {
  */
 struct json_spread json_spread_of(json_t **values, size_t nr);
 
-/* NAN does not exist in JSON and becomes null. */
-json_t *json_real_or_null(double value);
-
 #endif
