@@ -10,6 +10,7 @@
 
 #define FIELD_TABLES(TABLE)   \
 	TABLE(activity)       \
+	TABLE(contents)       \
 	TABLE(cpu_task)       \
 	TABLE(cpu_waits)      \
 	TABLE(evictions_pair) \
@@ -19,11 +20,15 @@
 	TABLE(ledger)         \
 	TABLE(longest_fault)  \
 	TABLE(mmap_lock)      \
+	TABLE(parts)          \
 	TABLE(readahead)      \
+	TABLE(reclaims)       \
+	TABLE(requests)       \
 	TABLE(shaping_call)   \
 	TABLE(slowest)        \
 	TABLE(standstill)     \
-	TABLE(tail)
+	TABLE(tail)           \
+	TABLE(waits)
 
 #define TABLE_DECLARE(name) extern const struct fields name##_fields;
 #define TABLE_ADDRESS(name) &name##_fields,
