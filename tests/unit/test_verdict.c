@@ -190,6 +190,27 @@ TEST(test_calls_that_populate_memory_without_faults_are_not_dismissed)
 	check_cause(&s, "populating-calls", false, "longest of madvise(MADV_POPULATE_WRITE).");
 }
 
+TEST(test_faults_of_a_start_are_told_from_those_that_go_on)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 50 * MS);
+	s.report.time.counted_ns = 200 * MS;
+	judge(&s);
+	ck_assert_ptr_null(strstr(cause_of(&s, "first-touch")->text, "of the run"));
+	s.report.evidence.settled_ns = 60 * MS;
+	check_cause(&s, "first-touch", true,
+		    "95 % of the faults' time was in the first 60.0 ms of the run.");
+	s.report.evidence.settled_ns = 101 * MS; /* more than half of the run */
+	judge(&s);
+	ck_assert_ptr_null(strstr(cause_of(&s, "first-touch")->text, "of the run"));
+	s.report.time.counted_ns = 120 * MS;
+	s.report.evidence.settled_ns = 40 * MS; /* a short run is a start */
+	judge(&s);
+	ck_assert_ptr_null(strstr(cause_of(&s, "first-touch")->text, "of the run"));
+}
+
 TEST(test_faults_that_failed_are_not_dismissed)
 {
 	struct sample s;

@@ -129,7 +129,7 @@ void analysis_free(struct analysis *analysis)
 	waits_exit(&analysis->waits);
 	slowest_exit(&analysis->slowest);
 	shaping_calls_exit(&analysis->calls);
-	for (class = 0; class < NR_FAULT_CLASSES; class ++)
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		class_faults_exit(&analysis->classes[class]);
 	block_totals_exit(&analysis->blocks);
 	free(analysis);
@@ -373,7 +373,7 @@ int analysis_finish(struct analysis *analysis)
 	int err;
 
 	err = explain_finish(analysis->explain) ?: evidence_finish(&analysis->evidence);
-	for (class = 0; class < NR_FAULT_CLASSES && !err; class ++)
+	for (class = 0; class < NR_FAULT_CLASSES && !err; class++)
 		if (analysis->classes[class].count)
 			err = class_faults_add_zeros(&analysis->classes[class]);
 	return err;

@@ -147,6 +147,7 @@ void evidence_figures(const struct evidence *evidence, struct evidence_figures *
 	figures->busy_max_ns = overlap.faults.max_ns;
 	figures->depth = overlap.depth;
 	figures->depth_max = overlap.depth_max;
+	figures->settled_ns = fault_overlap_passed_ns(&evidence->busy, EVIDENCE_SETTLED);
 	standstill_figures(&evidence->standstill, &figures->standstill);
 	handlers_figures(&evidence->handlers, &figures->handlers);
 }

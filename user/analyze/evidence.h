@@ -22,6 +22,8 @@
 /* The counted kernel advices: MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED. */
 #define EVIDENCE_ADVICES 5
 
+#define EVIDENCE_SETTLED 0.95
+
 /* Direct reclaims, or compactions, by target threads, in and outside faults. */
 struct evidence_reclaims {
 	uint64_t count, total_ns, pages;
@@ -58,6 +60,11 @@ struct evidence_figures {
 	 */
 	uint64_t busy_ns, busy_max_ns;
 	uint32_t depth, depth_max; /* bounds for the most faults at once */
+	/*
+	 * EVIDENCE_SETTLED of the time with a fault had passed. On the recording's clock, 0 without
+	 * a fault. In a report: since the run's start, 0 if not known.
+	 */
+	uint64_t settled_ns;
 	/* Faults taken by the kernel in a system call, or in get_user_pages(). */
 	uint64_t kernel_faults, kernel_ns;
 	uint64_t guest_faults, guest_ns; /* of these, on the memory of a guest of KVM */

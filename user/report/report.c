@@ -318,13 +318,14 @@ static void fill_evidence(struct report *report, const struct analysis *analysis
 			  const struct run_counters *counters)
 {
 	struct evidence_figures *evidence = &report->evidence;
+	const uint64_t start_ns = counters->counts_start_ns == COUNT_NA ? counters->start_ns :
+									  counters->counts_start_ns;
 
 	analysis_evidence(analysis, evidence);
 	evidence->failed_faults = run_counters_failed(counters);
-	analysis_activity(analysis,
-			  counters->counts_start_ns == COUNT_NA ? counters->start_ns :
-								  counters->counts_start_ns,
-			  counters->end_ns, &evidence->activity);
+	/* 0 if the start is not known: COUNT_NA is later. */
+	evidence->settled_ns = item_elapsed(start_ns, evidence->settled_ns);
+	analysis_activity(analysis, start_ns, counters->end_ns, &evidence->activity);
 	if (report->bpf.known)
 		return;
 	evidence->activity.waiting_ns = COUNT_NA;

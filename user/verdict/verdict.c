@@ -23,7 +23,7 @@ static enum fault_class longest_class(const struct report *run)
 {
 	enum fault_class class, longest = 0;
 
-	for (class = 0; class < NR_FAULT_CLASSES; class ++)
+	for (class = 0; class < NR_FAULT_CLASSES; class++)
 		if (run->faults.classes[class].whole.total_ns >
 		    run->faults.classes[longest].whole.total_ns)
 			longest = class;

@@ -13,6 +13,9 @@
 #include "report/view.h"
 #include "util/array.h"
 
+#define SETTLED_SHARE	 0.5 /* of the run: most faults are before */
+#define SETTLED_LEAST_NS 100000000ULL
+
 static const struct verdict_rule verdict_rules[] = {
 	{ .name = "failed-faults", .applies = verdict_nothing_failed, .always = true },
 	{ .name = "memory-throttle", .applies = verdict_memory_throttled, .always = true },
@@ -117,7 +120,7 @@ uint64_t verdict_claimed_ns(const struct report *run, struct verdict_claim claim
 	uint64_t sum_ns = 0;
 	enum part part;
 
-	for (class = 0; class < NR_FAULT_CLASSES; class ++) {
+	for (class = 0; class < NR_FAULT_CLASSES; class++) {
 		figures = &run->faults.classes[class];
 		if (!(claim.classes & VERDICT_CLASS(class)))
 			continue;
@@ -439,6 +442,20 @@ static void add_idle(struct verdict *verdict)
 	verdict_add_idle(&verdict->causes[0], verdict);
 }
 
+/* Faults that end early are those of a start. */
+static void add_settled(const struct verdict *verdict, const struct report *run,
+			struct verdict_cause *cause)
+{
+	const uint64_t settled_ns = run->evidence.settled_ns;
+	char span[VERDICT_SPAN];
+
+	if (!settled_ns || cause->outside || settled_ns > SETTLED_SHARE * verdict->wall_ns ||
+	    verdict->wall_ns - settled_ns < SETTLED_LEAST_NS)
+		return;
+	verdict_add(cause, " %.0f %% of the faults' time was in the first %s of the run.",
+		    100 * EVIDENCE_SETTLED, verdict_span(span, settled_ns));
+}
+
 void verdict_find_causes(struct verdict *verdict, const struct report *run)
 {
 	struct findings findings;
@@ -450,6 +467,7 @@ void verdict_find_causes(struct verdict *verdict, const struct report *run)
 			add_by_weight(verdict, &cause);
 	if (verdict->nr_causes) {
 		add_kernel(run, &verdict->causes[0]);
+		add_settled(verdict, run, &verdict->causes[0]);
 		add_idle(verdict);
 		return;
 	}
