@@ -207,15 +207,16 @@ TEST(test_pages_that_are_mapped_again_are_not_populated)
 	check_advice(&s, "cached-pages", "MAP_POPULATE");
 	s.report.evidence.file_maps = 1250;
 	check_advice(&s, "cached-pages", "read() or pread() small files");
-	check_cause(&s, "cached-pages", true,
-		    "The program made 1250 mappings of files, and each had 4.0 of these faults");
+	check_cause(
+		&s, "cached-pages", true,
+		"The program made 1250 mappings of files; each cost its calls and 4.0 of these faults.");
 	s.report.evidence.file_maps = 1249;
 	check_advice(&s, "cached-pages", "MAP_POPULATE");
 	perf->mapped.count = 2500;
-	check_advice(&s, "cached-pages", "keep the mapping");
-	check_cause(&s, "cached-pages", true,
-		    "2500 of them had been mapped by the process before: it unmaps the pages and "
-		    "maps them again.");
+	check_advice(&s, "cached-pages", "keep one mapping");
+	check_cause(
+		&s, "cached-pages", true,
+		"2500 of them were on pages that the process had mapped before, in another mapping.");
 	perf->mapped.count = 2499;
 	check_advice(&s, "cached-pages", "MAP_POPULATE");
 }
@@ -234,9 +235,10 @@ TEST(test_shared_memory_that_is_mapped_again_is_not_of_another_process)
 	perf->mapped.count = 2499;
 	check_cause(&s, "shared-memory", false, "another process had touched");
 	perf->mapped.count = 2500;
-	check_cause(&s, "shared-memory-mapped", true,
-		    "2500 of them on pages that the process had mapped before. It unmaps them");
-	check_advice(&s, "shared-memory-mapped", "keep the mapping");
+	check_cause(
+		&s, "shared-memory-mapped", true,
+		"2500 of them were on pages that the process had mapped before, in another mapping");
+	check_advice(&s, "shared-memory-mapped", "keep one mapping");
 }
 
 TEST(test_large_pages_are_not_advised_to_be_huge)

@@ -143,15 +143,17 @@ static void perf_add_maps(struct verdict_cause *cause, const struct report *run)
 
 	if (perf->history_known && perf->mapped.count >= MAIN * perf->cached.count) {
 		verdict_add(cause,
-			    " %" PRIu64 " of them had been mapped by the process before: it "
-			    "unmaps the pages and maps them again.",
+			    " %" PRIu64
+			    " of them were on pages that the process had mapped before, in "
+			    "another mapping.",
 			    perf->mapped.count);
-		verdict_advise(cause, "keep the mapping; for a few bytes of each file, pread() "
-				      "needs no mapping.");
+		verdict_advise(cause, "keep one mapping and use it again; for a few bytes of each "
+				      "file, pread() needs no mapping.");
 	} else if (faults && faults <= SHORT_MAP) {
 		verdict_add(cause,
-			    " The program made %" PRIu64 " mappings of files, and each had %.1f "
-			    "of these faults: the calls to map and unmap cost more.",
+			    " The program made %" PRIu64
+			    " mappings of files; each cost its calls and "
+			    "%.1f of these faults.",
 			    run->evidence.file_maps, faults);
 		verdict_advise(cause, "read() or pread() small files and small ranges; or keep "
 				      "the mappings.");

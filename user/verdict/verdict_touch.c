@@ -461,8 +461,8 @@ static void state_shared_touches(const struct report *run, struct verdict_cause 
 	if (!known && is_mapped_again(run)) {
 		cause->rule = "shared-memory-mapped";
 		verdict_add(cause,
-			    ": %" PRIu64 " of them on pages that the process had mapped "
-			    "before. It unmaps them and maps them again.",
+			    ": %" PRIu64 " of them were on pages that the process had mapped "
+			    "before, in another mapping.",
 			    run->evidence.perf.mapped.count);
 		return;
 	}
@@ -503,8 +503,7 @@ bool verdict_touch_shared_memory(const struct verdict *verdict, const struct rep
 		      run->faults.classes[FAULT_FILE].count, cpu_us(run, FAULT_FILE));
 	state_shared_touches(run, cause);
 	if (!known && is_mapped_again(run))
-		verdict_advise(cause, "keep the mapping and use it again, instead of munmap() and "
-				      "mmap().");
+		verdict_advise(cause, "keep one mapping and use it again.");
 	else if (made->count > present->count)
 		verdict_advise(cause, "keep and reuse the memory, or MADV_POPULATE_WRITE for the "
 				      "range; huge pages: shmem_enabled, MAP_HUGETLB.");
