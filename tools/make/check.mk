@@ -215,8 +215,8 @@ $(BUILD)/advised: tests/vm/progs/advised.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
 
-# It runs on this machine.
-$(BUILD)/native/native_faults: tests/native/progs/native_faults.c
+# They run on this machine.
+$(BUILD)/native/%: tests/native/progs/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
