@@ -269,7 +269,7 @@ static void state_vanished(const struct report *run, struct verdict_cause *cause
 	verdict_advise(cause,
 		       "strace -f -c -e mmap,munmap,mremap,brk,madvise -- COMMAND counts the calls "
 		       "that give memory back: none, if these are reads (MADV_HUGEPAGE's zero page "
-		       "is 2 MiB); eBPF (pfdrive as root) tells reads from writes.");
+		       "is 2 MiB); eBPF (pfdrive as root) distinguishes reads and writes.");
 }
 
 /* A read from memory never written maps the zero page. Nothing is cleared. */
