@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "fields/tables.h"
 #include "print/json/json_extras.h"
 #include "util/json_value.h"
 
@@ -88,75 +89,127 @@ json_t *json_syscall_totals(const struct report *run)
 	return array;
 }
 
-static json_t *hw_count_of(const struct hw_count *count)
+FIELD_FUNCTION(bool, hw_count_known, hw_count, !it->missing[0])
+
+static const struct field hw_count_rows[] = {
+	FIELD_AS("count", COUNT, hw_count, value,
+		 "raw * enabled_ns / running_ns; null: not available.", .known = hw_count_known),
+	FIELD(COUNT, hw_count, raw, "The counter's own value.", .known = hw_count_known),
+	FIELD(COUNT, hw_count, enabled_ns, "The time for which it was enabled.",
+	      .known = hw_count_known),
+	FIELD(COUNT, hw_count, running_ns,
+	      "The time for which it counted, in turns with other counters.",
+	      .known = hw_count_known),
+	FIELD(TEXT, hw_count, missing, "Why it is not available; null when it is."),
+};
+
+static const struct fields hw_count_fields = FIELDS("counter", NULL, hw_count, hw_count_rows);
+
+struct hw_operation {
+	struct hw_count accesses, misses;
+	double miss_rate;
+};
+
+static const struct field hw_operation_rows[] = {
+	FIELD(OBJECT, hw_operation, accesses, NULL, .of = &hw_count_fields),
+	FIELD(OBJECT, hw_operation, misses, NULL, .of = &hw_count_fields),
+	FIELD(REAL, hw_operation, miss_rate,
+	      "misses / accesses, from 0 to 1; null when one count is not available."),
+};
+
+static const struct fields hw_operation_fields =
+	FIELDS("counter_operation",
+	       "The accesses and misses are one group: counted at the same times.", hw_operation,
+	       hw_operation_rows);
+
+/* The same, only numbers varying between runs: a mean may have no integers. */
+FIELD_FUNCTION(json_t *, hw_accesses, hw_operation,
+	       value_count_if(hw_count_known(run, &it->accesses), it->accesses.value))
+FIELD_FUNCTION(json_t *, hw_misses, hw_operation,
+	       value_count_if(hw_count_known(run, &it->misses), it->misses.value))
+
+static const struct field hw_figure_rows[] = {
+	FIELD_OF_ALL("accesses", MADE, NULL, .make = hw_accesses, .definition = "figure_or_null"),
+	FIELD_OF_ALL("misses", MADE, NULL, .make = hw_misses, .definition = "figure_or_null"),
+	FIELD(REAL, hw_operation, miss_rate, NULL),
+};
+
+static const struct fields hw_figure_fields =
+	FIELDS("counter_figure", NULL, hw_operation, hw_figure_rows);
+
+struct hw_operations {
+	struct hw_operation by[HW_NR_OPS];
+};
+
+#define HW_OPERATION_ROWS(fields)                                                              \
+	FIELD_AS("read", OBJECT, hw_operations, by[HW_READ], NULL, .of = &(fields)),           \
+		FIELD_AS("write", OBJECT, hw_operations, by[HW_WRITE], NULL, .of = &(fields)), \
+		FIELD_AS("prefetch", OBJECT, hw_operations, by[HW_PREFETCH], NULL,             \
+			 .of = &(fields))
+
+static const struct field hw_operations_rows[] = { HW_OPERATION_ROWS(hw_operation_fields) };
+static const struct field hw_figures_rows[] = { HW_OPERATION_ROWS(hw_figure_fields) };
+
+static const struct fields hw_operations_fields =
+	FIELDS("counter_operations", "One cache.", hw_operations, hw_operations_rows);
+static const struct fields hw_figures_fields =
+	FIELDS("counter_figure_operations", NULL, hw_operations, hw_figures_rows);
+
+struct counters_row {
+	uint64_t l1d_bytes, walked_bytes;
+	struct hw_operations caches[HW_NR_CACHES];
+};
+
+static const struct field counters_rows[] = {
+	FIELD(NONZERO, counters_row, l1d_bytes,
+	      "The CPU's L1D size; null: the kernel does not report it."),
+	FIELD(COUNT, counters_row, walked_bytes,
+	      "Read before the loop, so that L1D held no part of the file."),
+	FIELD_AS("l1d", OBJECT, counters_row, caches[HW_L1D], NULL, .of = &hw_operations_fields),
+	FIELD_AS("dtlb", OBJECT, counters_row, caches[HW_DTLB], NULL, .of = &hw_operations_fields),
+};
+
+const struct fields counters_fields = FIELDS("counters",
+					     "perf_event_open(2)'s hardware cache events.",
+					     counters_row, counters_rows);
+
+static const struct field counter_figures_rows[] = {
+	FIELD_AS("l1d", OBJECT, counters_row, caches[HW_L1D], NULL, .of = &hw_figures_fields),
+	FIELD_AS("dtlb", OBJECT, counters_row, caches[HW_DTLB], NULL, .of = &hw_figures_fields),
+};
+
+const struct fields counter_figures_fields =
+	FIELDS("counter_figures", "The numbers in counters.", counters_row, counter_figures_rows);
+
+static const struct fields_run no_run;
+
+static json_t *counters_with(const struct fields *fields, const struct hw_counts *counts)
 {
-	const bool known = !count->missing[0];
-
-	return json_pack("{so so so so so}", "count", value_count_if(known, count->value), "raw",
-			 value_count_if(known, count->raw), "enabled_ns",
-			 value_count_if(known, count->enabled_ns), "running_ns",
-			 value_count_if(known, count->running_ns), "missing",
-			 value_text(count->missing));
-}
-
-static json_t *operation_of(const struct hw_counts *counts, enum hw_cache cache, enum hw_op op)
-{
-	const struct hw_count *group = counts->counts[cache][op];
-
-	return json_pack("{so so so}", "accesses", hw_count_of(&group[HW_ACCESS]), "misses",
-			 hw_count_of(&group[HW_MISS]), "miss_rate",
-			 value_real(hw_counts_miss_rate(counts, cache, op)));
-}
-
-static json_t *operations_of(const struct hw_counts *counts, enum hw_cache cache)
-{
-	static const char *const names[] = HW_OP_NAMES;
-	json_t *object = json_object();
-	enum hw_op op;
-
-	for (op = 0; op < HW_NR_OPS; op++)
-		object = value_with(object, names[op], operation_of(counts, cache, op));
-	return object;
-}
-
-json_t *json_counters(const struct hw_counts *counts)
-{
-	if (!counts)
-		return json_null();
-	return json_pack("{so so so so}", "l1d_bytes",
-			 value_count_if(counts->l1d_bytes, counts->l1d_bytes), "walked_bytes",
-			 value_count(counts->walked_bytes), "l1d", operations_of(counts, HW_L1D),
-			 "dtlb", operations_of(counts, HW_DTLB));
-}
-
-static json_t *hw_figures_of(const struct hw_counts *counts, enum hw_cache cache, enum hw_op op)
-{
-	const struct hw_count *group = counts->counts[cache][op];
-
-	return json_pack("{so so so}", "accesses",
-			 value_count_if(!group[HW_ACCESS].missing[0], group[HW_ACCESS].value),
-			 "misses", value_count_if(!group[HW_MISS].missing[0], group[HW_MISS].value),
-			 "miss_rate", value_real(hw_counts_miss_rate(counts, cache, op)));
-}
-
-json_t *json_counter_figures(const struct hw_counts *counts)
-{
-	static const char *const caches[] = { "l1d", "dtlb" };
-	static const char *const ops[] = HW_OP_NAMES;
-	json_t *object, *of_cache;
+	struct counters_row row;
 	enum hw_cache cache;
 	enum hw_op op;
 
 	if (!counts)
 		return json_null();
-	object = json_object();
-	for (cache = 0; cache < HW_NR_CACHES; cache++) {
-		of_cache = json_object();
+	row.l1d_bytes = counts->l1d_bytes;
+	row.walked_bytes = counts->walked_bytes;
+	for (cache = 0; cache < HW_NR_CACHES; cache++)
 		for (op = 0; op < HW_NR_OPS; op++)
-			of_cache = value_with(of_cache, ops[op], hw_figures_of(counts, cache, op));
-		object = value_with(object, caches[cache], of_cache);
-	}
-	return object;
+			row.caches[cache].by[op] =
+				(struct hw_operation){ counts->counts[cache][op][HW_ACCESS],
+						       counts->counts[cache][op][HW_MISS],
+						       hw_counts_miss_rate(counts, cache, op) };
+	return fields_json(fields, &no_run, &row);
+}
+
+json_t *json_counters(const struct hw_counts *counts)
+{
+	return counters_with(&counters_fields, counts);
+}
+
+json_t *json_counter_figures(const struct hw_counts *counts)
+{
+	return counters_with(&counter_figures_fields, counts);
 }
 
 static json_t *level_of(const struct cache_geometry *level)
@@ -220,8 +273,15 @@ json_t *json_simulation(const struct cache_simulation *simulation)
 			 functions_of(&simulation->loop));
 }
 
-static json_t *protection_of(const struct map_line *line)
+struct map_row {
+	struct map_line line;
+	const struct map_line *at; /* in maps: the explanation looks at the neighbours */
+	const struct map_list *maps;
+};
+
+static json_t *map_permissions(const struct report *run __attribute__((unused)), const void *object)
 {
+	const struct map_line *line = &((const struct map_row *)object)->line;
 	const char rights[] = { line->prot & PROT_READ ? 'r' : '-',
 				line->prot & PROT_WRITE ? 'w' : '-',
 				line->prot & PROT_EXEC ? 'x' : '-', line->shared ? 's' : 'p',
@@ -230,63 +290,97 @@ static json_t *protection_of(const struct map_line *line)
 	return json_string(rights);
 }
 
-static json_t *explanation_of(const struct map_line *line, const struct map_list *maps)
+static json_t *map_explanation(const struct report *run __attribute__((unused)), const void *object)
 {
+	const struct map_row *row = object;
 	char text[4352];
 
-	map_line_explain(line, maps, text, sizeof(text));
+	map_line_explain(row->at, row->maps, text, sizeof(text));
 	return value_text(text);
 }
 
-static json_t *map_advice_of(const struct map_line *line)
-{
-	static const char *const advices[] = MAPPING_ADVICE_NAMES;
+static const char *const map_kinds[] = MAP_KIND_NAMES;
+static const char *const map_advices[] = { "normal", "random", "sequential" };
 
-	return line->advice_known ? json_string(advices[line->advice]) : json_null();
-}
+FIELD_FUNCTION(json_t *, map_bytes, map_row, value_count(it->line.end - it->line.start))
+FIELD_FUNCTION(json_t *, map_ra_bytes, map_row, value_known(map_line_ra_bytes(&it->line)))
+FIELD_FUNCTION(bool, map_has_file, map_row, it->line.inode)
+FIELD_FUNCTION(bool, map_knows_hooks, map_row, it->maps->hooks_known)
+FIELD_FUNCTION(bool, map_knows_advice, map_row, it->line.advice_known)
 
-static json_t *line_of(const struct map_line *line, const struct map_list *maps)
-{
-	const struct value_member members[] = {
-		{ "address", value_wide(line->start) },
-		{ "bytes", value_count(line->end - line->start) },
-		{ "rights", protection_of(line) },
-		{ "offset", value_wide(line->offset) },
-		{ "inode", line->inode ? value_wide(line->inode) : json_null() },
-		{ "dev", value_count_if(line->inode, line->dev) },
-		{ "path", value_text(line->path) },
-		{ "kind", json_string(map_kind_name(line->kind)) },
-		{ "explanation", explanation_of(line, maps) },
-		{ "tid", value_count_if(line->thread, line->thread) },
-		{ "resident_bytes", value_known(line->resident) },
-		{ "pss_bytes", value_known(line->pss) },
-		{ "dirty_bytes", value_known(line->dirty) },
-		{ "anonymous_bytes", value_known(line->anonymous) },
-		{ "swapped_bytes", value_known(line->swapped) },
-		{ "hooked", maps->hooks_known ? json_boolean(line->hooked) : json_null() },
-		{ "advice", map_advice_of(line) },
-		{ "readahead_bytes", value_known(map_line_ra_bytes(line)) },
-		{ "mmap_miss", value_known(line->mmap_miss) },
-		{ NULL, NULL },
-	};
+static const struct field map_rows[] = {
+	FIELD_AS("address", WIDE, map_row, line.start,
+		 "The first; a string with digits when it needs 64 bits."),
+	FIELD_OF_ALL("bytes", MADE, NULL, .make = map_bytes, .definition = "count"),
+	FIELD_OF_ALL("rights", MADE,
+		     "As in /proc/PID/maps: r, w, x, then p (private) or s (shared).",
+		     .make = map_permissions),
+	FIELD_AS("offset", WIDE, map_row, line.offset, "In the file, bytes."),
+	FIELD_AS("inode", WIDE, map_row, line.inode,
+		 "null: no file. A string if a signed integer cannot hold it.",
+		 .known = map_has_file),
+	FIELD_AS("dev", COUNT, map_row, line.dev, "Major << 20 | minor.", .known = map_has_file),
+	FIELD_AS("path", POINTER, map_row, line.path, "The kernel's name for it."),
+	FIELD_AS("kind", WORD, map_row, line.kind, NULL, FIELD_WORDS(map_kinds)),
+	FIELD_OF_ALL("explanation", MADE, "The same in words.", .make = map_explanation),
+	FIELD_AS("tid", NONZERO, map_row, line.thread, "The thread whose stack it is."),
+	FIELD_AS("resident_bytes", KNOWN, map_row, line.resident, "Rss in smaps."),
+	FIELD_AS("pss_bytes", KNOWN, map_row, line.pss,
+		 "Pss: shared pages divided by the number of processes that share them."),
+	FIELD_AS("dirty_bytes", KNOWN, map_row, line.dirty, "Shared_Dirty and Private_Dirty."),
+	FIELD_AS("anonymous_bytes", KNOWN, map_row, line.anonymous,
+		 "Pages without a file, or copies of a file's pages."),
+	FIELD_AS("swapped_bytes", KNOWN, map_row, line.swapped, "Swap."),
+	FIELD_AS("hooked", FLAG, map_row, line.hooked,
+		 "Whether the pfstat module wraps its operations; null when the module does not "
+		 "report it.",
+		 .known = map_knows_hooks),
+	FIELD_AS("advice", WORD, map_row, line.advice,
+		 "From madvise(2); null when /proc/PID/smaps has no flags.",
+		 FIELD_WORDS(map_advices), .known = map_knows_advice),
+	FIELD_OF_ALL(
+		"readahead_bytes", MADE,
+		"The most that a read-ahead of its open file reads; 0: none; null: not hooked.",
+		.make = map_ra_bytes, .definition = "count_or_null"),
+	FIELD_AS("mmap_miss", KNOWN, map_row, line.mmap_miss,
+		 "The kernel's counter for its open file: faults that had to start a read; null: "
+		 "not hooked."),
+};
 
-	return value_object(members);
-}
+static const struct fields map_fields = FIELDS("map", NULL, map_row, map_rows);
 
-static json_t *lines_of(const struct map_list *maps)
-{
-	json_t *array = json_array();
-	size_t i;
+struct maps_row {
+	pid_t pid;
+	const char *program;
+	struct map_row *rows;
+	size_t nr;
+};
 
-	for (i = 0; i < maps->nr_lines; i++)
-		array = value_appended(array, line_of(&maps->lines[i], maps));
-	return array;
-}
+static const struct field maps_rows[] = {
+	FIELD(COUNT, maps_row, pid, NULL),
+	FIELD(POINTER, maps_row, program, "The target of /proc/PID/exe."),
+	FIELD_AS("maps", ROWS, maps_row, rows, "By address.", .of = &map_fields,
+		 FIELD_NR(maps_row, nr)),
+};
+
+const struct fields process_maps_fields =
+	FIELDS("process_maps", "A process's memory map, explained.", maps_row, maps_rows);
 
 json_t *json_maps(const struct map_list *maps)
 {
+	struct maps_row row;
+	json_t *json = NULL;
+	size_t i;
+
 	if (!maps)
 		return json_null();
-	return json_pack("{so so so}", "pid", value_count(maps->pid), "program",
-			 value_text(maps->program), "maps", lines_of(maps));
+	row = (struct maps_row){ maps->pid, maps->program,
+				 calloc(maps->nr_lines + 1, sizeof(*row.rows)), maps->nr_lines };
+	if (row.rows) {
+		for (i = 0; i < maps->nr_lines; i++)
+			row.rows[i] = (struct map_row){ maps->lines[i], &maps->lines[i], maps };
+		json = fields_json(&process_maps_fields, &no_run, &row);
+	}
+	free(row.rows);
+	return json;
 }
