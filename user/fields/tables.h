@@ -31,6 +31,8 @@
 	TABLE(slowest)         \
 	TABLE(standstill)      \
 	TABLE(tail)            \
+	TABLE(usage)           \
+	TABLE(usage_figures)   \
 	TABLE(waits)
 
 #define TABLE_DECLARE(name) extern const struct fields name##_fields;

@@ -12,51 +12,100 @@
 #include "print/json/json_extras.h"
 #include "util/json_value.h"
 
-/* Returns the reason as the table prints it, or null without a difference. */
-static json_t *reason_of(const struct usage_line *line)
-{
+struct usage_row {
+	struct usage_line line;
 	int64_t difference;
+	bool is_known; /* the difference */
+};
 
-	if (!rusage_check_difference(line, &difference) || !difference)
-		return json_null();
-	return value_text(line->reason ?: "unexplained");
-}
+FIELD_FUNCTION(bool, usage_is_known, usage_row, it->is_known)
+/* The reason as the table prints it, or null without a difference. */
+FIELD_FUNCTION(json_t *, usage_reason, usage_row,
+	       it->is_known && it->difference ? value_text(it->line.reason ?: "unexplained") :
+						json_null())
 
-static json_t *usage_of(const struct usage_line *line)
+static const struct field usage_line_rows[] = {
+	FIELD_AS("rusage", KNOWN, usage_row, line.rusage, "From getrusage(2); null: n/a."),
+	FIELD_AS("ebpf", KNOWN, usage_row, line.ebpf, "From eBPF; null: not available."),
+	FIELD(SIGNED, usage_row, difference, "rusage - ebpf; null when either is.",
+	      .known = usage_is_known),
+	FIELD_AS("source", STRING, usage_row, line.source,
+		 "The source in eBPF, or why there is none."),
+	FIELD_OF_ALL("reason", MADE,
+		     "Why they differ, or unexplained; null when they do not, or one is not known.",
+		     .make = usage_reason, .definition = "text_or_null"),
+};
+
+static const struct fields usage_line_fields =
+	FIELDS("usage_line", "One figure from both sides.", usage_row, usage_line_rows);
+
+FIELD_FUNCTION(json_t *, usage_rusage, usage_row, value_known(it->line.rusage))
+FIELD_FUNCTION(json_t *, usage_ebpf, usage_row, value_known(it->line.ebpf))
+
+static const struct field usage_pair_rows[] = {
+	FIELD_OF_ALL("rusage", MADE, NULL, .make = usage_rusage, .definition = "figure_or_null"),
+	FIELD_OF_ALL("ebpf", MADE, NULL, .make = usage_ebpf, .definition = "figure_or_null"),
+};
+
+static const struct fields usage_pair_fields =
+	FIELDS("usage_pair", NULL, usage_row, usage_pair_rows);
+
+struct usages_row {
+	struct usage_row by[USAGE_NR];
+};
+
+#define USAGE_ROW(name, usage, fields, about) \
+	FIELD_AS(name, OBJECT, usages_row, by[USAGE_##usage], about, .of = &(fields))
+#define USAGE_ROWS(fields)                                                                         \
+	USAGE_ROW("utime_us", UTIME, fields, "CPU time in user mode."),                            \
+		USAGE_ROW("stime_us", STIME, fields, "CPU time in the kernel."),                   \
+		USAGE_ROW("cpu_us", CPU, fields,                                                   \
+			  "Both; eBPF: for a drive, the loop's time minus the time off the CPU."), \
+		USAGE_ROW("maxrss_kb", MAXRSS, fields, "Greatest resident set, KiB."),             \
+		USAGE_ROW("minflt", MINFLT, fields,                                                \
+			  "Minor faults; eBPF: returns of handle_mm_fault()."),                    \
+		USAGE_ROW("majflt", MAJFLT, fields, "Major ones."),                                \
+		USAGE_ROW("inblock", INBLOCK, fields,                                              \
+			  "512 bytes each; eBPF: read requests by the threads."),                  \
+		USAGE_ROW("oublock", OUBLOCK, fields,                                              \
+			  "512 bytes each, made dirty; eBPF: write requests by the threads."),     \
+		USAGE_ROW("nvcsw", NVCSW, fields,                                                  \
+			  "Voluntary context switches; eBPF: off-CPU intervals, asleep."),         \
+		USAGE_ROW("nivcsw", NIVCSW, fields,                                                \
+			  "Involuntary ones; eBPF: off-CPU intervals, runnable."),                 \
+		USAGE_ROW("syscalls", SYSCALLS, fields,                                            \
+			  "System calls, which getrusage(2) does not count.")
+
+static const struct field usage_rows[] = { USAGE_ROWS(usage_line_fields) };
+static const struct field usage_figures_rows[] = { USAGE_ROWS(usage_pair_fields) };
+
+const struct fields usage_fields =
+	FIELDS("usage", "getrusage(2) next to eBPF's view of the same.", usages_row, usage_rows);
+const struct fields usage_figures_fields =
+	FIELDS("usage_figures", "The numbers in usage.", usages_row, usage_figures_rows);
+
+static const struct fields_run no_run;
+
+static json_t *usages_with(const struct fields *fields, const struct usage_line *lines)
 {
-	int64_t difference;
-	const bool known = rusage_check_difference(line, &difference);
+	struct usages_row row = { 0 };
+	size_t i;
 
-	return json_pack("{so so so ss so}", "rusage", value_known(line->rusage), "ebpf",
-			 value_known(line->ebpf), "difference",
-			 known ? json_integer(difference) : json_null(), "source", line->source,
-			 "reason", reason_of(line));
+	for (i = 0; i < USAGE_NR; i++) {
+		row.by[i].line = lines[i];
+		row.by[i].is_known = rusage_check_difference(&lines[i], &row.by[i].difference);
+	}
+	return fields_json(fields, &no_run, &row);
 }
 
 json_t *json_both_usages(const struct usage_line *lines)
 {
-	json_t *object = json_object();
-	size_t i;
-
-	for (i = 0; i < USAGE_NR; i++)
-		object = value_with(object, lines[i].key, usage_of(&lines[i]));
-	return object;
-}
-
-static json_t *usage_pair_of(const struct usage_line *line)
-{
-	return json_pack("{so so}", "rusage", value_known(line->rusage), "ebpf",
-			 value_known(line->ebpf));
+	return usages_with(&usage_fields, lines);
 }
 
 json_t *json_both_usages_figures(const struct usage_line *lines)
 {
-	const struct usage_line *line;
-	json_t *object = json_object();
-
-	for (line = lines; line < lines + USAGE_NR; line++)
-		object = value_with(object, line->key, usage_pair_of(line));
-	return object;
+	return usages_with(&usage_figures_fields, lines);
 }
 
 static json_t *syscall_total_of(const struct report *run, const struct syscall_total *total,
@@ -180,8 +229,6 @@ static const struct field counter_figures_rows[] = {
 
 const struct fields counter_figures_fields =
 	FIELDS("counter_figures", "The numbers in counters.", counters_row, counter_figures_rows);
-
-static const struct fields_run no_run;
 
 static json_t *counters_with(const struct fields *fields, const struct hw_counts *counts)
 {
