@@ -409,6 +409,7 @@ TEST(test_parts_match_the_run)
 	run.report.faults.all.whole.total_ns = 80000;
 	print_run();
 	check_bool("parts.known", true);
+	check_bool("parts.cpu_at_most", false);
 	check_real("parts.residue_share", 0.1);
 	check_integer("parts.classes.disk.count", SAMPLE_DISK);
 	check_integer("parts.classes.disk.major", SAMPLE_DISK);
