@@ -310,7 +310,7 @@ TEST(test_study_omits_calls_that_are_not_faults)
 	struct pfstat_record record = { .tid = 1, .duration_ns = 10 };
 
 	open_empty();
-	for (record.class = 0; record.class < PFSTAT_NR_CLASSES; record.class ++) {
+	for (record.class = 0; record.class < PFSTAT_NR_CLASSES; record.class++) {
 		record.start_ns += 100;
 		ck_assert_int_eq(explain_record(run.calls, &record), 0);
 	}

@@ -176,7 +176,7 @@ TEST(test_table_shows_mkwrite_pass_and_error_when_they_occurred)
 	struct pfstat_record record = { .tid = 1, .start_ns = 1, .duration_ns = 10 };
 
 	open_empty();
-	for (record.class = PFSTAT_CLASS_MKWRITE; record.class < PFSTAT_NR_CLASSES; record.class ++)
+	for (record.class = PFSTAT_CLASS_MKWRITE; record.class < PFSTAT_NR_CLASSES; record.class++)
 		add_record(&record);
 	print_table();
 	shows("\nmkwrite ");
