@@ -379,8 +379,8 @@ static const struct field map_rows[] = {
 		 "Pages without a file, or copies of a file's pages."),
 	FIELD_AS("swapped_bytes", KNOWN, map_row, line.swapped, "Swap."),
 	FIELD_AS("hooked", FLAG, map_row, line.hooked,
-		 "Whether the pfstat module wraps its operations; null when the module does not "
-		 "report it.",
+		 "True if the pfstat module wraps the mapping's operations; null if the module "
+		 "does not report it.",
 		 .known = map_knows_hooks),
 	FIELD_AS("advice", WORD, map_row, line.advice,
 		 "From madvise(2); null when /proc/PID/smaps has no flags.",

@@ -218,7 +218,7 @@ _Static_assert(ARRAY_SIZE(fault_classes_rows) == NR_FAULT_CLASSES, "a class has 
 
 static const struct fields fault_classes_fields =
 	FIELDS("fault_classes",
-	       "By the class of the first call that was no pass, or by the reason for "
+	       "By the class of the first call that is not a pass, or by the reason for "
 	       "handle_mm_fault(). Classes without their eBPF hook are null throughout; from perf, "
 	       "all but file, anon, again and other.",
 	       parts_row, fault_classes_rows);
