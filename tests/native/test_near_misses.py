@@ -8,7 +8,8 @@ import pytest
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """near_misses with these words. {file}: 1000 pages in memory; {folder}: 1000 small files.
+    """near_misses with these words. {file}: 1000 pages in memory; {folder}: 1000 small files;
+    {empty}: a new file.
 
     rule, certain, text, remedy: those of the first cause, as regular expressions. never: in no
     cause's text, nor in a certain cause's remedy.
@@ -26,7 +27,7 @@ RETURNS = "gives memory back"
 CASES = (
     Case("unwritten 65536", "first-touch", False, "zero page", "munmap", RETURNS + "|TUNABLES"),
     Case("again 40 1000", "touched-again", True, RETURNS, KEEP, "TUNABLES|zero page|in the first"),
-    Case("grow 40000", "touched-again|first-touch", None, "again|unmapped later",
+    Case("grow 40000", "touched-again|first-touch", None, "again|given back later",
          "reserve the final size|munmap", "TUNABLES"),
     Case("drop 40 1000", "faulted-again", False, "given back with madvise", "madvise",
          "first touch|after a read|swap"),
@@ -38,6 +39,8 @@ CASES = (
          "POPULATE"),
     Case("files 1000 {folder}", "cached-pages", True, "1.0 of these faults", r"read\(\)",
          "POPULATE"),
+    Case("append 40 {empty}", "cached-pages", False, "fills a new page", "eBPF",
+         "that were in memory"),
     Case("aliases 1000 {file}", "cached-pages", True, "before, in another mapping", "one mapping",
          "POPULATE|unmap"),
 )
@@ -52,7 +55,8 @@ def many_files(folder):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.words.split(" {")[0])
 def test_a_cause_is_that_of_its_program_and_not_of_one_that_looks_alike(caller, case):
-    places = {"{file}": lambda: caller.new_file("data", 1000),
+    places = {"{empty}": lambda: caller.new_file("log", 0),
+              "{file}": lambda: caller.new_file("data", 1000),
               "{folder}": lambda: many_files(caller.folder)}
     words = [str(places.get(word, lambda word=word: word)()) for word in case.words.split()]
     verdict = caller.record(caller.program("near_misses"), *words).report()["verdict"]

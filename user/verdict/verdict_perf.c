@@ -177,10 +177,10 @@ bool verdict_perf_cached(const struct verdict *verdict, const struct report *run
 		return false;
 	cause->weight = share;
 	cause->certain = perf->writable.total_ns <= (1 - MOST) * cached->total_ns;
-	verdict_state(cause,
-		      "%" PRIu64
-		      " minor faults mapped pages of files that were in memory, %.2f µs each",
-		      cached->count, perf_mean_us(cached));
+	verdict_state(cause, "%" PRIu64 " minor faults %s, %.2f µs each", cached->count,
+		      cause->certain ? "mapped pages of files that were in memory" :
+				       "in mappings of files",
+		      perf_mean_us(cached));
 	if (cause->certain) {
 		verdict_add(cause, ".");
 		perf_add_maps(cause, run);
@@ -188,8 +188,9 @@ bool verdict_perf_cached(const struct verdict *verdict, const struct report *run
 	}
 	verdict_add(
 		cause,
-		"; %.0f %% of that in mappings that may be written, where a fault may also copy "
-		"a private page, or make one writable.",
+		"; %.0f %% of that in mappings that may be written: a fault maps a page that was "
+		"in memory, fills a new page of the file, copies a private one, or makes one "
+		"writable.",
 		100.0 * perf->writable.total_ns / cached->total_ns);
 	verdict_advise(cause, "pfdrive record --by vma names the mappings; eBPF or the module (as "
 			      "root) distinguishes reads and writes.");

@@ -208,8 +208,10 @@ static void advise_keeping(struct verdict_cause *cause, const struct report *run
 	const struct group *place = verdict_top(run, GROUP_BY_VMA);
 
 	if (place && strstr(place->name, "[heap]"))
-		verdict_advise(cause, "keep the heap: GLIBC_TUNABLES=glibc.malloc.trim_threshold=N,"
-				      " with N above the size that comes and goes.");
+		verdict_advise(cause,
+			       "keep the heap: GLIBC_TUNABLES=glibc.malloc.trim_threshold=N,"
+			       " with N above the size that comes and goes, unless the program "
+			       "calls malloc_trim().");
 	else if (knows_unmapped(run) && back->mappings.size <= KEPT_MIB * MIB)
 		verdict_advise(cause,
 			       "keep the mapping and use it again, instead of munmap() and mmap(); "
@@ -262,8 +264,8 @@ static void state_vanished(const struct report *run, struct verdict_cause *cause
 		      "%" PRIu64
 		      " first touches of anonymous memory (%.0f MiB), %.2f µs each, but at most "
 		      "%.0f MiB were resident at once: reads of memory that was never written, for "
-		      "which the kernel maps its zero page, or memory that was unmapped later, as "
-		      "when an array grows and is copied.",
+		      "which the kernel maps its zero page, or memory that was given back later "
+		      "(munmap(), madvise()), as when an array grows and is copied.",
 		      run->faults.classes[FAULT_ANON].count, bytes / MIB, cpu_us(run, FAULT_ANON),
 		      run->usage.maxrss_bytes / MIB);
 	verdict_advise(cause,

@@ -11,6 +11,7 @@
  *	near_misses windows TIMES FILE	map each page of the file, read it, unmap it
  *	near_misses files NUMBER FOLDER	the same for the first page of the files 0, 1, …
  *	near_misses aliases TIMES FILE	map the file, read each page, keep the mapping
+ *	near_misses append MIB FILE	write new pages at the end of the file, one MiB a mapping
  */
 #include <err.h>
 #include <fcntl.h>
@@ -166,6 +167,25 @@ static void map_aliases(int times, const char *path)
 	}
 }
 
+static void append(int mib, const char *path)
+{
+	const size_t bytes = 1 << 20;
+	const int fd = open(path, O_RDWR);
+	int i;
+
+	for (i = 0; i < mib; i++) {
+		char *map;
+
+		if (ftruncate(fd, (i + 1) * bytes))
+			err(1, "%s", path);
+		map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, i * bytes);
+		if (map == MAP_FAILED)
+			err(1, "%s", path);
+		write_pages(map, bytes / page_bytes);
+		munmap(map, bytes);
+	}
+}
+
 static int run(const char *what, char **words)
 {
 	const int first = atoi(words[0]), second = words[1] ? atoi(words[1]) : 0;
@@ -190,6 +210,8 @@ static int run(const char *what, char **words)
 		map_files(first, words[1]);
 	} else if (!strcmp(what, "aliases") && words[1]) {
 		map_aliases(first, words[1]);
+	} else if (!strcmp(what, "append") && words[1]) {
+		append(first, words[1]);
 	} else {
 		return 2;
 	}
