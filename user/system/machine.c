@@ -242,12 +242,12 @@ bool cpu_identity_counter_is_constant(void)
 	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && edx & (1U << 8);
 }
 #else
-void cpu_identity_model(char *model, size_t size)
+static void cpu_identity_model(char *model, size_t size)
 {
 	arm64_identity_model("", model, size);
 }
 
-void cpu_identity_virtualization(char *name, size_t size)
+static void cpu_identity_virtualization(char *name, size_t size)
 {
 	arm64_identity_virtualization("", name, size);
 }
