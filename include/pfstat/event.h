@@ -327,7 +327,7 @@ struct pfstat_fault {
 #define PFSTAT_PERF_WRITABLE 0x8 /* the mapping is writable */
 /* The process had faulted … */
 #define PFSTAT_PERF_OFTEN    0x10 /* the page at least twice, in the same mapping */
-#define PFSTAT_PERF_REMAPPED 0x20 /* the address in an earlier mapping, and not yet in this one */
+#define PFSTAT_PERF_REMAPPED 0x20 /* anonymous memory there, in an earlier mapping only */
 #define PFSTAT_PERF_MAPPED   0x40 /* the file's page, at any address, and this is another mapping */
 #define PFSTAT_PERF_HISTORY  0x80 /* flags 0x10 to 0x40 are known */
 

@@ -22,7 +22,7 @@ static struct page_past past_of(uint32_t pid, uint64_t page)
 {
 	struct page_past past;
 
-	ck_assert_int_eq(page_history_add(history, pid, page * PAGE + 5, &past), 0);
+	ck_assert_int_eq(page_history_add(history, pid, page * PAGE + 5, true, &past), 0);
 	return past;
 }
 
@@ -90,6 +90,17 @@ TEST(test_page_was_removed_until_it_is_added_again)
 	page_history_remove(history, 2, 0, 1024 * PAGE);
 	ck_assert(past_of(2, 8).removed);
 	ck_assert(!past_of(1, 8).removed);
+}
+
+TEST(test_page_of_a_file_is_not_memory_that_was_removed)
+{
+	struct page_past past;
+
+	ck_assert_int_eq(page_history_add(history, 1, 7 * PAGE, false, &past), 0);
+	page_history_remove(history, 1, 0, 1024 * PAGE);
+	ck_assert(!past_of(1, 7).removed);
+	page_history_remove(history, 1, 0, 1024 * PAGE);
+	ck_assert(past_of(1, 7).removed);
 }
 
 TEST(test_child_that_executes_a_program_leaves_the_parent_its_pages)

@@ -152,12 +152,13 @@ static int perf_memory_add_page(struct perf_memory *memory, const struct space_m
 	uint64_t number;
 	int err;
 
-	err = page_history_add(memory->history, pid, fault->address, &past);
+	err = page_history_add(memory->history, pid, fault->address,
+			       fault->event.flags == PFSTAT_FAULT_ANON, &past);
 	if (!err && map->inode && fault->pgoff < FILE_PAGES) {
 		err = perf_memory_file(memory, map, &number);
 		if (!err)
 			err = page_history_add(memory->file_pages, pid,
-					       number * FILE_PAGES + fault->pgoff, &file);
+					       number * FILE_PAGES + fault->pgoff, false, &file);
 	}
 	fault->perf |= (past.before ? PFSTAT_PERF_AGAIN : 0) |
 		       (past.often ? PFSTAT_PERF_OFTEN : 0) |

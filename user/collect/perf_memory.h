@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The memory of processes sampled by perf: the mappings, and the pages faulted so far, by address and
- * by file. A fault's file, kind and history come from it. Pure.
+ * The memory of processes sampled by perf: the mappings, and the pages faulted so far, by address
+ * and by file. A fault's file, kind and history come from it. Pure.
  */
 #ifndef PFSTAT_USER_PERF_MEMORY_H
 #define PFSTAT_USER_PERF_MEMORY_H

@@ -11,6 +11,8 @@
  *	near_misses windows TIMES FILE	map each page of the file, read it, unmap it
  *	near_misses files NUMBER FOLDER	the same for the first page of the files 0, 1, …
  *	near_misses aliases TIMES FILE	map the file, read each page, keep the mapping
+ *	near_misses load TIMES FILE	map the file, read each page, unmap it; then write each page
+ *					of one new block of memory at these addresses
  *	near_misses append MIB FILE	write new pages at the end of the file, one MiB a mapping
  */
 #include <err.h>
@@ -167,6 +169,28 @@ static void map_aliases(int times, const char *path)
 	}
 }
 
+static void load(int times, const char *path)
+{
+	const size_t pages = pages_of(path);
+	const int fd = open(path, O_RDONLY);
+	char *map = MAP_FAILED;
+	size_t page;
+
+	/* Mappings of single pages, so that each page is a fault. */
+	char *range = new_memory(times * pages);
+
+	munmap(range, times * pages * page_bytes);
+	for (page = 0; page < times * pages; page++) {
+		map = mmap(range + page * page_bytes, page_bytes, PROT_READ, MAP_SHARED | MAP_FIXED,
+			   fd, page % pages * page_bytes);
+		if (map == MAP_FAILED)
+			err(1, "%s", path);
+		read_pages(map, 1);
+	}
+	munmap(range, times * pages * page_bytes);
+	write_pages(new_memory(times * pages), times * pages);
+}
+
 static void append(int mib, const char *path)
 {
 	const size_t bytes = 1 << 20;
@@ -210,6 +234,8 @@ static int run(const char *what, char **words)
 		map_files(first, words[1]);
 	} else if (!strcmp(what, "aliases") && words[1]) {
 		map_aliases(first, words[1]);
+	} else if (!strcmp(what, "load") && words[1]) {
+		load(first, words[1]);
 	} else if (!strcmp(what, "append") && words[1]) {
 		append(first, words[1]);
 	} else {

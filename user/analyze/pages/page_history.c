@@ -17,8 +17,8 @@
 struct chunk {
 	uint64_t number; /* address / (CHUNK_PAGES pages) */
 	uint64_t pages[CHUNK_PAGES / 64];
-	uint64_t twice[CHUNK_PAGES / 64];   /* among these pages, added twice or more */
-	uint64_t removed[CHUNK_PAGES / 64]; /* were there before a removal */
+	uint64_t twice[CHUNK_PAGES / 64]; /* among these pages, added twice or more */
+	uint64_t anon[CHUNK_PAGES / 64]; /* were added as anonymous memory, also before a removal */
 };
 
 struct page_set {
@@ -189,7 +189,7 @@ static bool test_bit(const uint64_t *bits, uint64_t page)
 	return bits[page % CHUNK_PAGES / 64] & 1ULL << page % 64;
 }
 
-int page_history_add(struct page_history *history, uint32_t pid, uint64_t address,
+int page_history_add(struct page_history *history, uint32_t pid, uint64_t address, bool anon,
 		     struct page_past *past)
 {
 	const uint64_t page = address / history->page_bytes;
@@ -212,9 +212,11 @@ int page_history_add(struct page_history *history, uint32_t pid, uint64_t addres
 	if (err || !chunk)
 		return err;
 	past->before = set_bit(chunk->pages, page);
-	past->removed = !past->before && test_bit(chunk->removed, page);
+	past->removed = !past->before && test_bit(chunk->anon, page);
 	if (past->before)
 		set_bit(chunk->twice, page);
+	if (anon)
+		set_bit(chunk->anon, page);
 	return 0;
 }
 
@@ -229,18 +231,15 @@ static int chunk_remove(void *context, void *value)
 	struct chunk *chunk = value;
 	const uint64_t from = chunk->number * CHUNK_PAGES;
 	uint64_t page, bit;
-	uint64_t *word;
 
 	if (from >= removal->end || from + CHUNK_PAGES <= removal->first)
 		return 0;
 	for (page = from; page < from + CHUNK_PAGES; page++) {
-		word = &chunk->pages[page % CHUNK_PAGES / 64];
 		bit = 1ULL << page % 64;
-		if (page < removal->first || page >= removal->end || !(*word & bit))
+		if (page < removal->first || page >= removal->end)
 			continue;
-		*word &= ~bit;
+		chunk->pages[page % CHUNK_PAGES / 64] &= ~bit;
 		chunk->twice[page % CHUNK_PAGES / 64] &= ~bit;
-		chunk->removed[page % CHUNK_PAGES / 64] |= bit;
 	}
 	return 0;
 }

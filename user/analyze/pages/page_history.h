@@ -18,11 +18,11 @@ void page_history_free(struct page_history *history);
 struct page_past {
 	bool before;  /* it was there */
 	bool often;   /* it was there, and had been added twice or more */
-	bool removed; /* it was not there, but it had been before a removal */
+	bool removed; /* it was not there, but anonymous memory had been, before a removal */
 };
 
-/* Adds the page of an address. 0 or -ENOMEM. */
-int page_history_add(struct page_history *history, uint32_t pid, uint64_t address,
+/* Adds the page of an address. @anon: it is anonymous memory. 0 or -ENOMEM. */
+int page_history_add(struct page_history *history, uint32_t pid, uint64_t address, bool anon,
 		     struct page_past *past);
 /* Removes the pages from start to end: other memory is mapped there now. 0 or -ENOMEM. */
 int page_history_remove(struct page_history *history, uint32_t pid, uint64_t start, uint64_t end);
