@@ -140,28 +140,29 @@ static void perf_add_maps(struct verdict_cause *cause, const struct report *run)
 {
 	const struct evidence_perf *perf = &run->evidence.perf;
 	const double faults = perf_faults_a_map(run);
+	const bool again = perf->history_known && perf->mapped.count >= MAIN * perf->cached.count;
+	const bool is_short = faults && faults <= SHORT_MAP;
 
-	if (perf->history_known && perf->mapped.count >= MAIN * perf->cached.count) {
+	if (again)
 		verdict_add(cause,
-			    " %" PRIu64
-			    " of them were on pages that the process had mapped before, in "
-			    "another mapping.",
+			    " %" PRIu64 " of them were on pages that the process had mapped "
+			    "before, in another mapping.",
 			    perf->mapped.count);
+	if (is_short)
+		verdict_add(cause,
+			    " The program made %" PRIu64 " mappings of files; each cost its calls "
+			    "and %.1f of these faults.",
+			    run->evidence.file_maps, faults);
+	if (again)
 		verdict_advise(cause, "keep one mapping and use it again; for a few bytes of each "
 				      "file, pread() needs no mapping.");
-	} else if (faults && faults <= SHORT_MAP) {
-		verdict_add(cause,
-			    " The program made %" PRIu64
-			    " mappings of files; each cost its calls and "
-			    "%.1f of these faults.",
-			    run->evidence.file_maps, faults);
+	else if (is_short)
 		verdict_advise(cause, "read() or pread() small files and small ranges; or keep "
 				      "the mappings.");
-	} else {
+	else
 		verdict_advise(cause,
 			       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
 			       "read() needs no mapping.");
-	}
 }
 
 bool verdict_perf_cached(const struct verdict *verdict, const struct report *run,
