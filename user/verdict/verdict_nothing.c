@@ -56,7 +56,7 @@ bool verdict_nothing_failed(const struct verdict *verdict, const struct report *
 	if (failed == COUNT_NA || failed < FEW_FAILED ||
 	    (failed < FAILED_SHARE * all && failed < FAILED_RATE * verdict->wall_ns / 1e9))
 		return false;
-	/* One among many faults costs little beside them, even with its signal. */
+	/* A failed access and its signal cost as much as a few faults, so a few do not come first. */
 	cause->outside = failed >= FAILED_SHARE * all;
 	cause->weight = (double)failed / (failed + all);
 	verdict_state(cause,

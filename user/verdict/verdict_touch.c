@@ -45,7 +45,7 @@ static double cpu_us(const struct report *run, enum fault_class class)
 	return verdict_claimed_ns(run, claim) / 1e3 / run->faults.classes[class].count;
 }
 
-/* perf's events tell which pages the program had unmapped. Recordings before 0.1 lack it. */
+/* perf's events tell which pages the program had unmapped. Older recordings lack it. */
 static bool knows_unmapped(const struct report *run)
 {
 	return run->evidence.perf.history_known;
