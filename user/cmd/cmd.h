@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pfdrive subcommands. subcommands.c has the table: main() dispatches on it, `pfdrive --help'
- * prints it, and the shell completion is made from it.
+ * The pfdrive subcommands. command_table.c, beside main(), has the table: subcommands_run()
+ * dispatches on it, `pfdrive --help' prints it, and the shell completion is made from it.
  */
 #ifndef PFSTAT_USER_CMD_H
 #define PFSTAT_USER_CMD_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The subcommand table, and how the first words on a command line choose a subcommand. A word in
- * the table always means the command: a file with this name is given as ./NAME. A word that is
- * neither a command nor a file is an error, which names the nearest command.
+ * How the first words on a command line choose a subcommand from the table. A word in the table
+ * always means the command: a file with this name is given as ./NAME. A word that is neither a
+ * command nor a file is an error, which names the nearest command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "advise/advise.h"
 #include "cmd/cmd.h"
-#include "compare/compare.h"
-#include "doctor/doctor.h"
 #include "drive/run.h"
-#include "limits/limits.h"
-#include "live/live.h"
-#include "prefetch/prefetch.h"
 #include "privilege/invoker.h"
 #include "util/array.h"
 #include "util/message.h"
@@ -30,29 +24,6 @@
 
 #define STUDY	     "study"
 #define LONGEST_WORD 32
-
-const struct subcommand *const subcommands[] = {
-	&run_command,
-	&record_command,
-	&top_command,
-	&check_command,
-	&export_command,
-	&replay_command,
-	&advise_command,
-	&prefetch_command,
-	&report_command,
-	&compare_command,
-	&study_io_command,
-	&study_rss_command,
-	&study_pressure_command,
-	&bench_command,
-	&maps_command,
-	&doctor_command,
-	&help_command,
-	&helper_command,
-};
-
-const size_t nr_subcommands = ARRAY_SIZE(subcommands);
 
 /* Other words for a command: the former name, or only the second word. */
 static const struct {

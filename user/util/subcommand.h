@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One of a program's subcommands. cmd/subcommands.c has their table. */
+/* One of a program's subcommands. command_table.c has their table. */
 #ifndef PFSTAT_USER_SUBCOMMAND_H
 #define PFSTAT_USER_SUBCOMMAND_H
 
