@@ -11,8 +11,8 @@ import documents
 TOP = pathlib.Path(__file__).parents[2]
 # A Documentation/ file named in a text (not the kernel's), and the texts that may.
 NAMED = re.compile(r"\bDocumentation/(?!admin-guide/|arch/)[\w/.-]+\.\w+")
-TEXTS = ("*.md", "Documentation/**/*.rst", "bpf/**/*", "include/**/*", "module/**/*", "tests/**/*",
-         "tools/**/*", "user/**/*")
+TEXTS = ("*.md", "Documentation/**/*.rst", "apps/**/*", "bpf/**/*", "include/**/*", "module/**/*",
+         "tests/**/*", "tools/**/*", "user/**/*")
 
 
 def test_sphinx_builds_the_pages_without_a_warning():

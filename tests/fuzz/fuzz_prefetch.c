@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/prefetch/prefetch.h"
+#include "apps/prefetch/prefetch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

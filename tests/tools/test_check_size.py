@@ -50,3 +50,13 @@ class Limits(unittest.TestCase):
         self.assertTrue(self.check("0 headers with one includer\n")[0])
         self.write("user/run/run.c", '#include "wait/wait.h"\n')
         self.assertEqual(self.check("0 headers with one includer\n"), (False, ""))
+
+    def test_apps_have_private_headers_too(self):
+        self.write("user/run/run.c", '#include "wait/wait.h"\n')
+        self.write("user/run/more.c", '#include "wait/wait.h"\n')
+        self.write("apps/live/live.h", "")
+        self.write("apps/live/live.c", '#include "live/live.h"\n')
+        self.write("apps/main.c", '#include "live/live.h"\n')
+        self.assertTrue(self.check("0 headers with one includer\n")[0])
+        self.write("apps/live/top.c", '#include "live/live.h"\n')
+        self.assertEqual(self.check("0 headers with one includer\n"), (False, ""))

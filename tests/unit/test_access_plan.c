@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include "runner.h"
-#include "user/advise/access_plan.h"
+#include "apps/advise/access_plan.h"
 
 static struct access_plan plan;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/advise/advise.h"
+#include "apps/advise/advise.h"
 #include "user/model/counters.h"
 
 static struct accessed_file file;

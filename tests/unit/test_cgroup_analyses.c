@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/live/live.h"
+#include "apps/live/live.h"
 
 #define PIDS 1000
 

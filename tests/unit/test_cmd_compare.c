@@ -14,7 +14,7 @@
 #include "random.h"
 #include "runner.h"
 #include "text_file.h"
-#include "user/compare/compare.h"
+#include "apps/compare/compare.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 

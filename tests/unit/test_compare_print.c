@@ -8,8 +8,8 @@
 
 #include "golden.h"
 #include "runner.h"
-#include "user/compare/compare.h"
-#include "user/compare/compare_print.h"
+#include "apps/compare/compare.h"
+#include "apps/compare/compare_print.h"
 #include "user/print/print_report.h"
 
 #define TINY 0.000000001

@@ -5,7 +5,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/compare/compare.h"
+#include "apps/compare/compare.h"
 
 #define TINY	  0.000000001
 #define ALL_PARTS ((1U << NR_PARTS) - 1 + COMPARISON_WHOLE)

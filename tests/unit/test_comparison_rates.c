@@ -9,7 +9,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/compare/compare.h"
+#include "apps/compare/compare.h"
 
 #define PAIRS	  200
 #define RUNS_MAX  20

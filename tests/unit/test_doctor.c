@@ -13,7 +13,7 @@
 
 #include "runner.h"
 #include "text_file.h"
-#include "user/doctor/doctor.h"
+#include "apps/doctor/doctor.h"
 #include "util/version.h"
 
 #define RELEASE	 "6.12.5-amd64"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/prefetch/prefetch_sources.h"
+#include "apps/prefetch/prefetch_sources.h"
 
 static char folder[64], inner[128], first[192], second[192], link_path[192];
 static volatile sig_atomic_t stop;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/live/live.h"
+#include "apps/live/live.h"
 #include "user/util/time_ns.h"
 
 #define BY_FILE	  (1 << GROUP_BY_FILE)

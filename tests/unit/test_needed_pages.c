@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "runner.h"
-#include "user/prefetch/prefetch_sources.h"
+#include "apps/prefetch/prefetch_sources.h"
 
 #define PAGE 4096
 

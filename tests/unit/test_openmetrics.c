@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/live/live.h"
+#include "apps/live/live.h"
 
 static struct report report;
 static char *text;

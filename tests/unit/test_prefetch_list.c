@@ -6,7 +6,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/prefetch/prefetch.h"
+#include "apps/prefetch/prefetch.h"
 
 #define HEAD "pfstat-prefetch 1\n"
 #define LS   "file 254:1 77 147176 1700000000.000000009 /bin/ls\n"

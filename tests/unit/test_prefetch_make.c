@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/prefetch/prefetch.h"
+#include "apps/prefetch/prefetch.h"
 #include "user/print/json/json_head.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"

@@ -4,7 +4,7 @@
 
 #include "random.h"
 #include "runner.h"
-#include "user/prefetch/prefetch.h"
+#include "apps/prefetch/prefetch.h"
 
 static struct prefetch_plan plan;
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/prefetch/prefetch.h"
+#include "apps/prefetch/prefetch.h"
 #include "user/util/message.h"
 
 #define BYTES 300000

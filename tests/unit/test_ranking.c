@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "runner.h"
-#include "user/advise/advise.h"
+#include "apps/advise/advise.h"
 
 #define NR     4
 #define ROUNDS 3

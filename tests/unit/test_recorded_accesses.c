@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/advise/advise.h"
+#include "apps/advise/advise.h"
 #include "user/model/mapping_state.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"

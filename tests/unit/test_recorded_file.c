@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/advise/replay.h"
+#include "apps/advise/replay.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 #include "user/util/message.h"

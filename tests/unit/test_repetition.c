@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/advise/advise.h"
+#include "apps/advise/advise.h"
 #include "user/util/page_size.h"
 #include "user/util/signals.h"
 #include "util/why.h"

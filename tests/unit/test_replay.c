@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "runner.h"
-#include "user/advise/replay.h"
+#include "apps/advise/replay.h"
 #include "user/util/page_size.h"
 #include "user/util/time_ns.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "runner.h"
-#include "user/compare/compare.h"
+#include "apps/compare/compare.h"
 #include "user/util/statistics.h"
 
 #define TINY	   0.000001

@@ -8,7 +8,7 @@
 
 #include "runner.h"
 #include "sample_run.h"
-#include "user/compare/compare_print.h"
+#include "apps/compare/compare_print.h"
 #include "user/print/print_report.h"
 #include "user/util/message.h"
 #include "user/util/text.h"

@@ -14,7 +14,7 @@ fuzz_flags	:= -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
 fuzz_lib	:= $(BUILD)/fuzz/libpfdrive.a
 fuzz_command_obj := $(BUILD)/fuzz/module/command.o
 # All option parsers, but no code after argp_parse().
-fuzz_options_obj := $(BUILD)/fuzz/user/main.o
+fuzz_options_obj := $(BUILD)/fuzz/apps/main.o
 
 fuzz_options_link  := -Wl,--wrap=argp_parse,--wrap=argp_failure,--wrap=invoker_init \
 		      -Wl,--wrap=invoker_choose,--wrap=invoker_is_other
@@ -25,7 +25,7 @@ fuzz_recording_run := -max_len=65536
 fuzz_events_run	   := -max_len=8192
 fuzz_prefetch_run  := -max_len=4096
 
-$(BUILD)/fuzz/user/main.o: fuzz_flags += -Dmain=pfdrive_main -Wno-missing-prototypes
+$(BUILD)/fuzz/apps/main.o: fuzz_flags += -Dmain=pfdrive_main -Wno-missing-prototypes
 
 $(BUILD)/fuzz/%.o: %.c | $(generated)
 	$(call say,FUZZCC,$@)

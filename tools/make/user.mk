@@ -22,10 +22,10 @@ without_bpf	:= $(filter no,$(BPF))
 
 packages	:= $(if $(without_bpf),,libbpf) libcap-ng jansson libseccomp libdw hwloc libxxhash libzstd
 user_src	:= $(filter-out $(if $(without_bpf),$(bpf_user),user/collect/bpf_none.c), \
-		   $(sort $(shell find user -name '*.c')))
+		   $(sort $(shell find user apps -name '*.c')))
 user_obj	:= $(user_src:%.c=$(BUILD)/%.o)
 # Everything but main(), for pfdrive, the unit tests and the tools.
-lib_src		:= $(filter-out user/main.c,$(user_src))
+lib_src		:= $(filter-out apps/main.c,$(user_src))
 lib		:= $(BUILD)/libpfdrive.a
 # The studies' measurements, without main().
 bench_src	:= $(filter-out bench/main.c,$(sort $(shell find bench -name '*.c')))
@@ -41,7 +41,7 @@ bpf_arch	:= $(if $(filter aarch64-%,$(cc_machine)),arm64,$(if $(filter x86_64-%,
 WARNINGS	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
 CFLAGS		?= -O2 -g
 PKG_CONFIG	?= pkg-config
-user_cflags	= -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(WARNINGS) $(CFLAGS) \
+user_cflags	= -std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser -Iapps -I$(BUILD) $(WARNINGS) $(CFLAGS) \
 		  $(shell $(PKG_CONFIG) --cflags $(packages)) -MMD -MP
 user_libs	= $(shell $(PKG_CONFIG) --libs $(packages)) -lelf -lz -liberty -lpthread -lm
 
@@ -69,7 +69,7 @@ $(BUILD)/pfbench: $(BUILD)/bench/main.o $(bench_lib) $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
-$(BUILD)/pfdrive: $(BUILD)/user/main.o $(lib)
+$(BUILD)/pfdrive: $(BUILD)/apps/main.o $(lib)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(user_libs)
 
@@ -78,7 +78,7 @@ $(BUILD)/pfdrive: $(BUILD)/user/main.o $(lib)
 .PHONY: pfdrive-static
 pfdrive-static: $(BUILD)/pfdrive-static
 
-$(BUILD)/pfdrive-static: $(BUILD)/user/main.o $(lib) $(wildcard packaging/static_*.c)
+$(BUILD)/pfdrive-static: $(BUILD)/apps/main.o $(lib) $(wildcard packaging/static_*.c)
 	$(if $(CROSS),,$(Q)! command -v apt-get >/dev/null || tools/deps static)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -static -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ \
@@ -87,6 +87,11 @@ $(BUILD)/pfdrive-static: $(BUILD)/user/main.o $(lib) $(wildcard packaging/static
 		{ cat $@.log >&2; exit 1; }
 
 $(BUILD)/user/%.o: user/%.c $(configuration) | $(generated)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(user_cflags) -c -o $@ $<
+
+$(BUILD)/apps/%.o: apps/%.c $(configuration) | $(generated)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -c -o $@ $<

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* pfdrive prefetch: makes lists of the pages that a program's start needs, and reads them ahead. */
-#ifndef PFSTAT_USER_PREFETCH_H
-#define PFSTAT_USER_PREFETCH_H
+#ifndef PFSTAT_APPS_PREFETCH_H
+#define PFSTAT_APPS_PREFETCH_H
 
 #include <signal.h>
 #include <stdbool.h>

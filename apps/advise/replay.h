@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* pfdrive replay: a file's recorded faults, and a pattern that repeats them. */
-#ifndef PFSTAT_USER_REPLAY_H
-#define PFSTAT_USER_REPLAY_H
+#ifndef PFSTAT_APPS_REPLAY_H
+#define PFSTAT_APPS_REPLAY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * pfdrive advise: the recorded accesses, the policies to compare, their replays in rounds, and the
  * ranking.
  */
-#ifndef PFSTAT_USER_ADVISE_H
-#define PFSTAT_USER_ADVISE_H
+#ifndef PFSTAT_APPS_ADVISE_H
+#define PFSTAT_APPS_ADVISE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * The counters of a run that goes on: snapshots and their differences for top, OpenMetrics text and
  * one analysis a cgroup for export.
  */
-#ifndef PFSTAT_USER_LIVE_H
-#define PFSTAT_USER_LIVE_H
+#ifndef PFSTAT_APPS_LIVE_H
+#define PFSTAT_APPS_LIVE_H
 
 #include <stdbool.h>
 #include <stddef.h>

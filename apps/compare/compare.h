@@ -3,8 +3,8 @@
  * Two sides of recordings and their differences: means over the runs, which recordings can be
  * compared, and the judged rows, as input for the printers.
  */
-#ifndef PFSTAT_USER_COMPARE_H
-#define PFSTAT_USER_COMPARE_H
+#ifndef PFSTAT_APPS_COMPARE_H
+#define PFSTAT_APPS_COMPARE_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -15,8 +15,8 @@
  * again. A thread's steps are in recorded time order, where a wait counts when it ends. A signal
  * precedes a wait at the same time, so waits cannot form a cycle.
  */
-#ifndef PFSTAT_USER_ACCESS_PLAN_H
-#define PFSTAT_USER_ACCESS_PLAN_H
+#ifndef PFSTAT_APPS_ACCESS_PLAN_H
+#define PFSTAT_APPS_ACCESS_PLAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

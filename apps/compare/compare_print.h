@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Prints two sides of recordings next to each other: text, CSV, JSON, a figure and a page. */
-#ifndef PFSTAT_USER_COMPARE_PRINT_H
-#define PFSTAT_USER_COMPARE_PRINT_H
+#ifndef PFSTAT_APPS_COMPARE_PRINT_H
+#define PFSTAT_APPS_COMPARE_PRINT_H
 
 #include <stdio.h>
 

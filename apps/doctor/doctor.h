@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* pfdrive doctor: facts about a machine, the checks that judge them, and the answer. */
-#ifndef PFSTAT_USER_DOCTOR_H
-#define PFSTAT_USER_DOCTOR_H
+#ifndef PFSTAT_APPS_DOCTOR_H
+#define PFSTAT_APPS_DOCTOR_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What each fault source lacks on a machine, and the checks for it. */
-#ifndef PFSTAT_USER_SOURCE_CHECKS_H
-#define PFSTAT_USER_SOURCE_CHECKS_H
+#ifndef PFSTAT_APPS_SOURCE_CHECKS_H
+#define PFSTAT_APPS_SOURCE_CHECKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * What recordings of a program start tell: the pages each recording needed, and the paths of the
  * files.
  */
-#ifndef PFSTAT_USER_PREFETCH_SOURCES_H
-#define PFSTAT_USER_PREFETCH_SOURCES_H
+#ifndef PFSTAT_APPS_PREFETCH_SOURCES_H
+#define PFSTAT_APPS_PREFETCH_SOURCES_H
 
 #include <signal.h>
 #include <stddef.h>
