@@ -12,7 +12,7 @@
 
 #include <pfstat/event.h>
 
-#include "collect/event_rings.h"
+#include "collect/events.h"
 #include "model/item_valid.h"
 
 /*

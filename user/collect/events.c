@@ -21,12 +21,11 @@
 
 #include "collect/bpf_counters.h"
 #include "collect/bpf_explain.h"
-#include "collect/events.h"
 #include "collect/bpf_pins.h"
 #include "collect/bpf_programs.h"
 #include "collect/bpf_records.h"
 #include "collect/bpf_targets.h"
-#include "collect/event_rings.h"
+#include "collect/events.h"
 #include "collect/kernel_symbols.h"
 #include "collect/kernel_types.h"
 #include "collect/pins_lock.h"

@@ -10,9 +10,39 @@
 
 #include <pfstat/event.h>
 
-#include "collect/event_rings.h"
+#include "collect/time_order.h"
 #include "model/counters.h"
 #include "util/why.h"
+
+/* The event rings of all CPUs, merged by time. */
+
+struct event_ring;
+
+struct event_rings {
+	struct event_ring *rings;
+	unsigned int nr;
+	struct time_heap heap; /* rings with more */
+	int epoll;	       /* readable if a ring is half full, -1 if not open */
+};
+
+#define EVENT_RINGS_NONE ((struct event_rings){ .epoll = -1 })
+
+/* Receives one event, which is valid only during the call. 0 or a negative errno. */
+typedef int (*event_rings_sink)(void *context, const struct pfstat_event *event);
+
+/* So many rings of so many bytes each, as for event_ring_open(). 0 or a negative errno. */
+int event_rings_open(struct event_rings *rings, unsigned int nr, uint32_t bytes);
+void event_rings_close(struct event_rings *rings);
+
+/* Gives each CPU a ring in the map of the programs. 0 or a negative errno. */
+int event_rings_assign(const struct event_rings *rings, int map, uint32_t nr_cpus);
+/*
+ * Passes every event that ended before the call to the sink. Returns the first error, including the
+ * sink's.
+ */
+int event_rings_drain(struct event_rings *rings, event_rings_sink sink, void *context);
+
+/* The programs, and the events of all rings. */
 
 struct events;
 struct pfstat_bpf;
