@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/collect/bpf_explain.h"
+#include "user/collect/bpf_programs.h"
 
 static void keep(enum libbpf_print_level level, const char *format, ...)
 {

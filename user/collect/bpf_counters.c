@@ -11,7 +11,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "collect/bpf_counters.h"
+#include "collect/bpf_programs.h"
 
 int bpf_counters_next_key(int fd, const void *before, void *key)
 {

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/bpf_explain.h"
 #include "collect/bpf_pins.h"
+#include "collect/bpf_programs.h"
 #include "privilege/privilege.h"
 #include "system/own_process.h"
 #include "util/version.h"

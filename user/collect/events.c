@@ -19,14 +19,11 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "collect/bpf_counters.h"
-#include "collect/bpf_explain.h"
 #include "collect/bpf_pins.h"
 #include "collect/bpf_programs.h"
 #include "collect/bpf_records.h"
 #include "collect/bpf_targets.h"
 #include "collect/events.h"
-#include "collect/kernel_symbols.h"
 #include "collect/kernel_types.h"
 #include "collect/pins_lock.h"
 #include "pfstat.skel.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/kernel_symbols.h"
+#include "collect/bpf_programs.h"
 #include "util/array.h"
 
 /* Names for more addresses, and for more stacks, are looked up each time. */
