@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "collect/perf_memory.h"
+#include "collect/perf_stream.h"
 
 /* Each file has this range of pages in the history: 256 TiB. */
 #define FILE_PAGES (1ULL << 36)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/perf_memory.h"
 #include "collect/perf_record.h"
 #include "collect/perf_stream.h"
 #include "util/hash.h"
