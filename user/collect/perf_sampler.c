@@ -17,7 +17,6 @@
 
 #include "collect/perf_record.h"
 #include "collect/perf_sampler.h"
-#include "collect/sample_events.h"
 #include "collect/time_order.h"
 #include "system/own_process.h"
 #include "system/perf.h"

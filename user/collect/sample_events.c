@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collect/sample_events.h"
+#include "collect/perf_sampler.h"
 #include "system/own_process.h"
 #include "util/array.h"
 
