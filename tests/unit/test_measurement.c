@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/collect/collector.h"
+#include "user/collect/instruments_open.h"
 #include "user/model/counters.h"
 #include "user/run/measurement.h"
 #include "user/util/message.h"

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collect/collector.h"
+#include "collect/instruments_open.h"
 #include "collect/time_order.h"
 #include "util/time_ns.h"
 
