@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/collect/perf_hardware.h"
 #include "user/analyze/accounts/hw_counts.h"
+#include "user/collect/perf_counters.h"
 #include "user/system/cpus.h"
 #include "util/why.h"
 

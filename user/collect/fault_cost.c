@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "collect/fault_cost.h"
-#include "collect/perf_faults.h"
+#include "collect/perf_counters.h"
 #include "model/counters.h"
 #include "util/counter.h"
 #include "util/time_ns.h"

@@ -11,7 +11,7 @@
 #include "collect/fault_cost.h"
 #include "collect/fault_source.h"
 #include "collect/instruments.h"
-#include "collect/perf_faults.h"
+#include "collect/perf_counters.h"
 #include "collect/perf_maps.h"
 #include "model/item.h"
 #include "system/cpus.h"

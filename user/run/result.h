@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "analyze/analysis.h"
-#include "collect/perf_hardware.h"
+#include "collect/perf_counters.h"
 #include "model/counters.h"
 #include "report/report.h"
 #include "system/cpus.h"

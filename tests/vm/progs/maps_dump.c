@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the reports from user/collect/perf_maps.h and perf_faults.h as text:
+ * Prints the reports from user/collect/perf_maps.h and perf_counters.h as text:
  *
  *	maps_dump run COMMAND…	of a command, from before its exec
  *	maps_dump pid PID	of a running process: prints "ready" and runs until a
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "user/collect/perf_faults.h"
+#include "user/collect/perf_counters.h"
 #include "user/collect/perf_maps.h"
 #include "user/model/counters.h"
 #include "user/system/processes.h"
