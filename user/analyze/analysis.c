@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "analyze/analysis.h"
-#include "analyze/analysis_limits.h"
+#include "analyze/fault/requests.h"
 #include "analyze/fault_tail.h"
 #include "analyze/groups/address_spaces.h"
 #include "analyze/groups/grouping.h"
@@ -38,6 +38,36 @@ struct analysis {
 	unsigned int nr_listeners;
 	advice_sink advice_sink;
 	void *advice_context;
+};
+
+/* Space limits for the tables: normal for a report, small for many analyses. */
+struct analysis_limits {
+	size_t groups;				 /* per dimension, an even number */
+	size_t evictions_bytes, readahead_bytes; /* memory for file pages */
+	uint32_t requests;			 /* completed ones, to match a wait with */
+	uint32_t names;				 /* for files */
+	size_t maps;				 /* mappings in all living processes */
+	bool small_evidence;			 /* see evidence_make_small() */
+};
+
+/* Each table's header describes the behaviour beyond the limit. */
+static const struct analysis_limits analysis_limits_normal = {
+	.groups = GROUPS_MAX,
+	.evictions_bytes = EVICTIONS_MEMORY,
+	.readahead_bytes = READAHEAD_MEMORY,
+	.requests = REQUESTS_MAX,
+	.names = UINT32_MAX,
+	.maps = SIZE_MAX,
+};
+
+static const struct analysis_limits analysis_limits_small = {
+	.groups = 256,
+	.evictions_bytes = 256 << 10,
+	.readahead_bytes = 256 << 10,
+	.requests = 1024,
+	.names = 1024,
+	.maps = 1 << 18,
+	.small_evidence = true,
 };
 
 static int take_fault(void *context, const struct explained *fault);
