@@ -9,9 +9,28 @@
 
 #include <stdint.h>
 
-#include "analyze/device_load.h"
+#include <pfstat/event.h>
+
 #include "analyze/fault/explain.h"
 #include "analyze/longest_names.h"
+
+/*
+ * The requests a device had at a given moment. Input: completed requests, in completion order. Only
+ * the last ones are kept, in 24 KiB.
+ */
+
+#define DEVICE_LOAD_REQUESTS 1024U
+
+struct device_load_request {
+	uint64_t issue_ns, end_ns;
+	uint32_t dev;
+};
+
+/* All zero is empty. */
+struct device_load {
+	struct device_load_request *ring;
+	uint64_t count; /* number ever added */
+};
 
 #define SLOWEST_FAULTS 10U
 #define SLOWEST_MAX    1000U
