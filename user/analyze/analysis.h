@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/block_totals.h"
 #include "analyze/class_faults.h"
 #include "analyze/contents.h"
 #include "analyze/evidence.h"

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pfstat/event.h>
+
 #include "analyze/fault/explain.h"
 #include "util/statistics.h"
 
@@ -63,5 +65,28 @@ void class_faults_fill(const struct class_faults *classes, size_t nr,
 /* @count: number of values, including values in no histogram, which count as 0 */
 void part_figures_fill(struct part_figures *figures, const struct quantiles *const *several,
 		       size_t nr, uint64_t count, uint64_t total_ns);
+
+/*
+ * The number, bytes and times of the targets' block requests. Pure: input is the requests in
+ * completion order, and the reports read the figures.
+ */
+
+/* Service time (issue to completion) for the targets' requests. */
+struct block_figures {
+	uint64_t reads, writes, errors;
+	uint64_t bytes_read, bytes_written;
+	struct part_figures queue, device; /* for reads */
+};
+
+/* All zero is empty. */
+struct block_totals {
+	struct block_figures figures; /* without the percentiles */
+	struct quantiles queue, device;
+};
+
+void block_totals_exit(struct block_totals *totals);
+/* Returns 0 or -ENOMEM. */
+int block_totals_add(struct block_totals *totals, const struct pfstat_block *block);
+void block_totals_fill(const struct block_totals *totals, struct block_figures *figures);
 
 #endif

@@ -18,6 +18,7 @@
 #include "analyze/accounts/rusage_check.h"
 #include "analyze/accounts/syscall_totals.h"
 #include "analyze/analysis.h"
+#include "analyze/class_faults.h"
 #include "analyze/groups/groups.h"
 #include "analyze/pages/readahead.h"
 #include "analyze/fault/summary.h"
