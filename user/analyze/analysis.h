@@ -18,7 +18,6 @@
 #include "analyze/evidence.h"
 #include "analyze/fault/explain.h"
 #include "analyze/fault/waits.h"
-#include "analyze/file_advice.h"
 #include "analyze/groups/grouping.h"
 #include "analyze/groups/groups.h"
 #include "analyze/longest_names.h"

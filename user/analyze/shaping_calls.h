@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pfstat/event.h>
+
+#include "analyze/groups/address_spaces.h"
 #include "analyze/groups/grouping.h"
 
 /* Maximum number of rows. Calls that would need another one are counted in `left_out`. */
@@ -61,5 +64,24 @@ int shaping_calls_name(struct shaping_calls *calls, uint32_t path, uint32_t pid,
  * memory.
  */
 char *shaping_call_caller(const struct shaping_call *call, const struct spaces *spaces);
+
+/* The file ranges an madvise(2) call was for, by the mappings at that time. */
+
+/* A file range passed to madvise(2). */
+struct file_advice {
+	const char *path;
+	uint64_t inode;
+	uint64_t page, pages;
+	uint64_t start_ns, end_ns;
+	int advice; /* MADV_* */
+};
+typedef int (*advice_sink)(void *context, const struct file_advice *advice);
+
+/*
+ * Calls the sink for each range. A call may span several mappings, and succeeds only without gaps
+ * between them. Returns 0 or the sink's error.
+ */
+int file_advice_visit(struct spaces *spaces, const struct pfstat_advice *advice, advice_sink sink,
+		      void *context);
 
 #endif
