@@ -2,9 +2,9 @@
 /* Confidence intervals hold the true value as often as they promise, in runs with a known truth. */
 #include <math.h>
 
+#include "apps/compare/compare.h"
 #include "random.h"
 #include "runner.h"
-#include "user/analyze/batches.h"
 
 #define PAIRS	   200
 #define TINY	   0.000000001

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyze/batches.h"
+#include "compare/compare.h"
 #include "util/statistics.h"
 
 #define FREEDOM_MAX 200 /* Student's distribution is practically normal there */
