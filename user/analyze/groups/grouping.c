@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "analyze/groups/grouping.h"
-#include "analyze/groups/joined_vmas.h"
 
 int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int dimensions,
 		  size_t max)

@@ -148,4 +148,10 @@ struct groups_folded {
 
 void groups_folded(const struct groups *groups, struct groups_folded *folded);
 
+/*
+ * The mapping groups, joined if they are one mapping that grew or was merged. Returns copies of the
+ * cells in *cells, which the caller frees. Returns 0 or -ENOMEM.
+ */
+int joined_vmas(const struct groups *groups, struct cell **cells, size_t *nr);
+
 #endif
