@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "analyze/groups/address_spaces.h"
-#include "analyze/groups/file_names.h"
 #include "util/hash.h"
 
 /* Limit on distinct names, and on files. */

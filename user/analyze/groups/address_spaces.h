@@ -7,8 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/groups/space_maps.h"
 #include "model/item.h"
+#include "util/hash.h"
+
+struct space_map {
+	uint64_t start, end; /* addresses */
+	uint64_t pgoff;	     /* file page at start */
+	uint64_t inode;	     /* 0: no file */
+	uint32_t dev;
+	uint32_t path;	      /* name's number, see address_spaces_path() */
+	uint32_t prot, flags; /* from struct item_map */
+};
 
 struct spaces;
 
@@ -72,5 +81,76 @@ bool address_spaces_file_was_reused(const struct spaces *spaces, uint32_t dev, u
 uint64_t address_spaces_dropped(const struct spaces *spaces);
 /* Returns the task's name, "" if not known. */
 const char *address_spaces_comm(const struct spaces *spaces, uint32_t tid);
+
+/* The rest is for address_spaces.c. */
+
+/*
+ * One process's mappings, ordered by address and without overlaps. Processes share them after a
+ * fork until one process changes.
+ */
+
+struct space_leaf {
+	struct space_map *maps;
+	uint32_t nr, capacity;
+};
+
+/* A list of short lists, so an insertion moves few maps. No leaf is empty. */
+struct space_maps {
+	unsigned int owners;
+	struct space_leaf *leaves;
+	size_t nr_leaves, leaves_capacity;
+	size_t nr;	 /* maps */
+	size_t capacity; /* maps fitting in all leaves' memory */
+};
+
+/* Has one owner. NULL: no memory. */
+struct space_maps *space_maps_new(void);
+/* Has one owner. NULL: no memory. */
+struct space_maps *space_maps_copy(const struct space_maps *maps);
+/* Returns the capacity becoming free: 0 if there are other owners. */
+size_t space_maps_put(struct space_maps *maps);
+/* Returns the first map ending after the address, valid until the next change, or NULL. */
+const struct space_map *space_maps_first_after(const struct space_maps *maps, uint64_t address);
+/*
+ * Adds a map, which replaces the overlapped parts of other maps. The capacity does not exceed max.
+ * Returns 0, -ENOMEM, or -ENOSPC: the overlapped parts are gone, and the new map or the rest of a
+ * map cut in two is not in the list.
+ */
+int space_maps_replace(struct space_maps *maps, const struct space_map *map, uint64_t page_bytes,
+		       size_t max);
+/* Visits by address. A nonzero @visit result stops the visit and is returned. */
+int space_maps_visit(const struct space_maps *maps,
+		     int (*visit)(void *context, const struct space_map *map), void *context);
+
+/*
+ * The latest name and generation of each mapped file, by device and inode. A file system gives a
+ * deleted file's inode to a new file, with another generation.
+ */
+
+struct file_name {
+	uint64_t inode;
+	uint32_t dev;
+	uint32_t path;	     /* path number in address_spaces.h */
+	uint32_t generation; /* from struct item_map */
+	bool was_reused;     /* an earlier file had the inode */
+};
+
+/* All zero is empty. */
+struct file_names {
+	struct hash files; /* struct file_name by dev and inode */
+};
+
+void file_names_exit(struct file_names *names);
+/* NULL: not known. */
+const struct file_name *file_names_find(const struct file_names *names, uint32_t dev,
+					uint64_t inode);
+/*
+ * Sets the name of the map's file, and the generation if the map has one. Keeps at most max files.
+ * Returns 0 or -ENOMEM.
+ */
+int file_names_set(struct file_names *names, const struct item_map *map, uint32_t path,
+		   uint32_t max);
+/* True if the map has another generation than the last one of the same inode. */
+bool file_names_is_reused(const struct file_names *names, const struct item_map *map);
 
 #endif

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/groups/file_names.h"
+#include "analyze/groups/address_spaces.h"
 
 static uint64_t file_names_key(uint32_t dev, uint64_t inode)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/groups/space_maps.h"
+#include "analyze/groups/address_spaces.h"
 
 #define LEAF_MIN 16U
 #define LEAF_MAX 256U
