@@ -2,7 +2,7 @@
 /* Runs of marks equal an array with one mark per page. */
 #include "random.h"
 #include "runner.h"
-#include "user/analyze/pages/page_marks.h"
+#include "user/analyze/pages/page_chunks.h"
 
 #define ALL 64U
 

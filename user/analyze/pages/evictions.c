@@ -13,7 +13,6 @@
 
 #include "analyze/pages/evictions.h"
 #include "analyze/pages/page_chunks.h"
-#include "analyze/pages/page_marks.h"
 #include "fields/tables.h"
 #include "model/block_pages.h"
 #include "util/hash.h"
