@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/pages/swap_outs.h"
+#include "analyze/pages/evictions.h"
+#include "analyze/pages/memory_curve.h"
 #include "util/hash.h"
 
 #define EVICTORS_MAX 1024
