@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "collect/instruments_open.h"
+#include "collect/perf_maps.h"
 #include "collect/time_order.h"
 #include "util/time_ns.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "analyze/pages/page_history.h"
 #include "collect/perf_stream.h"
 
 /* Each file has this range of pages in the history: 256 TiB. */
