@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/analyze/accounts/syscall_totals.h"
 #include "user/analyze/accounts/rusage_check.h"
 
 struct fixture {

@@ -16,7 +16,6 @@
 #include "analyze/accounts/hw_counts.h"
 #include "analyze/accounts/ledger.h"
 #include "analyze/accounts/rusage_check.h"
-#include "analyze/accounts/syscall_totals.h"
 #include "analyze/analysis.h"
 #include "analyze/class_faults.h"
 #include "analyze/contents.h"

@@ -7,6 +7,7 @@
 #define PFSTAT_USER_RUSAGE_CHECK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/counters.h"
@@ -49,5 +50,20 @@ void rusage_check_compare(struct usage_line lines[USAGE_NR], const struct run_co
 
 /* Computes rusage - ebpf. False if either is n/a. */
 bool rusage_check_difference(const struct usage_line *line, int64_t *difference);
+
+/* System calls by name, over all results, as `strace -c' counts them. */
+
+struct syscall_total {
+	uint32_t number;
+	uint64_t calls, errors, total_ns;
+};
+
+/*
+ * Adds the rows up by number, longest first. At equal times the smaller number is first. The caller
+ * frees *totals, which is NULL if there are no rows. Returns 0 or -ENOMEM.
+ */
+int syscall_totals(const struct syscall_row *rows, size_t nr_rows, struct syscall_total **totals,
+		   size_t *nr);
+struct syscall_total syscall_totals_sum(const struct syscall_total *totals, size_t nr);
 
 #endif

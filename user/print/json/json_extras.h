@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "analyze/accounts/rusage_check.h"
 #include "report/view.h"
 
 json_t *json_both_usages(const struct usage_line *lines);
