@@ -3,7 +3,7 @@
 #ifndef PFSTAT_USER_DRIVE_H
 #define PFSTAT_USER_DRIVE_H
 
-#include "analyze/accounts/cache_simulation.h"
+#include "analyze/accounts/cachegrind.h"
 #include "drive/run.h"
 
 /*

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyze/accounts/cache_simulation.h"
+#include "analyze/accounts/cachegrind.h"
 #include "analyze/accounts/hw_counts.h"
 #include "analyze/accounts/ledger.h"
 #include "analyze/accounts/rusage_check.h"
