@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analyze/standstill.h"
 #include "print/standstill_text.h"
 #include "verdict/verdict.h"
 #include "report/view.h"

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "analyze/activity.h"
 #include "model/item.h"
 #include "report/active_share.h"
 

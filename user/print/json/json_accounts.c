@@ -3,6 +3,7 @@
  * A run's accounts in JSON: getrusage(2), also for each step; the ledger; pfstat's own cost. All
  * figures come from the report. Unknown ones are null.
  */
+#include "analyze/accounts/ledger.h"
 #include "fields/tables.h"
 #include "print/json/json_accounts.h"
 #include "util/json_value.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The time with a fault in progress, and the threads' activity, in JSON. */
+#include "analyze/activity.h"
+#include "analyze/standstill.h"
 #include "fields/tables.h"
 #include "print/json/json_parts.h"
 #include "print/standstill_text.h"

@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "analyze/handlers.h"
 #include "print/text/table.h"
 #include "print/text/cells.h"
 #include "util/array.h"

@@ -3,6 +3,7 @@
  * Cuts a fault into slices: the spans from explain.c, and the time on the CPU between them. If some
  * time is unexplained, the gaps stay empty.
  */
+#include "analyze/handlers.h"
 #include "print/trace/trace_parts.h"
 
 static void part_slice(struct perfetto *perfetto, const struct explained *fault, enum part part,
