@@ -12,10 +12,7 @@
 #include "analyze/slowest.h"
 #include "print/printers.h"
 #include "print/trace/perfetto.h"
-#include "print/trace/trace_lanes.h"
-#include "print/trace/trace_parts.h"
 #include "print/trace/trace_print.h"
-#include "print/trace/trace_threads.h"
 #include "util/array.h"
 
 struct trace_writer {
