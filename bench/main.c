@@ -8,7 +8,7 @@
 
 #include "bench/pfbench.h"
 #include "cmd/cmd.h"
-#include "print/json/json_schema.h"
+#include "print/printers.h"
 #include "util/json_value.h"
 #include "util/message.h"
 

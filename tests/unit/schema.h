@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "print/json/json_schema.h"
+#include "print/printers.h"
 
 struct schema {
 	const json_t *root;

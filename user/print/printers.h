@@ -3,6 +3,8 @@
 #ifndef PFSTAT_USER_PRINTERS_H
 #define PFSTAT_USER_PRINTERS_H
 
+#include <jansson.h>
+
 #include "analyze/profile.h"
 #include "print/report_format.h"
 #include "print/view_run.h"
@@ -49,5 +51,11 @@ const struct report_printer *report_printer(enum report_format format);
 	int printer(FILE *out, const struct profile *profile, const struct profile_head *head);
 #define DECLARE_PRINTER(name, word, kind, printer, bytes, help) DECLARE_##kind(printer)
 REPORT_FORMATS(DECLARE_PRINTER, DECLARE_PRINTER)
+
+/*
+ * The JSON schema of a report: reads the part by hand, and adds the definitions made from rows of
+ * fields. NULL: message() has printed why.
+ */
+json_t *json_schema(const char *path);
 
 #endif

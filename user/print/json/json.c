@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "fields/tables.h"
 #include "print/json/json_accounts.h"
 #include "print/json/json_environment.h"
 #include "print/json/json_extras.h"
@@ -13,7 +14,9 @@
 #include "print/json/json_spread.h"
 #include "print/printers.h"
 #include "recording/counters_json.h"
+#include "util/array.h"
 #include "util/json_value.h"
+#include "util/message.h"
 
 /* perf does not show file operation calls. */
 static json_t *calls_of_class(const struct report *run, const struct class_figures *figures)
@@ -263,4 +266,28 @@ static json_t *runs_of(const struct view *views, size_t nr)
 int json_print(FILE *out, const struct view *views, size_t nr)
 {
 	return value_print(out, nr == 1 ? json_of_run(&views[0]) : runs_of(views, nr));
+}
+
+/* Completes the JSON schema of a report with the definitions that rows of fields make. */
+
+static const struct fields *const tables[] = { FIELD_TABLES(TABLE_ADDRESS) };
+
+json_t *json_schema(const char *path)
+{
+	json_error_t error;
+	json_t *schema = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+	size_t i;
+
+	if (!schema) {
+		message(0, "cannot read %s: line %d: %s", path, error.line, error.text);
+		return NULL;
+	}
+	for (i = 0; i < ARRAY_SIZE(tables); i++) {
+		if (!fields_define(tables[i], json_object_get(schema, "$defs")))
+			continue;
+		message(0, "cannot make the JSON schema: out of memory");
+		json_decref(schema);
+		return NULL;
+	}
+	return schema;
 }
