@@ -7,7 +7,7 @@
 #include "user/analyze/analysis.h"
 #include "user/analyze/groups/address_spaces.h"
 #include "user/figures/calls.h"
-#include "user/print/faults/fault_rows.h"
+#include "user/print/printers.h"
 
 #define DEV   9
 #define INODE 77
@@ -144,28 +144,24 @@ TEST(test_each_file_has_a_row_of_its_own)
 	analysis_free(analysis);
 }
 
-static int add_row(void *rows, const struct explained *fault)
-{
-	return fault_rows_add(rows, fault);
-}
-
 /* Each row is written when the fault ends, so the row has the name valid at that time. */
 TEST(test_rows_of_faults_have_the_name_of_their_file)
 {
 	char *text = NULL, *at;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
-	struct fault_rows rows;
+	const struct missing_faults missing = { 0 };
+	void *rows;
 
 	begin();
-	ck_assert_int_eq(fault_rows_begin(&rows, out, analysis, false), 0);
-	ck_assert_int_eq(analysis_listen(analysis, add_row, &rows), 0);
+	ck_assert_int_eq(csv_rows_printer.open(&rows, out, analysis), 0);
+	ck_assert_int_eq(analysis_listen(analysis, csv_rows_printer.fault, rows), 0);
 	add_map(1, "/data/old");
 	add_fault(1, 0, 100, 30);
 	add_map(2, "/data/new");
 	add_fault(1, 0, 300, 5);
 	ck_assert_int_eq(analysis_finish(analysis), 0);
-	ck_assert_int_eq(fault_rows_end(&rows), 0);
+	ck_assert_int_eq(csv_rows_printer.end(rows, &missing), 0);
 	fclose(out);
 	at = strstr(text, "/data/old");
 	ck_assert_ptr_nonnull(at);
