@@ -19,7 +19,7 @@
 #include "util/why.h"
 
 #define NR_ITEMS  40U
-#define TAIL_ROOM (16U << 10) /* for block_sink.c */
+#define TAIL_ROOM (16U << 10) /* for blocks.c */
 #define UNLIMITED -1L
 
 static char folder[40];

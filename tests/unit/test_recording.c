@@ -8,10 +8,10 @@
 
 #include "random.h"
 #include "runner.h"
+#include "user/recording/blocks.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/items.h"
 #include "user/recording/reader.h"
-#include "user/recording/reader_block.h"
 #include "user/recording/recording.h"
 #include "user/recording/writer.h"
 #include "user/util/array.h"

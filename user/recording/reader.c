@@ -13,9 +13,9 @@
 
 #include "model/environment.h"
 #include "recording/background.h"
+#include "recording/blocks.h"
 #include "recording/items.h"
 #include "recording/reader.h"
-#include "recording/reader_block.h"
 #include "recording/recording.h"
 #include "util/message.h"
 #include "util/page_size.h"

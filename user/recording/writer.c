@@ -11,7 +11,7 @@
 #include <zstd_errors.h>
 
 #include "recording/background.h"
-#include "recording/block_sink.h"
+#include "recording/blocks.h"
 #include "recording/items.h"
 #include "recording/recording.h"
 #include "recording/writer.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "privilege/privilege.h"
-#include "recording/block_sink.h"
+#include "recording/blocks.h"
 #include "run/measurement.h"
 #include "symbols/symbols.h"
 #include "system/processes.h"

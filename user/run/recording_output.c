@@ -18,7 +18,7 @@
 #include "print/json/json_head.h"
 #include "privilege/invoker.h"
 #include "privilege/output.h"
-#include "recording/block_sink.h"
+#include "recording/blocks.h"
 #include "recording/counters_json.h"
 #include "recording/reader.h"
 #include "recording/recording.h"
