@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The sorted symbols in a file choose the name that libdwfl finds by walking all symbols. */
+#include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
@@ -7,7 +8,7 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "user/symbols/elf_symbols.h"
+#include "user/symbols/symbols.h"
 
 #define ADDRESSES_MAX 4000 /* for a file, whose symbols libdwfl walks for each */
 

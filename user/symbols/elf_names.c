@@ -14,7 +14,6 @@
 #include <demangle.h> /* where Fedora has it */
 #endif
 
-#include "symbols/elf_symbols.h"
 #include "symbols/symbols.h"
 #include "util/text.h"
 

@@ -3,12 +3,13 @@
  * Sorts the symbols that libdwfl reads from an ELF file and from the separate debug information.
  * libdwfl itself walks all symbols for each address: 12 ms in a browser.
  */
+#include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/elf_symbols.h"
+#include "symbols/symbols.h"
 #include "util/array.h"
 
 static void list_exit(struct elf_symbol_list *list)
