@@ -5,7 +5,6 @@
 
 #include "perfetto_reader.h"
 #include "runner.h"
-#include "user/print/trace/perfetto.h"
 #include "user/print/trace/trace_print.h"
 
 #define T0 1234567890123457ULL

@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #include "model/counters.h"
-#include "print/trace/perfetto.h"
+#include "print/trace/trace_print.h"
 #include "util/hash.h"
 #include "util/protobuf.h"
 

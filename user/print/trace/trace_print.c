@@ -11,7 +11,6 @@
 #include "analyze/groups/address_spaces.h"
 #include "analyze/slowest.h"
 #include "print/printers.h"
-#include "print/trace/perfetto.h"
 #include "print/trace/trace_print.h"
 #include "util/array.h"
 
