@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Tables and lines about waits in faults: kernel stacks, mmap_lock, handlers of userfaultfd. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/handlers.h"
+#include "print/text/cells.h"
+#include "print/text/table.h"
+#include "util/array.h"
+
 /*
  * The kernel stacks with which threads slept in faults, longest first, with the lock, the journal
  * or the server that they show. The rows come from the report.
  */
-#include <inttypes.h>
-#include <string.h>
-
-#include "print/text/table.h"
-#include "print/text/cells.h"
-#include "util/array.h"
 
 #define SHORT_ROWS    3
 #define SHORT_COLUMNS 60
@@ -113,5 +116,105 @@ int table_waits(FILE *out, const struct report *run)
 	if (rows < nr)
 		fprintf(out, "Not shown: %zu more kernel stacks\n", nr - rows);
 	waits_unknown_line(out, run);
+	return err;
+}
+
+/*
+ * Lines about sleeps for mmap_lock, and the threads that passed the lock on. A fault mostly waits
+ * for the lock before its start. The figures come from the report.
+ */
+
+#define SMALL_LOCK 0.01 /* of the faults' time, omitted in the short report */
+
+static void lock_waker_line(FILE *out, const struct report *run, const struct lock_waker_row *row)
+{
+	char name[VIEW_WAKER], call[VIEW_WAKER];
+
+	fprintf(out, "  %.2f ms until ", row->total_ns / 1e6);
+	if (row->doing == PFSTAT_WAKER_KILL) {
+		fputs("a signal ended the waiting thread\n", out);
+		return;
+	}
+	fprintf(out, "%s passed it on", view_waker_name(name, row));
+	if (row->doing == PFSTAT_WAKER_EXCEPTION)
+		fputs(", in no system call", out);
+	else if (view_waker_call(call, run, row->doing)[0])
+		fprintf(out, " in %s", call);
+	fputc('\n', out);
+}
+
+void table_lock_notes(FILE *out, const struct report *run)
+{
+	const uint64_t least_ns = run->full ? 0 : SMALL_LOCK * run->faults.all.whole.total_ns;
+	const struct report_mmap_lock *lock = &run->mmap_lock;
+	size_t i;
+
+	if (!lock->sleeps || lock->total_ns < least_ns)
+		return;
+	fprintf(out, "Slept %.2f ms for mmap_lock, %" PRIu64 " time%s", lock->total_ns / 1e6,
+		lock->sleeps, lock->sleeps == 1 ? "" : "s");
+	if (lock->total_ns > lock->in_faults_ns)
+		fprintf(out, "; %.2f ms of it before the faults, not in their time",
+			(lock->total_ns - lock->in_faults_ns) / 1e6);
+	fputc('\n', out);
+	for (i = 0; i < lock->nr && (run->full || i < SHORT_ROWS); i++)
+		if (lock->rows[i].total_ns >= least_ns)
+			lock_waker_line(out, run, &lock->rows[i]);
+}
+
+/*
+ * The handlers of userfaultfd for which faults waited, longest first, and the faults on the memory
+ * of a guest. The figures come from the report. Without such waits there is no table; an empty line
+ * follows it.
+ */
+
+void table_guest_line(FILE *out, const struct report *run)
+{
+	const struct evidence_figures *evidence = &run->evidence;
+
+	if (evidence->guest_faults)
+		fprintf(out, "On the memory of a guest (KVM): %" PRIu64 " faults, %.2f ms\n",
+			evidence->guest_faults, evidence->guest_ns / 1e6);
+}
+
+static void handler_row_print(struct grid *grid, const struct report *run,
+			      const struct handler_row *row)
+{
+	grid_row(grid);
+	grid_cell(grid, "%s", row->pid ? row->name : "unknown");
+	if (row->pid)
+		cell_count(grid, row->pid);
+	else
+		grid_cell(grid, "n/a");
+	cell_count(grid, row->pid ? row->threads : COUNT_NA);
+	cell_count(grid, row->waits);
+	cell_scaled(grid, row->total_ns / 1e6);
+	cell_share(grid, view_share(row->total_ns, run->faults.all.whole.total_ns));
+	cell_scaled(grid, row->queue_ns / 1e6);
+	cell_scaled(grid, row->work_ns / 1e6);
+	cell_scaled(grid, row->unread_ns / 1e6);
+	cell_scaled(grid, row->waits ? row->total_ns / 1e3 / row->waits : 0);
+	cell_scaled(grid, row->max_ns / 1e3);
+}
+
+int table_handlers(FILE *out, const struct report *run)
+{
+	static const char *const headings[] = {
+		"<Process",  ">Pid",	 ">Threads",   ">Waits",   ">Total ms", ">Of all",
+		">Queue ms", ">Work ms", ">Unread ms", ">Mean µs", ">Max µs",
+	};
+	const struct handlers_figures *handlers = &run->evidence.handlers;
+	const struct handler_row *row = handlers->rows;
+	struct grid grid;
+	int err;
+
+	if (!handlers->nr)
+		return 0;
+	fputs("Handlers of userfaultfd for which faults waited\n", out);
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
+	for (; row < handlers->rows + handlers->nr; row++)
+		handler_row_print(&grid, run, row);
+	err = grid_close(&grid, out);
+	fputc('\n', out);
 	return err;
 }
