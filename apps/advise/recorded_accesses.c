@@ -13,7 +13,7 @@
 #include "advise/advise.h"
 #include "analyze/analysis.h"
 #include "analyze/groups/address_spaces.h"
-#include "print/json/json_head.h"
+#include "print/json/json_environment.h"
 #include "recording/counters_json.h"
 #include "recording/reader.h"
 #include "util/array.h"

@@ -14,7 +14,7 @@
 
 #include "analyze/analysis.h"
 #include "prefetch/prefetch_sources.h"
-#include "print/json/json_head.h"
+#include "print/json/json_environment.h"
 #include "recording/counters_json.h"
 #include "recording/reader.h"
 #include "report/report.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "user/model/fault_class.h"
-#include "user/print/json/json_head.h"
+#include "user/print/json/json_environment.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 

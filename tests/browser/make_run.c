@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/print/json/json_environment.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
-#include "user/print/json/json_head.h"
 
 #define PAGES	800U
 #define WINDOW	8U

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "tests/unit/random.h"
+#include "user/print/json/json_environment.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
-#include "user/print/json/json_head.h"
 
 static void add(struct recording_writer *writer, enum item_type type, uint64_t ns, const void *data)
 {

@@ -19,7 +19,7 @@
 #include "text_file.h"
 #include "user/cmd/cmd.h"
 #include "user/cmd/report_options.h"
-#include "user/print/json/json_head.h"
+#include "user/print/json/json_environment.h"
 #include "user/print/print_report.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "user/print/json/json_head.h"
+#include "user/print/json/json_environment.h"
 
 static void sample_record(struct report *report)
 {

@@ -10,7 +10,7 @@
 
 #include "runner.h"
 #include "apps/prefetch/prefetch.h"
-#include "user/print/json/json_head.h"
+#include "user/print/json/json_environment.h"
 #include "user/recording/counters_json.h"
 #include "user/recording/writer.h"
 #include "user/util/message.h"

@@ -15,7 +15,7 @@
 #include "cmd/report_options.h"
 #include "figures/figures.h"
 #include "print/html/html.h"
-#include "print/json/json_head.h"
+#include "print/json/json_environment.h"
 #include "print/print_report.h"
 #include "privilege/invoker.h"
 #include "privilege/output.h"

@@ -15,7 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "print/json/json_head.h"
+#include "print/json/json_environment.h"
 #include "privilege/invoker.h"
 #include "privilege/output.h"
 #include "recording/blocks.h"

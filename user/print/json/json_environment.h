@@ -15,4 +15,14 @@ json_t *json_environment(const struct environment *environment);
  */
 int json_environment_parse(struct environment *environment, const json_t *json);
 
+/* A recording's head: everything known about a run before it starts. */
+
+/*
+ * Returns the environment, have_bpf, bpf_missing, hooks and pages_touched. If have_bpf is true
+ * and hooks is 0, the hooks are not known yet. NULL: no memory.
+ */
+json_t *json_head(const struct report *report);
+/* Fills a report that report_init() has initialised. -EINVAL: json is not a head. */
+int json_head_parse(struct report *report, const json_t *json);
+
 #endif
