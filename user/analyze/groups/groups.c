@@ -222,7 +222,8 @@ static void groups_add_to_cell(struct cell *cell, const struct explained *fault)
 		cell->parts_ns[part] += fault->parts_ns[part];
 }
 
-void groups_sum(struct cell *sum, const struct cell *cell)
+/* Adds one cell's sums to another's. */
+static void groups_sum(struct cell *sum, const struct cell *cell)
 {
 	enum fault_class class;
 	enum part part;

@@ -131,8 +131,6 @@ int groups_add(struct groups *groups, const struct group_key *key, const struct 
  * Returns 0 or -ENOMEM.
  */
 int groups_close(struct groups *groups, const struct group_key *key);
-/* Adds one cell's sums to another's. */
-void groups_sum(struct cell *sum, const struct cell *cell);
 /* NULL: not found. */
 struct cell *groups_find(const struct groups *groups, const struct group_key *key);
 int groups_visit(const struct groups *groups, int (*visit)(void *context, struct cell *cell),

@@ -60,8 +60,6 @@ int table_calls(FILE *out, const struct report *run);
 /* A drive's steps. table_steps_exist() is false if the drive only read. */
 bool table_steps_exist(const struct report *run);
 int table_steps(FILE *out, const struct report *run);
-/* For several runs with the same steps: mean ± standard deviation. */
-int table_steps_spread(FILE *out, const struct view *views, size_t nr);
 
 /* Prints a line that is made by @print, wrapped to the page. */
 int table_wrapped(FILE *out, const struct report *run,
@@ -73,8 +71,6 @@ void table_cost(FILE *out, const struct report *run);
 void table_cost_sum(FILE *out, const struct report *run);
 
 /* One line with the missing kind of figures and the reason why eBPF did not run. */
-/* Prints a line in place of the table if perf is the source, and returns true. */
-bool table_no_calls(FILE *out, const struct report *run, const char *what);
 void table_no_bpf(FILE *out, const struct report *run, const char *what);
 
 int table_ledger(FILE *out, const struct ledger *ledger);

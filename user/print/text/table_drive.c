@@ -77,7 +77,8 @@ static double phase_value(const struct step_figures *step, unsigned int column)
 	return column == COLUMN_RATE ? phase_rate(step) : phase_count(step, column);
 }
 
-int table_steps_spread(FILE *out, const struct view *views, size_t nr)
+/* For several runs with the same steps: mean ± standard deviation. */
+static int table_steps_spread(FILE *out, const struct view *views, size_t nr)
 {
 	double *values = calloc(nr, sizeof(*values));
 	unsigned int column;
@@ -107,6 +108,15 @@ int table_steps_spread(FILE *out, const struct view *views, size_t nr)
  * Tables for file operation calls: the study's, with disk faults, short and long non-disk faults
  * and their sum, and the table by class. Also the line printed in place of a table that needs eBPF.
  */
+
+/* Prints a line in place of the table if perf is the source, and returns true. */
+static bool table_no_calls(FILE *out, const struct report *run, const char *what)
+{
+	if (!view_source_is_perf(run))
+		return false;
+	fprintf(out, "%s: n/a (perf reports whole faults)\n", what);
+	return true;
+}
 
 static const char *const study_headings[] = { "<", ">Disk faults", ">Non-disk short",
 					      ">Non-disk long", ">All faults" };
@@ -175,14 +185,6 @@ int table_classes(FILE *out, const struct view *view)
 				  fault_classes[class].title, &view->figures.classes[class]);
 	class_row(&grid, view, "all calls", NULL, &view->every);
 	return grid_close(&grid, out);
-}
-
-bool table_no_calls(FILE *out, const struct report *run, const char *what)
-{
-	if (!view_source_is_perf(run))
-		return false;
-	fprintf(out, "%s: n/a (perf reports whole faults)\n", what);
-	return true;
 }
 
 void table_no_bpf(FILE *out, const struct report *run, const char *what)
