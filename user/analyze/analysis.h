@@ -20,7 +20,6 @@
 #include "analyze/fault/waits.h"
 #include "analyze/groups/grouping.h"
 #include "analyze/groups/groups.h"
-#include "analyze/longest_names.h"
 #include "analyze/pages/evictions.h"
 #include "analyze/pages/readahead.h"
 #include "analyze/shaping_calls.h"
