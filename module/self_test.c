@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Runs one short session when the module is loaded: it watches the loading process, makes a private
- * mapping there, reads a byte from it, compares the fault's record, and takes the hooks out again.
- * A kernel newer than the tested ones may differ in a way that no header shows. In this case the
+ * mapping there, touches its page, compares the fault's record, and takes the hooks out again. A
+ * kernel newer than the tested ones may differ in a way that no header shows. In this case the
  * module is not loaded.
  *
  * The mapping uses a file that the process has mapped itself, in general the process's program. The
@@ -16,13 +16,16 @@
 #include <linux/mman.h>
 #include <linux/mmap_lock.h>
 #include <linux/sched.h>
-#include <linux/uaccess.h>
 #include <pfstat/record.h>
 
+#include "follow.h"
 #include "ring.h"
 #include "self_test.h"
 #include "session.h"
 #include "shadow.h"
+
+/* Says nothing about the kernel: another attempt may pass. */
+static const char no_memory[] __initconst = "there is no memory";
 
 /* A hooked file in current, with a reference, or NULL if there is none. */
 static struct file *__init self_test_file(void)
@@ -73,21 +76,25 @@ static bool __init self_test_record(unsigned long address, struct pfstat_record 
 	return found;
 }
 
-static bool __init self_test_is_page(unsigned long address, u64 pfn)
+/*
+ * As the kernel touches a page for another kernel function. If a program's access fails, nothing
+ * tells a lack of memory from other errors.
+ */
+static int __init self_test_touch(unsigned long address, u64 *pfn)
 {
 	struct page *page;
-	bool same;
+	const int got = get_user_pages_fast(address, 1, 0, &page);
 
-	if (get_user_pages_fast(address, 1, 0, &page) != 1)
-		return false;
-	same = page_to_pfn(page) == pfn;
+	if (got != 1)
+		return got < 0 ? got : -EFAULT;
+	*pfn = page_to_pfn(page);
 	put_page(page);
-	return same;
+	return 0;
 }
 
 /* Returns what differs, or NULL. */
 static const char *__init self_test_compare(const struct pfstat_record *record,
-					    const struct file *file, unsigned long address)
+					    const struct file *file, u64 pfn)
 {
 	if (record->op != PFSTAT_OP_FAULT)
 		return "its record is not one of ->fault()";
@@ -100,7 +107,7 @@ static const char *__init self_test_compare(const struct pfstat_record *record,
 		return "its record is of another page of a file";
 	if (record->tid != current->pid || record->pid != current->tgid)
 		return "its record is of another process";
-	if (!self_test_is_page(address, record->pfn))
+	if (record->pfn != pfn)
 		return "its record has another page frame than the page table";
 	return NULL;
 }
@@ -109,26 +116,32 @@ static const char *__init self_test_compare(const struct pfstat_record *record,
 static const char *__init self_test_fault(const struct file *file, unsigned long address)
 {
 	struct pfstat_record record;
-	char byte;
+	u64 pfn;
+	int err;
 
 	if (!self_test_is_ours(address))
-		return "a new mapping is not wrapped";
-	if (copy_from_user(&byte, (const char __user *)address, 1))
-		return "a wrapped mapping cannot be read";
+		return pfstat_follow_missed() ? no_memory : "a new mapping is not wrapped";
+	err = self_test_touch(address, &pfn);
+	if (err)
+		return err == -ENOMEM ? no_memory : "a wrapped mapping cannot be read";
 	if (!self_test_record(address, &record))
 		return "a fault of a wrapped mapping leaves no record";
-	return self_test_compare(&record, file, address);
+	return self_test_compare(&record, file, pfn);
 }
 
 /* Without fault-around, because the hooks for it need more kernel locks. */
-static bool __init self_test_watch(void)
+static const char *__init self_test_watch(void)
 {
 	char line[24];
+	int err;
 
 	snprintf(line, sizeof(line), "pid %d", task_tgid_vnr(current));
-	return !pfstat_session_command(SESSION_PROGRAM, "ring_size 64K", true) &&
-	       !pfstat_session_command(SESSION_PROGRAM, "fault_around off", true) &&
-	       !pfstat_session_command(SESSION_PROGRAM, line, true);
+	err = pfstat_session_command(SESSION_PROGRAM, "ring_size 64K", true)		?:
+		      pfstat_session_command(SESSION_PROGRAM, "fault_around off", true) ?:
+		      pfstat_session_command(SESSION_PROGRAM, line, true);
+	if (err == -ENOMEM)
+		return no_memory;
+	return err ? "the loading process cannot be watched" : NULL;
 }
 
 static const char *__init self_test_map(struct file *file)
@@ -136,6 +149,8 @@ static const char *__init self_test_map(struct file *file)
 	const unsigned long address = vm_mmap(file, 0, PAGE_SIZE, PROT_READ, MAP_PRIVATE, 0);
 	const char *wrong;
 
+	if (address == (unsigned long)-ENOMEM)
+		return no_memory;
 	if (IS_ERR_VALUE(address))
 		return "the loading process cannot map a file";
 	wrong = self_test_fault(file, address);
@@ -148,11 +163,11 @@ static const char *__init self_test_map(struct file *file)
 
 static const char *__init self_test_run(void)
 {
+	const char *wrong = self_test_watch();
 	struct file *file;
-	const char *wrong;
 
-	if (!self_test_watch())
-		return "the loading process cannot be watched";
+	if (wrong)
+		return wrong;
 	file = self_test_file();
 	if (!file)
 		return "the loading process maps no file that can be wrapped; "
@@ -164,7 +179,7 @@ static const char *__init self_test_run(void)
 
 int __init pfstat_self_test(void)
 {
-	const char *wrong = "there is no memory";
+	const char *wrong = "the loading process was killed";
 
 	if (!pfstat_session_open()) {
 		wrong = self_test_run();
@@ -175,5 +190,5 @@ int __init pfstat_self_test(void)
 		return 0;
 	}
 	pr_err("the self-test failed: %s\n", wrong);
-	return -EOPNOTSUPP;
+	return wrong == no_memory ? -ENOMEM : -EOPNOTSUPP;
 }

@@ -6,8 +6,8 @@
 #include <linux/init.h>
 
 /*
- * 0, or -EOPNOTSUPP after a line in the log. Nothing else uses the recorder, which is idle at the
- * end.
+ * 0, or after a line in the log -EOPNOTSUPP, or -ENOMEM if memory was short. Nothing else uses the
+ * recorder, which is idle at the end.
  */
 int __init pfstat_self_test(void);
 
