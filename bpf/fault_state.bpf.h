@@ -197,7 +197,8 @@ static __always_inline void fault_state_settle(struct fault_state *state,
 		return;
 	__sync_fetch_and_add(&missed.minor, minor);
 	__sync_fetch_and_add(&missed.major, major);
-	fault_state_read_counts(state, task);
+	state->min_flt += minor;
+	state->maj_flt += major;
 }
 
 /*
