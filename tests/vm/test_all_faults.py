@@ -410,6 +410,24 @@ def of_each_kind(result):
             if name in KINDS}
 
 
+def missed(result):
+    """Faults in the task's own counts that the counter did not see."""
+    counts = {row["name"]: row["value"] for row in result["ledger"]["counts"]}
+    return sum(counts[of_task] - counts[f"handle_mm_fault() {name}"]
+               for of_task, name in (("min_flt", "minor"), ("maj_flt", "major")))
+
+
+def assert_same_kinds(by_module, by_ebpf):
+    """A kernel with full preemption may skip eBPF programs, which the report counts. A skip loses a
+    fault, of these kinds or of a hooked file, or the fault's kind."""
+    module, ebpf = of_each_kind(by_module), of_each_kind(by_ebpf)
+    skipped = by_ebpf["events_skipped"] if pfstat.may_skip_faults() else 0
+    assert missed(by_module) == 0
+    assert 0 <= sum(module.values()) - sum(ebpf.values()) <= missed(by_ebpf) <= skipped, \
+        (module, ebpf)
+    assert sum(abs(module[kind] - ebpf[kind]) for kind in module) <= 2 * skipped, (module, ebpf)
+
+
 PROGRAMS = {
     "anon": ("anon", 1000),
     "cow": ("copy", 1000),
@@ -450,7 +468,7 @@ def test_module_and_ebpf_count_the_same(program, file):
     assert by_module["module_faults"] is True and by_module["module_faults_missing"] is None
     assert by_ebpf["module_faults"] is False
     assert by_ebpf["module_faults_missing"] == "the module's parameter hold_faults is off"
-    assert of_each_kind(by_module) == of_each_kind(by_ebpf)
+    assert_same_kinds(by_module, by_ebpf)
     assert by_module["faults"] == by_ebpf["faults"]
 
 
