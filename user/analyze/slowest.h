@@ -36,17 +36,6 @@ struct longest_names {
 	char *functions;   /* the kernel stack, as in struct pfstat_wait, "" if not known */
 };
 
-void longest_place_set(struct longest_place *place, const struct grouping *grouping,
-		       const struct explained *fault);
-/*
- * Without a fault all names are NULL, and the place may be NULL. Returns 0 or -ENOMEM.
- * longest_names_exit() frees them.
- */
-int longest_names_fill(struct longest_names *names, const struct longest_fault *fault,
-		       const struct longest_place *place, const struct grouping *grouping,
-		       const struct waits *waits);
-void longest_names_exit(struct longest_names *names);
-
 /*
  * The requests a device had at a given moment. Input: completed requests, in completion order. Only
  * the last ones are kept, in 24 KiB.
