@@ -8,31 +8,33 @@
 
 #include "fields/fields.h"
 
-#define FIELD_TABLES(TABLE)    \
-	TABLE(activity)        \
-	TABLE(contents)        \
-	TABLE(counter_figures) \
-	TABLE(counters)        \
-	TABLE(cpu_task)        \
-	TABLE(cpu_waits)       \
-	TABLE(evictions_pair)  \
-	TABLE(evictions_sum)   \
-	TABLE(group)           \
-	TABLE(handler)         \
-	TABLE(ledger)          \
-	TABLE(longest_fault)   \
-	TABLE(mmap_lock)       \
-	TABLE(parts)           \
-	TABLE(process_maps)    \
-	TABLE(readahead)       \
-	TABLE(reclaims)        \
-	TABLE(requests)        \
-	TABLE(shaping_call)    \
-	TABLE(slowest)         \
-	TABLE(standstill)      \
-	TABLE(tail)            \
-	TABLE(usage)           \
-	TABLE(usage_figures)   \
+#define FIELD_TABLES(TABLE)     \
+	TABLE(activity)         \
+	TABLE(contents)         \
+	TABLE(counter_figures)  \
+	TABLE(counters)         \
+	TABLE(cpu_task)         \
+	TABLE(cpu_waits)        \
+	TABLE(evictions_pair)   \
+	TABLE(evictions_sum)    \
+	TABLE(group)            \
+	TABLE(handler)          \
+	TABLE(ledger)           \
+	TABLE(longest_fault)    \
+	TABLE(mmap_lock)        \
+	TABLE(parts)            \
+	TABLE(process_maps)     \
+	TABLE(readahead)        \
+	TABLE(reclaims)         \
+	TABLE(requests)         \
+	TABLE(shaping_call)     \
+	TABLE(simulated_caches) \
+	TABLE(slowest)          \
+	TABLE(standstill)       \
+	TABLE(syscall_total)    \
+	TABLE(tail)             \
+	TABLE(usage)            \
+	TABLE(usage_figures)    \
 	TABLE(waits)
 
 #define TABLE_DECLARE(name) extern const struct fields name##_fields;

@@ -108,33 +108,46 @@ json_t *json_both_usages_figures(const struct usage_line *lines)
 	return usages_with(&usage_figures_fields, lines);
 }
 
-static json_t *syscall_total_of(const struct report *run, const struct syscall_total *total,
-				uint64_t all_ns)
-{
-	char *name = view_syscall_name(run, total->number);
-	json_t *text = value_text(name);
+struct syscall_total_row {
+	struct syscall_total total;
+	char *name;
+	uint64_t number;
+	double percent;
+};
 
-	free(name);
-	return json_pack("{so so so so so so}", "name", text, "number",
-			 value_count(view_syscall_index(total->number)), "calls",
-			 value_count(total->calls), "errors", value_count(total->errors),
-			 "total_ns", value_count(total->total_ns), "percent",
-			 value_real(100 * view_share(total->total_ns, all_ns)));
-}
+static const struct field syscall_total_rows[] = {
+	FIELD(POINTER, syscall_total_row, name,
+	      "Ends in (32-bit) for a 32-bit call. null when this machine knows no such call."),
+	FIELD(COUNT, syscall_total_row, number, NULL),
+	FIELD_AS("calls", COUNT, syscall_total_row, total.calls, NULL),
+	FIELD_AS("errors", COUNT, syscall_total_row, total.errors, "Of calls, those that failed."),
+	FIELD_AS("total_ns", COUNT, syscall_total_row, total.total_ns,
+		 "From entry to return, asleep or not."),
+	FIELD(REAL, syscall_total_row, percent, "Of the time of all of them."),
+};
+
+const struct fields syscall_total_fields =
+	FIELDS("syscall_total", NULL, syscall_total_row, syscall_total_rows);
 
 json_t *json_syscall_totals(const struct report *run)
 {
 	const struct report_extras *extras = &run->extras;
 	const struct syscall_total sum = syscall_totals_sum(extras->syscalls, extras->nr_syscalls);
+	const struct syscall_total *total = extras->syscalls;
+	struct syscall_total_row row;
 	json_t *array;
 	size_t i;
 
 	if (!run->bpf.have_counts)
 		return json_null();
 	array = json_array();
-	for (i = 0; i < extras->nr_syscalls; i++)
-		array = value_appended(array,
-				       syscall_total_of(run, &extras->syscalls[i], sum.total_ns));
+	for (i = 0; i < extras->nr_syscalls; i++, total++) {
+		row = (struct syscall_total_row){ *total, view_syscall_name(run, total->number),
+						  view_syscall_index(total->number),
+						  100 * view_share(total->total_ns, sum.total_ns) };
+		array = value_appended(array, fields_json(&syscall_total_fields, &no_run, &row));
+		free(row.name);
+	}
 	return array;
 }
 
@@ -259,65 +272,125 @@ json_t *json_counter_figures(const struct hw_counts *counts)
 	return counters_with(&counter_figures_fields, counts);
 }
 
-static json_t *level_of(const struct cache_geometry *level)
+struct simulated_access {
+	int64_t references, d1_misses, ll_misses;
+};
+
+static const struct field simulated_access_rows[] = {
+	FIELD(SIGNED, simulated_access, references,
+	      "Of data. A difference of two runs: beside the loop it may be below 0."),
+	FIELD(SIGNED, simulated_access, d1_misses, NULL),
+	FIELD(SIGNED, simulated_access, ll_misses, NULL),
+};
+
+static const struct fields simulated_access_fields =
+	FIELDS("simulated_access", NULL, simulated_access, simulated_access_rows);
+
+static struct simulated_access simulated_reads(const int64_t *events)
 {
-	return json_pack("{ss so so so}", "name", level->name, "bytes", value_count(level->bytes),
-			 "ways", value_count(level->ways), "line_bytes", value_count(level->line));
+	return (struct simulated_access){ events[CACHEGRIND_DR], events[CACHEGRIND_D1MR],
+					  events[CACHEGRIND_DLMR] };
 }
 
-static json_t *geometry_of(void)
+static struct simulated_access simulated_writes(const int64_t *events)
 {
-	static const struct cache_geometry levels[] = CACHE_SIMULATION_GEOMETRY;
-	json_t *array = json_array();
-	size_t i;
-
-	for (i = 0; i < CACHE_SIMULATION_LEVELS; i++)
-		array = value_appended(array, level_of(&levels[i]));
-	return array;
+	return (struct simulated_access){ events[CACHEGRIND_DW], events[CACHEGRIND_D1MW],
+					  events[CACHEGRIND_DLMW] };
 }
 
-static json_t *access_of(const int64_t *events, enum cachegrind_event refs,
-			 enum cachegrind_event d1, enum cachegrind_event ll)
-{
-	return json_pack("{so so so}", "references", json_integer(events[refs]), "d1_misses",
-			 json_integer(events[d1]), "ll_misses", json_integer(events[ll]));
-}
+struct simulated_function {
+	const char *name;
+	struct simulated_access read, write;
+};
 
-static json_t *read_of(const int64_t *events)
-{
-	return access_of(events, CACHEGRIND_DR, CACHEGRIND_D1MR, CACHEGRIND_DLMR);
-}
+static const struct field simulated_function_rows[] = {
+	FIELD(POINTER, simulated_function, name, NULL),
+	FIELD(OBJECT, simulated_function, read, NULL, .of = &simulated_access_fields),
+	FIELD(OBJECT, simulated_function, write, NULL, .of = &simulated_access_fields),
+};
 
-static json_t *write_of(const int64_t *events)
-{
-	return access_of(events, CACHEGRIND_DW, CACHEGRIND_D1MW, CACHEGRIND_DLMW);
-}
+static const struct fields simulated_function_fields =
+	FIELDS("simulated_function", NULL, simulated_function, simulated_function_rows);
 
-static json_t *function_of(const struct cachegrind_function *function)
-{
-	return json_pack("{so so so}", "name", value_text(function->name), "read",
-			 read_of(function->events), "write", write_of(function->events));
-}
+static const char *const cache_levels[] = { "I1", "D1", "LL" };
 
-static json_t *functions_of(const struct cachegrind *loop)
-{
-	json_t *array = json_array();
-	size_t i;
+struct simulated_cache {
+	unsigned int level;
+	struct cache_geometry size;
+};
 
-	for (i = 0; i < loop->nr; i++)
-		array = value_appended(array, function_of(&loop->functions[i]));
-	return array;
-}
+static const struct field simulated_cache_rows[] = {
+	FIELD_AS("name", WORD, simulated_cache, level,
+		 "I1: instructions, D1: data, LL: the last level, of both.",
+		 FIELD_WORDS(cache_levels)),
+	FIELD_AS("bytes", COUNT, simulated_cache, size.bytes, NULL),
+	FIELD_AS("ways", COUNT, simulated_cache, size.ways, NULL),
+	FIELD_AS("line_bytes", COUNT, simulated_cache, size.line, NULL),
+};
+
+static const struct fields simulated_cache_fields =
+	FIELDS("simulated_cache", NULL, simulated_cache, simulated_cache_rows);
+
+struct simulated_caches {
+	const char *version;
+	struct simulated_cache caches[CACHE_SIMULATION_LEVELS];
+	size_t nr_caches;
+	struct simulated_access read, write;
+	struct simulated_function *functions;
+	size_t nr;
+};
+
+FIELD_FUNCTION(json_t *, simulator_name, simulated_caches,
+	       json_sprintf("%s, cachegrind", it->version))
+
+static const struct field simulated_caches_rows[] = {
+	FIELD_OF_ALL("simulator", MADE, "Name and version.", .make = simulator_name),
+	FIELD(ARRAY, simulated_caches, caches,
+	      "What was simulated: not the caches of this machine.", .of = &simulated_cache_fields,
+	      FIELD_NR(simulated_caches, nr_caches)),
+	FIELD(OBJECT, simulated_caches, read, NULL, .of = &simulated_access_fields),
+	FIELD(OBJECT, simulated_caches, write, NULL, .of = &simulated_access_fields),
+	FIELD(ROWS, simulated_caches, functions,
+	      "The same by function, most references first: what is not the loop's is the "
+	      "difference between two starts of the program.",
+	      .of = &simulated_function_fields, FIELD_NR(simulated_caches, nr)),
+};
+
+const struct fields simulated_caches_fields = FIELDS("simulated_caches",
+						     "A run with the accesses, less one without.",
+						     simulated_caches, simulated_caches_rows);
 
 json_t *json_simulation(const struct cache_simulation *simulation)
 {
+	static const struct cache_geometry sizes[] = CACHE_SIMULATION_GEOMETRY;
+	const struct cachegrind *loop;
+	struct simulated_caches row;
+	json_t *json = NULL;
+	size_t i;
+
 	if (!simulation)
 		return json_null();
-	return json_pack("{so so so so so}", "simulator",
-			 json_sprintf("%s, cachegrind", simulation->version), "caches",
-			 geometry_of(), "read", read_of(simulation->loop.summary), "write",
-			 write_of(simulation->loop.summary), "functions",
-			 functions_of(&simulation->loop));
+	loop = &simulation->loop;
+	row = (struct simulated_caches){
+		.version = simulation->version,
+		.nr_caches = CACHE_SIMULATION_LEVELS,
+		.read = simulated_reads(loop->summary),
+		.write = simulated_writes(loop->summary),
+		.functions = calloc(loop->nr + 1, sizeof(*row.functions)),
+		.nr = loop->nr,
+	};
+	for (i = 0; i < CACHE_SIMULATION_LEVELS; i++)
+		row.caches[i] = (struct simulated_cache){ i, sizes[i] };
+	for (i = 0; row.functions && i < loop->nr; i++)
+		row.functions[i] = (struct simulated_function){
+			loop->functions[i].name,
+			simulated_reads(loop->functions[i].events),
+			simulated_writes(loop->functions[i].events),
+		};
+	if (row.functions)
+		json = fields_json(&simulated_caches_fields, &no_run, &row);
+	free(row.functions);
+	return json;
 }
 
 struct map_row {
