@@ -17,7 +17,7 @@
 	TABLE(cpu_waits)        \
 	TABLE(evictions_pair)   \
 	TABLE(evictions_sum)    \
-	TABLE(group)            \
+	TABLE(groups)           \
 	TABLE(handler)          \
 	TABLE(ledger)           \
 	TABLE(longest_fault)    \
@@ -27,7 +27,7 @@
 	TABLE(readahead)        \
 	TABLE(reclaims)         \
 	TABLE(requests)         \
-	TABLE(shaping_call)     \
+	TABLE(shaping_calls)    \
 	TABLE(simulated_caches) \
 	TABLE(slowest)          \
 	TABLE(standstill)       \

@@ -395,18 +395,23 @@ static const struct field shaping_call_rows[] = {
 		 .known = shaping_call_forked),
 };
 
-const struct fields shaping_call_fields =
+static const struct fields shaping_call_fields =
 	FIELDS("shaping_call",
 	       "The calls from one place in the code for one file, with the same advice or flags.",
 	       report_call, shaping_call_rows);
 
-/* The calls that shape mappings in JSON, in the order of their first calls. */
+static const struct field shaping_calls_rows[] = {
+	FIELD(ROWS, report_calls, rows, "By first call.", .of = &shaping_call_fields,
+	      FIELD_NR(report_calls, nr)),
+	FIELD(COUNT, report_calls, left_out, "Calls without a row: there are at most 1024."),
+};
+
+const struct fields shaping_calls_fields =
+	FIELDS("shaping_calls", NULL, report_calls, shaping_calls_rows);
+
 json_t *json_calls(const struct report *run)
 {
-	json_t *rows;
-
 	if (!run->bpf.known || view_source_is_perf(run))
 		return json_null();
-	rows = json_fields_list(&shaping_call_fields, run, run->calls.rows, run->calls.nr);
-	return json_pack("{so so}", "rows", rows, "left_out", value_count(run->calls.left_out));
+	return json_fields(&shaping_calls_fields, run, &run->calls);
 }

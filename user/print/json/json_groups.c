@@ -114,18 +114,50 @@ static const struct field group_rows[] = {
 	      "group spent."),
 };
 
-const struct fields group_fields =
+static const struct fields group_fields =
 	FIELDS("group", "One file, mapping, thread or place in the code.", group, group_rows);
+
+struct groups_left_out {
+	uint64_t rows, faults, total_ns;
+};
+
+static const struct field left_out_rows[] = {
+	FIELD(COUNT, groups_left_out, rows, NULL),
+	FIELD(COUNT, groups_left_out, faults, NULL),
+	FIELD(COUNT, groups_left_out, total_ns, NULL),
+};
+
+static const struct fields left_out_fields =
+	FIELDS("left_out", "The rows that --top leaves out.", groups_left_out, left_out_rows);
+
+struct groups_row {
+	enum group_by by;
+	const struct group *rows;
+	size_t nr;
+	struct groups_left_out left_out;
+};
+
+static const char *const dimensions[NR_GROUP_BY] = GROUP_BY_NAMES;
+
+static const struct field groups_rows[] = {
+	FIELD(WORD, groups_row, by, NULL, FIELD_WORDS(dimensions)),
+	FIELD(ROWS, groups_row, rows, "Costliest first, as many as --top says.",
+	      .of = &group_fields, FIELD_NR(groups_row, nr)),
+	FIELD(OBJECT, groups_row, left_out, NULL, .of = &left_out_fields),
+};
+
+const struct fields groups_fields =
+	FIELDS("groups", "Logical faults added up by where they belong.", groups_row, groups_rows);
 
 json_t *json_groups(const struct view *view)
 {
-	const struct report *run = view->run;
+	const struct report_groups *groups = &view->run->groups;
+	const struct groups_row row = {
+		groups->by,
+		groups->rows,
+		view->nr_rows,
+		{ groups->nr - view->nr_rows, view->left_out.faults, view->left_out.total_ns },
+	};
 
-	if (!run->groups.wanted)
-		return json_null();
-	return json_pack("{ss so s{so so so}}", "by", view_group_name(run->groups.by), "rows",
-			 json_fields_list(&group_fields, run, run->groups.rows, view->nr_rows),
-			 "left_out", "rows", value_count(run->groups.nr - view->nr_rows), "faults",
-			 value_count(view->left_out.faults), "total_ns",
-			 value_count(view->left_out.total_ns));
+	return groups->wanted ? json_fields(&groups_fields, view->run, &row) : json_null();
 }
