@@ -35,6 +35,7 @@
 	TABLE(tail)             \
 	TABLE(usage)            \
 	TABLE(usage_figures)    \
+	TABLE(verdict)          \
 	TABLE(waits)
 
 #define TABLE_DECLARE(name) extern const struct fields name##_fields;

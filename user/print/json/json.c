@@ -102,6 +102,113 @@ static json_t *syscalls_of(const struct report *run)
 	return array;
 }
 
+/* The verdict: the shares, the places with most of the time, and the causes by weight. */
+
+static const struct field verdict_cause_rows[] = {
+	FIELD(STRING, verdict_cause, rule, NULL),
+	FIELD(FLAG, verdict_cause, certain, "false: remedy is the next measurement."),
+	FIELD(REAL, verdict_cause, weight, "Share of the faults' time that the cause concerns."),
+	FIELD(TEXT, verdict_cause, text, NULL),
+	FIELD(TEXT, verdict_cause, remedy, NULL),
+};
+
+static const struct fields verdict_cause_fields =
+	FIELDS("verdict_cause", "A cause that a rule of verdict.rst found.", verdict_cause,
+	       verdict_cause_rows);
+
+struct verdict_place {
+	bool known;
+	const char *name;
+	double share;
+};
+
+static const struct field verdict_place_rows[] = {
+	FIELD(POINTER, verdict_place, name, NULL),
+	FIELD(REAL, verdict_place, share, NULL),
+};
+
+static const struct fields verdict_place_fields =
+	FIELDS("verdict_place",
+	       "A class, file, mapping, thread or code, and its share of the faults' time.",
+	       verdict_place, verdict_place_rows);
+
+struct verdict_row {
+	uint64_t wall_ns, busy_ns;
+	double share, cpu_share;
+	bool at_least;
+	struct verdict_place class, place, thread, code;
+	const struct verdict_cause *causes;
+	size_t nr_causes;
+};
+
+FIELD_FUNCTION(bool, verdict_has_class, verdict_row, it->class.known)
+FIELD_FUNCTION(bool, verdict_has_place, verdict_row, it->place.known)
+FIELD_FUNCTION(bool, verdict_has_thread, verdict_row, it->thread.known)
+FIELD_FUNCTION(bool, verdict_has_code, verdict_row, it->code.known)
+
+static const struct field verdict_rows[] = {
+	FIELD(COUNT, verdict_row, wall_ns,
+	      "Duration of the run, with the steps before the access loop."),
+	FIELD(COUNT, verdict_row, busy_ns,
+	      "Time in which at least one thread was in a page fault."),
+	FIELD(REAL, verdict_row, share, "busy_ns / wall_ns, at most 1."),
+	FIELD(REAL, verdict_row, cpu_share,
+	      "The faults' time on a CPU, divided by the run's CPU time (rusage); null: one of "
+	      "both is not known."),
+	FIELD(FLAG, verdict_row, at_least,
+	      "Some faults are not known: without eBPF, all but those of hooked files; from perf, "
+	      "those in system calls, if the user may not see them."),
+	FIELD(OBJECT, verdict_row, class, "The class with most of the faults' time.",
+	      .of = &verdict_place_fields, .known = verdict_has_class),
+	FIELD(OBJECT, verdict_row, place,
+	      "The file, or the mapping of anonymous memory, with most of it.",
+	      .of = &verdict_place_fields, .known = verdict_has_place),
+	FIELD(OBJECT, verdict_row, thread, NULL, .of = &verdict_place_fields,
+	      .known = verdict_has_thread),
+	FIELD(OBJECT, verdict_row, code, NULL, .of = &verdict_place_fields,
+	      .known = verdict_has_code),
+	FIELD(ROWS, verdict_row, causes,
+	      "The heaviest first; at most three. A cause for everything that the threads do, or "
+	      "that needs another one to be mended first, comes last.",
+	      .of = &verdict_cause_fields, FIELD_NR(verdict_row, nr_causes)),
+};
+
+const struct fields verdict_fields =
+	FIELDS("verdict", "How much of the run was page faults, where, why, and what to try.",
+	       verdict_row, verdict_rows);
+
+static struct verdict_place place_of(const struct group *group, uint64_t all_ns)
+{
+	if (!group)
+		return (struct verdict_place){ 0 };
+	return (struct verdict_place){ true, group->name, view_share(group->total_ns, all_ns) };
+}
+
+/* Returns a JSON null if the run's duration is not known. */
+static json_t *json_verdict(const struct view *view)
+{
+	const struct verdict *verdict = &view->verdict;
+	const struct report_faults *faults = &view->run->faults;
+	const uint64_t all_ns = faults->all.whole.total_ns;
+	const struct verdict_row row = {
+		.wall_ns = verdict->wall_ns,
+		.busy_ns = verdict->busy_ns,
+		.share = verdict->share,
+		.cpu_share = verdict->cpu_share,
+		.at_least = verdict->at_least,
+		.class = { faults->all.count, fault_class_name(verdict->class),
+			   verdict->class_share },
+		.place = place_of(verdict->place, all_ns),
+		.thread = place_of(verdict->thread, all_ns),
+		.code = { verdict->code.name[0], verdict->code.name,
+			  view_share(verdict->code.total_ns, all_ns) },
+		.causes = verdict->causes,
+		.nr_causes = verdict->nr_causes,
+	};
+
+	return verdict->known ? json_fields(&verdict_fields, view->run, &row) : json_null();
+}
+
 static json_t *json_study(const struct report_study *study)
 {
 	return study ? study->json(study) : json_null();
@@ -290,54 +397,4 @@ json_t *json_schema(const char *path)
 		return NULL;
 	}
 	return schema;
-}
-
-/* The verdict in JSON: the shares, the places with most of the time, and the causes by weight. */
-
-static json_t *place_of(const struct group *group, const struct report *run)
-{
-	if (!group)
-		return json_null();
-	return json_pack("{so so}", "name", value_text(group->name), "share",
-			 value_real(view_share(group->total_ns, run->faults.all.whole.total_ns)));
-}
-
-static json_t *code_of(const struct verdict_code *code, const struct report *run)
-{
-	if (!code->name[0])
-		return json_null();
-	return json_pack("{so so}", "name", value_text(code->name), "share",
-			 value_real(view_share(code->total_ns, run->faults.all.whole.total_ns)));
-}
-
-static json_t *cause_of(const struct verdict_cause *cause)
-{
-	return json_pack("{ss sb so so so}", "rule", cause->rule, "certain", cause->certain,
-			 "weight", value_real(cause->weight), "text", value_text(cause->text),
-			 "remedy", value_text(cause->remedy));
-}
-
-json_t *json_verdict(const struct view *view)
-{
-	const struct verdict *verdict = &view->verdict;
-	const bool any = view->run->faults.all.count;
-	json_t *causes;
-	size_t i;
-
-	if (!verdict->known)
-		return json_null();
-	causes = json_array();
-	for (i = 0; i < verdict->nr_causes; i++)
-		causes = value_appended(causes, cause_of(&verdict->causes[i]));
-	return json_pack("{so so so so sb so so so so so}", "wall_ns",
-			 value_count(verdict->wall_ns), "busy_ns", value_count(verdict->busy_ns),
-			 "share", value_real(verdict->share), "cpu_share",
-			 value_real(verdict->cpu_share), "at_least", verdict->at_least, "class",
-			 any ? json_pack("{so so}", "name",
-					 value_text(fault_class_name(verdict->class)), "share",
-					 value_real(verdict->class_share)) :
-			       json_null(),
-			 "place", place_of(verdict->place, view->run), "thread",
-			 place_of(verdict->thread, view->run), "code",
-			 code_of(&verdict->code, view->run), "causes", causes);
 }

@@ -36,8 +36,6 @@ json_t *json_contents(const struct report *run);
 /* Returns a JSON null without eBPF. */
 json_t *json_calls(const struct report *run);
 json_t *json_evictions(const struct report *run);
-/* Returns a JSON null if the run's duration is not known. */
-json_t *json_verdict(const struct view *view);
 /* Returns a JSON null if not requested. */
 json_t *json_groups(const struct view *view);
 
