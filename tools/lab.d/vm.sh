@@ -111,6 +111,22 @@ qemu_machine()
 	fi
 }
 
+# add_nodes: divides the CPUs and the memory among NUMA nodes. The kernel balances only if a test
+# asks for it.
+add_nodes()
+{
+	local share=$((cpus / nodes)) size=${mem%?} node
+	[[ $mem != *G ]] || size=$((size * 1024))
+	[ "$share" -gt 0 ] || die "$nodes nodes need as many CPUs: --cpus $nodes"
+	for ((node = 0; node < nodes; node++)); do
+		machine+=(-object "memory-backend-ram,id=node$node,size=$((size / nodes))M"
+			-numa "node,nodeid=$node,memdev=node$node,cpus=$((node * share))-$(((node + 1) * share - 1))")
+	done
+	machine+=(-smp "$cpus,sockets=$nodes")
+	mem=$((size / nodes * nodes))M
+	arguments+=" numa_balancing=disable"
+}
+
 # pack_run MODE COMMAND…: writes the guest's script, settings and COMMAND to the transfer disk. A
 # one-word COMMAND which does not look like a program name is a line for the shell, as with ssh:
 # tools/lab run -- 'uname -a; free'.
@@ -142,6 +158,7 @@ qemu_options()
 {
 	local disk=if=virtio,format=raw,cache=unsafe
 	qemu_machine
+	[ "$nodes" = 1 ] || add_nodes
 	options=(-nodefaults -no-user-config -display none -no-reboot -m "$mem" "${machine[@]}"
 		-kernel "$root_home/vmlinux" -initrd "$root_home/initrd"
 		-append "$arguments"
