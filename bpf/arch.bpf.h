@@ -60,6 +60,10 @@ static __always_inline bool arch_is_compat(const void *task, const struct pt_reg
 	return compat->thread_info.status & 0x2; /* TS_COMPAT */
 }
 
+/* Bits in an entry of the last page table. */
+#define ARCH_ENTRY_UFFD_WP    (1UL << 10)
+#define ARCH_ENTRY_SOFT_DIRTY (1UL << 11)
+
 #define ARCH_CALL_BYTES 7 /* the longest call instruction without a prefix */
 
 /* CALL through a register or memory: the opcode 0xff, and 2 in the middle of the next byte. */
@@ -104,14 +108,14 @@ struct pt_regs___kernel {
 	int syscallno;
 } __attribute__((preserve_access_index));
 
-#define ARCH_IP		pc
-#define ARCH_ARGUMENT_1 orig_x0
-#define ARCH_ARGUMENT_2 regs[1]
-#define ARCH_ARGUMENT_3 regs[2]
-#define ARCH_ARGUMENT_4 regs[3]
-#define ARCH_ARGUMENT_5 regs[4]
-#define ARCH_ARGUMENT_6 regs[5]
-#define ARCH_ENTRY	syscallno
+#define ARCH_IP		      pc
+#define ARCH_ARGUMENT_1	      orig_x0
+#define ARCH_ARGUMENT_2	      regs[1]
+#define ARCH_ARGUMENT_3	      regs[2]
+#define ARCH_ARGUMENT_4	      regs[3]
+#define ARCH_ARGUMENT_5	      regs[4]
+#define ARCH_ARGUMENT_6	      regs[5]
+#define ARCH_ENTRY	      syscallno
 
 /* True in a 32-bit program, whose system calls have other numbers. */
 static __always_inline bool arch_is_compat(const void *task, const struct pt_regs___kernel *regs)
@@ -122,6 +126,10 @@ static __always_inline bool arch_is_compat(const void *task, const struct pt_reg
 	barrier_var(pstate);  /* CO-RE cannot relocate a partial load of a field */
 	return pstate & 0x10; /* PSR_MODE32_BIT */
 }
+
+/* Not read: the kernel has no function to trace for an entry that allows the access. */
+#define ARCH_ENTRY_UFFD_WP    0
+#define ARCH_ENTRY_SOFT_DIRTY 0
 
 #define ARCH_CALL_BYTES 4
 

@@ -59,7 +59,8 @@ struct fault_state {
 	__u32 has_regs;
 	__u8 content;	 /* enum pfstat_content, as far as it is known */
 	__u8 huge_order; /* for the huge page mapped by the fault, or 0 if none */
-	__u16 reserved;
+	__u8 note;	 /* enum pfstat_note, UNKNOWN: none */
+	__u8 reserved;
 	struct call_state call;
 	/* The page of the fault, and what is known about the fault's last file operation call. */
 	struct pfstat_record record;

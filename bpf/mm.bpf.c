@@ -22,8 +22,10 @@
 
 const volatile __u32 vm_area_struct_type, vm_fault_type;
 const volatile bool have_graph_probes;
-/* on_new_shared_page() is loaded. */
-const volatile bool have_new_pages;
+/* on_new_shared_page() is loaded; all programs of note.bpf.c are. */
+const volatile bool have_new_pages, have_notes;
+/* The kernel marks entries as soft-dirty. */
+const volatile bool have_soft_dirty;
 
 /* The module's ->fault: a VMA that has it is hooked. 0: the module is not used. */
 __u64 wrapper;
@@ -120,6 +122,7 @@ static __always_inline void fault_set_vma(struct fault_state *state,
 	state->vma_kind = kind;
 	state->content = PFSTAT_CONTENT_UNKNOWN;
 	state->huge_order = 0;
+	state->note = PFSTAT_NOTE_UNKNOWN;
 	state->is_sure = kind != PFSTAT_FAULT_HOOKED && kind != PFSTAT_FAULT_FILE;
 	fault_set_page(state, vma, address);
 	if (record_calls)
@@ -186,6 +189,7 @@ static __always_inline int fault_begins_swap(const struct vm_fault *vmf)
 		return 0;
 	state->kind = PFSTAT_FAULT_SWAP;
 	state->is_sure = 1;
+	state->note = PFSTAT_NOTE_SWAP;
 	return 0;
 }
 
@@ -211,6 +215,18 @@ static __always_inline __u32 kind_of_write(const struct vm_area_struct *vma)
 	return is_hooked(vma->vm_ops) ? PFSTAT_FAULT_HOOKED : PFSTAT_FAULT_FILE;
 }
 
+/* As the module's, without the page: FORKED and OWN are not told apart. */
+static __always_inline __u8 note_of_write(const struct vm_area_struct *vma, __u64 entry)
+{
+	if (entry & ARCH_ENTRY_UFFD_WP)
+		return PFSTAT_NOTE_UFFD;
+	if (have_soft_dirty && !(entry & ARCH_ENTRY_SOFT_DIRTY) &&
+	    (vma->vm_flags & (VM_SHARED | VM_SOFTDIRTY)) != VM_SOFTDIRTY)
+		return PFSTAT_NOTE_CLEAN;
+	return have_soft_dirty && entry & ARCH_ENTRY_SOFT_DIRTY ? PFSTAT_NOTE_DIRTY :
+								  PFSTAT_NOTE_READ_ONLY;
+}
+
 /* A file operation call needs state->call.vmf itself. A private page makes no call. */
 static __always_inline int fault_begins_write(const struct vm_fault *vmf)
 {
@@ -220,6 +236,7 @@ static __always_inline int fault_begins_write(const struct vm_fault *vmf)
 		return 0;
 	state->kind = kind_of_write(vmf->vma);
 	state->is_sure = 1;
+	state->note = note_of_write(vmf->vma, vmf->orig_pte.pte);
 	if (have_graph_probes && state->kind == PFSTAT_FAULT_COW)
 		state->call.vmf = (__u64)vmf;
 	return 0;
@@ -283,6 +300,13 @@ static __always_inline struct pfstat_fault_value *count_fault(__u32 index)
 	return value;
 }
 
+static __always_inline __u32 note_of(const struct fault_state *state)
+{
+	if (!have_notes)
+		return PFSTAT_NOTE_UNKNOWN;
+	return state->note == PFSTAT_NOTE_UNKNOWN ? PFSTAT_NOTE_EMPTY : state->note;
+}
+
 static __always_inline void fault_send(const struct fault_state *state, __u64 now,
 				       const struct returned *returned)
 {
@@ -291,7 +315,7 @@ static __always_inline void fault_send(const struct fault_state *state, __u64 no
 		.event = {
 			.type = PFSTAT_EVENT_FAULT,
 			.size = sizeof(fault),
-			.flags = state->kind,
+			.flags = PFSTAT_FAULT_FLAGS(state->kind, note_of(state)),
 			.pid = id >> 32,
 			.tid = id,
 			.ns = now,
@@ -340,7 +364,7 @@ static __always_inline void fault_record(const struct fault_state *state, __u64 
 	record->before = returned->origin;
 	record->facts = 0;
 	record->page = PFSTAT_PAGE(state->content, state->huge_order);
-	record->around_before = 0;
+	record->around_before = note_of(state);
 	record->cpu = cpu;
 	record->around_pages = 0;
 	record->flags = returned->flags;
@@ -399,11 +423,21 @@ static __always_inline bool is_of_recorded(const struct fault_state *state, __u3
 				     result & RESULT_WITHOUT_CALL);
 }
 
+/* No page of these is new, and no file operation was called. */
+static __always_inline bool was_mapped(const struct fault_state *state)
+{
+	return have_notes && state->vma_kind != PFSTAT_FAULT_OTHER &&
+	       (state->note == PFSTAT_NOTE_PRESENT || state->note == PFSTAT_NOTE_NUMA_STAYED ||
+		state->note == PFSTAT_NOTE_NUMA_MOVED);
+}
+
 static __always_inline void fault_find_kind(struct fault_state *state,
 					    const struct vm_area_struct *vma, __u32 result)
 {
 	if (record_calls && is_of_recorded(state, result))
 		state->kind = PFSTAT_FAULT_HOOKED;
+	else if (was_mapped(state))
+		state->kind = PFSTAT_FAULT_OTHER;
 	else if (!state->is_sure && !(result & RESULT_OF_FILE))
 		look_closer(state, vma);
 	else if (state->kind == PFSTAT_FAULT_SWAP && result & PFSTAT_RESULT_LOCKED)
@@ -464,6 +498,8 @@ static __always_inline void fault_store_call(struct fault_state *state, __u64 no
 					     const struct returned *returned)
 {
 	state->record.flags |= returned->flags & PFSTAT_FLAG_GUEST;
+	if (state->record.op == PFSTAT_OP_PAGE_MKWRITE)
+		state->record.around_before = note_of(state);
 	record_store(state, call_ip(state, returned), now);
 }
 

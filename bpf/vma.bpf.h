@@ -50,6 +50,9 @@ struct vm_fault {
 	enum fault_flag flags;
 	struct page *cow_page;
 	struct page *page;
+	struct {
+		unsigned long pte;
+	} orig_pte;
 } __attribute__((preserve_access_index));
 
 #endif

@@ -309,7 +309,7 @@ static struct pfstat_record *attempt_waits(const struct attempt *attempt, enum p
 	if (!thread)
 		return NULL;
 	pfstat_mm_record_next_call();
-	thread->state = MM_STATE_SLOW | (thread->state & MM_STATE_NOTED);
+	thread->state = MM_STATE_SLOW | (thread->state & (MM_STATE_NOTED | MM_STATE_MET));
 	thread->waits = true;
 	return &thread->record;
 }

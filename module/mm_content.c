@@ -20,24 +20,41 @@ bool pfstat_mm_content_has_shared __read_mostly;
 void pfstat_mm_content_begin(struct mm_thread *thread)
 {
 	thread->content = PFSTAT_CONTENT_UNKNOWN;
+	thread->note = PFSTAT_NOTE_UNKNOWN;
 	thread->written = NULL;
 	thread->huge = NULL;
 }
 
-/* The page is still mapped, and the page table is locked. */
-void pfstat_mm_content_note_write(struct mm_thread *thread, const struct vm_fault *vmf)
+/* A page has the flags where a folio has them. */
+static bool mm_content_is_exclusive(const struct page *page)
 {
-	const unsigned long pfn = pte_pfn(vmf->orig_pte);
+	return compat_folio_flags((const struct folio *)page) >> PG_anon_exclusive & 1;
+}
+
+/*
+ * The bit of a mapping that is tracked as a whole counts for private memory only: a page of a
+ * shared mapping gets the entry's bit with its first write.
+ */
+static u8 mm_content_read_only(const struct mm_thread *thread, const struct vm_area_struct *vma,
+			       bool protected, bool soft_dirty)
+{
+	if (protected)
+		return PFSTAT_NOTE_UFFD;
+	if (thread->written && !mm_content_is_exclusive(thread->written))
+		return PFSTAT_NOTE_FORKED;
+	if (IS_ENABLED(CONFIG_MEM_SOFT_DIRTY) && !soft_dirty &&
+	    (vma->vm_flags & (VM_SHARED | VM_SOFTDIRTY)) != VM_SOFTDIRTY)
+		return PFSTAT_NOTE_CLEAN;
+	if (thread->written)
+		return PFSTAT_NOTE_OWN;
+	return soft_dirty ? PFSTAT_NOTE_DIRTY : PFSTAT_NOTE_READ_ONLY;
+}
+
+static void mm_content_note_page(struct mm_thread *thread, unsigned long pfn)
+{
 	struct folio *folio;
 	struct page *page;
 
-	pfstat_mm_content_begin(thread);
-	if (is_zero_pfn(pfn)) {
-		thread->content = PFSTAT_CONTENT_ZERO;
-		return;
-	}
-	if (pte_special(vmf->orig_pte))
-		return;
 	page = pfn_to_page(pfn);
 	folio = page_folio(page);
 	if (folio_test_ksm(folio))
@@ -46,6 +63,36 @@ void pfstat_mm_content_note_write(struct mm_thread *thread, const struct vm_faul
 		thread->written = page;
 	else if (folio->mapping)
 		thread->content = PFSTAT_CONTENT_FILE;
+}
+
+/* The page is still mapped, and the page table is locked. */
+void pfstat_mm_content_note_write(struct mm_thread *thread, const struct vm_fault *vmf)
+{
+	const pte_t pte = vmf->orig_pte;
+
+	pfstat_mm_content_begin(thread);
+	if (is_zero_pfn(pte_pfn(pte)))
+		thread->content = PFSTAT_CONTENT_ZERO;
+	else if (!pte_special(pte))
+		mm_content_note_page(thread, pte_pfn(pte));
+	thread->note =
+		mm_content_read_only(thread, vmf->vma, pte_uffd_wp(pte), pte_soft_dirty(pte));
+}
+
+/* The kernel calls it for anonymous memory only. The page of zeros has no owner. */
+void pfstat_mm_content_note_huge_write(struct mm_thread *thread, const struct vm_fault *vmf)
+{
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
+	const pmd_t pmd = READ_ONCE(vmf->orig_pmd);
+
+	pfstat_mm_content_begin(thread);
+	thread->huge = vmf->pmd;
+	mm_content_note_page(thread, pmd_pfn(pmd));
+	if (!thread->written)
+		thread->content = PFSTAT_CONTENT_ZERO;
+	thread->note =
+		mm_content_read_only(thread, vmf->vma, pmd_uffd_wp(pmd), pmd_soft_dirty(pmd));
+#endif
 }
 
 void pfstat_mm_content_note_shared(struct mm_thread *thread, unsigned long expected)
@@ -80,13 +127,10 @@ static u8 mm_content_of_file(const struct mm_thread *thread, const struct vm_are
 
 static u8 mm_content_of_copy(const struct mm_thread *thread)
 {
-	/* A page has the flags where a folio has them. */
-	const struct folio *written = (const struct folio *)thread->written;
-
-	if (!written)
+	if (!thread->written)
 		return thread->content;
-	return compat_folio_flags(written) >> PG_anon_exclusive & 1 ? PFSTAT_CONTENT_REUSED :
-								      PFSTAT_CONTENT_FORK;
+	return mm_content_is_exclusive(thread->written) ? PFSTAT_CONTENT_REUSED :
+							  PFSTAT_CONTENT_FORK;
 }
 
 /* A read maps the huge page of zeros, which exists. Without a free huge page, it is small ones. */
@@ -106,7 +150,8 @@ u8 pfstat_mm_content_of(const struct mm_thread *thread, const struct vm_area_str
 	case PFSTAT_FAULT_FILE:
 		return mm_content_of_file(thread, vma, flags);
 	case PFSTAT_FAULT_COW:
-		return mm_content_of_copy(thread);
+		return PFSTAT_PAGE(mm_content_of_copy(thread),
+				   mm_content_huge_order(thread, flags));
 	case PFSTAT_FAULT_ANON:
 		return PFSTAT_PAGE(0, mm_content_huge_order(thread, flags));
 	case PFSTAT_FAULT_OTHER:

@@ -13,8 +13,9 @@ struct mm_thread;
 
 /* Called at the start of a fault that is not on the fast path. */
 void pfstat_mm_content_begin(struct mm_thread *thread);
-/* do_wp_page() was called for the thread. */
+/* do_wp_page() was called for the thread, or do_huge_pmd_wp_page(). */
 void pfstat_mm_content_note_write(struct mm_thread *thread, const struct vm_fault *vmf);
+void pfstat_mm_content_note_huge_write(struct mm_thread *thread, const struct vm_fault *vmf);
 /* shmem_add_to_page_cache() was called, with the entry that the page is expected to replace. */
 void pfstat_mm_content_note_shared(struct mm_thread *thread, unsigned long expected);
 /* do_huge_pmd_anonymous_page() was called. */

@@ -42,6 +42,7 @@ struct mm_call {
 	u8 kind;      /* enum pfstat_fault_kind */
 	u8 vma_kind;  /* by the mapping only */
 	u8 content;   /* PFSTAT_PAGE() */
+	u8 note;      /* enum pfstat_note */
 	struct mm_page page;
 	u64 start_ns;
 	vm_fault_t result;
@@ -51,6 +52,7 @@ struct mm_call {
 static unsigned long mm_handler __read_mostly;
 static bool mm_imitates __read_mostly; /* the handler is not the module's */
 static bool mm_recording __read_mostly;
+bool pfstat_mm_fault_has_notes __read_mostly;
 
 /* A program's own fault, not a second attempt. */
 #define MM_FAST_MASK (FAULT_FLAG_USER | FAULT_FLAG_TRIED)
@@ -158,8 +160,10 @@ void pfstat_mm_fault_note_swap(const struct vm_fault *vmf)
 {
 	struct mm_thread *thread = mm_noting_thread();
 
-	if (thread)
-		mm_note(thread, vmf, PFSTAT_FAULT_SWAP);
+	if (!thread)
+		return;
+	mm_note(thread, vmf, PFSTAT_FAULT_SWAP);
+	thread->note = PFSTAT_NOTE_SWAP;
 }
 
 void pfstat_mm_fault_note_write(const struct vm_fault *vmf)
@@ -170,6 +174,37 @@ void pfstat_mm_fault_note_write(const struct vm_fault *vmf)
 		return;
 	mm_note(thread, vmf, mm_kind_of_write(vmf->vma));
 	pfstat_mm_content_note_write(thread, vmf);
+}
+
+/* Without a huge page to copy to, the kernel splits this one, and calls do_wp_page(). */
+void pfstat_mm_fault_note_huge_write(const struct vm_fault *vmf)
+{
+	struct mm_thread *thread = mm_noting_thread();
+
+	if (!thread)
+		return;
+	mm_note(thread, vmf, mm_kind_of_write(vmf->vma));
+	pfstat_mm_content_note_huge_write(thread, vmf);
+}
+
+/*
+ * do_swap_page() calls the function that waits for a migration. Otherwise the first note counts,
+ * since what follows it has changed the entry. The fault's call, if there was one, met no page.
+ */
+void pfstat_mm_fault_note(u8 note)
+{
+	struct mm_thread *thread = mm_noting_thread();
+
+	if (!thread || thread->waits || thread->state == MM_STATE_CALLED)
+		return;
+	if (thread->state == MM_STATE_OPEN) {
+		pfstat_mm_content_begin(thread);
+		thread->state = MM_STATE_SLOW;
+	}
+	if (thread->note != PFSTAT_NOTE_UNKNOWN && note != PFSTAT_NOTE_MIGRATION)
+		return;
+	thread->note = note;
+	thread->state |= MM_STATE_MET;
 }
 
 void pfstat_mm_fault_note_shared(unsigned long expected)
@@ -261,7 +296,7 @@ static void mm_store_return(const struct mm_call *call, u8 origin, u8 outcome)
 	record->before = origin;
 	record->facts = 0;
 	record->page = call->content;
-	record->around_before = 0;
+	record->around_before = call->note;
 	record->around_pages = 0;
 	record->flags = call->flags | mm_guest_flag(call);
 	record->ip = instruction_pointer(task_pt_regs(current));
@@ -275,8 +310,10 @@ static void mm_store_call(const struct mm_call *call)
 {
 	struct pfstat_record *record = &call->thread->record;
 
-	if (record->op == PFSTAT_OP_PAGE_MKWRITE || record->op == PFSTAT_OP_PFN_MKWRITE)
+	if (record->op == PFSTAT_OP_PAGE_MKWRITE || record->op == PFSTAT_OP_PFN_MKWRITE) {
 		record->flags = call->flags | FAULT_FLAG_WRITE; /* the kernel replaced them */
+		record->around_before = call->note;
+	}
 	record->flags |= mm_guest_flag(call);
 	record->fault_ns = call->duration_ns;
 	record->before_ns = record->start_ns - min(record->start_ns, call->start_ns);
@@ -302,10 +339,30 @@ static void mm_count(const struct mm_call *call)
 		mm_store_return(call, origin, outcome);
 }
 
+/* No page of these is new, and no file operation was called. */
+static bool mm_was_mapped(u8 note)
+{
+	return note == PFSTAT_NOTE_PRESENT || note == PFSTAT_NOTE_NUMA_STAYED ||
+	       note == PFSTAT_NOTE_NUMA_MOVED;
+}
+
+static void mm_find_note(struct mm_call *call)
+{
+	if (!pfstat_mm_fault_has_notes)
+		call->note = PFSTAT_NOTE_UNKNOWN;
+	else if (call->thread->note == PFSTAT_NOTE_UNKNOWN)
+		call->note = PFSTAT_NOTE_EMPTY;
+	else
+		call->note = call->thread->note;
+}
+
 static void mm_find_kind(struct mm_call *call, const struct vm_area_struct *vma)
 {
+	mm_find_note(call);
 	if (call->thread->state & MM_STATE_NOTED)
 		mm_take_note(call);
+	else if (mm_was_mapped(call->note) && call->vma_kind != PFSTAT_FAULT_OTHER)
+		call->kind = PFSTAT_FAULT_OTHER;
 	else if (!call->is_sure && !(call->result & MM_RESULT_OF_FILE) && !call->thread->waits)
 		mm_look_closer(call, vma);
 	/* A userfaultfd marker was in the page's place. */
@@ -537,7 +594,7 @@ static noinline void mm_fault_end_slow(struct mm_thread *thread, vm_fault_t resu
 		.result = result,
 	};
 
-	if (!(thread->state & MM_STATE_NOTED))
+	if (!(thread->state & (MM_STATE_NOTED | MM_STATE_MET)))
 		pfstat_mm_content_begin(thread);
 	mm_end(&call, thread->vma);
 }

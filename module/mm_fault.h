@@ -15,9 +15,14 @@ struct mm_thread;
 vm_fault_t pfstat_mm_fault(struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 			   struct pt_regs *regs, struct mm_thread *thread);
 
-/* do_swap_page() and do_wp_page() were called for current. */
+/* These functions were called for current: do_swap_page(), do_wp_page(), do_huge_pmd_wp_page(). */
 void pfstat_mm_fault_note_swap(const struct vm_fault *vmf);
 void pfstat_mm_fault_note_write(const struct vm_fault *vmf);
+void pfstat_mm_fault_note_huge_write(const struct vm_fault *vmf);
+/* current's fault met this entry: enum pfstat_note. */
+void pfstat_mm_fault_note(u8 note);
+/* All functions that make notes are traced, so a fault without a note has met no entry. */
+extern bool pfstat_mm_fault_has_notes;
 /* See mm_content.h. */
 void pfstat_mm_fault_note_shared(unsigned long expected);
 void pfstat_mm_fault_note_huge(const struct vm_fault *vmf);

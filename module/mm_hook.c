@@ -13,6 +13,7 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
+#include <linux/sched/numa_balancing.h>
 #include <linux/workqueue.h>
 
 #include "attempt.h"
@@ -45,14 +46,39 @@ static DEFINE_MUTEX(mm_hook_mutex);
 static enum mm_hook_state mm_hook_state;
 static bool mm_hook_traced, mm_hook_ever, mm_hook_stays;
 
-/* Functions noting something about the fault, see mm_on_traced(). */
-enum mm_traced { MM_TRACED_SWAP, MM_TRACED_WRITE, MM_TRACED_SHARED, MM_TRACED_HUGE, NR_MM_TRACED };
+/* Functions noting something about the fault, see mm_on_traced(). The most frequent are first. */
+enum mm_traced {
+	MM_TRACED_WRITE,
+	MM_TRACED_ACCESS,
+	MM_TRACED_SWAP,
+	MM_TRACED_SHARED,
+	MM_TRACED_HUGE,
+	MM_TRACED_HUGE_WRITE,
+	MM_TRACED_HUGE_ACCESS,
+	MM_TRACED_NUMA,
+	MM_TRACED_MIGRATION,
+	MM_TRACED_HUGE_MIGRATION,
+	MM_TRACED_USERFAULT,
+	NR_MM_TRACED
+};
 
-static const char *const mm_traced_names[NR_MM_TRACED] = {
-	[MM_TRACED_SWAP] = "do_swap_page",
-	[MM_TRACED_WRITE] = "do_wp_page",
-	[MM_TRACED_SHARED] = "shmem_add_to_page_cache",
-	[MM_TRACED_HUGE] = "do_huge_pmd_anonymous_page",
+static const struct {
+	const char *name;
+	bool makes_notes; /* in this kernel: without it the notes are not complete */
+} mm_traced[NR_MM_TRACED] = {
+	[MM_TRACED_WRITE] = { "do_wp_page", true },
+	[MM_TRACED_ACCESS] = { "ptep_set_access_flags", true },
+	[MM_TRACED_SWAP] = { "do_swap_page", true },
+	[MM_TRACED_SHARED] = { "shmem_add_to_page_cache", false },
+	[MM_TRACED_HUGE] = { "do_huge_pmd_anonymous_page", false },
+	[MM_TRACED_HUGE_WRITE] = { "do_huge_pmd_wp_page", IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) },
+	[MM_TRACED_HUGE_ACCESS] = { "huge_pmd_set_accessed",
+				    IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) },
+	[MM_TRACED_NUMA] = { "task_numa_fault", IS_ENABLED(CONFIG_NUMA_BALANCING) },
+	[MM_TRACED_MIGRATION] = { "migration_entry_wait", IS_ENABLED(CONFIG_MIGRATION) },
+	[MM_TRACED_HUGE_MIGRATION] = { "pmd_migration_entry_wait",
+				       IS_ENABLED(CONFIG_ARCH_ENABLE_THP_MIGRATION) },
+	[MM_TRACED_USERFAULT] = { "handle_userfault", IS_ENABLED(CONFIG_USERFAULTFD) },
 };
 
 static unsigned long mm_traced_functions[NR_MM_TRACED]; /* 0: the kernel does not have it */
@@ -76,14 +102,39 @@ static void notrace mm_on_traced(unsigned long ip, unsigned long parent_ip, stru
 
 	for (i = 0; i < NR_MM_TRACED && ip - mm_traced_functions[i] >= MM_CALL_REACH; i++)
 		;
-	if (i == MM_TRACED_SWAP)
-		pfstat_mm_fault_note_swap(vmf);
-	else if (i == MM_TRACED_WRITE)
+	switch (i) {
+	case MM_TRACED_WRITE:
 		pfstat_mm_fault_note_write(vmf);
-	else if (i == MM_TRACED_SHARED)
+		break;
+	case MM_TRACED_ACCESS:
+	case MM_TRACED_HUGE_ACCESS:
+		pfstat_mm_fault_note(PFSTAT_NOTE_PRESENT);
+		break;
+	case MM_TRACED_SWAP:
+		pfstat_mm_fault_note_swap(vmf);
+		break;
+	case MM_TRACED_SHARED:
 		pfstat_mm_fault_note_shared(compat_traced_argument(fregs, 3));
-	else if (i == MM_TRACED_HUGE)
+		break;
+	case MM_TRACED_HUGE:
 		pfstat_mm_fault_note_huge(vmf);
+		break;
+	case MM_TRACED_HUGE_WRITE:
+		pfstat_mm_fault_note_huge_write(vmf);
+		break;
+	case MM_TRACED_NUMA:
+		pfstat_mm_fault_note(compat_traced_argument(fregs, 3) & TNF_MIGRATED ?
+					     PFSTAT_NOTE_NUMA_MOVED :
+					     PFSTAT_NOTE_NUMA_STAYED);
+		break;
+	case MM_TRACED_MIGRATION:
+	case MM_TRACED_HUGE_MIGRATION:
+		pfstat_mm_fault_note(PFSTAT_NOTE_MIGRATION);
+		break;
+	case MM_TRACED_USERFAULT:
+		pfstat_mm_fault_note(PFSTAT_NOTE_USERFAULT);
+		break;
+	}
 }
 
 static struct ftrace_ops mm_fault_ops, mm_traced_ops;
@@ -122,6 +173,7 @@ static int mm_trace_function(unsigned long *function, const char *name)
 
 static int mm_trace(void)
 {
+	bool has_notes = true;
 	unsigned long any = 0;
 	unsigned int i;
 	int err = 0;
@@ -129,9 +181,11 @@ static int mm_trace(void)
 	if (mm_hook_traced) /* see mm_is_released() */
 		return -EIO;
 	for (i = 0; i < NR_MM_TRACED && !err; i++) {
-		err = mm_trace_function(&mm_traced_functions[i], mm_traced_names[i]);
+		err = mm_trace_function(&mm_traced_functions[i], mm_traced[i].name);
 		any |= mm_traced_functions[i];
+		has_notes &= mm_traced_functions[i] || !mm_traced[i].makes_notes;
 	}
+	pfstat_mm_fault_has_notes = has_notes;
 	pfstat_mm_content_has_shared = mm_traced_functions[MM_TRACED_SHARED];
 	/* Without a filter it would trace all functions. */
 	if (err || !any)

@@ -55,6 +55,7 @@ enum mm_state {
 	MM_STATE_CALLED = 2, /* on the fast path: `record` has what only the call knew */
 	MM_STATE_SLOW = 4,   /* not on the fast path, see `waits` */
 	MM_STATE_NOTED = 8,  /* with SLOW: a later function noted the fault's kind and page */
+	MM_STATE_MET = 16,   /* with SLOW: a later function noted the entry that the fault met */
 };
 
 /* The page of a fault. inode 0: no file. Packed, so that nothing is empty after it. */
@@ -74,7 +75,8 @@ struct mm_thread {
 	u8 state;      /* enum mm_state */
 	bool waits;    /* record is whole, and is stored when the fault ends */
 	u8 kind;       /* enum pfstat_fault_kind, as noted */
-	u8 content;    /* this and the next two: see mm_content.c */
+	u8 content;    /* this, written and huge: see mm_content.c */
+	u8 note;       /* enum pfstat_note, or UNKNOWN: none */
 	/* The task's own counts, if every fault came here. */
 	u64 minor;
 	u64 major;

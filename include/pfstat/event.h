@@ -268,6 +268,44 @@ enum pfstat_content { PFSTAT_CONTENTS(PFSTAT_CONTENT_ENUM) PFSTAT_NR_CONTENTS };
 #define PFSTAT_PAGE(content, order) ((content) | (order) << PFSTAT_PAGE_ORDER_SHIFT)
 
 /*
+ * What a fault met in the page table: NOTE(name, spelling). Functions that only rare faults reach
+ * note it before they change the entry, and the first note counts. All other code takes the notes
+ * from this table. A new note is appended.
+ */
+#define PFSTAT_NOTES(NOTE)                                                                           \
+	/* not known: an older recording, perf, or a kernel in which not all functions are traced */ \
+	NOTE(UNKNOWN, "unknown")                                                                     \
+	/* no entry, or no function noted one */                                                     \
+	NOTE(EMPTY, "empty")                                                                         \
+	/* an entry of swap */                                                                       \
+	NOTE(SWAP, "swap")                                                                           \
+	/* the page was being moved, or its huge page split, and the fault waited for that */        \
+	NOTE(MIGRATION, "migration")                                                                 \
+	/* NUMA balancing had made the entry inaccessible, and the page stayed on its node */        \
+	NOTE(NUMA_STAYED, "numa_stayed")                                                             \
+	/* the same, and the kernel moved the page to the thread's node */                           \
+	NOTE(NUMA_MOVED, "numa_moved")                                                               \
+	/* the entry allowed the access: another thread's fault, or this CPU's TLB was stale */      \
+	NOTE(PRESENT, "present")                                                                     \
+	/* a write to an entry that is read-only, none of the following */                           \
+	NOTE(READ_ONLY, "read_only")                                                                 \
+	/* the same, and the entry is not soft-dirty */                                              \
+	NOTE(CLEAN, "clean")                                                                         \
+	/* the same, and userfaultfd had protected the entry */                                      \
+	NOTE(UFFD, "uffd")                                                                           \
+	/* the same, for an anonymous page that is not marked as this process's own */               \
+	NOTE(FORKED, "forked")                                                                       \
+	/* the same, for a page that is marked so; with FORKED only from the module */               \
+	NOTE(OWN, "own")                                                                             \
+	/* the fault waited for a handler of userfaultfd */                                          \
+	NOTE(USERFAULT, "userfault")                                                                 \
+	/* as read_only, and the entry is soft-dirty: it was written before */                       \
+	NOTE(DIRTY, "dirty")
+
+#define PFSTAT_NOTE_ENUM(name, spelling) PFSTAT_NOTE_##name,
+enum pfstat_note { PFSTAT_NOTES(PFSTAT_NOTE_ENUM) PFSTAT_NR_NOTES };
+
+/*
  * Index for the map `faults`, whose values are pfstat_fault_value, one per CPU. The map counts
  * every handle_mm_fault() return in a target.
  */
@@ -301,8 +339,8 @@ struct pfstat_missed {
 /*
  * One handle_mm_fault() call. A call of kind HOOKED is sent only if no record has the call's time:
  * it made no file operation call, or the records of these calls have no fault_ns. event.ns: the
- * return. Before version 9, HOOKED was sent for every such fault, or for none. event.flags: enum
- * pfstat_fault_kind.
+ * return. Before version 9, HOOKED was sent for every such fault, or for none. event.flags:
+ * PFSTAT_FAULT_FLAGS(), before version 11 only the kind.
  */
 struct pfstat_fault {
 	struct pfstat_event event;
@@ -319,6 +357,11 @@ struct pfstat_fault {
 	__u8 perf;	   /* PFSTAT_PERF_*, 0 if not recorded by perf */
 	__u8 page;	   /* PFSTAT_PAGE() */
 };
+
+/* pfstat_fault.event.flags: enum pfstat_fault_kind and enum pfstat_note */
+#define PFSTAT_FAULT_FLAGS(kind, note) ((kind) | (note) << 8)
+#define PFSTAT_FAULT_KIND(flags)       ((flags) & 0xff)
+#define PFSTAT_FAULT_NOTE(flags)       ((flags) >> 8)
 
 /* pfstat_fault.perf */
 #define PFSTAT_PERF_SAMPLED  0x1 /* whether it is a write is not known, nor a page's order */

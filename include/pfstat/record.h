@@ -22,7 +22,7 @@
 #include <linux/types.h>
 
 /* Incremented if the shape or meaning of anything below changes. */
-#define PFSTAT_ABI_VERSION 10
+#define PFSTAT_ABI_VERSION 11
 /* The oldest version that user space reads. Each later one only appended: to tables and structs. */
 #define PFSTAT_ABI_OLDEST 4
 /* The first version whose records and events describe each handle_mm_fault(). */
@@ -41,7 +41,7 @@ enum pfstat_op {
 /*
  * No operation: a handle_mm_fault() return that no other record describes, if `faults on` was
  * requested. class is enum pfstat_fault_kind, before enum pfstat_fault_origin, order enum
- * pfstat_fault_outcome (see event.h), and page is set. The kind is HOOKED if it made no call, or if
+ * pfstat_fault_outcome (see event.h), page is set, and around_before is enum pfstat_note. The kind is HOOKED if it made no call, or if
  * the records of the calls have no fault_ns. Not counted among the calls.
  */
 #define PFSTAT_OP_MM_FAULT 255
@@ -170,8 +170,9 @@ struct pfstat_record {
 	__u8 facts;   /* PFSTAT_FACT_* */
 	__u8 page;    /* for op PFSTAT_OP_MM_FAULT: PFSTAT_PAGE(), see event.h, else 0 */
 	/*
-	 * map_pages may map the window of around_pages pages from pgoff - around_before on. 0 for
-	 * other operations.
+	 * map_pages may map the window of around_pages pages from pgoff - around_before on. With
+	 * ops PAGE_MKWRITE, PFN_MKWRITE and MM_FAULT, around_before is enum pfstat_note (event.h)
+	 * since version 11. Both are 0 otherwise.
 	 */
 	__u16 around_before;
 	__u16 cpu; /* CPU on which the call ended */

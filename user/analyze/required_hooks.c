@@ -18,9 +18,10 @@ uint32_t required_hooks(const struct pfstat_event *event)
 		return 1U << HOOK_BLOCK |
 		       (block->insert_ns != block->issue_ns ? 1U << HOOK_BLOCK_INSERT : 0);
 	case PFSTAT_EVENT_FAULT:
-		return event->flags == PFSTAT_FAULT_HOOKED ?
+		return PFSTAT_FAULT_KIND(event->flags) == PFSTAT_FAULT_HOOKED ?
 			       1U << HOOK_FAULT :
-			       fault_classes[fault_class_of_kind(event->flags)].hooks;
+			       fault_classes[fault_class_of_kind(PFSTAT_FAULT_KIND(event->flags))]
+				       .hooks;
 	case PFSTAT_EVENT_PAGE:
 		return 1U << (event->flags & PFSTAT_PAGE_ANON ? HOOK_SWAP_OUT : HOOK_PAGE_DELETE);
 	case PFSTAT_EVENT_WAIT:

@@ -81,8 +81,15 @@ static const char *const of_records[] = {
 	"on_call_readahead",	  "on_calibrate",	"on_calibrate_done",
 };
 
-/* What the faults have besides their kinds. Without one, this is not known for any fault. */
-static const char *const of_faults[] = { "on_new_shared_page", "on_huge_page" };
+/*
+ * What the faults have besides their kinds. Without one, this is not known for any fault. A kernel
+ * without NUMA balancing, huge pages or userfaultfd has no function for their notes, and needs none.
+ */
+static const char *const of_faults[] = {
+	"on_new_shared_page", "on_huge_page",  "on_access",
+	"on_huge_access",     "on_migration",  "on_huge_migration",
+	"on_userfault_wait",  "on_numa_fault", "on_huge_write",
+};
 
 /* One of them, by the kernel. Without it, the queue of a handler of userfaultfd is not known. */
 static const char *const of_handlers[] = { "on_userfault_read", "on_userfault_read_iter" };
@@ -114,6 +121,13 @@ static const struct {
 	{ "on_wp_page_done", "on_wp_page_done_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_new_shared_page", "on_new_shared_page_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_huge_page", "on_huge_page_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_access", "on_access_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_huge_access", "on_huge_access_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_migration", "on_migration_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_huge_migration", "on_huge_migration_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_userfault_wait", "on_userfault_wait_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_numa_fault", "on_numa_fault_kprobe", INSTEAD_IF_PREEMPTED },
+	{ "on_huge_write", "on_huge_write_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_call_fault", "on_call_fault_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_call_fault_done", "on_call_fault_done_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_call_map_pages", "on_call_map_pages_kprobe", INSTEAD_IF_PREEMPTED },

@@ -53,7 +53,7 @@ static int collector_pass_fault(struct collector *collector, const struct merged
 		.event = {
 			.type = PFSTAT_EVENT_FAULT,
 			.size = sizeof(fault),
-			.flags = record->class,
+			.flags = PFSTAT_FAULT_FLAGS(record->class, record->around_before),
 			.pid = record->pid,
 			.tid = record->tid,
 			.ns = merged->ns,

@@ -8,6 +8,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,6 +46,8 @@
 #define RING_BYTES_MIN	(1U << 16)
 #define RINGS_BYTES_MAX (64U << 20)
 #define STACKS_FACTOR	8
+
+#define PAGEMAP_SOFT_DIRTY (1ULL << 55)
 
 const bool bpf_is_built_in = true;
 
@@ -118,6 +121,34 @@ static void events_configure_types(struct pfstat_bpf *bpf, const struct bpf_targ
 	bpf->rodata->have_prev_state = bpf_targets_arguments(targets, "sched_switch") > 3;
 }
 
+/* A page that was just written is marked in its entry, if the kernel marks entries at all. */
+static bool events_kernel_has_soft_dirty(void)
+{
+	const size_t page = page_size();
+	uint64_t entry = 0;
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	if (pread(fd, &entry, sizeof(entry), (uintptr_t)&entry / page * sizeof(entry)) !=
+	    sizeof(entry))
+		entry = 0;
+	close(fd);
+	return entry & PAGEMAP_SOFT_DIRTY;
+}
+
+/* Without the program at this function, an entry that allowed the access would look empty. */
+static void events_configure_notes(struct events *events)
+{
+	const uint32_t needed = 1U << HOOK_FAULT | 1U << HOOK_SWAP | 1U << HOOK_WP;
+	struct pfstat_bpf *bpf = events->bpf;
+
+	bpf->rodata->have_notes = (events->hooks & needed) == needed &&
+				  (bpf_program__autoload(bpf->progs.on_access) ||
+				   bpf_program__autoload(bpf->progs.on_access_kprobe));
+	bpf->rodata->have_soft_dirty = events_kernel_has_soft_dirty();
+}
+
 /* Sets the programs' constants, which must be known when they are loaded. */
 static int events_configure(struct events *events, const struct events_options *options,
 			    const struct bpf_targets *targets)
@@ -145,6 +176,7 @@ static int events_configure(struct events *events, const struct events_options *
 	bpf->rodata->have_preempt_disable =
 		bpf_targets_symbol(targets, PFSTAT_KERNEL_PREEMPT_DISABLE) &&
 		bpf_program__autoload(bpf->progs.on_sys_exit_again);
+	events_configure_notes(events);
 	events_configure_types(bpf, targets);
 	bpf->rodata->want_stacks = options->stacks;
 	bpf->rodata->have_fault_state = events->hooks & 1U << HOOK_FAULT;

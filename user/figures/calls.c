@@ -39,7 +39,7 @@ static bool call_of_record(const struct pfstat_record *record, uint64_t page_byt
 
 static bool call_of_fault(const struct pfstat_fault *fault, uint64_t page_bytes, struct call *call)
 {
-	const uint32_t kind = fault->event.flags;
+	const uint32_t kind = PFSTAT_FAULT_KIND(fault->event.flags);
 	const uint64_t page = fault->inode ? fault->pgoff : fault->address / page_bytes;
 
 	if (kind == PFSTAT_FAULT_HOOKED)

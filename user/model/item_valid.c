@@ -28,8 +28,10 @@ bool item_valid_record(const struct pfstat_record *record)
 
 static bool fault_is_known(const struct pfstat_fault *fault)
 {
-	return fault->event.flags < PFSTAT_NR_FAULT_KINDS && fault->origin < PFSTAT_NR_ORIGINS &&
-	       fault->outcome < PFSTAT_NR_OUTCOMES && fault->pgoff < PAGE_NUMBERS;
+	return PFSTAT_FAULT_KIND(fault->event.flags) < PFSTAT_NR_FAULT_KINDS &&
+	       PFSTAT_FAULT_NOTE(fault->event.flags) < PFSTAT_NR_NOTES &&
+	       fault->origin < PFSTAT_NR_ORIGINS && fault->outcome < PFSTAT_NR_OUTCOMES &&
+	       fault->pgoff < PAGE_NUMBERS;
 }
 
 static bool wait_is_known(const struct pfstat_wait *wait)

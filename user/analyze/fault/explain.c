@@ -367,7 +367,9 @@ static int explain_add_fault(struct explain *explain, const struct pfstat_fault 
 	if (event->outcome == PFSTAT_OUTCOME_RETRY)
 		return 0;
 	/* The record for this call may come at the same time. */
-	return event->event.flags == PFSTAT_FAULT_HOOKED ? 0 : explain_emit_as_is(explain, thread);
+	return PFSTAT_FAULT_KIND(event->event.flags) == PFSTAT_FAULT_HOOKED ?
+		       0 :
+		       explain_emit_as_is(explain, thread);
 }
 
 static int explain_add_interval(struct explain *explain, const struct pfstat_off_cpu *event)
@@ -522,7 +524,8 @@ int explain_event(struct explain *explain, const struct pfstat_event *event)
 		return requests_add(&explain->requests, (const struct pfstat_block *)event);
 	case PFSTAT_EVENT_FAULT:
 		/* Before version 9 it repeats what the records hold. */
-		if (event->flags == PFSTAT_FAULT_HOOKED && !explain->expect_spans)
+		if (PFSTAT_FAULT_KIND(event->flags) == PFSTAT_FAULT_HOOKED &&
+		    !explain->expect_spans)
 			return 0;
 		return explain_add_fault(explain, (const struct pfstat_fault *)event);
 	case PFSTAT_EVENT_TASK:

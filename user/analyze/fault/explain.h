@@ -112,6 +112,7 @@ struct explained {
 	bool whole;	    /* false: only the time in the calls, and between them */
 	uint8_t perf;	    /* PFSTAT_PERF_*, 0 if not recorded by perf */
 	uint8_t content;    /* enum pfstat_content */
+	uint8_t note;	    /* enum pfstat_note */
 	uint8_t huge_order; /* log2 of the mapped huge page's page count, 0 if none */
 	struct pfstat_block request; /* the last one waited for, event.size 0 if none */
 	unsigned int nr_requests;    /* in `requests` */

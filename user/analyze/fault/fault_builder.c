@@ -374,8 +374,21 @@ void fault_attempt_describe_event(struct explained *fault, const struct pfstat_f
 
 enum fault_class fault_attempt_class(const struct pfstat_fault *event)
 {
-	return event->event.flags == PFSTAT_FAULT_HOOKED ? FAULT_OTHER :
-							   fault_class_of_kind(event->event.flags);
+	const uint32_t kind = PFSTAT_FAULT_KIND(event->event.flags);
+
+	return kind == PFSTAT_FAULT_HOOKED ? FAULT_OTHER : fault_class_of_kind(kind);
+}
+
+/* The first attempt that met an entry decides: what follows is what the kernel made of it. */
+static void fault_attempt_add_note(struct explained *fault, uint32_t note)
+{
+	if (fault->note == PFSTAT_NOTE_UNKNOWN || fault->note == PFSTAT_NOTE_EMPTY)
+		fault->note = note;
+}
+
+static bool is_mkwrite(const struct pfstat_record *record)
+{
+	return record->op == PFSTAT_OP_PAGE_MKWRITE || record->op == PFSTAT_OP_PFN_MKWRITE;
 }
 
 void fault_attempt_add_call(struct fault_builder *builder, const struct pfstat_record *record,
@@ -391,14 +404,16 @@ void fault_attempt_add_call(struct fault_builder *builder, const struct pfstat_r
 	fault->handler_ns += record->duration_ns;
 	fault->result = record->result;
 	/* ->page_mkwrite maps no page: ->fault mapped it before, if it was called. */
-	if (record->op != PFSTAT_OP_PAGE_MKWRITE && record->op != PFSTAT_OP_PFN_MKWRITE)
+	if (!is_mkwrite(record))
 		fault->order = record->facts & PFSTAT_FACT_FOLIO ? record->order : 0;
 	fault->content = record->facts & PFSTAT_FACT_COW ? PFSTAT_CONTENT_FILE :
 							   PFSTAT_CONTENT_UNKNOWN;
 	fault->huge_order = 0;
 	fault->attempts++;
-	fault->around_before = record->around_before;
+	fault->around_before = is_mkwrite(record) ? 0 : record->around_before;
 	fault->around_pages = record->around_pages;
+	if (is_mkwrite(record))
+		fault_attempt_add_note(fault, record->around_before);
 	builder->by_event = false;
 	builder->last_flags = record->flags;
 	fault_builder_add_call(builder, record->start_ns, record->start_ns + record->duration_ns,
@@ -416,6 +431,7 @@ void fault_attempt_add_return(struct fault_builder *builder, const struct pfstat
 	fault->result = event->result;
 	fault->content = event->page & PFSTAT_PAGE_CONTENT_MASK;
 	fault->huge_order = event->page >> PFSTAT_PAGE_ORDER_SHIFT;
+	fault_attempt_add_note(fault, PFSTAT_FAULT_NOTE(event->event.flags));
 	fault->order = 0;
 	fault->around_pages = 0;
 	fault->major = event->outcome == PFSTAT_OUTCOME_MAJOR;
@@ -423,7 +439,8 @@ void fault_attempt_add_return(struct fault_builder *builder, const struct pfstat
 	builder->by_event = true;
 	builder->last_flags = event->fault_flags;
 	builder->last_from_ns = event->start_ns;
-	builder->last_to_ns = event->event.flags == PFSTAT_FAULT_HOOKED ? event->event.ns : 0;
+	builder->last_to_ns =
+		PFSTAT_FAULT_KIND(event->event.flags) == PFSTAT_FAULT_HOOKED ? event->event.ns : 0;
 	if (!(event->perf & PFSTAT_PERF_NO_END))
 		builder->without_call_ns += item_elapsed(event->start_ns, event->event.ns);
 }

@@ -91,7 +91,8 @@ void swap_outs_add_return(struct swap_outs *swaps, const struct pfstat_fault *fa
 {
 	const struct memory_curve_page page = page_at(swaps, fault->event.pid, fault->address);
 
-	if (fault->event.flags == PFSTAT_FAULT_SWAP && fault->outcome != PFSTAT_OUTCOME_ERROR)
+	if (PFSTAT_FAULT_KIND(fault->event.flags) == PFSTAT_FAULT_SWAP &&
+	    fault->outcome != PFSTAT_OUTCOME_ERROR)
 		memory_curve_return(swaps->curve, &page);
 }
 
