@@ -497,6 +497,19 @@ TEST(test_contents_have_copies_forks_and_huge_pages)
 	check_nulls("contents");
 }
 
+TEST(test_mechanisms_are_null_without_notes)
+{
+	print_run();
+	check_nulls("mechanisms");
+	run.report.contents.notes = true;
+	run.report.contents.mechanisms[MECHANISM_NUMA_MOVED] =
+		(struct evidence_sum){ .count = 7, .total_ns = 7000 };
+	print_run();
+	check_integer("mechanisms.numa_moved.count", 7);
+	check_integer("mechanisms.numa_moved.total_ns", 7000);
+	check_integer("mechanisms.unknown.count", 0);
+}
+
 TEST(test_values_without_their_hook_are_null)
 {
 	run.report.bpf.hooks &= ~(1U << HOOK_WAKEUP | 1U << HOOK_BLOCK_INSERT | 1U << HOOK_WP |

@@ -414,10 +414,15 @@ TEST(test_full_report_names_the_origin_of_pages)
 	lacks("Huge pages");
 	run.report.environment.page_bytes = 4096;
 	run.report.contents = (struct contents_figures){
+		.mechanisms = {
+			[MECHANISM_COPY_ZERO] = { .count = 7, .total_ns = 70000 },
+			[MECHANISM_COPY_FORK] = { .count = 9, .total_ns = 90000 },
+			[MECHANISM_WRITABLE_UNKNOWN] = { .count = 3, .total_ns = 30000 },
+			[MECHANISM_NUMA_MOVED] = { .count = 6, .total_ns = 60000 },
+			[MECHANISM_PRESENT] = { .count = 2, .total_ns = 20000 },
+			[MECHANISM_USERFAULT] = { .count = 1, .total_ns = 10000 },
+		},
 		.by = {
-			[PFSTAT_CONTENT_ZERO] = { .count = 7, .total_ns = 70000 },
-			[PFSTAT_CONTENT_FORK] = { .count = 9, .total_ns = 90000 },
-			[PFSTAT_CONTENT_REUSED] = { .count = 3, .total_ns = 30000 },
 			[PFSTAT_CONTENT_NEW] = { .count = 11, .total_ns = 110000 },
 			[PFSTAT_CONTENT_PRESENT] = { .count = 13, .total_ns = 130000 },
 		},
@@ -440,6 +445,9 @@ TEST(test_full_report_names_the_origin_of_pages)
 	shows("\nShared memory pages: 11 new (0.11 ms); 13 there before (0.13 ms)\n");
 	shows("\nHuge pages: 2 of 2048 KiB, anonymous (0.60 ms); "
 	      "1 of 2048 KiB, hugetlbfs (0.40 ms)\n");
+	shows("\nMapped before the fault: 6 NUMA hints, moved (0.06 ms); "
+	      "2 by another thread (0.02 ms)\n");
+	shows("\nWaited: 1 for a handler of userfaultfd (0.01 ms)\n");
 	shows("\nDAX: 3 faults mapped a single page\n");
 }
 

@@ -117,7 +117,7 @@ check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
 
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
-	touch_pages accesses rare_faults overlapping_faults lock_holder page_server kvm_guest contents advised shaping_calls \
+	touch_pages accesses rare_faults overlapping_faults lock_holder page_server kvm_guest contents mechanisms advised shaping_calls \
 	frame_spy other_tool.bpf.o other_tool_exit.bpf.o)
 
 # Prints the eBPF programs' events as text.
@@ -204,6 +204,11 @@ $(BUILD)/kvm_guest: tests/vm/progs/kvm_guest.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
+
+$(BUILD)/mechanisms: tests/vm/progs/mechanisms.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -pthread -o $@ $<
 
 $(BUILD)/contents: tests/vm/progs/contents.c
 	$(call say,CC,$@)

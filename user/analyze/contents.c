@@ -157,6 +157,8 @@ void contents_add_fault(struct contents *contents, const struct explained *fault
 {
 	struct contents_huge *huge;
 
+	evidence_sum_add(&contents->figures.mechanisms[mechanism_of(fault)], fault);
+	contents->figures.notes |= fault->note != PFSTAT_NOTE_UNKNOWN;
 	if (!fault->solved)
 		return;
 	if (fault->content != PFSTAT_CONTENT_UNKNOWN || fault->class == FAULT_COW)
@@ -165,7 +167,10 @@ void contents_add_fault(struct contents *contents, const struct explained *fault
 		contents_add_copy(contents, fault);
 	if (fault->content == PFSTAT_CONTENT_REUSED && contents_fork_before(contents, fault))
 		evidence_sum_add(&contents->figures.reused_after_fork, fault);
-	huge = fault->huge_order ? contents_huge_of(&contents->figures, fault->huge_order) : NULL;
+	/* A copy of the huge page of zeros is no new page. */
+	huge = fault->huge_order && fault->class != FAULT_COW ?
+		       contents_huge_of(&contents->figures, fault->huge_order) :
+		       NULL;
 	if (huge)
 		evidence_sum_add(fault->class == FAULT_ANON ? &huge->anon : &huge->hugetlb, fault);
 }

@@ -13,6 +13,7 @@
 #include <pfstat/event.h>
 
 #include "analyze/evidence.h"
+#include "analyze/fault/mechanism.h"
 
 /* Huge page sizes with separate figures. A machine has two or three. */
 #define CONTENTS_HUGE 4
@@ -24,6 +25,8 @@ struct contents_huge {
 };
 
 struct contents_figures {
+	struct evidence_sum mechanisms[NR_MECHANISMS]; /* they add up to all faults */
+	bool notes;				       /* some of the faults have a note */
 	/*
 	 * Solved faults. PFSTAT_CONTENT_UNKNOWN: only class cow, so the rest is complete if this
 	 * count is 0.

@@ -21,6 +21,7 @@
 	TABLE(handler)          \
 	TABLE(ledger)           \
 	TABLE(longest_fault)    \
+	TABLE(mechanisms)       \
 	TABLE(mmap_lock)        \
 	TABLE(parts)            \
 	TABLE(process_maps)     \

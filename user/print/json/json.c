@@ -267,6 +267,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "mmap_lock", json_mmap_lock(run) },
 		{ "reclaims", json_reclaims(run) },
 		{ "contents", json_contents(run) },
+		{ "mechanisms", json_mechanisms(run) },
 		{ "waits", json_waits(run) },
 		{ "handlers", json_handlers(run) },
 		{ "readahead", json_readahead(run) },

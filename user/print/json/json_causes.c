@@ -253,6 +253,36 @@ static const struct fields faults_sum_fields =
 	FIELDS("faults_sum", "A number of faults, and the whole faults' time.", evidence_sum,
 	       faults_sum_rows);
 
+static const char *mechanism_word(unsigned int i)
+{
+	return mechanisms[i].spelling;
+}
+
+static json_t *mechanism_sum(const struct report *run, const void *object, unsigned int i)
+{
+	const struct evidence_sum *sums = object;
+
+	return json_fields(&faults_sum_fields, run, &sums[i]);
+}
+
+const struct fields mechanisms_fields = {
+	.name = "mechanisms",
+	.about = "Faults by mechanism, which add up to all faults.",
+	.bytes = sizeof(struct evidence_sum[NR_MECHANISMS]),
+	.nr_words = NR_MECHANISMS,
+	.word = mechanism_word,
+	.each = mechanism_sum,
+	.definition = "faults_sum",
+};
+
+/* Without notes it is not known whether anonymous memory had a page. */
+json_t *json_mechanisms(const struct report *run)
+{
+	return run->contents.notes ?
+		       json_fields(&mechanisms_fields, run, run->contents.mechanisms) :
+		       json_null();
+}
+
 struct huge_row {
 	uint64_t bytes;
 	struct contents_huge huge;

@@ -33,6 +33,7 @@ json_t *json_handlers(const struct report *run);
 json_t *json_readahead(const struct report *run);
 /* Returns a JSON null if not all faults were counted, and for perf. NULL: no memory. */
 json_t *json_contents(const struct report *run);
+json_t *json_mechanisms(const struct report *run);
 /* Returns a JSON null without eBPF. */
 json_t *json_calls(const struct report *run);
 json_t *json_evictions(const struct report *run);

@@ -221,20 +221,30 @@ static void contents_line_end(const struct contents_line *line)
 		fputc('\n', line->out);
 }
 
+static const char *const mechanism_headings[NR_MECHANISM_LINES] = {
+	[MECHANISM_COPIED] = "Copied when written: ",
+	[MECHANISM_WRITABLE] = "Written without a copy: ",
+	[MECHANISM_MAPPED] = "Mapped before the fault: ",
+	[MECHANISM_WAITED] = "Waited: ",
+};
+
+static void contents_mechanisms(FILE *out, const struct contents_figures *contents,
+				enum mechanism_line which)
+{
+	struct contents_line line = { .out = out, .separator = mechanism_headings[which] };
+	enum mechanism mechanism;
+
+	for (mechanism = 0; mechanism < NR_MECHANISMS; mechanism++)
+		if (mechanisms[mechanism].line == which)
+			contents_item(&line, &contents->mechanisms[mechanism],
+				      mechanisms[mechanism].words);
+	contents_line_end(&line);
+}
+
 static void contents_copies(FILE *out, const struct contents_figures *contents)
 {
-	struct contents_line line = { .out = out, .separator = "Copied when written: " };
-
-	contents_item(&line, &contents->by[PFSTAT_CONTENT_ZERO], "of the zero page");
-	contents_item(&line, &contents->by[PFSTAT_CONTENT_KSM], "of pages merged by KSM");
-	contents_item(&line, &contents->by[PFSTAT_CONTENT_FILE], "of file pages");
-	contents_item(&line, &contents->by[PFSTAT_CONTENT_FORK], "of pages shared by a fork");
-	contents_item(&line, &contents->by[PFSTAT_CONTENT_UNKNOWN], "of unknown pages");
-	contents_line_end(&line);
-	line = (struct contents_line){ .out = out, .separator = "Written without a copy: " };
-	contents_item(&line, &contents->by[PFSTAT_CONTENT_REUSED],
-		      "that no other process has any more");
-	contents_line_end(&line);
+	contents_mechanisms(out, contents, MECHANISM_COPIED);
+	contents_mechanisms(out, contents, MECHANISM_WRITABLE);
 	if (!contents->after_fork.count)
 		return;
 	fprintf(out,
@@ -271,6 +281,8 @@ void table_contents(FILE *out, const struct report *run)
 	contents_item(&line, &contents->by[PFSTAT_CONTENT_PRESENT], "there before");
 	contents_line_end(&line);
 	contents_huge(out, run);
+	contents_mechanisms(out, contents, MECHANISM_MAPPED);
+	contents_mechanisms(out, contents, MECHANISM_WAITED);
 	if (contents->dax_small)
 		fprintf(out, "DAX: %" PRIu64 " faults mapped a single page\n", contents->dax_small);
 }
