@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "sample_verdict.h"
+#include "util/array.h"
 
 static void add_copies(struct sample *s, enum pfstat_content content, uint64_t count,
 		       uint64_t total_ns)
@@ -282,6 +283,9 @@ TEST(test_memory_that_is_given_back_and_touched_again)
 	sample_begin(&s);
 	add_class(&s, FAULT_ANON, 51200, PART_CPU_BEFORE, 100 * MS);
 	s.report.usage.maxrss_bytes = 100 << 20;
+	/* Some may have met a page: a hint of NUMA balancing. */
+	check_cause(&s, "touched-again", false, "at most 100 MiB were resident at once");
+	s.report.contents.notes = true;
 	check_cause(&s, "touched-again", true, "at most 100 MiB were resident at once");
 	check_no_cause(&s, "first-touch");
 	s.report.evidence.forks = 1; /* several processes touched them */
@@ -354,11 +358,58 @@ TEST(test_huge_pages_are_few_faults)
 	check_cause(&s, "huge-pages", true, "50 faults of huge pages of 2 MiB (100 MiB)");
 	check_no_cause(&s, "first-touch");
 	s.report.usage.maxrss_bytes = 50 << 20;
+	s.report.contents.notes = true;
 	check_cause(&s, "touched-again", true, "100 MiB of it were huge pages");
 	check_no_cause(&s, "huge-pages");
 	s.report.usage.maxrss_bytes = COUNT_NA;
 	s.report.contents.huge[0].anon.total_ns = 49 * MS;
 	check_cause(&s, "first-touch", true, "60 first touches");
+}
+
+/* Faults of a mechanism, with half of the faults' time. */
+static const struct {
+	enum mechanism mechanism;
+	const char *rule;
+	bool certain;
+	const char *text;
+} met[] = {
+	{ MECHANISM_NUMA_STAYED, "numa-hints", true,
+	  "300 faults, 166.67 µs each. In 0 of them the kernel moved" },
+	{ MECHANISM_NUMA_MOVED, "numa-hints", true, "In 300 of them the kernel moved the page" },
+	{ MECHANISM_WRITABLE_SOFT_DIRTY, "soft-dirty", true,
+	  "cleared the soft-dirty bits of 300 pages (1 MiB)" },
+	{ MECHANISM_WRITABLE_UFFD, "write-protected", true,
+	  "userfaultfd had write-protected 300 pages" },
+	{ MECHANISM_PRESENT, "present-pages", false,
+	  "another thread's fault on the same page was first" },
+	{ MECHANISM_WRITABLE_FORK, "writable-after-fork", true,
+	  "a fork write-protected 300 pages" },
+};
+
+static void check_met(size_t i)
+{
+	struct evidence_sum *sum;
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_OTHER, 600, PART_CPU_BEFORE, 100 * MS);
+	sum = &s.report.contents.mechanisms[met[i].mechanism];
+	*sum = (struct evidence_sum){ .count = 300, .total_ns = 50 * MS };
+	check_cause(&s, met[i].rule, met[i].certain, met[i].text);
+	sum->count = 255;
+	check_no_cause(&s, met[i].rule);
+	*sum = (struct evidence_sum){ .count = 300, .total_ns = 24 * MS };
+	check_no_cause(&s, met[i].rule);
+	*sum = (struct evidence_sum){ .count = 300, .total_ns = 50 * MS, .off_cpu_ns = 26 * MS };
+	check_no_cause(&s, met[i].rule);
+}
+
+TEST(test_faults_on_pages_that_were_mapped)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(met); i++)
+		check_met(i);
 }
 
 TEST(test_dax_file_that_cannot_have_huge_pages)

@@ -113,21 +113,27 @@ bool verdict_copy_after_fork(const struct verdict *verdict, const struct report 
 }
 
 /*
- * A page that was read from swap is also write-protected until the first write. Without a fork in
- * the run the kernel may have protected the pages for another reason: soft-dirty, userfaultfd.
+ * The module knows the pages that a fork shared, also before the recording. eBPF does not: a page
+ * that was read from swap is also write-protected until the first write. Without a fork in the run
+ * the kernel may have protected the pages for another reason.
  */
 bool verdict_copy_reused(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
-	const struct evidence_sum *sum = &run->contents.by[PFSTAT_CONTENT_REUSED];
-	const uint64_t followed = run->contents.reused_after_fork.count;
+	const struct evidence_sum *exact = &run->contents.mechanisms[MECHANISM_WRITABLE_FORK];
+	const struct evidence_sum *sum = exact->count ? exact :
+							&run->contents.by[PFSTAT_CONTENT_REUSED];
+	const uint64_t followed = exact->count ? exact->count :
+						 run->contents.reused_after_fork.count;
 	const uint64_t forks = run->evidence.forks;
 
 	(void)verdict;
-	if (!claim_copies(cause, run, PFSTAT_CONTENT_REUSED) ||
+	cause->weight = verdict_share_of(run, sum->total_ns - sum->off_cpu_ns);
+	if (sum->count < FEW_COPIES || !verdict_is_worth(run, cause->weight) ||
 	    followed < MAIN_SHARE * sum->count || followed < COPIES_A_FORK * forks)
 		return false;
-	cause->certain = run->faults.classes[FAULT_SWAP].count < MAIN_SHARE * followed;
+	cause->certain = exact->count ||
+			 run->faults.classes[FAULT_SWAP].count < MAIN_SHARE * followed;
 	verdict_state(cause,
 		      "a fork write-protected %" PRIu64
 		      " pages (%.0f MiB), and the first write to each is a fault, %.2f µs each. "

@@ -164,7 +164,8 @@ static struct returned find_returned(const struct report *run)
 		back.certain = back.unmapped_bytes >= MAIN_SHARE * back.bytes;
 		return back;
 	}
-	back.certain = again && !(run->bpf.hooks & 1U << HOOK_PERF);
+	/* Without notes, pages that were there also have class anon: NUMA hints, other threads. */
+	back.certain = again && run->contents.notes;
 	/* The ranges in the calls may have had fewer pages. */
 	back.likely = again || (!touches && back.advised_bytes >= MAIN_SHARE * back.bytes &&
 				back.callers.calls >= FEW_CALLS);

@@ -11,6 +11,7 @@
 
 #define FEW_FAULTS  64
 #define FEW_CACHED  1000
+#define MAIN_SHARE  0.5
 #define READ_PAGES  0.5 /* for each fault required to find a page */
 #define AHEAD_PAGES 2	/* for each fault submitting a read-ahead */
 
@@ -78,6 +79,7 @@ bool verdict_write_page_mkwrite(const struct verdict *verdict, const struct repo
 				struct verdict_cause *cause)
 {
 	const char *waited_for = verdict_class_wait_cause(run, FAULT_MKWRITE);
+	const uint64_t again = run->contents.mechanisms[MECHANISM_SHARED_AGAIN].count;
 	struct verdict_cause writeback = { 0 };
 	uint64_t calls;
 	const uint64_t ns = mkwrite_ns(run, &calls);
@@ -100,6 +102,11 @@ bool verdict_write_page_mkwrite(const struct verdict *verdict, const struct repo
 			    waited_for ? ", mostly for " : " for the file system",
 			    waited_for ?: "");
 	verdict_add(cause, ". The file system makes room for each page that is stored to first.");
+	if (again >= MAIN_SHARE * calls)
+		verdict_add(cause,
+			    " %" PRIu64 " of them were written before, and protected again "
+			    "by write-back or mprotect().",
+			    again);
 	verdict_advise(cause, "write with pwrite(), or store to pages in few passes and call "
 			      "msync() less often; fallocate() saves the search for blocks of a "
 			      "new file.");
