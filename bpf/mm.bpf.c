@@ -221,7 +221,7 @@ static __always_inline __u8 note_of_write(const struct vm_area_struct *vma, __u6
 	if (entry & ARCH_ENTRY_UFFD_WP)
 		return PFSTAT_NOTE_UFFD;
 	if (have_soft_dirty && !(entry & ARCH_ENTRY_SOFT_DIRTY) &&
-	    (vma->vm_flags & (VM_SHARED | VM_SOFTDIRTY)) != VM_SOFTDIRTY)
+	    !(vma->vm_flags & VM_SHARED) == !(vma->vm_flags & VM_SOFTDIRTY))
 		return PFSTAT_NOTE_CLEAN;
 	return have_soft_dirty && entry & ARCH_ENTRY_SOFT_DIRTY ? PFSTAT_NOTE_DIRTY :
 								  PFSTAT_NOTE_READ_ONLY;

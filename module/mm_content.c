@@ -32,8 +32,9 @@ static bool mm_content_is_exclusive(const struct page *page)
 }
 
 /*
- * The bit of a mapping that is tracked as a whole counts for private memory only: a page of a
- * shared mapping gets the entry's bit with its first write.
+ * A mapping is soft-dirty as a whole until a process clears the bits. Then a private page gets its
+ * entry's bit with the next write. In a mapping whose bits were never cleared, a page of a shared
+ * file gets it with the first write through this entry.
  */
 static u8 mm_content_read_only(const struct mm_thread *thread, const struct vm_area_struct *vma,
 			       bool protected, bool soft_dirty)
@@ -43,7 +44,7 @@ static u8 mm_content_read_only(const struct mm_thread *thread, const struct vm_a
 	if (thread->written && !mm_content_is_exclusive(thread->written))
 		return PFSTAT_NOTE_FORKED;
 	if (IS_ENABLED(CONFIG_MEM_SOFT_DIRTY) && !soft_dirty &&
-	    (vma->vm_flags & (VM_SHARED | VM_SOFTDIRTY)) != VM_SOFTDIRTY)
+	    !(vma->vm_flags & VM_SHARED) == !(vma->vm_flags & VM_SOFTDIRTY))
 		return PFSTAT_NOTE_CLEAN;
 	if (thread->written)
 		return PFSTAT_NOTE_OWN;

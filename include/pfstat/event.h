@@ -289,7 +289,7 @@ enum pfstat_content { PFSTAT_CONTENTS(PFSTAT_CONTENT_ENUM) PFSTAT_NR_CONTENTS };
 	NOTE(PRESENT, "present")                                                                     \
 	/* a write to an entry that is read-only, none of the following */                           \
 	NOTE(READ_ONLY, "read_only")                                                                 \
-	/* the same, and the entry is not soft-dirty */                                              \
+	/* the same, not soft-dirty: bits were cleared, or a shared page was never written */        \
 	NOTE(CLEAN, "clean")                                                                         \
 	/* the same, and userfaultfd had protected the entry */                                      \
 	NOTE(UFFD, "uffd")                                                                           \

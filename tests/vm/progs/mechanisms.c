@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mechanisms WHAT PAGES [FILE]: as many faults as PAGES, in each of which the kernel does the same.
- * The table at the end says what comes before these faults. Other faults come from the start of the
- * program, and from the preparation.
+ * mechanisms WHAT PAGES [FILE]: as many faults as PAGES, or ROUNDS times as many, in each of which
+ * the kernel does the same. The table at the end says what comes before these faults. Other faults
+ * come from the start of the program, and from the preparation.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -24,6 +24,7 @@
 #define UFFD_FEATURE_WP_ASYNC (1 << 15)
 #endif
 
+#define ROUNDS	     4
 #define HUGE	     ((size_t)2 << 20)
 #define MEMORY	     (PROT_READ | PROT_WRITE)
 #define MPOL_BIND    2
@@ -99,11 +100,15 @@ static void copy_fork(void)
 
 static void writable_fork(void)
 {
+	int round;
+
 	new_page();
-	if (!fork())
-		_exit(0);
-	wait(NULL);
-	write_each();
+	for (round = 0; round < ROUNDS; round++) {
+		if (!fork())
+			_exit(0);
+		wait(NULL);
+		write_each();
+	}
 }
 
 static void clear_soft_dirty(void)
@@ -117,9 +122,13 @@ static void clear_soft_dirty(void)
 
 static void soft_dirty(void)
 {
+	int round;
+
 	new_page();
-	clear_soft_dirty();
-	write_each();
+	for (round = 0; round < ROUNDS; round++) {
+		clear_soft_dirty();
+		write_each();
+	}
 }
 
 static int open_uffd(uint64_t features, uint64_t mode)
@@ -136,15 +145,17 @@ static int open_uffd(uint64_t features, uint64_t mode)
 static void protected(void)
 {
 	struct uffdio_writeprotect protect = { .mode = UFFDIO_WRITEPROTECT_MODE_WP };
-	int uffd;
+	int uffd, round;
 
 	new_page();
 	uffd = open_uffd(UFFD_FEATURE_WP_ASYNC | UFFD_FEATURE_PAGEFAULT_FLAG_WP,
 			 UFFDIO_REGISTER_MODE_WP);
 	protect.range = (struct uffdio_range){ (uintptr_t)map, bytes };
-	if (ioctl(uffd, UFFDIO_WRITEPROTECT, &protect))
-		err(2, "UFFDIO_WRITEPROTECT");
-	write_each();
+	for (round = 0; round < ROUNDS; round++) {
+		if (ioctl(uffd, UFFDIO_WRITEPROTECT, &protect))
+			err(2, "UFFDIO_WRITEPROTECT");
+		write_each();
+	}
 	close(uffd);
 }
 
@@ -199,11 +210,15 @@ static void shared_first(void)
 
 static void shared_again(void)
 {
+	int round;
+
 	map_file(MAP_SHARED);
 	write_each();
-	if (msync(map, bytes, MS_SYNC))
-		err(1, "msync");
-	write_each();
+	for (round = 0; round < ROUNDS; round++) {
+		if (msync(map, bytes, MS_SYNC))
+			err(1, "msync");
+		write_each();
+	}
 }
 
 static void copy_file(void)
@@ -245,15 +260,10 @@ static void map_huge(void)
 		err(1, "MADV_HUGEPAGE");
 }
 
-static void new_huge(void)
+static void huge_soft_dirty(void)
 {
 	map_huge();
 	write_each();
-}
-
-static void huge_soft_dirty(void)
-{
-	new_huge();
 	clear_soft_dirty();
 	write_each();
 }
@@ -330,7 +340,6 @@ static const struct {
 	{ "shared_again", shared_again },   /* writes it, msync(), writes */
 	{ "copy_file", copy_file },	    /* reads a private file, then writes */
 	{ "two_threads", two_threads },	    /* two threads write the same page at the same time */
-	{ "new_huge", new_huge },	    /* writes to huge pages */
 	{ "huge_soft_dirty", huge_soft_dirty }, /* the same after clear_refs */
 	{ "numa", numa },	    /* reads memory of the other node, again and again */
 	{ "migration", migration }, /* writes while a thread moves the pages between nodes */
