@@ -137,8 +137,36 @@ TEST(test_swap_in_memory_and_on_a_device)
 	/* Swap cache pages, or pages being migrated. */
 	s.report.faults.classes[FAULT_SWAP].major = 999;
 	check_cause(&s, "swap", false, "10000 faults on pages that were being migrated, or in the");
+	s.report.contents.mechanisms[MECHANISM_MIGRATION] =
+		(struct evidence_sum){ .count = 5000, .total_ns = 500 * MS };
+	check_cause(&s, "swap", true, "5000 faults, 100 µs each, waited for pages that were");
 	add_class(&s, FAULT_ANON, 1, PART_CPU_BEFORE, 5401 * MS);
 	check_no_cause(&s, "swap");
+}
+
+TEST(test_memory_that_went_to_swap_before_the_recording)
+{
+	struct swap_outs_figures *swaps;
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_SWAP, 10000, PART_CPU_BEFORE, 900 * MS);
+	s.report.faults.classes[FAULT_SWAP].major = 10000;
+	swaps = &s.report.pages.evictions.swaps;
+	swaps->unknown = 9000;
+	swaps->pages = 899;
+	s.report.bpf.hooks |= 1U << HOOK_SWAP_OUT;
+	check_cause(&s, "swap", true,
+		    "9000 pages of anonymous memory (35 MiB) had gone to swap before the "
+		    "recording, and were read back, 90 µs each; 899 pages went there during it.");
+	swaps->pages = 900;
+	check_cause(&s, "swap", true, "memory was too small");
+	swaps->pages = 0;
+	swaps->unknown = 8999;
+	check_cause(&s, "swap", true, "memory was too small");
+	swaps->unknown = 9000;
+	s.report.bpf.hooks &= ~(1U << HOOK_SWAP_OUT);
+	check_cause(&s, "swap", true, "memory was too small");
 }
 
 TEST(test_limit_of_memory_is_named_if_the_program_met_it)

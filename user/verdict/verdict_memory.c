@@ -57,6 +57,20 @@ static double swap_device_share(const struct report *run)
 /* Faults on a page that is moved between nodes, or compacted, have the same class, and no read. */
 static void state_migration(const struct report *run, struct verdict_cause *cause)
 {
+	const struct evidence_sum *moved = &run->contents.mechanisms[MECHANISM_MIGRATION];
+
+	if (moved->count >= MAIN_SHARE * run->faults.classes[FAULT_SWAP].count) {
+		verdict_state(cause,
+			      "%" PRIu64 " faults, %.0f µs each, waited for pages that were being "
+			      "moved, or for huge pages that were being split.",
+			      moved->count, moved->total_ns / 1e3 / moved->count);
+		verdict_advise(cause,
+			       "/proc/vmstat shows who moves them: compact_stall and "
+			       "compact_daemon_wake (compaction), numa_pages_migrated "
+			       "(kernel.numa_balancing=0 and numactl keep pages on their node), "
+			       "thp_split_page.");
+		return;
+	}
 	cause->certain = false;
 	verdict_state(cause,
 		      "%" PRIu64 " faults on pages that were being migrated, or in the swap cache, "
@@ -116,6 +130,34 @@ static void advise_own_memory(const struct report *run, const char *more,
 			 " If pfdrive ran in the same cgroup, its memory is a part of that.");
 }
 
+/* eBPF sees all pages that leave for swap. */
+static bool was_swapped_before(const struct report *run)
+{
+	const struct swap_outs_figures *swaps = &run->pages.evictions.swaps;
+
+	return run->bpf.hooks & 1U << HOOK_SWAP_OUT &&
+	       swaps->unknown >= (1 - FEW_MAJOR) * run->faults.classes[FAULT_SWAP].major &&
+	       swaps->pages < FEW_MAJOR * swaps->unknown;
+}
+
+/* Whether memory was too small then, and for whom, is not known. */
+static void state_swapped_before(const struct report *run, struct verdict_cause *cause)
+{
+	const struct swap_outs_figures *swaps = &run->pages.evictions.swaps;
+
+	verdict_state(cause,
+		      "%" PRIu64
+		      " pages of anonymous memory (%.0f MiB) had gone to swap before the "
+		      "recording, and were read back, %.0f µs each; %" PRIu64
+		      " pages went there during it.",
+		      swaps->unknown, swaps->unknown * run->environment.page_bytes / MIB,
+		      verdict_mean_us(run, FAULT_SWAP), swaps->pages);
+	verdict_advise(cause,
+		       "if memory is free now, swapoff -a && swapon -a reads all of it back at "
+		       "once. mlock(), memory.swap.max=0 of the cgroup or a lower vm.swappiness "
+		       "keep it in memory the next time; memory.low protects it.");
+}
+
 bool verdict_memory_swap(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
@@ -130,6 +172,10 @@ bool verdict_memory_swap(const struct verdict *verdict, const struct report *run
 	verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_SWAP), VERDICT_ALL);
 	if (swap->major < FEW_MAJOR * swap->count) {
 		state_migration(run, cause);
+		return true;
+	}
+	if (was_swapped_before(run)) {
+		state_swapped_before(run, cause);
 		return true;
 	}
 	device = swap_device_share(run);
@@ -279,7 +325,7 @@ double verdict_memory_returned(const struct report *run, bool dropped)
 bool verdict_memory_is_short(const struct report *run)
 {
 	return verdict_memory_returned(run, false) > 0 ||
-	       (run->faults.classes[FAULT_SWAP].major >= FEW_SWAP_INS &&
+	       (!was_swapped_before(run) && run->faults.classes[FAULT_SWAP].major >= FEW_SWAP_INS &&
 		verdict_class_share(run, FAULT_SWAP) >= VERDICT_CAUSE_SHARE);
 }
 
