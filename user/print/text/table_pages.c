@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analyze/fault/mechanism.h"
 #include "print/text/cells.h"
 #include "print/text/table.h"
 #include "report/more_memory.h"
