@@ -108,7 +108,7 @@ struct cell {
 	uint64_t state_address; /* VMA: address of the part in this state */
 	struct {
 		uint64_t base;	      /* address of the file's first byte, 0 if no file */
-		uint64_t latest;      /* see joined_vmas.c */
+		uint64_t latest;      /* see joined_vmas() */
 		uint32_t prot, flags; /* from struct item_map */
 		bool has_file;
 	} vma;

@@ -135,7 +135,7 @@ int evictions_add_read(struct evictions *evictions, const struct pfstat_block *b
 /* Another file has the inode from now on: the pages of the old one cannot come back. */
 int evictions_end_file(struct evictions *evictions, uint32_t dev, uint64_t inode);
 int evictions_add_fault(struct evictions *evictions, const struct explained *fault);
-/* What a swap-in or the end of a process changes, see swap_outs.h. */
+/* What a swap-in or the end of a process changes, see swap_outs.c. */
 struct swap_outs *evictions_swaps(struct evictions *evictions);
 
 void evictions_figures(const struct evictions *evictions, struct evictions_figures *figures);

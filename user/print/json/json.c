@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Prints one command's runs as JSON, from the views of their reports. A unit test compares the
- * shape with the JSON schema, see json_schema.h.
+ * shape with the JSON schema, see json_schema().
  */
 #include <jansson.h>
 #include <stdlib.h>

@@ -123,7 +123,7 @@ static const struct field syscall_total_rows[] = {
 	FIELD_AS("errors", COUNT, syscall_total_row, total.errors, "Of calls, those that failed."),
 	FIELD_AS("total_ns", COUNT, syscall_total_row, total.total_ns,
 		 "From entry to return, asleep or not."),
-	FIELD(REAL, syscall_total_row, percent, "Of the time of all of them."),
+	FIELD(REAL, syscall_total_row, percent, "Share of the time of all calls."),
 };
 
 const struct fields syscall_total_fields =
@@ -278,7 +278,7 @@ struct simulated_access {
 
 static const struct field simulated_access_rows[] = {
 	FIELD(SIGNED, simulated_access, references,
-	      "Of data. A difference of two runs: beside the loop it may be below 0."),
+	      "Data references. A difference between two runs: beside the loop it may be below 0."),
 	FIELD(SIGNED, simulated_access, d1_misses, NULL),
 	FIELD(SIGNED, simulated_access, ll_misses, NULL),
 };
@@ -345,9 +345,8 @@ FIELD_FUNCTION(json_t *, simulator_name, simulated_caches,
 
 static const struct field simulated_caches_rows[] = {
 	FIELD_OF_ALL("simulator", MADE, "Name and version.", .make = simulator_name),
-	FIELD(ARRAY, simulated_caches, caches,
-	      "What was simulated: not the caches of this machine.", .of = &simulated_cache_fields,
-	      FIELD_NR(simulated_caches, nr_caches)),
+	FIELD(ARRAY, simulated_caches, caches, "The simulated caches, not those of this machine.",
+	      .of = &simulated_cache_fields, FIELD_NR(simulated_caches, nr_caches)),
 	FIELD(OBJECT, simulated_caches, read, NULL, .of = &simulated_access_fields),
 	FIELD(OBJECT, simulated_caches, write, NULL, .of = &simulated_access_fields),
 	FIELD(ROWS, simulated_caches, functions,
