@@ -40,6 +40,7 @@ FAULTS = (
     Column("read_bytes", "number", True),
     Column("calls_ns", "ns", True),
     Column("whole", "flag"),
+    Column("mechanism", "word", True),
 )
 
 # CSV has one more apostrophe before a name beginning with one of these, or with apostrophes and one

@@ -233,7 +233,7 @@ def test_batches_without_a_name_do_not_change_the_table(rows, monkeypatch):
 
 def type_of(name):
     """The type that Documentation/user/python.rst names."""
-    for names, kind in (("thread class file", "category"), ("major solved kernel whole", "bool"),
+    for names, kind in (("thread class file mechanism", "category"), ("major solved kernel whole", "bool"),
                         ("write", "boolean"), ("pid tid", "uint32"), ("address code", "uint64"),
                         ("start_ns", "int64")):
         if name in names.split():

@@ -630,7 +630,7 @@ TEST(test_faults_have_a_row_each)
 	ck_assert_uint_eq(lines_of(text_file_read("out")), 1 + 3 * FAULTS);
 	ck_assert(!strncmp(text_file_read("out"), head, strlen(head)));
 	text_file_check("out", ",/lib/first.so,");
-	text_file_check("out", ",mm_ns,residue_ns,read_bytes,calls_ns,whole\n");
+	text_file_check("out", ",mm_ns,residue_ns,read_bytes,calls_ns,whole,mechanism\n");
 	ck_assert_int_eq(RUN("run.pfs", "--format", "faults-jsonl"), 0);
 	text = strdup(text_file_read("out"));
 	ck_assert_uint_eq(lines_of(text), 3 * FAULTS);

@@ -200,6 +200,27 @@ TEST(test_row_has_the_time_of_the_calls_and_whether_it_is_all_of_the_fault)
 	json_decref(json);
 }
 
+TEST(test_row_has_the_mechanism_if_it_is_known)
+{
+	struct explained fault = solved;
+	json_t *json;
+
+	fault.class = FAULT_OTHER;
+	print(&fault, false);
+	ck_assert_str_eq(cell("mechanism"), "");
+	print(&fault, true);
+	json = parsed();
+	check_null(json, "mechanism");
+	json_decref(json);
+	fault.note = PFSTAT_NOTE_NUMA_MOVED;
+	print(&fault, false);
+	ck_assert_str_eq(cell("mechanism"), "numa_moved");
+	print(&fault, true);
+	json = parsed();
+	ck_assert_str_eq(json_string_value(json_object_get(json, "mechanism")), "numa_moved");
+	json_decref(json);
+}
+
 TEST(test_smallest_and_largest_numbers_are_printed_in_full)
 {
 	struct explained fault = solved;

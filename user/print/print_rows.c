@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "analyze/fault/mechanism.h"
 #include "analyze/groups/address_spaces.h"
 #include "print/csv_text.h"
 #include "print/json_text.h"
@@ -42,7 +43,7 @@ static int fault_rows_begin(struct fault_rows *rows, FILE *out, const struct ana
 	      out);
 	for (part = 0; part < NR_PARTS; part++)
 		fprintf(out, ",%s_ns", part_name(part));
-	fputs(",read_bytes,calls_ns,whole\n", out);
+	fputs(",read_bytes,calls_ns,whole,mechanism\n", out);
 	return ferror(out) ? -EIO : 0;
 }
 
@@ -84,6 +85,14 @@ static const char *fault_rows_write(const struct explained *fault, const char *y
 static bool fault_rows_has_time(const struct explained *fault)
 {
 	return !(fault->perf & PFSTAT_PERF_NO_END);
+}
+
+/* NULL: not known. */
+static const char *fault_rows_mechanism(const struct explained *fault)
+{
+	const enum mechanism mechanism = mechanism_of(fault);
+
+	return mechanism == MECHANISM_UNKNOWN ? NULL : mechanisms[mechanism].spelling;
 }
 
 static bool fault_rows_has_part(const struct explained *fault, enum part part)
@@ -141,7 +150,7 @@ static void print_csv_row(const struct fault_rows *rows, const struct explained 
 	csv_cell(out, fault_rows_has_bytes(fault), fault->read_bytes);
 	csv_cell(out, fault_rows_has_calls(fault), fault->handler_ns);
 	csv_cell(out, true, fault->whole);
-	putc_unlocked('\n', out);
+	fprintf(out, ",%s\n", fault_rows_mechanism(fault) ?: "");
 }
 
 /* Prints @key, and the number or null. */
@@ -190,7 +199,11 @@ static int print_json_row(const struct fault_rows *rows, const struct explained 
 		json_number(out, ",\"read_bytes\":", fault_rows_has_bytes(fault),
 			    fault->read_bytes);
 		json_number(out, ",\"calls_ns\":", fault_rows_has_calls(fault), fault->handler_ns);
-		fprintf(out, ",\"whole\":%s}\n", fault->whole ? "true" : "false");
+		fprintf(out, ",\"whole\":%s,\"mechanism\":", fault->whole ? "true" : "false");
+		if (fault_rows_mechanism(fault))
+			fprintf(out, "\"%s\"}\n", fault_rows_mechanism(fault));
+		else
+			fputs("null}\n", out);
 	}
 	free(name);
 	free(thread);
