@@ -114,6 +114,15 @@ static __always_inline unsigned long compat_traced_argument(struct ftrace_regs *
 #endif
 }
 
+/* The bit of an entry that userfaultfd protects, on x86-64. v7.3: it has another name. */
+#if defined(_PAGE_UFFD_WP)
+#define COMPAT_ENTRY_UFFD _PAGE_UFFD_WP
+#elif defined(_PAGE_UFFD)
+#define COMPAT_ENTRY_UFFD _PAGE_UFFD
+#else
+#define COMPAT_ENTRY_UFFD 0
+#endif
+
 /*
  * The current thread runs a virtual CPU: only KVM uses notifiers of preemption, while it has loaded
  * the CPU. Without KVM the kernel has none.

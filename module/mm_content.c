@@ -76,8 +76,8 @@ void pfstat_mm_content_note_write(struct mm_thread *thread, const struct vm_faul
 		thread->content = PFSTAT_CONTENT_ZERO;
 	else if (!pte_special(pte))
 		mm_content_note_page(thread, pte_pfn(pte));
-	thread->note =
-		mm_content_read_only(thread, vmf->vma, pte_uffd_wp(pte), pte_soft_dirty(pte));
+	thread->note = mm_content_read_only(thread, vmf->vma, pte_val(pte) & COMPAT_ENTRY_UFFD,
+					    pte_soft_dirty(pte));
 }
 
 /* The kernel calls it for anonymous memory only. The page of zeros has no owner. */
@@ -91,8 +91,8 @@ void pfstat_mm_content_note_huge_write(struct mm_thread *thread, const struct vm
 	mm_content_note_page(thread, pmd_pfn(pmd));
 	if (!thread->written)
 		thread->content = PFSTAT_CONTENT_ZERO;
-	thread->note =
-		mm_content_read_only(thread, vmf->vma, pmd_uffd_wp(pmd), pmd_soft_dirty(pmd));
+	thread->note = mm_content_read_only(thread, vmf->vma, pmd_val(pmd) & COMPAT_ENTRY_UFFD,
+					    pmd_soft_dirty(pmd));
 #endif
 }
 
