@@ -120,7 +120,7 @@ static const struct field syscall_total_rows[] = {
 	      "Ends in (32-bit) for a 32-bit call. null when this machine knows no such call."),
 	FIELD(COUNT, syscall_total_row, number, NULL),
 	FIELD_AS("calls", COUNT, syscall_total_row, total.calls, NULL),
-	FIELD_AS("errors", COUNT, syscall_total_row, total.errors, "Of calls, those that failed."),
+	FIELD_AS("errors", COUNT, syscall_total_row, total.errors, "Failed calls."),
 	FIELD_AS("total_ns", COUNT, syscall_total_row, total.total_ns,
 		 "From entry to return, asleep or not."),
 	FIELD(REAL, syscall_total_row, percent, "Share of the time of all calls."),
@@ -350,7 +350,7 @@ static const struct field simulated_caches_rows[] = {
 	FIELD(OBJECT, simulated_caches, read, NULL, .of = &simulated_access_fields),
 	FIELD(OBJECT, simulated_caches, write, NULL, .of = &simulated_access_fields),
 	FIELD(ROWS, simulated_caches, functions,
-	      "The same by function, most references first: what is not the loop's is the "
+	      "The same by function, most references first. Functions outside the loop show the "
 	      "difference between two starts of the program.",
 	      .of = &simulated_function_fields, FIELD_NR(simulated_caches, nr)),
 };

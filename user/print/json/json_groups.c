@@ -141,7 +141,7 @@ static const char *const dimensions[NR_GROUP_BY] = GROUP_BY_NAMES;
 
 static const struct field groups_rows[] = {
 	FIELD(WORD, groups_row, by, NULL, FIELD_WORDS(dimensions)),
-	FIELD(ROWS, groups_row, rows, "Costliest first, as many as --top says.",
+	FIELD(ROWS, groups_row, rows, "Costliest first, at most as many as --top.",
 	      .of = &group_fields, FIELD_NR(groups_row, nr)),
 	FIELD(OBJECT, groups_row, left_out, NULL, .of = &left_out_fields),
 };
