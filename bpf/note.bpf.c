@@ -31,7 +31,6 @@ static __always_inline int fault_met(__u8 note)
 	{                                \
 		return fault_met(note);  \
 	}                                \
-                                         \
 	SEC("kprobe.multi/" function)    \
 	int BPF_KPROBE(program##_kprobe) \
 	{                                \

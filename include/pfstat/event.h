@@ -268,38 +268,38 @@ enum pfstat_content { PFSTAT_CONTENTS(PFSTAT_CONTENT_ENUM) PFSTAT_NR_CONTENTS };
 #define PFSTAT_PAGE(content, order) ((content) | (order) << PFSTAT_PAGE_ORDER_SHIFT)
 
 /*
- * What a fault met in the page table: NOTE(name, spelling). Functions that only rare faults reach
- * note it before they change the entry, and the first note counts. All other code takes the notes
+ * The entry of the page table that a fault met: NOTE(name, spelling). Functions that only rare
+ * faults reach note the entry before they change it, and the first note counts. All other code takes the notes
  * from this table. A new note is appended.
  */
-#define PFSTAT_NOTES(NOTE)                                                                           \
-	/* not known: an older recording, perf, or a kernel in which not all functions are traced */ \
-	NOTE(UNKNOWN, "unknown")                                                                     \
-	/* no entry, or no function noted one */                                                     \
-	NOTE(EMPTY, "empty")                                                                         \
-	/* an entry of swap */                                                                       \
-	NOTE(SWAP, "swap")                                                                           \
-	/* the page was being moved, or its huge page split, and the fault waited for that */        \
-	NOTE(MIGRATION, "migration")                                                                 \
-	/* NUMA balancing had made the entry inaccessible, and the page stayed on its node */        \
-	NOTE(NUMA_STAYED, "numa_stayed")                                                             \
-	/* the same, and the kernel moved the page to the thread's node */                           \
-	NOTE(NUMA_MOVED, "numa_moved")                                                               \
-	/* the entry allowed the access: another thread's fault, or this CPU's TLB was stale */      \
-	NOTE(PRESENT, "present")                                                                     \
-	/* a write to an entry that is read-only, none of the following */                           \
-	NOTE(READ_ONLY, "read_only")                                                                 \
-	/* the same, not soft-dirty: bits were cleared, or a shared page was never written */        \
-	NOTE(CLEAN, "clean")                                                                         \
-	/* the same, and userfaultfd had protected the entry */                                      \
-	NOTE(UFFD, "uffd")                                                                           \
-	/* the same, for an anonymous page that is not marked as this process's own */               \
-	NOTE(FORKED, "forked")                                                                       \
-	/* the same, for a page that is marked so; with FORKED only from the module */               \
-	NOTE(OWN, "own")                                                                             \
-	/* the fault waited for a handler of userfaultfd */                                          \
-	NOTE(USERFAULT, "userfault")                                                                 \
-	/* as read_only, and the entry is soft-dirty: it was written before */                       \
+#define PFSTAT_NOTES(NOTE)                                                             \
+	/* not known: an older recording, perf, or not all functions are traced */     \
+	NOTE(UNKNOWN, "unknown")                                                       \
+	/* no entry, or no function noted one */                                       \
+	NOTE(EMPTY, "empty")                                                           \
+	/* an entry of swap */                                                         \
+	NOTE(SWAP, "swap")                                                             \
+	/* the page was being moved, or its huge page split: the fault waited */       \
+	NOTE(MIGRATION, "migration")                                                   \
+	/* NUMA balancing had made it inaccessible, and the page stayed on its node */ \
+	NOTE(NUMA_STAYED, "numa_stayed")                                               \
+	/* the same, and the kernel moved the page to the thread's node */             \
+	NOTE(NUMA_MOVED, "numa_moved")                                                 \
+	/* it allowed the access: another thread was first, or the TLB was stale */    \
+	NOTE(PRESENT, "present")                                                       \
+	/* a write to an entry that is read-only, none of the following */             \
+	NOTE(READ_ONLY, "read_only")                                                   \
+	/* the same, not soft-dirty: cleared, or a shared page was never written */    \
+	NOTE(CLEAN, "clean")                                                           \
+	/* the same, and userfaultfd had protected the entry */                        \
+	NOTE(UFFD, "uffd")                                                             \
+	/* the same, for an anonymous page not marked as this process's own */         \
+	NOTE(FORKED, "forked")                                                         \
+	/* the same, for a page that is marked so; with FORKED only from the module */ \
+	NOTE(OWN, "own")                                                               \
+	/* the fault waited for a handler of userfaultfd */                            \
+	NOTE(USERFAULT, "userfault")                                                   \
+	/* as read_only, and the entry is soft-dirty: it was written before */         \
 	NOTE(DIRTY, "dirty")
 
 #define PFSTAT_NOTE_ENUM(name, spelling) PFSTAT_NOTE_##name,

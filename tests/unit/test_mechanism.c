@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the kernel did in a fault, from the note, the class, the content and the access. */
+/* The mechanism of a fault, from the note, the class, the content and the access. */
 #include <check.h>
 
 #include "analyze/contents.h"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the kernel did in each fault: a program makes so many faults of one kind, and the report
-names them. The module and eBPF find the same, except for the owner of a page, which eBPF does not
-know. The mechanisms add up to all faults."""
+"""A program makes many faults with one mechanism, and the report names it. The module and eBPF find
+the same, except for the owner of a page, which eBPF does not know. The mechanisms add up to all
+faults."""
 import pathlib
 
 import pytest

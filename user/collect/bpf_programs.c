@@ -82,8 +82,8 @@ static const char *const of_records[] = {
 };
 
 /*
- * What the faults have besides their kinds. Without one, this is not known for any fault. A kernel
- * without NUMA balancing, huge pages or userfaultfd has no function for their notes, and needs none.
+ * For the members of faults besides the kind. Without a program, its member is not known for any
+ * fault. A kernel without NUMA balancing, huge pages or userfaultfd needs no notes of them.
  */
 static const char *const of_faults[] = {
 	"on_new_shared_page", "on_huge_page",  "on_access",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mechanisms WHAT PAGES [FILE]: as many faults as PAGES, or ROUNDS times as many, in each of which
- * the kernel does the same. The table at the end says what comes before these faults. Other faults
- * come from the start of the program, and from the preparation.
+ * mechanisms WHAT PAGES [FILE]: makes as many faults as PAGES, or ROUNDS times as many, all with the
+ * same mechanism. The table at the end shows the accesses. Other faults come from the start of the
+ * program, and from the preparation.
  */
 #include <err.h>
 #include <fcntl.h>

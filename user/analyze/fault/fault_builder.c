@@ -379,7 +379,7 @@ enum fault_class fault_attempt_class(const struct pfstat_fault *event)
 	return kind == PFSTAT_FAULT_HOOKED ? FAULT_OTHER : fault_class_of_kind(kind);
 }
 
-/* The first attempt that met an entry decides: what follows is what the kernel made of it. */
+/* The first attempt with an entry decides. Later ones meet the entry as the kernel changed it. */
 static void fault_attempt_add_note(struct explained *fault, uint32_t note)
 {
 	if (fault->note == PFSTAT_NOTE_UNKNOWN || fault->note == PFSTAT_NOTE_EMPTY)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the kernel did in a fault: exactly one mechanism for each fault, so that the counts of all
+ * The mechanism of a fault: the kernel's action. A fault has exactly one, so the counts of all
  * mechanisms add up to all faults.
  */
 #ifndef PFSTAT_USER_MECHANISM_H
