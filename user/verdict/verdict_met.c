@@ -67,7 +67,7 @@ bool verdict_met_soft_dirty(const struct verdict *verdict, const struct report *
 		      sum.count, sum.count * (double)run->environment.page_bytes / MIB,
 		      each_us(&sum));
 	verdict_advise(cause, "clear them less often. A checkpoint (CRIU --track-mem), a migration "
-			      "or a collector that tracks writes does it; perf trace -e openat -a "
+			      "or a write-tracking collector does it; perf trace -e openat -a "
 			      "names the process.");
 	return true;
 }
@@ -85,8 +85,8 @@ bool verdict_met_uffd(const struct verdict *verdict, const struct report *run,
 		      " pages, and the first write to each is a fault, %.2f µs each. Nothing was "
 		      "copied.",
 		      sum.count, each_us(&sum));
-	verdict_advise(cause, "protect fewer pages, or less often. A live snapshot or a collector "
-			      "that tracks writes protects them (UFFDIO_WRITEPROTECT, "
+	verdict_advise(cause, "protect fewer pages, or less often. A live snapshot or a "
+			      "write-tracking collector protects them (UFFDIO_WRITEPROTECT, "
 			      "PAGEMAP_SCAN).");
 	return true;
 }
