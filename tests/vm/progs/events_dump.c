@@ -87,9 +87,9 @@ static void print_fault(const struct pfstat_fault *fault)
 		", \"kind\": \"%s\", \"start_ns\": %llu, \"address\": %llu, \"ip\": %llu, "
 		"\"pgoff\": %llu, \"inode\": %llu, \"dev\": %u, \"fault_flags\": %u, "
 		"\"result\": %u, \"origin\": %u, \"outcome\": %u}\n",
-		kinds[fault->event.flags], fault->start_ns, fault->address, fault->ip, fault->pgoff,
-		fault->inode, fault->dev, fault->fault_flags, fault->result, fault->origin,
-		fault->outcome);
+		kinds[PFSTAT_FAULT_KIND(fault->event.flags)], fault->start_ns, fault->address,
+		fault->ip, fault->pgoff, fault->inode, fault->dev, fault->fault_flags,
+		fault->result, fault->origin, fault->outcome);
 }
 
 static void print_page(const struct pfstat_page *page)

@@ -42,9 +42,10 @@ static const char *const outcome_names[PFSTAT_NR_OUTCOMES] = PFSTAT_FAULT_OUTCOM
 
 static void print_fault(const struct pfstat_fault *f)
 {
-	printf("event %s %s %s %llu %llu %u 0x%llx 0x%x\n", kind_names[f->event.flags],
-	       origin_names[f->origin], outcome_names[f->outcome], f->start_ns, f->event.ns,
-	       f->event.tid, f->address, f->result);
+	printf("event %s %s %s %llu %llu %u 0x%llx 0x%x\n",
+	       kind_names[PFSTAT_FAULT_KIND(f->event.flags)], origin_names[f->origin],
+	       outcome_names[f->outcome], f->start_ns, f->event.ns, f->event.tid, f->address,
+	       f->result);
 }
 
 static void print_totals(const json_t *tail)
