@@ -557,12 +557,17 @@ static int module_counters(const struct fault_source *source,
 	return err;
 }
 
+/* See module/mm_fault_entry.h. */
+#ifdef __x86_64__
+#define COUNTS_FAULTS true
+#else
+#define COUNTS_FAULTS false
+#endif
+
 const struct fault_source_ops fault_source_module = {
 	.name = "the module",
 	.word = "module",
-#ifdef __x86_64__ /* see module/mm_fault_entry.h */
-	.faults = &module_faults,
-#endif
+	.faults = COUNTS_FAULTS ? &module_faults : NULL,
 	.open = module_open,
 	.hook_file = module_hook_file,
 	.hook_nothing = module_hook_nothing,
