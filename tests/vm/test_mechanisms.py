@@ -10,6 +10,8 @@ import pfstat
 
 MECHANISMS = pfstat.BUILD / "mechanisms"
 PAGES = 300
+# So many that reads of the program's own file, on a busy host, are a small share of the time.
+MANY_PAGES = 6000
 ROUNDS = 4  # of the program
 HUGE_PAGES = 4 * 512
 # The program's start, its preparation and its end: pages of files, the stack, the data segments.
@@ -44,31 +46,35 @@ def is_about(number, pages=PAGES):
     return pages <= number <= pages + NOISE
 
 
-@pytest.mark.parametrize("what,mechanism,by_ebpf,times", [
-    ("new_page", "new_page", None, 1),
-    ("zero_page", "zero_page", None, 1),
-    ("copy_zero", "copy_zero", None, 1),
-    ("copy_fork", "copy_fork", None, 1),
-    ("writable_fork", "writable_fork", "writable_unknown", ROUNDS),
-    ("userfault", "userfault", None, 1),
-    ("swap_read", "swap_read", None, 1),
-])
-def test_memory(source, what, mechanism, by_ebpf, times):
+@pytest.mark.parametrize("what", ["new_page", "zero_page", "copy_zero", "copy_fork", "userfault"])
+def test_memory(source, what):
     found, _ = mechanisms(source, what, PAGES)
-    number = found[by_ebpf if source == "ebpf" and by_ebpf else mechanism]
-    assert is_about(number, times * PAGES), found
+    assert is_about(found[what]), found
+
+
+def test_memory_that_a_fork_had_shared(source):
+    found, _ = mechanisms(source, "writable_fork", PAGES)
+    number = found["writable_fork" if source == "module" else "writable_unknown"]
+    # Who reads files of the child under /proc keeps the memory for a moment: a write copies it.
+    assert number >= PAGES and is_about(number + found["copy_fork"], ROUNDS * PAGES), found
+
+
+def test_memory_that_was_paged_out(source):
+    found, _ = mechanisms(source, "swap_read", PAGES)
+    # Pages that another CPU is about to add to the list of pages are not paged out.
+    assert PAGES / 2 <= found["swap_read"] <= PAGES + NOISE, found
 
 
 def test_memory_whose_soft_dirty_bits_are_cleared(source):
-    found, rules = mechanisms(source, "soft_dirty", PAGES)
-    assert is_about(found["writable_soft_dirty"], ROUNDS * PAGES), found
+    found, rules = mechanisms(source, "soft_dirty", MANY_PAGES)
+    assert is_about(found["writable_soft_dirty"], ROUNDS * MANY_PAGES), found
     assert rules.get("soft-dirty") is True, rules
 
 
 @pytest.mark.needs(pfstat.KERNEL >= (6, 7), "userfaultfd's protection without a handler")
 def test_memory_protected_by_userfaultfd(source):
-    found, rules = mechanisms(source, "protected", PAGES)
-    assert is_about(found["writable_uffd"], ROUNDS * PAGES), found
+    found, rules = mechanisms(source, "protected", MANY_PAGES)
+    assert is_about(found["writable_uffd"], ROUNDS * MANY_PAGES), found
     assert rules.get("write-protected") is True, rules
 
 
@@ -87,9 +93,10 @@ def test_files(source, what, mechanism, times):
 
 def test_pages_that_another_thread_maps_at_the_same_time(source):
     found, _ = mechanisms(source, "two_threads", PAGES)
-    # A thread that comes later than the other one finds the page without a fault.
-    assert is_about(found["new_page"])
-    assert found["present"] <= PAGES
+    # A thread that comes later than the other one finds the page without a fault. If both have made
+    # a page before one maps it, the kernel drops the other without a trace.
+    assert PAGES <= found["new_page"] + found["present"] <= 2 * PAGES + NOISE, found
+    assert found["new_page"] >= PAGES
 
 
 @pytest.mark.needs(THP.exists(), "transparent huge pages")
