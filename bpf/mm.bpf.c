@@ -22,7 +22,7 @@
 
 const volatile __u32 vm_area_struct_type, vm_fault_type;
 const volatile bool have_graph_probes;
-/* on_new_shared_page() is loaded; all programs of note.bpf.c are. */
+/* on_new_shared_page() is loaded; those of note.bpf.c are that this kernel needs. */
 const volatile bool have_new_pages, have_notes;
 /* The kernel marks entries as soft-dirty. */
 const volatile bool have_soft_dirty;
@@ -215,7 +215,7 @@ static __always_inline __u32 kind_of_write(const struct vm_area_struct *vma)
 	return is_hooked(vma->vm_ops) ? PFSTAT_FAULT_HOOKED : PFSTAT_FAULT_FILE;
 }
 
-/* As the module's, without the page: FORKED and OWN are not told apart. */
+/* As the module's, but without the page: neither FORKED nor OWN. */
 static __always_inline __u8 note_of_write(const struct vm_area_struct *vma, __u64 entry)
 {
 	if (entry & ARCH_ENTRY_UFFD_WP)

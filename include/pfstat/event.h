@@ -269,8 +269,8 @@ enum pfstat_content { PFSTAT_CONTENTS(PFSTAT_CONTENT_ENUM) PFSTAT_NR_CONTENTS };
 
 /*
  * The entry of the page table that a fault met: NOTE(name, spelling). Functions that only rare
- * faults reach note the entry before they change it, and the first note counts. All other code takes the notes
- * from this table. A new note is appended.
+ * faults reach note the entry before they change it, and the first note counts. All other code
+ * takes the notes from this table. A new note is appended.
  */
 #define PFSTAT_NOTES(NOTE)                                                             \
 	/* not known: an older recording, perf, or not all functions are traced */     \

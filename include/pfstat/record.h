@@ -41,8 +41,9 @@ enum pfstat_op {
 /*
  * No operation: a handle_mm_fault() return that no other record describes, if `faults on` was
  * requested. class is enum pfstat_fault_kind, before enum pfstat_fault_origin, order enum
- * pfstat_fault_outcome (see event.h), page is set, and around_before is enum pfstat_note. The kind is HOOKED if it made no call, or if
- * the records of the calls have no fault_ns. Not counted among the calls.
+ * pfstat_fault_outcome (see event.h), page is set, and around_before is enum pfstat_note. The kind
+ * is HOOKED if it made no call, or if the records of the calls have no fault_ns. Not counted among
+ * the calls.
  */
 #define PFSTAT_OP_MM_FAULT 255
 

@@ -62,6 +62,19 @@ TEST(test_pages_that_a_fork_left_write_protected)
 	s.report.contents.reused_after_fork.count = 25600;
 	s.report.evidence.forks = 401; /* few pages each: a shell starting programs */
 	check_no_cause(&s, "writable-after-fork");
+	/* A fork before a tracker of writes: the notes name its pages, and none is of the fork. */
+	s.report.evidence.forks = 1;
+	s.report.contents.notes = true;
+	s.report.contents.mechanisms[MECHANISM_WRITABLE_SOFT_DIRTY] =
+		s.report.contents.by[PFSTAT_CONTENT_REUSED];
+	check_no_cause(&s, "writable-after-fork");
+	check_cause(&s, "soft-dirty", true, "25600 pages");
+	/* eBPF does not know the owner. */
+	s.report.contents.mechanisms[MECHANISM_WRITABLE_UNKNOWN] =
+		s.report.contents.by[PFSTAT_CONTENT_REUSED];
+	check_cause(&s, "writable-after-fork", true, "a fork write-protected 25600 pages");
+	s.report.contents.mechanisms[MECHANISM_NUMA_MOVED].count = 12800;
+	check_cause(&s, "writable-after-fork", false, "a fork write-protected 25600 pages");
 }
 
 TEST(test_time_of_forks_is_that_of_calls_that_copy_the_address_space)

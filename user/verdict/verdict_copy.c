@@ -113,33 +113,47 @@ bool verdict_copy_after_fork(const struct verdict *verdict, const struct report 
 }
 
 /*
- * The module knows the pages that a fork shared, also before the recording. eBPF does not: a page
- * that was read from swap is also write-protected until the first write. Without a fork in the run
- * the kernel may have protected the pages for another reason.
+ * The module knows the pages of a fork. eBPF knows only that neither the soft-dirty bit nor
+ * userfaultfd is the reason. Older recordings do not know even that.
  */
+static struct evidence_sum pages_of_forks(const struct report *run)
+{
+	const struct evidence_sum *forked = &run->contents.mechanisms[MECHANISM_WRITABLE_FORK];
+
+	if (forked->count)
+		return *forked;
+	return run->contents.notes ? run->contents.mechanisms[MECHANISM_WRITABLE_UNKNOWN] :
+				     run->contents.by[PFSTAT_CONTENT_REUSED];
+}
+
+/* Without a fork, a page that was read from swap or moved to another node is also read-only. */
+static bool are_others_read_only(const struct report *run, uint64_t followed)
+{
+	return run->faults.classes[FAULT_SWAP].count >= MAIN_SHARE * followed ||
+	       run->contents.mechanisms[MECHANISM_NUMA_MOVED].count >= MAIN_SHARE * followed;
+}
+
 bool verdict_copy_reused(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
-	const struct evidence_sum *exact = &run->contents.mechanisms[MECHANISM_WRITABLE_FORK];
-	const struct evidence_sum *sum = exact->count ? exact :
-							&run->contents.by[PFSTAT_CONTENT_REUSED];
-	const uint64_t followed = exact->count ? exact->count :
-						 run->contents.reused_after_fork.count;
+	const bool exact = run->contents.mechanisms[MECHANISM_WRITABLE_FORK].count;
+	const struct evidence_sum sum = pages_of_forks(run);
+	const uint64_t after_fork = run->contents.reused_after_fork.count;
+	const uint64_t followed = exact || after_fork > sum.count ? sum.count : after_fork;
 	const uint64_t forks = run->evidence.forks;
 
 	(void)verdict;
-	cause->weight = verdict_share_of(run, sum->total_ns - sum->off_cpu_ns);
-	if (sum->count < FEW_COPIES || !verdict_is_worth(run, cause->weight) ||
-	    followed < MAIN_SHARE * sum->count || followed < COPIES_A_FORK * forks)
+	cause->weight = verdict_share_of(run, sum.total_ns - sum.off_cpu_ns);
+	if (sum.count < FEW_COPIES || !verdict_is_worth(run, cause->weight) ||
+	    followed < MAIN_SHARE * sum.count || followed < COPIES_A_FORK * forks)
 		return false;
-	cause->certain = exact->count ||
-			 run->faults.classes[FAULT_SWAP].count < MAIN_SHARE * followed;
+	cause->certain = !are_others_read_only(run, followed);
 	verdict_state(cause,
 		      "a fork write-protected %" PRIu64
 		      " pages (%.0f MiB), and the first write to each is a fault, %.2f µs each. "
 		      "Nothing was copied, because the other process had ended or executed a "
 		      "program.",
-		      followed, copied_mib(run, followed), copy_us(sum));
+		      followed, copied_mib(run, followed), copy_us(&sum));
 	add_fork_time(run, cause);
 	verdict_advise(cause, "posix_spawn() or vfork() for a child that executes a program; else "
 			      "fork before the memory is filled. MADV_DONTFORK for memory that "
