@@ -63,6 +63,7 @@ static const struct field sample_rows[] = {
 	FIELD(NONZERO, sample_fields, zero, NULL),
 	FIELD(KNOWN, sample_fields, unknown, NULL),
 	FIELD(WIDE, sample_fields, wide, NULL),
+	FIELD_AS("address", ADDRESS, sample_fields, pid, NULL),
 	FIELD(SIGNED, sample_fields, below, NULL),
 	FIELD(REAL, sample_fields, share, NULL),
 	FIELD(FLAG, sample_fields, flag, NULL),
@@ -126,7 +127,7 @@ TEST(test_an_object_has_the_keys_of_its_rows_in_their_order)
 
 	ck_assert_str_eq(
 		text,
-		"{\"count\":1,\"zero\":3,\"unknown\":2,\"wide\":\"18446744073709551615\","
+		"{\"count\":1,\"zero\":3,\"unknown\":2,\"wide\":\"18446744073709551615\",\"address\":\"0x4\","
 		"\"below\":-5,\"share\":0.5,\"flag\":true,\"colour\":\"blue\",\"text\":\"a\",\"name\":\"b\","
 		"\"pointer\":\"c\",\"string\":\"d\",\"leaf\":{\"id\":4},\"rows\":[{\"id\":5},{\"id\":6}],"
 		"\"array\":[{\"id\":7}],\"if_pid\":1,\"object_if_pid\":{\"id\":4},"
@@ -143,7 +144,7 @@ TEST(test_what_is_not_known_is_null)
 
 	ck_assert_str_eq(
 		text,
-		"{\"count\":1,\"zero\":null,\"unknown\":null,\"wide\":0,"
+		"{\"count\":1,\"zero\":null,\"unknown\":null,\"wide\":0,\"address\":\"0\","
 		"\"below\":0,\"share\":null,\"flag\":false,\"colour\":\"red\",\"text\":null,\"name\":\"b\","
 		"\"pointer\":null,\"string\":\"d\",\"leaf\":{\"id\":0},\"rows\":[],\"array\":[],"
 		"\"if_pid\":null,\"object_if_pid\":null,\"rows_if_pid\":null,\"if_hook\":null,"
@@ -200,6 +201,7 @@ TEST(test_a_field_that_is_always_known_may_not_be_null)
 		{ "leaf", false },	 { "rows", false },   { "array", false },
 		{ "if_pid", true },	 { "if_hook", true }, { "object_if_pid", true },
 		{ "rows_if_pid", true }, { "made", false },   { "by_colour", false },
+		{ "address", false },
 	};
 	const struct sample_fields object = { .name = "b", .string = "d" };
 	char *text = printed(&object, 0);

@@ -23,6 +23,7 @@ enum field_type {
 	FIELD_KNOWN,   /* a count: COUNT_NA is null */
 	FIELD_SIGNED,  /* int64_t */
 	FIELD_WIDE,    /* 64 bits: a string of digits above the integers of JSON */
+	FIELD_ADDRESS, /* a count, in hexadecimal as a string */
 	FIELD_REAL,    /* double: NAN is null */
 	FIELD_FLAG,    /* bool */
 	FIELD_WORD,    /* index in words */
@@ -104,6 +105,8 @@ struct fields_run {
 	  .nr = ARRAY_SIZE(rows_),        \
 	  .rows = (rows_) }
 
+/* A COUNT, FLAG or ADDRESS, of 8 to 64 bits. */
+uint64_t field_number(const struct field *field, const void *object);
 /* Returns the object in JSON, with its keys in the order of the rows. NULL: no memory. */
 json_t *fields_json(const struct fields *fields, const struct fields_run *run, const void *object);
 json_t *fields_json_list(const struct fields *fields, const struct fields_run *run,

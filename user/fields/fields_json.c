@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Makes the JSON of an object from the rows of its struct. */
+#include <inttypes.h>
+
 #include "fields/fields.h"
 #include "util/json_value.h"
 
-static uint64_t field_number(const void *member, unsigned int bytes)
+static uint64_t load_number(const void *member, unsigned int bytes)
 {
 	switch (bytes) {
 	case 1:
@@ -17,6 +19,11 @@ static uint64_t field_number(const void *member, unsigned int bytes)
 	}
 }
 
+uint64_t field_number(const struct field *field, const void *object)
+{
+	return load_number((const char *)object + field->offset, field->bytes);
+}
+
 static json_t *list_of(const struct field *field, const struct fields_run *run, const void *object)
 {
 	const char *member = (const char *)object + field->offset;
@@ -24,7 +31,7 @@ static json_t *list_of(const struct field *field, const struct fields_run *run, 
 
 	if (field->type == FIELD_ROWS)
 		member = *(const char *const *)member;
-	return fields_json_list(field->of, run, member, field_number(nr, field->nr_bytes));
+	return fields_json_list(field->of, run, member, load_number(nr, field->nr_bytes));
 }
 
 static json_t *value_of(const struct field *field, const struct fields_run *run, const void *object)
@@ -33,22 +40,23 @@ static json_t *value_of(const struct field *field, const struct fields_run *run,
 
 	switch (field->type) {
 	case FIELD_COUNT:
-		return value_count(field_number(member, field->bytes));
+		return value_count(field_number(field, object));
 	case FIELD_NONZERO:
-		return value_count_if(field_number(member, field->bytes),
-				      field_number(member, field->bytes));
+		return value_count_if(field_number(field, object), field_number(field, object));
 	case FIELD_KNOWN:
-		return value_known(field_number(member, field->bytes));
+		return value_known(field_number(field, object));
 	case FIELD_SIGNED:
 		return json_integer(*(const int64_t *)member);
 	case FIELD_WIDE:
-		return value_wide(field_number(member, field->bytes));
+		return value_wide(field_number(field, object));
+	case FIELD_ADDRESS:
+		return json_sprintf("%#" PRIx64, field_number(field, object));
 	case FIELD_REAL:
 		return value_real(*(const double *)member);
 	case FIELD_FLAG:
-		return json_boolean(field_number(member, field->bytes));
+		return json_boolean(field_number(field, object));
 	case FIELD_WORD:
-		return json_string(field->words[field_number(member, field->bytes)]);
+		return json_string(field->words[field_number(field, object)]);
 	case FIELD_TEXT:
 	case FIELD_NAME:
 		return value_text(member);

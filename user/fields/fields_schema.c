@@ -70,6 +70,7 @@ static json_t *field_type(const struct field *field)
 		return named_type("boolean", or_null);
 	case FIELD_WORD:
 		return enum_type(field, or_null);
+	case FIELD_ADDRESS:
 	case FIELD_NAME:
 	case FIELD_STRING:
 		return named_type("string", or_null);
